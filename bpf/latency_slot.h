@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: (Apache-2.0 OR GPL-2.0-only) */
+/*
+ * Which histogram slot a duration belongs to: pure integer arithmetic, compiled into the kernel
+ * programs and into the daemon, and tested exhaustively on the host.
+ *
+ * The slots are the buckets of a Prometheus native histogram of schema 2 in seconds: slot k holds
+ * the durations (2^((k-81)/4), 2^((k-80)/4)] s, so that every power of two of a second is a slot
+ * bound. Slot 0 holds everything up to 2^-20 s (953 ns), slot OFFCPUD_SLOTS - 1 everything above
+ * 2^17 s (36 hours). Bounds are inclusive at the upper end, as `le` is.
+ * Source of the grid: Prometheus native histogram specification, "Schema"
+ * (https://prometheus.io/docs/specs/native_histograms/).
+ */
+#ifndef OFFCPUD_LATENCY_SLOT_H
+#define OFFCPUD_LATENCY_SLOT_H
+
+#include "latency_slot_table.h"
+
+#define OFFCPUD_SCHEMA		 2
+#define OFFCPUD_SLOTS_PER_OCTAVE 4
+#define OFFCPUD_FIRST_OCTAVE	 (-20) /* slot 0 ends at 2^-20 s */
+#define OFFCPUD_LAST_OCTAVE	 17    /* the last finite bound is 2^17 s */
+#define OFFCPUD_SLOT_BOUNDS                                                                        \
+	((OFFCPUD_LAST_OCTAVE - OFFCPUD_FIRST_OCTAVE) * OFFCPUD_SLOTS_PER_OCTAVE + 1)
+#define OFFCPUD_SLOTS (OFFCPUD_SLOT_BOUNDS + 1) /* the last one is above every bound */
+
+/* Position of the highest set bit; v must not be 0. BPF has no count-leading-zeros instruction. */
+static inline __attribute__((always_inline)) unsigned int offcpud_msb(unsigned long long v)
+{
+	unsigned int msb = 0, step;
+
+	step = (v > 0xffffffffULL) << 5;
+	v >>= step;
+	msb |= step;
+	step = (v > 0xffffULL) << 4;
+	v >>= step;
+	msb |= step;
+	step = (v > 0xffULL) << 3;
+	v >>= step;
+	msb |= step;
+	step = (v > 0xfULL) << 2;
+	v >>= step;
+	msb |= step;
+	step = (v > 0x3ULL) << 1;
+	v >>= step;
+	msb |= step;
+	return msb | (unsigned int)(v >> 1);
+}
+
+/*
+ * The top OFFCPUD_CELL_BITS + 1 bits of the duration name a cell; a cell contains at most one slot
+ * bound, so the slot of the cell's first value needs at most one correction.
+ */
+static inline __attribute__((always_inline)) unsigned int offcpud_slot(unsigned long long ns)
+{
+	unsigned int msb, cell, slot;
+
+	if (ns <= OFFCPUD_FIRST_BOUND_NS)
+		return 0;
+	if (ns > OFFCPUD_LAST_BOUND_NS)
+		return OFFCPUD_SLOTS - 1;
+	msb = offcpud_msb(ns);
+	cell = (msb << OFFCPUD_CELL_BITS) |
+	       ((ns >> (msb - OFFCPUD_CELL_BITS)) & ((1U << OFFCPUD_CELL_BITS) - 1));
+	slot = offcpud_cell_slot[cell & (OFFCPUD_CELLS - 1)];
+	return slot + (ns > offcpud_slot_bound_ns[slot & (OFFCPUD_BOUNDS_PADDED - 1)]);
+}
+
+#endif

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <unistd.h>
+
+#include <utility>
+
+namespace offcpud {
+
+// Move-only owner of a C handle: calls Close once on every value that is not Invalid.
+template <auto Close, auto Invalid>
+class UniqueHandle {
+ public:
+  using Value = decltype(Invalid);
+
+  UniqueHandle() = default;
+  explicit UniqueHandle(Value value) : value_(value) {}
+  UniqueHandle(UniqueHandle&& other) noexcept : value_(other.release()) {}
+  UniqueHandle& operator=(UniqueHandle&& other) noexcept {
+    if (this != &other) reset(other.release());
+    return *this;
+  }
+  UniqueHandle(const UniqueHandle&) = delete;
+  UniqueHandle& operator=(const UniqueHandle&) = delete;
+  ~UniqueHandle() { reset(); }
+
+  [[nodiscard]] Value get() const { return value_; }
+  [[nodiscard]] Value release() { return std::exchange(value_, Invalid); }
+  explicit operator bool() const { return value_ != Invalid; }
+
+  void reset(Value value = Invalid) {
+    const Value old = std::exchange(value_, value);
+    if (old != Invalid) Close(old);
+  }
+
+ private:
+  Value value_ = Invalid;
+};
+
+using UniqueFd = UniqueHandle<&::close, -1>;
+
+}  // namespace offcpud

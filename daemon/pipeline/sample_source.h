@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "histogram/latency_histogram.h"
+#include "pipeline/view.h"
+
+namespace offcpud {
+
+// What the kernel counted for one cgroup so far: the sum over its shards. Only grows while the
+// kernel keeps the cgroup; after `retire` a later cgroup starts again from zero.
+struct CgroupReading {
+  std::uint64_t cgroup_id = 0;  // 0: what no other subject had room for
+  std::uint64_t running_ns = 0;
+  std::array<LatencyHistogram, OFFCPUD_HIST_KINDS> histograms;
+};
+
+// One pass over the kernel maps: plain data.
+struct KernelSample {
+  std::vector<CgroupReading> cgroups;
+  std::vector<LossCount> losses;
+  std::uint64_t left_censored = 0;
+  std::vector<MapUsage> maps;
+};
+
+// Seam to the kernel. Used by one thread.
+class SampleSource {
+ public:
+  virtual ~SampleSource() = default;
+
+  virtual Result<KernelSample> read() = 0;
+
+  // Gives back what the kernel keeps for these cgroups and returns their last readings, after which
+  // nothing more can be charged to them. Ids that the kernel does not keep are left out.
+  virtual Result<std::vector<CgroupReading>> retire(std::span<const std::uint64_t> cgroup_ids) = 0;
+};
+
+}  // namespace offcpud
