@@ -97,9 +97,9 @@ enum offcpud_syscall_class {
 
 /* A cgroup of the v2 hierarchy came or went; record of the ring `cgroup_events`. */
 enum offcpud_cgroup_change {
-	OFFCPUD_CGROUP_CREATED,	 /* mkdir */
-	OFFCPUD_CGROUP_REMOVED,	 /* rmdir: no live task is left, dying ones may still be charged */
-	OFFCPUD_CGROUP_RELEASED, /* the last reference is gone: nothing can be charged any more */
+	OFFCPUD_CGROUP_CREATED, /* mkdir */
+	OFFCPUD_CGROUP_REMOVED, /* rmdir: no live thread is left; a dying one may still be charged
+				 */
 };
 #define OFFCPUD_CGROUP_NAME 256 /* NAME_MAX + 1 */
 struct offcpud_cgroup_event {

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The kernel fields that the programs read, and no others. libbpf relocates every access against the
+ * running kernel's BTF (CO-RE), so offsets and the fields in between do not matter here.
+ */
+#ifndef OFFCPUD_KERNEL_TYPES_H
+#define OFFCPUD_KERNEL_TYPES_H
+
+#include <linux/types.h>
+
+#include <stdbool.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct kernfs_node {
+	__u64 id;
+	const char *name;
+};
+
+struct cgroup_root {
+	int hierarchy_id;
+};
+
+struct cgroup;
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
+};
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+	struct cgroup_root *root;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
+struct super_block {
+	unsigned long s_magic;
+};
+
+struct inode {
+	unsigned short i_mode;
+	struct super_block *i_sb;
+};
+
+struct file {
+	struct inode *f_inode;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+/* x86: arch/x86/include/asm/ptrace.h */
+struct pt_regs {
+	unsigned long bx, cx, si, di, orig_ax;
+};
+
+struct thread_info {
+	__u32 status;
+};
+
+struct sched_entity {
+	unsigned char sched_delayed; /* since 6.12 (commit 152e11f6df29), with EEVDF's delayed dequeue */
+};
+
+struct task_struct {
+	struct thread_info thread_info;
+	unsigned int flags;
+	int on_cpu;
+	int on_rq;
+	struct sched_entity se;
+	bool throttled; /* since 6.18: dequeued by CFS bandwidth control until the next period */
+	int pid;
+	unsigned in_iowait : 1;
+	unsigned frozen : 1; /* by the cgroup v2 freezer */
+	struct files_struct *files;
+	struct css_set *cgroups;
+};
+
+struct bpf_iter__task {
+	struct task_struct *task;
+};
+
+#pragma clang attribute pop
+
+/* include/linux/sched.h; stable since 4.14, FREEZABLE and FROZEN since 6.1. */
+#define TASK_INTERRUPTIBLE   0x0001
+#define TASK_UNINTERRUPTIBLE 0x0002
+#define TASK_STOPPED	     0x0004
+#define TASK_TRACED	     0x0008
+#define EXIT_DEAD	     0x0010
+#define EXIT_ZOMBIE	     0x0020
+#define TASK_PARKED	     0x0040
+#define TASK_DEAD	     0x0080
+#define TASK_RTLOCK_WAIT     0x1000
+#define TASK_FROZEN	     0x8000
+/* A sleeping state; the bits left out (WAKEKILL, NOLOAD, FREEZABLE ...) only modify one. */
+#define TASK_SLEEPS                                                                                \
+	(TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE | TASK_STOPPED | TASK_TRACED | TASK_PARKED |    \
+	 TASK_RTLOCK_WAIT | TASK_FROZEN)
+#define TASK_ENDS (EXIT_DEAD | EXIT_ZOMBIE | TASK_DEAD)
+
+#define PF_IO_WORKER   0x00000010
+#define PF_USER_WORKER 0x00004000 /* since 6.4: vhost and io_uring threads of a user process */
+#define PF_KTHREAD     0x00200000
+
+#define TS_COMPAT 0x0002 /* arch/x86/include/asm/thread_info.h: in a 32-bit system call */
+
+#define S_IFMT	 0170000
+#define S_IFSOCK 0140000
+#define S_IFREG	 0100000
+#define S_IFBLK	 0060000
+#define S_IFIFO	 0010000
+
+#define ANON_INODE_FS_MAGIC 0x09041934 /* include/uapi/linux/magic.h: eventfd, timerfd, signalfd ... */
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Why a thread blocks, decided while it leaves the CPU: docs/semantics.md, "Reasons". */
+#ifndef OFFCPUD_REASON_BPF_H
+#define OFFCPUD_REASON_BPF_H
+
+#include "maps.bpf.h"
+
+#ifndef __TARGET_ARCH_x86
+#error "only x86_64 is supported: add the registers of the system call's number and arguments here"
+#endif
+
+/* include/uapi/linux/futex.h */
+#define FUTEX_CMD_MASK	      (~(128 | 256)) /* PRIVATE_FLAG, CLOCK_REALTIME */
+#define FUTEX_WAIT_BITSET     9
+#define FUTEX_WAIT_REQUEUE_PI 11
+
+static __always_inline __u32 class_of_futex(unsigned long operation)
+{
+	operation &= FUTEX_CMD_MASK;
+	if (operation == FUTEX_WAIT_BITSET || operation == FUTEX_WAIT_REQUEUE_PI)
+		return OFFCPUD_CLASS_CONDVAR;
+	return OFFCPUD_CLASS_LOCK;
+}
+
+/* The descriptor table is reached through BTF; its slots are an array of pointers, which BTF loads
+ * cannot follow, so from there on bpf_probe_read_kernel does. The file cannot go away: the thread
+ * that waits in it holds it. A thread of the same process may however have put another file under
+ * the number meanwhile; then that one decides. */
+static __always_inline __u32 class_of_file(struct task_struct *task, unsigned long number)
+{
+	struct files_struct *files = task->files;
+	struct fdtable *table;
+	struct file *file = NULL;
+	struct inode *inode;
+	unsigned short type;
+
+	if (!read_files || !files)
+		return OFFCPUD_CLASS_OTHER;
+	table = files->fdt;
+	if ((__u32)number >= table->max_fds)
+		return OFFCPUD_CLASS_OTHER;
+	bpf_probe_read_kernel(&file, sizeof(file), table->fd + (__u32)number);
+	inode = BPF_CORE_READ(file, f_inode);
+	type = BPF_CORE_READ(inode, i_mode) & S_IFMT;
+	if (type == S_IFIFO)
+		return OFFCPUD_CLASS_PIPE;
+	if (type == S_IFSOCK)
+		return OFFCPUD_CLASS_NETWORK;
+	/* Before the file type: anonymous inodes have none up to 6.15 and S_IFREG from 6.16 on. */
+	if (BPF_CORE_READ(inode, i_sb, s_magic) == ANON_INODE_FS_MAGIC)
+		return OFFCPUD_CLASS_POLL;
+	if (type == S_IFREG || type == S_IFBLK)
+		return OFFCPUD_CLASS_DISK;
+	return OFFCPUD_CLASS_OTHER;
+}
+
+/* The system call that a user thread is in: OFFCPUD_CLASS_OTHER outside of one (orig_ax is -1 or an
+ * error code after an exception, so its low bits must not be taken for a number). */
+static __always_inline __u32 class_of_syscall(struct task_struct *task, struct thread *thread)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	unsigned long number = regs->orig_ax, first, second;
+	__u32 class;
+
+	if (number >= OFFCPUD_SYSCALLS)
+		return OFFCPUD_CLASS_OTHER;
+	if (task->thread_info.status & TS_COMPAT) {
+		class = compat_syscall_class[number];
+		first = regs->bx;
+		second = regs->cx;
+	} else {
+		class = syscall_class[number];
+		first = regs->di;
+		second = regs->si;
+	}
+	if (class == OFFCPUD_CLASS_RESTART)
+		return thread->syscall_class;
+	if (class == OFFCPUD_CLASS_FUTEX)
+		class = class_of_futex(second);
+	else if (class == OFFCPUD_CLASS_FILE)
+		class = class_of_file(task, first);
+	thread->syscall_class = class;
+	return class;
+}
+
+static __always_inline __u32 kind_of_class(__u32 class)
+{
+	switch (class) {
+	case OFFCPUD_CLASS_DISK:
+		return OFFCPUD_BLOCKED_DISK;
+	case OFFCPUD_CLASS_LOCK:
+		return OFFCPUD_BLOCKED_LOCK;
+	case OFFCPUD_CLASS_CONDVAR:
+		return OFFCPUD_BLOCKED_CONDVAR;
+	case OFFCPUD_CLASS_NETWORK:
+		return OFFCPUD_BLOCKED_NETWORK;
+	case OFFCPUD_CLASS_PIPE:
+		return OFFCPUD_BLOCKED_PIPE;
+	case OFFCPUD_CLASS_POLL:
+		return OFFCPUD_BLOCKED_POLL;
+	case OFFCPUD_CLASS_SLEEP:
+		return OFFCPUD_BLOCKED_SLEEP;
+	case OFFCPUD_CLASS_CHILD:
+		return OFFCPUD_BLOCKED_CHILD;
+	default:
+		return OFFCPUD_BLOCKED_OTHER;
+	}
+}
+
+static __always_inline __u32 reason_of(struct task_struct *task, struct thread *thread, __u32 state)
+{
+	__u32 class;
+
+	if (state & (TASK_STOPPED | TASK_TRACED | TASK_FROZEN))
+		return OFFCPUD_BLOCKED_STOPPED;
+	if (BPF_CORE_READ_BITFIELD(task, frozen))
+		return OFFCPUD_BLOCKED_STOPPED;
+	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
+		return OFFCPUD_BLOCKED_DISK;
+	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
+		return OFFCPUD_BLOCKED_KERNEL;
+	class = class_of_syscall(task, thread);
+	if (state & TASK_INTERRUPTIBLE)
+		return kind_of_class(class);
+	/* fsync waits for the journal uninterruptibly and without in_iowait (jbd2). */
+	return class == OFFCPUD_CLASS_DISK ? OFFCPUD_BLOCKED_DISK : OFFCPUD_BLOCKED_KERNEL;
+}
+
+#endif

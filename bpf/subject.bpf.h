@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Which subject a thread's time is charged to, and the charging. */
+#ifndef OFFCPUD_SUBJECT_BPF_H
+#define OFFCPUD_SUBJECT_BPF_H
+
+#include "maps.bpf.h"
+
+/* Takes a free subject; OFFCPUD_SUBJECT_OTHER when there is none. The ring has many takers, hence
+ * the compare-and-swap; a taker that loses four times in a row gives up until the thread's next
+ * event. */
+static __always_inline __u32 take_free_subject(void)
+{
+	__u32 zero = 0, *spare = bpf_map_lookup_elem(&spare_subject, &zero);
+	__u32 subject = OFFCPUD_SUBJECT_OTHER;
+
+	if (spare && *spare) {
+		subject = *spare;
+		*spare = 0;
+		return subject;
+	}
+	for (int i = 0; i < 4; i++) {
+		__u64 head = *(volatile __u64 *)&free_head;
+		__u32 slot = head & free_mask, *free;
+
+		if (head >= *(volatile __u64 *)&free_tail)
+			return OFFCPUD_SUBJECT_OTHER;
+		free = bpf_map_lookup_elem(&free_subjects, &slot);
+		if (!free)
+			return OFFCPUD_SUBJECT_OTHER;
+		subject = *free;
+		if (__sync_val_compare_and_swap(&free_head, head, head + 1) == head)
+			return subject;
+	}
+	return OFFCPUD_SUBJECT_OTHER;
+}
+
+static __noinline __u32 subject_of_cgroup(__u64 cgroup_id)
+{
+	__u32 zero = 0, subject, *known, *spare;
+
+	known = bpf_map_lookup_elem(&cgroup_subjects, &cgroup_id);
+	if (known)
+		return *known;
+	subject = take_free_subject();
+	if (subject == OFFCPUD_SUBJECT_OTHER)
+		return lose(OFFCPUD_LOSS_SUBJECTS_FULL);
+	if (!bpf_map_update_elem(&cgroup_subjects, &cgroup_id, &subject, BPF_NOEXIST))
+		return subject;
+
+	/* Another CPU was first, or the table refused: keep the subject for the next cgroup. */
+	spare = bpf_map_lookup_elem(&spare_subject, &zero);
+	if (spare)
+		*spare = subject;
+	known = bpf_map_lookup_elem(&cgroup_subjects, &cgroup_id);
+	return known ? *known : lose(OFFCPUD_LOSS_SUBJECTS_FULL);
+}
+
+/* The cgroup v2 id is unique for the life of the machine (generation and number, fs/kernfs/dir.c),
+ * so comparing it is safe where comparing a pointer to the css_set would not be. */
+static __always_inline struct offcpud_subject *subject_of(struct task_struct *task,
+							  struct thread *thread)
+{
+	__u64 cgroup_id = task->cgroups->dfl_cgrp->kn->id;
+	__u32 subject = thread->subject, shard;
+
+	if (thread->cgroup_id != cgroup_id) {
+		subject = subject_of_cgroup(cgroup_id);
+		if (subject != OFFCPUD_SUBJECT_OTHER) { /* else ask again: room may come */
+			thread->subject = subject;
+			thread->cgroup_id = cgroup_id;
+		}
+	}
+	shard = ((__u64)bpf_get_smp_processor_id() * shards) >> cpu_bits;
+	subject = subject * shards + shard;
+	return bpf_map_lookup_elem(&subjects, &subject);
+}
+
+static __always_inline int charge_running(struct task_struct *task, struct thread *thread,
+					  __u64 since_ns, __u64 now)
+{
+	struct offcpud_subject *subject = subject_of(task, thread);
+
+	if ((__s64)(now - since_ns) < 0)
+		return lose(OFFCPUD_LOSS_CLOCK);
+	if (subject)
+		__sync_fetch_and_add(&subject->running_ns, now - since_ns);
+	return 0;
+}
+
+static __always_inline int charge_wait(struct task_struct *task, struct thread *thread, __u64 now)
+{
+	struct offcpud_subject *subject = subject_of(task, thread);
+	__u64 ns = now - thread->since_ns;
+	__u32 kind = thread->kind, slot;
+
+	/* Clocks of two CPUs may disagree by a little (kernel clocksource watchdog). */
+	if ((__s64)ns < 0)
+		return lose(OFFCPUD_LOSS_CLOCK);
+	slot = offcpud_slot(ns);
+	if (!subject || kind >= OFFCPUD_HIST_KINDS || slot >= OFFCPUD_SLOTS)
+		return 0; /* for the verifier: cannot happen */
+	__sync_fetch_and_add(&subject->hists[kind].slots[slot], 1);
+	__sync_fetch_and_add(&subject->hists[kind].sum_ns, ns);
+	return 0;
+}
+
+#endif
