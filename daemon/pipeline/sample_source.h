@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -17,7 +18,8 @@ namespace offcpud {
 struct CgroupReading {
   std::uint64_t cgroup_id = 0;  // 0: what no other subject had room for
   std::uint64_t running_ns = 0;
-  std::array<LatencyHistogram, OFFCPUD_HIST_KINDS> histograms;
+  // Null: no episode so far.
+  std::array<std::unique_ptr<LatencyHistogram>, OFFCPUD_HIST_KINDS> histograms;
 };
 
 // One pass over the kernel maps: plain data.

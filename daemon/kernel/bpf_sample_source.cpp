@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/bpf_sample_source.h"
+
+#include <atomic>
+#include <cstring>
+
+#include "offcpud.skel.h"
+
+namespace offcpud {
+namespace {
+
+// Values of the label `cause`, by enum offcpud_loss.
+constexpr std::array<const char*, OFFCPUD_LOSSES> kCauses = {
+    "no_thread_state", "cgroup_table_full", "negative_duration",
+    "missed_wakeup",   "missed_switch",     "cgroup_events_full"};
+
+void add(CgroupReading& total, const offcpud_subject& shard) {
+  total.running_ns += shard.running_ns;
+  for (std::size_t kind = 0; kind < OFFCPUD_HIST_KINDS; ++kind) {
+    const offcpud_hist& hist = shard.hists[kind];
+    // A sum of 0 means only episodes of 0 ns, which slot 0 holds: nothing else needs to be scanned.
+    if (hist.sum_ns == 0 && hist.slots[0] == 0) continue;
+    if (!total.histograms[kind]) total.histograms[kind] = std::make_unique<LatencyHistogram>();
+    *total.histograms[kind] += hist;
+  }
+}
+
+}  // namespace
+
+Result<BpfSampleSource> BpfSampleSource::open(BpfSession& session) {
+  offcpud_bpf& skeleton = session.skeleton();
+  TRY(auto subjects, MappedArray<offcpud_subject>::map(skeleton.maps.subjects, true));
+  TRY_VOID(check_layout(skeleton.maps.free_subjects, sizeof(std::uint32_t), sizeof(std::uint32_t)));
+  TRY(auto free_subjects, MappedArray<std::uint32_t>::map(skeleton.maps.free_subjects, true));
+  BpfSampleSource source(session, std::move(subjects), std::move(free_subjects));
+  TRY(source.losses_at_start_, source.read_losses());
+  source.stateless_events_ = source.losses_at_start_[OFFCPUD_LOSS_THREAD_STATE];
+  return source;
+}
+
+Result<BpfSampleSource::Losses> BpfSampleSource::read_losses() const {
+  Losses losses{};
+  for (std::uint32_t i = 0; i < losses.size(); ++i) {
+    TRY(losses[i], sum_percpu(session_.skeleton().maps.losses, i));
+  }
+  return losses;
+}
+
+CgroupReading BpfSampleSource::reading(std::uint64_t cgroup_id, std::uint32_t subject) const {
+  CgroupReading total;
+  total.cgroup_id = cgroup_id;
+  const std::uint32_t shards = session_.plan().shards;
+  for (std::uint32_t shard = 0; shard < shards; ++shard) {
+    add(total, subjects_[std::size_t{subject} * shards + shard]);
+  }
+  return total;
+}
+
+Result<KernelSample> BpfSampleSource::read() {
+  const offcpud_bpf& skeleton = session_.skeleton();
+  TRY(const auto pass, (read_hash<std::uint64_t, std::uint32_t>(skeleton.maps.cgroup_subjects)));
+  if (!pass.complete) return Error("map 'cgroup_subjects' changed faster than it could be read");
+
+  KernelSample sample;
+  sample.cgroups.reserve(pass.entries.size() + 1);
+  sample.cgroups.push_back(reading(0, OFFCPUD_SUBJECT_OTHER));
+  for (const auto& [cgroup_id, subject] : pass.entries) {
+    if (subject < session_.plan().subjects) sample.cgroups.push_back(reading(cgroup_id, subject));
+  }
+
+  TRY(const Losses losses, read_losses());
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    sample.losses.push_back({kCauses[i], losses[i] - losses_at_start_[i]});
+  }
+  TRY(const std::uint64_t misses, session_.recursion_misses());
+  sample.losses.push_back({"program_busy", misses});
+  TRY(sample.left_censored, sum_percpu(skeleton.maps.counts, OFFCPUD_COUNT_LEFT_CENSORED));
+  sample.maps.push_back({"cgroup_subjects", pass.entries.size(), session_.plan().subjects - 1});
+
+  if (losses[OFFCPUD_LOSS_THREAD_STATE] != stateless_events_) {
+    stateless_events_ = losses[OFFCPUD_LOSS_THREAD_STATE];
+    TRY_VOID(session_.seed());
+  }
+  return sample;
+}
+
+Result<std::vector<CgroupReading>> BpfSampleSource::retire(
+    std::span<const std::uint64_t> cgroup_ids) {
+  const bpf_map* map = session_.skeleton().maps.cgroup_subjects;
+  std::vector<CgroupReading> last;
+  for (const std::uint64_t cgroup_id : cgroup_ids) {
+    std::uint32_t subject = 0;
+    int error = bpf_map_lookup_elem(bpf_map__fd(map), &cgroup_id, &subject);
+    if (error == 0) error = bpf_map_delete_elem(bpf_map__fd(map), &cgroup_id);
+    if (error == -ENOENT) continue;
+    if (error != 0) return Error::from_errno(-error, "retire from map", bpf_map__name(map));
+    if (subject == OFFCPUD_SUBJECT_OTHER || subject >= session_.plan().subjects) continue;
+    last.push_back(reading(cgroup_id, subject));
+    release(subject);
+  }
+  return last;
+}
+
+void BpfSampleSource::release(std::uint32_t subject) {
+  const std::uint32_t shards = session_.plan().shards;
+  for (std::uint32_t shard = 0; shard < shards; ++shard) {
+    std::memset(&subjects_[std::size_t{subject} * shards + shard], 0, sizeof(offcpud_subject));
+  }
+  // The programs read the ring up to free_tail: the entry and the zeros must be there before it
+  // moves.
+  auto tail = std::atomic_ref<decltype(session_.skeleton().bss->free_tail)>(
+      session_.skeleton().bss->free_tail);
+  const auto position = tail.load(std::memory_order_relaxed);
+  free_subjects_[position & (session_.plan().ring_size - 1)] = subject;
+  tail.store(position + 1, std::memory_order_release);
+}
+
+}  // namespace offcpud

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/bpf_session.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/unique_handle.h"
+#include "kernel/bpf_log.h"
+#include "kernel/syscall_classes.h"
+#include "offcpud.h"
+#include "offcpud.skel.h"
+
+namespace offcpud {
+namespace {
+
+struct SkeletonDeleter {
+  void operator()(offcpud_bpf* skeleton) const noexcept { offcpud_bpf::destroy(skeleton); }
+};
+using Link = UniqueHandle<&bpf_link__destroy, static_cast<bpf_link*>(nullptr)>;
+
+Status set_size(bpf_map* map, std::uint32_t entries) {
+  if (const int error = bpf_map__set_max_entries(map, entries); error != 0) {
+    return Error::from_errno(-error, "size map", bpf_map__name(map));
+  }
+  return {};
+}
+
+Status configure(offcpud_bpf& skeleton, const SubjectPlan& plan, const FeatureReport& features) {
+  TRY_VOID(set_size(skeleton.maps.subjects, plan.subjects * plan.shards));
+  TRY_VOID(set_size(skeleton.maps.cgroup_subjects, plan.subjects - 1));
+  TRY_VOID(set_size(skeleton.maps.free_subjects, plan.ring_size));
+  auto& constants = *skeleton.rodata;
+  constants.shards = plan.shards;
+  constants.cpu_bits = plan.cpu_bits;
+  constants.free_mask = plan.ring_size - 1;
+  constants.read_files = features.has("file_kind");
+  constants.create_flags = features.has("late_thread_state") ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0;
+  std::ranges::copy(native_syscall_classes(), constants.syscall_class);
+  std::ranges::copy(compat_syscall_classes(), constants.compat_syscall_class);
+  for (bpf_program* program : {skeleton.progs.on_cgroup_mkdir, skeleton.progs.on_cgroup_rmdir}) {
+    bpf_program__set_autoload(program, features.has("cgroup_events"));
+  }
+  return {};
+}
+
+Error load_error(int code, const BpfLog& log) {
+  if (code == EPERM || code == EACCES) {
+    // The verifier answers EACCES too, and then it has said why.
+    if (log.tail(8).find("R0") == std::string::npos || code == EPERM) {
+      return Error(
+          "the kernel refused to load BPF programs: CAP_BPF and CAP_PERFMON are needed; "
+          "start offcpud as its systemd unit or with sudo.",
+          ErrorKind::Permission);
+    }
+  }
+  auto error = Error::from_errno(code, "load the BPF programs");
+  return Error(error.message() + "; the kernel says:\n" + log.tail(20), ErrorKind::Unsupported);
+}
+
+std::uint64_t monotonic_ns() {
+  return static_cast<std::uint64_t>(
+      std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
+}
+
+}  // namespace
+
+struct BpfSession::State {
+  SubjectPlan plan;
+  std::unique_ptr<offcpud_bpf, SkeletonDeleter> skeleton;
+  Link iterator;
+  std::vector<Link> links;  // after the skeleton: destroyed before it
+};
+
+BpfSession::BpfSession(std::unique_ptr<State> state) : state_(std::move(state)) {}
+BpfSession::BpfSession(BpfSession&&) noexcept = default;
+BpfSession& BpfSession::operator=(BpfSession&&) noexcept = default;
+BpfSession::~BpfSession() = default;
+
+const SubjectPlan& BpfSession::plan() const {
+  return state_->plan;
+}
+offcpud_bpf& BpfSession::skeleton() const {
+  return *state_->skeleton;
+}
+
+Result<BpfSession> BpfSession::load(std::uint32_t max_cgroups, const FeatureReport& features) {
+  const BpfLog log;
+  const int cpus = libbpf_num_possible_cpus();
+  if (cpus < 0) return Error::from_errno(-cpus, "count the possible CPUs");
+
+  auto state = std::make_unique<State>();
+  state->plan = plan_subjects(max_cgroups, static_cast<std::uint32_t>(cpus));
+  state->skeleton.reset(offcpud_bpf::open(nullptr));
+  if (!state->skeleton) return load_error(errno, log);
+  offcpud_bpf& skeleton = *state->skeleton;
+  TRY_VOID(configure(skeleton, state->plan, features));
+  if (const int error = offcpud_bpf::load(&skeleton); error != 0) return load_error(-error, log);
+
+  for (std::uint32_t i = 0; i + 1 < state->plan.subjects; ++i) {
+    const std::uint32_t subject = i + 1;  // 0 is "(other)"
+    if (const int error =
+            bpf_map_update_elem(bpf_map__fd(skeleton.maps.free_subjects), &i, &subject, BPF_ANY);
+        error != 0) {
+      return Error::from_errno(-error, "fill map", "free_subjects");
+    }
+  }
+  skeleton.bss->free_tail = state->plan.subjects - 1;
+  return BpfSession(std::move(state));
+}
+
+Status BpfSession::attach() {
+  const BpfLog log;
+  offcpud_bpf& skeleton = *state_->skeleton;
+  state_->iterator.reset(bpf_program__attach_iter(skeleton.progs.seed_threads, nullptr));
+  if (!state_->iterator) return Error::from_errno(errno, "attach the task iterator");
+  TRY_VOID(seed());  // make room first, so that the programs find a state from their first event on
+
+  // Forks first, so that no thread is missed; sched_switch last, so that whoever is seen to block
+  // is also seen to wake.
+  for (bpf_program* program : {skeleton.progs.on_cgroup_mkdir, skeleton.progs.on_cgroup_rmdir,
+                               skeleton.progs.on_task_newtask, skeleton.progs.on_sched_wakeup_new,
+                               skeleton.progs.on_sched_wakeup, skeleton.progs.on_sched_switch}) {
+    if (!bpf_program__autoload(program)) continue;
+    Link link(bpf_program__attach(program));
+    if (!link) return Error::from_errno(errno, "attach program", bpf_program__name(program));
+    state_->links.push_back(std::move(link));
+  }
+  skeleton.bss->seeded_ns = monotonic_ns();
+  return seed();
+}
+
+Status BpfSession::seed() {
+  const UniqueFd walk(bpf_iter_create(bpf_link__fd(state_->iterator.get())));
+  if (!walk) return Error::from_errno(errno, "walk the threads");
+  std::array<char, 64> nothing{};  // the iterator writes no text; reading drives it
+  for (;;) {
+    const ssize_t got = ::read(walk.get(), nothing.data(), nothing.size());
+    if (got == 0) return {};
+    if (got < 0 && errno != EINTR && errno != EAGAIN) {
+      return Error::from_errno(errno, "walk the threads");
+    }
+  }
+}
+
+Result<std::uint64_t> BpfSession::recursion_misses() const {
+  std::uint64_t misses = 0;
+  bpf_program* program = nullptr;
+  bpf_object__for_each_program(program, state_->skeleton->obj) {
+    if (!bpf_program__autoload(program)) continue;
+    bpf_prog_info info{};
+    std::uint32_t size = sizeof(info);
+    if (const int error = bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size);
+        error != 0) {
+      return Error::from_errno(-error, "read the state of program", bpf_program__name(program));
+    }
+    misses += info.recursion_misses;
+  }
+  return misses;
+}
+
+}  // namespace offcpud

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "histogram/subject_plan.h"
+#include "kernel/feature_probe.h"
+
+struct bpf_map;
+struct offcpud_bpf;
+
+namespace offcpud {
+
+// The loaded kernel programs and their maps. The only owner of the skeleton; the programs are
+// detached and the maps freed when it is destroyed. Used by one thread.
+class BpfSession {
+ public:
+  // Loads the programs, sized for this machine; attaches nothing. Needs CAP_BPF and CAP_PERFMON.
+  // Errors: Permission, Unsupported with the end of the verifier's log.
+  static Result<BpfSession> load(std::uint32_t max_cgroups, const FeatureReport& features);
+
+  BpfSession(BpfSession&&) noexcept;
+  BpfSession& operator=(BpfSession&&) noexcept;
+  ~BpfSession();
+
+  // Attaches every program and seeds the threads that exist. Afterwards every event is followed.
+  Status attach();
+
+  // Gives threads that have no state one. Called by attach(), and again when events were lost for
+  // want of a state. Needs CAP_BPF.
+  Status seed();
+
+  [[nodiscard]] const SubjectPlan& plan() const;
+  [[nodiscard]] offcpud_bpf& skeleton() const;
+
+  // Events that the kernel did not hand to a program because the same program was already running
+  // on that CPU (bpf_prog_info.recursion_misses), over all programs.
+  [[nodiscard]] Result<std::uint64_t> recursion_misses() const;
+
+ private:
+  struct State;
+  explicit BpfSession(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace offcpud

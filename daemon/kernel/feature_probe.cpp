@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/feature_probe.h"
+
+#include <bpf/btf.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "attribution/cgroup_index.h"
+#include "base/file_io.h"
+
+namespace offcpud {
+namespace {
+
+const btf_type* type_of(const btf* types, const char* name, std::uint32_t kind) {
+  const int id = types ? btf__find_by_name_kind(types, name, kind) : -1;
+  return id > 0 ? btf__type_by_id(types, static_cast<std::uint32_t>(id)) : nullptr;
+}
+
+bool has_member(const btf* types, const char* structure, std::string_view member) {
+  const btf_type* type = type_of(types, structure, BTF_KIND_STRUCT);
+  if (!type) return false;
+  const btf_member* members = btf_members(type);
+  return std::any_of(members, members + btf_vlen(type), [&](const btf_member& m) {
+    return btf__name_by_offset(types, m.name_off) == member;
+  });
+}
+
+// The tracepoint's callback type, `typedef void (*btf_trace_NAME)(void *, ...)`.
+const btf_type* tracepoint(const btf* types, const char* name) {
+  const btf_type* type =
+      type_of(types, (std::string("btf_trace_") + name).c_str(), BTF_KIND_TYPEDEF);
+  if (type) type = btf__type_by_id(types, type->type);
+  if (type && btf_is_ptr(type)) type = btf__type_by_id(types, type->type);
+  return type && btf_is_func_proto(type) ? type : nullptr;
+}
+
+bool is_int(const btf* types, const btf_param& parameter, std::uint32_t bytes) {
+  const int id = btf__resolve_type(types, parameter.type);
+  const btf_type* type = id > 0 ? btf__type_by_id(types, static_cast<std::uint32_t>(id)) : nullptr;
+  return type && btf_is_int(type) && type->size == bytes;
+}
+
+// (preempt, prev, next, prev_state): 5.18 inserted prev_state second (fa2c3254d7cf) and its first
+// stable release moved it to the end (9c2136be0878). Before it, the sleeping state can only be read
+// from the task, where a waker may already have overwritten it.
+bool switch_tells_prev_state(const btf* types) {
+  const btf_type* callback = tracepoint(types, "sched_switch");
+  if (!callback || btf_vlen(callback) < 5) return false;
+  const btf_param* parameters = btf_params(callback);
+  return is_int(types, parameters[1], 1) && is_int(types, parameters[4], 4);
+}
+
+std::vector<Feature> required_features(const btf* types, const HostFacts& host) {
+  return {
+      {"btf", types != nullptr, true, "type information of the running kernel",
+       "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y, such as Debian's 6.1 or newer"},
+      {"sched_switch_prev_state", switch_tells_prev_state(types), true,
+       "the sched_switch tracepoint tells in which state a thread leaves the CPU",
+       "boot kernel 6.1 or newer"},
+      {"task_storage", has_member(types, "task_struct", "bpf_storage"), true,
+       "state kept with each thread", "boot kernel 6.1 or newer, built with CONFIG_BPF_SYSCALL=y"},
+      {"cgroup2", host.cgroup2_mounted, true, "waits are charged to cgroups of the v2 hierarchy",
+       "mount it: mount -t cgroup2 none /sys/fs/cgroup/unified, or boot with "
+       "systemd.unified_cgroup_hierarchy=1"},
+  };
+}
+
+}  // namespace
+
+bool FeatureReport::has(std::string_view name) const {
+  return std::any_of(features.begin(), features.end(),
+                     [&](const Feature& f) { return f.name == name && f.enabled; });
+}
+
+Status FeatureReport::require() const {
+  for (const Feature& feature : features) {
+    if (feature.required && !feature.enabled) {
+      return Error(
+          "this host lacks " + feature.name + " (" + feature.detail + "): " + feature.remedy + ".",
+          ErrorKind::Unsupported);
+    }
+  }
+  return {};
+}
+
+HostFacts read_host_facts() {
+  HostFacts facts;
+  if (auto text = read_file("/sys/kernel/security/lockdown", 4096)) facts.lockdown = *text;
+  if (auto mounts = read_file("/proc/self/mountinfo", 4 << 20)) {
+    facts.cgroup2_mounted = cgroup2_mount(*mounts).has_value();
+  }
+  return facts;
+}
+
+FeatureReport probe_features(const btf* kernel_btf, const HostFacts& host) {
+  const bool readable = host.lockdown.find("[confidentiality]") == std::string::npos;
+  FeatureReport report{required_features(kernel_btf, host)};
+  const auto offer = [&](std::string name, bool enabled, std::string detail, std::string remedy) {
+    report.features.push_back(
+        {std::move(name), enabled, false, std::move(detail), std::move(remedy)});
+  };
+  offer("file_kind", readable,
+        "read and write waits are told apart by kind of file; without it they are 'other'",
+        "boot without lockdown=confidentiality");
+  offer("cgroup_events", readable && tracepoint(kernel_btf, "cgroup_mkdir") != nullptr,
+        "cgroups are named as they are created; without it short-lived ones are '(unknown)'",
+        "boot without lockdown=confidentiality");
+  offer("throttled", has_member(kernel_btf, "task_struct", "throttled"),
+        "waits for cpu.max are told apart; without it they count as 'preempted'",
+        "boot kernel 6.18 or newer");
+  offer("late_thread_state", has_member(kernel_btf, "bpf_local_storage_map", "selem_ma"),
+        "a thread that was not seen to start gets its state at its first event",
+        "boot kernel 6.4 or newer");
+  return report;
+}
+
+FeatureReport probe_features() {
+  const std::unique_ptr<btf, decltype(&btf__free)> types(btf__load_vmlinux_btf(), &btf__free);
+  return probe_features(types.get(), read_host_facts());
+}
+
+}  // namespace offcpud

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+struct btf;
+
+namespace offcpud {
+
+// One thing that the kernel may or may not offer, in words.
+struct Feature {
+  std::string name;  // label `feature` of offcpud_feature_enabled
+  bool enabled = false;
+  bool required = false;
+  std::string detail;  // what it gives, or what is lost without it
+  std::string remedy;  // what to do about a missing one
+};
+
+// What this host offers, decided by its BTF and files and never by its version number, which
+// backports make meaningless.
+struct FeatureReport {
+  std::vector<Feature> features;
+
+  [[nodiscard]] bool has(std::string_view name) const;
+  // ErrorKind::Unsupported with one sentence for the first required feature that is missing.
+  [[nodiscard]] Status require() const;
+};
+
+struct HostFacts {
+  std::string lockdown;          // text of /sys/kernel/security/lockdown, may be empty
+  bool cgroup2_mounted = false;  // a cgroup2 file system is visible
+};
+
+HostFacts read_host_facts();
+
+// `btf`: the kernel's type information; null if it has none.
+FeatureReport probe_features(const btf* kernel_btf, const HostFacts& host);
+
+// The same for the running kernel.
+FeatureReport probe_features();
+
+}  // namespace offcpud

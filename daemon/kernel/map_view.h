@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace offcpud {
+
+// Refuses a map whose key or value has another size than the daemon was compiled for.
+inline Status check_layout(const bpf_map* map, std::size_t key_size, std::size_t value_size) {
+  if (bpf_map__key_size(map) == key_size && bpf_map__value_size(map) == value_size) return {};
+  return Error(std::string("map '") + bpf_map__name(map) +
+               "' has another layout than this program");
+}
+
+// The entries of a hash map while programs and the daemon change it. Ends after twice as many steps
+// as the map can hold: a key that is removed during the walk restarts it. `complete` says whether
+// every key was seen. Key and Value are trivially copyable.
+template <class Key, class Value>
+struct MapPass {
+  std::vector<std::pair<Key, Value>> entries;
+  bool complete = false;
+};
+
+template <class Key, class Value>
+Result<MapPass<Key, Value>> read_hash(const bpf_map* map) {
+  TRY_VOID(check_layout(map, sizeof(Key), sizeof(Value)));
+  const int fd = bpf_map__fd(map);
+  MapPass<Key, Value> pass;
+  Key key{};
+  const Key* cursor = nullptr;
+  for (std::uint64_t step = 0; step < 2 * std::uint64_t{bpf_map__max_entries(map)} + 2; ++step) {
+    Key next{};
+    const int end = bpf_map_get_next_key(fd, cursor, &next);
+    if (end == -ENOENT) {
+      pass.complete = true;
+      break;
+    }
+    if (end != 0) return Error::from_errno(-end, "next key of map", bpf_map__name(map));
+    Value value{};
+    const int found = bpf_map_lookup_elem(fd, &next, &value);
+    if (found == 0) {
+      pass.entries.emplace_back(next, value);
+    } else if (found != -ENOENT) {  // gone meanwhile is not an error
+      return Error::from_errno(-found, "look up in map", bpf_map__name(map));
+    }
+    key = next;
+    cursor = &key;
+  }
+  return pass;
+}
+
+// One element of a per-CPU array, summed over all possible CPUs.
+inline Result<std::uint64_t> sum_percpu(const bpf_map* map, std::uint32_t index) {
+  const int cpus = libbpf_num_possible_cpus();
+  if (cpus < 0) return Error::from_errno(-cpus, "count the possible CPUs");
+  std::vector<std::uint64_t> values(static_cast<std::size_t>(cpus));
+  if (const int error = bpf_map_lookup_elem(bpf_map__fd(map), &index, values.data()); error != 0) {
+    return Error::from_errno(-error, "look up in map", bpf_map__name(map));
+  }
+  std::uint64_t sum = 0;
+  for (const std::uint64_t value : values) sum += value;
+  return sum;
+}
+
+// An array map (BPF_F_MMAPABLE) seen as memory: reading it costs no system call. The kernel writes
+// it concurrently; 8-byte fields are read whole.
+template <class Value>
+class MappedArray {
+ public:
+  static Result<MappedArray> map(const bpf_map* map, bool writable) {
+    TRY_VOID(check_layout(map, sizeof(std::uint32_t), sizeof(Value)));
+    static_assert(sizeof(Value) % 4 == 0);
+    // The kernel rounds each value up to 8 bytes (kernel/bpf/arraymap.c).
+    const std::size_t stride = (sizeof(Value) + 7) / 8 * 8;
+    const std::size_t bytes = stride * bpf_map__max_entries(map);
+    void* memory = ::mmap(nullptr, bytes, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED,
+                          bpf_map__fd(map), 0);
+    if (memory == MAP_FAILED) return Error::from_errno(errno, "mmap map", bpf_map__name(map));
+    MappedArray array;
+    array.memory_ = static_cast<std::byte*>(memory);
+    array.stride_ = stride;
+    array.size_ = bpf_map__max_entries(map);
+    return array;
+  }
+
+  MappedArray(MappedArray&& other) noexcept { *this = std::move(other); }
+  MappedArray& operator=(MappedArray&& other) noexcept {
+    std::swap(memory_, other.memory_);
+    std::swap(stride_, other.stride_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  MappedArray(const MappedArray&) = delete;
+  MappedArray& operator=(const MappedArray&) = delete;
+  ~MappedArray() {
+    if (memory_) ::munmap(memory_, stride_ * size_);
+  }
+
+  [[nodiscard]] std::size_t size() const { return size_; }
+  Value& operator[](std::size_t index) const {
+    return *reinterpret_cast<Value*>(memory_ + index * stride_);
+  }
+
+ private:
+  MappedArray() = default;
+  std::byte* memory_ = nullptr;
+  std::size_t stride_ = 0;
+  std::size_t size_ = 0;
+};
+
+}  // namespace offcpud

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "attribution/cgroup_index.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "pipeline/sample_source.h"
+#include "pipeline/series_store.h"
+#include "pipeline/view.h"
+
+namespace offcpud {
+
+struct PipelineOptions {
+  std::chrono::seconds linger{600};  // a removed cgroup keeps its own series this long
+  std::size_t max_series = 4000;
+};
+
+// From the kernel's counters to an immutable View, one pass at a time. Owns the names of cgroups
+// and the series. Single-threaded; the source and the clock must outlive it.
+class Pipeline {
+ public:
+  Pipeline(SampleSource& source, CgroupIndex cgroups, const Clock& clock, PipelineOptions options);
+
+  // Finds the cgroups that exist. Call once, after the source follows their changes.
+  Status start();
+
+  void apply(const CgroupChange& change) { cgroups_.apply(change, clock_.now()); }
+
+  // Reads, attributes, credits. An error leaves the series as they were.
+  Result<std::shared_ptr<const View>> pass();
+
+  void set_options(PipelineOptions options);
+
+ private:
+  [[nodiscard]] std::string path_of(std::uint64_t cgroup_id) const;
+  Status name_unknown(const KernelSample& sample);
+  Status retire_removed(const KernelSample& sample);
+  void fold_removed();
+
+  struct Miss {
+    MonotonicTime retry;  // not looked for before
+    std::chrono::seconds wait{1};
+  };
+
+  SampleSource& source_;
+  CgroupIndex cgroups_;
+  const Clock& clock_;
+  PipelineOptions options_;
+  SeriesStore store_;
+  std::unordered_map<std::uint64_t, Miss> misses_;   // by cgroup id
+  std::map<std::string, MonotonicTime> gone_since_;  // series whose cgroup does not exist
+};
+
+}  // namespace offcpud

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "attribution/subject.h"
+#include "pipeline/sample_source.h"
+#include "pipeline/view.h"
+
+namespace offcpud {
+
+// Values of the label `cgroup` that are no path. "(removed)" stands below a path.
+inline constexpr std::string_view kOtherCgroup = "(other)";
+inline constexpr std::string_view kUnknownCgroup = "(unknown)";
+inline constexpr std::string_view kRemovedCgroup = "(removed)";
+
+// The exported series, keyed by cgroup path. Every reading is credited as the difference to the
+// last one of the same cgroup id, to the path that the id has at that moment. So a series never
+// goes down, whatever happens to ids: a restarted unit continues its series, a name found late
+// moves nothing, a series that does not fit adds to "(other)" from then on. Single-threaded.
+class SeriesStore {
+ public:
+  explicit SeriesStore(std::size_t max_series) : max_series_(max_series) {}
+
+  // Takes effect for series that come later; those that exist stay.
+  void set_max_series(std::size_t max_series) { max_series_ = max_series; }
+
+  // Credits what `reading` has more than the last one of its cgroup id.
+  void credit(std::string_view path, const CgroupReading& reading);
+
+  // Forgets a cgroup id: a later reading under it counts from zero.
+  void forget(std::uint64_t cgroup_id) { baselines_.erase(cgroup_id); }
+
+  // Adds the series of `path` to those of `into`, and removes them.
+  void fold(std::string_view path, std::string_view into);
+
+  [[nodiscard]] bool contains(std::string_view path) const { return series_.contains(path); }
+  [[nodiscard]] std::vector<std::string> paths() const;
+  [[nodiscard]] const std::map<std::string, SubjectSeries, std::less<>>& series() const {
+    return series_;
+  }
+  [[nodiscard]] std::size_t histogram_series() const { return histogram_series_; }
+  [[nodiscard]] std::size_t folded_series() const { return folded_.size(); }
+
+ private:
+  using Histograms = std::array<std::unique_ptr<LatencyHistogram>, OFFCPUD_HIST_KINDS>;
+  struct Baseline {
+    std::uint64_t running_ns = 0;
+    Histograms histograms;
+  };
+
+  SubjectSeries& subject(std::string_view path);
+  void add(std::string_view path, std::size_t kind, const LatencyHistogram& increase);
+  void add_running(std::string_view path, std::uint64_t increase_ns);
+
+  std::size_t max_series_;
+  std::size_t histogram_series_ = 0;
+  std::map<std::string, SubjectSeries, std::less<>> series_;
+  std::unordered_map<std::uint64_t, Baseline> baselines_;  // by cgroup id
+  std::set<std::pair<std::string, std::size_t>, std::less<>>
+      folded_;  // path and kind, for counting
+};
+
+}  // namespace offcpud
