@@ -4,12 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "attribution/cgroup_walk.h"
 #include "base/clock.h"
 #include "base/result.h"
 
@@ -34,24 +37,32 @@ struct CgroupEntry {
 // Maps the kernfs id of a v2 cgroup (64 bits, the inode number of its directory; kernel
 // fs/kernfs/dir.c) to its path. Filled once by a walk, then kept by the kernel's cgroup events, so
 // that a cgroup that lived for milliseconds has its name too; a walk repairs what events missed.
+// Walks and events may overtake each other: an id never comes back, and of two ids under one path
+// the larger is the newer, because kernfs hands them out in rising order.
 // Single-threaded: owned by the pipeline. Paths of v2 cgroups never change (no rename in v2).
 class CgroupIndex {
  public:
   // `root`: mount point of the v2 hierarchy as this process sees it.
-  explicit CgroupIndex(std::filesystem::path root);
+  explicit CgroupIndex(std::filesystem::path root) : root_(std::move(root)) {}
 
-  // Walks the tree once: adds what is missing, marks as removed at `now` what is gone. Directories
-  // that vanish during the walk are skipped. Error: the root itself cannot be read.
+  // Walks the tree once and applies what was seen. Directories that vanish during the walk are
+  // skipped. Error: the root itself cannot be read; the index is left as it was.
   Status rescan(MonotonicTime now);
 
-  // Applies one event. An event for a cgroup whose parent is unknown is dropped and counted: the
-  // cgroup lies outside the visible hierarchy, or a rescan will find it.
+  // Adds what the walk found and marks as removed at `now` what it did not find, except below
+  // directories that it could not read.
+  void apply(const CgroupWalk& walk, MonotonicTime now);
+
+  // Applies one event. Dropped and counted is the creation of a cgroup whose parent is unknown (it
+  // lies outside the visible hierarchy, or a rescan will find it), whose name is not one path
+  // component, or that is nested too deep. The end of an unknown cgroup means nothing.
   void apply(const CgroupChange& change, MonotonicTime now);
 
   // Null when unknown. The pointer is valid until the next non-const call.
   [[nodiscard]] const CgroupEntry* find(std::uint64_t id) const;
 
-  // Path of the nearest ancestor of `path` that is a live cgroup; "/" at the end.
+  // Path of the nearest ancestor of `path` that is a live cgroup, never `path` itself; "/" at the
+  // end.
   [[nodiscard]] std::string nearest_live_ancestor(std::string_view path) const;
 
   // Drops entries removed at or before `before`; returns their ids.
@@ -60,15 +71,29 @@ class CgroupIndex {
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
   [[nodiscard]] std::uint64_t unplaced_events() const { return unplaced_events_; }
 
- private:
-  std::filesystem::path root_;
-  std::unordered_map<std::uint64_t, CgroupEntry> entries_;
-  std::unordered_map<std::string, std::uint64_t> live_;  // path -> id of the cgroup that exists now
-  std::uint64_t unplaced_events_ = 0;
-};
+  // Directories that the last rescan could not read, because of permissions, depth or another file
+  // system on top of them.
+  [[nodiscard]] std::size_t unread_directories() const { return unread_directories_; }
 
-// Mount point of the cgroup v2 hierarchy, from the text of /proc/self/mountinfo (proc(5)); the
-// shallowest one wins. nullopt: no cgroup2 file system is mounted.
-std::optional<std::filesystem::path> cgroup2_mount(std::string_view mountinfo);
+ private:
+  struct PathHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view path) const {
+      return std::hash<std::string_view>{}(path);
+    }
+  };
+  using Entries = std::unordered_map<std::uint64_t, CgroupEntry>;
+
+  void create(const CgroupChange& change, MonotonicTime now);
+  void insert_live(std::uint64_t id, std::uint64_t parent_id, std::string path, MonotonicTime now);
+  void mark_removed(Entries::value_type& item, MonotonicTime now);
+
+  std::filesystem::path root_;
+  Entries entries_;
+  // path -> id of the cgroup that exists now
+  std::unordered_map<std::string, std::uint64_t, PathHash, std::equal_to<>> live_;
+  std::uint64_t unplaced_events_ = 0;
+  std::size_t unread_directories_ = 0;
+};
 
 }  // namespace offcpud

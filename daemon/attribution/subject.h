@@ -12,14 +12,20 @@ namespace offcpud {
 struct SubjectLabels {
   std::string cgroup;        // v2 path as in /proc/PID/cgroup after "0::", or "(other)"
   std::string slice;         // deepest *.slice
-  std::string unit;          // systemd unit, unescaped
-  std::string container_id;  // bare hex
-  std::string pod_uid;       // dashed
+  std::string unit;          // deepest systemd unit that is not the scope of a container
+  std::string container_id;  // bare hex, of the innermost container
+  std::string pod_uid;       // dashed; of a static pod the 32 hex digits of its configuration
 
   friend bool operator==(const SubjectLabels&, const SubjectLabels&) = default;
 };
 
 // The pure part of attribution: labels of a cgroup path. Grammar and sources: docs/semantics.md.
+//
+// `unit` is the deepest unit because that is the one an operator can act on: a user's app rather
+// than user@1000.service, the service inside a container rather than the container's own scope.
+// A container's scope (docker-<id>.scope) is no unit here: `container_id` says the same, and a new
+// value of `unit` for each container would only make series. The unit around a container stays,
+// so a Quadlet's container keeps the name of its service.
 SubjectLabels labels_of_cgroup(std::string_view path);
 
 }  // namespace offcpud

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "attribution/cgroup_index.h"
+
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+namespace offcpud {
+namespace {
+
+bool is_path_component(std::string_view name) {
+  constexpr std::string_view kSeparators("/\0", 2);
+  return !name.empty() && name != "." && name != ".." &&
+         name.find_first_of(kSeparators) == std::string_view::npos;
+}
+
+bool is_at_or_below(std::string_view path, std::string_view top) {
+  return path.starts_with(top) && (path.size() == top.size() || path[top.size()] == '/');
+}
+
+bool may_be_unseen(const CgroupWalk& walk, std::string_view path) {
+  return std::any_of(walk.unread.begin(), walk.unread.end(),
+                     [&](const std::string& top) { return is_at_or_below(path, top); });
+}
+
+}  // namespace
+
+Status CgroupIndex::rescan(MonotonicTime now) {
+  TRY(const CgroupWalk walk, walk_cgroups(root_));
+  apply(walk, now);
+  return {};
+}
+
+void CgroupIndex::apply(const CgroupWalk& walk, MonotonicTime now) {
+  unread_directories_ = walk.unread.size();
+  std::unordered_set<std::uint64_t> seen;
+  for (const FoundCgroup& cgroup : walk.found) {
+    seen.insert(cgroup.id);
+    if (!entries_.contains(cgroup.id)) insert_live(cgroup.id, cgroup.parent_id, cgroup.path, now);
+  }
+  for (auto& item : entries_) {
+    const auto& [id, entry] = item;
+    if (!entry.removed && !seen.contains(id) && !may_be_unseen(walk, entry.path)) {
+      mark_removed(item, now);
+    }
+  }
+}
+
+void CgroupIndex::apply(const CgroupChange& change, MonotonicTime now) {
+  if (change.kind == CgroupChange::Kind::Created) return create(change, now);
+  const auto item = entries_.find(change.id);
+  if (item == entries_.end()) return;
+  mark_removed(*item, now);
+  if (change.kind == CgroupChange::Kind::Released) item->second.released = true;
+}
+
+void CgroupIndex::create(const CgroupChange& change, MonotonicTime now) {
+  if (entries_.contains(change.id)) return;  // a walk was faster
+  const auto parent = entries_.find(change.parent_id);
+  if (parent == entries_.end() || !is_path_component(change.name)) {
+    ++unplaced_events_;
+    return;
+  }
+  const std::string& above = parent->second.path;
+  std::string path = (above == "/" ? "" : above) + "/" + change.name;
+  if (cgroup_depth(path) > kMaxCgroupDepth) {
+    ++unplaced_events_;
+    return;
+  }
+
+  const auto live = live_.find(path);
+  if (live != live_.end() && live->second > change.id) {
+    // A walk has already seen the successor: this one is gone, its Removed event is yet to come.
+    entries_.emplace(change.id, CgroupEntry{std::move(path), change.parent_id, now});
+    return;
+  }
+  insert_live(change.id, change.parent_id, std::move(path), now);
+}
+
+// A cgroup that held the path until now is gone: two live ones never share a path.
+void CgroupIndex::insert_live(std::uint64_t id, std::uint64_t parent_id, std::string path,
+                              MonotonicTime now) {
+  const auto [live, is_new_path] = live_.try_emplace(path, id);
+  if (!is_new_path) {
+    const std::uint64_t predecessor = std::exchange(live->second, id);
+    mark_removed(*entries_.find(predecessor), now);
+  }
+  entries_.emplace(id, CgroupEntry{std::move(path), parent_id, {}});
+}
+
+// Once: the first sight of the removal is the closest to the truth.
+void CgroupIndex::mark_removed(Entries::value_type& item, MonotonicTime now) {
+  auto& [id, entry] = item;
+  if (entry.removed) return;
+  entry.removed = now;
+  const auto live = live_.find(entry.path);
+  if (live != live_.end() && live->second == id) live_.erase(live);
+}
+
+const CgroupEntry* CgroupIndex::find(std::uint64_t id) const {
+  const auto item = entries_.find(id);
+  return item == entries_.end() ? nullptr : &item->second;
+}
+
+std::string CgroupIndex::nearest_live_ancestor(std::string_view path) const {
+  for (;;) {
+    const std::size_t slash = path.rfind('/');
+    if (slash == 0 || slash == std::string_view::npos) return "/";
+    path = path.substr(0, slash);
+    if (live_.contains(path)) return std::string(path);
+  }
+}
+
+std::vector<std::uint64_t> CgroupIndex::forget_removed(MonotonicTime before) {
+  std::vector<std::uint64_t> forgotten;
+  std::erase_if(entries_, [&](const auto& item) {
+    const auto& [id, entry] = item;
+    const bool forget = entry.removed && *entry.removed <= before;
+    if (forget) forgotten.push_back(id);
+    return forget;
+  });
+  return forgotten;
+}
+
+}  // namespace offcpud

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// What systemd, container runtimes and kubelets say in the names of cgroups. The names are input
+// from whoever may create a cgroup: nothing here trusts their length, bytes or nesting.
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "attribution/subject.h"
+#include "base/text.h"
+
+namespace offcpud {
+namespace {
+
+constexpr std::string_view kSlice = ".slice";
+constexpr std::string_view kScope = ".scope";
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_lower_hex(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'f');
+}
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+bool is_hex_id(std::string_view text, std::size_t digits) {
+  return text.size() == digits && std::all_of(text.begin(), text.end(), is_lower_hex);
+}
+
+std::optional<unsigned> hex_value(char c) {
+  if (is_digit(c)) return static_cast<unsigned>(c - '0');
+  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a') + 10;
+  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A') + 10;
+  return std::nullopt;
+}
+
+// The byte that "\xNN" at the start of `text` stands for. \x00 is none: a name cannot hold it.
+std::optional<char> escaped_byte(std::string_view text) {
+  if (text.size() < 4 || !text.starts_with("\\x")) return std::nullopt;
+  const auto high = hex_value(text[2]);
+  const auto low = hex_value(text[3]);
+  if (!high || !low || *high + *low == 0) return std::nullopt;
+  return static_cast<char>(*high * 16 + *low);
+}
+
+// A unit's name as text: "a\x2db.service" is "a-b.service". What is no escape stays as it is.
+std::string unescape_unit(std::string_view name) {
+  std::string bytes;
+  bytes.reserve(name.size());
+  while (!name.empty()) {
+    const auto byte = escaped_byte(name);
+    bytes += byte.value_or(name.front());
+    name.remove_prefix(byte ? 4 : 1);
+  }
+  return to_valid_utf8(bytes);
+}
+
+// systemd.unit(5): a name before the suffix, of these characters only.
+bool is_unit_name(std::string_view name, std::string_view suffix) {
+  return name.size() > suffix.size() && name.ends_with(suffix) &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return is_letter(c) || is_digit(c) ||
+                  std::string_view(":-_.\\@").find(c) != std::string_view::npos;
+         });
+}
+
+// The kinds of unit that have processes, thus cgroups of their own.
+bool is_unit_with_processes(std::string_view name) {
+  constexpr std::array<std::string_view, 5> kSuffixes{".service", kScope, ".socket", ".mount",
+                                                      ".swap"};
+  return std::any_of(kSuffixes.begin(), kSuffixes.end(),
+                     [&](std::string_view suffix) { return is_unit_name(name, suffix); });
+}
+
+// Dashed form of a pod's UID. Kubelets with the systemd driver write "_" for "-", which would start
+// a nested slice; the UID of a static pod is a hash of 32 digits. Empty: not a UID.
+std::string pod_uid(std::string_view text) {
+  if (is_hex_id(text, 32)) return std::string(text);
+  if (text.size() != 36) return {};
+  std::string uid(text);
+  for (std::size_t i = 0; i < uid.size(); ++i) {
+    const bool separator = i == 8 || i == 13 || i == 18 || i == 23;
+    if (separator && uid[i] == '_') uid[i] = '-';
+    if (separator ? uid[i] != '-' : !is_lower_hex(uid[i])) return {};
+  }
+  return uid;
+}
+
+// "pod<uid>" (cgroupfs driver) or "<anything>-pod<uid>.slice" (systemd driver, where the prefix
+// names the quality of service and the cgroup root of the kubelet).
+std::string pod_uid_of(std::string_view name) {
+  if (!name.ends_with(kSlice)) return name.starts_with("pod") ? pod_uid(name.substr(3)) : "";
+  name.remove_suffix(kSlice.size());
+  const std::size_t pod = name.rfind("-pod");
+  return pod == std::string_view::npos ? "" : pod_uid(name.substr(pod + 4));
+}
+
+// ECS and Fargate: "<32 hex>-<digits>".
+bool is_ecs_id(std::string_view name) {
+  return name.size() > 33 && is_hex_id(name.substr(0, 32), 32) && name[32] == '-' &&
+         std::all_of(name.begin() + 33, name.end(), is_digit);
+}
+
+struct Container {
+  std::string_view id;
+  bool monitor = false;  // conmon, which watches the container from outside
+};
+
+// "<id>" (cgroupfs drivers), "<runtime>-<id>[.scope]" (docker, libpod, crio, cri-containerd, ...)
+// or "<slice>:<runtime>:<id>" (containerd given a systemd path and no systemd driver).
+std::optional<Container> container_of(std::string_view name) {
+  if (name.ends_with(kScope)) name.remove_suffix(kScope.size());
+  if (is_hex_id(name, 64) || is_ecs_id(name)) return Container{name};
+  const std::size_t separator = name.find_last_of("-:");
+  if (separator == std::string_view::npos || !is_hex_id(name.substr(separator + 1), 64)) {
+    return std::nullopt;
+  }
+  return Container{name.substr(separator + 1), name.substr(0, separator).ends_with("conmon")};
+}
+
+void read_container(const Container& container, std::string_view name, SubjectLabels& labels) {
+  if (!container.monitor) labels.container_id = container.id;
+  const std::size_t colon = name.find(':');
+  if (colon == std::string_view::npos) return;
+  if (std::string uid = pod_uid_of(name.substr(0, colon)); !uid.empty()) labels.pod_uid = uid;
+}
+
+// Later, deeper names win.
+void read_name(std::string_view parent, std::string_view name, SubjectLabels& labels) {
+  // Podman with the cgroupfs driver: the bare ids are pods, the containers below are libpod-<id>.
+  const bool podman_pod = parent == "libpod_parent" && is_hex_id(name, 64);
+  if (podman_pod) return;
+  if (const auto container = container_of(name)) return read_container(*container, name, labels);
+
+  // systemd puts "_" before a name that would look like a file of the kernel ("cpu.service").
+  const std::string_view unit = name.starts_with('_') ? name.substr(1) : name;
+  if (is_unit_name(unit, kSlice)) {
+    labels.slice = unescape_unit(unit);
+  } else if (is_unit_with_processes(unit)) {
+    // init.scope is the service manager itself: a user's is part of user@1000.service.
+    if (unit != "init.scope" || labels.unit.empty()) labels.unit = unescape_unit(unit);
+  }
+  if (std::string uid = pod_uid_of(name); !uid.empty()) labels.pod_uid = uid;
+}
+
+// Talos has no systemd; its services live directly below these two.
+bool holds_talos_services(std::string_view top) {
+  return top == "system" || top == "podruntime";
+}
+
+}  // namespace
+
+SubjectLabels labels_of_cgroup(std::string_view path) {
+  SubjectLabels labels;
+  labels.cgroup = to_valid_utf8(path);
+  std::string_view parent;
+  for (std::size_t depth = 0; !path.empty();) {
+    const std::string_view name = path.substr(0, path.find('/'));
+    path.remove_prefix(std::min(path.size(), name.size() + 1));
+    if (name.empty()) continue;
+    ++depth;
+    read_name(parent, name, labels);
+    const bool named = !labels.unit.empty() || !labels.container_id.empty();
+    if (depth == 2 && !named && holds_talos_services(parent)) labels.unit = to_valid_utf8(name);
+    parent = name;
+  }
+  return labels;
+}
+
+}  // namespace offcpud

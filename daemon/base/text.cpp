@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.h"
+
+#include <cstddef>
+
+namespace offcpud {
+namespace {
+
+struct Sequence {
+  std::size_t length;
+  bool valid;
+};
+
+// The sequence at the start of `bytes` (not empty), or as much of one as is well-formed. The bounds
+// of the second byte are those of table 3-7 of the Unicode standard: they exclude overlong forms,
+// surrogates and what is beyond U+10FFFF.
+Sequence first_sequence(std::string_view bytes) {
+  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
+  const unsigned char lead = at(0);
+  if (lead < 0x80) return {1, true};
+  if (lead < 0xc2 || lead > 0xf4) return {1, false};
+
+  const std::size_t length = lead < 0xe0 ? 2 : (lead < 0xf0 ? 3 : 4);
+  unsigned low = lead == 0xe0 ? 0xa0 : (lead == 0xf0 ? 0x90 : 0x80);
+  unsigned high = lead == 0xed ? 0x9f : (lead == 0xf4 ? 0x8f : 0xbf);
+  for (std::size_t i = 1; i < length; ++i) {
+    if (i == bytes.size() || at(i) < low || at(i) > high) return {i, false};
+    low = 0x80;
+    high = 0xbf;
+  }
+  return {length, true};
+}
+
+}  // namespace
+
+std::string to_valid_utf8(std::string_view bytes) {
+  std::string text;
+  text.reserve(bytes.size());
+  while (!bytes.empty()) {
+    const Sequence sequence = first_sequence(bytes);
+    text += sequence.valid ? bytes.substr(0, sequence.length) : "\xef\xbf\xbd";
+    bytes.remove_prefix(sequence.length);
+  }
+  return text;
+}
+
+}  // namespace offcpud
