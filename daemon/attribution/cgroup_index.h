@@ -61,6 +61,9 @@ class CgroupIndex {
   // Null when unknown. The pointer is valid until the next non-const call.
   [[nodiscard]] const CgroupEntry* find(std::uint64_t id) const;
 
+  // Whether a cgroup of this path exists now.
+  [[nodiscard]] bool is_live(std::string_view path) const { return live_.contains(path); }
+
   // Path of the nearest ancestor of `path` that is a live cgroup, never `path` itself; "/" at the
   // end.
   [[nodiscard]] std::string nearest_live_ancestor(std::string_view path) const;

@@ -84,12 +84,15 @@ using Status = Result<void>;
 #define OFFCPUD_CONCAT_(a, b) a##b
 #define OFFCPUD_CONCAT(a, b) OFFCPUD_CONCAT_(a, b)
 
+// A declaration cannot stand in parentheses.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 // TRY(auto x, expression): returns the error of `expression`, or declares x from its value.
 #define TRY(declaration, expression) TRY_(declaration, expression, OFFCPUD_CONCAT(try_, __LINE__))
 #define TRY_(declaration, expression, name)  \
   auto name = (expression);                  \
   if (!name) return std::move(name).error(); \
-  declaration = *std::move(name) /* NOLINT */
+  declaration = *std::move(name)
+// NOLINTEND(bugprone-macro-parentheses)
 
 // TRY_VOID(expression): returns the error of a Status.
 #define TRY_VOID(expression)                                                            \

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "attribution/cgroup_index.h"
+#include "attribution/cgroup_mount.h"
 #include "base/file_io.h"
 
 namespace offcpud {

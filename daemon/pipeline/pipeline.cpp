@@ -120,14 +120,13 @@ void Pipeline::fold_removed() {
   for (const std::string& path : store_.paths()) {
     if (path == kOtherCgroup || path == kUnknownCgroup) continue;
     const std::string owner = owner_of(path);
-    const std::string ancestor = cgroups_.nearest_live_ancestor(owner);
-    if (ancestor == owner) {
+    if (cgroups_.is_live(owner)) {
       gone_since_.erase(path);
       continue;
     }
     const auto gone = gone_since_.try_emplace(path, now).first;
     if (now - gone->second < options_.linger) continue;
-    store_.fold(path, removed_below(ancestor));
+    store_.fold(path, removed_below(cgroups_.nearest_live_ancestor(owner)));
     gone_since_.erase(gone);
   }
   cgroups_.forget_removed(now - options_.linger - 2 * kQuiescence);

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "histogram/subject_plan.h"
+
+#include <gtest/gtest.h>
+
+namespace offcpud {
+namespace {
+
+TEST(SubjectPlan, HundredAndTwentyEightCpusAndAThousandCgroupsStayUnder64MiB) {
+  const SubjectPlan plan = plan_subjects(1000, 128);
+  EXPECT_LT(plan.bytes, std::size_t{64} << 20);
+  EXPECT_GE(plan.shards, 2U);
+}
+
+TEST(SubjectPlan, EveryPossibleCpuHasAShard) {
+  for (const std::uint32_t max_cgroups : {16U, 1000U, 1024U, 65536U}) {
+    for (std::uint32_t cpus = 1; cpus <= 4096; ++cpus) {
+      const SubjectPlan plan = plan_subjects(max_cgroups, cpus);
+      const std::uint64_t last = (std::uint64_t{cpus - 1} * plan.shards) >> plan.cpu_bits;
+      ASSERT_LT(last, plan.shards) << max_cgroups << " cgroups, " << cpus << " CPUs";
+      ASSERT_GE(plan.shards, 1U);
+      ASSERT_TRUE(plan.shards == 1 || plan.bytes <= kShardBudgetBytes);
+    }
+  }
+}
+
+TEST(SubjectPlan, TheRingHoldsEveryFreeSubject) {
+  for (const std::uint32_t max_cgroups : {16U, 1023U, 1024U, 65536U}) {
+    const SubjectPlan plan = plan_subjects(max_cgroups, 8);
+    EXPECT_GT(plan.ring_size, max_cgroups);
+    EXPECT_EQ(plan.ring_size & (plan.ring_size - 1), 0U);
+  }
+}
+
+}  // namespace
+}  // namespace offcpud
