@@ -18,7 +18,7 @@ run_apt() { # LOG COMMAND...
   local log=$1
   shift
   DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=120 -o Acquire::Retries=3 \
-    -o Acquire::Check-Date=false "$@" >>"$log" 2>&1 </dev/null
+    "$@" >>"$log" 2>&1 </dev/null
 }
 
 apt_failed() { # LOG
@@ -27,8 +27,8 @@ apt_failed() { # LOG
   fail "apt-get could not install what is missing; the lines above say why"
 }
 
-# install_packages LOG LIST...: the package lists are fetched again only when they are missing or
-# too old to find a package; a clock that is off does not stop that (Acquire::Check-Date).
+# install_packages LOG LIST...: the package lists are fetched only when those at hand are missing or
+# too old for the installation to succeed.
 install_packages() {
   local log=$1 package missing=()
   shift
@@ -50,7 +50,10 @@ install_packages() {
   : >"$log"
   if ! run_apt "$log" install --no-install-recommends "${missing[@]}"; then
     say "fetching the package lists and trying once more"
-    run_apt "$log" update || run_apt "$log" update || apt_failed "$log"
+    # The second time without the check of dates, in case it is the clock of this host that is off;
+    # signatures are checked either way.
+    run_apt "$log" update || run_apt "$log" -o Acquire::Check-Date=false update ||
+      apt_failed "$log"
     run_apt "$log" install --no-install-recommends "${missing[@]}" || apt_failed "$log"
   fi
 }
