@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "base/result.h"
+
+namespace offcpud {
+
+// What the daemon itself uses, as the process_* metrics of other exporters define it.
+struct ProcessUsage {
+  double cpu_seconds = 0;
+  double start_time_seconds = 0;  // Unix time
+  std::uint64_t virtual_bytes = 0;
+  std::uint64_t resident_bytes = 0;
+  std::uint64_t open_fds = 0;
+  std::uint64_t max_fds = 0;
+};
+
+// Reads `proc`/self/{stat,fd} and `proc`/stat. Any thread.
+Result<ProcessUsage> read_process_usage(const std::filesystem::path& proc);
+
+}  // namespace offcpud
