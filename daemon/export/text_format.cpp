@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "export/text_format.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstddef>
@@ -11,14 +12,18 @@ namespace {
 constexpr std::uint64_t kNanosecondsPerSecond = 1'000'000'000;
 constexpr std::size_t kFractionDigits = 9;
 
+bool needs_escape(char c) {
+  return c == '\\' || c == '"' || c == '\n';
+}
+
 void append_escaped(std::string& out, std::string_view value) {
   for (;;) {
-    const std::size_t special = value.find_first_of("\\\"\n");
-    out.append(value.substr(0, special));
-    if (special == std::string_view::npos) return;
+    const auto* special = std::find_if(value.begin(), value.end(), needs_escape);
+    out.append(value.begin(), special);
+    if (special == value.end()) return;
     out += '\\';
-    out += value[special] == '\n' ? 'n' : value[special];
-    value.remove_prefix(special + 1);
+    out += *special == '\n' ? 'n' : *special;
+    value = {special + 1, value.end()};
   }
 }
 
