@@ -61,14 +61,13 @@ Result<std::uint64_t> boot_time(std::string_view host_stat) {
   return seconds;
 }
 
-std::uint64_t count_entries(const std::filesystem::path& directory) {
+std::optional<std::uint64_t> count_open_fds(const std::filesystem::path& directory) {
   std::uint64_t entries = 0;
   std::error_code error;
-  for (std::filesystem::directory_iterator it(directory, error), end; !error && it != end;
-       it.increment(error)) {
-    ++entries;
-  }
-  return entries > 0 ? entries - 1 : 0;  // without the descriptor of this walk
+  std::filesystem::directory_iterator it(directory, error);
+  for (; !error && it != std::filesystem::directory_iterator(); it.increment(error)) ++entries;
+  if (error || entries == 0) return std::nullopt;
+  return entries - 1;  // without the descriptor of this walk
 }
 
 }  // namespace
@@ -88,7 +87,7 @@ Result<ProcessUsage> read_process_usage(const std::filesystem::path& proc) {
   usage.virtual_bytes = fields[kVirtualBytes];
   usage.resident_bytes =
       fields[kResidentPages] * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  usage.open_fds = count_entries(proc / "self/fd");
+  usage.open_fds = count_open_fds(proc / "self/fd");
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) {
     return Error::from_errno(errno, "getrlimit", "RLIMIT_NOFILE");

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 
 #include "base/result.h"
 
@@ -14,7 +15,7 @@ struct ProcessUsage {
   double start_time_seconds = 0;  // Unix time
   std::uint64_t virtual_bytes = 0;
   std::uint64_t resident_bytes = 0;
-  std::uint64_t open_fds = 0;
+  std::optional<std::uint64_t> open_fds;  // nullopt: not readable, as for a non-dumpable process
   std::uint64_t max_fds = 0;
 };
 

@@ -60,7 +60,7 @@ void append_process(std::vector<prometheus::MetricFamily>& out, const ProcessUsa
     out.push_back(single_value(metric, static_cast<double>(value)));
   };
   append(Metric::ProcessCpuSeconds, usage.cpu_seconds);
-  append(Metric::ProcessOpenFds, usage.open_fds);
+  if (usage.open_fds) append(Metric::ProcessOpenFds, *usage.open_fds);
   append(Metric::ProcessMaxFds, usage.max_fds);
   append(Metric::ProcessVirtualMemory, usage.virtual_bytes);
   append(Metric::ProcessResidentMemory, usage.resident_bytes);

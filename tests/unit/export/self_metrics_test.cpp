@@ -79,8 +79,9 @@ TEST(ProcessUsage, DescribesThisProcess) {
   ASSERT_TRUE(usage) << usage.error().message();
   EXPECT_GT(usage->resident_bytes, 1U << 20);
   EXPECT_GE(usage->virtual_bytes, usage->resident_bytes);
-  EXPECT_GE(usage->open_fds, 3U);
-  EXPECT_GE(usage->max_fds, usage->open_fds);
+  ASSERT_TRUE(usage->open_fds);
+  EXPECT_GE(*usage->open_fds, 3U);
+  EXPECT_GE(usage->max_fds, *usage->open_fds);
   const auto now = static_cast<double>(std::time(nullptr));
   EXPECT_LE(usage->start_time_seconds, now + 2);
   EXPECT_GT(usage->start_time_seconds, now - 86'400);
