@@ -91,6 +91,10 @@ offcpud_bpf& BpfSession::skeleton() const {
   return *state_->skeleton;
 }
 
+bool BpfSession::tells_cgroup_changes() const {
+  return bpf_program__autoload(state_->skeleton->progs.on_cgroup_rmdir);
+}
+
 Result<BpfSession> BpfSession::load(std::uint32_t max_cgroups, const FeatureReport& features) {
   const BpfLog log;
   const int cpus = libbpf_num_possible_cpus();
