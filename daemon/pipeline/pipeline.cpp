@@ -77,8 +77,8 @@ std::string Pipeline::path_of(std::uint64_t cgroup_id) const {
 }
 
 // One walk a pass at most, and only when something has no name, or when changes were missed: an
-// event was lost, or cgroup events are not to be had on this kernel. A cgroup outside of the visible
-// hierarchy never gets a name, so each miss is looked for again at growing intervals.
+// event was lost, or cgroup events are not to be had on this kernel. A cgroup outside of the
+// visible hierarchy never gets a name, so each miss is looked for again at growing intervals.
 Status Pipeline::name_unknown(const KernelSample& sample) {
   const MonotonicTime now = clock_.now();
   missed_changes_ = missed_changes_ || sample.missed_cgroup_changes;
