@@ -433,6 +433,36 @@ void check_known_waits(BpfSampleSource& source, const Cgroup& cgroup,
         text("%.2f ms", ms(seen.running_ns)));
 }
 
+void write_to(const std::string& path, const char* value) {
+  std::ofstream file(path);
+  file << value << std::flush;
+  if (!file) give_up("write " + path);
+}
+
+// A process that wants all of a CPU gets a fifth of it.
+void check_throttled(BpfSampleSource& source, const FeatureReport& features) {
+  write_to(std::string(kCgroups) + "/cgroup.subtree_control", "+cpu");
+  const Cgroup limited("probe-limited.slice");
+  write_to(limited.path + "/cpu.max", "20000 100000");
+  const pid_t spinner = fork_to([&] {
+    limited.add(::getpid());
+    const uint64_t end = now_ns() + 1'000'000'000;
+    while (now_ns() < end) {
+    }
+    ::_exit(0);
+  });
+  reap(spinner);
+  const Counts seen = counts_of(sample(source), limited.id);
+  limited.remove();
+
+  const uint64_t throttled = seen.episodes[OFFCPUD_RUNQ_THROTTLED];
+  const double waited = static_cast<double>(seen.queued_ns) / 1e6;
+  const bool told_apart = features.has("throttled");
+  check((told_apart ? throttled >= 3 : throttled == 0) && waited > 500, "throttled",
+        text("%llu episodes, %s; queued for %.1f ms", static_cast<unsigned long long>(throttled),
+             told_apart ? "told apart" : "not told apart", waited));
+}
+
 // Threads that come and go: their state is made at fork and dies with them.
 void check_forks(BpfSampleSource& source, const Cgroup& cgroup) {
   std::array<pid_t, kCrowds> crowds{};
@@ -531,6 +561,7 @@ void check_supported(const FeatureReport& features) {
     const Cgroup known("probe-known.slice"), crowd("probe-crowd.scope");
     check_known_waits(source, known, features);
     check_forks(source, crowd);
+    check_throttled(source, features);
     known.remove();
     crowd.remove();
     check_cgroup_events(events.get(), known);
