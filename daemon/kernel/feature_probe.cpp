@@ -52,9 +52,9 @@ bool switch_tells_prev_state(const btf* types) {
 }
 
 // Whether state may be allocated under a run-queue lock: from a pre-filled cache (6.4 to 6.18,
-// 08a7ce384e33) or with kmalloc_nolock (from 6.19 on, f484f4a3e058), neither of which wakes anybody.
-// Since 7.2 local storage knows no other allocator and names it nowhere; owner_refcnt is younger
-// than the change.
+// 08a7ce384e33) or with kmalloc_nolock (from 6.19 on, f484f4a3e058), neither of which wakes
+// anybody. Since 7.2 local storage knows no other allocator and names it nowhere; owner_refcnt is
+// younger than the change.
 bool allocates_anywhere(const btf* types) {
   return has_member(types, "bpf_local_storage_map", "selem_ma") ||
          has_member(types, "bpf_local_storage_map", "use_kmalloc_nolock") ||
