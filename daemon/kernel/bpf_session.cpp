@@ -158,6 +158,9 @@ Result<std::uint64_t> BpfSession::recursion_misses() const {
   std::uint64_t misses = 0;
   bpf_program* program = nullptr;
   bpf_object__for_each_program(program, state_->skeleton->obj) {
+    // Nothing is recorded at a fork: a thread whose fork was missed gets its state at its first
+    // event, or that event is counted as lost.
+    if (program == state_->skeleton->progs.on_task_newtask) continue;
     if (!bpf_program__autoload(program)) continue;
     bpf_prog_info info{};
     std::uint32_t size = sizeof(info);

@@ -40,7 +40,7 @@ class BpfSession {
   [[nodiscard]] bool tells_cgroup_changes() const;
 
   // Events that the kernel did not hand to a program because the same program was already running
-  // on that CPU (bpf_prog_info.recursion_misses), over all programs.
+  // on that CPU (bpf_prog_info.recursion_misses), over the programs that record something.
   [[nodiscard]] Result<std::uint64_t> recursion_misses() const;
 
  private:
