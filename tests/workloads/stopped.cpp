@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stops a child with SIGSTOP and continues it after `ms`, `count` times; the child pauses. Truth:
 // the clock from the report that it has stopped to SIGCONT.
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@ int main(int argc, char** argv) {
 
   const pid_t child = ::fork();
   if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     enter_cgroup(cgroup);
     for (;;) ::pause();
   }
