@@ -110,7 +110,7 @@ class Daemon:
     @classmethod
     def of_suite(cls):
         """The suite's daemon, or None when this module runs by itself."""
-        if not SUITE.exists():
+        if not SUITE.exists() or "OFFCPUD_OWN_DAEMON" in os.environ:
             return None
         return cls(json.loads(SUITE.read_text())["port"])
 
@@ -122,6 +122,7 @@ class Daemon:
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
+            self._state.cleanup()
 
     @property
     def pid(self):

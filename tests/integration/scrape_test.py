@@ -7,7 +7,6 @@ import unittest
 
 import prometheus_text
 from case import Case, main
-from window import WORKLOADS
 
 SCRAPES = int(os.environ.get("OFFCPUD_SCRAPES", "1000"))
 
@@ -24,7 +23,7 @@ def counters(families):
 
 
 class Scrapes(Case):
-    settings = {"linger": "2s", "max_series": 600, "max_cgroups": 8192}
+    settings = {"linger": "10s", "max_series": 600, "max_cgroups": 8192}
 
     def test_thousand_scrapes_while_cgroups_come_and_go(self):
         """D7, D9, D19: no counter goes down while its series exists, no duplicate label set, _count
