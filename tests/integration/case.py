@@ -155,5 +155,5 @@ def main():
     if not result.wasSuccessful():
         sys.exit(1)
     if result.testsRun == len(result.skipped) or (result.skipped and not result.testsRun):
-        print("skipped:", "; ".join(sorted({reason for _, reason in result.skipped})))
+        print("SKIP:", "; ".join(sorted({reason for _, reason in result.skipped})))
         sys.exit(SKIPPED)

@@ -10,9 +10,7 @@ preempted ones exactly the involuntary ones, and the seconds add up to the wall 
 
 import json
 import math
-import os
 import subprocess
-import sys
 import time
 from dataclasses import dataclass, field
 

@@ -43,8 +43,8 @@ int main(int argc, char** argv) {
 
   ::signal(SIGSEGV, [](int) { ::_exit(77); });  // what int 0x80 gives without CONFIG_IA32_EMULATION
   if (call32(kGetpid, 0, 0, 0) != ::getpid()) std::exit(77);
-  void* low = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+  void* low =
+      ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
   if (low == MAP_FAILED) fail("mmap");
   const auto address = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(low));
   auto* time = static_cast<Timespec32*>(low);

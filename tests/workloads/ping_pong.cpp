@@ -59,8 +59,7 @@ int main(int argc, char** argv) {
   };
   auto& state = shared<Shared>();
   Crew sides(
-      Crew::Of::Processes, 2,
-      [&](int member) { play(ends, member, count, state.waits[member]); },
+      Crew::Of::Processes, 2, [&](int member) { play(ends, member, count, state.waits[member]); },
       [&](int member) {
         enter_cgroup(cgroups[member]);
         pin(cpus[member]);

@@ -77,43 +77,100 @@ sembuf down{0, -1, 0};
 msgbuf message;
 
 const Kind kKinds[] = {
-    {"nanosleep", [] {}, [] { auto t = relative(); ::nanosleep(&t, nullptr); }},
+    {"nanosleep", [] {},
+     [] {
+       auto t = relative();
+       ::nanosleep(&t, nullptr);
+     }},
     {"clock_nanosleep", [] {},
-     [] { auto t = relative(); ::clock_nanosleep(CLOCK_REALTIME, 0, &t, nullptr); }},
-    {"pause", [] {}, [] { alarm_in_time(); ::pause(); }},
+     [] {
+       auto t = relative();
+       ::clock_nanosleep(CLOCK_REALTIME, 0, &t, nullptr);
+     }},
+    {"pause", [] {},
+     [] {
+       alarm_in_time();
+       ::pause();
+     }},
     {"poll", [] {}, [] { ::poll(&never, 1, static_cast<int>(wait_ns / 1'000'000)); }},
-    {"ppoll", [] {}, [] { auto t = relative(); ::ppoll(&never, 1, &t, nullptr); }},
-    {"select", [] {}, [] { auto t = relative_us(); ::select(0, nullptr, nullptr, nullptr, &t); }},
+    {"ppoll", [] {},
+     [] {
+       auto t = relative();
+       ::ppoll(&never, 1, &t, nullptr);
+     }},
+    {"select", [] {},
+     [] {
+       auto t = relative_us();
+       ::select(0, nullptr, nullptr, nullptr, &t);
+     }},
     {"pselect", [] {},
-     [] { auto t = relative(); ::pselect(0, nullptr, nullptr, nullptr, &t, nullptr); }},
+     [] {
+       auto t = relative();
+       ::pselect(0, nullptr, nullptr, nullptr, &t, nullptr);
+     }},
     {"epoll", [] { fd = ::epoll_create1(0); },
      [] { ::epoll_wait(fd, &event, 1, static_cast<int>(wait_ns / 1'000'000)); }},
-    {"sigtimedwait", [] { ::sigemptyset(&set); ::sigaddset(&set, SIGUSR1);
-                          ::pthread_sigmask(SIG_BLOCK, &set, nullptr); },
-     [] { auto t = relative(); ::sigtimedwait(&set, nullptr, &t); }},
+    {"sigtimedwait",
+     [] {
+       ::sigemptyset(&set);
+       ::sigaddset(&set, SIGUSR1);
+       ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+     },
+     [] {
+       auto t = relative();
+       ::sigtimedwait(&set, nullptr, &t);
+     }},
     {"timerfd", [] { fd = ::timerfd_create(CLOCK_MONOTONIC, 0); },
-     [] { const itimerspec timer{{0, 0}, relative()}; ::timerfd_settime(fd, 0, &timer, nullptr);
-          (void)!::read(fd, &ticks, sizeof ticks); }},
+     [] {
+       const itimerspec timer{{0, 0}, relative()};
+       ::timerfd_settime(fd, 0, &timer, nullptr);
+       (void)!::read(fd, &ticks, sizeof ticks);
+     }},
     {"futex_wait", [] {},
-     [] { auto t = relative(); ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &t); }},
+     [] {
+       auto t = relative();
+       ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &t);
+     }},
     {"mutex_timedlock", [] { ::pthread_mutex_lock(&mutex); },
-     [] { auto t = wall_deadline(); ::pthread_mutex_timedlock(&mutex, &t); }},
+     [] {
+       auto t = wall_deadline();
+       ::pthread_mutex_timedlock(&mutex, &t);
+     }},
     {"condition", [] { ::pthread_mutex_lock(&mutex); },
-     [] { auto t = wall_deadline(); ::pthread_cond_timedwait(&condition, &mutex, &t); }},
+     [] {
+       auto t = wall_deadline();
+       ::pthread_cond_timedwait(&condition, &mutex, &t);
+     }},
     {"semaphore", [] { ::sem_init(&semaphore, 0, 0); },
-     [] { auto t = wall_deadline(); ::sem_timedwait(&semaphore, &t); }},
+     [] {
+       auto t = wall_deadline();
+       ::sem_timedwait(&semaphore, &t);
+     }},
     {"sysv_semaphore", [] { fd = ::semget(IPC_PRIVATE, 1, 0600); },
-     [] { auto t = relative(); ::semtimedop(fd, &down, 1, &t); }},
+     [] {
+       auto t = relative();
+       ::semtimedop(fd, &down, 1, &t);
+     }},
     {"recv", [] { fd = receiving_socket(AF_INET, SOCK_DGRAM); },
      [] { (void)!::recv(fd, &byte, 1, 0); }},
     {"socket_read", [] { fd = receiving_socket(AF_INET, SOCK_DGRAM); },
      [] { (void)!::read(fd, &byte, 1); }},
-    {"accept", [] { fd = receiving_socket(AF_INET, SOCK_STREAM); ::listen(fd, 1); },
+    {"accept",
+     [] {
+       fd = receiving_socket(AF_INET, SOCK_STREAM);
+       ::listen(fd, 1);
+     },
      [] { (void)!::accept(fd, nullptr, nullptr); }},
     {"pipe_read", [] { (void)!::pipe(pipe_ends); },
-     [] { alarm_in_time(); (void)!::read(pipe_ends[0], &byte, 1); }},
+     [] {
+       alarm_in_time();
+       (void)!::read(pipe_ends[0], &byte, 1);
+     }},
     {"message_queue", [] { fd = ::msgget(IPC_PRIVATE, 0600); },
-     [] { alarm_in_time(); (void)!::msgrcv(fd, &message, 1, 0, 0); }},
+     [] {
+       alarm_in_time();
+       (void)!::msgrcv(fd, &message, 1, 0, 0);
+     }},
 };
 
 void clean_up(const std::string& kind) {
