@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/result.h"
+
+namespace offcpud {
+
+// Numbers of sysexits.h, so that systemd and scripts can tell a reason to retry from one to repair.
+enum class ExitCode : int {
+  Ok = 0,
+  Usage = 64,
+  Unsupported = 69,
+  Internal = 70,
+  Permission = 77,
+  Configuration = 78,
+};
+
+constexpr ExitCode exit_code_for(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::Usage:
+      return ExitCode::Usage;
+    case ErrorKind::Unsupported:
+      return ExitCode::Unsupported;
+    case ErrorKind::Permission:
+      return ExitCode::Permission;
+    case ErrorKind::Configuration:
+      return ExitCode::Configuration;
+    case ErrorKind::Internal:
+      break;
+  }
+  return ExitCode::Internal;
+}
+
+}  // namespace offcpud

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/config_flags.h"
+
+#include <CLI/CLI.hpp>
+
+#include "config/printable.h"
+
+namespace offcpud {
+namespace {
+
+std::string file_help() {
+  return std::string("Configuration file (default ") + kDefaultConfigFile +
+         ");\nthe files conf.d/*.yaml beside it are read as well";
+}
+
+std::string name_of_a_file(const std::string& text) {
+  return text.empty() ? "needs the name of a file" : std::string();
+}
+
+}  // namespace
+
+Error usage_error(std::string_view program, std::string_view what) {
+  return Error(printable(what) + "; see " + std::string(program) + " --help", ErrorKind::Usage);
+}
+
+ConfigFlags::ConfigFlags(CLI::App& app) {
+  file_flag_ =
+      app.add_option("--config", file_, file_help())->type_name("FILE")->check(name_of_a_file);
+  // One value each: by default CLI11 would take every following word as one more value.
+  app.add_option("--set", settings_, "Set one option, as in the file; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->take_all();
+}
+
+void ConfigFlags::add_overrides(CLI::App& app) {
+  listen_flag_ = app.add_option("--listen", listen_,
+                                "Address of the HTTP server: HOST:PORT, [IPV6]:PORT or unix:/PATH")
+                     ->type_name("ADDR");
+  state_dir_flag_ =
+      app.add_option("--state-dir", state_dir_, "Directory of what outlives a restart")
+          ->type_name("DIR");
+}
+
+ConfigSources ConfigFlags::sources() const {
+  ConfigSources sources;
+  sources.settings = settings_;
+  if (*file_flag_) {
+    sources.file = file_;
+    sources.file_required = true;
+  }
+  if (listen_flag_ != nullptr && *listen_flag_) sources.listen = listen_;
+  if (state_dir_flag_ != nullptr && *state_dir_flag_) sources.state_dir = state_dir_;
+  return sources;
+}
+
+}  // namespace offcpud

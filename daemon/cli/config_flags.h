@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "config/config_loader.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace offcpud {
+
+// ErrorKind::Usage, with the way to the help of `program`.
+Error usage_error(std::string_view program, std::string_view what);
+
+// The flags of a command that reads the configuration: the daemon, and offcpuctl check-config.
+// Must outlive the parsing; may throw what CLI11 throws until then.
+class ConfigFlags {
+ public:
+  explicit ConfigFlags(CLI::App& app);       // --config, --set
+  ConfigFlags(const ConfigFlags&) = delete;  // CLI11 keeps pointers to the members
+  ConfigFlags& operator=(const ConfigFlags&) = delete;
+  void add_overrides(CLI::App& app);  // --listen, --state-dir
+
+  // What was given, once the command line is parsed.
+  [[nodiscard]] ConfigSources sources() const;
+
+ private:
+  std::string file_;
+  std::vector<std::string> settings_;
+  std::string listen_;
+  std::string state_dir_;
+  CLI::Option* file_flag_ = nullptr;  // owned by the App
+  CLI::Option* listen_flag_ = nullptr;
+  CLI::Option* state_dir_flag_ = nullptr;
+};
+
+}  // namespace offcpud

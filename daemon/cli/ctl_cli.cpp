@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/ctl_cli.h"
+
+#include <CLI/CLI.hpp>
+#include <exception>
+
+#include "cli/config_flags.h"
+
+namespace offcpud {
+namespace {
+
+constexpr const char* kProgram = "offcpuctl";
+constexpr const char* kExitCodes =
+    "Exit codes: 0 done, 64 usage, 69 the daemon cannot be reached, 70 internal error,\n"
+    "77 missing permission, 78 configuration.";
+
+Result<ListenAddress> server_address(const std::string& text) {
+  auto address = parse_listen_address(text);
+  if (!address) return usage_error(kProgram, "--server: " + address.error().message());
+  if (!address->is_unix() && address->port == 0) {
+    return usage_error(kProgram, "--server: the port may not be 0");
+  }
+  return address;
+}
+
+CtlOptions text_to_print(std::string text) {
+  CtlOptions options;
+  options.text = std::move(text);
+  return options;
+}
+
+}  // namespace
+
+Result<CtlOptions> parse_ctl_command_line(int argc, const char* const* argv) {
+  CtlOptions options;
+  CLI::App app("Asks a running offcpud, and checks its configuration.", kProgram);
+  try {
+    app.set_help_flag("-h,--help", "Print this text and exit");
+    bool version = false;
+    app.add_flag("--version", version, "Print the version and exit");
+    app.footer(kExitCodes);
+
+    options.server_text = Config{}.listen;
+    auto* const status = app.add_subcommand("status", "Show the state of the daemon");
+    status->add_option("--server", options.server_text, "Address of the daemon, as in listen")
+        ->type_name("ADDR")
+        ->capture_default_str();
+    status->add_flag("--json", options.json, "Print the answer of the daemon as it is");
+
+    auto* const check = app.add_subcommand(
+        "check-config", "Check the configuration and print what results from it");
+    const ConfigFlags config(*check);
+    app.require_subcommand(0, 1);
+
+    app.parse(argc, argv);
+    if (version) return text_to_print("offcpuctl " OFFCPUD_VERSION "\n");
+    if (*status) {
+      options.command = CtlCommand::ShowStatus;
+      TRY(options.server, server_address(options.server_text));
+      return options;
+    }
+    if (*check) {
+      options.command = CtlCommand::CheckConfig;
+      options.sources = config.sources();
+      return options;
+    }
+    return usage_error(kProgram, "a command is missing");
+  } catch (const CLI::CallForHelp&) {
+    return text_to_print(app.help());
+  } catch (const std::exception& error) {
+    return usage_error(kProgram, error.what());
+  }
+}
+
+}  // namespace offcpud

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "config/config_loader.h"
+#include "config/listen_address.h"
+
+namespace offcpud {
+
+enum class CtlCommand { ShowStatus, CheckConfig, PrintText };
+
+struct CtlOptions {
+  CtlCommand command = CtlCommand::PrintText;
+  ListenAddress server;  // of ShowStatus
+  std::string server_text;
+  bool json = false;      // of ShowStatus
+  ConfigSources sources;  // of CheckConfig
+  std::string text;       // of PrintText
+};
+
+// The command line of offcpuctl. Neither prints nor exits; errors are ErrorKind::Usage.
+Result<CtlOptions> parse_ctl_command_line(int argc, const char* const* argv);
+
+}  // namespace offcpud

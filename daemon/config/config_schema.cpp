@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/config_schema.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <numeric>
+#include <vector>
+
+#include "config/duration.h"
+#include "config/listen_address.h"
+#include "config/printable.h"
+
+namespace offcpud {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using namespace std::chrono_literals;
+
+Status check_listen(std::string_view text) {
+  TRY_VOID(parse_listen_address(text));
+  return {};
+}
+
+Status check_state_dir(std::string_view text) {
+  constexpr std::size_t kLongest = 1024;  // leaves room below PATH_MAX for the files inside
+  const auto refusal = [&](const char* why) {
+    return Error(quotation(text) + " " + why, ErrorKind::Configuration);
+  };
+  if (!text.starts_with('/')) return refusal("is not an absolute path");
+  if (text.find_first_not_of('/') == std::string_view::npos)
+    return refusal("is the root directory");
+  if ((std::string(text) + "/").find("/../") != std::string::npos) return refusal("contains ..");
+  if (text.size() > kLongest) return refusal("is too long");
+  return {};
+}
+
+constexpr std::array<std::string_view, 5> kLogLevels = {"trace", "debug", "info", "warning",
+                                                        "error"};
+constexpr std::array<std::uint32_t, 2> kClassicBuckets = {14, 28};
+
+using Milliseconds = DurationOption<milliseconds>;
+using Seconds = DurationOption<seconds>;
+
+constexpr std::array kOptions = {
+    Option{
+        "listen", TakesEffect::OnRestart,
+        TextOption{field<&Config::listen>(), check_listen,
+                   "HOST:PORT, \"[IPV6]:PORT\" (in quotes) or unix:/PATH; port 0 takes a free one"},
+        "Address of the HTTP server: metrics, status and the page."},
+    Option{"state_dir", TakesEffect::OnRestart,
+           TextOption{field<&Config::state_dir>(), check_state_dir,
+                      "an absolute path such as /var/lib/offcpud"},
+           "Directory of what outlives a restart. It belongs to the user the daemon runs as."},
+    Option{"log_level", TakesEffect::OnReload,
+           ChoiceOption{field<&Config::log_level>(), kLogLevels},
+           "Messages of this level and above are logged."},
+    Option{"pass_interval", TakesEffect::OnReload,
+           Milliseconds{field<&Config::pass_interval>(), 100ms, 5min},
+           "The kernel maps are read at least this often, scraped or not."},
+    Option{"min_pass_interval", TakesEffect::OnReload,
+           Milliseconds{field<&Config::min_pass_interval>(), 10ms, 5min},
+           "A scrape reads the kernel maps again when the last read is older than this; at most "
+           "pass_interval."},
+    Option{"linger", TakesEffect::OnReload, Seconds{field<&Config::linger>(), 10s, 7 * 24h},
+           "A removed cgroup keeps its series this long; then its totals move to the nearest "
+           "living ancestor."},
+    Option{"max_cgroups", TakesEffect::OnRestart,
+           NumberOption{field<&Config::max_cgroups>(), 16, 65'536},
+           "Cgroups measured apart. It sizes the kernel maps."},
+    Option{"max_series", TakesEffect::OnReload,
+           NumberOption{field<&Config::max_series>(), 10, 1'000'000},
+           "Histogram series on /metrics. What does not fit is summed under cgroup=\"(other)\"."},
+    Option{"classic_buckets", TakesEffect::OnReload,
+           NumberChoiceOption{field<&Config::classic_buckets>(), kClassicBuckets},
+           "Buckets of a classic histogram: 28 are the powers of two of a second, 14 the powers "
+           "of four. Native histograms are not concerned."},
+};
+
+// Levenshtein distance; both words are short.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+// PassInterval and pass-interval are meant as pass_interval.
+std::string normalised(std::string_view key) {
+  std::string out;
+  bool after_lower = false;
+  for (const char c : key) {
+    const bool upper = c >= 'A' && c <= 'Z';
+    if (upper && after_lower) out += '_';
+    after_lower = c >= 'a' && c <= 'z';
+    if (upper) {
+      out += static_cast<char>(c - 'A' + 'a');
+    } else {
+      out += c == '-' ? '_' : c;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::span<const Option> config_options() {
+  return kOptions;
+}
+
+const Option* find_option(std::string_view key) {
+  const auto* const found =
+      std::find_if(kOptions.begin(), kOptions.end(), [&](const Option& o) { return o.key == key; });
+  return found == kOptions.end() ? nullptr : found;
+}
+
+bool is_option_group(std::string_view key) {
+  return std::any_of(kOptions.begin(), kOptions.end(), [&](const Option& option) {
+    return option.key.size() > key.size() && option.key.starts_with(key) &&
+           option.key[key.size()] == '.';
+  });
+}
+
+std::string_view nearest_key(std::string_view key) {
+  constexpr std::size_t kLongestKey = 64;
+  if (key.size() > kLongestKey) return {};
+  const std::string wanted = normalised(key);
+  std::string_view nearest;
+  std::size_t least = std::max<std::size_t>(2, wanted.size() / 3) + 1;
+  for (const Option& option : kOptions) {
+    const std::size_t distance = edit_distance(wanted, option.key);
+    if (distance >= least || distance >= option.key.size()) continue;
+    least = distance;
+    nearest = option.key;
+  }
+  return nearest;
+}
+
+std::optional<Conflict> find_conflict(const Config& config) {
+  if (config.min_pass_interval > config.pass_interval) {
+    return Conflict{"min_pass_interval", "pass_interval",
+                    "min_pass_interval (" + format_duration(config.min_pass_interval) +
+                        ") is longer than pass_interval (" + format_duration(config.pass_interval) +
+                        "); lower the first or raise the second"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace offcpud

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "base/result.h"
+#include "config/config.h"
+
+namespace offcpud {
+
+// A member of Config, possibly inside a nested struct, as a value.
+template <class T>
+struct Field {
+  T& (*mutable_in)(Config&);
+  const T& (*in)(const Config&);
+};
+
+// field<&Config::listen>(), field<&Config::snapshots, &SnapshotConfig::interval>()
+template <auto... Members>
+constexpr auto field() {
+  using Access = decltype((std::declval<Config&>().*....*Members));
+  using T = std::remove_reference_t<Access>;
+  return Field<T>{[](Config& config) -> T& { return (config.*....*Members); },
+                  [](const Config& config) -> const T& { return (config.*....*Members); }};
+}
+
+// The kinds of values. Each carries what is allowed, from which the checks, the sentences in the
+// errors and the documentation follow.
+struct TextOption {
+  Field<std::string> value;
+  Status (*check)(std::string_view text);
+  std::string_view allowed;  // completes "use ..."
+};
+struct ChoiceOption {
+  Field<std::string> value;
+  std::span<const std::string_view> choices;
+};
+struct NumberOption {
+  Field<std::uint32_t> value;
+  std::uint32_t least;
+  std::uint32_t most;
+};
+struct NumberChoiceOption {
+  Field<std::uint32_t> value;
+  std::span<const std::uint32_t> choices;
+};
+template <class Unit>
+struct DurationOption {
+  Field<Unit> value;
+  std::chrono::milliseconds least;
+  std::chrono::milliseconds most;
+};
+
+enum class TakesEffect { OnReload, OnRestart };
+
+struct Option {
+  std::string_view key;  // path in the YAML file; the levels of nested maps joined by dots
+  TakesEffect takes_effect;
+  std::variant<TextOption, ChoiceOption, NumberOption, NumberChoiceOption,
+               DurationOption<std::chrono::milliseconds>, DurationOption<std::chrono::seconds>>
+      type;
+  std::string_view help;
+};
+
+// Every option once, in the order of the documentation.
+std::span<const Option> config_options();
+
+// Null when there is no such option.
+const Option* find_option(std::string_view key);
+
+// True if options lie under `key`, so that a map is expected there.
+bool is_option_group(std::string_view key);
+
+// The known key that `key` most likely means; empty if none is near.
+std::string_view nearest_key(std::string_view key);
+
+// Two values that are each allowed but not together.
+struct Conflict {
+  std::string_view key;
+  std::string_view other_key;
+  std::string sentence;
+};
+std::optional<Conflict> find_conflict(const Config& config);
+
+}  // namespace offcpud

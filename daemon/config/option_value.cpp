@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/option_value.h"
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+
+#include "config/duration.h"
+#include "config/printable.h"
+
+namespace offcpud {
+namespace {
+
+Error refusal(std::string_view text, std::string_view why) {
+  return Error(quotation(text) + " " + std::string(why), ErrorKind::Configuration);
+}
+
+template <class T>
+bool contains(std::span<const T> choices, const T& value) {
+  return std::find(choices.begin(), choices.end(), value) != choices.end();
+}
+
+Result<std::uint32_t> parse_number(std::string_view text) {
+  std::uint32_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, code] = std::from_chars(text.data(), end, number);
+  if (code == std::errc::result_out_of_range && stop == end) return refusal(text, "is too large");
+  if (code != std::errc{} || stop != end) return refusal(text, "is not a whole number");
+  return number;
+}
+
+struct Setter {
+  Config& config;
+  std::string_view text;
+
+  Status operator()(const TextOption& option) const {
+    TRY_VOID(option.check(text));
+    option.value.mutable_in(config) = text;
+    return {};
+  }
+  Status operator()(const ChoiceOption& option) const {
+    if (!contains(option.choices, text)) return refusal(text, "is not known");
+    option.value.mutable_in(config) = text;
+    return {};
+  }
+  Status operator()(const NumberOption& option) const {
+    TRY(const auto number, parse_number(text));
+    if (number < option.least || number > option.most) return refusal(text, "is out of range");
+    option.value.mutable_in(config) = number;
+    return {};
+  }
+  Status operator()(const NumberChoiceOption& option) const {
+    TRY(const auto number, parse_number(text));
+    if (!contains(option.choices, number)) return refusal(text, "is not allowed");
+    option.value.mutable_in(config) = number;
+    return {};
+  }
+  template <class Unit>
+  Status operator()(const DurationOption<Unit>& option) const {
+    TRY(const auto duration, parse_duration(text));
+    if (duration < option.least || duration > option.most) return refusal(text, "is out of range");
+    const auto value = std::chrono::floor<Unit>(duration);
+    if (value != duration) return refusal(text, "is not a whole number of seconds");
+    option.value.mutable_in(config) = value;
+    return {};
+  }
+};
+
+struct Getter {
+  const Config& config;
+
+  std::string operator()(const TextOption& option) const { return option.value.in(config); }
+  std::string operator()(const ChoiceOption& option) const { return option.value.in(config); }
+  std::string operator()(const NumberOption& option) const {
+    return std::to_string(option.value.in(config));
+  }
+  std::string operator()(const NumberChoiceOption& option) const {
+    return std::to_string(option.value.in(config));
+  }
+  template <class Unit>
+  std::string operator()(const DurationOption<Unit>& option) const {
+    return format_duration(option.value.in(config));
+  }
+};
+
+template <class T, class ToText>
+std::string joined(std::span<const T> values, std::string_view separator, ToText to_text) {
+  std::string text;
+  for (const T& value : values) {
+    if (!text.empty()) text += separator;
+    text += to_text(value);
+  }
+  return text;
+}
+
+struct Sentence {
+  std::string operator()(const TextOption& option) const { return std::string(option.allowed); }
+  std::string operator()(const ChoiceOption& option) const {
+    return "one of " + joined(option.choices, ", ", [](std::string_view word) { return word; });
+  }
+  std::string operator()(const NumberOption& option) const {
+    return "a whole number from " + std::to_string(option.least) + " to " +
+           std::to_string(option.most);
+  }
+  std::string operator()(const NumberChoiceOption& option) const {
+    return joined(option.choices, " or ", [](std::uint32_t n) { return std::to_string(n); });
+  }
+  template <class Unit>
+  std::string operator()(const DurationOption<Unit>& option) const {
+    return "a duration such as 500ms, 10s, 10min, 1h (" + format_duration(option.least) + " to " +
+           format_duration(option.most) + ")";
+  }
+};
+
+}  // namespace
+
+Status set_option(Config& config, const Option& option, std::string_view text) {
+  // A quoted YAML value or an argument can hold what the file itself may not.
+  const auto defect = find_text_defect(text);
+  const bool several_lines = text.find_first_of("\t\n\r") != std::string_view::npos;
+  Status status = defect || several_lines
+                      ? Status(refusal(text, "contains a control character or is not UTF-8"))
+                      : std::visit(Setter{config, text}, option.type);
+  if (status) return status;
+  return Error(status.error().message() + "; use " + allowed_values(option),
+               ErrorKind::Configuration);
+}
+
+std::string option_text(const Config& config, const Option& option) {
+  return std::visit(Getter{config}, option.type);
+}
+
+std::string allowed_values(const Option& option) {
+  return std::visit(Sentence{}, option.type);
+}
+
+}  // namespace offcpud

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "config/config_schema.h"
+
+namespace offcpud {
+
+// Reads `text` into the option's member of `config`, which is untouched on error. The error is a
+// fragment without the key: `"10" has no unit (...); use a duration such as ...`.
+Status set_option(Config& config, const Option& option, std::string_view text);
+
+// The value as set_option reads it back.
+std::string option_text(const Config& config, const Option& option);
+
+// What is allowed, to follow "use": "a whole number from 16 to 65536".
+std::string allowed_values(const Option& option);
+
+}  // namespace offcpud

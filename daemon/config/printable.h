@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace offcpud {
+
+// The first byte that has no place in a text file: not UTF-8, or a control character other than
+// tab, line feed and carriage return.
+struct TextDefect {
+  std::size_t line;  // 1-based
+  std::string what;  // "byte 0xff is not UTF-8"
+};
+std::optional<TextDefect> find_text_defect(std::string_view text);
+
+// `text` with control characters and stray bytes written as \xNN: one line of a log or a terminal
+// stays one line, whoever chose the text.
+std::string printable(std::string_view text);
+
+// `text` as it is repeated in messages: printable, and cut with an ellipsis when it is long.
+std::string excerpt(std::string_view text);
+
+// An excerpt in double quotes.
+std::string quotation(std::string_view text);
+
+}  // namespace offcpud

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/http_get.h"
+
+#include <curl/curl.h>
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <string_view>
+#include <system_error>
+
+#include "base/unique_handle.h"
+#include "config/printable.h"
+
+namespace offcpud {
+namespace {
+
+constexpr std::size_t kMaxBodyBytes = 16 * 1024 * 1024;
+constexpr long kTimeoutSeconds = 5;
+
+using CurlHandle = UniqueHandle<&curl_easy_cleanup, static_cast<CURL*>(nullptr)>;
+
+std::string address_text(const ListenAddress& server) {
+  if (server.is_unix()) return "unix:" + server.unix_path;
+  const bool v6 = server.host.find(':') != std::string::npos;
+  return (v6 ? "[" + server.host + "]" : server.host) + ":" + std::to_string(server.port);
+}
+
+std::size_t append_body(const char* data, std::size_t size, std::size_t count, void* body) {
+  auto& text = *static_cast<std::string*>(body);
+  const std::size_t bytes = size * count;
+  if (text.size() + bytes > kMaxBodyBytes) return 0;  // makes curl stop
+  text.append(data, bytes);
+  return bytes;
+}
+
+// The sentence for a transfer that failed; errno says more than curl about a refused connection.
+Error transfer_error(CURL* curl, CURLcode code, const std::string& address, const char* detail) {
+  long os_error = 0;
+  curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &os_error);
+  if (os_error == EACCES || os_error == EPERM) {
+    return Error("connecting to " + address +
+                     " is not permitted; run as a user who may use the "
+                     "socket",
+                 ErrorKind::Permission);
+  }
+  if (code == CURLE_COULDNT_CONNECT) {
+    std::string why = curl_easy_strerror(code);
+    if (os_error != 0) why = std::generic_category().message(static_cast<int>(os_error));
+    return Error("no offcpud answers at " + address + ": " + why +
+                     "; start it (systemctl start offcpud), or give its address with --server",
+                 ErrorKind::Unsupported);
+  }
+  const std::string_view why = *detail != '\0' ? detail : curl_easy_strerror(code);
+  if (code == CURLE_WRITE_ERROR) {
+    return Error("the answer of " + address + " is longer than 16 MiB", ErrorKind::Unsupported);
+  }
+  return Error("no answer from " + address + ": " + printable(why), ErrorKind::Unsupported);
+}
+
+template <class Value>
+bool set(CURL* curl, CURLoption option, Value value) {
+  return curl_easy_setopt(curl, option, value) == CURLE_OK;
+}
+
+}  // namespace
+
+Result<HttpAnswer> http_get(const ListenAddress& server, const std::string& path) {
+  const std::string address = address_text(server);
+  const std::string url = "http://" + (server.is_unix() ? "localhost" : address) + path;
+  const CurlHandle handle(curl_easy_init());
+  CURL* const curl = handle.get();
+  if (curl == nullptr) return Error("libcurl cannot be initialised");
+
+  HttpAnswer answer;
+  std::array<char, CURL_ERROR_SIZE> detail{};
+  bool ready = set(curl, CURLOPT_URL, url.c_str()) && set(curl, CURLOPT_PROXY, "") &&
+               set(curl, CURLOPT_PROTOCOLS_STR, "http") && set(curl, CURLOPT_NOSIGNAL, 1L) &&
+               set(curl, CURLOPT_TIMEOUT, kTimeoutSeconds) &&
+               set(curl, CURLOPT_ERRORBUFFER, detail.data()) &&
+               set(curl, CURLOPT_WRITEFUNCTION, &append_body) &&
+               set(curl, CURLOPT_WRITEDATA, &answer.body);
+  if (ready && server.is_unix()) {
+    ready = set(curl, CURLOPT_UNIX_SOCKET_PATH, server.unix_path.c_str());
+  }
+  if (!ready) return Error("this libcurl lacks an option that offcpuctl needs");
+
+  const CURLcode code = curl_easy_perform(curl);
+  if (code != CURLE_OK) return transfer_error(curl, code, address, detail.data());
+  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer.status);
+  return answer;
+}
+
+}  // namespace offcpud

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// offcpuctl: asks a running daemon, and checks its configuration.
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "base/exit_code.h"
+#include "cli/ctl_cli.h"
+#include "config/config_reference.h"
+#include "ctl/http_get.h"
+#include "ctl/status_text.h"
+
+namespace offcpud {
+namespace {
+
+Result<std::string> show_status(const CtlOptions& options) {
+  TRY(const auto answer, http_get(options.server, "/api/v1/status"));
+  if (answer.status != 200) {
+    const std::string sentence = error_sentence(answer.body);
+    return Error(options.server_text + " answered " + std::to_string(answer.status) +
+                     (sentence.empty() ? "; is it offcpud?" : ": " + sentence),
+                 ErrorKind::Unsupported);
+  }
+  auto text = status_text(answer.body);
+  if (!text) return std::move(text).error().with(options.server_text);
+  if (!options.json) return text;
+  return answer.body.ends_with('\n') ? answer.body : answer.body + "\n";
+}
+
+Result<std::string> check_config(const CtlOptions& options) {
+  TRY(const auto config, load_config(options.sources));
+  return "OK\n" + config_text(config);
+}
+
+Result<std::string> run(int argc, const char* const* argv) {
+  TRY(const auto options, parse_ctl_command_line(argc, argv));
+  switch (options.command) {
+    case CtlCommand::ShowStatus:
+      return show_status(options);
+    case CtlCommand::CheckConfig:
+      return check_config(options);
+    case CtlCommand::PrintText:
+      break;
+  }
+  return options.text;
+}
+
+int fail(const std::string& message, ExitCode code) {
+  (void)std::fprintf(stderr, "offcpuctl: %s\n", message.c_str());
+  return static_cast<int>(code);
+}
+
+}  // namespace
+}  // namespace offcpud
+
+int main(int argc, char** argv) {
+  using namespace offcpud;
+  try {
+    const auto text = run(argc, argv);
+    if (!text) return fail(text.error().message(), exit_code_for(text.error().kind()));
+    const bool written = std::fputs(text->c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+    return written ? 0 : fail("the output cannot be written", ExitCode::Internal);
+  } catch (const std::exception& error) {
+    return fail(error.what(), ExitCode::Internal);
+  }
+}

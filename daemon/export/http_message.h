@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace offcpud {
+
+// An HTTP request as far as routes need it. It has no body: the server refuses those that do.
+struct Request {
+  std::string method = {};
+  std::string path = {};  // decoded, without the query
+  std::map<std::string, std::string, std::less<>> query = {};
+  std::string accept = {};
+};
+
+// Fills the buffer and returns the bytes written; 0 ends the body. Called by one thread at a time.
+using BodyStream = std::function<std::size_t(std::span<char>)>;
+
+struct Response {
+  unsigned status = 200;
+  std::string content_type = {};
+  std::variant<std::string, BodyStream> body = {};
+  std::vector<std::pair<std::string, std::string>> headers = {};
+};
+
+// Answers a request; called by several threads at once. An exception becomes status 500.
+using Respond = std::function<Response(const Request&)>;
+
+}  // namespace offcpud

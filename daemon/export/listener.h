@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/result.h"
+#include "base/unique_handle.h"
+
+namespace offcpud {
+
+// The name of a bound unix socket; removed with it unless somebody else has put another one there.
+class SocketFile {
+ public:
+  explicit SocketFile(std::string path);
+  ~SocketFile();
+  SocketFile(const SocketFile&) = delete;
+  SocketFile& operator=(const SocketFile&) = delete;
+
+ private:
+  std::string path_;
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
+};
+
+// A socket that listens, non-blocking. Move-only.
+class Listener {
+ public:
+  Listener(UniqueFd fd, std::string address, std::unique_ptr<SocketFile> file = nullptr)
+      : fd_(std::move(fd)), address_(std::move(address)), file_(std::move(file)) {}
+
+  [[nodiscard]] int fd() const { return fd_.get(); }
+
+  // The address as a user writes it, with the port that the kernel chose where 0 was asked for.
+  [[nodiscard]] const std::string& address() const { return address_; }
+
+ private:
+  UniqueFd fd_;
+  std::string address_;
+  std::unique_ptr<SocketFile> file_;
+};
+
+// Binds and listens; `text` as for parse_listen_address. A name is bound at the first of its
+// addresses that works. A unix socket gets mode 0660; one that nobody answers is replaced, any
+// other file in its place is an error.
+Result<Listener> open_listener(std::string_view text);
+
+}  // namespace offcpud

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/metric_catalog.h"
+
+#include <algorithm>
+#include <array>
+
+namespace offcpud {
+namespace {
+
+using enum MetricType;
+
+constexpr auto kCatalog = std::to_array<MetricDef>({
+    {Metric::BlockedSeconds, "offcpud_blocked_seconds", Histogram,
+     "cgroup slice unit container_id pod_uid reason",
+     "Time that threads were blocked, from leaving the CPU to the wakeup, by reason."},
+    {Metric::RunqueueWaitSeconds, "offcpud_runqueue_wait_seconds", Histogram,
+     "cgroup slice unit container_id pod_uid cause",
+     "Time that runnable threads waited for a CPU, by what put them in the queue."},
+    {Metric::RunningSeconds, "offcpud_running_seconds_total", Counter,
+     "cgroup slice unit container_id pod_uid", "Time that threads ran on a CPU."},
+    {Metric::LostEvents, "offcpud_lost_events_total", Counter, "cause",
+     "Events that could not be recorded as they should have been, by cause."},
+    {Metric::ThreadsLeftCensored, "offcpud_threads_left_censored_total", Counter, "",
+     "Threads already off the CPU at attach, whose first episode has no known beginning."},
+    {Metric::MapEntries, "offcpud_map_entries", Gauge, "map", "Entries in use in a kernel map."},
+    {Metric::MapCapacity, "offcpud_map_capacity", Gauge, "map",
+     "Entries that a kernel map has room for."},
+    {Metric::Series, "offcpud_series", Gauge, "", "Histogram series exported now."},
+    {Metric::SeriesFolded, "offcpud_series_folded_total", Counter, "",
+     "Histogram series beyond max_series, summed under cgroup (other) instead."},
+    {Metric::PassDuration, "offcpud_pass_duration_seconds", Histogram, "stage",
+     "Time that one pass over the kernel maps took, by stage."},
+    {Metric::PassFailures, "offcpud_pass_failures_total", Counter, "stage",
+     "Passes over the kernel maps that failed, by stage."},
+    {Metric::LastPassTimestamp, "offcpud_last_pass_timestamp_seconds", Gauge, "",
+     "Unix time of the last completed pass, whose numbers this page shows."},
+    {Metric::BuildInfo, "offcpud_build_info", Gauge, "version revision kernel",
+     "Always 1: which build runs on which kernel."},
+    {Metric::FeatureEnabled, "offcpud_feature_enabled", Gauge, "feature",
+     "1 for a feature that this kernel allowed, 0 for one that it did not."},
+    {Metric::ConfigLastReloadSuccessful, "offcpud_config_last_reload_successful", Gauge, "",
+     "1 when the last attempt to load the configuration succeeded, 0 when it failed."},
+    {Metric::ConfigLastReloadSuccessTimestamp,
+     "offcpud_config_last_reload_success_timestamp_seconds", Gauge, "",
+     "Unix time at which the configuration in force was loaded."},
+    {Metric::ProcessCpuSeconds, "process_cpu_seconds_total", Counter, "",
+     "User and system CPU time of the daemon."},
+    {Metric::ProcessOpenFds, "process_open_fds", Gauge, "", "File descriptors that are open."},
+    {Metric::ProcessMaxFds, "process_max_fds", Gauge, "",
+     "File descriptors that may be open at once."},
+    {Metric::ProcessVirtualMemory, "process_virtual_memory_bytes", Gauge, "",
+     "Virtual memory of the daemon."},
+    {Metric::ProcessResidentMemory, "process_resident_memory_bytes", Gauge, "",
+     "Resident memory of the daemon."},
+    {Metric::ProcessStartTime, "process_start_time_seconds", Gauge, "",
+     "Unix time at which the daemon started."},
+});
+
+constexpr bool is_indexed_by_metric() {
+  for (std::size_t i = 0; i < kCatalog.size(); ++i) {
+    if (kCatalog[i].id != static_cast<Metric>(i)) return false;
+  }
+  return kCatalog.back().id == Metric::ProcessStartTime;
+}
+static_assert(is_indexed_by_metric());
+
+// prometheus-cpp writes help texts without escaping them.
+static_assert(std::all_of(kCatalog.begin(), kCatalog.end(), [](const MetricDef& def) {
+  return def.help.find_first_of("\\\n\"") == std::string_view::npos && def.help.ends_with('.');
+}));
+static_assert(std::all_of(kCatalog.begin(), kCatalog.end(), [](const MetricDef& def) {
+  return def.name.ends_with("_total") == (def.type == Counter);
+}));
+
+}  // namespace
+
+std::span<const MetricDef> metric_catalog() {
+  return kCatalog;
+}
+
+const MetricDef& metric_def(Metric metric) {
+  return kCatalog[static_cast<std::size_t>(metric)];
+}
+
+std::string_view metric_type_name(MetricType type) {
+  switch (type) {
+    case Counter:
+      return "counter";
+    case Gauge:
+      return "gauge";
+    case Histogram:
+      return "histogram";
+  }
+  return "untyped";
+}
+
+}  // namespace offcpud

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+namespace offcpud {
+
+enum class MetricType { Counter, Gauge, Histogram };
+
+// Every metric that the daemon exports, in the order of docs/metrics.md.
+enum class Metric : std::size_t {
+  BlockedSeconds,
+  RunqueueWaitSeconds,
+  RunningSeconds,
+  LostEvents,
+  ThreadsLeftCensored,
+  MapEntries,
+  MapCapacity,
+  Series,
+  SeriesFolded,
+  PassDuration,
+  PassFailures,
+  LastPassTimestamp,
+  BuildInfo,
+  FeatureEnabled,
+  ConfigLastReloadSuccessful,
+  ConfigLastReloadSuccessTimestamp,
+  ProcessCpuSeconds,
+  ProcessOpenFds,
+  ProcessMaxFds,
+  ProcessVirtualMemory,
+  ProcessResidentMemory,
+  ProcessStartTime,
+};
+
+struct MetricDef {
+  Metric id;
+  std::string_view name;
+  MetricType type;
+  std::string_view labels;  // names separated by one space; those of a subject may be absent
+  std::string_view help;    // one sentence without characters that need escaping
+};
+
+// The one table; docs/metrics.md is generated from it by a test.
+std::span<const MetricDef> metric_catalog();
+
+const MetricDef& metric_def(Metric metric);
+
+// As after "# TYPE name ".
+std::string_view metric_type_name(MetricType type);
+
+}  // namespace offcpud

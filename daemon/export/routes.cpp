@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/routes.h"
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+
+#include "export/prometheus_text.h"
+
+namespace offcpud {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kPlainText = "text/plain; charset=utf-8";
+constexpr const char* kHtml = "text/html; charset=utf-8";
+constexpr const char* kJson = "application/json";
+constexpr const char* kPagePolicy =
+    "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+Response plain(unsigned status, std::string sentence) {
+  return {.status = status, .content_type = kPlainText, .body = std::move(sentence) + '\n'};
+}
+
+Response json(unsigned status, const Json& value) {
+  return {.status = status,
+          .content_type = kJson,
+          .body = value.dump(2, ' ', false, Json::error_handler_t::replace) + '\n'};
+}
+
+Response error(unsigned status, const std::string& sentence) {
+  return json(status, {{"error", sentence}});
+}
+
+std::string escape_html(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '&') {
+      out += "&amp;";
+    } else if (c == '<') {
+      out += "&lt;";
+    } else if (c == '>') {
+      out += "&gt;";
+    } else if (c == '"') {
+      out += "&quot;";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string in_seconds(std::chrono::nanoseconds duration) {
+  const auto whole = std::chrono::duration_cast<std::chrono::seconds>(duration);
+  return std::to_string(whole.count()) + " s";
+}
+
+}  // namespace
+
+struct Routes::Route {
+  const char* path;
+  const char* what;
+  Response (Routes::*answer)() const;
+};
+
+const Routes::Route Routes::kRoutes[] = {
+    {"/", "This page", &Routes::page},
+    {"/metrics", "Histograms and counters for Prometheus", &Routes::metrics},
+    {"/-/healthy", "200 while the daemon runs", &Routes::healthy},
+    {"/-/ready", "200 while the numbers are current", &Routes::ready},
+    {"/api/v1/status", "State of the daemon as JSON", &Routes::status},
+};
+
+Routes::Routes(RouteSources sources, RouteOptions options, const Clock& clock)
+    : sources_(std::move(sources)), options_(options), clock_(clock) {}
+
+Response Routes::handle(const Request& request) const {
+  if (request.method != "GET" && request.method != "HEAD") {
+    Response refused = error(405, "method " + request.method + " is not allowed; use GET or HEAD");
+    refused.headers.emplace_back("Allow", "GET, HEAD");
+    return refused;
+  }
+  for (const Route& route : kRoutes) {
+    if (request.path == route.path) return (this->*route.answer)();
+  }
+  return not_found(request);
+}
+
+Response Routes::metrics() const {
+  std::shared_ptr<const View> view = sources_.view(Freshness::Fresh);
+  if (!view) return error(503, "no pass over the kernel maps has completed yet; try again shortly");
+  auto text = std::make_shared<PrometheusText>(std::move(view), options_.classic_buckets,
+                                               sources_.self_metrics());
+  return {.content_type = std::string(PrometheusText::kContentType),
+          .body = [text](std::span<char> buffer) { return text->read(buffer); }};
+}
+
+Response Routes::healthy() const {
+  return plain(200, "offcpud is running.");
+}
+
+Response Routes::ready() const {
+  const auto view = sources_.view(Freshness::Last);
+  if (!view) return plain(503, "offcpud is not ready: no pass over the kernel maps has completed.");
+  const auto age = clock_.now() - view->taken;
+  if (age > options_.stale_after) {
+    return plain(503, "offcpud is not ready: the last pass over the kernel maps was " +
+                          in_seconds(age) + " ago, more than " + in_seconds(options_.stale_after) +
+                          ".");
+  }
+  return plain(200, "offcpud is ready.");
+}
+
+Response Routes::status() const {
+  return {.content_type = kJson, .body = status_json(sources_.status())};
+}
+
+Response Routes::page() const {
+  const StatusReport report = sources_.status();
+  std::string html =
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<title>offcpud</title>\n</head>\n<body>\n<main>\n<h1>offcpud " +
+      escape_html(report.version) +
+      "</h1>\n<p>Why threads are not running: off-CPU and run-queue histograms of this host.</p>\n"
+      "<p>" +
+      escape_html(status_line(report)) + "</p>\n<ul>\n";
+  for (const Route& route : kRoutes) {
+    if (std::string_view(route.path) == "/") continue;
+    html.append("<li><a href=\"").append(route.path).append("\">").append(route.path);
+    html.append("</a>: ").append(route.what).append("</li>\n");
+  }
+  html += "</ul>\n</main>\n</body>\n</html>\n";
+  return {.content_type = kHtml,
+          .body = std::move(html),
+          .headers = {{"Content-Security-Policy", kPagePolicy}}};
+}
+
+Response Routes::not_found(const Request& request) {
+  Json paths = Json::array();
+  for (const Route& route : kRoutes) paths.push_back(route.path);
+  return json(404, {{"error", "there is nothing at " + request.path}, {"paths", paths}});
+}
+
+}  // namespace offcpud

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "export/http_message.h"
+#include "export/status_report.h"
+#include "pipeline/view.h"
+
+namespace offcpud {
+
+enum class Freshness {
+  Last,   // what the last pass found, at once
+  Fresh,  // after a new pass when the last one is older than min_pass_interval
+};
+
+// What the routes show. Each function is called by several threads at once. `view` returns null
+// before the first pass; when a new pass takes too long it returns the last View.
+struct RouteSources {
+  std::function<std::shared_ptr<const View>(Freshness)> view;
+  std::function<StatusReport()> status;
+  std::function<std::string()> self_metrics;  // text of SelfMetrics
+};
+
+struct RouteOptions {
+  unsigned classic_buckets = 28;
+  std::chrono::milliseconds stale_after{30'000};  // /-/ready fails when the last pass is older
+};
+
+// The paths of the daemon and their answers. Immutable, so any number of threads may call handle.
+class Routes {
+ public:
+  // `clock` must outlive the object.
+  Routes(RouteSources sources, RouteOptions options, const Clock& clock);
+
+  [[nodiscard]] Response handle(const Request& request) const;
+
+ private:
+  struct Route;
+
+  [[nodiscard]] Response page() const;
+  [[nodiscard]] Response metrics() const;
+  [[nodiscard]] Response healthy() const;
+  [[nodiscard]] Response ready() const;
+  [[nodiscard]] Response status() const;
+  [[nodiscard]] static Response not_found(const Request& request);
+
+  static const Route kRoutes[];
+
+  RouteSources sources_;
+  RouteOptions options_;
+  const Clock& clock_;
+};
+
+}  // namespace offcpud

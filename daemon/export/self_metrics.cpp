@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/self_metrics.h"
+
+#include <prometheus/counter.h>
+#include <prometheus/family.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/metric_family.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+#include <utility>
+#include <vector>
+
+#include "export/metric_catalog.h"
+#include "export/process_usage.h"
+
+namespace offcpud {
+namespace {
+
+// 100 us .. 10 s: a pass takes milliseconds; above min_pass_interval it delays scrapes.
+const prometheus::Histogram::BucketBoundaries kPassBounds = {
+    0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
+    0.05,   0.1,     0.25,   0.5,   1,      2.5,   5,    10};
+
+template <class T>
+prometheus::Family<T>& add_family(prometheus::Registry& registry,
+                                  prometheus::detail::Builder<T> builder, Metric metric) {
+  const MetricDef& def = metric_def(metric);
+  return builder.Name(std::string(def.name)).Help(std::string(def.help)).Register(registry);
+}
+
+prometheus::Family<prometheus::Gauge>& add_gauge(prometheus::Registry& registry, Metric metric) {
+  return add_family(registry, prometheus::BuildGauge(), metric);
+}
+
+double unix_seconds(WallTime at) {
+  return std::chrono::duration<double>(at.time_since_epoch()).count();
+}
+
+prometheus::MetricFamily single_value(Metric metric, double value) {
+  const MetricDef& def = metric_def(metric);
+  prometheus::MetricFamily family;
+  family.name = def.name;
+  family.help = def.help;
+  prometheus::ClientMetric sample;
+  if (def.type == MetricType::Counter) {
+    family.type = prometheus::MetricType::Counter;
+    sample.counter.value = value;
+  } else {
+    family.type = prometheus::MetricType::Gauge;
+    sample.gauge.value = value;
+  }
+  family.metric.push_back(std::move(sample));
+  return family;
+}
+
+void append_process(std::vector<prometheus::MetricFamily>& out, const ProcessUsage& usage) {
+  const auto append = [&out](Metric metric, auto value) {
+    out.push_back(single_value(metric, static_cast<double>(value)));
+  };
+  append(Metric::ProcessCpuSeconds, usage.cpu_seconds);
+  if (usage.open_fds) append(Metric::ProcessOpenFds, *usage.open_fds);
+  append(Metric::ProcessMaxFds, usage.max_fds);
+  append(Metric::ProcessVirtualMemory, usage.virtual_bytes);
+  append(Metric::ProcessResidentMemory, usage.resident_bytes);
+  append(Metric::ProcessStartTime, usage.start_time_seconds);
+}
+
+}  // namespace
+
+struct SelfMetrics::Families {
+  prometheus::Registry registry;
+  prometheus::Family<prometheus::Histogram>& pass_duration =
+      add_family(registry, prometheus::BuildHistogram(), Metric::PassDuration);
+  prometheus::Family<prometheus::Counter>& pass_failures =
+      add_family(registry, prometheus::BuildCounter(), Metric::PassFailures);
+  prometheus::Family<prometheus::Gauge>& build_info = add_gauge(registry, Metric::BuildInfo);
+  prometheus::Family<prometheus::Gauge>& features = add_gauge(registry, Metric::FeatureEnabled);
+  prometheus::Gauge& reload_successful =
+      add_gauge(registry, Metric::ConfigLastReloadSuccessful).Add({});
+  prometheus::Gauge& reload_time =
+      add_gauge(registry, Metric::ConfigLastReloadSuccessTimestamp).Add({});
+};
+
+SelfMetrics::SelfMetrics(const BuildInfo& build, std::filesystem::path proc)
+    : proc_(std::move(proc)), families_(std::make_unique<Families>()) {
+  families_->build_info
+      .Add({{"version", build.version}, {"revision", build.revision}, {"kernel", build.kernel}})
+      .Set(1);
+}
+
+SelfMetrics::~SelfMetrics() = default;
+
+void SelfMetrics::set_feature(const std::string& feature, bool enabled) {
+  families_->features.Add({{"feature", feature}}).Set(enabled ? 1 : 0);
+}
+
+void SelfMetrics::set_config_reload(bool successful, WallTime at) {
+  families_->reload_successful.Set(successful ? 1 : 0);
+  if (successful) families_->reload_time.Set(unix_seconds(at));
+}
+
+void SelfMetrics::add_stage(const std::string& stage) {
+  families_->pass_duration.Add({{"stage", stage}}, kPassBounds);
+  families_->pass_failures.Add({{"stage", stage}});
+}
+
+void SelfMetrics::observe_pass(const std::string& stage, std::chrono::nanoseconds duration) {
+  families_->pass_duration.Add({{"stage", stage}}, kPassBounds)
+      .Observe(std::chrono::duration<double>(duration).count());
+}
+
+void SelfMetrics::count_pass_failure(const std::string& stage) {
+  families_->pass_failures.Add({{"stage", stage}}).Increment();
+}
+
+std::string SelfMetrics::text() const {
+  std::vector<prometheus::MetricFamily> families = families_->registry.Collect();
+  if (const auto usage = read_process_usage(proc_)) append_process(families, *usage);
+  return prometheus::TextSerializer().Serialize(families);
+}
+
+}  // namespace offcpud

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+
+namespace offcpud {
+
+struct BuildInfo {
+  std::string version;
+  std::string revision;
+  std::string kernel;  // release, as `uname -r` prints it
+};
+
+// The daemon's metrics about itself, apart from those that belong to a View. Thread-safe: the
+// daemon's thread sets, HTTP threads read. A series of a feature or stage exists once it was named.
+class SelfMetrics {
+ public:
+  explicit SelfMetrics(const BuildInfo& build, std::filesystem::path proc = "/proc");
+  ~SelfMetrics();
+  SelfMetrics(const SelfMetrics&) = delete;
+  SelfMetrics& operator=(const SelfMetrics&) = delete;
+
+  void set_feature(const std::string& feature, bool enabled);
+
+  // One attempt to load the configuration; the time of the last success stays after a failure.
+  void set_config_reload(bool successful, WallTime at);
+
+  // Makes the stage's series exist with the value 0.
+  void add_stage(const std::string& stage);
+  void observe_pass(const std::string& stage, std::chrono::nanoseconds duration);
+  void count_pass_failure(const std::string& stage);
+
+  // Complete families in the Prometheus text format; process_* are read now and left out when
+  // /proc cannot be read.
+  [[nodiscard]] std::string text() const;
+
+ private:
+  struct Families;  // keeps prometheus-cpp out of the header
+  std::filesystem::path proc_;
+  std::unique_ptr<Families> families_;
+};
+
+}  // namespace offcpud

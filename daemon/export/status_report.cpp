@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/status_report.h"
+
+#include <nlohmann/json.hpp>
+
+namespace offcpud {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double seconds(std::chrono::nanoseconds duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+Json features_json(const std::vector<FeatureStatus>& features) {
+  Json list = Json::array();
+  for (const FeatureStatus& feature : features) {
+    list.push_back(
+        {{"name", feature.name}, {"enabled", feature.enabled}, {"detail", feature.detail}});
+  }
+  return list;
+}
+
+Json last_pass_json(const std::optional<LastPass>& pass) {
+  if (!pass) return nullptr;
+  return {{"age_seconds", seconds(pass->age)}, {"duration_seconds", seconds(pass->duration)}};
+}
+
+Json losses_json(const std::vector<LossCount>& losses) {
+  Json by_cause = Json::object();
+  for (const LossCount& loss : losses) by_cause[loss.cause] = loss.events;
+  return by_cause;
+}
+
+Json maps_json(const std::vector<MapUsage>& maps) {
+  Json list = Json::array();
+  for (const MapUsage& usage : maps) {
+    list.push_back({{"map", usage.map}, {"entries", usage.entries}, {"capacity", usage.capacity}});
+  }
+  return list;
+}
+
+Json config_json(const ConfigStatus& config) {
+  Json json = {{"files", config.files}, {"last_reload_successful", config.last_reload_successful}};
+  if (!config.last_reload_error.empty()) json["last_reload_error"] = config.last_reload_error;
+  return json;
+}
+
+}  // namespace
+
+void describe_view(StatusReport& report, const View& view, MonotonicTime now) {
+  if (!report.last_pass) report.last_pass.emplace();
+  report.last_pass->age = now - view.taken;
+  report.subjects = view.subjects.size();
+  report.series = view.histogram_series;
+  report.series_folded = view.folded_series;
+  report.threads_left_censored = view.left_censored;
+  report.losses = view.losses;
+  report.maps = view.maps;
+}
+
+std::string status_json(const StatusReport& report) {
+  const Json json = {
+      {"version", report.version},
+      {"revision", report.revision},
+      {"kernel", report.kernel},
+      {"uptime_seconds", seconds(report.uptime)},
+      {"listen", report.listen},
+      {"features", features_json(report.features)},
+      {"last_pass", last_pass_json(report.last_pass)},
+      {"passes", report.passes},
+      {"pass_failures", report.pass_failures},
+      {"subjects", report.subjects},
+      {"series", report.series},
+      {"series_folded", report.series_folded},
+      {"threads_left_censored", report.threads_left_censored},
+      {"lost_events", losses_json(report.losses)},
+      {"maps", maps_json(report.maps)},
+      {"config", config_json(report.config)},
+  };
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+std::string status_line(const StatusReport& report) {
+  if (!report.last_pass) return "waiting for the first pass";
+  std::uint64_t lost = 0;
+  for (const LossCount& loss : report.losses) lost += loss.events;
+  const auto age = std::chrono::duration_cast<std::chrono::seconds>(report.last_pass->age);
+  return std::to_string(report.subjects) + " cgroups, " + std::to_string(report.series) +
+         " series, " + std::to_string(lost) + " events lost, last pass " +
+         std::to_string(age.count()) + " s ago";
+}
+
+}  // namespace offcpud

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "offcpud.h"
+
+namespace offcpud {
+
+// Values of the labels `reason` (blocked kinds) and `cause` (run-queue kinds), by
+// enum offcpud_hist_kind: the one place where they are spelled.
+inline constexpr std::array<std::string_view, OFFCPUD_HIST_KINDS> kHistKindNames = {
+    "disk",  "lock",   "condvar", "network", "pipe",   "poll",      "sleep",
+    "child", "kernel", "stopped", "other",   "wakeup", "preempted", "throttled"};
+static_assert(kHistKindNames[OFFCPUD_BLOCKED_DISK] == "disk");
+static_assert(kHistKindNames[OFFCPUD_BLOCKED_OTHER] == "other");
+static_assert(kHistKindNames[OFFCPUD_RUNQ_WAKEUP] == "wakeup");
+static_assert(kHistKindNames[OFFCPUD_HIST_KINDS - 1] == "throttled");
+
+constexpr bool is_blocked_kind(std::size_t kind) {
+  return kind < OFFCPUD_BLOCKED_KINDS;
+}
+
+}  // namespace offcpud

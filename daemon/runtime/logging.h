@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace offcpud {
+
+enum class LogLevel { Trace, Debug, Info, Warning, Error };
+
+// The names of the option log_level: trace, debug, info, warning, error.
+std::optional<LogLevel> parse_log_level(std::string_view name);
+
+// One structured value beside the message. The journal gets it as OFFCPUD_<NAME>, a terminal as
+// name=value. Names are lower case letters, digits and underscores.
+struct LogField {
+  std::string_view name;
+  std::string value;
+};
+
+// Name of the field that becomes the journal's MESSAGE_ID (32 hexadecimal digits) and that a
+// terminal does not show.
+inline constexpr std::string_view kMessageId = "message_id";
+
+using LogFields = std::initializer_list<LogField>;
+
+// Logs to the journal when standard error is connected to it, else to standard error. Before this
+// call lines go to standard error at level info. Called once, before other threads start.
+void init_logging(LogLevel level);
+
+// From any thread, at any time.
+void set_log_level(LogLevel level);
+
+// Thread-safe. Nothing that goes wrong while logging reaches the caller.
+void log(LogLevel level, std::string_view message, LogFields fields = {}) noexcept;
+
+inline void log_debug(std::string_view message, LogFields fields = {}) noexcept {
+  log(LogLevel::Debug, message, fields);
+}
+inline void log_info(std::string_view message, LogFields fields = {}) noexcept {
+  log(LogLevel::Info, message, fields);
+}
+inline void log_warning(std::string_view message, LogFields fields = {}) noexcept {
+  log(LogLevel::Warning, message, fields);
+}
+inline void log_error(std::string_view message, LogFields fields = {}) noexcept {
+  log(LogLevel::Error, message, fields);
+}
+
+// At most one line a minute for each call site; `site` names the place and is a literal.
+void log_warning_limited(std::string_view site, std::string_view message,
+                         LogFields fields = {}) noexcept;
+
+}  // namespace offcpud

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Sourced: installs what lists like packaging/build-depends name, and nothing when all is there.
+
+say() { printf '==> %s\n' "$*"; }
+fail() {
+  printf '%s: %s\n' "${0##*/}" "$*" >&2
+  exit 1
+}
+
+packages_in() { sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "$@"; }
+
+is_installed() {
+  [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
+}
+
+run_apt() { # LOG COMMAND...
+  local log=$1
+  shift
+  DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=120 -o Acquire::Retries=3 \
+    "$@" >>"$log" 2>&1 </dev/null
+}
+
+apt_failed() { # LOG
+  printf '%s\n' "--- end of $1:" >&2
+  tail -n 15 "$1" >&2
+  fail "apt-get could not install what is missing; the lines above say why"
+}
+
+# install_packages LOG LIST...: the package lists are fetched only when those at hand are missing or
+# too old for the installation to succeed.
+install_packages() {
+  local log=$1 package missing=()
+  shift
+  if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+    fail "this host has no apt-get; install these yourself (Debian names), then build with" \
+      "'cmake -S . -B build -G Ninja && cmake --build build': $(packages_in "$@" | tr '\n' ' ')"
+  fi
+  for package in $(packages_in "$@"); do
+    is_installed "$package" || missing+=("$package")
+  done
+  if ((${#missing[@]} == 0)); then
+    say "all packages are there already"
+    return
+  fi
+  if ((EUID != 0)); then
+    fail "installing packages needs root: run it with sudo. Missing: ${missing[*]}"
+  fi
+  say "installing ${#missing[@]} packages with apt-get (log: $log): ${missing[*]}"
+  : >"$log"
+  if ! run_apt "$log" install --no-install-recommends "${missing[@]}"; then
+    say "fetching the package lists and trying once more"
+    # The second time without the check of dates, in case it is the clock of this host that is off;
+    # signatures are checked either way.
+    run_apt "$log" update || run_apt "$log" -o Acquire::Check-Date=false update ||
+      apt_failed "$log"
+    run_apt "$log" install --no-install-recommends "${missing[@]}" || apt_failed "$log"
+  fi
+}

@@ -1,0 +1,133 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# usage: service_test.sh BUILD_DIR. The installed service, under a real systemd, from enable to stop.
+set -euo pipefail
+
+here=$(dirname "${BASH_SOURCE[0]}")
+# shellcheck source=tests/system/container.sh
+source "$here/container.sh"
+# shellcheck source=tests/system/service.sh
+source "$here/service.sh"
+
+conf=/etc/offcpud/conf.d/50-test.yaml
+
+configure() { # TEXT
+  inside mkdir -p "${conf%/*}"
+  printf '%s\n' "$1" | inside tee "$conf" >/dev/null
+}
+
+starts_and_measures() {
+  check "enable --now succeeds" inside systemctl enable -q --now offcpud
+  check "it is active" has_property ActiveState active
+  check "its status is a sentence" test -n "$(property StatusText)"
+  check "/metrics has blocked time" test -n "$(metric offcpud_blocked_seconds_count)"
+}
+
+# CAP_BPF is bit 39, CAP_PERFMON bit 38; the first may stay, for old kernels want it to read maps.
+holds_least_capabilities() {
+  local pid caps
+  pid=$(main_pid)
+  caps=$(inside grep '^Cap' "/proc/$pid/status")
+  echo "$caps"
+  capability_set() { awk -v set="$1:" '$1 == set {print $2}' <<<"$caps"; }
+  check "permitted: CAP_BPF at most" \
+    grep -qxE '0000000000000000|0000008000000000' <<<"$(capability_set CapPrm)"
+  check "effective is permitted" test "$(capability_set CapEff)" = "$(capability_set CapPrm)"
+  check "nothing is inheritable" test "$(capability_set CapInh)" = 0000000000000000
+  check "nothing is ambient" test "$(capability_set CapAmb)" = 0000000000000000
+  check "bounding: CAP_BPF and CAP_PERFMON at most" \
+    test $((16#$(capability_set CapBnd) & ~16#c000000000)) -eq 0
+  local task
+  for task in $(inside ls "/proc/$pid/task"); do
+    check "thread $task has the same" test "$(inside grep '^Cap' "/proc/$pid/task/$task/status")" = "$caps"
+  done
+  check "it does not run as root" test "$(inside stat -c %U "/proc/$pid")" = offcpud
+}
+
+restarted_unit_keeps_its_series() {
+  local labels='cgroup="/system.slice/sleeper.service"' before after last=0 now went_down=no
+  inside systemd-run -q --unit=sleeper sh -c 'while :; do sleep 0.05; done'
+  sleeper_seen() { [[ -n $(metric offcpud_blocked_seconds_count "$labels") ]]; }
+  check "a new unit gets a series" eventually 30 sleeper_seen
+  before=$(inside stat -c %i /sys/fs/cgroup/system.slice/sleeper.service)
+  for round in 1 2 3 4 5 6; do
+    now=$(metric offcpud_blocked_seconds_count "$labels")
+    if ((${now:-0} < last)); then went_down="yes, from $last to ${now:-nothing}"; fi
+    last=${now:-0}
+    if ((round == 3)); then
+      inside systemctl stop -q sleeper
+      inside systemd-run -q --unit=sleeper sh -c 'while :; do sleep 0.05; done'
+    fi
+    sleep 1.5
+  done
+  after=$(inside stat -c %i /sys/fs/cgroup/system.slice/sleeper.service)
+  check "the restart gave it a new cgroup" test "$before" != "$after"
+  check "its counter never went down (went down: $went_down)" test "$went_down" = no
+  now=$(metric offcpud_blocked_seconds_count "$labels")
+  check "and it goes on counting ($last, then $now)" test "$now" -gt "$last"
+  inside systemctl stop -q sleeper
+}
+
+bounds() { scrape | grep -o 'le="[^"]*"' | sort -u | wc -l; }
+
+reloads() {
+  local since before
+  since=$(date +%s) before=$(bounds)
+  configure 'classic_buckets: 14'
+  check "reload succeeds" inside systemctl reload offcpud
+  fewer_bounds() { (($(bounds) < before)); }
+  check "the new value is in force (fewer bounds than $before)" eventually 15 fewer_bounds
+  check "the log says so" eventually 5 log_says "$since" 'reload'
+  check "the metric says so" metric_is offcpud_config_last_reload_successful 1
+
+  since=$(date +%s)
+  configure 'classic_buckets: many'
+  inside systemctl reload offcpud || true
+  reload_refused() { metric_is offcpud_config_last_reload_successful 0; }
+  check "a bad file is refused" eventually 15 reload_refused
+  check "the log names the key" eventually 5 log_says "$since" 'classic_buckets'
+  check "the status shows the error" grep -q 'classic_buckets' <<<"$(property StatusText)"
+  check "the service stays active" has_property ActiveState active
+  check "the values before stay in force" fewer_bounds
+
+  inside rm "$conf"
+  inside systemctl reload offcpud
+  reload_accepted() { metric_is offcpud_config_last_reload_successful 1; }
+  check "a good file ends the error" eventually 15 reload_accepted
+}
+
+comes_back_after_kill() {
+  local pid
+  pid=$(main_pid)
+  inside kill -KILL "$pid"
+  new_and_active() { [[ $(main_pid) != 0 && $(main_pid) != "$pid" ]] && has_property ActiveState active; }
+  check "after kill -9 systemd starts another one" eventually 30 new_and_active
+  check "which measures" test -n "$(metric offcpud_blocked_seconds_count)"
+}
+
+stops_and_leaves_nothing() {
+  local began took objects
+  objects=$(held_objects)
+  check "the kernel holds programs and links of it while it runs" exist "$objects"
+  began=$(date +%s%N)
+  inside systemctl stop offcpud
+  took=$((($(date +%s%N) - began) / 1000000))
+  check "stop takes less than 2 s ($took ms)" test "$took" -lt 2000
+  check "it stopped with success" has_property Result success
+  none_exist() { ! exist "$1"; }
+  # The kernel frees programs after a grace period.
+  check "and none of them afterwards" eventually 5 none_exist "$objects"
+}
+
+container_requirements
+trap container_remove EXIT
+service_install "$1"
+starts_and_measures
+holds_least_capabilities
+restarted_unit_keeps_its_series
+reloads
+comes_back_after_kill
+check "systemd-analyze security is at most 3.0" \
+  inside systemd-analyze security --no-pager --threshold=30 offcpud
+stops_and_leaves_nothing
+service_report

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cli.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/exit_code.h"
+
+namespace offcpud {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+
+Result<CliOptions> parse(std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "/usr/bin/offcpud");
+  return parse_command_line(static_cast<int>(arguments.size()), arguments.data());
+}
+
+TEST(CommandLine, WithoutArgumentsRunsWithTheDefaultFile) {
+  const auto options = parse({});
+  ASSERT_TRUE(options) << options.error().message();
+  EXPECT_EQ(options->action, Action::Run);
+  EXPECT_EQ(options->sources.file, "/etc/offcpud/offcpud.yaml");
+  EXPECT_FALSE(options->sources.file_required);
+  EXPECT_TRUE(options->sources.settings.empty());
+  EXPECT_FALSE(options->sources.listen);
+  EXPECT_FALSE(options->sources.state_dir);
+}
+
+TEST(CommandLine, TakesEverySource) {
+  const auto options =
+      parse({"--config", "a.yaml", "--listen=[::1]:80", "--state-dir", "/s", "--set", "linger=1h",
+             "--set=x=[a,b]", "--set", "y=", "--set", "linger=2h"});
+  ASSERT_TRUE(options) << options.error().message();
+  EXPECT_EQ(options->sources.file, "a.yaml");
+  EXPECT_TRUE(options->sources.file_required);
+  EXPECT_EQ(options->sources.listen, "[::1]:80");
+  EXPECT_EQ(options->sources.state_dir, "/s");
+  EXPECT_EQ(options->sources.settings,
+            (std::vector<std::string>{"linger=1h", "x=[a,b]", "y=", "linger=2h"}));
+}
+
+TEST(CommandLine, AnEmptyOverrideIsKeptForTheLoaderToRefuse) {
+  const auto options = parse({"--listen", ""});
+  ASSERT_TRUE(options) << options.error().message();
+  EXPECT_EQ(options->sources.listen, "");
+}
+
+TEST(CommandLine, ModesAreFlags) {
+  EXPECT_EQ(parse({"--check-config"})->action, Action::CheckConfig);
+  EXPECT_EQ(parse({"--features"})->action, Action::PrintFeatures);
+  EXPECT_TRUE(parse({"--check-config", "--config", "a.yaml"})->sources.file_required);
+}
+
+TEST(CommandLine, HelpAndVersionAreTextToPrint) {
+  const auto version = parse({"--version"});
+  ASSERT_TRUE(version);
+  EXPECT_EQ(version->action, Action::PrintText);
+  EXPECT_THAT(version->text, testing::MatchesRegex("offcpud [0-9]+.[0-9]+.[0-9]+\n"));
+
+  const auto help = parse({"--help"});
+  ASSERT_TRUE(help);
+  EXPECT_EQ(help->action, Action::PrintText);
+  for (const char* word : {"--config FILE", "--listen ADDR", "--state-dir DIR", "--set KEY=VALUE",
+                           "--check-config", "--features", "--version", "78 configuration"}) {
+    EXPECT_THAT(help->text, HasSubstr(word));
+  }
+}
+
+TEST(CommandLine, UsageErrorsPointAtTheHelp) {
+  const std::vector<std::vector<const char*>> cases = {
+      {"--nonsense"},
+      {"word"},
+      {"--config"},
+      {"--config", ""},
+      {"--config", "a", "--config", "b"},
+      {"--set"},
+      {"--set", "a=1", "b=2"},
+      {"--listen"},
+      {"--check-config", "--features"},
+      {"--check-config=maybe"},
+      {"-x"},
+      {"bad\nword"},
+  };
+  for (const auto& arguments : cases) {
+    const auto options = parse(arguments);
+    ASSERT_FALSE(options) << arguments.front();
+    EXPECT_EQ(options.error().kind(), ErrorKind::Usage);
+    EXPECT_THAT(options.error().message(), EndsWith("; see offcpud --help"));
+    EXPECT_EQ(options.error().message().find('\n'), std::string::npos);
+  }
+}
+
+TEST(ExitCode, FollowsTheKindOfError) {
+  EXPECT_EQ(static_cast<int>(exit_code_for(ErrorKind::Usage)), 64);
+  EXPECT_EQ(static_cast<int>(exit_code_for(ErrorKind::Unsupported)), 69);
+  EXPECT_EQ(static_cast<int>(exit_code_for(ErrorKind::Internal)), 70);
+  EXPECT_EQ(static_cast<int>(exit_code_for(ErrorKind::Permission)), 77);
+  EXPECT_EQ(static_cast<int>(exit_code_for(ErrorKind::Configuration)), 78);
+}
+
+}  // namespace
+}  // namespace offcpud

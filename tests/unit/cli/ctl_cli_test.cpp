@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/ctl_cli.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace offcpud {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+
+Result<CtlOptions> parse(std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "offcpuctl");
+  return parse_ctl_command_line(static_cast<int>(arguments.size()), arguments.data());
+}
+
+TEST(CtlCommandLine, StatusAsksTheDefaultAddress) {
+  const auto options = parse({"status"});
+  ASSERT_TRUE(options) << options.error().message();
+  EXPECT_EQ(options->command, CtlCommand::ShowStatus);
+  EXPECT_EQ(options->server, (ListenAddress{"127.0.0.1", 19435, ""}));
+  EXPECT_FALSE(options->json);
+}
+
+TEST(CtlCommandLine, StatusTakesAnAddress) {
+  const auto options = parse({"status", "--server", "unix:/run/x", "--json"});
+  ASSERT_TRUE(options) << options.error().message();
+  EXPECT_EQ(options->server.unix_path, "/run/x");
+  EXPECT_TRUE(options->json);
+}
+
+TEST(CtlCommandLine, CheckConfigTakesTheSourcesOfTheDaemon) {
+  const auto options = parse({"check-config", "--config", "a.yaml", "--set", "linger=1h"});
+  ASSERT_TRUE(options) << options.error().message();
+  EXPECT_EQ(options->command, CtlCommand::CheckConfig);
+  EXPECT_EQ(options->sources.file, "a.yaml");
+  EXPECT_TRUE(options->sources.file_required);
+  EXPECT_EQ(options->sources.settings, std::vector<std::string>{"linger=1h"});
+}
+
+TEST(CtlCommandLine, HelpOfTheProgramAndOfACommand) {
+  const auto help = parse({"--help"});
+  ASSERT_TRUE(help);
+  EXPECT_EQ(help->command, CtlCommand::PrintText);
+  EXPECT_THAT(help->text, HasSubstr("check-config"));
+  const auto status = parse({"status", "--help"});
+  ASSERT_TRUE(status);
+  EXPECT_THAT(status->text, HasSubstr("--server ADDR"));
+  EXPECT_THAT(parse({"--version"})->text, testing::StartsWith("offcpuctl "));
+}
+
+TEST(CtlCommandLine, UsageErrorsPointAtTheHelp) {
+  const std::vector<std::vector<const char*>> cases = {
+      {},
+      {"frobnicate"},
+      {"status", "extra"},
+      {"status", "--server"},
+      {"status", "--server", "here"},
+      {"status", "--server", "localhost:0"},
+      {"status", "--config", "a"},
+      {"check-config", "--config", ""},
+      {"check-config", "--listen", "a:1"},
+      {"status", "check-config"},
+  };
+  for (const auto& arguments : cases) {
+    const auto options = parse(arguments);
+    ASSERT_FALSE(options) << (arguments.empty() ? "" : arguments.back());
+    EXPECT_EQ(options.error().kind(), ErrorKind::Usage);
+    EXPECT_THAT(options.error().message(), EndsWith("; see offcpuctl --help"));
+  }
+}
+
+}  // namespace
+}  // namespace offcpud

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/config_loader.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <string>
+
+#include "unit/config/config_tree.h"
+
+namespace offcpud {
+namespace {
+
+using namespace std::chrono_literals;
+using test::ConfigTree;
+
+Config loaded(const ConfigSources& sources) {
+  auto config = load_config(sources);
+  if (!config) {
+    ADD_FAILURE() << config.error().message();
+    return {};
+  }
+  return *std::move(config);
+}
+
+TEST(ConfigLoader, ADefaultFileMayBeAbsent) {
+  const ConfigTree tree;
+  ConfigSources sources = tree.sources();
+  sources.file_required = false;
+  EXPECT_EQ(loaded(sources), Config{});
+}
+
+TEST(ConfigLoader, ANamedFileMayNotBeAbsent) {
+  const ConfigTree tree;
+  EXPECT_EQ(tree.error(),
+            "offcpud.yaml: does not exist; create it, or leave out --config to use "
+            "/etc/offcpud/offcpud.yaml");
+}
+
+TEST(ConfigLoader, AFileOfCommentsSetsNothing) {
+  const ConfigTree tree;
+  tree.write("offcpud.yaml", "# all defaults\n");
+  EXPECT_EQ(loaded(tree.sources()), Config{});
+}
+
+TEST(ConfigLoader, ReadsEveryKindOfValue) {
+  const ConfigTree tree;
+  tree.write("offcpud.yaml",
+             "listen: \"[::1]:0\"\n"
+             "log_level: debug\n"
+             "pass_interval: 1500ms\n"
+             "linger: 1h30min\n"
+             "max_series: '77'\n"
+             "classic_buckets: 14\n");
+  Config expected;
+  expected.listen = "[::1]:0";
+  expected.log_level = "debug";
+  expected.pass_interval = 1500ms;
+  expected.linger = 90min;
+  expected.max_series = 77;
+  expected.classic_buckets = 14;
+  EXPECT_EQ(loaded(tree.sources()), expected);
+}
+
+TEST(ConfigLoader, TheLaterSourceWinsKeyByKey) {
+  const ConfigTree tree;
+  tree.write("offcpud.yaml", "max_series: 11\nmax_cgroups: 21\nlinger: 31s\nlisten: a:1\n");
+  tree.write("conf.d/10-a.yaml", "max_series: 12\nmax_cgroups: 22\n");
+  tree.write("conf.d/20-b.yaml", "max_series: 13\nstate_dir: /b\n");
+  tree.write("conf.d/.hidden.yaml", "max_series: wrong\n");
+  tree.write("conf.d/30-c.yaml.dpkg-new", "max_series: wrong\n");
+  ConfigSources sources = tree.sources();
+  sources.settings = {"linger=32s", "linger=33s", "listen=b:2", "state_dir=/c=d"};
+  sources.listen = "c:3";
+
+  Config expected;
+  expected.max_series = 13;
+  expected.max_cgroups = 22;
+  expected.linger = 33s;
+  expected.listen = "c:3";
+  expected.state_dir = "/c=d";
+  EXPECT_EQ(loaded(sources), expected);
+
+  sources.state_dir = "/e";
+  EXPECT_EQ(loaded(sources).state_dir, "/e");
+}
+
+TEST(ConfigLoader, DropInsAreReadWithoutAMainFile) {
+  const ConfigTree tree;
+  tree.write("conf.d/a.yaml", "max_series: 12\n");
+  ConfigSources sources = tree.sources();
+  sources.file_required = false;
+  EXPECT_EQ(loaded(sources).max_series, 12U);
+}
+
+TEST(ConfigLoader, ArgumentErrorsNameTheArgument) {
+  const ConfigTree tree;
+  ConfigSources sources = tree.sources();
+  sources.file_required = false;
+  sources.settings = {"linger=1s"};
+  EXPECT_EQ(tree.error_of(sources),
+            "--set linger: \"1s\" is out of range; use a duration such as 500ms, 10s, 10min, 1h "
+            "(10s to 7d)");
+  sources.settings = {"lingr=1s"};
+  EXPECT_EQ(tree.error_of(sources), "--set lingr: unknown option; did you mean linger?");
+  sources.settings = {};
+  sources.listen = "here";
+  EXPECT_TRUE(tree.error_of(sources).starts_with("--listen: \"here\" has no port; use HOST:PORT"));
+  sources.listen.reset();
+  sources.state_dir = "here";
+  EXPECT_TRUE(tree.error_of(sources).starts_with("--state-dir: \"here\" is not an absolute path;"));
+}
+
+TEST(ConfigLoader, AnArgumentWithoutAValueIsAUsageError) {
+  for (const char* argument : {"linger", "=1s", "", "="}) {
+    ConfigSources sources;
+    sources.file = "/nonexistent/offcpud.yaml";
+    sources.settings = {argument};
+    const auto config = load_config(sources);
+    ASSERT_FALSE(config) << argument;
+    EXPECT_EQ(config.error().kind(), ErrorKind::Usage) << config.error().message();
+  }
+}
+
+TEST(ConfigLoader, AConflictNamesTheSourceOfTheValue) {
+  const ConfigTree tree;
+  tree.write("offcpud.yaml", "\nmin_pass_interval: 20s\n");
+  const std::string sentence =
+      "min_pass_interval (20s) is longer than pass_interval (10s); lower the first or raise the "
+      "second";
+  EXPECT_EQ(tree.error(), "offcpud.yaml:2: min_pass_interval: " + sentence);
+  // Values are compared once all sources are read.
+  ConfigSources sources = tree.sources();
+  sources.settings = {"pass_interval=30s"};
+  EXPECT_EQ(loaded(sources).pass_interval, 30s);
+
+  tree.write("offcpud.yaml", "pass_interval: 500ms\n");
+  EXPECT_EQ(tree.error(),
+            "offcpud.yaml:1: pass_interval: min_pass_interval (1s) is longer than pass_interval "
+            "(500ms); lower the first or raise the second");
+}
+
+TEST(ConfigLoader, RefusesWhatIsNotAFile) {
+  const ConfigTree tree;
+  std::filesystem::create_directory(tree.path("offcpud.yaml"));
+  EXPECT_EQ(tree.error(), "offcpud.yaml: is a directory; a YAML file is needed");
+  std::filesystem::remove(tree.path("offcpud.yaml"));
+
+  ASSERT_EQ(::mkfifo(tree.path("offcpud.yaml").c_str(), 0600), 0);
+  EXPECT_EQ(tree.error(), "offcpud.yaml: is not a regular file; a YAML file is needed");
+  std::filesystem::remove(tree.path("offcpud.yaml"));
+
+  std::filesystem::create_symlink("nowhere", tree.path("offcpud.yaml"));
+  EXPECT_EQ(tree.error(), "offcpud.yaml: is a link to a file that does not exist");
+  std::filesystem::remove(tree.path("offcpud.yaml"));
+
+  std::filesystem::create_symlink("offcpud.yaml", tree.path("offcpud.yaml"));
+  EXPECT_EQ(tree.error(), "offcpud.yaml: cannot be read: Too many levels of symbolic links");
+}
+
+// As root, tried as nobody: root reads everything.
+TEST(ConfigLoader, AFileWithoutReadPermissionSaysWhoNeedsIt) {
+  const ConfigTree tree;
+  tree.write("offcpud.yaml", "max_series: 12\n");
+  ASSERT_EQ(::chmod(tree.path("offcpud.yaml").c_str(), 0), 0);
+  const uid_t user = ::geteuid();
+  if (user == 0 && ::seteuid(65534) != 0) GTEST_SKIP() << "root may not become nobody here";
+  const bool readable = ::access(tree.path("offcpud.yaml").c_str(), R_OK) == 0 && user != 0;
+  const std::string error = readable ? "" : tree.error();
+  ASSERT_EQ(::seteuid(user), 0);
+  if (readable) GTEST_SKIP() << "this user reads files of mode 0";
+  EXPECT_EQ(error,
+            "offcpud.yaml: cannot be read: Permission denied; the user offcpud runs as needs read "
+            "access");
+}
+
+TEST(ConfigLoader, FilesAreBounded) {
+  const ConfigTree tree;
+  const std::string comment(63, '#');
+  std::string text;
+  while (text.size() < 256 * 1024) text += comment + "\n";
+  ASSERT_EQ(text.size(), 256U * 1024);
+  tree.write("offcpud.yaml", text);
+  EXPECT_EQ(loaded(tree.sources()), Config{});
+  tree.write("offcpud.yaml", text + "#");
+  EXPECT_EQ(tree.error(), "offcpud.yaml: is larger than the limit of 256 KiB");
+}
+
+TEST(ConfigLoader, DropInDirectoriesAreBoundedAndChecked) {
+  const ConfigTree tree;
+  tree.write("offcpud.yaml", "max_series: 12\n");
+  tree.write("conf.d", "");
+  EXPECT_EQ(tree.error(), "conf.d: is not a directory");
+  std::filesystem::remove(tree.path("conf.d"));
+
+  for (int i = 100; i < 200; ++i) {
+    tree.write("conf.d/" + std::to_string(i) + ".yaml", "max_series: " + std::to_string(i));
+  }
+  EXPECT_EQ(loaded(tree.sources()).max_series, 199U);
+  tree.write("conf.d/200.yaml", "max_series: 200");
+  EXPECT_EQ(tree.error(), "conf.d: holds more than 100 .yaml files");
+  std::filesystem::remove(tree.path("conf.d/200.yaml"));
+
+  tree.write("conf.d/150.yaml", "max_series: 12\nlinger: soon\n");
+  EXPECT_TRUE(tree.error().starts_with("conf.d/150.yaml:2: linger: \"soon\"")) << tree.error();
+  tree.write("conf.d/150.yaml", "");
+  EXPECT_TRUE(tree.error().starts_with("conf.d/150.yaml: the file is empty;")) << tree.error();
+}
+
+}  // namespace
+}  // namespace offcpud

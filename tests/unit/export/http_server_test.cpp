@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// The server over real sockets, with the routes behind it.
+#include "export/http_server.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "export/routes.h"
+#include "unit/export/http_client.h"
+#include "unit/export/view_fixture.h"
+
+namespace offcpud {
+namespace {
+
+using namespace std::chrono_literals;
+using test::connect_to;
+using test::fetch;
+using test::receive_all;
+using test::send_text;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+// Bodies of about 4 MB, so that a client that does not read fills every buffer on the way.
+std::shared_ptr<const View> large_view() {
+  auto view = std::make_shared<View>();
+  const auto histogram = test::histogram_of({1'000, 2'000'000, 3'000'000'000});
+  for (int i = 0; i < 150; ++i) {
+    SubjectSeries series =
+        test::subject_of("/system.slice/service" + std::to_string(i) + ".service");
+    series.histograms.fill(histogram);
+    view->subjects.push_back(std::move(series));
+  }
+  return view;
+}
+
+std::unique_ptr<HttpServer> serve(const std::string& address, Respond respond,
+                                  HttpLimits limits = {}) {
+  auto listener = open_listener(address);
+  if (!listener) {
+    ADD_FAILURE() << listener.error().message();
+    return nullptr;
+  }
+  auto server = HttpServer::start(std::move(*listener), std::move(respond), limits);
+  if (!server) {
+    ADD_FAILURE() << server.error().message();
+    return nullptr;
+  }
+  return std::move(*server);
+}
+
+class HttpServerTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] Respond respond() const {
+    return [this](const Request& request) { return routes_.handle(request); };
+  }
+  void start(HttpLimits limits = {}) {
+    server_ = serve("127.0.0.1:0", respond(), limits);
+    ASSERT_TRUE(server_);
+  }
+  [[nodiscard]] std::string get(const std::string& path) const {
+    return fetch(server_->address(), "GET " + path);
+  }
+
+  SystemClock clock_;
+  std::shared_ptr<const View> view_ = large_view();
+  Routes routes_{{.view = [this](Freshness) { return view_; },
+                  .status = [] { return StatusReport{}; },
+                  .self_metrics = [] { return std::string("own_metric 1\n"); }},
+                 {},
+                 clock_};
+  std::unique_ptr<HttpServer> server_;
+};
+
+TEST_F(HttpServerTest, MetricsArriveWhole) {
+  start();
+  const std::string response = get("/metrics");
+  EXPECT_THAT(response, StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_NE(response.find("Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n"),
+            std::string::npos);
+  EXPECT_TRUE(test::unchunk(response) == test::render(view_, 28, "own_metric 1\n"));
+}
+
+TEST_F(HttpServerTest, HeadHasTheHeadersAndNoBody) {
+  start();
+  for (const char* path : {"/metrics", "/-/healthy"}) {
+    const std::string response = fetch(server_->address(), std::string("HEAD ") + path);
+    EXPECT_THAT(response, StartsWith("HTTP/1.1 200 OK\r\n"));
+    EXPECT_THAT(response, HasSubstr("X-Content-Type-Options: nosniff\r\n"));
+    EXPECT_TRUE(response.ends_with("\r\n\r\n")) << response;
+  }
+}
+
+TEST_F(HttpServerTest, ErrorsHaveTheRightStatus) {
+  start();
+  EXPECT_THAT(get("/nothing?here=1"), StartsWith("HTTP/1.1 404 "));
+  EXPECT_THAT(get("/%2e%2e/etc/passwd"), StartsWith("HTTP/1.1 404 "));
+  const std::string refused = fetch(server_->address(), "DELETE /metrics");
+  EXPECT_THAT(refused, StartsWith("HTTP/1.1 405 "));
+  EXPECT_THAT(refused, HasSubstr("Allow: GET, HEAD\r\n"));
+}
+
+TEST_F(HttpServerTest, ABodyIsRefusedWithoutReadingIt) {
+  start();
+  for (const char* head : {"Content-Length: 1000000", "Transfer-Encoding: chunked"}) {
+    const UniqueFd client = connect_to(server_->address());
+    send_text(client.get(), std::string("GET / HTTP/1.1\r\nHost: a\r\n") + head + "\r\n\r\n");
+    EXPECT_THAT(receive_all(client.get()), StartsWith("HTTP/1.1 413 "));
+  }
+}
+
+TEST_F(HttpServerTest, HeadsThatAreTooLargeOrBrokenAreRefused) {
+  start();
+  const UniqueFd large = connect_to(server_->address());
+  send_text(large.get(),
+            "GET / HTTP/1.1\r\nHost: a\r\nX: " + std::string(100'000, 'x') + "\r\n\r\n");
+  EXPECT_THAT(receive_all(large.get()), StartsWith("HTTP/1.1 431 "));
+  const UniqueFd long_path = connect_to(server_->address());
+  send_text(long_path.get(), "GET /" + std::string(100'000, 'x') + " HTTP/1.1\r\nHost: a\r\n\r\n");
+  EXPECT_THAT(receive_all(long_path.get()), StartsWith("HTTP/1.1 414 "));
+  const UniqueFd no_host = connect_to(server_->address());
+  send_text(no_host.get(), "GET / HTTP/1.1\r\n\r\n");
+  EXPECT_THAT(receive_all(no_host.get()), StartsWith("HTTP/1.1 400 "));
+  EXPECT_THAT(get("/-/healthy"), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_F(HttpServerTest, AConnectionServesSeveralRequests) {
+  start();
+  const UniqueFd client = connect_to(server_->address());
+  const std::string request = "GET /-/healthy HTTP/1.1\r\nHost: a\r\n\r\n";
+  send_text(client.get(),
+            request + request + "GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+  const std::string responses = receive_all(client.get());
+  EXPECT_TRUE(responses.ends_with("\r\n0\r\n\r\n"));
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = responses.find("HTTP/1.1 200 OK", at)) != std::string::npos;
+       ++at) {
+    ++count;
+  }
+  EXPECT_EQ(count, 3U);
+}
+
+TEST_F(HttpServerTest, SixteenSlowClientsDoNotDelayAScrape) {
+  start();
+  std::vector<UniqueFd> slow;
+  for (int i = 0; i < 16; ++i) {
+    slow.push_back(connect_to(server_->address()));
+    ASSERT_TRUE(slow.back());
+    // Half of them never finish the head, half never read the body.
+    send_text(slow.back().get(),
+              i % 2 == 0 ? "GET /metrics HT" : "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
+  }
+  std::jthread dripping([&slow](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      for (std::size_t i = 0; i < slow.size(); i += 2) send_text(slow[i].get(), "T");
+      std::this_thread::sleep_for(10ms);
+    }
+  });
+  const auto start_time = std::chrono::steady_clock::now();
+  EXPECT_TRUE(get("/metrics").ends_with("\r\n0\r\n\r\n"));
+  EXPECT_LT(std::chrono::steady_clock::now() - start_time, 2s);
+}
+
+TEST_F(HttpServerTest, ADrippingClientIsCutOffAtTheDeadline) {
+  start({.request = 500ms});
+  const UniqueFd client = connect_to(server_->address());
+  const auto start_time = std::chrono::steady_clock::now();
+  const std::string head = "GET /-/healthy HTTP/1.1\r\nX: ";
+  bool open = true;
+  for (std::size_t i = 0; open && std::chrono::steady_clock::now() - start_time < 10s; ++i) {
+    send_text(client.get(), i < head.size() ? head.substr(i, 1) : "x");
+    open = !test::is_closed_within(client.get(), 20ms);
+  }
+  EXPECT_FALSE(open);
+  EXPECT_LT(std::chrono::steady_clock::now() - start_time, 5s);
+}
+
+TEST_F(HttpServerTest, ConcurrentScrapesAllGetTheWholeText) {
+  start();
+  const std::string expected = test::render(view_, 28, "own_metric 1\n");
+  std::atomic<int> whole = 0;
+  {
+    std::vector<std::jthread> scrapers;
+    for (int i = 0; i < 8; ++i) {
+      scrapers.emplace_back([&] {
+        for (int round = 0; round < 3; ++round) whole += test::unchunk(get("/metrics")) == expected;
+      });
+    }
+  }
+  EXPECT_EQ(whole, 24);
+}
+
+TEST_F(HttpServerTest, ServesIpv6) {
+  if (auto probe = open_listener("[::1]:0"); !probe) GTEST_SKIP() << probe.error().message();
+  const auto server = serve("[::1]:0", respond());
+  ASSERT_TRUE(server);
+  EXPECT_THAT(server->address(), StartsWith("[::1]:"));
+  EXPECT_THAT(fetch(server->address(), "GET /-/healthy"), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_F(HttpServerTest, ServesAUnixSocket) {
+  const std::string path = ::testing::TempDir() + "offcpud-http-" + std::to_string(::getpid());
+  const auto server = serve("unix:" + path, respond());
+  ASSERT_TRUE(server);
+  EXPECT_THAT(fetch(server->address(), "GET /-/healthy"), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_F(HttpServerTest, StopsAtOnceWithOpenConnections) {
+  start();
+  const UniqueFd idle = connect_to(server_->address());
+  const UniqueFd half = connect_to(server_->address());
+  send_text(half.get(), "GET /metr");
+  const UniqueFd unread = connect_to(server_->address());
+  send_text(unread.get(), "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
+  (void)get("/-/healthy");
+  const std::string address = server_->address();
+  const auto start_time = std::chrono::steady_clock::now();
+  server_.reset();
+  EXPECT_LT(std::chrono::steady_clock::now() - start_time, 1s);
+  EXPECT_FALSE(connect_to(address));
+}
+
+TEST(HttpServer, PassesTheRequestOn) {
+  Request seen;
+  const auto server = serve("127.0.0.1:0", [&seen](const Request& request) {
+    seen = request;
+    return Response{.content_type = "text/plain", .body = "ok"};
+  });
+  ASSERT_TRUE(server);
+  const UniqueFd client = connect_to(server->address());
+  send_text(client.get(),
+            "GET /a%20b?x=1%262&flag HTTP/1.1\r\nHost: a\r\nAccept: text/*\r\n"
+            "Connection: close\r\n\r\n");
+  EXPECT_THAT(receive_all(client.get()), HasSubstr("Content-Length: 2\r\n"));
+  EXPECT_EQ(seen.method, "GET");
+  EXPECT_EQ(seen.path, "/a b");
+  EXPECT_EQ(seen.accept, "text/*");
+  EXPECT_EQ(seen.query.at("x"), "1&2");
+  EXPECT_EQ(seen.query.at("flag"), "");
+}
+
+TEST(HttpServer, AnExceptionBecomesStatus500) {
+  const auto server =
+      serve("127.0.0.1:0", [](const Request&) -> Response { throw std::runtime_error("secret"); });
+  ASSERT_TRUE(server);
+  const std::string response = fetch(server->address(), "GET /");
+  EXPECT_THAT(response, StartsWith("HTTP/1.1 500 "));
+  EXPECT_THAT(response, Not(HasSubstr("secret")));
+}
+
+TEST(HttpServer, ABodyThatFailsHalfWayIsNotTakenForWhole) {
+  const auto server = serve("127.0.0.1:0", [](const Request&) {
+    auto calls = std::make_shared<int>(0);
+    return Response{.content_type = "text/plain",
+                    .body = [calls](std::span<char> buffer) -> std::size_t {
+                      if (++*calls > 1) throw std::runtime_error("secret");
+                      buffer.front() = 'x';
+                      return 1;
+                    }};
+  });
+  ASSERT_TRUE(server);
+  EXPECT_THAT(fetch(server->address(), "GET /"), Not(HasSubstr("\r\n0\r\n")));
+}
+
+}  // namespace
+}  // namespace offcpud

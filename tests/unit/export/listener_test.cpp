@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/listener.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include "export/listen_address.h"
+#include "unit/export/http_client.h"
+
+namespace offcpud {
+namespace {
+
+using test::connect_to;
+using ::testing::HasSubstr;
+
+TEST(ListenAddress, ReadsEveryForm) {
+  struct Case {
+    const char* text;
+    const char* host;
+    unsigned port;
+    const char* path;
+  };
+  for (const Case& expected :
+       {Case{"127.0.0.1:19435", "127.0.0.1", 19435, ""}, Case{"localhost:0", "localhost", 0, ""},
+        Case{"[::1]:65535", "::1", 65535, ""}, Case{":80", "", 80, ""},
+        Case{"unix:/run/a:b", "", 0, "/run/a:b"}}) {
+    const auto address = parse_listen_address(expected.text);
+    ASSERT_TRUE(address) << address.error().message();
+    EXPECT_EQ(address->host, expected.host);
+    EXPECT_EQ(address->port, expected.port);
+    EXPECT_EQ(address->path, expected.path);
+    EXPECT_EQ(address->text(), expected.text);
+  }
+}
+
+TEST(ListenAddress, SaysWhatIsWrong) {
+  struct Case {
+    std::string text;
+    const char* message;
+  };
+  for (const Case& bad :
+       {Case{"", "expected host:port"}, Case{"19435", "expected host:port"},
+        Case{"localhost:", "port must be a number"},
+        Case{"localhost:http", "port must be a number"}, Case{"localhost:65536", "0 to 65535"},
+        Case{"localhost:-1", "0 to 65535"}, Case{"::1:80", "must be in brackets"},
+        Case{"[::1:80", "expected [v6]:port"}, Case{"[localhost]:80", "only an IPv6 address"},
+        Case{"unix:relative", "must be absolute"}, Case{"unix:", "must be absolute"},
+        Case{"unix:/" + std::string(200, 'x'), "at most 107"}}) {
+    const auto address = parse_listen_address(bad.text);
+    ASSERT_FALSE(address) << bad.text;
+    EXPECT_EQ(address.error().kind(), ErrorKind::Configuration);
+    EXPECT_THAT(address.error().message(), HasSubstr(bad.message));
+  }
+}
+
+TEST(Listener, ReportsThePortThatTheKernelChose) {
+  const auto listener = open_listener("127.0.0.1:0");
+  ASSERT_TRUE(listener) << listener.error().message();
+  EXPECT_NE(listener->address(), "127.0.0.1:0");
+  EXPECT_TRUE(connect_to(listener->address()));
+}
+
+TEST(Listener, APortInUseSaysWhatToDo) {
+  const auto first = open_listener("127.0.0.1:0");
+  ASSERT_TRUE(first) << first.error().message();
+  const auto second = open_listener(first->address());
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().message(), "another process listens on " + first->address() +
+                                          "; stop it or choose another with --listen");
+}
+
+TEST(Listener, AnAddressOfNoInterfaceSaysSo) {
+  const auto listener = open_listener("192.0.2.1:0");
+  ASSERT_FALSE(listener);
+  EXPECT_THAT(listener.error().message(), HasSubstr("no network interface"));
+}
+
+class UnixListenerTest : public ::testing::Test {
+ protected:
+  UnixListenerTest() {
+    std::string name = ::testing::TempDir() + "offcpudXXXXXX";
+    directory_ = ::mkdtemp(name.data());
+    path_ = directory_ / "http.sock";
+    address_ = "unix:" + path_.native();
+  }
+  ~UnixListenerTest() override {
+    std::error_code ignored;
+    std::filesystem::remove_all(directory_, ignored);
+  }
+
+  std::filesystem::path directory_;
+  std::filesystem::path path_;
+  std::string address_;
+};
+
+TEST_F(UnixListenerTest, TheFileIsForOwnerAndGroupAndGoesWithTheListener) {
+  {
+    const auto listener = open_listener(address_);
+    ASSERT_TRUE(listener) << listener.error().message();
+    EXPECT_TRUE(connect_to(address_));
+    struct stat info {};
+    ASSERT_EQ(::stat(path_.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0007U, 0U);
+  }
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+TEST_F(UnixListenerTest, ASocketThatNobodyAnswersIsReplaced) {
+  {
+    const auto listener = open_listener(address_);
+    ASSERT_TRUE(listener);
+    std::filesystem::rename(path_, directory_ / "kept");
+  }
+  std::filesystem::rename(directory_ / "kept", path_);
+  ASSERT_FALSE(connect_to(address_));
+  const auto listener = open_listener(address_);
+  ASSERT_TRUE(listener) << listener.error().message();
+  EXPECT_TRUE(connect_to(address_));
+}
+
+TEST_F(UnixListenerTest, ASocketThatSomebodyAnswersIsLeftAlone) {
+  const auto first = open_listener(address_);
+  ASSERT_TRUE(first);
+  const auto second = open_listener(address_);
+  ASSERT_FALSE(second);
+  EXPECT_THAT(second.error().message(), HasSubstr("another process listens on unix:"));
+  EXPECT_TRUE(connect_to(address_));
+}
+
+TEST_F(UnixListenerTest, AFileThatIsNoSocketIsLeftAlone) {
+  std::ofstream(path_) << "precious";
+  const auto listener = open_listener(address_);
+  ASSERT_FALSE(listener);
+  EXPECT_THAT(listener.error().message(), HasSubstr("is not a socket"));
+  EXPECT_EQ(std::filesystem::file_size(path_), 8U);
+}
+
+TEST_F(UnixListenerTest, TheSocketOfASuccessorStays) {
+  auto old = std::make_optional(open_listener(address_));
+  ASSERT_TRUE(*old);
+  std::filesystem::remove(path_);
+  const auto successor = open_listener(address_);
+  ASSERT_TRUE(successor);
+  old.reset();
+  EXPECT_TRUE(connect_to(address_));
+}
+
+}  // namespace
+}  // namespace offcpud

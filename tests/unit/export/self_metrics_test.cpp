@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/self_metrics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <thread>
+
+#include "export/process_usage.h"
+
+namespace offcpud {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(SelfMetrics, BuildInfoIsOne) {
+  const SelfMetrics metrics({"0.1.0", "abc", "6.1.0"});
+  const std::string text = metrics.text();
+  EXPECT_THAT(text, HasSubstr("# TYPE offcpud_build_info gauge"));
+  EXPECT_THAT(text, HasSubstr("revision=\"abc\""));
+  EXPECT_THAT(text, HasSubstr("\"} 1\n"));
+}
+
+TEST(SelfMetrics, AFailedReloadKeepsTheTimeOfTheLastSuccess) {
+  SelfMetrics metrics({"0.1.0", "abc", "6.1.0"});
+  metrics.set_config_reload(true, WallTime(1'000s));
+  metrics.set_config_reload(false, WallTime(2'000s));
+  EXPECT_THAT(metrics.text(), HasSubstr("\noffcpud_config_last_reload_successful 0\n"));
+  EXPECT_THAT(metrics.text(),
+              HasSubstr("\noffcpud_config_last_reload_success_timestamp_seconds 1000\n"));
+}
+
+TEST(SelfMetrics, AStageExistsFromTheStartAndCounts) {
+  SelfMetrics metrics({"0.1.0", "abc", "6.1.0"});
+  metrics.add_stage("read");
+  EXPECT_THAT(metrics.text(), HasSubstr("offcpud_pass_failures_total{stage=\"read\"} 0\n"));
+  metrics.observe_pass("read", 2ms);
+  metrics.count_pass_failure("read");
+  const std::string text = metrics.text();
+  EXPECT_THAT(text, HasSubstr("offcpud_pass_failures_total{stage=\"read\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("offcpud_pass_duration_seconds_count{stage=\"read\"} 1\n"));
+  EXPECT_THAT(text,
+              HasSubstr("offcpud_pass_duration_seconds_bucket{stage=\"read\",le=\"0.001\"} 0\n"));
+  EXPECT_THAT(text,
+              HasSubstr("offcpud_pass_duration_seconds_bucket{stage=\"read\",le=\"0.0025\"} 1\n"));
+}
+
+TEST(SelfMetrics, FeaturesCanBeTurnedOff) {
+  SelfMetrics metrics({"0.1.0", "abc", "6.1.0"});
+  metrics.set_feature("tp_btf", true);
+  metrics.set_feature("tp_btf", false);
+  EXPECT_THAT(metrics.text(), HasSubstr("offcpud_feature_enabled{feature=\"tp_btf\"} 0\n"));
+}
+
+TEST(SelfMetrics, WithoutProcTheRestIsStillThere) {
+  const SelfMetrics metrics({"0.1.0", "abc", "6.1.0"}, "/nonexistent");
+  EXPECT_THAT(metrics.text(), HasSubstr("offcpud_build_info"));
+  EXPECT_THAT(metrics.text(), Not(HasSubstr("process_")));
+}
+
+TEST(SelfMetrics, ReadersAndTheWriterDoNotDisturbEachOther) {
+  SelfMetrics metrics({"0.1.0", "abc", "6.1.0"});
+  std::jthread reader([&metrics](const std::stop_token& stop) {
+    while (!stop.stop_requested()) EXPECT_FALSE(metrics.text().empty());
+  });
+  for (int i = 0; i < 200; ++i) {
+    metrics.observe_pass("read", 1ms);
+    metrics.set_feature("feature" + std::to_string(i % 5), true);
+  }
+  reader.request_stop();
+}
+
+TEST(ProcessUsage, DescribesThisProcess) {
+  const auto usage = read_process_usage("/proc");
+  ASSERT_TRUE(usage) << usage.error().message();
+  EXPECT_GT(usage->resident_bytes, 1U << 20);
+  EXPECT_GE(usage->virtual_bytes, usage->resident_bytes);
+  ASSERT_TRUE(usage->open_fds);
+  EXPECT_GE(*usage->open_fds, 3U);
+  EXPECT_GE(usage->max_fds, *usage->open_fds);
+  const auto now = static_cast<double>(std::time(nullptr));
+  EXPECT_LE(usage->start_time_seconds, now + 2);
+  EXPECT_GT(usage->start_time_seconds, now - 86'400);
+}
+
+}  // namespace
+}  // namespace offcpud

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/status_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/export/golden.h"
+#include "unit/export/view_fixture.h"
+
+namespace offcpud {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+StatusReport sample_report() {
+  StatusReport report;
+  report.version = "0.1.0";
+  report.revision = "abc1234";
+  report.kernel = "6.1.0-30-amd64";
+  report.listen = "127.0.0.1:19435";
+  report.uptime = 90s;
+  report.features = {{"btf", true, "types of the running kernel"},
+                     {"futex", false, "needs \"CAP_PERFMON\""}};
+  report.last_pass = LastPass{2'500ms, 3ms};
+  report.passes = 9;
+  report.pass_failures = 1;
+  report.config.files = {"/etc/offcpud/offcpud.yaml"};
+  report.config.last_reload_successful = false;
+  report.config.last_reload_error = "offcpud.yaml:3: unknown key 'lingre'";
+  const auto view = test::hostile_view();
+  describe_view(report, *view, view->taken + 2'500ms);
+  return report;
+}
+
+TEST(StatusReport, JsonIsRenderedAsRecorded) {
+  test::expect_same_as_file("tests/data/golden/status.json", status_json(sample_report()));
+}
+
+TEST(StatusReport, JsonSurvivesBytesThatAreNotUtf8) {
+  StatusReport report = sample_report();
+  report.config.last_reload_error = "bad \xff byte";
+  EXPECT_THAT(status_json(report), HasSubstr("bad \uFFFD byte"));
+}
+
+TEST(StatusReport, BeforeTheFirstPassTheJsonSaysNull) {
+  EXPECT_THAT(status_json(StatusReport{}), HasSubstr("\"last_pass\": null"));
+}
+
+TEST(StatusReport, LineNamesTheFiguresThatMatter) {
+  EXPECT_EQ(status_line(sample_report()), "4 cgroups, 5 series, 3 events lost, last pass 2 s ago");
+  EXPECT_EQ(status_line(StatusReport{}), "waiting for the first pass");
+}
+
+}  // namespace
+}  // namespace offcpud

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "unit/export/view_fixture.h"
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+namespace offcpud::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+SubjectSeries subject(SubjectLabels labels, std::uint64_t running_ns) {
+  SubjectSeries series;
+  series.labels = std::make_shared<const SubjectLabels>(std::move(labels));
+  series.running_ns = running_ns;
+  return series;
+}
+
+}  // namespace
+
+SubjectSeries subject_of(std::string cgroup) {
+  SubjectLabels labels;
+  labels.cgroup = std::move(cgroup);
+  return subject(std::move(labels), 0);
+}
+
+std::shared_ptr<const LatencyHistogram> histogram_of(std::initializer_list<std::uint64_t> ns) {
+  auto histogram = std::make_shared<LatencyHistogram>();
+  for (const std::uint64_t duration : ns) {
+    histogram->sum_ns += duration;
+    ++histogram->slots[offcpud_slot(duration)];
+  }
+  return histogram;
+}
+
+std::shared_ptr<const View> hostile_view() {
+  auto view = std::make_shared<View>();
+  view->taken_wall = WallTime(1'700'000'000s + 250ms);
+
+  SubjectSeries hostile = subject({.cgroup = "/evil\"} 1\\\nup 1/\u00fc\u4e16",
+                                   .slice = "",
+                                   .unit = "a\\x2db\".service",
+                                   .container_id = "",
+                                   .pod_uid = ""},
+                                  1);
+  hostile.histograms[OFFCPUD_BLOCKED_LOCK] = histogram_of({1, 953, 954, 1'000'000});
+
+  SubjectSeries pod =
+      subject({.cgroup = "/kubepods.slice/kubepods-pod1.slice/cri-containerd-0123abcd.scope",
+               .slice = "kubepods-pod1.slice",
+               .unit = "cri-containerd-0123abcd.scope",
+               .container_id = "0123abcd",
+               .pod_uid = "11111111-2222-3333-4444-555555555555"},
+              18'446'744'073'709'551'615U);
+  // Beyond 2^53 ns, where a double cannot hold every nanosecond, and beyond the last bound.
+  pod.histograms[OFFCPUD_BLOCKED_DISK] = histogram_of({9'007'199'254'740'993U});
+  pod.histograms[OFFCPUD_RUNQ_WAKEUP] = histogram_of({1'000'000'000, 1'000'000'001});
+  pod.histograms[OFFCPUD_RUNQ_THROTTLED] = histogram_of({100'000'000});
+
+  SubjectSeries nginx = subject({.cgroup = "/system.slice/nginx.service",
+                                 .slice = "system.slice",
+                                 .unit = "nginx.service",
+                                 .container_id = "",
+                                 .pod_uid = ""},
+                                1'500'000'001);
+  nginx.histograms[OFFCPUD_BLOCKED_DISK] = histogram_of({1'500'000'001});
+  nginx.histograms[OFFCPUD_BLOCKED_OTHER] = std::make_shared<const LatencyHistogram>();
+
+  view->subjects = {hostile, pod, nginx, subject_of("/user.slice")};
+  view->losses = {{"clock", 0}, {"subjects_full", 3}};
+  view->left_censored = 42;
+  view->maps = {{"subjects", 4, 1024}, {"task_states", 300, 65536}};
+  view->histogram_series = 5;
+  view->folded_series = 2;
+  return view;
+}
+
+std::string read_all(PrometheusText& text, std::size_t buffer_size) {
+  std::string body;
+  std::vector<char> buffer(buffer_size);
+  while (const std::size_t n = text.read(buffer)) body.append(buffer.data(), n);
+  return body;
+}
+
+std::string render(std::shared_ptr<const View> view, unsigned classic_buckets,
+                   std::string self_metrics, std::size_t buffer_size) {
+  PrometheusText text(std::move(view), classic_buckets, std::move(self_metrics));
+  return read_all(text, buffer_size);
+}
+
+}  // namespace offcpud::test

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+
+#include "export/prometheus_text.h"
+#include "pipeline/view.h"
+
+namespace offcpud::test {
+
+// The histogram of these durations.
+std::shared_ptr<const LatencyHistogram> histogram_of(std::initializer_list<std::uint64_t> ns);
+
+// A subject that has a cgroup path and no other label.
+SubjectSeries subject_of(std::string cgroup);
+
+// Two ordinary subjects, one with hostile label values and one without any episode.
+std::shared_ptr<const View> hostile_view();
+
+// Reads the whole text through a buffer of this size.
+std::string read_all(PrometheusText& text, std::size_t buffer_size = 65536);
+
+std::string render(std::shared_ptr<const View> view, unsigned classic_buckets = 28,
+                   std::string self_metrics = {}, std::size_t buffer_size = 65536);
+
+}  // namespace offcpud::test
