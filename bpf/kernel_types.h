@@ -76,8 +76,10 @@ struct sched_entity {
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int flags;
-	int on_cpu;
-	int on_rq;
+	/* u8 since 7.2, int before. Unsigned here, because libbpf narrows a load only of unsigned
+	 * integers (bpf_core_calc_field_relo). */
+	unsigned int on_cpu;
+	unsigned int on_rq;
 	struct sched_entity se;
 	bool throttled; /* since 6.18: dequeued by CFS bandwidth control until the next period */
 	int pid;

@@ -46,6 +46,14 @@ static inline __attribute__((always_inline)) unsigned int offcpud_msb(unsigned l
 	return msb | (unsigned int)(v >> 1);
 }
 
+/* Makes the compiler forget what it knows of v. It would drop the mask of an index that it can prove
+ * small, but the verifier, which up to 6.1 does not follow the proof, needs it. */
+#ifdef __bpf__
+#define OFFCPUD_FORGET(v) __asm__ volatile("" : "+r"(v))
+#else
+#define OFFCPUD_FORGET(v)
+#endif
+
 /*
  * The top OFFCPUD_CELL_BITS + 1 bits of the duration name a cell; a cell contains at most one slot
  * bound, so the slot of the cell's first value needs at most one correction.
@@ -61,6 +69,7 @@ static inline __attribute__((always_inline)) unsigned int offcpud_slot(unsigned 
 	msb = offcpud_msb(ns);
 	cell = (msb << OFFCPUD_CELL_BITS) |
 	       ((ns >> (msb - OFFCPUD_CELL_BITS)) & ((1U << OFFCPUD_CELL_BITS) - 1));
+	OFFCPUD_FORGET(cell);
 	slot = offcpud_cell_slot[cell & (OFFCPUD_CELLS - 1)];
 	return slot + (ns > offcpud_slot_bound_ns[slot & (OFFCPUD_BOUNDS_PADDED - 1)]);
 }

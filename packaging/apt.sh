@@ -8,6 +8,23 @@ fail() {
   exit 1
 }
 
+# with_progress LOG COMMAND...: appends the output to LOG and shows its last line every 15 s. The
+# command stays in the foreground, where Ctrl-C reaches it; the reporter ends when this script does.
+with_progress() {
+  local log=$1 reporter rc=0
+  shift
+  (
+    while sleep 15 >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do
+      printf '    %s\n' "$(tail -n 1 "$log" | cut -c 1-96)"
+    done
+  ) &
+  reporter=$!
+  "$@" >>"$log" 2>&1 </dev/null || rc=$?
+  kill "$reporter" 2>/dev/null || true
+  wait "$reporter" 2>/dev/null || true
+  return "$rc"
+}
+
 packages_in() { sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "$@"; }
 
 is_installed() {
@@ -17,8 +34,8 @@ is_installed() {
 run_apt() { # LOG COMMAND...
   local log=$1
   shift
-  DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=120 -o Acquire::Retries=3 \
-    "$@" >>"$log" 2>&1 </dev/null
+  with_progress "$log" env DEBIAN_FRONTEND=noninteractive apt-get -q -y \
+    -o DPkg::Lock::Timeout=120 -o Acquire::Retries=3 "$@"
 }
 
 apt_failed() { # LOG

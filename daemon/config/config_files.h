@@ -11,7 +11,7 @@
 
 namespace offcpud {
 
-inline constexpr std::size_t kMaxConfigFileBytes = 256 * 1024;
+inline constexpr std::size_t kMaxConfigFileBytes = 256UL * 1024;
 inline constexpr std::size_t kMaxDropIns = 100;
 
 // The text of a configuration file: UTF-8, not empty, within the size limit. Nothing if there is no

@@ -74,6 +74,12 @@ Result<ListenAddress> parse_unix(std::string_view text) {
 
 }  // namespace
 
+std::string ListenAddress::text() const {
+  if (is_unix()) return std::string(kUnixPrefix) + unix_path;
+  const bool v6 = host.find(':') != std::string::npos;
+  return (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
 Result<ListenAddress> parse_listen_address(std::string_view text) {
   if (text.starts_with(kUnixPrefix)) return parse_unix(text);
   const std::size_t bracket = text.starts_with('[') ? text.find(']') : 0;

@@ -16,6 +16,7 @@ struct ListenAddress {
   std::string unix_path;   // absolute; when set, host and port mean nothing
 
   [[nodiscard]] bool is_unix() const { return !unix_path.empty(); }
+  [[nodiscard]] std::string text() const;  // as a user would write it
   friend bool operator==(const ListenAddress&, const ListenAddress&) = default;
 };
 

@@ -15,7 +15,7 @@
 namespace offcpud {
 namespace {
 
-constexpr std::size_t kMaxBodyBytes = 16 * 1024 * 1024;
+constexpr std::size_t kMaxBodyBytes = 16UL * 1024 * 1024;
 constexpr long kTimeoutSeconds = 5;
 
 using CurlHandle = UniqueHandle<&curl_easy_cleanup, static_cast<CURL*>(nullptr)>;

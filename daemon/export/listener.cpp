@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "export/listen_address.h"
+#include "config/listen_address.h"
 
 namespace offcpud {
 namespace {
@@ -72,8 +72,8 @@ Result<AddressList> resolve(const ListenAddress& address, const std::string& hos
   return AddressList(found, &::freeaddrinfo);
 }
 
-Result<Listener> listen_tcp_host(ListenAddress address, const std::string& host) {
-  TRY(const AddressList found, resolve(address, host));
+Result<Listener> listen_tcp(ListenAddress address) {
+  TRY(const AddressList found, resolve(address, address.host));
   int code = EADDRNOTAVAIL;
   for (const addrinfo* info = found.get(); info != nullptr; info = info->ai_next) {
     UniqueFd fd = make_socket(info->ai_family);
@@ -92,12 +92,6 @@ Result<Listener> listen_tcp_host(ListenAddress address, const std::string& host)
   return listen_error(code, address);
 }
 
-Result<Listener> listen_tcp(const ListenAddress& address) {
-  if (!address.host.empty()) return listen_tcp_host(address, address.host);
-  if (!make_socket(AF_INET6) && errno == EAFNOSUPPORT) return listen_tcp_host(address, "0.0.0.0");
-  return listen_tcp_host(address, "::");
-}
-
 sockaddr_un unix_address(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -108,7 +102,7 @@ sockaddr_un unix_address(const std::string& path) {
 // Removes a socket that nobody answers.
 Status clear_path(const ListenAddress& address) {
   struct stat info {};
-  if (::lstat(address.path.c_str(), &info) != 0) {
+  if (::lstat(address.unix_path.c_str(), &info) != 0) {
     if (errno == ENOENT) return {};
     return listen_error(errno, address);
   }
@@ -118,14 +112,15 @@ Status clear_path(const ListenAddress& address) {
   }
   const UniqueFd probe = make_socket(AF_UNIX);
   if (!probe) return listen_error(errno, address);
-  const sockaddr_un name = unix_address(address.path);
+  const sockaddr_un name = unix_address(address.unix_path);
   const auto* raw = reinterpret_cast<const sockaddr*>(&name);
   // EAGAIN: the backlog is full, so somebody does listen.
   if (::connect(probe.get(), raw, sizeof(name)) == 0 || errno == EAGAIN) {
     return listen_error(EADDRINUSE, address);
   }
   if (errno != ECONNREFUSED) return listen_error(errno, address);
-  if (::unlink(address.path.c_str()) != 0 && errno != ENOENT) return listen_error(errno, address);
+  if (::unlink(address.unix_path.c_str()) != 0 && errno != ENOENT)
+    return listen_error(errno, address);
   return {};
 }
 
@@ -135,11 +130,11 @@ Result<Listener> listen_unix(const ListenAddress& address) {
   if (!fd) return listen_error(errno, address);
   // Before bind, so that the file never exists with a wider mode.
   if (::fchmod(fd.get(), kSocketMode) != 0) return listen_error(errno, address);
-  const sockaddr_un name = unix_address(address.path);
+  const sockaddr_un name = unix_address(address.unix_path);
   const int code =
       bind_and_listen(fd.get(), reinterpret_cast<const sockaddr*>(&name), sizeof(name));
   if (code != 0) return listen_error(code, address);
-  return Listener(std::move(fd), address.text(), std::make_unique<SocketFile>(address.path));
+  return Listener(std::move(fd), address.text(), std::make_unique<SocketFile>(address.unix_path));
 }
 
 }  // namespace
@@ -158,8 +153,9 @@ SocketFile::~SocketFile() {
 }
 
 Result<Listener> open_listener(std::string_view text) {
-  TRY(const ListenAddress address, parse_listen_address(text));
-  return address.is_unix() ? listen_unix(address) : listen_tcp(address);
+  auto address = parse_listen_address(text);
+  if (!address) return std::move(address).error().with("listen");
+  return address->is_unix() ? listen_unix(*address) : listen_tcp(*address);
 }
 
 }  // namespace offcpud

@@ -71,7 +71,7 @@ template <unsigned Step>
 constexpr auto every() {
   std::array<ClassicBucket, kOctaves / Step> buckets{};
   for (unsigned i = 0; i < buckets.size(); ++i) {
-    buckets[i] = {std::size_t{i} * Step * OFFCPUD_SLOTS_PER_OCTAVE, kBoundText[i * Step]};
+    buckets[i] = {std::size_t{i} * Step * std::size_t{OFFCPUD_SLOTS_PER_OCTAVE}, kBoundText[i * Step]};
   }
   return buckets;
 }

@@ -27,14 +27,15 @@ void add(CgroupReading& total, const offcpud_subject& shard) {
 
 }  // namespace
 
-Result<BpfSampleSource> BpfSampleSource::open(BpfSession& session) {
+Result<std::unique_ptr<BpfSampleSource>> BpfSampleSource::open(BpfSession& session) {
   offcpud_bpf& skeleton = session.skeleton();
   TRY(auto subjects, MappedArray<offcpud_subject>::map(skeleton.maps.subjects, true));
   TRY_VOID(check_layout(skeleton.maps.free_subjects, sizeof(std::uint32_t), sizeof(std::uint32_t)));
   TRY(auto free_subjects, MappedArray<std::uint32_t>::map(skeleton.maps.free_subjects, true));
-  BpfSampleSource source(session, std::move(subjects), std::move(free_subjects));
-  TRY(source.losses_at_start_, source.read_losses());
-  source.stateless_events_ = source.losses_at_start_[OFFCPUD_LOSS_THREAD_STATE];
+  std::unique_ptr<BpfSampleSource> source(
+      new BpfSampleSource(session, std::move(subjects), std::move(free_subjects)));
+  TRY(source->losses_at_start_, source->read_losses());
+  source->stateless_events_ = source->losses_at_start_[OFFCPUD_LOSS_THREAD_STATE];
   return source;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 
 #include "kernel/bpf_session.h"
 #include "kernel/map_view.h"
@@ -14,7 +15,7 @@ namespace offcpud {
 class BpfSampleSource final : public SampleSource {
  public:
   // Call after BpfSession::attach(): what was counted until then is the start-up, not a loss.
-  static Result<BpfSampleSource> open(BpfSession& session);
+  static Result<std::unique_ptr<BpfSampleSource>> open(BpfSession& session);
 
   Result<KernelSample> read() override;
   Result<std::vector<CgroupReading>> retire(std::span<const std::uint64_t> cgroup_ids) override;

@@ -48,8 +48,7 @@ void Pipeline::set_options(PipelineOptions options) {
   store_.set_max_series(options.max_series);
 }
 
-Result<std::shared_ptr<const View>> Pipeline::pass() {
-  TRY(const KernelSample sample, source_.read());
+Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelSample& sample) {
   TRY_VOID(name_unknown(sample));
   for (const CgroupReading& reading : sample.cgroups) {
     store_.credit(path_of(reading.cgroup_id), reading);

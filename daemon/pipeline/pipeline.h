@@ -34,8 +34,10 @@ class Pipeline {
 
   void apply(const CgroupChange& change) { cgroups_.apply(change, clock_.now()); }
 
-  // Reads, attributes, credits. An error leaves the series as they were.
-  Result<std::shared_ptr<const View>> pass();
+  // A pass has two stages, apart so that each can be timed and counted: the kernel's counters, and
+  // what becomes of them. An error leaves the series as they were.
+  Result<KernelSample> read() { return source_.read(); }
+  Result<std::shared_ptr<const View>> attribute(const KernelSample& sample);
 
   void set_options(PipelineOptions options);
 

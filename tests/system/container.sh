@@ -71,6 +71,16 @@ container_create() { # PACKAGE...
   : >"$container_root/etc/machine-id"
 }
 
+# The container's PID 1 is the child of systemd-nspawn in another PID namespace. The other child, a
+# short-lived one, shares ours: what ran inside() of it would run on the host.
+find_leader() {
+  local child namespace
+  for child in $(pgrep -P "$container_nspawn"); do
+    namespace=$(readlink "/proc/$child/ns/pid") || continue # gone meanwhile
+    if [[ $namespace != "$(readlink /proc/self/ns/pid)" ]]; then container_leader=$child; fi
+  done
+}
+
 container_boot() {
   container_cgroup=$(findmnt -n -t cgroup2 -o TARGET | head -n 1)/offcpud-test.$$
   mkdir "$container_cgroup"
@@ -89,7 +99,7 @@ container_boot() {
   local state=''
   for _ in $(seq 600); do
     if [[ -z $container_leader ]]; then
-      container_leader=$(pgrep -P "$container_nspawn" | head -n 1) || true
+      find_leader
     else
       state=$(inside systemctl is-system-running 2>/dev/null) || true
       if [[ $state == running || $state == degraded ]]; then return; fi

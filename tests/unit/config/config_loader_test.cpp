@@ -180,8 +180,8 @@ TEST(ConfigLoader, FilesAreBounded) {
   const ConfigTree tree;
   const std::string comment(63, '#');
   std::string text;
-  while (text.size() < 256 * 1024) text += comment + "\n";
-  ASSERT_EQ(text.size(), 256U * 1024);
+  while (text.size() < 256UL * 1024) text += comment + "\n";
+  ASSERT_EQ(text.size(), 256UL * 1024);
   tree.write("offcpud.yaml", text);
   EXPECT_EQ(loaded(tree.sources()), Config{});
   tree.write("offcpud.yaml", text + "#");

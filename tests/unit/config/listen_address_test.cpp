@@ -25,6 +25,7 @@ TEST(ListenAddress, ReadsTheThreeForms) {
     const auto parsed = parse_listen_address(text);
     ASSERT_TRUE(parsed) << parsed.error().message();
     EXPECT_EQ(*parsed, address) << text;
+    EXPECT_EQ(parsed->text(), text);
   }
 }
 

@@ -186,9 +186,9 @@ TEST_F(HttpServerTest, ConcurrentScrapesAllGetTheWholeText) {
   const std::string expected = test::render(view_, 28, "own_metric 1\n");
   std::atomic<int> whole = 0;
   {
-    std::vector<std::jthread> scrapers;
-    for (int i = 0; i < 8; ++i) {
-      scrapers.emplace_back([&] {
+    std::vector<std::jthread> scrapers(8);
+    for (std::jthread& scraper : scrapers) {
+      scraper = std::jthread([&] {
         for (int round = 0; round < 3; ++round) whole += test::unchunk(get("/metrics")) == expected;
       });
     }

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <optional>
 
-#include "export/listen_address.h"
+#include "config/listen_address.h"
 #include "unit/export/http_client.h"
 
 namespace offcpud {
@@ -18,46 +18,6 @@ namespace {
 
 using test::connect_to;
 using ::testing::HasSubstr;
-
-TEST(ListenAddress, ReadsEveryForm) {
-  struct Case {
-    const char* text;
-    const char* host;
-    unsigned port;
-    const char* path;
-  };
-  for (const Case& expected :
-       {Case{"127.0.0.1:19435", "127.0.0.1", 19435, ""}, Case{"localhost:0", "localhost", 0, ""},
-        Case{"[::1]:65535", "::1", 65535, ""}, Case{":80", "", 80, ""},
-        Case{"unix:/run/a:b", "", 0, "/run/a:b"}}) {
-    const auto address = parse_listen_address(expected.text);
-    ASSERT_TRUE(address) << address.error().message();
-    EXPECT_EQ(address->host, expected.host);
-    EXPECT_EQ(address->port, expected.port);
-    EXPECT_EQ(address->path, expected.path);
-    EXPECT_EQ(address->text(), expected.text);
-  }
-}
-
-TEST(ListenAddress, SaysWhatIsWrong) {
-  struct Case {
-    std::string text;
-    const char* message;
-  };
-  for (const Case& bad :
-       {Case{"", "expected host:port"}, Case{"19435", "expected host:port"},
-        Case{"localhost:", "port must be a number"},
-        Case{"localhost:http", "port must be a number"}, Case{"localhost:65536", "0 to 65535"},
-        Case{"localhost:-1", "0 to 65535"}, Case{"::1:80", "must be in brackets"},
-        Case{"[::1:80", "expected [v6]:port"}, Case{"[localhost]:80", "only an IPv6 address"},
-        Case{"unix:relative", "must be absolute"}, Case{"unix:", "must be absolute"},
-        Case{"unix:/" + std::string(200, 'x'), "at most 107"}}) {
-    const auto address = parse_listen_address(bad.text);
-    ASSERT_FALSE(address) << bad.text;
-    EXPECT_EQ(address.error().kind(), ErrorKind::Configuration);
-    EXPECT_THAT(address.error().message(), HasSubstr(bad.message));
-  }
-}
 
 TEST(Listener, ReportsThePortThatTheKernelChose) {
   const auto listener = open_listener("127.0.0.1:0");

@@ -21,6 +21,11 @@ class PipelineTest : public testing::Test {
  protected:
   PipelineTest() { EXPECT_TRUE(pipeline_.start()); }
 
+  Result<std::shared_ptr<const View>> pass() {
+    TRY(const KernelSample sample, pipeline_.read());
+    return pipeline_.attribute(sample);
+  }
+
   const SubjectSeries* find(const View& view, std::string_view cgroup) const {
     const auto found = std::ranges::find_if(
         view.subjects, [&](const SubjectSeries& s) { return s.labels->cgroup == cgroup; });
@@ -56,7 +61,7 @@ constexpr std::uint64_t kShortLived = 1ULL << 40;  // no directory has this inod
 
 TEST_F(PipelineTest, NamesWhatExistsAtTheStart) {
   kernel_.charge(tree_.inode("system.slice/nginx.service"), kSleep, 1000, 2);
-  const auto view = pipeline_.pass();
+  const auto view = pass();
   ASSERT_TRUE(view);
   const SubjectSeries* nginx = find(**view, "/system.slice/nginx.service");
   ASSERT_TRUE(nginx);
@@ -69,21 +74,21 @@ TEST_F(PipelineTest, ACgroupThatLivedBetweenTwoPassesHasItsName) {
   create(kShortLived, "system.slice", "run-1.scope");
   kernel_.charge(kShortLived, kSleep, 1000);
   remove(kShortLived);
-  EXPECT_EQ(count(**pipeline_.pass(), "/system.slice/run-1.scope"), 1U);
+  EXPECT_EQ(count(**pass(), "/system.slice/run-1.scope"), 1U);
 }
 
 TEST_F(PipelineTest, RemovedCgroupLingersThenFoldsIntoItsAncestor) {
   create(kShortLived, "system.slice", "run-1.scope");
   kernel_.charge(kShortLived, kSleep, 1000, 5);
   remove(kShortLived);
-  EXPECT_EQ(count(**pipeline_.pass(), "/system.slice/run-1.scope"), 5U);
+  EXPECT_EQ(count(**pass(), "/system.slice/run-1.scope"), 5U);
 
   clock_.advance(11s);  // the kernel's place is given back, the series stays
-  EXPECT_EQ(count(**pipeline_.pass(), "/system.slice/run-1.scope"), 5U);
+  EXPECT_EQ(count(**pass(), "/system.slice/run-1.scope"), 5U);
   EXPECT_EQ(kernel_.retired(), std::vector<std::uint64_t>{kShortLived});
 
   clock_.advance(60s);
-  const auto view = pipeline_.pass();
+  const auto view = pass();
   EXPECT_FALSE(find(**view, "/system.slice/run-1.scope"));
   EXPECT_EQ(count(**view, "/system.slice/(removed)"), 5U);
 }
@@ -92,14 +97,14 @@ TEST_F(PipelineTest, RestartedUnitKeepsOneSeriesForEver) {
   const std::uint64_t second = kShortLived + 1;
   create(kShortLived, "system.slice", "web.service");
   kernel_.charge(kShortLived, kSleep, 1000, 5);
-  std::ignore = pipeline_.pass();
+  std::ignore = pass();
   remove(kShortLived);
   create(second, "system.slice", "web.service");
   kernel_.charge(second, kSleep, 1000, 1);
-  EXPECT_EQ(count(**pipeline_.pass(), "/system.slice/web.service"), 6U);
+  EXPECT_EQ(count(**pass(), "/system.slice/web.service"), 6U);
   clock_.advance(300s);
-  EXPECT_EQ(count(**pipeline_.pass(), "/system.slice/web.service"), 6U);
-  EXPECT_EQ(count(**pipeline_.pass(), "/system.slice/(removed)"), 0U);
+  EXPECT_EQ(count(**pass(), "/system.slice/web.service"), 6U);
+  EXPECT_EQ(count(**pass(), "/system.slice/(removed)"), 0U);
 }
 
 TEST_F(PipelineTest, RemovedBelowARemovedAncestorMovesUp) {
@@ -107,34 +112,34 @@ TEST_F(PipelineTest, RemovedBelowARemovedAncestorMovesUp) {
   pipeline_.apply({CgroupChange::Kind::Created, kShortLived + 1, kShortLived, "b"});
   kernel_.charge(kShortLived + 1, kSleep, 1000, 5);
   remove(kShortLived + 1);
-  std::ignore = pipeline_.pass();
+  std::ignore = pass();
   clock_.advance(61s);
-  EXPECT_EQ(count(**pipeline_.pass(), "/user.slice/a/(removed)"), 5U);
+  EXPECT_EQ(count(**pass(), "/user.slice/a/(removed)"), 5U);
   remove(kShortLived);
-  std::ignore = pipeline_.pass();
+  std::ignore = pass();
   clock_.advance(61s);
-  EXPECT_EQ(count(**pipeline_.pass(), "/user.slice/(removed)"), 5U);
+  EXPECT_EQ(count(**pass(), "/user.slice/(removed)"), 5U);
 }
 
 TEST_F(PipelineTest, UnnamedCgroupsShareOneSeriesUntilAWalkFindsThem) {
   kernel_.charge(kShortLived, kSleep, 1000);
   kernel_.charge(kShortLived + 1, kSleep, 1000);
-  EXPECT_EQ(count(**pipeline_.pass(), "(unknown)"), 2U);
+  EXPECT_EQ(count(**pass(), "(unknown)"), 2U);
 
   tree_.put({{"late.slice/"}});  // no event told of it
   const std::uint64_t late = tree_.inode("late.slice");
   kernel_.charge(late, kSleep, 1000);
-  EXPECT_EQ(count(**pipeline_.pass(), "/late.slice"), 1U);
+  EXPECT_EQ(count(**pass(), "/late.slice"), 1U);
 }
 
 TEST_F(PipelineTest, AFailedReadLeavesTheSeriesAsTheyWere) {
   const std::uint64_t nginx = tree_.inode("system.slice/nginx.service");
   kernel_.charge(nginx, kSleep, 1000, 2);
-  std::ignore = pipeline_.pass();
+  std::ignore = pass();
   kernel_.fail_next_read(Error("map vanished"));
-  EXPECT_FALSE(pipeline_.pass());
+  EXPECT_FALSE(pass());
   kernel_.charge(nginx, kSleep, 1000, 1);
-  EXPECT_EQ(count(**pipeline_.pass(), "/system.slice/nginx.service"), 3U);
+  EXPECT_EQ(count(**pass(), "/system.slice/nginx.service"), 3U);
 }
 
 // The invariants that hang on nothing: totals never fall, nothing is counted twice or lost, and no
@@ -160,7 +165,7 @@ TEST_F(PipelineTest, TotalsHoldUnderChurn) {
       live.pop_back();
     }
     clock_.advance(std::chrono::seconds(random() % 5));
-    const auto view = pipeline_.pass();
+    const auto view = pass();
     ASSERT_TRUE(view);
     ASSERT_EQ(total(**view), charged);
     ASSERT_LE((*view)->histogram_series, 100U + 1U);

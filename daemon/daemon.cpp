@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon.h"
+
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <utility>
+
+#include "attribution/cgroup_mount.h"
+#include "base/file_io.h"
+#include "config/config_reload.h"
+#include "export/listener.h"
+#include "runtime/logging.h"
+#include "runtime/privileges.h"
+#include "version.h"
+
+namespace offcpud {
+namespace {
+
+constexpr const char* kReadStage = "read";
+constexpr const char* kAttributeStage = "attribute";
+
+// A scrape that asks for a pass gets the last View after this long; Prometheus gives up after 10 s.
+constexpr std::chrono::seconds kScrapePatience{3};
+
+constexpr Capability kKeptCapabilities[] = {Capability::Bpf};  // reading maps, seeding again
+
+std::string kernel_release() {
+  utsname names{};
+  return ::uname(&names) == 0 ? names.release : "unknown";
+}
+
+std::vector<std::string> files_in_force(const ConfigSources& sources) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(sources.file, ignored)) return {};
+  return {sources.file.native()};
+}
+
+Result<std::filesystem::path> cgroup_root() {
+  TRY(const std::string mounts, read_file("/proc/self/mountinfo", 4 << 20));
+  if (auto mount = cgroup2_mount(mounts)) return *mount;
+  return Error("no cgroup2 file system is mounted.", ErrorKind::Unsupported);
+}
+
+PipelineOptions pipeline_options(const Config& config) {
+  return {.linger = config.linger, .max_series = config.max_series};
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+}  // namespace
+
+Daemon::Daemon(ConfigSources sources, Config config)
+    : sources_(std::move(sources)), config_(std::move(config)) {}
+
+Daemon::~Daemon() = default;
+
+Result<std::unique_ptr<Daemon>> Daemon::start(ConfigSources sources, Config config) {
+  std::unique_ptr<Daemon> daemon(new Daemon(std::move(sources), std::move(config)));
+  TRY_VOID(daemon->set_up());
+  TRY(auto listener, open_listener(daemon->config_.listen));  // a taken port must not leave hooks
+  TRY_VOID(daemon->measure());
+  TRY_VOID(drop_capabilities(kKeptCapabilities));  // before any other thread is started
+  TRY_VOID(daemon->wire());
+  TRY_VOID(daemon->pass());
+  TRY_VOID(daemon->serve(std::move(listener)));
+  return daemon;
+}
+
+Status Daemon::set_up() {
+  TRY_VOID(require_capabilities());
+  features_ = probe_features();
+  TRY_VOID(features_.require());
+  self_ =
+      std::make_unique<SelfMetrics>(BuildInfo{OFFCPUD_VERSION, OFFCPUD_REVISION, kernel_release()});
+  for (const Feature& feature : features_.features) {
+    self_->set_feature(feature.name, feature.enabled);
+    if (!feature.enabled) log_info(feature.name + " is not available: " + feature.detail);
+  }
+  for (const char* stage : {kReadStage, kAttributeStage}) self_->add_stage(stage);
+  self_->set_config_reload(true, clock_.wall());
+  config_status_.files = files_in_force(sources_);
+  min_pass_interval_ = config_.min_pass_interval;
+  TRY(loop_, EventLoop::create());
+  return {};
+}
+
+Status Daemon::measure() {
+  TRY(auto root, cgroup_root());
+  TRY(session_, BpfSession::load(config_.max_cgroups, features_));
+  TRY(cgroup_events_, CgroupEvents::open(*session_));
+  TRY_VOID(session_->attach());
+  TRY(source_, BpfSampleSource::open(*session_));
+  pipeline_.emplace(*source_, CgroupIndex(std::move(root)), clock_, pipeline_options(config_));
+  board_.emplace([this] { loop_->post([this] { tick(); }); }, clock_);
+  return pipeline_->start();
+}
+
+Status Daemon::wire() {
+  for (const int number : {SIGTERM, SIGINT}) {
+    TRY_VOID(loop_->on_signal(number, [this] {
+      log_info("stopping");
+      notifier_.stopping();
+      board_->close();
+      loop_->stop(0);
+    }));
+  }
+  TRY_VOID(loop_->on_signal(SIGHUP, [this] { reload(); }));
+  TRY_VOID(loop_->on_readable(cgroup_events_->fd(), [this] { follow_cgroups(); }));
+  TRY(timer_, loop_->every(pass_interval(), [this] { tick(); }));
+  return {};
+}
+
+Status Daemon::serve(Listener listener) {
+  listen_ = listener.address();
+  apply(config_);
+  const auto respond = [this](const Request& request) {
+    std::shared_ptr<const Routes> routes;
+    {
+      const std::lock_guard lock(mutex_);
+      routes = routes_;
+    }
+    return routes->handle(request);
+  };
+  TRY(server_, HttpServer::start(std::move(listener), respond));
+  return {};
+}
+
+Result<int> Daemon::run() {
+  notifier_.ready(status_line(status()));
+  log_info("ready: listening on " + listen_);
+  return loop_->run();
+}
+
+// The watchdog must not fire because passes are configured to be rare.
+std::chrono::milliseconds Daemon::pass_interval() const {
+  const auto watchdog = notifier_.watchdog_interval();
+  if (!watchdog) return config_.pass_interval;
+  return std::min(config_.pass_interval,
+                  std::chrono::duration_cast<std::chrono::milliseconds>(*watchdog / 3));
+}
+
+void Daemon::tick() {
+  if (auto passed = pass(); !passed) {
+    log_warning_limited("pass", passed.error().message() + "; keeping the last view");
+    return;
+  }
+  notifier_.feed_watchdog();
+  notifier_.status(status_line(status()));
+}
+
+Status Daemon::pass() {
+  const char* stage = kReadStage;
+  const MonotonicTime begin = clock_.now();
+  const auto fail = [&](Error error) {
+    self_->count_pass_failure(stage);
+    {
+      const std::lock_guard lock(mutex_);
+      ++pass_failures_;
+    }
+    board_->give_up();
+    return std::move(error).with(stage);
+  };
+  follow_cgroups();  // names first: the counters may speak of cgroups that are gone by now
+  auto sample = pipeline_->read();
+  if (!sample) return fail(std::move(sample).error());
+  const MonotonicTime read = clock_.now();
+  self_->observe_pass(stage, read - begin);
+
+  stage = kAttributeStage;
+  auto view = pipeline_->attribute(*sample);
+  if (!view) return fail(std::move(view).error());
+  const MonotonicTime end = clock_.now();
+  self_->observe_pass(stage, end - read);
+  {
+    const std::lock_guard lock(mutex_);
+    ++passes_;
+    last_pass_duration_ = end - begin;
+  }
+  board_->publish(*std::move(view));
+  return {};
+}
+
+void Daemon::follow_cgroups() {
+  const auto drained =
+      cgroup_events_->drain([this](const CgroupChange& change) { pipeline_->apply(change); });
+  if (!drained) log_warning_limited("cgroup_events", drained.error().message());
+}
+
+void Daemon::reload() {
+  notifier_.reloading();
+  auto wanted = load_config(sources_);
+  self_->set_config_reload(static_cast<bool>(wanted), clock_.wall());
+  if (wanted) {
+    const std::vector<std::string> waiting = keys_needing_restart(config_, *wanted);
+    if (!waiting.empty()) log_warning("takes effect on the next start: " + joined(waiting));
+    apply(config_after_reload(config_, *wanted));
+    log_info("configuration reloaded");
+  } else {
+    log_error(wanted.error().message() + "; keeping the running configuration");
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    config_status_.files = files_in_force(sources_);
+    config_status_.last_reload_successful = static_cast<bool>(wanted);
+    config_status_.last_reload_error = wanted ? "" : wanted.error().message();
+  }
+  notifier_.ready(status_line(status()));
+}
+
+void Daemon::apply(const Config& config) {
+  config_ = config;
+  set_log_level(parse_log_level(config.log_level).value_or(LogLevel::Info));
+  pipeline_->set_options(pipeline_options(config));
+  timer_->set_interval(pass_interval());
+  const RouteOptions options{.classic_buckets = config.classic_buckets,
+                             .stale_after = std::max<std::chrono::milliseconds>(
+                                 3 * pass_interval(), std::chrono::seconds(30))};
+  auto routes = std::make_shared<const Routes>(route_sources(), options, clock_);
+  const std::lock_guard lock(mutex_);
+  routes_ = std::move(routes);
+  min_pass_interval_ = config.min_pass_interval;
+}
+
+RouteSources Daemon::route_sources() {
+  RouteSources sources;
+  sources.view = [this](Freshness freshness) {
+    if (freshness == Freshness::Last) return board_->last();
+    std::chrono::milliseconds max_age{};
+    {
+      const std::lock_guard lock(mutex_);
+      max_age = min_pass_interval_;
+    }
+    return board_->fresh(max_age, kScrapePatience);
+  };
+  sources.status = [this] { return status(); };
+  sources.self_metrics = [this] { return self_->text(); };
+  return sources;
+}
+
+StatusReport Daemon::status() const {
+  StatusReport report;
+  report.version = OFFCPUD_VERSION;
+  report.revision = OFFCPUD_REVISION;
+  report.kernel = kernel_release();
+  report.uptime = clock_.now() - started_;
+  for (const Feature& feature : features_.features) {
+    report.features.push_back(
+        {feature.name, feature.enabled,
+         feature.enabled ? feature.detail : feature.detail + "; " + feature.remedy});
+  }
+  const std::shared_ptr<const View> view = board_->last();
+  const std::lock_guard lock(mutex_);
+  report.listen = listen_;
+  report.passes = passes_;
+  report.pass_failures = pass_failures_;
+  report.config = config_status_;
+  if (view) {
+    describe_view(report, *view, clock_.now());
+    if (report.last_pass) report.last_pass->duration = last_pass_duration_;
+  }
+  return report;
+}
+
+}  // namespace offcpud

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "config/config_loader.h"
+#include "export/http_server.h"
+#include "export/routes.h"
+#include "export/self_metrics.h"
+#include "kernel/bpf_sample_source.h"
+#include "kernel/bpf_session.h"
+#include "kernel/cgroup_events.h"
+#include "pipeline/pipeline.h"
+#include "pipeline/view_board.h"
+#include "runtime/event_loop.h"
+#include "runtime/service_notifier.h"
+
+namespace offcpud {
+
+// Puts the parts together: starts them in the order in which they fail cheapest, wires timers and
+// signals, and stops them in reverse. One thread owns everything; HTTP threads see the ViewBoard,
+// the SelfMetrics and what stands under mutex_.
+class Daemon {
+ public:
+  static Result<std::unique_ptr<Daemon>> start(ConfigSources sources, Config config);
+  ~Daemon();
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
+
+  // Until SIGTERM or SIGINT.
+  Result<int> run();
+
+ private:
+  Daemon(ConfigSources sources, Config config);
+
+  Status set_up();
+  Status measure();
+  Status serve(Listener listener);
+  Status wire();
+
+  void tick();
+  Status pass();
+  void follow_cgroups();
+  void reload();
+  void apply(const Config& config);
+
+  [[nodiscard]] std::chrono::milliseconds pass_interval() const;
+  [[nodiscard]] RouteSources route_sources();
+  [[nodiscard]] StatusReport status() const;
+
+  ConfigSources sources_;
+  Config config_;
+  SystemClock clock_;
+  MonotonicTime started_ = clock_.now();
+  ServiceNotifier notifier_;
+  FeatureReport features_;
+  std::unique_ptr<EventLoop> loop_;
+  std::unique_ptr<SelfMetrics> self_;
+
+  std::optional<BpfSession> session_;
+  std::unique_ptr<CgroupEvents> cgroup_events_;
+  std::unique_ptr<BpfSampleSource> source_;
+  std::optional<Pipeline> pipeline_;
+  std::optional<ViewBoard> board_;
+  EventLoop::Timer* timer_ = nullptr;
+
+  // What HTTP threads read and this thread changes.
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Routes> routes_;
+  std::chrono::milliseconds min_pass_interval_{};
+  std::chrono::nanoseconds last_pass_duration_{};
+  std::uint64_t passes_ = 0;
+  std::uint64_t pass_failures_ = 0;
+  std::string listen_;
+  ConfigStatus config_status_;
+
+  std::unique_ptr<HttpServer> server_;  // last: its threads use everything above
+};
+
+}  // namespace offcpud

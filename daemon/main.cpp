@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "base/exit_code.h"
+#include "cli/cli.h"
+#include "config/config_loader.h"
+#include "daemon.h"
+#include "kernel/feature_probe.h"
+#include "runtime/logging.h"
+
+namespace offcpud {
+namespace {
+
+int fail(const Error& error) {
+  log_error(error.message());
+  return static_cast<int>(exit_code_for(error.kind()));
+}
+
+int print(const std::string& text) {
+  return std::fputs(text.c_str(), stdout) < 0 ? static_cast<int>(ExitCode::Internal) : 0;
+}
+
+int print_features() {
+  const FeatureReport report = probe_features();
+  std::string text;
+  for (const Feature& feature : report.features) {
+    text += feature.name + (feature.enabled ? "  yes  " : "  NO   ") + feature.detail;
+    text += feature.enabled ? "\n" : "\n    " + feature.remedy + "\n";
+  }
+  print(text);
+  const Status usable = report.require();
+  return usable ? 0 : fail(usable.error());
+}
+
+int run(int argc, char** argv) {
+  const auto options = parse_command_line(argc, argv);
+  if (!options) return fail(options.error());
+  if (options->action == Action::PrintText) return print(options->text);
+  if (options->action == Action::PrintFeatures) return print_features();
+
+  const auto config = load_config(options->sources);
+  if (!config) return fail(config.error());
+  if (options->action == Action::CheckConfig) return print("the configuration is valid\n");
+
+  init_logging(parse_log_level(config->log_level).value_or(LogLevel::Info));
+  auto daemon = Daemon::start(options->sources, *config);
+  if (!daemon) return fail(daemon.error());
+  const auto code = (*daemon)->run();
+  return code ? *code : fail(code.error());
+}
+
+}  // namespace
+}  // namespace offcpud
+
+int main(int argc, char** argv) {
+  try {
+    return offcpud::run(argc, argv);
+  } catch (
+      const std::exception& exception) {  // of the standard library: out of memory and the like
+    return offcpud::fail(offcpud::Error(exception.what()));
+  }
+}
