@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The kernel fields that the programs read, and no others. libbpf relocates every access against the
- * running kernel's BTF (CO-RE), so offsets and the fields in between do not matter here.
+ * The kernel fields that the programs read, and no others. libbpf relocates every access against
+ * the running kernel's BTF (CO-RE), so offsets and the fields in between do not matter here.
  */
 #ifndef OFFCPUD_KERNEL_TYPES_H
 #define OFFCPUD_KERNEL_TYPES_H
@@ -76,7 +76,8 @@ struct thread_info {
 };
 
 struct sched_entity {
-	unsigned char sched_delayed; /* since 6.12 (commit 152e11f6df29), with EEVDF's delayed dequeue */
+	unsigned char
+		sched_delayed; /* since 6.12 (commit 152e11f6df29), with EEVDF's delayed dequeue */
 };
 
 struct task_struct {
@@ -133,6 +134,7 @@ enum special_kfunc_type { KF_bpf_rdonly_cast = 1 };
 #define S_IFBLK	 0060000
 #define S_IFIFO	 0010000
 
-#define ANON_INODE_FS_MAGIC 0x09041934 /* include/uapi/linux/magic.h: eventfd, timerfd, signalfd ... */
+#define ANON_INODE_FS_MAGIC                                                                        \
+	0x09041934 /* include/uapi/linux/magic.h: eventfd, timerfd, signalfd ... */
 
 #endif

@@ -46,8 +46,8 @@ static inline __attribute__((always_inline)) unsigned int offcpud_msb(unsigned l
 	return msb | (unsigned int)(v >> 1);
 }
 
-/* Makes the compiler forget what it knows of v. It would drop the mask of an index that it can prove
- * small, but the verifier, which up to 6.1 does not follow the proof, needs it. */
+/* Makes the compiler forget what it knows of v. It would drop the mask of an index that it can
+ * prove small, but the verifier, which up to 6.1 does not follow the proof, needs it. */
 #ifdef __bpf__
 #define OFFCPUD_FORGET(v) __asm__ volatile("" : "+r"(v))
 #else

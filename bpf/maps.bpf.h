@@ -96,7 +96,7 @@ struct {
 const volatile __u32 shards = 1;
 const volatile __u32 cpu_bits = 0; /* possible CPUs <= 1 << cpu_bits */
 const volatile __u32 free_mask = 0;
-const volatile bool read_files = true; /* false where lockdown forbids bpf_probe_read_kernel */
+const volatile __u8 read_files = 1; /* 0 where lockdown forbids bpf_probe_read_kernel */
 const volatile __u8 syscall_class[OFFCPUD_SYSCALLS] = {};
 const volatile __u8 compat_syscall_class[OFFCPUD_SYSCALLS] = {};
 

@@ -10,6 +10,7 @@
 
 #include "attribution/cgroup_mount.h"
 #include "base/file_io.h"
+#include "config/config_files.h"
 #include "config/config_reload.h"
 #include "export/listener.h"
 #include "runtime/logging.h"
@@ -34,8 +35,12 @@ std::string kernel_release() {
 
 std::vector<std::string> files_in_force(const ConfigSources& sources) {
   std::error_code ignored;
-  if (!std::filesystem::exists(sources.file, ignored)) return {};
-  return {sources.file.native()};
+  std::vector<std::string> files;
+  if (std::filesystem::exists(sources.file, ignored)) files.push_back(sources.file.native());
+  if (const auto drop_ins = list_drop_ins(sources.file.parent_path() / "conf.d")) {
+    for (const std::filesystem::path& file : *drop_ins) files.push_back(file.native());
+  }
+  return files;
 }
 
 Result<std::filesystem::path> cgroup_root() {

@@ -86,9 +86,13 @@ std::string status_line(const StatusReport& report) {
   std::uint64_t lost = 0;
   for (const LossCount& loss : report.losses) lost += loss.events;
   const auto age = std::chrono::duration_cast<std::chrono::seconds>(report.last_pass->age);
-  return std::to_string(report.subjects) + " cgroups, " + std::to_string(report.series) +
-         " series, " + std::to_string(lost) + " events lost, last pass " +
-         std::to_string(age.count()) + " s ago";
+  std::string line = std::to_string(report.subjects) + " cgroups, " +
+                     std::to_string(report.series) + " series, " + std::to_string(lost) +
+                     " events lost, last pass " + std::to_string(age.count()) + " s ago";
+  if (!report.config.last_reload_successful) {
+    line += "; running with the previous configuration: " + report.config.last_reload_error;
+  }
+  return line;
 }
 
 }  // namespace offcpud

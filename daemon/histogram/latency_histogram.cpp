@@ -67,11 +67,11 @@ constexpr std::array<const char*, kOctaves> kBoundText = {"9.5367431640625e-07",
                                                           "64",
                                                           "128"};
 
-template <unsigned Step>
+template <std::size_t Step>
 constexpr auto every() {
   std::array<ClassicBucket, kOctaves / Step> buckets{};
-  for (unsigned i = 0; i < buckets.size(); ++i) {
-    buckets[i] = {std::size_t{i} * Step * std::size_t{OFFCPUD_SLOTS_PER_OCTAVE}, kBoundText[i * Step]};
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    buckets[i] = {i * Step * OFFCPUD_SLOTS_PER_OCTAVE, kBoundText[i * Step]};
   }
   return buckets;
 }

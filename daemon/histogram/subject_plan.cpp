@@ -18,7 +18,7 @@ SubjectPlan plan_subjects(std::uint32_t max_cgroups, std::uint32_t possible_cpus
   plan.subjects = max_cgroups + 1;
   plan.ring_size = std::bit_ceil(max_cgroups + 1);
   plan.cpu_bits = static_cast<std::uint32_t>(std::bit_width(std::max(possible_cpus, 1U) - 1));
-  const std::size_t per_shard = std::size_t{plan.subjects} * sizeof(offcpud_subject);
+  const std::size_t per_shard = (std::size_t{max_cgroups} + 1) * sizeof(offcpud_subject);
   const auto affordable = static_cast<std::uint32_t>(kShardBudgetBytes / per_shard);
   const std::uint32_t useful = (possible_cpus + kCpusPerShard - 1) / kCpusPerShard;
   plan.shards = std::clamp(std::min(affordable, useful), 1U, 64U);

@@ -48,7 +48,13 @@ TEST(StatusReport, BeforeTheFirstPassTheJsonSaysNull) {
 }
 
 TEST(StatusReport, LineNamesTheFiguresThatMatter) {
-  EXPECT_EQ(status_line(sample_report()), "4 cgroups, 5 series, 3 events lost, last pass 2 s ago");
+  StatusReport report = sample_report();
+  const std::string figures = "4 cgroups, 5 series, 3 events lost, last pass 2 s ago";
+  EXPECT_EQ(status_line(report), figures +
+                                     "; running with the previous configuration: "
+                                     "offcpud.yaml:3: unknown key 'lingre'");
+  report.config.last_reload_successful = true;
+  EXPECT_EQ(status_line(report), figures);
   EXPECT_EQ(status_line(StatusReport{}), "waiting for the first pass");
 }
 
