@@ -24,8 +24,8 @@ static __always_inline __u32 class_of_futex(unsigned long operation)
 
 /* BTF loads cannot follow an array of pointers, as the slots of a descriptor table are. Where the
  * kernel has bpf_rdonly_cast, it gives the addresses their type again, and what follows are plain
- * loads that read 0 if they fault; else each is a call of bpf_probe_read_kernel, which does the same
- * and made up a fifth of what all the hooks cost. The verifier removes the other half. */
+ * loads that read 0 if they fault; else each is a call of bpf_probe_read_kernel, which does the
+ * same and made up a fifth of what all the hooks cost. The verifier removes the other half. */
 extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
 #define CAN_CAST	   bpf_core_enum_value_exists(enum special_kfunc_type, KF_bpf_rdonly_cast)
 #define CAST(object, type) ((type *)bpf_rdonly_cast(object, bpf_core_type_id_kernel(type)))
