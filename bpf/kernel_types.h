@@ -51,6 +51,12 @@ struct file {
 	struct inode *f_inode;
 };
 
+struct hlist_node;
+
+struct hlist_head {
+	struct hlist_node *first;
+};
+
 struct fdtable {
 	unsigned int max_fds;
 	struct file **fd;
@@ -95,6 +101,9 @@ struct bpf_iter__task {
 };
 
 #pragma clang attribute pop
+
+/* kernel/bpf/verifier.c; tells that bpf_rdonly_cast exists (since 6.2, a35b9af4ec2c). */
+enum special_kfunc_type { KF_bpf_rdonly_cast = 1 };
 
 /* include/linux/sched.h; stable since 4.14, FREEZABLE and FROZEN since 6.1. */
 #define TASK_INTERRUPTIBLE   0x0001

@@ -22,15 +22,45 @@ static __always_inline __u32 class_of_futex(unsigned long operation)
 	return OFFCPUD_CLASS_LOCK;
 }
 
-/* The descriptor table is reached through BTF; its slots are an array of pointers, which BTF loads
- * cannot follow, so from there on bpf_probe_read_kernel does. The file cannot go away: the thread
- * that waits in it holds it. A thread of the same process may however have put another file under
- * the number meanwhile; then that one decides. */
+/* BTF loads cannot follow an array of pointers, as the slots of a descriptor table are. Where the
+ * kernel has bpf_rdonly_cast, it gives the addresses their type again, and what follows are plain
+ * loads that read 0 if they fault; else each is a call of bpf_probe_read_kernel, which does the
+ * same and made up a fifth of what all the hooks cost. The verifier removes the other half. */
+extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
+#define CAN_CAST	   bpf_core_enum_value_exists(enum special_kfunc_type, KF_bpf_rdonly_cast)
+#define CAST(object, type) ((type *)bpf_rdonly_cast(object, bpf_core_type_id_kernel(type)))
+
+static __always_inline struct file *file_in(struct file **slot)
+{
+	struct file *file = NULL;
+
+	if (CAN_CAST) /* hlist_head: a structure that is one pointer, as the slot is */
+		return CAST(CAST(slot, struct hlist_head)->first, struct file);
+	bpf_probe_read_kernel(&file, sizeof(file), slot);
+	return file;
+}
+
+static __always_inline struct inode *inode_of(struct file *file)
+{
+	return CAN_CAST ? file->f_inode : BPF_CORE_READ(file, f_inode);
+}
+
+static __always_inline unsigned short type_of(struct inode *inode)
+{
+	return (CAN_CAST ? inode->i_mode : BPF_CORE_READ(inode, i_mode)) & S_IFMT;
+}
+
+static __always_inline unsigned long magic_of(struct inode *inode)
+{
+	return CAN_CAST ? inode->i_sb->s_magic : BPF_CORE_READ(inode, i_sb, s_magic);
+}
+
+/* The file cannot go away: the thread that waits in it holds it. A thread of the same process may
+ * however have put another file under the number meanwhile; then that one decides. */
 static __always_inline __u32 class_of_file(struct task_struct *task, unsigned long number)
 {
 	struct files_struct *files = task->files;
 	struct fdtable *table;
-	struct file *file = NULL;
 	struct inode *inode;
 	unsigned short type;
 
@@ -39,15 +69,14 @@ static __always_inline __u32 class_of_file(struct task_struct *task, unsigned lo
 	table = files->fdt;
 	if ((__u32)number >= table->max_fds)
 		return OFFCPUD_CLASS_OTHER;
-	bpf_probe_read_kernel(&file, sizeof(file), table->fd + (__u32)number);
-	inode = BPF_CORE_READ(file, f_inode);
-	type = BPF_CORE_READ(inode, i_mode) & S_IFMT;
+	inode = inode_of(file_in(table->fd + (__u32)number));
+	type = type_of(inode);
 	if (type == S_IFIFO)
 		return OFFCPUD_CLASS_PIPE;
 	if (type == S_IFSOCK)
 		return OFFCPUD_CLASS_NETWORK;
 	/* Before the file type: anonymous inodes have none up to 6.15 and S_IFREG from 6.16 on. */
-	if (BPF_CORE_READ(inode, i_sb, s_magic) == ANON_INODE_FS_MAGIC)
+	if (magic_of(inode) == ANON_INODE_FS_MAGIC)
 		return OFFCPUD_CLASS_POLL;
 	if (type == S_IFREG || type == S_IFBLK)
 		return OFFCPUD_CLASS_DISK;
