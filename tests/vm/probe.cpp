@@ -556,7 +556,8 @@ void check_supported(const FeatureReport& features) {
     }
     std::unique_ptr<CgroupEvents> events;
     if (features.has("cgroup_events")) events = must(CgroupEvents::open(session), "ring");
-    BpfSampleSource source = must(BpfSampleSource::open(session), "maps");
+    const std::unique_ptr<BpfSampleSource> opened = must(BpfSampleSource::open(session), "maps");
+    BpfSampleSource& source = *opened;
 
     const Cgroup known("probe-known.slice"), crowd("probe-crowd.scope");
     check_known_waits(source, known, features);
