@@ -115,12 +115,14 @@ static __always_inline struct thread *thread_of(struct task_struct *task)
 	return bpf_task_storage_get(&threads, task, 0, create_flags);
 }
 
+/* Atomic although the counters are per CPU: the programs on forks, cgroups and the iterator can be
+ * interrupted by the others. */
 static __always_inline int lose(__u32 loss)
 {
 	__u64 *events = bpf_map_lookup_elem(&losses, &loss);
 
 	if (events)
-		(*events)++;
+		__sync_fetch_and_add(events, 1);
 	return 0;
 }
 
@@ -129,7 +131,7 @@ static __always_inline void count(__u32 what)
 	__u64 *events = bpf_map_lookup_elem(&counts, &what);
 
 	if (events)
-		(*events)++;
+		__sync_fetch_and_add(events, 1);
 }
 
 #endif

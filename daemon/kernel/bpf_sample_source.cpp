@@ -35,7 +35,7 @@ Result<std::unique_ptr<BpfSampleSource>> BpfSampleSource::open(BpfSession& sessi
   std::unique_ptr<BpfSampleSource> source(
       new BpfSampleSource(session, std::move(subjects), std::move(free_subjects)));
   TRY(source->losses_at_start_, source->read_losses());
-  source->stateless_events_ = source->losses_at_start_[OFFCPUD_LOSS_THREAD_STATE];
+  source->last_losses_ = source->losses_at_start_;
   return source;
 }
 
@@ -78,10 +78,13 @@ Result<KernelSample> BpfSampleSource::read() {
   TRY(sample.left_censored, sum_percpu(skeleton.maps.counts, OFFCPUD_COUNT_LEFT_CENSORED));
   sample.maps.push_back({"cgroup_subjects", pass.entries.size(), session_.plan().subjects - 1});
 
-  if (losses[OFFCPUD_LOSS_THREAD_STATE] != stateless_events_) {
-    stateless_events_ = losses[OFFCPUD_LOSS_THREAD_STATE];
-    TRY_VOID(session_.seed());
-  }
+  sample.missed_cgroup_changes =
+      !session_.tells_cgroup_changes() ||
+      losses[OFFCPUD_LOSS_CGROUP_EVENT] != last_losses_[OFFCPUD_LOSS_CGROUP_EVENT];
+  const bool stateless =
+      losses[OFFCPUD_LOSS_THREAD_STATE] != last_losses_[OFFCPUD_LOSS_THREAD_STATE];
+  last_losses_ = losses;
+  if (stateless) TRY_VOID(session_.seed());
   return sample;
 }
 

@@ -36,7 +36,7 @@ class BpfSampleSource final : public SampleSource {
   MappedArray<offcpud_subject> subjects_;
   MappedArray<std::uint32_t> free_subjects_;
   Losses losses_at_start_{};
-  std::uint64_t stateless_events_ = 0;  // LOSS_THREAD_STATE at the last read
+  Losses last_losses_{};  // at the last read
 };
 
 }  // namespace offcpud

@@ -91,6 +91,10 @@ offcpud_bpf& BpfSession::skeleton() const {
   return *state_->skeleton;
 }
 
+bool BpfSession::tells_cgroup_changes() const {
+  return bpf_program__autoload(state_->skeleton->progs.on_cgroup_rmdir);
+}
+
 Result<BpfSession> BpfSession::load(std::uint32_t max_cgroups, const FeatureReport& features) {
   const BpfLog log;
   const int cpus = libbpf_num_possible_cpus();
@@ -154,6 +158,9 @@ Result<std::uint64_t> BpfSession::recursion_misses() const {
   std::uint64_t misses = 0;
   bpf_program* program = nullptr;
   bpf_object__for_each_program(program, state_->skeleton->obj) {
+    // Nothing is recorded at a fork: a thread whose fork was missed gets its state at its first
+    // event, or that event is counted as lost.
+    if (program == state_->skeleton->progs.on_task_newtask) continue;
     if (!bpf_program__autoload(program)) continue;
     bpf_prog_info info{};
     std::uint32_t size = sizeof(info);

@@ -36,8 +36,11 @@ class BpfSession {
   [[nodiscard]] const SubjectPlan& plan() const;
   [[nodiscard]] offcpud_bpf& skeleton() const;
 
+  // Whether the ring of cgroup events is written on this kernel.
+  [[nodiscard]] bool tells_cgroup_changes() const;
+
   // Events that the kernel did not hand to a program because the same program was already running
-  // on that CPU (bpf_prog_info.recursion_misses), over all programs.
+  // on that CPU (bpf_prog_info.recursion_misses), over the programs that record something.
   [[nodiscard]] Result<std::uint64_t> recursion_misses() const;
 
  private:

@@ -51,6 +51,16 @@ bool switch_tells_prev_state(const btf* types) {
   return is_int(types, parameters[1], 1) && is_int(types, parameters[4], 4);
 }
 
+// Whether state may be allocated under a run-queue lock: from a pre-filled cache (6.4 to 6.18,
+// 08a7ce384e33) or with kmalloc_nolock (from 6.19 on, f484f4a3e058), neither of which wakes
+// anybody. Since 7.2 local storage knows no other allocator and names it nowhere; owner_refcnt is
+// younger than the change.
+bool allocates_anywhere(const btf* types) {
+  return has_member(types, "bpf_local_storage_map", "selem_ma") ||
+         has_member(types, "bpf_local_storage_map", "use_kmalloc_nolock") ||
+         has_member(types, "bpf_local_storage", "owner_refcnt");
+}
+
 std::vector<Feature> required_features(const btf* types, const HostFacts& host) {
   return {
       {"btf", types != nullptr, true, "type information of the running kernel",
@@ -109,7 +119,7 @@ FeatureReport probe_features(const btf* kernel_btf, const HostFacts& host) {
   offer("throttled", has_member(kernel_btf, "task_struct", "throttled"),
         "waits for cpu.max are told apart; without it they count as 'preempted'",
         "boot kernel 6.18 or newer");
-  offer("late_thread_state", has_member(kernel_btf, "bpf_local_storage_map", "selem_ma"),
+  offer("late_thread_state", allocates_anywhere(kernel_btf),
         "a thread that was not seen to start gets its state at its first event",
         "boot kernel 6.4 or newer");
   return report;

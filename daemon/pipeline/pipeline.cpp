@@ -14,6 +14,7 @@ namespace {
 constexpr std::chrono::seconds kQuiescence{10};
 
 constexpr std::chrono::seconds kLongestMiss{300};
+constexpr std::chrono::seconds kWalkInterval{10};
 
 bool is_under_removed(std::string_view path) {
   return path.ends_with(kRemovedCgroup);
@@ -75,12 +76,13 @@ std::string Pipeline::path_of(std::uint64_t cgroup_id) const {
   return entry ? entry->path : std::string(kUnknownCgroup);
 }
 
-// One walk a pass at most, and only when something has no name: an event was lost, cgroup events
-// are not to be had on this kernel, or the cgroup lies outside of the visible hierarchy. The last
-// never get a name, so each miss is looked for again at growing intervals.
+// One walk a pass at most, and only when something has no name, or when changes were missed: an
+// event was lost, or cgroup events are not to be had on this kernel. A cgroup outside of the
+// visible hierarchy never gets a name, so each miss is looked for again at growing intervals.
 Status Pipeline::name_unknown(const KernelSample& sample) {
   const MonotonicTime now = clock_.now();
-  bool walk = false;
+  missed_changes_ = missed_changes_ || sample.missed_cgroup_changes;
+  bool walk = missed_changes_ && now - walked_ >= kWalkInterval;
   for (const CgroupReading& reading : sample.cgroups) {
     if (reading.cgroup_id == 0 || cgroups_.find(reading.cgroup_id)) continue;
     Miss& miss = misses_[reading.cgroup_id];
@@ -91,6 +93,8 @@ Status Pipeline::name_unknown(const KernelSample& sample) {
   }
   if (!walk) return {};
   TRY_VOID(cgroups_.rescan(now));
+  walked_ = now;
+  missed_changes_ = false;
   std::erase_if(misses_, [&](const auto& miss) { return cgroups_.find(miss.first) != nullptr; });
   return {};
 }

@@ -57,6 +57,8 @@ class Pipeline {
   const Clock& clock_;
   PipelineOptions options_;
   SeriesStore store_;
+  MonotonicTime walked_;                             // the last walk after start()
+  bool missed_changes_ = false;                      // since then
   std::unordered_map<std::uint64_t, Miss> misses_;   // by cgroup id
   std::map<std::string, MonotonicTime> gone_since_;  // series whose cgroup does not exist
 };

@@ -28,6 +28,8 @@ struct KernelSample {
   std::vector<LossCount> losses;
   std::uint64_t left_censored = 0;
   std::vector<MapUsage> maps;
+  // Changes of cgroups may have been missed since the last read: only a walk tells which exist.
+  bool missed_cgroup_changes = false;
 };
 
 // Seam to the kernel. Used by one thread.

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "pipeline/sample_source.h"
@@ -20,6 +21,7 @@ class FakeSampleSource final : public SampleSource {
     histogram.sum_ns += ns * times;
   }
   void run(std::uint64_t cgroup_id, std::uint64_t ns) { counters_[cgroup_id].running_ns += ns; }
+  void miss_cgroup_changes() { missed_changes_ = true; }
   void fail_next_read(Error error) { failure_ = std::move(error); }
   [[nodiscard]] const std::vector<std::uint64_t>& retired() const { return retired_; }
 
@@ -30,6 +32,7 @@ class FakeSampleSource final : public SampleSource {
       return error;
     }
     KernelSample sample;
+    sample.missed_cgroup_changes = std::exchange(missed_changes_, false);
     for (const auto& [id, counters] : counters_) sample.cgroups.push_back(reading(id, counters));
     return sample;
   }
@@ -64,6 +67,7 @@ class FakeSampleSource final : public SampleSource {
 
   std::map<std::uint64_t, Counters> counters_;
   std::optional<Error> failure_;
+  bool missed_changes_ = false;
   std::vector<std::uint64_t> retired_;
 };
 

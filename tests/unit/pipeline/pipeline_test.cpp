@@ -132,6 +132,20 @@ TEST_F(PipelineTest, UnnamedCgroupsShareOneSeriesUntilAWalkFindsThem) {
   EXPECT_EQ(count(**pass(), "/late.slice"), 1U);
 }
 
+TEST_F(PipelineTest, ARemovalThatNoEventToldIsFoundByAWalk) {
+  tree_.put({{"gone.slice/"}});
+  const std::uint64_t gone = tree_.inode("gone.slice");
+  kernel_.charge(gone, kSleep, 1000, 3);
+  EXPECT_EQ(count(**pass(), "/gone.slice"), 3U);
+  tree_.remove_directory("gone.slice");
+  kernel_.miss_cgroup_changes();
+  clock_.advance(10s);
+  std::ignore = pass();
+  clock_.advance(61s);
+  EXPECT_EQ(count(**pass(), "/(removed)"), 3U);
+  EXPECT_EQ(kernel_.retired(), std::vector<std::uint64_t>{gone});
+}
+
 TEST_F(PipelineTest, AFailedReadLeavesTheSeriesAsTheyWere) {
   const std::uint64_t nginx = tree_.inode("system.slice/nginx.service");
   kernel_.charge(nginx, kSleep, 1000, 2);

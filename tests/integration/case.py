@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The base of every test: a daemon, cgroups of its own, and comparisons that say what was seen."""
+
+import os
+import sys
+import unittest
+
+import host
+from daemon import Daemon
+from window import Workload, WorkloadEnded
+
+PREFIX = f"/offcpud-test-{os.getpid()}"
+SKIPPED = 77
+
+
+class Case(unittest.TestCase):
+    """Uses the suite's daemon; a class with `settings` starts one of its own."""
+
+    settings = None
+    _shared = None
+
+    @classmethod
+    def setUpClass(cls):
+        reason = host.unavailable()
+        if reason:
+            raise unittest.SkipTest(reason)
+        cls.daemon = None
+        if cls.settings is None:
+            cls.daemon = Case._shared or Daemon.of_suite()
+            if cls.daemon is None:
+                cls.daemon = Case._shared = Daemon.start()
+                unittest.addModuleCleanup(Case._stop_shared)
+        else:
+            cls.daemon = Daemon.start(**cls.settings)
+            cls.addClassCleanup(cls.daemon.stop)
+
+    @staticmethod
+    def _stop_shared():
+        Case._shared.stop()
+        Case._shared = None
+
+    def setUp(self):
+        self._cgroups = 0
+        print(f"\n{self.id().split('.', 1)[1]}", flush=True)
+
+    def new_cgroup(self, name=None):
+        self._cgroups += 1
+        test = self.id().rsplit(".", 1)[1].replace("test_", "")
+        cgroup = host.Cgroup(name or f"{PREFIX}-{test}-{self._cgroups}")
+        self.addCleanup(cgroup.remove)
+        return cgroup
+
+    def start(self, name, *arguments, **options):
+        """A Workload at its first gate, in a cgroup of its own."""
+        options.setdefault("cgroup", None)
+        cgroup = options.pop("cgroup") or self.new_cgroup()
+        try:
+            workload = Workload(self.daemon, cgroup, name, *arguments, **options)
+        except WorkloadEnded as ended:
+            if ended.args[0] == SKIPPED:
+                self.skipTest(f"{name} cannot run on this kernel")
+            raise
+        self.addCleanup(workload.end)
+        return workload
+
+    def run_workload(self, name, *arguments, attempts=4, **options):
+        """The Window of a whole run, checked for losses. Where the host guards process 1, a run in
+        which it hid switches is repeated: exact comparisons want an undisturbed one."""
+        for attempt in range(attempts):
+            workload = self.start(name, *arguments, **options)
+            workload.go()
+            window = workload.finish()
+            if not window.slack() or attempt + 1 == attempts:
+                break
+        self.expect_nothing_lost(window)
+        return window
+
+    # --- comparisons; each prints a line
+
+    def say(self, ok, what, expected, seen):
+        print(f"  {'ok  ' if ok else 'FAIL'} {what}: expected {expected}, seen {seen}", flush=True)
+        if not ok:
+            self.fail(f"{what}: expected {expected}, seen {seen}")
+
+    def expect_equal(self, what, expected, seen, slack=0):
+        within = f" (+-{slack} counted as missed)" if slack else ""
+        self.say(expected - slack <= seen <= expected + slack, what, f"{expected}{within}", seen)
+
+    def expect_close(self, what, expected, seen, tolerance=0.01, absolute=0.0):
+        margin = max(abs(expected) * tolerance, absolute)
+        self.say(
+            abs(seen - expected) <= margin, what, f"{expected:.6f} +-{margin:.6f}", f"{seen:.6f}"
+        )
+
+    def expect_at_least(self, what, expected, seen):
+        self.say(seen >= expected, what, f">= {expected}", seen)
+
+    def expect_at_most(self, what, expected, seen):
+        self.say(seen <= expected, what, f"<= {expected}", seen)
+
+    def expect_nothing_lost(self, window):
+        lost, allowed = window.lost(), window.allowed_losses()
+        worse = {cause: n for cause, n in lost.items() if n > allowed.get(cause, 0)}
+        expected = f"none, or at most {allowed} beside a guarded init" if allowed else "none"
+        self.say(not worse, "lost events", expected, lost or "none")
+
+    def expect_counts(self, window, cgroup=None):
+        """Every voluntary switch is one blocked episode and every involuntary one a preemption."""
+        books = window.books(cgroup)
+        slack = window.slack()
+        preempted = window.runqueue("preempted", cgroup).count
+        throttled = window.runqueue("throttled", cgroup).count
+        self.expect_equal(
+            "blocked episodes (voluntary switches)",
+            books.voluntary,
+            window.blocked(cgroup=cgroup).count,
+            slack,
+        )
+        self.expect_equal(
+            "preempted and throttled (involuntary switches)",
+            books.involuntary,
+            preempted + throttled,
+            slack,
+        )
+        self.expect_equal(
+            "waits after wakeup (wakeups)",
+            books.voluntary,
+            window.runqueue("wakeup", cgroup).count,
+            slack,
+        )
+
+    def expect_running(self, window, cgroup=None, tolerance=0.01):
+        """Running time equals schedstat's; the two clocks are read some 100 ns apart at a switch."""
+        books = window.books(cgroup)
+        self.expect_close(
+            "running seconds (schedstat)",
+            books.run_ns / 1e9,
+            window.running(cgroup),
+            tolerance,
+            absolute=books.switches * 1e-6 + self.lost_seconds(window, books),
+        )
+
+    @staticmethod
+    def lost_seconds(window, books):
+        """What the switches that a guarded host hides may have cost: each one average stay."""
+        slack = window.slack()
+        average = (books.run_ns + books.run_delay_ns) / 1e9 / max(1, books.switches)
+        return slack * max(0.004, 4 * average)
+
+
+def main():
+    """Runs the module's tests; status 77 with the reason when every one of them was skipped."""
+    program = unittest.main(exit=False, verbosity=0)
+    result = program.result
+    if not result.wasSuccessful():
+        sys.exit(1)
+    if result.testsRun == len(result.skipped) or (result.skipped and not result.testsRun):
+        print("SKIP:", "; ".join(sorted({reason for _, reason in result.skipped})))
+        sys.exit(SKIPPED)

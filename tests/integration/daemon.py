@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The daemon under test: one for the whole suite, or one of a test's own with other settings."""
+
+import json
+import os
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+import prometheus_text
+
+BUILD = Path(os.environ.get("OFFCPUD_BUILD", Path(__file__).resolve().parents[2] / "build"))
+SUITE = BUILD / "tests" / "integration" / "suite_daemon.json"  # written by `suite_daemon start`
+SETTINGS = {"min_pass_interval": "10ms"}  # a scrape sees what happened up to then
+BLOCKED = "offcpud_blocked_seconds"
+RUNQUEUE = "offcpud_runqueue_wait_seconds"
+LOST = "offcpud_lost_events_total"
+
+
+class Scrape:
+    """One answer of /metrics, strictly parsed."""
+
+    def __init__(self, families, size):
+        self.families = families
+        self.size = size
+
+    def histogram(self, family, **labels):
+        """The sum of the histograms that carry these labels, as {upper bound: episodes in the
+        bucket}, and their sum in seconds."""
+        buckets, total = {}, 0.0
+        wanted = set(labels.items())
+        for having, one in self.families[family].histograms.items() if family in self.families else ():
+            if not wanted <= having:
+                continue
+            below = 0
+            for bound, cumulative in one.buckets.items():
+                buckets[bound] = buckets.get(bound, 0) + cumulative - below
+                below = cumulative
+            total += one.sum
+        return buckets, total
+
+    def value(self, name, **labels):
+        """The sum of the samples of this name that carry these labels."""
+        wanted = set(labels.items())
+        if name not in self.families:
+            return 0.0
+        return sum(v for (_, having), v in self.families[name].samples.items() if wanted <= having)
+
+    def labels_of(self, cgroup):
+        """Every label set of the series of a cgroup, without reason and cause."""
+        found = set()
+        for family in (BLOCKED, RUNQUEUE):
+            for having in self.families[family].histograms if family in self.families else ():
+                if ("cgroup", cgroup) in having:
+                    found.add(frozenset(p for p in having if p[0] not in ("reason", "cause")))
+        return found
+
+    def cgroups(self):
+        found = set()
+        for family in (BLOCKED, RUNQUEUE):
+            for having in self.families[family].histograms if family in self.families else ():
+                found.add(dict(having)["cgroup"])
+        return found
+
+    def lost(self):
+        if LOST not in self.families:
+            raise AssertionError(f"no {LOST}")
+        return {dict(having)["cause"]: v for (_, having), v in self.families[LOST].samples.items()}
+
+
+class Daemon:
+    """A client of a running daemon; `start` runs one and `stop` ends it."""
+
+    def __init__(self, port, process=None):
+        self.port = port
+        self._process = process
+        self._reader = prometheus_text.Reader()
+
+    @staticmethod
+    def program():
+        return os.environ.get("OFFCPUD", str(BUILD / "bin" / "offcpud"))
+
+    @classmethod
+    def start(cls, log_path=None, **settings):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        state = tempfile.TemporaryDirectory(prefix="offcpud-state-")
+        command = [cls.program(), "--listen", f"127.0.0.1:{port}", "--state-dir", state.name]
+        for key, value in {**SETTINGS, **settings}.items():
+            command += ["--set", f"{key}={value}"]
+        log_path = log_path or Path(state.name) / "log"
+        with open(log_path, "wb") as log:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        daemon = cls(port, process)
+        daemon._state = state
+        for _ in range(600):
+            said = Path(log_path).read_text(errors="replace")
+            if "ready" in said:
+                return daemon
+            if process.poll() is not None:
+                raise RuntimeError(f"offcpud ended with {process.returncode}: {said}")
+            time.sleep(0.05)
+        daemon.stop()
+        raise RuntimeError(f"offcpud was not ready after 30 s: {said}")
+
+    @classmethod
+    def of_suite(cls):
+        """The suite's daemon, or None when this module runs by itself."""
+        if not SUITE.exists() or "OFFCPUD_OWN_DAEMON" in os.environ:
+            return None
+        return cls(json.loads(SUITE.read_text())["port"])
+
+    def stop(self):
+        if self._process:
+            self._process.terminate()
+            try:
+                self._process.wait(10)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+            self._state.cleanup()
+
+    @property
+    def pid(self):
+        return self._process.pid
+
+    def text(self):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=30) as answer:
+            return answer.read().decode("utf-8", "strict")
+
+    def scrape(self):
+        text = self.text()
+        return Scrape(self._reader.read(text), len(text))

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// `threads` threads spin on one CPU for `ms` milliseconds of wall clock, or call into the kernel
+// all the while: `in` = user, yield (sched_yield), random (getrandom of a megabyte). Truth: what is
+// not run is waited for; schedstat's run_delay is exact for it.
+#include <sched.h>
+#include <sys/random.h>
+
+#include <atomic>
+#include <vector>
+
+#include "workload.h"
+
+using namespace workload;
+
+int main(int argc, char** argv) {
+  Options options(argc, argv);
+  const int threads = options.number("threads", 2), ms = options.number("ms", 1'000);
+  const int cpu = options.number("cpu", 0);
+  const std::string in = options.text("in", "user");
+  options.done();
+
+  static std::atomic<std::int64_t> calls{0};
+  Crew spinners(
+      Crew::Of::Threads, threads,
+      [&](int member) {
+        std::vector<unsigned char> buffer(1 << 20);
+        const std::int64_t end = now_ns() + ms * 1'000'000LL;
+        while (now_ns() < end) {
+          if (in == "yield") ::sched_yield();
+          if (in == "random" && member == 0) (void)!::getrandom(buffer.data(), buffer.size(), 0);
+          ++calls;
+        }
+      },
+      [&](int) { pin(cpu); });
+  first_gate();
+  spinners.go();
+  spinners.finished();
+
+  Report report;
+  report.add("calls", calls.load());
+  report.second_gate();
+}

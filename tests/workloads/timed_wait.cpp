@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waits `count` times about `us` microseconds in one blocking call, chosen by `kind`, that nothing
+// but its own timeout (or a timer's signal) ends. Truth: the program's own clock around the call.
+#include <linux/futex.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <sys/epoll.h>
+#include <sys/msg.h>
+#include <sys/select.h>
+#include <sys/sem.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <ctime>
+
+#include "workload.h"
+
+using namespace workload;
+
+namespace {
+
+std::int64_t wait_ns = 0;
+
+timespec relative() {
+  return {wait_ns / 1'000'000'000, wait_ns % 1'000'000'000};
+}
+timeval relative_us() {
+  return {wait_ns / 1'000'000'000, wait_ns % 1'000'000'000 / 1000};
+}
+timespec wall_deadline() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  const std::int64_t ns = now.tv_nsec + wait_ns;
+  return {now.tv_sec + ns / 1'000'000'000, ns % 1'000'000'000};
+}
+
+// SIGALRM ends the next call, which has no timeout of its own.
+void alarm_in_time() {
+  const itimerval timer{{0, 0}, relative_us()};
+  ::setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+int receiving_socket(int domain, int type) {
+  const int socket = ::socket(domain, type, 0);
+  const timeval timeout = relative_us();
+  ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
+  sockaddr_in any{};
+  any.sin_family = AF_INET;
+  any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (::bind(socket, reinterpret_cast<sockaddr*>(&any), sizeof any) != 0) fail("bind");
+  return socket;
+}
+
+struct Kind {
+  const char* name;
+  std::function<void()> prepare, wait;
+};
+
+std::uint64_t ticks;
+char byte;
+int fd = -1;
+int pipe_ends[2];
+std::uint32_t word = 0;
+sem_t semaphore;
+pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+pollfd never{-1, POLLIN, 0};
+epoll_event event;
+sigset_t set;
+sembuf down{0, -1, 0};
+msgbuf message;
+
+const Kind kKinds[] = {
+    {"nanosleep", [] {},
+     [] {
+       auto t = relative();
+       ::nanosleep(&t, nullptr);
+     }},
+    {"clock_nanosleep", [] {},
+     [] {
+       auto t = relative();
+       ::clock_nanosleep(CLOCK_REALTIME, 0, &t, nullptr);
+     }},
+    {"pause", [] {},
+     [] {
+       alarm_in_time();
+       ::pause();
+     }},
+    {"poll", [] {}, [] { ::poll(&never, 1, static_cast<int>(wait_ns / 1'000'000)); }},
+    {"ppoll", [] {},
+     [] {
+       auto t = relative();
+       ::ppoll(&never, 1, &t, nullptr);
+     }},
+    {"select", [] {},
+     [] {
+       auto t = relative_us();
+       ::select(0, nullptr, nullptr, nullptr, &t);
+     }},
+    {"pselect", [] {},
+     [] {
+       auto t = relative();
+       ::pselect(0, nullptr, nullptr, nullptr, &t, nullptr);
+     }},
+    {"epoll", [] { fd = ::epoll_create1(0); },
+     [] { ::epoll_wait(fd, &event, 1, static_cast<int>(wait_ns / 1'000'000)); }},
+    {"sigtimedwait",
+     [] {
+       ::sigemptyset(&set);
+       ::sigaddset(&set, SIGUSR1);
+       ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+     },
+     [] {
+       auto t = relative();
+       ::sigtimedwait(&set, nullptr, &t);
+     }},
+    {"timerfd", [] { fd = ::timerfd_create(CLOCK_MONOTONIC, 0); },
+     [] {
+       const itimerspec timer{{0, 0}, relative()};
+       ::timerfd_settime(fd, 0, &timer, nullptr);
+       (void)!::read(fd, &ticks, sizeof ticks);
+     }},
+    {"futex_wait", [] {},
+     [] {
+       auto t = relative();
+       ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &t);
+     }},
+    {"mutex_timedlock", [] { ::pthread_mutex_lock(&mutex); },
+     [] {
+       auto t = wall_deadline();
+       ::pthread_mutex_timedlock(&mutex, &t);
+     }},
+    {"condition", [] { ::pthread_mutex_lock(&mutex); },
+     [] {
+       auto t = wall_deadline();
+       ::pthread_cond_timedwait(&condition, &mutex, &t);
+     }},
+    {"semaphore", [] { ::sem_init(&semaphore, 0, 0); },
+     [] {
+       auto t = wall_deadline();
+       ::sem_timedwait(&semaphore, &t);
+     }},
+    {"sysv_semaphore", [] { fd = ::semget(IPC_PRIVATE, 1, 0600); },
+     [] {
+       auto t = relative();
+       ::semtimedop(fd, &down, 1, &t);
+     }},
+    {"recv", [] { fd = receiving_socket(AF_INET, SOCK_DGRAM); },
+     [] { (void)!::recv(fd, &byte, 1, 0); }},
+    {"socket_read", [] { fd = receiving_socket(AF_INET, SOCK_DGRAM); },
+     [] { (void)!::read(fd, &byte, 1); }},
+    {"accept",
+     [] {
+       fd = receiving_socket(AF_INET, SOCK_STREAM);
+       ::listen(fd, 1);
+     },
+     [] { (void)!::accept(fd, nullptr, nullptr); }},
+    {"pipe_read", [] { (void)!::pipe(pipe_ends); },
+     [] {
+       alarm_in_time();
+       (void)!::read(pipe_ends[0], &byte, 1);
+     }},
+    {"message_queue", [] { fd = ::msgget(IPC_PRIVATE, 0600); },
+     [] {
+       alarm_in_time();
+       (void)!::msgrcv(fd, &message, 1, 0, 0);
+     }},
+};
+
+void clean_up(const std::string& kind) {
+  if (kind == "sysv_semaphore") ::semctl(fd, 0, IPC_RMID);
+  if (kind == "message_queue") ::msgctl(fd, IPC_RMID, nullptr);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options(argc, argv);
+  const int count = options.number("count", 20);
+  wait_ns = options.number("us", 5'000) * 1000LL;
+  const std::string name = options.text("kind", "nanosleep");
+  options.done();
+  const Kind* kind = nullptr;
+  for (const Kind& k : kKinds) {
+    if (name == k.name) kind = &k;
+  }
+  if (!kind) fail("unknown kind " + name);
+  struct sigaction action = {};
+  action.sa_handler = [](int) {};  // without SA_RESTART: the call ends
+  ::sigaction(SIGALRM, &action, nullptr);
+
+  kind->prepare();
+  static Waits waits;
+  first_gate();
+  for (int i = 0; i < count; ++i) timed(waits, [&] { return kind->wait(), 0; });
+  clean_up(name);
+
+  Report report;
+  report.add("wait", waits);
+  report.second_gate();
+}
