@@ -142,8 +142,9 @@ static __always_inline __u32 reason_of(struct task_struct *task, struct thread *
 
 	if (state & (TASK_STOPPED | TASK_TRACED | TASK_FROZEN))
 		return OFFCPUD_BLOCKED_STOPPED;
-	/* A parent in vfork is marked as frozen too, for the freezer not to wait for it (kernel/fork.c,
-	 * wait_for_vfork_done), but it waits uninterruptibly; what the freezer holds does not. */
+	/* A parent in vfork is marked as frozen too, for the freezer not to wait for it
+	 * (kernel/fork.c, wait_for_vfork_done), but it waits uninterruptibly; what the freezer
+	 * holds does not. */
 	if ((state & TASK_INTERRUPTIBLE) && BPF_CORE_READ_BITFIELD(task, frozen))
 		return OFFCPUD_BLOCKED_STOPPED;
 	if (BPF_CORE_READ_BITFIELD(task, in_iowait))

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -136,9 +137,9 @@ void print_memory() {
   row("shared", [&](double) { return kSubjects * kSubject; });
   row("sharded, one per 4 CPUs, no limit",
       [&](double cpus) { return kSubjects * kSubject * std::max(1.0, cpus / 4); });
-  row("sharded, 64 MiB limit", [&](double cpus) {
-    const double shards = std::min(cpus, static_cast<double>(64U << 20) / (kSubjects * kSubject));
-    return kSubjects * kSubject * static_cast<unsigned>(shards);
+  row("sharded, one per 4 CPUs, 64 MiB limit", [&](double cpus) {
+    const double affordable = std::floor((64U << 20) / (kSubjects * kSubject));
+    return kSubjects * kSubject * std::max(1.0, std::min(cpus / 4, affordable));
   });
   row("percpu", [&](double cpus) { return kSubjects * kSubject * cpus; });
   row("shared, u32 slots", [&](double) { return kSubjects * kNarrow; });
