@@ -9,7 +9,7 @@
 namespace offcpud {
 
 namespace {
-// Up to this many CPUs share a cache line without a cost that can be measured (decision 0001).
+// CPUs that share a shard: a real workload hardly shows what that costs (decision 0001).
 constexpr std::uint32_t kCpusPerShard = 4;
 }  // namespace
 
