@@ -73,6 +73,7 @@ class Moment:
         self.init_switches = host.switches_of_init()
         self.host_switches = host.switches_of_host()
         self.idle = host.idle_seconds()
+        self.stolen = host.stolen_seconds()
         self.scrape = daemon.scrape()
 
 
