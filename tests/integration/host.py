@@ -107,6 +107,10 @@ def accounts_of_process(pid):
     return {tid: of for tid, of in found.items() if of}
 
 
+def cgroups_present():
+    return sum(1 for _ in cgroup2_root().rglob("cgroup.procs"))
+
+
 class Cgroup:
     """A cgroup of the v2 hierarchy, made on construction."""
 

@@ -15,7 +15,7 @@ import time
 from dataclasses import dataclass, field
 
 import host
-from daemon import BLOCKED, BUILD, RUNQUEUE
+from daemon import BLOCKED, BUILD, RUNQUEUE, die_with_the_tester
 
 WORKLOADS = BUILD / "tests" / "workloads" / "bin"
 GUARDED_SHARE = 0.005  # of a test's switches that may be lost where host.init_is_guarded()
@@ -175,6 +175,7 @@ class Workload:
         self._daemon, self._cgroups = daemon, [cgroup, *others]
 
         def enter():
+            die_with_the_tester()
             if on_start:
                 on_start()
             cgroup.enter()
