@@ -60,11 +60,10 @@ class RunQueue(Case):
         self.expect_equal("blocked episodes but the gates", 0, blocked, 2)
 
     def test_yield_is_a_preemption(self):
-        """Most calls of sched_yield do not switch; those that do are waits for a CPU."""
+        """A call of sched_yield that switches is a wait for a CPU; one that does not is nothing."""
         window = self.run_workload("spinner", "--threads", 2, "--ms", 400, "--in", "yield")
         self.expect_counts(window)
         self.expect_at_least("preempted", 20, window.runqueue("preempted").count)
-        self.expect_at_least("calls", window.runqueue("preempted").count, window.report["calls"])
 
     def test_throttled_by_cpu_max(self):
         """A spinner with 20 % of a CPU: waits of some 80 ms, and not blocked ones."""
