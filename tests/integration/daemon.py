@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The daemon under test: one for the whole suite, or one of a test's own with other settings."""
 
+import ctypes
 import json
 import os
+import signal
 import socket
 import subprocess
 import tempfile
@@ -18,6 +20,11 @@ SETTINGS = {"min_pass_interval": "10ms"}  # a scrape sees what happened up to th
 BLOCKED = "offcpud_blocked_seconds"
 RUNQUEUE = "offcpud_runqueue_wait_seconds"
 LOST = "offcpud_lost_events_total"
+
+
+def die_with_the_tester():
+    """For a child, between fork and exec: no daemon or workload outlives a test that was killed."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 class Scrape:
@@ -94,7 +101,8 @@ class Daemon:
             command += ["--set", f"{key}={value}"]
         log_path = log_path or Path(state.name) / "log"
         with open(log_path, "wb") as log:
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                       preexec_fn=die_with_the_tester)
         daemon = cls(port, process)
         daemon._state = state
         for _ in range(600):

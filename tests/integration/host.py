@@ -56,6 +56,13 @@ def idle_seconds():
     return (int(cpu[4]) + int(cpu[5])) / os.sysconf("SC_CLK_TCK")
 
 
+def stolen_seconds():
+    """Time of all CPUs in interrupts and taken by a hypervisor: schedstat leaves it out of a thread's
+    running time, the daemon's clock does not (user ticks of 10 ms)."""
+    cpu = Path("/proc/stat").read_text().split("\n", 1)[0].split()
+    return sum(int(cpu[i]) for i in (6, 7, 8)) / os.sysconf("SC_CLK_TCK")
+
+
 @dataclass(frozen=True)
 class Account:
     """One thread's own bookkeeping: /proc/PID/task/TID/{status,schedstat}."""
@@ -98,6 +105,10 @@ def accounts_of_process(pid):
         return {}
     found = {int(task.name): account(task) for task in tasks}
     return {tid: of for tid, of in found.items() if of}
+
+
+def cgroups_present():
+    return sum(1 for _ in cgroup2_root().rglob("cgroup.procs"))
 
 
 class Cgroup:

@@ -50,7 +50,7 @@ class Prometheus(Case):
         self.addCleanup(server.wait, 10)
         self.addCleanup(server.terminate)
         cgroup = self.new_cgroup()
-        sleeper = self.start("sleeper", "--count", 900, "--us", 10_000, cgroup=cgroup)
+        sleeper = self.start("sleeper", "--count", 6_000, "--us", 10_000, cgroup=cgroup)
         sleeper.go()
         for quantile in (0.5, 0.9):
             value = self.answer(
@@ -61,12 +61,12 @@ class Prometheus(Case):
         mean = self.answer(port, f"sum(rate(offcpud_blocked_seconds_sum{of_sleeper})) / "
                            f"sum(rate(offcpud_blocked_seconds_count{of_sleeper}))")
         self.expect_close("mean sleep", 0.0101, mean, 0.05)
-        sleeper.finish()
+        sleeper.process.kill()
 
     def answer(self, port, query):
         """The number that answers a query; waits until there are enough scrapes for one."""
         url = f"http://127.0.0.1:{port}/api/v1/query?" + urllib.parse.urlencode({"query": query})
-        for _ in range(50):
+        for _ in range(120):
             try:
                 with urllib.request.urlopen(url, timeout=5) as reply:
                     found = json.load(reply)["data"]["result"]

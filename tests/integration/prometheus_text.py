@@ -42,16 +42,18 @@ class Family:
 
 
 class Reader:
-    """Parses scrape after scrape; remembers the label sets it has checked, so only values are new."""
+    """Parses scrape after scrape; remembers the label sets of the last one, so that only those that
+    are new are checked again."""
 
     def __init__(self):
-        self._known = {}
+        self._known, self._last = {}, {}
 
     def read(self, text):
         """Returns {family name: Family}, or raises FormatError."""
         if not text.endswith("\n"):
             raise FormatError("the last line does not end")
         families, current = {}, None
+        self._known, self._last = {}, self._known
         for line in text.split("\n")[:-1]:
             if line.startswith("# "):
                 current = self._comment(line, families, current)
@@ -89,9 +91,7 @@ class Reader:
 
     def _sample(self, line, family):
         head, _, number = line.rpartition(" ")
-        known = self._known.get(head)
-        if known is None:
-            known = self._known[head] = parse_head(head)
+        known = self._known[head] = self._last.get(head) or parse_head(head)
         name, labels = known
         if not VALUE.fullmatch(number):
             raise FormatError(f"bad value: {line!r}")

@@ -60,11 +60,10 @@ class RunQueue(Case):
         self.expect_equal("blocked episodes but the gates", 0, blocked, 2)
 
     def test_yield_is_a_preemption(self):
-        """Most calls of sched_yield do not switch; those that do are waits for a CPU."""
+        """A call of sched_yield that switches is a wait for a CPU; one that does not is nothing."""
         window = self.run_workload("spinner", "--threads", 2, "--ms", 400, "--in", "yield")
         self.expect_counts(window)
         self.expect_at_least("preempted", 20, window.runqueue("preempted").count)
-        self.expect_at_least("calls", window.runqueue("preempted").count, window.report["calls"])
 
     def test_throttled_by_cpu_max(self):
         """A spinner with 20 % of a CPU: waits of some 80 ms, and not blocked ones."""
@@ -120,19 +119,12 @@ class Identity(Case):
         to threads x wall clock."""
         window = self.run_workload("busy_mix", "--ms", 10_000, attempts=1)
         blocked, queued, ran = window.blocked(), window.runqueue(), window.running()
-        threads = len(window.after.accounts[window.cgroup])
-        wall = threads * (window.after.time - window.before.time)
-        # At the gates every thread is blocked: the wait that ends the window is not over, the one
-        # that began before it is whole. Both last about as long as the tester looks around.
-        gates = threads * (window.after.time - window.before.time - window.wall)
-        total = blocked.seconds + queued.seconds + ran
+        wall = window.report["between_gates_ns"] / 1e9
         self.expect_counts(window)
         self.expect_close(
             f"blocked {blocked.seconds:.3f} + run queue {queued.seconds:.3f} + running {ran:.3f} s",
-            wall, total, 0.01, absolute=gates + self.lost_seconds(window, window.books()))
-        books = window.books()
-        self.expect_close("running (schedstat)", books.run_ns / 1e9, ran,
-                          absolute=self.lost_seconds(window, books))
+            wall, blocked.seconds + queued.seconds + ran)
+        self.expect_running(window)
 
 
 if __name__ == "__main__":

@@ -23,14 +23,14 @@ def counters(families):
 
 
 class Scrapes(Case):
-    settings = {"linger": "10s", "max_series": 600, "max_cgroups": 8192}
+    settings = {"linger": "10s", "max_series": 200, "max_cgroups": 8192}
 
     def test_thousand_scrapes_while_cgroups_come_and_go(self):
         """D7, D9, D19: no counter goes down while its series exists, no duplicate label set, _count
         is the +Inf bucket (the parser refuses the rest), and host-wide totals never go down."""
         parent = self.new_cgroup()
         churn = self.start("cgroup_churn", "--parent", parent.directory, "--count", 1_000_000,
-                           "--us", 2_000, "--pause_us", 20_000, "--name", "churn-")
+                           "--us", 2_000, "--pause_us", 40_000, "--name", "churn-")
         again = self.start("cgroup_churn", "--parent", parent.directory, "--count", 1_000_000,
                            "--us", 1_000, "--pause_us", 30_000, "--keep_name", 1, cgroup=None)
         churn.go()

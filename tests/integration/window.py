@@ -15,7 +15,7 @@ import time
 from dataclasses import dataclass, field
 
 import host
-from daemon import BLOCKED, BUILD, RUNQUEUE
+from daemon import BLOCKED, BUILD, RUNQUEUE, die_with_the_tester
 
 WORKLOADS = BUILD / "tests" / "workloads" / "bin"
 GUARDED_SHARE = 0.005  # of a test's switches that may be lost where host.init_is_guarded()
@@ -73,6 +73,7 @@ class Moment:
         self.init_switches = host.switches_of_init()
         self.host_switches = host.switches_of_host()
         self.idle = host.idle_seconds()
+        self.stolen = host.stolen_seconds()
         self.scrape = daemon.scrape()
 
 
@@ -174,6 +175,7 @@ class Workload:
         self._daemon, self._cgroups = daemon, [cgroup, *others]
 
         def enter():
+            die_with_the_tester()
             if on_start:
                 on_start()
             cgroup.enter()

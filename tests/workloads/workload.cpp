@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -23,6 +24,12 @@ namespace workload {
 namespace {
 
 std::int64_t gate_passed_ns = 0;
+
+// Over all threads: from going to sleep at the first gate to going to sleep at the second.
+std::atomic<std::int64_t>& between_gates_ns() {
+  static auto& sum = shared<std::atomic<std::int64_t>>();
+  return sum;
+}
 
 void wait_for_byte(int fd) {
   char byte = 0;
@@ -125,6 +132,7 @@ void* shared_memory(std::size_t bytes) {
 }
 
 Crew::Crew(Of what, int members, const Part& part, const Part& before_gate) : members_(members) {
+  between_gates_ns();  // before any fork
   if (::pipe(start_) != 0 || ::pipe(done_) != 0 || ::pipe(end_) != 0) fail("pipe");
   for (int i = 0; i < members; ++i) {
     if (what == Of::Threads) {
@@ -142,9 +150,11 @@ Crew::Crew(Of what, int members, const Part& part, const Part& before_gate) : me
 
 void Crew::member(int index, const Part& part, const Part& before_gate) {
   if (before_gate) before_gate(index);
+  between_gates_ns() -= now_ns();
   wait_for_byte(start_[0]);
   part(index);
   if (::write(done_[1], "", 1) != 1) fail("write");
+  between_gates_ns() += now_ns();
   wait_for_byte(end_[0]);  // never comes: the end of the program ends every member
 }
 
@@ -160,6 +170,7 @@ void Crew::finished() {
 void first_gate() {
   std::puts("gate");
   std::fflush(stdout);
+  between_gates_ns() -= now_ns();
   wait_for_byte(STDIN_FILENO);
   gate_passed_ns = now_ns();
 }
@@ -170,6 +181,7 @@ void Report::second_gate() const {
   ::getrusage(RUSAGE_CHILDREN, &children);
   std::string text = "{\"start_ns\":" + std::to_string(gate_passed_ns) +
                      ",\"end_ns\":" + std::to_string(now_ns()) +
+                     ",\"between_gates_ns\":" + std::to_string(between_gates_ns() + now_ns()) +
                      ",\"nvcsw\":" + std::to_string(self.ru_nvcsw) +
                      ",\"nivcsw\":" + std::to_string(self.ru_nivcsw) +
                      ",\"children_nvcsw\":" + std::to_string(children.ru_nvcsw) +

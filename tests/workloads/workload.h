@@ -75,8 +75,10 @@ T& shared() {
 // Says "gate" and waits for a byte on standard input; the tester reads the counters meanwhile.
 void first_gate();
 
-// Prints one JSON object: wall clock between the gates, getrusage, schedstat of every thread, and
-// what was added here; then waits for the tester at the second gate and ends the program.
+// Prints one JSON object: wall clock between the gates, of the main thread (start_ns, end_ns) and
+// summed over all threads from going to sleep to going to sleep (between_gates_ns), getrusage,
+// schedstat of every thread, and what was added here; then waits for the tester at the second gate
+// and ends the program.
 class Report {
  public:
   void add(const std::string& name, const Waits& waits) { waits_.emplace_back(name, &waits); }
