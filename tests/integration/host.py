@@ -133,6 +133,8 @@ class Cgroup:
     def remove(self):
         for _ in range(200):
             try:
+                for below in [d for d in self.directory.iterdir() if d.is_dir()]:
+                    below.rmdir()
                 self.directory.rmdir()
                 return
             except FileNotFoundError:

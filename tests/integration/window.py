@@ -189,7 +189,12 @@ class Workload:
         )
         if self.process.stdout.readline() != "gate\n":
             raise WorkloadEnded(self.process.wait())
-        self.before = Moment(daemon, self._cgroups, self.process)
+        try:
+            self.before = Moment(daemon, self._cgroups, self.process)
+        except BaseException:
+            self.process.kill()
+            self.end()
+            raise
 
     def go(self):
         self.process.stdin.write("g")
@@ -205,8 +210,8 @@ class Workload:
         return Window(self.before, self.after, self._cgroups, json.loads(line))
 
     def end(self):
+        self.process.stdin.close()
         if self.process.poll() is None:
-            self.process.stdin.close()
             try:
                 self.process.wait(10)
             except subprocess.TimeoutExpired:
