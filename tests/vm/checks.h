@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checks of the probe. Each says one or more results; run knows their names.
+#pragma once
+
+#include "base/result.h"
+#include "cgroup.h"
+#include "kernel/bpf_sample_source.h"
+#include "kernel/bpf_session.h"
+#include "kernel/cgroup_events.h"
+#include "kernel/feature_probe.h"
+#include "kernel_objects.h"
+
+namespace offcpud::test {
+
+// kernel_checks.cpp
+void check_features(const FeatureReport& features);
+void check_refused(const Error& error);
+void check_instructions(const BpfSession& session);
+void check_nothing_left(const BpfObjects& before);
+void check_attach_cycles(const FeatureReport& features);
+
+// known_waits_check.cpp
+void check_known_waits(BpfSampleSource& source, const Cgroup& cgroup,
+                       const FeatureReport& features);
+
+// load_checks.cpp
+void check_forks(BpfSampleSource& source, const Cgroup& cgroup);
+void check_throttled(BpfSampleSource& source, const FeatureReport& features);
+void check_cgroup_events(CgroupEvents* events, const Cgroup& cgroup);  // after its removal
+void check_losses(const BpfSession& session, BpfSampleSource& source,
+                  const FeatureReport& features);
+
+}  // namespace offcpud::test
