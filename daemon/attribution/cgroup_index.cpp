@@ -51,7 +51,6 @@ void CgroupIndex::apply(const CgroupChange& change, MonotonicTime now) {
   const auto item = entries_.find(change.id);
   if (item == entries_.end()) return;
   mark_removed(*item, now);
-  if (change.kind == CgroupChange::Kind::Released) item->second.released = true;
 }
 
 void CgroupIndex::create(const CgroupChange& change, MonotonicTime now) {
@@ -61,8 +60,7 @@ void CgroupIndex::create(const CgroupChange& change, MonotonicTime now) {
     ++unplaced_events_;
     return;
   }
-  const std::string& above = parent->second.path;
-  std::string path = (above == "/" ? "" : above) + "/" + change.name;
+  std::string path = child_path(parent->second.path, change.name, change.id);
   if (cgroup_depth(path) > kMaxCgroupDepth) {
     ++unplaced_events_;
     return;

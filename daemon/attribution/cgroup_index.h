@@ -20,7 +20,7 @@ namespace offcpud {
 
 // A cgroup directory came or went (mirror of offcpud_cgroup_event, decoded).
 struct CgroupChange {
-  enum class Kind { Created, Removed, Released };
+  enum class Kind { Created, Removed };
   Kind kind = Kind::Created;
   std::uint64_t id = 0;
   std::uint64_t parent_id = 0;
@@ -31,7 +31,6 @@ struct CgroupEntry {
   std::string path;                      // "/" or "/a/b", as in /proc/PID/cgroup after "0::"
   std::uint64_t parent_id = 0;           // 0 for the root
   std::optional<MonotonicTime> removed;  // when rmdir was seen
-  bool released = false;                 // the kernel dropped its last reference
 };
 
 // Maps the kernfs id of a v2 cgroup (64 bits, the inode number of its directory; kernel

@@ -10,6 +10,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/text.h"
 #include "base/unique_handle.h"
 
 namespace offcpud {
@@ -65,7 +66,6 @@ class Walker {
  private:
   void enter(int parent_fd, const char* name, std::size_t parent_index) {
     const FoundCgroup& parent = walk_.found[parent_index];
-    std::string path = (parent.path == "/" ? "" : parent.path) + "/" + name;
     UniqueFd fd(::openat(parent_fd, name, kOpenFlags));
     const int refusal = fd ? 0 : errno;
     struct stat info {};
@@ -73,6 +73,7 @@ class Walker {
         fd ? ::fstat(fd.get(), &info) : ::fstatat(parent_fd, name, &info, AT_SYMLINK_NOFOLLOW);
     if (failed != 0 && is_gone(errno)) return;
     if (failed == 0 && !S_ISDIR(info.st_mode)) return;
+    std::string path = child_path(parent.path, name, failed == 0 ? info.st_ino : 0);
     const bool foreign = failed == 0 && info.st_dev != device_;
     if (failed != 0 || foreign || cgroup_depth(path) > kMaxCgroupDepth) {
       walk_.unread.push_back(std::move(path));
@@ -90,6 +91,14 @@ class Walker {
 };
 
 }  // namespace
+
+std::string child_path(std::string_view parent, std::string_view name, std::uint64_t id) {
+  std::string path(parent == "/" ? "" : parent);
+  const std::string clean = to_valid_utf8(name);
+  path.append("/").append(clean);
+  if (clean != name) path.append("//").append(std::to_string(id));
+  return path;
+}
 
 std::size_t cgroup_depth(std::string_view path) {
   if (path == "/") return 0;

@@ -28,6 +28,11 @@ struct CgroupWalk {
   std::vector<std::string> unread;  // paths below which cgroups may exist that were not seen
 };
 
+// Path of the cgroup `name` below `parent`. A name that is no valid UTF-8 cannot be a label as it
+// is; cleaned, it could be the same as another one's. Then "//" and the id follow, which no path of
+// valid names contains, so that two cgroups never share a path.
+std::string child_path(std::string_view parent, std::string_view name, std::uint64_t id);
+
 // Number of names in `path`; 0 for "/".
 std::size_t cgroup_depth(std::string_view path);
 

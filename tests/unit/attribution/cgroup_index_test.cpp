@@ -34,7 +34,6 @@ class CgroupIndexEvents : public testing::Test {
     index_.apply({Kind::Created, id, parent, name}, at(now));
   }
   void remove(std::uint64_t id, int now) { index_.apply({Kind::Removed, id, 0, {}}, at(now)); }
-  void release(std::uint64_t id, int now) { index_.apply({Kind::Released, id, 0, {}}, at(now)); }
 
   std::string path_of(std::uint64_t id) const {
     const CgroupEntry* entry = index_.find(id);
@@ -58,31 +57,36 @@ TEST_F(CgroupIndexEvents, NamesWhatIsCreated) {
   EXPECT_EQ(index_.size(), 3U);
 }
 
+TEST_F(CgroupIndexEvents, NamesThatLookAlikeOnceCleanedHaveTheirOwnPaths) {
+  create(5, kRoot, "bad\xff");
+  create(6, kRoot, "bad\xfe");
+  create(7, kRoot, "bad\uFFFD");
+  EXPECT_EQ(path_of(5), "/bad\uFFFD//5");
+  EXPECT_EQ(path_of(6), "/bad\uFFFD//6");
+  EXPECT_EQ(path_of(7), "/bad\uFFFD");
+  EXPECT_TRUE(is_live(5) && is_live(6) && is_live(7));
+  create(8, 5, "child");
+  EXPECT_EQ(path_of(8), "/bad\uFFFD//5/child");
+  remove(5, 2);
+  EXPECT_EQ(index_.nearest_live_ancestor("/bad\uFFFD//5"), "/bad\uFFFD");
+}
+
 TEST_F(CgroupIndexEvents, RemovedCgroupKeepsItsName) {
   create(5, kRoot, "a");
   remove(5, 7);
   EXPECT_EQ(path_of(5), "/a");
   EXPECT_EQ(index_.find(5)->removed, at(7));
-  EXPECT_FALSE(index_.find(5)->released);
 }
 
 TEST_F(CgroupIndexEvents, FirstSightOfTheRemovalCounts) {
   create(5, kRoot, "a");
   remove(5, 7);
-  release(5, 9);
+  remove(5, 9);
   EXPECT_EQ(index_.find(5)->removed, at(7));
-  EXPECT_TRUE(index_.find(5)->released);
-}
-
-TEST_F(CgroupIndexEvents, ReleaseWithoutRemovalRemoves) {
-  create(5, kRoot, "a");
-  release(5, 9);
-  EXPECT_EQ(index_.find(5)->removed, at(9));
 }
 
 TEST_F(CgroupIndexEvents, EndOfAnUnknownCgroupMeansNothing) {
   remove(99, 1);
-  release(98, 1);
   EXPECT_EQ(index_.size(), 1U);
   EXPECT_EQ(index_.unplaced_events(), 0U);
 }
