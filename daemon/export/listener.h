@@ -45,7 +45,8 @@ class Listener {
 };
 
 // Binds and listens; `text` as for parse_listen_address. A name is bound at the first of its
-// addresses that works. A unix socket gets mode 0660; one that nobody answers is replaced, any
+// addresses that works. A unix socket gets mode 0660, for which the umask of the process is
+// changed meanwhile: call it before other threads start. One that nobody answers is replaced, any
 // other file in its place is an error.
 Result<Listener> open_listener(std::string_view text);
 

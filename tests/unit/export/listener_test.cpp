@@ -66,9 +66,22 @@ TEST_F(UnixListenerTest, TheFileIsForOwnerAndGroupAndGoesWithTheListener) {
     EXPECT_TRUE(connect_to(address_));
     struct stat info {};
     ASSERT_EQ(::stat(path_.c_str(), &info), 0);
-    EXPECT_EQ(info.st_mode & 0007U, 0U);
+    EXPECT_EQ(info.st_mode & 0777U, 0660U);
   }
   EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+// The unit has UMask=0077, under which bind() alone would keep the group out.
+TEST_F(UnixListenerTest, TheModeDoesNotDependOnTheUmask) {
+  for (const mode_t mask : {mode_t{0077}, mode_t{0}}) {
+    const mode_t before = ::umask(mask);
+    const auto listener = open_listener(address_);
+    ::umask(before);
+    ASSERT_TRUE(listener) << listener.error().message();
+    struct stat info {};
+    ASSERT_EQ(::stat(path_.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777U, 0660U);
+  }
 }
 
 TEST_F(UnixListenerTest, ASocketThatNobodyAnswersIsReplaced) {
