@@ -139,7 +139,7 @@ Status Daemon::serve(Listener listener) {
 
 Result<int> Daemon::run() {
   notifier_.ready(status_line(status()));
-  log_info("ready: listening on " + listen_);
+  log_info("ready: " + listen_.url("/metrics"));
   return loop_->run();
 }
 
@@ -262,7 +262,7 @@ StatusReport Daemon::status() const {
   }
   const std::shared_ptr<const View> view = board_->last();
   const std::lock_guard lock(mutex_);
-  report.listen = listen_;
+  report.listen = listen_.text();
   report.passes = passes_;
   report.pass_failures = pass_failures_;
   report.config = config_status_;

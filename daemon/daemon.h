@@ -78,7 +78,7 @@ class Daemon {
   std::chrono::nanoseconds last_pass_duration_{};
   std::uint64_t passes_ = 0;
   std::uint64_t pass_failures_ = 0;
-  std::string listen_;
+  ListenAddress listen_;
   ConfigStatus config_status_;
 
   std::unique_ptr<HttpServer> server_;  // last: its threads use everything above

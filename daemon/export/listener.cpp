@@ -11,8 +11,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "config/listen_address.h"
-
 namespace offcpud {
 namespace {
 
@@ -87,7 +85,7 @@ Result<Listener> listen_tcp(ListenAddress address) {
     code = bind_and_listen(fd.get(), info->ai_addr, info->ai_addrlen);
     if (code != 0) continue;
     address.port = bound_port(fd.get());
-    return Listener(std::move(fd), address.text());
+    return Listener(std::move(fd), std::move(address));
   }
   return listen_error(code, address);
 }
@@ -139,7 +137,7 @@ Result<Listener> listen_unix(const ListenAddress& address) {
   if (!fd) return listen_error(errno, address);
   const int code = bind_and_listen_with_mode(fd.get(), unix_address(address.unix_path));
   if (code != 0) return listen_error(code, address);
-  return Listener(std::move(fd), address.text(), std::make_unique<SocketFile>(address.unix_path));
+  return Listener(std::move(fd), address, std::make_unique<SocketFile>(address.unix_path));
 }
 
 }  // namespace

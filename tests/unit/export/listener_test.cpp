@@ -22,16 +22,16 @@ using ::testing::HasSubstr;
 TEST(Listener, ReportsThePortThatTheKernelChose) {
   const auto listener = open_listener("127.0.0.1:0");
   ASSERT_TRUE(listener) << listener.error().message();
-  EXPECT_NE(listener->address(), "127.0.0.1:0");
-  EXPECT_TRUE(connect_to(listener->address()));
+  EXPECT_NE(listener->address().text(), "127.0.0.1:0");
+  EXPECT_TRUE(connect_to(listener->address().text()));
 }
 
 TEST(Listener, APortInUseSaysWhatToDo) {
   const auto first = open_listener("127.0.0.1:0");
   ASSERT_TRUE(first) << first.error().message();
-  const auto second = open_listener(first->address());
+  const auto second = open_listener(first->address().text());
   ASSERT_FALSE(second);
-  EXPECT_EQ(second.error().message(), "another process listens on " + first->address() +
+  EXPECT_EQ(second.error().message(), "another process listens on " + first->address().text() +
                                           "; stop it or choose another with --listen");
 }
 
