@@ -61,7 +61,6 @@ class Daemon {
   MonotonicTime started_ = clock_.now();
   ServiceNotifier notifier_;
   FeatureReport features_;
-  std::unique_ptr<EventLoop> loop_;
   std::unique_ptr<SelfMetrics> self_;
 
   std::optional<BpfSession> session_;
@@ -69,6 +68,7 @@ class Daemon {
   std::unique_ptr<BpfSampleSource> source_;
   std::optional<Pipeline> pipeline_;
   std::optional<ViewBoard> board_;
+  std::unique_ptr<EventLoop> loop_;  // after what its callbacks use and the descriptors it watches
   EventLoop::Timer* timer_ = nullptr;
 
   // What HTTP threads read and this thread changes.
