@@ -212,7 +212,7 @@ void Daemon::reload() {
   }
   {
     const std::lock_guard lock(mutex_);
-    config_status_.files = files_in_force(sources_);
+    if (wanted) config_status_.files = files_in_force(sources_);
     config_status_.last_reload_successful = static_cast<bool>(wanted);
     config_status_.last_reload_error = wanted ? "" : wanted.error().message();
   }
