@@ -70,6 +70,7 @@ class Daemon {
   std::optional<ViewBoard> board_;
   std::unique_ptr<EventLoop> loop_;  // after what its callbacks use and the descriptors it watches
   EventLoop::Timer* timer_ = nullptr;
+  const char* stage_ = "";  // of the pass that runs, or ran last
 
   // What HTTP threads read and this thread changes.
   mutable std::mutex mutex_;
