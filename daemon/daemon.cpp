@@ -14,6 +14,7 @@
 #include "config/config_reload.h"
 #include "export/listener.h"
 #include "runtime/logging.h"
+#include "runtime/message_ids.h"
 #include "runtime/privileges.h"
 #include "version.h"
 
@@ -86,7 +87,9 @@ Status Daemon::set_up() {
       std::make_unique<SelfMetrics>(BuildInfo{OFFCPUD_VERSION, OFFCPUD_REVISION, kernel_release()});
   for (const Feature& feature : features_.features) {
     self_->set_feature(feature.name, feature.enabled);
-    if (!feature.enabled) log_info(feature.name + " is not available: " + feature.detail);
+    if (feature.enabled) continue;
+    log_info(feature.name + " is not available: " + feature.detail,
+             {{kMessageId, kFeatureMissingId}, {"feature", feature.name}});
   }
   for (const char* stage : {kReadStage, kAttributeStage}) self_->add_stage(stage);
   self_->set_config_reload(true, clock_.wall());
@@ -110,7 +113,7 @@ Status Daemon::measure() {
 Status Daemon::wire() {
   for (const int number : {SIGTERM, SIGINT}) {
     TRY_VOID(loop_->on_signal(number, [this] {
-      log_info("stopping");
+      log_info("stopping", {{kMessageId, kStoppingId}});
       notifier_.stopping();
       board_->close();
       loop_->stop(0);
@@ -139,7 +142,8 @@ Status Daemon::serve(Listener listener) {
 
 Result<int> Daemon::run() {
   notifier_.ready(status_line(status()));
-  log_info("ready: listening on " + listen_);
+  log_info("ready: " + listen_.url("/metrics"),
+           {{kMessageId, kReadyId}, {"listen", listen_.text()}});
   return loop_->run();
 }
 
@@ -153,7 +157,8 @@ std::chrono::milliseconds Daemon::pass_interval() const {
 
 void Daemon::tick() {
   if (auto passed = pass(); !passed) {
-    log_warning_limited("pass", passed.error().message() + "; keeping the last view");
+    log_warning_limited("pass", passed.error().message() + "; keeping the last view",
+                        {{kMessageId, kPassFailedId}, {"stage", stage_}});
     return;
   }
   notifier_.feed_watchdog();
@@ -161,28 +166,28 @@ void Daemon::tick() {
 }
 
 Status Daemon::pass() {
-  const char* stage = kReadStage;
+  stage_ = kReadStage;
   const MonotonicTime begin = clock_.now();
   const auto fail = [&](Error error) {
-    self_->count_pass_failure(stage);
+    self_->count_pass_failure(stage_);
     {
       const std::lock_guard lock(mutex_);
       ++pass_failures_;
     }
     board_->give_up();
-    return std::move(error).with(stage);
+    return std::move(error).with(stage_);
   };
   follow_cgroups();  // names first: the counters may speak of cgroups that are gone by now
   auto sample = pipeline_->read();
   if (!sample) return fail(std::move(sample).error());
   const MonotonicTime read = clock_.now();
-  self_->observe_pass(stage, read - begin);
+  self_->observe_pass(stage_, read - begin);
 
-  stage = kAttributeStage;
+  stage_ = kAttributeStage;
   auto view = pipeline_->attribute(*sample);
   if (!view) return fail(std::move(view).error());
   const MonotonicTime end = clock_.now();
-  self_->observe_pass(stage, end - read);
+  self_->observe_pass(stage_, end - read);
   {
     const std::lock_guard lock(mutex_);
     ++passes_;
@@ -206,13 +211,15 @@ void Daemon::reload() {
     const std::vector<std::string> waiting = keys_needing_restart(config_, *wanted);
     if (!waiting.empty()) log_warning("takes effect on the next start: " + joined(waiting));
     apply(config_after_reload(config_, *wanted));
-    log_info("configuration reloaded");
+    log_info("configuration reloaded", {{kMessageId, kReloadedId}});
   } else {
-    log_error(wanted.error().message() + "; keeping the running configuration");
+    const std::string& error = wanted.error().message();
+    log_error(error + "; keeping the running configuration",
+              {{kMessageId, kReloadRefusedId}, {"error", error}});
   }
   {
     const std::lock_guard lock(mutex_);
-    config_status_.files = files_in_force(sources_);
+    if (wanted) config_status_.files = files_in_force(sources_);
     config_status_.last_reload_successful = static_cast<bool>(wanted);
     config_status_.last_reload_error = wanted ? "" : wanted.error().message();
   }
@@ -262,7 +269,7 @@ StatusReport Daemon::status() const {
   }
   const std::shared_ptr<const View> view = board_->last();
   const std::lock_guard lock(mutex_);
-  report.listen = listen_;
+  report.listen = listen_.text();
   report.passes = passes_;
   report.pass_failures = pass_failures_;
   report.config = config_status_;

@@ -61,7 +61,6 @@ class Daemon {
   MonotonicTime started_ = clock_.now();
   ServiceNotifier notifier_;
   FeatureReport features_;
-  std::unique_ptr<EventLoop> loop_;
   std::unique_ptr<SelfMetrics> self_;
 
   std::optional<BpfSession> session_;
@@ -69,7 +68,9 @@ class Daemon {
   std::unique_ptr<BpfSampleSource> source_;
   std::optional<Pipeline> pipeline_;
   std::optional<ViewBoard> board_;
+  std::unique_ptr<EventLoop> loop_;  // after what its callbacks use and the descriptors it watches
   EventLoop::Timer* timer_ = nullptr;
+  const char* stage_ = "";  // of the pass that runs, or ran last
 
   // What HTTP threads read and this thread changes.
   mutable std::mutex mutex_;
@@ -78,7 +79,7 @@ class Daemon {
   std::chrono::nanoseconds last_pass_duration_{};
   std::uint64_t passes_ = 0;
   std::uint64_t pass_failures_ = 0;
-  std::string listen_;
+  ListenAddress listen_;
   ConfigStatus config_status_;
 
   std::unique_ptr<HttpServer> server_;  // last: its threads use everything above

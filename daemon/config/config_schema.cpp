@@ -67,15 +67,16 @@ constexpr std::array kOptions = {
            "A removed cgroup keeps its series this long; then its totals move to the nearest "
            "living ancestor."},
     Option{"max_cgroups", TakesEffect::OnRestart,
-           NumberOption{field<&Config::max_cgroups>(), 16, 65'536},
-           "Cgroups measured apart. It sizes the kernel maps."},
+           NumberOption{field<&Config::max_cgroups>(), 16, 16'384},
+           "Cgroups measured apart. Each takes at least 16976 bytes of kernel memory: 17 MiB for "
+           "1024, 265 MiB for 16384."},
     Option{"max_series", TakesEffect::OnReload,
            NumberOption{field<&Config::max_series>(), 10, 1'000'000},
            "Histogram series on /metrics. What does not fit is summed under cgroup=\"(other)\"."},
     Option{"classic_buckets", TakesEffect::OnReload,
            NumberChoiceOption{field<&Config::classic_buckets>(), kClassicBuckets},
            "Buckets of a classic histogram: 28 are the powers of two of a second, 14 the powers "
-           "of four. Native histograms are not concerned."},
+           "of four."},
 };
 
 // Levenshtein distance; both words are short.

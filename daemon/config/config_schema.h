@@ -23,7 +23,7 @@ struct Field {
   const T& (*in)(const Config&);
 };
 
-// field<&Config::listen>(), field<&Config::snapshots, &SnapshotConfig::interval>()
+// field<&Config::listen>(); field<&Config::a, &A::b>() for a member of a member
 template <auto... Members>
 constexpr auto field() {
   using Access = decltype((std::declval<Config&>().*....*Members));

@@ -80,6 +80,10 @@ std::string ListenAddress::text() const {
   return (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
+std::string ListenAddress::url(std::string_view path) const {
+  return is_unix() ? text() : "http://" + text() + std::string(path);
+}
+
 Result<ListenAddress> parse_listen_address(std::string_view text) {
   if (text.starts_with(kUnixPrefix)) return parse_unix(text);
   const std::size_t bracket = text.starts_with('[') ? text.find(']') : 0;

@@ -17,6 +17,10 @@ struct ListenAddress {
 
   [[nodiscard]] bool is_unix() const { return !unix_path.empty(); }
   [[nodiscard]] std::string text() const;  // as a user would write it
+
+  // What a client is given to reach `path` ("/metrics"): http://HOST:PORT/metrics. A Unix socket
+  // has no URL, so that is unix:/PATH.
+  [[nodiscard]] std::string url(std::string_view path) const;
   friend bool operator==(const ListenAddress&, const ListenAddress&) = default;
 };
 

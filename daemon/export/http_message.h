@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <map>
 #include <span>
 #include <string>
 #include <utility>
@@ -16,8 +15,6 @@ namespace offcpud {
 struct Request {
   std::string method = {};
   std::string path = {};  // decoded, without the query
-  std::map<std::string, std::string, std::less<>> query = {};
-  std::string accept = {};
 };
 
 // Fills the buffer and returns the bytes written; 0 ends the body. Called by one thread at a time.

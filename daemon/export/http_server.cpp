@@ -79,19 +79,6 @@ bool has_body(MHD_Connection* connection) {
   return (!length.empty() && length != "0") || !header(connection, "Transfer-Encoding").empty();
 }
 
-MHD_Result add_argument(void* query, MHD_ValueKind, const char* name, const char* value) {
-  auto& arguments = *static_cast<decltype(Request::query)*>(query);
-  arguments.insert_or_assign(name, value != nullptr ? value : "");
-  return MHD_YES;
-}
-
-Request make_request(MHD_Connection* connection, const char* path, const char* method) {
-  Request request{
-      .method = method, .path = path, .query = {}, .accept = header(connection, "Accept")};
-  MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, &add_argument, &request.query);
-  return request;
-}
-
 Response respond_or_500(const Respond& respond, const Request& request) {
   try {
     return respond(request);
@@ -141,8 +128,7 @@ struct HttpServer::Callbacks {
         return queue(connection, error_response(413, "{\"error\": \"send no body\"}\n"));
       }
       renew(server, connection, server.limits_.response);
-      const Request request = make_request(connection, path, method);
-      return queue(connection, respond_or_500(server.respond_, request));
+      return queue(connection, respond_or_500(server.respond_, {.method = method, .path = path}));
     } catch (...) {
       return MHD_NO;  // closes the connection: there was no memory even for an error
     }
@@ -167,7 +153,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(Listener listener, Respond
 Status HttpServer::start_daemon() {
   // The library closes the descriptor that it is given.
   UniqueFd fd(::fcntl(listener_.fd(), F_DUPFD_CLOEXEC, 0));
-  if (!fd) return Error::from_errno(errno, "duplicate the listener of", listener_.address());
+  if (!fd) return Error::from_errno(errno, "duplicate the listener of", listener_.address().text());
   const auto inactivity = std::chrono::ceil<std::chrono::seconds>(limits_.request).count();
   errno = 0;
   daemon_ = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, nullptr, nullptr,
@@ -181,7 +167,8 @@ Status HttpServer::start_daemon() {
                              MHD_OPTION_NOTIFY_CONNECTION, &Callbacks::on_connection, this,  //
                              MHD_OPTION_NOTIFY_COMPLETED, &Callbacks::on_completed, this,    //
                              MHD_OPTION_END);
-  if (daemon_ == nullptr) return Error::from_errno(errno, "start HTTP on", listener_.address());
+  if (daemon_ == nullptr)
+    return Error::from_errno(errno, "start HTTP on", listener_.address().text());
   (void)fd.release();
   return {};
 }

@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <memory>
-#include <string>
 
 #include "base/result.h"
 #include "export/connection_deadlines.h"
@@ -32,8 +31,6 @@ class HttpServer {
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
-
-  [[nodiscard]] const std::string& address() const { return listener_.address(); }
 
  private:
   struct Callbacks;  // the C side

@@ -11,13 +11,11 @@
 #include <cerrno>
 #include <cstring>
 
-#include "config/listen_address.h"
-
 namespace offcpud {
 namespace {
 
 constexpr int kBacklog = 128;
-constexpr mode_t kSocketMode = 0660;
+constexpr mode_t kAllButSocketMode = 0117;  // of 0777: leaves 0660
 
 Error listen_error(int code, const ListenAddress& address) {
   const std::string text = address.text();
@@ -87,7 +85,7 @@ Result<Listener> listen_tcp(ListenAddress address) {
     code = bind_and_listen(fd.get(), info->ai_addr, info->ai_addrlen);
     if (code != 0) continue;
     address.port = bound_port(fd.get());
-    return Listener(std::move(fd), address.text());
+    return Listener(std::move(fd), std::move(address));
   }
   return listen_error(code, address);
 }
@@ -124,17 +122,22 @@ Status clear_path(const ListenAddress& address) {
   return {};
 }
 
+// Bound under a umask of its own, so that the file has its mode from the first moment on, whatever
+// the umask of the service is. A umask belongs to the process: no other thread runs yet.
+int bind_and_listen_with_mode(int fd, const sockaddr_un& name) {
+  const mode_t before = ::umask(kAllButSocketMode);
+  const int code = bind_and_listen(fd, reinterpret_cast<const sockaddr*>(&name), sizeof(name));
+  ::umask(before);
+  return code;
+}
+
 Result<Listener> listen_unix(const ListenAddress& address) {
   TRY_VOID(clear_path(address));
   UniqueFd fd = make_socket(AF_UNIX);
   if (!fd) return listen_error(errno, address);
-  // Before bind, so that the file never exists with a wider mode.
-  if (::fchmod(fd.get(), kSocketMode) != 0) return listen_error(errno, address);
-  const sockaddr_un name = unix_address(address.unix_path);
-  const int code =
-      bind_and_listen(fd.get(), reinterpret_cast<const sockaddr*>(&name), sizeof(name));
+  const int code = bind_and_listen_with_mode(fd.get(), unix_address(address.unix_path));
   if (code != 0) return listen_error(code, address);
-  return Listener(std::move(fd), address.text(), std::make_unique<SocketFile>(address.unix_path));
+  return Listener(std::move(fd), address, std::make_unique<SocketFile>(address.unix_path));
 }
 
 }  // namespace

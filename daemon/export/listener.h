@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "base/unique_handle.h"
+#include "config/listen_address.h"
 
 namespace offcpud {
 
@@ -30,22 +31,23 @@ class SocketFile {
 // A socket that listens, non-blocking. Move-only.
 class Listener {
  public:
-  Listener(UniqueFd fd, std::string address, std::unique_ptr<SocketFile> file = nullptr)
+  Listener(UniqueFd fd, ListenAddress address, std::unique_ptr<SocketFile> file = nullptr)
       : fd_(std::move(fd)), address_(std::move(address)), file_(std::move(file)) {}
 
   [[nodiscard]] int fd() const { return fd_.get(); }
 
-  // The address as a user writes it, with the port that the kernel chose where 0 was asked for.
-  [[nodiscard]] const std::string& address() const { return address_; }
+  // With the port that the kernel chose where 0 was asked for.
+  [[nodiscard]] const ListenAddress& address() const { return address_; }
 
  private:
   UniqueFd fd_;
-  std::string address_;
+  ListenAddress address_;
   std::unique_ptr<SocketFile> file_;
 };
 
 // Binds and listens; `text` as for parse_listen_address. A name is bound at the first of its
-// addresses that works. A unix socket gets mode 0660; one that nobody answers is replaced, any
+// addresses that works. A unix socket gets mode 0660, for which the umask of the process is
+// changed meanwhile: call it before other threads start. One that nobody answers is replaced, any
 // other file in its place is an error.
 Result<Listener> open_listener(std::string_view text);
 

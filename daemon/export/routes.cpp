@@ -101,12 +101,11 @@ Response Routes::healthy() const {
 
 Response Routes::ready() const {
   const auto view = sources_.view(Freshness::Last);
-  if (!view) return plain(503, "offcpud is not ready: no pass over the kernel maps has completed.");
+  if (!view) return error(503, "offcpud is not ready: no pass over the kernel maps has completed");
   const auto age = clock_.now() - view->taken;
   if (age > options_.stale_after) {
-    return plain(503, "offcpud is not ready: the last pass over the kernel maps was " +
-                          in_seconds(age) + " ago, more than " + in_seconds(options_.stale_after) +
-                          ".");
+    return error(503, "offcpud is not ready: the last pass over the kernel maps was " +
+                          in_seconds(age) + " ago, more than " + in_seconds(options_.stale_after));
   }
   return plain(200, "offcpud is ready.");
 }

@@ -59,6 +59,11 @@ Error load_error(int code, const BpfLog& log) {
           ErrorKind::Permission);
     }
   }
+  if (code == ENOMEM) {
+    return Error(
+        "the kernel has no memory for the BPF maps: lower max_cgroups, or raise MemoryMax of the "
+        "service (systemctl edit offcpud).");
+  }
   auto error = Error::from_errno(code, "load the BPF programs");
   return Error(error.message() + "; the kernel says:\n" + log.tail(20), ErrorKind::Unsupported);
 }

@@ -32,7 +32,6 @@ class EventLoop {
    public:
     // Counts from now; the next tick is one new interval away. At least one millisecond.
     void set_interval(std::chrono::microseconds interval);
-    [[nodiscard]] std::chrono::microseconds interval() const { return interval_; }
 
    private:
     friend class EventLoop;

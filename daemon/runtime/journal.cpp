@@ -48,7 +48,8 @@ void send_to_journal(int priority, std::string_view message, LogFields fields) {
   for (auto& part : entry) parts.push_back({part.data(), part.size()});
   if (sd_journal_sendv(parts.data(), static_cast<int>(parts.size())) >= 0) return;
 
-  const std::string line = "<" + std::to_string(priority) + ">" + std::string(message) + "\n";
+  std::string line("<");  // appended to: g++ 12 sees an overlap in "<" + string (GCC PR105651)
+  line.append(std::to_string(priority)).append(">").append(message).append("\n");
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 

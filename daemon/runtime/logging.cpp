@@ -99,7 +99,9 @@ std::unique_ptr<Log>& current() {
 std::string with_fields(std::string_view message, LogFields fields) {
   std::string line(message);
   for (const auto& [name, value] : fields) {
-    if (name != kMessageId) line.append(" ").append(name).append("=").append(value);
+    // What the message says already is not said again.
+    if (name == kMessageId || message.find(value) != std::string_view::npos) continue;
+    line.append(" ").append(name).append("=").append(value);
   }
   return line;
 }

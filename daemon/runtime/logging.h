@@ -14,7 +14,8 @@ enum class LogLevel { Trace, Debug, Info, Warning, Error };
 std::optional<LogLevel> parse_log_level(std::string_view name);
 
 // One structured value beside the message. The journal gets it as OFFCPUD_<NAME>, a terminal as
-// name=value. Names are lower case letters, digits and underscores.
+// name=value unless the message contains the value. Names are lower case letters, digits and
+// underscores.
 struct LogField {
   std::string_view name;
   std::string value;

@@ -53,17 +53,8 @@ Status write_capabilities(const CapabilitySets& sets) {
   return {};
 }
 
-bool stands_in(std::uint64_t effective, Capability capability) {
-  const bool split_off = capability == Capability::Bpf || capability == Capability::Perfmon;
-  return split_off && (effective & bit(CAP_SYS_ADMIN)) != 0;
-}
-
 std::string_view name_of(Capability capability) {
   switch (capability) {
-    case Capability::DacReadSearch:
-      return "CAP_DAC_READ_SEARCH";
-    case Capability::SysPtrace:
-      return "CAP_SYS_PTRACE";
     case Capability::Bpf:
       return "CAP_BPF";
     case Capability::Perfmon:
@@ -87,11 +78,12 @@ Status drop_bounding(std::uint64_t keep) {
 
 }  // namespace
 
-Status require_capabilities(std::span<const Capability> needed) {
+Status require_capabilities() {
   TRY(const CapabilitySets sets, read_capabilities());
+  if ((sets.effective & bit(CAP_SYS_ADMIN)) != 0) return {};
   std::string missing;
-  for (const Capability capability : needed) {
-    if ((sets.effective & bit(capability)) != 0 || stands_in(sets.effective, capability)) continue;
+  for (const Capability capability : {Capability::Bpf, Capability::Perfmon}) {
+    if ((sets.effective & bit(capability)) != 0) continue;
     missing.append(missing.empty() ? "" : " and ").append(name_of(capability));
   }
   if (missing.empty()) return {};

@@ -9,19 +9,14 @@ namespace offcpud {
 
 // Numbers of linux/capability.h.
 enum class Capability : unsigned {
-  DacReadSearch = 2,  // read files and walk directories whatever their mode
-  SysPtrace = 19,     // see the mappings and the root of other processes
-  Bpf = 39,           // create maps, load programs
-  Perfmon = 38,       // load tracing programs, read kernel memory in them
+  Perfmon = 38,  // load tracing programs, read kernel memory in them
+  Bpf = 39,      // create maps, load programs
 };
 
-// What loading and attaching take; for nothing else the daemon starts with more.
-inline constexpr Capability kMeasuringCapabilities[] = {Capability::Bpf, Capability::Perfmon};
-
-// Whether the effective set of this thread has every one of `needed`. CAP_SYS_ADMIN stands in for
-// CAP_BPF and CAP_PERFMON, as it does in the kernel. The error (ErrorKind::Permission) names what
-// is missing and says what to do.
-Status require_capabilities(std::span<const Capability> needed = kMeasuringCapabilities);
+// Whether the effective set of this thread has CAP_BPF and CAP_PERFMON, which loading and attaching
+// take. CAP_SYS_ADMIN stands in for both, as it does in the kernel. The error
+// (ErrorKind::Permission) names what is missing and says what to do.
+Status require_capabilities();
 
 // Gives up every capability but those of `keep` that the thread has: effective, permitted, and the
 // bounding set where the kernel allows; inheritable and ambient become empty, for the daemon

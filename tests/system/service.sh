@@ -56,12 +56,9 @@ metric() {
 }
 metric_is() { [[ $(metric "$1" "${3:-}") == "$2" ]]; }
 
-# "prog ID" and "link ID", a line each, of what the daemon holds in the kernel.
+# "prog ID" and "link ID", a line each, of what a process holds in the kernel, from its fdinfo files.
 held_objects() {
-  local pid
-  pid=$(main_pid)
-  inside sh -c "cat /proc/$pid/fdinfo/*" |
-    awk '$1 == "prog_id:" {print "prog", $2} $1 == "link_id:" {print "link", $2}' | sort -u
+  awk '$1 == "prog_id:" {print "prog", $2} $1 == "link_id:" {print "link", $2}' | sort -u
 }
 
 # exist OBJECTS: whether the kernel still knows one of them, whoever holds it.

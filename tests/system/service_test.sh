@@ -10,10 +10,20 @@ source "$here/container.sh"
 source "$here/service.sh"
 
 conf=/etc/offcpud/conf.d/50-test.yaml
+bad=/etc/offcpud/conf.d/60-bad.yaml
 
-configure() { # TEXT
+configure() { # TEXT [FILE]
   inside mkdir -p "${conf%/*}"
-  printf '%s\n' "$1" | inside tee "$conf" >/dev/null
+  printf '%s\n' "$1" | inside tee "${2:-$conf}" >/dev/null
+}
+
+message_id() { # NAME
+  grep -o "$1 = \"[^\"]*" "$here/../../daemon/runtime/message_ids.h" | cut -d'"' -f2
+}
+
+# The files that the daemon says are in force, a line each.
+files_in_force() {
+  inside curl -sS -f --max-time 10 http://127.0.0.1:19435/api/v1/status | sed -n '/"files"/,/]/p'
 }
 
 # A first view may be too young to have seen a wait end.
@@ -23,8 +33,11 @@ starts_and_measures() {
   check "enable --now succeeds" inside systemctl enable -q --now offcpud
   check "it is active" has_property ActiveState active
   check "its status is a sentence" test -n "$(property StatusText)"
-  structured() { [[ -n $(inside journalctl -q -u offcpud _TRANSPORT=journal -o cat -n 1) ]]; }
-  check "the journal gets entries with fields, not lines" eventually 5 structured
+  ready_entry() {
+    inside journalctl -q -u offcpud "MESSAGE_ID=$(message_id kReadyId)" -o json --no-pager |
+      grep -q '"OFFCPUD_LISTEN":"127.0.0.1:19435"'
+  }
+  check "the journal has the ready message under its id, with its field" eventually 5 ready_entry
   check "/metrics has blocked time" eventually 15 measures
 }
 
@@ -85,8 +98,10 @@ reloads() {
   check "the log says so" eventually 5 log_says "$since" 'reload'
   check "the metric says so" metric_is offcpud_config_last_reload_successful 1
 
+  check "the status names the file" grep -q 50-test <<<"$(files_in_force)"
+
   since=$(date +%s)
-  configure 'classic_buckets: many'
+  configure 'classic_buckets: many' "$bad"
   inside systemctl reload offcpud || true
   reload_refused() { metric_is offcpud_config_last_reload_successful 0; }
   check "a bad file is refused" eventually 15 reload_refused
@@ -94,8 +109,9 @@ reloads() {
   check "the status shows the error" grep -q 'classic_buckets' <<<"$(property StatusText)"
   check "the service stays active" has_property ActiveState active
   check "the values before stay in force" fewer_bounds
+  check "and the files before" test -z "$(files_in_force | grep 60-bad)"
 
-  inside rm "$conf"
+  inside rm "$conf" "$bad"
   inside systemctl reload offcpud
   reload_accepted() { metric_is offcpud_config_last_reload_successful 1; }
   check "a good file ends the error" eventually 15 reload_accepted
@@ -119,7 +135,7 @@ well_confined() {
 
 stops_and_leaves_nothing() {
   local began took objects
-  objects=$(held_objects)
+  objects=$(inside sh -c "cat /proc/$(main_pid)/fdinfo/*" | held_objects)
   check "the kernel holds programs and links of it while it runs" exist "$objects"
   began=$(date +%s%N)
   inside systemctl stop offcpud
@@ -131,8 +147,44 @@ stops_and_leaves_nothing() {
   check "and none of them afterwards" eventually 5 none_exist "$objects"
 }
 
+# Where the v2 hierarchy has the memory controller MemoryMax= does it; else a v1 one may.
+limit_memory() { # SIZE
+  local v1
+  inside mkdir -p /run/systemd/system/offcpud.service.d
+  printf '[Service]\nRestart=no\nMemoryMax=%s\n' "$1" |
+    inside tee /run/systemd/system/offcpud.service.d/memory.conf >/dev/null
+  inside systemctl daemon-reload
+  if inside grep -qw memory /sys/fs/cgroup/cgroup.controllers; then return; fi
+  v1=$(findmnt -n -t cgroup -O memory -o TARGET | head -n 1)
+  if [[ -z $v1 ]]; then return 1; fi
+  memory_cgroup=$v1/offcpud-test.$$
+  mkdir "$memory_cgroup"
+  echo "$1" >"$memory_cgroup/memory.limit_in_bytes"
+  echo "$container_leader" >"$memory_cgroup/cgroup.procs" # whose children inherit it
+}
+
+says_what_to_do_without_memory() {
+  local since
+  since=$(date +%s)
+  limit_memory 150M || return 0
+  configure 'max_cgroups: 16384'
+  refused() { ! inside systemctl start offcpud 2>/dev/null; }
+  check "it does not start with less memory than max_cgroups takes" refused
+  check "its exit code is that of an internal error" has_property ExecMainStatus 70
+  # Not by unit: the journal may look for the process's cgroup when the process is gone.
+  names_both() {
+    inside journalctl -q -o cat -t offcpud --since "@$since" | grep -q 'max_cgroups.*MemoryMax'
+  }
+  check "the log names both options" eventually 5 names_both
+}
+
 container_requirements
-trap container_remove EXIT
+memory_cgroup=''
+cleanup() {
+  container_remove
+  if [[ -n $memory_cgroup ]]; then rmdir "$memory_cgroup"; fi
+}
+trap cleanup EXIT
 service_install "$1"
 starts_and_measures
 holds_least_capabilities
@@ -141,4 +193,5 @@ reloads
 comes_back_after_kill
 check "systemd-analyze security is at most 3.0" well_confined
 stops_and_leaves_nothing
+says_what_to_do_without_memory
 service_report

@@ -68,5 +68,11 @@ TEST(ListenAddress, SaysWhatIsWrong) {
       << long_path.error().message();
 }
 
+TEST(ListenAddress, AUrlIsWhatAClientTakes) {
+  EXPECT_EQ(parse_listen_address("127.0.0.1:80")->url("/metrics"), "http://127.0.0.1:80/metrics");
+  EXPECT_EQ(parse_listen_address("[::1]:80")->url("/metrics"), "http://[::1]:80/metrics");
+  EXPECT_EQ(parse_listen_address("unix:/run/x.sock")->url("/metrics"), "unix:/run/x.sock");
+}
+
 }  // namespace
 }  // namespace offcpud

@@ -22,16 +22,16 @@ using ::testing::HasSubstr;
 TEST(Listener, ReportsThePortThatTheKernelChose) {
   const auto listener = open_listener("127.0.0.1:0");
   ASSERT_TRUE(listener) << listener.error().message();
-  EXPECT_NE(listener->address(), "127.0.0.1:0");
-  EXPECT_TRUE(connect_to(listener->address()));
+  EXPECT_NE(listener->address().text(), "127.0.0.1:0");
+  EXPECT_TRUE(connect_to(listener->address().text()));
 }
 
 TEST(Listener, APortInUseSaysWhatToDo) {
   const auto first = open_listener("127.0.0.1:0");
   ASSERT_TRUE(first) << first.error().message();
-  const auto second = open_listener(first->address());
+  const auto second = open_listener(first->address().text());
   ASSERT_FALSE(second);
-  EXPECT_EQ(second.error().message(), "another process listens on " + first->address() +
+  EXPECT_EQ(second.error().message(), "another process listens on " + first->address().text() +
                                           "; stop it or choose another with --listen");
 }
 
@@ -66,9 +66,22 @@ TEST_F(UnixListenerTest, TheFileIsForOwnerAndGroupAndGoesWithTheListener) {
     EXPECT_TRUE(connect_to(address_));
     struct stat info {};
     ASSERT_EQ(::stat(path_.c_str(), &info), 0);
-    EXPECT_EQ(info.st_mode & 0007U, 0U);
+    EXPECT_EQ(info.st_mode & 0777U, 0660U);
   }
   EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+// The unit has UMask=0077, under which bind() alone would keep the group out.
+TEST_F(UnixListenerTest, TheModeDoesNotDependOnTheUmask) {
+  for (const mode_t mask : {mode_t{0077}, mode_t{0}}) {
+    const mode_t before = ::umask(mask);
+    const auto listener = open_listener(address_);
+    ::umask(before);
+    ASSERT_TRUE(listener) << listener.error().message();
+    struct stat info {};
+    ASSERT_EQ(::stat(path_.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777U, 0660U);
+  }
 }
 
 TEST_F(UnixListenerTest, ASocketThatNobodyAnswersIsReplaced) {

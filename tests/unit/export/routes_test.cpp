@@ -82,9 +82,11 @@ TEST_F(RoutesTest, ReadyFollowsTheAgeOfTheLastPass) {
   EXPECT_EQ(get("/-/ready").status, 200U);
   clock_.time = view_->taken + 31s;
   EXPECT_EQ(get("/-/ready").status, 503U);
+  EXPECT_EQ(get("/-/ready").content_type, "application/json");
   EXPECT_THAT(body_of(get("/-/ready")), HasSubstr("31 s ago, more than 30 s"));
   view_ = nullptr;
   EXPECT_EQ(get("/-/ready").status, 503U);
+  EXPECT_THAT(body_of(get("/-/ready")), HasSubstr("\"error\": \"offcpud is not ready: no pass"));
   EXPECT_THAT(asked_, Not(Contains(Freshness::Fresh)));
 }
 

@@ -13,7 +13,7 @@ TEST(SubjectPlan, HundredAndTwentyEightCpusAndAThousandCgroupsStayUnder64MiB) {
 }
 
 TEST(SubjectPlan, EveryPossibleCpuHasAShard) {
-  for (const std::uint32_t max_cgroups : {16U, 1000U, 1024U, 65536U}) {
+  for (const std::uint32_t max_cgroups : {16U, 1000U, 1024U, 16384U}) {
     for (std::uint32_t cpus = 1; cpus <= 4096; ++cpus) {
       const SubjectPlan plan = plan_subjects(max_cgroups, cpus);
       const std::uint64_t last = (std::uint64_t{cpus - 1} * plan.shards) >> plan.cpu_bits;
@@ -25,11 +25,17 @@ TEST(SubjectPlan, EveryPossibleCpuHasAShard) {
 }
 
 TEST(SubjectPlan, TheRingHoldsEveryFreeSubject) {
-  for (const std::uint32_t max_cgroups : {16U, 1023U, 1024U, 65536U}) {
+  for (const std::uint32_t max_cgroups : {16U, 1023U, 1024U, 16384U}) {
     const SubjectPlan plan = plan_subjects(max_cgroups, 8);
     EXPECT_GT(plan.ring_size, max_cgroups);
     EXPECT_EQ(plan.ring_size & (plan.ring_size - 1), 0U);
   }
+}
+
+// The figures of docs/configuration.md; the unit has MemoryMax=512M.
+TEST(SubjectPlan, TheMostCgroupsThatTheConfigurationAllowsTake265MiB) {
+  EXPECT_EQ(plan_subjects(1, 1).bytes, 2 * 16'976U);
+  EXPECT_EQ(plan_subjects(16'384, 256).bytes >> 20U, 265U);
 }
 
 }  // namespace

@@ -64,6 +64,13 @@ TEST(Logging, WritesTimeLevelMessageAndFieldsToStandardError) {
   EXPECT_THAT(line, Not(HasSubstr("\x1b")));
 }
 
+TEST(Logging, ATerminalDoesNotRepeatWhatTheMessageSays) {
+  testing::internal::CaptureStderr();
+  init_logging(LogLevel::Info);
+  log_info("map hists is full", {{"map", "hists"}, {"entries", "17"}});
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), EndsWith("map hists is full entries=17\n"));
+}
+
 TEST(Logging, TheLevelChangesAtRunTime) {
   testing::internal::CaptureStderr();
   init_logging(LogLevel::Error);

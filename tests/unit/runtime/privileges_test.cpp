@@ -116,17 +116,6 @@ TEST(RequireCapabilities, TakesSysAdminInTheirPlace) {
             "granted");
 }
 
-TEST(RequireCapabilities, SysAdminDoesNotReadEveryFile) {
-  if (!is_root()) GTEST_SKIP() << "needs root";
-  EXPECT_THAT(in_child([] {
-                keep_only(bit(CAP_SYS_ADMIN));
-                const std::array needed{Capability::DacReadSearch};
-                const Status status = require_capabilities(needed);
-                return status ? std::string("granted") : status.error().message();
-              }),
-              HasSubstr("needs CAP_DAC_READ_SEARCH,"));
-}
-
 TEST(DropCapabilities, LeavesExactlyWhatIsKept) {
   if (!is_root()) GTEST_SKIP() << "needs root";
   EXPECT_EQ(in_child([] {
