@@ -146,18 +146,22 @@ class Handoffs(Case):
 
 
 class Locks(Case):
-    def hold(self, kind, count=30):
-        window = self.run_workload("lock_holder", "--kind", kind, "--count", count)
-        rounds, own_seconds, kept = window.waits("lock")
-        contended = sum(1 for seconds in kept if seconds > 0.0005)
+    def hold(self, kind, *arguments, count=30):
+        window = self.run_workload("lock_holder", "--kind", kind, "--count", count, *arguments)
+        rounds, own_seconds, _ = window.waits("lock")
         lock = window.blocked("lock")
-        self.expect_at_least("lock waits", contended - 1, lock.count)
-        self.expect_at_most("lock waits", rounds, lock.count)
+        slack = window.slack()
+        # A busy host may let the waiter come too late, when the lock is free again.
+        waited = window.report["lock_switches"]
+        self.expect_at_least("waits the program made", rounds // 2, waited)
+        self.expect_equal("lock waits (switches of the waiter while it took the lock)", waited,
+                          lock.count + window.blocked("kernel").count, slack)
+        self.expect_at_most("lock waits", rounds + slack, lock.count)
         # What the program saw includes the wait for the CPU after the wakeup.
         queued = window.runqueue().seconds
         self.expect_at_most("lock seconds (the program's clock)", own_seconds, lock.seconds)
         self.expect_at_least("lock seconds (its clock less the run queue)",
-                             round((own_seconds - queued) * 0.99, 6), lock.seconds)
+                             round((own_seconds - queued) * 0.99 - 0.010 * slack, 6), lock.seconds)
         self.expect_counts(window)
         return window
 
@@ -165,7 +169,9 @@ class Locks(Case):
         self.hold("mutex")
 
     def test_priority_inheriting_mutex(self):
-        self.hold("pi_mutex")
+        """On one CPU: on two the waiter spins in the kernel while the holder runs
+        (rtmutex_spin_on_owner), which is no wait."""
+        self.hold("pi_mutex", "--cpu0", 0, "--cpu1", 0)
 
     def test_flock(self):
         self.hold("flock")
