@@ -92,13 +92,20 @@ class RunQueue(Case):
                           window.blocked().count - window.blocked("pipe").count, 1)
 
     def test_idle_is_nobodys(self):
-        """D2: running time and idle time add up to the CPUs; the idle task is in no cgroup."""
-        window = self.run_workload("sleeper", "--count", 20, "--us", 100_000, attempts=1)
+        """D2: running time and idle time add up to the CPUs; the idle task is in no cgroup. Where it
+        is, they exceed them by the idle time, so there must be some to tell."""
+        for _ in range(20):
+            window = self.run_workload("sleeper", "--count", 20, "--us", 100_000, attempts=1)
+            cpu_seconds = (window.after.time - window.before.time) * os.cpu_count()
+            idle = window.after.idle - window.before.idle
+            allowed = cpu_seconds * 1.02 + 0.05
+            if idle > 3 * (allowed - cpu_seconds):
+                break
+        else:
+            self.skipTest("this host has no idle time: the idle task never ran")
         ran = window.counter("offcpud_running_seconds_total")
-        idle = window.after.idle - window.before.idle
-        wall = (window.after.time - window.before.time) * os.cpu_count()
-        self.expect_at_most(f"running {ran:.2f} s + idle {idle:.2f} s (all CPUs)",
-                            round(wall * 1.05 + 0.05, 2), round(ran + idle, 2))
+        self.expect_at_most(f"running {ran:.2f} s + idle {idle:.2f} s (all CPUs)", round(allowed, 2),
+                            round(ran + idle, 2))
         own = window.books()
         self.expect_close("running seconds of the sleeper", own.run_ns / 1e9, window.running(), 0.02,
                           absolute=0.002)
