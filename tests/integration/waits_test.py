@@ -195,17 +195,28 @@ class Locks(Case):
 
 
 class Disk(Case):
-    def test_fsync(self):
-        window = self.run_workload("fsync_loop", "--count", 50)
-        count, own_seconds, _ = window.waits("disk")
+    def expect_disk_time(self, window):
         disk = window.blocked("disk")
-        self.expect_at_least("disk waits", 50 - window.slack(), disk.count)
+        _, own_seconds, _ = window.waits("disk")
         queued = window.runqueue().seconds + window.running() + window.blocked("kernel").seconds
         self.expect_at_most("disk seconds (the program's clock)", own_seconds, disk.seconds)
         self.expect_at_least("disk seconds (less run queue and running)",
                              round((own_seconds - queued) * 0.99 - 0.004 * window.slack(), 6),
                              disk.seconds)
         self.expect_counts(window)
+
+    def test_fsync(self):
+        window = self.run_workload("fsync_loop", "--count", 50)
+        self.expect_at_least("disk waits", 50 - window.slack(), window.blocked("disk").count)
+        self.expect_disk_time(window)
+
+    def test_read_past_the_page_cache(self):
+        window = self.run_workload("direct_read", "--count", 100)
+        waited = window.report["disk_switches"]
+        self.expect_at_least("waits the program made", 50, waited)
+        self.expect_equal("disk waits (switches of the reads)", waited,
+                          window.blocked("disk").count, window.slack())
+        self.expect_disk_time(window)
 
 
 if __name__ == "__main__":
