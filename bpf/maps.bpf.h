@@ -22,8 +22,8 @@ enum thread_state {
  * UNKNOWN into a SEEDED state with a compare-and-swap. */
 struct thread {
 	__u64 since_ns;	     /* when `state` began */
-	__u64 cgroup_id;     /* the cgroup that `subject` stands for; 0: none yet */
-	__u32 subject;	     /* index into `subjects`, before sharding */
+	__u64 seeded_ns;     /* the same for the SEEDED states, written by the iterator alone */
+	__u32 subject;	     /* index into `subjects` before sharding; whose it is, is said there */
 	__u32 state;	     /* enum thread_state */
 	__u32 kind;	     /* enum offcpud_hist_kind of the wait, when RUNNABLE or BLOCKED */
 	__u32 syscall_class; /* of the last blocking system call, for restart_syscall */
@@ -46,7 +46,7 @@ struct {
 } subjects SEC(".maps");
 
 /* Resized before load: max_cgroups. Pre-allocated: an insertion under the run-queue lock must not
- * enter the page allocator. Never LRU: only the daemon removes a key, when its cgroup is released.
+ * enter the page allocator. Never LRU: only the daemon removes a key.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -104,8 +104,8 @@ const volatile __u8 compat_syscall_class[OFFCPUD_SYSCALLS] = {};
 __u64 free_head = 0;
 __u64 free_tail = 0;
 
-/* When the iterator began, for threads that were on a CPU then. */
-__u64 seeded_ns = 0;
+/* Set once the programs are attached; until then the iterator only makes room. */
+__u32 attached = 0;
 
 /* 0 or BPF_LOCAL_STORAGE_GET_F_CREATE; see on_task_newtask. */
 const volatile __u64 create_flags = 0;

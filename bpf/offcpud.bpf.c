@@ -48,7 +48,7 @@ static __always_inline void leave_cpu(struct task_struct *task, bool preempt, __
 	if (thread->state == THREAD_RUNNING)
 		charge_running(task, thread, thread->since_ns, now);
 	else if (thread->state == THREAD_SEEDED_RUNNING)
-		charge_running(task, thread, seeded_ns, now);
+		charge_running(task, thread, thread->seeded_ns, now);
 	else if (thread->state != THREAD_UNKNOWN)
 		lose(OFFCPUD_LOSS_SWITCH);
 
@@ -175,8 +175,9 @@ int seed_threads(struct bpf_iter__task *ctx)
 	thread = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!thread)
 		return lose(OFFCPUD_LOSS_THREAD_STATE);
-	if (!seeded_ns) /* first walk, before the programs are attached: only make room */
+	if (!attached || thread->state != THREAD_UNKNOWN)
 		return 0;
+	thread->seeded_ns = bpf_ktime_get_ns();
 	seeded = task->on_cpu ? THREAD_SEEDED_RUNNING : THREAD_SEEDED_WAITING;
 	if (__sync_val_compare_and_swap(&thread->state, THREAD_UNKNOWN, seeded) == THREAD_UNKNOWN &&
 	    seeded == THREAD_SEEDED_WAITING)

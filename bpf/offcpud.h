@@ -51,11 +51,14 @@ struct offcpud_hist {
  */
 struct offcpud_subject {
 	__u64 running_ns;
-	__u64 reserved[7]; /* keeps the histograms off the line that every switch writes */
+	__u64 cgroup_id;   /* whose it is; 0: nobody's, or subject 0 */
+	__u64 reserved[6]; /* keeps the histograms off the line that every switch writes */
 	struct offcpud_hist hists[OFFCPUD_HIST_KINDS];
 };
 OFFCPUD_ASSERT(sizeof(struct offcpud_subject) == 64 + OFFCPUD_HIST_KINDS * 8 * (OFFCPUD_SLOTS + 1),
 	       "the layout has no padding");
+
+#define OFFCPUD_MAX_SHARDS 64
 
 /* Subject 0 takes what no other subject has room for. */
 #define OFFCPUD_SUBJECT_OTHER 0

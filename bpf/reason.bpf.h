@@ -138,6 +138,8 @@ static __always_inline __u32 kind_of_class(__u32 class)
 
 static __always_inline __u32 reason_of(struct task_struct *task, struct thread *thread, __u32 state)
 {
+	bool interruptible = state & TASK_INTERRUPTIBLE;
+	bool in_iowait = BPF_CORE_READ_BITFIELD(task, in_iowait);
 	__u32 class;
 
 	if (state & (TASK_STOPPED | TASK_TRACED | TASK_FROZEN))
@@ -145,15 +147,17 @@ static __always_inline __u32 reason_of(struct task_struct *task, struct thread *
 	/* A parent in vfork is marked as frozen too, for the freezer not to wait for it
 	 * (kernel/fork.c, wait_for_vfork_done), but it waits uninterruptibly; what the freezer
 	 * holds does not. */
-	if ((state & TASK_INTERRUPTIBLE) && BPF_CORE_READ_BITFIELD(task, frozen))
+	if (interruptible && BPF_CORE_READ_BITFIELD(task, frozen))
 		return OFFCPUD_BLOCKED_STOPPED;
-	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
+	if (in_iowait && !interruptible)
 		return OFFCPUD_BLOCKED_DISK;
 	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
-		return OFFCPUD_BLOCKED_KERNEL;
+		return in_iowait ? OFFCPUD_BLOCKED_DISK : OFFCPUD_BLOCKED_KERNEL;
 	class = class_of_syscall(task, thread);
-	if (state & TASK_INTERRUPTIBLE)
-		return kind_of_class(class);
+	/* io_uring_enter claims in_iowait for whatever it waits, a socket as well (io_uring/). */
+	if (interruptible)
+		return in_iowait && class != OFFCPUD_CLASS_POLL ? OFFCPUD_BLOCKED_DISK
+								: kind_of_class(class);
 	/* fsync waits for the journal uninterruptibly and without in_iowait (jbd2). */
 	return class == OFFCPUD_CLASS_DISK ? OFFCPUD_BLOCKED_DISK : OFFCPUD_BLOCKED_KERNEL;
 }

@@ -34,6 +34,17 @@ static __always_inline __u32 take_free_subject(void)
 	return OFFCPUD_SUBJECT_OTHER;
 }
 
+static __always_inline void name_owner(__u32 subject, __u64 cgroup_id)
+{
+	for (__u32 shard = 0; shard < OFFCPUD_MAX_SHARDS && shard < shards; shard++) {
+		__u32 index = subject * shards + shard;
+		struct offcpud_subject *part = bpf_map_lookup_elem(&subjects, &index);
+
+		if (part)
+			part->cgroup_id = cgroup_id;
+	}
+}
+
 static __noinline __u32 subject_of_cgroup(__u64 cgroup_id)
 {
 	__u32 zero = 0, subject, *known, *spare;
@@ -44,6 +55,7 @@ static __noinline __u32 subject_of_cgroup(__u64 cgroup_id)
 	subject = take_free_subject();
 	if (subject == OFFCPUD_SUBJECT_OTHER)
 		return lose(OFFCPUD_LOSS_SUBJECTS_FULL);
+	name_owner(subject, cgroup_id);
 	if (!bpf_map_update_elem(&cgroup_subjects, &cgroup_id, &subject, BPF_NOEXIST))
 		return subject;
 
@@ -55,24 +67,28 @@ static __noinline __u32 subject_of_cgroup(__u64 cgroup_id)
 	return known ? *known : lose(OFFCPUD_LOSS_SUBJECTS_FULL);
 }
 
-/* The cgroup v2 id is unique for the life of the machine (generation and number, fs/kernfs/dir.c),
- * so comparing it is safe where comparing a pointer to the css_set would not be. */
+static __always_inline struct offcpud_subject *part_of(__u32 subject)
+{
+	__u32 index = subject * shards + (((__u64)bpf_get_smp_processor_id() * shards) >> cpu_bits);
+
+	return bpf_map_lookup_elem(&subjects, &index);
+}
+
+/* A thread remembers its subject, the subject whose it is. So a place that the daemon has taken
+ * back is not charged by threads that remember it, and the first of them finds or takes another
+ * one. The cgroup v2 id is unique for the life of the machine (generation and number,
+ * fs/kernfs/dir.c), so comparing it is safe where comparing a pointer to the css_set would not be.
+ */
 static __always_inline struct offcpud_subject *subject_of(struct task_struct *task,
 							  struct thread *thread)
 {
 	__u64 cgroup_id = task->cgroups->dfl_cgrp->kn->id;
-	__u32 subject = thread->subject, shard;
+	struct offcpud_subject *part = part_of(thread->subject);
 
-	if (thread->cgroup_id != cgroup_id) {
-		subject = subject_of_cgroup(cgroup_id);
-		if (subject != OFFCPUD_SUBJECT_OTHER) { /* else ask again: room may come */
-			thread->subject = subject;
-			thread->cgroup_id = cgroup_id;
-		}
-	}
-	shard = ((__u64)bpf_get_smp_processor_id() * shards) >> cpu_bits;
-	subject = subject * shards + shard;
-	return bpf_map_lookup_elem(&subjects, &subject);
+	if (part && part->cgroup_id == cgroup_id)
+		return part;
+	thread->subject = subject_of_cgroup(cgroup_id);
+	return part_of(thread->subject);
 }
 
 static __always_inline int charge_running(struct task_struct *task, struct thread *thread,

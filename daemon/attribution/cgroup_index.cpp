@@ -32,16 +32,22 @@ Status CgroupIndex::rescan(MonotonicTime now) {
 }
 
 void CgroupIndex::apply(const CgroupWalk& walk, MonotonicTime now) {
-  unread_directories_ = walk.unread.size();
+  doubts_ = false;
   std::unordered_set<std::uint64_t> seen;
   for (const FoundCgroup& cgroup : walk.found) {
     seen.insert(cgroup.id);
     if (!entries_.contains(cgroup.id)) insert_live(cgroup.id, cgroup.parent_id, cgroup.path, now);
   }
   for (auto& item : entries_) {
-    const auto& [id, entry] = item;
-    if (!entry.removed && !seen.contains(id) && !may_be_unseen(walk, entry.path)) {
+    auto& [id, entry] = item;
+    if (entry.removed) continue;
+    if (seen.contains(id) || may_be_unseen(walk, entry.path)) {
+      entry.missed.reset();
+    } else if (entry.missed && *entry.missed < now) {
       mark_removed(item, now);
+    } else {
+      entry.missed = now;
+      doubts_ = true;
     }
   }
 }
@@ -109,15 +115,11 @@ std::string CgroupIndex::nearest_live_ancestor(std::string_view path) const {
   }
 }
 
-std::vector<std::uint64_t> CgroupIndex::forget_removed(MonotonicTime before) {
-  std::vector<std::uint64_t> forgotten;
+void CgroupIndex::forget_removed(MonotonicTime before) {
   std::erase_if(entries_, [&](const auto& item) {
-    const auto& [id, entry] = item;
-    const bool forget = entry.removed && *entry.removed <= before;
-    if (forget) forgotten.push_back(id);
-    return forget;
+    const CgroupEntry& entry = item.second;
+    return entry.removed && *entry.removed <= before;
   });
-  return forgotten;
 }
 
 }  // namespace offcpud

@@ -31,6 +31,7 @@ struct CgroupEntry {
   std::string path;                      // "/" or "/a/b", as in /proc/PID/cgroup after "0::"
   std::uint64_t parent_id = 0;           // 0 for the root
   std::optional<MonotonicTime> removed;  // when rmdir was seen
+  std::optional<MonotonicTime> missed;   // when a walk first did not find it
 };
 
 // Maps the kernfs id of a v2 cgroup (64 bits, the inode number of its directory; kernel
@@ -48,9 +49,13 @@ class CgroupIndex {
   // skipped. Error: the root itself cannot be read; the index is left as it was.
   Status rescan(MonotonicTime now);
 
-  // Adds what the walk found and marks as removed at `now` what it did not find, except below
-  // directories that it could not read.
+  // Adds what the walk found. What two walks in a row do not find is marked as removed at `now`,
+  // except below directories that could not be read. One is not enough: the kernel tells of a new
+  // cgroup a moment before its directory shows (cgroup_mkdir, kernfs_activate).
   void apply(const CgroupWalk& walk, MonotonicTime now);
+
+  // Whether the last walk left something for another one to settle.
+  [[nodiscard]] bool doubts() const { return doubts_; }
 
   // Applies one event. Dropped and counted is the creation of a cgroup whose parent is unknown (it
   // lies outside the visible hierarchy, or a rescan will find it), whose name is not one path
@@ -67,15 +72,11 @@ class CgroupIndex {
   // end.
   [[nodiscard]] std::string nearest_live_ancestor(std::string_view path) const;
 
-  // Drops entries removed at or before `before`; returns their ids.
-  std::vector<std::uint64_t> forget_removed(MonotonicTime before);
+  // Drops entries removed at or before `before`.
+  void forget_removed(MonotonicTime before);
 
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
   [[nodiscard]] std::uint64_t unplaced_events() const { return unplaced_events_; }
-
-  // Directories that the last rescan could not read, because of permissions, depth or another file
-  // system on top of them.
-  [[nodiscard]] std::size_t unread_directories() const { return unread_directories_; }
 
  private:
   struct PathHash {
@@ -95,7 +96,7 @@ class CgroupIndex {
   // path -> id of the cgroup that exists now
   std::unordered_map<std::string, std::uint64_t, PathHash, std::equal_to<>> live_;
   std::uint64_t unplaced_events_ = 0;
-  std::size_t unread_directories_ = 0;
+  bool doubts_ = false;
 };
 
 }  // namespace offcpud

@@ -21,7 +21,7 @@ SubjectPlan plan_subjects(std::uint32_t max_cgroups, std::uint32_t possible_cpus
   const std::size_t per_shard = (std::size_t{max_cgroups} + 1) * sizeof(offcpud_subject);
   const auto affordable = static_cast<std::uint32_t>(kShardBudgetBytes / per_shard);
   const std::uint32_t useful = (possible_cpus + kCpusPerShard - 1) / kCpusPerShard;
-  plan.shards = std::clamp(std::min(affordable, useful), 1U, 64U);
+  plan.shards = std::clamp<std::uint32_t>(std::min(affordable, useful), 1, OFFCPUD_MAX_SHARDS);
   plan.bytes = per_shard * plan.shards;
   return plan;
 }

@@ -14,6 +14,10 @@ constexpr std::array<const char*, OFFCPUD_LOSSES> kCauses = {
     "no_thread_state", "cgroup_table_full", "negative_duration",
     "missed_wakeup",   "missed_switch",     "cgroup_events_full"};
 
+// How long a program may be between finding a subject and adding to it. It does so with interrupts
+// off; a second covers a virtual CPU that is not scheduled meanwhile.
+constexpr std::chrono::seconds kGrace{1};
+
 void add(CgroupReading& total, const offcpud_subject& shard) {
   total.running_ns += shard.running_ns;
   for (std::size_t kind = 0; kind < OFFCPUD_HIST_KINDS; ++kind) {
@@ -50,6 +54,7 @@ Result<BpfSampleSource::Losses> BpfSampleSource::read_losses() const {
 CgroupReading BpfSampleSource::reading(std::uint64_t cgroup_id, std::uint32_t subject) const {
   CgroupReading total;
   total.cgroup_id = cgroup_id;
+  total.place = subject;
   const std::uint32_t shards = session_.plan().shards;
   for (std::uint32_t shard = 0; shard < shards; ++shard) {
     add(total, subjects_[std::size_t{subject} * shards + shard]);
@@ -69,6 +74,9 @@ Result<KernelSample> BpfSampleSource::read() {
     if (subject < session_.plan().subjects) sample.cgroups.push_back(reading(cgroup_id, subject));
   }
 
+  for (const Closing& closing : closing_) {
+    sample.cgroups.push_back(reading(closing.cgroup_id, closing.subject));
+  }
   TRY(const Losses losses, read_losses());
   for (std::size_t i = 0; i < losses.size(); ++i) {
     sample.losses.push_back({kCauses[i], losses[i] - losses_at_start_[i]});
@@ -85,24 +93,37 @@ Result<KernelSample> BpfSampleSource::read() {
       losses[OFFCPUD_LOSS_THREAD_STATE] != last_losses_[OFFCPUD_LOSS_THREAD_STATE];
   last_losses_ = losses;
   if (stateless) TRY_VOID(session_.seed());
+  sample.closed = take_closed();  // last: an error must not lose them
   return sample;
 }
 
-Result<std::vector<CgroupReading>> BpfSampleSource::retire(
-    std::span<const std::uint64_t> cgroup_ids) {
-  const bpf_map* map = session_.skeleton().maps.cgroup_subjects;
-  std::vector<CgroupReading> last;
-  for (const std::uint64_t cgroup_id : cgroup_ids) {
-    std::uint32_t subject = 0;
-    int error = bpf_map_lookup_elem(bpf_map__fd(map), &cgroup_id, &subject);
-    if (error == 0) error = bpf_map_delete_elem(bpf_map__fd(map), &cgroup_id);
-    if (error == -ENOENT) continue;
-    if (error != 0) return Error::from_errno(-error, "retire from map", bpf_map__name(map));
-    if (subject == OFFCPUD_SUBJECT_OTHER || subject >= session_.plan().subjects) continue;
-    last.push_back(reading(cgroup_id, subject));
-    release(subject);
+void BpfSampleSource::close(std::span<const std::uint64_t> cgroup_ids) {
+  for (const std::uint64_t cgroup_id : cgroup_ids) close_one(cgroup_id);
+}
+
+void BpfSampleSource::close_one(std::uint64_t cgroup_id) {
+  const int map = bpf_map__fd(session_.skeleton().maps.cgroup_subjects);
+  std::uint32_t subject = 0;
+  if (bpf_map_lookup_elem(map, &cgroup_id, &subject) != 0) return;
+  if (subject == OFFCPUD_SUBJECT_OTHER || subject >= session_.plan().subjects) return;
+  if (bpf_map_delete_elem(map, &cgroup_id) != 0) return;  // refused for now: asked for again
+  const std::uint32_t shards = session_.plan().shards;
+  for (std::uint32_t shard = 0; shard < shards; ++shard) {
+    subjects_[std::size_t{subject} * shards + shard].cgroup_id = 0;
   }
-  return last;
+  closing_.push_back({cgroup_id, subject, std::chrono::steady_clock::now()});
+}
+
+std::vector<CgroupReading> BpfSampleSource::take_closed() {
+  std::vector<CgroupReading> closed;
+  const MonotonicTime quiet = std::chrono::steady_clock::now() - kGrace;
+  std::erase_if(closing_, [&](const Closing& closing) {
+    if (closing.since > quiet) return false;
+    closed.push_back(reading(closing.cgroup_id, closing.subject));
+    release(closing.subject);
+    return true;
+  });
+  return closed;
 }
 
 void BpfSampleSource::release(std::uint32_t subject) {

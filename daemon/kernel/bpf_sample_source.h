@@ -4,6 +4,7 @@
 #include <array>
 #include <memory>
 
+#include "base/clock.h"
 #include "kernel/bpf_session.h"
 #include "kernel/map_view.h"
 #include "offcpud.h"
@@ -18,7 +19,7 @@ class BpfSampleSource final : public SampleSource {
   static Result<std::unique_ptr<BpfSampleSource>> open(BpfSession& session);
 
   Result<KernelSample> read() override;
-  Result<std::vector<CgroupReading>> retire(std::span<const std::uint64_t> cgroup_ids) override;
+  void close(std::span<const std::uint64_t> cgroup_ids) override;
 
  private:
   BpfSampleSource(BpfSession& session, MappedArray<offcpud_subject> subjects,
@@ -30,11 +31,21 @@ class BpfSampleSource final : public SampleSource {
   using Losses = std::array<std::uint64_t, OFFCPUD_LOSSES>;
   [[nodiscard]] Result<Losses> read_losses() const;
   [[nodiscard]] CgroupReading reading(std::uint64_t cgroup_id, std::uint32_t subject) const;
+  void close_one(std::uint64_t cgroup_id);
+  std::vector<CgroupReading> take_closed();
   void release(std::uint32_t subject);
+
+  // A subject that no thread can find any more; one that found it before may be adding to it still.
+  struct Closing {
+    std::uint64_t cgroup_id;
+    std::uint32_t subject;
+    MonotonicTime since;
+  };
 
   BpfSession& session_;
   MappedArray<offcpud_subject> subjects_;
   MappedArray<std::uint32_t> free_subjects_;
+  std::vector<Closing> closing_;
   Losses losses_at_start_{};
   Losses last_losses_{};  // at the last read
 };

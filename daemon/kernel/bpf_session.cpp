@@ -8,10 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/unique_handle.h"
 #include "kernel/bpf_log.h"
 #include "kernel/syscall_classes.h"
@@ -63,11 +61,6 @@ Error load_error(int code, const BpfLog& log) {
   }
   auto error = Error::from_errno(code, "load the BPF programs");
   return Error(error.message() + "; the kernel says:\n" + log.tail(20), ErrorKind::Unsupported);
-}
-
-std::uint64_t monotonic_ns() {
-  return static_cast<std::uint64_t>(
-      std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
 }
 
 }  // namespace
@@ -137,7 +130,7 @@ Status BpfSession::attach() {
     if (!link) return Error::from_errno(errno, "attach program", bpf_program__name(program));
     state_->links.push_back(std::move(link));
   }
-  skeleton.bss->seeded_ns = monotonic_ns();
+  skeleton.bss->attached = 1;
   return seed();
 }
 

@@ -8,16 +8,29 @@
 namespace offcpud {
 namespace {
 
-// How long after rmdir the kernel's place of a cgroup is given to another one. rmdir needs all
-// threads to be gone but for the last steps of do_exit(), so seconds are plenty; the series lives
-// on.
-constexpr std::chrono::seconds kQuiescence{10};
+// A removed cgroup gives its place in the kernel back after this long, when its last threads have
+// ended; an unnamed one, which may live, when it was idle for so long: then its next event takes a
+// new place.
+constexpr std::chrono::seconds kRemovedQuiet{10};
+constexpr std::chrono::seconds kUnnamedQuiet{30};
+
+// Names are needed until the last reading of a place is credited; series outlive them.
+constexpr std::chrono::seconds kNameKept{60};
 
 constexpr std::chrono::seconds kLongestMiss{300};
 constexpr std::chrono::seconds kWalkInterval{10};
 
-bool is_under_removed(std::string_view path) {
-  return path.ends_with(kRemovedCgroup);
+// Changes whenever the kernel charges anything.
+std::uint64_t activity(const CgroupReading& reading) {
+  std::uint64_t sum = reading.running_ns;
+  for (const auto& histogram : reading.histograms) {
+    if (histogram) sum += histogram->sum_ns;
+  }
+  return sum;
+}
+
+bool is_removed_series(std::string_view path) {
+  return path.ends_with("/" + std::string(kRemovedCgroup));
 }
 
 std::string removed_below(const std::string& ancestor) {
@@ -26,7 +39,7 @@ std::string removed_below(const std::string& ancestor) {
 
 // "/a/(removed)" belongs to "/a", "/(removed)" to "/".
 std::string owner_of(std::string_view path) {
-  if (is_under_removed(path)) path.remove_suffix(kRemovedCgroup.size() + 1);
+  if (is_removed_series(path)) path.remove_suffix(kRemovedCgroup.size() + 1);
   return path.empty() ? "/" : std::string(path);
 }
 
@@ -50,12 +63,19 @@ void Pipeline::set_options(PipelineOptions options) {
 }
 
 Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelSample& sample) {
-  TRY_VOID(name_unknown(sample));
+  // Whatever fails here, the readings of closed places come only once.
+  const Status named = name_unknown(sample);
   for (const CgroupReading& reading : sample.cgroups) {
     store_.credit(path_of(reading.cgroup_id), reading);
   }
-  TRY_VOID(retire_removed(sample));
+  for (const CgroupReading& reading : sample.closed) {
+    const std::string path = path_of(reading.cgroup_id);
+    store_.credit(path, reading);
+    store_.forget(path, reading);
+  }
+  close_quiet(sample);
   fold_removed();
+  if (!named) return named.error();
 
   auto view = std::make_shared<View>();
   view->taken = clock_.now();
@@ -63,6 +83,7 @@ Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelSample& samp
   view->subjects.reserve(store_.series().size());
   for (const auto& [path, series] : store_.series()) view->subjects.push_back(series);
   view->losses = sample.losses;
+  view->losses.push_back({"unplaced_cgroup", cgroups_.unplaced_events()});
   view->left_censored = sample.left_censored;
   view->maps = sample.maps;
   view->histogram_series = store_.histogram_series();
@@ -82,38 +103,44 @@ std::string Pipeline::path_of(std::uint64_t cgroup_id) const {
 Status Pipeline::name_unknown(const KernelSample& sample) {
   const MonotonicTime now = clock_.now();
   missed_changes_ = missed_changes_ || sample.missed_cgroup_changes;
-  bool walk = missed_changes_ && now - walked_ >= kWalkInterval;
+  bool walk = (missed_changes_ || cgroups_.doubts()) && now - walked_ >= kWalkInterval;
+  std::map<std::uint64_t, Miss> misses;
   for (const CgroupReading& reading : sample.cgroups) {
     if (reading.cgroup_id == 0 || cgroups_.find(reading.cgroup_id)) continue;
-    Miss& miss = misses_[reading.cgroup_id];
+    const auto known = misses_.find(reading.cgroup_id);
+    Miss& miss = misses[reading.cgroup_id];
+    if (known != misses_.end()) miss = known->second;
+    if (const std::uint64_t active = activity(reading); active != miss.activity) {
+      miss.activity = active;
+      miss.changed = now;
+    }
     if (now < miss.retry) continue;
     miss.retry = now + miss.wait;
     miss.wait = std::min(2 * miss.wait, kLongestMiss);
     walk = true;
   }
+  misses_ = std::move(misses);
   if (!walk) return {};
   TRY_VOID(cgroups_.rescan(now));
   walked_ = now;
   missed_changes_ = false;
-  std::erase_if(misses_, [&](const auto& miss) { return cgroups_.find(miss.first) != nullptr; });
   return {};
 }
 
-Status Pipeline::retire_removed(const KernelSample& sample) {
+void Pipeline::close_quiet(const KernelSample& sample) {
+  const MonotonicTime now = clock_.now();
   std::vector<std::uint64_t> quiet;
   for (const CgroupReading& reading : sample.cgroups) {
-    const CgroupEntry* entry = cgroups_.find(reading.cgroup_id);
-    if (entry && entry->removed && clock_.now() - *entry->removed >= kQuiescence) {
+    if (reading.cgroup_id == 0) continue;
+    if (const CgroupEntry* entry = cgroups_.find(reading.cgroup_id)) {
+      if (entry->removed && now - *entry->removed >= kRemovedQuiet) {
+        quiet.push_back(reading.cgroup_id);
+      }
+    } else if (now - misses_[reading.cgroup_id].changed >= kUnnamedQuiet) {
       quiet.push_back(reading.cgroup_id);
     }
   }
-  if (quiet.empty()) return {};
-  TRY(const std::vector<CgroupReading> last, source_.retire(quiet));
-  for (const CgroupReading& reading : last) {
-    store_.credit(path_of(reading.cgroup_id), reading);
-    store_.forget(reading.cgroup_id);
-  }
-  return {};
+  source_.close(quiet);
 }
 
 // A path without a cgroup keeps its series for `linger`; then they are added to "(removed)" below
@@ -122,7 +149,7 @@ void Pipeline::fold_removed() {
   const MonotonicTime now = clock_.now();
   for (const std::string& path : store_.paths()) {
     if (path == kOtherCgroup || path == kUnknownCgroup) continue;
-    const std::string owner = owner_of(path);
+    const std::string owner = cgroups_.is_live(path) ? path : owner_of(path);
     if (cgroups_.is_live(owner)) {
       gone_since_.erase(path);
       continue;
@@ -132,7 +159,7 @@ void Pipeline::fold_removed() {
     store_.fold(path, removed_below(cgroups_.nearest_live_ancestor(owner)));
     gone_since_.erase(gone);
   }
-  cgroups_.forget_removed(now - options_.linger - 2 * kQuiescence);
+  cgroups_.forget_removed(now - kNameKept);
 }
 
 }  // namespace offcpud

@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
 
 #include "attribution/cgroup_index.h"
 #include "base/clock.h"
@@ -35,7 +34,8 @@ class Pipeline {
   void apply(const CgroupChange& change) { cgroups_.apply(change, clock_.now()); }
 
   // A pass has two stages, apart so that each can be timed and counted: the kernel's counters, and
-  // what becomes of them. An error leaves the series as they were.
+  // what becomes of them. After an error the
+  // series hold what could be credited; nothing of the sample is lost.
   Result<KernelSample> read() { return source_.read(); }
   Result<std::shared_ptr<const View>> attribute(const KernelSample& sample);
 
@@ -44,12 +44,14 @@ class Pipeline {
  private:
   [[nodiscard]] std::string path_of(std::uint64_t cgroup_id) const;
   Status name_unknown(const KernelSample& sample);
-  Status retire_removed(const KernelSample& sample);
+  void close_quiet(const KernelSample& sample);
   void fold_removed();
 
   struct Miss {
     MonotonicTime retry;  // not looked for before
     std::chrono::seconds wait{1};
+    std::uint64_t activity = 0;  // when it was last read
+    MonotonicTime changed;       // when that was last another one
   };
 
   SampleSource& source_;
@@ -59,7 +61,7 @@ class Pipeline {
   SeriesStore store_;
   MonotonicTime walked_;                             // the last walk after start()
   bool missed_changes_ = false;                      // since then
-  std::unordered_map<std::uint64_t, Miss> misses_;   // by cgroup id
+  std::map<std::uint64_t, Miss> misses_;             // by cgroup id
   std::map<std::string, MonotonicTime> gone_since_;  // series whose cgroup does not exist
 };
 

@@ -24,7 +24,7 @@ LatencyHistogram increase(const LatencyHistogram* before, const LatencyHistogram
 }  // namespace
 
 void SeriesStore::credit(std::string_view path, const CgroupReading& reading) {
-  Baseline& baseline = baselines_[reading.cgroup_id];
+  Baseline& baseline = baselines_[{reading.cgroup_id, reading.place}];
   add_running(path, increase(baseline.running_ns, reading.running_ns));
   baseline.running_ns = reading.running_ns;
   for (std::size_t kind = 0; kind < OFFCPUD_HIST_KINDS; ++kind) {
@@ -38,6 +38,13 @@ void SeriesStore::credit(std::string_view path, const CgroupReading& reading) {
     } else {
       before = std::make_unique<LatencyHistogram>(*now);
     }
+  }
+}
+
+void SeriesStore::forget(std::string_view path, const CgroupReading& reading) {
+  baselines_.erase({reading.cgroup_id, reading.place});
+  for (std::size_t kind = 0; kind < OFFCPUD_HIST_KINDS; ++kind) {
+    folded_.erase({std::string(path), kind});
   }
 }
 
@@ -75,7 +82,7 @@ void SeriesStore::add(std::string_view path, std::size_t kind, const LatencyHist
   const auto found = series_.find(path);
   const bool exists = found != series_.end() && found->second.histograms[kind];
   if (!exists && path != kOtherCgroup && histogram_series_ >= max_series_) {
-    folded_.emplace(path, kind);
+    if (folded_.emplace(path, kind).second) ++folded_total_;
     add(kOtherCgroup, kind, more);
     return;
   }

@@ -9,7 +9,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -25,7 +24,7 @@ inline constexpr std::string_view kUnknownCgroup = "(unknown)";
 inline constexpr std::string_view kRemovedCgroup = "(removed)";
 
 // The exported series, keyed by cgroup path. Every reading is credited as the difference to the
-// last one of the same cgroup id, to the path that the id has at that moment. So a series never
+// last one of the same place, to the path that the id has at that moment. So a series never
 // goes down, whatever happens to ids: a restarted unit continues its series, a name found late
 // moves nothing, a series that does not fit adds to "(other)" from then on. Single-threaded.
 class SeriesStore {
@@ -35,11 +34,11 @@ class SeriesStore {
   // Takes effect for series that come later; those that exist stay.
   void set_max_series(std::size_t max_series) { max_series_ = max_series; }
 
-  // Credits what `reading` has more than the last one of its cgroup id.
+  // Credits what `reading` has more than the last one of its place.
   void credit(std::string_view path, const CgroupReading& reading);
 
-  // Forgets a cgroup id: a later reading under it counts from zero.
-  void forget(std::uint64_t cgroup_id) { baselines_.erase(cgroup_id); }
+  // Forgets a place that was closed: a later reading of it counts from zero.
+  void forget(std::string_view path, const CgroupReading& reading);
 
   // Adds the series of `path` to those of `into`, and removes them.
   void fold(std::string_view path, std::string_view into);
@@ -50,7 +49,7 @@ class SeriesStore {
     return series_;
   }
   [[nodiscard]] std::size_t histogram_series() const { return histogram_series_; }
-  [[nodiscard]] std::size_t folded_series() const { return folded_.size(); }
+  [[nodiscard]] std::uint64_t folded_series() const { return folded_total_; }
 
  private:
   using Histograms = std::array<std::unique_ptr<LatencyHistogram>, OFFCPUD_HIST_KINDS>;
@@ -66,9 +65,9 @@ class SeriesStore {
   std::size_t max_series_;
   std::size_t histogram_series_ = 0;
   std::map<std::string, SubjectSeries, std::less<>> series_;
-  std::unordered_map<std::uint64_t, Baseline> baselines_;  // by cgroup id
-  std::set<std::pair<std::string, std::size_t>, std::less<>>
-      folded_;  // path and kind, for counting
+  std::map<std::pair<std::uint64_t, std::uint32_t>, Baseline> baselines_;  // by cgroup id and place
+  std::set<std::pair<std::string, std::size_t>> folded_;  // path and kind: each is counted once
+  std::uint64_t folded_total_ = 0;
 };
 
 }  // namespace offcpud

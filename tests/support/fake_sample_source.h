@@ -11,19 +11,19 @@
 
 namespace offcpud {
 
-// A kernel of a few counters: what a test charges, a pass reads, with ids retired for good.
+// A kernel of a few counters: what a test charges, a pass reads, in places that are never reused.
 class FakeSampleSource final : public SampleSource {
  public:
   void charge(std::uint64_t cgroup_id, offcpud_hist_kind kind, std::uint64_t ns,
               unsigned times = 1) {
-    LatencyHistogram& histogram = counters_[cgroup_id].histograms[kind];
+    LatencyHistogram& histogram = counters_of(cgroup_id).histograms[kind];
     histogram.slots[offcpud_slot(ns)] += times;
     histogram.sum_ns += ns * times;
   }
-  void run(std::uint64_t cgroup_id, std::uint64_t ns) { counters_[cgroup_id].running_ns += ns; }
+  void run(std::uint64_t cgroup_id, std::uint64_t ns) { counters_of(cgroup_id).running_ns += ns; }
   void miss_cgroup_changes() { missed_changes_ = true; }
   void fail_next_read(Error error) { failure_ = std::move(error); }
-  [[nodiscard]] const std::vector<std::uint64_t>& retired() const { return retired_; }
+  [[nodiscard]] const std::vector<std::uint64_t>& closed() const { return closed_; }
 
   Result<KernelSample> read() override {
     if (failure_) {
@@ -34,30 +34,37 @@ class FakeSampleSource final : public SampleSource {
     KernelSample sample;
     sample.missed_cgroup_changes = std::exchange(missed_changes_, false);
     for (const auto& [id, counters] : counters_) sample.cgroups.push_back(reading(id, counters));
+    sample.closed = std::exchange(closing_, {});
     return sample;
   }
 
-  Result<std::vector<CgroupReading>> retire(std::span<const std::uint64_t> cgroup_ids) override {
-    std::vector<CgroupReading> last;
+  void close(std::span<const std::uint64_t> cgroup_ids) override {
     for (const std::uint64_t id : cgroup_ids) {
       const auto found = counters_.find(id);
       if (found == counters_.end()) continue;
-      last.push_back(reading(id, found->second));
+      closing_.push_back(reading(id, found->second));
       counters_.erase(found);
-      retired_.push_back(id);
+      closed_.push_back(id);
     }
-    return last;
   }
 
  private:
   struct Counters {
+    std::uint32_t place = 0;
     std::uint64_t running_ns = 0;
     std::map<offcpud_hist_kind, LatencyHistogram> histograms;
   };
 
+  Counters& counters_of(std::uint64_t id) {
+    Counters& counters = counters_[id];
+    if (counters.place == 0) counters.place = next_place_++;
+    return counters;
+  }
+
   static CgroupReading reading(std::uint64_t id, const Counters& counters) {
     CgroupReading reading;
     reading.cgroup_id = id;
+    reading.place = counters.place;
     reading.running_ns = counters.running_ns;
     for (const auto& [kind, histogram] : counters.histograms) {
       reading.histograms[kind] = std::make_unique<LatencyHistogram>(histogram);
@@ -68,7 +75,9 @@ class FakeSampleSource final : public SampleSource {
   std::map<std::uint64_t, Counters> counters_;
   std::optional<Error> failure_;
   bool missed_changes_ = false;
-  std::vector<std::uint64_t> retired_;
+  std::vector<CgroupReading> closing_;
+  std::vector<std::uint64_t> closed_;
+  std::uint32_t next_place_ = 1;
 };
 
 }  // namespace offcpud

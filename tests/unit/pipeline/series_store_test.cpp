@@ -19,6 +19,10 @@ class SeriesStoreTest : public testing::Test {
     for (const CgroupReading& reading : sample->cgroups) {
       store_.credit(paths.at(reading.cgroup_id), reading);
     }
+    for (const CgroupReading& reading : sample->closed) {
+      store_.credit(paths.at(reading.cgroup_id), reading);
+      store_.forget(paths.at(reading.cgroup_id), reading);
+    }
   }
 
   std::uint64_t count(std::string_view path, offcpud_hist_kind kind) const {
@@ -45,8 +49,8 @@ TEST_F(SeriesStoreTest, RestartedUnitContinuesItsSeries) {
   kernel_.charge(8, kSleep, 1000, 2);  // new id, same path
   pass({{7, "/u"}, {8, "/u"}});
   EXPECT_EQ(count("/u", kSleep), 5U);
-  store_.forget(7);
-  std::ignore = kernel_.retire(std::array<std::uint64_t, 1>{7});
+  kernel_.close(std::array<std::uint64_t, 1>{7});
+  pass({{7, "/u"}, {8, "/u"}});
   pass({{8, "/u"}});
   EXPECT_EQ(count("/u", kSleep), 5U);
 }
@@ -60,11 +64,11 @@ TEST_F(SeriesStoreTest, ANameThatComesLateMovesNothing) {
   EXPECT_EQ(count("/a", kSleep), 1U);
 }
 
-TEST_F(SeriesStoreTest, AnIdThatStartsAnewCountsFromZero) {
+TEST_F(SeriesStoreTest, AClosedPlaceStartsFromZeroWhereverItComesBack) {
   kernel_.charge(7, kSleep, 1000, 3);
   pass({{7, "/a"}});
-  std::ignore = kernel_.retire(std::array<std::uint64_t, 1>{7});
-  kernel_.charge(7, kSleep, 1000, 2);  // fewer than before, without forget()
+  kernel_.close(std::array<std::uint64_t, 1>{7});
+  kernel_.charge(7, kSleep, 1000, 2);  // still alive: another place
   pass({{7, "/a"}});
   EXPECT_EQ(count("/a", kSleep), 5U);
 }
