@@ -139,6 +139,7 @@ class Handoffs(Case):
         self.expect_at_least("waits up to 7.6 us", int(0.5 * waits), short)
 
     def test_socket_pair(self):
+        """D17: wakers on the other CPU often rewrite the state of a thread that goes to sleep."""
         self.ping_pong("socket", "network", 3_000, (0, 1))
 
     def test_eventfd(self):
