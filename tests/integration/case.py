@@ -139,7 +139,7 @@ class Case(unittest.TestCase):
             books.run_ns / 1e9,
             window.running(cgroup),
             tolerance,
-            absolute=books.switches * 10e-6 + left_out + self.lost_seconds(window, books),
+            absolute=books.switches * 1e-6 + left_out + self.lost_seconds(window, books),
         )
 
     @staticmethod

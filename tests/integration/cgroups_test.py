@@ -4,6 +4,7 @@
 import select
 import subprocess
 import time
+import unittest
 
 import host
 from case import PREFIX, Case, main
@@ -96,7 +97,7 @@ class LeftCensored(Case):
     def setUpClass(cls):
         reason = host.unavailable()
         if reason:
-            raise cls.skipTest(reason)
+            raise unittest.SkipTest(reason)
         cls.cgroup = host.Cgroup(f"{PREFIX}-left-censored")
         cls.addClassCleanup(cls.cgroup.remove)
         cls.sleepers = [sleep_in(cls.cgroup, 4.0) for _ in range(5)]

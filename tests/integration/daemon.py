@@ -14,7 +14,8 @@ from pathlib import Path
 
 import prometheus_text
 
-BUILD = Path(os.environ.get("OFFCPUD_BUILD", Path(__file__).resolve().parents[2] / "build"))
+TREE = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("OFFCPUD_BUILD", TREE / "build-test" / "plain"))  # as tests/run
 SUITE = BUILD / "tests" / "integration" / "suite_daemon.json"  # written by `suite_daemon start`
 SETTINGS = {"min_pass_interval": "10ms"}  # a scrape sees what happened up to then
 BLOCKED = "offcpud_blocked_seconds"

@@ -13,14 +13,14 @@ class Reasons(Case):
         window = self.run_workload(program, "--count", count, "--us", us, *arguments)
         seen = window.blocked(reason)
         own_count, own_seconds, _ = window.waits("wait")
-        gate = 1 if reason == "pipe" else 0
+        gate, gate_seconds = (1, self.gate_seconds(window)) if reason == "pipe" else (0, 0.0)
         slack = window.slack()
         self.expect_equal(f"{reason} waits", own_count + gate, seen.count, slack)
         others = {r: n for r, n in window.reasons().items() if r not in (reason, "pipe")}
         self.say(sum(others.values()) <= slack, "other reasons", "none but the gate", others)
-        queued = window.runqueue().seconds + window.running() + 0.005 * slack
-        extra = window.before.scrape and (self.gate_seconds(window) if gate else 0.0)
-        self.expect_at_most("seconds (the program's clock)", round(own_seconds + extra, 6),
+        queued = window.runqueue().seconds + window.running() + us * 1e-6 * slack
+        own_seconds += gate_seconds
+        self.expect_at_most("seconds (the program's clock)", round(own_seconds, 6),
                             round(seen.seconds, 6))
         self.expect_at_least("seconds (its clock less run queue and running)",
                              round((own_seconds - queued) * 0.99, 6), seen.seconds)
@@ -28,8 +28,8 @@ class Reasons(Case):
 
     @staticmethod
     def gate_seconds(window):
-        """The wait at the gate began before the first moment; its length is not known exactly."""
-        return window.after.time - window.before.time + 60
+        """The main thread's wait at the first gate, by the program's clock."""
+        return window.report["between_gates_ns"] / 1e9 - window.wall
 
     def test_sleep(self):
         for kind in ("nanosleep", "clock_nanosleep", "pause"):
@@ -40,6 +40,10 @@ class Reasons(Case):
         for kind in ("poll", "ppoll", "select", "pselect", "epoll", "sigtimedwait", "timerfd"):
             with self.subTest(kind):
                 self.waits_are("poll", "timed_wait", "--kind", kind)
+
+    def test_io_uring(self):
+        """The kernel marks a wait for any request as I/O; one on an idle socket is none."""
+        self.waits_are("poll", "timed_wait", "--kind", "io_uring")
 
     def test_lock(self):
         for kind in ("futex_wait",):

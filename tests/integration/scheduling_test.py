@@ -16,8 +16,12 @@ class RunQueue(Case):
         waited = window.runqueue().seconds
         self.expect_close("run-queue seconds (schedstat run_delay)", books.run_delay_ns / 1e9, waited,
                           absolute=books.switches * 30e-6 + self.lost_seconds(window, books))
-        self.expect_close("run queue and running (threads x wall)", threads * ms / 1e3,
-                          waited + window.running(), 0.02,
+        self.expect_at_least("run queue and running (threads x time to spin)",
+                             threads * ms / 1e3 * 0.98 - self.lost_seconds(window, books),
+                             waited + window.running())
+        self.expect_close("blocked, run queue and running (the program's clock)",
+                          window.report["between_gates_ns"] / 1e9,
+                          window.blocked().seconds + waited + window.running(), 0.02,
                           absolute=self.lost_seconds(window, books) + 0.02)
         blocked = window.blocked()
         gates = window.blocked("pipe").count
@@ -92,13 +96,24 @@ class RunQueue(Case):
                           window.blocked().count - window.blocked("pipe").count, 1)
 
     def test_idle_is_nobodys(self):
-        """D2: running time and idle time add up to the CPUs; the idle task is in no cgroup."""
-        window = self.run_workload("sleeper", "--count", 20, "--us", 100_000, attempts=1)
-        ran = window.counter("offcpud_running_seconds_total")
-        idle = window.after.idle - window.before.idle
-        wall = (window.after.time - window.before.time) * os.cpu_count()
-        self.expect_at_most(f"running {ran:.2f} s + idle {idle:.2f} s (all CPUs)",
-                            round(wall * 1.05 + 0.05, 2), round(ran + idle, 2))
+        """D2: running time and idle time add up to the CPUs; the idle task is in no cgroup. Where it
+        is, they exceed them by the idle time, so there must be some to tell."""
+        judged = 0
+        for _ in range(15):
+            window = self.run_workload("sleeper", "--count", 15, "--us", 100_000, attempts=1)
+            cpu_seconds = (window.after.time - window.before.time) * os.cpu_count()
+            idle = window.after.idle - window.before.idle
+            ran = window.counter("offcpud_running_seconds_total")
+            allowed = cpu_seconds + 0.05
+            tells = idle > 0.15
+            judged += tells
+            # Once more: a spinner that ran alone is charged late, for time before the window.
+            if tells and (ran + idle <= allowed or judged == 3):
+                break
+        else:
+            self.skipTest("this host has no idle time: the idle task hardly runs")
+        self.expect_at_most(f"running {ran:.2f} s + idle {idle:.2f} s (all CPUs)", round(allowed, 2),
+                            round(ran + idle, 2))
         own = window.books()
         self.expect_close("running seconds of the sleeper", own.run_ns / 1e9, window.running(), 0.02,
                           absolute=0.002)

@@ -139,6 +139,7 @@ class Handoffs(Case):
         self.expect_at_least("waits up to 7.6 us", int(0.5 * waits), short)
 
     def test_socket_pair(self):
+        """D17: wakers on the other CPU often rewrite the state of a thread that goes to sleep."""
         self.ping_pong("socket", "network", 3_000, (0, 1))
 
     def test_eventfd(self):
@@ -146,18 +147,22 @@ class Handoffs(Case):
 
 
 class Locks(Case):
-    def hold(self, kind, count=30):
-        window = self.run_workload("lock_holder", "--kind", kind, "--count", count)
-        rounds, own_seconds, kept = window.waits("lock")
-        contended = sum(1 for seconds in kept if seconds > 0.0005)
+    def hold(self, kind, *arguments, count=30):
+        window = self.run_workload("lock_holder", "--kind", kind, "--count", count, *arguments)
+        rounds, own_seconds, _ = window.waits("lock")
         lock = window.blocked("lock")
-        self.expect_at_least("lock waits", contended - 1, lock.count)
-        self.expect_at_most("lock waits", rounds, lock.count)
+        slack = window.slack()
+        # A busy host may let the waiter come too late, when the lock is free again.
+        waited = window.report["lock_switches"]
+        self.expect_at_least("waits the program made", rounds // 2, waited)
+        self.expect_equal("lock waits (switches of the waiter while it took the lock)", waited,
+                          lock.count + window.blocked("kernel").count, slack)
+        self.expect_at_most("lock waits", rounds + slack, lock.count)
         # What the program saw includes the wait for the CPU after the wakeup.
         queued = window.runqueue().seconds
         self.expect_at_most("lock seconds (the program's clock)", own_seconds, lock.seconds)
         self.expect_at_least("lock seconds (its clock less the run queue)",
-                             round((own_seconds - queued) * 0.99, 6), lock.seconds)
+                             round((own_seconds - queued) * 0.99 - 0.010 * slack, 6), lock.seconds)
         self.expect_counts(window)
         return window
 
@@ -165,7 +170,9 @@ class Locks(Case):
         self.hold("mutex")
 
     def test_priority_inheriting_mutex(self):
-        self.hold("pi_mutex")
+        """On one CPU: on two the waiter spins in the kernel while the holder runs
+        (rtmutex_spin_on_owner), which is no wait."""
+        self.hold("pi_mutex", "--cpu0", 0, "--cpu1", 0)
 
     def test_flock(self):
         self.hold("flock")
@@ -189,17 +196,28 @@ class Locks(Case):
 
 
 class Disk(Case):
-    def test_fsync(self):
-        window = self.run_workload("fsync_loop", "--count", 50)
-        count, own_seconds, _ = window.waits("disk")
+    def expect_disk_time(self, window):
         disk = window.blocked("disk")
-        self.expect_at_least("disk waits", 50 - window.slack(), disk.count)
+        _, own_seconds, _ = window.waits("disk")
         queued = window.runqueue().seconds + window.running() + window.blocked("kernel").seconds
         self.expect_at_most("disk seconds (the program's clock)", own_seconds, disk.seconds)
         self.expect_at_least("disk seconds (less run queue and running)",
                              round((own_seconds - queued) * 0.99 - 0.004 * window.slack(), 6),
                              disk.seconds)
         self.expect_counts(window)
+
+    def test_fsync(self):
+        window = self.run_workload("fsync_loop", "--count", 50)
+        self.expect_at_least("disk waits", 50 - window.slack(), window.blocked("disk").count)
+        self.expect_disk_time(window)
+
+    def test_read_past_the_page_cache(self):
+        window = self.run_workload("direct_read", "--count", 100)
+        waited = window.report["disk_switches"]
+        self.expect_at_least("waits the program made", 50, waited)
+        self.expect_equal("disk waits (switches of the reads)", waited,
+                          window.blocked("disk").count, window.slack())
+        self.expect_disk_time(window)
 
 
 if __name__ == "__main__":

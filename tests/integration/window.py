@@ -172,6 +172,7 @@ class Workload:
     """A workload process, held at its first gate after construction."""
 
     def __init__(self, daemon, cgroup, name, *arguments, others=(), on_start=None):
+        self.cgroup = cgroup
         self._daemon, self._cgroups = daemon, [cgroup, *others]
 
         def enter():

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A holder takes a lock and burns `hold_us` with it; the waiter wants it meanwhile. `count` rounds.
-// Truth: the waiter's own clock around each contended acquisition.
+// A holder takes a lock and burns `hold_us` with it; the waiter wants it meanwhile. `count` rounds, on
+// `cpu0` and `cpu1` if given. Truth: the waiter's own clock around each acquisition, and how often it
+// gave up the CPU in one.
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -64,18 +66,26 @@ void hear(int fd) {
   if (::read(fd, &byte, 1) != 1) fail("read");
 }
 
+long switches_of_this_thread() {
+  rusage of{};
+  ::getrusage(RUSAGE_THREAD, &of);
+  return of.ru_nvcsw;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   Options options(argc, argv);
   const int count = options.number("count", 50), hold_us = options.number("hold_us", 10'000);
+  const int cpus[] = {options.number("cpu0", -1), options.number("cpu1", -1)};
   Lock lock(options.text("kind", "mutex"));
   options.done();
 
   int held[2], released[2];
   if (::pipe(held) != 0 || ::pipe(released) != 0) fail("pipe");
   static Waits waits;
-  Crew sides(Crew::Of::Threads, 2, [&](int side) {
+  long waited_in_take = 0;
+  const auto part = [&](int side) {
     for (int i = 0; i < count; ++i) {
       if (side == 0) {
         lock.take(0);
@@ -85,17 +95,21 @@ int main(int argc, char** argv) {
         hear(released[0]);
       } else {
         hear(held[0]);
+        const long before = switches_of_this_thread();
         timed(waits, [&] { return lock.take(1), 0; });
+        waited_in_take += switches_of_this_thread() - before;
         lock.give(1);
         tell(released[1]);
       }
     }
-  });
+  };
+  Crew sides(Crew::Of::Threads, 2, part, [&](int side) { pin(cpus[side]); });
   first_gate();
   sides.go();
   sides.finished();
 
   Report report;
   report.add("lock", waits);
+  report.add("lock_switches", waited_in_take);
   report.second_gate();
 }

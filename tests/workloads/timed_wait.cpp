@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waits `count` times about `us` microseconds in one blocking call, chosen by `kind`, that nothing
 // but its own timeout (or a timer's signal) ends. Truth: the program's own clock around the call.
+// Ends with status 77 where the kernel refuses what the kind needs.
 #include <linux/futex.h>
+#include <linux/io_uring.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/msg.h>
 #include <sys/select.h>
 #include <sys/sem.h>
@@ -17,6 +20,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <ctime>
 
 #include "workload.h"
@@ -76,6 +80,31 @@ sigset_t set;
 sembuf down{0, -1, 0};
 msgbuf message;
 
+// An io_uring with one request on its way: a recv on a socket that nobody writes to.
+void submit_recv() {
+  io_uring_params parameters{};
+  fd = static_cast<int>(::syscall(SYS_io_uring_setup, 4, &parameters));
+  if (fd < 0) std::exit(77);
+  const auto map = [](std::size_t bytes, off_t offset) {
+    void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+    if (memory == MAP_FAILED) fail("mmap io_uring");
+    return static_cast<char*>(memory);
+  };
+  const auto& at = parameters.sq_off;
+  char* ring = map(at.array + parameters.sq_entries * sizeof(std::uint32_t), IORING_OFF_SQ_RING);
+  auto* request = reinterpret_cast<io_uring_sqe*>(
+      map(parameters.sq_entries * sizeof(io_uring_sqe), IORING_OFF_SQES));
+  int sockets[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) != 0) fail("socketpair");
+  request->opcode = IORING_OP_RECV;
+  request->fd = sockets[0];
+  request->addr = reinterpret_cast<std::uint64_t>(&byte);
+  request->len = 1;
+  *reinterpret_cast<std::uint32_t*>(ring + at.array) = 0;
+  __atomic_store_n(reinterpret_cast<std::uint32_t*>(ring + at.tail), 1, __ATOMIC_RELEASE);
+  if (::syscall(SYS_io_uring_enter, fd, 1, 0, 0, nullptr, 0) != 1) fail("io_uring_enter");
+}
+
 const Kind kKinds[] = {
     {"nanosleep", [] {},
      [] {
@@ -125,6 +154,11 @@ const Kind kKinds[] = {
        const itimerspec timer{{0, 0}, relative()};
        ::timerfd_settime(fd, 0, &timer, nullptr);
        (void)!::read(fd, &ticks, sizeof ticks);
+     }},
+    {"io_uring", submit_recv,
+     [] {
+       alarm_in_time();
+       ::syscall(SYS_io_uring_enter, fd, 0, 1, IORING_ENTER_GETEVENTS, nullptr, 0);
      }},
     {"futex_wait", [] {},
      [] {
