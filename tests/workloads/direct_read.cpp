@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads `count` blocks of a file past the page cache. Truth: the program's own clock around the reads,
-// and how often they gave up the CPU. Ends with status 77 where the file system has no O_DIRECT.
+// Reads `count` blocks of a file past the page cache. Truth: the program's own clock around the
+// reads, and how often they gave up the CPU. Ends with status 77 where the file system has no
+// O_DIRECT.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>

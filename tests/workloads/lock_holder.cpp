@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A holder takes a lock and burns `hold_us` with it; the waiter wants it meanwhile. `count` rounds, on
-// `cpu0` and `cpu1` if given. Truth: the waiter's own clock around each acquisition, and how often it
-// gave up the CPU in one.
+// A holder takes a lock and burns `hold_us` with it; the waiter wants it meanwhile. `count` rounds,
+// on `cpu0` and `cpu1` if given. Truth: the waiter's own clock around each acquisition, and how
+// often it gave up the CPU in one.
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/file.h>
