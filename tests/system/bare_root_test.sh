@@ -1,48 +1,93 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# usage: sudo tests/system/bare_root_test.sh. The two commands of README.md, packaging/quickstart and
-# tests/run unit, in a fresh Debian where nothing is installed. Not run by tests/run: it fetches some
-# hundred megabytes and builds everything twice (10 minutes on two cores).
+# usage: sudo tests/system/bare_root_test.sh. What README.md promises of a new machine, in a fresh
+# Debian where nothing is installed, on this kernel: packaging/quickstart up to a scrape and Ctrl-C,
+# then tests/run lint unit integration. Not run by tests/run: it fetches some hundred megabytes and
+# builds everything twice.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tests/system/container.sh
 source "$here/container.sh"
+# shellcheck source=tests/system/service.sh
+source "$here/service.sh"
 container_requirements
 
 root=$(mktemp -d /var/tmp/offcpud-bare.XXXXXX)
+quickstart=''
 mounted=()
 cleanup() {
   local target
+  if [[ -n $quickstart ]]; then kill -KILL "$quickstart" 2>/dev/null || true; fi
   for target in "${mounted[@]}"; do umount -l "$target"; done
-  rm -rf --one-file-system "$root"
+  rm -rf --one-file-system "$root" "$root.log"
 }
 trap cleanup EXIT
 
+make_root() {
+  local codename folder
+  codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+  debian_sources | mmdebstrap --quiet --variant=minbase "$codename" "$root" -
+  # Like a new machine: package lists that were never fetched.
+  find "$root/var/lib/apt/lists" -type f -delete
+  if [[ -e /etc/resolv.conf ]]; then cp -L /etc/resolv.conf "$root/etc/resolv.conf"; fi
+  for folder in proc sys; do
+    mount --rbind "/$folder" "$root/$folder"
+    mount --make-rslave "$root/$folder"
+    mounted+=("$root/$folder")
+  done
+  # The tree as a user gets it: no build folders, no git.
+  mkdir "$root/offcpud"
+  tar -C "$here/../.." --exclude='./build*' --exclude='./.git' -cf - . | tar -C "$root/offcpud" -xf -
+}
+
+# The shell makes its background jobs ignore Ctrl-C; a terminal does not.
+enter=(chroot "$root" /usr/bin/env -i --default-signal=INT PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root)
+in_root() { "${enter[@]}" "$@"; }
+
+timed() { # WHAT COMMAND...
+  local what=$1 began=$SECONDS
+  shift
+  check "$what" "$@"
+  echo "        ($((SECONDS - began)) s)"
+}
+
+# Ready, or ended.
+quickstart_decided() { grep -q 'ready: ' "$root.log" || ! kill -0 "$quickstart" 2>/dev/null; }
+
+scrape_printed_address() {
+  local address
+  address=$(grep -o 'ready: .*' "$root.log" | cut -d' ' -f2)
+  curl -sS -f --max-time 20 "$address" | grep -q '^offcpud_blocked_seconds_count'
+}
+
+ended_with_success() {
+  wait "$quickstart" && quickstart=''
+}
+
+quickstart_to_a_scrape() {
+  local objects
+  # Every program on the way replaces itself, so this is the daemon's process in the end.
+  "${enter[@]}" /offcpud/packaging/quickstart >"$root.log" 2>&1 &
+  quickstart=$!
+  timed "packaging/quickstart gets ready" eventually 3600 quickstart_decided
+  sed 's/^/        /' "$root.log"
+  grep -q 'ready: ' "$root.log" || exit 1
+  check "the address that it prints has metrics" eventually 15 scrape_printed_address
+  objects=$(cat "/proc/$quickstart/fdinfo/"* | held_objects)
+  check "the kernel holds its programs and links" exist "$objects"
+  kill -INT "$quickstart"
+  check "Ctrl-C ends it with success" ended_with_success
+  none_exist() { ! exist "$1"; }
+  check "and leaves no program and no link" eventually 5 none_exist "$objects"
+}
+
 echo "==> a bare root"
-codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
-debian_sources | mmdebstrap --quiet --variant=minbase "$codename" "$root" -
-# Like a new machine: package lists that were never fetched.
-find "$root/var/lib/apt/lists" -type f -delete
-if [[ -e /etc/resolv.conf ]]; then cp -L /etc/resolv.conf "$root/etc/resolv.conf"; fi
-for folder in proc sys; do
-  mount --rbind "/$folder" "$root/$folder"
-  mount --make-rslave "$root/$folder"
-  mounted+=("$root/$folder")
-done
-
-# The tree as a user gets it: no build folders, no git.
-mkdir "$root/offcpud"
-tar -C "$here/../.." --exclude='./build*' --exclude=./.git -cf - . | tar -C "$root/offcpud" -xf -
-
-in_root() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root "$@"; }
-
-if [[ -e $here/../../daemon/main.cpp ]]; then
-  echo "==> packaging/quickstart --no-run, from another directory"
-  in_root /offcpud/packaging/quickstart --no-run
-  in_root /offcpud/build/bin/offcpud --version
-fi
-echo "==> tests/run unit"
-in_root /offcpud/tests/run unit
+make_root
+echo "==> packaging/quickstart, from another directory"
+quickstart_to_a_scrape
+echo "==> tests/run lint unit integration"
+timed "tests/run passes" in_root /offcpud/tests/run lint unit integration
 echo "==> again, without a network: everything is there"
-in_root unshare --net /offcpud/tests/run unit
+timed "tests/run unit passes" in_root unshare --net /offcpud/tests/run unit
+((service_failures == 0))
