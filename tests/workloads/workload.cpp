@@ -46,7 +46,7 @@ std::string threads_as_json() {
     std::ifstream file(std::string("/proc/self/task/") + entry->d_name + "/schedstat");
     long long run = 0, wait = 0, slices = 0;
     if (!(file >> run >> wait >> slices)) continue;
-    char line[160];
+    char line[512];
     std::snprintf(line, sizeof line,
                   "%s{\"tid\":%s,\"run_ns\":%lld,\"run_delay_ns\":%lld,\"pcount\":%lld}",
                   text.empty() ? "" : ",", entry->d_name, run, wait, slices);
