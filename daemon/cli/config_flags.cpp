@@ -39,7 +39,7 @@ void ConfigFlags::add_overrides(CLI::App& app) {
                                 "Address of the HTTP server: HOST:PORT, [IPV6]:PORT or unix:/PATH")
                      ->type_name("ADDR");
   state_dir_flag_ =
-      app.add_option("--state-dir", state_dir_, "Directory of what outlives a restart")
+      app.add_option("--state-dir", state_dir_, "Directory for what outlives a restart (nothing so far)")
           ->type_name("DIR");
 }
 

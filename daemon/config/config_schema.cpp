@@ -52,7 +52,7 @@ constexpr std::array kOptions = {
     Option{"state_dir", TakesEffect::OnRestart,
            TextOption{field<&Config::state_dir>(), check_state_dir,
                       "an absolute path such as /var/lib/offcpud"},
-           "Directory of what outlives a restart. It belongs to the user the daemon runs as."},
+           "Directory for what outlives a restart; nothing is written there so far."},
     Option{"log_level", TakesEffect::OnReload,
            ChoiceOption{field<&Config::log_level>(), kLogLevels},
            "Messages of this level and above are logged."},
