@@ -38,9 +38,9 @@ void ConfigFlags::add_overrides(CLI::App& app) {
   listen_flag_ = app.add_option("--listen", listen_,
                                 "Address of the HTTP server: HOST:PORT, [IPV6]:PORT or unix:/PATH")
                      ->type_name("ADDR");
-  state_dir_flag_ =
-      app.add_option("--state-dir", state_dir_, "Directory for what outlives a restart (nothing so far)")
-          ->type_name("DIR");
+  state_dir_flag_ = app.add_option("--state-dir", state_dir_,
+                                   "Directory for what outlives a restart (nothing so far)")
+                        ->type_name("DIR");
 }
 
 ConfigSources ConfigFlags::sources() const {
