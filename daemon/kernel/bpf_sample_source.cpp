@@ -34,7 +34,6 @@ void add(CgroupReading& total, const offcpud_subject& shard) {
 Result<std::unique_ptr<BpfSampleSource>> BpfSampleSource::open(BpfSession& session) {
   offcpud_bpf& skeleton = session.skeleton();
   TRY(auto subjects, MappedArray<offcpud_subject>::map(skeleton.maps.subjects, true));
-  TRY_VOID(check_layout(skeleton.maps.free_subjects, sizeof(std::uint32_t), sizeof(std::uint32_t)));
   TRY(auto free_subjects, MappedArray<std::uint32_t>::map(skeleton.maps.free_subjects, true));
   std::unique_ptr<BpfSampleSource> source(
       new BpfSampleSource(session, std::move(subjects), std::move(free_subjects)));
