@@ -59,7 +59,9 @@ static __noinline __u32 subject_of_cgroup(__u64 cgroup_id)
 	if (!bpf_map_update_elem(&cgroup_subjects, &cgroup_id, &subject, BPF_NOEXIST))
 		return subject;
 
-	/* Another CPU was first, or the table refused: keep the subject for the next cgroup. */
+	/* Another CPU was first, or the table refused: keep the subject for the next cgroup. Nobody
+	 * may take it for this one's until then. */
+	name_owner(subject, 0);
 	spare = bpf_map_lookup_elem(&spare_subject, &zero);
 	if (spare)
 		*spare = subject;

@@ -3,7 +3,6 @@
 // reads, and how often they gave up the CPU. Ends with status 77 where the file system has no
 // O_DIRECT.
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -16,12 +15,6 @@ using namespace workload;
 namespace {
 
 constexpr std::size_t kBlock = 64 * 1024;
-
-long switches() {
-  rusage of{};
-  ::getrusage(RUSAGE_THREAD, &of);
-  return of.ru_nvcsw;
-}
 
 }  // namespace
 
@@ -45,12 +38,12 @@ int main(int argc, char** argv) {
 
   static Waits waits;
   first_gate();
-  const long before = switches();
+  const long before = voluntary_switches();
   for (int i = 0; i < count; ++i) {
     const auto at = static_cast<off_t>(i * kBlock);
     if (timed(waits, [&] { return ::pread(file, target, kBlock, at); }) <= 0) fail("pread");
   }
-  const long waited = switches() - before;
+  const long waited = voluntary_switches() - before;
 
   Report report;
   report.add("disk", waits);

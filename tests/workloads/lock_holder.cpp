@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/file.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -66,12 +65,6 @@ void hear(int fd) {
   if (::read(fd, &byte, 1) != 1) fail("read");
 }
 
-long switches_of_this_thread() {
-  rusage of{};
-  ::getrusage(RUSAGE_THREAD, &of);
-  return of.ru_nvcsw;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -95,9 +88,9 @@ int main(int argc, char** argv) {
         hear(released[0]);
       } else {
         hear(held[0]);
-        const long before = switches_of_this_thread();
+        const long before = voluntary_switches();
         timed(waits, [&] { return lock.take(1), 0; });
-        waited_in_take += switches_of_this_thread() - before;
+        waited_in_take += voluntary_switches() - before;
         lock.give(1);
         tell(released[1]);
       }

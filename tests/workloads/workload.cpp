@@ -112,6 +112,12 @@ void sleep_ns(std::int64_t ns) {
   }
 }
 
+std::int64_t voluntary_switches() {
+  rusage of{};
+  ::getrusage(RUSAGE_THREAD, &of);
+  return of.ru_nvcsw;
+}
+
 void enter_cgroup(const std::string& path) {
   if (path.empty()) return;
   std::ofstream file(path + "/cgroup.procs");

@@ -28,6 +28,7 @@ class Options {
 void pin(int cpu);  // does nothing for a negative one
 void burn(std::int64_t ns);
 void sleep_ns(std::int64_t ns);              // clock_nanosleep, continued after signals
+std::int64_t voluntary_switches();           // of the calling thread, as getrusage counts them
 void enter_cgroup(const std::string& path);  // its directory; empty: stay
 [[noreturn]] void fail(const std::string& what);
 
