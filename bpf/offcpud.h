@@ -44,6 +44,23 @@ struct offcpud_hist {
 	__u64 slots[OFFCPUD_SLOTS];
 };
 
+/* Who took the CPU of a thread that could have run on: value of the label `by`. */
+enum offcpud_taker {
+	OFFCPUD_BY_SAME_CGROUP,
+	OFFCPUD_BY_OTHER_CGROUP,
+	OFFCPUD_BY_KERNEL, /* a kernel thread */
+	OFFCPUD_TAKERS,
+};
+
+/* Who ended a block: value of the label `from`. */
+enum offcpud_waker {
+	OFFCPUD_FROM_SAME_CGROUP,
+	OFFCPUD_FROM_OTHER_CGROUP,
+	OFFCPUD_FROM_KERNEL,	/* a kernel thread */
+	OFFCPUD_FROM_INTERRUPT, /* an interrupt or softirq, whatever thread it interrupted */
+	OFFCPUD_WAKERS,
+};
+
 /*
  * Everything about the threads of one cgroup, as one shard of it. Value of the array `subjects`;
  * the shards of subject i are the elements i * shards .. i * shards + shards - 1, and a reading is
@@ -51,12 +68,29 @@ struct offcpud_hist {
  */
 struct offcpud_subject {
 	__u64 running_ns;
-	__u64 cgroup_id;   /* whose it is; 0: nobody's, or subject 0 */
-	__u64 reserved[6]; /* keeps the histograms off the line that every switch writes */
+	__u64 cgroup_id; /* whose it is; 0: nobody's, or subject 0 */
+	__u64 preemptions[OFFCPUD_TAKERS];
+	__u64 wakeups[OFFCPUD_WAKERS];
+	__u64 unaccounted_ns; /* lifetime of threads that ended or left, in no other number here */
+	__u64 reserved[6];    /* keeps the histograms off the lines that every switch writes */
 	struct offcpud_hist hists[OFFCPUD_HIST_KINDS];
 };
-OFFCPUD_ASSERT(sizeof(struct offcpud_subject) == 64 + OFFCPUD_HIST_KINDS * 8 * (OFFCPUD_SLOTS + 1),
+OFFCPUD_ASSERT(sizeof(struct offcpud_subject) == 128 + OFFCPUD_HIST_KINDS * 8 * (OFFCPUD_SLOTS + 1),
 	       "the layout has no padding");
+
+/*
+ * A process, value of the array `processes`; element 0 is nobody's. Taken at its first event and
+ * given back when its last thread ends, by the programs alone.
+ */
+struct offcpud_process {
+	__u64 start_ns; /* CLOCK_BOOTTIME at which its leader started: with tgid, the identity */
+	__u32 tgid;	/* 0: nobody's */
+	__u32 threads;	/* of which the programs know */
+	__u32 hists[OFFCPUD_HIST_KINDS]; /* element of `process_hists`; 0: no episode so far */
+};
+OFFCPUD_ASSERT(sizeof(struct offcpud_process) == 72, "the layout has no padding");
+
+#define OFFCPUD_NO_HIST 0xffffffff /* in hists: there was no room for it */
 
 #define OFFCPUD_MAX_SHARDS 64
 
@@ -71,6 +105,8 @@ enum offcpud_loss {
 	OFFCPUD_LOSS_WAKEUP, /* ran again without a wakeup: the whole episode counts as blocked */
 	OFFCPUD_LOSS_SWITCH, /* a switch was not seen: the state's duration is dropped */
 	OFFCPUD_LOSS_CGROUP_EVENT, /* the ring of cgroup events was full: names come from a walk */
+	OFFCPUD_LOSS_PROCESSES_FULL, /* no room for a process or a histogram of it */
+	OFFCPUD_LOSS_STALL_END, /* the ring of stalls was full: how this one ended is unknown */
 	OFFCPUD_LOSSES,
 };
 
@@ -97,6 +133,70 @@ enum offcpud_syscall_class {
 	OFFCPUD_CLASS_RESTART, /* restart_syscall: the class of the call that was interrupted */
 };
 #define OFFCPUD_SYSCALLS 1024 /* numbers from here on have OFFCPUD_CLASS_OTHER; a power of two */
+
+#define OFFCPUD_COMM 16 /* TASK_COMM_LEN, NUL-terminated */
+
+/* A thread that is not running, or is; what `offcpud_thread` says. */
+enum offcpud_thread_state {
+	OFFCPUD_THREAD_RUNNING,
+	OFFCPUD_THREAD_RUNNABLE,
+	OFFCPUD_THREAD_BLOCKED,
+	OFFCPUD_THREAD_ENDED, /* a zombie: nobody waits */
+};
+
+#define OFFCPUD_THREAD_KERNEL	 1U /* a kernel thread, or a kernel worker of a user process */
+#define OFFCPUD_THREAD_IDLE	 2U /* one that waits for work, as it does by design */
+#define OFFCPUD_THREAD_PINNED	 4U /* may run on one CPU only */
+#define OFFCPUD_THREAD_ESTIMATED 8U /* began before the programs did: since_ns is the scheduler's  \
+				     */
+#define OFFCPUD_THREAD_UNKNOWN 16U  /* the same, and since_ns says no more than that: it is 0 */
+
+/* One thread as the walk over all of them found it; its records come one after the other. Times
+ * are CLOCK_MONOTONIC, pids those of the initial namespace unless said otherwise. */
+struct offcpud_thread {
+	__u64 now_ns;		/* when this was read */
+	__u64 since_ns;		/* when `state` began */
+	__u64 start_ns;		/* CLOCK_BOOTTIME at which the thread started */
+	__u64 process_start_ns; /* the same of the leader of its process */
+	__u64 cgroup_id;
+	__u64 unaccounted_ns; /* of its lifetime in its cgroup: in none of the sums. May be
+				 "negative" */
+	/* What has ended, since the programs know the thread. */
+	__u64 running_ns;
+	__u64 waits_ns[OFFCPUD_HIST_KINDS];
+	__u64 kept_off_ns[OFFCPUD_TAKERS]; /* run-queue waits by who had the CPU */
+	__u64 longest_wait_ns;		   /* in a run queue */
+	__u64 kernel_running_ns; /* the scheduler's own count, sum_exec_runtime, since its start */
+	__u32 tid;
+	__u32 tgid;
+	__u32 local_tid; /* in the daemon's PID namespace, as in its /proc */
+	__u32 local_tgid;
+	__u32 process;		 /* element of `processes`; 0: none */
+	__u32 cpu;		 /* where it runs or ran last */
+	__u32 state;		 /* enum offcpud_thread_state */
+	__u32 kind;		 /* enum offcpud_hist_kind of the wait, when RUNNABLE or BLOCKED */
+	__u32 flags;		 /* OFFCPUD_THREAD_... */
+	__u32 taker_tid;	 /* who had the CPU in its last run-queue wait; 0: nobody so far */
+	__u32 longest_taker_tid; /* and in the longest */
+	__u32 reserved;
+	char comm[OFFCPUD_COMM];
+	char taker_comm[OFFCPUD_COMM];
+	char longest_taker_comm[OFFCPUD_COMM];
+};
+
+/* The end of a block that had become a stall; record of the ring `stall_ends`. */
+struct offcpud_stall_end {
+	__u64 since_ns;
+	__u64 ended_ns; /* the wakeup */
+	__u64 cgroup_id;
+	__u32 tid;
+	__u32 tgid;
+	__u32 kind;
+	__u32 waker; /* enum offcpud_waker */
+	__u32 waker_tid;
+	__u32 reserved;
+	char comm[OFFCPUD_COMM];
+};
 
 /* A cgroup of the v2 hierarchy came or went; record of the ring `cgroup_events`. */
 enum offcpud_cgroup_change {

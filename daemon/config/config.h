@@ -3,9 +3,28 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace offcpud {
+
+// Which blocks are stalls, and after how long. Empty texts match everything; `cgroup` and `comm`
+// are RE2 regular expressions that must match the whole text, `reason` is a value of the label.
+struct StallRule {
+  std::string cgroup, comm, reason;
+  std::optional<std::chrono::seconds> threshold;  // nullopt ("never"): no stall, however long
+
+  friend bool operator==(const StallRule&, const StallRule&) = default;
+};
+
+// Which processes get series of their own: those that match every text that is not empty, RE2
+// regular expressions that must match the whole text.
+struct ProcessRule {
+  std::string comm, exe, unit, cgroup;
+
+  friend bool operator==(const ProcessRule&, const ProcessRule&) = default;
+};
 
 // Every option of the daemon with its default: the one truth. config/offcpud.yaml spells the same
 // values out and is tested equal; the keys there are the names here. What may change on SIGHUP is
@@ -22,6 +41,26 @@ struct Config {
   std::uint32_t max_cgroups = 1'024;   // cgroups measured apart; sizes the kernel maps
   std::uint32_t max_series = 4'000;    // histogram series on /metrics; the rest is "(other)"
   std::uint32_t classic_buckets = 28;  // 28 (powers of two of a second) or 14 (powers of four)
+
+  std::chrono::milliseconds walk_cpu_budget{50};  // CPU time of a pass for walking the threads
+
+  struct Stalls {
+    std::chrono::seconds threshold{10};  // in reasons that are not idle-prone, unless a rule says
+    std::vector<StallRule> rules;        // the first that matches decides
+    std::vector<std::chrono::milliseconds> over{std::chrono::seconds(1), std::chrono::seconds(10),
+                                                std::chrono::seconds(60)};  // rising
+    std::uint32_t keep = 256;  // ended ones that are still shown
+
+    friend bool operator==(const Stalls&, const Stalls&) = default;
+  } stalls;
+
+  struct Processes {
+    std::uint32_t max = 4'096;  // measured apart; sizes the kernel maps
+    std::uint32_t top = 10;     // those that wait most get series of their own; 0: none
+    std::vector<ProcessRule> rules;
+
+    friend bool operator==(const Processes&, const Processes&) = default;
+  } processes;
 
   friend bool operator==(const Config&, const Config&) = default;
 };

@@ -23,4 +23,16 @@ constexpr bool is_blocked_kind(std::size_t kind) {
   return kind < OFFCPUD_BLOCKED_KINDS;
 }
 
+// Reasons in which an idle service blocks by design (docs/semantics.md, "Reasons").
+constexpr bool is_idle_prone(std::size_t kind) {
+  return kind == OFFCPUD_BLOCKED_POLL || kind == OFFCPUD_BLOCKED_SLEEP ||
+         kind == OFFCPUD_BLOCKED_CHILD || kind == OFFCPUD_BLOCKED_CONDVAR;
+}
+
+// Values of the labels `by` and `from`, by enum offcpud_taker and enum offcpud_waker.
+inline constexpr std::array<std::string_view, OFFCPUD_TAKERS> kTakerNames = {
+    "same_cgroup", "other_cgroup", "kernel"};
+inline constexpr std::array<std::string_view, OFFCPUD_WAKERS> kWakerNames = {
+    "same_cgroup", "other_cgroup", "kernel", "interrupt"};
+
 }  // namespace offcpud

@@ -11,8 +11,8 @@ namespace {
 
 // Values of the label `cause`, by enum offcpud_loss.
 constexpr std::array<const char*, OFFCPUD_LOSSES> kCauses = {
-    "no_thread_state", "cgroup_table_full", "negative_duration",
-    "missed_wakeup",   "missed_switch",     "cgroup_events_full"};
+    "no_thread_state", "cgroup_table_full",  "negative_duration",  "missed_wakeup",
+    "missed_switch",   "cgroup_events_full", "process_table_full", "stall_ends_full"};
 
 // How long a program may be between finding a subject and adding to it. It does so with interrupts
 // off; a second covers a virtual CPU that is not scheduled meanwhile.

@@ -19,8 +19,26 @@ struct CgroupReading {
   std::uint64_t cgroup_id = 0;  // 0: what no other place had room for
   std::uint32_t place = 0;      // tells readings of one cgroup apart
   std::uint64_t running_ns = 0;
+  std::array<std::uint64_t, OFFCPUD_TAKERS> preemptions{};
+  std::array<std::uint64_t, OFFCPUD_WAKERS> wakeups{};
+  std::uint64_t unaccounted_ns = 0;  // of threads that ended or left; modulo 2^64
   // Null: no episode so far.
   std::array<std::unique_ptr<LatencyHistogram>, OFFCPUD_HIST_KINDS> histograms;
+};
+
+// The histograms of one process, since the programs know it. A histogram that did not change since
+// the last sample is the same object.
+struct ProcessReading {
+  std::uint64_t start_ns = 0;  // with tgid the identity: docs of offcpud_process
+  std::uint32_t tgid = 0;
+  std::array<std::shared_ptr<const LatencyHistogram>, OFFCPUD_HIST_KINDS> histograms;
+};
+
+// Every thread that existed while the walk came by: each once, sorted by tid of the initial PID
+// namespace. Each record says when it was read.
+struct ThreadWalk {
+  std::vector<offcpud_thread> threads;
+  unsigned passes = 1;  // over which the walk was spread to stay within its budget
 };
 
 // One pass over the kernel maps: plain data.
@@ -30,6 +48,9 @@ struct KernelSample {
   std::vector<LossCount> losses;
   std::uint64_t left_censored = 0;
   std::vector<MapUsage> maps;
+  std::shared_ptr<const ThreadWalk> walk;  // the last complete one: may be that of the last sample
+  std::vector<ProcessReading> processes;   // those that have a thread in `walk`
+  std::vector<offcpud_stall_end> stall_ends;  // since the last sample
   // Changes of cgroups may have been missed since the last read: only a walk tells which exist.
   bool missed_cgroup_changes = false;
 };
