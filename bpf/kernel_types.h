@@ -73,9 +73,32 @@ struct pt_regs {
 
 struct thread_info {
 	__u32 status;
+	__u32 cpu;
+};
+
+struct rq {
+	__u64 clock;	  /* sched_clock() at the last update: tick or switch */
+	__u64 clock_task; /* the same without the time of interrupts and stolen time */
+};
+
+struct cfs_rq {
+	int throttle_count; /* this group's runtime, or that of one above it, is used up */
+	struct rq *rq;	    /* of its CPU; with CONFIG_FAIR_GROUP_SCHED, as se.cfs_rq */
+};
+
+struct upid {
+	int nr;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
 };
 
 struct sched_entity {
+	__u64 exec_start; /* rq->clock_task when it was last seen to run */
+	__u64 sum_exec_runtime;
+	struct cfs_rq *cfs_rq;
 	unsigned char
 		sched_delayed; /* since 6.12 (commit 152e11f6df29), with EEVDF's delayed dequeue */
 };
@@ -89,15 +112,37 @@ struct task_struct {
 	unsigned int on_rq;
 	struct sched_entity se;
 	bool throttled; /* since 6.18: dequeued by CFS bandwidth control until the next period */
+	unsigned int __state;
+	int prio;
+	int nr_cpus_allowed;
+	int exit_state;
 	int pid;
+	int tgid;
 	unsigned in_iowait : 1;
 	unsigned frozen : 1; /* by the cgroup v2 freezer */
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
+	__u64 start_boottime;
+	char comm[16];
 	struct files_struct *files;
 	struct css_set *cgroups;
 };
 
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
 struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
 	struct task_struct *task;
+};
+
+/* Two words that hold no pointer: to read 16 bytes at an address that has no other type. */
+struct timespec64 {
+	__s64 tv_sec;
+	long tv_nsec;
 };
 
 #pragma clang attribute pop
@@ -114,6 +159,7 @@ enum special_kfunc_type { KF_bpf_rdonly_cast = 1 };
 #define EXIT_ZOMBIE	     0x0020
 #define TASK_PARKED	     0x0040
 #define TASK_DEAD	     0x0080
+#define TASK_NOLOAD	     0x0400 /* with UNINTERRUPTIBLE: TASK_IDLE */
 #define TASK_RTLOCK_WAIT     0x1000
 #define TASK_FROZEN	     0x8000
 /* A sleeping state; the bits left out (WAKEKILL, NOLOAD, FREEZABLE ...) only modify one. */
@@ -125,6 +171,12 @@ enum special_kfunc_type { KF_bpf_rdonly_cast = 1 };
 #define PF_IO_WORKER   0x00000010
 #define PF_USER_WORKER 0x00004000 /* since 6.4: vhost and io_uring threads of a user process */
 #define PF_KTHREAD     0x00200000
+
+#define MAX_RT_PRIO 100 /* include/linux/sched/prio.h: fair tasks have this or more */
+
+/* include/linux/preempt.h: SOFTIRQ_OFFSET while softirqs run, not while they are only disabled. */
+#define SOFTIRQ_OFFSET	 0x00000100
+#define HARDIRQ_NMI_MASK 0x00ff0000
 
 #define TS_COMPAT 0x0002 /* arch/x86/include/asm/thread_info.h: in a 32-bit system call */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Why a thread blocks, decided while it leaves the CPU: docs/semantics.md, "Reasons". */
+/* Whether a thread that leaves the CPU blocks, and why: docs/semantics.md, "Reasons". */
 #ifndef OFFCPUD_REASON_BPF_H
 #define OFFCPUD_REASON_BPF_H
 
@@ -8,6 +8,21 @@
 #ifndef __TARGET_ARCH_x86
 #error "only x86_64 is supported: add the registers of the system call's number and arguments here"
 #endif
+
+/*
+ * Whether a thread that leaves the CPU is still queued. The tracepoint's prev_state argument is
+ * used because task->__state may already be rewritten by a waker. Up to 6.15 the argument is stale
+ * when a signal was pending (fixed by 8feb053d5319, 6.16): then the thread is still on the run
+ * queue, which delayed dequeue (6.12, 152e11f6df29) alone also leaves a blocked thread on.
+ */
+static __always_inline bool stays_runnable(struct task_struct *task, bool preempt, __u32 state)
+{
+	if (preempt || !(state & TASK_SLEEPS))
+		return true;
+	if (!task->on_rq)
+		return false;
+	return !(bpf_core_field_exists(task->se.sched_delayed) && task->se.sched_delayed);
+}
 
 /* include/uapi/linux/futex.h */
 #define FUTEX_CMD_MASK	      (~(128 | 256)) /* PRIVATE_FLAG, CLOCK_REALTIME */
@@ -22,14 +37,7 @@ static __always_inline __u32 class_of_futex(unsigned long operation)
 	return OFFCPUD_CLASS_LOCK;
 }
 
-/* BTF loads cannot follow an array of pointers, as the slots of a descriptor table are. Where the
- * kernel has bpf_rdonly_cast, it gives the addresses their type again, and what follows are plain
- * loads that read 0 if they fault; else each is a call of bpf_probe_read_kernel, which does the
- * same and made up a fifth of what all the hooks cost. The verifier removes the other half. */
-extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
-#define CAN_CAST	   bpf_core_enum_value_exists(enum special_kfunc_type, KF_bpf_rdonly_cast)
-#define CAST(object, type) ((type *)bpf_rdonly_cast(object, bpf_core_type_id_kernel(type)))
-
+/* BTF loads cannot follow an array of pointers, as the slots of a descriptor table are: cast. */
 static __always_inline struct file *file_in(struct file **slot)
 {
 	struct file *file = NULL;
@@ -136,6 +144,19 @@ static __always_inline __u32 kind_of_class(__u32 class)
 	}
 }
 
+/* A kernel thread, or a kernel worker of a user process (io_uring, vhost). */
+static __always_inline bool is_kernel_thread(struct task_struct *task)
+{
+	return task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER);
+}
+
+/* One that waits for work, which is what it does by design: it sleeps so that nobody counts it as
+ * load (TASK_IDLE), or interruptibly although it gets no signals. */
+static __always_inline bool is_idle_wait(struct task_struct *task, __u32 state)
+{
+	return is_kernel_thread(task) && (state & (TASK_INTERRUPTIBLE | TASK_NOLOAD));
+}
+
 static __always_inline __u32 reason_of(struct task_struct *task, struct thread *thread, __u32 state)
 {
 	bool interruptible = state & TASK_INTERRUPTIBLE;
@@ -151,7 +172,7 @@ static __always_inline __u32 reason_of(struct task_struct *task, struct thread *
 		return OFFCPUD_BLOCKED_STOPPED;
 	if (in_iowait && !interruptible)
 		return OFFCPUD_BLOCKED_DISK;
-	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
+	if (is_kernel_thread(task))
 		return in_iowait ? OFFCPUD_BLOCKED_DISK : OFFCPUD_BLOCKED_KERNEL;
 	class = class_of_syscall(task, thread);
 	/* io_uring_enter claims in_iowait for whatever it waits, a socket as well (io_uring/). */

@@ -101,7 +101,9 @@ Status Daemon::set_up() {
 
 Status Daemon::measure() {
   TRY(auto root, cgroup_root());
-  TRY(session_, BpfSession::load(config_.max_cgroups, features_));
+  TRY(session_,
+      BpfSession::load({.cgroups = config_.max_cgroups, .processes = config_.processes.max},
+                       features_));
   TRY(cgroup_events_, CgroupEvents::open(*session_));
   TRY_VOID(session_->attach());
   TRY(source_, BpfSampleSource::open(*session_));

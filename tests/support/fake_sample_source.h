@@ -38,6 +38,7 @@ class FakeSampleSource final : public SampleSource {
     return sample;
   }
 
+  void watch_stalls(const StallFilter& filter) override { watched = filter; }
   void close(std::span<const std::uint64_t> cgroup_ids) override {
     for (const std::uint64_t id : cgroup_ids) {
       const auto found = counters_.find(id);
@@ -78,6 +79,8 @@ class FakeSampleSource final : public SampleSource {
   std::vector<CgroupReading> closing_;
   std::vector<std::uint64_t> closed_;
   std::uint32_t next_place_ = 1;
+
+  StallFilter watched;
 };
 
 }  // namespace offcpud
