@@ -186,7 +186,16 @@ enum special_kfunc_type { KF_bpf_rdonly_cast = 1 };
 #define S_IFBLK	 0060000
 #define S_IFIFO	 0010000
 
-#define ANON_INODE_FS_MAGIC                                                                        \
-	0x09041934 /* include/uapi/linux/magic.h: eventfd, timerfd, signalfd ... */
+/* include/uapi/linux/magic.h */
+#define ANON_INODE_FS_MAGIC 0x09041934 /* eventfd, timerfd, signalfd ... */
+#define PROC_SUPER_MAGIC    0x00009fa0
+#define SYSFS_MAGIC	    0x62656572
+#define TMPFS_MAGIC	    0x01021994
+#define RAMFS_MAGIC	    0x858458f6
+#define CGROUP_SUPER_MAGIC  0x0027e0eb
+#define CGROUP2_SUPER_MAGIC 0x63677270
+#define DEBUGFS_MAGIC	    0x64626720
+#define TRACEFS_MAGIC	    0x74726163
+#define SECURITYFS_MAGIC    0x73636673
 
 #endif

@@ -63,6 +63,26 @@ static __always_inline unsigned long magic_of(struct inode *inode)
 	return CAN_CAST ? inode->i_sb->s_magic : BPF_CORE_READ(inode, i_sb, s_magic);
 }
 
+/* File systems that no disk and no server is behind: what their files wait for are other threads
+ * and locks of the kernel, or messages (/proc/kmsg, trace_pipe). */
+static __always_inline bool is_in_memory(unsigned long magic)
+{
+	switch (magic) {
+	case PROC_SUPER_MAGIC:
+	case SYSFS_MAGIC:
+	case TMPFS_MAGIC:
+	case RAMFS_MAGIC:
+	case CGROUP_SUPER_MAGIC:
+	case CGROUP2_SUPER_MAGIC:
+	case DEBUGFS_MAGIC:
+	case TRACEFS_MAGIC:
+	case SECURITYFS_MAGIC:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* The file cannot go away: the thread that waits in it holds it. A thread of the same process may
  * however have put another file under the number meanwhile; then that one decides. */
 static __always_inline __u32 class_of_file(struct task_struct *task, unsigned long number)
@@ -70,6 +90,7 @@ static __always_inline __u32 class_of_file(struct task_struct *task, unsigned lo
 	struct files_struct *files = task->files;
 	struct fdtable *table;
 	struct inode *inode;
+	unsigned long magic;
 	unsigned short type;
 
 	if (!read_files || !files)
@@ -84,9 +105,10 @@ static __always_inline __u32 class_of_file(struct task_struct *task, unsigned lo
 	if (type == S_IFSOCK)
 		return OFFCPUD_CLASS_NETWORK;
 	/* Before the file type: anonymous inodes have none up to 6.15 and S_IFREG from 6.16 on. */
-	if (magic_of(inode) == ANON_INODE_FS_MAGIC)
+	magic = magic_of(inode);
+	if (magic == ANON_INODE_FS_MAGIC)
 		return OFFCPUD_CLASS_POLL;
-	if (type == S_IFREG || type == S_IFBLK)
+	if (type == S_IFBLK || (type == S_IFREG && !is_in_memory(magic)))
 		return OFFCPUD_CLASS_DISK;
 	return OFFCPUD_CLASS_OTHER;
 }

@@ -63,6 +63,9 @@ static __always_inline int wake(struct task_struct *task, bool first)
 	if (thread->state == THREAD_RUNNING || thread->state == THREAD_RUNNABLE ||
 	    thread->state == THREAD_SEEDED_RUNNING)
 		return 0;
+	/* Switches are not followed yet: the walk finds out what becomes of this thread. */
+	if (thread->state == THREAD_UNKNOWN && !attached)
+		return 0;
 	now = bpf_ktime_get_ns();
 	if (thread->state == THREAD_UNKNOWN && !first) {
 		if (task->on_cpu)

@@ -179,9 +179,10 @@ Status Daemon::pass() {
     board_->give_up();
     return std::move(error).with(stage_);
   };
-  follow_cgroups();  // names first: the counters may speak of cgroups that are gone by now
   auto sample = pipeline_->read();
   if (!sample) return fail(std::move(sample).error());
+  // Now: every cgroup in the sample was told of before it was charged, and may be gone already.
+  follow_cgroups();
   const MonotonicTime read = clock_.now();
   self_->observe_pass(stage_, read - begin);
 

@@ -10,9 +10,10 @@ namespace offcpud {
 namespace {
 
 // Values of the label `cause`, by enum offcpud_loss.
-constexpr std::array<const char*, OFFCPUD_LOSSES> kCauses = {
-    "no_thread_state", "cgroup_table_full",  "negative_duration",  "missed_wakeup",
-    "missed_switch",   "cgroup_events_full", "process_table_full", "stall_ends_full"};
+constexpr auto kCauses = std::to_array<const char*>(
+    {"no_thread_state", "cgroup_table_full", "negative_duration", "missed_wakeup", "missed_switch",
+     "cgroup_events_full", "process_table_full", "stall_ends_full"});
+static_assert(kCauses.size() == OFFCPUD_LOSSES);
 
 // How long a program may be between finding a subject and adding to it. It does so with interrupts
 // off; a second covers a virtual CPU that is not scheduled meanwhile.
@@ -74,8 +75,8 @@ Result<KernelSample> BpfSampleSource::read() {
   KernelSample sample;
   TRY_VOID(read_cgroups(sample));
   TRY_VOID(read_threads(sample));
-  TRY_VOID(read_counts(sample));
   TRY(sample.stall_ends, stall_ends_->take());
+  TRY_VOID(read_counts(sample));
   sample.closed = take_closed();  // last: an error must not lose them
   return sample;
 }

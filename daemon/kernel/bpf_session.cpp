@@ -92,8 +92,8 @@ Status fill_free_lists(offcpud_bpf& skeleton, const SubjectPlan& plan) {
 
 Error load_error(int code, const BpfLog& log) {
   if (code == EPERM || code == EACCES) {
-    // The verifier answers EACCES too, and then it has said why.
-    if (log.tail(8).find("R0") == std::string::npos || code == EPERM) {
+    // The verifier answers EACCES too, and then there is its log.
+    if (code == EPERM || !log.has_verifier_log()) {
       return Error(
           "the kernel refused to load BPF programs: CAP_BPF and CAP_PERFMON are needed; "
           "start offcpud as its systemd unit or with sudo.",

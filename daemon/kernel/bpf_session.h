@@ -40,8 +40,7 @@ class BpfSession {
   // Attaches every program and seeds the threads that exist. Afterwards every event is followed.
   Status attach();
 
-  // Gives threads that have no state one. Called by attach(), and again when events were lost for
-  // want of a state. Needs CAP_BPF.
+  // Gives threads that have no state one, as every walk does. Needs CAP_BPF.
   Status seed();
 
   // Begins a walk over all threads: reading the descriptor gives their records (offcpud_thread),

@@ -2,6 +2,7 @@
 #include "kernel/feature_probe.h"
 
 #include <bpf/btf.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <memory>
@@ -142,6 +143,9 @@ Status FeatureReport::require() const {
 
 HostFacts read_host_facts() {
   HostFacts facts;
+  // include/linux/proc_ns.h: PROC_PID_INIT_INO
+  struct stat own {};
+  facts.initial_pid_namespace = ::stat("/proc/self/ns/pid", &own) == 0 && own.st_ino == 0xEFFFFFFCU;
   if (auto text = read_file("/sys/kernel/security/lockdown", 4096)) facts.lockdown = *text;
   if (auto mounts = read_file("/proc/self/mountinfo", 4 << 20)) {
     facts.cgroup2_mounted = cgroup2_mount(*mounts).has_value();
@@ -170,6 +174,11 @@ FeatureReport probe_features(const btf* kernel_btf, const HostFacts& host) {
   offer("wakers", readable && report.preempt_count_at.has_value(),
         "who ends a wait is told, and interrupts from threads; without it wakeups are not counted",
         "boot a kernel built with CONFIG_FAIR_GROUP_SCHED=y, without lockdown=confidentiality");
+  offer("all_threads", host.initial_pid_namespace,
+        "threads that slept before the start are known, and every wait shows while it lasts; in a "
+        "PID namespace of its own the daemon sees its threads only that way, and those outside "
+        "once they run",
+        "run offcpud on the host, or a container with the host's PID namespace");
   offer("late_thread_state", allocates_anywhere(kernel_btf),
         "a thread that was not seen to start gets its state at its first event",
         "boot kernel 6.4 or newer");

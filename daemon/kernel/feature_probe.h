@@ -38,6 +38,7 @@ struct FeatureReport {
 struct HostFacts {
   std::string lockdown;          // text of /sys/kernel/security/lockdown, may be empty
   bool cgroup2_mounted = false;  // a cgroup2 file system is visible
+  bool initial_pid_namespace = true;
 };
 
 HostFacts read_host_facts();
