@@ -40,15 +40,51 @@ struct css_set {
 
 struct super_block {
 	unsigned long s_magic;
+	__u32 s_dev;
+	char s_id[32];
 };
 
 struct inode {
 	unsigned short i_mode;
+	__u32 i_rdev;
 	struct super_block *i_sb;
+};
+
+struct path {
+	void *mnt;
+	void *dentry;
 };
 
 struct file {
 	struct inode *f_inode;
+	struct path f_path;
+};
+
+struct in6_addr {
+	union {
+		__u32 u6_addr32[4];
+	} in6_u;
+};
+
+struct sock_common {
+	unsigned short skc_family;
+	volatile unsigned char skc_state;
+	__u16 skc_num;	  /* local port, host order */
+	__be16 skc_dport; /* remote port, network order */
+	__be32 skc_daddr;
+	__be32 skc_rcv_saddr;
+	struct in6_addr skc_v6_daddr;
+	struct in6_addr skc_v6_rcv_saddr;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	__u16 sk_protocol;
+	__u16 sk_type;
+};
+
+struct socket {
+	struct sock *sk;
 };
 
 struct hlist_node;
@@ -68,7 +104,7 @@ struct files_struct {
 
 /* x86: arch/x86/include/asm/ptrace.h */
 struct pt_regs {
-	unsigned long bx, cx, si, di, orig_ax;
+	unsigned long bx, cx, dx, si, di, bp, r8, r9, r10, orig_ax;
 };
 
 struct thread_info {
@@ -79,6 +115,26 @@ struct thread_info {
 struct rq {
 	__u64 clock;	  /* sched_clock() at the last update: tick or switch */
 	__u64 clock_task; /* the same without the time of interrupts and stolen time */
+};
+
+typedef struct {
+	long counter;
+} atomic_long_t;
+
+struct rw_semaphore {
+	atomic_long_t count;
+};
+
+struct mm_struct {
+	struct rw_semaphore mmap_lock;
+};
+
+struct rt_mutex_base {
+	struct task_struct *owner;
+};
+
+struct rt_mutex_waiter {
+	struct rt_mutex_base *lock; /* struct rt_mutex up to 5.14 */
 };
 
 struct cfs_rq {
@@ -122,6 +178,8 @@ struct task_struct {
 	unsigned frozen : 1; /* by the cgroup v2 freezer */
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
+	struct rt_mutex_waiter *pi_blocked_on;
+	struct mm_struct *mm;
 	__u64 start_boottime;
 	char comm[16];
 	struct files_struct *files;
@@ -137,6 +195,13 @@ struct bpf_iter_meta {
 struct bpf_iter__task {
 	struct bpf_iter_meta *meta;
 	struct task_struct *task;
+};
+
+struct bpf_iter__task_file {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+	__u32 fd;
+	struct file *file;
 };
 
 /* Two words that hold no pointer: to read 16 bytes at an address that has no other type. */
@@ -167,6 +232,12 @@ enum special_kfunc_type { KF_bpf_rdonly_cast = 1 };
 	(TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE | TASK_STOPPED | TASK_TRACED | TASK_PARKED |    \
 	 TASK_RTLOCK_WAIT | TASK_FROZEN)
 #define TASK_ENDS (EXIT_DEAD | EXIT_ZOMBIE | TASK_DEAD)
+
+/* kernel/locking/rwsem.c: held by a writer, or somebody waits: a reader would wait too. */
+#define RWSEM_BUSY 0x07
+
+#define AF_INET	 2
+#define AF_INET6 10
 
 #define PF_IO_WORKER   0x00000010
 #define PF_USER_WORKER 0x00004000 /* since 6.4: vhost and io_uring threads of a user process */

@@ -15,6 +15,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "cgroup_events.bpf.h"
+#include "describe.bpf.h"
 #include "switch.bpf.h"
 #include "wake.bpf.h"
 #include "walk.bpf.h"

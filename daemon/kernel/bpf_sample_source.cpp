@@ -44,9 +44,10 @@ Result<std::unique_ptr<BpfSampleSource>> BpfSampleSource::open(BpfSession& sessi
   TRY(auto free_subjects, MappedArray<std::uint32_t>::map(skeleton.maps.free_subjects, true));
   TRY(auto processes, ProcessReader::open(session));
   TRY(auto stall_ends, StallEnds::open(session));
+  TRY(auto details, WaitDetails::open(session));
   std::unique_ptr<BpfSampleSource> source(
       new BpfSampleSource(session, std::move(subjects), std::move(free_subjects),
-                          std::move(processes), std::move(stall_ends)));
+                          std::move(processes), std::move(stall_ends), std::move(details)));
   TRY(source->losses_at_start_, source->read_losses());
   source->last_losses_ = source->losses_at_start_;
   return source;
@@ -120,6 +121,11 @@ Status BpfSampleSource::read_counts(KernelSample& sample) {
       losses[OFFCPUD_LOSS_CGROUP_EVENT] != last_losses_[OFFCPUD_LOSS_CGROUP_EVENT];
   last_losses_ = losses;
   return {};
+}
+
+Result<std::vector<WaitReport>> BpfSampleSource::describe(const ThreadWalk& walk,
+                                                          std::span<const std::uint32_t> tids) {
+  return details_->look_up(walk, tids);
 }
 
 void BpfSampleSource::watch_stalls(const StallFilter& filter) {

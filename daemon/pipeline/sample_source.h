@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "histogram/latency_histogram.h"
+#include "pipeline/stall.h"
 #include "pipeline/view.h"
 
 namespace offcpud {
@@ -63,6 +64,13 @@ struct StallFilter {
   friend bool operator==(const StallFilter&, const StallFilter&) = default;
 };
 
+// What a thread waits for, in the block that began at `since_ns`.
+struct WaitReport {
+  std::uint32_t tid = 0;
+  std::uint64_t since_ns = 0;
+  WaitDetail detail;
+};
+
 // Seam to the kernel. Used by one thread.
 class SampleSource {
  public:
@@ -77,6 +85,11 @@ class SampleSource {
 
   // From now on, samples tell the ends of such blocks.
   virtual void watch_stalls(const StallFilter& filter) = 0;
+
+  // What these threads of the walk wait for. Those that do not wait any more are left out, and so
+  // are more than can be looked up at once.
+  virtual Result<std::vector<WaitReport>> describe(const ThreadWalk& walk,
+                                                   std::span<const std::uint32_t> tids) = 0;
 };
 
 }  // namespace offcpud

@@ -38,6 +38,16 @@ class FakeSampleSource final : public SampleSource {
     return sample;
   }
 
+  Result<std::vector<WaitReport>> describe(const ThreadWalk& /*walk*/,
+                                           std::span<const std::uint32_t> tids) override {
+    std::vector<WaitReport> reports;
+    for (const std::uint32_t tid : tids) {
+      if (const auto found = waits.find(tid); found != waits.end()) {
+        reports.push_back(found->second);
+      }
+    }
+    return reports;
+  }
   void watch_stalls(const StallFilter& filter) override { watched = filter; }
   void close(std::span<const std::uint64_t> cgroup_ids) override {
     for (const std::uint64_t id : cgroup_ids) {
@@ -81,6 +91,7 @@ class FakeSampleSource final : public SampleSource {
   std::uint32_t next_place_ = 1;
 
   StallFilter watched;
+  std::map<std::uint32_t, WaitReport> waits;  // what describe() finds, by tid
 };
 
 }  // namespace offcpud
