@@ -123,12 +123,14 @@ static __always_inline void describe_consistently(struct offcpud_thread *record,
 
 static __always_inline __u32 tid_in(struct pid *pid, unsigned int level)
 {
+	/* 1,023: 32 namespaces inside of each other at most, for the verifier of 6.1. */
+	__u64 at = ((__u64)level * bpf_core_type_size(struct upid)) & 1023;
 	__u32 tid = 0;
 
 	if (read_files)
 		bpf_probe_read_kernel(&tid, sizeof(tid),
 				      (void *)pid + bpf_core_field_offset(struct pid, numbers) +
-					      level * bpf_core_type_size(struct upid));
+					      at);
 	return tid;
 }
 
