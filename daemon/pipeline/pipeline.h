@@ -6,13 +6,16 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "attribution/cgroup_index.h"
 #include "base/clock.h"
 #include "base/result.h"
 #include "pipeline/sample_source.h"
 #include "pipeline/series_store.h"
+#include "pipeline/unaccounted_time.h"
 #include "pipeline/view.h"
 
 namespace offcpud {
@@ -20,6 +23,7 @@ namespace offcpud {
 struct PipelineOptions {
   std::chrono::seconds linger{600};  // a removed cgroup keeps its own series this long
   std::size_t max_series = 4000;
+  std::vector<std::chrono::milliseconds> stall_bounds{};  // rising; kMaxStallBounds at most
 };
 
 // From the kernel's counters to an immutable View, one pass at a time. Owns the names of cgroups
@@ -31,7 +35,7 @@ class Pipeline {
   // Finds the cgroups that exist. Call once, after the source follows their changes.
   Status start();
 
-  void apply(const CgroupChange& change) { cgroups_.apply(change, clock_.now()); }
+  void apply(const CgroupChange& change);
 
   // A pass has two stages, apart so that each can be timed and counted: the kernel's counters, and
   // what becomes of them. After an error the
@@ -46,6 +50,8 @@ class Pipeline {
   Status name_unknown(const KernelSample& sample);
   void close_quiet(const KernelSample& sample);
   void fold_removed();
+  bool follow_walk(const KernelSample& sample);  // whether it is another one
+  void add_subjects(View& view, bool new_walk);
 
   struct Miss {
     MonotonicTime retry;  // not looked for before
@@ -63,6 +69,10 @@ class Pipeline {
   bool missed_changes_ = false;                      // since then
   std::map<std::uint64_t, Miss> misses_;             // by cgroup id
   std::map<std::string, MonotonicTime> gone_since_;  // series whose cgroup does not exist
+
+  std::shared_ptr<const ThreadWalk> walk_, previous_walk_;
+  UnaccountedTime unaccounted_;  // between these two, as is the deviation
+  std::optional<double> running_deviation_;
 };
 
 }  // namespace offcpud
