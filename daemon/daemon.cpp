@@ -51,7 +51,8 @@ Result<std::filesystem::path> cgroup_root() {
 }
 
 PipelineOptions pipeline_options(const Config& config) {
-  return {.linger = config.linger, .max_series = config.max_series};
+  return {
+      .linger = config.linger, .max_series = config.max_series, .stall_bounds = config.stalls.over};
 }
 
 std::string joined(const std::vector<std::string>& words) {
@@ -233,6 +234,7 @@ void Daemon::apply(const Config& config) {
   config_ = config;
   set_log_level(parse_log_level(config.log_level).value_or(LogLevel::Info));
   pipeline_->set_options(pipeline_options(config));
+  source_->set_walk_budget(config.walk_cpu_budget);
   timer_->set_interval(pass_interval());
   const RouteOptions options{.classic_buckets = config.classic_buckets,
                              .stale_after = std::max<std::chrono::milliseconds>(
