@@ -26,6 +26,13 @@ void add_blocked(WaitsInProgress& waits, const offcpud_thread& thread,
   }
 }
 
+// The wait that the programs found a thread in is never credited: what they follow of its life
+// begins with the end of it. Of a thread that they found on the CPU all is credited since then.
+bool is_followed(const offcpud_thread& thread) {
+  return (thread.flags & (OFFCPUD_THREAD_ESTIMATED | OFFCPUD_THREAD_UNKNOWN)) == 0 ||
+         thread.state == OFFCPUD_THREAD_RUNNING;
+}
+
 }  // namespace
 
 std::uint64_t age_of(const offcpud_thread& thread) {
@@ -62,7 +69,7 @@ InProgressByPath waits_in_progress(const ThreadWalk& walk,
       std::uint64_t& oldest = cgroup->waits.oldest_runnable_ns;
       oldest = std::max(oldest, age_of(thread));
     }
-    cgroup->open.in_progress_ns += age_of(thread);
+    if (is_followed(thread)) cgroup->open.in_progress_ns += age_of(thread);
     cgroup->open.unaccounted_ns += thread.unaccounted_ns;
   }
   return paths;

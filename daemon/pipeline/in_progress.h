@@ -16,7 +16,7 @@ namespace offcpud {
 // Time of live threads that is in no counter of their cgroup. Sums modulo 2^64: the ages of ten
 // thousand threads exceed it within weeks, so only differences mean something.
 struct OpenTime {
-  std::uint64_t in_progress_ns = 0;  // since each thread's state began, where that is known
+  std::uint64_t in_progress_ns = 0;  // of states that will be credited when they end
   std::uint64_t unaccounted_ns = 0;  // may be "negative"
 };
 

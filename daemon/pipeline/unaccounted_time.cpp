@@ -20,8 +20,11 @@ std::optional<double> ratio_of(const OpenTime& before, const OpenTime& now,
   return std::clamp(part / static_cast<double>(lifetime), -1.0, 1.0);
 }
 
-bool is_known(const offcpud_thread& thread) {
-  return (thread.flags & (OFFCPUD_THREAD_UNKNOWN | OFFCPUD_THREAD_ESTIMATED)) == 0;
+// The same thread at two times, followed by the programs at both: they say of one without a state
+// what they say of one that ended.
+bool is_followed(const offcpud_thread& before, const offcpud_thread& now) {
+  return before.tid == now.tid && before.start_ns == now.start_ns &&
+         before.state != OFFCPUD_THREAD_ENDED && now.state != OFFCPUD_THREAD_ENDED;
 }
 
 // Including the time on the CPU that is still in progress.
@@ -57,8 +60,7 @@ std::optional<double> running_deviation(const ThreadWalk& before, const ThreadWa
     old = std::find_if(old, before.threads.end(),
                        [&](const offcpud_thread& other) { return other.tid >= thread.tid; });
     if (old == before.threads.end()) break;
-    const bool same = old->tid == thread.tid && old->start_ns == thread.start_ns;
-    if (!same || !is_known(*old) || !is_known(thread)) continue;
+    if (!is_followed(*old, thread)) continue;
     const auto ours = static_cast<std::int64_t>(running_time(thread) - running_time(*old));
     const auto theirs =
         static_cast<std::int64_t>(thread.kernel_running_ns - old->kernel_running_ns);

@@ -31,8 +31,7 @@ class UnaccountedTime {
 };
 
 // Running time of the threads in both walks as the programs counted it, beyond what the scheduler
-// counted, as a share of that. Only threads of which the programs know since when they are in their
-// state. nullopt: none of them ran.
+// counted, as a share of that. nullopt: none of them ran.
 std::optional<double> running_deviation(const ThreadWalk& before, const ThreadWalk& now);
 
 }  // namespace offcpud

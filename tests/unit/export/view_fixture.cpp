@@ -55,6 +55,22 @@ std::shared_ptr<const LatencyHistogram> histogram_of(std::initializer_list<std::
   return histogram;
 }
 
+namespace {
+
+std::vector<ProcessRow> processes_of(const SubjectSeries& hostile, const SubjectSeries& nginx) {
+  ProcessRow worker = process(4'194'304, "worker\"\\\n\xff", hostile);
+  worker.histograms[OFFCPUD_RUNQ_PREEMPTED] = histogram_of({4'000'000});
+  worker.oldest_blocked_ns[OFFCPUD_BLOCKED_POLL] = 3'000'000'000;
+  ProcessRow server = process(7, "nginx", nginx);
+  server.histograms[OFFCPUD_BLOCKED_DISK] = histogram_of({1'500'000'001});
+  ProcessRow silent = process(8, "not exported", nginx);
+  silent.exported = false;
+  silent.histograms = server.histograms;
+  return {worker, silent, server};
+}
+
+}  // namespace
+
 std::shared_ptr<const View> hostile_view() {
   auto view = std::make_shared<View>();
   view->stall_bounds = {250ms, 10s, 60s, 90min};
@@ -100,17 +116,8 @@ std::shared_ptr<const View> hostile_view() {
   stuck->unaccounted_ratio = 0;
   nginx.in_progress = std::move(stuck);
 
-  ProcessRow worker = process(4'194'304, "worker\"\\\n\xff", hostile);
-  worker.histograms[OFFCPUD_RUNQ_PREEMPTED] = histogram_of({4'000'000});
-  worker.oldest_blocked_ns[OFFCPUD_BLOCKED_POLL] = 3'000'000'000;
-  ProcessRow server = process(7, "nginx", nginx);
-  server.histograms[OFFCPUD_BLOCKED_DISK] = histogram_of({1'500'000'001});
-  ProcessRow silent = process(8, "not exported", nginx);
-  silent.exported = false;
-  silent.histograms = server.histograms;
-
   view->subjects = {hostile, pod, nginx, subject_of("/user.slice")};
-  view->processes = {worker, silent, server};
+  view->processes = processes_of(hostile, nginx);
   auto walk = std::make_shared<ThreadWalk>();
   walk->passes = 3;
   view->walk = std::move(walk);

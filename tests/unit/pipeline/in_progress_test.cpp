@@ -67,6 +67,16 @@ TEST(InProgress, ABlockThatBeganBeforeTheProgramsDidHasTheAgeThatTheSchedulerKno
   EXPECT_EQ(blocks.stalled[2], 1U);
 }
 
+TEST(InProgress, TheWaitThatAThreadWasFoundInIsNoTimeThatWillBeCredited) {
+  offcpud_thread found_asleep = blocked_thread(7, OFFCPUD_BLOCKED_LOCK, 1'000);
+  found_asleep.flags = OFFCPUD_THREAD_ESTIMATED;
+  offcpud_thread found_running = thread_in(OFFCPUD_THREAD_RUNNING, 7, 20);
+  found_running.flags = OFFCPUD_THREAD_ESTIMATED;
+  const auto walk =
+      walk_of({found_asleep, found_running, blocked_thread(7, OFFCPUD_BLOCKED_LOCK, 3)});
+  EXPECT_EQ(waits_in_progress(*walk, kBounds, path_of).at("/7").open.in_progress_ns, 23U);
+}
+
 TEST(InProgress, AnIdleKernelThreadIsCountedButNeverStalled) {
   offcpud_thread idle = blocked_thread(1, OFFCPUD_BLOCKED_KERNEL, 1'000 * kSecond);
   idle.flags = OFFCPUD_THREAD_KERNEL | OFFCPUD_THREAD_IDLE;

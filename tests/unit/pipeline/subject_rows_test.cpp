@@ -25,6 +25,7 @@ CgroupInProgress sleepers(std::uint32_t threads, std::uint64_t oldest_ns) {
 
 std::vector<std::string> cgroups_of(const std::vector<SubjectSeries>& rows) {
   std::vector<std::string> cgroups;
+  cgroups.reserve(rows.size());
   for (const SubjectSeries& row : rows) cgroups.push_back(row.labels->cgroup);
   return cgroups;
 }

@@ -158,15 +158,28 @@ TEST(RunningDeviation, IncludesTheTimeOnTheCpuThatIsStillInProgress) {
   EXPECT_EQ(running_deviation(*before, *walk_of({spinner})), 0.0);
 }
 
-TEST(RunningDeviation, OnlyThreadsOfBothWalksThatAreKnownCount) {
-  offcpud_thread estimated = runner(3, 0, 0);
-  estimated.flags = OFFCPUD_THREAD_ESTIMATED;
+TEST(RunningDeviation, OnlyThreadsThatWereFollowedAtBothWalksCount) {
+  offcpud_thread without_state = runner(3, 0, 0);
+  without_state.state = OFFCPUD_THREAD_ENDED;
   offcpud_thread reused = runner(4, 0, 0);
   reused.start_ns = 9;
-  const auto before = walk_of({runner(1, 0, 0), estimated, reused, runner(9, 0, 0)});
+  const auto before = walk_of({runner(1, 0, 0), without_state, reused, runner(9, 0, 0)});
   const auto now = walk_of({runner(1, 500, 1'000), runner(2, 0, 9'000), runner(3, 0, 9'000),
                             runner(4, 0, 9'000), runner(5, 0, 9'000)});
   EXPECT_EQ(running_deviation(*before, *now), -0.5);
+}
+
+// A thread that never leaves its CPU is the one to be compared.
+TEST(RunningDeviation, IncludesAThreadThatWasFoundOnTheCpu) {
+  const auto spinner_at = [](std::uint64_t now_ns, std::uint64_t kernel_ns) {
+    offcpud_thread spinner = thread_in(OFFCPUD_THREAD_RUNNING, 1, 0);
+    spinner.flags = OFFCPUD_THREAD_ESTIMATED;
+    spinner.since_ns = 500;  // when it was found
+    spinner.now_ns = now_ns;
+    spinner.kernel_running_ns = kernel_ns;
+    return walk_of({spinner});
+  };
+  EXPECT_EQ(running_deviation(*spinner_at(600, 7'000), *spinner_at(1'600, 8'000)), 0.0);
 }
 
 TEST(RunningDeviation, AThreadThatTookOverAnIdentityIsLeftOut) {
