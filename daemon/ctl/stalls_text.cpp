@@ -44,7 +44,7 @@ std::uint64_t number_of(const Json& object, const char* name) {
   return value.is_number_unsigned() ? value.get<std::uint64_t>() : 0;
 }
 
-std::string or_dash(std::string text) {
+std::string or_dash(const std::string& text) {
   return text.empty() ? "-" : text;
 }
 

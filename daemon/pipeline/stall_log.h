@@ -27,7 +27,10 @@ struct BlockId {
   std::uint32_t tid = 0;       // in the initial PID namespace
   std::uint64_t since_ns = 0;  // CLOCK_MONOTONIC
 
-  friend auto operator<=>(const BlockId&, const BlockId&) = default;
+  friend bool operator==(const BlockId&, const BlockId&) = default;
+  friend bool operator<(const BlockId& a, const BlockId& b) {
+    return a.tid != b.tid ? a.tid < b.tid : a.since_ns < b.since_ns;
+  }
 };
 
 // What decides after how long a blocked thread is a stall. Texts are valid UTF-8.
