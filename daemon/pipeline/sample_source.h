@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "histogram/latency_histogram.h"
+#include "pipeline/stall.h"
 #include "pipeline/view.h"
 
 namespace offcpud {
@@ -53,6 +54,21 @@ struct KernelSample {
   std::vector<offcpud_stall_end> stall_ends;  // since the last sample
   // Changes of cgroups may have been missed since the last read: only a walk tells which exist.
   bool missed_cgroup_changes = false;
+};
+
+// Which blocks may be stalls at all: the kernel tells of no others.
+struct StallFilter {
+  std::uint64_t min_ns = UINT64_MAX;  // those that last longer
+  std::uint32_t kinds = 0;            // bits by enum offcpud_hist_kind
+
+  friend bool operator==(const StallFilter&, const StallFilter&) = default;
+};
+
+// What a thread waits for, in the block that began at `since_ns`.
+struct WaitReport {
+  std::uint32_t tid = 0;
+  std::uint64_t since_ns = 0;
+  WaitDetail detail;
 };
 
 // Seam to the kernel. Used by one thread.
