@@ -23,6 +23,14 @@ Result<ListenAddress> server_address(const std::string& text) {
   return address;
 }
 
+// Flags of a command that asks the daemon; the options must outlive the parsing.
+void add_daemon_flags(CLI::App& command, CtlOptions& options) {
+  command.add_option("--server", options.server_text, "Address of the daemon, as in listen")
+      ->type_name("ADDR")
+      ->capture_default_str();
+  command.add_flag("--json", options.json, "Print the answer of the daemon as it is");
+}
+
 CtlOptions text_to_print(std::string text) {
   CtlOptions options;
   options.text = std::move(text);
@@ -42,10 +50,17 @@ Result<CtlOptions> parse_ctl_command_line(int argc, const char* const* argv) {
 
     options.server_text = Config{}.listen;
     auto* const status = app.add_subcommand("status", "Show the state of the daemon");
-    status->add_option("--server", options.server_text, "Address of the daemon, as in listen")
-        ->type_name("ADDR")
-        ->capture_default_str();
-    status->add_flag("--json", options.json, "Print the answer of the daemon as it is");
+    add_daemon_flags(*status, options);
+
+    auto* const stalls = app.add_subcommand("stalls", "Show the threads that are stuck");
+    add_daemon_flags(*stalls, options);
+    bool all = false;
+    options.state = "in_progress";
+    auto* const state = stalls->add_option("--state", options.state, "in_progress or ended")
+                            ->type_name("STATE")
+                            ->check(CLI::IsMember({"in_progress", "ended"}))
+                            ->capture_default_str();
+    stalls->add_flag("--all", all, "Show those that are over as well")->excludes(state);
 
     auto* const check = app.add_subcommand(
         "check-config", "Check the configuration and print what results from it");
@@ -56,6 +71,12 @@ Result<CtlOptions> parse_ctl_command_line(int argc, const char* const* argv) {
     if (version) return text_to_print("offcpuctl " OFFCPUD_VERSION "\n");
     if (*status) {
       options.command = CtlCommand::ShowStatus;
+      TRY(options.server, server_address(options.server_text));
+      return options;
+    }
+    if (*stalls) {
+      options.command = CtlCommand::ShowStalls;
+      if (all) options.state.clear();
       TRY(options.server, server_address(options.server_text));
       return options;
     }

@@ -9,13 +9,14 @@
 
 namespace offcpud {
 
-enum class CtlCommand { ShowStatus, CheckConfig, PrintText };
+enum class CtlCommand { ShowStatus, ShowStalls, CheckConfig, PrintText };
 
 struct CtlOptions {
   CtlCommand command = CtlCommand::PrintText;
-  ListenAddress server;  // of ShowStatus
+  ListenAddress server;  // of those that ask the daemon
   std::string server_text;
-  bool json = false;      // of ShowStatus
+  bool json = false;      // of those that ask the daemon
+  std::string state;      // of ShowStalls: in_progress or ended; empty: both
   ConfigSources sources;  // of CheckConfig
   std::string text;       // of PrintText
 };

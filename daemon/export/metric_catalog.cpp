@@ -68,6 +68,8 @@ constexpr auto kCatalog = std::to_array<MetricDef>({
      "Passes over the kernel maps that failed, by stage."},
     {Metric::LastPassTimestamp, "offcpud_last_pass_timestamp_seconds", Gauge, "",
      "Unix time of the last completed pass, whose numbers this page shows."},
+    {Metric::Stalls, "offcpud_stalls_total", Counter, "reason",
+     "Blocks that outlasted their threshold, counted when they pass it, by reason."},
     {Metric::BuildInfo, "offcpud_build_info", Gauge, "version revision kernel",
      "Always 1: which build runs on which kernel."},
     {Metric::FeatureEnabled, "offcpud_feature_enabled", Gauge, "feature",

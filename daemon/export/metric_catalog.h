@@ -35,6 +35,7 @@ enum class Metric : std::size_t {
   PassDuration,
   PassFailures,
   LastPassTimestamp,
+  Stalls,
   BuildInfo,
   FeatureEnabled,
   ConfigLastReloadSuccessful,
