@@ -7,6 +7,7 @@
 
 #include "config/config_files.h"
 #include "config/config_schema.h"
+#include "config/list_value.h"
 #include "config/option_value.h"
 #include "config/printable.h"
 #include "config/yaml_settings.h"
@@ -47,7 +48,8 @@ std::string_view kind_text(Kind kind) {
 // The configuration as it grows source by source.
 class Draft {
  public:
-  // `where` says where the value was found, including the key: "/etc/x.yaml:3: linger".
+  // `where` says where the value was found, including the key: "/etc/x.yaml:3: linger". A list in a
+  // file is set below, item by item.
   Status set(const std::string& where, const Option& option, std::string_view text) {
     auto status = set_option(config_, option, text);
     if (!status) return std::move(status).error().with(where);
@@ -55,9 +57,28 @@ class Draft {
     return {};
   }
 
+  // `origin` is the file; the setting knows its lines.
+  Status set_from_file(const std::string& origin, const YamlSetting& setting) {
+    const auto at_line = [&](std::size_t line) {
+      return origin + ":" + std::to_string(line) + ": " + excerpt(setting.key);
+    };
+    const std::string where = at_line(setting.line);
+    const Option* const option = find_option(setting.key);
+    if (option != nullptr && is_list(*option) && setting.kind == Kind::List) {
+      TRY_VOID(set_list(config_, *option, setting.items,
+                        [&](std::size_t line) { return line == 0 ? where : at_line(line); }));
+      origins_.insert_or_assign(option->key, where);
+      return {};
+    }
+    return set(where, setting);
+  }
+
   Status set(const std::string& where, const YamlSetting& setting) {
     const Option* const option = find_option(setting.key);
-    if (option != nullptr && setting.kind == Kind::Value) return set(where, *option, setting.value);
+    const bool scalar_in_place_of_list = option != nullptr && is_list(*option) && setting.line != 0;
+    if (option != nullptr && setting.kind == Kind::Value && !scalar_in_place_of_list) {
+      return set(where, *option, setting.value);
+    }
     if (option != nullptr) {
       const std::string problem(kind_text(setting.kind));
       return refusal(where, problem + "; use " + allowed_values(*option));
@@ -87,8 +108,7 @@ Status apply_text(Draft& draft, const fs::path& path, const std::string& text) {
   const std::string origin = printable(path.native());
   TRY(const auto settings, parse_yaml_settings(text, origin));
   for (const YamlSetting& setting : settings) {
-    TRY_VOID(draft.set(origin + ":" + std::to_string(setting.line) + ": " + excerpt(setting.key),
-                       setting));
+    TRY_VOID(draft.set_from_file(origin, setting));
   }
   return {};
 }

@@ -4,7 +4,9 @@
 #include "config/config_files.h"
 #include "config/config_loader.h"
 #include "config/config_schema.h"
+#include "config/list_value.h"
 #include "config/option_value.h"
+#include "config/rule_keys.h"
 
 namespace offcpud {
 namespace {
@@ -30,7 +32,7 @@ The files are YAML: UTF-8, one document, a map of options, without anchors, alia
 in a key below stands for a nested map. A file is at most @KIB@ KiB, `conf.d` holds at most @DROPINS@
 files. A file of comments only sets nothing; a file that is empty is taken for a failed write and
 refused. Durations are whole numbers with a unit (`ms`, `s`, `min`, `h`, `d`), combined from larger
-to smaller: `500ms`, `10s`, `1h30min`.
+to smaller: `500ms`, `10s`, `1h30min`. Lists are written with brackets or dashes.
 
 A reload (`SIGHUP`, `systemctl reload offcpud`) reads the same sources again. If anything in them is
 wrong, the running configuration stays. Options marked *restart* keep their value until the daemon
@@ -40,25 +42,42 @@ is restarted; the log names those that were changed.
 |---|---|---|---|---|
 )";
 
+constexpr std::string_view kRules = R"(
+## Rules
+
+A rule is a map. It matches when each of its keys matches; a key that is left out matches everything.
+Expressions are [RE2](https://github.com/google/re2/wiki/Syntax) and must match the whole text:
+`nginx` is that name and no other, `nginx.*` all names that begin with it. In double quotes a
+backslash is written twice, in single quotes once: `'redis-\d+'`.
+
+```yaml
+stalls:
+  rules:
+    - {cgroup: /system\.slice/backup.*, threshold: never}  # may wait as long as it likes
+    - {comm: postgres, reason: condvar, threshold: 1min}   # idle-prone: counts because it is named
+    - {reason: disk, threshold: 2s}
+processes:
+  rules:
+    - unit: '(nginx|postgresql@.*)\.service'
+```
+
+On the command line the same, on one line: `--set 'stalls.rules=[{comm: cp, threshold: never}]'`. A
+list replaces the list of an earlier source. `comm` of a stall rule is the name of the thread or of its
+process.
+)";
+
 void replace(std::string& text, std::string_view mark, const std::string& value) {
   text.replace(text.find(mark), mark.size(), value);
 }
 
-// `value` as YAML reads it back: in quotes unless it is one plain word. "[::1]:80" would be a list.
-std::string yaml_scalar(const std::string& value) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._:-";
-  constexpr std::string_view kPlainEnds = ":-.";  // not at either end
-  const bool plain = value.find_first_not_of(kPlain) == std::string::npos && !value.empty() &&
-                     kPlainEnds.find(value.front()) == std::string_view::npos &&
-                     kPlainEnds.find(value.back()) == std::string_view::npos;
-  if (plain) return value;
-  std::string text = "\"";
-  for (const char c : value) {
-    if (c == '"' || c == '\\') text += '\\';
-    text += c;
+// One line for each key of a rule.
+template <class Rule>
+std::string rule_table(std::string_view option, std::span<const RuleKey<Rule>> keys) {
+  std::string text = "\n| key of `" + std::string(option) + "` | allowed |\n|---|---|\n";
+  for (const RuleKey<Rule>& key : keys) {
+    text.append("| `").append(key.name).append("` | ").append(key.allowed()).append(" |\n");
   }
-  return text + '"';
+  return text;
 }
 
 }  // namespace
@@ -75,14 +94,18 @@ std::string configuration_reference() {
     text.append("` | ").append(allowed_values(option)).append(live ? " | reload" : " | restart");
     text.append(" | ").append(option.help).append(" |\n");
   }
+  text += kRules;
+  text += rule_table("stalls.rules", stall_rule_keys());
+  text += rule_table("processes.rules", process_rule_keys());
   return text;
 }
 
 std::string config_text(const Config& config) {
   std::string text;
   for (const Option& option : config_options()) {
-    text.append(option.key).append(": ").append(yaml_scalar(option_text(config, option)));
-    text.append("\n");
+    text.append(option.key).append(": ");
+    const std::string value = option_text(config, option);
+    text.append(is_list(option) ? value : yaml_scalar(value)).append("\n");
   }
   return text;
 }

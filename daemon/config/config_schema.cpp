@@ -10,6 +10,7 @@
 #include "config/duration.h"
 #include "config/listen_address.h"
 #include "config/printable.h"
+#include "config/rule_keys.h"
 
 namespace offcpud {
 namespace {
@@ -39,6 +40,10 @@ Status check_state_dir(std::string_view text) {
 constexpr std::array<std::string_view, 5> kLogLevels = {"trace", "debug", "info", "warning",
                                                         "error"};
 constexpr std::array<std::uint32_t, 2> kClassicBuckets = {14, 28};
+
+using Stalls = Config::Stalls;
+using Processes = Config::Processes;
+constexpr std::size_t kMostOver = 8;  // kMaxStallBounds of the views
 
 using Milliseconds = DurationOption<milliseconds>;
 using Seconds = DurationOption<seconds>;
@@ -77,6 +82,36 @@ constexpr std::array kOptions = {
            NumberChoiceOption{field<&Config::classic_buckets>(), kClassicBuckets},
            "Buckets of a classic histogram: 28 are the powers of two of a second, 14 the powers "
            "of four."},
+    Option{"walk_cpu_budget", TakesEffect::OnReload,
+           Milliseconds{field<&Config::walk_cpu_budget>(), 5ms, 1s},
+           "CPU time of a pass for walking over all threads; on a host with more threads than that "
+           "suffices for, a walk is spread over several passes."},
+    Option{"stalls.threshold", TakesEffect::OnReload,
+           Seconds{field<&Config::stalls, &Stalls::threshold>(), 1s, 24h},
+           "A thread that is blocked longer than this, in a reason that is not idle-prone, is a "
+           "stall, unless one of stalls.rules says otherwise."},
+    Option{"stalls.rules", TakesEffect::OnReload,
+           RulesOption<StallRule>{field<&Config::stalls, &Stalls::rules>(), stall_rule_keys,
+                                  "threshold"},
+           "The first rule whose every key matches decides from when on a blocked thread is a "
+           "stall. One without reason leaves the idle-prone reasons alone."},
+    Option{"stalls.over", TakesEffect::OnReload,
+           DurationListOption{field<&Config::stalls, &Stalls::over>(), 100ms, 24h, kMostOver},
+           "Ages over which offcpud_stalled_threads counts the threads that are blocked."},
+    Option{"stalls.keep", TakesEffect::OnReload,
+           NumberOption{field<&Config::stalls, &Stalls::keep>(), 0, 10'000},
+           "Stalls that are still shown when they are over; those in progress always are."},
+    Option{"processes.max", TakesEffect::OnRestart,
+           NumberOption{field<&Config::processes, &Processes::max>(), 64, 65'536},
+           "Processes measured apart. Each takes 72 bytes of kernel memory, and 3 histograms of "
+           "1216 bytes: 15 MiB for 4096, 233 MiB for 65536."},
+    Option{"processes.top", TakesEffect::OnReload,
+           NumberOption{field<&Config::processes, &Processes::top>(), 0, 1'000},
+           "The processes that wait most get series of their own on /metrics: this many."},
+    Option{"processes.rules", TakesEffect::OnReload,
+           RulesOption<ProcessRule>{field<&Config::processes, &Processes::rules>(),
+                                    process_rule_keys, ""},
+           "A process whose every key of a rule matches gets series of its own on /metrics."},
 };
 
 // Levenshtein distance; both words are short.
@@ -121,6 +156,12 @@ const Option* find_option(std::string_view key) {
   const auto* const found =
       std::find_if(kOptions.begin(), kOptions.end(), [&](const Option& o) { return o.key == key; });
   return found == kOptions.end() ? nullptr : found;
+}
+
+bool is_list(const Option& option) {
+  return std::holds_alternative<DurationListOption>(option.type) ||
+         std::holds_alternative<RulesOption<StallRule>>(option.type) ||
+         std::holds_alternative<RulesOption<ProcessRule>>(option.type);
 }
 
 bool is_option_group(std::string_view key) {

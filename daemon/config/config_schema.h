@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -10,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "base/result.h"
 #include "config/config.h"
@@ -58,6 +60,27 @@ struct DurationOption {
   std::chrono::milliseconds least;
   std::chrono::milliseconds most;
 };
+struct DurationListOption {
+  Field<std::vector<std::chrono::milliseconds>> value;  // rising
+  std::chrono::milliseconds least;
+  std::chrono::milliseconds most;
+  std::size_t longest;  // values; at least one is needed
+};
+
+// One key of a rule, which is a map: texts in and out as they stand in a file.
+template <class Rule>
+struct RuleKey {
+  std::string_view name;
+  Status (*set)(Rule& rule, std::string_view text);  // the error is a fragment that quotes the text
+  std::optional<std::string> (*text)(const Rule& rule);  // nullopt: the key is left out
+  std::string (*allowed)();                              // completes "use ..."
+};
+template <class Rule>
+struct RulesOption {
+  Field<std::vector<Rule>> value;
+  std::span<const RuleKey<Rule>> (*keys)();
+  std::string_view required;  // a key; empty: any of them
+};
 
 enum class TakesEffect { OnReload, OnRestart };
 
@@ -65,7 +88,8 @@ struct Option {
   std::string_view key;  // path in the YAML file; the levels of nested maps joined by dots
   TakesEffect takes_effect;
   std::variant<TextOption, ChoiceOption, NumberOption, NumberChoiceOption,
-               DurationOption<std::chrono::milliseconds>, DurationOption<std::chrono::seconds>>
+               DurationOption<std::chrono::milliseconds>, DurationOption<std::chrono::seconds>,
+               DurationListOption, RulesOption<StallRule>, RulesOption<ProcessRule>>
       type;
   std::string_view help;
 };
@@ -75,6 +99,9 @@ std::span<const Option> config_options();
 
 // Null when there is no such option.
 const Option* find_option(std::string_view key);
+
+// True if the value is a list in the file.
+bool is_list(const Option& option);
 
 // True if options lie under `key`, so that a map is expected there.
 bool is_option_group(std::string_view key);

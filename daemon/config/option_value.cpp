@@ -6,7 +6,9 @@
 #include <system_error>
 
 #include "config/duration.h"
+#include "config/list_value.h"
 #include "config/printable.h"
+#include "config/yaml_settings.h"
 
 namespace offcpud {
 namespace {
@@ -64,6 +66,10 @@ struct Setter {
     option.value.mutable_in(config) = value;
     return {};
   }
+  template <class List>
+  Status operator()(const List& /*option*/) const {
+    return Error("set_option of an option that is a list");  // set_list() is for those
+  }
 };
 
 struct Getter {
@@ -80,6 +86,10 @@ struct Getter {
   template <class Unit>
   std::string operator()(const DurationOption<Unit>& option) const {
     return format_duration(option.value.in(config));
+  }
+  template <class List>
+  std::string operator()(const List& /*option*/) const {
+    return {};
   }
 };
 
@@ -110,7 +120,24 @@ struct Sentence {
     return "a duration such as 500ms, 10s, 10min, 1h (" + format_duration(option.least) + " to " +
            format_duration(option.most) + ")";
   }
+  template <class List>
+  std::string operator()(const List& option) const {
+    return allowed_items(option);
+  }
 };
+
+// A list as it stands in a file, on one line.
+Status set_flow_list(Config& config, const Option& option, std::string_view text) {
+  const auto problem = [&](const std::string& what) {
+    return Error(what + "; use " + allowed_values(option), ErrorKind::Configuration);
+  };
+  const auto value = parse_yaml_value(std::string(text));
+  if (!value) return problem(value.error().message());
+  if (value->kind != YamlKind::List) return problem(quotation(text) + " is not a list");
+  const auto status = set_list(config, option, value->items, [](std::size_t) { return ""; });
+  if (status) return {};
+  return Error(status.error().message().substr(2), ErrorKind::Configuration);  // without ": "
+}
 
 }  // namespace
 
@@ -118,16 +145,17 @@ Status set_option(Config& config, const Option& option, std::string_view text) {
   // A quoted YAML value or an argument can hold what the file itself may not.
   const auto defect = find_text_defect(text);
   const bool several_lines = text.find_first_of("\t\n\r") != std::string_view::npos;
-  Status status = defect || several_lines
-                      ? Status(refusal(text, "contains a control character or is not UTF-8"))
-                      : std::visit(Setter{config, text}, option.type);
+  const bool garbled = defect || several_lines;
+  if (!garbled && is_list(option)) return set_flow_list(config, option, text);
+  Status status = garbled ? Status(refusal(text, "contains a control character or is not UTF-8"))
+                          : std::visit(Setter{config, text}, option.type);
   if (status) return status;
   return Error(status.error().message() + "; use " + allowed_values(option),
                ErrorKind::Configuration);
 }
 
 std::string option_text(const Config& config, const Option& option) {
-  return std::visit(Getter{config}, option.type);
+  return is_list(option) ? list_text(config, option) : std::visit(Getter{config}, option.type);
 }
 
 std::string allowed_values(const Option& option) {

@@ -9,8 +9,9 @@
 
 namespace offcpud {
 
-// Reads `text` into the option's member of `config`, which is untouched on error. The error is a
-// fragment without the key: `"10" has no unit (...); use a duration such as ...`.
+// Reads `text` into the option's member of `config`, which is untouched on error. A list is read as
+// it stands on one line of a file: "[1s, 10s]". The error is a fragment without the key: `"10" has
+// no unit (...); use a duration such as ...`.
 Status set_option(Config& config, const Option& option, std::string_view text);
 
 // The value as set_option reads it back.

@@ -48,7 +48,8 @@ class SettingReader final : public YAML::EventHandler {
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     if (!accept(mark, "", anchor) || levels_.empty()) return;  // a file of comments is one null
-    if (in_list()) return;
+    if (is(Place::Ignored)) return;
+    if (is(Place::Items)) return add_item(mark, Kind::Nothing, {});
     if (key_expected()) return refuse(mark, "a value without a key; write key: value");
     add(Kind::Nothing, {});
   }
@@ -59,8 +60,9 @@ class SettingReader final : public YAML::EventHandler {
 
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
-    if (!accept(mark, tag, anchor) || in_list()) return;
+    if (!accept(mark, tag, anchor) || is(Place::Ignored)) return;
     if (levels_.empty()) return refuse_root(mark);
+    if (is(Place::Items)) return add_item(mark, Kind::Value, value);
     if (key_expected()) return start_setting(mark, value);
     add(Kind::Value, value);
   }
@@ -69,31 +71,52 @@ class SettingReader final : public YAML::EventHandler {
                        YAML::EmitterStyle::value /*style*/) override {
     if (!enter(mark, tag, anchor)) return;
     if (levels_.empty()) return refuse_root(mark);
-    if (!in_list()) add(Kind::List, {});
-    levels_.push_back({.prefix = {}, .list = true});
+    // Only a list that is the value of an option has items; no option needs lists of lists.
+    const Place inside = is(Place::Settings) ? Place::Items : Place::Ignored;
+    if (is(Place::Items)) {
+      add_item(mark, Kind::List, {});
+    } else if (!is(Place::Ignored)) {
+      add(Kind::List, {});
+    }
+    levels_.push_back({.prefix = {}, .place = inside});
   }
   void OnSequenceEnd() override { leave(); }
 
   void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value /*style*/) override {
     if (!enter(mark, tag, anchor)) return;
-    const bool list = in_list();
-    std::string prefix;
-    if (!levels_.empty() && !list) {
-      prefix = key_ + ".";
+    Level inside;
+    if (is(Place::Items)) {
+      add_item(mark, Kind::Group, {});
+      const std::size_t number = settings_.back().items.size();
+      inside = {.prefix = settings_.back().key + ": entry " + std::to_string(number) + ": ",
+                .place = Place::Entries};
+    } else if (is(Place::Entries) || is(Place::Ignored)) {
+      if (is(Place::Entries)) add(Kind::Group, {});
+      inside.place = Place::Ignored;
+    } else if (!levels_.empty()) {
+      inside.prefix = key_ + ".";
       add(Kind::Group, {});
     }
-    levels_.push_back({.prefix = std::move(prefix), .list = list});
+    levels_.push_back(std::move(inside));
   }
   void OnMapEnd() override { leave(); }
 
  private:
+  enum class Place {
+    Settings,  // a map of options
+    Items,     // a list that is the value of an option
+    Entries,   // a map that is an item of such a list
+    Ignored,   // a list or a map somewhere below that
+  };
   struct Level {
-    std::string prefix;  // of the keys of this map
-    bool list;           // a list, or a map somewhere in a list
+    std::string prefix = {};  // of the keys of this map
+    Place place = Place::Settings;
   };
 
-  [[nodiscard]] bool in_list() const { return !levels_.empty() && levels_.back().list; }
+  [[nodiscard]] bool is(Place place) const {
+    return !levels_.empty() && levels_.back().place == place;
+  }
   [[nodiscard]] bool key_expected() const { return !in_setting_; }
 
   void refuse(const YAML::Mark& mark, std::string what) {
@@ -114,7 +137,7 @@ class SettingReader final : public YAML::EventHandler {
     if (!accept(mark, tag, anchor)) return false;
     if (levels_.size() >= kDeepest) {
       refuse(mark, "nested more than " + std::to_string(kDeepest) + " levels deep");
-    } else if (!levels_.empty() && !in_list() && key_expected()) {
+    } else if ((is(Place::Settings) || is(Place::Entries)) && key_expected()) {
       refuse(mark, "a list or map in the place of a key; write key: value");
     }
     return !problem_;
@@ -127,19 +150,27 @@ class SettingReader final : public YAML::EventHandler {
   void start_setting(const YAML::Mark& mark, const std::string& key) {
     if (key.empty()) return refuse(mark, "an empty key; write key: value");
     if (key == "<<") return refuse(mark, "merge keys (<<) are not supported; write the values out");
-    key_ = levels_.back().prefix + key;
+    key_ = is(Place::Entries) ? key : levels_.back().prefix + key;
     line_ = mark.line;
     in_setting_ = true;
-    const auto [first, fresh] = lines_.emplace(key_, line_);
+    const auto [first, fresh] = lines_.emplace(levels_.back().prefix + key, line_);
     if (!fresh) {
-      refuse(mark, excerpt(key_) + ": set twice; the first time on line " +
+      refuse(mark, excerpt(first->first) + ": set twice; the first time on line " +
                        std::to_string(first->second + 1));
     }
   }
 
   void add(Kind kind, const std::string& value) {
-    settings_.push_back({key_, kind, value, static_cast<std::size_t>(line_) + 1});
+    const std::size_t line = static_cast<std::size_t>(line_) + 1;
+    if (is(Place::Entries)) {
+      settings_.back().items.back().entries.push_back({key_, kind, value, line});
+    } else {
+      settings_.push_back({key_, kind, value, line});
+    }
     in_setting_ = false;
+  }
+  void add_item(const YAML::Mark& mark, Kind kind, const std::string& value) {
+    settings_.back().items.push_back({kind, value, {}, static_cast<std::size_t>(mark.line) + 1});
   }
 
   bool started_ = false;
@@ -152,14 +183,33 @@ class SettingReader final : public YAML::EventHandler {
   std::optional<Problem> problem_;
 };
 
-Problem syntax_problem(const YAML::Exception& error, const std::string& text) {
+// `whole` is what was read: "file" or "value".
+Problem syntax_problem(const YAML::Exception& error, const std::string& text,
+                       std::string_view whole) {
   const auto last_line = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
   if (error.mark.line > last_line) {
-    return {last_line,
-            "not valid YAML: a quotation or bracket is still open at the end of the file"};
+    return {last_line, "not valid YAML: a quotation or bracket is still open at the end of the " +
+                           std::string(whole)};
   }
   return {error.mark.line, "not valid YAML: " + printable(error.msg) +
                                "; text with special characters needs quotes"};
+}
+
+// Feeds `reader`; nullopt when all was read.
+std::optional<Problem> read(SettingReader& reader, const std::string& text,
+                            std::string_view whole) {
+  std::optional<Problem> syntax;
+  try {
+    std::istringstream stream(text + std::string(kEndOfDocument));
+    YAML::Parser parser(stream);
+    while (!reader.problem() && parser.HandleNextDocument(reader)) {
+    }
+  } catch (const YAML::Exception& error) {
+    syntax = syntax_problem(error, text, whole);
+  } catch (const std::exception& error) {
+    syntax = Problem{-1, "not readable as YAML: " + printable(error.what())};
+  }
+  return reader.problem() ? reader.problem() : syntax;
 }
 
 Error located(const std::string& origin, int line, const std::string& what) {
@@ -173,20 +223,24 @@ Error located(const std::string& origin, int line, const std::string& what) {
 Result<std::vector<YamlSetting>> parse_yaml_settings(const std::string& text,
                                                      const std::string& origin) {
   SettingReader reader;
-  std::optional<Problem> syntax;
-  try {
-    std::istringstream stream(text + std::string(kEndOfDocument));
-    YAML::Parser parser(stream);
-    while (!reader.problem() && parser.HandleNextDocument(reader)) {
-    }
-  } catch (const YAML::Exception& error) {
-    syntax = syntax_problem(error, text);
-  } catch (const std::exception& error) {
-    syntax = Problem{-1, "not readable as YAML: " + printable(error.what())};
+  if (const auto problem = read(reader, text, "file")) {
+    return located(origin, problem->line, problem->what);
   }
-  if (const auto& problem = reader.problem()) return located(origin, problem->line, problem->what);
-  if (syntax) return located(origin, syntax->line, syntax->what);
   return reader.take();
+}
+
+Result<YamlSetting> parse_yaml_value(const std::string& text) {
+  constexpr std::string_view kKey = "value: ";  // of the file that this makes of it
+  SettingReader reader;
+  if (const auto problem = read(reader, std::string(kKey) + text, "value")) {
+    const bool named = problem->what.starts_with(kKey);
+    return Error(problem->what.substr(named ? kKey.size() : 0), ErrorKind::Configuration);
+  }
+  std::vector<YamlSetting> settings = reader.take();
+  if (settings.empty()) return Error("not a YAML value", ErrorKind::Configuration);
+  YamlSetting value = std::move(settings.front());
+  value.key.clear();
+  return value;
 }
 
 }  // namespace offcpud

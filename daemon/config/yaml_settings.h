@@ -9,18 +9,41 @@
 
 namespace offcpud {
 
-// One entry of a YAML map, as it stands in the file.
-struct YamlSetting {
-  enum class Kind {
-    Value,    // key: text
-    Nothing,  // key:
-    List,     // key: [...]; what is inside is not kept
-    Group,    // key: {...}; what is inside follows as settings of its own
-  };
-  std::string key;  // the levels of nested maps joined by dots
-  Kind kind = Kind::Value;
+enum class YamlKind {
+  Value,    // text
+  Nothing,  // nothing, null or ~
+  List,     // [...]
+  Group,    // {...}
+};
+
+// One `key: value` of a map that is an item of a list. What is inside a List or Group is not kept.
+struct YamlEntry {
+  std::string key;
+  YamlKind kind = YamlKind::Value;
   std::string value;     // of a Value
   std::size_t line = 0;  // 1-based, of the key
+
+  friend bool operator==(const YamlEntry&, const YamlEntry&) = default;
+};
+
+// One item of a list. What is inside a List is not kept.
+struct YamlItem {
+  YamlKind kind = YamlKind::Value;
+  std::string value;               // of a Value
+  std::vector<YamlEntry> entries;  // of a Group
+  std::size_t line = 0;            // 1-based
+
+  friend bool operator==(const YamlItem&, const YamlItem&) = default;
+};
+
+// One entry of a YAML map, as it stands in the file.
+struct YamlSetting {
+  using Kind = YamlKind;
+  std::string key;                   // the levels of nested maps joined by dots
+  Kind kind = Kind::Value;           // what is inside a Group follows as settings of its own
+  std::string value;                 // of a Value
+  std::size_t line = 0;              // 1-based, of the key
+  std::vector<YamlItem> items = {};  // of a List
 
   friend bool operator==(const YamlSetting&, const YamlSetting&) = default;
 };
@@ -30,5 +53,10 @@ struct YamlSetting {
 // read `origin:line: what is wrong`.
 Result<std::vector<YamlSetting>> parse_yaml_settings(const std::string& text,
                                                      const std::string& origin);
+
+// Reads one value as it stands behind `key: ` in a file, on one line: `10s`, `[1s, 10s]`,
+// `[{comm: nginx}]`. The key is empty and the lines mean nothing. The error says what is wrong and
+// no more.
+Result<YamlSetting> parse_yaml_value(const std::string& text);
 
 }  // namespace offcpud

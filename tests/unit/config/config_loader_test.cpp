@@ -87,6 +87,46 @@ TEST(ConfigLoader, TheLaterSourceWinsKeyByKey) {
   EXPECT_EQ(loaded(sources).state_dir, "/e");
 }
 
+TEST(ConfigLoader, ListsAndRulesOfTheLastSourceReplaceEarlierOnes) {
+  const ConfigTree tree;
+  tree.write("offcpud.yaml",
+             "stalls:\n"
+             "  over: [1s, 5s]\n"
+             "  rules:\n"
+             "    - cgroup: '/a\\.b'\n"
+             "      threshold: never\n"
+             "    - {reason: disk, threshold: 2s}\n"
+             "processes: {top: 3, rules: [{unit: nginx.*}]}\n");
+  Config expected;
+  expected.stalls.over = {1s, 5s};
+  expected.stalls.rules = {{.cgroup = "/a\\.b", .comm = "", .reason = "", .threshold = {}},
+                           {.cgroup = "", .comm = "", .reason = "disk", .threshold = 2s}};
+  expected.processes.top = 3;
+  expected.processes.rules = {{.comm = "", .exe = "", .unit = "nginx.*", .cgroup = ""}};
+  EXPECT_EQ(loaded(tree.sources()), expected);
+
+  ConfigSources sources = tree.sources();
+  sources.settings = {"stalls.over=[1s, 10s]", "stalls.rules=[]", "processes.top=0"};
+  expected.stalls.over = {1s, 10s};
+  expected.stalls.rules.clear();
+  expected.processes.top = 0;
+  EXPECT_EQ(loaded(sources), expected);
+}
+
+TEST(ConfigLoader, AnArgumentThatIsAListNamesTheEntry) {
+  const ConfigTree tree;
+  ConfigSources sources = tree.sources();
+  sources.file_required = false;
+  sources.settings = {"stalls.over=[10s, 1s]"};
+  EXPECT_EQ(tree.error_of(sources),
+            "--set stalls.over: entry 2: \"1s\" is not longer than the one before; use a list of 1 "
+            "to 8 rising durations such as [1s, 10s] (100ms to 1d)");
+  sources.settings = {"stalls.rules=[{comm: a, threshold: 1s}, {comm: b, coom: c}]"};
+  EXPECT_EQ(tree.error_of(sources),
+            "--set stalls.rules: entry 2: coom: unknown key; the keys are cgroup, comm, reason, "
+            "threshold");
+}
+
 TEST(ConfigLoader, DropInsAreReadWithoutAMainFile) {
   const ConfigTree tree;
   tree.write("conf.d/a.yaml", "max_series: 12\n");

@@ -66,7 +66,9 @@ TEST(ConfigMutation, BrokenFilesAreAnErrorOrAnotherConfiguration) {
   ASSERT_TRUE(shipped) << shipped.error().message();
   // Comments shield most of the file from the edits: half of the mutations work without them.
   std::string bare;
-  for (const Option& option : config_options()) bare.append(option.key).append(": 14\n");
+  for (const Option& option : config_options()) {
+    bare.append(option.key).append(is_list(option) ? ": [1s, {comm: a.*}]\n" : ": 14\n");
+  }
 
   const test::ConfigTree tree;
   Mutator mutate(19435);

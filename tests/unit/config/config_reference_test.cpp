@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 
 #include "base/file_io.h"
 #include "config/config_schema.h"
@@ -36,7 +37,7 @@ TEST(ShippedConfig, NamesEveryOptionOnceInTheOrderOfTheSchema) {
   ASSERT_TRUE(settings) << settings.error().message();
   std::vector<std::string> written;
   for (const YamlSetting& setting : *settings) {
-    if (setting.kind == YamlSetting::Kind::Value) written.push_back(setting.key);
+    if (setting.kind != YamlSetting::Kind::Group) written.push_back(setting.key);
   }
   std::vector<std::string> known;
   for (const Option& option : config_options()) known.emplace_back(option.key);
@@ -53,6 +54,20 @@ TEST(ConfigReference, IsTheOneInDocs) {
   EXPECT_EQ(*text, configuration_reference()) << "refresh it with OFFCPUD_UPDATE_GOLDEN=1";
 }
 
+TEST(ConfigReference, ItsExampleIsAConfigurationFile) {
+  constexpr std::string_view kBegin = "```yaml\n";
+  const std::string text = configuration_reference();
+  const std::size_t begin = text.find(kBegin) + kBegin.size();
+  const test::ConfigTree tree;
+  tree.write("offcpud.yaml", text.substr(begin, text.find("```", begin) - begin));
+  const auto config = load_config(tree.sources());
+  ASSERT_TRUE(config) << config.error().message();
+  ASSERT_EQ(config->stalls.rules.size(), 3U);
+  EXPECT_EQ(config->stalls.rules[0].cgroup, "/system\\.slice/backup.*");
+  ASSERT_EQ(config->processes.rules.size(), 1U);
+  EXPECT_EQ(config->processes.rules[0].unit, "(nginx|postgresql@.*)\\.service");
+}
+
 TEST(ConfigText, IsAConfigurationFile) {
   for (const char* listen : {"[::1]:80", "unix:/run/a \"b\" \\c: #d", "127.0.0.1:0"}) {
     Config config;
@@ -60,6 +75,11 @@ TEST(ConfigText, IsAConfigurationFile) {
     config.state_dir = "/";
     config.state_dir += "x:";
     config.linger = std::chrono::seconds(100);
+    config.stalls.over = {std::chrono::milliseconds(500)};
+    config.stalls.rules = {
+        {.cgroup = "/a\\.b: {\"c\", d}#", .comm = "[x]", .reason = "disk", .threshold = {}},
+        {.cgroup = "", .comm = "", .reason = "", .threshold = std::chrono::seconds(90)}};
+    config.processes.rules = {{.comm = "-", .exe = "/usr/bin/.*", .unit = "u:", .cgroup = "/"}};
     const test::ConfigTree tree;
     tree.write("offcpud.yaml", config_text(config));
     const auto back = load_config(tree.sources());

@@ -33,15 +33,26 @@ TEST(ConfigSchema, EveryDefaultIsAllowedAndReadsBack) {
 
 // Options are members of Config one to one: what the table misses would keep its default for ever.
 TEST(ConfigSchema, CoversEveryMemberOfConfig) {
-  const Config other{.listen = "unix:/a",
-                     .state_dir = "/b",
-                     .log_level = "debug",
-                     .pass_interval = std::chrono::milliseconds(250),
-                     .min_pass_interval = std::chrono::milliseconds(20),
-                     .linger = std::chrono::seconds(11),
-                     .max_cgroups = 17,
-                     .max_series = 18,
-                     .classic_buckets = 14};
+  const Config other{
+      .listen = "unix:/a",
+      .state_dir = "/b",
+      .log_level = "debug",
+      .pass_interval = std::chrono::milliseconds(250),
+      .min_pass_interval = std::chrono::milliseconds(20),
+      .linger = std::chrono::seconds(11),
+      .max_cgroups = 17,
+      .max_series = 18,
+      .classic_buckets = 14,
+      .walk_cpu_budget = std::chrono::milliseconds(21),
+      .stalls = {.threshold = std::chrono::seconds(12),
+                 .rules = {{.cgroup = "/c.*",
+                            .comm = "d",
+                            .reason = "poll",
+                            .threshold = std::chrono::seconds(13)}},
+                 .over = {std::chrono::milliseconds(350)},
+                 .keep = 19},
+      .processes = {
+          .max = 65, .top = 20, .rules = {{.comm = "e", .exe = "f", .unit = "g", .cgroup = "h"}}}};
   Config copy;
   for (const Option& option : config_options()) {
     EXPECT_NE(option_text(other, option), option_text(Config{}, option)) << option.key;
@@ -84,6 +95,34 @@ TEST(ConfigSchema, BoundsAreInclusive) {
       {"state_dir", "/a/../b", false},
       {"state_dir", "/a/..b", true},
       {"listen", "localhost:1", true},
+      {"walk_cpu_budget", "5ms", true},
+      {"walk_cpu_budget", "4ms", false},
+      {"walk_cpu_budget", "1s1ms", false},
+      {"stalls.threshold", "1d", true},
+      {"stalls.threshold", "1d1s", false},
+      {"stalls.threshold", "1s500ms", false},
+      {"stalls.over", "[100ms]", true},
+      {"stalls.over", "[99ms]", false},
+      {"stalls.over", "[1s, 1d]", true},
+      {"stalls.over", "[1s, 1d1ms]", false},
+      {"stalls.over", "1s", false},
+      {"stalls.over", "[10s, 1s]", false},
+      {"stalls.over", "[1s, 2s, 3s, 4s, 5s, 6s, 7s, 8s]", true},
+      {"stalls.keep", "0", true},
+      {"stalls.keep", "10001", false},
+      {"stalls.rules", "[{threshold: never}]", true},
+      {"stalls.rules", "[{threshold: 1s}, {comm: a|b, threshold: 1d}]", true},
+      {"stalls.rules", "[{threshold: 1d1s}]", false},
+      {"stalls.rules", "[{threshold: 1500ms}]", false},
+      {"stalls.rules", "[{reason: wakeup, threshold: 1s}]", false},
+      {"processes.max", "64", true},
+      {"processes.max", "63", false},
+      {"processes.max", "65537", false},
+      {"processes.top", "0", true},
+      {"processes.top", "1001", false},
+      {"processes.rules", "[]", true},
+      {"processes.rules", "[{exe: /usr/bin/.*}]", true},
+      {"processes.rules", "[{reason: disk}]", false},
   };
   for (const auto& [key, value, allowed] : cases) {
     Config config;
@@ -113,6 +152,15 @@ TEST(ConfigSchema, ErrorsQuoteTheValueAndSayWhatIsAllowed) {
       {"state_dir", "/a\nb",
        "\"/a\\x0ab\" contains a control character or is not UTF-8; use an absolute path such as "
        "/var/lib/offcpud"},
+      {"stalls.over", "[1s",
+       "not valid YAML: a quotation or bracket is still open at the end of the "
+       "value; use a list of 1 to 8 rising durations such as [1s, 10s] (100ms to 1d)"},
+      {"stalls.rules", "[{comm: '*'}]",
+       "entry 1: comm: \"*\" is not a regular expression (no argument for repetition operator: *); "
+       "use a regular expression of RE2 for the whole text, up to 512 bytes"},
+      {"processes.rules", "nginx",
+       "\"nginx\" is not a list; use a list of maps with the keys comm, "
+       "exe, unit, cgroup, 100 at most"},
   };
   for (const auto& [key, value, error] : cases) {
     Config config;
@@ -120,6 +168,21 @@ TEST(ConfigSchema, ErrorsQuoteTheValueAndSayWhatIsAllowed) {
     ASSERT_FALSE(status) << key << " " << value;
     EXPECT_EQ(status.error().message(), error);
   }
+}
+
+TEST(ConfigSchema, RulesAreBounded) {
+  std::string rules;
+  for (int i = 0; i < 101; ++i) rules += "{threshold: 1s},";
+  Config config;
+  const Status status = set_option(config, *find_option("stalls.rules"), "[" + rules + "]");
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().message(), "entry 101: is more than the 100 that are allowed");
+  const std::string pattern(513, 'a');
+  EXPECT_FALSE(set_option(config, *find_option("processes.rules"), "[{comm: " + pattern + "}]"));
+  // Small to write, large to compile.
+  EXPECT_FALSE(
+      set_option(config, *find_option("processes.rules"), "[{comm: '((a{100}){100}){100}'}]"));
+  EXPECT_EQ(config, Config{});
 }
 
 TEST(ConfigSchema, SuggestsTheNearestKey) {
@@ -160,6 +223,11 @@ TEST(ConfigReload, KeepsWhatNeedsARestartAndNamesIt) {
   wanted.linger = std::chrono::seconds(60);
   wanted.max_series = 100;
   wanted.classic_buckets = 14;
+  wanted.walk_cpu_budget = std::chrono::milliseconds(10);
+  wanted.stalls.rules = {{.cgroup = "", .comm = "a", .reason = "", .threshold = {}}};
+  wanted.stalls.over = {std::chrono::seconds(5)};
+  wanted.processes.top = 5;
+  wanted.processes.rules = {{.comm = "a", .exe = "", .unit = "", .cgroup = ""}};
   EXPECT_TRUE(keys_needing_restart(running, wanted).empty());
   EXPECT_EQ(config_after_reload(running, wanted), wanted);
 
@@ -167,8 +235,9 @@ TEST(ConfigReload, KeepsWhatNeedsARestartAndNamesIt) {
   moved.listen = "127.0.0.1:1";
   moved.state_dir = "/elsewhere";
   moved.max_cgroups = 64;
+  moved.processes.max = 128;
   EXPECT_EQ(keys_needing_restart(running, moved),
-            (std::vector<std::string>{"listen", "state_dir", "max_cgroups"}));
+            (std::vector<std::string>{"listen", "state_dir", "max_cgroups", "processes.max"}));
   EXPECT_EQ(config_after_reload(running, moved), wanted);
 }
 

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/pattern.h"
+
+#include <re2/re2.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "config/printable.h"
+
+namespace offcpud {
+namespace {
+
+// Of one expression, compiled and while it matches; RE2's default is 8 MiB, and there may be many.
+constexpr std::int64_t kMaxBytes = 1 << 20;
+
+Error refusal(std::string_view text, const std::string& why) {
+  return Error(quotation(text) + " " + why, ErrorKind::Configuration);
+}
+
+RE2::Options options() {
+  RE2::Options options(RE2::Quiet);
+  options.set_max_mem(kMaxBytes);
+  options.set_dot_nl(true);  // a name may hold a line feed, and .* is meant to match every name
+  return options;
+}
+
+}  // namespace
+
+Pattern::Pattern(std::shared_ptr<const re2::RE2> expression) : expression_(std::move(expression)) {}
+
+Result<Pattern> Pattern::parse(std::string_view text) {
+  if (text.empty()) return refusal(text, "is empty and matches no name");
+  if (text.size() > kLongest)
+    return refusal(text, "is longer than " + std::to_string(kLongest) + " bytes");
+  auto expression =
+      std::make_shared<const RE2>(re2::StringPiece(text.data(), text.size()), options());
+  if (!expression->ok()) {
+    return refusal(text, "is not a regular expression (" + printable(expression->error()) + ")");
+  }
+  return Pattern(std::move(expression));
+}
+
+bool Pattern::matches(std::string_view text) const {
+  return RE2::FullMatch(re2::StringPiece(text.data(), text.size()), *expression_);
+}
+
+}  // namespace offcpud

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace re2 {
+class RE2;
+}  // namespace re2
+
+namespace offcpud {
+
+// A regular expression of the configuration (RE2 syntax, no backtracking: the time to match is
+// linear in the text whatever the expression). It must match the whole text, which must be UTF-8:
+// nothing matches other bytes. Immutable: any number of threads may match; copies share the
+// compiled form.
+class Pattern {
+ public:
+  // At most kLongest bytes, not empty. The error is a fragment that starts with the quoted text:
+  // `"(" is not a regular expression (missing ): ()`.
+  static Result<Pattern> parse(std::string_view text);
+
+  [[nodiscard]] bool matches(std::string_view text) const;
+
+  static constexpr std::size_t kLongest = 512;
+
+ private:
+  explicit Pattern(std::shared_ptr<const re2::RE2> expression);
+  std::shared_ptr<const re2::RE2> expression_;  // never null
+};
+
+}  // namespace offcpud

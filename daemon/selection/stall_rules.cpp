@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "selection/stall_rules.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "histogram/hist_kind.h"
+
+namespace offcpud {
+namespace {
+
+constexpr std::size_t kMaxDecided = 10'000;
+
+Result<std::optional<Pattern>> compiled(const std::string& text) {
+  if (text.empty()) return std::optional<Pattern>();
+  TRY(auto pattern, Pattern::parse(text));
+  return std::optional(std::move(pattern));
+}
+
+Result<std::optional<std::size_t>> kind_of(const std::string& reason) {
+  if (reason.empty()) return std::optional<std::size_t>();
+  for (std::size_t kind = 0; kind < OFFCPUD_BLOCKED_KINDS; ++kind) {
+    if (kHistKindNames[kind] == reason) return std::optional(kind);
+  }
+  return Error("'" + reason + "' is not a reason", ErrorKind::Configuration);
+}
+
+}  // namespace
+
+Result<StallRules> StallRules::compile(const Config::Stalls& options) {
+  StallRules rules;
+  rules.default_ = options.threshold;
+  for (const StallRule& text : options.rules) {
+    Rule rule;
+    TRY(rule.cgroup, compiled(text.cgroup));
+    TRY(rule.comm, compiled(text.comm));
+    TRY(rule.kind, kind_of(text.reason));
+    rule.threshold = text.threshold;
+    rules.rules_.push_back(std::move(rule));
+  }
+  return rules;
+}
+
+bool StallRules::Rule::speaks_of(std::size_t of_kind) const {
+  return kind ? *kind == of_kind : !is_idle_prone(of_kind);
+}
+
+bool StallRules::Rule::matches(const BlockFacts& facts) const {
+  if (!speaks_of(facts.kind)) return false;
+  if (cgroup && !cgroup->matches(facts.cgroup)) return false;
+  return !comm || comm->matches(facts.comm) || comm->matches(facts.process_comm);
+}
+
+std::optional<std::chrono::seconds> StallRules::default_of(std::size_t kind) const {
+  if (is_idle_prone(kind)) return std::nullopt;
+  return default_;
+}
+
+StallRules::Thresholds StallRules::decide(BlockFacts facts) const {
+  Thresholds thresholds;
+  for (facts.kind = 0; facts.kind < thresholds.size(); ++facts.kind) {
+    const auto rule = std::find_if(rules_.begin(), rules_.end(),
+                                   [&](const Rule& each) { return each.matches(facts); });
+    thresholds[facts.kind] = rule != rules_.end() ? rule->threshold : default_of(facts.kind);
+  }
+  return thresholds;
+}
+
+std::optional<std::chrono::nanoseconds> StallRules::threshold(const BlockFacts& facts) {
+  if (!is_blocked_kind(facts.kind)) return std::nullopt;
+  if (rules_.empty()) return default_of(facts.kind);
+  std::string key;  // no name holds a zero byte
+  key.append(facts.cgroup).append(1, '\0').append(facts.comm).append(1, '\0');
+  key.append(facts.process_comm);
+  auto known = decided_.find(key);
+  if (known == decided_.end()) {
+    if (decided_.size() >= kMaxDecided) decided_.clear();
+    known = decided_.emplace(std::move(key), decide(facts)).first;
+  }
+  return known->second[facts.kind];
+}
+
+// A rule may match or not, until one that matches whatever there is of its kind.
+StallFilter StallRules::filter() const {
+  StallFilter filter;
+  const auto allow = [&](std::size_t kind, std::optional<std::chrono::seconds> threshold) {
+    if (!threshold) return;
+    const auto ns = std::chrono::nanoseconds(*threshold).count();
+    filter.min_ns = std::min(filter.min_ns, static_cast<std::uint64_t>(ns));
+    filter.kinds |= 1U << kind;
+  };
+  for (std::size_t kind = 0; kind < OFFCPUD_BLOCKED_KINDS; ++kind) {
+    bool decided = false;
+    for (const Rule& rule : rules_) {
+      if (decided || !rule.speaks_of(kind)) continue;
+      allow(kind, rule.threshold);
+      decided = !rule.cgroup && !rule.comm;
+    }
+    if (!decided) allow(kind, default_of(kind));
+  }
+  return filter;
+}
+
+Result<StallPolicy> stall_policy(const Config::Stalls& options) {
+  TRY(auto compiled_rules, StallRules::compile(options));
+  auto rules = std::make_shared<StallRules>(std::move(compiled_rules));
+  StallPolicy policy;
+  policy.filter = rules->filter();
+  policy.threshold = [rules](const BlockFacts& facts) { return rules->threshold(facts); };
+  return policy;
+}
+
+}  // namespace offcpud

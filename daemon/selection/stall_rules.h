@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "config/config.h"
+#include "config/pattern.h"
+#include "pipeline/stall_log.h"
+
+namespace offcpud {
+
+// The options stalls.threshold and stalls.rules, compiled. The first rule that matches decides; one
+// without a reason does not speak of idle-prone reasons. Without a rule, a block in a reason that
+// is not idle-prone is a stall after stalls.threshold, any other never. Single-threaded: it
+// remembers what it decided.
+class StallRules {
+ public:
+  // Error: an expression does not compile; load_config refuses those.
+  static Result<StallRules> compile(const Config::Stalls& options);
+
+  // nullopt: never. A rule's comm is that of the thread or of its process.
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> threshold(const BlockFacts& facts);
+
+  [[nodiscard]] StallFilter filter() const;
+
+ private:
+  struct Rule {
+    std::optional<Pattern> cgroup, comm;  // nullopt: any
+    std::optional<std::size_t> kind;      // nullopt: any that is not idle-prone
+    std::optional<std::chrono::seconds> threshold;
+
+    [[nodiscard]] bool speaks_of(std::size_t of_kind) const;
+    [[nodiscard]] bool matches(const BlockFacts& facts) const;
+  };
+  using Thresholds = std::array<std::optional<std::chrono::seconds>, OFFCPUD_BLOCKED_KINDS>;
+
+  [[nodiscard]] std::optional<std::chrono::seconds> default_of(std::size_t kind) const;
+  [[nodiscard]] Thresholds decide(BlockFacts facts) const;
+
+  std::chrono::seconds default_{};
+  std::vector<Rule> rules_;
+  // By cgroup and names, joined: most stalled threads are many of a kind. Emptied when it is full.
+  std::unordered_map<std::string, Thresholds> decided_;
+};
+
+// The policy of a StallLog. Shares the rules with its copies.
+Result<StallPolicy> stall_policy(const Config::Stalls& options);
+
+}  // namespace offcpud

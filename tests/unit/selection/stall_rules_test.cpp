@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "selection/stall_rules.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace offcpud {
+namespace {
+
+using namespace std::chrono_literals;
+using Seconds = std::optional<std::chrono::nanoseconds>;
+
+constexpr std::uint32_t kNotIdleProne = 1U << OFFCPUD_BLOCKED_DISK | 1U << OFFCPUD_BLOCKED_LOCK |
+                                        1U << OFFCPUD_BLOCKED_NETWORK | 1U << OFFCPUD_BLOCKED_PIPE |
+                                        1U << OFFCPUD_BLOCKED_KERNEL |
+                                        1U << OFFCPUD_BLOCKED_STOPPED | 1U << OFFCPUD_BLOCKED_OTHER;
+
+StallRule rule(std::string cgroup, std::string comm, std::string reason,
+               std::optional<std::chrono::seconds> threshold) {
+  return {std::move(cgroup), std::move(comm), std::move(reason), threshold};
+}
+
+StallRules rules_of(std::vector<StallRule> rules) {
+  Config::Stalls options;
+  options.rules = std::move(rules);
+  auto compiled = StallRules::compile(options);
+  EXPECT_TRUE(compiled);
+  return *std::move(compiled);
+}
+
+BlockFacts facts(std::size_t kind, std::string_view cgroup = "/a", std::string_view comm = "t",
+                 std::string_view process = "p") {
+  return {cgroup, comm, process, kind};
+}
+
+TEST(StallRules, WithoutRulesWhatIsNotIdleProneCountsAfterTheThreshold) {
+  StallRules rules = rules_of({});
+  for (std::size_t kind = 0; kind < OFFCPUD_BLOCKED_KINDS; ++kind) {
+    const bool counts = (kNotIdleProne >> kind & 1U) != 0;
+    EXPECT_EQ(rules.threshold(facts(kind)), counts ? Seconds(10s) : Seconds()) << kind;
+  }
+  EXPECT_EQ(rules.threshold(facts(OFFCPUD_RUNQ_WAKEUP)), std::nullopt);
+  EXPECT_EQ(rules.filter().kinds, kNotIdleProne);
+  EXPECT_EQ(rules.filter().min_ns, 10'000'000'000U);
+}
+
+TEST(StallRules, TheFirstRuleThatMatchesDecides) {
+  StallRules rules = rules_of({rule("/backup.*", "", "", std::nullopt),
+                               rule("", "cp|mv", "disk", 60s), rule("", "", "disk", 2s)});
+  EXPECT_EQ(rules.threshold(facts(OFFCPUD_BLOCKED_DISK, "/backup.service", "cp")), std::nullopt);
+  EXPECT_EQ(rules.threshold(facts(OFFCPUD_BLOCKED_DISK, "/a/backup", "cp")), Seconds(60s));
+  EXPECT_EQ(rules.threshold(facts(OFFCPUD_BLOCKED_DISK, "/a", "t", "mv")), Seconds(60s));
+  EXPECT_EQ(rules.threshold(facts(OFFCPUD_BLOCKED_DISK, "/a", "cpp")), Seconds(2s));
+  EXPECT_EQ(rules.threshold(facts(OFFCPUD_BLOCKED_LOCK, "/a", "cp")), Seconds(10s));
+}
+
+TEST(StallRules, AnIdleProneReasonCountsOnlyWhenItIsNamed) {
+  StallRules rules = rules_of({rule("", "db", "", 5s), rule("", "db", "condvar", 30s)});
+  EXPECT_EQ(rules.threshold(facts(OFFCPUD_BLOCKED_LOCK, "/a", "db")), Seconds(5s));
+  EXPECT_EQ(rules.threshold(facts(OFFCPUD_BLOCKED_CONDVAR, "/a", "db")), Seconds(30s));
+  EXPECT_EQ(rules.threshold(facts(OFFCPUD_BLOCKED_CONDVAR)), std::nullopt);
+  EXPECT_EQ(rules.threshold(facts(OFFCPUD_BLOCKED_POLL, "/a", "db")), std::nullopt);
+  EXPECT_EQ(rules.filter().kinds, kNotIdleProne | 1U << OFFCPUD_BLOCKED_CONDVAR);
+  EXPECT_EQ(rules.filter().min_ns, 5'000'000'000U);
+}
+
+TEST(StallRules, TheFilterLeavesOutWhatNoBlockCanReach) {
+  // Network never; disk after a minute whatever comes later; the rest as usual.
+  const StallRules rules =
+      rules_of({rule("", "", "network", std::nullopt), rule("/x", "", "disk", 90s),
+                rule("", "", "disk", 60s), rule("", "", "disk", 1s)});
+  EXPECT_EQ(rules.filter().kinds, kNotIdleProne & ~(1U << OFFCPUD_BLOCKED_NETWORK));
+  EXPECT_EQ(rules.filter().min_ns, 10'000'000'000U);
+
+  const StallFilter none = rules_of({rule("", "", "", std::nullopt)}).filter();
+  EXPECT_EQ(none.kinds, 0U);
+  EXPECT_EQ(none.min_ns, UINT64_MAX);
+}
+
+// The answers that are remembered are those of the rules, also beyond what is remembered.
+TEST(StallRules, RemembersWhatItDecided) {
+  StallRules rules = rules_of({rule("", "t1.*", "", 3s)});
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 12'000; ++i) {
+      const std::string comm = "t" + std::to_string(i);
+      ASSERT_EQ(rules.threshold(facts(OFFCPUD_BLOCKED_LOCK, "/a", comm)),
+                comm.starts_with("t1") ? Seconds(3s) : Seconds(10s));
+    }
+  }
+  // Names are told apart where they are joined.
+  EXPECT_EQ(rules.threshold(facts(OFFCPUD_BLOCKED_LOCK, "/a", "t1", "")), Seconds(3s));
+  EXPECT_EQ(rules.threshold(facts(OFFCPUD_BLOCKED_LOCK, "/at1", "", "")), Seconds(10s));
+}
+
+TEST(StallRules, WhatDoesNotCompileIsAnError) {
+  Config::Stalls options;
+  options.rules = {rule("(", "", "", 1s)};
+  EXPECT_FALSE(StallRules::compile(options));
+  options.rules = {rule("", "", "wakeup", 1s)};
+  EXPECT_FALSE(stall_policy(options));
+}
+
+TEST(StallPolicy, OutlivesTheRulesItWasMadeOf) {
+  StallPolicy policy;
+  {
+    Config::Stalls options;
+    options.threshold = 7s;
+    policy = *stall_policy(options);
+  }
+  EXPECT_EQ(policy.threshold(facts(OFFCPUD_BLOCKED_LOCK)), Seconds(7s));
+  EXPECT_EQ(policy.filter.min_ns, 7'000'000'000U);
+}
+
+}  // namespace
+}  // namespace offcpud
