@@ -14,26 +14,8 @@ namespace {
 
 constexpr double kNanosecond = 1e-9;
 
-bool is_actionable(std::size_t kind) {
-  return !is_blocked_kind(kind) || !is_idle_prone(kind);
-}
-
 std::string comm_of(const offcpud_thread& thread) {
   return to_valid_utf8({thread.comm, ::strnlen(thread.comm, sizeof(thread.comm))});
-}
-
-bool is_idle(const offcpud_thread& thread) {
-  return (thread.flags & OFFCPUD_THREAD_IDLE) != 0;
-}
-
-// The part of a kernel thread's waits that is the one for work. What it is in now is known; of
-// those that ended, all count as such once it was met idle (`was_idle`).
-std::uint64_t waited_for_work(const offcpud_thread& now, const ThreadInterval& interval,
-                              bool was_idle) {
-  const bool in_kernel_wait = is_waiting(now) && now.kind == OFFCPUD_BLOCKED_KERNEL;
-  const std::uint64_t in_progress = in_kernel_wait ? interval.in_progress_ns : 0;
-  const std::uint64_t ended = interval.waited_ns[OFFCPUD_BLOCKED_KERNEL] - in_progress;
-  return (is_idle(now) ? in_progress : 0) + (is_idle(now) || was_idle ? ended : 0);
 }
 
 }  // namespace
@@ -122,7 +104,7 @@ void ProcessTable::add_thread(Process& process, const offcpud_thread* before,
     process.ended_ns[kind] += interval.ended_ns[kind];
   }
   const bool was_idle = (before && is_idle(*before)) || process.waits_for_work;
-  process.idle_ns += waited_for_work(now, interval, was_idle);
+  process.idle_ns += waited_for_work_ns(now, interval, was_idle);
 }
 
 void ProcessTable::refresh_histograms(const KernelSample& sample) {

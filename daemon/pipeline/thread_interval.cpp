@@ -106,4 +106,12 @@ ThreadInterval thread_interval(const offcpud_thread* before, const offcpud_threa
   return interval;
 }
 
+std::uint64_t waited_for_work_ns(const offcpud_thread& now, const ThreadInterval& interval,
+                                 bool was_idle) {
+  const bool in_kernel_wait = is_waiting(now) && now.kind == OFFCPUD_BLOCKED_KERNEL;
+  const std::uint64_t in_progress = in_kernel_wait ? interval.in_progress_ns : 0;
+  const std::uint64_t ended = interval.waited_ns[OFFCPUD_BLOCKED_KERNEL] - in_progress;
+  return (is_idle(now) ? in_progress : 0) + (is_idle(now) || was_idle ? ended : 0);
+}
+
 }  // namespace offcpud

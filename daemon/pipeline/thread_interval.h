@@ -61,6 +61,11 @@ class WalkPairing {
 
 bool is_waiting(const offcpud_thread& thread);  // runnable or blocked
 
+// A kernel thread that waits for work.
+inline bool is_idle(const offcpud_thread& thread) {
+  return (thread.flags & OFFCPUD_THREAD_IDLE) != 0;
+}
+
 // How long the state that a record shows has lasted; 0 where its beginning is not known.
 std::uint64_t age_ns(const offcpud_thread& thread);
 
@@ -85,5 +90,10 @@ struct ThreadInterval {
 // `begin_ns` (CLOCK_MONOTONIC).
 ThreadInterval thread_interval(const offcpud_thread* before, const offcpud_thread& now,
                                std::uint64_t begin_ns);
+
+// The part of a kernel thread's waits that is the one for work. What it is in now is known; of
+// those that ended, all count as such once it was met idle (`was_idle`).
+std::uint64_t waited_for_work_ns(const offcpud_thread& now, const ThreadInterval& interval,
+                                 bool was_idle);
 
 }  // namespace offcpud
