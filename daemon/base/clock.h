@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <ctime>
 
 namespace offcpud {
 
@@ -9,6 +11,18 @@ namespace offcpud {
 // suspended.
 using MonotonicTime = std::chrono::steady_clock::time_point;
 using WallTime = std::chrono::system_clock::time_point;
+
+// What CLOCK_BOOTTIME, in which the kernel gives the start of threads, is ahead of CLOCK_MONOTONIC:
+// the time for which the host was suspended so far.
+inline std::chrono::nanoseconds suspended_time() {
+  const auto read = [](clockid_t clock) {
+    timespec time{};
+    (void)::clock_gettime(clock, &time);  // fails for unknown clocks only
+    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+  };
+  const std::chrono::nanoseconds monotonic = read(CLOCK_MONOTONIC);
+  return std::max(read(CLOCK_BOOTTIME) - monotonic, std::chrono::nanoseconds(0));
+}
 
 // Seam for tests: time moves only when they say so.
 class Clock {

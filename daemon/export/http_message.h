@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,7 +15,8 @@ namespace offcpud {
 // An HTTP request as far as routes need it. It has no body: the server refuses those that do.
 struct Request {
   std::string method = {};
-  std::string path = {};  // decoded, without the query
+  std::string path = {};                               // decoded, without the query
+  std::multimap<std::string, std::string> query = {};  // decoded; "?a" has an empty value
 };
 
 // Fills the buffer and returns the bytes written; 0 ends the body. Called by one thread at a time.

@@ -74,6 +74,23 @@ std::string header(MHD_Connection* connection, const char* name) {
   return value != nullptr ? value : "";
 }
 
+MHD_Result add_parameter(void* query, MHD_ValueKind, const char* name, std::size_t name_size,
+                         const char* value, std::size_t value_size) {
+  try {
+    static_cast<std::multimap<std::string, std::string>*>(query)->emplace(
+        std::string(name, name_size), value ? std::string(value, value_size) : std::string());
+    return MHD_YES;
+  } catch (const std::bad_alloc&) {
+    return MHD_NO;
+  }
+}
+
+Request request_of(MHD_Connection* connection, const char* method, const char* path) {
+  Request request{.method = method, .path = path};
+  MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, &add_parameter, &request.query);
+  return request;
+}
+
 bool has_body(MHD_Connection* connection) {
   const std::string length = header(connection, "Content-Length");
   return (!length.empty() && length != "0") || !header(connection, "Transfer-Encoding").empty();
@@ -128,7 +145,8 @@ struct HttpServer::Callbacks {
         return queue(connection, error_response(413, "{\"error\": \"send no body\"}\n"));
       }
       renew(server, connection, server.limits_.response);
-      return queue(connection, respond_or_500(server.respond_, {.method = method, .path = path}));
+      return queue(connection,
+                   respond_or_500(server.respond_, request_of(connection, method, path)));
     } catch (...) {
       return MHD_NO;  // closes the connection: there was no memory even for an error
     }

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "export/prometheus_text.h"
+#include "export/top_json.h"
+#include "export/top_query.h"
 
 namespace offcpud {
 namespace {
@@ -50,6 +52,8 @@ std::string escape_html(std::string_view text) {
   return out;
 }
 
+constexpr const char* kNoPass = "no pass over the kernel maps has completed yet; try again shortly";
+
 std::string in_seconds(std::chrono::nanoseconds duration) {
   const auto whole = std::chrono::duration_cast<std::chrono::seconds>(duration);
   return std::to_string(whole.count()) + " s";
@@ -60,7 +64,7 @@ std::string in_seconds(std::chrono::nanoseconds duration) {
 struct Routes::Route {
   const char* path;
   const char* what;
-  Response (Routes::*answer)() const;
+  Response (Routes::*answer)(const Request& request) const;
 };
 
 const Routes::Route Routes::kRoutes[] = {
@@ -69,6 +73,7 @@ const Routes::Route Routes::kRoutes[] = {
     {"/-/healthy", "200 while the daemon runs", &Routes::healthy},
     {"/-/ready", "200 while the numbers are current", &Routes::ready},
     {"/api/v1/status", "State of the daemon as JSON", &Routes::status},
+    {"/api/v1/top", "Processes by the time they wait, as JSON", &Routes::top},
 };
 
 Routes::Routes(RouteSources sources, RouteOptions options, const Clock& clock)
@@ -81,25 +86,25 @@ Response Routes::handle(const Request& request) const {
     return refused;
   }
   for (const Route& route : kRoutes) {
-    if (request.path == route.path) return (this->*route.answer)();
+    if (request.path == route.path) return (this->*route.answer)(request);
   }
   return not_found(request);
 }
 
-Response Routes::metrics() const {
+Response Routes::metrics(const Request&) const {
   std::shared_ptr<const View> view = sources_.view(Freshness::Fresh);
-  if (!view) return error(503, "no pass over the kernel maps has completed yet; try again shortly");
+  if (!view) return error(503, kNoPass);
   auto text = std::make_shared<PrometheusText>(std::move(view), options_.classic_buckets,
                                                sources_.self_metrics());
   return {.content_type = std::string(PrometheusText::kContentType),
           .body = [text](std::span<char> buffer) { return text->read(buffer); }};
 }
 
-Response Routes::healthy() const {
+Response Routes::healthy(const Request&) const {
   return plain(200, "offcpud is running.");
 }
 
-Response Routes::ready() const {
+Response Routes::ready(const Request&) const {
   const auto view = sources_.view(Freshness::Last);
   if (!view) return error(503, "offcpud is not ready: no pass over the kernel maps has completed");
   const auto age = clock_.now() - view->taken;
@@ -110,11 +115,19 @@ Response Routes::ready() const {
   return plain(200, "offcpud is ready.");
 }
 
-Response Routes::status() const {
+Response Routes::status(const Request&) const {
   return {.content_type = kJson, .body = status_json(sources_.status())};
 }
 
-Response Routes::page() const {
+Response Routes::top(const Request& request) const {
+  const auto query = TopQuery::parse(request.query);
+  if (!query) return error(400, query.error().message());
+  const auto view = sources_.view(Freshness::Fresh);
+  if (!view) return error(503, kNoPass);
+  return {.content_type = kJson, .body = top_json(*view, *query, suspended_time())};
+}
+
+Response Routes::page(const Request&) const {
   const StatusReport report = sources_.status();
   std::string html =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"

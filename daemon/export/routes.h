@@ -42,11 +42,12 @@ class Routes {
  private:
   struct Route;
 
-  [[nodiscard]] Response page() const;
-  [[nodiscard]] Response metrics() const;
-  [[nodiscard]] Response healthy() const;
-  [[nodiscard]] Response ready() const;
-  [[nodiscard]] Response status() const;
+  [[nodiscard]] Response page(const Request& request) const;
+  [[nodiscard]] Response metrics(const Request& request) const;
+  [[nodiscard]] Response healthy(const Request& request) const;
+  [[nodiscard]] Response ready(const Request& request) const;
+  [[nodiscard]] Response status(const Request& request) const;
+  [[nodiscard]] Response top(const Request& request) const;
   [[nodiscard]] static Response not_found(const Request& request);
 
   static const Route kRoutes[];

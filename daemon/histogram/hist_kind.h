@@ -29,6 +29,11 @@ constexpr bool is_idle_prone(std::size_t kind) {
          kind == OFFCPUD_BLOCKED_CHILD || kind == OFFCPUD_BLOCKED_CONDVAR;
 }
 
+// Waits that cost somebody: in a run queue, or blocked for a reason that is not idle-prone.
+constexpr bool is_actionable(std::size_t kind) {
+  return !is_blocked_kind(kind) || !is_idle_prone(kind);
+}
+
 // Values of the labels `by` and `from`, by enum offcpud_taker and enum offcpud_waker.
 inline constexpr std::array<std::string_view, OFFCPUD_TAKERS> kTakerNames = {
     "same_cgroup", "other_cgroup", "kernel"};

@@ -94,7 +94,7 @@ TEST_F(HttpServerTest, MetricsArriveWhole) {
 
 TEST_F(HttpServerTest, HeadHasTheHeadersAndNoBody) {
   start();
-  for (const char* path : {"/metrics", "/-/healthy"}) {
+  for (const char* path : {"/metrics", "/-/healthy", "/api/v1/top?limit=1"}) {
     const std::string response = fetch(server_.address, std::string("HEAD ") + path);
     EXPECT_THAT(response, StartsWith("HTTP/1.1 200 OK\r\n"));
     EXPECT_THAT(response, HasSubstr("X-Content-Type-Options: nosniff\r\n"));
@@ -109,6 +109,21 @@ TEST_F(HttpServerTest, ErrorsHaveTheRightStatus) {
   const std::string refused = fetch(server_.address, "DELETE /metrics");
   EXPECT_THAT(refused, StartsWith("HTTP/1.1 405 "));
   EXPECT_THAT(refused, HasSubstr("Allow: GET, HEAD\r\n"));
+}
+
+TEST_F(HttpServerTest, TheQueryArrivesDecoded) {
+  std::multimap<std::string, std::string> seen;
+  const Serving server = serve("127.0.0.1:0", [&](const Request& request) {
+    seen = request.query;
+    return Response{.body = request.path};
+  });
+  const std::string response =
+      fetch(server.address, "GET /top?cgroup=%2Fa%20b%26c+d&pid=7&pid=8&flag&empty=&nul=a%00b");
+  EXPECT_TRUE(response.ends_with("\r\n\r\n/top")) << response;
+  const std::multimap<std::string, std::string> expected = {
+      {"cgroup", "/a b&c d"}, {"pid", "7"},  {"pid", "8"},
+      {"flag", ""},           {"empty", ""}, {"nul", std::string("a\0b", 3)}};
+  EXPECT_EQ(seen, expected);
 }
 
 TEST_F(HttpServerTest, ABodyIsRefusedWithoutReadingIt) {

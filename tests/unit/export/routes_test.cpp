@@ -97,13 +97,32 @@ TEST_F(RoutesTest, StatusIsJson) {
   EXPECT_THAT(body_of(response), HasSubstr("\"version\": \"0.1.0\""));
 }
 
+TEST_F(RoutesTest, TopIsFreshJson) {
+  const Response response = get("/api/v1/top");
+  EXPECT_EQ(response.status, 200U);
+  EXPECT_EQ(response.content_type, "application/json");
+  EXPECT_THAT(body_of(response), HasSubstr("\"processes\":[]"));
+  EXPECT_THAT(asked_, ElementsAre(Freshness::Fresh));
+  view_ = nullptr;
+  EXPECT_EQ(get("/api/v1/top").status, 503U);
+}
+
+TEST_F(RoutesTest, TopRefusesWhatItDoesNotKnow) {
+  const Response response =
+      routes_.handle({.method = "GET", .path = "/api/v1/top", .query = {{"cgrp", "/x"}}});
+  EXPECT_EQ(response.status, 400U);
+  EXPECT_EQ(response.content_type, "application/json");
+  EXPECT_THAT(body_of(response), HasSubstr("unknown parameter"));
+  EXPECT_TRUE(asked_.empty());
+}
+
 TEST_F(RoutesTest, PageLinksEverythingAndAllowsNothing) {
   report_.version = "<script>";
   const Response response = get("/");
   const std::string html = body_of(response);
   EXPECT_THAT(html, Not(HasSubstr("<script>")));
   EXPECT_THAT(html, HasSubstr("&lt;script&gt;"));
-  for (const char* path : {"/metrics", "/-/healthy", "/-/ready", "/api/v1/status"}) {
+  for (const char* path : {"/metrics", "/-/healthy", "/-/ready", "/api/v1/status", "/api/v1/top"}) {
     EXPECT_THAT(html, HasSubstr("<a href=\"" + std::string(path) + "\">"));
   }
   EXPECT_THAT(response.headers,

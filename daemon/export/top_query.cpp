@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/top_query.h"
+
+#include <charconv>
+#include <limits>
+#include <system_error>
+
+#include "config/printable.h"
+
+namespace offcpud {
+namespace {
+
+enum class SortOf { Both, Processes, Threads };
+
+constexpr struct {
+  std::string_view name;
+  TopSort sort;
+  SortOf of;
+} kSorts[] = {{"actionable", TopSort::Actionable, SortOf::Both},
+              {"blocked", TopSort::Blocked, SortOf::Both},
+              {"runqueue", TopSort::Runqueue, SortOf::Both},
+              {"running", TopSort::Running, SortOf::Both},
+              {"oldest", TopSort::Oldest, SortOf::Both},
+              {"ended", TopSort::Ended, SortOf::Processes},
+              {"p50", TopSort::P50, SortOf::Processes},
+              {"p99", TopSort::P99, SortOf::Processes},
+              {"max", TopSort::Max, SortOf::Processes},
+              {"threads", TopSort::Threads, SortOf::Processes},
+              {"kept_off", TopSort::KeptOff, SortOf::Threads},
+              {"longest", TopSort::Longest, SortOf::Threads},
+              {"tid", TopSort::Tid, SortOf::Threads},
+              {"cpu", TopSort::Cpu, SortOf::Threads},
+              {"pid", TopSort::Pid, SortOf::Both},
+              {"comm", TopSort::Comm, SortOf::Both}};
+
+constexpr const char* kNumber = "a whole number such as 1234";
+
+Error refusal(const std::string& sentence) {
+  return Error(sentence, ErrorKind::Usage);
+}
+
+Error bad_value(std::string_view name, std::string_view value, const std::string& allowed) {
+  return refusal("parameter " + std::string(name) + ": " + quotation(value) +
+                 " is not allowed; use " + allowed);
+}
+
+bool applies(SortOf of, bool threads) {
+  return of == SortOf::Both || (of == SortOf::Threads) == threads;
+}
+
+std::string sort_names(bool threads) {
+  std::string names;
+  for (const auto& each : kSorts) {
+    if (applies(each.of, threads)) names.append(names.empty() ? "" : ", ").append(each.name);
+  }
+  return names;
+}
+
+template <class Number>
+Status set_number(Number& number, std::string_view name, const std::string& value) {
+  const char* const end = value.data() + value.size();
+  const auto [stop, code] = std::from_chars(value.data(), end, number);
+  if (code != std::errc{} || stop != end) return bad_value(name, value, kNumber);
+  return {};
+}
+
+Status set_flag(bool& flag, std::string_view name, const std::string& value) {
+  if (value != "true" && value != "false") return bad_value(name, value, "true or false");
+  flag = value == "true";
+  return {};
+}
+
+Status set_text(std::string& text, std::string_view name, const std::string& value) {
+  if (value.empty()) return bad_value(name, value, "a text that is not empty");
+  text = value;
+  return {};
+}
+
+using Value = const std::string&;
+constexpr struct {
+  std::string_view name;
+  Status (*set)(TopQuery& query, Value value);
+} kParameters[] = {
+    {"pid", [](TopQuery& query, Value v) { return set_number(query.pid.emplace(), "pid", v); }},
+    {"comm", [](TopQuery& query, Value v) { return set_text(query.comm, "comm", v); }},
+    {"cgroup", [](TopQuery& query, Value v) { return set_text(query.cgroup, "cgroup", v); }},
+    {"filter", [](TopQuery& query, Value v) { return set_text(query.filter, "filter", v); }},
+    {"threads", [](TopQuery& query, Value v) { return set_flag(query.threads, "threads", v); }},
+    {"cpu", [](TopQuery& query, Value v) { return set_number(query.cpu.emplace(), "cpu", v); }},
+    {"pinned", [](TopQuery& query, Value v) { return set_flag(query.pinned, "pinned", v); }},
+    {"reverse", [](TopQuery& query, Value v) { return set_flag(query.reverse, "reverse", v); }},
+    {"limit",
+     [](TopQuery& query, Value v) { return set_number(query.limit.emplace(), "limit", v); }},
+};
+
+std::string parameter_names() {
+  std::string names;
+  for (const auto& parameter : kParameters) names.append(parameter.name).append(", ");
+  return names + "sort";
+}
+
+Status set(TopQuery& query, const std::string& name, const std::string& value) {
+  if (name == "sort") return {};  // what it may be depends on the others
+  for (const auto& parameter : kParameters) {
+    if (parameter.name == name) return parameter.set(query, value);
+  }
+  return refusal("unknown parameter " + quotation(name) + "; use " + parameter_names());
+}
+
+Status set_sort(TopQuery& query, const std::string& value) {
+  for (const auto& each : kSorts) {
+    if (each.name != value || !applies(each.of, query.threads)) continue;
+    query.sort = each.sort;
+    return {};
+  }
+  return bad_value("sort", value,
+                   sort_names(query.threads) + (query.threads ? " (of threads)" : ""));
+}
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+}  // namespace
+
+Result<TopQuery> TopQuery::parse(const std::multimap<std::string, std::string>& parameters) {
+  TopQuery query;
+  for (const auto& [name, value] : parameters) {
+    if (parameters.count(name) > 1) {
+      return refusal("parameter " + quotation(name) + " is given twice; give it once");
+    }
+    TRY_VOID(set(query, name, value));
+  }
+  const auto sort = parameters.find("sort");
+  if (sort != parameters.end()) TRY_VOID(set_sort(query, sort->second));
+  if (!query.threads && (query.cpu || query.pinned)) {
+    return refusal("parameters cpu and pinned are about threads; add threads=true");
+  }
+  return query;
+}
+
+bool TopQuery::admits(std::uint32_t of_pid, std::string_view of_comm, std::string_view process_comm,
+                      std::string_view of_cgroup) const {
+  if (pid && *pid != of_pid) return false;
+  if (!contains(of_comm, comm) && !contains(process_comm, comm)) return false;
+  if (!of_cgroup.starts_with(cgroup)) return false;
+  return contains(of_comm, filter) || contains(process_comm, filter) || contains(of_cgroup, filter);
+}
+
+}  // namespace offcpud
