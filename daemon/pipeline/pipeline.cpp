@@ -53,7 +53,13 @@ std::string owner_of(std::string_view path) {
 
 Pipeline::Pipeline(SampleSource& source, CgroupIndex cgroups, const Clock& clock,
                    PipelineOptions options)
-    : source_(source), cgroups_(std::move(cgroups)), clock_(clock), store_(options.max_series) {
+    : source_(source),
+      cgroups_(std::move(cgroups)),
+      clock_(clock),
+      store_(options.max_series),
+      processes_(options.processes),
+      stalls_(
+          options.stalls, [this](std::uint64_t id) { return labels_of(id); }, options.keep_stalls) {
   set_options(std::move(options));
 }
 
@@ -72,6 +78,10 @@ void Pipeline::set_options(PipelineOptions options) {
   options_ = std::move(options);
   options_.stall_bounds.resize(std::min(options_.stall_bounds.size(), kMaxStallBounds));
   store_.set_max_series(options_.max_series);
+  processes_.set_options(options_.processes);
+  stalls_.set_policy(options_.stalls);
+  stalls_.set_keep(options_.keep_stalls);
+  source_.watch_stalls(options_.stalls.filter);
 }
 
 Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelSample& sample) {
@@ -87,6 +97,7 @@ Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelSample& samp
   }
   close_quiet(sample);
   fold_removed();
+  follow_stalls(sample);
   if (!named) return named.error();
 
   const bool new_walk = follow_walk(sample);
@@ -100,6 +111,9 @@ Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelSample& samp
   view->maps = sample.maps;
   view->histogram_series = store_.histogram_series();
   view->folded_series = store_.folded_series();
+  view->stalls = stalls_.list();
+  add_processes(*view, sample);
+  labels_.forget_unused();
   return std::shared_ptr<const View>(std::move(view));
 }
 
@@ -131,6 +145,37 @@ void Pipeline::add_subjects(View& view, bool new_walk) {
     in_progress[cgroup].waits.unaccounted_ratio = ratio;
   }
   view.subjects = subject_rows(store_, &in_progress, options_.max_series);
+}
+
+void Pipeline::add_processes(View& view, const KernelSample& sample) {
+  const std::size_t room =
+      options_.max_series - std::min<std::size_t>(options_.max_series, view.histogram_series);
+  view.processes = processes_.update(
+      sample, [this](std::uint64_t id) { return labels_of(id); }, view.taken, room);
+  for (const ProcessRow& row : view.processes) {
+    if (!row.exported) continue;
+    view.histogram_series += static_cast<std::uint64_t>(std::ranges::count_if(
+        row.histograms, [](const auto& one) { return one && !one->empty(); }));
+  }
+  view.folded_series += processes_.unfit_total();
+}
+
+// A look-up that fails is asked for again at the next pass.
+void Pipeline::follow_stalls(const KernelSample& sample) {
+  stalls_.update(sample.walk, sample.stall_ends, clock_.now(), clock_.wall());
+  if (!sample.walk) return;
+  std::vector<std::uint32_t> tids;
+  for (const StallId& stall : stalls_.wanted()) tids.push_back(stall.tid);
+  if (tids.empty()) return;
+  auto reports = source_.describe(*sample.walk, tids);
+  if (!reports) return;
+  for (WaitReport& report : *reports) {
+    stalls_.describe({report.tid, report.since_ns}, std::move(report.detail));
+  }
+}
+
+std::shared_ptr<const SubjectLabels> Pipeline::labels_of(std::uint64_t cgroup_id) {
+  return labels_.get(path_of(cgroup_id));
 }
 
 std::string Pipeline::path_of(std::uint64_t cgroup_id) const {

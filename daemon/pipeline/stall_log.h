@@ -43,7 +43,8 @@ struct BlockFacts {
 struct StallPolicy {
   StallFilter filter;  // what no rule can make a stall; the kernel needs to know no more
   // nullopt: never, however long.
-  std::function<std::optional<std::chrono::nanoseconds>(const BlockFacts&)> threshold;
+  std::function<std::optional<std::chrono::nanoseconds>(const BlockFacts&)> threshold =
+      [](const BlockFacts&) { return std::nullopt; };
 };
 
 // What happened since it was last asked. A stall that is in both began and ended.
