@@ -92,7 +92,8 @@ class Daemon:
         return os.environ.get("OFFCPUD", str(BUILD / "bin" / "offcpud"))
 
     @classmethod
-    def start(cls, log_path=None, **settings):
+    def start(cls, log_path=None, on_start=None, environment=None, **settings):
+        """`on_start` is called in the child, between fork and exec."""
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
@@ -102,10 +103,16 @@ class Daemon:
             command += ["--set", f"{key}={value}"]
         log_path = log_path or Path(state.name) / "log"
         with open(log_path, "wb") as log:
+            def enter():
+                die_with_the_tester()
+                if on_start:
+                    on_start()
+
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                       preexec_fn=die_with_the_tester)
+                                       env={**os.environ, **(environment or {})}, preexec_fn=enter)
         daemon = cls(port, process)
         daemon._state = state
+        daemon.log_path = Path(log_path)
         for _ in range(600):
             said = Path(log_path).read_text(errors="replace")
             if "ready" in said:
@@ -140,6 +147,19 @@ class Daemon:
     def text(self):
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=30) as answer:
             return answer.read().decode("utf-8", "strict")
+
+    def get_json(self, path):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=30) as answer:
+            return json.load(answer)
+
+    def log(self):
+        """What the daemon has said so far, by lines."""
+        return self.log_path.read_text(errors="replace").splitlines()
+
+    def kill(self):
+        """Ends it as the kernel would, without a chance to clean up."""
+        self._process.kill()
+        self._process.wait()
 
     def scrape(self):
         text = self.text()
