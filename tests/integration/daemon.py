@@ -16,6 +16,7 @@ import prometheus_text
 
 TREE = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("OFFCPUD_BUILD", TREE / "build-test" / "plain"))  # as tests/run
+WORKLOADS = BUILD / "tests" / "workloads" / "bin"
 SUITE = BUILD / "tests" / "integration" / "suite_daemon.json"  # written by `suite_daemon start`
 SETTINGS = {"min_pass_interval": "10ms"}  # a scrape sees what happened up to then
 BLOCKED = "offcpud_blocked_seconds"
@@ -144,13 +145,15 @@ class Daemon:
     def pid(self):
         return self._process.pid
 
-    def text(self):
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=30) as answer:
+    def get(self, path):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=30) as answer:
             return answer.read().decode("utf-8", "strict")
 
+    def text(self):
+        return self.get("/metrics")
+
     def get_json(self, path):
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=30) as answer:
-            return json.load(answer)
+        return json.loads(self.get(path))
 
     def log(self):
         """What the daemon has said so far, by lines."""
@@ -160,6 +163,7 @@ class Daemon:
         """Ends it as the kernel would, without a chance to clean up."""
         self._process.kill()
         self._process.wait()
+        self._state.cleanup()
 
     def scrape(self):
         text = self.text()
