@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Far more cgroups than there are places: nothing is thrown out to make room."""
+"""Far more cgroups than there are places and series: nothing is thrown out to make room."""
 
 from case import Case, main
 from cgroups_test import readable
@@ -8,7 +8,7 @@ PLACES = 64
 
 
 class Eviction(Case):
-    settings = {"max_cgroups": PLACES, "linger": "10s"}
+    settings = {"max_cgroups": PLACES, "max_series": 100, "linger": "10s"}
 
     @staticmethod
     def sleeps(scrape):

@@ -34,7 +34,7 @@ class Throttled(Case):
         self.expect_equal("preempted (involuntary switches)", window.books().involuntary,
                           window.runqueue("preempted").count + window.runqueue("throttled").count,
                           slack)
-        for _ in range(20):
+        for _ in range(60):
             self.daemon.scrape()
         later, took = self.daemon.scrape(), time.monotonic() - began
         throttled = self.quota.throttled_seconds(self.cgroup) - throttled
