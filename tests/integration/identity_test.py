@@ -27,7 +27,8 @@ class Identity(ProcessCase):
         workload = self.start("identity", "--kind", kind, "--count", 50, "--us", 4_000)
         pid, stdout = workload.process.pid, workload.process.stdout
         workload.go()
-        self.expect_equal("change", "changed\n", stdout.readline())
+        said = stdout.readline()
+        self.say(said == "changed\n", "its word", "changed", said)
         time.sleep(1.2)
         row = self.only_row(pid)
         self.say(row["comm"] == "after-change", "comm in top", "after-change", row["comm"])

@@ -6,7 +6,6 @@ import time
 from case import Case
 
 PASS_SECONDS = 1.0
-IDLE_PRONE = ("poll", "sleep", "child", "condvar")
 
 
 def passes(scrape):
@@ -21,22 +20,19 @@ class InProgressCase(Case):
     settings = {"pass_interval": "1s", "min_pass_interval": "1s", "stalls.threshold": "2s",
                 "stalls.over": "[1s, 2s, 60s]"}
 
-    def within_passes(self, count, what, holds, since=None):
-        """The first scrape of which `holds` is true, at most so many passes after `since`."""
+    def within_two_passes(self, what, holds, since=None):
+        """The first scrape of which `holds` is true, at most two passes after `since`."""
         first = passes(since or self.daemon.scrape())
-        until = time.monotonic() + 10 * count * PASS_SECONDS
+        until = time.monotonic() + 20 * PASS_SECONDS
         while time.monotonic() < until:
             scrape = self.daemon.scrape()
             if holds(scrape):
-                self.expect_at_most(f"passes until {what}", count, passes(scrape) - first)
+                self.expect_at_most(f"passes until {what}", 2, passes(scrape) - first)
                 return scrape
-            if passes(scrape) > first + count:
+            if passes(scrape) > first + 2:
                 break
             time.sleep(0.1)
-        self.fail(f"not within {count} passes: {what}")
-
-    def within_two_passes(self, what, holds, since=None):
-        return self.within_passes(2, what, holds, since)
+        self.fail(f"not within two passes: {what}")
 
     def expect_age(self, what, scrape, began, seen):
         """Of the pass that the page shows, against the wall clock when it began."""

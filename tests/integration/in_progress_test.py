@@ -36,8 +36,9 @@ class Gauges(InProgressCase):
             f"one thread is blocked in {reason}",
             lambda scrape: self.blocked_now(scrape, workload.cgroup, reason) == 1)
         self.expect_age("its age", scrape, began, self.oldest(scrape, workload.cgroup, reason))
-        scrape = self.within_passes(
-            3, "it is blocked for more than 2 s",
+        time.sleep(max(0.0, began + 2 - time.time()))
+        scrape = self.within_two_passes(
+            "it is blocked for more than 2 s",
             lambda scrape: self.stalled(scrape, workload.cgroup, reason, "2s") == 1)
         self.expect_equal("threads blocked for more than 1 s", 1,
                           self.stalled(scrape, workload.cgroup, reason, "1s"))
@@ -68,7 +69,9 @@ class Gauges(InProgressCase):
     def test_parent_of_a_vfork(self):
         """Uninterruptible, on every kernel."""
         workload, began = self.stuck("vfork", "kernel")
-        self.expect_equal("state of the thread", "D", state_of_waiter(workload.process.pid)[0])
+        time.sleep(0.1)
+        state, channel = state_of_waiter(workload.process.pid)
+        self.say(state == "D", f"state of the thread (in {channel})", "D", state)
         self.expect_visible(workload, began, "kernel")
         self.expect_gone(workload, "kernel")
 
@@ -125,8 +128,8 @@ class Passing(Case):
         window = workload.finish()
         self.expect_at_most("oldest sleep in progress", 1.3, max(ages))
         grew = sum(1 for before, now in zip(ages, ages[1:]) if now > before)
-        self.expect_at_least("times that the age was seen to grow", 8, grew)
-        self.expect_at_least("sleeps of more than 0.4 s in progress", 4,
+        self.expect_at_least("times that the age was seen to grow", 4, grew)
+        self.expect_at_least("ages of more than 0.4 s", 3,
                              sum(1 for age in ages if age > 0.4))
         self.expect_equal("sleeps that ended while they were counted", 4, max(ended), 1)
         self.expect_equal("sleeps in the histogram", 5, window.blocked("sleep").count,
@@ -172,7 +175,7 @@ class Before(InProgressCase):
                                       preexec_fn=cls.cgroup.enter)
         os.close(ends[0])
         cls.writer = ends[1]
-        cls.addClassCleanup(lambda: [p.wait() for p in [*cls.sleepers, cls.reader]])
+        cls.addClassCleanup(lambda: [(p.kill(), p.wait()) for p in [*cls.sleepers, cls.reader]])
         time.sleep(3)
         super().setUpClass()
 
