@@ -135,26 +135,26 @@ class Passing(Case):
         self.expect_equal("sleeps in the histogram", 5, window.blocked("sleep").count,
                           window.slack())
         self.expect_close("seconds", 5.0, window.blocked("sleep").seconds, 0.01,
-                          absolute=window.slack())
+                          absolute=min(1, window.slack()))
 
     def test_wait_for_the_cpu_in_progress(self):
-        """A spinner with 100 ms of each second: it waits for 900 ms at a time."""
+        """A spinner with 20 ms of each second: it waits for up to 980 ms at a time."""
         try:
-            quota = host.CpuQuota(f"{PREFIX}-slow".lstrip("/"), 100_000, 1_000_000)
+            quota = host.CpuQuota(f"{PREFIX}-slow".lstrip("/"), 20_000, 1_000_000)
         except NotImplementedError as error:
             self.skipTest(str(error))
         self.addCleanup(quota.remove)
         cgroup = self.new_cgroup()
-        workload = self.start("spinner", "--threads", 1, "--ms", 5_000, cgroup=cgroup,
+        workload = self.start("spinner", "--threads", 1, "--ms", 8_000, cgroup=cgroup,
                               on_start=lambda: quota.apply(cgroup))
         workload.go()
-        ages, until = [], time.monotonic() + 4.5
+        ages, until = [], time.monotonic() + 7.5
         while time.monotonic() < until:
             ages.append(self.daemon.scrape().value("offcpud_oldest_runnable_seconds",
                                                    cgroup=cgroup.path))
             time.sleep(0.15)
         workload.finish()
-        self.expect_at_least("longest wait in a run queue in progress", 0.4, max(ages))
+        self.expect_at_least("longest wait in a run queue in progress", 0.3, max(ages))
         self.expect_at_most("longest wait in a run queue in progress", 1.2, max(ages))
 
 
