@@ -5,11 +5,13 @@
 #include <exception>
 
 #include "cli/config_flags.h"
+#include "config/duration.h"
 
 namespace offcpud {
 namespace {
 
 constexpr const char* kProgram = "offcpuctl";
+constexpr std::chrono::milliseconds kLeastInterval{100};
 constexpr const char* kExitCodes =
     "Exit codes: 0 done, 64 usage, 69 the daemon cannot be reached, 70 internal error,\n"
     "77 missing permission, 78 configuration.";
@@ -21,6 +23,49 @@ Result<ListenAddress> server_address(const std::string& text) {
     return usage_error(kProgram, "--server: the port may not be 0");
   }
   return address;
+}
+
+void add_server(CLI::App& command, CtlOptions& options) {
+  command.add_option("--server", options.server_text, "Address of the daemon, as in listen")
+      ->type_name("ADDR")
+      ->capture_default_str();
+  command.add_flag("--json", options.json, "Print the answer of the daemon as it is");
+}
+
+constexpr const char* kTopHelp =
+    "Processes, or threads, by the time they wait. On a terminal it redraws until q is pressed\n"
+    "(h explains keys and columns); elsewhere it prints once.";
+
+void add_top(CLI::App& top, CtlOptions& options, std::string& interval) {
+  add_server(top, options);
+  top.add_flag("--once", options.once, "Print once and exit; implied by --json");
+  top.add_option("--sort", options.top.sort,
+                 "actionable (the default), blocked, runqueue, running, oldest, p99, ...")
+      ->type_name("KEY");
+  top.add_flag("--reverse", options.top.reverse, "The other way round");
+  top.add_option("--filter", options.top.filter, "Only what has this text in comm or cgroup")
+      ->type_name("TEXT");
+  top.add_option("--pid", options.top.pid, "Only this process")->type_name("PID");
+  top.add_flag("--threads", options.top.threads, "Threads instead of processes");
+  top.add_option("--cpu", options.top.cpu, "Only threads on this CPU")->type_name("N");
+  top.add_flag("--pinned", options.top.pinned, "Only threads that may run on one CPU only");
+  top.add_option("--limit", options.top.limit, "No more than this many")->type_name("N");
+  top.add_option("--interval", interval, "Time between two questions to the daemon")
+      ->type_name("TIME")
+      ->capture_default_str();
+}
+
+Status finish_top(CtlOptions& options, const std::string& interval) {
+  options.command = CtlCommand::ShowTop;
+  options.once = options.once || options.json;
+  options.top.threads = options.top.threads || options.top.cpu || options.top.pinned;
+  const auto parsed = parse_duration(interval);
+  if (!parsed) return usage_error(kProgram, "--interval: " + parsed.error().message());
+  if (*parsed < kLeastInterval) {
+    return usage_error(kProgram, "--interval: use " + format_duration(kLeastInterval) + " or more");
+  }
+  options.interval = *parsed;
+  return {};
 }
 
 CtlOptions text_to_print(std::string text) {
@@ -42,10 +87,10 @@ Result<CtlOptions> parse_ctl_command_line(int argc, const char* const* argv) {
 
     options.server_text = Config{}.listen;
     auto* const status = app.add_subcommand("status", "Show the state of the daemon");
-    status->add_option("--server", options.server_text, "Address of the daemon, as in listen")
-        ->type_name("ADDR")
-        ->capture_default_str();
-    status->add_flag("--json", options.json, "Print the answer of the daemon as it is");
+    add_server(*status, options);
+    auto* const top = app.add_subcommand("top", kTopHelp);
+    std::string interval = "2s";
+    add_top(*top, options, interval);
 
     auto* const check = app.add_subcommand(
         "check-config", "Check the configuration and print what results from it");
@@ -56,6 +101,11 @@ Result<CtlOptions> parse_ctl_command_line(int argc, const char* const* argv) {
     if (version) return text_to_print("offcpuctl " OFFCPUD_VERSION "\n");
     if (*status) {
       options.command = CtlCommand::ShowStatus;
+      TRY(options.server, server_address(options.server_text));
+      return options;
+    }
+    if (*top) {
+      TRY_VOID(finish_top(options, interval));
       TRY(options.server, server_address(options.server_text));
       return options;
     }

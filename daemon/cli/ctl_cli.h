@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "base/result.h"
 #include "config/config_loader.h"
 #include "config/listen_address.h"
+#include "ctl/top_request.h"
 
 namespace offcpud {
 
-enum class CtlCommand { ShowStatus, CheckConfig, PrintText };
+enum class CtlCommand { ShowStatus, ShowTop, CheckConfig, PrintText };
 
 struct CtlOptions {
   CtlCommand command = CtlCommand::PrintText;
-  ListenAddress server;  // of ShowStatus
+  ListenAddress server;  // of ShowStatus and ShowTop
   std::string server_text;
-  bool json = false;      // of ShowStatus
+  bool json = false;  // of ShowStatus and ShowTop
+  TopRequest top;     // of ShowTop
+  bool once = false;  // of ShowTop; with json always
+  std::chrono::milliseconds interval{2'000};
   ConfigSources sources;  // of CheckConfig
   std::string text;       // of PrintText
 };
