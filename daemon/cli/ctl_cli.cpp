@@ -36,6 +36,11 @@ constexpr const char* kTopHelp =
     "Processes, or threads, by the time they wait. On a terminal it redraws until q is pressed\n"
     "(h explains keys and columns); elsewhere it prints once.";
 
+// The library takes an empty text for an option that was not given.
+std::string a_number(const std::string& text) {
+  return text.empty() ? "needs a whole number" : std::string();
+}
+
 void add_top(CLI::App& top, CtlOptions& options, std::string& interval) {
   add_server(top, options);
   top.add_flag("--once", options.once, "Print once and exit; implied by --json");
@@ -45,11 +50,15 @@ void add_top(CLI::App& top, CtlOptions& options, std::string& interval) {
   top.add_flag("--reverse", options.top.reverse, "The other way round");
   top.add_option("--filter", options.top.filter, "Only what has this text in comm or cgroup")
       ->type_name("TEXT");
-  top.add_option("--pid", options.top.pid, "Only this process")->type_name("PID");
+  top.add_option("--pid", options.top.pid, "Only this process")->type_name("PID")->check(a_number);
   top.add_flag("--threads", options.top.threads, "Threads instead of processes");
-  top.add_option("--cpu", options.top.cpu, "Only threads on this CPU")->type_name("N");
+  top.add_option("--cpu", options.top.cpu, "Only threads on this CPU")
+      ->type_name("N")
+      ->check(a_number);
   top.add_flag("--pinned", options.top.pinned, "Only threads that may run on one CPU only");
-  top.add_option("--limit", options.top.limit, "No more than this many")->type_name("N");
+  top.add_option("--limit", options.top.limit, "No more than this many")
+      ->type_name("N")
+      ->check(a_number);
   top.add_option("--interval", interval, "Time between two questions to the daemon")
       ->type_name("TIME")
       ->capture_default_str();

@@ -205,7 +205,7 @@ std::vector<TopState::Line> TopState::screen(const std::string& server, std::siz
   if (error_.empty()) {
     add(Line::Title, bottom_line());
   } else {
-    add(Line::Alert, terminal_text(error_) + "; trying again");
+    add(Line::Alert, "Trying again: " + terminal_text(error_));
   }
   return screen;
 }
