@@ -5,11 +5,13 @@
 #include <exception>
 
 #include "cli/config_flags.h"
+#include "config/duration.h"
 
 namespace offcpud {
 namespace {
 
 constexpr const char* kProgram = "offcpuctl";
+constexpr std::chrono::milliseconds kLeastInterval{100};
 constexpr const char* kExitCodes =
     "Exit codes: 0 done, 64 usage, 69 the daemon cannot be reached, 70 internal error,\n"
     "77 missing permission, 78 configuration.";
@@ -29,6 +31,51 @@ void add_daemon_flags(CLI::App& command, CtlOptions& options) {
       ->type_name("ADDR")
       ->capture_default_str();
   command.add_flag("--json", options.json, "Print the answer of the daemon as it is");
+}
+
+constexpr const char* kTopHelp =
+    "Processes, or threads, by the time they wait. On a terminal it redraws until q is pressed\n"
+    "(h explains keys and columns); elsewhere it prints once.";
+
+// The library takes an empty text for an option that was not given.
+std::string a_number(const std::string& text) {
+  return text.empty() ? "needs a whole number" : std::string();
+}
+
+void add_top(CLI::App& top, CtlOptions& options, std::string& interval) {
+  add_daemon_flags(top, options);
+  top.add_flag("--once", options.once, "Print once and exit; implied by --json");
+  top.add_option("--sort", options.top.sort,
+                 "actionable (the default), blocked, runqueue, running, oldest, p99, ...")
+      ->type_name("KEY");
+  top.add_flag("--reverse", options.top.reverse, "The other way round");
+  top.add_option("--filter", options.top.filter, "Only what has this text in comm or cgroup")
+      ->type_name("TEXT");
+  top.add_option("--pid", options.top.pid, "Only this process")->type_name("PID")->check(a_number);
+  top.add_flag("--threads", options.top.threads, "Threads instead of processes");
+  top.add_option("--cpu", options.top.cpu, "Only threads on this CPU")
+      ->type_name("N")
+      ->check(a_number);
+  top.add_flag("--pinned", options.top.pinned, "Only threads that may run on one CPU only");
+  top.add_option("--limit", options.top.limit, "No more than this many")
+      ->type_name("N")
+      ->check(a_number);
+  top.add_option("--interval", interval, "Time between two questions to the daemon")
+      ->type_name("TIME")
+      ->capture_default_str();
+}
+
+Status finish_top(CtlOptions& options, const std::string& interval) {
+  options.command = CtlCommand::ShowTop;
+  options.once = options.once || options.json;
+  options.top.threads = options.top.threads || options.top.cpu || options.top.pinned;
+  const auto parsed = parse_duration(interval);
+  if (!parsed) return usage_error(kProgram, "--interval: " + parsed.error().message());
+  if (*parsed < kLeastInterval) {
+    return usage_error(kProgram, "--interval: use " + format_duration(kLeastInterval) + " or more");
+  }
+  options.interval = *parsed;
+  return {};
 }
 
 CtlOptions text_to_print(std::string text) {
@@ -62,6 +109,10 @@ Result<CtlOptions> parse_ctl_command_line(int argc, const char* const* argv) {
                             ->capture_default_str();
     stalls->add_flag("--all", all, "Show those that are over as well")->excludes(state);
 
+    auto* const top = app.add_subcommand("top", kTopHelp);
+    std::string interval = "2s";
+    add_top(*top, options, interval);
+
     auto* const check = app.add_subcommand(
         "check-config", "Check the configuration and print what results from it");
     const ConfigFlags config(*check);
@@ -77,6 +128,11 @@ Result<CtlOptions> parse_ctl_command_line(int argc, const char* const* argv) {
     if (*stalls) {
       options.command = CtlCommand::ShowStalls;
       if (all) options.state.clear();
+      TRY(options.server, server_address(options.server_text));
+      return options;
+    }
+    if (*top) {
+      TRY_VOID(finish_top(options, interval));
       TRY(options.server, server_address(options.server_text));
       return options;
     }

@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "base/result.h"
 #include "config/config_loader.h"
 #include "config/listen_address.h"
+#include "ctl/top_request.h"
 
 namespace offcpud {
 
-enum class CtlCommand { ShowStatus, ShowStalls, CheckConfig, PrintText };
+enum class CtlCommand { ShowStatus, ShowStalls, ShowTop, CheckConfig, PrintText };
 
 struct CtlOptions {
   CtlCommand command = CtlCommand::PrintText;
   ListenAddress server;  // of those that ask the daemon
   std::string server_text;
-  bool json = false;      // of those that ask the daemon
-  std::string state;      // of ShowStalls: in_progress or ended; empty: both
+  bool json = false;  // of those that ask the daemon
+  std::string state;  // of ShowStalls: in_progress or ended; empty: both
+  TopRequest top;     // of ShowTop
+  bool once = false;  // of ShowTop; with json always
+  std::chrono::milliseconds interval{2'000};
   ConfigSources sources;  // of CheckConfig
   std::string text;       // of PrintText
 };

@@ -11,6 +11,7 @@
 
 #include "base/unique_handle.h"
 #include "config/printable.h"
+#include "ctl/status_text.h"
 
 namespace offcpud {
 namespace {
@@ -58,6 +59,11 @@ Error transfer_error(CURL* curl, CURLcode code, const std::string& address, cons
   return Error("no answer from " + address + ": " + printable(why), ErrorKind::Unsupported);
 }
 
+// Called by curl about once a second, and whenever something arrives.
+int is_stopped(void* stop, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+  return static_cast<const std::stop_token*>(stop)->stop_requested() ? 1 : 0;
+}
+
 template <class Value>
 bool set(CURL* curl, CURLoption option, Value value) {
   return curl_easy_setopt(curl, option, value) == CURLE_OK;
@@ -65,7 +71,15 @@ bool set(CURL* curl, CURLoption option, Value value) {
 
 }  // namespace
 
-Result<HttpAnswer> http_get(const ListenAddress& server, const std::string& path) {
+Error refused(const std::string& server_text, const HttpAnswer& answer) {
+  const std::string sentence = error_sentence(answer.body);
+  return Error(server_text + " answered " + std::to_string(answer.status) +
+                   (sentence.empty() ? "; is it offcpud?" : ": " + sentence),
+               answer.status == 400 ? ErrorKind::Usage : ErrorKind::Unsupported);
+}
+
+Result<HttpAnswer> http_get(const ListenAddress& server, const std::string& path,
+                            const std::stop_token& stop) {
   const std::string address = address_text(server);
   const std::string url = "http://" + (server.is_unix() ? "localhost" : address) + path;
   const CurlHandle handle(curl_easy_init());
@@ -80,6 +94,9 @@ Result<HttpAnswer> http_get(const ListenAddress& server, const std::string& path
                set(curl, CURLOPT_ERRORBUFFER, detail.data()) &&
                set(curl, CURLOPT_WRITEFUNCTION, &append_body) &&
                set(curl, CURLOPT_WRITEDATA, &answer.body);
+  ready = ready && set(curl, CURLOPT_NOPROGRESS, 0L) &&
+          set(curl, CURLOPT_XFERINFOFUNCTION, &is_stopped) &&
+          set(curl, CURLOPT_XFERINFODATA, &stop);
   if (ready && server.is_unix()) {
     ready = set(curl, CURLOPT_UNIX_SOCKET_PATH, server.unix_path.c_str());
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <stop_token>
 #include <string>
 
 #include "base/result.h"
@@ -15,6 +16,12 @@ struct HttpAnswer {
 
 // One GET of `path` from the daemon at `server`, without proxies and redirects, within five
 // seconds. A server that cannot be reached is ErrorKind::Unsupported; the message says what to do.
-Result<HttpAnswer> http_get(const ListenAddress& server, const std::string& path);
+// `stop` gives up within about a second.
+Result<HttpAnswer> http_get(const ListenAddress& server, const std::string& path,
+                            const std::stop_token& stop = {});
+
+// The error for an answer that is not 200: with the daemon's sentence, if it is one of its errors.
+// 400, the daemon does not take what it was asked, is ErrorKind::Usage.
+Error refused(const std::string& server_text, const HttpAnswer& answer);
 
 }  // namespace offcpud

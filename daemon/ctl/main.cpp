@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // offcpuctl: asks a running daemon, and checks its configuration.
+#include <unistd.h>
+
+#include <clocale>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -10,6 +13,7 @@
 #include "ctl/http_get.h"
 #include "ctl/stalls_text.h"
 #include "ctl/status_text.h"
+#include "ctl/top_program.h"
 
 namespace offcpud {
 namespace {
@@ -18,12 +22,7 @@ namespace {
 Result<std::string> show(const CtlOptions& options, const std::string& path,
                          Result<std::string> (*to_text)(const std::string& json)) {
   TRY(const auto answer, http_get(options.server, path));
-  if (answer.status != 200) {
-    const std::string sentence = error_sentence(answer.body);
-    return Error(options.server_text + " answered " + std::to_string(answer.status) +
-                     (sentence.empty() ? "; is it offcpud?" : ": " + sentence),
-                 ErrorKind::Unsupported);
-  }
+  if (answer.status != 200) return refused(options.server_text, answer);
   auto text = to_text(answer.body);
   if (!text) return std::move(text).error().with(options.server_text);
   if (!options.json) return text;
@@ -32,6 +31,17 @@ Result<std::string> show(const CtlOptions& options, const std::string& path,
 
 std::string stalls_path(const CtlOptions& options) {
   return "/api/v1/stalls" + (options.state.empty() ? "" : "?state=" + options.state);
+}
+
+// On a terminal until the user quits; then there is nothing left to print.
+Result<std::string> show_top(const CtlOptions& options) {
+  // What a terminal shows of a name depends on its encoding.
+  (void)std::setlocale(LC_CTYPE, "");  // fails: stays "C", and nothing but ASCII is shown
+  const TopProgramOptions top{options.server, options.server_text, options.top, options.interval};
+  const bool interactive = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
+  if (options.once || !interactive) return top_once(top, options.json, output_width());
+  TRY_VOID(run_top(top));
+  return std::string();
 }
 
 Result<std::string> check_config(const CtlOptions& options) {
@@ -46,6 +56,8 @@ Result<std::string> run(int argc, const char* const* argv) {
       return show(options, "/api/v1/status", status_text);
     case CtlCommand::ShowStalls:
       return show(options, stalls_path(options), stalls_text);
+    case CtlCommand::ShowTop:
+      return show_top(options);
     case CtlCommand::CheckConfig:
       return check_config(options);
     case CtlCommand::PrintText:

@@ -47,10 +47,8 @@ const char* state_name(std::uint32_t state) {
       return "running";
     case OFFCPUD_THREAD_RUNNABLE:
       return "runnable";
-    case OFFCPUD_THREAD_BLOCKED:
-      return "blocked";
     default:
-      return "ended";
+      return "blocked";
   }
 }
 
@@ -142,7 +140,7 @@ TopList top_threads(const View& view, const TopQuery& query) {
   std::vector<ThreadRow> rows;
   const WalkPairing walks(view.previous_walk.get(), *view.walk);
   walks.for_each([&](const offcpud_thread* before, const offcpud_thread* now) {
-    if (!now) return;
+    if (!now || now->state == OFFCPUD_THREAD_ENDED) return;
     const auto process = processes.find({now->local_tgid, now->process_start_ns});
     ThreadRow row =
         row_of(before, *now, process != processes.end() ? process->second : nullptr, begin_ns);

@@ -44,6 +44,31 @@ TEST(CtlCommandLine, StallsAreThoseInProgressUnlessSaidOtherwise) {
   EXPECT_TRUE(parse({"stalls", "--json", "--server", "unix:/x"})->json);
 }
 
+TEST(CtlCommandLine, TopTakesWhatToShow) {
+  const auto plain = parse({"top"});
+  ASSERT_TRUE(plain) << plain.error().message();
+  EXPECT_EQ(plain->command, CtlCommand::ShowTop);
+  EXPECT_EQ(plain->server, (ListenAddress{"127.0.0.1", 19435, ""}));
+  EXPECT_EQ(plain->top, TopRequest{});
+  EXPECT_EQ(plain->interval, std::chrono::seconds(2));
+  EXPECT_FALSE(plain->once);
+
+  const auto all =
+      parse({"top", "--server", "unix:/run/x", "--sort", "p99", "--filter", "a", "--pid", "7",
+             "--limit", "9", "--reverse", "--interval", "500ms", "--once"});
+  ASSERT_TRUE(all) << all.error().message();
+  EXPECT_EQ(all->top,
+            (TopRequest{.sort = "p99", .filter = "a", .pid = 7, .limit = 9, .reverse = true}));
+  EXPECT_EQ(all->interval, std::chrono::milliseconds(500));
+  EXPECT_TRUE(all->once);
+}
+
+TEST(CtlCommandLine, TopImpliesWhatAnOptionNeeds) {
+  EXPECT_TRUE(parse({"top", "--json"})->once);
+  EXPECT_TRUE(parse({"top", "--cpu", "0"})->top.threads);
+  EXPECT_TRUE(parse({"top", "--pinned"})->top.threads);
+}
+
 TEST(CtlCommandLine, CheckConfigTakesTheSourcesOfTheDaemon) {
   const auto options = parse({"check-config", "--config", "a.yaml", "--set", "linger=1h"});
   ASSERT_TRUE(options) << options.error().message();
@@ -79,6 +104,11 @@ TEST(CtlCommandLine, UsageErrorsPointAtTheHelp) {
       {"stalls", "--state", "open"},
       {"stalls", "--state", "ended", "--all"},
       {"status", "--all"},
+      {"top", "--cpu", "x"},
+      {"top", "--pid", "-1"},
+      {"top", "--limit", ""},
+      {"top", "--interval", "2"},
+      {"top", "--interval", "10ms"},
   };
   for (const auto& arguments : cases) {
     const auto options = parse(arguments);

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/top_answer.h"
+
+#include <exception>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace offcpud {
+namespace {
+
+using Json = nlohmann::json;
+
+// The functions below throw what the library throws; parse_top_answer catches it.
+
+// JSON has no infinity: a bound that there is none of is null.
+double bound_of(const Json& row, const char* name) {
+  const Json& value = row.at(name);
+  return value.is_null() ? std::numeric_limits<double>::infinity() : value.get<double>();
+}
+
+void read_times(const Json& json, TopRow& row) {
+  json.at("actionable_seconds").get_to(row.actionable);
+  json.at("running_seconds").get_to(row.running);
+  json.at("blocked_seconds").get_to(row.blocked);
+  json.at("runqueue_seconds").get_to(row.runqueue);
+}
+
+void read_names(const Json& json, TopRow& row) {
+  json.at("pid").get_to(row.pid);
+  json.at("comm").get_to(row.comm);
+  row.cgroup = json.value("cgroup", "");
+  row.unit = json.value("unit", "");
+}
+
+TopRow process_of(const Json& json) {
+  TopRow row;
+  read_names(json, row);
+  read_times(json, row);
+  json.at("threads").get_to(row.threads);
+  row.p50 = bound_of(json, "p50_seconds");
+  row.p99 = bound_of(json, "p99_seconds");
+  row.max = bound_of(json, "max_seconds");
+  if (const Json& oldest = json.at("oldest_blocked"); !oldest.is_null()) {
+    oldest.at("reason").get_to(row.oldest_reason);
+    oldest.at("seconds").get_to(row.oldest);
+  }
+  return row;
+}
+
+std::string taker_of(const Json& taker) {
+  return taker.is_null() ? std::string() : taker.at("comm").get<std::string>();
+}
+
+TopRow thread_of(const Json& json) {
+  TopRow row;
+  read_names(json, row);
+  read_times(json, row);
+  json.at("tid").get_to(row.tid);
+  json.at("cpu").get_to(row.cpu);
+  json.at("pinned").get_to(row.pinned);
+  row.state = json.value("reason", json.value("cause", json.at("state").get<std::string>()));
+  if (const Json& age = json.at("state_seconds"); !age.is_null()) {
+    row.state_seconds = age.get<double>();
+  }
+  json.at("kept_off_seconds").get_to(row.kept_off);
+  row.last_taker = taker_of(json.at("last_taker"));
+  if (const Json& longest = json.at("longest_wait"); !longest.is_null()) {
+    longest.at("seconds").get_to(row.longest_wait);
+    row.longest_taker = taker_of(longest.at("taker"));
+  }
+  return row;
+}
+
+TopAnswer answer_of(const Json& json) {
+  TopAnswer answer;
+  if (const Json& interval = json.at("interval_seconds"); !interval.is_null()) {
+    answer.interval = interval.get<double>();
+  }
+  json.at("taken").get_to(answer.taken);
+  const Json& totals = json.at("totals");
+  read_times(totals, answer.totals);
+  totals.at("threads").get_to(answer.totals.threads);
+  totals.at("processes").get_to(answer.processes);
+  json.at("matching").get_to(answer.matching);
+  answer.of_threads = json.contains("threads");
+  for (const Json& row : json.at(answer.of_threads ? "threads" : "processes")) {
+    answer.rows.push_back(answer.of_threads ? thread_of(row) : process_of(row));
+  }
+  return answer;
+}
+
+}  // namespace
+
+Result<TopAnswer> parse_top_answer(const std::string& json) {
+  try {
+    return answer_of(Json::parse(json));
+  } catch (const Json::exception&) {
+    return Error("the answer is not a list of processes or threads of offcpud",
+                 ErrorKind::Unsupported);
+  }
+}
+
+}  // namespace offcpud

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of top_table.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "ctl/terminal_text.h"
+#include "ctl/top_answer.h"
+
+namespace offcpud {
+
+struct TopColumn {
+  std::string title;
+  std::size_t width = 0;  // the last column takes what is left, at least this
+  Align align = Align::Right;
+  unsigned rank = 0;  // where there is no room, the column of the highest rank goes first
+  std::function<std::string(const TopRow& row)> cell;
+};
+
+// Time as a share of the interval: "12.5" percent; "-" for none, or without an interval.
+std::string share_text(double seconds, std::optional<double> interval);
+
+double total_of(const SecondsByName& seconds);
+
+// All columns that have something to say about this answer, in the order of the screen.
+std::vector<TopColumn> process_columns(const TopAnswer& answer);
+std::vector<TopColumn> thread_columns(const TopAnswer& answer);
+
+}  // namespace offcpud

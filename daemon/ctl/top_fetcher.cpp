@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/top_fetcher.h"
+
+#include <sys/eventfd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <utility>
+
+#include "ctl/http_get.h"
+#include "ctl/status_text.h"
+
+namespace offcpud {
+
+Result<TopAnswer> fetch_top(const ListenAddress& server, const std::string& server_text,
+                            const std::string& path, const std::stop_token& stop) {
+  TRY(const auto answer, http_get(server, path, stop));
+  if (answer.status != 200) return refused(server_text, answer);
+  auto top = parse_top_answer(answer.body);
+  if (!top) return std::move(top).error().with(server_text);
+  return top;
+}
+
+Result<std::unique_ptr<TopFetcher>> TopFetcher::start(ListenAddress server,
+                                                      std::string server_text) {
+  UniqueFd ready(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!ready) return Error::from_errno(errno, "create an eventfd");
+  return std::unique_ptr<TopFetcher>(
+      new TopFetcher(std::move(server), std::move(server_text), std::move(ready)));
+}
+
+TopFetcher::TopFetcher(ListenAddress server, std::string server_text, UniqueFd ready)
+    : server_(std::move(server)), server_text_(std::move(server_text)), ready_(std::move(ready)) {
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
+TopFetcher::~TopFetcher() = default;  // the thread stops before what it uses goes
+
+void TopFetcher::ask(std::string path) {
+  const std::lock_guard lock(mutex_);
+  question_ = std::move(path);
+  asked_.notify_one();
+}
+
+std::optional<Result<TopAnswer>> TopFetcher::take() {
+  const std::lock_guard lock(mutex_);
+  eventfd_t count = 0;
+  (void)::eventfd_read(ready_.get(), &count);  // nothing to read: there was no answer
+  return std::exchange(answer_, std::nullopt);
+}
+
+void TopFetcher::run(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (asked_.wait(lock, stop, [this] { return question_.has_value(); })) {
+    const std::string path = *std::exchange(question_, std::nullopt);
+    lock.unlock();
+    auto answer = fetch_top(server_, server_text_, path, stop);
+    lock.lock();
+    answer_.emplace(std::move(answer));
+    (void)::eventfd_write(ready_.get(), 1);  // fails only when it is readable anyway
+  }
+}
+
+}  // namespace offcpud

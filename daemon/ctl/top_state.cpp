@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/top_state.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+#include "ctl/terminal_text.h"
+#include "ctl/top_table.h"
+
+namespace offcpud {
+namespace {
+
+constexpr std::size_t kFixedLines = 4;  // two of the host, titles, and the bottom line
+
+constexpr std::array<std::string_view, 8> kProcessSorts = {
+    "actionable", "runqueue", "blocked", "oldest", "p99", "max", "running", "pid"};
+constexpr std::array<std::string_view, 8> kThreadSorts = {
+    "actionable", "runqueue", "blocked", "kept_off", "longest", "oldest", "running", "cpu"};
+
+std::span<const std::string_view> sorts_of(bool threads) {
+  return threads ? std::span<const std::string_view>(kThreadSorts) : kProcessSorts;
+}
+
+constexpr const char* kHelp[] = {
+    "offcpuctl top: who waits, and why",
+    "",
+    "  s S        sort by the next, by the previous key      r  reverse",
+    "  a u b o    sort by actionable, run queue, blocked, oldest block",
+    "  / ESC      show what has a text in COMM or cgroup; show all again",
+    "  t p        threads instead of processes; pinned threads only",
+    "  arrows, PageUp, PageDown, Home, End      scroll",
+    "  q          quit",
+    "",
+    "Times are shares of the interval, in percent of one thread: 250 means two and a half",
+    "threads at any time. ACT% is the run queue and all reasons but those in which idle",
+    "services wait (poll, sleep, child, condvar). P50, P99 and MAX are of such waits that",
+    "ended in the interval; OLDEST is one that still lasts. CPU with * is a thread that may",
+    "run on this CPU only; BYSAME%, BYOTHER% and BYKERN% say who ran there meanwhile.",
+    "",
+    "Any key goes back.",
+};
+
+}  // namespace
+
+std::size_t TopState::page_of(std::size_t lines) {
+  return lines > kFixedLines ? lines - kFixedLines : 1;
+}
+
+TopEffect TopState::press(const Key& key, std::size_t page) {
+  if (std::exchange(help_, false)) return TopEffect::Redraw;
+  if (typed_) return press_in_filter(key);
+  const auto rows = static_cast<std::ptrdiff_t>(page);
+  switch (key.kind) {
+    case Key::Up:
+      return scroll_by(-1);
+    case Key::Down:
+      return scroll_by(1);
+    case Key::PageUp:
+      return scroll_by(-rows);
+    case Key::PageDown:
+      return scroll_by(rows);
+    case Key::Home:
+      return scroll_by(-static_cast<std::ptrdiff_t>(scroll_));
+    case Key::End:
+      return answer_ ? scroll_by(static_cast<std::ptrdiff_t>(answer_->matching) - rows -
+                                 static_cast<std::ptrdiff_t>(scroll_))
+                     : TopEffect::None;
+    case Key::Escape:
+      if (request_.filter.empty()) return TopEffect::None;
+      request_.filter.clear();
+      return TopEffect::Ask;
+    case Key::Text:
+      return press_letter(key.text);
+    default:
+      return TopEffect::None;
+  }
+}
+
+TopEffect TopState::press_in_filter(const Key& key) {
+  std::string& text = *typed_;
+  switch (key.kind) {
+    case Key::Text:
+      text += key.text;
+      return TopEffect::Redraw;
+    case Key::Backspace:
+      while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xc0) == 0x80) {
+        text.pop_back();
+      }
+      if (!text.empty()) text.pop_back();
+      return TopEffect::Redraw;
+    case Key::Escape:
+      typed_.reset();
+      return TopEffect::Redraw;
+    case Key::Enter:
+      request_.filter = *std::exchange(typed_, std::nullopt);
+      scroll_ = 0;
+      return TopEffect::Ask;
+    default:
+      return TopEffect::None;
+  }
+}
+
+TopEffect TopState::press_letter(std::string_view letter) {
+  if (letter == "q") return TopEffect::Quit;
+  if (letter == "h" || letter == "?") {
+    help_ = true;
+    return TopEffect::Redraw;
+  }
+  if (letter == "/") {
+    typed_ = request_.filter;
+    return TopEffect::Redraw;
+  }
+  if (letter == "s" || letter == "S") return next_sort(letter == "S");
+  if (letter == "r") {
+    request_.reverse = !request_.reverse;
+    return TopEffect::Ask;
+  }
+  if (letter == "t" || letter == "p") {
+    // Pinned threads are threads; back to processes, there is nothing to pin.
+    request_.pinned = letter == "p" && !request_.pinned;
+    request_.threads = letter == "p" || !request_.threads;
+    request_.sort.clear();
+    scroll_ = 0;
+    return TopEffect::Ask;
+  }
+  constexpr std::pair<std::string_view, std::string_view> kDirect[] = {
+      {"a", "actionable"}, {"u", "runqueue"}, {"b", "blocked"}, {"o", "oldest"}};
+  for (const auto& [key, sort] : kDirect) {
+    if (letter != key) continue;
+    request_.sort = sort;
+    return TopEffect::Ask;
+  }
+  return TopEffect::None;
+}
+
+TopEffect TopState::next_sort(bool backwards) {
+  const auto sorts = sorts_of(request_.threads);
+  const auto found = std::find(sorts.begin(), sorts.end(), request_.sort);
+  // One that was given on the command line and is not among these counts as the first.
+  const auto at = found != sorts.end() ? static_cast<std::size_t>(found - sorts.begin()) : 0;
+  request_.sort = sorts[(at + (backwards ? sorts.size() - 1 : 1)) % sorts.size()];
+  return TopEffect::Ask;
+}
+
+TopEffect TopState::scroll_by(std::ptrdiff_t rows) {
+  const std::size_t end = answer_ && answer_->matching > 0 ? answer_->matching - 1 : 0;
+  const auto to = std::clamp<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(scroll_) + rows, 0,
+                                             static_cast<std::ptrdiff_t>(end));
+  if (static_cast<std::size_t>(to) == scroll_) return TopEffect::None;
+  scroll_ = static_cast<std::size_t>(to);
+  return TopEffect::Ask;
+}
+
+void TopState::take(TopAnswer answer) {
+  error_.clear();
+  if (scroll_ >= answer.matching) scroll_ = answer.matching > 0 ? answer.matching - 1 : 0;
+  answer_ = std::move(answer);
+}
+
+TopRequest TopState::request(std::size_t page) const {
+  TopRequest request = request_;
+  const std::size_t seen = scroll_ + 2 * page;
+  request.limit = request_.limit ? std::min(*request_.limit, seen) : seen;
+  return request;
+}
+
+std::string TopState::bottom_line() const {
+  if (typed_) return "Show what has in COMM or cgroup: " + terminal_text(*typed_) + "_";
+  std::string line =
+      request_.threads ? request_.pinned ? "pinned threads" : "threads" : "processes";
+  line += " by " + (request_.sort.empty() ? "actionable" : request_.sort);
+  if (request_.reverse) line += ", reversed";
+  if (request_.cpu && request_.threads) line += ", CPU " + std::to_string(*request_.cpu);
+  if (request_.pid) line += ", process " + std::to_string(*request_.pid);
+  if (!request_.filter.empty()) line += ", with \"" + request_.filter + "\"";
+  if (scroll_ > 0) line += ", from row " + std::to_string(scroll_ + 1);
+  return terminal_text(line) + "   (h help, q quit)";
+}
+
+std::vector<TopState::Line> TopState::screen(const std::string& server, std::size_t lines,
+                                             std::size_t columns) const {
+  std::vector<Line> screen;
+  const auto add = [&](Line::Style style, const std::string& text) {
+    const bool fits = terminal_width(text) <= columns;
+    screen.push_back({style, fits ? text : fitted(text, columns, Align::Left)});
+  };
+  if (help_) {
+    for (const char* line : kHelp) add(Line::Plain, line);
+    screen.resize(std::min(screen.size(), lines));
+    return screen;
+  }
+  if (answer_) {
+    const TopTable table = top_table(*answer_, server, columns);
+    for (const std::string& line : table.summary) add(Line::Plain, line);
+    add(Line::Title, table.titles);
+    const std::size_t end = std::min(table.rows.size(), scroll_ + page_of(lines));
+    for (std::size_t i = scroll_; i < end; ++i) add(Line::Plain, table.rows[i]);
+  } else {
+    add(Line::Plain, terminal_text("offcpud at " + server + ": waiting for an answer"));
+  }
+  if (screen.size() + 1 > lines) screen.resize(lines > 0 ? lines - 1 : 0);
+  while (screen.size() + 1 < lines) screen.push_back({});
+  if (error_.empty()) {
+    add(Line::Title, bottom_line());
+  } else {
+    add(Line::Alert, "Trying again: " + terminal_text(error_));
+  }
+  return screen;
+}
+
+}  // namespace offcpud

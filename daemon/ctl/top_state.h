@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ctl/top_answer.h"
+#include "ctl/top_request.h"
+
+namespace offcpud {
+
+// A key as a terminal gives it; characters carry their UTF-8.
+struct Key {
+  enum Kind { Text, Up, Down, PageUp, PageDown, Home, End, Enter, Backspace, Escape } kind = Text;
+  std::string text = {};
+};
+
+enum class TopEffect {
+  None,
+  Redraw,
+  Ask,  // redraw, and ask the daemon anew: it is asked for something else
+  Quit,
+};
+
+// What the terminal program shows and how keys change that. No I/O.
+class TopState {
+ public:
+  explicit TopState(TopRequest request) : request_(std::move(request)) {}
+
+  // `page`: rows on the screen.
+  TopEffect press(const Key& key, std::size_t page);
+
+  void take(TopAnswer answer);
+  void take(const Error& error) { error_ = error.message(); }
+
+  // What to ask for next: no more rows than can be seen soon.
+  [[nodiscard]] TopRequest request(std::size_t page) const;
+
+  // The screen: `lines` lines of at most `columns` columns.
+  struct Line {
+    enum Style { Plain, Title, Alert } style = Plain;
+    std::string text;
+  };
+  [[nodiscard]] std::vector<Line> screen(const std::string& server, std::size_t lines,
+                                         std::size_t columns) const;
+
+  // Rows of the table on a screen of so many lines.
+  [[nodiscard]] static std::size_t page_of(std::size_t lines);
+
+ private:
+  TopEffect press_in_filter(const Key& key);
+  TopEffect press_letter(std::string_view letter);
+  TopEffect scroll_by(std::ptrdiff_t rows);
+  TopEffect next_sort(bool backwards);
+  [[nodiscard]] std::string bottom_line() const;
+
+  TopRequest request_;
+  std::optional<TopAnswer> answer_;  // the last one
+  std::string error_;                // of the last try; empty: it succeeded
+  std::size_t scroll_ = 0;
+  bool help_ = false;
+  std::optional<std::string> typed_;  // while a filter is typed
+};
+
+}  // namespace offcpud

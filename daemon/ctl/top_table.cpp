@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/top_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string_view>
+
+#include "ctl/terminal_text.h"
+#include "ctl/top_columns.h"
+
+namespace offcpud {
+namespace {
+
+std::size_t width_of(const std::vector<TopColumn>& columns) {
+  std::size_t width = columns.empty() ? 0 : columns.size() - 1;  // blanks between them
+  for (const TopColumn& column : columns) width += column.width;
+  return width;
+}
+
+std::vector<TopColumn> fitting(std::vector<TopColumn> columns, std::size_t width) {
+  while (columns.size() > 1 && width_of(columns) > width) {
+    columns.erase(
+        std::max_element(columns.begin(), columns.end(),
+                         [](const TopColumn& a, const TopColumn& b) { return a.rank < b.rank; }));
+  }
+  return columns;
+}
+
+std::string without_blanks_at_end(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
+std::string clipped(const std::string& line, std::size_t width) {
+  if (width == kAnyWidth || terminal_width(line) <= width) return line;
+  return fitted(line, width, Align::Left);
+}
+
+template <class Cell>
+std::string line_of(const std::vector<TopColumn>& columns, std::size_t width, Cell cell) {
+  std::string line;
+  for (const TopColumn& column : columns) {
+    const std::string text = cell(column);
+    if (!line.empty()) line += ' ';
+    const bool last = &column == &columns.back();
+    if (last && width == kAnyWidth && column.align == Align::Left) {
+      line += text;
+      continue;
+    }
+    const std::size_t room = width == kAnyWidth || !last ? 0 : width - width_of(columns);
+    line += fitted(text, column.width + room, column.align);
+  }
+  return clipped(without_blanks_at_end(std::move(line)), width);
+}
+
+// Seconds a second spent waiting are the threads that wait, on average.
+std::string threads_text(double seconds, double interval) {
+  std::array<char, 32> text{};
+  (void)std::snprintf(text.data(), text.size(), "%.2f", interval > 0 ? seconds / interval : 0.0);
+  return text.data();
+}
+
+std::string waits_line(const TopAnswer& answer) {
+  if (!answer.interval) return "Nothing to compare with yet: times come with the next walk.";
+  const double interval = *answer.interval;
+  const TopRow& totals = answer.totals;
+  std::string line = "Threads on average: running " + threads_text(totals.running, interval) +
+                     ", waiting " + threads_text(totals.actionable, interval) + " (run queue " +
+                     threads_text(total_of(totals.runqueue), interval);
+  for (const char* reason : {"disk", "lock", "network", "pipe"}) {
+    const auto found = totals.blocked.find(reason);
+    if (found == totals.blocked.end()) continue;
+    line.append(", ").append(reason).append(" ").append(threads_text(found->second, interval));
+  }
+  return line + ")";
+}
+
+std::string host_line(const TopAnswer& answer, const std::string& server) {
+  std::string line = "offcpud at " + server;
+  // "2026-11-20T12:19:40.250Z": the time of day says enough.
+  if (answer.taken.size() >= 19) line += ", " + answer.taken.substr(11, 8) + "Z";
+  if (answer.interval) line += ", over " + duration_text(*answer.interval);
+  line += ": " + std::to_string(answer.processes) + " processes, " +
+          std::to_string(answer.totals.threads) + " threads";
+  const char* const what = answer.of_threads ? " threads" : " processes";
+  const std::uint64_t all = answer.of_threads ? answer.totals.threads : answer.processes;
+  if (answer.matching != all) line += "; " + std::to_string(answer.matching) + what + " match";
+  return terminal_text(line);
+}
+
+}  // namespace
+
+TopTable top_table(const TopAnswer& answer, const std::string& server, std::size_t width) {
+  const auto columns =
+      fitting(answer.of_threads ? thread_columns(answer) : process_columns(answer), width);
+  TopTable table;
+  table.summary = {clipped(host_line(answer, server), width), clipped(waits_line(answer), width)};
+  table.titles = line_of(columns, width, [](const TopColumn& column) { return column.title; });
+  for (const TopRow& row : answer.rows) {
+    table.rows.push_back(
+        line_of(columns, width, [&](const TopColumn& column) { return column.cell(row); }));
+  }
+  return table;
+}
+
+std::string top_text(const TopTable& table) {
+  std::string text;
+  for (const std::string& line : table.summary) text += line + "\n";
+  text += "\n" + table.titles + "\n";
+  for (const std::string& line : table.rows) text += line + "\n";
+  return text;
+}
+
+}  // namespace offcpud

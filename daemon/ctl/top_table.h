@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "ctl/top_answer.h"
+
+namespace offcpud {
+
+inline constexpr std::size_t kAnyWidth = std::numeric_limits<std::size_t>::max();
+
+// An answer as lines for a terminal of a width; lines are no longer, and hold nothing that a
+// terminal would obey. Columns that do not fit, or that have nothing to say, are left out.
+struct TopTable {
+  std::vector<std::string> summary;  // of the host
+  std::string titles;
+  std::vector<std::string> rows;
+};
+
+TopTable top_table(const TopAnswer& answer, const std::string& server, std::size_t width);
+
+// All lines of it, each ended by a line feed: what `--once` prints.
+std::string top_text(const TopTable& table);
+
+}  // namespace offcpud

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/terminal_text.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "unit/ctl/top_fixture.h"
+
+namespace offcpud {
+namespace {
+
+TEST(TerminalText, WhatATerminalWouldObeyIsWrittenOut) {
+  const test::WithLocale utf8("C.UTF-8");
+  ASSERT_TRUE(utf8.known());
+  EXPECT_EQ(terminal_text("a\x1b[2J\x07\n\t\x7f"), "a\\x1b[2J\\x07\\x0a\\x09\\x7f");
+  EXPECT_EQ(terminal_text("\xc2\x9b"), "\\xc2\\x9b");           // CSI as one character
+  EXPECT_EQ(terminal_text("\xe2\x80\xae"), "\\xe2\\x80\\xae");  // right-to-left override
+  EXPECT_EQ(terminal_text("\xff\xc3"), "\\xff\\xc3");
+  EXPECT_EQ(terminal_text(std::string_view("a\0b", 3)), "a\\x00b");
+  EXPECT_EQ(terminal_text("\xc3\xbc\xe4\xb8\x96"), "\xc3\xbc\xe4\xb8\x96");
+}
+
+TEST(TerminalText, WithoutUtf8OnlyAsciiPasses) {
+  const test::WithLocale c("C");
+  EXPECT_EQ(terminal_text("\xc3\xbc"
+                          "b"),
+            "\\xc3\\xbc"
+            "b");
+}
+
+TEST(TerminalText, FitsByColumnsNotByBytes) {
+  const test::WithLocale utf8("C.UTF-8");
+  ASSERT_TRUE(utf8.known());
+  EXPECT_EQ(fitted("abc", 5, Align::Left), "abc  ");
+  EXPECT_EQ(fitted("abc", 5, Align::Right), "  abc");
+  EXPECT_EQ(fitted("abcdef", 4, Align::Left), "abc~");
+  EXPECT_EQ(fitted("abcdef", 4, Align::Right), "~def");
+  EXPECT_EQ(fitted("\xc3\xbc\xc3\xbc", 3, Align::Left), "\xc3\xbc\xc3\xbc ");
+  // A wide character that would be cut through leaves a blank.
+  EXPECT_EQ(fitted("\xe4\xb8\x96\xe4\xb8\x96", 3, Align::Left), "\xe4\xb8\x96~");
+  EXPECT_EQ(fitted("\xe4\xb8\x96\xe4\xb8\x96\xe4\xb8\x96", 4, Align::Left), "\xe4\xb8\x96 ~");
+  EXPECT_EQ(fitted("\xe4\xb8\x96\xe4\xb8\x96\xe4\xb8\x96", 4, Align::Right), "~ \xe4\xb8\x96");
+  EXPECT_EQ(fitted("abc", 1, Align::Left), "~");
+  EXPECT_EQ(fitted("abc", 0, Align::Left), "");
+}
+
+TEST(DurationText, ThreeDigitsAndAUnit) {
+  EXPECT_EQ(duration_text(0), "-");
+  EXPECT_EQ(duration_text(-1), "-");
+  EXPECT_EQ(duration_text(std::numeric_limits<double>::quiet_NaN()), "-");
+  EXPECT_EQ(duration_text(0.00000095), "0.95us");
+  EXPECT_EQ(duration_text(0.0421), "42.1ms");
+  EXPECT_EQ(duration_text(0.9996), "1.00s");
+  EXPECT_EQ(duration_text(0.000999999), "1.00ms");
+  EXPECT_EQ(duration_text(59.9), "59.9s");
+  EXPECT_EQ(duration_text(754.2), "12.6min");
+  EXPECT_EQ(duration_text(7200), "2.00h");
+  EXPECT_EQ(duration_text(864000 * 30.0), "300d");
+}
+
+}  // namespace
+}  // namespace offcpud
