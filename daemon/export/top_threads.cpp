@@ -88,6 +88,7 @@ TopJson thread_json(const ThreadRow& row) {
                {"runqueue_seconds", seconds_by_name(waited.subspan(OFFCPUD_BLOCKED_KINDS),
                                                     kKindNames.subspan(OFFCPUD_BLOCKED_KINDS))},
                {"kept_off_seconds", seconds_by_name(row.interval.kept_off_ns, kTakerNames)},
+               {"kept_off_total_seconds", seconds_by_name(record.kept_off_ns, kTakerNames)},
                {"last_taker", taker_json(record.taker_tid, record.taker_comm)},
                {"longest_wait", longest_wait_json(record)}});
   return json;

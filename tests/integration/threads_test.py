@@ -37,7 +37,7 @@ class Pinned(ProcessCase):
                                      ("comm", "victim", thread["comm"]), ("CPU", 0, thread["cpu"]),
                                      ("pinned", True, thread["pinned"])):
             self.say(expected == seen, what, expected, seen)
-        kept_off = thread["kept_off_seconds"]
+        kept_off = thread["kept_off_total_seconds"]
         self.expect_close(f"kept off {kept_off} (schedstat run_delay)", delay, sum(kept_off.values()),
                           0.1, absolute=0.2)
         self.expect_at_least("by another cgroup (80 % of it)", round(0.8 * sum(kept_off.values()), 3),
