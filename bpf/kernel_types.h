@@ -40,15 +40,51 @@ struct css_set {
 
 struct super_block {
 	unsigned long s_magic;
+	__u32 s_dev;
+	char s_id[32];
 };
 
 struct inode {
 	unsigned short i_mode;
+	__u32 i_rdev;
 	struct super_block *i_sb;
+};
+
+struct path {
+	void *mnt;
+	void *dentry;
 };
 
 struct file {
 	struct inode *f_inode;
+	struct path f_path;
+};
+
+struct in6_addr {
+	union {
+		__u32 u6_addr32[4];
+	} in6_u;
+};
+
+struct sock_common {
+	unsigned short skc_family;
+	volatile unsigned char skc_state;
+	__u16 skc_num;	  /* local port, host order */
+	__be16 skc_dport; /* remote port, network order */
+	__be32 skc_daddr;
+	__be32 skc_rcv_saddr;
+	struct in6_addr skc_v6_daddr;
+	struct in6_addr skc_v6_rcv_saddr;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	__u16 sk_protocol;
+	__u16 sk_type;
+};
+
+struct socket {
+	struct sock *sk;
 };
 
 struct hlist_node;
@@ -68,14 +104,57 @@ struct files_struct {
 
 /* x86: arch/x86/include/asm/ptrace.h */
 struct pt_regs {
-	unsigned long bx, cx, si, di, orig_ax;
+	unsigned long bx, cx, dx, si, di, bp, r8, r9, r10, orig_ax;
 };
 
 struct thread_info {
 	__u32 status;
+	__u32 cpu;
+};
+
+struct rq {
+	__u64 clock;	  /* sched_clock() at the last update: tick or switch */
+	__u64 clock_task; /* the same without the time of interrupts and stolen time */
+};
+
+typedef struct {
+	long counter;
+} atomic_long_t;
+
+struct rw_semaphore {
+	atomic_long_t count;
+};
+
+struct mm_struct {
+	struct rw_semaphore mmap_lock;
+};
+
+struct rt_mutex_base {
+	struct task_struct *owner;
+};
+
+struct rt_mutex_waiter {
+	struct rt_mutex_base *lock; /* struct rt_mutex up to 5.14 */
+};
+
+struct cfs_rq {
+	int throttle_count; /* this group's runtime, or that of one above it, is used up */
+	struct rq *rq;	    /* of its CPU; with CONFIG_FAIR_GROUP_SCHED, as se.cfs_rq */
+};
+
+struct upid {
+	int nr;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
 };
 
 struct sched_entity {
+	__u64 exec_start; /* rq->clock_task when it was last seen to run */
+	__u64 sum_exec_runtime;
+	struct cfs_rq *cfs_rq;
 	unsigned char
 		sched_delayed; /* since 6.12 (commit 152e11f6df29), with EEVDF's delayed dequeue */
 };
@@ -89,15 +168,46 @@ struct task_struct {
 	unsigned int on_rq;
 	struct sched_entity se;
 	bool throttled; /* since 6.18: dequeued by CFS bandwidth control until the next period */
+	unsigned int __state;
+	int prio;
+	int nr_cpus_allowed;
+	int exit_state;
 	int pid;
+	int tgid;
 	unsigned in_iowait : 1;
 	unsigned frozen : 1; /* by the cgroup v2 freezer */
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
+	struct rt_mutex_waiter *pi_blocked_on;
+	struct mm_struct *mm;
+	__u64 start_boottime;
+	char comm[16];
 	struct files_struct *files;
 	struct css_set *cgroups;
 };
 
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
 struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
 	struct task_struct *task;
+};
+
+struct bpf_iter__task_file {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+	__u32 fd;
+	struct file *file;
+};
+
+/* Two words that hold no pointer: to read 16 bytes at an address that has no other type. */
+struct timespec64 {
+	__s64 tv_sec;
+	long tv_nsec;
 };
 
 #pragma clang attribute pop
@@ -114,6 +224,7 @@ enum special_kfunc_type { KF_bpf_rdonly_cast = 1 };
 #define EXIT_ZOMBIE	     0x0020
 #define TASK_PARKED	     0x0040
 #define TASK_DEAD	     0x0080
+#define TASK_NOLOAD	     0x0400 /* with UNINTERRUPTIBLE: TASK_IDLE */
 #define TASK_RTLOCK_WAIT     0x1000
 #define TASK_FROZEN	     0x8000
 /* A sleeping state; the bits left out (WAKEKILL, NOLOAD, FREEZABLE ...) only modify one. */
@@ -122,9 +233,21 @@ enum special_kfunc_type { KF_bpf_rdonly_cast = 1 };
 	 TASK_RTLOCK_WAIT | TASK_FROZEN)
 #define TASK_ENDS (EXIT_DEAD | EXIT_ZOMBIE | TASK_DEAD)
 
+/* kernel/locking/rwsem.c: held by a writer, or somebody waits: a reader would wait too. */
+#define RWSEM_BUSY 0x07
+
+#define AF_INET	 2
+#define AF_INET6 10
+
 #define PF_IO_WORKER   0x00000010
 #define PF_USER_WORKER 0x00004000 /* since 6.4: vhost and io_uring threads of a user process */
 #define PF_KTHREAD     0x00200000
+
+#define MAX_RT_PRIO 100 /* include/linux/sched/prio.h: fair tasks have this or more */
+
+/* include/linux/preempt.h: SOFTIRQ_OFFSET while softirqs run, not while they are only disabled. */
+#define SOFTIRQ_OFFSET	 0x00000100
+#define HARDIRQ_NMI_MASK 0x00ff0000
 
 #define TS_COMPAT 0x0002 /* arch/x86/include/asm/thread_info.h: in a 32-bit system call */
 
@@ -134,7 +257,16 @@ enum special_kfunc_type { KF_bpf_rdonly_cast = 1 };
 #define S_IFBLK	 0060000
 #define S_IFIFO	 0010000
 
-#define ANON_INODE_FS_MAGIC                                                                        \
-	0x09041934 /* include/uapi/linux/magic.h: eventfd, timerfd, signalfd ... */
+/* include/uapi/linux/magic.h */
+#define ANON_INODE_FS_MAGIC 0x09041934 /* eventfd, timerfd, signalfd ... */
+#define PROC_SUPER_MAGIC    0x00009fa0
+#define SYSFS_MAGIC	    0x62656572
+#define TMPFS_MAGIC	    0x01021994
+#define RAMFS_MAGIC	    0x858458f6
+#define CGROUP_SUPER_MAGIC  0x0027e0eb
+#define CGROUP2_SUPER_MAGIC 0x63677270
+#define DEBUGFS_MAGIC	    0x64626720
+#define TRACEFS_MAGIC	    0x74726163
+#define SECURITYFS_MAGIC    0x73636673
 
 #endif

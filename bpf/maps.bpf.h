@@ -17,17 +17,47 @@ enum thread_state {
 	THREAD_SEEDED_WAITING,
 };
 
+/* Who had the CPU while a thread waited for it. */
+struct taker {
+	__u32 tid; /* 0: nobody so far */
+	__u32 by;  /* enum offcpud_taker */
+	char comm[OFFCPUD_COMM];
+};
+
 /* Lives and dies with its task, so neither PID reuse nor migration can touch it. Written under the
- * run-queue lock of the task (sched_switch, sched_wakeup), except by the iterator, which only turns
- * UNKNOWN into a SEEDED state with a compare-and-swap. */
+ * run-queue lock of the task (sched_switch, sched_wakeup), but for what is said to be others'. */
 struct thread {
 	__u64 since_ns;	     /* when `state` began */
-	__u64 seeded_ns;     /* the same for the SEEDED states, written by the iterator alone */
 	__u32 subject;	     /* index into `subjects` before sharding; whose it is, is said there */
+	__u32 process;	     /* element of `processes`; 0: not asked yet, NO_PROCESS: none */
 	__u32 state;	     /* enum thread_state */
 	__u32 kind;	     /* enum offcpud_hist_kind of the wait, when RUNNABLE or BLOCKED */
 	__u32 syscall_class; /* of the last blocking system call, for restart_syscall */
+	__u32 idle;	     /* BLOCKED: a kernel thread that waits for work */
+
+	__u32 waker;	 /* enum offcpud_waker; written by sched_waking under the task's pi_lock */
+	__u32 waker_tid; /* 0: an interrupt */
+
+	/* What has ended since born_ns: the sums add up to since_ns - born_ns, or time is missing.
+	 */
+	__u64 born_ns; /* when the first state began whose beginning was seen */
+	__u64 running_ns;
+	__u64 waits_ns[OFFCPUD_HIST_KINDS];
+
+	__u64 kept_off_ns[OFFCPUD_TAKERS];
+	__u64 longest_wait_ns; /* in a run queue */
+	struct taker taker;    /* in the last such wait */
+	struct taker longest_taker;
+
+	/* Of the SEEDED states, written by the walk alone. */
+	__u64 seeded_ns; /* when it was seeded */
+	__u64 asleep_ns; /* since when it slept by then, as far as the scheduler tells; 0: unknown
+			  */
+	__u32 seeded_kind;
+	__u32 group_process; /* in a leader: `process` of its threads */
 };
+
+#define NO_PROCESS 0xffffffff
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -73,6 +103,44 @@ struct {
 	__type(value, __u32);
 } spare_subject SEC(".maps");
 
+/* Resized before load: max_processes + 1. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct offcpud_process);
+} processes SEC(".maps");
+
+/* Histograms of processes, one wherever a process has had a wait of that kind. Not sharded: they
+ * would not fit, and the threads of one process are few CPUs' work (decision 0006). Element 0 stays
+ * empty. Resized before load. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct offcpud_hist);
+} process_hists SEC(".maps");
+
+/* The free elements of both; filled before attach. */
+struct {
+	__uint(type, BPF_MAP_TYPE_STACK);
+	__uint(max_entries, 1);
+	__type(value, __u32);
+} free_processes SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_STACK);
+	__uint(max_entries, 1);
+	__type(value, __u32);
+} free_process_hists SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 64 * 1024);
+} stall_ends SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, OFFCPUD_LOSSES);
@@ -96,19 +164,31 @@ struct {
 const volatile __u32 shards = 1;
 const volatile __u32 cpu_bits = 0; /* possible CPUs <= 1 << cpu_bits */
 const volatile __u32 free_mask = 0;
-const volatile __u8 read_files = 1; /* 0 where lockdown forbids bpf_probe_read_kernel */
+const volatile __u8 read_files = 1;	   /* 0 where lockdown forbids bpf_probe_read_kernel */
+const volatile __s64 preempt_count_at = 0; /* distance from the CPU's run queue; see blame.bpf.h */
 const volatile __u8 syscall_class[OFFCPUD_SYSCALLS] = {};
 const volatile __u8 compat_syscall_class[OFFCPUD_SYSCALLS] = {};
+
+/* Blocks of these kinds (bits) that last longer are told when they end. */
+__u64 stall_ns = 0;
+__u32 stall_kinds = 0;
 
 /* Positions in the ring of free subjects; they only grow. */
 __u64 free_head = 0;
 __u64 free_tail = 0;
 
-/* Set once the programs are attached; until then the iterator only makes room. */
+/* Set once the programs are attached; until then the walk only makes room. */
 __u32 attached = 0;
 
 /* 0 or BPF_LOCAL_STORAGE_GET_F_CREATE; see on_task_newtask. */
 const volatile __u64 create_flags = 0;
+
+/* Where the kernel has bpf_rdonly_cast, it gives an address its type again, and what follows are
+ * plain loads that read 0 if they fault; else each is a call of bpf_probe_read_kernel, which does
+ * the same and made up a fifth of what all the hooks cost. The verifier removes the other half. */
+extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
+#define CAN_CAST	   bpf_core_enum_value_exists(enum special_kfunc_type, KF_bpf_rdonly_cast)
+#define CAST(object, type) ((type *)bpf_rdonly_cast(object, bpf_core_type_id_kernel(type)))
 
 static __always_inline struct thread *thread_of(struct task_struct *task)
 {

@@ -144,12 +144,13 @@ enum offcpud_thread_state {
 	OFFCPUD_THREAD_ENDED, /* a zombie: nobody waits */
 };
 
-#define OFFCPUD_THREAD_KERNEL	 1U /* a kernel thread, or a kernel worker of a user process */
-#define OFFCPUD_THREAD_IDLE	 2U /* one that waits for work, as it does by design */
-#define OFFCPUD_THREAD_PINNED	 4U /* may run on one CPU only */
-#define OFFCPUD_THREAD_ESTIMATED 8U /* began before the programs did: since_ns is the scheduler's  \
-				     */
-#define OFFCPUD_THREAD_UNKNOWN 16U  /* the same, and since_ns says no more than that: it is 0 */
+#define OFFCPUD_THREAD_KERNEL 1U /* a kernel thread, or a kernel worker of a user process */
+#define OFFCPUD_THREAD_IDLE   2U /* one that waits for work, as it does by design */
+#define OFFCPUD_THREAD_PINNED 4U /* may run on one CPU only */
+#define OFFCPUD_THREAD_ESTIMATED                                                                   \
+	8U			   /* began before the programs did: since_ns is the scheduler's   \
+				    */
+#define OFFCPUD_THREAD_UNKNOWN 16U /* the same, and since_ns says no more than that: it is 0 */
 
 /* One thread as the walk over all of them found it; its records come one after the other. Times
  * are CLOCK_MONOTONIC, pids those of the initial namespace unless said otherwise. */
@@ -178,7 +179,7 @@ struct offcpud_thread {
 	__u32 flags;		 /* OFFCPUD_THREAD_... */
 	__u32 taker_tid;	 /* who had the CPU in its last run-queue wait; 0: nobody so far */
 	__u32 longest_taker_tid; /* and in the longest */
-	__u32 reserved;
+	__u32 inner_tid;	 /* in its own PID namespace, as its process knows it */
 	char comm[OFFCPUD_COMM];
 	char taker_comm[OFFCPUD_COMM];
 	char longest_taker_comm[OFFCPUD_COMM];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Why a thread blocks, decided while it leaves the CPU: docs/semantics.md, "Reasons". */
+/* Whether a thread that leaves the CPU blocks, and why: docs/semantics.md, "Reasons". */
 #ifndef OFFCPUD_REASON_BPF_H
 #define OFFCPUD_REASON_BPF_H
 
@@ -8,6 +8,21 @@
 #ifndef __TARGET_ARCH_x86
 #error "only x86_64 is supported: add the registers of the system call's number and arguments here"
 #endif
+
+/*
+ * Whether a thread that leaves the CPU is still queued. The tracepoint's prev_state argument is
+ * used because task->__state may already be rewritten by a waker. Up to 6.15 the argument is stale
+ * when a signal was pending (fixed by 8feb053d5319, 6.16): then the thread is still on the run
+ * queue, which delayed dequeue (6.12, 152e11f6df29) alone also leaves a blocked thread on.
+ */
+static __always_inline bool stays_runnable(struct task_struct *task, bool preempt, __u32 state)
+{
+	if (preempt || !(state & TASK_SLEEPS))
+		return true;
+	if (!task->on_rq)
+		return false;
+	return !(bpf_core_field_exists(task->se.sched_delayed) && task->se.sched_delayed);
+}
 
 /* include/uapi/linux/futex.h */
 #define FUTEX_CMD_MASK	      (~(128 | 256)) /* PRIVATE_FLAG, CLOCK_REALTIME */
@@ -22,14 +37,7 @@ static __always_inline __u32 class_of_futex(unsigned long operation)
 	return OFFCPUD_CLASS_LOCK;
 }
 
-/* BTF loads cannot follow an array of pointers, as the slots of a descriptor table are. Where the
- * kernel has bpf_rdonly_cast, it gives the addresses their type again, and what follows are plain
- * loads that read 0 if they fault; else each is a call of bpf_probe_read_kernel, which does the
- * same and made up a fifth of what all the hooks cost. The verifier removes the other half. */
-extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
-#define CAN_CAST	   bpf_core_enum_value_exists(enum special_kfunc_type, KF_bpf_rdonly_cast)
-#define CAST(object, type) ((type *)bpf_rdonly_cast(object, bpf_core_type_id_kernel(type)))
-
+/* BTF loads cannot follow an array of pointers, as the slots of a descriptor table are: cast. */
 static __always_inline struct file *file_in(struct file **slot)
 {
 	struct file *file = NULL;
@@ -55,6 +63,26 @@ static __always_inline unsigned long magic_of(struct inode *inode)
 	return CAN_CAST ? inode->i_sb->s_magic : BPF_CORE_READ(inode, i_sb, s_magic);
 }
 
+/* File systems that no disk and no server is behind: what their files wait for are other threads
+ * and locks of the kernel, or messages (/proc/kmsg, trace_pipe). */
+static __always_inline bool is_in_memory(unsigned long magic)
+{
+	switch (magic) {
+	case PROC_SUPER_MAGIC:
+	case SYSFS_MAGIC:
+	case TMPFS_MAGIC:
+	case RAMFS_MAGIC:
+	case CGROUP_SUPER_MAGIC:
+	case CGROUP2_SUPER_MAGIC:
+	case DEBUGFS_MAGIC:
+	case TRACEFS_MAGIC:
+	case SECURITYFS_MAGIC:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* The file cannot go away: the thread that waits in it holds it. A thread of the same process may
  * however have put another file under the number meanwhile; then that one decides. */
 static __always_inline __u32 class_of_file(struct task_struct *task, unsigned long number)
@@ -62,6 +90,7 @@ static __always_inline __u32 class_of_file(struct task_struct *task, unsigned lo
 	struct files_struct *files = task->files;
 	struct fdtable *table;
 	struct inode *inode;
+	unsigned long magic;
 	unsigned short type;
 
 	if (!read_files || !files)
@@ -76,9 +105,10 @@ static __always_inline __u32 class_of_file(struct task_struct *task, unsigned lo
 	if (type == S_IFSOCK)
 		return OFFCPUD_CLASS_NETWORK;
 	/* Before the file type: anonymous inodes have none up to 6.15 and S_IFREG from 6.16 on. */
-	if (magic_of(inode) == ANON_INODE_FS_MAGIC)
+	magic = magic_of(inode);
+	if (magic == ANON_INODE_FS_MAGIC)
 		return OFFCPUD_CLASS_POLL;
-	if (type == S_IFREG || type == S_IFBLK)
+	if (type == S_IFBLK || (type == S_IFREG && !is_in_memory(magic)))
 		return OFFCPUD_CLASS_DISK;
 	return OFFCPUD_CLASS_OTHER;
 }
@@ -136,6 +166,19 @@ static __always_inline __u32 kind_of_class(__u32 class)
 	}
 }
 
+/* A kernel thread, or a kernel worker of a user process (io_uring, vhost). */
+static __always_inline bool is_kernel_thread(struct task_struct *task)
+{
+	return task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER);
+}
+
+/* One that waits for work, which is what it does by design: it sleeps so that nobody counts it as
+ * load (TASK_IDLE), or interruptibly although it gets no signals. */
+static __always_inline bool is_idle_wait(struct task_struct *task, __u32 state)
+{
+	return is_kernel_thread(task) && (state & (TASK_INTERRUPTIBLE | TASK_NOLOAD));
+}
+
 static __always_inline __u32 reason_of(struct task_struct *task, struct thread *thread, __u32 state)
 {
 	bool interruptible = state & TASK_INTERRUPTIBLE;
@@ -151,7 +194,7 @@ static __always_inline __u32 reason_of(struct task_struct *task, struct thread *
 		return OFFCPUD_BLOCKED_STOPPED;
 	if (in_iowait && !interruptible)
 		return OFFCPUD_BLOCKED_DISK;
-	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
+	if (is_kernel_thread(task))
 		return in_iowait ? OFFCPUD_BLOCKED_DISK : OFFCPUD_BLOCKED_KERNEL;
 	class = class_of_syscall(task, thread);
 	/* io_uring_enter claims in_iowait for whatever it waits, a socket as well (io_uring/). */

@@ -4,6 +4,7 @@
 #define OFFCPUD_SUBJECT_BPF_H
 
 #include "maps.bpf.h"
+#include "process.bpf.h"
 
 /* Takes a free subject; OFFCPUD_SUBJECT_OTHER when there is none. The ring has many takers, hence
  * the compare-and-swap; a taker that loses four times in a row gives up until the thread's next
@@ -93,25 +94,29 @@ static __always_inline struct offcpud_subject *subject_of(struct task_struct *ta
 	return part_of(thread->subject);
 }
 
-static __always_inline int charge_running(struct task_struct *task, struct thread *thread,
-					  __u64 since_ns, __u64 now)
+/* Everything below is called with the subject of the task, or NULL for the verifier's sake. */
+static __always_inline void charge_running(struct offcpud_subject *subject, struct thread *thread,
+					   __u64 since_ns, __u64 now)
 {
-	struct offcpud_subject *subject = subject_of(task, thread);
+	__u64 ns = now - since_ns;
 
-	if ((__s64)(now - since_ns) < 0)
-		return lose(OFFCPUD_LOSS_CLOCK);
+	/* Clocks of two CPUs may disagree by a little (kernel clocksource watchdog). */
+	if ((__s64)ns < 0) {
+		lose(OFFCPUD_LOSS_CLOCK);
+		return;
+	}
+	thread->running_ns += ns;
 	if (subject)
-		__sync_fetch_and_add(&subject->running_ns, now - since_ns);
-	return 0;
+		__sync_fetch_and_add(&subject->running_ns, ns);
 }
 
-static __always_inline int charge_wait(struct task_struct *task, struct thread *thread, __u64 now)
+/* The wait that ends now; 0 if it came out negative. */
+static __always_inline __u64 charge_wait(struct task_struct *task, struct offcpud_subject *subject,
+					 struct thread *thread, __u64 now)
 {
-	struct offcpud_subject *subject = subject_of(task, thread);
 	__u64 ns = now - thread->since_ns;
 	__u32 kind = thread->kind, slot;
 
-	/* Clocks of two CPUs may disagree by a little (kernel clocksource watchdog). */
 	if ((__s64)ns < 0)
 		return lose(OFFCPUD_LOSS_CLOCK);
 	slot = offcpud_slot(ns);
@@ -119,7 +124,21 @@ static __always_inline int charge_wait(struct task_struct *task, struct thread *
 		return 0; /* for the verifier: cannot happen */
 	__sync_fetch_and_add(&subject->hists[kind].slots[slot], 1);
 	__sync_fetch_and_add(&subject->hists[kind].sum_ns, ns);
-	return 0;
+	thread->waits_ns[kind] += ns;
+	charge_process(task, thread, kind, slot, ns);
+	return ns;
+}
+
+/* A thread is over: what of its life is in no sum stays known. */
+static __always_inline void close_books(struct offcpud_subject *subject, struct thread *thread,
+					__u64 now)
+{
+	__u64 missing = now - thread->born_ns - thread->running_ns;
+
+	for (int kind = 0; kind < OFFCPUD_HIST_KINDS; kind++)
+		missing -= thread->waits_ns[kind];
+	if (subject && missing)
+		__sync_fetch_and_add(&subject->unaccounted_ns, missing);
 }
 
 #endif

@@ -16,6 +16,8 @@
 #include "runtime/logging.h"
 #include "runtime/message_ids.h"
 #include "runtime/privileges.h"
+#include "selection/process_rules.h"
+#include "selection/stall_rules.h"
 #include "version.h"
 
 namespace offcpud {
@@ -50,8 +52,20 @@ Result<std::filesystem::path> cgroup_root() {
   return Error("no cgroup2 file system is mounted.", ErrorKind::Unsupported);
 }
 
-PipelineOptions pipeline_options(const Config& config) {
-  return {.linger = config.linger, .max_series = config.max_series};
+void warn_of_unreadable_exe(const Error& error) {
+  log_warning_limited(
+      "exe", error.message() + "; process rules with exe match nothing that cannot be read");
+}
+
+Result<PipelineOptions> pipeline_options(const Config& config) {
+  PipelineOptions options{.linger = config.linger,
+                          .max_series = config.max_series,
+                          .stall_bounds = config.stalls.over,
+                          .keep_stalls = config.stalls.keep};
+  options.processes = {.top = config.processes.top, .linger = config.linger, .is_chosen = nullptr};
+  TRY(options.processes.is_chosen, process_choice(config.processes, warn_of_unreadable_exe));
+  TRY(options.stalls, stall_policy(config.stalls));
+  return options;
 }
 
 std::string joined(const std::vector<std::string>& words) {
@@ -101,11 +115,14 @@ Status Daemon::set_up() {
 
 Status Daemon::measure() {
   TRY(auto root, cgroup_root());
-  TRY(session_, BpfSession::load(config_.max_cgroups, features_));
+  TRY(session_,
+      BpfSession::load({.cgroups = config_.max_cgroups, .processes = config_.processes.max},
+                       features_));
   TRY(cgroup_events_, CgroupEvents::open(*session_));
   TRY_VOID(session_->attach());
   TRY(source_, BpfSampleSource::open(*session_));
-  pipeline_.emplace(*source_, CgroupIndex(std::move(root)), clock_, pipeline_options(config_));
+  TRY(auto options, pipeline_options(config_));
+  pipeline_.emplace(*source_, CgroupIndex(std::move(root)), clock_, std::move(options));
   board_.emplace([this] { loop_->post([this] { tick(); }); }, clock_);
   return pipeline_->start();
 }
@@ -177,9 +194,10 @@ Status Daemon::pass() {
     board_->give_up();
     return std::move(error).with(stage_);
   };
-  follow_cgroups();  // names first: the counters may speak of cgroups that are gone by now
   auto sample = pipeline_->read();
   if (!sample) return fail(std::move(sample).error());
+  // Now: every cgroup in the sample was told of before it was charged, and may be gone already.
+  follow_cgroups();
   const MonotonicTime read = clock_.now();
   self_->observe_pass(stage_, read - begin);
 
@@ -193,8 +211,15 @@ Status Daemon::pass() {
     ++passes_;
     last_pass_duration_ = end - begin;
   }
+  tell_stalls();
   board_->publish(*std::move(view));
   return {};
+}
+
+void Daemon::tell_stalls() {
+  const StallChanges changes = pipeline_->take_stall_changes();
+  for (const auto& stall : changes.begun) self_->count_stall(stall->kind);
+  stall_journal_.record(changes);
 }
 
 void Daemon::follow_cgroups() {
@@ -229,7 +254,13 @@ void Daemon::reload() {
 void Daemon::apply(const Config& config) {
   config_ = config;
   set_log_level(parse_log_level(config.log_level).value_or(LogLevel::Info));
-  pipeline_->set_options(pipeline_options(config));
+  // The loader has compiled every expression already, so this does not fail.
+  if (auto options = pipeline_options(config)) {
+    pipeline_->set_options(*std::move(options));
+  } else {
+    log_error(options.error().message());
+  }
+  source_->set_walk_budget(config.walk_cpu_budget);
   timer_->set_interval(pass_interval());
   const RouteOptions options{.classic_buckets = config.classic_buckets,
                              .stale_after = std::max<std::chrono::milliseconds>(

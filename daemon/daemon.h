@@ -21,6 +21,7 @@
 #include "pipeline/view_board.h"
 #include "runtime/event_loop.h"
 #include "runtime/service_notifier.h"
+#include "stall_journal.h"
 
 namespace offcpud {
 
@@ -48,6 +49,7 @@ class Daemon {
   void tick();
   Status pass();
   void follow_cgroups();
+  void tell_stalls();
   void reload();
   void apply(const Config& config);
 
@@ -67,6 +69,7 @@ class Daemon {
   std::unique_ptr<CgroupEvents> cgroup_events_;
   std::unique_ptr<BpfSampleSource> source_;
   std::optional<Pipeline> pipeline_;
+  StallJournal stall_journal_{clock_};
   std::optional<ViewBoard> board_;
   std::unique_ptr<EventLoop> loop_;  // after what its callbacks use and the descriptors it watches
   EventLoop::Timer* timer_ = nullptr;

@@ -25,7 +25,8 @@ Result<ListenAddress> server_address(const std::string& text) {
   return address;
 }
 
-void add_server(CLI::App& command, CtlOptions& options) {
+// Flags of a command that asks the daemon; the options must outlive the parsing.
+void add_daemon_flags(CLI::App& command, CtlOptions& options) {
   command.add_option("--server", options.server_text, "Address of the daemon, as in listen")
       ->type_name("ADDR")
       ->capture_default_str();
@@ -42,7 +43,7 @@ std::string a_number(const std::string& text) {
 }
 
 void add_top(CLI::App& top, CtlOptions& options, std::string& interval) {
-  add_server(top, options);
+  add_daemon_flags(top, options);
   top.add_flag("--once", options.once, "Print once and exit; implied by --json");
   top.add_option("--sort", options.top.sort,
                  "actionable (the default), blocked, runqueue, running, oldest, p99, ...")
@@ -96,7 +97,18 @@ Result<CtlOptions> parse_ctl_command_line(int argc, const char* const* argv) {
 
     options.server_text = Config{}.listen;
     auto* const status = app.add_subcommand("status", "Show the state of the daemon");
-    add_server(*status, options);
+    add_daemon_flags(*status, options);
+
+    auto* const stalls = app.add_subcommand("stalls", "Show the threads that are stuck");
+    add_daemon_flags(*stalls, options);
+    bool all = false;
+    options.state = "in_progress";
+    auto* const state = stalls->add_option("--state", options.state, "in_progress or ended")
+                            ->type_name("STATE")
+                            ->check(CLI::IsMember({"in_progress", "ended"}))
+                            ->capture_default_str();
+    stalls->add_flag("--all", all, "Show those that are over as well")->excludes(state);
+
     auto* const top = app.add_subcommand("top", kTopHelp);
     std::string interval = "2s";
     add_top(*top, options, interval);
@@ -110,6 +122,12 @@ Result<CtlOptions> parse_ctl_command_line(int argc, const char* const* argv) {
     if (version) return text_to_print("offcpuctl " OFFCPUD_VERSION "\n");
     if (*status) {
       options.command = CtlCommand::ShowStatus;
+      TRY(options.server, server_address(options.server_text));
+      return options;
+    }
+    if (*stalls) {
+      options.command = CtlCommand::ShowStalls;
+      if (all) options.state.clear();
       TRY(options.server, server_address(options.server_text));
       return options;
     }

@@ -11,13 +11,14 @@
 
 namespace offcpud {
 
-enum class CtlCommand { ShowStatus, ShowTop, CheckConfig, PrintText };
+enum class CtlCommand { ShowStatus, ShowStalls, ShowTop, CheckConfig, PrintText };
 
 struct CtlOptions {
   CtlCommand command = CtlCommand::PrintText;
-  ListenAddress server;  // of ShowStatus and ShowTop
+  ListenAddress server;  // of those that ask the daemon
   std::string server_text;
-  bool json = false;  // of ShowStatus and ShowTop
+  bool json = false;  // of those that ask the daemon
+  std::string state;  // of ShowStalls: in_progress or ended; empty: both
   TopRequest top;     // of ShowTop
   bool once = false;  // of ShowTop; with json always
   std::chrono::milliseconds interval{2'000};

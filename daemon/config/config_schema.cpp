@@ -74,7 +74,7 @@ constexpr std::array kOptions = {
     Option{"max_cgroups", TakesEffect::OnRestart,
            NumberOption{field<&Config::max_cgroups>(), 16, 16'384},
            "Cgroups measured apart. Each takes at least 17040 bytes of kernel memory: 17 MiB for "
-           "1024, 265 MiB for 16384."},
+           "1024, 266 MiB for 16384."},
     Option{"max_series", TakesEffect::OnReload,
            NumberOption{field<&Config::max_series>(), 10, 1'000'000},
            "Histogram series on /metrics. What does not fit is summed under cgroup=\"(other)\"."},

@@ -11,19 +11,26 @@
 #include "cli/ctl_cli.h"
 #include "config/config_reference.h"
 #include "ctl/http_get.h"
+#include "ctl/stalls_text.h"
 #include "ctl/status_text.h"
 #include "ctl/top_program.h"
 
 namespace offcpud {
 namespace {
 
-Result<std::string> show_status(const CtlOptions& options) {
-  TRY(const auto answer, http_get(options.server, "/api/v1/status"));
+// What the daemon answers at `path`: as it is, or as `to_text` tells it.
+Result<std::string> show(const CtlOptions& options, const std::string& path,
+                         Result<std::string> (*to_text)(const std::string& json)) {
+  TRY(const auto answer, http_get(options.server, path));
   if (answer.status != 200) return refused(options.server_text, answer);
-  auto text = status_text(answer.body);
+  auto text = to_text(answer.body);
   if (!text) return std::move(text).error().with(options.server_text);
   if (!options.json) return text;
   return answer.body.ends_with('\n') ? answer.body : answer.body + "\n";
+}
+
+std::string stalls_path(const CtlOptions& options) {
+  return "/api/v1/stalls" + (options.state.empty() ? "" : "?state=" + options.state);
 }
 
 // On a terminal until the user quits; then there is nothing left to print.
@@ -46,7 +53,9 @@ Result<std::string> run(int argc, const char* const* argv) {
   TRY(const auto options, parse_ctl_command_line(argc, argv));
   switch (options.command) {
     case CtlCommand::ShowStatus:
-      return show_status(options);
+      return show(options, "/api/v1/status", status_text);
+    case CtlCommand::ShowStalls:
+      return show(options, stalls_path(options), stalls_text);
     case CtlCommand::ShowTop:
       return show_top(options);
     case CtlCommand::CheckConfig:

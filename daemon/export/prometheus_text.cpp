@@ -5,40 +5,37 @@
 #include <chrono>
 #include <utility>
 
-#include "export/text_format.h"
-#include "histogram/hist_kind.h"
+#include "histogram/latency_histogram.h"
+#include "pipeline/sample_source.h"
 
 namespace offcpud {
 namespace {
 
-std::vector<std::string> suffixes_of(std::span<const ClassicBucket> buckets) {
-  std::vector<std::string> suffixes;
-  suffixes.reserve(buckets.size() + 1);
-  for (const ClassicBucket& bucket : buckets) {
-    suffixes.push_back(std::string(",le=\"") + bucket.upper_bound + "\"} ");
+// Whole seconds as "60s", all else as "250ms": one spelling, whatever units were configured.
+std::vector<std::string> texts_of(const std::vector<std::chrono::milliseconds>& bounds) {
+  std::vector<std::string> texts;
+  texts.reserve(bounds.size());
+  for (const std::chrono::milliseconds bound : bounds) {
+    const auto ms = bound.count();
+    texts.push_back(ms % 1000 == 0 ? std::to_string(ms / 1000) + "s" : std::to_string(ms) + "ms");
   }
-  suffixes.emplace_back(",le=\"+Inf\"} ");
-  return suffixes;
+  return texts;
 }
 
-void append_subject_labels(std::string& out, const SubjectLabels& labels) {
-  const auto append = [&out](std::string_view name, const std::string& value) {
-    if (!value.empty()) append_label(out, name, value);
-  };
-  append("cgroup", labels.cgroup);
-  append("slice", labels.slice);
-  append("unit", labels.unit);
-  append("container_id", labels.container_id);
-  append("pod_uid", labels.pod_uid);
-}
-
-void append_labelled(std::string& out, std::string_view name, std::string_view label,
-                     std::string_view label_value, std::uint64_t value) {
-  out.append(name).append("{");
-  append_label(out, label, label_value);
-  out += "} ";
-  append_number(out, value);
-  out += '\n';
+// The View has them by what they wait, which changes; series must not move about. A pid names one
+// process: pid 0 is one that the daemon's PID namespace does not have, and of two that had the same
+// pid the later one has it.
+std::vector<const ProcessRow*> exported_by_pid(const std::vector<ProcessRow>& rows) {
+  std::vector<const ProcessRow*> exported;
+  for (const ProcessRow& row : rows) {
+    if (row.exported && row.pid != 0) exported.push_back(&row);
+  }
+  std::sort(exported.begin(), exported.end(), [](const ProcessRow* a, const ProcessRow* b) {
+    return a->pid != b->pid ? a->pid < b->pid : a->start_ns > b->start_ns;
+  });
+  const auto same_pid = [](const ProcessRow* a, const ProcessRow* b) { return a->pid == b->pid; };
+  exported.erase(std::unique(exported.begin(), exported.end(), same_pid), exported.end());
+  return exported;
 }
 
 }  // namespace
@@ -46,16 +43,17 @@ void append_labelled(std::string& out, std::string_view name, std::string_view l
 PrometheusText::PrometheusText(std::shared_ptr<const View> view, unsigned classic_buckets,
                                std::string self_metrics)
     : view_(std::move(view)),
-      buckets_(offcpud::classic_buckets(classic_buckets)),
-      bucket_suffixes_(suffixes_of(buckets_)),
-      self_metrics_(std::move(self_metrics)) {}
+      processes_(exported_by_pid(view_->processes)),
+      over_(texts_of(view_->stall_bounds)),
+      self_metrics_(std::move(self_metrics)),
+      out_(offcpud::classic_buckets(classic_buckets)) {}
 
 std::size_t PrometheusText::read(std::span<char> buffer) {
   std::size_t written = 0;
   while (written < buffer.size()) {
-    if (position_ == pending_.size() && !refill()) break;
-    const std::size_t n = std::min(buffer.size() - written, pending_.size() - position_);
-    pending_.copy(buffer.data() + written, n, position_);
+    if (position_ == out_.text().size() && !refill()) break;
+    const std::size_t n = std::min(buffer.size() - written, out_.text().size() - position_);
+    out_.text().copy(buffer.data() + written, n, position_);
     position_ += n;
     written += n;
   }
@@ -63,26 +61,26 @@ std::size_t PrometheusText::read(std::span<char> buffer) {
 }
 
 bool PrometheusText::refill() {
-  pending_.clear();
+  out_.text().clear();
   position_ = 0;
-  while (pending_.empty() && part_ != Part::End) append_next();
-  return !pending_.empty();
+  while (out_.text().empty() && part_ != Part::End) append_next();
+  return !out_.text().empty();
 }
 
 void PrometheusText::append_next() {
   switch (part_) {
-    case Part::Blocked:
-      return append_histogram_series(Metric::BlockedSeconds, "reason", 0, OFFCPUD_BLOCKED_KINDS);
-    case Part::RunqueueWait:
-      return append_histogram_series(Metric::RunqueueWaitSeconds, "cause", OFFCPUD_BLOCKED_KINDS,
-                                     OFFCPUD_HIST_KINDS);
-    case Part::Running:
-      return append_running();
+    case Part::Subjects:
+      return append_step(subject_families(), view_->subjects.size(), [this](std::size_t row) {
+        return SubjectRow{view_->subjects[row], over_};
+      });
+    case Part::Processes:
+      return append_step(process_families(), processes_.size(),
+                         [this](std::size_t row) -> const ProcessRow& { return *processes_[row]; });
     case Part::Totals:
       append_totals();
       return next_part();
     case Part::SelfMetrics:
-      pending_ = std::move(self_metrics_);
+      out_.text() = std::move(self_metrics_);
       return next_part();
     case Part::End:
       return;
@@ -91,110 +89,55 @@ void PrometheusText::append_next() {
 
 void PrometheusText::next_part() {
   part_ = static_cast<Part>(static_cast<int>(part_) + 1);
-  subject_ = 0;
-  kind_ = 0;
-  header_written_ = false;
+  family_ = 0;
+  row_ = 0;
+  step_ = 0;
 }
 
-void PrometheusText::append_histogram_series(Metric metric, std::string_view label,
-                                             std::size_t first_kind, std::size_t end_kind) {
-  if (subject_ == view_->subjects.size()) return next_part();
-  if (kind_ < first_kind) kind_ = first_kind;
-  if (kind_ == first_kind) enter_subject();
-
-  const auto& histogram = view_->subjects[subject_].histograms[kind_];
-  if (histogram && !histogram->empty()) {
-    const MetricDef& def = metric_def(metric);
-    append_header(def);
-    append_histogram(*histogram, def.name, label, kHistKindNames[kind_]);
+template <typename Row, typename RowAt>
+void PrometheusText::append_step(std::span<const RowFamily<Row>> families, std::size_t rows,
+                                 const RowAt& row_at) {
+  if (family_ == families.size()) return next_part();
+  if (row_ == rows) {
+    ++family_;
+    row_ = 0;
+    return;
   }
-  if (++kind_ == end_kind) {
-    kind_ = first_kind;
-    ++subject_;
+  const RowFamily<Row>& family = families[family_];
+  const Row& row = row_at(row_);
+  if (row_ == 0 && step_ == 0) out_.begin_family(family.metric);
+  if (step_ == 0) out_.share_labels(shared_labels(row));
+  family.append(out_, row, step_);
+  if (++step_ == family.steps) {
+    step_ = 0;
+    ++row_;
   }
-}
-
-// `_count` is the same sum of slots as the bucket +Inf, so the two cannot disagree.
-void PrometheusText::append_histogram(const LatencyHistogram& histogram, std::string_view name,
-                                      std::string_view label, std::string_view value) {
-  bucket_prefix_.assign(name).append("_bucket{").append(subject_labels_);
-  append_label(bucket_prefix_, label, value);
-  std::uint64_t total = 0;
-  std::size_t slot = 0;
-  for (std::size_t i = 0; i < bucket_suffixes_.size(); ++i) {
-    const std::size_t end = i < buckets_.size() ? buckets_[i].last_slot + 1 : OFFCPUD_SLOTS;
-    for (; slot < end; ++slot) total += histogram.slots[slot];
-    pending_.append(bucket_prefix_).append(bucket_suffixes_[i]);
-    append_number(pending_, total);
-    pending_ += '\n';
-  }
-  const std::string_view labels = std::string_view(bucket_prefix_).substr(bucket_prefix_.find('{'));
-  pending_.append(name).append("_sum").append(labels).append("} ");
-  append_seconds(pending_, histogram.sum_ns);
-  pending_.append("\n").append(name).append("_count").append(labels).append("} ");
-  append_number(pending_, total);
-  pending_ += '\n';
-}
-
-void PrometheusText::append_running() {
-  if (subject_ == view_->subjects.size()) return next_part();
-  enter_subject();
-  const MetricDef& def = metric_def(Metric::RunningSeconds);
-  append_header(def);
-  pending_.append(def.name).append("{").append(subject_labels_).append("} ");
-  append_seconds(pending_, view_->subjects[subject_].running_ns);
-  pending_ += '\n';
-  ++subject_;
 }
 
 void PrometheusText::append_totals() {
-  const auto append_family = [this](Metric metric, const auto& rows, const auto& append_row) {
-    if (rows.empty()) return;
-    header_written_ = false;
-    append_header(metric_def(metric));
-    for (const auto& row : rows) append_row(metric_def(metric).name, row);
-  };
-  append_family(Metric::LostEvents, view_->losses, [this](auto name, const LossCount& loss) {
-    append_labelled(pending_, name, "cause", loss.cause, loss.events);
-  });
+  out_.begin_family(Metric::LostEvents);
+  for (const LossCount& loss : view_->losses) out_.number({{"cause", loss.cause}}, loss.events);
   append_total(Metric::ThreadsLeftCensored, view_->left_censored);
-  append_family(Metric::MapEntries, view_->maps, [this](auto name, const MapUsage& usage) {
-    append_labelled(pending_, name, "map", usage.map, usage.entries);
-  });
-  append_family(Metric::MapCapacity, view_->maps, [this](auto name, const MapUsage& usage) {
-    append_labelled(pending_, name, "map", usage.map, usage.capacity);
-  });
+  if (view_->running_deviation_ratio) {
+    out_.begin_family(Metric::RunningDeviationRatio);
+    out_.ratio({}, *view_->running_deviation_ratio);
+  }
+  if (view_->walk) append_total(Metric::ThreadWalkPasses, view_->walk->passes);
+  out_.begin_family(Metric::MapEntries);
+  for (const MapUsage& usage : view_->maps) out_.number({{"map", usage.map}}, usage.entries);
+  out_.begin_family(Metric::MapCapacity);
+  for (const MapUsage& usage : view_->maps) out_.number({{"map", usage.map}}, usage.capacity);
   append_total(Metric::Series, view_->histogram_series);
   append_total(Metric::SeriesFolded, view_->folded_series);
 
-  const MetricDef& last_pass = metric_def(Metric::LastPassTimestamp);
-  header_written_ = false;
-  append_header(last_pass);
-  pending_.append(last_pass.name).append(" ");
   const std::chrono::nanoseconds since_epoch = view_->taken_wall.time_since_epoch();
-  append_seconds(pending_,
-                 static_cast<std::uint64_t>(std::max<std::int64_t>(since_epoch.count(), 0)));
-  pending_ += '\n';
+  out_.begin_family(Metric::LastPassTimestamp);
+  out_.seconds({}, static_cast<std::uint64_t>(std::max<std::int64_t>(since_epoch.count(), 0)));
 }
 
 void PrometheusText::append_total(Metric metric, std::uint64_t value) {
-  const MetricDef& def = metric_def(metric);
-  header_written_ = false;
-  append_header(def);
-  pending_.append(def.name).append(" ");
-  append_number(pending_, value);
-  pending_ += '\n';
-}
-
-void PrometheusText::append_header(const MetricDef& def) {
-  if (std::exchange(header_written_, true)) return;
-  pending_.append("# HELP ").append(def.name).append(" ").append(def.help).append("\n# TYPE ");
-  pending_.append(def.name).append(" ").append(metric_type_name(def.type)).append("\n");
-}
-
-void PrometheusText::enter_subject() {
-  subject_labels_.clear();
-  append_subject_labels(subject_labels_, *view_->subjects[subject_].labels);
+  out_.begin_family(metric);
+  out_.number({}, value);
 }
 
 }  // namespace offcpud

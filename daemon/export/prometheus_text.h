@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -9,6 +10,8 @@
 #include <vector>
 
 #include "export/metric_catalog.h"
+#include "export/row_families.h"
+#include "export/series_writer.h"
 #include "pipeline/view.h"
 
 namespace offcpud {
@@ -28,35 +31,28 @@ class PrometheusText {
   std::size_t read(std::span<char> buffer);
 
  private:
-  enum class Part { Blocked, RunqueueWait, Running, Totals, SelfMetrics, End };
+  enum class Part { Subjects, Processes, Totals, SelfMetrics, End };
 
   bool refill();
   void append_next();
   void next_part();
-  void append_histogram_series(Metric metric, std::string_view label, std::size_t first_kind,
-                               std::size_t end_kind);
-  void append_histogram(const LatencyHistogram& histogram, std::string_view name,
-                        std::string_view label, std::string_view value);
-  void append_running();
+  template <typename Row, typename RowAt>
+  void append_step(std::span<const RowFamily<Row>> families, std::size_t rows, const RowAt& row_at);
   void append_totals();
   void append_total(Metric metric, std::uint64_t value);
-  void append_header(const MetricDef& def);
-  void enter_subject();
 
   std::shared_ptr<const View> view_;
-  std::span<const ClassicBucket> buckets_;
-  std::vector<std::string> bucket_suffixes_;  // `,le="0.25"} `; the last one is +Inf
+  std::vector<const ProcessRow*> processes_;  // of view_: those that are exported, by pid
+  std::vector<std::string> over_;             // the label of each of the View's stall bounds
   std::string self_metrics_;
 
-  Part part_ = Part::Blocked;
-  std::size_t subject_ = 0;
-  std::size_t kind_ = 0;
-  bool header_written_ = false;
-  std::string subject_labels_;  // text of the subject's labels, made once per subject and family
-  std::string bucket_prefix_;   // kept for its capacity
+  Part part_ = Part::Subjects;
+  std::size_t family_ = 0;  // of this part
+  std::size_t row_ = 0;
+  std::size_t step_ = 0;
 
-  std::string pending_;  // text that is produced but not yet read, from position_ on
-  std::size_t position_ = 0;
+  SeriesWriter out_;
+  std::size_t position_ = 0;  // the text of out_ is read up to here
 };
 
 }  // namespace offcpud

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "export/prometheus_text.h"
+#include "export/stalls_json.h"
 #include "export/top_json.h"
 #include "export/top_query.h"
 
@@ -73,6 +74,7 @@ const Routes::Route Routes::kRoutes[] = {
     {"/-/healthy", "200 while the daemon runs", &Routes::healthy},
     {"/-/ready", "200 while the numbers are current", &Routes::ready},
     {"/api/v1/status", "State of the daemon as JSON", &Routes::status},
+    {"/api/v1/stalls", "Blocks that last too long, as JSON", &Routes::stalls},
     {"/api/v1/top", "Processes by the time they wait, as JSON", &Routes::top},
 };
 
@@ -117,6 +119,14 @@ Response Routes::ready(const Request&) const {
 
 Response Routes::status(const Request&) const {
   return {.content_type = kJson, .body = status_json(sources_.status())};
+}
+
+Response Routes::stalls(const Request& request) const {
+  const auto view = sources_.view(Freshness::Fresh);
+  if (!view) return error(503, kNoPass);
+  auto body = stalls_json(*view, request.query);
+  if (!body) return error(400, body.error().message());
+  return {.content_type = kJson, .body = *std::move(body)};
 }
 
 Response Routes::top(const Request& request) const {

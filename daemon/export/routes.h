@@ -47,6 +47,7 @@ class Routes {
   [[nodiscard]] Response healthy(const Request& request) const;
   [[nodiscard]] Response ready(const Request& request) const;
   [[nodiscard]] Response status(const Request& request) const;
+  [[nodiscard]] Response stalls(const Request& request) const;
   [[nodiscard]] Response top(const Request& request) const;
   [[nodiscard]] static Response not_found(const Request& request);
 

@@ -14,6 +14,7 @@
 
 #include "export/metric_catalog.h"
 #include "export/process_usage.h"
+#include "histogram/hist_kind.h"
 
 namespace offcpud {
 namespace {
@@ -32,6 +33,10 @@ prometheus::Family<T>& add_family(prometheus::Registry& registry,
 
 prometheus::Family<prometheus::Gauge>& add_gauge(prometheus::Registry& registry, Metric metric) {
   return add_family(registry, prometheus::BuildGauge(), metric);
+}
+
+prometheus::Counter& stalls_of(prometheus::Family<prometheus::Counter>& stalls, std::size_t kind) {
+  return stalls.Add({{"reason", std::string(kHistKindNames[kind])}});
 }
 
 double unix_seconds(WallTime at) {
@@ -75,6 +80,8 @@ struct SelfMetrics::Families {
       add_family(registry, prometheus::BuildHistogram(), Metric::PassDuration);
   prometheus::Family<prometheus::Counter>& pass_failures =
       add_family(registry, prometheus::BuildCounter(), Metric::PassFailures);
+  prometheus::Family<prometheus::Counter>& stalls =
+      add_family(registry, prometheus::BuildCounter(), Metric::Stalls);
   prometheus::Family<prometheus::Gauge>& build_info = add_gauge(registry, Metric::BuildInfo);
   prometheus::Family<prometheus::Gauge>& features = add_gauge(registry, Metric::FeatureEnabled);
   prometheus::Gauge& reload_successful =
@@ -88,6 +95,9 @@ SelfMetrics::SelfMetrics(const BuildInfo& build, std::filesystem::path proc)
   families_->build_info
       .Add({{"version", build.version}, {"revision", build.revision}, {"kernel", build.kernel}})
       .Set(1);
+  for (std::size_t kind = 0; kind < OFFCPUD_BLOCKED_KINDS; ++kind) {
+    if (!is_idle_prone(kind)) stalls_of(families_->stalls, kind);
+  }
 }
 
 SelfMetrics::~SelfMetrics() = default;
@@ -113,6 +123,10 @@ void SelfMetrics::observe_pass(const std::string& stage, std::chrono::nanosecond
 
 void SelfMetrics::count_pass_failure(const std::string& stage) {
   families_->pass_failures.Add({{"stage", stage}}).Increment();
+}
+
+void SelfMetrics::count_stall(std::size_t kind) {
+  stalls_of(families_->stalls, kind).Increment();
 }
 
 std::string SelfMetrics::text() const {

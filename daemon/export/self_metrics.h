@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -34,6 +35,10 @@ class SelfMetrics {
   void add_stage(const std::string& stage);
   void observe_pass(const std::string& stage, std::chrono::nanoseconds duration);
   void count_pass_failure(const std::string& stage);
+
+  // A block has become a stall; `kind` is a blocked enum offcpud_hist_kind. The series of the
+  // reasons that are not idle-prone exist from the start.
+  void count_stall(std::size_t kind);
 
   // Complete families in the Prometheus text format; process_* are read now and left out when
   // /proc cannot be read.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstddef>
 
 namespace offcpud {
@@ -32,6 +33,17 @@ void append_escaped(std::string& out, std::string_view value) {
 void append_number(std::string& out, std::uint64_t value) {
   std::array<char, 20> digits;  // NOLINT(*-member-init): written before it is read
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  out.append(digits.data(), end);
+}
+
+void append_number(std::string& out, double value) {
+  if (!std::isfinite(value)) {
+    out += std::isnan(value) ? "NaN" : (value < 0 ? "-Inf" : "+Inf");
+    return;
+  }
+  std::array<char, 32> digits;                   // NOLINT(*-member-init): written before it is read
+  const double number = value == 0 ? 0 : value;  // not "-0"
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
   out.append(digits.data(), end);
 }
 

@@ -12,6 +12,9 @@ namespace offcpud {
 
 void append_number(std::string& out, std::uint64_t value);
 
+// The shortest decimal that reads back as the same double.
+void append_number(std::string& out, double value);
+
 // Nanoseconds as seconds, exactly: "1.500000001". A double would round above 2^53 ns (104 days).
 void append_seconds(std::string& out, std::uint64_t nanoseconds);
 

@@ -46,6 +46,11 @@ BpfLog::~BpfLog() {
   libbpf_set_print(nullptr);
 }
 
+// NOLINTNEXTLINE(readability-convert-member-functions-to-static): one log while an object lives
+bool BpfLog::has_verifier_log() const {
+  return collected().find("END PROG LOAD LOG") != std::string::npos;
+}
+
 std::string BpfLog::tail(
     unsigned lines) const {  // NOLINT(readability-convert-member-functions-to-static)
   const std::string& text = collected();

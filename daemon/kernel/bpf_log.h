@@ -17,6 +17,9 @@ class BpfLog {
 
   // The last `lines` lines, at most 4 KiB.
   [[nodiscard]] std::string tail(unsigned lines) const;
+
+  // Whether a program was refused by the verifier: libbpf prints its log then.
+  [[nodiscard]] bool has_verifier_log() const;
 };
 
 }  // namespace offcpud

@@ -10,9 +10,10 @@ namespace offcpud {
 namespace {
 
 // Values of the label `cause`, by enum offcpud_loss.
-constexpr std::array<const char*, OFFCPUD_LOSSES> kCauses = {
-    "no_thread_state", "cgroup_table_full",  "negative_duration",  "missed_wakeup",
-    "missed_switch",   "cgroup_events_full", "process_table_full", "stall_ends_full"};
+constexpr auto kCauses = std::to_array<const char*>(
+    {"no_thread_state", "cgroup_table_full", "negative_duration", "missed_wakeup", "missed_switch",
+     "cgroup_events_full", "process_table_full", "stall_ends_full"});
+static_assert(kCauses.size() == OFFCPUD_LOSSES);
 
 // How long a program may be between finding a subject and adding to it. It does so with interrupts
 // off; a second covers a virtual CPU that is not scheduled meanwhile.
@@ -20,6 +21,12 @@ constexpr std::chrono::seconds kGrace{1};
 
 void add(CgroupReading& total, const offcpud_subject& shard) {
   total.running_ns += shard.running_ns;
+  total.unaccounted_ns += shard.unaccounted_ns;
+  for (std::size_t by = 0; by < OFFCPUD_TAKERS; ++by)
+    total.preemptions[by] += shard.preemptions[by];
+  for (std::size_t from = 0; from < OFFCPUD_WAKERS; ++from) {
+    total.wakeups[from] += shard.wakeups[from];
+  }
   for (std::size_t kind = 0; kind < OFFCPUD_HIST_KINDS; ++kind) {
     const offcpud_hist& hist = shard.hists[kind];
     // A sum of 0 means only episodes of 0 ns, which slot 0 holds: nothing else needs to be scanned.
@@ -35,8 +42,12 @@ Result<std::unique_ptr<BpfSampleSource>> BpfSampleSource::open(BpfSession& sessi
   offcpud_bpf& skeleton = session.skeleton();
   TRY(auto subjects, MappedArray<offcpud_subject>::map(skeleton.maps.subjects, true));
   TRY(auto free_subjects, MappedArray<std::uint32_t>::map(skeleton.maps.free_subjects, true));
+  TRY(auto processes, ProcessReader::open(session));
+  TRY(auto stall_ends, StallEnds::open(session));
+  TRY(auto details, WaitDetails::open(session));
   std::unique_ptr<BpfSampleSource> source(
-      new BpfSampleSource(session, std::move(subjects), std::move(free_subjects)));
+      new BpfSampleSource(session, std::move(subjects), std::move(free_subjects),
+                          std::move(processes), std::move(stall_ends), std::move(details)));
   TRY(source->losses_at_start_, source->read_losses());
   source->last_losses_ = source->losses_at_start_;
   return source;
@@ -62,38 +73,63 @@ CgroupReading BpfSampleSource::reading(std::uint64_t cgroup_id, std::uint32_t su
 }
 
 Result<KernelSample> BpfSampleSource::read() {
+  KernelSample sample;
+  TRY_VOID(read_cgroups(sample));
+  TRY_VOID(read_threads(sample));
+  TRY(sample.stall_ends, stall_ends_->take());
+  TRY_VOID(read_counts(sample));
+  sample.closed = take_closed();  // last: an error must not lose them
+  return sample;
+}
+
+Status BpfSampleSource::read_cgroups(KernelSample& sample) {
   const offcpud_bpf& skeleton = session_.skeleton();
   TRY(const auto pass, (read_hash<std::uint64_t, std::uint32_t>(skeleton.maps.cgroup_subjects)));
   if (!pass.complete) return Error("map 'cgroup_subjects' changed faster than it could be read");
-
-  KernelSample sample;
   sample.cgroups.reserve(pass.entries.size() + 1);
   sample.cgroups.push_back(reading(0, OFFCPUD_SUBJECT_OTHER));
   for (const auto& [cgroup_id, subject] : pass.entries) {
     if (subject < session_.plan().subjects) sample.cgroups.push_back(reading(cgroup_id, subject));
   }
-
   for (const Closing& closing : closing_) {
     sample.cgroups.push_back(reading(closing.cgroup_id, closing.subject));
   }
+  sample.maps.push_back({"cgroup_subjects", pass.entries.size(), session_.plan().subjects - 1});
+  return {};
+}
+
+Status BpfSampleSource::read_threads(KernelSample& sample) {
+  TRY(auto walk, walker_.advance(walk_budget_));
+  if (walk) walk_ = std::move(walk);
+  sample.walk = walk_;
+  sample.processes = processes_.read();
+  for (MapUsage& usage : processes_.usage()) sample.maps.push_back(std::move(usage));
+  return {};
+}
+
+Status BpfSampleSource::read_counts(KernelSample& sample) {
   TRY(const Losses losses, read_losses());
   for (std::size_t i = 0; i < losses.size(); ++i) {
     sample.losses.push_back({kCauses[i], losses[i] - losses_at_start_[i]});
   }
   TRY(const std::uint64_t misses, session_.recursion_misses());
   sample.losses.push_back({"program_busy", misses});
-  TRY(sample.left_censored, sum_percpu(skeleton.maps.counts, OFFCPUD_COUNT_LEFT_CENSORED));
-  sample.maps.push_back({"cgroup_subjects", pass.entries.size(), session_.plan().subjects - 1});
-
+  TRY(sample.left_censored,
+      sum_percpu(session_.skeleton().maps.counts, OFFCPUD_COUNT_LEFT_CENSORED));
   sample.missed_cgroup_changes =
       !session_.tells_cgroup_changes() ||
       losses[OFFCPUD_LOSS_CGROUP_EVENT] != last_losses_[OFFCPUD_LOSS_CGROUP_EVENT];
-  const bool stateless =
-      losses[OFFCPUD_LOSS_THREAD_STATE] != last_losses_[OFFCPUD_LOSS_THREAD_STATE];
   last_losses_ = losses;
-  if (stateless) TRY_VOID(session_.seed());
-  sample.closed = take_closed();  // last: an error must not lose them
-  return sample;
+  return {};
+}
+
+Result<std::vector<WaitReport>> BpfSampleSource::describe(const ThreadWalk& walk,
+                                                          std::span<const std::uint32_t> tids) {
+  return details_->look_up(walk, tids);
+}
+
+void BpfSampleSource::watch_stalls(const StallFilter& filter) {
+  session_.tell_stalls(filter.min_ns, filter.kinds);
 }
 
 void BpfSampleSource::close(std::span<const std::uint64_t> cgroup_ids) {

@@ -2,11 +2,16 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <memory>
 
 #include "base/clock.h"
 #include "kernel/bpf_session.h"
 #include "kernel/map_view.h"
+#include "kernel/process_reader.h"
+#include "kernel/stall_ends.h"
+#include "kernel/thread_walker.h"
+#include "kernel/wait_details.h"
 #include "offcpud.h"
 #include "pipeline/sample_source.h"
 
@@ -20,16 +25,30 @@ class BpfSampleSource final : public SampleSource {
 
   Result<KernelSample> read() override;
   void close(std::span<const std::uint64_t> cgroup_ids) override;
+  void watch_stalls(const StallFilter& filter) override;
+  Result<std::vector<WaitReport>> describe(const ThreadWalk& walk,
+                                           std::span<const std::uint32_t> tids) override;
+
+  // CPU time that a read may spend on walking over the threads.
+  void set_walk_budget(std::chrono::nanoseconds budget) { walk_budget_ = budget; }
 
  private:
   BpfSampleSource(BpfSession& session, MappedArray<offcpud_subject> subjects,
-                  MappedArray<std::uint32_t> free_subjects)
+                  MappedArray<std::uint32_t> free_subjects, ProcessReader processes,
+                  std::unique_ptr<StallEnds> stall_ends, std::unique_ptr<WaitDetails> details)
       : session_(session),
         subjects_(std::move(subjects)),
-        free_subjects_(std::move(free_subjects)) {}
+        free_subjects_(std::move(free_subjects)),
+        walker_(session),
+        processes_(std::move(processes)),
+        stall_ends_(std::move(stall_ends)),
+        details_(std::move(details)) {}
 
   using Losses = std::array<std::uint64_t, OFFCPUD_LOSSES>;
   [[nodiscard]] Result<Losses> read_losses() const;
+  Status read_cgroups(KernelSample& sample);
+  Status read_threads(KernelSample& sample);
+  Status read_counts(KernelSample& sample);
   [[nodiscard]] CgroupReading reading(std::uint64_t cgroup_id, std::uint32_t subject) const;
   void close_one(std::uint64_t cgroup_id);
   std::vector<CgroupReading> take_closed();
@@ -46,6 +65,12 @@ class BpfSampleSource final : public SampleSource {
   MappedArray<offcpud_subject> subjects_;
   MappedArray<std::uint32_t> free_subjects_;
   std::vector<Closing> closing_;
+  ThreadWalker walker_;
+  std::chrono::nanoseconds walk_budget_ = std::chrono::milliseconds(50);
+  std::shared_ptr<const ThreadWalk> walk_;  // the last complete one
+  ProcessReader processes_;
+  std::unique_ptr<StallEnds> stall_ends_;
+  std::unique_ptr<WaitDetails> details_;
   Losses losses_at_start_{};
   Losses last_losses_{};  // at the last read
 };

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <vector>
 
@@ -31,6 +30,22 @@ Status set_size(bpf_map* map, std::uint32_t entries) {
   return {};
 }
 
+Status size_process_maps(offcpud_bpf& skeleton, std::uint32_t processes) {
+  const std::uint32_t hists = processes * kHistogramsPerProcess;
+  TRY_VOID(set_size(skeleton.maps.processes, processes + 1));
+  TRY_VOID(set_size(skeleton.maps.free_processes, processes));
+  TRY_VOID(set_size(skeleton.maps.process_hists, hists + 1));
+  return set_size(skeleton.maps.free_process_hists, hists);
+}
+
+// Whether it loads and attaches at all.
+void choose_programs(offcpud_bpf& skeleton, const FeatureReport& features) {
+  for (bpf_program* program : {skeleton.progs.on_cgroup_mkdir, skeleton.progs.on_cgroup_rmdir}) {
+    bpf_program__set_autoload(program, features.has("cgroup_events"));
+  }
+  bpf_program__set_autoload(skeleton.progs.on_sched_waking, features.has("wakers"));
+}
+
 Status configure(offcpud_bpf& skeleton, const SubjectPlan& plan, const FeatureReport& features) {
   TRY_VOID(set_size(skeleton.maps.subjects, plan.subjects * plan.shards));
   TRY_VOID(set_size(skeleton.maps.cgroup_subjects, plan.subjects - 1));
@@ -41,18 +56,44 @@ Status configure(offcpud_bpf& skeleton, const SubjectPlan& plan, const FeatureRe
   constants.free_mask = plan.ring_size - 1;
   constants.read_files = features.has("file_kind");
   constants.create_flags = features.has("late_thread_state") ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0;
+  constants.preempt_count_at = features.preempt_count_at.value_or(0);
   std::ranges::copy(native_syscall_classes(), constants.syscall_class);
   std::ranges::copy(compat_syscall_classes(), constants.compat_syscall_class);
-  for (bpf_program* program : {skeleton.progs.on_cgroup_mkdir, skeleton.progs.on_cgroup_rmdir}) {
-    bpf_program__set_autoload(program, features.has("cgroup_events"));
+  choose_programs(skeleton, features);
+  return {};
+}
+
+// Every element but 0 is free: 0 stands for none, or for "(other)".
+Status fill_stack(const bpf_map* stack, std::uint32_t elements) {
+  for (std::uint32_t element = elements; element > 0; --element) {
+    if (const int error = bpf_map_update_elem(bpf_map__fd(stack), nullptr, &element, BPF_ANY);
+        error != 0) {
+      return Error::from_errno(-error, "fill map", bpf_map__name(stack));
+    }
+  }
+  return {};
+}
+
+Status fill_free_lists(offcpud_bpf& skeleton, const SubjectPlan& plan) {
+  for (std::uint32_t i = 0; i + 1 < plan.subjects; ++i) {
+    const std::uint32_t subject = i + 1;
+    if (const int error =
+            bpf_map_update_elem(bpf_map__fd(skeleton.maps.free_subjects), &i, &subject, BPF_ANY);
+        error != 0) {
+      return Error::from_errno(-error, "fill map", "free_subjects");
+    }
+  }
+  skeleton.bss->free_tail = plan.subjects - 1;
+  for (const bpf_map* stack : {skeleton.maps.free_processes, skeleton.maps.free_process_hists}) {
+    TRY_VOID(fill_stack(stack, bpf_map__max_entries(stack)));
   }
   return {};
 }
 
 Error load_error(int code, const BpfLog& log) {
   if (code == EPERM || code == EACCES) {
-    // The verifier answers EACCES too, and then it has said why.
-    if (log.tail(8).find("R0") == std::string::npos || code == EPERM) {
+    // The verifier answers EACCES too, and then there is its log.
+    if (code == EPERM || !log.has_verifier_log()) {
       return Error(
           "the kernel refused to load BPF programs: CAP_BPF and CAP_PERFMON are needed; "
           "start offcpud as its systemd unit or with sudo.",
@@ -93,35 +134,27 @@ bool BpfSession::tells_cgroup_changes() const {
   return bpf_program__autoload(state_->skeleton->progs.on_cgroup_rmdir);
 }
 
-Result<BpfSession> BpfSession::load(std::uint32_t max_cgroups, const FeatureReport& features) {
+Result<BpfSession> BpfSession::load(const SessionLimits& limits, const FeatureReport& features) {
   const BpfLog log;
   const int cpus = libbpf_num_possible_cpus();
   if (cpus < 0) return Error::from_errno(-cpus, "count the possible CPUs");
 
   auto state = std::make_unique<State>();
-  state->plan = plan_subjects(max_cgroups, static_cast<std::uint32_t>(cpus));
+  state->plan = plan_subjects(limits.cgroups, static_cast<std::uint32_t>(cpus));
   state->skeleton.reset(offcpud_bpf::open(nullptr));
   if (!state->skeleton) return load_error(errno, log);
   offcpud_bpf& skeleton = *state->skeleton;
   TRY_VOID(configure(skeleton, state->plan, features));
+  TRY_VOID(size_process_maps(skeleton, limits.processes));
   if (const int error = offcpud_bpf::load(&skeleton); error != 0) return load_error(-error, log);
-
-  for (std::uint32_t i = 0; i + 1 < state->plan.subjects; ++i) {
-    const std::uint32_t subject = i + 1;  // 0 is "(other)"
-    if (const int error =
-            bpf_map_update_elem(bpf_map__fd(skeleton.maps.free_subjects), &i, &subject, BPF_ANY);
-        error != 0) {
-      return Error::from_errno(-error, "fill map", "free_subjects");
-    }
-  }
-  skeleton.bss->free_tail = state->plan.subjects - 1;
+  TRY_VOID(fill_free_lists(skeleton, state->plan));
   return BpfSession(std::move(state));
 }
 
 Status BpfSession::attach() {
   const BpfLog log;
   offcpud_bpf& skeleton = *state_->skeleton;
-  state_->iterator.reset(bpf_program__attach_iter(skeleton.progs.seed_threads, nullptr));
+  state_->iterator.reset(bpf_program__attach_iter(skeleton.progs.walk_threads, nullptr));
   if (!state_->iterator) return Error::from_errno(errno, "attach the task iterator");
   TRY_VOID(seed());  // make room first, so that the programs find a state from their first event on
 
@@ -129,7 +162,8 @@ Status BpfSession::attach() {
   // is also seen to wake.
   for (bpf_program* program : {skeleton.progs.on_cgroup_mkdir, skeleton.progs.on_cgroup_rmdir,
                                skeleton.progs.on_task_newtask, skeleton.progs.on_sched_wakeup_new,
-                               skeleton.progs.on_sched_wakeup, skeleton.progs.on_sched_switch}) {
+                               skeleton.progs.on_sched_waking, skeleton.progs.on_sched_wakeup,
+                               skeleton.progs.on_sched_switch}) {
     if (!bpf_program__autoload(program)) continue;
     Link link(bpf_program__attach(program));
     if (!link) return Error::from_errno(errno, "attach program", bpf_program__name(program));
@@ -139,17 +173,27 @@ Status BpfSession::attach() {
   return seed();
 }
 
-Status BpfSession::seed() {
-  const UniqueFd walk(bpf_iter_create(bpf_link__fd(state_->iterator.get())));
+Result<UniqueFd> BpfSession::open_walk() const {
+  UniqueFd walk(bpf_iter_create(bpf_link__fd(state_->iterator.get())));
   if (!walk) return Error::from_errno(errno, "walk the threads");
-  std::array<char, 64> nothing{};  // the iterator writes no text; reading drives it
+  return walk;
+}
+
+Status BpfSession::seed() {
+  TRY(const UniqueFd walk, open_walk());
+  std::vector<char> records(std::size_t{32} << 10);  // nobody wants them; reading drives the walk
   for (;;) {
-    const ssize_t got = ::read(walk.get(), nothing.data(), nothing.size());
+    const ssize_t got = ::read(walk.get(), records.data(), records.size());
     if (got == 0) return {};
     if (got < 0 && errno != EINTR && errno != EAGAIN) {
       return Error::from_errno(errno, "walk the threads");
     }
   }
+}
+
+void BpfSession::tell_stalls(std::uint64_t longer_than_ns, std::uint32_t kinds) {
+  state_->skeleton->bss->stall_ns = longer_than_ns;
+  state_->skeleton->bss->stall_kinds = kinds;
 }
 
 Result<std::uint64_t> BpfSession::recursion_misses() const {

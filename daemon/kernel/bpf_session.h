@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "base/unique_handle.h"
 #include "histogram/subject_plan.h"
 #include "kernel/feature_probe.h"
 
@@ -14,13 +15,23 @@ struct offcpud_bpf;
 
 namespace offcpud {
 
+// How many there is room for in the kernel maps.
+struct SessionLimits {
+  std::uint32_t cgroups = 1'024;
+  std::uint32_t processes = 4'096;
+};
+
+// Histograms of processes that there is room for, for each process: most have waits of two or three
+// kinds.
+inline constexpr std::uint32_t kHistogramsPerProcess = 3;
+
 // The loaded kernel programs and their maps. The only owner of the skeleton; the programs are
 // detached and the maps freed when it is destroyed. Used by one thread.
 class BpfSession {
  public:
   // Loads the programs, sized for this machine; attaches nothing. Needs CAP_BPF and CAP_PERFMON.
   // Errors: Permission, Unsupported with the end of the verifier's log.
-  static Result<BpfSession> load(std::uint32_t max_cgroups, const FeatureReport& features);
+  static Result<BpfSession> load(const SessionLimits& limits, const FeatureReport& features);
 
   BpfSession(BpfSession&&) noexcept;
   BpfSession& operator=(BpfSession&&) noexcept;
@@ -29,9 +40,15 @@ class BpfSession {
   // Attaches every program and seeds the threads that exist. Afterwards every event is followed.
   Status attach();
 
-  // Gives threads that have no state one. Called by attach(), and again when events were lost for
-  // want of a state. Needs CAP_BPF.
+  // Gives threads that have no state one, as every walk does. Needs CAP_BPF.
   Status seed();
+
+  // Begins a walk over all threads: reading the descriptor gives their records (offcpud_thread),
+  // one after the other. Needs CAP_BPF.
+  [[nodiscard]] Result<UniqueFd> open_walk() const;
+
+  // The ends of blocks of these kinds (bits) that lasted longer come through the ring `stall_ends`.
+  void tell_stalls(std::uint64_t longer_than_ns, std::uint32_t kinds);
 
   [[nodiscard]] const SubjectPlan& plan() const;
   [[nodiscard]] offcpud_bpf& skeleton() const;

@@ -2,6 +2,7 @@
 #include "kernel/feature_probe.h"
 
 #include <bpf/btf.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <memory>
@@ -61,6 +62,52 @@ bool allocates_anywhere(const btf* types) {
          has_member(types, "bpf_local_storage", "owner_refcnt");
 }
 
+// Where a per-CPU variable lies in the kernel's per-CPU section.
+std::optional<std::int64_t> percpu_offset(const btf* types, std::string_view name) {
+  const btf_type* section = type_of(types, ".data..percpu", BTF_KIND_DATASEC);
+  if (!section) return std::nullopt;
+  const btf_var_secinfo* variables = btf_var_secinfos(section);
+  for (int i = 0; i < btf_vlen(section); ++i) {
+    const btf_type* variable = btf__type_by_id(types, variables[i].type);
+    if (btf__name_by_offset(types, variable->name_off) == name) return variables[i].offset;
+  }
+  return std::nullopt;
+}
+
+// Bytes from the beginning of a structure, also of a member of unnamed structures inside of it.
+std::optional<std::int64_t> member_offset(const btf* types, const btf_type* structure,
+                                          std::string_view member) {
+  if (!structure || !btf_is_composite(structure)) return std::nullopt;
+  for (std::uint32_t i = 0; i < btf_vlen(structure); ++i) {
+    const btf_member& candidate = btf_members(structure)[i];
+    const std::string_view name = btf__name_by_offset(types, candidate.name_off);
+    const std::int64_t at = btf_member_bit_offset(structure, i) / 8;
+    if (name == member) return at;
+    if (!name.empty()) continue;
+    const auto inside = member_offset(types, btf__type_by_id(types, candidate.type), member);
+    if (inside) return at + *inside;
+  }
+  return std::nullopt;
+}
+
+// preempt_count is a per-CPU variable of its own, from 6.2 to 6.14 a member of `pcpu_hot`
+// (64701838bf05, ab2bb9c084f7). A CPU's run queue is reached from the task that runs there
+// (sched_entity.cfs_rq, cfs_rq.rq), and from it whatever else is per CPU.
+std::optional<std::int64_t> preempt_count_at(const btf* types) {
+  const auto queue = percpu_offset(types, "runqueues");
+  if (!queue || !has_member(types, "sched_entity", "cfs_rq") ||
+      !has_member(types, "cfs_rq", "rq")) {
+    return std::nullopt;
+  }
+  if (const auto count = percpu_offset(types, "__preempt_count")) return *count - *queue;
+  const auto hot = percpu_offset(types, "pcpu_hot");
+  if (!hot) return std::nullopt;
+  const auto within =
+      member_offset(types, type_of(types, "pcpu_hot", BTF_KIND_STRUCT), "preempt_count");
+  if (!within) return std::nullopt;
+  return *hot + *within - *queue;
+}
+
 std::vector<Feature> required_features(const btf* types, const HostFacts& host) {
   return {
       {"btf", types != nullptr, true, "type information of the running kernel",
@@ -96,6 +143,9 @@ Status FeatureReport::require() const {
 
 HostFacts read_host_facts() {
   HostFacts facts;
+  // include/linux/proc_ns.h: PROC_PID_INIT_INO
+  struct stat own {};
+  facts.initial_pid_namespace = ::stat("/proc/self/ns/pid", &own) == 0 && own.st_ino == 0xEFFFFFFCU;
   if (auto text = read_file("/sys/kernel/security/lockdown", 4096)) facts.lockdown = *text;
   if (auto mounts = read_file("/proc/self/mountinfo", 4 << 20)) {
     facts.cgroup2_mounted = cgroup2_mount(*mounts).has_value();
@@ -105,7 +155,7 @@ HostFacts read_host_facts() {
 
 FeatureReport probe_features(const btf* kernel_btf, const HostFacts& host) {
   const bool readable = host.lockdown.find("[confidentiality]") == std::string::npos;
-  FeatureReport report{required_features(kernel_btf, host)};
+  FeatureReport report{required_features(kernel_btf, host), preempt_count_at(kernel_btf)};
   const auto offer = [&](std::string name, bool enabled, std::string detail, std::string remedy) {
     report.features.push_back(
         {std::move(name), enabled, false, std::move(detail), std::move(remedy)});
@@ -116,9 +166,19 @@ FeatureReport probe_features(const btf* kernel_btf, const HostFacts& host) {
   offer("cgroup_events", readable && tracepoint(kernel_btf, "cgroup_mkdir") != nullptr,
         "cgroups are named as they are created; without it short-lived ones are '(unknown)'",
         "boot without lockdown=confidentiality");
-  offer("throttled", has_member(kernel_btf, "task_struct", "throttled"),
+  offer("throttled",
+        has_member(kernel_btf, "task_struct", "throttled") ||
+            has_member(kernel_btf, "cfs_rq", "throttle_count"),
         "waits for cpu.max are told apart; without it they count as 'preempted'",
-        "boot kernel 6.18 or newer");
+        "boot a kernel built with CONFIG_CFS_BANDWIDTH=y");
+  offer("wakers", readable && report.preempt_count_at.has_value(),
+        "who ends a wait is told, and interrupts from threads; without it wakeups are not counted",
+        "boot a kernel built with CONFIG_FAIR_GROUP_SCHED=y, without lockdown=confidentiality");
+  offer("all_threads", host.initial_pid_namespace,
+        "threads that slept before the start are known, and every wait shows while it lasts; in a "
+        "PID namespace of its own the daemon sees its threads only that way, and those outside "
+        "once they run",
+        "run offcpud on the host, or a container with the host's PID namespace");
   offer("late_thread_state", allocates_anywhere(kernel_btf),
         "a thread that was not seen to start gets its state at its first event",
         "boot kernel 6.4 or newer");

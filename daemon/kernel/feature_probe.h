@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +26,9 @@ struct Feature {
 // backports make meaningless.
 struct FeatureReport {
   std::vector<Feature> features;
+  // Bytes from a CPU's run queue (runqueues) to its preempt_count, both per-CPU variables; with
+  // the feature "wakers".
+  std::optional<std::int64_t> preempt_count_at;
 
   [[nodiscard]] bool has(std::string_view name) const;
   // ErrorKind::Unsupported with one sentence for the first required feature that is missing.
@@ -33,6 +38,7 @@ struct FeatureReport {
 struct HostFacts {
   std::string lockdown;          // text of /sys/kernel/security/lockdown, may be empty
   bool cgroup2_mounted = false;  // a cgroup2 file system is visible
+  bool initial_pid_namespace = true;
 };
 
 HostFacts read_host_facts();

@@ -2,8 +2,12 @@
 #include "pipeline/pipeline.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 #include <vector>
+
+#include "pipeline/in_progress.h"
+#include "pipeline/subject_rows.h"
 
 namespace offcpud {
 namespace {
@@ -23,6 +27,8 @@ constexpr std::chrono::seconds kWalkInterval{10};
 // Changes whenever the kernel charges anything.
 std::uint64_t activity(const CgroupReading& reading) {
   std::uint64_t sum = reading.running_ns;
+  for (const std::uint64_t taken : reading.preemptions) sum += taken;
+  for (const std::uint64_t woken : reading.wakeups) sum += woken;
   for (const auto& histogram : reading.histograms) {
     if (histogram) sum += histogram->sum_ns;
   }
@@ -50,16 +56,32 @@ Pipeline::Pipeline(SampleSource& source, CgroupIndex cgroups, const Clock& clock
     : source_(source),
       cgroups_(std::move(cgroups)),
       clock_(clock),
-      options_(options),
-      store_(options.max_series) {}
+      store_(options.max_series),
+      processes_(options.processes),
+      stalls_(
+          options.stalls, [this](std::uint64_t id) { return labels_of(id); }, options.keep_stalls) {
+  set_options(std::move(options));
+}
 
 Status Pipeline::start() {
   return cgroups_.rescan(clock_.now());
 }
 
+void Pipeline::apply(const CgroupChange& change) {
+  cgroups_.apply(change, clock_.now());
+  if (change.kind != CgroupChange::Kind::Created) return;
+  // A cgroup that comes and goes between two passes starts the linger of its path anew.
+  if (const CgroupEntry* entry = cgroups_.find(change.id)) gone_since_.erase(entry->path);
+}
+
 void Pipeline::set_options(PipelineOptions options) {
-  options_ = options;
-  store_.set_max_series(options.max_series);
+  options_ = std::move(options);
+  options_.stall_bounds.resize(std::min(options_.stall_bounds.size(), kMaxStallBounds));
+  store_.set_max_series(options_.max_series);
+  processes_.set_options(options_.processes);
+  stalls_.set_policy(options_.stalls);
+  stalls_.set_keep(options_.keep_stalls);
+  source_.watch_stalls(options_.stalls.filter);
 }
 
 Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelSample& sample) {
@@ -75,20 +97,85 @@ Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelSample& samp
   }
   close_quiet(sample);
   fold_removed();
+  follow_stalls(sample);
   if (!named) return named.error();
 
+  const bool new_walk = follow_walk(sample);
   auto view = std::make_shared<View>();
   view->taken = clock_.now();
   view->taken_wall = clock_.wall();
-  view->subjects.reserve(store_.series().size());
-  for (const auto& [path, series] : store_.series()) view->subjects.push_back(series);
+  add_subjects(*view, new_walk);
   view->losses = sample.losses;
   view->losses.push_back({"unplaced_cgroup", cgroups_.unplaced_events()});
   view->left_censored = sample.left_censored;
   view->maps = sample.maps;
   view->histogram_series = store_.histogram_series();
   view->folded_series = store_.folded_series();
+  view->stalls = stalls_.list();
+  add_processes(*view, sample);
+  labels_.forget_unused();
   return std::shared_ptr<const View>(std::move(view));
+}
+
+// A walk that is spread over passes is that of the last sample until it is complete.
+bool Pipeline::follow_walk(const KernelSample& sample) {
+  if (sample.walk == walk_) return false;
+  previous_walk_ = std::exchange(walk_, sample.walk);
+  running_deviation_.reset();
+  if (walk_ && previous_walk_) running_deviation_ = running_deviation(*previous_walk_, *walk_);
+  return true;
+}
+
+void Pipeline::add_subjects(View& view, bool new_walk) {
+  view.stall_bounds = options_.stall_bounds;
+  view.walk = walk_;
+  view.previous_walk = previous_walk_;
+  view.running_deviation_ratio = running_deviation_;
+  if (!walk_) {
+    std::ignore = store_.take_accounted();  // no interval begins here
+    unaccounted_ = {};
+    view.subjects = subject_rows(store_, nullptr, options_.max_series);
+    return;
+  }
+  const auto path = [this](std::uint64_t id) { return path_of(id); };
+  InProgressByPath in_progress = waits_in_progress(*walk_, options_.stall_bounds, path);
+  if (new_walk) unaccounted_.end_interval(in_progress, store_.take_accounted());
+  for (const auto& [cgroup, ratio] : unaccounted_.ratios()) {
+    if (!in_progress.contains(cgroup) && !store_.contains(cgroup)) continue;
+    in_progress[cgroup].waits.unaccounted_ratio = ratio;
+  }
+  view.subjects = subject_rows(store_, &in_progress, options_.max_series);
+}
+
+void Pipeline::add_processes(View& view, const KernelSample& sample) {
+  const std::size_t room =
+      options_.max_series - std::min<std::size_t>(options_.max_series, view.histogram_series);
+  view.processes = processes_.update(
+      sample, [this](std::uint64_t id) { return labels_of(id); }, view.taken, room);
+  for (const ProcessRow& row : view.processes) {
+    if (!row.exported) continue;
+    view.histogram_series += static_cast<std::uint64_t>(std::ranges::count_if(
+        row.histograms, [](const auto& one) { return one && !one->empty(); }));
+  }
+  view.folded_series += processes_.unfit_total();
+}
+
+// A look-up that fails is asked for again at the next pass.
+void Pipeline::follow_stalls(const KernelSample& sample) {
+  stalls_.update(sample.walk, sample.stall_ends, clock_.now(), clock_.wall());
+  if (!sample.walk) return;
+  std::vector<std::uint32_t> tids;
+  for (const StallId& stall : stalls_.wanted()) tids.push_back(stall.tid);
+  if (tids.empty()) return;
+  auto reports = source_.describe(*sample.walk, tids);
+  if (!reports) return;
+  for (WaitReport& report : *reports) {
+    stalls_.describe({report.tid, report.since_ns}, std::move(report.detail));
+  }
+}
+
+std::shared_ptr<const SubjectLabels> Pipeline::labels_of(std::uint64_t cgroup_id) {
+  return labels_.get(path_of(cgroup_id));
 }
 
 std::string Pipeline::path_of(std::uint64_t cgroup_id) const {
@@ -105,15 +192,24 @@ Status Pipeline::name_unknown(const KernelSample& sample) {
   missed_changes_ = missed_changes_ || sample.missed_cgroup_changes;
   bool walk = (missed_changes_ || cgroups_.doubts()) && now - walked_ >= kWalkInterval;
   std::map<std::uint64_t, Miss> misses;
+  const auto find_miss = [&](std::uint64_t cgroup_id) -> Miss* {
+    if (cgroup_id == 0 || cgroups_.find(cgroup_id)) return nullptr;
+    const auto known = misses_.find(cgroup_id);
+    return &misses.try_emplace(cgroup_id, known == misses_.end() ? Miss{} : known->second)
+                .first->second;
+  };
   for (const CgroupReading& reading : sample.cgroups) {
-    if (reading.cgroup_id == 0 || cgroups_.find(reading.cgroup_id)) continue;
-    const auto known = misses_.find(reading.cgroup_id);
-    Miss& miss = misses[reading.cgroup_id];
-    if (known != misses_.end()) miss = known->second;
-    if (const std::uint64_t active = activity(reading); active != miss.activity) {
-      miss.activity = active;
-      miss.changed = now;
+    Miss* miss = find_miss(reading.cgroup_id);
+    if (!miss) continue;
+    if (const std::uint64_t active = activity(reading); active != miss->activity) {
+      miss->activity = active;
+      miss->changed = now;
     }
+  }
+  if (sample.walk) {  // threads that only sleep are charged to no place
+    for (const offcpud_thread& thread : sample.walk->threads) find_miss(thread.cgroup_id);
+  }
+  for (auto& [cgroup_id, miss] : misses) {
     if (now < miss.retry) continue;
     miss.retry = now + miss.wait;
     miss.wait = std::min(2 * miss.wait, kLongestMiss);

@@ -6,13 +6,19 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "attribution/cgroup_index.h"
 #include "base/clock.h"
 #include "base/result.h"
+#include "pipeline/label_cache.h"
+#include "pipeline/process_table.h"
 #include "pipeline/sample_source.h"
 #include "pipeline/series_store.h"
+#include "pipeline/stall_log.h"
+#include "pipeline/unaccounted_time.h"
 #include "pipeline/view.h"
 
 namespace offcpud {
@@ -20,6 +26,10 @@ namespace offcpud {
 struct PipelineOptions {
   std::chrono::seconds linger{600};  // a removed cgroup keeps its own series this long
   std::size_t max_series = 4000;
+  std::vector<std::chrono::milliseconds> stall_bounds{};  // rising; kMaxStallBounds at most
+  SelectionOptions processes{};   // which processes have series of their own
+  StallPolicy stalls{};           // which blocks are stalls
+  std::size_t keep_stalls = 256;  // that have ended
 };
 
 // From the kernel's counters to an immutable View, one pass at a time. Owns the names of cgroups
@@ -31,7 +41,7 @@ class Pipeline {
   // Finds the cgroups that exist. Call once, after the source follows their changes.
   Status start();
 
-  void apply(const CgroupChange& change) { cgroups_.apply(change, clock_.now()); }
+  void apply(const CgroupChange& change);
 
   // A pass has two stages, apart so that each can be timed and counted: the kernel's counters, and
   // what becomes of them. After an error the
@@ -41,11 +51,19 @@ class Pipeline {
 
   void set_options(PipelineOptions options);
 
+  // Stalls that began and ended since the last call.
+  [[nodiscard]] StallChanges take_stall_changes() { return stalls_.take_changes(); }
+
  private:
   [[nodiscard]] std::string path_of(std::uint64_t cgroup_id) const;
   Status name_unknown(const KernelSample& sample);
   void close_quiet(const KernelSample& sample);
   void fold_removed();
+  bool follow_walk(const KernelSample& sample);  // whether it is another one
+  void add_subjects(View& view, bool new_walk);
+  void add_processes(View& view, const KernelSample& sample);
+  void follow_stalls(const KernelSample& sample);
+  [[nodiscard]] std::shared_ptr<const SubjectLabels> labels_of(std::uint64_t cgroup_id);
 
   struct Miss {
     MonotonicTime retry;  // not looked for before
@@ -59,10 +77,17 @@ class Pipeline {
   const Clock& clock_;
   PipelineOptions options_;
   SeriesStore store_;
+  LabelCache labels_;
+  ProcessTable processes_;
+  StallLog stalls_;
   MonotonicTime walked_;                             // the last walk after start()
   bool missed_changes_ = false;                      // since then
   std::map<std::uint64_t, Miss> misses_;             // by cgroup id
   std::map<std::string, MonotonicTime> gone_since_;  // series whose cgroup does not exist
+
+  std::shared_ptr<const ThreadWalk> walk_, previous_walk_;
+  UnaccountedTime unaccounted_;  // between these two, as is the deviation
+  std::optional<double> running_deviation_;
 };
 
 }  // namespace offcpud

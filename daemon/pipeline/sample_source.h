@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "histogram/latency_histogram.h"
+#include "pipeline/stall.h"
 #include "pipeline/view.h"
 
 namespace offcpud {
@@ -49,10 +50,25 @@ struct KernelSample {
   std::uint64_t left_censored = 0;
   std::vector<MapUsage> maps;
   std::shared_ptr<const ThreadWalk> walk;  // the last complete one: may be that of the last sample
-  std::vector<ProcessReading> processes;   // those that have a thread in `walk`
+  std::vector<ProcessReading> processes;   // that live, and that there was room for
   std::vector<offcpud_stall_end> stall_ends;  // since the last sample
   // Changes of cgroups may have been missed since the last read: only a walk tells which exist.
   bool missed_cgroup_changes = false;
+};
+
+// Which blocks may be stalls at all: the kernel tells of no others.
+struct StallFilter {
+  std::uint64_t min_ns = UINT64_MAX;  // those that last longer
+  std::uint32_t kinds = 0;            // bits by enum offcpud_hist_kind
+
+  friend bool operator==(const StallFilter&, const StallFilter&) = default;
+};
+
+// What a thread waits for, in the block that began at `since_ns`.
+struct WaitReport {
+  std::uint32_t tid = 0;
+  std::uint64_t since_ns = 0;
+  WaitDetail detail;
 };
 
 // Seam to the kernel. Used by one thread.
@@ -66,6 +82,14 @@ class SampleSource {
   // a new place; the last reading of the old one comes with a later sample, in `closed`. Ids that
   // the kernel does not keep are left out.
   virtual void close(std::span<const std::uint64_t> cgroup_ids) = 0;
+
+  // From now on, samples tell the ends of such blocks.
+  virtual void watch_stalls(const StallFilter& filter) = 0;
+
+  // What these threads of the walk wait for. Those that do not wait any more are left out, and so
+  // are more than can be looked up at once.
+  virtual Result<std::vector<WaitReport>> describe(const ThreadWalk& walk,
+                                                   std::span<const std::uint32_t> tids) = 0;
 };
 
 }  // namespace offcpud

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/series_store.h"
 
+#include <algorithm>
+#include <functional>
+
 namespace offcpud {
 namespace {
 
@@ -21,18 +24,52 @@ LatencyHistogram increase(const LatencyHistogram* before, const LatencyHistogram
   return difference;
 }
 
+template <std::size_t N>
+std::array<std::uint64_t, N> increase(const std::array<std::uint64_t, N>& before,
+                                      const std::array<std::uint64_t, N>& now) {
+  std::array<std::uint64_t, N> difference{};
+  for (std::size_t i = 0; i < N; ++i) difference[i] = increase(before[i], now[i]);
+  return difference;
+}
+
+template <std::size_t N>
+void add_to(std::array<std::uint64_t, N>& total, const std::array<std::uint64_t, N>& more) {
+  std::transform(total.begin(), total.end(), more.begin(), total.begin(), std::plus<>());
+}
+
 }  // namespace
+
+std::shared_ptr<const SubjectLabels> labels_of_series(std::string_view path) {
+  if (path == kOtherCgroup || path == kUnknownCgroup) {
+    return std::make_shared<const SubjectLabels>(SubjectLabels{.cgroup = std::string(path)});
+  }
+  return std::make_shared<const SubjectLabels>(labels_of_cgroup(path));
+}
+
+SeriesStore::Counters SeriesStore::Counters::since(const Counters& before) const {
+  return {.running_ns = increase(before.running_ns, running_ns),
+          .preemptions = increase(before.preemptions, preemptions),
+          .wakeups = increase(before.wakeups, wakeups)};
+}
 
 void SeriesStore::credit(std::string_view path, const CgroupReading& reading) {
   Baseline& baseline = baselines_[{reading.cgroup_id, reading.place}];
-  add_running(path, increase(baseline.running_ns, reading.running_ns));
-  baseline.running_ns = reading.running_ns;
+  const Counters counters{reading.running_ns, reading.preemptions, reading.wakeups};
+  const Counters more = counters.since(baseline.counters);
+  // It goes both ways, so only the running time tells that the place was started anew.
+  if (counters.running_ns < baseline.counters.running_ns) baseline.unaccounted_ns = 0;
+  account(path, more.running_ns, reading.unaccounted_ns - baseline.unaccounted_ns);
+  add(path, more);
+  baseline.counters = counters;
+  baseline.unaccounted_ns = reading.unaccounted_ns;
   for (std::size_t kind = 0; kind < OFFCPUD_HIST_KINDS; ++kind) {
     const LatencyHistogram* now = reading.histograms[kind].get();
     if (!now) continue;
     std::unique_ptr<LatencyHistogram>& before = baseline.histograms[kind];
     if (before && *before == *now) continue;
-    add(path, kind, increase(before.get(), *now));
+    const LatencyHistogram difference = increase(before.get(), *now);
+    account(path, difference.sum_ns, 0);
+    add(path, kind, difference);
     if (before) {
       *before = *now;
     } else {
@@ -46,6 +83,7 @@ void SeriesStore::forget(std::string_view path, const CgroupReading& reading) {
   for (std::size_t kind = 0; kind < OFFCPUD_HIST_KINDS; ++kind) {
     folded_.erase({std::string(path), kind});
   }
+  if (!contains(path)) erase_accounted(path);
 }
 
 void SeriesStore::fold(std::string_view path, std::string_view into) {
@@ -58,7 +96,8 @@ void SeriesStore::fold(std::string_view path, std::string_view into) {
     --histogram_series_;
     add(into, kind, *old.histograms[kind]);
   }
-  add_running(into, old.running_ns);
+  add(into, Counters{old.running_ns, old.preemptions, old.wakeups});
+  erase_accounted(path);
 }
 
 std::vector<std::string> SeriesStore::paths() const {
@@ -72,9 +111,7 @@ SubjectSeries& SeriesStore::subject(std::string_view path) {
   const auto found = series_.find(path);
   if (found != series_.end()) return found->second;
   SubjectSeries fresh;
-  fresh.labels = std::make_shared<const SubjectLabels>(
-      path == kOtherCgroup || path == kUnknownCgroup ? SubjectLabels{.cgroup = std::string(path)}
-                                                     : labels_of_cgroup(path));
+  fresh.labels = labels_of_series(path);
   return series_.emplace(path, std::move(fresh)).first->second;
 }
 
@@ -95,11 +132,31 @@ void SeriesStore::add(std::string_view path, std::size_t kind, const LatencyHist
   total = std::move(sum);
 }
 
-void SeriesStore::add_running(std::string_view path, std::uint64_t increase_ns) {
+void SeriesStore::add(std::string_view path, const Counters& more) {
   // A cgroup that never ran has no series yet; one whose histograms do not fit has none of its own.
-  if (increase_ns == 0 && !series_.contains(path)) return;
-  if (!series_.contains(path) && series_.size() >= max_series_) path = kOtherCgroup;
-  subject(path).running_ns += increase_ns;
+  if (!contains(path)) {
+    if (more == Counters{}) return;
+    if (series_.size() >= max_series_) path = kOtherCgroup;
+  }
+  SubjectSeries& total = subject(path);
+  total.running_ns += more.running_ns;
+  add_to(total.preemptions, more.preemptions);
+  add_to(total.wakeups, more.wakeups);
+}
+
+void SeriesStore::account(std::string_view path, std::uint64_t accounted_ns,
+                          std::uint64_t unaccounted_ns) {
+  if (accounted_ns == 0 && unaccounted_ns == 0) return;
+  auto found = accounted_.find(path);
+  if (found == accounted_.end()) found = accounted_.emplace(path, AccountedTime{}).first;
+  found->second.accounted_ns += accounted_ns;
+  found->second.unaccounted_ns += unaccounted_ns;
+}
+
+// Whoever takes what was accounted may never come, while cgroups come and go.
+void SeriesStore::erase_accounted(std::string_view path) {
+  const auto found = accounted_.find(path);
+  if (found != accounted_.end()) accounted_.erase(found);
 }
 
 }  // namespace offcpud

@@ -23,6 +23,16 @@ inline constexpr std::string_view kOtherCgroup = "(other)";
 inline constexpr std::string_view kUnknownCgroup = "(unknown)";
 inline constexpr std::string_view kRemovedCgroup = "(removed)";
 
+// What one cgroup path gained within an interval.
+struct AccountedTime {
+  std::uint64_t accounted_ns = 0;    // in running time and finished waits
+  std::uint64_t unaccounted_ns = 0;  // modulo 2^64: may be "negative"
+};
+using AccountedByPath = std::map<std::string, AccountedTime, std::less<>>;
+
+// The labels of a path, or of a name that is none.
+std::shared_ptr<const SubjectLabels> labels_of_series(std::string_view path);
+
 // The exported series, keyed by cgroup path. Every reading is credited as the difference to the
 // last one of the same place, to the path that the id has at that moment. So a series never
 // goes down, whatever happens to ids: a restarted unit continues its series, a name found late
@@ -43,6 +53,10 @@ class SeriesStore {
   // Adds the series of `path` to those of `into`, and removes them.
   void fold(std::string_view path, std::string_view into);
 
+  // What was credited to each path since the last call, wherever its series were summed. A path
+  // that was folded away, or closed without a series, is left out.
+  [[nodiscard]] AccountedByPath take_accounted() { return std::exchange(accounted_, {}); }
+
   [[nodiscard]] bool contains(std::string_view path) const { return series_.contains(path); }
   [[nodiscard]] std::vector<std::string> paths() const;
   [[nodiscard]] const std::map<std::string, SubjectSeries, std::less<>>& series() const {
@@ -53,14 +67,25 @@ class SeriesStore {
 
  private:
   using Histograms = std::array<std::unique_ptr<LatencyHistogram>, OFFCPUD_HIST_KINDS>;
-  struct Baseline {
+  struct Counters {
     std::uint64_t running_ns = 0;
+    std::array<std::uint64_t, OFFCPUD_TAKERS> preemptions{};
+    std::array<std::uint64_t, OFFCPUD_WAKERS> wakeups{};
+
+    [[nodiscard]] Counters since(const Counters& before) const;
+    friend bool operator==(const Counters&, const Counters&) = default;
+  };
+  struct Baseline {
+    Counters counters;
+    std::uint64_t unaccounted_ns = 0;
     Histograms histograms;
   };
 
   SubjectSeries& subject(std::string_view path);
   void add(std::string_view path, std::size_t kind, const LatencyHistogram& increase);
-  void add_running(std::string_view path, std::uint64_t increase_ns);
+  void add(std::string_view path, const Counters& increase);
+  void account(std::string_view path, std::uint64_t accounted_ns, std::uint64_t unaccounted_ns);
+  void erase_accounted(std::string_view path);
 
   std::size_t max_series_;
   std::size_t histogram_series_ = 0;
@@ -68,6 +93,7 @@ class SeriesStore {
   std::map<std::pair<std::uint64_t, std::uint32_t>, Baseline> baselines_;  // by cgroup id and place
   std::set<std::pair<std::string, std::size_t>> folded_;  // path and kind: each is counted once
   std::uint64_t folded_total_ = 0;
+  AccountedByPath accounted_;
 };
 
 }  // namespace offcpud

@@ -91,7 +91,7 @@ void StallLog::open_if_stalled(const offcpud_thread& thread) {
   const std::uint64_t age = age_of(thread);
   if ((thread.flags & (OFFCPUD_THREAD_IDLE | OFFCPUD_THREAD_UNKNOWN)) != 0) return;
   if (!may_be_stall(policy_.filter, thread.kind, age)) return;
-  const BlockId id{thread.tid, thread.since_ns};
+  const StallId id{thread.tid, thread.since_ns};
   if (closed_.contains(id)) return;
 
   Stall stall;
@@ -116,7 +116,7 @@ void StallLog::open_if_stalled(const offcpud_thread& thread) {
   open_.emplace(id, Open{.stall = std::move(stall)});
 }
 
-void StallLog::give_up_missing(const std::map<BlockId, Open>::iterator& record) {
+void StallLog::give_up_missing(const std::map<StallId, Open>::iterator& record) {
   Stall stall = std::move(record->second.stall);
   const bool announced = record->second.announced;
   open_.erase(record);
@@ -124,7 +124,7 @@ void StallLog::give_up_missing(const std::map<BlockId, Open>::iterator& record) 
 }
 
 void StallLog::apply_end(const offcpud_stall_end& end) {
-  const BlockId id{end.tid, end.since_ns};
+  const StallId id{end.tid, end.since_ns};
   if (closed_.contains(id) || end.ended_ns < end.since_ns) return;
   const auto record = open_.find(id);
   if (record == open_.end()) return record_unseen(end);
@@ -136,14 +136,10 @@ void StallLog::apply_end(const offcpud_stall_end& end) {
   close(std::move(stall), announced);
 }
 
-// The block began and ended between two walks, or was below its threshold in the last one.
+// The block began and ended between two walks, or was below its threshold in the last one. There
+// are no events of waits for work.
 void StallLog::record_unseen(const offcpud_stall_end& end) {
   if (!may_be_stall(policy_.filter, end.kind, end.ended_ns - end.since_ns)) return;
-  const offcpud_thread* const thread = find_thread(end.tid);
-  // The event does not say what kind of wait it was; a kernel thread that was last seen waiting for
-  // work has most likely done so again.
-  if (thread != nullptr && (thread->flags & OFFCPUD_THREAD_IDLE) != 0) return;
-
   Stall stall;
   stall.comm = text_of(end.comm);
   stall.process_comm = comm_of(end.tgid);
@@ -157,6 +153,7 @@ void StallLog::record_unseen(const offcpud_stall_end& end) {
   stall.kind = end.kind;
   stall.since_ns = end.since_ns;
   stall.since = wall_of(end.since_ns);
+  const offcpud_thread* const thread = find_thread(end.tid);
   stall.estimated = thread != nullptr && thread->since_ns == end.since_ns &&
                     (thread->flags & OFFCPUD_THREAD_ESTIMATED) != 0;
   put_end(stall, end);
@@ -173,7 +170,7 @@ void StallLog::put_end(Stall& stall, const offcpud_stall_end& end) const {
 
 void StallLog::close(Stall stall, bool announced) {
   if (closed_.size() >= kMaxClosed) closed_.clear();
-  closed_.emplace(BlockId{stall.tid, stall.since_ns}, walks_);
+  closed_.emplace(StallId{stall.tid, stall.since_ns}, walks_);
   stall.ended = true;
   const auto ended = std::make_shared<const Stall>(std::move(stall));
   if (!announced) changes_.begun.push_back(ended);
@@ -182,17 +179,17 @@ void StallLog::close(Stall stall, bool announced) {
   set_keep(keep_);
 }
 
-std::vector<BlockId> StallLog::wanted() const {
-  std::vector<BlockId> blocks;
+std::vector<StallId> StallLog::wanted() const {
+  std::vector<StallId> blocks;
   for (const auto& [id, open] : open_) {
     if (!open.stall.detail) blocks.push_back(id);
   }
   std::sort(blocks.begin(), blocks.end(),
-            [](const BlockId& a, const BlockId& b) { return a.since_ns < b.since_ns; });
+            [](const StallId& a, const StallId& b) { return a.since_ns < b.since_ns; });
   return blocks;
 }
 
-void StallLog::describe(const BlockId& block, WaitDetail detail) {
+void StallLog::describe(const StallId& block, WaitDetail detail) {
   const auto record = open_.find(block);
   if (record != open_.end()) record->second.stall.detail = std::move(detail);
 }

@@ -23,11 +23,14 @@ namespace offcpud {
 
 // One block of one thread, for as long as the daemon runs: the kernel side gives a block the same
 // since_ns whenever it is asked.
-struct BlockId {
+struct StallId {
   std::uint32_t tid = 0;       // in the initial PID namespace
   std::uint64_t since_ns = 0;  // CLOCK_MONOTONIC
 
-  friend auto operator<=>(const BlockId&, const BlockId&) = default;
+  friend bool operator==(const StallId&, const StallId&) = default;
+  friend bool operator<(const StallId& a, const StallId& b) {
+    return a.tid != b.tid ? a.tid < b.tid : a.since_ns < b.since_ns;
+  }
 };
 
 // What decides after how long a blocked thread is a stall. Texts are valid UTF-8.
@@ -37,17 +40,11 @@ struct BlockFacts {
   std::size_t kind = 0;  // enum offcpud_hist_kind, a blocked one
 };
 
-// What no rule can make a stall: shorter than this, or of another kind. For the kernel programs,
-// which then need no rules.
-struct StallFilter {
-  std::uint64_t min_ns = UINT64_MAX;
-  std::uint32_t kinds = 0;  // bit k: enum offcpud_hist_kind k
-};
-
 struct StallPolicy {
-  StallFilter filter;
+  StallFilter filter;  // what no rule can make a stall; the kernel needs to know no more
   // nullopt: never, however long.
-  std::function<std::optional<std::chrono::nanoseconds>(const BlockFacts&)> threshold;
+  std::function<std::optional<std::chrono::nanoseconds>(const BlockFacts&)> threshold =
+      [](const BlockFacts&) { return std::nullopt; };
 };
 
 // What happened since it was last asked. A stall that is in both began and ended.
@@ -80,10 +77,10 @@ class StallLog {
               std::span<const offcpud_stall_end> ends, MonotonicTime now, WallTime wall);
 
   // Stalls in progress that were not looked at so far, the oldest first.
-  [[nodiscard]] std::vector<BlockId> wanted() const;
+  [[nodiscard]] std::vector<StallId> wanted() const;
 
   // What was found out about one of them. Dropped when it is not in progress any more.
-  void describe(const BlockId& block, WaitDetail detail);
+  void describe(const StallId& block, WaitDetail detail);
 
   // With everything that was told since, so ask at the end of a pass.
   [[nodiscard]] StallChanges take_changes();
@@ -101,7 +98,7 @@ class StallLog {
 
   void follow_walk();
   void open_if_stalled(const offcpud_thread& thread);
-  void give_up_missing(const std::map<BlockId, Open>::iterator& record);
+  void give_up_missing(const std::map<StallId, Open>::iterator& record);
   void apply_end(const offcpud_stall_end& end);
   void record_unseen(const offcpud_stall_end& end);
   void put_end(Stall& stall, const offcpud_stall_end& end) const;
@@ -124,11 +121,11 @@ class StallLog {
   std::uint64_t now_ns_ = 0;
   WallTime::duration wall_offset_{};  // of the wall clock from CLOCK_MONOTONIC, in this pass
 
-  std::map<BlockId, Open> open_;
+  std::map<StallId, Open> open_;
   std::deque<std::shared_ptr<const Stall>> ended_;  // the latest first; keep_ at most
   // Blocks whose end is known, with walks_ at that time: a walk that is spread over several passes
   // may have met the thread before the end and be complete after it.
-  std::map<BlockId, std::uint64_t> closed_;
+  std::map<StallId, std::uint64_t> closed_;
   StallChanges changes_;
   std::uint64_t dropped_ = 0;
   std::uint64_t beyond_limit_ = 0;

@@ -3,8 +3,10 @@
 
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace offcpud {
 
@@ -25,7 +27,21 @@ struct LogField {
 // terminal does not show.
 inline constexpr std::string_view kMessageId = "message_id";
 
-using LogFields = std::initializer_list<LogField>;
+// The fields of one line: written in braces, or a vector. Refers to them, so it is a parameter and
+// nothing else.
+class LogFields {
+ public:
+  LogFields() = default;
+  LogFields(std::initializer_list<LogField> fields)  // NOLINT(*-explicit-*): as it is written
+      : fields_(fields.begin(), fields.size()) {}
+  LogFields(const std::vector<LogField>& fields) : fields_(fields) {}  // NOLINT(*-explicit-*)
+
+  [[nodiscard]] auto begin() const { return fields_.begin(); }
+  [[nodiscard]] auto end() const { return fields_.end(); }
+
+ private:
+  std::span<const LogField> fields_;
+};
 
 // Logs to the journal when standard error is connected to it, else to standard error. Before this
 // call lines go to standard error at level info. Called once, before other threads start.

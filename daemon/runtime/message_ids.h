@@ -21,6 +21,17 @@ inline constexpr const char* kReloadRefusedId = "8de9f98131b54782a65a8556b849f08
 // The last view stays: OFFCPUD_STAGE.
 inline constexpr const char* kPassFailedId = "3b12b2fa3a734f11a899ddfb7a19effd";
 
+// A thread has been blocked for longer than its threshold: OFFCPUD_TID, OFFCPUD_PID, OFFCPUD_COMM,
+// OFFCPUD_PROCESS, OFFCPUD_CGROUP, OFFCPUD_UNIT, OFFCPUD_REASON, OFFCPUD_DURATION_SECONDS, and what
+// is known of OFFCPUD_SYSCALL, OFFCPUD_WAITS_FOR and OFFCPUD_STACK (innermost function first).
+inline constexpr const char* kStallBegunId = "239d1b96b6d64e62b5117cb7400fdc38";
+
+// Such a block is over, or was when it was first seen: the same, and OFFCPUD_WOKEN_BY.
+inline constexpr const char* kStallEndedId = "ffd4de3f5e3c401facf4706c3daf3a83";
+
+// Entries of the two above that were left out: OFFCPUD_LEFT_OUT.
+inline constexpr const char* kStallsLeftOutId = "f9b4c601e7a64c54b4d98f7e5694675a";
+
 // This kernel lacks something that is optional: OFFCPUD_FEATURE.
 inline constexpr const char* kFeatureMissingId = "282b79965bfb4261bbedb1387e602688";
 

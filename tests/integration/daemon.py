@@ -16,6 +16,7 @@ import prometheus_text
 
 TREE = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("OFFCPUD_BUILD", TREE / "build-test" / "plain"))  # as tests/run
+WORKLOADS = BUILD / "tests" / "workloads" / "bin"
 SUITE = BUILD / "tests" / "integration" / "suite_daemon.json"  # written by `suite_daemon start`
 SETTINGS = {"min_pass_interval": "10ms"}  # a scrape sees what happened up to then
 BLOCKED = "offcpud_blocked_seconds"
@@ -92,7 +93,8 @@ class Daemon:
         return os.environ.get("OFFCPUD", str(BUILD / "bin" / "offcpud"))
 
     @classmethod
-    def start(cls, log_path=None, **settings):
+    def start(cls, log_path=None, on_start=None, environment=None, **settings):
+        """`on_start` is called in the child, between fork and exec."""
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
@@ -102,10 +104,16 @@ class Daemon:
             command += ["--set", f"{key}={value}"]
         log_path = log_path or Path(state.name) / "log"
         with open(log_path, "wb") as log:
+            def enter():
+                die_with_the_tester()
+                if on_start:
+                    on_start()
+
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                       preexec_fn=die_with_the_tester)
+                                       env={**os.environ, **(environment or {})}, preexec_fn=enter)
         daemon = cls(port, process)
         daemon._state = state
+        daemon.log_path = Path(log_path)
         for _ in range(600):
             said = Path(log_path).read_text(errors="replace")
             if "ready" in said:
@@ -137,9 +145,25 @@ class Daemon:
     def pid(self):
         return self._process.pid
 
-    def text(self):
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=30) as answer:
+    def get(self, path):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=30) as answer:
             return answer.read().decode("utf-8", "strict")
+
+    def text(self):
+        return self.get("/metrics")
+
+    def get_json(self, path):
+        return json.loads(self.get(path))
+
+    def log(self):
+        """What the daemon has said so far, by lines."""
+        return self.log_path.read_text(errors="replace").splitlines()
+
+    def kill(self):
+        """Ends it as the kernel would, without a chance to clean up."""
+        self._process.kill()
+        self._process.wait()
+        self._state.cleanup()
 
     def scrape(self):
         text = self.text()

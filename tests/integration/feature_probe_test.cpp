@@ -132,7 +132,7 @@ TEST(FeatureProbe, ProgramsLoadWithoutWhatConfidentialityForbids) {
   const FeatureReport report = probe_features(types.get(), host);
   if (auto status = report.require(); !status) GTEST_SKIP() << status.error().message();
   ASSERT_FALSE(report.has("file_kind"));
-  auto session = BpfSession::load(16, report);
+  auto session = BpfSession::load({.cgroups = 16}, report);
   if (!session && session.error().kind() == ErrorKind::Permission) {
     GTEST_SKIP() << session.error().message();
   }

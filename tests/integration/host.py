@@ -50,6 +50,14 @@ def switches_of_host():
     raise RuntimeError("no ctxt in /proc/stat")
 
 
+def forks():
+    """Processes and threads that were started since boot."""
+    for line in Path("/proc/stat").read_text().splitlines():
+        if line.startswith("processes "):
+            return int(line.split()[1])
+    raise RuntimeError("no processes in /proc/stat")
+
+
 def idle_seconds():
     """Time that all CPUs together were idle (user ticks of 10 ms)."""
     cpu = Path("/proc/stat").read_text().split("\n", 1)[0].split()
@@ -167,6 +175,20 @@ class CpuQuota:
             (self.directory / "cgroup.procs").write_text("0")
         else:
             (cgroup.directory / "cpu.max").write_text("%d %d" % self.v2)
+
+    def take(self, cgroup, pid):
+        """A process that runs already."""
+        if not self.directory:
+            self.apply(cgroup)
+        ((self.directory or cgroup.directory) / "cgroup.procs").write_text(str(pid))
+
+    def give_back(self, pid):
+        """To the root of the hierarchy, so that the quota can be removed."""
+        root = self.directory.parent if self.directory else cgroup2_root()
+        try:
+            (root / "cgroup.procs").write_text(str(pid))
+        except ProcessLookupError:
+            pass
 
     def throttled_seconds(self, cgroup):
         stat = (self.directory or cgroup.directory) / "cpu.stat"

@@ -96,10 +96,17 @@ class Reasons(Case):
     def test_vfork_parent_waits_in_the_kernel(self):
         self.child_waits("vfork", "kernel")
 
-    def test_stopped(self):
+    def test_stopped_by_a_signal(self):
         """SIGSTOP for 3 x 300 ms."""
+        self.stops("signal")
+
+    def test_stopped_by_a_tracer(self):
+        """PTRACE_INTERRUPT for 3 x 300 ms."""
+        self.stops("ptrace")
+
+    def stops(self, by):
         child = self.new_cgroup()
-        window = self.run_workload("stopped", "--count", 3, "--ms", 300, "--cgroup",
+        window = self.run_workload("stopped", "--count", 3, "--ms", 300, "--by", by, "--cgroup",
                                    child.directory, others=[child])
         seen = window.blocked("stopped", child.path)
         own_count, own_seconds, _ = window.waits("stopped")

@@ -34,6 +34,9 @@ class RunQueue(Case):
     def test_three_spinners_share_a_cpu(self):
         self.spin(3)
 
+    def test_eight_spinners_share_a_cpu(self):
+        self.spin(8)
+
     def test_wait_belongs_to_the_one_that_waits(self):
         """D1: a hog and a sleeper share CPU 0, each in a cgroup of its own. The sleeper's waits
         after its wakeups are its own, not those of the hog that had to leave."""
@@ -58,10 +61,12 @@ class RunQueue(Case):
 
     def test_preemption_inside_the_kernel(self):
         """A thread preempted in a system call may have a sleeping state; it is still runnable."""
-        window = self.run_workload("spinner", "--threads", 2, "--ms", 800, "--in", "random")
-        self.expect_counts(window)
-        blocked = window.blocked().count - window.blocked("pipe").count
-        self.expect_equal("blocked episodes but the gates", 0, blocked, 2)
+        for call in ("random", "zero"):
+            with self.subTest(call):
+                window = self.run_workload("spinner", "--threads", 2, "--ms", 800, "--in", call)
+                self.expect_counts(window)
+                blocked = window.blocked().count - window.blocked("pipe").count
+                self.expect_equal("blocked episodes but the gates", 0, blocked, 2)
 
     def test_yield_is_a_preemption(self):
         """A call of sched_yield that switches is a wait for a CPU; one that does not is nothing."""

@@ -24,13 +24,13 @@ class Session : public ::testing::Test {
  protected:
   void SetUp() override {
     if (auto status = probe_features().require(); !status) GTEST_SKIP() << status.error().message();
-    if (auto session = BpfSession::load(16, probe_features());
+    if (auto session = BpfSession::load({.cgroups = 16}, probe_features());
         !session && session.error().kind() == ErrorKind::Permission) {
       GTEST_SKIP() << session.error().message();
     }
   }
   static BpfSession loaded(std::uint32_t max_cgroups) {
-    auto session = BpfSession::load(max_cgroups, probe_features());
+    auto session = BpfSession::load({.cgroups = max_cgroups}, probe_features());
     EXPECT_TRUE(session) << session.error().message();
     return std::move(*session);
   }

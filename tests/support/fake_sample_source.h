@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,6 +23,17 @@ class FakeSampleSource final : public SampleSource {
     histogram.sum_ns += ns * times;
   }
   void run(std::uint64_t cgroup_id, std::uint64_t ns) { counters_of(cgroup_id).running_ns += ns; }
+  void preempt(std::uint64_t cgroup_id, offcpud_taker by, std::uint64_t times = 1) {
+    counters_of(cgroup_id).preemptions[by] += times;
+  }
+  void wake(std::uint64_t cgroup_id, offcpud_waker from, std::uint64_t times = 1) {
+    counters_of(cgroup_id).wakeups[from] += times;
+  }
+  // Lifetime of ended threads that was in no counter; may be negative.
+  void leave_out(std::uint64_t cgroup_id, std::int64_t ns) {
+    counters_of(cgroup_id).unaccounted_ns += static_cast<std::uint64_t>(ns);
+  }
+  void set_walk(std::shared_ptr<const ThreadWalk> walk) { walk_ = std::move(walk); }
   void miss_cgroup_changes() { missed_changes_ = true; }
   void fail_next_read(Error error) { failure_ = std::move(error); }
   [[nodiscard]] const std::vector<std::uint64_t>& closed() const { return closed_; }
@@ -35,9 +48,21 @@ class FakeSampleSource final : public SampleSource {
     sample.missed_cgroup_changes = std::exchange(missed_changes_, false);
     for (const auto& [id, counters] : counters_) sample.cgroups.push_back(reading(id, counters));
     sample.closed = std::exchange(closing_, {});
+    sample.walk = walk_;
     return sample;
   }
 
+  Result<std::vector<WaitReport>> describe(const ThreadWalk& /*walk*/,
+                                           std::span<const std::uint32_t> tids) override {
+    std::vector<WaitReport> reports;
+    for (const std::uint32_t tid : tids) {
+      if (const auto found = waits.find(tid); found != waits.end()) {
+        reports.push_back(found->second);
+      }
+    }
+    return reports;
+  }
+  void watch_stalls(const StallFilter& filter) override { watched = filter; }
   void close(std::span<const std::uint64_t> cgroup_ids) override {
     for (const std::uint64_t id : cgroup_ids) {
       const auto found = counters_.find(id);
@@ -52,6 +77,9 @@ class FakeSampleSource final : public SampleSource {
   struct Counters {
     std::uint32_t place = 0;
     std::uint64_t running_ns = 0;
+    std::array<std::uint64_t, OFFCPUD_TAKERS> preemptions{};
+    std::array<std::uint64_t, OFFCPUD_WAKERS> wakeups{};
+    std::uint64_t unaccounted_ns = 0;
     std::map<offcpud_hist_kind, LatencyHistogram> histograms;
   };
 
@@ -66,6 +94,9 @@ class FakeSampleSource final : public SampleSource {
     reading.cgroup_id = id;
     reading.place = counters.place;
     reading.running_ns = counters.running_ns;
+    reading.preemptions = counters.preemptions;
+    reading.wakeups = counters.wakeups;
+    reading.unaccounted_ns = counters.unaccounted_ns;
     for (const auto& [kind, histogram] : counters.histograms) {
       reading.histograms[kind] = std::make_unique<LatencyHistogram>(histogram);
     }
@@ -73,11 +104,15 @@ class FakeSampleSource final : public SampleSource {
   }
 
   std::map<std::uint64_t, Counters> counters_;
+  std::shared_ptr<const ThreadWalk> walk_;
   std::optional<Error> failure_;
   bool missed_changes_ = false;
   std::vector<CgroupReading> closing_;
   std::vector<std::uint64_t> closed_;
   std::uint32_t next_place_ = 1;
+
+  StallFilter watched;
+  std::map<std::uint32_t, WaitReport> waits;  // what describe() finds, by tid
 };
 
 }  // namespace offcpud

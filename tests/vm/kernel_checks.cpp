@@ -75,7 +75,7 @@ void check_attach_cycles(const FeatureReport& features) {
   });
   unsigned cycles = 0;
   for (; cycles < kAttachCycles; ++cycles) {
-    auto session = BpfSession::load(64, features);
+    auto session = BpfSession::load({.cgroups = 64}, features);
     if (!session || !session->attach()) break;
     sleep_for(5ms);
   }

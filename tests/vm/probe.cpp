@@ -14,7 +14,7 @@ namespace {
 void check_supported(const FeatureReport& features) {
   const BpfObjects before = bpf_objects();
   {
-    BpfSession session = must(BpfSession::load(64, features), "load");
+    BpfSession session = must(BpfSession::load({.cgroups = 64}, features), "load");
     check(true, "load", "all programs are accepted");
     check_instructions(session);
     const auto attached = session.attach();

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two processes hand a token back and forth `count` times, over a pair of pipes, a socket pair or a
-// pair of eventfds, on one CPU or two, each in a cgroup of its own if asked. Truth: no side can go
-// on before the other has written, so each blocks about `count` times, for microseconds.
+// Two processes hand a token back and forth `count` times, over a pair of pipes, a socket pair, a
+// pair of eventfds or UDP over the loopback device, on one CPU or two, each in a cgroup of its own
+// if asked. Truth: no side can go on before the other has written, so each blocks about `count`
+// times, for microseconds.
+#include <netinet/in.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -15,6 +17,26 @@ namespace {
 struct Ends {
   int read[2], write[2];  // by member
 };
+
+// Two UDP sockets, each connected to the other.
+Ends open_udp() {
+  int sockets[2];
+  sockaddr_in addresses[2] = {};
+  for (int i = 0; i < 2; ++i) {
+    sockets[i] = ::socket(AF_INET, SOCK_DGRAM, 0);
+    addresses[i].sin_family = AF_INET;
+    addresses[i].sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    auto* address = reinterpret_cast<sockaddr*>(&addresses[i]);
+    socklen_t length = sizeof addresses[i];
+    if (::bind(sockets[i], address, length) != 0) fail("bind");
+    ::getsockname(sockets[i], address, &length);
+  }
+  for (int i = 0; i < 2; ++i) {
+    const auto* other = reinterpret_cast<const sockaddr*>(&addresses[1 - i]);
+    if (::connect(sockets[i], other, sizeof addresses[0]) != 0) fail("connect");
+  }
+  return {{sockets[0], sockets[1]}, {sockets[0], sockets[1]}};
+}
 
 Ends open_ends(const std::string& kind) {
   int ab[2], ba[2];
@@ -30,6 +52,7 @@ Ends open_ends(const std::string& kind) {
     const int a = ::eventfd(0, 0), b = ::eventfd(0, 0);
     return {{a, b}, {b, a}};
   }
+  if (kind == "udp") return open_udp();
   fail("unknown kind " + kind);
 }
 

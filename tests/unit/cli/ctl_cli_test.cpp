@@ -33,6 +33,17 @@ TEST(CtlCommandLine, StatusTakesAnAddress) {
   EXPECT_TRUE(options->json);
 }
 
+TEST(CtlCommandLine, StallsAreThoseInProgressUnlessSaidOtherwise) {
+  const auto options = parse({"stalls"});
+  ASSERT_TRUE(options) << options.error().message();
+  EXPECT_EQ(options->command, CtlCommand::ShowStalls);
+  EXPECT_EQ(options->server, (ListenAddress{"127.0.0.1", 19435, ""}));
+  EXPECT_EQ(options->state, "in_progress");
+  EXPECT_EQ(parse({"stalls", "--all"})->state, "");
+  EXPECT_EQ(parse({"stalls", "--state", "ended"})->state, "ended");
+  EXPECT_TRUE(parse({"stalls", "--json", "--server", "unix:/x"})->json);
+}
+
 TEST(CtlCommandLine, TopTakesWhatToShow) {
   const auto plain = parse({"top"});
   ASSERT_TRUE(plain) << plain.error().message();
@@ -90,6 +101,9 @@ TEST(CtlCommandLine, UsageErrorsPointAtTheHelp) {
       {"check-config", "--config", ""},
       {"check-config", "--listen", "a:1"},
       {"status", "check-config"},
+      {"stalls", "--state", "open"},
+      {"stalls", "--state", "ended", "--all"},
+      {"status", "--all"},
       {"top", "--cpu", "x"},
       {"top", "--pid", "-1"},
       {"top", "--limit", ""},

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <span>
 #include <sstream>
 #include <string>
+#include <string_view>
 
 #include "export/self_metrics.h"
 #include "histogram/hist_kind.h"
@@ -22,10 +24,10 @@ std::string names(std::string_view separated) {
   return out;
 }
 
-std::string kinds(std::size_t first, std::size_t end) {
+std::string values(std::span<const std::string_view> values) {
   std::string out;
-  for (std::size_t kind = first; kind < end; ++kind) {
-    out += (kind == first ? "`" : ", `") + std::string(kHistKindNames[kind]) + "`";
+  for (const std::string_view value : values) {
+    out.append(out.empty() ? "`" : ", `").append(value).append("`");
   }
   return out;
 }
@@ -41,9 +43,14 @@ std::string document() {
     out.append("| `").append(def.name).append("` | ").append(metric_type_name(def.type));
     out.append(" | ").append(names(def.labels)).append(" | ").append(def.help).append(" |\n");
   }
-  out += "\n`reason` is one of " + kinds(0, OFFCPUD_BLOCKED_KINDS) + ".\n\n";
-  out += "`cause` of `offcpud_runqueue_wait_seconds` is one of " +
-         kinds(OFFCPUD_BLOCKED_KINDS, OFFCPUD_HIST_KINDS) + ".\n";
+  const std::span<const std::string_view> kinds = kHistKindNames;
+  out += "\n`reason` is one of " + values(kinds.first(OFFCPUD_BLOCKED_KINDS)) + ".\n\n";
+  out += "`cause` of a run-queue wait is one of " + values(kinds.subspan(OFFCPUD_BLOCKED_KINDS)) +
+         ", `by` of `offcpud_preemptions_total` one of " + values(kTakerNames) +
+         ", `from` of `offcpud_wakeups_total` one of " + values(kWakerNames) + ".\n\n";
+  out +=
+      "`over` is one of the durations of the option `stalls.over`: whole seconds as `60s`, others\n"
+      "as `250ms`.\n";
   return out;
 }
 

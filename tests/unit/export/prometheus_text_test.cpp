@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -148,7 +149,7 @@ TEST(PrometheusText, FourteenBucketsAreEverySecondOfTwentyEight) {
   };
   const auto fine = counted(render(hostile_view(), 28));
   const auto coarse = counted(render(hostile_view(), 14));
-  EXPECT_EQ(fine.size() - coarse.size(), 5U * 14);
+  EXPECT_EQ(fine.size() - coarse.size(), 7U * 14);
   for (const auto& [series, value] : coarse) {
     ASSERT_TRUE(fine.contains(series)) << series;
     EXPECT_EQ(fine.at(series), value) << series;
@@ -166,6 +167,101 @@ TEST(PrometheusText, AnEmptyViewStillHasItsTotals) {
   EXPECT_THAT(text, HasSubstr("\noffcpud_series 0\n"));
   EXPECT_THAT(text, HasSubstr("\noffcpud_last_pass_timestamp_seconds 0\n"));
   EXPECT_THAT(text, Not(HasSubstr("offcpud_map_entries")));
+}
+
+TEST(PrometheusText, BeforeTheFirstWalkThereAreNoGauges) {
+  const std::string text = render(view_with(histogram_of({1})));
+  EXPECT_THAT(text, HasSubstr("offcpud_wakeups_total{cgroup=\"/a\",from=\"interrupt\"} 0\n"));
+  for (const char* gauge :
+       {"offcpud_blocked_threads", "offcpud_oldest_blocked_seconds", "offcpud_stalled_threads",
+        "offcpud_oldest_runnable_seconds", "offcpud_unaccounted_ratio",
+        "offcpud_running_deviation_ratio", "offcpud_thread_walk_passes", "offcpud_process_"}) {
+    EXPECT_THAT(text, Not(HasSubstr(gauge)));
+  }
+}
+
+std::shared_ptr<const View> view_with(WaitsInProgress waits,
+                                      const std::shared_ptr<const LatencyHistogram>& disk) {
+  auto view = std::make_shared<View>(*view_with(disk));
+  view->stall_bounds = {std::chrono::seconds(1), std::chrono::minutes(1)};
+  view->subjects.front().in_progress = std::make_shared<const WaitsInProgress>(waits);
+  return view;
+}
+
+TEST(PrometheusText, AReasonKeepsItsGaugesWhenNobodyIsBlockedAnyMore) {
+  const std::string text = render(view_with(WaitsInProgress{}, histogram_of({1})));
+  EXPECT_THAT(text, HasSubstr("offcpud_blocked_threads{cgroup=\"/a\",reason=\"disk\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("offcpud_oldest_blocked_seconds{cgroup=\"/a\",reason=\"disk\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("stalled_threads{cgroup=\"/a\",reason=\"disk\",over=\"60s\"} 0\n"));
+  EXPECT_THAT(text, Not(HasSubstr("reason=\"lock\"")));
+}
+
+TEST(PrometheusText, ABlockInProgressShowsBeforeAnyHasEnded) {
+  WaitsInProgress waits;
+  waits.blocked[OFFCPUD_BLOCKED_LOCK] = {
+      .threads = 3, .oldest_ns = 1'000'000'001, .stalled = {1, 0}};
+  const std::string text = render(view_with(waits, nullptr));
+  EXPECT_THAT(text, HasSubstr("offcpud_blocked_threads{cgroup=\"/a\",reason=\"lock\"} 3\n"));
+  EXPECT_THAT(text, HasSubstr("reason=\"lock\"} 1.000000001\n"));
+  EXPECT_THAT(text, HasSubstr("reason=\"lock\",over=\"1s\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("reason=\"lock\",over=\"60s\"} 0\n"));
+  EXPECT_THAT(text, Not(HasSubstr("offcpud_blocked_seconds")));
+}
+
+std::vector<std::string> process_lines(std::vector<ProcessRow> rows) {
+  auto view = std::make_shared<View>();
+  for (ProcessRow& row : rows) {
+    row.oldest_blocked_ns[OFFCPUD_BLOCKED_DISK] = 1'000'000'000;
+  }
+  view->processes = std::move(rows);
+  std::vector<std::string> lines;
+  for (const std::string& line : lines_of(render(view))) {
+    if (line.starts_with("offcpud_process_")) lines.push_back(line);
+  }
+  return lines;
+}
+
+ProcessRow exported_process(std::uint32_t pid, std::string comm) {
+  ProcessRow row;
+  row.pid = pid;
+  row.comm = std::move(comm);
+  row.labels = test::subject_of("/a").labels;
+  row.exported = true;
+  return row;
+}
+
+TEST(PrometheusText, ProcessesAreInTheOrderOfTheirPidsWhateverTheyWait) {
+  const std::vector<std::string> lines = process_lines(
+      {exported_process(30, "c"), exported_process(4, "a"), exported_process(200, "b")});
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_THAT(lines[0], HasSubstr("pid=\"4\",comm=\"a\",cgroup=\"/a\",reason=\"disk\"} 1"));
+  EXPECT_THAT(lines[1], HasSubstr("pid=\"30\""));
+  EXPECT_THAT(lines[2], HasSubstr("pid=\"200\""));
+}
+
+TEST(PrometheusText, APidNamesOneProcess) {
+  ProcessRow earlier = exported_process(4, "same");
+  ProcessRow later = exported_process(4, "same");
+  earlier.start_ns = 1;
+  later.start_ns = 2;
+  later.labels = test::subject_of("/later").labels;
+  const auto lines = process_lines({later, earlier, exported_process(0, "elsewhere")});
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_THAT(lines[0], HasSubstr("cgroup=\"/later\""));
+}
+
+TEST(PrometheusText, CommsAreEscapedAndMadeValidUtf8) {
+  const auto comm = [](const std::string& bytes) {
+    const auto lines = process_lines({exported_process(4, bytes)});
+    if (lines.size() != 1) return "lines: " + std::to_string(lines.size());
+    const std::size_t begin = lines[0].find("comm=");
+    return lines[0].substr(begin, lines[0].find(",cgroup=") - begin);
+  };
+  EXPECT_EQ(comm("kworker/0:1"), R"(comm="kworker/0:1")");
+  EXPECT_EQ(comm("a\"b\\c\nd"), R"(comm="a\"b\\c\nd")");
+  EXPECT_EQ(comm("\xff\xfe"), "comm=\"\ufffd\ufffd\"");
+  EXPECT_EQ(comm("cut \xe4\xb8"), "comm=\"cut \ufffd\"");  // at 15 bytes, say
+  EXPECT_EQ(comm(""), R"(comm="")");
 }
 
 TEST(PrometheusText, SelfMetricsComeLast) {

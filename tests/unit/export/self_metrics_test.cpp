@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "export/process_usage.h"
+#include "offcpud.h"
 
 namespace offcpud {
 namespace {
@@ -47,6 +48,20 @@ TEST(SelfMetrics, AStageExistsFromTheStartAndCounts) {
               HasSubstr("offcpud_pass_duration_seconds_bucket{stage=\"read\",le=\"0.001\"} 0\n"));
   EXPECT_THAT(text,
               HasSubstr("offcpud_pass_duration_seconds_bucket{stage=\"read\",le=\"0.0025\"} 1\n"));
+}
+
+TEST(SelfMetrics, StallsOfEveryReasonThatIsNotIdleProneCountFromZero) {
+  SelfMetrics metrics({"0.1.0", "abc", "6.1.0"});
+  for (const char* reason : {"disk", "lock", "network", "pipe", "kernel", "stopped", "other"}) {
+    EXPECT_THAT(metrics.text(),
+                HasSubstr("offcpud_stalls_total{reason=\"" + std::string(reason) + "\"} 0\n"));
+  }
+  EXPECT_THAT(metrics.text(), Not(HasSubstr("reason=\"poll\"")));
+  metrics.count_stall(OFFCPUD_BLOCKED_DISK);
+  metrics.count_stall(OFFCPUD_BLOCKED_DISK);
+  metrics.count_stall(OFFCPUD_BLOCKED_POLL);  // a rule names it
+  EXPECT_THAT(metrics.text(), HasSubstr("offcpud_stalls_total{reason=\"disk\"} 2\n"));
+  EXPECT_THAT(metrics.text(), HasSubstr("offcpud_stalls_total{reason=\"poll\"} 1\n"));
 }
 
 TEST(SelfMetrics, FeaturesCanBeTurnedOff) {

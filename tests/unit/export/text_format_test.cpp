@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
 
 namespace offcpud {
 namespace {
@@ -27,6 +28,21 @@ TEST(TextFormat, SecondsAreExactAndWithoutTrailingZeros) {
 TEST(TextFormat, SecondsAreExactBeyondTheDigitsOfADouble) {
   EXPECT_EQ(seconds(9'007'199'254'740'993U), "9007199.254740993");
   EXPECT_EQ(seconds(std::numeric_limits<std::uint64_t>::max()), "18446744073.709551615");
+}
+
+TEST(TextFormat, RatiosReadBackAsTheSameDouble) {
+  const auto text = [](double value) {
+    std::string out;
+    append_number(out, value);
+    return out;
+  };
+  EXPECT_EQ(text(0), "0");
+  EXPECT_EQ(text(-0.0), "0");
+  EXPECT_EQ(text(-0.0625), "-0.0625");
+  EXPECT_EQ(text(1e-09), "1e-09");
+  EXPECT_EQ(std::stod(text(1.0 / 3)), 1.0 / 3);
+  EXPECT_EQ(text(std::numeric_limits<double>::quiet_NaN()), "NaN");
+  EXPECT_EQ(text(-std::numeric_limits<double>::infinity()), "-Inf");
 }
 
 TEST(TextFormat, LabelsAreSeparatedAndEscaped) {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "unit/export/view_fixture.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 #include <vector>
+
+#include "pipeline/sample_source.h"
 
 namespace offcpud::test {
 namespace {
@@ -15,6 +18,24 @@ SubjectSeries subject(SubjectLabels labels, std::uint64_t running_ns) {
   series.labels = std::make_shared<const SubjectLabels>(std::move(labels));
   series.running_ns = running_ns;
   return series;
+}
+
+// Two threads blocked in `kind`, one of them for `oldest_ns` and over the first `bounds` bounds.
+std::shared_ptr<const WaitsInProgress> waits_of(std::size_t kind, std::uint64_t oldest_ns,
+                                                std::size_t bounds) {
+  auto waits = std::make_shared<WaitsInProgress>();
+  waits->blocked[kind] = {.threads = 2, .oldest_ns = oldest_ns, .stalled = {}};
+  std::fill_n(waits->blocked[kind].stalled.begin(), bounds, 1);
+  return waits;
+}
+
+ProcessRow process(std::uint32_t pid, std::string comm, const SubjectSeries& subject) {
+  ProcessRow row;
+  row.pid = pid;
+  row.comm = std::move(comm);
+  row.labels = subject.labels;
+  row.exported = true;
+  return row;
 }
 
 }  // namespace
@@ -34,8 +55,25 @@ std::shared_ptr<const LatencyHistogram> histogram_of(std::initializer_list<std::
   return histogram;
 }
 
+namespace {
+
+std::vector<ProcessRow> processes_of(const SubjectSeries& hostile, const SubjectSeries& nginx) {
+  ProcessRow worker = process(4'194'304, "worker\"\\\n\xff", hostile);
+  worker.histograms[OFFCPUD_RUNQ_PREEMPTED] = histogram_of({4'000'000});
+  worker.oldest_blocked_ns[OFFCPUD_BLOCKED_POLL] = 3'000'000'000;
+  ProcessRow server = process(7, "nginx", nginx);
+  server.histograms[OFFCPUD_BLOCKED_DISK] = histogram_of({1'500'000'001});
+  ProcessRow silent = process(8, "not exported", nginx);
+  silent.exported = false;
+  silent.histograms = server.histograms;
+  return {worker, silent, server};
+}
+
+}  // namespace
+
 std::shared_ptr<const View> hostile_view() {
   auto view = std::make_shared<View>();
+  view->stall_bounds = {250ms, 10s, 60s, 90min};
   view->taken_wall = WallTime(1'700'000'000s + 250ms);
 
   SubjectSeries hostile = subject({.cgroup = "/evil\"} 1\\\nup 1/\u00fc\u4e16",
@@ -45,6 +83,9 @@ std::shared_ptr<const View> hostile_view() {
                                    .pod_uid = ""},
                                   1);
   hostile.histograms[OFFCPUD_BLOCKED_LOCK] = histogram_of({1, 953, 954, 1'000'000});
+  hostile.preemptions = {1, 2, 3};
+  hostile.wakeups = {4, 5, 6, 7};
+  hostile.in_progress = waits_of(OFFCPUD_BLOCKED_POLL, 0, 0);
 
   SubjectSeries pod =
       subject({.cgroup = "/kubepods.slice/kubepods-pod1.slice/cri-containerd-0123abcd.scope",
@@ -57,6 +98,10 @@ std::shared_ptr<const View> hostile_view() {
   pod.histograms[OFFCPUD_BLOCKED_DISK] = histogram_of({9'007'199'254'740'993U});
   pod.histograms[OFFCPUD_RUNQ_WAKEUP] = histogram_of({1'000'000'000, 1'000'000'001});
   pod.histograms[OFFCPUD_RUNQ_THROTTLED] = histogram_of({100'000'000});
+  auto pod_waits = std::make_shared<WaitsInProgress>();
+  pod_waits->oldest_runnable_ns = 20'000'001;
+  pod_waits->unaccounted_ratio = -0.0625;
+  pod.in_progress = std::move(pod_waits);
 
   SubjectSeries nginx = subject({.cgroup = "/system.slice/nginx.service",
                                  .slice = "system.slice",
@@ -66,8 +111,17 @@ std::shared_ptr<const View> hostile_view() {
                                 1'500'000'001);
   nginx.histograms[OFFCPUD_BLOCKED_DISK] = histogram_of({1'500'000'001});
   nginx.histograms[OFFCPUD_BLOCKED_OTHER] = std::make_shared<const LatencyHistogram>();
+  auto stuck = std::make_shared<WaitsInProgress>(
+      *waits_of(OFFCPUD_BLOCKED_DISK, 90'061'000'000'007U, view->stall_bounds.size()));
+  stuck->unaccounted_ratio = 0;
+  nginx.in_progress = std::move(stuck);
 
   view->subjects = {hostile, pod, nginx, subject_of("/user.slice")};
+  view->processes = processes_of(hostile, nginx);
+  auto walk = std::make_shared<ThreadWalk>();
+  walk->passes = 3;
+  view->walk = std::move(walk);
+  view->running_deviation_ratio = 1e-05;
   view->losses = {{"clock", 0}, {"subjects_full", 3}};
   view->left_censored = 42;
   view->maps = {{"subjects", 4, 1024}, {"task_states", 300, 65536}};

@@ -17,7 +17,8 @@ std::shared_ptr<const LatencyHistogram> histogram_of(std::initializer_list<std::
 // A subject that has a cgroup path and no other label.
 SubjectSeries subject_of(std::string cgroup);
 
-// Two ordinary subjects, one with hostile label values and one without any episode.
+// Two ordinary subjects, one with hostile label values and one without any episode. Of its
+// processes one is not exported.
 std::shared_ptr<const View> hostile_view();
 
 // Reads the whole text through a buffer of this size.

@@ -11,6 +11,7 @@
 #include "support/fake_clock.h"
 #include "support/fake_sample_source.h"
 #include "support/temp_tree.h"
+#include "support/thread_record.h"
 
 namespace offcpud {
 namespace {
@@ -55,8 +56,10 @@ class PipelineTest : public testing::Test {
   TempTree tree_{{"system.slice/nginx.service/"}, {"user.slice/"}};
   FakeClock clock_;
   FakeSampleSource kernel_;
-  Pipeline pipeline_{
-      kernel_, CgroupIndex(tree_.root()), clock_, {.linger = 60s, .max_series = 100}};
+  Pipeline pipeline_{kernel_,
+                     CgroupIndex(tree_.root()),
+                     clock_,
+                     {.linger = 60s, .max_series = 100, .stall_bounds = {1s, 10s, 60s}}};
 };
 
 constexpr std::uint64_t kShortLived = 1ULL << 40;  // no directory has this inode
@@ -107,6 +110,20 @@ TEST_F(PipelineTest, RestartedUnitKeepsOneSeriesForEver) {
   clock_.advance(300s);
   EXPECT_EQ(count(**pass(), "/system.slice/web.service"), 6U);
   EXPECT_EQ(count(**pass(), "/system.slice/(removed)"), 0U);
+}
+
+TEST_F(PipelineTest, ARestartBetweenTwoPassesStartsTheLingerAnew) {
+  create(kShortLived, "system.slice", "job.service");
+  kernel_.charge(kShortLived, kSleep, 1000, 5);
+  remove(kShortLived);
+  std::ignore = pass();
+  clock_.advance(61s);
+  create(kShortLived + 1, "system.slice", "job.service");
+  kernel_.charge(kShortLived + 1, kSleep, 1000, 1);
+  remove(kShortLived + 1);
+  EXPECT_EQ(count(**pass(), "/system.slice/job.service"), 6U);
+  clock_.advance(61s);
+  EXPECT_EQ(count(**pass(), "/system.slice/(removed)"), 6U);
 }
 
 TEST_F(PipelineTest, RemovedBelowARemovedAncestorMovesUp) {
@@ -203,6 +220,67 @@ TEST_F(PipelineTest, AFailedReadLeavesTheSeriesAsTheyWere) {
   EXPECT_FALSE(pass());
   kernel_.charge(nginx, kSleep, 1000, 1);
   EXPECT_EQ(count(**pass(), "/system.slice/nginx.service"), 3U);
+}
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
+TEST_F(PipelineTest, BeforeTheFirstWalkNothingIsSaidOfWaitsInProgress) {
+  kernel_.charge(tree_.inode("user.slice"), kSleep, 1000);
+  const auto view = pass();
+  EXPECT_EQ(find(**view, "/user.slice")->in_progress, nullptr);
+  EXPECT_EQ((*view)->walk, nullptr);
+  EXPECT_EQ((*view)->running_deviation_ratio, std::nullopt);
+}
+
+TEST_F(PipelineTest, AThreadAsleepSinceBeforeTheDaemonShowsInARowOfItsOwn) {
+  const std::uint64_t nginx = tree_.inode("system.slice/nginx.service");
+  kernel_.set_walk(walk_of({blocked_thread(nginx, OFFCPUD_BLOCKED_DISK, 11 * kSecond)}));
+  const auto view = pass();
+  const SubjectSeries* row = find(**view, "/system.slice/nginx.service");
+  ASSERT_TRUE(row);
+  EXPECT_EQ(row->running_ns, 0U);
+  const BlocksInProgress& disk = row->in_progress->blocked[OFFCPUD_BLOCKED_DISK];
+  EXPECT_EQ(disk.threads, 1U);
+  EXPECT_EQ(disk.oldest_ns, 11 * kSecond);
+  EXPECT_EQ(disk.stalled[1], 1U);
+  EXPECT_EQ((*view)->stall_bounds.size(), 3U);
+
+  kernel_.set_walk(walk_of({}));  // it ended
+  EXPECT_FALSE(find(**pass(), "/system.slice/nginx.service"));
+}
+
+TEST_F(PipelineTest, ACgroupThatOnlySleepsIsNamedByAWalk) {
+  tree_.put({{"late.slice/"}});  // no event told of it, and nothing is ever charged to it
+  const std::uint64_t late = tree_.inode("late.slice");
+  kernel_.set_walk(walk_of({blocked_thread(late, OFFCPUD_BLOCKED_POLL, kSecond),
+                            blocked_thread(kShortLived, OFFCPUD_BLOCKED_POLL, kSecond)}));
+  const auto view = pass();
+  EXPECT_TRUE(find(**view, "/late.slice"));
+  EXPECT_TRUE(find(**view, "(unknown)"));
+}
+
+TEST_F(PipelineTest, TheUnaccountedRatioIsThatOfTheTimeBetweenTwoWalks) {
+  const std::uint64_t nginx = tree_.inode("system.slice/nginx.service");
+  const auto ratio = [&](const View& view) {
+    return find(view, "/system.slice/nginx.service")->in_progress->unaccounted_ratio;
+  };
+  offcpud_thread thread = blocked_thread(nginx, OFFCPUD_BLOCKED_DISK, kSecond);
+  kernel_.set_walk(walk_of({thread}));
+  EXPECT_EQ(ratio(**pass()), std::nullopt);
+
+  // 9 s pass: its block of 6 s in all ends, 2 s get lost, and the next block is 2 s old.
+  kernel_.charge(nginx, OFFCPUD_BLOCKED_DISK, 6 * kSecond);
+  EXPECT_EQ(ratio(**pass()), std::nullopt);  // still the same walk
+  thread.since_ns = thread.now_ns - 2 * kSecond;
+  thread.unaccounted_ns = 2 * kSecond;
+  const auto second = walk_of({thread});
+  kernel_.set_walk(second);
+  const auto view = pass();
+  EXPECT_DOUBLE_EQ(ratio(**view).value(), 2.0 / 9);
+  EXPECT_EQ((*view)->walk, second);
+  EXPECT_NE((*view)->previous_walk, nullptr);
+  kernel_.run(nginx, 5);
+  EXPECT_DOUBLE_EQ(ratio(**pass()).value(), 2.0 / 9);  // until the next walk
 }
 
 // The invariants that hang on nothing: totals never fall, nothing is counted twice or lost, and no

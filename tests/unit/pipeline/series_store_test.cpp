@@ -111,6 +111,65 @@ TEST_F(SeriesStoreTest, FoldKeepsTotals) {
   EXPECT_EQ(store_.histogram_series(), 1U);
 }
 
+TEST_F(SeriesStoreTest, PreemptionsAndWakeupsFollowRunningTime) {
+  kernel_.run(1, 50);
+  kernel_.preempt(1, OFFCPUD_BY_KERNEL, 2);
+  kernel_.wake(1, OFFCPUD_FROM_INTERRUPT, 3);
+  pass({{1, "/u"}});
+  pass({{1, "/u"}});
+  kernel_.wake(2, OFFCPUD_FROM_INTERRUPT, 4);  // restarted
+  kernel_.close(std::array<std::uint64_t, 1>{1});
+  pass({{1, "/u"}, {2, "/u"}});
+  const SubjectSeries& series = store_.series().at("/u");
+  EXPECT_EQ(series.preemptions, (std::array<std::uint64_t, OFFCPUD_TAKERS>{0, 0, 2}));
+  EXPECT_EQ(series.wakeups, (std::array<std::uint64_t, OFFCPUD_WAKERS>{0, 0, 0, 7}));
+
+  store_.fold("/u", "/(removed)");
+  EXPECT_EQ(store_.series().at("/(removed)").preemptions[OFFCPUD_BY_KERNEL], 2U);
+  EXPECT_EQ(store_.series().at("/(removed)").wakeups[OFFCPUD_FROM_INTERRUPT], 7U);
+}
+
+TEST_F(SeriesStoreTest, CountersThatDoNotFitAreSummedInOther) {
+  store_.set_max_series(1);
+  kernel_.wake(1, OFFCPUD_FROM_KERNEL);
+  kernel_.wake(2, OFFCPUD_FROM_KERNEL);
+  kernel_.preempt(3, OFFCPUD_BY_SAME_CGROUP, 5);
+  pass({{1, "/1"}, {2, "/2"}, {3, "/3"}});
+  EXPECT_EQ(store_.series().size(), 2U);
+  EXPECT_EQ(store_.series().at("(other)").wakeups[OFFCPUD_FROM_KERNEL], 1U);
+  EXPECT_EQ(store_.series().at("(other)").preemptions[OFFCPUD_BY_SAME_CGROUP], 5U);
+}
+
+TEST_F(SeriesStoreTest, WhatIsAccountedForKeepsItsPathWhereverItsSeriesGo) {
+  store_.set_max_series(1);
+  kernel_.run(1, 10);
+  kernel_.run(2, 20);
+  kernel_.charge(2, kSleep, 1000, 2);
+  kernel_.leave_out(2, 7);
+  pass({{1, "/1"}, {2, "/2"}});  // "/2" has no room
+  AccountedByPath accounted = store_.take_accounted();
+  EXPECT_EQ(accounted.at("/1").accounted_ns, 10U);
+  EXPECT_EQ(accounted.at("/2").accounted_ns, 2020U);
+  EXPECT_EQ(accounted.at("/2").unaccounted_ns, 7U);
+  EXPECT_FALSE(accounted.contains("(other)"));
+
+  kernel_.leave_out(2, -9);  // counted twice
+  pass({{1, "/1"}, {2, "/2"}});
+  accounted = store_.take_accounted();
+  EXPECT_EQ(accounted.size(), 1U);
+  EXPECT_EQ(static_cast<std::int64_t>(accounted.at("/2").unaccounted_ns), -9);
+}
+
+TEST_F(SeriesStoreTest, WhatIsAccountedForDoesNotOutliveItsPath) {
+  store_.set_max_series(1);
+  kernel_.run(1, 10);
+  kernel_.run(2, 20);
+  kernel_.close(std::array<std::uint64_t, 1>{2});
+  pass({{1, "/1"}, {2, "/2"}});
+  store_.fold("/1", "/(removed)");
+  EXPECT_TRUE(store_.take_accounted().empty());
+}
+
 TEST_F(SeriesStoreTest, PublishedHistogramsDoNotChange) {
   kernel_.charge(1, kSleep, 1000, 4);
   pass({{1, "/1"}});

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Who took the CPU, and who woke. */
+#ifndef OFFCPUD_BLAME_BPF_H
+#define OFFCPUD_BLAME_BPF_H
+
+#include "maps.bpf.h"
+
+/* Whether the wakeup comes from an interrupt or a softirq: then `current` is just whom it hit. The
+ * count is a per-CPU variable, which is found from another one of this CPU, its run queue, because
+ * the address of variables is to be had only where the kernel has CONFIG_KALLSYMS_ALL. */
+static __always_inline bool in_interrupt(struct task_struct *current)
+{
+	void *rq = current->se.cfs_rq->rq;
+	int count = 0;
+
+	if (CAN_CAST) /* upid: a structure that begins with an int */
+		count = CAST(rq + preempt_count_at, struct upid)->nr;
+	else if (read_files)
+		bpf_probe_read_kernel(&count, sizeof(count), rq + preempt_count_at);
+	return count & (HARDIRQ_NMI_MASK | SOFTIRQ_OFFSET);
+}
+
+static __always_inline bool same_cgroup(struct task_struct *one, struct task_struct *other)
+{
+	return one->cgroups->dfl_cgrp == other->cgroups->dfl_cgrp;
+}
+
+static __always_inline __u32 taker_of(struct task_struct *task, struct task_struct *other)
+{
+	if (other->flags & PF_KTHREAD)
+		return OFFCPUD_BY_KERNEL;
+	return same_cgroup(task, other) ? OFFCPUD_BY_SAME_CGROUP : OFFCPUD_BY_OTHER_CGROUP;
+}
+
+static __always_inline void copy_comm(char *comm, struct task_struct *task)
+{
+	if (CAN_CAST) {
+		struct timespec64 *words = CAST(task->comm, struct timespec64);
+
+		((__u64 *)comm)[0] = words->tv_sec;
+		((__u64 *)comm)[1] = words->tv_nsec;
+	} else if (read_files) {
+		bpf_probe_read_kernel(comm, OFFCPUD_COMM, task->comm);
+	} else {
+		comm[0] = 0;
+	}
+}
+
+static __always_inline void remember_taker(struct taker *taker, struct task_struct *other, __u32 by)
+{
+	taker->by = by;
+	taker->tid = other->pid;
+	copy_comm(taker->comm, other);
+}
+
+/* The idle task wakes nobody on its own account: it runs what interrupts left to do. */
+static __always_inline void remember_waker(struct task_struct *task, struct thread *thread)
+{
+	struct task_struct *waker = bpf_get_current_task_btf();
+
+	if (!waker->pid || in_interrupt(waker)) {
+		thread->waker = OFFCPUD_FROM_INTERRUPT;
+		thread->waker_tid = 0;
+		return;
+	}
+	thread->waker_tid = waker->pid;
+	if (waker->flags & PF_KTHREAD)
+		thread->waker = OFFCPUD_FROM_KERNEL;
+	else
+		thread->waker = same_cgroup(task, waker) ? OFFCPUD_FROM_SAME_CGROUP
+							 : OFFCPUD_FROM_OTHER_CGROUP;
+}
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What certain blocked threads wait for, looked up when the daemon asks: lines of text, a keyword
+ * and its values each. Read by daemon/kernel/wait_details.cpp. */
+#ifndef OFFCPUD_DESCRIBE_BPF_H
+#define OFFCPUD_DESCRIBE_BPF_H
+
+#include <bpf/bpf_endian.h>
+
+#include "maps.bpf.h"
+
+#define STACK_FRAMES 64
+
+/* The threads asked about. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 256);
+	__type(key, __u32);  /* tid, initial namespace */
+	__type(value, __u8); /* nothing */
+} asked SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64[STACK_FRAMES]);
+} stack_frames SEC(".maps");
+
+static __always_inline bool is_asked(struct task_struct *task)
+{
+	__u32 tid = task->pid;
+
+	return bpf_map_lookup_elem(&asked, &tid);
+}
+
+/* A block is named by its thread and its beginning. */
+static __always_inline __u64 blocked_since(struct task_struct *task)
+{
+	struct thread *thread = bpf_task_storage_get(&threads, task, 0, 0);
+
+	if (!thread)
+		return 0;
+	if (thread->state == THREAD_BLOCKED)
+		return thread->since_ns;
+	return thread->state == THREAD_SEEDED_WAITING ? thread->asleep_ns : 0;
+}
+
+/* The kernel names the functions itself (%pB), so nobody needs to read its symbols. */
+SEC("iter/task")
+int describe_stacks(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct seq_file *seq = ctx->meta->seq;
+	__u32 zero = 0;
+	__u64 since_ns, *frames;
+	long bytes;
+
+	if (!task || !is_asked(task))
+		return 0;
+	since_ns = blocked_since(task);
+	frames = bpf_map_lookup_elem(&stack_frames, &zero);
+	if (!since_ns || !frames)
+		return 0;
+	BPF_SEQ_PRINTF(seq, "thread %u %llu\n", task->pid, since_ns);
+	bytes = bpf_get_task_stack(task, frames, STACK_FRAMES * sizeof(__u64), 0);
+	for (int i = 0; i < STACK_FRAMES && (i + 1) * (long)sizeof(__u64) <= bytes; i++)
+		BPF_SEQ_PRINTF(seq, "frame %pB\n", (void *)frames[i]);
+	return 0;
+}
+
+static __always_inline void describe_syscall(struct seq_file *seq, struct task_struct *task)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	if ((int)regs->orig_ax < 0)
+		return; /* in none: an exception */
+	if (task->thread_info.status & TS_COMPAT)
+		BPF_SEQ_PRINTF(seq, "compat %d %llx %llx %llx %llx %llx %llx\n", (int)regs->orig_ax,
+			       regs->bx, regs->cx, regs->dx, regs->si, regs->di, regs->bp);
+	else
+		BPF_SEQ_PRINTF(seq, "syscall %d %llx %llx %llx %llx %llx %llx\n",
+			       (int)regs->orig_ax, regs->di, regs->si, regs->dx, regs->r10,
+			       regs->r8, regs->r9);
+}
+
+/* A rt_mutex has its owner in the kernel: PI futexes, and every lock under PREEMPT_RT. The lowest
+ * bit says that there are waiters (kernel/locking/rtmutex_common.h). */
+static __always_inline void describe_owner(struct seq_file *seq, struct task_struct *task)
+{
+	struct rt_mutex_waiter *waiter = task->pi_blocked_on;
+	unsigned long owner;
+	int tid = 0;
+
+	if (!read_files || !waiter)
+		return;
+	owner = (unsigned long)BPF_CORE_READ(waiter, lock, owner) & ~1UL;
+	bpf_probe_read_kernel(&tid, sizeof(tid),
+			      (void *)owner + bpf_core_field_offset(struct task_struct, pid));
+	if (tid)
+		BPF_SEQ_PRINTF(seq, "owner %d\n", tid);
+}
+
+/* Reading the word may fault, and a fault wants the lock of the address space. In a process that
+ * hangs, that lock may be what it hangs on; then the daemon must not hang on it too. */
+static __always_inline void describe_futex(struct seq_file *seq, struct task_struct *task)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	unsigned long number = regs->orig_ax;
+	bool compat = task->thread_info.status & TS_COMPAT;
+	__u32 word = 0;
+
+	if (number >= OFFCPUD_SYSCALLS || !task->mm ||
+	    task->mm->mmap_lock.count.counter & RWSEM_BUSY)
+		return;
+	if ((compat ? compat_syscall_class[number] : syscall_class[number]) != OFFCPUD_CLASS_FUTEX)
+		return;
+	if (!bpf_copy_from_user_task(&word, sizeof(word), (void *)(compat ? regs->bx : regs->di),
+				     task, 0))
+		BPF_SEQ_PRINTF(seq, "word %x\n", word);
+}
+
+SEC("iter.s/task")
+int describe_calls(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct seq_file *seq = ctx->meta->seq;
+	__u64 since_ns;
+
+	if (!task || !is_asked(task) || task->flags & PF_KTHREAD)
+		return 0;
+	since_ns = blocked_since(task);
+	if (!since_ns)
+		return 0;
+	BPF_SEQ_PRINTF(seq, "thread %u %llu\n", task->pid, since_ns);
+	describe_syscall(seq, task);
+	describe_owner(seq, task);
+	describe_futex(seq, task);
+	return 0;
+}
+
+static __always_inline void describe_socket(struct seq_file *seq, struct sock *sk)
+{
+	struct sock_common *common = &sk->__sk_common;
+	__u16 remote_port = bpf_ntohs(common->skc_dport);
+	const __u32 *local = common->skc_v6_rcv_saddr.in6_u.u6_addr32;
+	const __u32 *remote = common->skc_v6_daddr.in6_u.u6_addr32;
+
+	BPF_SEQ_PRINTF(seq, "socket %u %u %u %u %u %u", common->skc_family, sk->sk_type,
+		       sk->sk_protocol, common->skc_state, common->skc_num, remote_port);
+	if (common->skc_family == AF_INET)
+		BPF_SEQ_PRINTF(seq, " %08x %08x", bpf_ntohl(common->skc_rcv_saddr),
+			       bpf_ntohl(common->skc_daddr));
+	else if (common->skc_family == AF_INET6)
+		BPF_SEQ_PRINTF(seq, " %08x%08x%08x%08x %08x%08x%08x%08x", bpf_ntohl(local[0]),
+			       bpf_ntohl(local[1]), bpf_ntohl(local[2]), bpf_ntohl(local[3]),
+			       bpf_ntohl(remote[0]), bpf_ntohl(remote[1]), bpf_ntohl(remote[2]),
+			       bpf_ntohl(remote[3]));
+	BPF_SEQ_PRINTF(seq, "\n");
+}
+
+/* The descriptor to describe; the walk is limited to its thread. */
+__u32 asked_fd = 0;
+
+SEC("iter/task_file")
+int describe_file(struct bpf_iter__task_file *ctx)
+{
+	struct seq_file *seq = ctx->meta->seq;
+	struct file *file = ctx->file;
+	struct inode *inode;
+	struct socket *socket;
+	char path[256];
+
+	if (!file || !ctx->task || ctx->fd != asked_fd)
+		return 0;
+	inode = file->f_inode;
+	if (bpf_d_path(&file->f_path, path, sizeof(path)) > 0)
+		BPF_SEQ_PRINTF(seq, "file %s\n", path);
+	if ((inode->i_mode & S_IFMT) == S_IFBLK)
+		BPF_SEQ_PRINTF(seq, "device %u\n", inode->i_rdev);
+	else
+		BPF_SEQ_PRINTF(seq, "device %u %s\n", inode->i_sb->s_dev, inode->i_sb->s_id);
+	socket = bpf_sock_from_file(file);
+	if (socket && socket->sk)
+		describe_socket(seq, socket->sk);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Histograms of processes: whose a thread is, and their coming and going. */
+#ifndef OFFCPUD_PROCESS_BPF_H
+#define OFFCPUD_PROCESS_BPF_H
+
+#include "maps.bpf.h"
+
+/* A process with no histogram and no thread yet; 0 if there is no room. */
+static __always_inline __u32 new_process(struct task_struct *leader)
+{
+	struct offcpud_process *process;
+	__u32 index;
+
+	if (bpf_map_pop_elem(&free_processes, &index))
+		return 0;
+	process = bpf_map_lookup_elem(&processes, &index);
+	if (!process)
+		return 0;
+	process->threads = 0;
+	process->start_ns = leader->start_boottime;
+	process->tgid = leader->tgid;
+	return index;
+}
+
+static __always_inline bool is_process_of(__u32 index, struct task_struct *leader)
+{
+	struct offcpud_process *process = bpf_map_lookup_elem(&processes, &index);
+
+	return process && process->tgid == leader->tgid &&
+	       process->start_ns == leader->start_boottime;
+}
+
+/* The process of a group of threads, kept with its leader. A thread that calls execve becomes the
+ * leader (fs/exec.c, de_thread) and brings along what it had as a mere thread. */
+static __always_inline __u32 process_of_group(struct task_struct *leader, struct thread *thread)
+{
+	__u32 known = thread->group_process, index;
+
+	if (known && is_process_of(known, leader))
+		return known;
+	index = thread->process;
+	if (index && is_process_of(index, leader))
+		return index;
+	index = new_process(leader);
+	if (!index)
+		return 0;
+	if (__sync_val_compare_and_swap(&thread->group_process, known, index) == known)
+		return index;
+	/* Another CPU was first. */
+	bpf_map_push_elem(&free_processes, &index, BPF_ANY);
+	return thread->group_process;
+}
+
+/* Makes a thread one of its process's. Called at a fork and by the walk; at an event only for a
+ * thread that both have missed. */
+static __noinline __u32 join_process(struct task_struct *task, struct thread *thread)
+{
+	struct task_struct *leader;
+	struct offcpud_process *process;
+	struct thread *first;
+	__u32 index = 0;
+
+	if (!task || !thread)
+		return 0;
+	leader = task->group_leader;
+	first = thread;
+	if (leader && leader->pid != task->pid)
+		first = bpf_task_storage_get(&threads, leader, 0, create_flags);
+	if (leader && first)
+		index = process_of_group(leader, first);
+	process = bpf_map_lookup_elem(&processes, &index);
+	if (!index || !process) {
+		thread->process = NO_PROCESS;
+		return lose(OFFCPUD_LOSS_PROCESSES_FULL);
+	}
+	if (__sync_val_compare_and_swap(&thread->process, 0, index) == 0)
+		__sync_fetch_and_add(&process->threads, 1);
+	return 0;
+}
+
+/* A thread is over. With the last one its process's place and histograms are free again: nobody is
+ * left who could charge them. */
+static __noinline int leave_process(struct thread *thread)
+{
+	struct offcpud_process *process;
+	__u32 index, hist;
+
+	if (!thread)
+		return 0;
+	index = thread->process;
+	process = bpf_map_lookup_elem(&processes, &index);
+	if (!index || !process || __sync_fetch_and_add(&process->threads, -1) != 1)
+		return 0;
+	process->tgid = 0;
+	for (__u32 kind = 0; kind < OFFCPUD_HIST_KINDS; kind++) {
+		hist = process->hists[kind];
+		process->hists[kind] = 0;
+		if (hist && hist != OFFCPUD_NO_HIST)
+			bpf_map_push_elem(&free_process_hists, &hist, BPF_ANY);
+	}
+	bpf_map_push_elem(&free_processes, &index, BPF_ANY);
+	return 0;
+}
+
+/* The first wait of a kind. */
+static __noinline __u32 new_process_hist(struct offcpud_process *process, __u32 kind)
+{
+	__u32 hist, none = 0;
+	struct offcpud_hist *empty = bpf_map_lookup_elem(&process_hists, &none);
+
+	if (!process || !empty || kind >= OFFCPUD_HIST_KINDS)
+		return OFFCPUD_NO_HIST;
+	if (bpf_map_pop_elem(&free_process_hists, &hist)) {
+		process->hists[kind] = OFFCPUD_NO_HIST;
+		lose(OFFCPUD_LOSS_PROCESSES_FULL);
+		return OFFCPUD_NO_HIST;
+	}
+	bpf_map_update_elem(&process_hists, &hist, empty, BPF_EXIST);
+	if (__sync_val_compare_and_swap(&process->hists[kind], 0, hist) == 0)
+		return hist;
+	bpf_map_push_elem(&free_process_hists, &hist, BPF_ANY);
+	return process->hists[kind];
+}
+
+static __always_inline void charge_process(struct task_struct *task, struct thread *thread,
+					   __u32 kind, __u32 slot, __u64 ns)
+{
+	struct offcpud_process *process;
+	struct offcpud_hist *hist;
+	__u32 index = thread->process, place;
+
+	if (!index) {
+		join_process(task, thread);
+		index = thread->process;
+	}
+	process = bpf_map_lookup_elem(&processes, &index);
+	if (!process || kind >= OFFCPUD_HIST_KINDS || slot >= OFFCPUD_SLOTS)
+		return;
+	place = process->hists[kind];
+	if (!place)
+		place = new_process_hist(process, kind);
+	hist = bpf_map_lookup_elem(&process_hists, &place);
+	if (!hist)
+		return;
+	__sync_fetch_and_add(&hist->slots[slot], 1);
+	__sync_fetch_and_add(&hist->sum_ns, ns);
+}
+
+#endif

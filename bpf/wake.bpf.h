@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A block ends, or a new thread is queued. */
+#ifndef OFFCPUD_WAKE_BPF_H
+#define OFFCPUD_WAKE_BPF_H
+
+#include "blame.bpf.h"
+#include "subject.bpf.h"
+#include "switch.bpf.h"
+
+/* A block that the daemon wants to hear of is over. */
+static __noinline int tell_stall_end(struct task_struct *task, struct thread *thread,
+				     __u64 since_ns, __u64 now)
+{
+	struct offcpud_stall_end *end;
+
+	if (!task || !thread)
+		return 0;
+	end = bpf_ringbuf_reserve(&stall_ends, sizeof(*end), 0);
+	if (!end)
+		return lose(OFFCPUD_LOSS_STALL_END);
+	end->since_ns = since_ns;
+	end->ended_ns = now;
+	end->cgroup_id = task->cgroups->dfl_cgrp->kn->id;
+	end->tid = task->pid;
+	end->tgid = task->tgid;
+	end->kind = thread->state == THREAD_BLOCKED ? thread->kind : thread->seeded_kind;
+	end->waker = thread->waker;
+	end->waker_tid = thread->waker_tid;
+	end->reserved = 0;
+	copy_comm(end->comm, task);
+	/* The daemon looks at every pass; waking it from here would be one more wakeup. */
+	bpf_ringbuf_submit(end, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+static __always_inline void end_block(struct task_struct *task, struct thread *thread, __u64 now)
+{
+	struct offcpud_subject *subject = subject_of(task, thread);
+	__u64 since_ns = thread->asleep_ns;
+	__u32 kind = thread->seeded_kind;
+
+	if (thread->state == THREAD_BLOCKED) {
+		since_ns = thread->since_ns;
+		kind = thread->kind;
+		charge_wait(task, subject, thread, now);
+	}
+	if (subject && thread->waker < OFFCPUD_WAKERS)
+		__sync_fetch_and_add(&subject->wakeups[thread->waker], 1);
+	if (since_ns && now - since_ns > stall_ns && (stall_kinds >> (kind & 31)) & 1 &&
+	    !thread->idle)
+		tell_stall_end(task, thread, since_ns, now);
+}
+
+static __always_inline int wake(struct task_struct *task, bool first)
+{
+	struct thread *thread = thread_of(task);
+	__u64 now;
+
+	if (!thread)
+		return lose(OFFCPUD_LOSS_THREAD_STATE);
+	/* A wakeup that overtakes the sleep, or a second one: the thread has not left the CPU, or
+	 * is queued already. */
+	if (thread->state == THREAD_RUNNING || thread->state == THREAD_RUNNABLE ||
+	    thread->state == THREAD_SEEDED_RUNNING)
+		return 0;
+	/* Switches are not followed yet: the walk finds out what becomes of this thread. */
+	if (thread->state == THREAD_UNKNOWN && !attached)
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (thread->state == THREAD_UNKNOWN && !first) {
+		if (task->on_cpu)
+			return 0;
+		count(OFFCPUD_COUNT_LEFT_CENSORED);
+	}
+	if (thread->state == THREAD_BLOCKED || thread->state == THREAD_SEEDED_WAITING)
+		end_block(task, thread, now);
+	thread->kind = OFFCPUD_RUNQ_WAKEUP;
+	begin(thread, THREAD_RUNNABLE, now);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <string_view>
+
+#include "base/text.h"
+#include "export/row_families.h"
+#include "export/text_format.h"
+#include "histogram/hist_kind.h"
+
+namespace offcpud {
+namespace {
+
+constexpr std::size_t kRunqueueKinds = OFFCPUD_HIST_KINDS - OFFCPUD_BLOCKED_KINDS;
+
+void append_kind(SeriesWriter& out, const ProcessRow& row, std::string_view label,
+                 std::size_t kind) {
+  const auto& histogram = row.histograms[kind];
+  if (histogram && !histogram->empty()) out.histogram({label, kHistKindNames[kind]}, *histogram);
+}
+
+void append_blocked(SeriesWriter& out, const ProcessRow& row, std::size_t kind) {
+  append_kind(out, row, "reason", kind);
+}
+
+void append_runqueue_wait(SeriesWriter& out, const ProcessRow& row, std::size_t cause) {
+  append_kind(out, row, "cause", OFFCPUD_BLOCKED_KINDS + cause);
+}
+
+void append_oldest_blocked(SeriesWriter& out, const ProcessRow& row, std::size_t kind) {
+  if (row.oldest_blocked_ns[kind] == 0 && !row.histograms[kind]) return;
+  out.seconds({{"reason", kHistKindNames[kind]}}, row.oldest_blocked_ns[kind]);
+}
+
+constexpr auto kFamilies = std::to_array<RowFamily<ProcessRow>>({
+    {Metric::ProcessBlockedSeconds, OFFCPUD_BLOCKED_KINDS, append_blocked},
+    {Metric::ProcessRunqueueWaitSeconds, kRunqueueKinds, append_runqueue_wait},
+    {Metric::ProcessOldestBlocked, OFFCPUD_BLOCKED_KINDS, append_oldest_blocked},
+});
+
+}  // namespace
+
+std::span<const RowFamily<ProcessRow>> process_families() {
+  return kFamilies;
+}
+
+std::string shared_labels(const ProcessRow& row) {
+  std::string out;
+  append_label(out, "pid", std::to_string(row.pid));
+  append_label(out, "comm", to_valid_utf8(row.comm));  // bytes that any process chooses
+  if (row.labels) append_label(out, "cgroup", row.labels->cgroup);
+  return out;
+}
+
+}  // namespace offcpud

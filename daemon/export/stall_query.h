@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "pipeline/stall.h"
+
+namespace offcpud {
+
+// Which stalls a request asks for: the parameters of /api/v1/stalls.
+struct StallQuery {
+  std::optional<bool> ended;        // state=in_progress|ended
+  std::string cgroup;               // this path and those below it; empty: all
+  std::string comm;                 // of the thread or its process; empty: all
+  std::optional<std::size_t> kind;  // reason=
+  std::size_t limit = 1'000;
+
+  static constexpr std::size_t kMostLimit = 20'000;
+
+  // Each parameter once at most. Error (ErrorKind::Usage): an unknown parameter or a value that is
+  // not allowed, with what is.
+  static Result<StallQuery> parse(const std::multimap<std::string, std::string>& parameters);
+
+  [[nodiscard]] bool admits(const Stall& stall) const;
+};
+
+}  // namespace offcpud

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/result.h"
+#include "kernel/bpf_session.h"
+#include "kernel/map_view.h"
+#include "offcpud.h"
+#include "pipeline/sample_source.h"
+
+namespace offcpud {
+
+// The histograms of every process in the kernel maps. Copies what changed since the last read and
+// nothing else. Used by one thread; the session must outlive it.
+class ProcessReader {
+ public:
+  static Result<ProcessReader> open(const BpfSession& session);
+
+  // A process that ends while it is read is left out.
+  std::vector<ProcessReading> read();
+
+  // How full the maps were at the last read().
+  [[nodiscard]] std::vector<MapUsage> usage() const;
+
+ private:
+  struct Copy {  // of a histogram, as last read
+    std::uint32_t place = 0;
+    std::shared_ptr<const LatencyHistogram> histogram;
+  };
+  struct Known {
+    std::uint64_t start_ns = 0;
+    std::uint32_t tgid = 0;
+    std::array<Copy, OFFCPUD_HIST_KINDS> copies;
+  };
+
+  ProcessReader(MappedArray<offcpud_process> processes, MappedArray<offcpud_hist> hists)
+      : processes_(std::move(processes)), hists_(std::move(hists)), known_(processes_.size()) {}
+
+  void refresh(Copy& copy, std::uint32_t place);
+
+  MappedArray<offcpud_process> processes_;
+  MappedArray<offcpud_hist> hists_;
+  std::vector<std::unique_ptr<Known>> known_;  // by element of the map
+  std::uint64_t processes_used_ = 0;
+  std::uint64_t hists_used_ = 0;
+};
+
+}  // namespace offcpud

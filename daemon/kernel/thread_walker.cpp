@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/thread_walker.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+
+namespace offcpud {
+namespace {
+
+constexpr std::size_t kReadBytes = std::size_t{32} << 10;  // the kernel's own buffer (bpf_iter.c)
+
+std::chrono::nanoseconds cpu_time() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const ThreadWalk>> ThreadWalker::advance(std::chrono::nanoseconds budget) {
+  const std::chrono::nanoseconds begin = cpu_time();
+  if (!walk_) {
+    records_.clear();
+    passes_ = 0;
+    TRY(walk_, session_.open_walk());
+  }
+  ++passes_;
+  do {
+    auto more = read_some();
+    if (!more) {
+      walk_.reset();
+      return std::move(more).error();
+    }
+    if (!*more) return take();
+  } while (cpu_time() - begin < budget);
+  return std::shared_ptr<const ThreadWalk>();
+}
+
+// False at the end.
+Result<bool> ThreadWalker::read_some() {
+  const std::size_t before = records_.size();
+  records_.resize(before + kReadBytes);
+  const ssize_t got = ::read(walk_.get(), records_.data() + before, kReadBytes);
+  records_.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  if (got < 0 && errno != EINTR && errno != EAGAIN) {
+    return Error::from_errno(errno, "walk the threads");
+  }
+  return got != 0;
+}
+
+std::shared_ptr<const ThreadWalk> ThreadWalker::take() {
+  walk_.reset();
+  auto walk = std::make_shared<ThreadWalk>();
+  walk->passes = passes_;
+  walk->threads.resize(records_.size() / sizeof(offcpud_thread));
+  std::memcpy(walk->threads.data(), records_.data(), walk->threads.size() * sizeof(offcpud_thread));
+  // In the order of the daemon's PID namespace, which is that of the initial one almost always.
+  const auto by_tid = [](const offcpud_thread& a, const offcpud_thread& b) {
+    return a.tid < b.tid;
+  };
+  if (!std::is_sorted(walk->threads.begin(), walk->threads.end(), by_tid)) {
+    std::sort(walk->threads.begin(), walk->threads.end(), by_tid);
+  }
+  return walk;
+}
+
+}  // namespace offcpud

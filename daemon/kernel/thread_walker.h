@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "base/result.h"
+#include "base/unique_handle.h"
+#include "kernel/bpf_session.h"
+#include "pipeline/sample_source.h"
+
+namespace offcpud {
+
+// Walks over all threads of the daemon's PID namespace, again and again. Used by one thread; the
+// session must outlive it.
+class ThreadWalker {
+ public:
+  explicit ThreadWalker(const BpfSession& session) : session_(session) {}
+
+  // Goes on for as much of this thread's CPU time, or a little more: at least some hundred threads
+  // each time, so that it comes to an end. The walk once it is complete, null before.
+  Result<std::shared_ptr<const ThreadWalk>> advance(std::chrono::nanoseconds budget);
+
+ private:
+  Result<bool> read_some();
+  std::shared_ptr<const ThreadWalk> take();
+
+  const BpfSession& session_;
+  UniqueFd walk_;                   // open while a walk is under way
+  std::vector<std::byte> records_;  // of this walk so far
+  unsigned passes_ = 0;
+};
+
+}  // namespace offcpud

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/wait_details.h"
+
+#include <asm/unistd_64.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <linux/futex.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <map>
+
+#include "base/text.h"
+#include "kernel/wait_text.h"
+#include "offcpud.skel.h"
+
+namespace offcpud {
+namespace {
+
+using Link = UniqueHandle<&bpf_link__destroy, static_cast<bpf_link*>(nullptr)>;
+
+Result<std::string> read_iterator(const Link& link) {
+  const UniqueFd iterator(bpf_iter_create(bpf_link__fd(link.get())));
+  if (!iterator) return Error::from_errno(errno, "look at waiting threads");
+  std::string text;
+  for (;;) {
+    const std::size_t before = text.size();
+    text.resize(before + 4096);
+    const ssize_t got = ::read(iterator.get(), text.data() + before, 4096);
+    text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (got == 0) return text;
+    if (got < 0 && errno != EINTR && errno != EAGAIN) {
+      return Error::from_errno(errno, "look at waiting threads");
+    }
+  }
+}
+
+const offcpud_thread* find(const ThreadWalk& walk, std::uint32_t tid) {
+  const auto found = std::lower_bound(
+      walk.threads.begin(), walk.threads.end(), tid,
+      [](const offcpud_thread& thread, std::uint32_t wanted) { return thread.tid < wanted; });
+  return found != walk.threads.end() && found->tid == tid ? &*found : nullptr;
+}
+
+std::string comm_of(const offcpud_thread& thread) {
+  return to_valid_utf8({thread.comm, ::strnlen(thread.comm, sizeof(thread.comm))});
+}
+
+}  // namespace
+
+struct WaitDetails::Links {
+  Link stacks, calls;
+};
+
+WaitDetails::WaitDetails(const BpfSession& session, std::unique_ptr<Links> links)
+    : session_(session), links_(std::move(links)) {}
+WaitDetails::~WaitDetails() = default;
+
+Result<std::unique_ptr<WaitDetails>> WaitDetails::open(const BpfSession& session) {
+  const offcpud_bpf& skeleton = session.skeleton();
+  auto links = std::make_unique<Links>();
+  links->stacks.reset(bpf_program__attach_iter(skeleton.progs.describe_stacks, nullptr));
+  links->calls.reset(bpf_program__attach_iter(skeleton.progs.describe_calls, nullptr));
+  if (!links->stacks || !links->calls) {
+    return Error::from_errno(errno, "attach the iterators over waiting threads");
+  }
+  return std::unique_ptr<WaitDetails>(new WaitDetails(session, std::move(links)));
+}
+
+Result<std::vector<WaitReport>> WaitDetails::look_up(const ThreadWalk& walk,
+                                                     std::span<const std::uint32_t> tids) {
+  if (tids.empty()) return std::vector<WaitReport>();
+  TRY_VOID(ask(tids.first(std::min(tids.size(), kMost))));
+  std::map<BlockId, WaitDetail> details;
+  for (const Link* link : {&links_->stacks, &links_->calls}) {
+    TRY(const std::string text, read_iterator(*link));
+    add_wait_text(text, details);
+  }
+  std::vector<WaitReport> reports;
+  for (auto& [block, detail] : details) {
+    const offcpud_thread* thread = find(walk, block.tid);
+    if (!thread) continue;
+    if (detail.syscall == __NR_futex && !detail.compat && !detail.arguments.empty()) {
+      detail.futex_address = detail.arguments.front();
+    }
+    find_owner(walk, *thread, detail);
+    if (takes_descriptor(detail)) describe_descriptor(*thread, detail);
+    reports.push_back({block.tid, block.since_ns, std::move(detail)});
+  }
+  return reports;
+}
+
+Status WaitDetails::ask(std::span<const std::uint32_t> tids) {
+  const int map = bpf_map__fd(session_.skeleton().maps.asked);
+  std::uint32_t old = 0;
+  while (bpf_map_get_next_key(map, nullptr, &old) == 0) {
+    if (bpf_map_delete_elem(map, &old) != 0) break;
+  }
+  const std::uint8_t nothing = 0;
+  for (const std::uint32_t tid : tids) {
+    if (const int error = bpf_map_update_elem(map, &tid, &nothing, BPF_ANY); error != 0) {
+      return Error::from_errno(-error, "fill map", "asked");
+    }
+  }
+  return {};
+}
+
+// The owner of a PI mutex comes from the kernel. A robust one (pthread_mutexattr_setrobust(3))
+// holds the tid of its owner, in the namespace of its process, with a bit that says that somebody
+// waits: Documentation/locking/robust-futex-ABI.rst. Other mutexes hold small numbers without that
+// bit.
+void WaitDetails::find_owner(const ThreadWalk& walk, const offcpud_thread& thread,
+                             WaitDetail& detail) const {
+  if (!detail.owner_tid && detail.futex_word.value_or(0) & FUTEX_WAITERS) {
+    const std::uint32_t owner = *detail.futex_word & FUTEX_TID_MASK;
+    for (const offcpud_thread& other : walk.threads) {
+      if (other.tgid == thread.tgid && other.inner_tid == owner) detail.owner_tid = other.tid;
+    }
+  }
+  if (!detail.owner_tid) return;
+  if (const offcpud_thread* owner = find(walk, *detail.owner_tid)) {
+    detail.owner_comm = comm_of(*owner);
+  }
+}
+
+// Whether the first argument of the system call is a descriptor.
+bool WaitDetails::takes_descriptor(const WaitDetail& detail) const {
+  static constexpr std::array<std::uint32_t, 12> kOthers = {__NR_fsync,
+                                                            __NR_fdatasync,
+                                                            __NR_syncfs,
+                                                            __NR_sync_file_range,
+                                                            __NR_flock,
+                                                            __NR_fcntl,
+                                                            __NR_ioctl,
+                                                            __NR_lseek,
+                                                            __NR_epoll_wait,
+                                                            __NR_epoll_pwait,
+                                                            441 /* epoll_pwait2 */,
+                                                            426 /* io_uring_enter */};
+  if (!detail.syscall || *detail.syscall >= OFFCPUD_SYSCALLS || detail.arguments.empty()) {
+    return false;
+  }
+  const std::uint8_t what = (detail.compat ? compat_ : native_).at(*detail.syscall);
+  if (what == OFFCPUD_CLASS_FILE || what == OFFCPUD_CLASS_NETWORK) return true;
+  return !detail.compat && std::ranges::find(kOthers, *detail.syscall) != kOthers.end();
+}
+
+// What cannot be told is left out: the thread may be gone, or have closed the descriptor.
+void WaitDetails::describe_descriptor(const offcpud_thread& thread, WaitDetail& detail) {
+  detail.fd = static_cast<std::int32_t>(detail.arguments.front());
+  if (*detail.fd < 0) return;
+  offcpud_bpf& skeleton = session_.skeleton();
+  skeleton.bss->asked_fd = static_cast<std::uint32_t>(*detail.fd);
+  bpf_iter_link_info info{};
+  info.task.tid = thread.local_tid;
+  LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &info, .link_info_len = sizeof(info));
+  const Link link(bpf_program__attach_iter(skeleton.progs.describe_file, &options));
+  if (!link) return;
+  if (auto text = read_iterator(link)) add_file_text(*text, detail);
+}
+
+}  // namespace offcpud

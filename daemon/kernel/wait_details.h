@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "kernel/bpf_session.h"
+#include "kernel/syscall_classes.h"
+#include "pipeline/sample_source.h"
+
+namespace offcpud {
+
+// Looks up what blocked threads wait for. Used by one thread; the session must outlive it. Each
+// look-up walks over all threads twice, and over the descriptors of each thread that waits for one.
+class WaitDetails {
+ public:
+  static constexpr std::size_t kMost = 64;  // threads in one look-up
+
+  // Needs CAP_BPF, as the others.
+  static Result<std::unique_ptr<WaitDetails>> open(const BpfSession& session);
+  ~WaitDetails();
+  WaitDetails(const WaitDetails&) = delete;
+  WaitDetails& operator=(const WaitDetails&) = delete;
+
+  // Of threads in the walk that are blocked still; `tids` beyond kMost are left out.
+  Result<std::vector<WaitReport>> look_up(const ThreadWalk& walk,
+                                          std::span<const std::uint32_t> tids);
+
+ private:
+  struct Links;
+  WaitDetails(const BpfSession& session, std::unique_ptr<Links> links);
+
+  Status ask(std::span<const std::uint32_t> tids);
+  void describe_descriptor(const offcpud_thread& thread, WaitDetail& detail);
+  [[nodiscard]] bool takes_descriptor(const WaitDetail& detail) const;
+  void find_owner(const ThreadWalk& walk, const offcpud_thread& thread, WaitDetail& detail) const;
+
+  const BpfSession& session_;
+  std::unique_ptr<Links> links_;
+  SyscallClasses native_ = native_syscall_classes();
+  SyscallClasses compat_ = compat_syscall_classes();
+};
+
+}  // namespace offcpud

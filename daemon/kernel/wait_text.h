@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "pipeline/stall.h"
+
+namespace offcpud {
+
+// A block by its thread (tid of the initial PID namespace) and its beginning (CLOCK_MONOTONIC).
+struct BlockId {
+  std::uint32_t tid = 0;
+  std::uint64_t since_ns = 0;
+
+  friend auto operator<=>(const BlockId&, const BlockId&) = default;
+};
+
+// Adds what describe_stacks and describe_calls (bpf/describe.bpf.h) wrote to the details. Lines
+// with an unknown keyword or too few values are left out.
+void add_wait_text(std::string_view text, std::map<BlockId, WaitDetail>& details);
+
+// Adds what describe_file wrote about the descriptor of one system call.
+void add_file_text(std::string_view text, WaitDetail& detail);
+
+}  // namespace offcpud

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/in_progress.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <unordered_map>
+
+#include "histogram/hist_kind.h"
+
+namespace offcpud {
+namespace {
+
+void add_blocked(WaitsInProgress& waits, const offcpud_thread& thread,
+                 std::span<const std::chrono::milliseconds> stall_bounds) {
+  constexpr std::size_t kOther = OFFCPUD_BLOCKED_OTHER;
+  const std::size_t kind = thread.kind;
+  BlocksInProgress& blocks = waits.blocked[is_blocked_kind(kind) ? kind : kOther];
+  ++blocks.threads;
+  // A kernel thread without work is as old as the host: no age of it means anything.
+  if (thread.flags & OFFCPUD_THREAD_IDLE) return;
+  const std::uint64_t age = age_of(thread);
+  blocks.oldest_ns = std::max(blocks.oldest_ns, age);
+  for (std::size_t i = 0; i < stall_bounds.size(); ++i) {
+    const std::chrono::nanoseconds bound = stall_bounds[i];
+    if (age > static_cast<std::uint64_t>(bound.count())) ++blocks.stalled[i];
+  }
+}
+
+// The wait that the programs found a thread in is never credited: what they follow of its life
+// begins with the end of it. Of a thread that they found on the CPU all is credited since then.
+bool is_followed(const offcpud_thread& thread) {
+  return (thread.flags & (OFFCPUD_THREAD_ESTIMATED | OFFCPUD_THREAD_UNKNOWN)) == 0 ||
+         thread.state == OFFCPUD_THREAD_RUNNING;
+}
+
+}  // namespace
+
+std::uint64_t age_of(const offcpud_thread& thread) {
+  if ((thread.flags & OFFCPUD_THREAD_UNKNOWN) || thread.since_ns == 0) return 0;
+  // The clocks of two CPUs may disagree by a little.
+  return thread.now_ns > thread.since_ns ? thread.now_ns - thread.since_ns : 0;
+}
+
+void add_waits(WaitsInProgress& into, const WaitsInProgress& more) {
+  for (std::size_t kind = 0; kind < into.blocked.size(); ++kind) {
+    BlocksInProgress& blocks = into.blocked[kind];
+    blocks.threads += more.blocked[kind].threads;
+    blocks.oldest_ns = std::max(blocks.oldest_ns, more.blocked[kind].oldest_ns);
+    for (std::size_t i = 0; i < blocks.stalled.size(); ++i) {
+      blocks.stalled[i] += more.blocked[kind].stalled[i];
+    }
+  }
+  into.oldest_runnable_ns = std::max(into.oldest_runnable_ns, more.oldest_runnable_ns);
+}
+
+InProgressByPath waits_in_progress(const ThreadWalk& walk,
+                                   std::span<const std::chrono::milliseconds> stall_bounds,
+                                   const std::function<std::string(std::uint64_t)>& path_of) {
+  stall_bounds = stall_bounds.first(std::min(stall_bounds.size(), kMaxStallBounds));
+  InProgressByPath paths;
+  std::unordered_map<std::uint64_t, CgroupInProgress*> by_id;
+  for (const offcpud_thread& thread : walk.threads) {
+    if (thread.state == OFFCPUD_THREAD_ENDED) continue;
+    CgroupInProgress*& cgroup = by_id[thread.cgroup_id];
+    if (!cgroup) cgroup = &paths[path_of(thread.cgroup_id)];
+    if (thread.state == OFFCPUD_THREAD_BLOCKED) {
+      add_blocked(cgroup->waits, thread, stall_bounds);
+    } else if (thread.state == OFFCPUD_THREAD_RUNNABLE) {
+      std::uint64_t& oldest = cgroup->waits.oldest_runnable_ns;
+      oldest = std::max(oldest, age_of(thread));
+    }
+    if (is_followed(thread)) cgroup->open.in_progress_ns += age_of(thread);
+    cgroup->open.unaccounted_ns += thread.unaccounted_ns;
+  }
+  return paths;
+}
+
+}  // namespace offcpud

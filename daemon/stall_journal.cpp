@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stall_journal.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdio>
+
+#include "config/printable.h"
+#include "export/syscall_names.h"
+#include "histogram/hist_kind.h"
+#include "runtime/message_ids.h"
+
+namespace offcpud {
+namespace {
+
+constexpr std::size_t kStackFrames = 8;  // the innermost; /api/v1/stalls has all
+
+std::string seconds_text(std::uint64_t ns) {
+  constexpr std::uint64_t kMillisecond = 1'000'000;
+  std::array<char, 32> text{};
+  (void)std::snprintf(text.data(), text.size(), "%llu.%03llu",
+                      static_cast<unsigned long long>(ns / (1000 * kMillisecond)),
+                      static_cast<unsigned long long>(ns / kMillisecond % 1000));
+  return text.data();
+}
+
+std::string hexadecimal(std::uint64_t value) {
+  std::array<char, 32> text{};
+  (void)std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(value));
+  return text.data();
+}
+
+std::string syscall_text(const WaitDetail& detail) {
+  if (!detail.syscall) return {};
+  const std::string name = syscall_name(*detail.syscall, detail.compat);
+  return name.empty() ? std::to_string(*detail.syscall) : name;
+}
+
+// "futex 0x7f12 held by worker[1250]", "fd 7 socket tcp ...", "fd 3 /srv/data on 8:1 sda1".
+std::string waits_for_text(const WaitDetail& detail) {
+  std::string text;
+  const auto append = [&](const std::string& part) { text += (text.empty() ? "" : " ") + part; };
+  if (detail.futex_address) append("futex " + hexadecimal(*detail.futex_address));
+  if (detail.owner_tid) {
+    append("held by " + printable(detail.owner_comm) + "[" + std::to_string(*detail.owner_tid) +
+           "]");
+  }
+  if (detail.fd) append("fd " + std::to_string(*detail.fd));
+  if (!detail.file.empty()) append(printable(detail.file));
+  if (!detail.socket.empty()) append(printable(detail.socket));
+  if (!detail.device.empty()) append("on " + printable(detail.device));
+  return text;
+}
+
+std::string stack_text(const WaitDetail& detail) {
+  std::string text;
+  const std::size_t frames = std::min(detail.stack.size(), kStackFrames);
+  for (std::size_t i = 0; i < frames; ++i) {
+    text += (i == 0 ? "" : " < ") + printable(detail.stack[i]);
+  }
+  return text;
+}
+
+std::string woken_by_text(const Stall& stall) {
+  if (!stall.woken_from) return {};
+  std::string text(kWakerNames[*stall.woken_from]);
+  if (stall.waker_tid != 0) {
+    text += " " + printable(stall.waker_comm) + "[" + std::to_string(stall.waker_tid) + "]";
+  }
+  return text;
+}
+
+// "server/worker[100/110] in /a.service"; the process is not named twice.
+std::string thread_text(const Stall& stall) {
+  std::string name = printable(stall.comm);
+  if (!stall.process_comm.empty() && stall.process_comm != stall.comm) {
+    name.insert(0, printable(stall.process_comm) + "/");
+  }
+  return name + "[" + std::to_string(stall.local_tgid) + "/" + std::to_string(stall.local_tid) +
+         "] in " + printable(stall.labels->cgroup);
+}
+
+// Fields without a value are left out.
+class Fields {
+ public:
+  void add(std::string_view name, std::string value) {
+    if (!value.empty()) fields_.push_back({name, std::move(value)});
+  }
+  std::vector<LogField> take() { return std::move(fields_); }
+
+ private:
+  std::vector<LogField> fields_;
+};
+
+std::vector<LogField> fields_of(const Stall& stall, const char* message_id) {
+  const WaitDetail detail = stall.detail.value_or(WaitDetail{});
+  Fields fields;
+  fields.add(kMessageId, message_id);
+  fields.add("tid", std::to_string(stall.local_tid));
+  fields.add("pid", std::to_string(stall.local_tgid));
+  fields.add("comm", printable(stall.comm));
+  fields.add("process", printable(stall.process_comm));
+  fields.add("cgroup", printable(stall.labels->cgroup));
+  fields.add("unit", printable(stall.labels->unit));
+  fields.add("reason", std::string(kHistKindNames[stall.kind]));
+  fields.add("duration_seconds", seconds_text(stall.duration_ns));
+  fields.add("syscall", syscall_text(detail));
+  fields.add("waits_for", waits_for_text(detail));
+  fields.add("stack", stack_text(detail));
+  if (stall.ended) fields.add("woken_by", woken_by_text(stall));
+  return fields.take();
+}
+
+}  // namespace
+
+StallEntry stall_begun_entry(const Stall& stall) {
+  std::string message = thread_text(stall) + " is blocked for " + seconds_text(stall.duration_ns) +
+                        " s: " + std::string(kHistKindNames[stall.kind]);
+  if (stall.detail) {
+    const std::string syscall = syscall_text(*stall.detail);
+    const std::string waits_for = waits_for_text(*stall.detail);
+    if (!syscall.empty()) message += ", in " + syscall;
+    if (!waits_for.empty()) message += ", waits for " + waits_for;
+  }
+  return {std::move(message), fields_of(stall, kStallBegunId)};
+}
+
+StallEntry stall_ended_entry(const Stall& stall) {
+  std::string message = thread_text(stall);
+  const std::string duration = seconds_text(stall.duration_ns) + " s";
+  message += stall.ended_at ? " was blocked for " + duration
+                            : " was blocked for at least " + duration + ", its end was not seen";
+  message += ": " + std::string(kHistKindNames[stall.kind]);
+  if (const std::string waker = woken_by_text(stall); !waker.empty())
+    message += ", woken from " + waker;
+  return {std::move(message), fields_of(stall, kStallEndedId)};
+}
+
+void StallJournal::record(const StallChanges& changes) {
+  if (const std::uint64_t left_out = budget_.take_left_out(); left_out > 0) {
+    const std::string count = std::to_string(left_out);
+    log_warning(count + " stalls that began or ended were left out of the log: it takes " +
+                    std::to_string(kLinesPerMinute) +
+                    " a minute; 'offcpuctl stalls --all' shows the last ones",
+                {{kMessageId, kStallsLeftOutId}, {"left_out", count}});
+  }
+  for (const auto& stall : changes.begun) {
+    if (stall->ended || !budget_.admit()) continue;  // its end says it all
+    const StallEntry entry = stall_begun_entry(*stall);
+    log_warning(entry.message, entry.fields);
+  }
+  for (const auto& stall : changes.ended) {
+    if (!budget_.admit()) continue;
+    const StallEntry entry = stall_ended_entry(*stall);
+    log_info(entry.message, entry.fields);
+  }
+}
+
+}  // namespace offcpud

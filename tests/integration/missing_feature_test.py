@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A kernel that does not allow everything: what it lacks is said once, and its series are absent."""
+
+import ctypes
+import os
+import unittest
+from pathlib import Path
+
+import host
+from case import Case, main
+from daemon import Daemon
+
+CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 0x4000, 0x40000
+SCRAPES = 200
+
+
+def under_lockdown():
+    """For a child, between fork and exec: in a mount namespace whose /sys/kernel/security says
+    lockdown=confidentiality, so that the daemon does not use what that would refuse."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    security = Path("/sys/kernel/security")
+
+    def call(function, *arguments):
+        if function(*arguments) != 0:
+            raise OSError(ctypes.get_errno(), function.__name__)
+
+    call(libc.unshare, CLONE_NEWNS)
+    call(libc.mount, None, b"/", None, MS_REC | MS_PRIVATE, None)
+    call(libc.mount, b"none", os.fsencode(security), b"tmpfs", 0, b"size=64k")
+    (security / "lockdown").write_text("none integrity [confidentiality]\n")
+
+
+class MissingFeature(Case):
+    settings = {}
+
+    @classmethod
+    def setUpClass(cls):
+        reason = host.unavailable()
+        if not reason and not Path("/sys/kernel/security").is_dir():
+            reason = "this kernel has no /sys/kernel/security"
+        if reason:
+            raise unittest.SkipTest(reason)
+        cls.daemon = Daemon.start(on_start=under_lockdown)
+        cls.addClassCleanup(cls.daemon.stop)
+
+    def test_missing_feature_is_said_once(self):
+        """D16: one line for each at the start, none for a scrape."""
+        scrape = self.daemon.scrape()
+        samples = scrape.families["offcpud_feature_enabled"].samples
+        missing = [dict(labels)["feature"] for (_, labels), value in samples.items() if value == 0]
+        self.say({"file_kind", "cgroup_events"} <= set(missing), "features that are missing",
+                 "file_kind and cgroup_events among them", missing)
+        said = self.daemon.log()
+        for feature in missing:
+            lines = [line for line in said if f"{feature} is not available" in line]
+            self.expect_equal(f"lines about {feature}", 1, len(lines))
+        for _ in range(SCRAPES):
+            self.daemon.text()
+        more = self.daemon.log()[len(said):]
+        self.say(not more, f"lines of the log from {SCRAPES} scrapes", "none", more[:3] or "none")
+
+    def test_what_it_would_have_told_is_absent(self):
+        """A read whose file cannot be looked at is other, and no series of the kind exists."""
+        window = self.run_workload("ping_pong", "--count", 500)
+        self.expect_equal("waits for a pipe", 0, window.blocked("pipe").count)
+        self.expect_equal("waits of reason other (voluntary switches)", window.books().voluntary,
+                          window.blocked("other").count, window.slack())
+        pipes = [labels for labels in
+                 window.after.scrape.families["offcpud_blocked_seconds"].histograms
+                 if ("reason", "pipe") in labels]
+        self.expect_equal("series with reason pipe", 0, len(pipes))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who took the CPU of a thread that could have run on."""
+
+from pathlib import Path
+
+from case import Case, main
+
+PREEMPTIONS = "offcpud_preemptions_total"
+TAKERS = ("same_cgroup", "other_cgroup", "kernel")
+STAT_REFRESH = Path("/proc/sys/vm/stat_refresh")  # reading it queues work on every CPU
+
+
+class Preemptors(Case):
+    settings = {}
+
+    @staticmethod
+    def taken(window):
+        """{taker: preemptions} in the window."""
+        return {by: int(window.counter(PREEMPTIONS, cgroup=window.cgroup, by=by)) for by in TAKERS}
+
+    def expect_all_named(self, window):
+        """Every preemption has a taker."""
+        taken = self.taken(window)
+        self.expect_nothing_lost(window)
+        self.expect_equal(f"preemptions by all takers {taken} (involuntary switches)",
+                          window.books().involuntary, sum(taken.values()), window.slack())
+        self.expect_equal("preempted episodes", sum(taken.values()),
+                          window.runqueue("preempted").count + window.runqueue("throttled").count,
+                          window.slack())
+        return taken
+
+    def test_hog_in_another_cgroup(self):
+        victim = self.start("spinner", "--threads", 1, "--ms", 1_500, "--cpu", 0, "--name", "victim")
+        hog = self.start("spinner", "--threads", 1, "--ms", 1_500, "--cpu", 0, "--name", "hog")
+        victim.go()
+        hog.go()
+        window, other = victim.finish(), hog.finish()
+        for one in (window, other):
+            taken = self.expect_all_named(one)
+            self.expect_at_least("preemptions", 10, sum(taken.values()))
+            # On a busy host kernel threads take the CPU now and then, too.
+            self.expect_at_least("by another cgroup (half of them)", 0.5 * sum(taken.values()),
+                                 taken["other_cgroup"])
+            self.expect_at_most("by its own cgroup (its main thread, at the gate)", 2,
+                                taken["same_cgroup"])
+
+    def test_hog_in_the_same_cgroup(self):
+        window = self.run_workload("spinner", "--threads", 2, "--ms", 1_500, "--cpu", 0)
+        taken = self.expect_all_named(window)
+        self.expect_at_least("preemptions", 10, sum(taken.values()))
+        # Whatever else runs on this host is in other cgroups.
+        self.expect_at_least("by its own cgroup (half of them)", 0.5 * sum(taken.values()),
+                             taken["same_cgroup"])
+        self.expect_at_least("by its own cgroup (more than by others)", taken["other_cgroup"],
+                             taken["same_cgroup"])
+
+    def test_kernel_worker(self):
+        """Each reading of stat_refresh wakes a kworker on every CPU."""
+        if not STAT_REFRESH.exists():
+            self.skipTest("this kernel has no vm.stat_refresh")
+        workload = self.start("spinner", "--threads", 1, "--ms", 1_500, "--cpu", 0)
+        workload.go()
+        for _ in range(300):
+            STAT_REFRESH.read_bytes()
+        window = workload.finish()
+        taken = self.expect_all_named(window)
+        self.expect_at_least("by the kernel", 20, taken["kernel"])
+        self.expect_at_most("by its own cgroup (its main thread, at the gate)", 2, taken["same_cgroup"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A real Prometheus that scrapes one daemon every two seconds."""
+
+import json
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.parse
+import urllib.request
+from pathlib import Path
+
+from daemon import die_with_the_tester
+
+
+def missing():
+    """Why there is none; empty when there is."""
+    for program in ("prometheus", "promtool"):
+        if not shutil.which(program):
+            return f"{program} is not installed (Debian package prometheus)"
+    return ""
+
+
+class PrometheusServer:
+    """Runs from construction to `stop`."""
+
+    def __init__(self, daemon, rules=()):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self._folder = tempfile.TemporaryDirectory(prefix="offcpud-prometheus-")
+        folder = Path(self._folder.name)
+        files = ", ".join(f"'{rule}'" for rule in rules)
+        (folder / "prometheus.yml").write_text(
+            "global: {scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 2s}\n"
+            f"rule_files: [{files}]\n"
+            "scrape_configs: [{job_name: offcpud, static_configs: "
+            f"[{{targets: ['127.0.0.1:{daemon.port}']}}]}}]\n")
+        self.log = folder / "log"
+        with open(self.log, "wb") as log:
+            self._process = subprocess.Popen(
+                ["prometheus", f"--config.file={folder}/prometheus.yml",
+                 f"--web.listen-address=127.0.0.1:{self.port}", f"--storage.tsdb.path={folder}/data",
+                 "--log.level=warn"],
+                stdout=log, stderr=log, stdin=subprocess.DEVNULL, preexec_fn=die_with_the_tester)
+
+    def stop(self):
+        self._process.terminate()
+        self._process.wait(10)
+        self._folder.cleanup()
+
+    def ask(self, what, **parameters):
+        url = f"http://127.0.0.1:{self.port}/api/v1/{what}?" + urllib.parse.urlencode(parameters)
+        with urllib.request.urlopen(url, timeout=10) as reply:
+            return json.load(reply)["data"]
+
+    def wait_for(self, question, seconds=90):
+        """The first answer of `question` that is not None; raises AssertionError without one."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            try:
+                answer = question()
+                if answer is not None:
+                    return answer
+            except OSError:  # it is still starting
+                pass
+            time.sleep(0.3)
+        print(self.log.read_text(errors="replace"))
+        print([(t["health"], t["lastError"], t["lastScrapeDuration"])
+               for t in self.ask("targets")["activeTargets"]])
+        raise AssertionError(f"no answer after {seconds} s")
+
+    def number(self, query):
+        """The number that answers a query, once there are enough scrapes for one."""
+        def first():
+            found = self.ask("query", query=query)["result"]
+            return float(found[0]["value"][1]) if found and found[0]["value"][1] != "NaN" else None
+
+        return self.wait_for(first)

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/stalls_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace offcpud {
+namespace {
+
+using testing::HasSubstr;
+
+std::string text_of(const std::string& json) {
+  const auto text = stalls_text(json);
+  return text ? *text : "error: " + text.error().message();
+}
+
+TEST(StallsText, IsATableWithDetailsBelowEachLine) {
+  EXPECT_EQ(
+      text_of(R"({"taken": "2026-11-20T12:00:00.000Z", "dropped": 0, "matching": 3, "stalls": [
+    {"state": "in_progress", "since": "2026-11-20T11:59:47.500Z", "duration_seconds": 12.56,
+     "estimated": false, "pid": 100, "tid": 110, "comm": "worker", "process": "server",
+     "cgroup": "/a.service", "reason": "lock", "examined": true,
+     "syscall": {"number": 202, "name": "futex", "arguments": ["0x10", "0x80"]},
+     "waits_for": {"futex": {"address": "0x10", "owner": {"tid": 152, "comm": "holder"}}},
+     "stack": ["a+0x1/0x2", "b+0x1/0x2 [ext4]", "c", "d", "e", "f", "g"],
+     "ended_at": null, "woken_by": null},
+    {"state": "ended", "since": "2026-11-20T11:00:00.000Z", "duration_seconds": 200.0,
+     "estimated": true, "pid": 7, "tid": 7, "comm": "cp", "process": "cp",
+     "cgroup": "/", "reason": "disk", "syscall": {"number": 999, "name": null, "arguments": []},
+     "waits_for": {"file": {"fd": 3, "path": "/srv/x", "device": "8:1 sda1"}}, "stack": [],
+     "ended_at": "2026-11-20T11:03:20.000Z",
+     "woken_by": {"from": "interrupt", "tid": null, "comm": null}},
+    {"state": "ended", "since": "x", "duration_seconds": 60, "pid": null, "tid": null, "comm": "",
+     "process": null, "cgroup": "/", "reason": "network", "syscall": null,
+     "waits_for": {"socket": "tcp a -> b"}, "stack": [], "ended_at": null, "woken_by": null}]})"),
+      "STATE    FOR       PID/TID  REASON   PROCESS/THREAD  CGROUP\n"
+      "blocked  12.5s     100/110  lock     server/worker   /a.service\n"
+      "    since      2026-11-20T11:59:47.500Z\n"
+      "    in         futex(0x10, 0x80)\n"
+      "    waits for  futex 0x10 held by holder[152]\n"
+      "    stack      a < b < c < d < e < f < ...\n"
+      "ended    ~3min20s  7/7      disk     cp              /\n"
+      "    since      2026-11-20T11:00:00.000Z\n"
+      "    in         system call 999()\n"
+      "    waits for  fd 3 /srv/x on 8:1 sda1\n"
+      "    woken by   interrupt\n"
+      "gone     1min      -/-      network  -               /\n"
+      "    since      x\n"
+      "    waits for  tcp a -> b\n");
+}
+
+TEST(StallsText, SaysWhatIsNotShown) {
+  EXPECT_EQ(text_of(R"({"dropped": 0, "matching": 0, "stalls": []})"), "no stalls\n");
+  EXPECT_THAT(text_of(R"({"dropped": 5, "matching": 8, "stalls": [{"comm": "a"}]})"),
+              testing::EndsWith("7 more are not shown\n5 older ones are not kept (stalls.keep)\n"));
+}
+
+TEST(StallsText, WritesOutWhatATerminalWouldObey) {
+  const std::string text = text_of(R"({"stalls": [{
+    "state": "\u001b", "since": "\u001b", "pid": "\u001b", "tid": "\u001b", "comm": "\u001b[2J\n",
+    "process": "\r", "cgroup": "\u001b", "reason": "\u001b",
+    "syscall": {"name": "\u001b", "arguments": ["\u001b"]},
+    "waits_for": {"futex": {"address": "\u001b", "owner": {"tid": "\u001b", "comm": "\u001b"}},
+                  "file": {"path": "\u001b", "fd": "\u001b", "device": "\u001b"},
+                  "socket": "\u001b"},
+    "stack": ["\u001b"], "woken_by": {"from": "\u001b", "tid": "\u001b", "comm": "\u001b"}}]})");
+  EXPECT_THAT(text, HasSubstr("\\x1b[2J\\x0a"));
+  EXPECT_TRUE(std::ranges::none_of(text, [](char c) { return c != '\n' && c >= 0 && c < 0x20; }));
+  EXPECT_EQ(std::ranges::count(text, '\n'), 7);
+}
+
+TEST(StallsText, RefusesWhatIsNoListOfStalls) {
+  for (const char* body : {"", "<html>", "[1]", "{}", "{\"stalls\": 1}", "\xff"}) {
+    EXPECT_EQ(text_of(body), "error: the answer is not a list of stalls of offcpud") << body;
+  }
+  // Anything may answer at an address: strange entries are shown as far as they go.
+  EXPECT_THAT(
+      text_of(R"({"stalls": [1, null, [], {"comm": {}, "stack": 1, "duration_seconds": 1e300,
+                          "waits_for": [], "syscall": {"arguments": {}}}]})"),
+      HasSubstr("PROCESS/THREAD"));
+}
+
+}  // namespace
+}  // namespace offcpud

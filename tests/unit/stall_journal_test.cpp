@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stall_journal.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "runtime/message_ids.h"
+#include "support/fake_clock.h"
+
+namespace offcpud {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::Not;
+
+Stall stall() {
+  auto labels = std::make_shared<SubjectLabels>();
+  labels->cgroup = "/a.service";
+  labels->unit = "a.service";
+  Stall stall;
+  stall.tid = 1110;
+  stall.local_tid = 110;
+  stall.local_tgid = 100;
+  stall.comm = "worker";
+  stall.process_comm = "server";
+  stall.labels = labels;
+  stall.kind = OFFCPUD_BLOCKED_LOCK;
+  stall.duration_ns = 12'345'678'901;
+  return stall;
+}
+
+WaitDetail futex_wait() {
+  WaitDetail detail;
+  detail.syscall = 1'000'000;  // no table has it: the number is shown
+  detail.futex_address = 0x7f12;
+  detail.owner_tid = 1250;
+  detail.owner_comm = "holder";
+  for (int i = 0; i < 20; ++i) detail.stack.push_back("f" + std::to_string(i) + "+0x1/0x2");
+  return detail;
+}
+
+std::string field(const StallEntry& entry, std::string_view name) {
+  const auto found = std::ranges::find(entry.fields, name, &LogField::name);
+  return found == entry.fields.end() ? "(none)" : found->value;
+}
+
+std::shared_ptr<const Stall> shared(Stall stall) {
+  return std::make_shared<const Stall>(std::move(stall));
+}
+
+TEST(StallEntry, OfOneThatBeganSaysWhoWhereAndForWhat) {
+  Stall begun = stall();
+  begun.detail = futex_wait();
+  const StallEntry entry = stall_begun_entry(begun);
+  EXPECT_EQ(entry.message,
+            "server/worker[100/110] in /a.service is blocked for 12.345 s: lock, in 1000000, waits "
+            "for futex 0x7f12 held by holder[1250]");
+  EXPECT_EQ(field(entry, kMessageId), kStallBegunId);
+  EXPECT_EQ(field(entry, "tid"), "110");
+  EXPECT_EQ(field(entry, "pid"), "100");
+  EXPECT_EQ(field(entry, "unit"), "a.service");
+  EXPECT_EQ(field(entry, "reason"), "lock");
+  EXPECT_EQ(field(entry, "duration_seconds"), "12.345");
+  EXPECT_EQ(field(entry, "waits_for"), "futex 0x7f12 held by holder[1250]");
+  EXPECT_THAT(field(entry, "stack"), testing::StartsWith("f0+0x1/0x2 < f1+0x1/0x2 < "));
+  EXPECT_THAT(field(entry, "stack"), testing::EndsWith("f7+0x1/0x2"));
+}
+
+TEST(StallEntry, WhatIsNotKnownIsLeftOut) {
+  const StallEntry entry = stall_begun_entry(stall());
+  EXPECT_EQ(entry.message, "server/worker[100/110] in /a.service is blocked for 12.345 s: lock");
+  for (const char* name : {"syscall", "waits_for", "stack", "woken_by"}) {
+    EXPECT_EQ(field(entry, name), "(none)");
+  }
+}
+
+TEST(StallEntry, OfOneThatEndedSaysWhoWokeIt) {
+  Stall ended = stall();
+  ended.ended = true;
+  ended.ended_at = WallTime(1s);
+  ended.woken_from = OFFCPUD_FROM_SAME_CGROUP;
+  ended.waker_tid = 9;
+  ended.waker_comm = "peer";
+  const StallEntry entry = stall_ended_entry(ended);
+  EXPECT_EQ(entry.message,
+            "server/worker[100/110] in /a.service was blocked for 12.345 s: lock, woken from "
+            "same_cgroup peer[9]");
+  EXPECT_EQ(field(entry, kMessageId), kStallEndedId);
+  EXPECT_EQ(field(entry, "woken_by"), "same_cgroup peer[9]");
+}
+
+TEST(StallEntry, AnEndThatWasNotSeenIsNotInvented) {
+  Stall ended = stall();
+  ended.ended = true;
+  EXPECT_THAT(stall_ended_entry(ended).message,
+              HasSubstr("was blocked for at least 12.345 s, its end was not seen"));
+}
+
+// Whoever names a thread writes to the terminal of whoever reads the log, unless it is stopped
+// here.
+TEST(StallEntry, IsOneLineWhateverTheNames) {
+  Stall hostile = stall();
+  hostile.comm = "\x1b[2J\n";
+  hostile.process_comm = "\r";
+  hostile.detail = futex_wait();
+  hostile.detail->owner_comm = "\x07";
+  hostile.detail->file = "/a\nb";
+  hostile.detail->stack = {"f\x1b"};
+  const StallEntry entry = stall_begun_entry(hostile);
+  std::string all = entry.message;
+  for (const LogField& each : entry.fields) all += each.value;
+  EXPECT_TRUE(std::none_of(all.begin(), all.end(), [](unsigned char c) { return c < 0x20; }))
+      << all;
+  EXPECT_THAT(entry.message, HasSubstr("\\x1b[2J\\x0a"));
+}
+
+TEST(StallJournal, LogsBeginAndEnd) {
+  const FakeClock clock;
+  StallJournal journal(clock);
+  Stall ended = stall();
+  ended.ended = true;
+  testing::internal::CaptureStderr();
+  journal.record({.begun = {shared(stall())}, .ended = {shared(ended)}});
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(log, HasSubstr("is blocked for"));
+  EXPECT_THAT(log, HasSubstr("was blocked for"));
+}
+
+TEST(StallJournal, OneThatIsOverAlreadyIsOneLine) {
+  const FakeClock clock;
+  StallJournal journal(clock);
+  Stall ended = stall();
+  ended.ended = true;
+  testing::internal::CaptureStderr();
+  journal.record({.begun = {shared(ended)}, .ended = {shared(ended)}});
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), Not(HasSubstr("is blocked for")));
+}
+
+TEST(StallJournal, LinesAreLimitedAndTheRestIsCounted) {
+  FakeClock clock;
+  StallJournal journal(clock);
+  StallChanges many;
+  for (unsigned i = 0; i < StallJournal::kLinesPerMinute + 7; ++i) {
+    many.begun.push_back(shared(stall()));
+  }
+  testing::internal::CaptureStderr();
+  journal.record(many);
+  journal.record({});
+  std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), StallJournal::kLinesPerMinute);
+
+  clock.advance(60s);
+  testing::internal::CaptureStderr();
+  journal.record({});
+  log = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(log, HasSubstr("7 stalls that began or ended were left out of the log"));
+}
+
+}  // namespace
+}  // namespace offcpud
