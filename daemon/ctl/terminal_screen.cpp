@@ -132,7 +132,7 @@ void TerminalScreen::show(const std::vector<TopState::Line>& lines) {
 std::optional<Key> TerminalScreen::key() {
   wint_t code = 0;
   for (int kind = ::wget_wch(stdscr, &code); kind != ERR; kind = ::wget_wch(stdscr, &code)) {
-    const auto key = kind == KEY_CODE_YES ? function_key(code) : character_key(code);
+    auto key = kind == KEY_CODE_YES ? function_key(code) : character_key(code);
     if (key) return key;  // others mean nothing here
   }
   return std::nullopt;

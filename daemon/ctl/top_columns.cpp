@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/top_columns.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -27,6 +28,22 @@ constexpr std::size_t kOldestWidth = 15, kCgroupWidth = 12;
 double seconds_of(const SecondsByName& seconds, const std::string& name) {
   const auto found = seconds.find(name);
   return found != seconds.end() ? found->second : 0;
+}
+
+// Of the reason `kernel`, what is not a kernel thread's wait for work: what the other actionable
+// waits leave of their sum. Without that, each idle kernel thread would show 100 percent.
+double actionable_kernel(const TopRow& row) {
+  double others = total_of(row.runqueue);
+  for (const auto& each : kReasons) {
+    if (std::string_view(each.reason) != "kernel") others += seconds_of(row.blocked, each.reason);
+  }
+  constexpr double kRounding = 1e-6;
+  const double left = std::min(row.actionable - others, seconds_of(row.blocked, "kernel"));
+  return left > kRounding ? left : 0;
+}
+
+double actionable_of(const TopRow& row, const std::string& reason) {
+  return reason == "kernel" ? actionable_kernel(row) : seconds_of(row.blocked, reason);
 }
 
 std::string bound_text(double seconds) {
@@ -76,11 +93,11 @@ void add_reasons(std::vector<TopColumn>& columns, const TopAnswer& answer, unsig
   for (const auto& each : kReasons) {
     const std::string reason = each.reason;
     bool any = false;
-    for (const TopRow& row : answer.rows) any = any || seconds_of(row.blocked, reason) > 0;
+    for (const TopRow& row : answer.rows) any = any || actionable_of(row, reason) > 0;
     if (!any) continue;
     columns.push_back(
         share_column(each.title, rank++, answer.interval,
-                     [reason](const TopRow& row) { return seconds_of(row.blocked, reason); }));
+                     [reason](const TopRow& row) { return actionable_of(row, reason); }));
   }
 }
 

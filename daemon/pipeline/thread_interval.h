@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 
@@ -16,7 +15,10 @@ struct ProcessIdentity {
   std::uint32_t tgid = 0;      // in the initial PID namespace
   std::uint64_t start_ns = 0;  // CLOCK_BOOTTIME at which its leader started
 
-  friend auto operator<=>(const ProcessIdentity&, const ProcessIdentity&) = default;
+  friend bool operator==(const ProcessIdentity&, const ProcessIdentity&) = default;
+  friend bool operator<(const ProcessIdentity& a, const ProcessIdentity& b) {
+    return a.tgid != b.tgid ? a.tgid < b.tgid : a.start_ns < b.start_ns;
+  }
 };
 
 inline ProcessIdentity process_of(const offcpud_thread& thread) {

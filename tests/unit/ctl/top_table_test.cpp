@@ -76,6 +76,19 @@ TEST_F(TopTableTest, WithoutAnIntervalItSaysSo) {
   EXPECT_THAT(table.rows[0], HasSubstr("   -"));
 }
 
+TEST_F(TopTableTest, AKernelThreadThatWaitsForWorkShowsNothing) {
+  TopAnswer idle = answer(kProcessesJson);
+  idle.rows.resize(1);
+  TopRow& row = idle.rows[0];
+  row.actionable = 0.5;
+  row.runqueue = {{"wakeup", 0.5}};
+  row.blocked = {{"kernel", 9.5}};
+  EXPECT_THAT(top_table(idle, "here", kAnyWidth).titles, Not(HasSubstr("KERN%")));
+  row.actionable = 3.5;
+  EXPECT_THAT(top_table(idle, "here", kAnyWidth).titles, HasSubstr("KERN%"));
+  EXPECT_THAT(top_table(idle, "here", kAnyWidth).rows[0], HasSubstr("   30.0    5.0"));
+}
+
 TEST_F(TopTableTest, OtherAnswersAreErrors) {
   for (const char* json : {"", "{}", "[]", "<html>", "null", R"({"interval_seconds": "x"})",
                            R"({"interval_seconds": 1, "taken": 5})"}) {
