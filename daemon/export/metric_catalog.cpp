@@ -62,6 +62,8 @@ constexpr auto kCatalog = std::to_array<MetricDef>({
     {Metric::Series, "offcpud_series", Gauge, "", "Histogram series exported now."},
     {Metric::SeriesFolded, "offcpud_series_folded_total", Counter, "",
      "Histogram series beyond max_series, summed under cgroup (other) instead."},
+    {Metric::ProcessesRefused, "offcpud_processes_refused_total", Counter, "",
+     "Processes selected for series of their own that did not fit into max_series."},
     {Metric::PassDuration, "offcpud_pass_duration_seconds", Histogram, "stage",
      "Time that one pass over the kernel maps took, by stage."},
     {Metric::PassFailures, "offcpud_pass_failures_total", Counter, "stage",

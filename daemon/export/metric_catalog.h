@@ -32,6 +32,7 @@ enum class Metric : std::size_t {
   MapCapacity,
   Series,
   SeriesFolded,
+  ProcessesRefused,
   PassDuration,
   PassFailures,
   LastPassTimestamp,

@@ -129,6 +129,7 @@ void PrometheusText::append_totals() {
   for (const MapUsage& usage : view_->maps) out_.number({{"map", usage.map}}, usage.capacity);
   append_total(Metric::Series, view_->histogram_series);
   append_total(Metric::SeriesFolded, view_->folded_series);
+  append_total(Metric::ProcessesRefused, view_->refused_processes);
 
   const std::chrono::nanoseconds since_epoch = view_->taken_wall.time_since_epoch();
   out_.begin_family(Metric::LastPassTimestamp);

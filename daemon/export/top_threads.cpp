@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <cstring>
 #include <map>
 #include <string>
@@ -72,6 +73,9 @@ TopJson longest_wait_json(const offcpud_thread& record) {
 TopJson thread_json(const ThreadRow& row) {
   const offcpud_thread& record = *row.record;
   const std::span waited(row.interval.waited_ns);
+  const std::array<std::uint64_t, OFFCPUD_TAKERS> kept_off = {
+      record.kept_off_ns[OFFCPUD_BY_SAME_CGROUP], record.kept_off_ns[OFFCPUD_BY_OTHER_CGROUP],
+      record.kept_off_ns[OFFCPUD_BY_KERNEL]};
   TopJson json = {{"tid", record.local_tid}, {"pid", record.local_tgid}, {"comm", row.comm}};
   if (row.process) json["cgroup"] = row.process->labels->cgroup;
   json.update({{"cpu", record.cpu},
@@ -88,7 +92,7 @@ TopJson thread_json(const ThreadRow& row) {
                {"runqueue_seconds", seconds_by_name(waited.subspan(OFFCPUD_BLOCKED_KINDS),
                                                     kKindNames.subspan(OFFCPUD_BLOCKED_KINDS))},
                {"kept_off_seconds", seconds_by_name(row.interval.kept_off_ns, kTakerNames)},
-               {"kept_off_total_seconds", seconds_by_name(record.kept_off_ns, kTakerNames)},
+               {"kept_off_total_seconds", seconds_by_name(kept_off, kTakerNames)},
                {"last_taker", taker_json(record.taker_tid, record.taker_comm)},
                {"longest_wait", longest_wait_json(record)}});
   return json;

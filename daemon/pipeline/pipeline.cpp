@@ -157,7 +157,7 @@ void Pipeline::add_processes(View& view, const KernelSample& sample) {
     view.histogram_series += static_cast<std::uint64_t>(std::ranges::count_if(
         row.histograms, [](const auto& one) { return one && !one->empty(); }));
   }
-  view.folded_series += processes_.unfit_total();
+  view.refused_processes = processes_.unfit_total();
 }
 
 // A look-up that fails is asked for again at the next pass.

@@ -98,7 +98,8 @@ struct View {
   std::vector<LossCount> losses;  // every cause, also those at 0
   std::uint64_t left_censored = 0;
   std::vector<MapUsage> maps;
-  std::uint64_t histogram_series = 0;  // histograms in `subjects`
+  std::uint64_t refused_processes = 0;  // selected, but max_series had no room, since the start
+  std::uint64_t histogram_series = 0;   // histograms in `subjects`
   std::uint64_t folded_series =
       0;  // histograms that did not fit since the start, summed in "(other)"
 };

@@ -130,6 +130,7 @@ View two_threads() {
   auto pinned = thread(5).started(40).named("pinned").on_cpu(1).flagged(OFFCPUD_THREAD_PINNED);
   auto worker = thread(9).started(3).named("kworker").on_cpu(0);
   worker.flagged(OFFCPUD_THREAD_KERNEL | OFFCPUD_THREAD_IDLE).blocked(OFFCPUD_BLOCKED_KERNEL, 50);
+  pinned.raw().kept_off_ns[OFFCPUD_BY_OTHER_CGROUP] = 3 * kSecond;
   view.previous_walk = test::walk_at(90, {pinned.running(80).ran(4), worker});
   pinned.runnable(OFFCPUD_RUNQ_PREEMPTED, 98).ran(15).waited(OFFCPUD_RUNQ_PREEMPTED, 7);
   pinned.raw().kept_off_ns[OFFCPUD_BY_OTHER_CGROUP] = 7 * kSecond;
@@ -149,8 +150,8 @@ TEST(TopJson, AThreadInFull) {
     "tid": 5, "pid": 5, "comm": "pinned", "cgroup": "/system.slice/postgresql.service", "cpu": 1,
     "pinned": true, "state": "runnable", "cause": "preempted", "state_seconds": 2.0,
     "actionable_seconds": 9.0, "running_seconds": 1.0, "blocked_seconds": {},
-    "runqueue_seconds": {"preempted": 9.0}, "kept_off_seconds": {"other_cgroup": 7.0},
-    "last_taker": {"tid": 77, "comm": "hog"},
+    "runqueue_seconds": {"preempted": 9.0}, "kept_off_seconds": {"other_cgroup": 4.0},
+    "kept_off_total_seconds": {"other_cgroup": 7.0}, "last_taker": {"tid": 77, "comm": "hog"},
     "longest_wait": {"seconds": 4.0, "taker": {"tid": 78, "comm": "hog2"}}})"));
   const json& worker = top.at("threads").at(1);
   EXPECT_EQ(worker.at("state"), "blocked");
