@@ -185,6 +185,32 @@ class Reused(Case):
                           1 if host.init_is_guarded() else 0)
 
 
+class NamedInTime(Case):
+    settings = {"max_cgroups": 4096, "max_series": 20_000, "classic_buckets": 14}
+
+    def test_cgroup_of_3_ms_keeps_its_name_while_scrapes_never_stop(self):
+        """One that comes and goes while a pass reads the counters is told of in time for that pass.
+        `max_series` has room for all, so none is in "(other)"."""
+        count = 2_000
+        parent = self.new_cgroup()
+        churn = self.start("cgroup_churn", "--parent", parent.directory, "--count", count,
+                           "--us", 3_000, "--name", "brief-")
+        churn.go()
+        scrapes = 0
+        while not readable(churn.process.stdout, 0):
+            self.daemon.ask_for_a_pass()
+            scrapes += 1
+        window = churn.finish()
+        self.expect_at_least("scrapes meanwhile", 200, scrapes)
+        known = {c for c in window.after.scrape.cgroups() if c.startswith(f"{parent.path}/brief-")}
+        self.expect_equal(f"names of {count} cgroups", count, len(known), window.slack())
+        sleeps = sum(window.blocked("sleep", c).count for c in known)
+        self.expect_equal("sleeps in them", count, sleeps, window.slack())
+        self.expect_equal('sleeps in "(unknown)"', 0, window.blocked("sleep", "(unknown)").count)
+        self.expect_equal('waits for a CPU in "(unknown)"', 0,
+                          window.runqueue(cgroup="(unknown)").count)
+
+
 class ManyShortLived(Case):
     settings = {"max_series": 150, "max_cgroups": 8192, "linger": "10s"}
 
