@@ -123,7 +123,8 @@ class FewPlaces(Case):
     settings = {"max_cgroups": 16}
 
     def test_full_table_is_counted_and_totals_stay_true(self):
-        """D10: 40 active cgroups in 16 places: the rest is in "(other)", and said to be."""
+        """D10: 40 active cgroups in 16 places: the rest is in "(other)", and said to be, in
+        the log too."""
         cgroups = [self.new_cgroup() for _ in range(40)]
         before = self.daemon.scrape()
         old, _ = before.histogram(BLOCKED, reason="sleep")
@@ -143,6 +144,8 @@ class FewPlaces(Case):
         self.expect_at_least('sleeps in "(other)"', 20, int(sum(other.values())))
         named = [c for c in after.cgroups() if c.startswith(PREFIX)]
         self.expect_at_most("cgroups with a place", 16, len(named))
+        warnings = [line for line in self.daemon.log() if "cause cgroup_table_full" in line]
+        self.expect_equal("warnings of it in the log, once a minute at most", 1, len(warnings))
 
 
 class Reused(Case):
