@@ -204,6 +204,7 @@ Status Daemon::pass() {
   stage_ = kAttributeStage;
   auto view = pipeline_->attribute(*sample);
   if (!view) return fail(std::move(view).error());
+  warn_of_losses(**view);
   const MonotonicTime end = clock_.now();
   self_->observe_pass(stage_, end - read);
   {
@@ -226,6 +227,16 @@ void Daemon::follow_cgroups() {
   const auto drained =
       cgroup_events_->drain([this](const CgroupChange& change) { pipeline_->apply(change); });
   if (!drained) log_warning_limited("cgroup_events", drained.error().message());
+}
+
+void Daemon::warn_of_losses(const View& view) {
+  for (const LossCount& loss : losses_.grown(view.losses)) {
+    const std::string count = std::to_string(loss.events);
+    log_warning_limited("lost " + loss.cause,
+                        "the kernel side has lost " + count + " events so far, cause " +
+                            loss.cause + ": docs/semantics.md says what that does to the numbers",
+                        {{kMessageId, kEventsLostId}, {"cause", loss.cause}, {"count", count}});
+  }
 }
 
 void Daemon::reload() {

@@ -17,6 +17,7 @@
 #include "kernel/bpf_sample_source.h"
 #include "kernel/bpf_session.h"
 #include "kernel/cgroup_events.h"
+#include "pipeline/loss_watch.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/view_board.h"
 #include "runtime/event_loop.h"
@@ -50,6 +51,7 @@ class Daemon {
   Status pass();
   void follow_cgroups();
   void tell_stalls();
+  void warn_of_losses(const View& view);
   void reload();
   void apply(const Config& config);
 
@@ -70,6 +72,7 @@ class Daemon {
   std::unique_ptr<BpfSampleSource> source_;
   std::optional<Pipeline> pipeline_;
   StallJournal stall_journal_{clock_};
+  LossWatch losses_;
   std::optional<ViewBoard> board_;
   std::unique_ptr<EventLoop> loop_;  // after what its callbacks use and the descriptors it watches
   EventLoop::Timer* timer_ = nullptr;

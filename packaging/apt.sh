@@ -7,17 +7,24 @@ fail() {
   printf '%s: %s\n' "${0##*/}" "$*" >&2
   exit 1
 }
+fail_without_root() { (fail "$@") || exit 77; } # as the daemon does
 
-# with_progress LOG COMMAND...: appends the output to LOG and shows its last line every 15 s. The
-# command stays in the foreground, where Ctrl-C reaches it; the reporter ends when this script does.
+# report_progress LOG: every 15 s the last line of LOG that holds anything, and the seconds, which
+# show that a silent command is running, too. Ends when this script does.
+report_progress() {
+  local begin=$SECONDS line
+  while sleep "${progress_interval:-15}" >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do
+    line=$(tail -n 50 "$1" | awk 'NF {last = $0} END {print substr(last, 1, 96)}')
+    printf '    [%d s] %s\n' "$((SECONDS - begin))" "${line:-it has said nothing so far}"
+  done
+}
+
+# with_progress LOG COMMAND...: appends the output to LOG while report_progress shows where it is. The
+# command stays in the foreground, where Ctrl-C reaches it.
 with_progress() {
   local log=$1 reporter rc=0
   shift
-  (
-    while sleep 15 >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do
-      printf '    %s\n' "$(tail -n 1 "$log" | cut -c 1-96)"
-    done
-  ) &
+  report_progress "$log" &
   reporter=$!
   "$@" >>"$log" 2>&1 </dev/null || rc=$?
   kill "$reporter" 2>/dev/null || true
@@ -57,11 +64,11 @@ install_packages() {
     is_installed "$package" || missing+=("$package")
   done
   if ((${#missing[@]} == 0)); then
-    say "all packages are there already"
+    printf '    %s\n' "all packages are there already"
     return
   fi
   if ((EUID != 0)); then
-    fail "installing packages needs root: run it with sudo. Missing: ${missing[*]}"
+    fail_without_root "installing packages needs root: run it with sudo. Missing: ${missing[*]}"
   fi
   say "installing ${#missing[@]} packages with apt-get (log: $log): ${missing[*]}"
   : >"$log"

@@ -13,8 +13,9 @@ namespace {
 constexpr const char* kDescription =
     "Exports off-CPU and run-queue wait histograms of cgroups and processes.";
 constexpr const char* kExitCodes =
-    "Exit codes: 0 stopped as asked, 64 usage, 69 unsupported kernel, 70 internal error,\n"
-    "77 missing permission, 78 configuration.";
+    "Exit codes: 0 stopped as asked, 64 usage, 69 unsupported kernel,\n"
+    "70 internal error or a listen address that is taken, 77 missing permission,\n"
+    "78 configuration.";
 
 }  // namespace
 

@@ -2,6 +2,8 @@
 #include "ctl/status_text.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstddef>
 #include <nlohmann/json.hpp>
 
@@ -20,11 +22,23 @@ Json parsed(const std::string& json) {
   return Json::parse(json, nullptr, false);
 }
 
+// Three digits, and all of those before the point.
+std::string rounded(double value) {
+  std::array<char, 32> text{};
+  const bool whole = value >= 100 && value < 1e15;
+  const auto end =
+      std::to_chars(text.begin(), text.end(), value,
+                    whole ? std::chars_format::fixed : std::chars_format::general, whole ? 0 : 3)
+          .ptr;
+  return {text.begin(), end};
+}
+
 std::string scalar_text(const Json& value) {
   if (value.is_string()) return printable(value.get_ref<const std::string&>());
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
   if (value.is_null()) return "-";
-  return value.dump();  // numbers
+  if (value.is_number_float()) return rounded(value.get<double>());
+  return value.dump();  // whole numbers
 }
 
 bool all_scalars(const Json& list) {
@@ -88,13 +102,53 @@ void append(std::string& out, const Json& value, std::size_t depth) {
   }
 }
 
+bool is_feature(const Json& value) {
+  return value.is_object() && value.contains("name") && value.contains("detail") &&
+         value.contains("enabled") && value["enabled"].is_boolean() && value["name"].is_string();
+}
+
+// What is there needs its name only; what is missing says what that costs and what would help.
+void add_features(Json& out, const Json& features) {
+  Json enabled = Json::array(), missing = Json::object();
+  for (const Json& feature : features) {
+    if (!is_feature(feature)) {
+      out["features"] = features;
+      return;
+    }
+    if (feature["enabled"].get<bool>()) {
+      enabled.push_back(feature["name"]);
+    } else {
+      missing[feature["name"].get_ref<const std::string&>()] = feature["detail"];
+    }
+  }
+  out["features"] = std::move(enabled);
+  if (!missing.empty()) out["features_missing"] = std::move(missing);
+}
+
+// The answer as people want it: the sentence apart, the daemon's own words replaced.
+Json for_people(const Json& status) {
+  Json out = Json::object();
+  for (const auto& [name, value] : status.items()) {
+    if (name == "summary") continue;
+    if (name == "features") {
+      add_features(out, value);
+    } else {
+      out[name == "subjects" ? "cgroups" : name] = value;
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<std::string> status_text(const std::string& json) {
   const Json status = parsed(json);
   if (!status.is_object()) return Error("the answer is not a status of offcpud");
   std::string text;
-  append(text, status, 0);
+  if (const auto summary = status.find("summary"); summary != status.end()) {
+    text = scalar_text(*summary) + "\n\n";
+  }
+  append(text, for_people(status), 0);
   return text;
 }
 

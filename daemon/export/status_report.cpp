@@ -46,6 +46,11 @@ Json config_json(const ConfigStatus& config) {
   return json;
 }
 
+// "1 cgroup", "2 cgroups"
+std::string counted(std::uint64_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
 }  // namespace
 
 void describe_view(StatusReport& report, const View& view, MonotonicTime now) {
@@ -61,6 +66,7 @@ void describe_view(StatusReport& report, const View& view, MonotonicTime now) {
 
 std::string status_json(const StatusReport& report) {
   const Json json = {
+      {"summary", status_line(report)},
       {"version", report.version},
       {"revision", report.revision},
       {"kernel", report.kernel},
@@ -86,9 +92,9 @@ std::string status_line(const StatusReport& report) {
   std::uint64_t lost = 0;
   for (const LossCount& loss : report.losses) lost += loss.events;
   const auto age = std::chrono::duration_cast<std::chrono::seconds>(report.last_pass->age);
-  std::string line = std::to_string(report.subjects) + " cgroups, " +
-                     std::to_string(report.series) + " series, " + std::to_string(lost) +
-                     " events lost, last pass " + std::to_string(age.count()) + " s ago";
+  std::string line = counted(report.subjects, "cgroup") + ", " + std::to_string(report.series) +
+                     " series, " + counted(lost, "event") + " lost, last pass " +
+                     std::to_string(age.count()) + " s ago";
   if (!report.config.last_reload_successful) {
     line += "; running with the previous configuration: " + report.config.last_reload_error;
   }

@@ -55,7 +55,7 @@ struct StatusReport {
 // Takes over what the View knows: the age of the last pass, subjects, series, losses and maps.
 void describe_view(StatusReport& report, const View& view, MonotonicTime now);
 
-// Bytes that are not UTF-8 become U+FFFD.
+// With status_line() as "summary". Bytes that are not UTF-8 become U+FFFD.
 std::string status_json(const StatusReport& report);
 
 // One line: "214 cgroups, 1842 series, 0 events lost, last pass 2 s ago".

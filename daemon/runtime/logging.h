@@ -66,7 +66,8 @@ inline void log_error(std::string_view message, LogFields fields = {}) noexcept 
   log(LogLevel::Error, message, fields);
 }
 
-// At most one line a minute for each call site; `site` names the place and is a literal.
+// At most one line a minute for each `site`, which names the place and its case: one of a fixed
+// set, never a text from outside.
 void log_warning_limited(std::string_view site, std::string_view message,
                          LogFields fields = {}) noexcept;
 

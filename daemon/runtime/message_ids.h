@@ -32,6 +32,10 @@ inline constexpr const char* kStallEndedId = "ffd4de3f5e3c401facf4706c3daf3a83";
 // Entries of the two above that were left out: OFFCPUD_LEFT_OUT.
 inline constexpr const char* kStallsLeftOutId = "f9b4c601e7a64c54b4d98f7e5694675a";
 
+// More events of one cause were lost (offcpud_lost_events_total); once a minute for each cause at
+// most: OFFCPUD_CAUSE, OFFCPUD_COUNT since the start.
+inline constexpr const char* kEventsLostId = "20f90a4185534826b8f08a769d9fcf76";
+
 // This kernel lacks something that is optional: OFFCPUD_FEATURE.
 inline constexpr const char* kFeatureMissingId = "282b79965bfb4261bbedb1387e602688";
 

@@ -123,7 +123,8 @@ class FewPlaces(Case):
     settings = {"max_cgroups": 16}
 
     def test_full_table_is_counted_and_totals_stay_true(self):
-        """D10: 40 active cgroups in 16 places: the rest is in "(other)", and said to be."""
+        """D10: 40 active cgroups in 16 places: the rest is in "(other)", and said to be, in
+        the log too."""
         cgroups = [self.new_cgroup() for _ in range(40)]
         before = self.daemon.scrape()
         old, _ = before.histogram(BLOCKED, reason="sleep")
@@ -143,6 +144,8 @@ class FewPlaces(Case):
         self.expect_at_least('sleeps in "(other)"', 20, int(sum(other.values())))
         named = [c for c in after.cgroups() if c.startswith(PREFIX)]
         self.expect_at_most("cgroups with a place", 16, len(named))
+        warnings = [line for line in self.daemon.log() if "cause cgroup_table_full" in line]
+        self.expect_equal("warnings of it in the log, once a minute at most", 1, len(warnings))
 
 
 class Reused(Case):
@@ -183,6 +186,32 @@ class Reused(Case):
         buckets, seconds = after.histogram(BLOCKED, cgroup=first[0].path, reason="sleep")
         self.expect_equal("sleeps of the path that came back", 2, int(sum(buckets.values())),
                           1 if host.init_is_guarded() else 0)
+
+
+class NamedInTime(Case):
+    settings = {"max_cgroups": 4096, "max_series": 20_000, "classic_buckets": 14}
+
+    def test_cgroup_of_3_ms_keeps_its_name_while_scrapes_never_stop(self):
+        """One that comes and goes while a pass reads the counters is told of in time for that pass.
+        `max_series` has room for all, so none is in "(other)"."""
+        count = 2_000
+        parent = self.new_cgroup()
+        churn = self.start("cgroup_churn", "--parent", parent.directory, "--count", count,
+                           "--us", 3_000, "--name", "brief-")
+        churn.go()
+        scrapes = 0
+        while not readable(churn.process.stdout, 0):
+            self.daemon.ask_for_a_pass()
+            scrapes += 1
+        window = churn.finish()
+        self.expect_at_least("scrapes meanwhile", 200, scrapes)
+        known = {c for c in window.after.scrape.cgroups() if c.startswith(f"{parent.path}/brief-")}
+        self.expect_equal(f"names of {count} cgroups", count, len(known), window.slack())
+        sleeps = sum(window.blocked("sleep", c).count for c in known)
+        self.expect_equal("sleeps in them", count, sleeps, window.slack())
+        self.expect_equal('sleeps in "(unknown)"', 0, window.blocked("sleep", "(unknown)").count)
+        self.expect_equal('waits for a CPU in "(unknown)"', 0,
+                          window.runqueue(cgroup="(unknown)").count)
 
 
 class ManyShortLived(Case):

@@ -71,6 +71,12 @@ class Reasons(Case):
     def test_other(self):
         self.waits_are("other", "timed_wait", "--kind", "message_queue")
 
+    def test_regular_files_without_a_disk_are_other(self):
+        """In /proc and tracefs: regular files by their type, of which a read waits for messages."""
+        for kind in ("kmsg", "trace_pipe"):
+            with self.subTest(kind):
+                self.waits_are("other", "timed_wait", "--kind", kind)
+
     def test_32_bit_calls(self):
         """The numbers and argument registers of 32-bit programs are others."""
         for kind, reason in (("nanosleep", "sleep"), ("poll", "poll"), ("futex_wait", "lock"),

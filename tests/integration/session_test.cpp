@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -16,6 +18,7 @@
 #include "kernel/bpf_sample_source.h"
 #include "kernel/bpf_session.h"
 #include "kernel/cgroup_events.h"
+#include "sleeping_crowd.h"
 
 namespace offcpud {
 namespace {
@@ -120,6 +123,44 @@ struct TemporaryCgroup {
     return ::stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
   }
 };
+
+// Attaches, measures for `time` and detaches; the waits after wakeup of the threads of a cgroup.
+LatencyHistogram wakeup_waits_of_a_session(BpfSession session, std::uint64_t cgroup_id,
+                                           std::chrono::microseconds time) {
+  EXPECT_TRUE(session.attach());
+  auto source = BpfSampleSource::open(session);
+  EXPECT_TRUE(source) << source.error().message();
+  ::usleep(static_cast<useconds_t>(time.count()));
+  auto sample = (*source)->read();
+  EXPECT_TRUE(sample) << sample.error().message();
+  LatencyHistogram waits;
+  for (const CgroupReading& reading : sample->cgroups) {
+    const auto& wakeups = reading.histograms[OFFCPUD_RUNQ_WAKEUP];
+    if (reading.cgroup_id == cgroup_id && wakeups) waits += *wakeups;
+  }
+  return waits;
+}
+
+// A thread that wakes, runs and sleeps again while sched_wakeup is attached and sched_switch is not
+// yet must not be taken for one that has been waiting for a CPU ever since.
+TEST_F(Session, InventsNoWaitWhileItAttaches) {
+  const auto mounts = read_file("/proc/self/mountinfo", 4 << 20);
+  ASSERT_TRUE(mounts);
+  const TemporaryCgroup cgroup(*cgroup2_mount(*mounts));
+  const SleepingCrowd crowd(3'000, cgroup.path);
+  if (!crowd.is_there()) GTEST_SKIP() << "3,000 SCHED_FIFO threads are not to be had here";
+  LatencyHistogram waits;
+  for (int i = 0; i < 10; ++i) {
+    waits += wakeup_waits_of_a_session(loaded(256), cgroup.id(), std::chrono::milliseconds(600));
+  }
+  std::uint64_t as_long_as_a_sleep = 0;
+  for (std::size_t slot = 0; slot < waits.slots.size(); ++slot) {
+    const double bound = slot_bound_seconds(slot);
+    if (bound > 0.25 && bound <= 0.5) as_long_as_a_sleep += waits.slots[slot];
+  }
+  EXPECT_GE(waits.count(), 30'000U) << "each thread wakes once in 0.4 s";
+  EXPECT_EQ(as_long_as_a_sleep, 0U) << "of " << waits.count() << " waits";
+}
 
 std::vector<CgroupChange> changes_named(CgroupEvents& events, const std::string& name,
                                         std::uint64_t id) {

@@ -2,23 +2,28 @@
 // Waits `count` times about `us` microseconds in one blocking call, chosen by `kind`, that nothing
 // but its own timeout (or a timer's signal) ends. Truth: the program's own clock around the call.
 // Ends with status 77 where the kernel refuses what the kind needs.
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/io_uring.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/msg.h>
 #include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
@@ -103,6 +108,56 @@ void submit_recv() {
   *reinterpret_cast<std::uint32_t*>(ring + at.array) = 0;
   __atomic_store_n(reinterpret_cast<std::uint32_t*>(ring + at.tail), 1, __ATOMIC_RELEASE);
   if (::syscall(SYS_io_uring_enter, fd, 1, 0, 0, nullptr, 0) != 1) fail("io_uring_enter");
+}
+
+// The kernel's log, up to its end: the next read waits for a message.
+void open_kernel_log() {
+  fd = ::open("/proc/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) std::exit(77);
+  char messages[8192];
+  while (::read(fd, messages, sizeof messages) > 0) {
+  }
+  if (errno != EAGAIN) std::exit(77);
+  ::fcntl(fd, F_SETFL, 0);
+}
+
+// Removes the directory once this process is gone, however it ends.
+void remove_after_exit(const std::string& directory) {
+  int alive[2];
+  if (::pipe(alive) != 0) fail("pipe");
+  const pid_t child = ::fork();
+  if (child < 0) fail("fork");
+  if (child > 0) {
+    ::close(alive[0]);
+    return;
+  }
+  ::close(alive[1]);
+  (void)!::read(alive[0], &byte, 1);
+  for (int i = 0; i < 100 && ::rmdir(directory.c_str()) != 0; ++i) {
+    sleep_ns(10'000'000);  // the exit has not come to the file in it yet
+  }
+  ::_exit(0);
+}
+
+// A trace buffer of our own, without events, reached by a mount that nobody else sees.
+void open_trace_pipe() {
+  const std::string mount_point = "/sys/kernel/tracing";
+  if (::unshare(CLONE_NEWNS) != 0 ||
+      ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      ::mount("tracefs", mount_point.c_str(), "tracefs", 0, nullptr) != 0) {
+    std::exit(77);
+  }
+  const std::string instance =
+      mount_point + "/instances/offcpud-test-" + std::to_string(::getpid());
+  if (::mkdir(instance.c_str(), 0700) != 0) std::exit(77);
+  remove_after_exit(instance);
+  fd = ::open((instance + "/trace_pipe").c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) std::exit(77);
+}
+
+void read_until_alarm() {
+  alarm_in_time();
+  (void)!::read(fd, &byte, 1);
 }
 
 const Kind kKinds[] = {
@@ -200,6 +255,8 @@ const Kind kKinds[] = {
        alarm_in_time();
        (void)!::read(pipe_ends[0], &byte, 1);
      }},
+    {"kmsg", open_kernel_log, read_until_alarm},
+    {"trace_pipe", open_trace_pipe, read_until_alarm},
     {"message_queue", [] { fd = ::msgget(IPC_PRIVATE, 0600); },
      [] {
        alarm_in_time();

@@ -65,8 +65,9 @@ TEST(CommandLine, HelpAndVersionAreTextToPrint) {
   const auto help = parse({"--help"});
   ASSERT_TRUE(help);
   EXPECT_EQ(help->action, Action::PrintText);
-  for (const char* word : {"--config FILE", "--listen ADDR", "--state-dir DIR", "--set KEY=VALUE",
-                           "--check-config", "--features", "--version", "78 configuration"}) {
+  for (const char* word :
+       {"--config FILE", "--listen ADDR", "--state-dir DIR", "--set KEY=VALUE", "--check-config",
+        "--features", "--version", "listen address that is taken", "78 configuration"}) {
     EXPECT_THAT(help->text, HasSubstr(word));
   }
 }

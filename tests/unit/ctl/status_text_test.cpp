@@ -40,6 +40,40 @@ TEST(StatusText, AlignsScalarsAndIndentsTheRest) {
             "warnings    none\n");
 }
 
+TEST(StatusText, BeginsWithTheVerdict) {
+  EXPECT_EQ(text_of(R"({"version": "0.1.0", "summary": "2 cgroups, last pass 1 s ago"})"),
+            "2 cgroups, last pass 1 s ago\n\nversion  0.1.0\n");
+}
+
+TEST(StatusText, RoundsWhatIsNotWhole) {
+  EXPECT_EQ(text_of(R"({"a": 4.007888871, "b": 0.000320795, "c": 123456.789, "d": 99.96, "e": 90.0,
+                        "f": 1e300, "g": -3.14159, "h": 123456789})"),
+            "a  4.01\nb  0.000321\nc  123457\nd  100\ne  90\nf  1e+300\ng  -3.14\n"
+            "h  123456789\n");
+}
+
+TEST(StatusText, CallsSubjectsCgroups) {
+  EXPECT_EQ(text_of(R"({"passes": 3, "subjects": 1, "series": 2})"),
+            "passes   3\ncgroups  1\nseries   2\n");
+}
+
+TEST(StatusText, ListsOnlyMissingFeaturesInFull) {
+  EXPECT_EQ(text_of(R"({"features": [
+      {"name": "btf", "enabled": true, "detail": "types"},
+      {"name": "throttled", "enabled": false, "detail": "not told apart; needs Linux 6.18"},
+      {"name": "cgroup2", "enabled": true, "detail": "hierarchy"}], "passes": 1})"),
+            "features  btf, cgroup2\n"
+            "features_missing:\n"
+            "  throttled  not told apart; needs Linux 6.18\n"
+            "passes    1\n");
+}
+
+TEST(StatusText, ShowsFeaturesThatItDoesNotUnderstandAsTheyAre) {
+  EXPECT_EQ(text_of(R"({"features": [{"name": "btf", "enabled": 2}]})"),
+            "features:\n  - name     btf\n    enabled  2\n");
+  EXPECT_EQ(text_of(R"({"features": 7})"), "features  7\n");
+}
+
 TEST(StatusText, WritesOutWhatATerminalWouldObey) {
   EXPECT_EQ(text_of(R"({"a\u001b[2J": "x\ny"})"), "a\\x1b[2J  x\\x0ay\n");
 }

@@ -58,5 +58,14 @@ TEST(StatusReport, LineNamesTheFiguresThatMatter) {
   EXPECT_EQ(status_line(StatusReport{}), "waiting for the first pass");
 }
 
+TEST(StatusReport, LineCountsAsPeopleDo) {
+  StatusReport report;
+  report.last_pass = LastPass{2s, 3ms};
+  report.subjects = 1;
+  report.series = 1;
+  report.losses = {{"missed_switch", 1}};
+  EXPECT_EQ(status_line(report), "1 cgroup, 1 series, 1 event lost, last pass 2 s ago");
+}
+
 }  // namespace
 }  // namespace offcpud
