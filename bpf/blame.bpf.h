@@ -58,6 +58,7 @@ static __always_inline void remember_waker(struct task_struct *task, struct thre
 {
 	struct task_struct *waker = bpf_get_current_task_btf();
 
+	thread->woken_ns = bpf_ktime_get_ns();
 	if (!waker->pid || in_interrupt(waker)) {
 		thread->waker = OFFCPUD_FROM_INTERRUPT;
 		thread->waker_tid = 0;

@@ -35,7 +35,9 @@ struct thread {
 	__u32 syscall_class; /* of the last blocking system call, for restart_syscall */
 	__u32 idle;	     /* BLOCKED: a kernel thread that waits for work */
 
-	__u32 waker;	 /* enum offcpud_waker; written by sched_waking under the task's pi_lock */
+	/* Of the last sched_waking, which runs under the task's pi_lock. */
+	__u64 woken_ns;
+	__u32 waker;	 /* enum offcpud_waker */
 	__u32 waker_tid; /* 0: an interrupt */
 
 	/* What has ended since born_ns: the sums add up to since_ns - born_ns, or time is missing.

@@ -51,6 +51,18 @@ static __always_inline void end_block(struct task_struct *task, struct thread *t
 		tell_stall_end(task, thread, since_ns, now);
 }
 
+/* A block ends when somebody wakes the thread, which is when its wait for a CPU begins; until it is
+ * queued, an interrupt on another CPU may have to come first. One that was woken while it was still
+ * about to leave the CPU, or whose sched_waking was not seen, was woken just now. */
+static __always_inline __u64 woken_at(struct thread *thread)
+{
+	__u64 woken_ns = thread->woken_ns;
+
+	if (woken_ns && (__s64)(woken_ns - thread->since_ns) >= 0)
+		return woken_ns;
+	return bpf_ktime_get_ns();
+}
+
 static __always_inline int wake(struct task_struct *task, bool first)
 {
 	struct thread *thread = thread_of(task);
@@ -66,7 +78,7 @@ static __always_inline int wake(struct task_struct *task, bool first)
 	/* Switches are not followed yet: the walk finds out what becomes of this thread. */
 	if (thread->state == THREAD_UNKNOWN && !attached)
 		return 0;
-	now = bpf_ktime_get_ns();
+	now = woken_at(thread);
 	if (thread->state == THREAD_UNKNOWN && !first) {
 		if (task->on_cpu)
 			return 0;
