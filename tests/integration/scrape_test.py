@@ -43,7 +43,9 @@ class Scrapes(Case):
             fell += [(k, last[k], v) for k, v in now.items() if v < last.get(k, 0)]
             sums = {}
             for (name, labels), value in now.items():
-                if name.endswith(("_count", "_running_seconds_total")):
+                # A process leaves the page when it ends or waits less than others.
+                if (name.endswith(("_count", "_running_seconds_total"))
+                        and not name.startswith("offcpud_process_")):
                     sums[name] = sums.get(name, 0) + value
             fell += [(k, totals[k], v) for k, v in sums.items() if v < totals.get(k, 0) - 1e-6]
             totals = sums
