@@ -38,8 +38,8 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 
 /*
  * Runs in the context of whoever wakes; sched_wakeup need not: a thread that slept on another CPU
- * is often queued by that CPU itself, in an interrupt (ttwu_queue_wakelist). It fires before the
- * thread is queued, and sometimes for one that has not left the CPU, so it is no good for the time.
+ * is often queued by that CPU itself, in an interrupt (ttwu_queue_wakelist). Nothing changes here but
+ * what is remembered of the waker: it fires for threads that have not left the CPU, too.
  */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_sched_waking, struct task_struct *task)
