@@ -215,8 +215,11 @@ class Disk(Case):
         window = self.run_workload("direct_read", "--count", 100)
         waited = window.report["disk_switches"]
         self.expect_at_least("waits the program made", 50, waited)
-        self.expect_equal("disk waits (switches of the reads)", waited,
-                          window.blocked("disk").count, window.slack())
+        seen = window.blocked("disk").count
+        self.expect_at_least("disk waits (switches of the reads)", waited - window.slack(), seen)
+        # Pages of the program itself that had to be read again, where memory is short.
+        self.expect_at_most("disk waits (and major page faults)", waited + window.report["majflt"],
+                            seen)
         self.expect_disk_time(window)
 
 

@@ -189,6 +189,7 @@ void Report::second_gate() const {
                      ",\"end_ns\":" + std::to_string(now_ns()) +
                      ",\"between_gates_ns\":" + std::to_string(between_gates_ns() + now_ns()) +
                      ",\"nvcsw\":" + std::to_string(self.ru_nvcsw) +
+                     ",\"majflt\":" + std::to_string(self.ru_majflt) +
                      ",\"nivcsw\":" + std::to_string(self.ru_nivcsw) +
                      ",\"children_nvcsw\":" + std::to_string(children.ru_nvcsw) +
                      ",\"children_nivcsw\":" + std::to_string(children.ru_nivcsw);
