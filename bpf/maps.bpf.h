@@ -39,6 +39,7 @@ struct thread {
 	__u64 woken_ns;
 	__u32 waker;	 /* enum offcpud_waker */
 	__u32 waker_tid; /* 0: an interrupt */
+	__u32 chosen;	 /* the block that it ended is sampled: its stacks are to be taken */
 
 	/* What has ended since born_ns: the sums add up to since_ns - born_ns, or time is missing.
 	 */

@@ -16,6 +16,7 @@
 
 #include "cgroup_events.bpf.h"
 #include "describe.bpf.h"
+#include "sample.bpf.h"
 #include "switch.bpf.h"
 #include "wake.bpf.h"
 #include "walk.bpf.h"
@@ -38,17 +39,34 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 
 /*
  * Runs in the context of whoever wakes; sched_wakeup need not: a thread that slept on another CPU
- * is often queued by that CPU itself, in an interrupt (ttwu_queue_wakelist). Nothing changes here but
- * what is remembered of the waker: it fires for threads that have not left the CPU, too.
+ * is often queued by that CPU itself, in an interrupt (ttwu_queue_wakelist). Nothing changes here
+ * but what is remembered of the waker: it fires for threads that have not left the CPU, too.
  */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_sched_waking, struct task_struct *task)
 {
 	struct thread *thread = bpf_task_storage_get(&threads, task, 0, 0);
 
-	if (thread)
-		remember_waker(task, thread);
+	if (!thread)
+		return 0;
+	remember_waker(task, thread);
+	choose_block(ctx, task, thread);
 	return 0;
+}
+
+/*
+ * Runs in the thread that was switched to, after the switch, so that its memory can be read (6.15
+ * and later). Most times there is nothing to do.
+ */
+SEC("tp_btf/sched_exit_tp")
+int BPF_PROG(on_sched_exit)
+{
+	__u32 zero = 0, *wanted = bpf_map_lookup_elem(&stack_wanted, &zero);
+
+	if (!wanted || !*wanted)
+		return 0;
+	*wanted = 0;
+	return take_stacks(ctx);
 }
 
 SEC("tp_btf/sched_wakeup")

@@ -107,6 +107,7 @@ enum offcpud_loss {
 	OFFCPUD_LOSS_CGROUP_EVENT, /* the ring of cgroup events was full: names come from a walk */
 	OFFCPUD_LOSS_PROCESSES_FULL, /* no room for a process or a histogram of it */
 	OFFCPUD_LOSS_STALL_END, /* the ring of stalls was full: how this one ended is unknown */
+	OFFCPUD_LOSS_SAMPLE,	/* no room for the stacks of a block */
 	OFFCPUD_LOSSES,
 };
 

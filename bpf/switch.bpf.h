@@ -5,6 +5,7 @@
 
 #include "blame.bpf.h"
 #include "reason.bpf.h"
+#include "sample.bpf.h"
 #include "subject.bpf.h"
 
 /* Up to 6.17 a group whose runtime is used up leaves the run queue as a whole (CFS bandwidth,
@@ -123,6 +124,7 @@ static __always_inline void take_cpu(struct task_struct *task, struct task_struc
 		lose(OFFCPUD_LOSS_SWITCH);
 	}
 	begin(thread, THREAD_RUNNING, now);
+	want_stacks(thread);
 }
 
 #endif
