@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "snapshot/difference.h"
+
+#include <cmath>
+
+#include "snapshot/stack_table.h"
+
+namespace offcpud {
+
+StackDifference difference_of(const Snapshot& before, const Snapshot& after, Normalize normalize) {
+  StackDifference result;
+  result.after.sequence = after.sequence;
+  result.after.begin = after.begin;
+  result.after.end = after.end;
+  result.after.duration = after.covered();
+  result.after.partial = after.partial;
+  result.before_begin = before.begin;
+  result.before_end = before.end;
+  result.before_duration = before.covered();
+
+  StackTable table;
+  table.use_frames_of(after);
+  for (const StackEntry& entry : after.entries) {
+    StackEntry& sum = table.at(table.place_of(after, entry));
+    sum.ns += entry.ns;
+    sum.episodes += entry.episodes;
+  }
+
+  const bool scaled = normalize == Normalize::ToLater && result.before_duration.count() > 0;
+  const double factor = scaled ? static_cast<double>(result.after.duration.count()) /
+                                     static_cast<double>(result.before_duration.count())
+                               : 1.0;
+  table.use_frames_of(before);
+  for (const StackEntry& entry : before.entries) {
+    const std::size_t place = table.place_of(before, entry);
+    result.before.resize(table.size());
+    StackAmount& sum = result.before[place];
+    const double scaled_ns = std::round(static_cast<double>(entry.ns) * factor);
+    sum.ns += scaled ? static_cast<std::uint64_t>(scaled_ns) : entry.ns;
+    sum.episodes += entry.episodes * factor;
+  }
+  result.before.resize(table.size());
+  table.move_to(result.after);
+  return result;
+}
+
+}  // namespace offcpud

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <stdexcept>
+
+// The library only asserts that a field has the type it is read as. These bytes come from a file,
+// so that must be an error, in every build.
+#define protozero_assert(condition) \
+  ((condition) ? void() : throw std::invalid_argument("a field has an unexpected type"))
+#include <protozero/pbf_message.hpp>
+#include <unordered_map>
+#include <vector>
+
+#include "histogram/hist_kind.h"
+#include "snapshot/gzip.h"
+#include "snapshot/pprof.h"
+#include "snapshot/pprof_fields.h"
+
+namespace offcpud {
+namespace {
+
+using namespace pprof;
+using protozero::data_view;
+using protozero::pbf_message;
+
+constexpr std::size_t kMostSamples = 1'000'000;  // a sample takes more memory than bytes in a file
+
+// Leaves this file as an Error.
+[[noreturn]] void refuse(const char* what) {
+  throw std::invalid_argument(what);
+}
+
+WallTime wall_time(std::int64_t ns) {
+  return WallTime(std::chrono::duration_cast<WallTime::duration>(std::chrono::nanoseconds(ns)));
+}
+
+struct Mapping {
+  std::int64_t object = 0, build_id = 0;
+  bool kernel = false;
+};
+
+// The tables of a profile may stand in any order, so it is taken apart first and put together
+// second.
+class ProfileReader {
+ public:
+  explicit ProfileReader(std::string_view bytes) { take_apart(bytes); }
+
+  Snapshot snapshot() && {
+    put_frames_together();
+    result_.entries.reserve(samples_.size());
+    for (const data_view& sample : samples_) result_.entries.push_back(entry(sample));
+    return std::move(result_);
+  }
+
+ private:
+  struct Location {
+    std::uint64_t mapping = 0, address = 0, function = 0;
+  };
+
+  void take_apart(std::string_view bytes) {
+    pbf_message<ProfileField> profile(bytes.data(), bytes.size());
+    while (profile.next()) {
+      switch (profile.tag()) {
+        case ProfileField::Sample:
+          samples_.push_back(profile.get_view());
+          if (samples_.size() > kMostSamples) refuse("too many samples");
+          break;
+        case ProfileField::Mapping:
+          add_mapping(profile.get_view());
+          break;
+        case ProfileField::Location:
+          add_location(profile.get_view());
+          break;
+        case ProfileField::Function:
+          add_function(profile.get_view());
+          break;
+        case ProfileField::StringTable:
+          strings_.push_back(profile.get_view());
+          break;
+        default:
+          take_number(profile);
+      }
+    }
+  }
+
+  void take_number(pbf_message<ProfileField>& profile) {
+    switch (profile.tag()) {
+      case ProfileField::TimeNanos:
+        result_.begin = wall_time(profile.get_int64());
+        break;
+      case ProfileField::EndNanos:
+        result_.end = wall_time(profile.get_int64());
+        break;
+      case ProfileField::DurationNanos:
+        result_.duration = std::chrono::nanoseconds(profile.get_int64());
+        break;
+      case ProfileField::Sequence:
+        result_.sequence = profile.get_uint64();
+        break;
+      case ProfileField::Partial:
+        result_.partial = profile.get_bool();
+        break;
+      default:
+        profile.skip();
+    }
+  }
+
+  // A label's key and text and a mapping's file are numbers of strings.
+  std::string string(std::int64_t number) const {
+    const auto place = static_cast<std::size_t>(number);
+    if (number < 0 || place >= strings_.size()) refuse("a string is missing");
+    return {strings_[place].data(), strings_[place].size()};
+  }
+
+  void add_mapping(data_view bytes) {
+    std::uint64_t id = 0;
+    Mapping mapping;
+    for (pbf_message<MappingField> in(bytes); in.next();) {
+      if (in.tag() == MappingField::Id) {
+        id = in.get_uint64();
+      } else if (in.tag() == MappingField::Filename) {
+        mapping.object = in.get_int64();
+      } else if (in.tag() == MappingField::BuildId) {
+        mapping.build_id = in.get_int64();
+      } else if (in.tag() == MappingField::Kernel) {
+        mapping.kernel = in.get_bool();
+      } else {
+        in.skip();
+      }
+    }
+    mappings_[id] = mapping;
+  }
+
+  void add_function(data_view bytes) {
+    std::uint64_t id = 0;
+    std::int64_t name = 0;
+    for (pbf_message<FunctionField> in(bytes); in.next();) {
+      if (in.tag() == FunctionField::Id) {
+        id = in.get_uint64();
+      } else if (in.tag() == FunctionField::Name) {
+        name = in.get_int64();
+      } else {
+        in.skip();
+      }
+    }
+    functions_[id] = name;
+  }
+
+  void add_location(data_view bytes) {
+    std::uint64_t id = 0;
+    Location location;
+    for (pbf_message<LocationField> in(bytes); in.next();) {
+      if (in.tag() == LocationField::Id) {
+        id = in.get_uint64();
+      } else if (in.tag() == LocationField::MappingId) {
+        location.mapping = in.get_uint64();
+      } else if (in.tag() == LocationField::Address) {
+        location.address = in.get_uint64();
+      } else if (in.tag() == LocationField::Line) {
+        pbf_message<LineField> line(in.get_view());
+        if (line.next(LineField::FunctionId)) location.function = line.get_uint64();
+      } else {
+        in.skip();
+      }
+    }
+    locations_.push_back(location);
+    if (id != locations_.size()) refuse("the locations are not numbered in order");
+  }
+
+  void put_frames_together() {
+    for (const Location& location : locations_) {
+      const auto mapping = mappings_.find(location.mapping);
+      const auto function = functions_.find(location.function);
+      if (mapping == mappings_.end() || function == functions_.end()) {
+        refuse("a location has no mapping or no function");
+      }
+      result_.frames.push_back({.function = string(function->second),
+                                .object = string(mapping->second.object),
+                                .build_id = string(mapping->second.build_id),
+                                .address = location.address,
+                                .kernel = mapping->second.kernel});
+    }
+  }
+
+  // Locations are leaf first, frames of a snapshot root first.
+  template <class Range>
+  std::vector<std::uint32_t> frames(const Range& location_ids) const {
+    std::vector<std::uint32_t> frames;
+    for (const std::uint64_t id : location_ids) {
+      if (id == 0 || id > locations_.size()) refuse("a location is missing");
+      frames.push_back(static_cast<std::uint32_t>(id - 1));
+    }
+    std::reverse(frames.begin(), frames.end());
+    return frames;
+  }
+
+  StackEntry entry(data_view bytes) const {
+    StackEntry entry;
+    std::vector<std::uint32_t> stack;
+    std::size_t kernel_frames = 0;
+    for (pbf_message<SampleField> in(bytes); in.next();) {
+      switch (in.tag()) {
+        case SampleField::LocationId:
+          stack = frames(in.get_packed_uint64());
+          break;
+        case SampleField::Value:
+          entry.ns = first_value(in.get_packed_int64());
+          break;
+        case SampleField::Label:
+          add_label(entry, in.get_view());
+          break;
+        case SampleField::KernelFrames:
+          kernel_frames = in.get_uint32();
+          break;
+        case SampleField::WakerKernel:
+          entry.waker_kernel = frames(in.get_packed_uint64());
+          break;
+        case SampleField::WakerUser:
+          entry.waker_user = frames(in.get_packed_uint64());
+          break;
+        case SampleField::Episodes:
+          entry.episodes = in.get_double();
+          break;
+        default:
+          in.skip();
+      }
+    }
+    if (kernel_frames > stack.size()) refuse("a stack has fewer frames than of the kernel");
+    const auto middle = stack.end() - static_cast<std::ptrdiff_t>(kernel_frames);
+    entry.user.assign(stack.begin(), middle);
+    entry.kernel.assign(middle, stack.end());
+    return entry;
+  }
+
+  template <class Range>
+  static std::uint64_t first_value(const Range& values) {
+    if (values.begin() == values.end() || *values.begin() < 0) refuse("a sample has no time");
+    return static_cast<std::uint64_t>(*values.begin());
+  }
+
+  void add_label(StackEntry& entry, data_view bytes) const {
+    std::int64_t key = 0, text = 0, number = 0;
+    for (pbf_message<LabelField> in(bytes); in.next();) {
+      if (in.tag() == LabelField::Key) {
+        key = in.get_int64();
+      } else if (in.tag() == LabelField::Text) {
+        text = in.get_int64();
+      } else if (in.tag() == LabelField::Number) {
+        number = in.get_int64();
+      } else {
+        in.skip();
+      }
+    }
+    put_label(entry, string(key), string(text), static_cast<std::uint32_t>(number));
+  }
+
+  static void put_label(StackEntry& entry, const std::string& key, std::string text,
+                        std::uint32_t number) {
+    if (key == kComm) {
+      entry.comm = std::move(text);
+    } else if (key == kThread) {
+      entry.thread_comm = std::move(text);
+    } else if (key == kCgroup) {
+      entry.cgroup = std::move(text);
+    } else if (key == kWaker) {
+      entry.waker_comm = std::move(text);
+    } else if (key == kPid) {
+      entry.pid = number;
+    } else if (key == kWakerPid) {
+      entry.waker_pid = number;
+    } else if (key == kState) {
+      entry.in_progress = text == kInProgress;
+    } else if (key == kReason) {
+      const auto* const found = std::find(kHistKindNames.begin(), kHistKindNames.end(), text);
+      if (found == kHistKindNames.end()) refuse("a reason is not known");
+      entry.reason = static_cast<std::size_t>(found - kHistKindNames.begin());
+    }
+  }
+
+  Snapshot result_;
+  std::vector<data_view> samples_;
+  std::vector<data_view> strings_;
+  std::unordered_map<std::uint64_t, Mapping> mappings_;
+  std::unordered_map<std::uint64_t, std::int64_t> functions_;
+  std::vector<Location> locations_;
+};
+
+}  // namespace
+
+Result<Snapshot> snapshot_of_pprof(std::string_view bytes) {
+  TRY(const std::string profile, gunzip(bytes, kMostPprofBytes));
+  try {
+    return ProfileReader(profile).snapshot();
+  } catch (const std::exception& failure) {
+    return Error(std::string("not a snapshot: ") + failure.what());
+  }
+}
+
+}  // namespace offcpud

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "snapshot/snapshot.h"
+
+namespace offcpud {
+
+// Entries of several snapshots over one table of frames, those of the same place and subject in
+// one. Bounded: what comes when `most_entries` are there is summed, by reason, in entries whose
+// comm and cgroup are "(other)", so totals stay true. Single-threaded.
+class StackTable {
+ public:
+  static constexpr std::size_t kMostEntries = 100'000;
+
+  explicit StackTable(std::size_t most_entries = kMostEntries);
+  StackTable(const StackTable&) = delete;  // the sets below refer to the object
+  StackTable& operator=(const StackTable&) = delete;
+
+  // To be told before the entries of another snapshot come.
+  void use_frames_of(const Snapshot& snapshot);
+
+  // The number of the entry for the same place and subject, with no time if it is new. `entry`
+  // belongs to the snapshot of use_frames_of.
+  std::size_t place_of(const Snapshot& snapshot, const StackEntry& entry);
+
+  StackEntry& at(std::size_t place) { return entries_[place]; }
+  [[nodiscard]] std::size_t size() const { return entries_.size(); }
+
+  // Takes the frames and entries out; the table must not be used afterwards.
+  void move_to(Snapshot& snapshot);
+
+ private:
+  using Ids = std::vector<std::uint32_t>;
+  struct HashFrame {
+    std::size_t operator()(const StackFrame& frame) const;
+  };
+  struct HashPlace {
+    const StackTable* table;
+    std::size_t operator()(std::size_t place) const;
+  };
+  struct SamePlace {
+    const StackTable* table;
+    bool operator()(std::size_t a, std::size_t b) const;
+  };
+
+  std::size_t insert(StackEntry entry);
+  bool translate(const Snapshot& snapshot, Ids& ids, bool may_add);
+
+  std::size_t most_entries_;
+  std::unordered_map<StackFrame, std::uint32_t, HashFrame> frame_ids_;
+  Ids translation_;  // frame of the snapshot in use -> ours + 1; 0: not asked for so far
+  std::vector<StackEntry> entries_;
+  std::unordered_set<std::size_t, HashPlace, SamePlace> places_;
+};
+
+}  // namespace offcpud

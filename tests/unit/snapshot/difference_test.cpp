@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "snapshot/difference.h"
+
+#include <gtest/gtest.h>
+
+#include "snapshot/pprof.h"
+#include "snapshot/stack_table.h"
+#include "support/snapshots.h"
+
+namespace offcpud {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(Difference, OfEqualRangesIsNothing) {
+  for (std::uint32_t seed = 1; seed <= 20; ++seed) {
+    const Snapshot s = test::random_snapshot(seed);
+    const StackDifference difference = difference_of(s, s, Normalize::No);
+    ASSERT_EQ(difference.before.size(), difference.after.entries.size());
+    for (std::size_t i = 0; i < difference.before.size(); ++i) {
+      const StackEntry& entry = difference.after.entries[i];
+      EXPECT_EQ(difference.before[i], (StackAmount{entry.ns, entry.episodes}));
+    }
+    const auto profile = pprof_of(difference);
+    ASSERT_TRUE(profile) << profile.error().message();
+    const auto read = snapshot_of_pprof(*profile);
+    ASSERT_TRUE(read) << read.error().message();
+    EXPECT_TRUE(read->entries.empty());
+  }
+}
+
+TEST(Difference, HasTheTotalsOfBothRanges) {
+  const Snapshot before = test::random_snapshot(1), after = test::random_snapshot(2);
+  const StackDifference difference = difference_of(before, after, Normalize::No);
+  EXPECT_EQ(test::amounts(after).size() + test::amounts(before).size() >=
+                test::amounts(difference.after).size(),
+            true);
+  EXPECT_EQ(test::total_ns(difference.after), test::total_ns(after));
+  std::uint64_t ns = 0;
+  double episodes = 0;
+  for (const StackAmount& amount : difference.before) {
+    ns += amount.ns;
+    episodes += amount.episodes;
+  }
+  EXPECT_EQ(ns, test::total_ns(before));
+  EXPECT_DOUBLE_EQ(episodes, test::total_episodes(before));
+}
+
+TEST(Difference, ScalesTheEarlierRangeToTheLengthOfTheLater) {
+  Snapshot before = test::ordinary_snapshot(), after = test::ordinary_snapshot();
+  before.duration = 30s;
+  const StackDifference difference = difference_of(before, after, Normalize::ToLater);
+  for (std::size_t i = 0; i < difference.before.size(); ++i) {
+    EXPECT_EQ(difference.before[i].ns, 2 * difference.after.entries[i].ns);
+    EXPECT_DOUBLE_EQ(difference.before[i].episodes, 2 * difference.after.entries[i].episodes);
+  }
+}
+
+TEST(StackTable, BeyondItsLimitKeepsTheTimeByReason) {
+  const Snapshot s = test::random_snapshot(5, 500);
+  StackTable table(50);
+  table.use_frames_of(s);
+  std::map<std::size_t, std::uint64_t> by_reason, expected;
+  for (const StackEntry& entry : s.entries) {
+    table.at(table.place_of(s, entry)).ns += entry.ns;
+    expected[entry.reason] += entry.ns;
+  }
+  EXPECT_LE(table.size(), 50U + OFFCPUD_BLOCKED_KINDS);
+  Snapshot merged;
+  table.move_to(merged);
+  for (const StackEntry& entry : merged.entries) by_reason[entry.reason] += entry.ns;
+  EXPECT_EQ(by_reason, expected);
+  EXPECT_EQ(merged.entries.back().cgroup, "(other)");
+}
+
+}  // namespace
+}  // namespace offcpud
