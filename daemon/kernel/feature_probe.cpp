@@ -174,6 +174,9 @@ FeatureReport probe_features(const btf* kernel_btf, const HostFacts& host) {
   offer("wakers", readable && report.preempt_count_at.has_value(),
         "who ends a wait is told, and interrupts from threads; without it wakeups are not counted",
         "boot a kernel built with CONFIG_FAIR_GROUP_SCHED=y, without lockdown=confidentiality");
+  offer("stacks_after_switch", readable && tracepoint(kernel_btf, "sched_exit_tp") != nullptr,
+        "stacks of sampled blocks are taken once the thread runs again; without it there are none",
+        "boot kernel 6.16 or newer, without lockdown=confidentiality");
   offer("all_threads", host.initial_pid_namespace,
         "threads that slept before the start are known, and every wait shows while it lasts; in a "
         "PID namespace of its own the daemon sees its threads only that way, and those outside "
