@@ -31,7 +31,7 @@ def under_lockdown():
 
 
 class MissingFeature(Case):
-    settings = {}
+    settings = {"stalls.threshold": "1d"}
 
     @classmethod
     def setUpClass(cls):

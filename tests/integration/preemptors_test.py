@@ -38,7 +38,7 @@ class Preemptors(Case):
         window, other = victim.finish(), hog.finish()
         for one in (window, other):
             taken = self.expect_all_named(one)
-            self.expect_at_least("preemptions", 10, sum(taken.values()))
+            self.expect_at_least("preemptions", 5, sum(taken.values()))
             # On a busy host kernel threads take the CPU now and then, too.
             self.expect_at_least("by another cgroup (half of them)", 0.5 * sum(taken.values()),
                                  taken["other_cgroup"])
@@ -51,7 +51,7 @@ class Preemptors(Case):
         workload.go()
         window = workload.finish()
         taken = self.expect_all_named(window)
-        self.expect_at_least("preemptions", 10, sum(taken.values()))
+        self.expect_at_least("preemptions", 5, sum(taken.values()))
         # Whatever else runs on this host is in other cgroups.
         self.expect_at_least("by its own cgroup (half of them)", 0.5 * sum(taken.values()),
                              taken["same_cgroup"])
