@@ -70,7 +70,8 @@ class Preemptors(Case):
         taken = self.expect_all_named(window)
         # Those that find the spinner on the CPU, and not some other program of a busy host.
         self.expect_at_least("by the kernel", 5, taken["kernel"])
-        self.expect_at_most("by its own cgroup (its main thread, at the gate)", 2, taken["same_cgroup"])
+        self.expect_at_most("by its own cgroup (its main thread, at the gates)",
+                            2 + 0.05 * sum(taken.values()), taken["same_cgroup"])
 
 
 if __name__ == "__main__":
