@@ -105,7 +105,8 @@ static __always_inline bool waits_for_robust(struct task_struct *task, __u64 add
 {
 	__u64 head[3] = {}; /* list, futex_offset, list_op_pending; bit 0 of the last: a PI mutex */
 
-	if (!task->robust_list ||
+	/* 7.2 keeps it elsewhere; there the owner stays untold. */
+	if (!bpf_core_field_exists(task->robust_list) || !task->robust_list ||
 	    bpf_copy_from_user_task(head, sizeof(head), task->robust_list, task, 0))
 		return false;
 	return (head[2] & ~1ULL) + head[1] == address;
