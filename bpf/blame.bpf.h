@@ -60,16 +60,16 @@ static __always_inline void remember_waker(struct task_struct *task, struct thre
 
 	thread->woken_ns = bpf_ktime_get_ns();
 	if (!waker->pid || in_interrupt(waker)) {
-		thread->waker = OFFCPUD_FROM_INTERRUPT;
+		thread->waker = OFFCPUD_FROM_INTERRUPT + 1;
 		thread->waker_tid = 0;
 		return;
 	}
 	thread->waker_tid = waker->pid;
 	if (waker->flags & PF_KTHREAD)
-		thread->waker = OFFCPUD_FROM_KERNEL;
+		thread->waker = OFFCPUD_FROM_KERNEL + 1;
 	else
-		thread->waker = same_cgroup(task, waker) ? OFFCPUD_FROM_SAME_CGROUP
-							 : OFFCPUD_FROM_OTHER_CGROUP;
+		thread->waker = 1 + (same_cgroup(task, waker) ? OFFCPUD_FROM_SAME_CGROUP
+							      : OFFCPUD_FROM_OTHER_CGROUP);
 }
 
 #endif

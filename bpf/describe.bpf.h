@@ -99,6 +99,19 @@ static __always_inline void describe_owner(struct seq_file *seq, struct task_str
 		BPF_SEQ_PRINTF(seq, "owner %d\n", tid);
 }
 
+/* struct robust_list_head. A thread that wants a robust mutex says so before it waits, so that the
+ * kernel can clean up after it: Documentation/locking/robust-futex-ABI.rst. */
+static __always_inline bool waits_for_robust(struct task_struct *task, __u64 address)
+{
+	__u64 head[3] = {}; /* list, futex_offset, list_op_pending; bit 0 of the last: a PI mutex */
+
+	/* 7.2 keeps it elsewhere; there the owner stays untold. */
+	if (!bpf_core_field_exists(task->robust_list) || !task->robust_list ||
+	    bpf_copy_from_user_task(head, sizeof(head), task->robust_list, task, 0))
+		return false;
+	return (head[2] & ~1ULL) + head[1] == address;
+}
+
 /* Reading the word may fault, and a fault wants the lock of the address space. In a process that
  * hangs, that lock may be what it hangs on; then the daemon must not hang on it too. */
 static __always_inline void describe_futex(struct seq_file *seq, struct task_struct *task)
@@ -106,16 +119,22 @@ static __always_inline void describe_futex(struct seq_file *seq, struct task_str
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	unsigned long number = regs->orig_ax;
 	bool compat = task->thread_info.status & TS_COMPAT;
+	__u64 address = compat ? regs->bx : regs->di;
 	__u32 word = 0;
 
-	if (number >= OFFCPUD_SYSCALLS || !task->mm ||
+	if (number >= OFFCPUD_SYSCALLS || !task->mm)
+		return;
+	/* PREEMPT_RT has another kind of lock there. */
+	if (!bpf_core_field_exists(task->mm->mmap_lock.count) ||
 	    task->mm->mmap_lock.count.counter & RWSEM_BUSY)
 		return;
 	if ((compat ? compat_syscall_class[number] : syscall_class[number]) != OFFCPUD_CLASS_FUTEX)
 		return;
-	if (!bpf_copy_from_user_task(&word, sizeof(word), (void *)(compat ? regs->bx : regs->di),
-				     task, 0))
-		BPF_SEQ_PRINTF(seq, "word %x\n", word);
+	if (bpf_copy_from_user_task(&word, sizeof(word), (void *)address, task, 0))
+		return;
+	BPF_SEQ_PRINTF(seq, "word %x\n", word);
+	if (!compat && waits_for_robust(task, address))
+		BPF_SEQ_PRINTF(seq, "robust\n");
 }
 
 SEC("iter.s/task")

@@ -180,6 +180,7 @@ struct task_struct {
 	struct pid *thread_pid;
 	struct rt_mutex_waiter *pi_blocked_on;
 	struct mm_struct *mm;
+	void *robust_list; /* in user space, include/uapi/linux/futex.h */
 	__u64 start_boottime;
 	char comm[16];
 	struct files_struct *files;

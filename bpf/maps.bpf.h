@@ -37,7 +37,7 @@ struct thread {
 
 	/* Of the last sched_waking, which runs under the task's pi_lock. */
 	__u64 woken_ns;
-	__u32 waker;	 /* enum offcpud_waker */
+	__u32 waker;	 /* enum offcpud_waker + 1; 0 once the block that it ended is booked */
 	__u32 waker_tid; /* 0: an interrupt */
 	__u32 chosen;	 /* the block that it ended is sampled: its stacks are to be taken */
 
@@ -141,7 +141,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 64 * 1024);
+	__uint(max_entries, 1024 * 1024); /* 14,563: a file system thaws, and all wake at once */
 } stall_ends SEC(".maps");
 
 struct {

@@ -91,12 +91,15 @@ int BPF_PROG(on_sched_wakeup_new, struct task_struct *task)
 SEC("tp_btf/task_newtask")
 int BPF_PROG(on_task_newtask, struct task_struct *task)
 {
-	struct thread *thread;
+	struct thread *thread = NULL;
 
 	if (!task->pid)
 		return 0; /* the idle task of a CPU that comes online */
-	thread = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	/* In a storm of forks the cache that it comes from may be empty; it is filled by an
+	 * interrupt that follows at once. */
+	for (int attempt = 0; attempt < 4 && !thread; attempt++)
+		thread = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!thread)
 		return lose(OFFCPUD_LOSS_THREAD_STATE);
-	return join_process(task, thread);
+	return join_process(task, thread, false);
 }

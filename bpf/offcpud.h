@@ -194,9 +194,9 @@ struct offcpud_stall_end {
 	__u32 tid;
 	__u32 tgid;
 	__u32 kind;
-	__u32 waker; /* enum offcpud_waker */
+	__u32 waker; /* enum offcpud_waker; OFFCPUD_WAKERS: not known */
 	__u32 waker_tid;
-	__u32 reserved;
+	__u32 estimated; /* it began before the programs did */
 	char comm[OFFCPUD_COMM];
 };
 

@@ -30,51 +30,69 @@ static __always_inline bool is_process_of(__u32 index, struct task_struct *leade
 	       process->start_ns == leader->start_boottime;
 }
 
-/* The process of a group of threads, kept with its leader. A thread that calls execve becomes the
- * leader (fs/exec.c, de_thread) and brings along what it had as a mere thread. */
-static __always_inline __u32 process_of_group(struct task_struct *leader, struct thread *thread)
+static __always_inline void give_back(__u32 index)
+{
+	struct offcpud_process *process = bpf_map_lookup_elem(&processes, &index);
+
+	if (process)
+		process->tgid = 0;
+	bpf_map_push_elem(&free_processes, &index, BPF_ANY);
+}
+
+/* The process of a group of threads, kept with its leader; 0 if there is none. A thread that calls
+ * execve becomes the leader (fs/exec.c, de_thread) and brings along what it had as a mere thread. A
+ * group that there was no room for stays out as a whole, so that nobody takes a part of it for all
+ * of it, until the walk lets it in. */
+static __always_inline __u32 process_of_group(struct task_struct *leader, struct thread *thread,
+					      bool admit)
 {
 	__u32 known = thread->group_process, index;
 
+	if (known == NO_PROCESS && !admit)
+		return 0;
 	if (known && is_process_of(known, leader))
 		return known;
 	index = thread->process;
 	if (index && is_process_of(index, leader))
 		return index;
 	index = new_process(leader);
-	if (!index)
-		return 0;
-	if (__sync_val_compare_and_swap(&thread->group_process, known, index) == known)
+	if (__sync_val_compare_and_swap(&thread->group_process, known,
+					index ? index : NO_PROCESS) == known)
 		return index;
 	/* Another CPU was first. */
-	bpf_map_push_elem(&free_processes, &index, BPF_ANY);
-	return thread->group_process;
+	if (index)
+		give_back(index);
+	index = thread->group_process;
+	return index == NO_PROCESS ? 0 : index;
 }
 
-/* Makes a thread one of its process's. Called at a fork and by the walk; at an event only for a
- * thread that both have missed. */
-static __noinline __u32 join_process(struct task_struct *task, struct thread *thread)
+/* Makes a thread one of its process's. Called at a fork and by the walk, which alone admits groups
+ * that were refused; at an event only for a thread that both have missed. */
+static __noinline __u32 join_process(struct task_struct *task, struct thread *thread, bool admit)
 {
 	struct task_struct *leader;
 	struct offcpud_process *process;
 	struct thread *first;
-	__u32 index = 0;
+	__u32 index = 0, known;
 
 	if (!task || !thread)
 		return 0;
 	leader = task->group_leader;
+	known = thread->process;
 	first = thread;
 	if (leader && leader->pid != task->pid)
 		first = bpf_task_storage_get(&threads, leader, 0, create_flags);
 	if (leader && first)
-		index = process_of_group(leader, first);
+		index = process_of_group(leader, first, admit);
 	process = bpf_map_lookup_elem(&processes, &index);
 	if (!index || !process) {
 		thread->process = NO_PROCESS;
-		return lose(OFFCPUD_LOSS_PROCESSES_FULL);
+		return known == NO_PROCESS ? 0 : lose(OFFCPUD_LOSS_PROCESSES_FULL);
 	}
-	if (__sync_val_compare_and_swap(&thread->process, 0, index) == 0)
-		__sync_fetch_and_add(&process->threads, 1);
+	/* Counted first: a thread that ends between the two would be one too many else. */
+	__sync_fetch_and_add(&process->threads, 1);
+	if (__sync_val_compare_and_swap(&thread->process, known, index) != known)
+		__sync_fetch_and_add(&process->threads, -1);
 	return 0;
 }
 
@@ -130,7 +148,7 @@ static __always_inline void charge_process(struct task_struct *task, struct thre
 	__u32 index = thread->process, place;
 
 	if (!index) {
-		join_process(task, thread);
+		join_process(task, thread, false);
 		index = thread->process;
 	}
 	process = bpf_map_lookup_elem(&processes, &index);

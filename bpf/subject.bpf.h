@@ -135,6 +135,8 @@ static __always_inline void close_books(struct offcpud_subject *subject, struct 
 {
 	__u64 missing = now - thread->born_ns - thread->running_ns;
 
+	if (!thread->born_ns)
+		return; /* no state of it was seen to begin */
 	for (int kind = 0; kind < OFFCPUD_HIST_KINDS; kind++)
 		missing -= thread->waits_ns[kind];
 	if (subject && missing)

@@ -37,8 +37,10 @@ static __always_inline void queue_again(struct task_struct *task, struct task_st
 		return;
 	}
 	thread->kind = OFFCPUD_RUNQ_PREEMPTED;
-	if (!next->pid)
-		return; /* nobody took it: the thread is about to be moved */
+	if (!next->pid) {
+		thread->taker.tid = 0; /* nobody: it is about to be moved, or held back */
+		return;
+	}
 	by = taker_of(task, next);
 	remember_taker(&thread->taker, next, by);
 	if (subject && by < OFFCPUD_TAKERS)

@@ -24,9 +24,9 @@ static __noinline int tell_stall_end(struct task_struct *task, struct thread *th
 	end->tid = task->pid;
 	end->tgid = task->tgid;
 	end->kind = thread->state == THREAD_BLOCKED ? thread->kind : thread->seeded_kind;
-	end->waker = thread->waker;
-	end->waker_tid = thread->waker_tid;
-	end->reserved = 0;
+	end->waker = thread->waker ? thread->waker - 1 : OFFCPUD_WAKERS;
+	end->waker_tid = thread->waker ? thread->waker_tid : 0;
+	end->estimated = thread->state != THREAD_BLOCKED;
 	copy_comm(end->comm, task);
 	/* The daemon looks at every pass; waking it from here would be one more wakeup. */
 	bpf_ringbuf_submit(end, BPF_RB_NO_WAKEUP);
@@ -37,18 +37,19 @@ static __always_inline void end_block(struct task_struct *task, struct thread *t
 {
 	struct offcpud_subject *subject = subject_of(task, thread);
 	__u64 since_ns = thread->asleep_ns;
-	__u32 kind = thread->seeded_kind;
+	__u32 kind = thread->seeded_kind, from = thread->waker - 1;
 
 	if (thread->state == THREAD_BLOCKED) {
 		since_ns = thread->since_ns;
 		kind = thread->kind;
 		charge_wait(task, subject, thread, now);
 	}
-	if (subject && thread->waker < OFFCPUD_WAKERS)
-		__sync_fetch_and_add(&subject->wakeups[thread->waker], 1);
+	if (subject && from < OFFCPUD_WAKERS)
+		__sync_fetch_and_add(&subject->wakeups[from], 1);
 	if (since_ns && now - since_ns > stall_ns && (stall_kinds >> (kind & 31)) & 1 &&
 	    !thread->idle)
 		tell_stall_end(task, thread, since_ns, now);
+	thread->waker = 0;
 }
 
 /* A block ends when somebody wakes the thread, which is when its wait for a CPU begins; until it is

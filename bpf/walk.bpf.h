@@ -164,8 +164,8 @@ int walk_threads(struct bpf_iter__task *ctx)
 		return 0;
 	if (thread->state == THREAD_UNKNOWN)
 		seed(task, thread, bpf_ktime_get_ns());
-	if (!thread->process && thread->state != THREAD_DEAD)
-		join_process(task, thread);
+	if ((!thread->process || thread->process == NO_PROCESS) && thread->state != THREAD_DEAD)
+		join_process(task, thread, true);
 
 	if (is_kernel_thread(task))
 		record.flags |= OFFCPUD_THREAD_KERNEL;

@@ -29,7 +29,15 @@ constexpr const char* kAttributeStage = "attribute";
 // A scrape that asks for a pass gets the last View after this long; Prometheus gives up after 10 s.
 constexpr std::chrono::seconds kScrapePatience{3};
 
-constexpr Capability kKeptCapabilities[] = {Capability::Bpf};  // reading maps, seeding again
+// CAP_BPF for reading maps and walking over threads. CAP_SYS_PTRACE, if it was given, for process
+// rules that name a program (exe), and only while there are any.
+std::vector<Capability> capabilities_to_keep(const Config& config) {
+  std::vector<Capability> kept = {Capability::Bpf};
+  const bool names_programs = std::ranges::any_of(
+      config.processes.rules, [](const ProcessRule& rule) { return !rule.exe.empty(); });
+  if (names_programs) kept.push_back(Capability::SysPtrace);
+  return kept;
+}
 
 std::string kernel_release() {
   utsname names{};
@@ -54,7 +62,11 @@ Result<std::filesystem::path> cgroup_root() {
 
 void warn_of_unreadable_exe(const Error& error) {
   log_warning_limited(
-      "exe", error.message() + "; process rules with exe match nothing that cannot be read");
+      "exe",
+      error.message() +
+          "; process rules with exe need CAP_SYS_PTRACE for other users' programs: systemctl "
+          "edit offcpud, and there CapabilityBoundingSet= and "
+          "AmbientCapabilities=CAP_SYS_PTRACE");
 }
 
 Result<PipelineOptions> pipeline_options(const Config& config) {
@@ -86,7 +98,8 @@ Result<std::unique_ptr<Daemon>> Daemon::start(ConfigSources sources, Config conf
   TRY_VOID(daemon->set_up());
   TRY(auto listener, open_listener(daemon->config_.listen));  // a taken port must not leave hooks
   TRY_VOID(daemon->measure());
-  TRY_VOID(drop_capabilities(kKeptCapabilities));  // before any other thread is started
+  TRY_VOID(drop_capabilities(
+      capabilities_to_keep(daemon->config_)));  // before any other thread is started
   TRY_VOID(daemon->wire());
   TRY_VOID(daemon->pass());
   TRY_VOID(daemon->serve(std::move(listener)));

@@ -71,7 +71,7 @@ void PrometheusText::append_next() {
   switch (part_) {
     case Part::Subjects:
       return append_step(subject_families(), view_->subjects.size(), [this](std::size_t row) {
-        return SubjectRow{view_->subjects[row], over_};
+        return SubjectRow{view_->subjects[row], over_, view_->tells_wakers};
       });
     case Part::Processes:
       return append_step(process_families(), processes_.size(),

@@ -23,6 +23,7 @@ struct RowFamily {
 struct SubjectRow {
   const SubjectSeries& series;
   std::span<const std::string> over;  // the label of each of View::stall_bounds
+  bool tells_wakers = true;
 };
 
 // In the order of the catalogue.

@@ -35,6 +35,7 @@ void append_preemptions(SeriesWriter& out, const SubjectRow& row, std::size_t ta
 }
 
 void append_wakeups(SeriesWriter& out, const SubjectRow& row, std::size_t waker) {
+  if (!row.tells_wakers) return;
   out.number({{"from", kWakerNames[waker]}}, row.series.wakeups[waker]);
 }
 
@@ -43,7 +44,8 @@ void append_wakeups(SeriesWriter& out, const SubjectRow& row, std::size_t waker)
 const BlocksInProgress* blocks_of(const SubjectSeries& series, std::size_t kind) {
   if (!series.in_progress) return nullptr;
   const BlocksInProgress& blocks = series.in_progress->blocked[kind];
-  return blocks.threads > 0 || series.histograms[kind] ? &blocks : nullptr;
+  const bool shown = ((series.in_progress->shown >> kind) & 1U) != 0;
+  return shown || blocks.threads > 0 || series.histograms[kind] ? &blocks : nullptr;
 }
 
 void append_blocked_threads(SeriesWriter& out, const SubjectRow& row, std::size_t kind) {

@@ -76,9 +76,9 @@ Result<KernelSample> BpfSampleSource::read() {
   KernelSample sample;
   TRY_VOID(read_cgroups(sample));
   TRY_VOID(read_threads(sample));
-  TRY(sample.stall_ends, stall_ends_->take());
   TRY_VOID(read_counts(sample));
-  sample.closed = take_closed();  // last: an error must not lose them
+  TRY(sample.stall_ends, stall_ends_->take());  // what comes only once comes last
+  sample.closed = take_closed();                // last: an error must not lose them
   return sample;
 }
 
@@ -116,6 +116,7 @@ Status BpfSampleSource::read_counts(KernelSample& sample) {
   sample.losses.push_back({"program_busy", misses});
   TRY(sample.left_censored,
       sum_percpu(session_.skeleton().maps.counts, OFFCPUD_COUNT_LEFT_CENSORED));
+  sample.tells_wakers = session_.tells_wakers();
   sample.missed_cgroup_changes =
       !session_.tells_cgroup_changes() ||
       losses[OFFCPUD_LOSS_CGROUP_EVENT] != last_losses_[OFFCPUD_LOSS_CGROUP_EVENT];

@@ -131,6 +131,10 @@ offcpud_bpf& BpfSession::skeleton() const {
   return *state_->skeleton;
 }
 
+bool BpfSession::tells_wakers() const {
+  return bpf_program__autoload(state_->skeleton->progs.on_sched_waking);
+}
+
 bool BpfSession::tells_cgroup_changes() const {
   return bpf_program__autoload(state_->skeleton->progs.on_cgroup_rmdir);
 }

@@ -53,6 +53,9 @@ class BpfSession {
   [[nodiscard]] const SubjectPlan& plan() const;
   [[nodiscard]] offcpud_bpf& skeleton() const;
 
+  // Whether wakers are known on this kernel.
+  [[nodiscard]] bool tells_wakers() const;
+
   // Whether the ring of cgroup events is written on this kernel.
   [[nodiscard]] bool tells_cgroup_changes() const;
 

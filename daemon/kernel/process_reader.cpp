@@ -14,6 +14,14 @@ T load(T& shared) {
   return std::atomic_ref<T>(shared).load(std::memory_order_acquire);
 }
 
+// A process that was refused a histogram for want of room gets one at its next wait.
+void try_again(__u32& place) {
+  __u32 refused = OFFCPUD_NO_HIST;
+  std::atomic_ref<__u32>(place).compare_exchange_strong(refused, 0);
+}
+
+constexpr std::size_t kReserve = 16;  // free histograms, or there would be another refusal at once
+
 }  // namespace
 
 Result<ProcessReader> ProcessReader::open(const BpfSession& session) {
@@ -25,6 +33,7 @@ Result<ProcessReader> ProcessReader::open(const BpfSession& session) {
 
 std::vector<ProcessReading> ProcessReader::read() {
   std::vector<ProcessReading> readings;
+  const bool room = hists_used_ + kReserve < hists_.size();  // at the last read
   hists_used_ = 0;
   for (std::size_t i = 1; i < processes_.size(); ++i) {
     offcpud_process& process = processes_[i];
@@ -41,6 +50,7 @@ std::vector<ProcessReading> ProcessReader::read() {
     for (std::size_t kind = 0; kind < OFFCPUD_HIST_KINDS; ++kind) {
       Copy& copy = known_[i]->copies[kind];
       refresh(copy, load(process.hists[kind]));
+      if (room) try_again(process.hists[kind]);
       reading.histograms[kind] = copy.histogram;
     }
     if (load(process.tgid) != tgid || load(process.start_ns) != start_ns) {

@@ -79,9 +79,11 @@ Result<std::vector<WaitReport>> WaitDetails::look_up(const ThreadWalk& walk,
     add_wait_text(text, details);
   }
   std::vector<WaitReport> reports;
+  const MonotonicTime until = std::chrono::steady_clock::now() + kLongest;
   for (auto& [block, detail] : details) {
     const offcpud_thread* thread = find(walk, block.tid);
     if (!thread) continue;
+    if (!reports.empty() && std::chrono::steady_clock::now() > until) break;
     if (detail.syscall == __NR_futex && !detail.compat && !detail.arguments.empty()) {
       detail.futex_address = detail.arguments.front();
     }
@@ -109,11 +111,11 @@ Status WaitDetails::ask(std::span<const std::uint32_t> tids) {
 
 // The owner of a PI mutex comes from the kernel. A robust one (pthread_mutexattr_setrobust(3))
 // holds the tid of its owner, in the namespace of its process, with a bit that says that somebody
-// waits: Documentation/locking/robust-futex-ABI.rst. Other mutexes hold small numbers without that
-// bit.
+// waits: Documentation/locking/robust-futex-ABI.rst. What other futexes hold is their program's
+// affair.
 void WaitDetails::find_owner(const ThreadWalk& walk, const offcpud_thread& thread,
                              WaitDetail& detail) const {
-  if (!detail.owner_tid && detail.futex_word.value_or(0) & FUTEX_WAITERS) {
+  if (!detail.owner_tid && detail.robust && (detail.futex_word.value_or(0) & FUTEX_WAITERS) != 0) {
     const std::uint32_t owner = *detail.futex_word & FUTEX_TID_MASK;
     for (const offcpud_thread& other : walk.threads) {
       if (other.tgid == thread.tgid && other.inner_tid == owner) detail.owner_tid = other.tid;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -19,6 +20,9 @@ namespace offcpud {
 class WaitDetails {
  public:
   static constexpr std::size_t kMost = 64;  // threads in one look-up
+  // A process may have a hundred thousand descriptors to walk over. At least one thread is looked
+  // at each time; those left out are asked for again.
+  static constexpr std::chrono::milliseconds kLongest{50};
 
   // Needs CAP_BPF, as the others.
   static Result<std::unique_ptr<WaitDetails>> open(const BpfSession& session);

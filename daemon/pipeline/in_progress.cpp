@@ -50,6 +50,7 @@ void add_waits(WaitsInProgress& into, const WaitsInProgress& more) {
       blocks.stalled[i] += more.blocked[kind].stalled[i];
     }
   }
+  into.shown |= more.shown;
   into.oldest_runnable_ns = std::max(into.oldest_runnable_ns, more.oldest_runnable_ns);
 }
 

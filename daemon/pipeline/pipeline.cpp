@@ -81,7 +81,7 @@ void Pipeline::set_options(PipelineOptions options) {
   processes_.set_options(options_.processes);
   stalls_.set_policy(options_.stalls);
   stalls_.set_keep(options_.keep_stalls);
-  source_.watch_stalls(options_.stalls.filter);
+  source_.watch_stalls(stalls_.filter());
 }
 
 Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelSample& sample) {
@@ -108,6 +108,7 @@ Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelSample& samp
   view->losses = sample.losses;
   view->losses.push_back({"unplaced_cgroup", cgroups_.unplaced_events()});
   view->left_censored = sample.left_censored;
+  view->tells_wakers = sample.tells_wakers;
   view->maps = sample.maps;
   view->histogram_series = store_.histogram_series();
   view->folded_series = store_.folded_series();
@@ -144,7 +145,21 @@ void Pipeline::add_subjects(View& view, bool new_walk) {
     if (!in_progress.contains(cgroup) && !store_.contains(cgroup)) continue;
     in_progress[cgroup].waits.unaccounted_ratio = ratio;
   }
+  remember_kinds(in_progress);
   view.subjects = subject_rows(store_, &in_progress, options_.max_series);
+}
+
+// A gauge that was shown goes back to 0 instead of vanishing, for as long as its cgroup is shown.
+void Pipeline::remember_kinds(InProgressByPath& in_progress) {
+  std::erase_if(shown_kinds_, [&](const auto& item) {
+    return !in_progress.contains(item.first) && !store_.contains(item.first);
+  });
+  for (auto& [cgroup, now] : in_progress) {
+    for (std::size_t kind = 0; kind < OFFCPUD_BLOCKED_KINDS; ++kind) {
+      if (now.waits.blocked[kind].threads > 0) shown_kinds_[cgroup] |= 1U << kind;
+    }
+  }
+  for (const auto& [cgroup, kinds] : shown_kinds_) in_progress[cgroup].waits.shown = kinds;
 }
 
 void Pipeline::add_processes(View& view, const KernelSample& sample) {
@@ -163,6 +178,7 @@ void Pipeline::add_processes(View& view, const KernelSample& sample) {
 // A look-up that fails is asked for again at the next pass.
 void Pipeline::follow_stalls(const KernelSample& sample) {
   stalls_.update(sample.walk, sample.stall_ends, clock_.now(), clock_.wall());
+  source_.watch_stalls(stalls_.filter());
   if (!sample.walk) return;
   std::vector<std::uint32_t> tids;
   for (const StallId& stall : stalls_.wanted()) tids.push_back(stall.tid);

@@ -13,6 +13,7 @@
 #include "attribution/cgroup_index.h"
 #include "base/clock.h"
 #include "base/result.h"
+#include "pipeline/in_progress.h"
 #include "pipeline/label_cache.h"
 #include "pipeline/process_table.h"
 #include "pipeline/sample_source.h"
@@ -61,6 +62,7 @@ class Pipeline {
   void fold_removed();
   bool follow_walk(const KernelSample& sample);  // whether it is another one
   void add_subjects(View& view, bool new_walk);
+  void remember_kinds(InProgressByPath& in_progress);
   void add_processes(View& view, const KernelSample& sample);
   void follow_stalls(const KernelSample& sample);
   [[nodiscard]] std::shared_ptr<const SubjectLabels> labels_of(std::uint64_t cgroup_id);
@@ -80,10 +82,11 @@ class Pipeline {
   LabelCache labels_;
   ProcessTable processes_;
   StallLog stalls_;
-  MonotonicTime walked_;                             // the last walk after start()
-  bool missed_changes_ = false;                      // since then
-  std::map<std::uint64_t, Miss> misses_;             // by cgroup id
-  std::map<std::string, MonotonicTime> gone_since_;  // series whose cgroup does not exist
+  MonotonicTime walked_;                              // the last walk after start()
+  bool missed_changes_ = false;                       // since then
+  std::map<std::string, std::uint32_t> shown_kinds_;  // gauges by path; bits of blocked kinds
+  std::map<std::uint64_t, Miss> misses_;              // by cgroup id
+  std::map<std::string, MonotonicTime> gone_since_;   // series whose cgroup does not exist
 
   std::shared_ptr<const ThreadWalk> walk_, previous_walk_;
   UnaccountedTime unaccounted_;  // between these two, as is the deviation

@@ -52,6 +52,7 @@ struct KernelSample {
   std::shared_ptr<const ThreadWalk> walk;  // the last complete one: may be that of the last sample
   std::vector<ProcessReading> processes;   // that live, and that there was room for
   std::vector<offcpud_stall_end> stall_ends;  // since the last sample
+  bool tells_wakers = true;                   // false: this kernel does not say who wakes
   // Changes of cgroups may have been missed since the last read: only a walk tells which exist.
   bool missed_cgroup_changes = false;
 };

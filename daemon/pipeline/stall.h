@@ -22,6 +22,7 @@ struct WaitDetail {
 
   std::optional<std::uint64_t> futex_address;
   std::optional<std::uint32_t> futex_word;
+  bool robust = false;                     // the thread says that it waits for a robust mutex
   std::optional<std::uint32_t> owner_tid;  // of a robust or PI mutex, in the initial namespace
   std::string owner_comm;
 

@@ -123,6 +123,15 @@ void StallLog::give_up_missing(const std::map<StallId, Open>::iterator& record) 
   close(std::move(stall), announced);
 }
 
+StallFilter StallLog::filter() const {
+  StallFilter filter = policy_.filter;
+  for (const auto& [id, open] : open_) {
+    filter.min_ns = std::min(filter.min_ns, open.stall.duration_ns);
+    filter.kinds |= 1U << open.stall.kind;
+  }
+  return filter;
+}
+
 void StallLog::apply_end(const offcpud_stall_end& end) {
   const StallId id{end.tid, end.since_ns};
   if (closed_.contains(id) || end.ended_ns < end.since_ns) return;
@@ -153,9 +162,7 @@ void StallLog::record_unseen(const offcpud_stall_end& end) {
   stall.kind = end.kind;
   stall.since_ns = end.since_ns;
   stall.since = wall_of(end.since_ns);
-  const offcpud_thread* const thread = find_thread(end.tid);
-  stall.estimated = thread != nullptr && thread->since_ns == end.since_ns &&
-                    (thread->flags & OFFCPUD_THREAD_ESTIMATED) != 0;
+  stall.estimated = end.estimated != 0;
   put_end(stall, end);
   close(std::move(stall), false);
 }

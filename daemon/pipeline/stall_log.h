@@ -76,6 +76,10 @@ class StallLog {
   void update(const std::shared_ptr<const ThreadWalk>& walk,
               std::span<const offcpud_stall_end> ends, MonotonicTime now, WallTime wall);
 
+  // What the kernel has to tell: of what may be a stall under the policy, and how open records end,
+  // which may have been opened under another one.
+  [[nodiscard]] StallFilter filter() const;
+
   // Stalls in progress that were not looked at so far, the oldest first.
   [[nodiscard]] std::vector<StallId> wanted() const;
 

@@ -30,6 +30,7 @@ struct BlocksInProgress {
 // What the threads of one cgroup are in at the moment.
 struct WaitsInProgress {
   std::array<BlocksInProgress, OFFCPUD_BLOCKED_KINDS> blocked;
+  std::uint32_t shown = 0;  // kinds (bits) that have been in progress since the cgroup is shown
   std::uint64_t oldest_runnable_ns = 0;
   std::optional<double> unaccounted_ratio;  // since the last pass; nullopt: no thread, or no time
 };
@@ -88,8 +89,9 @@ struct View {
   WallTime taken_wall;
   std::vector<SubjectSeries> subjects;                  // sorted by cgroup; no path twice
   std::vector<std::chrono::milliseconds> stall_bounds;  // rising; kMaxStallBounds at most
-  std::vector<ProcessRow> processes;                    // by actionable wait, the longest first
-  std::shared_ptr<const StallList> stalls;              // never null
+  bool tells_wakers = true;                 // whether `wakeups` mean anything on this kernel
+  std::vector<ProcessRow> processes;        // by actionable wait, the longest first
+  std::shared_ptr<const StallList> stalls;  // never null
   // The threads behind all this; null before the first complete walk, and before the second.
   std::shared_ptr<const ThreadWalk> walk, previous_walk;
   // Running time of the threads in both walks as the programs counted it, beyond what the

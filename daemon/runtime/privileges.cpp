@@ -55,6 +55,8 @@ Status write_capabilities(const CapabilitySets& sets) {
 
 std::string_view name_of(Capability capability) {
   switch (capability) {
+    case Capability::SysPtrace:
+      return "CAP_SYS_PTRACE";
     case Capability::Bpf:
       return "CAP_BPF";
     case Capability::Perfmon:

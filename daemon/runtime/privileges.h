@@ -9,8 +9,9 @@ namespace offcpud {
 
 // Numbers of linux/capability.h.
 enum class Capability : unsigned {
-  Perfmon = 38,  // load tracing programs, read kernel memory in them
-  Bpf = 39,      // create maps, load programs
+  SysPtrace = 19,  // read links of other users' processes, such as /proc/PID/exe
+  Perfmon = 38,    // load tracing programs, read kernel memory in them
+  Bpf = 39,        // create maps, load programs
 };
 
 // Whether the effective set of this thread has CAP_BPF and CAP_PERFMON, which loading and attaching

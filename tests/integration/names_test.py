@@ -14,7 +14,7 @@ METRIC = re.compile(r"\b(?:offcpud|process)_[a-z0-9_]*[a-z0-9]\b")
 SUFFIXES = ("_bucket", "_sum", "_count")
 # Words with these beginnings that are no metric: libraries, programs, columns.
 FOREIGN = re.compile(r"offcpud_(?:unit_tests|runtime_tests|integration_tests|bpf_layout|skeleton|base|core"
-                     r"|config|export|journal|kernel|runtime|selection|cli|slot\w*)$|process_(?:cpu|wide|hists)$")
+                     r"|config|export|journal|kernel|runtime|selection|cli|slot\w*)$|process_(?:cpu|wide|hists|table_full)$")
 
 
 def names_in(text):

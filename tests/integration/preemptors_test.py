@@ -32,12 +32,13 @@ class Preemptors(Case):
     def test_hog_in_another_cgroup(self):
         victim = self.start("spinner", "--threads", 1, "--ms", 1_500, "--cpu", 0, "--name", "victim")
         hog = self.start("spinner", "--threads", 1, "--ms", 1_500, "--cpu", 0, "--name", "hog")
+        self.put_first(victim, hog)
         victim.go()
         hog.go()
         window, other = victim.finish(), hog.finish()
         for one in (window, other):
             taken = self.expect_all_named(one)
-            self.expect_at_least("preemptions", 10, sum(taken.values()))
+            self.expect_at_least("preemptions", 5, sum(taken.values()))
             # On a busy host kernel threads take the CPU now and then, too.
             self.expect_at_least("by another cgroup (half of them)", 0.5 * sum(taken.values()),
                                  taken["other_cgroup"])
@@ -45,9 +46,12 @@ class Preemptors(Case):
                                 taken["same_cgroup"])
 
     def test_hog_in_the_same_cgroup(self):
-        window = self.run_workload("spinner", "--threads", 2, "--ms", 1_500, "--cpu", 0)
+        workload = self.start("spinner", "--threads", 2, "--ms", 1_500, "--cpu", 0)
+        self.put_first(workload)
+        workload.go()
+        window = workload.finish()
         taken = self.expect_all_named(window)
-        self.expect_at_least("preemptions", 10, sum(taken.values()))
+        self.expect_at_least("preemptions", 5, sum(taken.values()))
         # Whatever else runs on this host is in other cgroups.
         self.expect_at_least("by its own cgroup (half of them)", 0.5 * sum(taken.values()),
                              taken["same_cgroup"])
@@ -64,8 +68,10 @@ class Preemptors(Case):
             STAT_REFRESH.read_bytes()
         window = workload.finish()
         taken = self.expect_all_named(window)
-        self.expect_at_least("by the kernel", 20, taken["kernel"])
-        self.expect_at_most("by its own cgroup (its main thread, at the gate)", 2, taken["same_cgroup"])
+        # Those that find the spinner on the CPU, and not some other program of a busy host.
+        self.expect_at_least("by the kernel", 5, taken["kernel"])
+        self.expect_at_most("by its own cgroup (its main thread, at the gates)",
+                            2 + 0.05 * sum(taken.values()), taken["same_cgroup"])
 
 
 if __name__ == "__main__":

@@ -67,7 +67,9 @@ class Top(ProcessCase):
         self.expect_equal("threads", 3, row["threads"])
         self.expect_close("share of the interval in the lock", 1.0,
                           row["blocked_seconds"]["lock"] / interval, 0.25)
-        self.expect_close("share of the interval running", 1.0, row["running_seconds"] / interval, 0.3)
+        everything = (sum(row["blocked_seconds"].values()) + sum(row["runqueue_seconds"].values())
+                      + row["running_seconds"])
+        self.expect_close("waiting and running (three threads)", 3 * interval, everything, 0.05)
         actionable = sum(s for reason, s in row["blocked_seconds"].items()
                          if reason not in ("poll", "sleep", "child", "condvar"))
         self.expect_close("actionable seconds (run queue and what is not idle-prone)",
@@ -117,7 +119,8 @@ class TopOfAll(ProcessCase):
             time.sleep(0.2)
         self.say(bool(found), "series of the process that waits most", "there", found)
         pids = {pid for pid, _ in self.series_of(self.daemon.scrape(), PROCESS_BLOCKED)}
-        self.expect_at_most("processes with series", 2, len(pids))
+        # Those that were among the top two lately stay: four times as many at most.
+        self.expect_at_most("processes with series", 8, len(pids))
         window = workload.finish()
         whole, _ = window.after.scrape.histogram(BLOCKED, cgroup=workload.cgroup.path)
         own = self.series_of(window.after.scrape, PROCESS_BLOCKED, pid=str(workload.process.pid))

@@ -28,6 +28,7 @@ class Pinned(ProcessCase):
         self.addCleanup(hog.process.kill)
         tid, hog_tid = tid_of(victim.process.pid, "victim"), tid_of(hog.process.pid, "hog")
         schedstat = Path(f"/proc/{tid}/schedstat")
+        self.put_first(victim, hog)
         hog.go()
         victim.go()
         time.sleep(3.2)
