@@ -67,8 +67,7 @@ bool CfiProgram::execute(std::uint8_t opcode) {
       set_register(operand, {.kind = Kind::Offset, .offset = take_factored()});
       return true;
     case kRestore:
-      restore(operand);
-      return true;
+      return restore(operand);
     default:
       break;
   }
@@ -150,8 +149,7 @@ bool CfiProgram::execute_register(std::uint8_t opcode) {
   RegisterRule rule;
   switch (opcode) {
     case kRestoreExtended:
-      restore(reg);
-      return true;
+      return restore(reg);
     case kUndefined:
       rule.kind = Kind::Undefined;
       break;
@@ -209,14 +207,16 @@ void CfiProgram::set_register(std::uint64_t reg, const RegisterRule& rule) {
   }
 }
 
-void CfiProgram::restore(std::uint64_t reg) {
+bool CfiProgram::restore(std::uint64_t reg) {
+  if (!initial_) return false;
   if (reg == dwarf_register::kRbp) {
-    state_.rbp = initial_.rbp;
+    state_.rbp = initial_->rbp;
   } else if (reg == dwarf_register::kRsp) {
-    state_.rsp = initial_.rsp;
+    state_.rsp = initial_->rsp;
   } else if (reg == cie_.return_register) {
-    state_.return_address = initial_.return_address;
+    state_.return_address = initial_->return_address;
   }
+  return true;
 }
 
 std::int64_t CfiProgram::take_factored() {

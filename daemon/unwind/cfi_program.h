@@ -26,15 +26,15 @@ class WorkBudget {
 // Executes call frame instructions (DWARF 5, section 6.4.2, and DW_CFA_GNU_args_size) row by row.
 class CfiProgram {
  public:
-  // `initial` is what the CIE's instructions left, which DW_CFA_restore goes back to. `section_`
-  // must outlive the program.
+  // `initial` is what the CIE's instructions left, which DW_CFA_restore goes back to; null for
+  // those instructions themselves. It and `section` must outlive the program.
   CfiProgram(const EhFrameSection& section, const Cie& cie, Bytes instructions,
-             const FrameState& initial, std::uint64_t begin, WorkBudget& budget)
+             const FrameState* initial, std::uint64_t begin, WorkBudget& budget)
       : section_(section),
         cie_(cie),
         reader_(instructions),
         initial_(initial),
-        state_(initial),
+        state_(initial ? *initial : FrameState{}),
         next_(begin),
         budget_(budget) {}
 
@@ -56,7 +56,7 @@ class CfiProgram {
   bool execute_register(std::uint8_t opcode);
   bool execute_stack(std::uint8_t opcode);
   void set_register(std::uint64_t reg, const RegisterRule& rule);
-  void restore(std::uint64_t reg);
+  bool restore(std::uint64_t reg);
   bool advance(std::uint64_t delta);
   Bytes take_block() { return reader_.take_bytes(reader_.take_uleb()); }
   std::int64_t take_factored();
@@ -68,7 +68,7 @@ class CfiProgram {
   const EhFrameSection& section_;
   const Cie& cie_;
   ByteReader reader_;
-  FrameState initial_;
+  const FrameState* initial_;
   FrameState state_;
   std::array<FrameState, kMaxRemembered> remembered_{};
   std::size_t remembered_count_ = 0;

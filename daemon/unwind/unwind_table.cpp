@@ -66,7 +66,7 @@ bool Compilation::enter_cie(std::uint32_t offset) {
   cie_offset_ = offset;
   cie_ = read_cie(section_, offset);
   if (!cie_) return false;
-  CfiProgram program(section_, *cie_, cie_->instructions, {}, 0, budget_);
+  CfiProgram program(section_, *cie_, cie_->instructions, nullptr, 0, budget_);
   if (program.next() == CfiProgram::Step::Last) {  // a CIE has one row
     initial_ = program.state();
   } else {
@@ -83,7 +83,7 @@ void Compilation::add(const Fde& fde) {
     return;
   }
   table.functions++;
-  CfiProgram program(section_, *cie_, fde.instructions, initial_, fde.begin, budget_);
+  CfiProgram program(section_, *cie_, fde.instructions, &initial_, fde.begin, budget_);
   for (;;) {
     const CfiProgram::Step step = program.next();
     if (program.begin() >= fde.end) return;

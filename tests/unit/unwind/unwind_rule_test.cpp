@@ -110,5 +110,14 @@ TEST(UnwindRule, IsInvalidFromABrokenInstructionOn) {
   }
 }
 
+TEST(UnwindRule, IsInvalidWhereACieRestoresWhatItWouldDefine) {
+  CfiBytes cfi;
+  cfi.fde(cfi.cie({0x0c, 7, 8, 0x90, 1, 0xc6}), 0x1000, 0x100);
+  const auto table = compile_unwind_table(cfi.object());
+  ASSERT_TRUE(table);
+  EXPECT_EQ(table->find(0x1000).kind, OFFCPUD_UNWIND_INVALID);
+  EXPECT_EQ(table->broken, 1U);
+}
+
 }  // namespace
 }  // namespace offcpud
