@@ -38,7 +38,8 @@ static __always_inline int sample(void) {
     told->tid = task->pid;
     told->walk_ns = end - begin;
     bpf_probe_read_kernel(&told->stack, sizeof(told->stack), stack);
-    bpf_ringbuf_submit(told, 0);
+    /* A wakeup here would preempt the thread, whose return would be the next sample. */
+    bpf_ringbuf_submit(told, BPF_RB_NO_WAKEUP);
   } else {
     __sync_fetch_and_add(&lost, 1);
   }

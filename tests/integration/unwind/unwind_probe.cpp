@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include "unwind/vdso.h"
 #include "unwind_probe.skel.h"
@@ -113,7 +114,10 @@ Result<std::vector<unwind_probe_sample>> UnwindProbe::watch(pid_t process,
   if (!ring) return Error::from_errno(errno, "open the ring of samples");
   skeleton_->bss->target_tgid = static_cast<std::uint32_t>(process);
   const auto end = std::chrono::steady_clock::now() + time;
-  while (std::chrono::steady_clock::now() < end) (void)ring_buffer__poll(ring.get(), 20);
+  while (std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    (void)ring_buffer__consume(ring.get());
+  }
   skeleton_->bss->target_tgid = 0;
   (void)ring_buffer__consume(ring.get());
   return samples;

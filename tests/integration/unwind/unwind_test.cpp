@@ -32,8 +32,7 @@ std::string text_of(const Addresses& stack) {
   return text.str();
 }
 
-// Why a thread that was stopped by ptrace shows a stack of its own: eu-stack may come at a moment
-// when it runs. It then tries again.
+// eu-stack may come at a moment when the thread runs, so it gets several.
 bool finds_eu_stack(const ZooProcess& zoo, const std::set<Addresses>& seen, std::string& last) {
   for (int attempt = 0; attempt < 8; ++attempt) {
     const auto stacks = eu_stack(zoo.pid());
@@ -63,26 +62,24 @@ TEST_P(Unwind, SeesWhatEuStackSees) {
   ASSERT_TRUE(samples) << samples.error().message();
 
   std::set<Addresses> seen;
-  std::uint64_t complete = 0, frames = 0, walk_ns = 0, wrong = 0;
+  std::uint64_t frames = 0, walk_ns = 0, wrong = 0;
   std::string stray;
   for (const unwind_probe_sample& sample : *samples) {
     const Addresses stack = addresses_of(sample.stack);
     frames += stack.size();
     walk_ns += sample.walk_ns;
-    if (sample.stack.end == OFFCPUD_UNWIND_END_ROOT) complete++;
-    if (sample.stack.end != OFFCPUD_UNWIND_END_ROOT || !ends_with(stack, zoo.above())) {
+    const bool is_waiter = sample.tid == static_cast<__u32>(zoo.waiter());
+    if (sample.stack.end != OFFCPUD_UNWIND_END_ROOT ||
+        (is_waiter && !ends_with(stack, zoo.above()))) {
       wrong++;
-      stray = "end " + std::to_string(sample.stack.end) + ":" + text_of(stack);
+      stray = "thread " + std::to_string(sample.tid) + " of " + std::to_string(sample.tgid) +
+              ", end " + std::to_string(sample.stack.end) + ":" + text_of(stack);
     }
-    seen.insert(stack);
+    if (is_waiter) seen.insert(stack);
   }
   EXPECT_EQ(probe->lost(), 0U);
   ASSERT_GE(samples->size(), 10U);
-  EXPECT_GE(complete * 100, samples->size() * 99) << stray;
   EXPECT_LE(wrong * 100, samples->size()) << stray << "\nabove:" << text_of(zoo.above());
-  RecordProperty("stacks", std::to_string(samples->size()));
-  RecordProperty("frames", std::to_string(frames / samples->size()));
-  RecordProperty("ns_per_frame", std::to_string(walk_ns / frames));
   std::printf("%s %s: %zu stacks, %zu different, %.1f frames, %.0f ns per frame\n", program, kind,
               samples->size(), seen.size(), double(frames) / double(samples->size()),
               double(walk_ns) / double(frames));
@@ -92,6 +89,23 @@ TEST_P(Unwind, SeesWhatEuStackSees) {
   std::string theirs;
   EXPECT_TRUE(finds_eu_stack(zoo, seen, theirs))
       << "eu-stack:" << theirs << "\nours:" << text_of(*seen.begin());
+}
+
+TEST(UnwindEnds, SayThatNothingIsKnownOfTheProcess) {
+  auto probe = UnwindProbe::start();
+  if (!probe && probe.error().kind() == ErrorKind::Permission) {
+    GTEST_SKIP() << probe.error().message();
+  }
+  ASSERT_TRUE(probe) << probe.error().message();
+  const ZooProcess zoo(std::string(OFFCPUD_WORKLOADS) + "/stack_zoo", "nanosleep");
+  ASSERT_TRUE(zoo.is_ready());
+  const auto samples = probe->watch(zoo.pid(), 200ms);
+  ASSERT_TRUE(samples);
+  ASSERT_FALSE(samples->empty());
+  for (const unwind_probe_sample& sample : *samples) {
+    EXPECT_NE(sample.stack.end, OFFCPUD_UNWIND_END_ROOT);
+    EXPECT_GE(sample.stack.frames, 1U);  // where it is, is known
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Zoo, Unwind,
