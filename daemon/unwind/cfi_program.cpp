@@ -44,6 +44,12 @@ std::int64_t times(std::uint64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(a * static_cast<std::uint64_t>(b));
 }
 
+// Whether the first operand is a register whose rule is set.
+bool concerns_register(std::uint8_t opcode) {
+  return (opcode >= kOffsetExtended && opcode <= kRegister) || opcode == kExpression ||
+         opcode == kOffsetExtendedSf || (opcode >= kValOffset && opcode <= kValExpression);
+}
+
 }  // namespace
 
 CfiProgram::Step CfiProgram::next() {
@@ -140,11 +146,7 @@ bool CfiProgram::execute_cfa(std::uint8_t opcode) {
 }
 
 bool CfiProgram::execute_register(std::uint8_t opcode) {
-  if (opcode < kOffsetExtended || (opcode > kRegister && opcode < kExpression) ||
-      (opcode > kExpression && opcode < kOffsetExtendedSf) ||
-      (opcode > kOffsetExtendedSf && opcode < kValOffset) || opcode > kValExpression) {
-    return false;
-  }
+  if (!concerns_register(opcode)) return false;
   const std::uint64_t reg = reader_.take_uleb();
   RegisterRule rule;
   switch (opcode) {

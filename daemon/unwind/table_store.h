@@ -77,7 +77,7 @@ class TableStore {
   struct FileKey {
     std::uint64_t device, inode, size;
     std::int64_t ctime_ns;
-    auto operator<=>(const FileKey&) const = default;
+    auto operator<=>(const FileKey&) const = default;  // NOLINT(modernize-use-nullptr)
   };
   struct PlacedPage {
     std::uint32_t number = 0;

@@ -11,6 +11,7 @@
 namespace offcpud {
 
 Result<UniqueFd> vdso_file() {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the auxiliary vector holds numbers only
   const auto* image = reinterpret_cast<const Elf64_Ehdr*>(::getauxval(AT_SYSINFO_EHDR));
   if (!image) return Error("this kernel maps no vDSO", ErrorKind::Unsupported);
   // The kernel links it: its section headers are last.

@@ -13,8 +13,8 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-__u32 target_tgid = 0;
-__u64 lost = 0; /* samples that found no room */
+__u32 target_tgid = 0; /* 0: nobody; the idle tasks have it too */
+__u64 lost = 0;        /* samples that found no room */
 
 struct {
   __uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -27,7 +27,7 @@ static __always_inline int sample(void) {
   struct offcpud_unwind_stack* stack;
   __u64 begin, end;
 
-  if (task->tgid != target_tgid) return 0;
+  if (!target_tgid || task->tgid != target_tgid) return 0;
   begin = bpf_ktime_get_ns();
   stack = unwind_user();
   end = bpf_ktime_get_ns();

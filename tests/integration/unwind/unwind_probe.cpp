@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <cinttypes>
 #include <cstdio>
-#include <cstring>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <thread>
 
@@ -26,14 +26,16 @@ struct MapsLine {
   std::string name;
 };
 
+// "BEGIN-END PERMISSIONS OFFSET DEVICE INODE NAME"
 MapsLine parse(const std::string& line) {
   MapsLine parsed;
-  char permissions[8] = {};
-  int name = 0;
-  std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %" SCNu64 " %n",
-              &parsed.begin, &parsed.end, permissions, &parsed.offset, &parsed.inode, &name);
-  parsed.executable = permissions[2] == 'x';
-  parsed.name = line.substr(static_cast<std::size_t>(name));
+  std::istringstream fields(line);
+  char dash = 0;
+  std::string permissions, device;
+  fields >> std::hex >> parsed.begin >> dash >> parsed.end >> permissions >> parsed.offset >>
+      device >> std::dec >> parsed.inode >> std::ws;
+  std::getline(fields, parsed.name);
+  parsed.executable = permissions.size() > 2 && permissions[2] == 'x';
   return parsed;
 }
 

@@ -54,11 +54,13 @@ std::map<pid_t, Addresses> eu_stack(pid_t process) {
   if (!output) return stacks;
   char line[4096];
   for (pid_t thread = 0; std::fgets(line, sizeof line, output.get());) {
-    unsigned long long address = 0;
-    int number = 0;
-    if (std::sscanf(line, "TID %d:", &number) == 1) {
-      thread = number;
-    } else if (std::sscanf(line, "#%d %llx", &number, &address) == 2) {
+    std::istringstream fields(line);  // "TID 17:", then "#0  0x00007f.. name"
+    std::string first;
+    std::uint64_t address = 0;
+    fields >> first;
+    if (first == "TID") {
+      fields >> thread;
+    } else if (first.starts_with('#') && fields >> std::hex >> address) {
       stacks[thread].push_back(address);
     }
   }
