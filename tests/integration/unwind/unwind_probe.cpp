@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "unwind_probe.hpp"
+#include "unwind_probe.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

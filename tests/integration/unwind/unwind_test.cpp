@@ -10,8 +10,8 @@
 #include <thread>
 #include <tuple>
 
-#include "unwind_probe.hpp"
-#include "zoo_process.hpp"
+#include "unwind_probe.h"
+#include "zoo_process.h"
 
 namespace offcpud {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "zoo_process.hpp"
+#include "zoo_process.h"
 
 #include <fcntl.h>
 #include <sys/wait.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Walks the stack of the threads of one process whenever one comes back to a CPU, or leaves it
  * where the kernel does not tell the former. */
-#include "unwind_probe.h"
+#include "unwind_sample.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
