@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The tables of unwind.h, and the room in which a stack is walked. The daemon alone writes the
+ * tables. */
+#ifndef OFFCPUD_UNWIND_MAPS_BPF_H
+#define OFFCPUD_UNWIND_MAPS_BPF_H
+
+#include "unwind.h"
+
+/* A mapping takes 4 to 6 prefixes. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 262144);
+	__type(key, struct offcpud_unwind_mapping_key);
+	__type(value, struct offcpud_unwind_mapping);
+} unwind_mappings SEC(".maps");
+
+/* 65,536 pages are 4 GiB of text. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536);
+	__type(key, struct offcpud_unwind_page_key);
+	__type(value, struct offcpud_unwind_page);
+} unwind_pages SEC(".maps");
+
+/* The prototype of a chunk: the daemon makes one whenever the others are full, so that a host with
+ * few programs does not pay for the limit. Sizes instead of types, because libbpf 1.1 finds no size
+ * for a type that is used inside of another map only. */
+struct unwind_chunk_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(struct offcpud_unwind_chunk));
+};
+
+/* Resized before load to the limit of memory: 4 chunks are 1 MiB. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 256);
+	__uint(key_size, sizeof(__u32));
+	__array(values, struct unwind_chunk_map);
+} unwind_chunks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, OFFCPUD_UNWIND_MAX_RULES);
+	__type(key, __u32);
+	__type(value, struct offcpud_unwind_rule);
+} unwind_rules SEC(".maps");
+
+/* Where a walk is. In a map, because the verifier of 6.7 and later follows what bpf_loop's callback
+ * does to values on the stack through every iteration. */
+struct unwind_walk {
+	struct offcpud_unwind_stack stack;
+	struct offcpud_unwind_mapping mapping; /* of the last frame */
+	__u64 ip, sp, bp, di;
+	__u32 tgid;   /* big-endian */
+	__u32 exact;  /* ip is that of the next instruction, and not behind a call */
+	__u32 first;  /* di is the thread's */
+	__u32 locked; /* somebody on this CPU walks or reads the result */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct unwind_walk);
+} unwind_walks SEC(".maps");
+
+#endif

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/bpf_unwind_maps.h"
+
+#include <bpf/bpf.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace offcpud {
+namespace {
+
+Status put(const bpf_map* map, const void* key, const void* value) {
+  const int error = bpf_map_update_elem(bpf_map__fd(map), key, value, BPF_ANY);
+  if (error != 0) return Error::from_errno(-error, "write to map", bpf_map__name(map));
+  return {};
+}
+
+Status remove(const bpf_map* map, const void* key) {
+  const int error = bpf_map_delete_elem(bpf_map__fd(map), key);
+  if (error != 0 && error != -ENOENT) {
+    return Error::from_errno(-error, "remove from map", bpf_map__name(map));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<BpfUnwindMaps> BpfUnwindMaps::open(const UnwindMapHandles& handles) {
+  TRY_VOID(check_layout(handles.mappings, sizeof(offcpud_unwind_mapping_key),
+                        sizeof(offcpud_unwind_mapping)));
+  TRY_VOID(
+      check_layout(handles.pages, sizeof(offcpud_unwind_page_key), sizeof(offcpud_unwind_page)));
+  TRY(auto rules, MappedArray<offcpud_unwind_rule>::map(handles.rules, true));
+  return BpfUnwindMaps(handles, std::move(rules));
+}
+
+std::uint32_t BpfUnwindMaps::max_chunks() const {
+  return bpf_map__max_entries(handles_.chunks);
+}
+
+Status BpfUnwindMaps::make_chunk(std::uint32_t chunk) {
+  const bpf_map_create_opts options{.sz = sizeof(options), .map_flags = BPF_F_MMAPABLE};
+  UniqueFd map(bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_rows", sizeof(std::uint32_t),
+                              sizeof(offcpud_unwind_chunk), 1, &options));
+  if (!map) return Error::from_errno(errno, "create map", "unwind_rows");
+  const int fd = map.get();
+  TRY_VOID(put(handles_.chunks, &chunk, &fd));
+  chunks_.resize(std::max<std::size_t>(chunks_.size(), std::size_t{chunk} + 1));
+  chunks_[chunk] = std::move(map);
+  return {};
+}
+
+// Mapped for the moment only: 64 MiB of rows shall not look like memory of the daemon.
+Status BpfUnwindMaps::write_rows(std::uint32_t chunk, std::uint32_t first,
+                                 std::span<const offcpud_unwind_row> rows) {
+  void* memory = ::mmap(nullptr, sizeof(offcpud_unwind_chunk), PROT_READ | PROT_WRITE, MAP_SHARED,
+                        chunks_[chunk].get(), 0);
+  if (memory == MAP_FAILED) return Error::from_errno(errno, "mmap map", "unwind_rows");
+  std::ranges::copy(rows, static_cast<offcpud_unwind_chunk*>(memory)->rows + first);
+  ::munmap(memory, sizeof(offcpud_unwind_chunk));
+  return {};
+}
+
+Status BpfUnwindMaps::write_rule(std::uint16_t index, const offcpud_unwind_rule& rule) {
+  rules_[index] = rule;
+  return {};
+}
+
+Status BpfUnwindMaps::put_page(const offcpud_unwind_page_key& key,
+                               const offcpud_unwind_page& page) {
+  return put(handles_.pages, &key, &page);
+}
+
+Status BpfUnwindMaps::remove_page(const offcpud_unwind_page_key& key) {
+  return remove(handles_.pages, &key);
+}
+
+Status BpfUnwindMaps::put_mapping(const offcpud_unwind_mapping_key& key,
+                                  const offcpud_unwind_mapping& mapping) {
+  return put(handles_.mappings, &key, &mapping);
+}
+
+Status BpfUnwindMaps::remove_mapping(const offcpud_unwind_mapping_key& key) {
+  return remove(handles_.mappings, &key);
+}
+
+}  // namespace offcpud

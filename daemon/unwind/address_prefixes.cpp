@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "unwind/address_prefixes.h"
+
+#include <endian.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace offcpud {
+
+std::vector<offcpud_unwind_mapping_key> address_prefixes(std::uint32_t tgid, std::uint64_t begin,
+                                                         std::uint64_t end) {
+  std::vector<offcpud_unwind_mapping_key> keys;
+  while (begin < end) {
+    const int aligned = begin == 0 ? 63 : std::countr_zero(begin);
+    const int fitting = 63 - std::countl_zero(end - begin);
+    const int bits = std::min(aligned, fitting);  // of the block's size
+    keys.push_back({.prefix_bits = static_cast<__u32>(OFFCPUD_UNWIND_KEY_BITS - bits),
+                    .tgid = htobe32(tgid),
+                    .address = htobe64(begin)});
+    begin += std::uint64_t{1} << bits;
+  }
+  return keys;
+}
+
+}  // namespace offcpud

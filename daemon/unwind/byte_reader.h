@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace offcpud {
+
+using Bytes = std::span<const std::uint8_t>;
+
+// Takes values from the front of bytes that nobody vouches for. Past the end everything reads as 0
+// and ok() is false from then on, so that a caller may check once after several reads. Does not own
+// the bytes. Little-endian, as x86-64 is.
+class ByteReader {
+ public:
+  explicit ByteReader(Bytes bytes) : bytes_(bytes) {}
+
+  [[nodiscard]] bool ok() const { return ok_; }
+  [[nodiscard]] bool at_end() const { return position_ == bytes_.size(); }
+  [[nodiscard]] std::size_t position() const { return position_; }
+  [[nodiscard]] Bytes rest() const { return bytes_.subspan(position_); }
+
+  template <class T>
+  T take() {
+    T value{};
+    const Bytes from = take_bytes(sizeof(T));
+    if (from.size() == sizeof(T)) std::memcpy(&value, from.data(), sizeof(T));
+    return value;
+  }
+
+  // Empty and !ok() if there are fewer than `count`.
+  Bytes take_bytes(std::uint64_t count) {
+    if (count > bytes_.size() - position_) {
+      ok_ = false;
+      position_ = bytes_.size();
+      return {};
+    }
+    const Bytes taken = bytes_.subspan(position_, static_cast<std::size_t>(count));
+    position_ += taken.size();
+    return taken;
+  }
+
+  // LEB128 (DWARF 5, section 7.6); bits above the 64th are dropped.
+  std::uint64_t take_uleb() {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; ok_; shift += 7) {
+      const auto byte = take<std::uint8_t>();
+      if (shift < 64) value |= std::uint64_t{byte & 0x7fU} << shift;
+      if (!(byte & 0x80)) break;
+    }
+    return value;
+  }
+  std::int64_t take_sleb() {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; ok_;) {
+      const auto byte = take<std::uint8_t>();
+      if (shift < 64) value |= std::uint64_t{byte & 0x7fU} << shift;
+      shift += 7;
+      if (byte & 0x80) continue;
+      if ((byte & 0x40) && shift < 64) value |= ~std::uint64_t{0} << shift;
+      break;
+    }
+    return static_cast<std::int64_t>(value);
+  }
+
+ private:
+  Bytes bytes_;
+  std::size_t position_ = 0;
+  bool ok_ = true;
+};
+
+}  // namespace offcpud

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+
+#include "unwind/unwind_table.h"
+
+namespace offcpud {
+
+// Puts rows that come in ascending order into pages. A row that says the same as the one before it
+// is left out.
+class TableBuilder {
+ public:
+  explicit TableBuilder(const UnwindLimits& limits);
+
+  // From `address` on, up to the next call, `rule` holds. `address` is above the last one.
+  void add(std::uint64_t address, const UnwindRule& rule);
+  [[nodiscard]] bool is_full() const { return full_; }  // the limit of rows or pages
+
+  UnwindTable& table() { return table_; }
+
+ private:
+  std::uint16_t index_of(const UnwindRule& rule);
+  void fill_pages(std::uint64_t end);
+  void push_page(std::uint64_t number);
+  void push_row(std::uint16_t address, std::uint16_t rule);
+
+  UnwindLimits limits_;
+  UnwindTable table_;
+  std::unordered_map<UnwindRule, std::uint16_t, UnwindRuleHash, UnwindRuleEqual> indices_;
+  std::uint16_t current_ = OFFCPUD_UNWIND_RULE_NO_FDE;
+  std::uint64_t next_page_ = 0;  // the first that is not in the table yet
+  bool full_ = false;
+};
+
+}  // namespace offcpud

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// The objects of the store; table_store_mappings.cpp has the processes.
+#include "unwind/table_store.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace offcpud {
+namespace {
+
+// Paths to the same contents that are told apart without reading: one per image of a container
+// runtime. More are read again each time.
+constexpr std::size_t kMaxFiles = 64;
+
+constexpr std::uint64_t kChunkBytes = sizeof(offcpud_unwind_chunk);
+
+}  // namespace
+
+Result<TableStore> TableStore::create(UnwindMaps& maps, const TableStoreLimits& limits) {
+  TRY(const ContentKeys keys, ContentKeys::with_random_secret());
+  for (const auto kind : {OFFCPUD_UNWIND_INVALID, OFFCPUD_UNWIND_NO_FDE}) {
+    TRY_VOID(maps.write_rule(
+        static_cast<std::uint16_t>(kind == OFFCPUD_UNWIND_INVALID ? OFFCPUD_UNWIND_RULE_INVALID
+                                                                  : OFFCPUD_UNWIND_RULE_NO_FDE),
+        plain_rule(kind)));
+  }
+  return TableStore(maps, limits, keys);
+}
+
+TableStore::TableStore(UnwindMaps& maps, const TableStoreLimits& limits, const ContentKeys& keys)
+    : maps_(maps), limits_(limits), keys_(keys) {}
+
+Result<UnwindObjectId> TableStore::add_object(int fd) {
+  struct stat status {};
+  if (::fstat(fd, &status) != 0) return Error::from_errno(errno, "stat an ELF file");
+  const FileKey file{.device = status.st_dev,
+                     .inode = status.st_ino,
+                     .size = static_cast<std::uint64_t>(status.st_size),
+                     .ctime_ns = status.st_ctim.tv_sec * 1'000'000'000 + status.st_ctim.tv_nsec};
+  if (const auto known = by_file_.find(file); known != by_file_.end()) {
+    const Object& object = objects_.at(known->second);
+    if (object.has_room || object.tried_at == freed_) {
+      touch(known->second);
+      return known->second;
+    }
+  }
+  TRY(const ElfObject elf, read_elf_object(fd));
+  return add_contents(elf, file);
+}
+
+Result<UnwindObjectId> TableStore::add_contents(const ElfObject& elf, const FileKey& file) {
+  const std::uint64_t content = keys_.key_of(elf);
+  UnwindObjectId id = OFFCPUD_UNWIND_NO_OBJECT;
+  if (const auto known = by_content_.find(content); known != by_content_.end()) {
+    id = known->second;
+    const Object& object = objects_.at(id);
+    touch(id);
+    remember_file(id, file);
+    if (object.has_room || object.tried_at == freed_) return id;
+  } else {
+    id = ++last_id_;
+    Object& object = objects_[id];
+    object.content = content;
+    object.segments = elf.segments;
+    object.unused = unused_.insert(unused_.end(), id);
+    by_content_.emplace(content, id);
+    remember_file(id, file);
+  }
+  TRY_VOID(compile(id, elf));
+  TRY_VOID(limit_unused());
+  return id;
+}
+
+void TableStore::remember_file(UnwindObjectId id, const FileKey& file) {
+  Object& object = objects_.at(id);
+  if (object.files.size() == kMaxFiles || !by_file_.emplace(file, id).second) return;
+  object.files.push_back(file);
+}
+
+Status TableStore::compile(UnwindObjectId id, const ElfObject& elf) {
+  const auto table = compile_unwind_table(elf, limits_.object);
+  if (!table) {  // what the file says about itself is nobody's failure
+    counters_.refused++;
+    return {};
+  }
+  counters_.compiled++;
+  if (auto status = place(id, *table); !status) {
+    Object& object = objects_.at(id);
+    object.has_room = false;
+    // The first error is the one that tells.
+    (void)(object.mappings > 0 ? remove_table(id) : remove_object(id));
+    return std::move(status).error().with("put an unwind table into the kernel's maps");
+  }
+  return {};
+}
+
+Status TableStore::place(UnwindObjectId id, const UnwindTable& table) {
+  Object& object = objects_.at(id);
+  std::vector<std::uint16_t> indices;
+  TRY_VOID(place_rules(object, table, indices));
+  object.has_room = true;
+  for (const UnwindTable::Page& page : table.pages) {
+    TRY(const bool placed, place_page(id, table, page, indices));
+    if (placed) continue;
+    // Half a table would end stacks in places that nobody can explain.
+    TRY_VOID(remove_table(id));
+    counters_.without_room++;
+    object.has_room = false;
+    object.tried_at = freed_;
+    return {};
+  }
+  return {};
+}
+
+Status TableStore::place_rules(Object& object, const UnwindTable& table,
+                               std::vector<std::uint16_t>& indices) {
+  for (const UnwindRule& rule : table.rules) {
+    const auto entry = dictionary_.take(rule);
+    if (!entry) {
+      indices.push_back(OFFCPUD_UNWIND_RULE_INVALID);
+      continue;
+    }
+    object.rules.push_back(entry->index);
+    indices.push_back(entry->index);
+    if (entry->is_new) TRY_VOID(maps_.write_rule(entry->index, rule));
+  }
+  return {};
+}
+
+// False: there is no room.
+Result<bool> TableStore::place_page(UnwindObjectId id, const UnwindTable& table,
+                                    const UnwindTable::Page& page,
+                                    const std::vector<std::uint16_t>& indices) {
+  auto extent = space_.take(page.count);
+  while (!extent) {
+    TRY(const bool made, make_room(id));
+    if (!made) return false;
+    extent = space_.take(page.count);
+  }
+  objects_.at(id).pages.push_back({page.number, *extent});
+  std::vector<offcpud_unwind_row> rows(table.rows.begin() + page.first,
+                                       table.rows.begin() + page.first + page.count);
+  for (offcpud_unwind_row& row : rows) row.rule = indices[row.rule];
+  TRY_VOID(maps_.write_rows(extent->chunk, extent->first, rows));
+  TRY_VOID(maps_.put_page({.object = id, .page = page.number},
+                          {.chunk = extent->chunk, .first = extent->first, .rows = page.count}));
+  return true;
+}
+
+// First by what is cheap to undo: memory within the limit, then tables that nobody uses. False:
+// neither is left.
+Result<bool> TableStore::make_room(UnwindObjectId keep) {
+  const std::uint64_t allowed =
+      std::min<std::uint64_t>(limits_.row_bytes / kChunkBytes, maps_.max_chunks());
+  if (space_.chunks() < allowed) {
+    TRY_VOID(maps_.make_chunk(space_.chunks()));
+    space_.add_chunk();
+    return true;
+  }
+  const auto victim = std::ranges::find_if(
+      unused_, [&](UnwindObjectId id) { return id != keep && !objects_.at(id).pages.empty(); });
+  if (victim == unused_.end()) return false;
+  counters_.evictions++;
+  TRY_VOID(remove_object(*victim));
+  return true;
+}
+
+Status TableStore::remove_table(UnwindObjectId id) {
+  Object& object = objects_.at(id);
+  for (const PlacedPage& page : object.pages) {
+    TRY_VOID(maps_.remove_page({.object = id, .page = page.number}));
+  }
+  for (const PlacedPage& page : object.pages) space_.give_back(page.rows);
+  for (const std::uint16_t rule : object.rules) dictionary_.give_back(rule);
+  if (!object.pages.empty()) freed_++;
+  object.pages.clear();
+  object.rules.clear();
+  return {};
+}
+
+// Of an object that nobody maps.
+Status TableStore::remove_object(UnwindObjectId id) {
+  Object& object = objects_.at(id);
+  TRY_VOID(remove_table(id));
+  for (const FileKey& file : object.files) by_file_.erase(file);
+  by_content_.erase(object.content);
+  unused_.erase(object.unused);
+  objects_.erase(id);
+  return {};
+}
+
+Status TableStore::limit_unused() {
+  while (unused_.size() > std::max<std::size_t>(limits_.unused_objects, 1)) {
+    TRY_VOID(remove_object(unused_.front()));
+  }
+  return {};
+}
+
+void TableStore::use(UnwindObjectId id) {
+  if (id == OFFCPUD_UNWIND_NO_OBJECT) return;
+  Object& object = objects_.at(id);
+  if (object.mappings++ == 0) unused_.erase(object.unused);
+}
+
+void TableStore::stop_using(UnwindObjectId id) {
+  if (id == OFFCPUD_UNWIND_NO_OBJECT) return;
+  Object& object = objects_.at(id);
+  if (--object.mappings == 0) object.unused = unused_.insert(unused_.end(), id);
+}
+
+void TableStore::touch(UnwindObjectId id) {
+  Object& object = objects_.at(id);
+  if (object.mappings == 0) unused_.splice(unused_.end(), unused_, object.unused);
+}
+
+TableStoreStats TableStore::stats() const {
+  TableStoreStats stats = counters_;
+  stats.objects = objects_.size();
+  stats.unused_objects = unused_.size();
+  stats.processes = processes_.size();
+  for (const auto& [tgid, mappings] : processes_) stats.mappings += mappings.size();
+  stats.rules = dictionary_.size();
+  stats.rows = space_.rows_in_use();
+  stats.row_bytes = space_.chunks() * kChunkBytes;
+  return stats;
+}
+
+}  // namespace offcpud

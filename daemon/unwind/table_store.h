@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "unwind/content_key.h"
+#include "unwind/row_space.h"
+#include "unwind/rule_dictionary.h"
+#include "unwind/unwind_maps.h"
+#include "unwind/unwind_table.h"
+
+namespace offcpud {
+
+// Names an object in the kernel's maps; never given out twice. OFFCPUD_UNWIND_NO_OBJECT: none.
+using UnwindObjectId = std::uint32_t;
+
+struct TableStoreLimits {
+  std::uint64_t row_bytes = 64 << 20;         // in the kernel, committed as it is needed
+  std::size_t unused_objects = 1'024;         // kept although no process maps them
+  std::size_t mappings_per_process = 65'530;  // vm.max_map_count; more are refused
+  UnwindLimits object;
+};
+
+struct TableStoreStats {
+  std::size_t objects = 0;         // known, used or not
+  std::size_t unused_objects = 0;  // of them, kept for the next process
+  std::size_t processes = 0;
+  std::size_t mappings = 0;
+  std::size_t rules = 0;
+  std::uint64_t rows = 0;
+  std::uint64_t row_bytes = 0;     // what the chunks take
+  std::uint64_t compiled = 0;      // tables made since the start
+  std::uint64_t evictions = 0;     // unused tables that had to go
+  std::uint64_t without_room = 0;  // tables for which even then there was no room
+  std::uint64_t refused = 0;       // files that ask for more than the limits
+};
+
+// Puts unwind tables and mappings of processes where the kernel programs look them up. A table is
+// made once for all files with the same contents, whatever their names, and kept while a process
+// maps it, and longer while there is room; the one that was used least recently goes first.
+//
+// Single-threaded. The maps must outlive the store; what is in them stays when it is destroyed. An
+// Error means that a map could not be written; the store remains usable.
+//
+// When a table goes, walks that began before may read its rows after others have taken their place.
+// Only processes that unmapped the object meanwhile walk so, and their stack ends early or wrongly.
+class TableStore {
+ public:
+  static Result<TableStore> create(UnwindMaps& maps, const TableStoreLimits& limits = {});
+
+  // The object in a file. The descriptor is the caller's and need not stay open. Compiles at most
+  // once per file: milliseconds, 60 for libjvm. Error: not an ELF file for x86-64. A file without
+  // .eh_frame, and one for which there is no room, is an object too: walks know its mapping, and go
+  // on by other means.
+  Result<UnwindObjectId> add_object(int fd);
+
+  // From now on `begin` <= addresses < `end` of the process are the object's, from `file_offset`
+  // on; what was there is replaced, as mmap does. OFFCPUD_UNWIND_NO_OBJECT: executable memory of no
+  // file. Error: the object was not mapped for so long that it is gone; add it again.
+  Status add_mapping(std::uint32_t tgid, std::uint64_t begin, std::uint64_t end,
+                     std::uint64_t file_offset, UnwindObjectId object);
+  Status remove_mappings(std::uint32_t tgid, std::uint64_t begin, std::uint64_t end);
+  Status remove_process(std::uint32_t tgid);                       // exit, and exec
+  Status copy_process(std::uint32_t parent, std::uint32_t child);  // fork
+
+  [[nodiscard]] TableStoreStats stats() const;
+
+ private:
+  // A file as the kernel tells it apart; ctime cannot be set back.
+  struct FileKey {
+    std::uint64_t device, inode, size;
+    std::int64_t ctime_ns;
+    auto operator<=>(const FileKey&) const = default;  // NOLINT(modernize-use-nullptr)
+  };
+  struct PlacedPage {
+    std::uint32_t number = 0;
+    RowExtent rows;
+  };
+  struct Object {
+    std::uint64_t content = 0;
+    std::vector<FileKey> files;
+    std::vector<ExecutableSegment> segments;
+    std::vector<PlacedPage> pages;
+    std::vector<std::uint16_t> rules;
+    bool has_room = true;        // false: its table is not in the maps
+    std::uint64_t tried_at = 0;  // `freed_` when there was no room
+    std::uint64_t mappings = 0;
+    std::list<UnwindObjectId>::iterator unused;  // valid while mappings is 0
+  };
+  struct Mapping {
+    std::uint64_t end = 0, bias = 0;
+    UnwindObjectId object = OFFCPUD_UNWIND_NO_OBJECT;
+  };
+  using Mappings = std::map<std::uint64_t, Mapping>;  // by begin; they do not overlap
+
+  TableStore(UnwindMaps& maps, const TableStoreLimits& limits, const ContentKeys& keys);
+
+  Result<UnwindObjectId> add_contents(const ElfObject& elf, const FileKey& file);
+  void remember_file(UnwindObjectId id, const FileKey& file);
+  Status compile(UnwindObjectId id, const ElfObject& elf);
+  Status place(UnwindObjectId id, const UnwindTable& table);
+  Status place_rules(Object& object, const UnwindTable& table, std::vector<std::uint16_t>& indices);
+  Result<bool> place_page(UnwindObjectId id, const UnwindTable& table,
+                          const UnwindTable::Page& page, const std::vector<std::uint16_t>& indices);
+  Result<bool> make_room(UnwindObjectId keep);
+  Status remove_table(UnwindObjectId id);
+  Status remove_object(UnwindObjectId id);
+  Status limit_unused();
+  void use(UnwindObjectId id);
+  void stop_using(UnwindObjectId id);
+  void touch(UnwindObjectId id);
+
+  Status put(std::uint32_t tgid, std::uint64_t begin, const Mapping& mapping);
+  Status erase(std::uint32_t tgid, std::uint64_t begin, const Mapping& mapping);
+
+  UnwindMaps& maps_;
+  TableStoreLimits limits_;
+  ContentKeys keys_;
+  RowSpace space_;
+  RuleDictionary dictionary_;
+  std::unordered_map<UnwindObjectId, Object> objects_;
+  std::map<FileKey, UnwindObjectId> by_file_;
+  std::unordered_map<std::uint64_t, UnwindObjectId> by_content_;
+  std::list<UnwindObjectId> unused_;  // least recently used first
+  std::unordered_map<std::uint32_t, Mappings> processes_;
+  UnwindObjectId last_id_ = OFFCPUD_UNWIND_NO_OBJECT;
+  std::uint64_t freed_ = 0;  // tables removed so far
+  TableStoreStats counters_;
+};
+
+}  // namespace offcpud

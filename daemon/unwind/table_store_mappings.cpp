@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <string>
+
+#include "unwind/address_prefixes.h"
+#include "unwind/table_store.h"
+
+namespace offcpud {
+namespace {
+
+constexpr std::uint64_t kPageMask = 4095;  // of memory
+
+// Address in memory - address as linked, of what is mapped from `file_offset` on to `begin`. Memory
+// is mapped in whole pages, so a segment reaches down to the beginning of its first.
+std::optional<std::uint64_t> bias_of(const std::vector<ExecutableSegment>& segments,
+                                     std::uint64_t begin, std::uint64_t file_offset) {
+  for (const ExecutableSegment& segment : segments) {
+    const std::uint64_t first = segment.file_offset & ~kPageMask;
+    const std::uint64_t size = segment.size + (segment.file_offset & kPageMask);
+    if (file_offset < first || file_offset - first >= size) continue;
+    return begin - (segment.address + (file_offset - segment.file_offset));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Status TableStore::add_mapping(std::uint32_t tgid, std::uint64_t begin, std::uint64_t end,
+                               std::uint64_t file_offset, UnwindObjectId object) {
+  if (begin >= end) return Error("a mapping that ends before it begins");
+  Mapping mapping{.end = end, .object = object};
+  if (object != OFFCPUD_UNWIND_NO_OBJECT) {
+    const auto known = objects_.find(object);
+    if (known == objects_.end()) {
+      return Error("unwind object " + std::to_string(object) + " is no longer in the store");
+    }
+    const auto bias = bias_of(known->second.segments, begin, file_offset);
+    // A part of the file that it does not call text: somebody made it executable anyway.
+    if (!bias) mapping.object = OFFCPUD_UNWIND_NO_OBJECT;
+    mapping.bias = bias.value_or(0);
+  }
+  use(mapping.object);  // first: what is replaced may be the last mapping of the same object
+  Status status = remove_mappings(tgid, begin, end);
+  if (status && processes_[tgid].size() >= limits_.mappings_per_process) {
+    status = Error("a process with more mappings than the limit");
+  }
+  if (status) status = put(tgid, begin, mapping);
+  stop_using(mapping.object);
+  if (processes_[tgid].empty()) processes_.erase(tgid);
+  return status;
+}
+
+Status TableStore::put(std::uint32_t tgid, std::uint64_t begin, const Mapping& mapping) {
+  processes_[tgid].emplace(begin, mapping);
+  use(mapping.object);
+  const offcpud_unwind_mapping value{.begin = begin,
+                                     .end = mapping.end,
+                                     .bias = mapping.bias,
+                                     .object = mapping.object,
+                                     .reserved = 0};
+  for (const auto& key : address_prefixes(tgid, begin, mapping.end)) {
+    if (auto status = maps_.put_mapping(key, value); !status) {
+      (void)erase(tgid, begin, mapping);  // the first error is the one that tells
+      return status;
+    }
+  }
+  return {};
+}
+
+Status TableStore::erase(std::uint32_t tgid, std::uint64_t begin, const Mapping& mapping) {
+  Status status;
+  for (const auto& key : address_prefixes(tgid, begin, mapping.end)) {
+    if (auto removed = maps_.remove_mapping(key); !removed) status = std::move(removed);
+  }
+  stop_using(mapping.object);
+  processes_[tgid].erase(begin);
+  return status;
+}
+
+Status TableStore::remove_mappings(std::uint32_t tgid, std::uint64_t begin, std::uint64_t end) {
+  const auto process = processes_.find(tgid);
+  if (process == processes_.end() || begin >= end) return {};
+  Mappings& mappings = process->second;
+  auto next = mappings.upper_bound(begin);
+  if (next != mappings.begin() && std::prev(next)->second.end > begin) --next;
+
+  Status status;
+  while (next != mappings.end() && next->first < end) {
+    const auto [old_begin, old] = *next;
+    use(old.object);  // parts of it may remain
+    if (auto erased = erase(tgid, old_begin, old); !erased) status = std::move(erased);
+    if (old_begin < begin) {
+      Mapping before = old;
+      before.end = begin;
+      if (auto kept = put(tgid, old_begin, before); !kept) status = std::move(kept);
+    }
+    if (old.end > end) {
+      if (auto kept = put(tgid, end, old); !kept) status = std::move(kept);
+    }
+    stop_using(old.object);
+    next = mappings.lower_bound(std::min(old.end, end));
+  }
+  if (mappings.empty()) processes_.erase(process);
+  return status;
+}
+
+Status TableStore::remove_process(std::uint32_t tgid) {
+  TRY_VOID(remove_mappings(tgid, 0, UINT64_MAX));
+  return limit_unused();
+}
+
+Status TableStore::copy_process(std::uint32_t parent, std::uint32_t child) {
+  TRY_VOID(remove_process(child));
+  const auto process = processes_.find(parent);
+  if (process == processes_.end()) return {};
+  const Mappings mappings = process->second;
+  for (const auto& [begin, mapping] : mappings) TRY_VOID(put(child, begin, mapping));
+  return {};
+}
+
+}  // namespace offcpud

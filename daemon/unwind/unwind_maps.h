@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/result.h"
+#include "unwind.h"
+
+namespace offcpud {
+
+// The maps of bpf/unwind_maps.bpf.h, as TableStore writes them; a seam for tests. Everything takes
+// effect at once, for walks that run meanwhile too.
+class UnwindMaps {
+ public:
+  virtual ~UnwindMaps() = default;
+
+  [[nodiscard]] virtual std::uint32_t max_chunks() const = 0;
+  // Chunks are made in order, from 0 on, and stay. Takes 10 ms: the kernel waits until no program
+  // looks at the old state of the map.
+  virtual Status make_chunk(std::uint32_t chunk) = 0;
+  virtual Status write_rows(std::uint32_t chunk, std::uint32_t first,
+                            std::span<const offcpud_unwind_row> rows) = 0;
+  virtual Status write_rule(std::uint16_t index, const offcpud_unwind_rule& rule) = 0;
+
+  // An existing key gets the new value; removing one that does not exist is no error.
+  virtual Status put_page(const offcpud_unwind_page_key& key, const offcpud_unwind_page& page) = 0;
+  virtual Status remove_page(const offcpud_unwind_page_key& key) = 0;
+  virtual Status put_mapping(const offcpud_unwind_mapping_key& key,
+                             const offcpud_unwind_mapping& mapping) = 0;
+  virtual Status remove_mapping(const offcpud_unwind_mapping_key& key) = 0;
+};
+
+}  // namespace offcpud
