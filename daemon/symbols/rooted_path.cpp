@@ -16,6 +16,12 @@ Result<RootDirectory> RootDirectory::open(const std::filesystem::path& path) {
   return RootDirectory(std::move(fd));
 }
 
+Result<RootDirectory> RootDirectory::of_process(int process) {
+  UniqueFd fd(::openat(process, "root", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!fd) return Error::from_errno(errno, "open", "root of process");
+  return RootDirectory(std::move(fd));
+}
+
 Result<UniqueFd> RootDirectory::open_file(const std::string& path, LastLink last_link) const {
   open_how how{};
   how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;

@@ -17,6 +17,9 @@ class RootDirectory {
   // Needs what the directory needs: for /proc/PID/root of another user, CAP_SYS_PTRACE.
   static Result<RootDirectory> open(const std::filesystem::path& path);
 
+  // The root directory of the process whose directory in /proc `process` is open on.
+  static Result<RootDirectory> of_process(int process);
+
   enum class LastLink { Follow, Refuse };
 
   // `path` is taken from the root, with or without a leading slash. For reading, and without
