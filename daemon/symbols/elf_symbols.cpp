@@ -9,6 +9,7 @@
 #include "symbols/byte_source.h"
 #include "symbols/debug_file.h"
 #include "symbols/elf_file.h"
+#include "symbols/embedded_symbols.h"
 #include "symbols/frame_ranges.h"
 #include "symbols/symbol_table.h"
 
@@ -45,6 +46,15 @@ void add_debug_functions(const ElfFile& object,
   }
 }
 
+// The functions that the object's .dynsym leaves out, if it brings them along.
+void add_embedded_functions(const ElfFile& object, FunctionList& list) {
+  const auto image = read_embedded_symbols(object);
+  if (!image) return;
+  const ByteSource source(*image);
+  const auto file = ElfFile::read(source);
+  if (file) (void)read_functions(*file, list);
+}
+
 }  // namespace
 
 Result<ElfSymbols> ElfSymbols::read(int fd, const std::vector<DebugRoot>& debug_roots) {
@@ -67,6 +77,7 @@ Result<ElfSymbols> ElfSymbols::read_from(const ByteSource& source,
   FunctionList list;
   (void)read_functions(file, list);
   if (file.section(std::uint32_t{SHT_SYMTAB}) == nullptr) {
+    add_embedded_functions(file, list);
     add_debug_functions(file, debug_roots, list);
   }
   auto frames = read_frame_ranges(file);

@@ -98,10 +98,10 @@ std::set<std::string> names_by_nm(const std::map<std::uint64_t, NamedRange>& fun
 }
 
 // 2,000 random addresses of the code, and for each function its first and last byte and what
-// follows.
-void compare_with_nm(const path& file, const std::string& options) {
+// follows; nm is asked about `nm_file`.
+void compare_with_nm(const path& file, const std::string& options, const path& nm_file) {
   const ElfSymbols symbols = read_symbols(file);
-  const auto functions = functions_by_nm(file, options);
+  const auto functions = functions_by_nm(nm_file, options);
   ASSERT_GT(functions.size(), 5U);
   std::vector<std::uint64_t> addresses;
   for (const auto& [start, function] : functions) {
@@ -127,6 +127,10 @@ void compare_with_nm(const path& file, const std::string& options) {
           << std::hex << address << ' ' << found->name << ", but nm: " << *expected.begin();
     }
   }
+}
+
+void compare_with_nm(const path& file, const std::string& options) {
+  compare_with_nm(file, options, file);
 }
 
 path loaded_library(const std::string& name) {
@@ -189,6 +193,10 @@ TEST(ElfSymbols, NamesFunctionsOfAStrippedProgramByTheirFrames) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->name, "");
   EXPECT_EQ(found->start, start);
+}
+
+TEST(ElfSymbols, ReadsTheSymbolsThatAStrippedProgramEmbeds) {
+  compare_with_nm(fixture("symbols_embedded"), "", fixture("symbols_plain"));
 }
 
 TEST(ElfSymbols, FindsTheDebugFileBesideTheObjectByItsLink) {

@@ -77,6 +77,19 @@ TEST(HostileElf, SurvivesWrongBytesAnywhere) {
   }
 }
 
+TEST(HostileElf, SurvivesDamagedEmbeddedSymbols) {
+  const std::string image = content("symbols_embedded");
+  const std::size_t xz = image.find(
+      "\xfd"
+      "7zXZ");
+  ASSERT_NE(xz, std::string::npos);
+  for (std::size_t at = xz; at < image.size(); at += 7) {
+    std::string changed = image;
+    changed[at] = static_cast<char>(~changed[at]);
+    use(changed);
+  }
+}
+
 TEST(HostileElf, SurvivesWordsThatOverflowAnywhere) {
   const std::string image = content("symbols_stripped");
   for (const std::uint64_t word : {~std::uint64_t{0}, std::uint64_t{1} << 63U,
