@@ -57,14 +57,36 @@ Result<ProcessStatus> read_status(int process) {
   return status;
 }
 
+// Whether the process started at `start_ns`, as precisely as /proc tells: 22nd field, in ticks.
+bool started_at(int process, std::uint64_t start_ns) {
+  const UniqueFd fd(::openat(process, "stat", O_RDONLY | O_CLOEXEC));
+  std::string buffer(4096, '\0');
+  const ssize_t got = fd ? ::read(fd.get(), buffer.data(), buffer.size()) : -1;
+  if (got < 0) return false;
+  std::string_view text(buffer.data(), static_cast<std::size_t>(got));
+  text.remove_prefix(std::min(text.rfind(')'), text.size()));  // names may have spaces
+  constexpr int kFieldsBetween = 20;
+  for (int i = 0; i < kFieldsBetween; ++i) {
+    text.remove_prefix(std::min(text.find(' '), text.size()));
+    text.remove_prefix(std::min<std::size_t>(1, text.size()));
+  }
+  std::uint64_t ticks = 0;
+  if (std::from_chars(text.data(), text.data() + text.size(), ticks).ec != std::errc())
+    return false;
+  const auto per_second = static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
+  return ticks == start_ns / (1'000'000'000 / per_second);
+}
+
 }  // namespace
 
-Result<std::optional<PerfMapFile>> PerfMapFile::open(
-    const std::filesystem::path& process_directory) {
+Result<std::optional<PerfMapFile>> PerfMapFile::open(const std::filesystem::path& process_directory,
+                                                     std::optional<std::uint64_t> start_ns) {
   UniqueFd fd(::open(process_directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (fd) return std::optional<PerfMapFile>(PerfMapFile(std::move(fd)));
-  if (errno == ENOENT || errno == ESRCH) return std::optional<PerfMapFile>();
-  return Error::from_errno(errno, "open", process_directory.native());
+  if (!fd && errno != ENOENT && errno != ESRCH) {
+    return Error::from_errno(errno, "open", process_directory.native());
+  }
+  if (!fd || (start_ns && !started_at(fd.get(), *start_ns))) return std::optional<PerfMapFile>();
+  return std::optional<PerfMapFile>(PerfMapFile(std::move(fd)));
 }
 
 std::optional<std::string_view> PerfMapFile::find(std::uint64_t address, MonotonicTime now) {

@@ -27,8 +27,11 @@ class PerfMapFile {
   static constexpr std::chrono::seconds kInterval{10};
 
   // `process_directory` is /proc/PID, in the daemon's PID namespace; it is held open, so that no
-  // later process with the same number is taken for this one. Nothing if the process has exited.
-  static Result<std::optional<PerfMapFile>> open(const std::filesystem::path& process_directory);
+  // later process with the same number is taken for this one. Nothing if the process has exited, or
+  // did not start at `start_ns` of CLOCK_BOOTTIME.
+  static Result<std::optional<PerfMapFile>> open(
+      const std::filesystem::path& process_directory,
+      std::optional<std::uint64_t> start_ns = std::nullopt);
 
   // The name as in the file; lives until the next call. Names read while the process lived are kept
   // when it has exited.

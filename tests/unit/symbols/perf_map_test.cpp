@@ -147,6 +147,21 @@ TEST_F(PerfMapFileTest, KeepsItsNamesAfterTheProcess) {
   EXPECT_FALSE(*gone);
 }
 
+TEST_F(PerfMapFileTest, IsNotThatOfALaterProcessWithTheSameNumber) {
+  const std::uint64_t tick = 1'000'000'000 / static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
+  std::string stat = "812 (a ) b) S";
+  for (int field = 4; field < 22; ++field) stat += " " + std::to_string(field);
+  tree.put({{"812/stat", stat + " 4711 0 0\n"}});
+  const auto found_at = [&](std::uint64_t start_ns) {
+    const auto file = PerfMapFile::open(tree.root() / "812", start_ns);
+    return file && *file;
+  };
+  EXPECT_TRUE(found_at(4711 * tick));
+  EXPECT_TRUE(found_at(4712 * tick - 1));
+  EXPECT_FALSE(found_at(4712 * tick));
+  EXPECT_FALSE(found_at(4711 * tick - 1));
+}
+
 TEST_F(PerfMapFileTest, DoesNotBelieveTheFileOfAnotherUser) {
   status(::geteuid() + 1);
   EXPECT_NE(failure().find("belongs to another user"), std::string::npos);
