@@ -86,10 +86,11 @@ std::uint8_t address_encoding(std::string_view frames, std::uint64_t offset,
   const auto id = cie.take<std::uint32_t>();
   const auto version = cie.take<std::uint8_t>();
   const auto augmentation = cie.take_string();
-  if (!length || id != 0U || (version != 1 && version != 3) || !augmentation) return kOmitted;
-  if (!cie.skip_leb()) return kOmitted;                                // alignment of code
-  if (!cie.skip_leb()) return kOmitted;                                // alignment of data
-  if (version == 1 ? !cie.skip(1) : !cie.skip_leb()) return kOmitted;  // return address register
+  if (!length || id != 0U || !version || !augmentation) return kOmitted;
+  if (*version != 1 && *version != 3) return kOmitted;
+  if (!cie.skip_leb()) return kOmitted;                                 // alignment of code
+  if (!cie.skip_leb()) return kOmitted;                                 // alignment of data
+  if (*version == 1 ? !cie.skip(1) : !cie.skip_leb()) return kOmitted;  // return address register
   if (augmentation->empty()) return 0x00;
   if (augmentation->front() != 'z' || !cie.skip_leb()) return kOmitted;
 

@@ -21,7 +21,7 @@ class PerfMaps {
   struct Process {
     std::uint32_t tgid = 0;
     std::uint64_t start_ns = 0;  // CLOCK_BOOTTIME of its leader
-    auto operator<=>(const Process&) const = default;
+    friend auto operator<=>(const Process&, const Process&) = default;
   };
   struct Limits {
     std::size_t processes = 256;  // each holds one descriptor

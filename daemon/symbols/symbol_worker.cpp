@@ -28,7 +28,7 @@ struct FileIdentity {
   off_t size = 0;
   std::int64_t modified_ns = 0;
   std::int64_t changed_ns = 0;
-  auto operator<=>(const FileIdentity&) const = default;
+  friend auto operator<=>(const FileIdentity&, const FileIdentity&) = default;
 };
 
 std::int64_t nanoseconds(const timespec& time) {

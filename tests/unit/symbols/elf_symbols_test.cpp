@@ -24,6 +24,7 @@
 #include "base/unique_handle.h"
 #include "support/temp_tree.h"
 #include "symbols/elf_file.h"
+#include "unit/symbols/symbol_files.h"
 
 namespace offcpud {
 namespace {
@@ -278,14 +279,10 @@ TEST(ElfSymbols, TurnsOffsetsInTheFileIntoAddresses) {
   // /proc/self/maps is the independent source of where the file is mapped.
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
-    std::uint64_t start = 0;
-    std::uint64_t end = 0;
-    std::uint64_t offset = 0;
-    if (std::sscanf(line.c_str(), "%lx-%lx r-xp %lx", &start, &end, &offset) != 3)
-      continue;  // NOLINT
+    const auto mapping = code_mapping(line);
     const auto ip = reinterpret_cast<std::uint64_t>(code);
-    if (ip < start || ip >= end) continue;
-    EXPECT_EQ(symbols.address_of(ip - start + offset), address);
+    if (!mapping || ip < mapping->start || ip >= mapping->end) continue;
+    EXPECT_EQ(symbols.address_of(ip - mapping->start + mapping->offset), address);
     const auto found = symbols.functions().find(address);
     ASSERT_TRUE(found);
     EXPECT_EQ(found->name, "getppid");

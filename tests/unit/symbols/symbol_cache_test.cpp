@@ -132,33 +132,32 @@ TEST_F(SymbolCacheTest, NamesFunctionsOfAProcessThatHasExitedAndAFileThatIsGone)
   pid_t pid = 0;
   ASSERT_EQ(::posix_spawn(&pid, binary.c_str(), nullptr, nullptr, arguments.data(), nullptr), 0);
   const std::string process = "/proc/" + std::to_string(pid);
-  std::uint64_t start = 0;
-  std::uint64_t end = 0;
-  std::uint64_t offset = 0;
+  std::optional<CodeMapping> mapping;
   ObjectFile file;
   for (int attempt = 0; attempt < 200 && !file.fd; ++attempt) {
     ::usleep(10'000);
     std::ifstream maps(process + "/maps");
     for (std::string line; std::getline(maps, line);) {
-      if (line.find(binary) == std::string::npos ||
-          std::sscanf(line.c_str(), "%lx-%lx r-xp %lx", &start, &end, &offset) != 3) {  // NOLINT
-        continue;
-      }
+      if (line.find(binary) == std::string::npos) continue;
+      mapping = code_mapping(line);
+      if (!mapping) continue;
       const std::string range = line.substr(0, line.find(' '));
       file = object_file(process + "/map_files/" + range);
       if (!file.fd) file = object_file(process + "/exe");  // map_files takes a capability
       file.path = binary;
+      break;
     }
   }
   std::filesystem::remove(program);
   ASSERT_EQ(::kill(pid, SIGKILL), 0);
   ASSERT_EQ(::waitpid(pid, nullptr, 0), pid);
-  ASSERT_TRUE(file.fd);
+  ASSERT_TRUE(file.fd && mapping);
 
   SymbolCache cache({});
   cache.load(1, file);
   file = {};
-  const auto frame = cache.resolve_offset(1, offset + (c_function - (c_function & ~0xfffULL)));
+  const auto frame =
+      cache.resolve_offset(1, mapping->offset + (c_function - (c_function & ~0xfffULL)));
   ASSERT_TRUE(frame);
   EXPECT_EQ(frame->name, "c_function");
 }

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
+#include <sstream>
 #include <string>
 
 #include "symbols/elf_symbols.h"
@@ -26,6 +28,23 @@ inline std::string file_content(const std::filesystem::path& path) {
 
 inline ObjectFile object_file(const std::filesystem::path& path) {
   return {UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)), path.native(), {}};
+}
+
+// A line of /proc/PID/maps, if it is that of code.
+struct CodeMapping {
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+  std::uint64_t offset = 0;
+};
+
+inline std::optional<CodeMapping> code_mapping(const std::string& line) {
+  std::istringstream fields(line);
+  CodeMapping mapping;
+  char dash = 0;
+  std::string access;
+  fields >> std::hex >> mapping.start >> dash >> mapping.end >> access >> mapping.offset;
+  if (!fields || access != "r-xp") return std::nullopt;
+  return mapping;
 }
 
 // The ELF address of a function of the fixture by its mangled name; 0 if it has none such.
