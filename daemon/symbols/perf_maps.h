@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <filesystem>
 #include <list>
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <utility>
 
 #include "base/clock.h"
 #include "symbols/perf_map_file.h"
@@ -21,7 +22,9 @@ class PerfMaps {
   struct Process {
     std::uint32_t tgid = 0;
     std::uint64_t start_ns = 0;  // CLOCK_BOOTTIME of its leader
-    friend auto operator<=>(const Process&, const Process&) = default;
+    friend bool operator<(const Process& a, const Process& b) {
+      return std::tie(a.tgid, a.start_ns) < std::tie(b.tgid, b.start_ns);
+    }
   };
   struct Limits {
     std::size_t processes = 256;  // each holds one descriptor

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <compare>
 #include <condition_variable>
 #include <deque>
 #include <iterator>
@@ -15,6 +14,7 @@
 #include <mutex>
 #include <set>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -28,7 +28,10 @@ struct FileIdentity {
   off_t size = 0;
   std::int64_t modified_ns = 0;
   std::int64_t changed_ns = 0;
-  friend auto operator<=>(const FileIdentity&, const FileIdentity&) = default;
+  friend bool operator<(const FileIdentity& a, const FileIdentity& b) {
+    return std::tie(a.device, a.inode, a.size, a.modified_ns, a.changed_ns) <
+           std::tie(b.device, b.inode, b.size, b.modified_ns, b.changed_ns);
+  }
 };
 
 std::int64_t nanoseconds(const timespec& time) {
