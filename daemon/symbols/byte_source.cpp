@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbols/byte_source.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace offcpud {
+
+Result<ByteSource> ByteSource::from_file(int fd) {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) return Error::from_errno(errno, "stat", "object");
+  if (!S_ISREG(info.st_mode)) return Error("read object: not a regular file");
+  return ByteSource(fd, static_cast<std::uint64_t>(info.st_size));
+}
+
+Result<std::string> ByteSource::read(std::uint64_t offset, std::uint64_t size,
+                                     std::uint64_t limit) const {
+  if (size > limit) {
+    return Error("read object: " + std::to_string(size) + " bytes, more than the limit of " +
+                 std::to_string(limit));
+  }
+  if (offset > size_ || size > size_ - offset) return Error("read object: beyond its end");
+  if (fd_ < 0) return std::string(memory_.substr(offset, size));
+
+  std::string bytes(size, '\0');
+  std::uint64_t done = 0;
+  while (done < size) {
+    const ssize_t got =
+        ::pread(fd_, bytes.data() + done, size - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return Error::from_errno(errno, "read", "object");
+    if (got == 0) return Error("read object: it became shorter meanwhile");
+    done += static_cast<std::uint64_t>(got);
+  }
+  return bytes;
+}
+
+}  // namespace offcpud

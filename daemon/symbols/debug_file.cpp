@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbols/debug_file.h"
+
+#include <filesystem>
+#include <vector>
+
+namespace offcpud {
+namespace {
+
+constexpr std::uint64_t kMaxLink = 4096;
+
+// The file name in .gnu_debuglink; empty if there is none. It names a file, not a path.
+std::string debug_link(const ElfFile& object) {
+  const ElfSection* section = object.section(".gnu_debuglink");
+  if (section == nullptr) return {};
+  auto bytes = object.source().read(section->offset, section->size, kMaxLink);
+  if (!bytes) return {};
+  std::string name = bytes->substr(0, bytes->find('\0'));
+  return name.find('/') == std::string::npos ? name : std::string();
+}
+
+std::vector<std::string> candidates(const ElfFile& object, const std::string& object_path) {
+  const std::string id = to_hex(object.build_id());
+  std::vector<std::string> paths{"/usr/lib/debug/.build-id/" + id.substr(0, 2) + "/" +
+                                 id.substr(2) + ".debug"};
+  const std::string link = debug_link(object);
+  if (link.empty() || !object_path.starts_with('/')) return paths;
+  const std::string directory = std::filesystem::path(object_path).parent_path().native();
+  const std::string base = directory == "/" ? "" : directory;
+  // Not `base/link` alone if that is the object itself; its build-id would be right.
+  if (base + "/" + link != object_path) paths.push_back(base + "/" + link);
+  paths.push_back(base + "/.debug/" + link);
+  paths.push_back("/usr/lib/debug" + base + "/" + link);
+  return paths;
+}
+
+bool has_build_id(int fd, const std::string& build_id) {
+  const auto source = ByteSource::from_file(fd);
+  if (!source) return false;
+  const auto file = ElfFile::read(*source);
+  return file && file->build_id() == build_id;
+}
+
+}  // namespace
+
+std::optional<UniqueFd> find_debug_file(const ElfFile& object, const std::string& object_path,
+                                        const RootDirectory& root) {
+  if (object.build_id().size() < 2) return std::nullopt;
+  for (const std::string& path : candidates(object, object_path)) {
+    auto fd = root.open_file(path, RootDirectory::LastLink::Follow);
+    if (fd && has_build_id(fd->get(), object.build_id())) return *std::move(fd);
+  }
+  return std::nullopt;
+}
+
+}  // namespace offcpud

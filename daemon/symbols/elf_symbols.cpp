@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbols/elf_symbols.h"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "symbols/byte_source.h"
+#include "symbols/debug_file.h"
+#include "symbols/elf_file.h"
+#include "symbols/embedded_symbols.h"
+#include "symbols/frame_ranges.h"
+#include "symbols/symbol_table.h"
+
+namespace offcpud {
+namespace {
+
+std::vector<AddressRange> code_of(const ElfFile& file) {
+  std::vector<AddressRange> code;
+  for (const ElfSection& section : file.sections()) {
+    if ((section.flags & SHF_EXECINSTR) != 0) {
+      code.push_back({section.address, section.address + section.size});
+    }
+  }
+  if (!code.empty()) return code;
+  for (const ElfSegment& segment : file.segments()) {
+    if (segment.type == PT_LOAD && (segment.flags & PF_X) != 0) {
+      code.push_back({segment.address, segment.address + segment.memory_size});
+    }
+  }
+  return code;
+}
+
+// The functions of the debug file, unless it cannot be found or read.
+void add_debug_functions(const ElfFile& object,
+                         const std::vector<ElfSymbols::DebugRoot>& debug_roots,
+                         FunctionList& list) {
+  for (const ElfSymbols::DebugRoot& place : debug_roots) {
+    const auto fd = find_debug_file(object, place.object_path, *place.root);
+    if (!fd) continue;
+    const auto source = ByteSource::from_file(fd->get());
+    if (!source) continue;
+    const auto file = ElfFile::read(*source);
+    if (file && read_functions(*file, list)) return;
+  }
+}
+
+// The functions that the object's .dynsym leaves out, if it brings them along.
+void add_embedded_functions(const ElfFile& object, FunctionList& list) {
+  const auto image = read_embedded_symbols(object);
+  if (!image) return;
+  const ByteSource source(*image);
+  const auto file = ElfFile::read(source);
+  if (file) (void)read_functions(*file, list);
+}
+
+}  // namespace
+
+Result<ElfSymbols> ElfSymbols::read(int fd, const std::vector<DebugRoot>& debug_roots) {
+  TRY(const ByteSource source, ByteSource::from_file(fd));
+  return read_from(source, debug_roots);
+}
+
+Result<ElfSymbols> ElfSymbols::read_image(std::string_view image) {
+  return read_from(ByteSource(image), {});
+}
+
+Result<ElfSymbols> ElfSymbols::read_from(const ByteSource& source,
+                                         const std::vector<DebugRoot>& debug_roots) {
+  TRY(const ElfFile file, ElfFile::read(source));
+  ElfSymbols symbols;
+  symbols.build_id_ = file.build_id();
+  symbols.keep_segments(file);
+
+  // A table that is damaged costs its names, not those of the others.
+  FunctionList list;
+  (void)read_functions(file, list);
+  if (file.section(std::uint32_t{SHT_SYMTAB}) == nullptr) {
+    add_embedded_functions(file, list);
+    add_debug_functions(file, debug_roots, list);
+  }
+  auto frames = read_frame_ranges(file);
+  symbols.functions_ =
+      FunctionIndex(list, frames ? *std::move(frames) : std::vector<AddressRange>{}, code_of(file));
+  return symbols;
+}
+
+void ElfSymbols::keep_segments(const ElfFile& file) {
+  for (const ElfSegment& segment : file.segments()) {
+    if (segment.type != PT_LOAD) continue;
+    segments_.push_back(
+        {segment.offset, segment.file_size, segment.address, (segment.flags & PF_X) != 0});
+  }
+  std::stable_partition(segments_.begin(), segments_.end(),
+                        [](const LoadedSegment& segment) { return segment.executable; });
+}
+
+std::optional<std::uint64_t> ElfSymbols::address_of(std::uint64_t file_offset) const {
+  for (const LoadedSegment& segment : segments_) {
+    if (file_offset >= segment.offset && file_offset - segment.offset < segment.size) {
+      return file_offset - segment.offset + segment.address;
+    }
+  }
+  return std::nullopt;
+}
+
+std::size_t ElfSymbols::bytes() const {
+  return sizeof(*this) + functions_.bytes() + build_id_.capacity() +
+         segments_.capacity() * sizeof(LoadedSegment);
+}
+
+}  // namespace offcpud

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "symbols/elf_file.h"
+
+namespace offcpud {
+
+// The ELF file that Fedora and its kin put into the .gnu_debugdata section of stripped objects,
+// compressed with XZ: a .symtab of what .dynsym does not have. Nothing if there is none, if it is
+// damaged, or if it is larger than symbols of that kind are: what is compressed can be anything.
+std::optional<std::string> read_embedded_symbols(const ElfFile& object);
+
+}  // namespace offcpud

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "base/result.h"
+#include "symbols/elf_file.h"
+#include "symbols/function_index.h"
+
+namespace offcpud {
+
+// Where the functions of an object are according to its unwind tables: the FDEs that the search
+// table of .eh_frame_hdr lists, with their lengths from .eh_frame. Entries that point outside of
+// the tables are left out. Empty if the object has no such table. An error if a table cannot be
+// read.
+Result<std::vector<AddressRange>> read_frame_ranges(const ElfFile& file);
+
+}  // namespace offcpud
