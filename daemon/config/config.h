@@ -62,6 +62,15 @@ struct Config {
     friend bool operator==(const Processes&, const Processes&) = default;
   } processes;
 
+  struct Snapshots {
+    bool enabled = true;
+    std::chrono::seconds interval{60};
+    std::chrono::seconds keep_for{24 * 3600};
+    std::uint64_t keep_bytes = std::uint64_t{256} << 20U;
+
+    friend bool operator==(const Snapshots&, const Snapshots&) = default;
+  } snapshots;
+
   friend bool operator==(const Config&, const Config&) = default;
 };
 

@@ -32,7 +32,8 @@ The files are YAML: UTF-8, one document, a map of options, without anchors, alia
 in a key below stands for a nested map. A file is at most @KIB@ KiB, `conf.d` holds at most @DROPINS@
 files. A file of comments only sets nothing; a file that is empty is taken for a failed write and
 refused. Durations are whole numbers with a unit (`ms`, `s`, `min`, `h`, `d`), combined from larger
-to smaller: `500ms`, `10s`, `1h30min`. Lists are written with brackets or dashes.
+to smaller: `500ms`, `10s`, `1h30min`. Sizes are whole numbers with one of `B`, `KiB`, `MiB`, `GiB`,
+`TiB`. Lists are written with brackets or dashes.
 
 A reload (`SIGHUP`, `systemctl reload offcpud`) reads the same sources again. If anything in them is
 wrong, the running configuration stays. Options marked *restart* keep their value until the daemon

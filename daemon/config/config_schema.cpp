@@ -43,6 +43,8 @@ constexpr std::array<std::uint32_t, 2> kClassicBuckets = {14, 28};
 
 using Stalls = Config::Stalls;
 using Processes = Config::Processes;
+using Snapshots = Config::Snapshots;
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
 constexpr std::size_t kMostOver = 8;  // kMaxStallBounds of the views
 
 using Milliseconds = DurationOption<milliseconds>;
@@ -57,7 +59,8 @@ constexpr std::array kOptions = {
     Option{"state_dir", TakesEffect::OnRestart,
            TextOption{field<&Config::state_dir>(), check_state_dir,
                       "an absolute path such as /var/lib/offcpud"},
-           "Directory for what outlives a restart; nothing is written there so far."},
+           "Directory for what outlives a restart: snapshots are kept in its subdirectory "
+           "snapshots."},
     Option{"log_level", TakesEffect::OnReload,
            ChoiceOption{field<&Config::log_level>(), kLogLevels},
            "Messages of this level and above are logged."},
@@ -112,6 +115,18 @@ constexpr std::array kOptions = {
            RulesOption<ProcessRule>{field<&Config::processes, &Processes::rules>(),
                                     process_rule_keys, ""},
            "A process whose every key of a rule matches gets series of its own on /metrics."},
+    Option{"snapshots.enabled", TakesEffect::OnRestart,
+           SwitchOption{field<&Config::snapshots, &Snapshots::enabled>()},
+           "Whether stacks of blocked threads are sampled and kept."},
+    Option{"snapshots.interval", TakesEffect::OnReload,
+           Seconds{field<&Config::snapshots, &Snapshots::interval>(), 1s, 1h},
+           "Each snapshot holds the stacks of so much time."},
+    Option{"snapshots.keep_for", TakesEffect::OnReload,
+           Seconds{field<&Config::snapshots, &Snapshots::keep_for>(), 1min, 90 * 24h},
+           "Older snapshots are removed."},
+    Option{"snapshots.keep_bytes", TakesEffect::OnReload,
+           SizeOption{field<&Config::snapshots, &Snapshots::keep_bytes>(), kMiB, kMiB << 20U},
+           "The oldest snapshots are removed when all together are larger."},
 };
 
 // Levenshtein distance; both words are short.

@@ -60,6 +60,14 @@ struct DurationOption {
   std::chrono::milliseconds least;
   std::chrono::milliseconds most;
 };
+struct SwitchOption {
+  Field<bool> value;
+};
+struct SizeOption {
+  Field<std::uint64_t> value;  // bytes
+  std::uint64_t least;
+  std::uint64_t most;
+};
 struct DurationListOption {
   Field<std::vector<std::chrono::milliseconds>> value;  // rising
   std::chrono::milliseconds least;
@@ -89,7 +97,8 @@ struct Option {
   TakesEffect takes_effect;
   std::variant<TextOption, ChoiceOption, NumberOption, NumberChoiceOption,
                DurationOption<std::chrono::milliseconds>, DurationOption<std::chrono::seconds>,
-               DurationListOption, RulesOption<StallRule>, RulesOption<ProcessRule>>
+               SwitchOption, SizeOption, DurationListOption, RulesOption<StallRule>,
+               RulesOption<ProcessRule>>
       type;
   std::string_view help;
 };

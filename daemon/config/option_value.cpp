@@ -5,6 +5,7 @@
 #include <charconv>
 #include <system_error>
 
+#include "config/byte_size.h"
 #include "config/duration.h"
 #include "config/list_value.h"
 #include "config/printable.h"
@@ -66,6 +67,17 @@ struct Setter {
     option.value.mutable_in(config) = value;
     return {};
   }
+  Status operator()(const SwitchOption& option) const {
+    if (text != "true" && text != "false") return refusal(text, "is not known");
+    option.value.mutable_in(config) = text == "true";
+    return {};
+  }
+  Status operator()(const SizeOption& option) const {
+    TRY(const auto bytes, parse_byte_size(text));
+    if (bytes < option.least || bytes > option.most) return refusal(text, "is out of range");
+    option.value.mutable_in(config) = bytes;
+    return {};
+  }
   template <class List>
   Status operator()(const List& /*option*/) const {
     return Error("set_option of an option that is a list");  // set_list() is for those
@@ -86,6 +98,12 @@ struct Getter {
   template <class Unit>
   std::string operator()(const DurationOption<Unit>& option) const {
     return format_duration(option.value.in(config));
+  }
+  std::string operator()(const SwitchOption& option) const {
+    return option.value.in(config) ? "true" : "false";
+  }
+  std::string operator()(const SizeOption& option) const {
+    return format_byte_size(option.value.in(config));
   }
   template <class List>
   std::string operator()(const List& /*option*/) const {
@@ -119,6 +137,11 @@ struct Sentence {
   std::string operator()(const DurationOption<Unit>& option) const {
     return "a duration such as 500ms, 10s, 10min, 1h (" + format_duration(option.least) + " to " +
            format_duration(option.most) + ")";
+  }
+  std::string operator()(const SwitchOption& /*option*/) const { return "true or false"; }
+  std::string operator()(const SizeOption& option) const {
+    return "a size such as 64MiB, 1GiB (" + format_byte_size(option.least) + " to " +
+           format_byte_size(option.most) + ")";
   }
   template <class List>
   std::string operator()(const List& option) const {

@@ -22,10 +22,21 @@ struct Request {
 // Fills the buffer and returns the bytes written; 0 ends the body. Called by one thread at a time.
 using BodyStream = std::function<std::size_t(std::span<char>)>;
 
+struct Response;
+
+// An answer that takes its time, and no thread of the server meanwhile. The server calls `start`
+// once; whoever has the answer calls `done`, once, from any thread, with what makes the response on
+// a thread of the server. A `done` that is dropped without a call becomes status 503.
+struct Later {
+  using Make = std::function<Response()>;
+  using Done = std::function<void(Make make)>;
+  std::function<void(Done done)> start;
+};
+
 struct Response {
   unsigned status = 200;
   std::string content_type = {};
-  std::variant<std::string, BodyStream> body = {};
+  std::variant<std::string, BodyStream, Later> body = {};
   std::vector<std::pair<std::string, std::string>> headers = {};
 };
 

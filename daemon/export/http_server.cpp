@@ -14,6 +14,8 @@
 namespace offcpud {
 namespace {
 
+constexpr const char* kTooMany =
+    "{\"error\": \"too many requests wait for an answer already; try again shortly\"}\n";
 constexpr std::size_t kStreamBlock = std::size_t{64} * 1024;
 
 struct DestroyResponse {
@@ -39,6 +41,11 @@ UniqueResponse make_response(const std::string& text) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): the library copies and does not write
   auto* bytes = const_cast<char*>(text.data());
   return UniqueResponse(MHD_create_response_from_buffer(text.size(), bytes, MHD_RESPMEM_MUST_COPY));
+}
+
+// Answers that come later do not come here.
+UniqueResponse make_response(const Later& /*later*/) {
+  return nullptr;
 }
 
 UniqueResponse make_response(const BodyStream& stream) {
@@ -129,11 +136,13 @@ struct HttpServer::Callbacks {
   static void on_completed(void* self, MHD_Connection* connection, void**,
                            MHD_RequestTerminationCode) noexcept {
     auto& server = *static_cast<HttpServer*>(self);
+    server.waiting_.forget(connection);
     renew(server, connection, server.limits_.request);
   }
 
   // Called once when the head is complete and once more when the (empty) body is; a response to the
-  // first call closes the connection, which is what a request with a body deserves.
+  // first call closes the connection, which is what a request with a body deserves. Called again
+  // when an answer that came later is there.
   static MHD_Result on_request(void* self, MHD_Connection* connection, const char* path,
                                const char* method, const char*, const char*, std::size_t*,
                                void** head_seen) noexcept {
@@ -145,8 +154,16 @@ struct HttpServer::Callbacks {
         return queue(connection, error_response(413, "{\"error\": \"send no body\"}\n"));
       }
       renew(server, connection, server.limits_.response);
-      return queue(connection,
-                   respond_or_500(server.respond_, request_of(connection, method, path)));
+      if (const Later::Make make = server.waiting_.take(connection)) {
+        return queue(connection, respond_or_500([&](const Request&) { return make(); }, {}));
+      }
+      Response response = respond_or_500(server.respond_, request_of(connection, method, path));
+      const auto* const later = std::get_if<Later>(&response.body);
+      if (later == nullptr) return queue(connection, response);
+      server.deadlines_.forget(connection);
+      if (server.waiting_.suspend(connection, *later)) return MHD_YES;
+      renew(server, connection, server.limits_.response);
+      return queue(connection, error_response(503, kTooMany));
     } catch (...) {
       return MHD_NO;  // closes the connection: there was no memory even for an error
     }
@@ -154,9 +171,13 @@ struct HttpServer::Callbacks {
 };
 
 HttpServer::HttpServer(Listener listener, Respond respond, HttpLimits limits)
-    : listener_(std::move(listener)), respond_(std::move(respond)), limits_(limits) {}
+    : listener_(std::move(listener)),
+      respond_(std::move(respond)),
+      limits_(limits),
+      waiting_(limits.waiting) {}
 
 HttpServer::~HttpServer() {
+  waiting_.close();  // the library cannot stop while one is suspended
   if (daemon_ != nullptr) MHD_stop_daemon(daemon_);
 }
 
@@ -174,17 +195,17 @@ Status HttpServer::start_daemon() {
   if (!fd) return Error::from_errno(errno, "duplicate the listener of", listener_.address().text());
   const auto inactivity = std::chrono::ceil<std::chrono::seconds>(limits_.request).count();
   errno = 0;
-  daemon_ = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, nullptr, nullptr,
-                             &Callbacks::on_request, this, MHD_OPTION_LISTEN_SOCKET, fd.get(),  //
-                             MHD_OPTION_STRICT_FOR_CLIENT, 1,                                   //
-                             MHD_OPTION_THREAD_POOL_SIZE, limits_.threads,                      //
-                             MHD_OPTION_CONNECTION_LIMIT, limits_.connections,                  //
-                             MHD_OPTION_CONNECTION_TIMEOUT, static_cast<unsigned>(inactivity),  //
-                             MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-                             std::size_t{limits_.connection_memory},                         //
-                             MHD_OPTION_NOTIFY_CONNECTION, &Callbacks::on_connection, this,  //
-                             MHD_OPTION_NOTIFY_COMPLETED, &Callbacks::on_completed, this,    //
-                             MHD_OPTION_END);
+  daemon_ = MHD_start_daemon(
+      MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, nullptr, nullptr,
+      &Callbacks::on_request, this, MHD_OPTION_LISTEN_SOCKET, fd.get(),            //
+      MHD_OPTION_STRICT_FOR_CLIENT, 1,                                             //
+      MHD_OPTION_THREAD_POOL_SIZE, limits_.threads,                                //
+      MHD_OPTION_CONNECTION_LIMIT, limits_.connections,                            //
+      MHD_OPTION_CONNECTION_TIMEOUT, static_cast<unsigned>(inactivity),            //
+      MHD_OPTION_CONNECTION_MEMORY_LIMIT, std::size_t{limits_.connection_memory},  //
+      MHD_OPTION_NOTIFY_CONNECTION, &Callbacks::on_connection, this,               //
+      MHD_OPTION_NOTIFY_COMPLETED, &Callbacks::on_completed, this,                 //
+      MHD_OPTION_END);
   if (daemon_ == nullptr)
     return Error::from_errno(errno, "start HTTP on", listener_.address().text());
   (void)fd.release();

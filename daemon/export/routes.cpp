@@ -55,6 +55,9 @@ std::string escape_html(std::string_view text) {
 
 constexpr const char* kNoPass = "no pass over the kernel maps has completed yet; try again shortly";
 
+constexpr const char* kNoSnapshots =
+    "stacks are not sampled; set snapshots.enabled to true and restart offcpud";
+
 std::string in_seconds(std::chrono::nanoseconds duration) {
   const auto whole = std::chrono::duration_cast<std::chrono::seconds>(duration);
   return std::to_string(whole.count()) + " s";
@@ -76,6 +79,10 @@ const Routes::Route Routes::kRoutes[] = {
     {"/api/v1/status", "State of the daemon as JSON", &Routes::status},
     {"/api/v1/stalls", "Blocks that last too long, as JSON", &Routes::stalls},
     {"/api/v1/top", "Processes by the time they wait, as JSON", &Routes::top},
+    {"/api/v1/snapshots", "Kept snapshots of stacks, as JSON", &Routes::snapshots},
+    {"/api/v1/snapshots/merge", "Stacks of a range of time", &Routes::merge},
+    {"/api/v1/snapshots/difference", "Stacks of two ranges of time", &Routes::difference},
+    {"/debug/pprof/offcpu", "Stacks of the time to come, as pprof", &Routes::profile},
 };
 
 Routes::Routes(RouteSources sources, RouteOptions options, const Clock& clock)
@@ -135,6 +142,22 @@ Response Routes::top(const Request& request) const {
   const auto view = sources_.view(Freshness::Fresh);
   if (!view) return error(503, kNoPass);
   return {.content_type = kJson, .body = top_json(*view, *query, suspended_time())};
+}
+
+Response Routes::snapshots(const Request& request) const {
+  return sources_.snapshots ? sources_.snapshots->list(request) : error(503, kNoSnapshots);
+}
+
+Response Routes::merge(const Request& request) const {
+  return sources_.snapshots ? sources_.snapshots->merge(request) : error(503, kNoSnapshots);
+}
+
+Response Routes::difference(const Request& request) const {
+  return sources_.snapshots ? sources_.snapshots->difference(request) : error(503, kNoSnapshots);
+}
+
+Response Routes::profile(const Request& request) const {
+  return sources_.snapshots ? sources_.snapshots->profile(request) : error(503, kNoSnapshots);
 }
 
 Response Routes::page(const Request&) const {

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "export/http_message.h"
+#include "export/snapshot_handlers.h"
 #include "export/status_report.h"
 #include "pipeline/view.h"
 
@@ -23,7 +24,8 @@ enum class Freshness {
 struct RouteSources {
   std::function<std::shared_ptr<const View>(Freshness)> view;
   std::function<StatusReport()> status;
-  std::function<std::string()> self_metrics;  // text of SelfMetrics
+  std::function<std::string()> self_metrics;    // text of SelfMetrics
+  const SnapshotHandlers* snapshots = nullptr;  // null: they are turned off; outlives the routes
 };
 
 struct RouteOptions {
@@ -49,6 +51,10 @@ class Routes {
   [[nodiscard]] Response status(const Request& request) const;
   [[nodiscard]] Response stalls(const Request& request) const;
   [[nodiscard]] Response top(const Request& request) const;
+  [[nodiscard]] Response snapshots(const Request& request) const;
+  [[nodiscard]] Response merge(const Request& request) const;
+  [[nodiscard]] Response difference(const Request& request) const;
+  [[nodiscard]] Response profile(const Request& request) const;
   [[nodiscard]] static Response not_found(const Request& request);
 
   static const Route kRoutes[];

@@ -82,6 +82,13 @@ struct SelfMetrics::Families {
       add_family(registry, prometheus::BuildCounter(), Metric::PassFailures);
   prometheus::Family<prometheus::Counter>& stalls =
       add_family(registry, prometheus::BuildCounter(), Metric::Stalls);
+  prometheus::Counter& snapshots_written =
+      add_family(registry, prometheus::BuildCounter(), Metric::SnapshotsWritten).Add({});
+  prometheus::Family<prometheus::Counter>& snapshot_failures =
+      add_family(registry, prometheus::BuildCounter(), Metric::SnapshotFailures);
+  prometheus::Gauge& snapshot_bytes = add_gauge(registry, Metric::SnapshotBytes).Add({});
+  prometheus::Family<prometheus::Gauge>& last_snapshot =
+      add_gauge(registry, Metric::LastSnapshotTimestamp);
   prometheus::Family<prometheus::Gauge>& build_info = add_gauge(registry, Metric::BuildInfo);
   prometheus::Family<prometheus::Gauge>& features = add_gauge(registry, Metric::FeatureEnabled);
   prometheus::Gauge& reload_successful =
@@ -97,6 +104,9 @@ SelfMetrics::SelfMetrics(const BuildInfo& build, std::filesystem::path proc)
       .Set(1);
   for (std::size_t kind = 0; kind < OFFCPUD_BLOCKED_KINDS; ++kind) {
     if (!is_idle_prone(kind)) stalls_of(families_->stalls, kind);
+  }
+  for (const std::string_view cause : kSnapshotFailureNames) {
+    families_->snapshot_failures.Add({{"cause", std::string(cause)}});
   }
 }
 
@@ -127,6 +137,19 @@ void SelfMetrics::count_pass_failure(const std::string& stage) {
 
 void SelfMetrics::count_stall(std::size_t kind) {
   stalls_of(families_->stalls, kind).Increment();
+}
+
+void SelfMetrics::count_snapshot_written(WallTime at) {
+  families_->snapshots_written.Increment();
+  families_->last_snapshot.Add({}).Set(unix_seconds(at));
+}
+
+void SelfMetrics::count_snapshot_failure(SnapshotFailure cause) {
+  families_->snapshot_failures.Add({{"cause", std::string(name_of(cause))}}).Increment();
+}
+
+void SelfMetrics::set_snapshot_bytes(std::uint64_t bytes) {
+  families_->snapshot_bytes.Set(static_cast<double>(bytes));
 }
 
 std::string SelfMetrics::text() const {

@@ -3,11 +3,13 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
 
 #include "base/clock.h"
+#include "snapshot/snapshot_failure.h"
 
 namespace offcpud {
 
@@ -39,6 +41,11 @@ class SelfMetrics {
   // A block has become a stall; `kind` is a blocked enum offcpud_hist_kind. The series of the
   // reasons that are not idle-prone exist from the start.
   void count_stall(std::size_t kind);
+
+  // Of the store of snapshots; by any thread. The time of the last one exists once there is one.
+  void count_snapshot_written(WallTime at);
+  void count_snapshot_failure(SnapshotFailure cause);
+  void set_snapshot_bytes(std::uint64_t bytes);
 
   // Complete families in the Prometheus text format; process_* are read now and left out when
   // /proc cannot be read.

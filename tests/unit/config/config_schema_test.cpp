@@ -51,8 +51,13 @@ TEST(ConfigSchema, CoversEveryMemberOfConfig) {
                             .threshold = std::chrono::seconds(13)}},
                  .over = {std::chrono::milliseconds(350)},
                  .keep = 19},
-      .processes = {
-          .max = 65, .top = 20, .rules = {{.comm = "e", .exe = "f", .unit = "g", .cgroup = "h"}}}};
+      .processes = {.max = 65,
+                    .top = 20,
+                    .rules = {{.comm = "e", .exe = "f", .unit = "g", .cgroup = "h"}}},
+      .snapshots = {.enabled = false,
+                    .interval = std::chrono::seconds(22),
+                    .keep_for = std::chrono::seconds(90),
+                    .keep_bytes = std::uint64_t{3} << 20U}};
   Config copy;
   for (const Option& option : config_options()) {
     EXPECT_NE(option_text(other, option), option_text(Config{}, option)) << option.key;
@@ -67,6 +72,20 @@ TEST(ConfigSchema, BoundsAreInclusive) {
     const char* value;
     bool allowed;
   } cases[] = {
+      {"snapshots.enabled", "false", true},
+      {"snapshots.enabled", "no", false},
+      {"snapshots.enabled", "1", false},
+      {"snapshots.interval", "1s", true},
+      {"snapshots.interval", "999ms", false},
+      {"snapshots.interval", "1h", true},
+      {"snapshots.interval", "61min", false},
+      {"snapshots.keep_for", "90d", true},
+      {"snapshots.keep_for", "59s", false},
+      {"snapshots.keep_bytes", "1MiB", true},
+      {"snapshots.keep_bytes", "1023KiB", false},
+      {"snapshots.keep_bytes", "1TiB", true},
+      {"snapshots.keep_bytes", "1025GiB", false},
+      {"snapshots.keep_bytes", "1000000", false},
       {"pass_interval", "100ms", true},
       {"pass_interval", "99ms", false},
       {"pass_interval", "5min", true},

@@ -48,6 +48,8 @@ std::string document() {
   out += "`cause` of a run-queue wait is one of " + values(kinds.subspan(OFFCPUD_BLOCKED_KINDS)) +
          ", `by` of `offcpud_preemptions_total` one of " + values(kTakerNames) +
          ", `from` of `offcpud_wakeups_total` one of " + values(kWakerNames) + ".\n\n";
+  out += "`cause` of `offcpud_snapshot_failures_total` is one of " + values(kSnapshotFailureNames) +
+         ".\n\n";
   out +=
       "`over` is one of the durations of the option `stalls.over`: whole seconds as `60s`, others\n"
       "as `250ms`.\n";
@@ -74,6 +76,7 @@ TEST(MetricCatalog, AScrapeHasExactlyTheMetricsOfTheCatalogue) {
   SelfMetrics self({"1", "abc", "6.1"});
   self.add_stage("read");
   self.set_feature("btf", true);
+  self.count_snapshot_written(WallTime{});
   std::set<std::string> exported;
   std::istringstream text(test::render(test::hostile_view(), 28, self.text()));
   for (std::string line; std::getline(text, line);) {

@@ -64,6 +64,24 @@ TEST(SelfMetrics, StallsOfEveryReasonThatIsNotIdleProneCountFromZero) {
   EXPECT_THAT(metrics.text(), HasSubstr("offcpud_stalls_total{reason=\"poll\"} 1\n"));
 }
 
+TEST(SelfMetrics, SnapshotsCountFromZeroAndHaveATimeOnceThereIsOne) {
+  SelfMetrics metrics({"0.1.0", "abc", "6.1.0"});
+  for (const std::string_view cause : kSnapshotFailureNames) {
+    EXPECT_THAT(metrics.text(), HasSubstr("offcpud_snapshot_failures_total{cause=\"" +
+                                          std::string(cause) + "\"} 0\n"));
+  }
+  EXPECT_THAT(metrics.text(), HasSubstr("\noffcpud_snapshots_written_total 0\n"));
+  EXPECT_THAT(metrics.text(), Not(HasSubstr("\noffcpud_last_snapshot_timestamp_seconds ")));
+  metrics.count_snapshot_written(WallTime(1'000s));
+  metrics.count_snapshot_failure(SnapshotFailure::DiskFull);
+  metrics.set_snapshot_bytes(4'096);
+  const std::string text = metrics.text();
+  EXPECT_THAT(text, HasSubstr("\noffcpud_snapshots_written_total 1\n"));
+  EXPECT_THAT(text, HasSubstr("\noffcpud_last_snapshot_timestamp_seconds 1000\n"));
+  EXPECT_THAT(text, HasSubstr("offcpud_snapshot_failures_total{cause=\"disk_full\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("\noffcpud_snapshot_bytes 4096\n"));
+}
+
 TEST(SelfMetrics, FeaturesCanBeTurnedOff) {
   SelfMetrics metrics({"0.1.0", "abc", "6.1.0"});
   metrics.set_feature("tp_btf", true);

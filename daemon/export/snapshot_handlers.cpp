@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/snapshot_handlers.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "export/rfc3339.h"
+#include "export/snapshot_json.h"
+#include "export/snapshot_query.h"
+#include "snapshot/folded_text.h"
+#include "snapshot/pprof.h"
+#include "snapshot/snapshot_name.h"
+
+namespace offcpud {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Path = SnapshotQuery::Path;
+
+constexpr const char* kJson = "application/json";
+constexpr const char* kPlainText = "text/plain; charset=utf-8";
+constexpr const char* kBytes = "application/octet-stream";
+constexpr double kNanoseconds = 1e9;
+
+std::string text_of(const Json& value) {
+  return value.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+Response error(unsigned status, const std::string& sentence) {
+  return {.status = status, .content_type = kJson, .body = text_of({{"error", sentence}})};
+}
+
+// A body that is not copied once more by the server.
+BodyStream stream_of(std::string text) {
+  auto shared = std::make_shared<const std::string>(std::move(text));
+  return [shared, done = std::size_t{0}](std::span<char> buffer) mutable {
+    const std::size_t n = std::min(buffer.size(), shared->size() - done);
+    std::memcpy(buffer.data(), shared->data() + done, n);
+    done += n;
+    return n;
+  };
+}
+
+Response download(const char* type, BodyStream body, const std::string& file) {
+  return {.content_type = type,
+          .body = std::move(body),
+          .headers = {{"Content-Disposition", "attachment; filename=\"" + file + "\""}}};
+}
+
+// "offcpu-20261120T120000Z.folded"
+std::string file_name(const Snapshot& snapshot, const char* kind, const char* suffix) {
+  return std::string(kind) + "-" + compact_utc(snapshot.begin) + suffix;
+}
+
+template <class Stacks>
+Response formatted(const Stacks& stacks, const Snapshot& snapshot, const SnapshotQuery& query,
+                   const char* kind) {
+  if (query.format == SnapshotFormat::Pprof) {
+    auto bytes = pprof_of(stacks);
+    if (!bytes) return error(500, bytes.error().message());
+    return download(kBytes, stream_of(*std::move(bytes)), file_name(snapshot, kind, ".pb.gz"));
+  }
+  const bool wakers = query.format == SnapshotFormat::OffWake;
+  auto text = std::make_shared<FoldedText>(
+      stacks, FoldedText::Options{.wakers = wakers, .annotate_kernel = query.annotate_kernel});
+  return download(
+      kPlainText, [text](std::span<char> buffer) { return text->read(buffer); },
+      file_name(snapshot, kind, wakers ? ".offwake.folded" : ".folded"));
+}
+
+// What there is instead, so that the next request finds something.
+Response nothing_kept(const SnapshotLibrary& library, const SnapshotRange& range) {
+  const auto all = library.list();
+  std::string sentence = range.sequence ? "there is no snapshot " + std::to_string(*range.sequence)
+                                        : "there is no snapshot in this range of time";
+  if (all.empty()) {
+    sentence += "; none is kept so far";
+  } else {
+    sentence += "; those that are kept are of " + rfc3339(all.front().name.begin) + " to " +
+                rfc3339(all.back().name.end);
+  }
+  return error(404, sentence);
+}
+
+MergedFrom from(const MergedSnapshots& merged) {
+  return {.snapshots = merged.snapshots, .unreadable = merged.unreadable};
+}
+
+Response answer_merge(const SnapshotLibrary& library, const SnapshotQuery& query) {
+  const MergedSnapshots merged = merge(library, query.range, query.filter);
+  if (merged.snapshots == 0) return nothing_kept(library, query.range);
+  if (query.format == SnapshotFormat::Json) {
+    return {.content_type = kJson, .body = stream_of(snapshot_json(merged.sum, from(merged)))};
+  }
+  return formatted(merged.sum, merged.sum, query, "offcpu");
+}
+
+Response answer_difference(const SnapshotLibrary& library, const SnapshotQuery& query) {
+  const MergedSnapshots before = merge(library, query.base, query.filter);
+  if (before.snapshots == 0) return nothing_kept(library, query.base);
+  const MergedSnapshots after = merge(library, query.range, query.filter);
+  if (after.snapshots == 0) return nothing_kept(library, query.range);
+  const StackDifference difference = difference_of(before.sum, after.sum, query.normalize);
+  if (query.format == SnapshotFormat::Json) {
+    return {.content_type = kJson,
+            .body = stream_of(snapshot_json(difference, from(after), from(before)))};
+  }
+  return formatted(difference, difference.after, query, "offcpu-difference");
+}
+
+Json item(const StoredSnapshot& stored) {
+  return {{"sequence", stored.name.sequence},
+          {"begin", rfc3339(stored.name.begin)},
+          {"end", rfc3339(stored.name.end)},
+          {"partial", stored.name.partial},
+          {"bytes", stored.bytes}};
+}
+
+// How much of it the filter admits; false: nothing, so it is not listed.
+bool append_amount(Json& item, const Snapshot& snapshot, const SnapshotFilter& filter) {
+  const FilteredEntries filtered(snapshot, filter);
+  std::uint64_t ns = 0;
+  double episodes = 0;
+  for (const StackEntry& entry : snapshot.entries) {
+    if (!filtered.admits(entry)) continue;
+    ns += entry.ns;
+    episodes += entry.episodes;
+  }
+  item["off_cpu_seconds"] = static_cast<double>(ns) / kNanoseconds;
+  item["episodes"] = episodes;
+  return ns > 0;
+}
+
+Response answer_list(const SnapshotLibrary& library, const SnapshotQuery& query) {
+  const bool filtered = query.filter != SnapshotFilter{};
+  Json list = Json::array();
+  std::uint64_t bytes = 0;
+  std::size_t unreadable = 0;
+  for (const StoredSnapshot& stored : library.list()) {
+    bytes += stored.bytes;
+    if (!query.range.contains(stored.name)) continue;
+    Json described = item(stored);
+    if (filtered) {
+      const auto snapshot = library.load(stored.name.sequence);
+      if (!snapshot) ++unreadable;
+      if (!snapshot || !*snapshot || !append_amount(described, **snapshot, query.filter)) continue;
+    } else if (stored.unreadable) {
+      ++unreadable;
+      described["unreadable"] = true;
+    }
+    list.push_back(std::move(described));
+  }
+  return {.content_type = kJson,
+          .body = text_of({{"snapshots", std::move(list)},
+                           {"bytes", bytes},
+                           {"unreadable", unreadable},
+                           {"foreign_files", library.foreign_files()}})};
+}
+
+Response answer_profile(const Result<Snapshot>& taken, const SnapshotQuery& query) {
+  if (!taken) return error(503, taken.error().message());
+  SnapshotSum sum(query.filter);
+  sum.add(*taken);
+  const Snapshot snapshot = sum.take();
+  auto bytes = pprof_of(snapshot);
+  if (!bytes) return error(500, bytes.error().message());
+  return download(kBytes, stream_of(*std::move(bytes)), file_name(snapshot, "offcpu", ".pb.gz"));
+}
+
+}  // namespace
+
+SnapshotHandlers::SnapshotHandlers(const SnapshotLibrary& library, SnapshotSource& source,
+                                   RequestWorker& worker, const Clock& clock)
+    : library_(library), source_(source), worker_(worker), clock_(clock) {}
+
+Response SnapshotHandlers::list(const Request& request) const {
+  auto query = SnapshotQuery::parse(Path::List, request.query, clock_.wall());
+  if (!query) return error(400, query.error().message());
+  return worker_.respond(
+      [this, query = *std::move(query)] { return answer_list(library_, query); });
+}
+
+Response SnapshotHandlers::merge(const Request& request) const {
+  auto query = SnapshotQuery::parse(Path::Merge, request.query, clock_.wall());
+  if (!query) return error(400, query.error().message());
+  return worker_.respond(
+      [this, query = *std::move(query)] { return answer_merge(library_, query); });
+}
+
+Response SnapshotHandlers::difference(const Request& request) const {
+  auto query = SnapshotQuery::parse(Path::Difference, request.query, clock_.wall());
+  if (!query) return error(400, query.error().message());
+  return worker_.respond(
+      [this, query = *std::move(query)] { return answer_difference(library_, query); });
+}
+
+Response SnapshotHandlers::profile(const Request& request) const {
+  auto query = SnapshotQuery::parse(Path::Profile, request.query, clock_.wall());
+  if (!query) return error(400, query.error().message());
+  const auto start = [this, query = *std::move(query)](Later::Done done) {
+    source_.take_next(query.length, [query, done = std::move(done)](Result<Snapshot> taken) {
+      // The thread that samples must not spend its time on formats.
+      auto shared = std::make_shared<const Result<Snapshot>>(std::move(taken));
+      done([shared, query] { return answer_profile(*shared, query); });
+    });
+  };
+  return {.body = Later{start}};
+}
+
+}  // namespace offcpud

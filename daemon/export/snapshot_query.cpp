@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/snapshot_query.h"
+
+#include <charconv>
+#include <limits>
+#include <string_view>
+#include <system_error>
+
+#include "config/printable.h"
+#include "export/time_parameter.h"
+#include "histogram/hist_kind.h"
+
+namespace offcpud {
+namespace {
+
+using Path = SnapshotQuery::Path;
+using Filter = SnapshotFilter;
+
+struct Setting {
+  SnapshotQuery& query;
+  std::string_view name;
+  const std::string& value;
+  WallTime now;
+};
+
+Error refusal(const std::string& sentence) {
+  return Error(sentence, ErrorKind::Usage);
+}
+
+Error bad_value(const Setting& setting, const std::string& allowed) {
+  return refusal("parameter " + std::string(setting.name) + ": " + quotation(setting.value) +
+                 " is not allowed; use " + allowed);
+}
+
+Status set_time(const Setting& setting, WallTime& time) {
+  const auto parsed = parse_time(setting.value, setting.now);
+  if (!parsed) return bad_value(setting, kAllowedTimes);
+  time = *parsed;
+  return {};
+}
+
+template <class Number>
+Status set_number(const Setting& setting, std::optional<Number>& number) {
+  Number parsed = 0;
+  const char* const end = setting.value.data() + setting.value.size();
+  const auto [stop, code] = std::from_chars(setting.value.data(), end, parsed);
+  if (code != std::errc{} || stop != end) return bad_value(setting, "a whole number such as 1234");
+  number = parsed;
+  return {};
+}
+
+Status set_text(const Setting& setting, std::string& text) {
+  if (setting.value.empty()) return bad_value(setting, "a text that is not empty");
+  text = setting.value;
+  return {};
+}
+
+std::string reasons() {
+  std::string names;
+  for (std::size_t kind = 0; kind < OFFCPUD_BLOCKED_KINDS; ++kind) {
+    names.append(names.empty() ? "" : ", ").append(kHistKindNames[kind]);
+  }
+  return names;
+}
+
+// One or several, separated by commas.
+Status set_reasons(const Setting& setting) {
+  auto& admitted = setting.query.filter.reasons;
+  admitted.reset();
+  std::string_view rest = setting.value;
+  for (bool more = true; more;) {
+    const std::size_t comma = rest.find(',');
+    const std::string_view word = rest.substr(0, comma);
+    std::size_t kind = 0;
+    while (kind < OFFCPUD_BLOCKED_KINDS && kHistKindNames[kind] != word) ++kind;
+    if (kind == OFFCPUD_BLOCKED_KINDS) {
+      return bad_value(setting, "some of " + reasons() + ", separated by commas");
+    }
+    admitted.set(kind);
+    more = comma != std::string_view::npos;
+    rest.remove_prefix(more ? comma + 1 : rest.size());
+  }
+  return {};
+}
+
+template <class Value>
+struct Choice {
+  std::string_view word;
+  Value value;
+};
+
+template <class Value, std::size_t N>
+Status set_choice(const Setting& setting, Value& target, const Choice<Value> (&choices)[N]) {
+  std::string words;
+  for (const Choice<Value>& choice : choices) {
+    if (choice.word == setting.value) {
+      target = choice.value;
+      return {};
+    }
+    words.append(words.empty() ? "" : ", ").append(choice.word);
+  }
+  return bad_value(setting, "one of " + words);
+}
+
+constexpr Choice<SnapshotFormat> kFormats[] = {{"json", SnapshotFormat::Json},
+                                               {"folded", SnapshotFormat::Folded},
+                                               {"offwake", SnapshotFormat::OffWake},
+                                               {"pprof", SnapshotFormat::Pprof}};
+constexpr Choice<Filter::Frames> kFrames[] = {{"all", Filter::Frames::All},
+                                              {"user", Filter::Frames::User},
+                                              {"kernel", Filter::Frames::Kernel}};
+constexpr Choice<Filter::Threads> kThreads[] = {{"all", Filter::Threads::All},
+                                                {"user", Filter::Threads::User},
+                                                {"kernel", Filter::Threads::Kernel}};
+constexpr Choice<bool> kFlag[] = {{"true", true}, {"false", false}};
+constexpr Choice<Normalize> kNormalize[] = {{"true", Normalize::ToLater}, {"false", Normalize::No}};
+
+Status set_length(const Setting& setting) {
+  std::optional<std::uint32_t> seconds;
+  const auto status = set_number(setting, seconds);
+  if (!status || *seconds == 0 || *seconds > SnapshotQuery::kMostLength.count()) {
+    return bad_value(setting, "a whole number of seconds from 1 to " +
+                                  std::to_string(SnapshotQuery::kMostLength.count()));
+  }
+  setting.query.length = std::chrono::seconds(*seconds);
+  return {};
+}
+
+constexpr unsigned operator|(Path a, Path b) {
+  return static_cast<unsigned>(a) | static_cast<unsigned>(b);
+}
+constexpr unsigned operator|(unsigned a, Path b) {
+  return a | static_cast<unsigned>(b);
+}
+constexpr unsigned kKept = Path::List | Path::Merge | Path::Difference;
+constexpr unsigned kEvery = kKept | Path::Profile;
+constexpr unsigned kStacks = Path::Merge | Path::Difference;
+constexpr unsigned kTwoRanges = static_cast<unsigned>(Path::Difference);
+
+struct Parameter {
+  std::string_view name;
+  unsigned paths;  // which know it
+  Status (*set)(const Setting& setting);
+};
+
+constexpr Parameter kParameters[] = {
+    {"from", kKept, [](const Setting& s) { return set_time(s, s.query.range.from); }},
+    {"to", kKept, [](const Setting& s) { return set_time(s, s.query.range.to); }},
+    {"cgroup", kEvery, [](const Setting& s) { return set_text(s, s.query.filter.cgroup); }},
+    {"comm", kEvery, [](const Setting& s) { return set_text(s, s.query.filter.comm); }},
+    {"pid", kEvery, [](const Setting& s) { return set_number(s, s.query.filter.pid); }},
+    {"reason", kEvery, set_reasons},
+    {"frame", kEvery, [](const Setting& s) { return set_text(s, s.query.filter.frame); }},
+    {"threads", kEvery,
+     [](const Setting& s) { return set_choice(s, s.query.filter.threads, kThreads); }},
+    {"frames", kStacks | Path::Profile,
+     [](const Setting& s) { return set_choice(s, s.query.filter.frames, kFrames); }},
+    {"format", kStacks, [](const Setting& s) { return set_choice(s, s.query.format, kFormats); }},
+    {"annotate", kStacks,
+     [](const Setting& s) { return set_choice(s, s.query.annotate_kernel, kFlag); }},
+    {"sequence", kStacks, [](const Setting& s) { return set_number(s, s.query.range.sequence); }},
+    {"base_from", kTwoRanges, [](const Setting& s) { return set_time(s, s.query.base.from); }},
+    {"base_to", kTwoRanges, [](const Setting& s) { return set_time(s, s.query.base.to); }},
+    {"base_sequence", kTwoRanges,
+     [](const Setting& s) { return set_number(s, s.query.base.sequence); }},
+    {"normalize", kTwoRanges,
+     [](const Setting& s) { return set_choice(s, s.query.normalize, kNormalize); }},
+    {"seconds", static_cast<unsigned>(Path::Profile), set_length},
+};
+
+bool knows(Path path, const Parameter& parameter) {
+  return (parameter.paths & static_cast<unsigned>(path)) != 0;
+}
+
+std::string parameter_names(Path path) {
+  std::string names;
+  for (const Parameter& parameter : kParameters) {
+    if (!knows(path, parameter)) continue;
+    names.append(names.empty() ? "" : ", ").append(parameter.name);
+  }
+  return names;
+}
+
+Status set(Path path, const Setting& setting) {
+  for (const Parameter& parameter : kParameters) {
+    if (parameter.name == setting.name && knows(path, parameter)) return parameter.set(setting);
+  }
+  return refusal("unknown parameter " + quotation(setting.name) + "; use " + parameter_names(path));
+}
+
+Status check_range(const SnapshotRange& range, const std::string& prefix) {
+  if (range.from < range.to) return {};
+  return refusal("parameter " + prefix + "from is not before " + prefix + "to; use an earlier " +
+                 prefix + "from");
+}
+
+}  // namespace
+
+Result<SnapshotQuery> SnapshotQuery::parse(
+    Path path, const std::multimap<std::string, std::string>& parameters, WallTime now) {
+  SnapshotQuery query;
+  if (path != Path::List) query.range.from = now - kDefaultRange;
+  for (const auto& [name, value] : parameters) {
+    if (parameters.count(name) > 1) {
+      return refusal("parameter " + quotation(name) + " is given twice; give it once");
+    }
+    TRY_VOID(set(path, {query, name, value, now}));
+  }
+  TRY_VOID(check_range(query.range, ""));
+  if (path == Path::Difference) {
+    const bool has_base = parameters.contains("base_from") || parameters.contains("base_sequence");
+    if (!has_base) {
+      return refusal("parameter base_from is missing; use " + std::string(kAllowedTimes) +
+                     ", or base_sequence");
+    }
+    TRY_VOID(check_range(query.base, "base_"));
+  }
+  return query;
+}
+
+}  // namespace offcpud

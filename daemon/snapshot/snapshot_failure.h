@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace offcpud {
+
+// Why a snapshot could not be written, kept or read: value of the label `cause` of
+// offcpud_snapshot_failures_total.
+enum class SnapshotFailure : std::size_t {
+  DiskFull,    // no room on the disk or in the quota, older snapshots given up or not
+  ReadOnly,    // the file system is mounted so
+  Permission,  // the directory may not be made, entered or written
+  Directory,   // missing, a link, or not a directory
+  InUse,       // another daemon writes there
+  Io,          // any other error of the system
+  TooLarge,    // beyond what a file holds, or beyond keep_bytes alone
+  QueueFull,   // the disk was too slow: the oldest that waited was given up
+  Unreadable,  // a stored one is damaged
+};
+
+inline constexpr std::array<std::string_view, 9> kSnapshotFailureNames = {
+    "disk_full", "read_only", "permission", "directory", "in_use",
+    "io",        "too_large", "queue_full", "unreadable"};
+
+constexpr std::string_view name_of(SnapshotFailure cause) {
+  return kSnapshotFailureNames[static_cast<std::size_t>(cause)];
+}
+static_assert(name_of(SnapshotFailure::Unreadable) == "unreadable");
+
+// That of an errno.
+SnapshotFailure snapshot_failure_of(int code);
+
+}  // namespace offcpud

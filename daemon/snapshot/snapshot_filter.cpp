@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "snapshot/snapshot_filter.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace offcpud {
+namespace {
+
+bool is_below(std::string_view path, std::string_view ancestor) {
+  while (ancestor.ends_with('/')) ancestor.remove_suffix(1);
+  if (!path.starts_with(ancestor)) return false;
+  return path.size() == ancestor.size() || path[ancestor.size()] == '/';
+}
+
+}  // namespace
+
+FilteredEntries::FilteredEntries(const Snapshot& snapshot, const SnapshotFilter& filter)
+    : filter_(filter) {
+  if (filter.frame.empty()) return;
+  frame_matches_.reserve(snapshot.frames.size());
+  for (const StackFrame& frame : snapshot.frames) {
+    frame_matches_.push_back(frame.function.find(filter.frame) != std::string::npos ||
+                             frame.object.find(filter.frame) != std::string::npos);
+  }
+}
+
+bool FilteredEntries::admits(const StackEntry& entry) const {
+  if (!filter_.reasons.test(entry.reason)) return false;
+  if (filter_.pid && *filter_.pid != entry.pid) return false;
+  if (filter_.threads == SnapshotFilter::Threads::User && entry.user.empty()) return false;
+  if (filter_.threads == SnapshotFilter::Threads::Kernel && !entry.user.empty()) return false;
+  if (!filter_.comm.empty() && filter_.comm != entry.comm && filter_.comm != entry.thread_comm) {
+    return false;
+  }
+  if (!filter_.cgroup.empty() && !is_below(entry.cgroup, filter_.cgroup)) return false;
+  return frame_matches_.empty() || has_frame(entry);
+}
+
+bool FilteredEntries::has_frame(const StackEntry& entry) const {
+  for (const auto* ids : {&entry.user, &entry.kernel, &entry.waker_user, &entry.waker_kernel}) {
+    const bool found = std::any_of(ids->begin(), ids->end(),
+                                   [this](std::uint32_t id) { return frame_matches_[id]; });
+    if (found) return true;
+  }
+  return false;
+}
+
+StackEntry FilteredEntries::reduced(const StackEntry& entry) const {
+  StackEntry result = entry;
+  if (filter_.frames == SnapshotFilter::Frames::User) {
+    result.kernel.clear();
+    result.waker_kernel.clear();
+  } else if (filter_.frames == SnapshotFilter::Frames::Kernel) {
+    result.user.clear();
+    result.waker_user.clear();
+  }
+  return result;
+}
+
+}  // namespace offcpud

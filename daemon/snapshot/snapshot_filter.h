@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bitset>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "snapshot/snapshot.h"
+
+namespace offcpud {
+
+// Which entries of a snapshot are asked for, and which of their frames. Empty texts admit all.
+struct SnapshotFilter {
+  enum class Frames { All, User, Kernel };
+  enum class Threads { All, User, Kernel };  // kernel threads are those without a user stack
+
+  std::string cgroup;  // this path and those below it
+  std::string comm;    // of the process or of the thread, in full
+  std::string frame;   // part of the name of a function or object on the stack, or on the waker's
+  std::optional<std::uint32_t> pid;
+  std::bitset<OFFCPUD_HIST_KINDS> reasons = ~std::bitset<OFFCPUD_HIST_KINDS>();
+  Threads threads = Threads::All;
+  Frames frames = Frames::All;  // the others are taken off the stacks, which then may be equal
+
+  friend bool operator==(const SnapshotFilter&, const SnapshotFilter&) = default;
+};
+
+// A filter at work on one snapshot, which must outlive it.
+class FilteredEntries {
+ public:
+  FilteredEntries(const Snapshot& snapshot, const SnapshotFilter& filter);
+
+  [[nodiscard]] bool admits(const StackEntry& entry) const;
+
+  // With the frames that are asked for.
+  [[nodiscard]] StackEntry reduced(const StackEntry& entry) const;
+
+ private:
+  [[nodiscard]] bool has_frame(const StackEntry& entry) const;
+
+  const SnapshotFilter& filter_;
+  std::vector<bool> frame_matches_;  // empty: no frame is asked for
+};
+
+}  // namespace offcpud

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "snapshot/snapshot_merge.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace offcpud {
+
+void SnapshotSum::add(const Snapshot& snapshot) {
+  const FilteredEntries filtered(snapshot, filter_);
+  table_.use_frames_of(snapshot);
+  for (const StackEntry& entry : snapshot.entries) {
+    if (!filtered.admits(entry)) continue;
+    const bool all_frames = filter_.frames == SnapshotFilter::Frames::All;
+    const std::size_t place =
+        table_.place_of(snapshot, all_frames ? entry : filtered.reduced(entry));
+    StackEntry& sum = table_.at(place);
+    sum.ns += entry.ns;
+    sum.episodes += entry.episodes;
+  }
+  const bool first = std::exchange(empty_, false);
+  result_.begin = first ? snapshot.begin : std::min(result_.begin, snapshot.begin);
+  result_.end = first ? snapshot.end : std::max(result_.end, snapshot.end);
+  result_.duration += snapshot.covered();
+  result_.sequence = std::max(result_.sequence, snapshot.sequence);
+  result_.partial = result_.partial || snapshot.partial;
+}
+
+Snapshot SnapshotSum::take() {
+  table_.move_to(result_);
+  return std::move(result_);
+}
+
+MergedSnapshots merge(const SnapshotLibrary& library, const SnapshotRange& range,
+                      const SnapshotFilter& filter) {
+  MergedSnapshots merged;
+  SnapshotSum sum(filter);
+  for (const StoredSnapshot& stored : library.list()) {
+    if (!range.contains(stored.name)) continue;
+    const auto snapshot = library.load(stored.name.sequence);
+    if (!snapshot) {
+      ++merged.unreadable;
+    } else if (*snapshot) {
+      sum.add(**snapshot);
+      ++merged.snapshots;
+    }
+  }
+  merged.sum = sum.take();
+  return merged;
+}
+
+}  // namespace offcpud

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "snapshot/snapshot_merge.h"
+
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+
+#include "support/snapshots.h"
+
+namespace offcpud {
+namespace {
+
+using namespace std::chrono_literals;
+
+Snapshot sum_of(std::initializer_list<const Snapshot*> parts, const SnapshotFilter& filter = {}) {
+  SnapshotSum sum(filter);
+  for (const Snapshot* part : parts) sum.add(*part);
+  return sum.take();
+}
+
+std::uint64_t ns_with(const SnapshotFilter& filter) {
+  const Snapshot s = test::ordinary_snapshot();
+  return test::total_ns(sum_of({&s}, filter));
+}
+
+constexpr std::uint64_t kPipe = 87'092'400, kSleep = 999'209'900, kWorker = 60'000'000'000;
+
+TEST(SnapshotSum, IsAssociativeAndCommutative) {
+  for (std::uint32_t seed = 0; seed < 30; ++seed) {
+    const Snapshot a = test::random_snapshot(3 * seed), b = test::random_snapshot(3 * seed + 1),
+                   c = test::random_snapshot(3 * seed + 2);
+    const Snapshot ab = sum_of({&a, &b}), bc = sum_of({&b, &c});
+    const auto expected = test::amounts(sum_of({&a, &b, &c}));
+    EXPECT_EQ(test::amounts(sum_of({&ab, &c})), expected);
+    EXPECT_EQ(test::amounts(sum_of({&a, &bc})), expected);
+    EXPECT_EQ(test::amounts(sum_of({&c, &b, &a})), expected);
+    EXPECT_EQ(sum_of({&ab, &c}).duration, 180s);
+    EXPECT_EQ(sum_of({&c, &ab}).begin, a.begin);
+    EXPECT_EQ(sum_of({&c, &ab}).end, c.end);
+  }
+}
+
+TEST(SnapshotSum, KeepsTotalsAndHasEachPlaceOnce) {
+  const Snapshot a = test::random_snapshot(1, 300), b = test::random_snapshot(2, 300);
+  const Snapshot sum = sum_of({&a, &b, &a});
+  EXPECT_EQ(test::total_ns(sum), 2 * test::total_ns(a) + test::total_ns(b));
+  EXPECT_DOUBLE_EQ(test::total_episodes(sum),
+                   2 * test::total_episodes(a) + test::total_episodes(b));
+  EXPECT_EQ(test::amounts(sum).size(), sum.entries.size());
+}
+
+TEST(SnapshotSum, OfNothingIsEmpty) {
+  EXPECT_EQ(sum_of({}), Snapshot{});
+}
+
+TEST(SnapshotFilter, SelectsEntries) {
+  EXPECT_EQ(ns_with({}), kPipe + kSleep + kWorker);
+  EXPECT_EQ(ns_with({.cgroup = "/system.slice"}), kPipe);
+  EXPECT_EQ(ns_with({.cgroup = "/system.slice/"}), kPipe);
+  EXPECT_EQ(ns_with({.cgroup = "/system.slic"}), 0U) << "a path, not a text";
+  EXPECT_EQ(ns_with({.cgroup = "/"}), kPipe + kSleep + kWorker);
+  EXPECT_EQ(ns_with({.comm = "pp"}), kPipe);
+  EXPECT_EQ(ns_with({.comm = "pp-reader"}), kPipe);
+  EXPECT_EQ(ns_with({.comm = "p"}), 0U);
+  EXPECT_EQ(ns_with({.frame = "nanosleep"}), kSleep);
+  EXPECT_EQ(ns_with({.frame = "hrtimer"}), kSleep) << "on the waker's stack";
+  EXPECT_EQ(ns_with({.frame = "libc.so"}), kPipe + kSleep);
+  EXPECT_EQ(ns_with({.frame = "nowhere"}), 0U);
+  EXPECT_EQ(ns_with({.pid = 300}), kWorker);
+  SnapshotFilter reasons;
+  reasons.reasons.reset(OFFCPUD_BLOCKED_SLEEP);
+  EXPECT_EQ(ns_with(reasons), kPipe + kWorker);
+  EXPECT_EQ(ns_with({.threads = SnapshotFilter::Threads::Kernel}), kWorker);
+  EXPECT_EQ(ns_with({.threads = SnapshotFilter::Threads::User}), kPipe + kSleep);
+  EXPECT_EQ(ns_with({.comm = "pp", .pid = 300}), 0U) << "all of them must hold";
+}
+
+TEST(SnapshotFilter, TakesFramesOffAndAddsUpWhatIsThenEqual) {
+  Snapshot s = test::random_snapshot(9, 300);
+  s.entries.push_back(s.entries.front());
+  s.entries.back().kernel = {0};
+  s.entries.push_back(s.entries.front());
+  s.entries.back().user = {0};
+  for (const auto frames : {SnapshotFilter::Frames::User, SnapshotFilter::Frames::Kernel}) {
+    const Snapshot sum = sum_of({&s}, {.frames = frames});
+    EXPECT_EQ(test::total_ns(sum), test::total_ns(s));
+    EXPECT_LT(sum.entries.size(), s.entries.size());
+    for (const StackEntry& entry : sum.entries) {
+      const bool user = frames == SnapshotFilter::Frames::User;
+      EXPECT_TRUE((user ? entry.kernel : entry.user).empty());
+      EXPECT_TRUE((user ? entry.waker_kernel : entry.waker_user).empty());
+    }
+  }
+}
+
+TEST(SnapshotRange, HasWhatOverlaps) {
+  const SnapshotName name = SnapshotName::of(test::ordinary_snapshot());
+  EXPECT_TRUE(SnapshotRange{}.contains(name));
+  EXPECT_TRUE((SnapshotRange{name.begin, name.begin + 1ms, {}}.contains(name)));
+  EXPECT_TRUE((SnapshotRange{name.end - 1ms, name.end, {}}.contains(name)));
+  EXPECT_FALSE((SnapshotRange{name.end, name.end + 1h, {}}.contains(name)));
+  EXPECT_FALSE((SnapshotRange{name.begin - 1h, name.begin, {}}.contains(name)));
+  EXPECT_TRUE((SnapshotRange{.sequence = 7}.contains(name)));
+  EXPECT_FALSE((SnapshotRange{.sequence = 8}.contains(name)));
+  SnapshotName instant = name;
+  instant.end = instant.begin;
+  EXPECT_TRUE((SnapshotRange{name.begin, name.begin + 1ms, {}}.contains(instant)));
+}
+
+}  // namespace
+}  // namespace offcpud
