@@ -63,7 +63,7 @@ void ProcessMappings::on_mapped(const MappingEvent& event) {
                .inode = event.inode,
                .path = event.path});
   if (image->mappings->size() < image->read_again_at) return;
-  read_process(event.tgid);
+  read_process(event.tgid, needs_scan_);
   if (image = live(event.tgid); image != nullptr) {
     image->read_again_at = std::max(kReadAgainAt, 2 * image->mappings->size());
   }

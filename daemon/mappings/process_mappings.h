@@ -120,7 +120,8 @@ class ProcessMappings {
   bool make_room();
 
   void put(Image& image, const SeenMapping& seen);
-  void read_process(std::uint32_t tgid);
+  // `execs_missed`: events were lost, so the process may execute something else than is known.
+  void read_process(std::uint32_t tgid, bool execs_missed);
   void replace(Image& image, std::shared_ptr<MappingSet> mappings);
   // `known` is what the process had so far, or null.
   std::shared_ptr<MappingSet> read_set(std::uint32_t tgid, const std::vector<MapsLine>& maps,

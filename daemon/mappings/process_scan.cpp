@@ -41,7 +41,7 @@ Status ProcessMappings::scan() {
   TRY(const auto processes, reader_.processes());
   ++counts_.scans;
   opener_.refresh();
-  for (const std::uint32_t tgid : processes) read_process(tgid);
+  for (const std::uint32_t tgid : processes) read_process(tgid, true);
 
   const std::unordered_set<std::uint32_t> existing(processes.begin(), processes.end());
   const MonotonicTime now = clock_.now();
@@ -52,7 +52,7 @@ Status ProcessMappings::scan() {
   return {};
 }
 
-void ProcessMappings::read_process(std::uint32_t tgid) {
+void ProcessMappings::read_process(std::uint32_t tgid, bool execs_missed) {
   const MonotonicTime before = clock_.now();
   auto read = reader_.read(tgid);
   if (!read) {
@@ -66,7 +66,7 @@ void ProcessMappings::read_process(std::uint32_t tgid) {
   }
   const ProcessReader::Process& process = **read;
   auto mappings = read_set(tgid, process.maps, image == nullptr ? nullptr : image->mappings.get());
-  if (image != nullptr && same_image(*image->mappings, *mappings)) {
+  if (image != nullptr && (!execs_missed || same_image(*image->mappings, *mappings))) {
     replace(*image, std::move(mappings));
   } else {
     // Since when a process exists is not known, nor needed unless there was another one before.
