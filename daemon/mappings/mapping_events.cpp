@@ -68,37 +68,38 @@ void MappingEvents::drain(const std::function<void(const MappingEvent&)>& apply)
   // to a time before the first ring is read, no b is handed over without its a.
   const MonotonicTime horizon = SystemClock().now();
   batch_.clear();
-  bool lost = false;
+  bool crowded = false;
   for (PerfRing& ring : rings_) {
     counts_.malformed += ring.read(horizon, batch_).malformed;
-    lost = lost || ring.was_crowded();
+    crowded = crowded || ring.was_crowded();
   }
   std::stable_sort(batch_.begin(), batch_.end(),
                    [](const auto& a, const auto& b) { return a.time < b.time; });
-  // Records of losses repeat what the counters say, which also know of losses at the very end.
-  lost = lost || std::any_of(batch_.begin(), batch_.end(), [](const auto& event) {
-           return event.kind == MappingEvent::Kind::Lost;
-         });
+  MappingEvent loss;
+  loss.kind = MappingEvent::Kind::Lost;
+  loss.time = horizon;
   for (const MappingEvent& event : batch_) {
-    if (event.kind == MappingEvent::Kind::Lost) continue;
+    if (event.kind == MappingEvent::Kind::Lost) {
+      loss.lost += event.lost;
+      continue;
+    }
     if (event.kind == MappingEvent::Kind::KernelSymbols) ++counts_.kernel_symbols;
     ++counts_.events;
     apply(event);
   }
-  if (!lost) return;
-  MappingEvent loss;
-  loss.kind = MappingEvent::Kind::Lost;
-  loss.time = horizon;
-  loss.lost = newly_lost();
+  if (!crowded && loss.lost == 0) return;
+  loss.lost = newly_lost(loss.lost);
   counts_.lost += loss.lost;
   if (loss.lost != 0) apply(loss);
 }
 
-std::uint64_t MappingEvents::newly_lost() {
+std::uint64_t MappingEvents::newly_lost(std::uint64_t recorded) const {
+  // The counters know of losses at the very end, too, of which only the next record would tell.
   std::uint64_t total = 0;
   for (const PerfRing& ring : rings_) {
-    // Reading a counter that exists cannot fail; if it did, the records of losses were passed over.
-    if (const auto lost = ring.lost()) total += *lost;
+    const auto lost = ring.lost();
+    if (!lost) return recorded;
+    total += *lost;
   }
   return total - std::min(total, counts_.lost);
 }

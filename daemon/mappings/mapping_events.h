@@ -61,7 +61,8 @@ class MappingEvents {
  private:
   MappingEvents() = default;
   Status open_rings(const std::vector<int>& cpus, const Options& options);
-  std::uint64_t newly_lost();
+  // `recorded` is what the records of losses say, in case that the counters cannot be read.
+  [[nodiscard]] std::uint64_t newly_lost(std::uint64_t recorded) const;
 
   UniqueFd epoll_;
   std::vector<int> cpus_;

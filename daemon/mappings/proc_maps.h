@@ -44,7 +44,8 @@ class ProcessReader {
   virtual Result<std::optional<Process>> read(std::uint32_t tgid) = 0;
 };
 
-// Needs CAP_SYS_PTRACE for processes of other users; from Linux 7.2 on CAP_PERFMON is enough.
+// Needs CAP_SYS_PTRACE for processes of other users; newer kernels (6.18 was tried) are content
+// with CAP_PERFMON.
 class ProcProcessReader final : public ProcessReader {
  public:
   Result<std::vector<std::uint32_t>> processes() override;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Executable mappings of real processes, as events tell of them, against /proc/PID/maps.
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -31,7 +32,6 @@ namespace {
 using namespace std::chrono_literals;
 using test::build_id_of;
 using test::MappingRecord;
-using testing::UnorderedElementsAre;
 
 constexpr const char* kTrue = "/usr/bin/true";
 constexpr const char* kSleep = "/usr/bin/sleep";
@@ -238,7 +238,7 @@ TEST_F(Mappings, LibrariesThatAreLoadedLater) {
 
 TEST_F(Mappings, ForkSharesAndExecReplaces) {
   int gate[2];
-  ASSERT_EQ(::pipe(gate), 0);
+  ASSERT_EQ(::pipe2(gate, O_CLOEXEC), 0);
   Child child(::fork());
   if (child.tgid() == 0) {
     char byte = 0;
@@ -285,7 +285,7 @@ TEST_F(Mappings, DeletedAndNamelessProgramsAreOpenedAllTheSame) {
   EXPECT_EQ(object_at(child.tgid(), path)->build_id, id);
 
   const std::string image = test::with_build_id(kSleep, "memory program");
-  const UniqueFd memory(::memfd_create("program", 0));  // kept over the exec of the child
+  const UniqueFd memory(::memfd_create("program", MFD_CLOEXEC));  // open until the exec is done
   ASSERT_EQ(::write(memory.get(), image.data(), image.size()), std::ssize(image));
   Child nameless = Child::run("/proc/self/fd/" + std::to_string(memory.get()), "100");
   nameless.settle();
@@ -330,8 +330,8 @@ TEST_F(Mappings, FilesOfProcessesThatAreGoneAreFoundByPathAndVerified) {
 
 TEST_F(Mappings, CodeThatIsMadeAtRunTimeIsAnonymous) {
   const auto self = static_cast<std::uint32_t>(::getpid());
-  void* code =
-      ::mmap(nullptr, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  constexpr std::size_t kSize = 12288;
+  void* code = ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(code, MAP_FAILED);
   ASSERT_EQ(::mprotect(static_cast<char*>(code) + 4096, 4096, PROT_READ | PROT_EXEC), 0);
   drain();
@@ -341,12 +341,12 @@ TEST_F(Mappings, CodeThatIsMadeAtRunTimeIsAnonymous) {
   EXPECT_EQ(location->mapping->file->kind, MappedFile::Kind::Anonymous);
   EXPECT_FALSE(state().find(self, clock_.now(), address));
   EXPECT_EQ(ranges_of(state().mappings_of(self)), ranges_in_proc(self));
-  ::munmap(code, 3 * 4096);
+  ::munmap(code, kSize);
 }
 
 TEST_F(Mappings, ThreadsEndTheirProcessOnlyAllTogether) {
   int report[2];
-  ASSERT_EQ(::pipe(report), 0);
+  ASSERT_EQ(::pipe2(report, O_CLOEXEC), 0);
   Child child(::fork());
   if (child.tgid() == 0) {
     std::thread([&] {

@@ -7,7 +7,6 @@ namespace offcpud {
 namespace {
 
 using testing::ElementsAre;
-using testing::IsEmpty;
 
 class ProcessScanTest : public test::ProcessMappingsTest {
  protected:
