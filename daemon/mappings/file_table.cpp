@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mappings/file_table.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace offcpud {
+namespace {
+
+constexpr unsigned kAttempts = 8;
+constexpr std::string_view kDeleted = " (deleted)";
+
+// Keys are bytes: one map serves both ways of knowing an object.
+template <class T>
+void append_bytes(std::string& key, const T& value) {
+  key.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+std::string key_of(const InodeId& inode) {
+  std::string key = "i";
+  append_bytes(key, inode.device_major);
+  append_bytes(key, inode.device_minor);
+  append_bytes(key, inode.inode);
+  return key;
+}
+
+std::string key_of(const BuildId& build_id, const InodeId& inode) {
+  if (!build_id.known()) return key_of(inode);
+  std::string key = "b";
+  key.append(reinterpret_cast<const char*>(build_id.bytes.data()), build_id.size);
+  return key;
+}
+
+// Events call anonymous memory "//anon" and files whose path they cannot tell "//toolong" or
+// "//enomem"; /proc/PID/maps leaves it empty or writes a name in brackets.
+MappedFile::Kind kind_of(const SeenMapping& seen) {
+  if (seen.build_id.known() || seen.inode.known()) return MappedFile::Kind::File;
+  if (seen.path == "[vdso]") return MappedFile::Kind::Vdso;
+  if (seen.path.empty() || seen.path == "//anon" || seen.path.starts_with("[anon")) {
+    return MappedFile::Kind::Anonymous;
+  }
+  return seen.path.starts_with('[') ? MappedFile::Kind::Other : MappedFile::Kind::File;
+}
+
+template <class Map>
+void erase_expired(Map& map) {
+  std::erase_if(map, [](const auto& entry) { return entry.second.expired(); });
+}
+
+}  // namespace
+
+FileTable::FileTable(FileOpener& opener, std::size_t max_unused, Found found, Forgotten forgotten)
+    : opener_(opener),
+      max_unused_(max_unused),
+      found_(std::move(found)),
+      forgotten_(std::move(forgotten)) {}
+
+std::shared_ptr<const MappedFile> FileTable::file_of(const SeenMapping& seen) {
+  MappedFile file;
+  file.kind = kind_of(seen);
+  if (file.kind == MappedFile::Kind::File) {
+    std::string_view path = seen.path.starts_with("//") ? std::string_view() : seen.path;
+    // A file that is really called so is taken for a deleted one; then it is opened by mapping
+    // only.
+    file.deleted = path.ends_with(kDeleted);
+    if (file.deleted) path.remove_suffix(kDeleted.size());
+    file.path = path;
+    find_object(seen, file);
+  } else if (file.kind != MappedFile::Kind::Anonymous) {
+    file.path = seen.path;
+  }
+  auto shared = interned(std::move(file));
+  if (seen.inode.known()) by_inode_[key_of(seen.inode)] = shared;
+  return shared;
+}
+
+std::shared_ptr<const MappedFile> FileTable::interned(MappedFile file) {
+  std::string key;
+  key += static_cast<char>(file.kind);
+  key += file.deleted ? 'd' : '-';
+  append_bytes(key, file.object ? file.object->id : std::uint64_t{0});
+  key += file.path;
+  std::weak_ptr<const MappedFile>& known = files_[std::move(key)];
+  auto shared = known.lock();
+  if (!shared) known = shared = std::make_shared<const MappedFile>(std::move(file));
+  return shared;
+}
+
+void FileTable::find_object(const SeenMapping& seen, MappedFile& file) {
+  BuildId build_id = seen.build_id;
+  InodeId inode;
+  std::optional<OpenedFile> opened;
+  if (!build_id.known() && !seen.inode.known()) {
+    ++counts_.unnamed;
+    return;
+  }
+  if (!build_id.known()) {
+    const auto known = by_inode_.find(key_of(seen.inode));
+    const auto same = known == by_inode_.end() ? nullptr : known->second.lock();
+    if (same && same->object) {
+      build_id = same->object->build_id;
+      inode = same->object->inode;
+    } else {
+      opened = open(seen, file);
+      if (opened->outcome == OpenedFile::Outcome::Opened) build_id = opened->build_id;
+      if (!build_id.known()) inode = seen.inode;
+    }
+  }
+  Object& entry = object_for(build_id, inode);
+  file.object = entry.object;
+  if (entry.attempts_left == 0) return;
+  if (!opened) opened = open(seen, file);
+  settle(entry, std::move(*opened), file);
+}
+
+FileTable::Object& FileTable::object_for(const BuildId& build_id, const InodeId& inode) {
+  Object& entry = objects_[key_of(build_id, inode)];
+  if (!entry.object) {
+    entry.object = std::make_shared<const MappedObject>(MappedObject{++last_id_, build_id, inode});
+    entry.attempts_left = kAttempts;
+  }
+  return entry;
+}
+
+OpenedFile FileTable::open(const SeenMapping& seen, const MappedFile& file) {
+  FileRequest request;
+  request.tgid = seen.tgid;
+  request.parent_tgid = seen.parent_tgid;
+  request.begin = seen.begin;
+  request.end = seen.end;
+  request.path = file.path;
+  request.deleted = file.deleted;
+  request.build_id = seen.build_id;
+  request.inode = seen.inode;
+  OpenedFile opened = opener_.open(request);
+  ++counts_.attempts[static_cast<std::size_t>(opened.outcome)];
+  return opened;
+}
+
+void FileTable::settle(Object& entry, OpenedFile opened, const MappedFile& file) {
+  using Outcome = OpenedFile::Outcome;
+  const bool first = entry.attempts_left == kAttempts;
+  const bool final = opened.outcome == Outcome::Opened || opened.outcome == Outcome::Remote ||
+                     opened.outcome == Outcome::NotAFile;
+  entry.attempts_left = final ? 0 : entry.attempts_left - 1;
+  if (opened.outcome == Outcome::Opened) {
+    ++counts_.objects_opened;
+    found_(entry.object, file, std::move(opened.fd));
+  } else if (first) {
+    found_(entry.object, file, UniqueFd());
+  }
+}
+
+void FileTable::prune() {
+  std::vector<std::uint64_t> unused;
+  for (const auto& [key, entry] : objects_) {
+    if (entry.object.use_count() == 1 && entry.object->build_id.known()) {
+      unused.push_back(entry.object->id);
+    }
+  }
+  std::uint64_t forget_below = 0;
+  if (unused.size() > max_unused_) {
+    const auto oldest_kept = unused.end() - static_cast<std::ptrdiff_t>(max_unused_);
+    std::nth_element(unused.begin(), oldest_kept, unused.end());
+    forget_below = oldest_kept == unused.end() ? last_id_ + 1 : *oldest_kept;
+  }
+  std::erase_if(objects_, [&](const auto& item) {
+    const auto& object = item.second.object;
+    if (object.use_count() != 1) return false;
+    if (object->build_id.known() && object->id >= forget_below) return false;
+    forgotten_(*object);
+    return true;
+  });
+  if (files_.size() + by_inode_.size() < prune_files_at_) return;
+  erase_expired(files_);
+  erase_expired(by_inode_);
+  prune_files_at_ = std::max(std::size_t{1024}, 2 * (files_.size() + by_inode_.size()));
+}
+
+}  // namespace offcpud

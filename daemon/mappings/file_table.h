@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/unique_handle.h"
+#include "mappings/file_opener.h"
+#include "mappings/mapped_file.h"
+
+namespace offcpud {
+
+// A mapping as an event or a line of /proc/PID/maps tells of it.
+struct SeenMapping {
+  std::uint32_t tgid = 0;
+  std::uint32_t parent_tgid = 0;  // 0: not known
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t offset = 0;
+  BuildId build_id;
+  InodeId inode;
+  std::string_view path;  // with the kernel's " (deleted)"
+};
+
+// Every file and object that is mapped, once. An object is opened when it is seen for the first
+// time, while the process that maps it still exists; where that fails, again when another mapping
+// of it is seen, a few times. Used by one thread.
+class FileTable {
+ public:
+  struct Counts {
+    std::uint64_t objects_opened = 0;
+    std::uint64_t unnamed = 0;                // mappings of a file without build-id and inode
+    std::array<std::uint64_t, 6> attempts{};  // to open one, by OpenedFile::Outcome
+  };
+
+  // Called with the open file of an object, once for each, and with no file where it could not be
+  // opened at the first attempt.
+  using Found = std::function<void(const std::shared_ptr<const MappedObject>&, const MappedFile&,
+                                   UniqueFd file)>;
+  using Forgotten = std::function<void(const MappedObject&)>;
+
+  // `max_unused` limits those that are kept although nothing maps them any more.
+  FileTable(FileOpener& opener, std::size_t max_unused, Found found, Forgotten forgotten);
+
+  std::shared_ptr<const MappedFile> file_of(const SeenMapping& seen);
+
+  // Drops what no mapping refers to: objects known by inode at once, because their numbers are
+  // used again, those known by build-id from `max_unused` on, oldest first.
+  void prune();
+
+  [[nodiscard]] const Counts& counts() const { return counts_; }
+  [[nodiscard]] std::size_t objects() const { return objects_.size(); }
+
+ private:
+  struct Object {
+    std::shared_ptr<const MappedObject> object;
+    unsigned attempts_left = 0;
+  };
+
+  void find_object(const SeenMapping& seen, MappedFile& file);
+  std::shared_ptr<const MappedFile> interned(MappedFile file);
+  Object& object_for(const BuildId& build_id, const InodeId& inode);
+  OpenedFile open(const SeenMapping& seen, const MappedFile& file);
+  void settle(Object& entry, OpenedFile opened, const MappedFile& file);
+
+  FileOpener& opener_;
+  std::size_t max_unused_;
+  Found found_;
+  Forgotten forgotten_;
+  std::uint64_t last_id_ = 0;
+  std::unordered_map<std::string, Object> objects_;                         // by key
+  std::unordered_map<std::string, std::weak_ptr<const MappedFile>> files_;  // by object and path
+  // Files that are mapped now, so that their inode numbers cannot mean another one.
+  std::unordered_map<std::string, std::weak_ptr<const MappedFile>> by_inode_;
+  std::size_t prune_files_at_ = 1024;
+  Counts counts_;
+};
+
+}  // namespace offcpud

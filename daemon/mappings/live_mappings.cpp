@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mappings/live_mappings.h"
+
+#include <utility>
+
+namespace offcpud {
+
+Result<std::unique_ptr<LiveMappings>> LiveMappings::open(MappingObserver& observer,
+                                                         const Clock& clock,
+                                                         const Options& options) {
+  TRY(auto events, MappingEvents::open(options.events));
+  std::unique_ptr<LiveMappings> live(new LiveMappings(std::move(events), observer, clock, options));
+  TRY_VOID(live->scan());
+  TRY_VOID(live->drain());
+  return live;
+}
+
+LiveMappings::LiveMappings(MappingEvents events, MappingObserver& observer, const Clock& clock,
+                           const Options& options)
+    : events_(std::move(events)),
+      clock_(clock),
+      min_scan_interval_(options.min_scan_interval),
+      processes_(
+          std::make_unique<ProcessMappings>(observer, opener_, reader_, clock, options.limits)) {}
+
+Status LiveMappings::drain() {
+  opener_.refresh();
+  events_.drain([this](const MappingEvent& event) { processes_->apply(event); });
+  if (!processes_->needs_scan() || clock_.now() - last_scan_ < min_scan_interval_) return {};
+  return scan();
+}
+
+Status LiveMappings::scan() {
+  last_scan_ = clock_.now();
+  auto status = processes_->scan();
+  if (!status) return std::move(status).error().with("read the mappings of all processes");
+  return {};
+}
+
+}  // namespace offcpud

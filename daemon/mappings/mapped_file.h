@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "mappings/build_id.h"
+
+namespace offcpud {
+
+// What is executed: the contents of a file, known by build-id, so that copies in many containers
+// are one object; by inode where the file has no build-id. Immutable.
+struct MappedObject {
+  std::uint64_t id = 0;  // never given out twice
+  BuildId build_id;
+  InodeId inode;  // only if there is no build-id
+};
+
+// Where executable code of a process comes from. Immutable, shared by all mappings of it.
+struct MappedFile {
+  enum class Kind : std::uint8_t {
+    File,
+    Anonymous,  // JIT code and trampolines
+    Vdso,       // the kernel's page with clock_gettime() and the like
+    Other,      // another mapping that the kernel makes, such as [uprobes]
+  };
+
+  Kind kind = Kind::File;
+  bool deleted = false;  // the file had no name any more when it was mapped
+  std::string path;      // in the root of the process, bytes; empty if not known
+  std::shared_ptr<const MappedObject> object;  // null unless kind is File
+};
+
+struct Mapping {
+  std::uint64_t begin = 0;                 // address of the first byte
+  std::uint64_t end = 0;                   // and behind the last one
+  std::uint64_t offset = 0;                // of `begin` in the file; means nothing for other kinds
+  std::shared_ptr<const MappedFile> file;  // never null
+
+  bool operator==(const Mapping&) const = default;
+};
+
+}  // namespace offcpud

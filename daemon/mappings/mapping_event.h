@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/clock.h"
+#include "mappings/build_id.h"
+
+namespace offcpud {
+
+// What happened to the address space or the threads of a process. Process and thread numbers are
+// those of the PID namespace in which the events were opened.
+struct MappingEvent {
+  enum class Kind : std::uint8_t {
+    Mapped,    // the executable mapping [begin, end) exists from now on, and nothing else there
+    Forked,    // thread `tid` of `tgid` came into being; a new process unless parent_tgid == tgid
+    Exited,    // thread `tid` of `tgid` ended
+    Executed,  // execve(): all mappings of `tgid` are gone, `tid` is its only thread
+    Lost,      // `lost` events before this one found no room
+    KernelSymbols,  // kernel code came or went: a module or a BPF program
+  };
+
+  Kind kind = Kind::Lost;
+  std::uint32_t tgid = 0;
+  std::uint32_t tid = 0;
+  std::uint32_t parent_tgid = 0;
+  MonotonicTime time{};
+
+  std::uint64_t begin = 0;   // address of the first byte
+  std::uint64_t end = 0;     // and behind the last one
+  std::uint64_t offset = 0;  // of `begin` in the file
+  BuildId build_id;          // where the kernel found one; then `inode` is not known
+  InodeId inode;
+  std::string_view path;  // bytes of the buffer that was parsed, valid as long as that
+
+  std::uint64_t lost = 0;
+};
+
+}  // namespace offcpud

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mappings/mapping_events.h"
+
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/file_io.h"
+#include "mappings/cpu_list.h"
+
+namespace offcpud {
+namespace {
+
+constexpr std::size_t kSmallestRing = std::size_t{32} * 1024;
+
+Result<std::vector<int>> online_cpus() {
+  TRY(const std::string text, read_file("/sys/devices/system/cpu/online", 65536));
+  return parse_cpu_list(text);
+}
+
+}  // namespace
+
+Result<MappingEvents> MappingEvents::open(const Options& options) {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  if (!std::has_single_bit(options.ring_bytes) || options.ring_bytes < page) {
+    return Error("ring of mapping events: " + std::to_string(options.ring_bytes) +
+                 " bytes are no power of two of whole pages");
+  }
+  TRY(auto cpus, online_cpus());
+  Options tried = options;
+  for (;;) {
+    MappingEvents events;
+    events.epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
+    if (!events.epoll_) return Error::from_errno(errno, "epoll_create1");
+    auto status = events.open_rings(cpus, tried);
+    if (status) return events;
+    const bool denied = status.error().kind() == ErrorKind::Permission;
+    if (!denied || tried.ring_bytes <= kSmallestRing) return std::move(status).error();
+    tried.ring_bytes /= 2;
+  }
+}
+
+Status MappingEvents::open_rings(const std::vector<int>& cpus, const Options& options) {
+  ring_bytes_ = options.ring_bytes;
+  cpus_ = cpus;
+  rings_.reserve(cpus.size());
+  for (const int cpu : cpus) {
+    TRY(auto ring, PerfRing::open(cpu, options.ring_bytes,
+                                  std::min(options.wakeup_bytes, options.ring_bytes / 2)));
+    epoll_event interest{};
+    interest.events = EPOLLIN;
+    if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, ring.fd(), &interest) != 0) {
+      return Error::from_errno(errno, "epoll_ctl", "mapping events");
+    }
+    rings_.push_back(std::move(ring));
+  }
+  return {};
+}
+
+void MappingEvents::drain(const std::function<void(const MappingEvent&)>& apply) {
+  // Where b follows from a, the record of a was complete before b happened. So with everything up
+  // to a time before the first ring is read, no b is handed over without its a.
+  const MonotonicTime horizon = SystemClock().now();
+  batch_.clear();
+  bool crowded = false;
+  for (PerfRing& ring : rings_) {
+    counts_.malformed += ring.read(horizon, batch_).malformed;
+    crowded = crowded || ring.was_crowded();
+  }
+  std::stable_sort(batch_.begin(), batch_.end(),
+                   [](const auto& a, const auto& b) { return a.time < b.time; });
+  MappingEvent loss;
+  loss.kind = MappingEvent::Kind::Lost;
+  loss.time = horizon;
+  for (const MappingEvent& event : batch_) {
+    if (event.kind == MappingEvent::Kind::Lost) {
+      loss.lost += event.lost;
+      continue;
+    }
+    if (event.kind == MappingEvent::Kind::KernelSymbols) ++counts_.kernel_symbols;
+    ++counts_.events;
+    apply(event);
+  }
+  if (!crowded && loss.lost == 0) return;
+  loss.lost = newly_lost(loss.lost);
+  counts_.lost += loss.lost;
+  if (loss.lost != 0) apply(loss);
+}
+
+std::uint64_t MappingEvents::newly_lost(std::uint64_t recorded) const {
+  // The counters know of losses at the very end, too, of which only the next record would tell.
+  std::uint64_t total = 0;
+  for (const PerfRing& ring : rings_) {
+    const auto lost = ring.lost();
+    if (!lost) return recorded;
+    total += *lost;
+  }
+  return total - std::min(total, counts_.lost);
+}
+
+Result<std::size_t> MappingEvents::uncovered_cpus() const {
+  TRY(const auto online, online_cpus());
+  return static_cast<std::size_t>(std::count_if(online.begin(), online.end(), [this](int cpu) {
+    return std::find(cpus_.begin(), cpus_.end(), cpu) == cpus_.end();
+  }));
+}
+
+bool in_initial_pid_namespace() {
+  constexpr ino_t kInitial = 0xEFFFFFFC;  // PROC_PID_INIT_INO of the kernel
+  struct stat info {};
+  return ::stat("/proc/self/ns/pid", &info) == 0 && info.st_ino == kInitial;
+}
+
+}  // namespace offcpud

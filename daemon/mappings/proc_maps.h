@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "mappings/build_id.h"
+
+namespace offcpud {
+
+// A line of /proc/PID/maps.
+struct MapsLine {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t offset = 0;
+  bool executable = false;
+  InodeId inode;
+  std::string path;  // with line feeds as they are, which the file writes as \012
+};
+
+// Nothing if it is no such line; it ends without a line feed.
+std::optional<MapsLine> parse_maps_line(std::string_view line);
+
+// What /proc tells of processes. Seam for tests.
+class ProcessReader {
+ public:
+  virtual ~ProcessReader() = default;
+
+  // The processes that exist.
+  virtual Result<std::vector<std::uint32_t>> processes() = 0;
+
+  struct Process {
+    std::vector<MapsLine> maps;          // executable ones
+    std::vector<std::uint32_t> threads;  // those that have not ended
+  };
+
+  // Nothing if the process is gone or a zombie, or if it is a kernel thread. [vsyscall], which is
+  // the same everywhere and belongs to none, is left out. An error of kind Permission says that
+  // PTRACE_MODE_READ was denied.
+  virtual Result<std::optional<Process>> read(std::uint32_t tgid) = 0;
+};
+
+// Needs CAP_SYS_PTRACE for processes of other users; newer kernels (6.18 was tried) are content
+// with CAP_PERFMON.
+class ProcProcessReader final : public ProcessReader {
+ public:
+  Result<std::vector<std::uint32_t>> processes() override;
+  Result<std::optional<Process>> read(std::uint32_t tgid) override;
+};
+
+}  // namespace offcpud

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "mappings/file_table.h"
+#include "mappings/mapping_event.h"
+#include "mappings/mapping_observer.h"
+#include "mappings/mapping_set.h"
+#include "mappings/proc_maps.h"
+
+namespace offcpud {
+
+// The executable mappings of all processes, kept up by events. Used by one thread; the observer is
+// called from within apply(), scan() and forget_ended().
+//
+// An image is what a process executes between fork or exec and the next exec or its end. Images
+// that have ended are kept until forget_ended(), so that addresses that were sampled before can
+// still be looked up. A child shares the mappings of its parent in memory until one of them
+// changes. Processes that share an address space without being threads of one another (vfork, clone
+// with CLONE_VM) are followed as if each had its own.
+class ProcessMappings {
+ public:
+  struct Limits {
+    std::size_t images = 65536;          // of live and of ended processes
+    std::size_t mappings = 1U << 20;     // of all of them, shared ones once
+    std::size_t unused_objects = 16384;  // kept although nothing maps them
+  };
+
+  struct Counts {
+    std::size_t live = 0;                    // images, now
+    std::size_t ended = 0;                   // images that wait for forget_ended(), now
+    std::size_t mappings = 0;                // now
+    std::size_t objects = 0;                 // now
+    std::uint64_t images_refused = 0;        // processes without mappings: limit of images
+    std::uint64_t mappings_refused = 0;      // limit of mappings
+    std::uint64_t ended_too_early = 0;       // images forgotten early to make room for live ones
+    std::uint64_t processes_unreadable = 0;  // in scans, by lack of permission
+    std::uint64_t scans = 0;
+    FileTable::Counts files;
+  };
+
+  ProcessMappings(MappingObserver& observer, FileOpener& opener, ProcessReader& reader,
+                  const Clock& clock, const Limits& limits);
+  ProcessMappings(const ProcessMappings&) = delete;
+  ProcessMappings& operator=(const ProcessMappings&) = delete;
+
+  // Events in the order in which they happened.
+  void apply(const MappingEvent& event);
+
+  // Reads all processes that exist: at first, after the events were opened and before the first one
+  // is applied, so that nothing is missed in between; and again when needs_scan(). Costs some
+  // 50 us per process.
+  Status scan();
+
+  // Events were lost since the last scan.
+  [[nodiscard]] bool needs_scan() const { return needs_scan_; }
+
+  struct Location {
+    const Mapping* mapping;     // valid until the next change
+    std::uint64_t file_offset;  // of the address; means nothing unless the kind is File
+  };
+
+  // What `address` belonged to in process `tgid` at that time. The program headers of the file turn
+  // the offset into an address as the ELF file has them.
+  [[nodiscard]] std::optional<Location> find(std::uint32_t tgid, MonotonicTime when,
+                                             std::uint64_t address) const;
+
+  // Of the live image; empty if there is none. Valid until the next change.
+  [[nodiscard]] std::span<const Mapping> mappings_of(std::uint32_t tgid) const;
+
+  // Images that end from now on carry the number that is returned.
+  std::uint64_t begin_generation() { return ++generation_; }
+
+  // Forgets the images that ended in `generation` or before.
+  void forget_ended(std::uint64_t generation);
+
+  [[nodiscard]] Counts counts() const;
+
+ private:
+  struct Image {
+    ImageId id;
+    std::uint32_t parent_tgid = 0;
+    MonotonicTime began{};
+    std::optional<MonotonicTime> ended;
+    MonotonicTime read_at = MonotonicTime::min();  // older events are contained already
+    std::shared_ptr<MappingSet> mappings;          // never null
+    // Null as long as the only thread is the one that has the number of the process.
+    std::unique_ptr<std::unordered_set<std::uint32_t>> threads;
+    std::size_t read_again_at = 0;  // mappings
+  };
+  using History = std::vector<Image>;  // oldest first; only the last one can be alive
+  struct Ended {
+    ImageId id;
+    std::uint64_t generation;
+  };
+
+  void on_mapped(const MappingEvent& event);
+  void on_forked(const MappingEvent& event);
+  void on_exited(const MappingEvent& event);
+  void on_executed(const MappingEvent& event);
+
+  Image* live(std::uint32_t tgid);
+  [[nodiscard]] const Image* live(std::uint32_t tgid) const;
+  // Null when there is no room. Ends the image that the process has.
+  Image* begin(std::uint32_t tgid, std::uint32_t parent_tgid, MonotonicTime when,
+               std::shared_ptr<MappingSet> mappings);
+  void end(Image& image, MonotonicTime when);
+  void forget(const ImageId& id);
+  bool make_room();
+
+  void put(Image& image, const SeenMapping& seen);
+  // `execs_missed`: events were lost, so the process may execute something else than is known.
+  void read_process(std::uint32_t tgid, bool execs_missed);
+  void replace(Image& image, std::shared_ptr<MappingSet> mappings);
+  // `known` is what the process had so far, or null.
+  std::shared_ptr<MappingSet> read_set(std::uint32_t tgid, const std::vector<MapsLine>& maps,
+                                       const MappingSet* known);
+
+  MappingObserver& observer_;
+  ProcessReader& reader_;
+  FileOpener& opener_;
+  const Clock& clock_;
+  Limits limits_;
+  FileTable files_;
+  std::size_t mappings_held_ = 0;  // outlives the sets that count into it
+  std::unordered_map<std::uint32_t, History> processes_;
+  std::deque<Ended> ended_;  // in the order of their ends
+  std::size_t images_ = 0;
+  std::uint64_t last_serial_ = 0;
+  std::uint64_t generation_ = 1;
+  bool needs_scan_ = true;
+  Counts counts_;
+};
+
+}  // namespace offcpud

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// How ProcessMappings learns from /proc what no event tells: what was there before the first one,
+// and what happened while events were lost.
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+#include "mappings/process_mappings.h"
+
+namespace offcpud {
+namespace {
+
+// What is mapped where `mapping` begins, if it has the same path there.
+const Mapping* counterpart(const MappingSet& mappings, const Mapping& mapping) {
+  const Mapping* found = mappings.at(mapping.begin);
+  const bool same = found != nullptr && found->begin == mapping.begin &&
+                    found->file->kind == mapping.file->kind &&
+                    found->file->path == mapping.file->path;
+  return same ? found : nullptr;
+}
+
+// Whether a part of `older` is still there: then no exec lies between the two. Mappings without a
+// file do not count, as each image has a vDSO.
+bool same_image(const MappingSet& older, const MappingSet& newer) {
+  if (older.size() == 0) return true;
+  return std::any_of(older.all().begin(), older.all().end(), [&newer](const Mapping& mapping) {
+    return mapping.file->kind == MappedFile::Kind::File && counterpart(newer, mapping) != nullptr;
+  });
+}
+
+// A file that could not be opened now may have been told of with its build-id before.
+void recall(Mapping& mapping, const MappingSet& known) {
+  if (!mapping.file->object || mapping.file->object->build_id.known()) return;
+  const Mapping* before = counterpart(known, mapping);
+  if (before != nullptr) mapping.file = before->file;
+}
+
+}  // namespace
+
+Status ProcessMappings::scan() {
+  TRY(const auto processes, reader_.processes());
+  ++counts_.scans;
+  opener_.refresh();
+  for (const std::uint32_t tgid : processes) read_process(tgid, true);
+
+  const std::unordered_set<std::uint32_t> existing(processes.begin(), processes.end());
+  const MonotonicTime now = clock_.now();
+  for (auto& [tgid, history] : processes_) {
+    if (!existing.contains(tgid) && !history.back().ended) end(history.back(), now);
+  }
+  needs_scan_ = false;
+  return {};
+}
+
+void ProcessMappings::read_process(std::uint32_t tgid, bool execs_missed) {
+  const MonotonicTime before = clock_.now();
+  auto read = reader_.read(tgid);
+  if (!read) {
+    ++counts_.processes_unreadable;
+    return;  // what is known of it stays
+  }
+  Image* image = live(tgid);
+  if (!*read) {
+    if (image != nullptr) end(*image, before);
+    return;
+  }
+  const ProcessReader::Process& process = **read;
+  auto mappings = read_set(tgid, process.maps, image == nullptr ? nullptr : image->mappings.get());
+  if (image != nullptr && (!execs_missed || same_image(*image->mappings, *mappings))) {
+    replace(*image, std::move(mappings));
+  } else {
+    // Since when a process exists is not known, nor needed unless there was another one before.
+    const bool successor = processes_.contains(tgid);
+    image = begin(tgid, 0, successor ? before : MonotonicTime::min(), std::move(mappings));
+    if (image == nullptr) return;
+  }
+  image->read_at = before;
+  image->threads.reset();
+  if (process.threads.size() != 1 || process.threads.front() != tgid) {
+    image->threads = std::make_unique<std::unordered_set<std::uint32_t>>(process.threads.begin(),
+                                                                         process.threads.end());
+  }
+}
+
+std::shared_ptr<MappingSet> ProcessMappings::read_set(std::uint32_t tgid,
+                                                      const std::vector<MapsLine>& maps,
+                                                      const MappingSet* known) {
+  auto mappings = std::make_shared<MappingSet>(mappings_held_);
+  for (const MapsLine& line : maps) {
+    if (mappings_held_ >= limits_.mappings) {
+      ++counts_.mappings_refused;
+      continue;
+    }
+    const SeenMapping seen{.tgid = tgid,
+                           .parent_tgid = 0,
+                           .begin = line.begin,
+                           .end = line.end,
+                           .offset = line.offset,
+                           .build_id = {},
+                           .inode = line.inode,
+                           .path = line.path};
+    Mapping mapping{line.begin, line.end, line.offset, files_.file_of(seen)};
+    if (known != nullptr) recall(mapping, *known);
+    (void)mappings->put(mapping);
+  }
+  return mappings;
+}
+
+void ProcessMappings::replace(Image& image, std::shared_ptr<MappingSet> mappings) {
+  const auto before = std::exchange(image.mappings, std::move(mappings));
+  for (const Mapping& mapping : before->all()) {
+    if (!image.mappings->contains(mapping)) observer_.mapping_removed(image.id, mapping);
+  }
+  for (const Mapping& mapping : image.mappings->all()) {
+    if (!before->contains(mapping)) observer_.mapping_added(image.id, mapping);
+  }
+}
+
+}  // namespace offcpud

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fcntl.h>
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mappings/file_opener.h"
+#include "mappings/mapping_observer.h"
+#include "mappings/proc_maps.h"
+
+namespace offcpud::test {
+
+inline BuildId build_id(std::uint8_t byte) {
+  BuildId id;
+  id.bytes.fill(byte);
+  id.size = BuildId::kMaxSize;
+  return id;
+}
+
+// Files by path; what is not there is gone.
+class FakeOpener final : public FileOpener {
+ public:
+  OpenedFile open(const FileRequest& request) override {
+    requests.push_back(request);
+    OpenedFile opened;
+    const auto found = files.find(request.path);
+    if (found == files.end()) return opened;
+    opened.outcome = found->second.first;
+    opened.build_id = found->second.second;
+    if (opened.outcome == OpenedFile::Outcome::Opened) {
+      opened.fd.reset(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    }
+    return opened;
+  }
+
+  std::map<std::string, std::pair<OpenedFile::Outcome, BuildId>> files;
+  std::vector<FileRequest> requests;
+};
+
+class FakeReader final : public ProcessReader {
+ public:
+  Result<std::vector<std::uint32_t>> processes() override {
+    if (fails) return Error("open '/proc': broken");
+    std::vector<std::uint32_t> tgids;
+    for (const auto& [tgid, process] : existing) tgids.push_back(tgid);
+    return tgids;
+  }
+  Result<std::optional<Process>> read(std::uint32_t tgid) override {
+    ++reads;
+    if (denied == tgid) return Error("open: denied", ErrorKind::Permission);
+    const auto found = existing.find(tgid);
+    return found == existing.end() ? std::optional<Process>() : std::optional(found->second);
+  }
+
+  std::map<std::uint32_t, Process> existing;
+  std::uint32_t denied = 0;
+  bool fails = false;
+  int reads = 0;
+};
+
+// What was told, as one word after the other.
+class ObserverLog final : public MappingObserver {
+ public:
+  void object_found(const std::shared_ptr<const MappedObject>& object, const MappedFile& file,
+                    UniqueFd fd) override {
+    log.push_back("object " + std::to_string(object->id) + " " + file.path +
+                  (fd ? " open" : " closed"));
+  }
+  void object_forgotten(const MappedObject& object) override {
+    log.push_back("forgotten " + std::to_string(object.id));
+  }
+  void image_began(const ImageId& image, std::span<const Mapping> inherited) override {
+    log.push_back("began " + name(image) + " with " + std::to_string(inherited.size()));
+  }
+  void mapping_added(const ImageId& image, const Mapping& mapping) override {
+    log.push_back("added " + name(image) + " " + mapping.file->path);
+  }
+  void mapping_removed(const ImageId& image, const Mapping& mapping) override {
+    log.push_back("removed " + name(image) + " " + mapping.file->path);
+  }
+  void image_ended(const ImageId& image, std::span<const Mapping> mappings) override {
+    log.push_back("ended " + name(image) + " with " + std::to_string(mappings.size()));
+  }
+  std::vector<std::string> take() { return std::exchange(log, {}); }
+
+  std::vector<std::string> log;
+
+ private:
+  static std::string name(const ImageId& image) {
+    return std::to_string(image.tgid) + "#" + std::to_string(image.serial);
+  }
+};
+
+}  // namespace offcpud::test

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include "process_mappings_fixture.h"
+
+namespace offcpud {
+namespace {
+
+using testing::ElementsAre;
+
+class ProcessScanTest : public test::ProcessMappingsTest {
+ protected:
+  ProcessScanTest() {
+    opener_.files["/a"] = {OpenedFile::Outcome::Opened, test::build_id(1)};
+    opener_.files["/b"] = {OpenedFile::Outcome::Opened, test::build_id(2)};
+  }
+  static MapsLine line(std::uint64_t begin, std::uint64_t end, const char* path,
+                       std::uint64_t inode) {
+    MapsLine map;
+    map.begin = begin;
+    map.end = end;
+    map.path = path;
+    map.inode.inode = inode;
+    map.executable = true;
+    return map;
+  }
+  std::int64_t now() { return clock_.now().time_since_epoch().count(); }
+  void scan() {
+    const auto status = state().scan();
+    EXPECT_TRUE(status) << status.error().message();
+  }
+};
+
+TEST_F(ProcessScanTest, FindsWhatWasThereBefore) {
+  EXPECT_TRUE(state().needs_scan());
+  reader_.existing[10] = {{line(0x1000, 0x2000, "/a", 5)}, {10}};
+  scan();
+  EXPECT_FALSE(state().needs_scan());
+  EXPECT_EQ(path_at(10, 0, 0x1000), "/a");  // long before
+  EXPECT_EQ(state().mappings_of(10)[0].file->object->build_id, test::build_id(1));
+}
+
+TEST_F(ProcessScanTest, EventsFromBeforeAreContainedAlready) {
+  reader_.existing[10] = {{line(0x1000, 0x2000, "/a", 5)}, {10}};
+  scan();
+  map(now() - 1, 10, 0x1000, 0x2000, 2, "/b");  // was there before /a
+  EXPECT_EQ(path_at(10, now(), 0x1000), "/a");
+  task(Kind::Exited, now() - 1, 10, 10);  // of another process of that number
+  EXPECT_FALSE(state().mappings_of(10).empty());
+  map(now(), 10, 0x1000, 0x2000, 2, "/b");
+  EXPECT_EQ(path_at(10, now(), 0x1000), "/b");
+}
+
+TEST_F(ProcessScanTest, ThreadsAreKnownFromTheScan) {
+  reader_.existing[10] = {{line(0x1000, 0x2000, "/a", 5)}, {10, 11}};
+  scan();
+  task(Kind::Exited, now(), 10, 10);
+  EXPECT_FALSE(state().mappings_of(10).empty());
+  task(Kind::Exited, now(), 10, 11);
+  EXPECT_TRUE(state().mappings_of(10).empty());
+}
+
+TEST_F(ProcessScanTest, AfterALossDifferencesAreMadeUpFor) {
+  reader_.existing[10] = {{line(0x1000, 0x2000, "/a", 5)}, {10}};
+  reader_.existing[20] = {{line(0x1000, 0x2000, "/a", 5)}, {20}};
+  reader_.existing[30] = {{line(0x1000, 0x2000, "/a", 5)}, {30}};
+  scan();
+  task(Kind::Lost, now(), 0, 0);
+  EXPECT_TRUE(state().needs_scan());
+  log_.take();
+
+  reader_.existing[10].maps.push_back(line(0x5000, 0x6000, "/b", 6));  // a library more
+  reader_.existing[20].maps = {line(0x7000, 0x8000, "/b", 6)};         // another program
+  reader_.existing.erase(30);                                          // ended
+  reader_.existing[40] = {{line(0x1000, 0x2000, "/a", 5)}, {40}};      // new
+  clock_.advance(std::chrono::seconds(1));
+  scan();
+  EXPECT_FALSE(state().needs_scan());
+  EXPECT_THAT(log_.take(), testing::UnorderedElementsAre("object 2 /b open", "added 10#1 /b",
+                                                         "ended 20#2 with 1", "began 20#4 with 1",
+                                                         "began 40#5 with 1", "ended 30#3 with 1"));
+  EXPECT_EQ(path_at(20, 0, 0x1000), "/a");
+  EXPECT_EQ(path_at(20, now(), 0x7000), "/b");
+}
+
+TEST_F(ProcessScanTest, AFileThatCannotBeOpenedKeepsTheBuildIdOfItsEvent) {
+  map(1, 10, 0x1000, 0x2000, 9, "/secret");
+  reader_.existing[10] = {{line(0x1000, 0x2000, "/secret", 5)}, {10}};
+  log_.take();
+  scan();
+  EXPECT_EQ(state().mappings_of(10)[0].file->object->build_id, test::build_id(9));
+  EXPECT_THAT(log_.take(), ElementsAre("object 2 /secret closed"));
+}
+
+TEST_F(ProcessScanTest, WhatMayNotBeReadIsCountedAndKept) {
+  map(1, 10, 0x1000, 0x2000, 1, "/a");
+  reader_.existing[10] = {};
+  reader_.denied = 10;
+  scan();
+  EXPECT_EQ(state().counts().processes_unreadable, 1U);
+  EXPECT_EQ(path_at(10, 2, 0x1000), "/a");
+}
+
+TEST_F(ProcessScanTest, AFailedScanIsStillNeeded) {
+  reader_.fails = true;
+  EXPECT_FALSE(state().scan());
+  EXPECT_TRUE(state().needs_scan());
+}
+
+// A JIT compiler that maps code at ever new addresses and unmaps it, of which no event tells.
+TEST_F(ProcessScanTest, MappingsThatPileUpAreReadAgain) {
+  scan();
+  reader_.existing[10] = {{line(0x1000, 0x2000, "", 0)}, {10}};
+  for (std::uint64_t i = 1; i < 4096; ++i) {
+    map(now(), 10, i * 0x10000, i * 0x10000 + 0x1000, 0, "//anon");
+  }
+  EXPECT_EQ(reader_.reads, 0);
+  clock_.advance(std::chrono::seconds(1));
+  map(now(), 10, 0x1000, 0x2000, 0, "//anon");
+  EXPECT_EQ(reader_.reads, 1);
+  EXPECT_EQ(state().mappings_of(10).size(), 1U);
+  EXPECT_EQ(state().counts().mappings, 1U);
+}
+
+TEST_F(ProcessScanTest, TheLimitOfMappingsHoldsForScansToo) {
+  limits_.mappings = 1;
+  reader_.existing[10] = {{line(0x1000, 0x2000, "/a", 5), line(0x3000, 0x4000, "/b", 6)}, {10}};
+  scan();
+  EXPECT_EQ(state().counts().mappings, 1U);
+  EXPECT_EQ(state().counts().mappings_refused, 1U);
+}
+
+}  // namespace
+}  // namespace offcpud
