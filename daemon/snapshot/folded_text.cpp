@@ -11,7 +11,7 @@ namespace offcpud {
 namespace {
 
 constexpr std::uint64_t kMicrosecond = 1'000;
-constexpr std::size_t kMostNumberBytes = 2 * 21;  // two columns, each with its space
+constexpr std::size_t kMostNumberBytes = std::size_t{2} * 21;  // two columns, each with its space
 
 }  // namespace
 

@@ -9,7 +9,9 @@ namespace offcpud {
 class FakeClock final : public Clock {
  public:
   [[nodiscard]] MonotonicTime now() const override { return now_; }
-  [[nodiscard]] WallTime wall() const override { return WallTime(now_.time_since_epoch() + wall_offset_); }
+  [[nodiscard]] WallTime wall() const override {
+    return WallTime(now_.time_since_epoch() + wall_offset_);
+  }
   void advance(std::chrono::nanoseconds step) { now_ += step; }
 
   // Somebody sets the wall clock.

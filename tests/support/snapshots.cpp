@@ -99,17 +99,12 @@ const std::vector<std::string>& hostile_names() {
       "--",
       ";--;",
       "_[k]",
-      "nbsp\xc2\xa0"
-      "5",
-      "ideographic\xe3\x80\x80"
-      "5",
+      "nbsp\302\2405",
+      "ideographic\343\200\2005",
       "arabic \xd9\xa3",
-      "line separator\xe2\x80\xa8"
-      "9",
-      "next line\xc2\x85"
-      "9",
-      "rtl\xe2\x80\xae"
-      "gnp",
+      "line separator\342\200\2509",
+      "next line\302\2059",
+      std::string("rtl\xe2\x80") + "\256gnp",  // in two, or compilers warn of it
       std::string("nul\0 4", 6),
       "\x1b[31mred",
       "std::vector<unsigned long, std::allocator<unsigned long> >::at(unsigned long) const",
@@ -156,8 +151,8 @@ Snapshot random_snapshot(std::uint32_t seed, std::size_t entries) {
   for (std::uint32_t i = 0; i < frames; ++i) {
     // Numbered from another offset in each snapshot, so the same frame has another id.
     const std::uint32_t n = (i + seed) % 40;
-    s.frames.push_back(
-        {"f" + std::to_string(n), "o" + std::to_string(n % 5), "b", n * 16, n % 2 == 1});
+    s.frames.push_back({"f" + std::to_string(n), "o" + std::to_string(n % 5), "b",
+                        std::uint64_t{n} * 16, n % 2 == 1});
   }
   const auto stack = [&] {
     std::vector<std::uint32_t> ids(below(5));

@@ -30,13 +30,9 @@ TEST(FoldedName, TakesAwayWhatBreaksALine) {
                {"ends ", "ends_"},
                {"line\nfeed 7", "line_feed_7"},
                {"\xff", "\xef\xbf\xbd"},
-               {"nbsp\xc2\xa0"
-                "5",
-                "nbsp_5"},
+               {"nbsp\302\2405", "nbsp_5"},
                {"arabic \xd9\xa3", "arabic_\xd9\xa3"},
-               {"rtl\xe2\x80\xae"
-                "gnp",
-                "rtl_gnp"},
+               {std::string("rtl\xe2\x80") + "\256gnp", "rtl_gnp"},
                {"", "[unknown]"},
                {"-", "_-"},
                {"--", "_--"},
