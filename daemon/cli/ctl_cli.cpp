@@ -33,6 +33,16 @@ void add_daemon_flags(CLI::App& command, CtlOptions& options) {
   command.add_flag("--json", options.json, "Print the answer of the daemon as it is");
 }
 
+void add_stalls(CLI::App& stalls, CtlOptions& options, bool& all) {
+  add_daemon_flags(stalls, options);
+  options.state = "in_progress";
+  auto* const state = stalls.add_option("--state", options.state, "in_progress or ended")
+                          ->type_name("STATE")
+                          ->check(CLI::IsMember({"in_progress", "ended"}))
+                          ->capture_default_str();
+  stalls.add_flag("--all", all, "Show those that are over as well")->excludes(state);
+}
+
 constexpr const char* kTopHelp =
     "Processes, or threads, by the time they wait. On a terminal it redraws until q is pressed\n"
     "(h explains keys and columns); elsewhere it prints once.";
@@ -100,14 +110,8 @@ Result<CtlOptions> parse_ctl_command_line(int argc, const char* const* argv) {
     add_daemon_flags(*status, options);
 
     auto* const stalls = app.add_subcommand("stalls", "Show the threads that are stuck");
-    add_daemon_flags(*stalls, options);
     bool all = false;
-    options.state = "in_progress";
-    auto* const state = stalls->add_option("--state", options.state, "in_progress or ended")
-                            ->type_name("STATE")
-                            ->check(CLI::IsMember({"in_progress", "ended"}))
-                            ->capture_default_str();
-    stalls->add_flag("--all", all, "Show those that are over as well")->excludes(state);
+    add_stalls(*stalls, options, all);
 
     auto* const top = app.add_subcommand("top", kTopHelp);
     std::string interval = "2s";
