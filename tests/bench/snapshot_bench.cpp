@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Size and cost of snapshots in their formats, and of adding up a day of them: the figures of
-// docs/decisions/0007-snapshot-files.md.
+// docs/decisions/0008-snapshot-files.md.
 #include <chrono>
 #include <cstdio>
 #include <ctime>
