@@ -53,6 +53,68 @@ static __always_inline void remember_taker(struct taker *taker, struct task_stru
 	copy_comm(taker->comm, other);
 }
 
+static __always_inline void add_kernel_time(__u64 ns)
+{
+	__u32 zero = 0;
+	__u64 *time = bpf_map_lookup_elem(&kernel_time, &zero);
+
+	if (time)
+		*time += ns;
+}
+
+/* A wait in the run queue of this CPU begins. */
+static __always_inline void mark_queued(struct thread *thread, __u32 cpu)
+{
+	__u32 zero = 0;
+	__u64 *time = bpf_map_lookup_percpu_elem(&kernel_time, &zero, cpu);
+
+	thread->queued_cpu = cpu;
+	thread->kernel_ns = time ? *time : 0;
+}
+
+/* Who had the CPU in a wait that is over. It is not known of every moment: `prev` had it last, and
+ * who preempted the thread had it first. The one that is no kernel thread is named, because kernel
+ * threads come and go in between; what they took in all is known, unless the thread was moved. */
+static __always_inline void blame(struct task_struct *task, struct thread *thread,
+				  struct task_struct *prev, __u64 ns)
+{
+	bool preempted = thread->kind == OFFCPUD_RUNQ_PREEMPTED,
+	     first = preempted && thread->taker.tid;
+	__u32 by = thread->taker.by, cpu = bpf_get_smp_processor_id();
+	__u64 kernel_ns = 0;
+
+	if (!preempted && thread->kind != OFFCPUD_RUNQ_WAKEUP)
+		return;
+	if (prev->pid && (!first || by == OFFCPUD_BY_KERNEL)) {
+		__u32 last = taker_of(task, prev);
+
+		if (!first || last != OFFCPUD_BY_KERNEL) {
+			by = last;
+			remember_taker(&thread->taker, prev, by);
+		}
+	} else if (!first) {
+		return; /* nobody: the CPU was idle */
+	}
+	if (cpu == thread->queued_cpu) {
+		__u32 zero = 0;
+		__u64 *time = bpf_map_lookup_elem(&kernel_time, &zero);
+
+		kernel_ns = time ? *time - thread->kernel_ns : 0;
+		if (kernel_ns > ns)
+			kernel_ns = ns; /* one was running already when the wait began */
+		if (by == OFFCPUD_BY_KERNEL)
+			by = OFFCPUD_BY_OTHER_CGROUP; /* between its first and its last, others ran
+						       */
+	}
+	thread->kept_off_ns[OFFCPUD_BY_KERNEL] += kernel_ns;
+	if (by < OFFCPUD_TAKERS)
+		thread->kept_off_ns[by] += ns - kernel_ns;
+	if (ns > thread->longest_wait_ns) {
+		thread->longest_wait_ns = ns;
+		thread->longest_taker = thread->taker;
+	}
+}
+
 /* The idle task wakes nobody on its own account: it runs what interrupts left to do. */
 static __always_inline void remember_waker(struct task_struct *task, struct thread *thread)
 {

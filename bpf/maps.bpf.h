@@ -49,7 +49,10 @@ struct thread {
 
 	__u64 kept_off_ns[OFFCPUD_TAKERS];
 	__u64 longest_wait_ns; /* in a run queue */
-	struct taker taker;    /* in the last such wait */
+	__u64 kernel_ns;       /* kernel_time of `queued_cpu` when the wait began */
+	__u32 queued_cpu;
+	__u32 reserved;
+	struct taker taker; /* in the last such wait */
 	struct taker longest_taker;
 
 	/* Of the SEEDED states, written by the walk alone. */
@@ -105,6 +108,14 @@ struct {
 	__type(key, __u32);
 	__type(value, __u32);
 } spare_subject SEC(".maps");
+
+/* Time that kernel threads have run on each CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} kernel_time SEC(".maps");
 
 /* Resized before load: max_processes + 1. */
 struct {

@@ -60,6 +60,8 @@ static __always_inline void leave_cpu(struct task_struct *task, struct task_stru
 	subject = subject_of(task, thread);
 	if (thread->state == THREAD_RUNNING) {
 		charge_running(subject, thread, thread->since_ns, now);
+		if (task->flags & PF_KTHREAD)
+			add_kernel_time(now - thread->since_ns);
 	} else if (thread->state == THREAD_SEEDED_RUNNING) {
 		thread->born_ns = thread->seeded_ns;
 		charge_running(subject, thread, thread->seeded_ns, now);
@@ -73,31 +75,12 @@ static __always_inline void leave_cpu(struct task_struct *task, struct task_stru
 		begin(thread, THREAD_DEAD, now);
 	} else if (stays_runnable(task, preempt, state)) {
 		queue_again(task, next, subject, thread);
+		mark_queued(thread, bpf_get_smp_processor_id());
 		begin(thread, THREAD_RUNNABLE, now);
 	} else {
 		thread->kind = reason_of(task, thread, state);
 		thread->idle = is_idle_wait(task, state);
 		begin(thread, THREAD_BLOCKED, now);
-	}
-}
-
-/* A wait in a run queue is over, and `prev` had the CPU until now. */
-static __always_inline void blame(struct task_struct *task, struct thread *thread,
-				  struct task_struct *prev, __u64 ns)
-{
-	__u32 by = thread->taker.by;
-
-	if (thread->kind == OFFCPUD_RUNQ_WAKEUP && prev->pid) {
-		by = taker_of(task, prev);
-		remember_taker(&thread->taker, prev, by);
-	} else if (thread->kind != OFFCPUD_RUNQ_PREEMPTED || !thread->taker.tid) {
-		return;
-	}
-	if (by < OFFCPUD_TAKERS)
-		thread->kept_off_ns[by] += ns;
-	if (ns > thread->longest_wait_ns) {
-		thread->longest_wait_ns = ns;
-		thread->longest_taker = thread->taker;
 	}
 }
 

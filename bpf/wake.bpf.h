@@ -88,6 +88,7 @@ static __always_inline int wake(struct task_struct *task, bool first)
 	if (thread->state == THREAD_BLOCKED || thread->state == THREAD_SEEDED_WAITING)
 		end_block(task, thread, now);
 	thread->kind = OFFCPUD_RUNQ_WAKEUP;
+	mark_queued(thread, task->thread_info.cpu);
 	begin(thread, THREAD_RUNNABLE, now);
 	return 0;
 }

@@ -37,7 +37,7 @@ constexpr const char* kHelp[] = {
     "threads at any time. ACT% is the run queue and all reasons but those in which idle",
     "services wait (poll, sleep, child, condvar). P50, P99 and MAX are of such waits that",
     "ended in the interval; OLDEST is one that still lasts. CPU with * is a thread that may",
-    "run on this CPU only; BYSAME%, BYOTHER% and BYKERN% say who ran there meanwhile.",
+    "run on this CPU only; BYSAME%, BYOTHER% and BYKERN% say who had it: docs/http.md.",
     "",
     "Any key goes back.",
 };

@@ -15,6 +15,7 @@ struct BlockId {
   std::uint32_t tid = 0;
   std::uint64_t since_ns = 0;
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): what clang-tidy 14 makes of the comparison
   friend auto operator<=>(const BlockId&, const BlockId&) = default;
 };
 

@@ -18,7 +18,8 @@ TREE = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("OFFCPUD_BUILD", TREE / "build-test" / "plain"))  # as tests/run
 WORKLOADS = BUILD / "tests" / "workloads" / "bin"
 SUITE = BUILD / "tests" / "integration" / "suite_daemon.json"  # written by `suite_daemon start`
-SETTINGS = {"min_pass_interval": "10ms"}  # a scrape sees what happened up to then
+# A scrape sees what happened up to then; series of cgroups that are gone leave room for new ones.
+SETTINGS = {"min_pass_interval": "10ms", "max_series": "100000"}
 BLOCKED = "offcpud_blocked_seconds"
 RUNQUEUE = "offcpud_runqueue_wait_seconds"
 LOST = "offcpud_lost_events_total"

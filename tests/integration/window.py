@@ -158,7 +158,7 @@ class Window:
             return {}
         init = self.after.init_switches - self.before.init_switches
         all_switches = self.after.host_switches - self.before.host_switches
-        bound = 2 * init + math.ceil(GUARDED_SHARE * all_switches)
+        bound = 2 * init + math.ceil(GUARDED_SHARE * all_switches) + 4  # at the edges of the window
         return {"missed_switch": bound, "missed_wakeup": bound}
 
     def slack(self):
