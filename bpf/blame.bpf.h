@@ -62,7 +62,7 @@ static __always_inline void add_kernel_time(__u64 ns)
 		*time += ns;
 }
 
-/* A wait in the run queue of this CPU begins. */
+/* A wait in the run queue of a CPU begins. */
 static __always_inline void mark_queued(struct thread *thread, __u32 cpu)
 {
 	__u32 zero = 0;

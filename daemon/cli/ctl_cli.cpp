@@ -2,6 +2,7 @@
 #include "cli/ctl_cli.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
 
 #include "cli/config_flags.h"
@@ -33,14 +34,33 @@ void add_daemon_flags(CLI::App& command, CtlOptions& options) {
   command.add_flag("--json", options.json, "Print the answer of the daemon as it is");
 }
 
+// An option whose value the daemon is asked with; `label` as in "TEXT".
+CLI::Option* add_parameter(CLI::App& command, CtlOptions& options, const std::string& name,
+                           const std::string& label, const std::string& what) {
+  const auto add = [&options, name](const std::string& value) {
+    options.query.emplace_back(name, value);
+  };
+  return command.add_option_function<std::string>("--" + name, add, what)->type_name(label);
+}
+
 void add_stalls(CLI::App& stalls, CtlOptions& options, bool& all) {
   add_daemon_flags(stalls, options);
-  options.state = "in_progress";
-  auto* const state = stalls.add_option("--state", options.state, "in_progress or ended")
-                          ->type_name("STATE")
-                          ->check(CLI::IsMember({"in_progress", "ended"}))
-                          ->capture_default_str();
+  auto* const state =
+      add_parameter(stalls, options, "state", "STATE", "in_progress (the default) or ended")
+          ->check(CLI::IsMember({"in_progress", "ended"}));
   stalls.add_flag("--all", all, "Show those that are over as well")->excludes(state);
+  add_parameter(stalls, options, "cgroup", "PATH", "Only this cgroup and those below it");
+  add_parameter(stalls, options, "comm", "NAME", "Only this thread or process");
+  add_parameter(stalls, options, "reason", "REASON", "Only this reason: lock, disk, ...");
+  add_parameter(stalls, options, "limit", "N", "No more than this many");
+}
+
+void finish_stalls(CtlOptions& options, bool all) {
+  options.command = CtlCommand::ShowStalls;
+  const auto is_state = [](const auto& parameter) { return parameter.first == "state"; };
+  if (!all && std::ranges::none_of(options.query, is_state)) {
+    options.query.emplace_back("state", "in_progress");
+  }
 }
 
 constexpr const char* kTopHelp =
@@ -130,8 +150,7 @@ Result<CtlOptions> parse_ctl_command_line(int argc, const char* const* argv) {
       return options;
     }
     if (*stalls) {
-      options.command = CtlCommand::ShowStalls;
-      if (all) options.state.clear();
+      finish_stalls(options, all);
       TRY(options.server, server_address(options.server_text));
       return options;
     }

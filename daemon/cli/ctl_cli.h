@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "config/config_loader.h"
 #include "config/listen_address.h"
+#include "ctl/query_path.h"
 #include "ctl/top_request.h"
 
 namespace offcpud {
@@ -17,10 +18,10 @@ struct CtlOptions {
   CtlCommand command = CtlCommand::PrintText;
   ListenAddress server;  // of those that ask the daemon
   std::string server_text;
-  bool json = false;  // of those that ask the daemon
-  std::string state;  // of ShowStalls: in_progress or ended; empty: both
-  TopRequest top;     // of ShowTop
-  bool once = false;  // of ShowTop; with json always
+  bool json = false;      // of those that ask the daemon
+  QueryParameters query;  // of ShowStalls
+  TopRequest top;         // of ShowTop
+  bool once = false;      // of ShowTop; with json always
   std::chrono::milliseconds interval{2'000};
   ConfigSources sources;  // of CheckConfig
   std::string text;       // of PrintText

@@ -11,6 +11,7 @@
 #include "cli/ctl_cli.h"
 #include "config/config_reference.h"
 #include "ctl/http_get.h"
+#include "ctl/query_path.h"
 #include "ctl/stalls_text.h"
 #include "ctl/status_text.h"
 #include "ctl/top_program.h"
@@ -27,10 +28,6 @@ Result<std::string> show(const CtlOptions& options, const std::string& path,
   if (!text) return std::move(text).error().with(options.server_text);
   if (!options.json) return text;
   return answer.body.ends_with('\n') ? answer.body : answer.body + "\n";
-}
-
-std::string stalls_path(const CtlOptions& options) {
-  return "/api/v1/stalls" + (options.state.empty() ? "" : "?state=" + options.state);
 }
 
 // On a terminal until the user quits; then there is nothing left to print.
@@ -55,7 +52,7 @@ Result<std::string> run(int argc, const char* const* argv) {
     case CtlCommand::ShowStatus:
       return show(options, "/api/v1/status", status_text);
     case CtlCommand::ShowStalls:
-      return show(options, stalls_path(options), stalls_text);
+      return show(options, query_path("/api/v1/stalls", options.query), stalls_text);
     case CtlCommand::ShowTop:
       return show_top(options);
     case CtlCommand::CheckConfig:

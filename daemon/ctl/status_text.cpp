@@ -17,9 +17,13 @@ using Json = nlohmann::ordered_json;  // keeps the order the daemon chose
 constexpr std::size_t kDeepest = 16;
 constexpr std::size_t kIndent = 2;
 
-// Parses without exceptions; a discarded value if the text is not JSON.
+// Parses without exceptions; a discarded value if the text is not JSON. What is nested deeper than
+// is ever shown is left out: copies of it would take stack without a bound.
 Json parsed(const std::string& json) {
-  return Json::parse(json, nullptr, false);
+  const auto keep = [](int depth, Json::parse_event_t /*event*/, Json& /*value*/) {
+    return static_cast<std::size_t>(depth) < kDeepest + 4;
+  };
+  return Json::parse(json, keep, false);
 }
 
 // Three digits, and all of those before the point.

@@ -1,38 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/top_request.h"
 
-#include <string_view>
+#include "ctl/query_path.h"
 
 namespace offcpud {
-namespace {
-
-bool is_unreserved(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-         c == '.' || c == '_' || c == '~';
-}
-
-// RFC 3986, section 2.1.
-std::string percent_encoded(std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (is_unreserved(c)) {
-      out += c;
-    } else {
-      out.append(1, '%').append(1, kDigits[byte >> 4]).append(1, kDigits[byte & 0xf]);
-    }
-  }
-  return out;
-}
-
-}  // namespace
 
 std::string TopRequest::path() const {
-  std::string path = "/api/v1/top";
-  const auto add = [&](std::string_view name, std::string_view value) {
-    path.append(path.find('?') == std::string::npos ? "?" : "&").append(name).append("=");
-    path.append(percent_encoded(value));
+  QueryParameters parameters;
+  const auto add = [&](const char* name, std::string value) {
+    parameters.emplace_back(name, std::move(value));
   };
   if (threads) add("threads", "true");
   if (pinned && threads) add("pinned", "true");
@@ -42,7 +18,7 @@ std::string TopRequest::path() const {
   if (!sort.empty()) add("sort", sort);
   if (reverse) add("reverse", "true");
   if (limit) add("limit", std::to_string(*limit));
-  return path;
+  return query_path("/api/v1/top", parameters);
 }
 
 }  // namespace offcpud

@@ -76,6 +76,13 @@ std::string waits_line(const TopAnswer& answer) {
   return line + ")";
 }
 
+std::string matching_text(const TopAnswer& answer) {
+  const bool one = answer.matching == 1;
+  const char* const what = answer.of_threads ? (one ? " thread matches" : " threads match")
+                                             : (one ? " process matches" : " processes match");
+  return std::to_string(answer.matching) + what;
+}
+
 std::string host_line(const TopAnswer& answer, const std::string& server) {
   std::string line = "offcpud at " + server;
   // "2026-11-20T12:19:40.250Z": the time of day says enough.
@@ -83,9 +90,8 @@ std::string host_line(const TopAnswer& answer, const std::string& server) {
   if (answer.interval) line += ", over " + duration_text(*answer.interval);
   line += ": " + std::to_string(answer.processes) + " processes, " +
           std::to_string(answer.totals.threads) + " threads";
-  const char* const what = answer.of_threads ? " threads" : " processes";
   const std::uint64_t all = answer.of_threads ? answer.totals.threads : answer.processes;
-  if (answer.matching != all) line += "; " + std::to_string(answer.matching) + what + " match";
+  if (answer.matching != all) line += "; " + matching_text(answer);
   return terminal_text(line);
 }
 

@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "export/metric_catalog.h"
 #include "export/series_writer.h"
+#include "histogram/hist_kind.h"
 #include "pipeline/view.h"
 
 namespace offcpud {
@@ -25,6 +27,16 @@ struct SubjectRow {
   std::span<const std::string> over;  // the label of each of View::stall_bounds
   bool tells_wakers = true;
 };
+
+inline constexpr std::size_t kRunqueueKinds = OFFCPUD_HIST_KINDS - OFFCPUD_BLOCKED_KINDS;
+
+// The histogram of a kind, by `label`; nothing while there is no episode.
+template <typename Histograms>
+void append_kind(SeriesWriter& out, const Histograms& histograms, std::string_view label,
+                 std::size_t kind) {
+  const auto& histogram = histograms[kind];
+  if (histogram && !histogram->empty()) out.histogram({label, kHistKindNames[kind]}, *histogram);
+}
 
 // In the order of the catalogue.
 std::span<const RowFamily<SubjectRow>> subject_families();

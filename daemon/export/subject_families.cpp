@@ -10,20 +10,12 @@
 namespace offcpud {
 namespace {
 
-constexpr std::size_t kRunqueueKinds = OFFCPUD_HIST_KINDS - OFFCPUD_BLOCKED_KINDS;
-
-void append_kind(SeriesWriter& out, const SubjectSeries& series, std::string_view label,
-                 std::size_t kind) {
-  const auto& histogram = series.histograms[kind];
-  if (histogram && !histogram->empty()) out.histogram({label, kHistKindNames[kind]}, *histogram);
-}
-
 void append_blocked(SeriesWriter& out, const SubjectRow& row, std::size_t kind) {
-  append_kind(out, row.series, "reason", kind);
+  append_kind(out, row.series.histograms, "reason", kind);
 }
 
 void append_runqueue_wait(SeriesWriter& out, const SubjectRow& row, std::size_t cause) {
-  append_kind(out, row.series, "cause", OFFCPUD_BLOCKED_KINDS + cause);
+  append_kind(out, row.series.histograms, "cause", OFFCPUD_BLOCKED_KINDS + cause);
 }
 
 void append_running(SeriesWriter& out, const SubjectRow& row, std::size_t /*step*/) {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
-#include <cstring>
 #include <map>
 #include <string>
 
-#include "base/text.h"
 #include "export/top_rows.h"
 #include "histogram/hist_kind.h"
 #include "pipeline/thread_interval.h"
@@ -23,14 +21,9 @@ struct ThreadRow {
   std::uint64_t kept_off_ns = 0;
 };
 
-template <std::size_t Size>
-std::string text_of(const char (&name)[Size]) {
-  return to_valid_utf8({name, ::strnlen(name, Size)});
-}
-
 ThreadRow row_of(const offcpud_thread* before, const offcpud_thread& now, const ProcessRow* process,
                  std::uint64_t begin_ns) {
-  ThreadRow row{.record = &now, .process = process, .comm = text_of(now.comm)};
+  ThreadRow row{.record = &now, .process = process, .comm = comm_text(now.comm)};
   if (begin_ns == 0) return row;  // there is no interval yet
   row.interval = thread_interval(before, now, begin_ns);
   for (std::size_t kind = 0; kind < OFFCPUD_HIST_KINDS; ++kind) {
@@ -58,10 +51,9 @@ TopJson state_age_json(const offcpud_thread& record) {
   return unknown ? TopJson(nullptr) : TopJson(in_seconds(age_ns(record)));
 }
 
-template <std::size_t Size>
-TopJson taker_json(std::uint32_t tid, const char (&comm)[Size]) {
+TopJson taker_json(std::uint32_t tid, const char (&comm)[OFFCPUD_COMM]) {
   if (tid == 0) return nullptr;
-  return {{"tid", tid}, {"comm", text_of(comm)}};
+  return {{"tid", tid}, {"comm", comm_text(comm)}};
 }
 
 TopJson longest_wait_json(const offcpud_thread& record) {

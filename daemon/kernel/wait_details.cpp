@@ -12,9 +12,9 @@
 #include <cerrno>
 #include <map>
 
-#include "base/text.h"
 #include "kernel/wait_text.h"
 #include "offcpud.skel.h"
+#include "pipeline/thread_record.h"
 
 namespace offcpud {
 namespace {
@@ -35,17 +35,6 @@ Result<std::string> read_iterator(const Link& link) {
       return Error::from_errno(errno, "look at waiting threads");
     }
   }
-}
-
-const offcpud_thread* find(const ThreadWalk& walk, std::uint32_t tid) {
-  const auto found = std::lower_bound(
-      walk.threads.begin(), walk.threads.end(), tid,
-      [](const offcpud_thread& thread, std::uint32_t wanted) { return thread.tid < wanted; });
-  return found != walk.threads.end() && found->tid == tid ? &*found : nullptr;
-}
-
-std::string comm_of(const offcpud_thread& thread) {
-  return to_valid_utf8({thread.comm, ::strnlen(thread.comm, sizeof(thread.comm))});
 }
 
 }  // namespace
@@ -81,7 +70,7 @@ Result<std::vector<WaitReport>> WaitDetails::look_up(const ThreadWalk& walk,
   std::vector<WaitReport> reports;
   const MonotonicTime until = std::chrono::steady_clock::now() + kLongest;
   for (auto& [block, detail] : details) {
-    const offcpud_thread* thread = find(walk, block.tid);
+    const offcpud_thread* thread = find_thread(walk, block.tid);
     if (!thread) continue;
     if (!reports.empty() && std::chrono::steady_clock::now() > until) break;
     if (detail.syscall == __NR_futex && !detail.compat && !detail.arguments.empty()) {
@@ -122,8 +111,8 @@ void WaitDetails::find_owner(const ThreadWalk& walk, const offcpud_thread& threa
     }
   }
   if (!detail.owner_tid) return;
-  if (const offcpud_thread* owner = find(walk, *detail.owner_tid)) {
-    detail.owner_comm = comm_of(*owner);
+  if (const offcpud_thread* owner = find_thread(walk, *detail.owner_tid)) {
+    detail.owner_comm = comm_text(owner->comm);
   }
 }
 

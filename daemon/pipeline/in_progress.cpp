@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "histogram/hist_kind.h"
+#include "pipeline/thread_record.h"
 
 namespace offcpud {
 namespace {
@@ -18,7 +19,7 @@ void add_blocked(WaitsInProgress& waits, const offcpud_thread& thread,
   ++blocks.threads;
   // A kernel thread without work is as old as the host: no age of it means anything.
   if (thread.flags & OFFCPUD_THREAD_IDLE) return;
-  const std::uint64_t age = age_of(thread);
+  const std::uint64_t age = age_ns(thread);
   blocks.oldest_ns = std::max(blocks.oldest_ns, age);
   for (std::size_t i = 0; i < stall_bounds.size(); ++i) {
     const std::chrono::nanoseconds bound = stall_bounds[i];
@@ -34,12 +35,6 @@ bool is_followed(const offcpud_thread& thread) {
 }
 
 }  // namespace
-
-std::uint64_t age_of(const offcpud_thread& thread) {
-  if ((thread.flags & OFFCPUD_THREAD_UNKNOWN) || thread.since_ns == 0) return 0;
-  // The clocks of two CPUs may disagree by a little.
-  return thread.now_ns > thread.since_ns ? thread.now_ns - thread.since_ns : 0;
-}
 
 void add_waits(WaitsInProgress& into, const WaitsInProgress& more) {
   for (std::size_t kind = 0; kind < into.blocked.size(); ++kind) {
@@ -68,9 +63,9 @@ InProgressByPath waits_in_progress(const ThreadWalk& walk,
       add_blocked(cgroup->waits, thread, stall_bounds);
     } else if (thread.state == OFFCPUD_THREAD_RUNNABLE) {
       std::uint64_t& oldest = cgroup->waits.oldest_runnable_ns;
-      oldest = std::max(oldest, age_of(thread));
+      oldest = std::max(oldest, age_ns(thread));
     }
-    if (is_followed(thread)) cgroup->open.in_progress_ns += age_of(thread);
+    if (is_followed(thread)) cgroup->open.in_progress_ns += age_ns(thread);
     cgroup->open.unaccounted_ns += thread.unaccounted_ns;
   }
   return paths;

@@ -27,9 +27,6 @@ struct CgroupInProgress {
 };
 using InProgressByPath = std::map<std::string, CgroupInProgress, std::less<>>;
 
-// How long the thread has been in its state, in nanoseconds; 0 when that is not known.
-std::uint64_t age_of(const offcpud_thread& thread);
-
 // For the threads of two cgroups together: numbers add up, ages are those of the older. No ratio.
 void add_waits(WaitsInProgress& into, const WaitsInProgress& more);
 

@@ -2,21 +2,15 @@
 #include "pipeline/process_table.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string_view>
 #include <utility>
 
-#include "base/text.h"
 #include "histogram/hist_kind.h"
 
 namespace offcpud {
 namespace {
 
 constexpr double kNanosecond = 1e-9;
-
-std::string comm_of(const offcpud_thread& thread) {
-  return to_valid_utf8({thread.comm, ::strnlen(thread.comm, sizeof(thread.comm))});
-}
 
 }  // namespace
 
@@ -79,7 +73,7 @@ void ProcessTable::name(Process& process, const offcpud_thread& thread) {
   process.leader_known = process.leader_known || leader;
   process.row.pid = thread.local_tgid;
   process.row.start_ns = thread.process_start_ns;
-  process.row.comm = comm_of(thread);
+  process.row.comm = comm_text(thread.comm);
   process.row.kernel_thread = (thread.flags & OFFCPUD_THREAD_KERNEL) != 0;
   process.cgroup_id = thread.cgroup_id;
 }

@@ -2,11 +2,10 @@
 #include "pipeline/stall_log.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
-#include "base/text.h"
 #include "histogram/hist_kind.h"
+#include "pipeline/thread_record.h"
 
 namespace offcpud {
 namespace {
@@ -14,14 +13,6 @@ namespace {
 constexpr unsigned kPatience = 2;  // walks that do not show an open record
 // Beyond this many ends within two walks all are forgotten; a walk may then show one of them again.
 constexpr std::size_t kMaxClosed = 4 * StallLog::kMaxInProgress;
-
-std::string text_of(const char (&comm)[OFFCPUD_COMM]) {
-  return to_valid_utf8({comm, ::strnlen(comm, OFFCPUD_COMM)});
-}
-
-std::uint64_t age_of(const offcpud_thread& thread) {
-  return thread.now_ns > thread.since_ns ? thread.now_ns - thread.since_ns : 0;
-}
 
 bool may_be_stall(const StallFilter& filter, std::uint32_t kind, std::uint64_t age_ns) {
   return is_blocked_kind(kind) && (filter.kinds >> kind & 1U) != 0 && age_ns >= filter.min_ns;
@@ -73,7 +64,7 @@ void StallLog::follow_walk() {
       continue;
     }
     record->second.walks_without = 0;
-    record->second.stall.duration_ns = age_of(thread);
+    record->second.stall.duration_ns = age_ns(thread);
   }
   for (auto record = open_.begin(); record != open_.end();) {
     const auto next = std::next(record);
@@ -88,14 +79,14 @@ bool StallLog::is_stall(const BlockFacts& facts, std::uint64_t age_ns) const {
 }
 
 void StallLog::open_if_stalled(const offcpud_thread& thread) {
-  const std::uint64_t age = age_of(thread);
+  const std::uint64_t age = age_ns(thread);
   if ((thread.flags & (OFFCPUD_THREAD_IDLE | OFFCPUD_THREAD_UNKNOWN)) != 0) return;
   if (!may_be_stall(policy_.filter, thread.kind, age)) return;
   const StallId id{thread.tid, thread.since_ns};
   if (closed_.contains(id)) return;
 
   Stall stall;
-  stall.comm = text_of(thread.comm);
+  stall.comm = comm_text(thread.comm);
   stall.process_comm = comm_of(thread.tgid);
   stall.labels = labels_of_(thread.cgroup_id);
   const BlockFacts facts{stall.labels->cgroup, stall.comm, stall.process_comm, thread.kind};
@@ -150,7 +141,7 @@ void StallLog::apply_end(const offcpud_stall_end& end) {
 void StallLog::record_unseen(const offcpud_stall_end& end) {
   if (!may_be_stall(policy_.filter, end.kind, end.ended_ns - end.since_ns)) return;
   Stall stall;
-  stall.comm = text_of(end.comm);
+  stall.comm = comm_text(end.comm);
   stall.process_comm = comm_of(end.tgid);
   stall.labels = labels_of_(end.cgroup_id);
   const BlockFacts facts{stall.labels->cgroup, stall.comm, stall.process_comm, end.kind};
@@ -233,16 +224,12 @@ std::shared_ptr<const Stall> StallLog::snapshot(const Open& open) const {
 }
 
 const offcpud_thread* StallLog::find_thread(std::uint32_t tid) const {
-  if (!walk_ || tid == 0) return nullptr;
-  const auto found = std::lower_bound(
-      walk_->threads.begin(), walk_->threads.end(), tid,
-      [](const offcpud_thread& thread, std::uint32_t wanted) { return thread.tid < wanted; });
-  return found != walk_->threads.end() && found->tid == tid ? &*found : nullptr;
+  return walk_ ? offcpud::find_thread(*walk_, tid) : nullptr;
 }
 
 std::string StallLog::comm_of(std::uint32_t tid) const {
   const offcpud_thread* const thread = find_thread(tid);
-  return thread != nullptr ? text_of(thread->comm) : std::string();
+  return thread != nullptr ? comm_text(thread->comm) : std::string();
 }
 
 // Of a thread that no walk has met. 0: not known.

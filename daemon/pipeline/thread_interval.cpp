@@ -84,11 +84,6 @@ bool is_waiting(const offcpud_thread& thread) {
          thread.kind < OFFCPUD_HIST_KINDS;
 }
 
-std::uint64_t age_ns(const offcpud_thread& thread) {
-  if ((thread.flags & OFFCPUD_THREAD_UNKNOWN) != 0 || thread.since_ns == 0) return 0;
-  return less(thread.now_ns, thread.since_ns);
-}
-
 std::uint64_t countable_wait_ns(const offcpud_thread& thread) {
   constexpr auto kUncounted = OFFCPUD_THREAD_ESTIMATED | OFFCPUD_THREAD_UNKNOWN;
   return is_waiting(thread) && (thread.flags & kUncounted) == 0 ? age_ns(thread) : 0;

@@ -7,6 +7,7 @@
 
 #include "offcpud.h"
 #include "pipeline/sample_source.h"
+#include "pipeline/thread_record.h"
 
 namespace offcpud {
 
@@ -67,9 +68,6 @@ bool is_waiting(const offcpud_thread& thread);  // runnable or blocked
 inline bool is_idle(const offcpud_thread& thread) {
   return (thread.flags & OFFCPUD_THREAD_IDLE) != 0;
 }
-
-// How long the state that a record shows has lasted; 0 where its beginning is not known.
-std::uint64_t age_ns(const offcpud_thread& thread);
 
 // The age of the wait that a record of a walk shows, if its whole length will be counted when it
 // ends; else 0. A wait whose beginning the programs did not see is not counted.

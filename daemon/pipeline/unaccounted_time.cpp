@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "pipeline/thread_record.h"
+
 namespace offcpud {
 namespace {
 
@@ -29,7 +31,7 @@ bool is_followed(const offcpud_thread& before, const offcpud_thread& now) {
 
 // Including the time on the CPU that is still in progress.
 std::uint64_t running_time(const offcpud_thread& thread) {
-  return thread.running_ns + (thread.state == OFFCPUD_THREAD_RUNNING ? age_of(thread) : 0);
+  return thread.running_ns + (thread.state == OFFCPUD_THREAD_RUNNING ? age_ns(thread) : 0);
 }
 
 }  // namespace

@@ -38,9 +38,16 @@ TEST(CtlCommandLine, StallsAreThoseInProgressUnlessSaidOtherwise) {
   ASSERT_TRUE(options) << options.error().message();
   EXPECT_EQ(options->command, CtlCommand::ShowStalls);
   EXPECT_EQ(options->server, (ListenAddress{"127.0.0.1", 19435, ""}));
-  EXPECT_EQ(options->state, "in_progress");
-  EXPECT_EQ(parse({"stalls", "--all"})->state, "");
-  EXPECT_EQ(parse({"stalls", "--state", "ended"})->state, "ended");
+  EXPECT_EQ(options->query, (QueryParameters{{"state", "in_progress"}}));
+  EXPECT_EQ(parse({"stalls", "--all"})->query, QueryParameters{});
+  EXPECT_EQ(parse({"stalls", "--state", "ended"})->query, (QueryParameters{{"state", "ended"}}));
+  EXPECT_EQ(parse({"stalls", "--comm", "a b", "--reason", "lock", "--cgroup", "/x", "--limit", "3"})
+                ->query,
+            (QueryParameters{{"cgroup", "/x"},
+                             {"comm", "a b"},
+                             {"reason", "lock"},
+                             {"limit", "3"},
+                             {"state", "in_progress"}}));
   EXPECT_TRUE(parse({"stalls", "--json", "--server", "unix:/x"})->json);
 }
 

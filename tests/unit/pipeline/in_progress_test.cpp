@@ -6,6 +6,7 @@
 #include <array>
 #include <set>
 
+#include "pipeline/thread_record.h"
 #include "support/thread_record.h"
 
 namespace offcpud {
@@ -104,7 +105,7 @@ TEST(InProgress, AnEndedThreadCountsNowhere) {
 TEST(InProgress, AThreadWhoseClockIsBehindHasNoAge) {
   offcpud_thread thread = blocked_thread(7, OFFCPUD_BLOCKED_DISK, 0);
   thread.since_ns = thread.now_ns + 50;
-  EXPECT_EQ(age_of(thread), 0U);
+  EXPECT_EQ(age_ns(thread), 0U);
   EXPECT_EQ(waits_of({thread}).blocked[OFFCPUD_BLOCKED_DISK].stalled[0], 0U);
 }
 

@@ -113,7 +113,8 @@ TEST_F(StallLogTest, ABlockBecomesAStallAtItsThreshold) {
   clock_.advance(1ns);
   walk({blocked(110, 10s)});
   ASSERT_EQ(stalls().size(), 1U);
-  const Stall& stall = *stalls()[0];
+  const std::shared_ptr<const Stall> found = stalls()[0];
+  const Stall& stall = *found;
   EXPECT_EQ(stall.tid, 110U);
   EXPECT_EQ(stall.local_tgid, 100U);
   EXPECT_EQ(stall.comm, "worker");
@@ -171,7 +172,8 @@ TEST_F(StallLogTest, ItsEndIsThatOfTheEvent) {
   clock_.advance(5s);
   pass({end_of(thread, woken)});
   ASSERT_EQ(stalls().size(), 1U);
-  const Stall& stall = *stalls()[0];
+  const std::shared_ptr<const Stall> found = stalls()[0];
+  const Stall& stall = *found;
   EXPECT_TRUE(stall.ended);
   EXPECT_EQ(stall.duration_ns, 21'500'000'000U);
   EXPECT_EQ(stall.ended_at, clock_.wall() - 3500ms);
@@ -234,7 +236,8 @@ TEST_F(StallLogTest, ABlockBetweenTwoWalksIsRecordedWhenItIsOver) {
   const offcpud_thread thread = blocked(110, 15s);
   pass({end_of(thread, clock_.now()), end_of(blocked(111, 9s), clock_.now())});
   ASSERT_EQ(stalls().size(), 1U);
-  const Stall& stall = *stalls()[0];
+  const std::shared_ptr<const Stall> found = stalls()[0];
+  const Stall& stall = *found;
   EXPECT_TRUE(stall.ended);
   EXPECT_EQ(stall.tid, 110U);
   EXPECT_EQ(stall.local_tid, 110U);
@@ -266,7 +269,7 @@ TEST_F(StallLogTest, AnUnknownLocalIdIsZero) {
 }
 
 TEST_F(StallLogTest, ABlockOlderThanTheDaemonSaysSo) {
-  offcpud_thread thread = blocked(110, 1h);
+  offcpud_thread thread = blocked(110, 30min);
   thread.flags = OFFCPUD_THREAD_ESTIMATED;
   walk({thread});
   ASSERT_EQ(stalls().size(), 1U);
