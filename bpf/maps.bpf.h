@@ -34,12 +34,14 @@ struct thread {
 	__u32 kind;	     /* enum offcpud_hist_kind of the wait, when RUNNABLE or BLOCKED */
 	__u32 syscall_class; /* of the last blocking system call, for restart_syscall */
 	__u32 idle;	     /* BLOCKED: a kernel thread that waits for work */
+	__u32 task_state;    /* TASK_* when it left the CPU */
+	__u32 chosen;	     /* the block that ended last is sampled: its stacks are to be taken */
+	__u64 credited_ns;   /* BLOCKED: up to when a walk has credited it; 0: not at all */
 
 	/* Of the last sched_waking, which runs under the task's pi_lock. */
 	__u64 woken_ns;
 	__u32 waker;	 /* enum offcpud_waker + 1; 0 once the block that it ended is booked */
 	__u32 waker_tid; /* 0: an interrupt */
-	__u32 chosen;	 /* the block that it ended is sampled: its stacks are to be taken */
 
 	/* What has ended since born_ns: the sums add up to since_ns - born_ns, or time is missing.
 	 */

@@ -14,9 +14,10 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "blocked.bpf.h"
 #include "cgroup_events.bpf.h"
 #include "describe.bpf.h"
-#include "sample.bpf.h"
+#include "kernel_names.bpf.h"
 #include "switch.bpf.h"
 #include "wake.bpf.h"
 #include "walk.bpf.h"
@@ -60,6 +61,18 @@ int BPF_PROG(on_sched_waking, struct task_struct *task)
  */
 SEC("tp_btf/sched_exit_tp")
 int BPF_PROG(on_sched_exit)
+{
+	__u32 zero = 0, *wanted = bpf_map_lookup_elem(&stack_wanted, &zero);
+
+	if (!wanted || !*wanted)
+		return 0;
+	*wanted = 0;
+	return take_stacks(ctx);
+}
+
+/* The same where there is no such tracepoint: where the thread returns from the scheduler. */
+SEC("fexit/schedule")
+int BPF_PROG(on_schedule_return)
 {
 	__u32 zero = 0, *wanted = bpf_map_lookup_elem(&stack_wanted, &zero);
 

@@ -5,53 +5,13 @@
 
 #include "blame.bpf.h"
 #include "maps.bpf.h"
-#include "sample.h"
+#include "reason.bpf.h"
+#include "sample_maps.bpf.h"
+#include "tid.bpf.h"
+#include "unwind.bpf.h"
 
-#define WAKER_FRAMES 32
-
-/* A chosen block from its wakeup until the thread runs and adds its own stacks. */
-struct chosen {
-	struct offcpud_sample sample;
-	__u64 waker_stack[OFFCPUD_WAKER_FRAMES];
-};
-
-/* By tid. Pre-allocated, because an insertion happens under the task's pi_lock. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 4096);
-	__type(key, __u32);
-	__type(value, struct chosen);
-} chosen_blocks SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct chosen);
-} choosing SEC(".maps");
-
-/* Whether the thread that this CPU has switched to has a chosen block. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} stack_wanted SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4 * 1024 * 1024);
-} samples SEC(".maps");
-
-/* Blocks of these kinds (bits) and lengths are sampled. */
-__u32 sample_kinds = 0;
-__u64 sample_min_ns = 0;
-__u64 sample_max_ns = 0;
-/* A block of length d is kept with the probability min(1, d / interval) and stands for
- * max(d, interval), so every sum over samples is unbiased whatever the lengths. */
-__u64 sample_interval_ns = 0;
-/* Time that chosen blocks stand for whose sample could not be taken. */
-__u64 samples_lost_ns = 0;
+/* thread->credited_ns of a block that has ended: no walk credits it any more. */
+#define CREDIT_CLOSED (~0ULL)
 
 /* 0: not chosen. */
 static __always_inline __u64 weight_of(__u64 ns)
@@ -67,43 +27,110 @@ static __always_inline __u64 weight_of(__u64 ns)
 	return (__u64)bpf_get_prandom_u32() * (interval >> 16) < ns << 16 ? interval : 0;
 }
 
-static __always_inline void lose_sample(__u64 weight_ns)
+static __always_inline int lose_sample(__u64 weight_ns)
 {
 	__sync_fetch_and_add(&samples_lost_ns, weight_ns);
-	lose(OFFCPUD_LOSS_SAMPLE);
+	return lose(OFFCPUD_LOSS_SAMPLE);
+}
+
+static __always_inline __u32 frames_of(long bytes)
+{
+	return bytes > 0 ? (__u64)bytes >> 3 : 0;
+}
+
+static __always_inline void describe_waiter(struct offcpud_sample *sample, struct task_struct *task,
+					    struct thread *thread)
+{
+	__u32 level = reader_level;
+
+	sample->cgroup_id = task->cgroups->dfl_cgrp->kn->id;
+	sample->process_start_ns = task->group_leader->start_boottime;
+	sample->tid = task->pid;
+	sample->tgid = task->tgid;
+	sample->local_tgid = level ? tid_in(task->group_leader->thread_pid, level) : task->tgid;
+	sample->flags = is_kernel_thread(task) ? OFFCPUD_SAMPLE_KERNEL_THREAD : 0;
+	sample->task_state = thread->task_state;
+	copy_comm(sample->comm, task);
+	copy_comm(sample->process_comm, task->group_leader);
+}
+
+/* Appends the user stack of the current thread, `most` frames of it; how many it were. */
+static __always_inline __u32 append_user_stack(__u64 *at, __u32 frames, __u32 most, __u32 *end)
+{
+	struct offcpud_unwind_stack *stack = unwind_user();
+	__u32 count;
+
+	if (!stack) {
+		*end = OFFCPUD_UNWIND_END_READ;
+		return 0;
+	}
+	count = stack->frames < most ? stack->frames : most;
+	*end = stack->end;
+	if (bpf_probe_read_kernel(at + (frames & 255), (count & most) * sizeof(__u64),
+				  stack->addresses))
+		count = 0;
+	unwind_release();
+	return count;
+}
+
+static __always_inline void describe_waker(void *ctx, struct chosen *chosen, struct thread *thread)
+{
+	struct offcpud_sample *sample = &chosen->sample;
+	__u32 frames, end;
+
+	sample->waker = thread->waker ? thread->waker - 1 : OFFCPUD_WAKERS;
+	sample->waker_tid = thread->waker_tid;
+	sample->waker_tgid = 0;
+	sample->waker_user_frames = 0;
+	frames = frames_of(
+		bpf_get_stack(ctx, chosen->waker, OFFCPUD_WAKER_FRAMES * sizeof(__u64), 0));
+	sample->waker_kernel_frames = frames;
+	if (!thread->waker_tid) {
+		sample->waker_comm[0] = 0;
+		return;
+	}
+	sample->waker_tgid = bpf_get_current_pid_tgid() >> 32;
+	copy_comm(sample->waker_comm, bpf_get_current_task_btf());
+	sample->waker_user_frames =
+		append_user_stack(chosen->waker, frames & 63, OFFCPUD_WAKER_FRAMES, &end);
 }
 
 static __noinline int keep_block(void *ctx, struct task_struct *task, struct thread *thread,
-				 __u64 weight_ns)
+				 __u64 ns, __u64 weight_ns)
 {
 	__u32 zero = 0, tid;
 	struct chosen *chosen = bpf_map_lookup_elem(&choosing, &zero);
 	struct offcpud_sample *sample;
-	long bytes;
 
 	if (!chosen || !task || !thread)
 		return 0;
 	sample = &chosen->sample;
-	sample->ns = thread->woken_ns - thread->since_ns;
+	sample->ns = ns;
 	sample->weight_ns = weight_ns;
+	sample->since_ns = thread->since_ns;
 	sample->ended_ns = thread->woken_ns;
-	sample->cgroup_id = task->cgroups->dfl_cgrp->kn->id;
-	sample->process_start_ns = task->group_leader->start_boottime;
-	sample->tid = tid = task->pid;
-	sample->tgid = task->tgid;
 	sample->kind = thread->kind;
-	sample->waker = thread->waker;
-	sample->waker_tid = thread->waker_tid;
-	copy_comm(sample->comm, task);
-	copy_comm(sample->waker_comm, bpf_get_current_task_btf());
-	bytes = bpf_get_stack(ctx, chosen->waker_stack, sizeof(chosen->waker_stack), 0);
-	sample->waker_frames = bytes > 0 ? (__u64)bytes >> 3 : 0;
-	if (bpf_map_update_elem(&chosen_blocks, &tid, chosen, BPF_ANY)) {
-		lose_sample(weight_ns);
-		return 0;
-	}
+	describe_waiter(sample, task, thread);
+	describe_waker(ctx, chosen, thread);
+	tid = task->pid;
+	if (bpf_map_update_elem(&chosen_blocks, &tid, chosen, BPF_ANY))
+		return lose_sample(weight_ns);
 	thread->chosen = 1;
 	return 0;
+}
+
+/* Of a block that ends now, what no walk has credited. Only long ones are credited, so that short
+ * ones need no atomic exchange. */
+static __always_inline __u64 uncredited(struct thread *thread, __u64 ns)
+{
+	__u64 credited_ns;
+
+	if (ns < OFFCPUD_CREDIT_AGE_NS)
+		return ns;
+	credited_ns = __sync_lock_test_and_set(&thread->credited_ns, CREDIT_CLOSED);
+	if (credited_ns <= thread->since_ns || credited_ns >= thread->woken_ns)
+		return credited_ns && credited_ns >= thread->woken_ns ? 0 : ns;
+	return thread->woken_ns - credited_ns;
 }
 
 /* At sched_waking, in the waker's context. */
@@ -113,11 +140,12 @@ static __always_inline void choose_block(void *ctx, struct task_struct *task, st
 
 	if (thread->state != THREAD_BLOCKED || !((sample_kinds >> (thread->kind & 31)) & 1))
 		return;
-	if ((__s64)ns < 0 || thread->chosen)
+	if ((__s64)ns <= 0 || thread->chosen)
 		return;
+	ns = uncredited(thread, ns);
 	weight_ns = weight_of(ns);
-	if (weight_ns)
-		keep_block(ctx, task, thread, weight_ns);
+	if (ns && weight_ns)
+		keep_block(ctx, task, thread, ns, weight_ns);
 }
 
 /* At sched_switch: the stacks are taken once the switch is done and the thread is current. */
@@ -132,33 +160,50 @@ static __always_inline void want_stacks(struct thread *thread)
 		*wanted = 1;
 }
 
+/* `record` becomes what `chosen` says with the stacks of the current thread; its size. */
+static __always_inline __u32 fill_record(void *ctx, struct offcpud_sample_record *record,
+					 struct chosen *chosen)
+{
+	struct offcpud_sample *sample = &record->sample;
+	__u32 frames, waker;
+
+	*sample = chosen->sample;
+	frames = frames_of(
+		bpf_get_stack(ctx, record->frames, OFFCPUD_STACK_FRAMES * sizeof(__u64), 0));
+	sample->kernel_frames = frames;
+	sample->user_frames =
+		append_user_stack(record->frames, frames, OFFCPUD_STACK_FRAMES, &sample->user_end);
+	frames += sample->user_frames;
+	waker = sample->waker_kernel_frames + sample->waker_user_frames;
+	if (bpf_probe_read_kernel(record->frames + (frames & 255), (waker & 63) * sizeof(__u64),
+				  chosen->waker)) {
+		waker = 0;
+		sample->waker_kernel_frames = sample->waker_user_frames = 0;
+	}
+	return sizeof(*sample) + ((frames + waker) & 511) * sizeof(__u64);
+}
+
+/* In the thread that was waited for, once it runs. Preemption is disabled, so the room of this CPU
+ * is ours; interrupts do not take stacks. */
 static __noinline int take_stacks(void *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	__u32 tid = task->pid;
+	__u32 zero = 0, tid = task->pid, size;
 	struct chosen *chosen = bpf_map_lookup_elem(&chosen_blocks, &tid);
 	struct thread *thread = bpf_task_storage_get(&threads, task, 0, 0);
-	struct offcpud_sample_record *record;
-	long bytes;
+	struct offcpud_sample_record *record = bpf_map_lookup_elem(&sampling, &zero);
 
 	if (thread)
 		thread->chosen = 0;
-	if (!chosen)
+	if (!chosen || !record)
 		return 0;
-	record = bpf_ringbuf_reserve(&samples, sizeof(*record), 0);
-	if (!record) {
-		lose_sample(chosen->sample.weight_ns);
-		bpf_map_delete_elem(&chosen_blocks, &tid);
-		return 0;
-	}
-	record->sample = chosen->sample;
-	__builtin_memcpy(record->waker, chosen->waker_stack, sizeof(record->waker));
+	size = fill_record(ctx, record, chosen);
 	bpf_map_delete_elem(&chosen_blocks, &tid);
-	bytes = bpf_get_stack(ctx, record->kernel, sizeof(record->kernel), 0);
-	record->sample.kernel_frames = bytes > 0 ? (__u64)bytes >> 3 : 0;
-	record->sample.user_frames = 0;
-	record->sample.user_end = 0;
-	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+	if (size > sizeof(*record))
+		size = sizeof(*record);
+	/* The daemon looks several times a second; waking it from here would be one more wakeup. */
+	if (bpf_ringbuf_output(&samples, record, size, BPF_RB_NO_WAKEUP))
+		return lose_sample(record->sample.weight_ns);
 	return 0;
 }
 

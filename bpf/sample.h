@@ -1,43 +1,77 @@
 /* SPDX-License-Identifier: (Apache-2.0 OR GPL-2.0-only) */
 /*
- * A sampled block, as the programs hand it to the daemon: who waited for how long, and the stacks
+ * Sampled blocks, as the programs hand them to the daemon: who waited for how long, and the stacks
  * of the waiter and of its waker. Fixed-width types, no implicit padding.
  */
 #ifndef OFFCPUD_SAMPLE_H
 #define OFFCPUD_SAMPLE_H
 
 #include "offcpud.h"
+#include "unwind.h"
 
-#define OFFCPUD_STACK_FRAMES 127 /* of one stack, at most: kernel.perf_event_max_stack */
-#define OFFCPUD_WAKER_FRAMES 32
+/* Of one stack, at most (kernel.perf_event_max_stack); powers of two less one, as they are masks. */
+#define OFFCPUD_STACK_FRAMES 127
+#define OFFCPUD_WAKER_FRAMES 31	 /* of each of the waker's stacks */
+
+/* Blocks at least so old are credited while they last; see walk_blocked(). */
+#define OFFCPUD_CREDIT_AGE_NS 200000000ULL
+
+#define OFFCPUD_SAMPLE_IN_PROGRESS   1 /* the part of a block that has not ended */
+#define OFFCPUD_SAMPLE_KERNEL_THREAD 2
+#define OFFCPUD_SAMPLE_STACK_LATER   4 /* in progress: the user stack is to be walked from `regs` */
 
 struct offcpud_sample {
-	__u64 ns;	 /* length of the block, until the wakeup */
-	__u64 weight_ns; /* what it stands for: max(ns, sampling interval) */
-	__u64 ended_ns;	 /* CLOCK_MONOTONIC, the wakeup */
+	__u64 ns;	 /* of the block that are counted here: until the wakeup, or until now */
+	__u64 weight_ns; /* what they stand for: max(ns, sampling interval) */
+	__u64 since_ns;	 /* CLOCK_MONOTONIC, beginning of the block */
+	__u64 ended_ns;	 /* the wakeup, or now */
 	__u64 cgroup_id;
 	__u64 process_start_ns; /* CLOCK_BOOTTIME; with tgid the identity of the process */
 	__u32 tid;
 	__u32 tgid;
-	__u32 kind;	 /* enum offcpud_hist_kind */
-	__u32 waker;	 /* enum offcpud_waker */
-	__u32 waker_tid; /* 0: an interrupt */
-	__u32 kernel_frames;
-	__u32 user_frames;
-	__u32 waker_frames;
-	__u32 user_end; /* why the walk up the user stack ended */
-	__u32 reserved;
+	__u32 local_tgid; /* in the daemon's PID namespace; 0: not there */
+	__u32 flags;	  /* OFFCPUD_SAMPLE_* */
+	__u32 kind;	  /* enum offcpud_hist_kind */
+	__u32 task_state; /* at switch-out, TASK_* of the kernel; 0: not known */
+	__u32 waker;	  /* enum offcpud_waker; OFFCPUD_WAKERS: not known */
+	__u32 waker_tid;  /* 0: an interrupt */
+	__u32 waker_tgid;
+	__u32 user_end; /* enum offcpud_unwind_end */
+	__u16 kernel_frames;
+	__u16 user_frames;
+	__u16 waker_kernel_frames;
+	__u16 waker_user_frames;
 	char comm[OFFCPUD_COMM];
+	char process_comm[OFFCPUD_COMM];
 	char waker_comm[OFFCPUD_COMM];
 };
-OFFCPUD_ASSERT(sizeof(struct offcpud_sample) == 112, "the layout has no padding");
+OFFCPUD_ASSERT(sizeof(struct offcpud_sample) == 144, "the layout has no padding");
 
-/* Record of the ring `samples`. Frames are addresses of instructions, innermost first. */
+/* Addresses of instructions, innermost first: in the kernel, in user space, and of the waker in the
+ * kernel and in user space. One stack begins where the one before ends. */
+#define OFFCPUD_SAMPLE_FRAMES (2 * OFFCPUD_STACK_FRAMES + 2 * OFFCPUD_WAKER_FRAMES)
+
+/* Record of the ring `samples`, which ends with its last frame. */
 struct offcpud_sample_record {
 	struct offcpud_sample sample;
+	__u64 frames[OFFCPUD_SAMPLE_FRAMES];
+};
+
+/* Addresses that are named at once, and the longest name: KSYM_NAME_LEN is 512, but names of more
+ * than a line tell no more. */
+#define OFFCPUD_NAMES	   64
+#define OFFCPUD_NAME_BYTES 128
+
+/* Registers of a thread that is blocked in a system call. */
+struct offcpud_user_regs {
+	__u64 ip, sp, bp, di;
+};
+
+/* Record of the walk over blocked threads, which ends with its last kernel frame. */
+struct offcpud_blocked_record {
+	struct offcpud_sample sample;
+	struct offcpud_user_regs regs;
 	__u64 kernel[OFFCPUD_STACK_FRAMES];
-	__u64 user[OFFCPUD_STACK_FRAMES];
-	__u64 waker[OFFCPUD_WAKER_FRAMES]; /* in the kernel */
 };
 
 #endif

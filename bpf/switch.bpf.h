@@ -80,6 +80,8 @@ static __always_inline void leave_cpu(struct task_struct *task, struct task_stru
 	} else {
 		thread->kind = reason_of(task, thread, state);
 		thread->idle = is_idle_wait(task, state);
+		thread->task_state = state;
+		thread->credited_ns = 0;
 		begin(thread, THREAD_BLOCKED, now);
 	}
 }

@@ -7,6 +7,7 @@
 #include "maps.bpf.h"
 #include "process.bpf.h"
 #include "reason.bpf.h"
+#include "tid.bpf.h"
 
 /* Since when a thread has slept that went to sleep before anybody looked: the scheduler notes when
  * it last saw it run (update_curr), on the clock of its CPU without interrupts and stolen time.
@@ -121,19 +122,6 @@ static __always_inline void describe_consistently(struct offcpud_thread *record,
 	}
 }
 
-static __always_inline __u32 tid_in(struct pid *pid, unsigned int level)
-{
-	/* 1,023: 32 namespaces inside of each other at most, for the verifier of 6.1. */
-	__u64 at = ((__u64)level * bpf_core_type_size(struct upid)) & 1023;
-	__u32 tid = 0;
-
-	if (read_files)
-		bpf_probe_read_kernel(&tid, sizeof(tid),
-				      (void *)pid + bpf_core_field_offset(struct pid, numbers) +
-					      at);
-	return tid;
-}
-
 /* The tids in the PID namespace of whoever reads, the daemon, and in the thread's own. The walk
  * shows only threads that exist in the former. */
 static __always_inline void describe_tids(struct offcpud_thread *record, struct task_struct *task)
@@ -141,6 +129,7 @@ static __always_inline void describe_tids(struct offcpud_thread *record, struct 
 	unsigned int level = bpf_get_current_task_btf()->thread_pid->level;
 	struct pid *pid = task->thread_pid, *leader = task->group_leader->thread_pid;
 
+	reader_level = level;
 	record->tid = task->pid;
 	record->tgid = task->tgid;
 	record->local_tid = level ? tid_in(pid, level) : task->pid;

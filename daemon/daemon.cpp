@@ -98,9 +98,11 @@ Result<std::unique_ptr<Daemon>> Daemon::start(ConfigSources sources, Config conf
   TRY_VOID(daemon->set_up());
   TRY(auto listener, open_listener(daemon->config_.listen));  // a taken port must not leave hooks
   TRY_VOID(daemon->measure());
-  TRY_VOID(drop_capabilities(
-      capabilities_to_keep(daemon->config_)));  // before any other thread is started
+  // The threads that sample stacks keep more; those that are started from here on get no more than
+  // this one.
+  TRY_VOID(drop_capabilities(capabilities_to_keep(daemon->config_)));
   TRY_VOID(daemon->wire());
+  if (daemon->snapshots_) daemon->snapshots_->open();
   TRY_VOID(daemon->pass());
   TRY_VOID(daemon->serve(std::move(listener)));
   return daemon;
@@ -137,7 +139,13 @@ Status Daemon::measure() {
   TRY(auto options, pipeline_options(config_));
   pipeline_.emplace(*source_, CgroupIndex(std::move(root)), clock_, std::move(options));
   board_.emplace([this] { loop_->post([this] { tick(); }); }, clock_);
-  return pipeline_->start();
+  TRY_VOID(pipeline_->start());
+  if (config_.snapshots.enabled) {
+    TRY(snapshots_,
+        SnapshotService::start(*session_, config_, clock_, *loop_, *self_,
+                               [this](std::uint64_t id) { return pipeline_->cgroup_path(id); }));
+  }
+  return {};
 }
 
 Status Daemon::wire() {
@@ -174,7 +182,9 @@ Result<int> Daemon::run() {
   notifier_.ready(status_line(status()));
   log_info("ready: " + listen_.url("/metrics"),
            {{kMessageId, kReadyId}, {"listen", listen_.text()}});
-  return loop_->run();
+  auto code = loop_->run();
+  if (snapshots_) snapshots_->stop();
+  return code;
 }
 
 // The watchdog must not fire because passes are configured to be rare.
@@ -285,6 +295,7 @@ void Daemon::apply(const Config& config) {
     log_error(options.error().message());
   }
   source_->set_walk_budget(config.walk_cpu_budget);
+  if (snapshots_) snapshots_->apply(config);
   timer_->set_interval(pass_interval());
   const RouteOptions options{.classic_buckets = config.classic_buckets,
                              .stale_after = std::max<std::chrono::milliseconds>(
@@ -308,6 +319,7 @@ RouteSources Daemon::route_sources() {
   };
   sources.status = [this] { return status(); };
   sources.self_metrics = [this] { return self_->text(); };
+  if (snapshots_) sources.snapshots = &snapshots_->handlers();
   return sources;
 }
 

@@ -22,6 +22,7 @@
 #include "pipeline/view_board.h"
 #include "runtime/event_loop.h"
 #include "runtime/service_notifier.h"
+#include "snapshot_service.h"
 #include "stall_journal.h"
 
 namespace offcpud {
@@ -75,6 +76,7 @@ class Daemon {
   LossWatch losses_;
   std::optional<ViewBoard> board_;
   std::unique_ptr<EventLoop> loop_;  // after what its callbacks use and the descriptors it watches
+  std::unique_ptr<SnapshotService> snapshots_;  // null: they are turned off
   EventLoop::Timer* timer_ = nullptr;
   const char* stage_ = "";  // of the pass that runs, or ran last
 

@@ -67,6 +67,7 @@ struct Config {
     std::chrono::seconds interval{60};
     std::chrono::seconds keep_for{24 * 3600};
     std::uint64_t keep_bytes = std::uint64_t{256} << 20U;
+    std::uint32_t stacks_per_second = 200;  // that sampling adapts to
 
     friend bool operator==(const Snapshots&, const Snapshots&) = default;
   } snapshots;

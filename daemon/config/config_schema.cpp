@@ -127,6 +127,10 @@ constexpr std::array kOptions = {
     Option{"snapshots.keep_bytes", TakesEffect::OnReload,
            SizeOption{field<&Config::snapshots, &Snapshots::keep_bytes>(), kMiB, kMiB << 20U},
            "The oldest snapshots are removed when all together are larger."},
+    Option{"snapshots.stacks_per_second", TakesEffect::OnReload,
+           NumberOption{field<&Config::snapshots, &Snapshots::stacks_per_second>(), 1, 100'000},
+           "Stacks that are taken a second, about: of the shorter blocks fewer are sampled when "
+           "there are more."},
 };
 
 // Levenshtein distance; both words are short.

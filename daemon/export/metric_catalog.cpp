@@ -72,6 +72,13 @@ constexpr auto kCatalog = std::to_array<MetricDef>({
      "Unix time of the last completed pass, whose numbers this page shows."},
     {Metric::Stalls, "offcpud_stalls_total", Counter, "reason",
      "Blocks that outlasted their threshold, counted when they pass it, by reason."},
+    {Metric::StackSamples, "offcpud_stack_samples_total", Counter, "",
+     "Blocks whose stacks were taken."},
+    {Metric::StackSamplesIncomplete, "offcpud_stack_samples_incomplete_total", Counter, "end",
+     "Stacks that were not walked to their root, by why the walk ended."},
+    {Metric::SamplingInterval, "offcpud_sampling_interval_seconds", Gauge, "",
+     "Blocks of this length and longer are all sampled, shorter ones with a probability in "
+     "proportion to their length."},
     {Metric::SnapshotsWritten, "offcpud_snapshots_written_total", Counter, "",
      "Snapshots of stacks that were written."},
     {Metric::SnapshotFailures, "offcpud_snapshot_failures_total", Counter, "cause",

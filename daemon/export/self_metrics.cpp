@@ -9,12 +9,15 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
 #include "export/metric_catalog.h"
 #include "export/process_usage.h"
 #include "histogram/hist_kind.h"
+#include "unwind.h"
 
 namespace offcpud {
 namespace {
@@ -37,6 +40,19 @@ prometheus::Family<prometheus::Gauge>& add_gauge(prometheus::Registry& registry,
 
 prometheus::Counter& stalls_of(prometheus::Family<prometheus::Counter>& stalls, std::size_t kind) {
   return stalls.Add({{"reason", std::string(kHistKindNames[kind])}});
+}
+
+// Values of the label `end`, by enum offcpud_unwind_end.
+constexpr std::array<const char*, OFFCPUD_UNWIND_ENDS> kEndNames = {
+    "root",       "frame_pointer", "no_mapping", "no_rule", "invalid_rule",
+    "unreadable", "depth",         "compat",     "no_user"};
+
+std::string end_name(std::uint32_t end) {
+  return kEndNames.at(std::min<std::size_t>(end, OFFCPUD_UNWIND_ENDS - 1));
+}
+
+bool is_complete(std::uint32_t end) {
+  return end == OFFCPUD_UNWIND_END_ROOT || end == OFFCPUD_UNWIND_END_NO_USER;
 }
 
 double unix_seconds(WallTime at) {
@@ -82,6 +98,11 @@ struct SelfMetrics::Families {
       add_family(registry, prometheus::BuildCounter(), Metric::PassFailures);
   prometheus::Family<prometheus::Counter>& stalls =
       add_family(registry, prometheus::BuildCounter(), Metric::Stalls);
+  prometheus::Counter& stack_samples =
+      add_family(registry, prometheus::BuildCounter(), Metric::StackSamples).Add({});
+  prometheus::Family<prometheus::Counter>& incomplete_samples =
+      add_family(registry, prometheus::BuildCounter(), Metric::StackSamplesIncomplete);
+  prometheus::Gauge& sampling_interval = add_gauge(registry, Metric::SamplingInterval).Add({});
   prometheus::Counter& snapshots_written =
       add_family(registry, prometheus::BuildCounter(), Metric::SnapshotsWritten).Add({});
   prometheus::Family<prometheus::Counter>& snapshot_failures =
@@ -104,6 +125,9 @@ SelfMetrics::SelfMetrics(const BuildInfo& build, std::filesystem::path proc)
       .Set(1);
   for (std::size_t kind = 0; kind < OFFCPUD_BLOCKED_KINDS; ++kind) {
     if (!is_idle_prone(kind)) stalls_of(families_->stalls, kind);
+  }
+  for (std::uint32_t end = 0; end < OFFCPUD_UNWIND_ENDS; ++end) {
+    if (!is_complete(end)) families_->incomplete_samples.Add({{"end", end_name(end)}});
   }
   for (const std::string_view cause : kSnapshotFailureNames) {
     families_->snapshot_failures.Add({{"cause", std::string(cause)}});
@@ -137,6 +161,16 @@ void SelfMetrics::count_pass_failure(const std::string& stage) {
 
 void SelfMetrics::count_stall(std::size_t kind) {
   stalls_of(families_->stalls, kind).Increment();
+}
+
+void SelfMetrics::count_stack_sample(std::uint32_t user_end) {
+  families_->stack_samples.Increment();
+  if (is_complete(user_end)) return;
+  families_->incomplete_samples.Add({{"end", end_name(user_end)}}).Increment();
+}
+
+void SelfMetrics::set_sampling_interval(std::chrono::nanoseconds interval) {
+  families_->sampling_interval.Set(std::chrono::duration<double>(interval).count());
 }
 
 void SelfMetrics::count_snapshot_written(WallTime at) {

@@ -42,6 +42,10 @@ class SelfMetrics {
   // reasons that are not idle-prone exist from the start.
   void count_stall(std::size_t kind);
 
+  // Of the sampler; by any thread. `user_end`: enum offcpud_unwind_end.
+  void count_stack_sample(std::uint32_t user_end);
+  void set_sampling_interval(std::chrono::nanoseconds interval);
+
   // Of the store of snapshots; by any thread. The time of the last one exists once there is one.
   void count_snapshot_written(WallTime at);
   void count_snapshot_failure(SnapshotFailure cause);

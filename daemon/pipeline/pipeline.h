@@ -52,6 +52,9 @@ class Pipeline {
 
   void set_options(PipelineOptions options);
 
+  // Of a cgroup that was measured: its path, or a label that says why there is none.
+  [[nodiscard]] std::string cgroup_path(std::uint64_t id) const { return path_of(id); }
+
   // Stalls that began and ended since the last call.
   [[nodiscard]] StallChanges take_stall_changes() { return stalls_.take_changes(); }
 

@@ -55,6 +55,10 @@ Status write_capabilities(const CapabilitySets& sets) {
 
 std::string_view name_of(Capability capability) {
   switch (capability) {
+    case Capability::DacReadSearch:
+      return "CAP_DAC_READ_SEARCH";
+    case Capability::CheckpointRestore:
+      return "CAP_CHECKPOINT_RESTORE";
     case Capability::SysPtrace:
       return "CAP_SYS_PTRACE";
     case Capability::Bpf:

@@ -9,9 +9,11 @@ namespace offcpud {
 
 // Numbers of linux/capability.h.
 enum class Capability : unsigned {
-  SysPtrace = 19,  // read links of other users' processes, such as /proc/PID/exe
-  Perfmon = 38,    // load tracing programs, read kernel memory in them
-  Bpf = 39,        // create maps, load programs
+  DacReadSearch = 2,       // open files that not everybody may read
+  SysPtrace = 19,          // read links and memory of other users' processes, such as /proc/PID/exe
+  Perfmon = 38,            // load tracing programs, read kernel memory in them
+  Bpf = 39,                // create maps, load programs
+  CheckpointRestore = 40,  // open what a process maps: /proc/PID/map_files
 };
 
 // Whether the effective set of this thread has CAP_BPF and CAP_PERFMON, which loading and attaching

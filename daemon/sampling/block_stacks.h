@@ -3,76 +3,66 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <string>
-#include <string_view>
+#include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
-#include "base/clock.h"
-#include "sample.h"
-#include "snapshot/snapshot.h"
+#include "mappings/mapped_file.h"
+#include "sampling/sampled_block.h"
 
 namespace offcpud {
 
-// Names for addresses, asked when a snapshot is made.
-class StackNames {
- public:
-  virtual ~StackNames() = default;
-  virtual StackFrame kernel(std::uint64_t address) = 0;
-  // `process_start_ns` and `tgid` are the process, which may have ended.
-  virtual StackFrame user(std::uint32_t tgid, std::uint64_t process_start_ns,
-                          std::uint64_t address) = 0;
-  // A frame for a user stack that could not be walked to its root.
-  virtual StackFrame incomplete(std::uint32_t user_end) = 0;
+// An address of a process, as it is remembered when the process may be gone.
+struct LocatedFrame {
+  std::uint64_t address = 0;               // of an instruction of the function, in the process
+  std::uint64_t file_offset = 0;           // where that is in `file`
+  std::uint64_t object = 0;                // number of the file's symbols; 0: none
+  std::shared_ptr<const MappedFile> file;  // null: no mapping is known there
+
+  friend bool operator==(const LocatedFrame&, const LocatedFrame&) = default;
 };
 
-// Who a sample is about, in words.
-struct SampleOwner {
-  std::uint32_t local_pid = 0;
-  std::string comm;    // of the process
-  std::string cgroup;  // path
+// Blocks at one place, of one process and by one waker, added up. Frames are innermost first.
+struct BlockSum {
+  offcpud_sample sample{};  // the first one's; the numbers of frames are those of `frames`
+  std::vector<std::uint64_t> frames;
+  std::vector<LocatedFrame> user, waker_user;  // as whoever adds blocks has located them
+  std::uint64_t ns = 0;
+  double episodes = 0;  // those in progress are none yet
+
+  [[nodiscard]] SampledBlock block() const { return sampled_block(sample, frames); }
 };
-using OwnerOf = std::function<SampleOwner(const offcpud_sample&)>;
 
 // Sampled blocks summed by where and whose they are: equal addresses are one entry, whatever the
 // number of samples. Exact comparison, so two stacks are never taken for one. Single-threaded.
 class BlockStacks {
  public:
-  // Different stacks that are kept apart; time of further ones is summed under one frame that says
-  // so, and counted.
+  // Different stacks that are kept apart; time of further ones is summed without their stacks.
   explicit BlockStacks(std::size_t most) : most_(most) {}
 
-  void add(const offcpud_sample_record& record);
+  // The sum, if the block is the first of it and kept; valid until the next call.
+  BlockSum* add(const SampledBlock& block);
 
-  // Time that samples stand for which the kernel could not hand over.
-  void add_lost(std::uint64_t ns) { lost_ns_ += ns; }
-
+  struct Cut {
+    std::vector<BlockSum> sums;
+    std::uint64_t overflow_ns = 0;  // beyond `most`
+    std::uint64_t overflowed = 0;   // samples
+  };
   // Everything since the last call.
-  Snapshot cut(StackNames& names, const OwnerOf& owner_of);
-
-  [[nodiscard]] std::uint64_t samples() const { return samples_; }  // since the last cut
-  [[nodiscard]] std::uint64_t overflowed() const {
-    return overflowed_;
-  }  // samples, since the start
+  Cut cut();
 
  private:
-  struct Sum {
-    offcpud_sample sample;  // the first one's
-    std::uint64_t ns = 0;
-    double episodes = 0;
-  };
   // Frames, and the words that tell whose they are.
   using Key = std::vector<std::uint64_t>;
   struct HashKey {
     std::size_t operator()(const Key& key) const;
   };
+  static Key key_of(const SampledBlock& block);
 
   std::size_t most_;
-  std::unordered_map<Key, Sum, HashKey> sums_;
+  std::unordered_map<Key, BlockSum, HashKey> sums_;
   std::uint64_t overflow_ns_ = 0;
-  std::uint64_t lost_ns_ = 0;
-  std::uint64_t samples_ = 0;
   std::uint64_t overflowed_ = 0;
 };
 

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The walk that credits blocks which last to the time that has passed. */
+#ifndef OFFCPUD_BLOCKED_BPF_H
+#define OFFCPUD_BLOCKED_BPF_H
+
+#include "sample.bpf.h"
+
+struct pt_regs___blocked {
+	unsigned long ip, sp, bp, di, cs;
+} __attribute__((preserve_access_index));
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct offcpud_blocked_record);
+} blocked_records SEC(".maps");
+
+/*
+ * The time of the thread's block that no sample and no earlier walk has counted, up to now; 0:
+ * none. From here on this walk has counted it: whoever ends the block exchanges credited_ns before
+ * it decides what is left, so the exchange here fails when the end came first. A thread asleep
+ * since before anybody looked is credited from then on.
+ */
+static __always_inline __u64 credit(struct thread *thread, __u32 *kind, __u64 now)
+{
+	__u64 since_ns = *(volatile __u64 *)&thread->since_ns;
+	__u64 credited_ns = *(volatile __u64 *)&thread->credited_ns;
+
+	*kind = thread->kind;
+	if (thread->state == THREAD_SEEDED_WAITING) {
+		since_ns = thread->seeded_ns;
+		*kind = thread->seeded_kind;
+	} else if (thread->state != THREAD_BLOCKED) {
+		return 0;
+	}
+	/* Twice, so that whoever ends it finds it old enough as well. */
+	if (now - since_ns < 2 * OFFCPUD_CREDIT_AGE_NS || (__s64)(now - since_ns) < 0 ||
+	    *kind >= OFFCPUD_BLOCKED_KINDS || !((sample_kinds >> (*kind & 31)) & 1) ||
+	    credited_ns == CREDIT_CLOSED)
+		return 0;
+	if (__sync_val_compare_and_swap(&thread->credited_ns, credited_ns, now) != credited_ns)
+		return 0;
+	return now - (credited_ns > since_ns ? credited_ns : since_ns);
+}
+
+static __always_inline void describe_place(struct offcpud_blocked_record *record,
+					   struct task_struct *task)
+{
+	struct pt_regs___blocked *regs = (void *)bpf_task_pt_regs(task);
+
+	record->sample.kernel_frames = frames_of(
+		bpf_get_task_stack(task, record->kernel, OFFCPUD_STACK_FRAMES * sizeof(__u64), 0));
+	record->sample.user_frames = 0;
+	record->sample.user_end = OFFCPUD_UNWIND_END_NO_USER;
+	if (is_kernel_thread(task))
+		return;
+	if (regs->cs == USER32_CS) {
+		record->sample.user_end = OFFCPUD_UNWIND_END_COMPAT;
+		return;
+	}
+	record->sample.user_end = OFFCPUD_UNWIND_END_READ;
+	record->sample.flags |= OFFCPUD_SAMPLE_STACK_LATER;
+	record->regs.ip = regs->ip;
+	record->regs.sp = regs->sp;
+	record->regs.bp = regs->bp;
+	record->regs.di = regs->di;
+}
+
+SEC("iter/task")
+int walk_blocked(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct offcpud_blocked_record *record;
+	__u64 now = bpf_ktime_get_ns(), ns;
+	struct thread *thread;
+	__u32 zero = 0, kind;
+
+	if (!task || !task->pid || !attached)
+		return 0;
+	thread = bpf_task_storage_get(&threads, task, 0, 0);
+	record = bpf_map_lookup_elem(&blocked_records, &zero);
+	if (!thread || !record)
+		return 0;
+	ns = credit(thread, &kind, now);
+	if (!ns)
+		return 0;
+	record->sample.ns = record->sample.weight_ns = ns;
+	record->sample.since_ns =
+		thread->state == THREAD_BLOCKED ? thread->since_ns : thread->seeded_ns;
+	record->sample.ended_ns = now;
+	record->sample.kind = kind;
+	record->sample.waker = OFFCPUD_WAKERS;
+	record->sample.waker_tid = record->sample.waker_tgid = 0;
+	record->sample.waker_kernel_frames = record->sample.waker_user_frames = 0;
+	record->sample.waker_comm[0] = 0;
+	describe_waiter(&record->sample, task, thread);
+	record->sample.flags |= OFFCPUD_SAMPLE_IN_PROGRESS;
+	describe_place(record, task);
+	bpf_seq_write(ctx->meta->seq, record, sizeof(*record));
+	return 0;
+}
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What sample.bpf.h and blocked.bpf.h share with the daemon, and the room they work in. */
+#ifndef OFFCPUD_SAMPLE_MAPS_BPF_H
+#define OFFCPUD_SAMPLE_MAPS_BPF_H
+
+#include "sample.h"
+
+/* A chosen block from its wakeup until the thread runs and adds its own stacks. */
+struct chosen {
+	struct offcpud_sample sample;
+	__u64 waker[2 * OFFCPUD_WAKER_FRAMES + 64]; /* + 64: indices are masked */
+};
+
+/* By tid. Pre-allocated, because an insertion happens under the task's pi_lock. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u32);
+	__type(value, struct chosen);
+} chosen_blocks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct chosen);
+} choosing SEC(".maps");
+
+/* Whether the thread that this CPU has switched to has a chosen block. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} stack_wanted SEC(".maps");
+
+struct sampling {
+	struct offcpud_sample_record record;
+	__u64 beyond[64]; /* indices are masked */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct sampling);
+} sampling SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4 * 1024 * 1024);
+} samples SEC(".maps");
+
+/* Blocks of these kinds (bits) and lengths are sampled. */
+__u32 sample_kinds = 0;
+__u64 sample_min_ns = 0;
+__u64 sample_max_ns = 0;
+/* A block of length d is kept with the probability min(1, d / interval) and stands for
+ * max(d, interval), so every sum over samples is unbiased whatever the lengths. */
+__u64 sample_interval_ns = 0;
+/* Time that chosen blocks stand for whose sample could not be taken. */
+__u64 samples_lost_ns = 0;
+
+#endif

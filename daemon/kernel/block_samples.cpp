@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/block_samples.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "offcpud.skel.h"
+
+namespace offcpud {
+namespace {
+
+using Ring = UniqueHandle<&ring_buffer__free, static_cast<ring_buffer*>(nullptr)>;
+using Link = UniqueHandle<&bpf_link__destroy, static_cast<bpf_link*>(nullptr)>;
+
+// Records follow one another, and a read ends with a whole one (bpf_seq_write).
+void take_records(std::span<const std::byte> bytes,
+                  const std::function<void(const offcpud_blocked_record&)>& take) {
+  offcpud_blocked_record record{};
+  for (; bytes.size() >= sizeof(record); bytes = bytes.subspan(sizeof(record))) {
+    std::memcpy(&record, bytes.data(), sizeof(record));
+    take(record);
+  }
+}
+
+}  // namespace
+
+struct BlockSamples::Open {
+  Ring ring;
+  Link blocked;
+};
+
+BlockSamples::BlockSamples(const BpfSession& session, std::unique_ptr<Open> open)
+    : session_(session), open_(std::move(open)) {}
+BlockSamples::~BlockSamples() = default;
+
+Result<std::unique_ptr<BlockSamples>> BlockSamples::open(const BpfSession& session) {
+  const offcpud_bpf& skeleton = session.skeleton();
+  std::unique_ptr<BlockSamples> samples(new BlockSamples(session, std::make_unique<Open>()));
+  samples->open_->ring.reset(
+      ring_buffer__new(bpf_map__fd(skeleton.maps.samples), on_event, samples.get(), nullptr));
+  if (!samples->open_->ring) return Error::from_errno(errno, "open the ring of samples");
+  samples->open_->blocked.reset(bpf_program__attach_iter(skeleton.progs.walk_blocked, nullptr));
+  if (!samples->open_->blocked) {
+    return Error::from_errno(errno, "attach the iterator over blocked threads");
+  }
+  return samples;
+}
+
+void BlockSamples::choose(const SampleChoice& choice) {
+  auto& shared = *session_.skeleton().bss;
+  shared.sample_interval_ns = static_cast<std::uint64_t>(choice.interval.count());
+  shared.sample_min_ns = static_cast<std::uint64_t>(choice.least.count());
+  shared.sample_max_ns = static_cast<std::uint64_t>(choice.most.count());
+  shared.sample_kinds = choice.kinds;  // last: it switches the sampling on
+}
+
+int BlockSamples::on_event(void* self, void* data, std::size_t size) {
+  auto& samples = *static_cast<BlockSamples*>(self);
+  if (size < sizeof(offcpud_sample)) return 0;
+  const auto& record = *static_cast<const offcpud_sample_record*>(data);
+  const std::size_t frames = (size - sizeof(offcpud_sample)) / sizeof(std::uint64_t);
+  ++samples.taken_;
+  (*samples.take_)(sampled_block(record.sample, std::span(record.frames, frames)));
+  return 0;
+}
+
+Result<std::uint64_t> BlockSamples::drain(const std::function<void(const SampledBlock&)>& take) {
+  take_ = &take;
+  taken_ = 0;
+  const int drained = ring_buffer__consume(open_->ring.get());
+  take_ = nullptr;
+  if (drained < 0) return Error::from_errno(-drained, "read the ring of samples");
+  return taken_;
+}
+
+Status BlockSamples::walk_blocked(const std::function<void(const offcpud_blocked_record&)>& take) {
+  const UniqueFd walk(bpf_iter_create(bpf_link__fd(open_->blocked.get())));
+  if (!walk) return Error::from_errno(errno, "walk the blocked threads");
+  std::vector<std::byte> buffer(std::size_t{32} << 10);  // the kernel's own (bpf_iter.c)
+  std::size_t kept = 0;                                  // of a record that is not whole yet
+  for (;;) {
+    const ssize_t got = ::read(walk.get(), buffer.data() + kept, buffer.size() - kept);
+    if (got == 0) return {};
+    if (got < 0) {
+      if (errno == EINTR || errno == EAGAIN) continue;
+      return Error::from_errno(errno, "walk the blocked threads");
+    }
+    const std::size_t bytes = kept + static_cast<std::size_t>(got);
+    const std::size_t whole = bytes - bytes % sizeof(offcpud_blocked_record);
+    take_records(std::span(buffer).first(whole), take);
+    kept = bytes - whole;
+    std::memmove(buffer.data(), buffer.data() + whole, kept);
+  }
+}
+
+std::uint64_t BlockSamples::take_lost_ns() {
+  const std::uint64_t now = session_.skeleton().bss->samples_lost_ns;
+  return now - std::exchange(lost_ns_, now);
+}
+
+Result<std::vector<std::string>> kernel_names(const BpfSession& session,
+                                              std::span<const std::uint64_t> addresses) {
+  const offcpud_bpf& skeleton = session.skeleton();
+  std::vector<std::string> names;
+  names.reserve(addresses.size());
+  while (!addresses.empty()) {
+    const auto some = addresses.first(std::min<std::size_t>(addresses.size(), OFFCPUD_NAMES));
+    addresses = addresses.subspan(some.size());
+    auto& asked = skeleton.bss->named_addresses;
+    std::fill(std::ranges::copy(some, asked).out, std::end(asked), 0);
+    bpf_test_run_opts options{.sz = sizeof(options)};
+    const int fd = bpf_program__fd(skeleton.progs.name_addresses);
+    if (const int error = bpf_prog_test_run_opts(fd, &options); error != 0) {
+      return Error::from_errno(-error, "ask the kernel for names");
+    }
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      const char* const name = skeleton.bss->kernel_names[i];
+      names.emplace_back(name, ::strnlen(name, OFFCPUD_NAME_BYTES));
+    }
+  }
+  return names;
+}
+
+}  // namespace offcpud

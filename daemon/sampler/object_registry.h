@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <unordered_map>
+
+#include "mappings/mapping_observer.h"
+#include "symbols/symbol_worker.h"
+#include "unwind/table_store.h"
+
+namespace offcpud {
+
+// Hands every object that a process maps to those who need it: its unwind table to the kernel's
+// maps, its file to the thread that reads symbols. Used by one thread; all that is passed must
+// outlive it.
+class ObjectRegistry final : public MappingObserver {
+ public:
+  // `tables` is null where stacks are not walked. `failed` is told of maps that cannot be written.
+  ObjectRegistry(TableStore* tables, SymbolWorker& symbols,
+                 std::function<void(const Error& error)> failed);
+
+  // 0: nothing is known of its symbols.
+  [[nodiscard]] ObjectId symbols_of(const MappedObject& object) const;
+
+  // Hands over once more what was asked for and is not kept, where a process still maps it.
+  void offer_wanted();
+
+  void object_found(const std::shared_ptr<const MappedObject>& object, const MappedFile& file,
+                    UniqueFd fd) override;
+  void object_forgotten(const MappedObject& object) override;
+  void image_began(const ImageId& image, std::span<const Mapping> inherited) override;
+  void mapping_added(const ImageId& image, const Mapping& mapping) override;
+  void mapping_removed(const ImageId& image, const Mapping& mapping) override;
+  void image_ended(const ImageId& image, std::span<const Mapping> mappings) override;
+
+ private:
+  struct Object {
+    UnwindObjectId table = OFFCPUD_UNWIND_NO_OBJECT;
+    ObjectId symbols = 0;
+    std::string path;
+    // Where it was mapped last; to open it again.
+    std::uint32_t tgid = 0;
+    std::uint64_t begin = 0, end = 0;
+  };
+  [[nodiscard]] static UniqueFd open_mapped(const Object& object);
+  Status map(const ImageId& image, const Mapping& mapping, UnwindObjectId table);
+  void add(const ImageId& image, const Mapping& mapping);
+  void note(const Status& status) const;
+
+  TableStore* tables_;
+  SymbolWorker& symbols_;
+  std::function<void(const Error&)> failed_;
+  std::unordered_map<std::uint64_t, Object> objects_;       // by MappedObject::id
+  std::unordered_map<ObjectId, std::uint64_t> by_symbols_;  // of objects_
+};
+
+}  // namespace offcpud

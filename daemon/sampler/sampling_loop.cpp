@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sampler/sampling_loop.h"
+
+#include <algorithm>
+#include <future>
+#include <unordered_set>
+
+#include "sampling/kernel_frame.h"
+#include "symbols/vdso.h"
+
+namespace offcpud {
+namespace {
+
+// The files of all programs of a host are offered at the start.
+constexpr SymbolWorker::Limits kSymbolLimits{.cache = {}, .waiting = 512};
+constexpr std::chrono::milliseconds kFirstInterval{10};
+
+void collect(std::unordered_set<std::uint64_t>& addresses, std::span<const std::uint64_t> frames) {
+  addresses.insert(frames.begin(), frames.end());
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SamplingLoop>> SamplingLoop::open(const BpfSession& session,
+                                                         const Clock& clock, EventLoop& loop,
+                                                         const SamplerOptions& options,
+                                                         SamplerReports reports) {
+  TRY(auto samples, BlockSamples::open(session));
+  std::unique_ptr<SamplingLoop> sampling(
+      new SamplingLoop(session, clock, loop, options, std::move(reports), std::move(samples)));
+  TRY_VOID(sampling->wire());
+  return sampling;
+}
+
+SamplingLoop::SamplingLoop(const BpfSession& session, const Clock& clock, EventLoop& loop,
+                           const SamplerOptions& options, SamplerReports reports,
+                           std::unique_ptr<BlockSamples> samples)
+    : session_(session),
+      clock_(clock),
+      loop_(loop),
+      options_(options),
+      reports_(std::move(reports)),
+      samples_(std::move(samples)),
+      symbols_(kSymbolLimits),
+      sources_(session, symbols_, clock, reports_.warned),
+      runtime_(std::make_shared<RuntimeNames>()),
+      rate_(options.stacks_per_second, kFirstInterval),
+      adapted_(clock.now()) {
+  if (auto vdso = read_vdso_symbols()) runtime_->vdso = *std::move(vdso);
+}
+
+SamplingLoop::~SamplingLoop() {
+  samples_->choose({});
+}
+
+Status SamplingLoop::wire() {
+  begin_snapshot();
+  choose();
+  if (sources_.fd() >= 0) {
+    TRY_VOID(loop_.on_readable(sources_.fd(), [this] { sources_.follow(); }));
+  }
+  return loop_.every(kTick, [this] { tick(); }) ? Status() : Status(Error("start a timer"));
+}
+
+void SamplingLoop::begin_snapshot() {
+  windows_.emplace_front(options_.stacks, clock_, options_.interval);
+  windows_.front().filter = options_.filter;
+}
+
+void SamplingLoop::choose() {
+  samples_->choose({.kinds = options_.kinds,
+                    .least = {},
+                    .most = std::chrono::nanoseconds::max(),
+                    .interval = rate_.interval()});
+}
+
+void SamplingLoop::set_options(const SamplerOptions& options) {
+  SampleWindow& snapshot = windows_.front();
+  snapshot.due += options.interval - options_.interval;
+  snapshot.filter = options.filter;
+  options_ = options;
+  rate_.set_budget(options.stacks_per_second);
+  choose();
+}
+
+void SamplingLoop::tick() {
+  if (stopped_) return;
+  take_samples();
+  adapt();
+  const MonotonicTime now = clock_.now();
+  if (std::ranges::any_of(windows_,
+                          [&](const SampleWindow& window) { return window.due <= now; })) {
+    credit_blocked();
+    close_due(false);
+  }
+  sources_.forget_ended();
+}
+
+void SamplingLoop::take_samples() {
+  sources_.follow();
+  const auto taken = samples_->drain([this](const SampledBlock& block) { take(block); });
+  if (taken) {
+    taken_ += *taken;
+  } else {
+    reports_.warned("samples", taken.error().message());
+  }
+  const std::uint64_t lost_ns = samples_->take_lost_ns();
+  for (SampleWindow& window : windows_) window.lost_ns += lost_ns;
+}
+
+void SamplingLoop::take(const SampledBlock& block) {
+  reports_.sampled(block.sample.user_end);
+  for (SampleWindow& window : windows_) add(window, block);
+}
+
+void SamplingLoop::add(SampleWindow& window, const SampledBlock& block) {
+  if (!window.filter.matches(block.sample)) return;
+  BlockSum* const sum = window.stacks.add(block);
+  if (sum == nullptr) return;
+  const offcpud_sample& sample = block.sample;
+  sum->user = sources_.locate(sample.tgid, sample.ended_ns, block.user);
+  sum->waker_user = sources_.locate(sample.waker_tgid, sample.ended_ns, block.waker_user);
+  capture_runtime(*sum);
+}
+
+// The names of code that a program made are only to be had while it runs.
+void SamplingLoop::capture_runtime(const BlockSum& sum) {
+  const auto is_runtime = [](const LocatedFrame& frame) {
+    return frame.file && frame.file->kind == MappedFile::Kind::Anonymous;
+  };
+  if (std::ranges::none_of(sum.user, is_runtime)) return;
+  const PerfMaps::Process process{sum.sample.tgid, sum.sample.process_start_ns};
+  if (!runtime_seen_.emplace(process.tgid, process.start_ns).second) return;
+  symbols_.post([runtime = runtime_, process, now = clock_.now()](SymbolCache& /*objects*/) {
+    runtime->perf_maps.capture(process, now);
+  });
+}
+
+// What lasts is counted up to now, in every window that is open.
+void SamplingLoop::credit_blocked() {
+  const auto walked = samples_->walk_blocked(
+      [this](const offcpud_blocked_record& record) { take_blocked(record); });
+  if (!walked) reports_.warned("blocked", walked.error().message());
+}
+
+void SamplingLoop::take_blocked(const offcpud_blocked_record& record) {
+  const SampledBlock block = sampled_block(record.sample, record.kernel);
+  for (SampleWindow& window : windows_) {
+    SampledBlock part = block;
+    // What lies before the window is none of its time.
+    const auto begin = static_cast<std::uint64_t>(window.begin.time_since_epoch().count());
+    const std::uint64_t most = part.sample.ended_ns > begin ? part.sample.ended_ns - begin : 0;
+    part.sample.weight_ns = std::min(part.sample.weight_ns, most);
+    if (part.sample.weight_ns != 0) add(window, part);
+  }
+}
+
+void SamplingLoop::adapt() {
+  const MonotonicTime now = clock_.now();
+  if (now - adapted_ < kAdaptEvery) return;
+  const auto before = rate_.interval();
+  if (rate_.adapt(std::exchange(taken_, 0), now - adapted_) != before) choose();
+  adapted_ = now;
+  reports_.adapted(rate_.interval());
+}
+
+void SamplingLoop::take_next(std::chrono::milliseconds length, const BlockFilter& filter,
+                             StackSampler::Done done) {
+  if (stopped_) return done(Error("offcpud is stopping"));
+  if (windows_.size() >= kMostWindows) {
+    return done(Error("too many profiles are being taken at the same time; try again later"));
+  }
+  // What is under way belongs to the time before.
+  take_samples();
+  credit_blocked();
+  windows_.emplace_back(options_.stacks, clock_, length);
+  windows_.back().filter = filter;
+  windows_.back().done = [done = std::move(done)](SnapshotDraft draft) { done(std::move(draft)); };
+}
+
+void SamplingLoop::stop() {
+  if (stopped_) return;
+  take_samples();
+  credit_blocked();
+  stopped_ = true;
+  close_due(true);
+  loop_.stop(0);
+}
+
+void SamplingLoop::finish(std::chrono::milliseconds patience) {
+  auto named = std::make_shared<std::promise<void>>();
+  auto all_named = named->get_future();
+  if (symbols_.post([named](SymbolCache& /*objects*/) { named->set_value(); })) {
+    (void)all_named.wait_for(patience);
+  }
+}
+
+void SamplingLoop::close_due(bool all) {
+  const MonotonicTime now = clock_.now();
+  for (auto window = std::next(windows_.begin()); window != windows_.end();) {
+    const auto next = std::next(window);
+    if (all || window->due <= now) {
+      close(*window);
+      windows_.erase(window);
+    }
+    window = next;
+  }
+  SampleWindow& snapshot = windows_.front();
+  if (!all && snapshot.due > now) return;
+  snapshot.done = [drafted = reports_.drafted, all](SnapshotDraft draft) {
+    drafted(std::move(draft), all);
+  };
+  close(snapshot);
+  windows_.pop_front();
+  runtime_seen_.clear();  // programs make more code as they run
+  if (!all) begin_snapshot();
+}
+
+void SamplingLoop::close(SampleWindow& window) {
+  auto interval = std::make_shared<SampledInterval>(window.close(clock_));
+  name_kernel(*interval);
+  symbols_.post([interval, runtime = runtime_, done = std::move(window.done),
+                 now = clock_.now()](SymbolCache& objects) {
+    ProcessNames names(objects, *runtime, now);
+    done(draft_of(*interval, names));
+  });
+}
+
+void SamplingLoop::name_kernel(SampledInterval& interval) {
+  std::unordered_set<std::uint64_t> unique;
+  for (const BlockSum& sum : interval.cut.sums) {
+    const SampledBlock block = sum.block();
+    collect(unique, block.kernel);
+    collect(unique, block.waker_kernel);
+  }
+  const std::vector<std::uint64_t> addresses(unique.begin(), unique.end());
+  const auto names = kernel_names(session_, addresses);
+  if (!names) return reports_.warned("kernel_names", names.error().message());
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    interval.kernel_names.emplace(addresses[i], kernel_frame((*names)[i]));
+  }
+}
+
+}  // namespace offcpud

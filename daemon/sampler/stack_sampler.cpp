@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sampler/stack_sampler.h"
+
+#include <future>
+#include <thread>
+
+#include "runtime/event_loop.h"
+#include "runtime/privileges.h"
+#include "runtime/thread_start.h"
+#include "sampler/sampling_loop.h"
+
+namespace offcpud {
+namespace {
+
+// CAP_BPF for new tables and for walks over threads. The others open what processes map, whoever
+// they belong to.
+constexpr Capability kKept[] = {Capability::Bpf, Capability::SysPtrace, Capability::DacReadSearch,
+                                Capability::CheckpointRestore};
+
+// Stopping takes less than 2 s in all.
+constexpr std::chrono::milliseconds kNaming{700};
+
+}  // namespace
+
+// The thread. Everything but `loop` is created and destroyed on it.
+class StackSampler::Worker {
+ public:
+  Worker(const BpfSession& session, const Clock& clock, SamplerOptions options,
+         SamplerReports reports)
+      : session_(session), clock_(clock), options_(options), reports_(std::move(reports)) {}
+
+  Status start() {
+    std::promise<Status> ready;
+    auto started = ready.get_future();
+    thread_ = start_thread("offcpud-stacks", [this, &ready] { run(ready); });
+    return started.get();
+  }
+
+  ~Worker() {
+    post([](SamplingLoop& sampling) { sampling.stop(); });
+    if (thread_.joinable()) thread_.join();
+  }
+
+  // Runs `job` on the thread; it is dropped once the thread has stopped.
+  void post(std::function<void(SamplingLoop&)> job) {
+    if (!loop_) return;
+    loop_->post([this, job = std::move(job)] {
+      if (sampling_) job(*sampling_);
+    });
+  }
+
+ private:
+  Status set_up() {
+    TRY(loop_, EventLoop::create());
+    TRY(sampling_, SamplingLoop::open(session_, clock_, *loop_, options_, std::move(reports_)));
+    return drop_capabilities(kKept);
+  }
+
+  void run(std::promise<Status>& ready) {
+    const auto status = set_up();
+    const bool runs = static_cast<bool>(status);
+    ready.set_value(status);
+    if (runs) {
+      (void)loop_->run();
+      sampling_->finish(kNaming);
+    }
+    sampling_.reset();
+  }
+
+  const BpfSession& session_;
+  const Clock& clock_;
+  SamplerOptions options_;
+  SamplerReports reports_;
+  std::unique_ptr<EventLoop> loop_;
+  std::unique_ptr<SamplingLoop> sampling_;
+  std::thread thread_;
+};
+
+StackSampler::StackSampler(std::unique_ptr<Worker> worker) : worker_(std::move(worker)) {}
+StackSampler::~StackSampler() = default;
+
+Result<std::unique_ptr<StackSampler>> StackSampler::start(const BpfSession& session,
+                                                          const Clock& clock,
+                                                          const SamplerOptions& options,
+                                                          SamplerReports reports) {
+  auto worker = std::make_unique<Worker>(session, clock, options, std::move(reports));
+  TRY_VOID(worker->start());
+  return std::unique_ptr<StackSampler>(new StackSampler(std::move(worker)));
+}
+
+void StackSampler::set_options(const SamplerOptions& options) {
+  worker_->post([options](SamplingLoop& sampling) { sampling.set_options(options); });
+}
+
+void StackSampler::take_next(std::chrono::milliseconds length, const BlockFilter& filter,
+                             Done done) {
+  worker_->post([length, filter, done = std::move(done)](SamplingLoop& sampling) {
+    sampling.take_next(length, filter, done);
+  });
+}
+
+void StackSampler::stop() {
+  worker_->post([](SamplingLoop& sampling) { sampling.stop(); });
+}
+
+}  // namespace offcpud

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "kernel/block_samples.h"
+#include "sampling/block_filter.h"
+#include "sampling/snapshot_draft.h"
+
+namespace offcpud {
+
+struct SamplerOptions {
+  std::chrono::seconds interval{60};  // length of a snapshot
+  double stacks_per_second = 200;     // that the sampling interval adapts to
+  std::size_t stacks = 16'384;        // different ones that a snapshot keeps apart
+  std::uint32_t kinds = 0;            // bits by enum offcpud_hist_kind
+  BlockFilter filter;                 // of all snapshots
+};
+
+// What the sampler tells; called by its threads.
+struct SamplerReports {
+  // A snapshot is complete. `last`: nothing follows, for the sampler was stopped.
+  std::function<void(SnapshotDraft draft, bool last)> drafted;
+  std::function<void(std::uint32_t user_end)> sampled;  // one stack; enum offcpud_unwind_end
+  std::function<void(std::chrono::nanoseconds interval)> adapted;
+  // Something is missing from the stacks; `topic` is the same for the same cause.
+  std::function<void(std::string_view topic, const std::string& sentence)> warned;
+};
+
+// Samples the stacks of blocked threads on a thread of its own, which keeps the capabilities that
+// this takes, and names them on another one, so that no pass waits for either.
+class StackSampler {
+ public:
+  // Needs CAP_BPF and CAP_PERFMON, of which the thread keeps the former, and to open what processes
+  // map CAP_SYS_PTRACE, CAP_CHECKPOINT_RESTORE and CAP_DAC_READ_SEARCH; without those stacks are
+  // incomplete and names missing, and `warned` tells. To be called before the caller gives its own
+  // up. Session and clock must outlive the object.
+  static Result<std::unique_ptr<StackSampler>> start(const BpfSession& session, const Clock& clock,
+                                                     const SamplerOptions& options,
+                                                     SamplerReports reports);
+  // As stop(), and waits for the threads.
+  ~StackSampler();
+  StackSampler(const StackSampler&) = delete;
+  StackSampler& operator=(const StackSampler&) = delete;
+
+  // From any thread.
+  void set_options(const SamplerOptions& options);
+
+  // What is sampled in the next `length` by `filter`, handed to `done` by the naming thread. From
+  // any thread. Error: too many do so at the same time.
+  using Done = std::function<void(Result<SnapshotDraft>)>;
+  void take_next(std::chrono::milliseconds length, const BlockFilter& filter, Done done);
+
+  // Ends the snapshot that is under way before its time; `drafted` gets it. Then nothing is sampled
+  // any more. From any thread; does not wait.
+  void stop();
+
+ private:
+  class Worker;
+  explicit StackSampler(std::unique_ptr<Worker> worker);
+  std::unique_ptr<Worker> worker_;
+};
+
+}  // namespace offcpud

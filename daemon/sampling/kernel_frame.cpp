@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sampling/kernel_frame.h"
+
+#include <charconv>
+
+#include "base/text.h"
+
+namespace offcpud {
+namespace {
+
+// The hexadecimal number behind "0x".
+std::uint64_t offset_of(std::string_view text) {
+  std::uint64_t offset = 0;
+  if (text.starts_with("0x")) text.remove_prefix(2);
+  std::from_chars(text.data(), text.data() + text.size(), offset, 16);  // stays 0 if it is none
+  return offset;
+}
+
+}  // namespace
+
+StackFrame kernel_frame(std::string_view name) {
+  StackFrame frame;
+  frame.kernel = true;
+  frame.object = "[kernel]";
+  if (const std::size_t module = name.find(" ["); module != std::string_view::npos) {
+    const std::string_view text = name.substr(module + 1);
+    frame.object = to_valid_utf8(text.substr(0, text.find_first_of(" ]") + 1));
+    name = name.substr(0, module);
+  }
+  const std::size_t plus = name.find('+');
+  if (name.empty() || name.starts_with("0x")) {
+    frame.function = "[unknown]";
+  } else {
+    frame.function = to_valid_utf8(name.substr(0, plus));
+    if (plus != std::string_view::npos) frame.address = offset_of(name.substr(plus + 1));
+  }
+  return frame;
+}
+
+}  // namespace offcpud

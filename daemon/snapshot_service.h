@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "config/config.h"
+#include "export/request_worker.h"
+#include "export/self_metrics.h"
+#include "export/snapshot_handlers.h"
+#include "runtime/event_loop.h"
+#include "sampler/stack_sampler.h"
+#include "snapshot/snapshot_source.h"
+#include "snapshot/snapshot_store.h"
+#include "snapshot/snapshot_writer.h"
+
+namespace offcpud {
+
+// Everything about snapshots: samples, names and writes them, and answers who asks for them. Owned
+// by the daemon's thread, which alone knows the paths of cgroups.
+class SnapshotService final : public SnapshotSource {
+ public:
+  using CgroupPath = std::function<std::string(std::uint64_t cgroup_id)>;
+
+  // Starts the threads that need more capabilities than the daemon keeps: to be called before it
+  // gives them up. All that is passed must outlive the object; `path_of` is called on this thread.
+  static Result<std::unique_ptr<SnapshotService>> start(const BpfSession& session,
+                                                        const Config& config, const Clock& clock,
+                                                        EventLoop& loop, SelfMetrics& metrics,
+                                                        CgroupPath path_of);
+  ~SnapshotService() override;
+
+  // Meets the files that are kept, and starts the threads that write and answer: after the
+  // capabilities are given up. Comes before everything below.
+  void open();
+
+  void apply(const Config& config);
+
+  // Ends sampling and writes what there is. Takes 2 s at most.
+  void stop();
+
+  [[nodiscard]] const SnapshotHandlers& handlers() const { return serving_->handlers; }
+
+  void take_next(std::chrono::milliseconds length,
+                 std::function<void(Result<Snapshot>)> done) override;
+
+ private:
+  using Use = std::function<void(Snapshot)>;
+
+  SnapshotService(const Config& config, const Clock& clock, EventLoop& loop, SelfMetrics& metrics,
+                  CgroupPath path_of);
+  SnapshotReports store_reports();
+  SamplerReports sampler_reports();
+  void complete_later(SnapshotDraft draft, Use use);
+  void complete_all();
+
+  SelfMetrics& metrics_;
+  EventLoop& loop_;
+  CgroupPath path_of_;
+  SnapshotStore store_;
+  struct Serving {
+    Serving(SnapshotService& service, const Clock& clock);
+    SnapshotWriter writer;
+    RequestWorker requests;
+    SnapshotHandlers handlers;
+  };
+  const Clock& clock_;
+  std::optional<Serving> serving_;
+
+  std::mutex mutex_;
+  std::vector<std::pair<SnapshotDraft, Use>> drafts_;  // guarded by mutex_
+
+  std::unique_ptr<StackSampler> sampler_;  // last: its threads use what is above
+};
+
+}  // namespace offcpud
