@@ -36,7 +36,7 @@ struct {
 
 struct sampling {
 	struct offcpud_sample_record record;
-	__u64 beyond[64]; /* indices are masked */
+	__u64 beyond[80]; /* indices are masked */
 };
 
 struct {

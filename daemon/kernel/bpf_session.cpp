@@ -44,7 +44,10 @@ void choose_programs(offcpud_bpf& skeleton, const FeatureReport& features) {
     bpf_program__set_autoload(program, features.has("cgroup_events"));
   }
   bpf_program__set_autoload(skeleton.progs.on_sched_waking, features.has("wakers"));
-  bpf_program__set_autoload(skeleton.progs.on_sched_exit, features.has("stacks_after_switch"));
+  const bool exit_is_told = features.has("sched_exit");
+  bpf_program__set_autoload(skeleton.progs.on_sched_exit, exit_is_told);
+  bpf_program__set_autoload(skeleton.progs.on_schedule_return,
+                            !exit_is_told && features.has("stacks"));
 }
 
 Status configure(offcpud_bpf& skeleton, const SubjectPlan& plan, const FeatureReport& features) {
@@ -167,7 +170,8 @@ Status BpfSession::attach() {
   // is also seen to wake.
   for (bpf_program* program : {skeleton.progs.on_cgroup_mkdir, skeleton.progs.on_cgroup_rmdir,
                                skeleton.progs.on_task_newtask, skeleton.progs.on_sched_wakeup_new,
-                               skeleton.progs.on_sched_exit, skeleton.progs.on_sched_waking,
+                               skeleton.progs.on_sched_exit, skeleton.progs.on_schedule_return,
+                               skeleton.progs.on_sched_waking,
                                skeleton.progs.on_sched_wakeup, skeleton.progs.on_sched_switch}) {
     if (!bpf_program__autoload(program)) continue;
     Link link(bpf_program__attach(program));

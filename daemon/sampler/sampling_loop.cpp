@@ -15,7 +15,7 @@ namespace {
 constexpr SymbolWorker::Limits kSymbolLimits{.cache = {}, .waiting = 512};
 constexpr std::chrono::milliseconds kFirstInterval{10};
 
-void collect(std::unordered_set<std::uint64_t>& addresses, std::span<const std::uint64_t> frames) {
+void collect(std::unordered_set<std::uint64_t>& addresses, std::span<const __u64> frames) {
   addresses.insert(frames.begin(), frames.end());
 }
 
@@ -150,7 +150,7 @@ void SamplingLoop::take_blocked(const offcpud_blocked_record& record) {
     // What lies before the window is none of its time.
     const auto begin = static_cast<std::uint64_t>(window.begin.time_since_epoch().count());
     const std::uint64_t most = part.sample.ended_ns > begin ? part.sample.ended_ns - begin : 0;
-    part.sample.weight_ns = std::min(part.sample.weight_ns, most);
+    part.sample.weight_ns = std::min<std::uint64_t>(part.sample.weight_ns, most);
     if (part.sample.weight_ns != 0) add(window, part);
   }
 }

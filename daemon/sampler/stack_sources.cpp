@@ -50,7 +50,7 @@ void StackSources::forget_ended() {
 }
 
 std::vector<LocatedFrame> StackSources::locate(std::uint32_t tgid, std::uint64_t when_ns,
-                                               std::span<const std::uint64_t> addresses) const {
+                                               std::span<const __u64> addresses) const {
   std::vector<LocatedFrame> frames;
   frames.reserve(addresses.size());
   const MonotonicTime when{std::chrono::nanoseconds(when_ns)};

@@ -36,7 +36,7 @@ class StackSources {
 
   // Addresses of the process at that time, innermost first.
   [[nodiscard]] std::vector<LocatedFrame> locate(std::uint32_t tgid, std::uint64_t when_ns,
-                                                 std::span<const std::uint64_t> addresses) const;
+                                                 std::span<const __u64> addresses) const;
 
   [[nodiscard]] const TableStore* tables() const { return tables_.get(); }
 

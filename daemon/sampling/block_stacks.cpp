@@ -23,7 +23,7 @@ std::uint64_t counts_of(const SampledBlock& block) {
          block.waker_user.size();
 }
 
-void append(std::vector<std::uint64_t>& words, std::span<const std::uint64_t> frames) {
+void append(std::vector<std::uint64_t>& words, std::span<const __u64> frames) {
   words.insert(words.end(), frames.begin(), frames.end());
 }
 

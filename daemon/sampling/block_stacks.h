@@ -26,7 +26,7 @@ struct LocatedFrame {
 // Blocks at one place, of one process and by one waker, added up. Frames are innermost first.
 struct BlockSum {
   offcpud_sample sample{};  // the first one's; the numbers of frames are those of `frames`
-  std::vector<std::uint64_t> frames;
+  std::vector<__u64> frames;
   std::vector<LocatedFrame> user, waker_user;  // as whoever adds blocks has located them
   std::uint64_t ns = 0;
   double episodes = 0;  // those in progress are none yet

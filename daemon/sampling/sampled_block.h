@@ -14,13 +14,13 @@ namespace offcpud {
 // instructions, innermost first.
 struct SampledBlock {
   offcpud_sample sample{};
-  std::span<const std::uint64_t> kernel, user, waker_kernel, waker_user;
+  std::span<const __u64> kernel, user, waker_kernel, waker_user;
 };
 
 // `frames` are the stacks one after the other, as in the record. What a record says beyond its end
 // is cut off.
 inline SampledBlock sampled_block(const offcpud_sample& sample,
-                                  std::span<const std::uint64_t> frames) {
+                                  std::span<const __u64> frames) {
   SampledBlock block{.sample = sample};
   const auto take = [&frames](std::size_t count) {
     const auto stack = frames.first(std::min(count, frames.size()));

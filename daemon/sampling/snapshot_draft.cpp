@@ -121,9 +121,9 @@ class Drafter {
     entry.waker_user = table_.numbers(user_stack(sample, sum.waker_user, true));
   }
 
-  std::span<const StackFrame> kernel(std::span<const std::uint64_t> addresses) {
+  std::span<const StackFrame> kernel(std::span<const __u64> addresses) {
     frames_.clear();
-    for (const std::uint64_t address : addresses) {
+    for (const __u64 address : addresses) {
       const auto found = interval_.kernel_names.find(address);
       frames_.push_back(found == interval_.kernel_names.end() ? unnamed_kernel() : found->second);
     }
