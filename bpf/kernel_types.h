@@ -46,8 +46,19 @@ struct super_block {
 
 struct inode {
 	unsigned short i_mode;
+	unsigned long i_ino;
+	long long i_size;
 	__u32 i_rdev;
 	struct super_block *i_sb;
+};
+
+struct file;
+
+struct vm_area_struct {
+	unsigned long vm_start;
+	unsigned long vm_end;
+	unsigned long vm_pgoff;
+	struct file *vm_file;
 };
 
 struct path {

@@ -9,9 +9,10 @@
 #include "offcpud.h"
 #include "unwind.h"
 
-/* Of one stack, at most (kernel.perf_event_max_stack); powers of two less one, as they are masks. */
+/* Of one stack, at most (kernel.perf_event_max_stack); powers of two less one, as they are masks.
+ */
 #define OFFCPUD_STACK_FRAMES 127
-#define OFFCPUD_WAKER_FRAMES 31	 /* of each of the waker's stacks */
+#define OFFCPUD_WAKER_FRAMES 31 /* of each of the waker's stacks */
 
 /* Blocks at least so old are credited while they last; see walk_blocked(). */
 #define OFFCPUD_CREDIT_AGE_NS 200000000ULL

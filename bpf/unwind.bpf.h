@@ -63,7 +63,43 @@ static __always_inline struct offcpud_unwind_mapping *mapping_at(struct unwind_w
 	return bpf_map_lookup_elem(&unwind_mappings, &key);
 }
 
-/* Most frames are in the object of the one before. */
+/* What the kernel maps at an address of the current thread. */
+static long take_area(struct task_struct *task, struct vm_area_struct *area, void *unused)
+{
+	struct unwind_walk *walk = unwind_walk_here();
+	struct offcpud_unwind_file_key key = {};
+	struct offcpud_unwind_file *file;
+	struct inode *inode;
+	__u64 offset;
+
+	if (!walk)
+		return 0;
+	walk->mapping.begin = area->vm_start;
+	walk->mapping.end = area->vm_end;
+	walk->mapping.object = OFFCPUD_UNWIND_NO_OBJECT;
+	if (!area->vm_file)
+		return 0;
+	inode = area->vm_file->f_inode;
+	key.inode = inode->i_ino;
+	key.size = inode->i_size;
+	key.device = inode->i_sb->s_dev;
+	file = bpf_map_lookup_elem(&unwind_files, &key);
+	if (!file)
+		return 0;
+	offset = area->vm_pgoff << 12;
+	for (int i = 0; i < OFFCPUD_UNWIND_SEGMENTS; i++) {
+		if (i >= file->segments || offset - file->segment[i].first >= file->segment[i].size)
+			continue;
+		walk->mapping.object = file->object;
+		walk->mapping.bias = walk->mapping.begin -
+				     (file->segment[i].address + offset - file->segment[i].first);
+		break;
+	}
+	return 0;
+}
+
+/* Most frames are in the object of the one before. The daemon learns of a process some time after
+ * it began; until then the kernel itself tells what it maps, where it can be asked. */
 static __always_inline bool find_mapping(struct unwind_walk *walk, __u64 pc)
 {
 	struct offcpud_unwind_mapping *mapping;
@@ -71,10 +107,12 @@ static __always_inline bool find_mapping(struct unwind_walk *walk, __u64 pc)
 	if (pc >= walk->mapping.begin && pc < walk->mapping.end)
 		return true;
 	mapping = mapping_at(walk, pc);
-	if (!mapping)
-		return false;
-	walk->mapping = *mapping;
-	return true;
+	if (mapping) {
+		walk->mapping = *mapping;
+		return true;
+	}
+	return bpf_find_vma(bpf_get_current_task_btf(), pc, take_area, NULL, 0) == 0 &&
+	       pc >= walk->mapping.begin && pc < walk->mapping.end;
 }
 
 /* The last row of a page that does not lie behind `low`. */

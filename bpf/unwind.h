@@ -111,6 +111,28 @@ struct offcpud_unwind_mapping {
 	__u32 reserved;
 };
 
+/* A file that may be mapped in processes of which nothing is known yet: an element of the hash
+ * `unwind_files`. The number of an inode may be given to another file, which then has another size,
+ * most probably. */
+struct offcpud_unwind_file_key {
+	__u64 inode;
+	__u64 size;   /* of the file, in bytes */
+	__u32 device; /* as in the kernel: major << 20 | minor */
+	__u32 reserved;
+};
+
+/* Executable segments, each from the page on in which it begins. */
+#define OFFCPUD_UNWIND_SEGMENTS 4
+struct offcpud_unwind_file {
+	__u32 object;
+	__u32 segments;
+	struct {
+		__u64 first;   /* offset in the file, of the page */
+		__u64 size;    /* in the file, from there on */
+		__u64 address; /* of `first`, in the ELF file */
+	} segment[OFFCPUD_UNWIND_SEGMENTS];
+};
+
 /* Why a walk ended. ROOT alone says that the stack is complete. The order is part of the layout. */
 enum offcpud_unwind_end {
 	OFFCPUD_UNWIND_END_ROOT,       /* the outermost frame */

@@ -24,6 +24,14 @@ struct {
 	__type(value, struct offcpud_unwind_page);
 } unwind_pages SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 32768);
+	__type(key, struct offcpud_unwind_file_key);
+	__type(value, struct offcpud_unwind_file);
+} unwind_files SEC(".maps");
+
 /* The prototype of a chunk: the daemon makes one whenever the others are full, so that a host with
  * few programs does not pay for the limit. Sizes instead of types, because libbpf 1.1 finds no size
  * for a type that is used inside of another map only. */

@@ -31,6 +31,8 @@ Result<BpfUnwindMaps> BpfUnwindMaps::open(const UnwindMapHandles& handles) {
                         sizeof(offcpud_unwind_mapping)));
   TRY_VOID(
       check_layout(handles.pages, sizeof(offcpud_unwind_page_key), sizeof(offcpud_unwind_page)));
+  TRY_VOID(
+      check_layout(handles.files, sizeof(offcpud_unwind_file_key), sizeof(offcpud_unwind_file)));
   TRY(auto rules, MappedArray<offcpud_unwind_rule>::map(handles.rules, true));
   return BpfUnwindMaps(handles, std::move(rules));
 }
@@ -60,6 +62,31 @@ Status BpfUnwindMaps::write_rows(std::uint32_t chunk, std::uint32_t first,
   std::ranges::copy(rows, static_cast<offcpud_unwind_chunk*>(memory)->rows + first);
   ::munmap(memory, sizeof(offcpud_unwind_chunk));
   return {};
+}
+
+void BpfUnwindMaps::Unmap::operator()(const offcpud_unwind_chunk* chunk) const {
+  ::munmap(const_cast<offcpud_unwind_chunk*>(chunk), sizeof(*chunk));
+}
+
+Result<std::span<const offcpud_unwind_row>> BpfUnwindMaps::rows(std::uint32_t chunk) {
+  if (chunk >= chunks_.size()) return Error("a chunk of rows that was not made");
+  readable_.resize(std::max(readable_.size(), chunks_.size()));
+  if (!readable_[chunk]) {
+    void* memory = ::mmap(nullptr, sizeof(offcpud_unwind_chunk), PROT_READ, MAP_SHARED,
+                          chunks_[chunk].get(), 0);
+    if (memory == MAP_FAILED) return Error::from_errno(errno, "mmap map", "unwind_rows");
+    readable_[chunk].reset(static_cast<const offcpud_unwind_chunk*>(memory));
+  }
+  return std::span<const offcpud_unwind_row>(readable_[chunk]->rows);
+}
+
+Status BpfUnwindMaps::put_file(const offcpud_unwind_file_key& key,
+                               const offcpud_unwind_file& file) {
+  return put(handles_.files, &key, &file);
+}
+
+Status BpfUnwindMaps::remove_file(const offcpud_unwind_file_key& key) {
+  return remove(handles_.files, &key);
 }
 
 Status BpfUnwindMaps::write_rule(std::uint16_t index, const offcpud_unwind_rule& rule) {

@@ -3,6 +3,7 @@
 
 #include <bpf/libbpf.h>
 
+#include <memory>
 #include <vector>
 
 #include "base/unique_handle.h"
@@ -17,6 +18,7 @@ struct UnwindMapHandles {
   const bpf_map* pages = nullptr;
   const bpf_map* chunks = nullptr;
   const bpf_map* rules = nullptr;
+  const bpf_map* files = nullptr;
 };
 
 // Writes them. Needs CAP_BPF, for the chunks that are made later too. Single-threaded.
@@ -29,6 +31,9 @@ class BpfUnwindMaps final : public UnwindMaps {
   Status write_rows(std::uint32_t chunk, std::uint32_t first,
                     std::span<const offcpud_unwind_row> rows) override;
   Status write_rule(std::uint16_t index, const offcpud_unwind_rule& rule) override;
+  [[nodiscard]] Result<std::span<const offcpud_unwind_row>> rows(std::uint32_t chunk) override;
+  Status put_file(const offcpud_unwind_file_key& key, const offcpud_unwind_file& file) override;
+  Status remove_file(const offcpud_unwind_file_key& key) override;
   Status put_page(const offcpud_unwind_page_key& key, const offcpud_unwind_page& page) override;
   Status remove_page(const offcpud_unwind_page_key& key) override;
   Status put_mapping(const offcpud_unwind_mapping_key& key,
@@ -41,7 +46,11 @@ class BpfUnwindMaps final : public UnwindMaps {
 
   UnwindMapHandles handles_;
   MappedArray<offcpud_unwind_rule> rules_;
+  struct Unmap {
+    void operator()(const offcpud_unwind_chunk* chunk) const;
+  };
   std::vector<UniqueFd> chunks_;
+  std::vector<std::unique_ptr<const offcpud_unwind_chunk, Unmap>> readable_;  // null: not asked for
 };
 
 }  // namespace offcpud

@@ -10,7 +10,8 @@ UnwindMapHandles unwind_map_handles(const BpfSession& session) {
   return {.mappings = maps.unwind_mappings,
           .pages = maps.unwind_pages,
           .chunks = maps.unwind_chunks,
-          .rules = maps.unwind_rules};
+          .rules = maps.unwind_rules,
+          .files = maps.unwind_files};
 }
 
 }  // namespace offcpud

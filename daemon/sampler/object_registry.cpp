@@ -8,11 +8,18 @@
 #include <cstdio>
 #include <utility>
 
+#include "unwind/vdso.h"
+
 namespace offcpud {
 
 ObjectRegistry::ObjectRegistry(TableStore* tables, SymbolWorker& symbols,
                                std::function<void(const Error&)> failed)
-    : tables_(tables), symbols_(symbols), failed_(std::move(failed)) {}
+    : tables_(tables), symbols_(symbols), failed_(std::move(failed)) {
+  if (tables_ == nullptr) return;
+  const auto vdso = vdso_file();
+  if (!vdso) return;  // the kernel maps none
+  if (const auto table = tables_->add_object(vdso->get())) vdso_ = *table;
+}
 
 ObjectId ObjectRegistry::symbols_of(const MappedObject& object) const {
   const auto found = objects_.find(object.id);
@@ -67,6 +74,8 @@ void ObjectRegistry::add(const ImageId& image, const Mapping& mapping) {
     object->begin = mapping.begin;
     object->end = mapping.end;
     table = object->table;
+  } else if (mapping.file->kind == MappedFile::Kind::Vdso) {
+    table = vdso_;
   }
   if (tables_ == nullptr) return;
   Status status = map(image, mapping, table);
@@ -82,7 +91,9 @@ void ObjectRegistry::add(const ImageId& image, const Mapping& mapping) {
 }
 
 Status ObjectRegistry::map(const ImageId& image, const Mapping& mapping, UnwindObjectId table) {
-  return tables_->add_mapping(image.tgid, mapping.begin, mapping.end, mapping.offset, table);
+  const bool in_file = mapping.file->kind == MappedFile::Kind::File;
+  return tables_->add_mapping(image.tgid, mapping.begin, mapping.end, in_file ? mapping.offset : 0,
+                              table);
 }
 
 // Nothing if the process is gone, or has something else there that is no regular file.

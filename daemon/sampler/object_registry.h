@@ -52,6 +52,7 @@ class ObjectRegistry final : public MappingObserver {
   TableStore* tables_;
   SymbolWorker& symbols_;
   std::function<void(const Error&)> failed_;
+  UnwindObjectId vdso_ = OFFCPUD_UNWIND_NO_OBJECT;
   std::unordered_map<std::uint64_t, Object> objects_;       // by MappedObject::id
   std::unordered_map<ObjectId, std::uint64_t> by_symbols_;  // of objects_
 };

@@ -43,6 +43,7 @@ SamplingLoop::SamplingLoop(const BpfSession& session, const Clock& clock, EventL
       samples_(std::move(samples)),
       symbols_(kSymbolLimits),
       sources_(session, symbols_, clock, reports_.warned),
+      blocked_(sources_.tables()),
       runtime_(std::make_shared<RuntimeNames>()),
       rate_(options.stacks_per_second, kFirstInterval),
       adapted_(clock.now()) {
@@ -140,11 +141,19 @@ void SamplingLoop::capture_runtime(const BlockSum& sum) {
 void SamplingLoop::credit_blocked() {
   const auto walked = samples_->walk_blocked(
       [this](const offcpud_blocked_record& record) { take_blocked(record); });
+  blocked_.end_walk();
   if (!walked) reports_.warned("blocked", walked.error().message());
 }
 
 void SamplingLoop::take_blocked(const offcpud_blocked_record& record) {
-  const SampledBlock block = sampled_block(record.sample, record.kernel);
+  SampledBlock block = sampled_block(record.sample, record.kernel);
+  std::vector<__u64> user;
+  if ((record.sample.flags & OFFCPUD_SAMPLE_STACK_LATER) != 0) {
+    const RemoteStack& stack = blocked_.stack_of(record);
+    user.assign(stack.addresses.begin(), stack.addresses.end());
+    block.user = user;
+    block.sample.user_end = stack.end;
+  }
   for (SampleWindow& window : windows_) {
     SampledBlock part = block;
     // What lies before the window is none of its time.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runtime/event_loop.h"
+#include "sampler/blocked_stacks.h"
 #include "sampler/process_names.h"
 #include "sampler/sample_window.h"
 #include "sampler/stack_sampler.h"
@@ -65,6 +66,7 @@ class SamplingLoop {
   std::unique_ptr<BlockSamples> samples_;
   SymbolWorker symbols_;
   StackSources sources_;
+  BlockedStacks blocked_;
   std::shared_ptr<RuntimeNames> runtime_;  // of the worker's thread
   SamplingRate rate_;
   std::uint64_t taken_ = 0;  // since the rate was adapted

@@ -24,6 +24,9 @@ class RuleDictionary {
   std::optional<Entry> take(const UnwindRule& rule);
   void give_back(std::uint16_t index);
 
+  // Of an index that was taken.
+  [[nodiscard]] const UnwindRule& rule(std::uint16_t index) const { return slots_[index].rule; }
+
   [[nodiscard]] std::size_t size() const { return indices_.size(); }
 
  private:

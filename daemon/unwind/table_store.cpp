@@ -3,10 +3,13 @@
 #include "unwind/table_store.h"
 
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <utility>
+
+#include "unwind/memory_page.h"
 
 namespace offcpud {
 namespace {
@@ -58,7 +61,7 @@ Result<UnwindObjectId> TableStore::add_contents(const ElfObject& elf, const File
     id = known->second;
     const Object& object = objects_.at(id);
     touch(id);
-    remember_file(id, file);
+    TRY_VOID(remember_file(id, file));
     if (object.has_room || object.tried_at == freed_) return id;
   } else {
     id = ++last_id_;
@@ -67,17 +70,34 @@ Result<UnwindObjectId> TableStore::add_contents(const ElfObject& elf, const File
     object.segments = elf.segments;
     object.unused = unused_.insert(unused_.end(), id);
     by_content_.emplace(content, id);
-    remember_file(id, file);
+    TRY_VOID(remember_file(id, file));
   }
   TRY_VOID(compile(id, elf));
   TRY_VOID(limit_unused());
   return id;
 }
 
-void TableStore::remember_file(UnwindObjectId id, const FileKey& file) {
+Status TableStore::remember_file(UnwindObjectId id, const FileKey& file) {
   Object& object = objects_.at(id);
-  if (object.files.size() == kMaxFiles || !by_file_.emplace(file, id).second) return;
+  if (object.files.size() == kMaxFiles || !by_file_.emplace(file, id).second) return {};
   object.files.push_back(file);
+  offcpud_unwind_file known{.object = id, .segments = 0, .segment = {}};
+  for (const ExecutableSegment& segment : object.segments) {
+    if (known.segments == OFFCPUD_UNWIND_SEGMENTS) break;
+    const std::uint64_t before = segment.file_offset & kPageMask;
+    known.segment[known.segments++] = {.first = segment.file_offset - before,
+                                       .size = segment.size + before,
+                                       .address = segment.address - before};
+  }
+  return maps_.put_file(key_of(file), known);
+}
+
+// st_dev has another layout than the kernel's own numbers (MKDEV in include/linux/kdev_t.h).
+offcpud_unwind_file_key TableStore::key_of(const FileKey& file) {
+  return {.inode = file.inode,
+          .size = file.size,
+          .device = gnu_dev_major(file.device) << 20 | gnu_dev_minor(file.device),
+          .reserved = 0};
 }
 
 Status TableStore::compile(UnwindObjectId id, const ElfObject& elf) {
@@ -185,7 +205,10 @@ Status TableStore::remove_table(UnwindObjectId id) {
 Status TableStore::remove_object(UnwindObjectId id) {
   Object& object = objects_.at(id);
   TRY_VOID(remove_table(id));
-  for (const FileKey& file : object.files) by_file_.erase(file);
+  for (const FileKey& file : object.files) {
+    by_file_.erase(file);
+    TRY_VOID(maps_.remove_file(key_of(file)));
+  }
   by_content_.erase(object.content);
   unused_.erase(object.unused);
   objects_.erase(id);

@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <list>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "base/result.h"
 #include "unwind/content_key.h"
+#include "unwind/remote_walk.h"
 #include "unwind/row_space.h"
 #include "unwind/rule_dictionary.h"
 #include "unwind/unwind_maps.h"
@@ -51,7 +53,7 @@ struct TableStoreStats {
 //
 // When a table goes, walks that began before may read its rows after others have taken their place.
 // Only processes that unmapped the object meanwhile walk so, and their stack ends early or wrongly.
-class TableStore {
+class TableStore final : public UnwindLookup {
  public:
   static Result<TableStore> create(UnwindMaps& maps, const TableStoreLimits& limits = {});
 
@@ -69,6 +71,11 @@ class TableStore {
   Status remove_mappings(std::uint32_t tgid, std::uint64_t begin, std::uint64_t end);
   Status remove_process(std::uint32_t tgid);                       // exit, and exec
   Status copy_process(std::uint32_t parent, std::uint32_t child);  // fork
+
+  [[nodiscard]] std::optional<Place> place(std::uint32_t tgid,
+                                           std::uint64_t address) const override;
+  [[nodiscard]] offcpud_unwind_rule rule(UnwindObjectId object,
+                                         std::uint64_t address) const override;
 
   [[nodiscard]] TableStoreStats stats() const;
 
@@ -103,7 +110,8 @@ class TableStore {
   TableStore(UnwindMaps& maps, const TableStoreLimits& limits, const ContentKeys& keys);
 
   Result<UnwindObjectId> add_contents(const ElfObject& elf, const FileKey& file);
-  void remember_file(UnwindObjectId id, const FileKey& file);
+  static offcpud_unwind_file_key key_of(const FileKey& file);
+  Status remember_file(UnwindObjectId id, const FileKey& file);
   Status compile(UnwindObjectId id, const ElfObject& elf);
   Status place(UnwindObjectId id, const UnwindTable& table);
   Status place_rules(Object& object, const UnwindTable& table, std::vector<std::uint16_t>& indices);

@@ -5,12 +5,11 @@
 #include <string>
 
 #include "unwind/address_prefixes.h"
+#include "unwind/memory_page.h"
 #include "unwind/table_store.h"
 
 namespace offcpud {
 namespace {
-
-constexpr std::uint64_t kPageMask = 4095;  // of memory
 
 // Address in memory - address as linked, of what is mapped from `file_offset` on to `begin`. Memory
 // is mapped in whole pages, so a segment reaches down to the beginning of its first.
@@ -118,6 +117,33 @@ Status TableStore::copy_process(std::uint32_t parent, std::uint32_t child) {
   const Mappings mappings = process->second;
   for (const auto& [begin, mapping] : mappings) TRY_VOID(put(child, begin, mapping));
   return {};
+}
+
+std::optional<UnwindLookup::Place> TableStore::place(std::uint32_t tgid,
+                                                     std::uint64_t address) const {
+  const auto process = processes_.find(tgid);
+  if (process == processes_.end()) return std::nullopt;
+  auto after = process->second.upper_bound(address);
+  if (after == process->second.begin()) return std::nullopt;
+  const auto& [begin, mapping] = *std::prev(after);
+  if (address >= mapping.end) return std::nullopt;
+  return Place{begin, mapping.end, mapping.bias, mapping.object};
+}
+
+offcpud_unwind_rule TableStore::rule(UnwindObjectId object, std::uint64_t address) const {
+  const auto nothing = plain_rule(OFFCPUD_UNWIND_NO_FDE);
+  const auto known = objects_.find(object);
+  if (known == objects_.end()) return nothing;
+  const std::uint64_t number = address >> OFFCPUD_UNWIND_PAGE_SHIFT;
+  const auto& pages = known->second.pages;  // ascending, as they were placed
+  const auto page = std::ranges::lower_bound(pages, number, {}, &PlacedPage::number);
+  if (page == pages.end() || page->number != number) return nothing;
+  const auto chunk = maps_.rows(page->rows.chunk);
+  if (!chunk) return nothing;
+  const auto rows = chunk->subspan(page->rows.first, page->rows.rows);
+  const auto low = static_cast<std::uint16_t>(address);
+  const auto after = std::ranges::upper_bound(rows, low, {}, &offcpud_unwind_row::address);
+  return after == rows.begin() ? nothing : dictionary_.rule(std::prev(after)->rule);
 }
 
 }  // namespace offcpud

@@ -23,6 +23,13 @@ class UnwindMaps {
                             std::span<const offcpud_unwind_row> rows) = 0;
   virtual Status write_rule(std::uint16_t index, const offcpud_unwind_rule& rule) = 0;
 
+  // What make_chunk() made, to be read only; valid until the object is destroyed. Error: it cannot
+  // be mapped.
+  [[nodiscard]] virtual Result<std::span<const offcpud_unwind_row>> rows(std::uint32_t chunk) = 0;
+
+  virtual Status put_file(const offcpud_unwind_file_key& key, const offcpud_unwind_file& file) = 0;
+  virtual Status remove_file(const offcpud_unwind_file_key& key) = 0;
+
   // An existing key gets the new value; removing one that does not exist is no error.
   virtual Status put_page(const offcpud_unwind_page_key& key, const offcpud_unwind_page& page) = 0;
   virtual Status remove_page(const offcpud_unwind_page_key& key) = 0;

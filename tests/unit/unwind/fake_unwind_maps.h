@@ -60,6 +60,17 @@ class FakeUnwindMaps final : public UnwindMaps {
     rules.at(index) = rule;
     return {};
   }
+  [[nodiscard]] Result<std::span<const offcpud_unwind_row>> rows(std::uint32_t chunk) override {
+    return std::span<const offcpud_unwind_row>(chunks.at(chunk));
+  }
+  Status put_file(const offcpud_unwind_file_key& key, const offcpud_unwind_file& file) override {
+    files[{key.inode, key.size, key.device}] = file;
+    return {};
+  }
+  Status remove_file(const offcpud_unwind_file_key& key) override {
+    files.erase({key.inode, key.size, key.device});
+    return {};
+  }
   Status put_page(const offcpud_unwind_page_key& key, const offcpud_unwind_page& page) override {
     pages[{key.object, key.page}] = page;
     return {};
@@ -82,6 +93,7 @@ class FakeUnwindMaps final : public UnwindMaps {
   using Key = std::array<std::uint64_t, 3>;
   std::map<Key, offcpud_unwind_mapping> mappings;
   std::map<std::array<std::uint32_t, 2>, offcpud_unwind_page> pages;
+  std::map<Key, offcpud_unwind_file> files;
   std::vector<std::vector<offcpud_unwind_row>> chunks;
   std::vector<UnwindRule> rules = std::vector<UnwindRule>(OFFCPUD_UNWIND_MAX_RULES);
   std::size_t max_mappings = SIZE_MAX;
