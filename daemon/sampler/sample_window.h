@@ -10,19 +10,23 @@
 
 namespace offcpud {
 
+struct Moment {
+  MonotonicTime now;
+  WallTime wall;
+};
+
 // An interval whose samples are added up. Of one thread.
 struct SampleWindow {
-  SampleWindow(std::size_t most, const Clock& clock, std::chrono::nanoseconds length)
-      : begin(clock.now()), wall_begin(clock.wall()), due(begin + length), stacks(most) {}
+  SampleWindow(std::size_t most, const Moment& at, std::chrono::nanoseconds length)
+      : begin(at.now), wall_begin(at.wall), due(begin + length), stacks(most) {}
 
-  // What it holds, up to now.
-  SampledInterval close(const Clock& clock) {
+  // What it holds, up to that moment.
+  SampledInterval close(const Moment& at) {
     SampledInterval interval;
-    const MonotonicTime now = clock.now();
     interval.begin = wall_begin;
-    interval.end = clock.wall();
-    interval.duration = now - begin;
-    interval.partial = now < due;
+    interval.end = at.wall;
+    interval.duration = at.now - begin;
+    interval.partial = at.now < due;
     interval.cut = stacks.cut();
     interval.lost_ns = std::exchange(lost_ns, 0);
     return interval;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <future>
+#include <thread>
 #include <unordered_set>
 
 #include "sampling/kernel_frame.h"
@@ -55,16 +56,16 @@ SamplingLoop::~SamplingLoop() {
 }
 
 Status SamplingLoop::wire() {
-  begin_snapshot();
+  begin_snapshot(moment());
   choose();
   if (sources_.fd() >= 0) {
-    TRY_VOID(loop_.on_readable(sources_.fd(), [this] { sources_.follow(); }));
+    TRY_VOID(loop_.on_readable(sources_.fd(), [this] { follow(); }));
   }
   return loop_.every(kTick, [this] { tick(); }) ? Status() : Status(Error("start a timer"));
 }
 
-void SamplingLoop::begin_snapshot() {
-  windows_.emplace_front(options_.stacks, clock_, options_.interval);
+void SamplingLoop::begin_snapshot(const Moment& at) {
+  windows_.emplace_front(options_.stacks, at, options_.interval);
   windows_.front().filter = options_.filter;
 }
 
@@ -91,15 +92,25 @@ void SamplingLoop::tick() {
   const MonotonicTime now = clock_.now();
   if (std::ranges::any_of(windows_,
                           [&](const SampleWindow& window) { return window.due <= now; })) {
-    credit_blocked();
-    close_due(false);
+    turn(false);
   }
   sources_.forget_ended();
 }
 
-void SamplingLoop::take_samples() {
+// A program that starts is followed soon, so that its first waits have their stacks. Many that
+// start are followed together: nobody waits for this thread.
+void SamplingLoop::follow() {
   sources_.follow();
-  const auto taken = samples_->drain([this](const SampledBlock& block) { take(block); });
+  std::this_thread::sleep_for(kBetweenStarts);
+}
+
+// Samples first, then what was mapped until now: so everything that is on their stacks is known.
+void SamplingLoop::take_samples() {
+  std::vector<KeptSample> kept;
+  const auto taken =
+      samples_->drain([&kept](const SampledBlock& block) { kept.emplace_back(block); });
+  sources_.follow();
+  for (const KeptSample& sample : kept) take(sample.block());
   if (taken) {
     taken_ += *taken;
   } else {
@@ -181,8 +192,9 @@ void SamplingLoop::take_next(std::chrono::milliseconds length, const BlockFilter
   }
   // What is under way belongs to the time before.
   take_samples();
+  const Moment at = moment();
   credit_blocked();
-  windows_.emplace_back(options_.stacks, clock_, length);
+  windows_.emplace_back(options_.stacks, at, length);
   windows_.back().filter = filter;
   windows_.back().done = [done = std::move(done)](SnapshotDraft draft) { done(std::move(draft)); };
 }
@@ -190,9 +202,8 @@ void SamplingLoop::take_next(std::chrono::milliseconds length, const BlockFilter
 void SamplingLoop::stop() {
   if (stopped_) return;
   take_samples();
-  credit_blocked();
   stopped_ = true;
-  close_due(true);
+  turn(true);
   loop_.stop(0);
 }
 
@@ -204,29 +215,34 @@ void SamplingLoop::finish(std::chrono::milliseconds patience) {
   }
 }
 
-void SamplingLoop::close_due(bool all) {
-  const MonotonicTime now = clock_.now();
+void SamplingLoop::turn(bool all) {
+  const Moment at = moment();
+  credit_blocked();
+  close_due(at, all);
+}
+
+void SamplingLoop::close_due(const Moment& at, bool all) {
   for (auto window = std::next(windows_.begin()); window != windows_.end();) {
     const auto next = std::next(window);
-    if (all || window->due <= now) {
-      close(*window);
+    if (all || window->due <= at.now) {
+      close(*window, at);
       windows_.erase(window);
     }
     window = next;
   }
   SampleWindow& snapshot = windows_.front();
-  if (!all && snapshot.due > now) return;
+  if (!all && snapshot.due > at.now) return;
   snapshot.done = [drafted = reports_.drafted, all](SnapshotDraft draft) {
     drafted(std::move(draft), all);
   };
-  close(snapshot);
+  close(snapshot, at);
   windows_.pop_front();
   runtime_seen_.clear();  // programs make more code as they run
-  if (!all) begin_snapshot();
+  if (!all) begin_snapshot(at);
 }
 
-void SamplingLoop::close(SampleWindow& window) {
-  auto interval = std::make_shared<SampledInterval>(window.close(clock_));
+void SamplingLoop::close(SampleWindow& window, const Moment& at) {
+  auto interval = std::make_shared<SampledInterval>(window.close(at));
   name_kernel(*interval);
   symbols_.post([interval, runtime = runtime_, done = std::move(window.done),
                  now = clock_.now()](SymbolCache& objects) {

@@ -36,6 +36,7 @@ class SamplingLoop {
  private:
   // Twice in the time in which a ring fills at the usual rate, and soon enough for short processes.
   static constexpr std::chrono::milliseconds kTick{250};
+  static constexpr std::chrono::milliseconds kBetweenStarts{10};
   static constexpr std::chrono::seconds kAdaptEvery{1};
   static constexpr std::size_t kMostWindows = 8;
   static constexpr std::size_t kMostStacksOfThreads = 16'384;
@@ -45,6 +46,7 @@ class SamplingLoop {
                std::unique_ptr<BlockSamples> samples);
   Status wire();
   void tick();
+  void follow();
   void take_samples();
   void take(const SampledBlock& block);
   void credit_blocked();
@@ -52,9 +54,13 @@ class SamplingLoop {
   void add(SampleWindow& window, const SampledBlock& block);
   void adapt();
   void choose();
-  void close_due(bool all);
-  void close(SampleWindow& window);
-  void begin_snapshot();
+  // A walk over the blocked threads, and then the end of the windows that are due; one that begins
+  // begins at the same moment, just before the walk, so that no time is between them.
+  void turn(bool all);
+  void close_due(const Moment& at, bool all);
+  void close(SampleWindow& window, const Moment& at);
+  void begin_snapshot(const Moment& at);
+  [[nodiscard]] Moment moment() const { return {clock_.now(), clock_.wall()}; }
   void name_kernel(SampledInterval& interval);
   void capture_runtime(const BlockSum& sum);
 

@@ -31,7 +31,9 @@ Status StackSources::open(const BpfSession& session, SymbolWorker& symbols, cons
   tables_ = std::make_unique<TableStore>(std::move(tables));
   registry_ = std::make_unique<ObjectRegistry>(
       tables_.get(), symbols, [this](const Error& error) { warn_("unwind", error.message()); });
-  TRY(mappings_, LiveMappings::open(*registry_, clock, {}));
+  LiveMappings::Options options;
+  options.events.wakeup_bytes = 1024;  // less than one start of a process
+  TRY(mappings_, LiveMappings::open(*registry_, clock, options));
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "sample.h"
 
@@ -19,8 +20,7 @@ struct SampledBlock {
 
 // `frames` are the stacks one after the other, as in the record. What a record says beyond its end
 // is cut off.
-inline SampledBlock sampled_block(const offcpud_sample& sample,
-                                  std::span<const __u64> frames) {
+inline SampledBlock sampled_block(const offcpud_sample& sample, std::span<const __u64> frames) {
   SampledBlock block{.sample = sample};
   const auto take = [&frames](std::size_t count) {
     const auto stack = frames.first(std::min(count, frames.size()));
@@ -33,5 +33,21 @@ inline SampledBlock sampled_block(const offcpud_sample& sample,
   block.waker_user = take(sample.waker_user_frames);
   return block;
 }
+
+// A copy that outlives the record.
+class KeptSample {
+ public:
+  explicit KeptSample(const SampledBlock& block) : sample_(block.sample) {
+    for (const auto stack : {block.kernel, block.user, block.waker_kernel, block.waker_user}) {
+      frames_.insert(frames_.end(), stack.begin(), stack.end());
+    }
+  }
+
+  [[nodiscard]] SampledBlock block() const { return sampled_block(sample_, frames_); }
+
+ private:
+  offcpud_sample sample_;
+  std::vector<__u64> frames_;
+};
 
 }  // namespace offcpud

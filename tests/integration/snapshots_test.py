@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is in a snapshot, against programs that know where they waited and for how long."""
+
+import math
+import time
+from collections import Counter
+from datetime import datetime
+
+from case import Case, main
+
+INTERVAL = "offcpud_sampling_interval_seconds"
+
+
+class Stacks:
+    """The answer of /api/v1/snapshots/merge, as rows of names."""
+
+    def __init__(self, answer):
+        self.answer = answer
+        strings, frames = answer["strings"], answer["frames"]
+        names = [[strings[frames[i][0]] for i in stack] for stack in answer["stacks"]]
+        columns = answer["columns"]
+        self.rows = []
+        for values in answer["rows"]:
+            row = dict(zip(columns, values))
+            for key in ("comm", "thread", "cgroup", "reason", "waker"):
+                row[key] = strings[row[key]]
+            row["stack"], row["waker_stack"] = names[row["stack"]], names[row["waker_stack"]]
+            self.rows.append(row)
+
+    def seconds(self, frame=None, **values):
+        """Of the rows with this function on their stack, and these values."""
+        return sum(row["ns"] for row in self.select(frame, **values)) / 1e9
+
+    def select(self, frame=None, **values):
+        return [row for row in self.rows
+                if (frame is None or frame in row["stack"])
+                and all(row[key] == value for key, value in values.items())]
+
+
+class SnapshotCase(Case):
+    # So small that everything is sampled, unless a class says otherwise.
+    settings = {"snapshots.interval": "1s", "snapshots.stacks_per_second": "100000"}
+
+    def wait_for_interval(self, most):
+        """The sampling interval starts at 10 ms and halves once a second at most."""
+        for _ in range(200):
+            interval = self.daemon.scrape().value(INTERVAL)
+            if 0 < interval <= most:
+                return
+            time.sleep(0.1)
+        self.fail(f"the sampling interval stays at {interval} s")
+
+    def stacks_since(self, begin, **parameters):
+        """Everything sampled since `begin` (a wall clock), once it is kept."""
+        now = time.time()
+        for _ in range(100):
+            kept = self.daemon.get_json("/api/v1/snapshots")["snapshots"]
+            if kept and unix_time(kept[-1]["end"]) >= now:
+                break
+            time.sleep(0.1)
+        else:
+            self.fail("no snapshot comes")
+        query = "".join(f"&{key}={value}" for key, value in parameters.items())
+        path = f"/api/v1/snapshots/merge?format=json&from={begin:.3f}{query}"
+        return Stacks(self.daemon.get_json(path))
+
+
+def unix_time(text):
+    return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+
+
+class Totals(SnapshotCase):
+    def test_every_wait_is_there_when_all_are_sampled(self):
+        """Sums by function are those of the program, and all of them that of the histogram."""
+        self.wait_for_interval(0.0001)
+        begin = time.time()
+        window = self.run_workload("known_places", "--ms", 3000)
+        stacks = self.stacks_since(begin, cgroup=window.cgroup, reason="sleep")
+        for place in ("wait_one", "wait_ten", "wait_hundred", "wait_long"):
+            count, seconds, _ = window.waits(place)
+            rows = stacks.select(place)
+            episodes = sum(row["episodes"] for row in rows)
+            self.expect_close(f"waits in {place}", count, episodes, absolute=window.slack() + 0.01)
+            self.expect_at_most(f"seconds in {place}", seconds, stacks.seconds(place))
+            least = count * (0.06 if place == "wait_long" else 0.001)
+            self.expect_at_least(f"seconds in {place}", 0.999 * least, stacks.seconds(place))
+        sleep = window.blocked("sleep")
+        self.expect_close("all of them (the histogram)", sleep.seconds, stacks.seconds(), 0.001,
+                          absolute=0.06 * window.slack())
+        roots = Counter(row["stack"][0] for row in stacks.rows)
+        self.expect_equal("stacks that are not complete", 0,
+                          sum(1 for root in roots if "incomplete" in root))
+
+    def test_ten_thousand_stacks(self):
+        """Each is kept apart, none is taken for another."""
+        self.wait_for_interval(0.0001)
+        begin = time.time()
+        window = self.run_workload("many_stacks", attempts=1)
+        stacks = self.stacks_since(begin, cgroup=window.cgroup, reason="sleep")
+        count, seconds, _ = window.waits("sleep")
+        ways = Counter(tuple(name for name in row["stack"] if name in ("step_one", "step_zero"))
+                       for row in stacks.rows)
+        missing = window.slack() + sum(window.lost().values())
+        self.expect_equal("different stacks", count, len(ways), missing)
+        self.expect_close("seconds", window.blocked("sleep").seconds, stacks.seconds(), 0.001,
+                          absolute=0.003 * missing)
+        self.expect_at_most("seconds (the program's clock)", seconds, stacks.seconds())
+
+    def test_a_block_is_credited_once_to_each_window_it_spans(self):
+        begin = time.time()
+        sleeper = self.start("sleeper", "--count", 1, "--us", 4_500_000)
+        sleeper.go()
+        time.sleep(3)
+        # Before it has ended: what has passed, and every second of it in its own snapshot.
+        stacks = self.stacks_since(begin, cgroup=sleeper.cgroup.path, reason="sleep")
+        self.expect_at_least("seconds so far", 2.0, stacks.seconds(in_progress=1))
+        window = sleeper.finish()
+        stacks = self.stacks_since(begin, cgroup=window.cgroup, reason="sleep")
+        self.expect_close("seconds", window.blocked("sleep").seconds, stacks.seconds(), 0.001)
+        self.expect_close("episodes", 1, sum(row["episodes"] for row in stacks.rows), 0.001)
+        for snapshot in self.daemon.get_json("/api/v1/snapshots")["snapshots"]:
+            part = Stacks(self.daemon.get_json(
+                f"/api/v1/snapshots/merge?sequence={snapshot['sequence']}&cgroup={window.cgroup}"
+                "&reason=sleep"))
+            length = unix_time(snapshot["end"]) - unix_time(snapshot["begin"])
+            self.say(part.seconds() <= length + 0.01, f"snapshot {snapshot['sequence']}",
+                     f"<= {length:.3f}", f"{part.seconds():.3f}")
+        roots = {row["stack"][0] for row in stacks.rows}
+        self.say(not any("incomplete" in root for root in roots), "roots", "complete", roots)
+
+
+class Sampling(SnapshotCase):
+    settings = {"snapshots.interval": "1s", "snapshots.stacks_per_second": "1200"}
+
+    def test_sums_are_unbiased(self):
+        """D21: estimates of short and long blocks mixed, within 3 standard errors of the truth; no
+        long block is missing."""
+        begin = time.time()
+        workload = self.start("known_places", "--ms", 9000, "--threads", 16)
+        workload.go()
+        longest = 0.0
+        while time.time() < begin + 9.5:
+            longest = max(longest, self.daemon.scrape().value(INTERVAL))
+            time.sleep(0.2)
+        window = workload.finish()
+        stacks = self.stacks_since(begin, cgroup=window.cgroup, reason="sleep")
+        self.expect_at_least("the longest sampling interval", 0.003, longest)
+        self.expect_at_most("the longest sampling interval", 0.050, longest)
+        for place in ("wait_one", "wait_ten", "wait_hundred"):
+            count, seconds, _ = window.waits(place)
+            each = seconds / count
+            error = math.sqrt(count * each * max(longest - each, 0))
+            seen = stacks.seconds(place)
+            self.expect_close(f"seconds in {place} (3 standard errors)", seconds, seen,
+                              absolute=3 * error + 0.03 * seconds)
+        count, seconds, _ = window.waits("wait_long")
+        episodes = sum(row["episodes"] for row in stacks.select("wait_long"))
+        self.expect_close("long waits", count, episodes, absolute=0.01 + window.slack())
+        self.expect_close("their seconds", seconds, stacks.seconds("wait_long"), 0.01)
+
+
+class Names(SnapshotCase):
+    def test_processes_that_live_for_milliseconds(self):
+        self.wait_for_interval(0.0001)
+        begin = time.time()
+        window = self.run_workload("short_lives", attempts=1)
+        stacks = self.stacks_since(begin, cgroup=window.cgroup, reason="sleep", comm="exe")
+        if not stacks.rows:
+            stacks = self.stacks_since(begin, cgroup=window.cgroup, reason="sleep")
+        named = stacks.seconds("short_life")
+        self.expect_at_least("seconds", 1600 * 0.003 * 0.99, stacks.seconds())
+        self.expect_at_least("seconds with the function's name", 0.99 * stacks.seconds(), named)
+
+
+class Wakers(SnapshotCase):
+    def test_who_ends_the_wait_of_a_pipe_reader(self):
+        self.wait_for_interval(0.0001)
+        begin = time.time()
+        window = self.run_workload("ping_pong", "--count", 2000, attempts=1)
+        stacks = self.stacks_since(begin, cgroup=window.cgroup, reason="pipe")
+        # The gates are pipes too, which the tester and the members of the crew write to.
+        rows = [row for row in stacks.rows if not row["in_progress"]
+                and any("_M_invoke" in name for name in row["stack"])]
+        by_peer = [row for row in rows if row["waker"] == "ping_pong"]
+        share = sum(row["ns"] for row in by_peer) / max(1, sum(row["ns"] for row in rows))
+        self.expect_at_least("share of the time that the other player ended", 0.9, share)
+        writes = [row for row in by_peer
+                  if any(name in row["waker_stack"] for name in ("ksys_write", "vfs_write"))]
+        self.expect_at_least("of which with a write on the waker's stack", 0.99,
+                             sum(row["ns"] for row in writes) / sum(row["ns"] for row in by_peer))
+        users = [row for row in writes if "write" in row["waker_stack"]]
+        self.expect_at_least("of which with its user stack", 0.99,
+                             sum(row["ns"] for row in users) / sum(row["ns"] for row in writes))
+
+    def test_a_timer_is_an_interrupt(self):
+        self.wait_for_interval(0.0001)
+        begin = time.time()
+        window = self.run_workload("sleeper", "--count", 50, "--us", 10_000)
+        stacks = self.stacks_since(begin, cgroup=window.cgroup, reason="sleep")
+        self.expect_close("seconds that interrupts ended", stacks.seconds(),
+                          stacks.seconds(waker="[irq]"), 0.02)
+        path = f"/api/v1/snapshots/merge?format=offwake&from={begin:.3f}&cgroup={window.cgroup}&reason=sleep"
+        lines = self.daemon.get(path).splitlines()
+        chains = [line for line in lines if "hrtimer_wakeup" in line.split(";--;")[1]]
+        self.say(bool(chains) and all(line.rsplit(" ", 1)[0].endswith("[irq]") for line in chains),
+                 "chains", "of the timer, ending with [irq]", chains[:2] or lines[:2])
+
+
+if __name__ == "__main__":
+    main()
