@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "cli/config_flags.h"
+#include "cli/stack_flags.h"
 #include "config/duration.h"
 
 namespace offcpud {
@@ -27,10 +28,14 @@ Result<ListenAddress> server_address(const std::string& text) {
 }
 
 // Flags of a command that asks the daemon; the options must outlive the parsing.
-void add_daemon_flags(CLI::App& command, CtlOptions& options) {
+void add_server_flag(CLI::App& command, CtlOptions& options) {
   command.add_option("--server", options.server_text, "Address of the daemon, as in listen")
       ->type_name("ADDR")
       ->capture_default_str();
+}
+
+void add_daemon_flags(CLI::App& command, CtlOptions& options) {
+  add_server_flag(command, options);
   command.add_flag("--json", options.json, "Print the answer of the daemon as it is");
 }
 
@@ -108,68 +113,103 @@ Status finish_top(CtlOptions& options, const std::string& interval) {
   return {};
 }
 
+// A fragment with the pointer to the help.
+Status usage_status(const Status& status) {
+  if (status) return {};
+  return usage_error(kProgram, status.error().message());
+}
+
 CtlOptions text_to_print(std::string text) {
   CtlOptions options;
   options.text = std::move(text);
   return options;
 }
 
-}  // namespace
+// The commands and what their flags are read into.
+class CtlCommandLine {
+ public:
+  CtlCommandLine();
+  Result<CtlOptions> parse(int argc, const char* const* argv);
 
-Result<CtlOptions> parse_ctl_command_line(int argc, const char* const* argv) {
-  CtlOptions options;
-  CLI::App app("Asks a running offcpud, and checks its configuration.", kProgram);
-  try {
-    app.set_help_flag("-h,--help", "Print this text and exit");
-    bool version = false;
-    app.add_flag("--version", version, "Print the version and exit");
-    app.footer(kExitCodes);
+ private:
+  Status finish_command();
 
-    options.server_text = Config{}.listen;
-    auto* const status = app.add_subcommand("status", "Show the state of the daemon");
-    add_daemon_flags(*status, options);
+  CtlOptions options_;
+  CLI::App app_{"Asks a running offcpud, and checks its configuration.", kProgram};
+  bool version_ = false;
+  CLI::App* status_ = app_.add_subcommand("status", "Show the state of the daemon");
+  CLI::App* stalls_ = app_.add_subcommand("stalls", "Show the threads that are stuck");
+  CLI::App* top_ = app_.add_subcommand("top", kTopHelp);
+  CLI::App* snapshots_ =
+      app_.add_subcommand("snapshots", "List the kept snapshots, or get their stacks");
+  CLI::App* flame_ = app_.add_subcommand("flame", "Draw a flame graph of the kept snapshots");
+  CLI::App* check_ =
+      app_.add_subcommand("check-config", "Check the configuration and print what results from it");
+  bool all_stalls_ = false;
+  std::string interval_ = "2s";
+  StackFlags snapshots_flags_{*snapshots_, options_};
+  StackFlags flame_flags_{*flame_, options_};
+  ConfigFlags config_{*check_};
+};
 
-    auto* const stalls = app.add_subcommand("stalls", "Show the threads that are stuck");
-    bool all = false;
-    add_stalls(*stalls, options, all);
+CtlCommandLine::CtlCommandLine() {
+  app_.set_help_flag("-h,--help", "Print this text and exit");
+  app_.add_flag("--version", version_, "Print the version and exit");
+  app_.footer(kExitCodes);
+  app_.require_subcommand(0, 1);
 
-    auto* const top = app.add_subcommand("top", kTopHelp);
-    std::string interval = "2s";
-    add_top(*top, options, interval);
+  options_.server_text = Config{}.listen;
+  add_daemon_flags(*status_, options_);
+  add_stalls(*stalls_, options_, all_stalls_);
+  add_top(*top_, options_, interval_);
+  add_daemon_flags(*snapshots_, options_);
+  add_snapshots(*snapshots_, options_);
+  add_server_flag(*flame_, options_);
+  add_flame(*flame_, options_);
+}
 
-    auto* const check = app.add_subcommand(
-        "check-config", "Check the configuration and print what results from it");
-    const ConfigFlags config(*check);
-    app.require_subcommand(0, 1);
-
-    app.parse(argc, argv);
-    if (version) return text_to_print("offcpuctl " OFFCPUD_VERSION "\n");
-    if (*status) {
-      options.command = CtlCommand::ShowStatus;
-      TRY(options.server, server_address(options.server_text));
-      return options;
-    }
-    if (*stalls) {
-      finish_stalls(options, all);
-      TRY(options.server, server_address(options.server_text));
-      return options;
-    }
-    if (*top) {
-      TRY_VOID(finish_top(options, interval));
-      TRY(options.server, server_address(options.server_text));
-      return options;
-    }
-    if (*check) {
-      options.command = CtlCommand::CheckConfig;
-      options.sources = config.sources();
-      return options;
-    }
+Status CtlCommandLine::finish_command() {
+  if (*status_) {
+    options_.command = CtlCommand::ShowStatus;
+  } else if (*stalls_) {
+    finish_stalls(options_, all_stalls_);
+  } else if (*top_) {
+    TRY_VOID(finish_top(options_, interval_));
+  } else if (*snapshots_) {
+    TRY_VOID(usage_status(snapshots_flags_.finish()));
+    TRY_VOID(usage_status(finish_snapshots(options_)));
+  } else if (*flame_) {
+    TRY_VOID(usage_status(flame_flags_.finish()));
+    TRY_VOID(usage_status(finish_flame(options_)));
+  } else {
     return usage_error(kProgram, "a command is missing");
+  }
+  TRY(options_.server, server_address(options_.server_text));
+  return {};
+}
+
+Result<CtlOptions> CtlCommandLine::parse(int argc, const char* const* argv) {
+  try {
+    app_.parse(argc, argv);
+    if (version_) return text_to_print("offcpuctl " OFFCPUD_VERSION "\n");
+    if (*check_) {
+      options_.command = CtlCommand::CheckConfig;
+      options_.sources = config_.sources();
+      return options_;
+    }
+    TRY_VOID(finish_command());
+    return options_;
   } catch (const CLI::CallForHelp&) {
-    return text_to_print(app.help());
+    return text_to_print(app_.help());
   } catch (const std::exception& error) {
     return usage_error(kProgram, error.what());
   }
+}
+
+}  // namespace
+
+Result<CtlOptions> parse_ctl_command_line(int argc, const char* const* argv) {
+  return CtlCommandLine().parse(argc, argv);
 }
 
 }  // namespace offcpud

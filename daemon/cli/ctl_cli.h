@@ -12,19 +12,32 @@
 
 namespace offcpud {
 
-enum class CtlCommand { ShowStatus, ShowStalls, ShowTop, CheckConfig, PrintText };
+enum class CtlCommand {
+  ShowStatus,
+  ShowStalls,
+  ShowTop,
+  ShowSnapshots,
+  FetchStacks,
+  DrawFlame,
+  CheckConfig,
+  PrintText
+};
 
 struct CtlOptions {
   CtlCommand command = CtlCommand::PrintText;
   ListenAddress server;  // of those that ask the daemon
   std::string server_text;
   bool json = false;      // of those that ask the daemon
-  QueryParameters query;  // of ShowStalls
+  QueryParameters query;  // of those that ask for stalls, snapshots and stacks
   TopRequest top;         // of ShowTop
   bool once = false;      // of ShowTop; with json always
   std::chrono::milliseconds interval{2'000};
-  ConfigSources sources;  // of CheckConfig
-  std::string text;       // of PrintText
+  std::string format;        // of FetchStacks: folded, offwake, pprof
+  std::string output;        // of FetchStacks ("": standard output) and DrawFlame
+  bool icicle = false;       // of DrawFlame
+  bool with_wakers = false;  // of DrawFlame
+  ConfigSources sources;     // of CheckConfig
+  std::string text;          // of PrintText
 };
 
 // The command line of offcpuctl. Neither prints nor exits; errors are ErrorKind::Usage.

@@ -16,9 +16,6 @@
 namespace offcpud {
 namespace {
 
-constexpr std::size_t kMaxBodyBytes = 16UL * 1024 * 1024;
-constexpr long kTimeoutSeconds = 5;
-
 using CurlHandle = UniqueHandle<&curl_easy_cleanup, static_cast<CURL*>(nullptr)>;
 
 std::string address_text(const ListenAddress& server) {
@@ -27,16 +24,22 @@ std::string address_text(const ListenAddress& server) {
   return (v6 ? "[" + server.host + "]" : server.host) + ":" + std::to_string(server.port);
 }
 
-std::size_t append_body(const char* data, std::size_t size, std::size_t count, void* body) {
-  auto& text = *static_cast<std::string*>(body);
+struct BoundedBody {
+  std::string& text;
+  std::size_t limit;
+};
+
+std::size_t append_body(const char* data, std::size_t size, std::size_t count, void* target) {
+  const auto& body = *static_cast<const BoundedBody*>(target);
   const std::size_t bytes = size * count;
-  if (text.size() + bytes > kMaxBodyBytes) return 0;  // makes curl stop
-  text.append(data, bytes);
+  if (body.text.size() + bytes > body.limit) return 0;  // makes curl stop
+  body.text.append(data, bytes);
   return bytes;
 }
 
 // The sentence for a transfer that failed; errno says more than curl about a refused connection.
-Error transfer_error(CURL* curl, CURLcode code, const std::string& address, const char* detail) {
+Error transfer_error(CURL* curl, CURLcode code, const std::string& address, const char* detail,
+                     const AnswerLimits& limits) {
   long os_error = 0;
   curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &os_error);
   if (os_error == EACCES || os_error == EPERM) {
@@ -54,7 +57,9 @@ Error transfer_error(CURL* curl, CURLcode code, const std::string& address, cons
   }
   const std::string_view why = *detail != '\0' ? detail : curl_easy_strerror(code);
   if (code == CURLE_WRITE_ERROR) {
-    return Error("the answer of " + address + " is longer than 16 MiB", ErrorKind::Unsupported);
+    return Error("the answer of " + address + " is longer than " +
+                     std::to_string(limits.bytes >> 20U) + " MiB",
+                 ErrorKind::Unsupported);
   }
   return Error("no answer from " + address + ": " + printable(why), ErrorKind::Unsupported);
 }
@@ -79,7 +84,7 @@ Error refused(const std::string& server_text, const HttpAnswer& answer) {
 }
 
 Result<HttpAnswer> http_get(const ListenAddress& server, const std::string& path,
-                            const std::stop_token& stop) {
+                            const std::stop_token& stop, const AnswerLimits& limits) {
   const std::string address = address_text(server);
   const std::string url = "http://" + (server.is_unix() ? "localhost" : address) + path;
   const CurlHandle handle(curl_easy_init());
@@ -87,13 +92,14 @@ Result<HttpAnswer> http_get(const ListenAddress& server, const std::string& path
   if (curl == nullptr) return Error("libcurl cannot be initialised");
 
   HttpAnswer answer;
+  BoundedBody body{answer.body, limits.bytes};
   std::array<char, CURL_ERROR_SIZE> detail{};
   bool ready = set(curl, CURLOPT_URL, url.c_str()) && set(curl, CURLOPT_PROXY, "") &&
                set(curl, CURLOPT_PROTOCOLS_STR, "http") && set(curl, CURLOPT_NOSIGNAL, 1L) &&
-               set(curl, CURLOPT_TIMEOUT, kTimeoutSeconds) &&
+               set(curl, CURLOPT_TIMEOUT, static_cast<long>(limits.time.count())) &&
                set(curl, CURLOPT_ERRORBUFFER, detail.data()) &&
                set(curl, CURLOPT_WRITEFUNCTION, &append_body) &&
-               set(curl, CURLOPT_WRITEDATA, &answer.body);
+               set(curl, CURLOPT_WRITEDATA, &body);
   ready = ready && set(curl, CURLOPT_NOPROGRESS, 0L) &&
           set(curl, CURLOPT_XFERINFOFUNCTION, &is_stopped) &&
           set(curl, CURLOPT_XFERINFODATA, &stop);
@@ -103,7 +109,7 @@ Result<HttpAnswer> http_get(const ListenAddress& server, const std::string& path
   if (!ready) return Error("this libcurl lacks an option that offcpuctl needs");
 
   const CURLcode code = curl_easy_perform(curl);
-  if (code != CURLE_OK) return transfer_error(curl, code, address, detail.data());
+  if (code != CURLE_OK) return transfer_error(curl, code, address, detail.data(), limits);
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer.status);
   return answer;
 }

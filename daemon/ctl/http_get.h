@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <stop_token>
 #include <string>
 
@@ -14,11 +16,20 @@ struct HttpAnswer {
   std::string body;
 };
 
-// One GET of `path` from the daemon at `server`, without proxies and redirects, within five
-// seconds. A server that cannot be reached is ErrorKind::Unsupported; the message says what to do.
-// `stop` gives up within about a second.
+// How much is waited for and kept of an answer.
+struct AnswerLimits {
+  std::chrono::seconds time{5};
+  std::size_t bytes = 16UL * 1024 * 1024;
+};
+
+// Of what the daemon makes of many snapshots.
+inline constexpr AnswerLimits kSnapshotLimits{std::chrono::seconds(120), 512UL * 1024 * 1024};
+
+// One GET of `path` from the daemon at `server`, without proxies and redirects. A server that
+// cannot be reached is ErrorKind::Unsupported; the message says what to do. `stop` gives up within
+// about a second.
 Result<HttpAnswer> http_get(const ListenAddress& server, const std::string& path,
-                            const std::stop_token& stop = {});
+                            const std::stop_token& stop = {}, const AnswerLimits& limits = {});
 
 // The error for an answer that is not 200: with the daemon's sentence, if it is one of its errors.
 // 400, the daemon does not take what it was asked, is ErrorKind::Usage.

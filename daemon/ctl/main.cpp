@@ -12,6 +12,8 @@
 #include "config/config_reference.h"
 #include "ctl/http_get.h"
 #include "ctl/query_path.h"
+#include "ctl/snapshots_text.h"
+#include "ctl/stacks_program.h"
 #include "ctl/stalls_text.h"
 #include "ctl/status_text.h"
 #include "ctl/top_program.h"
@@ -21,8 +23,9 @@ namespace {
 
 // What the daemon answers at `path`: as it is, or as `to_text` tells it.
 Result<std::string> show(const CtlOptions& options, const std::string& path,
-                         Result<std::string> (*to_text)(const std::string& json)) {
-  TRY(const auto answer, http_get(options.server, path));
+                         Result<std::string> (*to_text)(const std::string& json),
+                         const AnswerLimits& limits = {}) {
+  TRY(const auto answer, http_get(options.server, path, {}, limits));
   if (answer.status != 200) return refused(options.server_text, answer);
   auto text = to_text(answer.body);
   if (!text) return std::move(text).error().with(options.server_text);
@@ -41,6 +44,15 @@ Result<std::string> show_top(const CtlOptions& options) {
   return std::string();
 }
 
+StacksRequest stacks_request(const CtlOptions& options) {
+  return {.server = options.server,
+          .server_text = options.server_text,
+          .query = options.query,
+          .output = options.output,
+          .icicle = options.icicle,
+          .with_wakers = options.with_wakers};
+}
+
 Result<std::string> check_config(const CtlOptions& options) {
   TRY(const auto config, load_config(options.sources));
   return "OK\n" + config_text(config);
@@ -55,6 +67,13 @@ Result<std::string> run(int argc, const char* const* argv) {
       return show(options, query_path("/api/v1/stalls", options.query), stalls_text);
     case CtlCommand::ShowTop:
       return show_top(options);
+    case CtlCommand::ShowSnapshots:
+      return show(options, query_path("/api/v1/snapshots", options.query), snapshots_text,
+                  kSnapshotLimits);
+    case CtlCommand::FetchStacks:
+      return fetch_stacks(stacks_request(options));
+    case CtlCommand::DrawFlame:
+      return draw_flame(stacks_request(options));
     case CtlCommand::CheckConfig:
       return check_config(options);
     case CtlCommand::PrintText:
@@ -76,7 +95,8 @@ int main(int argc, char** argv) {
   try {
     const auto text = run(argc, argv);
     if (!text) return fail(text.error().message(), exit_code_for(text.error().kind()));
-    const bool written = std::fputs(text->c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+    const bool written = std::fwrite(text->data(), 1, text->size(), stdout) == text->size() &&
+                         std::fflush(stdout) == 0;
     return written ? 0 : fail("the output cannot be written", ExitCode::Internal);
   } catch (const std::exception& error) {
     return fail(error.what(), ExitCode::Internal);

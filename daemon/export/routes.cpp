@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "export/flame_page.h"
 #include "export/prometheus_text.h"
 #include "export/stalls_json.h"
 #include "export/top_json.h"
@@ -67,12 +68,15 @@ std::string in_seconds(std::chrono::nanoseconds duration) {
 
 struct Routes::Route {
   const char* path;
-  const char* what;
+  const char* what;  // null: a part of another page, no link to it
   Response (Routes::*answer)(const Request& request) const;
 };
 
 const Routes::Route Routes::kRoutes[] = {
     {"/", "This page", &Routes::page},
+    {"/flame", "Flame graph of the kept snapshots", &Routes::flame},
+    {"/flame.css", nullptr, &Routes::flame},
+    {"/flame.js", nullptr, &Routes::flame},
     {"/metrics", "Histograms and counters for Prometheus", &Routes::metrics},
     {"/-/healthy", "200 while the daemon runs", &Routes::healthy},
     {"/-/ready", "200 while the numbers are current", &Routes::ready},
@@ -160,6 +164,10 @@ Response Routes::profile(const Request& request) const {
   return sources_.snapshots ? sources_.snapshots->profile(request) : error(503, kNoSnapshots);
 }
 
+Response Routes::flame(const Request& request) const {
+  return flame_page(request.path);
+}
+
 Response Routes::page(const Request&) const {
   const StatusReport report = sources_.status();
   std::string html =
@@ -171,7 +179,7 @@ Response Routes::page(const Request&) const {
       "<p>" +
       escape_html(status_line(report)) + "</p>\n<ul>\n";
   for (const Route& route : kRoutes) {
-    if (std::string_view(route.path) == "/") continue;
+    if (route.what == nullptr || std::string_view(route.path) == "/") continue;
     html.append("<li><a href=\"").append(route.path).append("\">").append(route.path);
     html.append("</a>: ").append(route.what).append("</li>\n");
   }

@@ -55,6 +55,7 @@ class Routes {
   [[nodiscard]] Response merge(const Request& request) const;
   [[nodiscard]] Response difference(const Request& request) const;
   [[nodiscard]] Response profile(const Request& request) const;
+  [[nodiscard]] Response flame(const Request& request) const;
   [[nodiscard]] static Response not_found(const Request& request);
 
   static const Route kRoutes[];

@@ -76,6 +76,39 @@ TEST(CtlCommandLine, TopImpliesWhatAnOptionNeeds) {
   EXPECT_TRUE(parse({"top", "--pinned"})->top.threads);
 }
 
+TEST(CtlCommandLine, SnapshotsAreAListUnlessAFormatIsGiven) {
+  const auto list = parse({"snapshots", "--cgroup", "/a b", "--json", "--last", "1h"});
+  ASSERT_TRUE(list) << list.error().message();
+  EXPECT_EQ(list->command, CtlCommand::ShowSnapshots);
+  EXPECT_TRUE(list->json);
+  EXPECT_EQ(list->query, (QueryParameters{{"cgroup", "/a b"}, {"from", "-1h"}}));
+
+  const auto stacks = parse({"snapshots", "--offwake", "-o", "x", "--server", "unix:/x"});
+  ASSERT_TRUE(stacks) << stacks.error().message();
+  EXPECT_EQ(stacks->command, CtlCommand::FetchStacks);
+  EXPECT_EQ(stacks->output, "x");
+  EXPECT_EQ(stacks->server.unix_path, "/x");
+  EXPECT_EQ(stacks->query, (QueryParameters{{"format", "offwake"}}));
+}
+
+TEST(CtlCommandLine, FlameTakesTheParametersOfAMergeAndOfADifference) {
+  const auto flame =
+      parse({"flame", "-o", "a.svg", "--from", "-10min", "--to", "now", "--comm", "x", "--no-idle",
+             "--base-from", "-1h", "--base-to", "-30min", "--normalize", "--icicle", "--wakers"});
+  ASSERT_TRUE(flame) << flame.error().message();
+  EXPECT_EQ(flame->command, CtlCommand::DrawFlame);
+  EXPECT_EQ(flame->output, "a.svg");
+  EXPECT_TRUE(flame->icicle);
+  EXPECT_TRUE(flame->with_wakers);
+  EXPECT_THAT(flame->query,
+              testing::UnorderedElementsAre(
+                  testing::Pair("from", "-10min"), testing::Pair("to", "now"),
+                  testing::Pair("comm", "x"), testing::Pair("base_from", "-1h"),
+                  testing::Pair("base_to", "-30min"), testing::Pair("normalize", "true"),
+                  testing::Pair("reason", "disk,lock,network,pipe,kernel,stopped,other")));
+  EXPECT_TRUE(parse({"flame", "-o", "a.html"}));
+}
+
 TEST(CtlCommandLine, CheckConfigTakesTheSourcesOfTheDaemon) {
   const auto options = parse({"check-config", "--config", "a.yaml", "--set", "linger=1h"});
   ASSERT_TRUE(options) << options.error().message();
@@ -116,6 +149,15 @@ TEST(CtlCommandLine, UsageErrorsPointAtTheHelp) {
       {"top", "--limit", ""},
       {"top", "--interval", "2"},
       {"top", "--interval", "10ms"},
+      {"snapshots", "--folded", "--pprof"},
+      {"snapshots", "--folded", "--json"},
+      {"snapshots", "-o", "x"},
+      {"snapshots", "--last", "10"},
+      {"snapshots", "--last", "1h", "--from", "-2h"},
+      {"flame"},
+      {"flame", "-o", "a.png"},
+      {"flame", "-o", "a.html", "--icicle"},
+      {"flame", "-o", "a.svg", "--no-idle", "--reason", "lock"},
   };
   for (const auto& arguments : cases) {
     const auto options = parse(arguments);

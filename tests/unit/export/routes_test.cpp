@@ -13,6 +13,7 @@ namespace offcpud {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -127,6 +128,31 @@ TEST_F(RoutesTest, PageLinksEverythingAndAllowsNothing) {
   }
   EXPECT_THAT(response.headers,
               Contains(Pair("Content-Security-Policy", HasSubstr("default-src 'none'"))));
+}
+
+TEST_F(RoutesTest, TheFlameGraphIsAPageWithItsPartsAndAPolicy) {
+  const Response page = get("/flame");
+  EXPECT_EQ(page.status, 200U);
+  EXPECT_EQ(page.content_type, "text/html; charset=utf-8");
+  EXPECT_THAT(body_of(page), HasSubstr("<script src=\"flame.js\" defer>"));
+  EXPECT_THAT(page.headers,
+              Contains(Pair("Content-Security-Policy",
+                            AllOf(HasSubstr("default-src 'none'; script-src 'self'; "),
+                                  HasSubstr("connect-src 'self'"), Not(HasSubstr("unsafe"))))));
+  EXPECT_THAT(page.headers, Contains(Pair("Cache-Control", "no-cache")));
+
+  const Response script = get("/flame.js");
+  EXPECT_EQ(script.content_type, "text/javascript; charset=utf-8");
+  EXPECT_THAT(body_of(script), HasSubstr("d3-flame-graph 5.0.0"));
+  EXPECT_THAT(script.headers, Contains(Pair("X-Content-Type-Options", "nosniff")));
+  EXPECT_EQ(get("/flame.css").content_type, "text/css; charset=utf-8");
+  EXPECT_TRUE(asked_.empty());
+}
+
+TEST_F(RoutesTest, ThePageLinksTheFlameGraphButNotItsParts) {
+  const std::string html = body_of(get("/"));
+  EXPECT_THAT(html, HasSubstr("<a href=\"/flame\">"));
+  EXPECT_THAT(html, Not(HasSubstr("flame.js")));
 }
 
 TEST_F(RoutesTest, UnknownPathsListWhatExists) {

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/stack_flags.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "config/duration.h"
+
+namespace offcpud {
+namespace {
+
+// All but those in which an idle service blocks by design (docs/semantics.md, "Reasons").
+constexpr const char* kBusyReasons = "disk,lock,network,pipe,kernel,stopped,other";
+
+std::string parameter_of(std::string flag) {
+  std::ranges::replace(flag, '-', '_');
+  return flag;
+}
+
+}  // namespace
+
+StackFlags::StackFlags(CLI::App& command, CtlOptions& options)
+    : command_(command), options_(options) {
+  add_parameter("from", "TIME", "Since when: 2026-11-20T12:00:00Z, seconds since 1970, -10min");
+  add_parameter("to", "TIME", "Until when");
+  command_.add_option("--last", last_, "The time until now: 10min")
+      ->type_name("TIME")
+      ->excludes("--from");
+  add_parameter("sequence", "N", "This one snapshot, whatever its time");
+  add_filters();
+  add_difference();
+}
+
+void StackFlags::add_parameter(const std::string& flag, const std::string& label,
+                               const std::string& what) {
+  const auto add = [this, name = parameter_of(flag)](const std::string& value) {
+    options_.query.emplace_back(name, value);
+  };
+  command_.add_option_function<std::string>("--" + flag, add, what)->type_name(label);
+}
+
+void StackFlags::add_filters() {
+  add_parameter("cgroup", "PATH", "Only this cgroup and those below it");
+  add_parameter("comm", "NAME", "Only this process or thread");
+  add_parameter("pid", "PID", "Only this process");
+  add_parameter("reason", "REASON", "Only these reasons, with commas: lock,disk");
+  command_.add_flag("--no-idle", no_idle_, "Without the reasons poll, sleep, child and condvar")
+      ->excludes("--reason");
+  add_parameter("frame", "TEXT", "Only stacks with this in the name of a function or object");
+  add_parameter("threads", "WHICH", "user or kernel: threads with, or without, a user stack");
+  add_parameter("frames", "WHICH", "user or kernel: only this part of the stacks");
+}
+
+void StackFlags::add_difference() {
+  add_parameter("base-from", "TIME", "Compare with an earlier range: since when");
+  add_parameter("base-to", "TIME", "Until when");
+  add_parameter("base-sequence", "N", "Compare with this snapshot");
+  command_.add_flag_callback(
+      "--normalize", [this] { options_.query.emplace_back("normalize", "true"); },
+      "Scale the earlier range to the length of the later");
+}
+
+Status StackFlags::finish() {
+  if (!last_.empty()) {
+    const auto parsed = parse_duration(last_);
+    if (!parsed) return Error("--last: " + parsed.error().message(), ErrorKind::Usage);
+    options_.query.emplace_back("from", "-" + last_);
+  }
+  if (no_idle_) options_.query.emplace_back("reason", kBusyReasons);
+  return {};
+}
+
+void add_snapshots(CLI::App& command, CtlOptions& options) {
+  auto* const formats =
+      command.add_option_group("format", "The stacks, instead of a list of files");
+  for (const char* const format : {"folded", "offwake", "pprof"}) {
+    formats->add_flag_callback(
+        "--" + std::string(format), [&options, format] { options.format = format; },
+        format == std::string("offwake")  ? "With what ended each wait, for --color=chain"
+        : format == std::string("folded") ? "For flamegraph.pl, speedscope and Pyroscope"
+                                          : "For go tool pprof");
+  }
+  formats->require_option(0, 1);
+  command.add_option("-o,--output", options.output, "Write them to this file")->type_name("FILE");
+}
+
+Status finish_snapshots(CtlOptions& options) {
+  options.command = options.format.empty() ? CtlCommand::ShowSnapshots : CtlCommand::FetchStacks;
+  if (options.format.empty() && !options.output.empty()) {
+    return Error("-o needs --folded, --offwake or --pprof", ErrorKind::Usage);
+  }
+  if (!options.format.empty() && options.json) {
+    return Error("--json is of the list; leave it or the format out", ErrorKind::Usage);
+  }
+  if (!options.format.empty()) options.query.emplace_back("format", options.format);
+  return {};
+}
+
+void add_flame(CLI::App& command, CtlOptions& options) {
+  command
+      .add_option("-o,--output", options.output,
+                  "File to write: .html is interactive, .svg a picture")
+      ->type_name("FILE")
+      ->required();
+  command.add_flag("--icicle", options.icicle, "The root on top; of .svg");
+  command.add_flag("--wakers", options.with_wakers, "With what ended each wait; of .svg");
+}
+
+Status finish_flame(CtlOptions& options) {
+  options.command = CtlCommand::DrawFlame;
+  const bool is_svg = options.output.ends_with(".svg");
+  if (!is_svg && !options.output.ends_with(".html")) {
+    return Error("-o: the name has to end in .html or .svg, which say what to write",
+                 ErrorKind::Usage);
+  }
+  if (!is_svg && (options.icicle || options.with_wakers)) {
+    return Error("--icicle and --wakers are of .svg; the page has switches for them",
+                 ErrorKind::Usage);
+  }
+  return {};
+}
+
+}  // namespace offcpud

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "cli/ctl_cli.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace offcpud {
+
+// Flags of offcpuctl for commands that ask about kept snapshots, as the parameters of
+// /api/v1/snapshots and what lies below. Must outlive the parsing.
+class StackFlags {
+ public:
+  // Both must outlive the object.
+  StackFlags(CLI::App& command, CtlOptions& options);
+  StackFlags(const StackFlags&) = delete;  // CLI11 keeps pointers to the members
+  StackFlags& operator=(const StackFlags&) = delete;
+
+  // After the parsing: --last and --no-idle become parameters. Error: a fragment about a value.
+  Status finish();
+
+ private:
+  void add_parameter(const std::string& flag, const std::string& label, const std::string& what);
+  void add_filters();
+  void add_difference();
+
+  CLI::App& command_;
+  CtlOptions& options_;
+  std::string last_;
+  bool no_idle_ = false;
+};
+
+// The flags of `snapshots` and `flame` beyond these.
+void add_snapshots(CLI::App& command, CtlOptions& options);
+void add_flame(CLI::App& command, CtlOptions& options);
+
+// What these say together. Errors are fragments.
+Status finish_snapshots(CtlOptions& options);
+Status finish_flame(CtlOptions& options);
+
+}  // namespace offcpud

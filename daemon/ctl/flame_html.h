@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+
+namespace offcpud {
+
+// The page /flame with its parts and these data, an answer of /api/v1/snapshots/merge or
+// /difference, in one file that needs no daemon and no network.
+Result<std::string> flame_html(const std::string& json);
+
+}  // namespace offcpud

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/snapshots_text.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "config/printable.h"
+
+namespace offcpud {
+namespace {
+
+using Json = nlohmann::json;
+using Row = std::vector<std::string>;
+
+std::string text_of(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  if (found == object.end() || !found->is_string()) return "-";
+  return printable(found->get_ref<const std::string&>());
+}
+
+std::string number_text(const Json& object, const char* name, int decimals) {
+  const auto found = object.find(name);
+  if (found == object.end() || !found->is_number()) return "-";
+  std::array<char, 64> text{};
+  (void)std::snprintf(text.data(), text.size(), "%.*f", decimals, found->get<double>());
+  return text.data();
+}
+
+std::string size_text(double bytes) {
+  const char* const unit = bytes < 1024 * 1024 ? "KiB" : "MiB";
+  const double size = bytes / 1024 / (bytes < 1024 * 1024 ? 1 : 1024);
+  std::array<char, 64> text{};
+  (void)std::snprintf(text.data(), text.size(), "%.1f %s", size, unit);
+  return text.data();
+}
+
+std::string notes(const Json& snapshot) {
+  std::string text;
+  if (snapshot.value("partial", false)) text = "partial";
+  if (snapshot.value("unreadable", false)) text += text.empty() ? "unreadable" : ", unreadable";
+  return text;
+}
+
+Row row_of(const Json& snapshot, bool has_amounts) {
+  Row row = {number_text(snapshot, "sequence", 0), text_of(snapshot, "begin"),
+             text_of(snapshot, "end"), size_text(snapshot.value("bytes", 0.0))};
+  if (has_amounts) {
+    row.push_back(number_text(snapshot, "off_cpu_seconds", 3));
+    row.push_back(number_text(snapshot, "episodes", 0));
+  }
+  row.push_back(notes(snapshot));
+  return row;
+}
+
+std::string table(const std::vector<Row>& rows) {
+  std::vector<std::size_t> widths(rows.front().size());
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      line += row[i];
+      line.append(widths[i] - row[i].size() + 2, ' ');
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string summary(const Json& answer, std::size_t listed) {
+  std::string text = std::to_string(listed) + (listed == 1 ? " snapshot" : " snapshots") +
+                     " listed; all that are kept take " + size_text(answer.value("bytes", 0.0)) +
+                     "\n";
+  if (const auto damaged = answer.value("unreadable", std::uint64_t{0}); damaged > 0) {
+    text += std::to_string(damaged) + " of this time cannot be read\n";
+  }
+  if (const auto foreign = answer.value("foreign_files", std::uint64_t{0}); foreign > 0) {
+    text += std::to_string(foreign) + " files in the directory are no snapshots\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<std::string> snapshots_text(const std::string& json) {
+  try {
+    const Json answer = Json::parse(json);
+    const Json& snapshots = answer.at("snapshots");
+    if (snapshots.empty()) return "no snapshots\n" + summary(answer, 0);
+    const bool has_amounts = snapshots.at(0).contains("off_cpu_seconds");
+    std::vector<Row> rows = {{"SEQUENCE", "BEGIN", "END", "SIZE"}};
+    if (has_amounts) rows[0].insert(rows[0].end(), {"OFF-CPU SECONDS", "EPISODES"});
+    rows[0].emplace_back("NOTES");
+    for (const Json& snapshot : snapshots) rows.push_back(row_of(snapshot, has_amounts));
+    return table(rows) + summary(answer, snapshots.size());
+  } catch (const Json::exception&) {
+    return Error("the answer is not a list of snapshots of offcpud");
+  }
+}
+
+}  // namespace offcpud

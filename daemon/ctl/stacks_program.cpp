@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/stacks_program.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "ctl/flame_html.h"
+#include "ctl/flame_svg.h"
+#include "ctl/flame_tree.h"
+#include "ctl/http_get.h"
+#include "ctl/output_file.h"
+
+namespace offcpud {
+namespace {
+
+constexpr const char* kGzipMagic = "\x1f\x8b";
+
+Result<std::string> fetch(const StacksRequest& request) {
+  const bool compares = std::ranges::any_of(
+      request.query, [](const auto& parameter) { return parameter.first.starts_with("base_"); });
+  const char* const path = compares ? "/api/v1/snapshots/difference" : "/api/v1/snapshots/merge";
+  TRY(auto answer, http_get(request.server, query_path(path, request.query), {}, kSnapshotLimits));
+  if (answer.status != 200) return refused(request.server_text, answer);
+  return std::move(answer.body);
+}
+
+std::string summary(const FlameTree& tree, const std::string& output) {
+  std::array<char, 64> seconds{};
+  (void)std::snprintf(seconds.data(), seconds.size(), "%.3f",
+                      static_cast<double>(tree.nodes[0].ns) / 1e9);
+  return output + ": " + seconds.data() + " s off CPU, " + tree.origin + "\n";
+}
+
+}  // namespace
+
+Result<std::string> fetch_stacks(const StacksRequest& request) {
+  TRY(auto stacks, fetch(request));
+  if (!request.output.empty()) {
+    TRY_VOID(write_output(request.output, stacks));
+    return std::string();
+  }
+  if (stacks.starts_with(kGzipMagic) && ::isatty(STDOUT_FILENO) == 1) {
+    return Error("a pprof is no text for a terminal; give a file with -o", ErrorKind::Usage);
+  }
+  return stacks;
+}
+
+Result<std::string> draw_flame(const StacksRequest& request) {
+  const bool is_svg = request.output.ends_with(".svg");
+  TRY(const auto json, fetch(request));
+  TRY(const auto tree, flame_tree(json, request.with_wakers));
+  if (tree.nodes[0].ns == 0 && tree.nodes[0].before_ns == 0) {
+    return Error("nothing waited that this asks for (" + tree.origin +
+                     "); ask for a longer time, or with fewer filters",
+                 ErrorKind::Unsupported);
+  }
+  if (is_svg) {
+    TRY_VOID(write_output(request.output, flame_svg(tree, request.icicle)));
+  } else {
+    TRY(const auto page, flame_html(json));
+    TRY_VOID(write_output(request.output, page));
+  }
+  return summary(tree, request.output);
+}
+
+}  // namespace offcpud

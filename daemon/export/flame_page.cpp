@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/flame_page.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <string>
+
+#include "page/page_assets.h"
+
+namespace offcpud {
+namespace {
+
+// `text` is a part of the program: it is not copied before it is sent.
+BodyStream stream_of(std::string_view text) {
+  return [text](std::span<char> buffer) mutable {
+    const std::size_t n = std::min(buffer.size(), text.size());
+    std::memcpy(buffer.data(), text.data(), n);
+    text.remove_prefix(n);
+    return n;
+  };
+}
+
+// no-cache: an upgrade of the daemon must not leave one part of an older version in a browser.
+Response part(const char* type, std::string_view text) {
+  return {.content_type = type,
+          .body = stream_of(text),
+          .headers = {{"Cache-Control", "no-cache"}, {"X-Content-Type-Options", "nosniff"}}};
+}
+
+}  // namespace
+
+Response flame_page(std::string_view path) {
+  if (path == "/flame.css") return part("text/css; charset=utf-8", flame_css());
+  if (path == "/flame.js") return part("text/javascript; charset=utf-8", flame_js());
+  Response page = part("text/html; charset=utf-8", flame_page_html());
+  page.headers.emplace_back("Content-Security-Policy", std::string(flame_policy()));
+  page.headers.emplace_back("Referrer-Policy", "no-referrer");
+  return page;
+}
+
+}  // namespace offcpud

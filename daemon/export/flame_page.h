@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+#include "export/http_message.h"
+
+namespace offcpud {
+
+// The flame graph: `/flame`, or one of its parts, `/flame.css` and `/flame.js`. It asks for
+// snapshots by itself, and says so where none are taken.
+Response flame_page(std::string_view path);
+
+}  // namespace offcpud

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names come from processes, symbol tables and cgroups: whoever made those chose the text.
+
+// Reasons in which an idle service blocks by design.
+export const IDLE_REASONS = new Set(["poll", "sleep", "child", "condvar"]);
+
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+function escaped(character) {
+  const code = character.charCodeAt(0);
+  return code < 0x100
+    ? "\\x" + code.toString(16).padStart(2, "0")
+    : "\\u" + code.toString(16).padStart(4, "0");
+}
+
+// `name` on one line, in reading order: what has no width of its own, or turns the direction of the
+// text around it, is written as an escape.
+export function visible(name) {
+  return name.replace(CONTROL, escaped);
+}
+
+// The paths above `path` and itself: "/a/b" is "/", "/a" and "/a/b".
+export function pathsAbove(path) {
+  const paths = ["/"];
+  for (let at = path.indexOf("/", 1); at !== -1; at = path.indexOf("/", at + 1)) {
+    paths.push(path.slice(0, at));
+  }
+  if (path !== "/" && path !== "") paths.push(path);
+  return paths;
+}

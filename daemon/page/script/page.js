@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+import { FlameChart } from "./chart.js";
+import { Filters } from "./filters.js";
+import { share } from "./format.js";
+import { KeyboardTour } from "./keyboard.js";
+import { caveatOf, originOf, showLegend, showTotals } from "./legend.js";
+import { Ranges } from "./ranges.js";
+import { amountOf, mark, matcher } from "./search.js";
+import { embedded, keptSnapshots, stacks } from "./source.js";
+import { StackTable } from "./table.js";
+import { Tooltip } from "./tooltip.js";
+import { admitted, sumOf } from "./totals.js";
+import { itemsOf, treeOf } from "./tree.js";
+
+const NO_SNAPSHOT = "No snapshot is kept yet; the first comes after snapshots.interval.";
+const NOTHING_EARLIER = "There is no earlier snapshot to compare with; move the range to the right.";
+
+// Puts the parts together: data come in at show(), everything below follows from the form.
+export class FlamePage {
+  constructor(document) {
+    const find = (id) => document.getElementById(id);
+    this.elements = Object.fromEntries(
+      ["message", "totals", "found", "origin", "legend", "search", "wakers", "group", "width",
+        "orientation", "refresh", "unzoom", "chart", "live", "showIdle"].map((id) => [id, find(id)]),
+    );
+    const form = find("controls");
+    const tooltip = new Tooltip(find("tooltip"));
+    this.table = null;
+    this.filters = new Filters(form, () => this.redraw());
+    this.ranges = new Ranges(form, () => this.load());
+    this.chart = new FlameChart(this.elements.chart, tooltip, (node) => this.zoomed(node));
+    this.tour = new KeyboardTour(this.chart, tooltip, find("details"));
+    this.pending = new AbortController();
+    this.listen(form);
+  }
+
+  listen(form) {
+    const { wakers, group, width, orientation, search, refresh, unzoom, showIdle } = this.elements;
+    for (const control of [wakers, group, width, orientation]) {
+      control.addEventListener("change", () => this.redraw());
+    }
+    search.addEventListener("input", () => this.find());
+    refresh.addEventListener("click", () => this.start());
+    unzoom.addEventListener("click", () => this.chart.zoomTo(this.chart.root));
+    showIdle.addEventListener("click", () => {
+      this.filters.showIdle();
+      this.redraw();
+    });
+    form.addEventListener("submit", (event) => event.preventDefault());
+    window.addEventListener("resize", () => this.resized());
+    document.addEventListener("keydown", (event) => {
+      if (event.key !== "/" || event.target.matches("input, select")) return;
+      event.preventDefault();
+      search.focus();
+    });
+  }
+
+  // Once at first, and whenever newer data are asked for.
+  async start() {
+    await this.attempt(async (signal) => {
+      const answer = embedded();
+      this.elements.live.hidden = answer !== null;
+      if (answer !== null) {
+        this.show(answer);
+        return;
+      }
+      const snapshots = await keptSnapshots(signal);
+      if (snapshots.length === 0) throw new Error(NO_SNAPSHOT);
+      this.ranges.setSnapshots(snapshots);
+      await this.fetchStacks(signal);
+    });
+  }
+
+  load() {
+    return this.attempt((signal) => this.fetchStacks(signal));
+  }
+
+  // Whatever was under way is given up for this.
+  async attempt(action) {
+    this.pending.abort();
+    const mine = new AbortController();
+    this.pending = mine;
+    this.elements.chart.setAttribute("aria-busy", "true");
+    try {
+      await action(mine.signal);
+    } catch (error) {
+      if (mine.signal.aborted) return;
+      this.table = null;
+      this.say(error.message);
+    }
+    this.elements.chart.removeAttribute("aria-busy");
+  }
+
+  async fetchStacks(signal) {
+    const { shown, base, isComparing, normalize } = this.ranges;
+    if (isComparing && shown.indexes.first === 0 && base.indexes.last === 0) {
+      throw new Error(NOTHING_EARLIER);
+    }
+    const earlier = isComparing ? base.range : null;
+    this.show(await stacks(shown.range, earlier, normalize.checked, signal));
+  }
+
+  show(answer) {
+    this.table = new StackTable(answer);
+    this.elements.origin.textContent = [originOf(answer), caveatOf(answer)]
+      .filter((text) => text !== "")
+      .join("; ");
+    this.filters.fill(this.table);
+    this.redraw();
+  }
+
+  // A sentence in the place of the picture.
+  say(sentence, offerIdle = false) {
+    this.chart.clear();
+    this.elements.message.textContent = sentence;
+    this.elements.showIdle.hidden = !offerIdle;
+    if (this.table === null) this.elements.totals.textContent = "";
+    this.elements.found.textContent = "";
+  }
+
+  redraw() {
+    const { table } = this;
+    if (table === null) return;
+    const { wakers, group, width, orientation, totals, legend } = this.elements;
+    const { isDifference } = table;
+    const rows = admitted(table, this.filters.filter);
+    const shown = sumOf(table, rows);
+    showTotals(totals, shown, sumOf(table, table.rows), isDifference);
+    showLegend(legend, isDifference, wakers.checked);
+    width.disabled = !isDifference;
+    const amount = isDifference ? width.value : "ns";
+    if (shown[amount] === 0) {
+      const hidden = !this.filters.filter.idle && table.rows.length > 0;
+      this.say(this.nothingToShow(amount, hidden), hidden);
+      return;
+    }
+    this.say("");
+    this.amount = amount;
+    this.items = itemsOf(table, rows, { group: group.value, wakers: wakers.checked });
+    this.tree = treeOf(this.items, amount);
+    this.tour.leave();
+    this.chart.draw(this.tree, { icicle: orientation.value === "icicle", isDifference });
+    this.zoomed(this.chart.root);
+    this.find();
+  }
+
+  nothingToShow(amount, hidden) {
+    if (this.table.rows.length === 0) return "Nothing waited in this range.";
+    const range = amount === "ns" ? "" : " in the earlier range";
+    if (!hidden) return `Nothing waited that the filters admit${range}; turn some of them off.`;
+    return `Nothing waited${range} but for idle waits and what the filters leave out.`;
+  }
+
+  find() {
+    const { search, found } = this.elements;
+    search.setCustomValidity("");
+    found.textContent = "";
+    if (!this.chart.root) return;
+    try {
+      const matches = matcher(search.value);
+      mark(this.tree, matches);
+      if (matches) {
+        const amount = amountOf(this.items, matches, this.amount);
+        found.textContent = `${share(amount, this.tree.value)} matches`;
+      }
+      this.chart.recolor();
+    } catch (error) {
+      search.setCustomValidity(error.message);
+      found.textContent = error.message;
+    }
+  }
+
+  zoomed(node) {
+    this.elements.unzoom.disabled = node.parent === null;
+  }
+
+  resized() {
+    window.clearTimeout(this.resizing);
+    this.resizing = window.setTimeout(() => this.redraw(), 200);
+  }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import { moment } from "./format.js";
+
+// Two sliders over the kept snapshots: the first and the last one of a range.
+export class RangePicker {
+  constructor(element, onChange) {
+    this.first = element.querySelector("[data-end=first]");
+    this.last = element.querySelector("[data-end=last]");
+    this.text = element.querySelector("output");
+    this.snapshots = [];
+    for (const slider of [this.first, this.last]) {
+      slider.addEventListener("input", () => this.moved(slider));
+      slider.addEventListener("change", onChange);
+    }
+  }
+
+  setSnapshots(snapshots) {
+    this.snapshots = snapshots;
+    for (const slider of [this.first, this.last]) slider.max = Math.max(0, snapshots.length - 1);
+  }
+
+  get indexes() {
+    return { first: this.first.valueAsNumber, last: this.last.valueAsNumber };
+  }
+
+  get range() {
+    const { first, last } = this.indexes;
+    return { first: this.snapshots[first], last: this.snapshots[last] };
+  }
+
+  select(first, last) {
+    this.first.value = Math.max(0, first);
+    this.last.value = Math.max(0, last);
+    this.tell();
+  }
+
+  // The newest that begin within `minutes` before the end of the last one; all of them: Infinity.
+  selectNewest(minutes) {
+    const newest = this.snapshots.length - 1;
+    const from = Date.parse(this.snapshots[newest].end) - minutes * 60_000 - 1_000;
+    const first = this.snapshots.findIndex((each) => Date.parse(each.begin) >= from);
+    this.select(first === -1 ? newest : first, newest);
+  }
+
+  moved(slider) {
+    const { first, last } = this.indexes;
+    if (first > last) (slider === this.first ? this.last : this.first).value = slider.value;
+    this.tell();
+  }
+
+  tell() {
+    const { first, last } = this.range;
+    this.text.textContent = first && last ? `${moment(first.begin)} to ${moment(last.end)}` : "";
+    this.first.setAttribute("aria-valuetext", first ? moment(first.begin) : "none");
+    this.last.setAttribute("aria-valuetext", last ? moment(last.end) : "none");
+  }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What a term means: a part of a name, or, between slashes, a regular expression; null: nothing.
+// Upper and lower case are one. Throws when the expression is none.
+export function matcher(term) {
+  if (term === "") return null;
+  if (term.length > 2 && term.startsWith("/") && term.endsWith("/")) {
+    const expression = new RegExp(term.slice(1, -1), "i");
+    return (frame) => expression.test(frame.name);
+  }
+  const part = term.toLowerCase();
+  return (frame) => frame.name.toLowerCase().includes(part);
+}
+
+// Marks the nodes of a tree that match; null: none does.
+export function mark(node, matches) {
+  node.matches = matches !== null && matches(node);
+  for (const child of node.children) mark(child, matches);
+}
+
+// The amount of all items (tree.js) with a frame that matches, each once, drawn or not.
+export function amountOf(items, matches, amount) {
+  const known = new Map(); // frames are few, and on many paths
+  const isMatch = (frame) => {
+    if (!known.has(frame)) known.set(frame, matches(frame));
+    return known.get(frame);
+  };
+  let sum = 0;
+  for (const { path, amounts } of items) if (path.some(isMatch)) sum += amounts[amount];
+  return sum;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import { visible } from "./names.js";
+
+const COLUMNS = [
+  "pid", "comm", "thread", "cgroup", "reason", "in_progress", "stack", "waker", "waker_stack",
+  "ns", "episodes",
+];
+
+function frameOf([name, object, kernel], strings) {
+  return {
+    name: visible(strings[name]) || "[unknown]",
+    object: visible(strings[object]),
+    kind: kernel ? "kernel" : "user",
+  };
+}
+
+// An answer of /api/v1/snapshots/merge or /difference: rows of numbers that refer to tables of
+// strings, frames and stacks (docs/http.md, "Snapshots").
+export class StackTable {
+  constructor(answer) {
+    const missing = COLUMNS.filter((name) => !answer.columns?.includes(name));
+    if (missing.length > 0) {
+      throw new Error("the data lack " + missing.join(", ") + "; are they of another version?");
+    }
+    this.answer = answer;
+    this.rows = answer.rows;
+    this.stacks = answer.stacks;
+    const known = new Map(); // equal frames, of other addresses, become one object
+    this.frames = answer.frames.map((frame) => {
+      const key = frame.join();
+      if (!known.has(key)) known.set(key, frameOf(frame, answer.strings));
+      return known.get(key);
+    });
+    this.column = Object.fromEntries(answer.columns.map((name, index) => [name, index]));
+    this.isDifference = "before_ns" in this.column;
+  }
+
+  // Of `comm`, `thread`, `cgroup`, `reason` or `waker`, as the daemon wrote it.
+  text(row, column) {
+    return this.answer.strings[row[this.column[column]]];
+  }
+
+  framesOf(row, column) {
+    return this.stacks[row[this.column[column]]].map((frame) => this.frames[frame]);
+  }
+
+  amounts(row) {
+    const { ns, episodes, before_ns: beforeNs, before_episodes: beforeEpisodes } = this.column;
+    return {
+      ns: row[ns],
+      episodes: row[episodes],
+      beforeNs: this.isDifference ? row[beforeNs] : 0,
+      beforeEpisodes: this.isDifference ? row[beforeEpisodes] : 0,
+      progressNs: row[this.column.in_progress] ? row[ns] : 0,
+    };
+  }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import { IDLE_REASONS, pathsAbove } from "./names.js";
+
+export function nothing() {
+  return { ns: 0, episodes: 0, beforeNs: 0, beforeEpisodes: 0, progressNs: 0 };
+}
+
+export function add(sum, amounts) {
+  sum.ns += amounts.ns;
+  sum.episodes += amounts.episodes;
+  sum.beforeNs += amounts.beforeNs;
+  sum.beforeEpisodes += amounts.beforeEpisodes;
+  sum.progressNs += amounts.progressNs;
+}
+
+export function sumOf(table, rows) {
+  const sum = nothing();
+  for (const row of rows) add(sum, table.amounts(row));
+  return sum;
+}
+
+// Amounts by `keysOf(row)`, as pairs, the largest first.
+function amountsBy(table, keysOf) {
+  const sums = new Map();
+  for (const row of table.rows) {
+    const amounts = table.amounts(row);
+    for (const key of keysOf(row)) {
+      if (!sums.has(key)) sums.set(key, nothing());
+      add(sums.get(key), amounts);
+    }
+  }
+  const size = ([, sum]) => Math.max(sum.ns, sum.beforeNs);
+  return [...sums].sort((a, b) => size(b) - size(a));
+}
+
+export function reasonsOf(table) {
+  return amountsBy(table, (row) => [table.text(row, "reason")]);
+}
+
+// Every cgroup with those below it, by path.
+export function cgroupsOf(table) {
+  const all = amountsBy(table, (row) => pathsAbove(table.text(row, "cgroup")));
+  return all.sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+// The rows that `filter` admits: {idle, reasons (those turned off), cgroup}.
+export function admitted(table, filter) {
+  const below = filter.cgroup === "/" ? "/" : filter.cgroup + "/";
+  return table.rows.filter((row) => {
+    const reason = table.text(row, "reason");
+    if (filter.reasons.has(reason)) return false;
+    if (!filter.idle && IDLE_REASONS.has(reason)) return false;
+    const cgroup = table.text(row, "cgroup");
+    return filter.cgroup === "" || cgroup === filter.cgroup || cgroup.startsWith(below);
+  });
+}

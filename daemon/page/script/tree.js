@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import { visible } from "./names.js";
+import { add, nothing } from "./totals.js";
+
+const SEPARATOR = { name: "--", object: "", kind: "separator" };
+const IN_PROGRESS = { name: "[in progress]", object: "the wait has not ended yet", kind: "progress" };
+const NO_WAKER = { name: "[no waker]", object: "", kind: "waker" };
+
+// A sum of a day has up to 100,000 stacks, and no browser draws millions of frames: what is narrower
+// than this part of all is left out of the picture, and of nothing else.
+const MANY_ROWS = 2_000;
+const LEAST_PART = 1 / 50_000;
+
+// Frames are told apart by identity, so that equal ones have to be the same object.
+class Frames {
+  constructor(table) {
+    this.table = table;
+    this.wakers = new Map(); // by frame of the table
+    this.names = new Map();
+  }
+
+  named(name, kind) {
+    const key = kind + name;
+    if (!this.names.has(key)) {
+      this.names.set(key, { name: visible(name) || "[no name]", object: "", kind });
+    }
+    return this.names.get(key);
+  }
+
+  waker(frame) {
+    if (!this.wakers.has(frame)) this.wakers.set(frame, { ...frame, kind: "waker" });
+    return this.wakers.get(frame);
+  }
+
+  // What ended the wait, upside down as offwaketime prints it: the stacks meet at the separator.
+  wakerPath(row) {
+    if (row[this.table.column.in_progress]) return [SEPARATOR, IN_PROGRESS];
+    const name = this.table.text(row, "waker");
+    const stack = this.table.framesOf(row, "waker_stack").map((frame) => this.waker(frame));
+    return [SEPARATOR, ...stack.reverse(), name === "" ? NO_WAKER : this.named(name, "waker")];
+  }
+
+  path(row, { group, wakers }) {
+    const path = [this.named(this.table.text(row, group), "group")];
+    path.push(...this.table.framesOf(row, "stack"));
+    if (wakers) path.push(...this.wakerPath(row));
+    else if (row[this.table.column.in_progress]) path.push(IN_PROGRESS);
+    return path;
+  }
+}
+
+function byName(a, b) {
+  if (a.name !== b.name) return a.name < b.name ? -1 : 1;
+  return a.kind < b.kind ? -1 : 1;
+}
+
+// The node of these items, with the amounts of all that is above it. The chart reads `value`.
+function nodeOf({ name, object, kind }, items, width) {
+  const node = { name, object, kind, ...nothing(), children: [] };
+  for (const item of items) add(node, item.amounts);
+  node.value = node[width];
+  return node;
+}
+
+function grow(node, items, depth, options) {
+  const groups = new Map();
+  for (const item of items) {
+    const frame = item.path[depth];
+    if (frame === undefined) continue;
+    if (groups.has(frame)) groups.get(frame).push(item);
+    else groups.set(frame, [item]);
+  }
+  for (const [frame, members] of groups) {
+    const child = nodeOf(frame, members, options.width);
+    if (child.value === 0 || child.value < options.least) continue;
+    node.children.push(child);
+    grow(child, members, depth + 1, options);
+  }
+  node.children.sort(byName);
+}
+
+// The rows as paths from the root with their amounts. options: `group` (the column on the first
+// level), `wakers` (with what ended the wait).
+export function itemsOf(table, rows, options) {
+  const frames = new Frames(table);
+  return rows.map((row) => ({ path: frames.path(row, options), amounts: table.amounts(row) }));
+}
+
+// One tree of them. `width`: which of the amounts it is that is drawn, ns or beforeNs.
+export function treeOf(items, width) {
+  const root = nodeOf({ name: "all", object: "", kind: "root" }, items, width);
+  const least = items.length > MANY_ROWS ? root.value * LEAST_PART : 0;
+  grow(root, items, 0, { width, least });
+  return root;
+}

@@ -1,0 +1,423 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The flame graph in headless Chromium: served under its policy, and as files of offcpuctl.
+
+Usage: page_test.py ASSETS OFFCPUCTL PAGE_SERVER [--screenshot FILE | unittest options]
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+import urllib.request
+import xml.etree.ElementTree
+
+import browser
+import fixture
+import server
+
+IDLE = {"poll", "sleep", "child", "condvar"}
+FRAMES = """[...document.querySelectorAll('#chart g.frame')].map(g => ({
+  name: g.getAttribute('name'), width: +g.getAttribute('width'),
+  fill: g.querySelector('rect').getAttribute('fill'), label: g.querySelector('div').textContent,
+  left: g.getBoundingClientRect().x, top: g.getBoundingClientRect().y}))"""
+READY = """!document.querySelector('#chart').hasAttribute('aria-busy') &&
+  (document.querySelector('#chart svg') || document.querySelector('#message').textContent) !== ''"""
+
+
+def busy(row):
+    return row["reason"] not in IDLE
+
+
+def hue(fill):
+    return int(fill.removeprefix("hsl(").split()[0])
+
+
+class PageCase(unittest.TestCase):
+    def setUp(self):
+        SERVER.mode = "plain"
+        SERVER.requests.clear()
+        self.page = None
+
+    def tearDown(self):
+        if self.page:
+            problems = self.page.problems()
+            self.page.close()
+            self.assertEqual(problems, [])
+
+    def open(self, mode="plain", url=None):
+        SERVER.mode = mode
+        self.page = CHROMIUM.open(url or f"http://{SERVER.address}/flame")
+        self.page.wait(READY)
+
+    def frames(self):
+        return self.page.value(FRAMES)
+
+    def frame(self, name, which=0):
+        return [frame for frame in self.frames() if frame["name"] == name][which]
+
+    def names(self):
+        return {frame["name"] for frame in self.frames()}
+
+    def totals(self):
+        data = self.page.value("({...document.getElementById('totals').dataset})")
+        return {name: int(value) for name, value in data.items()}
+
+    def text(self, name):
+        return self.page.value(f"document.getElementById('{name}').textContent")
+
+    def set(self, name, value):
+        """A control, as a person would: the page is told of it."""
+        field = "checked" if isinstance(value, bool) else "value"
+        literal = str(value).lower() if isinstance(value, bool) else repr(value)
+        self.page.value(f"""(() => {{ const e = document.querySelector({name!r});
+          e.{field} = {literal};
+          e.dispatchEvent(new Event('input', {{bubbles: true}}));
+          e.dispatchEvent(new Event('change', {{bubbles: true}})); }})()""")
+        self.page.wait(READY)
+
+    def click(self, frame):
+        self.page.value("window.scrollTo(0, 0)")
+        self.page.value("document.querySelector('#chart').scrollIntoView()")
+        now = self.frame(frame["name"])
+        self.page.click(now["left"] + min(now["width"], 1000) / 2, now["top"] + 9)
+
+
+class ServedPage(PageCase):
+    def test_draws_what_is_not_idle_and_its_totals_are_those_of_the_data(self):
+        self.open()
+        data = fixture.answer(range(6))
+        self.assertEqual(self.totals()["allNs"], fixture.total(data))
+        self.assertEqual(self.totals()["shownNs"], fixture.total(data, keep=busy))
+        self.assertIn(f"{fixture.total(data, keep=busy) / 1e9:.3f} s in ", self.text("totals"))
+        self.assertIn("pread", self.names())
+        self.assertNotIn("epoll_wait", self.names())
+
+    def test_widths_are_shares(self):
+        self.open()
+        data = fixture.answer(range(6))
+        width = self.page.value("document.getElementById('chart').clientWidth")
+        self.assertAlmostEqual(self.frame("all")["width"], width, delta=0.1)
+        for comm in ("nginx", "postgres", "java", "kworker/0:1"):
+            ns = fixture.total(data, keep=lambda row: busy(row) and row["comm"] == comm)
+            share = ns / fixture.total(data, keep=busy)
+            self.assertAlmostEqual(self.frame(comm)["width"], share * width, delta=0.1)
+
+    def test_one_switch_shows_idle_waits(self):
+        self.open()
+        self.set("#idle", True)
+        self.assertIn("epoll_wait", self.names())
+        self.assertEqual(self.totals()["shownNs"], self.totals()["allNs"])
+
+    def test_filters_by_reason_and_by_cgroup(self):
+        self.open()
+        data = fixture.answer(range(6))
+        self.set("#reasons input[value=disk]", False)
+        self.assertNotIn("pread", self.names())
+        self.assertEqual(self.totals()["shownNs"], fixture.total(
+            data, keep=lambda row: busy(row) and row["reason"] != "disk"))
+        self.set("#reasons input[value=disk]", True)
+        self.set("#cgroup", "/system.slice")
+        self.assertEqual(self.totals()["shownNs"], fixture.total(
+            data, keep=lambda row: busy(row) and row["cgroup"].startswith("/system.slice/")))
+        self.set("#cgroup", "/kubepods.slice/pod1")
+        self.assertEqual(self.names() & {"nginx", "postgres", "java"}, {"java"})
+
+    def test_zooms_by_click_and_back(self):
+        self.open()
+        whole = self.frame("all")["width"]
+        self.click(self.frame("LWLockAcquire"))
+        self.assertAlmostEqual(self.frame("LWLockAcquire")["width"], whole, delta=0.1)
+        self.assertNotIn("nginx", [f["name"] for f in self.frames() if f["width"] > 1])
+        self.page.value("document.getElementById('unzoom').click()")
+        self.assertLess(self.frame("LWLockAcquire")["width"], whole)
+        self.assertTrue(self.page.value("document.getElementById('unzoom').disabled"))
+
+    def test_searches_and_says_the_share(self):
+        self.open()
+        data = fixture.answer(range(6))
+        self.page.press("/")
+        self.assertEqual(self.page.value("document.activeElement.id"), "search")
+        self.page.type("FUTEX")
+        share = 100 * fixture.total(data, keep=lambda row: row["reason"] == "lock") / fixture.total(
+            data, keep=busy)
+        self.assertEqual(self.text("found"), f"{share:.1f} % matches")
+        self.assertEqual(hue(self.frame("futex_wait")["fill"]), 300)
+        self.assertNotEqual(hue(self.frame("pread")["fill"]), 300)
+        self.set("#search", "/^(pread|fdatasync)$/")
+        share = 100 * fixture.total(data, keep=lambda row: row["reason"] == "disk") / fixture.total(
+            data, keep=busy)
+        self.assertEqual(self.text("found"), f"{share:.1f} % matches")
+        self.set("#search", "/(/")
+        self.assertIn("Invalid regular expression", self.text("found"))
+        self.set("#search", "")
+        self.assertNotIn(300, [hue(f["fill"]) for f in self.frames() if f["fill"][0] == "h"])
+
+    def test_flame_and_icicle(self):
+        self.open()
+        self.assertGreater(self.frame("all")["top"], self.frame("nginx")["top"])
+        self.set("#orientation", "icicle")
+        self.assertLess(self.frame("all")["top"], self.frame("nginx")["top"])
+
+    def test_waits_in_progress_are_hatched(self):
+        self.open()
+        data = fixture.answer(range(6))
+        progress = fixture.total(data, keep=lambda row: row["in_progress"] == 1)
+        self.assertEqual(self.totals()["progressNs"], progress)
+        self.assertEqual(self.frame("[in progress]")["fill"], "url(#in-progress)")
+        self.assertEqual(self.page.value("document.querySelectorAll('#in-progress').length"), 1)
+
+    def test_waker_chains_are_upside_down_above_the_stack(self):
+        self.open()
+        self.set("#wakers", True)
+        self.assertEqual(self.totals()["shownNs"],
+                         fixture.total(fixture.answer(range(6)), keep=busy))
+        chain = ["futex_wait_queue", "--", "futex_wake", "do_syscall_64", "entry_SYSCALL_64",
+                 "LWLockRelease", "exec_query", "main", "postgres"]
+        left = self.frame("futex_wait_queue")["left"]
+        column = sorted((f for f in self.frames() if abs(f["left"] - left) < 0.5),
+                        key=lambda f: -f["top"])
+        names = [f["name"] for f in column]
+        self.assertEqual(names[names.index("futex_wait_queue"):], chain)
+        self.assertEqual(hue(self.frame("futex_wake")["fill"]), 150)
+
+    def test_time_range(self):
+        self.open()
+        self.set("#range [data-end=first]", "4")
+        self.assertEqual(self.totals()["allNs"], fixture.total(fixture.answer([4, 5])))
+        self.set("#range [data-end=last]", "4")
+        self.assertEqual(self.totals()["allNs"], fixture.total(fixture.answer([4])))
+        self.assertIn(("/api/v1/snapshots/merge", {"sequence": "5"}), SERVER.requests)
+        self.page.value("document.querySelector('[data-minutes=Infinity]').click()")
+        self.page.wait(READY)
+        self.assertEqual(self.totals()["allNs"], fixture.total(fixture.answer(range(6))))
+
+    def test_difference_in_red_and_blue(self):
+        self.open()
+        self.set("#range [data-end=first]", "3")
+        self.set("#compare", True)
+        data = fixture.answer([3, 4, 5], [0, 1, 2])
+        self.assertEqual(self.totals()["shownNs"], fixture.total(data, keep=busy))
+        self.assertEqual(self.totals()["beforeNs"], fixture.total(data, "before_ns", busy))
+        # Stacks 0, 3, 6 stay, 1 and 4 grow, 2 and 5 shrink; idle ones are hidden.
+        self.assertEqual(hue(self.frame("pread")["fill"]), 0)
+        self.assertIn("0%", self.frame("pread")["fill"])
+        self.assertEqual(hue(self.frame("LWLockAcquire")["fill"]), 214)
+        self.set("#idle", True)
+        self.assertEqual(hue(self.frame("epoll_wait")["fill"]), 4)
+        narrow = self.frame("LWLockAcquire")["width"]
+        self.set("#width", "beforeNs")
+        self.assertGreater(self.frame("LWLockAcquire")["width"], narrow)
+        self.set("#normalize", True)
+        self.assertEqual(SERVER.requests[-1][1]["normalize"], "true")
+
+    def test_tooltip_tells_time_share_and_episodes(self):
+        self.open()
+        frame = self.frame("pread")
+        self.page.hover(frame["left"] + frame["width"] / 2, frame["top"] + 9)
+        self.page.wait("!document.getElementById('tooltip').hidden")
+        data = fixture.answer(range(6))
+        ns = fixture.total(data, keep=lambda row: row["comm"] == "nginx" and busy(row))
+        self.assertIn(f"{float(f'{ns / 1e9:.3g}'):g} s", self.text("tooltip"))
+        self.assertIn("%", self.text("tooltip"))
+        self.assertIn("420 episodes", self.text("tooltip"))
+        self.assertIn("server", self.text("tooltip"))
+
+    def test_keyboard_walks_and_zooms(self):
+        self.open()
+        self.page.value("document.getElementById('chart').focus()")
+        self.page.press("ArrowUp")
+        self.assertTrue(self.text("details").startswith("all,"))
+        biggest = max((f for f in self.frames() if f["name"] in ("nginx", "postgres", "java")),
+                      key=lambda f: f["width"])
+        self.page.press("ArrowUp")
+        self.assertTrue(self.text("details").startswith(biggest["name"] + ","),
+                        self.text("details"))
+        self.page.press("Enter")
+        self.assertEqual(self.frame(biggest["name"])["width"], self.frame("all")["width"])
+        self.page.press("Escape")
+        self.assertLess(self.frame(biggest["name"])["width"], self.frame("all")["width"])
+        self.page.press("ArrowDown")
+        self.assertTrue(self.text("details").startswith("all,"))
+
+    def test_hostile_names_are_text(self):
+        self.open("hostile")
+        self.assertEqual(self.totals()["shownNs"],
+                         fixture.total(fixture.answer(range(6), hostile=True)))
+        shown = self.names()
+        for name in ("</script><script>document.title='broken'</script>", "a;b c 3",
+                     "line\\x0afeed", "broken \ufffd", "turned \\u202eround", "&lt;b&gt;"):
+            self.assertIn(name, shown)
+        self.set("#group", "cgroup")
+        self.set("#wakers", True)
+        frame = self.frame("a;b c 3")
+        self.page.hover(frame["left"] + 2, frame["top"] + 9)
+        self.assertEqual(self.page.value("document.title"), "offcpud: off-CPU flame graph")
+        self.assertEqual(self.page.value("document.querySelectorAll('img, script').length"), 1)
+
+    def test_the_empty_state_says_what_to_do(self):
+        self.open("empty")
+        self.assertIn("the first comes after snapshots.interval", self.text("message"))
+        SERVER.mode = "plain"
+        self.page.value("document.getElementById('refresh').click()")
+        self.page.wait("document.querySelector('#chart svg')")
+        self.assertEqual(self.text("message"), "")
+
+    def test_only_idle_waits_are_one_click_away(self):
+        self.open()
+        for reason in ("disk", "lock", "network", "kernel"):
+            self.set(f"#reasons input[value={reason}]", False)
+        self.assertIn("idle waits", self.text("message"))
+        self.page.value("document.getElementById('showIdle').click()")
+        self.assertIn("epoll_wait", self.names())
+
+    def test_light_and_dark(self):
+        self.open()
+        colors = []
+        for scheme in ("light", "dark"):
+            self.page.media(scheme)
+            colors.append(self.page.value("getComputedStyle(document.body).backgroundColor"))
+        self.assertEqual(colors, ["rgb(253, 253, 253)", "rgb(25, 27, 31)"])
+
+    def test_nothing_is_asked_of_anybody_else(self):
+        self.open()
+        urls = [event["request"]["url"] for event in
+                self.page.events("Network.requestWillBeSent")]
+        self.assertGreaterEqual(len(urls), 5)
+        for url in urls:
+            self.assertTrue(url.startswith(f"http://{SERVER.address}/"), url)
+
+
+class Refusals(PageCase):
+    def tearDown(self):
+        self.page.close()  # the console has the status that was answered
+
+    def test_the_sentence_of_the_daemon_is_shown(self):
+        self.open("off")
+        self.assertIn("set snapshots.enabled to true", self.text("message"))
+
+
+class Files(PageCase):
+    def flame(self, name, *arguments, mode="plain"):
+        SERVER.mode = mode
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        path = pathlib.Path(directory.name) / name
+        done = subprocess.run([OFFCPUCTL, "flame", "--server", SERVER.address, "-o", str(path),
+                               *arguments], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"{path}: ", done.stdout)
+        return path
+
+    def test_a_page_in_one_file(self):
+        path = self.flame("a.html")
+        self.open(url=path.as_uri())
+        self.assertEqual(self.totals()["allNs"], fixture.total(fixture.answer(range(6))))
+        self.assertIn("pread", self.names())
+        self.assertTrue(self.page.value("document.getElementById('live').hidden"))
+        self.assertIn("6 snapshots", self.text("origin"))
+        urls = {event["request"]["url"] for event in
+                self.page.events("Network.requestWillBeSent")}
+        self.assertEqual(urls, {path.as_uri()})
+
+    def test_a_difference_in_one_file(self):
+        path = self.flame("a.html", "--sequence", "4", "--base-sequence", "1")
+        self.open(url=path.as_uri())
+        self.assertEqual(hue(self.frame("LWLockAcquire")["fill"]), 214)
+        self.assertIn("compared with", self.text("origin"))
+
+    def test_hostile_names_in_files(self):
+        self.open(url=self.flame("a.html", mode="hostile").as_uri())
+        self.assertEqual(self.totals()["shownNs"],
+                         fixture.total(fixture.answer(range(6), hostile=True)))
+        self.assertEqual(self.page.value("document.title"), "offcpud: off-CPU flame graph")
+
+    def test_a_picture(self):
+        data = fixture.answer(range(6))
+        for mode, all_ns in (("plain", fixture.total(data)),
+                             ("hostile", fixture.total(fixture.answer(range(6), hostile=True)))):
+            path = self.flame("a.svg", "--wakers", mode=mode)
+            root = xml.etree.ElementTree.parse(path).getroot()
+            space = "{http://www.w3.org/2000/svg}"
+            titles = [title.text for title in root.iter(space + "title")]
+            self.assertTrue(any(title.startswith("all: ") for title in titles))
+            self.assertIn(f"{all_ns / 1e9:.3f} s", root.find(space + "text").text)
+            self.assertNotIn("script", {element.tag.removeprefix(space) for element in root.iter()})
+        page = CHROMIUM.open(path.as_uri())
+        self.assertGreater(page.value("document.querySelectorAll('g > rect.f').length"), 20)
+        page.close()
+
+
+class RoutesOfTheDaemon(PageCase):
+    """The C++ side with its headers and its own JSON, in place of the canned one."""
+
+    def setUp(self):
+        super().setUp()
+        self.program = subprocess.Popen([PAGE_SERVER], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+        self.addCleanup(self.program.communicate)
+        self.base = "http://" + self.program.stdout.readline().strip()
+
+    def tearDown(self):
+        super().tearDown()
+        self.program.stdin.close()
+        self.program.wait(20)
+        self.program.stdin = None
+
+    def get(self, path):
+        with urllib.request.urlopen(self.base + path, timeout=60) as answer:
+            return json.load(answer)
+
+    def test_the_page_says_what_the_daemon_does(self):
+        self.open(url=self.base + "/flame")
+        data = self.get("/api/v1/snapshots/merge?from=0")
+        self.assertEqual(data["snapshots"], 5)
+        self.assertEqual(self.totals()["allNs"], fixture.total(data))
+        self.assertEqual(self.totals()["shownNs"], fixture.total(data, keep=busy))
+        self.set("#idle", True)
+        self.set("#wakers", True)
+        self.assertEqual(self.totals()["shownNs"], fixture.total(data))
+        self.assertEqual(self.page.value("document.title"), "offcpud: off-CPU flame graph")
+
+    def test_a_difference(self):
+        self.open(url=self.base + "/flame")
+        self.set("#range [data-end=first]", "2")
+        self.set("#range [data-end=last]", "3")
+        self.set("#compare", True)
+        first, second = (self.get(f"/api/v1/snapshots/merge?sequence={i}") for i in (3, 4))
+        self.assertEqual(self.totals()["allNs"], fixture.total(first) + fixture.total(second))
+        before = [self.get(f"/api/v1/snapshots/merge?sequence={i}") for i in (1, 2)]
+        self.set("#idle", True)
+        self.assertEqual(self.totals()["beforeNs"], sum(map(fixture.total, before)))
+        hues = {hue(f["fill"]) for f in self.frames() if f["fill"].startswith("hsl(")}
+        self.assertLessEqual({4, 214}, hues)
+
+
+def screenshot(path):
+    page = CHROMIUM.open(f"http://{SERVER.address}/flame")
+    page.wait(READY)
+    page.value("document.querySelector('#search').value = 'futex'")
+    page.value("document.querySelector('#search').dispatchEvent(new Event('input'))")
+    height = page.value("Math.ceil(document.body.getBoundingClientRect().bottom)")
+    page.call("Emulation.setDeviceMetricsOverride", width=1200, height=height,
+              deviceScaleFactor=1, mobile=False)
+    page.screenshot(path)
+    page.close()
+
+
+if __name__ == "__main__":
+    ASSETS, OFFCPUCTL, PAGE_SERVER = sys.argv[1:4]
+    try:
+        CHROMIUM = browser.Browser()
+    except browser.Missing as missing:
+        print(f"SKIP: {missing}")
+        sys.exit(77)
+    SERVER = server.Server(ASSETS)
+    try:
+        if sys.argv[4:5] == ["--screenshot"]:
+            screenshot(sys.argv[5])
+            sys.exit(0)
+        program = unittest.main(argv=[sys.argv[0], *sys.argv[4:]], exit=False)
+        sys.exit(0 if program.result.wasSuccessful() else 1)
+    finally:
+        CHROMIUM.close()

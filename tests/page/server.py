@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stands in for the daemon: the page with its headers, and the canned snapshots."""
+import datetime
+import http.server
+import json
+import pathlib
+import threading
+import urllib.parse
+
+import fixture
+
+TYPES = {"/flame": ("flame.html", "text/html; charset=utf-8"),
+         "/flame.css": ("flame.css", "text/css; charset=utf-8"),
+         "/flame.js": ("flame.js", "text/javascript; charset=utf-8")}
+
+
+def minutes_of(query, prefix=""):
+    """Those that overlap the range, as the daemon selects them."""
+    if prefix + "sequence" in query:
+        return [int(query[prefix + "sequence"]) - 1]
+    def minute(name, default):
+        if prefix + name not in query:
+            return default
+        text = query[prefix + name].replace("Z", "+00:00")
+        return (datetime.datetime.fromisoformat(text) - fixture.BEGIN).total_seconds() / 60
+    begin, end = minute("from", 0), minute("to", 6)
+    return [i for i in range(6) if i < end and i + 1 > begin]
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        url = urllib.parse.urlsplit(self.path)
+        query = dict(urllib.parse.parse_qsl(url.query))
+        self.server.requests.append((url.path, query))
+        if url.path in TYPES:
+            name, kind = TYPES[url.path]
+            self.send(200, kind, (self.server.assets / name).read_bytes())
+        else:
+            self.send_json(*self.api(url.path, query))
+
+    def api(self, path, query):
+        mode = self.server.mode
+        if mode == "off":
+            return 503, {"error": "stacks are not sampled; set snapshots.enabled to true"}
+        if path == "/api/v1/snapshots":
+            return 200, fixture.listed(0 if mode == "empty" else 6)
+        if path == "/api/v1/snapshots/merge":
+            return 200, fixture.answer(minutes_of(query), hostile=mode == "hostile")
+        if path == "/api/v1/snapshots/difference":
+            return 200, fixture.answer(minutes_of(query), minutes_of(query, "base_"))
+        return 404, {"error": "there is nothing at " + path}
+
+    def send_json(self, status, value):
+        self.send(status, "application/json", json.dumps(value).encode())
+
+    def send(self, status, kind, body):
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("X-Content-Type-Options", "nosniff")
+        if kind.startswith("text/html"):
+            policy = (self.server.assets / "policy.txt").read_text().strip()
+            self.send_header("Content-Security-Policy", policy)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, assets):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.assets = pathlib.Path(assets)
+        self.mode = "plain"  # hostile, empty, off
+        self.requests = []
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    @property
+    def address(self):
+        return f"127.0.0.1:{self.server_address[1]}"
