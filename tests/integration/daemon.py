@@ -4,6 +4,7 @@
 import ctypes
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -94,13 +95,16 @@ class Daemon:
         return os.environ.get("OFFCPUD", str(BUILD / "bin" / "offcpud"))
 
     @classmethod
-    def start(cls, log_path=None, on_start=None, environment=None, launcher=(), **settings):
+    def start(cls, log_path=None, on_start=None, environment=None, launcher=(), owner=None,
+              **settings):
         """`on_start` is called in the child, between fork and exec; `launcher` is what the command
-        line begins with."""
+        line begins with; `owner` is the user that it makes the daemon run as."""
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         state = tempfile.TemporaryDirectory(prefix="offcpud-state-")
+        if owner:
+            shutil.chown(state.name, owner)
         command = [*launcher, cls.program(), "--listen", f"127.0.0.1:{port}", "--state-dir", state.name]
         for key, value in {**SETTINGS, **settings}.items():
             command += ["--set", f"{key}={value}"]

@@ -2,11 +2,16 @@
 """What is in a snapshot, against programs that know where they waited and for how long."""
 
 import math
+import shutil
+import subprocess
+import tempfile
 import time
 from collections import Counter
 from datetime import datetime
+from pathlib import Path
 
 from case import Case, main
+from daemon import WORKLOADS
 
 INTERVAL = "offcpud_sampling_interval_seconds"
 
@@ -170,6 +175,50 @@ class Names(SnapshotCase):
         named = stacks.seconds("short_life")
         self.expect_at_least("seconds", 1600 * 0.003 * 0.99, stacks.seconds())
         self.expect_at_least("seconds with the function's name", 0.99 * stacks.seconds(), named)
+
+
+CAPABILITIES = "bpf perfmon checkpoint_restore sys_ptrace dac_read_search".split()  # of the unit
+SERVICE = {
+    "owner": "nobody",
+    "launcher": ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups",
+                 *(f"--{kind}=-all,+" + ",+".join(CAPABILITIES)
+                   for kind in ("inh-caps", "bounding-set", "ambient-caps"))],
+}
+
+
+class AsTheService(SnapshotCase):
+    settings = {**SnapshotCase.settings, **SERVICE}
+
+    def test_programs_of_others_have_stacks_and_names(self):
+        """With the unit's capabilities and no more: a program in a folder of root's, which has been
+        deleted, and whose wait lasts."""
+        self.wait_for_interval(0.0001)
+        begin = time.time()
+        with tempfile.TemporaryDirectory() as folder:  # mode 0700
+            program = Path(folder) / "hidden"
+            shutil.copy(WORKLOADS / "known_places", program)
+            cgroup = self.new_cgroup()
+            hidden = subprocess.Popen([program, "--ms", "2500"], stdin=subprocess.PIPE,
+                                      stdout=subprocess.DEVNULL, preexec_fn=cgroup.enter)
+            self.addCleanup(hidden.communicate)  # in reverse order
+            self.addCleanup(hidden.kill)
+            time.sleep(0.3)
+            program.unlink()
+            hidden.stdin.write(b"g")
+            hidden.stdin.flush()
+            time.sleep(3)
+        stacks = self.stacks_since(begin, cgroup=cgroup.path)
+        sleeps = [row for row in stacks.rows if row["reason"] == "sleep"]
+        named = sum(row["ns"] for row in sleeps if {"main", "_start"} & set(row["stack"])
+                    or "start_thread" in row["stack"])
+        places = sum(stacks.seconds(f"wait_{place}") for place in ("one", "ten", "hundred", "long"))
+        self.expect_at_least("seconds asleep", 5, sum(row["ns"] for row in sleeps) / 1e9)
+        self.expect_close("of which from a root", sum(row["ns"] for row in sleeps), named, 0.01)
+        self.expect_close("in the functions that wait", sum(row["ns"] for row in sleeps) / 1e9, places,
+                          0.01)
+        gates = [row for row in stacks.rows if row["in_progress"] and row["reason"] == "pipe"]
+        self.say(any("read" in row["stack"] for row in gates), "a wait that lasts", "read",
+                 gates[:1] and gates[0]["stack"])
 
 
 class Wakers(SnapshotCase):
