@@ -35,11 +35,18 @@ void ObjectRegistry::object_found(const std::shared_ptr<const MappedObject>& obj
     // What is no ELF file for this machine has no table, and its mappings are known all the same.
     if (const auto table = tables_->add_object(fd.get())) known.table = *table;
   }
-  auto root = RootDirectory::open("/");
-  std::optional<RootDirectory> debug_root;
-  if (root) debug_root = *std::move(root);
-  known.symbols = symbols_.offer({std::move(fd), file.path, std::move(debug_root)}).value_or(0);
-  if (known.symbols != 0) by_symbols_[known.symbols] = object->id;
+  known.file = std::move(fd);
+}
+
+// Debug files are looked for below the root of the process that maps the object, as long as that
+// exists.
+void ObjectRegistry::offer(Object& object, std::uint64_t id, UniqueFd file) {
+  std::optional<RootDirectory> root;
+  if (auto opened = RootDirectory::open("/proc/" + std::to_string(object.tgid) + "/root")) {
+    root = *std::move(opened);
+  }
+  object.symbols = symbols_.offer({std::move(file), object.path, std::move(root)}).value_or(0);
+  if (object.symbols != 0) by_symbols_[object.symbols] = id;
 }
 
 void ObjectRegistry::object_forgotten(const MappedObject& object) {
@@ -73,6 +80,7 @@ void ObjectRegistry::add(const ImageId& image, const Mapping& mapping) {
     object->tgid = image.tgid;
     object->begin = mapping.begin;
     object->end = mapping.end;
+    if (object->file) offer(*object, mapping.file->object->id, std::move(object->file));
     table = object->table;
   } else if (mapping.file->kind == MappedFile::Kind::Vdso) {
     table = vdso_;
@@ -115,9 +123,7 @@ void ObjectRegistry::offer_wanted() {
     const auto object = objects_.find(id->second);
     if (object == objects_.end()) continue;
     // Another file in its place gets a number of its own.
-    if (UniqueFd fd = open_mapped(object->second)) {
-      (void)symbols_.offer({std::move(fd), object->second.path, std::nullopt});
-    }
+    if (UniqueFd fd = open_mapped(object->second)) offer(object->second, id->second, std::move(fd));
   }
 }
 

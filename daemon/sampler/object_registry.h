@@ -40,6 +40,7 @@ class ObjectRegistry final : public MappingObserver {
     UnwindObjectId table = OFFCPUD_UNWIND_NO_OBJECT;
     ObjectId symbols = 0;
     std::string path;
+    UniqueFd file;  // until a process is known whose root its debug file may lie below
     // Where it was mapped last; to open it again.
     std::uint32_t tgid = 0;
     std::uint64_t begin = 0, end = 0;
@@ -47,6 +48,7 @@ class ObjectRegistry final : public MappingObserver {
   [[nodiscard]] static UniqueFd open_mapped(const Object& object);
   Status map(const ImageId& image, const Mapping& mapping, UnwindObjectId table);
   void add(const ImageId& image, const Mapping& mapping);
+  void offer(Object& object, std::uint64_t id, UniqueFd file);
   void note(const Status& status) const;
 
   TableStore* tables_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reading symbols costs: time and memory per object, lookups, and the kernel's list. Prints
+// What reading symbols costs: time and memory per object, and lookups. Prints
 // only. Usage: symbols_bench [OBJECT...]; without arguments, large libraries that are installed.
 #include <fcntl.h>
 
@@ -13,7 +13,6 @@
 
 #include "symbols/demangle_cache.h"
 #include "symbols/elf_symbols.h"
-#include "symbols/kernel_symbols.h"
 
 namespace {
 
@@ -77,17 +76,6 @@ void measure_lookups(const std::string& path) {
   }
 }
 
-void measure_kernel() {
-  auto symbols = offcpud::KernelSymbols::open({});
-  if (!symbols) return;
-  const auto start = std::chrono::steady_clock::now();
-  (void)symbols->find(1, offcpud::SystemClock().now());
-  std::printf("%-50s %20zu functions %8.2f ms %9.1f KiB\n", "/proc/kallsyms",
-              symbols->table().size(), elapsed_ms(start),
-              static_cast<double>(symbols->table().bytes()) / 1024);
-  if (symbols->failure()) std::printf("%s\n", symbols->failure()->message().c_str());
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -99,6 +87,5 @@ int main(int argc, char** argv) {
   for (const std::string& path : paths) {
     if (path.find("libstdc++") != std::string::npos) measure_lookups(path);
   }
-  measure_kernel();
   return 0;
 }
