@@ -52,10 +52,11 @@ bool switch_tells_prev_state(const btf* types) {
   return is_int(types, parameters[1], 1) && is_int(types, parameters[4], 4);
 }
 
-// Whether programs can hang on functions: CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS, roughly.
+// Whether programs can hang on functions: CONFIG_DYNAMIC_FTRACE. Its own functions are not to be
+// found, as they cannot be traced.
 bool traces_functions(const btf* types) {
   return type_of(types, "schedule", BTF_KIND_FUNC) != nullptr &&
-         type_of(types, "ftrace_set_filter_ip", BTF_KIND_FUNC) != nullptr;
+         type_of(types, "dyn_ftrace", BTF_KIND_STRUCT) != nullptr;
 }
 
 // Whether state may be allocated under a run-queue lock: from a pre-filled cache (6.4 to 6.18,

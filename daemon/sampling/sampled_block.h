@@ -21,7 +21,8 @@ struct SampledBlock {
 // `frames` are the stacks one after the other, as in the record. What a record says beyond its end
 // is cut off.
 inline SampledBlock sampled_block(const offcpud_sample& sample, std::span<const __u64> frames) {
-  SampledBlock block{.sample = sample};
+  SampledBlock block;
+  block.sample = sample;
   const auto take = [&frames](std::size_t count) {
     const auto stack = frames.first(std::min(count, frames.size()));
     frames = frames.subspan(stack.size());

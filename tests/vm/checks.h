@@ -30,4 +30,7 @@ void check_cgroup_events(CgroupEvents* events, const Cgroup& cgroup);  // after 
 void check_losses(const BpfSession& session, BpfSampleSource& source,
                   const FeatureReport& features);
 
+// stack_checks.cpp
+void check_stacks(const BpfSession& session, const FeatureReport& features);
+
 }  // namespace offcpud::test

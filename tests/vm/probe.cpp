@@ -33,6 +33,7 @@ void check_supported(const FeatureReport& features) {
     known.remove();
     crowd.remove();
     check_cgroup_events(events.get(), known);
+    check_stacks(session, features);
     check_losses(session, source, features);
   }
   check_nothing_left(before);
