@@ -39,9 +39,32 @@ TEST_F(WalkWithoutRuleTest, FollowsFramePointers) {
 }
 
 TEST_F(WalkWithoutRuleTest, AFramePointerOfZeroIsTheRoot) {
-  const auto stack = process.walk({.ip = in(1), .sp = kStack});
-  EXPECT_THAT(stack.addresses, ElementsAre(in(1)));
+  put_frame(kStack + 0x40, 0, in(2));
+  const auto stack = process.walk({.ip = in(1), .sp = kStack, .bp = kStack + 0x40});
+  EXPECT_THAT(stack.addresses, ElementsAre(in(1), in(2)));
   EXPECT_EQ(stack.end, OFFCPUD_UNWIND_END_ROOT);
+}
+
+// Code without frame pointers may have any number in rbp, 0 among them.
+TEST_F(WalkWithoutRuleTest, TheInnermostFrameIsNoRootForAZeroInItsRegister) {
+  EXPECT_EQ(process.walk({.ip = in(1), .sp = kStack}).end, OFFCPUD_UNWIND_END_NO_RULE);
+  EXPECT_EQ(process.walk({.ip = kElsewhere, .sp = kStack}).end, OFFCPUD_UNWIND_END_NO_MAPPING);
+  // Nor for one that happens to point to two words of which the second is 0.
+  put_frame(kStack + 0x40, 5, 0);
+  EXPECT_EQ(process.walk({.ip = in(1), .sp = kStack, .bp = kStack + 0x40}).end,
+            OFFCPUD_UNWIND_END_NO_RULE);
+}
+
+// As rbp leads to it that pointed somewhere up the stack by chance.
+TEST_F(WalkWithoutRuleTest, UnknownMemoryIsNoRoot) {
+  put_frame(kStack + 0x40, 0, kElsewhere);
+  const UserRegisters registers{.ip = in(1), .sp = kStack, .bp = kStack + 0x40};
+  EXPECT_EQ(process.walk(registers).end, OFFCPUD_UNWIND_END_FP);
+  put_frame(kStack + 0x40, kStack + 0x80, kElsewhere);
+  put_frame(kStack + 0x80, 0, 0);
+  const auto stack = process.walk(registers);
+  EXPECT_THAT(stack.addresses, ElementsAre(in(1), kElsewhere));
+  EXPECT_EQ(stack.end, OFFCPUD_UNWIND_END_FP);
 }
 
 TEST_F(WalkWithoutRuleTest, BelievesOnlyFramePointersThatLeadUpTheStack) {
@@ -76,13 +99,28 @@ TEST_F(WalkWithoutRuleTest, KnowsStubsThatDoNothingButASystemCall) {
   put_code(in(1) - 2, {kSyscall[0], kSyscall[1]});
   process.put_word(kStack, in(2));
   put_frame(kStack + 0x40, 0, in(9));  // rbp is still that of the stub's caller
-  const auto stack = process.walk({.ip = in(1), .sp = kStack, .bp = kStack + 0x40});
-  EXPECT_THAT(stack.addresses, ElementsAre(in(1), in(2), in(9)));
+  const UserRegisters registers{.ip = in(1), .sp = kStack, .bp = kStack + 0x40};
+  EXPECT_THAT(process.walk(registers).addresses, ElementsAre(in(1), in(2), in(9)));
+
+  // And the stack pointer is where the stub's was, less the return address.
+  UnwindRule by_sp = plain_rule(OFFCPUD_UNWIND_RSP);
+  by_sp.cfa_offset = 16;
+  process.add_function(2, by_sp);
+  process.put_word(kStack + 16, in(9, 0x70));
+  EXPECT_THAT(process.walk(registers).addresses, ElementsAre(in(1), in(2), in(9, 0x70)));
 }
 
 TEST_F(WalkWithoutRuleTest, ASystemCallInTheMiddleOfAFunctionIsNoStub) {
   put_code(in(1) - 2, {kSyscall[0], kSyscall[1]});
   process.put_word(kStack, kElsewhere);  // no return address: nothing is mapped there
+  put_frame(kStack + 0x40, 0, in(9));
+  EXPECT_THAT(process.walk({.ip = in(1), .sp = kStack, .bp = kStack + 0x40}).addresses,
+              ElementsAre(in(1), in(9)));
+}
+
+TEST_F(WalkWithoutRuleTest, CodeWithoutASystemCallIsNoStub) {
+  put_code(in(1) - 2, {0x90, 0x90});
+  process.put_word(kStack, in(2));
   put_frame(kStack + 0x40, 0, in(9));
   EXPECT_THAT(process.walk({.ip = in(1), .sp = kStack, .bp = kStack + 0x40}).addresses,
               ElementsAre(in(1), in(9)));
@@ -104,14 +142,18 @@ TEST_F(WalkWithoutRuleTest, KnowsTheReturnFromASignalByItsCode) {
       {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05},
       {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05, 0x90},
   };
-  const std::uint64_t registers[] = {0, 0, 0, 0, 0, kStack + 0x800, in(9)};
+  UnwindRule by_sp = plain_rule(OFFCPUD_UNWIND_RSP);
+  by_sp.cfa_offset = 8;
+  process.add_function(8, by_sp);
+  process.put_word(kStack + 0x800, in(9));
+  const std::uint64_t registers[] = {0, 0, 0, 0, 0, kStack + 0x800, in(8)};
   process.put(kStack + 0x50 + 120, registers, sizeof(registers));
   for (std::uint64_t i = 0; i < 2; ++i) {
     const std::uint64_t restorer = in(3 + i);
     put_code(restorer, codes[i]);
     put_frame(kStack + 0x40, kStack + 0x900, restorer);
     EXPECT_THAT(process.walk({.ip = in(1), .sp = kStack, .bp = kStack + 0x40}).addresses,
-                ElementsAre(in(1), restorer, in(9)))
+                ElementsAre(in(1), restorer, in(8), in(9)))
         << i;
   }
 }
