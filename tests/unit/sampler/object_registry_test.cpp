@@ -233,6 +233,25 @@ TEST_F(MappedFileTest, MakesATableAgainThatWasGivenUp) {
   EXPECT_THAT(failures, testing::IsEmpty());
 }
 
+// The process may have mapped something else there since, or be another one by now.
+TEST_F(MappedFileTest, DoesNotTakeAnotherFileInItsPlaceForTheObject) {
+  make({}, {.cache = {.bytes = 1}});
+  const Mapping here = map_here(object_file(symbol_fixture("symbols_plain")).fd);
+  registry->mapping_added(self, here);
+  if (!may_open()) GTEST_SKIP() << "opening what a process maps needs CAP_CHECKPOINT_RESTORE";
+  const ObjectId id = registry->symbols_of(*here.file->object);
+  registry->mapping_added(self, mapping(found(object_file(symbol_fixture("symbols_other")).fd)));
+  (void)name(id, 0);
+  (void)name(id, 0);
+  const UniqueFd other = elf_with(24);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): it was a pointer
+  ASSERT_NE(::mmap(reinterpret_cast<void*>(mapped), kSize, PROT_READ, MAP_PRIVATE | MAP_FIXED,
+                   other.get(), 0),
+            MAP_FAILED);
+  registry->offer_wanted();
+  EXPECT_EQ(registry->symbols_of(*here.file->object), id);
+}
+
 TEST_F(MappedFileTest, HandsOverAgainWhatWasForgotten) {
   make({}, {.cache = {.bytes = 1}});  // the last one read is kept
   const std::uint64_t c_function = fixture_address("c_function");
