@@ -22,9 +22,7 @@ static __always_inline __u64 weight_of(__u64 ns)
 		return 0;
 	if (ns >= interval)
 		return ns;
-	/* random / 2^32 < ns / interval, with 16 bits less on both sides: nothing overflows below
-	 * three days. */
-	return (__u64)bpf_get_prandom_u32() * (interval >> 16) < ns << 16 ? interval : 0;
+	return offcpud_sample_chosen(ns, interval, bpf_get_prandom_u32()) ? interval : 0;
 }
 
 static __always_inline int lose_sample(__u64 weight_ns)

@@ -21,6 +21,20 @@
 #define OFFCPUD_SAMPLE_KERNEL_THREAD 2
 #define OFFCPUD_SAMPLE_STACK_LATER   4 /* in progress: the user stack is to be walked from `regs` */
 
+/*
+ * Whether a block shorter than the interval is chosen, by a random number of 32 bits: with the
+ * probability ns / interval, as random / 2^32 < ns / interval says. The product has 96 bits; those
+ * below 2^32 cannot matter, as ns is a whole number, and the others are added up in parts that do
+ * not overflow.
+ */
+static inline __attribute__((always_inline)) int offcpud_sample_chosen(__u64 ns, __u64 interval,
+								       __u32 random)
+{
+	__u64 low = random * (interval & 0xffffffff);
+
+	return random * (interval >> 32) + (low >> 32) < ns;
+}
+
 struct offcpud_sample {
 	__u64 ns;	 /* of the block that are counted here: until the wakeup, or until now */
 	__u64 weight_ns; /* what they stand for: max(ns, sampling interval) */

@@ -223,6 +223,7 @@ static __always_inline bool is_sigreturn(struct unwind_walk *walk)
 static __noinline int step_without_rule(struct unwind_walk *walk, __u32 end)
 {
 	__u64 frame[2]; /* the caller's rbp and the return address */
+	bool is_guess;
 
 	if (!walk)
 		return WALK_STOPS;
@@ -230,13 +231,16 @@ static __noinline int step_without_rule(struct unwind_walk *walk, __u32 end)
 		return WALK_ON;
 	if (is_sigreturn(walk))
 		return step_from_signal(walk);
-	if (walk->bp == 0)
-		return unwind_stop(walk, OFFCPUD_UNWIND_END_ROOT);
+	/* In the innermost frame rbp may be a register like others, and in memory that nobody knows
+	 * the walk may be astray: then what it says is no root. */
+	is_guess = walk->first || end == OFFCPUD_UNWIND_END_NO_MAPPING;
 	if (walk->stack.fp_frames)
 		end = OFFCPUD_UNWIND_END_FP;
+	if (walk->bp == 0)
+		return unwind_stop(walk, is_guess ? end : OFFCPUD_UNWIND_END_ROOT);
 	/* The caller's frame lies above. */
 	if ((walk->bp & 7) || walk->bp < walk->sp ||
-	    bpf_probe_read_user(frame, sizeof(frame), (void *)walk->bp))
+	    bpf_probe_read_user(frame, sizeof(frame), (void *)walk->bp) || (is_guess && !frame[1]))
 		return unwind_stop(walk, end);
 	walk->stack.fp_frames++;
 	walk->sp = walk->bp + sizeof(frame);

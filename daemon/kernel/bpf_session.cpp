@@ -171,8 +171,8 @@ Status BpfSession::attach() {
   for (bpf_program* program : {skeleton.progs.on_cgroup_mkdir, skeleton.progs.on_cgroup_rmdir,
                                skeleton.progs.on_task_newtask, skeleton.progs.on_sched_wakeup_new,
                                skeleton.progs.on_sched_exit, skeleton.progs.on_schedule_return,
-                               skeleton.progs.on_sched_waking,
-                               skeleton.progs.on_sched_wakeup, skeleton.progs.on_sched_switch}) {
+                               skeleton.progs.on_sched_waking, skeleton.progs.on_sched_wakeup,
+                               skeleton.progs.on_sched_switch}) {
     if (!bpf_program__autoload(program)) continue;
     Link link(bpf_program__attach(program));
     if (!link) return Error::from_errno(errno, "attach program", bpf_program__name(program));

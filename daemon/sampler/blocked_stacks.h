@@ -18,8 +18,8 @@ class BlockedStacks {
   // `lookup` must outlive the object; null: nothing is walked.
   explicit BlockedStacks(const UnwindLookup* lookup) : lookup_(lookup) {}
 
-  // Valid until end_walk(). Costs some 10 us the first time. Needs CAP_SYS_PTRACE for processes of
-  // others.
+  // Valid until the next call. Costs some 10 us the first time. Needs CAP_SYS_PTRACE for processes
+  // of others.
   const RemoteStack& stack_of(const offcpud_blocked_record& record);
 
   // Forgets the blocks that were not asked for since the last call.

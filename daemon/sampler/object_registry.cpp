@@ -40,13 +40,12 @@ void ObjectRegistry::object_found(const std::shared_ptr<const MappedObject>& obj
 
 // Debug files are looked for below the root of the process that maps the object, as long as that
 // exists.
-void ObjectRegistry::offer(Object& object, std::uint64_t id, UniqueFd file) {
+ObjectId ObjectRegistry::offer(const Object& object, UniqueFd file) {
   std::optional<RootDirectory> root;
   if (auto opened = RootDirectory::open("/proc/" + std::to_string(object.tgid) + "/root")) {
     root = *std::move(opened);
   }
-  object.symbols = symbols_.offer({std::move(file), object.path, std::move(root)}).value_or(0);
-  if (object.symbols != 0) by_symbols_[object.symbols] = id;
+  return symbols_.offer({std::move(file), object.path, std::move(root)}).value_or(0);
 }
 
 void ObjectRegistry::object_forgotten(const MappedObject& object) {
@@ -80,7 +79,10 @@ void ObjectRegistry::add(const ImageId& image, const Mapping& mapping) {
     object->tgid = image.tgid;
     object->begin = mapping.begin;
     object->end = mapping.end;
-    if (object->file) offer(*object, mapping.file->object->id, std::move(object->file));
+    if (object->file) {
+      object->symbols = offer(*object, std::move(object->file));
+      if (object->symbols != 0) by_symbols_[object->symbols] = mapping.file->object->id;
+    }
     table = object->table;
   } else if (mapping.file->kind == MappedFile::Kind::Vdso) {
     table = vdso_;
@@ -122,8 +124,8 @@ void ObjectRegistry::offer_wanted() {
     if (id == by_symbols_.end()) continue;
     const auto object = objects_.find(id->second);
     if (object == objects_.end()) continue;
-    // Another file in its place gets a number of its own.
-    if (UniqueFd fd = open_mapped(object->second)) offer(object->second, id->second, std::move(fd));
+    // Another file in its place gets a number of its own, which is not the object's.
+    if (UniqueFd fd = open_mapped(object->second)) (void)offer(object->second, std::move(fd));
   }
 }
 

@@ -48,7 +48,7 @@ class ObjectRegistry final : public MappingObserver {
   [[nodiscard]] static UniqueFd open_mapped(const Object& object);
   Status map(const ImageId& image, const Mapping& mapping, UnwindObjectId table);
   void add(const ImageId& image, const Mapping& mapping);
-  void offer(Object& object, std::uint64_t id, UniqueFd file);
+  ObjectId offer(const Object& object, UniqueFd file);
   void note(const Status& status) const;
 
   TableStore* tables_;

@@ -42,7 +42,7 @@ StackFrame ProcessNames::name(const offcpud_sample& sample, const LocatedFrame& 
 StackFrame ProcessNames::in_object(const LocatedFrame& frame) {
   StackFrame named;
   named.object = file_name(frame.file->path);
-  named.address = frame.file_offset;
+  named.address = objects_.address_of(frame.object, frame.file_offset).value_or(frame.file_offset);
   if (frame.file->object) named.build_id = frame.file->object->build_id.hex();
   if (frame.object != 0) {
     if (auto found = objects_.resolve_offset(frame.object, frame.file_offset)) {

@@ -6,7 +6,7 @@
 namespace offcpud {
 namespace {
 
-constexpr std::size_t kHead = 11;  // words of a key before the frames
+constexpr std::size_t kHead = 12;  // words of a key before the frames
 
 std::uint64_t word(std::uint32_t high, std::uint32_t low) {
   return (std::uint64_t{high} << 32) | low;
@@ -46,6 +46,7 @@ BlockStacks::Key BlockStacks::key_of(const SampledBlock& block) {
              half_of(sample.comm, 0),
              half_of(sample.comm, 1),
              half_of(sample.process_comm, 0),
+             half_of(sample.process_comm, 1),
              half_of(sample.waker_comm, 0),
              half_of(sample.waker_comm, 1),
              counts_of(block)};

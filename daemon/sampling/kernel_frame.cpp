@@ -16,6 +16,12 @@ std::uint64_t offset_of(std::string_view text) {
   return offset;
 }
 
+// The name behind "[", which a build-id may follow, and which may be cut off.
+std::string object_of(std::string_view module) {
+  const std::string_view name = module.substr(0, module.find_first_of(" ]"));
+  return name.empty() ? "[kernel]" : "[" + to_valid_utf8(name) + "]";
+}
+
 }  // namespace
 
 StackFrame kernel_frame(std::string_view name) {
@@ -23,15 +29,15 @@ StackFrame kernel_frame(std::string_view name) {
   frame.kernel = true;
   frame.object = "[kernel]";
   if (const std::size_t module = name.find(" ["); module != std::string_view::npos) {
-    const std::string_view text = name.substr(module + 1);
-    frame.object = to_valid_utf8(text.substr(0, text.find_first_of(" ]") + 1));
+    frame.object = object_of(name.substr(module + 2));
     name = name.substr(0, module);
   }
   const std::size_t plus = name.find('+');
-  if (name.empty() || name.starts_with("0x")) {
+  const std::string_view function = name.substr(0, plus);
+  if (function.empty() || function.starts_with("0x")) {
     frame.function = "[unknown]";
   } else {
-    frame.function = to_valid_utf8(name.substr(0, plus));
+    frame.function = to_valid_utf8(function);
     if (plus != std::string_view::npos) frame.address = offset_of(name.substr(plus + 1));
   }
   return frame;

@@ -6,7 +6,9 @@
 namespace offcpud {
 
 SamplingRate::SamplingRate(double per_second, std::chrono::nanoseconds initial)
-    : budget_(std::max(per_second, 1.0)), interval_(std::clamp(initial, kLeast, kMost)) {}
+    : interval_(std::clamp(initial, kLeast, kMost)) {
+  set_budget(per_second);
+}
 
 std::chrono::nanoseconds SamplingRate::adapt(std::uint64_t samples,
                                              std::chrono::nanoseconds elapsed) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
@@ -18,7 +19,7 @@ class SamplingRate {
   // `per_second`: stacks to be taken, at least 1.
   SamplingRate(double per_second, std::chrono::nanoseconds initial);
 
-  void set_budget(double per_second) { budget_ = per_second; }
+  void set_budget(double per_second) { budget_ = std::max(per_second, 1.0); }
 
   // What was taken in the time since the last call. Returns the interval from now on: at most
   // halved or doubled, as one busy second says little about the next.
@@ -27,7 +28,7 @@ class SamplingRate {
   [[nodiscard]] std::chrono::nanoseconds interval() const { return interval_; }
 
  private:
-  double budget_;
+  double budget_ = 1;
   std::chrono::nanoseconds interval_;
 };
 

@@ -25,7 +25,8 @@ class FrameTable {
   explicit FrameTable(std::vector<StackFrame>& frames) : frames_(frames) {}
 
   std::uint32_t number(StackFrame frame) {
-    auto key = std::tuple(frame.function, frame.object, frame.address, frame.kernel);
+    auto key =
+        std::tuple(frame.function, frame.object, frame.build_id, frame.address, frame.kernel);
     const auto [found, fresh] =
         numbers_.try_emplace(std::move(key), static_cast<std::uint32_t>(frames_.size()));
     if (fresh) frames_.push_back(std::move(frame));
@@ -43,7 +44,8 @@ class FrameTable {
 
  private:
   std::vector<StackFrame>& frames_;
-  std::map<std::tuple<std::string, std::string, std::uint64_t, bool>, std::uint32_t> numbers_;
+  using Key = std::tuple<std::string, std::string, std::string, std::uint64_t, bool>;
+  std::map<Key, std::uint32_t> numbers_;
 };
 
 // Why a walk ended, as the outermost frame; nullptr: it is complete, or there is nothing to walk.

@@ -133,6 +133,12 @@ std::optional<FrameName> SymbolCache::resolve_offset(ObjectId id, std::uint64_t 
   return name_of(*object, *address);
 }
 
+std::optional<std::uint64_t> SymbolCache::address_of(ObjectId id, std::uint64_t file_offset) const {
+  const auto object = objects_.find(id);
+  if (object == objects_.end() || !object->second.symbols) return std::nullopt;
+  return (*object->second.symbols)->symbols.address_of(file_offset);
+}
+
 FrameName SymbolCache::name_of(const Object& object, std::uint64_t address) {
   const auto found = (*object.symbols)->symbols.functions().find(address);
   if (!found) return unnamed(object.name, address);

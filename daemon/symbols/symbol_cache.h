@@ -70,6 +70,11 @@ class SymbolCache {
   [[nodiscard]] std::optional<FrameName> resolve_address(ObjectId id, std::uint64_t address);
   [[nodiscard]] std::optional<FrameName> resolve_offset(ObjectId id, std::uint64_t file_offset);
 
+  // The ELF virtual address of an offset in the file; nothing for an object whose file was not
+  // read, or is forgotten.
+  [[nodiscard]] std::optional<std::uint64_t> address_of(ObjectId id,
+                                                        std::uint64_t file_offset) const;
+
   // Objects whose functions were forgotten since the last call.
   [[nodiscard]] std::vector<ObjectId> take_forgotten() { return std::exchange(forgotten_, {}); }
   // Objects that were asked for since the last call and not there: forgotten, or never loaded. A

@@ -86,10 +86,14 @@ class Walk {
   void step_without_rule(offcpud_unwind_end end) {
     if (step_from_stub()) return;
     if (is_sigreturn()) return step_from_signal();
-    if (at_.bp == 0) return stop(OFFCPUD_UNWIND_END_ROOT);
+    // In the innermost frame rbp may be a register like others, and in memory that nobody knows
+    // the walk may be astray: then what it says is no root.
+    const bool is_guess = first_ || end == OFFCPUD_UNWIND_END_NO_MAPPING;
     if (by_frame_pointer_) end = OFFCPUD_UNWIND_END_FP;
+    if (at_.bp == 0) return stop(is_guess ? end : OFFCPUD_UNWIND_END_ROOT);
     std::uint64_t frame[2] = {};
-    if ((at_.bp & 7U) != 0 || at_.bp < at_.sp || !memory_.read(at_.bp, frame, sizeof(frame))) {
+    if ((at_.bp & 7U) != 0 || at_.bp < at_.sp || !memory_.read(at_.bp, frame, sizeof(frame)) ||
+        (is_guess && frame[1] == 0)) {
       return stop(end);
     }
     by_frame_pointer_ = true;

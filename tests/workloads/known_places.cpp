@@ -19,10 +19,10 @@ constexpr std::int64_t kShort = 1'000'000, kLong = 60'000'000;
 }  // namespace
 
 // One wait each, and something to do behind it, so that the call is no jump.
-#define PLACE(name, ns)                                             \
-  extern "C" [[gnu::noinline]] void name(Waits& waits) {            \
-    timed(waits, [] { return sleep_ns(ns), 0; });                   \
-    asm volatile("" ::: "memory");                                  \
+#define PLACE(name, ns)                                  \
+  extern "C" [[gnu::noinline]] void name(Waits& waits) { \
+    timed(waits, [] { return sleep_ns(ns), 0; });        \
+    asm volatile("" ::: "memory");                       \
   }
 PLACE(wait_one, kShort)
 PLACE(wait_ten, kShort)

@@ -57,7 +57,8 @@ TEST(ConfigSchema, CoversEveryMemberOfConfig) {
       .snapshots = {.enabled = false,
                     .interval = std::chrono::seconds(22),
                     .keep_for = std::chrono::seconds(90),
-                    .keep_bytes = std::uint64_t{3} << 20U}};
+                    .keep_bytes = std::uint64_t{3} << 20U,
+                    .stacks_per_second = 201}};
   Config copy;
   for (const Option& option : config_options()) {
     EXPECT_NE(option_text(other, option), option_text(Config{}, option)) << option.key;
@@ -86,6 +87,10 @@ TEST(ConfigSchema, BoundsAreInclusive) {
       {"snapshots.keep_bytes", "1TiB", true},
       {"snapshots.keep_bytes", "1025GiB", false},
       {"snapshots.keep_bytes", "1000000", false},
+      {"snapshots.stacks_per_second", "1", true},
+      {"snapshots.stacks_per_second", "0", false},
+      {"snapshots.stacks_per_second", "100000", true},
+      {"snapshots.stacks_per_second", "100001", false},
       {"pass_interval", "100ms", true},
       {"pass_interval", "99ms", false},
       {"pass_interval", "5min", true},

@@ -2,29 +2,20 @@
 #include "symbols/perf_maps.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <string>
 
 #include "support/fake_clock.h"
 #include "support/temp_tree.h"
+#include "unit/symbols/fake_perf_map.h"
 
 namespace offcpud {
 namespace {
 
-// Processes as in /proc, each with a perf map and a start of as many ticks as its number.
 struct PerfMapsTest : testing::Test {
   PerfMaps::Process add(std::uint32_t pid, const std::string& map) {
-    const std::string name = std::to_string(pid);
-    std::string stat = name + " (node) S";
-    for (int field = 4; field < 22; ++field) stat += " 0";
-    const std::string uid = std::to_string(::geteuid());
-    tree.put(
-        {{name + "/stat", stat + " " + name + " 0\n"},
-         {name + "/status", "Name:\tnode\nUid:\t" + uid + "\t" + uid + "\nNSpid:\t" + name + "\n"},
-         {name + "/root/tmp/perf-" + name + ".map", map}});
-    return {pid, pid * (1'000'000'000 / static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK)))};
+    return put_perf_map(tree, pid, map);
   }
 
   TempTree tree;

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sampler/object_registry.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "unit/symbols/symbol_files.h"
+#include "unit/unwind/elf_bytes.h"
+#include "unit/unwind/fake_unwind_maps.h"
+
+namespace offcpud {
+namespace {
+
+constexpr std::uint64_t kBase = 0x7f0000000000;
+constexpr std::uint64_t kSize = 0x20000;
+constexpr ImageId kImage{.tgid = 1'000'000'007, .serial = 1};  // no such process
+constexpr int kNowhere = -1, kNoRule = -2;
+
+// Code at 0x10000 whose CFA is `offset` above the stack pointer.
+UniqueFd elf_with(std::uint8_t offset) {
+  CfiBytes cfi;
+  cfi.fde(cfi.cie({0x0c, 7, offset, 0x90, 1}), 0x10000, 0xffff);
+  return elf_file(cfi);
+}
+
+struct ObjectRegistryTest : testing::Test {
+  void make(const TableStoreLimits& limits = {}, const SymbolWorker::Limits& symbol_limits = {}) {
+    tables.emplace(*TableStore::create(maps, limits));
+    symbols.emplace(symbol_limits);
+    registry.emplace(&*tables, *symbols,
+                     [this](const Error& error) { failures.push_back(error.message()); });
+  }
+
+  std::shared_ptr<const MappedFile> found(UniqueFd fd, const std::string& path = "/lib/a.so") {
+    auto object = std::make_shared<MappedObject>();
+    object->id = ++last_object;
+    auto file = std::make_shared<MappedFile>();
+    file->path = path;
+    file->object = object;
+    registry->object_found(object, *file, std::move(fd));
+    return file;
+  }
+  static std::shared_ptr<const MappedFile> of_kind(MappedFile::Kind kind) {
+    auto file = std::make_shared<MappedFile>();
+    file->kind = kind;
+    return file;
+  }
+  static Mapping mapping(std::shared_ptr<const MappedFile> file, std::uint64_t begin = kBase) {
+    return {.begin = begin, .end = begin + kSize, .offset = 0, .file = std::move(file)};
+  }
+  // What the programs find for code of the object: the CFA's offset, or why there is none.
+  [[nodiscard]] int rule_at(std::uint64_t begin = kBase, std::uint32_t tgid = kImage.tgid) const {
+    const auto rule = maps.find(tgid, begin + 0x10010);
+    if (!rule) return kNowhere;
+    return rule->kind == OFFCPUD_UNWIND_RSP ? rule->cfa_offset : kNoRule;
+  }
+  // What the worker calls the function at an offset, once it has done all before.
+  std::string name(ObjectId id, std::uint64_t offset) {
+    const auto answer = std::make_shared<std::promise<std::string>>();
+    auto future = answer->get_future();
+    symbols->post([=](SymbolCache& cache) {
+      const auto frame = cache.resolve_offset(id, offset);
+      answer->set_value(frame ? frame->name : "nothing");
+    });
+    return future.get();
+  }
+
+  FakeUnwindMaps maps;
+  std::optional<TableStore> tables;
+  std::optional<SymbolWorker> symbols;
+  std::optional<ObjectRegistry> registry;
+  std::vector<std::string> failures;
+  std::uint64_t last_object = 0;
+};
+
+TEST_F(ObjectRegistryTest, MappingsReachTheTables) {
+  make();
+  const auto file = found(elf_with(24));
+  EXPECT_EQ(rule_at(), kNowhere);
+  registry->mapping_added(kImage, mapping(file));
+  EXPECT_EQ(rule_at(), 24);
+  Mapping moved = mapping(file, 2 * kBase);
+  moved.offset = 0x10000;
+  registry->mapping_added(kImage, moved);
+  EXPECT_EQ(rule_at(2 * kBase - 0x10000), 24);
+  registry->mapping_removed(kImage, mapping(file));
+  EXPECT_EQ(rule_at(), kNowhere);
+  EXPECT_EQ(rule_at(2 * kBase - 0x10000), 24);
+  EXPECT_THAT(failures, testing::IsEmpty());
+}
+
+TEST_F(ObjectRegistryTest, ImagesBeginWithTheMappingsOfTheirParentAndEndWithAll) {
+  make();
+  const auto file = found(elf_with(24));
+  const std::vector<Mapping> inherited = {mapping(file), mapping(file, 2 * kBase)};
+  const ImageId child{.tgid = 8, .serial = 2};
+  registry->image_began(kImage, inherited);
+  registry->image_began(child, inherited);
+  registry->image_ended(kImage, inherited);
+  EXPECT_EQ(rule_at(), kNowhere);
+  EXPECT_EQ(rule_at(2 * kBase), kNowhere);
+  EXPECT_EQ(rule_at(kBase, child.tgid), 24);
+  EXPECT_EQ(rule_at(2 * kBase, child.tgid), 24);
+}
+
+TEST_F(ObjectRegistryTest, KnowsMappingsOfNoFile) {
+  make();
+  registry->mapping_added(kImage, mapping(of_kind(MappedFile::Kind::Anonymous)));
+  registry->mapping_added(kImage, mapping(of_kind(MappedFile::Kind::Other), 2 * kBase));
+  EXPECT_EQ(rule_at(), kNoRule);
+  EXPECT_EQ(rule_at(2 * kBase), kNoRule);
+}
+
+TEST_F(ObjectRegistryTest, HasATableForTheVdso) {
+  make();
+  if (tables->stats().objects == 0) GTEST_SKIP() << "the kernel maps no vDSO";
+  registry->mapping_added(kImage, mapping(of_kind(MappedFile::Kind::Vdso)));
+  std::size_t with_rule = 0;
+  for (std::uint64_t at = 0; at < 0x2000; at += 16) {
+    const auto rule = maps.find(kImage.tgid, kBase + at);
+    with_rule += rule && rule->kind == OFFCPUD_UNWIND_RSP;
+  }
+  EXPECT_GT(with_rule, 10U);
+}
+
+TEST_F(ObjectRegistryTest, KnowsMappingsOfFilesThatCannotBeReadOrAreNoElf) {
+  make();
+  registry->mapping_added(kImage, mapping(found(UniqueFd())));
+  registry->mapping_added(kImage,
+                          mapping(found(UniqueFd(::memfd_create("text", MFD_CLOEXEC))), 2 * kBase));
+  EXPECT_EQ(rule_at(), kNoRule);
+  EXPECT_EQ(rule_at(2 * kBase), kNoRule);
+  EXPECT_THAT(failures, testing::IsEmpty());
+}
+
+TEST_F(ObjectRegistryTest, TakesAFileThatCouldBeOpenedLater) {
+  make();
+  const auto file = found(UniqueFd());
+  registry->mapping_added(kImage, mapping(file));
+  registry->object_found(file->object, *file, elf_with(32));
+  registry->mapping_added(kImage, mapping(file, 2 * kBase));
+  EXPECT_EQ(rule_at(2 * kBase), 32);
+}
+
+TEST_F(ObjectRegistryTest, HandsFilesToTheThreadThatNamesThem) {
+  make();
+  const std::uint64_t c_function = fixture_address("c_function");
+  const auto file = found(object_file(symbol_fixture("symbols_plain")).fd);
+  EXPECT_EQ(registry->symbols_of(*file->object), 0U);  // nobody maps it yet
+  registry->mapping_added(kImage, mapping(file));
+  const ObjectId id = registry->symbols_of(*file->object);
+  ASSERT_NE(id, 0U);
+  EXPECT_EQ(name(id, c_function), "c_function");
+  registry->mapping_added(kImage, mapping(file, 2 * kBase));
+  EXPECT_EQ(registry->symbols_of(*file->object), id);
+  registry->object_forgotten(*file->object);
+  EXPECT_EQ(registry->symbols_of(*file->object), 0U);
+  EXPECT_EQ(registry->symbols_of(*found(UniqueFd())->object), 0U);
+}
+
+TEST_F(ObjectRegistryTest, NamesWhereNoStacksAreWalked) {
+  symbols.emplace(SymbolWorker::Limits{});
+  registry.emplace(nullptr, *symbols, [](const Error& error) { FAIL() << error.message(); });
+  const auto file = found(object_file(symbol_fixture("symbols_plain")).fd);
+  registry->image_began(kImage, {});
+  registry->mapping_added(kImage, mapping(file));
+  registry->mapping_removed(kImage, mapping(file));
+  registry->image_ended(kImage, {});
+  EXPECT_NE(registry->symbols_of(*file->object), 0U);
+}
+
+TEST_F(ObjectRegistryTest, TellsWhenTheMapsCannotBeWritten) {
+  make();
+  maps.max_mappings = 0;
+  registry->mapping_added(kImage, mapping(of_kind(MappedFile::Kind::Anonymous)));
+  EXPECT_THAT(failures, testing::ElementsAre("the map is full"));
+}
+
+// The process that maps the object is gone, so nobody has its file any more.
+TEST_F(ObjectRegistryTest, KnowsAMappingWhoseTableIsGone) {
+  make({.unused_objects = 1});
+  const auto file = found(elf_with(24));
+  (void)found(elf_with(32));
+  registry->mapping_added(kImage, mapping(file));
+  EXPECT_EQ(rule_at(), kNoRule);
+  EXPECT_THAT(failures, testing::IsEmpty());
+}
+
+// A file that this process maps, where the kernel lets others open it: /proc/PID/map_files.
+struct MappedFileTest : ObjectRegistryTest {
+  Mapping map_here(UniqueFd fd, const std::string& path = "/lib/a.so") {
+    void* const at = ::mmap(nullptr, kSize, PROT_READ, MAP_PRIVATE, fd.get(), 0);
+    EXPECT_NE(at, MAP_FAILED);
+    mapped = reinterpret_cast<std::uint64_t>(at);
+    return mapping(found(std::move(fd), path), mapped);
+  }
+  [[nodiscard]] bool may_open() const {
+    char range[64];
+    (void)std::snprintf(range, sizeof(range), "/proc/self/map_files/%lx-%lx", mapped,
+                        mapped + kSize);
+    return static_cast<bool>(UniqueFd(::open(range, O_RDONLY | O_CLOEXEC)));
+  }
+  ~MappedFileTest() override {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): it was a pointer
+    if (mapped != 0) ::munmap(reinterpret_cast<void*>(mapped), kSize);
+  }
+  std::uint64_t mapped = 0;
+  ImageId self{.tgid = static_cast<std::uint32_t>(::getpid()), .serial = 1};
+};
+
+TEST_F(MappedFileTest, MakesATableAgainThatWasGivenUp) {
+  make({.unused_objects = 1});
+  const Mapping here = map_here(elf_with(24));
+  if (!may_open()) GTEST_SKIP() << "opening what a process maps needs CAP_CHECKPOINT_RESTORE";
+  (void)found(elf_with(32));
+  const std::uint64_t compiled = tables->stats().compiled;
+  registry->mapping_added(self, here);
+  EXPECT_EQ(rule_at(mapped, self.tgid), 24);
+  EXPECT_EQ(tables->stats().compiled, compiled + 1);
+  registry->image_ended(self, {});
+  (void)found(elf_with(40));
+  registry->image_began(self, std::vector{here});
+  EXPECT_EQ(rule_at(mapped, self.tgid), 24);
+  EXPECT_EQ(tables->stats().compiled, compiled + 3);
+  EXPECT_THAT(failures, testing::IsEmpty());
+}
+
+// The process may have mapped something else there since, or be another one by now.
+TEST_F(MappedFileTest, DoesNotTakeAnotherFileInItsPlaceForTheObject) {
+  make({}, {.cache = {.bytes = 1}});
+  const Mapping here = map_here(object_file(symbol_fixture("symbols_plain")).fd);
+  registry->mapping_added(self, here);
+  if (!may_open()) GTEST_SKIP() << "opening what a process maps needs CAP_CHECKPOINT_RESTORE";
+  const ObjectId id = registry->symbols_of(*here.file->object);
+  registry->mapping_added(self, mapping(found(object_file(symbol_fixture("symbols_other")).fd)));
+  (void)name(id, 0);
+  (void)name(id, 0);
+  const UniqueFd other = elf_with(24);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): it was a pointer
+  ASSERT_NE(::mmap(reinterpret_cast<void*>(mapped), kSize, PROT_READ, MAP_PRIVATE | MAP_FIXED,
+                   other.get(), 0),
+            MAP_FAILED);
+  registry->offer_wanted();
+  EXPECT_EQ(registry->symbols_of(*here.file->object), id);
+}
+
+TEST_F(MappedFileTest, HandsOverAgainWhatWasForgotten) {
+  make({}, {.cache = {.bytes = 1}});  // the last one read is kept
+  const std::uint64_t c_function = fixture_address("c_function");
+  const Mapping here = map_here(object_file(symbol_fixture("symbols_plain")).fd);
+  registry->mapping_added(self, here);
+  if (!may_open()) GTEST_SKIP() << "opening what a process maps needs CAP_CHECKPOINT_RESTORE";
+  const ObjectId id = registry->symbols_of(*here.file->object);
+  registry->mapping_added(self, mapping(found(object_file(symbol_fixture("symbols_other")).fd)));
+  EXPECT_NE(name(id, c_function), "c_function");
+  (void)name(id, c_function);  // what the first job missed is known after it
+  registry->offer_wanted();
+  EXPECT_EQ(name(id, c_function), "c_function");
+}
+
+}  // namespace
+}  // namespace offcpud
