@@ -68,9 +68,9 @@ void SnapshotService::stop() {
   (void)serving_->writer.finish(kWriting);  // what is not written is counted
 }
 
-void SnapshotService::take_next(std::chrono::milliseconds length,
+void SnapshotService::take_next(std::chrono::milliseconds length, const BlockFilter& filter,
                                 std::function<void(Result<Snapshot>)> done) {
-  sampler_->take_next(length, {}, [this, done = std::move(done)](Result<SnapshotDraft> draft) {
+  sampler_->take_next(length, filter, [this, done = std::move(done)](Result<SnapshotDraft> draft) {
     if (!draft) return done(std::move(draft).error());
     complete_later(*std::move(draft), [done](Snapshot snapshot) { done(std::move(snapshot)); });
   });

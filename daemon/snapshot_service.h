@@ -47,7 +47,7 @@ class SnapshotService final : public SnapshotSource {
 
   [[nodiscard]] const SnapshotHandlers& handlers() const { return serving_->handlers; }
 
-  void take_next(std::chrono::milliseconds length,
+  void take_next(std::chrono::milliseconds length, const BlockFilter& filter,
                  std::function<void(Result<Snapshot>)> done) override;
 
  private:

@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "cli/config_flags.h"
+#include "cli/snapshot_flags.h"
 #include "cli/stack_flags.h"
 #include "config/duration.h"
 
@@ -142,12 +143,15 @@ class CtlCommandLine {
   CLI::App* top_ = app_.add_subcommand("top", kTopHelp);
   CLI::App* snapshots_ =
       app_.add_subcommand("snapshots", "List the kept snapshots, or get their stacks");
+  CLI::App* snapshot_ =
+      app_.add_subcommand("snapshot", "Look at the stacks of the next seconds, as offcputime does");
   CLI::App* flame_ = app_.add_subcommand("flame", "Draw a flame graph of the kept snapshots");
   CLI::App* check_ =
       app_.add_subcommand("check-config", "Check the configuration and print what results from it");
   bool all_stalls_ = false;
   std::string interval_ = "2s";
   StackFlags snapshots_flags_{*snapshots_, options_};
+  SnapshotFlags snapshot_flags_{*snapshot_, options_};
   StackFlags flame_flags_{*flame_, options_};
   ConfigFlags config_{*check_};
 };
@@ -164,6 +168,7 @@ CtlCommandLine::CtlCommandLine() {
   add_top(*top_, options_, interval_);
   add_daemon_flags(*snapshots_, options_);
   add_snapshots(*snapshots_, options_);
+  add_daemon_flags(*snapshot_, options_);
   add_server_flag(*flame_, options_);
   add_flame(*flame_, options_);
 }
@@ -178,6 +183,8 @@ Status CtlCommandLine::finish_command() {
   } else if (*snapshots_) {
     TRY_VOID(usage_status(snapshots_flags_.finish()));
     TRY_VOID(usage_status(finish_snapshots(options_)));
+  } else if (*snapshot_) {
+    TRY_VOID(usage_status(snapshot_flags_.finish()));
   } else if (*flame_) {
     TRY_VOID(usage_status(flame_flags_.finish()));
     TRY_VOID(usage_status(finish_flame(options_)));

@@ -19,6 +19,7 @@ enum class CtlCommand {
   ShowSnapshots,
   FetchStacks,
   DrawFlame,
+  TakeSnapshot,
   CheckConfig,
   PrintText
 };
@@ -32,10 +33,12 @@ struct CtlOptions {
   TopRequest top;         // of ShowTop
   bool once = false;      // of ShowTop; with json always
   std::chrono::milliseconds interval{2'000};
-  std::string format;        // of FetchStacks: folded, offwake, pprof
-  std::string output;        // of FetchStacks ("": standard output) and DrawFlame
+  std::string format;        // of FetchStacks: folded, offwake, pprof; of TakeSnapshot: or json
+  std::string output;        // of these ("": standard output) and DrawFlame
   bool icicle = false;       // of DrawFlame
   bool with_wakers = false;  // of DrawFlame
+  unsigned seconds = 0;      // of TakeSnapshot, as in the query
+  bool delimited = false;    // of TakeSnapshot
   ConfigSources sources;     // of CheckConfig
   std::string text;          // of PrintText
 };

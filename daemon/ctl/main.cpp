@@ -74,6 +74,12 @@ Result<std::string> run(int argc, const char* const* argv) {
       return fetch_stacks(stacks_request(options));
     case CtlCommand::DrawFlame:
       return draw_flame(stacks_request(options));
+    case CtlCommand::TakeSnapshot:
+      return take_snapshot(stacks_request(options),
+                           {.format = options.format,
+                            .length = std::chrono::seconds(options.seconds),
+                            .as_json = options.json,
+                            .delimited = options.delimited});
     case CtlCommand::CheckConfig:
       return check_config(options);
     case CtlCommand::PrintText:

@@ -12,6 +12,7 @@
 #include "ctl/flame_tree.h"
 #include "ctl/http_get.h"
 #include "ctl/output_file.h"
+#include "ctl/stack_listing.h"
 
 namespace offcpud {
 namespace {
@@ -46,6 +47,22 @@ Result<std::string> fetch_stacks(const StacksRequest& request) {
     return Error("a pprof is no text for a terminal; give a file with -o", ErrorKind::Usage);
   }
   return stacks;
+}
+
+Result<std::string> take_snapshot(const StacksRequest& request, const SnapshotView& view) {
+  const AnswerLimits limits{view.length + kSnapshotLimits.time, kSnapshotLimits.bytes};
+  TRY(auto answer,
+      http_get(request.server, query_path("/debug/pprof/offcpu", request.query), {}, limits));
+  if (answer.status != 200) return refused(request.server_text, answer);
+  std::string text = std::move(answer.body);
+  if (view.format != "json") {
+    if (!view.delimited && view.format == "folded") text = without_delimiters(text);
+  } else if (!view.as_json) {
+    TRY(text, stack_listing(text, view.delimited));
+  }
+  if (request.output.empty()) return text;
+  TRY_VOID(write_output(request.output, text));
+  return std::string();
 }
 
 Result<std::string> draw_flame(const StacksRequest& request) {

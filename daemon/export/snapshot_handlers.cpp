@@ -166,9 +166,10 @@ Response answer_profile(const Result<Snapshot>& taken, const SnapshotQuery& quer
   SnapshotSum sum(query.filter);
   sum.add(*taken);
   const Snapshot snapshot = sum.take();
-  auto bytes = pprof_of(snapshot);
-  if (!bytes) return error(500, bytes.error().message());
-  return download(kBytes, stream_of(*std::move(bytes)), file_name(snapshot, "offcpu", ".pb.gz"));
+  if (query.format == SnapshotFormat::Json) {
+    return {.content_type = kJson, .body = stream_of(snapshot_json(snapshot, {.snapshots = 1}))};
+  }
+  return formatted(snapshot, snapshot, query, "offcpu");
 }
 
 }  // namespace
@@ -202,11 +203,12 @@ Response SnapshotHandlers::profile(const Request& request) const {
   auto query = SnapshotQuery::parse(Path::Profile, request.query, clock_.wall());
   if (!query) return error(400, query.error().message());
   const auto start = [this, query = *std::move(query)](Later::Done done) {
-    source_.take_next(query.length, [query, done = std::move(done)](Result<Snapshot> taken) {
-      // The thread that samples must not spend its time on formats.
-      auto shared = std::make_shared<const Result<Snapshot>>(std::move(taken));
-      done([shared, query] { return answer_profile(*shared, query); });
-    });
+    source_.take_next(query.length, query.capture,
+                      [query, done = std::move(done)](Result<Snapshot> taken) {
+                        // The thread that samples must not spend its time on formats.
+                        auto shared = std::make_shared<const Result<Snapshot>>(std::move(taken));
+                        done([shared, query] { return answer_profile(*shared, query); });
+                      });
   };
   return {.body = Later{start}};
 }

@@ -126,6 +126,42 @@ Status set_length(const Setting& setting) {
   return {};
 }
 
+constexpr std::uint64_t kMicrosecond = 1'000;
+
+Status set_microseconds(const Setting& setting, std::uint64_t& ns) {
+  std::optional<std::uint64_t> us;
+  TRY_VOID(set_number(setting, us));
+  if (*us > std::numeric_limits<std::uint64_t>::max() / kMicrosecond) {
+    return bad_value(setting, "a smaller number of microseconds");
+  }
+  ns = *us * kMicrosecond;
+  return {};
+}
+
+// The bits of TASK_INTERRUPTIBLE and so on. 0 stands for threads that could have run, whose waits
+// are none.
+Status set_state(const Setting& setting) {
+  std::optional<std::uint32_t> state;
+  TRY_VOID(set_number(setting, state));
+  if (*state == 0) {
+    return bad_value(
+        setting,
+        "bits of task states: 1 interruptible, 2 uninterruptible, 4 stopped; waits for a "
+        "CPU (state 0) have no stacks here, see offcpud_runqueue_wait_seconds");
+  }
+  setting.query.capture.task_state = state;
+  return {};
+}
+
+// In a profile the thread itself says what it is; in what is kept, the stack.
+Status set_captured_threads(const Setting& setting) {
+  Filter::Threads which = Filter::Threads::All;
+  TRY_VOID(set_choice(setting, which, kThreads));
+  setting.query.capture.user_threads = which != Filter::Threads::Kernel;
+  setting.query.capture.kernel_threads = which != Filter::Threads::User;
+  return {};
+}
+
 constexpr unsigned operator|(Path a, Path b) {
   return static_cast<unsigned>(a) | static_cast<unsigned>(b);
 }
@@ -135,6 +171,7 @@ constexpr unsigned operator|(unsigned a, Path b) {
 constexpr unsigned kKept = Path::List | Path::Merge | Path::Difference;
 constexpr unsigned kEvery = kKept | Path::Profile;
 constexpr unsigned kStacks = Path::Merge | Path::Difference;
+constexpr unsigned kProfile = static_cast<unsigned>(Path::Profile);
 constexpr unsigned kTwoRanges = static_cast<unsigned>(Path::Difference);
 
 struct Parameter {
@@ -151,12 +188,20 @@ constexpr Parameter kParameters[] = {
     {"pid", kEvery, [](const Setting& s) { return set_number(s, s.query.filter.pid); }},
     {"reason", kEvery, set_reasons},
     {"frame", kEvery, [](const Setting& s) { return set_text(s, s.query.filter.frame); }},
-    {"threads", kEvery,
+    {"threads", kKept,
      [](const Setting& s) { return set_choice(s, s.query.filter.threads, kThreads); }},
+    {"threads", kProfile, set_captured_threads},
+    {"tid", kProfile, [](const Setting& s) { return set_number(s, s.query.capture.tid); }},
+    {"min_us", kProfile,
+     [](const Setting& s) { return set_microseconds(s, s.query.capture.min_ns); }},
+    {"max_us", kProfile,
+     [](const Setting& s) { return set_microseconds(s, s.query.capture.max_ns); }},
+    {"state", kProfile, set_state},
     {"frames", kStacks | Path::Profile,
      [](const Setting& s) { return set_choice(s, s.query.filter.frames, kFrames); }},
-    {"format", kStacks, [](const Setting& s) { return set_choice(s, s.query.format, kFormats); }},
-    {"annotate", kStacks,
+    {"format", kStacks | Path::Profile,
+     [](const Setting& s) { return set_choice(s, s.query.format, kFormats); }},
+    {"annotate", kStacks | Path::Profile,
      [](const Setting& s) { return set_choice(s, s.query.annotate_kernel, kFlag); }},
     {"sequence", kStacks, [](const Setting& s) { return set_number(s, s.query.range.sequence); }},
     {"base_from", kTwoRanges, [](const Setting& s) { return set_time(s, s.query.base.from); }},
@@ -165,7 +210,7 @@ constexpr Parameter kParameters[] = {
      [](const Setting& s) { return set_number(s, s.query.base.sequence); }},
     {"normalize", kTwoRanges,
      [](const Setting& s) { return set_choice(s, s.query.normalize, kNormalize); }},
-    {"seconds", static_cast<unsigned>(Path::Profile), set_length},
+    {"seconds", kProfile, set_length},
 };
 
 bool knows(Path path, const Parameter& parameter) {
@@ -200,6 +245,7 @@ Result<SnapshotQuery> SnapshotQuery::parse(
     Path path, const std::multimap<std::string, std::string>& parameters, WallTime now) {
   SnapshotQuery query;
   if (path != Path::List) query.range.from = now - kDefaultRange;
+  if (path == Path::Profile) query.format = SnapshotFormat::Pprof;
   for (const auto& [name, value] : parameters) {
     if (parameters.count(name) > 1) {
       return refusal("parameter " + quotation(name) + " is given twice; give it once");
@@ -207,6 +253,10 @@ Result<SnapshotQuery> SnapshotQuery::parse(
     TRY_VOID(set(path, {query, name, value, now}));
   }
   TRY_VOID(check_range(query.range, ""));
+  query.capture.pid = query.filter.pid;
+  if (query.capture.min_ns > query.capture.max_ns) {
+    return refusal("parameter min_us is larger than max_us; no block is that long");
+  }
   if (path == Path::Difference) {
     const bool has_base = parameters.contains("base_from") || parameters.contains("base_sequence");
     if (!has_base) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "sampling/block_filter.h"
 #include "snapshot/difference.h"
 #include "snapshot/snapshot_filter.h"
 #include "snapshot/snapshot_merge.h"
@@ -26,6 +27,7 @@ struct SnapshotQuery {
   bool annotate_kernel = true;
   Normalize normalize = Normalize::No;
   std::chrono::seconds length{30};  // Profile: of the time to come
+  BlockFilter capture;              // Profile: what is sampled in it
 
   // Each parameter once at most; those that the path knows. `now` is what -10min is before.
   // Without `from`, a list begins with the first snapshot and the others kDefaultRange ago. Error

@@ -93,7 +93,9 @@ std::optional<WallTime> parse_time(std::string_view text, WallTime now) {
   if (text == "now") return now;
   if (text.starts_with('-')) {
     const auto before = parse_duration(text.substr(1));
-    if (!before || *before > now.time_since_epoch()) return std::nullopt;
+    // In milliseconds: as nanoseconds, what people may write does not fit.
+    const auto since_1970 = std::chrono::floor<std::chrono::milliseconds>(now.time_since_epoch());
+    if (!before || *before > since_1970) return std::nullopt;
     return now - *before;
   }
   const auto time = parse_rfc3339(text);

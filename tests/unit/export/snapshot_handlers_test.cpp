@@ -50,7 +50,7 @@ class MemoryLibrary final : public SnapshotLibrary {
 
 class FakeSource final : public SnapshotSource {
  public:
-  void take_next(std::chrono::milliseconds length,
+  void take_next(std::chrono::milliseconds length, const BlockFilter& /*filter*/,
                  std::function<void(Result<Snapshot>)> done) override {
     asked = length;
     done(result);

@@ -67,6 +67,22 @@ TEST(SnapshotQuery, ReadsEveryParameter) {
   EXPECT_EQ(query.normalize, Normalize::ToLater);
   EXPECT_EQ(parsed(Path::Merge, {{"sequence", "5"}}).range.sequence, 5U);
   EXPECT_EQ(parsed(Path::Profile, {{"seconds", "300"}, {"comm", "x"}}).length, 300s);
+  EXPECT_EQ(parsed(Path::Profile, {}).format, SnapshotFormat::Pprof);
+  const SnapshotQuery captured = parsed(Path::Profile, {{"pid", "7"},
+                                                        {"tid", "8"},
+                                                        {"min_us", "5"},
+                                                        {"max_us", "9000"},
+                                                        {"state", "3"},
+                                                        {"threads", "user"},
+                                                        {"format", "folded"}});
+  EXPECT_EQ(captured.capture.pid, 7U);
+  EXPECT_EQ(captured.capture.tid, 8U);
+  EXPECT_EQ(captured.capture.min_ns, 5'000U);
+  EXPECT_EQ(captured.capture.max_ns, 9'000'000U);
+  EXPECT_EQ(captured.capture.task_state, 3U);
+  EXPECT_TRUE(captured.capture.user_threads);
+  EXPECT_FALSE(captured.capture.kernel_threads);
+  EXPECT_EQ(captured.format, SnapshotFormat::Folded);
 }
 
 TEST(SnapshotQuery, SaysWhatIsAllowed) {
@@ -94,6 +110,9 @@ TEST(SnapshotQuery, SaysWhatIsAllowed) {
        {{"base_from", "now"}, {"base_to", "-1h"}},
        "base_from is not before base_to"},
       {Path::Difference, {{"base_from", "-1h"}, {"normalize", "1"}}, "use one of true, false"},
+      {Path::Profile, {{"state", "0"}}, "offcpud_runqueue_wait_seconds"},
+      {Path::Profile, {{"min_us", "2"}, {"max_us", "1"}}, "min_us is larger than max_us"},
+      {Path::Merge, {{"tid", "1"}}, "unknown parameter \"tid\""},
       {Path::Profile, {{"seconds", "0"}}, "whole number of seconds from 1 to 300"},
       {Path::Profile, {{"seconds", "301"}}, "whole number of seconds from 1 to 300"},
       {Path::Profile, {{"seconds", "1.5"}}, "whole number of seconds from 1 to 300"},

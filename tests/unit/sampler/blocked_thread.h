@@ -62,9 +62,10 @@ class BlockedThread {
   [[gnu::noinline]] void wait_inner() {
     void* frames[64];
     const int count = ::backtrace(frames, 64);
-    for (int i = 1; i < count; ++i) {  // but for where it is itself
-      callers_.push_back(reinterpret_cast<std::uint64_t>(frames[i]));
-    }
+    // From its own caller on; a sanitizer's backtrace() may be a frame as well.
+    int i = 0;
+    while (i < count && frames[i] != __builtin_return_address(0)) ++i;
+    for (; i < count; ++i) callers_.push_back(reinterpret_cast<std::uint64_t>(frames[i]));
     tid_ = ::gettid();
     wait();
   }

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/snapshot_flags.h"
+
+#include <CLI/CLI.hpp>
+
+namespace offcpud {
+namespace {
+
+constexpr unsigned kMostSeconds = 300;  // of the daemon's
+
+}  // namespace
+
+SnapshotFlags::SnapshotFlags(CLI::App& command, CtlOptions& options)
+    : command_(command), options_(options) {
+  command_.add_option("duration", seconds_, "Seconds to look at")
+      ->type_name("SECONDS")
+      ->capture_default_str()
+      ->check(CLI::Range(1U, kMostSeconds));
+  add_parameter("-p,--pid", "pid", "PID", "Only this process");
+  add_parameter("-t,--tid", "tid", "TID", "Only this thread");
+  auto* const user = command_.add_flag("-u,--user-threads-only", user_threads_,
+                                       "Only threads of programs, not of the kernel");
+  command_.add_flag("-k,--kernel-threads-only", kernel_threads_, "Only threads of the kernel")
+      ->excludes(user);
+  auto* const user_part =
+      command_.add_flag("-U,--user-stacks-only", user_stacks_, "Without functions of the kernel");
+  command_.add_flag("-K,--kernel-stacks-only", kernel_stacks_, "Without functions of programs")
+      ->excludes(user_part);
+  add_parameter("-m,--min-block-time", "min_us", "US", "Only blocks of so many microseconds");
+  add_parameter("-M,--max-block-time", "max_us", "US", "Only blocks of no more microseconds");
+  add_parameter("--state", "state", "BITS",
+                "Only threads that left the CPU in this state: 1 interruptible, 2 uninterruptible");
+  add_parameter("--cgroup", "cgroup", "PATH", "Only this cgroup and those below it");
+  add_parameter("--comm", "comm", "NAME", "Only this process or thread");
+  add_parameter("--reason", "reason", "REASON", "Only these reasons, with commas: lock,disk");
+  command_.add_flag("-d,--delimited", options_.delimited,
+                    "A delimiter between functions of the kernel and of programs");
+  auto* const folded =
+      command_.add_flag("-f,--folded", folded_, "One line for each stack, for flamegraph.pl");
+  command_
+      .add_flag("-w,--wakers", off_wake_, "The same with what ended each wait, for --color=chain")
+      ->excludes(folded);
+  command_.add_option("-o,--output", options_.output, "Write to this file")->type_name("FILE");
+}
+
+void SnapshotFlags::add_parameter(const std::string& flags, const std::string& name,
+                                  const std::string& label, const std::string& what) {
+  const auto add = [this, name](const std::string& value) {
+    options_.query.emplace_back(name, value);
+  };
+  command_.add_option_function<std::string>(flags, add, what)->type_name(label);
+}
+
+Status SnapshotFlags::finish() {
+  options_.command = CtlCommand::TakeSnapshot;
+  options_.seconds = seconds_;
+  options_.format = folded_ ? "folded" : off_wake_ ? "offwake" : "json";
+  if (options_.json && (folded_ || off_wake_)) {
+    return Error("--json is another format than -f and -w; leave one of them out",
+                 ErrorKind::Usage);
+  }
+  const auto add = [this](const char* name, const std::string& value) {
+    options_.query.emplace_back(name, value);
+  };
+  add("seconds", std::to_string(seconds_));
+  add("format", options_.format);
+  if (folded_ || off_wake_) add("annotate", "false");
+  if (user_threads_ || kernel_threads_) add("threads", user_threads_ ? "user" : "kernel");
+  if (user_stacks_ || kernel_stacks_) add("frames", user_stacks_ ? "user" : "kernel");
+  return {};
+}
+
+}  // namespace offcpud

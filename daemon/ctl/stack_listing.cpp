@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/stack_listing.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "config/printable.h"
+
+namespace offcpud {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::uint64_t kMicrosecond = 1'000;
+
+// Throws where the answer is not what docs/http.md says.
+class Listing {
+ public:
+  Listing(const Json& answer, bool delimited) : answer_(answer), delimited_(delimited) {
+    const Json& columns = answer.at("columns");
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      columns_[columns[i].get<std::string>()] = i;
+    }
+  }
+
+  std::string text() const {
+    std::vector<std::pair<std::uint64_t, const Json*>> rows;
+    for (const Json& row : answer_.at("rows")) {
+      rows.emplace_back(cell(row, "ns").get<std::uint64_t>() / kMicrosecond, &row);
+    }
+    std::ranges::stable_sort(rows, {}, [](const auto& row) { return row.first; });
+    std::string out;
+    for (const auto& [us, row] : rows) add(out, *row, us);
+    return out;
+  }
+
+ private:
+  [[nodiscard]] const Json& cell(const Json& row, const char* column) const {
+    return row.at(columns_.at(column));
+  }
+  [[nodiscard]] std::string string(const Json& index) const {
+    return printable(
+        answer_.at("strings").at(index.get<std::size_t>()).get_ref<const std::string&>());
+  }
+
+  void add(std::string& out, const Json& row, std::uint64_t us) const {
+    const Json& stack = answer_.at("stacks").at(cell(row, "stack").get<std::size_t>());
+    bool in_kernel = false;
+    for (std::size_t i = stack.size(); i > 0; --i) {
+      const Json& frame = answer_.at("frames").at(stack[i - 1].get<std::size_t>());
+      const bool kernel = frame.at(2).get<int>() != 0;
+      if (delimited_ && in_kernel && !kernel) out += "    --\n";
+      in_kernel = kernel;
+      out += "    " + string(frame.at(0)) + "\n";
+    }
+    out += "    -                " + string(cell(row, "comm")) + " (" +
+           std::to_string(cell(row, "pid").get<std::uint64_t>()) + ")\n";
+    out += "        " + std::to_string(us) + "\n\n";
+  }
+
+  const Json& answer_;
+  bool delimited_;
+  std::map<std::string, std::size_t> columns_;
+};
+
+}  // namespace
+
+Result<std::string> stack_listing(const std::string& json, bool delimited) {
+  try {
+    const Json answer = Json::parse(json);
+    return Listing(answer, delimited).text();
+  } catch (const std::exception&) {
+    return Error("the answer is no snapshot of offcpud");
+  }
+}
+
+std::string without_delimiters(const std::string& folded) {
+  constexpr std::string_view kDelimiter = ";-;";
+  std::string out;
+  std::size_t begin = 0;
+  for (std::size_t at = folded.find(kDelimiter); at != std::string::npos;
+       at = folded.find(kDelimiter, begin)) {
+    out.append(folded, begin, at - begin).append(1, ';');
+    begin = at + kDelimiter.size();
+  }
+  return out.append(folded, begin);
+}
+
+}  // namespace offcpud

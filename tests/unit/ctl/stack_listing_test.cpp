@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/stack_listing.h"
+
+#include <gtest/gtest.h>
+
+namespace offcpud {
+namespace {
+
+// Two stacks; frame 2 is of the kernel, and the second process has a name that a terminal would
+// obey.
+constexpr const char* kAnswer = R"({
+  "columns": ["pid", "comm", "stack", "ns"],
+  "rows": [[20, 1, 1, 7000999], [10, 0, 2, 12000]],
+  "stacks": [[], [0, 1, 2], [2]],
+  "frames": [[2, 5, 0], [3, 5, 0], [4, 5, 1]],
+  "strings": ["kthread", "ev\u001bil", "main", "read", "ksys_read", ""]})";
+
+TEST(StackListing, InnermostFirstAndTheLongestLast) {
+  const auto text = stack_listing(kAnswer, false);
+  ASSERT_TRUE(text);
+  EXPECT_EQ(*text,
+            "    ksys_read\n"
+            "    -                kthread (10)\n"
+            "        12\n\n"
+            "    ksys_read\n"
+            "    read\n"
+            "    main\n"
+            "    -                ev\\x1bil (20)\n"
+            "        7000\n\n");
+}
+
+TEST(StackListing, DelimitsTheKernelFromThePrograms) {
+  const auto text = stack_listing(kAnswer, true);
+  ASSERT_TRUE(text);
+  EXPECT_NE(text->find("    ksys_read\n    --\n    read\n"), std::string::npos);
+  EXPECT_EQ(text->find("--"), text->rfind("--"));  // none where there is one part only
+}
+
+TEST(StackListing, RefusesWhatIsNoSnapshot) {
+  for (const char* body : {"", "[]", "{}", R"({"columns": ["ns"], "rows": [[1]]})"}) {
+    EXPECT_FALSE(stack_listing(body, false)) << body;
+  }
+}
+
+TEST(FoldedStacks, LoseTheirDelimiters) {
+  EXPECT_EQ(without_delimiters("a;b;-;c 5\nk;-;d 6\n"), "a;b;c 5\nk;d 6\n");
+  EXPECT_EQ(without_delimiters("a-;-b 1\n"), "a-;-b 1\n");
+  EXPECT_EQ(without_delimiters(""), "");
+}
+
+}  // namespace
+}  // namespace offcpud
