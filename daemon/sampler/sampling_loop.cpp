@@ -6,6 +6,7 @@
 #include <thread>
 #include <unordered_set>
 
+#include "runtime/privileges.h"
 #include "sampling/kernel_frame.h"
 #include "symbols/vdso.h"
 
@@ -15,6 +16,17 @@ namespace {
 // The files of all programs of a host are offered at the start.
 constexpr SymbolWorker::Limits kSymbolLimits{.cache = {}, .waiting = 512};
 constexpr std::chrono::milliseconds kFirstInterval{10};
+
+// Of the thread that reads symbols: it was started by one that may do more.
+constexpr Capability kOpenFiles[] = {Capability::SysPtrace, Capability::DacReadSearch,
+                                     Capability::CheckpointRestore};
+
+void keep_what_opens_files(
+    const std::function<void(std::string_view topic, const std::string& sentence)>& warned) {
+  if (const auto dropped = drop_capabilities(kOpenFiles); !dropped) {
+    warned("symbols", dropped.error().message());
+  }
+}
 
 void collect(std::unordered_set<std::uint64_t>& addresses, std::span<const __u64> frames) {
   addresses.insert(frames.begin(), frames.end());
@@ -42,7 +54,7 @@ SamplingLoop::SamplingLoop(const BpfSession& session, const Clock& clock, EventL
       options_(options),
       reports_(std::move(reports)),
       samples_(std::move(samples)),
-      symbols_(kSymbolLimits),
+      symbols_(kSymbolLimits, [warned = reports_.warned] { keep_what_opens_files(warned); }),
       sources_(session, symbols_, clock, reports_.warned),
       blocked_(sources_.tables()),
       runtime_(std::make_shared<RuntimeNames>()),

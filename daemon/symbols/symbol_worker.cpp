@@ -87,8 +87,12 @@ void SymbolWorker::Shared::note_task(bool was_load) {
   missed.merge(cache.take_missed());
 }
 
-SymbolWorker::SymbolWorker(const Limits& limits) : shared_(std::make_shared<Shared>(limits)) {
-  std::thread([shared = shared_] { run(shared); }).detach();
+SymbolWorker::SymbolWorker(const Limits& limits, std::function<void()> on_start)
+    : shared_(std::make_shared<Shared>(limits)) {
+  std::thread([shared = shared_, on_start = std::move(on_start)] {
+    if (on_start) on_start();
+    run(shared);
+  }).detach();
 }
 
 SymbolWorker::~SymbolWorker() {

@@ -30,7 +30,8 @@ class SymbolWorker {
   };
   static constexpr std::chrono::milliseconds kGrace{500};
 
-  explicit SymbolWorker(const Limits& limits);
+  // `on_start` is called by the thread, first of all.
+  explicit SymbolWorker(const Limits& limits, std::function<void()> on_start = {});
   SymbolWorker(const SymbolWorker&) = delete;
   SymbolWorker& operator=(const SymbolWorker&) = delete;
   ~SymbolWorker();

@@ -73,7 +73,8 @@ Result<UnwindProbe> UnwindProbe::start() {
   TRY(auto unwind_maps, BpfUnwindMaps::open({.mappings = maps.unwind_mappings,
                                              .pages = maps.unwind_pages,
                                              .chunks = maps.unwind_chunks,
-                                             .rules = maps.unwind_rules}));
+                                             .rules = maps.unwind_rules,
+                                             .files = maps.unwind_files}));
   probe.maps_ = std::make_unique<BpfUnwindMaps>(std::move(unwind_maps));
   TRY(auto store, TableStore::create(*probe.maps_));
   probe.store_ = std::make_unique<TableStore>(std::move(store));
