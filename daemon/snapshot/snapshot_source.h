@@ -15,9 +15,9 @@ class SnapshotSource {
  public:
   virtual ~SnapshotSource() = default;
 
-  // Tells `done` once, on any thread, what was sampled by `filter` in the next `length` (partial when the
-  // daemon stops before), or why not. Never waits for it. Dropping `done` is allowed: the request
-  // is then given up. Thread-safe.
+  // Tells `done` once, on any thread, what was sampled by `filter` in the next `length` (partial
+  // when the daemon stops before), or why not. Never waits for it. Dropping `done` is allowed: the
+  // request is then given up. Thread-safe.
   virtual void take_next(std::chrono::milliseconds length, const BlockFilter& filter,
                          std::function<void(Result<Snapshot>)> done) = 0;
 };

@@ -46,7 +46,8 @@ class MemoryLibrary final : public SnapshotLibrary {
 
 class NoSource final : public SnapshotSource {
  public:
-  void take_next(std::chrono::milliseconds, const BlockFilter&, std::function<void(Result<Snapshot>)> done) override {
+  void take_next(std::chrono::milliseconds, const BlockFilter&,
+                 std::function<void(Result<Snapshot>)> done) override {
     done(Error("nothing is sampled here"));
   }
 };
