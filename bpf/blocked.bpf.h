@@ -22,24 +22,32 @@ struct {
  * it decides what is left, so the exchange here fails when the end came first. A thread asleep
  * since before anybody looked is credited from then on.
  */
-static __always_inline __u64 credit(struct thread *thread, __u32 *kind, __u64 now)
+static __always_inline __u64 credit(struct thread *thread, __u32 *kind, __u64 *since, __u64 now)
 {
-	__u64 since_ns = *(volatile __u64 *)&thread->since_ns;
+	__u32 state = *(volatile __u32 *)&thread->state;
+	__u64 began_ns = *(volatile __u64 *)&thread->since_ns;
 	__u64 credited_ns = *(volatile __u64 *)&thread->credited_ns;
+	__u64 since_ns = began_ns;
 
 	*kind = thread->kind;
-	if (thread->state == THREAD_SEEDED_WAITING) {
+	if (state == THREAD_SEEDED_WAITING) {
 		since_ns = thread->seeded_ns;
 		*kind = thread->seeded_kind;
-	} else if (thread->state != THREAD_BLOCKED) {
+	} else if (state != THREAD_BLOCKED) {
 		return 0;
 	}
+	*since = since_ns;
 	/* Twice, so that whoever ends it finds it old enough as well. */
 	if (now - since_ns < 2 * OFFCPUD_CREDIT_AGE_NS || (__s64)(now - since_ns) < 0 ||
 	    *kind >= OFFCPUD_BLOCKED_KINDS || !((sample_kinds >> (*kind & 31)) & 1) ||
 	    credited_ns == CREDIT_CLOSED)
 		return 0;
 	if (__sync_val_compare_and_swap(&thread->credited_ns, credited_ns, now) != credited_ns)
+		return 0;
+	/* Another block by now: what was written lies before its beginning, and counts for nothing.
+	 */
+	if (*(volatile __u32 *)&thread->state != state ||
+	    *(volatile __u64 *)&thread->since_ns != began_ns)
 		return 0;
 	return now - (credited_ns > since_ns ? credited_ns : since_ns);
 }
@@ -72,7 +80,7 @@ int walk_blocked(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 	struct offcpud_blocked_record *record;
-	__u64 now = bpf_ktime_get_ns(), ns;
+	__u64 now = bpf_ktime_get_ns(), since_ns = 0, ns;
 	struct thread *thread;
 	__u32 zero = 0, kind;
 
@@ -82,12 +90,11 @@ int walk_blocked(struct bpf_iter__task *ctx)
 	record = bpf_map_lookup_elem(&blocked_records, &zero);
 	if (!thread || !record)
 		return 0;
-	ns = credit(thread, &kind, now);
+	ns = credit(thread, &kind, &since_ns, now);
 	if (!ns)
 		return 0;
 	record->sample.ns = record->sample.weight_ns = ns;
-	record->sample.since_ns =
-		thread->state == THREAD_BLOCKED ? thread->since_ns : thread->seeded_ns;
+	record->sample.since_ns = since_ns;
 	record->sample.ended_ns = now;
 	record->sample.kind = kind;
 	record->sample.waker = OFFCPUD_WAKERS;

@@ -131,6 +131,25 @@ static __always_inline __u64 uncredited(struct thread *thread, __u64 ns)
 	return thread->woken_ns - credited_ns;
 }
 
+/* A chosen block whose stacks nobody took, as where schedule() returns a thread may be preempted
+ * while it takes its own. */
+static __noinline int drop_chosen(struct task_struct *task, struct thread *thread)
+{
+	struct chosen *chosen;
+	__u32 tid;
+
+	if (!task || !thread)
+		return 0;
+	thread->chosen = 0;
+	tid = task->pid;
+	chosen = bpf_map_lookup_elem(&chosen_blocks, &tid);
+	if (!chosen)
+		return 0;
+	lose_sample(chosen->sample.weight_ns);
+	bpf_map_delete_elem(&chosen_blocks, &tid);
+	return 0;
+}
+
 /* At sched_waking, in the waker's context. */
 static __always_inline void choose_block(void *ctx, struct task_struct *task, struct thread *thread)
 {
@@ -138,8 +157,10 @@ static __always_inline void choose_block(void *ctx, struct task_struct *task, st
 
 	if (thread->state != THREAD_BLOCKED || !((sample_kinds >> (thread->kind & 31)) & 1))
 		return;
-	if ((__s64)ns <= 0 || thread->chosen)
+	if ((__s64)ns <= 0)
 		return;
+	if (thread->chosen)
+		drop_chosen(task, thread);
 	ns = uncredited(thread, ns);
 	weight_ns = weight_of(ns);
 	if (ns && weight_ns)

@@ -31,7 +31,9 @@ SnapshotService::SnapshotService(const Config& config, const Clock& clock, Event
       path_of_(std::move(path_of)),
       store_(std::filesystem::path(config.state_dir) / "snapshots", limits_of(config), clock,
              store_reports()),
-      clock_(clock) {}
+      clock_(clock) {
+  mailbox_->wake = [this] { loop_.post([this] { complete_all(); }); };
+}
 
 SnapshotService::Serving::Serving(SnapshotService& service, const Clock& clock)
     : writer([&service](Snapshot snapshot) { service.store_.put(std::move(snapshot)); },
@@ -63,17 +65,30 @@ void SnapshotService::apply(const Config& config) {
 }
 
 void SnapshotService::stop() {
-  sampler_.reset();
+  std::unique_ptr<StackSampler> sampler;
+  {
+    const std::lock_guard lock(sampler_mutex_);
+    sampler = std::move(sampler_);
+  }
+  sampler.reset();
+  {
+    const std::lock_guard lock(mailbox_->mutex);
+    mailbox_->wake = nullptr;
+  }
   complete_all();
   (void)serving_->writer.finish(kWriting);  // what is not written is counted
 }
 
 void SnapshotService::take_next(std::chrono::milliseconds length, const BlockFilter& filter,
                                 std::function<void(Result<Snapshot>)> done) {
-  sampler_->take_next(length, filter, [this, done = std::move(done)](Result<SnapshotDraft> draft) {
-    if (!draft) return done(std::move(draft).error());
-    complete_later(*std::move(draft), [done](Snapshot snapshot) { done(std::move(snapshot)); });
-  });
+  const std::lock_guard lock(sampler_mutex_);
+  if (!sampler_) return done(Error("offcpud is stopping"));
+  sampler_->take_next(length, filter,
+                      [mailbox = mailbox_, done = std::move(done)](Result<SnapshotDraft> draft) {
+                        if (!draft) return done(std::move(draft).error());
+                        hand_over(*mailbox, *std::move(draft),
+                                  [done](Snapshot snapshot) { done(std::move(snapshot)); });
+                      });
 }
 
 SnapshotReports SnapshotService::store_reports() {
@@ -91,9 +106,14 @@ SnapshotReports SnapshotService::store_reports() {
 
 SamplerReports SnapshotService::sampler_reports() {
   SamplerReports reports;
-  reports.drafted = [this](SnapshotDraft draft, bool /*last*/) {
-    complete_later(std::move(draft),
-                   [this](Snapshot snapshot) { serving_->writer.submit(std::move(snapshot)); });
+  reports.drafted = [this, mailbox = mailbox_](Result<SnapshotDraft> draft) {
+    if (draft) {
+      // `this` is used by its own thread only.
+      return hand_over(*mailbox, *std::move(draft),
+                       [this](Snapshot snapshot) { serving_->writer.submit(std::move(snapshot)); });
+    }
+    metrics_.count_snapshot_failure(SnapshotFailure::QueueFull);
+    log_warning_limited("stacks dropped", "a snapshot is given up: " + draft.error().message());
   };
   reports.sampled = [this](std::uint32_t user_end) { metrics_.count_stack_sample(user_end); };
   reports.adapted = [this](std::chrono::nanoseconds interval) {
@@ -105,19 +125,17 @@ SamplerReports SnapshotService::sampler_reports() {
   return reports;
 }
 
-void SnapshotService::complete_later(SnapshotDraft draft, Use use) {
-  {
-    const std::lock_guard lock(mutex_);
-    drafts_.emplace_back(std::move(draft), std::move(use));
-  }
-  loop_.post([this] { complete_all(); });
+void SnapshotService::hand_over(Mailbox& mailbox, SnapshotDraft draft, Use use) {
+  const std::lock_guard lock(mailbox.mutex);
+  mailbox.drafts.emplace_back(std::move(draft), std::move(use));
+  if (mailbox.wake) mailbox.wake();
 }
 
 void SnapshotService::complete_all() {
   std::vector<std::pair<SnapshotDraft, Use>> drafts;
   {
-    const std::lock_guard lock(mutex_);
-    drafts.swap(drafts_);
+    const std::lock_guard lock(mailbox_->mutex);
+    drafts.swap(mailbox_->drafts);
   }
   for (auto& [draft, use] : drafts) {
     for (std::size_t i = 0; i < draft.snapshot.entries.size(); ++i) {

@@ -51,13 +51,12 @@ class SnapshotService final : public SnapshotSource {
                  std::function<void(Result<Snapshot>)> done) override;
 
  private:
-  using Use = std::function<void(Snapshot)>;
+  using Use = std::function<void(Snapshot)>;  // on the daemon's thread
 
   SnapshotService(const Config& config, const Clock& clock, EventLoop& loop, SelfMetrics& metrics,
                   CgroupPath path_of);
   SnapshotReports store_reports();
   SamplerReports sampler_reports();
-  void complete_later(SnapshotDraft draft, Use use);
   void complete_all();
 
   SelfMetrics& metrics_;
@@ -73,9 +72,16 @@ class SnapshotService final : public SnapshotSource {
   const Clock& clock_;
   std::optional<Serving> serving_;
 
-  std::mutex mutex_;
-  std::vector<std::pair<SnapshotDraft, Use>> drafts_;  // guarded by mutex_
+  // What the naming thread hands over. It may outlive this object: then nobody takes it.
+  struct Mailbox {
+    std::mutex mutex;
+    std::vector<std::pair<SnapshotDraft, Use>> drafts;
+    std::function<void()> wake;  // empty: stopped
+  };
+  static void hand_over(Mailbox& mailbox, SnapshotDraft draft, Use use);
+  std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>();
 
+  std::mutex sampler_mutex_;               // HTTP threads ask while this one stops
   std::unique_ptr<StackSampler> sampler_;  // last: its threads use what is above
 };
 

@@ -82,10 +82,14 @@ Result<std::uint64_t> BlockSamples::drain(const std::function<void(const Sampled
 Status BlockSamples::walk_blocked(const std::function<void(const offcpud_blocked_record&)>& take) {
   const UniqueFd walk(bpf_iter_create(bpf_link__fd(open_->blocked.get())));
   if (!walk) return Error::from_errno(errno, "walk the blocked threads");
-  std::vector<std::byte> buffer(std::size_t{32} << 10);  // the kernel's own (bpf_iter.c)
-  std::size_t kept = 0;                                  // of a record that is not whole yet
+  // Less than the kernel's own buffer of 32 KiB, by more than one record: what does not fit there
+  // is thrown away and the program asked again, when the thread has been credited already
+  // (bpf_iter.c).
+  constexpr std::size_t kAsk = std::size_t{16} << 10;
+  std::vector<std::byte> buffer(kAsk + sizeof(offcpud_blocked_record));
+  std::size_t kept = 0;  // of a record that is not whole yet
   for (;;) {
-    const ssize_t got = ::read(walk.get(), buffer.data() + kept, buffer.size() - kept);
+    const ssize_t got = ::read(walk.get(), buffer.data() + kept, kAsk);
     if (got == 0) return {};
     if (got < 0) {
       if (errno == EINTR || errno == EAGAIN) continue;

@@ -12,7 +12,7 @@ namespace {
 // Values of the label `cause`, by enum offcpud_loss.
 constexpr auto kCauses = std::to_array<const char*>(
     {"no_thread_state", "cgroup_table_full", "negative_duration", "missed_wakeup", "missed_switch",
-     "cgroup_events_full", "process_table_full", "stall_ends_full", "sample_ring_full"});
+     "cgroup_events_full", "process_table_full", "stall_ends_full", "sample_lost"});
 static_assert(kCauses.size() == OFFCPUD_LOSSES);
 
 // How long a program may be between finding a subject and adding to it. It does so with interrupts

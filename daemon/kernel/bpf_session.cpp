@@ -138,6 +138,12 @@ bool BpfSession::tells_wakers() const {
   return bpf_program__autoload(state_->skeleton->progs.on_sched_waking);
 }
 
+bool BpfSession::takes_stacks() const {
+  const auto& programs = state_->skeleton->progs;
+  return tells_wakers() && (bpf_program__autoload(programs.on_sched_exit) ||
+                            bpf_program__autoload(programs.on_schedule_return));
+}
+
 bool BpfSession::tells_cgroup_changes() const {
   return bpf_program__autoload(state_->skeleton->progs.on_cgroup_rmdir);
 }

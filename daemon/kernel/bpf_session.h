@@ -56,6 +56,9 @@ class BpfSession {
   // Whether wakers are known on this kernel.
   [[nodiscard]] bool tells_wakers() const;
 
+  // Whether blocks can be sampled: both who wakes and who runs again are told.
+  [[nodiscard]] bool takes_stacks() const;
+
   // Whether the ring of cgroup events is written on this kernel.
   [[nodiscard]] bool tells_cgroup_changes() const;
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/result.h"
 #include "sampling/block_filter.h"
 #include "sampling/snapshot_draft.h"
 
@@ -38,7 +39,7 @@ struct SampleWindow {
   BlockFilter filter;
   BlockStacks stacks;
   std::uint64_t lost_ns = 0;
-  std::function<void(SnapshotDraft)> done;
+  std::function<void(Result<SnapshotDraft>)> done;
 };
 
 }  // namespace offcpud

@@ -28,6 +28,10 @@ void keep_what_opens_files(
   }
 }
 
+std::uint64_t nanoseconds_of(MonotonicTime time) {
+  return static_cast<std::uint64_t>(time.time_since_epoch().count());
+}
+
 void collect(std::unordered_set<std::uint64_t>& addresses, std::span<const __u64> frames) {
   addresses.insert(frames.begin(), frames.end());
 }
@@ -68,6 +72,11 @@ SamplingLoop::~SamplingLoop() {
 }
 
 Status SamplingLoop::wire() {
+  if (!session_.takes_stacks()) {
+    reports_.warned("hooks",
+                    "there are none: this kernel tells neither who wakes threads nor when they run "
+                    "again; see offcpuctl status");
+  }
   begin_snapshot(moment());
   choose();
   if (sources_.fd() >= 0) {
@@ -82,6 +91,7 @@ void SamplingLoop::begin_snapshot(const Moment& at) {
 }
 
 void SamplingLoop::choose() {
+  if (!session_.takes_stacks()) return;
   samples_->choose({.kinds = options_.kinds,
                     .least = {},
                     .most = std::chrono::nanoseconds::max(),
@@ -89,6 +99,7 @@ void SamplingLoop::choose() {
 }
 
 void SamplingLoop::set_options(const SamplerOptions& options) {
+  if (stopped_) return;
   SampleWindow& snapshot = windows_.front();
   snapshot.due += options.interval - options_.interval;
   snapshot.filter = options.filter;
@@ -129,7 +140,10 @@ void SamplingLoop::take_samples() {
     reports_.warned("samples", taken.error().message());
   }
   const std::uint64_t lost_ns = samples_->take_lost_ns();
-  for (SampleWindow& window : windows_) window.lost_ns += lost_ns;
+  // Whose they were is not known.
+  for (SampleWindow& window : windows_) {
+    if (window.filter == BlockFilter{}) window.lost_ns += lost_ns;
+  }
 }
 
 void SamplingLoop::take(const SampledBlock& block) {
@@ -139,6 +153,7 @@ void SamplingLoop::take(const SampledBlock& block) {
 
 void SamplingLoop::add(SampleWindow& window, const SampledBlock& block) {
   if (!window.filter.matches(block.sample)) return;
+  if (&window != &windows_.front() && block.sample.ended_ns < nanoseconds_of(window.begin)) return;
   BlockSum* const sum = window.stacks.add(block);
   if (sum == nullptr) return;
   const offcpud_sample& sample = block.sample;
@@ -154,6 +169,7 @@ void SamplingLoop::capture_runtime(const BlockSum& sum) {
   };
   if (std::ranges::none_of(sum.user, is_runtime)) return;
   const PerfMaps::Process process{sum.sample.tgid, sum.sample.process_start_ns};
+  if (naming_->load() > 1) return;  // the thread hangs
   if (!runtime_seen_.emplace(process.tgid, process.start_ns).second) return;
   symbols_.post([runtime = runtime_, process, now = clock_.now()](SymbolCache& /*objects*/) {
     runtime->perf_maps.capture(process, now);
@@ -179,10 +195,13 @@ void SamplingLoop::take_blocked(const offcpud_blocked_record& record) {
   }
   for (SampleWindow& window : windows_) {
     SampledBlock part = block;
-    // What lies before the window is none of its time.
-    const auto begin = static_cast<std::uint64_t>(window.begin.time_since_epoch().count());
-    const std::uint64_t most = part.sample.ended_ns > begin ? part.sample.ended_ns - begin : 0;
-    part.sample.weight_ns = std::min<std::uint64_t>(part.sample.weight_ns, most);
+    // A profile has nothing of the time before it. A snapshot has: that of blocks which were too
+    // young to be credited to the one before.
+    if (&window != &windows_.front()) {
+      const std::uint64_t begin = nanoseconds_of(window.begin);
+      const std::uint64_t most = part.sample.ended_ns > begin ? part.sample.ended_ns - begin : 0;
+      part.sample.weight_ns = std::min<std::uint64_t>(part.sample.weight_ns, most);
+    }
     if (part.sample.weight_ns != 0) add(window, part);
   }
 }
@@ -208,7 +227,7 @@ void SamplingLoop::take_next(std::chrono::milliseconds length, const BlockFilter
   credit_blocked();
   windows_.emplace_back(options_.stacks, at, length);
   windows_.back().filter = filter;
-  windows_.back().done = [done = std::move(done)](SnapshotDraft draft) { done(std::move(draft)); };
+  windows_.back().done = std::move(done);
 }
 
 void SamplingLoop::stop() {
@@ -230,6 +249,7 @@ void SamplingLoop::finish(std::chrono::milliseconds patience) {
 void SamplingLoop::turn(bool all) {
   const Moment at = moment();
   credit_blocked();
+  take_samples();  // of what has ended meanwhile
   close_due(at, all);
 }
 
@@ -244,9 +264,7 @@ void SamplingLoop::close_due(const Moment& at, bool all) {
   }
   SampleWindow& snapshot = windows_.front();
   if (!all && snapshot.due > at.now) return;
-  snapshot.done = [drafted = reports_.drafted, all](SnapshotDraft draft) {
-    drafted(std::move(draft), all);
-  };
+  snapshot.done = reports_.drafted;
   close(snapshot, at);
   windows_.pop_front();
   runtime_seen_.clear();  // programs make more code as they run
@@ -255,11 +273,17 @@ void SamplingLoop::close_due(const Moment& at, bool all) {
 
 void SamplingLoop::close(SampleWindow& window, const Moment& at) {
   auto interval = std::make_shared<SampledInterval>(window.close(at));
+  if (naming_->load() >= kMostNaming) {
+    // It hangs in a file system, or cannot keep up: what waits for it must not fill the memory.
+    return window.done(Error("the names of functions take too long to look up"));
+  }
   name_kernel(*interval);
-  symbols_.post([interval, runtime = runtime_, done = std::move(window.done),
+  ++*naming_;
+  symbols_.post([interval, runtime = runtime_, naming = naming_, done = std::move(window.done),
                  now = clock_.now()](SymbolCache& objects) {
     ProcessNames names(objects, *runtime, now);
     done(draft_of(*interval, names));
+    --*naming;
   });
 }
 

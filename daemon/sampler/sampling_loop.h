@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <list>
 #include <map>
 #include <memory>
@@ -39,6 +40,7 @@ class SamplingLoop {
   static constexpr std::chrono::milliseconds kBetweenStarts{10};
   static constexpr std::chrono::seconds kAdaptEvery{1};
   static constexpr std::size_t kMostWindows = 8;
+  static constexpr int kMostNaming = 4;
   static constexpr std::size_t kMostStacksOfThreads = 16'384;
 
   SamplingLoop(const BpfSession& session, const Clock& clock, EventLoop& loop,
@@ -80,6 +82,7 @@ class SamplingLoop {
   std::list<SampleWindow> windows_;  // the first is the snapshot's
   std::set<std::pair<std::uint32_t, std::uint64_t>>
       runtime_seen_;  // processes with code of their own
+  std::shared_ptr<std::atomic<int>> naming_ = std::make_shared<std::atomic<int>>(0);  // jobs
   bool stopped_ = false;
 };
 

@@ -25,8 +25,9 @@ struct SamplerOptions {
 
 // What the sampler tells; called by its threads.
 struct SamplerReports {
-  // A snapshot is complete. `last`: nothing follows, for the sampler was stopped.
-  std::function<void(SnapshotDraft draft, bool last)> drafted;
+  // A snapshot is complete, or had to be given up. By the naming thread, which may outlive the
+  // sampler, or by the sampler's.
+  std::function<void(Result<SnapshotDraft> draft)> drafted;
   std::function<void(std::uint32_t user_end)> sampled;  // one stack; enum offcpud_unwind_end
   std::function<void(std::chrono::nanoseconds interval)> adapted;
   // Something is missing from the stacks; `topic` is the same for the same cause.

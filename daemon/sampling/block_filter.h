@@ -18,6 +18,8 @@ struct BlockFilter {
   std::uint64_t max_ns = std::numeric_limits<std::uint64_t>::max();
   std::optional<std::uint32_t> task_state;  // TASK_*: at least one of these bits; 0: runnable
 
+  friend bool operator==(const BlockFilter&, const BlockFilter&) = default;
+
   [[nodiscard]] bool matches(const offcpud_sample& sample) const {
     if (pid && *pid != sample.local_tgid) return false;
     if (tid && *tid != sample.tid) return false;

@@ -159,7 +159,8 @@ class Window:
         init = self.after.init_switches - self.before.init_switches
         all_switches = self.after.host_switches - self.before.host_switches
         bound = 2 * init + math.ceil(GUARDED_SHARE * all_switches) + 4  # at the edges of the window
-        return {"missed_switch": bound, "missed_wakeup": bound}
+        # The stacks of a block are taken at the switch that follows it.
+        return {"missed_switch": bound, "missed_wakeup": bound, "sample_lost": bound}
 
     def slack(self):
         """How many episodes of the test may be missing: none, or on a host that guards process 1 as
