@@ -116,11 +116,12 @@ static __always_inline void blame(struct task_struct *task, struct thread *threa
 }
 
 /* The idle task wakes nobody on its own account: it runs what interrupts left to do. */
-static __always_inline void remember_waker(struct task_struct *task, struct thread *thread)
+static __always_inline void remember_waker(struct task_struct *task, struct thread *thread,
+					   __u64 now)
 {
 	struct task_struct *waker = bpf_get_current_task_btf();
 
-	thread->woken_ns = bpf_ktime_get_ns();
+	thread->woken_ns = now;
 	if (!waker->pid || in_interrupt(waker)) {
 		thread->waker = OFFCPUD_FROM_INTERRUPT + 1;
 		thread->waker_tid = 0;

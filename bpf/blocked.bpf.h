@@ -5,10 +5,6 @@
 
 #include "sample.bpf.h"
 
-struct pt_regs___blocked {
-	unsigned long ip, sp, bp, di, cs;
-} __attribute__((preserve_access_index));
-
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -16,34 +12,53 @@ struct {
 	__type(value, struct offcpud_blocked_record);
 } blocked_records SEC(".maps");
 
+static __always_inline bool is_credited(struct thread *thread, __u64 credited_ns, __u64 now)
+{
+	return __sync_val_compare_and_swap(&thread->credited_ns, credited_ns, now) == credited_ns;
+}
+
 /*
  * The time of the thread's block that no sample and no earlier walk has counted, up to now; 0:
  * none. From here on this walk has counted it: whoever ends the block exchanges credited_ns before
  * it decides what is left, so the exchange here fails when the end came first. A thread asleep
- * since before anybody looked is credited from then on.
+ * since before anybody looked is credited from then on. Where there is a longest block, what lasts
+ * is not credited: it may become longer, and whole when it ends is what it was if it does not.
  */
-static __always_inline __u64 credit(struct thread *thread, __u32 *kind, __u64 *since, __u64 now)
+static __always_inline __u64 credit(struct task_struct *task, struct thread *thread,
+				    struct offcpud_sample *sample, __u64 now)
 {
 	__u32 state = *(volatile __u32 *)&thread->state;
+	__u32 kind = thread->kind, task_state = thread->task_state;
 	__u64 began_ns = *(volatile __u64 *)&thread->since_ns;
 	__u64 credited_ns = *(volatile __u64 *)&thread->credited_ns;
 	__u64 since_ns = began_ns;
+	bool young;
 
-	*kind = thread->kind;
 	if (state == THREAD_SEEDED_WAITING) {
 		since_ns = thread->seeded_ns;
-		*kind = thread->seeded_kind;
+		kind = thread->seeded_kind;
+		task_state = thread->seeded_task_state;
 	} else if (state != THREAD_BLOCKED) {
 		return 0;
 	}
-	*since = since_ns;
+	sample->since_ns = since_ns;
+	sample->kind = kind;
 	/* Twice, so that whoever ends it finds it old enough as well. */
-	if (now - since_ns < 2 * OFFCPUD_CREDIT_AGE_NS || (__s64)(now - since_ns) < 0 ||
-	    *kind >= OFFCPUD_BLOCKED_KINDS || !((sample_kinds >> (*kind & 31)) & 1) ||
+	young = now - since_ns < 2 * OFFCPUD_CREDIT_AGE_NS;
+	if ((young && !walk_young) || (__s64)(now - since_ns) < 0 ||
+	    kind >= OFFCPUD_BLOCKED_KINDS || !((sample_kinds >> (kind & 31)) & 1) ||
 	    credited_ns == CREDIT_CLOSED)
 		return 0;
-	if (__sync_val_compare_and_swap(&thread->credited_ns, credited_ns, now) != credited_ns)
+	if (now - since_ns < sample_min_ns || sample_max_ns != OFFCPUD_SAMPLE_NO_MAXIMUM ||
+	    !is_wanted(task, task_state))
 		return 0;
+	describe_waiter(sample, task, task_state);
+	if (young) {
+		sample->flags |= OFFCPUD_SAMPLE_YOUNG;
+		credited_ns = 0;
+	} else if (!is_credited(thread, credited_ns, now)) {
+		return 0;
+	}
 	/* Another block by now: what was written lies before its beginning, and counts for nothing.
 	 */
 	if (*(volatile __u32 *)&thread->state != state ||
@@ -55,7 +70,7 @@ static __always_inline __u64 credit(struct thread *thread, __u32 *kind, __u64 *s
 static __always_inline void describe_place(struct offcpud_blocked_record *record,
 					   struct task_struct *task)
 {
-	struct pt_regs___blocked *regs = (void *)bpf_task_pt_regs(task);
+	struct pt_regs___unwind *regs = (void *)bpf_task_pt_regs(task);
 
 	record->sample.kernel_frames = frames_of(
 		bpf_get_task_stack(task, record->kernel, OFFCPUD_STACK_FRAMES * sizeof(__u64), 0));
@@ -80,9 +95,9 @@ int walk_blocked(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 	struct offcpud_blocked_record *record;
-	__u64 now = bpf_ktime_get_ns(), since_ns = 0, ns;
+	__u64 now = bpf_ktime_get_ns(), ns;
 	struct thread *thread;
-	__u32 zero = 0, kind;
+	__u32 zero = 0;
 
 	if (!task || !task->pid || !attached)
 		return 0;
@@ -90,18 +105,16 @@ int walk_blocked(struct bpf_iter__task *ctx)
 	record = bpf_map_lookup_elem(&blocked_records, &zero);
 	if (!thread || !record)
 		return 0;
-	ns = credit(thread, &kind, &since_ns, now);
+	ns = credit(task, thread, &record->sample, now);
 	if (!ns)
 		return 0;
 	record->sample.ns = record->sample.weight_ns = ns;
-	record->sample.since_ns = since_ns;
 	record->sample.ended_ns = now;
-	record->sample.kind = kind;
 	record->sample.waker = OFFCPUD_WAKERS;
 	record->sample.waker_tid = record->sample.waker_tgid = 0;
+	record->sample.waker_local_tgid = 0;
 	record->sample.waker_kernel_frames = record->sample.waker_user_frames = 0;
 	record->sample.waker_comm[0] = 0;
-	describe_waiter(&record->sample, task, thread);
 	record->sample.flags |= OFFCPUD_SAMPLE_IN_PROGRESS;
 	describe_place(record, task);
 	bpf_seq_write(ctx->meta->seq, record, sizeof(*record));

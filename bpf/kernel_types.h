@@ -155,6 +155,7 @@ struct cfs_rq {
 
 struct upid {
 	int nr;
+	struct pid_namespace *ns;
 };
 
 struct pid {
@@ -226,6 +227,9 @@ struct timespec64 {
 
 /* kernel/bpf/verifier.c; tells that bpf_rdonly_cast exists (since 6.2, a35b9af4ec2c). */
 enum special_kfunc_type { KF_bpf_rdonly_cast = 1 };
+
+/* include/uapi/asm-generic/errno-base.h */
+#define EBUSY 16
 
 /* include/linux/sched.h; stable since 4.14, FREEZABLE and FROZEN since 6.1. */
 #define TASK_INTERRUPTIBLE   0x0001

@@ -17,6 +17,13 @@ enum thread_state {
 	THREAD_SEEDED_WAITING,
 };
 
+/* Whether a block that has ended is sampled. */
+enum chosen_state {
+	NOT_CHOSEN,
+	IS_CHOSEN,
+	STACKS_WANTED, /* the thread has taken a CPU, and an interrupt has been asked for */
+};
+
 /* Who had the CPU while a thread waited for it. */
 struct taker {
 	__u32 tid; /* 0: nobody so far */
@@ -35,7 +42,7 @@ struct thread {
 	__u32 syscall_class; /* of the last blocking system call, for restart_syscall */
 	__u32 idle;	     /* BLOCKED: a kernel thread that waits for work */
 	__u32 task_state;    /* TASK_* when it left the CPU */
-	__u32 chosen;	     /* the block that ended last is sampled: its stacks are to be taken */
+	__u32 chosen;	     /* enum chosen_state of the block that ended last */
 	__u64 credited_ns;   /* BLOCKED: up to when a walk has credited it; 0: not at all */
 
 	/* Of the last sched_waking, which runs under the task's pi_lock. */
@@ -53,8 +60,8 @@ struct thread {
 	__u64 longest_wait_ns; /* in a run queue */
 	__u64 kernel_ns;       /* kernel_time of `queued_cpu` when the wait began */
 	__u32 queued_cpu;
-	__u32 reserved;
-	struct taker taker; /* in the last such wait */
+	__u32 seeded_task_state; /* TASK_* then; see below */
+	struct taker taker;	 /* in the last such wait */
 	struct taker longest_taker;
 
 	/* Of the SEEDED states, written by the walk alone. */

@@ -16,6 +16,7 @@
 
 #include "blocked.bpf.h"
 #include "cgroup_events.bpf.h"
+#include "cost.bpf.h"
 #include "describe.bpf.h"
 #include "kernel_names.bpf.h"
 #include "switch.bpf.h"
@@ -35,6 +36,8 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 		leave_cpu(prev, next, preempt, prev_state, now);
 	if (next->pid)
 		take_cpu(next, prev, now);
+	if (is_timed(now))
+		add_sampled_cost(OFFCPUD_PROGRAM_SWITCH, now);
 	return 0;
 }
 
@@ -46,40 +49,28 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_sched_waking, struct task_struct *task)
 {
+	__u64 now = bpf_ktime_get_ns();
 	struct thread *thread = bpf_task_storage_get(&threads, task, 0, 0);
 
 	if (!thread)
 		return 0;
-	remember_waker(task, thread);
+	remember_waker(task, thread, now);
 	choose_block(ctx, task, thread);
+	if (is_timed(now))
+		add_sampled_cost(OFFCPUD_PROGRAM_WAKING, now);
 	return 0;
 }
 
-/*
- * Runs in the thread that was switched to, after the switch, so that its memory can be read (6.15
- * and later). Most times there is nothing to do.
- */
-SEC("tp_btf/sched_exit_tp")
-int BPF_PROG(on_sched_exit)
+/* The end of an interrupt that this CPU has sent to itself; see ring_bell(). At its beginning the
+ * bell could not be rung again. */
+SEC("tp_btf/irq_work_exit")
+int BPF_PROG(on_irq_work)
 {
-	__u32 zero = 0, *wanted = bpf_map_lookup_elem(&stack_wanted, &zero);
+	__u64 now = bpf_ktime_get_ns();
 
-	if (!wanted || !*wanted)
-		return 0;
-	*wanted = 0;
-	return take_stacks(ctx);
-}
-
-/* The same where there is no such tracepoint: where the thread returns from the scheduler. */
-SEC("fexit/schedule")
-int BPF_PROG(on_schedule_return)
-{
-	__u32 zero = 0, *wanted = bpf_map_lookup_elem(&stack_wanted, &zero);
-
-	if (!wanted || !*wanted)
-		return 0;
-	*wanted = 0;
-	return take_stacks(ctx);
+	take_stacks(ctx);
+	add_cost(OFFCPUD_PROGRAM_STACKS, now, 1);
+	return 0;
 }
 
 SEC("tp_btf/sched_wakeup")
@@ -104,6 +95,7 @@ int BPF_PROG(on_sched_wakeup_new, struct task_struct *task)
 SEC("tp_btf/task_newtask")
 int BPF_PROG(on_task_newtask, struct task_struct *task)
 {
+	__u64 now = bpf_ktime_get_ns();
 	struct thread *thread = NULL;
 
 	if (!task->pid)
@@ -114,5 +106,7 @@ int BPF_PROG(on_task_newtask, struct task_struct *task)
 		thread = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!thread)
 		return lose(OFFCPUD_LOSS_THREAD_STATE);
-	return join_process(task, thread, false);
+	join_process(task, thread, false);
+	add_cost(OFFCPUD_PROGRAM_FORK, now, 1);
+	return 0;
 }

@@ -153,6 +153,22 @@ enum offcpud_thread_state {
 				    */
 #define OFFCPUD_THREAD_UNKNOWN 16U /* the same, and since_ns says no more than that: it is 0 */
 
+/* The programs whose time is measured: value of the label `program`. */
+enum offcpud_program {
+	OFFCPUD_PROGRAM_SWITCH,
+	OFFCPUD_PROGRAM_WAKING,
+	OFFCPUD_PROGRAM_WAKEUP,
+	OFFCPUD_PROGRAM_FORK,
+	OFFCPUD_PROGRAM_STACKS,
+	OFFCPUD_PROGRAMS,
+};
+
+/* What a program's executions took on one CPU, estimated from those that were timed. */
+struct offcpud_cost {
+	__u64 runs;
+	__u64 ns;
+};
+
 /* One thread as the walk over all of them found it; its records come one after the other. Times
  * are CLOCK_MONOTONIC, pids those of the initial namespace unless said otherwise. */
 struct offcpud_thread {

@@ -13,16 +13,42 @@
 /* thread->credited_ns of a block that has ended: no walk credits it any more. */
 #define CREDIT_CLOSED (~0ULL)
 
+static __noinline int is_focus(struct task_struct *task)
+{
+	__u32 count = focus_count, thread, process, i;
+
+	if (!task)
+		return 0;
+	thread = local_tid(task);
+	process = local_tid(task->group_leader);
+	for (i = 0; i < OFFCPUD_FOCUSES && i < count; ++i)
+		if (thread && (focuses[i] == thread || focuses[i] == process))
+			return 1;
+	return 0;
+}
+
 /* 0: not chosen. */
-static __always_inline __u64 weight_of(__u64 ns)
+static __always_inline __u64 weight_of(struct task_struct *task, __u64 ns)
 {
 	__u64 interval = sample_interval_ns;
 
-	if (ns < sample_min_ns || ns > sample_max_ns)
-		return 0;
 	if (ns >= interval)
 		return ns;
+	if (focus_count && focus_interval_ns < interval && is_focus(task)) {
+		interval = focus_interval_ns;
+		if (ns >= interval)
+			return ns;
+	}
 	return offcpud_sample_chosen(ns, interval, bpf_get_prandom_u32()) ? interval : 0;
+}
+
+/* Asked of blocks that are chosen otherwise only: so it costs nothing in the others. */
+static __always_inline bool is_wanted(struct task_struct *task, __u32 task_state)
+{
+	__u32 whose =
+		is_kernel_thread(task) ? OFFCPUD_SAMPLE_KERNEL_THREADS : OFFCPUD_SAMPLE_PROGRAMS;
+
+	return (sample_threads & whose) && (!sample_states || (sample_states & task_state));
 }
 
 static __always_inline int lose_sample(__u64 weight_ns)
@@ -37,25 +63,24 @@ static __always_inline __u32 frames_of(long bytes)
 }
 
 static __always_inline void describe_waiter(struct offcpud_sample *sample, struct task_struct *task,
-					    struct thread *thread)
+					    __u32 task_state)
 {
-	__u32 level = reader_level;
-
 	sample->cgroup_id = task->cgroups->dfl_cgrp->kn->id;
 	sample->process_start_ns = task->group_leader->start_boottime;
 	sample->tid = task->pid;
 	sample->tgid = task->tgid;
-	sample->local_tgid = level ? tid_in(task->group_leader->thread_pid, level) : task->tgid;
+	sample->local_tid = local_tid(task);
+	sample->local_tgid = local_tid(task->group_leader);
 	sample->flags = is_kernel_thread(task) ? OFFCPUD_SAMPLE_KERNEL_THREAD : 0;
-	sample->task_state = thread->task_state;
+	sample->task_state = task_state;
 	copy_comm(sample->comm, task);
 	copy_comm(sample->process_comm, task->group_leader);
 }
 
-/* Appends the user stack of the current thread, `most` frames of it; how many it were. */
-static __always_inline __u32 append_user_stack(__u64 *at, __u32 frames, __u32 most, __u32 *end)
+/* Appends a user stack, `most` frames of it, and releases it; how many it were. */
+static __always_inline __u32 append_user_stack(struct offcpud_unwind_stack *stack, __u64 *at,
+					       __u32 frames, __u32 most, __u32 *end)
 {
-	struct offcpud_unwind_stack *stack = unwind_user();
 	__u32 count;
 
 	if (!stack) {
@@ -78,7 +103,7 @@ static __always_inline void describe_waker(void *ctx, struct chosen *chosen, str
 
 	sample->waker = thread->waker ? thread->waker - 1 : OFFCPUD_WAKERS;
 	sample->waker_tid = thread->waker_tid;
-	sample->waker_tgid = 0;
+	sample->waker_tgid = sample->waker_local_tgid = 0;
 	sample->waker_user_frames = 0;
 	frames = frames_of(
 		bpf_get_stack(ctx, chosen->waker, OFFCPUD_WAKER_FRAMES * sizeof(__u64), 0));
@@ -88,51 +113,57 @@ static __always_inline void describe_waker(void *ctx, struct chosen *chosen, str
 		return;
 	}
 	sample->waker_tgid = bpf_get_current_pid_tgid() >> 32;
+	sample->waker_local_tgid = local_tid(bpf_get_current_task_btf()->group_leader);
 	copy_comm(sample->waker_comm, bpf_get_current_task_btf());
 	sample->waker_user_frames =
-		append_user_stack(chosen->waker, frames & 63, OFFCPUD_WAKER_FRAMES, &end);
+		append_user_stack(unwind_user(sample->waker_local_tgid, 0, 0), chosen->waker,
+				  frames & 63, OFFCPUD_WAKER_FRAMES, &end);
 }
 
 static __noinline int keep_block(void *ctx, struct task_struct *task, struct thread *thread,
 				 __u64 ns, __u64 weight_ns)
 {
-	__u32 zero = 0, tid;
+	__u32 zero = 0, tid, task_state;
 	struct chosen *chosen = bpf_map_lookup_elem(&choosing, &zero);
 	struct offcpud_sample *sample;
+	bool seeded;
 
 	if (!chosen || !task || !thread)
+		return 0;
+	seeded = thread->state == THREAD_SEEDED_WAITING;
+	task_state = seeded ? thread->seeded_task_state : thread->task_state;
+	if (!is_wanted(task, task_state))
 		return 0;
 	sample = &chosen->sample;
 	sample->ns = ns;
 	sample->weight_ns = weight_ns;
-	sample->since_ns = thread->since_ns;
+	sample->since_ns = seeded ? thread->seeded_ns : thread->since_ns;
 	sample->ended_ns = thread->woken_ns;
-	sample->kind = thread->kind;
-	describe_waiter(sample, task, thread);
+	sample->kind = seeded ? thread->seeded_kind : thread->kind;
+	describe_waiter(sample, task, task_state);
 	describe_waker(ctx, chosen, thread);
 	tid = task->pid;
 	if (bpf_map_update_elem(&chosen_blocks, &tid, chosen, BPF_ANY))
 		return lose_sample(weight_ns);
-	thread->chosen = 1;
+	thread->chosen = IS_CHOSEN;
 	return 0;
 }
 
 /* Of a block that ends now, what no walk has credited. Only long ones are credited, so that short
  * ones need no atomic exchange. */
-static __always_inline __u64 uncredited(struct thread *thread, __u64 ns)
+static __always_inline __u64 uncredited(struct thread *thread, __u64 since_ns, __u64 ns)
 {
 	__u64 credited_ns;
 
 	if (ns < OFFCPUD_CREDIT_AGE_NS)
 		return ns;
 	credited_ns = __sync_lock_test_and_set(&thread->credited_ns, CREDIT_CLOSED);
-	if (credited_ns <= thread->since_ns || credited_ns >= thread->woken_ns)
-		return credited_ns && credited_ns >= thread->woken_ns ? 0 : ns;
-	return thread->woken_ns - credited_ns;
+	if (credited_ns <= since_ns)
+		return ns;
+	return credited_ns < thread->woken_ns ? thread->woken_ns - credited_ns : 0;
 }
 
-/* A chosen block whose stacks nobody took, as where schedule() returns a thread may be preempted
- * while it takes its own. */
+/* A chosen block whose stacks nobody took, because the switch or the interrupt was missed. */
 static __noinline int drop_chosen(struct task_struct *task, struct thread *thread)
 {
 	struct chosen *chosen;
@@ -140,7 +171,7 @@ static __noinline int drop_chosen(struct task_struct *task, struct thread *threa
 
 	if (!task || !thread)
 		return 0;
-	thread->chosen = 0;
+	thread->chosen = NOT_CHOSEN;
 	tid = task->pid;
 	chosen = bpf_map_lookup_elem(&chosen_blocks, &tid);
 	if (!chosen)
@@ -150,38 +181,56 @@ static __noinline int drop_chosen(struct task_struct *task, struct thread *threa
 	return 0;
 }
 
-/* At sched_waking, in the waker's context. */
+/* At sched_waking, in the waker's context. A block that began before anybody looked counts from
+ * then on, as in credit(). */
 static __always_inline void choose_block(void *ctx, struct task_struct *task, struct thread *thread)
 {
-	__u64 ns = thread->woken_ns - thread->since_ns, weight_ns;
+	__u64 since_ns = thread->since_ns, length, ns, weight_ns;
+	__u32 kind = thread->kind;
 
-	if (thread->state != THREAD_BLOCKED || !((sample_kinds >> (thread->kind & 31)) & 1))
+	if (thread->state == THREAD_SEEDED_WAITING) {
+		since_ns = thread->seeded_ns;
+		kind = thread->seeded_kind;
+	} else if (thread->state != THREAD_BLOCKED) {
 		return;
-	if ((__s64)ns <= 0)
+	}
+	length = thread->woken_ns - since_ns;
+	if (!((sample_kinds >> (kind & 31)) & 1) || (__s64)length <= 0)
 		return;
 	if (thread->chosen)
 		drop_chosen(task, thread);
-	ns = uncredited(thread, ns);
-	weight_ns = weight_of(ns);
+	ns = uncredited(thread, since_ns, length);
+	if (length < sample_min_ns || length > sample_max_ns)
+		return;
+	weight_ns = weight_of(task, ns);
 	if (ns && weight_ns)
 		keep_block(ctx, task, thread, ns, weight_ns);
 }
 
-/* At sched_switch: the stacks are taken once the switch is done and the thread is current. */
-static __always_inline void want_stacks(struct thread *thread)
+/* Asks for an interrupt on this CPU. It comes when interrupts are allowed again, which is when the
+ * switch is done and the thread is current (kernel/sched/core.c, finish_task_switch). */
+static __always_inline bool ring_bell(void)
 {
-	__u32 zero = 0, *wanted;
+	__u32 cpu = bpf_get_smp_processor_id(), nothing = 0;
+	void *bell = bpf_map_lookup_elem(&bells, &cpu);
 
+	return bell && !bpf_ringbuf_output(bell, &nothing, sizeof(nothing), BPF_RB_FORCE_WAKEUP);
+}
+
+/* At sched_switch. A program on the end of every switch would cost more than all else that is done
+ * for stacks. */
+static __always_inline void want_stacks(struct task_struct *task, struct thread *thread)
+{
 	if (!thread->chosen)
 		return;
-	wanted = bpf_map_lookup_elem(&stack_wanted, &zero);
-	if (wanted)
-		*wanted = 1;
+	thread->chosen = STACKS_WANTED;
+	if (!ring_bell())
+		drop_chosen(task, thread);
 }
 
 /* `record` becomes what `chosen` says with the stacks of the current thread; its size. */
 static __always_inline __u32 fill_record(void *ctx, struct offcpud_sample_record *record,
-					 struct chosen *chosen)
+					 struct chosen *chosen, struct offcpud_unwind_stack *stack)
 {
 	struct offcpud_sample *sample = &record->sample;
 	__u32 frames, waker;
@@ -190,8 +239,8 @@ static __always_inline __u32 fill_record(void *ctx, struct offcpud_sample_record
 	frames = frames_of(
 		bpf_get_stack(ctx, record->frames, OFFCPUD_STACK_FRAMES * sizeof(__u64), 0));
 	sample->kernel_frames = frames;
-	sample->user_frames =
-		append_user_stack(record->frames, frames, OFFCPUD_STACK_FRAMES, &sample->user_end);
+	sample->user_frames = append_user_stack(stack, record->frames, frames, OFFCPUD_STACK_FRAMES,
+						&sample->user_end);
 	frames += sample->user_frames;
 	waker = sample->waker_kernel_frames + sample->waker_user_frames;
 	if (bpf_probe_read_kernel(record->frames + (frames & 255), (waker & 63) * sizeof(__u64),
@@ -202,21 +251,32 @@ static __always_inline __u32 fill_record(void *ctx, struct offcpud_sample_record
 	return sizeof(*sample) + ((frames + waker) & 511) * sizeof(__u64);
 }
 
-/* In the thread that was waited for, once it runs. Preemption is disabled, so the room of this CPU
- * is ours; interrupts do not take stacks. */
+/* In an interrupt of the thread that was waited for, once it runs. */
 static __noinline int take_stacks(void *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u32 zero = 0, tid = task->pid, size;
-	struct chosen *chosen = bpf_map_lookup_elem(&chosen_blocks, &tid);
 	struct thread *thread = bpf_task_storage_get(&threads, task, 0, 0);
 	struct offcpud_sample_record *record = bpf_map_lookup_elem(&sampling, &zero);
+	struct offcpud_unwind_stack *stack;
+	struct chosen *chosen;
 
-	if (thread)
-		thread->chosen = 0;
-	if (!chosen || !record)
-		return 0;
-	size = fill_record(ctx, record, chosen);
+	if (!thread || thread->chosen != STACKS_WANTED)
+		return 0; /* somebody else's interrupt */
+	stack = unwind_user(local_tid(task->group_leader), OFFCPUD_UNWIND_PAUSES, thread->since_ns);
+	if (stack && unwind_is_paused()) {
+		if (ring_bell())
+			return 0;
+		stack->end = OFFCPUD_UNWIND_END_NO_MAPPING;
+	}
+	thread->chosen = NOT_CHOSEN;
+	chosen = bpf_map_lookup_elem(&chosen_blocks, &tid);
+	if (!chosen || !record) {
+		if (stack)
+			unwind_release();
+		return lose(OFFCPUD_LOSS_SAMPLE); /* cannot happen */
+	}
+	size = fill_record(ctx, record, chosen, stack);
 	bpf_map_delete_elem(&chosen_blocks, &tid);
 	if (size > sizeof(*record))
 		size = sizeof(*record);

@@ -17,9 +17,20 @@
 /* Blocks at least so old are credited while they last; see walk_blocked(). */
 #define OFFCPUD_CREDIT_AGE_NS 200000000ULL
 
+/* Whose blocks are sampled: bits. */
+#define OFFCPUD_SAMPLE_PROGRAMS	      1
+#define OFFCPUD_SAMPLE_KERNEL_THREADS 2
+
+/* Processes and threads that are sampled more densely, at most. */
+#define OFFCPUD_FOCUSES 8
+
+/* There is no longest block. */
+#define OFFCPUD_SAMPLE_NO_MAXIMUM (~0ULL)
+
 #define OFFCPUD_SAMPLE_IN_PROGRESS   1 /* the part of a block that has not ended */
 #define OFFCPUD_SAMPLE_KERNEL_THREAD 2
 #define OFFCPUD_SAMPLE_STACK_LATER   4 /* in progress: the user stack is to be walked from `regs` */
+#define OFFCPUD_SAMPLE_YOUNG	     8 /* in progress, and not credited: its end counts it once more */
 
 /*
  * Whether a block shorter than the interval is chosen, by a random number of 32 bits: with the
@@ -44,13 +55,15 @@ struct offcpud_sample {
 	__u64 process_start_ns; /* CLOCK_BOOTTIME; with tgid the identity of the process */
 	__u32 tid;
 	__u32 tgid;
-	__u32 local_tgid; /* in the daemon's PID namespace; 0: not there */
+	__u32 local_tid; /* this and the next: in the daemon's PID namespace; 0: not there */
+	__u32 local_tgid;
 	__u32 flags;	  /* OFFCPUD_SAMPLE_* */
 	__u32 kind;	  /* enum offcpud_hist_kind */
 	__u32 task_state; /* at switch-out, TASK_* of the kernel; 0: not known */
 	__u32 waker;	  /* enum offcpud_waker; OFFCPUD_WAKERS: not known */
 	__u32 waker_tid;  /* 0: an interrupt */
 	__u32 waker_tgid;
+	__u32 waker_local_tgid;
 	__u32 user_end; /* enum offcpud_unwind_end */
 	__u16 kernel_frames;
 	__u16 user_frames;
@@ -60,7 +73,7 @@ struct offcpud_sample {
 	char process_comm[OFFCPUD_COMM];
 	char waker_comm[OFFCPUD_COMM];
 };
-OFFCPUD_ASSERT(sizeof(struct offcpud_sample) == 144, "the layout has no padding");
+OFFCPUD_ASSERT(sizeof(struct offcpud_sample) == 152, "the layout has no padding");
 
 /* Addresses of instructions, innermost first: in the kernel, in user space, and of the waker in the
  * kernel and in user space. One stack begins where the one before ends. */
@@ -82,7 +95,7 @@ struct offcpud_user_regs {
 	__u64 ip, sp, bp, di;
 };
 
-/* Record of the walk over blocked threads, which ends with its last kernel frame. */
+/* Record of the walk over blocked threads, always whole. */
 struct offcpud_blocked_record {
 	struct offcpud_sample sample;
 	struct offcpud_user_regs regs;

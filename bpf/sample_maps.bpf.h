@@ -26,13 +26,21 @@ struct {
 	__type(value, struct chosen);
 } choosing SEC(".maps");
 
-/* Whether the thread that this CPU has switched to has a chosen block. */
+/* What is put into them is nothing; that a ring buffer wakes its readers in an interrupt that it
+ * sends to this CPU (irq_work) is what they are for. One per possible CPU, because one that is on
+ * its way to a CPU is not sent to another. The daemon makes and empties them. */
+struct bell_map {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+};
+
+/* Resized before load: possible CPUs. */
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} stack_wanted SEC(".maps");
+	__uint(key_size, sizeof(__u32));
+	__array(values, struct bell_map);
+} bells SEC(".maps");
 
 struct sampling {
 	struct offcpud_sample_record record;
@@ -51,13 +59,24 @@ struct {
 	__uint(max_entries, 4 * 1024 * 1024);
 } samples SEC(".maps");
 
-/* Blocks of these kinds (bits) and lengths are sampled. */
+/* Blocks of these kinds (bits) and lengths are sampled, of these threads (OFFCPUD_SAMPLE_PROGRAMS
+ * and the like) that left the CPU in one of these states (TASK_*; 0: whatever it was). */
 __u32 sample_kinds = 0;
+__u32 sample_threads = 0;
+__u32 sample_states = 0;
 __u64 sample_min_ns = 0;
 __u64 sample_max_ns = 0;
 /* A block of length d is kept with the probability min(1, d / interval) and stands for
  * max(d, interval), so every sum over samples is unbiased whatever the lengths. */
 __u64 sample_interval_ns = 0;
+/* The interval of these processes and threads, by their numbers in the daemon's PID namespace,
+ * where it is the shorter one: a profile of one process would be coarse with that of the whole
+ * host. */
+__u64 focus_interval_ns = 0;
+__u32 focuses[OFFCPUD_FOCUSES];
+__u32 focus_count = 0;
+/* Whether the walk also tells of blocks that are too young to be credited. */
+__u32 walk_young = 0;
 /* Time that chosen blocks stand for whose sample could not be taken. */
 __u64 samples_lost_ns = 0;
 

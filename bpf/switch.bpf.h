@@ -72,6 +72,8 @@ static __always_inline void leave_cpu(struct task_struct *task, struct task_stru
 	if (!preempt && (state & TASK_ENDS)) {
 		close_books(subject, thread, now);
 		leave_process(thread);
+		if (thread->chosen)
+			drop_chosen(task, thread);
 		begin(thread, THREAD_DEAD, now);
 	} else if (stays_runnable(task, preempt, state)) {
 		queue_again(task, next, subject, thread);
@@ -111,7 +113,7 @@ static __always_inline void take_cpu(struct task_struct *task, struct task_struc
 		lose(OFFCPUD_LOSS_SWITCH);
 	}
 	begin(thread, THREAD_RUNNING, now);
-	want_stacks(thread);
+	want_stacks(task, thread);
 }
 
 #endif

@@ -2,15 +2,19 @@
 /*
  * Walks the user stack of the current thread by the tables of unwind.h:
  *
- *	struct offcpud_unwind_stack *stack = unwind_user();
+ *	struct offcpud_unwind_stack *stack = unwind_user(tgid, pauses, episode);
  *	if (stack) {
  *		... use stack->addresses[0 .. stack->frames - 1] and stack->end ...
  *		unwind_release();
  *	}
  *
- * For programs that run in the thread, where its memory can be read without faults: tp_btf on
- * sched_switch (for prev) and on sched_exit_tp, fexit on schedule. Costs about 0.2 us per frame.
- *Not for sleepable programs: they may not look into an LPM trie.
+ * For programs that run in the thread or in an interrupt of it, where its memory can be read
+ *without faults. Costs about 0.2 us per frame. Not for sleepable programs: they may not look into a
+ *trie.
+ *
+ * With interrupts off, bpf_find_vma can be asked once: the lock of the address space is released by
+ * an interrupt that follows (irq_work), and until then it answers EBUSY. A program in an interrupt
+ * may therefore let a walk pause: when unwind_is_paused(), it has itself called by another one.
  */
 #ifndef OFFCPUD_UNWIND_BPF_H
 #define OFFCPUD_UNWIND_BPF_H
@@ -103,6 +107,7 @@ static long take_area(struct task_struct *task, struct vm_area_struct *area, voi
 static __always_inline bool find_mapping(struct unwind_walk *walk, __u64 pc)
 {
 	struct offcpud_unwind_mapping *mapping;
+	long error;
 
 	if (pc >= walk->mapping.begin && pc < walk->mapping.end)
 		return true;
@@ -111,8 +116,9 @@ static __always_inline bool find_mapping(struct unwind_walk *walk, __u64 pc)
 		walk->mapping = *mapping;
 		return true;
 	}
-	return bpf_find_vma(bpf_get_current_task_btf(), pc, take_area, NULL, 0) == 0 &&
-	       pc >= walk->mapping.begin && pc < walk->mapping.end;
+	error = bpf_find_vma(bpf_get_current_task_btf(), pc, take_area, NULL, 0);
+	walk->busy = error == -EBUSY;
+	return !error && pc >= walk->mapping.begin && pc < walk->mapping.end;
 }
 
 /* The last row of a page that does not lie behind `low`. */
@@ -313,18 +319,28 @@ static __noinline int step_by_rule(struct unwind_walk *walk, struct offcpud_unwi
 	return step_to(walk, cfa, return_address);
 }
 
-static long unwind_step(__u32 depth, void *unused)
+static long unwind_step(__u32 unused_index, void *unused)
 {
 	struct unwind_walk *walk = unwind_walk_here();
 	struct offcpud_unwind_rule *rule;
-	__u32 index;
+	__u32 index, depth;
 
 	if (!walk)
 		return WALK_STOPS;
+	depth = walk->stack.frames;
+	if (depth >= OFFCPUD_UNWIND_FRAMES)
+		return WALK_STOPS;
 	walk->stack.addresses[depth & OFFCPUD_UNWIND_FRAMES] = walk->ip;
-	walk->stack.frames = depth + 1;
-	if (!find_mapping(walk, walk->ip - !walk->exact))
+	if (!find_mapping(walk, walk->ip - !walk->exact)) {
+		if (walk->busy && walk->pauses_left) {
+			walk->pauses_left--;
+			walk->paused = bpf_get_current_task_btf()->pid;
+			return WALK_STOPS;
+		}
+		walk->stack.frames = depth + 1;
 		return step_without_rule(walk, OFFCPUD_UNWIND_END_NO_MAPPING);
+	}
+	walk->stack.frames = depth + 1;
 	index = find_rule_index(walk);
 	rule = bpf_map_lookup_elem(&unwind_rules, &index);
 	if (!rule || rule->kind == OFFCPUD_UNWIND_NO_FDE)
@@ -344,7 +360,6 @@ static __always_inline bool unwind_begin(struct unwind_walk *walk, struct task_s
 	walk->sp = regs->sp;
 	walk->bp = regs->bp;
 	walk->di = regs->di;
-	walk->tgid = __builtin_bswap32(task->tgid);
 	walk->exact = 1;
 	walk->first = 1;
 	/* Workers of io_uring have the memory of a process, but never were in user space. */
@@ -360,15 +375,51 @@ static __always_inline bool unwind_begin(struct unwind_walk *walk, struct task_s
 	return true;
 }
 
-/* NULL: a program that this one interrupted is walking a stack on this CPU. Else to be released. */
-static __always_inline struct offcpud_unwind_stack *unwind_user(void)
+static __always_inline bool unwind_is_paused(void)
 {
 	struct unwind_walk *walk = unwind_walk_here();
 
-	if (!walk || __sync_lock_test_and_set(&walk->locked, 1))
+	return walk && walk->paused;
+}
+
+/* A walk that paused goes on where it was; one of another thread, or of the same thread another
+ * time
+ * (`episode`), is given up. */
+static __always_inline bool unwind_goes_on(struct unwind_walk *walk, struct task_struct *task,
+					   __u64 episode)
+{
+	__u32 paused = walk->paused;
+
+	walk->paused = 0;
+	if (!paused)
+		return false;
+	if (paused == task->pid && walk->episode == episode)
+		return true;
+	walk->locked = 0;
+	return false;
+}
+
+/* `tgid` as in the keys of unwind_mappings. Pauses as often as that. NULL: a program that this one
+ * interrupted is walking a stack on this CPU. Else to be released, also when it is paused and does
+ * not go on. */
+static __always_inline struct offcpud_unwind_stack *unwind_user(__u32 tgid, __u32 pauses,
+								__u64 episode)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct unwind_walk *walk = unwind_walk_here();
+
+	if (!walk)
 		return NULL;
-	if (unwind_begin(walk, bpf_get_current_task_btf()))
-		bpf_loop(OFFCPUD_UNWIND_FRAMES, unwind_step, NULL, 0);
+	if (!pauses || !unwind_goes_on(walk, task, episode)) {
+		if (__sync_lock_test_and_set(&walk->locked, 1))
+			return NULL;
+		walk->tgid = __builtin_bswap32(tgid);
+		walk->pauses_left = pauses;
+		walk->episode = episode;
+		if (!unwind_begin(walk, task))
+			return &walk->stack;
+	}
+	bpf_loop(OFFCPUD_UNWIND_FRAMES, unwind_step, NULL, 0);
 	return &walk->stack;
 }
 
@@ -376,8 +427,10 @@ static __always_inline void unwind_release(void)
 {
 	struct unwind_walk *walk = unwind_walk_here();
 
-	if (walk)
-		walk->locked = 0;
+	if (!walk)
+		return;
+	walk->paused = 0;
+	walk->locked = 0;
 }
 
 #endif

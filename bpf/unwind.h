@@ -97,7 +97,7 @@ struct offcpud_unwind_page {
 /* Key of an LPM trie: the longest matching prefix wins. Both words are big-endian. */
 struct offcpud_unwind_mapping_key {
 	__u32 prefix_bits; /* of tgid and address; a lookup has 96 */
-	__u32 tgid;	   /* in the initial PID namespace */
+	__u32 tgid;	   /* in the daemon's PID namespace */
 	__u64 address;
 } __attribute__((packed));
 OFFCPUD_UNWIND_ASSERT(sizeof(struct offcpud_unwind_mapping_key) == 16, "no padding");

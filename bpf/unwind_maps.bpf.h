@@ -59,16 +59,25 @@ struct {
 	__type(value, struct offcpud_unwind_rule);
 } unwind_rules SEC(".maps");
 
+/* How often a walk in an interrupt may wait for the next one: once wherever it comes to another
+ * object, in processes that the daemon does not know yet. */
+#define OFFCPUD_UNWIND_PAUSES 16
+
 /* Where a walk is. In a map, because the verifier of 6.7 and later follows what bpf_loop's callback
  * does to values on the stack through every iteration. */
 struct unwind_walk {
 	struct offcpud_unwind_stack stack;
 	struct offcpud_unwind_mapping mapping; /* of the last frame */
 	__u64 ip, sp, bp, di;
-	__u32 tgid;   /* big-endian */
-	__u32 exact;  /* ip is that of the next instruction, and not behind a call */
-	__u32 first;  /* di is the thread's */
-	__u32 locked; /* somebody on this CPU walks or reads the result */
+	__u32 tgid;    /* big-endian */
+	__u32 exact;   /* ip is that of the next instruction, and not behind a call */
+	__u32 first;   /* di is the thread's */
+	__u32 locked;  /* somebody on this CPU walks or reads the result */
+	__u32 paused;  /* the thread whose walk goes on in the next interrupt; 0: none */
+	__u64 episode; /* of that thread: when it took the CPU */
+	__u32 pauses_left;
+	__u32 busy; /* the kernel could not say what it maps at ip */
+	__u32 reserved;
 };
 
 struct {

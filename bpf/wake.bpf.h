@@ -4,6 +4,7 @@
 #define OFFCPUD_WAKE_BPF_H
 
 #include "blame.bpf.h"
+#include "cost.bpf.h"
 #include "subject.bpf.h"
 #include "switch.bpf.h"
 
@@ -64,25 +65,22 @@ static __always_inline __u64 woken_at(struct thread *thread)
 	return bpf_ktime_get_ns();
 }
 
-static __always_inline int wake(struct task_struct *task, bool first)
+static __always_inline void queue_woken(struct task_struct *task, struct thread *thread, bool first)
 {
-	struct thread *thread = thread_of(task);
 	__u64 now;
 
-	if (!thread)
-		return lose(OFFCPUD_LOSS_THREAD_STATE);
 	/* A wakeup that overtakes the sleep, or a second one: the thread has not left the CPU, or
 	 * is queued already. */
 	if (thread->state == THREAD_RUNNING || thread->state == THREAD_RUNNABLE ||
 	    thread->state == THREAD_SEEDED_RUNNING)
-		return 0;
+		return;
 	/* Switches are not followed yet: the walk finds out what becomes of this thread. */
 	if (thread->state == THREAD_UNKNOWN && !attached)
-		return 0;
+		return;
 	now = woken_at(thread);
 	if (thread->state == THREAD_UNKNOWN && !first) {
 		if (task->on_cpu)
-			return 0;
+			return;
 		count(OFFCPUD_COUNT_LEFT_CENSORED);
 	}
 	if (thread->state == THREAD_BLOCKED || thread->state == THREAD_SEEDED_WAITING)
@@ -90,6 +88,24 @@ static __always_inline int wake(struct task_struct *task, bool first)
 	thread->kind = OFFCPUD_RUNQ_WAKEUP;
 	mark_queued(thread, task->thread_info.cpu);
 	begin(thread, THREAD_RUNNABLE, now);
+}
+
+/* Reads no clock where sched_waking has: what decides whether this is timed is when the thread's
+ * state began, 0 for a new one. */
+static __always_inline int wake(struct task_struct *task, bool first)
+{
+	struct thread *thread = thread_of(task);
+	__u64 begun_ns = 0;
+
+	if (thread && thread->since_ns && is_timed(thread->since_ns ^ 0x55555555)) {
+		begun_ns = bpf_ktime_get_ns();
+		thread = thread_of(task); /* which the time includes */
+	}
+	if (!thread)
+		return lose(OFFCPUD_LOSS_THREAD_STATE);
+	queue_woken(task, thread, first);
+	if (begun_ns)
+		add_sampled_cost(OFFCPUD_PROGRAM_WAKEUP, begun_ns);
 	return 0;
 }
 

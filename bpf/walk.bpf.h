@@ -39,6 +39,7 @@ static __always_inline void seed(struct task_struct *task, struct thread *thread
 	else if (!stays_runnable(task, false, state)) {
 		thread->asleep_ns = asleep_since(task, now);
 		thread->seeded_kind = reason_of(task, thread, state);
+		thread->seeded_task_state = state;
 		thread->idle = is_idle_wait(task, state);
 	}
 	if (__sync_val_compare_and_swap(&thread->state, THREAD_UNKNOWN, seeded) == THREAD_UNKNOWN &&
@@ -130,6 +131,8 @@ static __always_inline void describe_tids(struct offcpud_thread *record, struct 
 	struct pid *pid = task->thread_pid, *leader = task->group_leader->thread_pid;
 
 	reader_level = level;
+	if (level)
+		reader_namespace = namespace_at(bpf_get_current_task_btf()->thread_pid, level);
 	record->tid = task->pid;
 	record->tgid = task->tgid;
 	record->local_tid = level ? tid_in(pid, level) : task->pid;

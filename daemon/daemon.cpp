@@ -5,20 +5,25 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <utility>
 
 #include "attribution/cgroup_mount.h"
+#include "base/exit_code.h"
 #include "base/file_io.h"
+#include "base/version.h"
 #include "config/config_files.h"
 #include "config/config_reload.h"
 #include "export/listener.h"
+#include "push/push_target.h"
 #include "runtime/logging.h"
 #include "runtime/message_ids.h"
 #include "runtime/privileges.h"
+#include "runtime/socket_activation.h"
 #include "selection/process_rules.h"
+#include "selection/snapshot_rules.h"
 #include "selection/stall_rules.h"
-#include "version.h"
 
 namespace offcpud {
 namespace {
@@ -28,6 +33,11 @@ constexpr const char* kAttributeStage = "attribute";
 
 // A scrape that asks for a pass gets the last View after this long; Prometheus gives up after 10 s.
 constexpr std::chrono::seconds kScrapePatience{3};
+
+// Of the 2 s within which the daemon stops; the rest is for detaching and for the HTTP server.
+constexpr std::chrono::milliseconds kStopping{1600};
+// web.config_file, certificates and keys are looked at this often: four stat(2) calls.
+constexpr std::chrono::seconds kLookAtWebFiles{1};
 
 // CAP_BPF for reading maps and walking over threads. CAP_SYS_PTRACE, if it was given, for process
 // rules that name a program (exe), and only while there are any.
@@ -80,6 +90,16 @@ Result<PipelineOptions> pipeline_options(const Config& config) {
   return options;
 }
 
+// The socket of the service manager (offcpud.socket) goes before `listen`.
+Result<Listener> find_listener(const Config& config) {
+  TRY(auto passed, activated_socket());
+  if (!passed) return open_listener(config.listen, config.web.socket_group);
+  TRY(auto listener, adopt_listener(*std::move(passed)));
+  log_info("listening on the socket of the service manager, " + listener.address().text() +
+           ", in place of `listen`");
+  return listener;
+}
+
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
@@ -96,11 +116,13 @@ Daemon::~Daemon() = default;
 Result<std::unique_ptr<Daemon>> Daemon::start(ConfigSources sources, Config config) {
   std::unique_ptr<Daemon> daemon(new Daemon(std::move(sources), std::move(config)));
   TRY_VOID(daemon->set_up());
-  TRY(auto listener, open_listener(daemon->config_.listen));  // a taken port must not leave hooks
+  TRY(auto listener, find_listener(daemon->config_));  // a taken port must not leave hooks
+  TRY_VOID(daemon->read_web_files(listener));
   TRY_VOID(daemon->measure());
   // The threads that sample stacks keep more; those that are started from here on get no more than
   // this one.
   TRY_VOID(drop_capabilities(capabilities_to_keep(daemon->config_)));
+  TRY_VOID(check_push_files(daemon->config_.push));  // as who will read them later
   TRY_VOID(daemon->wire());
   if (daemon->snapshots_) daemon->snapshots_->open();
   TRY_VOID(daemon->pass());
@@ -112,8 +134,7 @@ Status Daemon::set_up() {
   TRY_VOID(require_capabilities());
   features_ = probe_features();
   TRY_VOID(features_.require());
-  self_ =
-      std::make_unique<SelfMetrics>(BuildInfo{OFFCPUD_VERSION, OFFCPUD_REVISION, kernel_release()});
+  self_ = std::make_unique<SelfMetrics>(BuildInfo{kVersion, kRevision, kernel_release()});
   for (const Feature& feature : features_.features) {
     self_->set_feature(feature.name, feature.enabled);
     if (feature.enabled) continue;
@@ -123,6 +144,7 @@ Status Daemon::set_up() {
   for (const char* stage : {kReadStage, kAttributeStage}) self_->add_stage(stage);
   self_->set_config_reload(true, clock_.wall());
   config_status_.files = files_in_force(sources_);
+  config_status_.captured = capture_text(config_);
   min_pass_interval_ = config_.min_pass_interval;
   TRY(loop_, EventLoop::create());
   return {};
@@ -134,16 +156,20 @@ Status Daemon::measure() {
       BpfSession::load({.cgroups = config_.max_cgroups, .processes = config_.processes.max},
                        features_));
   TRY(cgroup_events_, CgroupEvents::open(*session_));
+  const WallTime attaching = clock_.wall();
   TRY_VOID(session_->attach());
   TRY(source_, BpfSampleSource::open(*session_));
   TRY(auto options, pipeline_options(config_));
   pipeline_.emplace(*source_, CgroupIndex(std::move(root)), clock_, std::move(options));
+  pipeline_->set_counting_since(attaching);
   board_.emplace([this] { loop_->post([this] { tick(); }); }, clock_);
   TRY_VOID(pipeline_->start());
   if (config_.snapshots.enabled) {
     TRY(snapshots_,
-        SnapshotService::start(*session_, config_, clock_, *loop_, *self_,
-                               [this](std::uint64_t id) { return pipeline_->cgroup_path(id); }));
+        SnapshotService::start(
+            *session_, config_, clock_, *loop_, *self_,
+            {.path_of = [this](std::uint64_t id) { return pipeline_->cgroup_path(id); },
+             .exemplars = [this](auto found) { pipeline_->add_exemplars(std::move(found)); }}));
   }
   return {};
 }
@@ -160,13 +186,23 @@ Status Daemon::wire() {
   TRY_VOID(loop_->on_signal(SIGHUP, [this] { reload(); }));
   TRY_VOID(loop_->on_readable(cgroup_events_->fd(), [this] { follow_cgroups(); }));
   TRY(timer_, loop_->every(pass_interval(), [this] { tick(); }));
+  if (!config_.web.config_file.empty()) {
+    TRY_VOID(loop_->every(kLookAtWebFiles, [this] { reload_web_files(); }));
+  }
+  return {};
+}
+
+Status Daemon::read_web_files(const Listener& listener) {
+  TRY(web_, WebAccess::read(config_.web, listener));
+  for (const std::string& warning : web_->state().warnings) log_warning(warning);
+  tell_certificate(web_->state());
   return {};
 }
 
 Status Daemon::serve(Listener listener) {
   listen_ = listener.address();
   apply(config_);
-  const auto respond = [this](const Request& request) {
+  const auto answer = [this](const Request& request) {
     std::shared_ptr<const Routes> routes;
     {
       const std::lock_guard lock(mutex_);
@@ -174,17 +210,45 @@ Status Daemon::serve(Listener listener) {
     }
     return routes->handle(request);
   };
-  TRY(server_, HttpServer::start(std::move(listener), respond));
+  web_->open(answer, clock_);
+  const auto respond = [this](const Request& request) { return web_->handle(request); };
+  TRY(server_, HttpServer::start(std::move(listener), respond, {}, web_->settings()));
   return {};
 }
 
+// Before anybody scrapes, so that the log says what to expect.
+void Daemon::measure_scrapes() {
+  const auto write = [this](SeriesWriter& out) { self_->write(out); };
+  for (const auto format : {ExpositionFormat::Text, ExpositionFormat::Protobuf}) {
+    const BodyStream body =
+        scrape_body(board_->last(), {.format = format, .classic_buckets = config_.classic_buckets},
+                    write, ContentCoding::Identity, &scrape_costs_);
+    std::vector<char> block(std::size_t{64} * 1024);
+    while (body(block) != 0) continue;
+  }
+  log_info(scrape_line(scrape_costs_.last()) +
+           "; max_series = " + std::to_string(config_.max_series) + " bounds the histograms");
+}
+
 Result<int> Daemon::run() {
+  measure_scrapes();
   notifier_.ready(status_line(status()));
-  log_info("ready: " + listen_.url("/metrics"),
+  log_info("ready: " + listen_.url("/metrics", web_->uses_tls() ? "https" : "http"),
            {{kMessageId, kReadyId}, {"listen", listen_.text()}});
   auto code = loop_->run();
-  if (snapshots_) snapshots_->stop();
+  if (!stop()) {
+    log_warning("a disk or a process does not answer: ending without waiting for it");
+    std::_Exit(code ? *code : static_cast<int>(ExitCode::Internal));
+  }
   return code;
+}
+
+// What must not stay behind goes first; what may hang comes last, and is not waited for.
+bool Daemon::stop() {
+  session_->detach();
+  const bool done = !snapshots_ || snapshots_->stop(kStopping);
+  server_.reset();
+  return done;
 }
 
 // The watchdog must not fire because passes are configured to be rare.
@@ -228,6 +292,10 @@ Status Daemon::pass() {
   auto view = pipeline_->attribute(*sample);
   if (!view) return fail(std::move(view).error());
   warn_of_losses(**view);
+  self_->set_program_costs((*view)->programs);
+  if (const auto share = overhead_.over_last_minute(read, (*view)->programs, own_cpu_time())) {
+    self_->set_overhead(*share);
+  }
   const MonotonicTime end = clock_.now();
   self_->observe_pass(stage_, end - read);
   {
@@ -265,10 +333,19 @@ void Daemon::warn_of_losses(const View& view) {
 void Daemon::reload() {
   notifier_.reloading();
   auto wanted = load_config(sources_);
+  // Both or neither: a bad web.config_file is a bad configuration.
+  Result<WebAccess::State> access = Error("not read");
+  if (wanted) {
+    access = web_->prepare(config_after_reload(config_, *wanted).web);
+    const Status push = check_push_files(wanted->push);
+    if (!push) wanted = push.error();
+    if (!access) wanted = access.error();
+  }
   self_->set_config_reload(static_cast<bool>(wanted), clock_.wall());
   if (wanted) {
     const std::vector<std::string> waiting = keys_needing_restart(config_, *wanted);
     if (!waiting.empty()) log_warning("takes effect on the next start: " + joined(waiting));
+    commit(*std::move(access));
     apply(config_after_reload(config_, *wanted));
     log_info("configuration reloaded", {{kMessageId, kReloadedId}});
   } else {
@@ -279,10 +356,38 @@ void Daemon::reload() {
   {
     const std::lock_guard lock(mutex_);
     if (wanted) config_status_.files = files_in_force(sources_);
+    if (wanted) config_status_.captured = capture_text(config_);
     config_status_.last_reload_successful = static_cast<bool>(wanted);
     config_status_.last_reload_error = wanted ? "" : wanted.error().message();
   }
   notifier_.ready(status_line(status()));
+}
+
+// As the exporter toolkit does: a renewed certificate needs no signal.
+void Daemon::reload_web_files() {
+  if (!web_->files_changed()) return;
+  auto access = web_->prepare(config_.web);
+  if (!access) {
+    const std::string& error = access.error().message();
+    log_error(error + "; keeping the TLS and users in use",
+              {{kMessageId, kReloadRefusedId}, {"error", error}});
+    return;
+  }
+  commit(*std::move(access));
+  log_info("TLS and users reloaded", {{kMessageId, kReloadedId}});
+}
+
+void Daemon::commit(WebAccess::State state) {
+  const std::vector<std::string> known = web_->state().warnings;
+  for (const std::string& warning : state.warnings) {
+    if (std::ranges::find(known, warning) == known.end()) log_warning(warning);
+  }
+  tell_certificate(state);
+  web_->commit(std::move(state));
+}
+
+void Daemon::tell_certificate(const WebAccess::State& state) {
+  if (state.tls) self_->set_certificate_expiry(state.tls->expires());
 }
 
 void Daemon::apply(const Config& config) {
@@ -304,6 +409,7 @@ void Daemon::apply(const Config& config) {
   const std::lock_guard lock(mutex_);
   routes_ = std::move(routes);
   min_pass_interval_ = config.min_pass_interval;
+  max_series_ = config.max_series;
 }
 
 RouteSources Daemon::route_sources() {
@@ -318,15 +424,27 @@ RouteSources Daemon::route_sources() {
     return board_->fresh(max_age, kScrapePatience);
   };
   sources.status = [this] { return status(); };
-  sources.self_metrics = [this] { return self_->text(); };
+  sources.self_metrics = [this](SeriesWriter& out) { self_->write(out); };
+  sources.scrape_costs = &scrape_costs_;
   if (snapshots_) sources.snapshots = &snapshots_->handlers();
   return sources;
 }
 
+std::optional<PushStatus> Daemon::push_status() const {
+  if (!snapshots_) return std::nullopt;
+  PushState push = snapshots_->push_state();
+  if (push.url.empty()) return std::nullopt;
+  return PushStatus{.url = std::move(push.url),
+                    .queued = push.queued,
+                    .queued_bytes = push.queued_bytes,
+                    .last_success = push.last_success,
+                    .last_error = std::move(push.last_error)};
+}
+
 StatusReport Daemon::status() const {
   StatusReport report;
-  report.version = OFFCPUD_VERSION;
-  report.revision = OFFCPUD_REVISION;
+  report.version = kVersion;
+  report.revision = kRevision;
   report.kernel = kernel_release();
   report.uptime = clock_.now() - started_;
   for (const Feature& feature : features_.features) {
@@ -340,6 +458,9 @@ StatusReport Daemon::status() const {
   report.passes = passes_;
   report.pass_failures = pass_failures_;
   report.config = config_status_;
+  report.max_series = max_series_;
+  report.scrapes = scrape_costs_.last();
+  report.push = push_status();
   if (view) {
     describe_view(report, *view, clock_.now());
     if (report.last_pass) report.last_pass->duration = last_pass_duration_;

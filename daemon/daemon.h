@@ -18,12 +18,14 @@
 #include "kernel/bpf_session.h"
 #include "kernel/cgroup_events.h"
 #include "pipeline/loss_watch.h"
+#include "pipeline/overhead.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/view_board.h"
 #include "runtime/event_loop.h"
 #include "runtime/service_notifier.h"
 #include "snapshot_service.h"
 #include "stall_journal.h"
+#include "web_access.h"
 
 namespace offcpud {
 
@@ -37,7 +39,7 @@ class Daemon {
   Daemon(const Daemon&) = delete;
   Daemon& operator=(const Daemon&) = delete;
 
-  // Until SIGTERM or SIGINT.
+  // Until SIGTERM or SIGINT. Does not return, but ends the process, where a disk hangs.
   Result<int> run();
 
  private:
@@ -45,20 +47,28 @@ class Daemon {
 
   Status set_up();
   Status measure();
+  Status read_web_files(const Listener& listener);
   Status serve(Listener listener);
   Status wire();
+
+  [[nodiscard]] bool stop();
 
   void tick();
   Status pass();
   void follow_cgroups();
   void tell_stalls();
   void warn_of_losses(const View& view);
+  void measure_scrapes();
   void reload();
+  void reload_web_files();
+  void commit(WebAccess::State state);
+  void tell_certificate(const WebAccess::State& state);
   void apply(const Config& config);
 
   [[nodiscard]] std::chrono::milliseconds pass_interval() const;
   [[nodiscard]] RouteSources route_sources();
   [[nodiscard]] StatusReport status() const;
+  [[nodiscard]] std::optional<PushStatus> push_status() const;
 
   ConfigSources sources_;
   Config config_;
@@ -67,6 +77,7 @@ class Daemon {
   ServiceNotifier notifier_;
   FeatureReport features_;
   std::unique_ptr<SelfMetrics> self_;
+  ScrapeCosts scrape_costs_;
 
   std::optional<BpfSession> session_;
   std::unique_ptr<CgroupEvents> cgroup_events_;
@@ -74,6 +85,7 @@ class Daemon {
   std::optional<Pipeline> pipeline_;
   StallJournal stall_journal_{clock_};
   LossWatch losses_;
+  Overhead overhead_{online_cpus()};
   std::optional<ViewBoard> board_;
   std::unique_ptr<EventLoop> loop_;  // after what its callbacks use and the descriptors it watches
   std::unique_ptr<SnapshotService> snapshots_;  // null: they are turned off
@@ -84,12 +96,14 @@ class Daemon {
   mutable std::mutex mutex_;
   std::shared_ptr<const Routes> routes_;
   std::chrono::milliseconds min_pass_interval_{};
+  std::uint32_t max_series_ = 0;
   std::chrono::nanoseconds last_pass_duration_{};
   std::uint64_t passes_ = 0;
   std::uint64_t pass_failures_ = 0;
   ListenAddress listen_;
   ConfigStatus config_status_;
 
+  std::unique_ptr<WebAccess> web_;
   std::unique_ptr<HttpServer> server_;  // last: its threads use everything above
 };
 

@@ -8,7 +8,9 @@
 #include "config/config_loader.h"
 #include "daemon.h"
 #include "kernel/feature_probe.h"
+#include "push/push_target.h"
 #include "runtime/logging.h"
+#include "web_access.h"
 
 namespace offcpud {
 namespace {
@@ -42,7 +44,12 @@ int run(int argc, char** argv) {
 
   const auto config = load_config(options->sources);
   if (!config) return fail(config.error());
-  if (options->action == Action::CheckConfig) return print("the configuration is valid\n");
+  if (options->action == Action::CheckConfig) {
+    const Status web = WebAccess::check(config->web);
+    if (!web) return fail(web.error());
+    const Status push = check_push_files(config->push);
+    return push ? print("the configuration is valid\n") : fail(push.error());
+  }
 
   init_logging(parse_log_level(config->log_level).value_or(LogLevel::Info));
   auto daemon = Daemon::start(options->sources, *config);

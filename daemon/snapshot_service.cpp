@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "snapshot_service.h"
 
+#include <algorithm>
 #include <filesystem>
 
+#include "pipeline/series_store.h"
 #include "runtime/logging.h"
+#include "selection/snapshot_rules.h"
 
 namespace offcpud {
 namespace {
 
-constexpr std::chrono::milliseconds kWriting{700};
+// How long the start waits for the disk: so that those who ask find what is kept.
+constexpr std::chrono::seconds kOpening{1};
+// What the others leave of the time for stopping to the thread that takes stacks.
+constexpr std::chrono::milliseconds kWriting{300};
+// What the last snapshot has for its way to a server.
+constexpr std::chrono::milliseconds kPushing{300};
 
 SnapshotLimits limits_of(const Config& config) {
   return {.keep_for = config.snapshots.keep_for, .keep_bytes = config.snapshots.keep_bytes};
@@ -18,17 +26,22 @@ SamplerOptions sampler_options(const Config& config) {
   SamplerOptions options;
   options.interval = config.snapshots.interval;
   options.stacks_per_second = config.snapshots.stacks_per_second;
-  options.kinds = (1U << OFFCPUD_BLOCKED_KINDS) - 1;
+  // The loader has compiled every expression already, so this does not fail.
+  if (auto rules = capture_rules(config)) {
+    options.capture = std::make_shared<const CaptureRules>(*std::move(rules));
+  } else {
+    log_error(rules.error().message());
+  }
   return options;
 }
 
 }  // namespace
 
 SnapshotService::SnapshotService(const Config& config, const Clock& clock, EventLoop& loop,
-                                 SelfMetrics& metrics, CgroupPath path_of)
+                                 SelfMetrics& metrics, Callbacks callbacks)
     : metrics_(metrics),
       loop_(loop),
-      path_of_(std::move(path_of)),
+      callbacks_(std::move(callbacks)),
       store_(std::filesystem::path(config.state_dir) / "snapshots", limits_of(config), clock,
              store_reports()),
       clock_(clock) {
@@ -36,8 +49,18 @@ SnapshotService::SnapshotService(const Config& config, const Clock& clock, Event
 }
 
 SnapshotService::Serving::Serving(SnapshotService& service, const Clock& clock)
-    : writer([&service](Snapshot snapshot) { service.store_.put(std::move(snapshot)); },
-             [&service] { service.metrics_.count_snapshot_failure(SnapshotFailure::QueueFull); }),
+    : push(clock, service.push_reports()),
+      writer(
+          [&service] {
+            (void)service.store_.open();
+          },  // what fails is reported and tried again
+              // The file first: whatever becomes of the push, it is there.
+          [this, &service](Snapshot snapshot) {
+            const bool kept = service.store_.put(snapshot);
+            push.submit(std::move(snapshot));
+            return kept;
+          },
+          [&service] { service.metrics_.count_snapshot_failure(SnapshotFailure::QueueFull); }),
       handlers(service.store_, service, requests, clock) {}
 
 SnapshotService::~SnapshotService() = default;
@@ -46,37 +69,50 @@ Result<std::unique_ptr<SnapshotService>> SnapshotService::start(const BpfSession
                                                                 const Config& config,
                                                                 const Clock& clock, EventLoop& loop,
                                                                 SelfMetrics& metrics,
-                                                                CgroupPath path_of) {
+                                                                Callbacks callbacks) {
   std::unique_ptr<SnapshotService> service(
-      new SnapshotService(config, clock, loop, metrics, std::move(path_of)));
+      new SnapshotService(config, clock, loop, metrics, std::move(callbacks)));
   TRY(service->sampler_,
       StackSampler::start(session, clock, sampler_options(config), service->sampler_reports()));
   return service;
 }
 
 void SnapshotService::open() {
-  (void)store_.open();  // what fails is reported, and tried again
   serving_.emplace(*this, clock_);
+  if (!serving_->writer.wait(kOpening)) {
+    log_warning("snapshots: the disk does not answer; going on without it");
+  }
 }
 
 void SnapshotService::apply(const Config& config) {
   store_.set_limits(limits_of(config));
   sampler_->set_options(sampler_options(config));
+  serving_->push.apply(push_target(config.push, own_host_name()), config.push.queue_bytes);
 }
 
-void SnapshotService::stop() {
+bool SnapshotService::stop(std::chrono::milliseconds patience) {
+  const MonotonicTime deadline = clock_.now() + patience;
+  const auto left = [&] {
+    return std::max(std::chrono::ceil<std::chrono::milliseconds>(deadline - clock_.now()),
+                    std::chrono::milliseconds(0));
+  };
+  (void)serving_->requests.finish(std::chrono::milliseconds(0));  // cancels what is long
   std::unique_ptr<StackSampler> sampler;
   {
     const std::lock_guard lock(sampler_mutex_);
     sampler = std::move(sampler_);
   }
+  bool done = sampler->stop(left() - kWriting);
+  if (!done) (void)sampler.release();  // its thread uses it
   sampler.reset();
   {
     const std::lock_guard lock(mailbox_->mutex);
     mailbox_->wake = nullptr;
   }
   complete_all();
-  (void)serving_->writer.finish(kWriting);  // what is not written is counted
+  done = serving_->writer.finish(left()) && done;  // what is not written is counted
+  done = serving_->requests.finish(left()) && done;
+  return serving_->push.finish(std::min(left(), kPushing)) && done;
 }
 
 void SnapshotService::take_next(std::chrono::milliseconds length, const BlockFilter& filter,
@@ -87,7 +123,7 @@ void SnapshotService::take_next(std::chrono::milliseconds length, const BlockFil
                       [mailbox = mailbox_, done = std::move(done)](Result<SnapshotDraft> draft) {
                         if (!draft) return done(std::move(draft).error());
                         hand_over(*mailbox, *std::move(draft),
-                                  [done](Snapshot snapshot) { done(std::move(snapshot)); });
+                                  [done](SnapshotDraft named) { done(std::move(named.snapshot)); });
                       });
 }
 
@@ -104,16 +140,31 @@ SnapshotReports SnapshotService::store_reports() {
   return reports;
 }
 
+PushReports SnapshotService::push_reports() {
+  return {.ended = [this](PushResult result, WallTime at) { metrics_.count_push(result, at); },
+          .failed = [this](PushFailure cause) { metrics_.count_push_failure(cause); },
+          .queued = [this](std::uint64_t bytes) { metrics_.set_push_queue_bytes(bytes); }};
+}
+
 SamplerReports SnapshotService::sampler_reports() {
   SamplerReports reports;
   reports.drafted = [this, mailbox = mailbox_](Result<SnapshotDraft> draft) {
     if (draft) {
       // `this` is used by its own thread only.
       return hand_over(*mailbox, *std::move(draft),
-                       [this](Snapshot snapshot) { serving_->writer.submit(std::move(snapshot)); });
+                       [this](SnapshotDraft named) { keep(std::move(named)); });
     }
     metrics_.count_snapshot_failure(SnapshotFailure::QueueFull);
     log_warning_limited("stacks dropped", "a snapshot is given up: " + draft.error().message());
+  };
+  reports.met = [this](std::shared_ptr<CgroupNames> names, std::vector<std::uint64_t> ids) {
+    loop_.post([this, names = std::move(names), ids = std::move(ids)] {
+      for (const std::uint64_t id : ids) {
+        // Not known yet: it is asked for again at the end of the window.
+        const std::string path = callbacks_.path_of(id);
+        if (path != kUnknownCgroup) names->add(id, path);
+      }
+    });
   };
   reports.sampled = [this](std::uint32_t user_end) { metrics_.count_stack_sample(user_end); };
   reports.adapted = [this](std::chrono::nanoseconds interval) {
@@ -131,6 +182,23 @@ void SnapshotService::hand_over(Mailbox& mailbox, SnapshotDraft draft, Use use) 
   if (mailbox.wake) mailbox.wake();
 }
 
+// Exemplars wait for the file: whoever meets one finds its stack there.
+void SnapshotService::keep(SnapshotDraft draft) {
+  std::vector<FoundExemplar> found;
+  found.reserve(draft.exemplars.size());
+  for (const DraftExemplar& one : draft.exemplars) {
+    const StackEntry& entry = draft.snapshot.entries[one.entry];
+    if (one.exemplar.stack == 0) continue;  // there is nothing to find
+    found.push_back({.cgroup = entry.cgroup,
+                     .process_start_ns = one.process_start_ns,
+                     .kind = entry.reason,
+                     .exemplar = one.exemplar});
+  }
+  serving_->writer.submit(std::move(draft.snapshot), [this, found = std::move(found)] {
+    loop_.post([this, found] { callbacks_.exemplars(found); });
+  });
+}
+
 void SnapshotService::complete_all() {
   std::vector<std::pair<SnapshotDraft, Use>> drafts;
   {
@@ -138,10 +206,8 @@ void SnapshotService::complete_all() {
     drafts.swap(mailbox_->drafts);
   }
   for (auto& [draft, use] : drafts) {
-    for (std::size_t i = 0; i < draft.snapshot.entries.size(); ++i) {
-      draft.snapshot.entries[i].cgroup = path_of_(draft.cgroup_ids[i]);
-    }
-    use(std::move(draft.snapshot));
+    draft.complete(callbacks_.path_of);
+    use(std::move(draft));
   }
 }
 

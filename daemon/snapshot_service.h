@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -14,6 +15,8 @@
 #include "export/request_worker.h"
 #include "export/self_metrics.h"
 #include "export/snapshot_handlers.h"
+#include "pipeline/exemplar_book.h"
+#include "push/snapshot_push.h"
 #include "runtime/event_loop.h"
 #include "sampler/stack_sampler.h"
 #include "snapshot/snapshot_source.h"
@@ -26,14 +29,19 @@ namespace offcpud {
 // by the daemon's thread, which alone knows the paths of cgroups.
 class SnapshotService final : public SnapshotSource {
  public:
-  using CgroupPath = std::function<std::string(std::uint64_t cgroup_id)>;
+  // Called on the daemon's thread: the path of a cgroup, and the episodes of a snapshot, once its
+  // file is there.
+  struct Callbacks {
+    std::function<std::string(std::uint64_t cgroup_id)> path_of;
+    std::function<void(std::vector<FoundExemplar> found)> exemplars;
+  };
 
   // Starts the threads that need more capabilities than the daemon keeps: to be called before it
-  // gives them up. All that is passed must outlive the object; `path_of` is called on this thread.
+  // gives them up. All that is passed must outlive the object.
   static Result<std::unique_ptr<SnapshotService>> start(const BpfSession& session,
                                                         const Config& config, const Clock& clock,
                                                         EventLoop& loop, SelfMetrics& metrics,
-                                                        CgroupPath path_of);
+                                                        Callbacks callbacks);
   ~SnapshotService() override;
 
   // Meets the files that are kept, and starts the threads that write and answer: after the
@@ -42,8 +50,12 @@ class SnapshotService final : public SnapshotSource {
 
   void apply(const Config& config);
 
-  // Ends sampling and writes what there is. Takes 2 s at most.
-  void stop();
+  // Ends sampling and writes what there is, for so long at most. False: a disk or a process does
+  // not answer. Then a thread is stuck, and the daemon must end without destroying this object.
+  [[nodiscard]] bool stop(std::chrono::milliseconds patience);
+
+  // By any thread, after open().
+  [[nodiscard]] PushState push_state() const { return serving_->push.state(); }
 
   [[nodiscard]] const SnapshotHandlers& handlers() const { return serving_->handlers; }
 
@@ -51,20 +63,23 @@ class SnapshotService final : public SnapshotSource {
                  std::function<void(Result<Snapshot>)> done) override;
 
  private:
-  using Use = std::function<void(Snapshot)>;  // on the daemon's thread
+  using Use = std::function<void(SnapshotDraft)>;  // with paths, on the daemon's thread
 
   SnapshotService(const Config& config, const Clock& clock, EventLoop& loop, SelfMetrics& metrics,
-                  CgroupPath path_of);
+                  Callbacks callbacks);
   SnapshotReports store_reports();
   SamplerReports sampler_reports();
+  PushReports push_reports();
   void complete_all();
+  void keep(SnapshotDraft draft);
 
   SelfMetrics& metrics_;
   EventLoop& loop_;
-  CgroupPath path_of_;
+  Callbacks callbacks_;
   SnapshotStore store_;
   struct Serving {
     Serving(SnapshotService& service, const Clock& clock);
+    SnapshotPush push;  // before the writer, whose thread submits to it
     SnapshotWriter writer;
     RequestWorker requests;
     SnapshotHandlers handlers;

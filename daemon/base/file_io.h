@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 
@@ -13,5 +14,8 @@ namespace offcpud {
 // memory stays bounded whatever the file turns out to be. Opened with O_CLOEXEC | O_NONBLOCK, so a
 // FIFO in the place of a file cannot stop the caller.
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t limit);
+
+// Writes all of it, however many calls that takes. 0, or an errno.
+int write_all(int fd, std::string_view bytes);
 
 }  // namespace offcpud

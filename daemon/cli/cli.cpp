@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include "cli/command_doc.h"
 #include "cli/config_flags.h"
 
 namespace offcpud {
@@ -17,36 +18,55 @@ constexpr const char* kExitCodes =
     "70 internal error or a listen address that is taken, 77 missing permission,\n"
     "78 configuration.";
 
-}  // namespace
+class DaemonCommandLine {
+ public:
+  DaemonCommandLine();
+  Result<CliOptions> parse(int argc, const char* const* argv);
+  [[nodiscard]] const CLI::App& app() const { return app_; }
 
-Result<CliOptions> parse_command_line(int argc, const char* const* argv) {
-  CliOptions options;
-  CLI::App app(kDescription, "offcpud");
+ private:
+  CLI::App app_{kDescription, "offcpud"};
+  ConfigFlags config_{app_};
+  bool check_ = false;
+  bool features_ = false;
+  bool version_ = false;
+};
+
+DaemonCommandLine::DaemonCommandLine() {
+  config_.add_overrides(app_);
+  auto* const modes = app_.add_option_group("modes");
+  modes->add_flag("--check-config", check_, "Check the configuration and exit");
+  modes->add_flag("--features", features_, "Say what this kernel allows and exit");
+  modes->add_flag("--version", version_, "Print the version and exit");
+  modes->require_option(0, 1);
+  app_.set_help_flag("-h,--help", "Print this text and exit");
+  app_.footer(kExitCodes);
+}
+
+Result<CliOptions> DaemonCommandLine::parse(int argc, const char* const* argv) {
   try {
-    ConfigFlags config(app);
-    config.add_overrides(app);
-    bool check = false;
-    bool features = false;
-    bool version = false;
-    auto* const modes = app.add_option_group("modes");
-    modes->add_flag("--check-config", check, "Check the configuration and exit");
-    modes->add_flag("--features", features, "Say what this kernel allows and exit");
-    modes->add_flag("--version", version, "Print the version and exit");
-    modes->require_option(0, 1);
-    app.set_help_flag("-h,--help", "Print this text and exit");
-    app.footer(kExitCodes);
-
-    app.parse(argc, argv);
-    options.sources = config.sources();
-    if (check) options.action = Action::CheckConfig;
-    if (features) options.action = Action::PrintFeatures;
-    if (version) return CliOptions{Action::PrintText, {}, "offcpud " OFFCPUD_VERSION "\n"};
+    CliOptions options;
+    app_.parse(argc, argv);
+    options.sources = config_.sources();
+    if (check_) options.action = Action::CheckConfig;
+    if (features_) options.action = Action::PrintFeatures;
+    if (version_) return CliOptions{Action::PrintText, {}, version_line("offcpud")};
     return options;
   } catch (const CLI::CallForHelp&) {
-    return CliOptions{Action::PrintText, {}, app.help()};
+    return CliOptions{Action::PrintText, {}, app_.help()};
   } catch (const std::exception& error) {
     return usage_error("offcpud", error.what());
   }
+}
+
+}  // namespace
+
+Result<CliOptions> parse_command_line(int argc, const char* const* argv) {
+  return DaemonCommandLine().parse(argc, argv);
+}
+
+CommandDoc daemon_command_doc() {
+  return describe(DaemonCommandLine().app());
 }
 
 }  // namespace offcpud

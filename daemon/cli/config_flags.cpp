@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/version.h"
 #include "config/printable.h"
 
 namespace offcpud {
@@ -23,6 +24,10 @@ Error usage_error(std::string_view program, std::string_view what) {
   return Error(printable(what) + "; see " + std::string(program) + " --help", ErrorKind::Usage);
 }
 
+std::string version_line(std::string_view program) {
+  return std::string(program) + " " + kVersion + " (" + kRevision + ")\n";
+}
+
 ConfigFlags::ConfigFlags(CLI::App& app) {
   file_flag_ =
       app.add_option("--config", file_, file_help())->type_name("FILE")->check(name_of_a_file);
@@ -38,9 +43,9 @@ void ConfigFlags::add_overrides(CLI::App& app) {
   listen_flag_ = app.add_option("--listen", listen_,
                                 "Address of the HTTP server: HOST:PORT, [IPV6]:PORT or unix:/PATH")
                      ->type_name("ADDR");
-  state_dir_flag_ = app.add_option("--state-dir", state_dir_,
-                                   "Directory for what outlives a restart (nothing so far)")
-                        ->type_name("DIR");
+  state_dir_flag_ =
+      app.add_option("--state-dir", state_dir_, "Directory for what outlives a restart")
+          ->type_name("DIR");
 }
 
 ConfigSources ConfigFlags::sources() const {

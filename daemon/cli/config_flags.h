@@ -18,6 +18,9 @@ namespace offcpud {
 // ErrorKind::Usage, with the way to the help of `program`.
 Error usage_error(std::string_view program, std::string_view what);
 
+// What --version prints.
+std::string version_line(std::string_view program);
+
 // The flags of a command that reads the configuration: the daemon, and offcpuctl check-config.
 // Must outlive the parsing; may throw what CLI11 throws until then.
 class ConfigFlags {

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <exception>
 
+#include "cli/command_doc.h"
 #include "cli/config_flags.h"
+#include "cli/query_option.h"
 #include "cli/snapshot_flags.h"
 #include "cli/stack_flags.h"
 #include "config/duration.h"
@@ -19,20 +21,39 @@ constexpr const char* kExitCodes =
     "Exit codes: 0 done, 64 usage, 69 the daemon cannot be reached, 70 internal error,\n"
     "77 missing permission, 78 configuration.";
 
-Result<ListenAddress> server_address(const std::string& text) {
-  auto address = parse_listen_address(text);
-  if (!address) return usage_error(kProgram, "--server: " + address.error().message());
-  if (!address->is_unix() && address->port == 0) {
+// `flags` has the files that were named.
+Result<Server> finish_server(const std::string& text, const Server& flags) {
+  auto server = parse_server(text);
+  if (!server) return usage_error(kProgram, "--server: " + server.error().message());
+  if (!server->address.is_unix() && server->address.port == 0) {
     return usage_error(kProgram, "--server: the port may not be 0");
   }
-  return address;
+  if (!server->tls && !(flags.ca_file.empty() && flags.cert_file.empty())) {
+    return usage_error(kProgram, "--ca-file and --cert-file need --server https://HOST:PORT");
+  }
+  if (flags.cert_file.empty() && !flags.key_file.empty()) {
+    return usage_error(kProgram, "--key-file needs --cert-file");
+  }
+  Server finished = flags;
+  finished.address = std::move(server->address);
+  finished.tls = server->tls;
+  return finished;
 }
 
 // Flags of a command that asks the daemon; the options must outlive the parsing.
 void add_server_flag(CLI::App& command, CtlOptions& options) {
-  command.add_option("--server", options.server_text, "Address of the daemon, as in listen")
+  command
+      .add_option("--server", options.server_text,
+                  "Address of the daemon, as in listen; https://HOST:PORT for TLS")
       ->type_name("ADDR")
       ->capture_default_str();
+  const auto add_file = [&](const char* name, std::string& file, const char* what) {
+    command.add_option(name, file, what)->type_name("FILE")->check(CLI::ExistingFile);
+  };
+  add_file("--ca-file", options.server.ca_file, "Authorities that the daemon's certificate is of");
+  add_file("--netrc-file", options.server.netrc_file, "User and password, in the form of .netrc");
+  add_file("--cert-file", options.server.cert_file, "Certificate to show to the daemon");
+  add_file("--key-file", options.server.key_file, "Key of that certificate");
 }
 
 void add_daemon_flags(CLI::App& command, CtlOptions& options) {
@@ -40,25 +61,18 @@ void add_daemon_flags(CLI::App& command, CtlOptions& options) {
   command.add_flag("--json", options.json, "Print the answer of the daemon as it is");
 }
 
-// An option whose value the daemon is asked with; `label` as in "TEXT".
-CLI::Option* add_parameter(CLI::App& command, CtlOptions& options, const std::string& name,
-                           const std::string& label, const std::string& what) {
-  const auto add = [&options, name](const std::string& value) {
-    options.query.emplace_back(name, value);
-  };
-  return command.add_option_function<std::string>("--" + name, add, what)->type_name(label);
-}
-
 void add_stalls(CLI::App& stalls, CtlOptions& options, bool& all) {
   add_daemon_flags(stalls, options);
-  auto* const state =
-      add_parameter(stalls, options, "state", "STATE", "in_progress (the default) or ended")
-          ->check(CLI::IsMember({"in_progress", "ended"}));
+  auto* const state = add_query_option(stalls, options.query, "--state", "state", "STATE",
+                                       "in_progress (the default) or ended")
+                          ->check(CLI::IsMember({"in_progress", "ended"}));
   stalls.add_flag("--all", all, "Show those that are over as well")->excludes(state);
-  add_parameter(stalls, options, "cgroup", "PATH", "Only this cgroup and those below it");
-  add_parameter(stalls, options, "comm", "NAME", "Only this thread or process");
-  add_parameter(stalls, options, "reason", "REASON", "Only this reason: lock, disk, ...");
-  add_parameter(stalls, options, "limit", "N", "No more than this many");
+  add_query_option(stalls, options.query, "--cgroup", "cgroup", "PATH",
+                   "Only this cgroup and those below it");
+  add_query_option(stalls, options.query, "--comm", "comm", "NAME", "Only this thread or process");
+  add_query_option(stalls, options.query, "--reason", "reason", "REASON",
+                   "Only this reason: lock, disk, ...");
+  add_query_option(stalls, options.query, "--limit", "limit", "N", "No more than this many");
 }
 
 void finish_stalls(CtlOptions& options, bool all) {
@@ -131,6 +145,7 @@ class CtlCommandLine {
  public:
   CtlCommandLine();
   Result<CtlOptions> parse(int argc, const char* const* argv);
+  [[nodiscard]] const CLI::App& app() const { return app_; }
 
  private:
   Status finish_command();
@@ -191,14 +206,14 @@ Status CtlCommandLine::finish_command() {
   } else {
     return usage_error(kProgram, "a command is missing");
   }
-  TRY(options_.server, server_address(options_.server_text));
+  TRY(options_.server, finish_server(options_.server_text, options_.server));
   return {};
 }
 
 Result<CtlOptions> CtlCommandLine::parse(int argc, const char* const* argv) {
   try {
     app_.parse(argc, argv);
-    if (version_) return text_to_print("offcpuctl " OFFCPUD_VERSION "\n");
+    if (version_) return text_to_print(version_line(kProgram));
     if (*check_) {
       options_.command = CtlCommand::CheckConfig;
       options_.sources = config_.sources();
@@ -217,6 +232,10 @@ Result<CtlOptions> CtlCommandLine::parse(int argc, const char* const* argv) {
 
 Result<CtlOptions> parse_ctl_command_line(int argc, const char* const* argv) {
   return CtlCommandLine().parse(argc, argv);
+}
+
+CommandDoc ctl_command_doc() {
+  return describe(CtlCommandLine().app());
 }
 
 }  // namespace offcpud

@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "config/config_loader.h"
-#include "config/listen_address.h"
+#include "config/server.h"
 #include "ctl/query_path.h"
 #include "ctl/top_request.h"
 
@@ -26,7 +26,7 @@ enum class CtlCommand {
 
 struct CtlOptions {
   CtlCommand command = CtlCommand::PrintText;
-  ListenAddress server;  // of those that ask the daemon
+  Server server;  // of those that ask the daemon
   std::string server_text;
   bool json = false;      // of those that ask the daemon
   QueryParameters query;  // of those that ask for stalls, snapshots and stacks

@@ -3,6 +3,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/query_option.h"
+
 namespace offcpud {
 namespace {
 
@@ -26,10 +28,13 @@ SnapshotFlags::SnapshotFlags(CLI::App& command, CtlOptions& options)
       command_.add_flag("-U,--user-stacks-only", user_stacks_, "Without functions of the kernel");
   command_.add_flag("-K,--kernel-stacks-only", kernel_stacks_, "Without functions of programs")
       ->excludes(user_part);
-  add_parameter("-m,--min-block-time", "min_us", "US", "Only blocks of so many microseconds");
-  add_parameter("-M,--max-block-time", "max_us", "US", "Only blocks of no more microseconds");
+  add_parameter("-m,--min-block-time", "min_us", "US",
+                "Only blocks of at least so many microseconds");
+  add_parameter("-M,--max-block-time", "max_us", "US",
+                "Only blocks of at most so many microseconds");
   add_parameter("--state", "state", "BITS",
-                "Only threads that left the CPU in this state: 1 interruptible, 2 uninterruptible");
+                "Only threads that left the CPU in one of these states: 1 interruptible, 2 "
+                "uninterruptible, 4 stopped");
   add_parameter("--cgroup", "cgroup", "PATH", "Only this cgroup and those below it");
   add_parameter("--comm", "comm", "NAME", "Only this process or thread");
   add_parameter("--reason", "reason", "REASON", "Only these reasons, with commas: lock,disk");
@@ -45,10 +50,7 @@ SnapshotFlags::SnapshotFlags(CLI::App& command, CtlOptions& options)
 
 void SnapshotFlags::add_parameter(const std::string& flags, const std::string& name,
                                   const std::string& label, const std::string& what) {
-  const auto add = [this, name](const std::string& value) {
-    options_.query.emplace_back(name, value);
-  };
-  command_.add_option_function<std::string>(flags, add, what)->type_name(label);
+  add_query_option(command_, options_.query, flags, name, label, what);
 }
 
 Status SnapshotFlags::finish() {

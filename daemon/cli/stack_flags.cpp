@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "cli/query_option.h"
 #include "config/duration.h"
 
 namespace offcpud {
@@ -33,10 +34,7 @@ StackFlags::StackFlags(CLI::App& command, CtlOptions& options)
 
 void StackFlags::add_parameter(const std::string& flag, const std::string& label,
                                const std::string& what) {
-  const auto add = [this, name = parameter_of(flag)](const std::string& value) {
-    options_.query.emplace_back(name, value);
-  };
-  command_.add_option_function<std::string>("--" + flag, add, what)->type_name(label);
+  add_query_option(command_, options_.query, "--" + flag, parameter_of(flag), label, what);
 }
 
 void StackFlags::add_filters() {
@@ -47,6 +45,7 @@ void StackFlags::add_filters() {
   command_.add_flag("--no-idle", no_idle_, "Without the reasons poll, sleep, child and condvar")
       ->excludes("--reason");
   add_parameter("frame", "TEXT", "Only stacks with this in the name of a function or object");
+  add_parameter("stack", "ID", "Only this stack, as the exemplars of histograms name it");
   add_parameter("threads", "WHICH", "user or kernel: threads with, or without, a user stack");
   add_parameter("frames", "WHICH", "user or kernel: only this part of the stacks");
 }

@@ -26,6 +26,14 @@ struct ProcessRule {
   friend bool operator==(const ProcessRule&, const ProcessRule&) = default;
 };
 
+// Which cgroups snapshots hold: RE2 as above; an empty text matches everything.
+struct CgroupRule {
+  std::string cgroup;
+  bool keep = true;
+
+  friend bool operator==(const CgroupRule&, const CgroupRule&) = default;
+};
+
 // Every option of the daemon with its default: the one truth. config/offcpud.yaml spells the same
 // values out and is tested equal; the keys there are the names here. What may change on SIGHUP is
 // said in the schema.
@@ -69,8 +77,42 @@ struct Config {
     std::uint64_t keep_bytes = std::uint64_t{256} << 20U;
     std::uint32_t stacks_per_second = 200;  // that sampling adapts to
 
+    // What goes into them.
+    static constexpr std::uint32_t kAllReasons = 0x7ff;
+    static constexpr std::uint32_t kAllStates = 0x7;
+    std::uint32_t reasons = kAllReasons;                    // bits by enum offcpud_hist_kind
+    std::vector<CgroupRule> cgroups;                        // the first that matches decides
+    std::optional<std::chrono::microseconds> min_duration;  // of the whole block
+    std::optional<std::chrono::microseconds> max_duration;
+    bool kernel_threads = true;
+    std::uint32_t states = kAllStates;  // bits: interruptible, uninterruptible, stopped
+
     friend bool operator==(const Snapshots&, const Snapshots&) = default;
   } snapshots;
+
+  struct Web {
+    std::string config_file;         // TLS and users, see web_config.h; empty: none
+    std::string details = "auto";    // who sees processes and stacks: auto, open, auth, off
+    std::vector<std::string> hosts;  // names that requests may be for, besides those of this host
+    std::string socket_group;        // of a unix socket; empty: that of the daemon
+
+    friend bool operator==(const Web&, const Web&) = default;
+  } web;
+
+  struct Push {
+    std::string url;     // base of a Pyroscope server, http:// or https://; empty: nothing is sent
+    std::string tenant;  // X-Scope-OrgID; empty: none
+    std::string application = "offcpud";
+    std::vector<std::string> labels;  // "name=value" each, beside instance
+    std::string username;             // basic authentication; empty: none
+    std::string password_file;        // absolute paths; what is in them is never shown
+    std::string token_file;
+    std::string ca_file;  // PEM; empty: the authorities of this host
+    std::chrono::seconds timeout{10};
+    std::uint64_t queue_bytes = std::uint64_t{16} << 20U;  // of what waits to be sent
+
+    friend bool operator==(const Push&, const Push&) = default;
+  } push;
 
   friend bool operator==(const Config&, const Config&) = default;
 };

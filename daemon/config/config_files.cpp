@@ -50,7 +50,8 @@ Result<bool> is_config_file(const fs::path& path) {
 
 }  // namespace
 
-Result<std::optional<std::string>> read_config_file(const fs::path& path) {
+Result<std::optional<std::string>> read_config_file(const fs::path& path,
+                                                    std::string_view if_empty) {
   TRY(const bool present, is_config_file(path));
   if (!present) return std::optional<std::string>();
   auto text = read_file(path, kMaxConfigFileBytes);
@@ -60,9 +61,7 @@ Result<std::optional<std::string>> read_config_file(const fs::path& path) {
   // What a full disk or a crash in the middle of a write leaves behind. A file of comments is a
   // choice of the defaults and is accepted.
   if (text->find_first_not_of(" \t\r\n") == std::string::npos) {
-    return refusal(path,
-                   "the file is empty; remove it to use the defaults, or restore the shipped "
-                   "one");
+    return refusal(path, "the file is empty; " + std::string(if_empty));
   }
   if (const auto defect = find_text_defect(*text)) {
     return Error(printable(path.native()) + ":" + std::to_string(defect->line) + ": " +

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -14,9 +15,13 @@ namespace offcpud {
 inline constexpr std::size_t kMaxConfigFileBytes = 256UL * 1024;
 inline constexpr std::size_t kMaxDropIns = 100;
 
+inline constexpr std::string_view kRemoveOrRestore =
+    "remove it to use the defaults, or restore the shipped one";
+
 // The text of a configuration file: UTF-8, not empty, within the size limit. Nothing if there is no
-// such file.
-Result<std::optional<std::string>> read_config_file(const std::filesystem::path& path);
+// such file. `if_empty`: what the error says to do about an empty one.
+Result<std::optional<std::string>> read_config_file(const std::filesystem::path& path,
+                                                    std::string_view if_empty = kRemoveOrRestore);
 
 // The *.yaml files of a conf.d directory in lexical order, hidden ones left out. None if there is
 // no such directory.

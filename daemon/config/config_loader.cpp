@@ -133,7 +133,9 @@ Status apply_files(Draft& draft, const ConfigSources& sources) {
 Status apply_argument(Draft& draft, const std::string& argument) {
   const auto equals = argument.find('=');
   if (equals == std::string::npos || equals == 0) {
-    return Error("--set " + quotation(argument) + ": write KEY=VALUE, such as pass_interval=5s",
+    // What follows a key may be a value, and that a secret.
+    const std::string key = argument.substr(0, argument.find_first_of(":= "));
+    return Error("--set " + quotation(key) + ": write KEY=VALUE, such as pass_interval=5s",
                  ErrorKind::Usage);
   }
   return draft.set("--set " + excerpt(argument.substr(0, equals)),

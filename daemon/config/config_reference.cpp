@@ -33,7 +33,7 @@ in a key below stands for a nested map. A file is at most @KIB@ KiB, `conf.d` ho
 files. A file of comments only sets nothing; a file that is empty is taken for a failed write and
 refused. Durations are whole numbers with a unit (`ms`, `s`, `min`, `h`, `d`), combined from larger
 to smaller: `500ms`, `10s`, `1h30min`. Sizes are whole numbers with one of `B`, `KiB`, `MiB`, `GiB`,
-`TiB`. Lists are written with brackets or dashes.
+`TiB`. Lists are written with brackets or dashes. Where blocks may be short, durations have `us` as well.
 
 A reload (`SIGHUP`, `systemctl reload offcpud`) reads the same sources again. If anything in them is
 wrong, the running configuration stays. Options marked *restart* keep their value until the daemon
@@ -60,6 +60,11 @@ stalls:
 processes:
   rules:
     - unit: '(nginx|postgresql@.*)\.service'
+snapshots:
+  cgroups:
+    - {cgroup: /system\.slice/backup.*, keep: false}       # all but these
+    # - {cgroup: '/kubepods\.slice/.*', keep: true}        # or: these ...
+    # - {keep: false}                                      # ... and no others
 ```
 
 On the command line the same, on one line: `--set 'stalls.rules=[{comm: cp, threshold: never}]'`. A
@@ -91,13 +96,15 @@ std::string configuration_reference() {
   const Config defaults;
   for (const Option& option : config_options()) {
     const bool live = option.takes_effect == TakesEffect::OnReload;
-    text.append("| `").append(option.key).append("` | `").append(option_text(defaults, option));
+    const std::string value = option_text(defaults, option);
+    text.append("| `").append(option.key).append("` | `").append(value.empty() ? "\"\"" : value);
     text.append("` | ").append(allowed_values(option)).append(live ? " | reload" : " | restart");
     text.append(" | ").append(option.help).append(" |\n");
   }
   text += kRules;
   text += rule_table("stalls.rules", stall_rule_keys());
   text += rule_table("processes.rules", process_rule_keys());
+  text += rule_table("snapshots.cgroups", cgroup_rule_keys());
   return text;
 }
 

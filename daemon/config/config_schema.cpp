@@ -10,7 +10,9 @@
 #include "config/duration.h"
 #include "config/listen_address.h"
 #include "config/printable.h"
+#include "config/push_keys.h"
 #include "config/rule_keys.h"
+#include "histogram/hist_kind.h"
 
 namespace offcpud {
 namespace {
@@ -37,13 +39,42 @@ Status check_state_dir(std::string_view text) {
   return {};
 }
 
+Status check_optional_file(std::string_view text) {
+  if (text.empty() || text.starts_with('/')) return {};
+  return Error(quotation(text) + " is not an absolute path", ErrorKind::Configuration);
+}
+
+// What stands in a Host header, without the port.
+Status check_host(std::string_view text) {
+  const bool name = !text.empty() && text.find_first_of("/@,[]:* ") == std::string_view::npos;
+  if (name) return {};
+  return Error(quotation(text) + " is no host name", ErrorKind::Configuration);
+}
+
+Status check_group(std::string_view text) {
+  if (text.find_first_of("/:, ") == std::string_view::npos) return {};
+  return Error(quotation(text) + " is no name of a group", ErrorKind::Configuration);
+}
+
+constexpr std::array<std::string_view, 4> kDetails = {"auto", "open", "auth", "off"};
+constexpr std::size_t kMostHosts = 32;
+constexpr std::size_t kMostPushLabels = 16;
+constexpr std::string_view kSecretFile = "an absolute path, or \"\"";
 constexpr std::array<std::string_view, 5> kLogLevels = {"trace", "debug", "info", "warning",
                                                         "error"};
 constexpr std::array<std::uint32_t, 2> kClassicBuckets = {14, 28};
 
+constexpr std::array<std::string_view, 3> kBlockStates = {"interruptible", "uninterruptible",
+                                                          "stopped"};
+static_assert(Config::Snapshots::kAllStates == (1U << kBlockStates.size()) - 1);
+constexpr std::span kReasons(kHistKindNames.data(), OFFCPUD_BLOCKED_KINDS);
+static_assert(Config::Snapshots::kAllReasons == (1U << OFFCPUD_BLOCKED_KINDS) - 1);
+
 using Stalls = Config::Stalls;
 using Processes = Config::Processes;
 using Snapshots = Config::Snapshots;
+using Web = Config::Web;
+using Push = Config::Push;
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
 constexpr std::size_t kMostOver = 8;  // kMaxStallBounds of the views
 
@@ -131,6 +162,90 @@ constexpr std::array kOptions = {
            NumberOption{field<&Config::snapshots, &Snapshots::stacks_per_second>(), 1, 100'000},
            "Stacks that are taken a second, about: of the shorter blocks fewer are sampled when "
            "there are more."},
+    Option{"snapshots.reasons", TakesEffect::OnReload,
+           WordSetOption{field<&Config::snapshots, &Snapshots::reasons>(), kReasons},
+           "Only blocks in these reasons go into snapshots, and no others are sampled for them."},
+    Option{"snapshots.cgroups", TakesEffect::OnReload,
+           RulesOption<CgroupRule>{field<&Config::snapshots, &Snapshots::cgroups>(),
+                                   cgroup_rule_keys, "keep"},
+           "The first rule whose every key matches decides whether snapshots keep the blocks of a "
+           "cgroup; those that none matches are kept. Blocks are sampled all the same."},
+    Option{"snapshots.min_duration", TakesEffect::OnReload,
+           BlockLengthOption{field<&Config::snapshots, &Snapshots::min_duration>(), 24h},
+           "Only blocks that last at least so long go into snapshots."},
+    Option{
+        "snapshots.max_duration", TakesEffect::OnReload,
+        BlockLengthOption{field<&Config::snapshots, &Snapshots::max_duration>(), 24h},
+        "Only blocks that last at most so long go into snapshots: into the one in which they end, "
+        "whole, as what lasts may become longer."},
+    Option{"snapshots.kernel_threads", TakesEffect::OnReload,
+           SwitchOption{field<&Config::snapshots, &Snapshots::kernel_threads>()},
+           "Whether blocks of kernel threads go into snapshots."},
+    Option{"snapshots.states", TakesEffect::OnReload,
+           WordSetOption{field<&Config::snapshots, &Snapshots::states>(), kBlockStates},
+           "Only blocks of threads that left the CPU in one of these states go into snapshots."},
+    Option{"web.config_file", TakesEffect::OnRestart,
+           TextOption{field<&Config::web, &Web::config_file>(), check_optional_file,
+                      "an absolute path, or \"\" for plain HTTP without passwords"},
+           "TLS and users of the HTTP server, in the format of other Prometheus exporters; what is "
+           "in the file takes effect when it changes. See docs/security.md."},
+    Option{"web.details", TakesEffect::OnReload,
+           ChoiceOption{field<&Config::web, &Web::details>(), kDetails},
+           "Who sees stacks, processes and threads: open, whoever may see /metrics; auth, those "
+           "who log in, while /metrics needs no password; off, nobody; auto, everybody on "
+           "loopback and unix sockets, elsewhere those who log in."},
+    Option{"web.hosts", TakesEffect::OnReload,
+           NameListOption{field<&Config::web, &Web::hosts>(), check_host, "host names", kMostHosts},
+           "Names that requests may ask for in their Host header, besides IP addresses, localhost "
+           "and the name of this host. Empty: these three on loopback, any name elsewhere."},
+    Option{"web.socket_group", TakesEffect::OnRestart,
+           TextOption{field<&Config::web, &Web::socket_group>(), check_group,
+                      "the name of a group, or \"\" for that of the daemon"},
+           "Group of a unix socket, which has mode 0660; the daemon must belong to it."},
+    Option{
+        "push.url", TakesEffect::OnReload,
+        TextOption{field<&Config::push, &Push::url>(), check_push_url,
+                   "a base URL such as https://pyroscope.example:4040, or \"\" to send nothing",
+                   false},
+        "Pyroscope server that each snapshot is sent to when it is finished; /ingest is appended. "
+        "See docs/fleet.md."},
+    Option{"push.tenant", TakesEffect::OnReload,
+           TextOption{field<&Config::push, &Push::tenant>(), check_push_tenant,
+                      "letters, digits and !-_.*'(), 150 at most, or \"\""},
+           "Tenant, sent as X-Scope-OrgID."},
+    Option{"push.application", TakesEffect::OnReload,
+           TextOption{field<&Config::push, &Push::application>(), check_push_application,
+                      "letters, digits and -_./, 128 at most"},
+           "Application name: service_name of the profiles."},
+    Option{"push.labels", TakesEffect::OnReload,
+           NameListOption{field<&Config::push, &Push::labels>(), check_push_label,
+                          "labels name=value", kMostPushLabels},
+           "Labels of the profiles. instance is the name of this host unless it is given here."},
+    Option{"push.username", TakesEffect::OnReload,
+           TextOption{field<&Config::push, &Push::username>(), check_push_username,
+                      "a name without colon, or \"\" for no basic authentication"},
+           "User for basic authentication; it takes push.password_file."},
+    Option{
+        "push.password_file", TakesEffect::OnReload,
+        TextOption{field<&Config::push, &Push::password_file>(), check_optional_file, kSecretFile},
+        "File with the password of push.username, read for each attempt; nothing else shows what "
+        "is "
+        "in it."},
+    Option{"push.token_file", TakesEffect::OnReload,
+           TextOption{field<&Config::push, &Push::token_file>(), check_optional_file, kSecretFile},
+           "File with a bearer token, in place of user and password; read for each attempt."},
+    Option{"push.ca_file", TakesEffect::OnReload,
+           TextOption{field<&Config::push, &Push::ca_file>(), check_optional_file, kSecretFile},
+           "Certificates (PEM) that the server's must lead to, in place of those that the host "
+           "trusts."},
+    Option{"push.timeout", TakesEffect::OnReload,
+           Seconds{field<&Config::push, &Push::timeout>(), 1s, 5min},
+           "An attempt to send ends after this time; it is repeated."},
+    Option{
+        "push.queue_bytes", TakesEffect::OnReload,
+        SizeOption{field<&Config::push, &Push::queue_bytes>(), kMiB >> 4U, kMiB << 10U},
+        "Snapshots that wait to be sent take this much memory at most: beyond, the oldest is given "
+        "up."},
 };
 
 // Levenshtein distance; both words are short.
@@ -179,8 +294,11 @@ const Option* find_option(std::string_view key) {
 
 bool is_list(const Option& option) {
   return std::holds_alternative<DurationListOption>(option.type) ||
+         std::holds_alternative<NameListOption>(option.type) ||
          std::holds_alternative<RulesOption<StallRule>>(option.type) ||
-         std::holds_alternative<RulesOption<ProcessRule>>(option.type);
+         std::holds_alternative<RulesOption<ProcessRule>>(option.type) ||
+         std::holds_alternative<RulesOption<CgroupRule>>(option.type) ||
+         std::holds_alternative<WordSetOption>(option.type);
 }
 
 bool is_option_group(std::string_view key) {
@@ -212,7 +330,21 @@ std::optional<Conflict> find_conflict(const Config& config) {
                         ") is longer than pass_interval (" + format_duration(config.pass_interval) +
                         "); lower the first or raise the second"};
   }
-  return std::nullopt;
+  const Snapshots& snapshots = config.snapshots;
+  if (snapshots.min_duration && snapshots.max_duration &&
+      *snapshots.min_duration > *snapshots.max_duration) {
+    return Conflict{"snapshots.min_duration", "snapshots.max_duration",
+                    "snapshots.min_duration (" + format_fine_duration(*snapshots.min_duration) +
+                        ") is longer than snapshots.max_duration (" +
+                        format_fine_duration(*snapshots.max_duration) +
+                        "): no block is both; lower the first or raise the second"};
+  }
+  if (config.web.details == "auth" && config.web.config_file.empty()) {
+    return Conflict{"web.details", "web.config_file",
+                    "nobody can log in without web.config_file, which names the users; set it, or "
+                    "use off"};
+  }
+  return find_push_conflict(config);
 }
 
 }  // namespace offcpud

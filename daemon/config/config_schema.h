@@ -40,6 +40,7 @@ struct TextOption {
   Field<std::string> value;
   Status (*check)(std::string_view text);
   std::string_view allowed;  // completes "use ..."
+  bool quoted = true;        // in errors; false: there may be a secret in a wrong one
 };
 struct ChoiceOption {
   Field<std::string> value;
@@ -74,6 +75,23 @@ struct DurationListOption {
   std::chrono::milliseconds most;
   std::size_t longest;  // values; at least one is needed
 };
+struct NameListOption {
+  Field<std::vector<std::string>> value;
+  Status (*check)(std::string_view text);
+  std::string_view allowed;  // of one, completes "a list of"
+  std::size_t longest;
+};
+
+// A length of blocks, from 1 us on, or none.
+struct BlockLengthOption {
+  Field<std::optional<std::chrono::microseconds>> value;
+  std::chrono::microseconds most;
+};
+// A list of different words, at least one, as bits by their places.
+struct WordSetOption {
+  Field<std::uint32_t> value;
+  std::span<const std::string_view> words;
+};
 
 // One key of a rule, which is a map: texts in and out as they stand in a file.
 template <class Rule>
@@ -97,8 +115,8 @@ struct Option {
   TakesEffect takes_effect;
   std::variant<TextOption, ChoiceOption, NumberOption, NumberChoiceOption,
                DurationOption<std::chrono::milliseconds>, DurationOption<std::chrono::seconds>,
-               SwitchOption, SizeOption, DurationListOption, RulesOption<StallRule>,
-               RulesOption<ProcessRule>>
+               SwitchOption, SizeOption, DurationListOption, NameListOption, RulesOption<StallRule>,
+               RulesOption<ProcessRule>, RulesOption<CgroupRule>, BlockLengthOption, WordSetOption>
       type;
   std::string_view help;
 };

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <system_error>
 
 #include "config/printable.h"
@@ -12,16 +13,32 @@
 namespace offcpud {
 namespace {
 
+using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
 struct Unit {
   std::string_view name;
-  std::int64_t milliseconds;
+  std::int64_t microseconds;
 };
 
-constexpr std::array<Unit, 5> kUnits = {
-    {{"d", 86'400'000}, {"h", 3'600'000}, {"min", 60'000}, {"s", 1'000}, {"ms", 1}}};
-constexpr std::string_view kUnitList = "(ms, s, min, h, d)";
+constexpr std::array<Unit, 6> kAllUnits = {{{"d", 86'400'000'000},
+                                            {"h", 3'600'000'000},
+                                            {"min", 60'000'000},
+                                            {"s", 1'000'000},
+                                            {"ms", 1'000},
+                                            {"us", 1}}};
+using Units = std::span<const Unit>;
+constexpr Units kFineUnits(kAllUnits);
+constexpr Units kUnits = kFineUnits.first(5);
+
+// "(ms, s, min, h, d)"
+std::string list_of(Units units) {
+  std::string text;
+  for (std::size_t i = units.size(); i-- > 0;) {
+    text.append(text.empty() ? "" : ", ").append(units[i].name);
+  }
+  return "(" + text + ")";
+}
 
 Error refusal(std::string_view text, std::string_view why) {
   return Error(quotation(text) + " " + std::string(why), ErrorKind::Configuration);
@@ -40,16 +57,15 @@ std::string_view take_word(std::string_view& rest) {
   return word;
 }
 
-std::size_t unit_index(std::string_view name) {
+std::size_t unit_index(std::string_view name, Units units) {
   if (name == "m") name = "min";
   std::size_t index = 0;
-  while (index < kUnits.size() && kUnits[index].name != name) ++index;
+  while (index < units.size() && units[index].name != name) ++index;
   return index;
 }
 
-}  // namespace
-
-Result<milliseconds> parse_duration(std::string_view text) {
+// In the smallest of the units.
+Result<std::int64_t> parse(std::string_view text, Units units) {
   if (text.empty()) return refusal(text, "is not a duration");
   std::int64_t total = 0;
   std::size_t smallest_allowed = 0;
@@ -61,35 +77,56 @@ Result<milliseconds> parse_duration(std::string_view text) {
     rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
 
     const std::string_view name = take_word(rest);
-    if (name.empty()) return refusal(text, "has no unit " + std::string(kUnitList));
+    if (name.empty()) return refusal(text, "has no unit " + list_of(units));
     if (name.front() == '.') return refusal(text, "is not made of whole numbers");
-    const std::size_t unit = unit_index(name);
-    if (unit == kUnits.size()) {
-      return refusal(text, "has an unknown unit " + quotation(name) + " " + std::string(kUnitList));
+    const std::size_t unit = unit_index(name, units);
+    if (unit == units.size()) {
+      return refusal(text, "has an unknown unit " + quotation(name) + " " + list_of(units));
     }
     if (unit < smallest_allowed) return refusal(text, "does not go from larger to smaller units");
     smallest_allowed = unit + 1;
 
     std::int64_t part = 0;
-    if (__builtin_mul_overflow(count, kUnits[unit].milliseconds, &part) ||
+    if (__builtin_mul_overflow(count, units[unit].microseconds / units.back().microseconds,
+                               &part) ||
         __builtin_add_overflow(total, part, &total)) {
       return refusal(text, "is too long a time");
     }
   }
-  return milliseconds(total);
+  return total;
+}
+
+std::string format(std::int64_t rest, Units units) {
+  if (rest == 0) return "0s";
+  std::string text;
+  for (const Unit& unit : units) {
+    const std::int64_t size = unit.microseconds / units.back().microseconds;
+    if (const std::int64_t count = rest / size; count != 0) {
+      text.append(std::to_string(count)).append(unit.name);
+    }
+    rest %= size;
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<milliseconds> parse_duration(std::string_view text) {
+  TRY(const std::int64_t count, parse(text, kUnits));
+  return milliseconds(count);
+}
+
+Result<microseconds> parse_fine_duration(std::string_view text) {
+  TRY(const std::int64_t count, parse(text, kFineUnits));
+  return microseconds(count);
 }
 
 std::string format_duration(milliseconds duration) {
-  std::int64_t rest = duration.count();
-  if (rest == 0) return "0s";
-  std::string text;
-  for (const Unit& unit : kUnits) {
-    if (const std::int64_t count = rest / unit.milliseconds; count != 0) {
-      text.append(std::to_string(count)).append(unit.name);
-    }
-    rest %= unit.milliseconds;
-  }
-  return text;
+  return format(duration.count(), kUnits);
+}
+
+std::string format_fine_duration(microseconds duration) {
+  return format(duration.count(), kFineUnits);
 }
 
 }  // namespace offcpud

@@ -14,6 +14,10 @@ namespace offcpud {
 // at it. The error is a fragment that starts with the quoted text: `"10" has no unit (...)`.
 Result<std::chrono::milliseconds> parse_duration(std::string_view text);
 
+// The same with us, too.
+Result<std::chrono::microseconds> parse_fine_duration(std::string_view text);
+std::string format_fine_duration(std::chrono::microseconds duration);
+
 // The shortest text that parse_duration reads back to the same value: 90 s is "1min30s".
 std::string format_duration(std::chrono::milliseconds duration);
 

@@ -130,6 +130,50 @@ struct Setter {
     return {};
   }
 
+  Status operator()(const WordSetOption& option) const {
+    std::uint32_t words = 0;
+    std::size_t number = 0;
+    for (const YamlItem& item : items) {
+      const Place place{at_line, item.line, ++number};
+      const auto refusal = [&](const std::string& what) {
+        return place.refusal(what + "; use " + allowed_items(option));
+      };
+      if (item.kind != YamlKind::Value) return refusal(std::string(kind_text(item.kind)));
+      const auto word = std::find(option.words.begin(), option.words.end(), item.value);
+      if (word == option.words.end()) return refusal(quotation(item.value) + " is not known");
+      const std::uint32_t bit = 1U << static_cast<unsigned>(word - option.words.begin());
+      if ((words & bit) != 0) return refusal(quotation(item.value) + " is there twice");
+      words |= bit;
+    }
+    if (words == 0) {
+      return Error(at_line(0) + ": is empty; use " + allowed_items(option),
+                   ErrorKind::Configuration);
+    }
+    option.value.mutable_in(config) = words;
+    return {};
+  }
+
+  Status operator()(const NameListOption& option) const {
+    std::vector<std::string> values;
+    for (const YamlItem& item : items) {
+      const Place place{at_line, item.line, values.size() + 1};
+      const auto refusal = [&](const std::string& what) {
+        return place.refusal(what + "; use " + allowed_items(option));
+      };
+      if (item.kind != YamlKind::Value) return refusal(std::string(kind_text(item.kind)));
+      if (!is_one_line(item.value)) {
+        return refusal(quotation(item.value) + " contains a control character or is not UTF-8");
+      }
+      if (const Status status = option.check(item.value); !status) {
+        return refusal(status.error().message());
+      }
+      if (values.size() == option.longest) return refusal("is one too many");
+      values.push_back(item.value);
+    }
+    option.value.mutable_in(config) = std::move(values);
+    return {};
+  }
+
   template <class Rule>
   Status operator()(const RulesOption<Rule>& option) const {
     std::vector<Rule> rules;
@@ -158,6 +202,21 @@ struct Getter {
     std::string text;
     for (const auto value : option.value.in(config)) {
       text += (text.empty() ? "" : ", ") + format_duration(value);
+    }
+    return "[" + text + "]";
+  }
+  std::string operator()(const WordSetOption& option) const {
+    std::string text;
+    for (std::size_t i = 0; i < option.words.size(); ++i) {
+      if (((option.value.in(config) >> i) & 1U) == 0) continue;
+      text.append(text.empty() ? "" : ", ").append(option.words[i]);
+    }
+    return "[" + text + "]";
+  }
+  std::string operator()(const NameListOption& option) const {
+    std::string text;
+    for (const std::string& value : option.value.in(config)) {
+      text += (text.empty() ? "" : ", ") + yaml_scalar(value);
     }
     return "[" + text + "]";
   }
@@ -209,11 +268,25 @@ std::string allowed_items(const DurationListOption& option) {
          " rising durations such as [1s, 10s] (" + format_duration(option.least) + " to " +
          format_duration(option.most) + ")";
 }
+std::string allowed_items(const NameListOption& option) {
+  return "a list of " + std::string(option.allowed) + ", " + std::to_string(option.longest) +
+         " at most";
+}
 std::string allowed_items(const RulesOption<StallRule>& option) {
   return allowed_rules(option);
 }
 std::string allowed_items(const RulesOption<ProcessRule>& option) {
   return allowed_rules(option);
+}
+std::string allowed_items(const RulesOption<CgroupRule>& option) {
+  return allowed_rules(option);
+}
+std::string allowed_items(const WordSetOption& option) {
+  std::string text;
+  for (const std::string_view word : option.words) {
+    text.append(text.empty() ? "" : ", ").append(word);
+  }
+  return "a list of some of " + text;
 }
 
 std::string yaml_scalar(const std::string& value) {

@@ -24,8 +24,11 @@ std::string list_text(const Config& config, const Option& option);
 
 // What is allowed, to follow "use".
 std::string allowed_items(const DurationListOption& option);
+std::string allowed_items(const NameListOption& option);
 std::string allowed_items(const RulesOption<StallRule>& option);
 std::string allowed_items(const RulesOption<ProcessRule>& option);
+std::string allowed_items(const RulesOption<CgroupRule>& option);
+std::string allowed_items(const WordSetOption& option);
 
 // `value` as YAML reads it back: in quotes unless it is one plain word. "[::1]:80" would be a list.
 std::string yaml_scalar(const std::string& value);

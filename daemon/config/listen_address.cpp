@@ -80,8 +80,8 @@ std::string ListenAddress::text() const {
   return (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
-std::string ListenAddress::url(std::string_view path) const {
-  return is_unix() ? text() : "http://" + text() + std::string(path);
+std::string ListenAddress::url(std::string_view path, std::string_view scheme) const {
+  return is_unix() ? text() : std::string(scheme) + "://" + text() + std::string(path);
 }
 
 Result<ListenAddress> parse_listen_address(std::string_view text) {

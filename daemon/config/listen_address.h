@@ -19,8 +19,8 @@ struct ListenAddress {
   [[nodiscard]] std::string text() const;  // as a user would write it
 
   // What a client is given to reach `path` ("/metrics"): http://HOST:PORT/metrics. A Unix socket
-  // has no URL, so that is unix:/PATH.
-  [[nodiscard]] std::string url(std::string_view path) const;
+  // has no URL, so that is unix:/PATH. `scheme` is http or https.
+  [[nodiscard]] std::string url(std::string_view path, std::string_view scheme = "http") const;
   friend bool operator==(const ListenAddress&, const ListenAddress&) = default;
 };
 

@@ -14,6 +14,10 @@
 namespace offcpud {
 namespace {
 
+constexpr std::string_view kNone = "none";
+constexpr const char* kGarbled = "contains a control character or is not UTF-8";
+constexpr std::chrono::microseconds kLeastBlock{1};
+
 Error refusal(std::string_view text, std::string_view why) {
   return Error(quotation(text) + " " + std::string(why), ErrorKind::Configuration);
 }
@@ -78,6 +82,17 @@ struct Setter {
     option.value.mutable_in(config) = bytes;
     return {};
   }
+  Status operator()(const BlockLengthOption& option) const {
+    std::optional<std::chrono::microseconds>& value = option.value.mutable_in(config);
+    if (text == kNone) {
+      value.reset();
+      return {};
+    }
+    TRY(const auto duration, parse_fine_duration(text));
+    if (duration < kLeastBlock || duration > option.most) return refusal(text, "is out of range");
+    value = duration;
+    return {};
+  }
   template <class List>
   Status operator()(const List& /*option*/) const {
     return Error("set_option of an option that is a list");  // set_list() is for those
@@ -104,6 +119,10 @@ struct Getter {
   }
   std::string operator()(const SizeOption& option) const {
     return format_byte_size(option.value.in(config));
+  }
+  std::string operator()(const BlockLengthOption& option) const {
+    const auto& value = option.value.in(config);
+    return value ? format_fine_duration(*value) : std::string(kNone);
   }
   template <class List>
   std::string operator()(const List& /*option*/) const {
@@ -143,6 +162,10 @@ struct Sentence {
     return "a size such as 64MiB, 1GiB (" + format_byte_size(option.least) + " to " +
            format_byte_size(option.most) + ")";
   }
+  std::string operator()(const BlockLengthOption& option) const {
+    return std::string(kNone) + ", or a duration such as 100us, 5ms, 1s (" +
+           format_fine_duration(kLeastBlock) + " to " + format_fine_duration(option.most) + ")";
+  }
   template <class List>
   std::string operator()(const List& option) const {
     return allowed_items(option);
@@ -170,8 +193,15 @@ Status set_option(Config& config, const Option& option, std::string_view text) {
   const bool several_lines = text.find_first_of("\t\n\r") != std::string_view::npos;
   const bool garbled = defect || several_lines;
   if (!garbled && is_list(option)) return set_flow_list(config, option, text);
-  Status status = garbled ? Status(refusal(text, "contains a control character or is not UTF-8"))
-                          : std::visit(Setter{config, text}, option.type);
+  const auto* const words = std::get_if<TextOption>(&option.type);
+  Status status;
+  if (!garbled) {
+    status = std::visit(Setter{config, text}, option.type);
+  } else if (words != nullptr && !words->quoted) {
+    status = Error(kGarbled, ErrorKind::Configuration);
+  } else {
+    status = refusal(text, kGarbled);
+  }
   if (status) return status;
   return Error(status.error().message() + "; use " + allowed_values(option),
                ErrorKind::Configuration);
@@ -179,6 +209,19 @@ Status set_option(Config& config, const Option& option, std::string_view text) {
 
 std::string option_text(const Config& config, const Option& option) {
   return is_list(option) ? list_text(config, option) : std::visit(Getter{config}, option.type);
+}
+
+std::string settings_text(const Config& config, std::span<const std::string_view> keys) {
+  const Config defaults;
+  std::string text;
+  for (const std::string_view key : keys) {
+    const Option* const option = find_option(key);
+    if (option == nullptr) continue;
+    const std::string value = option_text(config, *option);
+    if (value == option_text(defaults, *option)) continue;
+    text.append(text.empty() ? "" : "; ").append(key).append("=").append(value);
+  }
+  return text;
 }
 
 std::string allowed_values(const Option& option) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,9 @@ Status set_option(Config& config, const Option& option, std::string_view text);
 
 // The value as set_option reads it back.
 std::string option_text(const Config& config, const Option& option);
+
+// Those of the options that do not have their default: "snapshots.reasons=[disk]; linger=10s".
+std::string settings_text(const Config& config, std::span<const std::string_view> keys);
 
 // What is allowed, to follow "use": "a whole number from 16 to 65536".
 std::string allowed_values(const Option& option);

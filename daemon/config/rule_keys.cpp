@@ -111,6 +111,22 @@ constexpr std::array kProcessKeys = {
     pattern_key<ProcessRule, &ProcessRule::cgroup>("cgroup"),
 };
 
+constexpr std::array kCgroupKeys = {
+    pattern_key<CgroupRule, &CgroupRule::cgroup>("cgroup"),
+    RuleKey<CgroupRule>{
+        .name = "keep",
+        .set = [](CgroupRule& rule, std::string_view text) -> Status {
+          if (text != "true" && text != "false") return refusal(text, "is not known");
+          rule.keep = text == "true";
+          return {};
+        },
+        .text = [](const CgroupRule& rule) -> std::optional<std::string> {
+          return rule.keep ? "true" : "false";
+        },
+        .allowed = [] { return std::string("true or false"); },
+    },
+};
+
 }  // namespace
 
 std::span<const RuleKey<StallRule>> stall_rule_keys() {
@@ -119,6 +135,10 @@ std::span<const RuleKey<StallRule>> stall_rule_keys() {
 
 std::span<const RuleKey<ProcessRule>> process_rule_keys() {
   return kProcessKeys;
+}
+
+std::span<const RuleKey<CgroupRule>> cgroup_rule_keys() {
+  return kCgroupKeys;
 }
 
 }  // namespace offcpud

@@ -9,6 +9,8 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "ctl/answer_columns.h"
+
 namespace offcpud {
 namespace {
 
@@ -19,12 +21,11 @@ using Ids = std::vector<std::uint32_t>;
 class TreeBuilder {
  public:
   TreeBuilder(const Json& answer, bool wakers)
-      : wakers_(wakers), strings_(answer.at("strings")), stacks_(answer.at("stacks")) {
-    const Json& columns = answer.at("columns");
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      columns_[columns[i].get<std::string>()] = i;
-    }
-    tree_.is_difference = columns_.contains("before_ns");
+      : wakers_(wakers),
+        strings_(answer.at("strings")),
+        stacks_(answer.at("stacks")),
+        columns_(answer) {
+    tree_.is_difference = columns_.has("before_ns");
     tree_.nodes.push_back({.frame = frame_id({.name = "all"})});
     separator_ = frame_id({.name = "--", .kind = FlameKind::Separator});
     in_progress_ = frame_id({.name = "[in progress]", .kind = FlameKind::InProgress});
@@ -52,7 +53,7 @@ class TreeBuilder {
 
  private:
   [[nodiscard]] const Json& cell(const Json& row, const char* column) const {
-    return row.at(columns_.at(column).get<std::size_t>());
+    return columns_.cell(row, column);
   }
 
   [[nodiscard]] std::string text(const Json& index) const {
@@ -128,7 +129,7 @@ class TreeBuilder {
   bool wakers_;
   const Json& strings_;
   const Json& stacks_;
-  Json columns_ = Json::object();  // index by name
+  AnswerColumns columns_;
   std::map<std::tuple<std::string, std::string, FlameKind>, std::uint32_t> frame_ids_;
   Ids frames_, waker_frames_;  // by frame of the answer
   std::uint32_t separator_ = 0, in_progress_ = 0;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/summary_header.h"
 #include "base/unique_handle.h"
 #include "config/printable.h"
 #include "ctl/status_text.h"
@@ -17,12 +18,6 @@ namespace offcpud {
 namespace {
 
 using CurlHandle = UniqueHandle<&curl_easy_cleanup, static_cast<CURL*>(nullptr)>;
-
-std::string address_text(const ListenAddress& server) {
-  if (server.is_unix()) return "unix:" + server.unix_path;
-  const bool v6 = server.host.find(':') != std::string::npos;
-  return (v6 ? "[" + server.host + "]" : server.host) + ":" + std::to_string(server.port);
-}
 
 struct BoundedBody {
   std::string& text;
@@ -56,6 +51,11 @@ Error transfer_error(CURL* curl, CURLcode code, const std::string& address, cons
                  ErrorKind::Unsupported);
   }
   const std::string_view why = *detail != '\0' ? detail : curl_easy_strerror(code);
+  if (code == CURLE_PEER_FAILED_VERIFICATION) {
+    return Error("the certificate of " + address + " is not trusted: " + printable(why) +
+                     "; give its authority with --ca-file",
+                 ErrorKind::Permission);
+  }
   if (code == CURLE_WRITE_ERROR) {
     return Error("the answer of " + address + " is longer than " +
                      std::to_string(limits.bytes >> 20U) + " MiB",
@@ -74,19 +74,40 @@ bool set(CURL* curl, CURLoption option, Value value) {
   return curl_easy_setopt(curl, option, value) == CURLE_OK;
 }
 
+// Whom to trust, and who asks.
+bool identify(CURL* curl, const Server& server) {
+  const auto set_file = [&](CURLoption option, const std::string& file) {
+    return file.empty() || set(curl, option, file.c_str());
+  };
+  // Many a libcurl has a folder of authorities built in, which a file alone would add to.
+  const bool chosen = server.ca_file.empty() || set(curl, CURLOPT_CAPATH, nullptr);
+  const long netrc = server.netrc_file.empty() ? CURL_NETRC_IGNORED : CURL_NETRC_REQUIRED;
+  return set_file(CURLOPT_CAINFO, server.ca_file) && chosen &&
+         set_file(CURLOPT_SSLCERT, server.cert_file) && set_file(CURLOPT_SSLKEY, server.key_file) &&
+         set_file(CURLOPT_NETRC_FILE, server.netrc_file) && set(curl, CURLOPT_NETRC, netrc) &&
+         set(curl, CURLOPT_HTTPAUTH, static_cast<long>(CURLAUTH_BASIC));
+}
+
 }  // namespace
 
 Error refused(const std::string& server_text, const HttpAnswer& answer) {
   const std::string sentence = error_sentence(answer.body);
+  if (answer.status == 401 || answer.status == 403) {
+    return Error(server_text + " answered " + std::to_string(answer.status) + ": " + sentence +
+                     (answer.status == 401 ? "; name a file with both by --netrc-file" : ""),
+                 ErrorKind::Permission);
+  }
   return Error(server_text + " answered " + std::to_string(answer.status) +
                    (sentence.empty() ? "; is it offcpud?" : ": " + sentence),
                answer.status == 400 ? ErrorKind::Usage : ErrorKind::Unsupported);
 }
 
-Result<HttpAnswer> http_get(const ListenAddress& server, const std::string& path,
+Result<HttpAnswer> http_get(const Server& server, const std::string& path,
                             const std::stop_token& stop, const AnswerLimits& limits) {
-  const std::string address = address_text(server);
-  const std::string url = "http://" + (server.is_unix() ? "localhost" : address) + path;
+  const std::string address = server.address.text();
+  const char* const scheme = server.tls ? "https" : "http";
+  const std::string url =
+      std::string(scheme) + "://" + (server.address.is_unix() ? "localhost" : address) + path;
   const CurlHandle handle(curl_easy_init());
   CURL* const curl = handle.get();
   if (curl == nullptr) return Error("libcurl cannot be initialised");
@@ -95,7 +116,7 @@ Result<HttpAnswer> http_get(const ListenAddress& server, const std::string& path
   BoundedBody body{answer.body, limits.bytes};
   std::array<char, CURL_ERROR_SIZE> detail{};
   bool ready = set(curl, CURLOPT_URL, url.c_str()) && set(curl, CURLOPT_PROXY, "") &&
-               set(curl, CURLOPT_PROTOCOLS_STR, "http") && set(curl, CURLOPT_NOSIGNAL, 1L) &&
+               set(curl, CURLOPT_PROTOCOLS_STR, scheme) && set(curl, CURLOPT_NOSIGNAL, 1L) &&
                set(curl, CURLOPT_TIMEOUT, static_cast<long>(limits.time.count())) &&
                set(curl, CURLOPT_ERRORBUFFER, detail.data()) &&
                set(curl, CURLOPT_WRITEFUNCTION, &append_body) &&
@@ -103,14 +124,19 @@ Result<HttpAnswer> http_get(const ListenAddress& server, const std::string& path
   ready = ready && set(curl, CURLOPT_NOPROGRESS, 0L) &&
           set(curl, CURLOPT_XFERINFOFUNCTION, &is_stopped) &&
           set(curl, CURLOPT_XFERINFODATA, &stop);
-  if (ready && server.is_unix()) {
-    ready = set(curl, CURLOPT_UNIX_SOCKET_PATH, server.unix_path.c_str());
+  ready = ready && identify(curl, server);
+  if (ready && server.address.is_unix()) {
+    ready = set(curl, CURLOPT_UNIX_SOCKET_PATH, server.address.unix_path.c_str());
   }
   if (!ready) return Error("this libcurl lacks an option that offcpuctl needs");
 
   const CURLcode code = curl_easy_perform(curl);
   if (code != CURLE_OK) return transfer_error(curl, code, address, detail.data(), limits);
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer.status);
+  curl_header* summary = nullptr;
+  if (curl_easy_header(curl, kSummaryHeader, 0, CURLH_HEADER, -1, &summary) == CURLHE_OK) {
+    answer.summary = summary->value;
+  }
   return answer;
 }
 

@@ -58,18 +58,24 @@ Result<std::string> check_config(const CtlOptions& options) {
   return "OK\n" + config_text(config);
 }
 
-Result<std::string> run(int argc, const char* const* argv) {
+// Of a command that has nothing to say besides.
+Result<StacksOutput> text_only(Result<std::string> text) {
+  if (!text) return std::move(text).error();
+  return StacksOutput{.text = *std::move(text)};
+}
+
+Result<StacksOutput> run(int argc, const char* const* argv) {
   TRY(const auto options, parse_ctl_command_line(argc, argv));
   switch (options.command) {
     case CtlCommand::ShowStatus:
-      return show(options, "/api/v1/status", status_text);
+      return text_only(show(options, "/api/v1/status", status_text));
     case CtlCommand::ShowStalls:
-      return show(options, query_path("/api/v1/stalls", options.query), stalls_text);
+      return text_only(show(options, query_path("/api/v1/stalls", options.query), stalls_text));
     case CtlCommand::ShowTop:
-      return show_top(options);
+      return text_only(show_top(options));
     case CtlCommand::ShowSnapshots:
-      return show(options, query_path("/api/v1/snapshots", options.query), snapshots_text,
-                  kSnapshotLimits);
+      return text_only(show(options, query_path("/api/v1/snapshots", options.query), snapshots_text,
+                            kSnapshotLimits));
     case CtlCommand::FetchStacks:
       return fetch_stacks(stacks_request(options));
     case CtlCommand::DrawFlame:
@@ -81,11 +87,11 @@ Result<std::string> run(int argc, const char* const* argv) {
                             .as_json = options.json,
                             .delimited = options.delimited});
     case CtlCommand::CheckConfig:
-      return check_config(options);
+      return text_only(check_config(options));
     case CtlCommand::PrintText:
       break;
   }
-  return options.text;
+  return StacksOutput{.text = options.text};
 }
 
 int fail(const std::string& message, ExitCode code) {
@@ -99,11 +105,14 @@ int fail(const std::string& message, ExitCode code) {
 int main(int argc, char** argv) {
   using namespace offcpud;
   try {
-    const auto text = run(argc, argv);
-    if (!text) return fail(text.error().message(), exit_code_for(text.error().kind()));
-    const bool written = std::fwrite(text->data(), 1, text->size(), stdout) == text->size() &&
-                         std::fflush(stdout) == 0;
-    return written ? 0 : fail("the output cannot be written", ExitCode::Internal);
+    const auto output = run(argc, argv);
+    if (!output) return fail(output.error().message(), exit_code_for(output.error().kind()));
+    const std::string& text = output->text;
+    const bool written =
+        std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+    if (!written) return fail("the output cannot be written", ExitCode::Internal);
+    if (!output->note.empty()) (void)std::fprintf(stderr, "%s\n", output->note.c_str());
+    return 0;
   } catch (const std::exception& error) {
     return fail(error.what(), ExitCode::Internal);
   }

@@ -10,23 +10,13 @@
 #include <string>
 #include <system_error>
 
+#include "base/file_io.h"
 #include "base/unique_handle.h"
 
 namespace offcpud {
 namespace {
 
 constexpr mode_t kMode = 0666;  // less the umask
-
-// 0, or an errno.
-int write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return 0;
-}
 
 Error failure(int code, const std::filesystem::path& path) {
   return Error::from_errno(code, "write", path.native());

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "config/printable.h"
+#include "ctl/answer_columns.h"
 
 namespace offcpud {
 namespace {
@@ -22,27 +23,38 @@ constexpr std::uint64_t kMicrosecond = 1'000;
 // Throws where the answer is not what docs/http.md says.
 class Listing {
  public:
-  Listing(const Json& answer, bool delimited) : answer_(answer), delimited_(delimited) {
-    const Json& columns = answer.at("columns");
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      columns_[columns[i].get<std::string>()] = i;
-    }
-  }
+  Listing(const Json& answer, bool delimited)
+      : answer_(answer), delimited_(delimited), columns_(answer) {}
 
   std::string text() const {
-    std::vector<std::pair<std::uint64_t, const Json*>> rows;
+    // Rows that differ in what is not shown, as in who woke, are one.
+    std::map<std::vector<std::uint64_t>, Block> sums;
     for (const Json& row : answer_.at("rows")) {
-      rows.emplace_back(cell(row, "ns").get<std::uint64_t>() / kMicrosecond, &row);
+      std::vector<std::uint64_t> shown;
+      for (const char* column : {"stack", "comm", "pid"}) {
+        shown.push_back(cell(row, column).get<std::uint64_t>());
+      }
+      Block& sum = sums[std::move(shown)];
+      if (sum.row == nullptr) sum.row = &row;
+      sum.ns += cell(row, "ns").get<std::uint64_t>();
     }
-    std::ranges::stable_sort(rows, {}, [](const auto& row) { return row.first; });
+    std::vector<Block> blocks;
+    blocks.reserve(sums.size());
+    for (const auto& [shown, sum] : sums) blocks.push_back(sum);
+    std::ranges::stable_sort(blocks, {}, &Block::ns);
     std::string out;
-    for (const auto& [us, row] : rows) add(out, *row, us);
+    for (const Block& block : blocks) add(out, *block.row, block.ns / kMicrosecond);
     return out;
   }
 
  private:
+  struct Block {
+    const Json* row = nullptr;  // the first of them
+    std::uint64_t ns = 0;
+  };
+
   [[nodiscard]] const Json& cell(const Json& row, const char* column) const {
-    return row.at(columns_.at(column));
+    return columns_.cell(row, column);
   }
   [[nodiscard]] std::string string(const Json& index) const {
     return printable(
@@ -66,7 +78,7 @@ class Listing {
 
   const Json& answer_;
   bool delimited_;
-  std::map<std::string, std::size_t> columns_;
+  AnswerColumns columns_;
 };
 
 }  // namespace

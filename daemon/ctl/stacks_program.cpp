@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <utility>
 
+#include "ctl/answer_summary.h"
 #include "ctl/flame_html.h"
 #include "ctl/flame_svg.h"
 #include "ctl/flame_tree.h"
@@ -19,37 +21,45 @@ namespace {
 
 constexpr const char* kGzipMagic = "\x1f\x8b";
 
-Result<std::string> fetch(const StacksRequest& request) {
+Result<HttpAnswer> fetch(const StacksRequest& request) {
   const bool compares = std::ranges::any_of(
       request.query, [](const auto& parameter) { return parameter.first.starts_with("base_"); });
   const char* const path = compares ? "/api/v1/snapshots/difference" : "/api/v1/snapshots/merge";
   TRY(auto answer, http_get(request.server, query_path(path, request.query), {}, kSnapshotLimits));
   if (answer.status != 200) return refused(request.server_text, answer);
-  return std::move(answer.body);
+  return answer;
 }
 
-std::string summary(const FlameTree& tree, const std::string& output) {
+// Of an answer that says nothing of itself.
+std::string sentence_of(const FlameTree& tree) {
   std::array<char, 64> seconds{};
-  (void)std::snprintf(seconds.data(), seconds.size(), "%.3f",
+  (void)std::snprintf(seconds.data(), seconds.size(), "%.3f s blocked, ",
                       static_cast<double>(tree.nodes[0].ns) / 1e9);
-  return output + ": " + seconds.data() + " s off CPU, " + tree.origin + "\n";
+  return seconds.data() + tree.origin;
+}
+
+// To the file that was asked for, if any.
+Result<StacksOutput> shown(const StacksRequest& request, std::string text,
+                           const HttpAnswer& answer) {
+  StacksOutput output{.text = std::move(text), .note = summary_sentence(answer.summary)};
+  if (request.output.empty()) return output;
+  TRY_VOID(write_output(request.output, output.text));
+  output.text.clear();
+  return output;
 }
 
 }  // namespace
 
-Result<std::string> fetch_stacks(const StacksRequest& request) {
-  TRY(auto stacks, fetch(request));
-  if (!request.output.empty()) {
-    TRY_VOID(write_output(request.output, stacks));
-    return std::string();
-  }
-  if (stacks.starts_with(kGzipMagic) && ::isatty(STDOUT_FILENO) == 1) {
+Result<StacksOutput> fetch_stacks(const StacksRequest& request) {
+  TRY(auto answer, fetch(request));
+  const bool binary = answer.body.starts_with(kGzipMagic);
+  if (binary && request.output.empty() && ::isatty(STDOUT_FILENO) == 1) {
     return Error("a pprof is no text for a terminal; give a file with -o", ErrorKind::Usage);
   }
-  return stacks;
+  return shown(request, std::move(answer.body), answer);
 }
 
-Result<std::string> take_snapshot(const StacksRequest& request, const SnapshotView& view) {
+Result<StacksOutput> take_snapshot(const StacksRequest& request, const SnapshotView& view) {
   const AnswerLimits limits{view.length + kSnapshotLimits.time, kSnapshotLimits.bytes};
   TRY(auto answer,
       http_get(request.server, query_path("/debug/pprof/offcpu", request.query), {}, limits));
@@ -60,15 +70,13 @@ Result<std::string> take_snapshot(const StacksRequest& request, const SnapshotVi
   } else if (!view.as_json) {
     TRY(text, stack_listing(text, view.delimited));
   }
-  if (request.output.empty()) return text;
-  TRY_VOID(write_output(request.output, text));
-  return std::string();
+  return shown(request, std::move(text), answer);
 }
 
-Result<std::string> draw_flame(const StacksRequest& request) {
+Result<StacksOutput> draw_flame(const StacksRequest& request) {
   const bool is_svg = request.output.ends_with(".svg");
-  TRY(const auto json, fetch(request));
-  TRY(const auto tree, flame_tree(json, request.with_wakers));
+  TRY(const auto answer, fetch(request));
+  TRY(const auto tree, flame_tree(answer.body, request.with_wakers));
   if (tree.nodes[0].ns == 0 && tree.nodes[0].before_ns == 0) {
     return Error("nothing waited that this asks for (" + tree.origin +
                      "); ask for a longer time, or with fewer filters",
@@ -77,10 +85,12 @@ Result<std::string> draw_flame(const StacksRequest& request) {
   if (is_svg) {
     TRY_VOID(write_output(request.output, flame_svg(tree, request.icicle)));
   } else {
-    TRY(const auto page, flame_html(json));
+    TRY(const auto page, flame_html(answer.body));
     TRY_VOID(write_output(request.output, page));
   }
-  return summary(tree, request.output);
+  std::string sentence = summary_sentence(answer.summary);
+  if (sentence.empty()) sentence = sentence_of(tree);
+  return StacksOutput{.text = request.output + ": " + sentence + "\n"};
 }
 
 }  // namespace offcpud

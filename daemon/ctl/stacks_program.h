@@ -5,14 +5,14 @@
 #include <string>
 
 #include "base/result.h"
-#include "config/listen_address.h"
+#include "config/server.h"
 #include "ctl/query_path.h"
 
 namespace offcpud {
 
 // What of the kept snapshots a command asks for, and where the answer goes.
 struct StacksRequest {
-  ListenAddress server;
+  Server server;
   std::string server_text;
   QueryParameters query;     // of .../merge; of .../difference when it has an earlier range
   std::string output;        // file; "": standard output
@@ -20,9 +20,15 @@ struct StacksRequest {
   bool with_wakers = false;  // of a picture
 };
 
-// The stacks in the format that the query says. Returns what is to be printed: them, or nothing
-// when they have gone into a file. Binary ones do not go to a terminal.
-Result<std::string> fetch_stacks(const StacksRequest& request);
+// What is to be printed.
+struct StacksOutput {
+  std::string text;  // to standard output
+  std::string note;  // to standard error, without an end of line: what the text has no place for
+};
+
+// The stacks in the format that the query says, or nothing but a note when they have gone into a
+// file. Binary ones do not go to a terminal.
+Result<StacksOutput> fetch_stacks(const StacksRequest& request);
 
 // How the stacks of the time to come are shown.
 struct SnapshotView {
@@ -32,11 +38,11 @@ struct SnapshotView {
   bool delimited = false;  // kernel from user functions
 };
 
-// Waits for `length`, and returns what is to be printed, as fetch_stacks().
-Result<std::string> take_snapshot(const StacksRequest& request, const SnapshotView& view);
+// Waits for `length`; otherwise as fetch_stacks().
+Result<StacksOutput> take_snapshot(const StacksRequest& request, const SnapshotView& view);
 
-// A flame graph in `output`, whose name ends in .html or .svg. Returns a line that says what is in
-// it. Error (ErrorKind::Unsupported): nothing waited that the query asks for.
-Result<std::string> draw_flame(const StacksRequest& request);
+// A flame graph in `output`, whose name ends in .html or .svg; the text says what is in it. Error
+// (ErrorKind::Unsupported): nothing waited that the query asks for.
+Result<StacksOutput> draw_flame(const StacksRequest& request);
 
 }  // namespace offcpud

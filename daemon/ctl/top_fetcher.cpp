@@ -12,7 +12,7 @@
 
 namespace offcpud {
 
-Result<TopAnswer> fetch_top(const ListenAddress& server, const std::string& server_text,
+Result<TopAnswer> fetch_top(const Server& server, const std::string& server_text,
                             const std::string& path, const std::stop_token& stop) {
   TRY(const auto answer, http_get(server, path, stop));
   if (answer.status != 200) return refused(server_text, answer);
@@ -21,15 +21,14 @@ Result<TopAnswer> fetch_top(const ListenAddress& server, const std::string& serv
   return top;
 }
 
-Result<std::unique_ptr<TopFetcher>> TopFetcher::start(ListenAddress server,
-                                                      std::string server_text) {
+Result<std::unique_ptr<TopFetcher>> TopFetcher::start(Server server, std::string server_text) {
   UniqueFd ready(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!ready) return Error::from_errno(errno, "create an eventfd");
   return std::unique_ptr<TopFetcher>(
       new TopFetcher(std::move(server), std::move(server_text), std::move(ready)));
 }
 
-TopFetcher::TopFetcher(ListenAddress server, std::string server_text, UniqueFd ready)
+TopFetcher::TopFetcher(Server server, std::string server_text, UniqueFd ready)
     : server_(std::move(server)), server_text_(std::move(server_text)), ready_(std::move(ready)) {
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }

@@ -9,13 +9,13 @@
 
 #include "base/result.h"
 #include "base/unique_handle.h"
-#include "config/listen_address.h"
+#include "config/server.h"
 #include "ctl/top_answer.h"
 
 namespace offcpud {
 
 // The rows of a good answer, or why there is none: it did not come, or it is an error.
-Result<TopAnswer> fetch_top(const ListenAddress& server, const std::string& server_text,
+Result<TopAnswer> fetch_top(const Server& server, const std::string& server_text,
                             const std::string& path, const std::stop_token& stop = {});
 
 // Asks the daemon in a thread of its own, so that the terminal stays alive while the daemon does
@@ -23,7 +23,7 @@ Result<TopAnswer> fetch_top(const ListenAddress& server, const std::string& serv
 // destructor gives up the question that is under way, which takes a second at most.
 class TopFetcher {
  public:
-  static Result<std::unique_ptr<TopFetcher>> start(ListenAddress server, std::string server_text);
+  static Result<std::unique_ptr<TopFetcher>> start(Server server, std::string server_text);
   ~TopFetcher();
   TopFetcher(const TopFetcher&) = delete;
   TopFetcher& operator=(const TopFetcher&) = delete;
@@ -35,10 +35,10 @@ class TopFetcher {
   std::optional<Result<TopAnswer>> take();
 
  private:
-  TopFetcher(ListenAddress server, std::string server_text, UniqueFd ready);
+  TopFetcher(Server server, std::string server_text, UniqueFd ready);
   void run(const std::stop_token& stop);
 
-  const ListenAddress server_;
+  const Server server_;
   const std::string server_text_;
   const UniqueFd ready_;  // an eventfd
 

@@ -5,13 +5,13 @@
 #include <string>
 
 #include "base/result.h"
-#include "config/listen_address.h"
+#include "config/server.h"
 #include "ctl/top_request.h"
 
 namespace offcpud {
 
 struct TopProgramOptions {
-  ListenAddress server;
+  Server server;
   std::string server_text;
   TopRequest request;
   std::chrono::milliseconds interval{2'000};  // between two questions

@@ -11,4 +11,8 @@ namespace offcpud {
 // snapshots by itself, and says so where none are taken.
 Response flame_page(std::string_view path);
 
+// The page `/` about this host, or one of its parts, `/overview.css` and `/overview.js`. It asks
+// for its numbers by itself.
+Response overview_page(std::string_view path);
+
 }  // namespace offcpud

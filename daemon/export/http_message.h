@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -12,11 +13,23 @@
 
 namespace offcpud {
 
-// An HTTP request as far as routes need it. It has no body: the server refuses those that do.
+// An HTTP request as far as routes and access control need it. It has no body: the server refuses
+// those that do.
 struct Request {
   std::string method = {};
   std::string path = {};                               // decoded, without the query
   std::multimap<std::string, std::string> query = {};  // decoded; "?a" has an empty value
+  // Fields of the head; several of one name are one list, as RFC 9110, 5.3 says.
+  std::string accept = {};
+  std::optional<std::string> accept_encoding = {};
+
+  // Headers as they came, empty where they did not: Host, Authorization, Sec-Fetch-Site, -Mode.
+  std::string host = {};
+  std::string authorization = {};
+  std::string fetch_site = {};
+  std::string fetch_mode = {};
+  bool sees_details = false;     // stacks, processes, threads; AccessControl says so
+  bool verified_client = false;  // over TLS, with a certificate of the client that was verified
 };
 
 // Fills the buffer and returns the bytes written; 0 ends the body. Called by one thread at a time.

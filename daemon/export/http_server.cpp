@@ -2,20 +2,26 @@
 #include "export/http_server.h"
 
 #include <fcntl.h>
+#include <gnutls/abstract.h>
 #include <microhttpd.h>
+#include <strings.h>
 
 #include <cerrno>
 #include <cstdint>
 #include <exception>
 #include <new>
+#include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace offcpud {
 namespace {
 
 constexpr const char* kTooMany =
     "{\"error\": \"too many requests wait for an answer already; try again shortly\"}\n";
+// How long the end waits for answers that are under way.
+constexpr std::chrono::milliseconds kFinishing{100};
 constexpr std::size_t kStreamBlock = std::size_t{64} * 1024;
 
 struct DestroyResponse {
@@ -56,20 +62,15 @@ UniqueResponse make_response(const BodyStream& stream) {
   return response;
 }
 
-MHD_Result queue(MHD_Connection* connection, const Response& response) {
+MHD_Result queue(MHD_Connection* connection, const Response& response,
+                 const HeaderList& configured) {
   const UniqueResponse raw =
       std::visit([](const auto& body) { return make_response(body); }, response.body);
   if (!raw) return MHD_NO;
-  const auto add = [&raw](const char* name, const std::string& value) {
-    return MHD_add_response_header(raw.get(), name, value.c_str()) == MHD_YES;
-  };
-  bool complete = add("X-Content-Type-Options", "nosniff") && add("Cache-Control", "no-store");
-  if (!response.content_type.empty()) {
-    complete = complete && add("Content-Type", response.content_type);
+  for (const auto& [name, value] : headers_of(response, configured)) {
+    if (MHD_add_response_header(raw.get(), name.c_str(), value.c_str()) != MHD_YES) return MHD_NO;
   }
-  for (const auto& [name, value] : response.headers)
-    complete = complete && add(name.c_str(), value);
-  return complete ? MHD_queue_response(connection, response.status, raw.get()) : MHD_NO;
+  return MHD_queue_response(connection, response.status, raw.get());
 }
 
 Response error_response(unsigned status, std::string_view json) {
@@ -92,9 +93,38 @@ MHD_Result add_parameter(void* query, MHD_ValueKind, const char* name, std::size
   }
 }
 
+struct Field {
+  const char* name;
+  std::optional<std::string> values;
+};
+
+MHD_Result add_field(void* self, MHD_ValueKind, const char* name, const char* value) {
+  auto& field = *static_cast<Field*>(self);
+  if (value == nullptr || ::strcasecmp(name, field.name) != 0) return MHD_YES;
+  try {
+    field.values = field.values ? *field.values + "," + value : value;
+    return MHD_YES;
+  } catch (const std::bad_alloc&) {
+    return MHD_NO;
+  }
+}
+
+// All fields of the name as one list; nullopt: there is none.
+std::optional<std::string> list_header(MHD_Connection* connection, const char* name) {
+  Field field{.name = name, .values = {}};
+  MHD_get_connection_values(connection, MHD_HEADER_KIND, &add_field, &field);
+  return field.values;
+}
+
 Request request_of(MHD_Connection* connection, const char* method, const char* path) {
   Request request{.method = method, .path = path};
+  request.host = header(connection, "Host");
+  request.authorization = header(connection, "Authorization");
+  request.fetch_site = header(connection, "Sec-Fetch-Site");
+  request.fetch_mode = header(connection, "Sec-Fetch-Mode");
   MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, &add_parameter, &request.query);
+  request.accept = list_header(connection, "Accept").value_or("");
+  request.accept_encoding = list_header(connection, "Accept-Encoding");
   return request;
 }
 
@@ -115,21 +145,43 @@ Response respond_or_500(const Respond& respond, const Request& request) {
 
 // No exception may cross the library, which is C.
 struct HttpServer::Callbacks {
-  static void renew(HttpServer& server, MHD_Connection* connection,
-                    std::chrono::milliseconds allowed) {
-    const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    if (info == nullptr) return;
-    const auto deadline = std::chrono::steady_clock::now() + allowed;
-    server.deadlines_.set(connection, info->connect_fd, deadline);
+  using Tls = std::shared_ptr<const TlsContext>;
+
+  static MonotonicTime after(std::chrono::milliseconds allowed) {
+    return std::chrono::steady_clock::now() + allowed;
   }
 
-  static void on_connection(void* self, MHD_Connection* connection, void**,
+  static gnutls_session_t session_of(MHD_Connection* connection) {
+    const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    return info != nullptr ? static_cast<gnutls_session_t>(info->tls_session) : nullptr;
+  }
+
+  static void open(HttpServer& server, MHD_Connection* connection, void** tls) {
+    const auto* fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    const auto* peer = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    if (fd == nullptr) return;
+    server.deadlines_.open(connection, fd->connect_fd,
+                           peer_name(peer != nullptr ? peer->client_addr : nullptr),
+                           after(server.limits_.request));
+    if (!server.settings_.tls) return;
+    // Without a context the handshake fails: see refuse_handshake.
+    auto owned = std::make_unique<Tls>(server.settings_.tls());
+    if ((*owned)->apply(session_of(connection))) *tls = owned.release();
+  }
+
+  // `tls` belongs to the connection: its context lives as long, whatever came after it.
+  static void on_connection(void* self, MHD_Connection* connection, void** tls,
                             MHD_ConnectionNotificationCode code) noexcept {
     auto& server = *static_cast<HttpServer*>(self);
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-      renew(server, connection, server.limits_.request);
+      try {
+        open(server, connection, tls);
+      } catch (...) {
+        // No memory: the connection stays without a deadline of ours, and without TLS.
+      }
     } else {
-      server.deadlines_.forget(connection);
+      server.deadlines_.close(connection);
+      delete static_cast<Tls*>(std::exchange(*tls, nullptr));
     }
   }
 
@@ -137,7 +189,24 @@ struct HttpServer::Callbacks {
                            MHD_RequestTerminationCode) noexcept {
     auto& server = *static_cast<HttpServer*>(self);
     server.waiting_.forget(connection);
-    renew(server, connection, server.limits_.request);
+    server.deadlines_.await_request(connection, after(server.limits_.request));
+  }
+
+  static bool has_verified_client(MHD_Connection* connection) {
+    const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    const auto* tls = info != nullptr ? static_cast<const Tls*>(info->socket_context) : nullptr;
+    return tls != nullptr && (*tls)->has_verified_client(session_of(connection));
+  }
+
+  // An answer that comes later may be one that comes later still: after the password the stacks.
+  static MHD_Result answer(HttpServer& server, MHD_Connection* connection,
+                           const Response& response) {
+    const auto* const later = std::get_if<Later>(&response.body);
+    if (later == nullptr) return queue(connection, response, server.configured_headers());
+    server.deadlines_.suspend(connection);
+    if (server.waiting_.suspend(connection, *later)) return MHD_YES;
+    server.deadlines_.respond(connection, after(server.limits_.response));
+    return queue(connection, error_response(503, kTooMany), server.configured_headers());
   }
 
   // Called once when the head is complete and once more when the (empty) body is; a response to the
@@ -151,42 +220,58 @@ struct HttpServer::Callbacks {
       if (*head_seen == nullptr) {
         *head_seen = self;
         if (!has_body(connection)) return MHD_YES;
-        return queue(connection, error_response(413, "{\"error\": \"send no body\"}\n"));
+        return answer(server, connection, error_response(413, "{\"error\": \"send no body\"}\n"));
       }
-      renew(server, connection, server.limits_.response);
+      server.deadlines_.respond(connection, after(server.limits_.response));
       if (const Later::Make make = server.waiting_.take(connection)) {
-        return queue(connection, respond_or_500([&](const Request&) { return make(); }, {}));
+        return answer(server, connection,
+                      respond_or_500([&](const Request&) { return make(); }, {}));
       }
-      Response response = respond_or_500(server.respond_, request_of(connection, method, path));
-      const auto* const later = std::get_if<Later>(&response.body);
-      if (later == nullptr) return queue(connection, response);
-      server.deadlines_.forget(connection);
-      if (server.waiting_.suspend(connection, *later)) return MHD_YES;
-      renew(server, connection, server.limits_.response);
-      return queue(connection, error_response(503, kTooMany));
+      Request request = request_of(connection, method, path);
+      request.verified_client = has_verified_client(connection);
+      return answer(server, connection, respond_or_500(server.respond_, request));
     } catch (...) {
       return MHD_NO;  // closes the connection: there was no memory even for an error
     }
   }
+
+  // The library wants certificates of its own. Connections get theirs when they begin; one that did
+  // not must not go on.
+  static int refuse_handshake(gnutls_session_t, const gnutls_datum_t*, int,
+                              const gnutls_pk_algorithm_t*, int, gnutls_pcert_st**, unsigned*,
+                              gnutls_privkey_t*) noexcept {
+    return -1;
+  }
 };
 
-HttpServer::HttpServer(Listener listener, Respond respond, HttpLimits limits)
+HttpServer::HttpServer(Listener listener, Respond respond, HttpLimits limits, HttpSettings settings)
     : listener_(std::move(listener)),
       respond_(std::move(respond)),
       limits_(limits),
+      settings_(std::move(settings)),
+      deadlines_(limits.connections),
       waiting_(limits.waiting) {}
 
 HttpServer::~HttpServer() {
   waiting_.close();  // the library cannot stop while one is suspended
-  if (daemon_ != nullptr) MHD_stop_daemon(daemon_);
+  if (daemon_ == nullptr) return;
+  // Otherwise it shuts the socket down, for everybody: that of the service manager is to go on
+  // listening while the next daemon starts.
+  const UniqueFd listening(MHD_quiesce_daemon(daemon_));
+  (void)deadlines_.wait_for_answers(kFinishing);  // the others are cut off
+  MHD_stop_daemon(daemon_);
 }
 
 Result<std::unique_ptr<HttpServer>> HttpServer::start(Listener listener, Respond respond,
-                                                      HttpLimits limits) {
+                                                      HttpLimits limits, HttpSettings settings) {
   std::unique_ptr<HttpServer> server(
-      new HttpServer(std::move(listener), std::move(respond), limits));
+      new HttpServer(std::move(listener), std::move(respond), limits, std::move(settings)));
   TRY_VOID(server->start_daemon());
   return server;
+}
+
+HeaderList HttpServer::configured_headers() const {
+  return settings_.headers ? settings_.headers() : HeaderList();
 }
 
 Status HttpServer::start_daemon() {
@@ -194,18 +279,31 @@ Status HttpServer::start_daemon() {
   UniqueFd fd(::fcntl(listener_.fd(), F_DUPFD_CLOEXEC, 0));
   if (!fd) return Error::from_errno(errno, "duplicate the listener of", listener_.address().text());
   const auto inactivity = std::chrono::ceil<std::chrono::seconds>(limits_.request).count();
+  // Room for those that were shut down and are not closed yet, and for threads that accept
+  // unevenly: each has its share of the limit.
+  const auto connections = static_cast<unsigned>(limits_.connections.total * 3 / 2);
+  unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
+  std::vector<MHD_OptionItem> tls;
+  if (settings_.tls) {
+    flags |= MHD_USE_TLS;
+    tls.push_back({MHD_OPTION_HTTPS_CERT_CALLBACK2, 0,
+                   reinterpret_cast<void*>(&Callbacks::refuse_handshake)});
+  }
+  tls.push_back({MHD_OPTION_END, 0, nullptr});
   errno = 0;
-  daemon_ = MHD_start_daemon(
-      MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, nullptr, nullptr,
-      &Callbacks::on_request, this, MHD_OPTION_LISTEN_SOCKET, fd.get(),            //
-      MHD_OPTION_STRICT_FOR_CLIENT, 1,                                             //
-      MHD_OPTION_THREAD_POOL_SIZE, limits_.threads,                                //
-      MHD_OPTION_CONNECTION_LIMIT, limits_.connections,                            //
-      MHD_OPTION_CONNECTION_TIMEOUT, static_cast<unsigned>(inactivity),            //
-      MHD_OPTION_CONNECTION_MEMORY_LIMIT, std::size_t{limits_.connection_memory},  //
-      MHD_OPTION_NOTIFY_CONNECTION, &Callbacks::on_connection, this,               //
-      MHD_OPTION_NOTIFY_COMPLETED, &Callbacks::on_completed, this,                 //
-      MHD_OPTION_END);
+  daemon_ = MHD_start_daemon(flags, 0, nullptr, nullptr, &Callbacks::on_request, this,
+                             MHD_OPTION_LISTEN_SOCKET, fd.get(),                             //
+                             MHD_OPTION_STRICT_FOR_CLIENT, 1,                                //
+                             MHD_OPTION_THREAD_POOL_SIZE, limits_.threads,                   //
+                             MHD_OPTION_CONNECTION_LIMIT, connections,                       //
+                             MHD_OPTION_CONNECTION_TIMEOUT,                                  //
+                             static_cast<unsigned>(inactivity),                              //
+                             MHD_OPTION_CONNECTION_MEMORY_LIMIT,                             //
+                             std::size_t{limits_.connection_memory},                         //
+                             MHD_OPTION_NOTIFY_CONNECTION, &Callbacks::on_connection, this,  //
+                             MHD_OPTION_NOTIFY_COMPLETED, &Callbacks::on_completed, this,    //
+                             MHD_OPTION_ARRAY, tls.data(),                                   //
+                             MHD_OPTION_END);
   if (daemon_ == nullptr)
     return Error::from_errno(errno, "start HTTP on", listener_.address().text());
   (void)fd.release();

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 
 #include "base/result.h"
 #include "export/connection_deadlines.h"
 #include "export/http_message.h"
 #include "export/listener.h"
+#include "export/response_headers.h"
+#include "export/tls_context.h"
 #include "export/waiting_requests.h"
 
 struct MHD_Daemon;
@@ -16,21 +19,32 @@ namespace offcpud {
 
 struct HttpLimits {
   unsigned threads = 2;
-  unsigned connections = 64;                  // those beyond wait in the kernel's queue
-  unsigned waiting = 16;                      // of these, for an answer that comes Later
+  ConnectionLimits connections;               // beyond, another makes room
+  unsigned waiting = 24;                      // of these, for an answer that comes Later
   unsigned connection_memory = 64 * 1024;     // bounds the request head as well
   std::chrono::milliseconds request{30'000};  // from connecting, or the last response, to the head
   std::chrono::milliseconds response{60'000};
 };
 
+// What may change while the server runs. Both are called by its threads.
+struct HttpSettings {
+  // Of the connections that begin now; an empty function: plain HTTP. Never null where there is
+  // one.
+  std::function<std::shared_ptr<const TlsContext>()> tls;
+  // In place of those of responses; an empty function: none.
+  std::function<HeaderList()> headers;
+};
+
 // Serves HTTP/1.1 on one listener until it is destroyed; with
 // WaitingRequests the only user of libmicrohttpd. Requests
-// with a body get 413, heads that do not fit 431 or 414. The destructor closes all connections and
-// waits only for `respond` calls that are running.
+// with a body get 413, heads that do not fit 431 or 414. The destructor closes all connections: it
+// waits for `respond` calls that are running, and a moment for answers that are under way. A socket
+// that somebody else holds, too, goes on listening.
 class HttpServer {
  public:
   static Result<std::unique_ptr<HttpServer>> start(Listener listener, Respond respond,
-                                                   HttpLimits limits = {});
+                                                   HttpLimits limits = {},
+                                                   HttpSettings settings = {});
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
@@ -38,12 +52,14 @@ class HttpServer {
  private:
   struct Callbacks;  // the C side
 
-  HttpServer(Listener listener, Respond respond, HttpLimits limits);
+  HttpServer(Listener listener, Respond respond, HttpLimits limits, HttpSettings settings);
   Status start_daemon();
+  [[nodiscard]] HeaderList configured_headers() const;
 
   Listener listener_;
   Respond respond_;
   HttpLimits limits_;
+  HttpSettings settings_;
   ConnectionDeadlines deadlines_;
   WaitingRequests waiting_;
   MHD_Daemon* daemon_ = nullptr;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "export/listener.h"
 
+#include <fcntl.h>
+#include <grp.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -8,8 +10,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
+#include <system_error>
+#include <vector>
 
 namespace offcpud {
 namespace {
@@ -131,13 +137,69 @@ int bind_and_listen_with_mode(int fd, const sockaddr_un& name) {
   return code;
 }
 
-Result<Listener> listen_unix(const ListenAddress& address) {
+Result<gid_t> group_id(const std::string& name) {
+  constexpr std::size_t kBuffer = 64UL * 1024;  // a group of thousands of members is longer
+  std::vector<char> buffer(kBuffer);
+  group entry{};
+  group* found = nullptr;
+  const int code = ::getgrnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
+  if (code != 0) return Error::from_errno(code, "look up the group", name);
+  if (found == nullptr) {
+    return Error("web.socket_group: there is no group '" + name + "'", ErrorKind::Configuration);
+  }
+  return entry.gr_gid;
+}
+
+Result<Listener> listen_unix(const ListenAddress& address, const std::string& socket_group) {
+  std::optional<gid_t> owner;
+  if (!socket_group.empty()) {
+    TRY(owner, group_id(socket_group));
+  }
   TRY_VOID(clear_path(address));
   UniqueFd fd = make_socket(AF_UNIX);
   if (!fd) return listen_error(errno, address);
   const int code = bind_and_listen_with_mode(fd.get(), unix_address(address.unix_path));
   if (code != 0) return listen_error(code, address);
-  return Listener(std::move(fd), address, std::make_unique<SocketFile>(address.unix_path));
+  Listener listener(std::move(fd), address, std::make_unique<SocketFile>(address.unix_path));
+  if (owner && ::lchown(address.unix_path.c_str(), static_cast<uid_t>(-1), *owner) != 0) {
+    return Error("give " + address.unix_path + " to the group " + socket_group + ": " +
+                     std::generic_category().message(errno) +
+                     "; the user of the daemon must be a member (SupplementaryGroups=)",
+                 ErrorKind::Configuration);
+  }
+  return listener;
+}
+
+// What a user would write for the address that a socket is bound to.
+Result<ListenAddress> bound_address(int fd) {
+  sockaddr_storage storage{};
+  socklen_t length = sizeof(storage);
+  auto* const raw = reinterpret_cast<sockaddr*>(&storage);
+  if (::getsockname(fd, raw, &length) != 0) return Error::from_errno(errno, "getsockname");
+  if (storage.ss_family == AF_UNIX) {
+    const auto& name = reinterpret_cast<const sockaddr_un&>(storage);
+    return ListenAddress{.host = {}, .port = 0, .unix_path = name.sun_path};
+  }
+  std::array<char, NI_MAXHOST> host{};
+  const int code = ::getnameinfo(raw, length, host.data(), host.size(), nullptr, 0, NI_NUMERICHOST);
+  if (code != 0) return Error(std::string("getnameinfo: ") + ::gai_strerror(code));
+  return ListenAddress{.host = host.data(), .port = bound_port(fd), .unix_path = {}};
+}
+
+bool is_loopback(const sockaddr_storage& storage) {
+  constexpr std::uint32_t kLoopbackNet = 127;
+  const auto is_loopback_v4 = [](in_addr address) {
+    return ntohl(address.s_addr) >> 24U == kLoopbackNet;
+  };
+  if (storage.ss_family == AF_INET) {
+    return is_loopback_v4(reinterpret_cast<const sockaddr_in&>(storage).sin_addr);
+  }
+  if (storage.ss_family != AF_INET6) return false;
+  const in6_addr& v6 = reinterpret_cast<const sockaddr_in6&>(storage).sin6_addr;
+  if (!IN6_IS_ADDR_V4MAPPED(&v6)) return IN6_IS_ADDR_LOOPBACK(&v6);
+  in_addr v4{};
+  std::memcpy(&v4, &v6.s6_addr[12], sizeof(v4));
+  return is_loopback_v4(v4);
 }
 
 }  // namespace
@@ -155,10 +217,28 @@ SocketFile::~SocketFile() {
   if (info.st_dev == device_ && info.st_ino == inode_) (void)::unlink(path_.c_str());
 }
 
-Result<Listener> open_listener(std::string_view text) {
+Reach Listener::reach() const {
+  if (address_.is_unix()) return {.local = true, .unix_socket = true};
+  sockaddr_storage storage{};
+  socklen_t length = sizeof(storage);
+  const bool known = ::getsockname(fd_.get(), reinterpret_cast<sockaddr*>(&storage), &length) == 0;
+  return {.local = known && is_loopback(storage), .unix_socket = false};
+}
+
+Result<Listener> adopt_listener(UniqueFd fd) {
+  const int flags = ::fcntl(fd.get(), F_GETFL);
+  if (flags < 0 || ::fcntl(fd.get(), F_SETFL, flags | O_NONBLOCK) != 0 ||
+      ::fcntl(fd.get(), F_SETFD, FD_CLOEXEC) != 0) {
+    return Error::from_errno(errno, "take over a listening socket");
+  }
+  TRY(auto address, bound_address(fd.get()));
+  return Listener(std::move(fd), std::move(address));
+}
+
+Result<Listener> open_listener(std::string_view text, const std::string& socket_group) {
   auto address = parse_listen_address(text);
   if (!address) return std::move(address).error().with("listen");
-  return address->is_unix() ? listen_unix(*address) : listen_tcp(*address);
+  return address->is_unix() ? listen_unix(*address, socket_group) : listen_tcp(*address);
 }
 
 }  // namespace offcpud

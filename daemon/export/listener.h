@@ -28,6 +28,12 @@ class SocketFile {
   ino_t inode_ = 0;
 };
 
+// Who can reach a listener.
+struct Reach {
+  bool local = true;         // a loopback address or a unix socket
+  bool unix_socket = false;  // no browser reaches it
+};
+
 // A socket that listens, non-blocking. Move-only.
 class Listener {
  public:
@@ -39,6 +45,8 @@ class Listener {
   // With the port that the kernel chose where 0 was asked for.
   [[nodiscard]] const ListenAddress& address() const { return address_; }
 
+  [[nodiscard]] Reach reach() const;
+
  private:
   UniqueFd fd_;
   ListenAddress address_;
@@ -48,7 +56,12 @@ class Listener {
 // Binds and listens; `text` as for parse_listen_address. A name is bound at the first of its
 // addresses that works. A unix socket gets mode 0660, for which the umask of the process is
 // changed meanwhile: call it before other threads start. One that nobody answers is replaced, any
-// other file in its place is an error.
-Result<Listener> open_listener(std::string_view text);
+// other file in its place is an error. `socket_group` is the group of a unix socket; empty: that
+// of the process.
+Result<Listener> open_listener(std::string_view text, const std::string& socket_group = {});
+
+// Takes over a listening stream socket that somebody else has bound, such as the service manager.
+// A unix socket's file stays theirs.
+Result<Listener> adopt_listener(UniqueFd fd);
 
 }  // namespace offcpud

@@ -64,6 +64,8 @@ constexpr auto kCatalog = std::to_array<MetricDef>({
      "Histogram series beyond max_series, summed under cgroup (other) instead."},
     {Metric::ProcessesRefused, "offcpud_processes_refused_total", Counter, "",
      "Processes selected for series of their own that did not fit into max_series."},
+    {Metric::FamilySeries, "offcpud_family_series", Gauge, "family",
+     "Series exported now of each metric that has some for every cgroup or process."},
     {Metric::PassDuration, "offcpud_pass_duration_seconds", Histogram, "stage",
      "Time that one pass over the kernel maps took, by stage."},
     {Metric::PassFailures, "offcpud_pass_failures_total", Counter, "stage",
@@ -87,15 +89,32 @@ constexpr auto kCatalog = std::to_array<MetricDef>({
      "Size of all snapshots that are kept."},
     {Metric::LastSnapshotTimestamp, "offcpud_last_snapshot_timestamp_seconds", Gauge, "",
      "Unix time at which the last snapshot was written."},
+    {Metric::PushSnapshots, "offcpud_push_snapshots_total", Counter, "result",
+     "Snapshots that were to be pushed (push.url), by what became of them."},
+    {Metric::PushFailures, "offcpud_push_failures_total", Counter, "cause",
+     "Attempts to push a snapshot that failed, by cause; all but refused are tried again."},
+    {Metric::PushQueueBytes, "offcpud_push_queue_bytes", Gauge, "",
+     "Size of the snapshots that wait to be pushed."},
+    {Metric::PushLastSuccessTimestamp, "offcpud_push_last_success_timestamp_seconds", Gauge, "",
+     "Unix time at which the last snapshot was pushed."},
     {Metric::BuildInfo, "offcpud_build_info", Gauge, "version revision kernel",
      "Always 1: which build runs on which kernel."},
     {Metric::FeatureEnabled, "offcpud_feature_enabled", Gauge, "feature",
      "1 for a feature that this kernel allowed, 0 for one that it did not."},
+    {Metric::BpfRunSeconds, "offcpud_bpf_run_seconds_total", Counter, "program",
+     "Time that the kernel programs took, estimated: one execution in 1024 times itself."},
+    {Metric::BpfRuns, "offcpud_bpf_runs_total", Counter, "program",
+     "Executions of the kernel programs, estimated in the same way."},
+    {Metric::OverheadRatio, "offcpud_overhead_ratio", Gauge, "",
+     "Share of the CPU time of all CPUs that the kernel programs and the daemon took in the last "
+     "minute, or since the first pass."},
     {Metric::ConfigLastReloadSuccessful, "offcpud_config_last_reload_successful", Gauge, "",
      "1 when the last attempt to load the configuration succeeded, 0 when it failed."},
     {Metric::ConfigLastReloadSuccessTimestamp,
      "offcpud_config_last_reload_success_timestamp_seconds", Gauge, "",
      "Unix time at which the configuration in force was loaded."},
+    {Metric::WebCertificateExpiry, "offcpud_web_certificate_expiry_timestamp_seconds", Gauge, "",
+     "Unix time until which the certificate of the HTTP server is valid; absent without TLS."},
     {Metric::ProcessCpuSeconds, "process_cpu_seconds_total", Counter, "",
      "User and system CPU time of the daemon."},
     {Metric::ProcessOpenFds, "process_open_fds", Gauge, "", "File descriptors that are open."},
@@ -117,7 +136,7 @@ constexpr bool is_indexed_by_metric() {
 }
 static_assert(is_indexed_by_metric());
 
-// prometheus-cpp writes help texts without escaping them.
+// Help texts are written without escaping them.
 static_assert(std::all_of(kCatalog.begin(), kCatalog.end(), [](const MetricDef& def) {
   return def.help.find_first_of("\\\n\"") == std::string_view::npos && def.help.ends_with('.');
 }));

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
-#include <string_view>
+#include <string>
 
 #include "base/text.h"
 #include "export/row_families.h"
-#include "export/text_format.h"
 #include "histogram/hist_kind.h"
 
 namespace offcpud {
 namespace {
 
 void append_blocked(SeriesWriter& out, const ProcessRow& row, std::size_t kind) {
-  append_kind(out, row.histograms, "reason", kind);
+  append_kind(out, row, "reason", kind);
 }
 
 void append_runqueue_wait(SeriesWriter& out, const ProcessRow& row, std::size_t cause) {
-  append_kind(out, row.histograms, "cause", OFFCPUD_BLOCKED_KINDS + cause);
+  append_kind(out, row, "cause", OFFCPUD_BLOCKED_KINDS + cause);
 }
 
 void append_oldest_blocked(SeriesWriter& out, const ProcessRow& row, std::size_t kind) {
@@ -35,12 +34,11 @@ std::span<const RowFamily<ProcessRow>> process_families() {
   return kFamilies;
 }
 
-std::string shared_labels(const ProcessRow& row) {
-  std::string out;
-  append_label(out, "pid", std::to_string(row.pid));
-  append_label(out, "comm", to_valid_utf8(row.comm));  // bytes that any process chooses
-  if (row.labels) append_label(out, "cgroup", row.labels->cgroup);
-  return out;
+void share_labels(SeriesWriter& out, const ProcessRow& row) {
+  const std::string pid = std::to_string(row.pid);
+  const std::string comm = to_valid_utf8(row.comm);  // bytes that any process chooses
+  out.share_labels(std::array<Label, 3>{
+      {{"pid", pid}, {"comm", comm}, {"cgroup", row.labels ? row.labels->cgroup : ""}}});
 }
 
 }  // namespace offcpud

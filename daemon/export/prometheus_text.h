@@ -1,58 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <memory>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "export/metric_catalog.h"
-#include "export/row_families.h"
 #include "export/series_writer.h"
-#include "pipeline/view.h"
 
 namespace offcpud {
 
-// One scrape in the Prometheus text format 0.0.4, produced piece by piece: at most one series is in
-// memory as text, whatever the size of the View. Used by one thread at a time.
-class PrometheusText {
+// The Prometheus text format 0.0.4, which has neither exemplars nor times of beginning:
+// https://prometheus.io/docs/instrumenting/exposition_formats/. HELP and TYPE come before the first
+// series of a family. The labels that the series of a row share are kept as text, so they are
+// escaped once.
+class PrometheusText final : public SeriesWriter {
  public:
   static constexpr std::string_view kContentType = "text/plain; version=0.0.4; charset=utf-8";
 
-  // `classic_buckets`: see histogram/latency_histogram.h. `self_metrics`: complete families in the
-  // same format, none of them one of the View's; they come last.
-  PrometheusText(std::shared_ptr<const View> view, unsigned classic_buckets,
-                 std::string self_metrics);
+  // `buckets` must outlive the writer.
+  explicit PrometheusText(std::span<const ClassicBucket> buckets);
 
-  // Fills the buffer as far as the text goes and returns the bytes written; 0: the text is over.
-  std::size_t read(std::span<char> buffer);
+  void begin_family(Metric metric) override;
+  [[nodiscard]] bool end_family() override { return false; }
+  void share_labels(std::span<const Label> labels) override;
+  void number(std::initializer_list<Label> own, std::uint64_t value) override;
+  void seconds(std::initializer_list<Label> own, std::uint64_t nanoseconds) override;
+  void real(std::initializer_list<Label> own, double value) override;
+  void histogram(const Label& own, const HistogramSeries& series) override;
+  void classic_histogram(const ClassicSeries& series) override;
 
  private:
-  enum class Part { Subjects, Processes, Totals, SelfMetrics, End };
+  void append_header();
+  void begin_sample(std::initializer_list<Label> own);
+  void end_sample();
 
-  bool refill();
-  void append_next();
-  void next_part();
-  template <typename Row, typename RowAt>
-  void append_step(std::span<const RowFamily<Row>> families, std::size_t rows, const RowAt& row_at);
-  void append_totals();
-  void append_total(Metric metric, std::uint64_t value);
-
-  std::shared_ptr<const View> view_;
-  std::vector<const ProcessRow*> processes_;  // of view_: those that are exported, by pid
-  std::vector<std::string> over_;             // the label of each of the View's stall bounds
-  std::string self_metrics_;
-
-  Part part_ = Part::Subjects;
-  std::size_t family_ = 0;  // of this part
-  std::size_t row_ = 0;
-  std::size_t step_ = 0;
-
-  SeriesWriter out_;
-  std::size_t position_ = 0;  // the text of out_ is read up to here
+  std::span<const ClassicBucket> buckets_;
+  std::vector<std::string> bucket_suffixes_;  // `,le="0.25"} `; the last one is +Inf
+  const MetricDef* def_ = nullptr;
+  bool header_written_ = false;
+  std::string shared_;
+  std::string bucket_prefix_;  // kept for its capacity
 };
 
 }  // namespace offcpud

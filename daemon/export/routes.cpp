@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "export/routes.h"
 
+#include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
+#include "config/printable.h"
 #include "export/flame_page.h"
+#include "export/prometheus_protobuf.h"
 #include "export/prometheus_text.h"
 #include "export/stalls_json.h"
 #include "export/top_json.h"
 #include "export/top_query.h"
+#include "export/unit_query.h"
+#include "export/units_json.h"
 
 namespace offcpud {
 namespace {
@@ -17,10 +23,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kPlainText = "text/plain; charset=utf-8";
-constexpr const char* kHtml = "text/html; charset=utf-8";
 constexpr const char* kJson = "application/json";
-constexpr const char* kPagePolicy =
-    "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 Response plain(unsigned status, std::string sentence) {
   return {.status = status, .content_type = kPlainText, .body = std::move(sentence) + '\n'};
@@ -36,28 +39,28 @@ Response error(unsigned status, const std::string& sentence) {
   return json(status, {{"error", sentence}});
 }
 
-std::string escape_html(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&') {
-      out += "&amp;";
-    } else if (c == '<') {
-      out += "&lt;";
-    } else if (c == '>') {
-      out += "&gt;";
-    } else if (c == '"') {
-      out += "&quot;";
-    } else {
-      out += c;
-    }
-  }
-  return out;
+// Browsers name text/html in Accept; others get text, also with "*/*" (curl) or without the field.
+bool wants_html(std::string accept) {
+  std::transform(accept.begin(), accept.end(), accept.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return accept.find("text/html") != std::string::npos;
 }
 
 constexpr const char* kNoPass = "no pass over the kernel maps has completed yet; try again shortly";
 
 constexpr const char* kNoSnapshots =
     "stacks are not sampled; set snapshots.enabled to true and restart offcpud";
+
+constexpr const char* kBadHistograms =
+    "parameter histograms: use native, or both for classic buckets as well";
+
+constexpr const char* kNoCoding =
+    "Accept-Encoding refuses everything that /metrics is sent as; allow gzip or identity";
+
+std::string_view content_type_of(ExpositionFormat format) {
+  return format == ExpositionFormat::Text ? PrometheusText::kContentType
+                                          : PrometheusProtobuf::kContentType;
+}
 
 std::string in_seconds(std::chrono::nanoseconds duration) {
   const auto whole = std::chrono::duration_cast<std::chrono::seconds>(duration);
@@ -68,29 +71,43 @@ std::string in_seconds(std::chrono::nanoseconds duration) {
 
 struct Routes::Route {
   const char* path;
+  Shows shows;
   const char* what;  // null: a part of another page, no link to it
   Response (Routes::*answer)(const Request& request) const;
 };
 
 const Routes::Route Routes::kRoutes[] = {
-    {"/", "This page", &Routes::page},
-    {"/flame", "Flame graph of the kept snapshots", &Routes::flame},
-    {"/flame.css", nullptr, &Routes::flame},
-    {"/flame.js", nullptr, &Routes::flame},
-    {"/metrics", "Histograms and counters for Prometheus", &Routes::metrics},
-    {"/-/healthy", "200 while the daemon runs", &Routes::healthy},
-    {"/-/ready", "200 while the numbers are current", &Routes::ready},
-    {"/api/v1/status", "State of the daemon as JSON", &Routes::status},
-    {"/api/v1/stalls", "Blocks that last too long, as JSON", &Routes::stalls},
-    {"/api/v1/top", "Processes by the time they wait, as JSON", &Routes::top},
-    {"/api/v1/snapshots", "Kept snapshots of stacks, as JSON", &Routes::snapshots},
-    {"/api/v1/snapshots/merge", "Stacks of a range of time", &Routes::merge},
-    {"/api/v1/snapshots/difference", "Stacks of two ranges of time", &Routes::difference},
-    {"/debug/pprof/offcpu", "Stacks of the time to come, as pprof", &Routes::profile},
+    {"/", Shows::Numbers, "Who waits on this host, for browsers; this list for others",
+     &Routes::page},
+    {"/overview.css", Shows::Numbers, nullptr, &Routes::page},
+    {"/overview.js", Shows::Numbers, nullptr, &Routes::page},
+    {"/flame", Shows::Details, "Flame graph of the kept snapshots", &Routes::flame},
+    {"/flame.css", Shows::Details, nullptr, &Routes::flame},
+    {"/flame.js", Shows::Details, nullptr, &Routes::flame},
+    {"/metrics", Shows::Numbers, "Histograms and counters for Prometheus", &Routes::metrics},
+    {"/-/healthy", Shows::Numbers, "200 while the daemon runs", &Routes::healthy},
+    {"/-/ready", Shows::Numbers, "200 while the numbers are current", &Routes::ready},
+    {"/api/v1/status", Shows::Numbers, "State of the daemon as JSON", &Routes::status},
+    {"/api/v1/stalls", Shows::Details, "Blocks that last too long, as JSON", &Routes::stalls},
+    {"/api/v1/top", Shows::Details, "Processes by the time they wait, as JSON", &Routes::top},
+    {"/api/v1/units", Shows::Numbers, "Units by the time they wait, as JSON", &Routes::units},
+    {"/api/v1/snapshots", Shows::Details, "Kept snapshots of stacks, as JSON", &Routes::snapshots},
+    {"/api/v1/snapshots/merge", Shows::Details, "Stacks of a range of time", &Routes::merge},
+    {"/api/v1/snapshots/difference", Shows::Details, "Stacks of two ranges of time",
+     &Routes::difference},
+    {"/debug/pprof/offcpu", Shows::Details, "Stacks of the time to come, as pprof",
+     &Routes::profile},
 };
 
 Routes::Routes(RouteSources sources, RouteOptions options, const Clock& clock)
     : sources_(std::move(sources)), options_(options), clock_(clock) {}
+
+bool Routes::is_detail(std::string_view path) {
+  for (const Route& route : kRoutes) {
+    if (path == route.path) return route.shows == Shows::Details;
+  }
+  return false;
+}
 
 Response Routes::handle(const Request& request) const {
   if (request.method != "GET" && request.method != "HEAD") {
@@ -104,13 +121,26 @@ Response Routes::handle(const Request& request) const {
   return not_found(request);
 }
 
-Response Routes::metrics(const Request&) const {
-  std::shared_ptr<const View> view = sources_.view(Freshness::Fresh);
+Response Routes::metrics(const Request& request) const {
+  ExpositionOptions options{.format = preferred_format(request.accept),
+                            .classic_buckets = options_.classic_buckets,
+                            .with_exemplars = request.sees_details};
+  // Other parameters belong to scrape configurations that serve several exporters.
+  const auto histograms = request.query.find("histograms");
+  if (histograms != request.query.end()) {
+    options.with_classic = histograms->second == "both";
+    if (!options.with_classic && histograms->second != "native") return error(400, kBadHistograms);
+  }
+  const auto coding = preferred_coding(request.accept_encoding);
+  if (!coding) return error(406, kNoCoding);
+  const std::shared_ptr<const View> view = sources_.view(Freshness::Fresh);
   if (!view) return error(503, kNoPass);
-  auto text = std::make_shared<PrometheusText>(std::move(view), options_.classic_buckets,
-                                               sources_.self_metrics());
-  return {.content_type = std::string(PrometheusText::kContentType),
-          .body = [text](std::span<char> buffer) { return text->read(buffer); }};
+  Response response{
+      .content_type = std::string(content_type_of(options.format)),
+      .body = scrape_body(view, options, sources_.self_metrics, *coding, sources_.scrape_costs),
+      .headers = {{"Vary", "Accept, Accept-Encoding"}}};
+  if (*coding == ContentCoding::Gzip) response.headers.emplace_back("Content-Encoding", "gzip");
+  return response;
 }
 
 Response Routes::healthy(const Request&) const {
@@ -128,8 +158,12 @@ Response Routes::ready(const Request&) const {
   return plain(200, "offcpud is ready.");
 }
 
-Response Routes::status(const Request&) const {
-  return {.content_type = kJson, .body = status_json(sources_.status())};
+Response Routes::status(const Request& request) const {
+  return {.content_type = kJson, .body = status_json(status_for(request))};
+}
+
+StatusReport Routes::status_for(const Request& request) const {
+  return request.sees_details ? sources_.status() : without_details(sources_.status());
 }
 
 Response Routes::stalls(const Request& request) const {
@@ -146,6 +180,14 @@ Response Routes::top(const Request& request) const {
   const auto view = sources_.view(Freshness::Fresh);
   if (!view) return error(503, kNoPass);
   return {.content_type = kJson, .body = top_json(*view, *query, suspended_time())};
+}
+
+Response Routes::units(const Request& request) const {
+  const auto query = UnitQuery::parse(request.query);
+  if (!query) return error(400, query.error().message());
+  const auto view = sources_.view(Freshness::Fresh);
+  if (!view) return error(503, kNoPass);
+  return {.content_type = kJson, .body = units_json(*view, *query)};
 }
 
 Response Routes::snapshots(const Request& request) const {
@@ -168,25 +210,22 @@ Response Routes::flame(const Request& request) const {
   return flame_page(request.path);
 }
 
-Response Routes::page(const Request&) const {
-  const StatusReport report = sources_.status();
-  std::string html =
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<title>offcpud</title>\n</head>\n<body>\n<main>\n<h1>offcpud " +
-      escape_html(report.version) +
-      "</h1>\n<p>Why threads are not running: off-CPU and run-queue histograms of this host.</p>\n"
-      "<p>" +
-      escape_html(status_line(report)) + "</p>\n<ul>\n";
+Response Routes::page(const Request& request) const {
+  if (request.path != "/") return overview_page(request.path);
+  Response page = wants_html(request.accept) ? overview_page("/") : directory(request);
+  page.headers.emplace_back("Vary", "Accept");
+  return page;
+}
+
+// What is where, as text.
+Response Routes::directory(const Request& request) const {
+  const StatusReport report = status_for(request);
+  std::string text = "offcpud " + printable(report.version) + ": why threads are not running\n" +
+                     printable(status_line(report)) + "\n\n";
   for (const Route& route : kRoutes) {
-    if (route.what == nullptr || std::string_view(route.path) == "/") continue;
-    html.append("<li><a href=\"").append(route.path).append("\">").append(route.path);
-    html.append("</a>: ").append(route.what).append("</li>\n");
+    if (route.what != nullptr) text.append(route.path).append("  ").append(route.what).append("\n");
   }
-  html += "</ul>\n</main>\n</body>\n</html>\n";
-  return {.content_type = kHtml,
-          .body = std::move(html),
-          .headers = {{"Content-Security-Policy", kPagePolicy}}};
+  return {.content_type = kPlainText, .body = std::move(text)};
 }
 
 Response Routes::not_found(const Request& request) {

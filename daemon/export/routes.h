@@ -5,9 +5,11 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/clock.h"
 #include "export/http_message.h"
+#include "export/scrape_costs.h"
 #include "export/snapshot_handlers.h"
 #include "export/status_report.h"
 #include "pipeline/view.h"
@@ -24,7 +26,8 @@ enum class Freshness {
 struct RouteSources {
   std::function<std::shared_ptr<const View>(Freshness)> view;
   std::function<StatusReport()> status;
-  std::function<std::string()> self_metrics;    // text of SelfMetrics
+  std::function<void(SeriesWriter&)> self_metrics;  // SelfMetrics::write
+  ScrapeCosts* scrape_costs = nullptr;          // null: nobody asks for them; outlives the server
   const SnapshotHandlers* snapshots = nullptr;  // null: they are turned off; outlives the routes
 };
 
@@ -41,16 +44,23 @@ class Routes {
 
   [[nodiscard]] Response handle(const Request& request) const;
 
+  // True for the paths that show stacks, processes or threads: see AccessRules.
+  [[nodiscard]] static bool is_detail(std::string_view path);
+
  private:
+  enum class Shows { Numbers, Details };
   struct Route;
 
   [[nodiscard]] Response page(const Request& request) const;
+  [[nodiscard]] StatusReport status_for(const Request& request) const;
+  [[nodiscard]] Response directory(const Request& request) const;
   [[nodiscard]] Response metrics(const Request& request) const;
   [[nodiscard]] Response healthy(const Request& request) const;
   [[nodiscard]] Response ready(const Request& request) const;
   [[nodiscard]] Response status(const Request& request) const;
   [[nodiscard]] Response stalls(const Request& request) const;
   [[nodiscard]] Response top(const Request& request) const;
+  [[nodiscard]] Response units(const Request& request) const;
   [[nodiscard]] Response snapshots(const Request& request) const;
   [[nodiscard]] Response merge(const Request& request) const;
   [[nodiscard]] Response difference(const Request& request) const;

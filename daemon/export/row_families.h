@@ -13,14 +13,21 @@
 
 namespace offcpud {
 
-// A family whose series come from the rows of a View. Text is made step by step, so that it never
-// holds more than one histogram.
+// A family whose series come from the rows of a View. Written step by step, so that no
+// more than one histogram is in memory as bytes.
 template <typename Row>
 struct RowFamily {
   Metric metric;
   std::size_t steps;  // for each row
   void (*append)(SeriesWriter& out, const Row& row, std::size_t step);
 };
+
+inline WallTime start_of(const SubjectSeries& series, std::size_t kind) {
+  return series.started[kind];
+}
+inline WallTime start_of(const ProcessRow& row, std::size_t /*kind*/) {
+  return row.started;
+}
 
 struct SubjectRow {
   const SubjectSeries& series;
@@ -31,19 +38,21 @@ struct SubjectRow {
 inline constexpr std::size_t kRunqueueKinds = OFFCPUD_HIST_KINDS - OFFCPUD_BLOCKED_KINDS;
 
 // The histogram of a kind, by `label`; nothing while there is no episode.
-template <typename Histograms>
-void append_kind(SeriesWriter& out, const Histograms& histograms, std::string_view label,
-                 std::size_t kind) {
-  const auto& histogram = histograms[kind];
-  if (histogram && !histogram->empty()) out.histogram({label, kHistKindNames[kind]}, *histogram);
+template <typename Row>
+void append_kind(SeriesWriter& out, const Row& row, std::string_view label, std::size_t kind) {
+  const auto& histogram = row.histograms[kind];
+  if (!histogram || histogram->empty()) return;
+  HistogramSeries series{*histogram, start_of(row, kind)};
+  if (row.exemplars && is_blocked_kind(kind)) series.exemplars = (*row.exemplars)[kind];
+  out.histogram({label, kHistKindNames[kind]}, series);
 }
 
 // In the order of the catalogue.
 std::span<const RowFamily<SubjectRow>> subject_families();
 std::span<const RowFamily<ProcessRow>> process_families();
 
-// The labels that all series of a row share, as text without braces.
-std::string shared_labels(const SubjectRow& row);
-std::string shared_labels(const ProcessRow& row);
+// Tells the writer the labels that all series of a row share.
+void share_labels(SeriesWriter& out, const SubjectRow& row);
+void share_labels(SeriesWriter& out, const ProcessRow& row);
 
 }  // namespace offcpud

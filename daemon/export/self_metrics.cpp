@@ -7,7 +7,6 @@
 #include <prometheus/histogram.h>
 #include <prometheus/metric_family.h>
 #include <prometheus/registry.h>
-#include <prometheus/text_serializer.h>
 
 #include <algorithm>
 #include <array>
@@ -16,6 +15,7 @@
 
 #include "export/metric_catalog.h"
 #include "export/process_usage.h"
+#include "export/registry_writer.h"
 #include "histogram/hist_kind.h"
 #include "unwind.h"
 
@@ -76,6 +76,11 @@ prometheus::MetricFamily single_value(Metric metric, double value) {
   return family;
 }
 
+// The total is counted elsewhere.
+void raise_to(prometheus::Counter& counter, double total) {
+  counter.Increment(std::max(0.0, total - counter.Value()));
+}
+
 void append_process(std::vector<prometheus::MetricFamily>& out, const ProcessUsage& usage) {
   const auto append = [&out](Metric metric, auto value) {
     out.push_back(single_value(metric, static_cast<double>(value)));
@@ -110,8 +115,22 @@ struct SelfMetrics::Families {
   prometheus::Gauge& snapshot_bytes = add_gauge(registry, Metric::SnapshotBytes).Add({});
   prometheus::Family<prometheus::Gauge>& last_snapshot =
       add_gauge(registry, Metric::LastSnapshotTimestamp);
+  prometheus::Family<prometheus::Counter>& pushes =
+      add_family(registry, prometheus::BuildCounter(), Metric::PushSnapshots);
+  prometheus::Family<prometheus::Counter>& push_failures =
+      add_family(registry, prometheus::BuildCounter(), Metric::PushFailures);
+  prometheus::Gauge& push_queue = add_gauge(registry, Metric::PushQueueBytes).Add({});
+  prometheus::Family<prometheus::Gauge>& last_push =
+      add_gauge(registry, Metric::PushLastSuccessTimestamp);
   prometheus::Family<prometheus::Gauge>& build_info = add_gauge(registry, Metric::BuildInfo);
   prometheus::Family<prometheus::Gauge>& features = add_gauge(registry, Metric::FeatureEnabled);
+  prometheus::Family<prometheus::Counter>& bpf_seconds =
+      add_family(registry, prometheus::BuildCounter(), Metric::BpfRunSeconds);
+  prometheus::Family<prometheus::Counter>& bpf_runs =
+      add_family(registry, prometheus::BuildCounter(), Metric::BpfRuns);
+  prometheus::Family<prometheus::Gauge>& overhead = add_gauge(registry, Metric::OverheadRatio);
+  prometheus::Family<prometheus::Gauge>& certificate_expiry =
+      add_gauge(registry, Metric::WebCertificateExpiry);
   prometheus::Gauge& reload_successful =
       add_gauge(registry, Metric::ConfigLastReloadSuccessful).Add({});
   prometheus::Gauge& reload_time =
@@ -132,6 +151,12 @@ SelfMetrics::SelfMetrics(const BuildInfo& build, std::filesystem::path proc)
   for (const std::string_view cause : kSnapshotFailureNames) {
     families_->snapshot_failures.Add({{"cause", std::string(cause)}});
   }
+  for (const std::string_view result : kPushResultNames) {
+    families_->pushes.Add({{"result", std::string(result)}});
+  }
+  for (const std::string_view cause : kPushFailureNames) {
+    families_->push_failures.Add({{"cause", std::string(cause)}});
+  }
 }
 
 SelfMetrics::~SelfMetrics() = default;
@@ -143,6 +168,10 @@ void SelfMetrics::set_feature(const std::string& feature, bool enabled) {
 void SelfMetrics::set_config_reload(bool successful, WallTime at) {
   families_->reload_successful.Set(successful ? 1 : 0);
   if (successful) families_->reload_time.Set(unix_seconds(at));
+}
+
+void SelfMetrics::set_certificate_expiry(WallTime at) {
+  families_->certificate_expiry.Add({}).Set(unix_seconds(at));
 }
 
 void SelfMetrics::add_stage(const std::string& stage) {
@@ -186,10 +215,35 @@ void SelfMetrics::set_snapshot_bytes(std::uint64_t bytes) {
   families_->snapshot_bytes.Set(static_cast<double>(bytes));
 }
 
-std::string SelfMetrics::text() const {
+void SelfMetrics::count_push(PushResult result, WallTime at) {
+  families_->pushes.Add({{"result", std::string(name_of(result))}}).Increment();
+  if (result == PushResult::Sent) families_->last_push.Add({}).Set(unix_seconds(at));
+}
+
+void SelfMetrics::count_push_failure(PushFailure cause) {
+  families_->push_failures.Add({{"cause", std::string(name_of(cause))}}).Increment();
+}
+
+void SelfMetrics::set_push_queue_bytes(std::uint64_t bytes) {
+  families_->push_queue.Set(static_cast<double>(bytes));
+}
+
+void SelfMetrics::set_program_costs(std::span<const ProgramCost> programs) {
+  for (const ProgramCost& cost : programs) {
+    const prometheus::Labels labels = {{"program", cost.program}};
+    raise_to(families_->bpf_seconds.Add(labels), static_cast<double>(cost.ns) * 1e-9);
+    raise_to(families_->bpf_runs.Add(labels), static_cast<double>(cost.runs));
+  }
+}
+
+void SelfMetrics::set_overhead(double ratio) {
+  families_->overhead.Add({}).Set(ratio);
+}
+
+void SelfMetrics::write(SeriesWriter& out) const {
   std::vector<prometheus::MetricFamily> families = families_->registry.Collect();
   if (const auto usage = read_process_usage(proc_)) append_process(families, *usage);
-  return prometheus::TextSerializer().Serialize(families);
+  write_families(out, std::move(families));
 }
 
 }  // namespace offcpud

@@ -6,9 +6,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "base/clock.h"
+#include "export/series_writer.h"
+#include "pipeline/view.h"
+#include "snapshot/push_outcome.h"
 #include "snapshot/snapshot_failure.h"
 
 namespace offcpud {
@@ -33,6 +37,9 @@ class SelfMetrics {
   // One attempt to load the configuration; the time of the last success stays after a failure.
   void set_config_reload(bool successful, WallTime at);
 
+  // Of the certificate that connections get from now on; the series exists once there is one.
+  void set_certificate_expiry(WallTime at);
+
   // Makes the stage's series exist with the value 0.
   void add_stage(const std::string& stage);
   void observe_pass(const std::string& stage, std::chrono::nanoseconds duration);
@@ -51,9 +58,18 @@ class SelfMetrics {
   void count_snapshot_failure(SnapshotFailure cause);
   void set_snapshot_bytes(std::uint64_t bytes);
 
-  // Complete families in the Prometheus text format; process_* are read now and left out when
-  // /proc cannot be read.
-  [[nodiscard]] std::string text() const;
+  // Of pushing; by any thread. The time of the last success exists once there is one.
+  void count_push(PushResult result, WallTime at);
+  void count_push_failure(PushFailure cause);
+  void set_push_queue_bytes(std::uint64_t bytes);
+
+  // What the kernel programs took since the start; numbers do not go down. Ratio: of all CPU time
+  // since the last pass; it exists once it is known.
+  void set_program_costs(std::span<const ProgramCost> programs);
+  void set_overhead(double ratio);
+
+  // Complete families; process_* are read now and left out when /proc cannot be read.
+  void write(SeriesWriter& out) const;
 
  private:
   struct Families;  // keeps prometheus-cpp out of the header

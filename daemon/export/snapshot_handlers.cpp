@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "base/summary_header.h"
 #include "export/rfc3339.h"
 #include "export/snapshot_json.h"
 #include "export/snapshot_query.h"
@@ -45,6 +46,10 @@ BodyStream stream_of(std::string text) {
   };
 }
 
+Response json_of(std::string text) {
+  return {.content_type = kJson, .body = stream_of(std::move(text))};
+}
+
 Response download(const char* type, BodyStream body, const std::string& file) {
   return {.content_type = type,
           .body = std::move(body),
@@ -72,6 +77,11 @@ Response formatted(const Stacks& stacks, const Snapshot& snapshot, const Snapsho
       file_name(snapshot, kind, wakers ? ".offwake.folded" : ".folded"));
 }
 
+Response with_summary(Response response, std::string summary) {
+  response.headers.emplace_back(kSummaryHeader, std::move(summary));
+  return response;
+}
+
 // What there is instead, so that the next request finds something.
 Response nothing_kept(const SnapshotLibrary& library, const SnapshotRange& range) {
   const auto all = library.list();
@@ -90,26 +100,33 @@ MergedFrom from(const MergedSnapshots& merged) {
   return {.snapshots = merged.snapshots, .unreadable = merged.unreadable};
 }
 
-Response answer_merge(const SnapshotLibrary& library, const SnapshotQuery& query) {
-  const MergedSnapshots merged = merge(library, query.range, query.filter);
-  if (merged.snapshots == 0) return nothing_kept(library, query.range);
-  if (query.format == SnapshotFormat::Json) {
-    return {.content_type = kJson, .body = stream_of(snapshot_json(merged.sum, from(merged)))};
-  }
-  return formatted(merged.sum, merged.sum, query, "offcpu");
+Response stopping() {
+  return error(503, "offcpud is stopping");
 }
 
-Response answer_difference(const SnapshotLibrary& library, const SnapshotQuery& query) {
-  const MergedSnapshots before = merge(library, query.base, query.filter);
+Response answer_merge(const SnapshotLibrary& library, const SnapshotQuery& query,
+                      const std::stop_token& stop) {
+  const MergedSnapshots merged = merge(library, query.range, query.filter, stop);
+  if (stop.stop_requested()) return stopping();
+  if (merged.snapshots == 0) return nothing_kept(library, query.range);
+  const bool as_json = query.format == SnapshotFormat::Json;
+  return with_summary(as_json ? json_of(snapshot_json(merged.sum, from(merged)))
+                              : formatted(merged.sum, merged.sum, query, "offcpu"),
+                      snapshot_summary(merged.sum, from(merged)));
+}
+
+Response answer_difference(const SnapshotLibrary& library, const SnapshotQuery& query,
+                           const std::stop_token& stop) {
+  const MergedSnapshots before = merge(library, query.base, query.filter, stop);
+  const MergedSnapshots after = merge(library, query.range, query.filter, stop);
+  if (stop.stop_requested()) return stopping();
   if (before.snapshots == 0) return nothing_kept(library, query.base);
-  const MergedSnapshots after = merge(library, query.range, query.filter);
   if (after.snapshots == 0) return nothing_kept(library, query.range);
   const StackDifference difference = difference_of(before.sum, after.sum, query.normalize);
-  if (query.format == SnapshotFormat::Json) {
-    return {.content_type = kJson,
-            .body = stream_of(snapshot_json(difference, from(after), from(before)))};
-  }
-  return formatted(difference, difference.after, query, "offcpu-difference");
+  const bool as_json = query.format == SnapshotFormat::Json;
+  return with_summary(as_json ? json_of(snapshot_json(difference, from(after), from(before)))
+                              : formatted(difference, difference.after, query, "offcpu-difference"),
+                      snapshot_summary(difference, from(after), from(before)));
 }
 
 Json item(const StoredSnapshot& stored) {
@@ -120,13 +137,25 @@ Json item(const StoredSnapshot& stored) {
           {"bytes", stored.bytes}};
 }
 
-// How much of it the filter admits; false: nothing, so it is not listed.
-bool append_amount(Json& item, const Snapshot& snapshot, const SnapshotFilter& filter) {
+// From the root, user before kernel.
+Json functions_of(const Snapshot& snapshot, const StackEntry& entry) {
+  Json functions = Json::array();
+  for (const auto* ids : {&entry.user, &entry.kernel}) {
+    for (const std::uint32_t id : *ids) functions.push_back(snapshot.frames[id].function);
+  }
+  return functions;
+}
+
+// How much of it the filter admits; false: nothing, so it is not listed. `stack` becomes that of an
+// entry that is admitted, once.
+bool append_amount(Json& item, Json& stack, const Snapshot& snapshot,
+                   const SnapshotFilter& filter) {
   const FilteredEntries filtered(snapshot, filter);
   std::uint64_t ns = 0;
   double episodes = 0;
   for (const StackEntry& entry : snapshot.entries) {
     if (!filtered.admits(entry)) continue;
+    if (stack.is_null()) stack = functions_of(snapshot, entry);
     ns += entry.ns;
     episodes += entry.episodes;
   }
@@ -135,41 +164,50 @@ bool append_amount(Json& item, const Snapshot& snapshot, const SnapshotFilter& f
   return ns > 0;
 }
 
-Response answer_list(const SnapshotLibrary& library, const SnapshotQuery& query) {
+Response answer_list(const SnapshotLibrary& library, const SnapshotQuery& query,
+                     const std::stop_token& stop) {
   const bool filtered = query.filter != SnapshotFilter{};
   Json list = Json::array();
+  Json stack;
   std::uint64_t bytes = 0;
   std::size_t unreadable = 0;
   for (const StoredSnapshot& stored : library.list()) {
+    if (stop.stop_requested()) return stopping();
     bytes += stored.bytes;
     if (!query.range.contains(stored.name)) continue;
     Json described = item(stored);
     if (filtered) {
       const auto snapshot = library.load(stored.name.sequence);
       if (!snapshot) ++unreadable;
-      if (!snapshot || !*snapshot || !append_amount(described, **snapshot, query.filter)) continue;
+      if (!snapshot || !*snapshot || !append_amount(described, stack, **snapshot, query.filter))
+        continue;
     } else if (stored.unreadable) {
       ++unreadable;
       described["unreadable"] = true;
     }
     list.push_back(std::move(described));
   }
-  return {.content_type = kJson,
-          .body = text_of({{"snapshots", std::move(list)},
-                           {"bytes", bytes},
-                           {"unreadable", unreadable},
-                           {"foreign_files", library.foreign_files()}})};
+  Json answer = {{"snapshots", std::move(list)},
+                 {"bytes", bytes},
+                 {"unreadable", unreadable},
+                 {"foreign_files", library.foreign_files()}};
+  if (query.filter.stack) answer["stack"] = std::move(stack);  // null: it is in none of them
+  return {.content_type = kJson, .body = text_of(answer)};
 }
 
 Response answer_profile(const Result<Snapshot>& taken, const SnapshotQuery& query) {
-  if (!taken) return error(503, taken.error().message());
+  if (!taken) {
+    const bool asked_for_nobody = taken.error().kind() == ErrorKind::Usage;
+    return error(asked_for_nobody ? 404 : 503, taken.error().message());
+  }
   SnapshotSum sum(query.filter);
   sum.add(*taken);
   const Snapshot snapshot = sum.take();
-  if (query.format == SnapshotFormat::Json) {
-    return {.content_type = kJson, .body = stream_of(snapshot_json(snapshot, {.snapshots = 1}))};
-  }
-  return formatted(snapshot, snapshot, query, "offcpu");
+  const MergedFrom one{.snapshots = 1};
+  const bool as_json = query.format == SnapshotFormat::Json;
+  return with_summary(as_json ? json_of(snapshot_json(snapshot, one))
+                              : formatted(snapshot, snapshot, query, "offcpu"),
+                      snapshot_summary(snapshot, one));
 }
 
 }  // namespace
@@ -181,34 +219,38 @@ SnapshotHandlers::SnapshotHandlers(const SnapshotLibrary& library, SnapshotSourc
 Response SnapshotHandlers::list(const Request& request) const {
   auto query = SnapshotQuery::parse(Path::List, request.query, clock_.wall());
   if (!query) return error(400, query.error().message());
-  return worker_.respond(
-      [this, query = *std::move(query)] { return answer_list(library_, query); });
+  return worker_.respond([this, query = *std::move(query)](const std::stop_token& stop) {
+    return answer_list(library_, query, stop);
+  });
 }
 
 Response SnapshotHandlers::merge(const Request& request) const {
   auto query = SnapshotQuery::parse(Path::Merge, request.query, clock_.wall());
   if (!query) return error(400, query.error().message());
-  return worker_.respond(
-      [this, query = *std::move(query)] { return answer_merge(library_, query); });
+  return worker_.respond([this, query = *std::move(query)](const std::stop_token& stop) {
+    return answer_merge(library_, query, stop);
+  });
 }
 
 Response SnapshotHandlers::difference(const Request& request) const {
   auto query = SnapshotQuery::parse(Path::Difference, request.query, clock_.wall());
   if (!query) return error(400, query.error().message());
-  return worker_.respond(
-      [this, query = *std::move(query)] { return answer_difference(library_, query); });
+  return worker_.respond([this, query = *std::move(query)](const std::stop_token& stop) {
+    return answer_difference(library_, query, stop);
+  });
 }
 
 Response SnapshotHandlers::profile(const Request& request) const {
   auto query = SnapshotQuery::parse(Path::Profile, request.query, clock_.wall());
   if (!query) return error(400, query.error().message());
   const auto start = [this, query = *std::move(query)](Later::Done done) {
-    source_.take_next(query.length, query.capture,
-                      [query, done = std::move(done)](Result<Snapshot> taken) {
-                        // The thread that samples must not spend its time on formats.
-                        auto shared = std::make_shared<const Result<Snapshot>>(std::move(taken));
-                        done([shared, query] { return answer_profile(*shared, query); });
-                      });
+    source_.take_next(
+        query.length, query.capture, [this, query, done = std::move(done)](Result<Snapshot> taken) {
+          // Neither the thread that samples nor one that answers scrapes spends its
+          // time on formats.
+          auto shared = std::make_shared<const Result<Snapshot>>(std::move(taken));
+          worker_.answer([shared, query] { return answer_profile(*shared, query); }, done);
+        });
   };
   return {.body = Later{start}};
 }

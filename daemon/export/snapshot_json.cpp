@@ -3,6 +3,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -18,6 +19,10 @@ namespace {
 
 using Json = nlohmann::json;
 using Ids = std::vector<std::uint32_t>;
+
+constexpr double kNanoseconds = 1e9;
+// What a client and the server's own memory for a connection take of a header.
+constexpr std::size_t kMostSummaryBytes = 4096;
 
 std::string quoted(const std::string& text) {
   return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -39,6 +44,8 @@ class TableWriter {
         ",\"columns\":[\"pid\",\"comm\",\"thread\",\"cgroup\",\"reason\",\"in_progress\",\"stack\","
         "\"waker\",\"waker_pid\",\"waker_stack\",\"ns\",\"episodes\"";
     if (before_ != nullptr) out_ += ",\"before_ns\",\"before_episodes\"";
+    out_ += ",\"variance\"";
+    if (before_ != nullptr) out_ += ",\"before_variance\"";
     out_ += "],\"rows\":[";
     for (std::size_t i = 0; i < snapshot_.entries.size(); ++i) {
       begin_item(i);
@@ -105,6 +112,12 @@ class TableWriter {
       out_ += ',';
       number((*before_)[index].episodes);
     }
+    out_ += ',';
+    number(entry.variance);
+    if (before_ != nullptr) {
+      out_ += ',';
+      number((*before_)[index].variance);
+    }
     out_ += ']';
   }
 
@@ -147,23 +160,77 @@ double seconds(std::chrono::nanoseconds duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
+struct Total {
+  double seconds = 0, standard_error = 0;
+};
+
+template <class Amounts>
+Total total_of(const Amounts& amounts) {
+  double ns = 0, variance = 0;
+  for (const auto& amount : amounts) {
+    ns += static_cast<double>(amount.ns);
+    variance += amount.variance;
+  }
+  return {.seconds = ns / kNanoseconds, .standard_error = std::sqrt(variance) / kNanoseconds};
+}
+
 nlohmann::ordered_json head_json(const Snapshot& snapshot, const MergedFrom& from) {
+  const Total total = total_of(snapshot.entries);
   return {{"begin", rfc3339(snapshot.begin)},
           {"end", rfc3339(snapshot.end)},
           {"covered_seconds", seconds(snapshot.covered())},
+          {"off_cpu_seconds", total.seconds},
+          {"standard_error_seconds", total.standard_error},
+          {"lost_of_any_seconds", static_cast<double>(snapshot.lost_of_any_ns) / kNanoseconds},
           {"partial", snapshot.partial},
+          {"captured", snapshot.captured},
           {"snapshots", from.snapshots},
           {"unreadable", from.unreadable}};
 }
 
+nlohmann::ordered_json head_json(const StackDifference& difference, const MergedFrom& from,
+                                 const MergedFrom& base) {
+  auto head = head_json(difference.after, from);
+  const Total before = total_of(difference.before);
+  head["base"] = {{"begin", rfc3339(difference.before_begin)},
+                  {"end", rfc3339(difference.before_end)},
+                  {"covered_seconds", seconds(difference.before_duration)},
+                  {"off_cpu_seconds", before.seconds},
+                  {"standard_error_seconds", before.standard_error},
+                  {"partial", difference.before_partial},
+                  {"captured", difference.before_captured},
+                  {"snapshots", base.snapshots},
+                  {"unreadable", base.unreadable}};
+  return head;
+}
+
+// In ASCII, as a header must be.
+std::string summary_of(nlohmann::ordered_json head) {
+  const auto text = [&head] { return head.dump(-1, ' ', true, Json::error_handler_t::replace); };
+  if (auto summary = text(); summary.size() <= kMostSummaryBytes) return summary;
+  for (auto* part : {&head, head.contains("base") ? &head["base"] : nullptr}) {
+    if (part != nullptr) (*part)["captured"] = {"filters that are too long for a header"};
+  }
+  return text();
+}
+
 // An object with `rest` before its last brace.
 std::string with(const nlohmann::ordered_json& head, const std::string& rest) {
-  std::string text = head.dump();
+  std::string text = head.dump(-1, ' ', false, Json::error_handler_t::replace);
   text.pop_back();
   return text + rest + "}\n";
 }
 
 }  // namespace
+
+std::string snapshot_summary(const Snapshot& snapshot, const MergedFrom& from) {
+  return summary_of(head_json(snapshot, from));
+}
+
+std::string snapshot_summary(const StackDifference& difference, const MergedFrom& from,
+                             const MergedFrom& base) {
+  return summary_of(head_json(difference, from, base));
+}
 
 std::string snapshot_json(const Snapshot& snapshot, const MergedFrom& from) {
   return with(head_json(snapshot, from), TableWriter(snapshot, nullptr).write());
@@ -171,13 +238,8 @@ std::string snapshot_json(const Snapshot& snapshot, const MergedFrom& from) {
 
 std::string snapshot_json(const StackDifference& difference, const MergedFrom& from,
                           const MergedFrom& base) {
-  auto head = head_json(difference.after, from);
-  head["base"] = {{"begin", rfc3339(difference.before_begin)},
-                  {"end", rfc3339(difference.before_end)},
-                  {"covered_seconds", seconds(difference.before_duration)},
-                  {"snapshots", base.snapshots},
-                  {"unreadable", base.unreadable}};
-  return with(head, TableWriter(difference.after, &difference.before).write());
+  return with(head_json(difference, from, base),
+              TableWriter(difference.after, &difference.before).write());
 }
 
 }  // namespace offcpud

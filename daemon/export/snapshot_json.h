@@ -23,4 +23,9 @@ std::string snapshot_json(const Snapshot& snapshot, const MergedFrom& from);
 std::string snapshot_json(const StackDifference& difference, const MergedFrom& from,
                           const MergedFrom& base);
 
+// What these say of themselves besides, in one line: for formats that have no place for it.
+std::string snapshot_summary(const Snapshot& snapshot, const MergedFrom& from);
+std::string snapshot_summary(const StackDifference& difference, const MergedFrom& from,
+                             const MergedFrom& base);
+
 }  // namespace offcpud

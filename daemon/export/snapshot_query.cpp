@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "export/snapshot_query.h"
 
-#include <charconv>
 #include <limits>
 #include <string_view>
-#include <system_error>
 
-#include "config/printable.h"
+#include "export/query_parameters.h"
 #include "export/time_parameter.h"
 #include "histogram/hist_kind.h"
+#include "snapshot/stack_id.h"
 
 namespace offcpud {
 namespace {
@@ -23,13 +22,8 @@ struct Setting {
   WallTime now;
 };
 
-Error refusal(const std::string& sentence) {
-  return Error(sentence, ErrorKind::Usage);
-}
-
 Error bad_value(const Setting& setting, const std::string& allowed) {
-  return refusal("parameter " + std::string(setting.name) + ": " + quotation(setting.value) +
-                 " is not allowed; use " + allowed);
+  return offcpud::bad_value(setting.name, setting.value, allowed);
 }
 
 Status set_time(const Setting& setting, WallTime& time) {
@@ -41,26 +35,11 @@ Status set_time(const Setting& setting, WallTime& time) {
 
 template <class Number>
 Status set_number(const Setting& setting, std::optional<Number>& number) {
-  Number parsed = 0;
-  const char* const end = setting.value.data() + setting.value.size();
-  const auto [stop, code] = std::from_chars(setting.value.data(), end, parsed);
-  if (code != std::errc{} || stop != end) return bad_value(setting, "a whole number such as 1234");
-  number = parsed;
-  return {};
+  return offcpud::set_number(number.emplace(), setting.name, setting.value);
 }
 
 Status set_text(const Setting& setting, std::string& text) {
-  if (setting.value.empty()) return bad_value(setting, "a text that is not empty");
-  text = setting.value;
-  return {};
-}
-
-std::string reasons() {
-  std::string names;
-  for (std::size_t kind = 0; kind < OFFCPUD_BLOCKED_KINDS; ++kind) {
-    names.append(names.empty() ? "" : ", ").append(kHistKindNames[kind]);
-  }
-  return names;
+  return offcpud::set_text(text, setting.name, setting.value);
 }
 
 // One or several, separated by commas.
@@ -74,7 +53,7 @@ Status set_reasons(const Setting& setting) {
     std::size_t kind = 0;
     while (kind < OFFCPUD_BLOCKED_KINDS && kHistKindNames[kind] != word) ++kind;
     if (kind == OFFCPUD_BLOCKED_KINDS) {
-      return bad_value(setting, "some of " + reasons() + ", separated by commas");
+      return bad_value(setting, "some of " + reason_names() + ", separated by commas");
     }
     admitted.set(kind);
     more = comma != std::string_view::npos;
@@ -162,6 +141,15 @@ Status set_captured_threads(const Setting& setting) {
   return {};
 }
 
+Status set_stack(const Setting& setting) {
+  const auto id = parse_stack_id(setting.value);
+  if (!id) {
+    return bad_value(setting, "the label stack of an exemplar: 16 digits such as 0123456789abcdef");
+  }
+  setting.query.filter.stack = id;
+  return {};
+}
+
 constexpr unsigned operator|(Path a, Path b) {
   return static_cast<unsigned>(a) | static_cast<unsigned>(b);
 }
@@ -183,10 +171,11 @@ struct Parameter {
 constexpr Parameter kParameters[] = {
     {"from", kKept, [](const Setting& s) { return set_time(s, s.query.range.from); }},
     {"to", kKept, [](const Setting& s) { return set_time(s, s.query.range.to); }},
-    {"cgroup", kEvery, [](const Setting& s) { return set_text(s, s.query.filter.cgroup); }},
+    {"cgroup", kEvery, [](const Setting& s) { return set_cgroup(s.query.filter.cgroup, s.value); }},
     {"comm", kEvery, [](const Setting& s) { return set_text(s, s.query.filter.comm); }},
     {"pid", kEvery, [](const Setting& s) { return set_number(s, s.query.filter.pid); }},
     {"reason", kEvery, set_reasons},
+    {"stack", kKept, set_stack},
     {"frame", kEvery, [](const Setting& s) { return set_text(s, s.query.filter.frame); }},
     {"threads", kKept,
      [](const Setting& s) { return set_choice(s, s.query.filter.threads, kThreads); }},
@@ -230,7 +219,7 @@ Status set(Path path, const Setting& setting) {
   for (const Parameter& parameter : kParameters) {
     if (parameter.name == setting.name && knows(path, parameter)) return parameter.set(setting);
   }
-  return refusal("unknown parameter " + quotation(setting.name) + "; use " + parameter_names(path));
+  return unknown_parameter(setting.name, parameter_names(path));
 }
 
 Status check_range(const SnapshotRange& range, const std::string& prefix) {
@@ -246,14 +235,13 @@ Result<SnapshotQuery> SnapshotQuery::parse(
   SnapshotQuery query;
   if (path != Path::List) query.range.from = now - kDefaultRange;
   if (path == Path::Profile) query.format = SnapshotFormat::Pprof;
-  for (const auto& [name, value] : parameters) {
-    if (parameters.count(name) > 1) {
-      return refusal("parameter " + quotation(name) + " is given twice; give it once");
-    }
-    TRY_VOID(set(path, {query, name, value, now}));
-  }
+  TRY_VOID(set_each(parameters, [&](const std::string& name, const std::string& value) {
+    return set(path, {query, name, value, now});
+  }));
   TRY_VOID(check_range(query.range, ""));
   query.capture.pid = query.filter.pid;
+  query.capture.kinds =
+      static_cast<std::uint32_t>(query.filter.reasons.to_ulong()) & BlockFilter::kAllKinds;
   if (query.capture.min_ns > query.capture.max_ns) {
     return refusal("parameter min_us is larger than max_us; no block is that long");
   }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "export/labels_json.h"
 #include "export/rfc3339.h"
 #include "export/stall_query.h"
 #include "export/syscall_names.h"
@@ -68,17 +69,6 @@ Json waits_for_json(const WaitDetail& detail) {
   if (Json file = file_json(detail); !file.empty()) waits_for["file"] = std::move(file);
   if (!detail.socket.empty()) waits_for["socket"] = detail.socket;
   return waits_for;
-}
-
-void append_labels(Json& json, const SubjectLabels& labels) {
-  json["cgroup"] = labels.cgroup;
-  const auto append = [&](const char* name, const std::string& value) {
-    if (!value.empty()) json[name] = value;
-  };
-  append("slice", labels.slice);
-  append("unit", labels.unit);
-  append("container_id", labels.container_id);
-  append("pod_uid", labels.pod_uid);
 }
 
 Json woken_by_json(const Stall& stall) {

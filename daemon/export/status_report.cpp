@@ -3,10 +3,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include "export/rfc3339.h"
+
 namespace offcpud {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr auto kText = static_cast<std::size_t>(ExpositionFormat::Text);
+constexpr auto kProtobuf = static_cast<std::size_t>(ExpositionFormat::Protobuf);
 
 double seconds(std::chrono::nanoseconds duration) {
   return std::chrono::duration<double>(duration).count();
@@ -40,9 +45,38 @@ Json maps_json(const std::vector<MapUsage>& maps) {
   return list;
 }
 
+Json scrape_json(const std::optional<ScrapeCost>& cost) {
+  if (!cost) return nullptr;
+  return {{"series", cost->series},
+          {"samples", cost->samples},
+          {"bytes", cost->bytes},
+          {"sent_bytes", cost->sent_bytes},
+          {"duration_seconds", seconds(cost->duration)}};
+}
+
+std::string megabytes(std::uint64_t bytes) {
+  constexpr std::uint64_t kTenth = 100'000;
+  const std::uint64_t tenths = (bytes + kTenth - 1) / kTenth;
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " MB";
+}
+
 Json config_json(const ConfigStatus& config) {
   Json json = {{"files", config.files}, {"last_reload_successful", config.last_reload_successful}};
   if (!config.last_reload_error.empty()) json["last_reload_error"] = config.last_reload_error;
+  if (!config.captured.empty()) json["snapshots_captured"] = config.captured;
+  return json;
+}
+
+Json push_json(const std::optional<PushStatus>& push) {
+  if (!push) return nullptr;
+  Json json = {{"url", nullptr},
+               {"queued", push->queued},
+               {"queued_bytes", push->queued_bytes},
+               {"last_success", nullptr},
+               {"last_error", nullptr}};
+  if (!push->url.empty()) json["url"] = push->url;
+  if (push->last_success) json["last_success"] = rfc3339(*push->last_success);
+  if (!push->last_error.empty()) json["last_error"] = push->last_error;
   return json;
 }
 
@@ -64,6 +98,16 @@ void describe_view(StatusReport& report, const View& view, MonotonicTime now) {
   report.maps = view.maps;
 }
 
+StatusReport without_details(StatusReport report) {
+  constexpr const char* kElsewhere = "the journal says why";
+  if (!report.config.last_reload_error.empty()) report.config.last_reload_error = kElsewhere;
+  if (report.push) {
+    report.push->url.clear();
+    if (!report.push->last_error.empty()) report.push->last_error = kElsewhere;
+  }
+  return report;
+}
+
 std::string status_json(const StatusReport& report) {
   const Json json = {
       {"summary", status_line(report)},
@@ -79,12 +123,28 @@ std::string status_json(const StatusReport& report) {
       {"subjects", report.subjects},
       {"series", report.series},
       {"series_folded", report.series_folded},
+      {"max_series", report.max_series},
+      {"scrape",
+       {{"text", scrape_json(report.scrapes[kText])},
+        {"protobuf", scrape_json(report.scrapes[kProtobuf])}}},
       {"threads_left_censored", report.threads_left_censored},
       {"lost_events", losses_json(report.losses)},
       {"maps", maps_json(report.maps)},
+      {"push", push_json(report.push)},
       {"config", config_json(report.config)},
   };
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+std::string scrape_line(const CostByFormat& scrapes) {
+  const auto& text = scrapes[kText];
+  const auto& protobuf = scrapes[kProtobuf];
+  if (!text || !protobuf) return "no scrape so far";
+  const auto size = [](const ScrapeCost& cost) {
+    return std::to_string(cost.samples) + " samples in " + megabytes(cost.bytes);
+  };
+  return "a scrape of " + std::to_string(text->series) + " series is " + size(*text) +
+         " as text, " + size(*protobuf) + " as protobuf";
 }
 
 std::string status_line(const StatusReport& report) {
@@ -97,6 +157,10 @@ std::string status_line(const StatusReport& report) {
                      std::to_string(age.count()) + " s ago";
   if (!report.config.last_reload_successful) {
     line += "; running with the previous configuration: " + report.config.last_reload_error;
+  }
+  if (report.push && !report.push->last_error.empty()) {
+    line +=
+        "; " + counted(report.push->queued, "snapshot") + " not pushed: " + report.push->last_error;
   }
   return line;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "export/scrape_costs.h"
 #include "pipeline/view.h"
 
 namespace offcpud {
@@ -27,6 +28,15 @@ struct ConfigStatus {
   std::vector<std::string> files;  // in force, in the order they were read; none: the defaults
   bool last_reload_successful = true;
   std::string last_reload_error;
+  std::string captured;  // what snapshots are narrowed by; empty: nothing
+};
+
+struct PushStatus {
+  std::string url;         // empty: not to be told
+  std::size_t queued = 0;  // snapshots that wait
+  std::uint64_t queued_bytes = 0;
+  std::optional<WallTime> last_success;
+  std::string last_error;  // empty when the last attempt was successful
 };
 
 // The state of the daemon for people: /api/v1/status and the text of `systemctl status`.
@@ -45,18 +55,29 @@ struct StatusReport {
   std::uint64_t subjects = 0;
   std::uint64_t series = 0;
   std::uint64_t series_folded = 0;
+  std::uint64_t max_series = 0;
+  CostByFormat scrapes;  // the last one in each format
   std::uint64_t threads_left_censored = 0;
   std::vector<LossCount> losses;
   std::vector<MapUsage> maps;
 
+  std::optional<PushStatus> push;  // nullopt: it is off
   ConfigStatus config;
 };
 
 // Takes over what the View knows: the age of the last pass, subjects, series, losses and maps.
 void describe_view(StatusReport& report, const View& view, MonotonicTime now);
 
+// What everybody may see: without the address that is pushed to, and errors, which quote servers
+// and files, are a sentence that says where to look.
+StatusReport without_details(StatusReport report);
+
 // With status_line() as "summary". Bytes that are not UTF-8 become U+FFFD.
 std::string status_json(const StatusReport& report);
+
+// One line about what a scrape costs the network and the server, in both formats:
+// "a scrape of 1842 series is 57102 samples in 9.1 MB as text, 1951 samples in 0.5 MB as protobuf".
+std::string scrape_line(const CostByFormat& scrapes);
 
 // One line: "214 cgroups, 1842 series, 0 events lost, last pass 2 s ago".
 std::string status_line(const StatusReport& report);

@@ -4,18 +4,17 @@
 #include <string_view>
 
 #include "export/row_families.h"
-#include "export/text_format.h"
 #include "histogram/hist_kind.h"
 
 namespace offcpud {
 namespace {
 
 void append_blocked(SeriesWriter& out, const SubjectRow& row, std::size_t kind) {
-  append_kind(out, row.series.histograms, "reason", kind);
+  append_kind(out, row.series, "reason", kind);
 }
 
 void append_runqueue_wait(SeriesWriter& out, const SubjectRow& row, std::size_t cause) {
-  append_kind(out, row.series.histograms, "cause", OFFCPUD_BLOCKED_KINDS + cause);
+  append_kind(out, row.series, "cause", OFFCPUD_BLOCKED_KINDS + cause);
 }
 
 void append_running(SeriesWriter& out, const SubjectRow& row, std::size_t /*step*/) {
@@ -67,7 +66,7 @@ void append_oldest_runnable(SeriesWriter& out, const SubjectRow& row, std::size_
 void append_unaccounted(SeriesWriter& out, const SubjectRow& row, std::size_t /*step*/) {
   const auto& in_progress = row.series.in_progress;
   if (in_progress && in_progress->unaccounted_ratio) {
-    out.ratio({}, *in_progress->unaccounted_ratio);
+    out.real({}, *in_progress->unaccounted_ratio);
   }
 }
 
@@ -90,18 +89,13 @@ std::span<const RowFamily<SubjectRow>> subject_families() {
   return kFamilies;
 }
 
-std::string shared_labels(const SubjectRow& row) {
-  std::string out;
-  const auto append = [&out](std::string_view name, const std::string& value) {
-    if (!value.empty()) append_label(out, name, value);
-  };
+void share_labels(SeriesWriter& out, const SubjectRow& row) {
   const SubjectLabels& labels = *row.series.labels;
-  append("cgroup", labels.cgroup);
-  append("slice", labels.slice);
-  append("unit", labels.unit);
-  append("container_id", labels.container_id);
-  append("pod_uid", labels.pod_uid);
-  return out;
+  out.share_labels(std::array<Label, 5>{{{"cgroup", labels.cgroup},
+                                         {"slice", labels.slice},
+                                         {"unit", labels.unit},
+                                         {"container_id", labels.container_id},
+                                         {"pod_uid", labels.pod_uid}}});
 }
 
 }  // namespace offcpud

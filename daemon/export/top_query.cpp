@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "export/top_query.h"
 
-#include <charconv>
-#include <limits>
-#include <system_error>
-
-#include "config/printable.h"
+#include "export/query_parameters.h"
 
 namespace offcpud {
 namespace {
@@ -33,17 +29,6 @@ constexpr struct {
               {"pid", TopSort::Pid, SortOf::Both},
               {"comm", TopSort::Comm, SortOf::Both}};
 
-constexpr const char* kNumber = "a whole number such as 1234";
-
-Error refusal(const std::string& sentence) {
-  return Error(sentence, ErrorKind::Usage);
-}
-
-Error bad_value(std::string_view name, std::string_view value, const std::string& allowed) {
-  return refusal("parameter " + std::string(name) + ": " + quotation(value) +
-                 " is not allowed; use " + allowed);
-}
-
 bool applies(SortOf of, bool threads) {
   return of == SortOf::Both || (of == SortOf::Threads) == threads;
 }
@@ -54,26 +39,6 @@ std::string sort_names(bool threads) {
     if (applies(each.of, threads)) names.append(names.empty() ? "" : ", ").append(each.name);
   }
   return names;
-}
-
-template <class Number>
-Status set_number(Number& number, std::string_view name, const std::string& value) {
-  const char* const end = value.data() + value.size();
-  const auto [stop, code] = std::from_chars(value.data(), end, number);
-  if (code != std::errc{} || stop != end) return bad_value(name, value, kNumber);
-  return {};
-}
-
-Status set_flag(bool& flag, std::string_view name, const std::string& value) {
-  if (value != "true" && value != "false") return bad_value(name, value, "true or false");
-  flag = value == "true";
-  return {};
-}
-
-Status set_text(std::string& text, std::string_view name, const std::string& value) {
-  if (value.empty()) return bad_value(name, value, "a text that is not empty");
-  text = value;
-  return {};
 }
 
 using Value = const std::string&;
@@ -104,7 +69,7 @@ Status set(TopQuery& query, const std::string& name, const std::string& value) {
   for (const auto& parameter : kParameters) {
     if (parameter.name == name) return parameter.set(query, value);
   }
-  return refusal("unknown parameter " + quotation(name) + "; use " + parameter_names());
+  return unknown_parameter(name, parameter_names());
 }
 
 Status set_sort(TopQuery& query, const std::string& value) {
@@ -125,12 +90,9 @@ bool contains(std::string_view text, std::string_view part) {
 
 Result<TopQuery> TopQuery::parse(const std::multimap<std::string, std::string>& parameters) {
   TopQuery query;
-  for (const auto& [name, value] : parameters) {
-    if (parameters.count(name) > 1) {
-      return refusal("parameter " + quotation(name) + " is given twice; give it once");
-    }
-    TRY_VOID(set(query, name, value));
-  }
+  TRY_VOID(set_each(parameters, [&](const std::string& name, const std::string& value) {
+    return set(query, name, value);
+  }));
   const auto sort = parameters.find("sort");
   if (sort != parameters.end()) TRY_VOID(set_sort(query, sort->second));
   if (!query.threads && (query.cpu || query.pinned)) {

@@ -3,20 +3,23 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
+#include "kernel/bpf_iterator.h"
+#include "kernel/cpu_bells.h"
 #include "offcpud.skel.h"
 
 namespace offcpud {
 namespace {
 
+constexpr const char* kWalk = "walk the blocked threads";
+
 using Ring = UniqueHandle<&ring_buffer__free, static_cast<ring_buffer*>(nullptr)>;
-using Link = UniqueHandle<&bpf_link__destroy, static_cast<bpf_link*>(nullptr)>;
 
 // Records follow one another, and a read ends with a whole one (bpf_seq_write).
 void take_records(std::span<const std::byte> bytes,
@@ -32,7 +35,8 @@ void take_records(std::span<const std::byte> bytes,
 
 struct BlockSamples::Open {
   Ring ring;
-  Link blocked;
+  BpfLink blocked;
+  CpuBells bells;
 };
 
 BlockSamples::BlockSamples(const BpfSession& session, std::unique_ptr<Open> open)
@@ -41,7 +45,10 @@ BlockSamples::~BlockSamples() = default;
 
 Result<std::unique_ptr<BlockSamples>> BlockSamples::open(const BpfSession& session) {
   const offcpud_bpf& skeleton = session.skeleton();
-  std::unique_ptr<BlockSamples> samples(new BlockSamples(session, std::make_unique<Open>()));
+  TRY(CpuBells bells, CpuBells::hang(skeleton.maps.bells));
+  // No make_unique: clang before 16 does not initialise an aggregate in parentheses (P0960).
+  std::unique_ptr<Open> open(new Open{Ring(), BpfLink(), std::move(bells)});
+  std::unique_ptr<BlockSamples> samples(new BlockSamples(session, std::move(open)));
   samples->open_->ring.reset(
       ring_buffer__new(bpf_map__fd(skeleton.maps.samples), on_event, samples.get(), nullptr));
   if (!samples->open_->ring) return Error::from_errno(errno, "open the ring of samples");
@@ -55,8 +62,14 @@ Result<std::unique_ptr<BlockSamples>> BlockSamples::open(const BpfSession& sessi
 void BlockSamples::choose(const SampleChoice& choice) {
   auto& shared = *session_.skeleton().bss;
   shared.sample_interval_ns = static_cast<std::uint64_t>(choice.interval.count());
-  shared.sample_min_ns = static_cast<std::uint64_t>(choice.least.count());
-  shared.sample_max_ns = static_cast<std::uint64_t>(choice.most.count());
+  shared.focus_interval_ns = static_cast<std::uint64_t>(choice.focus_interval.count());
+  const std::size_t focuses = std::min(choice.focuses.size(), std::size(shared.focuses));
+  std::ranges::copy_n(choice.focuses.begin(), static_cast<std::ptrdiff_t>(focuses), shared.focuses);
+  shared.focus_count = static_cast<std::uint32_t>(focuses);
+  shared.sample_min_ns = choice.min_ns;
+  shared.sample_max_ns = choice.max_ns;
+  shared.sample_threads = choice.threads;
+  shared.sample_states = choice.states;
   shared.sample_kinds = choice.kinds;  // last: it switches the sampling on
 }
 
@@ -75,13 +88,15 @@ Result<std::uint64_t> BlockSamples::drain(const std::function<void(const Sampled
   taken_ = 0;
   const int drained = ring_buffer__consume(open_->ring.get());
   take_ = nullptr;
+  open_->bells.empty();
   if (drained < 0) return Error::from_errno(-drained, "read the ring of samples");
   return taken_;
 }
 
-Status BlockSamples::walk_blocked(const std::function<void(const offcpud_blocked_record&)>& take) {
-  const UniqueFd walk(bpf_iter_create(bpf_link__fd(open_->blocked.get())));
-  if (!walk) return Error::from_errno(errno, "walk the blocked threads");
+Status BlockSamples::walk_blocked(bool young,
+                                  const std::function<void(const offcpud_blocked_record&)>& take) {
+  session_.skeleton().bss->walk_young = young ? 1 : 0;
+  TRY(const UniqueFd walk, begin_iteration(open_->blocked, kWalk));
   // Less than the kernel's own buffer of 32 KiB, by more than one record: what does not fit there
   // is thrown away and the program asked again, when the thread has been credited already
   // (bpf_iter.c).
@@ -89,13 +104,9 @@ Status BlockSamples::walk_blocked(const std::function<void(const offcpud_blocked
   std::vector<std::byte> buffer(kAsk + sizeof(offcpud_blocked_record));
   std::size_t kept = 0;  // of a record that is not whole yet
   for (;;) {
-    const ssize_t got = ::read(walk.get(), buffer.data() + kept, kAsk);
+    TRY(const std::size_t got, read_iteration(walk, std::span(buffer).subspan(kept, kAsk), kWalk));
     if (got == 0) return {};
-    if (got < 0) {
-      if (errno == EINTR || errno == EAGAIN) continue;
-      return Error::from_errno(errno, "walk the blocked threads");
-    }
-    const std::size_t bytes = kept + static_cast<std::size_t>(got);
+    const std::size_t bytes = kept + got;
     const std::size_t whole = bytes - bytes % sizeof(offcpud_blocked_record);
     take_records(std::span(buffer).first(whole), take);
     kept = bytes - whole;

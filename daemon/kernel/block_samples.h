@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -10,17 +9,10 @@
 
 #include "base/result.h"
 #include "kernel/bpf_session.h"
+#include "sampling/sample_choice.h"
 #include "sampling/sampled_block.h"
 
 namespace offcpud {
-
-// Which blocks are sampled; see bpf/sample.bpf.h.
-struct SampleChoice {
-  std::uint32_t kinds = 0;  // bits by enum offcpud_hist_kind; 0: none
-  std::chrono::nanoseconds least{0};
-  std::chrono::nanoseconds most = std::chrono::nanoseconds::max();
-  std::chrono::nanoseconds interval = std::chrono::milliseconds(10);
-};
 
 // The sampled blocks as the programs hand them over, and those that last. Used by one thread with
 // CAP_BPF; the session must outlive it.
@@ -39,7 +31,9 @@ class BlockSamples {
 
   // Credits all blocks that last for some time up to now, and hands over what of each was not
   // credited before. A few microseconds per thread. The record's user stack is still to be walked.
-  Status walk_blocked(const std::function<void(const offcpud_blocked_record&)>& take);
+  // `young`: also those that do not last long enough for that, which stay uncredited
+  // (OFFCPUD_SAMPLE_YOUNG).
+  Status walk_blocked(bool young, const std::function<void(const offcpud_blocked_record&)>& take);
 
   // Nanoseconds that samples stood for which were lost since the last call.
   std::uint64_t take_lost_ns();

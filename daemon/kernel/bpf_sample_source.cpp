@@ -15,6 +15,11 @@ constexpr auto kCauses = std::to_array<const char*>(
      "cgroup_events_full", "process_table_full", "stall_ends_full", "sample_lost"});
 static_assert(kCauses.size() == OFFCPUD_LOSSES);
 
+// Values of the label `program`, by enum offcpud_program.
+constexpr auto kPrograms = std::to_array<const char*>(
+    {"sched_switch", "sched_waking", "sched_wakeup", "task_newtask", "irq_work_exit"});
+static_assert(kPrograms.size() == OFFCPUD_PROGRAMS);
+
 // How long a program may be between finding a subject and adding to it. It does so with interrupts
 // off; a second covers a virtual CPU that is not scheduled meanwhile.
 constexpr std::chrono::seconds kGrace{1};
@@ -111,6 +116,15 @@ Status BpfSampleSource::read_counts(KernelSample& sample) {
   TRY(const Losses losses, read_losses());
   for (std::size_t i = 0; i < losses.size(); ++i) {
     sample.losses.push_back({kCauses[i], losses[i] - losses_at_start_[i]});
+  }
+  for (std::uint32_t i = 0; i < OFFCPUD_PROGRAMS; ++i) {
+    TRY(const auto costs, read_percpu<offcpud_cost>(session_.skeleton().maps.costs, i));
+    ProgramCost total{kPrograms[i]};
+    for (const offcpud_cost& cost : costs) {
+      total.runs += cost.runs;
+      total.ns += cost.ns;
+    }
+    sample.programs.push_back(std::move(total));
   }
   TRY(const std::uint64_t misses, session_.recursion_misses());
   sample.losses.push_back({"program_busy", misses});

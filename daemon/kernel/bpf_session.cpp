@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/unique_handle.h"
+#include "kernel/bpf_iterator.h"
 #include "kernel/bpf_log.h"
 #include "kernel/syscall_classes.h"
 #include "offcpud.h"
@@ -21,7 +22,6 @@ namespace {
 struct SkeletonDeleter {
   void operator()(offcpud_bpf* skeleton) const noexcept { offcpud_bpf::destroy(skeleton); }
 };
-using Link = UniqueHandle<&bpf_link__destroy, static_cast<bpf_link*>(nullptr)>;
 
 Status set_size(bpf_map* map, std::uint32_t entries) {
   if (const int error = bpf_map__set_max_entries(map, entries); error != 0) {
@@ -44,16 +44,14 @@ void choose_programs(offcpud_bpf& skeleton, const FeatureReport& features) {
     bpf_program__set_autoload(program, features.has("cgroup_events"));
   }
   bpf_program__set_autoload(skeleton.progs.on_sched_waking, features.has("wakers"));
-  const bool exit_is_told = features.has("sched_exit");
-  bpf_program__set_autoload(skeleton.progs.on_sched_exit, exit_is_told);
-  bpf_program__set_autoload(skeleton.progs.on_schedule_return,
-                            !exit_is_told && features.has("stacks"));
+  bpf_program__set_autoload(skeleton.progs.on_irq_work, features.has("stacks"));
 }
 
 Status configure(offcpud_bpf& skeleton, const SubjectPlan& plan, const FeatureReport& features) {
   TRY_VOID(set_size(skeleton.maps.subjects, plan.subjects * plan.shards));
   TRY_VOID(set_size(skeleton.maps.cgroup_subjects, plan.subjects - 1));
   TRY_VOID(set_size(skeleton.maps.free_subjects, plan.ring_size));
+  TRY_VOID(set_size(skeleton.maps.bells, static_cast<std::uint32_t>(libbpf_num_possible_cpus())));
   auto& constants = *skeleton.rodata;
   constants.shards = plan.shards;
   constants.cpu_bits = plan.cpu_bits;
@@ -118,8 +116,8 @@ Error load_error(int code, const BpfLog& log) {
 struct BpfSession::State {
   SubjectPlan plan;
   std::unique_ptr<offcpud_bpf, SkeletonDeleter> skeleton;
-  Link iterator;
-  std::vector<Link> links;  // after the skeleton: destroyed before it
+  BpfLink iterator;
+  std::vector<BpfLink> links;  // after the skeleton: destroyed before it
 };
 
 BpfSession::BpfSession(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -140,8 +138,7 @@ bool BpfSession::tells_wakers() const {
 
 bool BpfSession::takes_stacks() const {
   const auto& programs = state_->skeleton->progs;
-  return tells_wakers() && (bpf_program__autoload(programs.on_sched_exit) ||
-                            bpf_program__autoload(programs.on_schedule_return));
+  return tells_wakers() && bpf_program__autoload(programs.on_irq_work);
 }
 
 bool BpfSession::tells_cgroup_changes() const {
@@ -176,11 +173,10 @@ Status BpfSession::attach() {
   // is also seen to wake.
   for (bpf_program* program : {skeleton.progs.on_cgroup_mkdir, skeleton.progs.on_cgroup_rmdir,
                                skeleton.progs.on_task_newtask, skeleton.progs.on_sched_wakeup_new,
-                               skeleton.progs.on_sched_exit, skeleton.progs.on_schedule_return,
-                               skeleton.progs.on_sched_waking, skeleton.progs.on_sched_wakeup,
-                               skeleton.progs.on_sched_switch}) {
+                               skeleton.progs.on_irq_work, skeleton.progs.on_sched_waking,
+                               skeleton.progs.on_sched_wakeup, skeleton.progs.on_sched_switch}) {
     if (!bpf_program__autoload(program)) continue;
-    Link link(bpf_program__attach(program));
+    BpfLink link(bpf_program__attach(program));
     if (!link) return Error::from_errno(errno, "attach program", bpf_program__name(program));
     state_->links.push_back(std::move(link));
   }
@@ -188,22 +184,22 @@ Status BpfSession::attach() {
   return seed();
 }
 
+void BpfSession::detach() {
+  while (!state_->links.empty()) state_->links.pop_back();  // sched_switch first
+}
+
 Result<UniqueFd> BpfSession::open_walk() const {
-  UniqueFd walk(bpf_iter_create(bpf_link__fd(state_->iterator.get())));
-  if (!walk) return Error::from_errno(errno, "walk the threads");
-  return walk;
+  return begin_iteration(state_->iterator, "walk the threads");
 }
 
 Status BpfSession::seed() {
   TRY(const UniqueFd walk, open_walk());
-  std::vector<char> records(std::size_t{32} << 10);  // nobody wants them; reading drives the walk
-  for (;;) {
-    const ssize_t got = ::read(walk.get(), records.data(), records.size());
-    if (got == 0) return {};
-    if (got < 0 && errno != EINTR && errno != EAGAIN) {
-      return Error::from_errno(errno, "walk the threads");
-    }
+  // Nobody wants the records; reading drives the walk.
+  std::vector<std::byte> records(std::size_t{32} << 10);
+  for (std::size_t got = 1; got != 0;) {
+    TRY(got, read_iteration(walk, records, "walk the threads"));
   }
+  return {};
 }
 
 void BpfSession::tell_stalls(std::uint64_t longer_than_ns, std::uint32_t kinds) {

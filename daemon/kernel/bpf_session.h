@@ -40,6 +40,10 @@ class BpfSession {
   // Attaches every program and seeds the threads that exist. Afterwards every event is followed.
   Status attach();
 
+  // Detaches every program that follows events. What they have counted can still be read. Explicit,
+  // because a thread that hangs in the kernel keeps the descriptors of its process open.
+  void detach();
+
   // Gives threads that have no state one, as every walk does. Needs CAP_BPF.
   Status seed();
 

@@ -52,13 +52,6 @@ bool switch_tells_prev_state(const btf* types) {
   return is_int(types, parameters[1], 1) && is_int(types, parameters[4], 4);
 }
 
-// Whether programs can hang on functions: CONFIG_DYNAMIC_FTRACE. Its own functions are not to be
-// found, as they cannot be traced.
-bool traces_functions(const btf* types) {
-  return type_of(types, "schedule", BTF_KIND_FUNC) != nullptr &&
-         type_of(types, "dyn_ftrace", BTF_KIND_STRUCT) != nullptr;
-}
-
 // Whether state may be allocated under a run-queue lock: from a pre-filled cache (6.4 to 6.18,
 // 08a7ce384e33) or with kmalloc_nolock (from 6.19 on, f484f4a3e058), neither of which wakes
 // anybody. Since 7.2 local storage knows no other allocator and names it nowhere; owner_refcnt is
@@ -181,14 +174,9 @@ FeatureReport probe_features(const btf* kernel_btf, const HostFacts& host) {
   offer("wakers", readable && report.preempt_count_at.has_value(),
         "who ends a wait is told, and interrupts from threads; without it wakeups are not counted",
         "boot a kernel built with CONFIG_FAIR_GROUP_SCHED=y, without lockdown=confidentiality");
-  const bool exit_is_told = tracepoint(kernel_btf, "sched_exit_tp") != nullptr;
-  offer("sched_exit", readable && exit_is_told,
-        "stacks of sampled blocks are taken at a tracepoint; without it where schedule() returns",
-        "boot kernel 6.16 or newer, without lockdown=confidentiality");
-  offer("stacks", readable && (exit_is_told || traces_functions(kernel_btf)),
+  offer("stacks", readable && tracepoint(kernel_btf, "irq_work_exit") != nullptr,
         "stacks of sampled blocks; without it there are none",
-        "boot kernel 6.16 or newer, or one built with CONFIG_FUNCTION_TRACER=y, without "
-        "lockdown=confidentiality");
+        "boot a kernel built with CONFIG_X86_LOCAL_APIC=y, without lockdown=confidentiality");
   offer("all_threads", host.initial_pid_namespace,
         "threads that slept before the start are known, and every wait shows while it lasts; in a "
         "PID namespace of its own the daemon sees its threads only that way, and those outside "

@@ -61,14 +61,21 @@ Result<MapPass<Key, Value>> read_hash(const bpf_map* map) {
   return pass;
 }
 
-// One element of a per-CPU array, summed over all possible CPUs.
-inline Result<std::uint64_t> sum_percpu(const bpf_map* map, std::uint32_t index) {
+// One element of a per-CPU array, of every possible CPU.
+template <class Value>
+Result<std::vector<Value>> read_percpu(const bpf_map* map, std::uint32_t index) {
+  static_assert(sizeof(Value) % 8 == 0);  // the kernel rounds each value up
   const int cpus = libbpf_num_possible_cpus();
   if (cpus < 0) return Error::from_errno(-cpus, "count the possible CPUs");
-  std::vector<std::uint64_t> values(static_cast<std::size_t>(cpus));
+  std::vector<Value> values(static_cast<std::size_t>(cpus));
   if (const int error = bpf_map_lookup_elem(bpf_map__fd(map), &index, values.data()); error != 0) {
     return Error::from_errno(-error, "look up in map", bpf_map__name(map));
   }
+  return values;
+}
+
+inline Result<std::uint64_t> sum_percpu(const bpf_map* map, std::uint32_t index) {
+  TRY(const auto values, read_percpu<std::uint64_t>(map, index));
   std::uint64_t sum = 0;
   for (const std::uint64_t value : values) sum += value;
   return sum;

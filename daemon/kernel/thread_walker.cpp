@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/thread_walker.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <span>
+
+#include "kernel/bpf_iterator.h"
 
 namespace offcpud {
 namespace {
@@ -44,12 +44,10 @@ Result<std::shared_ptr<const ThreadWalk>> ThreadWalker::advance(std::chrono::nan
 Result<bool> ThreadWalker::read_some() {
   const std::size_t before = records_.size();
   records_.resize(before + kReadBytes);
-  const ssize_t got = ::read(walk_.get(), records_.data() + before, kReadBytes);
-  records_.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-  if (got < 0 && errno != EINTR && errno != EAGAIN) {
-    return Error::from_errno(errno, "walk the threads");
-  }
-  return got != 0;
+  const auto got = read_iteration(walk_, std::span(records_).subspan(before), "walk the threads");
+  records_.resize(before + (got ? *got : 0));
+  if (!got) return got.error();
+  return *got != 0;
 }
 
 std::shared_ptr<const ThreadWalk> ThreadWalker::take() {

@@ -11,7 +11,9 @@
 #include <array>
 #include <cerrno>
 #include <map>
+#include <span>
 
+#include "kernel/bpf_iterator.h"
 #include "kernel/wait_text.h"
 #include "offcpud.skel.h"
 #include "pipeline/thread_record.h"
@@ -19,28 +21,23 @@
 namespace offcpud {
 namespace {
 
-using Link = UniqueHandle<&bpf_link__destroy, static_cast<bpf_link*>(nullptr)>;
+constexpr const char* kLook = "look at waiting threads";
 
-Result<std::string> read_iterator(const Link& link) {
-  const UniqueFd iterator(bpf_iter_create(bpf_link__fd(link.get())));
-  if (!iterator) return Error::from_errno(errno, "look at waiting threads");
+Result<std::string> read_iterator(const BpfLink& link) {
+  TRY(const UniqueFd run, begin_iteration(link, kLook));
   std::string text;
+  std::array<char, 4096> some{};
   for (;;) {
-    const std::size_t before = text.size();
-    text.resize(before + 4096);
-    const ssize_t got = ::read(iterator.get(), text.data() + before, 4096);
-    text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    TRY(const std::size_t got, read_iteration(run, std::as_writable_bytes(std::span(some)), kLook));
     if (got == 0) return text;
-    if (got < 0 && errno != EINTR && errno != EAGAIN) {
-      return Error::from_errno(errno, "look at waiting threads");
-    }
+    text.append(some.data(), got);
   }
 }
 
 }  // namespace
 
 struct WaitDetails::Links {
-  Link stacks, calls;
+  BpfLink stacks, calls;
 };
 
 WaitDetails::WaitDetails(const BpfSession& session, std::unique_ptr<Links> links)
@@ -63,7 +60,7 @@ Result<std::vector<WaitReport>> WaitDetails::look_up(const ThreadWalk& walk,
   if (tids.empty()) return std::vector<WaitReport>();
   TRY_VOID(ask(tids.first(std::min(tids.size(), kMost))));
   std::map<BlockId, WaitDetail> details;
-  for (const Link* link : {&links_->stacks, &links_->calls}) {
+  for (const BpfLink* link : {&links_->stacks, &links_->calls}) {
     TRY(const std::string text, read_iterator(*link));
     add_wait_text(text, details);
   }
@@ -147,7 +144,7 @@ void WaitDetails::describe_descriptor(const offcpud_thread& thread, WaitDetail& 
   bpf_iter_link_info info{};
   info.task.tid = thread.local_tid;
   LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &info, .link_info_len = sizeof(info));
-  const Link link(bpf_program__attach_iter(skeleton.progs.describe_file, &options));
+  const BpfLink link(bpf_program__attach_iter(skeleton.progs.describe_file, &options));
   if (!link) return;
   if (auto text = read_iterator(link)) add_file_text(*text, detail);
 }

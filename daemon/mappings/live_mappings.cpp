@@ -6,20 +6,22 @@
 namespace offcpud {
 
 Result<std::unique_ptr<LiveMappings>> LiveMappings::open(MappingObserver& observer,
-                                                         const Clock& clock,
+                                                         FileOpener& opener, const Clock& clock,
                                                          const Options& options) {
   TRY(auto events, MappingEvents::open(options.events));
-  std::unique_ptr<LiveMappings> live(new LiveMappings(std::move(events), observer, clock, options));
+  std::unique_ptr<LiveMappings> live(
+      new LiveMappings(std::move(events), observer, opener, clock, options));
   TRY_VOID(live->scan());
   TRY_VOID(live->drain());
   return live;
 }
 
-LiveMappings::LiveMappings(MappingEvents events, MappingObserver& observer, const Clock& clock,
-                           const Options& options)
+LiveMappings::LiveMappings(MappingEvents events, MappingObserver& observer, FileOpener& opener,
+                           const Clock& clock, const Options& options)
     : events_(std::move(events)),
       clock_(clock),
       min_scan_interval_(options.min_scan_interval),
+      opener_(opener),
       processes_(
           std::make_unique<ProcessMappings>(observer, opener_, reader_, clock, options.limits)) {}
 

@@ -15,7 +15,7 @@
 namespace offcpud {
 
 // The executable mappings of all processes of this host, followed from open() on. Used by one
-// thread; clock and observer must outlive it.
+// thread; what is passed by reference must outlive it.
 class LiveMappings {
  public:
   struct Options {
@@ -27,8 +27,8 @@ class LiveMappings {
 
   // Opens the events first and reads all processes then. Needs CAP_PERFMON; later, for files and
   // after losses, what FileOpener and ProcProcessReader need.
-  static Result<std::unique_ptr<LiveMappings>> open(MappingObserver& observer, const Clock& clock,
-                                                    const Options& options);
+  static Result<std::unique_ptr<LiveMappings>> open(MappingObserver& observer, FileOpener& opener,
+                                                    const Clock& clock, const Options& options);
 
   // Readable when there are many events.
   [[nodiscard]] int fd() const { return events_.fd(); }
@@ -43,14 +43,14 @@ class LiveMappings {
   [[nodiscard]] const MappingEvents& events() const { return events_; }
 
  private:
-  LiveMappings(MappingEvents events, MappingObserver& observer, const Clock& clock,
-               const Options& options);
+  LiveMappings(MappingEvents events, MappingObserver& observer, FileOpener& opener,
+               const Clock& clock, const Options& options);
   Status scan();
 
   MappingEvents events_;
   const Clock& clock_;
   std::chrono::milliseconds min_scan_interval_;
-  ProcFileOpener opener_;
+  FileOpener& opener_;
   ProcProcessReader reader_;
   std::unique_ptr<ProcessMappings> processes_;
   MonotonicTime last_scan_{};

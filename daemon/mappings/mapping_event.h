@@ -18,7 +18,6 @@ struct MappingEvent {
     Exited,    // thread `tid` of `tgid` ended
     Executed,  // execve(): all mappings of `tgid` are gone, `tid` is its only thread
     Lost,      // `lost` events before this one found no room
-    KernelSymbols,  // kernel code came or went: a module or a BPF program
   };
 
   Kind kind = Kind::Lost;

@@ -2,12 +2,13 @@
 #include "mappings/mapping_events.h"
 
 #include <sys/epoll.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cerrno>
+#include <string>
 #include <utility>
 
 #include "base/clock.h"
@@ -83,7 +84,6 @@ void MappingEvents::drain(const std::function<void(const MappingEvent&)>& apply)
       loss.lost += event.lost;
       continue;
     }
-    if (event.kind == MappingEvent::Kind::KernelSymbols) ++counts_.kernel_symbols;
     ++counts_.events;
     apply(event);
   }
@@ -111,10 +111,10 @@ Result<std::size_t> MappingEvents::uncovered_cpus() const {
   }));
 }
 
-bool in_initial_pid_namespace() {
-  constexpr ino_t kInitial = 0xEFFFFFFC;  // PROC_PID_INIT_INO of the kernel
-  struct stat info {};
-  return ::stat("/proc/self/ns/pid", &info) == 0 && info.st_ino == kInitial;
+bool proc_has_own_numbers() {
+  std::array<char, 16> target{};
+  const ssize_t length = ::readlink("/proc/self", target.data(), target.size() - 1);
+  return length > 0 && std::to_string(::getpid()) == target.data();
 }
 
 }  // namespace offcpud

@@ -19,8 +19,7 @@ namespace offcpud {
 // - Needs CAP_PERFMON in open() only (with kernel.perf_event_paranoid 0 or less not even that).
 // - The memory counts against kernel.perf_event_mlock_kb per CPU and user, then RLIMIT_MEMLOCK.
 // - Processes are numbered as in the PID namespace of the caller of open(); those outside of it are
-//   not seen. In a container that has a PID namespace of its own these numbers are not the ones of
-//   BPF programs: in_initial_pid_namespace().
+//   not seen.
 // - The kernel does not tell of munmap(), of mprotect() that takes the right to execute away and of
 //   mremap(). A mapping that is gone stays until another one is put in its place: nothing executes
 //   there, so nothing asks for it.
@@ -36,10 +35,9 @@ class MappingEvents {
   };
 
   struct Counts {
-    std::uint64_t events = 0;          // handed over
-    std::uint64_t malformed = 0;       // records left out
-    std::uint64_t lost = 0;            // records that found no room in a ring
-    std::uint64_t kernel_symbols = 0;  // how often kernel code came or went
+    std::uint64_t events = 0;     // handed over
+    std::uint64_t malformed = 0;  // records left out
+    std::uint64_t lost = 0;       // records that found no room in a ring
   };
 
   static Result<MappingEvents> open(const Options& options);
@@ -72,7 +70,8 @@ class MappingEvents {
   Counts counts_;
 };
 
-// Whether this process sees the numbers of processes that BPF programs see.
-bool in_initial_pid_namespace();
+// Whether /proc numbers processes as this one's PID namespace does: it may have been mounted in
+// another one.
+bool proc_has_own_numbers();
 
 }  // namespace offcpud

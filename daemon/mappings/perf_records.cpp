@@ -134,9 +134,6 @@ Outcome parse_body(const perf_event_header& header, Bytes body, MappingEvent& ev
       event.lost = lost->lost;
       return Outcome::Event;
     }
-    case PERF_RECORD_KSYMBOL:
-      event.kind = MappingEvent::Kind::KernelSymbols;
-      return Outcome::Event;
     default:
       return Outcome::Other;
   }

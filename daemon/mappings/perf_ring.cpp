@@ -34,7 +34,6 @@ perf_event_attr attributes(std::size_t wakeup_bytes) {
   attr.comm = 1;
   attr.comm_exec = 1;
   attr.task = 1;
-  attr.ksymbol = 1;
   attr.use_clockid = 1;
   attr.clockid = CLOCK_MONOTONIC;  // that of bpf_ktime_get_ns()
   attr.watermark = 1;

@@ -45,7 +45,6 @@ void ProcessMappings::apply(const MappingEvent& event) {
     case MappingEvent::Kind::Executed:
       return on_executed(event);
     case MappingEvent::Kind::Lost:
-    case MappingEvent::Kind::KernelSymbols:
       return;
   }
 }

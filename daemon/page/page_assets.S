@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of the page as they are, each between NAME_begin and NAME_end. */
+/* The files of the pages as they are, each between NAME_begin and NAME_end. */
 .macro asset name, file
 .global \name\()_begin
 .hidden \name\()_begin
@@ -15,5 +15,9 @@ asset offcpud_flame_html, "flame.html"
 asset offcpud_flame_css, "flame.css"
 asset offcpud_flame_js, "flame.js"
 asset offcpud_flame_policy, "policy.txt"
+asset offcpud_overview_html, "overview.html"
+asset offcpud_overview_css, "overview.css"
+asset offcpud_overview_js, "overview.js"
+asset offcpud_overview_policy, "overview_policy.txt"
 
 .section .note.GNU-stack, "", %progbits

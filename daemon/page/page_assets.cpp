@@ -13,6 +13,14 @@ extern const char offcpud_flame_js_begin[];
 extern const char offcpud_flame_js_end[];
 extern const char offcpud_flame_policy_begin[];
 extern const char offcpud_flame_policy_end[];
+extern const char offcpud_overview_html_begin[];
+extern const char offcpud_overview_html_end[];
+extern const char offcpud_overview_css_begin[];
+extern const char offcpud_overview_css_end[];
+extern const char offcpud_overview_js_begin[];
+extern const char offcpud_overview_js_end[];
+extern const char offcpud_overview_policy_begin[];
+extern const char offcpud_overview_policy_end[];
 }
 
 namespace offcpud {
@@ -20,6 +28,13 @@ namespace {
 
 std::string_view between(const char* begin, const char* end) {
   return {begin, static_cast<std::size_t>(end - begin)};
+}
+
+// Without the line feed at its end.
+std::string_view line_between(const char* begin, const char* end) {
+  std::string_view line = between(begin, end);
+  line.remove_suffix(1);
+  return line;
 }
 
 }  // namespace
@@ -37,9 +52,23 @@ std::string_view flame_js() {
 }
 
 std::string_view flame_policy() {
-  std::string_view line = between(offcpud_flame_policy_begin, offcpud_flame_policy_end);
-  line.remove_suffix(1);  // the line feed
-  return line;
+  return line_between(offcpud_flame_policy_begin, offcpud_flame_policy_end);
+}
+
+std::string_view overview_page_html() {
+  return between(offcpud_overview_html_begin, offcpud_overview_html_end);
+}
+
+std::string_view overview_css() {
+  return between(offcpud_overview_css_begin, offcpud_overview_css_end);
+}
+
+std::string_view overview_js() {
+  return between(offcpud_overview_js_begin, offcpud_overview_js_end);
+}
+
+std::string_view overview_policy() {
+  return line_between(offcpud_overview_policy_begin, offcpud_overview_policy_end);
 }
 
 }  // namespace offcpud

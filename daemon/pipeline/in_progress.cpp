@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "histogram/hist_kind.h"
+#include "pipeline/thread_interval.h"
 #include "pipeline/thread_record.h"
 
 namespace offcpud {
@@ -34,6 +35,18 @@ bool is_followed(const offcpud_thread& thread) {
          thread.state == OFFCPUD_THREAD_RUNNING;
 }
 
+void add_open(WaitsInProgress& waits, const offcpud_thread& thread) {
+  if (!is_waiting(thread)) return;
+  OpenWaits& open = waits.open[thread.kind];
+  ++open.threads;
+  if (is_idle(thread)) ++open.for_work;
+  if (is_followed(thread)) {
+    open.counted_ns += age_ns(thread);
+  } else {
+    ++open.uncounted;
+  }
+}
+
 }  // namespace
 
 void add_waits(WaitsInProgress& into, const WaitsInProgress& more) {
@@ -44,6 +57,13 @@ void add_waits(WaitsInProgress& into, const WaitsInProgress& more) {
     for (std::size_t i = 0; i < blocks.stalled.size(); ++i) {
       blocks.stalled[i] += more.blocked[kind].stalled[i];
     }
+  }
+  for (std::size_t kind = 0; kind < into.open.size(); ++kind) {
+    OpenWaits& open = into.open[kind];
+    open.counted_ns += more.open[kind].counted_ns;
+    open.threads += more.open[kind].threads;
+    open.uncounted += more.open[kind].uncounted;
+    open.for_work += more.open[kind].for_work;
   }
   into.shown |= more.shown;
   into.oldest_runnable_ns = std::max(into.oldest_runnable_ns, more.oldest_runnable_ns);
@@ -65,6 +85,7 @@ InProgressByPath waits_in_progress(const ThreadWalk& walk,
       std::uint64_t& oldest = cgroup->waits.oldest_runnable_ns;
       oldest = std::max(oldest, age_ns(thread));
     }
+    add_open(cgroup->waits, thread);
     if (is_followed(thread)) cgroup->open.in_progress_ns += age_ns(thread);
     cgroup->open.unaccounted_ns += thread.unaccounted_ns;
   }

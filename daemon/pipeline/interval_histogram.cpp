@@ -11,20 +11,22 @@ void IntervalHistogram::add(const LatencyHistogram* now, const LatencyHistogram*
   for (std::size_t slot = 0; slot < OFFCPUD_SLOTS; ++slot) {
     const std::uint64_t had = before ? before->slots[slot] : 0;
     if (now->slots[slot] <= had) continue;
-    slots_[slot] += now->slots[slot] - had;
-    count_ += now->slots[slot] - had;
+    add(slot, now->slots[slot] - had);
   }
 }
 
-double IntervalHistogram::quantile(double share) const {
-  if (count_ == 0) return 0;
+std::size_t IntervalHistogram::quantile_slot(double share) const {
   const auto rank = static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(count_)));
   std::uint64_t below = 0;
   for (std::size_t slot = 0; slot < OFFCPUD_SLOTS; ++slot) {
     below += slots_[slot];
-    if (below >= std::max<std::uint64_t>(rank, 1)) return slot_bound_seconds(slot);
+    if (below >= std::max<std::uint64_t>(rank, 1)) return slot;
   }
-  return slot_bound_seconds(OFFCPUD_SLOTS - 1);
+  return OFFCPUD_SLOTS - 1;
+}
+
+double IntervalHistogram::quantile(double share) const {
+  return count_ == 0 ? 0 : slot_bound_seconds(quantile_slot(share));
 }
 
 double IntervalHistogram::most_seconds_within(double interval_seconds) const {

@@ -21,7 +21,17 @@ class IntervalHistogram {
   // nothing. Counts that went down, which a process does not do, add nothing.
   void add(const LatencyHistogram* now, const LatencyHistogram* before);
 
+  // Adds `count` episodes of a slot.
+  void add(std::size_t slot, std::uint64_t count) {
+    slots_[slot] += count;
+    count_ += count;
+  }
+
   [[nodiscard]] std::uint64_t count() const { return count_; }
+  [[nodiscard]] std::uint64_t count_of(std::size_t slot) const { return slots_[slot]; }
+
+  // The slot that holds the episode of this rank (0 < share <= 1); only when some have ended.
+  [[nodiscard]] std::size_t quantile_slot(double share) const;
 
   // Upper bound of the slot that holds the episode of this rank (0 < share <= 1), in seconds; 0
   // when no episode ended. The last slot has no bound: +infinity.

@@ -35,10 +35,6 @@ std::uint64_t activity(const CgroupReading& reading) {
   return sum;
 }
 
-bool is_removed_series(std::string_view path) {
-  return path.ends_with("/" + std::string(kRemovedCgroup));
-}
-
 std::string removed_below(const std::string& ancestor) {
   return (ancestor == "/" ? "" : ancestor) + "/" + std::string(kRemovedCgroup);
 }
@@ -58,8 +54,13 @@ Pipeline::Pipeline(SampleSource& source, CgroupIndex cgroups, const Clock& clock
       clock_(clock),
       store_(options.max_series),
       processes_(options.processes),
+      counting_since_(clock.wall()),
+      read_began_(counting_since_),
+      booted_(counting_since_ - std::chrono::duration_cast<WallTime::duration>(
+                                    clock.now().time_since_epoch() + suspended_time())),
       stalls_(
           options.stalls, [this](std::uint64_t id) { return labels_of(id); }, options.keep_stalls) {
+  store_.set_counting_since(counting_since_);
   set_options(std::move(options));
 }
 
@@ -84,6 +85,14 @@ void Pipeline::set_options(PipelineOptions options) {
   source_.watch_stalls(stalls_.filter());
 }
 
+// What a sample has and the one before had not was counted after that one began to be read.
+Result<KernelSample> Pipeline::read() {
+  const WallTime began = clock_.wall();
+  TRY(auto sample, source_.read());
+  store_.set_start_of_new(std::exchange(read_began_, began));
+  return sample;
+}
+
 Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelSample& sample) {
   // Whatever fails here, the readings of closed places come only once.
   const Status named = name_unknown(sample);
@@ -105,8 +114,12 @@ Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelSample& samp
   view->taken = clock_.now();
   view->taken_wall = clock_.wall();
   add_subjects(*view, new_walk);
+  for (SubjectSeries& series : view->subjects) {
+    series.exemplars = exemplars_.of_cgroup(series.labels->cgroup);
+  }
   view->losses = sample.losses;
   view->losses.push_back({"unplaced_cgroup", cgroups_.unplaced_events()});
+  view->programs = sample.programs;
   view->left_censored = sample.left_censored;
   view->tells_wakers = sample.tells_wakers;
   view->maps = sample.maps;
@@ -114,6 +127,7 @@ Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelSample& samp
   view->folded_series = store_.folded_series();
   view->stalls = stalls_.list();
   add_processes(*view, sample);
+  view->history = history_.record(*view);
   labels_.forget_unused();
   return std::shared_ptr<const View>(std::move(view));
 }
@@ -167,8 +181,12 @@ void Pipeline::add_processes(View& view, const KernelSample& sample) {
       options_.max_series - std::min<std::size_t>(options_.max_series, view.histogram_series);
   view.processes = processes_.update(
       sample, [this](std::uint64_t id) { return labels_of(id); }, view.taken, room);
-  for (const ProcessRow& row : view.processes) {
+  for (ProcessRow& row : view.processes) {
     if (!row.exported) continue;
+    const std::chrono::nanoseconds start(row.start_ns);
+    row.started =
+        std::max(counting_since_, booted_ + std::chrono::duration_cast<WallTime::duration>(start));
+    row.exemplars = exemplars_.of_process(row.pid, row.start_ns);
     view.histogram_series += static_cast<std::uint64_t>(std::ranges::count_if(
         row.histograms, [](const auto& one) { return one && !one->empty(); }));
   }

@@ -13,6 +13,7 @@
 #include "attribution/cgroup_index.h"
 #include "base/clock.h"
 #include "base/result.h"
+#include "pipeline/exemplar_book.h"
 #include "pipeline/in_progress.h"
 #include "pipeline/label_cache.h"
 #include "pipeline/process_table.h"
@@ -21,6 +22,7 @@
 #include "pipeline/stall_log.h"
 #include "pipeline/unaccounted_time.h"
 #include "pipeline/view.h"
+#include "pipeline/wait_history.h"
 
 namespace offcpud {
 
@@ -47,10 +49,21 @@ class Pipeline {
   // A pass has two stages, apart so that each can be timed and counted: the kernel's counters, and
   // what becomes of them. After an error the
   // series hold what could be credited; nothing of the sample is lost.
-  Result<KernelSample> read() { return source_.read(); }
+  Result<KernelSample> read();
   Result<std::shared_ptr<const View>> attribute(const KernelSample& sample);
 
   void set_options(PipelineOptions options);
+
+  // Since when the source counts, if that is before the pipeline was made. Before the first pass.
+  void set_counting_since(WallTime since) {
+    counting_since_ = read_began_ = since;
+    store_.set_counting_since(since);
+  }
+
+  // Episodes of one snapshot, which the next Views show.
+  void add_exemplars(std::vector<FoundExemplar> found) {
+    exemplars_.add(std::move(found), clock_.wall());
+  }
 
   // Of a cgroup that was measured: its path, or a label that says why there is none.
   [[nodiscard]] std::string cgroup_path(std::uint64_t id) const { return path_of(id); }
@@ -84,7 +97,11 @@ class Pipeline {
   SeriesStore store_;
   LabelCache labels_;
   ProcessTable processes_;
+  ExemplarBook exemplars_;
+  WallTime counting_since_, read_began_;  // the first and the last time that counts were known
+  WallTime booted_;                       // when CLOCK_BOOTTIME was 0, by the clock at the start
   StallLog stalls_;
+  WaitHistory history_;
   MonotonicTime walked_;                              // the last walk after start()
   bool missed_changes_ = false;                       // since then
   std::map<std::string, std::uint32_t> shown_kinds_;  // gauges by path; bits of blocked kinds

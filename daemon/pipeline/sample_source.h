@@ -47,6 +47,7 @@ struct KernelSample {
   std::vector<CgroupReading> cgroups;
   std::vector<CgroupReading> closed;  // last readings of places that were taken back
   std::vector<LossCount> losses;
+  std::vector<ProgramCost> programs;
   std::uint64_t left_censored = 0;
   std::vector<MapUsage> maps;
   std::shared_ptr<const ThreadWalk> walk;  // the last complete one: may be that of the last sample

@@ -37,7 +37,16 @@ void add_to(std::array<std::uint64_t, N>& total, const std::array<std::uint64_t,
   std::transform(total.begin(), total.end(), more.begin(), total.begin(), std::plus<>());
 }
 
+// Whether what a series holds was counted under other names before.
+bool takes_over(std::string_view path) {
+  return path == kOtherCgroup || is_removed_series(path);
+}
+
 }  // namespace
+
+bool is_removed_series(std::string_view path) {
+  return path.ends_with("/" + std::string(kRemovedCgroup));
+}
 
 std::shared_ptr<const SubjectLabels> labels_of_series(std::string_view path) {
   if (path == kOtherCgroup || path == kUnknownCgroup) {
@@ -124,7 +133,9 @@ void SeriesStore::add(std::string_view path, std::size_t kind, const LatencyHist
     return;
   }
   // Views that were published keep the old histogram: they are immutable.
-  std::shared_ptr<const LatencyHistogram>& total = subject(path).histograms[kind];
+  SubjectSeries& series = subject(path);
+  std::shared_ptr<const LatencyHistogram>& total = series.histograms[kind];
+  if (!total) series.started[kind] = takes_over(path) ? counting_since_ : start_of_new_;
   auto sum =
       total ? std::make_shared<LatencyHistogram>(*total) : std::make_shared<LatencyHistogram>();
   if (!total) ++histogram_series_;

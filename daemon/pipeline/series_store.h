@@ -23,6 +23,9 @@ inline constexpr std::string_view kOtherCgroup = "(other)";
 inline constexpr std::string_view kUnknownCgroup = "(unknown)";
 inline constexpr std::string_view kRemovedCgroup = "(removed)";
 
+// Whether it is the "(removed)" below some path.
+bool is_removed_series(std::string_view path);
+
 // What one cgroup path gained within an interval.
 struct AccountedTime {
   std::uint64_t accounted_ns = 0;    // in running time and finished waits
@@ -43,6 +46,13 @@ class SeriesStore {
 
   // Takes effect for series that come later; those that exist stay.
   void set_max_series(std::size_t max_series) { max_series_ = max_series; }
+
+  // From now on, histograms that come into being have had no episode until then.
+  void set_start_of_new(WallTime start) { start_of_new_ = start; }
+
+  // Since when anything was counted. Series that take over what others counted ("(other)" and
+  // "(removed)") begin here whenever they come into being.
+  void set_counting_since(WallTime since) { counting_since_ = since; }
 
   // Credits what `reading` has more than the last one of its place.
   void credit(std::string_view path, const CgroupReading& reading);
@@ -88,6 +98,7 @@ class SeriesStore {
   void erase_accounted(std::string_view path);
 
   std::size_t max_series_;
+  WallTime start_of_new_, counting_since_;
   std::size_t histogram_series_ = 0;
   std::map<std::string, SubjectSeries, std::less<>> series_;
   std::map<std::pair<std::uint64_t, std::uint32_t>, Baseline> baselines_;  // by cgroup id and place

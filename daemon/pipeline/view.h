@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "histogram/latency_histogram.h"
 #include "offcpud.h"
+#include "pipeline/exemplar.h"
 
 namespace offcpud {
 
@@ -27,9 +28,18 @@ struct BlocksInProgress {
   std::array<std::uint32_t, kMaxStallBounds> stalled{};  // by View::stall_bounds
 };
 
+// The waits of one kind, blocked or for a CPU, that are in progress.
+struct OpenWaits {
+  std::uint64_t counted_ns = 0;  // ages of those that enter a histogram when they end; modulo 2^64
+  std::uint32_t threads = 0;
+  std::uint32_t uncounted = 0;  // of these, in a wait that enters none: it began before the daemon
+  std::uint32_t for_work = 0;   // of these, kernel threads without work
+};
+
 // What the threads of one cgroup are in at the moment.
 struct WaitsInProgress {
   std::array<BlocksInProgress, OFFCPUD_BLOCKED_KINDS> blocked;
+  std::array<OpenWaits, OFFCPUD_HIST_KINDS> open;
   std::uint32_t shown = 0;  // kinds (bits) that have been in progress since the cgroup is shown
   std::uint64_t oldest_runnable_ns = 0;
   std::optional<double> unaccounted_ratio;  // since the last pass; nullopt: no thread, or no time
@@ -42,6 +52,8 @@ struct SubjectSeries {
   std::array<std::uint64_t, OFFCPUD_TAKERS> preemptions{};
   std::array<std::uint64_t, OFFCPUD_WAKERS> wakeups{};
   std::array<std::shared_ptr<const LatencyHistogram>, OFFCPUD_HIST_KINDS> histograms;
+  std::array<WallTime, OFFCPUD_HIST_KINDS> started{};  // before the first episode of the histogram
+  std::shared_ptr<const KindExemplars> exemplars;      // null: none
   std::shared_ptr<const WaitsInProgress> in_progress;  // null: not known yet
 };
 
@@ -56,6 +68,8 @@ struct ProcessRow {
   bool kernel_thread = false;
   bool exported = false;  // has series on /metrics
   std::array<std::shared_ptr<const LatencyHistogram>, OFFCPUD_HIST_KINDS> histograms;
+  WallTime started;                                // before the first episode of all of them
+  std::shared_ptr<const KindExemplars> exemplars;  // null: none
 
   // Time that its threads spent waiting within the interval, finished or not, by kind.
   std::array<std::uint64_t, OFFCPUD_HIST_KINDS> waited_ns{};
@@ -70,10 +84,19 @@ struct ProcessRow {
 
 struct ThreadWalk;
 struct StallList;
+struct WaitStep;
 
 struct LossCount {
   std::string cause;  // value of the label `cause`
   std::uint64_t events = 0;
+};
+
+// What the executions of a kernel program took since the start, estimated from those that timed
+// themselves (bpf/cost.bpf.h).
+struct ProgramCost {
+  std::string program;  // value of the label `program`
+  std::uint64_t runs = 0;
+  std::uint64_t ns = 0;
 };
 
 struct MapUsage {
@@ -92,12 +115,15 @@ struct View {
   bool tells_wakers = true;                 // whether `wakeups` mean anything on this kernel
   std::vector<ProcessRow> processes;        // by actionable wait, the longest first
   std::shared_ptr<const StallList> stalls;  // never null
+  // The last minutes up to this View, the oldest first; empty in the first one.
+  std::vector<std::shared_ptr<const WaitStep>> history;
   // The threads behind all this; null before the first complete walk, and before the second.
   std::shared_ptr<const ThreadWalk> walk, previous_walk;
   // Running time of the threads in both walks as the programs counted it, beyond what the
   // scheduler counted (sum_exec_runtime), as a share of that; nullopt: none ran.
   std::optional<double> running_deviation_ratio;
   std::vector<LossCount> losses;  // every cause, also those at 0
+  std::vector<ProgramCost> programs;
   std::uint64_t left_censored = 0;
   std::vector<MapUsage> maps;
   std::uint64_t refused_processes = 0;  // selected, but max_series had no room, since the start

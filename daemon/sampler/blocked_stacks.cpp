@@ -23,9 +23,9 @@ class ProcessMemory final : public StackMemory {
 
 RemoteStack walk(const UnwindLookup* lookup, const offcpud_blocked_record& record) {
   if (lookup == nullptr) return {.addresses = {}, .end = OFFCPUD_UNWIND_END_READ};
-  ProcessMemory memory(record.sample.tid);
+  ProcessMemory memory(record.sample.local_tid);
   const UserRegisters registers{record.regs.ip, record.regs.sp, record.regs.bp, record.regs.di};
-  return walk_remote_stack(record.sample.tgid, registers, *lookup, memory);
+  return walk_remote_stack(record.sample.local_tgid, registers, *lookup, memory);
 }
 
 }  // namespace
@@ -38,15 +38,26 @@ const RemoteStack& BlockedStacks::stack_of(const offcpud_blocked_record& record)
   }
   last_ = walk(lookup_, record);
   // Without its root it may be better the next time: its process may have been new.
-  if (known_.size() >= kMost || last_.end != OFFCPUD_UNWIND_END_ROOT) return last_;
+  const std::size_t bytes = bytes_of(last_);
+  if (bytes_ + bytes > kMostBytes || last_.end != OFFCPUD_UNWIND_END_ROOT) return last_;
+  bytes_ += bytes;
+  last_.addresses.shrink_to_fit();
   return known_.try_emplace({record.sample.tid, record.sample.since_ns}, Known{std::move(last_)})
       .first->second.stack;
+}
+
+std::size_t BlockedStacks::bytes_of(const RemoteStack& stack) {
+  constexpr std::size_t kNode = 48 + sizeof(decltype(known_)::value_type);  // of a std::map
+  return kNode + stack.addresses.size() * sizeof(stack.addresses[0]);
 }
 
 void BlockedStacks::end_walk() {
   for (auto known = known_.begin(); known != known_.end();) {
     const auto next = std::next(known);
-    if (!std::exchange(known->second.used, false)) known_.erase(known);
+    if (!std::exchange(known->second.used, false)) {
+      bytes_ -= bytes_of(known->second.stack);
+      known_.erase(known);
+    }
     known = next;
   }
 }

@@ -26,15 +26,19 @@ class BlockedStacks {
   void end_walk();
 
  private:
-  static constexpr std::size_t kMost = 65'536;  // blocks that are remembered
+  // Of all that are remembered: 30,000 stacks of 100 frames, or 100,000 of 20.
+  static constexpr std::size_t kMostBytes = std::size_t{32} << 20;
 
   struct Known {
     RemoteStack stack;
     bool used = true;
   };
+  [[nodiscard]] static std::size_t bytes_of(const RemoteStack& stack);
+
   const UnwindLookup* lookup_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, Known> known_;  // by tid and beginning
-  RemoteStack last_;                                                // beyond kMost
+  std::size_t bytes_ = 0;
+  RemoteStack last_;  // beyond kMostBytes
 };
 
 }  // namespace offcpud

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sampler/object_registry.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
-#include <array>
-#include <cstdio>
 #include <utility>
 
 #include "unwind/vdso.h"
 
 namespace offcpud {
 
-ObjectRegistry::ObjectRegistry(TableStore* tables, SymbolWorker& symbols,
+ObjectRegistry::ObjectRegistry(TableStore* tables, SymbolWorker& symbols, FileOpener& opener,
                                std::function<void(const Error&)> failed)
-    : tables_(tables), symbols_(symbols), failed_(std::move(failed)) {
+    : tables_(tables), symbols_(symbols), opener_(opener), failed_(std::move(failed)) {
   if (tables_ == nullptr) return;
   const auto vdso = vdso_file();
   if (!vdso) return;  // the kernel maps none
@@ -29,7 +24,10 @@ ObjectId ObjectRegistry::symbols_of(const MappedObject& object) const {
 void ObjectRegistry::object_found(const std::shared_ptr<const MappedObject>& object,
                                   const MappedFile& file, UniqueFd fd) {
   Object& known = objects_[object->id];
-  known.path = file.path;
+  known.request.path = file.path;
+  known.request.deleted = file.deleted;
+  known.request.build_id = object->build_id;
+  known.request.inode = object->inode;
   if (!fd) return;
   if (tables_ != nullptr) {
     // What is no ELF file for this machine has no table, and its mappings are known all the same.
@@ -42,10 +40,10 @@ void ObjectRegistry::object_found(const std::shared_ptr<const MappedObject>& obj
 // exists.
 ObjectId ObjectRegistry::offer(const Object& object, UniqueFd file) {
   std::optional<RootDirectory> root;
-  if (auto opened = RootDirectory::open("/proc/" + std::to_string(object.tgid) + "/root")) {
+  if (auto opened = RootDirectory::open("/proc/" + std::to_string(object.request.tgid) + "/root")) {
     root = *std::move(opened);
   }
-  return symbols_.offer({std::move(file), object.path, std::move(root)}).value_or(0);
+  return symbols_.offer({std::move(file), object.request.path, std::move(root)}).value_or(0);
 }
 
 void ObjectRegistry::object_forgotten(const MappedObject& object) {
@@ -76,9 +74,9 @@ void ObjectRegistry::add(const ImageId& image, const Mapping& mapping) {
   Object* object = nullptr;
   if (mapping.file->object) {
     object = &objects_[mapping.file->object->id];
-    object->tgid = image.tgid;
-    object->begin = mapping.begin;
-    object->end = mapping.end;
+    object->request.tgid = image.tgid;
+    object->request.begin = mapping.begin;
+    object->request.end = mapping.end;
     if (object->file) {
       object->symbols = offer(*object, std::move(object->file));
       if (object->symbols != 0) by_symbols_[object->symbols] = mapping.file->object->id;
@@ -92,7 +90,7 @@ void ObjectRegistry::add(const ImageId& image, const Mapping& mapping) {
   if (!status && object != nullptr && table != OFFCPUD_UNWIND_NO_OBJECT) {
     // The table was given up for others while nobody used it.
     object->table = OFFCPUD_UNWIND_NO_OBJECT;
-    if (const UniqueFd fd = open_mapped(*object)) {
+    if (const UniqueFd fd = open_again(*object)) {
       if (const auto again = tables_->add_object(fd.get())) object->table = *again;
     }
     status = map(image, mapping, object->table);
@@ -106,16 +104,10 @@ Status ObjectRegistry::map(const ImageId& image, const Mapping& mapping, UnwindO
                               table);
 }
 
-// Nothing if the process is gone, or has something else there that is no regular file.
-UniqueFd ObjectRegistry::open_mapped(const Object& object) {
-  std::array<char, 96> path{};
-  std::snprintf(path.data(), path.size(), "/proc/%u/map_files/%llx-%llx", object.tgid,
-                static_cast<unsigned long long>(object.begin),
-                static_cast<unsigned long long>(object.end));
-  UniqueFd fd(::open(path.data(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat about {};
-  if (fd && (::fstat(fd.get(), &about) != 0 || !S_ISREG(about.st_mode))) fd.reset();
-  return fd;
+// As it was opened the first time: nothing that could hang, and no other file in its place. Nothing
+// if the process is gone and nobody else has the file.
+UniqueFd ObjectRegistry::open_again(const Object& object) {
+  return std::move(opener_.open(object.request).fd);
 }
 
 void ObjectRegistry::offer_wanted() {
@@ -124,8 +116,7 @@ void ObjectRegistry::offer_wanted() {
     if (id == by_symbols_.end()) continue;
     const auto object = objects_.find(id->second);
     if (object == objects_.end()) continue;
-    // Another file in its place gets a number of its own, which is not the object's.
-    if (UniqueFd fd = open_mapped(object->second)) (void)offer(object->second, std::move(fd));
+    if (UniqueFd fd = open_again(object->second)) (void)offer(object->second, std::move(fd));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "mappings/file_opener.h"
 #include "mappings/mapping_observer.h"
 #include "symbols/symbol_worker.h"
 #include "unwind/table_store.h"
@@ -18,7 +19,7 @@ namespace offcpud {
 class ObjectRegistry final : public MappingObserver {
  public:
   // `tables` is null where stacks are not walked. `failed` is told of maps that cannot be written.
-  ObjectRegistry(TableStore* tables, SymbolWorker& symbols,
+  ObjectRegistry(TableStore* tables, SymbolWorker& symbols, FileOpener& opener,
                  std::function<void(const Error& error)> failed);
 
   // 0: nothing is known of its symbols.
@@ -39,13 +40,10 @@ class ObjectRegistry final : public MappingObserver {
   struct Object {
     UnwindObjectId table = OFFCPUD_UNWIND_NO_OBJECT;
     ObjectId symbols = 0;
-    std::string path;
-    UniqueFd file;  // until a process is known whose root its debug file may lie below
-    // Where it was mapped last; to open it again.
-    std::uint32_t tgid = 0;
-    std::uint64_t begin = 0, end = 0;
+    UniqueFd file;        // until a process is known whose root its debug file may lie below
+    FileRequest request;  // what it is, and where it was mapped last; to open it again
   };
-  [[nodiscard]] static UniqueFd open_mapped(const Object& object);
+  [[nodiscard]] UniqueFd open_again(const Object& object);
   Status map(const ImageId& image, const Mapping& mapping, UnwindObjectId table);
   void add(const ImageId& image, const Mapping& mapping);
   ObjectId offer(const Object& object, UniqueFd file);
@@ -53,6 +51,7 @@ class ObjectRegistry final : public MappingObserver {
 
   TableStore* tables_;
   SymbolWorker& symbols_;
+  FileOpener& opener_;
   std::function<void(const Error&)> failed_;
   UnwindObjectId vdso_ = OFFCPUD_UNWIND_NO_OBJECT;
   std::unordered_map<std::uint64_t, Object> objects_;       // by MappedObject::id

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sampler/process_names.h"
 
-#include <array>
-#include <charconv>
-
 #include "symbols/demangle.h"
 
 namespace offcpud {
@@ -13,22 +10,17 @@ std::string file_name(const std::string& path) {
   return shown_name(std::string_view(path).substr(path.find_last_of('/') + 1));
 }
 
-// "[libfoo.so+0x1234]": a place whose function nobody knows.
-std::string place(const std::string& object, std::uint64_t offset) {
-  std::array<char, 16> digits{};
-  const auto end = std::to_chars(digits.begin(), digits.end(), offset, 16).ptr;
-  return "[" + object + "+0x" + std::string(digits.begin(), end) + "]";
-}
-
 }  // namespace
 
 StackFrame ProcessNames::name(const offcpud_sample& sample, const LocatedFrame& frame, bool waker) {
   if (frame.file && frame.file->kind == MappedFile::Kind::File) return in_object(frame);
   StackFrame named;
+  named.address = frame.address;
   if (!frame.file) {
     named.function = "[unknown]";
   } else if (frame.file->kind == MappedFile::Kind::Vdso) {
     named.object = "[vdso]";
+    named.address = frame.file_offset;
     named.function = in_vdso(frame);
   } else if (frame.file->kind == MappedFile::Kind::Anonymous) {
     named.object = "[jit]";
@@ -50,7 +42,7 @@ StackFrame ProcessNames::in_object(const LocatedFrame& frame) {
       return named;
     }
   }
-  named.function = place(named.object, frame.file_offset);
+  named.function = place_name(named.object, frame.file_offset);
   return named;
 }
 
@@ -58,7 +50,7 @@ std::string ProcessNames::in_runtime(const offcpud_sample& sample, const Located
                                      bool waker) {
   // The start of the waker's process, which would tell it from a later one, is not known.
   if (!waker) {
-    const PerfMaps::Process process{sample.tgid, sample.process_start_ns};
+    const PerfMaps::Process process{sample.local_tgid, sample.process_start_ns};
     if (auto found = runtime_.perf_maps.find(process, frame.address, now_)) return *found;
   }
   return "[jit]";

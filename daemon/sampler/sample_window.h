@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <list>
+#include <memory>
+#include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
 #include "sampling/block_filter.h"
+#include "sampling/block_stacks.h"
+#include "sampling/sample_choice.h"
 #include "sampling/snapshot_draft.h"
 
 namespace offcpud {
@@ -18,28 +25,42 @@ struct Moment {
 
 // An interval whose samples are added up. Of one thread.
 struct SampleWindow {
-  SampleWindow(std::size_t most, const Moment& at, std::chrono::nanoseconds length)
-      : begin(at.now), wall_begin(at.wall), due(begin + length), stacks(most) {}
+  SampleWindow(BlockStacks room, const Moment& at, std::chrono::nanoseconds length)
+      : begin(at.now), wall_begin(at.wall), due(begin + length), stacks(std::move(room)) {}
+
+  // Of a window of the series of snapshots, which the rules are for; a profile has none.
+  [[nodiscard]] bool is_snapshot() const { return capture != nullptr; }
+
+  // What of the sample counts here, in nanoseconds.
+  [[nodiscard]] std::uint64_t weight_of(const offcpud_sample& sample) const;
+
+  // Adds the block with that weight. The sum, if it is new.
+  BlockSum* add(SampledBlock block, std::uint64_t weight_ns);
+
+  // Cgroups that were met since the last call.
+  std::vector<std::uint64_t> take_met() { return std::exchange(fresh, {}); }
 
   // What it holds, up to that moment.
-  SampledInterval close(const Moment& at) {
-    SampledInterval interval;
-    interval.begin = wall_begin;
-    interval.end = at.wall;
-    interval.duration = at.now - begin;
-    interval.partial = at.now < due;
-    interval.cut = stacks.cut();
-    interval.lost_ns = std::exchange(lost_ns, 0);
-    return interval;
-  }
+  SampledInterval close(const Moment& at);
 
   MonotonicTime begin;
   WallTime wall_begin;
   MonotonicTime due;
+  bool ends = false;  // once the walk that is under way is done
   BlockFilter filter;
+  std::shared_ptr<const CaptureRules> capture;
+  MonotonicTime filter_since{};  // of a snapshot: when these rules came into force
   BlockStacks stacks;
   std::uint64_t lost_ns = 0;
+  std::uint64_t lost_of_any_ns = 0;  // of all, when not all is wanted
+  std::shared_ptr<CgroupNames> cgroups = std::make_shared<CgroupNames>();
+  std::unordered_set<std::uint64_t> met;
+  std::vector<std::uint64_t> fresh;
   std::function<void(Result<SnapshotDraft>)> done;
 };
+
+// The blocks that any of the windows wants, so that a profile is not narrowed by what snapshots
+// leave out; each window takes its own from these. `interval` is left as it is.
+SampleChoice choice_for(const std::list<SampleWindow>& windows);
 
 }  // namespace offcpud

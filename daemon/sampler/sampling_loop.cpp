@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sampler/sampling_loop.h"
 
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): kill() is POSIX's
+
 #include <algorithm>
+#include <cerrno>
 #include <future>
+#include <limits>
 #include <thread>
 #include <unordered_set>
 
@@ -28,8 +32,16 @@ void keep_what_opens_files(
   }
 }
 
-std::uint64_t nanoseconds_of(MonotonicTime time) {
-  return static_cast<std::uint64_t>(time.time_since_epoch().count());
+// Of a process or thread. 0 and what is no positive pid_t would mean something else to kill().
+bool exists(std::uint32_t number) {
+  constexpr std::uint32_t kMost = std::numeric_limits<pid_t>::max();
+  return number > 0 && number <= kMost &&
+         (::kill(static_cast<pid_t>(number), 0) == 0 || errno != ESRCH);
+}
+
+// Without one after it that a block could be counted in when it has ended.
+bool ends_for_good(const SampleWindow& window) {
+  return window.ends && !window.is_snapshot();
 }
 
 void collect(std::unordered_set<std::uint64_t>& addresses, std::span<const __u64> frames) {
@@ -63,7 +75,8 @@ SamplingLoop::SamplingLoop(const BpfSession& session, const Clock& clock, EventL
       blocked_(sources_.tables()),
       runtime_(std::make_shared<RuntimeNames>()),
       rate_(options.stacks_per_second, kFirstInterval),
-      adapted_(clock.now()) {
+      adapted_(clock.now()),
+      focus_rate_(kFocusStacksPerSecond, kFirstInterval) {
   if (auto vdso = read_vdso_symbols()) runtime_->vdso = *std::move(vdso);
 }
 
@@ -82,30 +95,55 @@ Status SamplingLoop::wire() {
   if (sources_.fd() >= 0) {
     TRY_VOID(loop_.on_readable(sources_.fd(), [this] { follow(); }));
   }
-  return loop_.every(kTick, [this] { tick(); }) ? Status() : Status(Error("start a timer"));
+  TRY(timer_, loop_.every(kTick, [this] { tick(); }));
+  return {};
 }
 
 void SamplingLoop::begin_snapshot(const Moment& at) {
-  windows_.emplace_front(options_.stacks, at, options_.interval);
-  windows_.front().filter = options_.filter;
+  SampleWindow& window =
+      windows_.emplace_front(BlockStacks(options_.stacks, room_), at, options_.interval);
+  window.capture = options_.capture;
+  window.filter = options_.capture->blocks;
+  window.filter_since = capture_since_;
 }
 
 void SamplingLoop::choose() {
   if (!session_.takes_stacks()) return;
-  samples_->choose({.kinds = options_.kinds,
-                    .least = {},
-                    .most = std::chrono::nanoseconds::max(),
-                    .interval = rate_.interval()});
+  SampleChoice choice = choice_for(windows_);
+  choice.interval = rate_.interval();
+  set_pace();
+  set_focus(choice.focuses);
+  choice.focus_interval = std::min(focus_rate_.interval(), rate_.interval());
+  samples_->choose(choice);
 }
 
+void SamplingLoop::set_pace() {
+  const auto pace = windows_.size() > 1 ? kProfileTick : kTick;
+  if (std::exchange(pace_, pace) != pace) timer_->set_interval(pace);
+}
+
+// Another one begins anew, so that a busy process does not fill the ring before it is known how
+// busy it is.
+void SamplingLoop::set_focus(const std::vector<std::uint32_t>& focuses) {
+  const auto before = std::exchange(focuses_, focuses);
+  const auto is_known = [&](std::uint32_t focus) { return std::ranges::count(before, focus) > 0; };
+  if (std::ranges::all_of(focuses, is_known)) return;
+  focus_rate_ = SamplingRate(kFocusStacksPerSecond, kFirstInterval);
+  focus_taken_ = 0;
+  focus_adapted_ = clock_.now();
+}
+
+// A snapshot is of one set of rules: that under way ends with the rules that it began with.
 void SamplingLoop::set_options(const SamplerOptions& options) {
   if (stopped_) return;
-  SampleWindow& snapshot = windows_.front();
-  snapshot.due += options.interval - options_.interval;
-  snapshot.filter = options.filter;
+  const bool other_rules = options.capture->text != options_.capture->text;
+  windows_.front().due += options.interval - options_.interval;
   options_ = options;
   rate_.set_budget(options.stacks_per_second);
-  choose();
+  if (!other_rules) return choose();
+  capture_since_ = clock_.now();
+  windows_.front().due = capture_since_;
+  turn(false);
 }
 
 void SamplingLoop::tick() {
@@ -117,7 +155,14 @@ void SamplingLoop::tick() {
                           [&](const SampleWindow& window) { return window.due <= now; })) {
     turn(false);
   }
+  for (SampleWindow& window : windows_) tell_met(window);
   sources_.forget_ended();
+}
+
+// Soon, as the cgroup may be gone long before the window ends.
+void SamplingLoop::tell_met(SampleWindow& window) {
+  auto ids = window.take_met();
+  if (!ids.empty()) reports_.met(window.cgroups, std::move(ids));
 }
 
 // A program that starts is followed soon, so that its first waits have their stacks. Many that
@@ -134,31 +179,41 @@ void SamplingLoop::take_samples() {
       samples_->drain([&kept](const SampledBlock& block) { kept.emplace_back(block); });
   sources_.follow();
   for (const KeptSample& sample : kept) take(sample.block());
-  if (taken) {
-    taken_ += *taken;
-  } else {
-    reports_.warned("samples", taken.error().message());
-  }
+  if (!taken) reports_.warned("samples", taken.error().message());
   const std::uint64_t lost_ns = samples_->take_lost_ns();
-  // Whose they were is not known.
+  // Whose they were is not known, but that somebody wanted them.
   for (SampleWindow& window : windows_) {
-    if (window.filter == BlockFilter{}) window.lost_ns += lost_ns;
+    const bool wants_all = &window == &windows_.front() || window.filter == BlockFilter{};
+    (wants_all ? window.lost_ns : window.lost_of_any_ns) += lost_ns;
   }
 }
 
 void SamplingLoop::take(const SampledBlock& block) {
   reports_.sampled(block.sample.user_end);
-  for (SampleWindow& window : windows_) add(window, block);
+  count(block.sample);
+  const bool is_known = young_.contains({block.sample.tid, block.sample.since_ns});
+  for (SampleWindow& window : windows_) {
+    if (!is_known || !ends_for_good(window)) add(window, block);
+  }
+}
+
+// A sample that was taken only because of its focus counts in the host's rate with the probability
+// that it would have been taken anyway.
+void SamplingLoop::count(const offcpud_sample& sample) {
+  const double interval = static_cast<double>(rate_.interval().count());
+  const double chance = focuses_.empty() ? 1 : static_cast<double>(sample.weight_ns) / interval;
+  taken_ += std::min(chance, 1.0);
+  if (chance < 1) ++focus_taken_;
 }
 
 void SamplingLoop::add(SampleWindow& window, const SampledBlock& block) {
-  if (!window.filter.matches(block.sample)) return;
-  if (&window != &windows_.front() && block.sample.ended_ns < nanoseconds_of(window.begin)) return;
-  BlockSum* const sum = window.stacks.add(block);
+  const std::uint64_t weight_ns = window.weight_of(block.sample);
+  if (weight_ns == 0) return;
+  BlockSum* const sum = window.add(block, weight_ns);
   if (sum == nullptr) return;
   const offcpud_sample& sample = block.sample;
-  sum->user = sources_.locate(sample.tgid, sample.ended_ns, block.user);
-  sum->waker_user = sources_.locate(sample.waker_tgid, sample.ended_ns, block.waker_user);
+  sum->user = sources_.locate(sample.local_tgid, sample.ended_ns, block.user);
+  sum->waker_user = sources_.locate(sample.waker_local_tgid, sample.ended_ns, block.waker_user);
   capture_runtime(*sum);
 }
 
@@ -168,7 +223,7 @@ void SamplingLoop::capture_runtime(const BlockSum& sum) {
     return frame.file && frame.file->kind == MappedFile::Kind::Anonymous;
   };
   if (std::ranges::none_of(sum.user, is_runtime)) return;
-  const PerfMaps::Process process{sum.sample.tgid, sum.sample.process_start_ns};
+  const PerfMaps::Process process{sum.sample.local_tgid, sum.sample.process_start_ns};
   if (naming_->load() > 1) return;  // the thread hangs
   if (!runtime_seen_.emplace(process.tgid, process.start_ns).second) return;
   symbols_.post([runtime = runtime_, process, now = clock_.now()](SymbolCache& /*objects*/) {
@@ -177,9 +232,9 @@ void SamplingLoop::capture_runtime(const BlockSum& sum) {
 }
 
 // What lasts is counted up to now, in every window that is open.
-void SamplingLoop::credit_blocked() {
+void SamplingLoop::credit_blocked(bool young) {
   const auto walked = samples_->walk_blocked(
-      [this](const offcpud_blocked_record& record) { take_blocked(record); });
+      young, [this](const offcpud_blocked_record& record) { take_blocked(record); });
   blocked_.end_walk();
   if (!walked) reports_.warned("blocked", walked.error().message());
 }
@@ -193,26 +248,27 @@ void SamplingLoop::take_blocked(const offcpud_blocked_record& record) {
     block.user = user;
     block.sample.user_end = stack.end;
   }
+  const bool young = (record.sample.flags & OFFCPUD_SAMPLE_YOUNG) != 0;
+  if (young) young_.emplace(record.sample.tid, record.sample.since_ns);
   for (SampleWindow& window : windows_) {
-    SampledBlock part = block;
-    // A profile has nothing of the time before it. A snapshot has: that of blocks which were too
-    // young to be credited to the one before.
-    if (&window != &windows_.front()) {
-      const std::uint64_t begin = nanoseconds_of(window.begin);
-      const std::uint64_t most = part.sample.ended_ns > begin ? part.sample.ended_ns - begin : 0;
-      part.sample.weight_ns = std::min<std::uint64_t>(part.sample.weight_ns, most);
-    }
-    if (part.sample.weight_ns != 0) add(window, part);
+    if (!young || ends_for_good(window)) add(window, block);
   }
 }
 
 void SamplingLoop::adapt() {
   const MonotonicTime now = clock_.now();
+  if (!focuses_.empty()) adapt_focus(now);
   if (now - adapted_ < kAdaptEvery) return;
   const auto before = rate_.interval();
-  if (rate_.adapt(std::exchange(taken_, 0), now - adapted_) != before) choose();
+  if (rate_.adapt(std::exchange(taken_, 0.0), now - adapted_) != before) choose();
   adapted_ = now;
   reports_.adapted(rate_.interval());
+}
+
+void SamplingLoop::adapt_focus(MonotonicTime now) {
+  const auto before = focus_rate_.interval();
+  const auto elapsed = now - std::exchange(focus_adapted_, now);
+  if (focus_rate_.adapt(std::exchange(focus_taken_, 0.0), elapsed) != before) choose();
 }
 
 void SamplingLoop::take_next(std::chrono::milliseconds length, const BlockFilter& filter,
@@ -221,13 +277,20 @@ void SamplingLoop::take_next(std::chrono::milliseconds length, const BlockFilter
   if (windows_.size() >= kMostWindows) {
     return done(Error("too many profiles are being taken at the same time; try again later"));
   }
-  // What is under way belongs to the time before.
-  take_samples();
-  const Moment at = moment();
-  credit_blocked();
-  windows_.emplace_back(options_.stacks, at, length);
-  windows_.back().filter = filter;
-  windows_.back().done = std::move(done);
+  for (const auto& [number, what] :
+       {std::pair(filter.pid, "process"), std::pair(filter.tid, "thread")}) {
+    if (number && !exists(*number)) {
+      return done(Error("there is no " + std::string(what) + " " + std::to_string(*number) +
+                            " in the PID namespace of offcpud",
+                        ErrorKind::Usage));
+    }
+  }
+  take_samples();  // of the time before
+  SampleWindow& window =
+      windows_.emplace_back(BlockStacks(options_.stacks, room_), moment(), length);
+  window.filter = filter;
+  window.done = std::move(done);
+  choose();
 }
 
 void SamplingLoop::stop() {
@@ -248,30 +311,35 @@ void SamplingLoop::finish(std::chrono::milliseconds patience) {
 
 void SamplingLoop::turn(bool all) {
   const Moment at = moment();
-  credit_blocked();
+  for (SampleWindow& window : windows_) window.ends = all || window.due <= at.now;
+  credit_blocked(std::ranges::any_of(windows_, ends_for_good));
   take_samples();  // of what has ended meanwhile
+  young_.clear();
   close_due(at, all);
 }
 
 void SamplingLoop::close_due(const Moment& at, bool all) {
   for (auto window = std::next(windows_.begin()); window != windows_.end();) {
     const auto next = std::next(window);
-    if (all || window->due <= at.now) {
+    if (window->ends) {
       close(*window, at);
       windows_.erase(window);
     }
     window = next;
   }
   SampleWindow& snapshot = windows_.front();
-  if (!all && snapshot.due > at.now) return;
-  snapshot.done = reports_.drafted;
-  close(snapshot, at);
-  windows_.pop_front();
-  runtime_seen_.clear();  // programs make more code as they run
-  if (!all) begin_snapshot(at);
+  if (snapshot.ends) {
+    snapshot.done = reports_.drafted;
+    close(snapshot, at);
+    windows_.pop_front();
+    runtime_seen_.clear();  // programs make more code as they run
+    if (!all) begin_snapshot(at);
+  }
+  if (!all) choose();  // what a profile wanted may be wanted no more
 }
 
 void SamplingLoop::close(SampleWindow& window, const Moment& at) {
+  tell_met(window);
   auto interval = std::make_shared<SampledInterval>(window.close(at));
   if (naming_->load() >= kMostNaming) {
     // It hangs in a file system, or cannot keep up: what waits for it must not fill the memory.

@@ -3,10 +3,10 @@
 
 #include <atomic>
 #include <list>
-#include <map>
 #include <memory>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "runtime/event_loop.h"
 #include "sampler/blocked_stacks.h"
@@ -37,11 +37,15 @@ class SamplingLoop {
  private:
   // Twice in the time in which a ring fills at the usual rate, and soon enough for short processes.
   static constexpr std::chrono::milliseconds kTick{250};
+  // While profiles are taken: they end on time, and the interval of a focus is found soon.
+  static constexpr std::chrono::milliseconds kProfileTick{50};
+  static constexpr double kFocusStacksPerSecond = 4000;
   static constexpr std::chrono::milliseconds kBetweenStarts{10};
   static constexpr std::chrono::seconds kAdaptEvery{1};
   static constexpr std::size_t kMostWindows = 8;
-  static constexpr int kMostNaming = 4;
-  static constexpr std::size_t kMostStacksOfThreads = 16'384;
+  static constexpr int kMostNaming = kMostWindows + 2;  // of those that end at once, and before
+  // Of the sums of all windows, until they have their names.
+  static constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 
   SamplingLoop(const BpfSession& session, const Clock& clock, EventLoop& loop,
                const SamplerOptions& options, SamplerReports reports,
@@ -51,11 +55,16 @@ class SamplingLoop {
   void follow();
   void take_samples();
   void take(const SampledBlock& block);
-  void credit_blocked();
+  void count(const offcpud_sample& sample);
+  void credit_blocked(bool young);
   void take_blocked(const offcpud_blocked_record& record);
   void add(SampleWindow& window, const SampledBlock& block);
+  void tell_met(SampleWindow& window);
   void adapt();
+  void adapt_focus(MonotonicTime now);
   void choose();
+  void set_pace();
+  void set_focus(const std::vector<std::uint32_t>& focuses);
   // A walk over the blocked threads, and then the end of the windows that are due; one that begins
   // begins at the same moment, just before the walk, so that no time is between them.
   void turn(bool all);
@@ -77,9 +86,20 @@ class SamplingLoop {
   BlockedStacks blocked_;
   std::shared_ptr<RuntimeNames> runtime_;  // of the worker's thread
   SamplingRate rate_;
-  std::uint64_t taken_ = 0;  // since the rate was adapted
+  double taken_ = 0;  // since the rate was adapted
   MonotonicTime adapted_;
+  std::vector<std::uint32_t> focuses_;
+  // By thread and beginning: blocks that a profile which ends has been given without their being
+  // credited. During turn() only.
+  std::set<std::pair<std::uint32_t, std::uint64_t>> young_;
+  SamplingRate focus_rate_;
+  double focus_taken_ = 0;  // as taken_ and adapted_
+  MonotonicTime focus_adapted_;
+  EventLoop::Timer* timer_ = nullptr;
+  std::chrono::milliseconds pace_ = kTick;
+  std::shared_ptr<ByteBudget> room_ = std::make_shared<ByteBudget>(kMostBytes);
   std::list<SampleWindow> windows_;  // the first is the snapshot's
+  MonotonicTime capture_since_{};    // when options_.capture came into force
   std::set<std::pair<std::uint32_t, std::uint64_t>>
       runtime_seen_;  // processes with code of their own
   std::shared_ptr<std::atomic<int>> naming_ = std::make_shared<std::atomic<int>>(0);  // jobs

@@ -18,7 +18,7 @@ constexpr Capability kKept[] = {Capability::Bpf, Capability::SysPtrace, Capabili
                                 Capability::CheckpointRestore};
 
 // Stopping takes less than 2 s in all.
-constexpr std::chrono::milliseconds kNaming{700};
+constexpr std::chrono::milliseconds kNaming{500};
 
 }  // namespace
 
@@ -27,18 +27,29 @@ class StackSampler::Worker {
  public:
   Worker(const BpfSession& session, const Clock& clock, SamplerOptions options,
          SamplerReports reports)
-      : session_(session), clock_(clock), options_(options), reports_(std::move(reports)) {}
+      : session_(session),
+        clock_(clock),
+        options_(std::move(options)),
+        reports_(std::move(reports)) {}
 
   Status start() {
     std::promise<Status> ready;
     auto started = ready.get_future();
-    thread_ = start_thread("offcpud-stacks", [this, &ready] { run(ready); });
+    thread_ = start_thread("offcpud-stacks", [this, &ready] {
+      run(ready);
+      end_.set_value();
+    });
     return started.get();
   }
 
   ~Worker() {
-    post([](SamplingLoop& sampling) { sampling.stop(); });
+    request_stop();
     if (thread_.joinable()) thread_.join();
+  }
+
+  bool stop(std::chrono::milliseconds patience) {
+    request_stop();
+    return ended_.wait_for(patience) == std::future_status::ready;
   }
 
   // Runs `job` on the thread; it is dropped once the thread has stopped.
@@ -50,6 +61,10 @@ class StackSampler::Worker {
   }
 
  private:
+  void request_stop() {
+    post([](SamplingLoop& sampling) { sampling.stop(); });
+  }
+
   Status set_up() {
     TRY(loop_, EventLoop::create());
     TRY(sampling_, SamplingLoop::open(session_, clock_, *loop_, options_, std::move(reports_)));
@@ -73,6 +88,8 @@ class StackSampler::Worker {
   SamplerReports reports_;
   std::unique_ptr<EventLoop> loop_;
   std::unique_ptr<SamplingLoop> sampling_;
+  std::promise<void> end_;
+  std::future<void> ended_ = end_.get_future();
   std::thread thread_;
 };
 
@@ -88,6 +105,10 @@ Result<std::unique_ptr<StackSampler>> StackSampler::start(const BpfSession& sess
   return std::unique_ptr<StackSampler>(new StackSampler(std::move(worker)));
 }
 
+bool StackSampler::stop(std::chrono::milliseconds patience) {
+  return worker_->stop(patience);
+}
+
 void StackSampler::set_options(const SamplerOptions& options) {
   worker_->post([options](SamplingLoop& sampling) { sampling.set_options(options); });
 }
@@ -97,10 +118,6 @@ void StackSampler::take_next(std::chrono::milliseconds length, const BlockFilter
   worker_->post([length, filter, done = std::move(done)](SamplingLoop& sampling) {
     sampling.take_next(length, filter, done);
   });
-}
-
-void StackSampler::stop() {
-  worker_->post([](SamplingLoop& sampling) { sampling.stop(); });
 }
 
 }  // namespace offcpud

@@ -6,11 +6,15 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
 #include "kernel/block_samples.h"
 #include "sampling/block_filter.h"
+#include "sampling/capture_rules.h"
+#include "sampling/cgroup_names.h"
 #include "sampling/snapshot_draft.h"
 
 namespace offcpud {
@@ -19,8 +23,7 @@ struct SamplerOptions {
   std::chrono::seconds interval{60};  // length of a snapshot
   double stacks_per_second = 200;     // that the sampling interval adapts to
   std::size_t stacks = 16'384;        // different ones that a snapshot keeps apart
-  std::uint32_t kinds = 0;            // bits by enum offcpud_hist_kind
-  BlockFilter filter;                 // of all snapshots
+  std::shared_ptr<const CaptureRules> capture = std::make_shared<const CaptureRules>();
 };
 
 // What the sampler tells; called by its threads.
@@ -28,6 +31,9 @@ struct SamplerReports {
   // A snapshot is complete, or had to be given up. By the naming thread, which may outlive the
   // sampler, or by the sampler's.
   std::function<void(Result<SnapshotDraft> draft)> drafted;
+  // A window has met these cgroups, some 0.3 s ago at most: whose paths are to be put into `names`.
+  // By the sampler's thread.
+  std::function<void(std::shared_ptr<CgroupNames> names, std::vector<std::uint64_t> ids)> met;
   std::function<void(std::uint32_t user_end)> sampled;  // one stack; enum offcpud_unwind_end
   std::function<void(std::chrono::nanoseconds interval)> adapted;
   // Something is missing from the stacks; `topic` is the same for the same cause.
@@ -45,22 +51,23 @@ class StackSampler {
   static Result<std::unique_ptr<StackSampler>> start(const BpfSession& session, const Clock& clock,
                                                      const SamplerOptions& options,
                                                      SamplerReports reports);
-  // As stop(), and waits for the threads.
+  // Waits for the thread; see stop().
   ~StackSampler();
   StackSampler(const StackSampler&) = delete;
   StackSampler& operator=(const StackSampler&) = delete;
 
+  // Ends the snapshot that is under way before its time, which `drafted` gets, and waits for the
+  // threads. False: they hang, as where the kernel waits for a process that is stuck itself; then
+  // the object must outlive the process.
+  bool stop(std::chrono::milliseconds patience);
+
   // From any thread.
   void set_options(const SamplerOptions& options);
 
-  // What is sampled in the next `length` by `filter`, handed to `done` by the naming thread. From
-  // any thread. Error: too many do so at the same time.
+  // What is sampled in the next `length` by `filter`, whatever snapshots leave out, handed to
+  // `done` by the naming thread. From any thread. Error: too many do so at the same time.
   using Done = std::function<void(Result<SnapshotDraft>)>;
   void take_next(std::chrono::milliseconds length, const BlockFilter& filter, Done done);
-
-  // Ends the snapshot that is under way before its time; `drafted` gets it. Then nothing is sampled
-  // any more. From any thread; does not wait.
-  void stop();
 
  private:
   class Worker;

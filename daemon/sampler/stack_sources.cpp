@@ -8,11 +8,10 @@ namespace offcpud {
 StackSources::StackSources(const BpfSession& session, SymbolWorker& symbols, const Clock& clock,
                            Warn warn)
     : warn_(std::move(warn)) {
-  if (!in_initial_pid_namespace()) {
-    warn_(
-        "pid_namespace",
-        "user stacks are missing: in a PID namespace of its own offcpud cannot tell which process "
-        "a stack belongs to; run it in the host's");
+  if (!proc_has_own_numbers()) {
+    warn_("pid_namespace",
+          "user stacks are missing: /proc was mounted in another PID namespace than offcpud runs "
+          "in, and numbers processes otherwise; mount one of its own there (unshare --mount-proc)");
     return;
   }
   if (const auto opened = open(session, symbols, clock); !opened) {
@@ -30,10 +29,11 @@ Status StackSources::open(const BpfSession& session, SymbolWorker& symbols, cons
   TRY(auto tables, TableStore::create(*maps_, limits));
   tables_ = std::make_unique<TableStore>(std::move(tables));
   registry_ = std::make_unique<ObjectRegistry>(
-      tables_.get(), symbols, [this](const Error& error) { warn_("unwind", error.message()); });
+      tables_.get(), symbols, opener_,
+      [this](const Error& error) { warn_("unwind", error.message()); });
   LiveMappings::Options options;
-  options.events.wakeup_bytes = 1024;  // less than one start of a process
-  TRY(mappings_, LiveMappings::open(*registry_, clock, options));
+  options.events.wakeup_bytes = 256;  // less than a static program has when it starts
+  TRY(mappings_, LiveMappings::open(*registry_, opener_, clock, options));
   return {};
 }
 

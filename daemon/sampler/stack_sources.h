@@ -46,6 +46,7 @@ class StackSources {
   Warn warn_;
   std::unique_ptr<BpfUnwindMaps> maps_;
   std::unique_ptr<TableStore> tables_;
+  ProcFileOpener opener_;
   std::unique_ptr<ObjectRegistry> registry_;
   std::unique_ptr<LiveMappings> mappings_;
   std::uint64_t generation_ = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sampling/block_stacks.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace offcpud {
@@ -25,6 +26,15 @@ std::uint64_t counts_of(const SampledBlock& block) {
 
 void append(std::vector<std::uint64_t>& words, std::span<const __u64> frames) {
   words.insert(words.end(), frames.begin(), frames.end());
+}
+
+// Blocks are taken one by one, each with the probability p = ns / weight. What one adds to the
+// variance of the sum is ns^2 (1 - p) / p, of which this, over those that were taken, is an
+// unbiased estimate (Horvitz and Thompson 1952, "A generalization of sampling without replacement
+// from a finite universe", with independent choices).
+double variance_of(const offcpud_sample& sample) {
+  const auto weight = static_cast<double>(sample.weight_ns);
+  return weight * std::max(0.0, weight - static_cast<double>(sample.ns));
 }
 
 }  // namespace
@@ -58,6 +68,15 @@ BlockStacks::Key BlockStacks::key_of(const SampledBlock& block) {
   return key;
 }
 
+// Of one sum: its key and frames hold each address, whoever adds it locates those of programs.
+std::size_t BlockStacks::bytes_of(const SampledBlock& block) {
+  constexpr std::size_t kAllocations = std::size_t{6} * 2 * sizeof(void*);
+  const std::size_t user = block.user.size() + block.waker_user.size();
+  const std::size_t all = user + block.kernel.size() + block.waker_kernel.size();
+  return sizeof(Key) + sizeof(BlockSum) + kAllocations + sizeof(std::uint64_t) * (kHead + 2 * all) +
+         sizeof(LocatedFrame) * user;
+}
+
 BlockSum* BlockStacks::add(const SampledBlock& block) {
   const offcpud_sample& sample = block.sample;
   const bool in_progress = (sample.flags & OFFCPUD_SAMPLE_IN_PROGRESS) != 0;
@@ -68,7 +87,7 @@ BlockSum* BlockStacks::add(const SampledBlock& block) {
   auto found = sums_.find(key);
   const bool is_new = found == sums_.end();
   if (is_new) {
-    if (sums_.size() >= most_) {
+    if (sums_.size() >= most_ || !bytes_.take(bytes_of(block))) {
       ++overflowed_;
       overflow_ns_ += sample.weight_ns;
       return nullptr;
@@ -84,6 +103,12 @@ BlockSum* BlockStacks::add(const SampledBlock& block) {
   }
   found->second.ns += sample.weight_ns;
   found->second.episodes += episodes;
+  found->second.variance += variance_of(sample);
+  const std::uint64_t length = sample.ended_ns - sample.since_ns;
+  if (!in_progress && length > found->second.longest_ns) {
+    found->second.longest_ns = length;
+    found->second.longest_ended_ns = sample.ended_ns;
+  }
   return is_new ? &found->second : nullptr;
 }
 
@@ -94,6 +119,7 @@ BlockStacks::Cut BlockStacks::cut() {
   cut.overflow_ns = std::exchange(overflow_ns_, 0);
   cut.overflowed = std::exchange(overflowed_, 0);
   sums_.clear();
+  cut.bytes = std::exchange(bytes_, ByteBudget::Share(budget_));
   return cut;
 }
 

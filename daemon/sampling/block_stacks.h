@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "mappings/mapped_file.h"
+#include "sampling/byte_budget.h"
 #include "sampling/sampled_block.h"
 
 namespace offcpud {
@@ -30,6 +31,10 @@ struct BlockSum {
   std::vector<LocatedFrame> user, waker_user;  // as whoever adds blocks has located them
   std::uint64_t ns = 0;
   double episodes = 0;  // those in progress are none yet
+  double variance = 0;  // of ns, in ns^2, as StackEntry has it
+  // The longest of the episodes that have ended, with the time before the last snapshot; 0: none.
+  std::uint64_t longest_ns = 0;
+  std::uint64_t longest_ended_ns = 0;  // CLOCK_MONOTONIC
 
   [[nodiscard]] SampledBlock block() const { return sampled_block(sample, frames); }
 };
@@ -38,8 +43,10 @@ struct BlockSum {
 // number of samples. Exact comparison, so two stacks are never taken for one. Single-threaded.
 class BlockStacks {
  public:
-  // Different stacks that are kept apart; time of further ones is summed without their stacks.
-  explicit BlockStacks(std::size_t most) : most_(most) {}
+  // Different stacks that are kept apart, within the budget of bytes, which others share; time of
+  // further ones is summed without their stacks.
+  explicit BlockStacks(std::size_t most, std::shared_ptr<ByteBudget> budget = nullptr)
+      : most_(most), budget_(std::move(budget)), bytes_(budget_) {}
 
   // The sum, if the block is the first of it and kept; valid until the next call.
   BlockSum* add(const SampledBlock& block);
@@ -48,6 +55,7 @@ class BlockStacks {
     std::vector<BlockSum> sums;
     std::uint64_t overflow_ns = 0;  // beyond `most`
     std::uint64_t overflowed = 0;   // samples
+    ByteBudget::Share bytes;        // that the sums take
   };
   // Everything since the last call.
   Cut cut();
@@ -60,7 +68,11 @@ class BlockStacks {
   };
   static Key key_of(const SampledBlock& block);
 
+  [[nodiscard]] static std::size_t bytes_of(const SampledBlock& block);
+
   std::size_t most_;
+  std::shared_ptr<ByteBudget> budget_;
+  ByteBudget::Share bytes_;
   std::unordered_map<Key, BlockSum, HashKey> sums_;
   std::uint64_t overflow_ns_ = 0;
   std::uint64_t overflowed_ = 0;

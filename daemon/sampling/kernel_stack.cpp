@@ -41,6 +41,14 @@ std::span<const StackFrame> drop_inner(std::span<const StackFrame> frames, Predi
 }  // namespace
 
 std::span<const StackFrame> without_switch(std::span<const StackFrame> frames) {
+  if (!frames.empty() && is_tracing(frames.front().function)) {
+    const auto switched = std::ranges::find_if(frames, [](const StackFrame& frame) {
+      return frame.function.starts_with("finish_task_switch");
+    });
+    if (switched != frames.end()) {
+      frames = frames.subspan(static_cast<std::size_t>(switched - frames.begin()) + 1);
+    }
+  }
   return drop_inner(drop_inner(frames, is_tracing), is_switch);
 }
 

@@ -10,10 +10,9 @@ SamplingRate::SamplingRate(double per_second, std::chrono::nanoseconds initial)
   set_budget(per_second);
 }
 
-std::chrono::nanoseconds SamplingRate::adapt(std::uint64_t samples,
-                                             std::chrono::nanoseconds elapsed) {
+std::chrono::nanoseconds SamplingRate::adapt(double samples, std::chrono::nanoseconds elapsed) {
   if (elapsed.count() <= 0) return interval_;
-  const double rate = static_cast<double>(samples) / std::chrono::duration<double>(elapsed).count();
+  const double rate = samples / std::chrono::duration<double>(elapsed).count();
   const double factor = std::clamp(rate / budget_, 0.5, 2.0);
   const auto wanted = std::chrono::nanoseconds(
       static_cast<std::int64_t>(factor * static_cast<double>(interval_.count())));

@@ -23,7 +23,7 @@ class SamplingRate {
 
   // What was taken in the time since the last call. Returns the interval from now on: at most
   // halved or doubled, as one busy second says little about the next.
-  std::chrono::nanoseconds adapt(std::uint64_t samples, std::chrono::nanoseconds elapsed);
+  std::chrono::nanoseconds adapt(double samples, std::chrono::nanoseconds elapsed);
 
   [[nodiscard]] std::chrono::nanoseconds interval() const { return interval_; }
 

@@ -14,8 +14,11 @@ StackDifference difference_of(const Snapshot& before, const Snapshot& after, Nor
   result.after.end = after.end;
   result.after.duration = after.covered();
   result.after.partial = after.partial;
+  result.after.captured = after.captured;
   result.before_begin = before.begin;
   result.before_end = before.end;
+  result.before_partial = before.partial;
+  result.before_captured = before.captured;
   result.before_duration = before.covered();
 
   StackTable table;
@@ -24,6 +27,7 @@ StackDifference difference_of(const Snapshot& before, const Snapshot& after, Nor
     StackEntry& sum = table.at(table.place_of(after, entry));
     sum.ns += entry.ns;
     sum.episodes += entry.episodes;
+    sum.variance += entry.variance;
   }
 
   const bool scaled = normalize == Normalize::ToLater && result.before_duration.count() > 0;
@@ -38,6 +42,7 @@ StackDifference difference_of(const Snapshot& before, const Snapshot& after, Nor
     const double scaled_ns = std::round(static_cast<double>(entry.ns) * factor);
     sum.ns += scaled ? static_cast<std::uint64_t>(scaled_ns) : entry.ns;
     sum.episodes += entry.episodes * factor;
+    sum.variance += entry.variance * factor * factor;
   }
   result.before.resize(table.size());
   table.move_to(result.after);

@@ -13,6 +13,7 @@ namespace offcpud {
 struct StackAmount {
   std::uint64_t ns = 0;
   double episodes = 0;
+  double variance = 0;  // as StackEntry::variance
 
   friend bool operator==(const StackAmount&, const StackAmount&) = default;
 };
@@ -23,6 +24,8 @@ struct StackDifference {
   std::vector<StackAmount> before;  // of entry i: what it took in the earlier
   WallTime before_begin, before_end;
   std::chrono::nanoseconds before_duration{0};  // as Snapshot::covered()
+  bool before_partial = false;                  // as Snapshot::partial and captured
+  std::vector<std::string> before_captured;
 };
 
 enum class Normalize {

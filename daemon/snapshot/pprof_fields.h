@@ -16,6 +16,7 @@ enum class ProfileField : protozero::pbf_tag_type {
   StringTable = 6,
   TimeNanos = 9,
   DurationNanos = 10,
+  Comment = 13,  // repeated int64; what was left out at capture
   DefaultSampleType = 14,
   Sequence = 100,  // uint64
   Partial = 101,   // bool
@@ -32,6 +33,7 @@ enum class SampleField : protozero::pbf_tag_type {
   WakerKernel = 101,   // packed uint64: location ids, leaf first
   WakerUser = 102,
   Episodes = 103,  // double: the value is a whole number
+  Variance = 104,  // double: of the first value; not there when it is 0
 };
 
 enum class LabelField : protozero::pbf_tag_type { Key = 1, Text = 2, Number = 3 };

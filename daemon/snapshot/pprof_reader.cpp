@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/checked_protozero.h"
+// That stands before protozero.
 #include <algorithm>
 #include <cstdint>
 #include <exception>
-#include <stdexcept>
-
-// The library only asserts that a field has the type it is read as. These bytes come from a file,
-// so that must be an error, in every build.
-#define protozero_assert(condition) \
-  ((condition) ? void() : throw std::invalid_argument("a field has an unexpected type"))
 #include <protozero/pbf_message.hpp>
+#include <stdexcept>
 #include <unordered_map>
 #include <vector>
 
@@ -48,6 +45,7 @@ class ProfileReader {
 
   Snapshot snapshot() && {
     put_frames_together();
+    for (const std::int64_t comment : comments_) result_.captured.push_back(string(comment));
     result_.entries.reserve(samples_.size());
     for (const data_view& sample : samples_) result_.entries.push_back(entry(sample));
     return std::move(result_);
@@ -100,6 +98,9 @@ class ProfileReader {
         break;
       case ProfileField::Partial:
         result_.partial = profile.get_bool();
+        break;
+      case ProfileField::Comment:
+        comments_.push_back(profile.get_int64());
         break;
       default:
         profile.skip();
@@ -222,6 +223,9 @@ class ProfileReader {
         case SampleField::Episodes:
           entry.episodes = in.get_double();
           break;
+        case SampleField::Variance:
+          entry.variance = in.get_double();
+          break;
         default:
           in.skip();
       }
@@ -280,6 +284,7 @@ class ProfileReader {
 
   Snapshot result_;
   std::vector<data_view> samples_;
+  std::vector<std::int64_t> comments_;
   std::vector<data_view> strings_;
   std::unordered_map<std::uint64_t, Mapping> mappings_;
   std::unordered_map<std::uint64_t, std::int64_t> functions_;

@@ -55,6 +55,9 @@ class ProfileWriter {
     profile_.add_int64(ProfileField::EndNanos, unix_ns(snapshot_.end));
     profile_.add_uint64(ProfileField::Sequence, snapshot_.sequence);
     if (snapshot_.partial) profile_.add_bool(ProfileField::Partial, true);
+    for (const std::string& filter : snapshot_.captured) {
+      profile_.add_int64(ProfileField::Comment, text(filter));
+    }
   }
 
   void write_sample(const StackEntry& entry, const Values& values) {
@@ -71,6 +74,7 @@ class ProfileWriter {
     write_stack(sample, SampleField::WakerKernel, entry.waker_kernel);
     write_stack(sample, SampleField::WakerUser, entry.waker_user);
     sample.add_double(SampleField::Episodes, values.episodes);
+    if (entry.variance > 0) sample.add_double(SampleField::Variance, entry.variance);
   }
 
   // The tables; strings come last, as the others add to them.
@@ -211,7 +215,7 @@ Result<std::string> write(const Snapshot& snapshot, std::span<const StackAmount>
     for (std::size_t i = 0; i < snapshot.entries.size(); ++i) {
       const StackEntry& entry = snapshot.entries[i];
       const StackAmount earlier = i < before.size() ? before[i] : StackAmount{};
-      if (!before.empty() && earlier == StackAmount{entry.ns, entry.episodes}) continue;
+      if (!before.empty() && earlier.ns == entry.ns && earlier.episodes == entry.episodes) continue;
       writer.write_sample(
           entry, {signed_ns(entry.ns) - signed_ns(earlier.ns), entry.episodes - earlier.episodes});
     }

@@ -17,10 +17,12 @@ namespace offcpud {
 
 // One function on a stack, as the symbols of its object name it.
 struct StackFrame {
-  std::string function;       // demangled; or a name that says why there is none: "[jit]"
-  std::string object;         // file name of the object without its folder, "[kernel]", "[vdso]"
-  std::string build_id;       // hexadecimal; empty when unknown
-  std::uint64_t address = 0;  // in the object's own address space (ELF virtual address)
+  std::string function;  // demangled; or a name that says why there is none: "[jit]"
+  std::string object;    // file name of the object without its folder, "[kernel]", "[vdso]"
+  std::string build_id;  // hexadecimal; empty when unknown
+  // In the object's own address space (ELF virtual address); in the process where no file is
+  // mapped.
+  std::uint64_t address = 0;
   bool kernel = false;
 
   friend bool operator==(const StackFrame&, const StackFrame&) = default;
@@ -46,6 +48,7 @@ struct StackEntry {
 
   std::uint64_t ns = 0;  // estimate, unbiased: the sum of the samples' weights
   double episodes = 0;   // estimate: the sum of weight / duration
+  double variance = 0;   // of ns, in ns^2, estimate; 0: nothing was left to chance
 
   friend bool operator==(const StackEntry&, const StackEntry&) = default;
 };
@@ -59,6 +62,12 @@ struct Snapshot {
   // can be set. 0: not known; see covered().
   std::chrono::nanoseconds duration{0};
   bool partial = false;  // the daemon stopped before the interval was over
+  // What was left out when it was taken, by the configuration then: each of the filters, sorted, of
+  // all that it was merged from. Empty: nothing.
+  std::vector<std::string> captured;
+  // Of samples that were lost, whoever's they were: some may belong here. Of a profile that does
+  // not ask for all; else what was lost is an entry.
+  std::uint64_t lost_of_any_ns = 0;
   std::vector<StackFrame> frames;
   std::vector<StackEntry> entries;
 

@@ -11,6 +11,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/file_io.h"
 #include "snapshot/snapshot_name.h"
 
 namespace offcpud {
@@ -24,13 +25,8 @@ struct CloseDirectory {
 };
 
 // 0, or an errno.
-int write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
+int write_durably(int fd, std::string_view bytes) {
+  if (const int code = write_all(fd, bytes); code != 0) return code;
   // Only now do some file systems, and every quota over a network, know whether there was room.
   return ::fsync(fd) == 0 ? 0 : errno;
 }
@@ -113,7 +109,7 @@ std::optional<DiskProblem> SnapshotDirectory::write(const std::string& name,
   const UniqueFd file(::openat(fd_.get(), temporary.c_str(),
                                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kFileMode));
   if (!file) return problem(errno, "create", temporary);
-  if (const int code = write_all(file.get(), bytes); code != 0) {
+  if (const int code = write_durably(file.get(), bytes); code != 0) {
     remove(temporary);
     return problem(code, "write", name);
   }

@@ -17,6 +17,7 @@ bool is_below(std::string_view path, std::string_view ancestor) {
 
 FilteredEntries::FilteredEntries(const Snapshot& snapshot, const SnapshotFilter& filter)
     : filter_(filter) {
+  if (filter.stack) stack_ids_.emplace(snapshot);
   if (filter.frame.empty()) return;
   frame_matches_.reserve(snapshot.frames.size());
   for (const StackFrame& frame : snapshot.frames) {
@@ -34,6 +35,7 @@ bool FilteredEntries::admits(const StackEntry& entry) const {
     return false;
   }
   if (!filter_.cgroup.empty() && !is_below(entry.cgroup, filter_.cgroup)) return false;
+  if (stack_ids_ && stack_ids_->of(entry) != *filter_.stack) return false;
   return frame_matches_.empty() || has_frame(entry);
 }
 

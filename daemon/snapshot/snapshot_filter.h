@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "snapshot/snapshot.h"
+#include "snapshot/stack_id.h"
 
 namespace offcpud {
 
@@ -19,6 +20,7 @@ struct SnapshotFilter {
   std::string cgroup;  // this path and those below it
   std::string comm;    // of the process or of the thread, in full
   std::string frame;   // part of the name of a function or object on the stack, or on the waker's
+  std::optional<std::uint64_t> stack;  // number of the waiter's stack: stack_id.h
   std::optional<std::uint32_t> pid;
   std::bitset<OFFCPUD_HIST_KINDS> reasons = ~std::bitset<OFFCPUD_HIST_KINDS>();
   Threads threads = Threads::All;
@@ -41,7 +43,8 @@ class FilteredEntries {
   [[nodiscard]] bool has_frame(const StackEntry& entry) const;
 
   const SnapshotFilter& filter_;
-  std::vector<bool> frame_matches_;  // empty: no frame is asked for
+  std::vector<bool> frame_matches_;    // empty: no frame is asked for
+  std::optional<StackIds> stack_ids_;  // nullopt: no stack is asked for
 };
 
 }  // namespace offcpud

@@ -17,6 +17,7 @@ void SnapshotSum::add(const Snapshot& snapshot) {
     StackEntry& sum = table_.at(place);
     sum.ns += entry.ns;
     sum.episodes += entry.episodes;
+    sum.variance += entry.variance;
   }
   const bool first = std::exchange(empty_, false);
   result_.begin = first ? snapshot.begin : std::min(result_.begin, snapshot.begin);
@@ -24,6 +25,11 @@ void SnapshotSum::add(const Snapshot& snapshot) {
   result_.duration += snapshot.covered();
   result_.sequence = std::max(result_.sequence, snapshot.sequence);
   result_.partial = result_.partial || snapshot.partial;
+  result_.lost_of_any_ns += snapshot.lost_of_any_ns;
+  for (const std::string& filter : snapshot.captured) {
+    const auto place = std::ranges::lower_bound(result_.captured, filter);
+    if (place == result_.captured.end() || *place != filter) result_.captured.insert(place, filter);
+  }
 }
 
 Snapshot SnapshotSum::take() {
@@ -32,10 +38,11 @@ Snapshot SnapshotSum::take() {
 }
 
 MergedSnapshots merge(const SnapshotLibrary& library, const SnapshotRange& range,
-                      const SnapshotFilter& filter) {
+                      const SnapshotFilter& filter, const std::stop_token& stop) {
   MergedSnapshots merged;
   SnapshotSum sum(filter);
   for (const StoredSnapshot& stored : library.list()) {
+    if (stop.stop_requested()) break;
     if (!range.contains(stored.name)) continue;
     const auto snapshot = library.load(stored.name.sequence);
     if (!snapshot) {

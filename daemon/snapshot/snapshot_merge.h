@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "snapshot/snapshot_filter.h"
@@ -48,8 +49,9 @@ struct MergedSnapshots {
   std::size_t unreadable = 0;  // in the range, but their files are damaged
 };
 
-// One at a time is in memory.
+// One at a time is in memory. When `stop` asks for it no further one is read, and the sum means
+// nothing.
 MergedSnapshots merge(const SnapshotLibrary& library, const SnapshotRange& range,
-                      const SnapshotFilter& filter);
+                      const SnapshotFilter& filter, const std::stop_token& stop = {});
 
 }  // namespace offcpud

@@ -17,7 +17,8 @@ class SnapshotSource {
 
   // Tells `done` once, on any thread, what was sampled by `filter` in the next `length` (partial
   // when the daemon stops before), or why not. Never waits for it. Dropping `done` is allowed: the
-  // request is then given up. Thread-safe.
+  // request is then given up. Thread-safe. Error (ErrorKind::Usage): there is no such process or
+  // thread.
   virtual void take_next(std::chrono::milliseconds length, const BlockFilter& filter,
                          std::function<void(Result<Snapshot>)> done) = 0;
 };

@@ -27,50 +27,50 @@ bool SnapshotStore::open() {
   {
     const std::lock_guard lock(mutex_);
     held = directory_;
-    if (held && !held->still_there()) directory_.reset();
-    if (directory_) return true;
+  }
+  if (held && held->still_there()) return true;
+  {
+    const std::lock_guard lock(mutex_);
+    directory_.reset();
   }
   held.reset();  // gives its lock back, should it have come back under this path
   auto opened = SnapshotDirectory::open(path_);
   if (const auto* const problem = std::get_if<DiskProblem>(&opened)) {
-    fail(*problem);
-    return false;
+    return fail(*problem);
   }
-  {
-    const std::lock_guard lock(mutex_);
-    directory_ =
-        std::make_shared<SnapshotDirectory>(std::get<SnapshotDirectory>(std::move(opened)));
-    meet_files();
-  }
+  meet_files(std::make_shared<SnapshotDirectory>(std::get<SnapshotDirectory>(std::move(opened))));
   make_room(0);
   tell_kept();
   return true;
 }
 
-// Under the mutex: nobody else uses the directory before it is known.
-void SnapshotStore::meet_files() {
-  kept_.clear();
-  foreign_files_ = 0;
+void SnapshotStore::meet_files(std::shared_ptr<SnapshotDirectory> directory) {
+  std::map<std::uint64_t, Kept> met;
+  std::size_t foreign = 0;
   const MonotonicTime now = clock_.now();
   const WallTime wall = clock_.wall();
-  for (const SnapshotDirectory::File& file : directory_->files()) {
+  for (const SnapshotDirectory::File& file : directory->files()) {
     if (is_temporary_name(file.name)) {
-      directory_->remove(file.name);
+      directory->remove(file.name);
       continue;
     }
     const auto name = SnapshotName::parse(file.name);
-    if (!name || kept_.contains(name->sequence)) {
-      ++foreign_files_;
+    if (!name || met.contains(name->sequence)) {
+      ++foreign;
       continue;
     }
     const auto age = std::max<std::chrono::nanoseconds>(wall - name->end, std::chrono::seconds(0));
-    kept_.emplace(name->sequence, Kept{{*name, file.bytes}, age, now});
-    last_sequence_ = std::max(last_sequence_, name->sequence);
+    met.emplace(name->sequence, Kept{{*name, file.bytes}, age, now});
   }
+  const std::lock_guard lock(mutex_);
+  directory_ = std::move(directory);
+  kept_ = std::move(met);
+  foreign_files_ = foreign;
+  if (!kept_.empty()) last_sequence_ = std::max(last_sequence_, kept_.rbegin()->first);
 }
 
-void SnapshotStore::put(Snapshot snapshot) {
-  if (!open()) return;
+bool SnapshotStore::put(Snapshot& snapshot) {
+  if (!open()) return false;
   std::uint64_t most_bytes = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -89,6 +89,7 @@ void SnapshotStore::put(Snapshot snapshot) {
   const bool written = write(stored, *bytes);
   tell_kept();
   if (written && reports_.written) reports_.written(stored);
+  return written;
 }
 
 bool SnapshotStore::write(const StoredSnapshot& stored, const std::string& bytes) {
@@ -103,10 +104,7 @@ bool SnapshotStore::write(const StoredSnapshot& stored, const std::string& bytes
         freed += more;
       }
     }
-    if (freed == 0) {
-      fail(*problem);
-      return false;
-    }
+    if (freed == 0) return fail(*problem);
   }
   const std::lock_guard lock(mutex_);
   kept_.emplace(stored.name.sequence, Kept{stored, std::chrono::nanoseconds(0), clock_.now()});
@@ -183,7 +181,7 @@ Result<std::optional<Snapshot>> SnapshotStore::load(std::uint64_t sequence) cons
     const auto found = kept_.find(sequence);
     is_news = found != kept_.end() && !std::exchange(found->second.stored.unreadable, true);
   }
-  if (is_news) fail({SnapshotFailure::Unreadable, error});
+  if (is_news) (void)fail({SnapshotFailure::Unreadable, error});
   return error;
 }
 
@@ -203,13 +201,14 @@ void SnapshotStore::tell_kept() const {
   if (reports_.kept) reports_.kept(bytes());
 }
 
-void SnapshotStore::fail(const DiskProblem& problem) const {
+bool SnapshotStore::fail(const DiskProblem& problem) const {
   bool first = false;
   {
     const std::lock_guard lock(mutex_);
     first = told_.insert(problem.cause).second;
   }
   if (reports_.failed) reports_.failed(problem.cause, problem.error.message(), first);
+  return false;
 }
 
 }  // namespace offcpud

@@ -53,9 +53,10 @@ class SnapshotStore final : public SnapshotLibrary {
   // reported; put() tries again.
   bool open();
 
-  // Writes one snapshot, whose sequence is ignored and given here, after removing what is too old
-  // or too much for it. When the disk is full the oldest go for it.
-  void put(Snapshot snapshot);
+  // Writes one snapshot, and gives it its sequence, after removing what is too old or too much for
+  // it. When the disk is full the oldest go for it. False: it is not kept, which was reported.
+  bool put(Snapshot& snapshot);
+  bool put(Snapshot&& snapshot) { return put(snapshot); }
 
   // From the next snapshot on.
   void set_limits(SnapshotLimits limits);
@@ -72,18 +73,19 @@ class SnapshotStore final : public SnapshotLibrary {
     MonotonicTime met;
   };
 
-  void meet_files();
+  void meet_files(std::shared_ptr<SnapshotDirectory> directory);
   bool write(const StoredSnapshot& stored, const std::string& bytes);
   void make_room(std::uint64_t bytes);
   std::uint64_t remove_oldest();
   void tell_kept() const;
-  void fail(const DiskProblem& problem) const;
+  bool fail(const DiskProblem& problem) const;  // reports it; always false
 
   const std::filesystem::path path_;
   const Clock& clock_;
   const SnapshotReports reports_;
 
-  mutable std::mutex mutex_;  // for all below; never held while a file is read or written
+  // For all below. Never held while the disk is asked for anything: it may hang.
+  mutable std::mutex mutex_;
   SnapshotLimits limits_;
   std::shared_ptr<SnapshotDirectory> directory_;  // null: could not be opened so far
   mutable std::map<std::uint64_t, Kept> kept_;    // by sequence

@@ -5,8 +5,10 @@
 
 namespace offcpud {
 
-SnapshotWriter::SnapshotWriter(std::function<void(Snapshot)> write, std::function<void()> dropped)
-    : write_(std::move(write)),
+SnapshotWriter::SnapshotWriter(std::function<void()> open, std::function<bool(Snapshot)> write,
+                               std::function<void()> dropped)
+    : open_(std::move(open)),
+      write_(std::move(write)),
       dropped_(std::move(dropped)),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
@@ -14,41 +16,48 @@ SnapshotWriter::~SnapshotWriter() {
   (void)finish(std::chrono::milliseconds(0));
 }
 
-void SnapshotWriter::submit(Snapshot snapshot) {
+void SnapshotWriter::submit(Snapshot snapshot, std::function<void()> written) {
   bool full = false;
   {
     const std::lock_guard lock(mutex_);
     full = waiting_.size() == kMostWaiting;
     if (full) waiting_.pop_front();
-    waiting_.push_back(std::move(snapshot));
+    waiting_.push_back({std::move(snapshot), std::move(written)});
   }
   changed_.notify_all();
   if (full) dropped_();
 }
 
+bool SnapshotWriter::wait(std::chrono::milliseconds patience) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, patience, [this] { return waiting_.empty() && !busy_; });
+}
+
 bool SnapshotWriter::finish(std::chrono::milliseconds patience) {
+  const bool done = wait(patience);
   std::size_t lost = 0;
   {
-    std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, patience, [this] { return waiting_.empty() && !writing_; });
+    const std::lock_guard lock(mutex_);
     lost = waiting_.size();
     waiting_.clear();
-    if (lost == 0 && !writing_) return true;
   }
   for (std::size_t i = 0; i < lost; ++i) dropped_();
-  return false;
+  return done;
 }
 
 void SnapshotWriter::run(const std::stop_token& stop) {
+  open_();
   std::unique_lock lock(mutex_);
+  busy_ = false;
+  changed_.notify_all();
   while (changed_.wait(lock, stop, [this] { return !waiting_.empty(); })) {
-    Snapshot next = std::move(waiting_.front());
+    Submitted next = std::move(waiting_.front());
     waiting_.pop_front();
-    writing_ = true;
+    busy_ = true;
     lock.unlock();
-    write_(std::move(next));
+    if (write_(std::move(next.snapshot)) && next.written) next.written();
     lock.lock();
-    writing_ = false;
+    busy_ = false;
     changed_.notify_all();
   }
 }

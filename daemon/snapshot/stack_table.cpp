@@ -90,6 +90,7 @@ std::size_t StackTable::place_of(const Snapshot& snapshot, const StackEntry& ent
   StackEntry ours = entry;
   ours.ns = 0;
   ours.episodes = 0;
+  ours.variance = 0;
   bool known = true;
   for (Ids* ids : {&ours.user, &ours.kernel, &ours.waker_user, &ours.waker_kernel}) {
     known = known && translate(snapshot, *ids, has_room);

@@ -82,6 +82,7 @@ Status ElfFile::read_headers() {
   using Segment = typename Format::Segment;
   TRY(const std::string bytes, source_->read(0, sizeof(Header), sizeof(Header)));
   const auto header = load<Header>(bytes);
+  entry_ = header.e_entry;
 
   if (header.e_phnum > 0 && header.e_phentsize == sizeof(Segment)) {
     const std::uint64_t count = std::min<std::uint64_t>(header.e_phnum, kMaxSegments);

@@ -55,6 +55,8 @@ class ElfFile {
   [[nodiscard]] const ElfSection* section(std::uint32_t type) const;
   [[nodiscard]] const ElfSegment* segment(std::uint32_t type) const;
 
+  // Of the program's first instruction.
+  [[nodiscard]] std::uint64_t entry() const { return entry_; }
   // The bytes of NT_GNU_BUILD_ID, empty if there is none.
   [[nodiscard]] const std::string& build_id() const { return build_id_; }
   [[nodiscard]] std::size_t address_size() const { return wide_ ? 8 : 4; }
@@ -73,6 +75,7 @@ class ElfFile {
 
   const ByteSource* source_;
   bool wide_ = true;
+  std::uint64_t entry_ = 0;
   std::vector<ElfSection> sections_;
   std::vector<ElfSegment> segments_;
   std::string build_id_;

@@ -11,6 +11,7 @@
 #include "symbols/elf_file.h"
 #include "symbols/embedded_symbols.h"
 #include "symbols/frame_ranges.h"
+#include "symbols/go_symbols.h"
 #include "symbols/symbol_table.h"
 
 namespace offcpud {
@@ -77,6 +78,7 @@ Result<ElfSymbols> ElfSymbols::read_from(const ByteSource& source,
   FunctionList list;
   (void)read_functions(file, list);
   if (file.section(std::uint32_t{SHT_SYMTAB}) == nullptr) {
+    add_go_functions(file, list);
     add_embedded_functions(file, list);
     add_debug_functions(file, debug_roots, list);
   }

@@ -28,7 +28,7 @@ std::string hex(std::uint64_t value) {
 }
 
 FrameName unnamed(const std::string& object, std::uint64_t place) {
-  return {"[" + object + "+0x" + hex(place) + "]", NameSource::Offset};
+  return {place_name(object, place), NameSource::Offset};
 }
 
 Result<ElfSymbols> read_symbols(const ObjectFile& file) {
@@ -38,6 +38,10 @@ Result<ElfSymbols> read_symbols(const ObjectFile& file) {
 }
 
 }  // namespace
+
+std::string place_name(const std::string& object, std::uint64_t place) {
+  return "[" + object + "+0x" + hex(place) + "]";
+}
 
 void SymbolCache::load(ObjectId id, const ObjectFile& file) {
   Object& object = objects_[id];

@@ -42,6 +42,9 @@ struct FrameName {
   bool operator==(const FrameName&) const = default;
 };
 
+// "[libfoo.so+0x1234]": a place in an object whose function nobody knows.
+std::string place_name(const std::string& object, std::uint64_t place);
+
 // Names of addresses in objects, resolvable when their processes have exited and their files are
 // gone. Objects of one build-id with the same functions are kept once: a thousand containers
 // have one libc. The build-id alone does not do, as whoever builds an object chooses it, and would

@@ -74,6 +74,9 @@ std::uint64_t ContentKeys::key_of(const ElfObject& object) const {
   append(frame, hash(object.eh_frame));
   append(frame, object.eh_frame_address);
   append(frame, object.exact_size ? 1 : 0);
+  append(frame, hash(object.go_table));
+  append(frame, object.go_program.text);
+  append(frame, object.go_program.entry);
   for (const ExecutableSegment& segment : object.segments) {
     append(frame, segment.file_offset);
     append(frame, segment.address);

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "unwind/byte_reader.h"
+#include "base/byte_reader.h"
 
 namespace offcpud {
 

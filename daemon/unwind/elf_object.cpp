@@ -48,6 +48,7 @@ struct Headers {
   std::vector<Elf64_Phdr> programs;
   std::vector<Elf64_Shdr> sections;  // empty: stripped off, or unusable
   std::uint32_t names = 0;           // the section of their names
+  std::uint64_t entry = 0;
 };
 
 Result<Headers> read_all_headers(int fd) {
@@ -64,6 +65,7 @@ Result<Headers> read_all_headers(int fd) {
     return Error("an ELF file with unusable program headers", ErrorKind::Unsupported);
   }
   Headers all;
+  all.entry = elf.e_entry;
   TRY(all.programs, read_headers<Elf64_Phdr>(fd, elf.e_phoff, elf.e_phnum));
   if (all.programs.empty()) {
     return Error("an ELF file without program headers", ErrorKind::Unsupported);
@@ -118,15 +120,18 @@ Result<std::optional<Place>> find_by_header(int fd, const Headers& headers) {
   return std::optional(place);
 }
 
-Result<std::optional<Place>> find_by_name(int fd, const Headers& headers) {
-  constexpr std::string_view kName{".eh_frame\0", 10};
+Result<std::optional<Place>> find_by_name(int fd, const Headers& headers, std::string_view name) {
   if (headers.names >= headers.sections.size()) return std::optional<Place>();
   const std::uint64_t names = headers.sections[headers.names].sh_offset;
+  std::array<std::uint8_t, 32> bytes{};
   for (const Elf64_Shdr& section : headers.sections) {
     if (section.sh_type == SHT_NOBITS || !(section.sh_flags & SHF_ALLOC)) continue;
-    std::array<std::uint8_t, kName.size()> name{};
-    TRY(const std::size_t got, read_at(fd, names + section.sh_name, name));
-    if (got != name.size() || std::memcmp(name.data(), kName.data(), name.size()) != 0) continue;
+    const auto there = std::span(bytes).first(name.size() + 1);
+    TRY(const std::size_t got, read_at(fd, names + section.sh_name, there));
+    if (got != there.size() || there.back() != 0 ||
+        std::memcmp(there.data(), name.data(), name.size()) != 0) {
+      continue;
+    }
     return std::optional(Place{.offset = section.sh_offset,
                                .address = section.sh_addr,
                                .size = section.sh_size,
@@ -135,24 +140,42 @@ Result<std::optional<Place>> find_by_name(int fd, const Headers& headers) {
   return std::optional<Place>();
 }
 
+// Grows with what is there, not with what a header says.
+Result<std::vector<std::uint8_t>> read_bytes(int fd, const Place& place, std::uint64_t most) {
+  constexpr std::size_t kStep = 1 << 20;
+  const std::uint64_t limit = std::min(place.size, most);
+  std::vector<std::uint8_t> bytes;
+  while (bytes.size() < limit) {
+    const std::size_t at = bytes.size();
+    const auto step = static_cast<std::size_t>(std::min<std::uint64_t>(limit - at, kStep));
+    bytes.resize(at + step);
+    TRY(const std::size_t got, read_at(fd, place.offset + at, std::span(bytes).subspan(at)));
+    bytes.resize(at + got);
+    if (got < step) break;
+  }
+  return bytes;
+}
+
 Status read_eh_frame(int fd, const Place& place, ElfObject& object) {
   if (place.exact_size && place.size > kMaxEhFrame) {
     return Error("an .eh_frame of more than 64 MiB", ErrorKind::Unsupported);
   }
-  // Grows with what is there, not with what a header says.
-  constexpr std::size_t kStep = 1 << 20;
-  const std::uint64_t limit = std::min(place.size, kMaxEhFrame);
-  while (object.eh_frame.size() < limit) {
-    const std::size_t at = object.eh_frame.size();
-    const auto step = static_cast<std::size_t>(std::min<std::uint64_t>(limit - at, kStep));
-    object.eh_frame.resize(at + step);
-    TRY(const std::size_t got,
-        read_at(fd, place.offset + at, std::span(object.eh_frame).subspan(at)));
-    object.eh_frame.resize(at + got);
-    if (got < step) break;
-  }
+  TRY(object.eh_frame, read_bytes(fd, place, kMaxEhFrame));
   object.eh_frame_address = place.address;
   object.exact_size = place.exact_size;
+  return {};
+}
+
+// A table that is too long is as if it were absent.
+Status read_go_table(int fd, const Headers& headers, ElfObject& object) {
+  for (const std::string_view name : kGoTableSections) {
+    TRY(const auto place, find_by_name(fd, headers, name));
+    if (!place || place->size > kMaxGoTable) continue;
+    TRY(object.go_table, read_bytes(fd, *place, kMaxGoTable));
+    TRY(const auto code, find_by_name(fd, headers, ".text"));
+    object.go_program = {.text = code ? code->address : 0, .entry = headers.entry};
+    break;
+  }
   return {};
 }
 
@@ -171,9 +194,10 @@ Result<ElfObject> read_elf_object(int fd) {
   }
   TRY(auto place, find_by_header(fd, headers));
   if (!place) {
-    TRY(place, find_by_name(fd, headers));
+    TRY(place, find_by_name(fd, headers, ".eh_frame"));
   }
   if (place) TRY_VOID(read_eh_frame(fd, *place, object));
+  TRY_VOID(read_go_table(fd, headers, object));
   return object;
 }
 

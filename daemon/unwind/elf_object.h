@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "golang/function_table.h"
 #include "unwind/eh_frame.h"
 
 namespace offcpud {
@@ -27,6 +28,9 @@ struct ElfObject {
   std::uint64_t eh_frame_address = 0;
   bool exact_size = true;  // see EhFrameSection
 
+  std::vector<std::uint8_t> go_table;  // see GoFunctionTable; empty: no program of Go's
+  GoFunctionTable::Program go_program;
+
   [[nodiscard]] EhFrameSection section() const {
     return {.bytes = eh_frame, .address = eh_frame_address, .exact_size = exact_size};
   }
@@ -36,9 +40,9 @@ struct ElfObject {
 inline constexpr std::uint64_t kMaxEhFrame = 64 << 20;
 
 // Reads an ELF file of x86-64 from a descriptor whose position does not matter. The .eh_frame is
-// found through PT_GNU_EH_FRAME, which survives `strip` and `sstrip`, and else by its name. The
-// contents may be anything: what is wrong or beyond the limits is an Error, or as if it were
-// absent.
+// found through PT_GNU_EH_FRAME, which survives `strip` and `sstrip`, and else by its name; what
+// Go's linker adds by its name. The contents may be anything: what is wrong or beyond the limits is
+// an Error, or as if it were absent.
 Result<ElfObject> read_elf_object(int fd);
 
 }  // namespace offcpud

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "unwind/byte_reader.h"
+#include "base/byte_reader.h"
 
 namespace offcpud {
 

@@ -5,7 +5,9 @@
 #include <optional>
 #include <utility>
 
+#include "golang/function_table.h"
 #include "unwind/cfi_program.h"
+#include "unwind/go_rules.h"
 #include "unwind/table_builder.h"
 
 namespace offcpud {
@@ -21,38 +23,75 @@ std::uint64_t work_for(std::size_t section_bytes) {
   return 4096 + 2 * std::uint64_t{section_bytes};
 }
 
-// The FDEs that lie in executable segments, cut off at the end of theirs, by address. Of FDEs that
-// overlap each ends where the next begins.
-std::vector<Fde> sorted_fdes(FdeWalk& walk, const std::vector<ExecutableSegment>& segments) {
-  std::vector<Fde> fdes;
-  while (auto fde = walk.next()) {
-    for (const ExecutableSegment& segment : segments) {
-      if (fde->begin < segment.address || fde->begin - segment.address >= segment.size) continue;
-      fde->end = std::min(fde->end, segment.address + segment.size);
-      fdes.push_back(*fde);
+// A function, of which an FDE or Go's table tells.
+struct Piece {
+  std::uint64_t begin = 0, end = 0;
+  std::optional<Fde> fde;
+  std::optional<GoFunction> go;
+};
+
+// Those that lie in executable segments.
+class Pieces {
+ public:
+  explicit Pieces(const std::vector<ExecutableSegment>& segments) : segments_(segments) {}
+
+  // Cut off at the end of its segment.
+  void add(Piece piece) {
+    for (const ExecutableSegment& segment : segments_) {
+      if (piece.begin < segment.address || piece.begin - segment.address >= segment.size) continue;
+      piece.end = std::min(piece.end, segment.address + segment.size);
+      pieces_.push_back(piece);
       break;
     }
   }
-  std::ranges::stable_sort(fdes, {}, &Fde::begin);
-  for (std::size_t i = 1; i < fdes.size(); ++i) {
-    fdes[i - 1].end = std::min(fdes[i - 1].end, fdes[i].begin);
+
+  // By address. Of some that overlap each ends where the next begins.
+  std::vector<Piece> sorted() && {
+    std::ranges::stable_sort(pieces_, {}, &Piece::begin);
+    for (std::size_t i = 1; i < pieces_.size(); ++i) {
+      pieces_[i - 1].end = std::min(pieces_[i - 1].end, pieces_[i].begin);
+    }
+    return std::move(pieces_);
   }
-  return fdes;
+
+ private:
+  const std::vector<ExecutableSegment>& segments_;
+  std::vector<Piece> pieces_;
+};
+
+std::vector<Piece> pieces_of(const ElfObject& object, FdeWalk& walk,
+                             const std::optional<GoFunctionTable>& go) {
+  Pieces pieces(object.segments);
+  while (auto fde = walk.next()) {
+    pieces.add({.begin = fde->begin, .end = fde->end, .fde = *fde, .go = {}});
+  }
+  for (std::size_t i = 0; go && i < go->size(); ++i) {
+    const auto function = go->function(i);
+    if (!function) continue;
+    pieces.add({.begin = function->begin, .end = function->end, .fde = {}, .go = *function});
+  }
+  return std::move(pieces).sorted();
 }
 
 class Compilation {
  public:
-  Compilation(const ElfObject& object, const UnwindLimits& limits)
-      : section_(object.section()), budget_(work_for(object.eh_frame.size())), builder_(limits) {}
+  Compilation(const ElfObject& object, const std::optional<GoFunctionTable>& go,
+              const UnwindLimits& limits)
+      : section_(object.section()),
+        go_(go),
+        budget_(work_for(object.eh_frame.size() + object.go_table.size())),
+        builder_(limits) {}
 
-  void add(const Fde& fde);
+  void add(const Piece& piece);
   [[nodiscard]] bool has_failed() const { return builder_.is_full() || budget_.is_spent(); }
   TableBuilder& builder() { return builder_; }
 
  private:
+  void add(const Fde& fde, std::uint64_t end);
   bool enter_cie(std::uint32_t offset);
 
   EhFrameSection section_;
+  const std::optional<GoFunctionTable>& go_;
   WorkBudget budget_;
   TableBuilder builder_;
   // Of the last FDE, and what its instructions leave; it is mostly that of the next.
@@ -75,7 +114,13 @@ bool Compilation::enter_cie(std::uint32_t offset) {
   return cie_.has_value();
 }
 
-void Compilation::add(const Fde& fde) {
+void Compilation::add(const Piece& piece) {
+  if (piece.fde) return add(*piece.fde, piece.end);
+  builder_.table().functions++;
+  add_go_function(*go_, *piece.go, piece.end, budget_, builder_);
+}
+
+void Compilation::add(const Fde& fde, std::uint64_t end) {
   UnwindTable& table = builder_.table();
   if (!enter_cie(fde.cie_offset)) {
     table.broken++;
@@ -86,7 +131,7 @@ void Compilation::add(const Fde& fde) {
   CfiProgram program(section_, *cie_, fde.instructions, &initial_, fde.begin, budget_);
   for (;;) {
     const CfiProgram::Step step = program.next();
-    if (program.begin() >= fde.end) return;
+    if (program.begin() >= end) return;
     if (step == CfiProgram::Step::Bad) {
       table.broken++;
       builder_.add(program.begin(), plain_rule(OFFCPUD_UNWIND_INVALID));
@@ -112,18 +157,19 @@ const UnwindRule& UnwindTable::find(std::uint64_t address) const {
 }
 
 Result<UnwindTable> compile_unwind_table(const ElfObject& object, const UnwindLimits& limits) {
-  Compilation compilation(object, limits);
+  const auto go = GoFunctionTable::open(object.go_table, object.go_program);
+  Compilation compilation(object, go, limits);
   FdeWalk walk(object.section());
   std::uint64_t end = 0;
-  for (const Fde& fde : sorted_fdes(walk, object.segments)) {
-    if (fde.begin == fde.end) continue;
-    if (end != 0 && fde.begin - end >= kPadding) {
+  for (const Piece& piece : pieces_of(object, walk, go)) {
+    if (piece.begin == piece.end) continue;
+    if (end != 0 && piece.begin - end >= kPadding) {
       compilation.builder().add(end, plain_rule(OFFCPUD_UNWIND_NO_FDE));
     }
-    compilation.add(fde);
-    end = fde.end;
+    compilation.add(piece);
+    end = piece.end;
     if (compilation.has_failed()) {
-      return Error("an .eh_frame that asks for more rows, pages or work than a program's",
+      return Error("unwind tables that ask for more rows, pages or work than a program's",
                    ErrorKind::Unsupported);
     }
   }
@@ -131,7 +177,7 @@ Result<UnwindTable> compile_unwind_table(const ElfObject& object, const UnwindLi
   if (end != 0) builder.add(end, plain_rule(OFFCPUD_UNWIND_NO_FDE));
   builder.table().broken += walk.broken();
   if (builder.is_full()) {
-    return Error("an .eh_frame that asks for more rows or pages than a program's",
+    return Error("unwind tables that ask for more rows or pages than a program's",
                  ErrorKind::Unsupported);
   }
   return std::move(builder.table());

@@ -18,8 +18,8 @@ struct UnwindLimits {
   std::uint32_t rules = 8'192;   // more become INVALID; the largest of Debian's files has 600
 };
 
-// The .eh_frame of one object, compiled: for every address of its executable segments the rule that
-// leads to the caller's frame. Immutable; about 4 bytes per row.
+// The .eh_frame of one object and Go's table of functions, compiled: for every address of its
+// executable segments the rule that leads to the caller's frame. Immutable; about 4 bytes per row.
 struct UnwindTable {
   // Rows first .. first + count - 1, ascending; the first is at the first byte of the page. Pages
   // without any rule are left out.
@@ -32,7 +32,7 @@ struct UnwindTable {
   std::vector<Page> pages;               // ascending
   std::vector<offcpud_unwind_row> rows;  // row.rule is an index into `rules` of this table
   std::vector<UnwindRule> rules;         // 0 and 1 as in every dictionary; each other one is used
-  std::uint32_t functions = 0;           // FDEs that were compiled
+  std::uint32_t functions = 0;           // FDEs and functions of Go that were compiled
   std::uint32_t broken = 0;              // FDEs that were not, or not to their end
   std::uint32_t invalid_rows = 0;        // rows with a rule that cannot be followed
 
@@ -40,8 +40,8 @@ struct UnwindTable {
   [[nodiscard]] const UnwindRule& find(std::uint64_t address) const;
 };
 
-// Time and memory are bounded by the size of the section. An Error when the file asks for more than
-// the limits, or for more work than its size explains; a broken function is only counted.
+// Time and memory are bounded by the size of the sections. An Error when the file asks for more
+// than the limits, or for more work than its size explains; a broken function is only counted.
 Result<UnwindTable> compile_unwind_table(const ElfObject& object, const UnwindLimits& limits = {});
 
 }  // namespace offcpud

@@ -2,7 +2,6 @@
 """A stall alert, evaluated by a real Prometheus, fires while the thread is stuck and clears after."""
 
 import time
-import unittest
 
 import prometheus_server
 from case import main
@@ -15,9 +14,7 @@ RULES = TREE / "tests" / "data" / "stalls.rules.yaml"
 class Alert(InProgressCase):
     @classmethod
     def setUpClass(cls):
-        reason = prometheus_server.missing()
-        if reason:
-            raise unittest.SkipTest(reason)
+        cls.skip_if(prometheus_server.missing())
         super().setUpClass()
 
     def test_alert_fires_while_a_thread_is_stuck(self):

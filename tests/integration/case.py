@@ -19,13 +19,19 @@ class Case(unittest.TestCase):
     """Uses the suite's daemon; a class with `settings` starts one of its own."""
 
     settings = None
+    patience = 20  # seconds that wait_until waits
     _shared = None
+
+    @staticmethod
+    def skip_if(*reasons):
+        """Skips for the first of these that is one; empty or None is none."""
+        for reason in reasons:
+            if reason:
+                raise unittest.SkipTest(reason)
 
     @classmethod
     def setUpClass(cls):
-        reason = host.unavailable()
-        if reason:
-            raise unittest.SkipTest(reason)
+        cls.skip_if(host.unavailable())
         cls.daemon = None
         if cls.settings is None:
             cls.daemon = Case._shared or Daemon.of_suite()
@@ -56,6 +62,16 @@ class Case(unittest.TestCase):
             if used < 0.8 * scrape.value("offcpud_map_capacity", map="cgroup_subjects"):
                 return
             time.sleep(0.1)
+
+    def wait_until(self, what, condition, seconds=None):
+        seconds = seconds or self.patience
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            if condition():
+                print(f"  ok   {what}", flush=True)
+                return
+            time.sleep(0.02)
+        self.fail(f"not within {seconds} s: {what}")
 
     def new_cgroup(self, name=None):
         self._cgroups += 1

@@ -4,7 +4,6 @@
 import select
 import subprocess
 import time
-import unittest
 
 import host
 from case import PREFIX, Case, main
@@ -95,9 +94,7 @@ class LeftCensored(Case):
 
     @classmethod
     def setUpClass(cls):
-        reason = host.unavailable()
-        if reason:
-            raise unittest.SkipTest(reason)
+        cls.skip_if(host.unavailable())
         cls.cgroup = host.Cgroup(f"{PREFIX}-left-censored")
         cls.addClassCleanup(cls.cgroup.remove)
         cls.sleepers = [sleep_in(cls.cgroup, 4.0) for _ in range(5)]

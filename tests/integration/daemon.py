@@ -96,16 +96,19 @@ class Daemon:
 
     @classmethod
     def start(cls, log_path=None, on_start=None, environment=None, launcher=(), owner=None,
-              **settings):
+              state_dir=None, config=None, **settings):
         """`on_start` is called in the child, between fork and exec; `launcher` is what the command
-        line begins with; `owner` is the user that it makes the daemon run as."""
+        line begins with; `owner` is the user that it makes the daemon run as; `state_dir` outlives
+        it; `config` is its configuration file."""
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         state = tempfile.TemporaryDirectory(prefix="offcpud-state-")
         if owner:
             shutil.chown(state.name, owner)
-        command = [*launcher, cls.program(), "--listen", f"127.0.0.1:{port}", "--state-dir", state.name]
+        command = [*launcher, cls.program(), "--listen", f"127.0.0.1:{port}", "--state-dir",
+                   str(state_dir or state.name)]
+        command += ["--config", str(config)] if config else []
         for key, value in {**SETTINGS, **settings}.items():
             command += ["--set", f"{key}={value}"]
         log_path = log_path or Path(state.name) / "log"
@@ -164,6 +167,10 @@ class Daemon:
     def log(self):
         """What the daemon has said so far, by lines."""
         return self.log_path.read_text(errors="replace").splitlines()
+
+    def poll(self):
+        """Its exit code, or None while it runs."""
+        return self._process.poll()
 
     def kill(self):
         """Ends it as the kernel would, without a chance to clean up."""

@@ -4,7 +4,6 @@
 import os
 import subprocess
 import time
-import unittest
 from pathlib import Path
 
 import host
@@ -49,12 +48,11 @@ class Gauges(InProgressCase):
     def expect_gone(self, workload, reason):
         """After its end: the gauges within two passes, the episode in the histogram once."""
         window = workload.finish()
-        # The page at the second gate is of the last pass, up to a second before.
-        window.after.scrape = self.within_two_passes(
+        window.after.see_again(self.within_two_passes(
             "nobody is blocked any more",
             lambda scrape: not self.blocked_now(scrape, workload.cgroup, reason)
             and not self.oldest(scrape, workload.cgroup, reason)
-            and not self.stalled(scrape, workload.cgroup, reason, "1s"), since=window.after.scrape)
+            and not self.stalled(scrape, workload.cgroup, reason, "1s"), since=window.after.scrape))
         self.expect_nothing_lost(window)
         _, seconds, _ = window.waits("stuck")
         seen = window.blocked(reason)
@@ -164,9 +162,7 @@ class Before(InProgressCase):
 
     @classmethod
     def setUpClass(cls):
-        reason = host.unavailable()
-        if reason:
-            raise unittest.SkipTest(reason)
+        cls.skip_if(host.unavailable())
         cls.cgroup = host.Cgroup(f"{PREFIX}-before")
         cls.addClassCleanup(cls.cgroup.remove)
         ends = os.pipe()

@@ -22,27 +22,35 @@ def missing():
     return ""
 
 
-class PrometheusServer:
-    """Runs from construction to `stop`."""
+def configuration(daemon, rules=(), parameters=None, job=""):
+    """Scrapes one daemon every two seconds, with these parameters in the query. `job` is more of how:
+    "scheme: https, ..."."""
+    files = ", ".join(f"'{rule}'" for rule in rules)
+    return ("global: {scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 2s}\n"
+            f"rule_files: [{files}]\n"
+            f"scrape_configs: [{{job_name: offcpud, params: {json.dumps(parameters or {})}, "
+            f"{job + ', ' if job else ''}static_configs: "
+            f"[{{targets: ['127.0.0.1:{daemon.port}']}}]}}]\n")
 
-    def __init__(self, daemon, rules=()):
+
+class PrometheusServer:
+    """Runs from construction to `stop`; with other flags, or with the text of a configuration of
+    its own."""
+
+    def __init__(self, daemon=None, rules=(), flags=(), config=None):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         self._folder = tempfile.TemporaryDirectory(prefix="offcpud-prometheus-")
         folder = Path(self._folder.name)
-        files = ", ".join(f"'{rule}'" for rule in rules)
-        (folder / "prometheus.yml").write_text(
-            "global: {scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 2s}\n"
-            f"rule_files: [{files}]\n"
-            "scrape_configs: [{job_name: offcpud, static_configs: "
-            f"[{{targets: ['127.0.0.1:{daemon.port}']}}]}}]\n")
+        (folder / "prometheus.yml").write_text(config or configuration(daemon, rules))
+        storage = "agent" if "--enable-feature=agent" in flags else "tsdb"
         self.log = folder / "log"
         with open(self.log, "wb") as log:
             self._process = subprocess.Popen(
                 ["prometheus", f"--config.file={folder}/prometheus.yml",
-                 f"--web.listen-address=127.0.0.1:{self.port}", f"--storage.tsdb.path={folder}/data",
-                 "--log.level=warn"],
+                 f"--web.listen-address=127.0.0.1:{self.port}",
+                 f"--storage.{storage}.path={folder}/data", "--log.level=warn", *flags],
                 stdout=log, stderr=log, stdin=subprocess.DEVNULL, preexec_fn=die_with_the_tester)
 
     def stop(self):

@@ -2,7 +2,6 @@
 """A real Prometheus scrapes the daemon and answers queries about a sleeper."""
 
 import subprocess
-import unittest
 
 import prometheus_server
 from case import Case, main
@@ -11,9 +10,7 @@ from case import Case, main
 class PrometheusCase(Case):
     @classmethod
     def setUpClass(cls):
-        reason = prometheus_server.missing()
-        if reason:
-            raise unittest.SkipTest(reason)
+        cls.skip_if(prometheus_server.missing())
         super().setUpClass()
 
 

@@ -6,7 +6,6 @@ import signal
 import socket
 import tempfile
 import time
-import unittest
 from pathlib import Path
 
 import host
@@ -44,9 +43,7 @@ class ServiceManager:
 class Watchdog(Case):
     @classmethod
     def setUpClass(cls):
-        reason = host.unavailable()
-        if reason:
-            raise unittest.SkipTest(reason)
+        cls.skip_if(host.unavailable())
         directory = tempfile.TemporaryDirectory(prefix="offcpud-watchdog-")
         cls.addClassCleanup(directory.cleanup)
         cls.manager = ServiceManager(directory.name)

@@ -73,7 +73,25 @@ class Moment:
         self.host_switches = host.switches_of_host()
         self.idle = host.idle_seconds()
         self.stolen = host.stolen_seconds()
-        self.scrape = daemon.scrape()
+        self.scrape = scrape_of_now(daemon)
+
+    def see_again(self, scrape):
+        """With a page of later on, and what the host did until then."""
+        self.init_switches = host.switches_of_init()
+        self.host_switches = host.switches_of_host()
+        self.scrape = scrape
+
+
+def scrape_of_now(daemon):
+    """A page whose pass began after this call: what is counted before it is before the window."""
+    asked = time.time()
+    while True:
+        scrape = daemon.scrape()
+        if scrape.value("offcpud_last_pass_timestamp_seconds") >= asked:
+            return scrape
+        if time.time() > asked + 30:
+            raise AssertionError("no pass in 30 s")
+        time.sleep(0.02)
 
 
 def quiet_accounts(cgroups, process):

@@ -128,8 +128,10 @@ class Page:
         self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
 
     def press(self, key):
-        code = {"Enter": 13, "Escape": 27}.get(key)
+        code = {"Enter": 13, "Escape": 27, "Tab": 9}.get(key)
         more = {"text": key} if len(key) == 1 else {"windowsVirtualKeyCode": code} if code else {}
+        if key == "Enter":
+            more["text"] = "\r"  # what makes it press a button
         self.call("Input.dispatchKeyEvent", type="keyDown", key=key, **more)
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
 
@@ -158,3 +160,15 @@ class Page:
         texts += [event["exceptionDetails"]["text"] + str(event["exceptionDetails"].get("exception"))
                   for event in self.events("Runtime.exceptionThrown")]
         return texts
+
+
+class LightAndDark:
+    """For a unittest.TestCase whose open() shows a page as self.page."""
+
+    def test_light_and_dark(self):
+        self.open()
+        colors = []
+        for scheme in ("light", "dark"):
+            self.page.media(scheme)
+            colors.append(self.page.value("getComputedStyle(document.body).backgroundColor"))
+        self.assertEqual(colors, ["rgb(253, 253, 253)", "rgb(25, 27, 31)"])

@@ -60,7 +60,7 @@ int serve() {
   const SnapshotHandlers handlers(library, source, worker, clock);
   const Routes routes({.view = [](Freshness) { return nullptr; },
                        .status = [] { return StatusReport{}; },
-                       .self_metrics = [] { return std::string(); },
+                       .self_metrics = {},
                        .snapshots = &handlers},
                       {}, clock);
   auto listener = open_listener("127.0.0.1:0");

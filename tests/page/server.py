@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stands in for the daemon: the page with its headers, and the canned snapshots."""
+"""Stands in for the daemon: the pages with their headers, and canned answers."""
 import datetime
 import http.server
 import json
@@ -8,8 +8,12 @@ import threading
 import urllib.parse
 
 import fixture
+import overview_fixture
 
 TYPES = {"/flame": ("flame.html", "text/html; charset=utf-8"),
+         "/": ("overview.html", "text/html; charset=utf-8"),
+         "/overview.css": ("overview.css", "text/css; charset=utf-8"),
+         "/overview.js": ("overview.js", "text/javascript; charset=utf-8"),
          "/flame.css": ("flame.css", "text/css; charset=utf-8"),
          "/flame.js": ("flame.js", "text/javascript; charset=utf-8")}
 
@@ -34,6 +38,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         url = urllib.parse.urlsplit(self.path)
         query = dict(urllib.parse.parse_qsl(url.query))
         self.server.requests.append((url.path, query))
+        if self.server.mode == "gone":
+            self.close_connection = True
+            return
         if url.path in TYPES:
             name, kind = TYPES[url.path]
             self.send(200, kind, (self.server.assets / name).read_bytes())
@@ -42,6 +49,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def api(self, path, query):
         mode = self.server.mode
+        if path in self.server.refused:
+            return 401, {"error": "this needs a password: see web.config_file"}
+        if path in overview_fixture.ANSWERS:
+            return 200, overview_fixture.ANSWERS[path](self.server, query)
         if mode == "off":
             return 503, {"error": "stacks are not sampled; set snapshots.enabled to true"}
         if path == "/api/v1/snapshots":
@@ -61,10 +72,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.send_header("X-Content-Type-Options", "nosniff")
         if kind.startswith("text/html"):
-            policy = (self.server.assets / "policy.txt").read_text().strip()
+            is_flame = self.path.startswith("/flame")
+            name = "policy.txt" if is_flame else "overview_policy.txt"
+            policy = (self.server.assets / name).read_text().strip()
             self.send_header("Content-Security-Policy", policy)
         self.end_headers()
         self.wfile.write(body)
+
+    def handle(self):
+        try:
+            super().handle()
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # the page gave the request up
 
     def log_message(self, *_):
         pass
@@ -76,7 +95,9 @@ class Server(http.server.ThreadingHTTPServer):
     def __init__(self, assets):
         super().__init__(("127.0.0.1", 0), Handler)
         self.assets = pathlib.Path(assets)
-        self.mode = "plain"  # hostile, empty, off
+        self.mode = "plain"  # hostile, empty, off; calm, troubled, gone
+        self.refused = set()  # paths
+        self.uptime, self.revision = 3600.0, "0123456789ab"
         self.requests = []
         threading.Thread(target=self.serve_forever, daemon=True).start()
 

@@ -31,7 +31,7 @@ class BlockRecord {
   }
 
   BlockRecord& of(std::uint32_t pid) {
-    sample.tid = sample.tgid = sample.local_tgid = pid;
+    sample.tid = sample.tgid = sample.local_tid = sample.local_tgid = pid;
     sample.process_start_ns = pid;
     return *this;
   }
@@ -61,7 +61,7 @@ class BlockRecord {
   }
   BlockRecord& woken_by(offcpud_waker waker, std::uint32_t tgid, std::string_view comm) {
     sample.waker = waker;
-    sample.waker_tid = sample.waker_tgid = tgid;
+    sample.waker_tid = sample.waker_tgid = sample.waker_local_tgid = tgid;
     write(sample.waker_comm, comm);
     return *this;
   }

@@ -53,7 +53,8 @@ Snapshot ordinary_snapshot() {
                        .waker_user = {0, 1, 7},
                        .waker_kernel = {3, 4, 8, 9},
                        .ns = 87'092'400,
-                       .episodes = 1'200.25});
+                       .episodes = 1'200.25,
+                       .variance = 2.5e12});
   s.entries.push_back({.pid = 200,
                        .comm = "sleeper",
                        .thread_comm = "sleeper",
@@ -147,6 +148,7 @@ Snapshot random_snapshot(std::uint32_t seed, std::size_t entries) {
   s.begin = WallTime(std::chrono::seconds(1'795'000'000 + seed * 60));
   s.end = s.begin + 60s;
   s.duration = 60s;
+  if (seed % 2 == 1) s.captured = {"snapshots.reasons=[disk]"};
   const std::uint32_t frames = 30 + below(10);
   for (std::uint32_t i = 0; i < frames; ++i) {
     // Numbered from another offset in each snapshot, so the same frame has another id.

@@ -49,7 +49,7 @@ unsigned credit_sleeper(BlockSamples& samples) {
   });
   sleep_for(600ms);
   unsigned credited = 0;
-  const auto walked = samples.walk_blocked([&](const offcpud_blocked_record& record) {
+  const auto walked = samples.walk_blocked(false, [&](const offcpud_blocked_record& record) {
     if (record.sample.tid != static_cast<std::uint32_t>(sleeper)) return;
     if (record.sample.kernel_frames > 0 && record.regs.ip != 0) credited++;
   });
@@ -62,7 +62,9 @@ unsigned credit_sleeper(BlockSamples& samples) {
 
 void check_stacks(const BpfSession& session, const FeatureReport& features) {
   const auto samples = must(BlockSamples::open(session), "ring of samples");
-  samples->choose({.kinds = (1U << OFFCPUD_BLOCKED_KINDS) - 1, .least = {}, .interval = 1ms});
+  samples->choose({.kinds = (1U << OFFCPUD_BLOCKED_KINDS) - 1,
+                   .threads = OFFCPUD_SAMPLE_PROGRAMS,
+                   .interval = 1ms});
   const Seen seen = sample_sleeps(*samples);
   const bool taken = features.has("stacks");
   const bool wakers = features.has("wakers");

@@ -31,6 +31,10 @@ export class Filters {
     return { idle: this.idle.checked, reasons: this.off, cgroup: this.cgroup.value };
   }
 
+  chooseCgroup(path) {
+    if (path !== "") this.cgroup.add(new Option(visible(path), path, false, true));
+  }
+
   showIdle() {
     this.idle.checked = true;
     this.disableHidden();
@@ -45,8 +49,11 @@ export class Filters {
     const chosen = this.cgroup.value;
     const cgroups = cgroupsOf(table).filter(([path]) => path !== "/");
     const all = new Option("all", "");
+    const isKnown = chosen === "" || cgroups.some(([path]) => path === chosen);
+    const missing = isKnown ? [] : [new Option(`${visible(chosen)} (nothing)`, chosen, false, true)];
     this.cgroup.replaceChildren(
       all,
+      ...missing,
       ...cgroups.map(([path, sum]) => {
         const text = `${visible(path)} (${sizeText(sum, table.isDifference)})`;
         return new Option(text, path, false, path === chosen);

@@ -37,6 +37,7 @@ export function caveatOf(answer) {
   const damaged = answer.unreadable + (answer.base?.unreadable ?? 0);
   const caveats = [];
   if (damaged > 0) caveats.push(`${damaged} snapshots of this time cannot be read`);
+  for (const filter of answer.captured ?? []) caveats.push(`captured with ${filter} only`);
   if (answer.partial) caveats.push("the daemon stopped within this time");
   return caveats.join("; ");
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { cgroupOf, rangeOf } from "./address.js";
 import { FlameChart } from "./chart.js";
 import { Filters } from "./filters.js";
 import { share } from "./format.js";
@@ -13,6 +14,8 @@ import { admitted, sumOf } from "./totals.js";
 import { itemsOf, treeOf } from "./tree.js";
 
 const NO_SNAPSHOT = "No snapshot is kept yet; the first comes after snapshots.interval.";
+const NOT_KEPT =
+  "No snapshot is kept of the time in the address; the sliders show what is kept.";
 const NOTHING_EARLIER = "There is no earlier snapshot to compare with; move the range to the right.";
 
 // Puts the parts together: data come in at show(), everything below follows from the form.
@@ -31,6 +34,8 @@ export class FlamePage {
     this.chart = new FlameChart(this.elements.chart, tooltip, (node) => this.zoomed(node));
     this.tour = new KeyboardTour(this.chart, tooltip, find("details"));
     this.pending = new AbortController();
+    this.address = location.search; // until it was obeyed
+    this.filters.chooseCgroup(cgroupOf(this.address));
     this.listen(form);
   }
 
@@ -67,8 +72,17 @@ export class FlamePage {
       const snapshots = await keptSnapshots(signal);
       if (snapshots.length === 0) throw new Error(NO_SNAPSHOT);
       this.ranges.setSnapshots(snapshots);
+      this.obeyAddress();
       await this.fetchStacks(signal);
     });
+  }
+
+  // Once: whoever moves a slider or refreshes wants something else.
+  obeyAddress() {
+    const query = this.address;
+    this.address = "";
+    const range = rangeOf(query);
+    if (range !== null && !this.ranges.showTime(range)) throw new Error(NOT_KEPT);
   }
 
   load() {

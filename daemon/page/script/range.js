@@ -42,6 +42,14 @@ export class RangePicker {
     this.select(first === -1 ? newest : first, newest);
   }
 
+  // All that overlap {from, to}, in milliseconds; false when none is kept of that time.
+  selectOverlapping({ from, to }) {
+    const overlaps = (each) => Date.parse(each.begin) < to && Date.parse(each.end) > from;
+    const first = this.snapshots.findIndex(overlaps);
+    if (first !== -1) this.select(first, this.snapshots.findLastIndex(overlaps));
+    return first !== -1;
+  }
+
   moved(slider) {
     const { first, last } = this.indexes;
     if (first > last) (slider === this.first ? this.last : this.first).value = slider.value;

@@ -45,6 +45,13 @@ export class Ranges {
     this.selectBase();
   }
 
+  // False when nothing is kept of that time; then the selection is what it was.
+  showTime(range) {
+    const found = this.shown.selectOverlapping(range);
+    this.selectBase();
+    return found;
+  }
+
   // As many as are shown, just before them.
   selectBase() {
     const { first, last } = this.shown.indexes;

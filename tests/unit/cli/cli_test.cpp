@@ -60,7 +60,7 @@ TEST(CommandLine, HelpAndVersionAreTextToPrint) {
   const auto version = parse({"--version"});
   ASSERT_TRUE(version);
   EXPECT_EQ(version->action, Action::PrintText);
-  EXPECT_THAT(version->text, testing::MatchesRegex("offcpud [0-9]+.[0-9]+.[0-9]+\n"));
+  EXPECT_THAT(version->text, testing::MatchesRegex("offcpud [0-9]+.[0-9]+.[0-9]+ .[0-9a-z]+.\n"));
 
   const auto help = parse({"--help"});
   ASSERT_TRUE(help);

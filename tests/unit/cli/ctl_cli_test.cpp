@@ -22,14 +22,31 @@ TEST(CtlCommandLine, StatusAsksTheDefaultAddress) {
   const auto options = parse({"status"});
   ASSERT_TRUE(options) << options.error().message();
   EXPECT_EQ(options->command, CtlCommand::ShowStatus);
-  EXPECT_EQ(options->server, (ListenAddress{"127.0.0.1", 19435, ""}));
+  EXPECT_EQ(options->server.address, (ListenAddress{"127.0.0.1", 19435, ""}));
   EXPECT_FALSE(options->json);
+}
+
+TEST(CtlCommandLine, TheServerMayBeAUrlWithFilesForTls) {
+  const auto options =
+      parse({"status", "--server", "https://node7:1/", "--netrc-file", "/dev/null"});
+  ASSERT_TRUE(options) << options.error().message();
+  EXPECT_TRUE(options->server.tls);
+  EXPECT_EQ(options->server.address, (ListenAddress{"node7", 1, ""}));
+  EXPECT_EQ(options->server.netrc_file, "/dev/null");
+  EXPECT_FALSE(parse({"status", "--server", "http://[::1]:1"})->server.tls);
+  for (const char* text : {"https://node7", "https://node7:1/metrics", "ftp://node7:1",
+                           "https://unix:/run/x", "https://node7:0"}) {
+    EXPECT_FALSE(parse({"status", "--server", text})) << text;
+  }
+  EXPECT_FALSE(parse({"status", "--ca-file", "/dev/null"}));
+  EXPECT_FALSE(parse({"status", "--server", "https://a:1", "--key-file", "/dev/null"}));
+  EXPECT_FALSE(parse({"status", "--server", "https://a:1", "--ca-file", "/nonexistent"}));
 }
 
 TEST(CtlCommandLine, StatusTakesAnAddress) {
   const auto options = parse({"status", "--server", "unix:/run/x", "--json"});
   ASSERT_TRUE(options) << options.error().message();
-  EXPECT_EQ(options->server.unix_path, "/run/x");
+  EXPECT_EQ(options->server.address.unix_path, "/run/x");
   EXPECT_TRUE(options->json);
 }
 
@@ -37,7 +54,7 @@ TEST(CtlCommandLine, StallsAreThoseInProgressUnlessSaidOtherwise) {
   const auto options = parse({"stalls"});
   ASSERT_TRUE(options) << options.error().message();
   EXPECT_EQ(options->command, CtlCommand::ShowStalls);
-  EXPECT_EQ(options->server, (ListenAddress{"127.0.0.1", 19435, ""}));
+  EXPECT_EQ(options->server.address, (ListenAddress{"127.0.0.1", 19435, ""}));
   EXPECT_EQ(options->query, (QueryParameters{{"state", "in_progress"}}));
   EXPECT_EQ(parse({"stalls", "--all"})->query, QueryParameters{});
   EXPECT_EQ(parse({"stalls", "--state", "ended"})->query, (QueryParameters{{"state", "ended"}}));
@@ -55,7 +72,7 @@ TEST(CtlCommandLine, TopTakesWhatToShow) {
   const auto plain = parse({"top"});
   ASSERT_TRUE(plain) << plain.error().message();
   EXPECT_EQ(plain->command, CtlCommand::ShowTop);
-  EXPECT_EQ(plain->server, (ListenAddress{"127.0.0.1", 19435, ""}));
+  EXPECT_EQ(plain->server.address, (ListenAddress{"127.0.0.1", 19435, ""}));
   EXPECT_EQ(plain->top, TopRequest{});
   EXPECT_EQ(plain->interval, std::chrono::seconds(2));
   EXPECT_FALSE(plain->once);
@@ -87,7 +104,7 @@ TEST(CtlCommandLine, SnapshotsAreAListUnlessAFormatIsGiven) {
   ASSERT_TRUE(stacks) << stacks.error().message();
   EXPECT_EQ(stacks->command, CtlCommand::FetchStacks);
   EXPECT_EQ(stacks->output, "x");
-  EXPECT_EQ(stacks->server.unix_path, "/x");
+  EXPECT_EQ(stacks->server.address.unix_path, "/x");
   EXPECT_EQ(stacks->query, (QueryParameters{{"format", "offwake"}}));
 }
 

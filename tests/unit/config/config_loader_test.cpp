@@ -39,6 +39,27 @@ TEST(ConfigLoader, ANamedFileMayNotBeAbsent) {
             "/etc/offcpud/offcpud.yaml");
 }
 
+TEST(ConfigLoader, NoErrorRepeatsAnAddressThatMayHoldAPassword) {
+  const ConfigTree tree;
+  for (const char* text :
+       {"push: {url: [https://user:SECRETPW@host]}\n", "push:\n  url: https://user:SECRETPW@host\n",
+        "push:\n  url: {https://user:SECRETPW@host: x}\n",
+        "push:\n  url: \"https://user:SECRETPW@host\n",
+        "push:\n  url: 'https://host'\n  url: 'https://user:SECRETPW@host'\n",
+        "push:\n  ca_file: /a\n  url: http://user:SECRETPW@host\n"}) {
+    tree.write("offcpud.yaml", text);
+    const std::string error = tree.error();
+    EXPECT_NE(error, "");
+    EXPECT_EQ(error.find("SECRETPW"), std::string::npos) << error;
+  }
+  tree.write("offcpud.yaml", "");
+  ConfigSources sources = tree.sources();
+  sources.settings = {"push.url:https://user:SECRETPW@host"};
+  const auto config = load_config(sources);
+  ASSERT_FALSE(config);
+  EXPECT_EQ(config.error().message().find("SECRETPW"), std::string::npos);
+}
+
 TEST(ConfigLoader, AFileOfCommentsSetsNothing) {
   const ConfigTree tree;
   tree.write("offcpud.yaml", "# all defaults\n");

@@ -58,7 +58,24 @@ TEST(ConfigSchema, CoversEveryMemberOfConfig) {
                     .interval = std::chrono::seconds(22),
                     .keep_for = std::chrono::seconds(90),
                     .keep_bytes = std::uint64_t{3} << 20U,
-                    .stacks_per_second = 201}};
+                    .stacks_per_second = 201,
+                    .reasons = 0x5,
+                    .cgroups = {{.cgroup = "/i.*", .keep = false}},
+                    .min_duration = std::chrono::microseconds(23),
+                    .max_duration = std::chrono::microseconds(1'000'024),
+                    .kernel_threads = false,
+                    .states = 0x2},
+      .web = {.config_file = "/c", .details = "off", .hosts = {"i"}, .socket_group = "j"},
+      .push = {.url = "http://k",
+               .tenant = "l",
+               .application = "m",
+               .labels = {"n=o"},
+               .username = "p",
+               .password_file = "/q",
+               .token_file = "/r",
+               .ca_file = "/s",
+               .timeout = std::chrono::seconds(25),
+               .queue_bytes = std::uint64_t{4} << 20U}};
   Config copy;
   for (const Option& option : config_options()) {
     EXPECT_NE(option_text(other, option), option_text(Config{}, option)) << option.key;
@@ -91,6 +108,74 @@ TEST(ConfigSchema, BoundsAreInclusive) {
       {"snapshots.stacks_per_second", "0", false},
       {"snapshots.stacks_per_second", "100000", true},
       {"snapshots.stacks_per_second", "100001", false},
+      {"snapshots.reasons", "[disk]", true},
+      {"snapshots.reasons", "[other, disk]", true},
+      {"snapshots.reasons", "[wakeup]", false},
+      {"snapshots.reasons", "[]", false},
+      {"snapshots.reasons", "disk", false},
+      {"snapshots.states", "[uninterruptible]", true},
+      {"snapshots.states", "[2]", false},
+      {"snapshots.states", "[stopped, stopped]", false},
+      {"snapshots.cgroups", "[{keep: false}]", true},
+      {"snapshots.cgroups", "[{cgroup: /a.*, keep: true}, {keep: false}]", true},
+      {"snapshots.cgroups", "[{cgroup: /a.*}]", false},
+      {"snapshots.cgroups", "[{cgroup: /a.*, keep: yes}]", false},
+      {"snapshots.min_duration", "none", true},
+      {"snapshots.min_duration", "1us", true},
+      {"snapshots.min_duration", "0us", false},
+      {"snapshots.min_duration", "1d", true},
+      {"snapshots.min_duration", "1d1us", false},
+      {"snapshots.max_duration", "2ms500us", true},
+      {"snapshots.max_duration", "1", false},
+      {"snapshots.kernel_threads", "false", true},
+      {"snapshots.kernel_threads", "0", false},
+      {"push.url", "", true},
+      {"push.url", "https://a.example:4040/b/c", true},
+      {"push.url", "http://[::1]:4040", true},
+      {"push.url", "http://127.0.0.1", true},
+      {"push.url", "a.example:4040", false},
+      {"push.url", "ftp://a", false},
+      {"push.url", "HTTP://a", false},
+      {"push.url", "http://", false},
+      {"push.url", "http:///b", false},
+      {"push.url", "http://a:0", false},
+      {"push.url", "http://a:65536", false},
+      {"push.url", "http://a:b", false},
+      {"push.url", "http://[::1", false},
+      {"push.url", "http://a?b=c", false},
+      {"push.url", "http://a/#b", false},
+      {"push.url", "http://a b", false},
+      {"push.url", "http://u:secret@a", false},
+      {"push.tenant", "team-7", true},
+      {"push.tenant", "a b", false},
+      {"push.tenant", "a|b", false},
+      {"push.application", "a.b/c-d_e", true},
+      {"push.application", "", false},
+      {"push.application", "a{b=c}", false},
+      {"push.labels", "[]", true},
+      {"push.labels", "[env=prod, zone=a b=c]", true},
+      {"push.labels", "[env]", false},
+      {"push.labels", "[env=]", false},
+      {"push.labels", "[=prod]", false},
+      {"push.labels", "[7a=b]", false},
+      {"push.labels", "[a-b=c]", false},
+      {"push.labels", "[__a=b]", false},
+      {"push.labels", "[service_name=b]", false},
+      {"push.labels", "['a=b}']", false},
+      {"push.labels", "['a=b,c']", false},
+      {"push.labels", "['a= b']", false},
+      {"push.username", "a:b", false},
+      {"push.password_file", "a", false},
+      {"push.token_file", "/a", true},
+      {"push.ca_file", "a", false},
+      {"push.timeout", "1s", true},
+      {"push.timeout", "5min", true},
+      {"push.timeout", "999ms", false},
+      {"push.timeout", "301s", false},
+      {"push.queue_bytes", "64KiB", true},
+      {"push.queue_bytes", "63KiB", false},
+      {"push.queue_bytes", "1GiB", true},
+      {"push.queue_bytes", "1025MiB", false},
       {"pass_interval", "100ms", true},
       {"pass_interval", "99ms", false},
       {"pass_interval", "5min", true},
@@ -191,6 +276,21 @@ TEST(ConfigSchema, ErrorsQuoteTheValueAndSayWhatIsAllowed) {
     const Status status = set_option(config, *find_option(key), value);
     ASSERT_FALSE(status) << key << " " << value;
     EXPECT_EQ(status.error().message(), error);
+  }
+}
+
+TEST(ConfigSchema, NoErrorRepeatsWhatMayBeAPassword) {
+  for (const char* url :
+       {"htps://user:SECRETPW@host:4040", "user:SECRETPW@host:4040", "https://user:SEC/RETPW@host",
+        "https://host:4040/?token=SECRETPW", "https://alice:S3cret#@pyro:4040",
+        "https://alice:4040/SECRETPW@host", "https://host:SECRETPW", "https://host/ SECRETPW",
+        "https://user:SECRETPW@host\n"}) {
+    Config config;
+    const Status status = set_option(config, *find_option("push.url"), url);
+    ASSERT_FALSE(status) << url;
+    for (const char* part : {"SEC", "RETPW", "S3cret", "alice", "user:"}) {
+      EXPECT_EQ(status.error().message().find(part), std::string::npos) << status.error().message();
+    }
   }
 }
 

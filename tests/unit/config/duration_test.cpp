@@ -28,6 +28,17 @@ TEST(Duration, ReadsWholeNumbersWithUnits) {
   }
 }
 
+TEST(Duration, HasMicrosecondsOnlyWhereTheyAreOfUse) {
+  const auto fine = parse_fine_duration("1s2ms30us");
+  ASSERT_TRUE(fine);
+  EXPECT_EQ(*fine, 1'002'030us);
+  EXPECT_EQ(format_fine_duration(*fine), "1s2ms30us");
+  EXPECT_EQ(parse_fine_duration("5").error().message(),
+            R"("5" has no unit (us, ms, s, min, h, d))");
+  EXPECT_EQ(parse_duration("5us").error().message(),
+            R"("5us" has an unknown unit "us" (ms, s, min, h, d))");
+}
+
 TEST(Duration, RefusesWhatCouldBeMisread) {
   const struct {
     const char* text;

@@ -80,7 +80,7 @@ class OneAnswer {
 TEST(HttpGet, ReturnsStatusAndBody) {
   OneAnswer server;
   server.answer("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 2\r\n\r\nno");
-  const auto answer = http_get(server.address(), "/api/v1/status");
+  const auto answer = http_get({server.address()}, "/api/v1/status");
   ASSERT_TRUE(answer) << answer.error().message();
   EXPECT_EQ(answer->status, 503);
   EXPECT_EQ(answer->body, "no");
@@ -93,7 +93,7 @@ TEST(HttpGet, SpeaksOverAUnixSocket) {
   {
     OneAnswer server(directory + "/http.sock");
     server.answer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}");
-    const auto answer = http_get(server.address(), "/");
+    const auto answer = http_get({server.address()}, "/");
     ASSERT_TRUE(answer) << answer.error().message();
     EXPECT_EQ(answer->body, "{}");
   }
@@ -104,7 +104,7 @@ TEST(HttpGet, AProxyOfTheEnvironmentIsNotAsked) {
   ASSERT_EQ(::setenv("http_proxy", "http://127.0.0.1:1", 1), 0);
   OneAnswer server;
   server.answer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
-  const auto answer = http_get(server.address(), "/");
+  const auto answer = http_get({server.address()}, "/");
   EXPECT_TRUE(answer) << answer.error().message();
   ASSERT_EQ(::unsetenv("http_proxy"), 0);
 }
@@ -115,7 +115,7 @@ TEST(HttpGet, ARefusedConnectionSaysWhatToDo) {
     const OneAnswer closed_again;
     address = closed_again.address();
   }
-  const auto answer = http_get(address, "/");
+  const auto answer = http_get({address}, "/");
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().kind(), ErrorKind::Unsupported);
   EXPECT_EQ(answer.error().message(),
@@ -125,7 +125,7 @@ TEST(HttpGet, ARefusedConnectionSaysWhatToDo) {
 }
 
 TEST(HttpGet, AMissingUnixSocketSaysWhatToDo) {
-  const auto answer = http_get({"", 0, "/nonexistent/http.sock"}, "/");
+  const auto answer = http_get({{"", 0, "/nonexistent/http.sock"}}, "/");
   ASSERT_FALSE(answer);
   EXPECT_THAT(answer.error().message(),
               StartsWith("no offcpud answers at unix:/nonexistent/http.sock: "));
@@ -135,7 +135,7 @@ TEST(HttpGet, AMissingUnixSocketSaysWhatToDo) {
 TEST(HttpGet, SomethingElseThanHttpIsAnError) {
   OneAnswer server;
   server.answer("SSH-2.0-OpenSSH_9.2\r\n");
-  const auto answer = http_get(server.address(), "/");
+  const auto answer = http_get({server.address()}, "/");
   ASSERT_FALSE(answer);
   EXPECT_THAT(answer.error().message(), StartsWith("no answer from 127.0.0.1:"));
 }

@@ -6,11 +6,11 @@
 namespace offcpud {
 namespace {
 
-// Two stacks; frame 2 is of the kernel, and the second process has a name that a terminal would
-// obey.
+// Two stacks, of which one was woken by two; frame 2 is of the kernel, and the second process has a
+// name that a terminal would obey.
 constexpr const char* kAnswer = R"({
   "columns": ["pid", "comm", "stack", "ns"],
-  "rows": [[20, 1, 1, 7000999], [10, 0, 2, 12000]],
+  "rows": [[20, 1, 1, 7000600], [10, 0, 2, 12000], [20, 1, 1, 1000400]],
   "stacks": [[], [0, 1, 2], [2]],
   "frames": [[2, 5, 0], [3, 5, 0], [4, 5, 1]],
   "strings": ["kthread", "ev\u001bil", "main", "read", "ksys_read", ""]})";
@@ -26,7 +26,7 @@ TEST(StackListing, InnermostFirstAndTheLongestLast) {
             "    read\n"
             "    main\n"
             "    -                ev\\x1bil (20)\n"
-            "        7000\n\n");
+            "        8001\n\n");
 }
 
 TEST(StackListing, DelimitsTheKernelFromThePrograms) {

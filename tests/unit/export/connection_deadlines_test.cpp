@@ -28,20 +28,30 @@ class ConnectionDeadlinesTest : public ::testing::Test {
 };
 
 TEST_F(ConnectionDeadlinesTest, AnExpiredConnectionIsShutDown) {
-  deadlines_.set(this, server_.get(), std::chrono::steady_clock::now());
+  deadlines_.open(this, server_.get(), "a", std::chrono::steady_clock::now());
   EXPECT_TRUE(test::is_closed_within(client_.get(), 5s));
 }
 
 TEST_F(ConnectionDeadlinesTest, ALaterDeadlineReplacesTheEarlierOne) {
-  deadlines_.set(this, server_.get(), std::chrono::steady_clock::now() + 1h);
-  deadlines_.set(this, server_.get(), std::chrono::steady_clock::now());
+  deadlines_.open(this, server_.get(), "a", std::chrono::steady_clock::now() + 1h);
+  deadlines_.respond(this, std::chrono::steady_clock::now());
   EXPECT_TRUE(test::is_closed_within(client_.get(), 5s));
 }
 
-TEST_F(ConnectionDeadlinesTest, AForgottenConnectionIsLeftAlone) {
-  deadlines_.set(this, server_.get(), std::chrono::steady_clock::now() + 100ms);
-  deadlines_.forget(this);
+TEST_F(ConnectionDeadlinesTest, ASuspendedOrClosedConnectionIsLeftAlone) {
+  deadlines_.open(this, server_.get(), "a", std::chrono::steady_clock::now() + 100ms);
+  deadlines_.suspend(this);
   EXPECT_FALSE(test::is_closed_within(client_.get(), 600ms));
+  deadlines_.await_request(this, std::chrono::steady_clock::now() + 100ms);
+  deadlines_.close(this);
+  EXPECT_FALSE(test::is_closed_within(client_.get(), 600ms));
+}
+
+TEST_F(ConnectionDeadlinesTest, TheIdlestOfTooManyIsShutDown) {
+  ConnectionDeadlines crowded({.total = 1, .per_peer = 1});
+  crowded.open(this, server_.get(), "a", std::chrono::steady_clock::now() + 1h);
+  crowded.open(&crowded, -1, "b", std::chrono::steady_clock::now() + 1h);
+  EXPECT_TRUE(test::is_closed_within(client_.get(), 5s));
 }
 
 }  // namespace

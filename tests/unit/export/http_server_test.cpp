@@ -2,11 +2,13 @@
 // The server over real sockets, with the routes behind it.
 #include "export/http_server.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <latch>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -77,7 +79,7 @@ class HttpServerTest : public ::testing::Test {
   std::shared_ptr<const View> view_ = large_view();
   Routes routes_{{.view = [this](Freshness) { return view_; },
                   .status = [] { return StatusReport{}; },
-                  .self_metrics = [] { return std::string("own_metric 1\n"); }},
+                  .self_metrics = [](SeriesWriter& out) { out.bytes() += "own_metric 1\n"; }},
                  {},
                  clock_};
   Serving server_;
@@ -90,6 +92,48 @@ TEST_F(HttpServerTest, MetricsArriveWhole) {
   EXPECT_NE(response.find("Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n"),
             std::string::npos);
   EXPECT_TRUE(test::unchunk(response) == test::render(view_, 28, "own_metric 1\n"));
+}
+
+// The service manager's is handed to one daemon after the other.
+TEST_F(HttpServerTest, ASocketOfSomebodyElseGoesOnListening) {
+  const auto held = open_listener("127.0.0.1:0");
+  ASSERT_TRUE(held) << held.error().message();
+  const std::string address = held->address().text();
+  const auto serve_held = [&] {
+    auto listener = adopt_listener(UniqueFd(::fcntl(held->fd(), F_DUPFD_CLOEXEC, 0)));
+    auto server = HttpServer::start(*std::move(listener), respond());
+    EXPECT_TRUE(server) << server.error().message();
+    return *std::move(server);
+  };
+  {
+    const auto first = serve_held();
+    EXPECT_THAT(fetch(address, "GET /-/healthy"), StartsWith("HTTP/1.1 200 "));
+  }
+  const UniqueFd between = connect_to(address);
+  ASSERT_TRUE(between);
+  send_text(between.get(), "GET /-/healthy HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+  const auto second = serve_held();
+  EXPECT_THAT(receive_all(between.get()), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_F(HttpServerTest, WhoHasAskedWhenItEndsIsAnswered) {
+  std::latch asked(1);
+  Serving server = serve("127.0.0.1:0", [&](const Request&) {
+    asked.count_down();
+    std::this_thread::sleep_for(20ms);  // the end begins meanwhile
+    return Response{.body = "whole"};
+  });
+  const UniqueFd client = connect_to(server.address);
+  send_text(client.get(), "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  asked.wait();
+  server.http.reset();
+  EXPECT_THAT(receive_all(client.get()), ::testing::EndsWith("\r\n\r\nwhole"));
+}
+
+TEST_F(HttpServerTest, ItsOwnSocketEndsWithIt) {
+  start();
+  server_.http.reset();
+  EXPECT_FALSE(connect_to(server_.address));
 }
 
 TEST_F(HttpServerTest, HeadHasTheHeadersAndNoBody) {
@@ -185,6 +229,37 @@ TEST_F(HttpServerTest, SixteenSlowClientsDoNotDelayAScrape) {
   const auto start_time = std::chrono::steady_clock::now();
   EXPECT_TRUE(get("/metrics").ends_with("\r\n0\r\n\r\n"));
   EXPECT_LT(std::chrono::steady_clock::now() - start_time, 2s);
+}
+
+TEST_F(HttpServerTest, AThousandIdleConnectionsDoNotDelayAScrape) {
+  start();
+  std::vector<UniqueFd> idle;
+  for (int i = 0; i < 1'000; ++i) {
+    idle.push_back(connect_to(server_.address));
+    ASSERT_TRUE(idle.back()) << i;
+    if (i % 2 == 0) send_text(idle.back().get(), "GET /metrics HTTP/1.1\r\nHost: a\r\n");
+    if (i % 100 != 99) continue;
+    const auto start_time = std::chrono::steady_clock::now();
+    EXPECT_TRUE(get("/metrics").ends_with("\r\n0\r\n\r\n")) << i;
+    EXPECT_LT(std::chrono::steady_clock::now() - start_time, 3s) << i;
+  }
+  // The oldest made room.
+  EXPECT_TRUE(test::is_closed_within(idle.front().get(), 5s));
+  EXPECT_FALSE(test::is_closed_within(idle.back().get(), 0ms));
+}
+
+TEST_F(HttpServerTest, AnAnswerThatComesLaterMayComeLaterStill) {
+  const Serving server = serve("127.0.0.1:0", [](const Request&) -> Response {
+    return {.body = Later{[](const Later::Done& password) {
+              password([]() -> Response {
+                return {.body = Later{[](const Later::Done& stacks) {
+                          stacks([] { return Response{.body = "both"}; });
+                        }}};
+              });
+            }}};
+  });
+  const std::string response = fetch(server.address, "GET /");
+  EXPECT_TRUE(response.ends_with("\r\n\r\nboth")) << response;
 }
 
 TEST_F(HttpServerTest, ADrippingClientIsCutOffAtTheDeadline) {

@@ -32,6 +32,32 @@ std::string values(std::span<const std::string_view> values) {
   return out;
 }
 
+constexpr std::string_view kQueries = R"(
+## Classic and native histograms
+
+Which of the two a server stores is its configuration; names and labels are the same. Prometheus 2.40 to 3.7 takes native
+histograms with `--enable-feature=native-histograms`, later ones with `scrape_native_histograms: true`; exemplars with
+`--enable-feature=exemplar-storage` besides. For exemplars Prometheus 2.42 needs `params: {histograms: [both]}` in its scrape
+configuration, too; 2.53 does not. With this and `scrape_classic_histograms: true` (3.0 and later:
+`always_scrape_classic_histograms`) a server stores both forms.
+
+| | classic | native |
+|---|---|---|
+| quantile | `histogram_quantile(0.99, sum by (le, unit) (rate(offcpud_blocked_seconds_bucket[5m])))` | `histogram_quantile(0.99, sum by (unit) (rate(offcpud_blocked_seconds[5m])))` |
+| episodes a second | `sum by (unit) (rate(offcpud_blocked_seconds_count[5m]))` | `sum by (unit) (histogram_count(rate(offcpud_blocked_seconds[5m])))` |
+| threads that wait, on average | `sum by (unit) (rate(offcpud_blocked_seconds_sum[5m]))` | `sum by (unit) (histogram_sum(rate(offcpud_blocked_seconds[5m])))` |
+| share of 0.25 s at most | `sum(rate(offcpud_blocked_seconds_bucket{le="0.25"}[5m])) / sum(rate(offcpud_blocked_seconds_count[5m]))` | `histogram_fraction(0, 0.25, sum(rate(offcpud_blocked_seconds[5m])))` |
+| samples of a series | 31 (`classic_buckets: 14`: 17) | 1 |
+| width of a bucket | factor 2 (4) | factor 1.19 |
+
+A query that works with either: `CLASSIC or NATIVE`. In servers before 3.0 the label `le` of whole numbers reads
+`le="1.0"` in what came as protobuf, and `le="1"` in what came as text.
+
+An exemplar of a histogram has the labels `pid` and `stack`; a data link of Grafana from the latter to
+`http://HOST:19435/api/v1/snapshots/merge?format=folded&from=-1h&stack=${__value.raw}` shows the stack:
+[semantics](semantics.md#exemplars).
+)";
+
 std::string document() {
   std::string out =
       "# Metrics\n\n"
@@ -50,9 +76,12 @@ std::string document() {
          ", `from` of `offcpud_wakeups_total` one of " + values(kWakerNames) + ".\n\n";
   out += "`cause` of `offcpud_snapshot_failures_total` is one of " + values(kSnapshotFailureNames) +
          ".\n\n";
+  out += "`result` of `offcpud_push_snapshots_total` is one of " + values(kPushResultNames) +
+         ", `cause` of `offcpud_push_failures_total` one of " + values(kPushFailureNames) + ".\n\n";
   out +=
       "`over` is one of the durations of the option `stalls.over`: whole seconds as `60s`, others\n"
       "as `250ms`.\n";
+  out += kQueries;
   return out;
 }
 
@@ -76,9 +105,13 @@ TEST(MetricCatalog, AScrapeHasExactlyTheMetricsOfTheCatalogue) {
   SelfMetrics self({"1", "abc", "6.1"});
   self.add_stage("read");
   self.set_feature("btf", true);
+  self.set_program_costs(std::vector<ProgramCost>{{"sched_switch", 1024, 300'000}});
+  self.set_overhead(0.01);
   self.count_snapshot_written(WallTime{});
+  self.count_push(PushResult::Sent, WallTime{});
+  self.set_certificate_expiry(WallTime{});
   std::set<std::string> exported;
-  std::istringstream text(test::render(test::hostile_view(), 28, self.text()));
+  std::istringstream text(test::render(test::hostile_view(), 28, test::text_of(self)));
   for (std::string line; std::getline(text, line);) {
     if (line.starts_with("# TYPE ")) exported.insert(line.substr(7));
   }

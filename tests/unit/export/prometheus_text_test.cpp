@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "export/prometheus_text.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "export/exposition.h"
 #include "export/self_metrics.h"
 #include "unit/export/golden.h"
 #include "unit/export/view_fixture.h"
@@ -23,6 +22,7 @@ namespace {
 using test::histogram_of;
 using test::hostile_view;
 using test::render;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -66,7 +66,7 @@ TEST(PrometheusText, PromtoolFindsNothingToSay) {
   SelfMetrics self({"0.1.0", "abc", "6.1"});
   self.add_stage("read");
   self.set_feature("btf", true);
-  const std::string text = render(hostile_view(), 28, self.text());
+  const std::string text = render(hostile_view(), 28, test::text_of(self));
   std::FILE* promtool = ::popen("promtool check metrics", "w");
   ASSERT_NE(promtool, nullptr);
   EXPECT_EQ(std::fwrite(text.data(), 1, text.size(), promtool), text.size());
@@ -81,7 +81,7 @@ TEST(PrometheusText, TheBufferSizeDoesNotChangeTheText) {
 }
 
 TEST(PrometheusText, EndsWithZeroForEver) {
-  PrometheusText text(hostile_view(), 28, "");
+  Exposition text(hostile_view(), make_writer({}), nullptr);
   (void)test::read_all(text);
   std::array<char, 8> buffer{};
   EXPECT_EQ(text.read(buffer), 0U);
@@ -158,7 +158,7 @@ TEST(PrometheusText, FourteenBucketsAreEverySecondOfTwentyEight) {
 
 TEST(PrometheusText, ASubjectWithoutEpisodesHasOnlyRunningTime) {
   const std::string text = render(view_with(std::make_shared<const LatencyHistogram>()));
-  EXPECT_THAT(text, Not(HasSubstr("offcpud_blocked_seconds")));
+  EXPECT_THAT(text, Not(HasSubstr("\noffcpud_blocked_seconds")));
   EXPECT_THAT(text, HasSubstr("offcpud_running_seconds_total{cgroup=\"/a\"} 0\n"));
 }
 
@@ -176,7 +176,7 @@ TEST(PrometheusText, BeforeTheFirstWalkThereAreNoGauges) {
        {"offcpud_blocked_threads", "offcpud_oldest_blocked_seconds", "offcpud_stalled_threads",
         "offcpud_oldest_runnable_seconds", "offcpud_unaccounted_ratio",
         "offcpud_running_deviation_ratio", "offcpud_thread_walk_passes", "offcpud_process_"}) {
-    EXPECT_THAT(text, Not(HasSubstr(gauge)));
+    EXPECT_THAT(text, Not(HasSubstr(std::string("\n") + gauge)));
   }
 }
 
@@ -205,7 +205,7 @@ TEST(PrometheusText, ABlockInProgressShowsBeforeAnyHasEnded) {
   EXPECT_THAT(text, HasSubstr("reason=\"lock\"} 1.000000001\n"));
   EXPECT_THAT(text, HasSubstr("reason=\"lock\",over=\"1s\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("reason=\"lock\",over=\"60s\"} 0\n"));
-  EXPECT_THAT(text, Not(HasSubstr("offcpud_blocked_seconds")));
+  EXPECT_THAT(text, Not(HasSubstr("\noffcpud_blocked_seconds")));
 }
 
 std::vector<std::string> process_lines(std::vector<ProcessRow> rows) {
@@ -261,7 +261,8 @@ TEST(PrometheusText, CommsAreEscapedAndMadeValidUtf8) {
   EXPECT_EQ(comm("a\"b\\c\nd"), R"(comm="a\"b\\c\nd")");
   EXPECT_EQ(comm("\xff\xfe"), "comm=\"\ufffd\ufffd\"");
   EXPECT_EQ(comm("cut \xe4\xb8"), "comm=\"cut \ufffd\"");  // at 15 bytes, say
-  EXPECT_EQ(comm(""), R"(comm="")");
+  EXPECT_THAT(process_lines({exported_process(4, "")}),
+              ElementsAre(HasSubstr("{pid=\"4\",cgroup=\"/a\",")));  // an empty label is none
 }
 
 TEST(PrometheusText, SelfMetricsComeLast) {

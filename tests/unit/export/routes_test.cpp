@@ -7,6 +7,9 @@
 #include <array>
 #include <vector>
 
+#include "export/response_headers.h"
+#include "snapshot/gzip.h"
+#include "support/metric_families.h"
 #include "unit/export/view_fixture.h"
 
 namespace offcpud {
@@ -42,17 +45,28 @@ class RoutesTest : public ::testing::Test {
     return body;
   }
 
+  // Without the daemon's own metrics, which are no protobuf here.
+  static std::vector<test::DecodedFamily> families_of(const Response& response) {
+    std::string bytes = body_of(response);
+    EXPECT_TRUE(bytes.ends_with(kOwn));
+    bytes.resize(bytes.size() - kOwn.size());
+    return test::decode_families(bytes);
+  }
+
+  static constexpr std::string_view kOwn = "own_metric 1\n";
   FixedClock clock_;
   std::shared_ptr<const View> view_ = test::hostile_view();
   StatusReport report_;
   std::vector<Freshness> asked_;
+  ScrapeCosts costs_;
   Routes routes_{{.view =
                       [this](Freshness freshness) {
                         asked_.push_back(freshness);
                         return view_;
                       },
                   .status = [this] { return report_; },
-                  .self_metrics = [] { return std::string("own_metric 1\n"); }},
+                  .self_metrics = [](SeriesWriter& out) { out.bytes() += kOwn; },
+                  .scrape_costs = &costs_},
                  {},
                  clock_};
 };
@@ -63,6 +77,57 @@ TEST_F(RoutesTest, MetricsAreFreshTextOfTheView) {
   EXPECT_EQ(response.content_type, "text/plain; version=0.0.4; charset=utf-8");
   EXPECT_EQ(body_of(response), test::render(view_, 28, "own_metric 1\n"));
   EXPECT_THAT(asked_, ElementsAre(Freshness::Fresh));
+}
+
+TEST_F(RoutesTest, MetricsAreProtobufForWhoPrefersIt) {
+  const Response response = routes_.handle({.method = "GET",
+                                            .path = "/metrics",
+                                            .accept = "application/vnd.google.protobuf;q=0.9, "
+                                                      "text/plain;q=0.8"});
+  EXPECT_EQ(response.content_type,
+            "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; "
+            "encoding=delimited");
+  EXPECT_THAT(response.headers, ElementsAre(Pair("Vary", "Accept, Accept-Encoding")));
+  const auto families = families_of(response);
+  EXPECT_EQ(families.front().name, "offcpud_blocked_seconds");
+  EXPECT_TRUE(families.front().metrics[0].histogram->buckets.empty());
+}
+
+TEST_F(RoutesTest, ProtobufHasClassicBucketsOnRequest) {
+  Request request{.method = "GET",
+                  .path = "/metrics",
+                  .query = {{"histograms", "both"}, {"collect[]", "x"}},
+                  .accept = "application/vnd.google.protobuf"};
+  const auto families = families_of(routes_.handle(request));
+  EXPECT_EQ(families.front().metrics[0].histogram->buckets.size(), 28U);
+  request.query = {{"histograms", "classic"}};
+  EXPECT_EQ(routes_.handle(request).status, 400U);
+}
+
+TEST_F(RoutesTest, MetricsAreCompressedForWhoAcceptsIt) {
+  Request request{.method = "GET", .path = "/metrics", .accept_encoding = "gzip"};
+  const Response response = routes_.handle(request);
+  EXPECT_THAT(response.headers, ElementsAre(Pair("Vary", "Accept, Accept-Encoding"),
+                                            Pair("Content-Encoding", "gzip")));
+  const auto text = gunzip(body_of(response), 1 << 20);
+  ASSERT_TRUE(text) << text.error().message();
+  EXPECT_EQ(*text, test::render(view_, 28, "own_metric 1\n"));
+  request.accept_encoding = "identity;q=0";
+  EXPECT_EQ(routes_.handle(request).status, 406U);
+}
+
+TEST_F(RoutesTest, TheCostOfAScrapeIsThatOfTheLastOneReadToItsEnd) {
+  EXPECT_FALSE(costs_.last()[0]);
+  const Response unread = get("/metrics");
+  EXPECT_FALSE(costs_.last()[0]);
+  const std::string text =
+      body_of(routes_.handle({.method = "GET", .path = "/metrics", .accept_encoding = "gzip"}));
+  const auto cost = costs_.last()[0];
+  ASSERT_TRUE(cost);
+  EXPECT_EQ(cost->bytes, test::render(view_, 28, "own_metric 1\n").size());
+  EXPECT_EQ(cost->sent_bytes, text.size());
+  EXPECT_GT(cost->duration, 0ns);
+  EXPECT_FALSE(costs_.last()[1]);
 }
 
 TEST_F(RoutesTest, MetricsBeforeTheFirstPassAreUnavailableRatherThanIncomplete) {
@@ -98,6 +163,28 @@ TEST_F(RoutesTest, StatusIsJson) {
   EXPECT_THAT(body_of(response), HasSubstr("\"version\": \"0.1.0\""));
 }
 
+TEST_F(RoutesTest, ErrorsAndAddressesAreForThoseWhoSeeDetails) {
+  report_.last_pass = LastPass{2s, 3ms};
+  report_.config.last_reload_successful = false;
+  report_.config.last_reload_error = "reload /etc/token";
+  report_.push = PushStatus{.url = "https://pyroscope.example/ingest",
+                            .queued = 3,
+                            .queued_bytes = 12'345,
+                            .last_success = {},
+                            .last_error = "answer of pyroscope.example"};
+  for (const char* path : {"/api/v1/status", "/"}) {
+    const std::string all =
+        body_of(routes_.handle({.method = "GET", .path = path, .sees_details = true}));
+    EXPECT_THAT(all, AllOf(HasSubstr("reload /etc/token"), HasSubstr("answer of pyroscope")));
+    const std::string some = body_of(get(path));
+    EXPECT_THAT(some, AllOf(HasSubstr("the journal says why"), HasSubstr("3 snapshots not pushed"),
+                            Not(HasSubstr("/etc/token")), Not(HasSubstr("pyroscope"))));
+  }
+  EXPECT_THAT(body_of(get("/api/v1/status")),
+              AllOf(HasSubstr("\"url\": null"), HasSubstr("\"queued_bytes\": 12345"),
+                    HasSubstr("\"last_reload_successful\": false")));
+}
+
 TEST_F(RoutesTest, TopIsFreshJson) {
   const Response response = get("/api/v1/top");
   EXPECT_EQ(response.status, 200U);
@@ -117,17 +204,47 @@ TEST_F(RoutesTest, TopRefusesWhatItDoesNotKnow) {
   EXPECT_TRUE(asked_.empty());
 }
 
-TEST_F(RoutesTest, PageLinksEverythingAndAllowsNothing) {
-  report_.version = "<script>";
-  const Response response = get("/");
-  const std::string html = body_of(response);
-  EXPECT_THAT(html, Not(HasSubstr("<script>")));
-  EXPECT_THAT(html, HasSubstr("&lt;script&gt;"));
-  for (const char* path : {"/metrics", "/-/healthy", "/-/ready", "/api/v1/status", "/api/v1/top"}) {
-    EXPECT_THAT(html, HasSubstr("<a href=\"" + std::string(path) + "\">"));
+TEST_F(RoutesTest, UnitsAreFreshJson) {
+  const Response response = get("/api/v1/units");
+  EXPECT_EQ(response.content_type, "application/json");
+  EXPECT_THAT(body_of(response), HasSubstr("\"window_seconds\":0.0"));
+  EXPECT_THAT(asked_, ElementsAre(Freshness::Fresh));
+  EXPECT_EQ(
+      routes_.handle({.method = "GET", .path = "/api/v1/units", .query = {{"w", "5s"}}}).status,
+      400U);
+  view_ = nullptr;
+  EXPECT_EQ(get("/api/v1/units").status, 503U);
+}
+
+TEST_F(RoutesTest, BrowsersGetAPageThatMayLoadItsOwnPartsOnly) {
+  for (const char* accept : {"text/html,application/xhtml+xml,*/*;q=0.8", "Text/HTML"}) {
+    const Response page = routes_.handle({.method = "GET", .path = "/", .accept = accept});
+    EXPECT_EQ(page.content_type, "text/html; charset=utf-8");
+    EXPECT_THAT(body_of(page), HasSubstr("<script src=\"overview.js\" defer>"));
+    EXPECT_THAT(page.headers,
+                Contains(Pair("Content-Security-Policy",
+                              AllOf(HasSubstr("default-src 'none'; script-src 'self'; "),
+                                    Not(HasSubstr("unsafe")), Not(HasSubstr("\n"))))));
+    EXPECT_THAT(page.headers, Contains(Pair("Vary", "Accept")));
   }
-  EXPECT_THAT(response.headers,
-              Contains(Pair("Content-Security-Policy", HasSubstr("default-src 'none'"))));
+  EXPECT_EQ(get("/overview.css").content_type, "text/css; charset=utf-8");
+  EXPECT_EQ(get("/overview.js").content_type, "text/javascript; charset=utf-8");
+  EXPECT_THAT(body_of(get("/overview.js")), Not(HasSubstr("\nimport ")));
+  EXPECT_TRUE(asked_.empty());
+}
+
+TEST_F(RoutesTest, OthersGetTextThatSaysWhatIsWhere) {
+  report_.version = "<script>\n";
+  for (const char* accept : {"", "*/*", "text/plain"}) {
+    const Response response = routes_.handle({.method = "GET", .path = "/", .accept = accept});
+    EXPECT_EQ(response.content_type, "text/plain; charset=utf-8");
+    const std::string text = body_of(response);
+    EXPECT_THAT(text, HasSubstr("offcpud <script>\\x0a: why"));
+    for (const char* path : {"/metrics", "/flame", "/-/ready", "/api/v1/status", "/api/v1/units"}) {
+      EXPECT_THAT(text, HasSubstr("\n" + std::string(path) + "  "));
+    }
+    EXPECT_THAT(text, Not(HasSubstr(".js")));
+  }
 }
 
 TEST_F(RoutesTest, TheFlameGraphIsAPageWithItsPartsAndAPolicy) {
@@ -144,15 +261,24 @@ TEST_F(RoutesTest, TheFlameGraphIsAPageWithItsPartsAndAPolicy) {
   const Response script = get("/flame.js");
   EXPECT_EQ(script.content_type, "text/javascript; charset=utf-8");
   EXPECT_THAT(body_of(script), HasSubstr("d3-flame-graph 5.0.0"));
-  EXPECT_THAT(script.headers, Contains(Pair("X-Content-Type-Options", "nosniff")));
   EXPECT_EQ(get("/flame.css").content_type, "text/css; charset=utf-8");
   EXPECT_TRUE(asked_.empty());
 }
 
-TEST_F(RoutesTest, ThePageLinksTheFlameGraphButNotItsParts) {
-  const std::string html = body_of(get("/"));
-  EXPECT_THAT(html, HasSubstr("<a href=\"/flame\">"));
-  EXPECT_THAT(html, Not(HasSubstr("flame.js")));
+TEST_F(RoutesTest, StacksProcessesAndThreadsAreDetails) {
+  for (const char* path :
+       {"/flame", "/flame.js", "/api/v1/top", "/api/v1/stalls", "/api/v1/snapshots",
+        "/api/v1/snapshots/merge", "/api/v1/snapshots/difference", "/debug/pprof/offcpu"}) {
+    EXPECT_TRUE(Routes::is_detail(path)) << path;
+  }
+  for (const char* path : {"/", "/overview.js", "/metrics", "/-/healthy", "/-/ready",
+                           "/api/v1/status", "/api/v1/units", "/x"}) {
+    EXPECT_FALSE(Routes::is_detail(path)) << path;
+  }
+  // What is not a detail by its spelling is not served either.
+  for (const char* path : {"//api/v1/top", "/api/v1/top/", "/API/v1/top", "/x/../api/v1/top"}) {
+    EXPECT_EQ(get(path).status, 404U) << path;
+  }
 }
 
 TEST_F(RoutesTest, UnknownPathsListWhatExists) {

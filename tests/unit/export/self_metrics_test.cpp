@@ -7,9 +7,11 @@
 
 #include <ctime>
 #include <thread>
+#include <vector>
 
 #include "export/process_usage.h"
 #include "offcpud.h"
+#include "unit/export/view_fixture.h"
 
 namespace offcpud {
 namespace {
@@ -20,7 +22,7 @@ using ::testing::Not;
 
 TEST(SelfMetrics, BuildInfoIsOne) {
   const SelfMetrics metrics({"0.1.0", "abc", "6.1.0"});
-  const std::string text = metrics.text();
+  const std::string text = test::text_of(metrics);
   EXPECT_THAT(text, HasSubstr("# TYPE offcpud_build_info gauge"));
   EXPECT_THAT(text, HasSubstr("revision=\"abc\""));
   EXPECT_THAT(text, HasSubstr("\"} 1\n"));
@@ -30,18 +32,27 @@ TEST(SelfMetrics, AFailedReloadKeepsTheTimeOfTheLastSuccess) {
   SelfMetrics metrics({"0.1.0", "abc", "6.1.0"});
   metrics.set_config_reload(true, WallTime(1'000s));
   metrics.set_config_reload(false, WallTime(2'000s));
-  EXPECT_THAT(metrics.text(), HasSubstr("\noffcpud_config_last_reload_successful 0\n"));
-  EXPECT_THAT(metrics.text(),
+  EXPECT_THAT(test::text_of(metrics), HasSubstr("\noffcpud_config_last_reload_successful 0\n"));
+  EXPECT_THAT(test::text_of(metrics),
               HasSubstr("\noffcpud_config_last_reload_success_timestamp_seconds 1000\n"));
+}
+
+TEST(SelfMetrics, TheCertificateExpiresOnlyWhereThereIsOne) {
+  SelfMetrics metrics({"0.1.0", "abc", "6.1.0"});
+  EXPECT_THAT(test::text_of(metrics), Not(HasSubstr("offcpud_web_certificate")));
+  metrics.set_certificate_expiry(WallTime(1'000s));
+  metrics.set_certificate_expiry(WallTime(3'000s));
+  EXPECT_THAT(test::text_of(metrics),
+              HasSubstr("\noffcpud_web_certificate_expiry_timestamp_seconds 3000\n"));
 }
 
 TEST(SelfMetrics, AStageExistsFromTheStartAndCounts) {
   SelfMetrics metrics({"0.1.0", "abc", "6.1.0"});
   metrics.add_stage("read");
-  EXPECT_THAT(metrics.text(), HasSubstr("offcpud_pass_failures_total{stage=\"read\"} 0\n"));
+  EXPECT_THAT(test::text_of(metrics), HasSubstr("offcpud_pass_failures_total{stage=\"read\"} 0\n"));
   metrics.observe_pass("read", 2ms);
   metrics.count_pass_failure("read");
-  const std::string text = metrics.text();
+  const std::string text = test::text_of(metrics);
   EXPECT_THAT(text, HasSubstr("offcpud_pass_failures_total{stage=\"read\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("offcpud_pass_duration_seconds_count{stage=\"read\"} 1\n"));
   EXPECT_THAT(text,
@@ -53,52 +64,87 @@ TEST(SelfMetrics, AStageExistsFromTheStartAndCounts) {
 TEST(SelfMetrics, StallsOfEveryReasonThatIsNotIdleProneCountFromZero) {
   SelfMetrics metrics({"0.1.0", "abc", "6.1.0"});
   for (const char* reason : {"disk", "lock", "network", "pipe", "kernel", "stopped", "other"}) {
-    EXPECT_THAT(metrics.text(),
+    EXPECT_THAT(test::text_of(metrics),
                 HasSubstr("offcpud_stalls_total{reason=\"" + std::string(reason) + "\"} 0\n"));
   }
-  EXPECT_THAT(metrics.text(), Not(HasSubstr("reason=\"poll\"")));
+  EXPECT_THAT(test::text_of(metrics), Not(HasSubstr("reason=\"poll\"")));
   metrics.count_stall(OFFCPUD_BLOCKED_DISK);
   metrics.count_stall(OFFCPUD_BLOCKED_DISK);
   metrics.count_stall(OFFCPUD_BLOCKED_POLL);  // a rule names it
-  EXPECT_THAT(metrics.text(), HasSubstr("offcpud_stalls_total{reason=\"disk\"} 2\n"));
-  EXPECT_THAT(metrics.text(), HasSubstr("offcpud_stalls_total{reason=\"poll\"} 1\n"));
+  EXPECT_THAT(test::text_of(metrics), HasSubstr("offcpud_stalls_total{reason=\"disk\"} 2\n"));
+  EXPECT_THAT(test::text_of(metrics), HasSubstr("offcpud_stalls_total{reason=\"poll\"} 1\n"));
 }
 
 TEST(SelfMetrics, SnapshotsCountFromZeroAndHaveATimeOnceThereIsOne) {
   SelfMetrics metrics({"0.1.0", "abc", "6.1.0"});
   for (const std::string_view cause : kSnapshotFailureNames) {
-    EXPECT_THAT(metrics.text(), HasSubstr("offcpud_snapshot_failures_total{cause=\"" +
-                                          std::string(cause) + "\"} 0\n"));
+    EXPECT_THAT(test::text_of(metrics), HasSubstr("offcpud_snapshot_failures_total{cause=\"" +
+                                                  std::string(cause) + "\"} 0\n"));
   }
-  EXPECT_THAT(metrics.text(), HasSubstr("\noffcpud_snapshots_written_total 0\n"));
-  EXPECT_THAT(metrics.text(), Not(HasSubstr("\noffcpud_last_snapshot_timestamp_seconds ")));
+  EXPECT_THAT(test::text_of(metrics), HasSubstr("\noffcpud_snapshots_written_total 0\n"));
+  EXPECT_THAT(test::text_of(metrics), Not(HasSubstr("\noffcpud_last_snapshot_timestamp_seconds ")));
   metrics.count_snapshot_written(WallTime(1'000s));
   metrics.count_snapshot_failure(SnapshotFailure::DiskFull);
   metrics.set_snapshot_bytes(4'096);
-  const std::string text = metrics.text();
+  const std::string text = test::text_of(metrics);
   EXPECT_THAT(text, HasSubstr("\noffcpud_snapshots_written_total 1\n"));
   EXPECT_THAT(text, HasSubstr("\noffcpud_last_snapshot_timestamp_seconds 1000\n"));
   EXPECT_THAT(text, HasSubstr("offcpud_snapshot_failures_total{cause=\"disk_full\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("\noffcpud_snapshot_bytes 4096\n"));
 }
 
+TEST(SelfMetrics, PushesCountFromZeroAndHaveATimeOnceOneWasSent) {
+  SelfMetrics metrics({"0.1.0", "abc", "6.1.0"});
+  for (const std::string_view result : kPushResultNames) {
+    EXPECT_THAT(test::text_of(metrics), HasSubstr("offcpud_push_snapshots_total{result=\"" +
+                                                  std::string(result) + "\"} 0\n"));
+  }
+  for (const std::string_view cause : kPushFailureNames) {
+    EXPECT_THAT(test::text_of(metrics),
+                HasSubstr("offcpud_push_failures_total{cause=\"" + std::string(cause) + "\"} 0\n"));
+  }
+  metrics.count_push(PushResult::Dropped, WallTime(900s));
+  EXPECT_THAT(test::text_of(metrics),
+              Not(HasSubstr("offcpud_push_last_success_timestamp_seconds ")));
+  metrics.count_push(PushResult::Sent, WallTime(1'000s));
+  metrics.count_push_failure(PushFailure::RateLimited);
+  metrics.set_push_queue_bytes(4'096);
+  const std::string text = test::text_of(metrics);
+  EXPECT_THAT(text, HasSubstr("offcpud_push_snapshots_total{result=\"sent\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("offcpud_push_snapshots_total{result=\"dropped\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("offcpud_push_failures_total{cause=\"rate_limited\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("\noffcpud_push_queue_bytes 4096\n"));
+  EXPECT_THAT(text, HasSubstr("\noffcpud_push_last_success_timestamp_seconds 1000\n"));
+}
+
+TEST(SelfMetrics, CostsOfProgramsAreTotals) {
+  SelfMetrics metrics({"0.1.0", "abc", "6.1.0"});
+  metrics.set_program_costs(std::vector<ProgramCost>{{"sched_switch", 2048, 1'500'000'000}});
+  metrics.set_program_costs(std::vector<ProgramCost>{{"sched_switch", 4096, 2'500'000'000}});
+  metrics.set_overhead(0.25);
+  const std::string text = test::text_of(metrics);
+  EXPECT_THAT(text, HasSubstr("offcpud_bpf_runs_total{program=\"sched_switch\"} 4096\n"));
+  EXPECT_THAT(text, HasSubstr("offcpud_bpf_run_seconds_total{program=\"sched_switch\"} 2.5\n"));
+  EXPECT_THAT(text, HasSubstr("offcpud_overhead_ratio 0.25\n"));
+}
+
 TEST(SelfMetrics, FeaturesCanBeTurnedOff) {
   SelfMetrics metrics({"0.1.0", "abc", "6.1.0"});
   metrics.set_feature("tp_btf", true);
   metrics.set_feature("tp_btf", false);
-  EXPECT_THAT(metrics.text(), HasSubstr("offcpud_feature_enabled{feature=\"tp_btf\"} 0\n"));
+  EXPECT_THAT(test::text_of(metrics), HasSubstr("offcpud_feature_enabled{feature=\"tp_btf\"} 0\n"));
 }
 
 TEST(SelfMetrics, WithoutProcTheRestIsStillThere) {
   const SelfMetrics metrics({"0.1.0", "abc", "6.1.0"}, "/nonexistent");
-  EXPECT_THAT(metrics.text(), HasSubstr("offcpud_build_info"));
-  EXPECT_THAT(metrics.text(), Not(HasSubstr("process_")));
+  EXPECT_THAT(test::text_of(metrics), HasSubstr("offcpud_build_info"));
+  EXPECT_THAT(test::text_of(metrics), Not(HasSubstr("process_")));
 }
 
 TEST(SelfMetrics, ReadersAndTheWriterDoNotDisturbEachOther) {
   SelfMetrics metrics({"0.1.0", "abc", "6.1.0"});
   std::jthread reader([&metrics](const std::stop_token& stop) {
-    while (!stop.stop_requested()) EXPECT_FALSE(metrics.text().empty());
+    while (!stop.stop_requested()) EXPECT_FALSE(test::text_of(metrics).empty());
   });
   for (int i = 0; i < 200; ++i) {
     metrics.observe_pass("read", 1ms);

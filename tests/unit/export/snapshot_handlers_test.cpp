@@ -4,11 +4,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <future>
+#include <latch>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "export/rfc3339.h"
 #include "snapshot/pprof.h"
+#include "snapshot/snapshot_merge.h"
+#include "snapshot/stack_id.h"
 #include "support/fake_clock.h"
 #include "support/snapshots.h"
 #include "unit/export/later_response.h"
@@ -37,6 +42,7 @@ class MemoryLibrary final : public SnapshotLibrary {
     return all;
   }
   [[nodiscard]] Result<std::optional<Snapshot>> load(std::uint64_t sequence) const override {
+    if (on_load) on_load();
     if (sequence == damaged) return Error("damaged");
     const auto found = snapshots.find(sequence);
     if (found == snapshots.end()) return std::optional<Snapshot>();
@@ -46,6 +52,7 @@ class MemoryLibrary final : public SnapshotLibrary {
 
   std::map<std::uint64_t, Snapshot> snapshots;
   std::uint64_t damaged = 0;
+  std::function<void()> on_load;
 };
 
 class FakeSource final : public SnapshotSource {
@@ -117,6 +124,26 @@ TEST_F(SnapshotHandlersTest, AListWithAFilterSaysHowMuchThereIs) {
   ASSERT_THAT(list["snapshots"], SizeIs(1));
   EXPECT_EQ(list["snapshots"][0]["off_cpu_seconds"], 1.5);
   EXPECT_EQ(list["snapshots"][0]["episodes"], 3);
+}
+
+TEST_F(SnapshotHandlersTest, AListByTheIdOfAStackAnswersWithTheStack) {
+  Snapshot& s = library_.snapshots.at(3);
+  s.frames = {{.function = "main"}, {.function = "wait"}, {.function = "do_wait", .kernel = true}};
+  s.entries = {{.comm = "a", .user = {0, 1}, .kernel = {2}, .ns = 70},
+               {.comm = "b", .user = {0}, .ns = 5}};
+  const std::string id = stack_id_text(StackIds(s).of(s.entries[0]));
+  const json list = ask_json(&SnapshotHandlers::list, {{"stack", id}});
+  ASSERT_THAT(list["snapshots"], SizeIs(1));
+  EXPECT_EQ(list["snapshots"][0]["sequence"], 3);
+  EXPECT_EQ(list["stack"], json({"main", "wait", "do_wait"}));
+  const json merged = ask_json(&SnapshotHandlers::merge, {{"stack", id}, {"from", "-2h"}});
+  ASSERT_THAT(merged["rows"], SizeIs(1));
+  EXPECT_EQ(merged["rows"][0][10], 70);
+
+  EXPECT_EQ(ask_json(&SnapshotHandlers::list, {{"stack", "0000000000000001"}})["stack"], nullptr);
+  const Response refused = ask(&SnapshotHandlers::list, {{"stack", "main"}});
+  EXPECT_EQ(refused.status, 400U);
+  EXPECT_THAT(body_of(refused), HasSubstr("16 digits"));
 }
 
 TEST_F(SnapshotHandlersTest, MergesARangeInEveryFormatWithTheSameTotal) {
@@ -206,6 +233,40 @@ TEST_F(SnapshotHandlersTest, AProfileIsOfTheTimeToCome) {
 
   source_.result = Error("the sampler is busy with 8 such requests; try again later");
   EXPECT_EQ(ask(&SnapshotHandlers::profile).status, 503U);
+}
+
+// What the daemon does when it stops in the middle of a sum.
+TEST_F(SnapshotHandlersTest, ASumThatIsCancelledReadsNoMoreFiles) {
+  const json all = ask_json(&SnapshotHandlers::merge, {{"from", "-2h"}});
+  EXPECT_EQ(all["snapshots"], 4);
+  std::stop_source stop;
+  std::size_t loads = 0;
+  library_.on_load = [&] {
+    if (++loads == 2) stop.request_stop();
+  };
+  (void)merge(library_, {}, {}, stop.get_token());
+  EXPECT_EQ(loads, 2U);
+}
+
+// A big profile takes its time to format, and no scrape waits for it.
+TEST_F(SnapshotHandlersTest, AProfileIsFormattedByTheWorker) {
+  std::latch busy(1), release(1);
+  const Response sum = worker_.respond([&](const std::stop_token&) {
+    busy.count_down();
+    release.wait();
+    return Response{};
+  });
+  std::get<Later>(sum.body).start([](const Later::Make&) {});
+  busy.wait();
+  const Response profile = handlers_.profile({.query = {{"seconds", "1"}}});
+  std::promise<std::string> type;
+  std::get<Later>(profile.body).start([&](const Later::Make& make) {
+    type.set_value(make().content_type);
+  });
+  auto answered = type.get_future();
+  EXPECT_EQ(answered.wait_for(20ms), std::future_status::timeout);
+  release.count_down();
+  EXPECT_EQ(answered.get(), "application/octet-stream");
 }
 
 }  // namespace

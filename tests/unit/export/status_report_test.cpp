@@ -28,6 +28,14 @@ StatusReport sample_report() {
   report.config.files = {"/etc/offcpud/offcpud.yaml"};
   report.config.last_reload_successful = false;
   report.config.last_reload_error = "offcpud.yaml:3: unknown key 'lingre'";
+  report.max_series = 4000;
+  report.scrapes[0] = ScrapeCost{
+      .series = 58, .samples = 2'000, .bytes = 123'456, .sent_bytes = 9'000, .duration = 1'500us};
+  report.push = PushStatus{.url = "https://pyroscope.example/ingest",
+                           .queued = 3,
+                           .queued_bytes = 12'345,
+                           .last_success = WallTime(1'700'000'000s),
+                           .last_error = ""};
   const auto view = test::hostile_view();
   describe_view(report, *view, view->taken + 2'500ms);
   return report;
@@ -35,6 +43,16 @@ StatusReport sample_report() {
 
 TEST(StatusReport, JsonIsRenderedAsRecorded) {
   test::expect_same_as_file("tests/data/golden/status.json", status_json(sample_report()));
+}
+
+TEST(StatusReport, SaysWhatAScrapeCosts) {
+  CostByFormat costs;
+  EXPECT_EQ(scrape_line(costs), "no scrape so far");
+  costs[0] = ScrapeCost{.series = 58, .samples = 2'000, .bytes = 12'345'678};
+  costs[1] = ScrapeCost{.series = 58, .samples = 60, .bytes = 1};
+  EXPECT_EQ(scrape_line(costs),
+            "a scrape of 58 series is 2000 samples in 12.4 MB as text, 60 samples in 0.1 MB as "
+            "protobuf");
 }
 
 TEST(StatusReport, JsonSurvivesBytesThatAreNotUtf8) {
@@ -56,6 +74,18 @@ TEST(StatusReport, LineNamesTheFiguresThatMatter) {
   report.config.last_reload_successful = true;
   EXPECT_EQ(status_line(report), figures);
   EXPECT_EQ(status_line(StatusReport{}), "waiting for the first pass");
+}
+
+TEST(StatusReport, LineSaysWhySnapshotsAreNotPushed) {
+  StatusReport report = sample_report();
+  report.config.last_reload_successful = true;
+  EXPECT_THAT(status_line(report), ::testing::EndsWith("last pass 2 s ago")) << "the last was sent";
+  report.push->last_error = "no connection: Connection refused";
+  EXPECT_THAT(status_line(report),
+              HasSubstr("; 3 snapshots not pushed: no connection: Connection refused"));
+  EXPECT_THAT(status_json(report), HasSubstr("\"last_error\": \"no connection"));
+  report.push.reset();
+  EXPECT_THAT(status_json(report), HasSubstr("\"push\": null"));
 }
 
 TEST(StatusReport, LineCountsAsPeopleDo) {

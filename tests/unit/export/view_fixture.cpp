@@ -130,17 +130,29 @@ std::shared_ptr<const View> hostile_view() {
   return view;
 }
 
-std::string read_all(PrometheusText& text, std::size_t buffer_size) {
-  std::string body;
+std::string read_all(const BodyStream& body, std::size_t buffer_size) {
+  std::string bytes;
   std::vector<char> buffer(buffer_size);
-  while (const std::size_t n = text.read(buffer)) body.append(buffer.data(), n);
-  return body;
+  while (const std::size_t n = body(buffer)) bytes.append(buffer.data(), n);
+  return bytes;
+}
+
+std::string read_all(Exposition& exposition, std::size_t buffer_size) {
+  return read_all([&exposition](std::span<char> buffer) { return exposition.read(buffer); },
+                  buffer_size);
 }
 
 std::string render(std::shared_ptr<const View> view, unsigned classic_buckets,
-                   std::string self_metrics, std::size_t buffer_size) {
-  PrometheusText text(std::move(view), classic_buckets, std::move(self_metrics));
-  return read_all(text, buffer_size);
+                   const std::string& self_metrics, std::size_t buffer_size) {
+  Exposition exposition(std::move(view), make_writer({.classic_buckets = classic_buckets}),
+                        [&](SeriesWriter& out) { out.bytes() += self_metrics; });
+  return read_all(exposition, buffer_size);
+}
+
+std::string text_of(const SelfMetrics& metrics) {
+  const auto writer = make_writer({});
+  metrics.write(*writer);
+  return writer->bytes();
 }
 
 }  // namespace offcpud::test

@@ -6,7 +6,9 @@
 #include <memory>
 #include <string>
 
-#include "export/prometheus_text.h"
+#include "export/exposition.h"
+#include "export/scrape_costs.h"
+#include "export/self_metrics.h"
 #include "pipeline/view.h"
 
 namespace offcpud::test {
@@ -21,10 +23,15 @@ SubjectSeries subject_of(std::string cgroup);
 // processes one is not exported.
 std::shared_ptr<const View> hostile_view();
 
-// Reads the whole text through a buffer of this size.
-std::string read_all(PrometheusText& text, std::size_t buffer_size = 65536);
+// Reads all of it through a buffer of this size.
+std::string read_all(Exposition& exposition, std::size_t buffer_size = 65536);
+std::string read_all(const BodyStream& body, std::size_t buffer_size = 65536);
 
+// The whole text; `self_metrics` comes last.
 std::string render(std::shared_ptr<const View> view, unsigned classic_buckets = 28,
-                   std::string self_metrics = {}, std::size_t buffer_size = 65536);
+                   const std::string& self_metrics = {}, std::size_t buffer_size = 65536);
+
+// What the daemon says of itself, as text.
+std::string text_of(const SelfMetrics& metrics);
 
 }  // namespace offcpud::test

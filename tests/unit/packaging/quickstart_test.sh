@@ -44,8 +44,9 @@ quickstart() {
 }
 
 check "--help" 'usage: *[-- OPTION...]*status 0' "$(quickstart --help)"
-check "an option that it does not have" 'usage: *status 64' "$(quickstart --listen 127.0.0.1:1)"
-check "options for a daemon that is not run" 'usage: *status 64' "$(quickstart --no-run -- --listen x)"
+check "an option that it does not have" 'quickstart: unknown option --listen; *after --*usage: *status 64' \
+  "$(quickstart --listen 127.0.0.1:1)"
+check "options for a daemon that is not run" 'quickstart: --no-run *: --listen x*usage: *status 64' "$(quickstart --no-run -- --listen x)"
 chmod 755 "$work"
 not_root=()
 if ((EUID == 0)); then not_root=(setpriv --reuid 65534 --regid 65534 --clear-groups); fi

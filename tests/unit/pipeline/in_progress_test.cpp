@@ -68,6 +68,23 @@ TEST(InProgress, ABlockThatBeganBeforeTheProgramsDidHasTheAgeThatTheSchedulerKno
   EXPECT_EQ(blocks.stalled[2], 1U);
 }
 
+TEST(InProgress, WaitsThatWillBeCountedAreToldFromThoseThatWillNot) {
+  offcpud_thread found_asleep = blocked_thread(7, OFFCPUD_BLOCKED_LOCK, 50 * kSecond);
+  found_asleep.flags = OFFCPUD_THREAD_ESTIMATED;
+  offcpud_thread without_work = blocked_thread(7, OFFCPUD_BLOCKED_KERNEL, 9 * kSecond);
+  without_work.flags = OFFCPUD_THREAD_IDLE;
+  const WaitsInProgress waits =
+      waits_of({found_asleep, without_work, blocked_thread(7, OFFCPUD_BLOCKED_LOCK, 2 * kSecond),
+                thread_in(OFFCPUD_THREAD_RUNNING, 7, 20)});
+  const OpenWaits& lock = waits.open[OFFCPUD_BLOCKED_LOCK];
+  EXPECT_EQ(lock.threads, 2U);
+  EXPECT_EQ(lock.uncounted, 1U);
+  EXPECT_EQ(lock.counted_ns, 2 * kSecond);
+  const OpenWaits& kernel = waits.open[OFFCPUD_BLOCKED_KERNEL];
+  EXPECT_EQ(kernel.for_work, 1U);
+  EXPECT_EQ(kernel.counted_ns, 9 * kSecond);
+}
+
 TEST(InProgress, TheWaitThatAThreadWasFoundInIsNoTimeThatWillBeCredited) {
   offcpud_thread found_asleep = blocked_thread(7, OFFCPUD_BLOCKED_LOCK, 1'000);
   found_asleep.flags = OFFCPUD_THREAD_ESTIMATED;

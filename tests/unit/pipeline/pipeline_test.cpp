@@ -56,10 +56,8 @@ class PipelineTest : public testing::Test {
   TempTree tree_{{"system.slice/nginx.service/"}, {"user.slice/"}};
   FakeClock clock_;
   FakeSampleSource kernel_;
-  Pipeline pipeline_{kernel_,
-                     CgroupIndex(tree_.root()),
-                     clock_,
-                     {.linger = 60s, .max_series = 100, .stall_bounds = {1s, 10s, 60s}}};
+  const PipelineOptions options_{.linger = 60s, .max_series = 100, .stall_bounds = {1s, 10s, 60s}};
+  Pipeline pipeline_{kernel_, CgroupIndex(tree_.root()), clock_, options_};
 };
 
 constexpr std::uint64_t kShortLived = 1ULL << 40;  // no directory has this inode
@@ -110,6 +108,63 @@ TEST_F(PipelineTest, RestartedUnitKeepsOneSeriesForEver) {
   clock_.advance(300s);
   EXPECT_EQ(count(**pass(), "/system.slice/web.service"), 6U);
   EXPECT_EQ(count(**pass(), "/system.slice/(removed)"), 0U);
+}
+
+// What the first pass finds was counted since the programs were attached; what a later one finds,
+// since the pass before it.
+TEST_F(PipelineTest, ASeriesBeganBeforeItsFirstEpisodeAndKeepsItsBeginning) {
+  const WallTime attached = clock_.wall() - 3s;
+  pipeline_.set_counting_since(attached);
+  kernel_.charge(tree_.inode("system.slice/nginx.service"), kSleep, 1000);
+  const WallTime first = clock_.wall();
+  std::ignore = pass();
+  clock_.advance(10s);
+  kernel_.charge(tree_.inode("user.slice"), kSleep, 1000);
+  kernel_.charge(tree_.inode("system.slice/nginx.service"), kSleep, 1000);
+  std::ignore = pass();
+  clock_.advance(10s);
+  const auto view = pass();
+  EXPECT_EQ(find(**view, "/system.slice/nginx.service")->started[kSleep], attached);
+  EXPECT_EQ(find(**view, "/user.slice")->started[kSleep], first);
+  EXPECT_EQ(find(**view, "/user.slice")->started[OFFCPUD_BLOCKED_DISK], WallTime{});
+}
+
+// They hold episodes from before they were there: with a later beginning Prometheus would see all
+// of them happen at once.
+TEST_F(PipelineTest, SeriesThatTakeOverOthersCountSinceTheStart) {
+  const WallTime attached = clock_.wall() - 3s;
+  pipeline_.set_counting_since(attached);
+  std::ignore = pass();
+  clock_.advance(10s);
+  create(kShortLived, "system.slice", "run-1.scope");
+  kernel_.charge(kShortLived, kSleep, 1000, 5);
+  remove(kShortLived);
+  std::ignore = pass();
+  clock_.advance(61s);
+  std::ignore = pass();
+  auto options = options_;
+  options.max_series = 1;  // "(removed)" is the one
+  pipeline_.set_options(options);
+  kernel_.charge(tree_.inode("user.slice"), kSleep, 1000, 2);
+  const auto view = pass();
+  ASSERT_EQ(count(**view, "/system.slice/(removed)"), 5U);
+  EXPECT_EQ(find(**view, "/system.slice/(removed)")->started[kSleep], attached);
+  ASSERT_EQ(count(**view, "(other)"), 2U);
+  EXPECT_EQ(find(**view, "(other)")->started[kSleep], attached);
+}
+
+TEST_F(PipelineTest, ExemplarsShowInTheNextView) {
+  kernel_.charge(tree_.inode("user.slice"), kSleep, 1000);
+  const auto before = pass();
+  pipeline_.add_exemplars(
+      {{.cgroup = "/user.slice",
+        .process_start_ns = 1,
+        .kind = kSleep,
+        .exemplar = {.duration_ns = 1000, .ended = clock_.wall(), .stack = 9}}});
+  const auto after = pass();
+  EXPECT_EQ(find(**before, "/user.slice")->exemplars, nullptr);
+  ASSERT_NE(find(**after, "/user.slice")->exemplars, nullptr);
+  EXPECT_EQ((*find(**after, "/user.slice")->exemplars)[kSleep].at(0).stack, 9U);
 }
 
 TEST_F(PipelineTest, ARestartBetweenTwoPassesStartsTheLingerAnew) {

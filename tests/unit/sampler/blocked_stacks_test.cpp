@@ -120,7 +120,7 @@ TEST_F(BlockedStacksTest, TriesAgainWhatDidNotReachTheRoot) {
 TEST_F(BlockedStacksTest, SaysThatTheStackOfAThreadThatIsGoneCannotBeRead) {
   add_mappings();
   offcpud_blocked_record record = thread.record();
-  record.sample.tid = 1'000'000'007;  // beyond PID_MAX_LIMIT
+  record.sample.tid = record.sample.local_tid = 1'000'000'007;  // beyond PID_MAX_LIMIT
   const RemoteStack& stack = stacks.stack_of(record);
   EXPECT_THAT(stack.addresses, ElementsAre(record.regs.ip));
   EXPECT_EQ(stack.end, OFFCPUD_UNWIND_END_READ);

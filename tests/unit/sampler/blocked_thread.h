@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <semaphore>
 #include <thread>
 #include <vector>
 
@@ -28,6 +29,7 @@ class BlockedThread {
     read_end_.reset(ends[0]);
     write_end_.reset(ends[1]);
     thread_ = std::thread([this] { wait_outer(); });
+    ready_.acquire();
     // `ip` is written last. Whether the thread is in the system call already does not matter: its
     // stack does not change any more.
     while (std::atomic_ref(registers_.ip).load(std::memory_order_acquire) == 0) {
@@ -44,8 +46,8 @@ class BlockedThread {
   // Its block as the walk over blocked threads finds it.
   [[nodiscard]] offcpud_blocked_record record(std::uint64_t since_ns = 1) const {
     offcpud_blocked_record record{};
-    record.sample.tid = static_cast<__u32>(tid_);
-    record.sample.tgid = static_cast<__u32>(::getpid());
+    record.sample.tid = record.sample.local_tid = static_cast<__u32>(tid_);
+    record.sample.tgid = record.sample.local_tgid = static_cast<__u32>(::getpid());
     record.sample.since_ns = since_ns;
     record.regs = {registers_.ip, registers_.sp, registers_.bp, registers_.di};
     return record;
@@ -67,6 +69,7 @@ class BlockedThread {
     while (i < count && frames[i] != __builtin_return_address(0)) ++i;
     for (; i < count; ++i) callers_.push_back(reinterpret_cast<std::uint64_t>(frames[i]));
     tid_ = ::gettid();
+    ready_.release();
     wait();
   }
 
@@ -95,6 +98,7 @@ class BlockedThread {
   std::vector<std::uint64_t> callers_;
   pid_t tid_ = 0;
   bool done_ = false;
+  std::binary_semaphore ready_{0};  // all but the registers is written
   std::thread thread_;
 };
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <future>
@@ -12,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "unit/mappings/fakes.h"
 #include "unit/symbols/symbol_files.h"
 #include "unit/unwind/elf_bytes.h"
 #include "unit/unwind/fake_unwind_maps.h"
@@ -35,15 +37,18 @@ struct ObjectRegistryTest : testing::Test {
   void make(const TableStoreLimits& limits = {}, const SymbolWorker::Limits& symbol_limits = {}) {
     tables.emplace(*TableStore::create(maps, limits));
     symbols.emplace(symbol_limits);
-    registry.emplace(&*tables, *symbols,
+    registry.emplace(&*tables, *symbols, opener,
                      [this](const Error& error) { failures.push_back(error.message()); });
   }
 
   std::shared_ptr<const MappedFile> found(UniqueFd fd, const std::string& path = "/lib/a.so") {
     auto object = std::make_shared<MappedObject>();
     object->id = ++last_object;
+    struct stat info {};
+    if (fd && ::fstat(fd.get(), &info) == 0) object->inode.inode = info.st_ino;
     auto file = std::make_shared<MappedFile>();
     file->path = path;
+    file->deleted = true;  // to be had from who maps it only
     file->object = object;
     registry->object_found(object, *file, std::move(fd));
     return file;
@@ -73,6 +78,7 @@ struct ObjectRegistryTest : testing::Test {
     return future.get();
   }
 
+  ProcFileOpener opener;
   FakeUnwindMaps maps;
   std::optional<TableStore> tables;
   std::optional<SymbolWorker> symbols;
@@ -168,7 +174,8 @@ TEST_F(ObjectRegistryTest, HandsFilesToTheThreadThatNamesThem) {
 
 TEST_F(ObjectRegistryTest, NamesWhereNoStacksAreWalked) {
   symbols.emplace(SymbolWorker::Limits{});
-  registry.emplace(nullptr, *symbols, [](const Error& error) { FAIL() << error.message(); });
+  registry.emplace(nullptr, *symbols, opener,
+                   [](const Error& error) { FAIL() << error.message(); });
   const auto file = found(object_file(symbol_fixture("symbols_plain")).fd);
   registry->image_began(kImage, {});
   registry->mapping_added(kImage, mapping(file));
@@ -250,6 +257,7 @@ TEST_F(MappedFileTest, DoesNotTakeAnotherFileInItsPlaceForTheObject) {
             MAP_FAILED);
   registry->offer_wanted();
   EXPECT_EQ(registry->symbols_of(*here.file->object), id);
+  EXPECT_NE(name(id, fixture_address("c_function")), "c_function");
 }
 
 TEST_F(MappedFileTest, HandsOverAgainWhatWasForgotten) {
@@ -264,6 +272,34 @@ TEST_F(MappedFileTest, HandsOverAgainWhatWasForgotten) {
   (void)name(id, c_function);  // what the first job missed is known after it
   registry->offer_wanted();
   EXPECT_EQ(name(id, c_function), "c_function");
+}
+
+// By the code that opened it the first time, with all that this compares: it looks where the file
+// lies before it touches it, as a server may never answer.
+TEST_F(ObjectRegistryTest, OpensAgainAsTheFirstTime) {
+  test::FakeOpener asked;
+  tables.emplace(*TableStore::create(maps, {.unused_objects = 1}));
+  symbols.emplace(SymbolWorker::Limits{});
+  registry.emplace(&*tables, *symbols, asked,
+                   [this](const Error& error) { failures.push_back(error.message()); });
+  auto object = std::make_shared<MappedObject>(
+      MappedObject{.id = 77, .build_id = test::build_id(7), .inode = {}});
+  auto file = std::make_shared<MappedFile>();
+  file->path = "/net/a.so";
+  file->object = object;
+  registry->object_found(object, *file, elf_with(24));
+  (void)found(elf_with(32));  // its table goes for this one's
+  asked.files["/net/a.so"] = {OpenedFile::Outcome::Remote, {}};
+  registry->mapping_added(kImage, mapping(file));
+  ASSERT_THAT(asked.requests, testing::SizeIs(1));
+  const FileRequest& request = asked.requests.front();
+  EXPECT_EQ(request.tgid, kImage.tgid);
+  EXPECT_EQ(request.begin, kBase);
+  EXPECT_EQ(request.end, kBase + kSize);
+  EXPECT_EQ(request.path, "/net/a.so");
+  EXPECT_EQ(request.build_id, test::build_id(7));
+  EXPECT_EQ(rule_at(), kNoRule);
+  EXPECT_THAT(failures, testing::IsEmpty());
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ TEST_F(ProcessNamesTest, ShowsHostileNamesOfFilesAsText) {
 
 TEST_F(ProcessNamesTest, NamesCodeMadeAtRunTimeByTheMapOfItsProcess) {
   const auto process = put_perf_map(proc, 7, "1000 10 JS:*render\n");
-  sample.tgid = process.tgid;
+  sample.local_tgid = process.tgid;
   sample.process_start_ns = process.start_ns;
   const StackFrame frame = name(in_memory(MappedFile::Kind::Anonymous, 0x1008));
   EXPECT_EQ(frame.function, "JS:*render");
@@ -123,13 +123,13 @@ TEST_F(ProcessNamesTest, NamesCodeMadeAtRunTimeByTheMapOfItsProcess) {
 // Of the waker's process only the number is known, which may be another's by now.
 TEST_F(ProcessNamesTest, DoesNotNameTheWakersCodeByAnotherProcess) {
   const auto process = put_perf_map(proc, 7, "1000 10 JS:*render\n");
-  sample.tgid = sample.waker_tgid = process.tgid;
+  sample.local_tgid = sample.waker_local_tgid = process.tgid;
   sample.process_start_ns = process.start_ns;
   EXPECT_EQ(name(in_memory(MappedFile::Kind::Anonymous, 0x1008), true).function, "[jit]");
 }
 
 TEST_F(ProcessNamesTest, SaysThatCodeWithoutAMapWasMadeAtRunTime) {
-  sample.tgid = 8;
+  sample.local_tgid = 8;
   const StackFrame frame = name(in_memory(MappedFile::Kind::Anonymous, 0x1000));
   EXPECT_EQ(frame.function, "[jit]");
   EXPECT_EQ(frame.object, "[jit]");

@@ -14,6 +14,18 @@ bool matches(const BlockFilter& filter, const BlockRecord& record) {
   return filter.matches(record.sample);
 }
 
+BlockFilter only_pid(std::uint32_t pid) {
+  BlockFilter filter;
+  filter.pid = pid;
+  return filter;
+}
+
+BlockFilter only_tid(std::uint32_t tid) {
+  BlockFilter filter;
+  filter.tid = tid;
+  return filter;
+}
+
 TEST(BlockFilter, TakesEverythingByDefault) {
   EXPECT_TRUE(matches({}, BlockRecord(0)));
   EXPECT_TRUE(matches({}, BlockRecord(1).flagged(OFFCPUD_SAMPLE_KERNEL_THREAD)));
@@ -23,17 +35,27 @@ TEST(BlockFilter, TakesEverythingByDefault) {
 TEST(BlockFilter, TakesOneProcessByItsNumberInTheDaemonsNamespace) {
   BlockRecord record = BlockRecord(1).of(7);
   record.sample.local_tgid = 8;
-  EXPECT_TRUE(matches({.pid = 8, .tid = {}, .task_state = {}}, record));
-  EXPECT_FALSE(matches({.pid = 7, .tid = {}, .task_state = {}}, record));
+  EXPECT_TRUE(matches(only_pid(8), record));
+  EXPECT_FALSE(matches(only_pid(7), record));
   // 0 is no process of that namespace, and not every one.
-  EXPECT_FALSE(matches({.pid = 0, .tid = {}, .task_state = {}}, record));
+  EXPECT_FALSE(matches(only_pid(0), record));
+}
+
+TEST(BlockFilter, TakesBlocksOfSomeReasons) {
+  BlockRecord record(1);
+  record.sample.kind = OFFCPUD_BLOCKED_LOCK;
+  BlockFilter filter;
+  filter.kinds = 1U << OFFCPUD_BLOCKED_LOCK;
+  EXPECT_TRUE(matches(filter, record));
+  record.sample.kind = OFFCPUD_BLOCKED_DISK;
+  EXPECT_FALSE(matches(filter, record));
 }
 
 TEST(BlockFilter, TakesOneThread) {
   BlockRecord record = BlockRecord(1).of(7);
-  record.sample.tid = 9;
-  EXPECT_TRUE(matches({.pid = {}, .tid = 9, .task_state = {}}, record));
-  EXPECT_FALSE(matches({.pid = {}, .tid = 7, .task_state = {}}, record));
+  record.sample.local_tid = 9;
+  EXPECT_TRUE(matches(only_tid(9), record));
+  EXPECT_FALSE(matches(only_tid(7), record));
 }
 
 TEST(BlockFilter, TakesThreadsOfProgramsOrOfTheKernelOnly) {
@@ -66,7 +88,9 @@ TEST(BlockFilter, TakesBlocksWithOneOfTheStates) {
   BlockRecord record(1);
   record.sample.task_state = 2;  // TASK_UNINTERRUPTIBLE
   const auto states = [](std::uint32_t bits) {
-    return BlockFilter{.pid = {}, .tid = {}, .task_state = bits};
+    BlockFilter filter;
+    filter.task_state = bits;
+    return filter;
   };
   EXPECT_TRUE(matches(states(2), record));
   EXPECT_TRUE(matches(states(3), record));

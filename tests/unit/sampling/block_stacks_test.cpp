@@ -7,6 +7,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <memory>
 #include <random>
 #include <tuple>
 #include <vector>
@@ -43,6 +44,13 @@ TEST(BlockStacks, AddsEqualBlocksUp) {
   EXPECT_EQ(cut.sums[0].ns, 4000U);
   EXPECT_DOUBLE_EQ(cut.sums[0].episodes, 4);
   EXPECT_EQ(cut.sums[0].sample.tid, 100U);  // the first one's
+}
+
+// Of 1,000 ns that stand for 3,000: 3,000 (3,000 - 1,000). What is certain adds nothing.
+TEST(BlockStacks, KnowsHowFarItsSumsAreLeftToChance) {
+  const auto cut = sum_of({usual(), usual().standing_for(3000), usual().standing_for(3000)});
+  ASSERT_EQ(cut.sums.size(), 1U);
+  EXPECT_DOUBLE_EQ(cut.sums[0].variance, 2 * 3000.0 * 2000.0);
 }
 
 TEST(BlockStacks, KeepsApartWhatDiffersInOneThing) {
@@ -231,6 +239,25 @@ TEST(KeptSample, OutlivesTheRecordAsItWasRead) {
   EXPECT_THAT(block.user, ElementsAre(3));
   EXPECT_THAT(block.waker_kernel, ElementsAre(4));
   EXPECT_THAT(block.waker_user, ElementsAre(5, 6));
+}
+
+// Several windows, and those whose names are being looked up, share one budget of bytes.
+TEST(BlockStacks, BeyondItsBytesKeepsTheTimeWithoutStacks) {
+  const auto budget = std::make_shared<ByteBudget>(64 << 10);
+  BlockStacks first(1000, budget), second(1000, budget);
+  for (__u64 at = 0; at < 1000; ++at) first.add(BlockRecord(10).in_user({at, at, at}).block());
+  second.add(BlockRecord(10).in_user({7}).block());
+  auto cut = first.cut();
+  EXPECT_GT(cut.sums.size(), 50U);
+  EXPECT_LT(cut.sums.size(), 200U);
+  EXPECT_EQ(cut.overflowed, 1000 - cut.sums.size());
+  EXPECT_EQ(cut.overflow_ns, 10 * cut.overflowed);
+  EXPECT_EQ(second.cut().overflowed, 1U);
+  EXPECT_GE(budget->left() + cut.bytes.taken(), 64U << 10);
+  cut = {};
+  EXPECT_EQ(budget->left(), 64U << 10);
+  first.add(BlockRecord(10).block());
+  EXPECT_EQ(first.cut().sums.size(), 1U);
 }
 
 }  // namespace

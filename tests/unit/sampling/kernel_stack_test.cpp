@@ -37,13 +37,24 @@ Functions without_tracepoint(const Functions& functions, bool interrupt) {
 }
 
 TEST(WithoutSwitch, BeginsWithWhatCalledTheScheduler) {
-  EXPECT_THAT(without_switch({"bpf_prog_26e2f1a7_on_sched_exit", "bpf_trace_run2",
-                              "__bpf_trace_sched_exit_tp", "__traceiter_sched_exit_tp",
-                              "__schedule", "schedule", "futex_do_wait", "do_syscall_64"}),
+  EXPECT_THAT(without_switch({"bpf_prog_26e2f1a7_on_irq_work", "bpf_trace_run1",
+                              "__bpf_trace_x86_irq_vector", "__traceiter_irq_work_exit",
+                              "__sysvec_irq_work", "sysvec_irq_work", "asm_sysvec_irq_work",
+                              "finish_task_switch.isra.0", "__schedule", "schedule",
+                              "futex_do_wait", "do_syscall_64"}),
               ElementsAre("futex_do_wait", "do_syscall_64"));
   // As the walk over blocked threads finds it.
   EXPECT_THAT(without_switch({"__schedule", "schedule_preempt_disabled", "__mutex_lock", "f"}),
               ElementsAre("__mutex_lock", "f"));
+}
+
+// Another interrupt came first, and ours at the end of it.
+TEST(WithoutSwitch, LooksBelowOtherInterrupts) {
+  EXPECT_THAT(
+      without_switch({"bpf_prog_26e2f1a7_on_irq_work", "sysvec_irq_work", "asm_sysvec_irq_work",
+                      "handle_softirqs", "irq_exit_rcu", "asm_sysvec_apic_timer_interrupt",
+                      "finish_task_switch", "__schedule", "schedule", "ep_poll"}),
+      ElementsAre("ep_poll"));
 }
 
 // What is called like the scheduler tells why the thread waits.

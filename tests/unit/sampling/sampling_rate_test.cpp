@@ -94,14 +94,14 @@ TEST(SamplingRate, ConvergesNearTheBudget) {
       Host host(blocks_per_second);
       SamplingRate rate(200, initial);
       for (int second = 0; second < 30; ++second) {
-        rate.adapt(host.sampled_in_a_second(rate.interval()), 1s);
+        rate.adapt(static_cast<double>(host.sampled_in_a_second(rate.interval())), 1s);
       }
       double taken = 0;
       for (int second = 0; second < 20; ++second) {
         const std::uint64_t samples = host.sampled_in_a_second(rate.interval());
         EXPECT_LT(samples, 400U);
         taken += static_cast<double>(samples);
-        rate.adapt(samples, 1s);
+        rate.adapt(static_cast<double>(samples), 1s);
       }
       EXPECT_NEAR(taken / 20, 200, 20) << blocks_per_second << " from " << initial.count();
     }

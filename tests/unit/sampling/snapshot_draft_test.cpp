@@ -5,11 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "sampling/kernel_frame.h"
+#include "snapshot/stack_id.h"
 #include "support/sampled_blocks.h"
 
 namespace offcpud {
@@ -233,6 +235,80 @@ TEST(SnapshotDraft, TakesTheIntervalOver) {
   EXPECT_EQ(draft.snapshot.duration, interval.duration);
   EXPECT_TRUE(draft.snapshot.partial);
   EXPECT_THAT(draft.snapshot.entries, IsEmpty());  // no entry for no time
+}
+
+// Of three samples at one place and one elsewhere; what is in progress is no episode yet.
+TEST(SnapshotDraft, TheLongestEpisodeOfAPlaceIsItsExemplar) {
+  SampledInterval interval =
+      interval_of({BlockRecord(5'000'000).in_user({1, 2}), BlockRecord(9'000'000).in_user({1, 2}),
+                   BlockRecord(7'000'000).in_user({1, 2}), BlockRecord(3'000'000).in_user({3}),
+                   BlockRecord(8'000'000'000).in_user({3}).flagged(OFFCPUD_SAMPLE_IN_PROGRESS)});
+  interval.end = WallTime(std::chrono::seconds(1'000));
+  interval.ended = MonotonicTime(std::chrono::seconds(3));
+  const SnapshotDraft draft = drafted(interval);
+  const StackIds ids(draft.snapshot);
+  std::map<std::uint64_t, Exemplar> by_length;
+  for (const DraftExemplar& one : draft.exemplars) {
+    EXPECT_EQ(one.exemplar.stack, ids.of(draft.snapshot.entries[one.entry]));
+    EXPECT_EQ(one.process_start_ns, 100U);
+    by_length[one.exemplar.duration_ns] = one.exemplar;
+  }
+  ASSERT_THAT(by_length, SizeIs(2));
+  EXPECT_EQ(by_length.at(9'000'000).pid, 100U);
+  // It began at 1 s of a clock that was at 3 s when the interval ended.
+  EXPECT_EQ(by_length.at(9'000'000).ended,
+            WallTime(std::chrono::milliseconds(1'000'000 - 2'000 + 9)));
+  EXPECT_NE(by_length.at(9'000'000).stack, by_length.at(3'000'000).stack);
+}
+
+// A window may be longer than the time for which the daemon remembers a cgroup that is gone.
+TEST(SnapshotDraft, TakesThePathsThatWereToldWhileTheCgroupsExisted) {
+  SampledInterval interval =
+      interval_of({BlockRecord(1).in_cgroup(7), BlockRecord(2).in_cgroup(8)});
+  const auto names = std::make_shared<CgroupNames>();
+  names->add(7, "/gone");
+  interval.cgroups = names;
+  const auto path_of = [](std::uint64_t id) { return "(unknown " + std::to_string(id) + ")"; };
+  SnapshotDraft draft = drafted(interval);
+  draft.complete(path_of);
+  const Snapshot& snapshot = draft.snapshot;
+  std::set<std::string> paths;
+  for (const StackEntry& entry : snapshot.entries) paths.insert(entry.cgroup);
+  EXPECT_THAT(paths, ElementsAre("(unknown 8)", "/gone"));
+}
+
+TEST(SnapshotDraft, LeavesOutWhatTheRulesSayAndSaysSo) {
+  SampledInterval interval = interval_of({BlockRecord(1).in_cgroup(7).in_user({1}),
+                                          BlockRecord(2).in_cgroup(8).in_user({2}),
+                                          BlockRecord(4).in_cgroup(9).in_user({3})});
+  interval.lost_ns = 16;  // of no cgroup
+  CaptureRules rules;
+  rules.keeps_cgroup = [](std::string_view path) { return path != "/8"; };
+  rules.text = "all but 8";
+  interval.capture = std::make_shared<const CaptureRules>(rules);
+  const auto path_of = [](std::uint64_t id) { return "/" + std::to_string(id); };
+  SnapshotDraft draft = drafted(interval);
+  draft.complete(path_of);
+  const Snapshot& snapshot = draft.snapshot;
+  std::uint64_t ns = 0;
+  for (const StackEntry& entry : snapshot.entries) ns += entry.ns;
+  EXPECT_EQ(ns, 1U + 4 + 16);
+  EXPECT_THAT(snapshot.entries, SizeIs(3));
+  // Nor is a name left of it, and the others still have theirs.
+  std::set<std::uint32_t> used;
+  for (const StackEntry& entry : snapshot.entries)
+    used.insert(entry.user.begin(), entry.user.end());
+  EXPECT_EQ(used.size(), snapshot.frames.size());
+  interval.capture = nullptr;
+  EXPECT_EQ(drafted(interval).snapshot.frames.size(), snapshot.frames.size() + 1);
+  EXPECT_THAT(snapshot.captured, ElementsAre("all but 8"));
+  ASSERT_EQ(draft.cgroup_ids.size(), snapshot.entries.size());
+  std::set<std::uint64_t> longest;
+  for (const DraftExemplar& one : draft.exemplars) {
+    EXPECT_EQ(snapshot.entries[one.entry].ns, one.exemplar.duration_ns);
+    longest.insert(one.exemplar.duration_ns);
+  }
+  EXPECT_THAT(longest, ElementsAre(1, 4));
 }
 
 }  // namespace

@@ -53,6 +53,7 @@ TEST(Difference, ScalesTheEarlierRangeToTheLengthOfTheLater) {
   for (std::size_t i = 0; i < difference.before.size(); ++i) {
     EXPECT_EQ(difference.before[i].ns, 2 * difference.after.entries[i].ns);
     EXPECT_DOUBLE_EQ(difference.before[i].episodes, 2 * difference.after.entries[i].episodes);
+    EXPECT_DOUBLE_EQ(difference.before[i].variance, 4 * difference.after.entries[i].variance);
   }
 }
 

@@ -49,6 +49,17 @@ TEST(SnapshotSum, KeepsTotalsAndHasEachPlaceOnce) {
   EXPECT_EQ(test::amounts(sum).size(), sum.entries.size());
 }
 
+TEST(SnapshotSum, SaysByWhatAnyOfThemWasNarrowed) {
+  SnapshotSum sum{{}};
+  for (const char* filter : {"b", "", "a", "b"}) {
+    Snapshot snapshot = test::random_snapshot(1);
+    snapshot.captured.clear();
+    if (*filter != 0) snapshot.captured = {filter};
+    sum.add(snapshot);
+  }
+  EXPECT_EQ(sum.take().captured, (std::vector<std::string>{"a", "b"}));
+}
+
 TEST(SnapshotSum, OfNothingIsEmpty) {
   EXPECT_EQ(sum_of({}), Snapshot{});
 }

@@ -25,9 +25,9 @@ class SnapshotStoreTest : public StoreTest {};
 TEST_F(SnapshotStoreTest, KeepsWhatItIsGiven) {
   const auto store = make_store();
   const Snapshot first = snapshot_now(1), second = snapshot_now(2);
-  store->put(first);
+  store->put(Snapshot(first));
   clock_.advance(60s);
-  store->put(second);
+  store->put(Snapshot(second));
   EXPECT_THAT(failures_, IsEmpty());
   EXPECT_EQ(written_, 2);
   EXPECT_EQ(kept_bytes_, store->bytes());

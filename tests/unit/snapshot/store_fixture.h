@@ -54,7 +54,9 @@ class StoreTest : public ::testing::Test {
   void pass_and_put(SnapshotStore& store,
                     std::chrono::seconds interval = std::chrono::seconds(60)) {
     clock_.advance(interval);
-    store.put(snapshot_now());
+    const int written = written_;
+    const bool kept = store.put(snapshot_now());
+    EXPECT_EQ(kept, written_ == written + 1) << "it answers what it reports";
   }
 
   static std::vector<std::uint64_t> sequences(const SnapshotLibrary& library) {

@@ -19,7 +19,10 @@ class LibdwOracle {
   explicit LibdwOracle(int fd);
   LibdwOracle(const LibdwOracle&) = delete;
   LibdwOracle& operator=(const LibdwOracle&) = delete;
-  ~LibdwOracle() { elf_end(elf_); }
+  ~LibdwOracle() {
+    dwarf_cfi_end(cfi_);
+    elf_end(elf_);
+  }
 
   [[nodiscard]] bool has_cfi() const { return cfi_ != nullptr; }
 
@@ -31,7 +34,7 @@ class LibdwOracle {
 
  private:
   Elf* elf_;
-  Dwarf_CFI* cfi_;  // owned by elf_
+  Dwarf_CFI* cfi_;  // to be ended before elf_ is
 };
 
 // Every row of a table against libdw, at its first and its last address, and at both of every row

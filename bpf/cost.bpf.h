@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the programs cost. BPF's own statistics (kernel.bpf_stats_enabled) would time every
+ * execution, and take CAP_SYS_ADMIN. */
+#ifndef OFFCPUD_COST_BPF_H
+#define OFFCPUD_COST_BPF_H
+
+#include "maps.bpf.h"
+
+/* One execution in 1,024 times itself and stands for as many. */
+#define COST_SHIFT 10
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, OFFCPUD_PROGRAMS);
+	__type(key, __u32);
+	__type(value, struct offcpud_cost);
+} costs SEC(".maps");
+
+/* Chance without a generator or a counter of its own: the nanoseconds of a time that is at hand
+ * anyway. Multiplied, so that clocks that tick in steps do as well (Knuth, The Art of Computer
+ * Programming 3, 6.4: multiplicative hashing). */
+static __always_inline bool is_timed(__u64 ns)
+{
+	return (__u32)ns * 2654435769U < 1U << (32 - COST_SHIFT);
+}
+
+static __always_inline void add_cost(__u32 program, __u64 begun_ns, __u32 runs)
+{
+	struct offcpud_cost *cost = bpf_map_lookup_elem(&costs, &program);
+	__u64 now = bpf_ktime_get_ns();
+
+	if (!cost || now < begun_ns)
+		return;
+	cost->runs += runs;
+	cost->ns += (now - begun_ns) * runs;
+}
+
+static __always_inline void add_sampled_cost(__u32 program, __u64 begun_ns)
+{
+	add_cost(program, begun_ns, 1U << COST_SHIFT);
+}
+
+#endif

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which units wait, for what, and on which hosts."""
+
+import variables as v
+from panels import logarithmic, row, stat, table, timeseries
+from queries import (BLOCKED, HOST, REASON, RUNQUEUE, SUBJECT, highest, quantile, rate, select, threads,
+                     total)
+
+UID = "offcpud-overview"
+# Containers belong to no unit: whichever of the two there is names a line.
+SUBJECT_OF, NAME = "unit, container_id", "{{unit}}{{container_id}}"
+STALLED = total("", select("offcpud_stalled_threads", SUBJECT, REASON, 'over=~"$over"'))
+NOT_THROTTLED = 'cause!="throttled"'
+
+
+def dashboard():
+    chosen = [v.datasource(), v.job(), v.instance(), v.slices(), v.unit(), v.reason(), v.quantile(),
+              v.over(), v.scheme()]
+    return v.dashboard(
+        UID, "offcpud / Overview",
+        "Off-CPU and run-queue time by unit. Idle-prone reasons (poll, sleep, child, condvar) are off "
+        "until the variable Reason says otherwise.", chosen,
+        [*now(), *blocked(), *queued(), *stalls(), *top()])
+
+
+def now():
+    lost = total("", "increase(" + select("offcpud_lost_events_total", HOST) + "[$__range])")
+    oldest = f"max({select('offcpud_oldest_blocked_seconds', SUBJECT, REASON)})"
+    return [
+        row("Now"),
+        stat("Hosts", "Daemons that answer the last scrape.", "short",
+             f"count({select('offcpud_build_info', HOST)})"),
+        stat("Threads blocked", "How many threads wait on average for what Reason selects: seconds of "
+             "waits that ended, a second.", "short", threads("", BLOCKED, SUBJECT, REASON)),
+        stat("Threads waiting for a CPU", "How many runnable threads wait on average.", "short",
+             threads("", RUNQUEUE, SUBJECT)),
+        stat("Threads stalled", "Threads that have been blocked for longer than $over, and still are.",
+             "short", STALLED, limits=[(1, "orange")]),
+        stat("Longest block", "Age of the longest block that is still in progress.", "s", oldest,
+             limits=[(60, "orange")]),
+        stat("Events lost", "What could not be recorded within the time shown, by all hosts; the "
+             "dashboard of the daemon says why.", "short", lost, limits=[(1, "orange")]),
+    ]
+
+
+def blocked():
+    return [
+        row("Blocked"),
+        logarithmic("Blocked time, quantile $quantile, by unit and reason",
+                    "The 15 highest. Of blocks that ended; those in progress are below.", "s",
+                    [(highest(15, quantile("$quantile", f"{SUBJECT_OF}, reason", BLOCKED, SUBJECT,
+                                           REASON)), NAME + " {{reason}}")]),
+        timeseries("Threads blocked, by unit",
+                   "How many threads of a unit wait on average; the 15 highest.", "short",
+                   [(highest(15, threads(SUBJECT_OF, BLOCKED, SUBJECT, REASON)), NAME)]),
+        logarithmic("Blocked time by reason, quantile $quantile", "Over all chosen units.", "s",
+                    [(quantile("$quantile", "reason", BLOCKED, SUBJECT, REASON), "{{reason}}")]),
+        timeseries("Threads blocked, by reason", "How many threads wait on average.", "short",
+                   [(threads("reason", BLOCKED, SUBJECT, REASON), "{{reason}}")], stacked=True),
+    ]
+
+
+def queued():
+    others = total(SUBJECT_OF, rate("offcpud_preemptions_total", SUBJECT, 'by="other_cgroup"'))
+    return [
+        row("Run queue"),
+        logarithmic("Run-queue wait, quantile $quantile, by unit",
+                    "From wakeup or preemption to running, without throttling; the 15 highest.", "s",
+                    [(highest(15, quantile("$quantile", SUBJECT_OF, RUNQUEUE, SUBJECT,
+                                           NOT_THROTTLED)), NAME)]),
+        timeseries("Threads waiting for a CPU, by unit and cause",
+                   "How many runnable threads wait on average; throttled is held back by cpu.max. The "
+                   "15 highest.", "short",
+                   [(highest(15, threads(f"{SUBJECT_OF}, cause", RUNQUEUE, SUBJECT)),
+                     NAME + " {{cause}}")]),
+        timeseries("Demand for CPU, by instance",
+                   "Threads that run, and threads that wait for it. Where as many wait as run, each gets "
+                   "half of what it asks for.", "short",
+                   [(total("instance", rate("offcpud_running_seconds_total", SUBJECT)),
+                     "{{instance}} running"),
+                    (threads("instance", RUNQUEUE, SUBJECT, NOT_THROTTLED), "{{instance}} waiting")],
+                   links=[v.flame_link(labels="__field.labels")]),
+        timeseries("Preempted by other cgroups, by unit",
+                   "Times a second that a thread lost its CPU to a thread of another cgroup; the 15 "
+                   "highest.", "ops", [(highest(15, others), NAME)]),
+    ]
+
+
+def stalls():
+    stalled = total(f"{SUBJECT_OF}, reason",
+                    select("offcpud_stalled_threads", SUBJECT, REASON, 'over=~"$over"'))
+    blocked_since = select("offcpud_oldest_blocked_seconds", SUBJECT, REASON)
+    oldest = f"max by ({SUBJECT_OF}, reason) ({blocked_since})"
+    began = "increase(" + select("offcpud_stalls_total", HOST) + "[$__rate_interval])"
+    waiting = f"max by ({SUBJECT_OF}) ({select('offcpud_oldest_runnable_seconds', SUBJECT)})"
+    return [
+        row("Stalls"),
+        timeseries("Threads stalled, by unit and reason",
+                   "Threads blocked for longer than $over at the moment.", "short",
+                   [(highest(15, stalled), NAME + " {{reason}}")]),
+        timeseries("Longest block in progress, by unit and reason", "Its age; the 15 highest.", "s",
+                   [(highest(15, oldest), NAME + " {{reason}}")]),
+        timeseries("Stalls that began, by reason",
+                   "Blocks that outlasted stalls.threshold, or their rule in stalls.rules.", "short",
+                   [(total("reason", began), "{{reason}}")], drawStyle="bars"),
+        timeseries("Longest wait for a CPU in progress, by unit", "Its age; the 15 highest.", "s",
+                   [(highest(15, waiting), NAME)]),
+    ]
+
+
+def top():
+    row_of = "instance, unit, cgroup"
+    running = total(row_of, rate("offcpud_running_seconds_total", SUBJECT))
+    others = total(row_of, rate("offcpud_preemptions_total", SUBJECT, 'by="other_cgroup"'))
+    stalled = total(row_of, select("offcpud_stalled_threads", SUBJECT, REASON, 'over=~"$over"'))
+    hosts = f"max by (instance, version, kernel) ({select('offcpud_build_info', HOST)})"
+    return [
+        row("Who and where"),
+        table("Cgroups",
+              "What the threads of each cgroup do on average. A click on the unit shows it in depth, on "
+              "the cgroup its flame graph of the time shown.",
+              [("Blocked threads", "short", threads(row_of, BLOCKED, SUBJECT, REASON)),
+               ("Waiting for a CPU", "short", threads(row_of, RUNQUEUE, SUBJECT)),
+               ("CPUs used", "short", running), ("Preempted by others", "ops", others),
+               ("Stalled threads", "short", stalled)],
+              links=[("unit", [v.dashboard_link("This unit in depth", "offcpud-unit", "instance",
+                                                "unit", "cgroup")]),
+                     ("cgroup", [v.flame_link("cgroup")])]),
+        table("Hosts", "A click on the instance shows its flame graph of the time shown, or its daemon.",
+              [("Up", "short", hosts)],
+              links=[("instance", [v.flame_link(), v.dashboard_link("Its daemon", "offcpud-daemon",
+                                                                    "instance")])], height=8),
+    ]

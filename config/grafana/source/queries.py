@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PromQL that is right for classic and for native histograms: each query asks for both, and the one
+that is not scraped is empty. https://prometheus.io/docs/prometheus/latest/querying/functions/"""
+
+BLOCKED = "offcpud_blocked_seconds"
+RUNQUEUE = "offcpud_runqueue_wait_seconds"
+HOST = 'job=~"$job", instance=~"$instance"'
+# What removed cgroups had counted moves below (removed) at once: old time, in no rate.
+PRESENT = 'cgroup!~".*[(]removed[)]"'
+SUBJECT = f'{HOST}, slice=~"$slice", unit=~"$unit", {PRESENT}'
+REASON = 'reason=~"$reason"'
+INTERVAL = "$__rate_interval"
+
+
+def select(metric, *matchers):
+    return f"{metric}{{{', '.join(matchers)}}}"
+
+
+def aggregate(operator, labels, vector):
+    by = f" by ({labels})" if labels else ""
+    return f"{operator}{by} ({vector})"
+
+
+def total(labels, vector):
+    return aggregate("sum", labels, vector)
+
+
+def rate(metric, *matchers):
+    return f"rate({select(metric, *matchers)}[{INTERVAL}])"
+
+
+def either(classic, native):
+    return f"{classic}\nor\n{native}"
+
+
+def quantile(q, labels, metric, *matchers):
+    """Of all episodes that ended, by `labels`, in seconds."""
+    with_le = f"le, {labels}" if labels else "le"
+    return either(
+        f"histogram_quantile({q}, {total(with_le, rate(metric + '_bucket', *matchers))})",
+        f"histogram_quantile({q}, {total(labels, rate(metric, *matchers))})")
+
+
+def threads(labels, metric, *matchers):
+    """Seconds waited a second: how many threads waited on average."""
+    return either(total(labels, rate(metric + "_sum", *matchers)),
+                  f"histogram_sum({total(labels, rate(metric, *matchers))})")
+
+
+def episodes(labels, metric, *matchers):
+    """Waits that ended, a second."""
+    return either(total(labels, rate(metric + "_count", *matchers)),
+                  f"histogram_count({total(labels, rate(metric, *matchers))})")
+
+
+def heatmap(metric, *matchers):
+    """The classic query and the native one: a heatmap takes whichever has data."""
+    return (total("le", f"increase({select(metric + '_bucket', *matchers)}[{INTERVAL}])"),
+            total("", f"increase({select(metric, *matchers)}[{INTERVAL}])"))
+
+
+def highest(count, vector):
+    return f"topk({count}, {vector})"

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// To be included before the headers of protozero wherever messages are read. The library only
+// asserts that a field has the type it is read as; bytes come from files and networks, so that must
+// be an exception, in every build. All readers of one program must agree on it: its functions are
+// inline, and the linker keeps one of each.
+
+#include <stdexcept>
+
+#ifdef PROTOZERO_PBF_READER_HPP
+#error "include base/checked_protozero.h before protozero"
+#endif
+
+#define protozero_assert(condition) \
+  ((condition) ? void() : throw std::invalid_argument("a field has an unexpected type"))

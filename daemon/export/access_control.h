@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "config/web_config.h"
+#include "export/http_message.h"
+#include "export/password_checker.h"
+
+namespace offcpud {
+
+// Who may see a part of what there is.
+enum class Audience {
+  Everybody,
+  LoggedIn,  // users with a password; without any, clients whose certificate was verified
+  Nobody,
+};
+
+// In force until the configuration changes. docs/security.md says how it follows from the options.
+struct AccessRules {
+  Audience numbers = Audience::Everybody;  // /metrics, health, status and pages of links
+  Audience details = Audience::Everybody;  // stacks, processes, threads
+  std::map<std::string, std::string, std::less<>> users;  // name to bcrypt hash
+  std::optional<std::vector<std::string>> hosts;  // names of this host; nullopt: any name will do
+  RateLimit rate_limit;
+};
+
+// Stands in front of the routes and lets through what may be answered. Called by several threads at
+// once; `set` by one.
+class AccessControl {
+ public:
+  // `is_detail` tells which audience a path is for. `clock` outlives the object.
+  AccessControl(AccessRules rules, Respond next, bool (*is_detail)(std::string_view path),
+                const Clock& clock);
+
+  Response handle(const Request& request);
+  void set(AccessRules rules);
+
+ private:
+  using Rules = std::shared_ptr<const AccessRules>;
+
+  bool within_rate(const RateLimit& limit);
+  Response after_password(const Rules& rules, const Request& request);
+
+  Respond next_;
+  bool (*is_detail_)(std::string_view path);
+  const Clock& clock_;
+  std::mutex mutex_;
+  Rules rules_;
+  double tokens_ = 0;  // of the rate limit; full at first
+  MonotonicTime counted_;
+  PasswordChecker passwords_;  // last: its thread answers through the members above
+};
+
+}  // namespace offcpud

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/connection_table.h"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace offcpud {
+
+void ConnectionTable::open(const void* key, int fd, std::string peer, MonotonicTime now,
+                           MonotonicTime deadline) {
+  connections_.insert_or_assign(
+      key, Connection{.fd = fd, .peer = std::move(peer), .since = now, .deadline = deadline});
+}
+
+void ConnectionTable::set(const void* key, Phase phase, MonotonicTime now, MonotonicTime deadline) {
+  const auto found = connections_.find(key);
+  if (found == connections_.end()) return;
+  Connection& connection = found->second;
+  // One that was shut down stays so: it may still have a request in its buffers.
+  if (connection.phase == Phase::Ending) return;
+  connection.phase = phase;
+  connection.since = now;
+  connection.deadline = deadline;
+}
+
+void ConnectionTable::await_request(const void* key, MonotonicTime now, MonotonicTime deadline) {
+  set(key, Phase::Request, now, deadline);
+  if (const auto found = connections_.find(key); found != connections_.end()) {
+    found->second.answered = true;
+  }
+}
+
+void ConnectionTable::respond(const void* key, MonotonicTime now, MonotonicTime deadline) {
+  set(key, Phase::Response, now, deadline);
+}
+
+void ConnectionTable::suspend(const void* key) {
+  set(key, Phase::Suspended, {}, {});
+}
+
+void ConnectionTable::close(const void* key) {
+  connections_.erase(key);
+}
+
+bool ConnectionTable::is_busy() const {
+  return std::any_of(connections_.begin(), connections_.end(), [](const auto& item) {
+    const Connection& connection = item.second;
+    if (connection.phase == Phase::Request) return !connection.answered;
+    return connection.phase != Phase::Ending;
+  });
+}
+
+std::vector<int> ConnectionTable::expired(MonotonicTime now) const {
+  std::vector<int> fds;
+  std::vector<const Connection*> slow;
+  for (const auto& [key, connection] : connections_) {
+    if (connection.phase == Phase::Suspended) continue;
+    if (connection.deadline <= now) {
+      fds.push_back(connection.fd);
+    } else if (connection.phase == Phase::Response && now - connection.since > limits_.slow_after) {
+      slow.push_back(&connection);
+    }
+  }
+  if (slow.size() <= limits_.slow_responses) return fds;
+  std::sort(slow.begin(), slow.end(),
+            [](const Connection* a, const Connection* b) { return a->since < b->since; });
+  slow.resize(slow.size() - limits_.slow_responses);
+  for (const Connection* connection : slow) fds.push_back(connection->fd);
+  return fds;
+}
+
+std::unordered_map<std::string, std::size_t> ConnectionTable::count_by_peer() const {
+  std::unordered_map<std::string, std::size_t> counts;
+  for (const auto& [key, connection] : connections_) {
+    if (connection.phase != Phase::Ending) ++counts[connection.peer];
+  }
+  return counts;
+}
+
+std::optional<int> ConnectionTable::make_room_for(const void* key) {
+  const auto newcomer = connections_.find(key);
+  if (newcomer == connections_.end()) return std::nullopt;
+  const auto counts = count_by_peer();
+  std::size_t total = 0;
+  std::size_t most = 0;
+  for (const auto& [peer, count] : counts) {
+    total += count;
+    most = std::max(most, count);
+  }
+  const bool peer_has_too_many = counts.at(newcomer->second.peer) > limits_.per_peer;
+  if (!peer_has_too_many && total <= limits_.total) return std::nullopt;
+
+  Connection* oldest = nullptr;
+  for (auto& [other, connection] : connections_) {
+    const bool may_go = connection.phase == Phase::Request ||
+                        (connection.phase == Phase::Response &&
+                         newcomer->second.since - connection.since >= limits_.response_grace);
+    const bool of_those =
+        peer_has_too_many ? connection.peer == newcomer->second.peer
+                          : counts.contains(connection.peer) && counts.at(connection.peer) == most;
+    if (!may_go || !of_those || other == key) continue;
+    if (oldest == nullptr || connection.since < oldest->since) oldest = &connection;
+  }
+  if (oldest == nullptr) return std::nullopt;
+  oldest->phase = Phase::Ending;
+  return oldest->fd;
+}
+
+std::string peer_name(const sockaddr* address) {
+  constexpr std::size_t kNetworkBytes = 8;
+  const auto bytes = [](const void* from, std::size_t size) {
+    return std::string(static_cast<const char*>(from), size);
+  };
+  if (address == nullptr) return "unix";
+  if (address->sa_family == AF_INET) {
+    const auto& v4 = *reinterpret_cast<const sockaddr_in*>(address);
+    return bytes(&v4.sin_addr, sizeof(v4.sin_addr));
+  }
+  if (address->sa_family != AF_INET6) return "unix";
+  const in6_addr& v6 = reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr;
+  if (IN6_IS_ADDR_V4MAPPED(&v6)) return bytes(&v6.s6_addr[12], sizeof(in_addr));
+  return bytes(&v6, kNetworkBytes);
+}
+
+}  // namespace offcpud

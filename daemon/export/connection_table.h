@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.h"
+
+struct sockaddr;
+
+namespace offcpud {
+
+struct ConnectionLimits {
+  std::size_t total = 128;
+  std::size_t per_peer = 64;
+  // Each response keeps the View alive that it shows, which is megabytes on a large host.
+  std::size_t slow_responses = 16;
+  std::chrono::milliseconds slow_after{5'000};
+  std::chrono::milliseconds response_grace{
+      5'000};  // so long a response is never given up for others
+};
+
+// The open connections of a server: what each does, since when and until when, and which has to go
+// when there are too many. New ones are never turned away, because that would turn the next scrape
+// away while somebody holds a thousand idle connections. Of the peer that has most, the one makes
+// room that has been at the same thing for longest, be it waiting for a request or sending a
+// response: a scrape is over in a moment. Owns no descriptors; not thread-safe.
+class ConnectionTable {
+ public:
+  explicit ConnectionTable(ConnectionLimits limits) : limits_(limits) {}
+
+  // A connection from `peer` (peer_name) was accepted and has until `deadline` to send a request.
+  void open(const void* key, int fd, std::string peer, MonotonicTime now, MonotonicTime deadline);
+
+  void await_request(const void* key, MonotonicTime now, MonotonicTime deadline);
+  void respond(const void* key, MonotonicTime now, MonotonicTime deadline);
+  void suspend(const void* key);  // its answer is made elsewhere; never chosen meanwhile
+  void close(const void* key);
+
+  // Descriptors to shut down because their time is over, or because there are too many slow
+  // responses and these are the oldest. Again and again until they are closed.
+  [[nodiscard]] std::vector<int> expired(MonotonicTime now) const;
+
+  // The descriptor to shut down in favour of `key`; nullopt: there is room, or nobody can go.
+  std::optional<int> make_room_for(const void* key);
+
+  [[nodiscard]] bool empty() const { return connections_.empty(); }
+
+  // Somebody waits for an answer, or has connected and not asked yet. Those that are kept open
+  // after an answer do not count.
+  [[nodiscard]] bool is_busy() const;
+
+ private:
+  enum class Phase { Request, Response, Suspended, Ending };
+  struct Connection {
+    int fd = -1;
+    std::string peer;
+    Phase phase = Phase::Request;
+    bool answered = false;  // at least once
+    MonotonicTime since;
+    MonotonicTime deadline;
+  };
+
+  void set(const void* key, Phase phase, MonotonicTime now, MonotonicTime deadline);
+  std::unordered_map<std::string, std::size_t> count_by_peer() const;
+
+  ConnectionLimits limits_;
+  std::unordered_map<const void*, Connection> connections_;
+};
+
+// Whom a limit for each peer counts as one: an IPv4 address, or the /64 of an IPv6 address, which
+// is what one host can choose its address from (RFC 4291). All of a unix socket are one.
+std::string peer_name(const sockaddr* address);
+
+}  // namespace offcpud

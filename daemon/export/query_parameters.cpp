@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/query_parameters.h"
+
+#include "config/printable.h"
+#include "histogram/hist_kind.h"
+
+namespace offcpud {
+
+Error refusal(const std::string& sentence) {
+  return Error(sentence, ErrorKind::Usage);
+}
+
+Error bad_value(std::string_view name, std::string_view value, const std::string& allowed) {
+  return refusal("parameter " + std::string(name) + ": " + quotation(value) +
+                 " is not allowed; use " + allowed);
+}
+
+Error unknown_parameter(std::string_view name, const std::string& known) {
+  return refusal("unknown parameter " + quotation(name) + "; use " + known);
+}
+
+Error given_twice(std::string_view name) {
+  return refusal("parameter " + quotation(name) + " is given twice; give it once");
+}
+
+Status set_flag(bool& flag, std::string_view name, const std::string& value) {
+  if (value != "true" && value != "false") return bad_value(name, value, "true or false");
+  flag = value == "true";
+  return {};
+}
+
+Status set_text(std::string& text, std::string_view name, const std::string& value,
+                const char* allowed) {
+  if (value.empty()) return bad_value(name, value, allowed);
+  text = value;
+  return {};
+}
+
+std::string reason_names() {
+  std::string names;
+  for (std::size_t kind = 0; kind < OFFCPUD_BLOCKED_KINDS; ++kind) {
+    names.append(names.empty() ? "" : ", ").append(kHistKindNames[kind]);
+  }
+  return names;
+}
+
+Status set_cgroup(std::string& cgroup, const std::string& value) {
+  if (!value.starts_with('/') && !value.starts_with('(')) {
+    return bad_value("cgroup", value, "a path such as /system.slice");
+  }
+  cgroup = value;
+  return {};
+}
+
+bool is_at_or_below(std::string_view path, std::string_view ancestor) {
+  while (ancestor.ends_with('/')) ancestor.remove_suffix(1);
+  if (!path.starts_with(ancestor)) return false;
+  return path.size() == ancestor.size() || path[ancestor.size()] == '/';
+}
+
+}  // namespace offcpud

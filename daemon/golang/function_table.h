@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/byte_reader.h"
+
+namespace offcpud {
+
+// Names of the section, in programs and in position-independent ones.
+inline constexpr std::string_view kGoTableSections[] = {".gopclntab", ".data.rel.ro.gopclntab"};
+
+// No section is longer: Kubernetes' largest has a third of it.
+inline constexpr std::uint64_t kMaxGoTable = 96 << 20;
+
+// A function of a Go program: `begin` <= its addresses < `end`, never empty. As linked.
+struct GoFunction {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::string_view name;    // "main.(*Server).Serve"; may be empty
+  std::uint32_t depth = 0;  // where its GoStackDepths begin; 0: nothing is known
+};
+
+// The functions that the runtime finds its way by, which `strip` and `-ldflags=-s` leave in place:
+// the section .gopclntab of Go 1.16 and later. Layout: src/runtime/symtab.go (pcHeader, _func) and
+// src/debug/gosym/pclntab.go of Go's sources. The bytes may be anybody's: what makes no sense reads
+// as absent. They must outlive the table. Immutable.
+class GoFunctionTable {
+ public:
+  // For tables that do not say where their code begins (Go 1.26 and later): as linked, of the
+  // section .text and of the program's first instruction. Where the latter is not Go's, as in
+  // programs that another linker made, the former begins with other code, and there is no table.
+  struct Program {
+    std::uint64_t text = 0;
+    std::uint64_t entry = 0;
+  };
+  // nullopt: none, or of a version that is not known.
+  static std::optional<GoFunctionTable> open(Bytes section, const Program& program);
+
+  [[nodiscard]] std::size_t size() const { return count_; }
+  // By ascending addresses, index < size(). nullopt: an entry that makes no sense.
+  [[nodiscard]] std::optional<GoFunction> function(std::size_t index) const;
+  // Those of the stack depths.
+  [[nodiscard]] Bytes depths() const { return depths_; }
+
+ private:
+  [[nodiscard]] std::uint64_t entry_word(std::size_t index) const;
+  [[nodiscard]] bool begins_at(std::uint64_t entry) const;
+
+  Bytes names_, depths_, functions_;
+  std::uint64_t code_ = 0;  // what entries are relative to
+  std::size_t count_ = 0;
+  std::size_t entry_size_ = 4;  // of half an entry of the table of functions
+};
+
+// How far the stack pointer is below the return address of a function, from instruction to
+// instruction: its "pcsp" table.
+class GoStackDepths {
+ public:
+  GoStackDepths(const GoFunctionTable& table, const GoFunction& function)
+      : reader_(
+            table.depths().subspan(std::min<std::size_t>(function.depth, table.depths().size()))),
+        end_(function.begin) {}
+
+  // The next range, begin() up to end(). False: there is none, or what follows makes no sense.
+  bool next();
+  [[nodiscard]] std::uint64_t begin() const { return begin_; }
+  [[nodiscard]] std::uint64_t end() const { return end_; }
+  [[nodiscard]] std::int32_t depth() const { return depth_; }
+
+ private:
+  std::uint32_t take();
+
+  ByteReader reader_;
+  std::uint64_t begin_ = 0, end_;
+  std::int32_t depth_ = -1;
+  bool first_ = true;
+};
+
+}  // namespace offcpud

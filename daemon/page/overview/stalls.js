@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import { visible } from "../script/names.js";
+import { time } from "./numbers.js";
+import { cell, element, fillRows, showError } from "./rows.js";
+
+// What it waits for, in words: "lock, held by holder [152]", "disk, /var/log/x".
+function objectOf(stall) {
+  const { futex, file, socket } = stall.waits_for ?? {};
+  const words = [stall.reason];
+  if (futex?.owner) words.push(`held by ${futex.owner.comm ?? "?"} [${futex.owner.tid}]`);
+  else if (futex) words.push(`futex ${futex.address}`);
+  if (file?.path) words.push(file.path);
+  if (socket && typeof socket === "string") words.push(socket);
+  return visible(words.join(", "));
+}
+
+function threadOf(stall) {
+  const process = stall.process ?? stall.comm;
+  const thread = stall.comm === process ? "" : ` (${stall.comm})`;
+  return visible(`${process}${thread} [${stall.tid ?? "?"}]`);
+}
+
+// Threads that are stuck at the moment.
+export class StallTable {
+  constructor() {
+    this.body = document.querySelector("#stalls tbody");
+    this.part = document.getElementById("stalls-part");
+    this.none = document.getElementById("stalls-none");
+    this.rest = document.getElementById("stalls-rest");
+  }
+
+  show({ value, error }) {
+    showError("stalls", error);
+    const stalls = value?.stalls ?? [];
+    this.part.hidden = stalls.length === 0;
+    this.none.hidden = value === undefined || stalls.length > 0;
+    const more = (value?.matching ?? 0) - stalls.length;
+    this.rest.textContent = more > 0 ? `and ${more} more, all at /api/v1/stalls` : "";
+    fillRows(this.body, stalls, {
+      key: (stall) => `${stall.pid} ${stall.tid} ${stall.since}`,
+      make: (stall) => {
+        const age = element("span");
+        return element("th", { scope: "row", title: `since ${stall.since}` }, age);
+      },
+      cells: (stall) => [
+        cell("", threadOf(stall)),
+        cell("", objectOf(stall)),
+        cell("wide", visible(stall.unit ?? stall.cgroup)),
+        cell("wide", visible(stall.syscall?.name ?? stall.stack[0] ?? "–")),
+      ],
+    });
+    stalls.forEach((stall, i) => {
+      this.body.rows[i].querySelector("span").textContent = time(stall.duration_seconds);
+    });
+  }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the address of the page asks for: /flame?from=TIME&to=TIME&cgroup=PATH.
+
+const TIME = "a time such as 2026-11-20T12:00:00Z, or seconds since 1970";
+
+// In milliseconds; `missing` when the parameter is not there.
+function timeOf(parameters, name, missing) {
+  const text = parameters.get(name) ?? "";
+  if (text === "") return missing;
+  const time = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text);
+  if (Number.isNaN(time)) throw new Error(`The address says ${name}=${text}: use ${TIME}.`);
+  return time;
+}
+
+export function cgroupOf(query) {
+  return new URLSearchParams(query).get("cgroup") ?? "";
+}
+
+// {from, to} in milliseconds; null when the address asks for no range.
+export function rangeOf(query) {
+  const parameters = new URLSearchParams(query);
+  const from = timeOf(parameters, "from", -Infinity);
+  const to = timeOf(parameters, "to", Infinity);
+  if (from > to) throw new Error("The address says from a time after to: turn them round.");
+  return from === -Infinity && to === Infinity ? null : { from, to };
+}

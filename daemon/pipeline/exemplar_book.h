@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "pipeline/exemplar.h"
+
+namespace offcpud {
+
+// An exemplar, and which series it belongs to.
+struct FoundExemplar {
+  std::string cgroup;                  // path
+  std::uint64_t process_start_ns = 0;  // CLOCK_BOOTTIME; with exemplar.pid the process
+  std::size_t kind = 0;                // a blocked enum offcpud_hist_kind
+  Exemplar exemplar;
+};
+
+// The episodes that the histograms of cgroups and processes are shown with: of every two octaves
+// of duration the longest one of the latest snapshot that had one. Bounded; single-threaded.
+class ExemplarBook {
+ public:
+  static constexpr std::chrono::minutes kKeptFor{10};
+  static constexpr std::size_t kMostSubjects = 10'000;  // cgroups, and as many processes
+  static constexpr std::size_t kSlotsTogether = 8;
+
+  // Those of one snapshot. Those that ended more than kKeptFor ago go.
+  void add(std::vector<FoundExemplar> found, WallTime now);
+
+  // Null: none.
+  [[nodiscard]] std::shared_ptr<const KindExemplars> of_cgroup(const std::string& path) const;
+  [[nodiscard]] std::shared_ptr<const KindExemplars> of_process(std::uint32_t pid,
+                                                                std::uint64_t start_ns) const;
+
+ private:
+  template <typename Key>
+  using Kept = std::map<Key, std::shared_ptr<const KindExemplars>>;
+  using Process = std::pair<std::uint32_t, std::uint64_t>;
+
+  std::uint64_t round_ = 0;
+  Kept<std::string> cgroups_;
+  Kept<Process> processes_;
+};
+
+}  // namespace offcpud

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "push/ingest_client.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include "base/version.h"
+#include "config/printable.h"
+
+namespace offcpud {
+namespace {
+
+using Form = UniqueHandle<&curl_mime_free, static_cast<curl_mime*>(nullptr)>;
+using Headers = UniqueHandle<&curl_slist_free_all, static_cast<curl_slist*>(nullptr)>;
+using Kind = IngestOutcome::Kind;
+
+constexpr std::size_t kMostOfAnswer = 200;           // that is shown
+constexpr std::size_t kLongestAnswer = 64UL * 1024;  // that is waited for
+constexpr int kPollMilliseconds = 1000;              // curl says itself when it wants less
+
+// Units and names are those that Pyroscope has for Go's profile of blocked time.
+constexpr std::string_view kSampleTypes =
+    R"({"off_cpu": {"units": "lock_nanoseconds", "display-name": "block_duration", )"
+    R"("aggregation": "sum", "cumulative": false, "sampled": false}, )"
+    R"("episodes": {"units": "lock_samples", "display-name": "block_count", )"
+    R"("aggregation": "sum", "cumulative": false, "sampled": false}})";
+
+struct Answer {
+  std::string begin;
+  std::size_t length = 0;
+};
+
+std::size_t take_answer(const char* data, std::size_t size, std::size_t count, void* target) {
+  auto& answer = *static_cast<Answer*>(target);
+  const std::size_t bytes = size * count;
+  answer.length += bytes;
+  if (answer.length > kLongestAnswer) return 0;  // makes curl stop; the status is known by now
+  answer.begin.append(data, std::min(bytes, kMostOfAnswer - answer.begin.size()));
+  return bytes;
+}
+
+// `field` and `file` as Pyroscope names them; without a file name the server takes no notice.
+bool add_file(curl_mime* form, const char* field, const char* file, const char* type,
+              std::string_view content) {
+  curl_mimepart* const part = curl_mime_addpart(form);
+  return part != nullptr && curl_mime_name(part, field) == CURLE_OK &&
+         curl_mime_filename(part, file) == CURLE_OK && curl_mime_type(part, type) == CURLE_OK &&
+         curl_mime_data(part, content.data(), content.size()) == CURLE_OK;
+}
+
+Form form_of(CURL* curl, const PushItem& item) {
+  Form form(curl_mime_init(curl));
+  const bool complete =
+      form &&
+      add_file(form.get(), "profile", "profile.pprof", "application/octet-stream", item.pprof) &&
+      add_file(form.get(), "sample_type_config", "sample_type_config.json", "application/json",
+               kSampleTypes);
+  if (!complete) form.reset();
+  return form;
+}
+
+bool add_header(Headers& headers, const std::string& line) {
+  curl_slist* const longer = curl_slist_append(headers.get(), line.c_str());
+  if (longer == nullptr) return false;
+  (void)headers.release();
+  headers.reset(longer);
+  return true;
+}
+
+template <class Value>
+bool set(CURL* curl, CURLoption option, Value value) {
+  return curl_easy_setopt(curl, option, value) == CURLE_OK;
+}
+
+// Many a libcurl has a folder of authorities built in, which a file alone would add to.
+bool trust_only(CURL* curl, const std::string& ca_file) {
+  return set(curl, CURLOPT_CAINFO, ca_file.c_str()) && set(curl, CURLOPT_CAPATH, nullptr);
+}
+
+// curl copies texts.
+bool set_up(CURL* curl, const PushTarget& target, const PushItem& item) {
+  const std::string url = ingest_url(target, item.begin, item.end);
+  const std::string agent = std::string("offcpud/") + kVersion;
+  return set(curl, CURLOPT_URL, url.c_str()) && set(curl, CURLOPT_USERAGENT, agent.c_str()) &&
+         set(curl, CURLOPT_PROTOCOLS_STR, "http,https") &&
+         set(curl, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1)) &&
+         set(curl, CURLOPT_FOLLOWLOCATION, 0L) && set(curl, CURLOPT_NOSIGNAL, 1L) &&
+         // A name server that does not answer holds up neither a reload nor the daemon's end.
+         set(curl, CURLOPT_QUICK_EXIT, 1L) &&
+         set(curl, CURLOPT_TIMEOUT, static_cast<long>(target.timeout.count())) &&
+         (target.ca_file.empty() || trust_only(curl, target.ca_file));
+}
+
+// curl has a copy then, until the handle is reset; ours is wiped.
+Result<bool> set_secret(CURL* curl, CURLoption option, const std::string& file) {
+  auto secret = read_secret(file);
+  if (!secret) return std::move(secret).error();
+  std::string& text = *secret;
+  const bool done = set(curl, option, text.c_str());
+  ::explicit_bzero(text.data(), text.size());
+  return done;
+}
+
+// As whom: reads the file with the secret. False: curl lacks something.
+Result<bool> log_in(CURL* curl, const PushTarget& target) {
+  if (!target.token_file.empty()) {
+    TRY(const bool done, set_secret(curl, CURLOPT_XOAUTH2_BEARER, target.token_file));
+    return done && set(curl, CURLOPT_HTTPAUTH, static_cast<long>(CURLAUTH_BEARER));
+  }
+  if (!target.username.empty()) {
+    TRY(const bool done, set_secret(curl, CURLOPT_PASSWORD, target.password_file));
+    return done && set(curl, CURLOPT_HTTPAUTH, static_cast<long>(CURLAUTH_BASIC)) &&
+           set(curl, CURLOPT_USERNAME, target.username.c_str());
+  }
+  return true;
+}
+
+PushFailure cause_of(CURLcode code) {
+  switch (code) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_RESOLVE_PROXY:
+      return PushFailure::Resolve;
+    case CURLE_COULDNT_CONNECT:
+    case CURLE_SEND_ERROR:
+    case CURLE_RECV_ERROR:
+    case CURLE_GOT_NOTHING:
+    case CURLE_PARTIAL_FILE:
+      return PushFailure::Connect;
+    case CURLE_OPERATION_TIMEDOUT:
+      return PushFailure::Timeout;
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CIPHER:
+      return PushFailure::Tls;
+    default:
+      return PushFailure::Other;
+  }
+}
+
+// errno says more than curl about a refused connection.
+std::string transfer_error(CURL* curl, CURLcode code, const char* detail) {
+  long os_error = 0;
+  curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &os_error);
+  std::string why = *detail != '\0' ? detail : curl_easy_strerror(code);
+  if (code == CURLE_COULDNT_CONNECT && os_error != 0) {
+    why = "no connection: " + std::generic_category().message(static_cast<int>(os_error));
+  }
+  return printable(why);
+}
+
+IngestOutcome try_again(PushFailure cause, const std::string& sentence) {
+  return {.kind = Kind::TryAgain, .cause = cause, .sentence = sentence, .retry_after = {}};
+}
+
+// A connection that does not come about times out as well; that is not the profile's fault.
+bool was_being_sent(CURL* curl) {
+  curl_off_t begun = 0;
+  curl_easy_getinfo(curl, CURLINFO_PRETRANSFER_TIME_T, &begun);
+  return begun > 0;
+}
+
+}  // namespace
+
+IngestOutcome outcome_of_answer(long status, std::string_view body,
+                                std::optional<std::chrono::seconds> retry_after) {
+  if (status >= 200 && status < 300) return {};
+  IngestOutcome outcome{.kind = Kind::Refused, .cause = PushFailure::Refused};
+  if (status == 408 || status == 422 || status >= 500) {
+    outcome.cause = PushFailure::ServerError;
+  } else if (status == 429) {
+    outcome.cause = PushFailure::RateLimited;
+  } else if (status == 401 || status == 403) {
+    outcome.cause = PushFailure::Secret;
+  }
+  if (outcome.cause != PushFailure::Refused) {
+    outcome.kind = Kind::TryAgain;
+    outcome.retry_after = retry_after;
+    outcome.may_be_the_profile = outcome.cause != PushFailure::Secret;
+  }
+  while (!body.empty() && (body.back() == '\n' || body.back() == '\r')) body.remove_suffix(1);
+  outcome.sentence = "the server answered " + std::to_string(status);
+  if (status >= 300 && status < 400) outcome.sentence += ", a redirect, which is not followed";
+  if (!body.empty()) outcome.sentence += ": " + printable(body.substr(0, kMostOfAnswer));
+  return outcome;
+}
+
+IngestClient::IngestClient() : multi_(curl_multi_init()), easy_(curl_easy_init()) {}
+
+void IngestClient::interrupt() {
+  interrupted_ = true;
+  if (multi_) curl_multi_wakeup(multi_.get());
+}
+
+std::optional<CURLcode> IngestClient::perform() {
+  if (curl_multi_add_handle(multi_.get(), easy_.get()) != CURLM_OK) return CURLE_FAILED_INIT;
+  int running = 1;
+  CURLMcode state = CURLM_OK;
+  while (running != 0 && state == CURLM_OK && !interrupted_) {
+    state = curl_multi_perform(multi_.get(), &running);
+    if (state == CURLM_OK && running != 0) {
+      state = curl_multi_poll(multi_.get(), nullptr, 0, kPollMilliseconds, nullptr);
+    }
+  }
+  std::optional<CURLcode> code;
+  if (state != CURLM_OK) code = CURLE_FAILED_INIT;
+  int left = 0;
+  while (const CURLMsg* const message = curl_multi_info_read(multi_.get(), &left)) {
+    if (message->msg == CURLMSG_DONE) code = message->data.result;
+  }
+  curl_multi_remove_handle(multi_.get(), easy_.get());
+  return code;
+}
+
+IngestOutcome IngestClient::send(const PushTarget& target, const PushItem& item) {
+  CURL* const curl = easy_.get();
+  if (!multi_ || curl == nullptr) return try_again(PushFailure::Other, "libcurl does not start");
+  curl_easy_reset(curl);
+  const auto logged_in = log_in(curl, target);
+  if (!logged_in) return try_again(PushFailure::Secret, logged_in.error().message());
+
+  Answer answer;
+  std::array<char, CURL_ERROR_SIZE> detail{};
+  const Form form = form_of(curl, item);
+  Headers headers;
+  bool ready = *logged_in && form && set_up(curl, target, item) && add_header(headers, "Expect:") &&
+               (target.tenant.empty() || add_header(headers, "X-Scope-OrgID: " + target.tenant));
+  ready = ready && set(curl, CURLOPT_HTTPHEADER, headers.get()) &&
+          set(curl, CURLOPT_MIMEPOST, form.get()) &&
+          set(curl, CURLOPT_ERRORBUFFER, detail.data()) &&
+          set(curl, CURLOPT_WRITEFUNCTION, &take_answer) && set(curl, CURLOPT_WRITEDATA, &answer);
+  if (!ready) return try_again(PushFailure::Other, "libcurl lacks an option, or memory is short");
+
+  const auto code = perform();
+  long status = 0;
+  curl_off_t asked = 0;
+  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+  curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &asked);
+  const std::string failure =
+      code.value_or(CURLE_OK) == CURLE_OK ? "" : transfer_error(curl, *code, detail.data());
+  const bool unanswered = code == CURLE_OPERATION_TIMEDOUT && was_being_sent(curl);
+  curl_easy_reset(curl);  // what it was given ends here
+  if (!code) return {.kind = Kind::Interrupted};
+  if (*code == CURLE_OK || (*code == CURLE_WRITE_ERROR && status != 0)) {
+    std::optional<std::chrono::seconds> retry_after;
+    if (asked > 0) retry_after = std::chrono::seconds(asked);
+    return outcome_of_answer(status, answer.begin, retry_after);
+  }
+  IngestOutcome outcome = try_again(cause_of(*code), failure);
+  outcome.may_be_the_profile = unanswered;
+  return outcome;
+}
+
+}  // namespace offcpud

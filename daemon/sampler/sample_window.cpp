@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sampler/sample_window.h"
+
+#include <algorithm>
+
+#include "sampling/block_share.h"
+
+namespace offcpud {
+namespace {
+
+std::uint64_t nanoseconds_of(MonotonicTime time) {
+  return static_cast<std::uint64_t>(time.time_since_epoch().count());
+}
+
+}  // namespace
+
+std::uint64_t SampleWindow::weight_of(const offcpud_sample& sample) const {
+  return is_snapshot() ? weight_in_series(sample, filter, nanoseconds_of(filter_since))
+                       : weight_alone(sample, filter, nanoseconds_of(begin));
+}
+
+BlockSum* SampleWindow::add(SampledBlock block, std::uint64_t weight_ns) {
+  // Episodes are weight / ns, which stays as it is.
+  const double share = static_cast<double>(weight_ns) / static_cast<double>(block.sample.weight_ns);
+  block.sample.ns = static_cast<std::uint64_t>(static_cast<double>(block.sample.ns) * share);
+  block.sample.weight_ns = weight_ns;
+  if (met.insert(block.sample.cgroup_id).second) fresh.push_back(block.sample.cgroup_id);
+  return stacks.add(block);
+}
+
+SampledInterval SampleWindow::close(const Moment& at) {
+  SampledInterval interval;
+  interval.begin = wall_begin;
+  interval.end = at.wall;
+  interval.ended = at.now;
+  interval.duration = at.now - begin;
+  interval.partial = at.now < due;
+  interval.capture = capture;
+  interval.cgroups = cgroups;
+  interval.cut = stacks.cut();
+  interval.lost_ns = std::exchange(lost_ns, 0);
+  interval.lost_of_any_ns = std::exchange(lost_of_any_ns, 0);
+  return interval;
+}
+
+SampleChoice choice_for(const std::list<SampleWindow>& windows) {
+  SampleChoice choice;
+  choice.min_ns = BlockFilter::kNoMaximum;
+  choice.max_ns = 0;
+  bool any_state = false;
+  for (const SampleWindow& window : windows) {
+    const BlockFilter& filter = window.filter;
+    choice.kinds |= filter.kinds;
+    if (filter.user_threads) choice.threads |= OFFCPUD_SAMPLE_PROGRAMS;
+    if (filter.kernel_threads) choice.threads |= OFFCPUD_SAMPLE_KERNEL_THREADS;
+    choice.states |= filter.task_state.value_or(0);
+    for (const auto& focus : {filter.tid, filter.pid}) {
+      if (!focus) continue;
+      choice.focuses.push_back(*focus);
+      break;  // the thread is in the process
+    }
+    // 0 is TASK_RUNNING, which nothing matches, and no request for all.
+    any_state = any_state || !filter.task_state;
+    choice.min_ns = std::min(choice.min_ns, filter.min_ns);
+    // A profile has what lasts, by its length so far: that must be credited.
+    choice.max_ns =
+        std::max(choice.max_ns, window.is_snapshot() ? filter.max_ns : BlockFilter::kNoMaximum);
+  }
+  if (any_state) choice.states = 0;
+  return choice;
+}
+
+}  // namespace offcpud

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "symbols/elf_file.h"
+#include "symbols/function_index.h"
+
+namespace offcpud {
+
+// Adds the functions of a Go program by the table that its runtime uses (golang/function_table.h),
+// which is there also when the symbols are stripped. Nothing if there is none.
+void add_go_functions(const ElfFile& file, FunctionList& list);
+
+}  // namespace offcpud

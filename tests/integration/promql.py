@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parts of PromQL expressions, as far as the dashboards and rules of this tree use it."""
+
+import re
+
+SET_OPERATOR = re.compile(r"\s(?:and|or|unless)\s")
+THRESHOLD = re.compile(r"\s*(?:==|!=|>=|<=|>|<)\s*[0-9.e+-]+\s*$")
+# The exporter's, recorded ones, and those that Prometheus makes itself.
+METRIC = re.compile(r"\b((?:offcpud_|process_|scrape_|instance\w*:)[\w:]*|up)\b(?:\s*\{([^}]*)\})?")
+STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+
+
+def _depths(expr):
+    """The expression with strings blanked, and how deep in brackets each character is."""
+    blank = STRING.sub(lambda match: '"' + " " * (len(match[0]) - 2) + '"', expr)
+    depth, depths = 0, []
+    for character in blank:
+        depth += {"(": 1, "{": 1, "[": 1, ")": -1, "}": -1, "]": -1}.get(character, 0)
+        depths.append(depth)
+    return blank, depths
+
+
+def operands(expr):
+    """What the outermost and, or, unless combine, from left to right."""
+    blank, depths = _depths(expr)
+    found, begin = [], 0
+    for match in SET_OPERATOR.finditer(blank):
+        if depths[match.start()] == 0:
+            found.append(expr[begin:match.start()])
+            begin = match.end()
+    return found + [expr[begin:]]
+
+
+def without_threshold(operand):
+    """The vector that is compared with a number; now, not an hour ago. In health the comparison has
+    no result, the vector must have one."""
+    return THRESHOLD.sub("", operand.replace(" offset 1h", ""))
+
+
+def selectors(expr):
+    """(metric, names of the labels that are matched) of every selector."""
+    found = []
+    blank, _ = _depths(expr)
+    for match in METRIC.finditer(blank):
+        found.append((match[1], set(re.findall(r"(\w+)\s*(?:=~|!~|!=|=)", match[2] or ""))))
+    return found
+
+
+def grouping(expr):
+    """The labels of every by (...)."""
+    return {label.strip() for labels in re.findall(r"\bby\s*\(([^)]*)\)", _depths(expr)[0])
+            for label in labels.split(",") if label.strip()}

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""TLS and passwords: who gets in, and certificates that change meanwhile."""
+
+import http.client
+import signal
+import socket
+import ssl
+import subprocess
+import threading
+import time
+
+import prometheus_text
+from case import main
+from daemon import BUILD
+from secured import ALICE, TLS, WRONG, Secured
+
+
+EXPIRY = "offcpud_web_certificate_expiry_timestamp_seconds"
+DAY = 86_400
+
+
+class Passwords(Secured):
+    web = TLS + "basic_auth_users: {alice: @HASH@}\n"
+
+    def test_everything_needs_the_password(self):
+        for path in ("/metrics", "/-/ready", "/api/v1/top", "/flame", "/nothing"):
+            self.expect_equal(f"{path} without", 401, self.ask(path)[0])
+            self.expect_equal(f"{path} with a wrong one", 401, self.ask(path, WRONG)[0])
+        status, text = self.ask(headers=ALICE)
+        self.expect_equal("/metrics with the right one", 200, status)
+        self.expect_at_least("metrics", 1, text.count("offcpud_build_info"))
+
+    def test_offcpuctl(self):
+        netrc = self.folder / "netrc"
+        netrc.write_text("machine localhost login alice password secret\n")
+
+        def status_of(*flags):
+            return subprocess.run(
+                [BUILD / "bin" / "offcpuctl", "status", "--server",
+                 f"https://localhost:{self.daemon.port}", *flags],
+                capture_output=True, text=True, timeout=30, check=False)
+
+        trusted = ("--ca-file", self.authority.file)
+        self.expect_equal("with file", 0, status_of(*trusted, "--netrc-file", netrc).returncode)
+        refused = status_of(*trusted)
+        self.expect_equal("without password", 77, refused.returncode)
+        self.say("--netrc-file" in refused.stderr, "its words", "what to do", refused.stderr)
+        stranger = status_of("--netrc-file", netrc)
+        self.expect_equal("of an authority that is not known", 77, stranger.returncode)
+        self.say("--ca-file" in stranger.stderr, "its words", "what to do", stranger.stderr)
+
+    def test_guessing_does_not_delay_a_scrape(self):
+        self.ask(headers=ALICE)
+        stop = threading.Event()
+        seen = []
+
+        def guess():
+            while not stop.is_set():
+                seen.append(self.ask(headers=WRONG)[0])
+
+        guessers = [threading.Thread(target=guess) for _ in range(12)]
+        for thread in guessers:
+            thread.start()
+        try:
+            for _ in range(10):
+                self.expect_equal("scrape", 200, self.ask(headers=ALICE)[0])
+        finally:
+            stop.set()
+            for thread in guessers:
+                thread.join()
+        self.say(set(seen) <= {401, 503}, "answers to guesses", "401 or 503", set(seen))
+
+
+class Renewal(Secured):
+    web = TLS
+
+    def test_no_scrape_is_lost_when_the_certificate_changes(self):
+        stop, failures, scrapes = threading.Event(), [], []
+
+        def scrape():
+            while not stop.is_set():
+                try:
+                    scrapes.append(self.ask("/-/ready")[0])
+                except OSError as error:
+                    failures.append(error)
+
+        kept = http.client.HTTPSConnection("localhost", self.daemon.port, timeout=20,
+                                           context=self.context)
+        kept.request("GET", "/-/healthy")
+        kept.getresponse().read()
+        scraper = threading.Thread(target=scrape)
+        scraper.start()
+        try:
+            serials = [self.serial()]
+            for name in ("second", "third"):
+                self.replace_certificate(name)
+                self.wait_until(f"{name} certificate", lambda: self.serial() not in serials)
+                serials.append(self.serial())
+        finally:
+            stop.set()
+            scraper.join()
+        self.say(not failures, "failed scrapes", "none", failures[:3])
+        self.say(set(scrapes) == {200}, f"{len(scrapes)} scrapes", "200", set(scrapes))
+        sock = kept.sock
+        kept.request("GET", "/-/healthy")
+        self.expect_equal("on the connection of before", 200, kept.getresponse().status)
+        self.say(kept.sock is sock, "that connection", "still open", kept.sock)
+        kept.close()
+
+    def expiry(self):
+        """By the metric, and by the certificate that a new connection gets; None: they differ."""
+        families = prometheus_text.Reader().read(self.ask()[1])
+        said = families[EXPIRY].samples[(EXPIRY, frozenset())]
+        with socket.create_connection(("127.0.0.1", self.daemon.port), 10) as plain:
+            with self.context.wrap_socket(plain, server_hostname="localhost") as wrapped:
+                shown = ssl.cert_time_to_seconds(wrapped.getpeercert()["notAfter"])
+        return said if said == shown else None
+
+    def test_the_metric_of_the_expiry_follows_the_certificate(self):
+        before = self.expiry()
+        self.expect_close("seconds until it expires", 2 * DAY, before - time.time(), absolute=120)
+        self.replace_certificate("longer", days=30)
+        self.wait_until("another time", lambda: self.expiry() not in (None, before))
+        self.expect_close("seconds until then", 30 * DAY, self.expiry() - time.time(), absolute=60)
+
+    def test_a_bad_certificate_leaves_the_old_one(self):
+        serial = self.serial()
+        place = self.folder / "server.crt"
+        good = place.read_bytes()
+        place.write_text("not a certificate\n")
+        self.addCleanup(place.write_bytes, good)
+        self.wait_until("words in the log",
+                        lambda: any("keeping the TLS and users in use" in line
+                                    for line in self.daemon.log()))
+        self.say(self.serial() == serial, "certificate", "the old one", self.serial())
+        self.daemon._process.send_signal(signal.SIGHUP)
+        self.wait_until("words after SIGHUP",
+                        lambda: any("keeping the running configuration" in line
+                                    for line in self.daemon.log()))
+        self.expect_equal("scrape", 200, self.ask()[0])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A daemon with TLS and passwords, and a client that has what it takes."""
+
+import base64
+import http.client
+import socket
+import tempfile
+from pathlib import Path
+
+import host
+from case import Case
+from tls_files import Authority, bcrypt
+
+ALICE = {"Authorization": "Basic " + base64.b64encode(b"alice:secret").decode()}
+WRONG = {"Authorization": "Basic " + base64.b64encode(b"alice:guess").decode()}
+
+
+class Secured(Case):
+    """A daemon of its own with the web configuration of `web`, in a folder for its files."""
+
+    web = ""
+    options = {}
+
+    @classmethod
+    def setUpClass(cls):
+        cls.skip_if(host.unavailable())
+        folder = tempfile.TemporaryDirectory(prefix="offcpud-tls-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = Path(folder.name)
+        cls.authority = Authority(cls.folder)
+        cls.replace_certificate("first")
+        config = cls.folder / "web.yml"
+        config.write_text(cls.web.replace("@HASH@", bcrypt("secret")))
+        cls.settings = {"web.config_file": config, **cls.options}
+        super().setUpClass()
+        cls.context = cls.authority.trusting()
+
+    @classmethod
+    def replace_certificate(cls, name, **options):
+        """As a renewal does it: certificate and key are renamed into place, one after the other."""
+        for made, place in zip(cls.authority.sign(name, **options), ("server.crt", "server.key")):
+            made.rename(cls.folder / place)
+
+    def ask(self, path="/metrics", headers=None, context=None, binary=False):
+        """Status and body of one request on a connection of its own."""
+        connection = http.client.HTTPSConnection("localhost", self.daemon.port, timeout=20,
+                                                 context=context or self.context)
+        try:
+            connection.request("GET", path, headers=headers or {})
+            answer = connection.getresponse()
+            body = answer.read()
+            return answer.status, body if binary else body.decode()
+        finally:
+            connection.close()
+
+    def serial(self):
+        """The serial number of the certificate that a new connection gets."""
+        with socket.create_connection(("127.0.0.1", self.daemon.port), 10) as plain:
+            with self.context.wrap_socket(plain, server_hostname="localhost") as wrapped:
+                return wrapped.getpeercert()["serialNumber"]
+
+
+TLS = "tls_server_config: {cert_file: server.crt, key_file: server.key}\n"

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/answer_summary.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "export/snapshot_json.h"
+#include "support/snapshots.h"
+
+namespace offcpud {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+Snapshot minute() {
+  Snapshot snapshot;
+  snapshot.begin = WallTime(std::chrono::seconds(1'700'000'000));
+  snapshot.end = snapshot.begin + std::chrono::seconds(60);
+  snapshot.duration = std::chrono::milliseconds(60'012);
+  return snapshot;
+}
+
+std::string sentence_of(const Snapshot& snapshot, const MergedFrom& from = {.snapshots = 1}) {
+  return summary_sentence(snapshot_summary(snapshot, from));
+}
+
+TEST(AnswerSummary, SaysHowLongHowMuchAndHowExactly) {
+  Snapshot snapshot = minute();
+  // Two of 10 ms, of which each stands for 40 ms, and one that was kept for certain.
+  snapshot.entries = {{.ns = 80'000'000, .variance = 2 * 40e6 * 30e6}, {.ns = 2'000'000'000}};
+  EXPECT_EQ(sentence_of(snapshot),
+            "2.080 s blocked (standard error 0.049 s) in 60.012 s "
+            "(2023-11-14T22:13:20.000Z to 2023-11-14T22:14:20.000Z)");
+}
+
+TEST(AnswerSummary, SaysThatNothingMatched) {
+  EXPECT_THAT(sentence_of(minute()), StartsWith("nothing waited that this asks for in 60.012 s ("));
+}
+
+TEST(AnswerSummary, SaysWhatIsMissing) {
+  Snapshot snapshot = minute();
+  snapshot.partial = true;
+  snapshot.captured = {"snapshots.reasons=[disk]"};
+  const std::string sentence = sentence_of(snapshot, {.snapshots = 9, .unreadable = 1});
+  EXPECT_THAT(sentence, HasSubstr("(9 snapshots, 2023"));
+  EXPECT_THAT(sentence, EndsWith("; snapshots that could not be read: 1; offcpud stopped within "
+                                 "this time; captured with snapshots.reasons=[disk] only"));
+}
+
+TEST(AnswerSummary, SaysThatSamplesWereLost) {
+  Snapshot snapshot = minute();
+  snapshot.lost_of_any_ns = 1'500'000'000;
+  EXPECT_THAT(sentence_of(snapshot), HasSubstr("; samples of 1.500 s were lost on this host, "));
+}
+
+TEST(AnswerSummary, SaysWhatItIsComparedWith) {
+  const StackDifference difference = difference_of(minute(), minute(), Normalize::No);
+  EXPECT_THAT(summary_sentence(snapshot_summary(difference, {.snapshots = 1}, {.snapshots = 3})),
+              HasSubstr("; compared with 0.000 s blocked in 60.012 s (3 snapshots, 2023"));
+}
+
+TEST(AnswerSummary, KeepsWithinAHeader) {
+  Snapshot snapshot = minute();
+  snapshot.captured = {std::string(10'000, 'x')};
+  const std::string summary = snapshot_summary(snapshot, {.snapshots = 1});
+  EXPECT_LT(summary.size(), 4096U);
+  EXPECT_THAT(summary_sentence(summary), HasSubstr("too long"));
+}
+
+TEST(AnswerSummary, IsOneLineOfAscii) {
+  Snapshot snapshot = minute();
+  snapshot.captured = {"cgroups: \n\xff\u00e9"};
+  const std::string summary = snapshot_summary(snapshot, {.snapshots = 1});
+  for (const char byte : summary) EXPECT_TRUE(byte >= ' ' && byte < 0x7f) << int{byte};
+  EXPECT_THAT(summary_sentence(summary), Not(HasSubstr("\n")));
+}
+
+TEST(AnswerSummary, IsNothingWithoutOne) {
+  for (const char* const summary : {"", "no JSON", "{}", "[]", R"({"off_cpu_seconds":"x"})"}) {
+    EXPECT_EQ(summary_sentence(summary), "") << summary;
+  }
+}
+
+}  // namespace
+}  // namespace offcpud

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dashboards, rules and runbooks without a daemon: they are as generated, keep the rules of their
+linters, belong together, and every alert fires and clears."""
+
+import copy
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import dashboard_linter
+import dashboards
+from dashboards import TREE
+
+HERE = Path(__file__).resolve().parent
+PROMETHEUS = TREE / "config" / "prometheus"
+RUNBOOKS = TREE / "docs" / "runbooks"
+ALERTS = (PROMETHEUS / "alerts.rules.yaml").read_text()
+NAMES = re.findall(r"- alert: (\w+)", ALERTS)
+
+
+def promtool(*arguments):
+    done = subprocess.run(["promtool", *map(str, arguments)], capture_output=True, text=True,
+                          timeout=60, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+class Generated(unittest.TestCase):
+    def check(self, program, folder, pattern):
+        with tempfile.TemporaryDirectory() as made:
+            subprocess.run([sys.executable, program, made], check=True)
+            self.assertEqual({f.name: f.read_text() for f in Path(made).iterdir()},
+                             {f.name: f.read_text() for f in folder.glob(pattern)},
+                             f"run {program.relative_to(TREE)}")
+
+    def test_dashboards(self):
+        self.check(TREE / "config/grafana/generate", dashboards.FOLDER, "*")
+
+    def test_rules_for_both_kinds_of_histograms(self):
+        self.check(PROMETHEUS / "generate", PROMETHEUS, "[cn]*.rules.yaml")
+
+    def test_both_kinds_record_the_same_series(self):
+        recorded = [re.findall(r"record: (\S+)", (PROMETHEUS / f"{kind}.rules.yaml").read_text())
+                    for kind in ("classic", "native")]
+        self.assertGreater(len(recorded[0]), 5)
+        self.assertEqual(*recorded)
+
+
+class Dashboards(unittest.TestCase):
+    def test_linter_has_nothing_to_say(self):
+        self.assertEqual(len(dashboards.load()), 3)
+        for dashboard in dashboards.load():
+            self.assertEqual(dashboard_linter.complaints(dashboard), [], dashboard["title"])
+
+    def test_linter_finds_each_fault(self):
+        """Each rule complains of a dashboard that breaks it."""
+        def panel(dashboard):
+            return dashboards.panels(dashboard)[1]
+
+        def expr(dashboard, old, new):
+            for _, target in dashboards.targets(dashboard):
+                target["expr"] = target["expr"].replace(old, new)
+
+        faults = {
+            "template-datasource": lambda d: d["templating"]["list"].pop(0),
+            "template-job": lambda d: d["templating"]["list"][1].update(multi=False),
+            "template-instance": lambda d: d["templating"]["list"][2].update(allValue=None),
+            "template-label-promql": lambda d: d["templating"]["list"][3]["query"].update(query="x"),
+            "template-on-time-change-reload": lambda d: d["templating"]["list"][3].update(refresh=1),
+            "panel-datasource": lambda d: panel(d)["targets"][0].update(datasource={"uid": "x"}),
+            "panel-title-description": lambda d: panel(d).update(description=""),
+            "panel-units": lambda d: panel(d)["fieldConfig"]["defaults"].update(unit="seconds"),
+            "panel-no-targets": lambda d: panel(d)["targets"].clear(),
+            "target-rate-interval": lambda d: expr(d, "$__rate_interval", "5m"),
+            "target-job": lambda d: expr(d, 'job=~"$job", ', ""),
+            "target-instance": lambda d: expr(d, 'instance=~"$instance"', 'instance="a"'),
+            "target-counter-agg": lambda d: expr(d, "rate(", "abs("),
+            "uneditable-dashboard": lambda d: d.update(editable=True),
+        }
+        for rule, fault in faults.items():
+            broken = copy.deepcopy(dashboards.load()[1])
+            fault(broken)
+            said = dashboard_linter.complaints(broken)
+            self.assertTrue(any(s.startswith(rule) for s in said), f"{rule}: {said}")
+        self.assertEqual(len(faults), len(dashboard_linter.RULES))
+
+    def test_ids_and_places_are_apart(self):
+        for dashboard in dashboards.load():
+            taken, ids = set(), [p["id"] for p in dashboard["panels"]]
+            self.assertEqual(len(ids), len(set(ids)))
+            for panel in dashboard["panels"]:
+                at = panel["gridPos"]
+                cells = {(x, y) for x in range(at["x"], at["x"] + at["w"])
+                         for y in range(at["y"], at["y"] + at["h"])}
+                self.assertFalse(cells & taken, panel["title"])
+                self.assertLessEqual(at["x"] + at["w"], 24)
+                taken |= cells
+
+    def test_links_lead_to_dashboards_and_parameters_that_exist(self):
+        uids = {d["uid"] for d in dashboards.load()}
+        page = (TREE / "daemon/page/script/address.js").read_text()
+        for dashboard in dashboards.load():
+            self.assertEqual(dashboard["links"][0]["tags"], dashboard["tags"])
+            urls = re.findall(r"'url': '([^']+)'", repr(dashboard["panels"]))
+            self.assertTrue(any("/flame?" in url for url in urls))
+            names = dashboards.variables(dashboard)
+            for url in urls:
+                if url.startswith("/d/"):
+                    self.assertIn(re.match(r"/d/([\w-]+)", url)[1], uids)
+                    continue
+                for parameter in re.findall(r"[?&](\w+)=", url):
+                    self.assertRegex(page, rf'[("]{parameter}"')
+                self.assertIn("scheme", names)
+                self.assertIn("from=${__from:date:seconds}&to=${__to:date:seconds}", url)
+
+    def test_idle_prone_reasons_are_off_until_asked_for(self):
+        for dashboard in dashboards.load()[1:]:
+            chosen = dashboards.variables(dashboard)["reason"]["current"]["value"]
+            self.assertFalse({"poll", "sleep", "child", "condvar"} & set(chosen))
+
+    def test_removed_cgroups_are_in_no_rate(self):
+        subject = re.compile(r"rate\(offcpud_(?:blocked|runqueue|running|preemptions|wakeups)\w*\{([^}]*)")
+        for dashboard in dashboards.load():
+            for _, target in dashboards.targets(dashboard):
+                for matchers in subject.findall(target["expr"]):
+                    self.assertIn('cgroup!~".*[(]removed[)]"', matchers)
+
+
+@unittest.skipUnless(shutil.which("promtool"), "promtool is not installed (Debian package prometheus)")
+class Promtool(unittest.TestCase):
+    def expect_success(self, *arguments):
+        status, said = promtool(*arguments)
+        self.assertEqual(status, 0, said)
+
+    def test_rules_are_valid(self):
+        self.expect_success("check", "rules", *sorted(PROMETHEUS.glob("*.rules.yaml")))
+
+    def test_examples_are_valid(self):
+        self.expect_success("check", "config", *sorted((TREE / "config/examples").glob("prom*.yaml")))
+
+    def test_expressions_of_dashboards_are_valid(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write("groups: [{name: all, rules: [\n")
+            number = 0
+            for dashboard in dashboards.load():
+                of = dashboards.values(dashboard)
+                for _, target in dashboards.targets(dashboard):
+                    number += 1
+                    expr = dashboards.substituted(target["expr"], of).replace("'", "''")
+                    file.write(f"{{record: 'r{number}', expr: '{expr}'}},\n")
+            file.write("]}]\n")
+            file.flush()
+            self.expect_success("check", "rules", file.name)
+            self.assertGreater(number, 80)
+
+    def test_alerts_fire_and_clear(self):
+        self.expect_success("test", "rules", *sorted(HERE.glob("*.test.yaml")))
+
+    def test_a_changed_threshold_would_be_found(self):
+        """The rule tests fail for alerts that never fire, and for alerts that always do."""
+        for new in (r"\1 > 1e9", r"\1 > -1"):
+            with tempfile.TemporaryDirectory() as folder:
+                for file in PROMETHEUS.glob("*.rules.yaml"):
+                    text = re.sub(r"(offcpud_oldest_blocked_seconds\{reason=~[^)]*\)) > 60", new,
+                                  file.read_text())
+                    (Path(folder) / file.name).write_text(text)
+                test = (HERE / "wait_alerts.test.yaml").read_text()
+                changed = Path(folder) / "changed.test.yaml"
+                changed.write_text(test.replace("../../../config/prometheus/", ""))
+                status, said = promtool("test", "rules", changed)
+                self.assertNotEqual(status, 0, said)
+                self.assertIn("OffcpudThreadStalled", said)
+
+
+class Alerts(unittest.TestCase):
+    def test_every_alert_is_tested_firing_and_clear(self):
+        tests = "".join(f.read_text() for f in HERE.glob("*.test.yaml"))
+        for name in NAMES:
+            self.assertRegex(tests, rf"alertname: {name}\n\s+exp_alerts:\n")
+            clear = re.findall(rf"eval_time: (\d+)m, alertname: {name}, exp_alerts: \[\]", tests)
+            self.assertGreaterEqual(len(clear), 2, name)
+
+    def test_every_alert_says_what_it_is(self):
+        for rule in re.split(r"- alert: ", ALERTS)[1:]:
+            name = rule.split("\n", 1)[0]
+            self.assertRegex(rule, r"severity: (critical|warning|info)\n")
+            for annotation in ("summary: ", "description: "):
+                self.assertIn(annotation, rule)
+            self.assertIn(f"runbook_url: docs/runbooks/{name}.md\n", rule)
+
+    def test_every_alert_has_a_runbook_and_the_other_way_round(self):
+        self.assertEqual({f.stem for f in RUNBOOKS.glob("Offcpud*.md")}, set(NAMES))
+        for name in NAMES:
+            headings = re.findall(r"^#+ (.+)$", (RUNBOOKS / f"{name}.md").read_text(), re.MULTILINE)
+            self.assertEqual(headings, [name, "Meaning", "Impact", "How to look", "What to do",
+                                        "When it is a false alarm"])
+
+
+if __name__ == "__main__":
+    unittest.main()

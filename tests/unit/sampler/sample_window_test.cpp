@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sampler/sample_window.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/sampled_blocks.h"
+
+namespace offcpud {
+namespace {
+
+using namespace std::chrono_literals;
+using test::BlockRecord;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr std::uint32_t kDisk = 1U << OFFCPUD_BLOCKED_DISK;
+constexpr std::uint32_t kLock = 1U << OFFCPUD_BLOCKED_LOCK;
+
+struct SampleWindowTest : testing::Test {
+  SampleWindow& window(const BlockFilter& filter, bool is_snapshot) {
+    SampleWindow& made = windows.emplace_back(BlockStacks(100), Moment{MonotonicTime(1s), {}}, 60s);
+    made.filter = filter;
+    if (is_snapshot) made.capture = std::make_shared<const CaptureRules>();
+    return made;
+  }
+  std::list<SampleWindow> windows;
+};
+
+TEST_F(SampleWindowTest, ASnapshotAloneChoosesWhatItWants) {
+  BlockFilter filter;
+  filter.kinds = kDisk;
+  filter.kernel_threads = false;
+  filter.min_ns = 5;
+  filter.max_ns = 9;
+  filter.task_state = 2;
+  window(filter, true);
+  const SampleChoice choice = choice_for(windows);
+  EXPECT_EQ(choice.kinds, kDisk);
+  EXPECT_EQ(choice.threads, std::uint32_t{OFFCPUD_SAMPLE_PROGRAMS});
+  EXPECT_EQ(choice.min_ns, 5U);
+  EXPECT_EQ(choice.max_ns, 9U);
+  EXPECT_EQ(choice.states, 2U);
+}
+
+// Neither is narrowed by the other.
+TEST_F(SampleWindowTest, AProfileWidensTheChoice) {
+  BlockFilter of_snapshots, of_profile;
+  of_snapshots.kinds = kDisk;
+  of_snapshots.user_threads = false;
+  of_snapshots.min_ns = 5;
+  of_snapshots.max_ns = 9;
+  of_snapshots.task_state = 2;
+  of_profile.kinds = kLock;
+  of_profile.kernel_threads = false;
+  of_profile.min_ns = 3;
+  of_profile.max_ns = 4;
+  of_profile.task_state = 1;
+  window(of_snapshots, true);
+  SampleWindow& profile = window(of_profile, false);
+  const SampleChoice choice = choice_for(windows);
+  EXPECT_EQ(choice.kinds, kDisk | kLock);
+  EXPECT_EQ(choice.threads, std::uint32_t{OFFCPUD_SAMPLE_PROGRAMS | OFFCPUD_SAMPLE_KERNEL_THREADS});
+  EXPECT_EQ(choice.min_ns, 3U);
+  EXPECT_EQ(choice.max_ns, OFFCPUD_SAMPLE_NO_MAXIMUM);  // what lasts must be credited for it
+  EXPECT_EQ(choice.states, 3U);
+  profile.filter.task_state.reset();
+  EXPECT_EQ(choice_for(windows).states, 0U);
+}
+
+TEST_F(SampleWindowTest, ProfilesOfOneProcessOrThreadAreFocuses) {
+  BlockFilter of_process, of_thread;
+  of_process.pid = 70;
+  of_thread.pid = 80;
+  of_thread.tid = 81;
+  window({}, true);
+  window(of_process, false);
+  window({}, false);
+  window(of_thread, false);
+  EXPECT_THAT(choice_for(windows).focuses, ElementsAre(70, 81));
+}
+
+TEST_F(SampleWindowTest, TellsEachCgroupThatItMeetsOnce) {
+  SampleWindow& made = window({}, true);
+  for (const std::uint64_t cgroup : {7U, 8U, 7U}) {
+    made.add(BlockRecord(1).in_cgroup(cgroup).block(), 1);
+  }
+  EXPECT_THAT(made.take_met(), ElementsAre(7, 8));
+  made.add(BlockRecord(1).in_cgroup(8).block(), 1);
+  EXPECT_THAT(made.take_met(), IsEmpty());
+}
+
+// What a profile has of a block that began before it is still one episode that ended.
+TEST_F(SampleWindowTest, AddsAPartOfTheWeightAndTheWholeEpisode) {
+  SampleWindow& made = window({}, false);
+  made.add(BlockRecord(1000).standing_for(2000).block(), 500);
+  const auto cut = made.stacks.cut();
+  ASSERT_EQ(cut.sums.size(), 1U);
+  EXPECT_EQ(cut.sums[0].ns, 500U);
+  EXPECT_DOUBLE_EQ(cut.sums[0].episodes, 2);
+}
+
+}  // namespace
+}  // namespace offcpud
