@@ -53,38 +53,39 @@ static __always_inline void remember_taker(struct taker *taker, struct task_stru
 	copy_comm(taker->comm, other);
 }
 
-static __always_inline void add_kernel_time(__u64 ns)
+static __always_inline void add_kernel_time(__u32 cpu, __u64 ns)
 {
-	__u32 zero = 0;
-	__u64 *time = bpf_map_lookup_elem(&kernel_time, &zero);
+	struct kernel_time *time = bpf_map_lookup_elem(&kernel_times, &cpu);
 
 	if (time)
-		*time += ns;
+		time->ns += ns;
 }
+
+#define NO_CPU 0xffffffff
 
 /* A wait in the run queue of a CPU begins. */
 static __always_inline void mark_queued(struct thread *thread, __u32 cpu)
 {
-	__u32 zero = 0;
-	__u64 *time = bpf_map_lookup_percpu_elem(&kernel_time, &zero, cpu);
+	struct kernel_time *time = bpf_map_lookup_elem(&kernel_times, &cpu);
 
 	thread->queued_cpu = cpu;
-	thread->kernel_ns = time ? *time : 0;
+	thread->kernel_ns = time ? time->ns : 0;
 }
 
 /* Who had the CPU in a wait that is over. It is not known of every moment: `prev` had it last, and
  * who preempted the thread had it first. The one that is no kernel thread is named, because kernel
  * threads come and go in between; what they took in all is known, unless the thread was moved. */
-static __always_inline void blame(struct task_struct *task, struct thread *thread,
-				  struct task_struct *prev, __u64 ns)
+static __noinline int blame_somebody(struct task_struct *task, struct thread *thread,
+				     struct task_struct *prev, __u32 cpu, __u64 ns)
 {
-	bool preempted = thread->kind == OFFCPUD_RUNQ_PREEMPTED,
-	     first = preempted && thread->taker.tid;
-	__u32 by = thread->taker.by, cpu = bpf_get_smp_processor_id();
+	bool first;
 	__u64 kernel_ns = 0;
+	__u32 by;
 
-	if (!preempted && thread->kind != OFFCPUD_RUNQ_WAKEUP)
-		return;
+	if (!task || !thread || !prev)
+		return 0;
+	first = thread->kind == OFFCPUD_RUNQ_PREEMPTED && thread->taker.tid;
+	by = thread->taker.by;
 	if (prev->pid && (!first || by == OFFCPUD_BY_KERNEL)) {
 		__u32 last = taker_of(task, prev);
 
@@ -93,13 +94,12 @@ static __always_inline void blame(struct task_struct *task, struct thread *threa
 			remember_taker(&thread->taker, prev, by);
 		}
 	} else if (!first) {
-		return; /* nobody: the CPU was idle */
+		return 0; /* nobody: the CPU was idle */
 	}
 	if (cpu == thread->queued_cpu) {
-		__u32 zero = 0;
-		__u64 *time = bpf_map_lookup_elem(&kernel_time, &zero);
+		struct kernel_time *time = bpf_map_lookup_elem(&kernel_times, &cpu);
 
-		kernel_ns = time ? *time - thread->kernel_ns : 0;
+		kernel_ns = time ? time->ns - thread->kernel_ns : 0;
 		if (kernel_ns > ns)
 			kernel_ns = ns; /* one was running already when the wait began */
 		if (by == OFFCPUD_BY_KERNEL)
@@ -113,15 +113,34 @@ static __always_inline void blame(struct task_struct *task, struct thread *threa
 		thread->longest_wait_ns = ns;
 		thread->longest_taker = thread->taker;
 	}
+	return 0;
+}
+
+/* A wait that is too short for more than one to have had the CPU meanwhile is the last one's. */
+static __always_inline void blame(struct task_struct *task, struct thread *thread,
+				  struct task_struct *prev, __u32 cpu, __u64 ns)
+{
+	__u32 by;
+
+	if (ns >= OFFCPUD_NAMED_WAIT_NS || ns > thread->longest_wait_ns) {
+		if (thread->kind != OFFCPUD_RUNQ_THROTTLED)
+			blame_somebody(task, thread, prev, cpu, ns);
+	} else if (prev->pid && thread->kind != OFFCPUD_RUNQ_THROTTLED) {
+		by = taker_of(task, prev);
+		if (by < OFFCPUD_TAKERS)
+			thread->kept_off_ns[by] += ns;
+	}
 }
 
 /* The idle task wakes nobody on its own account: it runs what interrupts left to do. */
 static __always_inline void remember_waker(struct task_struct *task, struct thread *thread,
-					   __u64 now)
+					   struct task_struct *waker, __u64 now)
 {
-	struct task_struct *waker = bpf_get_current_task_btf();
-
 	thread->woken_ns = now;
+	if (!tell_wakers) {
+		thread->waker = OFFCPUD_WAKERS + 1;
+		return;
+	}
 	if (!waker->pid || in_interrupt(waker)) {
 		thread->waker = OFFCPUD_FROM_INTERRUPT + 1;
 		thread->waker_tid = 0;

@@ -38,7 +38,7 @@ static __always_inline __u64 credit(struct task_struct *task, struct thread *thr
 		since_ns = thread->seeded_ns;
 		kind = thread->seeded_kind;
 		task_state = thread->seeded_task_state;
-	} else if (state != THREAD_BLOCKED) {
+	} else if (state != THREAD_BLOCKED || is_awake(task, thread)) {
 		return 0;
 	}
 	sample->since_ns = since_ns;

@@ -163,6 +163,10 @@ struct pid {
 	struct upid numbers[1];
 };
 
+struct signal_struct {
+	int nr_threads;
+};
+
 struct sched_entity {
 	__u64 exec_start; /* rq->clock_task when it was last seen to run */
 	__u64 sum_exec_runtime;
@@ -196,6 +200,7 @@ struct task_struct {
 	__u64 start_boottime;
 	char comm[16];
 	struct files_struct *files;
+	struct signal_struct *signal;
 	struct css_set *cgroups;
 };
 
@@ -232,6 +237,7 @@ enum special_kfunc_type { KF_bpf_rdonly_cast = 1 };
 #define EBUSY 16
 
 /* include/linux/sched.h; stable since 4.14, FREEZABLE and FROZEN since 6.1. */
+#define TASK_RUNNING	     0x0000
 #define TASK_INTERRUPTIBLE   0x0001
 #define TASK_UNINTERRUPTIBLE 0x0002
 #define TASK_STOPPED	     0x0004
@@ -240,6 +246,7 @@ enum special_kfunc_type { KF_bpf_rdonly_cast = 1 };
 #define EXIT_ZOMBIE	     0x0020
 #define TASK_PARKED	     0x0040
 #define TASK_DEAD	     0x0080
+#define TASK_WAKING	     0x0200
 #define TASK_NOLOAD	     0x0400 /* with UNINTERRUPTIBLE: TASK_IDLE */
 #define TASK_RTLOCK_WAIT     0x1000
 #define TASK_FROZEN	     0x8000

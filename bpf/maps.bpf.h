@@ -12,6 +12,7 @@ enum thread_state {
 	THREAD_RUNNING,
 	THREAD_RUNNABLE,
 	THREAD_BLOCKED,
+	THREAD_WOKEN, /* runnable since woken_ns; the block before that is not booked yet */
 	THREAD_DEAD,
 	THREAD_SEEDED_RUNNING,
 	THREAD_SEEDED_WAITING,
@@ -32,20 +33,22 @@ struct taker {
 };
 
 /* Lives and dies with its task, so neither PID reuse nor migration can touch it. Written under the
- * run-queue lock of the task (sched_switch, sched_wakeup), but for what is said to be others'. */
+ * run-queue lock of the task (sched_switch) and, while it is blocked, under its pi_lock
+ * (sched_waking), but for what is said to be another's. */
 struct thread {
-	__u64 since_ns;	     /* when `state` began */
-	__u32 subject;	     /* index into `subjects` before sharding; whose it is, is said there */
+	__u64 since_ns;	     /* when `state` began; WOKEN: when the block did */
+	__u32 subject;	     /* its first shard in `subjects`; whose it is, is said there */
 	__u32 process;	     /* element of `processes`; 0: not asked yet, NO_PROCESS: none */
 	__u32 state;	     /* enum thread_state */
-	__u32 kind;	     /* enum offcpud_hist_kind of the wait, when RUNNABLE or BLOCKED */
+	__u32 kind;	     /* enum offcpud_hist_kind of the wait, or of the block if WOKEN */
 	__u32 syscall_class; /* of the last blocking system call, for restart_syscall */
-	__u32 idle;	     /* BLOCKED: a kernel thread that waits for work */
+	__u32 random;	     /* see next_random(); 0: not seeded yet */
 	__u32 task_state;    /* TASK_* when it left the CPU */
-	__u32 chosen;	     /* enum chosen_state of the block that ended last */
+	__u16 idle;	     /* BLOCKED: a kernel thread that waits for work */
+	__u16 chosen;	     /* enum chosen_state of the block that ended last */
 	__u64 credited_ns;   /* BLOCKED: up to when a walk has credited it; 0: not at all */
 
-	/* Of the last sched_waking, which runs under the task's pi_lock. */
+	/* Of the last sched_waking, written under pi_lock also while the thread runs. */
 	__u64 woken_ns;
 	__u32 waker;	 /* enum offcpud_waker + 1; 0 once the block that it ended is booked */
 	__u32 waker_tid; /* 0: an interrupt */
@@ -73,6 +76,10 @@ struct thread {
 };
 
 #define NO_PROCESS 0xffffffff
+
+/* Added to the threads of a process that was met with several: they are counted one by one, and
+ * meanwhile one of them is charged. */
+#define NEVER_ALONE 0x40000000
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -118,13 +125,20 @@ struct {
 	__type(value, __u32);
 } spare_subject SEC(".maps");
 
-/* Time that kernel threads have run on each CPU. */
+/* Time that kernel threads have run on a CPU, and what keeps those of two CPUs apart. Not a per-CPU
+ * array: of those, another CPU's element takes a call (12 ns), these do not. */
+struct kernel_time {
+	__u64 ns;
+	__u64 unused[7];
+};
+
+/* Resized before load: possible CPUs. */
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, __u64);
-} kernel_time SEC(".maps");
+	__type(value, struct kernel_time);
+} kernel_times SEC(".maps");
 
 /* Resized before load: max_processes + 1. */
 struct {
@@ -185,7 +199,10 @@ struct {
 
 /* Set by the daemon before load; the verifier removes what they switch off. */
 const volatile __u32 shards = 1;
-const volatile __u32 cpu_bits = 0; /* possible CPUs <= 1 << cpu_bits */
+const volatile __u32 cpu_bits = 0;   /* possible CPUs <= 1 << cpu_bits */
+const volatile __u8 own_shards = 0;  /* one for every possible CPU */
+const volatile __u8 tell_wakers = 0; /* there is a preempt_count_at */
+const volatile __u8 take_samples = 0;
 const volatile __u32 free_mask = 0;
 const volatile __u8 read_files = 1;	   /* 0 where lockdown forbids bpf_probe_read_kernel */
 const volatile __s64 preempt_count_at = 0; /* distance from the CPU's run queue; see blame.bpf.h */
@@ -193,7 +210,7 @@ const volatile __u8 syscall_class[OFFCPUD_SYSCALLS] = {};
 const volatile __u8 compat_syscall_class[OFFCPUD_SYSCALLS] = {};
 
 /* Blocks of these kinds (bits) that last longer are told when they end. */
-__u64 stall_ns = 0;
+__u64 stall_ns = ~0ULL;
 __u32 stall_kinds = 0;
 
 /* Positions in the ring of free subjects; they only grow. */
@@ -218,9 +235,14 @@ static __always_inline struct thread *thread_of(struct task_struct *task)
 	return bpf_task_storage_get(&threads, task, 0, create_flags);
 }
 
+/* What hardly ever happens is kept out of the way of what happens at every switch, as code of its
+ * own or by these hints: the programs share the first cache of the CPU with the scheduler. */
+#define likely(condition)   __builtin_expect(!!(condition), 1)
+#define unlikely(condition) __builtin_expect(!!(condition), 0)
+
 /* Atomic although the counters are per CPU: the programs on forks, cgroups and the iterator can be
  * interrupted by the others. */
-static __always_inline int lose(__u32 loss)
+static __always_inline int lose_inline(__u32 loss) /* where a frame more would not fit the stack */
 {
 	__u64 *events = bpf_map_lookup_elem(&losses, &loss);
 
@@ -229,12 +251,18 @@ static __always_inline int lose(__u32 loss)
 	return 0;
 }
 
-static __always_inline void count(__u32 what)
+static __noinline int lose(__u32 loss)
+{
+	return lose_inline(loss);
+}
+
+static __noinline int count(__u32 what)
 {
 	__u64 *events = bpf_map_lookup_elem(&counts, &what);
 
 	if (events)
 		__sync_fetch_and_add(events, 1);
+	return 0;
 }
 
 #endif

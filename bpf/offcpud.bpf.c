@@ -30,32 +30,33 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 	     unsigned int prev_state)
 {
 	__u64 now = bpf_ktime_get_ns();
+	__u32 cpu = bpf_get_smp_processor_id();
 
 	/* The idle tasks have pid 0, one per CPU; they are nobody's wait. */
 	if (prev->pid)
-		leave_cpu(prev, next, preempt, prev_state, now);
+		leave_cpu(prev, next, preempt, prev_state, cpu, now);
 	if (next->pid)
-		take_cpu(next, prev, now);
+		take_cpu(next, prev, cpu, now);
 	if (is_timed(now))
 		add_sampled_cost(OFFCPUD_PROGRAM_SWITCH, now);
 	return 0;
 }
 
 /*
- * Runs in the context of whoever wakes; sched_wakeup need not: a thread that slept on another CPU
- * is often queued by that CPU itself, in an interrupt (ttwu_queue_wakelist). Nothing changes here
- * but what is remembered of the waker: it fires for threads that have not left the CPU, too.
+ * Runs in the context of whoever wakes, before the thread is queued anywhere. sched_wakeup, which
+ * follows, need not: a thread that slept on another CPU is often queued by that CPU itself, in an
+ * interrupt (ttwu_queue_wakelist). Nobody looks there: all that it could add is the CPU.
  */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_sched_waking, struct task_struct *task)
 {
-	__u64 now = bpf_ktime_get_ns();
-	struct thread *thread = bpf_task_storage_get(&threads, task, 0, 0);
+	struct task_struct *waker = bpf_get_current_task_btf();
+	__u64 now;
 
-	if (!thread)
-		return 0;
-	remember_waker(task, thread, now);
-	choose_block(ctx, task, thread);
+	if (task == waker)
+		return 0; /* by an interrupt, before it has left the CPU: it does not sleep */
+	now = bpf_ktime_get_ns();
+	wake(ctx, task, waker, now);
 	if (is_timed(now))
 		add_sampled_cost(OFFCPUD_PROGRAM_WAKING, now);
 	return 0;
@@ -73,16 +74,15 @@ int BPF_PROG(on_irq_work)
 	return 0;
 }
 
-SEC("tp_btf/sched_wakeup")
-int BPF_PROG(on_sched_wakeup, struct task_struct *task)
-{
-	return wake(task, false);
-}
-
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(on_sched_wakeup_new, struct task_struct *task)
 {
-	return wake(task, true);
+	__u64 now = bpf_ktime_get_ns();
+
+	queue_new(task, now);
+	if (is_timed(now))
+		add_sampled_cost(OFFCPUD_PROGRAM_WAKEUP_NEW, now);
+	return 0;
 }
 
 /*

@@ -85,7 +85,7 @@ OFFCPUD_ASSERT(sizeof(struct offcpud_subject) == 128 + OFFCPUD_HIST_KINDS * 8 * 
 struct offcpud_process {
 	__u64 start_ns; /* CLOCK_BOOTTIME at which its leader started: with tgid, the identity */
 	__u32 tgid;	/* 0: nobody's */
-	__u32 threads;	/* of which the programs know */
+	__u32 threads;	/* of which the programs know; not for the daemon */
 	__u32 hists[OFFCPUD_HIST_KINDS]; /* element of `process_hists`; 0: no episode so far */
 };
 OFFCPUD_ASSERT(sizeof(struct offcpud_process) == 72, "the layout has no padding");
@@ -118,17 +118,18 @@ enum offcpud_count {
 	OFFCPUD_COUNTS,
 };
 
-/* How a thread that blocks inside a system call is classified; value of `syscall_class`. */
+/* How a thread that blocks inside a system call is classified; value of `syscall_class`. The first
+ * ones are the kind of histogram and one more. */
 enum offcpud_syscall_class {
 	OFFCPUD_CLASS_OTHER,
-	OFFCPUD_CLASS_DISK,
-	OFFCPUD_CLASS_LOCK,
-	OFFCPUD_CLASS_CONDVAR,
-	OFFCPUD_CLASS_NETWORK,
-	OFFCPUD_CLASS_PIPE,
-	OFFCPUD_CLASS_POLL,
-	OFFCPUD_CLASS_SLEEP,
-	OFFCPUD_CLASS_CHILD,
+	OFFCPUD_CLASS_DISK = OFFCPUD_BLOCKED_DISK + 1,
+	OFFCPUD_CLASS_LOCK = OFFCPUD_BLOCKED_LOCK + 1,
+	OFFCPUD_CLASS_CONDVAR = OFFCPUD_BLOCKED_CONDVAR + 1,
+	OFFCPUD_CLASS_NETWORK = OFFCPUD_BLOCKED_NETWORK + 1,
+	OFFCPUD_CLASS_PIPE = OFFCPUD_BLOCKED_PIPE + 1,
+	OFFCPUD_CLASS_POLL = OFFCPUD_BLOCKED_POLL + 1,
+	OFFCPUD_CLASS_SLEEP = OFFCPUD_BLOCKED_SLEEP + 1,
+	OFFCPUD_CLASS_CHILD = OFFCPUD_BLOCKED_CHILD + 1,
 	OFFCPUD_CLASS_FUTEX,   /* argument 1 is the futex operation */
 	OFFCPUD_CLASS_FILE,    /* argument 0 is the descriptor read or written */
 	OFFCPUD_CLASS_RESTART, /* restart_syscall: the class of the call that was interrupted */
@@ -145,6 +146,9 @@ enum offcpud_thread_state {
 	OFFCPUD_THREAD_ENDED, /* a zombie: nobody waits */
 };
 
+/* Whoever had the CPU in shorter waits for it is not named, unless there was no longer one. */
+#define OFFCPUD_NAMED_WAIT_NS 100000
+
 #define OFFCPUD_THREAD_KERNEL 1U /* a kernel thread, or a kernel worker of a user process */
 #define OFFCPUD_THREAD_IDLE   2U /* one that waits for work, as it does by design */
 #define OFFCPUD_THREAD_PINNED 4U /* may run on one CPU only */
@@ -157,7 +161,7 @@ enum offcpud_thread_state {
 enum offcpud_program {
 	OFFCPUD_PROGRAM_SWITCH,
 	OFFCPUD_PROGRAM_WAKING,
-	OFFCPUD_PROGRAM_WAKEUP,
+	OFFCPUD_PROGRAM_WAKEUP_NEW,
 	OFFCPUD_PROGRAM_FORK,
 	OFFCPUD_PROGRAM_STACKS,
 	OFFCPUD_PROGRAMS,

@@ -144,26 +144,15 @@ static __always_inline __u32 class_of_syscall(struct task_struct *task, struct t
 
 static __always_inline __u32 kind_of_class(__u32 class)
 {
-	switch (class) {
-	case OFFCPUD_CLASS_DISK:
-		return OFFCPUD_BLOCKED_DISK;
-	case OFFCPUD_CLASS_LOCK:
-		return OFFCPUD_BLOCKED_LOCK;
-	case OFFCPUD_CLASS_CONDVAR:
-		return OFFCPUD_BLOCKED_CONDVAR;
-	case OFFCPUD_CLASS_NETWORK:
-		return OFFCPUD_BLOCKED_NETWORK;
-	case OFFCPUD_CLASS_PIPE:
-		return OFFCPUD_BLOCKED_PIPE;
-	case OFFCPUD_CLASS_POLL:
-		return OFFCPUD_BLOCKED_POLL;
-	case OFFCPUD_CLASS_SLEEP:
-		return OFFCPUD_BLOCKED_SLEEP;
-	case OFFCPUD_CLASS_CHILD:
-		return OFFCPUD_BLOCKED_CHILD;
-	default:
-		return OFFCPUD_BLOCKED_OTHER;
-	}
+	return class >= OFFCPUD_CLASS_DISK && class <= OFFCPUD_CLASS_CHILD ? class - 1
+									   : OFFCPUD_BLOCKED_OTHER;
+}
+
+/* Of a thread that is blocked in our eyes: it was woken so early that only its next switch can book
+ * it (switch.bpf.h, was_woken_too_early()). */
+static __always_inline bool is_awake(struct task_struct *task, struct thread *thread)
+{
+	return thread->waker && task->__state == TASK_RUNNING;
 }
 
 /* A kernel thread, or a kernel worker of a user process (io_uring, vhost). */
@@ -174,12 +163,13 @@ static __always_inline bool is_kernel_thread(struct task_struct *task)
 
 /* One that waits for work, which is what it does by design: it sleeps so that nobody counts it as
  * load (TASK_IDLE), or interruptibly although it gets no signals. */
-static __always_inline bool is_idle_wait(struct task_struct *task, __u32 state)
+static __always_inline bool is_idle_wait(bool kernel_thread, __u32 state)
 {
-	return is_kernel_thread(task) && (state & (TASK_INTERRUPTIBLE | TASK_NOLOAD));
+	return kernel_thread && (state & (TASK_INTERRUPTIBLE | TASK_NOLOAD));
 }
 
-static __always_inline __u32 reason_of(struct task_struct *task, struct thread *thread, __u32 state)
+static __always_inline __u32 reason_of(struct task_struct *task, struct thread *thread,
+				       bool kernel_thread, __u32 state)
 {
 	bool interruptible = state & TASK_INTERRUPTIBLE;
 	bool in_iowait = BPF_CORE_READ_BITFIELD(task, in_iowait);
@@ -194,7 +184,7 @@ static __always_inline __u32 reason_of(struct task_struct *task, struct thread *
 		return OFFCPUD_BLOCKED_STOPPED;
 	if (in_iowait && !interruptible)
 		return OFFCPUD_BLOCKED_DISK;
-	if (is_kernel_thread(task))
+	if (kernel_thread)
 		return in_iowait ? OFFCPUD_BLOCKED_DISK : OFFCPUD_BLOCKED_KERNEL;
 	class = class_of_syscall(task, thread);
 	/* io_uring_enter claims in_iowait for whatever it waits, a socket as well (io_uring/). */

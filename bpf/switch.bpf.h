@@ -3,10 +3,7 @@
 #ifndef OFFCPUD_SWITCH_BPF_H
 #define OFFCPUD_SWITCH_BPF_H
 
-#include "blame.bpf.h"
-#include "reason.bpf.h"
-#include "sample.bpf.h"
-#include "subject.bpf.h"
+#include "wake.bpf.h"
 
 /* Up to 6.17 a group whose runtime is used up leaves the run queue as a whole (CFS bandwidth,
  * throttle_cfs_rq) before the switch is traced; since then each task says it itself. */
@@ -17,14 +14,6 @@ static __always_inline bool is_throttled(struct task_struct *task)
 	if (bpf_core_field_exists(struct cfs_rq, throttle_count) && task->prio >= MAX_RT_PRIO)
 		return task->se.cfs_rq->throttle_count > 0;
 	return false;
-}
-
-static __always_inline void begin(struct thread *thread, __u32 state, __u64 now)
-{
-	thread->since_ns = now;
-	thread->state = state;
-	if (!thread->born_ns)
-		thread->born_ns = now;
 }
 
 static __always_inline void queue_again(struct task_struct *task, struct task_struct *next,
@@ -44,65 +33,154 @@ static __always_inline void queue_again(struct task_struct *task, struct task_st
 	by = taker_of(task, next);
 	remember_taker(&thread->taker, next, by);
 	if (subject && by < OFFCPUD_TAKERS)
-		__sync_fetch_and_add(&subject->preemptions[by], 1);
+		add(&subject->preemptions[by], 1);
+}
+
+/* Whether a thread that blocks now is awake again: between its leaving the run queue and this
+ * switch somebody on another CPU woke it, and waits for the switch to be done. In this order: once
+ * the kernel has set TASK_WAKING, what sched_waking did to our state is to be seen. */
+static __always_inline bool woken_too_early(struct task_struct *task, struct thread *thread)
+{
+	if (likely(!thread->waker))
+		return false;
+	return *(volatile unsigned int *)&task->__state == TASK_WAKING &&
+	       *(volatile __u32 *)&thread->state == THREAD_BLOCKED &&
+	       *(volatile __u32 *)&thread->waker;
+}
+
+/* The same when the thread takes a CPU again, because the waker had not set TASK_WAKING yet. A waking
+ * that was long before is another one, of a thread that did not sleep then. */
+#define WOKEN_BEFORE_NS 1000000
+
+static __always_inline bool was_woken_too_early(struct thread *thread)
+{
+	return thread->waker && thread->since_ns - thread->woken_ns < WOKEN_BEFORE_NS;
+}
+
+/* The waits of a thread that takes the CPU: for the CPU, and before that for what was not booked
+ * when it was woken. One after the other by the same code, which is then at hand. The last one's
+ * length. */
+static __always_inline __u64 charge_waits(struct task_struct *task, struct thread *thread,
+					  __u32 cpu, __u64 now)
+{
+	struct account account = account_of(task, thread, cpu);
+	bool woken = thread->state == THREAD_WOKEN;
+	__u64 since_ns = thread->since_ns, until_ns = now, ns = 0;
+	__u32 kind = thread->kind;
+
+	if (woken) {
+		until_ns = thread->woken_ns;
+		count_waker(account.subject, thread);
+		thread->waker = 0;
+		thread->kind = OFFCPUD_RUNQ_WAKEUP;
+	}
+#pragma clang loop unroll(disable)
+	for (int wait = 0; wait < 2; wait++) {
+		ns = charge_wait(account, thread, kind, until_ns - since_ns);
+		if (!woken)
+			break;
+		woken = false;
+		since_ns = until_ns;
+		until_ns = now;
+		kind = OFFCPUD_RUNQ_WAKEUP;
+	}
+	return ns;
+}
+
+/* What a thread that leaves the CPU was in, when it is not what it should be. */
+static __noinline int end_odd_state(struct task_struct *task, struct thread *thread, __u32 cpu,
+				    __u64 now)
+{
+	if (!task || !thread)
+		return 0;
+	switch (thread->state) {
+	case THREAD_SEEDED_RUNNING:
+		thread->born_ns = thread->seeded_ns;
+		charge_running(subject_of(task, thread, cpu), thread, thread->seeded_ns, now);
+		break;
+	case THREAD_UNKNOWN:
+		thread->born_ns = now;
+		break;
+	case THREAD_WOKEN:
+		thread->state = THREAD_BLOCKED;
+		end_block(task, thread, thread->woken_ns);
+		/* fallthrough */
+	default:
+		lose(OFFCPUD_LOSS_SWITCH);
+		if (!thread->born_ns)
+			thread->born_ns = now;
+	}
+	return 0;
+}
+
+static __noinline int end_thread(struct task_struct *task, struct thread *thread, __u32 cpu,
+				 __u64 now)
+{
+	if (!task || !thread)
+		return 0;
+	close_books(subject_of(task, thread, cpu), thread, now);
+	leave_process(thread);
+	if (thread->chosen)
+		drop_chosen(task, thread);
+	begin(thread, THREAD_DEAD, now);
+	return 0;
 }
 
 static __always_inline void leave_cpu(struct task_struct *task, struct task_struct *next,
-				      bool preempt, __u32 state, __u64 now)
+				      bool preempt, __u32 state, __u32 cpu, __u64 now)
 {
 	struct thread *thread = thread_of(task);
 	struct offcpud_subject *subject;
 
-	if (!thread) {
+	if (unlikely(!thread)) {
 		lose(OFFCPUD_LOSS_THREAD_STATE);
 		return;
 	}
-	subject = subject_of(task, thread);
-	if (thread->state == THREAD_RUNNING) {
+	subject = subject_of(task, thread, cpu);
+	if (likely(thread->state == THREAD_RUNNING)) {
 		charge_running(subject, thread, thread->since_ns, now);
-		if (task->flags & PF_KTHREAD)
-			add_kernel_time(now - thread->since_ns);
-	} else if (thread->state == THREAD_SEEDED_RUNNING) {
-		thread->born_ns = thread->seeded_ns;
-		charge_running(subject, thread, thread->seeded_ns, now);
-	} else if (thread->state != THREAD_UNKNOWN) {
-		lose(OFFCPUD_LOSS_SWITCH);
+		if (unlikely(task->flags & PF_KTHREAD))
+			add_kernel_time(cpu, now - thread->since_ns);
+	} else {
+		end_odd_state(task, thread, cpu, now);
 	}
 
-	if (!preempt && (state & TASK_ENDS)) {
-		close_books(subject, thread, now);
-		leave_process(thread);
-		if (thread->chosen)
-			drop_chosen(task, thread);
-		begin(thread, THREAD_DEAD, now);
+	if (unlikely(!preempt && (state & TASK_ENDS))) {
+		end_thread(task, thread, cpu, now);
 	} else if (stays_runnable(task, preempt, state)) {
 		queue_again(task, next, subject, thread);
-		mark_queued(thread, bpf_get_smp_processor_id());
+		mark_queued(thread, cpu);
 		begin(thread, THREAD_RUNNABLE, now);
 	} else {
-		thread->kind = reason_of(task, thread, state);
-		thread->idle = is_idle_wait(task, state);
+		bool kernel_thread = is_kernel_thread(task);
+
+		thread->kind = reason_of(task, thread, kernel_thread, state);
+		thread->idle = is_idle_wait(kernel_thread, state);
 		thread->task_state = state;
 		thread->credited_ns = 0;
 		begin(thread, THREAD_BLOCKED, now);
+		if (unlikely(woken_too_early(task, thread)))
+			requeue(task, thread, now);
 	}
 }
 
-static __always_inline void take_cpu(struct task_struct *task, struct task_struct *prev, __u64 now)
+/* A thread takes the CPU that is not known to wait for one; whether it is, after all. */
+static __noinline int end_odd_wait(struct task_struct *task, struct thread *thread, __u32 cpu,
+				   __u64 now)
 {
-	struct thread *thread = thread_of(task);
-
-	if (!thread) {
-		lose(OFFCPUD_LOSS_THREAD_STATE);
-		return;
-	}
+	if (!task || !thread)
+		return false;
+	if (!thread->born_ns)
+		thread->born_ns = now;
 	switch (thread->state) {
 	case THREAD_BLOCKED:
+		if (was_woken_too_early(thread)) {
+			requeue(task, thread, thread->since_ns);
+			thread->queued_cpu = NO_CPU; /* nobody has looked at its kernel time */
+			return true;
+		}
 		lose(OFFCPUD_LOSS_WAKEUP);
-		charge_wait(task, subject_of(task, thread), thread, now);
-		break;
-	case THREAD_RUNNABLE:
-		blame(task, thread, prev, charge_wait(task, subject_of(task, thread), thread, now));
+		charge_wait(account_of(task, thread, cpu), thread, thread->kind, now - thread->since_ns);
 		break;
 	case THREAD_UNKNOWN:
 		count(OFFCPUD_COUNT_LEFT_CENSORED);
@@ -112,6 +190,21 @@ static __always_inline void take_cpu(struct task_struct *task, struct task_struc
 	default:
 		lose(OFFCPUD_LOSS_SWITCH);
 	}
+	return false;
+}
+
+static __always_inline void take_cpu(struct task_struct *task, struct task_struct *prev, __u32 cpu,
+				     __u64 now)
+{
+	struct thread *thread = thread_of(task);
+
+	if (unlikely(!thread)) {
+		lose(OFFCPUD_LOSS_THREAD_STATE);
+		return;
+	}
+	if (likely(thread->state == THREAD_WOKEN || thread->state == THREAD_RUNNABLE) ||
+	    end_odd_wait(task, thread, cpu, now))
+		blame(task, thread, prev, cpu, charge_waits(task, thread, cpu, now));
 	begin(thread, THREAD_RUNNING, now);
 	want_stacks(task, thread);
 }

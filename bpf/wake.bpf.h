@@ -4,9 +4,25 @@
 #define OFFCPUD_WAKE_BPF_H
 
 #include "blame.bpf.h"
-#include "cost.bpf.h"
+#include "reason.bpf.h"
+#include "sample.bpf.h"
 #include "subject.bpf.h"
-#include "switch.bpf.h"
+
+/* Whoever wakes reads the state without the lock of the run queue: it comes last. */
+static __always_inline void begin(struct thread *thread, __u32 state, __u64 now)
+{
+	thread->since_ns = now;
+	barrier();
+	thread->state = state;
+}
+
+/* The same of a thread whose first state it may be. */
+static __always_inline void begin_any(struct thread *thread, __u32 state, __u64 now)
+{
+	if (!thread->born_ns)
+		thread->born_ns = now;
+	begin(thread, state, now);
+}
 
 /* A block that the daemon wants to hear of is over. */
 static __noinline int tell_stall_end(struct task_struct *task, struct thread *thread,
@@ -34,79 +50,146 @@ static __noinline int tell_stall_end(struct task_struct *task, struct thread *th
 	return 0;
 }
 
-static __always_inline void end_block(struct task_struct *task, struct thread *thread, __u64 now)
+static __always_inline void count_waker(struct offcpud_subject *subject, struct thread *thread)
 {
-	struct offcpud_subject *subject = subject_of(task, thread);
-	__u64 since_ns = thread->asleep_ns;
-	__u32 kind = thread->seeded_kind, from = thread->waker - 1;
+	__u32 from = thread->waker - 1;
 
+	if (subject && from < OFFCPUD_WAKERS)
+		add(&subject->wakeups[from], 1);
+}
+
+/* A block ends when somebody wakes the thread, which is when its wait for a CPU begins. */
+static __noinline int end_block(struct task_struct *task, struct thread *thread, __u64 now)
+{
+	struct account account;
+	__u64 since_ns;
+	__u32 kind;
+
+	if (!task || !thread)
+		return 0;
+	since_ns = thread->asleep_ns;
+	kind = thread->seeded_kind;
+	account = account_of(task, thread, bpf_get_smp_processor_id());
 	if (thread->state == THREAD_BLOCKED) {
 		since_ns = thread->since_ns;
 		kind = thread->kind;
-		charge_wait(task, subject, thread, now);
+		charge_wait(account, thread, kind, now - since_ns);
 	}
-	if (subject && from < OFFCPUD_WAKERS)
-		__sync_fetch_and_add(&subject->wakeups[from], 1);
+	count_waker(account.subject, thread);
 	if (since_ns && now - since_ns > stall_ns && (stall_kinds >> (kind & 31)) & 1 &&
 	    !thread->idle)
 		tell_stall_end(task, thread, since_ns, now);
 	thread->waker = 0;
+	thread->asleep_ns = 0;
+	return 0;
 }
 
-/* A block ends when somebody wakes the thread, which is when its wait for a CPU begins; until it is
- * queued, an interrupt on another CPU may have to come first. One that was woken while it was still
- * about to leave the CPU, or whose sched_waking was not seen, was woken just now. */
-static __always_inline __u64 woken_at(struct thread *thread)
+static __always_inline void queue_woken(struct task_struct *task, struct thread *thread, __u64 now)
 {
-	__u64 woken_ns = thread->woken_ns;
-
-	if (woken_ns && (__s64)(woken_ns - thread->since_ns) >= 0)
-		return woken_ns;
-	return bpf_ktime_get_ns();
-}
-
-static __always_inline void queue_woken(struct task_struct *task, struct thread *thread, bool first)
-{
-	__u64 now;
-
-	/* A wakeup that overtakes the sleep, or a second one: the thread has not left the CPU, or
-	 * is queued already. */
-	if (thread->state == THREAD_RUNNING || thread->state == THREAD_RUNNABLE ||
-	    thread->state == THREAD_SEEDED_RUNNING)
-		return;
-	/* Switches are not followed yet: the walk finds out what becomes of this thread. */
-	if (thread->state == THREAD_UNKNOWN && !attached)
-		return;
-	now = woken_at(thread);
-	if (thread->state == THREAD_UNKNOWN && !first) {
-		if (task->on_cpu)
-			return;
-		count(OFFCPUD_COUNT_LEFT_CENSORED);
-	}
-	if (thread->state == THREAD_BLOCKED || thread->state == THREAD_SEEDED_WAITING)
-		end_block(task, thread, now);
 	thread->kind = OFFCPUD_RUNQ_WAKEUP;
-	mark_queued(thread, task->thread_info.cpu);
-	begin(thread, THREAD_RUNNABLE, now);
+	mark_queued(thread, task->thread_info.cpu); /* where it ran: mostly where it will run */
+	begin_any(thread, THREAD_RUNNABLE, now);
 }
 
-/* Reads no clock where sched_waking has: what decides whether this is timed is when the thread's
- * state began, 0 for a new one. */
-static __always_inline int wake(struct task_struct *task, bool first)
+/* A block that was over as it began. */
+static __noinline int requeue(struct task_struct *task, struct thread *thread, __u64 now)
+{
+	if (!task || !thread)
+		return 0;
+	end_block(task, thread, now);
+	queue_woken(task, thread, now);
+	return 0;
+}
+
+/* Of a thread that nobody has seen so far. Switches are not followed before all is attached; then
+ * the walk finds out what becomes of it. */
+static __always_inline bool was_asleep(struct task_struct *task)
+{
+	return attached && !task->on_cpu && !stays_runnable(task, false, TASK_INTERRUPTIBLE);
+}
+
+/* Booking a short block together with the wait for a CPU that follows takes half as much as each on
+ * its own. Until then it is missing in the histograms: a long one must not, since a thread may wait
+ * for a CPU for long. */
+#define BOOK_LATER_NS 1000000
+
+static __always_inline bool may_be_booked_later(struct thread *thread, __u64 now)
+{
+	__u64 ns = now - thread->since_ns;
+
+	return thread->state == THREAD_BLOCKED && ns < BOOK_LATER_NS && ns <= stall_ns;
+}
+
+/* False: the thread is booked as runnable with the block before, later. */
+static __always_inline bool ends_now(void *ctx, struct task_struct *task, struct thread *thread,
+				     struct task_struct *waker, __u64 now)
+{
+	remember_waker(task, thread, waker, now);
+	if (take_samples)
+		choose_block(ctx, task, thread);
+	if (unlikely(!may_be_booked_later(thread, now)))
+		return true;
+	mark_queued(thread, task->thread_info.cpu);
+	barrier();
+	thread->state = THREAD_WOKEN;
+	return false;
+}
+
+static __always_inline void wake(void *ctx, struct task_struct *task, struct task_struct *waker,
+				 __u64 now)
 {
 	struct thread *thread = thread_of(task);
-	__u64 begun_ns = 0;
 
-	if (thread && thread->since_ns && is_timed(thread->since_ns ^ 0x55555555)) {
-		begun_ns = bpf_ktime_get_ns();
-		thread = thread_of(task); /* which the time includes */
+	if (unlikely(!thread)) {
+		lose(OFFCPUD_LOSS_THREAD_STATE);
+		return;
 	}
-	if (!thread)
-		return lose(OFFCPUD_LOSS_THREAD_STATE);
-	queue_woken(task, thread, first);
-	if (begun_ns)
-		add_sampled_cost(OFFCPUD_PROGRAM_WAKEUP, begun_ns);
-	return 0;
+	switch (thread->state) {
+	case THREAD_BLOCKED:
+		/* It left its CPU after this one had read the clock. */
+		if (unlikely((__s64)(now - thread->since_ns) < 0))
+			now = bpf_ktime_get_ns();
+		if (likely(!ends_now(ctx, task, thread, waker, now)))
+			return;
+		end_block(task, thread, now);
+		break;
+	case THREAD_SEEDED_WAITING:
+		if (thread->seeded_kind >= OFFCPUD_BLOCKED_KINDS)
+			return; /* it was queued already */
+		ends_now(ctx, task, thread, waker, now);
+		end_block(task, thread, now);
+		break;
+	case THREAD_UNKNOWN:
+		if (!was_asleep(task)) {
+			remember_waker(task, thread, waker, now);
+			return;
+		}
+		count(OFFCPUD_COUNT_LEFT_CENSORED);
+		break;
+	case THREAD_RUNNING:
+	case THREAD_SEEDED_RUNNING:
+	case THREAD_RUNNABLE:
+		/* It has not left the CPU, or only just: see woken_too_early(). Or it was kept off
+		 * it as it was about to sleep. */
+		remember_waker(task, thread, waker, now);
+		return;
+	default:
+		return;
+	}
+	queue_woken(task, thread, now);
+}
+
+static __always_inline void queue_new(struct task_struct *task, __u64 now)
+{
+	struct thread *thread = thread_of(task);
+
+	if (!thread) {
+		lose(OFFCPUD_LOSS_THREAD_STATE);
+		return;
+	}
+	/* Not yet attached: as in was_asleep(). */
+	if (thread->state == THREAD_SEEDED_WAITING || (thread->state == THREAD_UNKNOWN && attached))
+		queue_woken(task, thread, now);
 }
 
 #endif

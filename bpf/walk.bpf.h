@@ -38,16 +38,17 @@ static __always_inline void seed(struct task_struct *task, struct thread *thread
 		seeded = THREAD_SEEDED_RUNNING;
 	else if (!stays_runnable(task, false, state)) {
 		thread->asleep_ns = asleep_since(task, now);
-		thread->seeded_kind = reason_of(task, thread, state);
+		thread->seeded_kind = reason_of(task, thread, is_kernel_thread(task), state);
 		thread->seeded_task_state = state;
-		thread->idle = is_idle_wait(task, state);
+		thread->idle = is_idle_wait(is_kernel_thread(task), state);
 	}
 	if (__sync_val_compare_and_swap(&thread->state, THREAD_UNKNOWN, seeded) == THREAD_UNKNOWN &&
 	    seeded == THREAD_SEEDED_WAITING)
 		count(OFFCPUD_COUNT_LEFT_CENSORED);
 }
 
-static __always_inline void describe_state(struct offcpud_thread *record, struct thread *thread)
+static __always_inline void describe_state(struct offcpud_thread *record, struct task_struct *task,
+					   struct thread *thread)
 {
 	__u32 state = *(volatile __u32 *)&thread->state;
 
@@ -62,6 +63,15 @@ static __always_inline void describe_state(struct offcpud_thread *record, struct
 		break;
 	case THREAD_BLOCKED:
 		record->state = OFFCPUD_THREAD_BLOCKED;
+		if (is_awake(task, thread)) {
+			record->state = OFFCPUD_THREAD_RUNNABLE;
+			record->kind = OFFCPUD_RUNQ_WAKEUP;
+		}
+		break;
+	case THREAD_WOKEN:
+		record->state = OFFCPUD_THREAD_RUNNABLE;
+		record->since_ns = thread->woken_ns;
+		record->kind = OFFCPUD_RUNQ_WAKEUP;
 		break;
 	case THREAD_SEEDED_RUNNING:
 		record->state = OFFCPUD_THREAD_RUNNING;
@@ -106,7 +116,7 @@ static __always_inline void describe_past(struct offcpud_thread *record, struct 
 /* Hooks on other CPUs may write meanwhile. A thread whose state changed while it was read is read
  * again; three times is more than any has needed. */
 static __always_inline void describe_consistently(struct offcpud_thread *record,
-						  struct thread *thread)
+						  struct task_struct *task, struct thread *thread)
 {
 	__u32 flags = record->flags;
 
@@ -116,7 +126,7 @@ static __always_inline void describe_consistently(struct offcpud_thread *record,
 		record->flags = flags;
 		record->now_ns = bpf_ktime_get_ns();
 		describe_past(record, thread);
-		describe_state(record, thread);
+		describe_state(record, task, thread);
 		barrier();
 		if (*(volatile __u64 *)&thread->since_ns == since_ns)
 			break;
@@ -163,7 +173,7 @@ int walk_threads(struct bpf_iter__task *ctx)
 		record.flags |= OFFCPUD_THREAD_KERNEL;
 	if (task->nr_cpus_allowed == 1)
 		record.flags |= OFFCPUD_THREAD_PINNED;
-	describe_consistently(&record, thread);
+	describe_consistently(&record, task, thread);
 	describe_tids(&record, task);
 	record.start_ns = task->start_boottime;
 	record.process_start_ns = task->group_leader->start_boottime;

@@ -9,7 +9,8 @@
 namespace offcpud {
 
 namespace {
-// CPUs that share a shard: a real workload hardly shows what that costs (decision 0001).
+// CPUs that share a shard where there is no room for one each: a real workload hardly shows what
+// that costs (decision 0001).
 constexpr std::uint32_t kCpusPerShard = 4;
 }  // namespace
 
@@ -20,7 +21,9 @@ SubjectPlan plan_subjects(std::uint32_t max_cgroups, std::uint32_t possible_cpus
   plan.cpu_bits = static_cast<std::uint32_t>(std::bit_width(std::max(possible_cpus, 1U) - 1));
   const std::size_t per_shard = (std::size_t{max_cgroups} + 1) * sizeof(offcpud_subject);
   const auto affordable = static_cast<std::uint32_t>(kShardBudgetBytes / per_shard);
-  const std::uint32_t useful = (possible_cpus + kCpusPerShard - 1) / kCpusPerShard;
+  plan.own_shards = possible_cpus <= std::min<std::uint32_t>(affordable, OFFCPUD_MAX_SHARDS);
+  const std::uint32_t useful =
+      plan.own_shards ? possible_cpus : (possible_cpus + kCpusPerShard - 1) / kCpusPerShard;
   plan.shards = std::clamp<std::uint32_t>(std::min(affordable, useful), 1, OFFCPUD_MAX_SHARDS);
   plan.bytes = per_shard * plan.shards;
   return plan;

@@ -17,7 +17,7 @@ static_assert(kCauses.size() == OFFCPUD_LOSSES);
 
 // Values of the label `program`, by enum offcpud_program.
 constexpr auto kPrograms = std::to_array<const char*>(
-    {"sched_switch", "sched_waking", "sched_wakeup", "task_newtask", "irq_work_exit"});
+    {"sched_switch", "sched_waking", "sched_wakeup_new", "task_newtask", "irq_work_exit"});
 static_assert(kPrograms.size() == OFFCPUD_PROGRAMS);
 
 // How long a program may be between finding a subject and adding to it. It does so with interrupts

@@ -43,18 +43,22 @@ void choose_programs(offcpud_bpf& skeleton, const FeatureReport& features) {
   for (bpf_program* program : {skeleton.progs.on_cgroup_mkdir, skeleton.progs.on_cgroup_rmdir}) {
     bpf_program__set_autoload(program, features.has("cgroup_events"));
   }
-  bpf_program__set_autoload(skeleton.progs.on_sched_waking, features.has("wakers"));
-  bpf_program__set_autoload(skeleton.progs.on_irq_work, features.has("stacks"));
+  bpf_program__set_autoload(skeleton.progs.on_irq_work, features.has("wakers") && features.has("stacks"));
 }
 
 Status configure(offcpud_bpf& skeleton, const SubjectPlan& plan, const FeatureReport& features) {
   TRY_VOID(set_size(skeleton.maps.subjects, plan.subjects * plan.shards));
   TRY_VOID(set_size(skeleton.maps.cgroup_subjects, plan.subjects - 1));
   TRY_VOID(set_size(skeleton.maps.free_subjects, plan.ring_size));
-  TRY_VOID(set_size(skeleton.maps.bells, static_cast<std::uint32_t>(libbpf_num_possible_cpus())));
+  const auto cpus = static_cast<std::uint32_t>(libbpf_num_possible_cpus());
+  TRY_VOID(set_size(skeleton.maps.bells, cpus));
+  TRY_VOID(set_size(skeleton.maps.kernel_times, cpus));
   auto& constants = *skeleton.rodata;
   constants.shards = plan.shards;
   constants.cpu_bits = plan.cpu_bits;
+  constants.own_shards = plan.own_shards;
+  constants.tell_wakers = features.has("wakers");
+  constants.take_samples = features.has("wakers") && features.has("stacks");
   constants.free_mask = plan.ring_size - 1;
   constants.read_files = features.has("file_kind");
   constants.create_flags = features.has("late_thread_state") ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0;
@@ -133,12 +137,11 @@ offcpud_bpf& BpfSession::skeleton() const {
 }
 
 bool BpfSession::tells_wakers() const {
-  return bpf_program__autoload(state_->skeleton->progs.on_sched_waking);
+  return state_->skeleton->rodata->tell_wakers != 0;
 }
 
 bool BpfSession::takes_stacks() const {
-  const auto& programs = state_->skeleton->progs;
-  return tells_wakers() && bpf_program__autoload(programs.on_irq_work);
+  return state_->skeleton->rodata->take_samples != 0;
 }
 
 bool BpfSession::tells_cgroup_changes() const {
@@ -174,7 +177,7 @@ Status BpfSession::attach() {
   for (bpf_program* program : {skeleton.progs.on_cgroup_mkdir, skeleton.progs.on_cgroup_rmdir,
                                skeleton.progs.on_task_newtask, skeleton.progs.on_sched_wakeup_new,
                                skeleton.progs.on_irq_work, skeleton.progs.on_sched_waking,
-                               skeleton.progs.on_sched_wakeup, skeleton.progs.on_sched_switch}) {
+                               skeleton.progs.on_sched_switch}) {
     if (!bpf_program__autoload(program)) continue;
     BpfLink link(bpf_program__attach(program));
     if (!link) return Error::from_errno(errno, "attach program", bpf_program__name(program));
@@ -203,7 +206,7 @@ Status BpfSession::seed() {
 }
 
 void BpfSession::tell_stalls(std::uint64_t longer_than_ns, std::uint32_t kinds) {
-  state_->skeleton->bss->stall_ns = longer_than_ns;
+  state_->skeleton->data->stall_ns = longer_than_ns;
   state_->skeleton->bss->stall_kinds = kinds;
 }
 

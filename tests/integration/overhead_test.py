@@ -13,8 +13,9 @@ from daemon import Daemon
 BPFTOOL = shutil.which("bpftool", path="/usr/sbin:/sbin:/usr/bin")
 STATISTICS = Path("/proc/sys/kernel/bpf_stats_enabled")
 PROGRAMS = {"sched_switch": "on_sched_switch", "sched_waking": "on_sched_waking",
-            "sched_wakeup": "on_sched_wakeup", "irq_work_exit": "on_irq_work",
+            "sched_wakeup_new": "on_sched_wakeup_new", "irq_work_exit": "on_irq_work",
             "task_newtask": "on_task_newtask"}
+HOST = 200e-9  # seconds that the host's interruptions add on average: 0.1 to 0.15 us were seen
 
 
 class Overhead(Case):
@@ -58,18 +59,20 @@ class Overhead(Case):
 
     def test_estimates_are_those_of_the_kernel(self):
         """200,000 round trips are some 400 timed executions of each: 5 standard errors are a
-        quarter. The kernel's time has the entry of the program in it, ours the second reading of
-        the clock."""
+        quarter. The kernel's time has the entry of the program and its own two readings of a clock
+        in it. Ours has a thousandth of the executions: one that the host interrupts counts."""
         before = (self.kernels(), self.ours())
         self.run_workload("ping_pong", "--count", 200_000)
         after = (self.kernels(), self.ours())
-        for name in ("on_sched_switch", "on_sched_waking", "on_sched_wakeup"):
+        for name in ("on_sched_switch", "on_sched_waking"):
             (runs, seconds), (our_runs, our_seconds) = (
                 [now - then for now, then in zip(later[name], earlier[name])]
                 for later, earlier in zip(after, before))
             error = 5 / (runs / 1024)**0.5
             self.expect_close(f"runs of {name}", runs, our_runs, error + 0.01)
-            self.expect_close(f"seconds of {name}", seconds, our_seconds, error + 0.3)
+            self.expect_at_least(f"seconds of {name}", seconds * (0.7 - error), our_seconds)
+            self.expect_at_most(f"seconds of {name}", seconds * (1 + error) + runs * HOST,
+                                our_seconds)
         self.expect_at_least("overhead", 0.001, self.daemon.scrape().value("offcpud_overhead_ratio"))
 
 

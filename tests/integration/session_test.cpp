@@ -43,7 +43,7 @@ class Session : public ::testing::Test {
 // so another offcpud on this host shows up in both sets and not in their difference.
 std::set<std::uint32_t> program_ids() {
   const std::set<std::string> ours = {
-      // cut to 15 characters, as the kernel keeps them: on_sched_wakeup is two programs
+      // cut to 15 characters, as the kernel keeps them: on_sched_wakeup_new
       "on_sched_switch", "on_sched_waking", "on_sched_wakeup", "on_task_newtask", "on_cgroup_mkdir",
       "on_cgroup_rmdir", "walk_threads",    "describe_stacks", "describe_calls",  "describe_file"};
   std::set<std::uint32_t> ids;
@@ -142,7 +142,7 @@ LatencyHistogram wakeup_waits_of_a_session(BpfSession session, std::uint64_t cgr
   return waits;
 }
 
-// A thread that wakes, runs and sleeps again while sched_wakeup is attached and sched_switch is not
+// A thread that wakes, runs and sleeps again while sched_waking is attached and sched_switch is not
 // yet must not be taken for one that has been waiting for a CPU ever since.
 TEST_F(Session, InventsNoWaitWhileItAttaches) {
   const auto mounts = read_file("/proc/self/mountinfo", 4 << 20);
