@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <link.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -173,7 +174,24 @@ void Crew::finished() {
   for (int i = 0; i < members_; ++i) wait_for_byte(done_[0]);
 }
 
+namespace {
+// Maps the pages of a program or library that is loaded, which reads them from the disk if need be
+// (MADV_POPULATE_READ, Linux 5.14).
+int read_now(dl_phdr_info* object, std::size_t /*size*/, void* /*data*/) {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  for (int i = 0; i < object->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = object->dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD) continue;
+    const std::uintptr_t begin = object->dlpi_addr + segment.p_vaddr, start = begin & ~(page - 1);
+    ::madvise(reinterpret_cast<void*>(start), begin + segment.p_memsz - start, MADV_POPULATE_READ);
+  }
+  return 0;
+}
+}  // namespace
+
 void first_gate() {
+  // Between the gates nobody is to wait for the disk unasked.
+  ::dl_iterate_phdr(read_now, nullptr);
   std::puts("gate");
   std::fflush(stdout);
   between_gates_ns() -= now_ns();
