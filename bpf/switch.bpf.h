@@ -48,8 +48,8 @@ static __always_inline bool woken_too_early(struct task_struct *task, struct thr
 	       *(volatile __u32 *)&thread->waker;
 }
 
-/* The same when the thread takes a CPU again, because the waker had not set TASK_WAKING yet. A waking
- * that was long before is another one, of a thread that did not sleep then. */
+/* The same when the thread takes a CPU again, because the waker had not set TASK_WAKING yet. A
+ * waking that was long before is another one, of a thread that did not sleep then. */
 #define WOKEN_BEFORE_NS 1000000
 
 static __always_inline bool was_woken_too_early(struct thread *thread)
@@ -180,7 +180,8 @@ static __noinline int end_odd_wait(struct task_struct *task, struct thread *thre
 			return true;
 		}
 		lose(OFFCPUD_LOSS_WAKEUP);
-		charge_wait(account_of(task, thread, cpu), thread, thread->kind, now - thread->since_ns);
+		charge_wait(account_of(task, thread, cpu), thread, thread->kind,
+			    now - thread->since_ns);
 		break;
 	case THREAD_UNKNOWN:
 		count(OFFCPUD_COUNT_LEFT_CENSORED);

@@ -43,7 +43,8 @@ void choose_programs(offcpud_bpf& skeleton, const FeatureReport& features) {
   for (bpf_program* program : {skeleton.progs.on_cgroup_mkdir, skeleton.progs.on_cgroup_rmdir}) {
     bpf_program__set_autoload(program, features.has("cgroup_events"));
   }
-  bpf_program__set_autoload(skeleton.progs.on_irq_work, features.has("wakers") && features.has("stacks"));
+  bpf_program__set_autoload(skeleton.progs.on_irq_work,
+                            features.has("wakers") && features.has("stacks"));
 }
 
 Status configure(offcpud_bpf& skeleton, const SubjectPlan& plan, const FeatureReport& features) {

@@ -16,9 +16,8 @@ TEST(SubjectPlan, EveryPossibleCpuHasAShard) {
   for (const std::uint32_t max_cgroups : {16U, 1000U, 1024U, 16384U}) {
     for (std::uint32_t cpus = 1; cpus <= 4096; ++cpus) {
       const SubjectPlan plan = plan_subjects(max_cgroups, cpus);
-      const std::uint64_t last = plan.own_shards
-                                     ? cpus - 1
-                                     : (std::uint64_t{cpus - 1} * plan.shards) >> plan.cpu_bits;
+      const std::uint64_t last =
+          plan.own_shards ? cpus - 1 : (std::uint64_t{cpus - 1} * plan.shards) >> plan.cpu_bits;
       ASSERT_LT(last, plan.shards) << max_cgroups << " cgroups, " << cpus << " CPUs";
       ASSERT_GE(plan.shards, 1U);
       ASSERT_TRUE(plan.shards == 1 || plan.bytes <= kShardBudgetBytes);
