@@ -117,6 +117,12 @@ class Container:
             self._runc("exec", self.name, *command), capture_output=True, text=True, timeout=60
         )
 
+    def configure(self, line):
+        """Adds a line to what the config map holds, and has it read."""
+        with open(self.folder / "config" / "offcpud.yaml", "a", encoding="utf-8") as file:
+            file.write(line + "\n")
+        os.kill(self.pid, signal.SIGHUP)
+
     def stop(self):
         """Seconds until it has ended after SIGTERM, and its exit status."""
         began = time.monotonic()

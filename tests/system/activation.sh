@@ -4,7 +4,7 @@
 
 activation_socket='' # inode of the socket that listens
 activation_stop=/run/offcpud-test-stop
-activation_answers=/root/offcpud-test-answers
+activation_answers=/run/offcpud-test-answers
 
 # The inode of what listens on port 19435 (hexadecimal 4BEB), whoever holds it.
 # shellcheck disable=SC2016 # awk's
