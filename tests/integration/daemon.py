@@ -83,7 +83,10 @@ class Scrape:
 
 
 class Daemon:
-    """A client of a running daemon; `start` runs one and `stop` ends it."""
+    """A client of a running daemon; `start` runs one and `stop` ends it. `clock_offset`: seconds that
+    its wall clock is ahead of everybody else's."""
+
+    clock_offset = 0
 
     def __init__(self, port, process=None):
         self.port = port

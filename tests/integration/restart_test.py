@@ -94,6 +94,7 @@ class ClockStep(Case):
                 workload.go()
                 time.sleep(0.1)
                 self.step(offset)
+                self.daemon.clock_offset = offset
                 window = workload.finish()
                 self.expect_nothing_lost(window)
                 self.expect_equal("sleeps", 20, window.blocked("sleep").count, window.slack())
