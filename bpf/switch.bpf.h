@@ -52,9 +52,14 @@ static __always_inline bool woken_too_early(struct task_struct *task, struct thr
  * waking that was long before is another one, of a thread that did not sleep then. */
 #define WOKEN_BEFORE_NS 1000000
 
+static __always_inline __u64 later(__u64 one, __u64 other)
+{
+	return (__s64)(one - other) < 0 ? other : one;
+}
+
 static __always_inline bool was_woken_too_early(struct thread *thread)
 {
-	return thread->waker && thread->since_ns - thread->woken_ns < WOKEN_BEFORE_NS;
+	return thread->waker && (__s64)(thread->since_ns - thread->woken_ns) < WOKEN_BEFORE_NS;
 }
 
 /* The waits of a thread that takes the CPU: for the CPU, and before that for what was not booked
@@ -175,7 +180,7 @@ static __noinline int end_odd_wait(struct task_struct *task, struct thread *thre
 	switch (thread->state) {
 	case THREAD_BLOCKED:
 		if (was_woken_too_early(thread)) {
-			requeue(task, thread, thread->since_ns);
+			requeue(task, thread, later(thread->since_ns, thread->woken_ns));
 			thread->queued_cpu = NO_CPU; /* nobody has looked at its kernel time */
 			return true;
 		}

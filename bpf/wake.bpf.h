@@ -135,6 +135,19 @@ static __always_inline bool ends_now(void *ctx, struct task_struct *task, struct
 	return false;
 }
 
+/* It may have left its CPU after this one had read the clock. And while the kernel adjusts the
+ * clock, another CPU may be ahead by some nanoseconds (ktime_get_mono_fast_ns); a difference that
+ * is larger is an error, to be counted. */
+#define CLOCK_STEP_NS 1000
+
+static __always_inline __u64 not_before(__u64 since_ns, __u64 now)
+{
+	if (likely((__s64)(now - since_ns) >= 0))
+		return now;
+	now = bpf_ktime_get_ns();
+	return since_ns - now < CLOCK_STEP_NS ? since_ns : now;
+}
+
 static __always_inline void wake(void *ctx, struct task_struct *task, struct task_struct *waker,
 				 __u64 now)
 {
@@ -146,9 +159,7 @@ static __always_inline void wake(void *ctx, struct task_struct *task, struct tas
 	}
 	switch (thread->state) {
 	case THREAD_BLOCKED:
-		/* It left its CPU after this one had read the clock. */
-		if (unlikely((__s64)(now - thread->since_ns) < 0))
-			now = bpf_ktime_get_ns();
+		now = not_before(thread->since_ns, now);
 		if (likely(!ends_now(ctx, task, thread, waker, now)))
 			return;
 		end_block(task, thread, now);
