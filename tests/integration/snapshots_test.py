@@ -54,6 +54,20 @@ class Stacks:
                 and all(row[key] == value for key, value in values.items())]
 
 
+PLACES = ("wait_one", "wait_ten", "wait_hundred", "wait_long")
+
+
+def blocked_in_places(window):
+    """{place: (waits, seconds)} of known_places. The program's clock contains the wait for the CPU
+    behind each sleep, as long behind a short one as behind a long one; the histogram has all sleeps
+    without them, but knows no places."""
+    waits = {place: window.waits(place)[:2] for place in PLACES}
+    count, seconds = (sum(column) for column in zip(*waits.values()))
+    behind_each = (seconds - window.blocked("sleep").seconds) / count
+    return {place: (count, seconds - count * behind_each)
+            for place, (count, seconds) in waits.items()}
+
+
 class SnapshotCase(Case):
     # So small that everything is sampled, unless a class says otherwise.
     settings = {"snapshots.interval": "1s", "snapshots.stacks_per_second": "100000"}
@@ -93,7 +107,7 @@ class Totals(SnapshotCase):
         begin = time.time()
         window = self.run_workload("known_places", "--ms", 3000)
         stacks = self.stacks_since(begin, cgroup=window.cgroup, reason="sleep")
-        for place in ("wait_one", "wait_ten", "wait_hundred", "wait_long"):
+        for place in PLACES:
             count, seconds, _ = window.waits(place)
             rows = stacks.select(place)
             episodes = sum(row["episodes"] for row in rows)
@@ -176,20 +190,17 @@ class Sampling(SnapshotCase):
         stacks = self.stacks_since(begin, cgroup=window.cgroup, reason="sleep")
         self.expect_at_least("the longest sampling interval", 0.003, longest)
         self.expect_at_most("the longest sampling interval", 0.050, longest)
-        # The program's clock contains the waits for a CPU; the histogram is exact, but knows no places.
-        places = ("wait_one", "wait_ten", "wait_hundred", "wait_long")
-        asleep = window.blocked("sleep").seconds / sum(window.waits(place)[1] for place in places)
+        truth = blocked_in_places(window)
         self.expect_close("all seconds (the histogram)", window.blocked("sleep").seconds,
                           stacks.seconds(), 0.05)
-        for place in places[:3]:
-            count, seconds, _ = window.waits(place)
-            seconds *= asleep
+        for place in PLACES[:3]:
+            count, seconds = truth[place]
             each = seconds / count
             error = math.sqrt(count * each * max(longest - each, 0))
             seen = stacks.seconds(place)
             self.expect_close(f"seconds in {place} (3 standard errors)", seconds, seen,
                               absolute=3 * error + 0.03 * seconds)
-        count, seconds, _ = window.waits("wait_long")
+        count, seconds = truth["wait_long"]
         episodes = sum(row["episodes"] for row in stacks.select("wait_long"))
         self.expect_close("long waits", count, episodes, absolute=0.01 + window.slack())
         self.expect_close("their seconds", seconds, stacks.seconds("wait_long"), 0.02)
@@ -214,14 +225,12 @@ class Focus(SnapshotCase):
         kept = self.stacks_since(begin, cgroup=window.cgroup, reason="sleep")
         self.expect_equal("rows of other processes", 0,
                           sum(1 for row in fine.rows if row["pid"] != workload.process.pid))
-        places = ("wait_one", "wait_ten", "wait_hundred", "wait_long")
-        asleep = window.blocked("sleep").seconds / sum(window.waits(place)[1] for place in places)
+        of_places = blocked_in_places(window)
         of_host = self.daemon.scrape().value(INTERVAL)
         self.expect_at_least("sampling interval of the host", 0.02, of_host)
         truth = host_variance = 0.0
-        for place in places[:3]:
-            count, seconds, _ = window.waits(place)
-            seconds *= asleep
+        for place in PLACES[:3]:
+            count, seconds = of_places[place]
             # What it gives to the snapshots is not biased either.
             for name, stacks in (("profile", fine), ("snapshots", kept)):
                 self.expect_close(f"seconds in {place} of the {name} (4 standard errors)", seconds,
@@ -229,9 +238,9 @@ class Focus(SnapshotCase):
                                   absolute=4 * stacks.error(place) + 0.03 * seconds)
             truth += seconds
             host_variance += seconds * max(of_host - seconds / count, 0)
-        self.expect_close("seconds in wait_long", window.waits("wait_long")[1],
+        self.expect_close("seconds in wait_long", of_places["wait_long"][1],
                           fine.seconds("wait_long"), 0.02)
-        error = math.hypot(*(fine.error(place) for place in places[:3]))
+        error = math.hypot(*(fine.error(place) for place in PLACES[:3]))
         self.expect_at_most("standard error of the short waits", 0.01 * truth, error)
         self.expect_at_most("that with the host's interval, of it", 0.25,
                             error / math.sqrt(host_variance))
