@@ -9,6 +9,7 @@
 #include "daemon.h"
 #include "kernel/feature_probe.h"
 #include "push/push_target.h"
+#include "runtime/heap.h"
 #include "runtime/logging.h"
 #include "web_access.h"
 
@@ -51,6 +52,7 @@ int run(int argc, char** argv) {
     return push ? print("the configuration is valid\n") : fail(push.error());
   }
 
+  keep_heap_small();
   init_logging(parse_log_level(config->log_level).value_or(LogLevel::Info));
   auto daemon = Daemon::start(options->sources, *config);
   if (!daemon) return fail(daemon.error());

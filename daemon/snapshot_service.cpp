@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "pipeline/series_store.h"
+#include "runtime/heap.h"
 #include "runtime/logging.h"
 #include "selection/snapshot_rules.h"
 
@@ -58,6 +59,7 @@ SnapshotService::Serving::Serving(SnapshotService& service, const Clock& clock)
           [this, &service](Snapshot snapshot) {
             const bool kept = service.store_.put(snapshot);
             push.submit(std::move(snapshot));
+            give_heap_back();  // of all that the interval held, here where nobody waits for it
             return kept;
           },
           [&service] { service.metrics_.count_snapshot_failure(SnapshotFailure::QueueFull); }),
