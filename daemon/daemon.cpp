@@ -16,6 +16,7 @@
 #include "config/config_files.h"
 #include "config/config_reload.h"
 #include "export/listener.h"
+#include "export/process_usage.h"
 #include "push/push_target.h"
 #include "runtime/logging.h"
 #include "runtime/message_ids.h"
@@ -293,14 +294,14 @@ Status Daemon::pass() {
   if (!view) return fail(std::move(view).error());
   warn_of_losses(**view);
   self_->set_program_costs((*view)->programs);
-  if (const auto share = overhead_.over_last_minute(read, (*view)->programs, own_cpu_time())) {
-    self_->set_overhead(*share);
-  }
+  const auto overhead = overhead_.over_last_minute(read, (*view)->programs, own_cpu_time());
+  if (overhead) self_->set_overhead(*overhead);
   const MonotonicTime end = clock_.now();
   self_->observe_pass(stage_, end - read);
   {
     const std::lock_guard lock(mutex_);
     ++passes_;
+    if (overhead) overhead_ratio_ = overhead;
     last_pass_duration_ = end - begin;
   }
   tell_stalls();
@@ -447,6 +448,10 @@ StatusReport Daemon::status() const {
   report.revision = kRevision;
   report.kernel = kernel_release();
   report.uptime = clock_.now() - started_;
+  if (const auto usage = read_process_usage("/proc")) {
+    report.own_use.emplace(
+        OwnUse{.resident_bytes = usage->resident_bytes, .cpu_seconds = usage->cpu_seconds});
+  }
   for (const Feature& feature : features_.features) {
     report.features.push_back(
         {feature.name, feature.enabled,
@@ -455,6 +460,7 @@ StatusReport Daemon::status() const {
   const std::shared_ptr<const View> view = board_->last();
   const std::lock_guard lock(mutex_);
   report.listen = listen_.text();
+  if (report.own_use) report.own_use->overhead_ratio = overhead_ratio_;
   report.passes = passes_;
   report.pass_failures = pass_failures_;
   report.config = config_status_;

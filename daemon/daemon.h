@@ -98,6 +98,7 @@ class Daemon {
   std::chrono::milliseconds min_pass_interval_{};
   std::uint32_t max_series_ = 0;
   std::chrono::nanoseconds last_pass_duration_{};
+  std::optional<double> overhead_ratio_;
   std::uint64_t passes_ = 0;
   std::uint64_t pass_failures_ = 0;
   ListenAddress listen_;

@@ -67,6 +67,15 @@ Json config_json(const ConfigStatus& config) {
   return json;
 }
 
+Json own_use_json(const std::optional<OwnUse>& use) {
+  if (!use) return nullptr;
+  Json json = {{"resident_bytes", use->resident_bytes},
+               {"cpu_seconds", use->cpu_seconds},
+               {"overhead_ratio", nullptr}};
+  if (use->overhead_ratio) json["overhead_ratio"] = *use->overhead_ratio;
+  return json;
+}
+
 Json push_json(const std::optional<PushStatus>& push) {
   if (!push) return nullptr;
   Json json = {{"url", nullptr},
@@ -130,6 +139,7 @@ std::string status_json(const StatusReport& report) {
       {"threads_left_censored", report.threads_left_censored},
       {"lost_events", losses_json(report.losses)},
       {"maps", maps_json(report.maps)},
+      {"own_use", own_use_json(report.own_use)},
       {"push", push_json(report.push)},
       {"config", config_json(report.config)},
   };

@@ -39,6 +39,14 @@ struct PushStatus {
   std::string last_error;  // empty when the last attempt was successful
 };
 
+// What the daemon itself takes of the host.
+struct OwnUse {
+  std::uint64_t resident_bytes = 0;
+  double cpu_seconds = 0;  // of all its threads, since its start
+  std::optional<double>
+      overhead_ratio;  // with its kernel programs, of all CPU time of the last minute
+};
+
 // The state of the daemon for people: /api/v1/status and the text of `systemctl status`.
 struct StatusReport {
   std::string version;
@@ -61,6 +69,7 @@ struct StatusReport {
   std::vector<LossCount> losses;
   std::vector<MapUsage> maps;
 
+  std::optional<OwnUse> own_use;   // nullopt: /proc cannot be read
   std::optional<PushStatus> push;  // nullopt: it is off
   ConfigStatus config;
 };

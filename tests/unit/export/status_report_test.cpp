@@ -31,6 +31,8 @@ StatusReport sample_report() {
   report.max_series = 4000;
   report.scrapes[0] = ScrapeCost{
       .series = 58, .samples = 2'000, .bytes = 123'456, .sent_bytes = 9'000, .duration = 1'500us};
+  report.own_use =
+      OwnUse{.resident_bytes = 12'345'678, .cpu_seconds = 1.5, .overhead_ratio = 0.0025};
   report.push = PushStatus{.url = "https://pyroscope.example/ingest",
                            .queued = 3,
                            .queued_bytes = 12'345,
