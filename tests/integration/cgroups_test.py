@@ -163,6 +163,9 @@ class Reused(Case):
         scrape = self.daemon.scrape()
         self.expect_equal("cgroups of the first ten with a series", 10,
                           sum(1 for c in first if c.path in scrape.cgroups()))
+        used = scrape.value("offcpud_map_entries", map="cgroup_subjects")
+        places = scrape.value("offcpud_map_capacity", map="cgroup_subjects")
+        self.expect_at_least("places in use, and those of the next ten", places + 1, used + 10)
         for cgroup in first:
             cgroup.remove()
         until = time.monotonic() + 12  # what the daemon waits before it gives a place away

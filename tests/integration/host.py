@@ -116,7 +116,15 @@ def accounts_of_process(pid):
 
 
 def cgroups_present():
-    return sum(1 for _ in cgroup2_root().rglob("cgroup.procs"))
+    """Those that have threads; others, as a killed test leaves them, take no place."""
+    return sum(1 for file in cgroup2_root().rglob("cgroup.threads") if is_listing(file))
+
+
+def is_listing(file):
+    try:
+        return bool(file.read_text())
+    except OSError:  # it is gone
+        return False
 
 
 class Cgroup:
