@@ -133,6 +133,7 @@ ManualParts manual_parts(std::string_view version) {
       {"CONFIG_OPTIONS", config_items()},
       {"STALL_RULE_KEYS", rule_items(stall_rule_keys())},
       {"PROCESS_RULE_KEYS", rule_items(process_rule_keys())},
+      {"CGROUP_RULE_KEYS", rule_items(cgroup_rule_keys())},
       {"METRICS", metric_items()},
       {"REASONS", bold_list(kinds.first(OFFCPUD_BLOCKED_KINDS))},
       {"CAUSES", bold_list(kinds.subspan(OFFCPUD_BLOCKED_KINDS))},

@@ -43,6 +43,12 @@ template <typename Map>
 void forget_before(Map& kept, WallTime oldest) {
   const auto is_old = [oldest](const Exemplar& exemplar) { return exemplar.ended < oldest; };
   for (auto item = kept.begin(); item != kept.end();) {
+    const bool stays = std::ranges::none_of(
+        *item->second, [&](const auto& list) { return std::ranges::any_of(list, is_old); });
+    if (stays) {
+      ++item;
+      continue;
+    }
     auto left = std::make_shared<KindExemplars>(*item->second);
     std::size_t count = 0;
     for (auto& list : *left) {
@@ -62,9 +68,13 @@ std::shared_ptr<const KindExemplars> look_up(const Map& kept, const Key& key) {
 
 }  // namespace
 
-void ExemplarBook::add(std::vector<FoundExemplar> found, WallTime now) {
+void ExemplarBook::forget_old(WallTime now) {
   forget_before(cgroups_, now - kKeptFor);
   forget_before(processes_, now - kKeptFor);
+}
+
+void ExemplarBook::add(std::vector<FoundExemplar> found, WallTime now) {
+  forget_old(now);
   // The longest of a group comes last and stays.
   std::ranges::sort(found, {}, [](const FoundExemplar& one) { return one.exemplar.duration_ns; });
   std::map<std::string, KindExemplars> by_cgroup;

@@ -31,8 +31,11 @@ class ExemplarBook {
   static constexpr std::size_t kMostSubjects = 10'000;  // cgroups, and as many processes
   static constexpr std::size_t kSlotsTogether = 8;
 
-  // Those of one snapshot. Those that ended more than kKeptFor ago go.
+  // Those of one snapshot, but for those that ended more than kKeptFor ago.
   void add(std::vector<FoundExemplar> found, WallTime now);
+
+  // Lets go of those that ended more than kKeptFor ago: snapshots may stop to come.
+  void forget_old(WallTime now);
 
   // Null: none.
   [[nodiscard]] std::shared_ptr<const KindExemplars> of_cgroup(const std::string& path) const;

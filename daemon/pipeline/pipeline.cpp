@@ -114,6 +114,7 @@ Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelSample& samp
   view->taken = clock_.now();
   view->taken_wall = clock_.wall();
   add_subjects(*view, new_walk);
+  exemplars_.forget_old(view->taken_wall);
   for (SubjectSeries& series : view->subjects) {
     series.exemplars = exemplars_.of_cgroup(series.labels->cgroup);
   }

@@ -144,7 +144,7 @@ void SeriesStore::add(std::string_view path, std::size_t kind, const LatencyHist
 }
 
 void SeriesStore::add(std::string_view path, const Counters& more) {
-  // A cgroup that never ran has no series yet; one whose histograms do not fit has none of its own.
+  // A cgroup that never ran has no series yet. Cgroups are bounded as histograms are.
   if (!contains(path)) {
     if (more == Counters{}) return;
     if (series_.size() >= max_series_) path = kOtherCgroup;

@@ -2,6 +2,7 @@
 """Certificates of clients, who sees what, a socket from the service manager, and a real Prometheus."""
 
 import http.client
+import re
 import shutil
 import ssl
 import subprocess
@@ -14,7 +15,7 @@ import host
 import metric_families
 import prometheus_server
 from case import Case, main
-from daemon import BUILD, Daemon, die_with_the_tester
+from daemon import BUILD, TREE, Daemon, die_with_the_tester
 from exposition_test import PROTOBUF
 from secured import ALICE, TLS, Secured
 from tls_files import Authority
@@ -185,6 +186,12 @@ class Prometheus(Secured):
             raise unittest.SkipTest(reason)
         super().setUpClass()
 
+    @staticmethod
+    def expression_of(alert):
+        rules = (TREE / "config" / "prometheus" / "alerts.rules.yaml").read_text()
+        text = re.search(rf"alert: {alert}\n +expr: >-\n(.*?)\n +\w+:", rules, re.S).group(1)
+        return " ".join(text.split())
+
     def test_scrapes_over_a_renewal(self):
         job = ("scheme: https, basic_auth: {username: alice, password: secret}, "
                f"tls_config: {{ca_file: '{self.authority.file}', server_name: localhost}}")
@@ -192,6 +199,9 @@ class Prometheus(Secured):
             config=prometheus_server.configuration(self.daemon, job=job))
         self.addCleanup(server.stop)
         server.number("up == 1")
+        # The one alert that needs a daemon with a certificate; this one is good for two days.
+        left = server.number(self.expression_of("OffcpudCertificateExpires"))
+        self.expect_close("seconds that the certificate is valid", 2 * 86400, left, absolute=600)
         serial = self.serial()
         self.replace_certificate("renewed")
         self.wait_until("renewed certificate", lambda: self.serial() != serial)

@@ -54,8 +54,8 @@ A query that works with either: `CLASSIC or NATIVE`. In servers before 3.0 the l
 `le="1.0"` in what came as protobuf, and `le="1"` in what came as text.
 
 An exemplar of a histogram has the labels `pid` and `stack`; a data link of Grafana from the latter to
-`http://HOST:19435/api/v1/snapshots/merge?format=folded&from=-1h&stack=${__value.raw}` shows the stack:
-[semantics](semantics.md#exemplars).
+`http://HOST:19435/api/v1/snapshots/merge?format=folded&from=-1h&stack=${__value.raw}` shows the stack to
+those who may see [details](security.md): [semantics](semantics.md#exemplars).
 )";
 
 std::string document() {

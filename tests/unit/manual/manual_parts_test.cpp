@@ -46,6 +46,7 @@ TEST(ManualParts, NameEveryOptionOfTheConfigurationAndEveryMetric) {
   for (const Option& option : config_options()) {
     EXPECT_THAT(parts.at("CONFIG_OPTIONS"), HasSubstr("\n" + roff_bold(option.key) + "\n"));
   }
+  EXPECT_THAT(parts.at("CGROUP_RULE_KEYS"), HasSubstr("\n" + roff_bold("keep") + "\n"));
   for (const MetricDef& def : metric_catalog()) {
     EXPECT_THAT(parts.at("METRICS"), HasSubstr(roff_bold(def.name) + " ("));
   }

@@ -21,6 +21,8 @@ same "rpm/offcpud.spec" "$version" "$(sed -n 's/^Version: *//p' rpm/offcpud.spec
 same "its changelog" "$version-1" "$(sed -n '/^%changelog/{n;s/.* - //p}' rpm/offcpud.spec)"
 same "container/Containerfile" "$version" \
   "$(sed -n 's/.*image\.version="\([^"]*\)".*/\1/p' container/Containerfile)"
+same "tags in documents" "$version" "$(grep -ohE '(offcpud:|newTag: )[0-9]+[.][0-9.]*[0-9]' ../docs/packages.md \
+  container/Containerfile | sed -E 's/.*[: ]//' | sort -u | tr '\n' ' ' | sed 's/ $//')"
 same "kubernetes/base" "$version" "$(sed -n 's/^ *newTag: //p' kubernetes/base/kustomization.yaml)"
 
 # g++ is a part of what every Debian package is built with.

@@ -55,7 +55,9 @@ TEST(ExemplarBook, ForgetsWhatIsOld) {
   ExemplarBook book;
   book.add({found("/a", 1'000, 1), found("/a", 9'000'000, 2, kNow + 30s), found("/b", 1'000, 3)},
            kNow + 30s);
-  book.add({}, kNow + ExemplarBook::kKeptFor + 1s);
+  const auto before = book.of_cgroup("/a");
+  book.forget_old(kNow + ExemplarBook::kKeptFor + 1s);
+  EXPECT_THAT(stacks_of(before), ElementsAre(1, 2)) << "a View changed";
   EXPECT_THAT(stacks_of(book.of_cgroup("/a")), ElementsAre(2));
   EXPECT_EQ(book.of_cgroup("/b"), nullptr);
   book.add({found("/b", 1'000, 3)}, kNow + ExemplarBook::kKeptFor + 1s);

@@ -167,6 +167,43 @@ TEST_F(PipelineTest, ExemplarsShowInTheNextView) {
   EXPECT_EQ((*find(**after, "/user.slice")->exemplars)[kSleep].at(0).stack, 9U);
 }
 
+TEST_F(PipelineTest, ExemplarsOfAProcessAreThoseOfItsPidAndStart) {
+  auto options = options_;
+  options.processes.is_chosen = [](const ProcessRow&) { return true; };
+  pipeline_.set_options(options);
+  offcpud_thread thread =
+      blocked_thread(tree_.inode("user.slice"), OFFCPUD_BLOCKED_DISK, 11'000'000'000);
+  thread.tid = thread.tgid = thread.local_tid = thread.local_tgid = 7;
+  kernel_.set_walk(walk_of({thread}));
+  const auto add = [&](std::uint64_t process_start_ns, std::uint64_t stack) {
+    pipeline_.add_exemplars({{.cgroup = "/user.slice",
+                              .process_start_ns = process_start_ns,
+                              .kind = kSleep,
+                              .exemplar = {.duration_ns = 1000,
+                                           .ended = clock_.wall(),
+                                           .pid = thread.local_tgid,
+                                           .stack = stack}}});
+  };
+  add(thread.process_start_ns + 1, 8);  // another life of the same pid
+  EXPECT_EQ((*pass())->processes.at(0).exemplars, nullptr);
+  add(thread.process_start_ns, 9);
+  const auto view = pass();
+  ASSERT_NE((*view)->processes.at(0).exemplars, nullptr);
+  EXPECT_EQ((*(*view)->processes[0].exemplars)[kSleep].at(0).stack, 9U);
+}
+
+TEST_F(PipelineTest, ExemplarsEndWhenNoMoreSnapshotsCome) {
+  kernel_.charge(tree_.inode("user.slice"), kSleep, 1000);
+  pipeline_.add_exemplars(
+      {{.cgroup = "/user.slice",
+        .process_start_ns = 1,
+        .kind = kSleep,
+        .exemplar = {.duration_ns = 1000, .ended = clock_.wall(), .stack = 9}}});
+  EXPECT_NE(find(**pass(), "/user.slice")->exemplars, nullptr);
+  clock_.advance(ExemplarBook::kKeptFor + 1s);
+  EXPECT_EQ(find(**pass(), "/user.slice")->exemplars, nullptr);
+}
+
 TEST_F(PipelineTest, ARestartBetweenTwoPassesStartsTheLingerAnew) {
   create(kShortLived, "system.slice", "job.service");
   kernel_.charge(kShortLived, kSleep, 1000, 5);
