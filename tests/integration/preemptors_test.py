@@ -40,10 +40,8 @@ class Preemptors(Case):
         window, other = victim.finish(), hog.finish()
         for one in (window, other):
             taken = self.expect_all_named(one)
-            self.expect_at_least("preemptions", 5, sum(taken.values()))
-            # On a busy host kernel threads take the CPU now and then, too.
-            self.expect_at_least("by another cgroup (half of them)", 0.5 * sum(taken.values()),
-                                 taken["other_cgroup"])
+            # They take turns of 0.1 s; on a busy host kernel threads come in between.
+            self.expect_at_least("by another cgroup", 5, taken["other_cgroup"])
             self.expect_at_most("by its own cgroup (its main thread, at the gate)", 2,
                                 taken["same_cgroup"])
 
@@ -53,10 +51,8 @@ class Preemptors(Case):
         workload.go()
         window = workload.finish()
         taken = self.expect_all_named(window)
-        self.expect_at_least("preemptions", 5, sum(taken.values()))
         # Whatever else runs on this host is in other cgroups.
-        self.expect_at_least("by its own cgroup (half of them)", 0.5 * sum(taken.values()),
-                             taken["same_cgroup"])
+        self.expect_at_least("by its own cgroup", 5, taken["same_cgroup"])
         self.expect_at_least("by its own cgroup (more than by others)", taken["other_cgroup"],
                              taken["same_cgroup"])
 
