@@ -336,13 +336,14 @@ void Daemon::reload() {
   auto wanted = load_config(sources_);
   // Both or neither: a bad web.config_file is a bad configuration.
   Result<WebAccess::State> access = Error("not read");
+  waits_for_web_files_ = false;
   if (wanted) {
     access = web_->prepare(config_after_reload(config_, *wanted).web);
     const Status push = check_push_files(wanted->push);
+    waits_for_web_files_ = push && !access;
     if (!push) wanted = push.error();
     if (!access) wanted = access.error();
   }
-  self_->set_config_reload(static_cast<bool>(wanted), clock_.wall());
   if (wanted) {
     const std::vector<std::string> waiting = keys_needing_restart(config_, *wanted);
     if (!waiting.empty()) log_warning("takes effect on the next start: " + joined(waiting));
@@ -354,28 +355,40 @@ void Daemon::reload() {
     log_error(error + "; keeping the running configuration",
               {{kMessageId, kReloadRefusedId}, {"error", error}});
   }
-  {
+  refused_reload_ = wanted ? "" : wanted.error().message();
+  if (access) refused_web_files_.clear();
+  if (wanted) {
     const std::lock_guard lock(mutex_);
-    if (wanted) config_status_.files = files_in_force(sources_);
-    if (wanted) config_status_.captured = capture_text(config_);
-    config_status_.last_reload_successful = static_cast<bool>(wanted);
-    config_status_.last_reload_error = wanted ? "" : wanted.error().message();
+    config_status_.files = files_in_force(sources_);
+    config_status_.captured = capture_text(config_);
   }
+  tell_reload();
   notifier_.ready(status_line(status()));
+}
+
+void Daemon::tell_reload() {
+  const std::string& error = refused_reload_.empty() ? refused_web_files_ : refused_reload_;
+  self_->set_config_reload(error.empty(), clock_.wall());
+  const std::lock_guard lock(mutex_);
+  config_status_.last_reload_successful = error.empty();
+  config_status_.last_reload_error = error;
 }
 
 // As the exporter toolkit does: a renewed certificate needs no signal.
 void Daemon::reload_web_files() {
   if (!web_->files_changed()) return;
+  if (waits_for_web_files_) return reload();  // which was asked for, and refused for them alone
   auto access = web_->prepare(config_.web);
-  if (!access) {
-    const std::string& error = access.error().message();
-    log_error(error + "; keeping the TLS and users in use",
-              {{kMessageId, kReloadRefusedId}, {"error", error}});
-    return;
+  refused_web_files_ = access ? "" : access.error().message();
+  if (access) {
+    commit(*std::move(access));
+    log_info("TLS and users reloaded", {{kMessageId, kReloadedId}});
+  } else {
+    log_error(refused_web_files_ + "; keeping the TLS and users in use",
+              {{kMessageId, kReloadRefusedId}, {"error", refused_web_files_}});
   }
-  commit(*std::move(access));
-  log_info("TLS and users reloaded", {{kMessageId, kReloadedId}});
+  tell_reload();
+  notifier_.status(status_line(status()));
 }
 
 void Daemon::commit(WebAccess::State state) {

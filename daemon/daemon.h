@@ -61,6 +61,7 @@ class Daemon {
   void measure_scrapes();
   void reload();
   void reload_web_files();
+  void tell_reload();
   void commit(WebAccess::State state);
   void tell_certificate(const WebAccess::State& state);
   void apply(const Config& config);
@@ -90,7 +91,10 @@ class Daemon {
   std::unique_ptr<EventLoop> loop_;  // after what its callbacks use and the descriptors it watches
   std::unique_ptr<SnapshotService> snapshots_;  // null: they are turned off
   EventLoop::Timer* timer_ = nullptr;
-  const char* stage_ = "";  // of the pass that runs, or ran last
+  std::string refused_reload_;     // why the last reload was refused; empty: it was not
+  std::string refused_web_files_;  // why those that changed since are not in use; empty: they are
+  bool waits_for_web_files_ = false;  // the reload was refused for nothing else
+  const char* stage_ = "";            // of the pass that runs, or ran last
 
   // What HTTP threads read and this thread changes.
   mutable std::mutex mutex_;

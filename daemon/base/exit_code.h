@@ -9,8 +9,10 @@ namespace offcpud {
 enum class ExitCode : int {
   Ok = 0,
   Usage = 64,
+  NotFound = 66,  // EX_NOINPUT
   Unsupported = 69,
   Internal = 70,
+  Output = 73,  // EX_CANTCREAT
   Permission = 77,
   Configuration = 78,
 };
@@ -25,6 +27,10 @@ constexpr ExitCode exit_code_for(ErrorKind kind) {
       return ExitCode::Permission;
     case ErrorKind::Configuration:
       return ExitCode::Configuration;
+    case ErrorKind::NotFound:
+      return ExitCode::NotFound;
+    case ErrorKind::Output:
+      return ExitCode::Output;
     case ErrorKind::Internal:
       break;
   }

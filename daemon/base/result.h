@@ -16,6 +16,8 @@ enum class ErrorKind {
   Unsupported,    // this kernel or host lacks something that is needed
   Permission,     // a capability or a file permission is missing
   Configuration,  // a configuration file or value is wrong
+  NotFound,       // what was asked for is not there
+  Output,         // what was asked for cannot be written
 };
 
 // The one error type. The leaf states the fact ("open '/proc/kallsyms': Permission denied"); each

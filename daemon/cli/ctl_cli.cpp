@@ -18,8 +18,9 @@ namespace {
 constexpr const char* kProgram = "offcpuctl";
 constexpr std::chrono::milliseconds kLeastInterval{100};
 constexpr const char* kExitCodes =
-    "Exit codes: 0 done, 64 usage, 69 the daemon cannot be reached, 70 internal error,\n"
-    "77 missing permission, 78 configuration.";
+    "Exit codes: 0 done, 64 usage, 66 what was asked for is not there, 69 the daemon cannot be\n"
+    "reached or is busy, 70 internal error, 73 a file cannot be written, 77 missing permission,\n"
+    "78 configuration.";
 
 // `flags` has the files that were named.
 Result<Server> finish_server(const std::string& text, const Server& flags) {

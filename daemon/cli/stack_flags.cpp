@@ -10,12 +10,24 @@
 namespace offcpud {
 namespace {
 
-// All but those in which an idle service blocks by design (docs/semantics.md, "Reasons").
-constexpr const char* kBusyReasons = "disk,lock,network,pipe,kernel,stopped,other";
-
 std::string parameter_of(std::string flag) {
   std::ranges::replace(flag, '-', '_');
   return flag;
+}
+
+// What a list of files does not know.
+Status refuse_parameters_of_stacks(const QueryParameters& query) {
+  for (const auto& [name, value] : query) {
+    if (name != "sequence" && name != "frames" && name != "normalize" &&
+        !name.starts_with("base_")) {
+      continue;
+    }
+    std::string flag = name;
+    std::ranges::replace(flag, '_', '-');
+    return Error("--" + flag + " is of stacks, not of the list; add --folded, --offwake or --pprof",
+                 ErrorKind::Usage);
+  }
+  return {};
 }
 
 }  // namespace
@@ -42,7 +54,9 @@ void StackFlags::add_filters() {
   add_parameter("comm", "NAME", "Only this process or thread");
   add_parameter("pid", "PID", "Only this process");
   add_parameter("reason", "REASON", "Only these reasons, with commas: lock,disk");
-  command_.add_flag("--no-idle", no_idle_, "Without the reasons poll, sleep, child and condvar")
+  command_
+      .add_flag("--no-idle", no_idle_,
+                "Without poll, sleep, child and condvar, and kernel threads without work")
       ->excludes("--reason");
   add_parameter("frame", "TEXT", "Only stacks with this in the name of a function or object");
   add_parameter("stack", "ID", "Only this stack, as the exemplars of histograms name it");
@@ -65,7 +79,7 @@ Status StackFlags::finish() {
     if (!parsed) return Error("--last: " + parsed.error().message(), ErrorKind::Usage);
     options_.query.emplace_back("from", "-" + last_);
   }
-  if (no_idle_) options_.query.emplace_back("reason", kBusyReasons);
+  if (no_idle_) options_.query.emplace_back("idle", "false");
   return {};
 }
 
@@ -92,6 +106,7 @@ Status finish_snapshots(CtlOptions& options) {
     return Error("--json is of the list; leave it or the format out", ErrorKind::Usage);
   }
   if (!options.format.empty()) options.query.emplace_back("format", options.format);
+  if (options.format.empty()) TRY_VOID(refuse_parameters_of_stacks(options.query));
   return {};
 }
 

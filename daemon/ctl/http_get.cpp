@@ -61,7 +61,9 @@ Error transfer_error(CURL* curl, CURLcode code, const std::string& address, cons
                      std::to_string(limits.bytes >> 20U) + " MiB",
                  ErrorKind::Unsupported);
   }
-  return Error("no answer from " + address + ": " + printable(why), ErrorKind::Unsupported);
+  const char* const hint =
+      code == CURLE_GOT_NOTHING ? "; if it speaks TLS, use --server https://HOST:PORT" : "";
+  return Error("no answer from " + address + ": " + printable(why) + hint, ErrorKind::Unsupported);
 }
 
 // Called by curl about once a second, and whenever something arrives.
@@ -93,13 +95,20 @@ bool identify(CURL* curl, const Server& server) {
 Error refused(const std::string& server_text, const HttpAnswer& answer) {
   const std::string sentence = error_sentence(answer.body);
   if (answer.status == 401 || answer.status == 403) {
-    return Error(server_text + " answered " + std::to_string(answer.status) + ": " + sentence +
-                     (answer.status == 401 ? "; name a file with both by --netrc-file" : ""),
-                 ErrorKind::Permission);
+    return Error(
+        server_text + " answered " + std::to_string(answer.status) + ": " + sentence +
+            (answer.status == 401 ? "; name a file that has both for this host by --netrc-file"
+                                  : ""),
+        ErrorKind::Permission);
   }
+  // Whatever else answers there has no sentence of this form.
+  const ErrorKind kind = sentence.empty()       ? ErrorKind::Unsupported
+                         : answer.status == 400 ? ErrorKind::Usage
+                         : answer.status == 404 ? ErrorKind::NotFound
+                                                : ErrorKind::Unsupported;
   return Error(server_text + " answered " + std::to_string(answer.status) +
                    (sentence.empty() ? "; is it offcpud?" : ": " + sentence),
-               answer.status == 400 ? ErrorKind::Usage : ErrorKind::Unsupported);
+               kind);
 }
 
 Result<HttpAnswer> http_get(const Server& server, const std::string& path,

@@ -19,7 +19,8 @@ namespace {
 constexpr mode_t kMode = 0666;  // less the umask
 
 Error failure(int code, const std::filesystem::path& path) {
-  return Error::from_errno(code, "write", path.native());
+  const Error error = Error::from_errno(code, "write", path.native());
+  return error.kind() == ErrorKind::Permission ? error : Error(error.message(), ErrorKind::Output);
 }
 
 Status write_special(const std::filesystem::path& path, std::string_view bytes) {

@@ -80,7 +80,7 @@ Result<StacksOutput> draw_flame(const StacksRequest& request) {
   if (tree.nodes[0].ns == 0 && tree.nodes[0].before_ns == 0) {
     return Error("nothing waited that this asks for (" + tree.origin +
                      "); ask for a longer time, or with fewer filters",
-                 ErrorKind::Unsupported);
+                 ErrorKind::NotFound);
   }
   if (is_svg) {
     TRY_VOID(write_output(request.output, flame_svg(tree, request.icicle)));

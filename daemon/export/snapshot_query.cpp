@@ -175,6 +175,7 @@ constexpr Parameter kParameters[] = {
     {"comm", kEvery, [](const Setting& s) { return set_text(s, s.query.filter.comm); }},
     {"pid", kEvery, [](const Setting& s) { return set_number(s, s.query.filter.pid); }},
     {"reason", kEvery, set_reasons},
+    {"idle", kEvery, [](const Setting& s) { return set_choice(s, s.query.filter.idle, kFlag); }},
     {"stack", kKept, set_stack},
     {"frame", kEvery, [](const Setting& s) { return set_text(s, s.query.filter.frame); }},
     {"threads", kKept,
@@ -242,6 +243,7 @@ Result<SnapshotQuery> SnapshotQuery::parse(
   query.capture.pid = query.filter.pid;
   query.capture.kinds =
       static_cast<std::uint32_t>(query.filter.reasons.to_ulong()) & BlockFilter::kAllKinds;
+  if (!query.filter.idle) query.capture.kinds &= ~idle_prone_kinds();
   if (query.capture.min_ns > query.capture.max_ns) {
     return refusal("parameter min_us is larger than max_us; no block is that long");
   }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 #include "offcpud.h"
@@ -27,6 +28,15 @@ constexpr bool is_blocked_kind(std::size_t kind) {
 constexpr bool is_idle_prone(std::size_t kind) {
   return kind == OFFCPUD_BLOCKED_POLL || kind == OFFCPUD_BLOCKED_SLEEP ||
          kind == OFFCPUD_BLOCKED_CHILD || kind == OFFCPUD_BLOCKED_CONDVAR;
+}
+
+// The bits of these.
+constexpr std::uint32_t idle_prone_kinds() {
+  std::uint32_t bits = 0;
+  for (std::size_t kind = 0; kind < OFFCPUD_BLOCKED_KINDS; ++kind) {
+    if (is_idle_prone(kind)) bits |= 1U << kind;
+  }
+  return bits;
 }
 
 // Waits that cost somebody: in a run queue, or blocked for a reason that is not idle-prone.

@@ -64,7 +64,7 @@ const char* end_text(std::uint32_t end) {
     case OFFCPUD_UNWIND_END_INVALID:
       return "[incomplete: unwind rule not supported]";
     case OFFCPUD_UNWIND_END_DEPTH:
-      return "[incomplete: deeper than 127 frames]";
+      return "[incomplete: more frames than are kept]";
     case OFFCPUD_UNWIND_END_COMPAT:
       return "[incomplete: 32-bit program]";
     default:

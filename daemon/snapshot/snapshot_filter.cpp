@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "histogram/hist_kind.h"
+
 namespace offcpud {
 namespace {
 
@@ -11,6 +13,11 @@ bool is_below(std::string_view path, std::string_view ancestor) {
   while (ancestor.ends_with('/')) ancestor.remove_suffix(1);
   if (!path.starts_with(ancestor)) return false;
   return path.size() == ancestor.size() || path[ancestor.size()] == '/';
+}
+
+bool is_idle(const StackEntry& entry) {
+  return is_idle_prone(entry.reason) ||
+         (entry.reason == OFFCPUD_BLOCKED_KERNEL && entry.user.empty());
 }
 
 }  // namespace
@@ -28,6 +35,7 @@ FilteredEntries::FilteredEntries(const Snapshot& snapshot, const SnapshotFilter&
 
 bool FilteredEntries::admits(const StackEntry& entry) const {
   if (!filter_.reasons.test(entry.reason)) return false;
+  if (!filter_.idle && is_idle(entry)) return false;
   if (filter_.pid && *filter_.pid != entry.pid) return false;
   if (filter_.threads == SnapshotFilter::Threads::User && entry.user.empty()) return false;
   if (filter_.threads == SnapshotFilter::Threads::Kernel && !entry.user.empty()) return false;

@@ -23,6 +23,9 @@ struct SnapshotFilter {
   std::optional<std::uint64_t> stack;  // number of the waiter's stack: stack_id.h
   std::optional<std::uint32_t> pid;
   std::bitset<OFFCPUD_HIST_KINDS> reasons = ~std::bitset<OFFCPUD_HIST_KINDS>();
+  // false: none of the idle-prone reasons, and no kernel thread in `kernel`, which is where those
+  // are that have no work.
+  bool idle = true;
   Threads threads = Threads::All;
   Frames frames = Frames::All;  // the others are taken off the stacks, which then may be equal
 

@@ -2,6 +2,7 @@
 """TLS and passwords: who gets in, and certificates that change meanwhile."""
 
 import http.client
+import json
 import signal
 import socket
 import ssl
@@ -123,6 +124,19 @@ class Renewal(Secured):
         self.wait_until("another time", lambda: self.expiry() not in (None, before))
         self.expect_close("seconds until then", 30 * DAY, self.expiry() - time.time(), absolute=60)
 
+    def wait_for_state(self, successful):
+        """That metric and status say whether all files are in use."""
+        name = "offcpud_config_last_reload_successful"
+
+        def said():
+            families = prometheus_text.Reader().read(self.ask()[1])
+            status = json.loads(self.ask("/api/v1/status")[1])
+            return (families[name].samples[(name, frozenset())] == successful
+                    and status["config"]["last_reload_successful"] is bool(successful)
+                    and ("previous configuration" in status["summary"]) is not bool(successful))
+
+        self.wait_until(f"{name} {successful}, and the status says so", said)
+
     def test_a_bad_certificate_leaves_the_old_one(self):
         serial = self.serial()
         place = self.folder / "server.crt"
@@ -133,11 +147,18 @@ class Renewal(Secured):
                         lambda: any("keeping the TLS and users in use" in line
                                     for line in self.daemon.log()))
         self.say(self.serial() == serial, "certificate", "the old one", self.serial())
+        self.wait_for_state(0)
+        place.write_bytes(good)
+        self.wait_for_state(1)
+        place.write_text("not a certificate\n")
         self.daemon._process.send_signal(signal.SIGHUP)
         self.wait_until("words after SIGHUP",
                         lambda: any("keeping the running configuration" in line
                                     for line in self.daemon.log()))
         self.expect_equal("scrape", 200, self.ask()[0])
+        self.wait_for_state(0)
+        place.write_bytes(good)  # the reload that was refused for it is made up for
+        self.wait_for_state(1)
 
 
 if __name__ == "__main__":

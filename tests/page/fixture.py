@@ -46,9 +46,14 @@ STACKS = [
      user("start_thread", "Socket.read", "recv", object_name="libjvm.so")
      + kernel("tcp_recvmsg", "sk_wait_data"), "[irq]",
      [("net_rx_action", 1, "[kernel]"), ("tcp_v4_rcv", 1, "[kernel]")], 640, 88),
-    ("kworker/0:1", "kworker/0:1", "/", "kernel", 0,
+    ("kworker/0:1", "kworker/0:1", "/", "disk", 0,
      [("ret_from_fork", 1, "[kernel]"), ("worker_thread", 1, "[kernel]"),
-      ("mutex_lock", 1, "[kernel]")], "[irq]", IRQ, 55, 12),
+      ("wait_on_page", 1, "[kernel]")], "[irq]", IRQ, 55, 12),
+    ("rcu_preempt", "rcu_preempt", "/", "kernel", 0,
+     [("ret_from_fork", 1, "[kernel]"), ("rcu_gp_kthread", 1, "[kernel]")], "[irq]", IRQ, 60, 9),
+    ("postgres", "postgres", "/system.slice/postgresql.service", "kernel", 0,
+     user("main", "exec_query", "mprotect") + kernel("synchronize_rcu"), "rcu_preempt",
+     [("ret_from_fork", 1, "[kernel]")], 25, 3),
 ]
 HOSTILE_STACKS = [(name, name, "/" + name, "other", 0, user("main", name, object_name=name)
                    + [(name, 1, name)], name, [(name, 1, name)], 100, 3) for name in HOSTILE]

@@ -26,7 +26,7 @@ READY = """!document.querySelector('#chart').hasAttribute('aria-busy') &&
 
 
 def busy(row):
-    return row["reason"] not in IDLE
+    return row["reason"] not in IDLE and (row["reason"], row["comm"]) != ("kernel", "rcu_preempt")
 
 
 def hue(fill):
@@ -92,6 +92,8 @@ class ServedPage(PageCase, browser.LightAndDark):
         self.assertIn(f"{fixture.total(data, keep=busy) / 1e9:.3f} s in ", self.text("totals"))
         self.assertIn("pread", self.names())
         self.assertNotIn("epoll_wait", self.names())
+        self.assertIn("synchronize_rcu", self.names())  # a program that waits for the kernel
+        self.assertNotIn("rcu_gp_kthread", self.names())  # a thread of it that has no work
 
     def test_widths_are_shares(self):
         self.open()

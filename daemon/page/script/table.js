@@ -44,6 +44,11 @@ export class StackTable {
     return this.stacks[row[this.column[column]]].map((frame) => this.frames[frame]);
   }
 
+  // Its stack has no part of a program.
+  isKernelThread(row) {
+    return this.framesOf(row, "stack").every((frame) => frame.kind === "kernel");
+  }
+
   amounts(row) {
     const { ns, episodes, before_ns: beforeNs, before_episodes: beforeEpisodes } = this.column;
     return {

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { IDLE_REASONS, pathsAbove } from "./names.js";
 
+// As the daemon has it for idle=false (docs/http.md, "Snapshots").
+function isIdle(table, row, reason) {
+  return IDLE_REASONS.has(reason) || (reason === "kernel" && table.isKernelThread(row));
+}
+
 export function nothing() {
   return { ns: 0, episodes: 0, beforeNs: 0, beforeEpisodes: 0, progressNs: 0 };
 }
@@ -49,7 +54,7 @@ export function admitted(table, filter) {
   return table.rows.filter((row) => {
     const reason = table.text(row, "reason");
     if (filter.reasons.has(reason)) return false;
-    if (!filter.idle && IDLE_REASONS.has(reason)) return false;
+    if (!filter.idle && isIdle(table, row, reason)) return false;
     const cgroup = table.text(row, "cgroup");
     return filter.cgroup === "" || cgroup === filter.cgroup || cgroup.startsWith(below);
   });

@@ -98,8 +98,10 @@ TEST(CommandLine, UsageErrorsPointAtTheHelp) {
 
 TEST(ExitCode, FollowsTheKindOfError) {
   EXPECT_EQ(static_cast<int>(exit_code_for(ErrorKind::Usage)), 64);
+  EXPECT_EQ(static_cast<int>(exit_code_for(ErrorKind::NotFound)), 66);
   EXPECT_EQ(static_cast<int>(exit_code_for(ErrorKind::Unsupported)), 69);
   EXPECT_EQ(static_cast<int>(exit_code_for(ErrorKind::Internal)), 70);
+  EXPECT_EQ(static_cast<int>(exit_code_for(ErrorKind::Output)), 73);
   EXPECT_EQ(static_cast<int>(exit_code_for(ErrorKind::Permission)), 77);
   EXPECT_EQ(static_cast<int>(exit_code_for(ErrorKind::Configuration)), 78);
 }

@@ -117,12 +117,12 @@ TEST(CtlCommandLine, FlameTakesTheParametersOfAMergeAndOfADifference) {
   EXPECT_EQ(flame->output, "a.svg");
   EXPECT_TRUE(flame->icicle);
   EXPECT_TRUE(flame->with_wakers);
-  EXPECT_THAT(flame->query,
-              testing::UnorderedElementsAre(
-                  testing::Pair("from", "-10min"), testing::Pair("to", "now"),
-                  testing::Pair("comm", "x"), testing::Pair("base_from", "-1h"),
-                  testing::Pair("base_to", "-30min"), testing::Pair("normalize", "true"),
-                  testing::Pair("reason", "disk,lock,network,pipe,kernel,stopped,other")));
+  EXPECT_THAT(
+      flame->query,
+      testing::UnorderedElementsAre(
+          testing::Pair("from", "-10min"), testing::Pair("to", "now"), testing::Pair("comm", "x"),
+          testing::Pair("base_from", "-1h"), testing::Pair("base_to", "-30min"),
+          testing::Pair("normalize", "true"), testing::Pair("idle", "false")));
   EXPECT_TRUE(parse({"flame", "-o", "a.html"}));
 }
 

@@ -83,6 +83,7 @@ TEST(SnapshotFilter, SelectsEntries) {
   EXPECT_EQ(ns_with(reasons), kPipe + kWorker);
   EXPECT_EQ(ns_with({.threads = SnapshotFilter::Threads::Kernel}), kWorker);
   EXPECT_EQ(ns_with({.threads = SnapshotFilter::Threads::User}), kPipe + kSleep);
+  EXPECT_EQ(ns_with({.idle = false}), kPipe) << "a sleep, and a kernel thread without work";
   EXPECT_EQ(ns_with({.comm = "pp", .pid = 300}), 0U) << "all of them must hold";
 }
 
