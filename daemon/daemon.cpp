@@ -343,6 +343,7 @@ void Daemon::reload() {
     waits_for_web_files_ = push && !access;
     if (!push) wanted = push.error();
     if (!access) wanted = access.error();
+    if (access) refused_web_files_.clear();
   }
   if (wanted) {
     const std::vector<std::string> waiting = keys_needing_restart(config_, *wanted);
@@ -356,7 +357,6 @@ void Daemon::reload() {
               {{kMessageId, kReloadRefusedId}, {"error", error}});
   }
   refused_reload_ = wanted ? "" : wanted.error().message();
-  if (access) refused_web_files_.clear();
   if (wanted) {
     const std::lock_guard lock(mutex_);
     config_status_.files = files_in_force(sources_);

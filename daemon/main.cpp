@@ -6,6 +6,7 @@
 #include "base/exit_code.h"
 #include "cli/cli.h"
 #include "config/config_loader.h"
+#include "config/web_config.h"
 #include "daemon.h"
 #include "kernel/feature_probe.h"
 #include "push/push_target.h"
@@ -48,6 +49,11 @@ int run(int argc, char** argv) {
   if (options->action == Action::CheckConfig) {
     const Status web = WebAccess::check(config->web);
     if (!web) return fail(web.error());
+    if (!config->web.config_file.empty()) {
+      const auto file = load_web_config(config->web.config_file);  // which was right a moment ago
+      if (!file) return fail(file.error());
+      for (const std::string& warning : file->warnings) log_warning(warning);
+    }
     const Status push = check_push_files(config->push);
     return push ? print("the configuration is valid\n") : fail(push.error());
   }

@@ -155,7 +155,8 @@ class CtlCommandLine {
   CLI::App app_{"Asks a running offcpud, and checks its configuration.", kProgram};
   bool version_ = false;
   CLI::App* status_ = app_.add_subcommand("status", "Show the state of the daemon");
-  CLI::App* stalls_ = app_.add_subcommand("stalls", "Show the threads that are stuck");
+  CLI::App* stalls_ = app_.add_subcommand(
+      "stalls", "Show the threads that are stuck (~: estimated; gone: ended unseen)");
   CLI::App* top_ = app_.add_subcommand("top", kTopHelp);
   CLI::App* snapshots_ =
       app_.add_subcommand("snapshots", "List the kept snapshots, or get their stacks");

@@ -66,7 +66,7 @@ void StackFlags::add_filters() {
 
 void StackFlags::add_difference() {
   add_parameter("base-from", "TIME", "Compare with an earlier range: since when");
-  add_parameter("base-to", "TIME", "Until when");
+  add_parameter("base-to", "TIME", "Until when; without it, up to the later range");
   add_parameter("base-sequence", "N", "Compare with this snapshot");
   command_.add_flag_callback(
       "--normalize", [this] { options_.query.emplace_back("normalize", "true"); },

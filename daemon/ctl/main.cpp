@@ -10,6 +10,7 @@
 #include "base/exit_code.h"
 #include "cli/ctl_cli.h"
 #include "config/config_reference.h"
+#include "config/web_config.h"
 #include "ctl/http_get.h"
 #include "ctl/query_path.h"
 #include "ctl/snapshots_text.h"
@@ -53,9 +54,17 @@ StacksRequest stacks_request(const CtlOptions& options) {
           .with_wakers = options.with_wakers};
 }
 
-Result<std::string> check_config(const CtlOptions& options) {
+// The files that it names are read; what those name, certificates and keys, offcpud alone opens, as
+// its own user.
+Result<StacksOutput> check_config(const CtlOptions& options) {
   TRY(const auto config, load_config(options.sources));
-  return "OK\n" + config_text(config);
+  StacksOutput output{.text = "OK\n" + config_text(config)};
+  if (config.web.config_file.empty()) return output;
+  TRY(const auto web, load_web_config(config.web.config_file));
+  for (const std::string& warning : web.warnings) {
+    output.note.append(output.note.empty() ? "" : "\n").append(warning);
+  }
+  return output;
 }
 
 // Of a command that has nothing to say besides.
@@ -87,7 +96,7 @@ Result<StacksOutput> run(int argc, const char* const* argv) {
                             .as_json = options.json,
                             .delimited = options.delimited});
     case CtlCommand::CheckConfig:
-      return text_only(check_config(options));
+      return check_config(options);
     case CtlCommand::PrintText:
       break;
   }

@@ -253,6 +253,9 @@ Result<SnapshotQuery> SnapshotQuery::parse(
       return refusal("parameter base_from is missing; use " + std::string(kAllowedTimes) +
                      ", or base_sequence");
     }
+    // Up to the later range, and not into it.
+    const bool ends = parameters.contains("base_to") || parameters.contains("base_sequence");
+    if (!ends && !query.range.sequence) query.base.to = query.range.from;
     TRY_VOID(check_range(query.base, "base_"));
   }
   return query;

@@ -3,9 +3,12 @@
 
 import http.client
 import ssl
+import subprocess
 
 from access_test import ClientCase
 from case import main
+from daemon import BUILD
+from secured import TLS
 from tls_files import Authority
 
 SUITE = "ECDHE-ECDSA-AES256-GCM-SHA384"
@@ -91,6 +94,17 @@ class Answers(ClientCase):
         statuses = [first.status] + [ask().status for _ in range(7)]
         expected = [200] * 6 + [429] * 2
         self.say(statuses == expected, "statuses of eight", expected, statuses)
+
+    def test_both_programs_check_it(self):
+        file = self.folder / "checked.yml"
+        for text, status, words in (("junk: 1\n", 78, "junk: unknown key"),
+                                    (TLS + "http_server_config: {http2: true}\n", 0, "no effect")):
+            file.write_text(text)
+            for program in (("offcpud", "--check-config"), ("offcpuctl", "check-config")):
+                command = [BUILD / "bin" / program[0], program[1], "--set", f"web.config_file={file}"]
+                done = subprocess.run(command, capture_output=True, text=True, check=False)
+                self.expect_equal(f"{program[0]} of {text.strip()!r}", status, done.returncode)
+                self.say(words in done.stderr, "its words", words, done.stderr)
 
 
 if __name__ == "__main__":

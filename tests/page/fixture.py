@@ -125,5 +125,7 @@ def total(data, column="ns", keep=lambda row: True):
     def named(row):
         texts = {name: data["strings"][row[at[name]]]
                  for name in ("comm", "thread", "cgroup", "reason", "waker")}
-        return {**{name: row[index] for name, index in at.items()}, **texts}
+        frames = [data["frames"][frame] for frame in data["stacks"][row[at["stack"]]]]
+        return {**{name: row[index] for name, index in at.items()}, **texts,
+                "kernel_thread": all(is_kernel for _, _, is_kernel in frames)}
     return sum(row[at[column]] for row in data["rows"] if keep(named(row)))

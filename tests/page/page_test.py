@@ -26,7 +26,7 @@ READY = """!document.querySelector('#chart').hasAttribute('aria-busy') &&
 
 
 def busy(row):
-    return row["reason"] not in IDLE and (row["reason"], row["comm"]) != ("kernel", "rcu_preempt")
+    return row["reason"] not in IDLE and not (row["reason"] == "kernel" and row["kernel_thread"])
 
 
 def hue(fill):
@@ -147,8 +147,8 @@ class ServedPage(PageCase, browser.LightAndDark):
         self.assertEqual(hue(self.frame("futex_wait")["fill"]), 300)
         self.assertNotEqual(hue(self.frame("pread")["fill"]), 300)
         self.set("#search", "/^(pread|fdatasync)$/")
-        share = 100 * fixture.total(data, keep=lambda row: row["reason"] == "disk") / fixture.total(
-            data, keep=busy)
+        share = 100 * fixture.total(data, keep=lambda row: row["reason"] == "disk"
+                                     and not row["kernel_thread"]) / fixture.total(data, keep=busy)
         self.assertEqual(self.text("found"), f"{share:.1f} % matches")
         self.set("#search", "/(/")
         self.assertIn("Invalid regular expression", self.text("found"))
