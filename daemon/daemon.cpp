@@ -350,17 +350,15 @@ void Daemon::reload() {
     if (!waiting.empty()) log_warning("takes effect on the next start: " + joined(waiting));
     commit(*std::move(access));
     apply(config_after_reload(config_, *wanted));
+    refused_reload_.clear();
     log_info("configuration reloaded", {{kMessageId, kReloadedId}});
-  } else {
-    const std::string& error = wanted.error().message();
-    log_error(error + "; keeping the running configuration",
-              {{kMessageId, kReloadRefusedId}, {"error", error}});
-  }
-  refused_reload_ = wanted ? "" : wanted.error().message();
-  if (wanted) {
     const std::lock_guard lock(mutex_);
     config_status_.files = files_in_force(sources_);
     config_status_.captured = capture_text(config_);
+  } else {
+    refused_reload_ = wanted.error().message();
+    log_error(refused_reload_ + "; keeping the running configuration",
+              {{kMessageId, kReloadRefusedId}, {"error", refused_reload_}});
   }
   tell_reload();
   notifier_.ready(status_line(status()));
@@ -437,7 +435,11 @@ RouteSources Daemon::route_sources() {
     }
     return board_->fresh(max_age, kScrapePatience);
   };
-  sources.status = [this] { return status(); };
+  sources.status = [this] {
+    StatusReport report = status();
+    report.own_use = own_use();
+    return report;
+  };
   sources.self_metrics = [this](SeriesWriter& out) { self_->write(out); };
   sources.scrape_costs = &scrape_costs_;
   if (snapshots_) sources.snapshots = &snapshots_->handlers();
@@ -455,16 +457,21 @@ std::optional<PushStatus> Daemon::push_status() const {
                     .last_error = std::move(push.last_error)};
 }
 
+std::optional<OwnUse> Daemon::own_use() const {
+  const auto usage = read_process_usage("/proc");
+  if (!usage) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  return OwnUse{.resident_bytes = usage->resident_bytes,
+                .cpu_seconds = usage->cpu_seconds,
+                .overhead_ratio = overhead_ratio_};
+}
+
 StatusReport Daemon::status() const {
   StatusReport report;
   report.version = kVersion;
   report.revision = kRevision;
   report.kernel = kernel_release();
   report.uptime = clock_.now() - started_;
-  if (const auto usage = read_process_usage("/proc")) {
-    report.own_use.emplace(
-        OwnUse{.resident_bytes = usage->resident_bytes, .cpu_seconds = usage->cpu_seconds});
-  }
   for (const Feature& feature : features_.features) {
     report.features.push_back(
         {feature.name, feature.enabled,
@@ -473,7 +480,6 @@ StatusReport Daemon::status() const {
   const std::shared_ptr<const View> view = board_->last();
   const std::lock_guard lock(mutex_);
   report.listen = listen_.text();
-  if (report.own_use) report.own_use->overhead_ratio = overhead_ratio_;
   report.passes = passes_;
   report.pass_failures = pass_failures_;
   report.config = config_status_;

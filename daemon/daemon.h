@@ -68,7 +68,8 @@ class Daemon {
 
   [[nodiscard]] std::chrono::milliseconds pass_interval() const;
   [[nodiscard]] RouteSources route_sources();
-  [[nodiscard]] StatusReport status() const;
+  [[nodiscard]] StatusReport status() const;  // without own_use, which no pass needs
+  [[nodiscard]] std::optional<OwnUse> own_use() const;
   [[nodiscard]] std::optional<PushStatus> push_status() const;
 
   ConfigSources sources_;

@@ -6,7 +6,6 @@
 #include "base/exit_code.h"
 #include "cli/cli.h"
 #include "config/config_loader.h"
-#include "config/web_config.h"
 #include "daemon.h"
 #include "kernel/feature_probe.h"
 #include "push/push_target.h"
@@ -47,13 +46,9 @@ int run(int argc, char** argv) {
   const auto config = load_config(options->sources);
   if (!config) return fail(config.error());
   if (options->action == Action::CheckConfig) {
-    const Status web = WebAccess::check(config->web);
-    if (!web) return fail(web.error());
-    if (!config->web.config_file.empty()) {
-      const auto file = load_web_config(config->web.config_file);  // which was right a moment ago
-      if (!file) return fail(file.error());
-      for (const std::string& warning : file->warnings) log_warning(warning);
-    }
+    const auto warnings = WebAccess::check(config->web);
+    if (!warnings) return fail(warnings.error());
+    for (const std::string& warning : *warnings) log_warning(warning);
     const Status push = check_push_files(config->push);
     return push ? print("the configuration is valid\n") : fail(push.error());
   }

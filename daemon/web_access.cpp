@@ -39,10 +39,11 @@ void WebAccess::open(Respond next, const Clock& clock) {
   control_.emplace(state_.rules, std::move(next), &Routes::is_detail, clock);
 }
 
-Status WebAccess::check(const Config::Web& options) {
-  WebAccess access(Reach{}, options.config_file);
-  TRY_VOID(access.prepare(options));
-  return {};
+Result<std::vector<std::string>> WebAccess::check(const Config::Web& options) {
+  State state;
+  TRY(const WebConfig web, read_files(options, state));
+  TRY_VOID(access_rules(options, web, Reach{}));
+  return web.warnings;
 }
 
 // Each file is looked at before it is read: a change in between is seen the next time.

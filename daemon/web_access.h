@@ -47,8 +47,8 @@ class WebAccess {
   // answered. Starts a thread. `clock` outlives the object.
   void open(Respond next, const Clock& clock);
 
-  // Reads the files for their errors only.
-  static Status check(const Config::Web& options);
+  // Reads the files for their errors only; what is right and has no effect is warned of.
+  static Result<std::vector<std::string>> check(const Config::Web& options);
 
   // Reads the files again. An error: what is in force stays so. TLS cannot come or go.
   Result<State> prepare(const Config::Web& options);

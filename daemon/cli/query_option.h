@@ -17,4 +17,17 @@ inline CLI::Option* add_query_option(CLI::App& command, QueryParameters& query,
   return command.add_option_function<std::string>(flags, add, what)->type_name(label);
 }
 
+// A flag that asks for the parameter `name` with `value`. `query` must outlive the parsing.
+inline CLI::Option* add_query_flag(CLI::App& command, QueryParameters& query,
+                                   const std::string& flags, const std::string& name,
+                                   const std::string& value, const std::string& what) {
+  const auto add = [&query, name, value] { query.emplace_back(name, value); };
+  return command.add_flag_callback(flags, add, what);
+}
+
+inline CLI::Option* add_no_idle(CLI::App& command, QueryParameters& query) {
+  return add_query_flag(command, query, "--no-idle", "idle", "false",
+                        "Without poll, sleep, child and condvar, and kernel threads without work");
+}
+
 }  // namespace offcpud

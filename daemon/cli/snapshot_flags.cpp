@@ -38,9 +38,7 @@ SnapshotFlags::SnapshotFlags(CLI::App& command, CtlOptions& options)
   add_parameter("--cgroup", "cgroup", "PATH", "Only this cgroup and those below it");
   add_parameter("--comm", "comm", "NAME", "Only this process or thread");
   add_parameter("--reason", "reason", "REASON", "Only these reasons, with commas: lock,disk");
-  command_.add_flag_callback(
-      "--no-idle", [&options] { options.query.emplace_back("idle", "false"); },
-      "Without poll, sleep, child and condvar, and kernel threads without work");
+  add_no_idle(command_, options_.query);
   command_.add_flag("-d,--delimited", options_.delimited,
                     "A delimiter between functions of the kernel and of programs");
   auto* const folded =

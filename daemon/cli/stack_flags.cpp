@@ -17,17 +17,16 @@ std::string parameter_of(std::string flag) {
 
 // What a list of files does not know.
 Status refuse_parameters_of_stacks(const QueryParameters& query) {
-  for (const auto& [name, value] : query) {
-    if (name != "sequence" && name != "frames" && name != "normalize" &&
-        !name.starts_with("base_")) {
-      continue;
-    }
-    std::string flag = name;
-    std::ranges::replace(flag, '_', '-');
-    return Error("--" + flag + " is of stacks, not of the list; add --folded, --offwake or --pprof",
-                 ErrorKind::Usage);
-  }
-  return {};
+  const auto found = std::ranges::find_if(query, [](const auto& parameter) {
+    const std::string& name = parameter.first;
+    return name == "sequence" || name == "frames" || name == "normalize" ||
+           name.starts_with("base_");
+  });
+  if (found == query.end()) return {};
+  std::string flag = found->first;
+  std::ranges::replace(flag, '_', '-');
+  return Error("--" + flag + " is of stacks, not of the list; add --folded, --offwake or --pprof",
+               ErrorKind::Usage);
 }
 
 }  // namespace
@@ -54,10 +53,7 @@ void StackFlags::add_filters() {
   add_parameter("comm", "NAME", "Only this process or thread");
   add_parameter("pid", "PID", "Only this process");
   add_parameter("reason", "REASON", "Only these reasons, with commas: lock,disk");
-  command_
-      .add_flag("--no-idle", no_idle_,
-                "Without poll, sleep, child and condvar, and kernel threads without work")
-      ->excludes("--reason");
+  add_no_idle(command_, options_.query)->excludes("--reason");
   add_parameter("frame", "TEXT", "Only stacks with this in the name of a function or object");
   add_parameter("stack", "ID", "Only this stack, as the exemplars of histograms name it");
   add_parameter("threads", "WHICH", "user or kernel: threads with, or without, a user stack");
@@ -68,9 +64,8 @@ void StackFlags::add_difference() {
   add_parameter("base-from", "TIME", "Compare with an earlier range: since when");
   add_parameter("base-to", "TIME", "Until when; without it, up to the later range");
   add_parameter("base-sequence", "N", "Compare with this snapshot");
-  command_.add_flag_callback(
-      "--normalize", [this] { options_.query.emplace_back("normalize", "true"); },
-      "Scale the earlier range to the length of the later");
+  add_query_flag(command_, options_.query, "--normalize", "normalize", "true",
+                 "Scale the earlier range to the length of the later");
 }
 
 Status StackFlags::finish() {
@@ -79,7 +74,6 @@ Status StackFlags::finish() {
     if (!parsed) return Error("--last: " + parsed.error().message(), ErrorKind::Usage);
     options_.query.emplace_back("from", "-" + last_);
   }
-  if (no_idle_) options_.query.emplace_back("idle", "false");
   return {};
 }
 

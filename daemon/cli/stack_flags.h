@@ -21,7 +21,7 @@ class StackFlags {
   StackFlags(const StackFlags&) = delete;  // CLI11 keeps pointers to the members
   StackFlags& operator=(const StackFlags&) = delete;
 
-  // After the parsing: --last and --no-idle become parameters. Error: a fragment about a value.
+  // After the parsing: --last becomes a parameter. Error: a fragment about a value.
   Status finish();
 
  private:
@@ -32,7 +32,6 @@ class StackFlags {
   CLI::App& command_;
   CtlOptions& options_;
   std::string last_;
-  bool no_idle_ = false;
 };
 
 // The flags of `snapshots` and `flame` beyond these.

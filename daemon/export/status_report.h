@@ -43,8 +43,8 @@ struct PushStatus {
 struct OwnUse {
   std::uint64_t resident_bytes = 0;
   double cpu_seconds = 0;  // of all its threads, since its start
-  std::optional<double>
-      overhead_ratio;  // with its kernel programs, of all CPU time of the last minute
+  // With its kernel programs, of all CPU time of the last minute; nullopt: not known yet.
+  std::optional<double> overhead_ratio;
 };
 
 // The state of the daemon for people: /api/v1/status and the text of `systemctl status`.

@@ -2,7 +2,6 @@
 """Certificates of clients, who sees what, a socket from the service manager, and a real Prometheus."""
 
 import http.client
-import re
 import shutil
 import ssl
 import subprocess
@@ -19,6 +18,8 @@ from daemon import BUILD, TREE, Daemon, die_with_the_tester
 from exposition_test import PROTOBUF
 from secured import ALICE, TLS, Secured
 from tls_files import Authority
+
+ALERTS = TREE / "config" / "prometheus" / "alerts.rules.yaml"
 
 
 class ClientCase(Secured):
@@ -187,20 +188,19 @@ class Prometheus(Secured):
         super().setUpClass()
 
     @staticmethod
-    def expression_of(alert):
-        rules = (TREE / "config" / "prometheus" / "alerts.rules.yaml").read_text()
-        text = re.search(rf"alert: {alert}\n +expr: >-\n(.*?)\n +\w+:", rules, re.S).group(1)
-        return " ".join(text.split())
+    def expression_of(server, alert):
+        rules = (rule for group in server.ask("rules")["groups"] for rule in group["rules"])
+        return next(rule["query"] for rule in rules if rule["name"] == alert)
 
     def test_scrapes_over_a_renewal(self):
         job = ("scheme: https, basic_auth: {username: alice, password: secret}, "
                f"tls_config: {{ca_file: '{self.authority.file}', server_name: localhost}}")
         server = prometheus_server.PrometheusServer(
-            config=prometheus_server.configuration(self.daemon, job=job))
+            config=prometheus_server.configuration(self.daemon, [ALERTS], job=job))
         self.addCleanup(server.stop)
         server.number("up == 1")
         # The one alert that needs a daemon with a certificate; this one is good for two days.
-        left = server.number(self.expression_of("OffcpudCertificateExpires"))
+        left = server.number(self.expression_of(server, "OffcpudCertificateExpires"))
         self.expect_close("seconds that the certificate is valid", 2 * 86400, left, absolute=600)
         serial = self.serial()
         self.replace_certificate("renewed")

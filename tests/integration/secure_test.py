@@ -4,7 +4,6 @@
 import http.client
 import json
 import signal
-import socket
 import ssl
 import subprocess
 import threading
@@ -112,9 +111,8 @@ class Renewal(Secured):
         """By the metric, and by the certificate that a new connection gets; None: they differ."""
         families = prometheus_text.Reader().read(self.ask()[1])
         said = families[EXPIRY].samples[(EXPIRY, frozenset())]
-        with socket.create_connection(("127.0.0.1", self.daemon.port), 10) as plain:
-            with self.context.wrap_socket(plain, server_hostname="localhost") as wrapped:
-                shown = ssl.cert_time_to_seconds(wrapped.getpeercert()["notAfter"])
+        with self.connected() as connection:
+            shown = ssl.cert_time_to_seconds(connection.getpeercert()["notAfter"])
         return said if said == shown else None
 
     def test_the_metric_of_the_expiry_follows_the_certificate(self):

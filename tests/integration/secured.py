@@ -2,6 +2,7 @@
 """A daemon with TLS and passwords, and a client that has what it takes."""
 
 import base64
+import contextlib
 import http.client
 import socket
 import tempfile
@@ -41,23 +42,33 @@ class Secured(Case):
         for made, place in zip(cls.authority.sign(name, **options), ("server.crt", "server.key")):
             made.rename(cls.folder / place)
 
-    def ask(self, path="/metrics", headers=None, context=None, binary=False):
-        """Status and body of one request on a connection of its own."""
+    def answer(self, path="/metrics", headers=None, context=None):
+        """The answer to one request on a connection of its own, and its body."""
         connection = http.client.HTTPSConnection("localhost", self.daemon.port, timeout=20,
                                                  context=context or self.context)
         try:
             connection.request("GET", path, headers=headers or {})
             answer = connection.getresponse()
-            body = answer.read()
-            return answer.status, body if binary else body.decode()
+            return answer, answer.read()
         finally:
             connection.close()
 
-    def serial(self):
-        """The serial number of the certificate that a new connection gets."""
+    def ask(self, path="/metrics", headers=None, context=None, binary=False):
+        """Its status and body."""
+        answer, body = self.answer(path, headers, context)
+        return answer.status, body if binary else body.decode()
+
+    @contextlib.contextmanager
+    def connected(self):
+        """A connection on which nothing has been asked yet."""
         with socket.create_connection(("127.0.0.1", self.daemon.port), 10) as plain:
             with self.context.wrap_socket(plain, server_hostname="localhost") as wrapped:
-                return wrapped.getpeercert()["serialNumber"]
+                yield wrapped
+
+    def serial(self):
+        """The serial number of the certificate that a new connection gets."""
+        with self.connected() as connection:
+            return connection.getpeercert()["serialNumber"]
 
 
 TLS = "tls_server_config: {cert_file: server.crt, key_file: server.key}\n"

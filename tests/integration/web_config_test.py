@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What web.config_file says of handshakes, headers and rates, as clients meet it."""
 
-import http.client
 import ssl
 import subprocess
 
@@ -58,11 +57,8 @@ class Order(ClientCase):
 
     def test_the_servers_first_suite_is_used(self):
         self.context.set_ciphers(f"ECDHE-ECDSA-AES128-GCM-SHA256:{SUITE}")
-        connection = http.client.HTTPSConnection("localhost", self.daemon.port, timeout=20,
-                                                 context=self.context)
-        self.addCleanup(connection.close)
-        connection.connect()
-        used = connection.sock.cipher()[0]
+        with self.connected() as connection:
+            used = connection.cipher()[0]
         self.say(used == SUITE, "suite", SUITE, used)
 
     def test_with_and_without_a_certificate(self):
@@ -77,21 +73,12 @@ class Answers(ClientCase):
            "rate_limit: {interval: 1h, burst: 6}\n")
 
     def test_headers_and_rate(self):
-        def ask():
-            connection = http.client.HTTPSConnection("localhost", self.daemon.port, timeout=20,
-                                                     context=self.context)
-            self.addCleanup(connection.close)
-            connection.request("GET", "/-/healthy")
-            answer = connection.getresponse()
-            answer.read()
-            return answer
-
-        first = ask()
+        first, _ = self.answer("/-/healthy")
         for header, value in (("Strict-Transport-Security", "max-age=600"),
                               ("X-Frame-Options", "sameorigin")):
             seen = first.getheader(header)
             self.say(seen == value, header, value, seen)
-        statuses = [first.status] + [ask().status for _ in range(7)]
+        statuses = [first.status] + [self.ask("/-/healthy")[0] for _ in range(7)]
         expected = [200] * 6 + [429] * 2
         self.say(statuses == expected, "statuses of eight", expected, statuses)
 
