@@ -179,7 +179,7 @@ class Encrypted(PushCase):
     def test_with_a_certificate_of_its_own_authority(self):
         authority, other = Authority(self.folder), Authority(self.folder, "other")
         receiver = self.start_receiver(certificate=authority.sign("server"))
-        url = {"push.url": f"https://localhost:{receiver.port}"}
+        url = {"push.url": f"https://127.0.0.1:{receiver.port}"}
         self.start_daemon(**url, **{"push.ca_file": other.file})
         self.wait_until("another authority does not do", lambda: self.count(FAILURES, cause="tls") > 0)
         self.expect_equal("profiles that arrived", 0, len(receiver.pushes))
@@ -190,7 +190,7 @@ class Encrypted(PushCase):
         trusted, other = Authority(self.folder, "trusted"), Authority(self.folder, "other")
         receiver = self.start_receiver(certificate=trusted.sign("server"))
         launcher = self.host_that_trusts(trusted, other)
-        url = {"push.url": f"https://localhost:{receiver.port}"}
+        url = {"push.url": f"https://127.0.0.1:{receiver.port}"}
         self.start_daemon(launcher=launcher, **url)
         self.wait_until("the host's do without a file", lambda: receiver.pushes)
         self.daemon.stop()
@@ -201,7 +201,7 @@ class Encrypted(PushCase):
 
         def refusal(*flags):
             return subprocess.run([*launcher, BUILD / "bin/offcpuctl", "status", "--server",
-                                   f"https://localhost:{receiver.port}", *flags],
+                                   f"https://127.0.0.1:{receiver.port}", *flags],
                                   capture_output=True, text=True, check=False).stderr
 
         self.say("is not trusted" not in refusal(), "offcpuctl", "trusts the host's", refusal())

@@ -32,12 +32,12 @@ class Passwords(Secured):
 
     def test_offcpuctl(self):
         netrc = self.folder / "netrc"
-        netrc.write_text("machine localhost login alice password secret\n")
+        netrc.write_text("machine 127.0.0.1 login alice password secret\n")
 
         def status_of(*flags):
             return subprocess.run(
                 [BUILD / "bin" / "offcpuctl", "status", "--server",
-                 f"https://localhost:{self.daemon.port}", *flags],
+                 f"https://127.0.0.1:{self.daemon.port}", *flags],
                 capture_output=True, text=True, timeout=30, check=False)
 
         trusted = ("--ca-file", self.authority.file)
@@ -84,7 +84,7 @@ class Renewal(Secured):
                 except OSError as error:
                     failures.append(error)
 
-        kept = http.client.HTTPSConnection("localhost", self.daemon.port, timeout=20,
+        kept = http.client.HTTPSConnection("127.0.0.1", self.daemon.port, timeout=20,
                                            context=self.context)
         kept.request("GET", "/-/healthy")
         kept.getresponse().read()

@@ -44,7 +44,7 @@ class Secured(Case):
 
     def answer(self, path="/metrics", headers=None, context=None):
         """The answer to one request on a connection of its own, and its body."""
-        connection = http.client.HTTPSConnection("localhost", self.daemon.port, timeout=20,
+        connection = http.client.HTTPSConnection("127.0.0.1", self.daemon.port, timeout=20,
                                                  context=context or self.context)
         try:
             connection.request("GET", path, headers=headers or {})

@@ -378,8 +378,10 @@ class InAPidNamespace(SnapshotCase):
     def test_stacks_are_those_of_its_own_processes(self):
         """The kernel's programs see other numbers than the daemon; a namespace beside it has the
         same ones, for other processes."""
-        namespaces = f"/proc/{self.inside}/ns"
-        mine = self.sleeper("nsenter", f"--pid={namespaces}/pid", f"--mount={namespaces}/mnt")
+        # With the root: that of the mount namespace is another one where all this runs in a chroot.
+        process = f"/proc/{self.inside}"
+        mine = self.sleeper("nsenter", f"--pid={process}/ns/pid", f"--mount={process}/ns/mnt",
+                            f"--root={process}/root")
         beside = self.sleeper("unshare", "--pid", "--fork", "--kill-child")
         time.sleep(1.2)  # until their objects are known
         begin = time.time()

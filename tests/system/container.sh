@@ -112,7 +112,8 @@ container_boot() {
 }
 
 inside() {
-  nsenter --target "$container_leader" --all -- /usr/bin/env -i \
+  # With its root: that of the mount namespace is another one where the container runs in a chroot.
+  nsenter --target "$container_leader" --all --root --wd -- /usr/bin/env -i \
     PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 "$@"
 }
 
