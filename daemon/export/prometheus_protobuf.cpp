@@ -165,10 +165,11 @@ void PrometheusProtobuf::real(std::initializer_list<Label> own, double value) {
 // The count is the same sum of slots as in text, so that the two formats cannot disagree.
 void PrometheusProtobuf::histogram(const Label& own, const HistogramSeries& series) {
   begin_metric({own});
+  native_.assign(series.histogram);
   histogram_.clear();
   {
     pbf_builder<HistogramField> out(histogram_);
-    out.add_uint64(HistogramField::Count, series.histogram.count());
+    out.add_uint64(HistogramField::Count, native_.count);
     out.add_double(HistogramField::Sum, to_seconds(series.histogram.sum_ns));
   }
   append_buckets(series);
@@ -179,7 +180,6 @@ void PrometheusProtobuf::histogram(const Label& own, const HistogramSeries& seri
 
 void PrometheusProtobuf::append_native(const HistogramSeries& series) {
   pbf_builder<HistogramField> out(histogram_);
-  native_.assign(series.histogram);
   out.add_sint32(HistogramField::Schema, OFFCPUD_SCHEMA);
   out.add_double(HistogramField::ZeroThreshold, kZeroThresholdSeconds);
   out.add_uint64(HistogramField::ZeroCount, series.histogram.slots[0]);

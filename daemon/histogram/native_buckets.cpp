@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "histogram/native_buckets.h"
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
+#include <span>
 
 namespace offcpud {
 namespace {
@@ -11,6 +14,24 @@ constexpr std::size_t kGap = 2;
 
 constexpr std::int32_t kIndexOfSlotZero = OFFCPUD_FIRST_OCTAVE * OFFCPUD_SLOTS_PER_OCTAVE;
 
+// So many slots that a word has a bit for each.
+constexpr std::size_t kWord = 64;
+
+struct WordOfSlots {
+  std::uint64_t used = 0;  // a bit for each slot that is not empty
+  std::uint64_t count = 0;
+};
+
+// Without a branch for each slot: half of them would be mispredicted.
+WordOfSlots look_at(std::span<const std::uint64_t> slots) {
+  WordOfSlots word;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    word.used |= std::uint64_t{slots[i] != 0} << i;
+    word.count += slots[i];
+  }
+  return word;
+}
+
 }  // namespace
 
 void NativeBuckets::assign(const LatencyHistogram& histogram) {
@@ -18,15 +39,13 @@ void NativeBuckets::assign(const LatencyHistogram& histogram) {
   deltas.clear();
   std::uint64_t last = 0;
   std::size_t end = 0;  // of the last span
-  const auto append = [&](std::uint64_t count) {
+  const auto append = [&](std::uint64_t n) {
     // Modulo 2^64, as the reader adds them.
-    deltas.push_back(static_cast<std::int64_t>(count - last));
-    last = count;
+    deltas.push_back(static_cast<std::int64_t>(n - last));
+    last = n;
     ++spans.back().length;
   };
-  for (std::size_t slot = 1; slot < histogram.slots.size(); ++slot) {
-    const std::uint64_t count = histogram.slots[slot];
-    if (count == 0) continue;
+  const auto add = [&](std::size_t slot) {
     if (spans.empty()) {
       spans.push_back({kIndexOfSlotZero + static_cast<std::int32_t>(slot), 0});
     } else if (slot - end > kGap) {
@@ -34,8 +53,18 @@ void NativeBuckets::assign(const LatencyHistogram& histogram) {
     } else {
       for (; end < slot; ++end) append(0);
     }
-    append(count);
+    append(histogram.slots[slot]);
     end = slot + 1;
+  };
+  count = 0;
+  const std::span<const std::uint64_t> slots = histogram.slots;
+  for (std::size_t first = 0; first < slots.size(); first += kWord) {
+    auto [used, n] = look_at(slots.subspan(first, std::min(kWord, slots.size() - first)));
+    count += n;
+    if (first == 0) used &= ~std::uint64_t{1};
+    for (; used != 0; used &= used - 1) {
+      add(first + static_cast<std::size_t>(std::countr_zero(used)));
+    }
   }
 }
 

@@ -26,6 +26,7 @@ struct BucketSpan {
 struct NativeBuckets {
   std::vector<BucketSpan> spans;
   std::vector<std::int64_t> deltas;
+  std::uint64_t count = 0;  // of all slots, slot 0 as well
 
   // Slot k is the bucket of index k - 80. The last slot has no upper bound in the kernel; here it
   // is the bucket that follows the last bound. Keeps the capacity of what it replaces.

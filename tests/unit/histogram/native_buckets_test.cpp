@@ -41,6 +41,19 @@ TEST(NativeBuckets, ASmallGapIsFilledAndALargerOneBeginsASpan) {
   EXPECT_THAT(split.deltas, ElementsAre(4, -3));
 }
 
+TEST(NativeBuckets, SpansGoOnWhereAWordOfSlotsEnds) {
+  const NativeBuckets buckets = buckets_of({{63, 1}, {64, 2}, {126, 1}, {129, 2}});
+  EXPECT_THAT(buckets.spans, ElementsAre(BucketSpan{-17, 2}, BucketSpan{61, 4}));
+  EXPECT_THAT(buckets.deltas, ElementsAre(1, 1, -1, -1, 0, 2));
+}
+
+TEST(NativeBuckets, TheCountIsThatOfTheHistogram) {
+  for (std::size_t slot = 0; slot < OFFCPUD_SLOTS; ++slot) {
+    EXPECT_EQ(buckets_of({{slot, 3}, {(slot + 70) % OFFCPUD_SLOTS, 4}}).count, 7U) << slot;
+  }
+  EXPECT_EQ(buckets_of({}).count, 0U);
+}
+
 // The definition of schema n: bucket i is (2^((i-1)/2^n), 2^(i/2^n)].
 TEST(NativeBuckets, ABucketEndsWhereItsSlotEnds) {
   for (std::size_t slot = 1; slot < OFFCPUD_SLOT_BOUNDS; ++slot) {
