@@ -38,16 +38,20 @@ class Periodic(Case):
         slack = self.lost_seconds(window, books)
         self.expect_at_least("run-queue seconds (schedstat run_delay)",
                              round(books.run_delay_ns / 1e9 * 0.999 - slack, 6), waited.seconds)
-        self.expect_at_most("run-queue seconds (run_delay + 30 us for each switch)",
-                            round(books.run_delay_ns / 1e9 + books.switches * 30e-6 + slack, 6),
-                            waited.seconds)
+        # Above, schedstat is no truth: its clock may stand still from the enqueueing to the switch,
+        # which it takes for running then, and an interrupt that has another CPU do the enqueueing
+        # takes as long as the host likes. The program's clock has both, around each sleep.
+        wakeups, sleep = window.runqueue("wakeup"), window.blocked("sleep")
+        at_the_gate = wakeups.longest()
+        self.expect_at_most("seconds asleep and waiting after it (the program's clock)",
+                            round(window.waits("sleep")[1] + at_the_gate, 6),
+                            sleep.seconds + wakeups.seconds)
         self.expect_counts(window)
-        wakeups = window.runqueue("wakeup")
         return wakeups.seconds / max(1, wakeups.count)
 
     def test_wakeups_wait_as_long_as_others_make_them(self):
-        """Alone, and beside four hogs: the truth is schedstat either time, and more contention is
-        more waiting."""
+        """Alone, and beside four hogs: between what schedstat and what the program's clock says,
+        and more contention is more waiting."""
         alone, crowded = self.beside(0), self.beside(4)
         self.expect_at_least("mean wait beside four hogs (that without)", alone, crowded)
 
