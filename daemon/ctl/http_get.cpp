@@ -51,7 +51,8 @@ Error transfer_error(CURL* curl, CURLcode code, const std::string& address, cons
                  ErrorKind::Unsupported);
   }
   const std::string_view why = *detail != '\0' ? detail : curl_easy_strerror(code);
-  if (code == CURLE_PEER_FAILED_VERIFICATION) {
+  // Or there is nothing that it could be trusted by: a host without ca-certificates.
+  if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE) {
     return Error("the certificate of " + address + " is not trusted: " + printable(why) +
                      "; give its authority with --ca-file",
                  ErrorKind::Permission);

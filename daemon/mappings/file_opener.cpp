@@ -83,9 +83,9 @@ OpenedFile ProcFileOpener::open(const FileRequest& request) {
   }
   if (request.deleted || !request.path.starts_with('/')) return file;
   Outcome reason = file.outcome;
-  std::vector<std::string> processes = {std::to_string(request.tgid), "self"};
-  if (request.parent_tgid != 0)
-    processes.insert(processes.begin() + 1, std::to_string(request.parent_tgid));
+  std::vector<std::string> processes = {std::to_string(request.tgid)};
+  if (request.parent_tgid != 0) processes.push_back(std::to_string(request.parent_tgid));
+  if (!request.itself) processes.emplace_back("self");
   for (const std::string& process : processes) {
     file = open_path(request, process);
     if (file.outcome == Outcome::Opened) return file;
@@ -93,6 +93,14 @@ OpenedFile ProcFileOpener::open(const FileRequest& request) {
     if (reason == Outcome::Gone) reason = file.outcome;
   }
   return not_opened(reason);
+}
+
+RootId ProcFileOpener::root_of(std::uint32_t tgid) {
+  struct statx info {};
+  const std::string path = "/proc/" + std::to_string(tgid) + "/root";
+  // Without AT_STATX_DONT_SYNC a server would be asked.
+  if (::statx(AT_FDCWD, path.c_str(), AT_STATX_DONT_SYNC, STATX_INO, &info) != 0) return {};
+  return {makedev(info.stx_dev_major, info.stx_dev_minor), info.stx_ino};
 }
 
 OpenedFile ProcFileOpener::open_mapped(const FileRequest& request) {

@@ -11,6 +11,16 @@
 
 namespace offcpud {
 
+// The directory that a process has as its root, as stat() names it. Where two processes have the
+// same one, a path means the same file for both, but for what is mounted below.
+struct RootId {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;  // 0: not known
+
+  [[nodiscard]] bool known() const { return inode != 0; }
+  bool operator==(const RootId&) const = default;
+};
+
 // Which file is wanted: the one that a process maps, or mapped a moment ago.
 struct FileRequest {
   std::uint32_t tgid = 0;
@@ -19,8 +29,9 @@ struct FileRequest {
   std::uint64_t end = 0;
   std::string path;
   bool deleted = false;
-  BuildId build_id;  // what the file must be ...
-  InodeId inode;     // ... where there is no build-id
+  BuildId build_id;     // what the file must be ...
+  InodeId inode;        // ... where there is no build-id
+  bool itself = false;  // the file that the process sees, and no other one with its contents
 };
 
 struct OpenedFile {
@@ -43,6 +54,8 @@ class FileOpener {
  public:
   virtual ~FileOpener() = default;
   virtual OpenedFile open(const FileRequest& request) = 0;
+  // Not known if the process is gone.
+  virtual RootId root_of(std::uint32_t tgid) = 0;
   // Called when mounts may have changed since the last open().
   virtual void refresh() {}
 };
@@ -57,6 +70,7 @@ class ProcFileOpener final : public FileOpener {
  public:
   ProcFileOpener();
   OpenedFile open(const FileRequest& request) override;
+  RootId root_of(std::uint32_t tgid) override;  // 3 us
   void refresh() override { mounts_.clear(); }
 
  private:

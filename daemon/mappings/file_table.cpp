@@ -2,12 +2,15 @@
 #include "mappings/file_table.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace offcpud {
 namespace {
 
 constexpr unsigned kAttempts = 8;
+constexpr unsigned kCopyAttempts = 3;
+constexpr std::size_t kMaxPlaces = 64;
 constexpr std::string_view kDeleted = " (deleted)";
 
 // Keys are bytes: one map serves both ways of knowing an object.
@@ -42,6 +45,12 @@ MappedFile::Kind kind_of(const SeenMapping& seen) {
   return seen.path.starts_with('[') ? MappedFile::Kind::Other : MappedFile::Kind::File;
 }
 
+// Another attempt would end the same way.
+bool is_final(OpenedFile::Outcome outcome) {
+  using Outcome = OpenedFile::Outcome;
+  return outcome == Outcome::Opened || outcome == Outcome::Remote || outcome == Outcome::NotAFile;
+}
+
 template <class Map>
 void erase_expired(Map& map) {
   std::erase_if(map, [](const auto& entry) { return entry.second.expired(); });
@@ -49,10 +58,12 @@ void erase_expired(Map& map) {
 
 }  // namespace
 
-FileTable::FileTable(FileOpener& opener, std::size_t max_unused, Found found, Forgotten forgotten)
+FileTable::FileTable(FileOpener& opener, std::size_t max_unused, Found found, Copied copied,
+                     Forgotten forgotten)
     : opener_(opener),
       max_unused_(max_unused),
       found_(std::move(found)),
+      copied_(std::move(copied)),
       forgotten_(std::move(forgotten)) {}
 
 std::shared_ptr<const MappedFile> FileTable::file_of(const SeenMapping& seen) {
@@ -108,9 +119,31 @@ void FileTable::find_object(const SeenMapping& seen, MappedFile& file) {
   }
   Object& entry = object_for(build_id, inode);
   file.object = entry.object;
-  if (entry.attempts_left == 0) return;
+  if (entry.attempts_left == 0) return find_copy(entry, seen, file);
   if (!opened) opened = open(seen, file);
   settle(entry, std::move(*opened), file);
+}
+
+// The first one may have been found in another root than that of its process: so the place where it
+// was seen is one more to look at.
+void FileTable::find_copy(Object& entry, const SeenMapping& seen, const MappedFile& file) {
+  if (!entry.opened || !entry.object->build_id.known() || !seen.root.known()) return;
+  Place& place = place_of(entry, seen, file);
+  if (place.attempts_left == 0) return;
+  OpenedFile opened = open(seen, file, true);
+  place.attempts_left = is_final(opened.outcome) ? 0 : place.attempts_left - 1;
+  if (opened.outcome == OpenedFile::Outcome::Opened) copied_(*entry.object, std::move(opened.fd));
+}
+
+FileTable::Place& FileTable::place_of(Object& entry, const SeenMapping& seen,
+                                      const MappedFile& file) {
+  std::string key(file.path);
+  append_bytes(key, seen.root);
+  const std::size_t hash = std::hash<std::string>{}(key);
+  const auto known = std::ranges::find(entry.places, hash, &Place::hash);
+  if (known != entry.places.end()) return *known;
+  if (entry.places.size() == kMaxPlaces) entry.places.pop_front();
+  return entry.places.emplace_back(Place{hash, kCopyAttempts});
 }
 
 FileTable::Object& FileTable::object_for(const BuildId& build_id, const InodeId& inode) {
@@ -122,7 +155,7 @@ FileTable::Object& FileTable::object_for(const BuildId& build_id, const InodeId&
   return entry;
 }
 
-OpenedFile FileTable::open(const SeenMapping& seen, const MappedFile& file) {
+OpenedFile FileTable::open(const SeenMapping& seen, const MappedFile& file, bool itself) {
   FileRequest request;
   request.tgid = seen.tgid;
   request.parent_tgid = seen.parent_tgid;
@@ -132,6 +165,7 @@ OpenedFile FileTable::open(const SeenMapping& seen, const MappedFile& file) {
   request.deleted = file.deleted;
   request.build_id = seen.build_id;
   request.inode = seen.inode;
+  request.itself = itself;
   OpenedFile opened = opener_.open(request);
   ++counts_.attempts[static_cast<std::size_t>(opened.outcome)];
   return opened;
@@ -140,10 +174,9 @@ OpenedFile FileTable::open(const SeenMapping& seen, const MappedFile& file) {
 void FileTable::settle(Object& entry, OpenedFile opened, const MappedFile& file) {
   using Outcome = OpenedFile::Outcome;
   const bool first = entry.attempts_left == kAttempts;
-  const bool final = opened.outcome == Outcome::Opened || opened.outcome == Outcome::Remote ||
-                     opened.outcome == Outcome::NotAFile;
-  entry.attempts_left = final ? 0 : entry.attempts_left - 1;
+  entry.attempts_left = is_final(opened.outcome) ? 0 : entry.attempts_left - 1;
   if (opened.outcome == Outcome::Opened) {
+    entry.opened = true;
     ++counts_.objects_opened;
     found_(entry.object, file, std::move(opened.fd));
   } else if (first) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -27,12 +28,14 @@ struct SeenMapping {
   std::uint64_t offset = 0;
   BuildId build_id;
   InodeId inode;
+  RootId root;            // of the process; not known: copies are not looked for
   std::string_view path;  // with the kernel's " (deleted)"
 };
 
 // Every file and object that is mapped, once. An object is opened when it is seen for the first
 // time, while the process that maps it still exists; where that fails, again when another mapping
-// of it is seen, a few times. Used by one thread.
+// of it is seen, a few times. So is each copy of it, in the root of another process or by another
+// name: the kernel tells files apart, not contents. Used by one thread.
 class FileTable {
  public:
   struct Counts {
@@ -45,10 +48,13 @@ class FileTable {
   // opened at the first attempt.
   using Found = std::function<void(const std::shared_ptr<const MappedObject>&, const MappedFile&,
                                    UniqueFd file)>;
+  // Called with each copy of an object that was opened before.
+  using Copied = std::function<void(const MappedObject&, UniqueFd file)>;
   using Forgotten = std::function<void(const MappedObject&)>;
 
   // `max_unused` limits those that are kept although nothing maps them any more.
-  FileTable(FileOpener& opener, std::size_t max_unused, Found found, Forgotten forgotten);
+  FileTable(FileOpener& opener, std::size_t max_unused, Found found, Copied copied,
+            Forgotten forgotten);
 
   std::shared_ptr<const MappedFile> file_of(const SeenMapping& seen);
 
@@ -60,20 +66,30 @@ class FileTable {
   [[nodiscard]] std::size_t objects() const { return objects_.size(); }
 
  private:
+  // Where copies of an object were looked for: the root of a process, and the path there.
+  struct Place {
+    std::size_t hash = 0;
+    unsigned attempts_left = 0;
+  };
   struct Object {
     std::shared_ptr<const MappedObject> object;
     unsigned attempts_left = 0;
+    bool opened = false;
+    std::deque<Place> places;  // the latest ones
   };
 
   void find_object(const SeenMapping& seen, MappedFile& file);
   std::shared_ptr<const MappedFile> interned(MappedFile file);
   Object& object_for(const BuildId& build_id, const InodeId& inode);
-  OpenedFile open(const SeenMapping& seen, const MappedFile& file);
+  OpenedFile open(const SeenMapping& seen, const MappedFile& file, bool itself = false);
+  void find_copy(Object& entry, const SeenMapping& seen, const MappedFile& file);
+  static Place& place_of(Object& entry, const SeenMapping& seen, const MappedFile& file);
   void settle(Object& entry, OpenedFile opened, const MappedFile& file);
 
   FileOpener& opener_;
   std::size_t max_unused_;
   Found found_;
+  Copied copied_;
   Forgotten forgotten_;
   std::uint64_t last_id_ = 0;
   std::unordered_map<std::string, Object> objects_;                         // by key

@@ -30,6 +30,8 @@ class MappingObserver {
   // the mapping.
   virtual void object_found(const std::shared_ptr<const MappedObject>& object,
                             const MappedFile& file, UniqueFd fd) = 0;
+  // Another file with the same contents, as one container has it and another one, too: open.
+  virtual void copy_found(const MappedObject& object, UniqueFd fd) = 0;
   // Nothing refers to it any more; when it is mapped again, it is found again.
   virtual void object_forgotten(const MappedObject& object) = 0;
 

@@ -26,6 +26,9 @@ ProcessMappings::ProcessMappings(MappingObserver& observer, FileOpener& opener,
           [this](const auto& object, const MappedFile& file, UniqueFd fd) {
             observer_.object_found(object, file, std::move(fd));
           },
+          [this](const MappedObject& object, UniqueFd fd) {
+            observer_.copy_found(object, std::move(fd));
+          },
           [this](const MappedObject& object) { observer_.object_forgotten(object); }) {}
 
 void ProcessMappings::apply(const MappingEvent& event) {
@@ -51,7 +54,9 @@ void ProcessMappings::apply(const MappingEvent& event) {
 
 void ProcessMappings::on_mapped(const MappingEvent& event) {
   Image* image = live(event.tgid);
-  if (image == nullptr) image = begin(event.tgid, 0, event.time, nullptr);
+  if (image == nullptr) {
+    image = begin(event.tgid, 0, opener_.root_of(event.tgid), event.time, nullptr);
+  }
   if (image == nullptr) return;
   put(*image, {.tgid = event.tgid,
                .parent_tgid = image->parent_tgid,
@@ -60,6 +65,7 @@ void ProcessMappings::on_mapped(const MappingEvent& event) {
                .offset = event.offset,
                .build_id = event.build_id,
                .inode = event.inode,
+               .root = image->root,
                .path = event.path});
   if (image->mappings->size() < image->read_again_at) return;
   read_process(event.tgid, needs_scan_);
@@ -73,7 +79,7 @@ void ProcessMappings::on_forked(const MappingEvent& event) {
     // Kernel threads, and children of processes of which nothing is known, have nothing to share.
     const Image* parent = live(event.parent_tgid);
     if (parent == nullptr) return;
-    begin(event.tgid, event.parent_tgid, event.time, parent->mappings);
+    begin(event.tgid, event.parent_tgid, parent->root, event.time, parent->mappings);
     return;
   }
   Image* image = live(event.tgid);
@@ -96,7 +102,11 @@ void ProcessMappings::on_exited(const MappingEvent& event) {
 void ProcessMappings::on_executed(const MappingEvent& event) {
   const Image* image = live(event.tgid);
   const std::uint32_t parent = image == nullptr ? 0 : image->parent_tgid;
-  begin(event.tgid, parent, event.time, nullptr);
+  // It may have changed its root before, as container runtimes do; if it has ended since, it most
+  // probably has not.
+  RootId root = opener_.root_of(event.tgid);
+  if (!root.known() && image != nullptr) root = image->root;
+  begin(event.tgid, parent, root, event.time, nullptr);
 }
 
 ProcessMappings::Image* ProcessMappings::live(std::uint32_t tgid) {
@@ -110,7 +120,7 @@ const ProcessMappings::Image* ProcessMappings::live(std::uint32_t tgid) const {
 }
 
 ProcessMappings::Image* ProcessMappings::begin(std::uint32_t tgid, std::uint32_t parent_tgid,
-                                               MonotonicTime when,
+                                               RootId root, MonotonicTime when,
                                                std::shared_ptr<MappingSet> mappings) {
   if (Image* previous = live(tgid)) end(*previous, when);
   if (!make_room()) {
@@ -121,6 +131,7 @@ ProcessMappings::Image* ProcessMappings::begin(std::uint32_t tgid, std::uint32_t
   Image image;
   image.id = {tgid, ++last_serial_};
   image.parent_tgid = parent_tgid;
+  image.root = root;
   image.began = when;
   image.mappings = std::move(mappings);
   image.read_again_at = std::max(kReadAgainAt, 2 * image.mappings->size());

@@ -91,6 +91,7 @@ class ProcessMappings {
   struct Image {
     ImageId id;
     std::uint32_t parent_tgid = 0;
+    RootId root;  // when it began
     MonotonicTime began{};
     std::optional<MonotonicTime> ended;
     MonotonicTime read_at = MonotonicTime::min();  // older events are contained already
@@ -113,7 +114,7 @@ class ProcessMappings {
   Image* live(std::uint32_t tgid);
   [[nodiscard]] const Image* live(std::uint32_t tgid) const;
   // Null when there is no room. Ends the image that the process has.
-  Image* begin(std::uint32_t tgid, std::uint32_t parent_tgid, MonotonicTime when,
+  Image* begin(std::uint32_t tgid, std::uint32_t parent_tgid, RootId root, MonotonicTime when,
                std::shared_ptr<MappingSet> mappings);
   void end(Image& image, MonotonicTime when);
   void forget(const ImageId& id);

@@ -71,7 +71,8 @@ void ProcessMappings::read_process(std::uint32_t tgid, bool execs_missed) {
   } else {
     // Since when a process exists is not known, nor needed unless there was another one before.
     const bool successor = processes_.contains(tgid);
-    image = begin(tgid, 0, successor ? before : MonotonicTime::min(), std::move(mappings));
+    image = begin(tgid, 0, opener_.root_of(tgid), successor ? before : MonotonicTime::min(),
+                  std::move(mappings));
     if (image == nullptr) return;
   }
   image->read_at = before;
@@ -98,6 +99,7 @@ std::shared_ptr<MappingSet> ProcessMappings::read_set(std::uint32_t tgid,
                            .offset = line.offset,
                            .build_id = {},
                            .inode = line.inode,
+                           .root = {},  // every mapping of the process is told one by one
                            .path = line.path};
     Mapping mapping{line.begin, line.end, line.offset, files_.file_of(seen)};
     if (known != nullptr) recall(mapping, *known);

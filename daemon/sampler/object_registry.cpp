@@ -36,6 +36,14 @@ void ObjectRegistry::object_found(const std::shared_ptr<const MappedObject>& obj
   known.file = std::move(fd);
 }
 
+// Processes that the daemon does not know yet are walked by the files that they map.
+void ObjectRegistry::copy_found(const MappedObject& object, UniqueFd fd) {
+  if (tables_ == nullptr) return;
+  Object& known = objects_[object.id];
+  const auto table = tables_->add_object(fd.get());
+  if (table && known.table == OFFCPUD_UNWIND_NO_OBJECT) known.table = *table;
+}
+
 // Debug files are looked for below the root of the process that maps the object, as long as that
 // exists.
 ObjectId ObjectRegistry::offer(const Object& object, UniqueFd file) {

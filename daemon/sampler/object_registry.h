@@ -30,6 +30,7 @@ class ObjectRegistry final : public MappingObserver {
 
   void object_found(const std::shared_ptr<const MappedObject>& object, const MappedFile& file,
                     UniqueFd fd) override;
+  void copy_found(const MappedObject& object, UniqueFd fd) override;
   void object_forgotten(const MappedObject& object) override;
   void image_began(const ImageId& image, std::span<const Mapping> inherited) override;
   void mapping_added(const ImageId& image, const Mapping& mapping) override;

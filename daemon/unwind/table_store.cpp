@@ -14,8 +14,8 @@
 namespace offcpud {
 namespace {
 
-// Paths to the same contents that are told apart without reading: one per image of a container
-// runtime. More are read again each time.
+// Files with the same contents that are told apart without reading: one per image of a container
+// runtime, the latest ones.
 constexpr std::size_t kMaxFiles = 64;
 
 constexpr std::uint64_t kChunkBytes = sizeof(offcpud_unwind_chunk);
@@ -79,8 +79,14 @@ Result<UnwindObjectId> TableStore::add_contents(const ElfObject& elf, const File
 
 Status TableStore::remember_file(UnwindObjectId id, const FileKey& file) {
   Object& object = objects_.at(id);
-  if (object.files.size() == kMaxFiles || !by_file_.emplace(file, id).second) return {};
+  if (!by_file_.emplace(file, id).second) return {};
   object.files.push_back(file);
+  if (object.files.size() > kMaxFiles) {
+    const FileKey oldest = object.files.front();
+    object.files.erase(object.files.begin());
+    by_file_.erase(oldest);
+    TRY_VOID(maps_.remove_file(key_of(oldest)));
+  }
   offcpud_unwind_file known{.object = id, .segments = 0, .segment = {}};
   for (const ExecutableSegment& segment : object.segments) {
     if (known.segments == OFFCPUD_UNWIND_SEGMENTS) break;

@@ -28,6 +28,7 @@ class Ignore final : public MappingObserver {
                     const MappedFile& /*file*/, UniqueFd fd) override {
     if (fd) ++files;
   }
+  void copy_found(const MappedObject& /*object*/, UniqueFd /*fd*/) override {}
   void object_forgotten(const MappedObject& /*object*/) override {}
   void image_began(const ImageId& /*image*/, std::span<const Mapping> /*inherited*/) override {}
   void mapping_added(const ImageId& /*image*/, const Mapping& /*mapping*/) override {}

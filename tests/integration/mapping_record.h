@@ -37,6 +37,7 @@ class MappingRecord final : public MappingObserver {
     known.opened = true;
     known.build_id = read_build_id(fd.get());
   }
+  void copy_found(const MappedObject& /*object*/, UniqueFd /*fd*/) override {}
   void object_forgotten(const MappedObject& object) override { objects.erase(object.id); }
 
   void image_began(const ImageId& image, std::span<const Mapping> inherited) override {

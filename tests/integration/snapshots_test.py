@@ -300,9 +300,19 @@ class Focus(SnapshotCase):
 
 class Names(SnapshotCase):
     def test_processes_that_live_for_milliseconds(self):
+        self.expect_names("short_lives")
+
+    def test_of_a_copy_of_what_is_known(self):
+        """As one container has the same files as another one: contents are known by build-id, but
+        the kernel tells files apart."""
+        self.run_workload("short_lives", "--count", 20, attempts=1)
+        with tempfile.TemporaryDirectory(prefix="offcpud-copy-") as folder:
+            self.expect_names(shutil.copy(WORKLOADS / "short_lives", folder))
+
+    def expect_names(self, program):
         self.wait_for_interval(0.0001)
         begin = time.time()
-        window = self.run_workload("short_lives", attempts=1)
+        window = self.run_workload(program, attempts=1)
         stacks = self.stacks_since(begin, cgroup=window.cgroup, reason="sleep", comm="exe")
         if not stacks.rows:
             stacks = self.stacks_since(begin, cgroup=window.cgroup, reason="sleep")

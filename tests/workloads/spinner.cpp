@@ -26,10 +26,11 @@ int main(int argc, char** argv) {
   const int zero = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
   if (zero < 0) fail("/dev/zero");
   static std::atomic<std::int64_t> calls{0};
+  // Here, because threads that all ask for memory wait for one another.
+  static std::vector<unsigned char> buffer(1 << 20);
   Crew spinners(
       Crew::Of::Threads, threads,
       [&](int member) {
-        std::vector<unsigned char> buffer(1 << 20);
         const std::int64_t end = now_ns() + ms * 1'000'000LL;
         while (now_ns() < end) {
           if (in == "yield") ::sched_yield();

@@ -39,7 +39,13 @@ class FakeOpener final : public FileOpener {
     return opened;
   }
 
+  RootId root_of(std::uint32_t tgid) override {
+    const auto found = roots.find(tgid);
+    return found == roots.end() ? RootId() : found->second;
+  }
+
   std::map<std::string, std::pair<OpenedFile::Outcome, BuildId>> files;
+  std::map<std::uint32_t, RootId> roots;
   std::vector<FileRequest> requests;
 };
 
@@ -71,6 +77,9 @@ class ObserverLog final : public MappingObserver {
                     UniqueFd fd) override {
     log.push_back("object " + std::to_string(object->id) + " " + file.path +
                   (fd ? " open" : " closed"));
+  }
+  void copy_found(const MappedObject& object, UniqueFd /*fd*/) override {
+    log.push_back("copy of " + std::to_string(object.id));
   }
   void object_forgotten(const MappedObject& object) override {
     log.push_back("forgotten " + std::to_string(object.id));

@@ -42,6 +42,23 @@ TEST_F(FileOpenerTest, ByPathIfTheInodeIsTheOneThatWasMapped) {
   EXPECT_EQ(opener_.open(wanted).outcome, Outcome::Gone);
 }
 
+TEST_F(FileOpenerTest, AFileOfTheProcessItselfIsNotLookedForInOurRoot) {
+  FileRequest wanted = request("plain");
+  wanted.inode.inode = tree_.inode("plain");
+  wanted.itself = true;
+  EXPECT_EQ(opener_.open(wanted).outcome, Outcome::Gone);
+  wanted.tgid = static_cast<std::uint32_t>(::getpid());
+  EXPECT_EQ(opener_.open(wanted).outcome, Outcome::Opened);
+}
+
+TEST_F(FileOpenerTest, TheRootIsADirectory) {
+  struct stat info {};
+  ASSERT_EQ(::stat("/", &info), 0);
+  const RootId root = opener_.root_of(static_cast<std::uint32_t>(::getpid()));
+  EXPECT_EQ(root, (RootId{info.st_dev, info.st_ino}));
+  EXPECT_FALSE(opener_.root_of(kNobody).known());
+}
+
 TEST_F(FileOpenerTest, AFileWithoutTheBuildIdIsAnotherOne) {
   FileRequest wanted = request("plain");
   wanted.build_id.size = 20;

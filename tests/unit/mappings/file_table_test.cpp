@@ -31,6 +31,9 @@ class FileTableTest : public ::testing::Test {
       [this](const auto& object, const MappedFile& file, UniqueFd fd) {
         log_.push_back(std::to_string(object->id) + " " + file.path + (fd ? " open" : " closed"));
       },
+      [this](const MappedObject& object, UniqueFd fd) {
+        log_.push_back("copy of " + std::to_string(object.id) + (fd ? " open" : " closed"));
+      },
       [this](const MappedObject& object) {
         log_.push_back(std::to_string(object.id) + " forgotten");
       }};
@@ -45,6 +48,52 @@ TEST_F(FileTableTest, CopiesOfAFileAreOneObjectUnderTheirOwnNames) {
   EXPECT_EQ(table_.file_of(seen("/a", build_id(1))), a);
   EXPECT_THAT(log_, ElementsAre("1 /a open"));
   EXPECT_EQ(opener_.requests.size(), 1U);
+}
+
+TEST_F(FileTableTest, CopiesAreOpenedOnceForEachRootAndPath) {
+  constexpr RootId kHost{1, 2}, kContainer{3, 2};
+  const auto at = [this](const char* path, RootId root) {
+    SeenMapping mapping = seen(path, build_id(1));
+    mapping.root = root;
+    (void)table_.file_of(mapping);
+  };
+  opener_.files["/a"] = {Outcome::Opened, build_id(1)};
+  opener_.files["/b"] = {Outcome::Opened, build_id(1)};
+  at("/a", kHost);
+  EXPECT_FALSE(opener_.requests.back().itself);
+  for (int i = 0; i < 3; ++i) at("/a", kContainer);
+  EXPECT_TRUE(opener_.requests.back().itself);
+  at("/b", kHost);
+  at("/a", kContainer);
+  EXPECT_THAT(log_, ElementsAre("1 /a open", "copy of 1 open", "copy of 1 open"));
+  EXPECT_EQ(opener_.requests.size(), 3U);
+  at("/a", {});  // nobody knows where that is
+  EXPECT_EQ(opener_.requests.size(), 3U);
+}
+
+TEST_F(FileTableTest, CopiesThatAreGoneAreTriedAgainAFewTimes) {
+  opener_.files["/a"] = {Outcome::Opened, build_id(1)};
+  (void)table_.file_of(seen("/a", build_id(1)));
+  SeenMapping gone = seen("/gone", build_id(1));
+  gone.root = {1, 2};
+  for (int i = 0; i < 10; ++i) (void)table_.file_of(gone);
+  EXPECT_EQ(opener_.requests.size(), 1U + 3U);
+  EXPECT_THAT(log_, ElementsAre("1 /a open"));
+}
+
+TEST_F(FileTableTest, OfManyPlacesTheLatestAreRemembered) {
+  opener_.files["/a"] = {Outcome::Opened, build_id(1)};
+  SeenMapping mapping = seen("/a", build_id(1));
+  (void)table_.file_of(mapping);
+  for (std::uint64_t root = 1; root <= 65; ++root) {
+    mapping.root = {1, root};
+    (void)table_.file_of(mapping);
+  }
+  (void)table_.file_of(mapping);
+  EXPECT_EQ(opener_.requests.size(), 66U);
+  mapping.root = {1, 1};
+  (void)table_.file_of(mapping);
+  EXPECT_EQ(opener_.requests.size(), 67U);
 }
 
 TEST_F(FileTableTest, AnInodeIsTheObjectOfItsBuildId) {

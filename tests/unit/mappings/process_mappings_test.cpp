@@ -87,6 +87,28 @@ TEST_F(ProcessMappingsTest, ForgettingFollowsGenerations) {
   EXPECT_EQ(state().counts().mappings, 0U);
 }
 
+// A container's first process changes its root and executes a program; what that starts and
+// what has ended before anybody could ask for its root have the same one.
+TEST_F(ProcessMappingsTest, ARootIsThatOfTheExecOrOfTheParent) {
+  opener_.files["/lib"] = {OpenedFile::Outcome::Opened, test::build_id(1)};
+  const auto maps_copy = [this](int when, std::uint32_t tgid) {
+    const std::size_t before = opener_.requests.size();
+    map(when, tgid, 0x1000, 0x2000, 1, "/lib");
+    return opener_.requests.size() > before;
+  };
+  opener_.roots[10] = {1, 2};
+  map(1, 10, 0x1000, 0x2000, 1, "/lib");
+  EXPECT_TRUE(maps_copy(2, 10));  // the first one may have been another's
+  EXPECT_FALSE(maps_copy(3, 10));
+  task(Kind::Forked, 4, 20, 20, 10);
+  opener_.roots[20] = {3, 2};
+  task(Kind::Executed, 5, 20, 20);
+  EXPECT_TRUE(maps_copy(6, 20));
+  task(Kind::Forked, 7, 30, 30, 20);
+  task(Kind::Executed, 8, 30, 30);  // it is gone already
+  EXPECT_FALSE(maps_copy(9, 30));
+}
+
 TEST_F(ProcessMappingsTest, AProcessEndsWithItsLastThread) {
   map(1, 10, 0x1000, 0x2000, 1);
   task(Kind::Forked, 2, 10, 11, 10);

@@ -302,5 +302,15 @@ TEST_F(ObjectRegistryTest, OpensAgainAsTheFirstTime) {
   EXPECT_THAT(failures, testing::IsEmpty());
 }
 
+TEST_F(ObjectRegistryTest, CopiesHaveTheTableOfTheFirst) {
+  make();
+  const auto file = found(elf_with(24));
+  const std::size_t before = maps.files.size();  // with the vDSO
+  const auto compiled = tables->stats().compiled;
+  registry->copy_found(*file->object, elf_with(24));
+  EXPECT_EQ(maps.files.size(), before + 1);
+  EXPECT_EQ(tables->stats().compiled, compiled);
+}
+
 }  // namespace
 }  // namespace offcpud

@@ -93,6 +93,19 @@ TEST_F(TableStoreTest, KeepsOneTableForEqualContents) {
   EXPECT_EQ(tables.stats().compiled, 2U);
 }
 
+TEST_F(TableStoreTest, KnowsTheLatestOfManyFilesWithEqualContents) {
+  auto tables = store();
+  std::vector<UniqueFd> files;
+  for (int i = 0; i < 65; ++i) {
+    files.push_back(elf_file(text(24)));
+    (void)added(tables, files.back());
+  }
+  EXPECT_EQ(maps.files.size(), 64U);
+  (void)added(tables, files.front());
+  EXPECT_EQ(maps.files.size(), 64U);
+  EXPECT_EQ(tables.stats().compiled, 1U);
+}
+
 TEST_F(TableStoreTest, ReplacesWhatIsMappedOver) {
   auto tables = store();
   const UnwindObjectId a = added(tables, elf_file(text(24)));
