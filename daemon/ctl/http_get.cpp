@@ -51,8 +51,7 @@ Error transfer_error(CURL* curl, CURLcode code, const std::string& address, cons
                  ErrorKind::Unsupported);
   }
   const std::string_view why = *detail != '\0' ? detail : curl_easy_strerror(code);
-  // Or there is nothing that it could be trusted by: a host without ca-certificates.
-  if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE) {
+  if (code == CURLE_PEER_FAILED_VERIFICATION) {
     return Error("the certificate of " + address + " is not trusted: " + printable(why) +
                      "; give its authority with --ca-file",
                  ErrorKind::Permission);
@@ -140,7 +139,11 @@ Result<HttpAnswer> http_get(const Server& server, const std::string& path,
   }
   if (!ready) return Error("this libcurl lacks an option that offcpuctl needs");
 
-  const CURLcode code = curl_easy_perform(curl);
+  CURLcode code = curl_easy_perform(curl);
+  // A host without ca-certificates trusts nobody.
+  if (code == CURLE_SSL_CACERT_BADFILE && server.ca_file.empty()) {
+    code = CURLE_PEER_FAILED_VERIFICATION;
+  }
   if (code != CURLE_OK) return transfer_error(curl, code, address, detail.data(), limits);
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer.status);
   curl_header* summary = nullptr;

@@ -61,6 +61,14 @@ UniqueFd find_cached(int root, const std::string& path) {
   }
 }
 
+RootId id_of(int directory, const std::string& path) {
+  struct statx info {};
+  // Without AT_STATX_DONT_SYNC a server would be asked.
+  const int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
+  if (::statx(directory, path.c_str(), flags, STATX_INO, &info) != 0) return {};
+  return {makedev(info.stx_dev_major, info.stx_dev_minor), info.stx_ino};
+}
+
 bool is_wanted(const FileRequest& request, const BuildId& found, const struct statx& info) {
   if (request.build_id.known()) return found == request.build_id;
   // The device is not compared: stat() has others than mappings on btrfs and overlayfs.
@@ -85,7 +93,7 @@ OpenedFile ProcFileOpener::open(const FileRequest& request) {
   Outcome reason = file.outcome;
   std::vector<std::string> processes = {std::to_string(request.tgid)};
   if (request.parent_tgid != 0) processes.push_back(std::to_string(request.parent_tgid));
-  if (!request.itself) processes.emplace_back("self");
+  processes.emplace_back("self");
   for (const std::string& process : processes) {
     file = open_path(request, process);
     if (file.outcome == Outcome::Opened) return file;
@@ -96,11 +104,7 @@ OpenedFile ProcFileOpener::open(const FileRequest& request) {
 }
 
 RootId ProcFileOpener::root_of(std::uint32_t tgid) {
-  struct statx info {};
-  const std::string path = "/proc/" + std::to_string(tgid) + "/root";
-  // Without AT_STATX_DONT_SYNC a server would be asked.
-  if (::statx(AT_FDCWD, path.c_str(), AT_STATX_DONT_SYNC, STATX_INO, &info) != 0) return {};
-  return {makedev(info.stx_dev_major, info.stx_dev_minor), info.stx_ino};
+  return id_of(AT_FDCWD, "/proc/" + std::to_string(tgid) + "/root");
 }
 
 OpenedFile ProcFileOpener::open_mapped(const FileRequest& request) {
@@ -124,6 +128,9 @@ OpenedFile ProcFileOpener::open_path(const FileRequest& request, const std::stri
   const std::string root_path = "/proc/" + process + "/root";
   const UniqueFd root(::open(root_path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!root) return not_opened(outcome_of(errno));
+  if (request.root.known() && id_of(root.get(), "") != request.root) {
+    return not_opened(Outcome::Gone);
+  }
   UniqueFd handle = find_cached(root.get(), request.path);
   if (!handle) return not_opened(outcome_of(errno));
   return examine(std::move(handle), request, process);

@@ -29,9 +29,9 @@ struct FileRequest {
   std::uint64_t end = 0;
   std::string path;
   bool deleted = false;
-  BuildId build_id;     // what the file must be ...
-  InodeId inode;        // ... where there is no build-id
-  bool itself = false;  // the file that the process sees, and no other one with its contents
+  BuildId build_id;  // what the file must be ...
+  InodeId inode;     // ... where there is no build-id
+  RootId root;       // known: where its path leads to below this root, and no copy elsewhere
 };
 
 struct OpenedFile {
@@ -61,7 +61,8 @@ class FileOpener {
 };
 
 // Opens through /proc/PID/map_files, which works for deleted files too, else by the path in the
-// root of the process, of its parent, and in our own. What is opened is compared with the request.
+// root of the process, of its parent, and in our own, of which FileRequest::root may allow one
+// only. What is opened is compared with the request.
 // Never waits for a server or another process, and opens nothing but regular files: what it finds
 // is looked at first (O_PATH), and paths are followed in the kernel's cache of names only.
 // Needs CAP_SYS_PTRACE and CAP_CHECKPOINT_RESTORE for map_files, CAP_DAC_READ_SEARCH for files that

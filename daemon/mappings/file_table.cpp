@@ -10,7 +10,7 @@ namespace {
 
 constexpr unsigned kAttempts = 8;
 constexpr unsigned kCopyAttempts = 3;
-constexpr std::size_t kMaxPlaces = 64;
+constexpr std::size_t kMaxPlaces = 48;  // fewer than TableStore keeps files
 constexpr std::string_view kDeleted = " (deleted)";
 
 // Keys are bytes: one map serves both ways of knowing an object.
@@ -128,22 +128,22 @@ void FileTable::find_object(const SeenMapping& seen, MappedFile& file) {
 // was seen is one more to look at.
 void FileTable::find_copy(Object& entry, const SeenMapping& seen, const MappedFile& file) {
   if (!entry.opened || !entry.object->build_id.known() || !seen.root.known()) return;
-  Place& place = place_of(entry, seen, file);
-  if (place.attempts_left == 0) return;
-  OpenedFile opened = open(seen, file, true);
-  place.attempts_left = is_final(opened.outcome) ? 0 : place.attempts_left - 1;
+  Place* const place = place_of(entry, seen, file);
+  if (place == nullptr || place->attempts_left == 0) return;
+  OpenedFile opened = open(seen, file, seen.root);
+  place->attempts_left = is_final(opened.outcome) ? 0 : place->attempts_left - 1;
   if (opened.outcome == OpenedFile::Outcome::Opened) copied_(*entry.object, std::move(opened.fd));
 }
 
-FileTable::Place& FileTable::place_of(Object& entry, const SeenMapping& seen,
+FileTable::Place* FileTable::place_of(Object& entry, const SeenMapping& seen,
                                       const MappedFile& file) {
   std::string key(file.path);
   append_bytes(key, seen.root);
   const std::size_t hash = std::hash<std::string>{}(key);
   const auto known = std::ranges::find(entry.places, hash, &Place::hash);
-  if (known != entry.places.end()) return *known;
-  if (entry.places.size() == kMaxPlaces) entry.places.pop_front();
-  return entry.places.emplace_back(Place{hash, kCopyAttempts});
+  if (known != entry.places.end()) return &*known;
+  if (entry.places.size() == kMaxPlaces) return nullptr;
+  return &entry.places.emplace_back(Place{hash, kCopyAttempts});
 }
 
 FileTable::Object& FileTable::object_for(const BuildId& build_id, const InodeId& inode) {
@@ -155,7 +155,7 @@ FileTable::Object& FileTable::object_for(const BuildId& build_id, const InodeId&
   return entry;
 }
 
-OpenedFile FileTable::open(const SeenMapping& seen, const MappedFile& file, bool itself) {
+OpenedFile FileTable::open(const SeenMapping& seen, const MappedFile& file, RootId root) {
   FileRequest request;
   request.tgid = seen.tgid;
   request.parent_tgid = seen.parent_tgid;
@@ -165,7 +165,7 @@ OpenedFile FileTable::open(const SeenMapping& seen, const MappedFile& file, bool
   request.deleted = file.deleted;
   request.build_id = seen.build_id;
   request.inode = seen.inode;
-  request.itself = itself;
+  request.root = root;
   OpenedFile opened = opener_.open(request);
   ++counts_.attempts[static_cast<std::size_t>(opened.outcome)];
   return opened;
@@ -186,7 +186,8 @@ void FileTable::settle(Object& entry, OpenedFile opened, const MappedFile& file)
 
 void FileTable::prune() {
   std::vector<std::uint64_t> unused;
-  for (const auto& [key, entry] : objects_) {
+  for (auto& [key, entry] : objects_) {
+    entry.places.clear();
     if (entry.object.use_count() == 1 && entry.object->build_id.known()) {
       unused.push_back(entry.object->id);
     }

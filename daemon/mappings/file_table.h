@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -41,7 +40,7 @@ class FileTable {
   struct Counts {
     std::uint64_t objects_opened = 0;
     std::uint64_t unnamed = 0;                // mappings of a file without build-id and inode
-    std::array<std::uint64_t, 6> attempts{};  // to open one, by OpenedFile::Outcome
+    std::array<std::uint64_t, 6> attempts{};  // to open one or a copy, by OpenedFile::Outcome
   };
 
   // Called with the open file of an object, once for each, and with no file where it could not be
@@ -58,6 +57,7 @@ class FileTable {
 
   std::shared_ptr<const MappedFile> file_of(const SeenMapping& seen);
 
+  // Copies are looked for anew from here on, since another file may have taken the place of one.
   // Drops what no mapping refers to: objects known by inode at once, because their numbers are
   // used again, those known by build-id from `max_unused` on, oldest first.
   void prune();
@@ -66,7 +66,8 @@ class FileTable {
   [[nodiscard]] std::size_t objects() const { return objects_.size(); }
 
  private:
-  // Where copies of an object were looked for: the root of a process, and the path there.
+  // Where a copy of an object was looked for since the last prune(): the root of a process, and the
+  // path there.
   struct Place {
     std::size_t hash = 0;
     unsigned attempts_left = 0;
@@ -75,15 +76,16 @@ class FileTable {
     std::shared_ptr<const MappedObject> object;
     unsigned attempts_left = 0;
     bool opened = false;
-    std::deque<Place> places;  // the latest ones
+    std::vector<Place> places;
   };
 
   void find_object(const SeenMapping& seen, MappedFile& file);
   std::shared_ptr<const MappedFile> interned(MappedFile file);
   Object& object_for(const BuildId& build_id, const InodeId& inode);
-  OpenedFile open(const SeenMapping& seen, const MappedFile& file, bool itself = false);
+  OpenedFile open(const SeenMapping& seen, const MappedFile& file, RootId root = {});
   void find_copy(Object& entry, const SeenMapping& seen, const MappedFile& file);
-  static Place& place_of(Object& entry, const SeenMapping& seen, const MappedFile& file);
+  // Null: enough were looked at for now.
+  static Place* place_of(Object& entry, const SeenMapping& seen, const MappedFile& file);
   void settle(Object& entry, OpenedFile opened, const MappedFile& file);
 
   FileOpener& opener_;

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
+#include <limits>
 #include <utility>
 
 #include "unwind/memory_page.h"
@@ -44,7 +46,9 @@ Result<UnwindObjectId> TableStore::add_object(int fd) {
                      .size = static_cast<std::uint64_t>(status.st_size),
                      .ctime_ns = status.st_ctim.tv_sec * 1'000'000'000 + status.st_ctim.tv_nsec};
   if (const auto known = by_file_.find(file); known != by_file_.end()) {
-    const Object& object = objects_.at(known->second);
+    Object& object = objects_.at(known->second);
+    const auto used = std::ranges::find(object.files, file);
+    if (used != object.files.end()) std::rotate(used, std::next(used), object.files.end());
     if (object.has_room || object.tried_at == freed_) {
       touch(known->second);
       return known->second;
@@ -61,7 +65,7 @@ Result<UnwindObjectId> TableStore::add_contents(const ElfObject& elf, const File
     id = known->second;
     const Object& object = objects_.at(id);
     touch(id);
-    TRY_VOID(remember_file(id, file));
+    remember_file(id, file);
     if (object.has_room || object.tried_at == freed_) return id;
   } else {
     id = ++last_id_;
@@ -70,23 +74,17 @@ Result<UnwindObjectId> TableStore::add_contents(const ElfObject& elf, const File
     object.segments = elf.segments;
     object.unused = unused_.insert(unused_.end(), id);
     by_content_.emplace(content, id);
-    TRY_VOID(remember_file(id, file));
+    remember_file(id, file);
   }
   TRY_VOID(compile(id, elf));
   TRY_VOID(limit_unused());
   return id;
 }
 
-Status TableStore::remember_file(UnwindObjectId id, const FileKey& file) {
+// Where the kernel's map is full, walks do without this file: processes with mappings do not need
+// it.
+void TableStore::remember_file(UnwindObjectId id, const FileKey& file) {
   Object& object = objects_.at(id);
-  if (!by_file_.emplace(file, id).second) return {};
-  object.files.push_back(file);
-  if (object.files.size() > kMaxFiles) {
-    const FileKey oldest = object.files.front();
-    object.files.erase(object.files.begin());
-    by_file_.erase(oldest);
-    TRY_VOID(maps_.remove_file(key_of(oldest)));
-  }
   offcpud_unwind_file known{.object = id, .segments = 0, .segment = {}};
   for (const ExecutableSegment& segment : object.segments) {
     if (known.segments == OFFCPUD_UNWIND_SEGMENTS) break;
@@ -95,7 +93,25 @@ Status TableStore::remember_file(UnwindObjectId id, const FileKey& file) {
                                        .size = segment.size + before,
                                        .address = segment.address - before};
   }
-  return maps_.put_file(key_of(file), known);
+  if (!maps_.put_file(key_of(file), known) || !by_file_.emplace(file, id).second) return;
+  object.files.push_back(file);
+  if (object.files.size() <= kMaxFiles) return;
+  const FileKey oldest = object.files.front();
+  object.files.erase(object.files.begin());
+  (void)forget_file(oldest);
+}
+
+// A file whose ctime has changed since is another one here, and the same one for the kernel.
+Status TableStore::forget_file(const FileKey& file) {
+  by_file_.erase(file);
+  FileKey any_time = file;
+  any_time.ctime_ns = std::numeric_limits<std::int64_t>::min();
+  const auto same = by_file_.lower_bound(any_time);
+  if (same != by_file_.end() && same->first.device == file.device &&
+      same->first.inode == file.inode && same->first.size == file.size) {
+    return {};
+  }
+  return maps_.remove_file(key_of(file));
 }
 
 // st_dev has another layout than the kernel's own numbers (MKDEV in include/linux/kdev_t.h).
@@ -211,10 +227,7 @@ Status TableStore::remove_table(UnwindObjectId id) {
 Status TableStore::remove_object(UnwindObjectId id) {
   Object& object = objects_.at(id);
   TRY_VOID(remove_table(id));
-  for (const FileKey& file : object.files) {
-    by_file_.erase(file);
-    TRY_VOID(maps_.remove_file(key_of(file)));
-  }
+  for (const FileKey& file : object.files) TRY_VOID(forget_file(file));
   by_content_.erase(object.content);
   unused_.erase(object.unused);
   objects_.erase(id);

@@ -57,10 +57,11 @@ class TableStore final : public UnwindLookup {
  public:
   static Result<TableStore> create(UnwindMaps& maps, const TableStoreLimits& limits = {});
 
-  // The object in a file. The descriptor is the caller's and need not stay open. Compiles at most
-  // once per file: milliseconds, 60 for libjvm. Error: not an ELF file for x86-64. A file without
-  // .eh_frame, and one for which there is no room, is an object too: walks know its mapping, and go
-  // on by other means.
+  // The object in a file. Of the files with the same contents the 64 that were added last are known
+  // to walks of processes without mappings here. The descriptor is the caller's and need not stay
+  // open. Compiles at most once per file: milliseconds, 60 for libjvm. Error: not an ELF file for
+  // x86-64. A file without .eh_frame, and one for which there is no room, is an object too: walks
+  // know its mapping, and go on by other means.
   Result<UnwindObjectId> add_object(int fd);
 
   // From now on `begin` <= addresses < `end` of the process are the object's, from `file_offset`
@@ -92,7 +93,7 @@ class TableStore final : public UnwindLookup {
   };
   struct Object {
     std::uint64_t content = 0;
-    std::vector<FileKey> files;
+    std::vector<FileKey> files;  // least recently added first
     std::vector<ExecutableSegment> segments;
     std::vector<PlacedPage> pages;
     std::vector<std::uint16_t> rules;
@@ -111,7 +112,8 @@ class TableStore final : public UnwindLookup {
 
   Result<UnwindObjectId> add_contents(const ElfObject& elf, const FileKey& file);
   static offcpud_unwind_file_key key_of(const FileKey& file);
-  Status remember_file(UnwindObjectId id, const FileKey& file);
+  void remember_file(UnwindObjectId id, const FileKey& file);
+  Status forget_file(const FileKey& file);
   Status compile(UnwindObjectId id, const ElfObject& elf);
   Status place(UnwindObjectId id, const UnwindTable& table);
   Status place_rules(Object& object, const UnwindTable& table, std::vector<std::uint16_t>& indices);

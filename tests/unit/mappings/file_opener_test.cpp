@@ -42,13 +42,13 @@ TEST_F(FileOpenerTest, ByPathIfTheInodeIsTheOneThatWasMapped) {
   EXPECT_EQ(opener_.open(wanted).outcome, Outcome::Gone);
 }
 
-TEST_F(FileOpenerTest, AFileOfTheProcessItselfIsNotLookedForInOurRoot) {
+TEST_F(FileOpenerTest, AFileBelowAnotherRootIsNotTheOne) {
   FileRequest wanted = request("plain");
   wanted.inode.inode = tree_.inode("plain");
-  wanted.itself = true;
-  EXPECT_EQ(opener_.open(wanted).outcome, Outcome::Gone);
-  wanted.tgid = static_cast<std::uint32_t>(::getpid());
+  wanted.root = opener_.root_of(static_cast<std::uint32_t>(::getpid()));
   EXPECT_EQ(opener_.open(wanted).outcome, Outcome::Opened);
+  wanted.root.inode += 1;
+  EXPECT_EQ(opener_.open(wanted).outcome, Outcome::Gone);
 }
 
 TEST_F(FileOpenerTest, TheRootIsADirectory) {

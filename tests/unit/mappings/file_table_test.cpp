@@ -60,9 +60,9 @@ TEST_F(FileTableTest, CopiesAreOpenedOnceForEachRootAndPath) {
   opener_.files["/a"] = {Outcome::Opened, build_id(1)};
   opener_.files["/b"] = {Outcome::Opened, build_id(1)};
   at("/a", kHost);
-  EXPECT_FALSE(opener_.requests.back().itself);
+  EXPECT_FALSE(opener_.requests.back().root.known());
   for (int i = 0; i < 3; ++i) at("/a", kContainer);
-  EXPECT_TRUE(opener_.requests.back().itself);
+  EXPECT_EQ(opener_.requests.back().root, kContainer);
   at("/b", kHost);
   at("/a", kContainer);
   EXPECT_THAT(log_, ElementsAre("1 /a open", "copy of 1 open", "copy of 1 open"));
@@ -78,22 +78,28 @@ TEST_F(FileTableTest, CopiesThatAreGoneAreTriedAgainAFewTimes) {
   gone.root = {1, 2};
   for (int i = 0; i < 10; ++i) (void)table_.file_of(gone);
   EXPECT_EQ(opener_.requests.size(), 1U + 3U);
+  table_.prune();
+  for (int i = 0; i < 10; ++i) (void)table_.file_of(gone);
+  EXPECT_EQ(opener_.requests.size(), 1U + 3U + 3U);
   EXPECT_THAT(log_, ElementsAre("1 /a open"));
 }
 
-TEST_F(FileTableTest, OfManyPlacesTheLatestAreRemembered) {
+TEST_F(FileTableTest, OfTooManyPlacesTheRestWaitsForTheNextPrune) {
   opener_.files["/a"] = {Outcome::Opened, build_id(1)};
   SeenMapping mapping = seen("/a", build_id(1));
-  (void)table_.file_of(mapping);
-  for (std::uint64_t root = 1; root <= 65; ++root) {
-    mapping.root = {1, root};
-    (void)table_.file_of(mapping);
-  }
-  (void)table_.file_of(mapping);
-  EXPECT_EQ(opener_.requests.size(), 66U);
-  mapping.root = {1, 1};
-  (void)table_.file_of(mapping);
-  EXPECT_EQ(opener_.requests.size(), 67U);
+  const auto kept = table_.file_of(mapping);
+  const auto look_at_all = [&] {
+    for (std::uint64_t root = 1; root <= 60; ++root) {
+      mapping.root = {1, root};
+      (void)table_.file_of(mapping);
+    }
+  };
+  look_at_all();
+  look_at_all();
+  EXPECT_EQ(opener_.requests.size(), 1U + 48U);
+  table_.prune();
+  look_at_all();
+  EXPECT_EQ(opener_.requests.size(), 1U + 48U + 48U);
 }
 
 TEST_F(FileTableTest, AnInodeIsTheObjectOfItsBuildId) {

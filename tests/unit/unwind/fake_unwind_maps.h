@@ -64,6 +64,7 @@ class FakeUnwindMaps final : public UnwindMaps {
     return std::span<const offcpud_unwind_row>(chunks.at(chunk));
   }
   Status put_file(const offcpud_unwind_file_key& key, const offcpud_unwind_file& file) override {
+    if (files.size() >= max_files) return Error("the map is full");
     files[{key.inode, key.size, key.device}] = file;
     return {};
   }
@@ -96,7 +97,7 @@ class FakeUnwindMaps final : public UnwindMaps {
   std::map<Key, offcpud_unwind_file> files;
   std::vector<std::vector<offcpud_unwind_row>> chunks;
   std::vector<UnwindRule> rules = std::vector<UnwindRule>(OFFCPUD_UNWIND_MAX_RULES);
-  std::size_t max_mappings = SIZE_MAX;
+  std::size_t max_mappings = SIZE_MAX, max_files = SIZE_MAX;
 
  private:
   std::uint32_t max_chunks_;

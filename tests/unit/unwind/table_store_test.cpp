@@ -3,6 +3,9 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
 
 #include "elf_bytes.h"
 #include "fake_unwind_maps.h"
@@ -104,6 +107,45 @@ TEST_F(TableStoreTest, KnowsTheLatestOfManyFilesWithEqualContents) {
   (void)added(tables, files.front());
   EXPECT_EQ(maps.files.size(), 64U);
   EXPECT_EQ(tables.stats().compiled, 1U);
+}
+
+// chmod and further links change the time; the kernel has one file all the same.
+TEST_F(TableStoreTest, AFileIsOneForTheKernelWhateverItsTimes) {
+  auto tables = store();
+  const UniqueFd first = elf_file(text(24));
+  (void)added(tables, first);
+  ASSERT_EQ(::fchmod(first.get(), 0700), 0);
+  (void)added(tables, first);
+  std::vector<UniqueFd> others;
+  for (int i = 0; i < 63; ++i) {  // of the two it knows the later one only
+    others.push_back(elf_file(text(24)));
+    (void)added(tables, others.back());
+  }
+  EXPECT_EQ(maps.files.size(), 64U);
+  EXPECT_EQ(tables.stats().compiled, 1U);
+}
+
+TEST_F(TableStoreTest, AFileThatIsAddedAgainStays) {
+  auto tables = store();
+  const UniqueFd often = elf_file(text(24));
+  struct stat info {};
+  ASSERT_EQ(::fstat(often.get(), &info), 0);
+  std::vector<UniqueFd> others;
+  for (int i = 0; i < 100; ++i) {
+    (void)added(tables, often);
+    others.push_back(elf_file(text(24)));
+    (void)added(tables, others.back());
+  }
+  EXPECT_EQ(std::ranges::count_if(maps.files,
+                                  [&](const auto& entry) { return entry.first[0] == info.st_ino; }),
+            1);
+}
+
+TEST_F(TableStoreTest, WithoutRoomForItsFileAnObjectHasItsTable) {
+  maps.max_files = 0;
+  auto tables = store();
+  map(tables, kTgid, kBase, 0x20000, 0x1000, added(tables, elf_file(text(24))));
+  EXPECT_EQ(offset_at(kBase + 0xf000), 8);
 }
 
 TEST_F(TableStoreTest, ReplacesWhatIsMappedOver) {
