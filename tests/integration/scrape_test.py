@@ -8,7 +8,7 @@ import unittest
 import prometheus_text
 from case import Case, main
 
-SCRAPES = int(os.environ.get("OFFCPUD_SCRAPES", "300"))
+SCRAPES = int(os.environ.get("OFFCPUD_SCRAPES", "1000"))
 
 
 def counters(families):
