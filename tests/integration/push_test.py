@@ -16,7 +16,7 @@ from daemon import BUILD, Daemon
 from disk import Disk
 from pprof_profile import Profile
 from push_receiver import Receiver
-from tls_files import Authority
+from tls_files import Authority, connected
 
 SNAPSHOTS = "offcpud_push_snapshots_total"
 FAILURES = "offcpud_push_failures_total"
@@ -401,9 +401,8 @@ class Reloaded(PushCase):
                           **{"web.config_file": web, "push.token_file": secret})
 
         def serial():
-            with socket.create_connection(("127.0.0.1", self.daemon.port), 10) as plain:
-                with authority.trusting().wrap_socket(plain, server_hostname="localhost") as wrapped:
-                    return wrapped.getpeercert()["serialNumber"]
+            with connected(self.daemon.port, authority.trusting()) as connection:
+                return connection.getpeercert()["serialNumber"]
 
         # Each second the daemon looks by itself, maybe just before it is asked to reload.
         for name in ("second", "third", "fourth"):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """TLS and passwords: who gets in, and certificates that change meanwhile."""
 
-import http.client
 import json
 import signal
 import ssl
@@ -84,8 +83,7 @@ class Renewal(Secured):
                 except OSError as error:
                     failures.append(error)
 
-        kept = http.client.HTTPSConnection("127.0.0.1", self.daemon.port, timeout=20,
-                                           context=self.context)
+        kept = self.https()
         kept.request("GET", "/-/healthy")
         kept.getresponse().read()
         scraper = threading.Thread(target=scrape)

@@ -2,15 +2,13 @@
 """A daemon with TLS and passwords, and a client that has what it takes."""
 
 import base64
-import contextlib
 import http.client
-import socket
 import tempfile
 from pathlib import Path
 
 import host
 from case import Case
-from tls_files import Authority, bcrypt
+from tls_files import Authority, bcrypt, connected
 
 ALICE = {"Authorization": "Basic " + base64.b64encode(b"alice:secret").decode()}
 WRONG = {"Authorization": "Basic " + base64.b64encode(b"alice:guess").decode()}
@@ -42,10 +40,14 @@ class Secured(Case):
         for made, place in zip(cls.authority.sign(name, **options), ("server.crt", "server.key")):
             made.rename(cls.folder / place)
 
+    def https(self, context=None):
+        """A connection that is opened by the first request on it."""
+        return http.client.HTTPSConnection("127.0.0.1", self.daemon.port, timeout=20,
+                                           context=context or self.context)
+
     def answer(self, path="/metrics", headers=None, context=None):
         """The answer to one request on a connection of its own, and its body."""
-        connection = http.client.HTTPSConnection("127.0.0.1", self.daemon.port, timeout=20,
-                                                 context=context or self.context)
+        connection = self.https(context)
         try:
             connection.request("GET", path, headers=headers or {})
             answer = connection.getresponse()
@@ -58,12 +60,8 @@ class Secured(Case):
         answer, body = self.answer(path, headers, context)
         return answer.status, body if binary else body.decode()
 
-    @contextlib.contextmanager
     def connected(self):
-        """A connection on which nothing has been asked yet."""
-        with socket.create_connection(("127.0.0.1", self.daemon.port), 10) as plain:
-            with self.context.wrap_socket(plain, server_hostname="localhost") as wrapped:
-                yield wrapped
+        return connected(self.daemon.port, self.context)
 
     def serial(self):
         """The serial number of the certificate that a new connection gets."""

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Certificates and password hashes of one test, made by openssl(1) and crypt(3)."""
 
+import contextlib
 import ctypes
+import socket
 import ssl
 import subprocess
 from pathlib import Path
@@ -12,6 +14,14 @@ def bcrypt(password, cost=5):
     crypt = ctypes.CDLL("libcrypt.so.1").crypt
     crypt.restype = ctypes.c_char_p
     return crypt(password.encode(), b"$2b$%02d$abcdefghijklmnopqrstuu" % cost).decode()
+
+
+@contextlib.contextmanager
+def connected(port, context):
+    """A connection to this host on which nothing has been asked yet."""
+    with socket.create_connection(("127.0.0.1", port), 10) as plain:
+        with context.wrap_socket(plain, server_hostname="localhost") as wrapped:
+            yield wrapped
 
 
 class Authority:

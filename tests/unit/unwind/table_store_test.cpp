@@ -43,6 +43,12 @@ class TableStoreTest : public ::testing::Test {
     EXPECT_TRUE(object) << object.error().message();
     return object ? *object : 0;
   }
+  // One more file with the same contents.
+  static UniqueFd copy_added(TableStore& store) {
+    UniqueFd file = elf_file(text(24));
+    (void)added(store, file);
+    return file;
+  }
   static void map(TableStore& store, std::uint32_t tgid, std::uint64_t begin, std::uint64_t size,
                   std::uint64_t offset, UnwindObjectId object) {
     const auto status = store.add_mapping(tgid, begin, begin + size, offset, object);
@@ -99,10 +105,7 @@ TEST_F(TableStoreTest, KeepsOneTableForEqualContents) {
 TEST_F(TableStoreTest, KnowsTheLatestOfManyFilesWithEqualContents) {
   auto tables = store();
   std::vector<UniqueFd> files;
-  for (int i = 0; i < 65; ++i) {
-    files.push_back(elf_file(text(24)));
-    (void)added(tables, files.back());
-  }
+  for (int i = 0; i < 65; ++i) files.push_back(copy_added(tables));
   EXPECT_EQ(maps.files.size(), 64U);
   (void)added(tables, files.front());
   EXPECT_EQ(maps.files.size(), 64U);
@@ -112,15 +115,11 @@ TEST_F(TableStoreTest, KnowsTheLatestOfManyFilesWithEqualContents) {
 // chmod and further links change the time; the kernel has one file all the same.
 TEST_F(TableStoreTest, AFileIsOneForTheKernelWhateverItsTimes) {
   auto tables = store();
-  const UniqueFd first = elf_file(text(24));
-  (void)added(tables, first);
+  const UniqueFd first = copy_added(tables);
   ASSERT_EQ(::fchmod(first.get(), 0700), 0);
   (void)added(tables, first);
-  std::vector<UniqueFd> others;
-  for (int i = 0; i < 63; ++i) {  // of the two it knows the later one only
-    others.push_back(elf_file(text(24)));
-    (void)added(tables, others.back());
-  }
+  std::vector<UniqueFd> others;  // of the two it knows the later one only
+  for (int i = 0; i < 63; ++i) others.push_back(copy_added(tables));
   EXPECT_EQ(maps.files.size(), 64U);
   EXPECT_EQ(tables.stats().compiled, 1U);
 }
@@ -133,8 +132,7 @@ TEST_F(TableStoreTest, AFileThatIsAddedAgainStays) {
   std::vector<UniqueFd> others;
   for (int i = 0; i < 100; ++i) {
     (void)added(tables, often);
-    others.push_back(elf_file(text(24)));
-    (void)added(tables, others.back());
+    others.push_back(copy_added(tables));
   }
   EXPECT_EQ(std::ranges::count_if(maps.files,
                                   [&](const auto& entry) { return entry.first[0] == info.st_ino; }),
