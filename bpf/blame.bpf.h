@@ -17,6 +17,9 @@ static __always_inline bool in_interrupt(struct task_struct *current)
 		count = CAST(rq + preempt_count_at, struct upid)->nr;
 	else if (read_files)
 		bpf_probe_read_kernel(&count, sizeof(count), rq + preempt_count_at);
+	/* PREEMPT_RT runs softirqs in threads and keeps their part of the count with the thread. */
+	if (is_preempt_rt())
+		count |= current->softirq_disable_cnt;
 	return count & (HARDIRQ_NMI_MASK | SOFTIRQ_OFFSET);
 }
 

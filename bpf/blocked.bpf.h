@@ -14,7 +14,7 @@ struct {
 
 static __always_inline bool is_credited(struct thread *thread, __u64 credited_ns, __u64 now)
 {
-	return __sync_val_compare_and_swap(&thread->credited_ns, credited_ns, now) == credited_ns;
+	return cmpxchg(&thread->credited_ns, credited_ns, now) == credited_ns;
 }
 
 /*
@@ -27,10 +27,10 @@ static __always_inline bool is_credited(struct thread *thread, __u64 credited_ns
 static __always_inline __u64 credit(struct task_struct *task, struct thread *thread,
 				    struct offcpud_sample *sample, __u64 now)
 {
-	__u32 state = *(volatile __u32 *)&thread->state;
+	__u32 state = smp_load_acquire(&thread->state); /* pairs with begin() */
 	__u32 kind = thread->kind, task_state = thread->task_state;
-	__u64 began_ns = *(volatile __u64 *)&thread->since_ns;
-	__u64 credited_ns = *(volatile __u64 *)&thread->credited_ns;
+	__u64 began_ns = READ_ONCE(thread->since_ns);
+	__u64 credited_ns = READ_ONCE(thread->credited_ns);
 	__u64 since_ns = began_ns;
 	bool young;
 
@@ -61,8 +61,8 @@ static __always_inline __u64 credit(struct task_struct *task, struct thread *thr
 	}
 	/* Another block by now: what was written lies before its beginning, and counts for nothing.
 	 */
-	if (*(volatile __u32 *)&thread->state != state ||
-	    *(volatile __u64 *)&thread->since_ns != began_ns)
+	smp_rmb();
+	if (READ_ONCE(thread->state) != state || READ_ONCE(thread->since_ns) != began_ns)
 		return 0;
 	return now - (credited_ns > since_ns ? credited_ns : since_ns);
 }
@@ -93,7 +93,7 @@ static __always_inline void describe_place(struct offcpud_blocked_record *record
 SEC("iter/task")
 int walk_blocked(struct bpf_iter__task *ctx)
 {
-	struct task_struct *task = ctx->task;
+	struct task_struct *task = CHECKED(ctx->task);
 	struct offcpud_blocked_record *record;
 	__u64 now = bpf_ktime_get_ns(), ns;
 	struct thread *thread;

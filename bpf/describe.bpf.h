@@ -48,7 +48,7 @@ static __always_inline __u64 blocked_since(struct task_struct *task)
 SEC("iter/task")
 int describe_stacks(struct bpf_iter__task *ctx)
 {
-	struct task_struct *task = ctx->task;
+	struct task_struct *task = CHECKED(ctx->task);
 	struct seq_file *seq = ctx->meta->seq;
 	__u32 zero = 0;
 	__u64 since_ns, *frames;
@@ -140,7 +140,7 @@ static __always_inline void describe_futex(struct seq_file *seq, struct task_str
 SEC("iter.s/task")
 int describe_calls(struct bpf_iter__task *ctx)
 {
-	struct task_struct *task = ctx->task;
+	struct task_struct *task = CHECKED(ctx->task);
 	struct seq_file *seq = ctx->meta->seq;
 	__u64 since_ns;
 
@@ -183,7 +183,7 @@ SEC("iter/task_file")
 int describe_file(struct bpf_iter__task_file *ctx)
 {
 	struct seq_file *seq = ctx->meta->seq;
-	struct file *file = ctx->file;
+	struct file *file = CHECKED(ctx->file);
 	struct inode *inode;
 	struct socket *socket;
 	char path[256];

@@ -163,6 +163,20 @@ struct pid {
 	struct upid numbers[1];
 };
 
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct qspinlock {
+	atomic_t val;
+};
+
+typedef struct qspinlock arch_spinlock_t;
+
+typedef struct raw_spinlock {
+	arch_spinlock_t raw_lock;
+} raw_spinlock_t;
+
 struct signal_struct {
 	int nr_threads;
 };
@@ -185,6 +199,8 @@ struct task_struct {
 	struct sched_entity se;
 	bool throttled; /* since 6.18: dequeued by CFS bandwidth control until the next period */
 	unsigned int __state;
+	raw_spinlock_t pi_lock;
+	int softirq_disable_cnt; /* with CONFIG_PREEMPT_RT only */
 	int prio;
 	int nr_cpus_allowed;
 	int exit_state;
@@ -230,11 +246,17 @@ struct timespec64 {
 
 #pragma clang attribute pop
 
+/* Whether the kernel has CONFIG_PREEMPT_RT, as its types say: known when the programs are loaded.
+ */
+#define is_preempt_rt() bpf_core_field_exists(((struct task_struct *)0)->softirq_disable_cnt)
+
 /* kernel/bpf/verifier.c; tells that bpf_rdonly_cast exists (since 6.2, a35b9af4ec2c). */
 enum special_kfunc_type { KF_bpf_rdonly_cast = 1 };
 
 /* include/uapi/asm-generic/errno-base.h */
-#define EBUSY 16
+#define ENOENT 2
+#define E2BIG  7
+#define EBUSY  16
 
 /* include/linux/sched.h; stable since 4.14, FREEZABLE and FROZEN since 6.1. */
 #define TASK_RUNNING	     0x0000

@@ -23,29 +23,6 @@
 	((OFFCPUD_LAST_OCTAVE - OFFCPUD_FIRST_OCTAVE) * OFFCPUD_SLOTS_PER_OCTAVE + 1)
 #define OFFCPUD_SLOTS (OFFCPUD_SLOT_BOUNDS + 1) /* the last one is above every bound */
 
-/* Position of the highest set bit; v must not be 0. BPF has no count-leading-zeros instruction. */
-static inline __attribute__((always_inline)) unsigned int offcpud_msb(unsigned long long v)
-{
-	unsigned int msb = 0, step;
-
-	step = (v > 0xffffffffULL) << 5;
-	v >>= step;
-	msb |= step;
-	step = (v > 0xffffULL) << 4;
-	v >>= step;
-	msb |= step;
-	step = (v > 0xffULL) << 3;
-	v >>= step;
-	msb |= step;
-	step = (v > 0xfULL) << 2;
-	v >>= step;
-	msb |= step;
-	step = (v > 0x3ULL) << 1;
-	v >>= step;
-	msb |= step;
-	return msb | (unsigned int)(v >> 1);
-}
-
 /* Makes the compiler forget what it knows of v. It would drop the mask of an index that it can
  * prove small, but the verifier, which up to 6.1 does not follow the proof, needs it. */
 #ifdef __bpf__
@@ -53,6 +30,35 @@ static inline __attribute__((always_inline)) unsigned int offcpud_msb(unsigned l
 #else
 #define OFFCPUD_FORGET(v)
 #endif
+
+/* 1 if v > bound, without a branch: its result is chance, and a jump that the CPU cannot foresee
+ * costs more than all of this. Nor has the verifier two ways to go on, 64 after six steps. Both
+ * below 2^63. */
+#define OFFCPUD_ABOVE(v, bound) ((unsigned int)(((bound) - (v)) >> 63))
+
+/* Position of the highest set bit; v must not be 0, and below 2^63. BPF has no count-leading-zeros
+ * instruction. */
+static inline __attribute__((always_inline)) unsigned int offcpud_msb(unsigned long long v)
+{
+	unsigned int msb, step;
+
+	OFFCPUD_FORGET(v); /* or it makes a comparison of it, and a branch */
+	msb = OFFCPUD_ABOVE(v, 0xffffffffULL) << 5;
+	v >>= msb;
+	step = OFFCPUD_ABOVE(v, 0xffffULL) << 4;
+	v >>= step;
+	msb |= step;
+	step = OFFCPUD_ABOVE(v, 0xffULL) << 3;
+	v >>= step;
+	msb |= step;
+	step = OFFCPUD_ABOVE(v, 0xfULL) << 2;
+	v >>= step;
+	msb |= step;
+	step = OFFCPUD_ABOVE(v, 0x3ULL) << 1;
+	v >>= step;
+	msb |= step;
+	return msb | (unsigned int)(v >> 1);
+}
 
 /*
  * The top OFFCPUD_CELL_BITS + 1 bits of the duration name a cell; a cell contains at most one slot

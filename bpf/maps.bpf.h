@@ -3,6 +3,8 @@
 #ifndef OFFCPUD_MAPS_BPF_H
 #define OFFCPUD_MAPS_BPF_H
 
+#include "atomic.bpf.h"
+#include "checked.bpf.h"
 #include "offcpud.h"
 
 /* What a thread is doing. The SEEDED states are set by the iterator for threads whose state began
@@ -34,7 +36,9 @@ struct taker {
 
 /* Lives and dies with its task, so neither PID reuse nor migration can touch it. Written under the
  * run-queue lock of the task (sched_switch) and, while it is blocked, under its pi_lock
- * (sched_waking), but for what is said to be another's. */
+ * (sched_waking), but for what is said to be another's: the walks run at any time, on any CPU. They
+ * write nothing that the hooks write, but for `state` (UNKNOWN to SEEDED), `credited_ns` and
+ * `process`, by compare-and-swap. */
 struct thread {
 	__u64 since_ns;	     /* when `state` began; WOKEN: when the block did */
 	__u32 subject;	     /* its first shard in `subjects`; whose it is, is said there */
@@ -52,6 +56,9 @@ struct thread {
 	__u64 woken_ns;
 	__u32 waker;	 /* enum offcpud_waker + 1; 0 once the block that it ended is booked */
 	__u32 waker_tid; /* 0: an interrupt */
+	/* Written at a switch alone: woken_ns of a waking that was over before the thread blocked.
+	 * It ended no block of this thread, whatever happens to it later. */
+	__u64 idle_waking_ns;
 
 	/* What has ended since born_ns: the sums add up to since_ns - born_ns, or time is missing.
 	 */
@@ -72,7 +79,9 @@ struct thread {
 	__u64 asleep_ns; /* since when it slept by then, as far as the scheduler tells; 0: unknown
 			  */
 	__u32 seeded_kind;
-	__u32 group_process; /* in a leader: `process` of its threads */
+	__u32 seeded_idle;
+	__u32 seeded_class;  /* syscall_class then */
+	__u32 group_process; /* in a leader: `process` of its threads; by compare-and-swap */
 };
 
 #define NO_PROCESS 0xffffffff
@@ -209,16 +218,20 @@ const volatile __s64 preempt_count_at = 0; /* distance from the CPU's run queue;
 const volatile __u8 syscall_class[OFFCPUD_SYSCALLS] = {};
 const volatile __u8 compat_syscall_class[OFFCPUD_SYSCALLS] = {};
 
+/* What the hooks read all the time and the daemon writes now and then is on pages of its own: on a
+ * line with what the programs write, every such write would take it from all other CPUs. */
+#define SETTING SEC(".data.settings")
+
 /* Blocks of these kinds (bits) that last longer are told when they end. */
-__u64 stall_ns = ~0ULL;
-__u32 stall_kinds = 0;
+__u64 stall_ns SETTING = ~0ULL;
+__u32 stall_kinds SETTING = 0;
+
+/* Set once the programs are attached; until then the walk only makes room. */
+__u32 attached SETTING = 0;
 
 /* Positions in the ring of free subjects; they only grow. */
 __u64 free_head = 0;
 __u64 free_tail = 0;
-
-/* Set once the programs are attached; until then the walk only makes room. */
-__u32 attached = 0;
 
 /* 0 or BPF_LOCAL_STORAGE_GET_F_CREATE; see on_task_newtask. */
 const volatile __u64 create_flags = 0;
@@ -237,8 +250,12 @@ static __always_inline struct thread *thread_of(struct task_struct *task)
 
 /* What hardly ever happens is kept out of the way of what happens at every switch, as code of its
  * own or by these hints: the programs share the first cache of the CPU with the scheduler. */
-#define likely(condition)   __builtin_expect(!!(condition), 1)
+#ifndef likely /* bpf_helpers.h of libbpf 1.7 defines both, that of 1.5 does not */
+#define likely(condition) __builtin_expect(!!(condition), 1)
+#endif
+#ifndef unlikely
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
+#endif
 
 /* Atomic although the counters are per CPU: the programs on forks, cgroups and the iterator can be
  * interrupted by the others. */
@@ -247,7 +264,7 @@ static __always_inline int lose_inline(__u32 loss) /* where a frame more would n
 	__u64 *events = bpf_map_lookup_elem(&losses, &loss);
 
 	if (events)
-		__sync_fetch_and_add(events, 1);
+		atomic_add(events, 1);
 	return 0;
 }
 
@@ -261,7 +278,7 @@ static __noinline int count(__u32 what)
 	__u64 *events = bpf_map_lookup_elem(&counts, &what);
 
 	if (events)
-		__sync_fetch_and_add(events, 1);
+		atomic_add(events, 1);
 	return 0;
 }
 

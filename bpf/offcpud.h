@@ -106,8 +106,11 @@ enum offcpud_loss {
 	OFFCPUD_LOSS_SWITCH, /* a switch was not seen: the state's duration is dropped */
 	OFFCPUD_LOSS_CGROUP_EVENT, /* the ring of cgroup events was full: names come from a walk */
 	OFFCPUD_LOSS_PROCESSES_FULL, /* no room for a process or a histogram of it */
-	OFFCPUD_LOSS_STALL_END, /* the ring of stalls was full: how this one ended is unknown */
-	OFFCPUD_LOSS_SAMPLE,	/* no room for the stacks of a block */
+	OFFCPUD_LOSS_STALL_END,	    /* the ring of stalls was full: how this one ended is unknown */
+	OFFCPUD_LOSS_SAMPLE,	    /* no room for the stacks of a block */
+	OFFCPUD_LOSS_SUBJECTS_BUSY, /* other CPUs kept taking subjects: charged to subject 0 */
+	OFFCPUD_LOSS_FREE_LIST,	    /* a list of free processes or histograms could not be used */
+	OFFCPUD_LOSS_WAKER_STACK,   /* another walk was under way on the waker's CPU */
 	OFFCPUD_LOSSES,
 };
 

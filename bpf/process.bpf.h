@@ -5,20 +5,41 @@
 
 #include "maps.bpf.h"
 
-/* A process with no histogram and no thread yet; 0 if there is no room. */
+/* A free list is a map behind a lock. The kernel gives up on the lock rather than waiting without
+ * end (EBUSY in an NMI; from 6.15 on also EDEADLK and ETIMEDOUT, rqspinlock): an error that is not
+ * ENOENT does not say that the list is empty.
+ *
+ * An element that cannot be given back belongs to nobody from then on, until the daemon restarts.
+ */
+static __always_inline void give_back_process(__u32 index)
+{
+	if (bpf_map_push_elem(&free_processes, &index, BPF_ANY))
+		lose_inline(OFFCPUD_LOSS_FREE_LIST);
+}
+
+static __always_inline void give_back_hist(__u32 hist)
+{
+	if (bpf_map_push_elem(&free_process_hists, &hist, BPF_ANY))
+		lose_inline(OFFCPUD_LOSS_FREE_LIST);
+}
+
+/* A process with no histogram and no thread yet; 0 if there is no room, NO_PROCESS if nobody knows.
+ */
 static __always_inline __u32 new_process(struct task_struct *leader)
 {
 	struct offcpud_process *process;
 	__u32 index;
+	long error = bpf_map_pop_elem(&free_processes, &index);
 
-	if (bpf_map_pop_elem(&free_processes, &index))
-		return 0;
+	if (error)
+		return error == -ENOENT ? 0 : NO_PROCESS;
 	process = bpf_map_lookup_elem(&processes, &index);
 	if (!process)
 		return 0;
 	process->threads = leader->signal->nr_threads != 1 ? NEVER_ALONE : 0;
 	process->start_ns = leader->start_boottime;
-	process->tgid = leader->tgid;
+	/* Pairs with the daemon's ProcessReader, which reads it first and again at the end. */
+	smp_store_release(&process->tgid, leader->tgid);
 	return index;
 }
 
@@ -36,13 +57,14 @@ static __always_inline void give_back(__u32 index)
 
 	if (process)
 		process->tgid = 0;
-	bpf_map_push_elem(&free_processes, &index, BPF_ANY);
+	give_back_process(index);
 }
 
-/* The process of a group of threads, kept with its leader; 0 if there is none. A thread that calls
- * execve becomes the leader (fs/exec.c, de_thread) and brings along what it had as a mere thread. A
- * group that there was no room for stays out as a whole, so that nobody takes a part of it for all
- * of it, until the walk lets it in. */
+/* The process of a group of threads, kept with its leader; 0 if there is none, NO_PROCESS if that
+ * is to be found out another time. A thread that calls execve becomes the leader (fs/exec.c,
+ * de_thread) and brings along what it had as a mere thread. A group that there was no room for
+ * stays out as a whole, so that nobody takes a part of it for all of it, until the walk lets it in.
+ */
 static __always_inline __u32 process_of_group(struct task_struct *leader, struct thread *thread,
 					      bool admit)
 {
@@ -56,18 +78,21 @@ static __always_inline __u32 process_of_group(struct task_struct *leader, struct
 	if (index && is_process_of(index, leader))
 		return index;
 	index = new_process(leader);
-	if (__sync_val_compare_and_swap(&thread->group_process, known,
-					index ? index : NO_PROCESS) == known)
+	if (index == NO_PROCESS)
+		return index;
+	if (cmpxchg(&thread->group_process, known, index ? index : NO_PROCESS) == known)
 		return index;
 	/* Another CPU was first. */
 	if (index)
 		give_back(index);
-	index = thread->group_process;
+	index = READ_ONCE(thread->group_process);
 	return index == NO_PROCESS ? 0 : index;
 }
 
 /* Makes a thread one of its process's. Called at a fork and by the walk, which alone admits groups
- * that were refused; at an event only for a thread that both have missed. */
+ * that were refused; at an event only for a thread that both have missed. Threads of the kernel
+ * have no process: they would take the places of those that people ask for (8 to 10 for each CPU),
+ * and what they wait is in the histograms of their cgroup and in the sums of each thread. */
 static __noinline __u32 join_process(struct task_struct *task, struct thread *thread, bool admit)
 {
 	struct task_struct *leader;
@@ -79,20 +104,28 @@ static __noinline __u32 join_process(struct task_struct *task, struct thread *th
 		return 0;
 	leader = task->group_leader;
 	known = thread->process;
+	if (task->flags & PF_KTHREAD) {
+		cmpxchg(&thread->process, known, NO_PROCESS);
+		return 0;
+	}
 	first = thread;
 	if (leader && leader->pid != task->pid)
 		first = bpf_task_storage_get(&threads, leader, 0, create_flags);
 	if (leader && first)
 		index = process_of_group(leader, first, admit);
+	if (index == NO_PROCESS)
+		return lose_inline(OFFCPUD_LOSS_FREE_LIST);
 	process = bpf_map_lookup_elem(&processes, &index);
 	if (!index || !process) {
-		thread->process = NO_PROCESS;
-		return known == NO_PROCESS ? 0 : lose_inline(OFFCPUD_LOSS_PROCESSES_FULL);
+		/* Not over what another CPU, that was luckier, has found meanwhile. */
+		if (cmpxchg(&thread->process, known, NO_PROCESS) != known || known == NO_PROCESS)
+			return 0;
+		return lose_inline(OFFCPUD_LOSS_PROCESSES_FULL);
 	}
 	/* Counted first: a thread that ends between the two would be one too many else. */
-	__sync_fetch_and_add(&process->threads, 1);
-	if (__sync_val_compare_and_swap(&thread->process, known, index) != known)
-		__sync_fetch_and_add(&process->threads, -1);
+	atomic_add(&process->threads, 1);
+	if (cmpxchg(&thread->process, known, index) != known)
+		atomic_add(&process->threads, -1);
 	return 0;
 }
 
@@ -107,50 +140,62 @@ static __noinline int leave_process(struct thread *thread)
 		return 0;
 	index = thread->process;
 	process = bpf_map_lookup_elem(&processes, &index);
-	if (!index || !process || (__sync_fetch_and_add(&process->threads, -1) & ~NEVER_ALONE) != 1)
+	if (!index || !process || (fetch_add(&process->threads, -1) & ~NEVER_ALONE) != 1)
 		return 0;
-	process->tgid = 0;
+	WRITE_ONCE(process->tgid, 0);
+	smp_wmb(); /* pairs with ProcessReader: no histogram is another's while this says whose */
 	for (__u32 kind = 0; kind < OFFCPUD_HIST_KINDS; kind++) {
 		hist = process->hists[kind];
 		process->hists[kind] = 0;
 		if (hist && hist != OFFCPUD_NO_HIST)
-			bpf_map_push_elem(&free_process_hists, &hist, BPF_ANY);
+			give_back_hist(hist);
 	}
-	bpf_map_push_elem(&free_processes, &index, BPF_ANY);
+	give_back_process(index);
 	return 0;
 }
 
-/* The first wait of a kind. */
-static __noinline __u32 new_process_hist(struct offcpud_process *process, __u32 kind)
+/* The first wait of a kind. Threads of one process may come here on several CPUs at once; the first
+ * exchange decides, and the others charge what it has put there. Not static: the verifier goes
+ * through it once, not at every call. */
+__noinline __u32 new_process_hist(struct offcpud_process *process, __u32 kind)
 {
-	__u32 hist, none = 0;
+	__u32 hist, found, none = 0;
 	struct offcpud_hist *empty = bpf_map_lookup_elem(&process_hists, &none);
+	long error;
 
 	if (!process || !empty || kind >= OFFCPUD_HIST_KINDS)
 		return OFFCPUD_NO_HIST;
-	if (bpf_map_pop_elem(&free_process_hists, &hist)) {
-		process->hists[kind] = OFFCPUD_NO_HIST;
-		lose(OFFCPUD_LOSS_PROCESSES_FULL);
+	error = bpf_map_pop_elem(&free_process_hists, &hist);
+	if (error) {
+		/* Left as it is where the list could not be asked: the next wait asks again. */
+		found = error == -ENOENT ? cmpxchg(&process->hists[kind], 0, OFFCPUD_NO_HIST)
+					 : READ_ONCE(process->hists[kind]);
+		if (found)
+			return found;
+		lose(error == -ENOENT ? OFFCPUD_LOSS_PROCESSES_FULL : OFFCPUD_LOSS_FREE_LIST);
 		return OFFCPUD_NO_HIST;
 	}
 	bpf_map_update_elem(&process_hists, &hist, empty, BPF_EXIST);
-	if (__sync_val_compare_and_swap(&process->hists[kind], 0, hist) == 0)
+	found = cmpxchg(&process->hists[kind], 0, hist);
+	if (!found)
 		return hist;
-	bpf_map_push_elem(&free_process_hists, &hist, BPF_ANY);
-	return process->hists[kind];
+	give_back_hist(hist);
+	return found;
 }
 
 /* `alone`: nobody else adds to it meanwhile. An atomic addition takes 6 ns, a plain one next to
- * nothing. */
+ * nothing. The slot comes first and readers take the sum first (LatencyHistogram in the daemon,
+ * whose acquire this pairs with): an episode may be counted and its time missing for a moment, not
+ * the other way round. */
 static __always_inline void charge_hist(struct offcpud_hist *hist, bool alone, __u32 slot, __u64 ns)
 {
 	if (alone) {
 		hist->slots[slot]++;
-		barrier(); /* readers rely on the order */
-		hist->sum_ns += ns;
+		smp_store_release(&hist->sum_ns, hist->sum_ns + ns);
 	} else {
-		__sync_fetch_and_add(&hist->slots[slot], 1);
-		__sync_fetch_and_add(&hist->sum_ns, ns);
+		atomic_add(&hist->slots[slot], 1);
+		smp_wmb();
+		atomic_add(&hist->sum_ns, ns);
 	}
 }
 
@@ -175,7 +220,7 @@ static __always_inline void charge_process(struct offcpud_process *process, __u3
 
 	if (!process)
 		return;
-	place = process->hists[kind];
+	place = READ_ONCE(process->hists[kind]); /* pairs with cmpxchg in new_process_hist() */
 	if (unlikely(!place))
 		place = new_process_hist(process, kind);
 	hist = bpf_map_lookup_elem(&process_hists, &place);

@@ -114,8 +114,11 @@ static __always_inline __u32 class_of_file(struct task_struct *task, unsigned lo
 }
 
 /* The system call that a user thread is in: OFFCPUD_CLASS_OTHER outside of one (orig_ax is -1 or an
- * error code after an exception, so its low bits must not be taken for a number). */
-static __always_inline __u32 class_of_syscall(struct task_struct *task, struct thread *thread)
+ * error code after an exception, so its low bits must not be taken for a number). What
+ * restart_syscall goes on with is the last one, put into `last`, which is the thread's own at a
+ * switch and the walk's at a walk; the one that a walk has seen counts until there was another. */
+static __always_inline __u32 class_of_syscall(struct task_struct *task, struct thread *thread,
+					      __u32 *last)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	unsigned long number = regs->orig_ax, first, second;
@@ -133,12 +136,12 @@ static __always_inline __u32 class_of_syscall(struct task_struct *task, struct t
 		second = regs->si;
 	}
 	if (class == OFFCPUD_CLASS_RESTART)
-		return thread->syscall_class;
+		return thread->syscall_class ?: thread->seeded_class;
 	if (class == OFFCPUD_CLASS_FUTEX)
 		class = class_of_futex(second);
 	else if (class == OFFCPUD_CLASS_FILE)
 		class = class_of_file(task, first);
-	thread->syscall_class = class;
+	*last = class;
 	return class;
 }
 
@@ -152,7 +155,7 @@ static __always_inline __u32 kind_of_class(__u32 class)
  * it (switch.bpf.h, was_woken_too_early()). */
 static __always_inline bool is_awake(struct task_struct *task, struct thread *thread)
 {
-	return thread->waker && task->__state == TASK_RUNNING;
+	return READ_ONCE(thread->waker) && READ_ONCE(task->__state) == TASK_RUNNING;
 }
 
 /* A kernel thread, or a kernel worker of a user process (io_uring, vhost). */
@@ -169,7 +172,7 @@ static __always_inline bool is_idle_wait(bool kernel_thread, __u32 state)
 }
 
 static __always_inline __u32 reason_of(struct task_struct *task, struct thread *thread,
-				       bool kernel_thread, __u32 state)
+				       __u32 *last_class, bool kernel_thread, __u32 state)
 {
 	bool interruptible = state & TASK_INTERRUPTIBLE;
 	bool in_iowait = BPF_CORE_READ_BITFIELD(task, in_iowait);
@@ -186,7 +189,7 @@ static __always_inline __u32 reason_of(struct task_struct *task, struct thread *
 		return OFFCPUD_BLOCKED_DISK;
 	if (kernel_thread)
 		return in_iowait ? OFFCPUD_BLOCKED_DISK : OFFCPUD_BLOCKED_KERNEL;
-	class = class_of_syscall(task, thread);
+	class = class_of_syscall(task, thread, last_class);
 	/* io_uring_enter claims in_iowait for whatever it waits, a socket as well (io_uring/). */
 	if (interruptible)
 		return in_iowait && class != OFFCPUD_CLASS_POLL ? OFFCPUD_BLOCKED_DISK

@@ -68,7 +68,7 @@ static __always_inline bool is_wanted(struct task_struct *task, __u32 task_state
 
 static __always_inline int lose_sample(__u64 weight_ns)
 {
-	__sync_fetch_and_add(&samples_lost_ns, weight_ns);
+	atomic_add(&samples_lost_ns, weight_ns);
 	return lose(OFFCPUD_LOSS_SAMPLE);
 }
 
@@ -105,8 +105,10 @@ static __always_inline __u32 append_user_stack(struct offcpud_unwind_stack *stac
 	count = stack->frames < most ? stack->frames : most;
 	*end = stack->end;
 	if (bpf_probe_read_kernel(at + (frames & 255), (count & most) * sizeof(__u64),
-				  stack->addresses))
+				  stack->addresses)) {
+		*end = OFFCPUD_UNWIND_END_READ; /* what is not there is not complete */
 		count = 0;
+	}
 	unwind_release();
 	return count;
 }
@@ -114,6 +116,7 @@ static __always_inline __u32 append_user_stack(struct offcpud_unwind_stack *stac
 static __always_inline void describe_waker(void *ctx, struct chosen *chosen, struct thread *thread)
 {
 	struct offcpud_sample *sample = &chosen->sample;
+	struct offcpud_unwind_stack *stack;
 	__u32 frames, end;
 
 	sample->waker = thread->waker ? thread->waker - 1 : OFFCPUD_WAKERS;
@@ -130,9 +133,12 @@ static __always_inline void describe_waker(void *ctx, struct chosen *chosen, str
 	sample->waker_tgid = bpf_get_current_pid_tgid() >> 32;
 	sample->waker_local_tgid = local_tid(bpf_get_current_task_btf()->group_leader);
 	copy_comm(sample->waker_comm, bpf_get_current_task_btf());
+	/* No more frames than are kept: the kernel waits meanwhile, with interrupts off. */
+	stack = unwind_user(sample->waker_local_tgid, OFFCPUD_WAKER_FRAMES, 0, 0);
+	if (!stack)
+		lose(OFFCPUD_LOSS_WAKER_STACK);
 	sample->waker_user_frames =
-		append_user_stack(unwind_user(sample->waker_local_tgid, 0, 0), chosen->waker,
-				  frames & 63, OFFCPUD_WAKER_FRAMES, &end);
+		append_user_stack(stack, chosen->waker, frames & 63, OFFCPUD_WAKER_FRAMES, &end);
 }
 
 static __noinline int keep_block(void *ctx, struct task_struct *task, struct thread *thread,
@@ -172,7 +178,7 @@ static __always_inline __u64 uncredited(struct thread *thread, __u64 since_ns, _
 
 	if (ns < OFFCPUD_CREDIT_AGE_NS)
 		return ns;
-	credited_ns = __sync_lock_test_and_set(&thread->credited_ns, CREDIT_CLOSED);
+	credited_ns = xchg(&thread->credited_ns, CREDIT_CLOSED);
 	if (credited_ns <= since_ns)
 		return ns;
 	return credited_ns < thread->woken_ns ? thread->woken_ns - credited_ns : 0;
@@ -278,7 +284,8 @@ static __noinline int take_stacks(void *ctx)
 
 	if (!thread || thread->chosen != STACKS_WANTED)
 		return 0; /* somebody else's interrupt */
-	stack = unwind_user(local_tid(task->group_leader), OFFCPUD_UNWIND_PAUSES, thread->since_ns);
+	stack = unwind_user(local_tid(task->group_leader), OFFCPUD_UNWIND_FRAMES,
+			    OFFCPUD_UNWIND_PAUSES, thread->since_ns);
 	if (stack && unwind_is_paused()) {
 		if (ring_bell())
 			return 0;

@@ -61,22 +61,22 @@ struct {
 
 /* Blocks of these kinds (bits) and lengths are sampled, of these threads (OFFCPUD_SAMPLE_PROGRAMS
  * and the like) that left the CPU in one of these states (TASK_*; 0: whatever it was). */
-__u32 sample_kinds = 0;
-__u32 sample_threads = 0;
-__u32 sample_states = 0;
-__u64 sample_min_ns = 0;
-__u64 sample_max_ns = 0;
+__u32 sample_kinds SETTING = 0;
+__u32 sample_threads SETTING = 0;
+__u32 sample_states SETTING = 0;
+__u64 sample_min_ns SETTING = 0;
+__u64 sample_max_ns SETTING = 0;
 /* A block of length d is kept with the probability min(1, d / interval) and stands for
  * max(d, interval), so every sum over samples is unbiased whatever the lengths. */
-__u64 sample_interval_ns = 0;
+__u64 sample_interval_ns SETTING = 0;
 /* The interval of these processes and threads, by their numbers in the daemon's PID namespace,
  * where it is the shorter one: a profile of one process would be coarse with that of the whole
  * host. */
-__u64 focus_interval_ns = 0;
-__u32 focuses[OFFCPUD_FOCUSES];
-__u32 focus_count = 0;
+__u64 focus_interval_ns SETTING = 0;
+__u32 focuses[OFFCPUD_FOCUSES] SETTING = {};
+__u32 focus_count SETTING = 0;
 /* Whether the walk also tells of blocks that are too young to be credited. */
-__u32 walk_young = 0;
+__u32 walk_young SETTING = 0;
 /* Time that chosen blocks stand for whose sample could not be taken. */
 __u64 samples_lost_ns = 0;
 

@@ -6,32 +6,44 @@
 #include "maps.bpf.h"
 #include "process.bpf.h"
 
-/* Takes a free subject; OFFCPUD_SUBJECT_OTHER when there is none. The ring has many takers, hence
- * the compare-and-swap; a taker that loses four times in a row gives up until the thread's next
- * event. */
+/* The compare-and-swap of a taker fails only when another one has succeeded. Hundreds of CPUs may
+ * meet new cgroups at once (a node that starts its containers), so this many are let pass. */
+#define TAKE_ATTEMPTS 16
+
+/* Takes a free subject. OFFCPUD_SUBJECT_OTHER when there is none, or when others were faster every
+ * time, which is counted as what it is; then the thread's next event asks again. */
 static __always_inline __u32 take_free_subject(void)
 {
 	__u32 zero = 0, *spare = bpf_map_lookup_elem(&spare_subject, &zero);
 	__u32 subject = OFFCPUD_SUBJECT_OTHER;
+	__u64 head, found;
 
 	if (spare && *spare) {
 		subject = *spare;
 		*spare = 0;
 		return subject;
 	}
-	for (int i = 0; i < 4; i++) {
-		__u64 head = *(volatile __u64 *)&free_head;
+	head = READ_ONCE(free_head);
+#pragma clang loop unroll(disable)
+	for (int i = 0; i < TAKE_ATTEMPTS; i++) {
 		__u32 slot = head & free_mask, *free;
 
-		if (head >= *(volatile __u64 *)&free_tail)
+		/* Pairs with the release in BpfSampleSource::release: what lies before the tail is
+		 * there to be read. */
+		if (head >= smp_load_acquire(&free_tail)) {
+			lose(OFFCPUD_LOSS_SUBJECTS_FULL);
 			return OFFCPUD_SUBJECT_OTHER;
+		}
 		free = bpf_map_lookup_elem(&free_subjects, &slot);
 		if (!free)
-			return OFFCPUD_SUBJECT_OTHER;
+			return OFFCPUD_SUBJECT_OTHER; /* for the verifier: cannot happen */
 		subject = *free;
-		if (__sync_val_compare_and_swap(&free_head, head, head + 1) == head)
+		found = cmpxchg(&free_head, head, head + 1);
+		if (found == head)
 			return subject;
+		head = found;
 	}
+	lose(OFFCPUD_LOSS_SUBJECTS_BUSY);
 	return OFFCPUD_SUBJECT_OTHER;
 }
 
@@ -46,28 +58,35 @@ static __always_inline void name_owner(__u32 subject, __u64 cgroup_id)
 	}
 }
 
-static __noinline __u32 subject_of_cgroup(__u64 cgroup_id)
+/* Not static: numbers in, a number out, so the verifier goes through it once, not at every call. */
+__noinline __u32 subject_of_cgroup(__u64 cgroup_id)
 {
 	__u32 zero = 0, subject, *known, *spare;
+	long error;
 
 	known = bpf_map_lookup_elem(&cgroup_subjects, &cgroup_id);
 	if (known)
 		return *known;
 	subject = take_free_subject();
 	if (subject == OFFCPUD_SUBJECT_OTHER)
-		return lose(OFFCPUD_LOSS_SUBJECTS_FULL);
+		return subject;
 	name_owner(subject, cgroup_id);
-	if (!bpf_map_update_elem(&cgroup_subjects, &cgroup_id, &subject, BPF_NOEXIST))
+	error = bpf_map_update_elem(&cgroup_subjects, &cgroup_id, &subject, BPF_NOEXIST);
+	if (!error)
 		return subject;
 
-	/* Another CPU was first, or the table refused: keep the subject for the next cgroup. Nobody
-	 * may take it for this one's until then. */
+	/* Another CPU was first, or the table refused (E2BIG: no room; EBUSY and from 6.15 on
+	 * EDEADLK and ETIMEDOUT: it could not have its lock): keep the subject for the next cgroup.
+	 * Nobody may take it for this one's until then. */
 	name_owner(subject, 0);
 	spare = bpf_map_lookup_elem(&spare_subject, &zero);
 	if (spare)
 		*spare = subject;
 	known = bpf_map_lookup_elem(&cgroup_subjects, &cgroup_id);
-	return known ? *known : lose(OFFCPUD_LOSS_SUBJECTS_FULL);
+	if (known)
+		return *known;
+	lose(error == -E2BIG ? OFFCPUD_LOSS_SUBJECTS_FULL : OFFCPUD_LOSS_SUBJECTS_BUSY);
+	return OFFCPUD_SUBJECT_OTHER;
 }
 
 static __always_inline struct offcpud_subject *part_of(__u32 first, __u32 cpu)
@@ -84,7 +103,7 @@ static __always_inline void add(__u64 *counter, __u64 amount)
 	if (own_shards)
 		*counter += amount;
 	else
-		__sync_fetch_and_add(counter, amount);
+		atomic_add(counter, amount);
 }
 
 static __noinline struct offcpud_subject *other_subject(struct thread *thread, __u64 cgroup_id,
@@ -112,15 +131,30 @@ static __always_inline struct offcpud_subject *subject_of(struct task_struct *ta
 	return other_subject(thread, cgroup_id, cpu);
 }
 
+/* While the kernel adjusts the clock, another CPU may be ahead by some nanoseconds
+ * (ktime_get_mono_fast_ns). What begins there and ends here within the step took no time; a
+ * difference that is larger is an error, to be counted. */
+#define CLOCK_STEP_NS 1000
+
+/* The length to count instead of a negative one; still negative: none. Not static, as
+ * subject_of_cgroup(): what comes back is any number to the verifier, so it goes on as if it had
+ * come from anywhere. */
+__noinline __u64 length_of_step(__u64 ns)
+{
+	if (-ns < CLOCK_STEP_NS)
+		return 0;
+	lose(OFFCPUD_LOSS_CLOCK);
+	return ns;
+}
+
 /* Everything below is called with the subject of the task, or NULL for the verifier's sake. */
 static __always_inline void charge_running(struct offcpud_subject *subject, struct thread *thread,
 					   __u64 since_ns, __u64 now)
 {
 	__u64 ns = now - since_ns;
 
-	/* Clocks of two CPUs may disagree by a little (kernel clocksource watchdog). */
 	if (unlikely((__s64)ns < 0)) {
-		lose(OFFCPUD_LOSS_CLOCK);
+		length_of_step(ns);
 		return;
 	}
 	thread->running_ns += ns;
@@ -140,14 +174,17 @@ static __always_inline struct account account_of(struct task_struct *task, struc
 	return (struct account){subject_of(task, thread, cpu), process_of(task, thread)};
 }
 
-/* A wait that is over; 0 if it came out negative. */
+/* A wait that is over: its length, 0 if it came out negative. */
 static __always_inline __u64 charge_wait(struct account account, struct thread *thread, __u32 kind,
 					 __u64 ns)
 {
 	__u32 slot;
 
-	if (unlikely((__s64)ns < 0))
-		return lose(OFFCPUD_LOSS_CLOCK);
+	if (unlikely((__s64)ns < 0)) {
+		ns = length_of_step(ns);
+		if ((__s64)ns < 0)
+			return 0;
+	}
 	slot = offcpud_slot(ns);
 	if (!account.subject || kind >= OFFCPUD_HIST_KINDS || slot >= OFFCPUD_SLOTS)
 		return 0; /* for the verifier: cannot happen */

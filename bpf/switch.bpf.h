@@ -36,20 +36,44 @@ static __always_inline void queue_again(struct task_struct *task, struct task_st
 		add(&subject->preemptions[by], 1);
 }
 
+/* Whether somebody is about to wake a thread, or to do something else that keeps wakers out. Who
+ * wakes holds its pi_lock from before sched_waking until TASK_WAKING is set, or until the thread
+ * was found to be on a run queue, and made to run (kernel/sched/core.c, try_to_wake_up). */
+static __always_inline bool is_being_woken(struct task_struct *task)
+{
+	return !bpf_core_field_exists(task->pi_lock.raw_lock.val.counter) ||
+	       READ_ONCE(task->pi_lock.raw_lock.val.counter);
+}
+
 /* Whether a thread that blocks now is awake again: between its leaving the run queue and this
  * switch somebody on another CPU woke it, and waits for the switch to be done. In this order: once
- * the kernel has set TASK_WAKING, what sched_waking did to our state is to be seen. */
+ * the kernel has set TASK_WAKING, what sched_waking did to our state is to be seen.
+ *
+ * Mostly the waking that is remembered is over: the thread ran on, found nothing and blocks now
+ * after all. It must not be taken for the one that ends this block, should that be missed. */
 static __always_inline bool woken_too_early(struct task_struct *task, struct thread *thread)
 {
-	if (likely(!thread->waker))
+	__u64 woken_ns;
+
+	if (likely(!READ_ONCE(thread->waker)))
 		return false;
-	return *(volatile unsigned int *)&task->__state == TASK_WAKING &&
-	       *(volatile __u32 *)&thread->state == THREAD_BLOCKED &&
-	       *(volatile __u32 *)&thread->waker;
+	woken_ns = READ_ONCE(thread->woken_ns);
+	smp_rmb();
+	if (!is_being_woken(task)) {
+		/* One that came and went meanwhile has left TASK_WAKING. */
+		smp_rmb();
+		if (READ_ONCE(task->__state) != TASK_WAKING) {
+			thread->idle_waking_ns = woken_ns;
+			return false;
+		}
+	}
+	return READ_ONCE(task->__state) == TASK_WAKING &&
+	       READ_ONCE(thread->state) == THREAD_BLOCKED && READ_ONCE(thread->waker);
 }
 
 /* The same when the thread takes a CPU again, because the waker had not set TASK_WAKING yet. A
- * waking that was long before is another one, of a thread that did not sleep then. */
+ * waking that was long before is another one, of a thread that did not sleep then, and so is one
+ * that was over when the thread blocked. */
 #define WOKEN_BEFORE_NS 1000000
 
 static __always_inline __u64 later(__u64 one, __u64 other)
@@ -59,7 +83,8 @@ static __always_inline __u64 later(__u64 one, __u64 other)
 
 static __always_inline bool was_woken_too_early(struct thread *thread)
 {
-	return thread->waker && (__s64)(thread->since_ns - thread->woken_ns) < WOKEN_BEFORE_NS;
+	return thread->waker && thread->woken_ns != thread->idle_waking_ns &&
+	       (__s64)(thread->since_ns - thread->woken_ns) < WOKEN_BEFORE_NS;
 }
 
 /* The waits of a thread that takes the CPU: for the CPU, and before that for what was not booked
@@ -131,6 +156,20 @@ static __noinline int end_thread(struct task_struct *task, struct thread *thread
 	return 0;
 }
 
+static __always_inline void block(struct task_struct *task, struct thread *thread, __u32 state,
+				  __u64 now)
+{
+	bool kernel_thread = is_kernel_thread(task);
+
+	thread->kind = reason_of(task, thread, &thread->syscall_class, kernel_thread, state);
+	thread->idle = is_idle_wait(kernel_thread, state);
+	thread->task_state = state;
+	thread->credited_ns = 0;
+	begin(thread, THREAD_BLOCKED, now);
+	if (unlikely(woken_too_early(task, thread)))
+		requeue(task, thread, now);
+}
+
 static __always_inline void leave_cpu(struct task_struct *task, struct task_struct *next,
 				      bool preempt, __u32 state, __u32 cpu, __u64 now)
 {
@@ -157,15 +196,7 @@ static __always_inline void leave_cpu(struct task_struct *task, struct task_stru
 		mark_queued(thread, cpu);
 		begin(thread, THREAD_RUNNABLE, now);
 	} else {
-		bool kernel_thread = is_kernel_thread(task);
-
-		thread->kind = reason_of(task, thread, kernel_thread, state);
-		thread->idle = is_idle_wait(kernel_thread, state);
-		thread->task_state = state;
-		thread->credited_ns = 0;
-		begin(thread, THREAD_BLOCKED, now);
-		if (unlikely(woken_too_early(task, thread)))
-			requeue(task, thread, now);
+		block(task, thread, state, now);
 	}
 }
 

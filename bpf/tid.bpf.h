@@ -7,8 +7,8 @@
 
 /* How deep the daemon's PID namespace is, as the walk has seen it last; 0 is the initial one. And
  * which it is: the address of its struct pid_namespace. */
-__u32 reader_level = 0;
-__u64 reader_namespace = 0;
+__u32 reader_level SETTING = 0;
+__u64 reader_namespace SETTING = 0;
 
 /* Where a thread's number in the namespace of that level is, and whose it is: a struct upid. */
 static __always_inline void *upid_at(struct pid *pid, unsigned int level)

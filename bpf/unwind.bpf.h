@@ -2,24 +2,28 @@
 /*
  * Walks the user stack of the current thread by the tables of unwind.h:
  *
- *	struct offcpud_unwind_stack *stack = unwind_user(tgid, pauses, episode);
+ *	struct offcpud_unwind_stack *stack = unwind_user(tgid, frames, pauses, episode);
  *	if (stack) {
  *		... use stack->addresses[0 .. stack->frames - 1] and stack->end ...
  *		unwind_release();
  *	}
  *
  * For programs that run in the thread or in an interrupt of it, where its memory can be read
- *without faults. Costs about 0.2 us per frame. Not for sleepable programs: they may not look into a
- *trie.
+ * without faults. Costs about 0.2 us per frame. Not for sleepable programs: they may not look into
+ * a trie.
  *
  * With interrupts off, bpf_find_vma can be asked once: the lock of the address space is released by
  * an interrupt that follows (irq_work), and until then it answers EBUSY. A program in an interrupt
  * may therefore let a walk pause: when unwind_is_paused(), it has itself called by another one.
+ * PREEMPT_RT never allows it with interrupts off, so there is nothing to wait for.
  */
 #ifndef OFFCPUD_UNWIND_BPF_H
 #define OFFCPUD_UNWIND_BPF_H
 
+#include "atomic.bpf.h"
+#include "checked.bpf.h"
 #include "kernel_types.h"
+#include "unwind_file.bpf.h"
 #include "unwind_maps.bpf.h"
 
 /* The registers of a thread in user space; kernel_types.h has the other ones. */
@@ -71,9 +75,7 @@ static __always_inline struct offcpud_unwind_mapping *mapping_at(struct unwind_w
 static long take_area(struct task_struct *task, struct vm_area_struct *area, void *unused)
 {
 	struct unwind_walk *walk = unwind_walk_here();
-	struct offcpud_unwind_file_key key = {};
 	struct offcpud_unwind_file *file;
-	struct inode *inode;
 	__u64 offset;
 
 	if (!walk)
@@ -83,14 +85,10 @@ static long take_area(struct task_struct *task, struct vm_area_struct *area, voi
 	walk->mapping.object = OFFCPUD_UNWIND_NO_OBJECT;
 	if (!area->vm_file)
 		return 0;
-	inode = area->vm_file->f_inode;
-	key.inode = inode->i_ino;
-	key.size = inode->i_size;
-	key.device = inode->i_sb->s_dev;
-	file = bpf_map_lookup_elem(&unwind_files, &key);
+	file = mapped_file(area->vm_file);
 	if (!file)
 		return 0;
-	offset = area->vm_pgoff << 12;
+	offset = area->vm_pgoff << unwind_page_shift;
 	for (int i = 0; i < OFFCPUD_UNWIND_SEGMENTS; i++) {
 		if (i >= file->segments || offset - file->segment[i].first >= file->segment[i].size)
 			continue;
@@ -117,7 +115,7 @@ static __always_inline bool find_mapping(struct unwind_walk *walk, __u64 pc)
 		return true;
 	}
 	error = bpf_find_vma(bpf_get_current_task_btf(), pc, take_area, NULL, 0);
-	walk->busy = error == -EBUSY;
+	walk->busy = error == -EBUSY && !is_preempt_rt();
 	return !error && pc >= walk->mapping.begin && pc < walk->mapping.end;
 }
 
@@ -399,11 +397,35 @@ static __always_inline bool unwind_goes_on(struct unwind_walk *walk, struct task
 	return false;
 }
 
-/* `tgid` as in the keys of unwind_mappings. Pauses as often as that. NULL: a program that this one
- * interrupted is walking a stack on this CPU. Else to be released, also when it is paused and does
- * not go on. */
-static __always_inline struct offcpud_unwind_stack *unwind_user(__u32 tgid, __u32 pauses,
-								__u64 episode)
+/* A walk pauses for some microseconds: the interrupt follows that it waits for. */
+#define UNWIND_PAUSE_NS 10000000
+
+/* Whether nobody comes back for a walk that paused on this CPU: its thread has left the CPU, or the
+ * interrupt never came. Programs in interrupts of the thread itself ask unwind_goes_on(). */
+static __always_inline bool is_deserted(struct unwind_walk *walk, struct task_struct *task)
+{
+	__u32 paused = READ_ONCE(walk->paused);
+
+	return paused && (paused != task->pid ||
+			  (__s64)(bpf_ktime_get_ns() - walk->episode) > UNWIND_PAUSE_NS);
+}
+
+static __always_inline bool unwind_lock(struct unwind_walk *walk, struct task_struct *task)
+{
+	if (!xchg(&walk->locked, 1))
+		return true;
+	if (!is_deserted(walk, task))
+		return false;
+	walk->paused = 0;
+	return true; /* the lock is taken over */
+}
+
+/* `tgid` as in the keys of unwind_mappings. Takes as many frames as that, 127 at most, and pauses
+ * as often as that. `episode`: CLOCK_MONOTONIC at which the thread took the CPU. NULL: a program
+ * that this one interrupted is walking a stack on this CPU, or waits in a pause. Else to be
+ * released, also when it is paused and does not go on. */
+static __always_inline struct offcpud_unwind_stack *unwind_user(__u32 tgid, __u32 frames,
+								__u32 pauses, __u64 episode)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct unwind_walk *walk = unwind_walk_here();
@@ -411,7 +433,7 @@ static __always_inline struct offcpud_unwind_stack *unwind_user(__u32 tgid, __u3
 	if (!walk)
 		return NULL;
 	if (!pauses || !unwind_goes_on(walk, task, episode)) {
-		if (__sync_lock_test_and_set(&walk->locked, 1))
+		if (!unwind_lock(walk, task))
 			return NULL;
 		walk->tgid = __builtin_bswap32(tgid);
 		walk->pauses_left = pauses;
@@ -419,7 +441,7 @@ static __always_inline struct offcpud_unwind_stack *unwind_user(__u32 tgid, __u3
 		if (!unwind_begin(walk, task))
 			return &walk->stack;
 	}
-	bpf_loop(OFFCPUD_UNWIND_FRAMES, unwind_step, NULL, 0);
+	bpf_loop(frames, unwind_step, NULL, 0);
 	return &walk->stack;
 }
 
@@ -430,7 +452,7 @@ static __always_inline void unwind_release(void)
 	if (!walk)
 		return;
 	walk->paused = 0;
-	walk->locked = 0;
+	smp_store_release(&walk->locked, 0); /* pairs with xchg in unwind_lock() */
 }
 
 #endif

@@ -112,8 +112,10 @@ struct offcpud_unwind_mapping {
 };
 
 /* A file that may be mapped in processes of which nothing is known yet: an element of the hash
- * `unwind_files`. The number of an inode may be given to another file, which then has another size,
- * most probably. */
+ * `unwind_files`. Device and inode are those of /proc/PID/maps, which on overlayfs and btrfs are
+ * not those of stat(); but on btrfs the device is stat()'s, because subvolumes of one file system
+ * share a device there and have inodes of the same numbers. The number of an inode may be given to
+ * another file, which then has another size, most probably. */
 struct offcpud_unwind_file_key {
 	__u64 inode;
 	__u64 size;   /* of the file, in bytes */
@@ -121,7 +123,8 @@ struct offcpud_unwind_file_key {
 	__u32 reserved;
 };
 
-/* Executable segments, each from the page on in which it begins. */
+/* Executable segments, each from the page on in which it begins. Linkers make one of text, lld up
+ * to two; what lies in a fifth is found once the daemon knows the process. */
 #define OFFCPUD_UNWIND_SEGMENTS 4
 struct offcpud_unwind_file {
 	__u32 object;

@@ -6,6 +6,13 @@
 
 #include "unwind.h"
 
+/* Of the running kernel: the daemon sets them before load. */
+const volatile __u32 unwind_page_shift = 12;
+/* From a btrfs file's inode to the pointer to its subvolume's root (struct btrfs_inode), and from
+ * there to the device that stat() reports (struct btrfs_root). 0: not known. */
+const volatile __s64 unwind_btrfs_root_at = 0;
+const volatile __u64 unwind_btrfs_device_at = 0;
+
 /* A mapping takes 4 to 6 prefixes. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LPM_TRIE);

@@ -8,12 +8,13 @@
 #include "sample.bpf.h"
 #include "subject.bpf.h"
 
-/* Whoever wakes reads the state without the lock of the run queue: it comes last. */
+/* Whoever wakes reads the state without the lock of the run queue, and so do the walks: it comes
+ * last, and says that what belongs to it is there. Pairs with smp_load_acquire() in wake(),
+ * describe_state() and credit(). */
 static __always_inline void begin(struct thread *thread, __u32 state, __u64 now)
 {
-	thread->since_ns = now;
-	barrier();
-	thread->state = state;
+	WRITE_ONCE(thread->since_ns, now);
+	smp_store_release(&thread->state, state);
 }
 
 /* The same of a thread whose first state it may be. */
@@ -64,20 +65,23 @@ static __noinline int end_block(struct task_struct *task, struct thread *thread,
 	struct account account;
 	__u64 since_ns;
 	__u32 kind;
+	bool idle;
 
 	if (!task || !thread)
 		return 0;
 	since_ns = thread->asleep_ns;
 	kind = thread->seeded_kind;
+	idle = thread->seeded_idle;
 	account = account_of(task, thread, bpf_get_smp_processor_id());
 	if (thread->state == THREAD_BLOCKED) {
 		since_ns = thread->since_ns;
 		kind = thread->kind;
+		idle = thread->idle;
 		charge_wait(account, thread, kind, now - since_ns);
 	}
 	count_waker(account.subject, thread);
-	if (since_ns && now - since_ns > stall_ns && (stall_kinds >> (kind & 31)) & 1 &&
-	    !thread->idle)
+	if (since_ns && (__s64)(now - since_ns) > 0 && now - since_ns > stall_ns &&
+	    (stall_kinds >> (kind & 31)) & 1 && !idle)
 		tell_stall_end(task, thread, since_ns, now);
 	thread->waker = 0;
 	thread->asleep_ns = 0;
@@ -130,16 +134,11 @@ static __always_inline bool ends_now(void *ctx, struct task_struct *task, struct
 	if (unlikely(!may_be_booked_later(thread, now)))
 		return true;
 	mark_queued(thread, task->thread_info.cpu);
-	barrier();
-	thread->state = THREAD_WOKEN;
+	smp_store_release(&thread->state, THREAD_WOKEN); /* pairs as in begin() */
 	return false;
 }
 
-/* It may have left its CPU after this one had read the clock. And while the kernel adjusts the
- * clock, another CPU may be ahead by some nanoseconds (ktime_get_mono_fast_ns); a difference that
- * is larger is an error, to be counted. */
-#define CLOCK_STEP_NS 1000
-
+/* It may have left its CPU after this one had read the clock; and see CLOCK_STEP_NS. */
 static __always_inline __u64 not_before(__u64 since_ns, __u64 now)
 {
 	if (likely((__s64)(now - since_ns) >= 0))
@@ -157,7 +156,9 @@ static __always_inline void wake(void *ctx, struct task_struct *task, struct tas
 		lose(OFFCPUD_LOSS_THREAD_STATE);
 		return;
 	}
-	switch (thread->state) {
+	/* Pairs with begin() on the CPU that it has left: since_ns, kind, idle, task_state and
+	 * credited_ns are those of this block. */
+	switch (smp_load_acquire(&thread->state)) {
 	case THREAD_BLOCKED:
 		now = not_before(thread->since_ns, now);
 		if (likely(!ends_now(ctx, task, thread, waker, now)))

@@ -38,11 +38,13 @@ static __always_inline void seed(struct task_struct *task, struct thread *thread
 		seeded = THREAD_SEEDED_RUNNING;
 	else if (!stays_runnable(task, false, state)) {
 		thread->asleep_ns = asleep_since(task, now);
-		thread->seeded_kind = reason_of(task, thread, is_kernel_thread(task), state);
+		thread->seeded_kind = reason_of(task, thread, &thread->seeded_class,
+						is_kernel_thread(task), state);
 		thread->seeded_task_state = state;
-		thread->idle = is_idle_wait(is_kernel_thread(task), state);
+		thread->seeded_idle = is_idle_wait(is_kernel_thread(task), state);
 	}
-	if (__sync_val_compare_and_swap(&thread->state, THREAD_UNKNOWN, seeded) == THREAD_UNKNOWN &&
+	/* Whoever sees the new state sees what was written before it. */
+	if (cmpxchg(&thread->state, THREAD_UNKNOWN, seeded) == THREAD_UNKNOWN &&
 	    seeded == THREAD_SEEDED_WAITING)
 		count(OFFCPUD_COUNT_LEFT_CENSORED);
 }
@@ -50,9 +52,10 @@ static __always_inline void seed(struct task_struct *task, struct thread *thread
 static __always_inline void describe_state(struct offcpud_thread *record, struct task_struct *task,
 					   struct thread *thread)
 {
-	__u32 state = *(volatile __u32 *)&thread->state;
+	__u32 state = smp_load_acquire(&thread->state); /* pairs with begin() */
+	bool idle = thread->idle;
 
-	record->since_ns = *(volatile __u64 *)&thread->since_ns;
+	record->since_ns = READ_ONCE(thread->since_ns);
 	record->kind = thread->kind;
 	switch (state) {
 	case THREAD_RUNNING:
@@ -80,6 +83,7 @@ static __always_inline void describe_state(struct offcpud_thread *record, struct
 		break;
 	case THREAD_SEEDED_WAITING:
 		record->kind = thread->seeded_kind;
+		idle = thread->seeded_idle;
 		record->state = record->kind < OFFCPUD_BLOCKED_KINDS ? OFFCPUD_THREAD_BLOCKED
 								     : OFFCPUD_THREAD_RUNNABLE;
 		record->since_ns = thread->asleep_ns;
@@ -89,7 +93,7 @@ static __always_inline void describe_state(struct offcpud_thread *record, struct
 	default:
 		record->state = OFFCPUD_THREAD_ENDED;
 	}
-	if (record->state == OFFCPUD_THREAD_BLOCKED && thread->idle)
+	if (record->state == OFFCPUD_THREAD_BLOCKED && idle)
 		record->flags |= OFFCPUD_THREAD_IDLE;
 }
 
@@ -121,14 +125,15 @@ static __always_inline void describe_consistently(struct offcpud_thread *record,
 	__u32 flags = record->flags;
 
 	for (int attempt = 0; attempt < 3; attempt++) {
-		__u64 since_ns = *(volatile __u64 *)&thread->since_ns;
+		__u64 since_ns = READ_ONCE(thread->since_ns);
 
+		smp_rmb();
 		record->flags = flags;
 		record->now_ns = bpf_ktime_get_ns();
 		describe_past(record, thread);
 		describe_state(record, task, thread);
-		barrier();
-		if (*(volatile __u64 *)&thread->since_ns == since_ns)
+		smp_rmb(); /* since_ns is the first that changes: see begin() */
+		if (READ_ONCE(thread->since_ns) == since_ns)
 			break;
 	}
 }
@@ -139,10 +144,15 @@ static __always_inline void describe_tids(struct offcpud_thread *record, struct 
 {
 	unsigned int level = bpf_get_current_task_btf()->thread_pid->level;
 	struct pid *pid = task->thread_pid, *leader = task->group_leader->thread_pid;
+	__u64 namespace = 0;
 
-	reader_level = level;
 	if (level)
-		reader_namespace = namespace_at(bpf_get_current_task_btf()->thread_pid, level);
+	namespace = namespace_at(bpf_get_current_task_btf()->thread_pid, level);
+	/* The same for every thread of every walk, and among the settings, which all hooks read. */
+	if (reader_level != level)
+		reader_level = level;
+	if (reader_namespace != namespace)
+		reader_namespace = namespace;
 	record->tid = task->pid;
 	record->tgid = task->tgid;
 	record->local_tid = level ? tid_in(pid, level) : task->pid;
@@ -153,7 +163,7 @@ static __always_inline void describe_tids(struct offcpud_thread *record, struct 
 SEC("iter/task")
 int walk_threads(struct bpf_iter__task *ctx)
 {
-	struct task_struct *task = ctx->task;
+	struct task_struct *task = CHECKED(ctx->task);
 	struct offcpud_thread record = {};
 	struct thread *thread;
 
@@ -162,7 +172,7 @@ int walk_threads(struct bpf_iter__task *ctx)
 	thread = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!thread)
 		return lose(OFFCPUD_LOSS_THREAD_STATE);
-	if (!attached)
+	if (!READ_ONCE(attached))
 		return 0;
 	if (thread->state == THREAD_UNKNOWN)
 		seed(task, thread, bpf_ktime_get_ns());

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 #include <utility>
 
 #include "attribution/cgroup_mount.h"
@@ -14,14 +15,13 @@
 #include "base/file_io.h"
 #include "base/version.h"
 #include "config/config_files.h"
-#include "config/config_reload.h"
-#include "export/listener.h"
 #include "export/process_usage.h"
+#include "listeners.h"
 #include "push/push_target.h"
 #include "runtime/logging.h"
 #include "runtime/message_ids.h"
 #include "runtime/privileges.h"
-#include "runtime/socket_activation.h"
+#include "runtime/thread_start.h"
 #include "selection/process_rules.h"
 #include "selection/snapshot_rules.h"
 #include "selection/stall_rules.h"
@@ -35,8 +35,18 @@ constexpr const char* kAttributeStage = "attribute";
 // A scrape that asks for a pass gets the last View after this long; Prometheus gives up after 10 s.
 constexpr std::chrono::seconds kScrapePatience{3};
 
-// Of the 2 s within which the daemon stops; the rest is for detaching and for the HTTP server.
-constexpr std::chrono::milliseconds kStopping{1600};
+// The daemon stops within 2 s of the signal. This long it may take to detach, to take and write the
+// last snapshot and to push it; what is left is for the HTTP server and for giving memory back.
+constexpr std::chrono::milliseconds kStopping{1300};
+// Where detaching took all of it: what is done already is not thrown away.
+constexpr std::chrono::milliseconds kLeastStopping{300};
+// Then it ends, whatever it is at; the rest is the kernel's, which ends threads and closes maps.
+constexpr std::chrono::milliseconds kEnding{1700};
+// Far beyond what each piece of work takes on a busy host. The main thread feeds the watchdog: one
+// that hangs is ended by the service manager.
+constexpr ThreadLimits kMainLimits{.stuck = std::chrono::seconds(30), .hopeless = {}};
+constexpr ThreadLimits kHttpLimits{.stuck = std::chrono::seconds(30),
+                                   .hopeless = std::chrono::minutes(5)};
 // web.config_file, certificates and keys are looked at this often: four stat(2) calls.
 constexpr std::chrono::seconds kLookAtWebFiles{1};
 
@@ -53,16 +63,6 @@ std::vector<Capability> capabilities_to_keep(const Config& config) {
 std::string kernel_release() {
   utsname names{};
   return ::uname(&names) == 0 ? names.release : "unknown";
-}
-
-std::vector<std::string> files_in_force(const ConfigSources& sources) {
-  std::error_code ignored;
-  std::vector<std::string> files;
-  if (std::filesystem::exists(sources.file, ignored)) files.push_back(sources.file.native());
-  if (const auto drop_ins = list_drop_ins(sources.file.parent_path() / "conf.d")) {
-    for (const std::filesystem::path& file : *drop_ins) files.push_back(file.native());
-  }
-  return files;
 }
 
 Result<std::filesystem::path> cgroup_root() {
@@ -91,43 +91,42 @@ Result<PipelineOptions> pipeline_options(const Config& config) {
   return options;
 }
 
-// The socket of the service manager (offcpud.socket) goes before `listen`.
-Result<Listener> find_listener(const Config& config) {
-  TRY(auto passed, activated_socket());
-  if (!passed) return open_listener(config.listen, config.web.socket_group);
-  TRY(auto listener, adopt_listener(*std::move(passed)));
-  log_info("listening on the socket of the service manager, " + listener.address().text() +
-           ", in place of `listen`");
-  return listener;
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
+// No step may take longer than it is given, but on a busy host, or where the kernel waits for
+// something itself, one does. Nothing is lost that a crash would not lose: files are renamed into
+// place.
+void end_at(MonotonicTime when) {
+  start_thread("offcpud-end", [when] {
+    std::this_thread::sleep_until(when);
+    log_warning("stopping takes too long: ending without waiting for it");
+    std::_Exit(static_cast<int>(ExitCode::Ok));
+  }).detach();
 }
 
 }  // namespace
 
-Daemon::Daemon(ConfigSources sources, Config config)
-    : sources_(std::move(sources)), config_(std::move(config)) {}
+Daemon::Daemon(ConfigSources sources, Config config, ReaderSpawner* spawner)
+    : sources_(std::move(sources)), config_(std::move(config)), spawner_(spawner) {}
 
 Daemon::~Daemon() = default;
 
-Result<std::unique_ptr<Daemon>> Daemon::start(ConfigSources sources, Config config) {
-  std::unique_ptr<Daemon> daemon(new Daemon(std::move(sources), std::move(config)));
+Result<std::unique_ptr<Daemon>> Daemon::start(ConfigSources sources, Config config,
+                                              ReaderSpawner* spawner) {
+  std::unique_ptr<Daemon> daemon(new Daemon(std::move(sources), std::move(config), spawner));
   TRY_VOID(daemon->set_up());
   TRY(auto listener, find_listener(daemon->config_));  // a taken port must not leave hooks
-  TRY_VOID(daemon->read_web_files(listener));
+  auto local = find_local_listener(daemon->config_, listener);
+  TRY_VOID(daemon->read_web_files(listener, local || listener.address().is_unix()));
   TRY_VOID(daemon->measure());
-  // The threads that sample stacks keep more; those that are started from here on get no more than
-  // this one.
+  // What belongs to processes is read by others (daemon/reader): all threads from here on get no
+  // more than this one.
   TRY_VOID(drop_capabilities(capabilities_to_keep(daemon->config_)));
   TRY_VOID(check_push_files(daemon->config_.push));  // as who will read them later
   TRY_VOID(daemon->wire());
   if (daemon->snapshots_) daemon->snapshots_->open();
   TRY_VOID(daemon->pass());
-  TRY_VOID(daemon->serve(std::move(listener)));
+  TRY_VOID(daemon->serve(std::move(listener), std::move(local)));
+  daemon->main_->end();
+  daemon->thread_journal_ = std::make_unique<ThreadJournal>(daemon->threads_);
   return daemon;
 }
 
@@ -135,7 +134,8 @@ Status Daemon::set_up() {
   TRY_VOID(require_capabilities());
   features_ = probe_features();
   TRY_VOID(features_.require());
-  self_ = std::make_unique<SelfMetrics>(BuildInfo{kVersion, kRevision, kernel_release()});
+  self_ =
+      std::make_unique<SelfMetrics>(BuildInfo{kVersion, kRevision, kernel_release()}, &threads_);
   for (const Feature& feature : features_.features) {
     self_->set_feature(feature.name, feature.enabled);
     if (feature.enabled) continue;
@@ -144,10 +144,11 @@ Status Daemon::set_up() {
   }
   for (const char* stage : {kReadStage, kAttributeStage}) self_->add_stage(stage);
   self_->set_config_reload(true, clock_.wall());
-  config_status_.files = files_in_force(sources_);
+  config_status_.files = files_in_force(sources_.file);
   config_status_.captured = capture_text(config_);
   min_pass_interval_ = config_.min_pass_interval;
-  TRY(loop_, EventLoop::create());
+  main_ = threads_.add("main", kMainLimits);
+  TRY(loop_, EventLoop::create(main_));
   return {};
 }
 
@@ -165,10 +166,10 @@ Status Daemon::measure() {
   pipeline_->set_counting_since(attaching);
   board_.emplace([this] { loop_->post([this] { tick(); }); }, clock_);
   TRY_VOID(pipeline_->start());
-  if (config_.snapshots.enabled) {
+  if (spawner_ != nullptr) {
     TRY(snapshots_,
         SnapshotService::start(
-            *session_, config_, clock_, *loop_, *self_,
+            *session_, config_, clock_, *loop_, *self_, threads_, *spawner_,
             {.path_of = [this](std::uint64_t id) { return pipeline_->cgroup_path(id); },
              .exemplars = [this](auto found) { pipeline_->add_exemplars(std::move(found)); }}));
   }
@@ -178,6 +179,8 @@ Status Daemon::measure() {
 Status Daemon::wire() {
   for (const int number : {SIGTERM, SIGINT}) {
     TRY_VOID(loop_->on_signal(number, [this] {
+      stop_by_ = clock_.now() + kStopping;
+      end_at(clock_.now() + kEnding);
       log_info("stopping", {{kMessageId, kStoppingId}});
       notifier_.stopping();
       board_->close();
@@ -193,15 +196,16 @@ Status Daemon::wire() {
   return {};
 }
 
-Status Daemon::read_web_files(const Listener& listener) {
-  TRY(web_, WebAccess::read(config_.web, listener));
+Status Daemon::read_web_files(const Listener& listener, bool unix_sockets) {
+  TRY(web_, WebAccess::read(config_.web, listener, unix_sockets));
   for (const std::string& warning : web_->state().warnings) log_warning(warning);
   tell_certificate(web_->state());
   return {};
 }
 
-Status Daemon::serve(Listener listener) {
+Status Daemon::serve(Listener listener, std::optional<Listener> local) {
   listen_ = listener.address();
+  if (local) local_socket_ = local->address().text();
   apply(config_);
   const auto answer = [this](const Request& request) {
     std::shared_ptr<const Routes> routes;
@@ -212,8 +216,20 @@ Status Daemon::serve(Listener listener) {
     return routes->handle(request);
   };
   web_->open(answer, clock_);
-  const auto respond = [this](const Request& request) { return web_->handle(request); };
+  const auto watched = [this](auto handle) {
+    return [this, handle](const Request& request) {
+      thread_local const auto heartbeat = threads_.add("http", kHttpLimits);
+      const PieceOfWork piece(heartbeat, "answering a request", request.path);
+      return handle(request);
+    };
+  };
+  const auto respond = watched([this](const Request& request) { return web_->handle(request); });
   TRY(server_, HttpServer::start(std::move(listener), respond, {}, web_->settings()));
+  if (!local) return {};
+  const auto respond_local =
+      watched([this](const Request& request) { return web_->handle_local(request); });
+  TRY(local_server_,
+      HttpServer::start(*std::move(local), respond_local, kLocalLimits, web_->local_settings()));
   return {};
 }
 
@@ -247,8 +263,10 @@ Result<int> Daemon::run() {
 // What must not stay behind goes first; what may hang comes last, and is not waited for.
 bool Daemon::stop() {
   session_->detach();
-  const bool done = !snapshots_ || snapshots_->stop(kStopping);
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(stop_by_ - clock_.now());
+  const bool done = !snapshots_ || snapshots_->stop(std::max(left, kLeastStopping));
   server_.reset();
+  local_server_.reset();
   return done;
 }
 
@@ -266,12 +284,14 @@ void Daemon::tick() {
                         {{kMessageId, kPassFailedId}, {"stage", stage_}});
     return;
   }
-  notifier_.feed_watchdog();
+  // Whoever waits for such a thread waits for ever: another process is the only help.
+  if (!threads_.hopeless()) notifier_.feed_watchdog();
   notifier_.status(status_line(status()));
 }
 
 Status Daemon::pass() {
   stage_ = kReadStage;
+  main_->begin("reading the kernel maps");
   const MonotonicTime begin = clock_.now();
   const auto fail = [&](Error error) {
     self_->count_pass_failure(stage_);
@@ -290,11 +310,13 @@ Status Daemon::pass() {
   self_->observe_pass(stage_, read - begin);
 
   stage_ = kAttributeStage;
+  main_->begin("adding up what was read");
   auto view = pipeline_->attribute(*sample);
   if (!view) return fail(std::move(view).error());
   warn_of_losses(**view);
   self_->set_program_costs((*view)->programs);
-  const auto overhead = overhead_.over_last_minute(read, (*view)->programs, own_cpu_time());
+  const auto overhead = overhead_.over_last_minute(read, (*view)->programs,
+                                                   own_cpu_time() + self_->reader_counts().cpu);
   if (overhead) self_->set_overhead(*overhead);
   const MonotonicTime end = clock_.now();
   self_->observe_pass(stage_, end - read);
@@ -329,77 +351,6 @@ void Daemon::warn_of_losses(const View& view) {
                             loss.cause + ": docs/semantics.md says what that does to the numbers",
                         {{kMessageId, kEventsLostId}, {"cause", loss.cause}, {"count", count}});
   }
-}
-
-void Daemon::reload() {
-  notifier_.reloading();
-  auto wanted = load_config(sources_);
-  // Both or neither: a bad web.config_file is a bad configuration.
-  Result<WebAccess::State> access = Error("not read");
-  waits_for_web_files_ = false;
-  if (wanted) {
-    access = web_->prepare(config_after_reload(config_, *wanted).web);
-    const Status push = check_push_files(wanted->push);
-    waits_for_web_files_ = push && !access;
-    if (!push) wanted = push.error();
-    if (!access) wanted = access.error();
-    if (access) refused_web_files_.clear();
-  }
-  if (wanted) {
-    const std::vector<std::string> waiting = keys_needing_restart(config_, *wanted);
-    if (!waiting.empty()) log_warning("takes effect on the next start: " + joined(waiting));
-    commit(*std::move(access));
-    apply(config_after_reload(config_, *wanted));
-    refused_reload_.clear();
-    log_info("configuration reloaded", {{kMessageId, kReloadedId}});
-    const std::lock_guard lock(mutex_);
-    config_status_.files = files_in_force(sources_);
-    config_status_.captured = capture_text(config_);
-  } else {
-    refused_reload_ = wanted.error().message();
-    log_error(refused_reload_ + "; keeping the running configuration",
-              {{kMessageId, kReloadRefusedId}, {"error", refused_reload_}});
-  }
-  tell_reload();
-  notifier_.ready(status_line(status()));
-}
-
-void Daemon::tell_reload() {
-  const std::string& error = refused_reload_.empty() ? refused_web_files_ : refused_reload_;
-  self_->set_config_reload(error.empty(), clock_.wall());
-  const std::lock_guard lock(mutex_);
-  config_status_.last_reload_successful = error.empty();
-  config_status_.last_reload_error = error;
-}
-
-// As the exporter toolkit does: a renewed certificate needs no signal.
-void Daemon::reload_web_files() {
-  if (!web_->files_changed()) return;
-  if (waits_for_web_files_) return reload();  // which was asked for, and refused for them alone
-  auto access = web_->prepare(config_.web);
-  refused_web_files_ = access ? "" : access.error().message();
-  if (access) {
-    commit(*std::move(access));
-    log_info("TLS and users reloaded", {{kMessageId, kReloadedId}});
-  } else {
-    log_error(refused_web_files_ + "; keeping the TLS and users in use",
-              {{kMessageId, kReloadRefusedId}, {"error", refused_web_files_}});
-  }
-  tell_reload();
-  notifier_.status(status_line(status()));
-}
-
-void Daemon::commit(WebAccess::State state) {
-  const std::vector<std::string> known = web_->state().warnings;
-  for (const std::string& warning : state.warnings) {
-    if (std::ranges::find(known, warning) == known.end()) log_warning(warning);
-  }
-  tell_certificate(state);
-  web_->commit(std::move(state));
-}
-
-void Daemon::tell_certificate(const WebAccess::State& state) {
-  if (state.tls) self_->set_certificate_expiry(state.tls->expires());
 }
 
 void Daemon::apply(const Config& config) {
@@ -442,6 +393,8 @@ RouteSources Daemon::route_sources() {
   };
   sources.self_metrics = [this](SeriesWriter& out) { self_->write(out); };
   sources.scrape_costs = &scrape_costs_;
+  sources.address_names = &address_names_;
+  sources.threads = &threads_;
   if (snapshots_) sources.snapshots = &snapshots_->handlers();
   return sources;
 }
@@ -477,15 +430,22 @@ StatusReport Daemon::status() const {
         {feature.name, feature.enabled,
          feature.enabled ? feature.detail : feature.detail + "; " + feature.remedy});
   }
+  report.threads = threads_.states();
   const std::shared_ptr<const View> view = board_->last();
   const std::lock_guard lock(mutex_);
   report.listen = listen_.text();
+  report.local_socket = local_socket_;
   report.passes = passes_;
   report.pass_failures = pass_failures_;
   report.config = config_status_;
   report.max_series = max_series_;
   report.scrapes = scrape_costs_.last();
   report.push = push_status();
+  if (snapshots_) {
+    report.over_share = snapshots_->over_share();
+    const SelfMetrics::ReaderCounts counts = self_->reader_counts();
+    report.readers = {.hangs = counts.hangs, .refused = counts.refused, .stuck = counts.stuck};
+  }
   if (view) {
     describe_view(report, *view, clock_.now());
     if (report.last_pass) report.last_pass->duration = last_pass_duration_;

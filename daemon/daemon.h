@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "base/thread_watch.h"
 #include "config/config_loader.h"
 #include "export/http_server.h"
 #include "export/routes.h"
@@ -25,6 +26,7 @@
 #include "runtime/service_notifier.h"
 #include "snapshot_service.h"
 #include "stall_journal.h"
+#include "thread_journal.h"
 #include "web_access.h"
 
 namespace offcpud {
@@ -34,7 +36,9 @@ namespace offcpud {
 // the SelfMetrics and what stands under mutex_.
 class Daemon {
  public:
-  static Result<std::unique_ptr<Daemon>> start(ConfigSources sources, Config config);
+  // `spawner` null: the configuration has no use for it. It must outlive the object.
+  static Result<std::unique_ptr<Daemon>> start(ConfigSources sources, Config config,
+                                               ReaderSpawner* spawner);
   ~Daemon();
   Daemon(const Daemon&) = delete;
   Daemon& operator=(const Daemon&) = delete;
@@ -43,12 +47,12 @@ class Daemon {
   Result<int> run();
 
  private:
-  Daemon(ConfigSources sources, Config config);
+  Daemon(ConfigSources sources, Config config, ReaderSpawner* spawner);
 
   Status set_up();
   Status measure();
-  Status read_web_files(const Listener& listener);
-  Status serve(Listener listener);
+  Status read_web_files(const Listener& listener, bool unix_sockets);
+  Status serve(Listener listener, std::optional<Listener> local);
   Status wire();
 
   [[nodiscard]] bool stop();
@@ -74,12 +78,16 @@ class Daemon {
 
   ConfigSources sources_;
   Config config_;
+  ReaderSpawner* spawner_;
   SystemClock clock_;
+  ThreadWatch threads_;
+  std::shared_ptr<Heartbeat> main_;
   MonotonicTime started_ = clock_.now();
   ServiceNotifier notifier_;
   FeatureReport features_;
   std::unique_ptr<SelfMetrics> self_;
   ScrapeCosts scrape_costs_;
+  const AddressNames address_names_;
 
   std::optional<BpfSession> session_;
   std::unique_ptr<CgroupEvents> cgroup_events_;
@@ -95,6 +103,7 @@ class Daemon {
   std::string refused_reload_;     // why the last reload was refused; empty: it was not
   std::string refused_web_files_;  // why those that changed since are not in use; empty: they are
   bool waits_for_web_files_ = false;  // the reload was refused for nothing else
+  MonotonicTime stop_by_{};           // once there was a signal
   const char* stage_ = "";            // of the pass that runs, or ran last
 
   // What HTTP threads read and this thread changes.
@@ -107,10 +116,14 @@ class Daemon {
   std::uint64_t passes_ = 0;
   std::uint64_t pass_failures_ = 0;
   ListenAddress listen_;
+  std::string local_socket_;  // as text; empty: none
   ConfigStatus config_status_;
 
   std::unique_ptr<WebAccess> web_;
-  std::unique_ptr<HttpServer> server_;  // last: its threads use everything above
+  std::unique_ptr<ThreadJournal> thread_journal_;
+  // Last: their threads use everything above.
+  std::unique_ptr<HttpServer> server_;
+  std::unique_ptr<HttpServer> local_server_;  // null: there is no local socket
 };
 
 }  // namespace offcpud

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <string>
 
 #include "base/exit_code.h"
@@ -9,8 +10,11 @@
 #include "daemon.h"
 #include "kernel/feature_probe.h"
 #include "push/push_target.h"
+#include "reader/reader_process.h"
+#include "reader/reader_spawner.h"
 #include "runtime/heap.h"
 #include "runtime/logging.h"
+#include "runtime/privileges.h"
 #include "web_access.h"
 
 namespace offcpud {
@@ -37,6 +41,15 @@ int print_features() {
   return usable ? 0 : fail(usable.error());
 }
 
+// What readers are given: to look into processes of others and to open what they map. The error is
+// not lost: reading without them is denied, and counted.
+void keep_what_reads_processes() {
+  constexpr Capability kKept[] = {Capability::SysPtrace, Capability::DacReadSearch,
+                                  Capability::CheckpointRestore};
+  if (const auto dropped = drop_capabilities(kKept); !dropped)
+    log_warning(dropped.error().message());
+}
+
 int run(int argc, char** argv) {
   const auto options = parse_command_line(argc, argv);
   if (!options) return fail(options.error());
@@ -53,9 +66,16 @@ int run(int argc, char** argv) {
     return push ? print("the configuration is valid\n") : fail(push.error());
   }
 
+  // First of all: from a process that has no threads, sockets, or kernel programs.
+  std::unique_ptr<ReaderSpawner> spawner;
+  if (config->snapshots.enabled) {
+    auto started = ReaderSpawner::start(answer_requests, keep_what_reads_processes);
+    if (!started) return fail(started.error());
+    spawner = *std::move(started);
+  }
   keep_heap_small();
   init_logging(parse_log_level(config->log_level).value_or(LogLevel::Info));
-  auto daemon = Daemon::start(options->sources, *config);
+  auto daemon = Daemon::start(options->sources, *config, spawner.get());
   if (!daemon) return fail(daemon.error());
   const auto code = (*daemon)->run();
   return code ? *code : fail(code.error());

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "config/printable.h"
 #include "pipeline/series_store.h"
 #include "runtime/heap.h"
 #include "runtime/logging.h"
+#include "runtime/message_ids.h"
 #include "selection/snapshot_rules.h"
 
 namespace offcpud {
@@ -18,6 +20,17 @@ constexpr std::chrono::seconds kOpening{1};
 constexpr std::chrono::milliseconds kWriting{300};
 // What the last snapshot has for its way to a server.
 constexpr std::chrono::milliseconds kPushing{300};
+
+// Far beyond what each piece of work takes on a busy host. Another process is no help where a disk
+// or a server does not answer, and ends what works.
+constexpr std::chrono::minutes kHopeless{5};
+constexpr ThreadLimits kStacksLimits{.stuck = std::chrono::seconds(30), .hopeless = kHopeless};
+constexpr ThreadLimits kSymbolsLimits{.stuck = std::chrono::seconds(60), .hopeless = kHopeless};
+constexpr ThreadLimits kWriterLimits{.stuck = std::chrono::seconds(60), .hopeless = {}};
+constexpr ThreadLimits kRequestLimits{.stuck = std::chrono::minutes(2), .hopeless = {}};
+// push.timeout is 5 min at most, and the client has its own for the rest.
+constexpr ThreadLimits kPushLimits{
+    .stuck = std::chrono::minutes(10), .hopeless = {}, .needed = false};
 
 SnapshotLimits limits_of(const Config& config) {
   return {.keep_for = config.snapshots.keep_for, .keep_bytes = config.snapshots.keep_bytes};
@@ -39,18 +52,20 @@ SamplerOptions sampler_options(const Config& config) {
 }  // namespace
 
 SnapshotService::SnapshotService(const Config& config, const Clock& clock, EventLoop& loop,
-                                 SelfMetrics& metrics, Callbacks callbacks)
+                                 SelfMetrics& metrics, ThreadWatch& threads, Callbacks callbacks)
     : metrics_(metrics),
       loop_(loop),
+      threads_(threads),
       callbacks_(std::move(callbacks)),
       store_(std::filesystem::path(config.state_dir) / "snapshots", limits_of(config), clock,
              store_reports()),
-      clock_(clock) {
+      clock_(clock),
+      over_share_(metrics, clock) {
   mailbox_->wake = [this] { loop_.post([this] { complete_all(); }); };
 }
 
 SnapshotService::Serving::Serving(SnapshotService& service, const Clock& clock)
-    : push(clock, service.push_reports()),
+    : push(clock, service.push_reports(), service.threads_.add("push", kPushLimits)),
       writer(
           [&service] {
             (void)service.store_.open();
@@ -62,20 +77,20 @@ SnapshotService::Serving::Serving(SnapshotService& service, const Clock& clock)
             give_heap_back();  // of all that the interval held, here where nobody waits for it
             return kept;
           },
-          [&service] { service.metrics_.count_snapshot_failure(SnapshotFailure::QueueFull); }),
+          [&service] { service.metrics_.count_snapshot_failure(SnapshotFailure::QueueFull); },
+          service.threads_.add("writer", kWriterLimits)),
+      requests(service.threads_.add("requests", kRequestLimits)),
       handlers(service.store_, service, requests, clock) {}
 
 SnapshotService::~SnapshotService() = default;
 
-Result<std::unique_ptr<SnapshotService>> SnapshotService::start(const BpfSession& session,
-                                                                const Config& config,
-                                                                const Clock& clock, EventLoop& loop,
-                                                                SelfMetrics& metrics,
-                                                                Callbacks callbacks) {
+Result<std::unique_ptr<SnapshotService>> SnapshotService::start(
+    const BpfSession& session, const Config& config, const Clock& clock, EventLoop& loop,
+    SelfMetrics& metrics, ThreadWatch& threads, ReaderSpawner& spawner, Callbacks callbacks) {
   std::unique_ptr<SnapshotService> service(
-      new SnapshotService(config, clock, loop, metrics, std::move(callbacks)));
-  TRY(service->sampler_,
-      StackSampler::start(session, clock, sampler_options(config), service->sampler_reports()));
+      new SnapshotService(config, clock, loop, metrics, threads, std::move(callbacks)));
+  TRY(service->sampler_, StackSampler::start(session, clock, sampler_options(config),
+                                             service->sampler_reports(), spawner));
   return service;
 }
 
@@ -150,6 +165,8 @@ PushReports SnapshotService::push_reports() {
 
 SamplerReports SnapshotService::sampler_reports() {
   SamplerReports reports;
+  reports.stacks = threads_.add("stacks", kStacksLimits);
+  reports.symbols = threads_.add("symbols", kSymbolsLimits);
   reports.drafted = [this, mailbox = mailbox_](Result<SnapshotDraft> draft) {
     if (draft) {
       // `this` is used by its own thread only.
@@ -172,9 +189,50 @@ SamplerReports SnapshotService::sampler_reports() {
   reports.adapted = [this](std::chrono::nanoseconds interval) {
     metrics_.set_sampling_interval(interval);
   };
+  // Once for each object; of many within a minute the first one is named, and the others counted.
+  reports.refused = [this](const std::string& path, const ObjectRefusals& causes) {
+    metrics_.count_refused_objects(causes);
+    std::string names;
+    causes.for_each([&names](ObjectRefusal cause) {
+      names.append(names.empty() ? "" : ", ").append(name_of(cause));
+    });
+    log_warning_limited("object refused", "stacks: '" + path +
+                                              "' asks for more than offcpud reads of "
+                                              "one object; left out: " +
+                                              names);
+  };
+  reports.over_share = [this](const std::vector<OverShare>& processes, std::uint64_t left_out) {
+    over_share_.post(processes, left_out);
+  };
+  reports.readers = reader_reports();
   reports.warned = [](std::string_view topic, const std::string& sentence) {
     log_warning_limited("stacks " + std::string(topic), "stacks: " + sentence);
   };
+  return reports;
+}
+
+ReaderReports SnapshotService::reader_reports() {
+  ReaderReports reports;
+  reports.hung = [this](ReadOf what, std::uint32_t tgid, std::string_view path) {
+    const std::string name = kReadOfNames[static_cast<std::size_t>(what)];
+    metrics_.count_reader_hang(name);
+    const std::string shown = printable(path);
+    const std::string of = "process " + std::to_string(tgid) + (shown.empty() ? "" : ", " + shown);
+    log_warning_limited("reader " + name,
+                        "reading of " + of + ": " + name +
+                            " does not answer; going on without it: stacks of this process may be "
+                            "incomplete",
+                        {{kMessageId, kReaderHungId},
+                         {"pid", std::to_string(tgid)},
+                         {"what", name},
+                         {"path", shown}});
+  };
+  reports.refused = [this](Refusal cause) {
+    metrics_.count_reader_refusal(kRefusalNames[static_cast<std::size_t>(cause)]);
+  };
+  reports.stuck = [this](unsigned readers) { metrics_.set_readers_stuck(readers); };
+  reports.spent = [this](std::chrono::nanoseconds cpu) { metrics_.add_reader_cpu(cpu); };
+  metrics_.add_reader_series(kReadOfNames, kRefusalNames);
   return reports;
 }
 

@@ -11,10 +11,12 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/thread_watch.h"
 #include "config/config.h"
 #include "export/request_worker.h"
 #include "export/self_metrics.h"
 #include "export/snapshot_handlers.h"
+#include "over_share_board.h"
 #include "pipeline/exemplar_book.h"
 #include "push/snapshot_push.h"
 #include "runtime/event_loop.h"
@@ -38,10 +40,9 @@ class SnapshotService final : public SnapshotSource {
 
   // Starts the threads that need more capabilities than the daemon keeps: to be called before it
   // gives them up. All that is passed must outlive the object.
-  static Result<std::unique_ptr<SnapshotService>> start(const BpfSession& session,
-                                                        const Config& config, const Clock& clock,
-                                                        EventLoop& loop, SelfMetrics& metrics,
-                                                        Callbacks callbacks);
+  static Result<std::unique_ptr<SnapshotService>> start(
+      const BpfSession& session, const Config& config, const Clock& clock, EventLoop& loop,
+      SelfMetrics& metrics, ThreadWatch& threads, ReaderSpawner& spawner, Callbacks callbacks);
   ~SnapshotService() override;
 
   // Meets the files that are kept, and starts the threads that write and answer: after the
@@ -57,6 +58,8 @@ class SnapshotService final : public SnapshotSource {
   // By any thread, after open().
   [[nodiscard]] PushState push_state() const { return serving_->push.state(); }
 
+  [[nodiscard]] std::vector<OverShareStatus> over_share() const { return over_share_.current(); }
+
   [[nodiscard]] const SnapshotHandlers& handlers() const { return serving_->handlers; }
 
   void take_next(std::chrono::milliseconds length, const BlockFilter& filter,
@@ -66,15 +69,17 @@ class SnapshotService final : public SnapshotSource {
   using Use = std::function<void(SnapshotDraft)>;  // with paths, on the daemon's thread
 
   SnapshotService(const Config& config, const Clock& clock, EventLoop& loop, SelfMetrics& metrics,
-                  Callbacks callbacks);
+                  ThreadWatch& threads, Callbacks callbacks);
   SnapshotReports store_reports();
   SamplerReports sampler_reports();
   PushReports push_reports();
+  ReaderReports reader_reports();
   void complete_all();
   void keep(SnapshotDraft draft);
 
   SelfMetrics& metrics_;
   EventLoop& loop_;
+  ThreadWatch& threads_;
   Callbacks callbacks_;
   SnapshotStore store_;
   struct Serving {
@@ -85,6 +90,7 @@ class SnapshotService final : public SnapshotSource {
     SnapshotHandlers handlers;
   };
   const Clock& clock_;
+  OverShareBoard over_share_;
   std::optional<Serving> serving_;
 
   // What the naming thread hands over. It may outlive this object: then nobody takes it.

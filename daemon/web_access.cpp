@@ -2,6 +2,7 @@
 #include "web_access.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -28,8 +29,12 @@ void WebAccess::watch(const std::filesystem::path& file, std::vector<Stamp>& sta
 }
 
 Result<std::unique_ptr<WebAccess>> WebAccess::read(const Config::Web& options,
-                                                   const Listener& listener) {
+                                                   const Listener& listener, bool unix_sockets) {
   std::unique_ptr<WebAccess> access(new WebAccess(listener.reach(), listener.address().text()));
+  access->trusted_.own_uid = ::geteuid();
+  if (unix_sockets && !options.socket_group.empty()) {
+    TRY(access->trusted_.group, group_id(options.socket_group));
+  }
   TRY(access->state_, access->prepare(options));
   access->stamps_ = std::move(access->state_.stamps);
   return access;
@@ -75,7 +80,7 @@ Result<WebAccess::State> WebAccess::prepare(const Config::Web& options) {
     return Error("TLS cannot be turned on or off while the daemon runs; restart it",
                  ErrorKind::Configuration);
   }
-  TRY(state.rules, access_rules(options, web, reach_));
+  TRY(state.rules, access_rules(options, web, reach_, trusted_));
   state.headers = web.headers;
   state.warnings = web.warnings;
   for (std::string& warning : access_warnings(state.rules, web, reach_, listen_)) {
@@ -109,6 +114,12 @@ HttpSettings WebAccess::settings() {
       return state_.tls;
     };
   }
+  settings.headers = local_settings().headers;
+  return settings;
+}
+
+HttpSettings WebAccess::local_settings() {
+  HttpSettings settings;
   settings.headers = [this] {
     const std::lock_guard lock(mutex_);
     return state_.headers;

@@ -40,8 +40,9 @@ class WebAccess {
   };
 
   // Reads the files for the first time. Starts no thread yet.
+  // `unix_sockets`: whether there are any, on which web.socket_group means something.
   static Result<std::unique_ptr<WebAccess>> read(const Config::Web& options,
-                                                 const Listener& listener);
+                                                 const Listener& listener, bool unix_sockets);
 
   // From now on `handle` may be called, by several threads at once; `next` answers what may be
   // answered. Starts a thread. `clock` outlives the object.
@@ -62,9 +63,12 @@ class WebAccess {
   [[nodiscard]] const State& state() const { return state_; }
   [[nodiscard]] bool uses_tls() const { return state_.tls != nullptr; }
   Response handle(const Request& request) { return control_->handle(request); }
+  Response handle_local(const Request& request) { return control_->handle_local(request); }
 
-  // Of the server; refers to this object.
+  // Of the server on `listen`, and of that on web.local_socket, which has no TLS; they refer to
+  // this object.
   HttpSettings settings();
+  HttpSettings local_settings();
 
  private:
   WebAccess(Reach reach, std::string listen) : reach_(reach), listen_(std::move(listen)) {}
@@ -74,6 +78,7 @@ class WebAccess {
   static Result<WebConfig> read_files(const Config::Web& options, State& state);
 
   Reach reach_;
+  TrustedPeers trusted_;
   std::string listen_;
   std::vector<Stamp> stamps_;  // see files_changed()
   std::mutex mutex_;

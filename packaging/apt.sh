@@ -38,6 +38,11 @@ is_installed() {
   [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
 }
 
+# Whether it is installed, or apt on this host could install it.
+is_offered() {
+  is_installed "$1" || LC_ALL=C apt-cache policy "$1" 2>/dev/null | grep -q '^  Candidate: [^(]'
+}
+
 run_apt() { # LOG COMMAND...
   local log=$1
   shift

@@ -76,6 +76,11 @@ bool is_unit_with_processes(std::string_view name) {
                      [&](std::string_view suffix) { return is_unit_name(name, suffix); });
 }
 
+// systemd puts "_" before a name that would look like a file of the kernel ("cpu.service").
+std::string_view without_guard(std::string_view directory) {
+  return directory.starts_with('_') ? directory.substr(1) : directory;
+}
+
 // Dashed form of a pod's UID. Kubelets with the systemd driver write "_" for "-", which would start
 // a nested slice; the UID of a static pod is a hash of 32 digits. Empty: not a UID.
 std::string pod_uid(std::string_view text) {
@@ -136,8 +141,7 @@ void read_name(std::string_view parent, std::string_view name, SubjectLabels& la
   if (podman_pod) return;
   if (const auto container = container_of(name)) return read_container(*container, name, labels);
 
-  // systemd puts "_" before a name that would look like a file of the kernel ("cpu.service").
-  const std::string_view unit = name.starts_with('_') ? name.substr(1) : name;
+  const std::string_view unit = without_guard(name);
   if (is_unit_name(unit, kSlice)) {
     labels.slice = unescape_unit(unit);
   } else if (is_unit_with_processes(unit)) {
@@ -169,6 +173,15 @@ SubjectLabels labels_of_cgroup(std::string_view path) {
     parent = name;
   }
   return labels;
+}
+
+UnitName unit_of_directory(std::string_view top, std::string_view directory) {
+  const std::string_view unit = without_guard(directory);
+  if (!is_unit_name(unit, kSlice) && !is_unit_with_processes(unit)) {
+    return {.escaped = holds_talos_services(top) ? directory : std::string_view(), .text = {}};
+  }
+  std::string text = unit.find('\\') == std::string_view::npos ? "" : unescape_unit(unit);
+  return {.escaped = unit, .text = text == unit ? "" : std::move(text)};
 }
 
 }  // namespace offcpud

@@ -28,4 +28,13 @@ struct SubjectLabels {
 // so a Quadlet's container keeps the name of its service.
 SubjectLabels labels_of_cgroup(std::string_view path);
 
+// The unit whose cgroup a directory is.
+struct UnitName {
+  std::string_view escaped;  // as systemd writes it, "a\\x2db.service"; empty: it is no unit's
+  std::string text;          // what that stands for, "a-b.service"; empty: the same
+};
+
+// `top` is the name of the topmost directory if this one is right below it; else "".
+UnitName unit_of_directory(std::string_view top, std::string_view directory);
+
 }  // namespace offcpud

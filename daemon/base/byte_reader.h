@@ -42,10 +42,12 @@ class ByteReader {
     return taken;
   }
 
-  // LEB128 (DWARF 5, section 7.6); bits above the 64th are dropped.
+  // LEB128 (DWARF 5, section 7.6); bits above the 64th are dropped. Empty bytes may follow, but not
+  // for ever: a number of megabytes that is read for each function takes hours.
   std::uint64_t take_uleb() {
     std::uint64_t value = 0;
     for (unsigned shift = 0; ok_; shift += 7) {
+      if (shift == kMaxLebBits) ok_ = false;
       const auto byte = take<std::uint8_t>();
       if (shift < 64) value |= std::uint64_t{byte & 0x7fU} << shift;
       if (!(byte & 0x80)) break;
@@ -55,6 +57,7 @@ class ByteReader {
   std::int64_t take_sleb() {
     std::uint64_t value = 0;
     for (unsigned shift = 0; ok_;) {
+      if (shift == kMaxLebBits) ok_ = false;
       const auto byte = take<std::uint8_t>();
       if (shift < 64) value |= std::uint64_t{byte & 0x7fU} << shift;
       shift += 7;
@@ -66,6 +69,8 @@ class ByteReader {
   }
 
  private:
+  static constexpr unsigned kMaxLebBits = 7 * 32;
+
   Bytes bytes_;
   std::size_t position_ = 0;
   bool ok_ = true;

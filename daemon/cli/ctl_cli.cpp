@@ -22,6 +22,10 @@ constexpr const char* kExitCodes =
     "reached or is busy, 70 internal error, 73 a file cannot be written, 77 missing permission,\n"
     "78 configuration.";
 
+std::string local_socket_address() {
+  return std::string("unix:") + kLocalSocket;
+}
+
 // `flags` has the files that were named.
 Result<Server> finish_server(const std::string& text, const Server& flags) {
   auto server = parse_server(text);
@@ -45,9 +49,10 @@ Result<Server> finish_server(const std::string& text, const Server& flags) {
 void add_server_flag(CLI::App& command, CtlOptions& options) {
   command
       .add_option("--server", options.server_text,
-                  "Address of the daemon, as in listen; https://HOST:PORT for TLS")
-      ->type_name("ADDR")
-      ->capture_default_str();
+                  "Address of the daemon, as in listen; https://HOST:PORT for TLS. Without it: " +
+                      local_socket_address() + " if a daemon listens there, else " +
+                      Config{}.listen)
+      ->type_name("ADDR");
   const auto add_file = [&](const char* name, std::string& file, const char* what) {
     command.add_option(name, file, what)->type_name("FILE")->check(CLI::ExistingFile);
   };
@@ -68,8 +73,7 @@ void add_stalls(CLI::App& stalls, CtlOptions& options, bool& all) {
                                        "in_progress (the default) or ended")
                           ->check(CLI::IsMember({"in_progress", "ended"}));
   stalls.add_flag("--all", all, "Show those that are over as well")->excludes(state);
-  add_query_option(stalls, options.query, "--cgroup", "cgroup", "PATH",
-                   "Only this cgroup and those below it");
+  add_query_option(stalls, options.query, "--cgroup", "cgroup", "CGROUP", kCgroupHelp);
   add_query_option(stalls, options.query, "--comm", "comm", "NAME", "Only this thread or process");
   add_query_option(stalls, options.query, "--reason", "reason", "REASON",
                    "Only this reason: lock, disk, ...");
@@ -102,6 +106,7 @@ void add_top(CLI::App& top, CtlOptions& options, std::string& interval) {
   top.add_flag("--reverse", options.top.reverse, "The other way round");
   top.add_option("--filter", options.top.filter, "Only what has this text in comm or cgroup")
       ->type_name("TEXT");
+  top.add_option("--cgroup", options.top.cgroup, kCgroupHelp)->type_name("CGROUP");
   top.add_option("--pid", options.top.pid, "Only this process")->type_name("PID")->check(a_number);
   top.add_flag("--threads", options.top.threads, "Threads instead of processes");
   top.add_option("--cpu", options.top.cpu, "Only threads on this CPU")
@@ -179,7 +184,6 @@ CtlCommandLine::CtlCommandLine() {
   app_.footer(kExitCodes);
   app_.require_subcommand(0, 1);
 
-  options_.server_text = Config{}.listen;
   add_daemon_flags(*status_, options_);
   add_stalls(*stalls_, options_, all_stalls_);
   add_top(*top_, options_, interval_);
@@ -208,6 +212,9 @@ Status CtlCommandLine::finish_command() {
   } else {
     return usage_error(kProgram, "a command is missing");
   }
+  // Who has a password goes where it is asked for.
+  options_.server_given = !options_.server_text.empty() || !options_.server.netrc_file.empty();
+  if (options_.server_text.empty()) options_.server_text = Config{}.listen;
   TRY(options_.server, finish_server(options_.server_text, options_.server));
   return {};
 }

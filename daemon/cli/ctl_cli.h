@@ -28,10 +28,11 @@ struct CtlOptions {
   CtlCommand command = CtlCommand::PrintText;
   Server server;  // of those that ask the daemon
   std::string server_text;
-  bool json = false;      // of those that ask the daemon
-  QueryParameters query;  // of those that ask for stalls, snapshots and stacks
-  TopRequest top;         // of ShowTop
-  bool once = false;      // of ShowTop; with json always
+  bool server_given = true;  // false: `server` is the default, and there may be a local socket
+  bool json = false;         // of those that ask the daemon
+  QueryParameters query;     // of those that ask for stalls, snapshots and stacks
+  TopRequest top;            // of ShowTop
+  bool once = false;         // of ShowTop; with json always
   std::chrono::milliseconds interval{2'000};
   std::string format;        // of FetchStacks: folded, offwake, pprof; of TakeSnapshot: or json
   std::string output;        // of these ("": standard output) and DrawFlame

@@ -8,6 +8,9 @@
 
 namespace offcpud {
 
+inline constexpr const char* kCgroupHelp =
+    "Only this cgroup (a path), or unit such as nginx.service, and what is below";
+
 // An option ("-p,--pid") whose value the daemon is asked with, as the parameter `name`; `label` as
 // in "TEXT". `query` must outlive the parsing.
 inline CLI::Option* add_query_option(CLI::App& command, QueryParameters& query,

@@ -35,7 +35,7 @@ SnapshotFlags::SnapshotFlags(CLI::App& command, CtlOptions& options)
   add_parameter("--state", "state", "BITS",
                 "Only threads that left the CPU in one of these states: 1 interruptible, 2 "
                 "uninterruptible, 4 stopped");
-  add_parameter("--cgroup", "cgroup", "PATH", "Only this cgroup and those below it");
+  add_parameter("--cgroup", "cgroup", "CGROUP", kCgroupHelp);
   add_parameter("--comm", "comm", "NAME", "Only this process or thread");
   add_parameter("--reason", "reason", "REASON", "Only these reasons, with commas: lock,disk");
   add_no_idle(command_, options_.query);

@@ -49,7 +49,7 @@ void StackFlags::add_parameter(const std::string& flag, const std::string& label
 }
 
 void StackFlags::add_filters() {
-  add_parameter("cgroup", "PATH", "Only this cgroup and those below it");
+  add_parameter("cgroup", "CGROUP", kCgroupHelp);
   add_parameter("comm", "NAME", "Only this process or thread");
   add_parameter("pid", "PID", "Only this process");
   add_parameter("reason", "REASON", "Only these reasons, with commas: lock,disk");

@@ -34,6 +34,9 @@ struct CgroupRule {
   friend bool operator==(const CgroupRule&, const CgroupRule&) = default;
 };
 
+// Where offcpuctl looks for the daemon first.
+inline constexpr const char* kLocalSocket = "/run/offcpud/offcpud.sock";
+
 // Every option of the daemon with its default: the one truth. config/offcpud.yaml spells the same
 // values out and is tested equal; the keys there are the names here. What may change on SIGHUP is
 // said in the schema.
@@ -95,6 +98,7 @@ struct Config {
     std::string details = "auto";    // who sees processes and stacks: auto, open, auth, off
     std::vector<std::string> hosts;  // names that requests may be for, besides those of this host
     std::string socket_group;        // of a unix socket; empty: that of the daemon
+    std::string local_socket = kLocalSocket;  // a further unix socket; empty: none
 
     friend bool operator==(const Web&, const Web&) = default;
   } web;

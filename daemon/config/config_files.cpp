@@ -90,4 +90,14 @@ Result<std::vector<fs::path>> list_drop_ins(const fs::path& directory) {
   return files;
 }
 
+std::vector<std::string> files_in_force(const std::filesystem::path& file) {
+  std::error_code ignored;
+  std::vector<std::string> files;
+  if (std::filesystem::exists(file, ignored)) files.push_back(file.native());
+  if (const auto drop_ins = list_drop_ins(file.parent_path() / "conf.d")) {
+    for (const std::filesystem::path& drop_in : *drop_ins) files.push_back(drop_in.native());
+  }
+  return files;
+}
+
 }  // namespace offcpud

@@ -27,4 +27,7 @@ Result<std::optional<std::string>> read_config_file(const std::filesystem::path&
 // no such directory.
 Result<std::vector<std::filesystem::path>> list_drop_ins(const std::filesystem::path& directory);
 
+// The configuration file and its drop-ins that there are, in the order in which they are read.
+std::vector<std::string> files_in_force(const std::filesystem::path& file);
+
 }  // namespace offcpud

@@ -51,6 +51,12 @@ Status check_host(std::string_view text) {
   return Error(quotation(text) + " is no host name", ErrorKind::Configuration);
 }
 
+Status check_local_socket(std::string_view text) {
+  if (text.empty()) return {};
+  const auto address = parse_listen_address("unix:" + std::string(text));
+  return address ? Status{} : Status(address.error());
+}
+
 Status check_group(std::string_view text) {
   if (text.find_first_of("/:, ") == std::string_view::npos) return {};
   return Error(quotation(text) + " is no name of a group", ErrorKind::Configuration);
@@ -198,10 +204,18 @@ constexpr std::array kOptions = {
            NameListOption{field<&Config::web, &Web::hosts>(), check_host, "host names", kMostHosts},
            "Names that requests may ask for in their Host header, besides IP addresses, localhost "
            "and the name of this host. Empty: these three on loopback, any name elsewhere."},
-    Option{"web.socket_group", TakesEffect::OnRestart,
-           TextOption{field<&Config::web, &Web::socket_group>(), check_group,
-                      "the name of a group, or \"\" for that of the daemon"},
-           "Group of a unix socket, which has mode 0660; the daemon must belong to it."},
+    Option{"web.local_socket", TakesEffect::OnRestart,
+           TextOption{field<&Config::web, &Web::local_socket>(), check_local_socket,
+                      "an absolute path, or \"\" for none"},
+           "A unix socket besides listen, to which everybody on this host may connect: root, the "
+           "user of the daemon and web.socket_group see everything there without a login; the "
+           "others what they see over listen. offcpuctl asks there first."},
+    Option{
+        "web.socket_group", TakesEffect::OnRestart,
+        TextOption{field<&Config::web, &Web::socket_group>(), check_group,
+                   "the name of a group, or \"\" for that of the daemon"},
+        "Group of listen when that is a unix socket, which then has mode 0660 and takes a daemon "
+        "that belongs to the group; its members see everything over unix sockets."},
     Option{
         "push.url", TakesEffect::OnReload,
         TextOption{field<&Config::push, &Push::url>(), check_push_url,

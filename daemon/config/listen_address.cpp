@@ -44,7 +44,8 @@ bool is_host_character(char c) {
 
 bool is_ip_address(int family, const std::string& host) {
   in6_addr address{};  // large enough for both families
-  return ::inet_pton(family, host.c_str(), &address) == 1;
+  // Which would not see what follows a NUL.
+  return host.find('\0') == std::string::npos && ::inet_pton(family, host.c_str(), &address) == 1;
 }
 
 // What is wrong with the host, empty if nothing is.

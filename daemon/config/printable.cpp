@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/printable.h"
 
+#include <algorithm>
 #include <array>
 
 namespace offcpud {
@@ -14,6 +15,21 @@ unsigned char byte_at(std::string_view text, std::size_t at) {
 
 bool is_control(unsigned char byte) {
   return byte < 0x20 || byte == 0x7f;
+}
+
+// U+0080 to U+009F, the control characters C1: U+009B begins a sequence as ESC [ does.
+bool is_c1(std::string_view sequence) {
+  return sequence.size() == 2 && byte_at(sequence, 0) == 0xc2 && byte_at(sequence, 1) < 0xa0;
+}
+
+// Those that turn the direction of what follows (Unicode UAX #9: marks, embeddings, isolates), by
+// which a name can read as another.
+bool turns_direction(std::string_view sequence) {
+  // By their bytes: a compiler or a reader might turn by the characters themselves.
+  return sequence == "\xd8\x9c" ||                                      // U+061C
+         sequence == "\xe2\x80\x8e" || sequence == "\xe2\x80\x8f" ||    // U+200E, U+200F
+         (sequence >= "\xe2\x80\xaa" && sequence <= "\xe2\x80\xae") ||  // U+202A to U+202E
+         (sequence >= "\xe2\x81\xa6" && sequence <= "\xe2\x81\xa9");    // U+2066 to U+2069
 }
 
 // Bytes of the well-formed UTF-8 sequence at `at` (RFC 3629), 0 if there is none.
@@ -59,13 +75,13 @@ std::string printable(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const unsigned char byte = byte_at(text, at);
     const std::size_t length = sequence_length(text, at);
-    if (length == 0 || is_control(byte)) {
-      out += "\\x" + hex(byte);
-      ++at;
-      continue;
+    const std::string_view sequence = text.substr(at, std::max<std::size_t>(length, 1));
+    if (length == 0 || is_control(byte) || is_c1(sequence) || turns_direction(sequence)) {
+      for (const char c : sequence) out += "\\x" + hex(static_cast<unsigned char>(c));
+    } else {
+      out += sequence;
     }
-    out += text.substr(at, length);
-    at += length;
+    at += sequence.size();
   }
   return out;
 }

@@ -47,6 +47,18 @@ constexpr RuleKey<Rule> pattern_key(std::string_view name) {
   };
 }
 
+// What CgroupPattern does with it: an expression that begins with a letter or digit is for units.
+template <class Rule, std::string Rule::*Member>
+constexpr RuleKey<Rule> cgroup_key() {
+  RuleKey<Rule> key = pattern_key<Rule, Member>("cgroup");
+  key.allowed = [] {
+    return "a regular expression of RE2 for the whole path, such as /system\\.slice/.*, or for the "
+           "name of a unit, such as nginx.service, up to " +
+           std::to_string(Pattern::kLongest) + " bytes";
+  };
+  return key;
+}
+
 Status set_reason(StallRule& rule, std::string_view text) {
   if (std::find(kReasons.begin(), kReasons.end(), text) == kReasons.end()) {
     return refusal(text, "is not a reason");
@@ -78,7 +90,7 @@ Status set_threshold(StallRule& rule, std::string_view text) {
 }
 
 constexpr std::array kStallKeys = {
-    pattern_key<StallRule, &StallRule::cgroup>("cgroup"),
+    cgroup_key<StallRule, &StallRule::cgroup>(),
     pattern_key<StallRule, &StallRule::comm>("comm"),
     RuleKey<StallRule>{
         .name = "reason",
@@ -108,11 +120,11 @@ constexpr std::array kProcessKeys = {
     pattern_key<ProcessRule, &ProcessRule::comm>("comm"),
     pattern_key<ProcessRule, &ProcessRule::exe>("exe"),
     pattern_key<ProcessRule, &ProcessRule::unit>("unit"),
-    pattern_key<ProcessRule, &ProcessRule::cgroup>("cgroup"),
+    cgroup_key<ProcessRule, &ProcessRule::cgroup>(),
 };
 
 constexpr std::array kCgroupKeys = {
-    pattern_key<CgroupRule, &CgroupRule::cgroup>("cgroup"),
+    cgroup_key<CgroupRule, &CgroupRule::cgroup>(),
     RuleKey<CgroupRule>{
         .name = "keep",
         .set = [](CgroupRule& rule, std::string_view text) -> Status {

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "config/printable.h"
 #include "ctl/answer_columns.h"
 
 namespace offcpud {
@@ -152,7 +153,7 @@ Result<FlameTree> flame_tree(const std::string& json, bool wakers) {
     if (tree.is_difference) tree.origin += "; compared with " + origin_of(answer.at("base"));
     return tree;
   } catch (const std::exception& error) {
-    return Error(std::string("the answer is not one of offcpud about stacks: ") + error.what());
+    return Error("the answer is not one of offcpud about stacks: " + printable(error.what()));
   }
 }
 

@@ -12,6 +12,7 @@
 #include "config/config_reference.h"
 #include "config/web_config.h"
 #include "ctl/http_get.h"
+#include "ctl/local_socket.h"
 #include "ctl/query_path.h"
 #include "ctl/snapshots_text.h"
 #include "ctl/stacks_program.h"
@@ -73,8 +74,19 @@ Result<StacksOutput> text_only(Result<std::string> text) {
   return StacksOutput{.text = *std::move(text)};
 }
 
+// The local socket, if somebody listens there: it shows most to those who may see it. One that was
+// left behind by a daemon that was killed answers nobody.
+void prefer_local_socket(CtlOptions& options) {
+  if (options.server_given) return;
+  const auto local = parse_server(std::string("unix:") + kLocalSocket);
+  if (!local || !is_answered(local->address.unix_path)) return;
+  options.server = *local;
+  options.server_text = local->address.text();
+}
+
 Result<StacksOutput> run(int argc, const char* const* argv) {
-  TRY(const auto options, parse_ctl_command_line(argc, argv));
+  TRY(auto options, parse_ctl_command_line(argc, argv));
+  prefer_local_socket(options);
   switch (options.command) {
     case CtlCommand::ShowStatus:
       return text_only(show(options, "/api/v1/status", status_text));

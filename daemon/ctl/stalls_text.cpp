@@ -96,8 +96,8 @@ std::string syscall_text(const Json& stall) {
   const std::string name = text_of(syscall, "name");
   const std::string number = text_of(syscall, "number");
   if (name.empty() && number.empty()) return {};
-  std::string arguments;
   const Json& list = member(syscall, "arguments");
+  std::string arguments = list.is_array() ? "" : "...";  // not for this user: see docs/security.md
   for (const Json& argument : list.is_array() ? list : Json::array()) {
     if (!argument.is_string()) continue;
     arguments +=
@@ -111,12 +111,13 @@ std::string waits_for_text(const Json& stall) {
   const Json& futex = member(waits_for, "futex");
   const Json& file = member(waits_for, "file");
   const Json& owner = member(futex, "owner");
+  const std::string address = text_of(futex, "address");
   std::string held;
   if (owner.is_object()) {
     held =
         "held by " + or_dash(text_of(owner, "comm")) + "[" + or_dash(text_of(owner, "tid")) + "]";
   }
-  return join({prefixed("futex ", text_of(futex, "address")), held,
+  return join({prefixed("futex ", address.empty() ? text_of(futex, "id") : address), held,
                prefixed("fd ", text_of(file, "fd")), text_of(file, "path"),
                text_of(waits_for, "socket"), prefixed("on ", text_of(file, "device"))});
 }

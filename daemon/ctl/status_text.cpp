@@ -129,6 +129,23 @@ void add_features(Json& out, const Json& features) {
   if (!missing.empty()) out["features_missing"] = std::move(missing);
 }
 
+bool is_thread(const Json& value) {
+  return value.is_object() && value.contains("thread") && value["thread"].is_string() &&
+         value.contains("state") && value["state"].is_string();
+}
+
+// A word each, or the sentence of one that is stuck.
+Json threads_in_short(const Json& threads) {
+  Json out = Json::object();
+  for (const Json& thread : threads) {
+    if (!is_thread(thread)) return threads;
+    const auto sentence = thread.find("sentence");
+    out[thread["thread"].get_ref<const std::string&>()] =
+        sentence == thread.end() ? thread["state"] : *sentence;
+  }
+  return out;
+}
+
 // The answer as people want it: the sentence apart, the daemon's own words replaced.
 Json for_people(const Json& status) {
   Json out = Json::object();
@@ -136,6 +153,8 @@ Json for_people(const Json& status) {
     if (name == "summary") continue;
     if (name == "features") {
       add_features(out, value);
+    } else if (name == "threads") {
+      out[name] = threads_in_short(value);
     } else {
       out[name == "subjects" ? "cgroups" : name] = value;
     }

@@ -14,6 +14,7 @@ std::string TopRequest::path() const {
   if (pinned && threads) add("pinned", "true");
   if (cpu && threads) add("cpu", std::to_string(*cpu));
   if (pid) add("pid", std::to_string(*pid));
+  if (!cgroup.empty()) add("cgroup", cgroup);
   if (!filter.empty()) add("filter", filter);
   if (!sort.empty()) add("sort", sort);
   if (reverse) add("reverse", "true");

@@ -12,6 +12,7 @@ namespace offcpud {
 struct TopRequest {
   std::string sort;    // empty: the daemon's choice
   std::string filter;  // part of comm or cgroup; empty: all
+  std::string cgroup;  // path or unit; empty: all
   std::optional<std::uint32_t> pid, cpu;
   std::optional<std::size_t> limit;
   bool threads = false;

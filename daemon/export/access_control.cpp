@@ -62,6 +62,22 @@ bool sees_details(const AccessRules& rules, const Request& request) {
   return rules.numbers == Audience::LoggedIn || (rules.users.empty() && request.verified_client);
 }
 
+bool is_trusted(const AccessRules& rules, const Request& request) {
+  return request.credentials && rules.trusted.include(*request.credentials);
+}
+
+// Of an answer that is given without a password: where one is needed, it is given afterwards.
+bool sees_addresses(const AccessRules& rules, const Request& request) {
+  if (rules.details == Audience::Nobody) return false;
+  return is_trusted(rules, request) || (rules.users.empty() && request.verified_client);
+}
+
+// With a password that was right.
+Request logged_in(const AccessRules& rules, Request request) {
+  request.sees_details = request.sees_addresses = rules.details != Audience::Nobody;
+  return request;
+}
+
 }  // namespace
 
 AccessControl::AccessControl(AccessRules rules, Respond next,
@@ -80,17 +96,37 @@ void AccessControl::set(AccessRules rules) {
   rules_ = std::move(wanted);
 }
 
-Response AccessControl::handle(const Request& asked) {
-  Rules rules;
-  {
-    const std::lock_guard lock(mutex_);
-    rules = rules_;
+AccessControl::Rules AccessControl::rules() {
+  const std::lock_guard lock(mutex_);
+  return rules_;
+}
+
+Response AccessControl::handle(const Request& request) {
+  return answer(rules(), request);
+}
+
+Response AccessControl::handle_local(const Request& request) {
+  const Rules here = rules();
+  if (is_trusted(*here, request) && here->details != Audience::Nobody) {
+    auto open = std::make_shared<AccessRules>();
+    open->rate_limit = here->rate_limit;
+    open->trusted = here->trusted;
+    return answer(open, request);
   }
+  if (here->socket_is_only_way && !is_trusted(*here, request)) {
+    return refusal(403, "this socket is for root and for the members of web.socket_group");
+  }
+  auto without_hosts = std::make_shared<AccessRules>(*here);  // no browser comes this way
+  without_hosts->hosts.reset();
+  return answer(without_hosts, request);
+}
+
+Response AccessControl::answer(const Rules& rules, Request request) {
   if (!within_rate(rules->rate_limit)) {
     return too_many(429, "more requests than rate_limit of web.config_file allows");
   }
-  Request request = asked;
   request.sees_details = sees_details(*rules, request);
+  request.sees_addresses = request.sees_details && sees_addresses(*rules, request);
   if (rules->hosts && !is_own_host(request.host, *rules->hosts)) return foreign_host(request);
   if (is_cross_site(request)) return refusal(403, "pages of other sites may not read this");
 
@@ -128,18 +164,25 @@ Response AccessControl::after_password(const Rules& rules, const Request& reques
   if (!credentials) return login_needed("the Authorization header is not of the scheme Basic");
   const auto user = rules->users.find(credentials->user);
   const bool known = user != rules->users.end();
-  if (known && passwords_.remembers(*credentials, user->second)) return next_(request);
+  if (known && passwords_.remembers(*credentials, user->second))
+    return next_(logged_in(*rules, request));
 
   // Here, on a thread of the server, nobody may wait for bcrypt.
   const std::string hash = known ? user->second : costliest(*rules);
-  const auto start = [this, request, hash, known,
+  const auto start = [this, rules, request, hash, known,
                       credentials = *std::move(credentials)](const Later::Done& done) {
-    const bool accepted = passwords_.check(credentials, hash, known, [=, this](bool right) {
-      if (right) return done([this, request] { return next_(request); });
-      done([] { return login_needed("the user or the password is wrong"); });
-    });
-    if (accepted) return;
-    done([] { return too_many(503, "too many passwords wait to be checked; try again shortly"); });
+    const auto tell = [=, this](PasswordVerdict verdict) {
+      if (verdict == PasswordVerdict::Right) {
+        done([=, this] { return next_(logged_in(*rules, request)); });
+      } else if (verdict == PasswordVerdict::Wrong) {
+        done([] { return login_needed("the user or the password is wrong"); });
+      } else {
+        done([] {
+          return too_many(503, "too many passwords wait to be checked; try again shortly");
+        });
+      }
+    };
+    passwords_.check({request.peer, credentials, hash, known, tell});
   };
   return {.body = Later{start}};
 }

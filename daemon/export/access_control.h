@@ -14,6 +14,7 @@
 #include "config/web_config.h"
 #include "export/http_message.h"
 #include "export/password_checker.h"
+#include "export/peer_credentials.h"
 
 namespace offcpud {
 
@@ -31,6 +32,8 @@ struct AccessRules {
   std::map<std::string, std::string, std::less<>> users;  // name to bcrypt hash
   std::optional<std::vector<std::string>> hosts;  // names of this host; nullopt: any name will do
   RateLimit rate_limit;
+  TrustedPeers trusted;  // who needs no login on the local socket, and sees addresses on any
+  bool socket_is_only_way = false;  // `listen` is a unix socket, whose mode says who may ask
 };
 
 // Stands in front of the routes and lets through what may be answered. Called by several threads at
@@ -41,13 +44,19 @@ class AccessControl {
   AccessControl(AccessRules rules, Respond next, bool (*is_detail)(std::string_view path),
                 const Clock& clock);
 
+  // What comes by `listen`, and what comes by web.local_socket. There the trusted are let in
+  // without a login; the others see what they see by `listen`, and nothing if they cannot even
+  // connect to that.
   Response handle(const Request& request);
+  Response handle_local(const Request& request);
   void set(AccessRules rules);
 
  private:
   using Rules = std::shared_ptr<const AccessRules>;
 
+  Rules rules();
   bool within_rate(const RateLimit& limit);
+  Response answer(const Rules& rules, Request request);
   Response after_password(const Rules& rules, const Request& request);
 
   Respond next_;

@@ -33,10 +33,13 @@ std::string who_sees_details(const AccessRules& rules, const WebConfig& web) {
 
 }  // namespace
 
-Result<AccessRules> access_rules(const Config::Web& options, const WebConfig& web, Reach reach) {
+Result<AccessRules> access_rules(const Config::Web& options, const WebConfig& web, Reach reach,
+                                 const TrustedPeers& trusted) {
   AccessRules rules;
   rules.users = web.users;
   rules.rate_limit = web.rate_limit;
+  rules.trusted = trusted;
+  rules.socket_is_only_way = reach.unix_socket;
   const bool login_for_all = !web.users.empty() && options.details != "auth";
   if (login_for_all) rules.numbers = Audience::LoggedIn;
   rules.details = details_audience(options.details, rules.numbers, reach.local);

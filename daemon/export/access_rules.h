@@ -13,7 +13,8 @@
 namespace offcpud {
 
 // Who may see what: docs/security.md has the table. An error: nobody could ever log in.
-Result<AccessRules> access_rules(const Config::Web& options, const WebConfig& web, Reach reach);
+Result<AccessRules> access_rules(const Config::Web& options, const WebConfig& web, Reach reach,
+                                 const TrustedPeers& trusted = {});
 
 // What an operator should know about who sees what, as sentences; none where all is as usual.
 std::vector<std::string> access_warnings(const AccessRules& rules, const WebConfig& web,

@@ -19,7 +19,8 @@ std::string lower(std::string_view text) {
 }
 
 bool is_ip_address(const std::string& host) {
-  in6_addr address{};  // large enough for both families
+  if (host.find('\0') != std::string::npos) return false;  // inet_pton would stop there
+  in6_addr address{};                                      // large enough for both families
   if (!host.starts_with('[')) return ::inet_pton(AF_INET, host.c_str(), &address) == 1;
   if (!host.ends_with(']')) return false;
   return ::inet_pton(AF_INET6, host.substr(1, host.size() - 2).c_str(), &address) == 1;

@@ -11,6 +11,8 @@
 #include <variant>
 #include <vector>
 
+#include "export/peer_credentials.h"
+
 namespace offcpud {
 
 // An HTTP request as far as routes and access control need it. It has no body: the server refuses
@@ -28,8 +30,11 @@ struct Request {
   std::string authorization = {};
   std::string fetch_site = {};
   std::string fetch_mode = {};
-  bool sees_details = false;     // stacks, processes, threads; AccessControl says so
+  bool sees_details = false;    // stacks, processes, threads; AccessControl says so
+  bool sees_addresses = false;  // of processes, with words of their memory and paths of their files
   bool verified_client = false;  // over TLS, with a certificate of the client that was verified
+  std::string peer = {};         // peer_name: whom a limit for each peer counts as one
+  std::optional<PeerCredentials> credentials = {};  // over a unix socket
 };
 
 // Fills the buffer and returns the bytes written; 0 ends the body. Called by one thread at a time.

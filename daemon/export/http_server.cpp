@@ -6,8 +6,11 @@
 #include <microhttpd.h>
 #include <strings.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <optional>
@@ -15,11 +18,21 @@
 #include <utility>
 #include <vector>
 
+#include "export/peer_credentials.h"
+#include "export/request_framing.h"
+
 namespace offcpud {
 namespace {
 
 constexpr const char* kTooMany =
     "{\"error\": \"too many requests wait for an answer already; try again shortly\"}\n";
+constexpr const char* kTooManyParameters =
+    "{\"error\": \"a query may have 256 parameters at most\"}\n";
+// More than any path takes; the library needs 64 bytes for each.
+constexpr std::size_t kMostParameters = 256;
+// What a request is known by from its first line on whose query was cut off.
+char cut_query;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): only its address
+                 // counts
 // How long the end waits for answers that are under way.
 constexpr std::chrono::milliseconds kFinishing{100};
 constexpr std::size_t kStreamBlock = std::size_t{64} * 1024;
@@ -128,9 +141,29 @@ Request request_of(MHD_Connection* connection, const char* method, const char* p
   return request;
 }
 
-bool has_body(MHD_Connection* connection) {
-  const std::string length = header(connection, "Content-Length");
-  return (!length.empty() && length != "0") || !header(connection, "Transfer-Encoding").empty();
+MHD_Result add_framing(void* framing, MHD_ValueKind, const char* name, const char* value) {
+  static_cast<RequestFraming*>(framing)->add(name, value != nullptr ? value : "");
+  return MHD_YES;
+}
+
+// The connection ends with it: what follows may be anything.
+Response closing(unsigned status, std::string_view json) {
+  Response response = error_response(status, json);
+  response.headers.emplace_back("Connection", "close");
+  return response;
+}
+
+// The answer to a request that is not taken, whatever it asks for; nullopt: it is.
+std::optional<Response> unfit(MHD_Connection* connection) {
+  RequestFraming framing;
+  MHD_get_connection_values(connection, MHD_HEADER_KIND, &add_framing, &framing);
+  if (framing.verdict() == RequestFraming::Verdict::NoBody) return std::nullopt;
+  if (framing.verdict() == RequestFraming::Verdict::Body) {
+    return closing(413, "{\"error\": \"send no body\"}\n");
+  }
+  return closing(400,
+                 "{\"error\": \"send Host once, Content-Length or Transfer-Encoding once at most, "
+                 "and a length without leading zeros\"}\n");
 }
 
 Response respond_or_500(const Respond& respond, const Request& request) {
@@ -156,12 +189,23 @@ struct HttpServer::Callbacks {
     return info != nullptr ? static_cast<gnutls_session_t>(info->tls_session) : nullptr;
   }
 
+  static std::optional<PeerCredentials> credentials_of(MHD_Connection* connection) {
+    const auto* fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return fd != nullptr ? peer_credentials(fd->connect_fd) : std::nullopt;
+  }
+
+  static std::string peer_of(MHD_Connection* connection,
+                             const std::optional<PeerCredentials>& credentials) {
+    if (credentials) return peer_name(*credentials);
+    const auto* peer = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    return peer_name(peer != nullptr ? peer->client_addr : nullptr);
+  }
+
   static void open(HttpServer& server, MHD_Connection* connection, void** tls) {
     const auto* fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    const auto* peer = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     if (fd == nullptr) return;
     server.deadlines_.open(connection, fd->connect_fd,
-                           peer_name(peer != nullptr ? peer->client_addr : nullptr),
+                           peer_of(connection, credentials_of(connection)),
                            after(server.limits_.request));
     if (!server.settings_.tls) return;
     // Without a context the handshake fails: see refuse_handshake.
@@ -209,6 +253,19 @@ struct HttpServer::Callbacks {
     return queue(connection, error_response(503, kTooMany), server.configured_headers());
   }
 
+  // Called when the first line is complete, before the library looks for parameters. With too many
+  // it would have no memory left for an answer, and close the connection without one: so it gets
+  // none to look at. The text is its own buffer, which it splits in place right after this.
+  static void* on_target(void*, const char* target, MHD_Connection*) noexcept {
+    const char* const query = std::strchr(target, '?');
+    if (query == nullptr) return nullptr;
+    const std::string_view text(query);
+    if (std::ranges::count(text, '&') < std::ptrdiff_t{kMostParameters}) return nullptr;
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): see above
+    const_cast<char*>(query)[1] = '\0';
+    return &cut_query;
+  }
+
   // Called once when the head is complete and once more when the (empty) body is; a response to the
   // first call closes the connection, which is what a request with a body deserves. Called again
   // when an answer that came later is there.
@@ -217,10 +274,11 @@ struct HttpServer::Callbacks {
                                void** head_seen) noexcept {
     try {
       auto& server = *static_cast<HttpServer*>(self);
-      if (*head_seen == nullptr) {
-        *head_seen = self;
-        if (!has_body(connection)) return MHD_YES;
-        return answer(server, connection, error_response(413, "{\"error\": \"send no body\"}\n"));
+      if (*head_seen != self) {
+        const bool was_cut = std::exchange(*head_seen, self) == &cut_query;
+        const std::optional<Response> refusal =
+            was_cut ? closing(414, kTooManyParameters) : unfit(connection);
+        return refusal ? answer(server, connection, *refusal) : MHD_YES;
       }
       server.deadlines_.respond(connection, after(server.limits_.response));
       if (const Later::Make make = server.waiting_.take(connection)) {
@@ -229,6 +287,8 @@ struct HttpServer::Callbacks {
       }
       Request request = request_of(connection, method, path);
       request.verified_client = has_verified_client(connection);
+      request.credentials = credentials_of(connection);
+      request.peer = peer_of(connection, request.credentials);
       return answer(server, connection, respond_or_500(server.respond_, request));
     } catch (...) {
       return MHD_NO;  // closes the connection: there was no memory even for an error
@@ -300,6 +360,7 @@ Status HttpServer::start_daemon() {
                              static_cast<unsigned>(inactivity),                              //
                              MHD_OPTION_CONNECTION_MEMORY_LIMIT,                             //
                              std::size_t{limits_.connection_memory},                         //
+                             MHD_OPTION_URI_LOG_CALLBACK, &Callbacks::on_target, this,       //
                              MHD_OPTION_NOTIFY_CONNECTION, &Callbacks::on_connection, this,  //
                              MHD_OPTION_NOTIFY_COMPLETED, &Callbacks::on_completed, this,    //
                              MHD_OPTION_ARRAY, tls.data(),                                   //

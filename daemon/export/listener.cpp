@@ -21,7 +21,9 @@ namespace offcpud {
 namespace {
 
 constexpr int kBacklog = 128;
-constexpr mode_t kAllButSocketMode = 0117;  // of 0777: leaves 0660
+constexpr mode_t kAllButGroupMode = 0117;  // of 0777: leaves 0660
+constexpr mode_t kAllButOpenMode = 0111;   // leaves 0666
+constexpr mode_t kFolderMode = 0755;
 
 Error listen_error(int code, const ListenAddress& address) {
   const std::string text = address.text();
@@ -130,12 +132,14 @@ Status clear_path(const ListenAddress& address) {
 
 // Bound under a umask of its own, so that the file has its mode from the first moment on, whatever
 // the umask of the service is. A umask belongs to the process: no other thread runs yet.
-int bind_and_listen_with_mode(int fd, const sockaddr_un& name) {
-  const mode_t before = ::umask(kAllButSocketMode);
+int bind_and_listen_with_mode(int fd, const sockaddr_un& name, mode_t without) {
+  const mode_t before = ::umask(without);
   const int code = bind_and_listen(fd, reinterpret_cast<const sockaddr*>(&name), sizeof(name));
   ::umask(before);
   return code;
 }
+
+}  // namespace
 
 Result<gid_t> group_id(const std::string& name) {
   constexpr std::size_t kBuffer = 64UL * 1024;  // a group of thousands of members is longer
@@ -150,6 +154,8 @@ Result<gid_t> group_id(const std::string& name) {
   return entry.gr_gid;
 }
 
+namespace {
+
 Result<Listener> listen_unix(const ListenAddress& address, const std::string& socket_group) {
   std::optional<gid_t> owner;
   if (!socket_group.empty()) {
@@ -158,7 +164,8 @@ Result<Listener> listen_unix(const ListenAddress& address, const std::string& so
   TRY_VOID(clear_path(address));
   UniqueFd fd = make_socket(AF_UNIX);
   if (!fd) return listen_error(errno, address);
-  const int code = bind_and_listen_with_mode(fd.get(), unix_address(address.unix_path));
+  const int code =
+      bind_and_listen_with_mode(fd.get(), unix_address(address.unix_path), kAllButGroupMode);
   if (code != 0) return listen_error(code, address);
   Listener listener(std::move(fd), address, std::make_unique<SocketFile>(address.unix_path));
   if (owner && ::lchown(address.unix_path.c_str(), static_cast<uid_t>(-1), *owner) != 0) {
@@ -204,7 +211,8 @@ bool is_loopback(const sockaddr_storage& storage) {
 
 }  // namespace
 
-SocketFile::SocketFile(std::string path) : path_(std::move(path)) {
+SocketFile::SocketFile(std::string path, std::string folder)
+    : path_(std::move(path)), folder_(std::move(folder)) {
   struct stat info {};
   if (::lstat(path_.c_str(), &info) != 0) return;
   device_ = info.st_dev;
@@ -215,6 +223,7 @@ SocketFile::~SocketFile() {
   struct stat info {};
   if (::lstat(path_.c_str(), &info) != 0) return;
   if (info.st_dev == device_ && info.st_ino == inode_) (void)::unlink(path_.c_str());
+  if (!folder_.empty()) (void)::rmdir(folder_.c_str());
 }
 
 Reach Listener::reach() const {
@@ -233,6 +242,24 @@ Result<Listener> adopt_listener(UniqueFd fd) {
   }
   TRY(auto address, bound_address(fd.get()));
   return Listener(std::move(fd), std::move(address));
+}
+
+Result<Listener> open_local_listener(const std::string& path) {
+  auto address = parse_listen_address("unix:" + path);
+  if (!address) return std::move(address).error().with("web.local_socket");
+  std::string folder = path.substr(0, path.find_last_of('/'));
+  // Where the daemon is no service that gets a RuntimeDirectory=.
+  const bool made = !folder.empty() && ::mkdir(folder.c_str(), kFolderMode) == 0;
+  if (!made) folder.clear();
+  // Without this the umask would decide. A name that follows a link could not have been made.
+  if (made && ::chmod(folder.c_str(), kFolderMode) != 0) return listen_error(errno, *address);
+  TRY_VOID(clear_path(*address));
+  UniqueFd fd = make_socket(AF_UNIX);
+  if (!fd) return listen_error(errno, *address);
+  const int code =
+      bind_and_listen_with_mode(fd.get(), unix_address(address->unix_path), kAllButOpenMode);
+  if (code != 0) return listen_error(code, *address);
+  return Listener(std::move(fd), *address, std::make_unique<SocketFile>(path, std::move(folder)));
 }
 
 Result<Listener> open_listener(std::string_view text, const std::string& socket_group) {

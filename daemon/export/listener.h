@@ -17,13 +17,16 @@ namespace offcpud {
 // The name of a bound unix socket; removed with it unless somebody else has put another one there.
 class SocketFile {
  public:
-  explicit SocketFile(std::string path);
+  // `folder`: what was made for it and goes with it, unless there is something else in it; empty:
+  // nothing.
+  explicit SocketFile(std::string path, std::string folder = {});
   ~SocketFile();
   SocketFile(const SocketFile&) = delete;
   SocketFile& operator=(const SocketFile&) = delete;
 
  private:
   std::string path_;
+  std::string folder_;
   dev_t device_ = 0;
   ino_t inode_ = 0;
 };
@@ -59,6 +62,14 @@ class Listener {
 // other file in its place is an error. `socket_group` is the group of a unix socket; empty: that
 // of the process.
 Result<Listener> open_listener(std::string_view text, const std::string& socket_group = {});
+
+// Listens on a unix socket that everybody on this host may connect to: PeerCredentials say who it
+// is. As open_listener otherwise. The folder of `path` is made if it is missing, and removed with
+// the socket.
+Result<Listener> open_local_listener(const std::string& path);
+
+// The number of a group; an error names web.socket_group.
+Result<gid_t> group_id(const std::string& name);
 
 // Takes over a listening stream socket that somebody else has bound, such as the service manager.
 // A unix socket's file stays theirs.

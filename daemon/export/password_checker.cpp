@@ -6,7 +6,9 @@
 #include <gnutls/gnutls.h>
 #include <strings.h>
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -26,6 +28,12 @@ void append_part(std::string& text, std::string_view part) {
   text += std::to_string(part.size());
   text += ':';
   text += part;
+}
+
+void forget_password(PasswordJob& job) {
+  std::string& password = job.credentials.password;
+  gnutls_memset(password.data(), 0, password.size());
+  password.clear();
 }
 
 }  // namespace
@@ -65,18 +73,20 @@ bool PasswordChecker::remembers(const Credentials& credentials, const std::strin
          gnutls_memcmp(found->second.data(), digest.data(), digest.size()) == 0;
 }
 
-bool PasswordChecker::check(Credentials credentials, std::string hash, bool known, Done done) {
+void PasswordChecker::check(PasswordJob job) {
+  std::optional<PasswordJob> given_up;
   {
     const std::lock_guard lock(mutex_);
-    if (jobs_.size() >= kMostWaiting) return false;
-    jobs_.push_back({std::move(credentials), std::move(hash), known, std::move(done)});
+    given_up = jobs_.push(std::move(job), std::chrono::steady_clock::now());
   }
   changed_.notify_one();
-  return true;
+  if (!given_up) return;
+  forget_password(*given_up);
+  given_up->done(PasswordVerdict::GivenUp);
 }
 
 // Several requests with the same new password wait for one comparison only.
-bool PasswordChecker::is_right(const Job& job) {
+bool PasswordChecker::is_right(const PasswordJob& job) {
   if (job.known && remembers(job.credentials, job.hash)) return true;
   const bool equal = matches_bcrypt(job.credentials.password, job.hash);
   if (!equal || !job.known) return false;
@@ -89,11 +99,14 @@ bool PasswordChecker::is_right(const Job& job) {
 void PasswordChecker::run(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (changed_.wait(lock, stop, [this] { return !jobs_.empty(); }) && !stop.stop_requested()) {
-    Job job = std::move(jobs_.front());
-    jobs_.pop_front();
+    PasswordJob job = jobs_.pop(std::chrono::steady_clock::now());
     lock.unlock();
-    job.done(is_right(job));
-    gnutls_memset(job.credentials.password.data(), 0, job.credentials.password.size());
+    const bool right = is_right(job);
+    forget_password(job);
+    lock.lock();
+    jobs_.settle(job.peer, job.credentials.user, right, std::chrono::steady_clock::now());
+    lock.unlock();
+    job.done(right ? PasswordVerdict::Right : PasswordVerdict::Wrong);
     job = {};
     lock.lock();
   }

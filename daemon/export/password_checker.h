@@ -5,32 +5,24 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
 #include <thread>
 
 #include "base/result.h"
+#include "export/password_queue.h"
 
 namespace offcpud {
 
-struct Credentials {
-  std::string user;
-  std::string password;
-};
-
 // Compares passwords with bcrypt hashes (crypt(5)), which takes tens of milliseconds by design, on
-// a thread of its own, one after the other. What was right is remembered, one password for each
-// user, as an HMAC-SHA-256 of user, hash and password under a key of this process: a scrape every
-// few seconds costs microseconds. What was wrong is not remembered, so a right and a wrong password
-// of every user take as long, known or not. Thread-safe.
+// a thread of its own, one after the other, in the order of a PasswordQueue. What was right is
+// remembered, one password for each user, as an HMAC-SHA-256 of user, hash and password under a key
+// of this process: a scrape every few seconds costs microseconds. What was wrong is not remembered,
+// so a right and a wrong password of every user take as long, known or not. Thread-safe.
 class PasswordChecker {
  public:
   static constexpr std::size_t kMostWaiting = 8;
-
-  using Done = std::function<void(bool right)>;
 
   PasswordChecker();
   PasswordChecker(const PasswordChecker&) = delete;
@@ -39,28 +31,21 @@ class PasswordChecker {
   // True: this password was right for this user and hash before.
   bool remembers(const Credentials& credentials, const std::string& hash);
 
-  // Calls `done` once from the thread, unless it returns false: too many wait already. A `done`
-  // that still waits when the object goes is dropped. `known` false: the user does not exist, so
-  // the answer is no, after as long as a comparison with `hash` takes.
-  bool check(Credentials credentials, std::string hash, bool known, Done done);
+  // Calls `done` of the job once, from the thread; or from this or a later call, if it is given up
+  // because too many wait. One that still waits when the object goes is dropped. `known` false: the
+  // user does not exist, so the answer is no, after as long as a comparison with `hash` takes.
+  void check(PasswordJob job);
 
  private:
   using Digest = std::array<std::uint8_t, 32>;
-  struct Job {
-    Credentials credentials;
-    std::string hash;
-    bool known = false;
-    Done done;
-  };
-
   Digest digest_of(const Credentials& credentials, const std::string& hash) const;
-  bool is_right(const Job& job);
+  bool is_right(const PasswordJob& job);
   void run(const std::stop_token& stop);
 
   const Digest key_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::deque<Job> jobs_;
+  PasswordQueue jobs_{kMostWaiting};
   std::map<std::string, Digest> right_;  // by user; no more of them than there are users
   std::jthread thread_;                  // last: it uses the members above
 };

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "export/exemplar_labels.h"
+#include "export/label_value.h"
 #include "export/metric_family_fields.h"
 
 namespace offcpud {
@@ -37,7 +38,9 @@ template <typename Field>
 void add_label(pbf_builder<Field>& message, Field field, const Label& label) {
   pbf_builder<LabelField> pair(message, field);
   pair.add_string(LabelField::Name, label.name.data(), label.name.size());
-  pair.add_string(LabelField::Value, label.value.data(), label.value.size());
+  std::string shown;
+  append_label_value(shown, label.value);
+  pair.add_string(LabelField::Value, shown);
 }
 
 // google.protobuf.Timestamp: nanoseconds count forward, also before 1970.

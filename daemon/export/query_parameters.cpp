@@ -44,18 +44,11 @@ std::string reason_names() {
   return names;
 }
 
-Status set_cgroup(std::string& cgroup, const std::string& value) {
-  if (!value.starts_with('/') && !value.starts_with('(')) {
-    return bad_value("cgroup", value, "a path such as /system.slice");
-  }
-  cgroup = value;
+Status set_cgroup(CgroupFilter& cgroup, const std::string& value) {
+  auto parsed = CgroupFilter::parse(value);
+  if (!parsed) return bad_value("cgroup", value, CgroupFilter::kAllowed);
+  cgroup = *std::move(parsed);
   return {};
-}
-
-bool is_at_or_below(std::string_view path, std::string_view ancestor) {
-  while (ancestor.ends_with('/')) ancestor.remove_suffix(1);
-  if (!path.starts_with(ancestor)) return false;
-  return path.size() == ancestor.size() || path[ancestor.size()] == '/';
 }
 
 }  // namespace offcpud

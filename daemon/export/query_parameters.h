@@ -7,6 +7,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "attribution/cgroup_filter.h"
 #include "base/result.h"
 
 namespace offcpud {
@@ -48,13 +49,10 @@ Status set_flag(bool& flag, std::string_view name, const std::string& value);
 Status set_text(std::string& text, std::string_view name, const std::string& value,
                 const char* allowed = "a text that is not empty");
 
-// The parameter cgroup: a path from the root of cgroup v2, or what stands for several: "(other)".
-Status set_cgroup(std::string& cgroup, const std::string& value);
+// The parameter cgroup.
+Status set_cgroup(CgroupFilter& cgroup, const std::string& value);
 
 // The reasons of blocked time: "disk, lock, ...".
 std::string reason_names();
-
-// Whether a path is that of the ancestor, or below it.
-bool is_at_or_below(std::string_view path, std::string_view ancestor);
 
 }  // namespace offcpud

@@ -30,7 +30,9 @@ Response made_or_500(const RequestWorker::Work& work, const std::stop_token& sto
 
 }  // namespace
 
-RequestWorker::RequestWorker() : thread_([this](const std::stop_token& ending) { run(ending); }) {}
+RequestWorker::RequestWorker(std::shared_ptr<Heartbeat> heartbeat)
+    : heartbeat_(std::move(heartbeat)),
+      thread_([this](const std::stop_token& ending) { run(ending); }) {}
 
 RequestWorker::~RequestWorker() {
   (void)finish(std::chrono::milliseconds(0));
@@ -70,6 +72,12 @@ bool RequestWorker::finish(std::chrono::milliseconds patience) {
   return changed_.wait_for(lock, patience, [this] { return answers_.empty() && !busy_; });
 }
 
+void RequestWorker::perform(const Job& job) {
+  const PieceOfWork piece(heartbeat_, "answering a request for stacks");
+  auto response = std::make_shared<Response>(made_or_500(job.work, cancelled_.get_token()));
+  job.done([response] { return std::move(*response); });
+}
+
 void RequestWorker::run(const std::stop_token& ending) {
   const auto has_work = [this] { return !answers_.empty() || !jobs_.empty(); };
   std::unique_lock lock(mutex_);
@@ -79,8 +87,7 @@ void RequestWorker::run(const std::stop_token& ending) {
     next.pop_front();
     busy_ = true;
     lock.unlock();
-    auto response = std::make_shared<Response>(made_or_500(job.work, cancelled_.get_token()));
-    job.done([response] { return std::move(*response); });
+    perform(job);
     job = {};  // frees what it holds before the next wait
     lock.lock();
     busy_ = false;

@@ -6,10 +6,12 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <stop_token>
 #include <thread>
 
+#include "base/heartbeat.h"
 #include "export/http_message.h"
 
 namespace offcpud {
@@ -25,7 +27,7 @@ class RequestWorker {
   // piece is not begun.
   using Work = std::function<Response(const std::stop_token& stop)>;
 
-  RequestWorker();
+  explicit RequestWorker(std::shared_ptr<Heartbeat> heartbeat = nullptr);
   // Waits for the piece under way; see finish().
   ~RequestWorker();
   RequestWorker(const RequestWorker&) = delete;
@@ -51,7 +53,9 @@ class RequestWorker {
   };
 
   void run(const std::stop_token& ending);
+  void perform(const Job& job);
 
+  const std::shared_ptr<Heartbeat> heartbeat_;  // may be null
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::stop_source cancelled_;

@@ -9,8 +9,10 @@
 
 #include "config/printable.h"
 #include "export/flame_page.h"
+#include "export/known_units.h"
 #include "export/prometheus_protobuf.h"
 #include "export/prometheus_text.h"
+#include "export/rfc3339.h"
 #include "export/stalls_json.h"
 #include "export/top_json.h"
 #include "export/top_query.h"
@@ -147,7 +149,14 @@ Response Routes::healthy(const Request&) const {
   return plain(200, "offcpud is running.");
 }
 
-Response Routes::ready(const Request&) const {
+Response Routes::ready(const Request& request) const {
+  if (const auto stuck = sources_.threads ? sources_.threads->stuck() : std::nullopt) {
+    const WallTime since =
+        clock_.wall() - std::chrono::duration_cast<WallTime::duration>(stuck->longest);
+    return error(503, "offcpud is not ready: its " + sentence_of(*stuck, request.sees_addresses) +
+                          ", more than " + in_seconds(stuck->limits.stuck) +
+                          (stuck->busy == stuck->longest ? ", since " + rfc3339(since) : ""));
+  }
   const auto view = sources_.view(Freshness::Last);
   if (!view) return error(503, "offcpud is not ready: no pass over the kernel maps has completed");
   const auto age = clock_.now() - view->taken;
@@ -163,14 +172,23 @@ Response Routes::status(const Request& request) const {
 }
 
 StatusReport Routes::status_for(const Request& request) const {
-  return request.sees_details ? sources_.status() : without_details(sources_.status());
+  StatusReport report = sources_.status();
+  report.access = {.details = request.sees_details, .addresses = request.sees_addresses};
+  // Paths of files that may lie where not everybody may look.
+  if (!request.sees_addresses) {
+    for (ThreadState& thread : report.threads) thread.subject.clear();
+  }
+  return request.sees_details ? report : without_details(std::move(report));
 }
 
 Response Routes::stalls(const Request& request) const {
   const auto view = sources_.view(Freshness::Fresh);
   if (!view) return error(503, kNoPass);
-  auto body = stalls_json(*view, request.query);
+  auto body = stalls_json(*view, request.query, {request.sees_addresses, sources_.address_names});
   if (!body) return error(400, body.error().message());
+  if (const auto known = check_unit(*view, request.query); !known) {
+    return error(404, known.error().message());
+  }
   return {.content_type = kJson, .body = *std::move(body)};
 }
 
@@ -179,6 +197,9 @@ Response Routes::top(const Request& request) const {
   if (!query) return error(400, query.error().message());
   const auto view = sources_.view(Freshness::Fresh);
   if (!view) return error(503, kNoPass);
+  if (const auto known = check_unit(*view, request.query); !known) {
+    return error(404, known.error().message());
+  }
   return {.content_type = kJson, .body = top_json(*view, *query, suspended_time())};
 }
 
@@ -187,6 +208,9 @@ Response Routes::units(const Request& request) const {
   if (!query) return error(400, query.error().message());
   const auto view = sources_.view(Freshness::Fresh);
   if (!view) return error(503, kNoPass);
+  if (const auto known = check_unit(*view, request.query); !known) {
+    return error(404, known.error().message());
+  }
   return {.content_type = kJson, .body = units_json(*view, *query)};
 }
 
@@ -202,7 +226,14 @@ Response Routes::difference(const Request& request) const {
   return sources_.snapshots ? sources_.snapshots->difference(request) : error(503, kNoSnapshots);
 }
 
+// Before it is waited for.
 Response Routes::profile(const Request& request) const {
+  if (request.query.contains("cgroup")) {
+    const auto view = sources_.view(Freshness::Fresh);
+    if (const auto known = view ? check_unit(*view, request.query) : Status(); !known) {
+      return error(404, known.error().message());
+    }
+  }
   return sources_.snapshots ? sources_.snapshots->profile(request) : error(503, kNoSnapshots);
 }
 

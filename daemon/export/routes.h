@@ -8,6 +8,8 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/thread_watch.h"
+#include "export/address_names.h"
 #include "export/http_message.h"
 #include "export/scrape_costs.h"
 #include "export/snapshot_handlers.h"
@@ -27,7 +29,9 @@ struct RouteSources {
   std::function<std::shared_ptr<const View>(Freshness)> view;
   std::function<StatusReport()> status;
   std::function<void(SeriesWriter&)> self_metrics;  // SelfMetrics::write
+  const AddressNames* address_names = nullptr;      // null: futexes have none; outlives the routes
   ScrapeCosts* scrape_costs = nullptr;          // null: nobody asks for them; outlives the server
+  const ThreadWatch* threads = nullptr;         // null: nobody watches them; outlives the routes
   const SnapshotHandlers* snapshots = nullptr;  // null: they are turned off; outlives the routes
 };
 

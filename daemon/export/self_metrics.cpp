@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <utility>
 #include <vector>
 
@@ -76,6 +77,29 @@ prometheus::MetricFamily single_value(Metric metric, double value) {
   return family;
 }
 
+prometheus::MetricFamily gauge_by_thread(Metric metric, const std::vector<ThreadState>& threads,
+                                         double (*value)(const ThreadState& state)) {
+  prometheus::MetricFamily family = single_value(metric, 0);
+  family.metric.clear();
+  for (const ThreadState& state : threads) {
+    prometheus::ClientMetric sample;
+    sample.label = {{"thread", state.name}};
+    sample.gauge.value = value(state);
+    family.metric.push_back(std::move(sample));
+  }
+  return family;
+}
+
+void append_threads(std::vector<prometheus::MetricFamily>& out,
+                    const std::vector<ThreadState>& threads) {
+  if (threads.empty()) return;
+  out.push_back(gauge_by_thread(Metric::ThreadBusy, threads, [](const ThreadState& state) {
+    return std::chrono::duration<double>(state.busy.value_or(std::chrono::nanoseconds(0))).count();
+  }));
+  out.push_back(gauge_by_thread(Metric::ThreadStuck, threads,
+                                [](const ThreadState& state) { return state.stuck ? 1.0 : 0.0; }));
+}
+
 // The total is counted elsewhere.
 void raise_to(prometheus::Counter& counter, double total) {
   counter.Increment(std::max(0.0, total - counter.Value()));
@@ -107,7 +131,21 @@ struct SelfMetrics::Families {
       add_family(registry, prometheus::BuildCounter(), Metric::StackSamples).Add({});
   prometheus::Family<prometheus::Counter>& incomplete_samples =
       add_family(registry, prometheus::BuildCounter(), Metric::StackSamplesIncomplete);
+  prometheus::Family<prometheus::Counter>& refused_objects =
+      add_family(registry, prometheus::BuildCounter(), Metric::ObjectsRefused);
+  prometheus::Gauge& over_share = add_gauge(registry, Metric::ProcessesOverShare).Add({});
+  prometheus::Counter& mappings_left_out =
+      add_family(registry, prometheus::BuildCounter(), Metric::MappingsLeftOut).Add({});
   prometheus::Gauge& sampling_interval = add_gauge(registry, Metric::SamplingInterval).Add({});
+  prometheus::Family<prometheus::Counter>& reader_hangs =
+      add_family(registry, prometheus::BuildCounter(), Metric::ReaderHangs);
+  prometheus::Family<prometheus::Counter>& reader_refused =
+      add_family(registry, prometheus::BuildCounter(), Metric::ReaderRefused);
+  prometheus::Gauge& readers_stuck = add_gauge(registry, Metric::ReadersStuck).Add({});
+  prometheus::Counter& reader_cpu =
+      add_family(registry, prometheus::BuildCounter(), Metric::ReaderCpuSeconds).Add({});
+  std::atomic<std::uint64_t> hangs{0};
+  std::atomic<std::uint64_t> refused{0};
   prometheus::Counter& snapshots_written =
       add_family(registry, prometheus::BuildCounter(), Metric::SnapshotsWritten).Add({});
   prometheus::Family<prometheus::Counter>& snapshot_failures =
@@ -137,8 +175,9 @@ struct SelfMetrics::Families {
       add_gauge(registry, Metric::ConfigLastReloadSuccessTimestamp).Add({});
 };
 
-SelfMetrics::SelfMetrics(const BuildInfo& build, std::filesystem::path proc)
-    : proc_(std::move(proc)), families_(std::make_unique<Families>()) {
+SelfMetrics::SelfMetrics(const BuildInfo& build, const ThreadWatch* threads,
+                         std::filesystem::path proc)
+    : threads_(threads), proc_(std::move(proc)), families_(std::make_unique<Families>()) {
   families_->build_info
       .Add({{"version", build.version}, {"revision", build.revision}, {"kernel", build.kernel}})
       .Set(1);
@@ -147,6 +186,9 @@ SelfMetrics::SelfMetrics(const BuildInfo& build, std::filesystem::path proc)
   }
   for (std::uint32_t end = 0; end < OFFCPUD_UNWIND_ENDS; ++end) {
     if (!is_complete(end)) families_->incomplete_samples.Add({{"end", end_name(end)}});
+  }
+  for (const std::string_view cause : kObjectRefusalNames) {
+    families_->refused_objects.Add({{"cause", std::string(cause)}});
   }
   for (const std::string_view cause : kSnapshotFailureNames) {
     families_->snapshot_failures.Add({{"cause", std::string(cause)}});
@@ -198,13 +240,56 @@ void SelfMetrics::count_stack_sample(std::uint32_t user_end) {
   families_->incomplete_samples.Add({{"end", end_name(user_end)}}).Increment();
 }
 
+void SelfMetrics::set_over_share(std::size_t processes, std::uint64_t mappings_left_out) {
+  families_->over_share.Set(static_cast<double>(processes));
+  raise_to(families_->mappings_left_out, static_cast<double>(mappings_left_out));
+}
+
 void SelfMetrics::set_sampling_interval(std::chrono::nanoseconds interval) {
   families_->sampling_interval.Set(std::chrono::duration<double>(interval).count());
+}
+
+void SelfMetrics::add_reader_series(std::span<const char* const> what,
+                                    std::span<const char* const> causes) {
+  for (const char* one : what) families_->reader_hangs.Add({{"what", one}});
+  for (const char* one : causes) families_->reader_refused.Add({{"cause", one}});
+}
+
+void SelfMetrics::count_reader_hang(const std::string& what) {
+  families_->reader_hangs.Add({{"what", what}}).Increment();
+  ++families_->hangs;
+}
+
+void SelfMetrics::count_reader_refusal(const std::string& cause) {
+  families_->reader_refused.Add({{"cause", cause}}).Increment();
+  ++families_->refused;
+}
+
+void SelfMetrics::set_readers_stuck(unsigned readers) {
+  families_->readers_stuck.Set(readers);
+}
+
+void SelfMetrics::add_reader_cpu(std::chrono::nanoseconds cpu) {
+  families_->reader_cpu.Increment(std::chrono::duration<double>(cpu).count());
+}
+
+SelfMetrics::ReaderCounts SelfMetrics::reader_counts() const {
+  const std::chrono::duration<double> cpu(families_->reader_cpu.Value());
+  return {.hangs = families_->hangs,
+          .refused = families_->refused,
+          .stuck = static_cast<std::uint64_t>(families_->readers_stuck.Value()),
+          .cpu = std::chrono::duration_cast<std::chrono::nanoseconds>(cpu)};
 }
 
 void SelfMetrics::count_snapshot_written(WallTime at) {
   families_->snapshots_written.Increment();
   families_->last_snapshot.Add({}).Set(unix_seconds(at));
+}
+
+void SelfMetrics::count_refused_objects(const ObjectRefusals& causes) {
+  causes.for_each([this](ObjectRefusal cause) {
+    families_->refused_objects.Add({{"cause", std::string(name_of(cause))}}).Increment();
+  });
 }
 
 void SelfMetrics::count_snapshot_failure(SnapshotFailure cause) {
@@ -242,6 +327,7 @@ void SelfMetrics::set_overhead(double ratio) {
 
 void SelfMetrics::write(SeriesWriter& out) const {
   std::vector<prometheus::MetricFamily> families = families_->registry.Collect();
+  if (threads_ != nullptr) append_threads(families, threads_->states());
   if (const auto usage = read_process_usage(proc_)) append_process(families, *usage);
   write_families(out, std::move(families));
 }

@@ -10,6 +10,8 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/object_refusal.h"
+#include "base/thread_watch.h"
 #include "export/series_writer.h"
 #include "pipeline/view.h"
 #include "snapshot/push_outcome.h"
@@ -27,7 +29,9 @@ struct BuildInfo {
 // daemon's thread sets, HTTP threads read. A series of a feature or stage exists once it was named.
 class SelfMetrics {
  public:
-  explicit SelfMetrics(const BuildInfo& build, std::filesystem::path proc = "/proc");
+  // `threads` outlives the object; null: there are no series of threads.
+  explicit SelfMetrics(const BuildInfo& build, const ThreadWatch* threads = nullptr,
+                       std::filesystem::path proc = "/proc");
   ~SelfMetrics();
   SelfMetrics(const SelfMetrics&) = delete;
   SelfMetrics& operator=(const SelfMetrics&) = delete;
@@ -51,7 +55,24 @@ class SelfMetrics {
 
   // Of the sampler; by any thread. `user_end`: enum offcpud_unwind_end.
   void count_stack_sample(std::uint32_t user_end);
+  void count_refused_objects(const ObjectRefusals& causes);
+  void set_over_share(std::size_t processes, std::uint64_t mappings_left_out);
   void set_sampling_interval(std::chrono::nanoseconds interval);
+
+  // Of reading what belongs to processes; by any thread. `what` and `cause` are of the lists that
+  // the first call gave, whose series exist from then on.
+  void add_reader_series(std::span<const char* const> what, std::span<const char* const> causes);
+  void count_reader_hang(const std::string& what);
+  void count_reader_refusal(const std::string& cause);
+  void set_readers_stuck(unsigned readers);
+  void add_reader_cpu(std::chrono::nanoseconds cpu);
+  struct ReaderCounts {
+    std::uint64_t hangs = 0;
+    std::uint64_t refused = 0;
+    std::uint64_t stuck = 0;
+    std::chrono::nanoseconds cpu{};
+  };
+  [[nodiscard]] ReaderCounts reader_counts() const;
 
   // Of the store of snapshots; by any thread. The time of the last one exists once there is one.
   void count_snapshot_written(WallTime at);
@@ -73,6 +94,7 @@ class SelfMetrics {
 
  private:
   struct Families;  // keeps prometheus-cpp out of the header
+  const ThreadWatch* threads_;
   std::filesystem::path proc_;
   std::unique_ptr<Families> families_;
 };

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/summary_header.h"
+#include "export/known_units.h"
 #include "export/rfc3339.h"
 #include "export/snapshot_json.h"
 #include "export/snapshot_query.h"
@@ -96,6 +97,12 @@ Response nothing_kept(const SnapshotLibrary& library, const SnapshotRange& range
   return error(404, sentence);
 }
 
+// Why nothing can be answered for a unit that is asked for by its name; nullopt: there is some.
+std::optional<Response> no_such_unit(const CgroupFilter& cgroup, bool has_cgroup) {
+  if (has_cgroup || !cgroup.is_unit()) return std::nullopt;
+  return error(404, unknown_unit(cgroup, "in these snapshots").message());
+}
+
 MergedFrom from(const MergedSnapshots& merged) {
   return {.snapshots = merged.snapshots, .unreadable = merged.unreadable};
 }
@@ -109,6 +116,7 @@ Response answer_merge(const SnapshotLibrary& library, const SnapshotQuery& query
   const MergedSnapshots merged = merge(library, query.range, query.filter, stop);
   if (stop.stop_requested()) return stopping();
   if (merged.snapshots == 0) return nothing_kept(library, query.range);
+  if (auto refused = no_such_unit(query.filter.cgroup, merged.has_cgroup)) return *refused;
   const bool as_json = query.format == SnapshotFormat::Json;
   return with_summary(as_json ? json_of(snapshot_json(merged.sum, from(merged)))
                               : formatted(merged.sum, merged.sum, query, "offcpu"),
@@ -122,6 +130,8 @@ Response answer_difference(const SnapshotLibrary& library, const SnapshotQuery& 
   if (stop.stop_requested()) return stopping();
   if (before.snapshots == 0) return nothing_kept(library, query.base);
   if (after.snapshots == 0) return nothing_kept(library, query.range);
+  const bool has_cgroup = before.has_cgroup || after.has_cgroup;
+  if (auto refused = no_such_unit(query.filter.cgroup, has_cgroup)) return *refused;
   const StackDifference difference = difference_of(before.sum, after.sum, query.normalize);
   const bool as_json = query.format == SnapshotFormat::Json;
   return with_summary(as_json ? json_of(snapshot_json(difference, from(after), from(before)))
@@ -148,12 +158,13 @@ Json functions_of(const Snapshot& snapshot, const StackEntry& entry) {
 
 // How much of it the filter admits; false: nothing, so it is not listed. `stack` becomes that of an
 // entry that is admitted, once.
-bool append_amount(Json& item, Json& stack, const Snapshot& snapshot,
+bool append_amount(Json& item, Json& stack, bool& has_cgroup, const Snapshot& snapshot,
                    const SnapshotFilter& filter) {
   const FilteredEntries filtered(snapshot, filter);
   std::uint64_t ns = 0;
   double episodes = 0;
   for (const StackEntry& entry : snapshot.entries) {
+    has_cgroup = has_cgroup || filter.cgroup.admits(entry.cgroup);
     if (!filtered.admits(entry)) continue;
     if (stack.is_null()) stack = functions_of(snapshot, entry);
     ns += entry.ns;
@@ -171,6 +182,7 @@ Response answer_list(const SnapshotLibrary& library, const SnapshotQuery& query,
   Json stack;
   std::uint64_t bytes = 0;
   std::size_t unreadable = 0;
+  bool has_cgroup = false;
   for (const StoredSnapshot& stored : library.list()) {
     if (stop.stop_requested()) return stopping();
     bytes += stored.bytes;
@@ -179,7 +191,8 @@ Response answer_list(const SnapshotLibrary& library, const SnapshotQuery& query,
     if (filtered) {
       const auto snapshot = library.load(stored.name.sequence);
       if (!snapshot) ++unreadable;
-      if (!snapshot || !*snapshot || !append_amount(described, stack, **snapshot, query.filter))
+      if (!snapshot || !*snapshot ||
+          !append_amount(described, stack, has_cgroup, **snapshot, query.filter))
         continue;
     } else if (stored.unreadable) {
       ++unreadable;
@@ -187,6 +200,7 @@ Response answer_list(const SnapshotLibrary& library, const SnapshotQuery& query,
     }
     list.push_back(std::move(described));
   }
+  if (auto refused = no_such_unit(query.filter.cgroup, has_cgroup)) return *refused;
   Json answer = {{"snapshots", std::move(list)},
                  {"bytes", bytes},
                  {"unreadable", unreadable},

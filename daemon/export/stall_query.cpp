@@ -74,7 +74,7 @@ bool StallQuery::admits(const Stall& stall) const {
   if (ended && *ended != stall.ended) return false;
   if (kind && *kind != stall.kind) return false;
   if (!comm.empty() && comm != stall.comm && comm != stall.process_comm) return false;
-  return cgroup.empty() || is_at_or_below(stall.labels->cgroup, cgroup);
+  return cgroup.admits(stall.labels->cgroup);
 }
 
 }  // namespace offcpud

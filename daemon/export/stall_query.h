@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "attribution/cgroup_filter.h"
 #include "base/result.h"
 #include "pipeline/stall.h"
 
@@ -13,8 +14,8 @@ namespace offcpud {
 
 // Which stalls a request asks for: the parameters of /api/v1/stalls.
 struct StallQuery {
-  std::optional<bool> ended;        // state=in_progress|ended
-  std::string cgroup;               // this path and those below it; empty: all
+  std::optional<bool> ended;  // state=in_progress|ended
+  CgroupFilter cgroup;
   std::string comm;                 // of the thread or its process; empty: all
   std::optional<std::size_t> kind;  // reason=
   std::size_t limit = 1'000;

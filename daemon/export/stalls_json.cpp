@@ -35,40 +35,65 @@ Json id_or_null(std::uint32_t id) {
   return id == 0 ? Json(nullptr) : Json(id);
 }
 
-Json syscall_json(const WaitDetail& detail) {
+// Any argument may be a pointer, and the kernel shows none of them (/proc/PID/syscall).
+Json syscall_json(const WaitDetail& detail, const StallSight& sight) {
   if (!detail.syscall) return nullptr;
-  Json arguments = Json::array();
-  for (const std::uint64_t argument : detail.arguments) arguments.push_back(hexadecimal(argument));
   Json json = {{"number", *detail.syscall},
-               {"name", text_or_null(syscall_name(*detail.syscall, detail.compat))},
-               {"arguments", std::move(arguments)}};
+               {"name", text_or_null(syscall_name(*detail.syscall, detail.compat))}};
+  if (sight.addresses) {
+    Json arguments = Json::array();
+    for (const std::uint64_t each : detail.arguments) arguments.push_back(hexadecimal(each));
+    json["arguments"] = std::move(arguments);
+  }
   if (detail.compat) json["compat"] = true;
   return json;
 }
 
-Json futex_json(const WaitDetail& detail) {
-  Json futex = {{"address", hexadecimal(*detail.futex_address)}};
-  if (detail.futex_word) futex["word"] = hexadecimal(*detail.futex_word);
+Json futex_json(const WaitDetail& detail, std::uint32_t tgid, const StallSight& sight) {
+  Json futex = Json::object();
+  if (sight.names != nullptr) {
+    if (std::string id = sight.names->of(tgid, *detail.futex_address); !id.empty()) {
+      futex["id"] = std::move(id);
+    }
+  }
+  if (sight.addresses) futex["address"] = hexadecimal(*detail.futex_address);
+  if (sight.addresses && detail.futex_word) futex["word"] = hexadecimal(*detail.futex_word);
   if (detail.owner_tid) {
     futex["owner"] = {{"tid", *detail.owner_tid}, {"comm", text_or_null(detail.owner_comm)}};
   }
   return futex;
 }
 
-Json file_json(const WaitDetail& detail) {
+// What the kernel calls files that have no path: it says what they are, and nothing of whom.
+bool is_kind_of_file(const std::string& name) {
+  return name == "socket" || name == "pipe" || name.starts_with("anon_inode:");
+}
+
+Json file_json(const WaitDetail& detail, const StallSight& sight) {
   Json file = Json::object();
   if (detail.fd) file["fd"] = *detail.fd;
-  if (!detail.file.empty()) file["path"] = detail.file;
+  if (!detail.file.empty() && (sight.addresses || is_kind_of_file(detail.file))) {
+    file["path"] = detail.file;
+  }
   if (!detail.device.empty()) file["device"] = detail.device;
   return file;
 }
 
-Json waits_for_json(const WaitDetail& detail) {
+Json waits_for_json(const WaitDetail& detail, std::uint32_t tgid, const StallSight& sight) {
   Json waits_for = Json::object();
-  if (detail.futex_address) waits_for["futex"] = futex_json(detail);
-  if (Json file = file_json(detail); !file.empty()) waits_for["file"] = std::move(file);
+  if (detail.futex_address) waits_for["futex"] = futex_json(detail, tgid, sight);
+  if (Json file = file_json(detail, sight); !file.empty()) waits_for["file"] = std::move(file);
   if (!detail.socket.empty()) waits_for["socket"] = detail.socket;
   return waits_for;
+}
+
+// Functions; the kernel writes an address in place of a name that it does not know.
+Json stack_json(const WaitDetail& detail, const StallSight& sight) {
+  Json stack = Json::array();
+  for (const std::string& frame : detail.stack) {
+    stack.push_back(sight.addresses || !frame.starts_with("0x") ? frame : "[unknown]");
+  }
+  return stack;
 }
 
 Json woken_by_json(const Stall& stall) {
@@ -78,7 +103,7 @@ Json woken_by_json(const Stall& stall) {
           {"comm", text_or_null(stall.waker_comm)}};
 }
 
-Json stall_json(const Stall& stall) {
+Json stall_json(const Stall& stall, const StallSight& sight) {
   Json json = {{"state", stall.ended ? "ended" : "in_progress"},
                {"since", rfc3339(stall.since)},
                {"duration_seconds", static_cast<double>(stall.duration_ns) / kNanoseconds},
@@ -91,9 +116,9 @@ Json stall_json(const Stall& stall) {
   json["reason"] = kHistKindNames[stall.kind];
   json["examined"] = stall.detail.has_value();
   const WaitDetail detail = stall.detail.value_or(WaitDetail{});
-  json["syscall"] = syscall_json(detail);
-  json["waits_for"] = waits_for_json(detail);
-  json["stack"] = detail.stack;
+  json["syscall"] = syscall_json(detail, sight);
+  json["waits_for"] = waits_for_json(detail, stall.tgid, sight);
+  json["stack"] = stack_json(detail, sight);
   json["ended_at"] = stall.ended_at ? Json(rfc3339(*stall.ended_at)) : Json(nullptr);
   json["woken_by"] = woken_by_json(stall);
   return json;
@@ -102,7 +127,8 @@ Json stall_json(const Stall& stall) {
 }  // namespace
 
 Result<std::string> stalls_json(const View& view,
-                                const std::multimap<std::string, std::string>& query) {
+                                const std::multimap<std::string, std::string>& query,
+                                const StallSight& sight) {
   TRY(const StallQuery wanted, StallQuery::parse(query));
   Json list = Json::array();
   std::size_t matching = 0;
@@ -111,12 +137,13 @@ Result<std::string> stalls_json(const View& view,
     dropped = view.stalls->dropped;
     for (const auto& stall : view.stalls->stalls) {
       if (!wanted.admits(*stall)) continue;
-      if (++matching <= wanted.limit) list.push_back(stall_json(*stall));
+      if (++matching <= wanted.limit) list.push_back(stall_json(*stall, sight));
     }
   }
   const Json json = {{"taken", rfc3339(view.taken_wall)},
                      {"dropped", dropped},
                      {"matching", matching},
+                     {"addresses", sight.addresses},
                      {"stalls", std::move(list)}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }

@@ -45,6 +45,16 @@ Json maps_json(const std::vector<MapUsage>& maps) {
   return list;
 }
 
+Json over_share_json(const std::vector<OverShareStatus>& processes) {
+  Json list = Json::array();
+  for (const OverShareStatus& one : processes) {
+    Json json = {{"pid", one.pid}, {"uid", nullptr}, {"mappings", one.mappings}};
+    if (one.uid) json["uid"] = *one.uid;
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
 Json scrape_json(const std::optional<ScrapeCost>& cost) {
   if (!cost) return nullptr;
   return {{"series", cost->series},
@@ -89,6 +99,26 @@ Json push_json(const std::optional<PushStatus>& push) {
   return json;
 }
 
+Json threads_json(const std::vector<ThreadState>& threads) {
+  Json list = Json::array();
+  for (const ThreadState& thread : threads) {
+    Json json = {{"thread", thread.name},
+                 {"state", thread.stuck ? "stuck" : (thread.busy ? "busy" : "idle")},
+                 {"limit_seconds", seconds(thread.limits.stuck)}};
+    if (!thread.work.empty()) json["work"] = thread.work;
+    if (!thread.subject.empty()) json["subject"] = thread.subject;
+    if (thread.busy) json["busy_seconds"] = seconds(*thread.busy);
+    if (thread.stuck) json["sentence"] = sentence_of(thread, true);
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+Json readers_json(const std::optional<ReaderStatus>& readers) {
+  if (!readers) return nullptr;
+  return {{"hangs", readers->hangs}, {"refused", readers->refused}, {"stuck", readers->stuck}};
+}
+
 // "1 cgroup", "2 cgroups"
 std::string counted(std::uint64_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
@@ -110,6 +140,8 @@ void describe_view(StatusReport& report, const View& view, MonotonicTime now) {
 StatusReport without_details(StatusReport report) {
   constexpr const char* kElsewhere = "the journal says why";
   if (!report.config.last_reload_error.empty()) report.config.last_reload_error = kElsewhere;
+  for (ThreadState& thread : report.threads) thread.subject.clear();
+  report.over_share.clear();
   if (report.push) {
     report.push->url.clear();
     if (!report.push->last_error.empty()) report.push->last_error = kElsewhere;
@@ -125,6 +157,8 @@ std::string status_json(const StatusReport& report) {
       {"kernel", report.kernel},
       {"uptime_seconds", seconds(report.uptime)},
       {"listen", report.listen},
+      {"local_socket", report.local_socket.empty() ? Json(nullptr) : Json(report.local_socket)},
+      {"access", {{"details", report.access.details}, {"addresses", report.access.addresses}}},
       {"features", features_json(report.features)},
       {"last_pass", last_pass_json(report.last_pass)},
       {"passes", report.passes},
@@ -139,8 +173,11 @@ std::string status_json(const StatusReport& report) {
       {"threads_left_censored", report.threads_left_censored},
       {"lost_events", losses_json(report.losses)},
       {"maps", maps_json(report.maps)},
+      {"threads", threads_json(report.threads)},
+      {"over_share", over_share_json(report.over_share)},
       {"own_use", own_use_json(report.own_use)},
       {"push", push_json(report.push)},
+      {"readers", readers_json(report.readers)},
       {"config", config_json(report.config)},
   };
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
@@ -165,8 +202,20 @@ std::string status_line(const StatusReport& report) {
   std::string line = counted(report.subjects, "cgroup") + ", " + std::to_string(report.series) +
                      " series, " + counted(lost, "event") + " lost, last pass " +
                      std::to_string(age.count()) + " s ago";
+  for (const ThreadState& thread : report.threads) {
+    if (thread.stuck) line += "; " + sentence_of(thread, true);
+  }
   if (!report.config.last_reload_successful) {
     line += "; running with the previous configuration: " + report.config.last_reload_error;
+  }
+  if (!report.over_share.empty()) {
+    const OverShareStatus& most = report.over_share.front();
+    line += "; stacks of process " + std::to_string(most.pid) +
+            " and others with as many mappings "
+            "may be incomplete";
+  }
+  if (report.readers && report.readers->stuck > 0) {
+    line += "; " + counted(report.readers->stuck, "reader") + " stuck in what does not answer";
   }
   if (report.push && !report.push->last_error.empty()) {
     line +=

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/thread_watch.h"
 #include "export/scrape_costs.h"
 #include "pipeline/view.h"
 
@@ -39,6 +40,13 @@ struct PushStatus {
   std::string last_error;  // empty when the last attempt was successful
 };
 
+// What it reads of other processes, which may have it wait.
+struct ReaderStatus {
+  std::uint64_t hangs = 0;    // no answer in time
+  std::uint64_t refused = 0;  // not asked, because of those
+  std::uint64_t stuck = 0;    // readers that cannot be ended yet
+};
+
 // What the daemon itself takes of the host.
 struct OwnUse {
   std::uint64_t resident_bytes = 0;
@@ -47,12 +55,29 @@ struct OwnUse {
   std::optional<double> overhead_ratio;
 };
 
+// What the one who asks may see: docs/security.md.
+struct AccessStatus {
+  bool details = false;    // stacks, processes, threads
+  bool addresses = false;  // of processes, with words of their memory and paths of their files
+};
+
+// A process with more mappings than its share, of which not all are kept.
+struct OverShareStatus {
+  std::uint32_t pid = 0;
+  std::optional<std::uint32_t> uid;  // nullopt: it is gone
+  std::uint64_t mappings = 0;
+
+  bool operator==(const OverShareStatus&) const = default;
+};
+
 // The state of the daemon for people: /api/v1/status and the text of `systemctl status`.
 struct StatusReport {
   std::string version;
   std::string revision;
   std::string kernel;
   std::string listen;
+  std::string local_socket;  // empty: none
+  AccessStatus access;
   std::chrono::nanoseconds uptime{};
   std::vector<FeatureStatus> features;
 
@@ -68,17 +93,20 @@ struct StatusReport {
   std::uint64_t threads_left_censored = 0;
   std::vector<LossCount> losses;
   std::vector<MapUsage> maps;
+  std::vector<OverShareStatus> over_share;  // at most 16, those with most first
 
-  std::optional<OwnUse> own_use;   // nullopt: /proc cannot be read
-  std::optional<PushStatus> push;  // nullopt: it is off
+  std::vector<ThreadState> threads;     // of the daemon
+  std::optional<OwnUse> own_use;        // nullopt: /proc cannot be read
+  std::optional<PushStatus> push;       // nullopt: it is off
+  std::optional<ReaderStatus> readers;  // nullopt: there are none, as there are no snapshots
   ConfigStatus config;
 };
 
 // Takes over what the View knows: the age of the last pass, subjects, series, losses and maps.
 void describe_view(StatusReport& report, const View& view, MonotonicTime now);
 
-// What everybody may see: without the address that is pushed to, and errors, which quote servers
-// and files, are a sentence that says where to look.
+// What everybody may see: without processes, the address that is pushed to, and errors, which quote
+// servers and files, are a sentence that says where to look.
 StatusReport without_details(StatusReport report);
 
 // With status_line() as "summary". Bytes that are not UTF-8 become U+FFFD.

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstddef>
 
+#include "export/label_value.h"
+
 namespace offcpud {
 namespace {
 
@@ -17,7 +19,10 @@ bool needs_escape(char c) {
   return c == '\\' || c == '"' || c == '\n';
 }
 
-void append_escaped(std::string& out, std::string_view value) {
+void append_escaped(std::string& out, std::string_view raw) {
+  std::string shown;
+  append_label_value(shown, raw);
+  std::string_view value = shown;
   for (;;) {
     const auto* special = std::find_if(value.begin(), value.end(), needs_escape);
     out.append(value.begin(), special);

@@ -48,7 +48,7 @@ constexpr struct {
 } kParameters[] = {
     {"pid", [](TopQuery& query, Value v) { return set_number(query.pid.emplace(), "pid", v); }},
     {"comm", [](TopQuery& query, Value v) { return set_text(query.comm, "comm", v); }},
-    {"cgroup", [](TopQuery& query, Value v) { return set_text(query.cgroup, "cgroup", v); }},
+    {"cgroup", [](TopQuery& query, Value v) { return set_cgroup(query.cgroup, v); }},
     {"filter", [](TopQuery& query, Value v) { return set_text(query.filter, "filter", v); }},
     {"threads", [](TopQuery& query, Value v) { return set_flag(query.threads, "threads", v); }},
     {"cpu", [](TopQuery& query, Value v) { return set_number(query.cpu.emplace(), "cpu", v); }},
@@ -105,7 +105,7 @@ bool TopQuery::admits(std::uint32_t of_pid, std::string_view of_comm, std::strin
                       std::string_view of_cgroup) const {
   if (pid && *pid != of_pid) return false;
   if (!contains(of_comm, comm) && !contains(process_comm, comm)) return false;
-  if (!of_cgroup.starts_with(cgroup)) return false;
+  if (!cgroup.admits(of_cgroup)) return false;
   return contains(of_comm, filter) || contains(process_comm, filter) || contains(of_cgroup, filter);
 }
 

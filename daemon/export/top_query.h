@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "attribution/cgroup_filter.h"
 #include "base/result.h"
 
 namespace offcpud {
@@ -35,8 +36,8 @@ enum class TopSort {
 // Which processes, or threads, a request asks for: the parameters of /api/v1/top.
 struct TopQuery {
   std::optional<std::uint32_t> pid;
-  std::string comm;    // part of the name; of a thread's own or its process's
-  std::string cgroup;  // how the path begins
+  std::string comm;  // part of the name; of a thread's own or its process's
+  CgroupFilter cgroup;
   std::string filter;  // part of either
   bool threads = false;
   std::optional<std::uint32_t> cpu;  // where the thread runs or ran last; only with threads

@@ -62,8 +62,7 @@ Result<UnitQuery> UnitQuery::parse(const std::multimap<std::string, std::string>
 }
 
 bool UnitQuery::admits(std::string_view path) const {
-  if (cgroup.empty()) return true;
-  return is_at_or_below(path, cgroup) && (below || is_at_or_below(cgroup, path));
+  return below ? cgroup.admits(path) : cgroup.admits_itself(path);
 }
 
 }  // namespace offcpud

@@ -9,7 +9,8 @@
 namespace offcpud {
 
 LatencyHistogram& LatencyHistogram::operator+=(const offcpud_hist& shard) {
-  sum_ns += shard.sum_ns;
+  // First, and before any slot: the programs write it last (bpf/process.bpf.h, charge_hist).
+  sum_ns += __atomic_load_n(&shard.sum_ns, __ATOMIC_ACQUIRE);
   for (std::size_t i = 0; i < slots.size(); ++i) slots[i] += shard.slots[i];
   return *this;
 }

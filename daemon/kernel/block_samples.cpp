@@ -60,7 +60,7 @@ Result<std::unique_ptr<BlockSamples>> BlockSamples::open(const BpfSession& sessi
 }
 
 void BlockSamples::choose(const SampleChoice& choice) {
-  auto& shared = *session_.skeleton().bss;
+  auto& shared = *session_.skeleton().data_settings;
   shared.sample_interval_ns = static_cast<std::uint64_t>(choice.interval.count());
   shared.focus_interval_ns = static_cast<std::uint64_t>(choice.focus_interval.count());
   const std::size_t focuses = std::min(choice.focuses.size(), std::size(shared.focuses));
@@ -95,7 +95,7 @@ Result<std::uint64_t> BlockSamples::drain(const std::function<void(const Sampled
 
 Status BlockSamples::walk_blocked(bool young,
                                   const std::function<void(const offcpud_blocked_record&)>& take) {
-  session_.skeleton().bss->walk_young = young ? 1 : 0;
+  session_.skeleton().data_settings->walk_young = young ? 1 : 0;
   TRY(const UniqueFd walk, begin_iteration(open_->blocked, kWalk));
   // Less than the kernel's own buffer of 32 KiB, by more than one record: what does not fit there
   // is thrown away and the program asked again, when the thread has been credited already

@@ -12,7 +12,8 @@ namespace {
 // Values of the label `cause`, by enum offcpud_loss.
 constexpr auto kCauses = std::to_array<const char*>(
     {"no_thread_state", "cgroup_table_full", "negative_duration", "missed_wakeup", "missed_switch",
-     "cgroup_events_full", "process_table_full", "stall_ends_full", "sample_lost"});
+     "cgroup_events_full", "process_table_full", "stall_ends_full", "sample_lost",
+     "cgroup_table_busy", "free_list_busy", "waker_stack_lost"});
 static_assert(kCauses.size() == OFFCPUD_LOSSES);
 
 // Values of the label `program`, by enum offcpud_program.
@@ -47,7 +48,7 @@ Result<std::unique_ptr<BpfSampleSource>> BpfSampleSource::open(BpfSession& sessi
   offcpud_bpf& skeleton = session.skeleton();
   TRY(auto subjects, MappedArray<offcpud_subject>::map(skeleton.maps.subjects, true));
   TRY(auto free_subjects, MappedArray<std::uint32_t>::map(skeleton.maps.free_subjects, true));
-  TRY(auto processes, ProcessReader::open(session));
+  TRY(auto processes, ProcessHistograms::open(session));
   TRY(auto stall_ends, StallEnds::open(session));
   TRY(auto details, WaitDetails::open(session));
   std::unique_ptr<BpfSampleSource> source(

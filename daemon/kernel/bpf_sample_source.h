@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "kernel/bpf_session.h"
 #include "kernel/map_view.h"
-#include "kernel/process_reader.h"
+#include "kernel/process_histograms.h"
 #include "kernel/stall_ends.h"
 #include "kernel/thread_walker.h"
 #include "kernel/wait_details.h"
@@ -34,7 +34,7 @@ class BpfSampleSource final : public SampleSource {
 
  private:
   BpfSampleSource(BpfSession& session, MappedArray<offcpud_subject> subjects,
-                  MappedArray<std::uint32_t> free_subjects, ProcessReader processes,
+                  MappedArray<std::uint32_t> free_subjects, ProcessHistograms processes,
                   std::unique_ptr<StallEnds> stall_ends, std::unique_ptr<WaitDetails> details)
       : session_(session),
         subjects_(std::move(subjects)),
@@ -68,7 +68,7 @@ class BpfSampleSource final : public SampleSource {
   ThreadWalker walker_;
   std::chrono::nanoseconds walk_budget_ = std::chrono::milliseconds(50);
   std::shared_ptr<const ThreadWalk> walk_;  // the last complete one
-  ProcessReader processes_;
+  ProcessHistograms processes_;
   std::unique_ptr<StallEnds> stall_ends_;
   std::unique_ptr<WaitDetails> details_;
   Losses losses_at_start_{};

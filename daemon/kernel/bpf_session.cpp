@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <vector>
 
@@ -47,6 +48,16 @@ void choose_programs(offcpud_bpf& skeleton, const FeatureReport& features) {
                             features.has("wakers") && features.has("stacks"));
 }
 
+// For processes that the daemon does not know yet: see take_area() in unwind.bpf.h.
+void describe_files(offcpud_bpf& skeleton, const FeatureReport& features) {
+  auto& constants = *skeleton.rodata;
+  constants.unwind_page_shift = static_cast<std::uint32_t>(
+      std::countr_zero(static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE))));
+  if (!features.btrfs) return;
+  constants.unwind_btrfs_root_at = features.btrfs->root_at;
+  constants.unwind_btrfs_device_at = static_cast<std::uint64_t>(features.btrfs->device_at);
+}
+
 Status configure(offcpud_bpf& skeleton, const SubjectPlan& plan, const FeatureReport& features) {
   TRY_VOID(set_size(skeleton.maps.subjects, plan.subjects * plan.shards));
   TRY_VOID(set_size(skeleton.maps.cgroup_subjects, plan.subjects - 1));
@@ -64,6 +75,7 @@ Status configure(offcpud_bpf& skeleton, const SubjectPlan& plan, const FeatureRe
   constants.read_files = features.has("file_kind");
   constants.create_flags = features.has("late_thread_state") ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0;
   constants.preempt_count_at = features.preempt_count_at.value_or(0);
+  describe_files(skeleton, features);
   std::ranges::copy(native_syscall_classes(), constants.syscall_class);
   std::ranges::copy(compat_syscall_classes(), constants.compat_syscall_class);
   choose_programs(skeleton, features);
@@ -184,7 +196,7 @@ Status BpfSession::attach() {
     if (!link) return Error::from_errno(errno, "attach program", bpf_program__name(program));
     state_->links.push_back(std::move(link));
   }
-  skeleton.bss->attached = 1;
+  skeleton.data_settings->attached = 1;
   return seed();
 }
 
@@ -207,8 +219,8 @@ Status BpfSession::seed() {
 }
 
 void BpfSession::tell_stalls(std::uint64_t longer_than_ns, std::uint32_t kinds) {
-  state_->skeleton->data->stall_ns = longer_than_ns;
-  state_->skeleton->bss->stall_kinds = kinds;
+  state_->skeleton->data_settings->stall_ns = longer_than_ns;
+  state_->skeleton->data_settings->stall_kinds = kinds;
 }
 
 Result<std::uint64_t> BpfSession::recursion_misses() const {

@@ -41,6 +41,10 @@ std::uint32_t BpfUnwindMaps::max_chunks() const {
   return bpf_map__max_entries(handles_.chunks);
 }
 
+std::size_t BpfUnwindMaps::max_prefixes() const {
+  return bpf_map__max_entries(handles_.mappings);
+}
+
 Status BpfUnwindMaps::make_chunk(std::uint32_t chunk) {
   const bpf_map_create_opts options{.sz = sizeof(options), .map_flags = BPF_F_MMAPABLE};
   UniqueFd map(bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_rows", sizeof(std::uint32_t),

@@ -108,6 +108,17 @@ std::optional<std::int64_t> preempt_count_at(const btf* types) {
   return *hot + *within - *queue;
 }
 
+// Of a module too. Its file is for everybody to read; libbpf's way to the types of modules, by
+// their numbers, asks for CAP_SYS_ADMIN.
+std::optional<FeatureReport::BtrfsLayout> btrfs_of_host(const btf* kernel_btf) {
+  if (auto layout = btrfs_layout(kernel_btf)) return layout;
+  struct stat module {};
+  if (::stat("/sys/kernel/btf/btrfs", &module) != 0) return std::nullopt;
+  const std::unique_ptr<btf, decltype(&btf__free)> types(
+      btf__load_module_btf("btrfs", const_cast<btf*>(kernel_btf)), &btf__free);
+  return btrfs_layout(types.get());
+}
+
 std::vector<Feature> required_features(const btf* types, const HostFacts& host) {
   return {
       {"btf", types != nullptr, true, "type information of the running kernel",
@@ -141,6 +152,16 @@ Status FeatureReport::require() const {
   return {};
 }
 
+std::optional<FeatureReport::BtrfsLayout> btrfs_layout(const btf* types) {
+  const btf_type* inode = type_of(types, "btrfs_inode", BTF_KIND_STRUCT);
+  const auto root = member_offset(types, inode, "root");
+  const auto common = member_offset(types, inode, "vfs_inode");
+  const auto device =
+      member_offset(types, type_of(types, "btrfs_root", BTF_KIND_STRUCT), "anon_dev");
+  if (!root || !common || !device) return std::nullopt;
+  return FeatureReport::BtrfsLayout{.root_at = *root - *common, .device_at = *device};
+}
+
 HostFacts read_host_facts() {
   HostFacts facts;
   // include/linux/proc_ns.h: PROC_PID_INIT_INO
@@ -155,7 +176,9 @@ HostFacts read_host_facts() {
 
 FeatureReport probe_features(const btf* kernel_btf, const HostFacts& host) {
   const bool readable = host.lockdown.find("[confidentiality]") == std::string::npos;
-  FeatureReport report{required_features(kernel_btf, host), preempt_count_at(kernel_btf)};
+  FeatureReport report{.features = required_features(kernel_btf, host),
+                       .preempt_count_at = preempt_count_at(kernel_btf),
+                       .btrfs = btrfs_layout(kernel_btf)};
   const auto offer = [&](std::string name, bool enabled, std::string detail, std::string remedy) {
     report.features.push_back(
         {std::move(name), enabled, false, std::move(detail), std::move(remedy)});
@@ -190,7 +213,9 @@ FeatureReport probe_features(const btf* kernel_btf, const HostFacts& host) {
 
 FeatureReport probe_features() {
   const std::unique_ptr<btf, decltype(&btf__free)> types(btf__load_vmlinux_btf(), &btf__free);
-  return probe_features(types.get(), read_host_facts());
+  FeatureReport report = probe_features(types.get(), read_host_facts());
+  report.btrfs = btrfs_of_host(types.get());
+  return report;
 }
 
 }  // namespace offcpud

@@ -25,10 +25,17 @@ struct Feature {
 // What this host offers, decided by its BTF and files and never by its version number, which
 // backports make meaningless.
 struct FeatureReport {
+  // How to get from a btrfs file's inode to the device that stat() reports; see unwind_maps.bpf.h.
+  struct BtrfsLayout {
+    std::int64_t root_at = 0;
+    std::int64_t device_at = 0;
+  };
   std::vector<Feature> features;
   // Bytes from a CPU's run queue (runqueues) to its preempt_count, both per-CPU variables; with
   // the feature "wakers".
   std::optional<std::int64_t> preempt_count_at;
+  // Nothing: there is no btrfs, or it says nothing of its types.
+  std::optional<BtrfsLayout> btrfs;
 
   [[nodiscard]] bool has(std::string_view name) const;
   // ErrorKind::Unsupported with one sentence for the first required feature that is missing.
@@ -42,6 +49,9 @@ struct HostFacts {
 };
 
 HostFacts read_host_facts();
+
+// From the type information of whatever contains btrfs, the kernel or its module; may be null.
+std::optional<FeatureReport::BtrfsLayout> btrfs_layout(const btf* types);
 
 // `btf`: the kernel's type information; null if it has none.
 FeatureReport probe_features(const btf* kernel_btf, const HostFacts& host);

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -16,16 +15,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/file_io.h"
 #include "mappings/elf_build_id.h"
 
 namespace offcpud {
 namespace {
 
 using Outcome = OpenedFile::Outcome;
-
-constexpr std::size_t kMountinfoLimit = std::size_t{4} << 20;
-constexpr std::size_t kMaxMountTables = 64;
 
 OpenedFile not_opened(Outcome outcome) {
   OpenedFile file;
@@ -77,17 +72,17 @@ bool is_wanted(const FileRequest& request, const BuildId& found, const struct st
 
 }  // namespace
 
-ProcFileOpener::ProcFileOpener() {
-  const UniqueFd memory(::memfd_create("offcpud", MFD_CLOEXEC));
-  struct stat info {};
-  if (memory && ::fstat(memory.get(), &info) == 0) memory_device_ = info.st_dev;
-}
-
 OpenedFile ProcFileOpener::open(const FileRequest& request) {
   OpenedFile file = open_mapped(request);
-  if (file.outcome == Outcome::Opened || file.outcome == Outcome::Remote ||
-      file.outcome == Outcome::NotAFile) {
-    return file;
+  switch (file.outcome) {
+    case Outcome::Opened:
+    case Outcome::Remote:
+    case Outcome::NotAFile:
+    case Outcome::Slow:
+    case Outcome::Refused:
+      return file;
+    default:
+      break;
   }
   if (request.deleted || !request.path.starts_with('/')) return file;
   Outcome reason = file.outcome;
@@ -96,7 +91,7 @@ OpenedFile ProcFileOpener::open(const FileRequest& request) {
   processes.emplace_back("self");
   for (const std::string& process : processes) {
     file = open_path(request, process);
-    if (file.outcome == Outcome::Opened) return file;
+    if (file.outcome == Outcome::Opened || file.outcome == Outcome::Refused) return file;
     // What was denied could have been opened; that nothing was found later does not change it.
     if (reason == Outcome::Gone) reason = file.outcome;
   }
@@ -107,9 +102,14 @@ RootId ProcFileOpener::root_of(std::uint32_t tgid) {
   return id_of(AT_FDCWD, "/proc/" + std::to_string(tgid) + "/root");
 }
 
+UniqueFd ProcFileOpener::open_root(std::uint32_t tgid) {
+  const std::string path = "/proc/" + std::to_string(tgid) + "/root";
+  return UniqueFd(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
+
 OpenedFile ProcFileOpener::open_mapped(const FileRequest& request) {
   const std::string process = std::to_string(request.tgid);
-  if (mounts_of(process).of_path(request.path) == MountTable::Answer::Remote) {
+  if (files_.of_path(process, request.path) == MountTable::Answer::Remote) {
     return not_opened(Outcome::Remote);
   }
   std::array<char, 64> range{};
@@ -122,7 +122,8 @@ OpenedFile ProcFileOpener::open_mapped(const FileRequest& request) {
 }
 
 OpenedFile ProcFileOpener::open_path(const FileRequest& request, const std::string& process) {
-  if (mounts_of(process).of_path(request.path) != MountTable::Answer::Local) {
+  const auto answer = files_.of_path(process, request.path);
+  if (answer == MountTable::Answer::Remote || answer == MountTable::Answer::Unknown) {
     return not_opened(Outcome::Gone);  // also if the process is gone
   }
   const std::string root_path = "/proc/" + process + "/root";
@@ -138,40 +139,13 @@ OpenedFile ProcFileOpener::open_path(const FileRequest& request, const std::stri
 
 OpenedFile ProcFileOpener::examine(UniqueFd handle, const FileRequest& request,
                                    const std::string& process) {
-  struct statx info {};
-  // Without AT_STATX_DONT_SYNC a server would be asked.
-  if (::statx(handle.get(), "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
-              STATX_TYPE | STATX_INO | STATX_MNT_ID, &info) != 0) {
-    return not_opened(outcome_of(errno));
-  }
-  if (!S_ISREG(info.stx_mode)) return not_opened(Outcome::NotAFile);
-  const bool in_memory =
-      memory_device_ != 0 && makedev(info.stx_dev_major, info.stx_dev_minor) == memory_device_;
-  if (!in_memory && mount_type(info.stx_mnt_id, process) != MountTable::Answer::Local) {
-    return not_opened(Outcome::Remote);
-  }
-  const std::string again = "/proc/self/fd/" + std::to_string(handle.get());
-  OpenedFile file;
-  file.fd.reset(::open(again.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  if (!file.fd) return not_opened(outcome_of(errno));
-  file.build_id = read_build_id(file.fd.get());
-  if (!is_wanted(request, file.build_id, info)) return not_opened(Outcome::Gone);
-  file.outcome = Outcome::Opened;
+  LocalFiles::Opening opening = files_.open(std::move(handle), process);
+  if (opening.outcome != Outcome::Opened) return not_opened(opening.outcome);
+  const BuildId build_id = read_build_id(opening.fd.get());
+  if (!is_wanted(request, build_id, opening.info)) return not_opened(Outcome::Gone);
+  OpenedFile file = files_.hand_out(std::move(opening));
+  file.build_id = build_id;
   return file;
-}
-
-MountTable::Answer ProcFileOpener::mount_type(std::uint64_t mount_id, const std::string& process) {
-  // A process can map a file that it does not see any more, as container runtimes do with theirs.
-  const auto answer = mounts_of(process).of_mount(mount_id);
-  return answer == MountTable::Answer::Unknown ? mounts_of("self").of_mount(mount_id) : answer;
-}
-
-const MountTable& ProcFileOpener::mounts_of(const std::string& process) {
-  const auto known = mounts_.find(process);
-  if (known != mounts_.end()) return known->second;
-  if (mounts_.size() >= kMaxMountTables) mounts_.clear();
-  const auto text = read_file("/proc/" + process + "/mountinfo", kMountinfoLimit);
-  return mounts_.emplace(process, text ? MountTable::parse(*text) : MountTable()).first->second;
 }
 
 }  // namespace offcpud

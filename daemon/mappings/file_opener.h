@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <span>
 #include <string>
 
 #include "base/unique_handle.h"
 #include "mappings/build_id.h"
-#include "mappings/mount_table.h"
+#include "mappings/local_files.h"
 
 namespace offcpud {
 
@@ -34,21 +34,6 @@ struct FileRequest {
   RootId root;       // known: where its path leads to below this root, and no copy elsewhere
 };
 
-struct OpenedFile {
-  enum class Outcome : std::uint8_t {
-    Opened,
-    Gone,      // the process is gone, and no file at the path is that one
-    Denied,    // a capability or a permission is missing
-    NotAFile,  // a device, a pipe
-    Remote,    // on a file system that somebody else answers for; or on one of an unknown type
-    Failed,    // no descriptors left, an I/O error
-  };
-
-  Outcome outcome = Outcome::Gone;
-  UniqueFd fd;       // open for reading if Opened
-  BuildId build_id;  // of that file, if it has one
-};
-
 // Seam for tests.
 class FileOpener {
  public:
@@ -56,6 +41,10 @@ class FileOpener {
   virtual OpenedFile open(const FileRequest& request) = 0;
   // Not known if the process is gone.
   virtual RootId root_of(std::uint32_t tgid) = 0;
+  // root_of() will be called for these, before the next refresh(): they can be asked for together.
+  virtual void ask_roots(std::span<const std::uint32_t> /*tgids*/) {}
+  // That directory (O_PATH); invalid if the process is gone.
+  virtual UniqueFd open_root(std::uint32_t tgid) = 0;
   // Called when mounts may have changed since the last open().
   virtual void refresh() {}
 };
@@ -63,26 +52,26 @@ class FileOpener {
 // Opens through /proc/PID/map_files, which works for deleted files too, else by the path in the
 // root of the process, of its parent, and in our own, of which FileRequest::root may allow one
 // only. What is opened is compared with the request.
-// Never waits for a server or another process, and opens nothing but regular files: what it finds
-// is looked at first (O_PATH), and paths are followed in the kernel's cache of names only.
-// Needs CAP_SYS_PTRACE and CAP_CHECKPOINT_RESTORE for map_files, CAP_DAC_READ_SEARCH for files that
-// not everybody may read. Used by one thread.
+// Opens nothing but regular files: what it finds is looked at first (O_PATH), and paths are
+// followed in the kernel's cache of names only. All the same a hostile process can make any call
+// here wait for ever, as it may hold its mmap_lock: the daemon uses it in a process that can be
+// given up (daemon/reader). Needs CAP_SYS_PTRACE and CAP_CHECKPOINT_RESTORE for map_files,
+// CAP_DAC_READ_SEARCH for files that not everybody may read. Used by one thread.
 class ProcFileOpener final : public FileOpener {
  public:
-  ProcFileOpener();
+  // `files` must outlive it.
+  explicit ProcFileOpener(LocalFiles& files) : files_(files) {}
   OpenedFile open(const FileRequest& request) override;
   RootId root_of(std::uint32_t tgid) override;  // 3 us
-  void refresh() override { mounts_.clear(); }
+  UniqueFd open_root(std::uint32_t tgid) override;
+  void refresh() override { files_.refresh(); }
 
  private:
   OpenedFile open_mapped(const FileRequest& request);
   OpenedFile open_path(const FileRequest& request, const std::string& process);
   OpenedFile examine(UniqueFd handle, const FileRequest& request, const std::string& process);
-  MountTable::Answer mount_type(std::uint64_t mount_id, const std::string& process);
-  const MountTable& mounts_of(const std::string& process);
 
-  std::map<std::string, MountTable, std::less<>> mounts_;  // by name in /proc
-  std::uint64_t memory_device_ = 0;  // of the kernel's own mount of memfd_create()
+  LocalFiles& files_;
 };
 
 }  // namespace offcpud

@@ -19,16 +19,20 @@ void append_bytes(std::string& key, const T& value) {
   key.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-std::string key_of(const InodeId& inode) {
+// The inode alone is not enough: on btrfs, subvolumes share a device and have inodes of the same
+// numbers.
+std::string key_of(const SeenMapping& seen, const InodeId& inode) {
   std::string key = "i";
   append_bytes(key, inode.device_major);
   append_bytes(key, inode.device_minor);
   append_bytes(key, inode.inode);
-  return key;
+  append_bytes(key, seen.root.device);
+  append_bytes(key, seen.root.inode);
+  return key += seen.path;
 }
 
-std::string key_of(const BuildId& build_id, const InodeId& inode) {
-  if (!build_id.known()) return key_of(inode);
+std::string key_of(const SeenMapping& seen, const BuildId& build_id, const InodeId& inode) {
+  if (!build_id.known()) return key_of(seen, inode);
   std::string key = "b";
   key.append(reinterpret_cast<const char*>(build_id.bytes.data()), build_id.size);
   return key;
@@ -48,7 +52,8 @@ MappedFile::Kind kind_of(const SeenMapping& seen) {
 // Another attempt would end the same way.
 bool is_final(OpenedFile::Outcome outcome) {
   using Outcome = OpenedFile::Outcome;
-  return outcome == Outcome::Opened || outcome == Outcome::Remote || outcome == Outcome::NotAFile;
+  return outcome == Outcome::Opened || outcome == Outcome::Remote || outcome == Outcome::NotAFile ||
+         outcome == Outcome::Slow;
 }
 
 template <class Map>
@@ -81,7 +86,7 @@ std::shared_ptr<const MappedFile> FileTable::file_of(const SeenMapping& seen) {
     file.path = seen.path;
   }
   auto shared = interned(std::move(file));
-  if (seen.inode.known()) by_inode_[key_of(seen.inode)] = shared;
+  if (seen.inode.known()) by_inode_[key_of(seen, seen.inode)] = shared;
   return shared;
 }
 
@@ -106,7 +111,7 @@ void FileTable::find_object(const SeenMapping& seen, MappedFile& file) {
     return;
   }
   if (!build_id.known()) {
-    const auto known = by_inode_.find(key_of(seen.inode));
+    const auto known = by_inode_.find(key_of(seen, seen.inode));
     const auto same = known == by_inode_.end() ? nullptr : known->second.lock();
     if (same && same->object) {
       build_id = same->object->build_id;
@@ -117,7 +122,7 @@ void FileTable::find_object(const SeenMapping& seen, MappedFile& file) {
       if (!build_id.known()) inode = seen.inode;
     }
   }
-  Object& entry = object_for(build_id, inode);
+  Object& entry = object_for(seen, build_id, inode);
   file.object = entry.object;
   if (entry.attempts_left == 0) return find_copy(entry, seen, file);
   if (!opened) opened = open(seen, file);
@@ -127,7 +132,9 @@ void FileTable::find_object(const SeenMapping& seen, MappedFile& file) {
 // The first one may have been found in another root than that of its process: so the place where it
 // was seen is one more to look at.
 void FileTable::find_copy(Object& entry, const SeenMapping& seen, const MappedFile& file) {
-  if (!entry.opened || !entry.object->build_id.known() || !seen.root.known()) return;
+  if (!entry.opened || !entry.object->build_id.known() || !seen.copies || !seen.root.known()) {
+    return;
+  }
   Place* const place = place_of(entry, seen, file);
   if (place == nullptr || place->attempts_left == 0) return;
   OpenedFile opened = open(seen, file, seen.root);
@@ -146,8 +153,9 @@ FileTable::Place* FileTable::place_of(Object& entry, const SeenMapping& seen,
   return &entry.places.emplace_back(Place{hash, kCopyAttempts});
 }
 
-FileTable::Object& FileTable::object_for(const BuildId& build_id, const InodeId& inode) {
-  Object& entry = objects_[key_of(build_id, inode)];
+FileTable::Object& FileTable::object_for(const SeenMapping& seen, const BuildId& build_id,
+                                         const InodeId& inode) {
+  Object& entry = objects_[key_of(seen, build_id, inode)];
   if (!entry.object) {
     entry.object = std::make_shared<const MappedObject>(MappedObject{++last_id_, build_id, inode});
     entry.attempts_left = kAttempts;
@@ -174,7 +182,12 @@ OpenedFile FileTable::open(const SeenMapping& seen, const MappedFile& file, Root
 void FileTable::settle(Object& entry, OpenedFile opened, const MappedFile& file) {
   using Outcome = OpenedFile::Outcome;
   const bool first = entry.attempts_left == kAttempts;
-  entry.attempts_left = is_final(opened.outcome) ? 0 : entry.attempts_left - 1;
+  if (opened.outcome == Outcome::Refused) {
+    refused_.emplace(entry.object->id, &entry);
+  } else {
+    refused_.erase(entry.object->id);
+    entry.attempts_left = is_final(opened.outcome) ? 0 : entry.attempts_left - 1;
+  }
   if (opened.outcome == Outcome::Opened) {
     entry.opened = true;
     ++counts_.objects_opened;
@@ -182,6 +195,18 @@ void FileTable::settle(Object& entry, OpenedFile opened, const MappedFile& file)
   } else if (first) {
     found_(entry.object, file, UniqueFd());
   }
+}
+
+bool FileTable::is_refused(const MappedFile& file) const {
+  return file.object && refused_.contains(file.object->id);
+}
+
+bool FileTable::try_again(const SeenMapping& seen, const MappedFile& file) {
+  const auto refused = refused_.find(file.object->id);
+  if (refused == refused_.end()) return false;
+  Object& entry = *refused->second;
+  settle(entry, open(seen, file), file);
+  return entry.opened;
 }
 
 void FileTable::prune() {
@@ -202,6 +227,7 @@ void FileTable::prune() {
     const auto& object = item.second.object;
     if (object.use_count() != 1) return false;
     if (object->build_id.known() && object->id >= forget_below) return false;
+    refused_.erase(object->id);
     forgotten_(*object);
     return true;
   });

@@ -28,6 +28,7 @@ struct SeenMapping {
   BuildId build_id;
   InodeId inode;
   RootId root;            // of the process; not known: copies are not looked for
+  bool copies = true;     // are looked for; not where every mapping of the process is told
   std::string_view path;  // with the kernel's " (deleted)"
 };
 
@@ -39,8 +40,9 @@ class FileTable {
  public:
   struct Counts {
     std::uint64_t objects_opened = 0;
-    std::uint64_t unnamed = 0;                // mappings of a file without build-id and inode
-    std::array<std::uint64_t, 6> attempts{};  // to open one or a copy, by OpenedFile::Outcome
+    std::uint64_t unnamed = 0;  // mappings of a file without build-id and inode
+    std::array<std::uint64_t, OpenedFile::kOutcomes>
+        attempts{};  // to open one or a copy, by OpenedFile::Outcome
   };
 
   // Called with the open file of an object, once for each, and with no file where it could not be
@@ -56,6 +58,11 @@ class FileTable {
             Forgotten forgotten);
 
   std::shared_ptr<const MappedFile> file_of(const SeenMapping& seen);
+
+  // Whether the object of a file could not be opened because opening was refused, which may change.
+  [[nodiscard]] bool is_refused(const MappedFile& file) const;
+  // Whether it is open now; found() was called then.
+  bool try_again(const SeenMapping& seen, const MappedFile& file);
 
   // Copies are looked for anew from here on, since another file may have taken the place of one.
   // Drops what no mapping refers to: objects known by inode at once, because their numbers are
@@ -81,7 +88,7 @@ class FileTable {
 
   void find_object(const SeenMapping& seen, MappedFile& file);
   std::shared_ptr<const MappedFile> interned(MappedFile file);
-  Object& object_for(const BuildId& build_id, const InodeId& inode);
+  Object& object_for(const SeenMapping& seen, const BuildId& build_id, const InodeId& inode);
   OpenedFile open(const SeenMapping& seen, const MappedFile& file, RootId root = {});
   void find_copy(Object& entry, const SeenMapping& seen, const MappedFile& file);
   // Null: enough were looked at for now.
@@ -94,9 +101,10 @@ class FileTable {
   Copied copied_;
   Forgotten forgotten_;
   std::uint64_t last_id_ = 0;
-  std::unordered_map<std::string, Object> objects_;                         // by key
+  std::unordered_map<std::string, Object> objects_;     // by key
+  std::unordered_map<std::uint64_t, Object*> refused_;  // at the last attempt, by MappedObject::id
   std::unordered_map<std::string, std::weak_ptr<const MappedFile>> files_;  // by object and path
-  // Files that are mapped now, so that their inode numbers cannot mean another one.
+  // Files that are mapped now, so that their inode numbers cannot mean another one; see key_of().
   std::unordered_map<std::string, std::weak_ptr<const MappedFile>> by_inode_;
   std::size_t prune_files_at_ = 1024;
   Counts counts_;

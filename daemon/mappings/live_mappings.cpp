@@ -2,39 +2,53 @@
 #include "mappings/live_mappings.h"
 
 #include <utility>
+#include <vector>
 
 namespace offcpud {
 
 Result<std::unique_ptr<LiveMappings>> LiveMappings::open(MappingObserver& observer,
-                                                         FileOpener& opener, const Clock& clock,
+                                                         FileOpener& opener, ProcessReader& reader,
+                                                         const Clock& clock,
                                                          const Options& options) {
   TRY(auto events, MappingEvents::open(options.events));
   std::unique_ptr<LiveMappings> live(
-      new LiveMappings(std::move(events), observer, opener, clock, options));
+      new LiveMappings(std::move(events), observer, opener, reader, clock, options));
   TRY_VOID(live->scan());
   TRY_VOID(live->drain());
   return live;
 }
 
 LiveMappings::LiveMappings(MappingEvents events, MappingObserver& observer, FileOpener& opener,
-                           const Clock& clock, const Options& options)
+                           ProcessReader& reader, const Clock& clock, const Options& options)
     : events_(std::move(events)),
       clock_(clock),
       min_scan_interval_(options.min_scan_interval),
       opener_(opener),
       processes_(
-          std::make_unique<ProcessMappings>(observer, opener_, reader_, clock, options.limits)) {}
+          std::make_unique<ProcessMappings>(observer, opener_, reader, clock, options.limits)) {}
 
 Status LiveMappings::drain() {
   opener_.refresh();
-  events_.drain([this](const MappingEvent& event) { processes_->apply(event); });
+  const auto ask_ahead = [this](std::span<const MappingEvent> events) {
+    std::vector<std::uint32_t> tgids;
+    for (const MappingEvent& event : events) {
+      if (event.kind == MappingEvent::Kind::Executed) tgids.push_back(event.tgid);
+    }
+    opener_.ask_roots(tgids);
+  };
+  events_.drain(ask_ahead, [this](const MappingEvent& event) {
+    processes_->apply(event);
+    if (between_) between_();
+  });
+  processes_->catch_up();
+  processes_->try_again();
   if (!processes_->needs_scan() || clock_.now() - last_scan_ < min_scan_interval_) return {};
   return scan();
 }
 
 Status LiveMappings::scan() {
   last_scan_ = clock_.now();
-  auto status = processes_->scan();
+  auto status = processes_->scan(between_);
   if (!status) return std::move(status).error().with("read the mappings of all processes");
   return {};
 }

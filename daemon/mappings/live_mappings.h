@@ -2,7 +2,9 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -25,10 +27,10 @@ class LiveMappings {
     std::chrono::milliseconds min_scan_interval{1000};
   };
 
-  // Opens the events first and reads all processes then. Needs CAP_PERFMON; later, for files and
-  // after losses, what FileOpener and ProcProcessReader need.
+  // Opens the events first and reads all processes then. Needs CAP_PERFMON.
   static Result<std::unique_ptr<LiveMappings>> open(MappingObserver& observer, FileOpener& opener,
-                                                    const Clock& clock, const Options& options);
+                                                    ProcessReader& reader, const Clock& clock,
+                                                    const Options& options);
 
   // Readable when there are many events.
   [[nodiscard]] int fd() const { return events_.fd(); }
@@ -38,22 +40,26 @@ class LiveMappings {
   // for a while. An error leaves the state as it is, and the next call tries again.
   Status drain();
 
+  // Called in the middle of drain(), after each event and each process: a storm of them, or large
+  // objects, may take long. It may look addresses up, and must not drain.
+  void set_between(std::function<void()> between) { between_ = std::move(between); }
+
   [[nodiscard]] ProcessMappings& processes() { return *processes_; }
   [[nodiscard]] const ProcessMappings& processes() const { return *processes_; }
   [[nodiscard]] const MappingEvents& events() const { return events_; }
 
  private:
   LiveMappings(MappingEvents events, MappingObserver& observer, FileOpener& opener,
-               const Clock& clock, const Options& options);
+               ProcessReader& reader, const Clock& clock, const Options& options);
   Status scan();
 
   MappingEvents events_;
   const Clock& clock_;
   std::chrono::milliseconds min_scan_interval_;
   FileOpener& opener_;
-  ProcProcessReader reader_;
   std::unique_ptr<ProcessMappings> processes_;
   MonotonicTime last_scan_{};
+  std::function<void()> between_;
 };
 
 }  // namespace offcpud

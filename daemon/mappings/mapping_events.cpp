@@ -64,7 +64,8 @@ Status MappingEvents::open_rings(const std::vector<int>& cpus, const Options& op
   return {};
 }
 
-void MappingEvents::drain(const std::function<void(const MappingEvent&)>& apply) {
+void MappingEvents::drain(const std::function<void(std::span<const MappingEvent>)>& ahead,
+                          const std::function<void(const MappingEvent&)>& apply) {
   // Where b follows from a, the record of a was complete before b happened. So with everything up
   // to a time before the first ring is read, no b is handed over without its a.
   const MonotonicTime horizon = SystemClock().now();
@@ -76,6 +77,7 @@ void MappingEvents::drain(const std::function<void(const MappingEvent&)>& apply)
   }
   std::stable_sort(batch_.begin(), batch_.end(),
                    [](const auto& a, const auto& b) { return a.time < b.time; });
+  ahead(batch_);
   MappingEvent loss;
   loss.kind = MappingEvent::Kind::Lost;
   loss.time = horizon;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "base/result.h"
@@ -48,7 +49,9 @@ class MappingEvents {
 
   // Hands over everything that happened before the call, oldest first; what follows from one
   // another is in order also across CPUs. Kind::Lost tells that events are missing before it.
-  void drain(const std::function<void(const MappingEvent&)>& apply);
+  // `ahead` is called first, with all of them.
+  void drain(const std::function<void(std::span<const MappingEvent>)>& ahead,
+             const std::function<void(const MappingEvent&)>& apply);
 
   [[nodiscard]] const Counts& counts() const { return counts_; }
   [[nodiscard]] std::size_t ring_bytes() const { return ring_bytes_; }

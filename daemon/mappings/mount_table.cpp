@@ -8,20 +8,37 @@
 namespace offcpud {
 namespace {
 
-// FUSE belongs to whoever mounted it, even an unprivileged user. virtiofs is the host of a virtual
-// machine and as near as its disk.
-bool is_remote(std::string_view type) {
-  static constexpr std::array<std::string_view, 17> kTypes = {
-      "nfs",    "nfs4", "cifs", "smb3", "smbfs",    "ceph", "fuse",   "fuseblk", "9p",
-      "autofs", "afs",  "coda", "gfs2", "orangefs", "gpfs", "lustre", "ocfs2"};
-  return type.starts_with("fuse.") || std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
+template <std::size_t Size>
+bool contains(const std::array<std::string_view, Size>& types, std::string_view type) {
+  return std::find(types.begin(), types.end(), type) != types.end();
+}
+
+// FUSE belongs to whoever mounted it, even an unprivileged user. virtiofs is in neither list: the
+// host of a virtual machine is near, and still somebody else.
+MountTable::Answer answer_of(std::string_view type) {
+  using Answer = MountTable::Answer;
+  static constexpr std::array<std::string_view, 12> kRemote = {"nfs",   "nfs4",   "cifs", "smb3",
+                                                               "smbfs", "ceph",   "fuse", "fuseblk",
+                                                               "9p",    "autofs", "afs",  "coda"};
+  static constexpr std::array<std::string_view, 22> kLocal = {
+      "ext2",   "ext3",     "ext4",     "xfs",   "btrfs", "tmpfs",    "devtmpfs", "ramfs",
+      "rootfs", "f2fs",     "squashfs", "erofs", "vfat",  "msdos",    "exfat",    "ntfs3",
+      "zfs",    "bcachefs", "iso9660",  "udf",   "jfs",   "hugetlbfs"};
+  if (type.starts_with("fuse.") || type.starts_with("fuseblk.") || contains(kRemote, type)) {
+    return Answer::Remote;
+  }
+  return contains(kLocal, type) ? Answer::Local : Answer::Other;
+}
+
+std::string_view take_until(std::string_view& text, char end) {
+  const std::size_t size = std::min(text.find(end), text.size());
+  const std::string_view part = text.substr(0, size);
+  text.remove_prefix(std::min(size + 1, text.size()));
+  return part;
 }
 
 std::string_view take_word(std::string_view& text) {
-  const std::size_t size = std::min(text.find(' '), text.size());
-  const std::string_view word = text.substr(0, size);
-  text.remove_prefix(std::min(size + 1, text.size()));
-  return word;
+  return take_until(text, ' ');
 }
 
 // Blanks, tabs, line feeds and backslashes are written as \ and three octal digits.
@@ -66,17 +83,25 @@ MountTable MountTable::parse(std::string_view mountinfo) {
     }
     const std::string_view type = take_word(line);
     if (mount.point.empty() || type.empty()) continue;
-    mount.remote = is_remote(type);
+    mount.answer = answer_of(type);
+    if (type == "overlay") {
+      (void)take_word(line);  // source
+      mount.layers = unescaped(line);
+    }
     table.mounts_.push_back(std::move(mount));
   }
   return table;
 }
 
-MountTable::Answer MountTable::of_mount(std::uint64_t mount_id) const {
+const MountTable::Mount* MountTable::find(std::uint64_t mount_id) const {
   const auto found = std::find_if(mounts_.begin(), mounts_.end(),
                                   [mount_id](const Mount& mount) { return mount.id == mount_id; });
-  if (found == mounts_.end()) return Answer::Unknown;
-  return found->remote ? Answer::Remote : Answer::Local;
+  return found == mounts_.end() ? nullptr : &*found;
+}
+
+MountTable::Answer MountTable::of_mount(std::uint64_t mount_id) const {
+  const Mount* const mount = find(mount_id);
+  return mount == nullptr ? Answer::Unknown : mount->answer;
 }
 
 MountTable::Answer MountTable::of_path(std::string_view path) const {
@@ -86,8 +111,30 @@ MountTable::Answer MountTable::of_path(std::string_view path) const {
     const bool deeper = best == nullptr || mount.point.size() >= best->point.size();
     if (deeper && lies_below(path, mount.point)) best = &mount;
   }
-  if (best == nullptr) return Answer::Unknown;
-  return best->remote ? Answer::Remote : Answer::Local;
+  return best == nullptr ? Answer::Unknown : best->answer;
+}
+
+// A comma or colon in a path is written behind a backslash; such paths are not understood here, and
+// what is left of them is no local mount's, or relative.
+bool MountTable::is_local_overlay(std::uint64_t mount_id, const MountTable& layers) const {
+  const Mount* const mount = find(mount_id);
+  if (mount == nullptr || mount->layers.find('\\') != std::string::npos) return false;
+  std::size_t local = 0;
+  std::string_view options = mount->layers;
+  while (!options.empty()) {
+    std::string_view option = take_until(options, ',');
+    const std::string_view name = take_until(option, '=');
+    if (name != "lowerdir" && name != "lowerdir+" && name != "datadir+" && name != "upperdir") {
+      continue;
+    }
+    while (!option.empty()) {
+      const std::string_view path = take_until(option, ':');
+      if (!path.starts_with('/')) continue;
+      if (layers.of_path(path) != Answer::Local) return false;
+      ++local;
+    }
+  }
+  return local > 0;
 }
 
 }  // namespace offcpud

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "mappings/build_id.h"
+#include "mappings/fair_share.h"
 
 namespace offcpud {
 
@@ -42,6 +43,9 @@ class ProcessReader {
   // the same everywhere and belongs to none, is left out. An error of kind Permission says that
   // PTRACE_MODE_READ was denied.
   virtual Result<std::optional<Process>> read(std::uint32_t tgid) = 0;
+
+  // See real_uid_of().
+  virtual std::optional<std::uint32_t> user_of(std::uint32_t tgid) = 0;
 };
 
 // Needs CAP_SYS_PTRACE for processes of other users; newer kernels (6.18 was tried) are content
@@ -50,6 +54,7 @@ class ProcProcessReader final : public ProcessReader {
  public:
   Result<std::vector<std::uint32_t>> processes() override;
   Result<std::optional<Process>> read(std::uint32_t tgid) override;
+  std::optional<std::uint32_t> user_of(std::uint32_t tgid) override { return real_uid_of(tgid); }
 };
 
 }  // namespace offcpud

@@ -58,6 +58,7 @@ void ProcessMappings::on_mapped(const MappingEvent& event) {
     image = begin(event.tgid, 0, opener_.root_of(event.tgid), event.time, nullptr);
   }
   if (image == nullptr) return;
+  if (is_one_too_many(*image, event.time)) return;
   put(*image, {.tgid = event.tgid,
                .parent_tgid = image->parent_tgid,
                .begin = event.begin,
@@ -66,12 +67,12 @@ void ProcessMappings::on_mapped(const MappingEvent& event) {
                .build_id = event.build_id,
                .inode = event.inode,
                .root = image->root,
+               .copies = true,
                .path = event.path});
   if (image->mappings->size() < image->read_again_at) return;
-  read_process(event.tgid, needs_scan_);
-  if (image = live(event.tgid); image != nullptr) {
-    image->read_again_at = std::max(kReadAgainAt, 2 * image->mappings->size());
-  }
+  image->read_again_at = std::max(kReadAgainAt, 2 * image->mappings->size());
+  read_later(*image, needs_scan_);
+  catch_up();
 }
 
 void ProcessMappings::on_forked(const MappingEvent& event) {
@@ -135,6 +136,7 @@ ProcessMappings::Image* ProcessMappings::begin(std::uint32_t tgid, std::uint32_t
   image.began = when;
   image.mappings = std::move(mappings);
   image.read_again_at = std::max(kReadAgainAt, 2 * image.mappings->size());
+  image.over_share = image.mappings->size() >= limits_.of_image;
   History& history = processes_[tgid];
   history.push_back(std::move(image));
   ++images_;
@@ -177,11 +179,11 @@ void ProcessMappings::forget_ended(std::uint64_t generation) {
 void ProcessMappings::put(Image& image, const SeenMapping& seen) {
   const bool shared = image.mappings.use_count() > 1;
   const std::size_t needed = (shared ? image.mappings->size() : 0) + 1;
-  if (mappings_held_ + needed > limits_.mappings) {
-    ++counts_.mappings_refused;
-    return;
+  if (image.mappings->size() >= limits_.of_image || !has_room(image, needed)) {
+    return refuse(image);
   }
   const Mapping mapping{seen.begin, seen.end, seen.offset, files_.file_of(seen)};
+  note_refused(image.id.tgid, *mapping.file);
   if (image.mappings->contains(mapping)) return;
   if (shared) image.mappings = std::make_shared<MappingSet>(*image.mappings);
   const MappingSet::Change change = image.mappings->put(mapping);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "mappings/fair_share.h"
 #include "mappings/file_table.h"
 #include "mappings/mapping_event.h"
 #include "mappings/mapping_observer.h"
@@ -34,6 +37,7 @@ class ProcessMappings {
   struct Limits {
     std::size_t images = 65536;          // of live and of ended processes
     std::size_t mappings = 1U << 20;     // of all of them, shared ones once
+    std::size_t of_image = 8192;         // of one; JVMs and browsers have 2,000
     std::size_t unused_objects = 16384;  // kept although nothing maps them
   };
 
@@ -43,7 +47,8 @@ class ProcessMappings {
     std::size_t mappings = 0;                // now
     std::size_t objects = 0;                 // now
     std::uint64_t images_refused = 0;        // processes without mappings: limit of images
-    std::uint64_t mappings_refused = 0;      // limit of mappings
+    std::uint64_t mappings_refused = 0;      // limits of mappings
+    std::uint64_t events_left_out = 0;       // of processes with too many of them
     std::uint64_t ended_too_early = 0;       // images forgotten early to make room for live ones
     std::uint64_t processes_unreadable = 0;  // in scans, by lack of permission
     std::uint64_t scans = 0;
@@ -60,8 +65,18 @@ class ProcessMappings {
 
   // Reads all processes that exist: at first, after the events were opened and before the first one
   // is applied, so that nothing is missed in between; and again when needs_scan(). Costs some
-  // 50 us per process.
-  Status scan();
+  // 50 us per process; calls `between`, unless it is empty, after each.
+  Status scan(const std::function<void()>& between = {});
+
+  // Reads again the processes of which something was left out, in a tenth of the time at most. To
+  // be called often.
+  void catch_up();
+
+  // The processes of which not everything is known.
+  [[nodiscard]] std::vector<OverShare> over_share();
+
+  // Reads what was refused, of some processes: now and then, as refusals do not last.
+  void try_again();
 
   // Events were lost since the last scan.
   [[nodiscard]] bool needs_scan() const { return needs_scan_; }
@@ -98,8 +113,16 @@ class ProcessMappings {
     std::shared_ptr<MappingSet> mappings;          // never null
     // Null as long as the only thread is the one that has the number of the process.
     std::unique_ptr<std::unordered_set<std::uint32_t>> threads;
-    std::size_t read_again_at = 0;  // mappings
+    std::size_t read_again_at = 0;         // mappings
+    std::optional<std::uint32_t> uid;      // once it was asked for
+    std::chrono::seconds second{};         // of the last event, and ...
+    unsigned events = 0;                   // ... how many came in that second
+    std::chrono::nanoseconds read_cost{};  // what it took the last time
+    MonotonicTime read_next = MonotonicTime::min();
+    bool over_share = false;  // not everything is known of it
   };
+  // From here on a read counts as costly: 3,000 lines of /proc/PID/maps.
+  static constexpr std::chrono::milliseconds kCostlyRead{2};
   using History = std::vector<Image>;  // oldest first; only the last one can be alive
   struct Ended {
     ImageId id;
@@ -121,9 +144,20 @@ class ProcessMappings {
   bool make_room();
 
   void put(Image& image, const SeenMapping& seen);
+  // What bounds the share of one process: process_shares.cpp.
+  bool is_one_too_many(Image& image, MonotonicTime when);
+  bool has_room(Image& image, std::size_t needed);
+  void refuse(Image& image);
+  void give_up(Image& image);
+  void read_later(const Image& image, bool execs_missed);
+  std::optional<std::uint32_t> uid_of(Image& image);
   // `execs_missed`: events were lost, so the process may execute something else than is known.
   void read_process(std::uint32_t tgid, bool execs_missed);
   void replace(Image& image, std::shared_ptr<MappingSet> mappings);
+  void note_refused(std::uint32_t tgid, const MappedFile& file);
+  void open_refused(const Image& image, std::unordered_set<std::uint64_t>& opened);
+  // Tells the observer of these objects' mappings as if they were new.
+  void tell_again(const std::unordered_set<std::uint64_t>& objects);
   // `known` is what the process had so far, or null.
   std::shared_ptr<MappingSet> read_set(std::uint32_t tgid, const std::vector<MapsLine>& maps,
                                        const MappingSet* known);
@@ -141,6 +175,13 @@ class ProcessMappings {
   std::uint64_t last_serial_ = 0;
   std::uint64_t generation_ = 1;
   bool needs_scan_ = true;
+  std::chrono::seconds second_{};  // of the last event, and ...
+  unsigned events_ = 0;            // ... how many came in that second
+  MonotonicTime next_costly_read_ = MonotonicTime::min();
+  std::deque<std::uint32_t> to_read_;                   // processes, each once
+  std::unordered_map<std::uint32_t, bool> is_to_read_;  // of them: `execs_missed`
+  std::unordered_set<std::uint32_t> unread_;   // processes whose mappings could not be read in time
+  std::unordered_set<std::uint32_t> refused_;  // processes with a file that was not opened
   Counts counts_;
 };
 

@@ -2,6 +2,7 @@
 // How ProcessMappings learns from /proc what no event tells: what was there before the first one,
 // and what happened while events were lost.
 #include <algorithm>
+#include <chrono>
 #include <unordered_set>
 #include <utility>
 
@@ -9,6 +10,8 @@
 
 namespace offcpud {
 namespace {
+
+constexpr std::size_t kMostToTryAgain = 4096;
 
 // What is mapped where `mapping` begins, if it has the same path there.
 const Mapping* counterpart(const MappingSet& mappings, const Mapping& mapping) {
@@ -37,11 +40,19 @@ void recall(Mapping& mapping, const MappingSet& known) {
 
 }  // namespace
 
-Status ProcessMappings::scan() {
+Status ProcessMappings::scan(const std::function<void()>& between) {
   TRY(const auto processes, reader_.processes());
   ++counts_.scans;
   opener_.refresh();
-  for (const std::uint32_t tgid : processes) read_process(tgid, true);
+  for (const std::uint32_t tgid : processes) {
+    const Image* known = live(tgid);
+    if (known != nullptr && known->read_cost >= kCostlyRead) {
+      read_later(*known, true);
+    } else {
+      read_process(tgid, true);
+    }
+    if (between) between();
+  }
 
   const std::unordered_set<std::uint32_t> existing(processes.begin(), processes.end());
   const MonotonicTime now = clock_.now();
@@ -57,8 +68,10 @@ void ProcessMappings::read_process(std::uint32_t tgid, bool execs_missed) {
   auto read = reader_.read(tgid);
   if (!read) {
     ++counts_.processes_unreadable;
+    if (read.error().kind() != ErrorKind::Permission) unread_.insert(tgid);
     return;  // what is known of it stays
   }
+  unread_.erase(tgid);
   Image* image = live(tgid);
   if (!*read) {
     if (image != nullptr) end(*image, before);
@@ -76,6 +89,10 @@ void ProcessMappings::read_process(std::uint32_t tgid, bool execs_missed) {
     if (image == nullptr) return;
   }
   image->read_at = before;
+  image->read_cost = clock_.now() - before;
+  image->read_next = clock_.now() + std::max<std::chrono::nanoseconds>(std::chrono::seconds(1),
+                                                                       100 * image->read_cost);
+  image->over_share = image->mappings->size() >= limits_.of_image;
   image->threads.reset();
   if (process.threads.size() != 1 || process.threads.front() != tgid) {
     image->threads = std::make_unique<std::unordered_set<std::uint32_t>>(process.threads.begin(),
@@ -87,8 +104,9 @@ std::shared_ptr<MappingSet> ProcessMappings::read_set(std::uint32_t tgid,
                                                       const std::vector<MapsLine>& maps,
                                                       const MappingSet* known) {
   auto mappings = std::make_shared<MappingSet>(mappings_held_);
+  const RootId root = opener_.root_of(tgid);
   for (const MapsLine& line : maps) {
-    if (mappings_held_ >= limits_.mappings) {
+    if (mappings_held_ >= limits_.mappings || mappings->size() >= limits_.of_image) {
       ++counts_.mappings_refused;
       continue;
     }
@@ -99,13 +117,66 @@ std::shared_ptr<MappingSet> ProcessMappings::read_set(std::uint32_t tgid,
                            .offset = line.offset,
                            .build_id = {},
                            .inode = line.inode,
-                           .root = {},  // every mapping of the process is told one by one
+                           .root = root,
+                           .copies = false,
                            .path = line.path};
     Mapping mapping{line.begin, line.end, line.offset, files_.file_of(seen)};
     if (known != nullptr) recall(mapping, *known);
+    note_refused(tgid, *mapping.file);
     (void)mappings->put(mapping);
   }
   return mappings;
+}
+
+void ProcessMappings::note_refused(std::uint32_t tgid, const MappedFile& file) {
+  if (files_.is_refused(file) && refused_.size() < kMostToTryAgain) refused_.insert(tgid);
+}
+
+void ProcessMappings::try_again() {
+  if (!unread_.empty()) {
+    const std::uint32_t tgid = *unread_.begin();
+    unread_.erase(unread_.begin());
+    read_process(tgid, true);
+  }
+  if (refused_.empty()) return;
+  const Image* const image = live(*refused_.begin());
+  refused_.erase(refused_.begin());
+  if (image == nullptr) return;
+  std::unordered_set<std::uint64_t> opened;
+  open_refused(*image, opened);
+  if (!opened.empty()) tell_again(opened);
+}
+
+void ProcessMappings::open_refused(const Image& image, std::unordered_set<std::uint64_t>& opened) {
+  for (const Mapping& mapping : image.mappings->all()) {
+    const MappedFile& file = *mapping.file;
+    if (!files_.is_refused(file)) continue;
+    const SeenMapping seen{.tgid = image.id.tgid,
+                           .parent_tgid = image.parent_tgid,
+                           .begin = mapping.begin,
+                           .end = mapping.end,
+                           .offset = mapping.offset,
+                           .build_id = file.object->build_id,
+                           .inode = file.object->inode,
+                           .root = {},
+                           .path = file.path};
+    if (files_.try_again(seen, file)) {
+      opened.insert(file.object->id);
+    } else {
+      note_refused(image.id.tgid, file);
+    }
+  }
+}
+
+void ProcessMappings::tell_again(const std::unordered_set<std::uint64_t>& objects) {
+  for (const auto& [tgid, history] : processes_) {
+    if (history.back().ended) continue;
+    for (const Mapping& mapping : history.back().mappings->all()) {
+      if (!mapping.file->object || !objects.contains(mapping.file->object->id)) continue;
+      observer_.mapping_removed(history.back().id, mapping);
+      observer_.mapping_added(history.back().id, mapping);
+    }
+  }
 }
 
 void ProcessMappings::replace(Image& image, std::shared_ptr<MappingSet> mappings) {

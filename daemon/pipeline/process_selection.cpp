@@ -24,9 +24,12 @@ void ProcessSelection::set_options(SelectionOptions options) {
 }
 
 void ProcessSelection::rank(const std::vector<ProcessCandidate>& candidates, MonotonicTime now) {
-  for (std::size_t i = 0; i < std::min(options_.top, candidates.size()); ++i) {
-    if (candidates[i].row->actionable_ns == 0) break;
-    states_[candidates[i].identity].in_top = now;
+  std::size_t places = options_.top;
+  for (const ProcessCandidate& candidate : candidates) {
+    if (places == 0 || candidate.row->actionable_ns == 0) break;
+    if (candidate.row->kernel_thread) continue;  // it has no histograms to show
+    states_[candidate.identity].in_top = now;
+    --places;
   }
   for (auto& [identity, state] : states_) {
     if (state.in_top && now - *state.in_top >= options_.linger) state.in_top.reset();
@@ -74,7 +77,7 @@ void ProcessSelection::select(const std::vector<ProcessCandidate>& candidates, M
   for (const ProcessCandidate& candidate : candidates) {
     State& state = states_[candidate.identity];
     candidate.row->exported = false;
-    state.chosen = judge(state, *candidate.row, now);
+    state.chosen = !candidate.row->kernel_thread && judge(state, *candidate.row, now);
     const bool before = std::exchange(state.exported, false);
     if (!state.chosen && !state.in_top) continue;
     if (candidate.row->pid == 0) continue;  // in another PID namespace: its series had no name

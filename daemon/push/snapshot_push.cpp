@@ -22,13 +22,16 @@ std::uint64_t random_seed() {
 
 }  // namespace
 
-SnapshotPush::SnapshotPush(const Clock& clock, PushReports reports)
-    : SnapshotPush(clock, std::move(reports), nullptr, PushBackoff::kFirst) {}
+SnapshotPush::SnapshotPush(const Clock& clock, PushReports reports,
+                           std::shared_ptr<Heartbeat> heartbeat)
+    : SnapshotPush(clock, std::move(reports), nullptr, PushBackoff::kFirst, std::move(heartbeat)) {}
 
 SnapshotPush::SnapshotPush(const Clock& clock, PushReports reports,
-                           std::unique_ptr<PushClient> client, std::chrono::milliseconds first_wait)
+                           std::unique_ptr<PushClient> client, std::chrono::milliseconds first_wait,
+                           std::shared_ptr<Heartbeat> heartbeat)
     : clock_(clock),
       reports_(std::move(reports)),
+      heartbeat_(std::move(heartbeat)),
       client_(std::move(client)),
       backoff_(random_seed(), first_wait) {}
 
@@ -126,7 +129,10 @@ void SnapshotPush::run() {
       sending_ = true;
       client_->rearm();
       lock.unlock();
-      const IngestOutcome outcome = client_->send(target, *item);
+      const IngestOutcome outcome = [&] {
+        const PieceOfWork piece(heartbeat_, "pushing a snapshot", target.url);
+        return client_->send(target, *item);
+      }();
       lock.lock();
       sending_ = false;
       settle(outcome, target);

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "base/heartbeat.h"
 #include "push/push_backoff.h"
 #include "push/push_client.h"
 #include "push/push_queue.h"
@@ -44,10 +45,12 @@ class SnapshotPush {
   static constexpr unsigned kMostAttempts = 10;
 
   // `clock` outlives the object. Starts no thread before there is a target.
-  SnapshotPush(const Clock& clock, PushReports reports);
+  SnapshotPush(const Clock& clock, PushReports reports,
+               std::shared_ptr<Heartbeat> heartbeat = nullptr);
   // With another client and shorter waits: for tests.
   SnapshotPush(const Clock& clock, PushReports reports, std::unique_ptr<PushClient> client,
-               std::chrono::milliseconds first_wait);
+               std::chrono::milliseconds first_wait,
+               std::shared_ptr<Heartbeat> heartbeat = nullptr);
   // As finish(0), and waits for the thread.
   ~SnapshotPush();
   SnapshotPush(const SnapshotPush&) = delete;
@@ -76,7 +79,8 @@ class SnapshotPush {
 
   const Clock& clock_;
   const PushReports reports_;
-  std::unique_ptr<PushClient> client_;  // null before there is a thread
+  const std::shared_ptr<Heartbeat> heartbeat_;  // may be null
+  std::unique_ptr<PushClient> client_;          // null before there is a thread
 
   mutable std::mutex mutex_;  // of all below but the thread
   std::condition_variable changed_;

@@ -51,12 +51,12 @@ void EventLoop::Timer::set_interval(microseconds interval) {
   arm();
 }
 
-Result<std::unique_ptr<EventLoop>> EventLoop::create() {
+Result<std::unique_ptr<EventLoop>> EventLoop::create(std::shared_ptr<Heartbeat> heartbeat) {
   UniqueFd wakeup(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!wakeup) return Error::from_errno(errno, "eventfd");
   sd_event* event = nullptr;
   if (const int rc = sd_event_new(&event); rc < 0) return Error::from_errno(-rc, "sd_event_new");
-  std::unique_ptr<EventLoop> loop(new EventLoop(event, std::move(wakeup)));
+  std::unique_ptr<EventLoop> loop(new EventLoop(event, std::move(wakeup), std::move(heartbeat)));
   TRY_VOID(loop->on_readable(loop->wakeup_.get(), [raw = loop.get()] { raw->run_posted(); }));
   return loop;
 }
@@ -74,9 +74,10 @@ Status EventLoop::on_signal(int number, Callback callback) {
   if (const int rc = pthread_sigmask(SIG_BLOCK, &mask, nullptr); rc != 0) {
     return Error::from_errno(rc, "block signal", std::to_string(number));
   }
-  auto watch = std::make_unique<Watch>(Watch{std::move(callback)});
+  auto watch = std::make_unique<Watch>(Watch{std::move(callback), this});
   const auto call = [](sd_event_source*, const signalfd_siginfo*, void* data) noexcept {
-    static_cast<Watch*>(data)->callback();
+    const auto* self = static_cast<Watch*>(data);
+    self->loop->call(self->callback, "obeying a signal");
     return 0;
   };
   const int rc = sd_event_add_signal(event_, &watch->source, number, call, watch.get());
@@ -90,10 +91,11 @@ Result<EventLoop::Timer*> EventLoop::every(microseconds interval, Callback callb
   timer->interval_ = std::max(interval, kShortestInterval);
   timer->due_ = now() + timer->interval_;
   timer->callback_ = std::move(callback);
+  timer->loop_ = this;
   const auto call = [](sd_event_source*, std::uint64_t, void* data) noexcept {
     auto* self = static_cast<Timer*>(data);
     const MonotonicTime due = self->due_;
-    self->callback_();
+    self->loop_->call(self->callback_, "doing what is due");
     if (self->due_ != due) return 0;  // the callback called set_interval()
     self->due_ = next_due(due, self->interval_, now());
     self->arm();
@@ -107,9 +109,10 @@ Result<EventLoop::Timer*> EventLoop::every(microseconds interval, Callback callb
 }
 
 Status EventLoop::on_readable(int fd, Callback callback) {
-  auto watch = std::make_unique<Watch>(Watch{std::move(callback)});
+  auto watch = std::make_unique<Watch>(Watch{std::move(callback), this});
   const auto call = [](sd_event_source*, int, std::uint32_t, void* data) noexcept {
-    static_cast<Watch*>(data)->callback();
+    const auto* self = static_cast<Watch*>(data);
+    self->loop->call(self->callback, "taking events over");
     return 0;
   };
   const int rc = sd_event_add_io(event_, &watch->source, fd, EPOLLIN, call, watch.get());
@@ -127,6 +130,12 @@ void EventLoop::post(Callback callback) {
   (void)::eventfd_write(wakeup_.get(), 1);
 }
 
+// What is posted is called within the callback for the wakeup, one piece of work after the other.
+void EventLoop::call(const Callback& callback, const char* what) const {
+  const PieceOfWork piece(heartbeat_, what);
+  callback();
+}
+
 void EventLoop::run_posted() {
   eventfd_t wakeups = 0;
   (void)::eventfd_read(wakeup_.get(), &wakeups);  // before the swap: a later post wakes us again
@@ -135,7 +144,7 @@ void EventLoop::run_posted() {
     const std::scoped_lock lock(mutex_);
     work.swap(posted_);
   }
-  for (const auto& callback : work) callback();
+  for (const auto& callback : work) call(callback, "doing what it was asked for");
 }
 
 Result<int> EventLoop::run() {

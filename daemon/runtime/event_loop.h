@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/heartbeat.h"
 #include "base/result.h"
 #include "base/unique_handle.h"
 
@@ -40,10 +41,12 @@ class EventLoop {
     std::chrono::microseconds interval_{};
     MonotonicTime due_;
     Callback callback_;
+    EventLoop* loop_ = nullptr;
     sd_event_source* source_ = nullptr;
   };
 
-  static Result<std::unique_ptr<EventLoop>> create();
+  // Each callback is a piece of work of `heartbeat`, unless that is null.
+  static Result<std::unique_ptr<EventLoop>> create(std::shared_ptr<Heartbeat> heartbeat = nullptr);
   ~EventLoop();
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
@@ -71,14 +74,18 @@ class EventLoop {
  private:
   struct Watch {
     Callback callback;
+    EventLoop* loop = nullptr;
     sd_event_source* source = nullptr;
   };
 
-  EventLoop(sd_event* event, UniqueFd wakeup) : event_(event), wakeup_(std::move(wakeup)) {}
+  EventLoop(sd_event* event, UniqueFd wakeup, std::shared_ptr<Heartbeat> heartbeat)
+      : event_(event), wakeup_(std::move(wakeup)), heartbeat_(std::move(heartbeat)) {}
+  void call(const Callback& callback, const char* what) const;
   void run_posted();
 
   sd_event* event_;
   UniqueFd wakeup_;  // eventfd, readable while posted_ is not empty
+  std::shared_ptr<Heartbeat> heartbeat_;
   // By pointer: sd-event keeps their addresses.
   std::vector<std::unique_ptr<Watch>> watches_;
   std::vector<std::unique_ptr<Timer>> timers_;

@@ -36,6 +36,15 @@ inline constexpr const char* kStallsLeftOutId = "f9b4c601e7a64c54b4d98f7e5694675
 // most: OFFCPUD_CAUSE, OFFCPUD_COUNT since the start.
 inline constexpr const char* kEventsLostId = "20f90a4185534826b8f08a769d9fcf76";
 
+// A thread of the daemon itself is stuck: OFFCPUD_THREAD, OFFCPUD_WORK, OFFCPUD_SUBJECT.
+inline constexpr const char* kThreadStuckId = "5f0c7cbd61c24b4a8d2f0f2c58f1b0de";
+
+// It goes on: OFFCPUD_THREAD, OFFCPUD_DURATION_SECONDS.
+inline constexpr const char* kThreadGoesOnId = "a7e1de2b1f5f4ad0a4f3b6a9f1c74e35";
+
+// A process or its file system has not answered in time: OFFCPUD_PID, OFFCPUD_WHAT, OFFCPUD_PATH.
+inline constexpr const char* kReaderHungId = "b0f1c8f05c6e4e6c9f1d6a0a5d3b7c42";
+
 // This kernel lacks something that is optional: OFFCPUD_FEATURE.
 inline constexpr const char* kFeatureMissingId = "282b79965bfb4261bbedb1387e602688";
 

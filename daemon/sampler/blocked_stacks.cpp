@@ -1,34 +1,98 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sampler/blocked_stacks.h"
 
-#include <sys/uio.h>
+#include <algorithm>
+#include <array>
+#include <cstring>
 
 namespace offcpud {
 namespace {
 
-class ProcessMemory final : public StackMemory {
+// Most stacks of blocked threads are no deeper. It is above the stack pointer, where the thread has
+// been, so nothing is brought in that was never there.
+constexpr std::size_t kAhead = std::size_t{8} << 10;
+constexpr std::size_t kFurther = std::size_t{16} << 10;  // when more is needed
+constexpr std::size_t kElsewhere = 128;                  // code, and what is no stack
+
+// The memory of one thread: first what was read ahead, then what the walk asks for, in pieces.
+class WalkedMemory final : public StackMemory {
  public:
-  explicit ProcessMemory(std::uint32_t tid) : tid_(static_cast<pid_t>(tid)) {}
+  WalkedMemory(const offcpud_blocked_record& record, const MemoryPiece* ahead,
+               ProcessMemory& memory)
+      : record_(record), memory_(memory) {
+    if (ahead != nullptr) pieces_[kStack] = *ahead;
+  }
 
   bool read(std::uint64_t address, void* to, std::size_t size) override {
-    const iovec local{to, size};
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of the other process
-    const iovec remote{reinterpret_cast<void*>(address), size};
-    return ::process_vm_readv(tid_, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size);
+    for (const MemoryPiece& piece : pieces_) {
+      if (copy(piece, address, to, size)) return true;
+    }
+    return fetch(address, size) && copy(pieces_[last_], address, to, size);
   }
 
  private:
-  pid_t tid_;
+  enum Place : std::size_t { kStack, kMore, kOther, kPlaces };
+
+  static bool copy(const MemoryPiece& piece, std::uint64_t address, void* to, std::size_t size) {
+    if (address < piece.address || address - piece.address > piece.got ||
+        size > piece.got - (address - piece.address)) {
+      return false;
+    }
+    std::memcpy(to, piece.to.data() + (address - piece.address), size);
+    return true;
+  }
+
+  bool fetch(std::uint64_t address, std::size_t size) {
+    const bool in_stack = address >= record_.regs.sp && address - record_.regs.sp < kDeepest;
+    last_ = in_stack ? kMore : kOther;
+    MemoryPiece& piece = pieces_[last_];
+    std::vector<std::byte>& bytes = bytes_.at(last_);
+    bytes.resize(std::max(size, in_stack ? kFurther : kElsewhere));
+    piece = {record_.sample.local_tgid, record_.sample.local_tid, address, bytes};
+    memory_.read(std::span(&piece, 1));
+    return piece.got >= size;
+  }
+
+  static constexpr std::uint64_t kDeepest = std::uint64_t{8} << 20;
+  const offcpud_blocked_record& record_;
+  ProcessMemory& memory_;
+  std::array<MemoryPiece, kPlaces> pieces_{};
+  std::array<std::vector<std::byte>, kPlaces> bytes_;
+  std::size_t last_ = kStack;
 };
 
-RemoteStack walk(const UnwindLookup* lookup, const offcpud_blocked_record& record) {
-  if (lookup == nullptr) return {.addresses = {}, .end = OFFCPUD_UNWIND_END_READ};
-  ProcessMemory memory(record.sample.local_tid);
-  const UserRegisters registers{record.regs.ip, record.regs.sp, record.regs.bp, record.regs.di};
-  return walk_remote_stack(record.sample.local_tgid, registers, *lookup, memory);
+std::pair<std::uint32_t, std::uint64_t> key_of(const offcpud_blocked_record& record) {
+  return {record.sample.tid, record.sample.since_ns};
 }
 
 }  // namespace
+
+void BlockedStacks::read_ahead(std::span<const offcpud_blocked_record> records) {
+  pieces_.clear();
+  if (lookup_ == nullptr) return;
+  std::vector<const offcpud_blocked_record*> wanted;
+  for (const offcpud_blocked_record& record : records) {
+    const bool later = (record.sample.flags & OFFCPUD_SAMPLE_STACK_LATER) != 0;
+    if (later && !known_.contains(key_of(record))) wanted.push_back(&record);
+  }
+  ahead_.resize(wanted.size() * kAhead);
+  std::vector<MemoryPiece> pieces;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const offcpud_sample& sample = wanted[i]->sample;
+    pieces.push_back({sample.local_tgid, sample.local_tid, wanted[i]->regs.sp,
+                      std::span(ahead_).subspan(i * kAhead, kAhead)});
+  }
+  memory_.read(pieces);
+  for (std::size_t i = 0; i < wanted.size(); ++i) pieces_[key_of(*wanted[i])] = pieces[i];
+}
+
+RemoteStack BlockedStacks::walk(const offcpud_blocked_record& record) {
+  if (lookup_ == nullptr) return {.addresses = {}, .end = OFFCPUD_UNWIND_END_READ};
+  const auto ahead = pieces_.find(key_of(record));
+  WalkedMemory memory(record, ahead == pieces_.end() ? nullptr : &ahead->second, memory_);
+  const UserRegisters registers{record.regs.ip, record.regs.sp, record.regs.bp, record.regs.di};
+  return walk_remote_stack(record.sample.local_tgid, registers, *lookup_, memory);
+}
 
 const RemoteStack& BlockedStacks::stack_of(const offcpud_blocked_record& record) {
   const auto found = known_.find({record.sample.tid, record.sample.since_ns});
@@ -36,7 +100,7 @@ const RemoteStack& BlockedStacks::stack_of(const offcpud_blocked_record& record)
     found->second.used = true;
     return found->second.stack;
   }
-  last_ = walk(lookup_, record);
+  last_ = walk(record);
   // Without its root it may be better the next time: its process may have been new.
   const std::size_t bytes = bytes_of(last_);
   if (bytes_ + bytes > kMostBytes || last_.end != OFFCPUD_UNWIND_END_ROOT) return last_;
@@ -52,6 +116,7 @@ std::size_t BlockedStacks::bytes_of(const RemoteStack& stack) {
 }
 
 void BlockedStacks::end_walk() {
+  pieces_.clear();
   for (auto known = known_.begin(); known != known_.end();) {
     const auto next = std::next(known);
     if (!std::exchange(known->second.used, false)) {

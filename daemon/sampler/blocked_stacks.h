@@ -4,8 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <utility>
+#include <vector>
 
+#include "reader/process_memory.h"
 #include "sample.h"
 #include "unwind/remote_walk.h"
 
@@ -15,11 +18,14 @@ namespace offcpud {
 // blocked does not move. Single-threaded.
 class BlockedStacks {
  public:
-  // `lookup` must outlive the object; null: nothing is walked.
-  explicit BlockedStacks(const UnwindLookup* lookup) : lookup_(lookup) {}
+  // Both must outlive the object. `lookup` null: nothing is walked.
+  BlockedStacks(const UnwindLookup* lookup, ProcessMemory& memory)
+      : lookup_(lookup), memory_(memory) {}
 
-  // Valid until the next call. Costs some 10 us the first time. Needs CAP_SYS_PTRACE for processes
-  // of others.
+  // Reads the innermost part of the stacks of these blocks at once, unless they are known.
+  void read_ahead(std::span<const offcpud_blocked_record> records);
+
+  // Valid until the next call. Costs some 10 us the first time.
   const RemoteStack& stack_of(const offcpud_blocked_record& record);
 
   // Forgets the blocks that were not asked for since the last call.
@@ -34,9 +40,13 @@ class BlockedStacks {
     bool used = true;
   };
   [[nodiscard]] static std::size_t bytes_of(const RemoteStack& stack);
+  RemoteStack walk(const offcpud_blocked_record& record);
 
   const UnwindLookup* lookup_;
-  std::map<std::pair<std::uint32_t, std::uint64_t>, Known> known_;  // by tid and beginning
+  ProcessMemory& memory_;
+  std::vector<std::byte> ahead_;                                           // what read_ahead() read
+  std::map<std::pair<std::uint32_t, std::uint64_t>, MemoryPiece> pieces_;  // of it, as known_
+  std::map<std::pair<std::uint32_t, std::uint64_t>, Known> known_;         // by tid and beginning
   std::size_t bytes_ = 0;
   RemoteStack last_;  // beyond kMostBytes
 };

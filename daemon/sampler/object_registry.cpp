@@ -8,8 +8,13 @@
 namespace offcpud {
 
 ObjectRegistry::ObjectRegistry(TableStore* tables, SymbolWorker& symbols, FileOpener& opener,
-                               std::function<void(const Error&)> failed)
-    : tables_(tables), symbols_(symbols), opener_(opener), failed_(std::move(failed)) {
+                               FilesBelow* debug_files, Reports reports, KernelRoom* room)
+    : tables_(tables),
+      room_(room),
+      symbols_(symbols),
+      opener_(opener),
+      debug_files_(debug_files),
+      reports_(std::move(reports)) {
   if (tables_ == nullptr) return;
   const auto vdso = vdso_file();
   if (!vdso) return;  // the kernel maps none
@@ -29,10 +34,7 @@ void ObjectRegistry::object_found(const std::shared_ptr<const MappedObject>& obj
   known.request.build_id = object->build_id;
   known.request.inode = object->inode;
   if (!fd) return;
-  if (tables_ != nullptr) {
-    // What is no ELF file for this machine has no table, and its mappings are known all the same.
-    if (const auto table = tables_->add_object(fd.get())) known.table = *table;
-  }
+  if (tables_ != nullptr) known.table = add_table(fd.get(), file.path);
   known.file = std::move(fd);
 }
 
@@ -40,17 +42,29 @@ void ObjectRegistry::object_found(const std::shared_ptr<const MappedObject>& obj
 void ObjectRegistry::copy_found(const MappedObject& object, UniqueFd fd) {
   if (tables_ == nullptr) return;
   Object& known = objects_[object.id];
-  const auto table = tables_->add_object(fd.get());
-  if (table && known.table == OFFCPUD_UNWIND_NO_OBJECT) known.table = *table;
+  const UnwindObjectId table = add_table(fd.get(), known.request.path);
+  if (known.table == OFFCPUD_UNWIND_NO_OBJECT) known.table = table;
+}
+
+// What is no ELF file for this machine has no table, and its mappings are known all the same.
+UnwindObjectId ObjectRegistry::add_table(int fd, const std::string& path) {
+  const std::uint64_t refused = tables_->refused();
+  const auto table = tables_->add_object(fd);
+  if (tables_->refused() != refused && reports_.refused) {
+    ObjectRefusals causes;
+    causes.add(ObjectRefusal::UnwindTable);
+    reports_.refused(path, causes);
+  }
+  return table ? *table : OFFCPUD_UNWIND_NO_OBJECT;
 }
 
 // Debug files are looked for below the root of the process that maps the object, as long as that
 // exists.
 ObjectId ObjectRegistry::offer(const Object& object, UniqueFd file) {
   std::optional<RootDirectory> root;
-  if (auto opened = RootDirectory::open("/proc/" + std::to_string(object.request.tgid) + "/root")) {
-    root = *std::move(opened);
-  }
+  const std::uint32_t tgid = object.request.tgid;
+  if (UniqueFd opened = opener_.open_root(tgid))
+    root.emplace(std::move(opened), tgid, debug_files_);
   return symbols_.offer({std::move(file), object.request.path, std::move(root)}).value_or(0);
 }
 
@@ -62,11 +76,12 @@ void ObjectRegistry::object_forgotten(const MappedObject& object) {
 }
 
 void ObjectRegistry::image_began(const ImageId& image, std::span<const Mapping> inherited) {
-  for (const Mapping& mapping : inherited) add(image, mapping);
+  if (room_ != nullptr && !room_->began(image.tgid, inherited.size())) return;
+  for (const Mapping& mapping : inherited) add(image.tgid, mapping);
 }
 
 void ObjectRegistry::mapping_added(const ImageId& image, const Mapping& mapping) {
-  add(image, mapping);
+  add(image.tgid, mapping);
 }
 
 void ObjectRegistry::mapping_removed(const ImageId& image, const Mapping& mapping) {
@@ -75,14 +90,24 @@ void ObjectRegistry::mapping_removed(const ImageId& image, const Mapping& mappin
 
 void ObjectRegistry::image_ended(const ImageId& image, std::span<const Mapping> /*mappings*/) {
   if (tables_ != nullptr) note(tables_->remove_process(image.tgid));
+  if (room_ != nullptr) room_->ended(image.tgid);
 }
 
-void ObjectRegistry::add(const ImageId& image, const Mapping& mapping) {
+void ObjectRegistry::admit_waiting(const MappingsOf& mappings_of, MonotonicTime now) {
+  if (room_ == nullptr) return;
+  while (const auto tgid = room_->next_waiting(now)) {
+    const auto mappings = mappings_of(*tgid);
+    for (const Mapping& mapping : mappings) add(*tgid, mapping);
+    room_->spend(mappings.size());
+  }
+}
+
+void ObjectRegistry::add(std::uint32_t tgid, const Mapping& mapping) {
   UnwindObjectId table = OFFCPUD_UNWIND_NO_OBJECT;
   Object* object = nullptr;
   if (mapping.file->object) {
     object = &objects_[mapping.file->object->id];
-    object->request.tgid = image.tgid;
+    object->request.tgid = tgid;
     object->request.begin = mapping.begin;
     object->request.end = mapping.end;
     if (object->file) {
@@ -93,22 +118,23 @@ void ObjectRegistry::add(const ImageId& image, const Mapping& mapping) {
   } else if (mapping.file->kind == MappedFile::Kind::Vdso) {
     table = vdso_;
   }
-  if (tables_ == nullptr) return;
-  Status status = map(image, mapping, table);
+  if (tables_ == nullptr || (room_ != nullptr && !room_->admits(tgid))) return;
+  if (room_ != nullptr && !room_->make_room(tgid)) return;
+  Status status = map(tgid, mapping, table);
   if (!status && object != nullptr && table != OFFCPUD_UNWIND_NO_OBJECT) {
     // The table was given up for others while nobody used it.
     object->table = OFFCPUD_UNWIND_NO_OBJECT;
     if (const UniqueFd fd = open_again(*object)) {
-      if (const auto again = tables_->add_object(fd.get())) object->table = *again;
+      object->table = add_table(fd.get(), object->request.path);
     }
-    status = map(image, mapping, object->table);
+    status = map(tgid, mapping, object->table);
   }
   note(status);
 }
 
-Status ObjectRegistry::map(const ImageId& image, const Mapping& mapping, UnwindObjectId table) {
+Status ObjectRegistry::map(std::uint32_t tgid, const Mapping& mapping, UnwindObjectId table) {
   const bool in_file = mapping.file->kind == MappedFile::Kind::File;
-  return tables_->add_mapping(image.tgid, mapping.begin, mapping.end, in_file ? mapping.offset : 0,
+  return tables_->add_mapping(tgid, mapping.begin, mapping.end, in_file ? mapping.offset : 0,
                               table);
 }
 
@@ -129,7 +155,7 @@ void ObjectRegistry::offer_wanted() {
 }
 
 void ObjectRegistry::note(const Status& status) const {
-  if (!status) failed_(status.error());
+  if (!status) reports_.failed(status.error());
 }
 
 }  // namespace offcpud

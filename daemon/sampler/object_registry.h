@@ -6,8 +6,10 @@
 #include <string>
 #include <unordered_map>
 
+#include "base/object_refusal.h"
 #include "mappings/file_opener.h"
 #include "mappings/mapping_observer.h"
+#include "sampler/kernel_room.h"
 #include "symbols/symbol_worker.h"
 #include "unwind/table_store.h"
 
@@ -18,12 +20,23 @@ namespace offcpud {
 // outlive it.
 class ObjectRegistry final : public MappingObserver {
  public:
-  // `tables` is null where stacks are not walked. `failed` is told of maps that cannot be written.
+  struct Reports {
+    std::function<void(const Error& error)> failed;  // a map cannot be written
+    // The unwind table of the object at this path was refused.
+    std::function<void(const std::string& path, const ObjectRefusals& causes)> refused;
+  };
+  // `tables` is null where stacks are not walked, and `room` where there is enough for everybody.
+  // `debug_files` is what the thread that reads symbols opens debug files by; null: it does so
+  // itself.
   ObjectRegistry(TableStore* tables, SymbolWorker& symbols, FileOpener& opener,
-                 std::function<void(const Error& error)> failed);
+                 FilesBelow* debug_files, Reports reports, KernelRoom* room = nullptr);
 
   // 0: nothing is known of its symbols.
   [[nodiscard]] ObjectId symbols_of(const MappedObject& object) const;
+
+  // Puts in the mappings of processes whose turn has come (KernelRoom).
+  using MappingsOf = std::function<std::span<const Mapping>(std::uint32_t tgid)>;
+  void admit_waiting(const MappingsOf& mappings_of, MonotonicTime now);
 
   // Hands over once more what was asked for and is not kept, where a process still maps it.
   void offer_wanted();
@@ -45,15 +58,19 @@ class ObjectRegistry final : public MappingObserver {
     FileRequest request;  // what it is, and where it was mapped last; to open it again
   };
   [[nodiscard]] UniqueFd open_again(const Object& object);
-  Status map(const ImageId& image, const Mapping& mapping, UnwindObjectId table);
-  void add(const ImageId& image, const Mapping& mapping);
+  Status map(std::uint32_t tgid, const Mapping& mapping, UnwindObjectId table);
+  void add(std::uint32_t tgid, const Mapping& mapping);
   ObjectId offer(const Object& object, UniqueFd file);
+  // Its table, or OFFCPUD_UNWIND_NO_OBJECT.
+  [[nodiscard]] UnwindObjectId add_table(int fd, const std::string& path);
   void note(const Status& status) const;
 
   TableStore* tables_;
+  KernelRoom* room_;
   SymbolWorker& symbols_;
   FileOpener& opener_;
-  std::function<void(const Error&)> failed_;
+  FilesBelow* debug_files_;
+  Reports reports_;
   UnwindObjectId vdso_ = OFFCPUD_UNWIND_NO_OBJECT;
   std::unordered_map<std::uint64_t, Object> objects_;       // by MappedObject::id
   std::unordered_map<ObjectId, std::uint64_t> by_symbols_;  // of objects_

@@ -14,8 +14,7 @@ std::string file_name(const std::string& path) {
 
 StackFrame ProcessNames::name(const offcpud_sample& sample, const LocatedFrame& frame, bool waker) {
   if (frame.file && frame.file->kind == MappedFile::Kind::File) return in_object(frame);
-  StackFrame named;
-  named.address = frame.address;
+  StackFrame named;  // without an address: that of the process would tell where its memory lies
   if (!frame.file) {
     named.function = "[unknown]";
   } else if (frame.file->kind == MappedFile::Kind::Vdso) {

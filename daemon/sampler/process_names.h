@@ -13,7 +13,7 @@ namespace offcpud {
 // What outlives the look-up of one snapshot's names, besides the names of objects. Owned by the
 // thread that looks them up.
 struct RuntimeNames {
-  PerfMaps perf_maps{"/proc", PerfMaps::Limits{}};
+  PerfMaps perf_maps;
   std::optional<ElfSymbols> vdso;  // none: the kernel has none
 };
 

@@ -22,12 +22,9 @@ constexpr SymbolWorker::Limits kSymbolLimits{.cache = {}, .waiting = 512};
 constexpr std::chrono::milliseconds kFirstInterval{10};
 
 // Of the thread that reads symbols: it was started by one that may do more.
-constexpr Capability kOpenFiles[] = {Capability::SysPtrace, Capability::DacReadSearch,
-                                     Capability::CheckpointRestore};
-
-void keep_what_opens_files(
+void keep_nothing(
     const std::function<void(std::string_view topic, const std::string& sentence)>& warned) {
-  if (const auto dropped = drop_capabilities(kOpenFiles); !dropped) {
+  if (const auto dropped = drop_capabilities({}); !dropped) {
     warned("symbols", dropped.error().message());
   }
 }
@@ -50,19 +47,19 @@ void collect(std::unordered_set<std::uint64_t>& addresses, std::span<const __u64
 
 }  // namespace
 
-Result<std::unique_ptr<SamplingLoop>> SamplingLoop::open(const BpfSession& session,
-                                                         const Clock& clock, EventLoop& loop,
-                                                         const SamplerOptions& options,
-                                                         SamplerReports reports) {
+Result<std::unique_ptr<SamplingLoop>> SamplingLoop::open(
+    const BpfSession& session, const Clock& clock, EventLoop& loop, const SamplerOptions& options,
+    SamplerReports reports, const std::shared_ptr<ReaderShare>& readers) {
   TRY(auto samples, BlockSamples::open(session));
-  std::unique_ptr<SamplingLoop> sampling(
-      new SamplingLoop(session, clock, loop, options, std::move(reports), std::move(samples)));
+  std::unique_ptr<SamplingLoop> sampling(new SamplingLoop(
+      session, clock, loop, options, std::move(reports), readers, std::move(samples)));
   TRY_VOID(sampling->wire());
   return sampling;
 }
 
 SamplingLoop::SamplingLoop(const BpfSession& session, const Clock& clock, EventLoop& loop,
                            const SamplerOptions& options, SamplerReports reports,
+                           const std::shared_ptr<ReaderShare>& readers,
                            std::unique_ptr<BlockSamples> samples)
     : session_(session),
       clock_(clock),
@@ -70,10 +67,20 @@ SamplingLoop::SamplingLoop(const BpfSession& session, const Clock& clock, EventL
       options_(options),
       reports_(std::move(reports)),
       samples_(std::move(samples)),
-      symbols_(kSymbolLimits, [warned = reports_.warned] { keep_what_opens_files(warned); }),
-      sources_(session, symbols_, clock, reports_.warned),
-      blocked_(sources_.tables()),
-      runtime_(std::make_shared<RuntimeNames>()),
+      readers_(readers),
+      client_(readers),
+      symbol_reads_(std::make_shared<SymbolReads>(readers)),
+      symbols_(kSymbolLimits, {.started = [warned = reports_.warned,
+                                           kept = symbol_reads_] { keep_nothing(warned); },
+                               .refused = reports_.refused,
+                               .heartbeat = reports_.symbols}),
+      sources_(session, symbols_, client_, &symbol_reads_->debug_files, clock,
+               {.warned = reports_.warned, .refused = reports_.refused}),
+      blocked_(sources_.tables(), memory_),
+      runtime_(std::make_shared<RuntimeNames>(RuntimeNames{
+          .perf_maps = PerfMaps(std::make_unique<DeadlinePerfMapFinder>(symbol_reads_->client), {},
+                                reports_.refused),
+          .vdso = {}})),
       rate_(options.stacks_per_second, kFirstInterval),
       adapted_(clock.now()),
       focus_rate_(kFocusStacksPerSecond, kFirstInterval) {
@@ -92,6 +99,7 @@ Status SamplingLoop::wire() {
   }
   begin_snapshot(moment());
   choose();
+  sources_.set_between([this] { keep_time(); });
   if (sources_.fd() >= 0) {
     TRY_VOID(loop_.on_readable(sources_.fd(), [this] { follow(); }));
   }
@@ -168,17 +176,21 @@ void SamplingLoop::tell_met(SampleWindow& window) {
 // A program that starts is followed soon, so that its first waits have their stacks. Many that
 // start are followed together: nobody waits for this thread.
 void SamplingLoop::follow() {
+  at("following what programs map");
   sources_.follow();
   std::this_thread::sleep_for(kBetweenStarts);
 }
 
 // Samples first, then what was mapped until now: so everything that is on their stacks is known.
 void SamplingLoop::take_samples() {
-  std::vector<KeptSample> kept;
+  at("taking samples over");
   const auto taken =
-      samples_->drain([&kept](const SampledBlock& block) { kept.emplace_back(block); });
-  sources_.follow();
-  for (const KeptSample& sample : kept) take(sample.block());
+      samples_->drain([this](const SampledBlock& block) { kept_.emplace_back(block); });
+  if (!keeps_time_) {
+    at("following what programs map");
+    sources_.follow();  // in the middle of which windows may end, with what was kept until then
+  }
+  for (const KeptSample& sample : std::exchange(kept_, {})) take(sample.block());
   if (!taken) reports_.warned("samples", taken.error().message());
   const std::uint64_t lost_ns = samples_->take_lost_ns();
   // Whose they were is not known, but that somebody wanted them.
@@ -189,6 +201,7 @@ void SamplingLoop::take_samples() {
 }
 
 void SamplingLoop::take(const SampledBlock& block) {
+  at("locating samples");
   reports_.sampled(block.sample.user_end);
   count(block.sample);
   const bool is_known = young_.contains({block.sample.tid, block.sample.since_ns});
@@ -226,20 +239,32 @@ void SamplingLoop::capture_runtime(const BlockSum& sum) {
   const PerfMaps::Process process{sum.sample.local_tgid, sum.sample.process_start_ns};
   if (naming_->load() > 1) return;  // the thread hangs
   if (!runtime_seen_.emplace(process.tgid, process.start_ns).second) return;
-  symbols_.post([runtime = runtime_, process, now = clock_.now()](SymbolCache& /*objects*/) {
-    runtime->perf_maps.capture(process, now);
-  });
+  symbols_.post([runtime = runtime_, process, now = clock_.now()](
+                    SymbolCache& /*objects*/) { runtime->perf_maps.capture(process, now); },
+                "reading what a process says of code that it made");
 }
 
 // What lasts is counted up to now, in every window that is open.
 void SamplingLoop::credit_blocked(bool young) {
-  const auto walked = samples_->walk_blocked(
-      young, [this](const offcpud_blocked_record& record) { take_blocked(record); });
+  at("walking over the blocked threads");
+  const auto walked = samples_->walk_blocked(young, [this](const offcpud_blocked_record& record) {
+    blocked_records_.push_back(record);
+    if (blocked_records_.size() == kBlockedAtOnce) take_blocked();
+  });
+  take_blocked();
+  at("ending the walk over the blocked threads");
   blocked_.end_walk();
   if (!walked) reports_.warned("blocked", walked.error().message());
 }
 
+void SamplingLoop::take_blocked() {
+  blocked_.read_ahead(blocked_records_);
+  for (const offcpud_blocked_record& record : blocked_records_) take_blocked(record);
+  blocked_records_.clear();
+}
+
 void SamplingLoop::take_blocked(const offcpud_blocked_record& record) {
+  at("walking the stacks of blocked threads");
   SampledBlock block = sampled_block(record.sample, record.kernel);
   std::vector<__u64> user;
   if ((record.sample.flags & OFFCPUD_SAMPLE_STACK_LATER) != 0) {
@@ -263,6 +288,7 @@ void SamplingLoop::adapt() {
   if (rate_.adapt(std::exchange(taken_, 0.0), now - adapted_) != before) choose();
   adapted_ = now;
   reports_.adapted(rate_.interval());
+  reports_.over_share(sources_.over_share(), sources_.left_out());
 }
 
 void SamplingLoop::adapt_focus(MonotonicTime now) {
@@ -293,6 +319,10 @@ void SamplingLoop::take_next(std::chrono::milliseconds length, const BlockFilter
   choose();
 }
 
+void SamplingLoop::at(const char* work) const {
+  if (reports_.stacks) reports_.stacks->begin(work);
+}
+
 void SamplingLoop::stop() {
   if (stopped_) return;
   take_samples();
@@ -307,15 +337,32 @@ void SamplingLoop::finish(std::chrono::milliseconds patience) {
   if (symbols_.post([named](SymbolCache& /*objects*/) { named->set_value(); })) {
     (void)all_named.wait_for(patience);
   }
+  readers_->stopping = true;
+}
+
+// What has been followed so far is what there is to walk and locate with. That a few of the last
+// frames may have no name is better than snapshots of any length.
+void SamplingLoop::keep_time() {
+  at("following what programs map");
+  if (stopped_ || turns_ || keeps_time_) return;
+  const MonotonicTime overdue = clock_.now() - kOverdue;
+  const auto is_overdue = [&](const SampleWindow& window) { return window.due <= overdue; };
+  if (std::ranges::none_of(windows_, is_overdue)) return;
+  keeps_time_ = true;
+  turn(false);
+  keeps_time_ = false;
+  at("following what programs map");
 }
 
 void SamplingLoop::turn(bool all) {
+  turns_ = true;
   const Moment at = moment();
   for (SampleWindow& window : windows_) window.ends = all || window.due <= at.now;
   credit_blocked(std::ranges::any_of(windows_, ends_for_good));
   take_samples();  // of what has ended meanwhile
   young_.clear();
   close_due(at, all);
+  turns_ = false;
 }
 
 void SamplingLoop::close_due(const Moment& at, bool all) {
@@ -347,12 +394,14 @@ void SamplingLoop::close(SampleWindow& window, const Moment& at) {
   }
   name_kernel(*interval);
   ++*naming_;
-  symbols_.post([interval, runtime = runtime_, naming = naming_, done = std::move(window.done),
-                 now = clock_.now()](SymbolCache& objects) {
-    ProcessNames names(objects, *runtime, now);
-    done(draft_of(*interval, names));
-    --*naming;
-  });
+  symbols_.post(
+      [interval, runtime = runtime_, naming = naming_, done = std::move(window.done),
+       now = clock_.now()](SymbolCache& objects) {
+        ProcessNames names(objects, *runtime, now);
+        done(draft_of(*interval, names));
+        --*naming;
+      },
+      "naming the functions of a snapshot");
 }
 
 void SamplingLoop::name_kernel(SampledInterval& interval) {
@@ -362,6 +411,7 @@ void SamplingLoop::name_kernel(SampledInterval& interval) {
     collect(unique, block.kernel);
     collect(unique, block.waker_kernel);
   }
+  at("naming functions of the kernel");
   const std::vector<std::uint64_t> addresses(unique.begin(), unique.end());
   const auto names = kernel_names(session_, addresses);
   if (!names) return reports_.warned("kernel_names", names.error().message());

@@ -12,10 +12,8 @@
 namespace offcpud {
 namespace {
 
-// CAP_BPF for new tables and for walks over threads. The others open what processes map, whoever
-// they belong to.
-constexpr Capability kKept[] = {Capability::Bpf, Capability::SysPtrace, Capability::DacReadSearch,
-                                Capability::CheckpointRestore};
+// For new tables and for walks over threads.
+constexpr Capability kKept[] = {Capability::Bpf};
 
 // Stopping takes less than 2 s in all.
 constexpr std::chrono::milliseconds kNaming{500};
@@ -26,11 +24,12 @@ constexpr std::chrono::milliseconds kNaming{500};
 class StackSampler::Worker {
  public:
   Worker(const BpfSession& session, const Clock& clock, SamplerOptions options,
-         SamplerReports reports)
+         SamplerReports reports, ReaderSpawner& spawner)
       : session_(session),
         clock_(clock),
         options_(std::move(options)),
-        reports_(std::move(reports)) {}
+        reports_(std::move(reports)),
+        readers_(std::make_shared<ReaderShare>(spawner, clock, reports_.readers)) {}
 
   Status start() {
     std::promise<Status> ready;
@@ -66,8 +65,9 @@ class StackSampler::Worker {
   }
 
   Status set_up() {
-    TRY(loop_, EventLoop::create());
-    TRY(sampling_, SamplingLoop::open(session_, clock_, *loop_, options_, std::move(reports_)));
+    TRY(loop_, EventLoop::create(reports_.stacks));
+    TRY(sampling_,
+        SamplingLoop::open(session_, clock_, *loop_, options_, std::move(reports_), readers_));
     return drop_capabilities(kKept);
   }
 
@@ -86,6 +86,7 @@ class StackSampler::Worker {
   const Clock& clock_;
   SamplerOptions options_;
   SamplerReports reports_;
+  std::shared_ptr<ReaderShare> readers_;
   std::unique_ptr<EventLoop> loop_;
   std::unique_ptr<SamplingLoop> sampling_;
   std::promise<void> end_;
@@ -99,8 +100,9 @@ StackSampler::~StackSampler() = default;
 Result<std::unique_ptr<StackSampler>> StackSampler::start(const BpfSession& session,
                                                           const Clock& clock,
                                                           const SamplerOptions& options,
-                                                          SamplerReports reports) {
-  auto worker = std::make_unique<Worker>(session, clock, options, std::move(reports));
+                                                          SamplerReports reports,
+                                                          ReaderSpawner& spawner) {
+  auto worker = std::make_unique<Worker>(session, clock, options, std::move(reports), spawner);
   TRY_VOID(worker->start());
   return std::unique_ptr<StackSampler>(new StackSampler(std::move(worker)));
 }

@@ -10,8 +10,12 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/heartbeat.h"
+#include "base/object_refusal.h"
 #include "base/result.h"
 #include "kernel/block_samples.h"
+#include "mappings/fair_share.h"
+#include "reader/reader_client.h"
 #include "sampling/block_filter.h"
 #include "sampling/capture_rules.h"
 #include "sampling/cgroup_names.h"
@@ -36,21 +40,30 @@ struct SamplerReports {
   std::function<void(std::shared_ptr<CgroupNames> names, std::vector<std::uint64_t> ids)> met;
   std::function<void(std::uint32_t user_end)> sampled;  // one stack; enum offcpud_unwind_end
   std::function<void(std::chrono::nanoseconds interval)> adapted;
+  // A program or library, or a process's map of names, asked for more than the limits, and
+  // something of it was left out. By the sampler's thread or the naming one.
+  std::function<void(const std::string& path, const ObjectRefusals& causes)> refused;
+  // Every second: the processes whose mappings are not all kept, as they have too many, those with
+  // most first; and how many mappings were left out since the start.
+  std::function<void(const std::vector<OverShare>& processes, std::uint64_t left_out)> over_share;
+  ReaderReports readers;
   // Something is missing from the stacks; `topic` is the same for the same cause.
   std::function<void(std::string_view topic, const std::string& sentence)> warned;
+  // Of its two threads; may be null.
+  std::shared_ptr<Heartbeat> stacks, symbols;
 };
 
 // Samples the stacks of blocked threads on a thread of its own, which keeps the capabilities that
 // this takes, and names them on another one, so that no pass waits for either.
 class StackSampler {
  public:
-  // Needs CAP_BPF and CAP_PERFMON, of which the thread keeps the former, and to open what processes
-  // map CAP_SYS_PTRACE, CAP_CHECKPOINT_RESTORE and CAP_DAC_READ_SEARCH; without those stacks are
-  // incomplete and names missing, and `warned` tells. To be called before the caller gives its own
-  // up. Session and clock must outlive the object.
+  // Needs CAP_BPF and CAP_PERFMON, of which the thread keeps the former. What processes map and
+  // have in memory is read by readers, which `spawner` starts. To be called before the caller gives
+  // its capabilities up. Session, clock and spawner must outlive the object.
   static Result<std::unique_ptr<StackSampler>> start(const BpfSession& session, const Clock& clock,
                                                      const SamplerOptions& options,
-                                                     SamplerReports reports);
+                                                     SamplerReports reports,
+                                                     ReaderSpawner& spawner);
   // Waits for the thread; see stop().
   ~StackSampler();
   StackSampler(const StackSampler&) = delete;

@@ -1,26 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sampler/stack_sources.h"
 
+#include <algorithm>
+#include <functional>
+
 #include "kernel/unwind_map_handles.h"
 
 namespace offcpud {
 
-StackSources::StackSources(const BpfSession& session, SymbolWorker& symbols, const Clock& clock,
-                           Warn warn)
-    : warn_(std::move(warn)) {
+StackSources::StackSources(const BpfSession& session, SymbolWorker& symbols, ReaderClient& client,
+                           FilesBelow* debug_files, const Clock& clock, Reports reports)
+    : reports_(std::move(reports)), clock_(clock), opener_(client), processes_(client) {
   if (!proc_has_own_numbers()) {
-    warn_("pid_namespace",
-          "user stacks are missing: /proc was mounted in another PID namespace than offcpud runs "
-          "in, and numbers processes otherwise; mount one of its own there (unshare --mount-proc)");
+    reports_.warned(
+        "pid_namespace",
+        "user stacks are missing: /proc was mounted in another PID namespace than offcpud runs "
+        "in, and numbers processes otherwise; mount one of its own there (unshare --mount-proc)");
     return;
   }
-  if (const auto opened = open(session, symbols, clock); !opened) {
+  if (const auto opened = open(session, symbols, debug_files, clock); !opened) {
     mappings_.reset();
-    warn_("mappings", "user stacks are missing: " + opened.error().message());
+    reports_.warned("mappings", "user stacks are missing: " + opened.error().message());
   }
 }
 
-Status StackSources::open(const BpfSession& session, SymbolWorker& symbols, const Clock& clock) {
+Status StackSources::open(const BpfSession& session, SymbolWorker& symbols, FilesBelow* debug_files,
+                          const Clock& clock) {
   TRY(auto maps, BpfUnwindMaps::open(unwind_map_handles(session)));
   maps_ = std::make_unique<BpfUnwindMaps>(std::move(maps));
   // As many unused ones as the mappings remember: a table that is gone would have to be made again.
@@ -28,21 +33,48 @@ Status StackSources::open(const BpfSession& session, SymbolWorker& symbols, cons
   limits.unused_objects = ProcessMappings::Limits{}.unused_objects;
   TRY(auto tables, TableStore::create(*maps_, limits));
   tables_ = std::make_unique<TableStore>(std::move(tables));
+  room_ = std::make_unique<KernelRoom>(*tables_, real_uid_of, clock.now());
   registry_ = std::make_unique<ObjectRegistry>(
-      tables_.get(), symbols, opener_,
-      [this](const Error& error) { warn_("unwind", error.message()); });
+      tables_.get(), symbols, opener_, debug_files,
+      ObjectRegistry::Reports{
+          .failed = [this](const Error& error) { reports_.warned("unwind", error.message()); },
+          .refused = reports_.refused},
+      room_.get());
   LiveMappings::Options options;
   options.events.wakeup_bytes = 256;  // less than a static program has when it starts
-  TRY(mappings_, LiveMappings::open(*registry_, opener_, clock, options));
+  TRY(mappings_, LiveMappings::open(*registry_, opener_, processes_, clock, options));
   return {};
 }
 
 void StackSources::follow() {
   if (!mappings_) return;
   if (const auto drained = mappings_->drain(); !drained) {
-    warn_("mappings", drained.error().message());
+    reports_.warned("mappings", drained.error().message());
   }
+  registry_->admit_waiting(
+      [this](std::uint32_t tgid) { return mappings_->processes().mappings_of(tgid); },
+      clock_.now());
   registry_->offer_wanted();
+}
+
+void StackSources::set_between(std::function<void()> between) {
+  if (mappings_) mappings_->set_between(std::move(between));
+}
+
+std::vector<OverShare> StackSources::over_share() {
+  if (!mappings_) return {};
+  std::vector<OverShare> found = mappings_->processes().over_share();
+  for (const OverShare& one : room_->over_share()) {
+    if (std::ranges::find(found, one.tgid, &OverShare::tgid) == found.end()) found.push_back(one);
+  }
+  std::ranges::sort(found, std::greater{}, &OverShare::mappings);
+  return found;
+}
+
+std::uint64_t StackSources::left_out() const {
+  if (!mappings_) return 0;
+  const ProcessMappings::Counts counts = mappings_->processes().counts();
+  return counts.mappings_refused + counts.events_left_out + room_->taken_out();
 }
 
 void StackSources::forget_ended() {

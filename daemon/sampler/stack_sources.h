@@ -9,6 +9,8 @@
 #include "kernel/block_samples.h"
 #include "kernel/bpf_unwind_maps.h"
 #include "mappings/live_mappings.h"
+#include "reader/reader_requests.h"
+#include "sampler/kernel_room.h"
 #include "sampler/object_registry.h"
 #include "sampling/block_stacks.h"
 #include "symbols/symbol_worker.h"
@@ -20,16 +22,25 @@ namespace offcpud {
 // located. Owned by one thread; the session, the worker and the clock must outlive it.
 class StackSources {
  public:
-  using Warn = std::function<void(std::string_view topic, const std::string& sentence)>;
+  struct Reports {
+    std::function<void(std::string_view topic, const std::string& sentence)> warned;
+    std::function<void(const std::string& path, const ObjectRefusals& causes)> refused;
+  };
 
   // Needs CAP_PERFMON and CAP_BPF. Whatever fails is warned of, and then user stacks are missing.
-  StackSources(const BpfSession& session, SymbolWorker& symbols, const Clock& clock, Warn warn);
+  // `client` reads what belongs to processes; `debug_files` is for the thread of `symbols`.
+  StackSources(const BpfSession& session, SymbolWorker& symbols, ReaderClient& client,
+               FilesBelow* debug_files, const Clock& clock, Reports reports);
 
   // Readable when there is a lot to follow; -1: nothing is followed.
   [[nodiscard]] int fd() const { return mappings_ ? mappings_->fd() : -1; }
 
   // Takes over what has happened: before samples are located, and several times a second.
   void follow();
+
+  // Called in the middle of follow(), after each event and each process: a storm of them, or large
+  // objects, may take long. It may look addresses up, and must not follow.
+  void set_between(std::function<void()> between);
 
   // Processes that had ended by the last call are forgotten: their samples have been located.
   void forget_ended();
@@ -38,15 +49,24 @@ class StackSources {
   [[nodiscard]] std::vector<LocatedFrame> locate(std::uint32_t tgid, std::uint64_t when_ns,
                                                  std::span<const __u64> addresses) const;
 
+  // The processes of which not all mappings are kept, those with most first, and how many mappings
+  // were left out since the start.
+  [[nodiscard]] std::vector<OverShare> over_share();
+  [[nodiscard]] std::uint64_t left_out() const;
+
   [[nodiscard]] const TableStore* tables() const { return tables_.get(); }
 
  private:
-  Status open(const BpfSession& session, SymbolWorker& symbols, const Clock& clock);
+  Status open(const BpfSession& session, SymbolWorker& symbols, FilesBelow* debug_files,
+              const Clock& clock);
 
-  Warn warn_;
+  Reports reports_;
+  const Clock& clock_;
   std::unique_ptr<BpfUnwindMaps> maps_;
   std::unique_ptr<TableStore> tables_;
-  ProcFileOpener opener_;
+  std::unique_ptr<KernelRoom> room_;
+  DeadlineFileOpener opener_;
+  DeadlineProcessReader processes_;
   std::unique_ptr<ObjectRegistry> registry_;
   std::unique_ptr<LiveMappings> mappings_;
   std::uint64_t generation_ = 0;

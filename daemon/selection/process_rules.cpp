@@ -23,7 +23,8 @@ Result<std::optional<Pattern>> compiled(const std::string& text) {
   return std::optional(std::move(pattern));
 }
 
-bool allows(const std::optional<Pattern>& pattern, std::string_view text) {
+template <class AnyPattern>
+bool allows(const std::optional<AnyPattern>& pattern, std::string_view text) {
   return !pattern || pattern->matches(text);
 }
 
@@ -53,7 +54,7 @@ Result<ProcessRules> ProcessRules::compile(const std::vector<ProcessRule>& rules
     TRY(rule.comm, compiled(text.comm));
     TRY(rule.exe, compiled(text.exe));
     TRY(rule.unit, compiled(text.unit));
-    TRY(rule.cgroup, compiled(text.cgroup));
+    TRY(rule.cgroup, CgroupPattern::parse(text.cgroup));
     result.rules_.push_back(std::move(rule));
   }
   return result;

@@ -12,6 +12,7 @@
 #include "config/config.h"
 #include "config/pattern.h"
 #include "pipeline/view.h"
+#include "selection/cgroup_pattern.h"
 
 namespace offcpud {
 
@@ -36,7 +37,8 @@ class ProcessRules {
 
  private:
   struct Rule {
-    std::optional<Pattern> comm, exe, unit, cgroup;  // nullopt: any
+    std::optional<Pattern> comm, exe, unit;  // nullopt: any
+    std::optional<CgroupPattern> cgroup;     // the same
 
     [[nodiscard]] bool matches_names(const ProcessRow& row) const;
   };

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "config/option_value.h"
-#include "config/pattern.h"
+#include "selection/cgroup_pattern.h"
 
 namespace offcpud {
 namespace {
@@ -30,10 +30,7 @@ class CgroupRules {
     CgroupRules compiled;
     for (const CgroupRule& text : rules) {
       Rule rule;
-      if (!text.cgroup.empty()) {
-        TRY(auto pattern, Pattern::parse(text.cgroup));
-        rule.cgroup = std::move(pattern);
-      }
+      TRY(rule.cgroup, CgroupPattern::parse(text.cgroup));
       rule.keep = text.keep;
       compiled.rules_.push_back(std::move(rule));
     }
@@ -51,7 +48,7 @@ class CgroupRules {
   static constexpr std::size_t kMostDecided = 10'000;
 
   struct Rule {
-    std::optional<Pattern> cgroup;  // nullopt: any
+    std::optional<CgroupPattern> cgroup;  // nullopt: any
     bool keep = true;
   };
 

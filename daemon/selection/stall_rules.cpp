@@ -33,7 +33,7 @@ Result<StallRules> StallRules::compile(const Config::Stalls& options) {
   rules.default_ = options.threshold;
   for (const StallRule& text : options.rules) {
     Rule rule;
-    TRY(rule.cgroup, compiled(text.cgroup));
+    TRY(rule.cgroup, CgroupPattern::parse(text.cgroup));
     TRY(rule.comm, compiled(text.comm));
     TRY(rule.kind, kind_of(text.reason));
     rule.threshold = text.threshold;

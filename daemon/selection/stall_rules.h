@@ -13,6 +13,7 @@
 #include "config/config.h"
 #include "config/pattern.h"
 #include "pipeline/stall_log.h"
+#include "selection/cgroup_pattern.h"
 
 namespace offcpud {
 
@@ -32,7 +33,8 @@ class StallRules {
 
  private:
   struct Rule {
-    std::optional<Pattern> cgroup, comm;  // nullopt: any
+    std::optional<CgroupPattern> cgroup;  // nullopt: any
+    std::optional<Pattern> comm;          // the same
     std::optional<std::size_t> kind;      // nullopt: any that is not idle-prone
     std::optional<std::chrono::seconds> threshold;
 

@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "snapshot/difference.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "snapshot/stack_table.h"
 
 namespace offcpud {
+namespace {
+
+// No more than fits: an earlier range of a nanosecond makes any factor.
+std::uint64_t scaled_ns(std::uint64_t ns, double factor) {
+  constexpr double kMost = 18e18;
+  return static_cast<std::uint64_t>(std::min(std::round(static_cast<double>(ns) * factor), kMost));
+}
+
+}  // namespace
 
 StackDifference difference_of(const Snapshot& before, const Snapshot& after, Normalize normalize) {
   StackDifference result;
@@ -30,7 +41,9 @@ StackDifference difference_of(const Snapshot& before, const Snapshot& after, Nor
     sum.variance += entry.variance;
   }
 
-  const bool scaled = normalize == Normalize::ToLater && result.before_duration.count() > 0;
+  // Not by 1: beyond 2^53 ns a number would not stay the same.
+  const bool scaled = normalize == Normalize::ToLater && result.before_duration.count() > 0 &&
+                      result.before_duration != result.after.duration;
   const double factor = scaled ? static_cast<double>(result.after.duration.count()) /
                                      static_cast<double>(result.before_duration.count())
                                : 1.0;
@@ -39,8 +52,7 @@ StackDifference difference_of(const Snapshot& before, const Snapshot& after, Nor
     const std::size_t place = table.place_of(before, entry);
     result.before.resize(table.size());
     StackAmount& sum = result.before[place];
-    const double scaled_ns = std::round(static_cast<double>(entry.ns) * factor);
-    sum.ns += scaled ? static_cast<std::uint64_t>(scaled_ns) : entry.ns;
+    sum.ns += scaled ? scaled_ns(entry.ns, factor) : entry.ns;
     sum.episodes += entry.episodes * factor;
     sum.variance += entry.variance * factor * factor;
   }

@@ -2,6 +2,7 @@
 #include "base/checked_protozero.h"
 // That stands before protozero.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <exception>
 #include <protozero/pbf_message.hpp>
@@ -21,16 +22,46 @@ using namespace pprof;
 using protozero::data_view;
 using protozero::pbf_message;
 
-constexpr std::size_t kMostSamples = 1'000'000;  // a sample takes more memory than bytes in a file
+// A few bytes of a file stand for much more memory: a sample for 300 bytes, the number of a name
+// for a copy of it. Busy hosts have a tenth of these.
+constexpr std::size_t kMostSamples = 250'000;
+constexpr std::size_t kMostRows = 750'000;  // of the other tables together
+constexpr std::size_t kMostStackFrames = 24'000'000;
+constexpr std::size_t kMostTextBytes = std::size_t{64} << 20U;
 
 // Leaves this file as an Error.
 [[noreturn]] void refuse(const char* what) {
   throw std::invalid_argument(what);
 }
 
-WallTime wall_time(std::int64_t ns) {
-  return WallTime(std::chrono::duration_cast<WallTime::duration>(std::chrono::nanoseconds(ns)));
+// Neither is negative, so that no difference or sum of two leaves the range.
+std::chrono::nanoseconds time_of(std::int64_t ns) {
+  if (ns < 0) refuse("a time is negative");
+  return std::chrono::nanoseconds(ns);
 }
+
+WallTime wall_time(std::int64_t ns) {
+  return WallTime(std::chrono::duration_cast<WallTime::duration>(time_of(ns)));
+}
+
+double amount(double value) {
+  if (!std::isfinite(value) || value < 0) refuse("an amount is no number");
+  return value;
+}
+
+// So much of something may come; more is an error.
+class Allowance {
+ public:
+  Allowance(std::size_t most, const char* refusal) : left_(most), refusal_(refusal) {}
+  void take(std::size_t count) {
+    if (count > left_) refuse(refusal_);
+    left_ -= count;
+  }
+
+ private:
+  std::size_t left_;
+  const char* refusal_;
+};
 
 struct Mapping {
   std::int64_t object = 0, build_id = 0;
@@ -61,8 +92,8 @@ class ProfileReader {
     while (profile.next()) {
       switch (profile.tag()) {
         case ProfileField::Sample:
+          allowed_samples_.take(1);
           samples_.push_back(profile.get_view());
-          if (samples_.size() > kMostSamples) refuse("too many samples");
           break;
         case ProfileField::Mapping:
           add_mapping(profile.get_view());
@@ -74,6 +105,7 @@ class ProfileReader {
           add_function(profile.get_view());
           break;
         case ProfileField::StringTable:
+          allowed_rows_.take(1);
           strings_.push_back(profile.get_view());
           break;
         default:
@@ -91,7 +123,7 @@ class ProfileReader {
         result_.end = wall_time(profile.get_int64());
         break;
       case ProfileField::DurationNanos:
-        result_.duration = std::chrono::nanoseconds(profile.get_int64());
+        result_.duration = time_of(profile.get_int64());
         break;
       case ProfileField::Sequence:
         result_.sequence = profile.get_uint64();
@@ -100,6 +132,7 @@ class ProfileReader {
         result_.partial = profile.get_bool();
         break;
       case ProfileField::Comment:
+        allowed_rows_.take(1);
         comments_.push_back(profile.get_int64());
         break;
       default:
@@ -108,13 +141,20 @@ class ProfileReader {
   }
 
   // A label's key and text and a mapping's file are numbers of strings.
-  std::string string(std::int64_t number) const {
+  [[nodiscard]] std::string_view view(std::int64_t number) const {
     const auto place = static_cast<std::size_t>(number);
     if (number < 0 || place >= strings_.size()) refuse("a string is missing");
     return {strings_[place].data(), strings_[place].size()};
   }
 
+  std::string string(std::int64_t number) {
+    const std::string_view text = view(number);
+    allowed_text_.take(text.size());
+    return std::string(text);
+  }
+
   void add_mapping(data_view bytes) {
+    allowed_rows_.take(1);
     std::uint64_t id = 0;
     Mapping mapping;
     for (pbf_message<MappingField> in(bytes); in.next();) {
@@ -134,6 +174,7 @@ class ProfileReader {
   }
 
   void add_function(data_view bytes) {
+    allowed_rows_.take(1);
     std::uint64_t id = 0;
     std::int64_t name = 0;
     for (pbf_message<FunctionField> in(bytes); in.next();) {
@@ -149,6 +190,7 @@ class ProfileReader {
   }
 
   void add_location(data_view bytes) {
+    allowed_rows_.take(1);
     std::uint64_t id = 0;
     Location location;
     for (pbf_message<LocationField> in(bytes); in.next();) {
@@ -176,27 +218,31 @@ class ProfileReader {
       if (mapping == mappings_.end() || function == functions_.end()) {
         refuse("a location has no mapping or no function");
       }
+      // Files of earlier daemons have addresses of processes where there is no object.
+      const std::string object = string(mapping->second.object);
+      const bool in_object = mapping->second.kernel || (!object.empty() && object != "[jit]");
       result_.frames.push_back({.function = string(function->second),
-                                .object = string(mapping->second.object),
+                                .object = object,
                                 .build_id = string(mapping->second.build_id),
-                                .address = location.address,
+                                .address = in_object ? location.address : 0,
                                 .kernel = mapping->second.kernel});
     }
   }
 
   // Locations are leaf first, frames of a snapshot root first.
   template <class Range>
-  std::vector<std::uint32_t> frames(const Range& location_ids) const {
+  std::vector<std::uint32_t> frames(const Range& location_ids) {
     std::vector<std::uint32_t> frames;
     for (const std::uint64_t id : location_ids) {
       if (id == 0 || id > locations_.size()) refuse("a location is missing");
+      allowed_frames_.take(1);
       frames.push_back(static_cast<std::uint32_t>(id - 1));
     }
     std::reverse(frames.begin(), frames.end());
     return frames;
   }
 
-  StackEntry entry(data_view bytes) const {
+  StackEntry entry(data_view bytes) {
     StackEntry entry;
     std::vector<std::uint32_t> stack;
     std::size_t kernel_frames = 0;
@@ -221,10 +267,10 @@ class ProfileReader {
           entry.waker_user = frames(in.get_packed_uint64());
           break;
         case SampleField::Episodes:
-          entry.episodes = in.get_double();
+          entry.episodes = amount(in.get_double());
           break;
         case SampleField::Variance:
-          entry.variance = in.get_double();
+          entry.variance = amount(in.get_double());
           break;
         default:
           in.skip();
@@ -243,7 +289,7 @@ class ProfileReader {
     return static_cast<std::uint64_t>(*values.begin());
   }
 
-  void add_label(StackEntry& entry, data_view bytes) const {
+  void add_label(StackEntry& entry, data_view bytes) {
     std::int64_t key = 0, text = 0, number = 0;
     for (pbf_message<LabelField> in(bytes); in.next();) {
       if (in.tag() == LabelField::Key) {
@@ -256,10 +302,10 @@ class ProfileReader {
         in.skip();
       }
     }
-    put_label(entry, string(key), string(text), static_cast<std::uint32_t>(number));
+    put_label(entry, view(key), string(text), static_cast<std::uint32_t>(number));
   }
 
-  static void put_label(StackEntry& entry, const std::string& key, std::string text,
+  static void put_label(StackEntry& entry, std::string_view key, std::string text,
                         std::uint32_t number) {
     if (key == kComm) {
       entry.comm = std::move(text);
@@ -289,6 +335,10 @@ class ProfileReader {
   std::unordered_map<std::uint64_t, Mapping> mappings_;
   std::unordered_map<std::uint64_t, std::int64_t> functions_;
   std::vector<Location> locations_;
+  Allowance allowed_samples_{kMostSamples, "too many samples"};
+  Allowance allowed_rows_{kMostRows, "tables that are too long"};
+  Allowance allowed_frames_{kMostStackFrames, "stacks that are too long"};
+  Allowance allowed_text_{kMostTextBytes, "names that are too long"};
 };
 
 }  // namespace

@@ -125,7 +125,9 @@ class ProfileWriter {
     const double exact = episodes + episodes_carry_;
     const double whole = std::floor(exact);
     episodes_carry_ = exact - whole;
-    return static_cast<std::int64_t>(whole);
+    // Of files that somebody else wrote they may be beyond what the field holds.
+    constexpr double kMost = 9e18;
+    return static_cast<std::int64_t>(std::clamp(whole, -kMost, kMost));
   }
 
   void write_label(pbf_builder<SampleField>& sample, const char* key, std::string_view value) {

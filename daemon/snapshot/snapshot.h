@@ -20,8 +20,8 @@ struct StackFrame {
   std::string function;  // demangled; or a name that says why there is none: "[jit]"
   std::string object;    // file name of the object without its folder, "[kernel]", "[vdso]"
   std::string build_id;  // hexadecimal; empty when unknown
-  // In the object's own address space (ELF virtual address); in the process where no file is
-  // mapped.
+  // In the object's own address space (ELF virtual address), never in that of a process. 0 where
+  // there is no object.
   std::uint64_t address = 0;
   bool kernel = false;
 

@@ -2,18 +2,11 @@
 #include "snapshot/snapshot_filter.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "histogram/hist_kind.h"
 
 namespace offcpud {
 namespace {
-
-bool is_below(std::string_view path, std::string_view ancestor) {
-  while (ancestor.ends_with('/')) ancestor.remove_suffix(1);
-  if (!path.starts_with(ancestor)) return false;
-  return path.size() == ancestor.size() || path[ancestor.size()] == '/';
-}
 
 bool is_idle(const StackEntry& entry) {
   return is_idle_prone(entry.reason) ||
@@ -42,7 +35,7 @@ bool FilteredEntries::admits(const StackEntry& entry) const {
   if (!filter_.comm.empty() && filter_.comm != entry.comm && filter_.comm != entry.thread_comm) {
     return false;
   }
-  if (!filter_.cgroup.empty() && !is_below(entry.cgroup, filter_.cgroup)) return false;
+  if (!filter_.cgroup.admits(entry.cgroup)) return false;
   if (stack_ids_ && stack_ids_->of(entry) != *filter_.stack) return false;
   return frame_matches_.empty() || has_frame(entry);
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "attribution/cgroup_filter.h"
 #include "snapshot/snapshot.h"
 #include "snapshot/stack_id.h"
 
@@ -17,9 +18,9 @@ struct SnapshotFilter {
   enum class Frames { All, User, Kernel };
   enum class Threads { All, User, Kernel };  // kernel threads are those without a user stack
 
-  std::string cgroup;  // this path and those below it
-  std::string comm;    // of the process or of the thread, in full
-  std::string frame;   // part of the name of a function or object on the stack, or on the waker's
+  CgroupFilter cgroup;
+  std::string comm;   // of the process or of the thread, in full
+  std::string frame;  // part of the name of a function or object on the stack, or on the waker's
   std::optional<std::uint64_t> stack;  // number of the waiter's stack: stack_id.h
   std::optional<std::uint32_t> pid;
   std::bitset<OFFCPUD_HIST_KINDS> reasons = ~std::bitset<OFFCPUD_HIST_KINDS>();

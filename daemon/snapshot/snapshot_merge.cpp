@@ -10,6 +10,7 @@ void SnapshotSum::add(const Snapshot& snapshot) {
   const FilteredEntries filtered(snapshot, filter_);
   table_.use_frames_of(snapshot);
   for (const StackEntry& entry : snapshot.entries) {
+    has_cgroup_ = has_cgroup_ || filter_.cgroup.admits(entry.cgroup);
     if (!filtered.admits(entry)) continue;
     const bool all_frames = filter_.frames == SnapshotFilter::Frames::All;
     const std::size_t place =
@@ -22,7 +23,9 @@ void SnapshotSum::add(const Snapshot& snapshot) {
   const bool first = std::exchange(empty_, false);
   result_.begin = first ? snapshot.begin : std::min(result_.begin, snapshot.begin);
   result_.end = first ? snapshot.end : std::max(result_.end, snapshot.end);
-  result_.duration += snapshot.covered();
+  // Files may say centuries.
+  result_.duration +=
+      std::min(snapshot.covered(), decltype(result_.duration)::max() - result_.duration);
   result_.sequence = std::max(result_.sequence, snapshot.sequence);
   result_.partial = result_.partial || snapshot.partial;
   result_.lost_of_any_ns += snapshot.lost_of_any_ns;
@@ -52,6 +55,7 @@ MergedSnapshots merge(const SnapshotLibrary& library, const SnapshotRange& range
       ++merged.snapshots;
     }
   }
+  merged.has_cgroup = sum.has_cgroup();
   merged.sum = sum.take();
   return merged;
 }

@@ -21,6 +21,9 @@ class SnapshotSum {
 
   void add(const Snapshot& snapshot);
 
+  // Whether some entry was of a cgroup that is asked for, whatever else is.
+  [[nodiscard]] bool has_cgroup() const { return has_cgroup_; }
+
   // begin and end are those of the outermost, duration the sum, sequence that of the latest.
   [[nodiscard]] Snapshot take();
 
@@ -29,6 +32,7 @@ class SnapshotSum {
   StackTable table_;
   Snapshot result_;
   bool empty_ = true;
+  bool has_cgroup_ = false;
 };
 
 // Which of the kept snapshots: all that overlap [from, to), whole, or one of them.
@@ -47,6 +51,7 @@ struct MergedSnapshots {
   Snapshot sum;
   std::size_t snapshots = 0;   // in the sum
   std::size_t unreadable = 0;  // in the range, but their files are damaged
+  bool has_cgroup = false;     // some stack is of a cgroup that is asked for, whatever else is
 };
 
 // One at a time is in memory. When `stop` asks for it no further one is read, and the sum means

@@ -16,6 +16,7 @@ using std::chrono::milliseconds;
 constexpr std::string_view kSuffix = ".pb.gz";
 constexpr std::string_view kPartial = "-partial";
 constexpr std::string_view kTemporary = ".tmp";
+constexpr std::uint64_t kMostSequence = std::numeric_limits<std::int64_t>::max();
 
 std::tm utc(WallTime time) {
   const auto seconds = static_cast<std::time_t>(
@@ -58,7 +59,10 @@ std::optional<WallTime> take_time(std::string_view& rest) {
                         take(rest, "T") && take(rest, 2, hour) && take(rest, 2, minute) &&
                         take(rest, 2, second) && take(rest, ".") && take(rest, 3, fraction) &&
                         take(rest, "Z");
-  if (!complete || hour > 23 || minute > 59 || second > 59) return std::nullopt;
+  // Years whose nanoseconds fit.
+  if (!complete || year < 1970 || year > 2200 || hour > 23 || minute > 59 || second > 59) {
+    return std::nullopt;
+  }
   const std::chrono::year_month_day date(std::chrono::year(static_cast<int>(year)),
                                          std::chrono::month(month), std::chrono::day(day));
   if (!date.ok()) return std::nullopt;
@@ -97,7 +101,7 @@ std::optional<SnapshotName> SnapshotName::parse(std::string_view file) {
   if (!begin || !take(rest, "+") || !take(rest, 0, length) || !take(rest, "ms-")) {
     return std::nullopt;
   }
-  if (!take(rest, 20, name.sequence)) return std::nullopt;
+  if (!take(rest, 20, name.sequence) || name.sequence > kMostSequence) return std::nullopt;
   name.begin = *begin;
   name.end = *begin + milliseconds(length);
   name.partial = take(rest, kPartial);

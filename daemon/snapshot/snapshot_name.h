@@ -24,7 +24,8 @@ struct SnapshotName {
 
   static SnapshotName of(const Snapshot& snapshot);
 
-  // nullopt: not a name of this form, to the last character.
+  // nullopt: not a name of this form, to the last character, or a number that no daemon gets to:
+  // those of the snapshots to come are larger and must fit, too.
   static std::optional<SnapshotName> parse(std::string_view file);
 
   [[nodiscard]] std::string text() const;

@@ -6,10 +6,11 @@
 namespace offcpud {
 
 SnapshotWriter::SnapshotWriter(std::function<void()> open, std::function<bool(Snapshot)> write,
-                               std::function<void()> dropped)
+                               std::function<void()> dropped, std::shared_ptr<Heartbeat> heartbeat)
     : open_(std::move(open)),
       write_(std::move(write)),
       dropped_(std::move(dropped)),
+      heartbeat_(std::move(heartbeat)),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 SnapshotWriter::~SnapshotWriter() {
@@ -46,7 +47,10 @@ bool SnapshotWriter::finish(std::chrono::milliseconds patience) {
 }
 
 void SnapshotWriter::run(const std::stop_token& stop) {
-  open_();
+  {
+    const PieceOfWork piece(heartbeat_, "meeting the kept snapshots");
+    open_();
+  }
   std::unique_lock lock(mutex_);
   busy_ = false;
   changed_.notify_all();
@@ -55,7 +59,10 @@ void SnapshotWriter::run(const std::stop_token& stop) {
     waiting_.pop_front();
     busy_ = true;
     lock.unlock();
-    if (write_(std::move(next.snapshot)) && next.written) next.written();
+    {
+      const PieceOfWork piece(heartbeat_, "writing a snapshot");
+      if (write_(std::move(next.snapshot)) && next.written) next.written();
+    }
     lock.lock();
     busy_ = false;
     changed_.notify_all();

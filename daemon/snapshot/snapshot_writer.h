@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 
+#include "base/heartbeat.h"
 #include "snapshot/snapshot.h"
 
 namespace offcpud {
@@ -23,7 +25,7 @@ class SnapshotWriter {
   // whether the snapshot is on the disk. `dropped` is called by the one that submits, for each
   // snapshot that is given up because kMostWaiting newer ones wait.
   SnapshotWriter(std::function<void()> open, std::function<bool(Snapshot)> write,
-                 std::function<void()> dropped);
+                 std::function<void()> dropped, std::shared_ptr<Heartbeat> heartbeat = nullptr);
 
   // As finish(0), and waits for the one that is being written.
   ~SnapshotWriter();
@@ -51,6 +53,7 @@ class SnapshotWriter {
   const std::function<void()> open_;
   const std::function<bool(Snapshot)> write_;
   const std::function<void()> dropped_;
+  const std::shared_ptr<Heartbeat> heartbeat_;  // may be null
 
   std::mutex mutex_;
   std::condition_variable_any changed_;

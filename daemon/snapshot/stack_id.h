@@ -27,7 +27,7 @@ class StackIds {
 // 16 hexadecimal digits.
 std::string stack_id_text(std::uint64_t id);
 
-// What stack_id_text() makes; nullopt: something else.
+// What stack_id_text() makes, also in upper case; nullopt: something else.
 std::optional<std::uint64_t> parse_stack_id(std::string_view text);
 
 }  // namespace offcpud

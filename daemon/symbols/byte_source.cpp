@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace offcpud {
@@ -22,19 +23,26 @@ Result<std::string> ByteSource::read(std::uint64_t offset, std::uint64_t size,
                  std::to_string(limit));
   }
   if (offset > size_ || size > size_ - offset) return Error("read object: beyond its end");
-  if (fd_ < 0) return std::string(memory_.substr(offset, size));
-
   std::string bytes(size, '\0');
-  std::uint64_t done = 0;
-  while (done < size) {
-    const ssize_t got =
-        ::pread(fd_, bytes.data() + done, size - done, static_cast<off_t>(offset + done));
+  TRY_VOID(read_into(offset, bytes));
+  return bytes;
+}
+
+Status ByteSource::read_into(std::uint64_t offset, std::span<char> into) const {
+  if (offset > size_ || into.size() > size_ - offset) return Error("read object: beyond its end");
+  if (fd_ < 0) {
+    std::ranges::copy(memory_.substr(offset, into.size()), into.begin());
+    return {};
+  }
+  while (!into.empty()) {
+    const ssize_t got = ::pread(fd_, into.data(), into.size(), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return Error::from_errno(errno, "read", "object");
     if (got == 0) return Error("read object: it became shorter meanwhile");
-    done += static_cast<std::uint64_t>(got);
+    into = into.subspan(static_cast<std::size_t>(got));
+    offset += static_cast<std::uint64_t>(got);
   }
-  return bytes;
+  return {};
 }
 
 }  // namespace offcpud

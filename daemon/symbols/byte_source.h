@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,8 @@ class ByteSource {
   // end, so that no number found in a file makes the daemon allocate what is not there.
   [[nodiscard]] Result<std::string> read(std::uint64_t offset, std::uint64_t size,
                                          std::uint64_t limit) const;
+  // The same into memory of the caller's: as many bytes as it has room for.
+  Status read_into(std::uint64_t offset, std::span<char> into) const;
 
  private:
   ByteSource(int fd, std::uint64_t size) : fd_(fd), size_(size) {}

@@ -47,7 +47,7 @@ std::optional<UniqueFd> find_debug_file(const ElfFile& object, const std::string
                                         const RootDirectory& root) {
   if (object.build_id().size() < 2) return std::nullopt;
   for (const std::string& path : candidates(object, object_path)) {
-    auto fd = root.open_file(path, RootDirectory::LastLink::Follow);
+    auto fd = root.open_file(path, LastLink::Follow);
     if (fd && has_build_id(fd->get(), object.build_id())) return *std::move(fd);
   }
   return std::nullopt;

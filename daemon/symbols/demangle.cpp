@@ -34,12 +34,13 @@ struct Output {
 };
 
 // Names print in a few parts for each byte. More calls than this, most of them empty, are no name.
-constexpr std::size_t kMaxCalls = 100'000;
+constexpr std::size_t kMaxCalls = 16'384;
 
 void append(const char* part, std::size_t size, void* opaque) {
   auto& output = *static_cast<Output*>(opaque);
   const std::size_t fits = std::min(size, output.text.size() - output.size);
-  std::memcpy(output.text.data() + output.size, part, fits);
+  // Rust's demangler hands over empty parts as null pointers, which memcpy() may not be given.
+  if (fits > 0) std::memcpy(output.text.data() + output.size, part, fits);
   output.size += fits;
   // NOLINTNEXTLINE(cert-err52-cpp)
   if (fits < size || ++output.calls > kMaxCalls) std::longjmp(output.full, 1);

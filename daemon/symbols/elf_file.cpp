@@ -11,11 +11,12 @@ namespace offcpud {
 namespace {
 
 // Files made by linkers have a few dozen of each.
-constexpr std::uint64_t kMaxSections = 65536;
+constexpr std::uint64_t kMaxSections = 16384;
 constexpr std::uint64_t kMaxSegments = 1024;
-constexpr std::uint64_t kMaxSectionNames = 4 << 20;
+constexpr std::uint64_t kMaxSectionNames = 1 << 20;
 constexpr std::size_t kMaxSectionName = 64;
 constexpr std::uint64_t kMaxNotes = 64 << 10;
+constexpr int kMaxNoteTables = 32;  // that are looked at for a build-id
 constexpr std::uint64_t kMaxBuildId = 64;
 
 struct Elf64 {
@@ -127,6 +128,7 @@ Status ElfFile::read_sections(std::uint64_t offset, std::uint64_t count, std::ui
       }
     }
   }
+  sections_.reserve(count);
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto raw = load<Section>(table, i * sizeof(Section));
     sections_.push_back({name_at(strings, raw.sh_name), raw.sh_type, raw.sh_link, raw.sh_flags,
@@ -155,13 +157,16 @@ const ElfSegment* ElfFile::segment(std::uint32_t type) const {
 
 // Sections first: in a separate debug file they are what still has content.
 void ElfFile::read_build_id() {
+  int left = kMaxNoteTables;
   for (const ElfSection& section : sections_) {
     if (section.type != SHT_NOTE || !build_id_.empty()) continue;
+    if (left-- == 0) return;
     const auto notes = source_->read(section.offset, section.size, kMaxNotes);
     if (notes) build_id_ = find_build_id(*notes, 4);
   }
   for (const ElfSegment& segment : segments_) {
     if (segment.type != PT_NOTE || !build_id_.empty()) continue;
+    if (left-- == 0) return;
     const auto notes = source_->read(segment.offset, segment.file_size, kMaxNotes);
     if (!notes) continue;
     build_id_ = find_build_id(*notes, 4);

@@ -33,29 +33,6 @@ std::vector<AddressRange> code_of(const ElfFile& file) {
   return code;
 }
 
-// The functions of the debug file, unless it cannot be found or read.
-void add_debug_functions(const ElfFile& object,
-                         const std::vector<ElfSymbols::DebugRoot>& debug_roots,
-                         FunctionList& list) {
-  for (const ElfSymbols::DebugRoot& place : debug_roots) {
-    const auto fd = find_debug_file(object, place.object_path, *place.root);
-    if (!fd) continue;
-    const auto source = ByteSource::from_file(fd->get());
-    if (!source) continue;
-    const auto file = ElfFile::read(*source);
-    if (file && read_functions(*file, list)) return;
-  }
-}
-
-// The functions that the object's .dynsym leaves out, if it brings them along.
-void add_embedded_functions(const ElfFile& object, FunctionList& list) {
-  const auto image = read_embedded_symbols(object);
-  if (!image) return;
-  const ByteSource source(*image);
-  const auto file = ElfFile::read(source);
-  if (file) (void)read_functions(*file, list);
-}
-
 }  // namespace
 
 Result<ElfSymbols> ElfSymbols::read(int fd, const std::vector<DebugRoot>& debug_roots) {
@@ -74,18 +51,54 @@ Result<ElfSymbols> ElfSymbols::read_from(const ByteSource& source,
   symbols.build_id_ = file.build_id();
   symbols.keep_segments(file);
 
-  // A table that is damaged costs its names, not those of the others.
-  FunctionList list;
-  (void)read_functions(file, list);
-  if (file.section(std::uint32_t{SHT_SYMTAB}) == nullptr) {
-    add_go_functions(file, list);
-    add_embedded_functions(file, list);
-    add_debug_functions(file, debug_roots, list);
+  // First, as their tables are gone before the names are read.
+  SymbolLimits limits;
+  auto frames = read_frame_ranges(file, limits.frames);
+  if (!frames && frames.error().kind() == ErrorKind::Unsupported) {
+    symbols.refused_.add(ObjectRefusal::Frames);
   }
-  auto frames = read_frame_ranges(file);
-  symbols.functions_ =
-      FunctionIndex(list, frames ? *std::move(frames) : std::vector<AddressRange>{}, code_of(file));
+  if (frames) limits.ranges -= frames->size();
+
+  FunctionList list(limits);
+  symbols.add_functions(file, list);
+  if (file.section(std::uint32_t{SHT_SYMTAB}) == nullptr) {
+    if (!add_go_functions(file, list)) symbols.refused_.add(ObjectRefusal::GoTable);
+    symbols.add_embedded_functions(file, list);
+    symbols.add_debug_functions(file, debug_roots, list);
+  }
+  symbols.functions_ = FunctionIndex(
+      std::move(list), frames ? *std::move(frames) : std::vector<AddressRange>{}, code_of(file));
   return symbols;
+}
+
+// A table that is damaged costs its names, not those of the others.
+void ElfSymbols::add_functions(const ElfFile& file, FunctionList& list) {
+  const auto read = read_functions(file, list);
+  if (!read && read.error().kind() == ErrorKind::Unsupported) refused_.add(ObjectRefusal::Symbols);
+}
+
+// The functions that the object's .dynsym leaves out, if it brings them along.
+void ElfSymbols::add_embedded_functions(const ElfFile& object, FunctionList& list) {
+  const auto image = read_embedded_symbols(object);
+  if (!image) return refused_.add(ObjectRefusal::EmbeddedSymbols);
+  if (!*image) return;
+  const ByteSource source(**image);
+  const auto file = ElfFile::read(source);
+  if (file) add_functions(*file, list);
+}
+
+// The functions of the debug file, unless it cannot be found or read.
+void ElfSymbols::add_debug_functions(const ElfFile& object,
+                                     const std::vector<DebugRoot>& debug_roots,
+                                     FunctionList& list) {
+  for (const DebugRoot& place : debug_roots) {
+    const auto fd = find_debug_file(object, place.object_path, *place.root);
+    if (!fd) continue;
+    const auto source = ByteSource::from_file(fd->get());
+    if (!source) continue;
+    const auto file = ElfFile::read(*source);
+    if (file) return add_functions(*file, list);
+  }
 }
 
 void ElfSymbols::keep_segments(const ElfFile& file) {

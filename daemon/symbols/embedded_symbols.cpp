@@ -3,42 +3,57 @@
 
 #include <lzma.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 namespace offcpud {
 namespace {
 
-constexpr std::uint64_t kMaxCompressed = 16 << 20;
-constexpr std::size_t kMaxPlain = 64 << 20;
-constexpr std::uint64_t kMaxDecoder = 32 << 20;  // a dictionary of 8 MiB is usual
+constexpr std::uint64_t kMaxCompressed = 8 << 20;
+constexpr std::uint64_t kMaxPlain = 24 << 20;
+constexpr std::uint64_t kMaxDecoder = 16 << 20;  // a dictionary of 8 MiB is usual
+// Symbols become 3 to 8 times smaller; what becomes this much smaller says the same all the time.
+constexpr std::uint64_t kMaxRatio = 64;
+constexpr std::uint64_t kAnyway = 256 << 10;
+
+Error too_much() {
+  return Error("read object: more embedded symbols than a program's", ErrorKind::Unsupported);
+}
 
 }  // namespace
 
-std::optional<std::string> read_embedded_symbols(const ElfFile& object) {
+Result<std::optional<std::string>> read_embedded_symbols(const ElfFile& object) {
+  std::optional<std::string> none;
   const ElfSection* section = object.section(".gnu_debugdata");
-  if (section == nullptr) return std::nullopt;
+  if (section == nullptr) return none;
+  if (section->size > kMaxCompressed) return too_much();
   const auto compressed = object.source().read(section->offset, section->size, kMaxCompressed);
-  if (!compressed) return std::nullopt;
+  if (!compressed) return none;
 
   lzma_stream stream = LZMA_STREAM_INIT;
   const std::unique_ptr<lzma_stream, decltype(&::lzma_end)> owner(&stream, &::lzma_end);
-  if (::lzma_stream_decoder(&stream, kMaxDecoder, 0) != LZMA_OK) return std::nullopt;
+  if (::lzma_stream_decoder(&stream, kMaxDecoder, 0) != LZMA_OK) return none;
   stream.next_in = reinterpret_cast<const std::uint8_t*>(compressed->data());
   stream.avail_in = compressed->size();
 
+  const std::uint64_t most = std::min(kMaxPlain, kAnyway + kMaxRatio * compressed->size());
   std::string plain;
-  for (std::size_t step = 256 << 10; plain.size() < kMaxPlain; step = plain.size()) {
+  plain.reserve(most);  // of which only what is used takes memory, and nothing is moved
+  while (plain.size() < most) {
     const std::size_t done = plain.size();
+    const std::size_t step = std::min<std::uint64_t>(kAnyway, most - done);
     plain.resize(done + step);
     stream.next_out = reinterpret_cast<std::uint8_t*>(plain.data()) + done;
     stream.avail_out = step;
     const lzma_ret result = ::lzma_code(&stream, LZMA_FINISH);
     plain.resize(done + step - stream.avail_out);
-    if (result == LZMA_STREAM_END) return plain;
-    if (result != LZMA_OK || stream.avail_out > 0) return std::nullopt;
+    if (result == LZMA_STREAM_END) return std::optional(std::move(plain));
+    if (result == LZMA_MEMLIMIT_ERROR) return too_much();
+    if (result != LZMA_OK || stream.avail_out > 0) return none;
   }
-  return std::nullopt;
+  return too_much();
 }
 
 }  // namespace offcpud

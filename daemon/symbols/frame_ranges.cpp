@@ -3,15 +3,21 @@
 
 #include <elf.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <optional>
 #include <string_view>
-#include <unordered_map>
 
 namespace offcpud {
 namespace {
 
-constexpr std::uint64_t kMaxTable = 64 << 20;  // libLLVM has 5 MiB of frames, browsers 20
+constexpr std::uint64_t kMaxFrames = 32 << 20;  // libLLVM has 7 MiB, browsers 20
+constexpr std::uint64_t kHeaderBytes = 12;      // of .eh_frame_hdr, before the search table
+constexpr std::uint64_t kEntryBytes = 8;        // of the search table
+// Of a CIE, as far as the encoding of its addresses. Its numbers and names could go on for ever,
+// and each FDE can bring another one.
+constexpr std::size_t kMaxCie = 128;
 
 // Encodings of pointers (DW_EH_PE_*), as the Linux Standard Base lists them.
 constexpr std::uint8_t kFormat = 0x0f;
@@ -81,7 +87,7 @@ std::size_t encoded_size(std::uint8_t encoding, std::size_t address_size) {
 std::uint8_t address_encoding(std::string_view frames, std::uint64_t offset,
                               std::size_t address_size) {
   if (offset >= frames.size()) return kOmitted;
-  Cursor cie(frames.substr(offset));
+  Cursor cie(frames.substr(offset, kMaxCie));
   const auto length = cie.take<std::uint32_t>();
   const auto id = cie.take<std::uint32_t>();
   const auto version = cie.take<std::uint8_t>();
@@ -131,16 +137,26 @@ class FrameSection {
   }
 
  private:
+  struct Known {
+    std::uint64_t cie = UINT64_MAX;
+    std::uint8_t encoding = kOmitted;
+  };
+
   std::uint8_t encoding_of(std::uint64_t cie) {
-    const auto [known, added] = encodings_.try_emplace(cie, kOmitted);
-    if (added) known->second = address_encoding(bytes_, cie, address_size_);
-    return known->second;
+    Known& known = known_[cie / 4 % known_.size()];
+    if (known.cie != cie) known = {cie, address_encoding(bytes_, cie, address_size_)};
+    return known.encoding;
   }
 
   std::string_view bytes_;
   std::size_t address_size_;
-  std::unordered_map<std::uint64_t, std::uint8_t> encodings_;
+  // Each in one place, where another may drive it out: a section can have millions.
+  std::array<Known, 256> known_;
 };
+
+Error too_much() {
+  return Error("read object: more frames than a program's", ErrorKind::Unsupported);
+}
 
 // The bytes from `address` to the end of its section, or of its segment in a file without sections.
 Result<std::string> read_from(const ElfFile& file, std::uint64_t address) {
@@ -148,20 +164,23 @@ Result<std::string> read_from(const ElfFile& file, std::uint64_t address) {
     if (section.type == SHT_NOBITS || (section.flags & SHF_ALLOC) == 0) continue;
     if (address < section.address || address - section.address >= section.size) continue;
     const std::uint64_t skipped = address - section.address;
-    return file.source().read(section.offset + skipped, section.size - skipped, kMaxTable);
+    if (section.size - skipped > kMaxFrames) return too_much();
+    return file.source().read(section.offset + skipped, section.size - skipped, kMaxFrames);
   }
   for (const ElfSegment& segment : file.segments()) {
     if (segment.type != PT_LOAD || address < segment.address) continue;
     const std::uint64_t skipped = address - segment.address;
     if (skipped >= segment.file_size) continue;
-    return file.source().read(segment.offset + skipped, segment.file_size - skipped, kMaxTable);
+    // What follows the frames is not theirs.
+    const std::uint64_t size = std::min(segment.file_size - skipped, kMaxFrames);
+    return file.source().read(segment.offset + skipped, size, kMaxFrames);
   }
   return Error("read object: its table of frames is in no section");
 }
 
 // `header` is the content of .eh_frame_hdr, which is loaded at `address`.
 Result<std::vector<AddressRange>> read_search_table(const ElfFile& file, std::string_view header,
-                                                    std::uint64_t address) {
+                                                    std::uint64_t address, std::size_t most) {
   Cursor table(header);
   const auto version = table.take<std::uint8_t>();
   const auto frames_encoding = table.take<std::uint8_t>();
@@ -179,12 +198,14 @@ Result<std::vector<AddressRange>> read_search_table(const ElfFile& file, std::st
   const auto relative = [&](std::int32_t distance) {
     return address + static_cast<std::uint64_t>(std::int64_t{distance});
   };
+  if (*count > most) return too_much();
   const std::uint64_t frames_address = relative(*to_frames) + 4;
   const auto bytes = read_from(file, frames_address);
   if (!bytes) return bytes.error();
 
   FrameSection frames(*bytes, file.address_size());
   std::vector<AddressRange> ranges;
+  ranges.reserve(std::min<std::size_t>(*count, header.size() / kEntryBytes));
   for (std::uint32_t i = 0; i < *count; ++i) {
     const auto start = table.take<std::int32_t>();
     const auto frame = table.take<std::int32_t>();
@@ -198,12 +219,14 @@ Result<std::vector<AddressRange>> read_search_table(const ElfFile& file, std::st
 
 }  // namespace
 
-Result<std::vector<AddressRange>> read_frame_ranges(const ElfFile& file) {
+Result<std::vector<AddressRange>> read_frame_ranges(const ElfFile& file, std::size_t most) {
   const ElfSegment* segment = file.segment(std::uint32_t{PT_GNU_EH_FRAME});
   if (segment == nullptr) return std::vector<AddressRange>{};
-  const auto header = file.source().read(segment->offset, segment->file_size, kMaxTable);
+  const std::uint64_t limit = kHeaderBytes + most * kEntryBytes;
+  const std::uint64_t size = std::min(segment->file_size, limit);
+  const auto header = file.source().read(segment->offset, size, limit);
   if (!header) return header.error();
-  return read_search_table(file, *header, segment->address);
+  return read_search_table(file, *header, segment->address, most);
 }
 
 }  // namespace offcpud

@@ -5,7 +5,7 @@
 #include <limits>
 #include <span>
 #include <tuple>
-#include <unordered_map>
+#include <utility>
 
 namespace offcpud {
 namespace {
@@ -15,12 +15,16 @@ constexpr std::uint32_t kNoName = std::numeric_limits<std::uint32_t>::max();
 
 using Function = FunctionList::Function;
 
+std::uint32_t name_of(const Function& function) {
+  return function.name & ~FunctionList::kPreferred;
+}
+
 // A part of a function that no other function overlaps.
 struct Piece {
-  std::uint64_t start;
-  std::uint64_t end;
-  std::uint64_t owner;  // where the function starts
-  std::uint32_t name;   // offset in the list's names; kNoName: known by its FDE only
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+  std::uint64_t owner = 0;  // where the function starts
+  std::uint32_t name = 0;   // offset in the list's names; kNoName: known by its FDE only
 };
 
 bool starts_inside(std::span<const AddressRange> sorted, std::uint64_t address,
@@ -41,31 +45,50 @@ std::vector<AddressRange> sorted_ranges(std::vector<AddressRange> ranges) {
   return ranges;
 }
 
-// The functions that start inside of code, one for each address: the largest, by its best name.
-std::vector<Function> distinct_functions(const FunctionList& list,
-                                         std::span<const AddressRange> code) {
-  const auto underscores = [&](const Function& function) {
-    return std::min(list.name(function).find_first_not_of('_'), list.name(function).size());
-  };
-  std::vector<Function> functions;
+std::size_t underscores(std::string_view name) {
+  constexpr std::size_t kMost = 64;  // more tell nothing
+  return std::min(name.substr(0, kMost).find_first_not_of('_'), std::min(kMost, name.size()));
+}
+
+// Whether people use `a` rather than `b`.
+bool is_better(std::string_view a, std::string_view b) {
+  const std::size_t a_underscores = underscores(a);
+  const std::size_t b_underscores = underscores(b);
+  if (a_underscores != b_underscores) return a_underscores < b_underscores;
+  return std::make_tuple(a.size(), a) < std::make_tuple(b.size(), b);
+}
+
+// Leaves the functions that start inside of code, one for each address: the largest, by its best
+// name. Every name is looked at once, as all may be long and of one address.
+void keep_distinct(FunctionList& list, std::span<const AddressRange> code) {
+  std::vector<Function>& functions = list.functions();
   const AddressRange* range = nullptr;
-  for (const Function& function : list.functions()) {
-    if (starts_inside(code, function.start, &range)) functions.push_back(function);
-  }
-  std::sort(functions.begin(), functions.end(), [&](const Function& a, const Function& b) {
-    if (a.start != b.start) return a.start < b.start;
-    if (a.size != b.size) return a.size > b.size;
-    if (a.preference != b.preference) return a.preference > b.preference;
-    const std::size_t a_underscores = underscores(a);
-    const std::size_t b_underscores = underscores(b);
-    if (a_underscores != b_underscores) return a_underscores < b_underscores;
-    const std::string_view a_name = list.name(a);
-    const std::string_view b_name = list.name(b);
-    return std::make_tuple(a_name.size(), a_name) < std::make_tuple(b_name.size(), b_name);
+  std::erase_if(functions, [&](const Function& function) {
+    return !starts_inside(code, function.start, &range);
   });
-  const auto same_start = [](const Function& a, const Function& b) { return a.start == b.start; };
-  functions.erase(std::unique(functions.begin(), functions.end(), same_start), functions.end());
-  return functions;
+  std::sort(functions.begin(), functions.end(), [](const Function& a, const Function& b) {
+    // The preferred ones, and names in the order of the file, behind each other.
+    return std::tie(a.start, b.size, b.name) < std::tie(b.start, a.size, a.name);
+  });
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < functions.size();) {
+    const Function& first = functions[i];
+    Function best = first;
+    std::string_view best_name = list.name(best);
+    for (++i; i < functions.size() && functions[i].start == best.start; ++i) {
+      const Function& other = functions[i];
+      const bool competes =
+          other.size == best.size && other.name != best.name &&
+          (other.name & FunctionList::kPreferred) == (best.name & FunctionList::kPreferred);
+      if (!competes) continue;
+      const std::string_view name = list.name(other);
+      if (!is_better(name, best_name)) continue;
+      best = other;
+      best_name = name;
+    }
+    functions[kept++] = best;
+  }
+  functions.resize(kept);
 }
 
 // Where a symbol that does not know its size ends at the latest.
@@ -82,132 +105,191 @@ std::uint64_t end_of_unsized(std::uint64_t start, std::uint64_t next,
   return after == frames.end() ? end : std::min(end, after->start);
 }
 
-// Ranges sorted by their start, cut so that each address belongs to the one that starts last.
+// Ranges sorted by their start, cut so that each address belongs to the one that starts last. One
+// piece after the other: all of them at once would be a multiple of what they are made from.
+// `Ranges` has size() and at(), which returns an empty range for what is none.
+template <class Ranges>
 class Flattener {
  public:
-  void add(const Piece& range) {
-    advance(range.start);
-    open_.push_back(range);
-  }
-  std::vector<Piece> finish() {
-    advance(kNoEnd);
-    return std::move(pieces_);
+  explicit Flattener(Ranges ranges) : ranges_(ranges) {}
+
+  std::optional<Piece> next() {
+    for (;;) {
+      std::optional<Piece> range = begun();
+      if (auto piece = piece_before(range ? range->start : kNoEnd)) return piece;
+      if (!range) return std::nullopt;
+      at_ = range->start;
+      open_.push_back(static_cast<std::uint32_t>(next_++));
+    }
   }
 
  private:
-  void advance(std::uint64_t to) {
+  // The range that begins next.
+  std::optional<Piece> begun() {
+    for (; next_ < ranges_.size(); ++next_) {
+      if (Piece range = ranges_.at(next_); range.start < range.end) return range;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Piece> piece_before(std::uint64_t to) {
     while (!open_.empty() && at_ < to) {
-      const Piece& top = open_.back();
+      const Piece top = ranges_.at(open_.back());
       if (top.end <= at_) {
         open_.pop_back();
         continue;
       }
-      const std::uint64_t end = std::min(top.end, to);
-      pieces_.push_back({at_, end, top.owner, top.name});
-      at_ = end;
+      const Piece piece{at_, std::min(top.end, to), top.owner, top.name};
+      at_ = piece.end;
+      return piece;
     }
-    at_ = to;
+    return std::nullopt;
   }
 
+  Ranges ranges_;
+  std::size_t next_ = 0;
   std::uint64_t at_ = 0;
-  std::vector<Piece> open_;  // ascending starts
-  std::vector<Piece> pieces_;
+  std::vector<std::uint32_t> open_;  // ascending starts
 };
 
-// `upper`, and of `lower` what it leaves free. Both are ascending and disjoint, and so is the
-// result.
-std::vector<Piece> fill_gaps(const std::vector<Piece>& upper, const std::vector<Piece>& lower) {
-  std::vector<Piece> all;
-  all.reserve(upper.size() + lower.size());
-  auto next = upper.begin();
-  for (Piece piece : lower) {
-    for (; next != upper.end() && next->start < piece.end; ++next) {
-      if (next->end > piece.start) {
-        if (piece.start < next->start)
-          all.push_back({piece.start, next->start, piece.owner, piece.name});
-        piece.start = next->end;
-        if (next->end >= piece.end) break;  // it may cover the next piece as well
-      }
-      all.push_back(*next);
-    }
-    if (piece.start < piece.end) all.push_back(piece);
-  }
-  all.insert(all.end(), next, upper.end());
-  return all;
-}
+// Pieces of `upper`, and of `lower` what they leave free. Both are ascending and disjoint, and so
+// is the result.
+template <class Upper, class Lower>
+class GapFiller {
+ public:
+  GapFiller(Upper upper, Lower lower)
+      : uppers_(std::move(upper)),
+        lowers_(std::move(lower)),
+        upper_(uppers_.next()),
+        lower_(lowers_.next()) {}
 
-std::vector<Piece> all_pieces(const FunctionList& list, std::vector<AddressRange> unsorted_frames,
-                              const std::vector<AddressRange>& unsorted_code) {
-  const std::vector<AddressRange> code = sorted_ranges(unsorted_code);
-  std::vector<AddressRange> frames = sorted_ranges(std::move(unsorted_frames));
-  const AddressRange* section = nullptr;
-  std::erase_if(frames, [&](const AddressRange& frame) {
-    return !starts_inside(code, frame.start, &section);
-  });
-  const std::vector<Function> functions = distinct_functions(list, code);
-  Flattener sized;
-  Flattener unsized;
-  Flattener framed;
-  for (std::size_t i = 0; i < functions.size(); ++i) {
-    const Function& function = functions[i];
-    if (function.size > 0) {
-      (void)starts_inside(code, function.start, &section);
-      const std::uint64_t size = std::min(function.size, section->end - function.start);
-      sized.add({function.start, function.start + size, function.start, function.name});
-      continue;
+  std::optional<Piece> next() {
+    while (lower_) {
+      if (!upper_ || upper_->start >= lower_->end) return std::exchange(lower_, lowers_.next());
+      if (lower_->start < upper_->start) {
+        Piece before = *lower_;
+        before.end = lower_->start = upper_->start;
+        return before;
+      }
+      if (upper_->end <= lower_->start) break;
+      lower_->start = upper_->end;
+      if (lower_->start < lower_->end) break;
+      lower_ = lowers_.next();  // the upper one may cover this one as well
     }
-    const std::uint64_t next = i + 1 < functions.size() ? functions[i + 1].start : kNoEnd;
-    unsized.add({function.start, end_of_unsized(function.start, next, frames, code), function.start,
-                 function.name});
+    return std::exchange(upper_, uppers_.next());
   }
-  for (const AddressRange& frame : frames) {
-    framed.add({frame.start, frame.end, frame.start, kNoName});
+
+ private:
+  Upper uppers_;
+  Lower lowers_;
+  std::optional<Piece> upper_, lower_;
+};
+
+// What the ranges of an object are made from.
+struct Layout {
+  std::span<const Function> functions;  // one for each address
+  std::span<const AddressRange> frames;
+  std::span<const AddressRange> code;
+};
+
+struct SizedFunctions {
+  const Layout* layout;
+  [[nodiscard]] std::size_t size() const { return layout->functions.size(); }
+  [[nodiscard]] Piece at(std::size_t i) const {
+    const Function& function = layout->functions[i];
+    if (function.size == 0) return {};
+    const AddressRange* section = nullptr;
+    (void)starts_inside(layout->code, function.start, &section);
+    const std::uint64_t size =
+        std::min<std::uint64_t>(function.size, section->end - function.start);
+    return {function.start, function.start + size, function.start, name_of(function)};
   }
-  return fill_gaps(fill_gaps(sized.finish(), unsized.finish()), framed.finish());
+};
+
+struct UnsizedFunctions {
+  const Layout* layout;
+  [[nodiscard]] std::size_t size() const { return layout->functions.size(); }
+  [[nodiscard]] Piece at(std::size_t i) const {
+    const Function& function = layout->functions[i];
+    if (function.size > 0) return {};
+    const std::uint64_t next = i + 1 < size() ? layout->functions[i + 1].start : kNoEnd;
+    return {function.start, end_of_unsized(function.start, next, layout->frames, layout->code),
+            function.start, name_of(function)};
+  }
+};
+
+struct Frames {
+  const Layout* layout;
+  [[nodiscard]] std::size_t size() const { return layout->frames.size(); }
+  [[nodiscard]] Piece at(std::size_t i) const {
+    const AddressRange& frame = layout->frames[i];
+    return {frame.start, frame.end, frame.start, kNoName};
+  }
+};
+
+auto all_pieces(const Layout& layout) {
+  return GapFiller(
+      GapFiller(Flattener(SizedFunctions{&layout}), Flattener(UnsizedFunctions{&layout})),
+      Flattener(Frames{&layout}));
 }
 
 }  // namespace
 
-void FunctionList::add(std::uint64_t start, std::uint64_t size, std::string_view name,
-                       std::uint8_t preference) {
-  constexpr std::size_t kMaxNames = std::numeric_limits<std::int32_t>::max();
-  if (name.size() >= kMaxNames - names_.size()) return;
-  functions_.push_back({start, size, static_cast<std::uint32_t>(names_.size()), preference});
-  names_.append(name);
-  names_ += '\0';
+FunctionIndex::FunctionIndex(FunctionList functions, std::vector<AddressRange> frames,
+                             std::vector<AddressRange> code) {
+  code = sorted_ranges(std::move(code));
+  frames = sorted_ranges(std::move(frames));
+  const AddressRange* section = nullptr;
+  std::erase_if(frames, [&](const AddressRange& frame) {
+    return !starts_inside(code, frame.start, &section);
+  });
+  keep_distinct(functions, code);
+  const Layout layout{functions.functions(), frames, code};
+  std::size_t count = 0;
+  for (auto pieces = all_pieces(layout); pieces.next();) ++count;
+  entries_.reserve(count);
+  take(all_pieces(layout));
+
+  names_ = std::move(functions.names());
+  functions = FunctionList();
+  std::vector<AddressRange>().swap(frames);
+  keep_used_names();
 }
 
-FunctionIndex::FunctionIndex(const FunctionList& functions, std::vector<AddressRange> frames,
-                             const std::vector<AddressRange>& code) {
-  const std::vector<Piece> pieces = all_pieces(functions, std::move(frames), code);
-  if (pieces.empty()) return;
-  base_ = pieces.front().start;
-  std::unordered_map<std::uint32_t, std::uint32_t> kept;  // a function in two pieces has one name
-  entries_.reserve(pieces.size());
-  for (const Piece& piece : pieces) {
+template <class Pieces>
+void FunctionIndex::take(Pieces pieces) {
+  while (const auto piece = pieces.next()) {
+    if (entries_.empty()) base_ = piece->start;
     // Code spans less than 4 GiB, if not in the large code model; what a file has beyond stays
     // without names.
     constexpr std::uint64_t kMaxDistance = std::numeric_limits<std::uint32_t>::max();
-    if (piece.start - base_ >= kMaxDistance) break;
-    const std::uint64_t end = std::min(piece.end - base_, kMaxDistance);
-    Entry entry{static_cast<std::uint32_t>(piece.start - base_),
-                static_cast<std::uint32_t>(end - (piece.start - base_)), 0};
-    if (piece.name == kNoName) {
-      if (piece.start - piece.owner >= kFrame) continue;
-      entry.name = kFrame | static_cast<std::uint32_t>(piece.start - piece.owner);
-    } else {
-      const auto [place, added] =
-          kept.try_emplace(piece.name, static_cast<std::uint32_t>(names_.size()));
-      if (added) {
-        names_.append(functions.name({.name = piece.name}));
-        names_ += '\0';
-      }
-      entry.name = place->second;
+    if (piece->start - base_ >= kMaxDistance) break;
+    const std::uint64_t end = std::min(piece->end - base_, kMaxDistance);
+    Entry entry{static_cast<std::uint32_t>(piece->start - base_),
+                static_cast<std::uint32_t>(end - (piece->start - base_)), piece->name};
+    if (piece->name == kNoName) {
+      if (piece->start - piece->owner >= kFrame) continue;
+      entry.name = kFrame | static_cast<std::uint32_t>(piece->start - piece->owner);
     }
     entries_.push_back(entry);
   }
-  entries_.shrink_to_fit();
-  names_.shrink_to_fit();
+}
+
+void FunctionIndex::keep_used_names() {
+  std::vector<std::uint32_t> used;
+  for (const Entry& entry : entries_) {
+    if ((entry.name & kFrame) == 0 && (used.empty() || used.back() != entry.name)) {
+      used.push_back(entry.name);
+    }
+  }
+  std::sort(used.begin(), used.end());
+  used.erase(std::unique(used.begin(), used.end()), used.end());
+  const std::vector<std::uint32_t> moved = names_.keep_only(used);
+  for (Entry& entry : entries_) {
+    if ((entry.name & kFrame) != 0) continue;
+    const auto place = std::lower_bound(used.begin(), used.end(), entry.name) - used.begin();
+    entry.name = moved[static_cast<std::size_t>(place)];
+  }
 }
 
 std::optional<FunctionIndex::Found> FunctionIndex::find(std::uint64_t address) const {
@@ -224,11 +306,11 @@ std::optional<FunctionIndex::Found> FunctionIndex::find(std::uint64_t address) c
   if ((entry.name & kFrame) != 0) {
     return Found{.name = {}, .start = base_ + entry.start - (entry.name & ~kFrame)};
   }
-  return Found{.name = names_.c_str() + entry.name};
+  return Found{.name = names_.at(entry.name)};
 }
 
 std::size_t FunctionIndex::bytes() const {
-  return sizeof(*this) + entries_.capacity() * sizeof(Entry) + names_.capacity();
+  return sizeof(*this) + entries_.capacity() * sizeof(Entry) + names_.size();
 }
 
 }  // namespace offcpud

@@ -3,9 +3,10 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
+
+#include "symbols/function_list.h"
 
 namespace offcpud {
 
@@ -13,30 +14,6 @@ namespace offcpud {
 struct AddressRange {
   std::uint64_t start = 0;
   std::uint64_t end = 0;
-};
-
-// What symbol tables say of functions, collected from one or more of them.
-class FunctionList {
- public:
-  struct Function {
-    std::uint64_t start = 0;
-    std::uint64_t size = 0;  // 0: not known
-    std::uint32_t name = 0;  // offset in names
-    std::uint8_t preference = 0;
-  };
-
-  // Among names of one address the one with the higher preference is shown, then the one with fewer
-  // leading underscores, then the shorter. Names beyond what 31 bits count are left out.
-  void add(std::uint64_t start, std::uint64_t size, std::string_view name, std::uint8_t preference);
-
-  [[nodiscard]] std::string_view name(const Function& function) const {
-    return names_.c_str() + function.name;
-  }
-  [[nodiscard]] const std::vector<Function>& functions() const { return functions_; }
-
- private:
-  std::vector<Function> functions_;
-  std::string names_;  // each ends with a zero byte
 };
 
 // From address to function of one object, in 12 bytes a function and the names. Immutable.
@@ -54,9 +31,9 @@ class FunctionIndex {
 
   FunctionIndex() = default;
   // `frames`: functions by their FDEs. `code`: where instructions are; functions that start outside
-  // are left out.
-  FunctionIndex(const FunctionList& functions, std::vector<AddressRange> frames,
-                const std::vector<AddressRange>& code);
+  // are left out. Needs 24 bytes for each function and frame, and what it is given.
+  FunctionIndex(FunctionList functions, std::vector<AddressRange> frames,
+                std::vector<AddressRange> code);
 
   [[nodiscard]] std::optional<Found> find(std::uint64_t address) const;
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
@@ -74,9 +51,13 @@ class FunctionIndex {
   };
   static constexpr std::uint32_t kFrame = 1U << 31U;
 
+  template <class Pieces>
+  void take(Pieces pieces);
+  void keep_used_names();
+
   std::uint64_t base_ = 0;
   std::vector<Entry> entries_;  // ascending, disjoint
-  std::string names_;
+  NameTable names_;
 };
 
 }  // namespace offcpud

@@ -2,12 +2,13 @@
 #pragma once
 
 #include "symbols/elf_file.h"
-#include "symbols/function_index.h"
+#include "symbols/function_list.h"
 
 namespace offcpud {
 
 // Adds the functions of a Go program by the table that its runtime uses (golang/function_table.h),
-// which is there also when the symbols are stripped. Nothing if there is none.
-void add_go_functions(const ElfFile& file, FunctionList& list);
+// which is there also when the symbols are stripped. Nothing if there is none. False: it asks for
+// more than the limits of the list, and nothing is added.
+bool add_go_functions(const ElfFile& file, FunctionList& list);
 
 }  // namespace offcpud

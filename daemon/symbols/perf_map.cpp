@@ -5,37 +5,24 @@
 #include <charconv>
 #include <iterator>
 #include <limits>
-#include <map>
+#include <tuple>
 
 namespace offcpud {
-namespace {
 
-constexpr std::size_t kMaxName = 1024;
-
-struct Range {
-  std::uint64_t end;
-  std::string_view name;
+struct PerfMap::Line {
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+  std::uint32_t name = 0;  // offset in the text; so it tells also which of two lines is the later
+  std::uint32_t kept_name = 0;
+  std::uint16_t length = 0;
+  bool is_used = false;
 };
 
-// By start, disjoint.
-using Ranges = std::map<std::uint64_t, Range>;
+namespace {
 
-// Takes `start`..`end` away from what is there, and gives it to `name`.
-void overwrite(Ranges& ranges, std::uint64_t start, std::uint64_t end, std::string_view name) {
-  auto it = ranges.lower_bound(start);
-  if (it != ranges.begin()) {
-    const auto before = std::prev(it);
-    const Range covered = before->second;
-    if (covered.end > start) before->second.end = start;
-    if (covered.end > end) it = ranges.emplace_hint(it, end, covered);
-  }
-  while (it != ranges.end() && it->first < end) {
-    const Range covered = it->second;
-    it = ranges.erase(it);
-    if (covered.end > end) it = ranges.emplace_hint(it, end, covered);
-  }
-  ranges.insert_or_assign(start, Range{end, name});
-}
+using Line = PerfMap::Line;
+
+constexpr std::size_t kMaxName = 1024;
 
 std::optional<std::uint64_t> take_number(std::string_view& line) {
   if (line.starts_with("0x")) line.remove_prefix(2);
@@ -47,26 +34,110 @@ std::optional<std::uint64_t> take_number(std::string_view& line) {
   return value;
 }
 
-}  // namespace
+// Of lines by ascending names, that of one of them.
+Line& line_at(std::vector<Line>& lines, std::uint32_t name) {
+  return *std::ranges::lower_bound(lines, name, {}, &Line::name);
+}
 
-PerfMap::PerfMap(std::string_view text) {
-  Ranges ranges;
-  while (!text.empty()) {
-    const std::size_t length = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, length);
-    text.remove_prefix(std::min(length + 1, text.size()));
+// The last lines, from the end of the text to its beginning.
+std::vector<Line> last_lines(std::string_view text, std::size_t most, bool& is_cut) {
+  std::vector<Line> lines;
+  std::string_view left = text;
+  while (!left.empty()) {
+    if (left.ends_with('\n')) left.remove_suffix(1);
+    const std::size_t before = left.rfind('\n');
+    std::string_view line = left.substr(before + 1);  // npos + 1 is 0
+    left = left.substr(0, before + 1);
     const auto start = take_number(line);
     const auto size = start ? take_number(line) : std::nullopt;
     if (!size || *size == 0 || line.empty()) continue;
     if (*size > std::numeric_limits<std::uint64_t>::max() - *start) continue;
-    overwrite(ranges, *start, *start + *size, line.substr(0, kMaxName));
+    if (lines.size() == most) {
+      is_cut = true;
+      break;
+    }
+    line = line.substr(0, kMaxName);
+    line = line.substr(0, line.find('\0'));
+    lines.push_back({*start, *start + *size, static_cast<std::uint32_t>(line.data() - text.data()),
+                     0, static_cast<std::uint16_t>(line.size()), false});
   }
-  entries_.reserve(ranges.size());
-  for (const auto& [start, range] : ranges) {
-    entries_.push_back({start, range.end, static_cast<std::uint32_t>(names_.size())});
-    names_.append(range.name.substr(0, range.name.find('\0'))).append(1, '\0');
+  return lines;
+}
+
+// Goes over ranges by ascending starts, and hands out pieces that do not overlap: at each address
+// the latest line has the say.
+class Sweep {
+ public:
+  explicit Sweep(const std::vector<Line>& lines) : lines_(lines) {}
+
+  template <class Use>
+  void run(Use use) {
+    for (std::uint32_t i = 0; i < lines_.size(); ++i) {
+      advance(lines_[i].start, use);
+      open_.push_back(i);
+      std::ranges::push_heap(open_, {}, [this](std::uint32_t line) { return lines_[line].name; });
+    }
+    advance(std::numeric_limits<std::uint64_t>::max(), use);
   }
-  names_.shrink_to_fit();
+
+ private:
+  template <class Use>
+  void advance(std::uint64_t to, Use& use) {
+    while (!open_.empty() && at_ < to) {
+      const Line& latest = lines_[open_.front()];
+      if (latest.end <= at_) {
+        std::ranges::pop_heap(open_, {}, [this](std::uint32_t line) { return lines_[line].name; });
+        open_.pop_back();
+        continue;
+      }
+      const std::uint64_t end = std::min(latest.end, to);
+      use(at_, end, latest);
+      at_ = end;
+    }
+    at_ = to;
+  }
+
+  const std::vector<Line>& lines_;
+  std::uint64_t at_ = 0;
+  std::vector<std::uint32_t> open_;  // a heap, the latest line first
+};
+
+}  // namespace
+
+PerfMap::PerfMap(std::string_view text) {
+  std::vector<Line> lines = last_lines(text, kMaxLines, is_cut_);
+  std::ranges::sort(lines, [](const Line& a, const Line& b) {
+    return std::tie(a.start, a.name) < std::tie(b.start, b.name);
+  });
+  Sweep(lines).run([this](std::uint64_t start, std::uint64_t end, const Line& line) {
+    if (!entries_.empty() && entries_.back().end == start && entries_.back().name == line.name) {
+      entries_.back().end = end;
+    } else {
+      entries_.push_back({start, end, line.name});
+    }
+  });
+  entries_.shrink_to_fit();
+
+  std::ranges::sort(lines, {}, &Line::name);
+  for (const Entry& entry : entries_) line_at(lines, entry.name).is_used = true;
+  take_names(text, lines);
+  for (Entry& entry : entries_) entry.name = line_at(lines, entry.name).kept_name;
+}
+
+// Those of the lines that are used, each once.
+void PerfMap::take_names(std::string_view text, std::vector<Line>& lines) {
+  std::size_t bytes = 0;
+  for (const Line& line : lines) bytes += line.is_used ? line.length + std::size_t{1} : 0;
+  if (bytes == 0) return;
+  char* place = names_.grow(bytes - 1);
+  std::uint32_t offset = 0;
+  for (Line& line : lines) {
+    if (!line.is_used) continue;
+    place = std::ranges::copy(text.substr(line.name, line.length), place).out;
+    *place++ = '\0';
+    line.kept_name = offset;
+    offset += line.length + 1U;
+  }
 }
 
 std::optional<std::string_view> PerfMap::find(std::uint64_t address) const {
@@ -74,11 +145,11 @@ std::optional<std::string_view> PerfMap::find(std::uint64_t address) const {
       std::upper_bound(entries_.begin(), entries_.end(), address,
                        [](std::uint64_t value, const Entry& entry) { return value < entry.start; });
   if (after == entries_.begin() || address >= std::prev(after)->end) return std::nullopt;
-  return names_.c_str() + std::prev(after)->name;
+  return names_.at(std::prev(after)->name);
 }
 
 std::size_t PerfMap::bytes() const {
-  return sizeof(*this) + entries_.capacity() * sizeof(Entry) + names_.capacity();
+  return sizeof(*this) + entries_.capacity() * sizeof(Entry) + names_.size();
 }
 
 }  // namespace offcpud

@@ -3,14 +3,13 @@
 
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string_view>
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "base/unique_handle.h"
 #include "symbols/perf_map.h"
+#include "symbols/perf_map_finder.h"
 
 namespace offcpud {
 
@@ -26,12 +25,9 @@ class PerfMapFile {
   static constexpr std::uint64_t kMaxText = 16 << 20;
   static constexpr std::chrono::seconds kInterval{10};
 
-  // `process_directory` is /proc/PID, in the daemon's PID namespace; it is held open, so that no
-  // later process with the same number is taken for this one. Nothing if the process has exited, or
-  // did not start at `start_ns` of CLOCK_BOOTTIME.
-  static Result<std::optional<PerfMapFile>> open(
-      const std::filesystem::path& process_directory,
-      std::optional<std::uint64_t> start_ns = std::nullopt);
+  // The finder must outlive it.
+  PerfMapFile(PerfMapFinder& finder, const PerfMapProcess& process)
+      : finder_(&finder), process_(process) {}
 
   // The name as in the file; lives until the next call. Names read while the process lived are kept
   // when it has exited.
@@ -41,22 +37,18 @@ class PerfMapFile {
   // The error says why there are no names.
   Status refresh(MonotonicTime now);
 
+  // Whether the file had more bytes or lines than are used.
+  [[nodiscard]] bool is_cut() const { return is_cut_; }
+
   [[nodiscard]] std::size_t bytes() const { return sizeof(*this) + map_.bytes(); }
 
  private:
-  struct Version {
-    std::int64_t modified_ns = 0;
-    std::uint64_t inode = 0;
-    std::uint64_t size = 0;
-    bool operator==(const Version&) const = default;
-  };
-
-  explicit PerfMapFile(UniqueFd process) : process_(std::move(process)) {}
-
-  UniqueFd process_;
+  PerfMapFinder* finder_;
+  PerfMapProcess process_;
   PerfMap map_;
-  Version version_;
+  PerfMapVersion version_;
   std::optional<MonotonicTime> checked_at_;
+  bool is_cut_ = false;
 };
 
 }  // namespace offcpud

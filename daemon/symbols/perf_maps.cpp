@@ -9,7 +9,7 @@ namespace offcpud {
 
 void PerfMaps::capture(const Process& process, MonotonicTime now) {
   Known& known = touch(process);
-  if (known.file) (void)known.file->refresh(now);  // most processes have no such file
+  (void)known.file.refresh(now);  // most processes have no such file
   count(known);
 }
 
@@ -17,9 +17,7 @@ std::optional<std::string> PerfMaps::find(const Process& process, std::uint64_t 
                                           MonotonicTime now) {
   Known& known = touch(process);
   std::optional<std::string> name;
-  if (known.file) {
-    if (const auto found = known.file->find(address, now)) name = shown_name(*found);
-  }
+  if (const auto found = known.file.find(address, now)) name = shown_name(*found);
   count(known);
   return name;
 }
@@ -30,15 +28,19 @@ PerfMaps::Known& PerfMaps::touch(const Process& process) {
     known_.splice(known_.begin(), known_, place->second);
     return known_.front();
   }
-  auto file = PerfMapFile::open(proc_ / std::to_string(process.tgid), process.start_ns);
-  known_.push_front({process, file ? *std::move(file) : std::nullopt});
+  known_.push_front({process, PerfMapFile(*finder_, process)});
   places_.emplace(process, known_.begin());
   return known_.front();
 }
 
 // Takes account of what `known`, the first one, has grown to; the first one always stays.
 void PerfMaps::count(Known& known) {
-  const std::size_t now = known.file ? known.file->bytes() : 0;
+  if (known.file.is_cut() && !std::exchange(known.told, true) && refused_) {
+    ObjectRefusals causes;
+    causes.add(ObjectRefusal::PerfMap);
+    refused_("the perf map of process " + std::to_string(known.process.tgid), causes);
+  }
+  const std::size_t now = known.file.bytes();
   bytes_ += now - std::exchange(known.bytes, now);
   while (known_.size() > 1 && (known_.size() > limits_.processes || bytes_ > limits_.bytes)) {
     bytes_ -= known_.back().bytes;

@@ -2,15 +2,16 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
+#include <functional>
 #include <list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "base/clock.h"
+#include "base/object_refusal.h"
 #include "symbols/perf_map_file.h"
 
 namespace offcpud {
@@ -19,20 +20,17 @@ namespace offcpud {
 // asked for the longest goes first. Owned by one thread.
 class PerfMaps {
  public:
-  struct Process {
-    std::uint32_t tgid = 0;
-    std::uint64_t start_ns = 0;  // CLOCK_BOOTTIME of its leader
-    friend bool operator<(const Process& a, const Process& b) {
-      return std::tie(a.tgid, a.start_ns) < std::tie(b.tgid, b.start_ns);
-    }
-  };
+  using Process = PerfMapProcess;
   struct Limits {
-    std::size_t processes = 256;  // each holds one descriptor
-    std::size_t bytes = 64 << 20;
+    std::size_t processes = 256;
+    std::size_t bytes = 32 << 20;
   };
 
-  PerfMaps(std::filesystem::path proc, const Limits& limits)
-      : proc_(std::move(proc)), limits_(limits) {}
+  // Told once of each process whose map is used in part, as it is beyond the limits of one.
+  using Refused = std::function<void(const std::string& path, const ObjectRefusals& causes)>;
+
+  PerfMaps(std::unique_ptr<PerfMapFinder> finder, const Limits& limits, Refused refused = {})
+      : finder_(std::move(finder)), limits_(limits), refused_(std::move(refused)) {}
 
   // Call it when code outside of any file is first seen in a process, and again before the
   // process is gone if that is known: its names are read now, if its file has changed.
@@ -48,19 +46,21 @@ class PerfMaps {
  private:
   struct Known {
     Process process;
-    std::optional<PerfMapFile> file;  // none: it had exited
-    std::size_t bytes = 0;            // as counted in bytes_
+    PerfMapFile file;
+    std::size_t bytes = 0;  // as counted in bytes_
+    bool told = false;      // that it is cut
   };
   using List = std::list<Known>;  // most recently asked for first
 
   Known& touch(const Process& process);
   void count(Known& known);
 
-  std::filesystem::path proc_;
+  std::unique_ptr<PerfMapFinder> finder_;
   Limits limits_;
   List known_;
   std::map<Process, List::iterator> places_;
   std::size_t bytes_ = 0;
+  Refused refused_;
 };
 
 }  // namespace offcpud

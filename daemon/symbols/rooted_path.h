@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -8,6 +9,21 @@
 #include "base/unique_handle.h"
 
 namespace offcpud {
+
+enum class LastLink : std::uint8_t { Follow, Refuse };
+
+// Opens files below directories that belong to others. Seam: who must not wait has it done by
+// somebody who may (daemon/reader).
+class FilesBelow {
+ public:
+  virtual ~FilesBelow() = default;
+  // As RootDirectory::open_file(). `process` is one that sees the files; 0: none is known.
+  virtual Result<UniqueFd> open_below(int directory, std::uint32_t process, const std::string& path,
+                                      LastLink last_link) = 0;
+};
+
+// A reference (O_PATH) to what `path` names below `directory`, by the rules of RootDirectory.
+UniqueFd find_below(int directory, const std::string& path, LastLink last_link);
 
 // Opens regular files below another root directory, such as that of a container's process
 // (/proc/PID/root), without ever leaving it: symbolic links and ".." in its paths are followed as
@@ -20,7 +36,11 @@ class RootDirectory {
   // The root directory of the process whose directory in /proc `process` is open on.
   static Result<RootDirectory> of_process(int process);
 
-  enum class LastLink { Follow, Refuse };
+  // A directory that is open; `files` opens what is below it.
+  RootDirectory(UniqueFd directory, std::uint32_t process, FilesBelow* files)
+      : fd_(std::move(directory)), process_(process), files_(files) {}
+
+  [[nodiscard]] int descriptor() const { return fd_.get(); }
 
   // `path` is taken from the root, with or without a leading slash. For reading, and without
   // blocking, whatever the file is: the caller checks that it is a regular one.
@@ -30,6 +50,8 @@ class RootDirectory {
   explicit RootDirectory(UniqueFd fd) : fd_(std::move(fd)) {}
 
   UniqueFd fd_;
+  std::uint32_t process_ = 0;
+  FilesBelow* files_ = nullptr;  // null: it does so itself
 };
 
 }  // namespace offcpud

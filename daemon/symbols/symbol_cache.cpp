@@ -13,6 +13,9 @@ namespace {
 
 constexpr std::size_t kMaxObjectName = 128;
 
+// Besides its functions: its nodes in the list, in the table of build-ids, and of those who use it.
+constexpr std::size_t kSetOverhead = 256;
+
 // "/usr/lib/libc.so.6 (deleted)" is "libc.so.6".
 std::string name_of_path(std::string_view path) {
   constexpr std::string_view kDeleted = " (deleted)";
@@ -52,6 +55,7 @@ void SymbolCache::load(ObjectId id, const ObjectFile& file) {
   if (!symbols) {
     ++failures_;
   } else {
+    refused_ = symbols->refused();
     const Sets::iterator set = share(*std::move(symbols));
     set->users.push_back(id);
     object.symbols = set;
@@ -69,7 +73,7 @@ SymbolCache::Sets::iterator SymbolCache::share(ElfSymbols symbols) {
       return it->second;
     }
   }
-  bytes_ += symbols.bytes();
+  bytes_ += symbols.bytes() + kSetOverhead;
   sets_.push_front({std::move(symbols), {}});
   const Sets::iterator set = sets_.begin();
   if (!set->symbols.build_id().empty()) by_build_id_.emplace(set->symbols.build_id(), set);
@@ -95,7 +99,7 @@ void SymbolCache::forget_oldest() {
   const auto known =
       std::find_if(first, last, [&](const auto& entry) { return entry.second == oldest; });
   if (known != last) by_build_id_.erase(known);
-  bytes_ -= oldest->symbols.bytes();
+  bytes_ -= oldest->symbols.bytes() + kSetOverhead;
   sets_.erase(oldest);
 }
 

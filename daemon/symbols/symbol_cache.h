@@ -56,7 +56,7 @@ std::string place_name(const std::string& object, std::uint64_t place);
 class SymbolCache {
  public:
   struct Limits {
-    std::size_t bytes = 64 << 20;       // of functions and their names
+    std::size_t bytes = 64 << 20;       // of functions and their names, and of what keeps them
     std::size_t objects = 65536;        // the oldest are forgotten altogether
     std::size_t shown_bytes = 4 << 20;  // of names as they are shown
   };
@@ -83,6 +83,9 @@ class SymbolCache {
   // Objects that were asked for since the last call and not there: forgotten, or never loaded. A
   // few hundred at most.
   [[nodiscard]] std::set<ObjectId> take_missed() { return std::exchange(missed_, {}); }
+
+  // What load() left out of an object since the last call.
+  [[nodiscard]] ObjectRefusals take_refused() { return std::exchange(refused_, {}); }
 
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   [[nodiscard]] std::size_t symbol_sets() const { return sets_.size(); }
@@ -119,6 +122,7 @@ class SymbolCache {
   std::set<ObjectId> missed_;
   std::size_t bytes_ = 0;
   std::uint64_t failures_ = 0;
+  ObjectRefusals refused_;
 };
 
 }  // namespace offcpud

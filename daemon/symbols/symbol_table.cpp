@@ -6,53 +6,79 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace offcpud {
 namespace {
 
-constexpr std::uint64_t kMaxStrings = 64 << 20;  // node has 10 MiB, libLLVM with .symtab 30
-constexpr std::uint64_t kMaxSymbols = 4 << 20;   // entries of any kind
+constexpr std::uint64_t kMaxSymbols = 4 << 20;  // entries of any kind
 constexpr std::uint64_t kSymbolsAtOnce = 16 << 10;
-constexpr std::size_t kMaxName = 4096;  // longer ones cannot be shown anyway
 
 bool is_function(const ElfSymbol& symbol) {
   return symbol.defined && symbol.name != 0 &&
          (symbol.type == STT_FUNC || symbol.type == STT_GNU_IFUNC);
 }
 
-Status read_table(const ElfFile& file, const ElfSection& table, FunctionList& list) {
-  if (table.link >= file.sections().size()) return Error("read object: symbols without names");
-  const ElfSection& strings = file.sections()[table.link];
-  if (strings.type != SHT_STRTAB) return Error("read object: symbols without names");
-  TRY(const std::string names, file.source().read(strings.offset, strings.size, kMaxStrings));
+Error too_much() {
+  return Error("read object: more symbols than a program's", ErrorKind::Unsupported);
+}
 
+Status read_names(const ElfFile& file, const ElfSection& strings, FunctionList& list) {
+  const std::uint64_t there = file.source().size();
+  if (strings.offset > there || strings.size > there - strings.offset) {
+    return Error("read object: names beyond its end");
+  }
+  char* const names = list.add_names(strings.size);
+  if (names == nullptr) return too_much();
+  return file.source().read_into(strings.offset, {names, strings.size});
+}
+
+Status read_symbols(const ElfFile& file, const ElfSection& table, FunctionList& list) {
+  const std::size_t names = list.name_bytes();
+  const ElfSection& strings = file.sections()[table.link];
+  TRY_VOID(read_names(file, strings, list));
   const std::uint64_t entry = file.symbol_size();
-  const std::uint64_t count = std::min(table.size / entry, kMaxSymbols);
+  const std::uint64_t count = table.size / entry;
+  if (count > kMaxSymbols) return too_much();
   for (std::uint64_t first = 0; first < count; first += kSymbolsAtOnce) {
     const std::uint64_t batch = std::min(kSymbolsAtOnce, count - first);
     TRY(const std::string bytes,
         file.source().read(table.offset + first * entry, batch * entry, kSymbolsAtOnce * entry));
     for (std::uint64_t i = 0; i < batch; ++i) {
       const ElfSymbol symbol = file.symbol(std::string_view(bytes).substr(i * entry, entry));
-      if (!is_function(symbol) || symbol.name >= names.size()) continue;
-      std::string_view name = std::string_view(names).substr(symbol.name, kMaxName);
-      name = name.substr(0, name.find('\0'));
+      if (!is_function(symbol) || symbol.name >= strings.size) continue;
+      const std::size_t name = names + symbol.name;
+      if (list.names().is_empty_at(name)) continue;
       const bool visible = symbol.binding != STB_LOCAL;
-      if (!name.empty()) list.add(symbol.address, symbol.size, name, visible ? 1 : 0);
+      if (!list.add(symbol.address, symbol.size, name, visible)) return too_much();
     }
   }
   return {};
 }
 
+// Whole or not at all: where a part of the functions was left out, others would pass for them.
+Status read_table(const ElfFile& file, const ElfSection& table, FunctionList& list) {
+  if (table.link >= file.sections().size() || file.sections()[table.link].type != SHT_STRTAB) {
+    return Error("read object: symbols without names");
+  }
+  const auto mark = list.mark();
+  auto status = read_symbols(file, table, list);
+  if (!status) list.forget_since(mark);
+  return status;
+}
+
 }  // namespace
 
 Status read_functions(const ElfFile& file, FunctionList& list) {
+  Status first;
   for (const std::uint32_t type : {std::uint32_t{SHT_SYMTAB}, std::uint32_t{SHT_DYNSYM}}) {
     const ElfSection* table = file.section(type);
     if (table == nullptr) continue;
-    if (auto read = read_table(file, *table, list); read || type == SHT_DYNSYM) return read;
+    auto read = read_table(file, *table, list);
+    if (read || !first) return first;
+    first = std::move(read);
   }
-  return {};
+  return first;
 }
 
 }  // namespace offcpud

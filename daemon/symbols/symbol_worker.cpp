@@ -54,14 +54,21 @@ struct SymbolWorker::Shared {
     ObjectFile file;
   };
 
-  explicit Shared(const Limits& given) : limits(given), cache(given.cache) {}
+  struct NamedJob {
+    Job job;
+    const char* what;
+  };
+
+  Shared(const Limits& given, Reports told)
+      : limits(given), reports(std::move(told)), cache(given.cache) {}
 
   const Limits limits;
+  const Reports reports;
   SymbolCache cache;  // of the thread alone
 
   mutable std::mutex mutex;  // of all below
   std::condition_variable changed;
-  std::deque<std::variant<Load, Job>> tasks;
+  std::deque<std::variant<Load, NamedJob>> tasks;
   std::map<FileIdentity, ObjectId> ids;
   std::set<ObjectId> absent;  // neither loaded nor waiting
   std::set<ObjectId> missed;  // asked for while absent
@@ -70,9 +77,25 @@ struct SymbolWorker::Shared {
   bool stopping = false;
   bool ended = false;
 
+  // By the thread, without the lock.
+  void perform(const std::variant<Load, NamedJob>& task);
   // After each task; by the thread, with the lock.
   void note_task(bool was_load);
 };
+
+void SymbolWorker::Shared::perform(const std::variant<Load, NamedJob>& task) {
+  if (const auto* load = std::get_if<Load>(&task)) {
+    const PieceOfWork piece(reports.heartbeat, "reading the functions of an object",
+                            load->file.path);
+    cache.load(load->id, load->file);
+    const ObjectRefusals refused = cache.take_refused();
+    if (!refused.empty() && reports.refused) reports.refused(load->file.path, refused);
+  } else {
+    const auto& named = std::get<NamedJob>(task);
+    const PieceOfWork piece(reports.heartbeat, named.what);
+    named.job(cache);
+  }
+}
 
 void SymbolWorker::Shared::note_task(bool was_load) {
   if (was_load) {
@@ -87,10 +110,10 @@ void SymbolWorker::Shared::note_task(bool was_load) {
   missed.merge(cache.take_missed());
 }
 
-SymbolWorker::SymbolWorker(const Limits& limits, std::function<void()> on_start)
-    : shared_(std::make_shared<Shared>(limits)) {
-  std::thread([shared = shared_, on_start = std::move(on_start)] {
-    if (on_start) on_start();
+SymbolWorker::SymbolWorker(const Limits& limits, Reports reports)
+    : shared_(std::make_shared<Shared>(limits, std::move(reports))) {
+  std::thread([shared = shared_] {
+    if (shared->reports.started) shared->reports.started();
     run(shared);
   }).detach();
 }
@@ -131,10 +154,10 @@ std::optional<ObjectId> SymbolWorker::offer(ObjectFile file) {
   return id;
 }
 
-bool SymbolWorker::post(Job job) {
+bool SymbolWorker::post(Job job, const char* what) {
   const std::lock_guard lock(shared_->mutex);
   if (shared_->stopping) return false;
-  shared_->tasks.emplace_back(std::move(job));
+  shared_->tasks.emplace_back(Shared::NamedJob{std::move(job), what});
   shared_->changed.notify_all();
   return true;
 }
@@ -164,15 +187,10 @@ void SymbolWorker::run(const std::shared_ptr<Shared>& shared) {
     auto task = std::move(shared->tasks.front());
     shared->tasks.pop_front();
     lock.unlock();
-    const auto* load = std::get_if<Shared::Load>(&task);
-    if (load != nullptr) {
-      shared->cache.load(load->id, load->file);
-    } else {
-      std::get<Job>(task)(shared->cache);
-    }
+    shared->perform(task);
     // Closes the descriptor, which like all that waits is better done without the lock.
-    const bool was_load = load != nullptr;
-    task = Job();
+    const bool was_load = std::holds_alternative<Shared::Load>(task);
+    task = Shared::NamedJob{};
     lock.lock();
     shared->note_task(was_load);
   }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/heartbeat.h"
 #include "symbols/symbol_cache.h"
 
 namespace offcpud {
@@ -30,8 +31,14 @@ class SymbolWorker {
   };
   static constexpr std::chrono::milliseconds kGrace{500};
 
-  // `on_start` is called by the thread, first of all.
-  explicit SymbolWorker(const Limits& limits, std::function<void()> on_start = {});
+  // Called by the thread, which may outlive the worker.
+  struct Reports {
+    std::function<void()> started;  // first of all
+    // Something of the object at this path was left out, as it asked for more than SymbolLimits.
+    std::function<void(const std::string& path, const ObjectRefusals& causes)> refused;
+    std::shared_ptr<Heartbeat> heartbeat;  // of the thread; may be null
+  };
+  explicit SymbolWorker(const Limits& limits, Reports reports = {});
   SymbolWorker(const SymbolWorker&) = delete;
   SymbolWorker& operator=(const SymbolWorker&) = delete;
   ~SymbolWorker();
@@ -43,8 +50,9 @@ class SymbolWorker {
 
   // Runs `job` on the thread, after what was offered and posted before. It may use the cache, which
   // must not be kept; an exception ends the daemon. False if the worker has stopped.
+  // `what` is a literal for the heartbeat.
   using Job = std::function<void(SymbolCache&)>;
-  bool post(Job job);
+  bool post(Job job, const char* what = "naming functions");
 
   struct Counts {
     std::uint64_t loaded = 0;

@@ -149,8 +149,23 @@ std::optional<Fde> FdeWalk::read_fde(std::size_t id_offset, std::uint32_t distan
   return fde;
 }
 
+std::optional<Fde> FdeWalk::again(std::uint32_t offset) {
+  ByteReader reader(section_.bytes);
+  (void)reader.take_bytes(offset);
+  std::uint64_t length = reader.take<std::uint32_t>();
+  if (length == kIsWide) length = reader.take<std::uint64_t>();
+  const std::size_t id_offset = reader.position();
+  ByteReader record(reader.take_bytes(length));
+  const auto distance = record.take<std::uint32_t>();
+  if (!reader.ok() || !record.ok()) return std::nullopt;
+  auto fde = read_fde(id_offset, distance, reader.position());
+  if (fde) fde->offset = offset;
+  return fde;
+}
+
 std::optional<Fde> FdeWalk::next() {
   while (!reader_.at_end()) {
+    const auto offset = static_cast<std::uint32_t>(reader_.position());
     std::uint64_t length = reader_.take<std::uint32_t>();
     if (length == 0) {
       if (!section_.exact_size) return std::nullopt;
@@ -169,6 +184,7 @@ std::optional<Fde> FdeWalk::next() {
     if (!fde) {
       broken_++;
     } else if (fde->begin < fde->end) {
+      fde->offset = offset;
       return fde;
     }
   }

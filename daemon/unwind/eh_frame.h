@@ -34,7 +34,8 @@ struct Cie {
 struct Fde {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  std::uint32_t cie_offset = 0;  // in the section
+  std::uint32_t offset = 0;      // in the section
+  std::uint32_t cie_offset = 0;  // the same
   Bytes instructions;
 };
 
@@ -53,6 +54,8 @@ class FdeWalk {
   explicit FdeWalk(const EhFrameSection& section) : section_(section), reader_(section.bytes) {}
 
   std::optional<Fde> next();  // nullopt: the end
+  // Once more the FDE at an `offset` that next() has returned.
+  [[nodiscard]] std::optional<Fde> again(std::uint32_t offset);
   [[nodiscard]] std::uint32_t broken() const { return broken_; }
 
  private:

@@ -2,6 +2,7 @@
 #include "unwind/elf_object.h"
 
 #include <elf.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -140,25 +141,22 @@ Result<std::optional<Place>> find_by_name(int fd, const Headers& headers, std::s
   return std::optional<Place>();
 }
 
-// Grows with what is there, not with what a header says.
+// No more than what is there, whatever a header says.
 Result<std::vector<std::uint8_t>> read_bytes(int fd, const Place& place, std::uint64_t most) {
-  constexpr std::size_t kStep = 1 << 20;
-  const std::uint64_t limit = std::min(place.size, most);
-  std::vector<std::uint8_t> bytes;
-  while (bytes.size() < limit) {
-    const std::size_t at = bytes.size();
-    const auto step = static_cast<std::size_t>(std::min<std::uint64_t>(limit - at, kStep));
-    bytes.resize(at + step);
-    TRY(const std::size_t got, read_at(fd, place.offset + at, std::span(bytes).subspan(at)));
-    bytes.resize(at + got);
-    if (got < step) break;
-  }
+  struct stat status {};
+  if (::fstat(fd, &status) != 0) return Error::from_errno(errno, "stat an ELF file");
+  const auto there = static_cast<std::uint64_t>(status.st_size);
+  const std::uint64_t behind = there - std::min(place.offset, there);
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(std::min({place.size, most, behind})));
+  TRY(const std::size_t got, read_at(fd, place.offset, bytes));
+  bytes.resize(got);
   return bytes;
 }
 
 Status read_eh_frame(int fd, const Place& place, ElfObject& object) {
   if (place.exact_size && place.size > kMaxEhFrame) {
-    return Error("an .eh_frame of more than 64 MiB", ErrorKind::Unsupported);
+    object.is_cut = true;
+    return {};
   }
   TRY(object.eh_frame, read_bytes(fd, place, kMaxEhFrame));
   object.eh_frame_address = place.address;
@@ -166,11 +164,14 @@ Status read_eh_frame(int fd, const Place& place, ElfObject& object) {
   return {};
 }
 
-// A table that is too long is as if it were absent.
 Status read_go_table(int fd, const Headers& headers, ElfObject& object) {
   for (const std::string_view name : kGoTableSections) {
     TRY(const auto place, find_by_name(fd, headers, name));
-    if (!place || place->size > kMaxGoTable) continue;
+    if (!place) continue;
+    if (place->size > kMaxUnwindSections - object.eh_frame.size()) {
+      object.is_cut = true;
+      break;
+    }
     TRY(object.go_table, read_bytes(fd, *place, kMaxGoTable));
     TRY(const auto code, find_by_name(fd, headers, ".text"));
     object.go_program = {.text = code ? code->address : 0, .entry = headers.entry};

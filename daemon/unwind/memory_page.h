@@ -1,10 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <unistd.h>
+
 #include <cstdint>
 
 namespace offcpud {
 
-inline constexpr std::uint64_t kPageMask = 4095;  // memory is mapped in pages of 4 KiB
+// In which memory is mapped: 4 KiB on x86-64.
+inline std::uint64_t page_size() {
+  static const auto size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  return size;
+}
+
+// Of the bits of an address that lie within a page.
+inline std::uint64_t page_mask() {
+  return page_size() - 1;
+}
 
 }  // namespace offcpud

@@ -10,8 +10,10 @@ constexpr std::uint64_t kPageMask = (std::uint64_t{1} << OFFCPUD_UNWIND_PAGE_SHI
 
 }  // namespace
 
-TableBuilder::TableBuilder(const UnwindLimits& limits) : limits_(limits) {
+TableBuilder::TableBuilder(const UnwindLimits& limits, std::size_t most_rows) : limits_(limits) {
   limits_.rules = std::min<std::uint32_t>(limits_.rules, OFFCPUD_UNWIND_MAX_RULES);
+  // A vector that grows is there twice for a moment. Of this only what is used takes memory.
+  table_.rows.reserve(std::min<std::size_t>(limits_.rows, most_rows));
   for (const auto kind : {OFFCPUD_UNWIND_INVALID, OFFCPUD_UNWIND_NO_FDE}) {
     indices_.emplace(plain_rule(kind), static_cast<std::uint16_t>(table_.rules.size()));
     table_.rules.push_back(plain_rule(kind));

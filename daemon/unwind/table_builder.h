@@ -12,7 +12,8 @@ namespace offcpud {
 // is left out.
 class TableBuilder {
  public:
-  explicit TableBuilder(const UnwindLimits& limits);
+  // `most_rows`: that may be needed, as far as that is known.
+  TableBuilder(const UnwindLimits& limits, std::size_t most_rows);
 
   // From `address` on, up to the next call, `rule` holds. `address` is above the last one.
   void add(std::uint64_t address, const UnwindRule& rule);

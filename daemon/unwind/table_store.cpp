@@ -3,7 +3,6 @@
 #include "unwind/table_store.h"
 
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +10,7 @@
 #include <limits>
 #include <utility>
 
+#include "unwind/mapped_file_id.h"
 #include "unwind/memory_page.h"
 
 namespace offcpud {
@@ -41,8 +41,9 @@ TableStore::TableStore(UnwindMaps& maps, const TableStoreLimits& limits, const C
 Result<UnwindObjectId> TableStore::add_object(int fd) {
   struct stat status {};
   if (::fstat(fd, &status) != 0) return Error::from_errno(errno, "stat an ELF file");
-  const FileKey file{.device = status.st_dev,
-                     .inode = status.st_ino,
+  const InodeId id = mapped_file_id(fd, status);
+  const FileKey file{.device = id.device_major << 20 | id.device_minor,
+                     .inode = id.inode,
                      .size = static_cast<std::uint64_t>(status.st_size),
                      .ctime_ns = status.st_ctim.tv_sec * 1'000'000'000 + status.st_ctim.tv_nsec};
   if (const auto known = by_file_.find(file); known != by_file_.end()) {
@@ -55,6 +56,7 @@ Result<UnwindObjectId> TableStore::add_object(int fd) {
     }
   }
   TRY(const ElfObject elf, read_elf_object(fd));
+  if (elf.is_cut) counters_.refused++;
   return add_contents(elf, file);
 }
 
@@ -88,7 +90,7 @@ void TableStore::remember_file(UnwindObjectId id, const FileKey& file) {
   offcpud_unwind_file known{.object = id, .segments = 0, .segment = {}};
   for (const ExecutableSegment& segment : object.segments) {
     if (known.segments == OFFCPUD_UNWIND_SEGMENTS) break;
-    const std::uint64_t before = segment.file_offset & kPageMask;
+    const std::uint64_t before = segment.file_offset & page_mask();
     known.segment[known.segments++] = {.first = segment.file_offset - before,
                                        .size = segment.size + before,
                                        .address = segment.address - before};
@@ -114,12 +116,8 @@ Status TableStore::forget_file(const FileKey& file) {
   return maps_.remove_file(key_of(file));
 }
 
-// st_dev has another layout than the kernel's own numbers (MKDEV in include/linux/kdev_t.h).
 offcpud_unwind_file_key TableStore::key_of(const FileKey& file) {
-  return {.inode = file.inode,
-          .size = file.size,
-          .device = gnu_dev_major(file.device) << 20 | gnu_dev_minor(file.device),
-          .reserved = 0};
+  return {.inode = file.inode, .size = file.size, .device = file.device, .reserved = 0};
 }
 
 Status TableStore::compile(UnwindObjectId id, const ElfObject& elf) {
@@ -264,6 +262,7 @@ TableStoreStats TableStore::stats() const {
   stats.unused_objects = unused_.size();
   stats.processes = processes_.size();
   for (const auto& [tgid, mappings] : processes_) stats.mappings += mappings.size();
+  stats.prefixes = prefixes_;
   stats.rules = dictionary_.size();
   stats.rows = space_.rows_in_use();
   stats.row_bytes = space_.chunks() * kChunkBytes;

@@ -35,13 +35,14 @@ struct TableStoreStats {
   std::size_t unused_objects = 0;  // of them, kept for the next process
   std::size_t processes = 0;
   std::size_t mappings = 0;
+  std::size_t prefixes = 0;  // in which the kernel's map has them
   std::size_t rules = 0;
   std::uint64_t rows = 0;
   std::uint64_t row_bytes = 0;     // what the chunks take
   std::uint64_t compiled = 0;      // tables made since the start
   std::uint64_t evictions = 0;     // unused tables that had to go
   std::uint64_t without_room = 0;  // tables for which even then there was no room
-  std::uint64_t refused = 0;       // files that ask for more than the limits
+  std::uint64_t refused = 0;       // files of which the limits left something out
 };
 
 // Puts unwind tables and mappings of processes where the kernel programs look them up. A table is
@@ -79,11 +80,21 @@ class TableStore final : public UnwindLookup {
                                          std::uint64_t address) const override;
 
   [[nodiscard]] TableStoreStats stats() const;
+  [[nodiscard]] std::uint64_t refused() const { return counters_.refused; }  // as in stats()
+
+  // Of the kernel's map of mappings, which all processes share: how much there is, how much is
+  // taken, and how much a process has of it.
+  [[nodiscard]] std::size_t max_prefixes() const { return maps_.max_prefixes(); }
+  [[nodiscard]] std::size_t prefixes() const { return prefixes_; }
+  [[nodiscard]] const std::unordered_map<std::uint32_t, std::size_t>& prefixes_by_process() const {
+    return prefixes_of_;
+  }
 
  private:
-  // A file as the kernel tells it apart; ctime cannot be set back.
+  // A file as the kernel's programs tell it apart; ctime cannot be set back.
   struct FileKey {
-    std::uint64_t device, inode, size;
+    std::uint32_t device;  // as in offcpud_unwind_file_key
+    std::uint64_t inode, size;
     std::int64_t ctime_ns;
     auto operator<=>(const FileKey&) const = default;  // NOLINT(modernize-use-nullptr)
   };
@@ -140,6 +151,8 @@ class TableStore final : public UnwindLookup {
   std::unordered_map<std::uint64_t, UnwindObjectId> by_content_;
   std::list<UnwindObjectId> unused_;  // least recently used first
   std::unordered_map<std::uint32_t, Mappings> processes_;
+  std::unordered_map<std::uint32_t, std::size_t> prefixes_of_;  // by tgid
+  std::size_t prefixes_ = 0;                                    // of all of them
   UnwindObjectId last_id_ = OFFCPUD_UNWIND_NO_OBJECT;
   std::uint64_t freed_ = 0;  // tables removed so far
   TableStoreStats counters_;

@@ -16,8 +16,8 @@ namespace {
 std::optional<std::uint64_t> bias_of(const std::vector<ExecutableSegment>& segments,
                                      std::uint64_t begin, std::uint64_t file_offset) {
   for (const ExecutableSegment& segment : segments) {
-    const std::uint64_t first = segment.file_offset & ~kPageMask;
-    const std::uint64_t size = segment.size + (segment.file_offset & kPageMask);
+    const std::uint64_t first = segment.file_offset & ~page_mask();
+    const std::uint64_t size = segment.size + (segment.file_offset & page_mask());
     if (file_offset < first || file_offset - first >= size) continue;
     return begin - (segment.address + (file_offset - segment.file_offset));
   }
@@ -59,7 +59,10 @@ Status TableStore::put(std::uint32_t tgid, std::uint64_t begin, const Mapping& m
                                      .bias = mapping.bias,
                                      .object = mapping.object,
                                      .reserved = 0};
-  for (const auto& key : address_prefixes(tgid, begin, mapping.end)) {
+  const auto keys = address_prefixes(tgid, begin, mapping.end);
+  prefixes_ += keys.size();
+  prefixes_of_[tgid] += keys.size();
+  for (const auto& key : keys) {
     if (auto status = maps_.put_mapping(key, value); !status) {
       (void)erase(tgid, begin, mapping);  // the first error is the one that tells
       return status;
@@ -70,9 +73,13 @@ Status TableStore::put(std::uint32_t tgid, std::uint64_t begin, const Mapping& m
 
 Status TableStore::erase(std::uint32_t tgid, std::uint64_t begin, const Mapping& mapping) {
   Status status;
-  for (const auto& key : address_prefixes(tgid, begin, mapping.end)) {
+  const auto keys = address_prefixes(tgid, begin, mapping.end);
+  for (const auto& key : keys) {
     if (auto removed = maps_.remove_mapping(key); !removed) status = std::move(removed);
   }
+  prefixes_ -= keys.size();
+  const auto of_process = prefixes_of_.find(tgid);
+  if ((of_process->second -= keys.size()) == 0) prefixes_of_.erase(of_process);
   stop_using(mapping.object);
   processes_[tgid].erase(begin);
   return status;

@@ -16,6 +16,7 @@ class UnwindMaps {
   virtual ~UnwindMaps() = default;
 
   [[nodiscard]] virtual std::uint32_t max_chunks() const = 0;
+  [[nodiscard]] virtual std::size_t max_prefixes() const = 0;  // keys of put_mapping()
   // Chunks are made in order, from 0 on, and stay. Takes 10 ms: the kernel waits until no program
   // looks at the old state of the map.
   virtual Status make_chunk(std::uint32_t chunk) = 0;

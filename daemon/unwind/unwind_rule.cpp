@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "unwind/unwind_rule.h"
 
+#include <sys/random.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -66,6 +68,9 @@ std::optional<BasedOn> take_base(ByteReader& reader) {
 
 // "breg o, deref" and any number of "plus_uconst".
 UnwindRule dereferencing_rule(Bytes expression) {
+  // It is read again for each row that it holds for.
+  constexpr std::size_t kMost = 64;
+  if (expression.size() > kMost) return plain_rule(OFFCPUD_UNWIND_INVALID);
   ByteReader reader(expression);
   const auto base = take_base(reader);
   if (!base || reader.take<std::uint8_t>() != kDeref) return plain_rule(OFFCPUD_UNWIND_INVALID);
@@ -130,6 +135,16 @@ bool is_cfa(const RegisterRule& rsp) {
 }
 
 }  // namespace
+
+std::uint64_t UnwindRuleHash::secret() {
+  static const std::uint64_t kSecret = [] {
+    std::uint64_t word = 0;
+    // Without any, as early in the life of a host, it is a plain hash.
+    (void)!::getrandom(&word, sizeof word, GRND_NONBLOCK);
+    return word;
+  }();
+  return kSecret;
+}
 
 UnwindRule rule_of(const Cie& cie, const FrameState& state) {
   const RegisterRule& ra = state.return_address;

@@ -20,16 +20,23 @@ inline UnwindRule plain_rule(offcpud_unwind_kind kind) {
   return {.kind = static_cast<__u8>(kind)};
 }
 
+// Keyed: files choose the rules, and could choose thousands that are found one behind the other.
 struct UnwindRuleHash {
   std::size_t operator()(const UnwindRule& rule) const {
     std::uint64_t words[2];
     static_assert(sizeof words == sizeof rule);
     std::memcpy(words, &rule, sizeof words);
-    // Multipliers of SplitMix64: offsets differ in a few low bits.
-    return (words[0] * 0xbf58476d1ce4e5b9U ^ (words[1] + 0x9e3779b97f4a7c15U)) *
-               0x94d049bb133111ebU >>
-           17;
+    return mix(mix(words[0] ^ secret()) ^ words[1]);
   }
+
+ private:
+  // The finalizer of SplitMix64: offsets differ in a few low bits.
+  static std::uint64_t mix(std::uint64_t word) {
+    word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9U;
+    word = (word ^ word >> 27) * 0x94d049bb133111ebU;
+    return word ^ word >> 31;
+  }
+  static std::uint64_t secret();
 };
 
 struct UnwindRuleEqual {

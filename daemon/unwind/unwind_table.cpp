@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "golang/function_table.h"
@@ -23,64 +24,94 @@ std::uint64_t work_for(std::size_t section_bytes) {
   return 4096 + 2 * std::uint64_t{section_bytes};
 }
 
-// A function, of which an FDE or Go's table tells.
+// A function, of which an FDE or Go's table tells. Of a hostile file there are millions, so that
+// what else is known of it is read again when it is its turn.
 struct Piece {
-  std::uint64_t begin = 0, end = 0;
-  std::optional<Fde> fde;
-  std::optional<GoFunction> go;
+  static constexpr std::uint32_t kGo = 1U << 31U;
+
+  std::uint64_t begin = 0;
+  std::uint32_t size = 0;
+  std::uint32_t source = 0;  // kGo | its number; or the offset of its FDE, sections are shorter
+
+  [[nodiscard]] std::uint64_t end() const { return begin + size; }
 };
+static_assert(kMaxEhFrame < Piece::kGo && kMaxGoTable < Piece::kGo);
 
 // Those that lie in executable segments.
 class Pieces {
  public:
-  explicit Pieces(const std::vector<ExecutableSegment>& segments) : segments_(segments) {}
-
-  // Cut off at the end of its segment.
-  void add(Piece piece) {
-    for (const ExecutableSegment& segment : segments_) {
-      if (piece.begin < segment.address || piece.begin - segment.address >= segment.size) continue;
-      piece.end = std::min(piece.end, segment.address + segment.size);
-      pieces_.push_back(piece);
-      break;
-    }
+  Pieces(const ElfObject& object, std::uint32_t most) : segments_(object.segments), most_(most) {
+    // The shortest FDE that says something has 14 bytes, an entry of Go's table 8. A vector that
+    // grows is there twice for a moment; of this only what is used takes memory.
+    const std::size_t possible = object.eh_frame.size() / 14 + object.go_table.size() / 8;
+    pieces_.reserve(std::min<std::size_t>(most, possible));
   }
 
-  // By address. Of some that overlap each ends where the next begins.
+  // Cut off at the end of its segment. False: there are too many.
+  bool add(std::uint64_t begin, std::uint64_t end, std::uint32_t source) {
+    for (const ExecutableSegment& segment : segments_) {
+      if (begin < segment.address || begin - segment.address >= segment.size) continue;
+      if (pieces_.size() == most_) return false;
+      const std::uint64_t size = std::min(end, segment.address + segment.size) - begin;
+      pieces_.push_back(
+          {begin, static_cast<std::uint32_t>(std::min<std::uint64_t>(size, UINT32_MAX)), source});
+      break;
+    }
+    return true;
+  }
+
+  // By address, and in the order of the file. Of some that overlap each ends where the next begins.
   std::vector<Piece> sorted() && {
-    std::ranges::stable_sort(pieces_, {}, &Piece::begin);
+    std::ranges::sort(pieces_, [](const Piece& a, const Piece& b) {
+      return std::tie(a.begin, a.source) < std::tie(b.begin, b.source);
+    });
     for (std::size_t i = 1; i < pieces_.size(); ++i) {
-      pieces_[i - 1].end = std::min(pieces_[i - 1].end, pieces_[i].begin);
+      Piece& before = pieces_[i - 1];
+      const std::uint64_t distance = pieces_[i].begin - before.begin;
+      if (before.size > distance) before.size = static_cast<std::uint32_t>(distance);
     }
     return std::move(pieces_);
   }
 
  private:
   const std::vector<ExecutableSegment>& segments_;
+  std::uint32_t most_;
   std::vector<Piece> pieces_;
 };
 
-std::vector<Piece> pieces_of(const ElfObject& object, FdeWalk& walk,
-                             const std::optional<GoFunctionTable>& go) {
-  Pieces pieces(object.segments);
-  while (auto fde = walk.next()) {
-    pieces.add({.begin = fde->begin, .end = fde->end, .fde = *fde, .go = {}});
+Error too_much() {
+  return Error("unwind tables that ask for more functions, rows, pages or work than a program's",
+               ErrorKind::Unsupported);
+}
+
+Result<std::vector<Piece>> pieces_of(const ElfObject& object, FdeWalk& walk,
+                                     const std::optional<GoFunctionTable>& go,
+                                     const UnwindLimits& limits) {
+  Pieces pieces(object, limits.functions);
+  while (const auto fde = walk.next()) {
+    if (!pieces.add(fde->begin, fde->end, fde->offset)) return too_much();
   }
   for (std::size_t i = 0; go && i < go->size(); ++i) {
     const auto function = go->function(i);
     if (!function) continue;
-    pieces.add({.begin = function->begin, .end = function->end, .fde = {}, .go = *function});
+    const auto source = Piece::kGo | static_cast<std::uint32_t>(i);
+    if (!pieces.add(function->begin, function->end, source)) return too_much();
   }
   return std::move(pieces).sorted();
 }
 
 class Compilation {
  public:
-  Compilation(const ElfObject& object, const std::optional<GoFunctionTable>& go,
-              const UnwindLimits& limits)
+  // `walk` is one that has come to its end.
+  Compilation(const ElfObject& object, FdeWalk& walk, const std::optional<GoFunctionTable>& go,
+              std::size_t pieces, const UnwindLimits& limits)
       : section_(object.section()),
+        walk_(walk),
         go_(go),
         budget_(work_for(object.eh_frame.size() + object.go_table.size())),
-        builder_(limits) {}
+        // Each instruction makes one row at most, each function two, each page one.
+        builder_(limits,
+                 object.eh_frame.size() + object.go_table.size() + 2 * pieces + limits.pages) {}
 
   void add(const Piece& piece);
   [[nodiscard]] bool has_failed() const { return builder_.is_full() || budget_.is_spent(); }
@@ -91,6 +122,7 @@ class Compilation {
   bool enter_cie(std::uint32_t offset);
 
   EhFrameSection section_;
+  FdeWalk& walk_;
   const std::optional<GoFunctionTable>& go_;
   WorkBudget budget_;
   TableBuilder builder_;
@@ -115,9 +147,14 @@ bool Compilation::enter_cie(std::uint32_t offset) {
 }
 
 void Compilation::add(const Piece& piece) {
-  if (piece.fde) return add(*piece.fde, piece.end);
+  if ((piece.source & Piece::kGo) == 0) {
+    if (const auto fde = walk_.again(piece.source)) add(*fde, piece.end());
+    return;
+  }
+  const auto function = go_->function(piece.source & ~Piece::kGo);
+  if (!function) return;
   builder_.table().functions++;
-  add_go_function(*go_, *piece.go, piece.end, budget_, builder_);
+  add_go_function(*go_, *function, piece.end(), budget_, builder_);
 }
 
 void Compilation::add(const Fde& fde, std::uint64_t end) {
@@ -158,28 +195,24 @@ const UnwindRule& UnwindTable::find(std::uint64_t address) const {
 
 Result<UnwindTable> compile_unwind_table(const ElfObject& object, const UnwindLimits& limits) {
   const auto go = GoFunctionTable::open(object.go_table, object.go_program);
-  Compilation compilation(object, go, limits);
   FdeWalk walk(object.section());
+  TRY(const std::vector<Piece> pieces, pieces_of(object, walk, go, limits));
+  const std::uint32_t broken = walk.broken();
+  Compilation compilation(object, walk, go, pieces.size(), limits);
   std::uint64_t end = 0;
-  for (const Piece& piece : pieces_of(object, walk, go)) {
-    if (piece.begin == piece.end) continue;
+  for (const Piece& piece : pieces) {
+    if (piece.size == 0) continue;
     if (end != 0 && piece.begin - end >= kPadding) {
       compilation.builder().add(end, plain_rule(OFFCPUD_UNWIND_NO_FDE));
     }
     compilation.add(piece);
-    end = piece.end;
-    if (compilation.has_failed()) {
-      return Error("unwind tables that ask for more rows, pages or work than a program's",
-                   ErrorKind::Unsupported);
-    }
+    end = piece.end();
+    if (compilation.has_failed()) return too_much();
   }
   TableBuilder& builder = compilation.builder();
   if (end != 0) builder.add(end, plain_rule(OFFCPUD_UNWIND_NO_FDE));
-  builder.table().broken += walk.broken();
-  if (builder.is_full()) {
-    return Error("unwind tables that ask for more rows or pages than a program's",
-                 ErrorKind::Unsupported);
-  }
+  builder.table().broken += broken;
+  if (builder.is_full()) return too_much();
   return std::move(builder.table());
 }
 

@@ -11,9 +11,11 @@
 
 namespace offcpud {
 
-// What one file may ask for, whatever it says. Chromium, the largest known, has 3 million rows.
+// What one file may ask for, whatever it says. Chromium, the largest known, has 3 million rows;
+// libLLVM 160,000 functions.
 struct UnwindLimits {
-  std::uint32_t rows = 6'000'000;
+  std::uint32_t functions = 1 << 20;
+  std::uint32_t rows = 4 << 20;
   std::uint32_t pages = 65'536;  // of 64 KiB
   std::uint32_t rules = 8'192;   // more become INVALID; the largest of Debian's files has 600
 };
@@ -40,7 +42,8 @@ struct UnwindTable {
   [[nodiscard]] const UnwindRule& find(std::uint64_t address) const;
 };
 
-// Time and memory are bounded by the size of the sections. An Error when the file asks for more
+// Time is bounded by the size of the sections, memory by the limits: 16 bytes for each function and
+// 4 for each row. An Error when the file asks for more
 // than the limits, or for more work than its size explains; a broken function is only counted.
 Result<UnwindTable> compile_unwind_table(const ElfObject& object, const UnwindLimits& limits = {});
 

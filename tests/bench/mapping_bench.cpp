@@ -105,7 +105,10 @@ int main() {
   const SystemClock clock;
   const auto before = ::mallinfo2().uordblks;
   const double cpu = thread_cpu_seconds();
-  auto live = LiveMappings::open(observer, clock, {});
+  LocalFiles files;
+  ProcFileOpener opener(files);
+  ProcProcessReader reader;
+  auto live = LiveMappings::open(observer, opener, reader, clock, {});
   if (!live) {
     std::fprintf(stderr, "%s\n", live.error().message().c_str());
     return 1;

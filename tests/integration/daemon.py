@@ -2,6 +2,7 @@
 """The daemon under test: one for the whole suite, or one of a test's own with other settings."""
 
 import ctypes
+import http.client
 import json
 import os
 import shutil
@@ -29,6 +30,15 @@ LOST = "offcpud_lost_events_total"
 def die_with_the_tester():
     """For a child, between fork and exec: no daemon or workload outlives a test that was killed."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
+class LocalConnection(http.client.HTTPConnection):
+    """HTTP over a unix socket, whose path is the host."""
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.host)
 
 
 class Scrape:
@@ -88,8 +98,9 @@ class Daemon:
 
     clock_offset = 0
 
-    def __init__(self, port, process=None):
+    def __init__(self, port, process=None, local_socket=None):
         self.port = port
+        self.local_socket = local_socket
         self._process = process
         self._reader = prometheus_text.Reader()
 
@@ -112,7 +123,8 @@ class Daemon:
         command = [*launcher, cls.program(), "--listen", f"127.0.0.1:{port}", "--state-dir",
                    str(state_dir or state.name)]
         command += ["--config", str(config)] if config else []
-        for key, value in {**SETTINGS, **settings}.items():
+        settings = {"web.local_socket": f"{state.name}/local.sock", **SETTINGS, **settings}
+        for key, value in settings.items():
             command += ["--set", f"{key}={value}"]
         log_path = log_path or Path(state.name) / "log"
         with open(log_path, "wb") as log:
@@ -123,7 +135,7 @@ class Daemon:
 
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                        env={**os.environ, **(environment or {})}, preexec_fn=enter)
-        daemon = cls(port, process)
+        daemon = cls(port, process, settings["web.local_socket"])
         daemon._state = state
         daemon.log_path = Path(log_path)
         for _ in range(600):
@@ -141,7 +153,8 @@ class Daemon:
         """The suite's daemon, or None when this module runs by itself."""
         if not SUITE.exists() or "OFFCPUD_OWN_DAEMON" in os.environ:
             return None
-        return cls(json.loads(SUITE.read_text())["port"])
+        suite = json.loads(SUITE.read_text())
+        return cls(suite["port"], local_socket=suite["local_socket"])
 
     def stop(self):
         if self._process:
@@ -166,6 +179,15 @@ class Daemon:
 
     def get_json(self, path):
         return json.loads(self.get(path))
+
+    def get_json_as_root(self, path):
+        """With addresses, words of memory and paths of files: by the local socket."""
+        connection = LocalConnection(self.local_socket, timeout=30)
+        try:
+            connection.request("GET", path, headers={"Host": "localhost"})
+            return json.loads(connection.getresponse().read())
+        finally:
+            connection.close()
 
     def log(self):
         """What the daemon has said so far, by lines."""

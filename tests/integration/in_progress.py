@@ -54,7 +54,7 @@ class InProgressCase(Case):
 
     def stall_of(self, cgroup, comm, state=None):
         """The newest stall of such a thread; None when there is none."""
-        for stall in self.daemon.get_json("/api/v1/stalls")["stalls"]:
+        for stall in self.daemon.get_json_as_root("/api/v1/stalls")["stalls"]:
             if stall["cgroup"] == cgroup.path and stall["comm"] == comm:
                 if state is None or stall["state"] == state:
                     return stall

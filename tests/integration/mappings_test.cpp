@@ -116,7 +116,7 @@ class Mappings : public ::testing::Test {
   void open(const LiveMappings::Options& options) {
     live_.reset();
     record_ = {};
-    auto live = LiveMappings::open(record_, opener_, clock_, options);
+    auto live = LiveMappings::open(record_, opener_, reader_, clock_, options);
     if (!live && live.error().kind() == ErrorKind::Permission)
       GTEST_SKIP() << live.error().message();
     ASSERT_TRUE(live) << live.error().message();
@@ -141,7 +141,9 @@ class Mappings : public ::testing::Test {
   }
 
   SystemClock clock_;
-  ProcFileOpener opener_;
+  LocalFiles files_;
+  ProcFileOpener opener_{files_};
+  ProcProcessReader reader_;
   MappingRecord record_;
   std::unique_ptr<LiveMappings> live_;
 };

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """TLS and passwords: who gets in, and certificates that change meanwhile."""
 
+import base64
+import http.client
 import json
 import signal
 import ssl
@@ -12,6 +14,7 @@ import prometheus_text
 from case import main
 from daemon import BUILD
 from secured import ALICE, TLS, WRONG, Secured
+from tls_files import bcrypt
 
 
 EXPIRY = "offcpud_web_certificate_expiry_timestamp_seconds"
@@ -68,6 +71,82 @@ class Passwords(Secured):
             for thread in guessers:
                 thread.join()
         self.say(set(seen) <= {401, 503}, "answers to guesses", "401 or 503", set(seen))
+
+
+class LockOut(Secured):
+    """New logins while wrong passwords arrive without end, from 16 connections."""
+
+    NAMES = [f"user{number}" for number in range(6)]
+    COST = 11  # some 0.15 s for each comparison
+    options = {"web.local_socket": ""}
+
+    @classmethod
+    def setUpClass(cls):
+        value = bcrypt("secret", cls.COST)
+        cls.web = "basic_auth_users:\n" + "".join(f"  {name}: {value}\n" for name in cls.NAMES)
+        super().setUpClass()
+
+    def get(self, user, password, source, connection=None):
+        """The status, on a connection of its own unless there is one."""
+        name = base64.b64encode(f"{user}:{password}".encode()).decode()
+        asked = connection or self.connect(source)
+        asked.request("GET", "/-/healthy", headers={"Authorization": "Basic " + name})
+        answer = asked.getresponse()
+        answer.read()
+        if not connection:
+            asked.close()
+        return answer.status
+
+    def connect(self, source):
+        return http.client.HTTPConnection("127.0.0.1", self.daemon.port, timeout=20,
+                                          source_address=(source, 0))
+
+    def flood(self, source, user, stop, counts):
+        connection = None
+        while not stop.is_set():
+            connection = connection or self.connect(source)
+            try:
+                counts.append(self.get(user, f"guess{len(counts)}", source, connection))
+            except (OSError, http.client.HTTPException):
+                connection.close()
+                connection = None
+        if connection:
+            connection.close()
+
+    def logins_beside(self, sources, user, source, users):
+        """The slowest of new logins of these users from `source`, in comparisons."""
+        began = time.monotonic()
+        self.expect_equal("a wrong one", 401, self.get("nobody", "x", "127.0.0.9"))
+        one = time.monotonic() - began
+        stop, counts, slowest = threading.Event(), [], 0.0
+        threads = [threading.Thread(target=self.flood, args=(sources[i % len(sources)], user, stop, counts))
+                   for i in range(16)]
+        for thread in threads:
+            thread.start()
+        try:
+            time.sleep(4)
+            for name in users:
+                began = time.monotonic()
+                self.expect_equal(f"new login of {name} from {source}", 200,
+                                  self.get(name, "secret", source))
+                slowest = max(slowest, time.monotonic() - began)
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+        self.say(set(counts) <= {401, 503}, f"answers to {len(counts)} guesses", "401 or 503", set(counts))
+        self.expect_at_least("guesses that were turned away", 100, counts.count(503))
+        print(f"  a comparison takes {one:.3f} s, the slowest login took {slowest:.3f} s", flush=True)
+
+    def test_from_another_address(self):
+        self.logins_beside(["127.0.0.2"], "user0", "127.0.0.1", self.NAMES[:2])
+
+    def test_from_another_address_than_sixteen(self):
+        self.logins_beside([f"127.0.0.{20 + i}" for i in range(16)], "user0", "127.0.0.3",
+                           self.NAMES[2:4])
+
+    def test_from_the_same_address_with_another_name(self):
+        self.logins_beside(["127.0.0.4"], "user0", "127.0.0.4", self.NAMES[4:])
 
 
 class Renewal(Secured):

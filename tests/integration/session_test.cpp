@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -105,6 +106,41 @@ TEST_F(Session, ReadsWhatItMeasures) {
   EXPECT_GT(episodes, 0U);
   EXPECT_GT(running_ns, 0U);
   EXPECT_GT(sample->left_censored, 0U);
+}
+
+// As /proc says: PF_KTHREAD among the flags, the seventh field behind the name.
+bool is_kernel_thread(std::uint32_t pid) {
+  const auto stat = read_file("/proc/" + std::to_string(pid) + "/stat", 4096);
+  if (!stat) return false;
+  std::istringstream fields(stat->substr(stat->rfind(')') + 1));
+  std::string field;
+  for (int i = 0; i < 6; ++i) fields >> field;
+  std::uint32_t flags = 0;
+  fields >> flags;
+  return (flags & 0x00200000) != 0;
+}
+
+// There may be more of them than places.
+TEST_F(Session, GivesNoPlaceOfAProcessToKernelThreads) {
+  BpfSession session = loaded(64);
+  ASSERT_TRUE(session.attach());
+  auto source = BpfSampleSource::open(session);
+  ASSERT_TRUE(source) << source.error().message();
+  ::usleep(200'000);
+  auto sample = (*source)->read();
+  ASSERT_TRUE(sample) << sample.error().message();
+  std::set<std::uint32_t> kernel_threads, own;
+  for (const ProcessReading& process : sample->processes) {
+    if (is_kernel_thread(process.tgid)) kernel_threads.insert(process.tgid);
+    if (process.tgid == static_cast<std::uint32_t>(::getpid())) own.insert(process.tgid);
+  }
+  EXPECT_TRUE(kernel_threads.empty()) << kernel_threads.size() << " of them";
+  EXPECT_EQ(own.size(), 1U);
+  ASSERT_TRUE(sample->walk);
+  const auto met = std::ranges::count_if(sample->walk->threads, [](const offcpud_thread& thread) {
+    return is_kernel_thread(thread.tid);
+  });
+  EXPECT_GT(met, 10) << "threads of the kernel that the walk has met";
 }
 
 // A cgroup made for the test and removed with it.

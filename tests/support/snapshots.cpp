@@ -122,7 +122,7 @@ Snapshot hostile_snapshot() {
   s.end = s.begin + 60s;
   for (const std::string& name : hostile_names()) {
     const auto id = static_cast<std::uint32_t>(s.frames.size());
-    s.frames.push_back({name, name, "", 1, false});
+    s.frames.push_back({name, name, "", name.empty() ? 0U : 1U, false});
     s.frames.push_back({name, "[kernel]", "", 2, true});
     s.entries.push_back({.pid = id + 1,
                          .comm = name,

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# usage: sudo tests/system/bare_root_test.sh. What README.md promises of a new machine, in a fresh
-# Debian where nothing is installed, on this kernel: packaging/quickstart up to a scrape and Ctrl-C,
-# then tests/run, systemd in a container and all. Not run by tests/run: it fetches some hundred
+# usage: sudo tests/system/bare_root_test.sh [--quickstart] [CODENAME]. What README.md promises of a
+# new machine, in a fresh Debian where nothing is installed, on this kernel: packaging/quickstart up
+# to a scrape and Ctrl-C, then, without --quickstart, tests/run, systemd in a container and all. Of
+# this host's release, or of another one, such as sid. Not run by tests/run: it fetches some hundred
 # megabytes and builds everything twice.
 set -euo pipefail
 
@@ -12,6 +13,9 @@ source "$here/container.sh"
 # shellcheck source=tests/system/service.sh
 source "$here/service.sh"
 container_requirements
+all=yes
+if [[ ${1:-} == --quickstart ]]; then all=no && shift; fi
+codename=${1:-$(host_codename)}
 
 root=$(mktemp -d /var/tmp/offcpud-bare.XXXXXX)
 quickstart=''
@@ -25,16 +29,13 @@ cleanup() {
 trap cleanup EXIT
 
 make_root() {
-  local codename folder
+  local folder
   # systemd-nspawn in there changes the root, which it can where the root is a mount.
   mount --bind "$root" "$root"
   mount --make-private "$root"
   mounted+=("$root")
-  codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
-  debian_sources | mmdebstrap --quiet --variant=minbase "$codename" "$root" -
-  # Like a new machine: package lists that were never fetched.
-  find "$root/var/lib/apt/lists" -type f -delete
-  if [[ -e /etc/resolv.conf ]]; then cp -L /etc/resolv.conf "$root/etc/resolv.conf"; fi
+  debian_root_create "$codename" "$root"
+  debian_root_clean "$root"
   for folder in proc sys dev; do
     mount --rbind "/$folder" "$root/$folder"
     mount --make-rslave "$root/$folder"
@@ -77,7 +78,11 @@ quickstart_to_a_scrape() {
   quickstart=$!
   timed "packaging/quickstart gets ready" eventually 3600 quickstart_decided
   sed 's/^/        /' "$root.log"
-  grep -q 'ready: ' "$root.log" || exit 1
+  if ! grep -q 'ready: ' "$root.log"; then
+    echo "NOT OK  it ended without getting ready"
+    tell_toolchain
+    exit 1
+  fi
   check "the address that it prints has metrics" eventually 15 scrape_printed_address
   objects=$( (cat "/proc/$quickstart/fdinfo/"* 2>/dev/null || true) | held_objects)
   check "the kernel holds its programs and links" exist "$objects"
@@ -87,10 +92,18 @@ quickstart_to_a_scrape() {
   check "and leaves no program and no link" eventually 5 none_exist "$objects"
 }
 
-echo "==> a bare root"
+tell_toolchain() {
+  # shellcheck disable=SC2016 # dpkg-query expands it
+  in_root dpkg-query -W -f 'package ${Package} ${Version}\n' g++ clang libbpf-dev 2>/dev/null || true
+  echo "warnings $(grep -c 'warning:' "$root/offcpud/build/quickstart.log" 2>/dev/null || true)"
+}
+
+echo "==> a bare root of Debian $codename"
 make_root
 echo "==> packaging/quickstart, from another directory"
 quickstart_to_a_scrape
+tell_toolchain
+if [[ $all == no ]]; then exit $((service_failures > 0)); fi
 echo "==> tests/run"
 timed "tests/run passes" in_root /offcpud/tests/run
 if ((service_failures > 0)); then cat "$root/offcpud/build-test/logs/"{unit,integration,system}.log 2>/dev/null || true; fi

@@ -8,6 +8,9 @@
 #   inside COMMAND...               runs it in the container, as root
 #   container_remove                powers off, removes the root and the cgroup; safe to repeat
 
+# shellcheck source=tests/system/debian_root.sh
+source "$(dirname "${BASH_SOURCE[0]}")/debian_root.sh"
+
 container_root=''
 container_nspawn=''
 container_leader=''
@@ -27,13 +30,6 @@ container_requirements() {
   [[ -n $(findmnt -n -t cgroup2 -o TARGET) ]] || skip "no cgroup v2 hierarchy is mounted"
 }
 
-# The host's own Debian mirrors, so that no address is written down here.
-debian_sources() {
-  # shellcheck disable=SC2016 # apt-get expands them
-  apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' \
-    'Created-By: Packages' 'Origin: Debian' | sort -u
-}
-
 # Packages of this host that own the shared libraries of PROGRAM...
 library_packages() {
   local library owner
@@ -47,12 +43,12 @@ library_packages() {
 
 container_create() { # PACKAGE...
   local codename cache tar new packages
-  codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+  codename=$(host_codename)
   packages=$(printf '%s,' systemd systemd-sysv dbus procps curl "$@")
   if [[ -z $(debian_sources) ]]; then apt-get -q update >/dev/null 2>&1 || true; fi
   [[ -n $(debian_sources) ]] || skip "apt on this host has no Debian mirror"
 
-  cache=${XDG_CACHE_HOME:-/var/cache}/offcpud-tests
+  cache=$(offcpud_cache)
   tar=$cache/root-$codename-$(printf '%s' "$packages" | sha256sum | cut -c1-16).tar
   if [[ ! -f $tar ]]; then
     new=${tar%.tar}.new.$$.tar # mmdebstrap goes by the ending

@@ -57,18 +57,13 @@ holds_least_capabilities() {
   check "nothing is ambient" test "$(capability_set CapAmb)" = 0000000000000000
   check "bounding: what the unit gives at most" \
     test $((16#$(capability_set CapBnd) & ~16#1c000080004)) -eq 0
-  local task name sampling=0
+  local task name sampling=0 comm reading=0
   for task in $(inside ls "/proc/$pid/task"); do
     name=$(inside cat "/proc/$pid/task/$task/comm")
     caps=$(inside grep '^Cap' "/proc/$pid/task/$task/status")
-    if [[ $name == offcpud-stacks ]]; then
-      sampling=$((sampling + 1))
-      check "thread $name: CAP_BPF and what opens the files of others, no more" \
-        test "$(capability_set CapPrm)" = 0000018000080004
-    elif [[ $name == offcpud-symbols ]]; then
-      sampling=$((sampling + 1))
-      check "thread $name: what opens the files of others, no more" \
-        test "$(capability_set CapPrm)" = 0000010000080004
+    case $name in offcpud-stacks | offcpud-symbols) sampling=$((sampling + 1)) ;; esac
+    if [[ $name == offcpud-symbols ]]; then
+      check "thread $task ($name): none" test "$(capability_set CapPrm)" = 0000000000000000
     else
       check "thread $task ($name): CAP_BPF at most" \
         grep -qxE '0000000000000000|0000008000000000' <<<"$(capability_set CapPrm)"
@@ -76,6 +71,15 @@ holds_least_capabilities() {
     check "thread $task ($name): nothing is ambient" test "$(capability_set CapAmb)" = 0000000000000000
   done
   check "two threads sample stacks" test "$sampling" -eq 2
+  for comm in $(inside sh -c 'grep -lxE "offcpud-(spawner|reader)" /proc/[0-9]*/comm'); do
+    reading=$((reading + 1))
+    caps=$(inside grep '^Cap' "${comm%/comm}/status")
+    check "process $(inside cat "$comm"): what opens the files of others, no more" \
+      test "$(capability_set CapPrm)" = 0000010000080004
+    check "process $(inside cat "$comm"): nothing is ambient" \
+      test "$(capability_set CapAmb)" = 0000000000000000
+  done
+  check "a spawner and a reader read what belongs to others" test "$reading" -ge 2
   check "it does not run as root" test "$(inside stat -c %U "/proc/$pid")" = offcpud
 }
 

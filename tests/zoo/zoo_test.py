@@ -105,7 +105,7 @@ class Zoo(ZooCase):
     # --- Go
 
     def go(self, language, *flags):
-        compiler = self.need("golang-1.19-go", "/usr/lib/go-*/bin/go")
+        compiler = self.need("golang-go", "/usr/lib/go-*/bin/go")
         program = self.folder / language.replace(" ", "_") / "waits"
         self.build([compiler, "build", *flags, "-o", program, PROGRAMS / "waits.go"],
                    GOFLAGS="-mod=mod", GOCACHE=str(self.folder / "cache"), GO111MODULE="off")

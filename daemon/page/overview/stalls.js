@@ -8,7 +8,7 @@ function objectOf(stall) {
   const { futex, file, socket } = stall.waits_for ?? {};
   const words = [stall.reason];
   if (futex?.owner) words.push(`held by ${futex.owner.comm ?? "?"} [${futex.owner.tid}]`);
-  else if (futex) words.push(`futex ${futex.address}`);
+  else if (futex) words.push(`futex ${futex.address ?? futex.id ?? ""}`);
   if (file?.path) words.push(file.path);
   if (socket && typeof socket === "string") words.push(socket);
   return visible(words.join(", "));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { visible } from "../script/names.js";
+import { isAtOrBelow, visible } from "../script/names.js";
 import { amount, quantile } from "./numbers.js";
 import { cell, element, fillRows, showError } from "./rows.js";
 
@@ -20,6 +20,12 @@ function nameOf(unit) {
   const [path] = unit.cgroup.split("//");
   const last = path.slice(path.lastIndexOf("/") + 1);
   return visible(unit.unit ?? (last || unit.cgroup));
+}
+
+// Not those below it.
+function isCgroup(path, wanted) {
+  const above = path.slice(0, path.lastIndexOf("/"));
+  return isAtOrBelow(path, wanted) && (above === "" || !isAtOrBelow(above, wanted));
 }
 
 function heading(unit, onChoose) {
@@ -76,7 +82,7 @@ export class UnitTable {
       cells: (unit) => this.cells(unit, { most, from, to, withIdle }),
     });
     for (const row of this.body.rows) {
-      const isChosen = row.dataset.key === chosen;
+      const isChosen = chosen !== "" && isCgroup(row.dataset.key, chosen);
       row.classList.toggle("chosen", isChosen);
       row.querySelector("button").setAttribute("aria-pressed", String(isChosen));
     }

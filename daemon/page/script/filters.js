@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { duration } from "./format.js";
 import { IDLE_REASONS, visible } from "./names.js";
-import { cgroupsOf, reasonsOf } from "./totals.js";
+import { cgroupsOf, reasonsOf, sumIn } from "./totals.js";
 
 function sizeText(sum, isDifference) {
   const now = duration(sum.ns);
@@ -50,7 +50,7 @@ export class Filters {
     const cgroups = cgroupsOf(table).filter(([path]) => path !== "/");
     const all = new Option("all", "");
     const isKnown = chosen === "" || cgroups.some(([path]) => path === chosen);
-    const missing = isKnown ? [] : [new Option(`${visible(chosen)} (nothing)`, chosen, false, true)];
+    const missing = isKnown ? [] : [this.chosenOption(table, chosen)];
     this.cgroup.replaceChildren(
       all,
       ...missing,
@@ -59,6 +59,13 @@ export class Filters {
         return new Option(text, path, false, path === chosen);
       }),
     );
+  }
+
+  // Of a unit by its name, or of what is not in the data.
+  chosenOption(table, chosen) {
+    const sum = sumIn(table, chosen);
+    const size = sum === null ? "nothing" : sizeText(sum, table.isDifference);
+    return new Option(`${visible(chosen)} (${size})`, chosen, false, true);
   }
 
   reasonBox(reason, sum, isDifference) {

@@ -19,6 +19,31 @@ export function visible(name) {
   return name.replace(CONTROL, escaped);
 }
 
+const UNIT = /^[\w:.\\@-]+\.(service|scope|socket|mount|swap|slice)$/;
+
+// What systemd's escapes in the name of a unit stand for: "a\\x2db.service" is "a-b.service".
+function unescaped(name) {
+  return name.replace(/(\\x[0-9a-f]{2})+/gi, (run) => {
+    const bytes = run.match(/[0-9a-f]{2}/gi).map((digits) => parseInt(digits, 16));
+    return new TextDecoder().decode(new Uint8Array(bytes));
+  });
+}
+
+// As the daemon has it for `cgroup=` (docs/http.md, "Which cgroups"): `wanted` is a path, or the name of a unit.
+export function isAtOrBelow(path, wanted) {
+  if (wanted.startsWith("/") || wanted.startsWith("(")) {
+    const top = wanted.replace(/\/+$/, "");
+    return path === top || path.startsWith(`${top}/`);
+  }
+  const [, ...directories] = path.split("/");
+  return directories.some((directory, depth) => {
+    const name = directory.replace(/^_/, "");
+    const isTalos = depth === 1 && ["system", "podruntime"].includes(directories[0]);
+    if (!UNIT.test(name)) return isTalos && directory === wanted;
+    return [name, unescaped(name)].some((unit) => unit === wanted || unit === `${wanted}.service`);
+  });
+}
+
 // The paths above `path` and itself: "/a/b" is "/", "/a" and "/a/b".
 export function pathsAbove(path) {
   const paths = ["/"];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { IDLE_REASONS, pathsAbove } from "./names.js";
+import { IDLE_REASONS, isAtOrBelow, pathsAbove } from "./names.js";
 
 // As the daemon has it for idle=false (docs/http.md, "Snapshots").
 function isIdle(table, row, reason) {
@@ -42,6 +42,12 @@ export function reasonsOf(table) {
   return amountsBy(table, (row) => [table.text(row, "reason")]);
 }
 
+// What is in the cgroups that `wanted` means; null: nothing.
+export function sumIn(table, wanted) {
+  const rows = table.rows.filter((row) => isAtOrBelow(table.text(row, "cgroup"), wanted));
+  return rows.length === 0 ? null : sumOf(table, rows);
+}
+
 // Every cgroup with those below it, by path.
 export function cgroupsOf(table) {
   const all = amountsBy(table, (row) => pathsAbove(table.text(row, "cgroup")));
@@ -50,12 +56,10 @@ export function cgroupsOf(table) {
 
 // The rows that `filter` admits: {idle, reasons (those turned off), cgroup}.
 export function admitted(table, filter) {
-  const below = filter.cgroup === "/" ? "/" : filter.cgroup + "/";
   return table.rows.filter((row) => {
     const reason = table.text(row, "reason");
     if (filter.reasons.has(reason)) return false;
     if (!filter.idle && isIdle(table, row, reason)) return false;
-    const cgroup = table.text(row, "cgroup");
-    return filter.cgroup === "" || cgroup === filter.cgroup || cgroup.startsWith(below);
+    return filter.cgroup === "" || isAtOrBelow(table.text(row, "cgroup"), filter.cgroup);
   });
 }

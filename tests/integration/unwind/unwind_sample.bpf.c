@@ -29,7 +29,7 @@ static __always_inline int sample(void) {
 
   if (!target_tgid || task->tgid != target_tgid) return 0;
   begin = bpf_ktime_get_ns();
-  stack = unwind_user(task->tgid, 0, 0);
+  stack = unwind_user(task->tgid, OFFCPUD_UNWIND_FRAMES, 0, 0);
   end = bpf_ktime_get_ns();
   if (!stack) return 0;
   told = bpf_ringbuf_reserve(&samples, sizeof(*told), 0);

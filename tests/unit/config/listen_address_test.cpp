@@ -68,6 +68,11 @@ TEST(ListenAddress, SaysWhatIsWrong) {
       << long_path.error().message();
 }
 
+// inet_pton(3) stops at it.
+TEST(ListenAddress, ANulEndsNoAddress) {
+  EXPECT_FALSE(parse_listen_address(std::string("[::1\0x]:80", 10)));
+}
+
 TEST(ListenAddress, AUrlIsWhatAClientTakes) {
   EXPECT_EQ(parse_listen_address("127.0.0.1:80")->url("/metrics"), "http://127.0.0.1:80/metrics");
   EXPECT_EQ(parse_listen_address("[::1]:80")->url("/metrics"), "http://[::1]:80/metrics");

@@ -15,6 +15,8 @@ TEST(Printable, KeepsTextAndWritesOutTheRest) {
   EXPECT_EQ(printable("gr\u00fc\u00df \u20ac \U0001f600"), "gr\u00fc\u00df \u20ac \U0001f600");
   EXPECT_EQ(printable("a\nb\x1b[31m\x7f\0"s), "a\\x0ab\\x1b[31m\\x7f\\x00");
   EXPECT_EQ(printable("\xff\xc3"), "\\xff\\xc3");
+  EXPECT_EQ(printable("\u009b\u00a0"), "\\xc2\\x9b\u00a0");
+  EXPECT_EQ(printable("\u202dx\u202a\u2030\u200d"), "\\xe2\\x80\\xadx\\xe2\\x80\\xaa\u2030\u200d");
 }
 
 TEST(Printable, QuotationsAreShortenedBetweenCharacters) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "config/printable.h"
 #include "export/snapshot_json.h"
 #include "support/snapshots.h"
 
@@ -99,6 +100,15 @@ TEST(FlameTree, KeepsHostileNamesAsTheyAre) {
     EXPECT_TRUE(std::ranges::any_of(tree->frames, [&](const FlameFrame& frame) {
       return frame.name == to_valid_utf8(name);
     })) << name;
+  }
+}
+
+// The parser's own words repeat bytes of the answer, and offcpuctl prints them.
+TEST(FlameTree, ARefusalHoldsNothingThatATerminalObeys) {
+  for (const char* const json : {"\"\xff", "\"\x9b\x9b", "[\x1b[2J"}) {
+    const auto tree = flame_tree(json, false);
+    ASSERT_FALSE(tree);
+    EXPECT_EQ(printable(tree.error().message()), tree.error().message());
   }
 }
 

@@ -57,6 +57,15 @@ TEST(StatusText, CallsSubjectsCgroups) {
             "passes   3\ncgroups  1\nseries   2\n");
 }
 
+TEST(StatusText, AThreadIsAWordUnlessItIsStuck) {
+  EXPECT_EQ(
+      text_of(R"({"threads": [{"thread": "main", "state": "busy", "work": "a", "busy_seconds": 1},
+                        {"thread": "writer", "state": "stuck", "sentence": "thread writer has been w"}]})"),
+      "threads:\n"
+      "  main    busy\n"
+      "  writer  thread writer has been w\n");
+}
+
 TEST(StatusText, ListsOnlyMissingFeaturesInFull) {
   EXPECT_EQ(text_of(R"({"features": [
       {"name": "btf", "enabled": true, "detail": "types"},

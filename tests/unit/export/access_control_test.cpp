@@ -31,7 +31,9 @@ class AccessControlTest : public ::testing::Test {
     control_.emplace(
         std::move(rules),
         [](const Request& request) {
-          return Response{.body = request.sees_details ? "with details" : "numbers"};
+          return Response{.body = request.sees_addresses ? "with addresses"
+                                  : request.sees_details ? "with details"
+                                                         : "numbers"};
         },
         [](std::string_view path) { return path == "/stacks"; }, clock_);
   }
@@ -126,10 +128,68 @@ TEST_F(AccessControlTest, AnAnswerForEverybodyHasDetailsForThoseWhoMaySeeThem) {
   EXPECT_EQ(metrics(anybody), "numbers");
   start({.details = Audience::LoggedIn});
   EXPECT_EQ(metrics(anybody), "numbers");
-  EXPECT_EQ(metrics({.path = "/metrics", .verified_client = true}), "with details");
+  EXPECT_EQ(metrics({.path = "/metrics", .verified_client = true}), "with addresses");
   start(
       {.numbers = Audience::LoggedIn, .details = Audience::LoggedIn, .users = {{"alice", kHash}}});
-  EXPECT_EQ(metrics({.path = "/metrics", .authorization = kRight}), "with details");
+  EXPECT_EQ(metrics({.path = "/metrics", .authorization = kRight}), "with addresses");
+}
+
+constexpr uid_t kRoot = 0, kDaemon = 990, kUser = 1000;
+constexpr gid_t kGroup = 44;
+
+Request by(uid_t uid, std::vector<gid_t> groups = {}) {
+  return {.path = "/stacks", .credentials = PeerCredentials{uid, std::move(groups)}};
+}
+
+// By a unix socket in `listen` the kernel says who asks; over TCP nobody is known.
+TEST_F(AccessControlTest, AddressesAreForThoseWhomTheKernelVouchesFor) {
+  const auto body = [this](const Request& request) {
+    return std::get<std::string>(ask(request).body);
+  };
+  start({.trusted = {kDaemon, kGroup}});
+  EXPECT_EQ(body({.path = "/stacks"}), "with details");
+  EXPECT_EQ(body({.path = "/stacks", .authorization = kRight}), "with details");
+  EXPECT_EQ(body(by(kUser)), "with details");
+  EXPECT_EQ(body(by(kUser, {100, kGroup})), "with addresses");
+  EXPECT_EQ(body(by(kRoot)), "with addresses");
+  EXPECT_EQ(body(by(kDaemon)), "with addresses");
+  start({.trusted = {kDaemon, std::nullopt}});
+  EXPECT_EQ(body(by(kUser, {kGroup})), "with details");
+}
+
+TEST_F(AccessControlTest, OnTheLocalSocketTheTrustedNeedNoLogin) {
+  const auto status = [this](const Request& request) {
+    return control_->handle_local(request).status;
+  };
+  start({.numbers = Audience::LoggedIn,
+         .details = Audience::LoggedIn,
+         .users = {{"alice", kHash}},
+         .trusted = {kDaemon, kGroup}});
+  for (const Request& request : {by(kRoot), by(kDaemon), by(kUser, {kGroup})}) {
+    const Response response = control_->handle_local(request);
+    EXPECT_EQ(response.status, 200U);
+    EXPECT_EQ(std::get<std::string>(response.body), "with addresses");
+    EXPECT_EQ(ask(request).status, 401U) << "a proxy in front of `listen` may be one of them";
+  }
+  EXPECT_EQ(status(by(kUser)), 401U);
+  EXPECT_EQ(status({.path = "/stacks"}), 401U) << "whom the kernel does not know";
+}
+
+TEST_F(AccessControlTest, OnTheLocalSocketTheOthersSeeWhatTheySeeElsewhere) {
+  const auto status = [this](const Request& request) {
+    return control_->handle_local(request).status;
+  };
+  start({.hosts = std::vector<std::string>{}});
+  EXPECT_EQ(status(by(kUser)), 200U) << "no browser: any Host will do";
+  EXPECT_EQ(std::get<std::string>(control_->handle_local(by(kUser)).body), "with details");
+  start({.details = Audience::LoggedIn});
+  EXPECT_EQ(status(by(kUser)), 403U);
+  EXPECT_EQ(status(by(kRoot)), 200U);
+  start({.details = Audience::Nobody});
+  EXPECT_EQ(status(by(kRoot)), 403U) << "off is off";
+  start({.socket_is_only_way = true});
+  EXPECT_EQ(status(by(kUser)), 403U) << "the mode of `listen` would keep him out";
+  EXPECT_EQ(status(by(kRoot)), 200U);
 }
 
 TEST_F(AccessControlTest, ManyPasswordsAtOnceDoNotPileUp) {
@@ -161,6 +221,8 @@ TEST_F(AccessControlTest, AForeignHostIsRefused) {
                               "node7.evil", "1.2.3.4.5", "[::1", "[evil]:1", "node7@evil"}) {
     EXPECT_EQ(ask({.path = "/metrics", .host = foreign}).status, 421U) << foreign;
   }
+  // inet_pton(3) stops at a NUL.
+  EXPECT_EQ(ask({.path = "/metrics", .host = std::string("[::1\0x]", 7)}).status, 421U);
 }
 
 TEST_F(AccessControlTest, PagesOfOtherSitesMayLinkButNotRead) {

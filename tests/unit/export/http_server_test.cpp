@@ -194,6 +194,36 @@ TEST_F(HttpServerTest, HeadsThatAreTooLargeOrBrokenAreRefused) {
   EXPECT_THAT(get("/-/healthy"), StartsWith("HTTP/1.1 200 "));
 }
 
+// What stands behind such a head may be a request to one reader and a body to another.
+TEST_F(HttpServerTest, AmbiguousRequestsAreRefusedAndWhatFollowsIsNotRun) {
+  start();
+  for (const char* fields :
+       {"Content-Length: 0\r\nContent-Length: 46", "Content-Length: 46\r\nContent-Length: 0",
+        "Content-Length: 0\r\nTransfer-Encoding: chunked", "Content-Length: 00", "Host: b"}) {
+    const UniqueFd client = connect_to(server_.address);
+    send_text(client.get(), std::string("GET / HTTP/1.1\r\nHost: a\r\n") + fields +
+                                "\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n");
+    const std::string answer = receive_all(client.get());  // until it is closed
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 400 ")) << fields;
+    EXPECT_EQ(answer.find("HTTP/1.1", 1), std::string::npos) << fields << answer;
+  }
+}
+
+TEST_F(HttpServerTest, TooManyParametersAreRefusedWithAnAnswer) {
+  start();
+  const auto path_with = [](int parameters) {
+    std::string path = "/-/healthy?a=%00";
+    for (int i = 1; i < parameters; ++i) path += "&a=%00";
+    return path;
+  };
+  EXPECT_THAT(get(path_with(256)), StartsWith("HTTP/1.1 200 "));
+  for (const int parameters : {257, 1'000, 5'000}) {
+    const std::string answer = get(path_with(parameters));
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 414 ")) << parameters;
+    EXPECT_THAT(answer, HasSubstr("256 parameters")) << parameters;
+  }
+}
+
 TEST_F(HttpServerTest, AConnectionServesSeveralRequests) {
   start();
   const UniqueFd client = connect_to(server_.address);
@@ -304,6 +334,26 @@ TEST_F(HttpServerTest, ServesAUnixSocket) {
   const auto server = serve("unix:" + path, respond());
   ASSERT_TRUE(server.http);
   EXPECT_THAT(fetch(server.address, "GET /-/healthy"), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_F(HttpServerTest, KnowsWhoIsAtTheOtherEndOfAUnixSocket) {
+  std::optional<PeerCredentials> seen;
+  const auto remember = [&](const Request& request) {
+    seen = request.credentials;
+    return Response{.body = request.peer};
+  };
+  const std::string path = ::testing::TempDir() + "offcpud-peer-" + std::to_string(::getpid());
+  const auto local = serve("unix:" + path, remember);
+  ASSERT_TRUE(local.http);
+  const std::string answer = fetch(local.address, "GET /");
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->uid, ::geteuid());
+  EXPECT_THAT(seen->groups, ::testing::Contains(::getegid()));
+  EXPECT_TRUE(answer.ends_with("uid " + std::to_string(::geteuid()))) << answer;
+  const auto remote = serve("127.0.0.1:0", remember);
+  ASSERT_TRUE(remote.http);
+  fetch(remote.address, "GET /");
+  EXPECT_FALSE(seen);
 }
 
 TEST_F(HttpServerTest, StopsAtOnceWithOpenConnections) {

@@ -71,6 +71,33 @@ TEST_F(UnixListenerTest, TheFileIsForOwnerAndGroupAndGoesWithTheListener) {
   EXPECT_FALSE(std::filesystem::exists(path_));
 }
 
+TEST_F(UnixListenerTest, ALocalSocketIsForEverybodyWithItsFolder) {
+  const std::filesystem::path folder = directory_ / "run";
+  const std::string path = folder / "local.sock";
+  {
+    const mode_t before = ::umask(0077);
+    const auto listener = open_local_listener(path);
+    ::umask(before);
+    ASSERT_TRUE(listener) << listener.error().message();
+    EXPECT_TRUE(connect_to("unix:" + path));
+    struct stat info {};
+    ASSERT_EQ(::stat(path.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777U, 0666U);
+    ASSERT_EQ(::stat(folder.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777U, 0755U);
+    EXPECT_FALSE(open_local_listener(path)) << "somebody listens";
+    EXPECT_TRUE(connect_to("unix:" + path));
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder));
+}
+
+TEST_F(UnixListenerTest, TheFolderOfALocalSocketStaysWhereItWasBefore) {
+  { ASSERT_TRUE(open_local_listener(path_)); }
+  EXPECT_FALSE(std::filesystem::exists(path_));
+  EXPECT_TRUE(std::filesystem::exists(directory_));
+  EXPECT_FALSE(open_local_listener(directory_ / "a" / "b" / "local.sock"));
+}
+
 // The unit has UMask=0077, under which bind() alone would keep the group out.
 TEST_F(UnixListenerTest, TheModeDoesNotDependOnTheUmask) {
   for (const mode_t mask : {mode_t{0077}, mode_t{0}}) {

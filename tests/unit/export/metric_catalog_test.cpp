@@ -74,6 +74,8 @@ std::string document() {
   out += "`cause` of a run-queue wait is one of " + values(kinds.subspan(OFFCPUD_BLOCKED_KINDS)) +
          ", `by` of `offcpud_preemptions_total` one of " + values(kTakerNames) +
          ", `from` of `offcpud_wakeups_total` one of " + values(kWakerNames) + ".\n\n";
+  out += "`cause` of `offcpud_objects_refused_total` is one of " + values(kObjectRefusalNames) +
+         ".\n\n";
   out += "`cause` of `offcpud_snapshot_failures_total` is one of " + values(kSnapshotFailureNames) +
          ".\n\n";
   out += "`result` of `offcpud_push_snapshots_total` is one of " + values(kPushResultNames) +
@@ -102,13 +104,17 @@ TEST(MetricCatalog, HistKindsHaveDistinctNamesWithinALabel) {
 
 // A scrape exports every metric of the catalogue and no other, with the type that it says.
 TEST(MetricCatalog, AScrapeHasExactlyTheMetricsOfTheCatalogue) {
-  SelfMetrics self({"1", "abc", "6.1"});
+  ThreadWatch threads;
+  const auto main = threads.add("main", {});
+  SelfMetrics self({"1", "abc", "6.1"}, &threads);
   self.add_stage("read");
   self.set_feature("btf", true);
   self.set_program_costs(std::vector<ProgramCost>{{"sched_switch", 1024, 300'000}});
   self.set_overhead(0.01);
   self.count_snapshot_written(WallTime{});
   self.count_push(PushResult::Sent, WallTime{});
+  constexpr const char* kOne[] = {"one"};
+  self.add_reader_series(kOne, kOne);
   self.set_certificate_expiry(WallTime{});
   std::set<std::string> exported;
   std::istringstream text(test::render(test::hostile_view(), 28, test::text_of(self)));

@@ -55,6 +55,7 @@ class RoutesTest : public ::testing::Test {
 
   static constexpr std::string_view kOwn = "own_metric 1\n";
   FixedClock clock_;
+  ThreadWatch threads_{clock_};
   std::shared_ptr<const View> view_ = test::hostile_view();
   StatusReport report_;
   std::vector<Freshness> asked_;
@@ -66,7 +67,8 @@ class RoutesTest : public ::testing::Test {
                       },
                   .status = [this] { return report_; },
                   .self_metrics = [](SeriesWriter& out) { out.bytes() += kOwn; },
-                  .scrape_costs = &costs_},
+                  .scrape_costs = &costs_,
+                  .threads = &threads_},
                  {},
                  clock_};
 };
@@ -77,6 +79,55 @@ TEST_F(RoutesTest, MetricsAreFreshTextOfTheView) {
   EXPECT_EQ(response.content_type, "text/plain; version=0.0.4; charset=utf-8");
   EXPECT_EQ(body_of(response), test::render(view_, 28, "own_metric 1\n"));
   EXPECT_THAT(asked_, ElementsAre(Freshness::Fresh));
+}
+
+TEST_F(RoutesTest, AThreadThatIsStuckMakesItNotReady) {
+  const auto writer = threads_.add("writer", {.stuck = 60s, .hopeless = {}});
+  const auto push = threads_.add("push", {.stuck = 1s, .needed = false});
+  clock_.time = view_->taken + 1s;
+  push->begin("pushing a snapshot");
+  writer->begin("writing a snapshot", "/secret");
+  clock_.time += 20s;
+  EXPECT_EQ(get("/-/ready").status, 200U) << "nobody depends on push";
+  view_ = std::make_shared<const View>(View{.taken = clock_.time + 40s});
+  clock_.time += 41s;
+  EXPECT_EQ(get("/-/ready").status, 503U);
+  EXPECT_THAT(body_of(get("/-/ready")),
+              HasSubstr("offcpud is not ready: its thread writer has been writing a snapshot for "
+                        "61 s, more than 60 s, since "));
+  EXPECT_THAT(body_of(routes_.handle({.method = "GET", .path = "/-/ready", .sees_details = true})),
+              Not(HasSubstr("/secret")));
+  EXPECT_THAT(
+      body_of(routes_.handle(
+          {.method = "GET", .path = "/-/ready", .sees_details = true, .sees_addresses = true})),
+      HasSubstr("writing a snapshot (/secret) for 61 s"));
+  writer->end();
+  EXPECT_THAT(body_of(get("/-/ready")),
+              HasSubstr("was writing a snapshot for 61 s until a moment ago"));
+  clock_.time += 61s;
+  view_ = std::make_shared<const View>(View{.taken = clock_.time});
+  EXPECT_EQ(get("/-/ready").status, 200U);
+}
+
+TEST_F(RoutesTest, AUnitThatIsNotThereIsAMistakeToTell) {
+  for (const char* path :
+       {"/api/v1/top", "/api/v1/stalls", "/api/v1/units", "/debug/pprof/offcpu"}) {
+    const auto ask = [&](const char* cgroup) {
+      return routes_.handle({.method = "GET", .path = path, .query = {{"cgroup", cgroup}}});
+    };
+    const Response unknown = ask("ngnix.service");
+    EXPECT_EQ(unknown.status, 404U) << path;
+    EXPECT_THAT(body_of(unknown), AllOf(HasSubstr("no cgroup of this host is of a unit called "
+                                                  "\\\"ngnix.service\\\""),
+                                        HasSubstr("/api/v1/units lists the units")));
+    // There are no snapshots here: who gets so far is told that.
+    const unsigned known = std::string_view(path) == "/debug/pprof/offcpu" ? 503 : 200;
+    EXPECT_EQ(ask("nginx.service").status, known) << path;
+    EXPECT_EQ(ask("/no/such/path").status, known) << "what is at a path is nothing";
+    if (known == 200) {
+      EXPECT_EQ(ask("a/b").status, 400U) << path;
+    }
+  }
 }
 
 TEST_F(RoutesTest, MetricsAreProtobufForWhoPrefersIt) {

@@ -11,6 +11,7 @@
 
 #include "export/process_usage.h"
 #include "offcpud.h"
+#include "support/fake_clock.h"
 #include "unit/export/view_fixture.h"
 
 namespace offcpud {
@@ -135,8 +136,23 @@ TEST(SelfMetrics, FeaturesCanBeTurnedOff) {
   EXPECT_THAT(test::text_of(metrics), HasSubstr("offcpud_feature_enabled{feature=\"tp_btf\"} 0\n"));
 }
 
+TEST(SelfMetrics, TellsOfTheDaemonsOwnThreads) {
+  FakeClock clock;
+  ThreadWatch threads(clock);
+  const auto stacks = threads.add("stacks", {.stuck = 30s});
+  const auto writer = threads.add("writer", {.stuck = 30s});
+  writer->begin("writing a snapshot");
+  clock.advance(31s);
+  const SelfMetrics metrics({"0.1.0", "abc", "6.1.0"}, &threads);
+  const std::string text = test::text_of(metrics);
+  EXPECT_THAT(text, HasSubstr("offcpud_thread_busy_seconds{thread=\"stacks\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("offcpud_thread_busy_seconds{thread=\"writer\"} 31\n"));
+  EXPECT_THAT(text, HasSubstr("offcpud_thread_stuck{thread=\"stacks\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("offcpud_thread_stuck{thread=\"writer\"} 1\n"));
+}
+
 TEST(SelfMetrics, WithoutProcTheRestIsStillThere) {
-  const SelfMetrics metrics({"0.1.0", "abc", "6.1.0"}, "/nonexistent");
+  const SelfMetrics metrics({"0.1.0", "abc", "6.1.0"}, nullptr, "/nonexistent");
   EXPECT_THAT(test::text_of(metrics), HasSubstr("offcpud_build_info"));
   EXPECT_THAT(test::text_of(metrics), Not(HasSubstr("process_")));
 }

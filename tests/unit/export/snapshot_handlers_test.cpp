@@ -126,6 +126,26 @@ TEST_F(SnapshotHandlersTest, AListWithAFilterSaysHowMuchThereIs) {
   EXPECT_EQ(list["snapshots"][0]["episodes"], 3);
 }
 
+TEST_F(SnapshotHandlersTest, AUnitThatIsInNoSnapshotIsAMistakeToTell) {
+  for (auto& [sequence, snapshot] : library_.snapshots) {
+    snapshot.entries = {{.comm = "a", .cgroup = "/system.slice/nginx.service", .ns = 5}};
+  }
+  for (const Handler handler :
+       {&SnapshotHandlers::list, &SnapshotHandlers::merge, &SnapshotHandlers::difference}) {
+    const auto ask_for = [&](const char* cgroup) {
+      std::multimap<std::string, std::string> query{{"from", "-59min"}, {"cgroup", cgroup}};
+      if (handler == &SnapshotHandlers::difference) query.emplace("base_from", "-61min");
+      return ask(handler, std::move(query));
+    };
+    const Response unknown = ask_for("ngnix.service");
+    EXPECT_EQ(unknown.status, 404U);
+    EXPECT_THAT(body_of(unknown), HasSubstr("no cgroup in these snapshots is of a unit called "
+                                            "\\\"ngnix.service\\\""));
+    EXPECT_EQ(ask_for("nginx.service").status, 200U);
+    EXPECT_EQ(ask_for("/elsewhere").status, 200U) << "what is at a path is nothing";
+  }
+}
+
 TEST_F(SnapshotHandlersTest, AListByTheIdOfAStackAnswersWithTheStack) {
   Snapshot& s = library_.snapshots.at(3);
   s.frames = {{.function = "main"}, {.function = "wait"}, {.function = "do_wait", .kernel = true}};

@@ -53,7 +53,7 @@ TEST(SnapshotQuery, ReadsEveryParameter) {
   EXPECT_EQ(query.range.to, kNow);
   EXPECT_EQ(query.base.from, kNow - 24h);
   EXPECT_EQ(query.base.to, kNow - 23h);
-  EXPECT_EQ(query.filter.cgroup, "/a");
+  EXPECT_EQ(query.filter.cgroup.text(), "/a");
   EXPECT_EQ(query.filter.comm, "b");
   EXPECT_EQ(query.filter.pid, 12U);
   EXPECT_EQ(query.filter.frame, "c");

@@ -51,8 +51,10 @@ View view_of(std::initializer_list<Stall> stalls) {
   return view;
 }
 
-Json json_of(const View& view, const Query& query = {}) {
-  const auto text = stalls_json(view, query);
+// What root sees unless `sight` is another.
+Json json_of(const View& view, const Query& query = {},
+             const StallSight& sight = {.addresses = true}) {
+  const auto text = stalls_json(view, query, sight);
   if (!text) {
     ADD_FAILURE() << text.error().message();
     return {};
@@ -68,7 +70,7 @@ std::vector<int> tids(const Json& json) {
 
 TEST(StallsJson, WithoutStallsIsAnEmptyList) {
   EXPECT_EQ(json_of(view_of({})), Json::parse(R"({"taken": "2023-11-14T22:15:00.000Z",
-      "dropped": 4, "matching": 0, "stalls": []})"));
+      "dropped": 4, "matching": 0, "addresses": true, "stalls": []})"));
   EXPECT_EQ(json_of(View{})["stalls"], Json::array());
 }
 
@@ -106,6 +108,60 @@ TEST(StallsJson, SaysEverythingThatIsKnown) {
                     "socket": "tcp 10.0.0.1:1 -> 10.0.0.2:443 ESTABLISHED"},
       "stack": ["futex_wait_queue+0x6b/0x90", "do_syscall_64+0x55/0xb0"],
       "ended_at": null, "woken_by": null})"));
+}
+
+Stall waits_for_futex(std::uint32_t tgid, std::uint64_t address) {
+  Stall waits = stall(110, "/a", OFFCPUD_BLOCKED_LOCK);
+  waits.tgid = tgid;
+  waits.detail = WaitDetail{};
+  waits.detail->syscall = SYS_futex;
+  waits.detail->arguments = {address, 128, 2, 0, 0, 0};
+  waits.detail->stack = {"futex_wait_queue+0x6b/0x90", "0xffffffffc0123456"};
+  waits.detail->futex_address = address;
+  waits.detail->futex_word = 0x80000480;
+  waits.detail->fd = 7;
+  waits.detail->file = "/root/secret";
+  waits.detail->device = "8:1 sda1";
+  return waits;
+}
+
+TEST(StallsJson, AddressesAndPathsAreForThoseWhoMaySeeThem) {
+  const AddressNames names;
+  const Json json = json_of(view_of({waits_for_futex(1'100, 0x7f0000000010)}), {},
+                            {.addresses = false, .names = &names});
+  EXPECT_EQ(json["addresses"], false);
+  const Json& seen = json["stalls"][0];
+  EXPECT_EQ(seen["syscall"], (Json{{"number", SYS_futex}, {"name", "futex"}}));
+  EXPECT_EQ(seen["waits_for"]["file"], (Json{{"fd", 7}, {"device", "8:1 sda1"}}));
+  EXPECT_EQ(seen["waits_for"]["futex"].size(), 1U) << seen["waits_for"]["futex"];
+  EXPECT_EQ(seen["stack"], (Json{"futex_wait_queue+0x6b/0x90", "[unknown]"}));
+  for (const char* secret : {"7f0000000010", "80000480", "secret", "c0123456"}) {
+    EXPECT_EQ(json.dump().find(secret), std::string::npos) << secret;
+  }
+}
+
+TEST(StallsJson, WhatIsNoPathIsForEverybody) {
+  for (const char* kind : {"pipe", "socket", "anon_inode:[eventpoll]"}) {
+    Stall waits = waits_for_futex(1, 1);
+    waits.detail->file = kind;
+    const Json json = json_of(view_of({waits}), {}, {});
+    EXPECT_EQ(json["stalls"][0]["waits_for"]["file"]["path"], kind);
+  }
+}
+
+// Two waiters at one place have one name; no other place has it, in no process and no other daemon.
+TEST(StallsJson, AFutexHasANameThatIsNoAddress) {
+  const AddressNames names, of_another_daemon;
+  const auto name = [](const Stall& stall, const AddressNames& by) {
+    const Json json = json_of(view_of({stall}), {}, {.addresses = false, .names = &by});
+    return json["stalls"][0]["waits_for"]["futex"]["id"].get<std::string>();
+  };
+  const std::string id = name(waits_for_futex(1, 0x1000), names);
+  EXPECT_THAT(id, ::testing::MatchesRegex("#[0-9a-f]{12}"));
+  EXPECT_EQ(id, name(waits_for_futex(1, 0x1000), names));
+  EXPECT_NE(id, name(waits_for_futex(1, 0x1004), names));
+  EXPECT_NE(id, name(waits_for_futex(2, 0x1000), names));
+  EXPECT_NE(id, name(waits_for_futex(1, 0x1000), of_another_daemon));
 }
 
 TEST(StallsJson, WhatIsNotKnownIsNull) {
@@ -179,12 +235,14 @@ TEST(StallsJson, RefusesWhatItDoesNotUnderstand) {
        "parameter limit: \"1x\" is not allowed; use a whole number from 1 to 20000"},
       {{{"limit", "20001"}},
        "parameter limit: \"20001\" is not allowed; use a whole number from 1 to 20000"},
-      {{{"cgroup", ""}}, "parameter cgroup: \"\" is not allowed; use a path such as /system.slice"},
+      {{{"cgroup", ""}},
+       "parameter cgroup: \"\" is not allowed; use a path such as /system.slice, or a unit such as "
+       "nginx.service"},
       {{{"comm", ""}}, "parameter comm: \"\" is not allowed; use the name of a thread or process"},
       {{{"comm", "a"}, {"comm", "b"}}, "parameter \"comm\" is given twice; give it once"},
   };
   for (const auto& [query, error] : cases) {
-    const auto json = stalls_json(view_of({}), query);
+    const auto json = stalls_json(view_of({}), query, {});
     ASSERT_FALSE(json) << error;
     EXPECT_EQ(json.error().kind(), ErrorKind::Usage);
     EXPECT_EQ(json.error().message(), error);

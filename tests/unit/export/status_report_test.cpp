@@ -12,6 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 StatusReport sample_report() {
   StatusReport report;
@@ -19,6 +20,8 @@ StatusReport sample_report() {
   report.revision = "abc1234";
   report.kernel = "6.1.0-30-amd64";
   report.listen = "127.0.0.1:19435";
+  report.local_socket = "unix:/run/offcpud/offcpud.sock";
+  report.access = {.details = true, .addresses = false};
   report.uptime = 90s;
   report.features = {{"btf", true, "types of the running kernel"},
                      {"futex", false, "needs \"CAP_PERFMON\""}};
@@ -38,6 +41,14 @@ StatusReport sample_report() {
                            .queued_bytes = 12'345,
                            .last_success = WallTime(1'700'000'000s),
                            .last_error = ""};
+  report.threads = {{.name = "main", .work = "adding up what was read", .busy = 3ms},
+                    {.name = "writer",
+                     .work = "writing a snapshot",
+                     .busy = 75s,
+                     .longest = 75s,
+                     .limits = {.stuck = 60s},
+                     .stuck = true},
+                    {.name = "push"}};
   const auto view = test::hostile_view();
   describe_view(report, *view, view->taken + 2'500ms);
   return report;
@@ -69,7 +80,9 @@ TEST(StatusReport, BeforeTheFirstPassTheJsonSaysNull) {
 
 TEST(StatusReport, LineNamesTheFiguresThatMatter) {
   StatusReport report = sample_report();
-  const std::string figures = "4 cgroups, 5 series, 3 events lost, last pass 2 s ago";
+  const std::string figures =
+      "4 cgroups, 5 series, 3 events lost, last pass 2 s ago; thread writer has been writing a "
+      "snapshot for 75 s";
   EXPECT_EQ(status_line(report), figures +
                                      "; running with the previous configuration: "
                                      "offcpud.yaml:3: unknown key 'lingre'");
@@ -78,16 +91,43 @@ TEST(StatusReport, LineNamesTheFiguresThatMatter) {
   EXPECT_EQ(status_line(StatusReport{}), "waiting for the first pass");
 }
 
+TEST(StatusReport, NamesWhoHasMoreMappingsThanHisShareToThoseWhoMaySeeIt) {
+  StatusReport report = sample_report();
+  report.over_share = {{.pid = 4711, .uid = 65534, .mappings = 8192}, {.pid = 12, .mappings = 600}};
+  EXPECT_THAT(status_line(report), HasSubstr("; stacks of process 4711 and others"));
+  EXPECT_THAT(status_json(report), HasSubstr("\"pid\": 4711,\n      \"uid\": 65534,\n"));
+  EXPECT_THAT(status_json(report), HasSubstr("\"pid\": 12,\n      \"uid\": null,\n"));
+  EXPECT_EQ(status_json(without_details(report)).find("4711"), std::string::npos);
+}
+
 TEST(StatusReport, LineSaysWhySnapshotsAreNotPushed) {
   StatusReport report = sample_report();
   report.config.last_reload_successful = true;
-  EXPECT_THAT(status_line(report), ::testing::EndsWith("last pass 2 s ago")) << "the last was sent";
+  EXPECT_THAT(status_line(report), ::testing::EndsWith("for 75 s")) << "the last was sent";
   report.push->last_error = "no connection: Connection refused";
   EXPECT_THAT(status_line(report),
               HasSubstr("; 3 snapshots not pushed: no connection: Connection refused"));
   EXPECT_THAT(status_json(report), HasSubstr("\"last_error\": \"no connection"));
   report.push.reset();
   EXPECT_THAT(status_json(report), HasSubstr("\"push\": null"));
+}
+
+TEST(StatusReport, SaysWhichThreadIsStuckAtWhat) {
+  StatusReport report = sample_report();
+  report.config.last_reload_successful = true;
+  report.threads = {{.name = "main"},
+                    {.name = "stacks",
+                     .work = "walking",
+                     .subject = "process 7",
+                     .busy = 47s,
+                     .longest = 47s,
+                     .stuck = true}};
+  EXPECT_THAT(status_line(report),
+              ::testing::EndsWith("; thread stacks has been walking (process 7) for 47 s"));
+  EXPECT_THAT(status_line(without_details(report)),
+              ::testing::EndsWith("; thread stacks has been walking for 47 s"));
+  EXPECT_THAT(status_json(report), HasSubstr("\"subject\": \"process 7\""));
+  EXPECT_THAT(status_json(without_details(report)), Not(HasSubstr("process 7")));
 }
 
 TEST(StatusReport, LineCountsAsPeopleDo) {

@@ -53,11 +53,22 @@ TEST(TopQuery, FiltersByPartsOfNames) {
   EXPECT_TRUE(parsed({{"comm", "gin"}}).admits(1, "nginx", "nginx", "/"));
   EXPECT_TRUE(parsed({{"comm", "gin"}}).admits(1, "worker", "nginx", "/"));
   EXPECT_FALSE(parsed({{"comm", "gin"}}).admits(1, "worker", "httpd", "/gin"));
-  EXPECT_TRUE(parsed({{"cgroup", "/sys"}}).admits(1, "a", "a", "/system.slice"));
-  EXPECT_FALSE(parsed({{"cgroup", "slice"}}).admits(1, "a", "a", "/system.slice"));
   EXPECT_TRUE(parsed({{"filter", "slice"}}).admits(1, "a", "a", "/system.slice"));
   EXPECT_TRUE(parsed({{"filter", "slice"}}).admits(1, "slicer", "a", "/"));
   EXPECT_FALSE(parsed({{"pid", "2"}}).admits(1, "a", "a", "/"));
+}
+
+TEST(TopQuery, ACgroupIsAPathOrAUnitAndWhatIsBelow) {
+  const auto admits = [](const char* cgroup, const char* path) {
+    return parsed({{"cgroup", cgroup}}).admits(1, "a", "a", path);
+  };
+  EXPECT_TRUE(admits("/system.slice", "/system.slice/a.service"));
+  EXPECT_FALSE(admits("/sys", "/system.slice")) << "a path, not a text";
+  EXPECT_TRUE(admits("a.service", "/system.slice/a.service"));
+  EXPECT_FALSE(admits("a.service", "/system.slice/aa.service"));
+  EXPECT_EQ(refusal({{"cgroup", "system.slice/a.service"}}),
+            "parameter cgroup: \"system.slice/a.service\" is not allowed; use a path such as "
+            "/system.slice, or a unit such as nginx.service");
 }
 
 TEST(TopQuery, RefusalsSayWhatIsAllowed) {

@@ -43,6 +43,7 @@ class FakeOpener final : public FileOpener {
     const auto found = roots.find(tgid);
     return found == roots.end() ? RootId() : found->second;
   }
+  UniqueFd open_root(std::uint32_t /*tgid*/) override { return {}; }
 
   std::map<std::string, std::pair<OpenedFile::Outcome, BuildId>> files;
   std::map<std::uint32_t, RootId> roots;
@@ -64,7 +65,13 @@ class FakeReader final : public ProcessReader {
     return found == existing.end() ? std::optional<Process>() : std::optional(found->second);
   }
 
+  std::optional<std::uint32_t> user_of(std::uint32_t tgid) override {
+    const auto found = users.find(tgid);
+    return found == users.end() ? 0 : found->second;
+  }
+
   std::map<std::uint32_t, Process> existing;
+  std::map<std::uint32_t, std::uint32_t> users;  // 0 for others
   std::uint32_t denied = 0;
   bool fails = false;
   int reads = 0;

@@ -27,7 +27,8 @@ class FileOpenerTest : public ::testing::Test {
     return wanted;
   }
   TempTree tree_{{"plain", "text"}, {"other", "text"}};
-  ProcFileOpener opener_;
+  LocalFiles files_;
+  ProcFileOpener opener_{files_};
 };
 
 TEST_F(FileOpenerTest, ByPathIfTheInodeIsTheOneThatWasMapped) {

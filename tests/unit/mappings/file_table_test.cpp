@@ -112,6 +112,19 @@ TEST_F(FileTableTest, AnInodeIsTheObjectOfItsBuildId) {
   EXPECT_EQ(opener_.requests.size(), opens);
 }
 
+// As in two subvolumes of a btrfs file system, and in the roots of two containers there.
+TEST_F(FileTableTest, AnInodeAtAnotherPathOrInAnotherRootIsAnotherObject) {
+  opener_.files["/a"] = {Outcome::Opened, build_id(1)};
+  opener_.files["/b"] = {Outcome::Opened, build_id(2)};
+  const auto a = table_.file_of(seen("/a", BuildId(), 257));
+  const auto b = table_.file_of(seen("/b", BuildId(), 257));
+  EXPECT_EQ(b->object->build_id, build_id(2));
+  opener_.files["/a"] = {Outcome::Opened, BuildId()};
+  SeenMapping elsewhere = seen("/a", BuildId(), 257);
+  elsewhere.root = {3, 256};
+  EXPECT_NE(table_.file_of(elsewhere)->object, a->object);
+}
+
 TEST_F(FileTableTest, AnInodeIsForgottenWithItsMappings) {
   opener_.files["/a"] = {Outcome::Opened, {}};
   const std::uint64_t first = table_.file_of(seen("/a", {}, 77))->object->id;

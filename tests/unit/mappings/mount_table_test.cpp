@@ -37,6 +37,43 @@ TEST(MountTable, MountsByNumber) {
   EXPECT_EQ(mounts.of_mount(99), Answer::Unknown);
 }
 
+TEST(MountTable, OnlyWhatIsKnownToAnswerByItselfIsLocal) {
+  const auto answer = [](const std::string& type) {
+    return MountTable::parse("7 1 0:1 / / rw - " + type + " source rw\n").of_mount(7);
+  };
+  for (const char* type : {"ext4", "xfs", "btrfs", "tmpfs", "zfs", "erofs"}) {
+    EXPECT_EQ(answer(type), Answer::Local) << type;
+  }
+  for (const char* type : {"fuse", "fuseblk", "fuse.sshfs", "fuseblk.ntfs", "nfs4", "autofs"}) {
+    EXPECT_EQ(answer(type), Answer::Remote) << type;
+  }
+  for (const char* type : {"overlay", "virtiofs", "ecryptfs", "of_next_year"}) {
+    EXPECT_EQ(answer(type), Answer::Other) << type;
+  }
+}
+
+// What overlayfs lies on decides.
+TEST(MountTable, AnOverlayIsLocalIfAllItsLayersAre) {
+  const auto layers = MountTable::parse(kMounts);
+  const auto is_local = [&](const std::string& options) {
+    const auto mounts =
+        MountTable::parse("50 1 0:50 / / rw,relatime - overlay overlay rw," + options + "\n");
+    return mounts.is_local_overlay(50, layers);
+  };
+  EXPECT_TRUE(is_local("lowerdir=/var/a:/var/b,upperdir=/var/u,workdir=/var/w"));
+  EXPECT_TRUE(is_local("lowerdir+=/var/a,lowerdir+=/var/b,datadir+=/var/c"));
+  EXPECT_TRUE(is_local("lowerdir=l/A:l/B,upperdir=/var/u"));
+  EXPECT_FALSE(is_local("lowerdir=/var/a:/srv/b,upperdir=/var/u,workdir=/var/w"));
+  EXPECT_FALSE(is_local("lowerdir=/var/a,upperdir=/srv/u"));
+  EXPECT_FALSE(is_local("lowerdir=/var/a::/over/data"));
+  EXPECT_FALSE(is_local("lowerdir+=/var/a,datadir+=/over/c"));
+  EXPECT_FALSE(is_local("lowerdir=/var/a\\134:b,upperdir=/var/u"));  // a colon in a name
+  EXPECT_FALSE(is_local("lowerdir=l/A:l/B,upperdir=u"));             // nobody knows where
+  EXPECT_FALSE(is_local("redirect_dir=on"));
+  EXPECT_FALSE(layers.is_local_overlay(27, layers));  // is none
+  EXPECT_FALSE(layers.is_local_overlay(99, layers));
+}
+
 TEST(MountTable, WhatMakesNoSenseIsLeftOut) {
   const auto mounts =
       MountTable::parse("\nabc\n12\n13 1 0:1 / /x rw - \n14 1 0:1 / / rw\n-1 - -\n");

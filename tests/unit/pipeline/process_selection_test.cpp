@@ -68,6 +68,13 @@ TEST_F(ProcessSelectionTest, WhoNeverWaitedIsNotInTheTop) {
   EXPECT_THAT(walk({{1, 0}, {2, 5}, {3, 0}}), ElementsAre(2));
 }
 
+TEST_F(ProcessSelectionTest, KernelThreadsTakeNoPlaceOfProcesses) {
+  row(1).kernel_thread = true;
+  EXPECT_THAT(walk({{1, 40}, {2, 30}, {3, 20}, {4, 10}}), ElementsAre(2, 3));
+  selection_.set_options({.top = 0, .linger = 0s, .is_chosen = [](const auto&) { return true; }});
+  EXPECT_THAT(walk({{1, 40}, {2, 30}}), ElementsAre(2, 3, 4));
+}
+
 TEST_F(ProcessSelectionTest, OneThatWasInTheTopStaysForLinger) {
   walk({{1, 10}, {2, 10}});
   now_ += 59s;

@@ -69,7 +69,8 @@ struct BlockedStacksTest : testing::Test {
   FakeUnwindMaps maps;
   TableStore store;
   CountingLookup lookup;
-  BlockedStacks stacks{&lookup};
+  DirectProcessMemory memory;
+  BlockedStacks stacks{&lookup, memory};
 };
 
 TEST_F(BlockedStacksTest, SeesTheStackThatTheThreadSees) {
@@ -100,6 +101,34 @@ TEST_F(BlockedStacksTest, WalksOncePerBlock) {
   EXPECT_EQ(lookup.begun, 2);
 }
 
+// What a walk needs of most stacks is read at once, and for many threads together.
+TEST_F(BlockedStacksTest, ReadsAheadForAllBlocksOnce) {
+  class Counting final : public ProcessMemory {
+   public:
+    void read(std::span<MemoryPiece> pieces) override {
+      ++reads;
+      direct_.read(pieces);
+    }
+    int reads = 0;
+
+   private:
+    DirectProcessMemory direct_;
+  };
+  add_mappings();
+  Counting counting;
+  BlockedStacks walked(&lookup, counting);
+  const BlockedThread other;
+  std::vector<offcpud_blocked_record> records = {thread.record(), other.record()};
+  for (auto& record : records) record.sample.flags |= OFFCPUD_SAMPLE_STACK_LATER;
+  walked.read_ahead(records);
+  EXPECT_EQ(walked.stack_of(records[0]).addresses, expected(thread));
+  EXPECT_EQ(walked.stack_of(records[1]).addresses, expected(other));
+  EXPECT_EQ(counting.reads, 1);
+  walked.read_ahead(records);  // both are known
+  EXPECT_EQ(walked.stack_of(records[0]).addresses, expected(thread));
+  EXPECT_EQ(counting.reads, 2);
+}
+
 TEST_F(BlockedStacksTest, ForgetsBlocksThatHaveEnded) {
   add_mappings();
   (void)stacks.stack_of(thread.record());
@@ -127,7 +156,7 @@ TEST_F(BlockedStacksTest, SaysThatTheStackOfAThreadThatIsGoneCannotBeRead) {
 }
 
 TEST_F(BlockedStacksTest, WalksNothingWithoutTables) {
-  BlockedStacks none(nullptr);
+  BlockedStacks none(nullptr, memory);
   EXPECT_THAT(none.stack_of(thread.record()).addresses, IsEmpty());
   EXPECT_EQ(none.stack_of(thread.record()).end, OFFCPUD_UNWIND_END_READ);
 }

@@ -37,8 +37,13 @@ struct ObjectRegistryTest : testing::Test {
   void make(const TableStoreLimits& limits = {}, const SymbolWorker::Limits& symbol_limits = {}) {
     tables.emplace(*TableStore::create(maps, limits));
     symbols.emplace(symbol_limits);
-    registry.emplace(&*tables, *symbols, opener,
-                     [this](const Error& error) { failures.push_back(error.message()); });
+    registry.emplace(&*tables, *symbols, opener, nullptr, reporting([this](const Error& error) {
+      failures.push_back(error.message());
+    }));
+  }
+
+  static ObjectRegistry::Reports reporting(std::function<void(const Error&)> failed) {
+    return {.failed = std::move(failed), .refused = {}};
   }
 
   std::shared_ptr<const MappedFile> found(UniqueFd fd, const std::string& path = "/lib/a.so") {
@@ -78,7 +83,8 @@ struct ObjectRegistryTest : testing::Test {
     return future.get();
   }
 
-  ProcFileOpener opener;
+  LocalFiles files;
+  ProcFileOpener opener{files};
   FakeUnwindMaps maps;
   std::optional<TableStore> tables;
   std::optional<SymbolWorker> symbols;
@@ -174,8 +180,8 @@ TEST_F(ObjectRegistryTest, HandsFilesToTheThreadThatNamesThem) {
 
 TEST_F(ObjectRegistryTest, NamesWhereNoStacksAreWalked) {
   symbols.emplace(SymbolWorker::Limits{});
-  registry.emplace(nullptr, *symbols, opener,
-                   [](const Error& error) { FAIL() << error.message(); });
+  registry.emplace(nullptr, *symbols, opener, nullptr,
+                   reporting([](const Error& error) { FAIL() << error.message(); }));
   const auto file = found(object_file(symbol_fixture("symbols_plain")).fd);
   registry->image_began(kImage, {});
   registry->mapping_added(kImage, mapping(file));
@@ -280,8 +286,8 @@ TEST_F(ObjectRegistryTest, OpensAgainAsTheFirstTime) {
   test::FakeOpener asked;
   tables.emplace(*TableStore::create(maps, {.unused_objects = 1}));
   symbols.emplace(SymbolWorker::Limits{});
-  registry.emplace(&*tables, *symbols, asked,
-                   [this](const Error& error) { failures.push_back(error.message()); });
+  registry.emplace(&*tables, *symbols, asked, nullptr,
+                   reporting([this](const Error& error) { failures.push_back(error.message()); }));
   auto object = std::make_shared<MappedObject>(
       MappedObject{.id = 77, .build_id = test::build_id(7), .inode = {}});
   auto file = std::make_shared<MappedFile>();

@@ -54,7 +54,8 @@ struct ProcessNamesTest : testing::Test {
   TempTree proc;
   FakeClock clock;
   SymbolCache objects{{}};
-  RuntimeNames runtime{.perf_maps = PerfMaps(proc.root(), {}), .vdso = {}};
+  RuntimeNames runtime{.perf_maps = PerfMaps(std::make_unique<ProcPerfMapFinder>(proc.root()), {}),
+                       .vdso = {}};
   offcpud_sample sample{};
 };
 
@@ -117,6 +118,7 @@ TEST_F(ProcessNamesTest, NamesCodeMadeAtRunTimeByTheMapOfItsProcess) {
   const StackFrame frame = name(in_memory(MappedFile::Kind::Anonymous, 0x1008));
   EXPECT_EQ(frame.function, "JS:*render");
   EXPECT_EQ(frame.object, "[jit]");
+  EXPECT_EQ(frame.address, 0U) << "it would tell where the memory of the process lies";
   EXPECT_EQ(name(in_memory(MappedFile::Kind::Anonymous, 0x2000)).function, "[jit]");
 }
 
@@ -159,6 +161,7 @@ TEST_F(ProcessNamesTest, SaysThatNoMappingIsKnown) {
   const StackFrame frame = name({.address = 0x1234, .file_offset = 0, .object = 0, .file = {}});
   EXPECT_EQ(frame.function, "[unknown]");
   EXPECT_EQ(frame.object, "");
+  EXPECT_EQ(frame.address, 0U) << "it would tell where the memory of the process lies";
 }
 
 }  // namespace

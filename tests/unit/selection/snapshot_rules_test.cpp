@@ -59,6 +59,13 @@ TEST(CaptureRules, TheFirstRuleForACgroupDecides) {
   EXPECT_EQ(only.text, "snapshots.cgroups=[{cgroup: /a, keep: true}, {keep: false}]");
 }
 
+TEST(CaptureRules, ACgroupMayBeAUnitByItsName) {
+  const CaptureRules rules = rules_of(
+      {.cgroups = {{.cgroup = "nginx.service", .keep = true}, {.cgroup = "", .keep = false}}});
+  EXPECT_TRUE(rules.keeps_cgroup("/system.slice/nginx.service"));
+  EXPECT_FALSE(rules.keeps_cgroup("/system.slice/httpd.service"));
+}
+
 TEST(CaptureRules, RefuseAnExpressionThatDoesNotCompile) {
   Config config;
   config.snapshots.cgroups = {{.cgroup = "(", .keep = true}};

@@ -48,6 +48,20 @@ TEST(StallRules, WithoutRulesWhatIsNotIdleProneCountsAfterTheThreshold) {
   EXPECT_EQ(rules.filter().min_ns, 10'000'000'000U);
 }
 
+TEST(StallRules, ACgroupMayBeAUnitByItsName) {
+  StallRules rules = rules_of({rule("backup@.*\\.service|/slow/.*", "", "", std::nullopt),
+                               rule("a-b.service", "", "", 60s), rule(".*\\.service", "", "", 2s)});
+  const auto disk = [&](const char* path) {
+    return rules.threshold(facts(OFFCPUD_BLOCKED_DISK, path));
+  };
+  EXPECT_EQ(disk("/system.slice/backup@db.service"), std::nullopt);
+  EXPECT_EQ(disk("/system.slice/backup@db.service/child"), std::nullopt);
+  EXPECT_EQ(disk("/slow/x"), std::nullopt) << "the other half of the expression is of paths";
+  EXPECT_EQ(disk("/system.slice/a\\x2db.service"), Seconds(60s));
+  EXPECT_EQ(disk("/system.slice/other.service"), Seconds(2s));
+  EXPECT_EQ(disk("/system.slice/other.service/child"), Seconds(10s)) << "not the whole path";
+}
+
 TEST(StallRules, TheFirstRuleThatMatchesDecides) {
   StallRules rules = rules_of({rule("/backup.*", "", "", std::nullopt),
                                rule("", "cp|mv", "disk", 60s), rule("", "", "disk", 2s)});

@@ -29,6 +29,22 @@ TEST(Difference, OfEqualRangesIsNothing) {
   }
 }
 
+TEST(Difference, OfEqualLengthsIsExact) {
+  Snapshot s = test::ordinary_snapshot();
+  s.entries[0].ns = (std::uint64_t{1} << 53U) + 1;
+  const StackDifference difference = difference_of(s, s, Normalize::ToLater);
+  EXPECT_EQ(difference.before[0].ns, s.entries[0].ns);
+}
+
+// AddressSanitizer's suite sees numbers that do not fit.
+TEST(Difference, ScaledAmountsThatDoNotFitAreCutOff) {
+  Snapshot before = test::ordinary_snapshot();
+  before.duration = 1ns;
+  const auto difference = difference_of(before, test::ordinary_snapshot(), Normalize::ToLater);
+  for (const StackAmount& amount : difference.before)
+    EXPECT_GT(amount.ns, 1'000'000'000'000'000'000);
+}
+
 TEST(Difference, HasTheTotalsOfBothRanges) {
   const Snapshot before = test::random_snapshot(1), after = test::random_snapshot(2);
   const StackDifference difference = difference_of(before, after, Normalize::No);

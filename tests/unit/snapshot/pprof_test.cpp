@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 
 #include "base/text.h"
@@ -86,6 +87,72 @@ TEST(Pprof, ASmallFileCannotTakeAllMemory) {
   const auto read = snapshot_of_pprof(*bomb);
   ASSERT_FALSE(read);
   EXPECT_NE(read.error().message().find("larger than the limit"), std::string::npos);
+}
+
+// Fields of protobuf, as its documents describe the encoding.
+std::string varint(std::uint64_t value) {
+  std::string bytes;
+  for (; value > 0x7f; value >>= 7U) bytes += static_cast<char>(value | 0x80U);
+  return bytes + static_cast<char>(value);
+}
+std::string number_field(unsigned field, std::uint64_t value) {
+  return varint(field << 3U) + varint(value);
+}
+std::string bytes_field(unsigned field, const std::string& bytes) {
+  return varint(field << 3U | 2U) + varint(bytes.size()) + bytes;
+}
+std::string double_field(unsigned field, double value) {
+  return varint(field << 3U | 1U) +
+         std::string(reinterpret_cast<const char*>(&value), sizeof value);
+}
+Result<Snapshot> read_profile(const std::string& fields) {
+  return snapshot_of_pprof(*gzip(bytes_field(6, "") + fields));
+}
+const std::string kSampleTime = bytes_field(2, varint(1) + varint(1));
+
+// 2 MB of locations that share one name of 1 MB would be 200 GB.
+TEST(Pprof, NamesThatManySharesDoNotTakeAllMemory) {
+  std::string fields = bytes_field(6, std::string(1 << 20, 'x'));
+  fields +=
+      bytes_field(3, number_field(1, 1)) + bytes_field(5, number_field(1, 1) + number_field(2, 1));
+  const std::string line = bytes_field(4, number_field(1, 1));
+  for (std::uint64_t id = 1; id <= 200'000; ++id) {
+    fields += bytes_field(4, number_field(1, id) + number_field(2, 1) + line);
+  }
+  const auto read = read_profile(fields);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().message(), "not a snapshot: names that are too long");
+}
+
+TEST(Pprof, RowsOfAFewBytesDoNotTakeAllMemory) {
+  std::string samples, functions;
+  for (int i = 0; i < 300'000; ++i) samples += bytes_field(2, kSampleTime);
+  for (std::uint64_t i = 0; i < 800'000; ++i) functions += bytes_field(5, number_field(1, i));
+  const auto many_samples = read_profile(samples), many_functions = read_profile(functions);
+  ASSERT_FALSE(many_samples);
+  EXPECT_EQ(many_samples.error().message(), "not a snapshot: too many samples");
+  ASSERT_FALSE(many_functions);
+  EXPECT_EQ(many_functions.error().message(), "not a snapshot: tables that are too long");
+}
+
+TEST(Pprof, AmountsAndTimesAreOnesThatCanBeAddedUp) {
+  EXPECT_TRUE(read_profile(bytes_field(2, kSampleTime + double_field(103, 0.5))));
+  for (const double value : {-1.0, std::nan(""), HUGE_VAL}) {
+    EXPECT_FALSE(read_profile(bytes_field(2, kSampleTime + double_field(103, value)))) << value;
+    EXPECT_FALSE(read_profile(bytes_field(2, kSampleTime + double_field(104, value)))) << value;
+  }
+  constexpr std::uint64_t kNegative = ~std::uint64_t{0};
+  for (const unsigned field : {9U, 10U, 102U}) {
+    EXPECT_TRUE(read_profile(number_field(field, 1))) << field;
+    EXPECT_FALSE(read_profile(number_field(field, kNegative))) << field;
+  }
+}
+
+// AddressSanitizer's suite sees numbers that do not fit.
+TEST(Pprof, HugeAmountsAreCutOff) {
+  const auto huge = read_profile(bytes_field(2, kSampleTime + double_field(103, 1e300)));
+  ASSERT_TRUE(huge);
+  EXPECT_TRUE(snapshot_of_pprof(profile_of(*huge)));
 }
 
 TEST(Gzip, RoundTripsAndHonoursItsLimit) {

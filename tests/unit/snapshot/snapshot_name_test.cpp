@@ -24,7 +24,7 @@ TEST(SnapshotName, ReadsBack) {
     Snapshot s = test::random_snapshot(seed);
     s.begin += std::chrono::milliseconds(seed * 7);
     s.end += std::chrono::milliseconds(seed * 97);
-    s.sequence = seed == 0 ? ~std::uint64_t{0} : seed;
+    s.sequence = seed == 0 ? ~std::uint64_t{0} >> 1U : seed;  // the largest
     s.partial = seed % 2 == 0;
     const SnapshotName name = SnapshotName::of(s);
     const auto read = SnapshotName::parse(name.text());
@@ -60,6 +60,9 @@ TEST(SnapshotName, OtherNamesAreNone) {
         "20261118T110640.250Z+60000ms-00000000000000000007.pb.gz~",
         " 20261118T110640.250Z+60000ms-00000000000000000007.pb.gz",
         "20261118T110640.250Z+60000ms-99999999999999999999.pb.gz",
+        "60351118T110640.250Z+60000ms-00000000000000000007.pb.gz",  // more nanoseconds than fit
+        "10001118T110640.250Z+60000ms-00000000000000000007.pb.gz",
+        "20261118T110640.250Z+60000ms-18446744073709551615.pb.gz",  // 0 would come next
         ".20261118T110640.250Z+60000ms-00000000000000000007.pb.gz.tmp"}) {
     EXPECT_FALSE(SnapshotName::parse(other)) << other;
   }

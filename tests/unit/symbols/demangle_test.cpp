@@ -88,6 +88,13 @@ TEST(Demangle, EveryCutAndEveryChangedByteOfANameIsSafe) {
   }
 }
 
+// An identifier of no bytes, for which libiberty passes a null pointer; AddressSanitizer's suite
+// sees what becomes of it.
+TEST(Demangle, TakesIdentifiersWithoutCharacters) {
+  EXPECT_LE(demangle("_RNqCs4fqI2P2rA04_05utf8_ide").size(), kMaxShownName);
+  EXPECT_LE(demangle("_RNvC1a0").size(), kMaxShownName);
+}
+
 TEST(ShownName, CutsBetweenCharactersAndReplacesControls) {
   EXPECT_EQ(shown_name("a\nb\x7f\x01"), "a?b??");
   EXPECT_EQ(shown_name("\xff"), "\ufffd");

@@ -70,6 +70,31 @@ TEST(PerfMap, SkipsWhatMakesNoSense) {
   EXPECT_EQ(name_at(map, 0x3000), "ze");
 }
 
+TEST(PerfMap, KeepsTheNameOfAFunctionInManyPartsOnce) {
+  const std::string name(1000, 'a');
+  std::string text = "0 100000 " + name + "\n";
+  for (int i = 0; i < 1000; ++i) {
+    char line[32];
+    (void)std::snprintf(line, sizeof(line), "%x 1 b\n", 16 * i + 8);
+    text += line;
+  }
+  const PerfMap map(text);
+  EXPECT_EQ(map.size(), 2001U);
+  EXPECT_EQ(name_at(map, 0), name);
+  EXPECT_EQ(name_at(map, 0xfffff), name);
+  EXPECT_LT(map.bytes(), 2001 * 24 + text.size() + 1000);
+  EXPECT_FALSE(map.is_cut());
+}
+
+TEST(PerfMap, OfTooManyLinesTheLastOnesCount) {
+  std::string text = "1 1 first\n";
+  for (std::size_t i = 0; i < PerfMap::kMaxLines; ++i) text += "10 1 a\n";
+  const PerfMap map(text);
+  EXPECT_TRUE(map.is_cut());
+  EXPECT_EQ(name_at(map, 1), "-");
+  EXPECT_EQ(name_at(map, 0x10), "a");
+}
+
 TEST(PerfMap, AgreesWithALookThroughAllLines) {
   std::mt19937 random(9);  // NOLINT(cert-msc51-cpp): the same ones each time
   for (int round = 0; round < 200; ++round) {
@@ -102,12 +127,8 @@ struct PerfMapFileTest : testing::Test {
                                  "\t99\t99\nNSpid:\t812\t7\nThreads:\t1\n"}});
   }
   void write(const std::string& text) const { std::ofstream(map) << text; }
-  PerfMapFile open() const {
-    auto file = PerfMapFile::open(tree.root() / "812");
-    EXPECT_TRUE(file && *file);
-    return *std::move(*file);
-  }
-  std::string failure() const {
+  PerfMapFile open() { return {finder, {.tgid = 812}}; }
+  std::string failure() {
     PerfMapFile file = open();
     const Status status = file.refresh(clock.now());
     EXPECT_FALSE(file.find(0x1000, clock.now()));
@@ -116,6 +137,7 @@ struct PerfMapFileTest : testing::Test {
 
   TempTree tree{{"812/status"}, {"812/root/tmp/"}};
   path map = tree.root() / "812/root/tmp/perf-7.map";
+  ProcPerfMapFinder finder{tree.root()};
   FakeClock clock;
 };
 
@@ -142,9 +164,7 @@ TEST_F(PerfMapFileTest, KeepsItsNamesAfterTheProcess) {
   std::filesystem::remove_all(tree.root() / "812");
   clock.advance(1h);
   EXPECT_EQ(file.find(0x1000, clock.now()), "one");
-  const auto gone = PerfMapFile::open(tree.root() / "812");
-  ASSERT_TRUE(gone);
-  EXPECT_FALSE(*gone);
+  EXPECT_FALSE(finder.find({.tgid = 812}));
 }
 
 TEST_F(PerfMapFileTest, IsNotThatOfALaterProcessWithTheSameNumber) {
@@ -153,8 +173,7 @@ TEST_F(PerfMapFileTest, IsNotThatOfALaterProcessWithTheSameNumber) {
   for (int field = 4; field < 22; ++field) stat += " " + std::to_string(field);
   tree.put({{"812/stat", stat + " 4711 0 0\n"}});
   const auto found_at = [&](std::uint64_t start_ns) {
-    const auto file = PerfMapFile::open(tree.root() / "812", start_ns);
-    return file && *file;
+    return static_cast<bool>(finder.find({.tgid = 812, .start_ns = start_ns}));
   };
   EXPECT_TRUE(found_at(4711 * tick));
   EXPECT_TRUE(found_at(4712 * tick - 1));

@@ -23,7 +23,7 @@ struct PerfMapsTest : testing::Test {
 };
 
 TEST_F(PerfMapsTest, NamesTheCodeOfEachProcess) {
-  PerfMaps maps(tree.root(), {});
+  PerfMaps maps(std::make_unique<ProcPerfMapFinder>(tree.root()), {});
   const auto a = add(7, "1000 10 JS:*a\n1010 10 JS:\x01\xff\n");
   const auto b = add(8, "1000 10 JS:*b\n");
   EXPECT_EQ(maps.find(a, 0x1000, clock.now()), "JS:*a");
@@ -34,7 +34,7 @@ TEST_F(PerfMapsTest, NamesTheCodeOfEachProcess) {
 }
 
 TEST_F(PerfMapsTest, NamesTheCodeOfACapturedProcessAfterItHasExited) {
-  PerfMaps maps(tree.root(), {});
+  PerfMaps maps(std::make_unique<ProcPerfMapFinder>(tree.root()), {});
   const auto process = add(7, "1000 10 early\n");
   maps.capture(process, clock.now());
   add(7, "1000 10 at the end\n");
@@ -45,7 +45,7 @@ TEST_F(PerfMapsTest, NamesTheCodeOfACapturedProcessAfterItHasExited) {
 }
 
 TEST_F(PerfMapsTest, ANumberThatIsUsedAgainIsAnotherProcess) {
-  PerfMaps maps(tree.root(), {});
+  PerfMaps maps(std::make_unique<ProcPerfMapFinder>(tree.root()), {});
   auto before = add(7, "1000 10 now\n");
   before.start_ns /= 2;
   EXPECT_EQ(maps.find(before, 0x1000, clock.now()), std::nullopt);
@@ -55,13 +55,13 @@ TEST_F(PerfMapsTest, StaysWithinItsLimits) {
   std::string map;
   for (int i = 0; i < 1000; ++i) map += std::to_string(1000 + i) + " 1 name\n";
   const auto one = [&] {
-    PerfMaps maps(tree.root(), {});
+    PerfMaps maps(std::make_unique<ProcPerfMapFinder>(tree.root()), {});
     maps.capture(add(100, map), clock.now());
     return maps.bytes();
   }();
   ASSERT_GT(one, 10'000U);
-  PerfMaps few(tree.root(), {.processes = 3});
-  PerfMaps small(tree.root(), {.bytes = 2 * one + one / 2});
+  PerfMaps few(std::make_unique<ProcPerfMapFinder>(tree.root()), {.processes = 3});
+  PerfMaps small(std::make_unique<ProcPerfMapFinder>(tree.root()), {.bytes = 2 * one + one / 2});
   for (std::uint32_t pid = 100; pid < 110; ++pid) {
     const auto process = add(pid, map);
     EXPECT_EQ(few.find(process, 0x1000, clock.now()), "name");

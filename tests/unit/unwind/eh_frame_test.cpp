@@ -40,6 +40,39 @@ TEST(ByteReader, IgnoresBitsThatDoNotFit) {
   EXPECT_EQ(ByteReader(bytes).take_sleb(), -1);
 }
 
+// Read for each of a million functions, a number of a megabyte would take hours.
+TEST(ByteReader, EndsANumberThatGoesOnForEver) {
+  const std::vector<std::uint8_t> bytes(1000, 0x80);
+  for (const bool is_signed : {false, true}) {
+    ByteReader reader(bytes);
+    if (is_signed) {
+      (void)reader.take_sleb();
+    } else {
+      (void)reader.take_uleb();
+    }
+    EXPECT_FALSE(reader.ok());
+    EXPECT_LT(reader.position(), 40U);
+  }
+}
+
+TEST(FdeWalk, ReadsAFunctionAgain) {
+  CfiBytes cfi;
+  const auto cie = cfi.cie();
+  cfi.fde(cie, 0x1000, 16);
+  cfi.fde(cie, 0x2000, 32, {0x41, 0x0e, 16});
+  FdeWalk walk({cfi.bytes()});
+  std::vector<Fde> fdes;
+  while (const auto fde = walk.next()) fdes.push_back(*fde);
+  ASSERT_EQ(fdes.size(), 2U);
+  for (const Fde& fde : fdes) {
+    const auto again = walk.again(fde.offset);
+    ASSERT_TRUE(again);
+    EXPECT_THAT(*again, IsFunction(fde.begin, fde.end));
+    EXPECT_EQ(again->instructions.data(), fde.instructions.data());
+    EXPECT_EQ(again->cie_offset, fde.cie_offset);
+  }
+}
+
 TEST(ByteReader, StaysWithinItsBytes) {
   const std::vector<std::uint8_t> bytes = {1, 2, 3};
   ByteReader reader(bytes);

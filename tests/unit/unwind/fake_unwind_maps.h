@@ -46,6 +46,7 @@ class FakeUnwindMaps final : public UnwindMaps {
   }
 
   [[nodiscard]] std::uint32_t max_chunks() const override { return max_chunks_; }
+  [[nodiscard]] std::size_t max_prefixes() const override { return max_mappings; }
   Status make_chunk(std::uint32_t chunk) override {
     if (chunk != chunks.size()) return Error("chunks are made in order");
     chunks.emplace_back(OFFCPUD_UNWIND_CHUNK_ROWS);

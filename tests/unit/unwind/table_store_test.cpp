@@ -49,6 +49,11 @@ class TableStoreTest : public ::testing::Test {
     (void)added(store, file);
     return file;
   }
+  static std::vector<UniqueFd> copies_added(TableStore& store, std::size_t count) {
+    std::vector<UniqueFd> files(count);
+    std::ranges::generate(files, [&store] { return copy_added(store); });
+    return files;
+  }
   static void map(TableStore& store, std::uint32_t tgid, std::uint64_t begin, std::uint64_t size,
                   std::uint64_t offset, UnwindObjectId object) {
     const auto status = store.add_mapping(tgid, begin, begin + size, offset, object);
@@ -104,8 +109,7 @@ TEST_F(TableStoreTest, KeepsOneTableForEqualContents) {
 
 TEST_F(TableStoreTest, KnowsTheLatestOfManyFilesWithEqualContents) {
   auto tables = store();
-  std::vector<UniqueFd> files;
-  for (int i = 0; i < 65; ++i) files.push_back(copy_added(tables));
+  const auto files = copies_added(tables, 65);
   EXPECT_EQ(maps.files.size(), 64U);
   (void)added(tables, files.front());
   EXPECT_EQ(maps.files.size(), 64U);
@@ -118,8 +122,7 @@ TEST_F(TableStoreTest, AFileIsOneForTheKernelWhateverItsTimes) {
   const UniqueFd first = copy_added(tables);
   ASSERT_EQ(::fchmod(first.get(), 0700), 0);
   (void)added(tables, first);
-  std::vector<UniqueFd> others;  // of the two it knows the later one only
-  for (int i = 0; i < 63; ++i) others.push_back(copy_added(tables));
+  const auto others = copies_added(tables, 63);  // of the two it knows the later one only
   EXPECT_EQ(maps.files.size(), 64U);
   EXPECT_EQ(tables.stats().compiled, 1U);
 }

@@ -117,6 +117,29 @@ TEST(UnwindTable, RefusesMoreWorkThanTheSizeExplains) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
 }
 
+TEST(UnwindTable, RefusesMoreFunctionsThanTheLimit) {
+  CfiBytes cfi;
+  const auto cie = cfi.cie();
+  for (std::uint64_t i = 0; i < 10; ++i) cfi.fde(cie, 0x2000 + 64 * i, 16);
+  EXPECT_TRUE(compile_unwind_table(cfi.object(), {.functions = 10}));
+  EXPECT_FALSE(compile_unwind_table(cfi.object(), {.functions = 9}));
+}
+
+// One expression of 300 KB, and 300,000 rows for each of which it holds: 10^11 bytes to read.
+TEST(UnwindTable, ReadsALongExpressionOnlyAsFarAsItMayBeUnderstood) {
+  CfiBytes cfi;
+  CfiBytes::Instructions program = {0x0f, 0xe0, 0xa7, 0x12, 0x77, 0x08, 0x06};  // 300,000 bytes
+  while (program.size() < 4 + 300'000) program.insert(program.end(), {0x23, 0x00});
+  program.resize(4 + 300'000, 0x00);
+  program.insert(program.end(), 300'000, 0x41);
+  cfi.fde(cfi.cie(), 0x10000, 300'000, program);
+  const auto start = std::chrono::steady_clock::now();
+  const auto table = compile_unwind_table(cfi.object());
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+  ASSERT_TRUE(table);
+  EXPECT_EQ(table->find(0x10001).kind, OFFCPUD_UNWIND_INVALID);
+}
+
 ElfObject own_object() {
   const UniqueFd file(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
   auto object = read_elf_object(file.get());

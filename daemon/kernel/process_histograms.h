@@ -16,9 +16,9 @@ namespace offcpud {
 
 // The histograms of every process in the kernel maps. Copies what changed since the last read and
 // nothing else. Used by one thread; the session must outlive it.
-class ProcessReader {
+class ProcessHistograms {
  public:
-  static Result<ProcessReader> open(const BpfSession& session);
+  static Result<ProcessHistograms> open(const BpfSession& session);
 
   // A process that ends while it is read is left out.
   std::vector<ProcessReading> read();
@@ -37,7 +37,7 @@ class ProcessReader {
     std::array<Copy, OFFCPUD_HIST_KINDS> copies;
   };
 
-  ProcessReader(MappedArray<offcpud_process> processes, MappedArray<offcpud_hist> hists)
+  ProcessHistograms(MappedArray<offcpud_process> processes, MappedArray<offcpud_hist> hists)
       : processes_(std::move(processes)), hists_(std::move(hists)), known_(processes_.size()) {}
 
   void refresh(Copy& copy, std::uint32_t place);

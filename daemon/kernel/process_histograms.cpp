@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernel/process_reader.h"
+#include "kernel/process_histograms.h"
 
 #include <atomic>
 
@@ -24,14 +24,14 @@ constexpr std::size_t kReserve = 16;  // free histograms, or there would be anot
 
 }  // namespace
 
-Result<ProcessReader> ProcessReader::open(const BpfSession& session) {
+Result<ProcessHistograms> ProcessHistograms::open(const BpfSession& session) {
   const offcpud_bpf& skeleton = session.skeleton();
   TRY(auto processes, MappedArray<offcpud_process>::map(skeleton.maps.processes, true));
   TRY(auto hists, MappedArray<offcpud_hist>::map(skeleton.maps.process_hists, true));
-  return ProcessReader(std::move(processes), std::move(hists));
+  return ProcessHistograms(std::move(processes), std::move(hists));
 }
 
-std::vector<ProcessReading> ProcessReader::read() {
+std::vector<ProcessReading> ProcessHistograms::read() {
   std::vector<ProcessReading> readings;
   const bool room = hists_used_ + kReserve < hists_.size();  // at the last read
   hists_used_ = 0;
@@ -63,7 +63,7 @@ std::vector<ProcessReading> ProcessReader::read() {
   return readings;
 }
 
-void ProcessReader::refresh(Copy& copy, std::uint32_t place) {
+void ProcessHistograms::refresh(Copy& copy, std::uint32_t place) {
   if (place == 0 || place >= hists_.size()) {  // none yet, or no room for one
     copy = {};
     return;
@@ -80,7 +80,7 @@ void ProcessReader::refresh(Copy& copy, std::uint32_t place) {
   copy = {place, histogram->empty() ? nullptr : std::move(histogram)};
 }
 
-std::vector<MapUsage> ProcessReader::usage() const {
+std::vector<MapUsage> ProcessHistograms::usage() const {
   return {{"processes", processes_used_, processes_.size() - 1},
           {"process_hists", hists_used_, hists_.size() - 1}};
 }

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+
+namespace offcpud {
+
+struct Credentials {
+  std::string user;
+  std::string password;
+};
+
+enum class PasswordVerdict { Right, Wrong, GivenUp };
+
+// A password that somebody sent and that waits to be compared.
+struct PasswordJob {
+  std::string peer;  // peer_name
+  Credentials credentials;
+  std::string hash;
+  bool known = false;  // the user exists; says nothing about whose turn it is
+  std::function<void(PasswordVerdict verdict)> done;
+};
+
+// Passwords that wait, and whose turn it is. A comparison takes up to half a second, so that
+// whoever sends wrong ones could keep everybody else waiting. Therefore wrong ones count as debts,
+// which halve every minute: of an address, of its network, and of a user name as that address sends
+// it; those that there is no room for count a little. Who owes least comes first; where there is no
+// room, a job goes of those that have most waiting, and among these of who owes most. An address
+// from which a right password came may be wrong a few times before it counts as others do. Nothing
+// here depends on whether a user exists. Not thread-safe.
+class PasswordQueue {
+ public:
+  explicit PasswordQueue(std::size_t most) : most_(most) {}
+
+  // Takes the job in. The one that there is no room for, if any: `job` itself, or another.
+  std::optional<PasswordJob> push(PasswordJob job, MonotonicTime now);
+
+  [[nodiscard]] bool empty() const { return waiting_.empty(); }
+
+  // The next one; there must be one.
+  PasswordJob pop(MonotonicTime now);
+
+  // How a comparison for this peer and user ended.
+  void settle(const std::string& peer, const std::string& user, bool right, MonotonicTime now);
+
+ private:
+  struct Account {
+    double debt = 0;
+    MonotonicTime since;  // when the debt was so high
+    bool was_right = false;
+  };
+  struct Debts {
+    double peer = 0, network = 0, user = 0;
+    auto operator<=>(const Debts&) const = default;  // NOLINT(modernize-use-nullptr)
+  };
+  struct Waiting {
+    PasswordJob job;
+    std::uint64_t number = 0;
+  };
+
+  [[nodiscard]] double debt_of(const std::string& account, MonotonicTime now) const;
+  [[nodiscard]] Debts debts_of(const PasswordJob& job, MonotonicTime now) const;
+  [[nodiscard]] std::size_t place_of_worst(MonotonicTime now) const;
+  PasswordJob take(std::size_t place);
+  Account& account(const std::string& name);
+  static void charge(Account& account, double amount, MonotonicTime now);
+
+  std::size_t most_;
+  std::uint64_t next_number_ = 0;
+  std::vector<Waiting> waiting_;  // by number
+  std::map<std::string, Account> accounts_;
+};
+
+}  // namespace offcpud

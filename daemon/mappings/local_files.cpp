@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mappings/local_files.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/nsfs.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <utility>
+
+#include "base/file_io.h"
+
+namespace offcpud {
+namespace {
+
+using Outcome = OpenedFile::Outcome;
+
+constexpr std::size_t kMountinfoLimit = std::size_t{4} << 20;
+constexpr std::size_t kMaxMountTables = 64;
+constexpr std::uint64_t kMostCopied = std::uint64_t{64} << 20;  // of one file
+// A copy that takes longer is given up: who waits for it has others to serve.
+constexpr std::chrono::milliseconds kCopying{150};
+
+// f_type of statfs(2). linux/magic.h does not have all of them.
+constexpr long kXfs = 0x58465342;
+constexpr long kExfat = 0x2011BAB0;
+constexpr long kNtfs3 = 0x7366746e;
+constexpr long kZfs = 0x2fc12fc1;
+constexpr long kBcachefs = 0xca451a4e;
+constexpr long kUdf = 0x15013346;
+constexpr long kJfs = 0x3153464a;
+constexpr long kErofs = 0xE0F5E1E2;
+constexpr std::array<long, 19> kLocalTypes = {EXT4_SUPER_MAGIC,  // ext2 and ext3, too
+                                              kXfs,
+                                              BTRFS_SUPER_MAGIC,
+                                              TMPFS_MAGIC,
+                                              RAMFS_MAGIC,
+                                              F2FS_SUPER_MAGIC,
+                                              SQUASHFS_MAGIC,
+                                              kErofs,
+                                              MSDOS_SUPER_MAGIC,
+                                              kExfat,
+                                              kNtfs3,
+                                              kZfs,
+                                              kBcachefs,
+                                              ISOFS_SUPER_MAGIC,
+                                              kUdf,
+                                              kJfs,
+                                              HUGETLBFS_MAGIC,
+                                              BTRFS_TEST_MAGIC,
+                                              CRAMFS_MAGIC};
+
+Outcome outcome_of(int code) {
+  switch (code) {
+    case EPERM:
+    case EACCES:
+      return Outcome::Denied;
+    case ENOENT:
+    case ESTALE:
+      return Outcome::Gone;
+    default:
+      return Outcome::Failed;
+  }
+}
+
+LocalFiles::Opening not_opened(Outcome outcome) {
+  LocalFiles::Opening opening;
+  opening.outcome = outcome;
+  return opening;
+}
+
+MountTable read_mounts(const std::string& process) {
+  const auto text = read_file("/proc/" + process + "/mountinfo", kMountinfoLimit);
+  return text ? MountTable::parse(*text) : MountTable();
+}
+
+// Whether what the process sees mounted was mounted by an administrator of this host, and not by
+// somebody who is root in a user namespace only.
+bool is_mounted_by_administrator(const std::string& process) {
+  const UniqueFd mounts(::open(("/proc/" + process + "/ns/mnt").c_str(), O_RDONLY | O_CLOEXEC));
+  if (!mounts) return false;
+  const UniqueFd owner(::ioctl(mounts.get(), NS_GET_USERNS));
+  struct stat info {};
+  constexpr ino_t kInitialUserNamespace = 0xEFFFFFFD;  // PROC_USER_INIT_INO of proc_ns.h
+  return owner && ::fstat(owner.get(), &info) == 0 && info.st_ino == kInitialUserNamespace;
+}
+
+// False: it was not all there in time.
+bool copy_bytes(int from, int to, std::uint64_t size) {
+  const auto until = std::chrono::steady_clock::now() + kCopying;
+  std::array<char, 65536> buffer{};
+  for (std::uint64_t done = 0; done < size;) {
+    if (std::chrono::steady_clock::now() > until) return false;
+    const ssize_t got = ::pread(from, buffer.data(), buffer.size(), static_cast<off_t>(done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    const auto bytes = std::min<std::uint64_t>(static_cast<std::uint64_t>(got), size - done);
+    if (write_all(to, {buffer.data(), bytes}) != 0) return false;
+    done += bytes;
+  }
+  return true;
+}
+
+UniqueFd copy_in_memory(int from, std::uint64_t size) {
+  UniqueFd copy(::memfd_create("offcpud-copy", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!copy || !copy_bytes(from, copy.get(), size)) return {};
+  constexpr int kSeals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
+  if (::fcntl(copy.get(), F_ADD_SEALS, kSeals) != 0) return {};
+  return copy;
+}
+
+}  // namespace
+
+LocalFiles::Opening LocalFiles::open(UniqueFd handle, const std::string& process) {
+  Opening opening;
+  // Without AT_STATX_DONT_SYNC a server would be asked.
+  if (::statx(handle.get(), "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+              STATX_TYPE | STATX_INO | STATX_SIZE | STATX_UID | STATX_MTIME | STATX_MNT_ID,
+              &opening.info) != 0) {
+    return not_opened(outcome_of(errno));
+  }
+  const struct statx& info = opening.info;
+  if (!S_ISREG(info.stx_mode)) return not_opened(Outcome::NotAFile);
+  // What was known a moment ago may be another mount now: it spares asking a server, and decides
+  // nothing else.
+  auto answer = mounts_of(process).of_mount(info.stx_mnt_id);
+  if (answer == MountTable::Answer::Unknown) answer = mounts_of("self").of_mount(info.stx_mnt_id);
+  if (answer == MountTable::Answer::Remote) return not_opened(Outcome::Remote);
+  if (touch_ && !touch_(info.stx_mnt_id)) {
+    return not_opened(Outcome::Refused);
+  }
+  opening.local = answers_by_itself(handle.get(), info, process);
+  const std::string again = "/proc/self/fd/" + std::to_string(handle.get());
+  opening.fd.reset(::open(again.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (!opening.fd) return not_opened(outcome_of(errno));
+  opening.outcome = Outcome::Opened;
+  return opening;
+}
+
+// The handle keeps its mount from going, so that the number in a table that is read now is its.
+bool LocalFiles::answers_by_itself(int handle, const struct statx& info,
+                                   const std::string& process) const {
+  struct statfs system {};
+  if (::fstatfs(handle, &system) != 0) return false;
+  if (std::ranges::count(kLocalTypes, static_cast<long>(system.f_type)) > 0) return true;
+  if (system.f_type != OVERLAYFS_SUPER_MAGIC || !is_mounted_by_administrator(process)) return false;
+  const MountTable layers = read_mounts("1");
+  return read_mounts(process).is_local_overlay(info.stx_mnt_id, layers);
+}
+
+OpenedFile LocalFiles::hand_out(Opening opening) {
+  OpenedFile file;
+  file.outcome = opening.outcome;
+  if (opening.outcome != Outcome::Opened) return file;
+  if (opening.local) {
+    file.fd = std::move(opening.fd);
+    return file;
+  }
+  const std::uint64_t size = opening.info.stx_size;
+  file.outcome = Outcome::Slow;
+  if (size > kMostCopied) return file;
+  file.outcome = Outcome::Refused;
+  if (size > copy_room_) return file;
+  file.fd = copy_in_memory(opening.fd.get(), size);
+  file.outcome = file.fd ? Outcome::Opened : Outcome::Slow;
+  if (file.fd) copy_room_ -= size;
+  file.copied = file.fd ? size : 0;
+  return file;
+}
+
+MountTable::Answer LocalFiles::of_path(const std::string& process, const std::string& path) {
+  return mounts_of(process).of_path(path);
+}
+
+const MountTable& LocalFiles::mounts_of(const std::string& process) {
+  const auto known = mounts_.find(process);
+  if (known != mounts_.end()) return known->second;
+  if (mounts_.size() >= kMaxMountTables) mounts_.clear();
+  return mounts_.emplace(process, read_mounts(process)).first->second;
+}
+
+}  // namespace offcpud

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "base/clock.h"
+#include "export/self_metrics.h"
+#include "export/status_report.h"
+#include "mappings/fair_share.h"
+
+namespace offcpud {
+
+// Says which processes have more mappings than their share: in the status, in the metrics, and in
+// the log once for each user. Thread-safe.
+class OverShareBoard {
+ public:
+  OverShareBoard(SelfMetrics& metrics, const Clock& clock) : metrics_(metrics), clock_(clock) {}
+
+  // All of them, those with most first.
+  void post(const std::vector<OverShare>& processes, std::uint64_t left_out);
+
+  // The first of them.
+  [[nodiscard]] std::vector<OverShareStatus> current() const;
+
+ private:
+  void log_new_users(const std::vector<OverShare>& processes);
+
+  SelfMetrics& metrics_;
+  const Clock& clock_;
+  mutable std::mutex mutex_;
+  std::vector<OverShareStatus> current_;
+  std::map<std::optional<std::uint32_t>, MonotonicTime> seen_;  // users, and when at last
+};
+
+}  // namespace offcpud

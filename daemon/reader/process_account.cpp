@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reader/process_account.h"
+
+#include <fcntl.h>
+#include <linux/nsfs.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "base/unique_handle.h"
+
+namespace offcpud {
+namespace {
+
+constexpr int kDeepest = 33;  // user namespaces within one another (create_user_ns)
+
+ino_t number_of(int fd) {
+  struct stat info {};
+  return ::fstat(fd, &info) == 0 ? info.st_ino : 0;
+}
+
+}  // namespace
+
+std::optional<Account> account_of(std::uint32_t tgid) {
+  const std::string process = "/proc/" + std::to_string(tgid);
+  // That of the directory is the effective user, also of a process that is not dumpable
+  // (task_dump_owner).
+  struct stat info {};
+  if (::stat(process.c_str(), &info) != 0) return std::nullopt;
+  Account account = info.st_uid;
+  const UniqueFd own(::open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC));
+  UniqueFd space(::open((process + "/ns/user").c_str(), O_RDONLY | O_CLOEXEC));
+  const ino_t here = own ? number_of(own.get()) : 0;
+  for (int depth = 0; space && depth < kDeepest && number_of(space.get()) != here; ++depth) {
+    uid_t owner = 0;
+    if (::ioctl(space.get(), NS_GET_OWNER_UID, &owner) == 0) account = owner;
+    space.reset(::ioctl(space.get(), NS_GET_PARENT));
+  }
+  return account;
+}
+
+}  // namespace offcpud

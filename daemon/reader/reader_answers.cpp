@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reader/reader_answers.h"
+
+#include <cerrno>
+#include <chrono>
+
+#include "reader/process_account.h"
+#include "reader/process_memory.h"
+#include "reader/reader_process.h"
+#include "symbols/perf_map_finder.h"
+#include "symbols/rooted_path.h"
+
+namespace offcpud {
+namespace {
+
+enum class ProcessState : std::uint8_t { Gone, There, Unreadable };
+
+template <class T>
+ReaderAnswers::Answer with(const T& value) {
+  PacketWriter writer;
+  writer.put(value);
+  return {writer.take(), {}};
+}
+
+}  // namespace
+
+void put_file_request(PacketWriter& writer, const FileRequest& request) {
+  writer.put(request.tgid);
+  writer.put(request.parent_tgid);
+  writer.put(request.begin);
+  writer.put(request.end);
+  writer.put(request.deleted);
+  writer.put(request.build_id);
+  writer.put(request.inode);
+  writer.put(request.root);
+  writer.put_text(request.path);
+}
+
+FileRequest take_file_request(ByteReader& reader) {
+  FileRequest request;
+  request.tgid = reader.take<std::uint32_t>();
+  request.parent_tgid = reader.take<std::uint32_t>();
+  request.begin = reader.take<std::uint64_t>();
+  request.end = reader.take<std::uint64_t>();
+  request.deleted = reader.take<bool>();
+  request.build_id = reader.take<BuildId>();
+  request.inode = reader.take<InodeId>();
+  request.root = reader.take<RootId>();
+  request.path = take_text(reader);
+  return request;
+}
+
+void put_process(PacketWriter& writer,
+                 const Result<std::optional<ProcessReader::Process>>& process) {
+  if (!process) {
+    writer.put(ProcessState::Unreadable);
+    writer.put(process.error().kind());
+    return writer.put_text(process.error().message());
+  }
+  writer.put(*process ? ProcessState::There : ProcessState::Gone);
+  if (!*process) return;
+  writer.put(static_cast<std::uint32_t>((*process)->maps.size()));
+  for (const MapsLine& line : (*process)->maps) {
+    writer.put(line.begin);
+    writer.put(line.end);
+    writer.put(line.offset);
+    writer.put(line.executable);
+    writer.put(line.inode);
+    writer.put_text(line.path);
+  }
+  writer.put(static_cast<std::uint32_t>((*process)->threads.size()));
+  for (const std::uint32_t thread : (*process)->threads) writer.put(thread);
+}
+
+Result<std::optional<ProcessReader::Process>> take_process(ByteReader& reader) {
+  const auto state = reader.take<ProcessState>();
+  if (state == ProcessState::Unreadable) {
+    const auto kind = reader.take<ErrorKind>();
+    return Error(take_text(reader), kind);
+  }
+  if (state == ProcessState::Gone) return std::optional<ProcessReader::Process>();
+  ProcessReader::Process process;
+  for (auto lines = reader.take<std::uint32_t>(); lines > 0 && reader.ok(); --lines) {
+    MapsLine line;
+    line.begin = reader.take<std::uint64_t>();
+    line.end = reader.take<std::uint64_t>();
+    line.offset = reader.take<std::uint64_t>();
+    line.executable = reader.take<bool>();
+    line.inode = reader.take<InodeId>();
+    line.path = take_text(reader);
+    process.maps.push_back(std::move(line));
+  }
+  for (auto threads = reader.take<std::uint32_t>(); threads > 0 && reader.ok(); --threads) {
+    process.threads.push_back(reader.take<std::uint32_t>());
+  }
+  if (!reader.ok()) return Error("read a process: the answer is cut short");
+  return std::optional(std::move(process));
+}
+
+ReaderAnswers::ReaderAnswers(ReaderPage& page)
+    : page_(page), files_([this](std::uint64_t mount) { return may_touch(mount); }) {}
+
+// What is written here is read by the one who gives this process up.
+bool ReaderAnswers::may_touch(std::uint64_t mount) {
+  for (const auto& shunned : page_.shunned) {
+    if (shunned == mount && mount != 0) return false;
+  }
+  page_.mount = mount;
+  ++page_.progress;
+  return true;
+}
+
+ReaderAnswers::Answer ReaderAnswers::answer(Packet request) {
+  ByteReader reader(bytes_of(request.bytes));
+  const auto task = reader.take<ReaderTask>();
+  if (reader.take<bool>()) files_.refresh();
+  files_.set_copy_room(reader.take<std::uint64_t>());
+  page_.mount = 0;
+  switch (task) {
+    case ReaderTask::OpenMapped:
+      return open_mapped(reader);
+    case ReaderTask::RootsOf:
+      return roots_of(reader);
+    case ReaderTask::OpenRoot:
+      return {{}, opener_.open_root(reader.take<std::uint32_t>())};
+    case ReaderTask::ListProcesses:
+      return list_processes();
+    case ReaderTask::ReadProcess: {
+      PacketWriter writer;
+      put_process(writer, processes_.read(reader.take<std::uint32_t>()));
+      return {writer.take(), {}};
+    }
+    case ReaderTask::ReadMemory:
+      read_memory(reader);
+      return {};
+    case ReaderTask::OpenBelow:
+      return open_below(reader, std::move(request.fds[0]));
+    case ReaderTask::FindPerfMap:
+      return find_perf_map(reader);
+    case ReaderTask::AccountOf: {
+      const auto account = account_of(reader.take<std::uint32_t>());
+      return account ? with(*account) : Answer();
+    }
+  }
+  return {};
+}
+
+ReaderAnswers::Answer ReaderAnswers::opened(OpenedFile file) {
+  PacketWriter writer;
+  writer.put(file.outcome);
+  writer.put(file.build_id);
+  writer.put(file.copied);
+  return {writer.take(), std::move(file.fd)};
+}
+
+ReaderAnswers::Answer ReaderAnswers::roots_of(ByteReader& request) {
+  PacketWriter writer;
+  const auto count = request.take<std::uint32_t>();
+  for (std::uint32_t i = 0; i < count && request.ok(); ++i) {
+    page_.piece = i;
+    ++page_.progress;
+    writer.put(opener_.root_of(request.take<std::uint32_t>()));
+  }
+  return {writer.take(), {}};
+}
+
+ReaderAnswers::Answer ReaderAnswers::open_mapped(ByteReader& request) {
+  return opened(opener_.open(take_file_request(request)));
+}
+
+ReaderAnswers::Answer ReaderAnswers::open_below(ByteReader& request, UniqueFd directory) {
+  const auto process = request.take<std::uint32_t>();
+  const auto last_link = request.take<LastLink>();
+  const std::string path = take_text(request);
+  UniqueFd handle = find_below(directory.get(), path, last_link);
+  OpenedFile none;
+  none.outcome = errno == ENOENT ? OpenedFile::Outcome::Gone : OpenedFile::Outcome::Failed;
+  if (!handle) return opened(std::move(none));
+  return opened(files_.hand_out(
+      files_.open(std::move(handle), process == 0 ? "self" : std::to_string(process))));
+}
+
+ReaderAnswers::Answer ReaderAnswers::find_perf_map(ByteReader& request) {
+  const auto process = request.take<PerfMapProcess>();
+  OpenedFile none;
+  const auto place = offcpud::find_perf_map("/proc", process);
+  if (!place) return opened(std::move(none));
+  UniqueFd handle = find_below(place->root.descriptor(), place->path, LastLink::Refuse);
+  if (!handle) return opened(std::move(none));
+  auto opening = files_.open(std::move(handle), std::to_string(process.tgid));
+  if (opening.outcome == OpenedFile::Outcome::Opened &&
+      !check_owner(*place, opening.info.stx_uid)) {
+    none.outcome = OpenedFile::Outcome::Denied;
+    return opened(std::move(none));
+  }
+  const struct statx& info = opening.info;
+  const PerfMapVersion version{info.stx_mtime.tv_sec * 1'000'000'000 + info.stx_mtime.tv_nsec,
+                               info.stx_ino, info.stx_size};
+  Answer answer = opened(files_.hand_out(std::move(opening)));
+  PacketWriter writer;
+  writer.put(version);
+  answer.bytes += writer.take();
+  return answer;
+}
+
+ReaderAnswers::Answer ReaderAnswers::list_processes() {
+  PacketWriter writer;
+  if (const auto processes = processes_.processes()) {
+    for (const std::uint32_t tgid : *processes) writer.put(tgid);
+  }
+  return {writer.take(), {}};
+}
+
+void ReaderAnswers::read_memory(ByteReader& request) {
+  std::size_t at = 0;
+  std::chrono::nanoseconds longest{};
+  const auto count = request.take<std::uint32_t>();
+  for (std::uint32_t i = 0; i < count && i < ReaderPage::kMostPieces; ++i) {
+    const auto wanted = request.take<WantedMemory>();
+    if (!request.ok() || wanted.size > page_.data.size() - at) return;
+    page_.piece = i;
+    ++page_.progress;
+    const auto begin = std::chrono::steady_clock::now();
+    page_.got.at(i) = static_cast<std::uint32_t>(read_process_memory(
+        wanted.tid, wanted.address, std::span(page_.data).subspan(at, wanted.size)));
+    at += wanted.size;
+    const auto took = std::chrono::steady_clock::now() - begin;
+    if (took <= longest) continue;
+    longest = took;
+    page_.slowest = i;
+  }
+}
+
+}  // namespace offcpud

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/unique_handle.h"
+#include "reader/packet_socket.h"
+#include "reader/reader_process.h"
+#include "reader/reader_spawner.h"
+#include "reader/wait_ledger.h"
+
+namespace offcpud {
+
+// What is read of a process.
+enum class ReadOf : std::uint8_t { Memory, Mappings, File, DebugFile, PerfMap };
+inline constexpr std::array<const char*, 5> kReadOfNames = {"memory", "mappings", "file",
+                                                            "debug_file", "perf_map"};
+
+// What clients tell; called by their threads.
+struct ReaderReports {
+  // No answer in time. `path` as the process has it, bytes; empty: none.
+  std::function<void(ReadOf what, std::uint32_t tgid, std::string_view path)> hung;
+  std::function<void(Refusal cause)> refused;
+  // Readers that were given up and cannot be ended.
+  std::function<void(unsigned readers)> stuck;
+  std::function<void(std::chrono::nanoseconds cpu)> spent;  // by readers, since the last call
+};
+
+// What the copies of files hold that were handed out, as long as somebody has them open.
+class CopyRoom {
+ public:
+  static constexpr std::uint64_t kMost = std::uint64_t{64} << 20;
+  std::uint64_t left();
+  void add(int fd, std::uint64_t bytes);
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> copies_;  // bytes by inode
+  MonotonicTime looked_at_ = MonotonicTime::min();
+};
+
+// What all clients of a daemon share; the spawner and the clock must outlive it.
+struct ReaderShare {
+  ReaderShare(ReaderSpawner& starts, const Clock& time, ReaderReports told)
+      : spawner(starts), clock(time), reports(std::move(told)), ledger(time) {}
+  ReaderSpawner& spawner;
+  const Clock& clock;
+  ReaderReports reports;
+  WaitLedger ledger;
+  CopyRoom copies;
+  std::atomic<bool> stopping{false};  // nothing is waited for, nor told, any more
+};
+
+// Asks a reader of its own, one request after the other, and waits for no answer longer than
+// kPatience without progress and kLongest in all. A reader that has not answered is given up, and
+// who it waited for is left alone for some time (WaitLedger). Used by one thread.
+class ReaderClient {
+ public:
+  static constexpr std::chrono::milliseconds kPatience{200};
+  static constexpr std::chrono::milliseconds kLongest{600};
+  static constexpr unsigned kMostStuck = 12;
+
+  explicit ReaderClient(std::shared_ptr<ReaderShare> share) : share_(std::move(share)) {}
+  ~ReaderClient();
+  ReaderClient(const ReaderClient&) = delete;
+  ReaderClient& operator=(const ReaderClient&) = delete;
+
+  struct Request {
+    ReaderTask task = ReaderTask::OpenMapped;
+    ReadOf what = ReadOf::File;
+    std::uint32_t tgid = 0;  // whose it is; 0: nobody's
+    std::string_view path;   // for the log
+    std::string bytes;
+    int fd = -1;  // goes with it
+  };
+  struct Reply {
+    enum class State : std::uint8_t { Answered, Hung, Refused };
+    State state = State::Refused;
+    std::string bytes;
+    UniqueFd fd;
+    [[nodiscard]] bool answered() const { return state == State::Answered; }
+  };
+  Reply ask(const Request& request);
+
+  // Whether `tgid` may be asked about, for what asks about several at once; a refusal is counted.
+  bool may_ask(std::uint32_t tgid);
+  // As ask(), for pieces of which that is settled; blames the process of the piece that hung, or
+  // took longest.
+  Reply ask_pieces(ReaderTask task, ReadOf what, const std::string& bytes,
+                   const std::function<std::uint32_t(std::size_t)>& tgid_of);
+
+  // What readers remember of mounts is forgotten.
+  void refresh() { refresh_ = true; }
+
+  // Null: there is no reader.
+  [[nodiscard]] ReaderPage* page() { return reader_ ? &*reader_->page : nullptr; }
+  // Starts one if need be. That there can be none is counted as a refusal.
+  bool has_reader();
+
+  [[nodiscard]] CopyRoom& copies() { return share_->copies; }
+
+ private:
+  bool ensure_reader();
+  Reply exchange(ReaderTask task, const std::string& bytes, int fd,
+                 std::chrono::milliseconds patience);
+  std::optional<Packet> wait_for_answer(std::chrono::milliseconds patience);
+  std::optional<Account> account(std::uint32_t tgid);
+  void give_up();
+  void tell_spent();
+  void settle(const Request& request, MonotonicTime begin, bool hung);
+
+  struct KnownAccount {
+    std::optional<Account> account;
+    MonotonicTime until{};
+  };
+  std::shared_ptr<ReaderShare> share_;
+  std::optional<ReaderSpawner::Reader> reader_;
+  MonotonicTime spawned_at_ = MonotonicTime::min();
+  std::map<std::uint32_t, KnownAccount> accounts_;
+  std::uint64_t told_cpu_ns_ = 0;
+  bool refresh_ = false;
+};
+
+}  // namespace offcpud

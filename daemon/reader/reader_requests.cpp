@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reader/reader_requests.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "reader/reader_answers.h"
+
+namespace offcpud {
+namespace {
+
+using Outcome = OpenedFile::Outcome;
+using State = ReaderClient::Reply::State;
+
+// Of an answer that begins with an OpenedFile; what follows stays in `rest`.
+OpenedFile opened_file(ReaderClient& client, ReaderClient::Reply reply, ByteReader& rest) {
+  OpenedFile file;
+  if (!reply.answered()) {
+    file.outcome = reply.state == State::Hung ? Outcome::Slow : Outcome::Refused;
+    return file;
+  }
+  file.outcome = rest.take<Outcome>();
+  file.build_id = rest.take<BuildId>();
+  file.copied = rest.take<std::uint64_t>();
+  file.fd = std::move(reply.fd);
+  if (!rest.ok() || (file.outcome == Outcome::Opened && !file.fd)) file.outcome = Outcome::Failed;
+  if (file.copied > 0) client.copies().add(file.fd.get(), file.copied);
+  return file;
+}
+
+std::string bytes_with(std::uint32_t tgid) {
+  PacketWriter writer;
+  writer.put(tgid);
+  return writer.take();
+}
+
+Error not_read(std::string_view what, Outcome outcome) {
+  switch (outcome) {
+    case Outcome::Slow:
+      return Error("open '" + std::string(what) + "': no answer in time");
+    case Outcome::Refused:
+      return Error("open '" + std::string(what) + "': not tried, others like it did not answer");
+    default:
+      return Error("open '" + std::string(what) + "': it is not there, or on another host");
+  }
+}
+
+}  // namespace
+
+OpenedFile DeadlineFileOpener::open(const FileRequest& request) {
+  PacketWriter writer;
+  put_file_request(writer, request);
+  ReaderClient::Reply reply = client_.ask({.task = ReaderTask::OpenMapped,
+                                           .what = ReadOf::File,
+                                           .tgid = request.tgid,
+                                           .path = request.path,
+                                           .bytes = writer.take()});
+  const std::string bytes = std::move(reply.bytes);
+  ByteReader rest(bytes_of(bytes));
+  return opened_file(client_, std::move(reply), rest);
+}
+
+RootId DeadlineFileOpener::root_of(std::uint32_t tgid) {
+  if (!roots_.contains(tgid)) ask_roots({&tgid, 1});
+  const auto known = roots_.find(tgid);
+  return known == roots_.end() ? RootId() : known->second;
+}
+
+// One by one they would be a round trip each: more than a host starts programs in that time.
+void DeadlineFileOpener::ask_roots(std::span<const std::uint32_t> tgids) {
+  std::vector<std::uint32_t> left;
+  for (const std::uint32_t tgid : tgids) {
+    if (roots_.try_emplace(tgid).second && client_.may_ask(tgid)) left.push_back(tgid);
+  }
+  for (std::span<const std::uint32_t> rest(left); !rest.empty();) {
+    const auto some = rest.first(std::min(rest.size(), kRootsAtOnce));
+    rest = rest.subspan(some.size());
+    if (!client_.has_reader()) return;
+    PacketWriter writer;
+    writer.put(static_cast<std::uint32_t>(some.size()));
+    for (const std::uint32_t tgid : some) writer.put(tgid);
+    const auto reply =
+        client_.ask_pieces(ReaderTask::RootsOf, ReadOf::File, writer.take(),
+                           [some](std::size_t at) { return some[std::min(at, some.size() - 1)]; });
+    ByteReader reader(bytes_of(reply.bytes));
+    for (const std::uint32_t tgid : some) roots_[tgid] = reader.take<RootId>();
+  }
+}
+
+UniqueFd DeadlineFileOpener::open_root(std::uint32_t tgid) {
+  return client_
+      .ask({.task = ReaderTask::OpenRoot,
+            .what = ReadOf::File,
+            .tgid = tgid,
+            .path = "/",
+            .bytes = bytes_with(tgid)})
+      .fd;
+}
+
+Result<std::vector<std::uint32_t>> DeadlineProcessReader::processes() {
+  const auto reply = client_.ask(
+      {.task = ReaderTask::ListProcesses, .what = ReadOf::Mappings, .path = {}, .bytes = {}});
+  if (!reply.answered()) return Error("open '/proc': no answer in time");
+  std::vector<std::uint32_t> tgids(reply.bytes.size() / sizeof(std::uint32_t));
+  std::memcpy(tgids.data(), reply.bytes.data(), tgids.size() * sizeof(std::uint32_t));
+  return tgids;
+}
+
+Result<std::optional<ProcessReader::Process>> DeadlineProcessReader::read(std::uint32_t tgid) {
+  const auto reply = client_.ask({.task = ReaderTask::ReadProcess,
+                                  .what = ReadOf::Mappings,
+                                  .tgid = tgid,
+                                  .path = {},
+                                  .bytes = bytes_with(tgid)});
+  if (!reply.answered()) {
+    return Error("read '/proc/" + std::to_string(tgid) + "/maps': no answer in time");
+  }
+  ByteReader reader(bytes_of(reply.bytes));
+  return take_process(reader);
+}
+
+void DeadlineProcessMemory::read(std::span<MemoryPiece> pieces) {
+  std::vector<MemoryPiece*> left;
+  for (MemoryPiece& piece : pieces) {
+    piece.got = 0;
+    if (piece.to.size() <= ReaderPage::kDataBytes) left.push_back(&piece);
+  }
+  while (!left.empty()) {
+    std::erase_if(left, [this](const MemoryPiece* piece) { return !client_.may_ask(piece->tgid); });
+    if (left.empty()) return;
+    const std::size_t done = read_some(left);
+    left.erase(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(done));
+  }
+}
+
+// As many as fit; returns how many are settled, of which the last one may have hung.
+std::size_t DeadlineProcessMemory::read_some(std::span<MemoryPiece*> pieces) {
+  std::size_t count = 0;
+  std::size_t bytes = 0;
+  while (count < std::min(pieces.size(), ReaderPage::kMostPieces) &&
+         bytes + pieces[count]->to.size() <= ReaderPage::kDataBytes) {
+    bytes += pieces[count++]->to.size();
+  }
+  if (!client_.has_reader()) return pieces.size();
+  PacketWriter writer;
+  writer.put(static_cast<std::uint32_t>(count));
+  for (const MemoryPiece* piece : pieces.first(count)) {
+    writer.put(
+        WantedMemory{piece->tid, static_cast<std::uint32_t>(piece->to.size()), piece->address});
+  }
+  std::size_t whole = 0;
+  const auto take = [&](std::size_t settled) {
+    std::size_t at = 0;
+    for (; whole < settled; ++whole) {
+      MemoryPiece& piece = *pieces[whole];
+      piece.got = std::min<std::size_t>(client_.page()->got.at(whole), piece.to.size());
+      std::memcpy(piece.to.data(), client_.page()->data.data() + at, piece.got);
+      at += piece.to.size();
+    }
+  };
+  const auto reply = client_.ask_pieces(ReaderTask::ReadMemory, ReadOf::Memory, writer.take(),
+                                        [&](std::size_t piece) {
+                                          const std::size_t hung = std::min(piece, count - 1);
+                                          take(hung);  // while the reader's page is there
+                                          return pieces[hung]->tgid;
+                                        });
+  if (!reply.answered()) return std::min(whole + 1, count);
+  if (client_.page() == nullptr) return std::max<std::size_t>(whole, 1);  // given up since
+  whole = 0;
+  take(count);
+  return count;
+}
+
+Result<UniqueFd> DeadlineFilesBelow::open_below(int directory, std::uint32_t process,
+                                                const std::string& path, LastLink last_link) {
+  PacketWriter writer;
+  writer.put(process);
+  writer.put(last_link);
+  writer.put_text(path);
+  ReaderClient::Reply reply = client_.ask({.task = ReaderTask::OpenBelow,
+                                           .what = ReadOf::DebugFile,
+                                           .tgid = process,
+                                           .path = path,
+                                           .bytes = writer.take(),
+                                           .fd = directory});
+  const std::string bytes = std::move(reply.bytes);
+  ByteReader rest(bytes_of(bytes));
+  OpenedFile file = opened_file(client_, std::move(reply), rest);
+  if (file.outcome != Outcome::Opened) return not_read(path, file.outcome);
+  return std::move(file.fd);
+}
+
+Result<FoundPerfMap> DeadlinePerfMapFinder::find(const PerfMapProcess& process) {
+  const std::string path = "/tmp/perf-" + std::to_string(process.tgid) + ".map";
+  PacketWriter writer;
+  writer.put(process);
+  ReaderClient::Reply reply = client_.ask({.task = ReaderTask::FindPerfMap,
+                                           .what = ReadOf::PerfMap,
+                                           .tgid = process.tgid,
+                                           .path = path,
+                                           .bytes = writer.take()});
+  const std::string bytes = std::move(reply.bytes);
+  ByteReader rest(bytes_of(bytes));
+  OpenedFile file = opened_file(client_, std::move(reply), rest);
+  if (file.outcome != Outcome::Opened) return not_read(path, file.outcome);
+  FoundPerfMap found;
+  found.version = rest.take<PerfMapVersion>();
+  found.file = std::move(file.fd);
+  return found;
+}
+
+}  // namespace offcpud

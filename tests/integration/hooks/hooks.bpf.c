@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The real programs, with what other CPUs do in between put where it must not do harm. Helpers and
+ * atomics have other names here before the programs are included: so the programs themselves know
+ * nothing of it. Each test sets what is to happen, runs one program and looks at maps.
+ */
+#include "atomic.bpf.h"
+#include "kernel_types.h"
+
+/* What the list of free elements answers instead of what it has; 0: what it has. */
+long pop_error = 0;
+long push_error = 0;
+/* Whether copies between kernel buffers fail, as under lockdown. */
+__u32 copies_fail = 0;
+/* So many times another CPU takes a subject just before this one would. */
+__u32 rivals = 0;
+/* Another thread of process 1 books its first wait of this kind while this one does. */
+__u32 rival_kind = 0, rival_hist = 0;
+
+static __always_inline void rival_books(void);
+static __always_inline void rival_takes(void);
+
+#define bpf_map_pop_elem(map, value)                                     \
+  ({                                                                     \
+    long popped_ = pop_error ? pop_error : bpf_map_pop_elem(map, value); \
+    rival_books();                                                       \
+    popped_;                                                             \
+  })
+#define bpf_map_push_elem(map, value, flags) \
+  (push_error ? push_error : bpf_map_push_elem(map, value, flags))
+#define bpf_probe_read_kernel(to, size, from) \
+  bpf_probe_read_kernel(to, size, copies_fail ? NULL : (const void*)(from))
+
+#define real_cmpxchg(pointer, expected, value)                                                   \
+  ({                                                                                             \
+    typeof(*(pointer)) found_ = (expected);                                                      \
+    __atomic_compare_exchange_n(pointer, &found_, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+    found_;                                                                                      \
+  })
+#undef cmpxchg
+#define cmpxchg(pointer, expected, value)   \
+  ({                                        \
+    rival_takes();                          \
+    real_cmpxchg(pointer, expected, value); \
+  })
+
+#include "offcpud.bpf.c"
+
+static __always_inline void rival_books(void) {
+  struct offcpud_process* process;
+  __u32 first = 1;
+
+  if (!rival_hist) return;
+  process = bpf_map_lookup_elem(&processes, &first);
+  if (process && rival_kind < OFFCPUD_HIST_KINDS) process->hists[rival_kind] = rival_hist;
+  rival_hist = 0;
+}
+
+static __always_inline void rival_takes(void) {
+  if (!rivals) return;
+  rivals--;
+  atomic_add(&free_head, 1);
+}
+
+/* What a run found out. */
+__u64 result = 0;
+
+/* The first wait of a kind of process 1. */
+SEC("raw_tp")
+int run_new_hist(void* ctx) {
+  struct offcpud_process* process;
+  __u32 first = 1;
+
+  process = bpf_map_lookup_elem(&processes, &first);
+  if (process) result = new_process_hist(process, OFFCPUD_BLOCKED_LOCK);
+  return 0;
+}
+
+/* The last thread of process 1 ends. */
+SEC("raw_tp")
+int run_leave_process(void* ctx) {
+  struct thread* thread = thread_of(bpf_get_current_task_btf());
+
+  if (!thread) return 0;
+  thread->process = 1;
+  leave_process(thread);
+  return 0;
+}
+
+/* The current thread, of which nobody knows so far, joins its process. */
+SEC("raw_tp")
+int run_join(void* ctx) {
+  struct task_struct* task = bpf_get_current_task_btf();
+  struct thread* thread = thread_of(task);
+
+  if (!thread) return 0;
+  join_process(task, thread, false);
+  result = thread->process;
+  return 0;
+}
+
+__u64 cgroup_id = 0;
+
+SEC("raw_tp")
+int run_take_subject(void* ctx) {
+  result = subject_of_cgroup(cgroup_id);
+  return 0;
+}
+
+__u64 begun_ns = 0, ended_ns = 0;
+
+/* A stretch of running time and a wait for the CPU, both that long, charged to subject 0. */
+SEC("raw_tp")
+int run_charge(void* ctx) {
+  struct thread* thread = thread_of(bpf_get_current_task_btf());
+  struct account account = {};
+  __u32 first = 0;
+
+  account.subject = bpf_map_lookup_elem(&subjects, &first);
+  if (!thread || !account.subject) return 0;
+  charge_running(account.subject, thread, begun_ns, ended_ns);
+  result = charge_wait(account, thread, OFFCPUD_RUNQ_WAKEUP, ended_ns - begun_ns);
+  return 0;
+}
+
+__u32 most_frames = 0;
+__u32 frames = 0, end = 0;
+
+/* Walks the stack of whoever runs this. */
+SEC("raw_tp")
+int run_walk(void* ctx) {
+  struct offcpud_unwind_stack* stack = unwind_user(0, most_frames, 0, 0);
+
+  result = !!stack;
+  if (!stack) return 0;
+  frames = stack->frames;
+  end = stack->end;
+  unwind_release();
+  return 0;
+}
+
+__u32 paused_tid = 0, locked = 0;
+__u64 paused_since_ns = 0;
+
+/* Before run_walk, on the same CPU: a walk is under way there. */
+SEC("raw_tp")
+int run_leave_walk(void* ctx) {
+  struct unwind_walk* walk = unwind_walk_here();
+
+  if (!walk) return 0;
+  walk->locked = locked;
+  walk->paused = paused_tid;
+  walk->episode = paused_since_ns;
+  return 0;
+}
+
+/* The current thread wakes another one, whose block has been chosen. */
+SEC("raw_tp")
+int run_describe_waker(void* ctx) {
+  struct thread* thread = thread_of(bpf_get_current_task_btf());
+  __u32 zero = 0;
+  struct chosen* chosen = bpf_map_lookup_elem(&choosing, &zero);
+
+  if (!thread || !chosen) return 0;
+  thread->waker = OFFCPUD_FROM_SAME_CGROUP + 1;
+  thread->waker_tid = bpf_get_current_task_btf()->pid;
+  describe_waker(ctx, chosen, thread);
+  frames = chosen->sample.waker_user_frames;
+  return 0;
+}
+
+/* The user stack of a sample, copied to where the sample is put together. */
+SEC("raw_tp")
+int run_append(void* ctx) {
+  __u32 zero = 0;
+  struct sampling* room = bpf_map_lookup_elem(&sampling, &zero);
+
+  if (!room) return 0;
+  frames = append_user_stack(unwind_user(0, OFFCPUD_UNWIND_FRAMES, 0, 0), room->record.frames, 0,
+                             OFFCPUD_STACK_FRAMES, &end);
+  return 0;
+}
+
+/* The thread to act on, which sleeps; and what is found about it afterwards. */
+__u32 sleeper = 0;
+__u32 found_idle = 0, found_class = 0, found_state = 0;
+
+/* The walk has found a thread without a state; its switch-out comes before the walk's answer. */
+SEC("iter/task")
+int run_seed(struct bpf_iter__task* ctx) {
+  struct task_struct* task = CHECKED(ctx->task);
+  struct thread* thread;
+
+  if (!task || task->pid != sleeper) return 0;
+  thread = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  if (!thread) return 0;
+  thread->state = THREAD_BLOCKED;
+  thread->idle = 1;
+  thread->syscall_class = OFFCPUD_CLASS_NETWORK;
+  seed(task, thread, bpf_ktime_get_ns());
+  found_idle = thread->idle;
+  found_class = thread->syscall_class;
+  found_state = thread->state;
+  return 0;
+}
+
+/* A thread is woken as it is about to sleep, runs on, blocks some microseconds later, and takes a
+ * CPU again without its waking having been seen. */
+SEC("iter/task")
+int run_missed_wakeup(struct bpf_iter__task* ctx) {
+  struct task_struct* task = CHECKED(ctx->task);
+  __u64 now = bpf_ktime_get_ns();
+  struct thread* thread;
+
+  if (!task || task->pid != sleeper) return 0;
+  thread = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  if (!thread) return 0;
+  begin_any(thread, THREAD_RUNNING, now - 20000);
+  thread->waker = OFFCPUD_FROM_SAME_CGROUP + 1;
+  thread->woken_ns = now - 10000;
+  block(task, thread, TASK_INTERRUPTIBLE, now);
+  result = end_odd_wait(task, thread, 0, now + 50000000);
+  return 0;
+}

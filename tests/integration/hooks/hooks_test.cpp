@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the programs do when another CPU, another walk or the kernel comes in between: each test
+// makes the one order of events that a race needs.
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <gtest/gtest.h>
+#include <linux/bpf.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <ctime>
+#include <optional>
+
+#include "base/file_io.h"
+#include "hooks.skel.h"
+#include "hooks_object.h"
+#include "unwind.h"
+
+namespace offcpud {
+namespace {
+
+constexpr std::uint64_t kMicrosecond = 1000, kSecond = 1'000'000'000;
+
+std::uint64_t now_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * kSecond + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// A child that sleeps until it is destroyed.
+class Sleeper {
+ public:
+  Sleeper() : pid_(::fork()) {
+    if (pid_ != 0) return;
+    for (;;) ::pause();
+  }
+  ~Sleeper() {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  Sleeper(const Sleeper&) = delete;
+  Sleeper& operator=(const Sleeper&) = delete;
+
+  // Its number, once it sleeps.
+  [[nodiscard]] std::uint32_t pid() const {
+    const std::string path = "/proc/" + std::to_string(pid_) + "/syscall";
+    const std::string pause = std::to_string(SYS_pause) + " ";
+    for (int i = 0; i < 500; ++i) {
+      const auto call = read_file(path, 256);
+      if (call && call->starts_with(pause)) break;
+      ::usleep(10'000);
+    }
+    return static_cast<std::uint32_t>(pid_);
+  }
+
+ private:
+  pid_t pid_;
+};
+
+// Runs a program by a system call of this very frame, `depth` frames below the caller's: the walk
+// finds these frames by their frame pointers.
+[[gnu::noinline]] long run_below(int program, int depth) {
+  if (depth > 0) {
+    const long result = run_below(program, depth - 1);
+    asm volatile("");  // not the last thing that it does: the call stays a call
+    return result;
+  }
+  union bpf_attr attr {};
+  attr.test.prog_fd = static_cast<std::uint32_t>(program);
+  long result = SYS_bpf;
+  asm volatile("syscall"
+               : "+a"(result)
+               : "D"(long{BPF_PROG_TEST_RUN}), "S"(&attr), "d"(sizeof attr)
+               : "rcx", "r11", "memory");
+  return result;
+}
+
+class Hooks : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "loading BPF programs takes root";
+    cpu_set_t here;  // maps with an element for each CPU are asked on one
+    CPU_ZERO(&here);
+    CPU_SET(0, &here);
+    ASSERT_EQ(::sched_setaffinity(0, sizeof here, &here), 0);
+    auto object = HooksObject::load();
+    ASSERT_TRUE(object) << object.error().message();
+    object_.emplace(std::move(*object));
+  }
+  HooksObject& hooks() { return *object_; }
+  void run(const bpf_program* program) {
+    const Status status = HooksObject::run(program);
+    ASSERT_TRUE(status) << status.error().message();
+  }
+  void walk(const bpf_program* program) {
+    const Status status = HooksObject::walk(program);
+    ASSERT_TRUE(status) << status.error().message();
+  }
+  // Walks this thread's stack `depth` frames deep.
+  void walk_stack(std::uint32_t most, int depth = 40) {
+    hooks()->bss->most_frames = most;
+    ASSERT_EQ(run_below(bpf_program__fd(hooks()->progs.run_walk), depth), 0);
+  }
+  void leave_walk(std::uint32_t tid, std::uint64_t since_ns) {
+    hooks()->bss->locked = 1;
+    hooks()->bss->paused_tid = tid;
+    hooks()->bss->paused_since_ns = since_ns;
+    run(hooks()->progs.run_leave_walk);
+  }
+  static offcpud_process one_thread() {
+    return {.start_ns = 5, .tgid = 77, .threads = 1, .hists = {}};
+  }
+
+ private:
+  std::optional<HooksObject> object_;
+};
+
+TEST_F(Hooks, TwoThreadsBookTheFirstWaitOfAProcessWithTheLastFreeHistogram) {
+  ASSERT_TRUE(hooks().set_process(1, one_thread()));
+  ASSERT_EQ(HooksObject::drain(hooks()->maps.free_process_hists), HooksObject::kHists);
+  hooks()->bss->rival_kind = OFFCPUD_BLOCKED_LOCK;
+  hooks()->bss->rival_hist = 2;  // the other one took it, and says so before this one gives up
+  run(hooks()->progs.run_new_hist);
+  EXPECT_EQ(hooks().process(1).hists[OFFCPUD_BLOCKED_LOCK], 2U);
+  EXPECT_EQ(hooks()->bss->result, 2U);
+  EXPECT_EQ(hooks().lost(OFFCPUD_LOSS_PROCESSES_FULL), 0U);
+}
+
+TEST_F(Hooks, AProcessIsToldThatThereIsNoHistogramOnce) {
+  ASSERT_TRUE(hooks().set_process(1, one_thread()));
+  HooksObject::drain(hooks()->maps.free_process_hists);
+  run(hooks()->progs.run_new_hist);
+  EXPECT_EQ(hooks().process(1).hists[OFFCPUD_BLOCKED_LOCK], OFFCPUD_NO_HIST);
+  run(hooks()->progs.run_new_hist);
+  EXPECT_EQ(hooks().lost(OFFCPUD_LOSS_PROCESSES_FULL), 1U);
+  EXPECT_EQ(hooks().lost(OFFCPUD_LOSS_FREE_LIST), 0U);
+}
+
+TEST_F(Hooks, AListThatCannotBeAskedIsNoEmptyList) {
+  ASSERT_TRUE(hooks().set_process(1, one_thread()));
+  hooks()->bss->pop_error = -EBUSY;
+  run(hooks()->progs.run_new_hist);
+  EXPECT_EQ(hooks().process(1).hists[OFFCPUD_BLOCKED_LOCK], 0U);  // the next wait asks again
+  EXPECT_EQ(hooks().lost(OFFCPUD_LOSS_FREE_LIST), 1U);
+  hooks()->bss->pop_error = 0;
+  run(hooks()->progs.run_new_hist);
+  EXPECT_EQ(hooks().process(1).hists[OFFCPUD_BLOCKED_LOCK], 1U);
+  EXPECT_EQ(hooks().lost(OFFCPUD_LOSS_PROCESSES_FULL), 0U);
+}
+
+TEST_F(Hooks, AThreadJoinsLaterWhereTheListCouldNotBeAsked) {
+  hooks()->bss->pop_error = -EBUSY;
+  run(hooks()->progs.run_join);
+  EXPECT_EQ(hooks()->bss->result, 0U);
+  EXPECT_EQ(hooks().lost(OFFCPUD_LOSS_FREE_LIST), 1U);
+  hooks()->bss->pop_error = 0;
+  run(hooks()->progs.run_join);
+  EXPECT_EQ(hooks()->bss->result, 1U);
+  EXPECT_EQ(hooks().process(1).tgid, static_cast<std::uint32_t>(::getpid()));
+  EXPECT_EQ(hooks().lost(OFFCPUD_LOSS_PROCESSES_FULL), 0U);
+}
+
+TEST_F(Hooks, WhatCannotBeGivenBackIsCounted) {
+  offcpud_process process = one_thread();
+  process.hists[OFFCPUD_BLOCKED_LOCK] = 1;
+  process.hists[OFFCPUD_BLOCKED_DISK] = OFFCPUD_NO_HIST;
+  ASSERT_TRUE(hooks().set_process(1, process));
+  hooks()->bss->push_error = -EBUSY;
+  run(hooks()->progs.run_leave_process);
+  EXPECT_EQ(hooks().process(1).tgid, 0U);
+  EXPECT_EQ(hooks().lost(OFFCPUD_LOSS_FREE_LIST), 2U);  // the histogram and the process
+}
+
+TEST_F(Hooks, ATakerLetsManyOthersPass) {
+  const int ring = bpf_map__fd(hooks()->maps.free_subjects);
+  for (std::uint32_t i = 0; i < 64; ++i) {
+    const std::uint32_t subject = 1 + i % HooksObject::kCgroups;
+    ASSERT_EQ(bpf_map_update_elem(ring, &i, &subject, BPF_ANY), 0);
+  }
+  hooks()->bss->free_tail = 64;
+  hooks()->bss->rivals = 10;
+  hooks()->bss->cgroup_id = 1234;
+  run(hooks()->progs.run_take_subject);
+  EXPECT_EQ(hooks()->bss->result, 1U + 10 % HooksObject::kCgroups);
+  EXPECT_EQ(hooks()->bss->free_head, 11U);
+  EXPECT_EQ(hooks().lost(OFFCPUD_LOSS_SUBJECTS_FULL), 0U);
+
+  hooks()->bss->rivals = 50;  // more than it has patience for, and still there is room
+  hooks()->bss->cgroup_id = 1235;
+  run(hooks()->progs.run_take_subject);
+  EXPECT_EQ(hooks()->bss->result, std::uint64_t{OFFCPUD_SUBJECT_OTHER});
+  EXPECT_LT(hooks()->bss->free_head, 64U);
+  EXPECT_EQ(hooks().lost(OFFCPUD_LOSS_SUBJECTS_FULL), 0U);
+  EXPECT_EQ(hooks().lost(OFFCPUD_LOSS_SUBJECTS_BUSY), 1U);
+
+  hooks()->bss->rivals = 0;
+  hooks()->bss->free_head = 64;
+  run(hooks()->progs.run_take_subject);
+  EXPECT_EQ(hooks().lost(OFFCPUD_LOSS_SUBJECTS_FULL), 1U);
+}
+
+TEST_F(Hooks, AClockThatStepsBackLosesNothing) {
+  const std::uint64_t began = 100 * kSecond;
+  hooks()->bss->begun_ns = began;
+  hooks()->bss->ended_ns = began - 300;  // the other CPU's clock was ahead
+  run(hooks()->progs.run_charge);
+  EXPECT_EQ(hooks().lost(OFFCPUD_LOSS_CLOCK), 0U);
+  EXPECT_EQ(hooks()->bss->result, 0U);
+  const auto& waits = hooks().subject(0).hists[OFFCPUD_RUNQ_WAKEUP];
+  EXPECT_EQ(waits.slots[0], 1U);  // an episode of no length
+  EXPECT_EQ(waits.sum_ns, 0U);
+  EXPECT_EQ(hooks().subject(0).running_ns, 0U);
+
+  hooks()->bss->ended_ns = began - 5 * kMicrosecond;  // no step of a clock
+  run(hooks()->progs.run_charge);
+  EXPECT_EQ(hooks().lost(OFFCPUD_LOSS_CLOCK), 2U);
+  EXPECT_EQ(hooks().subject(0).hists[OFFCPUD_RUNQ_WAKEUP].slots[0], 1U);
+
+  hooks()->bss->ended_ns = began + 3 * kSecond;
+  run(hooks()->progs.run_charge);
+  EXPECT_EQ(hooks()->bss->result, 3 * kSecond);
+  EXPECT_EQ(hooks().subject(0).running_ns, 3 * kSecond);
+  EXPECT_EQ(hooks().subject(0).hists[OFFCPUD_RUNQ_WAKEUP].sum_ns, 3 * kSecond);
+}
+
+TEST_F(Hooks, AWalkTakesNoMoreFramesThanAsked) {
+  walk_stack(OFFCPUD_UNWIND_FRAMES, 200);
+  EXPECT_EQ(hooks()->bss->frames, std::uint32_t{OFFCPUD_UNWIND_FRAMES});
+  EXPECT_EQ(hooks()->bss->end, std::uint32_t{OFFCPUD_UNWIND_END_DEPTH});
+  walk_stack(31, 200);
+  EXPECT_EQ(hooks()->bss->frames, 31U);
+  EXPECT_EQ(hooks()->bss->end, std::uint32_t{OFFCPUD_UNWIND_END_DEPTH});
+  walk_stack(OFFCPUD_UNWIND_FRAMES, 40);
+  EXPECT_GT(hooks()->bss->frames, 40U);
+  EXPECT_LT(hooks()->bss->frames, std::uint32_t{OFFCPUD_UNWIND_FRAMES});
+}
+
+TEST_F(Hooks, AWalkThatNobodyComesBackForHindersNobody) {
+  const auto self = static_cast<std::uint32_t>(::gettid());
+  leave_walk(self + 1, now_ns());  // of a thread that has left this CPU
+  walk_stack(31);
+  EXPECT_EQ(hooks()->bss->result, 1U);
+  EXPECT_EQ(hooks()->bss->frames, 31U);
+  leave_walk(self, now_ns() - kSecond);  // its interrupt never came
+  walk_stack(31);
+  EXPECT_EQ(hooks()->bss->result, 1U);
+  // Given back afterwards: the next one finds it free.
+  walk_stack(31);
+  EXPECT_EQ(hooks()->bss->result, 1U);
+}
+
+TEST_F(Hooks, AWalkThatGoesOnSoonIsLeftAlone) {
+  leave_walk(static_cast<std::uint32_t>(::gettid()), now_ns() + kSecond);
+  walk_stack(31);
+  EXPECT_EQ(hooks()->bss->result, 0U);
+  leave_walk(0, 0);  // no pause: the program that this one interrupted is at it
+  walk_stack(31);
+  EXPECT_EQ(hooks()->bss->result, 0U);
+  run(hooks()->progs.run_describe_waker);
+  EXPECT_EQ(hooks()->bss->frames, 0U);
+  EXPECT_EQ(hooks().lost(OFFCPUD_LOSS_WAKER_STACK), 1U);
+  hooks()->bss->locked = 0;
+  run(hooks()->progs.run_leave_walk);
+  run(hooks()->progs.run_describe_waker);
+  EXPECT_GT(hooks()->bss->frames, 0U);
+  EXPECT_EQ(hooks().lost(OFFCPUD_LOSS_WAKER_STACK), 1U);
+}
+
+TEST_F(Hooks, AStackThatCouldNotBeCopiedIsNotComplete) {
+  ASSERT_EQ(run_below(bpf_program__fd(hooks()->progs.run_append), 40), 0);
+  const std::uint32_t frames = hooks()->bss->frames, end = hooks()->bss->end;
+  EXPECT_GT(frames, 40U);
+  hooks()->bss->copies_fail = 1;
+  ASSERT_EQ(run_below(bpf_program__fd(hooks()->progs.run_append), 40), 0);
+  EXPECT_EQ(hooks()->bss->frames, 0U);
+  EXPECT_EQ(hooks()->bss->end, std::uint32_t{OFFCPUD_UNWIND_END_READ});
+  hooks()->bss->copies_fail = 0;  // and the room was given back
+  ASSERT_EQ(run_below(bpf_program__fd(hooks()->progs.run_append), 40), 0);
+  EXPECT_EQ(hooks()->bss->frames, frames);
+  EXPECT_EQ(hooks()->bss->end, end);
+}
+
+TEST_F(Hooks, TheWalkLeavesToTheSwitchWhatIsTheSwitchs) {
+  const Sleeper sleeper;
+  hooks()->bss->sleeper = sleeper.pid();
+  walk(hooks()->progs.run_seed);
+  EXPECT_EQ(hooks()->bss->found_idle, 1U);
+  EXPECT_EQ(hooks()->bss->found_class, std::uint32_t{OFFCPUD_CLASS_NETWORK});
+  EXPECT_EQ(hooks()->bss->found_state, 3U);  // THREAD_BLOCKED
+}
+
+TEST_F(Hooks, AWakingThatWasOverEndsNoLaterBlock) {
+  const Sleeper sleeper;
+  hooks()->bss->sleeper = sleeper.pid();
+  hooks()->bss->result = 1;
+  walk(hooks()->progs.run_missed_wakeup);
+  EXPECT_EQ(hooks()->bss->result, 0U);
+  EXPECT_EQ(hooks().lost(OFFCPUD_LOSS_WAKEUP), 1U);
+}
+
+}  // namespace
+}  // namespace offcpud

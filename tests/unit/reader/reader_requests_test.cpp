@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Real readers, asked about this process: what they answer is what it would have read itself.
+#include "reader/reader_requests.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "mappings/elf_build_id.h"
+#include "reader/process_account.h"
+#include "support/temp_tree.h"
+
+namespace offcpud {
+namespace {
+
+struct ReaderRequestsTest : testing::Test {
+  ReaderRequestsTest() {
+    auto started = ReaderSpawner::start(answer_requests);
+    if (!started) std::abort();
+    spawner = *std::move(started);
+    share = std::make_shared<ReaderShare>(*spawner, clock, ReaderReports());
+    client = std::make_unique<ReaderClient>(share);
+  }
+
+  const std::uint32_t self = static_cast<std::uint32_t>(::getpid());
+  SystemClock clock;
+  std::unique_ptr<ReaderSpawner> spawner;
+  std::shared_ptr<ReaderShare> share;
+  std::unique_ptr<ReaderClient> client;
+};
+
+TEST_F(ReaderRequestsTest, MappingsAreThoseOfProc) {
+  DeadlineProcessReader remote(*client);
+  ProcProcessReader direct;
+  const auto far = remote.read(self);
+  const auto near = direct.read(self);
+  ASSERT_TRUE(far && *far && near && *near);
+  ASSERT_EQ((*far)->maps.size(), (*near)->maps.size());
+  for (std::size_t i = 0; i < (*near)->maps.size(); ++i) {
+    EXPECT_EQ((*far)->maps[i].begin, (*near)->maps[i].begin);
+    EXPECT_EQ((*far)->maps[i].offset, (*near)->maps[i].offset);
+    EXPECT_EQ((*far)->maps[i].path, (*near)->maps[i].path);
+  }
+  EXPECT_EQ((*far)->threads, (*near)->threads);
+  const auto gone = remote.read(0x7fffffff);
+  EXPECT_TRUE(gone && !*gone);
+  const auto all = remote.processes();
+  ASSERT_TRUE(all);
+  EXPECT_EQ(std::ranges::count(*all, self), 1);
+}
+
+// More than fits into one message.
+TEST_F(ReaderRequestsTest, AProcessWithThousandsOfMappings) {
+  constexpr std::size_t kPages = 4000;
+  auto* const memory = static_cast<char*>(
+      ::mmap(nullptr, kPages * 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(memory, MAP_FAILED);
+  for (std::size_t i = 0; i < kPages; i += 2) {
+    ASSERT_EQ(::mprotect(memory + i * 4096, 4096, PROT_READ | PROT_EXEC), 0);
+  }
+  const auto read = DeadlineProcessReader(*client).read(self);
+  (void)::munmap(memory, kPages * 4096);
+  ASSERT_TRUE(read && *read);
+  EXPECT_GT((*read)->maps.size(), kPages / 2);
+}
+
+TEST_F(ReaderRequestsTest, OpensTheFileOfAMapping) {
+  const auto process = ProcProcessReader().read(self);
+  ASSERT_TRUE(process && *process);
+  const auto line = std::ranges::find_if((*process)->maps, [](const MapsLine& map) {
+    return map.path == std::filesystem::read_symlink("/proc/self/exe");
+  });
+  ASSERT_NE(line, (*process)->maps.end());
+  FileRequest request;
+  request.tgid = self;
+  request.begin = line->begin;
+  request.end = line->end;
+  request.path = line->path;
+  request.inode = line->inode;
+  DeadlineFileOpener opener(*client);
+  const OpenedFile file = opener.open(request);
+  ASSERT_EQ(file.outcome, OpenedFile::Outcome::Opened);
+  EXPECT_EQ(file.build_id, read_build_id(file.fd.get()));
+  struct stat opened {};
+  struct stat own {};
+  ASSERT_EQ(::fstat(file.fd.get(), &opened), 0);
+  ASSERT_EQ(::stat(line->path.c_str(), &own), 0);
+  // The file itself, unless it is where nobody knows who answers.
+  EXPECT_TRUE(file.copied > 0 || opened.st_ino == own.st_ino);
+  EXPECT_EQ(opened.st_size, own.st_size);
+}
+
+TEST_F(ReaderRequestsTest, OpensWhatIsBelowADirectoryAndNothingElse) {
+  const TempTree tree({{"inside/file", "text"}, {"outside", "text"}});
+  const auto root = RootDirectory::open(tree.root() / "inside");
+  ASSERT_TRUE(root);
+  DeadlineFilesBelow files(*client);
+  const auto open = [&](const std::string& path) {
+    return static_cast<bool>(files.open_below(root->descriptor(), self, path, LastLink::Follow));
+  };
+  EXPECT_TRUE(open("/file"));
+  EXPECT_FALSE(open("/none"));
+  std::filesystem::create_symlink("../outside", tree.root() / "inside/link");
+  EXPECT_FALSE(open("/link"));
+  std::filesystem::create_symlink("file", tree.root() / "inside/good");
+  EXPECT_TRUE(open("/good"));
+  EXPECT_FALSE(files.open_below(root->descriptor(), self, "/good", LastLink::Refuse));
+  ASSERT_EQ(::mkfifo((tree.root() / "inside/fifo").c_str(), 0600), 0);
+  EXPECT_FALSE(open("/fifo"));
+}
+
+TEST_F(ReaderRequestsTest, ReadsMemoryUpToTheFirstPageThatIsNotThere) {
+  auto* const memory = static_cast<char*>(
+      ::mmap(nullptr, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(memory, MAP_FAILED);
+  std::fill(memory, memory + 2 * 4096, 'x');
+  ASSERT_EQ(::munmap(memory + 2 * 4096, 4096), 0);
+  std::vector<std::byte> bytes(8192);
+  MemoryPiece piece{self, self, reinterpret_cast<std::uint64_t>(memory) + 100, bytes};
+  DeadlineProcessMemory(*client).read(std::span(&piece, 1));
+  (void)::munmap(memory, 2 * 4096);
+  EXPECT_EQ(piece.got, 8192U - 100);
+  EXPECT_EQ(bytes[0], std::byte{'x'});
+}
+
+TEST(ProcessAccount, IsTheUserOfTheProcess) {
+  EXPECT_EQ(account_of(static_cast<std::uint32_t>(::getpid())), ::geteuid());
+  EXPECT_EQ(account_of(0x7fffffff), std::nullopt);
+}
+
+}  // namespace
+}  // namespace offcpud

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reader/wait_ledger.h"
+
+#include <gtest/gtest.h>
+
+#include "support/fake_clock.h"
+
+namespace offcpud {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kHang = 200ms;
+constexpr Account kMallory = 1000, kAlice = 1001, kRoot = 0;
+
+struct WaitLedgerTest : testing::Test {
+  FakeClock clock;
+  WaitLedger ledger{clock};
+};
+
+TEST_F(WaitLedgerTest, AProcessIsLeftAloneForLongerAndLonger) {
+  EXPECT_EQ(ledger.may_ask(7, std::nullopt), std::nullopt);
+  ledger.charge(7, std::nullopt, kHang, true);
+  EXPECT_EQ(ledger.may_ask(7, std::nullopt), Refusal::Process);
+  EXPECT_EQ(ledger.may_ask(8, std::nullopt), std::nullopt);
+  clock.advance(9s);
+  EXPECT_EQ(ledger.may_ask(7, std::nullopt), Refusal::Process);
+  clock.advance(2s);
+  EXPECT_EQ(ledger.may_ask(7, std::nullopt), std::nullopt);
+  ledger.charge(7, std::nullopt, kHang, true);
+  clock.advance(19s);
+  EXPECT_EQ(ledger.may_ask(7, std::nullopt), Refusal::Process);
+  clock.advance(2s);
+  EXPECT_EQ(ledger.may_ask(7, std::nullopt), std::nullopt);
+}
+
+TEST_F(WaitLedgerTest, AUserWithTwoHangsIsLeftAloneAltogether) {
+  EXPECT_FALSE(ledger.needs_account());
+  ledger.charge(7, kMallory, 50ms, true);
+  EXPECT_TRUE(ledger.needs_account());
+  EXPECT_EQ(ledger.may_ask(8, kMallory), std::nullopt);
+  ledger.charge(8, kMallory, 50ms, true);
+  EXPECT_EQ(ledger.may_ask(9, kMallory), Refusal::User);
+  EXPECT_EQ(ledger.may_ask(10, kAlice), std::nullopt);
+}
+
+// Answers that just come late cost as much.
+TEST_F(WaitLedgerTest, AUserMayHaveUsWaitForSoLongOnly) {
+  for (int i = 0; i < 3; ++i) ledger.charge(7, kMallory, 110ms, false);
+  EXPECT_EQ(ledger.may_ask(8, kMallory), Refusal::User);
+  EXPECT_EQ(ledger.may_ask(9, kAlice), std::nullopt);
+  clock.advance(5s);
+  EXPECT_EQ(ledger.may_ask(8, kMallory), std::nullopt);
+}
+
+TEST_F(WaitLedgerTest, RootIsNotLeftAloneForWhatOneOfItsProcessesDid) {
+  for (std::uint32_t tgid = 7; tgid < 10; ++tgid) ledger.charge(tgid, kRoot, 50ms, true);
+  EXPECT_EQ(ledger.may_ask(20, kRoot), std::nullopt);
+}
+
+// As many users as there are in a range of subordinate ones, each for the first time.
+TEST_F(WaitLedgerTest, WhatAllTogetherCostIsBounded) {
+  std::chrono::nanoseconds waited{};
+  Account user = 100'000;
+  for (int second = 0; second < 100; ++second) {
+    for (int i = 0; i < 50; ++i, ++user) {
+      if (ledger.may_ask(user, user)) continue;
+      ledger.charge(user, user, kHang, true);
+      waited += kHang;
+    }
+    clock.advance(1s);
+  }
+  EXPECT_LT(waited, 7s);  // of 100 s
+  EXPECT_GT(waited, 4s);  // it comes back
+}
+
+TEST_F(WaitLedgerTest, APartIsKeptForThoseWhoHadNobodyWait) {
+  ledger.charge(7, kMallory, 1ms, false);  // is known
+  for (Account user = 2000; user < 2002; ++user) ledger.charge(user, user, kHang, true);
+  EXPECT_EQ(ledger.may_ask(9, kMallory), Refusal::Budget);
+  EXPECT_EQ(ledger.may_ask(9, std::nullopt), Refusal::Budget);
+  EXPECT_EQ(ledger.may_ask(10, kAlice), std::nullopt);
+  ledger.charge(5000, Account{5000}, kHang, true);
+  EXPECT_EQ(ledger.may_ask(10, kAlice), Refusal::Budget);
+  clock.advance(2s);
+  EXPECT_EQ(ledger.may_ask(10, kAlice), std::nullopt);
+}
+
+TEST_F(WaitLedgerTest, MountsAreShunnedForAWhile) {
+  ledger.shun(42);
+  EXPECT_EQ(ledger.shunned(), std::vector<std::uint64_t>{42});
+  clock.advance(11s);
+  EXPECT_TRUE(ledger.shunned().empty());
+  for (std::uint64_t mount = 1; mount < 100; ++mount) ledger.shun(mount);
+  EXPECT_LE(ledger.shunned().size(), 16U);
+}
+
+TEST_F(WaitLedgerTest, AllIsForgivenAtLast) {
+  ledger.charge(7, kMallory, kHang, true);
+  clock.advance(30min);
+  ledger.charge(8, kAlice, 1ms, false);
+  EXPECT_EQ(ledger.may_ask(7, kMallory), std::nullopt);
+  ledger.charge(7, kMallory, 1ms, true);
+  EXPECT_EQ(ledger.may_ask(9, kMallory), std::nullopt);  // it is the first one again
+}
+
+}  // namespace
+}  // namespace offcpud

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sampler/kernel_room.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "unit/unwind/fake_unwind_maps.h"
+
+namespace offcpud {
+namespace {
+
+constexpr std::uint64_t kPage = 0x1000;
+
+struct KernelRoomTest : testing::Test {
+  KernelRoomTest() {
+    maps.max_mappings = 1000;  // of which 312 are kept free for one more mapping
+    tables.emplace(*TableStore::create(maps));
+    room.emplace(
+        *tables, [this](std::uint32_t tgid) { return users[tgid]; }, now);
+  }
+  // Puts in mappings of a page each, as the registry does; how many there were.
+  std::size_t put(std::uint32_t tgid, std::size_t count) {
+    std::size_t done = 0;
+    for (std::uint64_t i = 1; i <= count; ++i) {
+      if (!room->admits(tgid) || !room->make_room(tgid)) break;
+      EXPECT_TRUE(tables->add_mapping(tgid, 2 * i * kPage, 2 * i * kPage + kPage, 0,
+                                      OFFCPUD_UNWIND_NO_OBJECT));
+      ++done;
+    }
+    return done;
+  }
+  [[nodiscard]] std::size_t held(std::uint32_t tgid) const {
+    const auto found = tables->prefixes_by_process().find(tgid);
+    return found == tables->prefixes_by_process().end() ? 0 : found->second;
+  }
+
+  std::map<std::uint32_t, std::uint32_t> users;
+  MonotonicTime now{std::chrono::seconds(100)};
+  FakeUnwindMaps maps;
+  std::optional<TableStore> tables;
+  std::optional<KernelRoom> room;
+};
+
+TEST_F(KernelRoomTest, ASmallOneGetsItsPlaceFromTheOneWithMost) {
+  users = {{10, 65534}};
+  EXPECT_EQ(put(20, 100), 100U);
+  EXPECT_EQ(put(10, 580), 580U);
+  EXPECT_EQ(put(30, 60), 60U);
+  EXPECT_EQ(held(10), 0U);
+  EXPECT_EQ(held(20), 100U);
+  ASSERT_EQ(room->over_share().size(), 1U);
+  EXPECT_EQ(room->over_share().front(), (OverShare{10, 65534, 580}));
+  EXPECT_FALSE(room->admits(10));
+}
+
+TEST_F(KernelRoomTest, TheOneWithMostGoesWithoutAndLeavesNothingBehind) {
+  EXPECT_EQ(put(20, 100), 100U);
+  EXPECT_LT(put(10, 2000), 700U);
+  EXPECT_EQ(held(10), 0U);
+  EXPECT_EQ(tables->prefixes(), 100U);
+  EXPECT_EQ(maps.mappings.size(), 100U);
+  EXPECT_EQ(room->taken_out(), 1U);
+}
+
+TEST_F(KernelRoomTest, ManyProcessesOfOneUserGiveWayToAnotherUser) {
+  for (std::uint32_t tgid = 100; tgid < 120; ++tgid) {
+    users[tgid] = 65534;
+    (void)put(tgid, 35);
+  }
+  EXPECT_EQ(put(20, 300), 300U);  // larger than each of them, and not than all
+  EXPECT_GT(room->taken_out(), 5U);
+}
+
+TEST_F(KernelRoomTest, ChildrenOfLargeOnesWaitForTheirTurnSmallestFirst) {
+  EXPECT_TRUE(room->began(10, 100));
+  EXPECT_FALSE(room->began(11, 3000));
+  EXPECT_FALSE(room->began(12, 2000));
+  EXPECT_FALSE(room->admits(11));
+  EXPECT_EQ(room->next_waiting(now), std::nullopt);  // no time has passed
+  now += std::chrono::milliseconds(200);
+  EXPECT_EQ(room->next_waiting(now), 12U);
+  room->spend(4500);
+  EXPECT_EQ(room->next_waiting(now), std::nullopt);
+  now += std::chrono::milliseconds(100);
+  EXPECT_EQ(room->next_waiting(now), 11U);
+  EXPECT_TRUE(room->admits(11));
+}
+
+TEST_F(KernelRoomTest, WhoEndsWhileWaitingIsForgotten) {
+  EXPECT_FALSE(room->began(11, 3000));
+  room->ended(11);
+  now += std::chrono::seconds(1);
+  EXPECT_EQ(room->next_waiting(now), std::nullopt);
+  EXPECT_TRUE(room->admits(11));
+}
+
+TEST_F(KernelRoomTest, WhoWasTakenOutComesBackWhenHalfIsFree) {
+  EXPECT_EQ(put(20, 300), 300U);
+  (void)put(10, 1000);  // until there is no room for more
+  EXPECT_EQ(held(20), 300U);
+  now += std::chrono::seconds(1);
+  EXPECT_FALSE(room->admits(10));
+  (void)put(30, 250);
+  EXPECT_EQ(room->next_waiting(now), std::nullopt);
+  ASSERT_TRUE(tables->remove_process(20));
+  EXPECT_EQ(room->next_waiting(now), 10U);
+  EXPECT_TRUE(room->over_share().empty());
+}
+
+}  // namespace
+}  // namespace offcpud
