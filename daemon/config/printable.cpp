@@ -22,14 +22,21 @@ bool is_c1(std::string_view sequence) {
   return sequence.size() == 2 && byte_at(sequence, 0) == 0xc2 && byte_at(sequence, 1) < 0xa0;
 }
 
+// Of a well-formed sequence (RFC 3629, section 3).
+char32_t code_point(std::string_view sequence) {
+  char32_t value = byte_at(sequence, 0);
+  if (sequence.size() > 1) value &= 0x7fU >> sequence.size();
+  for (std::size_t i = 1; i < sequence.size(); ++i)
+    value = value << 6 | (byte_at(sequence, i) & 0x3f);
+  return value;
+}
+
 // Those that turn the direction of what follows (Unicode UAX #9: marks, embeddings, isolates), by
 // which a name can read as another.
 bool turns_direction(std::string_view sequence) {
-  // By their bytes: a compiler or a reader might turn by the characters themselves.
-  return sequence == "\xd8\x9c" ||                                      // U+061C
-         sequence == "\xe2\x80\x8e" || sequence == "\xe2\x80\x8f" ||    // U+200E, U+200F
-         (sequence >= "\xe2\x80\xaa" && sequence <= "\xe2\x80\xae") ||  // U+202A to U+202E
-         (sequence >= "\xe2\x81\xa6" && sequence <= "\xe2\x81\xa9");    // U+2066 to U+2069
+  const char32_t value = code_point(sequence);
+  return value == 0x061c || value == 0x200e || value == 0x200f ||
+         (value >= 0x202a && value <= 0x202e) || (value >= 0x2066 && value <= 0x2069);
 }
 
 // Bytes of the well-formed UTF-8 sequence at `at` (RFC 3629), 0 if there is none.
