@@ -61,7 +61,10 @@ RootId id_of(int directory, const std::string& path) {
   // Without AT_STATX_DONT_SYNC a server would be asked.
   const int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
   if (::statx(directory, path.c_str(), flags, STATX_INO, &info) != 0) return {};
-  return {makedev(info.stx_dev_major, info.stx_dev_minor), info.stx_ino};
+  RootId root;
+  root.device = makedev(info.stx_dev_major, info.stx_dev_minor);
+  root.inode = info.stx_ino;
+  return root;
 }
 
 bool is_wanted(const FileRequest& request, const BuildId& found, const struct statx& info) {
@@ -99,7 +102,16 @@ OpenedFile ProcFileOpener::open(const FileRequest& request) {
 }
 
 RootId ProcFileOpener::root_of(std::uint32_t tgid) {
-  return id_of(AT_FDCWD, "/proc/" + std::to_string(tgid) + "/root");
+  const std::string process = "/proc/" + std::to_string(tgid);
+  RootId root = id_of(AT_FDCWD, process + "/root");
+  // Of the directory it is the effective user, also of a process that is not dumpable
+  // (task_dump_owner).
+  struct statx info {};
+  if (::statx(AT_FDCWD, process.c_str(), AT_STATX_DONT_SYNC, STATX_UID, &info) == 0) {
+    root.user = info.stx_uid;
+    root.user_is = RootId::UserIs::Own;
+  }
+  return root;
 }
 
 UniqueFd ProcFileOpener::open_root(std::uint32_t tgid) {
@@ -118,7 +130,9 @@ OpenedFile ProcFileOpener::open_mapped(const FileRequest& request) {
                       static_cast<unsigned long long>(request.end));
   UniqueFd handle(::open(("/proc/" + process + range.data()).c_str(), O_PATH | O_CLOEXEC));
   if (!handle) return not_opened(outcome_of(errno));
-  return examine(std::move(handle), request, process);
+  OpenedFile file = examine(std::move(handle), request, process);
+  file.by_mapping = file.outcome == Outcome::Opened;
+  return file;
 }
 
 OpenedFile ProcFileOpener::open_path(const FileRequest& request, const std::string& process) {

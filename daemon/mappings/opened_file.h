@@ -26,6 +26,8 @@ struct OpenedFile {
   UniqueFd fd;               // open for reading if Opened; reading it waits for nobody
   BuildId build_id;          // of that file, if it has one
   std::uint64_t copied = 0;  // bytes of memory that the descriptor holds, if it is of a copy
+  // It is what the process maps there now, and not what its path leads to.
+  bool by_mapping = false;
 };
 
 }  // namespace offcpud

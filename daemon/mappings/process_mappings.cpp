@@ -80,7 +80,7 @@ void ProcessMappings::on_forked(const MappingEvent& event) {
     // Kernel threads, and children of processes of which nothing is known, have nothing to share.
     const Image* parent = live(event.parent_tgid);
     if (parent == nullptr) return;
-    begin(event.tgid, event.parent_tgid, parent->root, event.time, parent->mappings);
+    begin(event.tgid, event.parent_tgid, parent->root.inherited(), event.time, parent->mappings);
     return;
   }
   Image* image = live(event.tgid);
@@ -106,7 +106,7 @@ void ProcessMappings::on_executed(const MappingEvent& event) {
   // It may have changed its root before, as container runtimes do; if it has ended since, it most
   // probably has not.
   RootId root = opener_.root_of(event.tgid);
-  if (!root.known() && image != nullptr) root = image->root;
+  if (!root.known() && image != nullptr) root = image->root.inherited();
   begin(event.tgid, parent, root, event.time, nullptr);
 }
 

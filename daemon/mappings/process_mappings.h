@@ -106,7 +106,7 @@ class ProcessMappings {
   struct Image {
     ImageId id;
     std::uint32_t parent_tgid = 0;
-    RootId root;  // when it began: what it changes later is not seen
+    RootId root;  // when it began, and its user: what it changes later is not seen
     MonotonicTime began{};
     std::optional<MonotonicTime> ended;
     MonotonicTime read_at = MonotonicTime::min();  // older events are contained already

@@ -60,6 +60,7 @@ class ObjectRegistry final : public MappingObserver {
   [[nodiscard]] UniqueFd open_again(const Object& object);
   Status map(std::uint32_t tgid, const Mapping& mapping, UnwindObjectId table);
   void add(std::uint32_t tgid, const Mapping& mapping);
+  void take_over(Object& object, std::uint32_t tgid, const Mapping& mapping);
   ObjectId offer(const Object& object, UniqueFd file);
   // Its table, or OFFCPUD_UNWIND_NO_OBJECT.
   [[nodiscard]] UnwindObjectId add_table(int fd, const std::string& path);
@@ -73,7 +74,8 @@ class ObjectRegistry final : public MappingObserver {
   Reports reports_;
   UnwindObjectId vdso_ = OFFCPUD_UNWIND_NO_OBJECT;
   std::unordered_map<std::uint64_t, Object> objects_;       // by MappedObject::id
-  std::unordered_map<ObjectId, std::uint64_t> by_symbols_;  // of objects_
+  // Of objects_: what several users map has the same functions.
+  std::unordered_multimap<ObjectId, std::uint64_t> by_symbols_;
 };
 
 }  // namespace offcpud

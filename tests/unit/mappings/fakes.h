@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -35,6 +36,7 @@ class FakeOpener final : public FileOpener {
     opened.build_id = found->second.second;
     if (opened.outcome == OpenedFile::Outcome::Opened) {
       opened.fd.reset(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+      opened.by_mapping = !by_path.contains(request.path);
     }
     return opened;
   }
@@ -46,6 +48,7 @@ class FakeOpener final : public FileOpener {
   UniqueFd open_root(std::uint32_t /*tgid*/) override { return {}; }
 
   std::map<std::string, std::pair<OpenedFile::Outcome, BuildId>> files;
+  std::set<std::string> by_path;  // of `files`: those that nobody maps any more
   std::map<std::uint32_t, RootId> roots;
   std::vector<FileRequest> requests;
 };

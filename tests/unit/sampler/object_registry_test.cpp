@@ -308,6 +308,34 @@ TEST_F(ObjectRegistryTest, OpensAgainAsTheFirstTime) {
   EXPECT_THAT(failures, testing::IsEmpty());
 }
 
+// It may map another file than it says: neither its memory nor its root is asked for the object's.
+TEST_F(ObjectRegistryTest, WhoBorrowsAnObjectIsNotAskedForItsFile) {
+  test::FakeOpener asked;
+  tables.emplace(*TableStore::create(maps, {.unused_objects = 1}));
+  symbols.emplace(SymbolWorker::Limits{});
+  registry.emplace(&*tables, *symbols, asked, nullptr,
+                   reporting([this](const Error& error) { failures.push_back(error.message()); }));
+  const auto file = found(elf_with(24));
+  registry->mapping_added(kImage, mapping(file));
+  registry->image_ended(kImage, {});
+  (void)found(elf_with(32));  // its table goes for this one's
+  const auto borrowed = std::make_shared<MappedFile>(*file);
+  borrowed->borrowed = true;
+  registry->mapping_added({.tgid = 66, .serial = 2}, mapping(borrowed, 2 * kBase));
+  ASSERT_THAT(asked.requests, testing::SizeIs(1));
+  EXPECT_EQ(asked.requests.front().tgid, kImage.tgid);
+  EXPECT_EQ(asked.requests.front().begin, kBase);
+}
+
+// A copy may have another table, whose build-id is the same because it says so.
+TEST_F(ObjectRegistryTest, ACopyHasATableOfItsOwn) {
+  make();
+  const auto file = found(UniqueFd(::memfd_create("text", MFD_CLOEXEC)));
+  registry->copy_found(*file->object, elf_with(24));
+  registry->mapping_added(kImage, mapping(file));
+  EXPECT_EQ(rule_at(), kNoRule);
+}
+
 TEST_F(ObjectRegistryTest, CopiesHaveTheTableOfTheFirst) {
   make();
   const auto file = found(elf_with(24));
