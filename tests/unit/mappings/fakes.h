@@ -63,6 +63,8 @@ class FakeReader final : public ProcessReader {
   }
   Result<std::optional<Process>> read(std::uint32_t tgid) override {
     ++reads;
+    asked.push_back(tgid);
+    if (late.contains(tgid)) return Error("read: no answer in time");
     if (denied == tgid) return Error("open: denied", ErrorKind::Permission);
     const auto found = existing.find(tgid);
     return found == existing.end() ? std::optional<Process>() : std::optional(found->second);
@@ -76,6 +78,8 @@ class FakeReader final : public ProcessReader {
   std::map<std::uint32_t, Process> existing;
   std::map<std::uint32_t, std::uint32_t> users;  // 0 for others
   std::uint32_t denied = 0;
+  std::set<std::uint32_t> late;     // whose reads have no answer
+  std::vector<std::uint32_t> asked;  // to be read, in that order
   bool fails = false;
   int reads = 0;
 };
