@@ -104,8 +104,14 @@ Result<std::vector<std::uint32_t>> DeadlineProcessReader::processes() {
   const auto reply = client_.ask(
       {.task = ReaderTask::ListProcesses, .what = ReadOf::Mappings, .path = {}, .bytes = {}});
   if (!reply.answered()) return Error("open '/proc': no answer in time");
-  std::vector<std::uint32_t> tgids(reply.bytes.size() / sizeof(std::uint32_t));
-  std::memcpy(tgids.data(), reply.bytes.data(), tgids.size() * sizeof(std::uint32_t));
+  ByteReader reader(bytes_of(reply.bytes));
+  if (!reader.take<bool>()) {
+    const auto kind = reader.take<ErrorKind>();
+    const std::string message = take_text(reader);
+    return reader.ok() ? Error(message, kind) : Error("open '/proc': the answer is cut short");
+  }
+  std::vector<std::uint32_t> tgids;
+  while (!reader.at_end() && reader.ok()) tgids.push_back(reader.take<std::uint32_t>());
   return tgids;
 }
 

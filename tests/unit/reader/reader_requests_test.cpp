@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,6 +53,21 @@ TEST_F(ReaderRequestsTest, MappingsAreThoseOfProc) {
   const auto all = remote.processes();
   ASSERT_TRUE(all);
   EXPECT_EQ(std::ranges::count(*all, self), 1);
+}
+
+// As where the reader has no descriptors left: what cannot be listed is not empty.
+TEST(ReaderWithoutDescriptors, AnErrorIsAnError) {
+  auto started = ReaderSpawner::start([](UniqueFd socket, SharedReaderPage page) {
+    const rlimit one{1, 1};  // poll() takes as many; what is open stays
+    (void)::setrlimit(RLIMIT_NOFILE, &one);
+    answer_requests(std::move(socket), std::move(page));
+  });
+  ASSERT_TRUE(started);
+  SystemClock clock;
+  ReaderClient client(std::make_shared<ReaderShare>(**started, clock, ReaderReports()));
+  const auto listed = DeadlineProcessReader(client).processes();
+  ASSERT_FALSE(listed);
+  EXPECT_EQ(listed.error().message(), "open '/proc': Too many open files");
 }
 
 // More than fits into one message.
