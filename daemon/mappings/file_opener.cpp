@@ -67,6 +67,15 @@ RootId id_of(int directory, const std::string& path) {
   return root;
 }
 
+// That of the directory is the effective one, also of a process that is not dumpable
+// (task_dump_owner).
+std::optional<std::uint32_t> user_of(const std::string& process) {
+  struct statx info {};
+  const std::string path = "/proc/" + process;
+  if (::statx(AT_FDCWD, path.c_str(), AT_STATX_DONT_SYNC, STATX_UID, &info) != 0) return {};
+  return info.stx_uid;
+}
+
 bool is_wanted(const FileRequest& request, const BuildId& found, const struct statx& info) {
   if (request.build_id.known()) return found == request.build_id;
   // The device is not compared: stat() has others than mappings on btrfs and overlayfs.
@@ -102,13 +111,10 @@ OpenedFile ProcFileOpener::open(const FileRequest& request) {
 }
 
 RootId ProcFileOpener::root_of(std::uint32_t tgid) {
-  const std::string process = "/proc/" + std::to_string(tgid);
-  RootId root = id_of(AT_FDCWD, process + "/root");
-  // Of the directory it is the effective user, also of a process that is not dumpable
-  // (task_dump_owner).
-  struct statx info {};
-  if (::statx(AT_FDCWD, process.c_str(), AT_STATX_DONT_SYNC, STATX_UID, &info) == 0) {
-    root.user = info.stx_uid;
+  const std::string process = std::to_string(tgid);
+  RootId root = id_of(AT_FDCWD, "/proc/" + process + "/root");
+  if (const auto user = user_of(process)) {
+    root.user = *user;
     root.user_is = RootId::UserIs::Own;
   }
   return root;
@@ -131,7 +137,7 @@ OpenedFile ProcFileOpener::open_mapped(const FileRequest& request) {
   UniqueFd handle(::open(("/proc/" + process + range.data()).c_str(), O_PATH | O_CLOEXEC));
   if (!handle) return not_opened(outcome_of(errno));
   OpenedFile file = examine(std::move(handle), request, process);
-  file.by_mapping = file.outcome == Outcome::Opened;
+  if (file.outcome == Outcome::Opened) file.mapped_by = user_of(process);
   return file;
 }
 

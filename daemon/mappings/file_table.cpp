@@ -74,12 +74,13 @@ void erase_expired(Map& map) {
 }  // namespace
 
 FileTable::FileTable(FileOpener& opener, std::size_t max_unused, Found found, Copied copied,
-                     Forgotten forgotten)
+                     Forgotten forgotten, Changed changed)
     : opener_(opener),
       max_unused_(max_unused),
       found_(std::move(found)),
       copied_(std::move(copied)),
-      forgotten_(std::move(forgotten)) {}
+      forgotten_(std::move(forgotten)),
+      changed_(std::move(changed)) {}
 
 std::shared_ptr<const MappedFile> FileTable::file_of(const SeenMapping& seen) {
   MappedFile file;
@@ -138,8 +139,9 @@ void FileTable::find_object(const SeenMapping& seen, MappedFile& file) {
     file.borrowed = !is_own(seen.root);
     return find_copy(*known, seen, file);
   }
-  Object& entry = object_for(build_id.known() ? key_of(build_id, seen.root) : key_of(seen, inode),
-                             build_id, inode);
+  Object& entry = build_id.known()
+                      ? object_of(build_id, seen.root)
+                      : object_for(key_of(seen, inode), {.id = 0, .build_id = {}, .inode = inode});
   file.object = entry.object;
   if (entry.opened) return find_copy(entry, seen, file);
   Place* const place = place_of(entry, seen, file);
@@ -156,23 +158,28 @@ FileTable::Object* FileTable::opened_by_user(const SeenMapping& seen, const Buil
   return known == objects_.end() || !known->second.opened ? nullptr : &known->second;
 }
 
-// The process may have executed a program of another user, such as sudo, after it mapped the file
-// and before it was asked whose it is. What it maps after it was asked is the user's. What is found
-// by its path may be the first program's: an object of those of whom this is not known.
+// Between the mapping and one of the two questions, the process may have executed a program of
+// another user, such as sudo, or given up being root. Then the file, as one that is only found by
+// its path, is an object of those who were not asked; of the user who is not root.
 void FileTable::settle_own(Object& entry, Place* place, std::optional<OpenedFile>& opened,
                            const SeenMapping& seen, MappedFile& file) {
-  const BuildId& build_id = entry.object->build_id;
-  const std::string others = key_of(build_id, seen.root.inherited());
-  if (opened && opened->outcome == OpenedFile::Outcome::Opened && !opened->by_mapping) {
+  RootId root = seen.root.inherited();
+  const bool is_open = opened && opened->outcome == OpenedFile::Outcome::Opened;
+  const bool is_sure = is_open && opened->mapped_by == seen.root.user;
+  if (is_open && !is_sure) {
     if (place != nullptr && place->attempts_left > 0) --place->attempts_left;
-    Object& other = object_for(others, build_id, {});
-    if (!other.opened) settle(other, nullptr, std::move(*opened), file);
+    if (opened->mapped_by && root.user == 0) {
+      root.user = *opened->mapped_by;
+      if (changed_) changed_(seen.tgid, root);
+    }
+    Object& others = object_of(entry.object->build_id, root);
+    if (!others.opened) settle(others, nullptr, std::move(*opened), file);
   } else if (opened) {
     settle(entry, place, std::move(*opened), file);
   }
   if (entry.opened) return;
-  const auto known = objects_.find(others);
-  if (known != objects_.end() && known->second.opened) file.object = known->second.object;
+  const auto others = objects_.find(key_of(entry.object->build_id, root));
+  if (others != objects_.end() && others->second.opened) file.object = others->second.object;
 }
 
 // The first one may have been found in another root than that of its process: so the place where it
@@ -212,11 +219,17 @@ bool FileTable::take_place(std::vector<Place>& places, const RootId& wants) {
   return true;
 }
 
-FileTable::Object& FileTable::object_for(const std::string& key, const BuildId& build_id,
-                                         const InodeId& inode) {
+FileTable::Object& FileTable::object_of(const BuildId& build_id, const RootId& root) {
+  MappedObject object{.id = 0, .build_id = build_id, .inode = {}};
+  if (is_own(root)) object.user = root.user;
+  return object_for(key_of(build_id, root), object);
+}
+
+FileTable::Object& FileTable::object_for(const std::string& key, MappedObject object) {
   Object& entry = objects_[key];
   if (!entry.object) {
-    entry.object = std::make_shared<const MappedObject>(MappedObject{++last_id_, build_id, inode});
+    object.id = ++last_id_;
+    entry.object = std::make_shared<const MappedObject>(object);
   }
   return entry;
 }
@@ -267,8 +280,8 @@ bool FileTable::try_again(const SeenMapping& seen, const MappedFile& file) {
   if (refused == refused_.end()) return false;
   Object& entry = *refused->second;
   OpenedFile opened = open(seen, file);
-  const bool is_sure = opened.by_mapping || !is_own(seen.root) || seen.inode.known();
-  if (opened.outcome == OpenedFile::Outcome::Opened && !is_sure) opened = OpenedFile();
+  const auto& user = entry.object->user;
+  if (user && opened.mapped_by != user) opened = OpenedFile();
   settle(entry, place_of(entry, seen, file), std::move(opened), file);
   return entry.opened;
 }

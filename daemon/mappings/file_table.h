@@ -40,7 +40,8 @@ struct SeenMapping {
 // A build-id is only what a file says about itself, and a place may be a file system of the user's
 // own. So objects belong to users, and what one user maps decides nothing for another. A process
 // that was gone before it could be asked whose it is (RootId::UserIs::OfParent) borrows the object
-// of its parent's user, where one was opened, and decides nothing either.
+// of its parent's user, where one was opened, and decides nothing either. A file is a user's if a
+// process of his maps it: it was asked before and after that was seen.
 class FileTable {
  public:
   struct Counts {
@@ -57,10 +58,12 @@ class FileTable {
   // Called with each copy of an object that was opened before.
   using Copied = std::function<void(const MappedObject&, UniqueFd file)>;
   using Forgotten = std::function<void(const MappedObject&)>;
+  // Called when a process is seen to run for another user than `seen` said.
+  using Changed = std::function<void(std::uint32_t tgid, const RootId& root)>;
 
   // `max_unused` limits those that are kept although nothing maps them any more.
   FileTable(FileOpener& opener, std::size_t max_unused, Found found, Copied copied,
-            Forgotten forgotten);
+            Forgotten forgotten, Changed changed = {});
 
   std::shared_ptr<const MappedFile> file_of(const SeenMapping& seen);
 
@@ -98,13 +101,14 @@ class FileTable {
   std::shared_ptr<const MappedFile> interned(MappedFile file);
   // The object that a process of its user opened. Null: none did yet.
   Object* opened_by_user(const SeenMapping& seen, const BuildId& build_id);
-  Object& object_for(const std::string& key, const BuildId& build_id, const InodeId& inode);
+  Object& object_of(const BuildId& build_id, const RootId& root);
+  Object& object_for(const std::string& key, MappedObject object);
   OpenedFile open(const SeenMapping& seen, const MappedFile& file, RootId root = {});
   void find_copy(Object& entry, const SeenMapping& seen, const MappedFile& file);
   // Null: enough were looked at for now.
   static Place* place_of(Object& entry, const SeenMapping& seen, const MappedFile& file);
   static bool take_place(std::vector<Place>& places, const RootId& wants);
-  // Of a process that was asked whose it is.
+  // Of a process that was asked whose it is, before.
   void settle_own(Object& entry, Place* place, std::optional<OpenedFile>& opened,
                   const SeenMapping& seen, MappedFile& file);
   void settle(Object& entry, Place* place, OpenedFile opened, const MappedFile& file);
@@ -114,6 +118,7 @@ class FileTable {
   Found found_;
   Copied copied_;
   Forgotten forgotten_;
+  Changed changed_;
   std::uint64_t last_id_ = 0;
   std::unordered_map<std::string, Object> objects_;     // by key
   std::unordered_map<std::uint64_t, Object*> refused_;  // at the last attempt, by MappedObject::id

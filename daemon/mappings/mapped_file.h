@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "mappings/build_id.h"
@@ -16,6 +17,8 @@ struct MappedObject {
   std::uint64_t id = 0;  // never given out twice
   BuildId build_id;
   InodeId inode;  // only if there is no build-id
+  // The user whose process maps it. Nothing: that was not asked in time, or it is known by inode.
+  std::optional<std::uint32_t> user = std::nullopt;
 };
 
 // Where executable code of a process comes from. Immutable, shared by all mappings of it.

@@ -32,7 +32,10 @@ ProcessMappings::ProcessMappings(MappingObserver& observer, FileOpener& opener,
           [this](const MappedObject& object, UniqueFd fd) {
             observer_.copy_found(object, std::move(fd));
           },
-          [this](const MappedObject& object) { observer_.object_forgotten(object); }) {}
+          [this](const MappedObject& object) { observer_.object_forgotten(object); },
+          [this](std::uint32_t tgid, const RootId& root) {
+            if (Image* const image = live(tgid)) image->root = root;
+          }) {}
 
 void ProcessMappings::apply(const MappingEvent& event) {
   if (event.kind == MappingEvent::Kind::Lost) {

@@ -150,7 +150,7 @@ ReaderAnswers::Answer ReaderAnswers::opened(OpenedFile file) {
   writer.put(file.outcome);
   writer.put(file.build_id);
   writer.put(file.copied);
-  writer.put(file.by_mapping);
+  writer.put(file.mapped_by);
   return {writer.take(), std::move(file.fd)};
 }
 

@@ -24,7 +24,7 @@ OpenedFile opened_file(ReaderClient& client, ReaderClient::Reply reply, ByteRead
   file.outcome = rest.take<Outcome>();
   file.build_id = rest.take<BuildId>();
   file.copied = rest.take<std::uint64_t>();
-  file.by_mapping = rest.take<bool>();
+  file.mapped_by = rest.take<std::optional<std::uint32_t>>();
   file.fd = std::move(reply.fd);
   if (!rest.ok() || (file.outcome == Outcome::Opened && !file.fd)) file.outcome = Outcome::Failed;
   if (file.copied > 0) client.copies().add(file.fd.get(), file.copied);

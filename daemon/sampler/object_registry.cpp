@@ -34,6 +34,7 @@ void ObjectRegistry::object_found(const std::shared_ptr<const MappedObject>& obj
   known.request.deleted = file.deleted;
   known.request.build_id = object->build_id;
   known.request.inode = object->inode;
+  known.user = object->user;
   if (!fd) return;
   if (tables_ != nullptr) known.table = add_table(fd.get(), file.path);
   known.file = std::move(fd);
@@ -146,9 +147,11 @@ Status ObjectRegistry::map(std::uint32_t tgid, const Mapping& mapping, UnwindObj
 }
 
 // As it was opened the first time: nothing that could hang, and no other file in its place. Nothing
-// if the process is gone and nobody else has the file.
+// if the process is gone and nobody else has the file, or has become another user's.
 UniqueFd ObjectRegistry::open_again(const Object& object) {
-  return std::move(opener_.open(object.request).fd);
+  OpenedFile opened = opener_.open(object.request);
+  if (object.user && opened.mapped_by != object.user) return {};
+  return std::move(opened.fd);
 }
 
 void ObjectRegistry::offer_wanted() {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -56,6 +57,7 @@ class ObjectRegistry final : public MappingObserver {
     ObjectId symbols = 0;
     UniqueFd file;        // until a process is known whose root its debug file may lie below
     FileRequest request;  // what it is, and where it was mapped last; to open it again
+    std::optional<std::uint32_t> user;  // MappedObject::user
   };
   [[nodiscard]] UniqueFd open_again(const Object& object);
   Status map(std::uint32_t tgid, const Mapping& mapping, UnwindObjectId table);

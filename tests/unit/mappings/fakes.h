@@ -36,7 +36,7 @@ class FakeOpener final : public FileOpener {
     opened.build_id = found->second.second;
     if (opened.outcome == OpenedFile::Outcome::Opened) {
       opened.fd.reset(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-      opened.by_mapping = !by_path.contains(request.path);
+      if (!by_path.contains(request.path)) opened.mapped_by = user;
     }
     return opened;
   }
@@ -49,6 +49,7 @@ class FakeOpener final : public FileOpener {
 
   std::map<std::string, std::pair<OpenedFile::Outcome, BuildId>> files;
   std::set<std::string> by_path;  // of `files`: those that nobody maps any more
+  std::uint32_t user = 0;         // who maps them
   std::map<std::uint32_t, RootId> roots;
   std::vector<FileRequest> requests;
 };

@@ -26,6 +26,7 @@ class FileUsersTest : public ::testing::Test {
     mapping.build_id = build_id(1);
     mapping.root = {.device = 1, .inode = 2, .user = user, .user_is = user_is};
     mapping.path = path;
+    if (user_is == UserIs::Own) opener_.user = user;
     return table_.file_of(mapping);
   }
   // An inode that a scan sees, whose build-id is learnt by opening it.
@@ -36,6 +37,7 @@ class FileUsersTest : public ::testing::Test {
     mapping.root = {.device = 1, .inode = 2, .user = user, .user_is = UserIs::Own};
     mapping.copies = false;
     mapping.path = path;
+    opener_.user = user;
     return table_.file_of(mapping);
   }
 
@@ -49,7 +51,10 @@ class FileUsersTest : public ::testing::Test {
                    [this](const MappedObject& object, UniqueFd /*fd*/) {
                      log_.push_back("copy of " + std::to_string(object.id));
                    },
-                   [](const MappedObject& /*object*/) {}};
+                   [](const MappedObject& /*object*/) {},
+                   [this](std::uint32_t tgid, const RootId& root) {
+                     log_.push_back(std::to_string(tgid) + " is of " + std::to_string(root.user));
+                   }};
 };
 
 TEST_F(FileUsersTest, ABuildIdIsAnObjectOfEachUser) {
@@ -112,6 +117,37 @@ TEST_F(FileUsersTest, WhatIsFoundByItsPathIsNotTheUsers) {
   const auto real = map("/p", 0);
   EXPECT_THAT(log_, ElementsAre("2 /forged open", "1 /p open"));
   EXPECT_EQ(real->object->id, 1U);
+}
+
+// It was executed by root and has become another user since, and he may have it map anything.
+TEST_F(FileUsersTest, WhoWasRootDecidesNothingForRoot) {
+  opener_.files["/forged"] = {Outcome::Opened, build_id(1)};
+  opener_.files["/p"] = {Outcome::Opened, build_id(1)};
+  SeenMapping mapping;
+  mapping.tgid = 7;
+  mapping.build_id = build_id(1);
+  mapping.root = {.device = 1, .inode = 2, .user = 0, .user_is = UserIs::Own};
+  mapping.path = "/forged";
+  opener_.user = kAttacker;
+  const auto forged = table_.file_of(mapping);
+  EXPECT_THAT(log_, ElementsAre("7 is of 1000", "2 /forged open"));
+  EXPECT_EQ(forged->object, map("/x", kAttacker, UserIs::OfParent)->object);
+  EXPECT_NE(forged->object, map("/p", 0, UserIs::OfParent)->object);
+  EXPECT_NE(forged->object, map("/p", 0)->object);
+}
+
+// It maps the file, and executes sudo before it is asked for the second time.
+TEST_F(FileUsersTest, WhoBecomesRootDecidesNothingForRoot) {
+  opener_.files["/forged"] = {Outcome::Opened, build_id(1)};
+  SeenMapping mapping;
+  mapping.tgid = 7;
+  mapping.build_id = build_id(1);
+  mapping.root = {.device = 1, .inode = 2, .user = kAttacker, .user_is = UserIs::Own};
+  mapping.path = "/forged";
+  opener_.user = 0;
+  const auto forged = table_.file_of(mapping);
+  EXPECT_THAT(log_, ElementsAre("2 /forged open"));
+  EXPECT_NE(forged->object, map("/p", 0, UserIs::OfParent)->object);
 }
 
 TEST_F(FileUsersTest, WhereOnlyThePathIsLeftThereAreNamesAllTheSame) {

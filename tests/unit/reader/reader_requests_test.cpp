@@ -102,6 +102,7 @@ TEST_F(ReaderRequestsTest, OpensTheFileOfAMapping) {
   const OpenedFile file = opener.open(request);
   ASSERT_EQ(file.outcome, OpenedFile::Outcome::Opened);
   EXPECT_EQ(file.build_id, read_build_id(file.fd.get()));
+  EXPECT_EQ(file.mapped_by, ::geteuid());
   struct stat opened {};
   struct stat own {};
   ASSERT_EQ(::fstat(file.fd.get(), &opened), 0);
