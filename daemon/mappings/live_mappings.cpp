@@ -50,7 +50,9 @@ Status LiveMappings::drain() {
 Status LiveMappings::scan() {
   last_scan_ = clock_.now();
   auto status = processes_->scan(between_);
-  if (!status) return std::move(status).error().with("read the mappings of all processes, without which user stacks are missing");
+  if (!status)
+    return std::move(status).error().with(
+        "read the mappings of all processes, without which user stacks are missing");
   return {};
 }
 

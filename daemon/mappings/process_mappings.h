@@ -69,8 +69,8 @@ class ProcessMappings {
   // 50 us per process; calls `between`, unless it is empty, after each.
   Status scan(const std::function<void()>& between = {});
 
-  // Reads again the processes of which something was left out, in a tenth of the time at most: those
-  // for which there was no room once they would get it. To be called often.
+  // Reads again the processes of which something was left out, in a tenth of the time at most:
+  // those for which there was no room once they would get it. To be called often.
   void catch_up();
 
   // The processes of which not everything is known.
@@ -186,8 +186,8 @@ class ProcessMappings {
   std::uint64_t last_serial_ = 0;
   std::uint64_t generation_ = 1;
   bool needs_scan_ = true;
-  std::chrono::seconds second_{};  // of the last event, and ...
-  unsigned events_ = 0;            // ... how many came in that second
+  std::chrono::seconds second_{};            // of the last event, and ...
+  unsigned events_ = 0;                      // ... how many came in that second
   std::chrono::duration<double> reading_{};  // that catch_up() may spend; below 0 it was overdrawn
   MonotonicTime reading_at_ = MonotonicTime::min();
   std::deque<std::uint32_t> to_read_;                   // processes, each once

@@ -36,7 +36,7 @@ class TurnQueue {
   [[nodiscard]] std::size_t size() const { return turns_.size(); }
 
  private:
-  std::map<std::uint64_t, std::uint32_t> waiting_;         // by turn
+  std::map<std::uint64_t, std::uint32_t> waiting_;          // by turn
   std::unordered_map<std::uint32_t, std::uint64_t> turns_;  // by process
   std::uint64_t last_turn_ = 0;
 };

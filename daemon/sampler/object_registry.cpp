@@ -40,8 +40,8 @@ void ObjectRegistry::object_found(const std::shared_ptr<const MappedObject>& obj
   known.file = std::move(fd);
 }
 
-// Processes that the daemon does not know yet are walked by the files that they map. The table is of
-// that file alone: what is in it may be something else than in the object.
+// Processes that the daemon does not know yet are walked by the files that they map. The table is
+// of that file alone: what is in it may be something else than in the object.
 void ObjectRegistry::copy_found(const MappedObject& object, UniqueFd fd) {
   if (tables_ == nullptr) return;
   (void)add_table(fd.get(), objects_[object.id].request.path);
@@ -73,8 +73,8 @@ void ObjectRegistry::object_forgotten(const MappedObject& object) {
   const auto found = objects_.find(object.id);
   if (found == objects_.end()) return;
   const auto [first, last] = by_symbols_.equal_range(found->second.symbols);
-  const auto known = std::find_if(
-      first, last, [&object](const auto& entry) { return entry.second == object.id; });
+  const auto known =
+      std::find_if(first, last, [&object](const auto& entry) { return entry.second == object.id; });
   if (known != last) by_symbols_.erase(known);
   objects_.erase(found);
 }

@@ -75,7 +75,7 @@ class ObjectRegistry final : public MappingObserver {
   FilesBelow* debug_files_;
   Reports reports_;
   UnwindObjectId vdso_ = OFFCPUD_UNWIND_NO_OBJECT;
-  std::unordered_map<std::uint64_t, Object> objects_;       // by MappedObject::id
+  std::unordered_map<std::uint64_t, Object> objects_;  // by MappedObject::id
   // Of objects_: what several users map has the same functions.
   std::unordered_multimap<ObjectId, std::uint64_t> by_symbols_;
 };

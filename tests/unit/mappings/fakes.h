@@ -79,7 +79,7 @@ class FakeReader final : public ProcessReader {
   std::map<std::uint32_t, Process> existing;
   std::map<std::uint32_t, std::uint32_t> users;  // 0 for others
   std::uint32_t denied = 0;
-  std::set<std::uint32_t> late;     // whose reads have no answer
+  std::set<std::uint32_t> late;      // whose reads have no answer
   std::vector<std::uint32_t> asked;  // to be read, in that order
   bool fails = false;
   int reads = 0;

@@ -43,18 +43,19 @@ class FileUsersTest : public ::testing::Test {
 
   test::FakeOpener opener_;
   std::vector<std::string> log_;
-  FileTable table_{opener_, 100,
-                   [this](const auto& object, const MappedFile& file, UniqueFd fd) {
-                     log_.push_back(std::to_string(object->id) + " " + file.path +
-                                    (fd ? " open" : " closed"));
-                   },
-                   [this](const MappedObject& object, UniqueFd /*fd*/) {
-                     log_.push_back("copy of " + std::to_string(object.id));
-                   },
-                   [](const MappedObject& /*object*/) {},
-                   [this](std::uint32_t tgid, const RootId& root) {
-                     log_.push_back(std::to_string(tgid) + " is of " + std::to_string(root.user));
-                   }};
+  FileTable table_{
+      opener_,
+      100,
+      [this](const auto& object, const MappedFile& file, UniqueFd fd) {
+        log_.push_back(std::to_string(object->id) + " " + file.path + (fd ? " open" : " closed"));
+      },
+      [this](const MappedObject& object, UniqueFd /*fd*/) {
+        log_.push_back("copy of " + std::to_string(object.id));
+      },
+      [](const MappedObject& /*object*/) {},
+      [this](std::uint32_t tgid, const RootId& root) {
+        log_.push_back(std::to_string(tgid) + " is of " + std::to_string(root.user));
+      }};
 };
 
 TEST_F(FileUsersTest, ABuildIdIsAnObjectOfEachUser) {
