@@ -186,6 +186,7 @@ SamplerReports SnapshotService::sampler_reports() {
     });
   };
   reports.sampled = [this](std::uint32_t user_end) { metrics_.count_stack_sample(user_end); };
+  reports.located_early = [this] { metrics_.count_stack_located_early(); };
   reports.adapted = [this](std::chrono::nanoseconds interval) {
     metrics_.set_sampling_interval(interval);
   };

@@ -83,6 +83,9 @@ constexpr auto kCatalog = std::to_array<MetricDef>({
      "Blocks whose stacks were taken."},
     {Metric::StackSamplesIncomplete, "offcpud_stack_samples_incomplete_total", Counter, "end",
      "Stacks that were not walked to their root, by why the walk ended."},
+    {Metric::StacksLocatedEarly, "offcpud_stacks_located_early_total", Counter, "",
+     "Different stacks with functions without names, as a snapshot or profile ended while the "
+     "daemon was still following what their processes map."},
     {Metric::ObjectsRefused, "offcpud_objects_refused_total", Counter, "cause",
      "Programs, libraries and perf maps of which something was left out, as it asks for more than "
      "the limits, by what that is."},

@@ -42,6 +42,7 @@ enum class Metric : std::size_t {
   Stalls,
   StackSamples,
   StackSamplesIncomplete,
+  StacksLocatedEarly,
   ObjectsRefused,
   ProcessesOverShare,
   MappingsLeftOut,

@@ -131,6 +131,8 @@ struct SelfMetrics::Families {
       add_family(registry, prometheus::BuildCounter(), Metric::StackSamples).Add({});
   prometheus::Family<prometheus::Counter>& incomplete_samples =
       add_family(registry, prometheus::BuildCounter(), Metric::StackSamplesIncomplete);
+  prometheus::Counter& located_early =
+      add_family(registry, prometheus::BuildCounter(), Metric::StacksLocatedEarly).Add({});
   prometheus::Family<prometheus::Counter>& refused_objects =
       add_family(registry, prometheus::BuildCounter(), Metric::ObjectsRefused);
   prometheus::Gauge& over_share = add_gauge(registry, Metric::ProcessesOverShare).Add({});
@@ -238,6 +240,10 @@ void SelfMetrics::count_stack_sample(std::uint32_t user_end) {
   families_->stack_samples.Increment();
   if (is_complete(user_end)) return;
   families_->incomplete_samples.Add({{"end", end_name(user_end)}}).Increment();
+}
+
+void SelfMetrics::count_stack_located_early() {
+  families_->located_early.Increment();
 }
 
 void SelfMetrics::set_over_share(std::size_t processes, std::uint64_t mappings_left_out) {

@@ -56,6 +56,7 @@ class SelfMetrics {
   // Of the sampler; by any thread. `user_end`: enum offcpud_unwind_end.
   void count_stack_sample(std::uint32_t user_end);
   void count_refused_objects(const ObjectRefusals& causes);
+  void count_stack_located_early();
   void set_over_share(std::size_t processes, std::uint64_t mappings_left_out);
   void set_sampling_interval(std::chrono::nanoseconds interval);
 

@@ -61,7 +61,19 @@ RootId id_of(int directory, const std::string& path) {
   // Without AT_STATX_DONT_SYNC a server would be asked.
   const int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
   if (::statx(directory, path.c_str(), flags, STATX_INO, &info) != 0) return {};
-  return {makedev(info.stx_dev_major, info.stx_dev_minor), info.stx_ino};
+  RootId root;
+  root.device = makedev(info.stx_dev_major, info.stx_dev_minor);
+  root.inode = info.stx_ino;
+  return root;
+}
+
+// That of the directory is the effective one, also of a process that is not dumpable
+// (task_dump_owner).
+std::optional<std::uint32_t> user_of(const std::string& process) {
+  struct statx info {};
+  const std::string path = "/proc/" + process;
+  if (::statx(AT_FDCWD, path.c_str(), AT_STATX_DONT_SYNC, STATX_UID, &info) != 0) return {};
+  return info.stx_uid;
 }
 
 bool is_wanted(const FileRequest& request, const BuildId& found, const struct statx& info) {
@@ -99,7 +111,13 @@ OpenedFile ProcFileOpener::open(const FileRequest& request) {
 }
 
 RootId ProcFileOpener::root_of(std::uint32_t tgid) {
-  return id_of(AT_FDCWD, "/proc/" + std::to_string(tgid) + "/root");
+  const std::string process = std::to_string(tgid);
+  RootId root = id_of(AT_FDCWD, "/proc/" + process + "/root");
+  if (const auto user = user_of(process)) {
+    root.user = *user;
+    root.user_is = RootId::UserIs::Own;
+  }
+  return root;
 }
 
 UniqueFd ProcFileOpener::open_root(std::uint32_t tgid) {
@@ -118,7 +136,9 @@ OpenedFile ProcFileOpener::open_mapped(const FileRequest& request) {
                       static_cast<unsigned long long>(request.end));
   UniqueFd handle(::open(("/proc/" + process + range.data()).c_str(), O_PATH | O_CLOEXEC));
   if (!handle) return not_opened(outcome_of(errno));
-  return examine(std::move(handle), request, process);
+  OpenedFile file = examine(std::move(handle), request, process);
+  if (file.outcome == Outcome::Opened) file.mapped_by = user_of(process);
+  return file;
 }
 
 OpenedFile ProcFileOpener::open_path(const FileRequest& request, const std::string& process) {

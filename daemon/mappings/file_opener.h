@@ -12,13 +12,32 @@
 namespace offcpud {
 
 // The directory that a process has as its root, as stat() names it. Where two processes have the
-// same one, a path means the same file for both, but for what is mounted below.
+// same one, a path means the same file for both, but for what is mounted below. And for whom the
+// process runs: what one user calls a file says nothing of another user's.
 struct RootId {
+  enum class UserIs : std::uint32_t {
+    Unknown,
+    OfParent,  // of the process that this one was forked from, as far as is known
+    Own,       // asked of the process itself
+  };
+
   std::uint64_t device = 0;
   std::uint64_t inode = 0;  // 0: not known
+  std::uint32_t user = 0;   // the effective one, by its number in our user namespace
+  UserIs user_is = UserIs::Unknown;
 
   [[nodiscard]] bool known() const { return inode != 0; }
-  bool operator==(const RootId&) const = default;
+  // The directory, whoever the user is.
+  bool operator==(const RootId& other) const {
+    return device == other.device && inode == other.inode;
+  }
+
+  // That of a process that was forked, or that is gone since it was.
+  [[nodiscard]] RootId inherited() const {
+    RootId root = *this;
+    if (root.user_is == UserIs::Own) root.user_is = UserIs::OfParent;
+    return root;
+  }
 };
 
 // Which file is wanted: the one that a process maps, or mapped a moment ago.
@@ -39,7 +58,7 @@ class FileOpener {
  public:
   virtual ~FileOpener() = default;
   virtual OpenedFile open(const FileRequest& request) = 0;
-  // Not known if the process is gone.
+  // Not known if the process is gone, and neither is its user then.
   virtual RootId root_of(std::uint32_t tgid) = 0;
   // root_of() will be called for these, before the next refresh(): they can be asked for together.
   virtual void ask_roots(std::span<const std::uint32_t> /*tgids*/) {}
@@ -62,7 +81,7 @@ class ProcFileOpener final : public FileOpener {
   // `files` must outlive it.
   explicit ProcFileOpener(LocalFiles& files) : files_(files) {}
   OpenedFile open(const FileRequest& request) override;
-  RootId root_of(std::uint32_t tgid) override;  // 3 us
+  RootId root_of(std::uint32_t tgid) override;  // 5 us
   UniqueFd open_root(std::uint32_t tgid) override;
   void refresh() override { files_.refresh(); }
 

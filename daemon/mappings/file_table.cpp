@@ -19,6 +19,11 @@ void append_bytes(std::string& key, const T& value) {
   key.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
+void append_user(std::string& key, const RootId& root) {
+  append_bytes(key, root.user);
+  append_bytes(key, root.user_is);
+}
+
 // The inode alone is not enough: on btrfs, subvolumes share a device and have inodes of the same
 // numbers.
 std::string key_of(const SeenMapping& seen, const InodeId& inode) {
@@ -28,13 +33,14 @@ std::string key_of(const SeenMapping& seen, const InodeId& inode) {
   append_bytes(key, inode.inode);
   append_bytes(key, seen.root.device);
   append_bytes(key, seen.root.inode);
+  append_user(key, seen.root);
   return key += seen.path;
 }
 
-std::string key_of(const SeenMapping& seen, const BuildId& build_id, const InodeId& inode) {
-  if (!build_id.known()) return key_of(seen, inode);
+std::string key_of(const BuildId& build_id, const RootId& root) {
   std::string key = "b";
   key.append(reinterpret_cast<const char*>(build_id.bytes.data()), build_id.size);
+  append_user(key, root);
   return key;
 }
 
@@ -49,7 +55,11 @@ MappedFile::Kind kind_of(const SeenMapping& seen) {
   return seen.path.starts_with('[') ? MappedFile::Kind::Other : MappedFile::Kind::File;
 }
 
-// Another attempt would end the same way.
+bool is_own(const RootId& root) {
+  return root.user_is == RootId::UserIs::Own;
+}
+
+// Another attempt at the same place would end the same way, for some time.
 bool is_final(OpenedFile::Outcome outcome) {
   using Outcome = OpenedFile::Outcome;
   return outcome == Outcome::Opened || outcome == Outcome::Remote || outcome == Outcome::NotAFile ||
@@ -64,12 +74,13 @@ void erase_expired(Map& map) {
 }  // namespace
 
 FileTable::FileTable(FileOpener& opener, std::size_t max_unused, Found found, Copied copied,
-                     Forgotten forgotten)
+                     Forgotten forgotten, Changed changed)
     : opener_(opener),
       max_unused_(max_unused),
       found_(std::move(found)),
       copied_(std::move(copied)),
-      forgotten_(std::move(forgotten)) {}
+      forgotten_(std::move(forgotten)),
+      changed_(std::move(changed)) {}
 
 std::shared_ptr<const MappedFile> FileTable::file_of(const SeenMapping& seen) {
   MappedFile file;
@@ -94,6 +105,7 @@ std::shared_ptr<const MappedFile> FileTable::interned(MappedFile file) {
   std::string key;
   key += static_cast<char>(file.kind);
   key += file.deleted ? 'd' : '-';
+  key += file.borrowed ? 'b' : '-';
   append_bytes(key, file.object ? file.object->id : std::uint64_t{0});
   key += file.path;
   std::weak_ptr<const MappedFile>& known = files_[std::move(key)];
@@ -122,19 +134,58 @@ void FileTable::find_object(const SeenMapping& seen, MappedFile& file) {
       if (!build_id.known()) inode = seen.inode;
     }
   }
-  Object& entry = object_for(seen, build_id, inode);
+  if (Object* const known = opened_by_user(seen, build_id)) {
+    file.object = known->object;
+    file.borrowed = !is_own(seen.root);
+    return find_copy(*known, seen, file);
+  }
+  Object& entry = build_id.known()
+                      ? object_of(build_id, seen.root)
+                      : object_for(key_of(seen, inode), {.id = 0, .build_id = {}, .inode = inode});
   file.object = entry.object;
-  if (entry.attempts_left == 0) return find_copy(entry, seen, file);
-  if (!opened) opened = open(seen, file);
-  settle(entry, std::move(*opened), file);
+  if (entry.opened) return find_copy(entry, seen, file);
+  Place* const place = place_of(entry, seen, file);
+  if (!opened && place != nullptr && place->attempts_left > 0) opened = open(seen, file);
+  if (build_id.known() && is_own(seen.root)) return settle_own(entry, place, opened, seen, file);
+  if (opened) settle(entry, place, std::move(*opened), file);
+}
+
+FileTable::Object* FileTable::opened_by_user(const SeenMapping& seen, const BuildId& build_id) {
+  if (!build_id.known() || seen.root.user_is == RootId::UserIs::Unknown) return nullptr;
+  RootId root = seen.root;
+  root.user_is = RootId::UserIs::Own;
+  const auto known = objects_.find(key_of(build_id, root));
+  return known == objects_.end() || !known->second.opened ? nullptr : &known->second;
+}
+
+// Between the mapping and one of the two questions, the process may have executed a program of
+// another user, such as sudo, or given up being root. Then the file, as one that is only found by
+// its path, is an object of those who were not asked; of the user who is not root.
+void FileTable::settle_own(Object& entry, Place* place, std::optional<OpenedFile>& opened,
+                           const SeenMapping& seen, MappedFile& file) {
+  RootId root = seen.root.inherited();
+  const bool is_open = opened && opened->outcome == OpenedFile::Outcome::Opened;
+  const bool is_sure = is_open && opened->mapped_by == seen.root.user;
+  if (is_open && !is_sure) {
+    if (place != nullptr && place->attempts_left > 0) --place->attempts_left;
+    if (opened->mapped_by && root.user == 0) {
+      root.user = *opened->mapped_by;
+      if (changed_) changed_(seen.tgid, root);
+    }
+    Object& others = object_of(entry.object->build_id, root);
+    if (!others.opened) settle(others, nullptr, std::move(*opened), file);
+  } else if (opened) {
+    settle(entry, place, std::move(*opened), file);
+  }
+  if (entry.opened) return;
+  const auto others = objects_.find(key_of(entry.object->build_id, root));
+  if (others != objects_.end() && others->second.opened) file.object = others->second.object;
 }
 
 // The first one may have been found in another root than that of its process: so the place where it
 // was seen is one more to look at.
 void FileTable::find_copy(Object& entry, const SeenMapping& seen, const MappedFile& file) {
-  if (!entry.opened || !entry.object->build_id.known() || !seen.copies || !seen.root.known()) {
-    return;
-  }
+  if (!entry.object->build_id.known() || !seen.copies || !seen.root.known()) return;
   Place* const place = place_of(entry, seen, file);
   if (place == nullptr || place->attempts_left == 0) return;
   OpenedFile opened = open(seen, file, seen.root);
@@ -145,20 +196,40 @@ void FileTable::find_copy(Object& entry, const SeenMapping& seen, const MappedFi
 FileTable::Place* FileTable::place_of(Object& entry, const SeenMapping& seen,
                                       const MappedFile& file) {
   std::string key(file.path);
-  append_bytes(key, seen.root);
+  append_bytes(key, seen.root.device);
+  append_bytes(key, seen.root.inode);
   const std::size_t hash = std::hash<std::string>{}(key);
   const auto known = std::ranges::find(entry.places, hash, &Place::hash);
   if (known != entry.places.end()) return &*known;
-  if (entry.places.size() == kMaxPlaces) return nullptr;
-  return &entry.places.emplace_back(Place{hash, kCopyAttempts});
+  if (entry.places.size() >= kMaxPlaces && !take_place(entry.places, seen.root)) return nullptr;
+  return &entry.places.emplace_back(
+      Place{hash, seen.root, entry.opened ? kCopyAttempts : kAttempts});
 }
 
-FileTable::Object& FileTable::object_for(const SeenMapping& seen, const BuildId& build_id,
-                                         const InodeId& inode) {
-  Object& entry = objects_[key_of(seen, build_id, inode)];
+// Who fills them all in one container does not keep others from being looked at: the root with most
+// gives its oldest one. It comes to an end when all have as many.
+bool FileTable::take_place(std::vector<Place>& places, const RootId& wants) {
+  const auto held = [&places](const RootId& root) {
+    return std::ranges::count(places, root, &Place::root);
+  };
+  const auto gives = std::ranges::max_element(
+      places, {}, [&held](const Place& place) { return held(place.root); });
+  if (held(gives->root) <= held(wants) + 1) return false;
+  places.erase(gives);  // of those with as many the first
+  return true;
+}
+
+FileTable::Object& FileTable::object_of(const BuildId& build_id, const RootId& root) {
+  MappedObject object{.id = 0, .build_id = build_id, .inode = {}};
+  if (is_own(root)) object.user = root.user;
+  return object_for(key_of(build_id, root), object);
+}
+
+FileTable::Object& FileTable::object_for(const std::string& key, MappedObject object) {
+  Object& entry = objects_[key];
   if (!entry.object) {
-    entry.object = std::make_shared<const MappedObject>(MappedObject{++last_id_, build_id, inode});
-    entry.attempts_left = kAttempts;
+    object.id = ++last_id_;
+    entry.object = std::make_shared<const MappedObject>(object);
   }
   return entry;
 }
@@ -179,22 +250,25 @@ OpenedFile FileTable::open(const SeenMapping& seen, const MappedFile& file, Root
   return opened;
 }
 
-void FileTable::settle(Object& entry, OpenedFile opened, const MappedFile& file) {
+void FileTable::settle(Object& entry, Place* place, OpenedFile opened, const MappedFile& file) {
   using Outcome = OpenedFile::Outcome;
-  const bool first = entry.attempts_left == kAttempts;
   if (opened.outcome == Outcome::Refused) {
     refused_.emplace(entry.object->id, &entry);
   } else {
     refused_.erase(entry.object->id);
-    entry.attempts_left = is_final(opened.outcome) ? 0 : entry.attempts_left - 1;
+    if (place != nullptr && place->attempts_left > 0) {
+      place->attempts_left = is_final(opened.outcome) ? 0 : place->attempts_left - 1;
+    }
   }
   if (opened.outcome == Outcome::Opened) {
     entry.opened = true;
+    entry.places.clear();  // its copies are looked for everywhere
     ++counts_.objects_opened;
-    found_(entry.object, file, std::move(opened.fd));
-  } else if (first) {
-    found_(entry.object, file, UniqueFd());
+  } else if (std::exchange(entry.told, true)) {
+    return;
   }
+  entry.told = true;
+  found_(entry.object, file, std::move(opened.fd));
 }
 
 bool FileTable::is_refused(const MappedFile& file) const {
@@ -205,14 +279,23 @@ bool FileTable::try_again(const SeenMapping& seen, const MappedFile& file) {
   const auto refused = refused_.find(file.object->id);
   if (refused == refused_.end()) return false;
   Object& entry = *refused->second;
-  settle(entry, open(seen, file), file);
+  OpenedFile opened = open(seen, file);
+  const auto& user = entry.object->user;
+  if (user && opened.mapped_by != user) opened = OpenedFile();
+  settle(entry, place_of(entry, seen, file), std::move(opened), file);
   return entry.opened;
+}
+
+void FileTable::forgive() {
+  for (auto& [key, entry] : objects_) {
+    if (!entry.opened) entry.places.clear();
+  }
 }
 
 void FileTable::prune() {
   std::vector<std::uint64_t> unused;
   for (auto& [key, entry] : objects_) {
-    entry.places.clear();
+    if (entry.opened) entry.places.clear();
     if (entry.object.use_count() == 1 && entry.object->build_id.known()) {
       unused.push_back(entry.object->id);
     }

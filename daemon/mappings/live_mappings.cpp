@@ -13,8 +13,9 @@ Result<std::unique_ptr<LiveMappings>> LiveMappings::open(MappingObserver& observ
   TRY(auto events, MappingEvents::open(options.events));
   std::unique_ptr<LiveMappings> live(
       new LiveMappings(std::move(events), observer, opener, reader, clock, options));
-  TRY_VOID(live->scan());
-  TRY_VOID(live->drain());
+  // What cannot be read now, as under load, is read by one of the next drain()s, which tells of it.
+  (void)live->scan();
+  (void)live->drain();
   return live;
 }
 
@@ -49,7 +50,9 @@ Status LiveMappings::drain() {
 Status LiveMappings::scan() {
   last_scan_ = clock_.now();
   auto status = processes_->scan(between_);
-  if (!status) return std::move(status).error().with("read the mappings of all processes");
+  if (!status)
+    return std::move(status).error().with(
+        "read the mappings of all processes, without which user stacks are missing");
   return {};
 }
 

@@ -27,7 +27,8 @@ class LiveMappings {
     std::chrono::milliseconds min_scan_interval{1000};
   };
 
-  // Opens the events first and reads all processes then. Needs CAP_PERFMON.
+  // Opens the events first and reads all processes then; where they cannot be read, drain() does so
+  // later. Needs CAP_PERFMON.
   static Result<std::unique_ptr<LiveMappings>> open(MappingObserver& observer, FileOpener& opener,
                                                     ProcessReader& reader, const Clock& clock,
                                                     const Options& options);

@@ -3,18 +3,22 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "mappings/build_id.h"
 
 namespace offcpud {
 
-// What is executed: the contents of a file, known by build-id, so that copies in many containers
-// are one object; by inode where the file has no build-id. Immutable.
+// What is executed by the processes of a user: the contents of a file, known by build-id, so that
+// copies in many containers are one object; by inode where the file has no build-id. Of each user
+// his own, as a build-id is only what a file says about itself. Immutable.
 struct MappedObject {
   std::uint64_t id = 0;  // never given out twice
   BuildId build_id;
   InodeId inode;  // only if there is no build-id
+  // The user whose process maps it. Nothing: that was not asked in time, or it is known by inode.
+  std::optional<std::uint32_t> user = std::nullopt;
 };
 
 // Where executable code of a process comes from. Immutable, shared by all mappings of it.
@@ -30,6 +34,9 @@ struct MappedFile {
   bool deleted = false;  // the file had no name any more when it was mapped
   std::string path;      // in the root of the process, bytes; empty if not known
   std::shared_ptr<const MappedObject> object;  // null unless kind is File
+  // Whose it is was not asked of the process that maps it: what can be said of the object is not to
+  // be learnt from that process.
+  bool borrowed = false;
 };
 
 struct Mapping {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "base/unique_handle.h"
 #include "mappings/build_id.h"
@@ -26,6 +27,9 @@ struct OpenedFile {
   UniqueFd fd;               // open for reading if Opened; reading it waits for nobody
   BuildId build_id;          // of that file, if it has one
   std::uint64_t copied = 0;  // bytes of memory that the descriptor holds, if it is of a copy
+  // The effective user of the process that maps it, asked after that was seen. Nothing: it is only
+  // what the path leads to.
+  std::optional<std::uint32_t> mapped_by;
 };
 
 }  // namespace offcpud

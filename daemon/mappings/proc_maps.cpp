@@ -30,13 +30,16 @@ Result<std::vector<std::uint32_t>> numbered_entries(const std::string& path) {
   const UniqueDir directory(::opendir(path.c_str()));
   if (!directory) return Error::from_errno(errno, "open", path);
   std::vector<std::uint32_t> numbers;
-  while (const dirent* entry = ::readdir(directory.get())) {
+  for (;;) {
+    errno = 0;
+    const dirent* const entry = ::readdir(directory.get());
+    if (entry == nullptr && errno != 0) return Error::from_errno(errno, "read", path);
+    if (entry == nullptr) return numbers;
     const std::string_view name(entry->d_name);
     std::uint32_t number = 0;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
     if (error == std::errc() && end == name.data() + name.size()) numbers.push_back(number);
   }
-  return numbers;
 }
 
 std::string with_line_feeds(std::string_view path) {

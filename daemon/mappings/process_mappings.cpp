@@ -12,6 +12,9 @@ namespace {
 // removes: from so many on /proc is asked what is really there.
 constexpr std::size_t kReadAgainAt = 4096;
 
+// What could not be opened may have been slow for once. A few attempts more for each place.
+constexpr std::chrono::seconds kForgivesEvery{60};
+
 }  // namespace
 
 ProcessMappings::ProcessMappings(MappingObserver& observer, FileOpener& opener,
@@ -29,7 +32,10 @@ ProcessMappings::ProcessMappings(MappingObserver& observer, FileOpener& opener,
           [this](const MappedObject& object, UniqueFd fd) {
             observer_.copy_found(object, std::move(fd));
           },
-          [this](const MappedObject& object) { observer_.object_forgotten(object); }) {}
+          [this](const MappedObject& object) { observer_.object_forgotten(object); },
+          [this](std::uint32_t tgid, const RootId& root) {
+            if (Image* const image = live(tgid)) image->root = root;
+          }) {}
 
 void ProcessMappings::apply(const MappingEvent& event) {
   if (event.kind == MappingEvent::Kind::Lost) {
@@ -80,7 +86,7 @@ void ProcessMappings::on_forked(const MappingEvent& event) {
     // Kernel threads, and children of processes of which nothing is known, have nothing to share.
     const Image* parent = live(event.parent_tgid);
     if (parent == nullptr) return;
-    begin(event.tgid, event.parent_tgid, parent->root, event.time, parent->mappings);
+    begin(event.tgid, event.parent_tgid, parent->root.inherited(), event.time, parent->mappings);
     return;
   }
   Image* image = live(event.tgid);
@@ -106,7 +112,7 @@ void ProcessMappings::on_executed(const MappingEvent& event) {
   // It may have changed its root before, as container runtimes do; if it has ended since, it most
   // probably has not.
   RootId root = opener_.root_of(event.tgid);
-  if (!root.known() && image != nullptr) root = image->root;
+  if (!root.known() && image != nullptr) root = image->root.inherited();
   begin(event.tgid, parent, root, event.time, nullptr);
 }
 
@@ -147,6 +153,8 @@ ProcessMappings::Image* ProcessMappings::begin(std::uint32_t tgid, std::uint32_t
 void ProcessMappings::end(Image& image, MonotonicTime when) {
   image.ended = when;
   image.threads.reset();
+  refused_.erase(image.id.tgid);
+  without_room_.erase(image.id.tgid);
   ended_.push_back({image.id, generation_});
   observer_.image_ended(image.id, image.mappings->all());
 }
@@ -173,14 +181,22 @@ void ProcessMappings::forget_ended(std::uint64_t generation) {
     ended_.pop_front();
   }
   files_.prune();
+  if (clock_.now() >= forgives_at_) {
+    files_.forgive();
+    forgives_at_ = clock_.now() + kForgivesEvery;
+  }
   opener_.refresh();
 }
 
 void ProcessMappings::put(Image& image, const SeenMapping& seen) {
   const bool shared = image.mappings.use_count() > 1;
   const std::size_t needed = (shared ? image.mappings->size() : 0) + 1;
-  if (image.mappings->size() >= limits_.of_image || !has_room(image, needed)) {
-    return refuse(image);
+  const bool is_full = image.mappings->size() >= limits_.of_image;
+  if (is_full || !has_room(image, needed)) {
+    ++counts_.mappings_refused;
+    image.over_share = true;
+    // It may have less by now than the events say.
+    return is_full ? read_later(image, false) : wait_for_room(image, image.mappings->size() + 1);
   }
   const Mapping mapping{seen.begin, seen.end, seen.offset, files_.file_of(seen)};
   note_refused(image.id.tgid, *mapping.file);

@@ -21,6 +21,7 @@
 #include "mappings/mapping_observer.h"
 #include "mappings/mapping_set.h"
 #include "mappings/proc_maps.h"
+#include "mappings/turn_queue.h"
 
 namespace offcpud {
 
@@ -68,14 +69,15 @@ class ProcessMappings {
   // 50 us per process; calls `between`, unless it is empty, after each.
   Status scan(const std::function<void()>& between = {});
 
-  // Reads again the processes of which something was left out, in a tenth of the time at most. To
-  // be called often.
+  // Reads again the processes of which something was left out, in a tenth of the time at most:
+  // those for which there was no room once they would get it. To be called often.
   void catch_up();
 
   // The processes of which not everything is known.
   [[nodiscard]] std::vector<OverShare> over_share();
 
-  // Reads what was refused, of some processes: now and then, as refusals do not last.
+  // Reads what was refused or came too late, of some processes, those first whose last attempt is
+  // longest ago. To be called often, as refusals do not last.
   void try_again();
 
   // Events were lost since the last scan.
@@ -106,7 +108,7 @@ class ProcessMappings {
   struct Image {
     ImageId id;
     std::uint32_t parent_tgid = 0;
-    RootId root;  // when it began: what it changes later is not seen
+    RootId root;  // when it began, and its user: what it changes later is not seen
     MonotonicTime began{};
     std::optional<MonotonicTime> ended;
     MonotonicTime read_at = MonotonicTime::min();  // older events are contained already
@@ -120,6 +122,7 @@ class ProcessMappings {
     std::chrono::nanoseconds read_cost{};  // what it took the last time
     MonotonicTime read_next = MonotonicTime::min();
     bool over_share = false;  // not everything is known of it
+    std::size_t wants = 0;    // mappings; more than it has where there was no room for them
   };
   // From here on a read counts as costly: 3,000 lines of /proc/PID/maps.
   static constexpr std::chrono::milliseconds kCostlyRead{2};
@@ -147,8 +150,13 @@ class ProcessMappings {
   // What bounds the share of one process: process_shares.cpp.
   bool is_one_too_many(Image& image, MonotonicTime when);
   bool has_room(Image& image, std::size_t needed);
-  void refuse(Image& image);
+  std::vector<ShareHolder> share_holders();
+  // Whether no more than `most` mappings are held, after others gave theirs up for `wants`.
+  bool others_give_way(const ShareHolder& wants, std::size_t most);
   void give_up(Image& image);
+  void wait_for_room(Image& image, std::size_t wants);
+  // Those that wait for room and would get it are to be read.
+  void come_back();
   void read_later(const Image& image, bool execs_missed);
   std::optional<std::uint32_t> uid_of(Image& image);
   // `execs_missed`: events were lost, so the process may execute something else than is known.
@@ -158,9 +166,12 @@ class ProcessMappings {
   void open_refused(const Image& image, std::unordered_set<std::uint64_t>& opened);
   // Tells the observer of these objects' mappings as if they were new.
   void tell_again(const std::unordered_set<std::uint64_t>& objects);
-  // `known` is what the process had so far, or null.
-  std::shared_ptr<MappingSet> read_set(std::uint32_t tgid, const std::vector<MapsLine>& maps,
-                                       const MappingSet* known);
+  struct ReadSet {
+    std::shared_ptr<MappingSet> mappings;
+    bool had_room = true;
+  };
+  // `image` is what is known of the process so far, or null.
+  ReadSet read_set(std::uint32_t tgid, const std::vector<MapsLine>& maps, Image* image);
 
   MappingObserver& observer_;
   ProcessReader& reader_;
@@ -175,13 +186,17 @@ class ProcessMappings {
   std::uint64_t last_serial_ = 0;
   std::uint64_t generation_ = 1;
   bool needs_scan_ = true;
-  std::chrono::seconds second_{};  // of the last event, and ...
-  unsigned events_ = 0;            // ... how many came in that second
-  MonotonicTime next_costly_read_ = MonotonicTime::min();
+  std::chrono::seconds second_{};            // of the last event, and ...
+  unsigned events_ = 0;                      // ... how many came in that second
+  std::chrono::duration<double> reading_{};  // that catch_up() may spend; below 0 it was overdrawn
+  MonotonicTime reading_at_ = MonotonicTime::min();
   std::deque<std::uint32_t> to_read_;                   // processes, each once
   std::unordered_map<std::uint32_t, bool> is_to_read_;  // of them: `execs_missed`
-  std::unordered_set<std::uint32_t> unread_;   // processes whose mappings could not be read in time
-  std::unordered_set<std::uint32_t> refused_;  // processes with a file that was not opened
+  TurnQueue without_room_;  // live processes that gave way, or for which there was none
+  MonotonicTime next_back_ = MonotonicTime::min();
+  MonotonicTime forgives_at_ = MonotonicTime::min();
+  TurnQueue unread_;   // processes whose mappings could not be read in time
+  TurnQueue refused_;  // live processes with a file that was not opened
   Counts counts_;
 };
 

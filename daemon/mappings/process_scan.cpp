@@ -11,7 +11,7 @@
 namespace offcpud {
 namespace {
 
-constexpr std::size_t kMostToTryAgain = 4096;
+constexpr std::size_t kTriedAtOnce = 16;  // processes that could not be read, in one call
 
 // What is mapped where `mapping` begins, if it has the same path there.
 const Mapping* counterpart(const MappingSet& mappings, const Mapping& mapping) {
@@ -68,7 +68,7 @@ void ProcessMappings::read_process(std::uint32_t tgid, bool execs_missed) {
   auto read = reader_.read(tgid);
   if (!read) {
     ++counts_.processes_unreadable;
-    if (read.error().kind() != ErrorKind::Permission) unread_.insert(tgid);
+    if (read.error().kind() != ErrorKind::Permission) unread_.push(tgid);
     return;  // what is known of it stays
   }
   unread_.erase(tgid);
@@ -78,21 +78,22 @@ void ProcessMappings::read_process(std::uint32_t tgid, bool execs_missed) {
     return;
   }
   const ProcessReader::Process& process = **read;
-  auto mappings = read_set(tgid, process.maps, image == nullptr ? nullptr : image->mappings.get());
-  if (image != nullptr && (!execs_missed || same_image(*image->mappings, *mappings))) {
-    replace(*image, std::move(mappings));
+  ReadSet found = read_set(tgid, process.maps, image);
+  if (image != nullptr && (!execs_missed || same_image(*image->mappings, *found.mappings))) {
+    replace(*image, std::move(found.mappings));
   } else {
     // Since when a process exists is not known, nor needed unless there was another one before.
     const bool successor = processes_.contains(tgid);
     image = begin(tgid, 0, opener_.root_of(tgid), successor ? before : MonotonicTime::min(),
-                  std::move(mappings));
+                  std::move(found.mappings));
     if (image == nullptr) return;
   }
   image->read_at = before;
   image->read_cost = clock_.now() - before;
   image->read_next = clock_.now() + std::max<std::chrono::nanoseconds>(std::chrono::seconds(1),
                                                                        100 * image->read_cost);
-  image->over_share = image->mappings->size() >= limits_.of_image;
+  image->over_share = !found.had_room || process.maps.size() > limits_.of_image;
+  if (!found.had_room) wait_for_room(*image, process.maps.size());
   image->threads.reset();
   if (process.threads.size() != 1 || process.threads.front() != tgid) {
     image->threads = std::make_unique<std::unordered_set<std::uint32_t>>(process.threads.begin(),
@@ -100,13 +101,23 @@ void ProcessMappings::read_process(std::uint32_t tgid, bool execs_missed) {
   }
 }
 
-std::shared_ptr<MappingSet> ProcessMappings::read_set(std::uint32_t tgid,
-                                                      const std::vector<MapsLine>& maps,
-                                                      const MappingSet* known) {
-  auto mappings = std::make_shared<MappingSet>(mappings_held_);
+// What it has so far makes room for what it has now.
+ProcessMappings::ReadSet ProcessMappings::read_set(std::uint32_t tgid,
+                                                   const std::vector<MapsLine>& maps,
+                                                   Image* image) {
+  ReadSet read;
+  read.mappings = std::make_shared<MappingSet>(mappings_held_);
+  MappingSet& mappings = *read.mappings;
+  const MappingSet* const known = image == nullptr ? nullptr : image->mappings.get();
+  const bool replaces = image != nullptr && image->mappings.use_count() == 1;
+  const std::size_t most = limits_.mappings + (replaces ? known->size() : 0) - 1;
   const RootId root = opener_.root_of(tgid);
   for (const MapsLine& line : maps) {
-    if (mappings_held_ >= limits_.mappings || mappings->size() >= limits_.of_image) {
+    if (read.had_room && mappings_held_ > most) {
+      const auto uid = image == nullptr ? reader_.user_of(tgid) : uid_of(*image);
+      read.had_room = others_give_way({tgid, uid, mappings.size() + 1}, most);
+    }
+    if (!read.had_room || mappings.size() >= limits_.of_image) {
       ++counts_.mappings_refused;
       continue;
     }
@@ -123,24 +134,26 @@ std::shared_ptr<MappingSet> ProcessMappings::read_set(std::uint32_t tgid,
     Mapping mapping{line.begin, line.end, line.offset, files_.file_of(seen)};
     if (known != nullptr) recall(mapping, *known);
     note_refused(tgid, *mapping.file);
-    (void)mappings->put(mapping);
+    (void)mappings.put(mapping);
   }
-  return mappings;
+  return read;
 }
 
 void ProcessMappings::note_refused(std::uint32_t tgid, const MappedFile& file) {
-  if (files_.is_refused(file) && refused_.size() < kMostToTryAgain) refused_.insert(tgid);
+  if (files_.is_refused(file)) refused_.push(tgid);
 }
 
 void ProcessMappings::try_again() {
-  if (!unread_.empty()) {
-    const std::uint32_t tgid = *unread_.begin();
-    unread_.erase(unread_.begin());
-    read_process(tgid, true);
+  for (std::size_t tried = 0; tried < kTriedAtOnce; ++tried) {
+    const auto unread = unread_.pop();
+    if (!unread) break;
+    const std::uint64_t failures = counts_.processes_unreadable;
+    read_process(*unread, true);
+    if (counts_.processes_unreadable != failures) break;  // others will fare no better now
   }
-  if (refused_.empty()) return;
-  const Image* const image = live(*refused_.begin());
-  refused_.erase(refused_.begin());
+  const auto refused = refused_.pop();
+  if (!refused) return;
+  const Image* const image = live(*refused);
   if (image == nullptr) return;
   std::unordered_set<std::uint64_t> opened;
   open_refused(*image, opened);
@@ -158,7 +171,7 @@ void ProcessMappings::open_refused(const Image& image, std::unordered_set<std::u
                            .offset = mapping.offset,
                            .build_id = file.object->build_id,
                            .inode = file.object->inode,
-                           .root = {},
+                           .root = image.root,
                            .path = file.path};
     if (files_.try_again(seen, file)) {
       opened.insert(file.object->id);

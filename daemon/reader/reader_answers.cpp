@@ -150,6 +150,7 @@ ReaderAnswers::Answer ReaderAnswers::opened(OpenedFile file) {
   writer.put(file.outcome);
   writer.put(file.build_id);
   writer.put(file.copied);
+  writer.put(file.mapped_by);
   return {writer.take(), std::move(file.fd)};
 }
 
@@ -204,9 +205,14 @@ ReaderAnswers::Answer ReaderAnswers::find_perf_map(ByteReader& request) {
 }
 
 ReaderAnswers::Answer ReaderAnswers::list_processes() {
+  const auto processes = processes_.processes();
   PacketWriter writer;
-  if (const auto processes = processes_.processes()) {
+  writer.put(static_cast<bool>(processes));
+  if (processes) {
     for (const std::uint32_t tgid : *processes) writer.put(tgid);
+  } else {
+    writer.put(processes.error().kind());
+    writer.put_text(processes.error().message());
   }
   return {writer.take(), {}};
 }

@@ -24,6 +24,7 @@ OpenedFile opened_file(ReaderClient& client, ReaderClient::Reply reply, ByteRead
   file.outcome = rest.take<Outcome>();
   file.build_id = rest.take<BuildId>();
   file.copied = rest.take<std::uint64_t>();
+  file.mapped_by = rest.take<std::optional<std::uint32_t>>();
   file.fd = std::move(reply.fd);
   if (!rest.ok() || (file.outcome == Outcome::Opened && !file.fd)) file.outcome = Outcome::Failed;
   if (file.copied > 0) client.copies().add(file.fd.get(), file.copied);
@@ -103,8 +104,14 @@ Result<std::vector<std::uint32_t>> DeadlineProcessReader::processes() {
   const auto reply = client_.ask(
       {.task = ReaderTask::ListProcesses, .what = ReadOf::Mappings, .path = {}, .bytes = {}});
   if (!reply.answered()) return Error("open '/proc': no answer in time");
-  std::vector<std::uint32_t> tgids(reply.bytes.size() / sizeof(std::uint32_t));
-  std::memcpy(tgids.data(), reply.bytes.data(), tgids.size() * sizeof(std::uint32_t));
+  ByteReader reader(bytes_of(reply.bytes));
+  if (!reader.take<bool>()) {
+    const auto kind = reader.take<ErrorKind>();
+    const std::string message = take_text(reader);
+    return reader.ok() ? Error(message, kind) : Error("open '/proc': the answer is cut short");
+  }
+  std::vector<std::uint32_t> tgids;
+  while (!reader.at_end() && reader.ok()) tgids.push_back(reader.take<std::uint32_t>());
   return tgids;
 }
 

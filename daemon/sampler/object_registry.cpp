@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sampler/object_registry.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "unwind/vdso.h"
@@ -33,17 +34,17 @@ void ObjectRegistry::object_found(const std::shared_ptr<const MappedObject>& obj
   known.request.deleted = file.deleted;
   known.request.build_id = object->build_id;
   known.request.inode = object->inode;
+  known.user = object->user;
   if (!fd) return;
   if (tables_ != nullptr) known.table = add_table(fd.get(), file.path);
   known.file = std::move(fd);
 }
 
-// Processes that the daemon does not know yet are walked by the files that they map.
+// Processes that the daemon does not know yet are walked by the files that they map. The table is
+// of that file alone: what is in it may be something else than in the object.
 void ObjectRegistry::copy_found(const MappedObject& object, UniqueFd fd) {
   if (tables_ == nullptr) return;
-  Object& known = objects_[object.id];
-  const UnwindObjectId table = add_table(fd.get(), known.request.path);
-  if (known.table == OFFCPUD_UNWIND_NO_OBJECT) known.table = table;
+  (void)add_table(fd.get(), objects_[object.id].request.path);
 }
 
 // What is no ELF file for this machine has no table, and its mappings are known all the same.
@@ -71,7 +72,10 @@ ObjectId ObjectRegistry::offer(const Object& object, UniqueFd file) {
 void ObjectRegistry::object_forgotten(const MappedObject& object) {
   const auto found = objects_.find(object.id);
   if (found == objects_.end()) return;
-  by_symbols_.erase(found->second.symbols);
+  const auto [first, last] = by_symbols_.equal_range(found->second.symbols);
+  const auto known =
+      std::find_if(first, last, [&object](const auto& entry) { return entry.second == object.id; });
+  if (known != last) by_symbols_.erase(known);
   objects_.erase(found);
 }
 
@@ -107,13 +111,7 @@ void ObjectRegistry::add(std::uint32_t tgid, const Mapping& mapping) {
   Object* object = nullptr;
   if (mapping.file->object) {
     object = &objects_[mapping.file->object->id];
-    object->request.tgid = tgid;
-    object->request.begin = mapping.begin;
-    object->request.end = mapping.end;
-    if (object->file) {
-      object->symbols = offer(*object, std::move(object->file));
-      if (object->symbols != 0) by_symbols_[object->symbols] = mapping.file->object->id;
-    }
+    if (!mapping.file->borrowed) take_over(*object, tgid, mapping);
     table = object->table;
   } else if (mapping.file->kind == MappedFile::Kind::Vdso) {
     table = vdso_;
@@ -132,6 +130,16 @@ void ObjectRegistry::add(std::uint32_t tgid, const Mapping& mapping) {
   note(status);
 }
 
+// Whoever maps it is who to ask for its file again.
+void ObjectRegistry::take_over(Object& object, std::uint32_t tgid, const Mapping& mapping) {
+  object.request.tgid = tgid;
+  object.request.begin = mapping.begin;
+  object.request.end = mapping.end;
+  if (!object.file) return;
+  object.symbols = offer(object, std::move(object.file));
+  if (object.symbols != 0) by_symbols_.emplace(object.symbols, mapping.file->object->id);
+}
+
 Status ObjectRegistry::map(std::uint32_t tgid, const Mapping& mapping, UnwindObjectId table) {
   const bool in_file = mapping.file->kind == MappedFile::Kind::File;
   return tables_->add_mapping(tgid, mapping.begin, mapping.end, in_file ? mapping.offset : 0,
@@ -139,18 +147,24 @@ Status ObjectRegistry::map(std::uint32_t tgid, const Mapping& mapping, UnwindObj
 }
 
 // As it was opened the first time: nothing that could hang, and no other file in its place. Nothing
-// if the process is gone and nobody else has the file.
+// if the process is gone and nobody else has the file, or has become another user's.
 UniqueFd ObjectRegistry::open_again(const Object& object) {
-  return std::move(opener_.open(object.request).fd);
+  OpenedFile opened = opener_.open(object.request);
+  if (object.user && opened.mapped_by != object.user) return {};
+  return std::move(opened.fd);
 }
 
 void ObjectRegistry::offer_wanted() {
   for (const ObjectId wanted : symbols_.take_wanted()) {
-    const auto id = by_symbols_.find(wanted);
-    if (id == by_symbols_.end()) continue;
-    const auto object = objects_.find(id->second);
-    if (object == objects_.end()) continue;
-    if (UniqueFd fd = open_again(object->second)) (void)offer(object->second, std::move(fd));
+    const auto [first, last] = by_symbols_.equal_range(wanted);
+    for (auto known = first; known != last; ++known) {
+      const auto object = objects_.find(known->second);
+      if (object == objects_.end()) continue;
+      UniqueFd fd = open_again(object->second);
+      if (!fd) continue;
+      (void)offer(object->second, std::move(fd));
+      break;
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -56,10 +57,12 @@ class ObjectRegistry final : public MappingObserver {
     ObjectId symbols = 0;
     UniqueFd file;        // until a process is known whose root its debug file may lie below
     FileRequest request;  // what it is, and where it was mapped last; to open it again
+    std::optional<std::uint32_t> user;  // MappedObject::user
   };
   [[nodiscard]] UniqueFd open_again(const Object& object);
   Status map(std::uint32_t tgid, const Mapping& mapping, UnwindObjectId table);
   void add(std::uint32_t tgid, const Mapping& mapping);
+  void take_over(Object& object, std::uint32_t tgid, const Mapping& mapping);
   ObjectId offer(const Object& object, UniqueFd file);
   // Its table, or OFFCPUD_UNWIND_NO_OBJECT.
   [[nodiscard]] UnwindObjectId add_table(int fd, const std::string& path);
@@ -72,8 +75,9 @@ class ObjectRegistry final : public MappingObserver {
   FilesBelow* debug_files_;
   Reports reports_;
   UnwindObjectId vdso_ = OFFCPUD_UNWIND_NO_OBJECT;
-  std::unordered_map<std::uint64_t, Object> objects_;       // by MappedObject::id
-  std::unordered_map<ObjectId, std::uint64_t> by_symbols_;  // of objects_
+  std::unordered_map<std::uint64_t, Object> objects_;  // by MappedObject::id
+  // Of objects_: what several users map has the same functions.
+  std::unordered_multimap<ObjectId, std::uint64_t> by_symbols_;
 };
 
 }  // namespace offcpud

@@ -227,6 +227,7 @@ void SamplingLoop::add(SampleWindow& window, const SampledBlock& block) {
   const offcpud_sample& sample = block.sample;
   sum->user = sources_.locate(sample.local_tgid, sample.ended_ns, block.user);
   sum->waker_user = sources_.locate(sample.waker_local_tgid, sample.ended_ns, block.waker_user);
+  if (keeps_time_ && !is_located(*sum)) reports_.located_early();
   capture_runtime(*sum);
 }
 
@@ -341,7 +342,7 @@ void SamplingLoop::finish(std::chrono::milliseconds patience) {
 }
 
 // What has been followed so far is what there is to walk and locate with. That a few of the last
-// frames may have no name is better than snapshots of any length.
+// frames may have no name, which is counted, is better than snapshots of any length.
 void SamplingLoop::keep_time() {
   at("following what programs map");
   if (stopped_ || turns_ || keeps_time_) return;

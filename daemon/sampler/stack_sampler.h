@@ -39,6 +39,9 @@ struct SamplerReports {
   // By the sampler's thread.
   std::function<void(std::shared_ptr<CgroupNames> names, std::vector<std::uint64_t> ids)> met;
   std::function<void(std::uint32_t user_end)> sampled;  // one stack; enum offcpud_unwind_end
+  // A stack, new in its window, with functions outside of everything that is known to be mapped:
+  // the window had to end before all was followed. By the sampler's thread.
+  std::function<void()> located_early;
   std::function<void(std::chrono::nanoseconds interval)> adapted;
   // A program or library, or a process's map of names, asked for more than the limits, and
   // something of it was left out. By the sampler's thread or the naming one.

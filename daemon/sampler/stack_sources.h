@@ -18,6 +18,9 @@
 
 namespace offcpud {
 
+// Whether a mapping is known for each frame.
+[[nodiscard]] bool is_located(const BlockSum& sum);
+
 // What follows the processes of the host, so that their stacks can be walked and their addresses
 // located. Owned by one thread; the session, the worker and the clock must outlive it.
 class StackSources {

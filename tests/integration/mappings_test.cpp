@@ -223,6 +223,36 @@ TEST_F(Mappings, EndedProcessesAreFoundUntilTheyAreForgotten) {
   EXPECT_FALSE(state().find(tgid, end, mapping.begin));
 }
 
+// Has no answer in time the first time, as on a host that starts.
+class LateReader final : public ProcessReader {
+ public:
+  Result<std::vector<std::uint32_t>> processes() override {
+    if (!std::exchange(asked_, true)) return Error("open '/proc': no answer in time");
+    return reader_.processes();
+  }
+  Result<std::optional<Process>> read(std::uint32_t tgid) override { return reader_.read(tgid); }
+  std::optional<std::uint32_t> user_of(std::uint32_t tgid) override {
+    return reader_.user_of(tgid);
+  }
+
+ private:
+  ProcProcessReader reader_;
+  bool asked_ = false;
+};
+
+TEST_F(Mappings, WhatCannotBeReadAtTheStartIsReadLater) {
+  LateReader late;
+  LiveMappings::Options options;
+  options.min_scan_interval = 100ms;
+  auto live = LiveMappings::open(record_, opener_, late, clock_, options);
+  ASSERT_TRUE(live) << live.error().message();
+  const auto self = static_cast<std::uint32_t>(::getpid());
+  EXPECT_TRUE((*live)->processes().mappings_of(self).empty());
+  std::this_thread::sleep_for(150ms);
+  ASSERT_TRUE((*live)->drain());
+  EXPECT_EQ(ranges_of((*live)->processes().mappings_of(self)), ranges_in_proc(self));
+}
+
 TEST_F(Mappings, LibrariesThatAreLoadedLater) {
   const auto self = static_cast<std::uint32_t>(::getpid());
   EXPECT_EQ(file_at(self, OFFCPUD_MAPPED_MODULE), nullptr);

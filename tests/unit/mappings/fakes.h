@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -35,6 +36,7 @@ class FakeOpener final : public FileOpener {
     opened.build_id = found->second.second;
     if (opened.outcome == OpenedFile::Outcome::Opened) {
       opened.fd.reset(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+      if (!by_path.contains(request.path)) opened.mapped_by = user;
     }
     return opened;
   }
@@ -46,6 +48,8 @@ class FakeOpener final : public FileOpener {
   UniqueFd open_root(std::uint32_t /*tgid*/) override { return {}; }
 
   std::map<std::string, std::pair<OpenedFile::Outcome, BuildId>> files;
+  std::set<std::string> by_path;  // of `files`: those that nobody maps any more
+  std::uint32_t user = 0;         // who maps them
   std::map<std::uint32_t, RootId> roots;
   std::vector<FileRequest> requests;
 };
@@ -60,6 +64,8 @@ class FakeReader final : public ProcessReader {
   }
   Result<std::optional<Process>> read(std::uint32_t tgid) override {
     ++reads;
+    asked.push_back(tgid);
+    if (late.contains(tgid)) return Error("read: no answer in time");
     if (denied == tgid) return Error("open: denied", ErrorKind::Permission);
     const auto found = existing.find(tgid);
     return found == existing.end() ? std::optional<Process>() : std::optional(found->second);
@@ -73,6 +79,8 @@ class FakeReader final : public ProcessReader {
   std::map<std::uint32_t, Process> existing;
   std::map<std::uint32_t, std::uint32_t> users;  // 0 for others
   std::uint32_t denied = 0;
+  std::set<std::uint32_t> late;      // whose reads have no answer
+  std::vector<std::uint32_t> asked;  // to be read, in that order
   bool fails = false;
   int reads = 0;
 };

@@ -57,6 +57,8 @@ TEST_F(FileOpenerTest, TheRootIsADirectory) {
   ASSERT_EQ(::stat("/", &info), 0);
   const RootId root = opener_.root_of(static_cast<std::uint32_t>(::getpid()));
   EXPECT_EQ(root, (RootId{info.st_dev, info.st_ino}));
+  EXPECT_EQ(root.user_is, RootId::UserIs::Own);
+  EXPECT_EQ(root.user, ::geteuid());
   EXPECT_FALSE(opener_.root_of(kNobody).known());
 }
 

@@ -157,6 +157,45 @@ TEST_F(FileTableTest, WhatCouldNotBeOpenedIsTriedAgainAFewTimes) {
   EXPECT_EQ(table_.counts().attempts[static_cast<std::size_t>(Outcome::Gone)], 9U);
 }
 
+TEST_F(FileTableTest, WhatCouldNotBeOpenedAtOnePlaceIsOpenedAtAnother) {
+  opener_.files["/nfs/a"] = {Outcome::Remote, {}};
+  opener_.files["/a"] = {Outcome::Opened, build_id(1)};
+  for (int i = 0; i < 3; ++i) (void)table_.file_of(seen("/nfs/a", build_id(1)));
+  for (int i = 0; i < 20; ++i) (void)table_.file_of(seen("/gone", build_id(1)));
+  EXPECT_EQ(opener_.requests.size(), 1U + 8U);
+  (void)table_.file_of(seen("/a", build_id(1)));
+  EXPECT_THAT(log_, ElementsAre("1 /nfs/a closed", "1 /a open"));
+}
+
+TEST_F(FileTableTest, WhatCouldNotBeOpenedIsForgivenByAndBy) {
+  opener_.files["/nfs"] = {Outcome::Slow, {}};
+  (void)table_.file_of(seen("/nfs", build_id(1)));
+  const auto kept = table_.file_of(seen("/nfs", build_id(1)));
+  table_.prune();
+  (void)table_.file_of(seen("/nfs", build_id(1)));
+  EXPECT_EQ(opener_.requests.size(), 1U);
+  table_.forgive();
+  opener_.files["/nfs"] = {Outcome::Opened, build_id(1)};
+  (void)table_.file_of(seen("/nfs", build_id(1)));
+  EXPECT_THAT(log_, ElementsAre("1 /nfs closed", "1 /nfs open"));
+}
+
+// 48 that cannot be opened, in one container, are all that is looked at between two looks.
+TEST_F(FileTableTest, PlacesOfOneRootDoNotKeepOthersFromBeingLookedAt) {
+  const auto at = [this](const std::string& path, RootId root) {
+    SeenMapping mapping = seen(path.c_str(), build_id(1));
+    mapping.root = root;
+    return table_.file_of(mapping)->object;
+  };
+  for (int i = 0; i < 100; ++i) (void)at("/bad" + std::to_string(i), {1, 2});
+  EXPECT_EQ(opener_.requests.size(), 48U);
+  opener_.files["/a"] = {Outcome::Opened, build_id(1)};
+  (void)at("/a", {1, 2});  // of the same one
+  EXPECT_THAT(log_, ElementsAre("1 /bad0 closed"));
+  (void)at("/a", {3, 2});
+  EXPECT_THAT(log_, ElementsAre("1 /bad0 closed", "1 /a open"));
+}
+
 TEST_F(FileTableTest, RemoteFilesAreNotTriedAgain) {
   opener_.files["/nfs"] = {Outcome::Remote, {}};
   const auto file = table_.file_of(seen("/nfs", build_id(1)));

@@ -122,6 +122,35 @@ TEST_F(ProcessScanTest, MappingsThatPileUpAreReadAgain) {
   EXPECT_EQ(state().counts().mappings, 1U);
 }
 
+// One that never answers in time comes last, and not first again.
+TEST_F(ProcessScanTest, WhatCameTooLateIsReadLaterInTurn) {
+  for (const std::uint32_t tgid : {10U, 20U, 30U}) {
+    reader_.existing[tgid] = {{line(0x1000, 0x2000, "/a", 5)}, {tgid}};
+    reader_.late.insert(tgid);
+  }
+  scan();
+  EXPECT_FALSE(state().needs_scan());
+  EXPECT_TRUE(state().mappings_of(30).empty());
+  reader_.asked.clear();
+  reader_.late.erase(30);
+  for (int i = 0; i < 4; ++i) state().try_again();
+  EXPECT_THAT(reader_.asked, ElementsAre(10, 20, 30, 10, 20));
+  EXPECT_EQ(state().mappings_of(30).size(), 1U);
+}
+
+TEST_F(ProcessScanTest, WhatWasRefusedIsOpenedLaterInTurn) {
+  opener_.files["/a"] = opener_.files["/b"] = {OpenedFile::Outcome::Refused, {}};
+  reader_.existing[10] = {{line(0x1000, 0x2000, "/a", 5)}, {10}};
+  reader_.existing[20] = {{line(0x1000, 0x2000, "/b", 6)}, {20}};
+  scan();
+  opener_.requests.clear();
+  opener_.files["/b"] = {OpenedFile::Outcome::Opened, {}};
+  for (int i = 0; i < 3; ++i) state().try_again();
+  std::vector<std::string> paths;
+  for (const FileRequest& request : opener_.requests) paths.push_back(request.path);
+  EXPECT_THAT(paths, ElementsAre("/a", "/b", "/a"));
+}
+
 TEST_F(ProcessScanTest, TheLimitOfMappingsHoldsForScansToo) {
   limits_.mappings = 1;
   reader_.existing[10] = {{line(0x1000, 0x2000, "/a", 5), line(0x3000, 0x4000, "/b", 6)}, {10}};

@@ -54,6 +54,27 @@ class ProcessSharesTest : public test::ProcessMappingsTest {
       map(second * 1'000'000'000, tgid, i * 0x2000, i * 0x2000 + 0x1000, 1);
     }
   }
+  // With `count` mappings that do not merge.
+  void exists(std::uint32_t tgid, std::uint64_t count) {
+    ProcessReader::Process process{{}, {tgid}};
+    for (std::uint64_t i = 1; i <= count; ++i) {
+      MapsLine line;
+      line.begin = i * 0x2000;
+      line.end = line.begin + 0x1000;
+      line.executable = true;
+      line.inode.inode = 5;
+      line.path = "/p";
+      process.maps.push_back(line);
+    }
+    reader_.existing[tgid] = std::move(process);
+  }
+  // Time enough for those whose turn it is.
+  void come_back() {
+    for (int i = 0; i < 3; ++i) {
+      clock_.advance(seconds(2));
+      state().catch_up();
+    }
+  }
   std::vector<std::uint32_t> over_share() {
     std::vector<std::uint32_t> found;
     for (const OverShare& one : state().over_share()) found.push_back(one.tgid);
@@ -114,6 +135,82 @@ TEST_F(ProcessSharesTest, ChildrenDoNotTakeFromOthersWhatTheyShare) {
   EXPECT_EQ(state().mappings_of(30).size(), 8U);
   EXPECT_EQ(state().mappings_of(18).size(), 12U);
   EXPECT_TRUE(over_share().empty());
+}
+
+// As at the start of the daemon, when the hostile ones are read first.
+TEST_F(ProcessSharesTest, AScanGoesByTheSameShares) {
+  limits_.mappings = 20;
+  reader_.users = {{10, 7}, {20, 0}, {30, 7}};
+  exists(10, 15);
+  exists(20, 8);
+  exists(30, 4);
+  EXPECT_TRUE(state().scan());
+  EXPECT_TRUE(state().mappings_of(10).empty());
+  EXPECT_EQ(state().mappings_of(20).size(), 8U);
+  EXPECT_EQ(state().mappings_of(30).size(), 4U);
+  EXPECT_THAT(over_share(), testing::ElementsAre(10U));
+}
+
+TEST_F(ProcessSharesTest, OfAScanWhoHasMostGoesWithoutAndIsOverItsShare) {
+  limits_.mappings = 20;
+  exists(10, 8);
+  exists(20, 15);
+  EXPECT_TRUE(state().scan());
+  EXPECT_EQ(state().mappings_of(10).size(), 8U);
+  EXPECT_EQ(state().mappings_of(20).size(), 12U);
+  EXPECT_EQ(state().counts().mappings_refused, 3U);
+  EXPECT_THAT(over_share(), testing::ElementsAre(20U));
+}
+
+TEST_F(ProcessSharesTest, WhatIsReadAgainHasTheRoomThatItHad) {
+  limits_.mappings = 20;
+  exists(10, 8);
+  exists(20, 12);
+  EXPECT_TRUE(state().scan());
+  clock_.advance(seconds(2));
+  EXPECT_TRUE(state().scan());
+  EXPECT_EQ(state().mappings_of(10).size(), 8U);
+  EXPECT_EQ(state().mappings_of(20).size(), 12U);
+  EXPECT_EQ(state().counts().mappings_refused, 0U);
+}
+
+TEST_F(ProcessSharesTest, WhoGaveWayComesBackWhenHalfOfTheRoomIsFree) {
+  limits_.mappings = 20;
+  reader_.users = {{10, 7}, {20, 0}};
+  exists(10, 12);
+  exists(20, 9);
+  EXPECT_TRUE(state().scan());
+  EXPECT_THAT(over_share(), testing::ElementsAre(10U));
+  reader_.asked.clear();
+  reader_.existing.erase(20);
+  task(MappingEvent::Kind::Exited, clock_.now().time_since_epoch().count(), 20, 20);
+  state().forget_ended(state().begin_generation());
+  come_back();
+  EXPECT_EQ(state().mappings_of(10).size(), 12U);
+  EXPECT_TRUE(over_share().empty());
+  come_back();
+  EXPECT_THAT(reader_.asked, testing::ElementsAre(10U));
+}
+
+// Its user had most when it gave way; now another one has.
+TEST_F(ProcessSharesTest, WhoGaveWayComesBackWhenItsUserHasLessThanOthers) {
+  limits_.mappings = 40;
+  reader_.users = {{10, 7}, {11, 7}, {20, 5}, {21, 5}};
+  exists(10, 16);
+  exists(11, 15);
+  exists(20, 12);
+  exists(21, 12);
+  EXPECT_TRUE(state().scan());
+  EXPECT_THAT(over_share(), testing::ElementsAre(10U));
+  come_back();
+  EXPECT_TRUE(state().mappings_of(10).empty());  // it would only take it back
+  reader_.existing.erase(11);
+  task(MappingEvent::Kind::Exited, clock_.now().time_since_epoch().count(), 11, 11);
+  state().forget_ended(state().begin_generation());
+  come_back();
+  EXPECT_EQ(state().mappings_of(10).size(), 16U);
+  EXPECT_EQ(state().mappings_of(20).size(), 12U);
+  EXPECT_EQ(state().mappings_of(21).size(), 12U);
 }
 
 TEST_F(ProcessSharesTest, EventsOfOneProcessAreLimitedAndItIsReadAgain) {

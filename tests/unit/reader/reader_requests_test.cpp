@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -54,6 +55,21 @@ TEST_F(ReaderRequestsTest, MappingsAreThoseOfProc) {
   EXPECT_EQ(std::ranges::count(*all, self), 1);
 }
 
+// As where the reader has no descriptors left: what cannot be listed is not empty.
+TEST(ReaderWithoutDescriptors, AnErrorIsAnError) {
+  auto started = ReaderSpawner::start([](UniqueFd socket, SharedReaderPage page) {
+    const rlimit one{1, 1};  // poll() takes as many; what is open stays
+    (void)::setrlimit(RLIMIT_NOFILE, &one);
+    answer_requests(std::move(socket), std::move(page));
+  });
+  ASSERT_TRUE(started);
+  SystemClock clock;
+  ReaderClient client(std::make_shared<ReaderShare>(**started, clock, ReaderReports()));
+  const auto listed = DeadlineProcessReader(client).processes();
+  ASSERT_FALSE(listed);
+  EXPECT_EQ(listed.error().message(), "open '/proc': Too many open files");
+}
+
 // More than fits into one message.
 TEST_F(ReaderRequestsTest, AProcessWithThousandsOfMappings) {
   constexpr std::size_t kPages = 4000;
@@ -86,6 +102,7 @@ TEST_F(ReaderRequestsTest, OpensTheFileOfAMapping) {
   const OpenedFile file = opener.open(request);
   ASSERT_EQ(file.outcome, OpenedFile::Outcome::Opened);
   EXPECT_EQ(file.build_id, read_build_id(file.fd.get()));
+  EXPECT_EQ(file.mapped_by, ::geteuid());
   struct stat opened {};
   struct stat own {};
   ASSERT_EQ(::fstat(file.fd.get(), &opened), 0);

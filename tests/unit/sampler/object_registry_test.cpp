@@ -308,6 +308,72 @@ TEST_F(ObjectRegistryTest, OpensAgainAsTheFirstTime) {
   EXPECT_THAT(failures, testing::IsEmpty());
 }
 
+// It may map another file than it says: neither its memory nor its root is asked for the object's.
+TEST_F(ObjectRegistryTest, WhoBorrowsAnObjectIsNotAskedForItsFile) {
+  test::FakeOpener asked;
+  tables.emplace(*TableStore::create(maps, {.unused_objects = 1}));
+  symbols.emplace(SymbolWorker::Limits{});
+  registry.emplace(&*tables, *symbols, asked, nullptr,
+                   reporting([this](const Error& error) { failures.push_back(error.message()); }));
+  const auto file = found(elf_with(24));
+  registry->mapping_added(kImage, mapping(file));
+  registry->image_ended(kImage, {});
+  (void)found(elf_with(32));  // its table goes for this one's
+  const auto borrowed = std::make_shared<MappedFile>(*file);
+  borrowed->borrowed = true;
+  registry->mapping_added({.tgid = 66, .serial = 2}, mapping(borrowed, 2 * kBase));
+  ASSERT_THAT(asked.requests, testing::SizeIs(1));
+  EXPECT_EQ(asked.requests.front().tgid, kImage.tgid);
+  EXPECT_EQ(asked.requests.front().begin, kBase);
+}
+
+// Whatever is asked for, somebody maps this one.
+class OneFileOpener final : public FileOpener {
+ public:
+  explicit OneFileOpener(std::uint32_t user) : user_(user) {}
+  OpenedFile open(const FileRequest& /*request*/) override {
+    OpenedFile file;
+    file.outcome = OpenedFile::Outcome::Opened;
+    file.fd = elf_with(48);
+    file.mapped_by = user_;
+    return file;
+  }
+  RootId root_of(std::uint32_t /*tgid*/) override { return {}; }
+  UniqueFd open_root(std::uint32_t /*tgid*/) override { return {}; }
+
+ private:
+  std::uint32_t user_;
+};
+
+// A process that mapped the object when it was root's, and maps what another user likes now.
+TEST_F(ObjectRegistryTest, WhatAnotherUserMapsIsNotTakenForTheObject) {
+  for (const std::uint32_t user : {0U, 1000U}) {
+    OneFileOpener opens(user);
+    maps = FakeUnwindMaps();
+    tables.emplace(*TableStore::create(maps, {.unused_objects = 1}));
+    symbols.emplace(SymbolWorker::Limits{});
+    registry.emplace(&*tables, *symbols, opens, nullptr, reporting([this](const Error& error) {
+      failures.push_back(error.message());
+    }));
+    auto file = std::make_shared<MappedFile>();
+    file->object = std::make_shared<MappedObject>(
+        MappedObject{.id = 77, .build_id = test::build_id(7), .inode = {}, .user = 0});
+    registry->object_found(file->object, *file, elf_with(24));
+    (void)found(elf_with(32));  // its table goes for this one's
+    registry->mapping_added(kImage, mapping(file));
+    EXPECT_EQ(rule_at(), user == 0 ? 48 : kNoRule);
+  }
+}
+
+// A copy may have another table, whose build-id is the same because it says so.
+TEST_F(ObjectRegistryTest, ACopyHasATableOfItsOwn) {
+  make();
+  const auto file = found(UniqueFd(::memfd_create("text", MFD_CLOEXEC)));
+  registry->copy_found(*file->object, elf_with(24));
+  registry->mapping_added(kImage, mapping(file));
+  EXPECT_EQ(rule_at(), kNoRule);
+}
+
 TEST_F(ObjectRegistryTest, CopiesHaveTheTableOfTheFirst) {
   make();
   const auto file = found(elf_with(24));

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+namespace offcpud {
+
+// Processes that wait for something to be tried again, each once: whoever has waited longest is
+// next, so that none keeps the others waiting by failing again. Used by one thread.
+class TurnQueue {
+ public:
+  // To the end, unless it waits already.
+  void push(std::uint32_t tgid) {
+    if (turns_.try_emplace(tgid, last_turn_ + 1).second) waiting_.emplace(++last_turn_, tgid);
+  }
+
+  // Nothing: none waits.
+  std::optional<std::uint32_t> pop() {
+    if (waiting_.empty()) return std::nullopt;
+    const std::uint32_t tgid = waiting_.begin()->second;
+    erase(tgid);
+    return tgid;
+  }
+
+  void erase(std::uint32_t tgid) {
+    const auto turn = turns_.find(tgid);
+    if (turn == turns_.end()) return;
+    waiting_.erase(turn->second);
+    turns_.erase(turn);
+  }
+
+  [[nodiscard]] std::size_t size() const { return turns_.size(); }
+
+ private:
+  std::map<std::uint64_t, std::uint32_t> waiting_;          // by turn
+  std::unordered_map<std::uint32_t, std::uint64_t> turns_;  // by process
+  std::uint64_t last_turn_ = 0;
+};
+
+}  // namespace offcpud
