@@ -92,7 +92,8 @@ void ProcessMappings::read_process(std::uint32_t tgid, bool execs_missed) {
   image->read_cost = clock_.now() - before;
   image->read_next = clock_.now() + std::max<std::chrono::nanoseconds>(std::chrono::seconds(1),
                                                                        100 * image->read_cost);
-  image->over_share = image->mappings->size() >= limits_.of_image;
+  counts_.mappings_refused += process.left_out;
+  image->over_share = image->mappings->size() >= limits_.of_image || process.left_out > 0;
   image->threads.reset();
   if (process.threads.size() != 1 || process.threads.front() != tgid) {
     image->threads = std::make_unique<std::unordered_set<std::uint32_t>>(process.threads.begin(),

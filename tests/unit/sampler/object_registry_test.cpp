@@ -261,7 +261,7 @@ TEST_F(MappedFileTest, DoesNotTakeAnotherFileInItsPlaceForTheObject) {
   ASSERT_NE(::mmap(reinterpret_cast<void*>(mapped), kSize, PROT_READ, MAP_PRIVATE | MAP_FIXED,
                    other.get(), 0),
             MAP_FAILED);
-  registry->offer_wanted();
+  registry->offer_again({});
   EXPECT_EQ(registry->symbols_of(*here.file->object), id);
   EXPECT_NE(name(id, fixture_address("c_function")), "c_function");
 }
@@ -276,7 +276,7 @@ TEST_F(MappedFileTest, HandsOverAgainWhatWasForgotten) {
   registry->mapping_added(self, mapping(found(object_file(symbol_fixture("symbols_other")).fd)));
   EXPECT_NE(name(id, c_function), "c_function");
   (void)name(id, c_function);  // what the first job missed is known after it
-  registry->offer_wanted();
+  registry->offer_again({});
   EXPECT_EQ(name(id, c_function), "c_function");
 }
 
