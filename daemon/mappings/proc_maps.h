@@ -36,8 +36,8 @@ class ProcessReader {
 
   struct Process {
     std::vector<MapsLine> maps;          // executable ones, as many as are read
-    std::uint64_t left_out = 0;          // of them, beyond the limits below
     std::vector<std::uint32_t> threads;  // those that have not ended
+    std::uint64_t left_out = 0;          // of `maps`, beyond the limits below
   };
   // A process may have 65,530 mappings, each with a path of 4 KiB. The first is as many as are kept
   // of one (ProcessMappings::Limits), with paths of 1 KiB on average.

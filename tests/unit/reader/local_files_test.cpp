@@ -42,8 +42,8 @@ struct LocalFilesTest : testing::Test {
 };
 
 TEST_F(LocalFilesTest, AFileOfADiskIsHandedOutAsItIs) {
-  const UniqueFd memory(::memfd_create("local", MFD_CLOEXEC));
-  auto opening = files.open(handle_of("/proc/self/fd/" + std::to_string(memory.get())), "self");
+  const UniqueFd plain(::memfd_create("local", MFD_CLOEXEC));
+  auto opening = files.open(handle_of("/proc/self/fd/" + std::to_string(plain.get())), "self");
   ASSERT_EQ(opening.outcome, Outcome::Opened);
   EXPECT_TRUE(opening.local);
   EXPECT_EQ(files.hand_out(std::move(opening)).copied, 0U);

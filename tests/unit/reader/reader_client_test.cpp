@@ -20,6 +20,7 @@ using namespace std::chrono_literals;
 using State = ReaderClient::Reply::State;
 
 constexpr std::uint32_t kHangs = 666, kEnds = 667, kIsSlow = 668;
+constexpr std::uint32_t kHangsAndIsGone = 70'000;  // and all above
 
 // Answers RootsOf with the number of each process, and what the list says otherwise.
 void serve(UniqueFd socket, SharedReaderPage page) {
@@ -35,7 +36,8 @@ void serve(UniqueFd socket, SharedReaderPage page) {
     (void)reader.take<std::uint64_t>();
     PacketWriter writer;
     if (task == ReaderTask::AccountOf) {
-      writer.put(Account{1000} + reader.take<std::uint32_t>());
+      const auto tgid = reader.take<std::uint32_t>();
+      if (tgid < kHangsAndIsGone) writer.put(Account{1000} + tgid);
     } else if (task == ReaderTask::ReadMemory) {
       const auto count = reader.take<std::uint32_t>();
       for (std::uint32_t i = 0; i < count; ++i) {
@@ -50,7 +52,7 @@ void serve(UniqueFd socket, SharedReaderPage page) {
       for (std::uint32_t i = 0; i < count; ++i) {
         const auto tgid = reader.take<std::uint32_t>();
         page->piece = page->slowest = i;
-        if (tgid == kHangs) ::pause();
+        if (tgid == kHangs || tgid >= kHangsAndIsGone) ::pause();
         if (tgid == kEnds) ::_exit(1);
         if (tgid == kIsSlow) std::this_thread::sleep_for(60ms);
         writer.put(RootId{1, tgid});
@@ -101,6 +103,14 @@ TEST_F(ReaderClientTest, DoesNotAskTwiceAboutAProcessThatHung) {
   EXPECT_EQ(root_of(kHangs), 0U);
   EXPECT_EQ(hung.size(), 1U);
   EXPECT_EQ(refused, std::vector{Refusal::Process});
+}
+
+// A program knows when it is read, from the file system that it serves, and ends at once.
+TEST_F(ReaderClientTest, WhoIsGoneWhenTheBillComesPaysAsOneUser) {
+  for (std::uint32_t i = 0; i < 5; ++i) EXPECT_EQ(root_of(kHangsAndIsGone + i), 0U);
+  EXPECT_EQ(hung.size(), 2U);
+  EXPECT_EQ(refused, (std::vector{Refusal::User, Refusal::User, Refusal::User}));
+  EXPECT_EQ(root_of(7), 7U);
 }
 
 TEST_F(ReaderClientTest, GoesOnWhenAReaderEnds) {
