@@ -17,7 +17,7 @@ using State = ReaderClient::Reply::State;
 constexpr milliseconds kQuick{20};
 constexpr milliseconds kAccountPatience{100};
 constexpr milliseconds kLookAround{50};
-constexpr std::chrono::seconds kAccountKept{10};
+constexpr std::chrono::seconds kAccountKept{2};
 constexpr std::size_t kMostAccounts = 4096;
 // Between attempts to start a reader, when there can be none.
 constexpr std::chrono::seconds kBetweenSpawns{1};
@@ -129,16 +129,31 @@ ReaderClient::Reply ReaderClient::exchange(const Request& request, milliseconds 
 }
 
 Account ReaderClient::account(std::uint32_t tgid, std::uint32_t parent_tgid) {
-  auto whose = ask_account(tgid);
-  if (!whose && parent_tgid != 0) whose = ask_account(parent_tgid);
+  auto whose = known_or_asked(tgid);
+  if (!whose && parent_tgid != 0) whose = known_or_asked(parent_tgid);
   return whose.value_or(kUnknownAccount);
+}
+
+Account ReaderClient::account_now(const Request& request) {
+  const auto known = accounts_.find(request.tgid);
+  const auto before = known == accounts_.end() ? std::nullopt : known->second.account;
+  forget_account(request.tgid);
+  const Account now = account(request.tgid, before ? 0 : request.parent_tgid);
+  return now == kUnknownAccount ? before.value_or(now) : now;
+}
+
+std::optional<Account> ReaderClient::known_or_asked(std::uint32_t tgid) {
+  const MonotonicTime now = share_->clock.now();
+  const auto known = accounts_.find(tgid);
+  if (known != accounts_.end() && now < known->second.until) return known->second.account;
+  const auto account = ask_account(tgid);
+  if (accounts_.size() >= kMostAccounts) accounts_.clear();
+  accounts_[tgid] = {account, now + kAccountKept};
+  return account;
 }
 
 // Without charging anybody: who is asked about cannot make this wait.
 std::optional<Account> ReaderClient::ask_account(std::uint32_t tgid) {
-  const MonotonicTime now = share_->clock.now();
-  const auto known = accounts_.find(tgid);
-  if (known != accounts_.end() && now < known->second.until) return known->second.account;
   if (!ensure_reader()) return std::nullopt;
   PacketWriter writer;
   writer.put(tgid);
@@ -152,8 +167,6 @@ std::optional<Account> ReaderClient::ask_account(std::uint32_t tgid) {
   std::optional<Account> account;
   ByteReader reader(bytes_of(reply.bytes));
   if (!reply.bytes.empty()) account = reader.take<Account>();
-  if (accounts_.size() >= kMostAccounts) accounts_.clear();
-  accounts_[tgid] = {account, now + kAccountKept};
   return account;
 }
 
@@ -210,7 +223,7 @@ void ReaderClient::settle(const Request& request, MonotonicTime begin, bool hung
     reader = give_up();
   }
   std::optional<Account> whose;
-  if (request.tgid != 0) whose = account(request.tgid, request.parent_tgid);
+  if (request.tgid != 0) whose = account_now(request);
   share_->ledger.charge(request.tgid, whose, waited, hung);
   if (!hung) return;
   share_->hung.add(reader, whose);

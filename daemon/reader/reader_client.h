@@ -88,6 +88,8 @@ class ReaderClient {
 
   // Whether `tgid` may be asked about, for what asks about several at once; a refusal is counted.
   bool may_ask(std::uint32_t tgid, std::uint32_t parent_tgid = 0);
+  // It may run for somebody else by now.
+  void forget_account(std::uint32_t tgid) { accounts_.erase(tgid); }
   // Something was not read for this.
   void count_refusal(Refusal cause);
   // As ask(), for pieces of which that is settled; blames the process of the piece that hung, or
@@ -112,6 +114,9 @@ class ReaderClient {
   std::optional<Packet> wait_for_answer(std::chrono::milliseconds patience);
   // kUnknownAccount if the process is gone, and who stands in for it.
   Account account(std::uint32_t tgid, std::uint32_t parent_tgid);
+  // As account(), when there is a bill: as it is now, or was before the process was gone.
+  Account account_now(const Request& request);
+  std::optional<Account> known_or_asked(std::uint32_t tgid);
   std::optional<Account> ask_account(std::uint32_t tgid);
   pid_t give_up();
   void look_at_hung();

@@ -109,6 +109,7 @@ RootId DeadlineFileOpener::root_of(std::uint32_t tgid) {
 void DeadlineFileOpener::ask_roots(std::span<const std::uint32_t> tgids) {
   std::vector<std::uint32_t> left;
   for (const std::uint32_t tgid : tgids) {
+    client_.forget_account(tgid);  // it executes something else
     if (roots_.try_emplace(tgid).second && client_.may_ask(tgid)) left.push_back(tgid);
   }
   for (std::span<const std::uint32_t> rest(left); !rest.empty();) {

@@ -61,6 +61,16 @@ bool end_with(pid_t parent) {
   return ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && ::getppid() == parent;
 }
 
+// Those of the daemon may be pipes that somebody reads to their end, as container runtimes do: one
+// that hangs must not hold them open.
+void let_go_of_output() {
+  const UniqueFd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!nothing) return;
+  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    (void)::dup2(nothing.get(), standard);
+  }
+}
+
 // Another one takes over from a reader; from the daemon, none does.
 void end_first_when_memory_is_short() {
   const UniqueFd file(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
@@ -127,6 +137,7 @@ class SpawnerProcess {
     if (end_with(pid_) && page) {
       (void)::prctl(PR_SET_NAME, kReaderName);
       end_first_when_memory_is_short();
+      let_go_of_output();
       body_(std::move(packet.fds[0]), *std::move(page));
     }
     ::_exit(0);

@@ -33,9 +33,9 @@ inline constexpr std::array<const char*, 6> kRefusalNames = {"process", "user", 
                                                              "budget",  "readers", "copies"};
 
 // Who had us wait, and for how long. It bounds what any number of hostile processes can cost: all
-// together a second or so in ten, of which two thirds are for anybody, and a third is kept for
-// users whose processes have not had anybody wait, or not for long and not lately. Who is refused is tried again later, at longer
-// and longer intervals. Thread-safe.
+// together a second in twenty on average, of which two thirds are for anybody, and a third is kept
+// for users whose processes have not had anybody wait, or not for long and not lately. Who is
+// refused is tried again later, at longer and longer intervals. Thread-safe.
 class WaitLedger {
  public:
   explicit WaitLedger(const Clock& clock);

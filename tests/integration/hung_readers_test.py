@@ -46,7 +46,7 @@ class Hoard(HangCase):
         whose it was; and there is always another one."""
         known = set()
         rounds = 0
-        end = time.monotonic() + 100
+        end = time.monotonic() + 80
         while time.monotonic() < end and len(known) < MOST:
             rounds += 1
             self.attack("stack_in_a_file")
@@ -63,9 +63,9 @@ class Hoard(HangCase):
             victim.kill()
             victim.wait()
             profile.join()
-        # Unknown users are one more.
-        print(f"       {rounds} programs", flush=True)
-        self.expect_at_most("readers that hang", 2 * MOST_OF_USER, len(waiting_readers(self.daemon)))
+        # Before anybody knew that there is something to know, one may have been nobody's.
+        self.expect_at_most(f"readers that hang, of {rounds} programs", MOST_OF_USER + 1,
+                            len(waiting_readers(self.daemon)))
         self.expect_others_answered()
 
 

@@ -172,5 +172,18 @@ TEST_F(ReaderClientTest, ReadersHaveNoDescriptorsOfTheDaemon) {
   EXPECT_EQ(others, 1);  // the socket of the spawner
 }
 
+// Whoever reads what the daemon says to its end would wait for a reader that hangs.
+TEST_F(ReaderClientTest, ReadersHoldNoOutputOfTheDaemonOpen) {
+  const auto reader = spawner->spawn();
+  ASSERT_TRUE(reader);
+  const std::string folder = "/proc/" + std::to_string(reader->pid) + "/fd/";
+  std::error_code error;
+  const auto is_nothing = [&](const char* number) {
+    return std::filesystem::read_symlink(folder + number, error) == "/dev/null";
+  };
+  for (int i = 0; i < 1000 && !is_nothing("2"); ++i) std::this_thread::sleep_for(10ms);
+  for (const char* number : {"0", "1", "2"}) EXPECT_TRUE(is_nothing(number)) << number;
+}
+
 }  // namespace
 }  // namespace offcpud

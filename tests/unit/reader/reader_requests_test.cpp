@@ -92,7 +92,7 @@ TEST_F(ReaderRequestsTest, MoreExecutableMappingsThanAreRead) {
 }
 
 TEST_F(ReaderRequestsTest, LongerPathsThanAreRead) {
-  constexpr std::size_t kMappings = 4000;
+  constexpr std::size_t kMappings = 1000;
   const TempTree tree;
   std::filesystem::path path = tree.root();
   while (path.native().size() + 200 < 4000) path /= std::string(190, 'd');
