@@ -7,7 +7,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <thread>
 #include <utility>
 
 #include "attribution/cgroup_mount.h"
@@ -21,7 +20,6 @@
 #include "runtime/logging.h"
 #include "runtime/message_ids.h"
 #include "runtime/privileges.h"
-#include "runtime/thread_start.h"
 #include "selection/process_rules.h"
 #include "selection/snapshot_rules.h"
 #include "selection/stall_rules.h"
@@ -40,7 +38,9 @@ constexpr std::chrono::seconds kScrapePatience{3};
 constexpr std::chrono::milliseconds kStopping{1300};
 // Where detaching took all of it: what is done already is not thrown away.
 constexpr std::chrono::milliseconds kLeastStopping{300};
-// Then it ends, whatever it is at; the rest is the kernel's, which ends threads and closes maps.
+// Then it ends, whatever it is at; the rest is the kernel's, which ends threads and closes maps. No
+// step may take longer than it is given, but on a busy host, or where the kernel waits for something
+// itself, one does. Nothing is lost that a crash would not lose: files are renamed into place.
 constexpr std::chrono::milliseconds kEnding{1700};
 // Far beyond what each piece of work takes on a busy host. The main thread feeds the watchdog: one
 // that hangs is ended by the service manager.
@@ -89,17 +89,6 @@ Result<PipelineOptions> pipeline_options(const Config& config) {
   TRY(options.processes.is_chosen, process_choice(config.processes, warn_of_unreadable_exe));
   TRY(options.stalls, stall_policy(config.stalls));
   return options;
-}
-
-// No step may take longer than it is given, but on a busy host, or where the kernel waits for
-// something itself, one does. Nothing is lost that a crash would not lose: files are renamed into
-// place.
-void end_at(MonotonicTime when) {
-  start_thread("offcpud-end", [when] {
-    std::this_thread::sleep_until(when);
-    log_warning("stopping takes too long: ending without waiting for it");
-    std::_Exit(static_cast<int>(ExitCode::Ok));
-  }).detach();
 }
 
 }  // namespace
@@ -179,14 +168,14 @@ Status Daemon::measure() {
 Status Daemon::wire() {
   for (const int number : {SIGTERM, SIGINT}) {
     TRY_VOID(loop_->on_signal(number, [this] {
-      stop_by_ = clock_.now() + kStopping;
-      end_at(clock_.now() + kEnding);
+      stop_by_ = stop_deadline_->taken() + kStopping;
       log_info("stopping", {{kMessageId, kStoppingId}});
       notifier_.stopping();
       board_->close();
       loop_->stop(0);
     }));
   }
+  TRY(stop_deadline_, StopDeadline::start(kEnding));
   TRY_VOID(loop_->on_signal(SIGHUP, [this] { reload(); }));
   TRY_VOID(loop_->on_readable(cgroup_events_->fd(), [this] { follow_cgroups(); }));
   TRY(timer_, loop_->every(pass_interval(), [this] { tick(); }));

@@ -24,6 +24,7 @@
 #include "pipeline/view_board.h"
 #include "runtime/event_loop.h"
 #include "runtime/service_notifier.h"
+#include "runtime/stop_deadline.h"
 #include "snapshot_service.h"
 #include "stall_journal.h"
 #include "thread_journal.h"
@@ -103,7 +104,8 @@ class Daemon {
   std::string refused_reload_;     // why the last reload was refused; empty: it was not
   std::string refused_web_files_;  // why those that changed since are not in use; empty: they are
   bool waits_for_web_files_ = false;  // the reload was refused for nothing else
-  MonotonicTime stop_by_{};           // once there was a signal
+  std::unique_ptr<StopDeadline> stop_deadline_;
+  MonotonicTime stop_by_{};  // once there was a signal
   const char* stage_ = "";            // of the pass that runs, or ran last
 
   // What HTTP threads read and this thread changes.

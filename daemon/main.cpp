@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 
+#include "attribution/cgroup_mount.h"
 #include "base/exit_code.h"
+#include "base/file_io.h"
 #include "cli/cli.h"
 #include "config/config_loader.h"
 #include "daemon.h"
@@ -50,6 +54,22 @@ void keep_what_reads_processes() {
     log_warning(dropped.error().message());
 }
 
+// The processes of the cgroup (v2) that this one is in, as a file that lists them; empty: there is
+// none.
+std::filesystem::path own_cgroup_processes() {
+  constexpr std::size_t kMost = std::size_t{4} << 20;
+  const auto membership = read_file("/proc/self/cgroup", kMost);
+  const auto mounts = read_file("/proc/self/mountinfo", kMost);
+  if (!membership || !mounts) return {};
+  const auto mount = cgroup2_mount(*mounts);
+  const std::string lines = "\n" + *membership;
+  constexpr std::string_view kUnified = "\n0::";
+  const std::size_t begin = lines.find(kUnified);
+  if (!mount || begin == std::string::npos) return {};
+  const std::string path = lines.substr(begin + kUnified.size());
+  return mount->native() + path.substr(0, path.find('\n')) + "/cgroup.procs";
+}
+
 int run(int argc, char** argv) {
   const auto options = parse_command_line(argc, argv);
   if (!options) return fail(options.error());
@@ -69,7 +89,8 @@ int run(int argc, char** argv) {
   // First of all: from a process that has no threads, sockets, or kernel programs.
   std::unique_ptr<ReaderSpawner> spawner;
   if (config->snapshots.enabled) {
-    auto started = ReaderSpawner::start(answer_requests, keep_what_reads_processes);
+    auto started = ReaderSpawner::start(answer_requests, keep_what_reads_processes,
+                                        own_cgroup_processes());
     if (!started) return fail(started.error());
     spawner = *std::move(started);
   }

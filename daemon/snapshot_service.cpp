@@ -91,7 +91,19 @@ Result<std::unique_ptr<SnapshotService>> SnapshotService::start(
       new SnapshotService(config, clock, loop, metrics, threads, std::move(callbacks)));
   TRY(service->sampler_, StackSampler::start(session, clock, sampler_options(config),
                                              service->sampler_reports(), spawner));
+  service->tell_left_behind(spawner.hung().size());
   return service;
+}
+
+// None of this run has been given up yet that would be among them, or hardly one.
+void SnapshotService::tell_left_behind(std::size_t readers) {
+  metrics_.set_readers_stuck(static_cast<unsigned>(readers));
+  if (readers == 0) return;
+  log_warning(std::to_string(readers) +
+                  " readers of an earlier run still wait for a process or a file system that does "
+                  "not answer; they count among the " +
+                  std::to_string(HungReaders::kMost) + " that may hang",
+              {{kMessageId, kReaderHungId}, {"readers", std::to_string(readers)}});
 }
 
 void SnapshotService::open() {

@@ -74,6 +74,7 @@ class SnapshotService final : public SnapshotSource {
   SamplerReports sampler_reports();
   PushReports push_reports();
   ReaderReports reader_reports();
+  void tell_left_behind(std::size_t readers);
   void complete_all();
   void keep(SnapshotDraft draft);
 

@@ -100,10 +100,11 @@ constexpr auto kCatalog = std::to_array<MetricDef>({
     {Metric::ReaderHangs, "offcpud_reader_hangs_total", Counter, "what",
      "Times that a process or its file system did not answer, by what was to be read of it."},
     {Metric::ReaderRefused, "offcpud_reader_refused_total", Counter, "cause",
-     "Times that something of a process was not read because others like it did not answer, by who "
-     "is to blame."},
+     "Times that something of a process was not read because others like it did not answer, or "
+     "copies of files had no room, by what is to blame."},
     {Metric::ReadersStuck, "offcpud_readers_stuck", Gauge, "",
-     "Reading processes that were given up and that the kernel cannot end yet."},
+     "Reading processes that were given up and that the kernel cannot end yet, also those of an "
+     "earlier run."},
     {Metric::ReaderCpuSeconds, "offcpud_reader_cpu_seconds_total", Counter, "",
      "CPU time of the processes that read what belongs to others."},
     {Metric::SnapshotsWritten, "offcpud_snapshots_written_total", Counter, "",

@@ -22,28 +22,6 @@ namespace {
 
 using Outcome = OpenedFile::Outcome;
 
-OpenedFile not_opened(Outcome outcome) {
-  OpenedFile file;
-  file.outcome = outcome;
-  return file;
-}
-
-Outcome outcome_of(int code) {
-  switch (code) {
-    case EPERM:
-    case EACCES:
-      return Outcome::Denied;
-    case ENOENT:
-    case ESRCH:
-    case ENOTDIR:
-    case ELOOP:
-    case EAGAIN:  // not in the cache of names: nobody mapped it a moment ago
-      return Outcome::Gone;
-    default:
-      return Outcome::Failed;
-  }
-}
-
 // A reference to what `path` names below `root`, without opening it.
 UniqueFd find_cached(int root, const std::string& path) {
   open_how how{};
@@ -120,9 +98,12 @@ RootId ProcFileOpener::root_of(std::uint32_t tgid) {
   return root;
 }
 
-UniqueFd ProcFileOpener::open_root(std::uint32_t tgid) {
+OpenedFile ProcFileOpener::open_root(std::uint32_t tgid) {
   const std::string path = "/proc/" + std::to_string(tgid) + "/root";
-  return UniqueFd(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  UniqueFd fd(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  OpenedFile root = not_opened(fd ? Outcome::Opened : outcome_of_errno(errno));
+  root.fd = std::move(fd);
+  return root;
 }
 
 OpenedFile ProcFileOpener::open_mapped(const FileRequest& request) {
@@ -135,7 +116,7 @@ OpenedFile ProcFileOpener::open_mapped(const FileRequest& request) {
                       static_cast<unsigned long long>(request.begin),
                       static_cast<unsigned long long>(request.end));
   UniqueFd handle(::open(("/proc/" + process + range.data()).c_str(), O_PATH | O_CLOEXEC));
-  if (!handle) return not_opened(outcome_of(errno));
+  if (!handle) return not_opened(outcome_of_errno(errno));
   OpenedFile file = examine(std::move(handle), request, process);
   if (file.outcome == Outcome::Opened) file.mapped_by = user_of(process);
   return file;
@@ -148,12 +129,12 @@ OpenedFile ProcFileOpener::open_path(const FileRequest& request, const std::stri
   }
   const std::string root_path = "/proc/" + process + "/root";
   const UniqueFd root(::open(root_path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!root) return not_opened(outcome_of(errno));
+  if (!root) return not_opened(outcome_of_errno(errno));
   if (request.root.known() && id_of(root.get(), "") != request.root) {
     return not_opened(Outcome::Gone);
   }
   UniqueFd handle = find_cached(root.get(), request.path);
-  if (!handle) return not_opened(outcome_of(errno));
+  if (!handle) return not_opened(outcome_of_errno(errno));
   return examine(std::move(handle), request, process);
 }
 

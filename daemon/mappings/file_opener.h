@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -62,8 +63,10 @@ class FileOpener {
   virtual RootId root_of(std::uint32_t tgid) = 0;
   // root_of() will be called for these, before the next refresh(): they can be asked for together.
   virtual void ask_roots(std::span<const std::uint32_t> /*tgids*/) {}
-  // That directory (O_PATH); invalid if the process is gone.
-  virtual UniqueFd open_root(std::uint32_t tgid) = 0;
+  // That directory (O_PATH).
+  virtual OpenedFile open_root(std::uint32_t tgid) = 0;
+  // What a descriptor that open() returned is a copy of; nothing if it is the file itself.
+  virtual std::optional<FileVersion> original_of(int /*fd*/) { return std::nullopt; }
   // Called when mounts may have changed since the last open().
   virtual void refresh() {}
 };
@@ -82,7 +85,7 @@ class ProcFileOpener final : public FileOpener {
   explicit ProcFileOpener(LocalFiles& files) : files_(files) {}
   OpenedFile open(const FileRequest& request) override;
   RootId root_of(std::uint32_t tgid) override;  // 5 us
-  UniqueFd open_root(std::uint32_t tgid) override;
+  OpenedFile open_root(std::uint32_t tgid) override;
   void refresh() override { files_.refresh(); }
 
  private:

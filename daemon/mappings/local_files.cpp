@@ -5,7 +5,6 @@
 #include <linux/magic.h>
 #include <linux/nsfs.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include <utility>
 
 #include "base/file_io.h"
+#include "mappings/mapped_file_id.h"
 
 namespace offcpud {
 namespace {
@@ -57,20 +57,7 @@ constexpr std::array<long, 19> kLocalTypes = {EXT4_SUPER_MAGIC,  // ext2 and ext
                                               BTRFS_TEST_MAGIC,
                                               CRAMFS_MAGIC};
 
-Outcome outcome_of(int code) {
-  switch (code) {
-    case EPERM:
-    case EACCES:
-      return Outcome::Denied;
-    case ENOENT:
-    case ESTALE:
-      return Outcome::Gone;
-    default:
-      return Outcome::Failed;
-  }
-}
-
-LocalFiles::Opening not_opened(Outcome outcome) {
+LocalFiles::Opening no_opening(Outcome outcome) {
   LocalFiles::Opening opening;
   opening.outcome = outcome;
   return opening;
@@ -92,13 +79,13 @@ bool is_mounted_by_administrator(const std::string& process) {
   return owner && ::fstat(owner.get(), &info) == 0 && info.st_ino == kInitialUserNamespace;
 }
 
-// False: it was not all there in time.
-bool copy_bytes(int from, int to, std::uint64_t size) {
+// From `begin` on. False: it was not all there in time.
+bool copy_bytes(int from, std::uint64_t begin, int to, std::uint64_t size) {
   const auto until = std::chrono::steady_clock::now() + kCopying;
   std::array<char, 65536> buffer{};
   for (std::uint64_t done = 0; done < size;) {
     if (std::chrono::steady_clock::now() > until) return false;
-    const ssize_t got = ::pread(from, buffer.data(), buffer.size(), static_cast<off_t>(done));
+    const ssize_t got = ::pread(from, buffer.data(), buffer.size(), static_cast<off_t>(begin + done));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return false;
     const auto bytes = std::min<std::uint64_t>(static_cast<std::uint64_t>(got), size - done);
@@ -106,14 +93,6 @@ bool copy_bytes(int from, int to, std::uint64_t size) {
     done += bytes;
   }
   return true;
-}
-
-UniqueFd copy_in_memory(int from, std::uint64_t size) {
-  UniqueFd copy(::memfd_create("offcpud-copy", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!copy || !copy_bytes(from, copy.get(), size)) return {};
-  constexpr int kSeals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
-  if (::fcntl(copy.get(), F_ADD_SEALS, kSeals) != 0) return {};
-  return copy;
 }
 
 }  // namespace
@@ -124,22 +103,22 @@ LocalFiles::Opening LocalFiles::open(UniqueFd handle, const std::string& process
   if (::statx(handle.get(), "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
               STATX_TYPE | STATX_INO | STATX_SIZE | STATX_UID | STATX_MTIME | STATX_MNT_ID,
               &opening.info) != 0) {
-    return not_opened(outcome_of(errno));
+    return no_opening(outcome_of_errno(errno));
   }
   const struct statx& info = opening.info;
-  if (!S_ISREG(info.stx_mode)) return not_opened(Outcome::NotAFile);
+  if (!S_ISREG(info.stx_mode)) return no_opening(Outcome::NotAFile);
   // What was known a moment ago may be another mount now: it spares asking a server, and decides
   // nothing else.
   auto answer = mounts_of(process).of_mount(info.stx_mnt_id);
   if (answer == MountTable::Answer::Unknown) answer = mounts_of("self").of_mount(info.stx_mnt_id);
-  if (answer == MountTable::Answer::Remote) return not_opened(Outcome::Remote);
+  if (answer == MountTable::Answer::Remote) return no_opening(Outcome::Remote);
   if (touch_ && !touch_(info.stx_mnt_id)) {
-    return not_opened(Outcome::Refused);
+    return no_opening(Outcome::Refused);
   }
   opening.local = answers_by_itself(handle.get(), info, process);
   const std::string again = "/proc/self/fd/" + std::to_string(handle.get());
   opening.fd.reset(::open(again.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  if (!opening.fd) return not_opened(outcome_of(errno));
+  if (!opening.fd) return no_opening(outcome_of_errno(errno));
   opening.outcome = Outcome::Opened;
   return opening;
 }
@@ -155,23 +134,26 @@ bool LocalFiles::answers_by_itself(int handle, const struct statx& info,
   return read_mounts(process).is_local_overlay(info.stx_mnt_id, layers);
 }
 
-OpenedFile LocalFiles::hand_out(Opening opening) {
-  OpenedFile file;
-  file.outcome = opening.outcome;
+OpenedFile LocalFiles::hand_out(Opening opening, std::uint64_t last_bytes) {
+  OpenedFile file = not_opened(opening.outcome);
   if (opening.outcome != Outcome::Opened) return file;
   if (opening.local) {
     file.fd = std::move(opening.fd);
     return file;
   }
-  const std::uint64_t size = opening.info.stx_size;
-  file.outcome = Outcome::Slow;
-  if (size > kMostCopied) return file;
-  file.outcome = Outcome::Refused;
-  if (size > copy_room_) return file;
-  file.fd = copy_in_memory(opening.fd.get(), size);
-  file.outcome = file.fd ? Outcome::Opened : Outcome::Slow;
-  if (file.fd) copy_room_ -= size;
-  file.copied = file.fd ? size : 0;
+  const std::uint64_t size = std::min<std::uint64_t>(opening.info.stx_size, last_bytes);
+  if (size > kMostCopied) return not_opened(Outcome::Slow);
+  if (!memory_ || size > room_) {
+    file.outcome = Outcome::Refused;
+    file.copied = std::max<std::uint64_t>(size, 1);
+    return file;
+  }
+  file.original = version_of_file(opening.fd.get());
+  const UniqueFd memory = std::move(memory_);
+  if (!copy_bytes(opening.fd.get(), opening.info.stx_size - size, memory.get(), size)) {
+    return not_opened(Outcome::Slow);
+  }
+  file.copied = size;
   return file;
 }
 

@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "base/unique_handle.h"
 #include "mappings/mount_table.h"
@@ -24,6 +26,8 @@ class LocalFiles {
   // have that of the disk below, which others use.
   using Touch = std::function<bool(std::uint64_t mount)>;
 
+  static constexpr std::uint64_t kAllBytes = std::numeric_limits<std::uint64_t>::max();
+
   explicit LocalFiles(Touch touch = {}) : touch_(std::move(touch)) {}
 
   struct Opening {
@@ -37,8 +41,16 @@ class LocalFiles {
   // file, by name. Opens regular files for reading.
   Opening open(UniqueFd handle, const std::string& process);
 
-  // A descriptor that may be handed out: that of `opening`, or one of a copy.
-  OpenedFile hand_out(Opening opening);
+  // Where the next file goes that has to be copied: a file in memory that may hold `bytes`.
+  void set_copy_room(UniqueFd memory, std::uint64_t bytes) {
+    memory_ = std::move(memory);
+    room_ = bytes;
+  }
+
+  // A descriptor that may be handed out: that of `opening`, or, where the file does not answer by
+  // itself, none: then its last bytes (`last_bytes` at most) are in the room for a copy, from its
+  // beginning on. Refused where that has not as many as OpenedFile::copied says.
+  OpenedFile hand_out(Opening opening, std::uint64_t last_bytes = kAllBytes);
 
   // What the file at this path would be, by the mounts that the process sees.
   MountTable::Answer of_path(const std::string& process, const std::string& path);
@@ -46,16 +58,14 @@ class LocalFiles {
   // Mounts may have changed.
   void refresh() { mounts_.clear(); }
 
-  // What all copies from now on may take together, until it is set again.
-  void set_copy_room(std::uint64_t bytes) { copy_room_ = bytes; }
-
  private:
   [[nodiscard]] bool answers_by_itself(int handle, const struct statx& info,
                                        const std::string& process) const;
   const MountTable& mounts_of(const std::string& process);
 
   Touch touch_;
-  std::uint64_t copy_room_ = std::uint64_t{64} << 20;
+  UniqueFd memory_;
+  std::uint64_t room_ = 0;
   std::map<std::string, MountTable, std::less<>> mounts_;  // by name in /proc
 };
 

@@ -10,6 +10,16 @@
 
 namespace offcpud {
 
+// A file as the kernel's programs tell it from others (offcpud_unwind_file_key), and the time that
+// says whether it is still the same.
+struct FileVersion {
+  InodeId inode;
+  std::uint64_t size = 0;
+  std::int64_t changed_ns = 0;
+
+  bool operator==(const FileVersion&) const = default;
+};
+
 struct OpenedFile {
   enum class Outcome : std::uint8_t {
     Opened,
@@ -24,12 +34,20 @@ struct OpenedFile {
   static constexpr std::size_t kOutcomes = 8;
 
   Outcome outcome = Outcome::Gone;
-  UniqueFd fd;               // open for reading if Opened; reading it waits for nobody
-  BuildId build_id;          // of that file, if it has one
-  std::uint64_t copied = 0;  // bytes of memory that the descriptor holds, if it is of a copy
+  UniqueFd fd;       // open for reading if Opened; reading it waits for nobody
+  BuildId build_id;  // of that file, if it has one
+  // Bytes of memory that the descriptor holds, if it is of a copy. If Refused: that a copy would
+  // take, and for which there was no room; 0: it was refused for something else.
+  std::uint64_t copied = 0;
+  std::optional<FileVersion> original;  // of a copy: what it was made of
   // The effective user of the process that maps it, asked after that was seen. Nothing: it is only
   // what the path leads to.
   std::optional<std::uint32_t> mapped_by;
 };
+
+// Why an open failed with this errno.
+OpenedFile::Outcome outcome_of_errno(int code);
+
+OpenedFile not_opened(OpenedFile::Outcome outcome);
 
 }  // namespace offcpud

@@ -52,22 +52,44 @@ std::string with_line_feeds(std::string_view path) {
   return plain;
 }
 
-// Takes the complete lines off the front of `text`.
-void take_lines(std::string& text, std::vector<MapsLine>& lines) {
-  std::size_t begin = 0;
-  for (std::size_t end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
-    auto line = parse_maps_line(std::string_view(text).substr(begin, end - begin));
-    if (line && line->executable && line->path != "[vsyscall]") lines.push_back(std::move(*line));
-  }
-  text.erase(0, begin);
-}
+// The executable lines of a process, up to the limits.
+class MapsLines {
+ public:
+  explicit MapsLines(ProcessReader::Process& process) : process_(process) {}
 
-// Empty if the process is gone, a zombie or a kernel thread.
-Result<std::vector<MapsLine>> read_executable_maps(const std::string& directory) {
+  // Takes the complete lines off the front of `text`.
+  void take(std::string& text) {
+    std::size_t begin = 0;
+    for (std::size_t end = 0; (end = text.find('\n', begin)) != std::string::npos;
+         begin = end + 1) {
+      auto line = parse_maps_line(std::string_view(text).substr(begin, end - begin));
+      if (line && line->executable && line->path != "[vsyscall]") add(*std::move(line));
+    }
+    text.erase(0, begin);
+  }
+
+ private:
+  void add(MapsLine line) {
+    text_ += line.path.size();
+    const bool fits = process_.maps.size() < ProcessReader::kMostLines &&
+                      text_ <= ProcessReader::kMostText && process_.left_out == 0;
+    if (fits) {
+      process_.maps.push_back(std::move(line));
+    } else {
+      ++process_.left_out;
+    }
+  }
+
+  ProcessReader::Process& process_;
+  std::size_t text_ = 0;
+};
+
+// There are none if the process is gone, a zombie or a kernel thread.
+Status read_executable_maps(const std::string& directory, ProcessReader::Process& process) {
   const std::string path = directory + "/maps";
-  std::vector<MapsLine> lines;
+  MapsLines lines(process);
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd && (errno == ENOENT || errno == ESRCH)) return lines;
+  if (!fd && (errno == ENOENT || errno == ESRCH)) return {};
   if (!fd) return Error::from_errno(errno, "open", path);
   std::string text;
   std::array<char, 65536> buffer{};  // a file of 100,000 lines is never held as a whole
@@ -75,9 +97,9 @@ Result<std::vector<MapsLine>> read_executable_maps(const std::string& directory)
     const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno != ESRCH) return Error::from_errno(errno, "read", path);
-    if (got <= 0) return lines;
+    if (got <= 0) return {};
     text.append(buffer.data(), static_cast<std::size_t>(got));
-    take_lines(text, lines);
+    lines.take(text);
   }
 }
 
@@ -106,15 +128,15 @@ Result<std::vector<std::uint32_t>> ProcProcessReader::processes() {
 Result<std::optional<ProcessReader::Process>> ProcProcessReader::read(std::uint32_t tgid) {
   const std::string directory = "/proc/" + std::to_string(tgid);
   Process process;
-  TRY(process.maps, read_executable_maps(directory));
+  TRY_VOID(read_executable_maps(directory, process));
   auto threads = numbered_entries(directory + "/task");
   if (!threads) return std::optional<Process>();
   process.threads = std::move(*threads);
   if (process.maps.empty() && process.threads.size() > 1) {
     // The first thread has ended before the others, and the process lives on without it.
     std::erase(process.threads, tgid);
-    TRY(process.maps,
-        read_executable_maps(directory + "/task/" + std::to_string(process.threads.front())));
+    const std::string first = std::to_string(process.threads.front());
+    TRY_VOID(read_executable_maps(directory + "/task/" + first, process));
   }
   if (process.maps.empty()) return std::optional<Process>();
   return std::optional(std::move(process));

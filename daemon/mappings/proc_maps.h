@@ -35,9 +35,14 @@ class ProcessReader {
   virtual Result<std::vector<std::uint32_t>> processes() = 0;
 
   struct Process {
-    std::vector<MapsLine> maps;          // executable ones
+    std::vector<MapsLine> maps;          // executable ones, as many as are read
     std::vector<std::uint32_t> threads;  // those that have not ended
+    std::uint64_t left_out = 0;          // of `maps`, beyond the limits below
   };
+  // A process may have 65,530 mappings, each with a path of 4 KiB. The first is as many as are kept
+  // of one (ProcessMappings::Limits), with paths of 256 bytes on average.
+  static constexpr std::size_t kMostLines = 8192;
+  static constexpr std::size_t kMostText = std::size_t{2} << 20;
 
   // Nothing if the process is gone or a zombie, or if it is a kernel thread. [vsyscall], which is
   // the same everywhere and belongs to none, is left out. An error of kind Permission says that

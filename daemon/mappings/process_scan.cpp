@@ -92,7 +92,9 @@ void ProcessMappings::read_process(std::uint32_t tgid, bool execs_missed) {
   image->read_cost = clock_.now() - before;
   image->read_next = clock_.now() + std::max<std::chrono::nanoseconds>(std::chrono::seconds(1),
                                                                        100 * image->read_cost);
-  image->over_share = !found.had_room || process.maps.size() > limits_.of_image;
+  counts_.mappings_refused += process.left_out;
+  image->over_share =
+      !found.had_room || process.maps.size() > limits_.of_image || process.left_out > 0;
   if (!found.had_room) wait_for_room(*image, process.maps.size());
   image->threads.reset();
   if (process.threads.size() != 1 || process.threads.front() != tgid) {

@@ -2,7 +2,6 @@
 #include "reader/packet_socket.h"
 
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,11 +11,15 @@
 #include <vector>
 
 #include "base/file_io.h"
+#include "base/memory_file.h"
 
 namespace offcpud {
 namespace {
 
 constexpr std::size_t kMostInline = std::size_t{32} << 10;
+// Of one message. The largest is a process: 2 MiB of paths (proc_maps.h), and 16 MiB of numbers if it
+// has all the threads that there can be.
+constexpr std::size_t kMostBytes = std::size_t{32} << 20;
 constexpr std::size_t kMostFds = 3;  // the last one may be of a large message
 
 struct Header {
@@ -61,7 +64,9 @@ void take_descriptors(msghdr& message, std::vector<UniqueFd>& fds) {
 Result<std::string> read_memory_file(int fd) {
   struct stat info {};
   if (::fstat(fd, &info) != 0) return Error::from_errno(errno, "stat", "an answer");
-  std::string bytes(static_cast<std::size_t>(info.st_size), '\0');
+  const auto size = static_cast<std::uint64_t>(info.st_size);
+  if (size > kMostBytes) return Error("receive an answer: it is too large");
+  std::string bytes(size, '\0');
   std::size_t have = 0;
   while (have < bytes.size()) {
     const ssize_t got =
@@ -93,8 +98,8 @@ Status send_packet(int socket, std::string_view bytes, std::span<const int> fds)
   header.fds = static_cast<std::uint32_t>(fds.size());
   UniqueFd large;
   if (bytes.size() > kMostInline) {
-    large.reset(::memfd_create("offcpud-answer", MFD_CLOEXEC));
-    if (!large) return Error::from_errno(errno, "make room for a large message");
+    if (bytes.size() > kMostBytes) return Error("send a message: it is too large");
+    TRY(large, memory_file("offcpud-answer"));
     if (const int error = write_all(large.get(), bytes); error != 0) {
       return Error::from_errno(error, "write a large message");
     }

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/unique_handle.h"
+#include "mappings/fair_share.h"
 
 namespace offcpud {
 namespace {
@@ -25,11 +26,11 @@ ino_t number_of(int fd) {
 
 std::optional<Account> account_of(std::uint32_t tgid) {
   const std::string process = "/proc/" + std::to_string(tgid);
-  // That of the directory is the effective user, also of a process that is not dumpable
-  // (task_dump_owner).
-  struct stat info {};
-  if (::stat(process.c_str(), &info) != 0) return std::nullopt;
-  Account account = info.st_uid;
+  // The effective one would be root's for a moment in the life of each program that a user starts
+  // by newgrp.
+  const auto user = real_uid_of(tgid);
+  if (!user) return std::nullopt;
+  Account account = *user;
   const UniqueFd own(::open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC));
   UniqueFd space(::open((process + "/ns/user").c_str(), O_RDONLY | O_CLOEXEC));
   const ino_t here = own ? number_of(own.get()) : 0;

@@ -7,6 +7,7 @@
 #include "reader/process_account.h"
 #include "reader/process_memory.h"
 #include "reader/reader_process.h"
+#include "symbols/perf_map_file.h"
 #include "symbols/perf_map_finder.h"
 #include "symbols/rooted_path.h"
 
@@ -50,6 +51,30 @@ FileRequest take_file_request(ByteReader& reader) {
   return request;
 }
 
+void put_opened_file(PacketWriter& writer, const OpenedFile& file) {
+  writer.put(file.outcome);
+  writer.put(file.build_id);
+  writer.put(file.copied);
+  writer.put(file.original.has_value());
+  writer.put(file.original.value_or(FileVersion()));
+  writer.put(file.mapped_by.has_value());
+  writer.put(file.mapped_by.value_or(0));
+}
+
+OpenedFile take_opened_file(ByteReader& reader) {
+  OpenedFile file;
+  file.outcome = reader.take<OpenedFile::Outcome>();
+  file.build_id = reader.take<BuildId>();
+  file.copied = reader.take<std::uint64_t>();
+  const bool is_copy = reader.take<bool>();
+  const auto original = reader.take<FileVersion>();
+  if (is_copy) file.original = original;
+  const bool is_mapped = reader.take<bool>();
+  const auto mapped_by = reader.take<std::uint32_t>();
+  if (is_mapped) file.mapped_by = mapped_by;
+  return file;
+}
+
 void put_process(PacketWriter& writer,
                  const Result<std::optional<ProcessReader::Process>>& process) {
   if (!process) {
@@ -68,6 +93,7 @@ void put_process(PacketWriter& writer,
     writer.put(line.inode);
     writer.put_text(line.path);
   }
+  writer.put((*process)->left_out);
   writer.put(static_cast<std::uint32_t>((*process)->threads.size()));
   for (const std::uint32_t thread : (*process)->threads) writer.put(thread);
 }
@@ -90,6 +116,7 @@ Result<std::optional<ProcessReader::Process>> take_process(ByteReader& reader) {
     line.path = take_text(reader);
     process.maps.push_back(std::move(line));
   }
+  process.left_out = reader.take<std::uint64_t>();
   for (auto threads = reader.take<std::uint32_t>(); threads > 0 && reader.ok(); --threads) {
     process.threads.push_back(reader.take<std::uint32_t>());
   }
@@ -114,7 +141,7 @@ ReaderAnswers::Answer ReaderAnswers::answer(Packet request) {
   ByteReader reader(bytes_of(request.bytes));
   const auto task = reader.take<ReaderTask>();
   if (reader.take<bool>()) files_.refresh();
-  files_.set_copy_room(reader.take<std::uint64_t>());
+  take_copy_room(request, reader.take<std::uint64_t>());
   page_.mount = 0;
   switch (task) {
     case ReaderTask::OpenMapped:
@@ -122,7 +149,7 @@ ReaderAnswers::Answer ReaderAnswers::answer(Packet request) {
     case ReaderTask::RootsOf:
       return roots_of(reader);
     case ReaderTask::OpenRoot:
-      return {{}, opener_.open_root(reader.take<std::uint32_t>())};
+      return opened(opener_.open_root(reader.take<std::uint32_t>()));
     case ReaderTask::ListProcesses:
       return list_processes();
     case ReaderTask::ReadProcess: {
@@ -145,12 +172,15 @@ ReaderAnswers::Answer ReaderAnswers::answer(Packet request) {
   return {};
 }
 
+// The last descriptor of a request that has room for a copy.
+void ReaderAnswers::take_copy_room(Packet& request, std::uint64_t bytes) {
+  UniqueFd& last = request.fds[request.fds[1] ? 1 : 0];
+  files_.set_copy_room(bytes > 0 ? std::move(last) : UniqueFd(), bytes);
+}
+
 ReaderAnswers::Answer ReaderAnswers::opened(OpenedFile file) {
   PacketWriter writer;
-  writer.put(file.outcome);
-  writer.put(file.build_id);
-  writer.put(file.copied);
-  writer.put(file.mapped_by);
+  put_opened_file(writer, file);
   return {writer.take(), std::move(file.fd)};
 }
 
@@ -174,30 +204,26 @@ ReaderAnswers::Answer ReaderAnswers::open_below(ByteReader& request, UniqueFd di
   const auto last_link = request.take<LastLink>();
   const std::string path = take_text(request);
   UniqueFd handle = find_below(directory.get(), path, last_link);
-  OpenedFile none;
-  none.outcome = errno == ENOENT ? OpenedFile::Outcome::Gone : OpenedFile::Outcome::Failed;
-  if (!handle) return opened(std::move(none));
+  if (!handle) return opened(not_opened(outcome_of_errno(errno)));
   return opened(files_.hand_out(
       files_.open(std::move(handle), process == 0 ? "self" : std::to_string(process))));
 }
 
 ReaderAnswers::Answer ReaderAnswers::find_perf_map(ByteReader& request) {
   const auto process = request.take<PerfMapProcess>();
-  OpenedFile none;
   const auto place = offcpud::find_perf_map("/proc", process);
-  if (!place) return opened(std::move(none));
+  if (!place) return opened(not_opened(OpenedFile::Outcome::Gone));
   UniqueFd handle = find_below(place->root.descriptor(), place->path, LastLink::Refuse);
-  if (!handle) return opened(std::move(none));
+  if (!handle) return opened(not_opened(outcome_of_errno(errno)));
   auto opening = files_.open(std::move(handle), std::to_string(process.tgid));
   if (opening.outcome == OpenedFile::Outcome::Opened &&
       !check_owner(*place, opening.info.stx_uid)) {
-    none.outcome = OpenedFile::Outcome::Denied;
-    return opened(std::move(none));
+    return opened(not_opened(OpenedFile::Outcome::Denied));
   }
   const struct statx& info = opening.info;
   const PerfMapVersion version{info.stx_mtime.tv_sec * 1'000'000'000 + info.stx_mtime.tv_nsec,
                                info.stx_ino, info.stx_size};
-  Answer answer = opened(files_.hand_out(std::move(opening)));
+  Answer answer = opened(files_.hand_out(std::move(opening), PerfMapFile::kMaxText));
   PacketWriter writer;
   writer.put(version);
   answer.bytes += writer.take();

@@ -16,6 +16,9 @@ namespace offcpud {
 // How requests and answers are written, where both ends need to know.
 void put_file_request(PacketWriter& writer, const FileRequest& request);
 FileRequest take_file_request(ByteReader& reader);
+// Without the descriptor.
+void put_opened_file(PacketWriter& writer, const OpenedFile& file);
+OpenedFile take_opened_file(ByteReader& reader);
 void put_process(PacketWriter& writer,
                  const Result<std::optional<ProcessReader::Process>>& process);
 Result<std::optional<ProcessReader::Process>> take_process(ByteReader& reader);
@@ -36,6 +39,7 @@ class ReaderAnswers {
 
  private:
   bool may_touch(std::uint64_t mount);
+  void take_copy_room(Packet& request, std::uint64_t bytes);
   Answer opened(OpenedFile file);
   Answer roots_of(ByteReader& request);
   Answer open_mapped(ByteReader& request);

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reader/reader_client.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <filesystem>
-#include <set>
 
 #include "reader/own_time.h"
 #include "reader/packet_socket.h"
@@ -22,50 +17,14 @@ using State = ReaderClient::Reply::State;
 constexpr milliseconds kQuick{20};
 constexpr milliseconds kAccountPatience{100};
 constexpr milliseconds kLookAround{50};
-// What a reader may take longer because it has no CPU.
-constexpr milliseconds kLongestRunnable{2000};
-constexpr std::chrono::seconds kAccountKept{10};
+constexpr std::chrono::seconds kAccountKept{2};
 constexpr std::size_t kMostAccounts = 4096;
 // Between attempts to start a reader, when there can be none.
 constexpr std::chrono::seconds kBetweenSpawns{1};
-
-std::pair<std::uint64_t, std::uint64_t> identity_of(int fd) {
-  struct stat info {};
-  if (::fstat(fd, &info) != 0) return {};
-  return {info.st_dev, info.st_ino};
-}
+// Between looks at the readers that hang, when there are any.
+constexpr std::chrono::seconds kBetweenLooks{2};
 
 }  // namespace
-
-// Nobody says when a copy is closed, so what is open is looked at: once a second, when there is
-// need.
-std::uint64_t CopyRoom::left() {
-  const std::lock_guard lock(mutex_);
-  std::uint64_t held = 0;
-  for (const auto& [inode, bytes] : copies_) held += bytes;
-  const auto now = std::chrono::steady_clock::now();
-  if (held > kMost / 2 &&
-      (looked_at_ == MonotonicTime::min() || now - looked_at_ > std::chrono::seconds(1))) {
-    looked_at_ = now;
-    std::set<std::pair<std::uint64_t, std::uint64_t>> open;
-    std::error_code ignored;
-    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", ignored)) {
-      const std::string name = entry.path().filename();
-      int fd = -1;
-      (void)std::from_chars(name.data(), name.data() + name.size(), fd);
-      open.insert(identity_of(fd));
-    }
-    std::erase_if(copies_, [&](const auto& copy) { return !open.contains(copy.first); });
-    held = 0;
-    for (const auto& [inode, bytes] : copies_) held += bytes;
-  }
-  return kMost - std::min(kMost, held);
-}
-
-void CopyRoom::add(int fd, std::uint64_t bytes) {
-  const std::lock_guard lock(mutex_);
-  copies_[identity_of(fd)] += bytes;
-}
 
 // It ends with its socket, unless it hangs.
 ReaderClient::~ReaderClient() {
@@ -78,9 +37,8 @@ bool ReaderClient::ensure_reader() {
   const bool failed_lately =
       spawned_at_ != MonotonicTime::min() && now - spawned_at_ < kBetweenSpawns;
   if (failed_lately) return false;
-  const unsigned stuck = share_->spawner.stuck();
-  if (share_->reports.stuck) share_->reports.stuck(stuck);
-  if (stuck < kMostStuck) {
+  look_at_hung();
+  if (share_->hung.count() < HungReaders::kMost) {
     if (auto reader = share_->spawner.spawn()) reader_ = *std::move(reader);
   }
   told_cpu_ns_ = 0;
@@ -88,11 +46,25 @@ bool ReaderClient::ensure_reader() {
   return reader_.has_value();
 }
 
-void ReaderClient::give_up() {
-  if (!reader_) return;
+pid_t ReaderClient::give_up() {
+  if (!reader_) return 0;
   tell_spent();
-  share_->spawner.abandon(reader_->pid);
+  const pid_t pid = reader_->pid;
+  share_->spawner.abandon(pid);
   reader_.reset();
+  return pid;
+}
+
+void ReaderClient::look_at_hung() {
+  share_->hung.update(share_->spawner.hung());
+  looked_at_ = share_->clock.now();
+  if (share_->reports.stuck) share_->reports.stuck(share_->hung.count());
+}
+
+void ReaderClient::refresh() {
+  refresh_ = true;
+  if (share_->stopping || share_->hung.count() == 0) return;
+  if (share_->clock.now() - looked_at_ > kBetweenLooks) look_at_hung();
 }
 
 void ReaderClient::tell_spent() {
@@ -129,20 +101,22 @@ std::optional<Packet> ReaderClient::wait_for_answer(milliseconds patience) {
   return **std::move(packet);
 }
 
-ReaderClient::Reply ReaderClient::exchange(ReaderTask task, const std::string& bytes, int fd,
-                                           milliseconds patience) {
+ReaderClient::Reply ReaderClient::exchange(const Request& request, milliseconds patience) {
   Reply reply;
   reply.state = State::Hung;
   std::size_t i = 0;
   const auto shunned = share_->ledger.shunned();
   for (auto& place : reader_->page->shunned) place = i < shunned.size() ? shunned[i++] : 0;
   PacketWriter writer;
-  writer.put(task);
+  writer.put(request.task);
   writer.put(std::exchange(refresh_, false));
-  writer.put(share_->copies.left());
-  const std::array fds{fd};
-  if (!send_packet(reader_->socket.get(), writer.take() + bytes,
-                   std::span(fds).first(fd >= 0 ? 1 : 0))) {
+  writer.put(request.place == nullptr ? std::uint64_t{0} : request.place->bytes());
+  std::array<int, 2> fds{};
+  std::size_t count = 0;
+  if (request.fd >= 0) fds.at(count++) = request.fd;
+  if (request.place != nullptr) fds.at(count++) = request.place->fd();
+  if (!send_packet(reader_->socket.get(), writer.take() + request.bytes,
+                   std::span(fds).first(count))) {
     return reply;
   }
   auto packet = wait_for_answer(patience);
@@ -154,46 +128,73 @@ ReaderClient::Reply ReaderClient::exchange(ReaderTask task, const std::string& b
   return reply;
 }
 
-// Without charging anybody: who is asked about cannot make this wait.
-std::optional<Account> ReaderClient::account(std::uint32_t tgid) {
+Account ReaderClient::account(std::uint32_t tgid, std::uint32_t parent_tgid) {
+  auto whose = known_or_asked(tgid);
+  if (!whose && parent_tgid != 0) whose = known_or_asked(parent_tgid);
+  return whose.value_or(kUnknownAccount);
+}
+
+Account ReaderClient::account_now(const Request& request) {
+  const auto known = accounts_.find(request.tgid);
+  const auto before = known == accounts_.end() ? std::nullopt : known->second.account;
+  forget_account(request.tgid);
+  const Account now = account(request.tgid, before ? 0 : request.parent_tgid);
+  return now == kUnknownAccount ? before.value_or(now) : now;
+}
+
+std::optional<Account> ReaderClient::known_or_asked(std::uint32_t tgid) {
   const MonotonicTime now = share_->clock.now();
   const auto known = accounts_.find(tgid);
   if (known != accounts_.end() && now < known->second.until) return known->second.account;
-  if (!ensure_reader()) return std::nullopt;
-  PacketWriter writer;
-  writer.put(tgid);
-  const Reply reply = exchange(ReaderTask::AccountOf, writer.take(), -1, kAccountPatience);
-  if (!reply.answered()) {
-    give_up();
-    return std::nullopt;
-  }
-  std::optional<Account> account;
-  ByteReader reader(bytes_of(reply.bytes));
-  if (!reply.bytes.empty()) account = reader.take<Account>();
+  const auto account = ask_account(tgid);
   if (accounts_.size() >= kMostAccounts) accounts_.clear();
   accounts_[tgid] = {account, now + kAccountKept};
   return account;
 }
 
+// Without charging anybody: who is asked about cannot make this wait.
+std::optional<Account> ReaderClient::ask_account(std::uint32_t tgid) {
+  if (!ensure_reader()) return std::nullopt;
+  PacketWriter writer;
+  writer.put(tgid);
+  const Reply reply =
+      exchange({.task = ReaderTask::AccountOf, .path = {}, .bytes = writer.take()},
+               kAccountPatience);
+  if (!reply.answered()) {
+    (void)give_up();
+    return std::nullopt;
+  }
+  std::optional<Account> account;
+  ByteReader reader(bytes_of(reply.bytes));
+  if (!reply.bytes.empty()) account = reader.take<Account>();
+  return account;
+}
+
 bool ReaderClient::has_reader() {
   if (ensure_reader()) return true;
-  if (share_->reports.refused) share_->reports.refused(Refusal::Readers);
+  count_refusal(Refusal::Readers);
   return false;
 }
 
-bool ReaderClient::may_ask(std::uint32_t tgid) {
+void ReaderClient::count_refusal(Refusal cause) {
+  if (share_->reports.refused) share_->reports.refused(cause);
+}
+
+bool ReaderClient::may_ask(std::uint32_t tgid, std::uint32_t parent_tgid) {
   std::optional<Account> whose;
-  if (tgid != 0 && share_->ledger.needs_account()) whose = account(tgid);
-  const auto refusal = share_->ledger.may_ask(tgid, whose);
-  if (refusal && share_->reports.refused) share_->reports.refused(*refusal);
+  const bool matters = share_->ledger.needs_account() || share_->hung.count() > 0;
+  if (tgid != 0 && matters) whose = account(tgid, parent_tgid);
+  auto refusal = share_->ledger.may_ask(tgid, whose);
+  if (!refusal && whose && !share_->hung.has_room(*whose)) refusal = Refusal::User;
+  if (refusal) count_refusal(*refusal);
   return !refusal;
 }
 
 ReaderClient::Reply ReaderClient::ask(const Request& request) {
-  if (share_->stopping || !may_ask(request.tgid)) return {};
+  if (share_->stopping || !may_ask(request.tgid, request.parent_tgid)) return {};
   if (!has_reader()) return {};
   const MonotonicTime begin = share_->clock.now();
-  Reply reply = exchange(request.task, request.bytes, request.fd, kPatience);
+  Reply reply = exchange(request, kPatience);
   settle(request, begin, !reply.answered());
   return reply;
 }
@@ -203,7 +204,7 @@ ReaderClient::Reply ReaderClient::ask_pieces(
     const std::function<std::uint32_t(std::size_t)>& tgid_of) {
   const MonotonicTime begin = share_->clock.now();
   reader_->page->piece = reader_->page->slowest = 0;
-  Reply reply = exchange(task, bytes, -1, kPatience);
+  Reply reply = exchange({.task = task, .path = {}, .bytes = bytes}, kPatience);
   const bool hung = !reply.answered();
   const std::uint32_t tgid = tgid_of(hung ? reader_->page->piece : reader_->page->slowest);
   settle({.what = what, .tgid = tgid, .path = {}, .bytes = {}}, begin, hung);
@@ -216,16 +217,18 @@ void ReaderClient::settle(const Request& request, MonotonicTime begin, bool hung
   if (!hung) waited = std::chrono::nanoseconds(reader_->page->blocked_ns);
   if (!hung && waited < kQuick) return;
   if (share_->stopping) return;
+  pid_t reader = 0;
   if (hung) {
     if (const std::uint64_t mount = reader_->page->mount; mount != 0) share_->ledger.shun(mount);
-    give_up();
+    reader = give_up();
   }
   std::optional<Account> whose;
-  if (request.tgid != 0) whose = account(request.tgid);
+  if (request.tgid != 0) whose = account_now(request);
   share_->ledger.charge(request.tgid, whose, waited, hung);
   if (!hung) return;
+  share_->hung.add(reader, whose);
   if (share_->reports.hung) share_->reports.hung(request.what, request.tgid, request.path);
-  if (share_->reports.stuck) share_->reports.stuck(share_->spawner.stuck());
+  look_at_hung();
 }
 
 }  // namespace offcpud

@@ -12,10 +12,11 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "base/clock.h"
 #include "base/unique_handle.h"
+#include "reader/copy_room.h"
+#include "reader/hung_readers.h"
 #include "reader/packet_socket.h"
 #include "reader/reader_process.h"
 #include "reader/reader_spawner.h"
@@ -38,19 +39,6 @@ struct ReaderReports {
   std::function<void(std::chrono::nanoseconds cpu)> spent;  // by readers, since the last call
 };
 
-// What the copies of files hold that were handed out, as long as somebody has them open.
-class CopyRoom {
- public:
-  static constexpr std::uint64_t kMost = std::uint64_t{64} << 20;
-  std::uint64_t left();
-  void add(int fd, std::uint64_t bytes);
-
- private:
-  std::mutex mutex_;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> copies_;  // bytes by inode
-  MonotonicTime looked_at_ = MonotonicTime::min();
-};
-
 // What all clients of a daemon share; the spawner and the clock must outlive it.
 struct ReaderShare {
   ReaderShare(ReaderSpawner& starts, const Clock& time, ReaderReports told)
@@ -59,18 +47,20 @@ struct ReaderShare {
   const Clock& clock;
   ReaderReports reports;
   WaitLedger ledger;
+  HungReaders hung;
   CopyRoom copies;
   std::atomic<bool> stopping{false};  // nothing is waited for, nor told, any more
 };
 
 // Asks a reader of its own, one request after the other, and waits for no answer longer than
-// kPatience without progress and kLongest in all. A reader that has not answered is given up, and
-// who it waited for is left alone for some time (WaitLedger). Used by one thread.
+// kPatience without progress and kLongest in all; what the reader would have run if there had been
+// a CPU for it is not counted, up to kLongestRunnable more. A reader that has not answered is given
+// up, and who it waited for is left alone for some time (WaitLedger). Used by one thread.
 class ReaderClient {
  public:
   static constexpr std::chrono::milliseconds kPatience{200};
   static constexpr std::chrono::milliseconds kLongest{600};
-  static constexpr unsigned kMostStuck = 12;
+  static constexpr std::chrono::milliseconds kLongestRunnable{2000};
 
   explicit ReaderClient(std::shared_ptr<ReaderShare> share) : share_(std::move(share)) {}
   ~ReaderClient();
@@ -80,10 +70,12 @@ class ReaderClient {
   struct Request {
     ReaderTask task = ReaderTask::OpenMapped;
     ReadOf what = ReadOf::File;
-    std::uint32_t tgid = 0;  // whose it is; 0: nobody's
-    std::string_view path;   // for the log
+    std::uint32_t tgid = 0;         // whose it is; 0: nobody's
+    std::uint32_t parent_tgid = 0;  // who stands in for it where it is gone; 0: nobody
+    std::string_view path;          // for the log
     std::string bytes;
-    int fd = -1;  // goes with it
+    int fd = -1;                       // goes with it
+    const CopyPlace* place = nullptr;  // for a copy
   };
   struct Reply {
     enum class State : std::uint8_t { Answered, Hung, Refused };
@@ -95,14 +87,19 @@ class ReaderClient {
   Reply ask(const Request& request);
 
   // Whether `tgid` may be asked about, for what asks about several at once; a refusal is counted.
-  bool may_ask(std::uint32_t tgid);
+  bool may_ask(std::uint32_t tgid, std::uint32_t parent_tgid = 0);
+  // It may run for somebody else by now.
+  void forget_account(std::uint32_t tgid) { accounts_.erase(tgid); }
+  // Something was not read for this.
+  void count_refusal(Refusal cause);
   // As ask(), for pieces of which that is settled; blames the process of the piece that hung, or
   // took longest.
   Reply ask_pieces(ReaderTask task, ReadOf what, const std::string& bytes,
                    const std::function<std::uint32_t(std::size_t)>& tgid_of);
 
-  // What readers remember of mounts is forgotten.
-  void refresh() { refresh_ = true; }
+  // What readers remember of mounts is forgotten. To be called often: it looks which of those that
+  // were given up have ended.
+  void refresh();
 
   // Null: there is no reader.
   [[nodiscard]] ReaderPage* page() { return reader_ ? &*reader_->page : nullptr; }
@@ -113,11 +110,16 @@ class ReaderClient {
 
  private:
   bool ensure_reader();
-  Reply exchange(ReaderTask task, const std::string& bytes, int fd,
-                 std::chrono::milliseconds patience);
+  Reply exchange(const Request& request, std::chrono::milliseconds patience);
   std::optional<Packet> wait_for_answer(std::chrono::milliseconds patience);
-  std::optional<Account> account(std::uint32_t tgid);
-  void give_up();
+  // kUnknownAccount if the process is gone, and who stands in for it.
+  Account account(std::uint32_t tgid, std::uint32_t parent_tgid);
+  // As account(), when there is a bill: as it is now, or was before the process was gone.
+  Account account_now(const Request& request);
+  std::optional<Account> known_or_asked(std::uint32_t tgid);
+  std::optional<Account> ask_account(std::uint32_t tgid);
+  pid_t give_up();
+  void look_at_hung();
   void tell_spent();
   void settle(const Request& request, MonotonicTime begin, bool hung);
 
@@ -128,6 +130,7 @@ class ReaderClient {
   std::shared_ptr<ReaderShare> share_;
   std::optional<ReaderSpawner::Reader> reader_;
   MonotonicTime spawned_at_ = MonotonicTime::min();
+  MonotonicTime looked_at_ = MonotonicTime::min();  // at those that hang
   std::map<std::uint32_t, KnownAccount> accounts_;
   std::uint64_t told_cpu_ns_ = 0;
   bool refresh_ = false;

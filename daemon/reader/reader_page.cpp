@@ -8,6 +8,8 @@
 #include <new>
 #include <utility>
 
+#include "base/memory_file.h"
+
 namespace offcpud {
 namespace {
 
@@ -22,8 +24,8 @@ Result<void*> map(int memory) {
 
 Result<SharedReaderPage> SharedReaderPage::create() {
   SharedReaderPage shared;
-  shared.memory_.reset(::memfd_create("offcpud-reader", MFD_CLOEXEC));
-  if (!shared.memory_ || ::ftruncate(shared.memory_.get(), sizeof(ReaderPage)) != 0) {
+  TRY(shared.memory_, memory_file("offcpud-reader"));
+  if (::ftruncate(shared.memory_.get(), sizeof(ReaderPage)) != 0) {
     return Error::from_errno(errno, "make the memory shared with a reader");
   }
   TRY(void* const at, map(shared.memory_.get()));

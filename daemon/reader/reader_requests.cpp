@@ -14,21 +14,58 @@ namespace {
 using Outcome = OpenedFile::Outcome;
 using State = ReaderClient::Reply::State;
 
-// Of an answer that begins with an OpenedFile; what follows stays in `rest`.
-OpenedFile opened_file(ReaderClient& client, ReaderClient::Reply reply, ByteReader& rest) {
+OpenedFile not_answered(State state) {
+  return not_opened(state == State::Hung ? Outcome::Slow : Outcome::Refused);
+}
+
+struct FileAnswer {
   OpenedFile file;
+  std::string rest;  // what follows it in the answer
+};
+
+FileAnswer file_answer(ReaderClient::Reply reply) {
+  FileAnswer answer;
+  OpenedFile& file = answer.file;
   if (!reply.answered()) {
-    file.outcome = reply.state == State::Hung ? Outcome::Slow : Outcome::Refused;
-    return file;
+    file = not_answered(reply.state);
+    return answer;
   }
-  file.outcome = rest.take<Outcome>();
-  file.build_id = rest.take<BuildId>();
-  file.copied = rest.take<std::uint64_t>();
-  file.mapped_by = rest.take<std::optional<std::uint32_t>>();
+  ByteReader bytes(bytes_of(reply.bytes));
+  file = take_opened_file(bytes);
   file.fd = std::move(reply.fd);
-  if (!rest.ok() || (file.outcome == Outcome::Opened && !file.fd)) file.outcome = Outcome::Failed;
-  if (file.copied > 0) client.copies().add(file.fd.get(), file.copied);
-  return file;
+  const bool is_copy = file.copied > 0 || file.original;
+  const bool lacks_file = file.outcome == Outcome::Opened && !file.fd && !is_copy;
+  if (!bytes.ok() || lacks_file) file = not_opened(Outcome::Failed);
+  answer.rest = reply.bytes.substr(bytes.position());
+  return answer;
+}
+
+// Where the file has to be copied, the reader says so first, and how large it is: so memory is
+// made, and counted, by this process, and for copies alone.
+FileAnswer ask_for_file(ReaderClient& client, ReaderClient::Request request) {
+  ReaderClient::Reply reply = client.ask(request);
+  const bool answered = reply.answered();
+  FileAnswer answer = file_answer(std::move(reply));
+  if (!answered || answer.file.outcome != Outcome::Refused) return answer;
+  if (answer.file.copied == 0) {
+    client.count_refusal(Refusal::Mount);
+    return answer;
+  }
+  auto place = client.copies().reserve(answer.file.copied);
+  if (!place) {
+    client.count_refusal(Refusal::Copies);
+    return answer;
+  }
+  request.place = &*place;
+  answer = file_answer(client.ask(request));
+  OpenedFile& file = answer.file;
+  if (file.outcome != Outcome::Opened || file.fd) return answer;
+  if (auto copy = place->keep(file.copied, file.original)) {
+    file.fd = *std::move(copy);
+  } else {
+    file = not_opened(Outcome::Failed);
+  }
+  return answer;
 }
 
 std::string bytes_with(std::uint32_t tgid) {
@@ -53,14 +90,13 @@ Error not_read(std::string_view what, Outcome outcome) {
 OpenedFile DeadlineFileOpener::open(const FileRequest& request) {
   PacketWriter writer;
   put_file_request(writer, request);
-  ReaderClient::Reply reply = client_.ask({.task = ReaderTask::OpenMapped,
-                                           .what = ReadOf::File,
-                                           .tgid = request.tgid,
-                                           .path = request.path,
-                                           .bytes = writer.take()});
-  const std::string bytes = std::move(reply.bytes);
-  ByteReader rest(bytes_of(bytes));
-  return opened_file(client_, std::move(reply), rest);
+  return ask_for_file(client_, {.task = ReaderTask::OpenMapped,
+                                .what = ReadOf::File,
+                                .tgid = request.tgid,
+                                .parent_tgid = request.parent_tgid,
+                                .path = request.path,
+                                .bytes = writer.take()})
+      .file;
 }
 
 RootId DeadlineFileOpener::root_of(std::uint32_t tgid) {
@@ -73,6 +109,7 @@ RootId DeadlineFileOpener::root_of(std::uint32_t tgid) {
 void DeadlineFileOpener::ask_roots(std::span<const std::uint32_t> tgids) {
   std::vector<std::uint32_t> left;
   for (const std::uint32_t tgid : tgids) {
+    client_.forget_account(tgid);  // it executes something else
     if (roots_.try_emplace(tgid).second && client_.may_ask(tgid)) left.push_back(tgid);
   }
   for (std::span<const std::uint32_t> rest(left); !rest.empty();) {
@@ -90,14 +127,13 @@ void DeadlineFileOpener::ask_roots(std::span<const std::uint32_t> tgids) {
   }
 }
 
-UniqueFd DeadlineFileOpener::open_root(std::uint32_t tgid) {
-  return client_
-      .ask({.task = ReaderTask::OpenRoot,
-            .what = ReadOf::File,
-            .tgid = tgid,
-            .path = "/",
-            .bytes = bytes_with(tgid)})
-      .fd;
+OpenedFile DeadlineFileOpener::open_root(std::uint32_t tgid) {
+  return file_answer(client_.ask({.task = ReaderTask::OpenRoot,
+                                  .what = ReadOf::File,
+                                  .tgid = tgid,
+                                  .path = "/",
+                                  .bytes = bytes_with(tgid)}))
+      .file;
 }
 
 Result<std::vector<std::uint32_t>> DeadlineProcessReader::processes() {
@@ -186,15 +222,13 @@ Result<UniqueFd> DeadlineFilesBelow::open_below(int directory, std::uint32_t pro
   writer.put(process);
   writer.put(last_link);
   writer.put_text(path);
-  ReaderClient::Reply reply = client_.ask({.task = ReaderTask::OpenBelow,
+  OpenedFile file = ask_for_file(client_, {.task = ReaderTask::OpenBelow,
                                            .what = ReadOf::DebugFile,
                                            .tgid = process,
                                            .path = path,
                                            .bytes = writer.take(),
-                                           .fd = directory});
-  const std::string bytes = std::move(reply.bytes);
-  ByteReader rest(bytes_of(bytes));
-  OpenedFile file = opened_file(client_, std::move(reply), rest);
+                                           .fd = directory})
+                        .file;
   if (file.outcome != Outcome::Opened) return not_read(path, file.outcome);
   return std::move(file.fd);
 }
@@ -203,18 +237,16 @@ Result<FoundPerfMap> DeadlinePerfMapFinder::find(const PerfMapProcess& process) 
   const std::string path = "/tmp/perf-" + std::to_string(process.tgid) + ".map";
   PacketWriter writer;
   writer.put(process);
-  ReaderClient::Reply reply = client_.ask({.task = ReaderTask::FindPerfMap,
-                                           .what = ReadOf::PerfMap,
-                                           .tgid = process.tgid,
-                                           .path = path,
-                                           .bytes = writer.take()});
-  const std::string bytes = std::move(reply.bytes);
-  ByteReader rest(bytes_of(bytes));
-  OpenedFile file = opened_file(client_, std::move(reply), rest);
-  if (file.outcome != Outcome::Opened) return not_read(path, file.outcome);
+  FileAnswer answer = ask_for_file(client_, {.task = ReaderTask::FindPerfMap,
+                                             .what = ReadOf::PerfMap,
+                                             .tgid = process.tgid,
+                                             .path = path,
+                                             .bytes = writer.take()});
+  if (answer.file.outcome != Outcome::Opened) return not_read(path, answer.file.outcome);
+  ByteReader rest(bytes_of(answer.rest));
   FoundPerfMap found;
   found.version = rest.take<PerfMapVersion>();
-  found.file = std::move(file.fd);
+  found.file = std::move(answer.file.fd);
   return found;
 }
 

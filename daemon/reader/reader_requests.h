@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -25,7 +26,10 @@ class DeadlineFileOpener final : public FileOpener {
   OpenedFile open(const FileRequest& request) override;
   RootId root_of(std::uint32_t tgid) override;
   void ask_roots(std::span<const std::uint32_t> tgids) override;
-  UniqueFd open_root(std::uint32_t tgid) override;
+  OpenedFile open_root(std::uint32_t tgid) override;
+  std::optional<FileVersion> original_of(int fd) override {
+    return client_.copies().original_of(fd);
+  }
   void refresh() override {
     client_.refresh();
     roots_.clear();

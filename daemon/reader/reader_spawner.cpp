@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
@@ -14,6 +15,7 @@
 #include <set>
 #include <utility>
 
+#include "reader/leftover_readers.h"
 #include "reader/packet_socket.h"
 
 namespace offcpud {
@@ -33,7 +35,8 @@ struct OrderReply {
   std::uint64_t number = 0;  // of the message
   pid_t pid = 0;             // 0: none
   int error = 0;
-  unsigned stuck = 0;
+  std::uint32_t hung = 0;
+  std::array<pid_t, ReaderSpawner::kMostHung> readers{};  // as many of them hang
 };
 
 void close_all_but(int kept) {
@@ -58,6 +61,16 @@ bool end_with(pid_t parent) {
   return ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && ::getppid() == parent;
 }
 
+// Those of the daemon may be pipes that somebody reads to their end, as container runtimes do: one
+// that hangs must not hold them open.
+void let_go_of_output() {
+  const UniqueFd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!nothing) return;
+  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    (void)::dup2(nothing.get(), standard);
+  }
+}
+
 // Another one takes over from a reader; from the daemon, none does.
 void end_first_when_memory_is_short() {
   const UniqueFd file(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
@@ -66,8 +79,11 @@ void end_first_when_memory_is_short() {
 
 class SpawnerProcess {
  public:
-  SpawnerProcess(UniqueFd socket, const ReaderSpawner::Body& body)
-      : socket_(std::move(socket)), body_(body), pid_(::getpid()) {}
+  SpawnerProcess(UniqueFd socket, const ReaderSpawner::Body& body, LeftoverReaders leftovers)
+      : socket_(std::move(socket)),
+        body_(body),
+        pid_(::getpid()),
+        leftovers_(std::move(leftovers)) {}
 
   void run() {
     for (;;) {
@@ -99,10 +115,17 @@ class SpawnerProcess {
       abandoned_.insert(message.pid);  // not reaped yet, so the number is still its
       (void)::kill(message.pid, SIGKILL);
     }
-    reply.stuck = static_cast<unsigned>(abandoned_.size());
+    tell_hung(reply);
     PacketWriter writer;
     writer.put(reply);
     (void)send_packet(socket_.get(), writer.take());
+  }
+
+  void tell_hung(OrderReply& reply) {
+    std::vector<pid_t> hung = leftovers_.remaining();
+    hung.insert(hung.end(), abandoned_.begin(), abandoned_.end());
+    reply.hung = static_cast<std::uint32_t>(std::min(hung.size(), reply.readers.size()));
+    std::copy_n(hung.begin(), reply.hung, reply.readers.begin());
   }
 
   pid_t spawn(Packet& packet) {
@@ -112,8 +135,9 @@ class SpawnerProcess {
     socket_.reset();
     auto page = SharedReaderPage::open(std::move(packet.fds[1]));
     if (end_with(pid_) && page) {
-      (void)::prctl(PR_SET_NAME, "offcpud-reader");
+      (void)::prctl(PR_SET_NAME, kReaderName);
       end_first_when_memory_is_short();
+      let_go_of_output();
       body_(std::move(packet.fds[0]), *std::move(page));
     }
     ::_exit(0);
@@ -124,6 +148,7 @@ class SpawnerProcess {
   pid_t pid_;
   std::set<pid_t> running_;
   std::set<pid_t> abandoned_;  // and not ended
+  LeftoverReaders leftovers_;
 };
 
 // What comes too late is the answer to an order that was given up: its number says so.
@@ -142,8 +167,9 @@ Result<OrderReply> order(int socket, const OrderMessage& message, std::span<cons
 
 }  // namespace
 
-Result<std::unique_ptr<ReaderSpawner>> ReaderSpawner::start(const Body& body,
-                                                            const std::function<void()>& prepare) {
+Result<std::unique_ptr<ReaderSpawner>> ReaderSpawner::start(
+    const Body& body, const std::function<void()>& prepare,
+    const std::filesystem::path& neighbours) {
   TRY(auto sockets, packet_sockets());
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
@@ -152,10 +178,10 @@ Result<std::unique_ptr<ReaderSpawner>> ReaderSpawner::start(const Body& body,
     sockets.first.reset();
     ignore_signals();
     close_all_but(sockets.second.get());
-    (void)::prctl(PR_SET_NAME, "offcpud-spawner");
+    (void)::prctl(PR_SET_NAME, kSpawnerName);
     if (end_with(parent)) {
       if (prepare) prepare();
-      SpawnerProcess(std::move(sockets.second), body).run();
+      SpawnerProcess(std::move(sockets.second), body, LeftoverReaders::find(neighbours)).run();
     }
     ::_exit(0);
   }
@@ -187,10 +213,12 @@ void ReaderSpawner::abandon(pid_t pid) {
   (void)order(socket_.get(), {.order = Order::Abandon, .pid = pid, .number = ++orders_});
 }
 
-unsigned ReaderSpawner::stuck() {
+std::vector<pid_t> ReaderSpawner::hung() {
   const std::lock_guard lock(mutex_);
   const auto reply = order(socket_.get(), {.order = Order::Count, .number = ++orders_});
-  return reply ? reply->stuck : 0;
+  if (!reply) return {};
+  const auto count = std::min<std::size_t>(reply->hung, reply->readers.size());
+  return {reply->readers.begin(), reply->readers.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
 }  // namespace offcpud

@@ -3,15 +3,21 @@
 
 #include <sys/types.h>
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "base/result.h"
 #include "base/unique_handle.h"
 #include "reader/reader_page.h"
 
 namespace offcpud {
+
+// What the processes are called (PR_SET_NAME).
+inline constexpr const char* kSpawnerName = "offcpud-spawner";
+inline constexpr const char* kReaderName = "offcpud-reader";
 
 // A process that does nothing but start readers, and end those that are given up. It is forked
 // before there are threads, touches nothing that belongs to others and therefore never hangs; it
@@ -21,9 +27,12 @@ class ReaderSpawner {
  public:
   // What a reader does, until its socket is closed. It runs in a process of its own.
   using Body = std::function<void(UniqueFd socket, SharedReaderPage page)>;
-  // `prepare` runs in the new process first of all. To be called while there is one thread.
-  static Result<std::unique_ptr<ReaderSpawner>> start(const Body& body,
-                                                      const std::function<void()>& prepare = {});
+  // `prepare` runs in the new process first of all. Among the processes of which the file
+  // `neighbours` has the numbers, it looks for readers that an earlier one has left behind. To be
+  // called while there is one thread.
+  static Result<std::unique_ptr<ReaderSpawner>> start(
+      const Body& body, const std::function<void()>& prepare = {},
+      const std::filesystem::path& neighbours = {});
   ~ReaderSpawner();
   ReaderSpawner(const ReaderSpawner&) = delete;
   ReaderSpawner& operator=(const ReaderSpawner&) = delete;
@@ -39,8 +48,10 @@ class ReaderSpawner {
   // that may never come.
   void abandon(pid_t pid);
 
-  // Of those that were given up, how many have not ended; asks.
-  unsigned stuck();
+  // Those that were given up and have not ended, by this daemon or by an earlier one; asks. Beyond
+  // kMostHung the rest is left out.
+  static constexpr std::size_t kMostHung = 64;
+  std::vector<pid_t> hung();
 
   [[nodiscard]] pid_t pid() const { return pid_; }
 

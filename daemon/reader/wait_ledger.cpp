@@ -13,7 +13,6 @@ constexpr seconds kFirstPenalty{10};
 constexpr seconds kLongestPenalty{600};
 // Without a reason to be punished for as long again, all is forgiven.
 constexpr seconds kForgiven{600};
-constexpr Account kRoot = 0;
 constexpr std::size_t kMostEntries = 4096;
 constexpr std::size_t kMostMounts = 16;
 
@@ -42,6 +41,12 @@ double WaitLedger::left(Allowance& allowance, MonotonicTime now, double most, do
   return allowance.seconds;
 }
 
+// A page that came late from swap is no reason to leave all of root's processes to what others
+// leave over.
+bool WaitLedger::is_blameless(User& user, MonotonicTime now) {
+  return user.penalty.times == 0 && left(user.allowance, now, kUser, kUserRate) >= kUser;
+}
+
 // The first `free` times are let pass.
 void WaitLedger::punish(Penalty& penalty, MonotonicTime now, unsigned free) {
   penalty.last = now;
@@ -64,7 +69,9 @@ void WaitLedger::forget_old(MonotonicTime now) {
 
 bool WaitLedger::needs_account() {
   const std::lock_guard lock(mutex_);
-  return !users_.empty() || left(anybody_, clock_.now(), kAnybody, kAnybodyRate) <= 0;
+  // Who hung once may be gone the next time: it is asked about before.
+  return !users_.empty() || !processes_.empty() ||
+         left(anybody_, clock_.now(), kAnybody, kAnybodyRate) <= 0;
 }
 
 std::optional<Refusal> WaitLedger::may_ask(std::uint32_t tgid, std::optional<Account> account) {
@@ -79,7 +86,7 @@ std::optional<Refusal> WaitLedger::may_ask(std::uint32_t tgid, std::optional<Acc
     if (left(one.allowance, now, kUser, kUserRate) <= 0) return Refusal::User;
   }
   if (left(anybody_, now, kAnybody, kAnybodyRate) > 0) return std::nullopt;
-  const bool blameless = account && user == users_.end();
+  const bool blameless = account && (user == users_.end() || is_blameless(user->second, now));
   if (blameless && left(blameless_, now, kBlameless, kBlamelessRate) > 0) return std::nullopt;
   return Refusal::Budget;
 }
@@ -89,16 +96,20 @@ void WaitLedger::charge(std::uint32_t tgid, std::optional<Account> account,
   const std::lock_guard lock(mutex_);
   const MonotonicTime now = clock_.now();
   const double spent = Seconds(waited).count();
-  Allowance& common = left(anybody_, now, kAnybody, kAnybodyRate) > 0 ? anybody_ : blameless_;
+  // What is kept for others is not spent by those who may not use it, and were asked about a moment
+  // before the rest was used up.
+  const auto known = account ? users_.find(*account) : users_.end();
+  const bool blameless = account && (known == users_.end() || is_blameless(known->second, now));
+  const bool is_kept = left(anybody_, now, kAnybody, kAnybodyRate) <= 0 && blameless;
   (void)left(blameless_, now, kBlameless, kBlamelessRate);
-  common.seconds -= spent;
+  (is_kept ? blameless_ : anybody_).seconds -= spent;
   if (account) {
     User& user = users_.try_emplace(*account, User{{kUser, now}, {}}).first->second;
     (void)left(user.allowance, now, kUser, kUserRate);
     user.allowance.seconds -= spent;
     user.penalty.last = now;
     // Whatever runs as root is not all one's fault: its allowance alone limits it.
-    if (hung && *account != kRoot) punish(user.penalty, now, 1);
+    if (hung && *account != kRootAccount) punish(user.penalty, now, 1);
   }
   if (hung) punish(processes_[tgid], now, 0);
   forget_old(now);

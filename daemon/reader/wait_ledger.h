@@ -15,6 +15,10 @@ namespace offcpud {
 
 // A user of this host, to whom what a process does is charged: 0 is root.
 using Account = std::uint32_t;
+inline constexpr Account kRootAccount = 0;
+// Whoever the processes ran for that are gone, and cannot be asked about any more: (uid_t)-1, which
+// is nobody's number.
+inline constexpr Account kUnknownAccount = 0xffffffff;
 
 // Why something is not read now.
 enum class Refusal : std::uint8_t {
@@ -23,14 +27,15 @@ enum class Refusal : std::uint8_t {
   Mount,    // the file system did
   Budget,   // all together had us wait too long
   Readers,  // too many readers wait for somebody else and cannot be ended, or none can be started
+  Copies,   // copies of other files take all the memory there is for them
 };
-inline constexpr std::array<const char*, 5> kRefusalNames = {"process", "user", "mount", "budget",
-                                                             "readers"};
+inline constexpr std::array<const char*, 6> kRefusalNames = {"process", "user",    "mount",
+                                                             "budget",  "readers", "copies"};
 
 // Who had us wait, and for how long. It bounds what any number of hostile processes can cost: all
-// together a second or so in ten, of which two thirds are for anybody, and a third is kept for
-// users whose processes have not had anybody wait. Who is refused is tried again later, at longer
-// and longer intervals. Thread-safe.
+// together a second in twenty on average, of which two thirds are for anybody, and a third is kept
+// for users whose processes have not had anybody wait, or not for long and not lately. Who is
+// refused is tried again later, at longer and longer intervals. Thread-safe.
 class WaitLedger {
  public:
   explicit WaitLedger(const Clock& clock);
@@ -65,6 +70,7 @@ class WaitLedger {
     Allowance allowance;
     Penalty penalty;
   };
+  static bool is_blameless(User& user, MonotonicTime now);
   static double left(Allowance& allowance, MonotonicTime now, double most, double per_second);
   static void punish(Penalty& penalty, MonotonicTime now, unsigned free);
   void forget_old(MonotonicTime now);

@@ -2,11 +2,22 @@
 #include "sampler/object_registry.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "unwind/vdso.h"
 
 namespace offcpud {
+namespace {
+
+constexpr std::chrono::seconds kBetweenRoots{1};
+constexpr std::size_t kRootsAtOnce = 16;
+
+bool may_come_later(OpenedFile::Outcome outcome) {
+  return outcome == OpenedFile::Outcome::Refused || outcome == OpenedFile::Outcome::Slow;
+}
+
+}  // namespace
 
 ObjectRegistry::ObjectRegistry(TableStore* tables, SymbolWorker& symbols, FileOpener& opener,
                                FilesBelow* debug_files, Reports reports, KernelRoom* room)
@@ -50,7 +61,7 @@ void ObjectRegistry::copy_found(const MappedObject& object, UniqueFd fd) {
 // What is no ELF file for this machine has no table, and its mappings are known all the same.
 UnwindObjectId ObjectRegistry::add_table(int fd, const std::string& path) {
   const std::uint64_t refused = tables_->refused();
-  const auto table = tables_->add_object(fd);
+  const auto table = tables_->add_object(fd, opener_.original_of(fd));
   if (tables_->refused() != refused && reports_.refused) {
     ObjectRefusals causes;
     causes.add(ObjectRefusal::UnwindTable);
@@ -60,22 +71,35 @@ UnwindObjectId ObjectRegistry::add_table(int fd, const std::string& path) {
 }
 
 // Debug files are looked for below the root of the process that maps the object, as long as that
-// exists.
-ObjectId ObjectRegistry::offer(const Object& object, UniqueFd file) {
+// exists. Where the root cannot be had now, the object has the names that are in it until it can.
+void ObjectRegistry::offer(std::uint64_t id, Object& object, UniqueFd file) {
+  OpenedFile root = opener_.open_root(object.request.tgid);
+  if (may_come_later(root.outcome)) without_root_.push_back(id);
+  hand_over(id, object, std::move(file), std::move(root.fd), SymbolWorker::Known::AsItIs);
+}
+
+// A copy is another file each time it is made, and so has another number.
+void ObjectRegistry::hand_over(std::uint64_t id, Object& object, UniqueFd file, UniqueFd directory,
+                               SymbolWorker::Known known) {
   std::optional<RootDirectory> root;
-  const std::uint32_t tgid = object.request.tgid;
-  if (UniqueFd opened = opener_.open_root(tgid))
-    root.emplace(std::move(opened), tgid, debug_files_);
-  return symbols_.offer({std::move(file), object.request.path, std::move(root)}).value_or(0);
+  if (directory) root.emplace(std::move(directory), object.request.tgid, debug_files_);
+  forget_symbols(id, object);
+  object.symbols =
+      symbols_.offer({std::move(file), object.request.path, std::move(root)}, known).value_or(0);
+  if (object.symbols != 0) by_symbols_.emplace(object.symbols, id);
+}
+
+void ObjectRegistry::forget_symbols(std::uint64_t id, const Object& object) {
+  const auto [first, last] = by_symbols_.equal_range(object.symbols);
+  const auto known =
+      std::find_if(first, last, [id](const auto& entry) { return entry.second == id; });
+  if (known != last) by_symbols_.erase(known);
 }
 
 void ObjectRegistry::object_forgotten(const MappedObject& object) {
   const auto found = objects_.find(object.id);
   if (found == objects_.end()) return;
-  const auto [first, last] = by_symbols_.equal_range(found->second.symbols);
-  const auto known =
-      std::find_if(first, last, [&object](const auto& entry) { return entry.second == object.id; });
-  if (known != last) by_symbols_.erase(known);
+  forget_symbols(object.id, found->second);
   objects_.erase(found);
 }
 
@@ -122,8 +146,8 @@ void ObjectRegistry::add(std::uint32_t tgid, const Mapping& mapping) {
   if (!status && object != nullptr && table != OFFCPUD_UNWIND_NO_OBJECT) {
     // The table was given up for others while nobody used it.
     object->table = OFFCPUD_UNWIND_NO_OBJECT;
-    if (const UniqueFd fd = open_again(*object)) {
-      object->table = add_table(fd.get(), object->request.path);
+    if (const OpenedFile opened = open_again(*object); opened.fd) {
+      object->table = add_table(opened.fd.get(), object->request.path);
     }
     status = map(tgid, mapping, object->table);
   }
@@ -135,9 +159,7 @@ void ObjectRegistry::take_over(Object& object, std::uint32_t tgid, const Mapping
   object.request.tgid = tgid;
   object.request.begin = mapping.begin;
   object.request.end = mapping.end;
-  if (!object.file) return;
-  object.symbols = offer(object, std::move(object.file));
-  if (object.symbols != 0) by_symbols_.emplace(object.symbols, mapping.file->object->id);
+  if (object.file) offer(mapping.file->object->id, object, std::move(object.file));
 }
 
 Status ObjectRegistry::map(std::uint32_t tgid, const Mapping& mapping, UnwindObjectId table) {
@@ -148,24 +170,46 @@ Status ObjectRegistry::map(std::uint32_t tgid, const Mapping& mapping, UnwindObj
 
 // As it was opened the first time: nothing that could hang, and no other file in its place. Nothing
 // if the process is gone and nobody else has the file, or has become another user's.
-UniqueFd ObjectRegistry::open_again(const Object& object) {
+OpenedFile ObjectRegistry::open_again(const Object& object) {
   OpenedFile opened = opener_.open(object.request);
-  if (object.user && opened.mapped_by != object.user) return {};
-  return std::move(opened.fd);
+  const bool is_anothers = object.user && opened.mapped_by != object.user;
+  if (opened.fd && is_anothers) return not_opened(OpenedFile::Outcome::Gone);
+  return opened;
 }
 
-void ObjectRegistry::offer_wanted() {
+void ObjectRegistry::offer_again(MonotonicTime now) {
   for (const ObjectId wanted : symbols_.take_wanted()) {
     const auto [first, last] = by_symbols_.equal_range(wanted);
     for (auto known = first; known != last; ++known) {
-      const auto object = objects_.find(known->second);
+      const std::uint64_t id = known->second;
+      const auto object = objects_.find(id);
       if (object == objects_.end()) continue;
-      UniqueFd fd = open_again(object->second);
-      if (!fd) continue;
-      (void)offer(object->second, std::move(fd));
+      OpenedFile opened = open_again(object->second);
+      if (!opened.fd) continue;
+      offer(id, object->second, std::move(opened.fd));
       break;
     }
   }
+  if (now < next_with_root_) return;
+  next_with_root_ = now + kBetweenRoots;
+  for (std::size_t left = std::min(without_root_.size(), kRootsAtOnce); left > 0; --left) {
+    const std::uint64_t id = without_root_.front();
+    without_root_.pop_front();
+    const auto object = objects_.find(id);
+    if (object == objects_.end() || offer_with_root(id, object->second)) continue;
+    without_root_.push_back(id);
+    return;  // the others would be refused, too
+  }
+}
+
+// False: it has to be tried again.
+bool ObjectRegistry::offer_with_root(std::uint64_t id, Object& object) {
+  OpenedFile root = opener_.open_root(object.request.tgid);
+  if (!root.fd) return !may_come_later(root.outcome);
+  OpenedFile file = open_again(object);
+  if (!file.fd) return !may_come_later(file.outcome);
+  hand_over(id, object, std::move(file.fd), std::move(root.fd), SymbolWorker::Known::ReadAgain);
+  return true;
 }
 
 void ObjectRegistry::note(const Status& status) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -39,8 +40,9 @@ class ObjectRegistry final : public MappingObserver {
   using MappingsOf = std::function<std::span<const Mapping>(std::uint32_t tgid)>;
   void admit_waiting(const MappingsOf& mappings_of, MonotonicTime now);
 
-  // Hands over once more what was asked for and is not kept, where a process still maps it.
-  void offer_wanted();
+  // Hands over once more what was asked for and is not kept, where a process still maps it, and
+  // some of what was handed over before its process's root could be opened. To be called often.
+  void offer_again(MonotonicTime now);
 
   void object_found(const std::shared_ptr<const MappedObject>& object, const MappedFile& file,
                     UniqueFd fd) override;
@@ -59,11 +61,15 @@ class ObjectRegistry final : public MappingObserver {
     FileRequest request;  // what it is, and where it was mapped last; to open it again
     std::optional<std::uint32_t> user;  // MappedObject::user
   };
-  [[nodiscard]] UniqueFd open_again(const Object& object);
+  [[nodiscard]] OpenedFile open_again(const Object& object);
   Status map(std::uint32_t tgid, const Mapping& mapping, UnwindObjectId table);
   void add(std::uint32_t tgid, const Mapping& mapping);
   void take_over(Object& object, std::uint32_t tgid, const Mapping& mapping);
-  ObjectId offer(const Object& object, UniqueFd file);
+  void offer(std::uint64_t id, Object& object, UniqueFd file);
+  bool offer_with_root(std::uint64_t id, Object& object);
+  void hand_over(std::uint64_t id, Object& object, UniqueFd file, UniqueFd directory,
+                 SymbolWorker::Known known);
+  void forget_symbols(std::uint64_t id, const Object& object);
   // Its table, or OFFCPUD_UNWIND_NO_OBJECT.
   [[nodiscard]] UnwindObjectId add_table(int fd, const std::string& path);
   void note(const Status& status) const;
@@ -78,6 +84,8 @@ class ObjectRegistry final : public MappingObserver {
   std::unordered_map<std::uint64_t, Object> objects_;  // by MappedObject::id
   // Of objects_: what several users map has the same functions.
   std::unordered_multimap<ObjectId, std::uint64_t> by_symbols_;
+  std::deque<std::uint64_t> without_root_;  // of objects_, each once
+  MonotonicTime next_with_root_ = MonotonicTime::min();
 };
 
 }  // namespace offcpud

@@ -47,8 +47,15 @@ class StackSampler::Worker {
   }
 
   bool stop(std::chrono::milliseconds patience) {
+    const auto until = std::chrono::steady_clock::now() + patience;
     request_stop();
-    return ended_.wait_for(patience) == std::future_status::ready;
+    if (ended_.wait_until(until) != std::future_status::ready) return false;
+    // The naming thread, which may outlive the other one, has the readers until its end.
+    while (readers_.use_count() > 1) {
+      if (std::chrono::steady_clock::now() > until) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return true;
   }
 
   // Runs `job` on the thread; it is dropped once the thread has stopped.

@@ -72,9 +72,9 @@ class StackSampler {
   StackSampler(const StackSampler&) = delete;
   StackSampler& operator=(const StackSampler&) = delete;
 
-  // Ends the snapshot that is under way before its time, which `drafted` gets, and waits for the
-  // threads. False: they hang, as where the kernel waits for a process that is stuck itself; then
-  // the object must outlive the process.
+  // Ends the snapshot that is under way before its time, which `drafted` gets, and waits for both
+  // threads. False: one of them hangs, as where the kernel waits for a process that is stuck
+  // itself; then the object, and what its reports use, must outlive the process.
   bool stop(std::chrono::milliseconds patience);
 
   // From any thread.

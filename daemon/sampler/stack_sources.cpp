@@ -59,7 +59,7 @@ void StackSources::follow() {
   registry_->admit_waiting(
       [this](std::uint32_t tgid) { return mappings_->processes().mappings_of(tgid); },
       clock_.now());
-  registry_->offer_wanted();
+  registry_->offer_again(clock_.now());
 }
 
 void StackSources::set_between(std::function<void()> between) {

@@ -21,9 +21,11 @@ Status PerfMapFile::refresh(MonotonicTime now) {
   const auto text = source.read(source.size() - size, size, kMaxText);
   if (!text) return text.error();
   std::string_view lines = *text;
-  if (size < source.size()) lines.remove_prefix(std::min(lines.find('\n'), lines.size()));
+  // A copy has the last bytes only.
+  const bool is_part = size < std::max(source.size(), found.version.size);
+  if (is_part) lines.remove_prefix(std::min(lines.find('\n'), lines.size()));
   map_ = PerfMap(lines);
-  is_cut_ = size < source.size() || map_.is_cut();
+  is_cut_ = is_part || map_.is_cut();
   version_ = found.version;
   return {};
 }

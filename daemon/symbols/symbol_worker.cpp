@@ -126,7 +126,7 @@ SymbolWorker::~SymbolWorker() {
   (void)shared_->changed.wait_for(lock, kGrace, [&] { return shared_->ended; });
 }
 
-std::optional<ObjectId> SymbolWorker::offer(ObjectFile file) {
+std::optional<ObjectId> SymbolWorker::offer(ObjectFile file, Known known) {
   const auto identity = identity_of(file.fd.get());
   if (!identity) return std::nullopt;
   const std::lock_guard lock(shared_->mutex);
@@ -136,13 +136,14 @@ std::optional<ObjectId> SymbolWorker::offer(ObjectFile file) {
     shared.ids.clear();
     shared.absent.clear();
   }
-  const auto [known, added] = shared.ids.try_emplace(*identity, shared.last_id + 1);
-  const ObjectId id = known->second;
+  const auto [entry, added] = shared.ids.try_emplace(*identity, shared.last_id + 1);
+  const ObjectId id = entry->second;
   if (added) {
     ++shared.last_id;
     shared.absent.insert(id);
   }
-  if (!shared.absent.contains(id) || shared.stopping) return id;
+  const bool is_wanted = known == Known::ReadAgain || shared.absent.contains(id);
+  if (!is_wanted || shared.stopping) return id;
   if (shared.counts.waiting >= shared.limits.waiting) {
     ++shared.counts.refused;
     return id;

@@ -45,8 +45,10 @@ class SymbolWorker {
 
   // The number of the object that `file` is open on: always the same one for the same device,
   // inode, size and time of change. It is read soon, if it was not, or if its functions were
-  // forgotten. Nothing if the descriptor is no regular file.
-  std::optional<ObjectId> offer(ObjectFile file);
+  // forgotten, or if it is to be read again: as there is a root now to look for its debug file in.
+  // Nothing if the descriptor is no regular file.
+  enum class Known : std::uint8_t { AsItIs, ReadAgain };
+  std::optional<ObjectId> offer(ObjectFile file, Known known = Known::AsItIs);
 
   // Runs `job` on the thread, after what was offered and posted before. It may use the cache, which
   // must not be kept; an exception ends the daemon. False if the worker has stopped.

@@ -2,15 +2,13 @@
 // The objects of the store; table_store_mappings.cpp has the processes.
 #include "unwind/table_store.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <iterator>
 #include <limits>
 #include <utility>
 
-#include "unwind/mapped_file_id.h"
+#include "mappings/mapped_file_id.h"
 #include "unwind/memory_page.h"
 
 namespace offcpud {
@@ -38,14 +36,13 @@ Result<TableStore> TableStore::create(UnwindMaps& maps, const TableStoreLimits& 
 TableStore::TableStore(UnwindMaps& maps, const TableStoreLimits& limits, const ContentKeys& keys)
     : maps_(maps), limits_(limits), keys_(keys) {}
 
-Result<UnwindObjectId> TableStore::add_object(int fd) {
-  struct stat status {};
-  if (::fstat(fd, &status) != 0) return Error::from_errno(errno, "stat an ELF file");
-  const InodeId id = mapped_file_id(fd, status);
-  const FileKey file{.device = id.device_major << 20 | id.device_minor,
-                     .inode = id.inode,
-                     .size = static_cast<std::uint64_t>(status.st_size),
-                     .ctime_ns = status.st_ctim.tv_sec * 1'000'000'000 + status.st_ctim.tv_nsec};
+Result<UnwindObjectId> TableStore::add_object(int fd, const std::optional<FileVersion>& original) {
+  const auto version = original ? original : version_of_file(fd);
+  if (!version) return Error::from_errno(errno, "stat an ELF file");
+  const FileKey file{.device = version->inode.device_major << 20 | version->inode.device_minor,
+                     .inode = version->inode.inode,
+                     .size = version->size,
+                     .ctime_ns = version->changed_ns};
   if (const auto known = by_file_.find(file); known != by_file_.end()) {
     Object& object = objects_.at(known->second);
     const auto used = std::ranges::find(object.files, file);

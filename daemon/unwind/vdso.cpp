@@ -3,10 +3,11 @@
 
 #include <elf.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
+
+#include "base/memory_file.h"
 
 namespace offcpud {
 
@@ -16,8 +17,7 @@ Result<UniqueFd> vdso_file() {
   if (!image) return Error("this kernel maps no vDSO", ErrorKind::Unsupported);
   // The kernel links it: its section headers are last.
   const std::size_t size = image->e_shoff + std::size_t{image->e_shnum} * image->e_shentsize;
-  UniqueFd file(::memfd_create("vdso", MFD_CLOEXEC));
-  if (!file) return Error::from_errno(errno, "memfd_create", "vdso");
+  TRY(UniqueFd file, memory_file("vdso"));
   if (::pwrite(file.get(), image, size, 0) != static_cast<ssize_t>(size)) {
     return Error::from_errno(errno, "write", "vdso");
   }

@@ -72,6 +72,18 @@ class FileSystems(SnapshotCase):
         self.say((others[0] / "short_lives").exists(), "in the upper layer", "the file", "none")
         self.expect_names(program)
 
+    def test_overlay_of_a_rootless_container(self):
+        """Its files are read from copies, which no process maps."""
+        lower, upper, work, merged = self.mounts.make("lower", "upper", "work", "merged")
+        shutil.copy(WORKLOADS / "short_lives", lower)
+        program = self.mounts.folder / "in-a-container"
+        program.write_text(f"""#!/bin/sh
+exec unshare -Urm sh -c 'mount -t overlay overlay {merged} \\
+  -o lowerdir={lower},upperdir={upper},workdir={work},userxattr && exec {merged}/short_lives "$@"' sh "$@"
+""")
+        program.chmod(0o755)
+        self.expect_names(program)
+
     def test_btrfs_with_inodes_of_the_same_number(self):
         """Two programs in two subvolumes that differ in nothing by which older kernels name them."""
         (disk,) = self.mounts.make("disk")

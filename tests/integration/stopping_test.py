@@ -12,6 +12,7 @@ from pathlib import Path
 from case import Case, main
 from daemon import Daemon
 from disk import Disk
+from stopped_thread import StoppedThread
 
 WITHIN = 2.0  # seconds
 
@@ -88,6 +89,40 @@ class Stopping(StopCase):
         self.wait_until("the next one writes again", lambda: self.metric("written_total") > 0)
         listing = successor.get_json("/api/v1/snapshots?comm=none-of-that-name")
         self.expect_equal("unreadable snapshots", 0, listing["unreadable"])
+
+    def test_a_main_thread_that_hangs(self):
+        """It is the one that takes the signal; the time to stop runs all the same."""
+        daemon = self.start_daemon()
+        stop = threading.Event()
+
+        def ask_for_passes():
+            while not stop.is_set():
+                try:
+                    daemon.scrape()
+                except OSError:
+                    pass
+
+        asker = threading.Thread(target=ask_for_passes)
+        asker.start()
+        self.addCleanup(asker.join)
+        self.addCleanup(stop.set)
+        try:
+            thread = StoppedThread(daemon.pid, "offcpud")
+        except OSError as error:
+            self.skipTest(f"no thread can be stopped here: {error}")
+        self.addCleanup(self.let_go, thread)
+        begin = time.monotonic()
+        os.kill(daemon.pid, signal.SIGTERM)
+        self.wait_until("it ends", lambda: daemon.poll() is not None)
+        self.expect_at_most("seconds until it has stopped", WITHIN, time.monotonic() - begin)
+        self.expect_equal("exit code", 0, daemon.poll())
+
+    @staticmethod
+    def let_go(thread):
+        try:
+            thread.let_go()
+        except OSError:
+            pass  # it has ended
 
     def metric(self, name):
         return self.daemon.scrape().value(f"offcpud_snapshots_{name}")

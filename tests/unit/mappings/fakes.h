@@ -45,7 +45,7 @@ class FakeOpener final : public FileOpener {
     const auto found = roots.find(tgid);
     return found == roots.end() ? RootId() : found->second;
   }
-  UniqueFd open_root(std::uint32_t /*tgid*/) override { return {}; }
+  OpenedFile open_root(std::uint32_t /*tgid*/) override { return {}; }
 
   std::map<std::string, std::pair<OpenedFile::Outcome, BuildId>> files;
   std::set<std::string> by_path;  // of `files`: those that nobody maps any more

@@ -92,6 +92,20 @@ TEST_F(ProcessSharesTest, AProcessKeepsWhatItMappedFirst) {
   EXPECT_THAT(over_share(), testing::ElementsAre(10U));
 }
 
+// As many as the reader is willing to read.
+TEST_F(ProcessSharesTest, WhatTheReaderLeavesOutCountsToo) {
+  MapsLine line;
+  line.begin = 0x1000;
+  line.end = 0x2000;
+  line.inode.inode = 5;
+  line.path = "/a";
+  reader_.existing[10] = {{line}, {10}, 7};
+  reader_.existing[20] = {{line}, {20}, 0};
+  ASSERT_TRUE(state().scan());
+  EXPECT_EQ(state().counts().mappings_refused, 7U);
+  EXPECT_THAT(over_share(), testing::ElementsAre(10U));
+}
+
 TEST_F(ProcessSharesTest, AnExecEndsIt) {
   limits_.of_image = 10;
   reader_.denied = 10;

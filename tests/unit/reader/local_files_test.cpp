@@ -6,6 +6,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <string>
+
+#include "base/memory_file.h"
+#include "mappings/mapped_file_id.h"
 #include "support/temp_tree.h"
 
 namespace offcpud {
@@ -21,11 +26,24 @@ struct LocalFilesTest : testing::Test {
   TempTree tree{{"file", "some text"}};
   std::string path = tree.root() / "file";
   LocalFiles files;
+  UniqueFd memory;
+
+  void make_room(std::uint64_t bytes) {
+    auto made = memory_file("copy");
+    if (!made) std::abort();
+    memory = *std::move(made);
+    files.set_copy_room(UniqueFd(::dup(memory.get())), bytes);
+  }
+  [[nodiscard]] std::string text() const {
+    std::string bytes(64, '\0');
+    const ssize_t got = ::pread(memory.get(), bytes.data(), bytes.size(), 0);
+    return bytes.substr(0, got < 0 ? 0 : static_cast<std::size_t>(got));
+  }
 };
 
 TEST_F(LocalFilesTest, AFileOfADiskIsHandedOutAsItIs) {
-  const UniqueFd memory(::memfd_create("local", MFD_CLOEXEC));
-  auto opening = files.open(handle_of("/proc/self/fd/" + std::to_string(memory.get())), "self");
+  const UniqueFd plain(::memfd_create("local", MFD_CLOEXEC));
+  auto opening = files.open(handle_of("/proc/self/fd/" + std::to_string(plain.get())), "self");
   ASSERT_EQ(opening.outcome, Outcome::Opened);
   EXPECT_TRUE(opening.local);
   EXPECT_EQ(files.hand_out(std::move(opening)).copied, 0U);
@@ -36,13 +54,34 @@ TEST_F(LocalFilesTest, OthersAreCopied) {
   auto opening = files.open(handle_of(path), "self");
   ASSERT_EQ(opening.outcome, Outcome::Opened);
   opening.local = false;
+  make_room(9);
   const OpenedFile copy = files.hand_out(std::move(opening));
   ASSERT_EQ(copy.outcome, Outcome::Opened);
   EXPECT_EQ(copy.copied, 9U);
-  char bytes[16] = {};
-  EXPECT_EQ(::pread(copy.fd.get(), bytes, sizeof bytes, 0), 9);
-  EXPECT_STREQ(bytes, "some text");
-  EXPECT_LT(::pwrite(copy.fd.get(), "x", 1, 0), 0);  // sealed
+  EXPECT_EQ(text(), "some text");
+}
+
+// As the kernel's programs find it in the mappings of processes.
+TEST_F(LocalFilesTest, ACopySaysWhatItWasMadeOf) {
+  auto opening = files.open(handle_of(path), "self");
+  opening.local = false;
+  make_room(9);
+  const OpenedFile copy = files.hand_out(std::move(opening));
+  ASSERT_TRUE(copy.original);
+  EXPECT_EQ(copy.original->inode.inode, tree.inode("file"));
+  EXPECT_EQ(copy.original->size, 9U);
+  EXPECT_EQ(*copy.original, version_of_file(UniqueFd(::open(path.c_str(), O_RDONLY)).get()));
+}
+
+TEST_F(LocalFilesTest, OfWhatIsReadFromItsEndNoMoreIsCopied) {
+  auto opening = files.open(handle_of(path), "self");
+  opening.local = false;
+  make_room(4);
+  const OpenedFile copy = files.hand_out(std::move(opening), 4);
+  ASSERT_EQ(copy.outcome, Outcome::Opened);
+  EXPECT_EQ(copy.copied, 4U);
+  EXPECT_EQ(copy.original->size, 9U);
+  EXPECT_EQ(text(), "text");
 }
 
 TEST_F(LocalFilesTest, AFileThatIsNoneIsCopiedToo) {
@@ -52,12 +91,15 @@ TEST_F(LocalFilesTest, AFileThatIsNoneIsCopiedToo) {
   EXPECT_FALSE(opening.local);
 }
 
+// And tells how much it would be; what was used for one is not used for the next.
 TEST_F(LocalFilesTest, CopiesDoNotTakeMoreRoomThanThereIs) {
-  files.set_copy_room(10);
-  for (const Outcome expected : {Outcome::Opened, Outcome::Refused}) {
+  for (const std::uint64_t room : {0, 8, 9, 0}) {
     auto opening = files.open(handle_of(path), "self");
     opening.local = false;
-    EXPECT_EQ(files.hand_out(std::move(opening)).outcome, expected);
+    if (room > 0) make_room(room);
+    const OpenedFile copy = files.hand_out(std::move(opening));
+    EXPECT_EQ(copy.outcome, room == 9 ? Outcome::Opened : Outcome::Refused) << room;
+    EXPECT_EQ(copy.copied, 9U);
   }
 }
 

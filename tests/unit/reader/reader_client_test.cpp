@@ -20,6 +20,7 @@ using namespace std::chrono_literals;
 using State = ReaderClient::Reply::State;
 
 constexpr std::uint32_t kHangs = 666, kEnds = 667, kIsSlow = 668;
+constexpr std::uint32_t kHangsAndIsGone = 70'000;  // and all above
 
 // Answers RootsOf with the number of each process, and what the list says otherwise.
 void serve(UniqueFd socket, SharedReaderPage page) {
@@ -35,7 +36,8 @@ void serve(UniqueFd socket, SharedReaderPage page) {
     (void)reader.take<std::uint64_t>();
     PacketWriter writer;
     if (task == ReaderTask::AccountOf) {
-      writer.put(Account{1000} + reader.take<std::uint32_t>());
+      const auto tgid = reader.take<std::uint32_t>();
+      if (tgid < kHangsAndIsGone) writer.put(Account{1000} + tgid);
     } else if (task == ReaderTask::ReadMemory) {
       const auto count = reader.take<std::uint32_t>();
       for (std::uint32_t i = 0; i < count; ++i) {
@@ -50,7 +52,7 @@ void serve(UniqueFd socket, SharedReaderPage page) {
       for (std::uint32_t i = 0; i < count; ++i) {
         const auto tgid = reader.take<std::uint32_t>();
         page->piece = page->slowest = i;
-        if (tgid == kHangs) ::pause();
+        if (tgid == kHangs || tgid >= kHangsAndIsGone) ::pause();
         if (tgid == kEnds) ::_exit(1);
         if (tgid == kIsSlow) std::this_thread::sleep_for(60ms);
         writer.put(RootId{1, tgid});
@@ -103,6 +105,14 @@ TEST_F(ReaderClientTest, DoesNotAskTwiceAboutAProcessThatHung) {
   EXPECT_EQ(refused, std::vector{Refusal::Process});
 }
 
+// A program knows when it is read, from the file system that it serves, and ends at once.
+TEST_F(ReaderClientTest, WhoIsGoneWhenTheBillComesPaysAsOneUser) {
+  for (std::uint32_t i = 0; i < 5; ++i) EXPECT_EQ(root_of(kHangsAndIsGone + i), 0U);
+  EXPECT_EQ(hung.size(), 2U);
+  EXPECT_EQ(refused, (std::vector{Refusal::User, Refusal::User, Refusal::User}));
+  EXPECT_EQ(root_of(7), 7U);
+}
+
 TEST_F(ReaderClientTest, GoesOnWhenAReaderEnds) {
   EXPECT_EQ(root_of(kEnds), 0U);
   EXPECT_EQ(hung, std::vector{kEnds});
@@ -133,8 +143,8 @@ TEST_F(ReaderClientTest, OfABatchOnlyThePieceThatHungIsMissing) {
 
 TEST_F(ReaderClientTest, WhatWasGivenUpIsEndedAndCollected) {
   (void)root_of(kHangs);
-  for (int i = 0; i < 1000 && spawner->stuck() > 0; ++i) std::this_thread::sleep_for(10ms);
-  EXPECT_EQ(spawner->stuck(), 0U);
+  for (int i = 0; i < 1000 && !spawner->hung().empty(); ++i) std::this_thread::sleep_for(10ms);
+  EXPECT_TRUE(spawner->hung().empty());
 }
 
 TEST_F(ReaderClientTest, WaitsForNothingWhenTheDaemonStops) {
@@ -162,11 +172,17 @@ TEST_F(ReaderClientTest, ReadersHaveNoDescriptorsOfTheDaemon) {
   EXPECT_EQ(others, 1);  // the socket of the spawner
 }
 
-TEST_F(ReaderClientTest, CopiesCountAsLongAsTheyAreOpen) {
-  CopyRoom room;
-  UniqueFd copy(::dup(0));
-  room.add(copy.get(), CopyRoom::kMost);
-  EXPECT_EQ(room.left(), 0U);
+// Whoever reads what the daemon says to its end would wait for a reader that hangs.
+TEST_F(ReaderClientTest, ReadersHoldNoOutputOfTheDaemonOpen) {
+  const auto reader = spawner->spawn();
+  ASSERT_TRUE(reader);
+  const std::string folder = "/proc/" + std::to_string(reader->pid) + "/fd/";
+  std::error_code error;
+  const auto is_nothing = [&](const char* number) {
+    return std::filesystem::read_symlink(folder + number, error) == "/dev/null";
+  };
+  for (int i = 0; i < 1000 && !is_nothing("2"); ++i) std::this_thread::sleep_for(10ms);
+  for (const char* number : {"0", "1", "2"}) EXPECT_TRUE(is_nothing(number)) << number;
 }
 
 }  // namespace

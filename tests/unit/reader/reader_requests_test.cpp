@@ -2,6 +2,7 @@
 // Real readers, asked about this process: what they answer is what it would have read itself.
 #include "reader/reader_requests.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -24,7 +25,9 @@ struct ReaderRequestsTest : testing::Test {
     auto started = ReaderSpawner::start(answer_requests);
     if (!started) std::abort();
     spawner = *std::move(started);
-    share = std::make_shared<ReaderShare>(*spawner, clock, ReaderReports());
+    ReaderReports reports;
+    reports.refused = [this](Refusal cause) { refused.push_back(cause); };
+    share = std::make_shared<ReaderShare>(*spawner, clock, reports);
     client = std::make_unique<ReaderClient>(share);
   }
 
@@ -33,6 +36,7 @@ struct ReaderRequestsTest : testing::Test {
   std::unique_ptr<ReaderSpawner> spawner;
   std::shared_ptr<ReaderShare> share;
   std::unique_ptr<ReaderClient> client;
+  std::vector<Refusal> refused;
 };
 
 TEST_F(ReaderRequestsTest, MappingsAreThoseOfProc) {
@@ -83,6 +87,90 @@ TEST_F(ReaderRequestsTest, AProcessWithThousandsOfMappings) {
   (void)::munmap(memory, kPages * 4096);
   ASSERT_TRUE(read && *read);
   EXPECT_GT((*read)->maps.size(), kPages / 2);
+}
+
+// What is beyond the limits is counted, and neither sent nor kept.
+TEST_F(ReaderRequestsTest, MoreExecutableMappingsThanAreRead) {
+  constexpr std::size_t kPages = 18'000;
+  auto* const memory = static_cast<char*>(
+      ::mmap(nullptr, kPages * 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(memory, MAP_FAILED);
+  for (std::size_t i = 0; i < kPages; i += 2) {
+    ASSERT_EQ(::mprotect(memory + i * 4096, 4096, PROT_READ | PROT_EXEC), 0);
+  }
+  const auto read = DeadlineProcessReader(*client).read(self);
+  (void)::munmap(memory, kPages * 4096);
+  ASSERT_TRUE(read && *read);
+  EXPECT_EQ((*read)->maps.size(), ProcessReader::kMostLines);
+  const std::size_t all = (*read)->maps.size() + (*read)->left_out;
+  EXPECT_GE(all, kPages / 2);
+  EXPECT_LT(all, kPages / 2 + 200);  // and those of the test itself
+}
+
+TEST_F(ReaderRequestsTest, LongerPathsThanAreRead) {
+  constexpr std::size_t kMappings = 1000;
+  const TempTree tree;
+  std::filesystem::path path = tree.root();
+  while (path.native().size() + 200 < 4000) path /= std::string(190, 'd');
+  std::filesystem::create_directories(path);
+  std::ofstream(path / "file") << std::string(4096, 'x');
+  const UniqueFd file(::open((path / "file").c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_TRUE(file);
+  auto* const memory = static_cast<char*>(
+      ::mmap(nullptr, 2 * kMappings * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(memory, MAP_FAILED);
+  for (std::size_t i = 0; i < kMappings; ++i) {
+    ASSERT_NE(::mmap(memory + 2 * i * 4096, 4096, PROT_EXEC, MAP_PRIVATE | MAP_FIXED, file.get(), 0),
+              MAP_FAILED);
+  }
+  const auto read = DeadlineProcessReader(*client).read(self);
+  (void)::munmap(memory, 2 * kMappings * 4096);
+  ASSERT_TRUE(read && *read);
+  std::size_t text = 0;
+  for (const MapsLine& line : (*read)->maps) text += line.path.size();
+  EXPECT_LE(text, ProcessReader::kMostText);
+  EXPECT_GT(text, ProcessReader::kMostText / 2);
+  EXPECT_GE((*read)->maps.size() + (*read)->left_out, kMappings);
+}
+
+// sysfs is in no list of those that answer by themselves.
+TEST_F(ReaderRequestsTest, CopiesAreReadOnlyAndCountAndSayWhatTheyAreOf) {
+  const std::string path = "/sys/kernel/btf/vmlinux";
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << "there is no " << path;
+  const auto root = RootDirectory::open("/");
+  ASSERT_TRUE(root);
+  DeadlineFilesBelow files(*client);
+  const auto copy = files.open_below(root->descriptor(), self, path, LastLink::Follow);
+  ASSERT_TRUE(copy);
+  struct stat copied {};
+  struct stat own {};
+  ASSERT_EQ(::fstat(copy->get(), &copied), 0);
+  ASSERT_EQ(::stat(path.c_str(), &own), 0);
+  EXPECT_NE(copied.st_ino, own.st_ino);
+  EXPECT_EQ(copied.st_size, own.st_size);
+  EXPECT_LT(::pwrite(copy->get(), "x", 1, 0), 0);
+  EXPECT_EQ(client->copies().left(), CopyRoom::kMost - static_cast<std::uint64_t>(own.st_size));
+  const auto original = client->copies().original_of(copy->get());
+  ASSERT_TRUE(original);
+  EXPECT_EQ(original->inode.inode, own.st_ino);
+  EXPECT_EQ(original->size, static_cast<std::uint64_t>(own.st_size));
+
+  const auto rest = client->copies().reserve(client->copies().left());
+  EXPECT_FALSE(files.open_below(root->descriptor(), self, path, LastLink::Follow));
+  EXPECT_EQ(refused, std::vector{Refusal::Copies});
+}
+
+TEST_F(ReaderRequestsTest, SaysThatAMountIsLeftAlone) {
+  const TempTree tree({{"file", "text"}});
+  struct statx info {};
+  ASSERT_EQ(::statx(AT_FDCWD, tree.root().c_str(), 0, STATX_MNT_ID, &info), 0);
+  const auto root = RootDirectory::open(tree.root());
+  ASSERT_TRUE(root);
+  DeadlineFilesBelow files(*client);
+  EXPECT_TRUE(files.open_below(root->descriptor(), self, "/file", LastLink::Follow));
+  share->ledger.shun(info.stx_mnt_id);
+  EXPECT_FALSE(files.open_below(root->descriptor(), self, "/file", LastLink::Follow));
+  EXPECT_EQ(refused, std::vector{Refusal::Mount});
 }
 
 TEST_F(ReaderRequestsTest, OpensTheFileOfAMapping) {

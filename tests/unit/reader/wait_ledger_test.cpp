@@ -86,6 +86,35 @@ TEST_F(WaitLedgerTest, APartIsKeptForThoseWhoHadNobodyWait) {
   EXPECT_EQ(ledger.may_ask(10, kAlice), std::nullopt);
 }
 
+// Two threads ask: what the second one waits for was allowed before the first one had used it up.
+TEST_F(WaitLedgerTest, WhatIsKeptForOthersIsNotSpentByWhoHadUsWaitBefore) {
+  ledger.charge(7, kMallory, 2600ms, true);
+  ledger.charge(8, kMallory, 2600ms, true);
+  EXPECT_EQ(ledger.may_ask(10, kAlice), std::nullopt);
+  ledger.charge(10, kAlice, 150ms, false);
+  ledger.charge(9, kMallory, 2600ms, true);
+  EXPECT_EQ(ledger.may_ask(11, Account{1002}), std::nullopt);
+}
+
+// A page from swap, minutes ago.
+TEST_F(WaitLedgerTest, WhoWasSlowOnceIsBlamelessAgain) {
+  ledger.charge(20, kRoot, 100ms, false);
+  clock.advance(5s);
+  ledger.charge(7, kMallory, 2600ms, true);
+  EXPECT_EQ(ledger.may_ask(21, kRoot), std::nullopt);
+  ledger.charge(21, kRoot, 100ms, false);
+  EXPECT_EQ(ledger.may_ask(22, kRoot), Refusal::Budget);
+}
+
+// Or it would be gone before anybody asks whose it was.
+TEST_F(WaitLedgerTest, AfterAHangItMattersWhoseAProcessIs) {
+  ledger.charge(7, std::nullopt, 50ms, true);
+  EXPECT_TRUE(ledger.needs_account());
+  clock.advance(30min);
+  ledger.charge(0, std::nullopt, 1ms, false);
+  EXPECT_FALSE(ledger.needs_account());
+}
+
 TEST_F(WaitLedgerTest, MountsAreShunnedForAWhile) {
   ledger.shun(42);
   EXPECT_EQ(ledger.shunned(), std::vector<std::uint64_t>{42});

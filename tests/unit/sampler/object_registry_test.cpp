@@ -7,12 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <future>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "support/temp_tree.h"
 #include "unit/mappings/fakes.h"
 #include "unit/symbols/symbol_files.h"
 #include "unit/unwind/elf_bytes.h"
@@ -261,7 +263,7 @@ TEST_F(MappedFileTest, DoesNotTakeAnotherFileInItsPlaceForTheObject) {
   ASSERT_NE(::mmap(reinterpret_cast<void*>(mapped), kSize, PROT_READ, MAP_PRIVATE | MAP_FIXED,
                    other.get(), 0),
             MAP_FAILED);
-  registry->offer_wanted();
+  registry->offer_again({});
   EXPECT_EQ(registry->symbols_of(*here.file->object), id);
   EXPECT_NE(name(id, fixture_address("c_function")), "c_function");
 }
@@ -276,8 +278,52 @@ TEST_F(MappedFileTest, HandsOverAgainWhatWasForgotten) {
   registry->mapping_added(self, mapping(found(object_file(symbol_fixture("symbols_other")).fd)));
   EXPECT_NE(name(id, c_function), "c_function");
   (void)name(id, c_function);  // what the first job missed is known after it
-  registry->offer_wanted();
+  registry->offer_again({});
   EXPECT_EQ(name(id, c_function), "c_function");
+}
+
+// A process that had somebody wait is left alone for a while, and then asked again.
+struct RefusedRoot final : FileOpener {
+  OpenedFile open(const FileRequest& /*request*/) override {
+    OpenedFile file = not_opened(OpenedFile::Outcome::Opened);
+    file.fd = object_file(symbol_fixture("symbols_stripped")).fd;
+    return file;
+  }
+  RootId root_of(std::uint32_t /*tgid*/) override { return {}; }
+  OpenedFile open_root(std::uint32_t /*tgid*/) override {
+    ++asked;
+    OpenedFile file = not_opened(root.empty() ? OpenedFile::Outcome::Refused
+                                              : OpenedFile::Outcome::Opened);
+    if (!root.empty()) file.fd.reset(::open(root.c_str(), O_PATH | O_CLOEXEC));
+    return file;
+  }
+  std::string root;  // empty: refused
+  int asked = 0;
+};
+
+TEST_F(ObjectRegistryTest, LooksForADebugFileOnceTheRootCanBeHad) {
+  TempTree tree({{"lib/"}});
+  std::filesystem::copy_file(symbol_fixture("symbols_plain.debug"),
+                             tree.root() / "lib/symbols_plain.debug");
+  RefusedRoot asked;
+  symbols.emplace(SymbolWorker::Limits{});
+  registry.emplace(nullptr, *symbols, asked, nullptr, reporting([](const Error& /*error*/) {}));
+  const auto file = found(object_file(symbol_fixture("symbols_stripped")).fd);
+  registry->mapping_added(kImage, mapping(file));
+  const std::uint64_t c_function = fixture_address("c_function");
+  EXPECT_NE(name(registry->symbols_of(*file->object), c_function), "c_function");
+
+  const MonotonicTime start{std::chrono::hours(1)};
+  registry->offer_again(start);
+  EXPECT_NE(name(registry->symbols_of(*file->object), c_function), "c_function");
+  const int before = asked.asked;
+  registry->offer_again(start + std::chrono::milliseconds(500));
+  EXPECT_EQ(asked.asked, before) << "not as often as events come";
+  asked.root = tree.root();
+  registry->offer_again(start + std::chrono::seconds(2));
+  EXPECT_EQ(name(registry->symbols_of(*file->object), c_function), "c_function");
+  registry->offer_again(start + std::chrono::seconds(4));
+  EXPECT_EQ(asked.asked, before + 1) << "it is settled";
 }
 
 // By the code that opened it the first time, with all that this compares: it looks where the file

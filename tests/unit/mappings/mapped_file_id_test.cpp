@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "unwind/mapped_file_id.h"
+#include "mappings/mapped_file_id.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "unwind/mapped_file_id.h"
+#include "mappings/mapped_file_id.h"
 
 #include <fcntl.h>
 #include <linux/ioctl.h>
@@ -8,13 +8,13 @@
 #include <sys/mman.h>
 #include <sys/statfs.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include <algorithm>
 
 #include "base/file_io.h"
 #include "base/unique_handle.h"
 #include "mappings/proc_maps.h"
-#include "unwind/memory_page.h"
 
 namespace offcpud {
 namespace {
@@ -34,17 +34,17 @@ constexpr unsigned long kProcmapQuery = _IOWR('f', 17, MapQuery);
 // A page of a file, mapped to be looked at in /proc/self/maps and never read.
 class MappedPage {
  public:
-  explicit MappedPage(int fd)
-      : memory_(::mmap(nullptr, page_size(), PROT_READ, MAP_PRIVATE, fd, 0)) {}
+  explicit MappedPage(int fd) : memory_(::mmap(nullptr, kBytes, PROT_READ, MAP_PRIVATE, fd, 0)) {}
   MappedPage(const MappedPage&) = delete;
   MappedPage& operator=(const MappedPage&) = delete;
   ~MappedPage() {
-    if (exists()) ::munmap(memory_, page_size());
+    if (exists()) ::munmap(memory_, kBytes);
   }
   [[nodiscard]] bool exists() const { return memory_ != MAP_FAILED; }
   [[nodiscard]] std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(memory_); }
 
  private:
+  static constexpr std::size_t kBytes = 1;  // the kernel makes a page of it
   void* memory_;
 };
 
@@ -82,6 +82,15 @@ InodeId mapped_file_id(int fd, const struct stat& status) {
   struct statfs system {};
   const bool is_btrfs = ::fstatfs(fd, &system) == 0 && system.f_type == BTRFS_SUPER_MAGIC;
   return is_btrfs ? own : *mapped;
+}
+
+std::optional<FileVersion> version_of_file(int fd) {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) return std::nullopt;
+  return FileVersion{
+      .inode = mapped_file_id(fd, info),
+      .size = static_cast<std::uint64_t>(info.st_size),
+      .changed_ns = std::int64_t{info.st_ctim.tv_sec} * 1'000'000'000 + info.st_ctim.tv_nsec};
 }
 
 }  // namespace offcpud

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reader/copy_room.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "base/memory_file.h"
+
+namespace offcpud {
+namespace {
+
+constexpr std::chrono::seconds kLookEvery{1};
+
+// Grows no more, so that a reader can write no more than was reserved, whatever it is told.
+Status limit(int memory, std::uint64_t bytes) {
+  if (::ftruncate(memory, static_cast<off_t>(bytes)) != 0 ||
+      ::fcntl(memory, F_ADD_SEALS, F_SEAL_GROW) != 0) {
+    return Error::from_errno(errno, "make room for a copy");
+  }
+  return {};
+}
+
+}  // namespace
+
+CopyPlace::~CopyPlace() {
+  if (room_ == nullptr) return;
+  (void)!::ftruncate(memory_.get(), 0);  // a file that was just made shrinks
+  room_->settle(bytes_, -1, {});
+}
+
+Result<UniqueFd> CopyPlace::keep(std::uint64_t bytes, const std::optional<FileVersion>& original) {
+  constexpr int kSeals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_SEAL;
+  if (bytes > bytes_ || ::ftruncate(memory_.get(), static_cast<off_t>(bytes)) != 0 ||
+      ::fcntl(memory_.get(), F_ADD_SEALS, kSeals) != 0) {
+    return Error::from_errno(errno, "seal a copy");
+  }
+  std::exchange(room_, nullptr)->settle(bytes_, memory_.get(), {bytes, original});
+  return std::move(memory_);
+}
+
+Result<CopyPlace> CopyRoom::reserve(std::uint64_t bytes) {
+  TRY(UniqueFd memory, memory_file("offcpud-copy"));
+  TRY_VOID(limit(memory.get(), bytes));
+  const std::lock_guard lock(mutex_);
+  if (bytes > left_now()) return Error("there is no room for another copy");
+  reserved_ += bytes;
+  return CopyPlace(*this, std::move(memory), bytes);
+}
+
+std::uint64_t CopyRoom::left() {
+  const std::lock_guard lock(mutex_);
+  return left_now();
+}
+
+// Nobody says when a copy is closed, so what is open is looked at: once a second, when there is
+// need.
+std::uint64_t CopyRoom::left_now() {
+  const auto now = std::chrono::steady_clock::now();
+  if (held() > kMost / 2 &&
+      (looked_at_ == MonotonicTime::min() || now - looked_at_ > kLookEvery)) {
+    looked_at_ = now;
+    forget_closed();
+  }
+  return kMost - std::min(kMost, held());
+}
+
+std::uint64_t CopyRoom::held() const {
+  std::uint64_t bytes = reserved_;
+  for (const auto& [inode, copy] : copies_) bytes += copy.bytes;
+  return bytes;
+}
+
+void CopyRoom::forget_closed() {
+  std::set<Inode> open;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", ignored)) {
+    const std::string name = entry.path().filename();
+    int fd = -1;
+    (void)std::from_chars(name.data(), name.data() + name.size(), fd);
+    open.insert(inode_of(fd));
+  }
+  std::erase_if(copies_, [&](const auto& copy) { return !open.contains(copy.first); });
+}
+
+CopyRoom::Inode CopyRoom::inode_of(int fd) {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) return {};
+  return {info.st_dev, info.st_ino};
+}
+
+void CopyRoom::settle(std::uint64_t reserved, int kept, const Copy& copy) {
+  const std::lock_guard lock(mutex_);
+  reserved_ -= reserved;
+  if (kept >= 0) copies_[inode_of(kept)] = copy;
+}
+
+std::optional<FileVersion> CopyRoom::original_of(int fd) {
+  const std::lock_guard lock(mutex_);
+  const auto found = copies_.find(inode_of(fd));
+  return found == copies_.end() ? std::nullopt : found->second.original;
+}
+
+}  // namespace offcpud
