@@ -150,8 +150,10 @@ void ProcessMappings::try_again() {
     const auto unread = unread_.pop();
     if (!unread) break;
     const std::uint64_t failures = counts_.processes_unreadable;
+    const MonotonicTime before = clock_.now();
     read_process(*unread, true);
     if (counts_.processes_unreadable != failures) break;  // others will fare no better now
+    if (clock_.now() - before >= kCostlyRead) break;
   }
   const auto refused = refused_.pop();
   if (!refused) return;

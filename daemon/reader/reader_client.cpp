@@ -56,7 +56,10 @@ pid_t ReaderClient::give_up() {
 }
 
 void ReaderClient::look_at_hung() {
-  share_->hung.update(share_->spawner.hung());
+  {
+    const std::lock_guard lock(share_->looking);
+    share_->hung.update(share_->spawner.hung());
+  }
   looked_at_ = share_->clock.now();
   if (share_->reports.stuck) share_->reports.stuck(share_->hung.count());
 }
@@ -226,7 +229,10 @@ void ReaderClient::settle(const Request& request, MonotonicTime begin, bool hung
   if (request.tgid != 0) whose = account_now(request);
   share_->ledger.charge(request.tgid, whose, waited, hung);
   if (!hung) return;
-  share_->hung.add(reader, whose);
+  {
+    const std::lock_guard lock(share_->looking);
+    share_->hung.add(reader, whose);
+  }
   if (share_->reports.hung) share_->reports.hung(request.what, request.tgid, request.path);
   look_at_hung();
 }

@@ -48,6 +48,7 @@ struct ReaderShare {
   ReaderReports reports;
   WaitLedger ledger;
   HungReaders hung;
+  std::mutex looking;  // while one looks which readers hang: what another one adds comes after that
   CopyRoom copies;
   std::atomic<bool> stopping{false};  // nothing is waited for, nor told, any more
 };

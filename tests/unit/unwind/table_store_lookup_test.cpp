@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
 #include <vector>
 
@@ -78,6 +79,22 @@ TEST_F(TableStoreLookupTest, KnowsTheEdgesOfMappings) {
   expect_the_same(kTgid + 1, kBase);
   expect_the_same(kTgid, 0);
   expect_the_same(kTgid, UINT64_MAX);
+}
+
+// Processes map the original, so that is what the programs look for; and another copy of it is known.
+TEST_F(TableStoreLookupTest, ACopyIsKnownAsWhatItIsACopyOf) {
+  CfiBytes cfi;
+  cfi.fde(cfi.cie(), 0x10000, 0x100);
+  const FileVersion original{.inode = {7, 8, 99}, .size = 4711, .changed_ns = 5};
+  const auto object = store.add_object(elf_file(cfi).get(), original);
+  ASSERT_TRUE(object);
+  ASSERT_EQ(maps.files.size(), 1U);
+  const auto& [key, file] = *maps.files.begin();
+  EXPECT_EQ(key, (std::array<std::uint64_t, 3>{99, 4711, 7U << 20 | 8}));
+  EXPECT_EQ(file.object, *object);
+  const std::uint64_t compiled = store.stats().compiled;
+  EXPECT_EQ(*store.add_object(elf_file(cfi).get(), original), *object);
+  EXPECT_EQ(store.stats().compiled, compiled);
 }
 
 TEST_F(TableStoreLookupTest, SaysNothingOfWhatItDoesNotKnow) {
