@@ -1,20 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sampler/object_registry.h"
 
+#include <chrono>
 #include <utility>
 
 #include "unwind/vdso.h"
 
 namespace offcpud {
+namespace {
+
+// Held until the mappings are told of, for which a process is found: a process may map thousands
+// of files, and the daemon has 8,192 descriptors. The others are opened again.
+constexpr std::size_t kMostOpen = 1024;
+
+}  // namespace
 
 ObjectRegistry::ObjectRegistry(TableStore* tables, SymbolWorker& symbols, FileOpener& opener,
-                               FilesBelow* debug_files, Reports reports, KernelRoom* room)
+                               FilesBelow* debug_files, Reports reports, KernelRoom* room,
+                               const CpuShares::Limits& cpu)
     : tables_(tables),
       room_(room),
       symbols_(symbols),
       opener_(opener),
       debug_files_(debug_files),
-      reports_(std::move(reports)) {
+      reports_(std::move(reports)),
+      shares_(cpu) {
   if (tables_ == nullptr) return;
   const auto vdso = vdso_file();
   if (!vdso) return;  // the kernel maps none
@@ -34,28 +44,68 @@ void ObjectRegistry::object_found(const std::shared_ptr<const MappedObject>& obj
   known.request.build_id = object->build_id;
   known.request.inode = object->inode;
   if (!fd) return;
-  if (tables_ != nullptr) known.table = add_table(fd.get(), file.path);
+  if (known.file) --open_;
+  known.file_due = open_ >= kMostOpen;
+  if (known.file_due) return;
   known.file = std::move(fd);
+  ++open_;
 }
 
 // Processes that the daemon does not know yet are walked by the files that they map.
 void ObjectRegistry::copy_found(const MappedObject& object, UniqueFd fd) {
   if (tables_ == nullptr) return;
   Object& known = objects_[object.id];
-  const UnwindObjectId table = add_table(fd.get(), known.request.path);
-  if (known.table == OFFCPUD_UNWIND_NO_OBJECT) known.table = table;
+  if (open_ >= kMostOpen) return add_table(known, fd.get(), std::nullopt);
+  known.copies.push_back(std::move(fd));
+  ++open_;
+}
+
+ShareOwner ObjectRegistry::user_of(std::uint32_t tgid) {
+  return room_ == nullptr ? std::nullopt : room_->user_of(tgid);
+}
+
+void ObjectRegistry::take_in(Object& object, std::uint64_t id) {
+  const bool is_new = object.file || object.file_due;
+  const bool wants_table =
+      tables_ != nullptr && (object.table_due || tables_->is_to_add_again(object.table));
+  if (!is_new && object.copies.empty() && !wants_table) return;
+  const ShareOwner owner = user_of(object.request.tgid);
+  for (const UniqueFd& copy : std::exchange(object.copies, {})) {
+    --open_;
+    add_table(object, copy.get(), owner);
+  }
+  if (object.file) --open_;
+  UniqueFd file = std::move(object.file);
+  if (!file && (object.file_due || (wants_table && has_time(owner)))) file = open_again(object);
+  object.file_due = false;
+  if (!file) return;
+  if (tables_ != nullptr) add_table(object, file.get(), owner);
+  if (!is_new) return;
+  object.symbols = offer(object, std::move(file));
+  if (object.symbols != 0) by_symbols_[object.symbols] = id;
+}
+
+bool ObjectRegistry::has_time(const ShareOwner& owner) const {
+  return shares_.left(owner, std::chrono::steady_clock::now()) > std::chrono::nanoseconds(0);
 }
 
 // What is no ELF file for this machine has no table, and its mappings are known all the same.
-UnwindObjectId ObjectRegistry::add_table(int fd, const std::string& path) {
+void ObjectRegistry::add_table(Object& object, int fd, const ShareOwner& owner) {
+  object.table_due = !has_time(owner);
+  if (object.table_due) {
+    ++out_of_time_;
+    return;
+  }
   const std::uint64_t refused = tables_->refused();
-  const auto table = tables_->add_object(fd);
+  const auto before = thread_cpu_time();
+  const auto table = tables_->add_object(fd, owner);
+  shares_.charge(owner, thread_cpu_time() - before, std::chrono::steady_clock::now());
   if (tables_->refused() != refused && reports_.refused) {
     ObjectRefusals causes;
     causes.add(ObjectRefusal::UnwindTable);
-    reports_.refused(path, causes);
+    reports_.refused(object.request.path, causes);
   }
-  return table ? *table : OFFCPUD_UNWIND_NO_OBJECT;
+  if (table && object.table == OFFCPUD_UNWIND_NO_OBJECT) object.table = *table;
 }
 
 // Debug files are looked for below the root of the process that maps the object, as long as that
@@ -65,13 +115,15 @@ ObjectId ObjectRegistry::offer(const Object& object, UniqueFd file) {
   const std::uint32_t tgid = object.request.tgid;
   if (UniqueFd opened = opener_.open_root(tgid))
     root.emplace(std::move(opened), tgid, debug_files_);
-  return symbols_.offer({std::move(file), object.request.path, std::move(root)}).value_or(0);
+  return symbols_.offer({std::move(file), object.request.path, std::move(root)}, user_of(tgid))
+      .value_or(0);
 }
 
 void ObjectRegistry::object_forgotten(const MappedObject& object) {
   const auto found = objects_.find(object.id);
   if (found == objects_.end()) return;
   by_symbols_.erase(found->second.symbols);
+  open_ -= found->second.copies.size() + (found->second.file ? 1 : 0);
   objects_.erase(found);
 }
 
@@ -110,10 +162,7 @@ void ObjectRegistry::add(std::uint32_t tgid, const Mapping& mapping) {
     object->request.tgid = tgid;
     object->request.begin = mapping.begin;
     object->request.end = mapping.end;
-    if (object->file) {
-      object->symbols = offer(*object, std::move(object->file));
-      if (object->symbols != 0) by_symbols_[object->symbols] = mapping.file->object->id;
-    }
+    take_in(*object, mapping.file->object->id);
     table = object->table;
   } else if (mapping.file->kind == MappedFile::Kind::Vdso) {
     table = vdso_;
@@ -124,9 +173,7 @@ void ObjectRegistry::add(std::uint32_t tgid, const Mapping& mapping) {
   if (!status && object != nullptr && table != OFFCPUD_UNWIND_NO_OBJECT) {
     // The table was given up for others while nobody used it.
     object->table = OFFCPUD_UNWIND_NO_OBJECT;
-    if (const UniqueFd fd = open_again(*object)) {
-      object->table = add_table(fd.get(), object->request.path);
-    }
+    if (const UniqueFd fd = open_again(*object)) add_table(*object, fd.get(), user_of(tgid));
     status = map(tgid, mapping, object->table);
   }
   note(status);

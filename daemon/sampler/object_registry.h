@@ -5,7 +5,9 @@
 #include <functional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
+#include "base/cpu_shares.h"
 #include "base/object_refusal.h"
 #include "mappings/file_opener.h"
 #include "mappings/mapping_observer.h"
@@ -16,8 +18,11 @@
 namespace offcpud {
 
 // Hands every object that a process maps to those who need it: its unwind table to the kernel's
-// maps, its file to the thread that reads symbols. Used by one thread; all that is passed must
-// outlive it.
+// maps, its file to the thread that reads symbols, each for the user who maps it first. Used by one
+// thread; all that is passed must outlive it.
+//
+// Making tables takes time of this thread, on which everybody's stacks depend. So each user has a
+// share of it; what he maps beyond is walked by frame pointers, until it is mapped anew.
 class ObjectRegistry final : public MappingObserver {
  public:
   struct Reports {
@@ -29,7 +34,8 @@ class ObjectRegistry final : public MappingObserver {
   // `debug_files` is what the thread that reads symbols opens debug files by; null: it does so
   // itself.
   ObjectRegistry(TableStore* tables, SymbolWorker& symbols, FileOpener& opener,
-                 FilesBelow* debug_files, Reports reports, KernelRoom* room = nullptr);
+                 FilesBelow* debug_files, Reports reports, KernelRoom* room = nullptr,
+                 const CpuShares::Limits& cpu = {});
 
   // 0: nothing is known of its symbols.
   [[nodiscard]] ObjectId symbols_of(const MappedObject& object) const;
@@ -37,6 +43,9 @@ class ObjectRegistry final : public MappingObserver {
   // Puts in the mappings of processes whose turn has come (KernelRoom).
   using MappingsOf = std::function<std::span<const Mapping>(std::uint32_t tgid)>;
   void admit_waiting(const MappingsOf& mappings_of, MonotonicTime now);
+
+  // Tables that were not made, as their user's share of the time was spent.
+  [[nodiscard]] std::uint64_t tables_out_of_time() const { return out_of_time_; }
 
   // Hands over once more what was asked for and is not kept, where a process still maps it.
   void offer_wanted();
@@ -54,15 +63,22 @@ class ObjectRegistry final : public MappingObserver {
   struct Object {
     UnwindObjectId table = OFFCPUD_UNWIND_NO_OBJECT;
     ObjectId symbols = 0;
-    UniqueFd file;        // until a process is known whose root its debug file may lie below
+    bool table_due = false;         // it was not made for lack of time
+    bool file_due = false;          // it was not kept open
+    UniqueFd file;                  // until a process is known that maps it, ...
+    std::vector<UniqueFd> copies;   // ... and these, too
     FileRequest request;  // what it is, and where it was mapped last; to open it again
   };
   [[nodiscard]] UniqueFd open_again(const Object& object);
   Status map(std::uint32_t tgid, const Mapping& mapping, UnwindObjectId table);
   void add(std::uint32_t tgid, const Mapping& mapping);
   ObjectId offer(const Object& object, UniqueFd file);
-  // Its table, or OFFCPUD_UNWIND_NO_OBJECT.
-  [[nodiscard]] UnwindObjectId add_table(int fd, const std::string& path);
+  // What was found since the last mapping of the object.
+  void take_in(Object& object, std::uint64_t id);
+  [[nodiscard]] ShareOwner user_of(std::uint32_t tgid);
+  [[nodiscard]] bool has_time(const ShareOwner& owner) const;
+  // The object has its table, if it can be made, and the one it had if it cannot.
+  void add_table(Object& object, int fd, const ShareOwner& owner);
   void note(const Status& status) const;
 
   TableStore* tables_;
@@ -71,6 +87,9 @@ class ObjectRegistry final : public MappingObserver {
   FileOpener& opener_;
   FilesBelow* debug_files_;
   Reports reports_;
+  CpuShares shares_;
+  std::uint64_t out_of_time_ = 0;
+  std::size_t open_ = 0;  // files and copies that are held
   UnwindObjectId vdso_ = OFFCPUD_UNWIND_NO_OBJECT;
   std::unordered_map<std::uint64_t, Object> objects_;       // by MappedObject::id
   std::unordered_map<ObjectId, std::uint64_t> by_symbols_;  // of objects_

@@ -34,6 +34,7 @@ Status StackSources::open(const BpfSession& session, SymbolWorker& symbols, File
   TRY(auto tables, TableStore::create(*maps_, limits));
   tables_ = std::make_unique<TableStore>(std::move(tables));
   room_ = std::make_unique<KernelRoom>(*tables_, real_uid_of, clock.now());
+  tables_->set_users([this](std::uint32_t tgid) { return room_->user_of(tgid); });
   registry_ = std::make_unique<ObjectRegistry>(
       tables_.get(), symbols, opener_, debug_files,
       ObjectRegistry::Reports{
@@ -58,7 +59,9 @@ void StackSources::follow() {
 }
 
 void StackSources::set_between(std::function<void()> between) {
-  if (mappings_) mappings_->set_between(std::move(between));
+  if (!mappings_) return;
+  tables_->set_between(between);
+  mappings_->set_between(std::move(between));
 }
 
 std::vector<OverShare> StackSources::over_share() {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/cpu_shares.h"
 #include "base/share_owner.h"
 #include "symbols/symbol_cache.h"
 
@@ -30,24 +31,21 @@ struct SymbolLoad {
 };
 
 // In which order loads are done, so that nobody's programs delay the names of others by what they
-// cost. Each user has CPU time to spend, which comes back by and by. The one with most of it left
-// is next, and who has none left waits: 30 s at once, 6 s a minute from then on. When the queue is
-// full, the user with most in it gives one back.
+// cost. Each user has CPU time to spend (CpuShares): the one with most of it left is next, and who
+// has none left waits. When the queue is full, the user with most in it gives one back.
 //
 // Time is what the caller says it is. Not thread-safe.
 class LoadQueue {
  public:
   struct Limits {
     std::size_t waiting = 128;
-    // Of CPU time. The files of a host's programs take some seconds once, libLLVM 0.3 s.
-    std::chrono::nanoseconds at_once = std::chrono::seconds(30);
-    double per_second = 0.1;  // of a CPU, that come back
+    CpuShares::Limits cpu = {};
   };
-  explicit LoadQueue(const Limits& limits) : limits_(limits) {}
+  explicit LoadQueue(const Limits& limits) : waiting_(limits.waiting), shares_(limits.cpu) {}
 
   // What has to go without: `load` itself, or the one that came last of the user who has most in
   // the queue. Nothing: there was room.
-  std::optional<SymbolLoad> push(SymbolLoad load, MonotonicTime now);
+  std::optional<SymbolLoad> push(SymbolLoad load);
 
   // The next one. Of those for which `wanted` is true first, if it is not empty. Nothing: none, or
   // all of them wait for CPU time.
@@ -55,32 +53,29 @@ class LoadQueue {
   std::optional<SymbolLoad> take(const Wanted& wanted, MonotonicTime now);
 
   // What a load of this user took.
-  void charge(const ShareOwner& owner, std::chrono::nanoseconds cpu, MonotonicTime now);
+  void charge(const ShareOwner& owner, std::chrono::nanoseconds cpu, MonotonicTime now) {
+    shares_.charge(owner, cpu, now);
+  }
 
   // When take() may find something that it does not find now; max() if nothing waits.
   [[nodiscard]] MonotonicTime next_time(MonotonicTime now) const;
 
   [[nodiscard]] std::size_t size() const { return size_; }
-  // Users of whom something is known: that waits, or what they have spent.
-  [[nodiscard]] std::size_t owners() const { return owners_.size(); }
   std::vector<SymbolLoad> clear();
 
  private:
-  struct Account {
-    std::deque<SymbolLoad> waiting;
-    std::chrono::nanoseconds left{};  // to spend, at the time `since`
-    MonotonicTime since;
-    std::uint64_t served = 0;  // when its last load was taken, in loads
+  struct Waiting {
+    std::deque<SymbolLoad> loads;  // never empty
+    std::uint64_t served = 0;      // when the last one was taken, in loads
   };
-  using Accounts = std::unordered_map<ShareOwner, Account>;
+  using Users = std::unordered_map<ShareOwner, Waiting>;
 
-  [[nodiscard]] std::chrono::nanoseconds left(const Account& account, MonotonicTime now) const;
-  Account& account(const ShareOwner& owner, MonotonicTime now);
-  Accounts::iterator find_next(const Wanted& wanted, MonotonicTime now);
-  void forget_idle(MonotonicTime now);
+  Users::iterator find_next(const Wanted& wanted, MonotonicTime now);
+  SymbolLoad remove(Users::iterator user, std::deque<SymbolLoad>::iterator load);
 
-  Limits limits_;
-  Accounts owners_;
+  std::size_t waiting_;
+  CpuShares shares_;
+  Users users_;
   std::size_t size_ = 0;
   std::uint64_t served_ = 0;
 };

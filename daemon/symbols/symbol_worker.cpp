@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <ctime>
 #include <deque>
 #include <iterator>
 #include <map>
@@ -45,12 +44,6 @@ std::optional<FileIdentity> identity_of(int fd) {
   if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
   return FileIdentity{info.st_dev, info.st_ino, info.st_size, nanoseconds(info.st_mtim),
                       nanoseconds(info.st_ctim)};
-}
-
-std::chrono::nanoseconds thread_cpu_time() {
-  timespec time{};
-  (void)::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);  // fails for unknown clocks only
-  return std::chrono::nanoseconds(nanoseconds(time));
 }
 
 // Then it is the turn of a load.
@@ -104,7 +97,7 @@ struct SymbolWorker::Shared {
 
 std::optional<SymbolLoad> SymbolWorker::Shared::add(SymbolLoad load) {
   under_way.insert(load.id);
-  auto given = loads.push(std::move(load), std::chrono::steady_clock::now());
+  auto given = loads.push(std::move(load));
   if (given) {
     ++counts.refused;
     if (!given->job) absent.insert(given->id);

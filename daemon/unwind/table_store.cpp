@@ -130,7 +130,7 @@ offcpud_unwind_file_key TableStore::key_of(const FileKey& file) {
 }
 
 Status TableStore::compile(UnwindObjectId id, const ElfObject& elf, const ShareOwner& owner) {
-  const auto table = compile_unwind_table(elf, limits_.object);
+  const auto table = compile_unwind_table(elf, limits_.object, between_);
   if (!table) {  // what the file says about itself is nobody's failure
     counters_.refused++;
     return {};
@@ -200,6 +200,11 @@ void TableStore::stop_using(UnwindObjectId id) {
 void TableStore::touch(UnwindObjectId id) {
   Object& object = objects_.at(id);
   if (object.mappings == 0) unused_.splice(unused_.end(), unused_, object.unused);
+}
+
+bool TableStore::is_to_add_again(UnwindObjectId object) const {
+  const auto known = objects_.find(object);
+  return known != objects_.end() && !known->second.has_room && known->second.tried_at != freed_;
 }
 
 TableStoreStats TableStore::stats() const {

@@ -70,6 +70,10 @@ class TableStore final : public UnwindLookup {
   using UserOf = std::function<ShareOwner(std::uint32_t tgid)>;
   void set_users(UserOf user_of) { user_of_ = std::move(user_of); }
 
+  // Called in the middle of add_object(), every few milliseconds: a large object takes long. It may
+  // look something up here, and must not change anything.
+  void set_between(std::function<void()> between) { between_ = std::move(between); }
+
   // The object in a file. Of the files with the same contents the 64 that were added last are known
   // to walks of processes without mappings here. The descriptor is the caller's and need not stay
   // open. Compiles at most once per file: milliseconds, 60 for libjvm. Error: not an ELF file for
@@ -91,8 +95,16 @@ class TableStore final : public UnwindLookup {
   [[nodiscard]] offcpud_unwind_rule rule(UnwindObjectId object,
                                          std::uint64_t address) const override;
 
+  // There was no room for its table, and something has gone since: add it again.
+  [[nodiscard]] bool is_to_add_again(UnwindObjectId object) const;
+
   [[nodiscard]] TableStoreStats stats() const;
   [[nodiscard]] std::uint64_t refused() const { return counters_.refused; }  // as in stats()
+  // Tables that there was no room for or that had to go for others', and files: as in stats().
+  [[nodiscard]] std::uint64_t tables_left_out() const {
+    return counters_.without_room + counters_.taken_out;
+  }
+  [[nodiscard]] std::uint64_t files_left_out() const { return counters_.files_left_out; }
 
   // Of the kernel's map of mappings, which all processes share: how much there is, how much is
   // taken, and how much a process has of it.
@@ -194,6 +206,7 @@ class TableStore final : public UnwindLookup {
   std::uint64_t freed_ = 0;  // tables removed so far
   std::size_t pages_ = 0;    // in the kernel's map
   UserOf user_of_;
+  std::function<void()> between_;
   std::unordered_map<std::uint32_t, ShareOwner> users_;  // by tgid, as far as they were asked for
   TableStoreStats counters_;
 };

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "base/result.h"
@@ -47,6 +48,8 @@ struct UnwindTable {
 // Time is bounded by the size of the sections, memory by the limits: 16 bytes for each function and
 // 4 for each row. An Error when the file asks for more
 // than the limits, or for more work than its size explains; a broken function is only counted.
-Result<UnwindTable> compile_unwind_table(const ElfObject& object, const UnwindLimits& limits = {});
+// `between` is called now and then, every few milliseconds, unless it is empty.
+Result<UnwindTable> compile_unwind_table(const ElfObject& object, const UnwindLimits& limits = {},
+                                         const std::function<void()>& between = {});
 
 }  // namespace offcpud

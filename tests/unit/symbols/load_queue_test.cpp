@@ -19,8 +19,8 @@ constexpr ShareOwner kHog = 65534, kOther = 1000;
 struct LoadQueueTest : testing::Test {
   // Puts a load in; the number of the one that has to go, 0: none.
   ObjectId push(ObjectId id, const ShareOwner& owner) {
-    const auto given = queue.push(
-        {.id = id, .owner = owner, .file = {}, .job = {}, .what = nullptr}, now);
+    const auto given =
+        queue.push({.id = id, .owner = owner, .file = {}, .job = {}, .what = nullptr});
     return given ? given->id : 0;
   }
   ObjectId take(const LoadQueue::Wanted& wanted = {}) {
@@ -133,18 +133,6 @@ TEST_F(LoadQueueTest, WhoHasMostGivesBackWhenItIsFull) {
   EXPECT_EQ(push(15, kOther), 15U);  // as many as the other one
   EXPECT_THAT(push(21, std::nullopt), testing::AnyOf(4, 14));
   EXPECT_EQ(queue.size(), 8U);
-}
-
-TEST_F(LoadQueueTest, ForgetsUsersWhoHaveNothingLeft) {
-  for (std::uint32_t uid = 1; uid <= 100; ++uid) {
-    (void)push(uid, uid);
-    (void)take();
-    queue.charge(uid, milliseconds(100), now);
-  }
-  EXPECT_EQ(queue.owners(), 100U);
-  now += seconds(2);
-  queue.charge(kHog, milliseconds(1), now);
-  EXPECT_EQ(queue.owners(), 1U);
 }
 
 }  // namespace
