@@ -297,6 +297,9 @@ void SamplingLoop::adapt() {
   adapted_ = now;
   reports_.adapted(rate_.interval());
   reports_.over_share(sources_.over_share(), sources_.left_out());
+  StackLosses losses = sources_.losses();
+  losses[static_cast<std::size_t>(StackLoss::Symbols)] = symbols_.counts().refused;
+  reports_.losses(losses);
 }
 
 void SamplingLoop::adapt_focus(MonotonicTime now) {

@@ -80,6 +80,20 @@ std::uint64_t StackSources::left_out() const {
   return counts.mappings_refused + counts.events_left_out + room_->taken_out();
 }
 
+StackLosses StackSources::losses() const {
+  if (!mappings_) return {};
+  const ProcessMappings::Counts counts = mappings_->processes().counts();
+  StackLosses losses{};
+  const auto of = [&losses](StackLoss loss) -> std::uint64_t& {
+    return losses[static_cast<std::size_t>(loss)];
+  };
+  of(StackLoss::UnwindTable) = tables_->tables_left_out() + registry_->tables_out_of_time();
+  of(StackLoss::UnwindFile) = tables_->files_left_out();
+  of(StackLoss::Process) = counts.images_refused;
+  of(StackLoss::EndedProcess) = counts.ended_too_early;
+  return losses;
+}
+
 void StackSources::forget_ended() {
   if (!mappings_) return;
   mappings_->processes().forget_ended(generation_);
