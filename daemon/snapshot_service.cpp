@@ -217,6 +217,7 @@ SamplerReports SnapshotService::sampler_reports() {
   reports.over_share = [this](const std::vector<OverShare>& processes, std::uint64_t left_out) {
     over_share_.post(processes, left_out);
   };
+  reports.losses = [this](const StackLosses& losses) { metrics_.set_stack_losses(losses); };
   reports.readers = reader_reports();
   reports.warned = [](std::string_view topic, const std::string& sentence) {
     log_warning_limited("stacks " + std::string(topic), "stacks: " + sentence);

@@ -46,6 +46,7 @@ enum class Metric : std::size_t {
   ObjectsRefused,
   ProcessesOverShare,
   MappingsLeftOut,
+  StackSourcesLeftOut,
   SamplingInterval,
   ReaderHangs,
   ReaderRefused,

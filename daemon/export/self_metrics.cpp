@@ -138,6 +138,8 @@ struct SelfMetrics::Families {
   prometheus::Gauge& over_share = add_gauge(registry, Metric::ProcessesOverShare).Add({});
   prometheus::Counter& mappings_left_out =
       add_family(registry, prometheus::BuildCounter(), Metric::MappingsLeftOut).Add({});
+  prometheus::Family<prometheus::Counter>& stack_losses =
+      add_family(registry, prometheus::BuildCounter(), Metric::StackSourcesLeftOut);
   prometheus::Gauge& sampling_interval = add_gauge(registry, Metric::SamplingInterval).Add({});
   prometheus::Family<prometheus::Counter>& reader_hangs =
       add_family(registry, prometheus::BuildCounter(), Metric::ReaderHangs);
@@ -189,6 +191,7 @@ SelfMetrics::SelfMetrics(const BuildInfo& build, const ThreadWatch* threads,
   for (std::uint32_t end = 0; end < OFFCPUD_UNWIND_ENDS; ++end) {
     if (!is_complete(end)) families_->incomplete_samples.Add({{"end", end_name(end)}});
   }
+  set_stack_losses({});
   for (const std::string_view cause : kObjectRefusalNames) {
     families_->refused_objects.Add({{"cause", std::string(cause)}});
   }
@@ -249,6 +252,13 @@ void SelfMetrics::count_stack_located_early() {
 void SelfMetrics::set_over_share(std::size_t processes, std::uint64_t mappings_left_out) {
   families_->over_share.Set(static_cast<double>(processes));
   raise_to(families_->mappings_left_out, static_cast<double>(mappings_left_out));
+}
+
+void SelfMetrics::set_stack_losses(const StackLosses& losses) {
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    raise_to(families_->stack_losses.Add({{"what", std::string(kStackLossNames[i])}}),
+             static_cast<double>(losses[i]));
+  }
 }
 
 void SelfMetrics::set_sampling_interval(std::chrono::nanoseconds interval) {

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/object_refusal.h"
+#include "base/stack_losses.h"
 #include "base/thread_watch.h"
 #include "export/series_writer.h"
 #include "pipeline/view.h"
@@ -58,6 +59,7 @@ class SelfMetrics {
   void count_refused_objects(const ObjectRefusals& causes);
   void count_stack_located_early();
   void set_over_share(std::size_t processes, std::uint64_t mappings_left_out);
+  void set_stack_losses(const StackLosses& losses);  // since the start
   void set_sampling_interval(std::chrono::nanoseconds interval);
 
   // Of reading what belongs to processes; by any thread. `what` and `cause` are of the lists that

@@ -45,6 +45,14 @@ std::size_t BpfUnwindMaps::max_prefixes() const {
   return bpf_map__max_entries(handles_.mappings);
 }
 
+std::size_t BpfUnwindMaps::max_pages() const {
+  return bpf_map__max_entries(handles_.pages);
+}
+
+std::size_t BpfUnwindMaps::max_files() const {
+  return bpf_map__max_entries(handles_.files);
+}
+
 Status BpfUnwindMaps::make_chunk(std::uint32_t chunk) {
   const bpf_map_create_opts options{.sz = sizeof(options), .map_flags = BPF_F_MMAPABLE};
   UniqueFd map(bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_rows", sizeof(std::uint32_t),

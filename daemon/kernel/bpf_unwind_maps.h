@@ -28,6 +28,8 @@ class BpfUnwindMaps final : public UnwindMaps {
 
   [[nodiscard]] std::uint32_t max_chunks() const override;
   [[nodiscard]] std::size_t max_prefixes() const override;
+  [[nodiscard]] std::size_t max_pages() const override;
+  [[nodiscard]] std::size_t max_files() const override;
   Status make_chunk(std::uint32_t chunk) override;
   Status write_rows(std::uint32_t chunk, std::uint32_t first,
                     std::span<const offcpud_unwind_row> rows) override;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/share_owner.h"
 #include "mappings/fair_share.h"
 #include "unwind/table_store.h"
 
@@ -41,6 +42,9 @@ class KernelRoom {
   // caller says by spend() how many mappings it put in. Nothing: none, or not now.
   std::optional<std::uint32_t> next_waiting(MonotonicTime now);
   void spend(std::size_t mappings) { budget_ -= static_cast<double>(mappings); }
+
+  // Whose process it is; asked for once.
+  ShareOwner user_of(std::uint32_t tgid) { return uid_of(tgid); }
 
   // Those that were taken out.
   [[nodiscard]] std::vector<OverShare> over_share() const;

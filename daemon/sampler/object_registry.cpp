@@ -17,16 +17,22 @@ bool may_come_later(OpenedFile::Outcome outcome) {
   return outcome == OpenedFile::Outcome::Refused || outcome == OpenedFile::Outcome::Slow;
 }
 
+// Held until the mappings are told of, for which a process is found: a process may map thousands
+// of files, and the daemon has 8,192 descriptors. The others are opened again.
+constexpr std::size_t kMostOpen = 1024;
+
 }  // namespace
 
 ObjectRegistry::ObjectRegistry(TableStore* tables, SymbolWorker& symbols, FileOpener& opener,
-                               FilesBelow* debug_files, Reports reports, KernelRoom* room)
+                               FilesBelow* debug_files, Reports reports, KernelRoom* room,
+                               const CpuShares::Limits& cpu)
     : tables_(tables),
       room_(room),
       symbols_(symbols),
       opener_(opener),
       debug_files_(debug_files),
-      reports_(std::move(reports)) {
+      reports_(std::move(reports)),
+      shares_(cpu) {
   if (tables_ == nullptr) return;
   const auto vdso = vdso_file();
   if (!vdso) return;  // the kernel maps none
@@ -47,27 +53,79 @@ void ObjectRegistry::object_found(const std::shared_ptr<const MappedObject>& obj
   known.request.inode = object->inode;
   known.user = object->user;
   if (!fd) return;
-  if (tables_ != nullptr) known.table = add_table(fd.get(), file.path);
+  if (known.file) --open_;
+  known.file_due = open_ >= kMostOpen;
+  if (known.file_due) return;
   known.file = std::move(fd);
+  ++open_;
 }
 
 // Processes that the daemon does not know yet are walked by the files that they map. The table is
 // of that file alone: what is in it may be something else than in the object.
 void ObjectRegistry::copy_found(const MappedObject& object, UniqueFd fd) {
   if (tables_ == nullptr) return;
-  (void)add_table(fd.get(), objects_[object.id].request.path);
+  Object& known = objects_[object.id];
+  if (open_ >= kMostOpen) return (void)make_table(known, fd.get(), std::nullopt);
+  known.copies.push_back(std::move(fd));
+  ++open_;
 }
 
-// What is no ELF file for this machine has no table, and its mappings are known all the same.
-UnwindObjectId ObjectRegistry::add_table(int fd, const std::string& path) {
+ShareOwner ObjectRegistry::user_of(std::uint32_t tgid) {
+  return room_ == nullptr ? std::nullopt : room_->user_of(tgid);
+}
+
+void ObjectRegistry::take_in(Object& object, std::uint64_t id) {
+  const bool is_new = object.file || object.file_due;
+  const bool wants_table =
+      tables_ != nullptr && (object.table_due || tables_->is_to_add_again(object.table));
+  if (!is_new && !wants_table) return;
+  const ShareOwner owner = user_of(object.request.tgid);
+  if (object.file) --open_;
+  UniqueFd file = std::move(object.file);
+  if (!file && (object.file_due || (wants_table && has_time(owner)))) {
+    file = open_again(object).fd;
+  }
+  object.file_due = false;
+  if (!file) return;
+  if (tables_ != nullptr) add_table(object, file.get(), owner);
+  if (is_new) offer(id, object, std::move(file));
+}
+
+void ObjectRegistry::take_in_copies(Object& object, const ShareOwner& owner) {
+  for (const UniqueFd& copy : std::exchange(object.copies, {})) {
+    --open_;
+    (void)make_table(object, copy.get(), owner);
+  }
+}
+
+bool ObjectRegistry::has_time(const ShareOwner& owner) const {
+  return shares_.left(owner, std::chrono::steady_clock::now()) > std::chrono::nanoseconds(0);
+}
+
+// Nothing: its owner has no time left for it. What is no ELF file for this machine has no table,
+// and its mappings are known all the same.
+std::optional<UnwindObjectId> ObjectRegistry::make_table(const Object& object, int fd,
+                                                         const ShareOwner& owner) {
+  if (!has_time(owner)) {
+    ++out_of_time_;
+    return std::nullopt;
+  }
   const std::uint64_t refused = tables_->refused();
-  const auto table = tables_->add_object(fd, opener_.original_of(fd));
+  const auto before = thread_cpu_time();
+  const auto table = tables_->add_object(fd, owner, opener_.original_of(fd));
+  shares_.charge(owner, thread_cpu_time() - before, std::chrono::steady_clock::now());
   if (tables_->refused() != refused && reports_.refused) {
     ObjectRefusals causes;
     causes.add(ObjectRefusal::UnwindTable);
-    reports_.refused(path, causes);
+    reports_.refused(object.request.path, causes);
   }
   return table ? *table : OFFCPUD_UNWIND_NO_OBJECT;
+}
+
+void ObjectRegistry::add_table(Object& object, int fd, const ShareOwner& owner) {
+  const auto table = make_table(object, fd, owner);
+  object.table_due = !table;
+  if (table && *table != OFFCPUD_UNWIND_NO_OBJECT) object.table = *table;
 }
 
 // Debug files are looked for below the root of the process that maps the object, as long as that
@@ -84,8 +142,10 @@ void ObjectRegistry::hand_over(std::uint64_t id, Object& object, UniqueFd file, 
   std::optional<RootDirectory> root;
   if (directory) root.emplace(std::move(directory), object.request.tgid, debug_files_);
   forget_symbols(id, object);
-  object.symbols =
-      symbols_.offer({std::move(file), object.request.path, std::move(root)}, known).value_or(0);
+  object.symbols = symbols_
+                       .offer({std::move(file), object.request.path, std::move(root)},
+                              user_of(object.request.tgid), known)
+                       .value_or(0);
   if (object.symbols != 0) by_symbols_.emplace(object.symbols, id);
 }
 
@@ -100,6 +160,7 @@ void ObjectRegistry::object_forgotten(const MappedObject& object) {
   const auto found = objects_.find(object.id);
   if (found == objects_.end()) return;
   forget_symbols(object.id, found->second);
+  open_ -= found->second.copies.size() + (found->second.file ? 1 : 0);
   objects_.erase(found);
 }
 
@@ -136,6 +197,7 @@ void ObjectRegistry::add(std::uint32_t tgid, const Mapping& mapping) {
   if (mapping.file->object) {
     object = &objects_[mapping.file->object->id];
     if (!mapping.file->borrowed) take_over(*object, tgid, mapping);
+    if (!object->copies.empty()) take_in_copies(*object, user_of(tgid));
     table = object->table;
   } else if (mapping.file->kind == MappedFile::Kind::Vdso) {
     table = vdso_;
@@ -147,7 +209,7 @@ void ObjectRegistry::add(std::uint32_t tgid, const Mapping& mapping) {
     // The table was given up for others while nobody used it.
     object->table = OFFCPUD_UNWIND_NO_OBJECT;
     if (const OpenedFile opened = open_again(*object); opened.fd) {
-      object->table = add_table(opened.fd.get(), object->request.path);
+      add_table(*object, opened.fd.get(), user_of(tgid));
     }
     status = map(tgid, mapping, object->table);
   }
@@ -159,7 +221,7 @@ void ObjectRegistry::take_over(Object& object, std::uint32_t tgid, const Mapping
   object.request.tgid = tgid;
   object.request.begin = mapping.begin;
   object.request.end = mapping.end;
-  if (object.file) offer(mapping.file->object->id, object, std::move(object.file));
+  take_in(object, mapping.file->object->id);
 }
 
 Status ObjectRegistry::map(std::uint32_t tgid, const Mapping& mapping, UnwindObjectId table) {

@@ -7,7 +7,9 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
+#include "base/cpu_shares.h"
 #include "base/object_refusal.h"
 #include "mappings/file_opener.h"
 #include "mappings/mapping_observer.h"
@@ -18,8 +20,11 @@
 namespace offcpud {
 
 // Hands every object that a process maps to those who need it: its unwind table to the kernel's
-// maps, its file to the thread that reads symbols. Used by one thread; all that is passed must
-// outlive it.
+// maps, its file to the thread that reads symbols, each for the user who maps it first. Used by one
+// thread; all that is passed must outlive it.
+//
+// Making tables takes time of this thread, on which everybody's stacks depend. So each user has a
+// share of it; what he maps beyond is walked by frame pointers, until it is mapped anew.
 class ObjectRegistry final : public MappingObserver {
  public:
   struct Reports {
@@ -31,7 +36,8 @@ class ObjectRegistry final : public MappingObserver {
   // `debug_files` is what the thread that reads symbols opens debug files by; null: it does so
   // itself.
   ObjectRegistry(TableStore* tables, SymbolWorker& symbols, FileOpener& opener,
-                 FilesBelow* debug_files, Reports reports, KernelRoom* room = nullptr);
+                 FilesBelow* debug_files, Reports reports, KernelRoom* room = nullptr,
+                 const CpuShares::Limits& cpu = {});
 
   // 0: nothing is known of its symbols.
   [[nodiscard]] ObjectId symbols_of(const MappedObject& object) const;
@@ -43,6 +49,9 @@ class ObjectRegistry final : public MappingObserver {
   // Hands over once more what was asked for and is not kept, where a process still maps it, and
   // some of what was handed over before its process's root could be opened. To be called often.
   void offer_again(MonotonicTime now);
+
+  // Tables that were not made, as their user's share of the time was spent.
+  [[nodiscard]] std::uint64_t tables_out_of_time() const { return out_of_time_; }
 
   void object_found(const std::shared_ptr<const MappedObject>& object, const MappedFile& file,
                     UniqueFd fd) override;
@@ -57,21 +66,30 @@ class ObjectRegistry final : public MappingObserver {
   struct Object {
     UnwindObjectId table = OFFCPUD_UNWIND_NO_OBJECT;
     ObjectId symbols = 0;
-    UniqueFd file;        // until a process is known whose root its debug file may lie below
-    FileRequest request;  // what it is, and where it was mapped last; to open it again
+    bool table_due = false;        // it was not made for lack of time
+    bool file_due = false;         // it was not kept open
+    UniqueFd file;                 // until a process is known that maps it, ...
+    std::vector<UniqueFd> copies;  // ... and these, too
+    FileRequest request;           // what it is, and where it was mapped last; to open it again
     std::optional<std::uint32_t> user;  // MappedObject::user
   };
   [[nodiscard]] OpenedFile open_again(const Object& object);
   Status map(std::uint32_t tgid, const Mapping& mapping, UnwindObjectId table);
   void add(std::uint32_t tgid, const Mapping& mapping);
   void take_over(Object& object, std::uint32_t tgid, const Mapping& mapping);
+  // What was found since the last mapping of the object.
+  void take_in(Object& object, std::uint64_t id);
+  void take_in_copies(Object& object, const ShareOwner& owner);
   void offer(std::uint64_t id, Object& object, UniqueFd file);
   bool offer_with_root(std::uint64_t id, Object& object);
   void hand_over(std::uint64_t id, Object& object, UniqueFd file, UniqueFd directory,
                  SymbolWorker::Known known);
   void forget_symbols(std::uint64_t id, const Object& object);
-  // Its table, or OFFCPUD_UNWIND_NO_OBJECT.
-  [[nodiscard]] UnwindObjectId add_table(int fd, const std::string& path);
+  [[nodiscard]] ShareOwner user_of(std::uint32_t tgid);
+  [[nodiscard]] bool has_time(const ShareOwner& owner) const;
+  std::optional<UnwindObjectId> make_table(const Object& object, int fd, const ShareOwner& owner);
+  // The object has its table, if it can be made, and the one it had if it cannot.
+  void add_table(Object& object, int fd, const ShareOwner& owner);
   void note(const Status& status) const;
 
   TableStore* tables_;
@@ -80,6 +98,9 @@ class ObjectRegistry final : public MappingObserver {
   FileOpener& opener_;
   FilesBelow* debug_files_;
   Reports reports_;
+  CpuShares shares_;
+  std::uint64_t out_of_time_ = 0;
+  std::size_t open_ = 0;  // files and copies that are held
   UnwindObjectId vdso_ = OFFCPUD_UNWIND_NO_OBJECT;
   std::unordered_map<std::uint64_t, Object> objects_;  // by MappedObject::id
   // Of objects_: what several users map has the same functions.

@@ -18,8 +18,13 @@ namespace offcpud {
 namespace {
 
 // The files of all programs of a host are offered at the start.
-constexpr SymbolWorker::Limits kSymbolLimits{.cache = {}, .waiting = 512};
+constexpr SymbolWorker::Limits kSymbolLimits{.cache = {}, .loads = {.waiting = 512}};
 constexpr std::chrono::milliseconds kFirstInterval{10};
+
+// For which the naming of a profile, for which somebody waits, and of a snapshot waits for objects
+// that have not been read. It names what there is then.
+constexpr std::chrono::milliseconds kPatience{1'500};
+constexpr std::chrono::milliseconds kMostPatience{10'000};
 
 // Of the thread that reads symbols: it was started by one that may do more.
 void keep_nothing(
@@ -239,10 +244,13 @@ void SamplingLoop::capture_runtime(const BlockSum& sum) {
   if (std::ranges::none_of(sum.user, is_runtime)) return;
   const PerfMaps::Process process{sum.sample.local_tgid, sum.sample.process_start_ns};
   if (naming_->load() > 1) return;  // the thread hangs
-  if (!runtime_seen_.emplace(process.tgid, process.start_ns).second) return;
-  symbols_.post([runtime = runtime_, process, now = clock_.now()](
-                    SymbolCache& /*objects*/) { runtime->perf_maps.capture(process, now); },
-                "reading what a process says of code that it made");
+  const auto [seen, is_new] = runtime_seen_.try_emplace({process.tgid, process.start_ns});
+  if (!is_new) return;
+  seen->second = symbols_.prepare(
+      [runtime = runtime_, process, now = clock_.now()](SymbolCache& /*objects*/) {
+        runtime->perf_maps.capture(process, now);
+      },
+      "reading what a process says of code that it made", real_uid_of(process.tgid));
 }
 
 // What lasts is counted up to now, in every window that is open.
@@ -290,6 +298,9 @@ void SamplingLoop::adapt() {
   adapted_ = now;
   reports_.adapted(rate_.interval());
   reports_.over_share(sources_.over_share(), sources_.left_out());
+  StackLosses losses = sources_.losses();
+  losses[static_cast<std::size_t>(StackLoss::Symbols)] = symbols_.counts().refused;
+  reports_.losses(losses);
 }
 
 void SamplingLoop::adapt_focus(MonotonicTime now) {
@@ -335,7 +346,11 @@ void SamplingLoop::stop() {
 void SamplingLoop::finish(std::chrono::milliseconds patience) {
   auto named = std::make_shared<std::promise<void>>();
   auto all_named = named->get_future();
-  if (symbols_.post([named](SymbolCache& /*objects*/) { named->set_value(); })) {
+  const SymbolWorker::After after{
+      .loads = std::vector<ObjectId>(),
+      .patience = std::chrono::duration_cast<std::chrono::milliseconds>(patience / 2)};
+  if (symbols_.post([named](SymbolCache& /*objects*/) { named->set_value(); },
+                    "naming the functions of the last snapshot", after)) {
     (void)all_named.wait_for(patience);
   }
   readers_->stopping = true;
@@ -394,6 +409,8 @@ void SamplingLoop::close(SampleWindow& window, const Moment& at) {
     return window.done(Error("the names of functions take too long to look up"));
   }
   name_kernel(*interval);
+  const SymbolWorker::After after{.loads = loads_of(*interval),
+                                  .patience = window.is_snapshot() ? kMostPatience : kPatience};
   ++*naming_;
   symbols_.post(
       [interval, runtime = runtime_, naming = naming_, done = std::move(window.done),
@@ -402,7 +419,20 @@ void SamplingLoop::close(SampleWindow& window, const Moment& at) {
         done(draft_of(*interval, names));
         --*naming;
       },
-      "naming the functions of a snapshot");
+      "naming the functions of a snapshot", after);
+}
+
+// What has to be read before its functions can be named.
+std::vector<ObjectId> SamplingLoop::loads_of(const SampledInterval& interval) const {
+  std::unordered_set<ObjectId> found;
+  for (const BlockSum& sum : interval.cut.sums) {
+    for (const auto* frames : {&sum.user, &sum.waker_user}) {
+      for (const LocatedFrame& frame : *frames) found.insert(frame.object);
+    }
+    const auto runtime = runtime_seen_.find({sum.sample.local_tgid, sum.sample.process_start_ns});
+    if (runtime != runtime_seen_.end()) found.insert(runtime->second);
+  }
+  return {found.begin(), found.end()};
 }
 
 void SamplingLoop::name_kernel(SampledInterval& interval) {

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <list>
+#include <map>
 #include <memory>
 #include <set>
 #include <utility>
@@ -90,6 +91,7 @@ class SamplingLoop {
   void begin_snapshot(const Moment& at);
   [[nodiscard]] Moment moment() const { return {clock_.now(), clock_.wall()}; }
   void name_kernel(SampledInterval& interval);
+  [[nodiscard]] std::vector<ObjectId> loads_of(const SampledInterval& interval) const;
   // Another piece of work begins, for whoever asks why this thread hangs. Each is a small one: one
   // object, one thread; of many of them on a busy host none hangs.
   void at(const char* work) const;
@@ -125,8 +127,8 @@ class SamplingLoop {
   std::shared_ptr<ByteBudget> room_ = std::make_shared<ByteBudget>(kMostBytes);
   std::list<SampleWindow> windows_;  // the first is the snapshot's
   MonotonicTime capture_since_{};    // when options_.capture came into force
-  std::set<std::pair<std::uint32_t, std::uint64_t>>
-      runtime_seen_;  // processes with code of their own
+  // Processes with code of their own, and by which number its names are read.
+  std::map<std::pair<std::uint32_t, std::uint64_t>, ObjectId> runtime_seen_;
   std::shared_ptr<std::atomic<int>> naming_ = std::make_shared<std::atomic<int>>(0);  // jobs
   std::vector<KeptSample> kept_;  // taken over, and not located yet
   bool turns_ = false;

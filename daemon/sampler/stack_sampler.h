@@ -13,6 +13,7 @@
 #include "base/heartbeat.h"
 #include "base/object_refusal.h"
 #include "base/result.h"
+#include "base/stack_losses.h"
 #include "kernel/block_samples.h"
 #include "mappings/fair_share.h"
 #include "reader/reader_client.h"
@@ -49,6 +50,8 @@ struct SamplerReports {
   // Every second: the processes whose mappings are not all kept, as they have too many, those with
   // most first; and how many mappings were left out since the start.
   std::function<void(const std::vector<OverShare>& processes, std::uint64_t left_out)> over_share;
+  // Every second: what was left out since the start.
+  std::function<void(const StackLosses& losses)> losses;
   ReaderReports readers;
   // Something is missing from the stacks; `topic` is the same for the same cause.
   std::function<void(std::string_view topic, const std::string& sentence)> warned;

@@ -39,6 +39,7 @@ Status StackSources::open(const BpfSession& session, SymbolWorker& symbols, File
   TRY(auto tables, TableStore::create(*maps_, limits));
   tables_ = std::make_unique<TableStore>(std::move(tables));
   room_ = std::make_unique<KernelRoom>(*tables_, real_uid_of, clock.now());
+  tables_->set_users([this](std::uint32_t tgid) { return room_->user_of(tgid); });
   registry_ = std::make_unique<ObjectRegistry>(
       tables_.get(), symbols, opener_, debug_files,
       ObjectRegistry::Reports{
@@ -63,7 +64,9 @@ void StackSources::follow() {
 }
 
 void StackSources::set_between(std::function<void()> between) {
-  if (mappings_) mappings_->set_between(std::move(between));
+  if (!mappings_) return;
+  tables_->set_between(between);
+  mappings_->set_between(std::move(between));
 }
 
 std::vector<OverShare> StackSources::over_share() {
@@ -80,6 +83,20 @@ std::uint64_t StackSources::left_out() const {
   if (!mappings_) return 0;
   const ProcessMappings::Counts counts = mappings_->processes().counts();
   return counts.mappings_refused + counts.events_left_out + room_->taken_out();
+}
+
+StackLosses StackSources::losses() const {
+  if (!mappings_) return {};
+  const ProcessMappings::Counts counts = mappings_->processes().counts();
+  StackLosses losses{};
+  const auto of = [&losses](StackLoss loss) -> std::uint64_t& {
+    return losses[static_cast<std::size_t>(loss)];
+  };
+  of(StackLoss::UnwindTable) = tables_->tables_left_out() + registry_->tables_out_of_time();
+  of(StackLoss::UnwindFile) = tables_->files_left_out();
+  of(StackLoss::Process) = counts.images_refused;
+  of(StackLoss::EndedProcess) = counts.ended_too_early;
+  return losses;
 }
 
 void StackSources::forget_ended() {

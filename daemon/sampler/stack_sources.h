@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/stack_losses.h"
 #include "kernel/block_samples.h"
 #include "kernel/bpf_unwind_maps.h"
 #include "mappings/live_mappings.h"
@@ -56,6 +57,8 @@ class StackSources {
   // were left out since the start.
   [[nodiscard]] std::vector<OverShare> over_share();
   [[nodiscard]] std::uint64_t left_out() const;
+  // Since the start, without those of symbols.
+  [[nodiscard]] StackLosses losses() const;
 
   [[nodiscard]] const TableStore* tables() const { return tables_.get(); }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbols/debug_file.h"
 
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <vector>
 
@@ -34,6 +36,12 @@ std::vector<std::string> candidates(const ElfFile& object, const std::string& ob
   return paths;
 }
 
+bool may_name_functions(int fd, uid_t object_owner) {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0 || (info.st_uid != 0 && info.st_uid != object_owner)) return false;
+  return (info.st_mode & S_IWOTH) == 0;
+}
+
 bool has_build_id(int fd, const std::string& build_id) {
   const auto source = ByteSource::from_file(fd);
   if (!source) return false;
@@ -43,12 +51,14 @@ bool has_build_id(int fd, const std::string& build_id) {
 
 }  // namespace
 
-std::optional<UniqueFd> find_debug_file(const ElfFile& object, const std::string& object_path,
+std::optional<UniqueFd> find_debug_file(const ElfFile& object, uid_t object_owner,
+                                        const std::string& object_path,
                                         const RootDirectory& root) {
   if (object.build_id().size() < 2) return std::nullopt;
   for (const std::string& path : candidates(object, object_path)) {
     auto fd = root.open_file(path, LastLink::Follow);
-    if (fd && has_build_id(fd->get(), object.build_id())) return *std::move(fd);
+    if (!fd || !may_name_functions(fd->get(), object_owner)) continue;
+    if (has_build_id(fd->get(), object.build_id())) return *std::move(fd);
   }
   return std::nullopt;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -59,12 +61,12 @@ class ElfSymbols {
   };
 
   static Result<ElfSymbols> read_from(const ByteSource& source,
-                                      const std::vector<DebugRoot>& debug_roots);
+                                      const std::vector<DebugRoot>& debug_roots, uid_t owner);
   void keep_segments(const ElfFile& file);
   void add_functions(const ElfFile& file, FunctionList& list);
   void add_embedded_functions(const ElfFile& object, FunctionList& list);
-  void add_debug_functions(const ElfFile& object, const std::vector<DebugRoot>& debug_roots,
-                           FunctionList& list);
+  void add_debug_functions(const ElfFile& object, uid_t owner,
+                           const std::vector<DebugRoot>& debug_roots, FunctionList& list);
 
   FunctionIndex functions_;
   std::string build_id_;

@@ -15,6 +15,7 @@
 #include <set>
 #include <thread>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 
@@ -45,22 +46,23 @@ std::optional<FileIdentity> identity_of(int fd) {
                       nanoseconds(info.st_ctim)};
 }
 
+// Then it is the turn of a load.
+constexpr unsigned kMostJobsInARow = 4;
+
 }  // namespace
 
 // Shared with the thread, which may outlive the worker.
 struct SymbolWorker::Shared {
-  struct Load {
-    ObjectId id;
-    ObjectFile file;
-  };
-
   struct NamedJob {
     Job job;
-    const char* what;
+    const char* what = nullptr;
+    std::unordered_set<ObjectId> missing;  // loads that it waits for ...
+    MonotonicTime by;                      // ... until then
   };
+  using Task = std::variant<std::monostate, SymbolLoad, NamedJob>;
 
   Shared(const Limits& given, Reports told)
-      : limits(given), reports(std::move(told)), cache(given.cache) {}
+      : limits(given), reports(std::move(told)), cache(given.cache), loads(given.loads) {}
 
   const Limits limits;
   const Reports reports;
@@ -68,7 +70,10 @@ struct SymbolWorker::Shared {
 
   mutable std::mutex mutex;  // of all below
   std::condition_variable changed;
-  std::deque<std::variant<Load, NamedJob>> tasks;
+  LoadQueue loads;
+  std::unordered_set<ObjectId> under_way;  // loads that wait, and the one that is done now
+  std::deque<NamedJob> jobs;
+  unsigned jobs_in_a_row = 0;
   std::map<FileIdentity, ObjectId> ids;
   std::set<ObjectId> absent;  // neither loaded nor waiting
   std::set<ObjectId> missed;  // asked for while absent
@@ -77,29 +82,78 @@ struct SymbolWorker::Shared {
   bool stopping = false;
   bool ended = false;
 
-  // By the thread, without the lock.
-  void perform(const std::variant<Load, NamedJob>& task);
+  // With the lock. What is returned was refused, and is best destroyed without the lock.
+  std::optional<SymbolLoad> add(SymbolLoad load);
+  // Nothing: it is not the turn of anything yet.
+  Task next(MonotonicTime now);
+  [[nodiscard]] MonotonicTime next_time(MonotonicTime now) const;
+  void end_load(ObjectId id);
   // After each task; by the thread, with the lock.
-  void note_task(bool was_load);
+  void note_task(const Task& task, std::chrono::nanoseconds cpu);
+
+  // By the thread, without the lock.
+  void perform(const Task& task);
 };
 
-void SymbolWorker::Shared::perform(const std::variant<Load, NamedJob>& task) {
-  if (const auto* load = std::get_if<Load>(&task)) {
-    const PieceOfWork piece(reports.heartbeat, "reading the functions of an object",
+std::optional<SymbolLoad> SymbolWorker::Shared::add(SymbolLoad load) {
+  under_way.insert(load.id);
+  auto given = loads.push(std::move(load));
+  if (given) {
+    ++counts.refused;
+    if (!given->job) absent.insert(given->id);
+    end_load(given->id);
+  }
+  changed.notify_all();
+  return given;
+}
+
+void SymbolWorker::Shared::end_load(ObjectId id) {
+  under_way.erase(id);
+  for (NamedJob& job : jobs) job.missing.erase(id);
+}
+
+// Loads go on, however many jobs there are.
+SymbolWorker::Shared::Task SymbolWorker::Shared::next(MonotonicTime now) {
+  const bool is_ready = !jobs.empty() && (jobs.front().missing.empty() || jobs.front().by <= now);
+  if (!is_ready || jobs_in_a_row >= kMostJobsInARow) {
+    LoadQueue::Wanted wanted;
+    if (!jobs.empty() && !jobs.front().missing.empty()) {
+      wanted = [this](ObjectId id) { return jobs.front().missing.contains(id); };
+    }
+    jobs_in_a_row = 0;
+    if (auto load = loads.take(wanted, now)) return *std::move(load);
+  }
+  if (!is_ready) return {};
+  ++jobs_in_a_row;
+  NamedJob job = std::move(jobs.front());
+  jobs.pop_front();
+  return job;
+}
+
+MonotonicTime SymbolWorker::Shared::next_time(MonotonicTime now) const {
+  const MonotonicTime load = loads.next_time(now);
+  return jobs.empty() ? load : std::min(load, jobs.front().by);
+}
+
+void SymbolWorker::Shared::perform(const Task& task) {
+  if (const auto* load = std::get_if<SymbolLoad>(&task)) {
+    const PieceOfWork piece(reports.heartbeat,
+                            load->job ? load->what : "reading the functions of an object",
                             load->file.path);
+    if (load->job) return load->job(cache);
     cache.load(load->id, load->file);
     const ObjectRefusals refused = cache.take_refused();
     if (!refused.empty() && reports.refused) reports.refused(load->file.path, refused);
-  } else {
-    const auto& named = std::get<NamedJob>(task);
-    const PieceOfWork piece(reports.heartbeat, named.what);
-    named.job(cache);
+  } else if (const auto* named = std::get_if<NamedJob>(&task)) {
+    const PieceOfWork piece(reports.heartbeat, named->what);
+    named->job(cache);
   }
 }
 
-void SymbolWorker::Shared::note_task(bool was_load) {
-  if (was_load) {
-    --counts.waiting;
+void SymbolWorker::Shared::note_task(const Task& task, std::chrono::nanoseconds cpu) {
+  if (const auto* load = std::get_if<SymbolLoad>(&task)) {
+    loads.charge(load->owner, cpu, std::chrono::steady_clock::now());
+    end_load(load->id);
     ++counts.loaded;
   }
   const std::vector<ObjectId> forgotten = cache.take_forgotten();
@@ -119,16 +173,19 @@ SymbolWorker::SymbolWorker(const Limits& limits, Reports reports)
 }
 
 SymbolWorker::~SymbolWorker() {
+  std::vector<SymbolLoad> dropped;
   std::unique_lock lock(shared_->mutex);
   shared_->stopping = true;
-  shared_->tasks.clear();
+  shared_->jobs.clear();
+  dropped = shared_->loads.clear();
   shared_->changed.notify_all();
   (void)shared_->changed.wait_for(lock, kGrace, [&] { return shared_->ended; });
 }
 
-std::optional<ObjectId> SymbolWorker::offer(ObjectFile file, Known known) {
+std::optional<ObjectId> SymbolWorker::offer(ObjectFile file, const ShareOwner& owner, Known known) {
   const auto identity = identity_of(file.fd.get());
   if (!identity) return std::nullopt;
+  std::optional<SymbolLoad> refused;  // outlives the lock
   const std::lock_guard lock(shared_->mutex);
   Shared& shared = *shared_;
   // A file whose number was dropped gets another one; its functions are shared all the same.
@@ -144,28 +201,46 @@ std::optional<ObjectId> SymbolWorker::offer(ObjectFile file, Known known) {
   }
   const bool is_wanted = known == Known::ReadAgain || shared.absent.contains(id);
   if (!is_wanted || shared.stopping) return id;
-  if (shared.counts.waiting >= shared.limits.waiting) {
-    ++shared.counts.refused;
-    return id;
-  }
   shared.absent.erase(id);
-  ++shared.counts.waiting;
-  shared.tasks.emplace_back(Shared::Load{id, std::move(file)});
-  shared.changed.notify_all();
+  refused =
+      shared.add({.id = id, .owner = owner, .file = std::move(file), .job = {}, .what = nullptr});
   return id;
 }
 
-bool SymbolWorker::post(Job job, const char* what) {
+ObjectId SymbolWorker::prepare(Job job, const char* what, const ShareOwner& owner) {
+  std::optional<SymbolLoad> refused;  // outlives the lock
   const std::lock_guard lock(shared_->mutex);
-  if (shared_->stopping) return false;
-  shared_->tasks.emplace_back(Shared::NamedJob{std::move(job), what});
-  shared_->changed.notify_all();
+  Shared& shared = *shared_;
+  if (shared.stopping) return 0;
+  const ObjectId id = ++shared.last_id;
+  refused = shared.add({.id = id, .owner = owner, .file = {}, .job = std::move(job), .what = what});
+  return shared.under_way.contains(id) ? id : 0;
+}
+
+bool SymbolWorker::post(Job job, const char* what, const After& after) {
+  const std::lock_guard lock(shared_->mutex);
+  Shared& shared = *shared_;
+  if (shared.stopping) return false;
+  Shared::NamedJob named{.job = std::move(job), .what = what, .missing = {}, .by = {}};
+  named.by = std::chrono::steady_clock::now() + after.patience;
+  if (!after.loads) {
+    named.missing = shared.under_way;
+  } else {
+    for (const ObjectId id : *after.loads) {
+      if (shared.under_way.contains(id)) named.missing.insert(id);
+    }
+  }
+  for (Shared::NamedJob& before : shared.jobs) before.by = std::min(before.by, named.by);
+  shared.jobs.push_back(std::move(named));
+  shared.changed.notify_all();
   return true;
 }
 
 SymbolWorker::Counts SymbolWorker::counts() const {
   const std::lock_guard lock(shared_->mutex);
-  return shared_->counts;
+  Counts counts = shared_->counts;
+  counts.waiting = shared_->loads.size();
+  return counts;
 }
 
 std::vector<ObjectId> SymbolWorker::take_wanted() {
@@ -182,18 +257,28 @@ void SymbolWorker::run(const std::shared_ptr<Shared>& shared) {
   // Names can wait. Without permission to be nice, they do not.
   (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 10);
   std::unique_lock lock(shared->mutex);
-  for (;;) {
-    shared->changed.wait(lock, [&] { return shared->stopping || !shared->tasks.empty(); });
-    if (shared->stopping) break;
-    auto task = std::move(shared->tasks.front());
-    shared->tasks.pop_front();
+  while (!shared->stopping) {
+    const MonotonicTime now = std::chrono::steady_clock::now();
+    Shared::Task task = shared->next(now);
+    if (std::holds_alternative<std::monostate>(task)) {
+      const MonotonicTime until = shared->next_time(now);
+      if (until == MonotonicTime::max()) {
+        shared->changed.wait(lock);
+      } else {
+        (void)shared->changed.wait_until(lock, until);
+      }
+      continue;
+    }
     lock.unlock();
+    const std::chrono::nanoseconds before = thread_cpu_time();
     shared->perform(task);
-    // Closes the descriptor, which like all that waits is better done without the lock.
-    const bool was_load = std::holds_alternative<Shared::Load>(task);
-    task = Shared::NamedJob{};
+    const std::chrono::nanoseconds cpu = thread_cpu_time() - before;
     lock.lock();
-    shared->note_task(was_load);
+    shared->note_task(task, cpu);
+    // Closes the descriptor, which like all that waits is better done without the lock.
+    lock.unlock();
+    task = {};
+    lock.lock();
   }
   shared->ended = true;
   shared->changed.notify_all();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The objects of the store; table_store_mappings.cpp has the processes.
+// The objects of the store; table_store_room.cpp has their room, table_store_mappings.cpp the
+// processes.
 #include "unwind/table_store.h"
 
 #include <algorithm>
@@ -18,8 +19,6 @@ namespace {
 // runtime, the latest ones.
 constexpr std::size_t kMaxFiles = 64;
 
-constexpr std::uint64_t kChunkBytes = sizeof(offcpud_unwind_chunk);
-
 }  // namespace
 
 Result<TableStore> TableStore::create(UnwindMaps& maps, const TableStoreLimits& limits) {
@@ -34,9 +33,10 @@ Result<TableStore> TableStore::create(UnwindMaps& maps, const TableStoreLimits& 
 }
 
 TableStore::TableStore(UnwindMaps& maps, const TableStoreLimits& limits, const ContentKeys& keys)
-    : maps_(maps), limits_(limits), keys_(keys) {}
+    : maps_(maps), limits_(limits), keys_(keys), dictionary_(limits.rules) {}
 
-Result<UnwindObjectId> TableStore::add_object(int fd, const std::optional<FileVersion>& original) {
+Result<UnwindObjectId> TableStore::add_object(int fd, const ShareOwner& owner,
+                                              const std::optional<FileVersion>& original) {
   const auto version = original ? original : version_of_file(fd);
   if (!version) return Error::from_errno(errno, "stat an ELF file");
   const FileKey file{.device = version->inode.device_major << 20 | version->inode.device_minor,
@@ -54,36 +54,42 @@ Result<UnwindObjectId> TableStore::add_object(int fd, const std::optional<FileVe
   }
   TRY(const ElfObject elf, read_elf_object(fd));
   if (elf.is_cut) counters_.refused++;
-  return add_contents(elf, file);
+  return add_contents(elf, file, owner);
 }
 
-Result<UnwindObjectId> TableStore::add_contents(const ElfObject& elf, const FileKey& file) {
+Result<UnwindObjectId> TableStore::add_contents(const ElfObject& elf, const FileKey& file,
+                                                const ShareOwner& owner) {
   const std::uint64_t content = keys_.key_of(elf);
   UnwindObjectId id = OFFCPUD_UNWIND_NO_OBJECT;
   if (const auto known = by_content_.find(content); known != by_content_.end()) {
     id = known->second;
     const Object& object = objects_.at(id);
     touch(id);
-    remember_file(id, file);
+    TRY_VOID(remember_file(id, file, owner));
     if (object.has_room || object.tried_at == freed_) return id;
   } else {
     id = ++last_id_;
     Object& object = objects_[id];
     object.content = content;
+    object.owner = owner;
     object.segments = elf.segments;
     object.unused = unused_.insert(unused_.end(), id);
     by_content_.emplace(content, id);
-    remember_file(id, file);
+    TRY_VOID(remember_file(id, file, owner));
   }
-  TRY_VOID(compile(id, elf));
+  TRY_VOID(compile(id, elf, owner));
   TRY_VOID(limit_unused());
   return id;
 }
 
 // Where the kernel's map is full, walks do without this file: processes with mappings do not need
 // it.
-void TableStore::remember_file(UnwindObjectId id, const FileKey& file) {
+Status TableStore::remember_file(UnwindObjectId id, const FileKey& file, const ShareOwner& owner) {
   Object& object = objects_.at(id);
+  if (!by_file_.contains(file) && by_file_.size() >= maps_.max_files()) {
+    Asking asking{.object = id, .owner = owner, .files = 1, .of = Room::Files, .victims = {}};
+    TRY_VOID(make_room(Room::Files, asking));
+  }
   offcpud_unwind_file known{.object = id, .segments = 0, .segment = {}};
   for (const ExecutableSegment& segment : object.segments) {
     if (known.segments == OFFCPUD_UNWIND_SEGMENTS) break;
@@ -92,12 +98,16 @@ void TableStore::remember_file(UnwindObjectId id, const FileKey& file) {
                                        .size = segment.size + before,
                                        .address = segment.address - before};
   }
-  if (!maps_.put_file(key_of(file), known) || !by_file_.emplace(file, id).second) return;
+  if (!maps_.put_file(key_of(file), known)) {
+    counters_.files_left_out++;
+    return {};
+  }
+  if (!by_file_.emplace(file, id).second) return {};
   object.files.push_back(file);
-  if (object.files.size() <= kMaxFiles) return;
+  if (object.files.size() <= kMaxFiles) return {};
   const FileKey oldest = object.files.front();
   object.files.erase(object.files.begin());
-  (void)forget_file(oldest);
+  return forget_file(oldest);
 }
 
 // A file whose ctime has changed since is another one here, and the same one for the kernel.
@@ -117,14 +127,21 @@ offcpud_unwind_file_key TableStore::key_of(const FileKey& file) {
   return {.inode = file.inode, .size = file.size, .device = file.device, .reserved = 0};
 }
 
-Status TableStore::compile(UnwindObjectId id, const ElfObject& elf) {
-  const auto table = compile_unwind_table(elf, limits_.object);
+Status TableStore::compile(UnwindObjectId id, const ElfObject& elf, const ShareOwner& owner) {
+  const auto table = compile_unwind_table(elf, limits_.object, between_);
   if (!table) {  // what the file says about itself is nobody's failure
     counters_.refused++;
     return {};
   }
+  if (table->rules_cut) counters_.refused++;
   counters_.compiled++;
-  if (auto status = place(id, *table); !status) {
+  Asking asking{.object = id,
+                .owner = owner,
+                .rows = table->rows.size(),
+                .pages = table->pages.size(),
+                .rules = table->rules.size(),
+                .victims = {}};
+  if (auto status = place(*table, asking); !status) {
     Object& object = objects_.at(id);
     object.has_room = false;
     // The first error is the one that tells.
@@ -134,83 +151,13 @@ Status TableStore::compile(UnwindObjectId id, const ElfObject& elf) {
   return {};
 }
 
-Status TableStore::place(UnwindObjectId id, const UnwindTable& table) {
-  Object& object = objects_.at(id);
-  std::vector<std::uint16_t> indices;
-  TRY_VOID(place_rules(object, table, indices));
-  object.has_room = true;
-  for (const UnwindTable::Page& page : table.pages) {
-    TRY(const bool placed, place_page(id, table, page, indices));
-    if (placed) continue;
-    // Half a table would end stacks in places that nobody can explain.
-    TRY_VOID(remove_table(id));
-    counters_.without_room++;
-    object.has_room = false;
-    object.tried_at = freed_;
-    return {};
-  }
-  return {};
-}
-
-Status TableStore::place_rules(Object& object, const UnwindTable& table,
-                               std::vector<std::uint16_t>& indices) {
-  for (const UnwindRule& rule : table.rules) {
-    const auto entry = dictionary_.take(rule);
-    if (!entry) {
-      indices.push_back(OFFCPUD_UNWIND_RULE_INVALID);
-      continue;
-    }
-    object.rules.push_back(entry->index);
-    indices.push_back(entry->index);
-    if (entry->is_new) TRY_VOID(maps_.write_rule(entry->index, rule));
-  }
-  return {};
-}
-
-// False: there is no room.
-Result<bool> TableStore::place_page(UnwindObjectId id, const UnwindTable& table,
-                                    const UnwindTable::Page& page,
-                                    const std::vector<std::uint16_t>& indices) {
-  auto extent = space_.take(page.count);
-  while (!extent) {
-    TRY(const bool made, make_room(id));
-    if (!made) return false;
-    extent = space_.take(page.count);
-  }
-  objects_.at(id).pages.push_back({page.number, *extent});
-  std::vector<offcpud_unwind_row> rows(table.rows.begin() + page.first,
-                                       table.rows.begin() + page.first + page.count);
-  for (offcpud_unwind_row& row : rows) row.rule = indices[row.rule];
-  TRY_VOID(maps_.write_rows(extent->chunk, extent->first, rows));
-  TRY_VOID(maps_.put_page({.object = id, .page = page.number},
-                          {.chunk = extent->chunk, .first = extent->first, .rows = page.count}));
-  return true;
-}
-
-// First by what is cheap to undo: memory within the limit, then tables that nobody uses. False:
-// neither is left.
-Result<bool> TableStore::make_room(UnwindObjectId keep) {
-  const std::uint64_t allowed =
-      std::min<std::uint64_t>(limits_.row_bytes / kChunkBytes, maps_.max_chunks());
-  if (space_.chunks() < allowed) {
-    TRY_VOID(maps_.make_chunk(space_.chunks()));
-    space_.add_chunk();
-    return true;
-  }
-  const auto victim = std::ranges::find_if(
-      unused_, [&](UnwindObjectId id) { return id != keep && !objects_.at(id).pages.empty(); });
-  if (victim == unused_.end()) return false;
-  counters_.evictions++;
-  TRY_VOID(remove_object(*victim));
-  return true;
-}
-
 Status TableStore::remove_table(UnwindObjectId id) {
   Object& object = objects_.at(id);
   for (const PlacedPage& page : object.pages) {
     TRY_VOID(maps_.remove_page({.object = id, .page = page.number}));
   }
   for (const PlacedPage& page : object.pages) space_.give_back(page.rows);
+  pages_ -= object.pages.size();
   for (const std::uint16_t rule : object.rules) dictionary_.give_back(rule);
   if (!object.pages.empty()) freed_++;
   object.pages.clear();
@@ -253,6 +200,11 @@ void TableStore::touch(UnwindObjectId id) {
   if (object.mappings == 0) unused_.splice(unused_.end(), unused_, object.unused);
 }
 
+bool TableStore::is_to_add_again(UnwindObjectId object) const {
+  const auto known = objects_.find(object);
+  return known != objects_.end() && !known->second.has_room && known->second.tried_at != freed_;
+}
+
 TableStoreStats TableStore::stats() const {
   TableStoreStats stats = counters_;
   stats.objects = objects_.size();
@@ -262,7 +214,7 @@ TableStoreStats TableStore::stats() const {
   stats.prefixes = prefixes_;
   stats.rules = dictionary_.size();
   stats.rows = space_.rows_in_use();
-  stats.row_bytes = space_.chunks() * kChunkBytes;
+  stats.row_bytes = space_.chunks() * sizeof(offcpud_unwind_chunk);
   return stats;
 }
 

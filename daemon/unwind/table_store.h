@@ -4,18 +4,22 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <map>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "base/share_owner.h"
 #include "mappings/opened_file.h"
 #include "unwind/content_key.h"
 #include "unwind/remote_walk.h"
 #include "unwind/row_space.h"
 #include "unwind/rule_dictionary.h"
+#include "unwind/table_victims.h"
 #include "unwind/unwind_maps.h"
 #include "unwind/unwind_table.h"
 
@@ -25,7 +29,8 @@ namespace offcpud {
 using UnwindObjectId = std::uint32_t;
 
 struct TableStoreLimits {
-  std::uint64_t row_bytes = 64 << 20;         // in the kernel, committed as it is needed
+  std::uint64_t row_bytes = 64 << 20;  // in the kernel, committed as it is needed
+  std::uint32_t rules = OFFCPUD_UNWIND_MAX_RULES;
   std::size_t unused_objects = 1'024;         // kept although no process maps them
   std::size_t mappings_per_process = 65'530;  // vm.max_map_count; more are refused
   UnwindLimits object;
@@ -42,13 +47,17 @@ struct TableStoreStats {
   std::uint64_t row_bytes = 0;     // what the chunks take
   std::uint64_t compiled = 0;      // tables made since the start
   std::uint64_t evictions = 0;     // unused tables that had to go
-  std::uint64_t without_room = 0;  // tables for which even then there was no room
-  std::uint64_t refused = 0;       // files of which the limits left something out
+  std::uint64_t taken_out = 0;     // tables of mapped objects that had to go for others' tables
+  std::uint64_t without_room = 0;  // tables for which there was no room all the same
+  std::uint64_t files_left_out =
+      0;                      // that walks of unknown processes do not find, for lack of room
+  std::uint64_t refused = 0;  // files of which the limits left something out
 };
 
 // Puts unwind tables and mappings of processes where the kernel programs look them up. A table is
 // made once for all files with the same contents, whatever their names, and kept while a process
-// maps it, and longer while there is room; the one that was used least recently goes first.
+// maps it, and longer while there is room. When that is short, users are compared (TableVictims):
+// tables of whoever holds most go, so that nobody's files leave others without.
 //
 // Single-threaded. The maps must outlive the store; what is in them stays when it is destroyed. An
 // Error means that a map could not be written; the store remains usable.
@@ -59,12 +68,22 @@ class TableStore final : public UnwindLookup {
  public:
   static Result<TableStore> create(UnwindMaps& maps, const TableStoreLimits& limits = {});
 
-  // The object in a file; `original`: of which this one is a copy that no process maps. Of the files with the same contents the 64 that were added last are known
+  // Whose processes are; asked when room is short. Without it, all are one user's.
+  using UserOf = std::function<ShareOwner(std::uint32_t tgid)>;
+  void set_users(UserOf user_of) { user_of_ = std::move(user_of); }
+
+  // Called in the middle of add_object(), every few milliseconds: a large object takes long. It may
+  // look something up here, and must not change anything.
+  void set_between(std::function<void()> between) { between_ = std::move(between); }
+
+  // The object in a file. Of the files with the same contents the 64 that were added last are known
   // to walks of processes without mappings here. The descriptor is the caller's and need not stay
   // open. Compiles at most once per file: milliseconds, 60 for libjvm. Error: not an ELF file for
   // x86-64. A file without .eh_frame, and one for which there is no room, is an object too: walks
-  // know its mapping, and go on by other means.
-  Result<UnwindObjectId> add_object(int fd, const std::optional<FileVersion>& original = {});
+  // know its mapping, and go on by other means. `owner` is about to map it; `original` is the file
+  // that processes map, where this one is a copy of it.
+  Result<UnwindObjectId> add_object(int fd, const ShareOwner& owner = {},
+                                    const std::optional<FileVersion>& original = {});
 
   // From now on `begin` <= addresses < `end` of the process are the object's, from `file_offset`
   // on; what was there is replaced, as mmap does. OFFCPUD_UNWIND_NO_OBJECT: executable memory of no
@@ -80,8 +99,16 @@ class TableStore final : public UnwindLookup {
   [[nodiscard]] offcpud_unwind_rule rule(UnwindObjectId object,
                                          std::uint64_t address) const override;
 
+  // There was no room for its table, and something has gone since: add it again.
+  [[nodiscard]] bool is_to_add_again(UnwindObjectId object) const;
+
   [[nodiscard]] TableStoreStats stats() const;
   [[nodiscard]] std::uint64_t refused() const { return counters_.refused; }  // as in stats()
+  // Tables that there was no room for or that had to go for others', and files: as in stats().
+  [[nodiscard]] std::uint64_t tables_left_out() const {
+    return counters_.without_room + counters_.taken_out;
+  }
+  [[nodiscard]] std::uint64_t files_left_out() const { return counters_.files_left_out; }
 
   // Of the kernel's map of mappings, which all processes share: how much there is, how much is
   // taken, and how much a process has of it.
@@ -109,6 +136,7 @@ class TableStore final : public UnwindLookup {
     std::vector<ExecutableSegment> segments;
     std::vector<PlacedPage> pages;
     std::vector<std::uint16_t> rules;
+    ShareOwner owner;            // who was about to map it at first
     bool has_room = true;        // false: its table is not in the maps
     std::uint64_t tried_at = 0;  // `freed_` when there was no room
     std::uint64_t mappings = 0;
@@ -122,16 +150,40 @@ class TableStore final : public UnwindLookup {
 
   TableStore(UnwindMaps& maps, const TableStoreLimits& limits, const ContentKeys& keys);
 
-  Result<UnwindObjectId> add_contents(const ElfObject& elf, const FileKey& file);
+  // What there may be too little of.
+  enum class Room { Rows, Pages, Rules, Files };
+  // Who asks for room, and for how much.
+  struct Asking {
+    UnwindObjectId object = OFFCPUD_UNWIND_NO_OBJECT;
+    ShareOwner owner;
+    std::uint64_t rows = 0, pages = 0, rules = 0, files = 0;
+    Room of = Room::Rows;  // whose `victims` these are
+    std::optional<TableVictims> victims;
+  };
+
+  Result<UnwindObjectId> add_contents(const ElfObject& elf, const FileKey& file,
+                                      const ShareOwner& owner);
   static offcpud_unwind_file_key key_of(const FileKey& file);
-  void remember_file(UnwindObjectId id, const FileKey& file);
+  Status remember_file(UnwindObjectId id, const FileKey& file, const ShareOwner& owner);
   Status forget_file(const FileKey& file);
-  Status compile(UnwindObjectId id, const ElfObject& elf);
-  Status place(UnwindObjectId id, const UnwindTable& table);
-  Status place_rules(Object& object, const UnwindTable& table, std::vector<std::uint16_t>& indices);
-  Result<bool> place_page(UnwindObjectId id, const UnwindTable& table,
-                          const UnwindTable::Page& page, const std::vector<std::uint16_t>& indices);
-  Result<bool> make_room(UnwindObjectId keep);
+  Status compile(UnwindObjectId id, const ElfObject& elf, const ShareOwner& owner);
+
+  // table_store_room.cpp. False: there is no room.
+  Status place(const UnwindTable& table, Asking& asking);
+  Result<bool> place_all(const UnwindTable& table, Asking& asking);
+  Result<bool> place_rules(const UnwindTable& table, Asking& asking,
+                           std::vector<std::uint16_t>& indices);
+  Result<bool> place_page(const UnwindTable& table, const UnwindTable::Page& page,
+                          const std::vector<std::uint16_t>& indices, Asking& asking);
+  Result<bool> make_room(Room of, Asking& asking);
+  [[nodiscard]] TableVictims victims_for(Room of, const Asking& asking);
+  [[nodiscard]] std::unordered_map<UnwindObjectId, std::vector<ShareOwner>> users();
+  [[nodiscard]] static std::uint64_t held(Room of, const Object& object);
+  [[nodiscard]] std::uint64_t capacity(Room of) const;
+  [[nodiscard]] std::uint64_t max_chunks() const;
+  ShareOwner user_of(std::uint32_t tgid);
+  Status give_up(UnwindObjectId id, Room of);
+
   Status remove_table(UnwindObjectId id);
   Status remove_object(UnwindObjectId id);
   Status limit_unused();
@@ -156,6 +208,10 @@ class TableStore final : public UnwindLookup {
   std::size_t prefixes_ = 0;                                    // of all of them
   UnwindObjectId last_id_ = OFFCPUD_UNWIND_NO_OBJECT;
   std::uint64_t freed_ = 0;  // tables removed so far
+  std::size_t pages_ = 0;    // in the kernel's map
+  UserOf user_of_;
+  std::function<void()> between_;
+  std::unordered_map<std::uint32_t, ShareOwner> users_;  // by tgid, as far as they were asked for
   TableStoreStats counters_;
 };
 

@@ -113,6 +113,7 @@ Status TableStore::remove_mappings(std::uint32_t tgid, std::uint64_t begin, std:
 }
 
 Status TableStore::remove_process(std::uint32_t tgid) {
+  users_.erase(tgid);  // who comes after it may be another's
   TRY_VOID(remove_mappings(tgid, 0, UINT64_MAX));
   return limit_unused();
 }

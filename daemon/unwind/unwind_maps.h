@@ -17,6 +17,8 @@ class UnwindMaps {
 
   [[nodiscard]] virtual std::uint32_t max_chunks() const = 0;
   [[nodiscard]] virtual std::size_t max_prefixes() const = 0;  // keys of put_mapping()
+  [[nodiscard]] virtual std::size_t max_pages() const = 0;     // keys of put_page()
+  [[nodiscard]] virtual std::size_t max_files() const = 0;     // keys of put_file()
   // Chunks are made in order, from 0 on, and stay. Takes 10 ms: the kernel waits until no program
   // looks at the old state of the map.
   virtual Status make_chunk(std::uint32_t chunk) = 0;

@@ -2,6 +2,7 @@
 #include "unwind/unwind_table.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -84,14 +85,31 @@ Error too_much() {
                ErrorKind::Unsupported);
 }
 
+// Calls something now and then.
+class Between {
+ public:
+  explicit Between(const std::function<void()>& call) : call_(call) {}
+  // A function was looked at, which takes 0.1 to 1 us.
+  void step() {
+    if (++steps_ % kEvery == 0 && call_) call_();
+  }
+
+ private:
+  static constexpr std::uint32_t kEvery = 4096;
+  const std::function<void()>& call_;
+  std::uint32_t steps_ = 0;
+};
+
 Result<std::vector<Piece>> pieces_of(const ElfObject& object, FdeWalk& walk,
                                      const std::optional<GoFunctionTable>& go,
-                                     const UnwindLimits& limits) {
+                                     const UnwindLimits& limits, Between& between) {
   Pieces pieces(object, limits.functions);
   while (const auto fde = walk.next()) {
+    between.step();
     if (!pieces.add(fde->begin, fde->end, fde->offset)) return too_much();
   }
   for (std::size_t i = 0; go && i < go->size(); ++i) {
+    between.step();
     const auto function = go->function(i);
     if (!function) continue;
     const auto source = Piece::kGo | static_cast<std::uint32_t>(i);
@@ -193,14 +211,17 @@ const UnwindRule& UnwindTable::find(std::uint64_t address) const {
   return rules[(after - 1)->rule];
 }
 
-Result<UnwindTable> compile_unwind_table(const ElfObject& object, const UnwindLimits& limits) {
+Result<UnwindTable> compile_unwind_table(const ElfObject& object, const UnwindLimits& limits,
+                                         const std::function<void()>& call_between) {
+  Between between(call_between);
   const auto go = GoFunctionTable::open(object.go_table, object.go_program);
   FdeWalk walk(object.section());
-  TRY(const std::vector<Piece> pieces, pieces_of(object, walk, go, limits));
+  TRY(const std::vector<Piece> pieces, pieces_of(object, walk, go, limits, between));
   const std::uint32_t broken = walk.broken();
   Compilation compilation(object, walk, go, pieces.size(), limits);
   std::uint64_t end = 0;
   for (const Piece& piece : pieces) {
+    between.step();
     if (piece.size == 0) continue;
     if (end != 0 && piece.begin - end >= kPadding) {
       compilation.builder().add(end, plain_rule(OFFCPUD_UNWIND_NO_FDE));

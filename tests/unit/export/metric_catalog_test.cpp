@@ -76,6 +76,8 @@ std::string document() {
          ", `from` of `offcpud_wakeups_total` one of " + values(kWakerNames) + ".\n\n";
   out += "`cause` of `offcpud_objects_refused_total` is one of " + values(kObjectRefusalNames) +
          ".\n\n";
+  out += "`what` of `offcpud_stack_sources_left_out_total` is one of " + values(kStackLossNames) +
+         ".\n\n";
   out += "`cause` of `offcpud_snapshot_failures_total` is one of " + values(kSnapshotFailureNames) +
          ".\n\n";
   out += "`result` of `offcpud_push_snapshots_total` is one of " + values(kPushResultNames) +

@@ -47,6 +47,24 @@ TEST(SelfMetrics, TheCertificateExpiresOnlyWhereThereIsOne) {
               HasSubstr("\noffcpud_web_certificate_expiry_timestamp_seconds 3000\n"));
 }
 
+TEST(SelfMetrics, WhatStacksLackIsThereFromTheStartAndCounts) {
+  SelfMetrics metrics({"0.1.0", "abc", "6.1.0"});
+  for (const std::string_view what : kStackLossNames) {
+    EXPECT_THAT(test::text_of(metrics), HasSubstr("offcpud_stack_sources_left_out_total{what=\"" +
+                                                  std::string(what) + "\"} 0\n"));
+  }
+  StackLosses losses{};
+  losses[static_cast<std::size_t>(StackLoss::Symbols)] = 3;
+  metrics.set_stack_losses(losses);
+  losses[static_cast<std::size_t>(StackLoss::Symbols)] = 5;
+  losses[static_cast<std::size_t>(StackLoss::UnwindTable)] = 1;
+  metrics.set_stack_losses(losses);
+  const std::string text = test::text_of(metrics);
+  EXPECT_THAT(text, HasSubstr("left_out_total{what=\"symbols\"} 5\n"));
+  EXPECT_THAT(text, HasSubstr("left_out_total{what=\"unwind_table\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("left_out_total{what=\"process\"} 0\n"));
+}
+
 TEST(SelfMetrics, AStageExistsFromTheStartAndCounts) {
   SelfMetrics metrics({"0.1.0", "abc", "6.1.0"});
   metrics.add_stage("read");

@@ -7,11 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <future>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "support/temp_tree.h"
@@ -26,6 +28,7 @@ namespace {
 constexpr std::uint64_t kBase = 0x7f0000000000;
 constexpr std::uint64_t kSize = 0x20000;
 constexpr ImageId kImage{.tgid = 1'000'000'007, .serial = 1};  // no such process
+constexpr ImageId kPasser{.tgid = 1'000'000'008, .serial = 2};
 constexpr int kNowhere = -1, kNoRule = -2;
 
 // Code at 0x10000 whose CFA is `offset` above the stack pointer.
@@ -36,12 +39,14 @@ UniqueFd elf_with(std::uint8_t offset) {
 }
 
 struct ObjectRegistryTest : testing::Test {
-  void make(const TableStoreLimits& limits = {}, const SymbolWorker::Limits& symbol_limits = {}) {
+  void make(const TableStoreLimits& limits = {}, const SymbolWorker::Limits& symbol_limits = {},
+            const CpuShares::Limits& cpu = {}) {
     tables.emplace(*TableStore::create(maps, limits));
     symbols.emplace(symbol_limits);
-    registry.emplace(&*tables, *symbols, opener, nullptr, reporting([this](const Error& error) {
-      failures.push_back(error.message());
-    }));
+    registry.emplace(
+        &*tables, *symbols, opener, nullptr,
+        reporting([this](const Error& error) { failures.push_back(error.message()); }), nullptr,
+        cpu);
   }
 
   static ObjectRegistry::Reports reporting(std::function<void(const Error&)> failed) {
@@ -59,6 +64,11 @@ struct ObjectRegistryTest : testing::Test {
     file->object = object;
     registry->object_found(object, *file, std::move(fd));
     return file;
+  }
+  // Somebody maps it, and ends.
+  void use(UniqueFd fd) {
+    registry->mapping_added(kPasser, mapping(found(std::move(fd)), 4 * kBase));
+    registry->image_ended(kPasser, {});
   }
   static std::shared_ptr<const MappedFile> of_kind(MappedFile::Kind kind) {
     auto file = std::make_shared<MappedFile>();
@@ -203,7 +213,9 @@ TEST_F(ObjectRegistryTest, TellsWhenTheMapsCannotBeWritten) {
 TEST_F(ObjectRegistryTest, KnowsAMappingWhoseTableIsGone) {
   make({.unused_objects = 1});
   const auto file = found(elf_with(24));
-  (void)found(elf_with(32));
+  registry->mapping_added(kImage, mapping(file));
+  registry->image_ended(kImage, {});
+  use(elf_with(32));
   registry->mapping_added(kImage, mapping(file));
   EXPECT_EQ(rule_at(), kNoRule);
   EXPECT_THAT(failures, testing::IsEmpty());
@@ -235,13 +247,15 @@ TEST_F(MappedFileTest, MakesATableAgainThatWasGivenUp) {
   make({.unused_objects = 1});
   const Mapping here = map_here(elf_with(24));
   if (!may_open()) GTEST_SKIP() << "opening what a process maps needs CAP_CHECKPOINT_RESTORE";
-  (void)found(elf_with(32));
+  registry->mapping_added(self, here);
+  registry->image_ended(self, {});
+  use(elf_with(32));
   const std::uint64_t compiled = tables->stats().compiled;
   registry->mapping_added(self, here);
   EXPECT_EQ(rule_at(mapped, self.tgid), 24);
   EXPECT_EQ(tables->stats().compiled, compiled + 1);
   registry->image_ended(self, {});
-  (void)found(elf_with(40));
+  use(elf_with(40));
   registry->image_began(self, std::vector{here});
   EXPECT_EQ(rule_at(mapped, self.tgid), 24);
   EXPECT_EQ(tables->stats().compiled, compiled + 3);
@@ -340,7 +354,9 @@ TEST_F(ObjectRegistryTest, OpensAgainAsTheFirstTime) {
   file->path = "/net/a.so";
   file->object = object;
   registry->object_found(object, *file, elf_with(24));
-  (void)found(elf_with(32));  // its table goes for this one's
+  registry->mapping_added(kImage, mapping(file));
+  registry->image_ended(kImage, {});
+  use(elf_with(32));  // its table goes for this one's
   asked.files["/net/a.so"] = {OpenedFile::Outcome::Remote, {}};
   registry->mapping_added(kImage, mapping(file));
   ASSERT_THAT(asked.requests, testing::SizeIs(1));
@@ -385,7 +401,7 @@ class OneFileOpener final : public FileOpener {
     return file;
   }
   RootId root_of(std::uint32_t /*tgid*/) override { return {}; }
-  UniqueFd open_root(std::uint32_t /*tgid*/) override { return {}; }
+  OpenedFile open_root(std::uint32_t /*tgid*/) override { return {}; }
 
  private:
   std::uint32_t user_;
@@ -420,12 +436,49 @@ TEST_F(ObjectRegistryTest, ACopyHasATableOfItsOwn) {
   EXPECT_EQ(rule_at(), kNoRule);
 }
 
+// Of which one user made so many that the stacks of all waited for their tables.
+TEST_F(MappedFileTest, WhoHasSpentHisTimeWaitsForTables) {
+  make({}, {}, {.at_once = std::chrono::microseconds(1), .per_second = 0.0001});
+  const Mapping here = map_here(elf_with(32));
+  use(elf_with(24));
+  registry->mapping_added(self, here);
+  EXPECT_EQ(rule_at(mapped, self.tgid), kNoRule);
+  EXPECT_EQ(registry->tables_out_of_time(), 1U);
+  EXPECT_NE(registry->symbols_of(*here.file->object), 0U);
+  if (!may_open()) GTEST_SKIP() << "opening what a process maps needs CAP_CHECKPOINT_RESTORE";
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (rule_at(mapped, self.tgid) == kNoRule && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    registry->mapping_added(self, here);  // when it is mapped anew
+  }
+  EXPECT_EQ(rule_at(mapped, self.tgid), 32);
+}
+
+// Thousands of files that one process maps do not take all descriptors.
+TEST_F(MappedFileTest, HoldsSomeFilesOnlyAndOpensTheOthersAgain) {
+  make();
+  std::vector<std::shared_ptr<const MappedFile>> held;
+  for (int i = 0; i < 1024; ++i) {
+    held.push_back(found(UniqueFd(::memfd_create("text", MFD_CLOEXEC))));
+  }
+  const Mapping here = map_here(elf_with(24));
+  const int next = ::memfd_create("next", MFD_CLOEXEC);
+  EXPECT_EQ(::close(next), 0);
+  EXPECT_LT(next, 1200);
+  for (const auto& file : held) registry->object_forgotten(*file->object);
+  if (!may_open()) GTEST_SKIP() << "opening what a process maps needs CAP_CHECKPOINT_RESTORE";
+  registry->mapping_added(self, here);
+  EXPECT_EQ(rule_at(mapped, self.tgid), 24);
+}
+
 TEST_F(ObjectRegistryTest, CopiesHaveTheTableOfTheFirst) {
   make();
   const auto file = found(elf_with(24));
+  registry->mapping_added(kImage, mapping(file));
   const std::size_t before = maps.files.size();  // with the vDSO
   const auto compiled = tables->stats().compiled;
   registry->copy_found(*file->object, elf_with(24));
+  registry->mapping_added(kPasser, mapping(file));
   EXPECT_EQ(maps.files.size(), before + 1);
   EXPECT_EQ(tables->stats().compiled, compiled);
 }

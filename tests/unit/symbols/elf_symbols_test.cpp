@@ -225,6 +225,43 @@ TEST(ElfSymbols, FindsTheDebugFileBesideTheObjectByItsLink) {
   }
 }
 
+// Somebody maps another one's program below a root of his own.
+TEST(ElfSymbols, ADebugFileOfAnotherUserDoesNotNameFunctions) {
+  if (::geteuid() != 0) GTEST_SKIP() << "giving files away needs root";
+  const std::uint64_t start = address_of_function(fixture("symbols_plain"), "c_function");
+  TempTree tree({{"app/"}});
+  const auto root = RootDirectory::open(tree.root());
+  ASSERT_TRUE(root);
+  const path object = tree.root() / "app/symbols_stripped";
+  const path debug = tree.root() / "app/symbols_plain.debug";
+  copy_file(fixture("symbols_stripped"), object);
+  copy_file(fixture("symbols_plain.debug"), debug);
+  const auto name_now = [&]() -> std::string {
+    const auto read =
+        ElfSymbols::read(open_file(object).get(), {{&*root, "/app/symbols_stripped"}});
+    const auto found = read ? read->functions().find(start) : std::nullopt;
+    return found ? std::string(found->name) : "nothing";
+  };
+  constexpr uid_t kUser = 1000, kOther = 65534;
+  const auto give = [](const path& file, uid_t user) {
+    ASSERT_EQ(::chown(file.c_str(), user, user), 0);
+  };
+  give(object, 0);
+  give(debug, 0);
+  EXPECT_EQ(name_now(), "c_function");
+  give(debug, kOther);
+  EXPECT_EQ(name_now(), "");
+  give(object, kUser);
+  EXPECT_EQ(name_now(), "");
+  give(debug, kUser);  // of whoever made the object, too
+  EXPECT_EQ(name_now(), "c_function");
+  ASSERT_EQ(::chmod(debug.c_str(), 0666), 0);
+  EXPECT_EQ(name_now(), "");
+  give(debug, 0);
+  ASSERT_EQ(::chmod(debug.c_str(), 0664), 0);
+  EXPECT_EQ(name_now(), "c_function");
+}
+
 TEST(ElfSymbols, FindsTheDebugFileByBuildIdBelowTheRootOnly) {
   const std::uint64_t start = address_of_function(fixture("symbols_plain"), "c_function");
   const std::string id = to_hex(read_symbols(fixture("symbols_stripped")).build_id());

@@ -5,11 +5,16 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <future>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "support/temp_tree.h"
 #include "unit/symbols/symbol_files.h"
@@ -93,7 +98,7 @@ TEST_F(SymbolWorkerTest, TakesRegularFilesOnly) {
 }
 
 TEST_F(SymbolWorkerTest, DoesNotMakeAnyoneWaitForAFileThatHangs) {
-  SymbolWorker worker({.waiting = 3});
+  SymbolWorker worker({.loads = {.waiting = 3}});
   std::vector<ObjectId> ids;
   {
     const Blockade blockade(worker);
@@ -114,6 +119,117 @@ TEST_F(SymbolWorkerTest, DoesNotMakeAnyoneWaitForAFileThatHangs) {
   EXPECT_EQ(worker.offer(object_file(tree.root() / "3")), ids[3]);
   EXPECT_EQ(name(worker, ids[3], c_function), "c_function");
   EXPECT_TRUE(worker.take_wanted().empty());
+}
+
+// Which objects were read, and which jobs ran, in their order.
+struct Order {
+  std::mutex mutex;
+  std::vector<int> seen;
+  SymbolWorker::Job note(int what, std::chrono::milliseconds takes = {}) {
+    return [this, what, takes](SymbolCache&) {
+      std::this_thread::sleep_for(takes);
+      const std::lock_guard lock(mutex);
+      seen.push_back(what);
+    };
+  }
+};
+constexpr ShareOwner kHog = 65534, kOther = 1000;
+constexpr std::chrono::milliseconds kLong{60'000};
+const std::vector<ObjectId> kNone;
+
+TEST_F(SymbolWorkerTest, NamesAfterWhatItTakesAndBeforeTheRest) {
+  Order order;
+  SymbolWorker worker({});
+  {
+    const Blockade blockade(worker);
+    for (int i = 0; i < 20; ++i) EXPECT_NE(worker.prepare(order.note(i), "hog", kHog), 0U);
+    const ObjectId needed = worker.prepare(order.note(100), "other", kOther);
+    const ObjectId last = worker.prepare(order.note(101), "hog", kHog);
+    worker.post(order.note(200), "naming", {.loads = std::vector{needed, last}, .patience = kLong});
+    worker.post(order.note(201), "naming", {.loads = kNone, .patience = kLong});
+  }
+  (void)name(worker, 0, 0);
+  ASSERT_EQ(order.seen.size(), 24U);
+  std::ranges::sort(order.seen.begin(), order.seen.begin() + 2);
+  EXPECT_THAT(std::vector(order.seen.begin(), order.seen.begin() + 4),
+              testing::ElementsAre(100, 101, 200, 201));
+}
+
+// 100 objects of one user that take a quarter of a second each delayed everybody's names by 25 s.
+TEST_F(SymbolWorkerTest, NobodysObjectsDelayTheNamesOfOthers) {
+  Order order;
+  SymbolWorker worker({});
+  std::vector<ObjectId> all;
+  for (int i = 0; i < 100; ++i) {
+    all.push_back(worker.prepare(order.note(i, std::chrono::milliseconds(250)), "hog", kHog));
+  }
+  const auto id = worker.offer(object_file(copy("a")), kOther);
+  ASSERT_TRUE(id);
+  all.push_back(*id);
+  const auto named = std::make_shared<std::promise<std::string>>();
+  const auto start = std::chrono::steady_clock::now();
+  worker.post(
+      [=, this](SymbolCache& cache) {
+        const auto frame = cache.resolve_address(*id, c_function);
+        named->set_value(frame ? frame->name : "nothing");
+      },
+      "naming", {.loads = all, .patience = std::chrono::milliseconds(1500)});
+  EXPECT_EQ(named->get_future().get(), "c_function");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+  const std::lock_guard lock(order.mutex);
+  EXPECT_LT(order.seen.size(), 50U);
+  EXPECT_GT(order.seen.size(), 1U);  // which it waited for, as it was told to
+}
+
+TEST_F(SymbolWorkerTest, AJobThatIsPatientDoesNotDelayOneThatIsNot) {
+  Order order;
+  SymbolWorker worker({});
+  const ObjectId endless =
+      worker.prepare(order.note(1, std::chrono::milliseconds(200)), "hog", kHog);
+  const ObjectId after = worker.prepare(order.note(2), "hog", kHog);
+  worker.post(order.note(3), "naming", {.loads = std::vector{endless, after}, .patience = kLong});
+  const auto done = std::make_shared<std::promise<std::vector<int>>>();
+  worker.post([done, &order](SymbolCache&) { done->set_value(order.seen); }, "naming",
+              {.loads = kNone, .patience = std::chrono::milliseconds(0)});
+  const std::vector<int> seen = done->get_future().get();
+  EXPECT_EQ(seen.back(), 3);
+  EXPECT_THAT(seen, testing::Not(testing::Contains(2)));
+}
+
+// Jobs without end.
+TEST_F(SymbolWorkerTest, LoadsGoOnWhateverTheJobs) {
+  const auto loaded = std::make_shared<std::promise<void>>();
+  std::atomic<bool> stop = false;
+  std::function<void()> again;
+  SymbolWorker worker({});
+  again = [&] {
+    if (stop) return;
+    worker.post([&](SymbolCache&) { again(); }, "naming", {.loads = kNone, .patience = kLong});
+  };
+  for (int i = 0; i < 3; ++i) again();
+  EXPECT_NE(worker.prepare([loaded](SymbolCache&) { loaded->set_value(); }, "load", kOther), 0U);
+  EXPECT_EQ(loaded->get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
+  stop = true;
+  (void)name(worker, 0, 0);
+}
+
+TEST_F(SymbolWorkerTest, AFullQueueIsNotFullForOthers) {
+  SymbolWorker worker({.loads = {.waiting = 4}});
+  std::vector<ObjectId> ids;
+  {
+    const Blockade blockade(worker);
+    for (int i = 0; i < 6; ++i) {
+      ids.push_back(*worker.offer(object_file(copy(std::to_string(i))), kHog));
+    }
+    ids.push_back(*worker.offer(object_file(copy("other")), kOther));
+    EXPECT_EQ(worker.counts().refused, 3U);
+    EXPECT_EQ(worker.counts().waiting, 4U);
+  }
+  EXPECT_EQ(name(worker, ids[6], c_function), "c_function");
+  EXPECT_EQ(name(worker, ids[2], c_function), "c_function");
+  EXPECT_EQ(name(worker, ids[3], c_function), "nothing");
+  EXPECT_EQ(worker.offer(object_file(tree.root() / "3"), kHog), ids[3]);
+  EXPECT_EQ(name(worker, ids[3], c_function), "c_function");
 }
 
 TEST_F(SymbolWorkerTest, ReadsAgainWhatItHadToForget) {

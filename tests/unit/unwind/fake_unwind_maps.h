@@ -47,6 +47,8 @@ class FakeUnwindMaps final : public UnwindMaps {
 
   [[nodiscard]] std::uint32_t max_chunks() const override { return max_chunks_; }
   [[nodiscard]] std::size_t max_prefixes() const override { return max_mappings; }
+  [[nodiscard]] std::size_t max_pages() const override { return most_pages; }
+  [[nodiscard]] std::size_t max_files() const override { return most_files; }
   Status make_chunk(std::uint32_t chunk) override {
     if (chunk != chunks.size()) return Error("chunks are made in order");
     chunks.emplace_back(OFFCPUD_UNWIND_CHUNK_ROWS);
@@ -65,8 +67,9 @@ class FakeUnwindMaps final : public UnwindMaps {
     return std::span<const offcpud_unwind_row>(chunks.at(chunk));
   }
   Status put_file(const offcpud_unwind_file_key& key, const offcpud_unwind_file& file) override {
-    if (files.size() >= max_files) return Error("the map is full");
-    files[{key.inode, key.size, key.device}] = file;
+    const Key known{key.inode, key.size, key.device};
+    if (files.size() >= most_files && !files.contains(known)) return Error("the map is full");
+    files[known] = file;
     return {};
   }
   Status remove_file(const offcpud_unwind_file_key& key) override {
@@ -74,6 +77,7 @@ class FakeUnwindMaps final : public UnwindMaps {
     return {};
   }
   Status put_page(const offcpud_unwind_page_key& key, const offcpud_unwind_page& page) override {
+    if (pages.size() >= most_pages) return Error("the map is full");
     pages[{key.object, key.page}] = page;
     return {};
   }
@@ -98,7 +102,7 @@ class FakeUnwindMaps final : public UnwindMaps {
   std::map<Key, offcpud_unwind_file> files;
   std::vector<std::vector<offcpud_unwind_row>> chunks;
   std::vector<UnwindRule> rules = std::vector<UnwindRule>(OFFCPUD_UNWIND_MAX_RULES);
-  std::size_t max_mappings = SIZE_MAX, max_files = SIZE_MAX;
+  std::size_t max_mappings = SIZE_MAX, most_files = SIZE_MAX, most_pages = SIZE_MAX;
 
  private:
   std::uint32_t max_chunks_;

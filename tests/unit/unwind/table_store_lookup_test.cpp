@@ -86,14 +86,14 @@ TEST_F(TableStoreLookupTest, ACopyIsKnownAsWhatItIsACopyOf) {
   CfiBytes cfi;
   cfi.fde(cfi.cie(), 0x10000, 0x100);
   const FileVersion original{.inode = {7, 8, 99}, .size = 4711, .changed_ns = 5};
-  const auto object = store.add_object(elf_file(cfi).get(), original);
+  const auto object = store.add_object(elf_file(cfi).get(), {}, original);
   ASSERT_TRUE(object);
   ASSERT_EQ(maps.files.size(), 1U);
   const auto& [key, file] = *maps.files.begin();
   EXPECT_EQ(key, (std::array<std::uint64_t, 3>{99, 4711, 7U << 20 | 8}));
   EXPECT_EQ(file.object, *object);
   const std::uint64_t compiled = store.stats().compiled;
-  EXPECT_EQ(*store.add_object(elf_file(cfi).get(), original), *object);
+  EXPECT_EQ(*store.add_object(elf_file(cfi).get(), {}, original), *object);
   EXPECT_EQ(store.stats().compiled, compiled);
 }
 

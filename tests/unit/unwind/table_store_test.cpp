@@ -143,7 +143,7 @@ TEST_F(TableStoreTest, AFileThatIsAddedAgainStays) {
 }
 
 TEST_F(TableStoreTest, WithoutRoomForItsFileAnObjectHasItsTable) {
-  maps.max_files = 0;
+  maps.most_files = 0;
   auto tables = store();
   map(tables, kTgid, kBase, 0x20000, 0x1000, added(tables, elf_file(text(24))));
   EXPECT_EQ(offset_at(kBase + 0xf000), 8);

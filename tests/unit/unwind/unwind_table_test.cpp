@@ -51,6 +51,43 @@ TEST(UnwindTable, CarriesARuleIntoEveryPageOfALongFunction) {
   }
 }
 
+// The kernel has 65,536 pages and rules, and 16 million rows, for all files.
+TEST(UnwindTable, OneFileHasAShareOfWhatIsThereForAll) {
+  const auto spanning = [](std::uint64_t pages) {
+    CfiBytes cfi;
+    cfi.fde(cfi.cie(), 0x10000, pages << 16);
+    ElfObject object = cfi.object();
+    object.segments = {{.file_offset = 0, .address = 0, .size = std::uint64_t{1} << 40}};
+    return object;
+  };
+  const auto largest = compile_unwind_table(spanning(8'191));
+  ASSERT_TRUE(largest) << largest.error().message();
+  EXPECT_FALSE(compile_unwind_table(spanning(8'200)));
+
+  CfiBytes cfi;  // each row with a rule of its own
+  const auto cie = cfi.cie();
+  for (std::uint64_t i = 0; i < 3'000; ++i) {
+    const auto low = static_cast<std::uint8_t>(i & 0x7f), high = static_cast<std::uint8_t>(i >> 7);
+    cfi.fde(cie, 0x10000 + i * 16, 16,
+            {0x0e, static_cast<std::uint8_t>(0x80 | low), static_cast<std::uint8_t>(0x80 | high), 1});
+  }
+  const UnwindTable table = compiled(cfi);
+  EXPECT_LE(table.rules.size(), 2'048U);
+  EXPECT_TRUE(table.rules_cut);
+  EXPECT_GT(table.invalid_rows, 900U);
+}
+
+TEST(UnwindTable, LetsOthersInBetween) {
+  CfiBytes cfi;
+  const auto cie = cfi.cie();
+  for (std::uint64_t i = 0; i < 20'000; ++i) cfi.fde(cie, 0x10000 + i * 16, 16);
+  int calls = 0;
+  const auto table = compile_unwind_table(cfi.object(), {}, [&calls] { ++calls; });
+  ASSERT_TRUE(table);
+  EXPECT_GE(calls, 8);  // looked at, and compiled
+  EXPECT_LE(calls, 100);
+}
+
 TEST(UnwindTable, HasNoPageWithoutFunctions) {
   CfiBytes cfi;
   const auto cie = cfi.cie();
