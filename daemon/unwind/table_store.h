@@ -59,11 +59,12 @@ class TableStore final : public UnwindLookup {
  public:
   static Result<TableStore> create(UnwindMaps& maps, const TableStoreLimits& limits = {});
 
-  // The object in a file; `original`: of which this one is a copy that no process maps. Of the files with the same contents the 64 that were added last are known
-  // to walks of processes without mappings here. The descriptor is the caller's and need not stay
-  // open. Compiles at most once per file: milliseconds, 60 for libjvm. Error: not an ELF file for
-  // x86-64. A file without .eh_frame, and one for which there is no room, is an object too: walks
-  // know its mapping, and go on by other means.
+  // The object in a file; `original`: of which this one is a copy that no process maps. Of the
+  // files with the same contents the 64 that were added last are known to walks of processes
+  // without mappings here. The descriptor is the caller's and need not stay open. Compiles at most
+  // once per file: milliseconds, 60 for libjvm. Error: not an ELF file for x86-64. A file without
+  // .eh_frame, and one for which there is no room, is an object too: walks know its mapping, and go
+  // on by other means.
   Result<UnwindObjectId> add_object(int fd, const std::optional<FileVersion>& original = {});
 
   // From now on `begin` <= addresses < `end` of the process are the object's, from `file_offset`
