@@ -39,8 +39,9 @@ constexpr std::chrono::milliseconds kStopping{1300};
 // Where detaching took all of it: what is done already is not thrown away.
 constexpr std::chrono::milliseconds kLeastStopping{300};
 // Then it ends, whatever it is at; the rest is the kernel's, which ends threads and closes maps. No
-// step may take longer than it is given, but on a busy host, or where the kernel waits for something
-// itself, one does. Nothing is lost that a crash would not lose: files are renamed into place.
+// step may take longer than it is given, but on a busy host, or where the kernel waits for
+// something itself, one does. Nothing is lost that a crash would not lose: files are renamed into
+// place.
 constexpr std::chrono::milliseconds kEnding{1700};
 // Far beyond what each piece of work takes on a busy host. The main thread feeds the watchdog: one
 // that hangs is ended by the service manager.

@@ -106,7 +106,7 @@ class Daemon {
   bool waits_for_web_files_ = false;  // the reload was refused for nothing else
   std::unique_ptr<StopDeadline> stop_deadline_;
   MonotonicTime stop_by_{};  // once there was a signal
-  const char* stage_ = "";            // of the pass that runs, or ran last
+  const char* stage_ = "";   // of the pass that runs, or ran last
 
   // What HTTP threads read and this thread changes.
   mutable std::mutex mutex_;

@@ -89,8 +89,8 @@ int run(int argc, char** argv) {
   // First of all: from a process that has no threads, sockets, or kernel programs.
   std::unique_ptr<ReaderSpawner> spawner;
   if (config->snapshots.enabled) {
-    auto started = ReaderSpawner::start(answer_requests, keep_what_reads_processes,
-                                        own_cgroup_processes());
+    auto started =
+        ReaderSpawner::start(answer_requests, keep_what_reads_processes, own_cgroup_processes());
     if (!started) return fail(started.error());
     spawner = *std::move(started);
   }

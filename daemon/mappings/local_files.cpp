@@ -85,7 +85,8 @@ bool copy_bytes(int from, std::uint64_t begin, int to, std::uint64_t size) {
   std::array<char, 65536> buffer{};
   for (std::uint64_t done = 0; done < size;) {
     if (std::chrono::steady_clock::now() > until) return false;
-    const ssize_t got = ::pread(from, buffer.data(), buffer.size(), static_cast<off_t>(begin + done));
+    const ssize_t got =
+        ::pread(from, buffer.data(), buffer.size(), static_cast<off_t>(begin + done));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return false;
     const auto bytes = std::min<std::uint64_t>(static_cast<std::uint64_t>(got), size - done);

@@ -65,8 +65,7 @@ std::uint64_t CopyRoom::left() {
 // need.
 std::uint64_t CopyRoom::left_now() {
   const auto now = std::chrono::steady_clock::now();
-  if (held() > kMost / 2 &&
-      (looked_at_ == MonotonicTime::min() || now - looked_at_ > kLookEvery)) {
+  if (held() > kMost / 2 && (looked_at_ == MonotonicTime::min() || now - looked_at_ > kLookEvery)) {
     looked_at_ = now;
     forget_closed();
   }

@@ -23,8 +23,8 @@ unsigned HungReaders::count() const {
 
 bool HungReaders::has_room(Account account) const {
   const std::lock_guard lock(mutex_);
-  const auto own = std::ranges::count_if(
-      readers_, [account](const auto& one) { return one.second == account; });
+  const auto own =
+      std::ranges::count_if(readers_, [account](const auto& one) { return one.second == account; });
   if (own == 0) return true;
   return own < (account == kRootAccount ? kMostOfRoot : kMostOfUser) &&
          readers_.size() + kKept < kMost;

@@ -35,7 +35,8 @@ std::optional<ProcessStat> read_stat(const std::filesystem::path& proc, pid_t pi
   ProcessStat stat;
   stat.name = text->substr(begin + 1, end - begin - 1);
   constexpr std::size_t kToParent = 4;  // ") S "
-  const std::string_view rest = std::string_view(*text).substr(std::min(end + kToParent, text->size()));
+  const std::string_view rest =
+      std::string_view(*text).substr(std::min(end + kToParent, text->size()));
   (void)std::from_chars(rest.data(), rest.data() + rest.size(), stat.parent);
   return stat;
 }

@@ -17,8 +17,8 @@ namespace offcpud {
 namespace {
 
 constexpr std::size_t kMostInline = std::size_t{32} << 10;
-// Of one message. The largest is a process: 2 MiB of paths (proc_maps.h), and 16 MiB of numbers if it
-// has all the threads that there can be.
+// Of one message. The largest is a process: 2 MiB of paths (proc_maps.h), and 16 MiB of numbers if
+// it has all the threads that there can be.
 constexpr std::size_t kMostBytes = std::size_t{32} << 20;
 constexpr std::size_t kMostFds = 3;  // the last one may be of a large message
 

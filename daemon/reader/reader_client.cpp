@@ -160,9 +160,8 @@ std::optional<Account> ReaderClient::ask_account(std::uint32_t tgid) {
   if (!ensure_reader()) return std::nullopt;
   PacketWriter writer;
   writer.put(tgid);
-  const Reply reply =
-      exchange({.task = ReaderTask::AccountOf, .path = {}, .bytes = writer.take()},
-               kAccountPatience);
+  const Reply reply = exchange({.task = ReaderTask::AccountOf, .path = {}, .bytes = writer.take()},
+                               kAccountPatience);
   if (!reply.answered()) {
     (void)give_up();
     return std::nullopt;

@@ -30,9 +30,9 @@ class ReaderSpawner {
   // `prepare` runs in the new process first of all. Among the processes of which the file
   // `neighbours` has the numbers, it looks for readers that an earlier one has left behind. To be
   // called while there is one thread.
-  static Result<std::unique_ptr<ReaderSpawner>> start(
-      const Body& body, const std::function<void()>& prepare = {},
-      const std::filesystem::path& neighbours = {});
+  static Result<std::unique_ptr<ReaderSpawner>> start(const Body& body,
+                                                      const std::function<void()>& prepare = {},
+                                                      const std::filesystem::path& neighbours = {});
   ~ReaderSpawner();
   ReaderSpawner(const ReaderSpawner&) = delete;
   ReaderSpawner& operator=(const ReaderSpawner&) = delete;

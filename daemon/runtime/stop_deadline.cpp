@@ -27,8 +27,8 @@ struct StopDeadline::Shared {
   MonotonicTime note() {
     auto expected = MonotonicTime::duration::rep{0};
     const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
-    return MonotonicTime(MonotonicTime::duration(
-        came.compare_exchange_strong(expected, now) ? now : expected));
+    return MonotonicTime(
+        MonotonicTime::duration(came.compare_exchange_strong(expected, now) ? now : expected));
   }
 };
 

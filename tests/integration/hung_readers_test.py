@@ -10,8 +10,11 @@ from pathlib import Path
 
 from case import main
 from daemon import Daemon
+from hanging_programs import fresh_copy
 from hangs_test import HangCase
+from snapshots_test import Stacks
 
+OTHER = ("setpriv", "--reuid", "65533", "--regid", "65533", "--clear-groups")
 MOST, MOST_OF_USER = 12, 3  # HungReaders
 
 
@@ -67,6 +70,28 @@ class Hoard(HangCase):
         self.expect_at_most(f"readers that hang, of {rounds} programs", MOST_OF_USER + 1,
                             len(waiting_readers(self.daemon)))
         self.expect_others_answered()
+
+
+    def test_many_programs_of_one_user_at_once(self):
+        """New programs of a third user have their names, each of them with a file that nobody knows."""
+        self.attack(*["stack_in_a_file", "program_on_overlay"] * 5)
+        pids = set()
+        for number in range(6):
+            program = fresh_copy("sleeper", self.folder / f"bystander-{number}")
+            process = self.programs.run(*OTHER, program, "--us", 20_000, "--count", 1_000_000)
+            pids.add(process.pid)
+            said = process.stdout.readline()
+            self.say(said == "gate\n", "the bystander says", "gate", said)
+            process.stdin.write("g")
+            process.stdin.flush()
+        time.sleep(1)
+        for _ in range(3):
+            _, answer = self.seconds_of_a_profile()
+        rows = [row for row in Stacks(answer).select("workload::sleep_ns") if row["pid"] in pids]
+        whole = {row["pid"] for row in rows if "main" in row["stack"]}
+        self.expect_equal("bystanders with whole stacks", len(pids), len(whole))
+        self.expect_at_least("times that somebody did not answer", 2, self.hung())
+        self.expect_at_most("readers that hang", MOST_OF_USER + 1, len(waiting_readers(self.daemon)))
 
 
 class Left(HangCase):

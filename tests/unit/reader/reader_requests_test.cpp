@@ -120,8 +120,9 @@ TEST_F(ReaderRequestsTest, LongerPathsThanAreRead) {
       ::mmap(nullptr, 2 * kMappings * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   ASSERT_NE(memory, MAP_FAILED);
   for (std::size_t i = 0; i < kMappings; ++i) {
-    ASSERT_NE(::mmap(memory + 2 * i * 4096, 4096, PROT_EXEC, MAP_PRIVATE | MAP_FIXED, file.get(), 0),
-              MAP_FAILED);
+    ASSERT_NE(
+        ::mmap(memory + 2 * i * 4096, 4096, PROT_EXEC, MAP_PRIVATE | MAP_FIXED, file.get(), 0),
+        MAP_FAILED);
   }
   const auto read = DeadlineProcessReader(*client).read(self);
   (void)::munmap(memory, 2 * kMappings * 4096);

@@ -306,8 +306,8 @@ struct RefusedRoot final : FileOpener {
   RootId root_of(std::uint32_t /*tgid*/) override { return {}; }
   OpenedFile open_root(std::uint32_t /*tgid*/) override {
     ++asked;
-    OpenedFile file = not_opened(root.empty() ? OpenedFile::Outcome::Refused
-                                              : OpenedFile::Outcome::Opened);
+    OpenedFile file =
+        not_opened(root.empty() ? OpenedFile::Outcome::Refused : OpenedFile::Outcome::Opened);
     if (!root.empty()) file.fd.reset(::open(root.c_str(), O_PATH | O_CLOEXEC));
     return file;
   }

@@ -81,7 +81,8 @@ TEST_F(TableStoreLookupTest, KnowsTheEdgesOfMappings) {
   expect_the_same(kTgid, UINT64_MAX);
 }
 
-// Processes map the original, so that is what the programs look for; and another copy of it is known.
+// Processes map the original, so that is what the programs look for; and another copy of it is
+// known.
 TEST_F(TableStoreLookupTest, ACopyIsKnownAsWhatItIsACopyOf) {
   CfiBytes cfi;
   cfi.fde(cfi.cie(), 0x10000, 0x100);
