@@ -12,7 +12,7 @@ from pathlib import Path
 import hostile_objects
 import host
 from case import Case, main
-from daemon import Daemon, die_with_the_tester
+from daemon import die_with_the_tester
 
 OBJECTS = 48
 FUNCTIONS = 500_000  # within the limits; 12 MB, and half a second to read
@@ -21,15 +21,16 @@ SOURCE = "#include <unistd.h>\nvoid {name}(void) {{ for (;;) usleep(5000); }}\ni
 
 
 class HostileTime(Case):
+    settings = {"pass_interval": "1s"}
+
     @classmethod
     def setUpClass(cls):
         cls.skip_if(host.unavailable())
         cls.skip_if(None if shutil.which("cc") else "there is no C compiler")
+        super().setUpClass()
 
     def setUp(self):
         super().setUp()
-        self.daemon = Daemon.start()
-        self.addCleanup(self.daemon.stop)
         folder = tempfile.TemporaryDirectory(prefix="offcpud-hostile-")
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
