@@ -28,7 +28,9 @@ class CpuShares {
   // From when on there is some left.
   [[nodiscard]] MonotonicTime next_time(const ShareOwner& owner, MonotonicTime now) const;
 
-  [[nodiscard]] std::size_t size() const { return spent_.size(); }  // users that are not at the full
+  [[nodiscard]] std::size_t size() const {
+    return spent_.size();
+  }  // users that are not at the full
 
  private:
   struct Account {

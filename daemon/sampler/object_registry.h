@@ -63,11 +63,11 @@ class ObjectRegistry final : public MappingObserver {
   struct Object {
     UnwindObjectId table = OFFCPUD_UNWIND_NO_OBJECT;
     ObjectId symbols = 0;
-    bool table_due = false;         // it was not made for lack of time
-    bool file_due = false;          // it was not kept open
-    UniqueFd file;                  // until a process is known that maps it, ...
-    std::vector<UniqueFd> copies;   // ... and these, too
-    FileRequest request;  // what it is, and where it was mapped last; to open it again
+    bool table_due = false;        // it was not made for lack of time
+    bool file_due = false;         // it was not kept open
+    UniqueFd file;                 // until a process is known that maps it, ...
+    std::vector<UniqueFd> copies;  // ... and these, too
+    FileRequest request;           // what it is, and where it was mapped last; to open it again
   };
   [[nodiscard]] UniqueFd open_again(const Object& object);
   Status map(std::uint32_t tgid, const Mapping& mapping, UnwindObjectId table);

@@ -201,8 +201,8 @@ std::optional<ObjectId> SymbolWorker::offer(ObjectFile file, const ShareOwner& o
   }
   if (!shared.absent.contains(id) || shared.stopping) return id;
   shared.absent.erase(id);
-  refused = shared.add(
-      {.id = id, .owner = owner, .file = std::move(file), .job = {}, .what = nullptr});
+  refused =
+      shared.add({.id = id, .owner = owner, .file = std::move(file), .job = {}, .what = nullptr});
   return id;
 }
 
@@ -212,8 +212,7 @@ ObjectId SymbolWorker::prepare(Job job, const char* what, const ShareOwner& owne
   Shared& shared = *shared_;
   if (shared.stopping) return 0;
   const ObjectId id = ++shared.last_id;
-  refused =
-      shared.add({.id = id, .owner = owner, .file = {}, .job = std::move(job), .what = what});
+  refused = shared.add({.id = id, .owner = owner, .file = {}, .job = std::move(job), .what = what});
   return shared.under_way.contains(id) ? id : 0;
 }
 

@@ -28,7 +28,7 @@ namespace offcpud {
 using UnwindObjectId = std::uint32_t;
 
 struct TableStoreLimits {
-  std::uint64_t row_bytes = 64 << 20;         // in the kernel, committed as it is needed
+  std::uint64_t row_bytes = 64 << 20;  // in the kernel, committed as it is needed
   std::uint32_t rules = OFFCPUD_UNWIND_MAX_RULES;
   std::size_t unused_objects = 1'024;         // kept although no process maps them
   std::size_t mappings_per_process = 65'530;  // vm.max_map_count; more are refused
@@ -48,8 +48,9 @@ struct TableStoreStats {
   std::uint64_t evictions = 0;     // unused tables that had to go
   std::uint64_t taken_out = 0;     // tables of mapped objects that had to go for others' tables
   std::uint64_t without_room = 0;  // tables for which there was no room all the same
-  std::uint64_t files_left_out = 0;  // that walks of unknown processes do not find, for lack of room
-  std::uint64_t refused = 0;         // files of which the limits left something out
+  std::uint64_t files_left_out =
+      0;                      // that walks of unknown processes do not find, for lack of room
+  std::uint64_t refused = 0;  // files of which the limits left something out
 };
 
 // Puts unwind tables and mappings of processes where the kernel programs look them up. A table is
