@@ -29,7 +29,8 @@ MonotonicTime CpuShares::next_time(const ShareOwner& owner, MonotonicTime now) c
   const std::chrono::nanoseconds has = left(owner, now);
   if (has > std::chrono::nanoseconds(0)) return now;
   const auto missing = static_cast<double>(1 - has.count());
-  return now + std::chrono::nanoseconds(static_cast<std::int64_t>(missing / limits_.per_second) + 1);
+  return now +
+         std::chrono::nanoseconds(static_cast<std::int64_t>(missing / limits_.per_second) + 1);
 }
 
 std::chrono::nanoseconds thread_cpu_time() {

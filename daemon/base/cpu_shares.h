@@ -10,13 +10,14 @@
 
 namespace offcpud {
 
-// CPU time that may be spent for each user, so that nobody's files take the time of all: 30 s at
+// CPU time that may be spent for each user, so that nobody's files take the time of all: 10 s at
 // once, and 6 s a minute from then on. Time is what the caller says it is. Not thread-safe.
 class CpuShares {
  public:
   struct Limits {
-    // The files of all programs of a host take some seconds once; libLLVM takes 0.1 to 0.3 s.
-    std::chrono::nanoseconds at_once = std::chrono::seconds(30);
+    // The 2,235 programs and libraries of a developer's host take 2 s for their symbols and 6 s for
+    // their tables, once.
+    std::chrono::nanoseconds at_once = std::chrono::seconds(10);
     double per_second = 0.1;  // of a CPU, that come back
   };
   explicit CpuShares(const Limits& limits) : limits_(limits) {}
@@ -27,7 +28,9 @@ class CpuShares {
   // From when on there is some left.
   [[nodiscard]] MonotonicTime next_time(const ShareOwner& owner, MonotonicTime now) const;
 
-  [[nodiscard]] std::size_t size() const { return spent_.size(); }  // users that are not at the full
+  [[nodiscard]] std::size_t size() const {
+    return spent_.size();
+  }  // users that are not at the full
 
  private:
   struct Account {

@@ -95,7 +95,8 @@ constexpr auto kCatalog = std::to_array<MetricDef>({
     {Metric::MappingsLeftOut, "offcpud_mappings_left_out_total", Counter, "",
      "Executable mappings that were not kept because their process had more than its share."},
     {Metric::StackSourcesLeftOut, "offcpud_stack_sources_left_out_total", Counter, "what",
-     "What stacks and their names are made from and was left out, for lack of room or time, by what "
+     "What stacks and their names are made from and was left out, for lack of room or time, by "
+     "what "
      "it is."},
     {Metric::SamplingInterval, "offcpud_sampling_interval_seconds", Gauge, "",
      "Blocks of this length and longer are all sampled, shorter ones with a probability in "

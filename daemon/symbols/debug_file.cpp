@@ -52,8 +52,7 @@ bool has_build_id(int fd, const std::string& build_id) {
 }  // namespace
 
 std::optional<UniqueFd> find_debug_file(const ElfFile& object, uid_t object_owner,
-                                        const std::string& object_path,
-                                        const RootDirectory& root) {
+                                        const std::string& object_path, const RootDirectory& root) {
   if (object.build_id().size() < 2) return std::nullopt;
   for (const std::string& path : candidates(object, object_path)) {
     auto fd = root.open_file(path, LastLink::Follow);

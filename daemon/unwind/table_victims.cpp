@@ -23,7 +23,8 @@ TableVictims::TableVictims(std::vector<TableHolder> holders, const std::vector<S
   }
   would_hold_ = least_of(asking_) + wanted;
   std::vector<std::pair<std::uint64_t, std::size_t>> order;  // what its dearest user holds
-  for (std::size_t i = 0; i < holders_.size(); ++i) order.emplace_back(least_of(holders_[i].owners), i);
+  for (std::size_t i = 0; i < holders_.size(); ++i)
+    order.emplace_back(least_of(holders_[i].owners), i);
   std::ranges::stable_sort(order, [this](const auto& a, const auto& b) {
     const TableHolder &one = holders_[a.second], &other = holders_[b.second];
     if (one.unused != other.unused) return one.unused;

@@ -12,8 +12,8 @@
 
 namespace offcpud {
 
-// What one file may ask for, whatever it says, so that a few files do not fill the kernel's maps. Of
-// 2,235 files the largest have 160,000 functions, 1.3 million rows, 1,690 pages and 881 rules;
+// What one file may ask for, whatever it says, so that a few files do not fill the kernel's maps.
+// Of 2,235 files the largest have 160,000 functions, 1.3 million rows, 1,690 pages and 881 rules;
 // Chromium has 3 million rows.
 struct UnwindLimits {
   std::uint32_t functions = 1 << 20;

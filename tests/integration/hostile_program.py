@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""hostile_program.py map FILE | run FILE | perf_map FILE: what a program of the user nobody does with files of
-hostile_objects.py; `run` one made from sleep(1). Sleeps until it is killed."""
+"""hostile_program.py map FILE | map_all FOLDER | run FILE | perf_map FILE: what a program of the user
+nobody does with files of hostile_objects.py; `run` one made from sleep(1). Sleeps until it is killed."""
 
 import ctypes
 import mmap
@@ -44,10 +44,15 @@ def main():
     if action == "perf_map":
         shutil.copyfile(path, f"/tmp/perf-{os.getpid()}.map")
         sleep_in_code_of_its_own()
-    with open(path, "rb") as file:
-        mapped = mmap.mmap(file.fileno(), 0, flags=mmap.MAP_PRIVATE, prot=PROT_READ_EXEC)
-        while mapped:
-            time.sleep(0.02)
+    paths = sorted(os.path.join(path, name) for name in os.listdir(path)) if (
+        action == "map_all") else [path]
+    mapped = []
+    for one in paths:
+        with open(one, "rb") as file:
+            mapped.append(mmap.mmap(file.fileno(), 0, flags=mmap.MAP_PRIVATE,
+                                    prot=PROT_READ_EXEC))
+    while mapped:
+        time.sleep(0.02)
 
 
 if __name__ == "__main__":

@@ -43,10 +43,9 @@ struct ObjectRegistryTest : testing::Test {
             const CpuShares::Limits& cpu = {}) {
     tables.emplace(*TableStore::create(maps, limits));
     symbols.emplace(symbol_limits);
-    registry.emplace(
-        &*tables, *symbols, opener, nullptr,
-        reporting([this](const Error& error) { failures.push_back(error.message()); }), nullptr,
-        cpu);
+    registry.emplace(&*tables, *symbols, opener, nullptr,
+                     reporting([this](const Error& error) { failures.push_back(error.message()); }),
+                     nullptr, cpu);
   }
 
   static ObjectRegistry::Reports reporting(std::function<void(const Error&)> failed) {

@@ -113,7 +113,8 @@ TEST_F(TableStoreSharesTest, PagesAreShared) {
 TEST_F(TableStoreSharesTest, RulesAreShared) {
   make({.rules = 200});
   for (std::uint8_t i = 0; i < 4; ++i) (void)mapped(text(i + 1, 60, 1, 58), kHog, i);
-  EXPECT_EQ(store->stats().without_room, 1U);  // and not a table that has rules for half of its code
+  EXPECT_EQ(store->stats().without_room,
+            1U);  // and not a table that has rules for half of its code
   EXPECT_FALSE(has_table(kHog, 3));
   (void)mapped(text(20, 32, 1, 30), kOther);
   EXPECT_TRUE(has_table(kOther));
@@ -127,8 +128,8 @@ TEST_F(TableStoreSharesTest, FilesAreShared) {
   for (std::uint8_t i = 0; i < 8; ++i) (void)mapped(text(i + 1), kHog, i);
   EXPECT_EQ(maps.files.size(), 8U);
   const UnwindObjectId object = mapped(text(20), kOther);
-  EXPECT_EQ(std::ranges::count_if(
-                maps.files, [=](const auto& file) { return file.second.object == object; }),
+  EXPECT_EQ(std::ranges::count_if(maps.files,
+                                  [=](const auto& file) { return file.second.object == object; }),
             1);
   EXPECT_EQ(store->stats().files_left_out, 1U);  // of the hog
   for (std::uint8_t i = 0; i < 8; ++i) EXPECT_TRUE(has_table(kHog, i));

@@ -40,9 +40,9 @@ TEST(TableVictims, TheHogGetsNothingOfOthers) {
                       kHog, 10),
               IsEmpty());
   // But his own, which nobody uses.
-  EXPECT_THAT(victims({unused(1, kOther, 10), unused(2, kHog, 90), mapped(4, {kHog}, 700)}, kHog,
-                      10),
-              ElementsAre(2));
+  EXPECT_THAT(
+      victims({unused(1, kOther, 10), unused(2, kHog, 90), mapped(4, {kHog}, 700)}, kHog, 10),
+      ElementsAre(2));
 }
 
 TEST(TableVictims, AUserWithLittleGetsRoomFromTheLargest) {
@@ -66,10 +66,11 @@ TEST(TableVictims, WhatOthersMapIsTheirsAsWell) {
 }
 
 TEST(TableVictims, AmongOneUsersOnlyWhatNobodyUses) {
-  EXPECT_THAT(victims({unused(1, kRoot, 10), mapped(2, {kRoot}, 900), unused(3, kRoot, 10)}, kRoot,
-                      100),
-              ElementsAre(1, 3));
-  EXPECT_THAT(victims({unused(1, {}, 10), mapped(2, std::vector<ShareOwner>(1), 900)}, {}, 100), ElementsAre(1));
+  EXPECT_THAT(
+      victims({unused(1, kRoot, 10), mapped(2, {kRoot}, 900), unused(3, kRoot, 10)}, kRoot, 100),
+      ElementsAre(1, 3));
+  EXPECT_THAT(victims({unused(1, {}, 10), mapped(2, std::vector<ShareOwner>(1), 900)}, {}, 100),
+              ElementsAre(1));
 }
 
 // What somebody does not use gives way to those with more as far as it is much.
@@ -82,9 +83,9 @@ TEST(TableVictims, OfTheUnusedAnEighthStays) {
 
 // So that tables without number need not be compared for each of them.
 TEST(TableVictims, HisOwnUnusedOnesGoTogether) {
-  TableVictims found({unused(1, kHog, 5), unused(2, kHog, 5), unused(3, kOther, 5),
-                      mapped(4, {kHog}, 5)},
-                     {kHog}, 1, kAll);
+  TableVictims found(
+      {unused(1, kHog, 5), unused(2, kHog, 5), unused(3, kOther, 5), mapped(4, {kHog}, 5)}, {kHog},
+      1, kAll);
   EXPECT_EQ(found.next(), 1U);
   EXPECT_EQ(found.next_of_own(), 2U);
   EXPECT_EQ(found.next_of_own(), std::nullopt);
