@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""attackers.py FOLDER PORT CGROUP: begins all attacks, and each again when it ends, until standard input
-does. Then says as one JSON object how often each began, and why those did not that could not."""
+"""attackers.py FOLDER PORT CGROUP [WORDS]...: begins all attacks, or those with these words in their name,
+and each again when it ends, until standard input does. Then says as one JSON object how often each began, and why those did not that could not."""
 
 import json
 import math
@@ -46,8 +46,9 @@ class Running:
 
 
 def main():
-    folder, port, cgroup = sys.argv[1:]
-    attacks = [Running(attack) for attack in all_attacks(Path(folder), int(port), Path(cgroup))]
+    folder, port, cgroup, *words = sys.argv[1:]
+    attacks = [Running(attack) for attack in all_attacks(Path(folder), int(port), Path(cgroup))
+               if not words or any(word in attack.name for word in words)]
     while not select.select([sys.stdin], [], [], 0.2)[0]:
         for attack in attacks:
             if attack.impossible is None and attack.is_over():

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is done to the daemon during a siege, each by users of its own, one after the other or together."""
 
+import itertools
 import shutil
 import subprocess
 import sys
@@ -39,8 +40,8 @@ class Programs(Children):
         super().end()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def run_workload(self, name, *arguments):
-        process = self.run(WORKLOADS / name, *arguments)
+    def run_workload(self, name, *arguments, user=None):
+        process = self.run(*as_user(user), WORKLOADS / name, *arguments)
         if process.stdout.readline() != "gate\n":
             raise RuntimeError(f"{name} does not come to its gate")
         process.stdin.write("g")
@@ -91,11 +92,27 @@ def fill(folder, user):
     return begin
 
 
-def workload(folder, name, *arguments):
+def as_user(user):
+    """What a command line begins with, so that it belongs to the user; None: to whoever runs it."""
+    return ("setpriv", "--reuid", user, "--regid", user, "--clear-groups") if user else ()
+
+
+def workload(folder, name, *arguments, user=None):
     def begin():
         programs = Programs(folder)
-        programs.run_workload(name, *arguments)
+        programs.run_workload(name, *arguments, user=user)
         return programs
+
+    return begin
+
+
+def churn(folder, cgroup):
+    """Other cgroups each time: a killed program leaves its last one behind."""
+    names = (f"of-{number}-" for number in itertools.count())
+
+    def begin():
+        return workload(folder, "cgroup_churn", "--parent", cgroup, "--count", 100_000, "--name",
+                        next(names), "--pause_us", 1_000_000 // CGROUPS_A_SECOND)()
 
     return begin
 
@@ -116,7 +133,6 @@ def flood(folder, port, kind, rate, user):
 def all_attacks(folder, port, cgroup):
     """`folder` may be entered by everybody; `cgroup` is a directory for cgroups that come and go."""
     execs = f"while :; do /bin/true; sleep {1 / EXECS_A_SECOND}; done"
-    as_user = ("setpriv", "--reuid", USERS + 1, "--regid", USERS + 1, "--clear-groups")
     return [
         Attack("hang: stacks in a file", 45, hangs(folder, *3 * ("stack_in_a_file",))),
         Attack("hang: program on overlayfs", 35, hangs(folder, "program_on_overlay")),
@@ -139,9 +155,8 @@ def all_attacks(folder, port, cgroup):
         Attack("web: readers that do not read", 60, flood(
             folder, port, "readers_that_do_not_read", 10, USERS + 9)),
         Attack("processes: forks", 60, workload(folder, "paced_forks", "--rate", FORKS_A_SECOND,
-                                                "--ms", 55_000)),
-        Attack("processes: execs", 60, command(folder, *as_user, "sh", "-c", execs)),
-        Attack("cgroups: that come and go", 60, workload(
-            folder, "cgroup_churn", "--parent", cgroup, "--count", 100_000, "--pause_us",
-            1_000_000 // CGROUPS_A_SECOND)),
+                                                "--ms", 55_000, user=USERS)),
+        Attack("processes: execs", 60, command(
+            folder, *as_user(USERS + 1), "sh", "-c", execs)),
+        Attack("cgroups: that come and go", 60, churn(folder, cgroup)),
     ]

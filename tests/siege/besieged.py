@@ -58,6 +58,7 @@ class MemoryLimit:
 
 class Besieged(Daemon):
     headers = header_of("scraper")
+    cut = ()  # what went wrong with requests of this class itself, which are made again then
 
     @classmethod
     def begin(cls, folder, cgroup, users):
@@ -70,8 +71,16 @@ class Besieged(Daemon):
             limit.enter()
 
         daemon = cls.start(on_start=enter, **DEFAULTS, **{"web.config_file": config})
-        daemon.limit = limit
+        daemon.limit, daemon.cut = limit, []
         return daemon
+
+    def get(self, path):
+        for _ in range(5):
+            try:
+                return super().get(path)
+            except (OSError, http.client.HTTPException) as error:
+                self.cut.append(f"{path}: {error!r}")
+        raise SystemExit(f"no answer: {self.cut[-5:]}")
 
     def ask(self, path, user="scraper", timeout=20):
         """Status, body and seconds of a request with a connection of its own. OSError or
@@ -99,12 +108,18 @@ class Besieged(Daemon):
         return found
 
     def waited_for_cpu(self):
-        """Seconds that the threads that make a profile, which are nice, waited for a CPU so far."""
-        total = 0
-        for task in Path(f"/proc/{self.pid}/task").iterdir():
-            if (task / "comm").read_text().strip() in ("offcpud-stacks", "offcpud-symbols"):
-                total += host.account(task).run_delay_ns
-        return total / 1e9
+        """{thread: seconds} that each which makes a profile, or reads for it, waited for a CPU so far."""
+        found = {}
+        for pid in self.processes():
+            for task in list_or_nothing(Path(f"/proc/{pid}/task")):
+                try:
+                    name = (task / "comm").read_text().strip()
+                except OSError:
+                    continue
+                if name in ("offcpud-stacks", "offcpud-symbols", "offcpud-reader"):
+                    if account := host.account(task):
+                        found[int(task.name)] = account.run_delay_ns / 1e9
+        return found
 
     def kernel_objects(self):
         """{(kind, id)} of the BPF programs, maps and links that it holds."""
@@ -114,6 +129,13 @@ class Besieged(Daemon):
                                            re.MULTILINE):
                 found.add((kind, int(number)))
         return found
+
+
+def list_or_nothing(directory):
+    try:
+        return list(directory.iterdir())
+    except OSError:
+        return []
 
 
 def field_of(file, name):
@@ -157,6 +179,9 @@ class Watch:
 
     def most(self):
         return max((total for _, total in self.resident), default=0)
+
+    def minutes(self):
+        return (self.resident[-1][0] - self.resident[0][0]) / 60 if self.resident else 0
 
     def thirds(self):
         """Means of the three thirds of the time."""

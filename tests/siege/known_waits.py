@@ -8,7 +8,8 @@ from host import Cgroup
 from snapshots_test import PLACES, Stacks, blocked_in_places
 from window import Workload
 
-KINDS = {"poll": "poll", "futex_wait": "lock", "pipe_read": "pipe", "recv": "network"}  # reason of each
+# The reason of each. None that waits for a pipe, as all of them do at their gates.
+KINDS = {"poll": "poll", "futex_wait": "lock", "semaphore": "condvar", "recv": "network"}
 EACH_US = 100_000  # of a timed_wait: what it waits for a CPU is short beside it
 
 
