@@ -81,13 +81,15 @@ Request logged_in(const AccessRules& rules, Request request) {
 }  // namespace
 
 AccessControl::AccessControl(AccessRules rules, Respond next,
-                             bool (*is_detail)(std::string_view path), const Clock& clock)
+                             bool (*is_detail)(std::string_view path), const Clock& clock,
+                             std::shared_ptr<Heartbeat> passwords)
     : next_(std::move(next)),
       is_detail_(is_detail),
       clock_(clock),
       rules_(std::make_shared<const AccessRules>(std::move(rules))),
       tokens_(rules_->rate_limit.burst),
-      counted_(clock.now()) {}
+      counted_(clock.now()),
+      passwords_(std::move(passwords)) {}
 
 void AccessControl::set(AccessRules rules) {
   auto wanted = std::make_shared<const AccessRules>(std::move(rules));
