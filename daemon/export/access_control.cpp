@@ -17,7 +17,7 @@ Response refusal(unsigned status, const std::string& sentence) {
   const Json body = {{"error", sentence}};
   return {.status = status,
           .content_type = "application/json",
-          .body = body.dump(2, ' ', false, Json::error_handler_t::replace) + '\n'};
+          .body = body.dump(2, ' ', true, Json::error_handler_t::replace) + '\n'};
 }
 
 Response with_header(Response response, const char* name, const char* value) {

@@ -98,6 +98,7 @@ void require_json(const std::string& json) {
   require(is_utf8(json), "JSON is UTF-8");
   require(nlohmann::json::accept(json), "and JSON");
   require(!has_control_bytes(json, "\n"), "and has no control characters");
+  require(!has_invisible_orders(json), "nor others that a terminal obeys");
 }
 
 }  // namespace
