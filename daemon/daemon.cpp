@@ -231,9 +231,8 @@ Status Daemon::serve(Listener listener, std::optional<Listener> local) {
   if (!local) return {};
   const auto respond_local =
       watched([this](const Request& request) { return web_->handle_local(request); });
-  TRY(local_server_,
-      HttpServer::start(*std::move(local), respond_local, kLocalLimits, web_->local_settings(),
-                          deadlines()));
+  TRY(local_server_, HttpServer::start(*std::move(local), respond_local, kLocalLimits,
+                                       web_->local_settings(), deadlines()));
   return {};
 }
 

@@ -63,10 +63,11 @@ std::string name_of_label(const std::string& value) {
   std::string name;
   for (std::size_t at = 0; at < value.size(); ++at) {
     const std::string digits = value.substr(std::min(at + 2, value.size()), 2);
-    const bool is_hex = digits.size() == 2 &&
-                        digits.find_first_not_of("0123456789abcdef") == std::string::npos;
-    const std::size_t byte =
-        is_hex && value[at] == '\\' && value[at + 1] == 'x' ? std::stoul(digits, nullptr, 16) : std::size_t{' '};
+    const bool is_hex =
+        digits.size() == 2 && digits.find_first_not_of("0123456789abcdef") == std::string::npos;
+    const std::size_t byte = is_hex && value[at] == '\\' && value[at + 1] == 'x'
+                                 ? std::stoul(digits, nullptr, 16)
+                                 : std::size_t{' '};
     if (byte < 0x20 || byte == 0x5c || byte >= 0x7f) {
       name += static_cast<char>(byte);
       at += 3;

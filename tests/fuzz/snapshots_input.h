@@ -10,7 +10,8 @@
 
 namespace offcpud::fuzz {
 
-// Only in an object: elsewhere it would be one of a process (docs/decisions/0014-who-sees-addresses.md).
+// Only in an object: elsewhere it would be one of a process
+// (docs/decisions/0014-who-sees-addresses.md).
 inline bool may_have_address(const StackFrame& frame) {
   return frame.kernel || (!frame.object.empty() && frame.object != "[jit]");
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """attackers.py FOLDER PORT CGROUP [WORDS]...: begins all attacks, or those with these words in their name,
-and each again when it ends, until standard input does. Then says as one JSON object how often each began, and why those did not that could not."""
+and each again when it ends, until standard input does. Then says as one JSON object how often each
+began, and why those did not that could not."""
 
 import json
 import math

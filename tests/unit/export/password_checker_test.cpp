@@ -19,8 +19,8 @@ PasswordJob job_of(const std::string& password, std::function<void(PasswordVerdi
 }
 
 TEST(PasswordChecker, IsAtAComparisonUntilTheAnswerIsGiven) {
-  const auto heartbeat = std::make_shared<Heartbeat>(steady_system_clock(), "passwords",
-                                                     ThreadLimits{});
+  const auto heartbeat =
+      std::make_shared<Heartbeat>(steady_system_clock(), "passwords", ThreadLimits{});
   PasswordChecker checker(heartbeat);
   EXPECT_FALSE(heartbeat->state().busy);
   std::promise<ThreadState> at_answer;
