@@ -48,6 +48,8 @@ constexpr std::chrono::milliseconds kEnding{1700};
 constexpr ThreadLimits kMainLimits{.stuck = std::chrono::seconds(30), .hopeless = {}};
 constexpr ThreadLimits kHttpLimits{.stuck = std::chrono::seconds(30),
                                    .hopeless = std::chrono::minutes(5)};
+// A comparison that takes long takes as long in the next process: its hash asks for it.
+constexpr ThreadLimits kPasswordLimits{.stuck = std::chrono::seconds(30), .hopeless = {}};
 // web.config_file, certificates and keys are looked at this often: four stat(2) calls.
 constexpr std::chrono::seconds kLookAtWebFiles{1};
 
@@ -205,7 +207,8 @@ Status Daemon::serve(Listener listener, std::optional<Listener> local) {
     }
     return routes->handle(request);
   };
-  web_->open(answer, clock_);
+  web_->open(answer, clock_, threads_.add("passwords", kPasswordLimits));
+  const auto deadlines = [this] { return threads_.add("connections", kHttpLimits); };
   const auto watched = [this](auto handle) {
     return [this, handle](const Request& request) {
       thread_local const auto heartbeat = threads_.add("http", kHttpLimits);
@@ -214,12 +217,12 @@ Status Daemon::serve(Listener listener, std::optional<Listener> local) {
     };
   };
   const auto respond = watched([this](const Request& request) { return web_->handle(request); });
-  TRY(server_, HttpServer::start(std::move(listener), respond, {}, web_->settings()));
+  TRY(server_, HttpServer::start(std::move(listener), respond, {}, web_->settings(), deadlines()));
   if (!local) return {};
   const auto respond_local =
       watched([this](const Request& request) { return web_->handle_local(request); });
-  TRY(local_server_,
-      HttpServer::start(*std::move(local), respond_local, kLocalLimits, web_->local_settings()));
+  TRY(local_server_, HttpServer::start(*std::move(local), respond_local, kLocalLimits,
+                                       web_->local_settings(), deadlines()));
   return {};
 }
 

@@ -40,8 +40,8 @@ Result<std::unique_ptr<WebAccess>> WebAccess::read(const Config::Web& options,
   return access;
 }
 
-void WebAccess::open(Respond next, const Clock& clock) {
-  control_.emplace(state_.rules, std::move(next), &Routes::is_detail, clock);
+void WebAccess::open(Respond next, const Clock& clock, std::shared_ptr<Heartbeat> passwords) {
+  control_.emplace(state_.rules, std::move(next), &Routes::is_detail, clock, std::move(passwords));
 }
 
 Result<std::vector<std::string>> WebAccess::check(const Config::Web& options) {

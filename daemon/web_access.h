@@ -45,8 +45,8 @@ class WebAccess {
                                                  const Listener& listener, bool unix_sockets);
 
   // From now on `handle` may be called, by several threads at once; `next` answers what may be
-  // answered. Starts a thread. `clock` outlives the object.
-  void open(Respond next, const Clock& clock);
+  // answered. Starts a thread, whose heartbeat is `passwords`. `clock` outlives the object.
+  void open(Respond next, const Clock& clock, std::shared_ptr<Heartbeat> passwords);
 
   // Reads the files for their errors only; what is right and has no effect is warned of.
   static Result<std::vector<std::string>> check(const Config::Web& options);

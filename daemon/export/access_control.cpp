@@ -17,7 +17,7 @@ Response refusal(unsigned status, const std::string& sentence) {
   const Json body = {{"error", sentence}};
   return {.status = status,
           .content_type = "application/json",
-          .body = body.dump(2, ' ', false, Json::error_handler_t::replace) + '\n'};
+          .body = body.dump(2, ' ', true, Json::error_handler_t::replace) + '\n'};
 }
 
 Response with_header(Response response, const char* name, const char* value) {
@@ -81,13 +81,15 @@ Request logged_in(const AccessRules& rules, Request request) {
 }  // namespace
 
 AccessControl::AccessControl(AccessRules rules, Respond next,
-                             bool (*is_detail)(std::string_view path), const Clock& clock)
+                             bool (*is_detail)(std::string_view path), const Clock& clock,
+                             std::shared_ptr<Heartbeat> passwords)
     : next_(std::move(next)),
       is_detail_(is_detail),
       clock_(clock),
       rules_(std::make_shared<const AccessRules>(std::move(rules))),
       tokens_(rules_->rate_limit.burst),
-      counted_(clock.now()) {}
+      counted_(clock.now()),
+      passwords_(std::move(passwords)) {}
 
 void AccessControl::set(AccessRules rules) {
   auto wanted = std::make_shared<const AccessRules>(std::move(rules));

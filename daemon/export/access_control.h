@@ -41,8 +41,9 @@ struct AccessRules {
 class AccessControl {
  public:
   // `is_detail` tells which audience a path is for. `clock` outlives the object.
+  // `passwords` is the heartbeat of the thread that compares them.
   AccessControl(AccessRules rules, Respond next, bool (*is_detail)(std::string_view path),
-                const Clock& clock);
+                const Clock& clock, std::shared_ptr<Heartbeat> passwords = nullptr);
 
   // What comes by `listen`, and what comes by web.local_socket. There the trusted are let in
   // without a login; the others see what they see by `listen`, and nothing if they cannot even

@@ -22,8 +22,11 @@ void shut_down(int fd) {
 
 }  // namespace
 
-ConnectionDeadlines::ConnectionDeadlines(ConnectionLimits limits)
-    : table_(limits), thread_([this](const std::stop_token& stop) { run(stop); }) {}
+ConnectionDeadlines::ConnectionDeadlines(ConnectionLimits limits,
+                                         std::shared_ptr<Heartbeat> heartbeat)
+    : heartbeat_(std::move(heartbeat)),
+      table_(limits),
+      thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 void ConnectionDeadlines::open(const void* key, int fd, std::string peer, MonotonicTime deadline) {
   const std::lock_guard lock(mutex_);
@@ -60,11 +63,16 @@ bool ConnectionDeadlines::wait_for_answers(std::chrono::milliseconds patience) {
   return answered_.wait_for(lock, patience, [this] { return !table_.is_busy(); });
 }
 
+void ConnectionDeadlines::end_late_ones() {
+  const PieceOfWork piece(heartbeat_, "ending late connections");
+  for (const int fd : table_.expired(now())) shut_down(fd);
+}
+
 void ConnectionDeadlines::run(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {
     changed_.wait(lock, stop, [this] { return !table_.empty(); });
-    for (const int fd : table_.expired(now())) shut_down(fd);
+    end_late_ones();
     // Only a stop ends this wait early.
     changed_.wait_for(lock, stop, kSweepInterval, [] { return false; });
   }

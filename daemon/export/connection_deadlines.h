@@ -4,11 +4,13 @@
 #include <chrono>
 #include <condition_variable>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 
 #include "base/clock.h"
+#include "base/heartbeat.h"
 #include "export/connection_table.h"
 
 namespace offcpud {
@@ -19,7 +21,8 @@ namespace offcpud {
 // while there is no connection.
 class ConnectionDeadlines {
  public:
-  explicit ConnectionDeadlines(ConnectionLimits limits = {});
+  explicit ConnectionDeadlines(ConnectionLimits limits = {},
+                               std::shared_ptr<Heartbeat> heartbeat = nullptr);
 
   // As in ConnectionTable. `open` may shut another connection down.
   void open(const void* key, int fd, std::string peer, MonotonicTime deadline);
@@ -36,7 +39,9 @@ class ConnectionDeadlines {
 
  private:
   void run(const std::stop_token& stop);
+  void end_late_ones();  // with the lock
 
+  const std::shared_ptr<Heartbeat> heartbeat_;  // of the thread; may be null
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::condition_variable answered_;

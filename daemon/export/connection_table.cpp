@@ -2,12 +2,18 @@
 #include "export/connection_table.h"
 
 #include <netinet/in.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <utility>
 
 namespace offcpud {
+
+bool has_bytes_waiting(int fd) {
+  int bytes = 0;
+  return ::ioctl(fd, FIONREAD, &bytes) == 0 && bytes > 0;
+}
 
 void ConnectionTable::open(const void* key, int fd, std::string peer, MonotonicTime now,
                            MonotonicTime deadline) {
@@ -80,9 +86,8 @@ std::unordered_map<std::string, std::size_t> ConnectionTable::count_by_peer() co
   return counts;
 }
 
-std::optional<int> ConnectionTable::make_room_for(const void* key) {
-  const auto newcomer = connections_.find(key);
-  if (newcomer == connections_.end()) return std::nullopt;
+std::vector<ConnectionTable::Connection*> ConnectionTable::candidates_for(const void* key) {
+  const Connection& newcomer = connections_.at(key);
   const auto counts = count_by_peer();
   std::size_t total = 0;
   std::size_t most = 0;
@@ -90,23 +95,35 @@ std::optional<int> ConnectionTable::make_room_for(const void* key) {
     total += count;
     most = std::max(most, count);
   }
-  const bool peer_has_too_many = counts.at(newcomer->second.peer) > limits_.per_peer;
-  if (!peer_has_too_many && total <= limits_.total) return std::nullopt;
+  const bool peer_has_too_many = counts.at(newcomer.peer) > limits_.per_peer;
+  if (!peer_has_too_many && total <= limits_.total) return {};
 
-  Connection* oldest = nullptr;
+  std::vector<Connection*> found;
   for (auto& [other, connection] : connections_) {
     const bool may_go = connection.phase == Phase::Request ||
                         (connection.phase == Phase::Response &&
-                         newcomer->second.since - connection.since >= limits_.response_grace);
-    const bool of_those =
-        peer_has_too_many ? connection.peer == newcomer->second.peer
-                          : counts.contains(connection.peer) && counts.at(connection.peer) == most;
-    if (!may_go || !of_those || other == key) continue;
-    if (oldest == nullptr || connection.since < oldest->since) oldest = &connection;
+                         newcomer.since - connection.since >= limits_.response_grace);
+    if (!may_go || other == key) continue;
+    if (!peer_has_too_many || connection.peer == newcomer.peer) found.push_back(&connection);
   }
-  if (oldest == nullptr) return std::nullopt;
-  oldest->phase = Phase::Ending;
-  return oldest->fd;
+  const auto is_spared = [&](const Connection* of) {
+    return most > limits_.few && counts.at(of->peer) < most;
+  };
+  std::sort(found.begin(), found.end(), [&](const Connection* a, const Connection* b) {
+    return std::pair(is_spared(a), a->since) < std::pair(is_spared(b), b->since);
+  });
+  return found;
+}
+
+std::optional<int> ConnectionTable::make_room_for(const void* key) {
+  if (!connections_.contains(key)) return std::nullopt;
+  const std::vector<Connection*> candidates = candidates_for(key);
+  if (candidates.empty()) return std::nullopt;
+  const auto idle = std::find_if(candidates.begin(), candidates.end(),
+                                 [this](const Connection* of) { return !has_bytes_(of->fd); });
+  Connection* const leaving = idle == candidates.end() ? candidates.front() : *idle;
+  leaving->phase = Phase::Ending;
+  return leaving->fd;
 }
 
 std::string peer_name(const sockaddr* address) {

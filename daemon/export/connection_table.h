@@ -3,9 +3,11 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -17,6 +19,7 @@ namespace offcpud {
 struct ConnectionLimits {
   std::size_t total = 128;
   std::size_t per_peer = 64;
+  std::size_t few = 8;  // up to so many, no peer has more than another
   // Each response keeps the View alive that it shows, which is megabytes on a large host.
   std::size_t slow_responses = 16;
   std::chrono::milliseconds slow_after{5'000};
@@ -24,14 +27,20 @@ struct ConnectionLimits {
       5'000};  // so long a response is never given up for others
 };
 
+// Whether a client has sent bytes that nobody has read.
+bool has_bytes_waiting(int fd);
+
 // The open connections of a server: what each does, since when and until when, and which has to go
 // when there are too many. New ones are never turned away, because that would turn the next scrape
-// away while somebody holds a thousand idle connections. Of the peer that has most, the one makes
-// room that has been at the same thing for longest, be it waiting for a request or sending a
-// response: a scrape is over in a moment. Owns no descriptors; not thread-safe.
+// away while somebody holds a thousand idle connections. Of the peer that has most, and more than a
+// few, the one makes room that has been at the same thing for longest, be it waiting for a request
+// or sending a response: a scrape is over in a moment. One whose request is there already, and not
+// read yet, goes last. Owns no descriptors; not thread-safe.
 class ConnectionTable {
  public:
-  explicit ConnectionTable(ConnectionLimits limits) : limits_(limits) {}
+  using HasBytes = std::function<bool(int fd)>;
+  explicit ConnectionTable(ConnectionLimits limits, HasBytes has_bytes = &has_bytes_waiting)
+      : limits_(limits), has_bytes_(std::move(has_bytes)) {}
 
   // A connection from `peer` (peer_name) was accepted and has until `deadline` to send a request.
   void open(const void* key, int fd, std::string peer, MonotonicTime now, MonotonicTime deadline);
@@ -67,8 +76,11 @@ class ConnectionTable {
 
   void set(const void* key, Phase phase, MonotonicTime now, MonotonicTime deadline);
   std::unordered_map<std::string, std::size_t> count_by_peer() const;
+  // Those that may make room for it, the first to go first.
+  std::vector<Connection*> candidates_for(const void* key);
 
   ConnectionLimits limits_;
+  HasBytes has_bytes_;
   std::unordered_map<const void*, Connection> connections_;
 };
 

@@ -304,12 +304,13 @@ struct HttpServer::Callbacks {
   }
 };
 
-HttpServer::HttpServer(Listener listener, Respond respond, HttpLimits limits, HttpSettings settings)
+HttpServer::HttpServer(Listener listener, Respond respond, HttpLimits limits, HttpSettings settings,
+                       std::shared_ptr<Heartbeat> deadlines)
     : listener_(std::move(listener)),
       respond_(std::move(respond)),
       limits_(limits),
       settings_(std::move(settings)),
-      deadlines_(limits.connections),
+      deadlines_(limits.connections, std::move(deadlines)),
       waiting_(limits.waiting) {}
 
 HttpServer::~HttpServer() {
@@ -323,9 +324,10 @@ HttpServer::~HttpServer() {
 }
 
 Result<std::unique_ptr<HttpServer>> HttpServer::start(Listener listener, Respond respond,
-                                                      HttpLimits limits, HttpSettings settings) {
-  std::unique_ptr<HttpServer> server(
-      new HttpServer(std::move(listener), std::move(respond), limits, std::move(settings)));
+                                                      HttpLimits limits, HttpSettings settings,
+                                                      std::shared_ptr<Heartbeat> deadlines) {
+  std::unique_ptr<HttpServer> server(new HttpServer(std::move(listener), std::move(respond), limits,
+                                                    std::move(settings), std::move(deadlines)));
   TRY_VOID(server->start_daemon());
   return server;
 }

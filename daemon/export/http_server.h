@@ -39,12 +39,14 @@ struct HttpSettings {
 // WaitingRequests the only user of libmicrohttpd. Requests
 // with a body get 413, heads that do not fit 431 or 414. The destructor closes all connections: it
 // waits for `respond` calls that are running, and a moment for answers that are under way. A socket
-// that somebody else holds, too, goes on listening.
+// that somebody else holds, too, goes on listening. `deadlines` is the heartbeat of its
+// ConnectionDeadlines.
 class HttpServer {
  public:
   static Result<std::unique_ptr<HttpServer>> start(Listener listener, Respond respond,
                                                    HttpLimits limits = {},
-                                                   HttpSettings settings = {});
+                                                   HttpSettings settings = {},
+                                                   std::shared_ptr<Heartbeat> deadlines = nullptr);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
@@ -52,7 +54,8 @@ class HttpServer {
  private:
   struct Callbacks;  // the C side
 
-  HttpServer(Listener listener, Respond respond, HttpLimits limits, HttpSettings settings);
+  HttpServer(Listener listener, Respond respond, HttpLimits limits, HttpSettings settings,
+             std::shared_ptr<Heartbeat> deadlines);
   Status start_daemon();
   [[nodiscard]] HeaderList configured_headers() const;
 

@@ -48,8 +48,10 @@ bool matches_bcrypt(const std::string& password, const std::string& hash) {
   return right;
 }
 
-PasswordChecker::PasswordChecker()
-    : key_(random_key()), thread_([this](const std::stop_token& stop) { run(stop); }) {}
+PasswordChecker::PasswordChecker(std::shared_ptr<Heartbeat> heartbeat)
+    : heartbeat_(std::move(heartbeat)),
+      key_(random_key()),
+      thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 PasswordChecker::Digest PasswordChecker::digest_of(const Credentials& credentials,
                                                    const std::string& hash) const {
@@ -101,6 +103,7 @@ void PasswordChecker::run(const std::stop_token& stop) {
   while (changed_.wait(lock, stop, [this] { return !jobs_.empty(); }) && !stop.stop_requested()) {
     PasswordJob job = jobs_.pop(std::chrono::steady_clock::now());
     lock.unlock();
+    const PieceOfWork piece(heartbeat_, "comparing a password");
     const bool right = is_right(job);
     forget_password(job);
     lock.lock();

@@ -6,10 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 
+#include "base/heartbeat.h"
 #include "base/result.h"
 #include "export/password_queue.h"
 
@@ -24,7 +26,7 @@ class PasswordChecker {
  public:
   static constexpr std::size_t kMostWaiting = 8;
 
-  PasswordChecker();
+  explicit PasswordChecker(std::shared_ptr<Heartbeat> heartbeat = nullptr);  // of its thread
   PasswordChecker(const PasswordChecker&) = delete;
   PasswordChecker& operator=(const PasswordChecker&) = delete;
 
@@ -42,6 +44,7 @@ class PasswordChecker {
   bool is_right(const PasswordJob& job);
   void run(const std::stop_token& stop);
 
+  const std::shared_ptr<Heartbeat> heartbeat_;  // may be null
   const Digest key_;
   std::mutex mutex_;
   std::condition_variable_any changed_;

@@ -34,7 +34,7 @@ Response plain(unsigned status, std::string sentence) {
 Response json(unsigned status, const Json& value) {
   return {.status = status,
           .content_type = kJson,
-          .body = value.dump(2, ' ', false, Json::error_handler_t::replace) + '\n'};
+          .body = value.dump(2, ' ', true, Json::error_handler_t::replace) + '\n'};
 }
 
 Response error(unsigned status, const std::string& sentence) {

@@ -29,7 +29,7 @@ constexpr const char* kBytes = "application/octet-stream";
 constexpr double kNanoseconds = 1e9;
 
 std::string text_of(const Json& value) {
-  return value.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  return value.dump(2, ' ', true, Json::error_handler_t::replace) + '\n';
 }
 
 Response error(unsigned status, const std::string& sentence) {

@@ -25,7 +25,7 @@ constexpr double kNanoseconds = 1e9;
 constexpr std::size_t kMostSummaryBytes = 4096;
 
 std::string quoted(const std::string& text) {
-  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Json(text).dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
 // Written by hand: a tree of JSON values would take many times the memory of the text.
@@ -216,7 +216,7 @@ std::string summary_of(nlohmann::ordered_json head) {
 
 // An object with `rest` before its last brace.
 std::string with(const nlohmann::ordered_json& head, const std::string& rest) {
-  std::string text = head.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = head.dump(-1, ' ', true, Json::error_handler_t::replace);
   text.pop_back();
   return text + rest + "}\n";
 }

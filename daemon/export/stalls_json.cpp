@@ -145,7 +145,7 @@ Result<std::string> stalls_json(const View& view,
                      {"matching", matching},
                      {"addresses", sight.addresses},
                      {"stalls", std::move(list)}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  return json.dump(2, ' ', true, Json::error_handler_t::replace) + '\n';
 }
 
 }  // namespace offcpud

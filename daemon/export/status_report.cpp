@@ -180,7 +180,7 @@ std::string status_json(const StatusReport& report) {
       {"readers", readers_json(report.readers)},
       {"config", config_json(report.config)},
   };
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  return json.dump(2, ' ', true, Json::error_handler_t::replace) + '\n';
 }
 
 std::string scrape_line(const CostByFormat& scrapes) {

@@ -160,7 +160,7 @@ std::string top_json(const View& view, const TopQuery& query, std::chrono::nanos
   json["matching"] = list.matching;
   json[query.threads ? "threads" : "processes"] = std::move(list.rows);
   // Not indented: a busy host has thousands of rows.
-  return json.dump(-1, ' ', false, TopJson::error_handler_t::replace) + '\n';
+  return json.dump(-1, ' ', true, TopJson::error_handler_t::replace) + '\n';
 }
 
 }  // namespace offcpud

@@ -129,7 +129,7 @@ std::string units_json(const View& view, const UnitQuery& query) {
   json["units"] = std::move(list);
   if (query.history) json["history"] = history_json(view, query);
   // Not indented: a busy host has hundreds of units.
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+  return json.dump(-1, ' ', true, Json::error_handler_t::replace) + '\n';
 }
 
 }  // namespace offcpud

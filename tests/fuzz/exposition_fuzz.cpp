@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of cgroups and processes in every answer about numbers: text, protobuf and JSON.
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "attribution/subject.h"
 #include "base/text.h"
@@ -55,6 +57,27 @@ std::string read_all(std::unique_ptr<SeriesWriter> writer, std::shared_ptr<const
   return all;
 }
 
+// The name that a label value stands for: \xHH of a byte that is not shown, and \x5c of a backslash
+// before what looks like one (docs/metrics.md), are that byte.
+std::string name_of_label(const std::string& value) {
+  std::string name;
+  for (std::size_t at = 0; at < value.size(); ++at) {
+    const std::string digits = value.substr(std::min(at + 2, value.size()), 2);
+    const bool is_hex =
+        digits.size() == 2 && digits.find_first_not_of("0123456789abcdef") == std::string::npos;
+    const std::size_t byte = is_hex && value[at] == '\\' && value[at + 1] == 'x'
+                                 ? std::stoul(digits, nullptr, 16)
+                                 : std::size_t{' '};
+    if (byte < 0x20 || byte == 0x5c || byte >= 0x7f) {
+      name += static_cast<char>(byte);
+      at += 3;
+    } else {
+      name += value[at];
+    }
+  }
+  return name;
+}
+
 // The value of a label in the first series that has it, unescaped as a scraper does.
 std::string label_of(const std::string& text, const std::string& name) {
   std::size_t at = text.find(name + "=\"");
@@ -76,6 +99,7 @@ void require_json(const std::string& json) {
   require(is_utf8(json), "JSON is UTF-8");
   require(nlohmann::json::accept(json), "and JSON");
   require(!has_control_bytes(json, "\n"), "and has no control characters");
+  require(!has_invisible_orders(json), "nor others that a terminal obeys");
 }
 
 }  // namespace
@@ -88,11 +112,14 @@ void test(std::string_view input) {
   const std::string text = read_all(std::make_unique<PrometheusText>(buckets), view);
   require(is_utf8(text), "the text format is UTF-8");
   require(!has_control_bytes(text, "\n"), "without control bytes");
-  if (!path.empty() && !has_control_bytes(path)) {
-    require(label_of(text, "cgroup") == to_valid_utf8(path), "a scraper reads the name");
-  }
+  require(!has_invisible_orders(text), "nor others that a terminal obeys");
   const std::string protobuf = read_all(std::make_unique<PrometheusProtobuf>(buckets), view);
-  require(!protobuf.empty(), "protobuf is written");
+  for (const auto& [label, name] : {std::pair("cgroup", &path), std::pair("comm", &comm)}) {
+    if (name->empty()) continue;
+    const std::string value = label_of(text, label);
+    require(name_of_label(value) == to_valid_utf8(*name), "a scraper reads the name");
+    require(protobuf.find(value) != std::string::npos, "both formats have the same value");
+  }
   require_json(top_json(*view, {}, {}));
   require_json(units_json(*view, {}));
   const auto stalls = stalls_json(*view, {}, {.addresses = true});
@@ -102,7 +129,8 @@ void test(std::string_view input) {
 
 std::vector<std::string> seeds() {
   return {"/system.slice/nginx.servicenginx", "/evil\"} 1\\\nup 1/\u00fcworker\"\\\n\xff\x1b[31m",
-          "/a\\x2db.service//\x07x"};
+          "/a\\x2db.service//\x07x",
+          "/\xc2\x9b\\x1b\\x5c\\x5cx\\/\xe2\x80\xae\xd8\x9c\\xe2\xe2\x81\xa6x"};
 }
 
 }  // namespace offcpud::fuzz

@@ -7,6 +7,7 @@
 #include "snapshot/pprof.h"
 #include "snapshot/snapshot_filter.h"
 #include "snapshot/snapshot_merge.h"
+#include "snapshots_input.h"
 #include "support/snapshots.h"
 
 namespace offcpud::fuzz {
@@ -18,6 +19,9 @@ void test(std::string_view input) {
   require(static_cast<bool>(packed), "gzip takes any bytes");
   const auto read = snapshot_of_pprof(raw ? rest : std::string_view(*packed));
   if (!read) return;
+  for (const StackFrame& frame : read->frames) {
+    require(frame.address == 0 || may_have_address(frame), "addresses are those of objects");
+  }
   for (const StackEntry& entry : read->entries) {
     for (const auto* stack : {&entry.user, &entry.kernel, &entry.waker_user, &entry.waker_kernel}) {
       for (const std::uint32_t id : *stack) require(id < read->frames.size(), "frames exist");

@@ -44,6 +44,8 @@ void require_json(const Snapshot& snapshot) {
   const std::string json = snapshot_json(snapshot, {.snapshots = 1});
   require(is_utf8(json), "JSON is UTF-8");
   require(nlohmann::json::accept(json), "and JSON");
+  require(!has_control_bytes(json, "\n") && !has_invisible_orders(json),
+          "without what a terminal obeys");
   const auto tree = flame_tree(json, true);
   require(static_cast<bool>(tree), "offcpuctl draws what the daemon answers");
   const std::string svg = flame_svg(*tree, false);

@@ -10,6 +10,12 @@
 
 namespace offcpud::fuzz {
 
+// Only in an object: elsewhere it would be one of a process
+// (docs/decisions/0014-who-sees-addresses.md).
+inline bool may_have_address(const StackFrame& frame) {
+  return frame.kernel || (!frame.object.empty() && frame.object != "[jit]");
+}
+
 // A snapshot as the daemon could have made it: frames exist, amounts are finite.
 inline Snapshot take_snapshot(ByteReader& in) {
   const auto text = [&in] {
@@ -27,7 +33,9 @@ inline Snapshot take_snapshot(ByteReader& in) {
   const std::size_t frames = 1 + in.take<std::uint8_t>() % 16;
   for (std::size_t i = 0; i < frames; ++i) {
     const bool kernel = in.take<std::uint8_t>() % 2 != 0;
-    snapshot.frames.push_back({text(), text(), text(), in.take<std::uint16_t>(), kernel});
+    StackFrame frame{text(), text(), text(), in.take<std::uint16_t>(), kernel};
+    if (!may_have_address(frame)) frame.address = 0;
+    snapshot.frames.push_back(std::move(frame));
   }
   const auto stack = [&] {
     std::vector<std::uint32_t> ids(in.take<std::uint8_t>() % 8);

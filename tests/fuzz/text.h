@@ -40,6 +40,25 @@ inline bool has_control_bytes(std::string_view text, std::string_view allowed = 
   return false;
 }
 
+// Characters that a terminal or browser obeys instead of showing them, beside those: C1 (U+0080 to
+// U+009F), and those that turn the direction of text (Unicode UAX #9). `text` is UTF-8.
+inline bool has_invisible_orders(std::string_view text) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto byte = [&](std::size_t i) {
+      return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0U;
+    };
+    std::uint32_t code = 0;
+    if (byte(0) >= 0xc2 && byte(0) < 0xe0) code = (byte(0) & 0x1fU) << 6U | (byte(1) & 0x3fU);
+    if (byte(0) >= 0xe0 && byte(0) < 0xf0) {
+      code = (byte(0) & 0xfU) << 12U | (byte(1) & 0x3fU) << 6U | (byte(2) & 0x3fU);
+    }
+    const bool turns = code == 0x61c || code == 0x200e || code == 0x200f ||
+                       (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+    if (turns || (code >= 0x80 && code < 0xa0)) return true;
+  }
+  return false;
+}
+
 // One line that a terminal shows as it is.
 inline bool is_printable(std::string_view text, std::string_view allowed = "") {
   return is_utf8(text) && !has_control_bytes(text, allowed);

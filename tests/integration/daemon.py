@@ -22,6 +22,7 @@ WORKLOADS = BUILD / "tests" / "workloads" / "bin"
 SUITE = BUILD / "tests" / "integration" / "suite_daemon.json"  # written by `suite_daemon start`
 # A scrape sees what happened up to then; series of cgroups that are gone leave room for new ones.
 SETTINGS = {"min_pass_interval": "10ms", "max_series": "100000"}
+DEFAULTS = {"min_pass_interval": "1s", "max_series": "4000"}  # of the daemon, not of the tests
 BLOCKED = "offcpud_blocked_seconds"
 RUNQUEUE = "offcpud_runqueue_wait_seconds"
 LOST = "offcpud_lost_events_total"
@@ -97,6 +98,7 @@ class Daemon:
     its wall clock is ahead of everybody else's."""
 
     clock_offset = 0
+    headers = {}  # of each request
 
     def __init__(self, port, process=None, local_socket=None):
         self.port = port
@@ -171,7 +173,8 @@ class Daemon:
         return self._process.pid
 
     def get(self, path):
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=30) as answer:
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", headers=self.headers)
+        with urllib.request.urlopen(request, timeout=30) as answer:
             return answer.read().decode("utf-8", "strict")
 
     def text(self):

@@ -5,10 +5,13 @@ attackers are 127.0.0.2 and following, the scrapers 127.0.0.1, where the attacke
 import http.client
 import os
 import random
+import signal
 import socket
 import threading
 import time
+from collections import deque
 
+import hostile_requests
 from case import Case, main
 
 SECONDS = 12
@@ -109,6 +112,48 @@ class Hostile(Case):
         self.run_beside_scrapes((hold, 40), (hold_beside_the_scraper, 1))
         self.expect_at_least("connections that were held", 1000, len(held))
 
+    def test_connections_from_as_many_addresses(self):
+        """Which say nothing, and no address of which has more than another: the one that is closed for
+        them is never one whose request is there."""
+        held, number = deque(), 0
+        self.addCleanup(lambda: [sock.close() for sock in held])
+
+        def come(_source):
+            nonlocal number
+            number += 1
+            held.append(self.connect(f"127.{1 + number // 62_500 % 250}.{number // 250 % 250}."
+                                     f"{1 + number % 250}"))
+            if len(held) > 700:
+                held.popleft().close()
+
+        self.run_beside_scrapes((come, 1))
+        self.expect_at_least("connections", 1000, number)
+
+    def test_a_request_that_is_there_is_answered(self):
+        """The scraper has a long request under way when it comes again, while the daemon is slow and
+        others come, of whom each has one connection only."""
+        idle = [self.connect(f"127.1.0.{1 + n}") for n in range(130)]
+        self.addCleanup(lambda: [sock.close() for sock in idle])
+        profile = self.connect("127.0.0.1")
+        self.addCleanup(profile.close)
+        host = b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+        profile.sendall(b"GET /debug/pprof/offcpu?seconds=5" + host)
+        time.sleep(0.5)
+        answered = 0
+        for attempt in range(10):
+            os.kill(self.daemon.pid, signal.SIGSTOP)
+            try:
+                with self.connect("127.0.0.1") as scraper:
+                    scraper.sendall(b"GET /-/healthy" + host)
+                    idle += [self.connect(f"127.2.{attempt}.{1 + n}") for n in range(20)]
+                    os.kill(self.daemon.pid, signal.SIGCONT)
+                    answered += scraper.recv(64).startswith(b"HTTP/1.1 200")
+            except ConnectionError:
+                pass
+            finally:
+                os.kill(self.daemon.pid, signal.SIGCONT)
+        self.expect_equal("answers", 10, answered)
+
     def test_readers_that_do_not_read(self):
         held = []
         self.addCleanup(lambda: [sock.close() for sock in held])
@@ -124,22 +169,8 @@ class Hostile(Case):
         self.run_beside_scrapes((ask, 1), (ask, 40))
 
     def test_requests_that_make_no_sense(self):
-        host = b" HTTP/1.1\r\nHost: 127.0.0.1\r\n"
-        requests = [
-            b"GET /metrics" + host + b"X: " + b"x" * 1_000_000 + b"\r\n\r\n",
-            b"GET /metrics" + host + b"X: y\r\n" * 50_000 + b"\r\n",
-            b"GET /" + b"a" * 200_000 + host + b"\r\n",
-            b"POST /metrics" + host + b"Content-Length: 999999999\r\n\r\n" + b"x" * 100_000,
-            b"GET /metrics" + host + b"Transfer-Encoding: chunked\r\n\r\nffffffff\r\n",
-            b"GET /metrics" + host + b"Content-Length: -1\r\n\r\n",
-            b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + os.urandom(500),
-            b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-            b"GET /metrics" + host + b"Authorization: Basic " + b"QUFB" * 10_000 + b"\r\n\r\n",
-            b"GET /metrics?" + b"a=%00&" * 5_000 + host + b"\r\n",
-        ]
-
         def one(source):
-            self.status_of(random.choice(requests), source)
+            self.status_of(random.choice(hostile_requests.ALL), source)
 
         def noise(source):
             self.status_of(os.urandom(4096), source)

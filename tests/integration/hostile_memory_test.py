@@ -3,21 +3,18 @@
 seconds beside an honest program, which keeps its names. With the settings that the daemon has by
 default, it never takes more than 300 MB."""
 
-import shutil
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-import hostile_objects
 import host
 from case import Case, main
-from daemon import Daemon, die_with_the_tester
+from daemon import DEFAULTS, Daemon
+from memory_fillers import MemoryFillers
 
 MOST_KB = 300 * 1024
 SECONDS = 10
-DEFAULTS = {"min_pass_interval": "1s", "max_series": "4000"}  # of the daemon, not of the tests
 REFUSED = "offcpud_objects_refused_total"
 
 
@@ -36,24 +33,10 @@ class HostileMemory(Case):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
         self.folder.chmod(0o755)
-        self.children = []
-        self.honest = self.start_child(
+        self.fillers = MemoryFillers(self.folder)
+        self.addCleanup(self.fillers.end)
+        self.honest = self.fillers.run(
             sys.executable, "-c", "import time\nwhile True: time.sleep(0.02)")
-
-    def start_child(self, *command):
-        child = subprocess.Popen(command, preexec_fn=die_with_the_tester, stdin=subprocess.DEVNULL,
-                                 stdout=subprocess.DEVNULL, cwd="/")
-        self.addCleanup(child.wait)
-        self.addCleanup(child.kill)
-        self.children.append(child)
-        return child
-
-    def as_nobody(self, action, path):
-        script = Path(__file__).with_name("hostile_program.py")
-        return self.start_child(sys.executable, str(script), action, str(path))
-
-    def map_as_nobody(self, parts):
-        return self.as_nobody("map", hostile_objects.write(self.folder / "object", parts))
 
     def peak(self):
         status = Path(f"/proc/{self.daemon.pid}/status").read_text(encoding="ascii")
@@ -62,14 +45,16 @@ class HostileMemory(Case):
     def honest_stacks(self):
         return self.daemon.get(f"/debug/pprof/offcpu?seconds=2&pid={self.honest.pid}&format=folded")
 
-    def expect_bounded(self, refused=None):
+    def expect_bounded(self, way):
+        refused = MemoryFillers.WAYS[way]
         before = self.peak()
+        getattr(self.fillers, way)()
         time.sleep(SECONDS)
         self.wait_until("the honest program's stacks have their names",
                         lambda: "clock_nanosleep" in self.honest_stacks(), 60)
         print(f"  peak of the daemon: {before // 1024} MB, under attack {self.peak() // 1024} MB",
               flush=True)
-        for child in self.children:
+        for child in self.fillers.processes:
             self.assertIsNone(child.poll(), "a program has ended")
         self.assertIsNone(self.daemon.poll(), "the daemon has ended")
         if refused:
@@ -80,56 +65,31 @@ class HostileMemory(Case):
         self.expect_at_most("peak of the daemon in KiB", MOST_KB, self.peak())
 
     def test_embedded_symbols_of_one_address_and_one_name(self):
-        """9.6 KB of xz that stand for 64 MiB: 2.7 million functions with names of 4 KB."""
-        sleep = Path(shutil.which("sleep")).read_bytes()
-        program = hostile_objects.with_embedded_symbols(sleep, 2_700_000)
-        path = self.folder / "stripped"
-        path.write_bytes(program)
-        path.chmod(0o755)
-        self.as_nobody("run", path)
         self.expect_bounded("embedded_symbols")
 
     def test_as_many_symbols_as_are_read(self):
-        self.map_as_nobody(hostile_objects.symbols(800_000, hostile_objects.PAGE))
-        self.expect_bounded()
+        self.expect_bounded("most_symbols")
 
     def test_go_table_of_12_million_functions(self):
-        self.map_as_nobody(hostile_objects.with_go_table(12_000_000))
         self.expect_bounded("go_table")
 
     def test_go_table_with_as_many_functions_as_are_read(self):
-        self.map_as_nobody(hostile_objects.with_go_table(900_000))
-        self.expect_bounded()
+        self.expect_bounded("most_go_functions")
 
     def test_go_table_of_too_many_functions_in_a_section_that_is_read(self):
-        self.map_as_nobody(hostile_objects.with_go_table(6_000_000))
-        self.expect_bounded("unwind_table")
+        self.expect_bounded("go_table_in_a_section")
 
     def test_frames_of_4_million_functions(self):
-        self.map_as_nobody(hostile_objects.with_frames(3_900_000))
-        self.expect_bounded("unwind_table")
+        self.expect_bounded("frames")
 
     def test_as_many_frames_as_are_read(self):
-        self.map_as_nobody(hostile_objects.with_frames(1_040_000))
-        self.expect_bounded()
-
-    def attack_with_perf_maps(self, text, processes):
-        path = self.folder / "perf.map"
-        path.write_text(text, encoding="ascii")
-        for _ in range(processes):
-            child = self.as_nobody("perf_map", path)
-            self.addCleanup(Path(f"/tmp/perf-{child.pid}.map").unlink, missing_ok=True)
+        self.expect_bounded("most_frames")
 
     def test_perf_maps_of_short_lines(self):
-        """Six of 16 MiB: each is 1.5 million functions."""
-        text = "".join(f"{i:x} 1 a\n" for i in range(0x10000, 0x10000 + 1_500_000))
-        self.attack_with_perf_maps(text, 6)
-        self.expect_bounded("perf_map")
+        self.expect_bounded("perf_maps_of_short_lines")
 
     def test_perf_maps_of_functions_within_functions(self):
-        """Six of 16 MiB: with names of 1,000 bytes, most of which would be there twice."""
-        self.attack_with_perf_maps(hostile_objects.perf_map(16_000, 1_000), 6)
-        self.expect_bounded()
+        self.expect_bounded("perf_maps_that_nest")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""hostile_program.py map FILE | map_all FOLDER | run FILE | perf_map FILE: what a program of the user
-nobody does with files of hostile_objects.py; `run` one made from sleep(1). Sleeps until it is killed."""
+"""hostile_program.py ACTION PATH [UID]: what a program of another user, by default nobody, does with files of
+hostile_objects.py: `map` and `perf_map` them; `map_all` in a folder; `run` one made from sleep(1). Sleeps until
+it is killed."""
 
 import ctypes
 import mmap
@@ -30,17 +31,17 @@ def sleep_in_code_of_its_own():
         function(ctypes.addressof(duration), None)
 
 
-def become_nobody():
+def become(user):
     os.setgroups([])
-    os.setgid(NOBODY)
-    os.setuid(NOBODY)
+    os.setgid(user)
+    os.setuid(user)
 
 
 def main():
-    action, path = sys.argv[1:]
-    become_nobody()
+    action, path, *user = sys.argv[1:]
+    become(int(user[0]) if user else NOBODY)
     if action == "run":
-        os.execv(path, [path, "1000"])
+        os.execv(path, [path, "100000"])
     if action == "perf_map":
         shutil.copyfile(path, f"/tmp/perf-{os.getpid()}.map")
         sleep_in_code_of_its_own()

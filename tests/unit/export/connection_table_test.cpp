@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 
 #include <array>
+#include <set>
 
 namespace offcpud {
 namespace {
@@ -28,7 +29,9 @@ class ConnectionTableTest : public ::testing::Test {
 
   std::array<char, 32> keys_{};
   MonotonicTime start_{};
-  ConnectionTable table_{{.total = 4, .per_peer = 2}};
+  std::set<int> with_bytes_;  // descriptors on which a request waits
+  ConnectionTable table_{{.total = 4, .per_peer = 2, .few = 1},
+                         [this](int fd) { return with_bytes_.contains(fd); }};
 };
 
 TEST_F(ConnectionTableTest, IsBusyUntilEverybodyHasAnAnswer) {
@@ -72,6 +75,36 @@ TEST_F(ConnectionTableTest, WhoHasOneIsSparedWhileOthersHaveTwo) {
   open(4, "b");
   EXPECT_THAT(open(5, "b"), Optional(2));
   EXPECT_THAT(open(6, "c"), Optional(4));
+}
+
+TEST_F(ConnectionTableTest, AFewConnectionsAreNoMoreThanOne) {
+  ConnectionTable table({.total = 4, .few = 2}, [](int) { return false; });
+  const char* const peers[] = {"a", "b", "scraper", "scraper", "c", "d", "d", "d"};
+  std::vector<std::optional<int>> gone;
+  for (int n = 0; n < 8; ++n) {
+    table.open(key(n), n, peers[n], at(n), at(n + 30));
+    gone.push_back(table.make_room_for(key(n)));
+  }
+  // Of two peers with two the oldest goes, of one with three its own.
+  EXPECT_THAT(std::vector(gone.begin() + 4, gone.end()), ElementsAre(0, 1, 2, 5));
+}
+
+TEST_F(ConnectionTableTest, OneWhoseRequestWaitsGoesLast) {
+  with_bytes_ = {1, 2};
+  for (const int n : {1, 2, 3, 4}) open(n, std::to_string(n).c_str());
+  EXPECT_THAT(open(5, "e"), Optional(3));
+  EXPECT_THAT(open(6, "f"), Optional(4));
+  with_bytes_ = {1, 2, 5, 6, 7};
+  EXPECT_THAT(open(7, "g"), Optional(1)) << "all have sent something";
+}
+
+TEST_F(ConnectionTableTest, WhenNobodyOfThePeerThatHasMostCanGoAnotherDoes) {
+  for (const int n : {1, 2}) {
+    open(n, "busy");
+    table_.suspend(key(n));
+  }
+  for (const int n : {3, 4}) open(n, std::to_string(n).c_str());
+  EXPECT_THAT(open(5, "e"), Optional(3));
 }
 
 TEST_F(ConnectionTableTest, ASlowReaderGoesLikeAnIdler) {

@@ -71,7 +71,13 @@ TEST(StatusReport, SaysWhatAScrapeCosts) {
 TEST(StatusReport, JsonSurvivesBytesThatAreNotUtf8) {
   StatusReport report = sample_report();
   report.config.last_reload_error = "bad \xff byte";
-  EXPECT_THAT(status_json(report), HasSubstr("bad \uFFFD byte"));
+  EXPECT_THAT(status_json(report), HasSubstr("bad \\ufffd byte"));
+}
+
+TEST(StatusReport, JsonHasNothingThatATerminalObeys) {
+  StatusReport report = sample_report();
+  report.config.last_reload_error = "DEL \x7f CSI \u009b turned \u202e";
+  EXPECT_THAT(status_json(report), HasSubstr("DEL \\u007f CSI \\u009b turned \\u202e"));
 }
 
 TEST(StatusReport, BeforeTheFirstPassTheJsonSaysNull) {
