@@ -125,8 +125,11 @@ class Besieged(Daemon):
         """{(kind, id)} of the BPF programs, maps and links that it holds."""
         found = set()
         for info in Path(f"/proc/{self.pid}/fdinfo").iterdir():
-            for kind, number in re.findall(r"^(prog|map|link)_id:\s*(\d+)", info.read_text(),
-                                           re.MULTILINE):
+            try:
+                text = info.read_text()
+            except OSError:
+                continue  # closed meanwhile
+            for kind, number in re.findall(r"^(prog|map|link)_id:\s*(\d+)", text, re.MULTILINE):
                 found.add((kind, int(number)))
         return found
 

@@ -6,6 +6,7 @@ import json
 import shutil
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 from besieged import MIB, field_of
@@ -90,7 +91,9 @@ class Minute:
         whole = sum(row["ns"] for row in rows if {"main", "workload::sleep_ns"} <= set(row["stack"]))
         self._promises.at_least("of a new program's sleep in a profile", 1.5, total / 1e9, " s")
         self.whole = whole / total if total else 0.0
-        self._promises.at_least("of it with whole stacks", COMPLETE, self.whole)
+        roots = Counter(row["stack"][0] for row in rows)
+        self._promises.at_least("of it with whole stacks", COMPLETE, self.whole,
+                                note="" if self.whole >= COMPLETE else f"roots {dict(roots)}")
 
     def _weigh(self):
         status = [Path(f"/proc/{pid}/status") for pid in self._daemon.processes()]

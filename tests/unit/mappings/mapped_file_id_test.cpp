@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mappings/mapped_file_id.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
@@ -30,7 +31,7 @@ TEST(MappedFileId, IsInTheLineOfItsMapping) {
 TEST(MappedFileId, IsThatOfStat) {
   const UniqueFd file(::memfd_create("plain", MFD_CLOEXEC));
   int ends[2] = {-1, -1};
-  ASSERT_EQ(::pipe(ends), 0);
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
   const UniqueFd reads(ends[0]), writes(ends[1]);
   for (const int fd : {file.get(), reads.get()}) {
     struct stat status {};

@@ -43,7 +43,7 @@ TEST(CopyRoom, WhatBecomesNoCopyHoldsNoMemory) {
     ASSERT_TRUE(place);
     EXPECT_EQ(room.left(), 24 * kMiB);
     EXPECT_FALSE(room.reserve(40 * kMiB));
-    of_reader.reset(::dup(place->fd()));
+    of_reader.reset(::fcntl(place->fd(), F_DUPFD_CLOEXEC, 0));
     const std::string text(kMiB, 'x');
     ASSERT_EQ(::write(of_reader.get(), text.data(), text.size()), ssize_t{kMiB});
     EXPECT_GE(held_by(of_reader.get()), kMiB);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reader/leftover_readers.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): kill() is POSIX's
 #include <sys/prctl.h>
@@ -24,7 +25,7 @@ class Waiting {
  public:
   explicit Waiting(const char* name) {
     int ends[2] = {-1, -1};
-    if (::pipe(ends) != 0) std::abort();
+    if (::pipe2(ends, O_CLOEXEC) != 0) std::abort();
     pid_ = ::fork();
     if (pid_ == 0) {
       (void)::prctl(PR_SET_NAME, name);

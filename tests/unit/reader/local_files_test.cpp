@@ -32,7 +32,7 @@ struct LocalFilesTest : testing::Test {
     auto made = memory_file("copy");
     if (!made) std::abort();
     memory = *std::move(made);
-    files.set_copy_room(UniqueFd(::dup(memory.get())), bytes);
+    files.set_copy_room(UniqueFd(::fcntl(memory.get(), F_DUPFD_CLOEXEC, 0)), bytes);
   }
   [[nodiscard]] std::string text() const {
     std::string bytes(64, '\0');
@@ -70,7 +70,8 @@ TEST_F(LocalFilesTest, ACopySaysWhatItWasMadeOf) {
   ASSERT_TRUE(copy.original);
   EXPECT_EQ(copy.original->inode.inode, tree.inode("file"));
   EXPECT_EQ(copy.original->size, 9U);
-  EXPECT_EQ(*copy.original, version_of_file(UniqueFd(::open(path.c_str(), O_RDONLY)).get()));
+  EXPECT_EQ(*copy.original,
+            version_of_file(UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)).get()));
 }
 
 TEST_F(LocalFilesTest, OfWhatIsReadFromItsEndNoMoreIsCopied) {

@@ -109,6 +109,7 @@ TEST_F(ReaderRequestsTest, MoreExecutableMappingsThanAreRead) {
 
 TEST_F(ReaderRequestsTest, LongerPathsThanAreRead) {
   constexpr std::size_t kMappings = 1000;
+  constexpr std::size_t kStep = 8192;  // a page, and one that is not there
   const TempTree tree;
   std::filesystem::path path = tree.root();
   while (path.native().size() + 200 < 4000) path /= std::string(190, 'd');
@@ -117,15 +118,14 @@ TEST_F(ReaderRequestsTest, LongerPathsThanAreRead) {
   const UniqueFd file(::open((path / "file").c_str(), O_RDONLY | O_CLOEXEC));
   ASSERT_TRUE(file);
   auto* const memory = static_cast<char*>(
-      ::mmap(nullptr, 2 * kMappings * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+      ::mmap(nullptr, kMappings * kStep, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   ASSERT_NE(memory, MAP_FAILED);
   for (std::size_t i = 0; i < kMappings; ++i) {
-    ASSERT_NE(
-        ::mmap(memory + 2 * i * 4096, 4096, PROT_EXEC, MAP_PRIVATE | MAP_FIXED, file.get(), 0),
-        MAP_FAILED);
+    ASSERT_NE(::mmap(memory + i * kStep, 4096, PROT_EXEC, MAP_PRIVATE | MAP_FIXED, file.get(), 0),
+              MAP_FAILED);
   }
   const auto read = DeadlineProcessReader(*client).read(self);
-  (void)::munmap(memory, 2 * kMappings * 4096);
+  (void)::munmap(memory, kMappings * kStep);
   ASSERT_TRUE(read && *read);
   std::size_t text = 0;
   for (const MapsLine& line : (*read)->maps) text += line.path.size();
