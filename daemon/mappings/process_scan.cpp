@@ -94,7 +94,7 @@ void ProcessMappings::read_process(std::uint32_t tgid, bool execs_missed) {
                                                                        100 * image->read_cost);
   counts_.mappings_refused += process.left_out;
   image->over_share =
-      !found.had_room || process.maps.size() + process.left_out > limits_.of_image;
+      !found.had_room || process.maps.size() > limits_.of_image || process.left_out > 0;
   if (!found.had_room) wait_for_room(*image, process.maps.size());
   image->threads.reset();
   if (process.threads.size() != 1 || process.threads.front() != tgid) {
