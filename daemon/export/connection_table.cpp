@@ -98,20 +98,19 @@ std::vector<ConnectionTable::Connection*> ConnectionTable::candidates_for(const 
   const bool peer_has_too_many = counts.at(newcomer.peer) > limits_.per_peer;
   if (!peer_has_too_many && total <= limits_.total) return {};
 
+  const auto is_spared = [&](const Connection& of) {
+    if (peer_has_too_many) return of.peer != newcomer.peer;
+    return most > limits_.few && counts.at(of.peer) < most;
+  };
   std::vector<Connection*> found;
   for (auto& [other, connection] : connections_) {
     const bool may_go = connection.phase == Phase::Request ||
                         (connection.phase == Phase::Response &&
                          newcomer.since - connection.since >= limits_.response_grace);
-    if (!may_go || other == key) continue;
-    if (!peer_has_too_many || connection.peer == newcomer.peer) found.push_back(&connection);
+    if (may_go && other != key && !is_spared(connection)) found.push_back(&connection);
   }
-  const auto is_spared = [&](const Connection* of) {
-    return most > limits_.few && counts.at(of->peer) < most;
-  };
-  std::sort(found.begin(), found.end(), [&](const Connection* a, const Connection* b) {
-    return std::pair(is_spared(a), a->since) < std::pair(is_spared(b), b->since);
-  });
+  std::sort(found.begin(), found.end(),
+            [](const Connection* a, const Connection* b) { return a->since < b->since; });
   return found;
 }
 
@@ -119,8 +118,9 @@ std::optional<int> ConnectionTable::make_room_for(const void* key) {
   if (!connections_.contains(key)) return std::nullopt;
   const std::vector<Connection*> candidates = candidates_for(key);
   if (candidates.empty()) return std::nullopt;
-  const auto idle = std::find_if(candidates.begin(), candidates.end(),
-                                 [this](const Connection* of) { return !has_bytes_(of->fd); });
+  const auto idle = std::find_if(
+      candidates.begin(), candidates.end(),
+      [this](const Connection* of) { return of->phase != Phase::Request || !has_bytes_(of->fd); });
   Connection* const leaving = idle == candidates.end() ? candidates.front() : *idle;
   leaving->phase = Phase::Ending;
   return leaving->fd;

@@ -34,8 +34,8 @@ bool has_bytes_waiting(int fd);
 // when there are too many. New ones are never turned away, because that would turn the next scrape
 // away while somebody holds a thousand idle connections. Of the peer that has most, and more than a
 // few, the one makes room that has been at the same thing for longest, be it waiting for a request
-// or sending a response: a scrape is over in a moment. One whose request is there already, and not
-// read yet, goes last. Owns no descriptors; not thread-safe.
+// or sending a response: a scrape is over in a moment. One that waits for a request which is there
+// already, and not read yet, goes last. Owns no descriptors; not thread-safe.
 class ConnectionTable {
  public:
   using HasBytes = std::function<bool(int fd)>;

@@ -20,7 +20,7 @@ std::optional<SymbolLoad> LoadQueue::push(SymbolLoad load) {
   return remove(most, std::prev(most->second.loads.end()));
 }
 
-SymbolLoad LoadQueue::remove(Users::iterator user, std::deque<SymbolLoad>::iterator load) {
+SymbolLoad LoadQueue::remove(Users::iterator user, const std::deque<SymbolLoad>::iterator& load) {
   SymbolLoad removed = std::move(*load);
   user->second.loads.erase(load);
   if (user->second.loads.empty()) users_.erase(user);

@@ -71,7 +71,7 @@ class LoadQueue {
   using Users = std::unordered_map<ShareOwner, Waiting>;
 
   Users::iterator find_next(const Wanted& wanted, MonotonicTime now);
-  SymbolLoad remove(Users::iterator user, std::deque<SymbolLoad>::iterator load);
+  SymbolLoad remove(Users::iterator user, const std::deque<SymbolLoad>::iterator& load);
 
   std::size_t waiting_;
   CpuShares shares_;

@@ -17,7 +17,7 @@ from case import Case, main
 SECONDS = 12
 
 
-class Hostile(Case):
+class HostileCase(Case):
     settings = {"min_pass_interval": "1s"}  # the default: each pass makes a View that readers hold
 
     def connect(self, source="127.0.0.2", buffer=None):
@@ -29,6 +29,35 @@ class Hostile(Case):
         sock.connect(("127.0.0.1", self.daemon.port))
         return sock
 
+
+class Flood(HostileCase):
+    def test_a_request_that_is_there_is_answered(self):
+        """The scraper has a long request under way when it comes again, while the daemon is slow and
+        others come, of whom each has one connection only."""
+        idle = [self.connect(f"127.1.0.{1 + n}") for n in range(130)]
+        self.addCleanup(lambda: [sock.close() for sock in idle])
+        profile = self.connect("127.0.0.1")
+        self.addCleanup(profile.close)
+        host = b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+        profile.sendall(b"GET /debug/pprof/offcpu?seconds=5" + host)
+        time.sleep(0.5)
+        answered = 0
+        for attempt in range(10):
+            os.kill(self.daemon.pid, signal.SIGSTOP)
+            try:
+                with self.connect("127.0.0.1") as scraper:
+                    scraper.sendall(b"GET /-/healthy" + host)
+                    idle += [self.connect(f"127.2.{attempt}.{1 + n}") for n in range(20)]
+                    os.kill(self.daemon.pid, signal.SIGCONT)
+                    answered += scraper.recv(64).startswith(b"HTTP/1.1 200")
+            except ConnectionError:
+                pass
+            finally:
+                os.kill(self.daemon.pid, signal.SIGCONT)
+        self.expect_equal("answers", 10, answered)
+
+
+class Hostile(HostileCase):
     def status_of(self, request, source="127.0.0.2"):
         """The status of the answer to these bytes; 0: the connection was closed without one."""
         with self.connect(source) as sock:
@@ -128,31 +157,6 @@ class Hostile(Case):
 
         self.run_beside_scrapes((come, 1))
         self.expect_at_least("connections", 1000, number)
-
-    def test_a_request_that_is_there_is_answered(self):
-        """The scraper has a long request under way when it comes again, while the daemon is slow and
-        others come, of whom each has one connection only."""
-        idle = [self.connect(f"127.1.0.{1 + n}") for n in range(130)]
-        self.addCleanup(lambda: [sock.close() for sock in idle])
-        profile = self.connect("127.0.0.1")
-        self.addCleanup(profile.close)
-        host = b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
-        profile.sendall(b"GET /debug/pprof/offcpu?seconds=5" + host)
-        time.sleep(0.5)
-        answered = 0
-        for attempt in range(10):
-            os.kill(self.daemon.pid, signal.SIGSTOP)
-            try:
-                with self.connect("127.0.0.1") as scraper:
-                    scraper.sendall(b"GET /-/healthy" + host)
-                    idle += [self.connect(f"127.2.{attempt}.{1 + n}") for n in range(20)]
-                    os.kill(self.daemon.pid, signal.SIGCONT)
-                    answered += scraper.recv(64).startswith(b"HTTP/1.1 200")
-            except ConnectionError:
-                pass
-            finally:
-                os.kill(self.daemon.pid, signal.SIGCONT)
-        self.expect_equal("answers", 10, answered)
 
     def test_readers_that_do_not_read(self):
         held = []
