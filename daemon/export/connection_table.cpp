@@ -86,6 +86,11 @@ std::unordered_map<std::string, std::size_t> ConnectionTable::count_by_peer() co
   return counts;
 }
 
+bool ConnectionTable::may_be_answered_soon(const Connection& connection, MonotonicTime now) const {
+  return connection.phase == Phase::Request &&
+         (now - connection.since < limits_.request_grace || has_bytes_(connection.fd));
+}
+
 std::vector<ConnectionTable::Connection*> ConnectionTable::candidates_for(const void* key) {
   const Connection& newcomer = connections_.at(key);
   const auto counts = count_by_peer();
@@ -95,10 +100,13 @@ std::vector<ConnectionTable::Connection*> ConnectionTable::candidates_for(const 
     total += count;
     most = std::max(most, count);
   }
-  const bool peer_has_too_many = counts.at(newcomer.peer) > limits_.per_peer;
+  const std::size_t of_peer = counts.at(newcomer.peer);
+  const bool peer_has_too_many = of_peer > limits_.per_peer;
   if (!peer_has_too_many && total <= limits_.total) return {};
 
+  const bool is_pressing = total > limits_.total * 5 / 4 || of_peer > limits_.per_peer * 5 / 4;
   const auto is_spared = [&](const Connection& of) {
+    if (!is_pressing && may_be_answered_soon(of, newcomer.since)) return true;
     if (peer_has_too_many) return of.peer != newcomer.peer;
     return most > limits_.few && counts.at(of.peer) < most;
   };
@@ -109,21 +117,18 @@ std::vector<ConnectionTable::Connection*> ConnectionTable::candidates_for(const 
                          newcomer.since - connection.since >= limits_.response_grace);
     if (may_go && other != key && !is_spared(connection)) found.push_back(&connection);
   }
-  std::sort(found.begin(), found.end(),
-            [](const Connection* a, const Connection* b) { return a->since < b->since; });
   return found;
 }
 
 std::optional<int> ConnectionTable::make_room_for(const void* key) {
   if (!connections_.contains(key)) return std::nullopt;
   const std::vector<Connection*> candidates = candidates_for(key);
-  if (candidates.empty()) return std::nullopt;
-  const auto idle = std::find_if(
+  const auto oldest = std::min_element(
       candidates.begin(), candidates.end(),
-      [this](const Connection* of) { return of->phase != Phase::Request || !has_bytes_(of->fd); });
-  Connection* const leaving = idle == candidates.end() ? candidates.front() : *idle;
-  leaving->phase = Phase::Ending;
-  return leaving->fd;
+      [](const Connection* a, const Connection* b) { return a->since < b->since; });
+  if (oldest == candidates.end()) return std::nullopt;
+  (*oldest)->phase = Phase::Ending;
+  return (*oldest)->fd;
 }
 
 std::string peer_name(const sockaddr* address) {

@@ -19,7 +19,8 @@ namespace offcpud {
 struct ConnectionLimits {
   std::size_t total = 128;
   std::size_t per_peer = 64;
-  std::size_t few = 8;  // up to so many, no peer has more than another
+  std::size_t few = 8;                          // up to so many, no peer has more than another
+  std::chrono::milliseconds request_grace{50};  // so long a new one is waited for
   // Each response keeps the View alive that it shows, which is megabytes on a large host.
   std::size_t slow_responses = 16;
   std::chrono::milliseconds slow_after{5'000};
@@ -34,8 +35,9 @@ bool has_bytes_waiting(int fd);
 // when there are too many. New ones are never turned away, because that would turn the next scrape
 // away while somebody holds a thousand idle connections. Of the peer that has most, and more than a
 // few, the one makes room that has been at the same thing for longest, be it waiting for a request
-// or sending a response: a scrape is over in a moment. One that waits for a request which is there
-// already, and not read yet, goes last. Owns no descriptors; not thread-safe.
+// or sending a response: a scrape is over in a moment. One whose request is there and not read yet,
+// or that is so new that it may be on its way, stays until there are a quarter more than the limit.
+// Owns no descriptors; not thread-safe.
 class ConnectionTable {
  public:
   using HasBytes = std::function<bool(int fd)>;
@@ -76,7 +78,9 @@ class ConnectionTable {
 
   void set(const void* key, Phase phase, MonotonicTime now, MonotonicTime deadline);
   std::unordered_map<std::string, std::size_t> count_by_peer() const;
-  // Those that may make room for it, the first to go first.
+  // Its request is there and not read yet, or may be about to come.
+  [[nodiscard]] bool may_be_answered_soon(const Connection& connection, MonotonicTime now) const;
+  // Those that may make room for it.
   std::vector<Connection*> candidates_for(const void* key);
 
   ConnectionLimits limits_;

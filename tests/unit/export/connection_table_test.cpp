@@ -89,13 +89,31 @@ TEST_F(ConnectionTableTest, AFewConnectionsAreNoMoreThanOne) {
   EXPECT_THAT(std::vector(gone.begin() + 4, gone.end()), ElementsAre(0, 1, 2, 5));
 }
 
+TEST_F(ConnectionTableTest, OneThatHasJustComeIsWaitedFor) {
+  for (const int n : {1, 2, 3, 4}) {
+    open(n, std::to_string(n).c_str());
+    table_.respond(key(n), at(n), at(n + 60));
+  }
+  using std::chrono::milliseconds;
+  const auto come = [&](int n, milliseconds after) {
+    table_.open(key(n), n, std::to_string(n), at(4) + after, at(40));
+    return table_.make_room_for(key(n));
+  };
+  EXPECT_EQ(come(5, milliseconds(0)), std::nullopt);
+  table_.close(key(1));
+  EXPECT_EQ(come(6, milliseconds(49)), std::nullopt);
+  table_.close(key(2));
+  EXPECT_THAT(come(7, milliseconds(50)), Optional(5));
+}
+
 TEST_F(ConnectionTableTest, OneWhoseRequestWaitsGoesLast) {
   with_bytes_ = {1, 2};
   for (const int n : {1, 2, 3, 4}) open(n, std::to_string(n).c_str());
   EXPECT_THAT(open(5, "e"), Optional(3));
   EXPECT_THAT(open(6, "f"), Optional(4));
   with_bytes_ = {1, 2, 5, 6, 7};
-  EXPECT_THAT(open(7, "g"), Optional(1)) << "all have sent something";
+  EXPECT_EQ(open(7, "g"), std::nullopt) << "all have sent something";
+  EXPECT_THAT(open(8, "h"), Optional(1)) << "they are too many all the same";
 }
 
 TEST_F(ConnectionTableTest, WhoSentMoreRequestsThanItReadsAnswersIsNotSparedForThem) {
