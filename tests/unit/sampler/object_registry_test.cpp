@@ -379,7 +379,7 @@ TEST_F(ObjectRegistryTest, WhoBorrowsAnObjectIsNotAskedForItsFile) {
   const auto file = found(elf_with(24));
   registry->mapping_added(kImage, mapping(file));
   registry->image_ended(kImage, {});
-  (void)found(elf_with(32));  // its table goes for this one's
+  use(elf_with(32));  // its table goes for this one's
   const auto borrowed = std::make_shared<MappedFile>(*file);
   borrowed->borrowed = true;
   registry->mapping_added({.tgid = 66, .serial = 2}, mapping(borrowed, 2 * kBase));
@@ -420,7 +420,9 @@ TEST_F(ObjectRegistryTest, WhatAnotherUserMapsIsNotTakenForTheObject) {
     file->object = std::make_shared<MappedObject>(
         MappedObject{.id = 77, .build_id = test::build_id(7), .inode = {}, .user = 0});
     registry->object_found(file->object, *file, elf_with(24));
-    (void)found(elf_with(32));  // its table goes for this one's
+    registry->mapping_added(kImage, mapping(file));
+    registry->image_ended(kImage, {});
+    use(elf_with(32));  // its table goes for this one's
     registry->mapping_added(kImage, mapping(file));
     EXPECT_EQ(rule_at(), user == 0 ? 48 : kNoRule);
   }
