@@ -139,12 +139,13 @@ OpenedFile DeadlineFileOpener::open_root(std::uint32_t tgid) {
 Result<std::vector<std::uint32_t>> DeadlineProcessReader::processes() {
   const auto reply = client_.ask(
       {.task = ReaderTask::ListProcesses, .what = ReadOf::Mappings, .path = {}, .bytes = {}});
-  if (!reply.answered()) return Error("open '/proc': no answer in time");
+  if (reply.state == State::Refused) return Error("list '/proc': no reader can be started");
+  if (!reply.answered()) return Error("list '/proc': no answer in time");
   ByteReader reader(bytes_of(reply.bytes));
   if (!reader.take<bool>()) {
     const auto kind = reader.take<ErrorKind>();
     const std::string message = take_text(reader);
-    return reader.ok() ? Error(message, kind) : Error("open '/proc': the answer is cut short");
+    return reader.ok() ? Error(message, kind) : Error("list '/proc': the answer is cut short");
   }
   std::vector<std::uint32_t> tgids;
   while (!reader.at_end() && reader.ok()) tgids.push_back(reader.take<std::uint32_t>());

@@ -59,6 +59,16 @@ TEST_F(ReaderRequestsTest, MappingsAreThoseOfProc) {
   EXPECT_EQ(std::ranges::count(*all, self), 1);
 }
 
+// Others had us wait for so long that nobody is asked any more: the list of processes is nobody's.
+TEST_F(ReaderRequestsTest, ProcessesAreListedWhoeverHadUsWait) {
+  for (std::uint32_t i = 1; i <= 20; ++i) {
+    share->ledger.charge(i, Account{1000} + i, std::chrono::seconds(1), false);
+  }
+  DeadlineProcessReader remote(*client);
+  EXPECT_FALSE(remote.read(self)) << "all that may be waited is used up";
+  EXPECT_TRUE(remote.processes());
+}
+
 // As where the reader has no descriptors left: what cannot be listed is not empty.
 TEST(ReaderWithoutDescriptors, AnErrorIsAnError) {
   auto started = ReaderSpawner::start([](UniqueFd socket, SharedReaderPage page) {
