@@ -2,6 +2,7 @@
 #include "config/list_value.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -290,12 +291,15 @@ std::string allowed_items(const WordSetOption& option) {
 }
 
 std::string yaml_scalar(const std::string& value) {
+  constexpr std::array<std::string_view, 3> kNulls = {"null", "Null",
+                                                      "NULL"};  // YAML 1.2.2, 10.3.2
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._:-";
   constexpr std::string_view kPlainEnds = ":-.";  // not at either end
   const bool plain = value.find_first_not_of(kPlain) == std::string::npos && !value.empty() &&
                      kPlainEnds.find(value.front()) == std::string_view::npos &&
-                     kPlainEnds.find(value.back()) == std::string_view::npos;
+                     kPlainEnds.find(value.back()) == std::string_view::npos &&
+                     std::ranges::find(kNulls, value) == kNulls.end();
   if (plain) return value;
   std::string text = "\"";
   for (const char c : value) {

@@ -79,7 +79,8 @@ TEST(ConfigText, IsAConfigurationFile) {
     config.stalls.rules = {
         {.cgroup = "/a\\.b: {\"c\", d}#", .comm = "[x]", .reason = "disk", .threshold = {}},
         {.cgroup = "", .comm = "", .reason = "", .threshold = std::chrono::seconds(90)}};
-    config.processes.rules = {{.comm = "-", .exe = "/usr/bin/.*", .unit = "u:", .cgroup = "/"}};
+    config.processes.rules = {{.comm = "-", .exe = "/usr/bin/.*", .unit = "u:", .cgroup = "/"},
+                              {.comm = "null", .exe = "~", .unit = "", .cgroup = ""}};
     const test::ConfigTree tree;
     tree.write("offcpud.yaml", config_text(config));
     const auto back = load_config(tree.sources());
