@@ -127,7 +127,7 @@ class Details(Secured):
             return connection.getresponse().read().decode()
 
         self.wait_until("an attempt to push fails", lambda: "the journal says why" in status())
-        self.say("127.0.0.1:1/" not in status() and "refused" not in status(), "the status",
+        self.say("127.0.0.1:1/" not in status() and "Connection refused" not in status(), "the status",
                  "has neither address nor error", status())
         self.say(any("Connection refused" in line for line in self.daemon.log()), "the log", "has it", "")
 

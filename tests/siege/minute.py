@@ -86,10 +86,14 @@ class Minute:
                                " s", f"{self.profile:.2f} s with them")
         if answer is None:
             return
-        rows = Stacks(answer).select(pid=pid, reason="sleep")
+        stacks = Stacks(answer)
+        rows = stacks.select(pid=pid, reason="sleep")
         total = sum(row["ns"] for row in rows)
+        error = stacks.error(pid=pid, reason="sleep")
         whole = sum(row["ns"] for row in rows if {"main", "workload::sleep_ns"} <= set(row["stack"]))
-        self._promises.at_least("of a new program's sleep in a profile", 1.5, total / 1e9, " s")
+        # It sleeps all the time but for what it takes to wake up; short sleeps are sampled.
+        self._promises.at_least("of a new program's sleep in a profile", 1.5, total / 1e9 + 4 * error, " s",
+                                f"{total / 1e9:.2f} s, standard error {error:.2f} s")
         self.whole = whole / total if total else 0.0
         roots = Counter(row["stack"][0] for row in rows)
         self._promises.at_least("of it with whole stacks", COMPLETE, self.whole,

@@ -9,7 +9,7 @@ from minute import COMPLETE, MOST_RESIDENT
 from promises import columns
 
 WITHIN = 0.01
-LEAST_MINUTES = 20  # so that a third has every attack several times
+LEAST_MINUTES = 45  # caches fill before, such as names of functions up to 64 MiB
 SCRAPE_TIMEOUT = 10  # seconds; the default of Prometheus
 # What the daemon says that it lost, left out or could not do.
 LOSSES = ("offcpud_lost_events_total", "offcpud_stack_samples_incomplete_total",
