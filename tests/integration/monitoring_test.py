@@ -200,9 +200,8 @@ class Monitoring(Case):
                 continue  # this daemon has none: access_test.py asks it
             faults = self.strangers(rule["query"])
             for operand in promql.operands(rule["query"]):
-                vector = promql.without_threshold(operand)
-                if not self.result(vector):
-                    faults.append(f"no data: {vector}")
+                faults += [f"no data: {vector}" for vector in promql.compared(operand)
+                           if not self.result(vector)]
             self.say(not faults, f"faults of {rule['name']}", "none", faults or "none")
             if rule["type"] == "recording":
                 self.expect_at_least(f"series of {rule['name']}", 1, len(self.result(rule["name"])))
@@ -246,7 +245,8 @@ class Monitoring(Case):
             for page in sorted((TREE / "docs" / "runbooks").glob("*.md")):
                 for line in re.findall(r"^offcpuctl .*$", page.read_text(), re.MULTILINE):
                     words = shlex.split(line, comments=True)[1:]
-                    words = [self.mix.path if w.endswith("/db.service") else w for w in words]
+                    words = [self.mix.path if w.endswith(("/db.service", "offcpud.service")) else w
+                             for w in words]
                     if words[0] != "check-config":
                         words += ["--server", f"127.0.0.1:{self.daemon.port}"]
                     done = subprocess.run([program, *words], cwd=folder, capture_output=True, text=True,

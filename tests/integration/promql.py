@@ -4,7 +4,8 @@
 import re
 
 SET_OPERATOR = re.compile(r"\s(?:and|or|unless)\s")
-THRESHOLD = re.compile(r"\s*(?:==|!=|>=|<=|>|<)\s*[0-9.e+-]+\s*$")
+COMPARISON = re.compile(r"\s(?:==|!=|>=|<=|>|<)\s")
+NUMBER = re.compile(r"[0-9.e+-]+")
 # The exporter's, recorded ones, and those that Prometheus makes itself.
 METRIC = re.compile(r"\b((?:offcpud_|process_|scrape_|instance\w*:)[\w:]*|up)\b(?:\s*\{([^}]*)\})?")
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
@@ -20,21 +21,26 @@ def _depths(expr):
     return blank, depths
 
 
-def operands(expr):
-    """What the outermost and, or, unless combine, from left to right."""
+def _split(expr, separator):
+    """The parts between the outermost ones, from left to right."""
     blank, depths = _depths(expr)
     found, begin = [], 0
-    for match in SET_OPERATOR.finditer(blank):
+    for match in separator.finditer(blank):
         if depths[match.start()] == 0:
-            found.append(expr[begin:match.start()])
+            found.append(expr[begin:match.start()].strip())
             begin = match.end()
-    return found + [expr[begin:]]
+    return found + [expr[begin:].strip()]
 
 
-def without_threshold(operand):
-    """The vector that is compared with a number; now, not an hour ago. In health the comparison has
-    no result, the vector must have one."""
-    return THRESHOLD.sub("", operand.replace(" offset 1h", ""))
+def operands(expr):
+    """What the outermost and, or, unless combine."""
+    return _split(expr, SET_OPERATOR)
+
+
+def compared(operand):
+    """The vectors that are compared, with numbers or with each other; now, not an hour ago. In health
+    the comparison has no result, each vector must have one."""
+    return [part for part in _split(operand.replace(" offset 1h", ""), COMPARISON) if not NUMBER.fullmatch(part)]
 
 
 def selectors(expr):
