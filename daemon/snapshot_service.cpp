@@ -91,7 +91,7 @@ Result<std::unique_ptr<SnapshotService>> SnapshotService::start(
       new SnapshotService(config, clock, loop, metrics, threads, std::move(callbacks)));
   TRY(service->sampler_, StackSampler::start(session, clock, sampler_options(config),
                                              service->sampler_reports(), spawner));
-  service->tell_left_behind(spawner.hung().size());
+  if (const auto left = spawner.hung()) service->tell_left_behind(left->size());
   return service;
 }
 

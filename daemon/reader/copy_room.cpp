@@ -74,7 +74,7 @@ std::uint64_t CopyRoom::left_now() {
 
 std::uint64_t CopyRoom::held() const {
   std::uint64_t bytes = reserved_;
-  for (const auto& [inode, copy] : copies_) bytes += copy.bytes;
+  for (const auto& [inode, copy] : copies_) bytes += std::max(copy.bytes, kLeast);
   return bytes;
 }
 
@@ -85,7 +85,9 @@ void CopyRoom::forget_closed() {
     const std::string name = entry.path().filename();
     int fd = -1;
     (void)std::from_chars(name.data(), name.data() + name.size(), fd);
-    open.insert(inode_of(fd));
+    // Only memory has seals. To stat() another one, such as the root of a process, could ask the
+    // server of a file system, which may never answer.
+    if (::fcntl(fd, F_GET_SEALS) >= 0) open.insert(inode_of(fd));
   }
   std::erase_if(copies_, [&](const auto& copy) { return !open.contains(copy.first); });
 }

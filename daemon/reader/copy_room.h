@@ -49,6 +49,8 @@ class CopyPlace {
 class CopyRoom {
  public:
   static constexpr std::uint64_t kMost = std::uint64_t{64} << 20;
+  static constexpr std::uint64_t kLeast =
+      4096;  // of each copy: also those of a few bytes take memory
 
   // The error says that there is no room now.
   Result<CopyPlace> reserve(std::uint64_t bytes);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <optional>
@@ -65,7 +66,8 @@ LeftoverReaders LeftoverReaders::find(const std::filesystem::path& neighbours,
     UniqueFd handle(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
     // The number may have been another process's until the handle was open.
     if (!handle || !is_left_over(proc, pid)) continue;
-    (void)::syscall(SYS_pidfd_send_signal, handle.get(), SIGKILL, nullptr, 0);
+    const auto sent = ::syscall(SYS_pidfd_send_signal, handle.get(), SIGKILL, nullptr, 0);
+    if (sent != 0 && errno == EPERM) continue;  // somebody else's, who calls it so
     found.readers_.push_back({pid, std::move(handle)});
   }
   return found;

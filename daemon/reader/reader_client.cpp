@@ -58,7 +58,7 @@ pid_t ReaderClient::give_up() {
 void ReaderClient::look_at_hung() {
   {
     const std::lock_guard lock(share_->looking);
-    share_->hung.update(share_->spawner.hung());
+    if (const auto hung = share_->spawner.hung()) share_->hung.update(*hung);
   }
   looked_at_ = share_->clock.now();
   if (share_->reports.stuck) share_->reports.stuck(share_->hung.count());

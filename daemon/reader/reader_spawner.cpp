@@ -213,12 +213,13 @@ void ReaderSpawner::abandon(pid_t pid) {
   (void)order(socket_.get(), {.order = Order::Abandon, .pid = pid, .number = ++orders_});
 }
 
-std::vector<pid_t> ReaderSpawner::hung() {
+std::optional<std::vector<pid_t>> ReaderSpawner::hung() {
   const std::lock_guard lock(mutex_);
   const auto reply = order(socket_.get(), {.order = Order::Count, .number = ++orders_});
-  if (!reply) return {};
+  if (!reply) return std::nullopt;
   const auto count = std::min<std::size_t>(reply->hung, reply->readers.size());
-  return {reply->readers.begin(), reply->readers.begin() + static_cast<std::ptrdiff_t>(count)};
+  return std::vector<pid_t>(reply->readers.begin(),
+                            reply->readers.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
 }  // namespace offcpud

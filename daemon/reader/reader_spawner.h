@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
@@ -49,9 +50,9 @@ class ReaderSpawner {
   void abandon(pid_t pid);
 
   // Those that were given up and have not ended, by this daemon or by an earlier one; asks. Beyond
-  // kMostHung the rest is left out.
+  // kMostHung the rest is left out. Nothing: there was no answer.
   static constexpr std::size_t kMostHung = 64;
-  std::vector<pid_t> hung();
+  std::optional<std::vector<pid_t>> hung();
 
   [[nodiscard]] pid_t pid() const { return pid_; }
 

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::chrono::seconds kBetweenRoots{1};
 constexpr std::size_t kRootsAtOnce = 16;
+constexpr std::chrono::seconds kBetweenAttempts{1};
 
 bool may_come_later(OpenedFile::Outcome outcome) {
   return outcome == OpenedFile::Outcome::Refused || outcome == OpenedFile::Outcome::Slow;
@@ -83,10 +84,10 @@ void ObjectRegistry::take_in(Object& object, std::uint64_t id) {
   if (object.file) --open_;
   UniqueFd file = std::move(object.file);
   if (!file && (object.file_due || (wants_table && has_time(owner)))) {
-    file = open_again(object).fd;
+    file = try_to_open_again(object);
   }
-  object.file_due = false;
   if (!file) return;
+  object.file_due = false;
   if (tables_ != nullptr) add_table(object, file.get(), owner);
   if (is_new) offer(id, object, std::move(file));
 }
@@ -208,6 +209,7 @@ void ObjectRegistry::add(std::uint32_t tgid, const Mapping& mapping) {
   if (!status && object != nullptr && table != OFFCPUD_UNWIND_NO_OBJECT) {
     // The table was given up for others while nobody used it.
     object->table = OFFCPUD_UNWIND_NO_OBJECT;
+    object->table_due = true;
     if (const OpenedFile opened = open_again(*object); opened.fd) {
       add_table(*object, opened.fd.get(), user_of(tgid));
     }
@@ -237,6 +239,15 @@ OpenedFile ObjectRegistry::open_again(const Object& object) {
   const bool is_anothers = object.user && opened.mapped_by != object.user;
   if (opened.fd && is_anothers) return not_opened(OpenedFile::Outcome::Gone);
   return opened;
+}
+
+// Not at each of many mappings: somebody else is asked for it.
+UniqueFd ObjectRegistry::try_to_open_again(Object& object) {
+  const auto now = std::chrono::steady_clock::now();
+  if (now < object.retry_at) return {};
+  UniqueFd file = open_again(object).fd;
+  if (!file) object.retry_at = now + kBetweenAttempts;
+  return file;
 }
 
 void ObjectRegistry::offer_again(MonotonicTime now) {

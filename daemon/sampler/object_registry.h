@@ -66,14 +66,16 @@ class ObjectRegistry final : public MappingObserver {
   struct Object {
     UnwindObjectId table = OFFCPUD_UNWIND_NO_OBJECT;
     ObjectId symbols = 0;
-    bool table_due = false;        // it was not made for lack of time
+    bool table_due = false;        // it was not made for lack of time, or was given up since
     bool file_due = false;         // it was not kept open
+    MonotonicTime retry_at{};      // before, its file is not opened again, as that has failed
     UniqueFd file;                 // until a process is known that maps it, ...
     std::vector<UniqueFd> copies;  // ... and these, too
     FileRequest request;           // what it is, and where it was mapped last; to open it again
     std::optional<std::uint32_t> user;  // MappedObject::user
   };
   [[nodiscard]] OpenedFile open_again(const Object& object);
+  UniqueFd try_to_open_again(Object& object);
   Status map(std::uint32_t tgid, const Mapping& mapping, UnwindObjectId table);
   void add(std::uint32_t tgid, const Mapping& mapping);
   void take_over(Object& object, std::uint32_t tgid, const Mapping& mapping);

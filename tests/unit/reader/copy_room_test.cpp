@@ -34,6 +34,16 @@ TEST(CopyRoom, CopiesCountAsLongAsTheyAreOpen) {
   EXPECT_TRUE(room.reserve(CopyRoom::kMost));
 }
 
+// Else there could be any number of copies of small files to remember.
+TEST(CopyRoom, AFewBytesCountAsAPage) {
+  CopyRoom room;
+  auto place = room.reserve(1);
+  ASSERT_TRUE(place);
+  const auto copy = place->keep(0, FileVersion());
+  ASSERT_TRUE(copy);
+  EXPECT_EQ(room.left(), CopyRoom::kMost - CopyRoom::kLeast);
+}
+
 // Whoever was to write it may be at it still, and never end.
 TEST(CopyRoom, WhatBecomesNoCopyHoldsNoMemory) {
   CopyRoom room;
