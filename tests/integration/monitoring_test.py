@@ -245,7 +245,7 @@ class Monitoring(Case):
             for page in sorted((TREE / "docs" / "runbooks").glob("*.md")):
                 for line in re.findall(r"^offcpuctl .*$", page.read_text(), re.MULTILINE):
                     words = shlex.split(line, comments=True)[1:]
-                    words = [self.mix.path if w.endswith(("/db.service", "offcpud.service")) else w
+                    words = [self.mix.path if w.endswith(".service") else w
                              for w in words]
                     if words[0] != "check-config":
                         words += ["--server", f"127.0.0.1:{self.daemon.port}"]

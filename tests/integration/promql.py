@@ -4,7 +4,7 @@
 import re
 
 SET_OPERATOR = re.compile(r"\s(?:and|or|unless)\s")
-COMPARISON = re.compile(r"\s(?:==|!=|>=|<=|>|<)\s")
+COMPARISON = re.compile(r"\s(?:==|!=|>=|<=|>|<)\s+(?!on\b|ignoring\b|bool\b)")
 NUMBER = re.compile(r"[0-9.e+-]+")
 # The exporter's, recorded ones, and those that Prometheus makes itself.
 METRIC = re.compile(r"\b((?:offcpud_|process_|scrape_|instance\w*:)[\w:]*|up)\b(?:\s*\{([^}]*)\})?")
@@ -38,9 +38,10 @@ def operands(expr):
 
 
 def compared(operand):
-    """The vectors that are compared, with numbers or with each other; now, not an hour ago. In health
-    the comparison has no result, each vector must have one."""
-    return [part for part in _split(operand.replace(" offset 1h", ""), COMPARISON) if not NUMBER.fullmatch(part)]
+    """The vectors that are compared, with numbers or with each other; now, not an hour ago, nor once a
+    minute. In health the comparison has no result, each vector must have one."""
+    now = operand.replace(" offset 1h", "").replace("[1h:1m]", "[1h:1s]")
+    return [part for part in _split(now, COMPARISON) if not NUMBER.fullmatch(part)]
 
 
 def selectors(expr):

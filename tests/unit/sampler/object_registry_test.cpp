@@ -426,29 +426,10 @@ TEST_F(ObjectRegistryTest, WhatAnotherUserMapsIsNotTakenForTheObject) {
     use(elf_with(32));  // its table goes for this one's
     registry->mapping_added(kImage, mapping(file));
     EXPECT_EQ(rule_at(), user == 0 ? 48 : kNoRule);
+    opens.set_user(0);
+    registry->mapping_added(kImage, mapping(file));
+    EXPECT_EQ(rule_at(), 48) << "the next one who maps it is asked";
   }
-}
-
-// Whoever mapped it was gone when it was needed: the next one who maps it is asked.
-TEST_F(ObjectRegistryTest, ATableThatWasGivenUpComesBackWithTheNextProcess) {
-  constexpr std::uint32_t kNobody = 65'534;
-  OneFileOpener opens(kNobody);
-  tables.emplace(*TableStore::create(maps, {.unused_objects = 1}));
-  symbols.emplace(SymbolWorker::Limits{});
-  registry.emplace(&*tables, *symbols, opens, nullptr,
-                   reporting([this](const Error& error) { failures.push_back(error.message()); }));
-  auto file = std::make_shared<MappedFile>();
-  file->object = std::make_shared<MappedObject>(
-      MappedObject{.id = 77, .build_id = test::build_id(7), .inode = {}, .user = 0});
-  registry->object_found(file->object, *file, elf_with(24));
-  registry->mapping_added(kImage, mapping(file));
-  registry->image_ended(kImage, {});
-  use(elf_with(32));  // its table goes for this one's
-  registry->mapping_added(kImage, mapping(file));
-  EXPECT_EQ(rule_at(), kNoRule);
-  opens.set_user(0);
-  registry->mapping_added(kImage, mapping(file));
-  EXPECT_EQ(rule_at(), 48);
 }
 
 // A copy may have another table, whose build-id is the same because it says so.
