@@ -245,8 +245,8 @@ class Monitoring(Case):
             for page in sorted((TREE / "docs" / "runbooks").glob("*.md")):
                 for line in re.findall(r"^offcpuctl .*$", page.read_text(), re.MULTILINE):
                     words = shlex.split(line, comments=True)[1:]
-                    words = [self.mix.path if w.endswith(".service") else w
-                             for w in words]
+                    words = words[:words.index("|")] if "|" in words else words
+                    words = [self.mix.path if w.endswith(".service") else w for w in words]
                     if words[0] != "check-config":
                         words += ["--server", f"127.0.0.1:{self.daemon.port}"]
                     done = subprocess.run([program, *words], cwd=folder, capture_output=True, text=True,
