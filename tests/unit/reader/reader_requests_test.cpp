@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 
@@ -29,6 +30,23 @@ struct ReaderRequestsTest : testing::Test {
     reports.refused = [this](Refusal cause) { refused.push_back(cause); };
     share = std::make_shared<ReaderShare>(*spawner, clock, reports);
     client = std::make_unique<ReaderClient>(share);
+  }
+
+  // This process, while it has so many pages more, of which every other one is executable.
+  Result<std::optional<ProcessReader::Process>> read_with_every_other_executable(
+      std::size_t pages) {
+    const std::size_t bytes = pages * 4096;
+    auto* const memory =
+        static_cast<char*>(::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (memory == MAP_FAILED) return Error::from_errno(errno, "mmap");
+    bool changed = true;
+    for (std::size_t at = 0; at < bytes; at += std::size_t{2} * 4096) {
+      changed = changed && ::mprotect(memory + at, 4096, PROT_READ | PROT_EXEC) == 0;
+    }
+    auto read = DeadlineProcessReader(*client).read(self);
+    (void)::munmap(memory, bytes);
+    if (!changed) return Error("mprotect failed");
+    return read;
   }
 
   const std::uint32_t self = static_cast<std::uint32_t>(::getpid());
@@ -87,14 +105,7 @@ TEST(ReaderWithoutDescriptors, AnErrorIsAnError) {
 // More than fits into one message.
 TEST_F(ReaderRequestsTest, AProcessWithThousandsOfMappings) {
   constexpr std::size_t kPages = 4000;
-  auto* const memory = static_cast<char*>(
-      ::mmap(nullptr, kPages * 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-  ASSERT_NE(memory, MAP_FAILED);
-  for (std::size_t i = 0; i < kPages; i += 2) {
-    ASSERT_EQ(::mprotect(memory + i * 4096, 4096, PROT_READ | PROT_EXEC), 0);
-  }
-  const auto read = DeadlineProcessReader(*client).read(self);
-  (void)::munmap(memory, kPages * 4096);
+  const auto read = read_with_every_other_executable(kPages);
   ASSERT_TRUE(read && *read);
   EXPECT_GT((*read)->maps.size(), kPages / 2);
 }
@@ -102,14 +113,7 @@ TEST_F(ReaderRequestsTest, AProcessWithThousandsOfMappings) {
 // What is beyond the limits is counted, and neither sent nor kept.
 TEST_F(ReaderRequestsTest, MoreExecutableMappingsThanAreRead) {
   constexpr std::size_t kPages = 18'000;
-  auto* const memory = static_cast<char*>(
-      ::mmap(nullptr, kPages * 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-  ASSERT_NE(memory, MAP_FAILED);
-  for (std::size_t i = 0; i < kPages; i += 2) {
-    ASSERT_EQ(::mprotect(memory + i * 4096, 4096, PROT_READ | PROT_EXEC), 0);
-  }
-  const auto read = DeadlineProcessReader(*client).read(self);
-  (void)::munmap(memory, kPages * 4096);
+  const auto read = read_with_every_other_executable(kPages);
   ASSERT_TRUE(read && *read);
   EXPECT_EQ((*read)->maps.size(), ProcessReader::kMostLines);
   const std::size_t all = (*read)->maps.size() + (*read)->left_out;
