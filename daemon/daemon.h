@@ -8,16 +8,16 @@
 #include <optional>
 #include <string>
 
+#include "api/routes.h"
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/thread_watch.h"
 #include "config/config_loader.h"
-#include "export/http_server.h"
-#include "export/routes.h"
-#include "export/self_metrics.h"
+#include "http/http_server.h"
 #include "kernel/bpf_sample_source.h"
 #include "kernel/bpf_session.h"
 #include "kernel/cgroup_events.h"
+#include "metrics/self_metrics.h"
 #include "pipeline/loss_watch.h"
 #include "pipeline/overhead.h"
 #include "pipeline/pipeline.h"

@@ -5,8 +5,8 @@
 
 #include "base/result.h"
 #include "config/config.h"
-#include "export/http_server.h"
-#include "export/listener.h"
+#include "http/http_server.h"
+#include "http/listener.h"
 
 namespace offcpud {
 

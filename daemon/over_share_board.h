@@ -7,10 +7,10 @@
 #include <optional>
 #include <vector>
 
+#include "api/status_report.h"
 #include "base/clock.h"
-#include "export/self_metrics.h"
-#include "export/status_report.h"
 #include "mappings/fair_share.h"
+#include "metrics/self_metrics.h"
 
 namespace offcpud {
 

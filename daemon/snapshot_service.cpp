@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "config/printable.h"
+#include "base/printable.h"
 #include "pipeline/series_store.h"
 #include "runtime/heap.h"
 #include "runtime/logging.h"

@@ -10,20 +10,20 @@
 #include <utility>
 #include <vector>
 
+#include "api/snapshot_handlers.h"
 #include "base/clock.h"
 #include "base/thread_watch.h"
 #include "config/config.h"
-#include "export/request_worker.h"
-#include "export/self_metrics.h"
-#include "export/snapshot_handlers.h"
+#include "http/request_worker.h"
+#include "metrics/self_metrics.h"
 #include "over_share_board.h"
 #include "pipeline/exemplar_book.h"
 #include "push/snapshot_push.h"
 #include "runtime/event_loop.h"
 #include "sampler/stack_sampler.h"
-#include "snapshot/snapshot_source.h"
 #include "snapshot/snapshot_store.h"
 #include "snapshot/snapshot_writer.h"
+#include "stacks/snapshot_source.h"
 
 namespace offcpud {
 

@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdio>
 
-#include "config/printable.h"
-#include "export/syscall_names.h"
-#include "histogram/hist_kind.h"
+#include "api/syscall_names.h"
+#include "base/hist_kind.h"
+#include "base/printable.h"
 #include "runtime/message_ids.h"
 
 namespace offcpud {

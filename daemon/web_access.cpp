@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/routes.h"
 #include "config/web_config.h"
-#include "export/routes.h"
 
 namespace offcpud {
 

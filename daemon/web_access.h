@@ -11,10 +11,10 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "config/config.h"
-#include "export/access_control.h"
-#include "export/access_rules.h"
-#include "export/http_server.h"
-#include "export/listener.h"
+#include "http/access_control.h"
+#include "http/access_rules.h"
+#include "http/http_server.h"
+#include "http/listener.h"
 
 namespace offcpud {
 

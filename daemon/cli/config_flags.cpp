@@ -3,8 +3,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/printable.h"
 #include "base/version.h"
-#include "config/printable.h"
 
 namespace offcpud {
 namespace {

@@ -5,10 +5,10 @@
 #include <string>
 
 #include "base/result.h"
+#include "cli/query_path.h"
+#include "cli/top_request.h"
 #include "config/config_loader.h"
 #include "config/server.h"
-#include "ctl/query_path.h"
-#include "ctl/top_request.h"
 
 namespace offcpud {
 

@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "ctl/query_path.h"
+#include "cli/query_path.h"
 
 namespace offcpud {
 

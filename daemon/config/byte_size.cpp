@@ -5,7 +5,7 @@
 #include <charconv>
 #include <system_error>
 
-#include "config/printable.h"
+#include "base/printable.h"
 
 namespace offcpud {
 namespace {

@@ -8,7 +8,7 @@
 #include <system_error>
 
 #include "base/file_io.h"
-#include "config/printable.h"
+#include "base/printable.h"
 
 namespace offcpud {
 namespace {

@@ -5,11 +5,11 @@
 #include <string_view>
 #include <utility>
 
+#include "base/printable.h"
 #include "config/config_files.h"
 #include "config/config_schema.h"
 #include "config/list_value.h"
 #include "config/option_value.h"
-#include "config/printable.h"
 #include "config/yaml_settings.h"
 
 namespace offcpud {

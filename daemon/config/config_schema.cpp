@@ -7,12 +7,12 @@
 #include <numeric>
 #include <vector>
 
+#include "base/hist_kind.h"
+#include "base/printable.h"
 #include "config/duration.h"
 #include "config/listen_address.h"
-#include "config/printable.h"
 #include "config/push_keys.h"
 #include "config/rule_keys.h"
-#include "histogram/hist_kind.h"
 
 namespace offcpud {
 namespace {

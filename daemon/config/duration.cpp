@@ -8,7 +8,7 @@
 #include <span>
 #include <system_error>
 
-#include "config/printable.h"
+#include "base/printable.h"
 
 namespace offcpud {
 namespace {

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/printable.h"
 #include "config/duration.h"
-#include "config/printable.h"
 #include "config/rule_keys.h"
 
 namespace offcpud {

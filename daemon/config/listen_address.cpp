@@ -12,7 +12,7 @@
 #include <optional>
 #include <system_error>
 
-#include "config/printable.h"
+#include "base/printable.h"
 
 namespace offcpud {
 namespace {

@@ -5,10 +5,10 @@
 #include <charconv>
 #include <system_error>
 
+#include "base/printable.h"
 #include "config/byte_size.h"
 #include "config/duration.h"
 #include "config/list_value.h"
-#include "config/printable.h"
 #include "config/yaml_settings.h"
 
 namespace offcpud {

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "config/printable.h"
+#include "base/printable.h"
 
 namespace offcpud {
 namespace {

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "config/printable.h"
+#include "base/printable.h"
 
 namespace offcpud {
 namespace {

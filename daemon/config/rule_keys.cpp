@@ -6,10 +6,10 @@
 #include <chrono>
 #include <string>
 
+#include "base/hist_kind.h"
+#include "base/printable.h"
 #include "config/duration.h"
 #include "config/pattern.h"
-#include "config/printable.h"
-#include "histogram/hist_kind.h"
 
 namespace offcpud {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/server.h"
 
-#include "config/printable.h"
+#include "base/printable.h"
 
 namespace offcpud {
 

@@ -3,8 +3,8 @@
 
 #include <string_view>
 
+#include "base/printable.h"
 #include "config/config_files.h"
-#include "config/printable.h"
 #include "config/web_config_keys.h"
 #include "config/yaml_settings.h"
 

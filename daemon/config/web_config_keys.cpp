@@ -6,8 +6,8 @@
 #include <charconv>
 #include <system_error>
 
+#include "base/printable.h"
 #include "config/duration.h"
-#include "config/printable.h"
 
 namespace offcpud {
 namespace {

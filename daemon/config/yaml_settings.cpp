@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-#include "config/printable.h"
+#include "base/printable.h"
 
 namespace offcpud {
 namespace {

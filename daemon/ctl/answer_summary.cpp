@@ -6,7 +6,7 @@
 #include <exception>
 #include <nlohmann/json.hpp>
 
-#include "config/printable.h"
+#include "base/printable.h"
 
 namespace offcpud {
 namespace {

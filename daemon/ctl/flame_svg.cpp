@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <string_view>
 
-#include "config/printable.h"
+#include "base/printable.h"
 #include "ctl/flame_colors.h"
 #include "ctl/terminal_text.h"
 

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "config/printable.h"
+#include "base/printable.h"
 #include "ctl/answer_columns.h"
 
 namespace offcpud {

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/printable.h"
 #include "base/summary_header.h"
 #include "base/unique_handle.h"
-#include "config/printable.h"
 #include "ctl/status_text.h"
 
 namespace offcpud {

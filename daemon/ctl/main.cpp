@@ -9,11 +9,11 @@
 
 #include "base/exit_code.h"
 #include "cli/ctl_cli.h"
+#include "cli/query_path.h"
 #include "config/config_reference.h"
 #include "config/web_config.h"
 #include "ctl/http_get.h"
 #include "ctl/local_socket.h"
-#include "ctl/query_path.h"
 #include "ctl/snapshots_text.h"
 #include "ctl/stacks_program.h"
 #include "ctl/stalls_text.h"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "config/printable.h"
+#include "base/printable.h"
 #include "ctl/answer_columns.h"
 
 namespace offcpud {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "base/result.h"
+#include "cli/query_path.h"
 #include "config/server.h"
-#include "ctl/query_path.h"
 
 namespace offcpud {
 

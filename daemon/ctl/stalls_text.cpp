@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/printable.h"
 #include "config/duration.h"
-#include "config/printable.h"
 
 namespace offcpud {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <nlohmann/json.hpp>
 
-#include "config/printable.h"
+#include "base/printable.h"
 
 namespace offcpud {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "base/result.h"
+#include "cli/top_request.h"
 #include "config/server.h"
-#include "ctl/top_request.h"
 
 namespace offcpud {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/top_request.h"
 #include "ctl/top_answer.h"
-#include "ctl/top_request.h"
 
 namespace offcpud {
 

@@ -9,8 +9,8 @@
 
 #include "base/result.h"
 #include "kernel/bpf_session.h"
-#include "sampling/sample_choice.h"
-#include "sampling/sampled_block.h"
+#include "stacks/sample_choice.h"
+#include "stacks/sampled_block.h"
 
 namespace offcpud {
 

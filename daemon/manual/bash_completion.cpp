@@ -5,8 +5,8 @@
 #include <span>
 #include <string_view>
 
+#include "base/hist_kind.h"
 #include "config/config_schema.h"
-#include "histogram/hist_kind.h"
 
 namespace offcpud {
 namespace {

@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <span>
 
+#include "base/hist_kind.h"
 #include "config/config_files.h"
 #include "config/config_loader.h"
 #include "config/config_schema.h"
 #include "config/option_value.h"
 #include "config/rule_keys.h"
-#include "export/metric_catalog.h"
-#include "histogram/hist_kind.h"
 #include "manual/roff.h"
+#include "metrics/metric_catalog.h"
 #include "snapshot/push_outcome.h"
 #include "snapshot/snapshot_failure.h"
 

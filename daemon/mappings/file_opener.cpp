@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "mappings/elf_build_id.h"
+#include "elf/elf_build_id.h"
 
 namespace offcpud {
 namespace {

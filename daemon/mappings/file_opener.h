@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/unique_handle.h"
-#include "mappings/build_id.h"
+#include "elf/build_id.h"
 #include "mappings/local_files.h"
 
 namespace offcpud {

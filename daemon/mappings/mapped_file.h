@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "mappings/build_id.h"
+#include "elf/build_id.h"
 
 namespace offcpud {
 

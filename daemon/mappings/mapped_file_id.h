@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "mappings/build_id.h"
+#include "elf/build_id.h"
 #include "mappings/opened_file.h"
 
 namespace offcpud {

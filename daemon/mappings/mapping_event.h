@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/clock.h"
-#include "mappings/build_id.h"
+#include "elf/build_id.h"
 
 namespace offcpud {
 

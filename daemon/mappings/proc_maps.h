@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "mappings/build_id.h"
+#include "elf/build_id.h"
 #include "mappings/fair_share.h"
 
 namespace offcpud {

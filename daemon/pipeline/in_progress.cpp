@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <unordered_map>
 
-#include "histogram/hist_kind.h"
+#include "base/hist_kind.h"
 #include "pipeline/thread_interval.h"
 #include "pipeline/thread_record.h"
 

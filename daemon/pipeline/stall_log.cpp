@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "histogram/hist_kind.h"
+#include "base/hist_kind.h"
 #include "pipeline/thread_record.h"
 
 namespace offcpud {

@@ -8,8 +8,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/printable.h"
 #include "base/version.h"
-#include "config/printable.h"
 
 namespace offcpud {
 namespace {

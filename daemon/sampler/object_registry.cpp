@@ -5,7 +5,7 @@
 #include <chrono>
 #include <utility>
 
-#include "unwind/vdso.h"
+#include "elf/vdso.h"
 
 namespace offcpud {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "sampling/snapshot_draft.h"
+#include "stacks/snapshot_draft.h"
 #include "symbols/elf_symbols.h"
 #include "symbols/perf_maps.h"
 #include "symbols/symbol_cache.h"

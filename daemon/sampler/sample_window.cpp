@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "sampling/block_share.h"
+#include "stacks/block_share.h"
 
 namespace offcpud {
 namespace {

@@ -11,10 +11,10 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "sampling/block_filter.h"
-#include "sampling/block_stacks.h"
-#include "sampling/sample_choice.h"
-#include "sampling/snapshot_draft.h"
+#include "stacks/block_filter.h"
+#include "stacks/block_stacks.h"
+#include "stacks/sample_choice.h"
+#include "stacks/snapshot_draft.h"
 
 namespace offcpud {
 

@@ -11,7 +11,7 @@
 #include <unordered_set>
 
 #include "runtime/privileges.h"
-#include "sampling/kernel_frame.h"
+#include "stacks/kernel_frame.h"
 #include "symbols/vdso.h"
 
 namespace offcpud {

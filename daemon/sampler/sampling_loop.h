@@ -15,8 +15,8 @@
 #include "sampler/sample_window.h"
 #include "sampler/stack_sampler.h"
 #include "sampler/stack_sources.h"
-#include "sampling/sampled_block.h"
-#include "sampling/sampling_rate.h"
+#include "stacks/sampled_block.h"
+#include "stacks/sampling_rate.h"
 
 namespace offcpud {
 

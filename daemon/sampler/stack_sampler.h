@@ -17,10 +17,10 @@
 #include "kernel/block_samples.h"
 #include "mappings/fair_share.h"
 #include "reader/reader_client.h"
-#include "sampling/block_filter.h"
-#include "sampling/capture_rules.h"
-#include "sampling/cgroup_names.h"
-#include "sampling/snapshot_draft.h"
+#include "stacks/block_filter.h"
+#include "stacks/capture_rules.h"
+#include "stacks/cgroup_names.h"
+#include "stacks/snapshot_draft.h"
 
 namespace offcpud {
 

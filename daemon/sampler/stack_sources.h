@@ -13,7 +13,7 @@
 #include "reader/reader_requests.h"
 #include "sampler/kernel_room.h"
 #include "sampler/object_registry.h"
-#include "sampling/block_stacks.h"
+#include "stacks/block_stacks.h"
 #include "symbols/symbol_worker.h"
 #include "unwind/table_store.h"
 

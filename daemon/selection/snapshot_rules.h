@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 #include "config/config.h"
-#include "sampling/capture_rules.h"
+#include "stacks/capture_rules.h"
 
 namespace offcpud {
 

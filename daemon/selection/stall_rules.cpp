@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "histogram/hist_kind.h"
+#include "base/hist_kind.h"
 
 namespace offcpud {
 namespace {

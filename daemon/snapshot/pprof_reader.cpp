@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "histogram/hist_kind.h"
+#include "base/hist_kind.h"
 #include "snapshot/gzip.h"
 #include "snapshot/pprof.h"
 #include "snapshot/pprof_fields.h"

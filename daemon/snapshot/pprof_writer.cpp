@@ -12,8 +12,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/hist_kind.h"
 #include "base/text.h"
-#include "histogram/hist_kind.h"
 #include "snapshot/gzip.h"
 #include "snapshot/pprof.h"
 #include "snapshot/pprof_fields.h"

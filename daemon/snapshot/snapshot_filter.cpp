@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "histogram/hist_kind.h"
+#include "base/hist_kind.h"
 
 namespace offcpud {
 namespace {

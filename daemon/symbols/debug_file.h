@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/unique_handle.h"
-#include "symbols/elf_file.h"
+#include "elf/elf_file.h"
 #include "symbols/rooted_path.h"
 
 namespace offcpud {

@@ -8,11 +8,11 @@
 #include <cerrno>
 #include <utility>
 
-#include "symbols/byte_source.h"
+#include "elf/byte_source.h"
+#include "elf/elf_file.h"
+#include "elf/frame_ranges.h"
 #include "symbols/debug_file.h"
-#include "symbols/elf_file.h"
 #include "symbols/embedded_symbols.h"
-#include "symbols/frame_ranges.h"
 #include "symbols/go_symbols.h"
 #include "symbols/symbol_table.h"
 

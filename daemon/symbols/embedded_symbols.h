@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "symbols/elf_file.h"
+#include "elf/elf_file.h"
 
 namespace offcpud {
 

@@ -6,15 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "elf/address_range.h"
 #include "symbols/function_list.h"
 
 namespace offcpud {
-
-// Half-open, in ELF virtual addresses.
-struct AddressRange {
-  std::uint64_t start = 0;
-  std::uint64_t end = 0;
-};
 
 // From address to function of one object, in 12 bytes a function and the names. Immutable.
 //

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "golang/function_table.h"
+#include "elf/go_function_table.h"
 
 namespace offcpud {
 namespace {

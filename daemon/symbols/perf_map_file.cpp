@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "symbols/byte_source.h"
+#include "elf/byte_source.h"
 
 namespace offcpud {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "symbols/elf_file.h"
+#include "elf/elf_file.h"
 #include "symbols/function_list.h"
 
 namespace offcpud {

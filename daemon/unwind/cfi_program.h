@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "unwind/eh_frame.h"
+#include "elf/eh_frame.h"
 #include "unwind/frame_state.h"
 
 namespace offcpud {

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "base/result.h"
-#include "unwind/elf_object.h"
+#include "elf/elf_object.h"
 
 namespace offcpud {
 

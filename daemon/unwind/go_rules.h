@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "golang/function_table.h"
+#include "elf/go_function_table.h"
 #include "unwind/cfi_program.h"
 #include "unwind/table_builder.h"
 

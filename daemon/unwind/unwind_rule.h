@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstring>
 
+#include "elf/eh_frame.h"
 #include "unwind.h"
-#include "unwind/eh_frame.h"
 #include "unwind/frame_state.h"
 
 namespace offcpud {

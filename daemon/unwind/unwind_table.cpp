@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "golang/function_table.h"
+#include "elf/go_function_table.h"
 #include "unwind/cfi_program.h"
 #include "unwind/go_rules.h"
 #include "unwind/table_builder.h"

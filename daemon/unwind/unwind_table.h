@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "unwind/elf_object.h"
+#include "elf/elf_object.h"
 #include "unwind/unwind_rule.h"
 
 namespace offcpud {

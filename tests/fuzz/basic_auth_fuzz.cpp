@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The header Authorization with user and password.
-#include "export/password_checker.h"
 #include "fuzz.h"
+#include "http/password_checker.h"
 
 namespace offcpud::fuzz {
 namespace {

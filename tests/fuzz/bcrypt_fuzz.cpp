@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "config/web_config_keys.h"
-#include "export/password_checker.h"
 #include "fuzz.h"
+#include "http/password_checker.h"
 #include "text.h"
 
 namespace offcpud::fuzz {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Build-ids of notes and of files, as mappings read them.
+#include "elf/elf_build_id.h"
+#include "elf/elf_file.h"
 #include "fuzz.h"
-#include "mappings/elf_build_id.h"
 #include "objects.h"
-#include "symbols/elf_file.h"
 #include "text.h"
 
 namespace offcpud::fuzz {

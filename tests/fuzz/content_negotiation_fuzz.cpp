@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fields Accept and Accept-Encoding.
-#include "export/content_negotiation.h"
 #include "fuzz.h"
+#include "http/content_negotiation.h"
 
 namespace offcpud::fuzz {
 

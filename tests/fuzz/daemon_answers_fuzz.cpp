@@ -2,6 +2,7 @@
 // The other answers that offcpuctl reads, of a server that wants to harm who asks it.
 #include <clocale>
 
+#include "api/snapshot_json.h"
 #include "base/result.h"
 #include "ctl/answer_summary.h"
 #include "ctl/flame_svg.h"
@@ -10,7 +11,6 @@
 #include "ctl/stack_listing.h"
 #include "ctl/stalls_text.h"
 #include "ctl/status_text.h"
-#include "export/snapshot_json.h"
 #include "fuzz.h"
 #include "support/snapshots.h"
 #include "text.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The section .eh_frame by itself.
+#include "elf/eh_frame.h"
 #include "objects.h"
 #include "text.h"
-#include "unit/unwind/cfi_bytes.h"
-#include "unwind/eh_frame.h"
+#include "unit/elf/cfi_bytes.h"
 #include "unwind_properties.h"
 
 namespace offcpud::fuzz {

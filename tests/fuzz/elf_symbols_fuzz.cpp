@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Symbols, unwind ranges and segments of ELF files: in memory, as the vDSO is read, and by
 // descriptor.
+#include "elf/elf_file.h"
 #include "fuzz.h"
 #include "objects.h"
-#include "symbols/elf_file.h"
 #include "symbols/elf_symbols.h"
 
 namespace offcpud::fuzz {

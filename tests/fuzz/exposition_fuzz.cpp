@@ -4,16 +4,16 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "api/stalls_json.h"
+#include "api/top_json.h"
+#include "api/units_json.h"
 #include "attribution/subject.h"
 #include "base/text.h"
-#include "export/exposition.h"
-#include "export/metric_catalog.h"
-#include "export/prometheus_protobuf.h"
-#include "export/prometheus_text.h"
-#include "export/stalls_json.h"
-#include "export/top_json.h"
-#include "export/units_json.h"
 #include "fuzz.h"
+#include "metrics/exposition.h"
+#include "metrics/metric_catalog.h"
+#include "metrics/prometheus_protobuf.h"
+#include "metrics/prometheus_text.h"
 #include "pipeline/sample_source.h"
 #include "pipeline/stall.h"
 #include "text.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Go's table of functions: names, stack depths and the rules made of them.
-#include "golang/function_table.h"
+#include "elf/go_function_table.h"
 #include "text.h"
-#include "unit/golang/go_table_bytes.h"
+#include "unit/elf/go_table_bytes.h"
 #include "unwind_properties.h"
 
 namespace offcpud::fuzz {

@@ -2,8 +2,8 @@
 // The header Host: names of others never pass for this host's.
 #include <arpa/inet.h>
 
-#include "export/host_names.h"
 #include "fuzz.h"
+#include "http/host_names.h"
 
 namespace offcpud::fuzz {
 namespace {

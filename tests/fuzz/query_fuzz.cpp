@@ -2,11 +2,11 @@
 // Parameters of requests: the queries of every endpoint, and an answer that fits to them.
 #include <string_view>
 
-#include "export/query_parameters.h"
-#include "export/snapshot_query.h"
-#include "export/stall_query.h"
-#include "export/top_query.h"
-#include "export/unit_query.h"
+#include "api/query_parameters.h"
+#include "api/snapshot_query.h"
+#include "api/stall_query.h"
+#include "api/top_query.h"
+#include "api/unit_query.h"
 #include "fuzz.h"
 #include "text.h"
 

@@ -3,9 +3,9 @@
 #include <cstring>
 
 #include "fuzz.h"
-#include "sampling/block_share.h"
-#include "sampling/block_stacks.h"
-#include "sampling/sampled_block.h"
+#include "stacks/block_share.h"
+#include "stacks/block_stacks.h"
+#include "stacks/sampled_block.h"
 #include "text.h"
 
 namespace offcpud::fuzz {

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "api/snapshot_json.h"
 #include "ctl/flame_svg.h"
 #include "ctl/flame_tree.h"
 #include "ctl/stack_listing.h"
-#include "export/snapshot_json.h"
 #include "fuzz.h"
 #include "snapshot/folded_text.h"
 #include "snapshot/pprof.h"

@@ -2,15 +2,15 @@
 // Names of any bytes, as logs, terminals, folded lines and messages show them.
 #include <clocale>
 
+#include "base/printable.h"
 #include "base/text.h"
+#include "cli/query_path.h"
 #include "config/list_value.h"
-#include "config/printable.h"
 #include "config/yaml_settings.h"
-#include "ctl/query_path.h"
 #include "ctl/terminal_text.h"
 #include "fuzz.h"
-#include "sampling/kernel_frame.h"
 #include "snapshot/folded_name.h"
+#include "stacks/kernel_frame.h"
 #include "text.h"
 
 namespace offcpud::fuzz {

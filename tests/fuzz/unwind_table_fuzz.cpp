@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole ELF files, as unwind tables are made of them.
+#include "elf/elf_object.h"
 #include "objects.h"
-#include "unwind/elf_object.h"
 #include "unwind_properties.h"
 
 namespace offcpud::fuzz {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "mappings/elf_build_id.h"
+#include "elf/elf_build_id.h"
 #include "mappings/mapping_observer.h"
 
 namespace offcpud::test {

@@ -6,8 +6,8 @@
 #include <memory>
 #include <utility>
 
-#include "export/http_server.h"
-#include "export/routes.h"
+#include "api/routes.h"
+#include "http/http_server.h"
 #include "support/fake_clock.h"
 #include "support/snapshots.h"
 

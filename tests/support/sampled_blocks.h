@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "sampling/sampled_block.h"
+#include "stacks/sampled_block.h"
 
 namespace offcpud::test {
 

@@ -5,8 +5,8 @@
 #include <random>
 #include <string>
 
-#include "export/metric_catalog.h"
-#include "histogram/hist_kind.h"
+#include "base/hist_kind.h"
+#include "metrics/metric_catalog.h"
 
 namespace offcpud {
 namespace {

@@ -16,9 +16,9 @@
 #include <string_view>
 #include <vector>
 
+#include "api/routes.h"
 #include "base/clock.h"
-#include "export/http_server.h"
-#include "export/routes.h"
+#include "http/http_server.h"
 #include "scrape/bench_server.h"
 #include "scrape/bench_view.h"
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <thread>
 
-#include "unwind/vdso.h"
+#include "elf/vdso.h"
 #include "unwind_probe.skel.h"
 
 namespace offcpud {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "export/snapshot_json.h"
+#include "api/snapshot_json.h"
 #include "support/snapshots.h"
 
 namespace offcpud {

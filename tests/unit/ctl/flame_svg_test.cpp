@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "export/snapshot_json.h"
+#include "api/snapshot_json.h"
 #include "support/snapshots.h"
 
 namespace offcpud {

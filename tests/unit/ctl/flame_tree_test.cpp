@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
+#include "api/snapshot_json.h"
+#include "base/printable.h"
 #include "base/text.h"
-#include "config/printable.h"
-#include "export/snapshot_json.h"
 #include "support/snapshots.h"
 
 namespace offcpud {

@@ -9,7 +9,7 @@
 
 #include "ctl/terminal_text.h"
 #include "unit/ctl/top_fixture.h"
-#include "unit/export/golden.h"
+#include "unit/metrics/golden.h"
 
 namespace offcpud {
 namespace {

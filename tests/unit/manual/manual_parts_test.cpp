@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "config/config_schema.h"
-#include "export/metric_catalog.h"
 #include "manual/roff.h"
+#include "metrics/metric_catalog.h"
 
 namespace offcpud {
 namespace {

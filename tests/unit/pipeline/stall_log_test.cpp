@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "histogram/hist_kind.h"
+#include "base/hist_kind.h"
 #include "support/fake_clock.h"
 
 namespace offcpud {

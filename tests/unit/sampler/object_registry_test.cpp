@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "support/temp_tree.h"
+#include "unit/elf/elf_bytes.h"
 #include "unit/mappings/fakes.h"
 #include "unit/symbols/symbol_files.h"
-#include "unit/unwind/elf_bytes.h"
 #include "unit/unwind/fake_unwind_maps.h"
 
 namespace offcpud {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "support/snapshots.h"
-#include "unit/export/golden.h"
+#include "unit/metrics/golden.h"
 #include "unit/snapshot/folded_lines.h"
 
 namespace offcpud {

@@ -22,8 +22,8 @@
 #include <utility>
 
 #include "base/unique_handle.h"
+#include "elf/elf_file.h"
 #include "support/temp_tree.h"
-#include "symbols/elf_file.h"
 #include "unit/symbols/symbol_files.h"
 
 namespace offcpud {

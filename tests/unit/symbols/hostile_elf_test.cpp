@@ -13,8 +13,8 @@
 #include <string>
 
 #include "base/unique_handle.h"
+#include "elf/elf_file.h"
 #include "support/temp_tree.h"
-#include "symbols/elf_file.h"
 #include "symbols/elf_symbols.h"
 
 namespace offcpud {

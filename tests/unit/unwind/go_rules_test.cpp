@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "../golang/go_table_bytes.h"
-#include "cfi_bytes.h"
+#include "unit/elf/cfi_bytes.h"
+#include "unit/elf/go_table_bytes.h"
 #include "unwind/unwind_table.h"
 
 namespace offcpud {

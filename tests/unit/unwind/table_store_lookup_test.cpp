@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
-#include "elf_bytes.h"
 #include "fake_unwind_maps.h"
+#include "unit/elf/elf_bytes.h"
 #include "unwind/table_store.h"
 
 namespace offcpud {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "elf_bytes.h"
 #include "fake_unwind_maps.h"
+#include "unit/elf/elf_bytes.h"
 #include "unwind/table_store.h"
 
 namespace offcpud {

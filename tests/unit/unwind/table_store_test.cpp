@@ -7,9 +7,9 @@
 
 #include <algorithm>
 
-#include "elf_bytes.h"
+#include "elf/vdso.h"
 #include "fake_unwind_maps.h"
-#include "unwind/vdso.h"
+#include "unit/elf/elf_bytes.h"
 
 namespace offcpud {
 namespace {

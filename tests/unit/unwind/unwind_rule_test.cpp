@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "cfi_bytes.h"
 #include "libdw_oracle.h"
+#include "unit/elf/cfi_bytes.h"
 #include "unwind/unwind_table.h"
 
 namespace offcpud {

@@ -10,7 +10,7 @@
 #include <random>
 
 #include "base/unique_handle.h"
-#include "cfi_bytes.h"
+#include "unit/elf/cfi_bytes.h"
 
 namespace offcpud {
 namespace {

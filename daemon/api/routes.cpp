@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/routes.h"
+
+#include <algorithm>
+#include <cctype>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+
+#include "api/flame_page.h"
+#include "api/known_units.h"
+#include "api/stalls_json.h"
+#include "api/top_json.h"
+#include "api/top_query.h"
+#include "api/unit_query.h"
+#include "api/units_json.h"
+#include "base/printable.h"
+#include "base/rfc3339.h"
+#include "metrics/prometheus_protobuf.h"
+#include "metrics/prometheus_text.h"
+
+namespace offcpud {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kPlainText = "text/plain; charset=utf-8";
+constexpr const char* kJson = "application/json";
+
+Response plain(unsigned status, std::string sentence) {
+  return {.status = status, .content_type = kPlainText, .body = std::move(sentence) + '\n'};
+}
+
+Response json(unsigned status, const Json& value) {
+  return {.status = status,
+          .content_type = kJson,
+          .body = value.dump(2, ' ', true, Json::error_handler_t::replace) + '\n'};
+}
+
+Response error(unsigned status, const std::string& sentence) {
+  return json(status, {{"error", sentence}});
+}
+
+// Browsers name text/html in Accept; others get text, also with "*/*" (curl) or without the field.
+bool wants_html(std::string accept) {
+  std::transform(accept.begin(), accept.end(), accept.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return accept.find("text/html") != std::string::npos;
+}
+
+constexpr const char* kNoPass = "no pass over the kernel maps has completed yet; try again shortly";
+
+constexpr const char* kNoSnapshots =
+    "stacks are not sampled; set snapshots.enabled to true and restart offcpud";
+
+constexpr const char* kBadHistograms =
+    "parameter histograms: use native, or both for classic buckets as well";
+
+constexpr const char* kNoCoding =
+    "Accept-Encoding refuses everything that /metrics is sent as; allow gzip or identity";
+
+std::string_view content_type_of(ExpositionFormat format) {
+  return format == ExpositionFormat::Text ? PrometheusText::kContentType
+                                          : PrometheusProtobuf::kContentType;
+}
+
+std::string in_seconds(std::chrono::nanoseconds duration) {
+  const auto whole = std::chrono::duration_cast<std::chrono::seconds>(duration);
+  return std::to_string(whole.count()) + " s";
+}
+
+}  // namespace
+
+struct Routes::Route {
+  const char* path;
+  Shows shows;
+  const char* what;  // null: a part of another page, no link to it
+  Response (Routes::*answer)(const Request& request) const;
+};
+
+const Routes::Route Routes::kRoutes[] = {
+    {"/", Shows::Numbers, "Who waits on this host, for browsers; this list for others",
+     &Routes::page},
+    {"/overview.css", Shows::Numbers, nullptr, &Routes::page},
+    {"/overview.js", Shows::Numbers, nullptr, &Routes::page},
+    {"/flame", Shows::Details, "Flame graph of the kept snapshots", &Routes::flame},
+    {"/flame.css", Shows::Details, nullptr, &Routes::flame},
+    {"/flame.js", Shows::Details, nullptr, &Routes::flame},
+    {"/metrics", Shows::Numbers, "Histograms and counters for Prometheus", &Routes::metrics},
+    {"/-/healthy", Shows::Numbers, "200 while the daemon runs", &Routes::healthy},
+    {"/-/ready", Shows::Numbers, "200 while the numbers are current", &Routes::ready},
+    {"/api/v1/status", Shows::Numbers, "State of the daemon as JSON", &Routes::status},
+    {"/api/v1/stalls", Shows::Details, "Blocks that last too long, as JSON", &Routes::stalls},
+    {"/api/v1/top", Shows::Details, "Processes by the time they wait, as JSON", &Routes::top},
+    {"/api/v1/units", Shows::Numbers, "Units by the time they wait, as JSON", &Routes::units},
+    {"/api/v1/snapshots", Shows::Details, "Kept snapshots of stacks, as JSON", &Routes::snapshots},
+    {"/api/v1/snapshots/merge", Shows::Details, "Stacks of a range of time", &Routes::merge},
+    {"/api/v1/snapshots/difference", Shows::Details, "Stacks of two ranges of time",
+     &Routes::difference},
+    {"/debug/pprof/offcpu", Shows::Details, "Stacks of the time to come, as pprof",
+     &Routes::profile},
+};
+
+Routes::Routes(RouteSources sources, RouteOptions options, const Clock& clock)
+    : sources_(std::move(sources)), options_(options), clock_(clock) {}
+
+bool Routes::is_detail(std::string_view path) {
+  for (const Route& route : kRoutes) {
+    if (path == route.path) return route.shows == Shows::Details;
+  }
+  return false;
+}
+
+Response Routes::handle(const Request& request) const {
+  if (request.method != "GET" && request.method != "HEAD") {
+    Response refused = error(405, "method " + request.method + " is not allowed; use GET or HEAD");
+    refused.headers.emplace_back("Allow", "GET, HEAD");
+    return refused;
+  }
+  for (const Route& route : kRoutes) {
+    if (request.path == route.path) return (this->*route.answer)(request);
+  }
+  return not_found(request);
+}
+
+Response Routes::metrics(const Request& request) const {
+  ExpositionOptions options{.format = preferred_format(request.accept),
+                            .classic_buckets = options_.classic_buckets,
+                            .with_exemplars = request.sees_details};
+  // Other parameters belong to scrape configurations that serve several exporters.
+  const auto histograms = request.query.find("histograms");
+  if (histograms != request.query.end()) {
+    options.with_classic = histograms->second == "both";
+    if (!options.with_classic && histograms->second != "native") return error(400, kBadHistograms);
+  }
+  const auto coding = preferred_coding(request.accept_encoding);
+  if (!coding) return error(406, kNoCoding);
+  const std::shared_ptr<const View> view = sources_.view(Freshness::Fresh);
+  if (!view) return error(503, kNoPass);
+  Response response{
+      .content_type = std::string(content_type_of(options.format)),
+      .body = scrape_body(view, options, sources_.self_metrics, *coding, sources_.scrape_costs),
+      .headers = {{"Vary", "Accept, Accept-Encoding"}}};
+  if (*coding == ContentCoding::Gzip) response.headers.emplace_back("Content-Encoding", "gzip");
+  return response;
+}
+
+Response Routes::healthy(const Request&) const {
+  return plain(200, "offcpud is running.");
+}
+
+Response Routes::ready(const Request& request) const {
+  if (const auto stuck = sources_.threads ? sources_.threads->stuck() : std::nullopt) {
+    const WallTime since =
+        clock_.wall() - std::chrono::duration_cast<WallTime::duration>(stuck->longest);
+    return error(503, "offcpud is not ready: its " + sentence_of(*stuck, request.sees_addresses) +
+                          ", more than " + in_seconds(stuck->limits.stuck) +
+                          (stuck->busy == stuck->longest ? ", since " + rfc3339(since) : ""));
+  }
+  const auto view = sources_.view(Freshness::Last);
+  if (!view) return error(503, "offcpud is not ready: no pass over the kernel maps has completed");
+  const auto age = clock_.now() - view->taken;
+  if (age > options_.stale_after) {
+    return error(503, "offcpud is not ready: the last pass over the kernel maps was " +
+                          in_seconds(age) + " ago, more than " + in_seconds(options_.stale_after));
+  }
+  return plain(200, "offcpud is ready.");
+}
+
+Response Routes::status(const Request& request) const {
+  return {.content_type = kJson, .body = status_json(status_for(request))};
+}
+
+StatusReport Routes::status_for(const Request& request) const {
+  StatusReport report = sources_.status();
+  report.access = {.details = request.sees_details, .addresses = request.sees_addresses};
+  // Paths of files that may lie where not everybody may look.
+  if (!request.sees_addresses) {
+    for (ThreadState& thread : report.threads) thread.subject.clear();
+  }
+  return request.sees_details ? report : without_details(std::move(report));
+}
+
+Response Routes::stalls(const Request& request) const {
+  const auto view = sources_.view(Freshness::Fresh);
+  if (!view) return error(503, kNoPass);
+  auto body = stalls_json(*view, request.query, {request.sees_addresses, sources_.address_names});
+  if (!body) return error(400, body.error().message());
+  if (const auto known = check_unit(*view, request.query); !known) {
+    return error(404, known.error().message());
+  }
+  return {.content_type = kJson, .body = *std::move(body)};
+}
+
+Response Routes::top(const Request& request) const {
+  const auto query = TopQuery::parse(request.query);
+  if (!query) return error(400, query.error().message());
+  const auto view = sources_.view(Freshness::Fresh);
+  if (!view) return error(503, kNoPass);
+  if (const auto known = check_unit(*view, request.query); !known) {
+    return error(404, known.error().message());
+  }
+  return {.content_type = kJson, .body = top_json(*view, *query, suspended_time())};
+}
+
+Response Routes::units(const Request& request) const {
+  const auto query = UnitQuery::parse(request.query);
+  if (!query) return error(400, query.error().message());
+  const auto view = sources_.view(Freshness::Fresh);
+  if (!view) return error(503, kNoPass);
+  if (const auto known = check_unit(*view, request.query); !known) {
+    return error(404, known.error().message());
+  }
+  return {.content_type = kJson, .body = units_json(*view, *query)};
+}
+
+Response Routes::snapshots(const Request& request) const {
+  return sources_.snapshots ? sources_.snapshots->list(request) : error(503, kNoSnapshots);
+}
+
+Response Routes::merge(const Request& request) const {
+  return sources_.snapshots ? sources_.snapshots->merge(request) : error(503, kNoSnapshots);
+}
+
+Response Routes::difference(const Request& request) const {
+  return sources_.snapshots ? sources_.snapshots->difference(request) : error(503, kNoSnapshots);
+}
+
+// Before it is waited for.
+Response Routes::profile(const Request& request) const {
+  if (request.query.contains("cgroup")) {
+    const auto view = sources_.view(Freshness::Fresh);
+    if (const auto known = view ? check_unit(*view, request.query) : Status(); !known) {
+      return error(404, known.error().message());
+    }
+  }
+  return sources_.snapshots ? sources_.snapshots->profile(request) : error(503, kNoSnapshots);
+}
+
+Response Routes::flame(const Request& request) const {
+  return flame_page(request.path);
+}
+
+Response Routes::page(const Request& request) const {
+  if (request.path != "/") return overview_page(request.path);
+  Response page = wants_html(request.accept) ? overview_page("/") : directory(request);
+  page.headers.emplace_back("Vary", "Accept");
+  return page;
+}
+
+// What is where, as text.
+Response Routes::directory(const Request& request) const {
+  const StatusReport report = status_for(request);
+  std::string text = "offcpud " + printable(report.version) + ": why threads are not running\n" +
+                     printable(status_line(report)) + "\n\n";
+  for (const Route& route : kRoutes) {
+    if (route.what != nullptr) text.append(route.path).append("  ").append(route.what).append("\n");
+  }
+  return {.content_type = kPlainText, .body = std::move(text)};
+}
+
+Response Routes::not_found(const Request& request) {
+  Json paths = Json::array();
+  for (const Route& route : kRoutes) paths.push_back(route.path);
+  return json(404, {{"error", "there is nothing at " + request.path}, {"paths", paths}});
+}
+
+}  // namespace offcpud

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "api/address_names.h"
+#include "api/scrape_costs.h"
+#include "api/snapshot_handlers.h"
+#include "api/status_report.h"
+#include "base/clock.h"
+#include "base/thread_watch.h"
+#include "http/http_message.h"
+#include "pipeline/view.h"
+
+namespace offcpud {
+
+enum class Freshness {
+  Last,   // what the last pass found, at once
+  Fresh,  // after a new pass when the last one is older than min_pass_interval
+};
+
+// What the routes show. Each function is called by several threads at once. `view` returns null
+// before the first pass; when a new pass takes too long it returns the last View.
+struct RouteSources {
+  std::function<std::shared_ptr<const View>(Freshness)> view;
+  std::function<StatusReport()> status;
+  std::function<void(SeriesWriter&)> self_metrics;  // SelfMetrics::write
+  const AddressNames* address_names = nullptr;      // null: futexes have none; outlives the routes
+  ScrapeCosts* scrape_costs = nullptr;          // null: nobody asks for them; outlives the server
+  const ThreadWatch* threads = nullptr;         // null: nobody watches them; outlives the routes
+  const SnapshotHandlers* snapshots = nullptr;  // null: they are turned off; outlives the routes
+};
+
+struct RouteOptions {
+  unsigned classic_buckets = 28;
+  std::chrono::milliseconds stale_after{30'000};  // /-/ready fails when the last pass is older
+};
+
+// The paths of the daemon and their answers. Immutable, so any number of threads may call handle.
+class Routes {
+ public:
+  // `clock` must outlive the object.
+  Routes(RouteSources sources, RouteOptions options, const Clock& clock);
+
+  [[nodiscard]] Response handle(const Request& request) const;
+
+  // True for the paths that show stacks, processes or threads: see AccessRules.
+  [[nodiscard]] static bool is_detail(std::string_view path);
+
+ private:
+  enum class Shows { Numbers, Details };
+  struct Route;
+
+  [[nodiscard]] Response page(const Request& request) const;
+  [[nodiscard]] StatusReport status_for(const Request& request) const;
+  [[nodiscard]] Response directory(const Request& request) const;
+  [[nodiscard]] Response metrics(const Request& request) const;
+  [[nodiscard]] Response healthy(const Request& request) const;
+  [[nodiscard]] Response ready(const Request& request) const;
+  [[nodiscard]] Response status(const Request& request) const;
+  [[nodiscard]] Response stalls(const Request& request) const;
+  [[nodiscard]] Response top(const Request& request) const;
+  [[nodiscard]] Response units(const Request& request) const;
+  [[nodiscard]] Response snapshots(const Request& request) const;
+  [[nodiscard]] Response merge(const Request& request) const;
+  [[nodiscard]] Response difference(const Request& request) const;
+  [[nodiscard]] Response profile(const Request& request) const;
+  [[nodiscard]] Response flame(const Request& request) const;
+  [[nodiscard]] static Response not_found(const Request& request);
+
+  static const Route kRoutes[];
+
+  RouteSources sources_;
+  RouteOptions options_;
+  const Clock& clock_;
+};
+
+}  // namespace offcpud

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "base/clock.h"
+#include "http/content_negotiation.h"
+#include "http/http_message.h"
+#include "metrics/exposition.h"
+
+namespace offcpud {
+
+// What one scrape was.
+struct ScrapeCost {
+  std::uint64_t series = 0;   // a histogram is one
+  std::uint64_t samples = 0;  // that Prometheus stores
+  std::uint64_t bytes = 0;
+  std::uint64_t sent_bytes = 0;          // less when compressed
+  std::chrono::nanoseconds duration{0};  // of the work, without the time that the client took
+};
+
+using CostByFormat = std::array<std::optional<ScrapeCost>, 2>;  // by enum ExpositionFormat
+
+// The last complete scrape in each format. Thread-safe.
+class ScrapeCosts {
+ public:
+  void record(ExpositionFormat format, const ScrapeCost& cost);
+  [[nodiscard]] CostByFormat last() const;
+
+ private:
+  mutable std::mutex mutex_;
+  CostByFormat last_;  // guarded by mutex_
+};
+
+// How a writer is made for a format.
+struct ExpositionOptions {
+  ExpositionFormat format = ExpositionFormat::Text;
+  unsigned classic_buckets = 28;  // see histogram/latency_histogram.h
+  bool with_classic = false;      // Protobuf: native histograms have classic buckets as well
+  bool with_exemplars = true;     // Protobuf: they name processes and stacks
+};
+std::unique_ptr<SeriesWriter> make_writer(const ExpositionOptions& options);
+
+// The body of a scrape, whose cost is recorded once it was read to its end. `costs` may be null,
+// and must outlive the stream.
+BodyStream scrape_body(const std::shared_ptr<const View>& view, const ExpositionOptions& options,
+                       const std::function<void(SeriesWriter&)>& self_metrics, ContentCoding coding,
+                       ScrapeCosts* costs);
+
+}  // namespace offcpud

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/stalls_json.h"
+
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "api/labels_json.h"
+#include "api/stall_query.h"
+#include "api/syscall_names.h"
+#include "base/hist_kind.h"
+#include "base/rfc3339.h"
+
+namespace offcpud {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kNanoseconds = 1e9;
+
+// JSON numbers are doubles to most readers; addresses do not fit into one.
+std::string hexadecimal(std::uint64_t value) {
+  std::array<char, 16> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16).ptr;
+  return "0x" + std::string(digits.data(), end);
+}
+
+Json text_or_null(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json(text);
+}
+
+Json id_or_null(std::uint32_t id) {
+  return id == 0 ? Json(nullptr) : Json(id);
+}
+
+// Any argument may be a pointer, and the kernel shows none of them (/proc/PID/syscall).
+Json syscall_json(const WaitDetail& detail, const StallSight& sight) {
+  if (!detail.syscall) return nullptr;
+  Json json = {{"number", *detail.syscall},
+               {"name", text_or_null(syscall_name(*detail.syscall, detail.compat))}};
+  if (sight.addresses) {
+    Json arguments = Json::array();
+    for (const std::uint64_t each : detail.arguments) arguments.push_back(hexadecimal(each));
+    json["arguments"] = std::move(arguments);
+  }
+  if (detail.compat) json["compat"] = true;
+  return json;
+}
+
+Json futex_json(const WaitDetail& detail, std::uint32_t tgid, const StallSight& sight) {
+  Json futex = Json::object();
+  if (sight.names != nullptr) {
+    if (std::string id = sight.names->of(tgid, *detail.futex_address); !id.empty()) {
+      futex["id"] = std::move(id);
+    }
+  }
+  if (sight.addresses) futex["address"] = hexadecimal(*detail.futex_address);
+  if (sight.addresses && detail.futex_word) futex["word"] = hexadecimal(*detail.futex_word);
+  if (detail.owner_tid) {
+    futex["owner"] = {{"tid", *detail.owner_tid}, {"comm", text_or_null(detail.owner_comm)}};
+  }
+  return futex;
+}
+
+// What the kernel calls files that have no path: it says what they are, and nothing of whom.
+bool is_kind_of_file(const std::string& name) {
+  return name == "socket" || name == "pipe" || name.starts_with("anon_inode:");
+}
+
+Json file_json(const WaitDetail& detail, const StallSight& sight) {
+  Json file = Json::object();
+  if (detail.fd) file["fd"] = *detail.fd;
+  if (!detail.file.empty() && (sight.addresses || is_kind_of_file(detail.file))) {
+    file["path"] = detail.file;
+  }
+  if (!detail.device.empty()) file["device"] = detail.device;
+  return file;
+}
+
+Json waits_for_json(const WaitDetail& detail, std::uint32_t tgid, const StallSight& sight) {
+  Json waits_for = Json::object();
+  if (detail.futex_address) waits_for["futex"] = futex_json(detail, tgid, sight);
+  if (Json file = file_json(detail, sight); !file.empty()) waits_for["file"] = std::move(file);
+  if (!detail.socket.empty()) waits_for["socket"] = detail.socket;
+  return waits_for;
+}
+
+// Functions; the kernel writes an address in place of a name that it does not know.
+Json stack_json(const WaitDetail& detail, const StallSight& sight) {
+  Json stack = Json::array();
+  for (const std::string& frame : detail.stack) {
+    stack.push_back(sight.addresses || !frame.starts_with("0x") ? frame : "[unknown]");
+  }
+  return stack;
+}
+
+Json woken_by_json(const Stall& stall) {
+  if (!stall.woken_from) return nullptr;
+  return {{"from", kWakerNames[*stall.woken_from]},
+          {"tid", id_or_null(stall.waker_tid)},
+          {"comm", text_or_null(stall.waker_comm)}};
+}
+
+Json stall_json(const Stall& stall, const StallSight& sight) {
+  Json json = {{"state", stall.ended ? "ended" : "in_progress"},
+               {"since", rfc3339(stall.since)},
+               {"duration_seconds", static_cast<double>(stall.duration_ns) / kNanoseconds},
+               {"estimated", stall.estimated},
+               {"pid", id_or_null(stall.local_tgid)},
+               {"tid", id_or_null(stall.local_tid)},
+               {"comm", stall.comm},
+               {"process", text_or_null(stall.process_comm)}};
+  append_labels(json, *stall.labels);
+  json["reason"] = kHistKindNames[stall.kind];
+  json["examined"] = stall.detail.has_value();
+  const WaitDetail detail = stall.detail.value_or(WaitDetail{});
+  json["syscall"] = syscall_json(detail, sight);
+  json["waits_for"] = waits_for_json(detail, stall.tgid, sight);
+  json["stack"] = stack_json(detail, sight);
+  json["ended_at"] = stall.ended_at ? Json(rfc3339(*stall.ended_at)) : Json(nullptr);
+  json["woken_by"] = woken_by_json(stall);
+  return json;
+}
+
+}  // namespace
+
+Result<std::string> stalls_json(const View& view,
+                                const std::multimap<std::string, std::string>& query,
+                                const StallSight& sight) {
+  TRY(const StallQuery wanted, StallQuery::parse(query));
+  Json list = Json::array();
+  std::size_t matching = 0;
+  std::uint64_t dropped = 0;
+  if (view.stalls) {
+    dropped = view.stalls->dropped;
+    for (const auto& stall : view.stalls->stalls) {
+      if (!wanted.admits(*stall)) continue;
+      if (++matching <= wanted.limit) list.push_back(stall_json(*stall, sight));
+    }
+  }
+  const Json json = {{"taken", rfc3339(view.taken_wall)},
+                     {"dropped", dropped},
+                     {"matching", matching},
+                     {"addresses", sight.addresses},
+                     {"stalls", std::move(list)}};
+  return json.dump(2, ' ', true, Json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace offcpud

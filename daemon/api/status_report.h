@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/scrape_costs.h"
+#include "base/clock.h"
+#include "base/thread_watch.h"
+#include "pipeline/view.h"
+
+namespace offcpud {
+
+struct FeatureStatus {
+  std::string name;
+  bool enabled = false;
+  std::string detail;  // what it gives, or why it is missing and what would help
+};
+
+struct LastPass {
+  std::chrono::nanoseconds age{};
+  std::chrono::nanoseconds duration{};
+};
+
+struct ConfigStatus {
+  std::vector<std::string> files;  // in force, in the order they were read; none: the defaults
+  bool last_reload_successful = true;
+  std::string last_reload_error;
+  std::string captured;  // what snapshots are narrowed by; empty: nothing
+};
+
+struct PushStatus {
+  std::string url;         // empty: not to be told
+  std::size_t queued = 0;  // snapshots that wait
+  std::uint64_t queued_bytes = 0;
+  std::optional<WallTime> last_success;
+  std::string last_error;  // empty when the last attempt was successful
+};
+
+// What it reads of other processes, which may have it wait.
+struct ReaderStatus {
+  std::uint64_t hangs = 0;    // no answer in time
+  std::uint64_t refused = 0;  // not asked, because of those
+  std::uint64_t stuck = 0;    // readers that cannot be ended yet
+};
+
+// What the daemon itself takes of the host.
+struct OwnUse {
+  std::uint64_t resident_bytes = 0;
+  double cpu_seconds = 0;  // of all its threads, since its start
+  // With its kernel programs, of all CPU time of the last minute; nullopt: not known yet.
+  std::optional<double> overhead_ratio;
+};
+
+// What the one who asks may see: docs/security.md.
+struct AccessStatus {
+  bool details = false;    // stacks, processes, threads
+  bool addresses = false;  // of processes, with words of their memory and paths of their files
+};
+
+// A process with more mappings than its share, of which not all are kept.
+struct OverShareStatus {
+  std::uint32_t pid = 0;
+  std::optional<std::uint32_t> uid;  // nullopt: it is gone
+  std::uint64_t mappings = 0;
+
+  bool operator==(const OverShareStatus&) const = default;
+};
+
+// The state of the daemon for people: /api/v1/status and the text of `systemctl status`.
+struct StatusReport {
+  std::string version;
+  std::string revision;
+  std::string kernel;
+  std::string listen;
+  std::string local_socket;  // empty: none
+  AccessStatus access;
+  std::chrono::nanoseconds uptime{};
+  std::vector<FeatureStatus> features;
+
+  std::optional<LastPass> last_pass;  // nullopt before the first one
+  std::uint64_t passes = 0;
+  std::uint64_t pass_failures = 0;
+
+  std::uint64_t subjects = 0;
+  std::uint64_t series = 0;
+  std::uint64_t series_folded = 0;
+  std::uint64_t max_series = 0;
+  CostByFormat scrapes;  // the last one in each format
+  std::uint64_t threads_left_censored = 0;
+  std::vector<LossCount> losses;
+  std::vector<MapUsage> maps;
+  std::vector<OverShareStatus> over_share;  // at most 16, those with most first
+
+  std::vector<ThreadState> threads;     // of the daemon
+  std::optional<OwnUse> own_use;        // nullopt: /proc cannot be read
+  std::optional<PushStatus> push;       // nullopt: it is off
+  std::optional<ReaderStatus> readers;  // nullopt: there are none, as there are no snapshots
+  ConfigStatus config;
+};
+
+// Takes over what the View knows: the age of the last pass, subjects, series, losses and maps.
+void describe_view(StatusReport& report, const View& view, MonotonicTime now);
+
+// What everybody may see: without processes, the address that is pushed to, and errors, which quote
+// servers and files, are a sentence that says where to look.
+StatusReport without_details(StatusReport report);
+
+// With status_line() as "summary". Bytes that are not UTF-8 become U+FFFD.
+std::string status_json(const StatusReport& report);
+
+// One line about what a scrape costs the network and the server, in both formats:
+// "a scrape of 1842 series is 57102 samples in 9.1 MB as text, 1951 samples in 0.5 MB as protobuf".
+std::string scrape_line(const CostByFormat& scrapes);
+
+// One line: "214 cgroups, 1842 series, 0 events lost, last pass 2 s ago".
+std::string status_line(const StatusReport& report);
+
+}  // namespace offcpud

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/time_parameter.h"
+
+#include <charconv>
+#include <cstdint>
+#include <system_error>
+
+#include "config/duration.h"
+
+namespace offcpud {
+namespace {
+
+using std::chrono::nanoseconds;
+using std::chrono::seconds;
+
+bool take_digits(std::string_view& rest, std::size_t digits, unsigned& number) {
+  if (rest.size() < digits) return false;
+  const char* const end = rest.data() + digits;
+  const auto [stop, code] = std::from_chars(rest.data(), end, number);
+  if (code != std::errc{} || stop != end) return false;
+  rest.remove_prefix(digits);
+  return true;
+}
+
+bool take_one_of(std::string_view& rest, std::string_view characters) {
+  if (rest.empty() || characters.find(rest.front()) == std::string_view::npos) return false;
+  rest.remove_prefix(1);
+  return true;
+}
+
+// ".25", or nothing.
+std::optional<nanoseconds> take_fraction(std::string_view& rest) {
+  if (rest.empty() || rest.front() != '.') return nanoseconds(0);
+  rest.remove_prefix(1);
+  std::int64_t value = 0;
+  std::int64_t unit = 1'000'000'000;
+  std::size_t digits = 0;
+  for (; digits < rest.size() && rest[digits] >= '0' && rest[digits] <= '9'; ++digits) {
+    unit /= 10;
+    value += unit * (rest[digits] - '0');
+  }
+  if (digits == 0 || digits > 9) return std::nullopt;
+  rest.remove_prefix(digits);
+  return nanoseconds(value);
+}
+
+// "Z", "+02:00" or "-0530"; a plus in a query that nobody escaped has become a space.
+std::optional<seconds> take_offset(std::string_view& rest) {
+  if (take_one_of(rest, "Zz")) return seconds(0);
+  const bool west = !rest.empty() && rest.front() == '-';
+  unsigned hours = 0, minutes = 0;
+  if (!take_one_of(rest, "+- ") || !take_digits(rest, 2, hours)) return std::nullopt;
+  (void)take_one_of(rest, ":");
+  if (!take_digits(rest, 2, minutes) || hours > 23 || minutes > 59) return std::nullopt;
+  const seconds offset = std::chrono::hours(hours) + std::chrono::minutes(minutes);
+  return west ? -offset : offset;
+}
+
+std::optional<WallTime> parse_rfc3339(std::string_view rest) {
+  unsigned year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
+  const bool complete =
+      take_digits(rest, 4, year) && take_one_of(rest, "-") && take_digits(rest, 2, month) &&
+      take_one_of(rest, "-") && take_digits(rest, 2, day) && take_one_of(rest, "Tt ") &&
+      take_digits(rest, 2, hour) && take_one_of(rest, ":") && take_digits(rest, 2, minute) &&
+      take_one_of(rest, ":") && take_digits(rest, 2, second);
+  if (!complete || year < 1970 || year > 2200 || hour > 23 || minute > 59 || second > 60) {
+    return std::nullopt;
+  }
+  const std::chrono::year_month_day date(std::chrono::year(static_cast<int>(year)),
+                                         std::chrono::month(month), std::chrono::day(day));
+  const auto fraction = take_fraction(rest);
+  if (!date.ok() || !fraction) return std::nullopt;
+  const auto offset = take_offset(rest);
+  if (!offset || !rest.empty()) return std::nullopt;
+  return WallTime(std::chrono::sys_days(date)) + std::chrono::hours(hour) +
+         std::chrono::minutes(minute) + seconds(second) + *fraction - *offset;
+}
+
+std::optional<WallTime> parse_unix(std::string_view rest) {
+  constexpr std::int64_t kMostSeconds = 7'258'118'400;  // the year 2200
+  std::int64_t whole = 0;
+  const auto [stop, code] = std::from_chars(rest.data(), rest.data() + rest.size(), whole);
+  if (code != std::errc{} || whole < 0 || whole > kMostSeconds) return std::nullopt;
+  rest.remove_prefix(static_cast<std::size_t>(stop - rest.data()));
+  const auto fraction = take_fraction(rest);
+  if (!fraction || !rest.empty()) return std::nullopt;
+  return WallTime(seconds(whole)) + *fraction;
+}
+
+}  // namespace
+
+std::optional<WallTime> parse_time(std::string_view text, WallTime now) {
+  if (text == "now") return now;
+  if (text.starts_with('-')) {
+    const auto before = parse_duration(text.substr(1));
+    // In milliseconds: as nanoseconds, what people may write does not fit.
+    const auto since_1970 = std::chrono::floor<std::chrono::milliseconds>(now.time_since_epoch());
+    if (!before || *before > since_1970) return std::nullopt;
+    return now - *before;
+  }
+  const auto time = parse_rfc3339(text);
+  return time ? time : parse_unix(text);
+}
+
+}  // namespace offcpud

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/printable.h"
+
+#include <algorithm>
+#include <array>
+
+namespace offcpud {
+namespace {
+
+constexpr std::size_t kLongestExcerpt = 60;
+
+unsigned char byte_at(std::string_view text, std::size_t at) {
+  return static_cast<unsigned char>(text[at]);
+}
+
+bool is_control(unsigned char byte) {
+  return byte < 0x20 || byte == 0x7f;
+}
+
+// U+0080 to U+009F, the control characters C1: U+009B begins a sequence as ESC [ does.
+bool is_c1(std::string_view sequence) {
+  return sequence.size() == 2 && byte_at(sequence, 0) == 0xc2 && byte_at(sequence, 1) < 0xa0;
+}
+
+// Of a well-formed sequence (RFC 3629, section 3).
+char32_t code_point(std::string_view sequence) {
+  char32_t value = byte_at(sequence, 0);
+  if (sequence.size() > 1) value &= 0x7fU >> sequence.size();
+  for (std::size_t i = 1; i < sequence.size(); ++i)
+    value = value << 6 | (byte_at(sequence, i) & 0x3f);
+  return value;
+}
+
+// Those that turn the direction of what follows (Unicode UAX #9: marks, embeddings, isolates), by
+// which a name can read as another.
+bool turns_direction(std::string_view sequence) {
+  const char32_t value = code_point(sequence);
+  return value == 0x061c || value == 0x200e || value == 0x200f ||
+         (value >= 0x202a && value <= 0x202e) || (value >= 0x2066 && value <= 0x2069);
+}
+
+// Bytes of the well-formed UTF-8 sequence at `at` (RFC 3629), 0 if there is none.
+std::size_t sequence_length(std::string_view text, std::size_t at) {
+  const unsigned char lead = byte_at(text, at);
+  if (lead < 0x80) return 1;
+  const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || at + length > text.size()) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte_at(text, at + i) & 0xc0) != 0x80) return 0;
+  }
+  const unsigned char second = byte_at(text, at + 1);
+  const bool overlong = (lead == 0xe0 && second < 0xa0) || (lead == 0xf0 && second < 0x90);
+  const bool surrogate = lead == 0xed && second >= 0xa0;
+  const bool beyond_unicode = lead == 0xf4 && second >= 0x90;
+  return overlong || surrogate || beyond_unicode ? 0 : length;
+}
+
+std::string hex(unsigned char byte) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  return {kDigits[byte >> 4], kDigits[byte & 0xf]};
+}
+
+}  // namespace
+
+std::optional<TextDefect> find_text_defect(std::string_view text) {
+  std::size_t line = 1;
+  for (std::size_t at = 0; at < text.size();) {
+    const unsigned char byte = byte_at(text, at);
+    const std::size_t length = sequence_length(text, at);
+    if (length == 0) return TextDefect{line, "byte 0x" + hex(byte) + " is not UTF-8"};
+    if (is_control(byte) && byte != '\t' && byte != '\n' && byte != '\r') {
+      return TextDefect{line, "control character 0x" + hex(byte)};
+    }
+    if (byte == '\n') ++line;
+    at += length;
+  }
+  return std::nullopt;
+}
+
+std::string printable(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const unsigned char byte = byte_at(text, at);
+    const std::size_t length = sequence_length(text, at);
+    const std::string_view sequence = text.substr(at, std::max<std::size_t>(length, 1));
+    if (length == 0 || is_control(byte) || is_c1(sequence) || turns_direction(sequence)) {
+      for (const char c : sequence) out += "\\x" + hex(static_cast<unsigned char>(c));
+    } else {
+      out += sequence;
+    }
+    at += sequence.size();
+  }
+  return out;
+}
+
+std::string excerpt(std::string_view text) {
+  if (text.size() <= kLongestExcerpt) return printable(text);
+  std::size_t end = kLongestExcerpt;
+  while (end > 0 && (byte_at(text, end) & 0xc0) == 0x80) --end;  // keep a last character whole
+  return printable(text.substr(0, end)) + "...";
+}
+
+std::string quotation(std::string_view text) {
+  return '"' + excerpt(text) + '"';
+}
+
+}  // namespace offcpud

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "http/content_negotiation.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace offcpud {
+namespace {
+
+using Parameter = std::pair<std::string, std::string>;
+
+constexpr unsigned kMostWeight = 1000;  // q has three digits at most
+
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t";
+  const std::size_t begin = text.find_first_not_of(kSpace);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
+}
+
+// Up to the separator, which may stand in quotes as well; both are taken from `rest`.
+std::string_view take_until(std::string_view& rest, char separator) {
+  bool quoted = false;
+  std::size_t end = 0;
+  for (; end < rest.size(); ++end) {
+    if (rest[end] == '"') quoted = !quoted;
+    if (quoted && rest[end] == '\\') ++end;
+    if (!quoted && end < rest.size() && rest[end] == separator) break;
+  }
+  const std::string_view taken = trimmed(rest.substr(0, end));
+  rest.remove_prefix(std::min(rest.size(), end + 1));
+  return taken;
+}
+
+std::string unquoted_lower(std::string_view value) {
+  std::string out;
+  const bool quoted = value.size() > 1 && value.front() == '"' && value.back() == '"';
+  if (quoted) value = value.substr(1, value.size() - 2);
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    if (quoted && value[i] == '\\' && i + 1 < value.size()) ++i;
+    out += lower(value[i]);
+  }
+  return out;
+}
+
+// "0", "1", "0.25": thousandths. What is no weight counts as 1, as if it were not there.
+unsigned weight_of(std::string_view text) {
+  if (text.empty() || (text[0] != '0' && text[0] != '1')) return kMostWeight;
+  unsigned weight = text[0] == '1' ? kMostWeight : 0;
+  if (text.size() == 1) return weight;
+  if (text[1] != '.' || text.size() > 5) return kMostWeight;
+  unsigned unit = 100;
+  for (const char c : text.substr(2)) {
+    if (c < '0' || c > '9') return kMostWeight;
+    weight += static_cast<unsigned>(c - '0') * unit;
+    unit /= 10;
+  }
+  return std::min(weight, kMostWeight);
+}
+
+// One element of the list: a media range or a coding, its parameters without q, and q.
+struct Preference {
+  std::string name;
+  std::vector<Parameter> parameters;
+  unsigned weight = kMostWeight;
+};
+
+std::vector<Preference> preferences_of(std::string_view field) {
+  std::vector<Preference> list;
+  while (!field.empty()) {
+    std::string_view element = take_until(field, ',');
+    if (element.empty()) continue;
+    Preference preference;
+    preference.name = unquoted_lower(take_until(element, ';'));
+    while (!element.empty()) {
+      std::string_view value = take_until(element, ';');
+      if (value.empty()) continue;
+      std::string name = unquoted_lower(take_until(value, '='));
+      if (name == "q") {
+        preference.weight = weight_of(value);
+      } else {
+        preference.parameters.emplace_back(std::move(name), unquoted_lower(value));
+      }
+    }
+    list.push_back(std::move(preference));
+  }
+  return list;
+}
+
+struct Offer {
+  ExpositionFormat format;
+  std::string_view type, any_of_type;
+  std::vector<Parameter> parameters;
+};
+
+const std::array<Offer, 2>& offers() {
+  static const std::array<Offer, 2> kOffers = {
+      {{ExpositionFormat::Text,
+        "text/plain",
+        "text/*",
+        {{"version", "0.0.4"}, {"charset", "utf-8"}}},
+       {ExpositionFormat::Protobuf,
+        "application/vnd.google.protobuf",
+        "application/*",
+        {{"proto", "io.prometheus.client.metricfamily"}, {"encoding", "delimited"}}}}};
+  return kOffers;
+}
+
+// How exactly the range names the offer; 0: it does not. Prometheus asks with `escaping` for a way
+// to write names that are no plain words; there are none here, so every way is right.
+std::size_t precision_of(const Preference& range, const Offer& offer) {
+  if (range.name == "*/*") return 1;
+  if (range.name == offer.any_of_type) return 2;
+  if (range.name != offer.type) return 0;
+  std::size_t precision = 3;
+  for (const Parameter& wanted : range.parameters) {
+    if (wanted.first == "escaping") continue;
+    if (std::ranges::find(offer.parameters, wanted) == offer.parameters.end()) return 0;
+    ++precision;
+  }
+  return precision;
+}
+
+// By the most exact range that names the offer.
+std::pair<unsigned, std::size_t> weight_and_precision(std::span<const Preference> ranges,
+                                                      const Offer& offer) {
+  std::pair<unsigned, std::size_t> best{0, 0};
+  for (const Preference& range : ranges) {
+    const std::size_t precision = precision_of(range, offer);
+    if (precision > best.second) best = {range.weight, precision};
+  }
+  return best;
+}
+
+}  // namespace
+
+ExpositionFormat preferred_format(std::string_view accept) {
+  const std::vector<Preference> ranges = preferences_of(accept);
+  const Offer* best = &offers()[0];
+  auto most = weight_and_precision(ranges, *best);
+  for (const Offer& offer : std::span(offers()).subspan(1)) {
+    const auto wanted = weight_and_precision(ranges, offer);
+    if (wanted.first == 0 || wanted <= most) continue;
+    most = wanted;
+    best = &offer;
+  }
+  return best->format;
+}
+
+std::optional<ContentCoding> preferred_coding(std::optional<std::string_view> accept_encoding) {
+  if (!accept_encoding) return ContentCoding::Identity;
+  std::optional<unsigned> gzip, identity, others;
+  for (const Preference& coding : preferences_of(*accept_encoding)) {
+    if (coding.name == "gzip" || coding.name == "x-gzip") gzip = coding.weight;
+    if (coding.name == "identity") identity = coding.weight;
+    if (coding.name == "*") others = coding.weight;
+  }
+  const unsigned gzip_weight = gzip.value_or(others.value_or(0));
+  const bool plain_allowed = identity.value_or(others.value_or(1)) > 0;
+  if (gzip_weight > 0 && gzip_weight >= identity.value_or(0)) return ContentCoding::Gzip;
+  if (plain_allowed) return ContentCoding::Identity;
+  return gzip_weight > 0 ? std::optional(ContentCoding::Gzip) : std::nullopt;
+}
+
+}  // namespace offcpud

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "metrics/metric_catalog.h"
+#include "metrics/row_families.h"
+#include "metrics/series_writer.h"
+#include "pipeline/view.h"
+
+namespace offcpud {
+
+// One scrape in the format of a writer, produced piece by piece: at most one series is in memory as
+// bytes, whatever the size of the View. Families, series and labels always come in the same order.
+// Used by one thread at a time.
+class Exposition {
+ public:
+  // `self_metrics` writes complete families, none of them one of the View's; they come last.
+  Exposition(std::shared_ptr<const View> view, std::unique_ptr<SeriesWriter> writer,
+             const std::function<void(SeriesWriter&)>& self_metrics);
+
+  // Fills the buffer as far as the exposition goes and returns the bytes written; 0: it is over.
+  std::size_t read(std::span<char> buffer);
+
+  // What was read so far.
+  [[nodiscard]] const SeriesWriter& writer() const { return *out_; }
+
+ private:
+  enum class Part { Subjects, Processes, Totals, SelfMetrics, End };
+
+  bool refill();
+  void append_next();
+  void next_part();
+  template <typename Row, typename RowAt>
+  void append_step(std::span<const RowFamily<Row>> families, std::size_t rows, const RowAt& row_at);
+  void append_totals();
+  void append_family_series();
+  void append_last_pass();
+  void append_total(Metric metric, std::uint64_t value);
+  template <typename Write>
+  void append_family(Metric metric, const Write& write);
+
+  std::shared_ptr<const View> view_;
+  std::vector<const ProcessRow*> processes_;  // of view_: those that are exported, by pid
+  std::vector<std::string> over_;             // the label of each of the View's stall bounds
+  std::unique_ptr<SeriesWriter> out_;
+  std::string self_metrics_;
+
+  Part part_ = Part::Subjects;
+  std::size_t family_ = 0;  // of this part
+  std::size_t row_ = 0;
+  std::size_t step_ = 0;
+  bool family_begun_ = false;
+
+  std::size_t position_ = 0;  // the bytes of out_ are read up to here
+};
+
+}  // namespace offcpud

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "metrics/metric_catalog.h"
+
+#include <algorithm>
+#include <array>
+
+namespace offcpud {
+namespace {
+
+using enum MetricType;
+
+constexpr auto kCatalog = std::to_array<MetricDef>({
+    {Metric::BlockedSeconds, "offcpud_blocked_seconds", Histogram,
+     "cgroup slice unit container_id pod_uid reason",
+     "Time that threads were blocked, from leaving the CPU to the wakeup, by reason."},
+    {Metric::RunqueueWaitSeconds, "offcpud_runqueue_wait_seconds", Histogram,
+     "cgroup slice unit container_id pod_uid cause",
+     "Time that runnable threads waited for a CPU, by what put them in the queue."},
+    {Metric::RunningSeconds, "offcpud_running_seconds_total", Counter,
+     "cgroup slice unit container_id pod_uid", "Time that threads ran on a CPU."},
+    {Metric::Preemptions, "offcpud_preemptions_total", Counter,
+     "cgroup slice unit container_id pod_uid by",
+     "Times that a thread lost its CPU although it could have run on, by who took it."},
+    {Metric::Wakeups, "offcpud_wakeups_total", Counter,
+     "cgroup slice unit container_id pod_uid from",
+     "Times that a blocked thread was woken, by who woke it."},
+    {Metric::BlockedThreads, "offcpud_blocked_threads", Gauge,
+     "cgroup slice unit container_id pod_uid reason", "Threads that are blocked now, by reason."},
+    {Metric::OldestBlocked, "offcpud_oldest_blocked_seconds", Gauge,
+     "cgroup slice unit container_id pod_uid reason",
+     "Age of the longest block that is still in progress, by reason."},
+    {Metric::StalledThreads, "offcpud_stalled_threads", Gauge,
+     "cgroup slice unit container_id pod_uid reason over",
+     "Threads that have been blocked for longer than this, and still are, by reason."},
+    {Metric::OldestRunnable, "offcpud_oldest_runnable_seconds", Gauge,
+     "cgroup slice unit container_id pod_uid",
+     "Age of the longest wait for a CPU that is still in progress."},
+    {Metric::UnaccountedRatio, "offcpud_unaccounted_ratio", Gauge,
+     "cgroup slice unit container_id pod_uid",
+     "Share of the time that threads lived between the last two walks which is in no counter."},
+    {Metric::ProcessBlockedSeconds, "offcpud_process_blocked_seconds", Histogram,
+     "pid comm cgroup reason",
+     "Time that the threads of an exported process were blocked, by reason."},
+    {Metric::ProcessRunqueueWaitSeconds, "offcpud_process_runqueue_wait_seconds", Histogram,
+     "pid comm cgroup cause",
+     "Time that runnable threads of an exported process waited for a CPU, by cause."},
+    {Metric::ProcessOldestBlocked, "offcpud_process_oldest_blocked_seconds", Gauge,
+     "pid comm cgroup reason",
+     "Age of the longest block of an exported process that is still in progress, by reason."},
+    {Metric::LostEvents, "offcpud_lost_events_total", Counter, "cause",
+     "Events that could not be recorded as they should have been, by cause."},
+    {Metric::ThreadsLeftCensored, "offcpud_threads_left_censored_total", Counter, "",
+     "Threads already off the CPU at attach, whose first episode has no known beginning."},
+    {Metric::RunningDeviationRatio, "offcpud_running_deviation_ratio", Gauge, "",
+     "Running time counted beyond that of the scheduler between the last two walks, per that of "
+     "the scheduler."},
+    {Metric::ThreadWalkPasses, "offcpud_thread_walk_passes", Gauge, "",
+     "Passes that the last walk over the threads was spread over; 1 when it fits its budget."},
+    {Metric::MapEntries, "offcpud_map_entries", Gauge, "map", "Entries in use in a kernel map."},
+    {Metric::MapCapacity, "offcpud_map_capacity", Gauge, "map",
+     "Entries that a kernel map has room for."},
+    {Metric::Series, "offcpud_series", Gauge, "", "Histogram series exported now."},
+    {Metric::SeriesFolded, "offcpud_series_folded_total", Counter, "",
+     "Histogram series beyond max_series, summed under cgroup (other) instead."},
+    {Metric::ProcessesRefused, "offcpud_processes_refused_total", Counter, "",
+     "Processes selected for series of their own that did not fit into max_series."},
+    {Metric::FamilySeries, "offcpud_family_series", Gauge, "family",
+     "Series exported now of each metric that has some for every cgroup or process."},
+    {Metric::PassDuration, "offcpud_pass_duration_seconds", Histogram, "stage",
+     "Time that one pass over the kernel maps took, by stage."},
+    {Metric::PassFailures, "offcpud_pass_failures_total", Counter, "stage",
+     "Passes over the kernel maps that failed, by stage."},
+    {Metric::LastPassTimestamp, "offcpud_last_pass_timestamp_seconds", Gauge, "",
+     "Unix time of the last completed pass, whose numbers this page shows."},
+    {Metric::ThreadBusy, "offcpud_thread_busy_seconds", Gauge, "thread",
+     "How long a thread of the daemon has been at what it is doing; 0 while it is idle."},
+    {Metric::ThreadStuck, "offcpud_thread_stuck", Gauge, "thread",
+     "1 while a thread of the daemon is stuck: one piece of work takes longer than it ever "
+     "should."},
+    {Metric::Stalls, "offcpud_stalls_total", Counter, "reason",
+     "Blocks that outlasted their threshold, counted when they pass it, by reason."},
+    {Metric::StackSamples, "offcpud_stack_samples_total", Counter, "",
+     "Blocks whose stacks were taken."},
+    {Metric::StackSamplesIncomplete, "offcpud_stack_samples_incomplete_total", Counter, "end",
+     "Stacks that were not walked to their root, by why the walk ended."},
+    {Metric::StacksLocatedEarly, "offcpud_stacks_located_early_total", Counter, "",
+     "Different stacks with functions without names, as a snapshot or profile ended while the "
+     "daemon was still following what their processes map."},
+    {Metric::ObjectsRefused, "offcpud_objects_refused_total", Counter, "cause",
+     "Programs, libraries and perf maps of which something was left out, as it asks for more than "
+     "the limits, by what that is."},
+    {Metric::ProcessesOverShare, "offcpud_processes_over_share", Gauge, "",
+     "Processes with so many executable mappings that not all are kept; their stacks may be "
+     "incomplete."},
+    {Metric::MappingsLeftOut, "offcpud_mappings_left_out_total", Counter, "",
+     "Executable mappings that were not kept because their process had more than its share."},
+    {Metric::StackSourcesLeftOut, "offcpud_stack_sources_left_out_total", Counter, "what",
+     "What stacks and their names are made from and was left out, for lack of room or time, by "
+     "what "
+     "it is."},
+    {Metric::SamplingInterval, "offcpud_sampling_interval_seconds", Gauge, "",
+     "Blocks of this length and longer are all sampled, shorter ones with a probability in "
+     "proportion to their length."},
+    {Metric::ReaderHangs, "offcpud_reader_hangs_total", Counter, "what",
+     "Times that a process or its file system did not answer, by what was to be read of it."},
+    {Metric::ReaderRefused, "offcpud_reader_refused_total", Counter, "cause",
+     "Times that something of a process was not read because others like it did not answer, or "
+     "copies of files had no room, by what is to blame."},
+    {Metric::ReadersStuck, "offcpud_readers_stuck", Gauge, "",
+     "Reading processes that were given up and that the kernel cannot end yet, also those of an "
+     "earlier run."},
+    {Metric::ReaderCpuSeconds, "offcpud_reader_cpu_seconds_total", Counter, "",
+     "CPU time of the processes that read what belongs to others."},
+    {Metric::SnapshotsWritten, "offcpud_snapshots_written_total", Counter, "",
+     "Snapshots of stacks that were written."},
+    {Metric::SnapshotFailures, "offcpud_snapshot_failures_total", Counter, "cause",
+     "Snapshots that could not be written, kept or read, by cause."},
+    {Metric::SnapshotBytes, "offcpud_snapshot_bytes", Gauge, "",
+     "Size of all snapshots that are kept."},
+    {Metric::LastSnapshotTimestamp, "offcpud_last_snapshot_timestamp_seconds", Gauge, "",
+     "Unix time at which the last snapshot was written."},
+    {Metric::PushSnapshots, "offcpud_push_snapshots_total", Counter, "result",
+     "Snapshots that were to be pushed (push.url), by what became of them."},
+    {Metric::PushFailures, "offcpud_push_failures_total", Counter, "cause",
+     "Attempts to push a snapshot that failed, by cause; all but refused are tried again."},
+    {Metric::PushQueueBytes, "offcpud_push_queue_bytes", Gauge, "",
+     "Size of the snapshots that wait to be pushed."},
+    {Metric::PushLastSuccessTimestamp, "offcpud_push_last_success_timestamp_seconds", Gauge, "",
+     "Unix time at which the last snapshot was pushed."},
+    {Metric::BuildInfo, "offcpud_build_info", Gauge, "version revision kernel",
+     "Always 1: which build runs on which kernel."},
+    {Metric::FeatureEnabled, "offcpud_feature_enabled", Gauge, "feature",
+     "1 for a feature that this kernel allowed, 0 for one that it did not."},
+    {Metric::BpfRunSeconds, "offcpud_bpf_run_seconds_total", Counter, "program",
+     "Time that the kernel programs took, estimated: one execution in 1024 times itself."},
+    {Metric::BpfRuns, "offcpud_bpf_runs_total", Counter, "program",
+     "Executions of the kernel programs, estimated in the same way."},
+    {Metric::OverheadRatio, "offcpud_overhead_ratio", Gauge, "",
+     "Share of the CPU time of all CPUs that the kernel programs and the daemon took in the last "
+     "minute, or since the first pass."},
+    {Metric::ConfigLastReloadSuccessful, "offcpud_config_last_reload_successful", Gauge, "",
+     "1 when the last attempt to load the configuration succeeded, 0 when it failed."},
+    {Metric::ConfigLastReloadSuccessTimestamp,
+     "offcpud_config_last_reload_success_timestamp_seconds", Gauge, "",
+     "Unix time at which the configuration in force was loaded."},
+    {Metric::WebCertificateExpiry, "offcpud_web_certificate_expiry_timestamp_seconds", Gauge, "",
+     "Unix time until which the certificate of the HTTP server is valid; absent without TLS."},
+    {Metric::ProcessCpuSeconds, "process_cpu_seconds_total", Counter, "",
+     "User and system CPU time of the daemon."},
+    {Metric::ProcessOpenFds, "process_open_fds", Gauge, "", "File descriptors that are open."},
+    {Metric::ProcessMaxFds, "process_max_fds", Gauge, "",
+     "File descriptors that may be open at once."},
+    {Metric::ProcessVirtualMemory, "process_virtual_memory_bytes", Gauge, "",
+     "Virtual memory of the daemon."},
+    {Metric::ProcessResidentMemory, "process_resident_memory_bytes", Gauge, "",
+     "Resident memory of the daemon."},
+    {Metric::ProcessStartTime, "process_start_time_seconds", Gauge, "",
+     "Unix time at which the daemon started."},
+});
+
+constexpr bool is_indexed_by_metric() {
+  for (std::size_t i = 0; i < kCatalog.size(); ++i) {
+    if (kCatalog[i].id != static_cast<Metric>(i)) return false;
+  }
+  return kCatalog.back().id == Metric::ProcessStartTime;
+}
+static_assert(is_indexed_by_metric());
+
+// Help texts are written without escaping them.
+static_assert(std::all_of(kCatalog.begin(), kCatalog.end(), [](const MetricDef& def) {
+  return def.help.find_first_of("\\\n\"") == std::string_view::npos && def.help.ends_with('.');
+}));
+static_assert(std::all_of(kCatalog.begin(), kCatalog.end(), [](const MetricDef& def) {
+  return def.name.ends_with("_total") == (def.type == Counter);
+}));
+
+}  // namespace
+
+std::span<const MetricDef> metric_catalog() {
+  return kCatalog;
+}
+
+const MetricDef& metric_def(Metric metric) {
+  return kCatalog[static_cast<std::size_t>(metric)];
+}
+
+std::string_view metric_type_name(MetricType type) {
+  switch (type) {
+    case Counter:
+      return "counter";
+    case Gauge:
+      return "gauge";
+    case Histogram:
+      return "histogram";
+  }
+  return "untyped";
+}
+
+}  // namespace offcpud

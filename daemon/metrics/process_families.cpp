@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <string>
+
+#include "base/hist_kind.h"
+#include "base/text.h"
+#include "metrics/row_families.h"
+
+namespace offcpud {
+namespace {
+
+void append_blocked(SeriesWriter& out, const ProcessRow& row, std::size_t kind) {
+  append_kind(out, row, "reason", kind);
+}
+
+void append_runqueue_wait(SeriesWriter& out, const ProcessRow& row, std::size_t cause) {
+  append_kind(out, row, "cause", OFFCPUD_BLOCKED_KINDS + cause);
+}
+
+void append_oldest_blocked(SeriesWriter& out, const ProcessRow& row, std::size_t kind) {
+  if (row.oldest_blocked_ns[kind] == 0 && !row.histograms[kind]) return;
+  out.seconds({{"reason", kHistKindNames[kind]}}, row.oldest_blocked_ns[kind]);
+}
+
+constexpr auto kFamilies = std::to_array<RowFamily<ProcessRow>>({
+    {Metric::ProcessBlockedSeconds, OFFCPUD_BLOCKED_KINDS, append_blocked},
+    {Metric::ProcessRunqueueWaitSeconds, kRunqueueKinds, append_runqueue_wait},
+    {Metric::ProcessOldestBlocked, OFFCPUD_BLOCKED_KINDS, append_oldest_blocked},
+});
+
+}  // namespace
+
+std::span<const RowFamily<ProcessRow>> process_families() {
+  return kFamilies;
+}
+
+void share_labels(SeriesWriter& out, const ProcessRow& row) {
+  const std::string pid = std::to_string(row.pid);
+  const std::string comm = to_valid_utf8(row.comm);  // bytes that any process chooses
+  out.share_labels(std::array<Label, 3>{
+      {{"pid", pid}, {"comm", comm}, {"cgroup", row.labels ? row.labels->cgroup : ""}}});
+}
+
+}  // namespace offcpud

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/clock.h"
+#include "base/object_refusal.h"
+#include "base/stack_losses.h"
+#include "base/thread_watch.h"
+#include "metrics/series_writer.h"
+#include "pipeline/view.h"
+#include "snapshot/push_outcome.h"
+#include "snapshot/snapshot_failure.h"
+
+namespace offcpud {
+
+struct BuildInfo {
+  std::string version;
+  std::string revision;
+  std::string kernel;  // release, as `uname -r` prints it
+};
+
+// The daemon's metrics about itself, apart from those that belong to a View. Thread-safe: the
+// daemon's thread sets, HTTP threads read. A series of a feature or stage exists once it was named.
+class SelfMetrics {
+ public:
+  // `threads` outlives the object; null: there are no series of threads.
+  explicit SelfMetrics(const BuildInfo& build, const ThreadWatch* threads = nullptr,
+                       std::filesystem::path proc = "/proc");
+  ~SelfMetrics();
+  SelfMetrics(const SelfMetrics&) = delete;
+  SelfMetrics& operator=(const SelfMetrics&) = delete;
+
+  void set_feature(const std::string& feature, bool enabled);
+
+  // One attempt to load the configuration; the time of the last success stays after a failure.
+  void set_config_reload(bool successful, WallTime at);
+
+  // Of the certificate that connections get from now on; the series exists once there is one.
+  void set_certificate_expiry(WallTime at);
+
+  // Makes the stage's series exist with the value 0.
+  void add_stage(const std::string& stage);
+  void observe_pass(const std::string& stage, std::chrono::nanoseconds duration);
+  void count_pass_failure(const std::string& stage);
+
+  // A block has become a stall; `kind` is a blocked enum offcpud_hist_kind. The series of the
+  // reasons that are not idle-prone exist from the start.
+  void count_stall(std::size_t kind);
+
+  // Of the sampler; by any thread. `user_end`: enum offcpud_unwind_end.
+  void count_stack_sample(std::uint32_t user_end);
+  void count_refused_objects(const ObjectRefusals& causes);
+  void count_stack_located_early();
+  void set_over_share(std::size_t processes, std::uint64_t mappings_left_out);
+  void set_stack_losses(const StackLosses& losses);  // since the start
+  void set_sampling_interval(std::chrono::nanoseconds interval);
+
+  // Of reading what belongs to processes; by any thread. `what` and `cause` are of the lists that
+  // the first call gave, whose series exist from then on.
+  void add_reader_series(std::span<const char* const> what, std::span<const char* const> causes);
+  void count_reader_hang(const std::string& what);
+  void count_reader_refusal(const std::string& cause);
+  void set_readers_stuck(unsigned readers);
+  void add_reader_cpu(std::chrono::nanoseconds cpu);
+  struct ReaderCounts {
+    std::uint64_t hangs = 0;
+    std::uint64_t refused = 0;
+    std::uint64_t stuck = 0;
+    std::chrono::nanoseconds cpu{};
+  };
+  [[nodiscard]] ReaderCounts reader_counts() const;
+
+  // Of the store of snapshots; by any thread. The time of the last one exists once there is one.
+  void count_snapshot_written(WallTime at);
+  void count_snapshot_failure(SnapshotFailure cause);
+  void set_snapshot_bytes(std::uint64_t bytes);
+
+  // Of pushing; by any thread. The time of the last success exists once there is one.
+  void count_push(PushResult result, WallTime at);
+  void count_push_failure(PushFailure cause);
+  void set_push_queue_bytes(std::uint64_t bytes);
+
+  // What the kernel programs took since the start; numbers do not go down. Ratio: of all CPU time
+  // since the last pass; it exists once it is known.
+  void set_program_costs(std::span<const ProgramCost> programs);
+  void set_overhead(double ratio);
+
+  // Complete families; process_* are read now and left out when /proc cannot be read.
+  void write(SeriesWriter& out) const;
+
+ private:
+  struct Families;  // keeps prometheus-cpp out of the header
+  const ThreadWatch* threads_;
+  std::filesystem::path proc_;
+  std::unique_ptr<Families> families_;
+};
+
+}  // namespace offcpud

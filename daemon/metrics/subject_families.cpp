@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "base/hist_kind.h"
+#include "metrics/row_families.h"
+
+namespace offcpud {
+namespace {
+
+void append_blocked(SeriesWriter& out, const SubjectRow& row, std::size_t kind) {
+  append_kind(out, row.series, "reason", kind);
+}
+
+void append_runqueue_wait(SeriesWriter& out, const SubjectRow& row, std::size_t cause) {
+  append_kind(out, row.series, "cause", OFFCPUD_BLOCKED_KINDS + cause);
+}
+
+void append_running(SeriesWriter& out, const SubjectRow& row, std::size_t /*step*/) {
+  out.seconds({}, row.series.running_ns);
+}
+
+void append_preemptions(SeriesWriter& out, const SubjectRow& row, std::size_t taker) {
+  out.number({{"by", kTakerNames[taker]}}, row.series.preemptions[taker]);
+}
+
+void append_wakeups(SeriesWriter& out, const SubjectRow& row, std::size_t waker) {
+  if (!row.tells_wakers) return;
+  out.number({{"from", kWakerNames[waker]}}, row.series.wakeups[waker]);
+}
+
+// Null when there is nothing to say about the reason. A reason in which threads were blocked before
+// keeps its series while none is: an alert must see it end.
+const BlocksInProgress* blocks_of(const SubjectSeries& series, std::size_t kind) {
+  if (!series.in_progress) return nullptr;
+  const BlocksInProgress& blocks = series.in_progress->blocked[kind];
+  const bool shown = ((series.in_progress->shown >> kind) & 1U) != 0;
+  return shown || blocks.threads > 0 || series.histograms[kind] ? &blocks : nullptr;
+}
+
+void append_blocked_threads(SeriesWriter& out, const SubjectRow& row, std::size_t kind) {
+  if (const BlocksInProgress* blocks = blocks_of(row.series, kind)) {
+    out.number({{"reason", kHistKindNames[kind]}}, blocks->threads);
+  }
+}
+
+void append_oldest_blocked(SeriesWriter& out, const SubjectRow& row, std::size_t kind) {
+  if (const BlocksInProgress* blocks = blocks_of(row.series, kind)) {
+    out.seconds({{"reason", kHistKindNames[kind]}}, blocks->oldest_ns);
+  }
+}
+
+void append_stalled(SeriesWriter& out, const SubjectRow& row, std::size_t kind) {
+  const BlocksInProgress* blocks = blocks_of(row.series, kind);
+  if (!blocks) return;
+  for (std::size_t i = 0; i < row.over.size(); ++i) {
+    out.number({{"reason", kHistKindNames[kind]}, {"over", row.over[i]}}, blocks->stalled[i]);
+  }
+}
+
+void append_oldest_runnable(SeriesWriter& out, const SubjectRow& row, std::size_t /*step*/) {
+  if (row.series.in_progress) out.seconds({}, row.series.in_progress->oldest_runnable_ns);
+}
+
+void append_unaccounted(SeriesWriter& out, const SubjectRow& row, std::size_t /*step*/) {
+  const auto& in_progress = row.series.in_progress;
+  if (in_progress && in_progress->unaccounted_ratio) {
+    out.real({}, *in_progress->unaccounted_ratio);
+  }
+}
+
+constexpr auto kFamilies = std::to_array<RowFamily<SubjectRow>>({
+    {Metric::BlockedSeconds, OFFCPUD_BLOCKED_KINDS, append_blocked},
+    {Metric::RunqueueWaitSeconds, kRunqueueKinds, append_runqueue_wait},
+    {Metric::RunningSeconds, 1, append_running},
+    {Metric::Preemptions, OFFCPUD_TAKERS, append_preemptions},
+    {Metric::Wakeups, OFFCPUD_WAKERS, append_wakeups},
+    {Metric::BlockedThreads, OFFCPUD_BLOCKED_KINDS, append_blocked_threads},
+    {Metric::OldestBlocked, OFFCPUD_BLOCKED_KINDS, append_oldest_blocked},
+    {Metric::StalledThreads, OFFCPUD_BLOCKED_KINDS, append_stalled},
+    {Metric::OldestRunnable, 1, append_oldest_runnable},
+    {Metric::UnaccountedRatio, 1, append_unaccounted},
+});
+
+}  // namespace
+
+std::span<const RowFamily<SubjectRow>> subject_families() {
+  return kFamilies;
+}
+
+void share_labels(SeriesWriter& out, const SubjectRow& row) {
+  const SubjectLabels& labels = *row.series.labels;
+  out.share_labels(std::array<Label, 5>{{{"cgroup", labels.cgroup},
+                                         {"slice", labels.slice},
+                                         {"unit", labels.unit},
+                                         {"container_id", labels.container_id},
+                                         {"pod_uid", labels.pod_uid}}});
+}
+
+}  // namespace offcpud

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stacks/block_stacks.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace offcpud {
+namespace {
+
+constexpr std::size_t kHead = 12;  // words of a key before the frames
+
+std::uint64_t word(std::uint32_t high, std::uint32_t low) {
+  return (std::uint64_t{high} << 32) | low;
+}
+
+std::uint64_t half_of(const char (&comm)[OFFCPUD_COMM], std::size_t half) {
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, comm + 8 * half, sizeof(bytes));
+  return bytes;
+}
+
+std::uint64_t counts_of(const SampledBlock& block) {
+  return block.kernel.size() << 48 | block.user.size() << 32 | block.waker_kernel.size() << 16 |
+         block.waker_user.size();
+}
+
+void append(std::vector<std::uint64_t>& words, std::span<const __u64> frames) {
+  words.insert(words.end(), frames.begin(), frames.end());
+}
+
+// Blocks are taken one by one, each with the probability p = ns / weight. What one adds to the
+// variance of the sum is ns^2 (1 - p) / p, of which this, over those that were taken, is an
+// unbiased estimate (Horvitz and Thompson 1952, "A generalization of sampling without replacement
+// from a finite universe", with independent choices).
+double variance_of(const offcpud_sample& sample) {
+  const auto weight = static_cast<double>(sample.weight_ns);
+  return weight * std::max(0.0, weight - static_cast<double>(sample.ns));
+}
+
+}  // namespace
+
+std::size_t BlockStacks::HashKey::operator()(const Key& key) const {
+  std::size_t hash = 0xcbf29ce484222325;  // FNV-1a
+  for (const std::uint64_t part : key) hash = (hash ^ part) * 0x100000001b3;
+  return hash;
+}
+
+BlockStacks::Key BlockStacks::key_of(const SampledBlock& block) {
+  const offcpud_sample& sample = block.sample;
+  const std::uint32_t in_progress = sample.flags & OFFCPUD_SAMPLE_IN_PROGRESS;
+  Key key = {sample.process_start_ns,
+             word(sample.tgid, sample.kind),
+             sample.cgroup_id,
+             word(sample.waker, sample.user_end),
+             word(sample.waker_tgid, in_progress),
+             half_of(sample.comm, 0),
+             half_of(sample.comm, 1),
+             half_of(sample.process_comm, 0),
+             half_of(sample.process_comm, 1),
+             half_of(sample.waker_comm, 0),
+             half_of(sample.waker_comm, 1),
+             counts_of(block)};
+  key.reserve(kHead + block.kernel.size() + block.user.size() + block.waker_kernel.size() +
+              block.waker_user.size());
+  for (const auto frames : {block.kernel, block.user, block.waker_kernel, block.waker_user}) {
+    append(key, frames);
+  }
+  return key;
+}
+
+// Of one sum: its key and frames hold each address, whoever adds it locates those of programs.
+std::size_t BlockStacks::bytes_of(const SampledBlock& block) {
+  constexpr std::size_t kAllocations = std::size_t{6} * 2 * sizeof(void*);
+  const std::size_t user = block.user.size() + block.waker_user.size();
+  const std::size_t all = user + block.kernel.size() + block.waker_kernel.size();
+  return sizeof(Key) + sizeof(BlockSum) + kAllocations + sizeof(std::uint64_t) * (kHead + 2 * all) +
+         sizeof(LocatedFrame) * user;
+}
+
+BlockSum* BlockStacks::add(const SampledBlock& block) {
+  const offcpud_sample& sample = block.sample;
+  const bool in_progress = (sample.flags & OFFCPUD_SAMPLE_IN_PROGRESS) != 0;
+  const double episodes = in_progress || sample.ns == 0 ? 0
+                                                        : static_cast<double>(sample.weight_ns) /
+                                                              static_cast<double>(sample.ns);
+  Key key = key_of(block);
+  auto found = sums_.find(key);
+  const bool is_new = found == sums_.end();
+  if (is_new) {
+    if (sums_.size() >= most_ || !bytes_.take(bytes_of(block))) {
+      ++overflowed_;
+      overflow_ns_ += sample.weight_ns;
+      return nullptr;
+    }
+    BlockSum sum;
+    sum.sample = sample;
+    sum.frames.assign(key.begin() + kHead, key.end());
+    sum.sample.kernel_frames = static_cast<std::uint16_t>(block.kernel.size());
+    sum.sample.user_frames = static_cast<std::uint16_t>(block.user.size());
+    sum.sample.waker_kernel_frames = static_cast<std::uint16_t>(block.waker_kernel.size());
+    sum.sample.waker_user_frames = static_cast<std::uint16_t>(block.waker_user.size());
+    found = sums_.emplace(std::move(key), std::move(sum)).first;
+  }
+  found->second.ns += sample.weight_ns;
+  found->second.episodes += episodes;
+  found->second.variance += variance_of(sample);
+  const std::uint64_t length = sample.ended_ns - sample.since_ns;
+  if (!in_progress && length > found->second.longest_ns) {
+    found->second.longest_ns = length;
+    found->second.longest_ended_ns = sample.ended_ns;
+  }
+  return is_new ? &found->second : nullptr;
+}
+
+BlockStacks::Cut BlockStacks::cut() {
+  Cut cut;
+  cut.sums.reserve(sums_.size());
+  for (auto& [key, sum] : sums_) cut.sums.push_back(std::move(sum));
+  cut.overflow_ns = std::exchange(overflow_ns_, 0);
+  cut.overflowed = std::exchange(overflowed_, 0);
+  sums_.clear();
+  cut.bytes = std::exchange(bytes_, ByteBudget::Share(budget_));
+  return cut;
+}
+
+}  // namespace offcpud

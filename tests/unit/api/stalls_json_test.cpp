@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/stalls_json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+
+#include <nlohmann/json.hpp>
+
+#include "api/syscall_names.h"
+#include "base/rfc3339.h"
+
+namespace offcpud {
+namespace {
+
+using namespace std::chrono_literals;
+using Json = nlohmann::json;
+using Query = std::multimap<std::string, std::string>;
+
+Stall stall(std::uint32_t tid, const char* cgroup, std::size_t kind) {
+  auto labels = std::make_shared<SubjectLabels>();
+  labels->cgroup = cgroup;
+  Stall stall;
+  stall.tid = tid + 1'000;
+  stall.tgid = 1'100;
+  stall.local_tid = tid;
+  stall.local_tgid = 100;
+  stall.comm = "worker";
+  stall.process_comm = "server";
+  stall.labels = labels;
+  stall.kind = kind;
+  stall.since = WallTime(1'700'000'000s + 250ms);
+  stall.duration_ns = 12'500'000'000;
+  return stall;
+}
+
+Stall ended(Stall stall) {
+  stall.ended = true;
+  stall.ended_at = stall.since + 12'500ms;
+  stall.woken_from = OFFCPUD_FROM_INTERRUPT;
+  return stall;
+}
+
+View view_of(std::initializer_list<Stall> stalls) {
+  auto list = std::make_shared<StallList>();
+  for (const Stall& each : stalls) list->stalls.push_back(std::make_shared<const Stall>(each));
+  list->dropped = 4;
+  View view;
+  view.taken_wall = WallTime(1'700'000'100s);
+  view.stalls = std::move(list);
+  return view;
+}
+
+// What root sees unless `sight` is another.
+Json json_of(const View& view, const Query& query = {},
+             const StallSight& sight = {.addresses = true}) {
+  const auto text = stalls_json(view, query, sight);
+  if (!text) {
+    ADD_FAILURE() << text.error().message();
+    return {};
+  }
+  return Json::parse(*text);
+}
+
+std::vector<int> tids(const Json& json) {
+  std::vector<int> tids;
+  for (const Json& each : json["stalls"]) tids.push_back(each["tid"]);
+  return tids;
+}
+
+TEST(StallsJson, WithoutStallsIsAnEmptyList) {
+  EXPECT_EQ(json_of(view_of({})), Json::parse(R"({"taken": "2023-11-14T22:15:00.000Z",
+      "dropped": 4, "matching": 0, "addresses": true, "stalls": []})"));
+  EXPECT_EQ(json_of(View{})["stalls"], Json::array());
+}
+
+TEST(StallsJson, SaysEverythingThatIsKnown) {
+  Stall full = stall(110, "/system.slice/a.service", OFFCPUD_BLOCKED_LOCK);
+  auto labels = std::make_shared<SubjectLabels>(*full.labels);
+  labels->slice = "system.slice";
+  labels->unit = "a.service";
+  full.labels = labels;
+  full.detail = WaitDetail{};
+  full.detail->syscall = SYS_futex;
+  full.detail->arguments = {0x7f0000000010, 128, 2, 0, 0, 0xffffffffffffffff};
+  full.detail->stack = {"futex_wait_queue+0x6b/0x90", "do_syscall_64+0x55/0xb0"};
+  full.detail->futex_address = 0x7f0000000010;
+  full.detail->futex_word = 0x80000480;
+  full.detail->owner_tid = 1152;
+  full.detail->owner_comm = "holder";
+  full.detail->fd = 7;
+  full.detail->file = "/srv/data";
+  full.detail->device = "8:1 sda1";
+  full.detail->socket = "tcp 10.0.0.1:1 -> 10.0.0.2:443 ESTABLISHED";
+  const Json json = json_of(view_of({full}))["stalls"][0];
+  EXPECT_EQ(json, Json::parse(R"({
+      "state": "in_progress", "since": "2023-11-14T22:13:20.250Z", "duration_seconds": 12.5,
+      "estimated": false, "pid": 100, "tid": 110, "comm": "worker", "process": "server",
+      "cgroup": "/system.slice/a.service", "slice": "system.slice", "unit": "a.service",
+      "reason": "lock", "examined": true,
+      "syscall": {"number": )" +
+                              std::to_string(SYS_futex) + R"(, "name": "futex",
+                  "arguments": ["0x7f0000000010", "0x80", "0x2", "0x0", "0x0",
+                                "0xffffffffffffffff"]},
+      "waits_for": {"futex": {"address": "0x7f0000000010", "word": "0x80000480",
+                              "owner": {"tid": 1152, "comm": "holder"}},
+                    "file": {"fd": 7, "path": "/srv/data", "device": "8:1 sda1"},
+                    "socket": "tcp 10.0.0.1:1 -> 10.0.0.2:443 ESTABLISHED"},
+      "stack": ["futex_wait_queue+0x6b/0x90", "do_syscall_64+0x55/0xb0"],
+      "ended_at": null, "woken_by": null})"));
+}
+
+Stall waits_for_futex(std::uint32_t tgid, std::uint64_t address) {
+  Stall waits = stall(110, "/a", OFFCPUD_BLOCKED_LOCK);
+  waits.tgid = tgid;
+  waits.detail = WaitDetail{};
+  waits.detail->syscall = SYS_futex;
+  waits.detail->arguments = {address, 128, 2, 0, 0, 0};
+  waits.detail->stack = {"futex_wait_queue+0x6b/0x90", "0xffffffffc0123456"};
+  waits.detail->futex_address = address;
+  waits.detail->futex_word = 0x80000480;
+  waits.detail->fd = 7;
+  waits.detail->file = "/root/secret";
+  waits.detail->device = "8:1 sda1";
+  return waits;
+}
+
+TEST(StallsJson, AddressesAndPathsAreForThoseWhoMaySeeThem) {
+  const AddressNames names;
+  const Json json = json_of(view_of({waits_for_futex(1'100, 0x7f0000000010)}), {},
+                            {.addresses = false, .names = &names});
+  EXPECT_EQ(json["addresses"], false);
+  const Json& seen = json["stalls"][0];
+  EXPECT_EQ(seen["syscall"], (Json{{"number", SYS_futex}, {"name", "futex"}}));
+  EXPECT_EQ(seen["waits_for"]["file"], (Json{{"fd", 7}, {"device", "8:1 sda1"}}));
+  EXPECT_EQ(seen["waits_for"]["futex"].size(), 1U) << seen["waits_for"]["futex"];
+  EXPECT_EQ(seen["stack"], (Json{"futex_wait_queue+0x6b/0x90", "[unknown]"}));
+  for (const char* secret : {"7f0000000010", "80000480", "secret", "c0123456"}) {
+    EXPECT_EQ(json.dump().find(secret), std::string::npos) << secret;
+  }
+}
+
+TEST(StallsJson, WhatIsNoPathIsForEverybody) {
+  for (const char* kind : {"pipe", "socket", "anon_inode:[eventpoll]"}) {
+    Stall waits = waits_for_futex(1, 1);
+    waits.detail->file = kind;
+    const Json json = json_of(view_of({waits}), {}, {});
+    EXPECT_EQ(json["stalls"][0]["waits_for"]["file"]["path"], kind);
+  }
+}
+
+// Two waiters at one place have one name; no other place has it, in no process and no other daemon.
+TEST(StallsJson, AFutexHasANameThatIsNoAddress) {
+  const AddressNames names, of_another_daemon;
+  const auto name = [](const Stall& stall, const AddressNames& by) {
+    const Json json = json_of(view_of({stall}), {}, {.addresses = false, .names = &by});
+    return json["stalls"][0]["waits_for"]["futex"]["id"].get<std::string>();
+  };
+  const std::string id = name(waits_for_futex(1, 0x1000), names);
+  EXPECT_THAT(id, ::testing::MatchesRegex("#[0-9a-f]{12}"));
+  EXPECT_EQ(id, name(waits_for_futex(1, 0x1000), names));
+  EXPECT_NE(id, name(waits_for_futex(1, 0x1004), names));
+  EXPECT_NE(id, name(waits_for_futex(2, 0x1000), names));
+  EXPECT_NE(id, name(waits_for_futex(1, 0x1000), of_another_daemon));
+}
+
+TEST(StallsJson, WhatIsNotKnownIsNull) {
+  Stall unseen = ended(stall(0, "/a", OFFCPUD_BLOCKED_DISK));
+  unseen.process_comm.clear();
+  const Json json = json_of(view_of({unseen}))["stalls"][0];
+  EXPECT_EQ(json["state"], "ended");
+  EXPECT_EQ(json["tid"], nullptr);
+  EXPECT_EQ(json["process"], nullptr);
+  EXPECT_EQ(json["examined"], false);
+  EXPECT_EQ(json["syscall"], nullptr);
+  EXPECT_EQ(json["waits_for"], Json::object());
+  EXPECT_EQ(json["stack"], Json::array());
+  EXPECT_EQ(json["ended_at"], "2023-11-14T22:13:32.750Z");
+  EXPECT_EQ(json["woken_by"], (Json{{"from", "interrupt"}, {"tid", nullptr}, {"comm", nullptr}}));
+  EXPECT_FALSE(json.contains("unit"));
+}
+
+TEST(StallsJson, NamesThatAreNotTextDoNotBreakIt) {
+  Stall hostile = stall(1, "/a", OFFCPUD_BLOCKED_DISK);
+  hostile.detail = WaitDetail{};
+  hostile.detail->file = "/\xff\"\n";
+  EXPECT_EQ(json_of(view_of({hostile}))["stalls"][0]["waits_for"]["file"]["path"], "/\uFFFD\"\n");
+}
+
+TEST(StallsJson, ParametersChoose) {
+  Stall other = stall(3, "/a.slice/c", OFFCPUD_BLOCKED_DISK);
+  other.comm = "cp";
+  other.process_comm = "cp";
+  const View view =
+      view_of({stall(1, "/a", OFFCPUD_BLOCKED_LOCK), stall(2, "/a/b", OFFCPUD_BLOCKED_DISK), other,
+               ended(stall(4, "/a", OFFCPUD_BLOCKED_LOCK))});
+  const struct {
+    Query query;
+    std::vector<int> tids;
+  } cases[] = {
+      {{}, {1, 2, 3, 4}},
+      {{{"state", "in_progress"}}, {1, 2, 3}},
+      {{{"state", "ended"}}, {4}},
+      {{{"cgroup", "/a"}}, {1, 2, 4}},
+      {{{"cgroup", "/a/"}}, {1, 2, 4}},
+      {{{"cgroup", "/"}}, {1, 2, 3, 4}},
+      {{{"cgroup", "/a/b"}}, {2}},
+      {{{"comm", "cp"}}, {3}},
+      {{{"comm", "server"}}, {1, 2, 4}},
+      {{{"comm", "serv"}}, {}},
+      {{{"reason", "disk"}}, {2, 3}},
+      {{{"reason", "disk"}, {"cgroup", "/a"}}, {2}},
+      {{{"limit", "2"}}, {1, 2}},
+  };
+  for (const auto& [query, expected] : cases) {
+    EXPECT_EQ(tids(json_of(view, query)), expected)
+        << (query.empty() ? "" : query.begin()->first + "=" + query.begin()->second);
+  }
+  EXPECT_EQ(json_of(view, {{"limit", "2"}})["matching"], 4) << "what the limit left out is told";
+}
+
+TEST(StallsJson, RefusesWhatItDoesNotUnderstand) {
+  const struct {
+    Query query;
+    const char* error;
+  } cases[] = {
+      {{{"stat", "ended"}}, "unknown parameter \"stat\"; use state, cgroup, comm, reason or limit"},
+      {{{"state", "open"}}, "parameter state: \"open\" is not allowed; use in_progress or ended"},
+      {{{"reason", "io\n"}},
+       "parameter reason: \"io\\x0a\" is not allowed; use one of disk, lock, condvar, network, "
+       "pipe, poll, sleep, child, kernel, stopped, other"},
+      {{{"limit", "0"}},
+       "parameter limit: \"0\" is not allowed; use a whole number from 1 to 20000"},
+      {{{"limit", "1x"}},
+       "parameter limit: \"1x\" is not allowed; use a whole number from 1 to 20000"},
+      {{{"limit", "20001"}},
+       "parameter limit: \"20001\" is not allowed; use a whole number from 1 to 20000"},
+      {{{"cgroup", ""}},
+       "parameter cgroup: \"\" is not allowed; use a path such as /system.slice, or a unit such as "
+       "nginx.service"},
+      {{{"comm", ""}}, "parameter comm: \"\" is not allowed; use the name of a thread or process"},
+      {{{"comm", "a"}, {"comm", "b"}}, "parameter \"comm\" is given twice; give it once"},
+  };
+  for (const auto& [query, error] : cases) {
+    const auto json = stalls_json(view_of({}), query, {});
+    ASSERT_FALSE(json) << error;
+    EXPECT_EQ(json.error().kind(), ErrorKind::Usage);
+    EXPECT_EQ(json.error().message(), error);
+  }
+}
+
+TEST(Rfc3339, IsUtcWithMilliseconds) {
+  EXPECT_EQ(rfc3339(WallTime(0s)), "1970-01-01T00:00:00.000Z");
+  EXPECT_EQ(rfc3339(WallTime(1'700'000'000s + 999'999us)), "2023-11-14T22:13:20.999Z");
+  EXPECT_EQ(rfc3339(WallTime(-1ms)), "1969-12-31T23:59:59.999Z");
+}
+
+TEST(SyscallNames, AreThoseOfTheTable) {
+  EXPECT_EQ(syscall_name(SYS_read, false), "read");
+  EXPECT_EQ(syscall_name(SYS_clock_nanosleep, false), "clock_nanosleep");
+  EXPECT_EQ(syscall_name(1'000'000, false), "");
+#if defined(__x86_64__) || defined(__aarch64__)
+  EXPECT_EQ(syscall_name(3, true), "read");  // of both 32-bit tables
+#endif
+}
+
+}  // namespace
+}  // namespace offcpud

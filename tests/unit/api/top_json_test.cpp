@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/top_json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "support/thread_walks.h"
+
+namespace offcpud {
+namespace {
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+using test::kSecond;
+using test::thread;
+using test::waits;
+using ::testing::ElementsAre;
+
+std::shared_ptr<const SubjectLabels> labels(const std::string& cgroup) {
+  return std::make_shared<const SubjectLabels>(labels_of_cgroup(cgroup));
+}
+
+ProcessRow process(std::uint32_t pid, std::string comm, const std::string& cgroup) {
+  ProcessRow row;
+  row.pid = pid;
+  row.start_ns = 40 * kSecond;
+  row.comm = std::move(comm);
+  row.labels = labels(cgroup);
+  row.threads = 1;
+  return row;
+}
+
+// A database that waits for the disk and for a CPU, and a service that idles.
+View two_processes() {
+  View view;
+  view.taken = MonotonicTime(100s);
+  view.taken_wall = WallTime(1'700'000'000s + 250ms);
+  ProcessRow database = process(5, "postgres", "/system.slice/postgresql.service");
+  database.threads = 2;
+  database.exported = true;
+  database.waited_ns[OFFCPUD_BLOCKED_DISK] = 4 * kSecond;
+  database.waited_ns[OFFCPUD_BLOCKED_POLL] = 3 * kSecond;
+  database.waited_ns[OFFCPUD_RUNQ_PREEMPTED] = kSecond / 2;
+  database.actionable_ns = 4'500'000'000;
+  database.running_ns = 2 * kSecond;
+  database.ended = 9;
+  database.p50_seconds = 0.25;
+  database.p99_seconds = database.max_seconds = 2;
+  database.oldest_blocked_ns[OFFCPUD_BLOCKED_DISK] = kSecond;
+  database.oldest_blocked_ns[OFFCPUD_BLOCKED_POLL] = 50 * kSecond;
+  ProcessRow idle = process(6, "idle\x1b[2J", "/user.slice");
+  idle.waited_ns[OFFCPUD_BLOCKED_POLL] = 10 * kSecond;
+  idle.oldest_blocked_ns[OFFCPUD_BLOCKED_POLL] = 90 * kSecond;
+  view.processes = {database, idle};
+  view.previous_walk = test::walk_at(90, {thread(5).running(89)});
+  view.walk = test::walk_at(100, {thread(5).running(89)});
+  return view;
+}
+
+json answer(const View& view, const std::multimap<std::string, std::string>& parameters = {}) {
+  const auto query = TopQuery::parse(parameters);
+  if (!query) ADD_FAILURE() << query.error().message();
+  return json::parse(top_json(view, query ? *query : TopQuery{}, 5s));
+}
+
+std::vector<int> pids(const json& list) {
+  std::vector<int> pids;
+  for (const json& row : list) pids.push_back(row.at("pid"));
+  return pids;
+}
+
+TEST(TopJson, AProcessInFull) {
+  const json top = answer(two_processes());
+  EXPECT_EQ(top.at("interval_seconds"), 10.0);
+  EXPECT_EQ(top.at("taken"), "2023-11-14T22:13:20.250Z");
+  EXPECT_EQ(top.at("matching"), 2);
+  EXPECT_EQ(top.at("processes").at(0), json::parse(R"({
+    "pid": 5, "start_time": "2023-11-14T22:12:15.250Z", "comm": "postgres",
+    "cgroup": "/system.slice/postgresql.service", "unit": "postgresql.service", "threads": 2,
+    "kernel_thread": false, "exported": true, "actionable_seconds": 4.5, "running_seconds": 2.0,
+    "blocked_seconds": {"disk": 4.0, "poll": 3.0}, "runqueue_seconds": {"preempted": 0.5},
+    "ended": 9, "p50_seconds": 0.25, "p99_seconds": 2.0, "max_seconds": 2.0,
+    "oldest_blocked": {"reason": "disk", "seconds": 1.0},
+    "oldest_blocked_seconds": {"disk": 1.0, "poll": 50.0}})"));
+  EXPECT_EQ(top.at("processes").at(1).at("oldest_blocked"), nullptr);
+  EXPECT_FALSE(top.at("processes").at(1).contains("unit"));
+}
+
+TEST(TopJson, TotalsAreOfAllWhateverIsAskedFor) {
+  const json top = answer(two_processes(), {{"pid", "6"}});
+  EXPECT_EQ(top.at("totals"), json::parse(R"({"processes": 2, "threads": 3,
+    "actionable_seconds": 4.5, "running_seconds": 2.0,
+    "blocked_seconds": {"disk": 4.0, "poll": 13.0}, "runqueue_seconds": {"preempted": 0.5}})"));
+  EXPECT_THAT(pids(top.at("processes")), ElementsAre(6));
+}
+
+TEST(TopJson, SortsReversesAndCuts) {
+  const View view = two_processes();
+  EXPECT_THAT(pids(answer(view).at("processes")), ElementsAre(5, 6));
+  for (const char* key : {"blocked", "runqueue", "running", "oldest", "ended", "p50", "p99", "max",
+                          "threads", "actionable"}) {
+    const json top = answer(view, {{"sort", key}, {"reverse", "true"}});
+    EXPECT_THAT(pids(top.at("processes")), ElementsAre(6, 5)) << key;
+  }
+  EXPECT_THAT(pids(answer(view, {{"sort", "comm"}}).at("processes")), ElementsAre(6, 5));
+  EXPECT_THAT(pids(answer(view, {{"sort", "pid"}}).at("processes")), ElementsAre(5, 6));
+  const json cut = answer(view, {{"limit", "1"}});
+  EXPECT_THAT(pids(cut.at("processes")), ElementsAre(5));
+  EXPECT_EQ(cut.at("matching"), 2);
+}
+
+TEST(TopJson, BeforeTheSecondWalkThereIsNoInterval) {
+  View view = two_processes();
+  view.previous_walk = nullptr;
+  EXPECT_EQ(answer(view).at("interval_seconds"), nullptr);
+  EXPECT_EQ(answer(view, {{"threads", "true"}}).at("threads").at(0).at("running_seconds"), 0.0);
+  view.walk = nullptr;
+  EXPECT_EQ(answer(view, {{"threads", "true"}}).at("threads"), json::array());
+}
+
+// A thread that was kept off its CPU by a hog, and one that idles in the kernel.
+View two_threads() {
+  View view = two_processes();
+  auto pinned = thread(5).started(40).named("pinned").on_cpu(1).flagged(OFFCPUD_THREAD_PINNED);
+  auto worker = thread(9).started(3).named("kworker").on_cpu(0);
+  worker.flagged(OFFCPUD_THREAD_KERNEL | OFFCPUD_THREAD_IDLE).blocked(OFFCPUD_BLOCKED_KERNEL, 50);
+  pinned.raw().kept_off_ns[OFFCPUD_BY_OTHER_CGROUP] = 3 * kSecond;
+  view.previous_walk = test::walk_at(90, {pinned.running(80).ran(4), worker});
+  pinned.runnable(OFFCPUD_RUNQ_PREEMPTED, 98).ran(15).waited(OFFCPUD_RUNQ_PREEMPTED, 7);
+  pinned.raw().kept_off_ns[OFFCPUD_BY_OTHER_CGROUP] = 7 * kSecond;
+  pinned.raw().taker_tid = 77;
+  pinned.raw().longest_wait_ns = 4 * kSecond;
+  pinned.raw().longest_taker_tid = 78;
+  std::string_view("hog").copy(pinned.raw().taker_comm, 3);
+  std::string_view("hog2").copy(pinned.raw().longest_taker_comm, 4);
+  view.walk = test::walk_at(100, {pinned, worker});
+  return view;
+}
+
+TEST(TopJson, AThreadInFull) {
+  const json top = answer(two_threads(), {{"threads", "true"}});
+  EXPECT_FALSE(top.contains("processes"));
+  EXPECT_EQ(top.at("threads").at(0), json::parse(R"({
+    "tid": 5, "pid": 5, "comm": "pinned", "cgroup": "/system.slice/postgresql.service", "cpu": 1,
+    "pinned": true, "state": "runnable", "cause": "preempted", "state_seconds": 2.0,
+    "actionable_seconds": 9.0, "running_seconds": 1.0, "blocked_seconds": {},
+    "runqueue_seconds": {"preempted": 9.0}, "kept_off_seconds": {"other_cgroup": 4.0},
+    "kept_off_total_seconds": {"other_cgroup": 7.0}, "last_taker": {"tid": 77, "comm": "hog"},
+    "longest_wait": {"seconds": 4.0, "taker": {"tid": 78, "comm": "hog2"}}})"));
+  const json& worker = top.at("threads").at(1);
+  EXPECT_EQ(worker.at("state"), "blocked");
+  EXPECT_EQ(worker.at("reason"), "kernel");
+  EXPECT_EQ(worker.at("blocked_seconds").at("kernel"), 10.0);
+  EXPECT_EQ(worker.at("actionable_seconds"), 0.0);
+  EXPECT_EQ(worker.at("last_taker"), nullptr);
+  EXPECT_EQ(worker.at("longest_wait"), nullptr);
+}
+
+TEST(TopJson, ThreadsByCpuAndPinning) {
+  const View view = two_threads();
+  const auto of = [&](std::multimap<std::string, std::string> parameters) {
+    parameters.emplace("threads", "true");
+    return pids(answer(view, parameters).at("threads"));
+  };
+  EXPECT_THAT(of({{"cpu", "0"}}), ElementsAre(9));
+  EXPECT_THAT(of({{"pinned", "true"}}), ElementsAre(5));
+  EXPECT_THAT(of({{"comm", "postg"}}), ElementsAre(5));  // the name of its process
+  EXPECT_THAT(of({{"cgroup", "/system.slice"}}), ElementsAre(5));
+  for (const char* key : {"runqueue", "running", "kept_off", "longest", "actionable"}) {
+    EXPECT_THAT(of({{"sort", key}}), ElementsAre(5, 9)) << key;
+  }
+  for (const char* key : {"oldest", "cpu", "comm"}) {
+    EXPECT_THAT(of({{"sort", key}}), ElementsAre(9, 5)) << key;
+  }
+}
+
+TEST(TopJson, AWaitWithoutABeginningHasNoAge) {
+  View view = two_processes();
+  view.walk = test::walk_at(
+      100, {thread(5).blocked(OFFCPUD_BLOCKED_LOCK, 0).flagged(OFFCPUD_THREAD_UNKNOWN)});
+  const json top = answer(view, {{"threads", "true"}});
+  EXPECT_EQ(top.at("threads").at(0).at("state_seconds"), nullptr);
+}
+
+}  // namespace
+}  // namespace offcpud

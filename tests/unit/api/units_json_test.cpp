@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/units_json.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pipeline/wait_history.h"
+#include "support/thread_walks.h"
+
+namespace offcpud {
+namespace {
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+using test::kSecond;
+using test::waits;
+
+SubjectSeries row(const std::string& cgroup) {
+  SubjectSeries row;
+  row.labels = std::make_shared<const SubjectLabels>(labels_of_cgroup(cgroup));
+  return row;
+}
+
+void set_open(SubjectSeries& row, std::size_t kind, OpenWaits open, std::uint64_t oldest_ns) {
+  auto in_progress = std::make_shared<WaitsInProgress>();
+  in_progress->open[kind] = open;
+  if (kind < OFFCPUD_BLOCKED_KINDS) {
+    in_progress->blocked[kind] = {.threads = open.threads, .oldest_ns = oldest_ns};
+  }
+  row.in_progress = std::move(in_progress);
+}
+
+json answer(const View& view, const std::multimap<std::string, std::string>& parameters = {}) {
+  return json::parse(units_json(view, *UnitQuery::parse(parameters)));
+}
+
+// Two steps of 10 s: a database that waited for the disk in the second, a service that idles, and
+// kernel threads.
+class UnitsJson : public ::testing::Test {
+ protected:
+  UnitsJson() {
+    WaitHistory history;
+    view_.taken = MonotonicTime(100s);
+    SubjectSeries database = row("/system.slice/db.service");
+    SubjectSeries idle = row("/system.slice/idle.service");
+    SubjectSeries kernel = row("/");
+    set_open(kernel, OFFCPUD_BLOCKED_KERNEL, {.threads = 9, .uncounted = 9, .for_work = 9}, 0);
+    set_open(idle, OFFCPUD_BLOCKED_POLL, {.threads = 1, .uncounted = 1}, 500 * kSecond);
+    for (int step = 0; step < 3; ++step) {
+      if (step == 2) {
+        database.histograms[OFFCPUD_BLOCKED_DISK] = waits({0.1, 0.1, 0.1, 2});
+        database.histograms[OFFCPUD_RUNQ_PREEMPTED] = waits({0.5});
+        database.running_ns = 5 * kSecond;
+        set_open(database, OFFCPUD_BLOCKED_LOCK, {.counted_ns = 4 * kSecond, .threads = 1},
+                 4 * kSecond);
+      }
+      view_.subjects = {kernel, database, idle};
+      view_.history = history.record(view_);
+      view_.taken += 10s;
+    }
+  }
+
+  View view_;
+};
+
+TEST_F(UnitsJson, UnitsComeByActionableWait) {
+  const json units = answer(view_);
+  EXPECT_DOUBLE_EQ(units["window_seconds"], 20);
+  ASSERT_EQ(units["units"].size(), 3U);
+  const json& database = units["units"][0];
+  EXPECT_EQ(database["unit"], "db.service");
+  EXPECT_DOUBLE_EQ(database["actionable"], (2.3 + 0.5 + 4) / 20);
+  EXPECT_DOUBLE_EQ(database["idle"], 0);
+  EXPECT_DOUBLE_EQ(database["running"], 0.25);
+  EXPECT_DOUBLE_EQ(database["blocked"]["disk"]["waiting"], 2.3 / 20);
+  EXPECT_DOUBLE_EQ(database["runqueue"]["preempted"]["waiting"], 0.5 / 20);
+}
+
+TEST_F(UnitsJson, PercentilesAreTheBoundsOfTheSlotThatHoldsThem) {
+  const json disk = answer(view_)["units"][0]["blocked"]["disk"];
+  EXPECT_EQ(disk["ended"], 4);
+  const double p50 = 0.1, p99 = 2;
+  EXPECT_LT(disk["p50_seconds"][0], p50);
+  EXPECT_GE(disk["p50_seconds"][1], p50);
+  EXPECT_NEAR(disk["p50_seconds"][1].get<double>() / disk["p50_seconds"][0].get<double>(), 1.19,
+              0.01);
+  EXPECT_LT(disk["p99_seconds"][0], p99);
+  EXPECT_DOUBLE_EQ(disk["p99_seconds"][1], p99);
+}
+
+TEST_F(UnitsJson, AWaitInProgressHasNoPercentileButAnAge) {
+  const json lock = answer(view_)["units"][0]["blocked"]["lock"];
+  EXPECT_EQ(lock["ended"], 0);
+  EXPECT_TRUE(lock["p99_seconds"].is_null());
+  EXPECT_EQ(lock["threads"], 1);
+  EXPECT_DOUBLE_EQ(lock["oldest_seconds"], 4);
+}
+
+TEST_F(UnitsJson, BoundsThatAreNotThereAreZeroAndNull) {
+  WaitHistory history;
+  View view;
+  SubjectSeries a = row("/a");
+  view.subjects = {a};
+  history.record(view);
+  a.histograms[OFFCPUD_BLOCKED_DISK] = waits({1e-9});
+  a.histograms[OFFCPUD_BLOCKED_LOCK] = waits({1e6});
+  view.subjects = {a};
+  view.taken += 10s;
+  view.history = history.record(view);
+  const json blocked = answer(view)["units"][0]["blocked"];
+  EXPECT_EQ(blocked["disk"]["p50_seconds"][0], 0);
+  EXPECT_EQ(blocked["lock"]["p50_seconds"], json::array({131072.0, nullptr}));
+}
+
+TEST_F(UnitsJson, IdleWaitsAndKernelThreadsWithoutWorkAreApart) {
+  const json units = answer(view_);
+  std::map<std::string, json> by_cgroup;
+  for (const json& unit : units["units"]) by_cgroup[unit["cgroup"]] = unit;
+  EXPECT_DOUBLE_EQ(by_cgroup["/system.slice/idle.service"]["actionable"], 0);
+  EXPECT_DOUBLE_EQ(by_cgroup["/system.slice/idle.service"]["idle"], 1);
+  EXPECT_EQ(by_cgroup["/system.slice/idle.service"]["blocked"]["poll"]["actionable"], false);
+  EXPECT_DOUBLE_EQ(by_cgroup["/"]["actionable"], 0);
+  EXPECT_DOUBLE_EQ(by_cgroup["/"]["idle"], 9);
+  EXPECT_EQ(by_cgroup["/"]["blocked"]["kernel"]["actionable"], false);
+  EXPECT_DOUBLE_EQ(units["total"]["idle"], 1);
+  EXPECT_FALSE(units["total"]["blocked"].contains("kernel"));
+}
+
+TEST_F(UnitsJson, TheWindowTakesWholeStepsUpToNow) {
+  const json units = answer(view_, {{"window", "5s"}});
+  EXPECT_DOUBLE_EQ(units["window_seconds"], 10);
+  EXPECT_DOUBLE_EQ(units["kept_seconds"], 20);
+  EXPECT_DOUBLE_EQ(units["units"][0]["blocked"]["disk"]["waiting"], 0.23);
+}
+
+TEST_F(UnitsJson, HistoryHasEveryStep) {
+  const json history = answer(view_, {{"history", "true"}, {"limit", "0"}})["history"];
+  ASSERT_EQ(history.size(), 2U);
+  EXPECT_FALSE(history[0]["blocked"].contains("disk"));
+  EXPECT_EQ(history[1]["blocked"]["disk"]["ended"], 4);
+  EXPECT_DOUBLE_EQ(history[1]["seconds"], 10);
+  EXPECT_DOUBLE_EQ(history[1]["blocked"]["poll"]["waiting"], 1);
+  EXPECT_FALSE(history[1]["blocked"].contains("kernel")) << "these wait for work";
+}
+
+TEST_F(UnitsJson, ACgroupIsTakenWithOrWithoutWhatIsBelow) {
+  EXPECT_EQ(answer(view_, {{"cgroup", "/system.slice"}})["matching"], 2);
+  EXPECT_EQ(answer(view_, {{"cgroup", "/system.slice/"}})["matching"], 2);
+  EXPECT_EQ(answer(view_, {{"cgroup", "/system"}})["matching"], 0);
+  EXPECT_EQ(answer(view_, {{"cgroup", "/"}})["matching"], 3);
+  EXPECT_EQ(answer(view_, {{"cgroup", "/"}, {"below", "false"}})["matching"], 1);
+  EXPECT_EQ(answer(view_, {{"cgroup", "/system.slice"}, {"below", "false"}})["matching"], 0);
+  const json one = answer(view_, {{"limit", "1"}});
+  EXPECT_EQ(one["matching"], 3);
+  EXPECT_EQ(one["units"].size(), 1U);
+}
+
+TEST_F(UnitsJson, BeforeTheSecondPassThereIsNoWindow) {
+  view_.history.clear();
+  const json units = answer(view_, {{"history", "true"}});
+  EXPECT_EQ(units["window_seconds"], 0.0);
+  EXPECT_EQ(units["total"]["actionable"], 0.0);
+  EXPECT_EQ(units["history"], json::array());
+}
+
+TEST(UnitQuery, RefusesWhatItDoesNotKnow) {
+  const auto refused = [](const std::string& name, const std::string& value) {
+    const auto query = UnitQuery::parse({{name, value}});
+    return query ? "" : query.error().message();
+  };
+  EXPECT_NE(refused("windw", "5s").find("use window, cgroup, below, limit or history"),
+            std::string::npos);
+  for (const char* value : {"", "5", "0s", "-5s", "5 s"}) {
+    EXPECT_NE(refused("window", value).find("use a duration such as 60s"), std::string::npos)
+        << value;
+  }
+  EXPECT_NE(refused("limit", "-1"), "");
+  EXPECT_NE(refused("limit", "1x"), "");
+  EXPECT_NE(refused("history", "yes"), "");
+  EXPECT_NE(refused("below", "1"), "");
+  EXPECT_NE(refused("cgroup", ""), "");
+  EXPECT_FALSE(UnitQuery::parse({{"limit", "1"}, {"limit", "2"}}));
+}
+
+}  // namespace
+}  // namespace offcpud

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "unit/metrics/view_fixture.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "pipeline/sample_source.h"
+
+namespace offcpud::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+SubjectSeries subject(SubjectLabels labels, std::uint64_t running_ns) {
+  SubjectSeries series;
+  series.labels = std::make_shared<const SubjectLabels>(std::move(labels));
+  series.running_ns = running_ns;
+  return series;
+}
+
+// Two threads blocked in `kind`, one of them for `oldest_ns` and over the first `bounds` bounds.
+std::shared_ptr<const WaitsInProgress> waits_of(std::size_t kind, std::uint64_t oldest_ns,
+                                                std::size_t bounds) {
+  auto waits = std::make_shared<WaitsInProgress>();
+  waits->blocked[kind] = {.threads = 2, .oldest_ns = oldest_ns, .stalled = {}};
+  std::fill_n(waits->blocked[kind].stalled.begin(), bounds, 1);
+  return waits;
+}
+
+ProcessRow process(std::uint32_t pid, std::string comm, const SubjectSeries& subject) {
+  ProcessRow row;
+  row.pid = pid;
+  row.comm = std::move(comm);
+  row.labels = subject.labels;
+  row.exported = true;
+  return row;
+}
+
+}  // namespace
+
+SubjectSeries subject_of(std::string cgroup) {
+  SubjectLabels labels;
+  labels.cgroup = std::move(cgroup);
+  return subject(std::move(labels), 0);
+}
+
+std::shared_ptr<const LatencyHistogram> histogram_of(std::initializer_list<std::uint64_t> ns) {
+  auto histogram = std::make_shared<LatencyHistogram>();
+  for (const std::uint64_t duration : ns) {
+    histogram->sum_ns += duration;
+    ++histogram->slots[offcpud_slot(duration)];
+  }
+  return histogram;
+}
+
+namespace {
+
+std::vector<ProcessRow> processes_of(const SubjectSeries& hostile, const SubjectSeries& nginx) {
+  ProcessRow worker = process(4'194'304, "worker\"\\\n\xff", hostile);
+  worker.histograms[OFFCPUD_RUNQ_PREEMPTED] = histogram_of({4'000'000});
+  worker.oldest_blocked_ns[OFFCPUD_BLOCKED_POLL] = 3'000'000'000;
+  ProcessRow server = process(7, "nginx", nginx);
+  server.histograms[OFFCPUD_BLOCKED_DISK] = histogram_of({1'500'000'001});
+  ProcessRow silent = process(8, "not exported", nginx);
+  silent.exported = false;
+  silent.histograms = server.histograms;
+  return {worker, silent, server};
+}
+
+}  // namespace
+
+std::shared_ptr<const View> hostile_view() {
+  auto view = std::make_shared<View>();
+  view->stall_bounds = {250ms, 10s, 60s, 90min};
+  view->taken_wall = WallTime(1'700'000'000s + 250ms);
+
+  SubjectSeries hostile = subject({.cgroup = "/evil\"} 1\\\nup 1/\u00fc\u4e16",
+                                   .slice = "",
+                                   .unit = "a\\x2db\".service",
+                                   .container_id = "",
+                                   .pod_uid = ""},
+                                  1);
+  hostile.histograms[OFFCPUD_BLOCKED_LOCK] = histogram_of({1, 953, 954, 1'000'000});
+  hostile.preemptions = {1, 2, 3};
+  hostile.wakeups = {4, 5, 6, 7};
+  hostile.in_progress = waits_of(OFFCPUD_BLOCKED_POLL, 0, 0);
+
+  SubjectSeries pod =
+      subject({.cgroup = "/kubepods.slice/kubepods-pod1.slice/cri-containerd-0123abcd.scope",
+               .slice = "kubepods-pod1.slice",
+               .unit = "cri-containerd-0123abcd.scope",
+               .container_id = "0123abcd",
+               .pod_uid = "11111111-2222-3333-4444-555555555555"},
+              18'446'744'073'709'551'615U);
+  // Beyond 2^53 ns, where a double cannot hold every nanosecond, and beyond the last bound.
+  pod.histograms[OFFCPUD_BLOCKED_DISK] = histogram_of({9'007'199'254'740'993U});
+  pod.histograms[OFFCPUD_RUNQ_WAKEUP] = histogram_of({1'000'000'000, 1'000'000'001});
+  pod.histograms[OFFCPUD_RUNQ_THROTTLED] = histogram_of({100'000'000});
+  auto pod_waits = std::make_shared<WaitsInProgress>();
+  pod_waits->oldest_runnable_ns = 20'000'001;
+  pod_waits->unaccounted_ratio = -0.0625;
+  pod.in_progress = std::move(pod_waits);
+
+  SubjectSeries nginx = subject({.cgroup = "/system.slice/nginx.service",
+                                 .slice = "system.slice",
+                                 .unit = "nginx.service",
+                                 .container_id = "",
+                                 .pod_uid = ""},
+                                1'500'000'001);
+  nginx.histograms[OFFCPUD_BLOCKED_DISK] = histogram_of({1'500'000'001});
+  nginx.histograms[OFFCPUD_BLOCKED_OTHER] = std::make_shared<const LatencyHistogram>();
+  auto stuck = std::make_shared<WaitsInProgress>(
+      *waits_of(OFFCPUD_BLOCKED_DISK, 90'061'000'000'007U, view->stall_bounds.size()));
+  stuck->unaccounted_ratio = 0;
+  nginx.in_progress = std::move(stuck);
+
+  view->subjects = {hostile, pod, nginx, subject_of("/user.slice")};
+  view->processes = processes_of(hostile, nginx);
+  auto walk = std::make_shared<ThreadWalk>();
+  walk->passes = 3;
+  view->walk = std::move(walk);
+  view->running_deviation_ratio = 1e-05;
+  view->losses = {{"clock", 0}, {"subjects_full", 3}};
+  view->left_censored = 42;
+  view->maps = {{"subjects", 4, 1024}, {"task_states", 300, 65536}};
+  view->histogram_series = 5;
+  view->folded_series = 2;
+  return view;
+}
+
+std::string read_all(const BodyStream& body, std::size_t buffer_size) {
+  std::string bytes;
+  std::vector<char> buffer(buffer_size);
+  while (const std::size_t n = body(buffer)) bytes.append(buffer.data(), n);
+  return bytes;
+}
+
+std::string read_all(Exposition& exposition, std::size_t buffer_size) {
+  return read_all([&exposition](std::span<char> buffer) { return exposition.read(buffer); },
+                  buffer_size);
+}
+
+std::string render(std::shared_ptr<const View> view, unsigned classic_buckets,
+                   const std::string& self_metrics, std::size_t buffer_size) {
+  Exposition exposition(std::move(view), make_writer({.classic_buckets = classic_buckets}),
+                        [&](SeriesWriter& out) { out.bytes() += self_metrics; });
+  return read_all(exposition, buffer_size);
+}
+
+std::string text_of(const SelfMetrics& metrics) {
+  const auto writer = make_writer({});
+  metrics.write(*writer);
+  return writer->bytes();
+}
+
+}  // namespace offcpud::test
