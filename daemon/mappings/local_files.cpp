@@ -149,7 +149,7 @@ OpenedFile LocalFiles::hand_out(Opening opening, std::uint64_t last_bytes) {
     file.copied = std::max<std::uint64_t>(size, 1);
     return file;
   }
-  file.original = version_of_file(opening.fd.get());
+  file.original = original_file(opening.fd.get());
   const UniqueFd memory = std::move(memory_);
   if (!copy_bytes(opening.fd.get(), opening.info.stx_size - size, memory.get(), size)) {
     return not_opened(Outcome::Slow);

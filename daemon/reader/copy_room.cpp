@@ -37,7 +37,7 @@ CopyPlace::~CopyPlace() {
   room_->settle(bytes_, -1, {});
 }
 
-Result<UniqueFd> CopyPlace::keep(std::uint64_t bytes, const std::optional<FileVersion>& original) {
+Result<UniqueFd> CopyPlace::keep(std::uint64_t bytes, const std::optional<OriginalFile>& original) {
   constexpr int kSeals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_SEAL;
   if (bytes > bytes_ || ::ftruncate(memory_.get(), static_cast<off_t>(bytes)) != 0 ||
       ::fcntl(memory_.get(), F_ADD_SEALS, kSeals) != 0) {
@@ -104,7 +104,7 @@ void CopyRoom::settle(std::uint64_t reserved, int kept, const Copy& copy) {
   if (kept >= 0) copies_[inode_of(kept)] = copy;
 }
 
-std::optional<FileVersion> CopyRoom::original_of(int fd) {
+std::optional<OriginalFile> CopyRoom::original_of(int fd) {
   const std::lock_guard lock(mutex_);
   const auto found = copies_.find(inode_of(fd));
   return found == copies_.end() ? std::nullopt : found->second.original;

@@ -32,7 +32,7 @@ class CopyPlace {
 
   // The copy, of so many bytes, for reading: nobody can change it any more. It counts as long as
   // somebody has it open.
-  Result<UniqueFd> keep(std::uint64_t bytes, const std::optional<FileVersion>& original);
+  Result<UniqueFd> keep(std::uint64_t bytes, const std::optional<OriginalFile>& original);
 
  private:
   friend class CopyRoom;
@@ -57,14 +57,14 @@ class CopyRoom {
   std::uint64_t left();
 
   // What this descriptor is a copy of.
-  [[nodiscard]] std::optional<FileVersion> original_of(int fd);
+  [[nodiscard]] std::optional<OriginalFile> original_of(int fd);
 
  private:
   friend class CopyPlace;
   using Inode = std::pair<std::uint64_t, std::uint64_t>;
   struct Copy {
     std::uint64_t bytes = 0;
-    std::optional<FileVersion> original;
+    std::optional<OriginalFile> original;
   };
   static Inode inode_of(int fd);
   [[nodiscard]] std::uint64_t held() const;

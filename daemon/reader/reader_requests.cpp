@@ -234,6 +234,12 @@ Result<UniqueFd> DeadlineFilesBelow::open_below(int directory, std::uint32_t pro
   return std::move(file.fd);
 }
 
+std::optional<FileRights> DeadlineFilesBelow::rights_of_original(int fd) {
+  const auto original = client_.copies().original_of(fd);
+  if (!original) return std::nullopt;
+  return original->rights;
+}
+
 Result<FoundPerfMap> DeadlinePerfMapFinder::find(const PerfMapProcess& process) {
   const std::string path = "/tmp/perf-" + std::to_string(process.tgid) + ".map";
   PacketWriter writer;

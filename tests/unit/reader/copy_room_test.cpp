@@ -39,7 +39,7 @@ TEST(CopyRoom, AFewBytesCountAsAPage) {
   CopyRoom room;
   auto place = room.reserve(1);
   ASSERT_TRUE(place);
-  const auto copy = place->keep(0, FileVersion());
+  const auto copy = place->keep(0, OriginalFile());
   ASSERT_TRUE(copy);
   EXPECT_EQ(room.left(), CopyRoom::kMost - CopyRoom::kLeast);
 }
@@ -73,7 +73,8 @@ TEST(CopyRoom, AReaderCannotWriteMoreThanWasReserved) {
 
 TEST(CopyRoom, ACopyIsReadOnlyAndSaysWhatItWasMadeOf) {
   CopyRoom room;
-  const FileVersion original{.inode = {1, 2, 3}, .size = 4, .changed_ns = 5};
+  const OriginalFile original{.version = {.inode = {1, 2, 3}, .size = 4, .changed_ns = 5},
+                              .rights = {.owner = 1000, .mode = 0100644}};
   auto place = room.reserve(4);
   ASSERT_TRUE(place);
   ASSERT_EQ(::pwrite(place->fd(), "text", 4, 0), 4);
