@@ -24,7 +24,6 @@ using Outcome = OpenedFile::Outcome;
 
 constexpr std::size_t kMountinfoLimit = std::size_t{4} << 20;
 constexpr std::size_t kMaxMountTables = 64;
-constexpr std::uint64_t kMostCopied = std::uint64_t{64} << 20;  // of one file
 // A copy that takes longer is given up: who waits for it has others to serve.
 constexpr std::chrono::milliseconds kCopying{150};
 

@@ -51,7 +51,7 @@ FileAnswer ask_for_file(ReaderClient& client, ReaderClient::Request request) {
     client.count_refusal(Refusal::Mount);
     return answer;
   }
-  auto place = client.copies().reserve(answer.file.copied);
+  auto place = client.copies().reserve(answer.file.copied, client.owner_of(request));
   if (!place) {
     client.count_refusal(Refusal::Copies);
     return answer;

@@ -172,7 +172,11 @@ TEST_F(ReaderRequestsTest, CopiesAreReadOnlyAndCountAndSayWhatTheyAreOf) {
   EXPECT_EQ(files.rights_of_original(copy->get()),
             (FileRights{.owner = own.st_uid, .mode = own.st_mode}));
 
-  const auto rest = client->copies().reserve(client->copies().left());
+  // All that its user gets; another one gets some.
+  const std::uint64_t left = client->copies().left() - CopyRoom::kKept;
+  const auto rest = client->copies().reserve(left, ::geteuid());
+  EXPECT_TRUE(rest);
+  EXPECT_TRUE(client->copies().reserve(std::uint64_t{1} << 20, ::geteuid() + 1));
   EXPECT_FALSE(files.open_below(root->descriptor(), self, path, LastLink::Follow));
   EXPECT_EQ(refused, std::vector{Refusal::Copies});
 }
