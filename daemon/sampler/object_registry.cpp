@@ -113,7 +113,9 @@ std::optional<UnwindObjectId> ObjectRegistry::make_table(const Object& object, i
   }
   const std::uint64_t refused = tables_->refused();
   const auto before = thread_cpu_time();
-  const auto table = tables_->add_object(fd, owner, opener_.original_of(fd));
+  std::optional<FileVersion> version;
+  if (const auto original = opener_.original_of(fd)) version = original->version;
+  const auto table = tables_->add_object(fd, owner, version);
   shares_.charge(owner, thread_cpu_time() - before, std::chrono::steady_clock::now());
   if (tables_->refused() != refused && reports_.refused) {
     ObjectRefusals causes;
