@@ -7,7 +7,6 @@ import os
 import tempfile
 import time
 import unittest
-from pathlib import Path
 from urllib.error import HTTPError
 
 from case import Case, main
@@ -85,17 +84,6 @@ class Stuck(StuckCase):
         self.say(sorted(listed) == expected, "threads in the status", expected, sorted(listed))
         for thread in expected:
             self.expect_equal(f"{thread} stuck", 0, self.stuck(thread))
-
-    def test_every_thread_has_a_name(self):
-        """Of its own: one that is called as the program is the main thread."""
-        self.start_daemon(**{"push.url": "http://127.0.0.1:1"})
-        names = sorted((task / "comm").read_text().strip()
-                       for task in Path(f"/proc/{self.daemon.pid}/task").iterdir())
-        expected = {"offcpud", "offcpud-connect", "offcpud-end", "offcpud-passwd", "offcpud-push",
-                    "offcpud-request", "offcpud-stacks", "offcpud-symbols", "offcpud-watch",
-                    "offcpud-writer", "MHD-worker", "MHD-single"}
-        self.say(set(names) == expected, "names of threads", sorted(expected), sorted(set(names)))
-        self.expect_equal("threads called offcpud", 1, names.count("offcpud"))
 
     def test_a_disk_that_does_not_answer(self):
         disk = self.new_disk()
