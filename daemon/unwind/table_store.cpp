@@ -131,6 +131,7 @@ Status TableStore::compile(UnwindObjectId id, const ElfObject& elf, const ShareO
   const auto table = compile_unwind_table(elf, limits_.object, between_);
   if (!table) {  // what the file says about itself is nobody's failure
     counters_.refused++;
+    objects_.at(id).has_room = true;
     return {};
   }
   if (table->rules_cut) counters_.refused++;
@@ -144,6 +145,7 @@ Status TableStore::compile(UnwindObjectId id, const ElfObject& elf, const ShareO
   if (auto status = place(*table, asking); !status) {
     Object& object = objects_.at(id);
     object.has_room = false;
+    object.tried_at.reset();
     // The first error is the one that tells.
     (void)(object.mappings > 0 ? remove_table(id) : remove_object(id));
     return std::move(status).error().with("put an unwind table into the kernel's maps");
@@ -159,7 +161,8 @@ Status TableStore::remove_table(UnwindObjectId id) {
   for (const PlacedPage& page : object.pages) space_.give_back(page.rows);
   pages_ -= object.pages.size();
   for (const std::uint16_t rule : object.rules) dictionary_.give_back(rule);
-  if (!object.pages.empty()) freed_++;
+  // What was not placed as a whole leaves no more room behind than there was.
+  if (object.has_room && !object.pages.empty()) freed_++;
   object.pages.clear();
   object.rules.clear();
   return {};
