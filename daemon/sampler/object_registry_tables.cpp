@@ -41,9 +41,11 @@ std::optional<UnwindObjectId> ObjectRegistry::make_table(Object& object, int fd,
                                                          const ShareOwner& owner) {
   if (!has_time(owner)) return std::nullopt;
   const std::uint64_t refused = tables_->refused();
+  const auto others = tables_->between_cpu();
   const auto before = thread_cpu_time();
   const auto table = tables_->add_object(fd, owner, opener_.original_of(fd));
-  shares_.charge(owner, thread_cpu_time() - before, std::chrono::steady_clock::now());
+  const auto cpu = thread_cpu_time() - before - (tables_->between_cpu() - others);
+  shares_.charge(owner, cpu, std::chrono::steady_clock::now());
   if (tables_->refused() != refused && reports_.refused) {
     ObjectRefusals causes;
     causes.add(ObjectRefusal::UnwindTable);

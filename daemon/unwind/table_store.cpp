@@ -9,6 +9,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/cpu_shares.h"
 #include "mappings/mapped_file_id.h"
 #include "unwind/memory_page.h"
 
@@ -128,7 +129,15 @@ offcpud_unwind_file_key TableStore::key_of(const FileKey& file) {
 }
 
 Status TableStore::compile(UnwindObjectId id, const ElfObject& elf, const ShareOwner& owner) {
-  const auto table = compile_unwind_table(elf, limits_.object, between_);
+  std::function<void()> between;
+  if (between_) {
+    between = [this] {
+      const auto before = thread_cpu_time();
+      between_();
+      between_cpu_ += thread_cpu_time() - before;
+    };
+  }
+  const auto table = compile_unwind_table(elf, limits_.object, between);
   if (!table) {  // what the file says about itself is nobody's failure
     counters_.refused++;
     objects_.at(id).has_room = true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -75,14 +76,17 @@ class TableStore final : public UnwindLookup {
   // Called in the middle of add_object(), every few milliseconds: a large object takes long. It may
   // look something up here, and must not change anything.
   void set_between(std::function<void()> between) { between_ = std::move(between); }
+  // CPU time of the calling thread that it has taken since the start: not for the object that was
+  // being added.
+  [[nodiscard]] std::chrono::nanoseconds between_cpu() const { return between_cpu_; }
 
   // The object in a file. Of the files with the same contents the 64 that were added last are known
   // to walks of processes without mappings here. The descriptor is the caller's and need not stay
-  // open. Compiles at most once per file: milliseconds, 60 for libjvm. A file without .eh_frame, and
-  // one for which there is no room, is an object too: walks know its mapping, and go on by other
-  // means. `owner` is about to map it; `original` is the file that processes map, where this one is
-  // a copy of it. Error of kind Unsupported: not an ELF file for x86-64. Of another kind: the file
-  // could not be read or its table not written; it is to be added again.
+  // open. Compiles at most once per file: milliseconds, 60 for libjvm. A file without .eh_frame,
+  // and one for which there is no room, is an object too: walks know its mapping, and go on by
+  // other means. `owner` is about to map it; `original` is the file that processes map, where this
+  // one is a copy of it. Error of kind Unsupported: not an ELF file for x86-64. Of another kind:
+  // the file could not be read or its table not written; it is to be added again.
   Result<UnwindObjectId> add_object(int fd, const ShareOwner& owner = {},
                                     const std::optional<FileVersion>& original = {});
 
@@ -214,6 +218,7 @@ class TableStore final : public UnwindLookup {
   std::size_t pages_ = 0;    // in the kernel's map
   UserOf user_of_;
   std::function<void()> between_;
+  std::chrono::nanoseconds between_cpu_{};
   std::unordered_map<std::uint32_t, ShareOwner> users_;  // by tgid, as far as they were asked for
   TableStoreStats counters_;
 };

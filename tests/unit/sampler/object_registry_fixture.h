@@ -49,9 +49,11 @@ struct ObjectRegistryTest : testing::Test {
     return {.failed = std::move(failed), .refused = {}};
   }
 
-  std::shared_ptr<const MappedFile> found(UniqueFd fd, const std::string& path = "/lib/a.so") {
+  std::shared_ptr<const MappedFile> found(UniqueFd fd, const std::string& path = "/lib/a.so",
+                                          const ShareOwner& user = {}) {
     auto object = std::make_shared<MappedObject>();
     object->id = ++last_object;
+    object->user = user;
     struct stat info {};
     if (fd && ::fstat(fd.get(), &info) == 0) object->inode.inode = info.st_ino;
     auto file = std::make_shared<MappedFile>();

@@ -150,6 +150,39 @@ TEST_F(RegistryWaits, WhoIsSlowDelaysNoTablesOfOthers) {
   EXPECT_TRUE(turn_until([&] { return rule_at(4 * kBase, 1) == 32; }));
 }
 
+// Processes that are gone before they are asked are not all one user's: whose object it is says so.
+TEST_F(RegistryWaits, WhoIsGoneSpendsHisOwnTime) {
+  make_with(kSpent);
+  const auto of_user = [&](std::uint32_t user) {
+    return mapping(found(elf_with(24), "/" + std::to_string(user), user), user * kSize);
+  };
+  map(1, of_user(kAlice));
+  map(2, of_user(kBob));
+  EXPECT_EQ(rule_at(kAlice * kSize, 1), 24);
+  EXPECT_EQ(rule_at(kBob * kSize, 2), 24);
+  const Mapping late = of_user(kAlice);
+  map(3, late);
+  EXPECT_EQ(rule_at(late.begin, 3), kNoRule);
+}
+
+// A large table lets windows of samples end in the middle of it, which is everybody's work.
+TEST_F(RegistryWaits, WhatIsDoneForOthersMeanwhileIsNotCharged) {
+  make_with({.at_once = std::chrono::milliseconds(50), .per_second = 1e-9});
+  int calls = 0;
+  tables->set_between([&] {
+    ++calls;
+    const auto until = thread_cpu_time() + std::chrono::milliseconds(60);
+    while (thread_cpu_time() < until) continue;
+  });
+  CfiBytes large;
+  const auto cie = large.cie();
+  for (std::uint64_t i = 0; i < 5000; ++i) large.fde(cie, 0x10000 + 8 * i, 8);
+  map(1, mapping(found(elf_file(large))));
+  ASSERT_GT(calls, 0);
+  map(1, mapping(found_at("/next", 32), 2 * kBase));
+  EXPECT_EQ(rule_at(2 * kBase, 1), 32);
+}
+
 // An error of the kernel's is not the file's: it is said, and the table made once it is over.
 TEST_F(RegistryWaits, ATableThatCouldNotBeWrittenIsWrittenLater) {
   make_with();
