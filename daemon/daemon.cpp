@@ -13,7 +13,6 @@
 #include "base/exit_code.h"
 #include "base/file_io.h"
 #include "base/version.h"
-#include "config/config_files.h"
 #include "listeners.h"
 #include "metrics/process_usage.h"
 #include "push/push_target.h"
@@ -21,7 +20,6 @@
 #include "runtime/message_ids.h"
 #include "runtime/privileges.h"
 #include "selection/process_rules.h"
-#include "selection/snapshot_rules.h"
 #include "selection/stall_rules.h"
 
 namespace offcpud {
@@ -135,9 +133,6 @@ Status Daemon::set_up() {
              {{kMessageId, kFeatureMissingId}, {"feature", feature.name}});
   }
   for (const char* stage : {kReadStage, kAttributeStage}) self_->add_stage(stage);
-  self_->set_config_reload(true, clock_.wall());
-  config_status_.files = files_in_force(sources_.file);
-  config_status_.captured = capture_text(config_);
   min_pass_interval_ = config_.min_pass_interval;
   main_ = threads_.add("main", kMainLimits);
   TRY(loop_, EventLoop::create(main_));
@@ -179,19 +174,28 @@ Status Daemon::wire() {
     }));
   }
   TRY(stop_deadline_, StopDeadline::start(kEnding));
-  TRY_VOID(loop_->on_signal(SIGHUP, [this] { reload(); }));
+  TRY_VOID(loop_->on_signal(SIGHUP, [this] {
+    main_->begin("reloading the configuration");
+    reloader_->reload();
+  }));
   TRY_VOID(loop_->on_readable(cgroup_events_->fd(), [this] { follow_cgroups(); }));
   TRY(timer_, loop_->every(pass_interval(), [this] { tick(); }));
   if (!config_.web.config_file.empty()) {
-    TRY_VOID(loop_->every(kLookAtWebFiles, [this] { reload_web_files(); }));
+    TRY_VOID(loop_->every(kLookAtWebFiles, [this] { reloader_->reload_web_files(); }));
   }
   return {};
 }
 
 Status Daemon::read_web_files(const Listener& listener, bool unix_sockets) {
   TRY(web_, WebAccess::read(config_.web, listener, unix_sockets));
-  for (const std::string& warning : web_->state().warnings) log_warning(warning);
-  tell_certificate(web_->state());
+  reloader_.emplace(Reloader::Parts{.sources = sources_,
+                                    .running = config_,
+                                    .web = *web_,
+                                    .metrics = *self_,
+                                    .notifier = notifier_,
+                                    .clock = clock_},
+                    Reloader::Callbacks{.apply = [this](const Config& config) { apply(config); },
+                                        .status_line = [this] { return status_line(status()); }});
   return {};
 }
 
@@ -424,13 +428,13 @@ StatusReport Daemon::status() const {
          feature.enabled ? feature.detail : feature.detail + "; " + feature.remedy});
   }
   report.threads = threads_.states();
+  report.config = reloader_->status();
   const std::shared_ptr<const View> view = board_->last();
   const std::lock_guard lock(mutex_);
   report.listen = listen_.text();
   report.local_socket = local_socket_;
   report.passes = passes_;
   report.pass_failures = pass_failures_;
-  report.config = config_status_;
   report.max_series = max_series_;
   report.scrapes = scrape_costs_.last();
   report.push = push_status();

@@ -22,6 +22,7 @@
 #include "pipeline/overhead.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/view_board.h"
+#include "reloader.h"
 #include "runtime/event_loop.h"
 #include "runtime/service_notifier.h"
 #include "runtime/stop_deadline.h"
@@ -64,11 +65,6 @@ class Daemon {
   void tell_stalls();
   void warn_of_losses(const View& view);
   void measure_scrapes();
-  void reload();
-  void reload_web_files();
-  void tell_reload();
-  void commit(WebAccess::State state);
-  void tell_certificate(const WebAccess::State& state);
   void apply(const Config& config);
 
   [[nodiscard]] std::chrono::milliseconds pass_interval() const;
@@ -101,9 +97,6 @@ class Daemon {
   std::unique_ptr<EventLoop> loop_;  // after what its callbacks use and the descriptors it watches
   std::unique_ptr<SnapshotService> snapshots_;  // null: they are turned off
   EventLoop::Timer* timer_ = nullptr;
-  std::string refused_reload_;     // why the last reload was refused; empty: it was not
-  std::string refused_web_files_;  // why those that changed since are not in use; empty: they are
-  bool waits_for_web_files_ = false;  // the reload was refused for nothing else
   std::unique_ptr<StopDeadline> stop_deadline_;
   MonotonicTime stop_by_{};  // once there was a signal
   const char* stage_ = "";   // of the pass that runs, or ran last
@@ -119,9 +112,9 @@ class Daemon {
   std::uint64_t pass_failures_ = 0;
   ListenAddress listen_;
   std::string local_socket_;  // as text; empty: none
-  ConfigStatus config_status_;
 
   std::unique_ptr<WebAccess> web_;
+  std::optional<Reloader> reloader_;
   std::unique_ptr<ThreadJournal> thread_journal_;
   // Last: their threads use everything above.
   std::unique_ptr<HttpServer> server_;

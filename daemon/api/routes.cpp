@@ -15,7 +15,7 @@
 #include "api/unit_query.h"
 #include "api/units_json.h"
 #include "base/printable.h"
-#include "base/rfc3339.h"
+#include "base/utc.h"
 #include "metrics/prometheus_protobuf.h"
 #include "metrics/prometheus_text.h"
 

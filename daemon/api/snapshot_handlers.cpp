@@ -11,7 +11,7 @@
 #include "api/known_units.h"
 #include "api/snapshot_json.h"
 #include "api/snapshot_query.h"
-#include "base/rfc3339.h"
+#include "base/utc.h"
 #include "base/summary_header.h"
 #include "snapshot/folded_text.h"
 #include "snapshot/pprof.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/hist_kind.h"
-#include "base/rfc3339.h"
+#include "base/utc.h"
 
 namespace offcpud {
 namespace {

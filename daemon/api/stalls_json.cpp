@@ -11,7 +11,7 @@
 #include "api/stall_query.h"
 #include "api/syscall_names.h"
 #include "base/hist_kind.h"
-#include "base/rfc3339.h"
+#include "base/utc.h"
 
 namespace offcpud {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/rfc3339.h"
+#include "base/utc.h"
 
 namespace offcpud {
 namespace {

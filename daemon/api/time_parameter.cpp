@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <system_error>
 
+#include "base/utc.h"
 #include "config/duration.h"
 
 namespace offcpud {
@@ -12,15 +13,6 @@ namespace {
 
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
-
-bool take_digits(std::string_view& rest, std::size_t digits, unsigned& number) {
-  if (rest.size() < digits) return false;
-  const char* const end = rest.data() + digits;
-  const auto [stop, code] = std::from_chars(rest.data(), end, number);
-  if (code != std::errc{} || stop != end) return false;
-  rest.remove_prefix(digits);
-  return true;
-}
 
 bool take_one_of(std::string_view& rest, std::string_view characters) {
   if (rest.empty() || characters.find(rest.front()) == std::string_view::npos) return false;
@@ -57,23 +49,19 @@ std::optional<seconds> take_offset(std::string_view& rest) {
 }
 
 std::optional<WallTime> parse_rfc3339(std::string_view rest) {
-  unsigned year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
+  UtcFields at;
   const bool complete =
-      take_digits(rest, 4, year) && take_one_of(rest, "-") && take_digits(rest, 2, month) &&
-      take_one_of(rest, "-") && take_digits(rest, 2, day) && take_one_of(rest, "Tt ") &&
-      take_digits(rest, 2, hour) && take_one_of(rest, ":") && take_digits(rest, 2, minute) &&
-      take_one_of(rest, ":") && take_digits(rest, 2, second);
-  if (!complete || year < 1970 || year > 2200 || hour > 23 || minute > 59 || second > 60) {
-    return std::nullopt;
-  }
-  const std::chrono::year_month_day date(std::chrono::year(static_cast<int>(year)),
-                                         std::chrono::month(month), std::chrono::day(day));
+      take_digits(rest, 4, at.year) && take_one_of(rest, "-") && take_digits(rest, 2, at.month) &&
+      take_one_of(rest, "-") && take_digits(rest, 2, at.day) && take_one_of(rest, "Tt ") &&
+      take_digits(rest, 2, at.hour) && take_one_of(rest, ":") && take_digits(rest, 2, at.minute) &&
+      take_one_of(rest, ":") && take_digits(rest, 2, at.second);
+  if (!complete) return std::nullopt;
+  const auto time = from_utc(at);
   const auto fraction = take_fraction(rest);
-  if (!date.ok() || !fraction) return std::nullopt;
+  if (!time || !fraction) return std::nullopt;
   const auto offset = take_offset(rest);
   if (!offset || !rest.empty()) return std::nullopt;
-  return WallTime(std::chrono::sys_days(date)) + std::chrono::hours(hour) +
-         std::chrono::minutes(minute) + seconds(second) + *fraction - *offset;
+  return *time + *fraction - *offset;
 }
 
 std::optional<WallTime> parse_unix(std::string_view rest) {

@@ -6,7 +6,7 @@
 
 #include "api/top_rows.h"
 #include "base/hist_kind.h"
-#include "base/rfc3339.h"
+#include "base/utc.h"
 #include "pipeline/thread_interval.h"
 
 namespace offcpud {

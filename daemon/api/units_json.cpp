@@ -11,7 +11,7 @@
 #include "api/labels_json.h"
 #include "api/unit_waits.h"
 #include "base/hist_kind.h"
-#include "base/rfc3339.h"
+#include "base/utc.h"
 
 namespace offcpud {
 namespace {

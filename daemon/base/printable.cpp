@@ -2,7 +2,8 @@
 #include "base/printable.h"
 
 #include <algorithm>
-#include <array>
+
+#include "base/text.h"
 
 namespace offcpud {
 namespace {
@@ -39,20 +40,10 @@ bool turns_direction(std::string_view sequence) {
          (value >= 0x202a && value <= 0x202e) || (value >= 0x2066 && value <= 0x2069);
 }
 
-// Bytes of the well-formed UTF-8 sequence at `at` (RFC 3629), 0 if there is none.
+// Bytes of the well-formed UTF-8 sequence at `at`, 0 if there is none.
 std::size_t sequence_length(std::string_view text, std::size_t at) {
-  const unsigned char lead = byte_at(text, at);
-  if (lead < 0x80) return 1;
-  const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc2 || lead > 0xf4 || at + length > text.size()) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte_at(text, at + i) & 0xc0) != 0x80) return 0;
-  }
-  const unsigned char second = byte_at(text, at + 1);
-  const bool overlong = (lead == 0xe0 && second < 0xa0) || (lead == 0xf0 && second < 0x90);
-  const bool surrogate = lead == 0xed && second >= 0xa0;
-  const bool beyond_unicode = lead == 0xf4 && second >= 0x90;
-  return overlong || surrogate || beyond_unicode ? 0 : length;
+  const Utf8Sequence sequence = first_utf8_sequence(text.substr(at));
+  return sequence.valid ? sequence.length : 0;
 }
 
 std::string hex(unsigned char byte) {

@@ -1,20 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.h"
 
-#include <cstddef>
-
 namespace offcpud {
-namespace {
 
-struct Sequence {
-  std::size_t length;
-  bool valid;
-};
-
-// The sequence at the start of `bytes` (not empty), or as much of one as is well-formed. The bounds
-// of the second byte are those of table 3-7 of the Unicode standard: they exclude overlong forms,
-// surrogates and what is beyond U+10FFFF.
-Sequence first_sequence(std::string_view bytes) {
+Utf8Sequence first_utf8_sequence(std::string_view bytes) {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
   const unsigned char lead = at(0);
   if (lead < 0x80) return {1, true};
@@ -31,13 +20,11 @@ Sequence first_sequence(std::string_view bytes) {
   return {length, true};
 }
 
-}  // namespace
-
 std::string to_valid_utf8(std::string_view bytes) {
   std::string text;
   text.reserve(bytes.size());
   while (!bytes.empty()) {
-    const Sequence sequence = first_sequence(bytes);
+    const Utf8Sequence sequence = first_utf8_sequence(bytes);
     text += sequence.valid ? bytes.substr(0, sequence.length) : "\xef\xbf\xbd";
     bytes.remove_prefix(sequence.length);
   }

@@ -36,8 +36,6 @@ struct CtlOptions {
   std::chrono::milliseconds interval{2'000};
   std::string format;        // of FetchStacks: folded, offwake, pprof; of TakeSnapshot: or json
   std::string output;        // of these ("": standard output) and DrawFlame
-  bool icicle = false;       // of DrawFlame
-  bool with_wakers = false;  // of DrawFlame
   unsigned seconds = 0;      // of TakeSnapshot, as in the query
   bool delimited = false;    // of TakeSnapshot
   ConfigSources sources;     // of CheckConfig

@@ -105,25 +105,18 @@ Status finish_snapshots(CtlOptions& options) {
 }
 
 void add_flame(CLI::App& command, CtlOptions& options) {
-  command
-      .add_option("-o,--output", options.output,
-                  "File to write: .html is interactive, .svg a picture")
+  command.add_option("-o,--output", options.output, "File to write, a page of HTML: FILE.html")
       ->type_name("FILE")
       ->required();
-  command.add_flag("--icicle", options.icicle, "The root on top; of .svg");
-  command.add_flag("--wakers", options.with_wakers, "With what ended each wait; of .svg");
 }
 
 Status finish_flame(CtlOptions& options) {
   options.command = CtlCommand::DrawFlame;
-  const bool is_svg = options.output.ends_with(".svg");
-  if (!is_svg && !options.output.ends_with(".html")) {
-    return Error("-o: the name has to end in .html or .svg, which say what to write",
-                 ErrorKind::Usage);
-  }
-  if (!is_svg && (options.icicle || options.with_wakers)) {
-    return Error("--icicle and --wakers are of .svg; the page has switches for them",
-                 ErrorKind::Usage);
+  if (!options.output.ends_with(".html")) {
+    return Error(
+        "-o: the name has to end in .html; for a picture give 'offcpuctl snapshots --folded' to "
+        "flamegraph.pl",
+        ErrorKind::Usage);
   }
   return {};
 }

@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/http_get.h"
 
-#include <curl/curl.h>
-
-#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <string_view>
-#include <system_error>
 
-#include "base/printable.h"
 #include "base/summary_header.h"
-#include "base/unique_handle.h"
 #include "ctl/status_text.h"
+#include "transfer/curl_setup.h"
 
 namespace offcpud {
 namespace {
-
-using CurlHandle = UniqueHandle<&curl_easy_cleanup, static_cast<CURL*>(nullptr)>;
 
 struct BoundedBody {
   std::string& text;
@@ -33,10 +26,10 @@ std::size_t append_body(const char* data, std::size_t size, std::size_t count, v
 }
 
 // The sentence for a transfer that failed; errno says more than curl about a refused connection.
-Error transfer_error(CURL* curl, CURLcode code, const std::string& address, const char* detail,
-                     const AnswerLimits& limits) {
-  long os_error = 0;
-  curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &os_error);
+Error transfer_error(CURL* curl, CURLcode code, const std::string& address,
+                     const CurlDetail& detail, const AnswerLimits& limits) {
+  const int os_error = os_error_of(curl);
+  const std::string why = failure_text(curl, code, detail);
   if (os_error == EACCES || os_error == EPERM) {
     return Error("connecting to " + address +
                      " is not permitted; run as a user who may use the "
@@ -44,15 +37,12 @@ Error transfer_error(CURL* curl, CURLcode code, const std::string& address, cons
                  ErrorKind::Permission);
   }
   if (code == CURLE_COULDNT_CONNECT) {
-    std::string why = curl_easy_strerror(code);
-    if (os_error != 0) why = std::generic_category().message(static_cast<int>(os_error));
     return Error("no offcpud answers at " + address + ": " + why +
                      "; start it (systemctl start offcpud), or give its address with --server",
                  ErrorKind::Unsupported);
   }
-  const std::string_view why = *detail != '\0' ? detail : curl_easy_strerror(code);
   if (code == CURLE_PEER_FAILED_VERIFICATION) {
-    return Error("the certificate of " + address + " is not trusted: " + printable(why) +
+    return Error("the certificate of " + address + " is not trusted: " + why +
                      "; give its authority with --ca-file",
                  ErrorKind::Permission);
   }
@@ -63,7 +53,7 @@ Error transfer_error(CURL* curl, CURLcode code, const std::string& address, cons
   }
   const char* const hint =
       code == CURLE_GOT_NOTHING ? "; if it speaks TLS, use --server https://HOST:PORT" : "";
-  return Error("no answer from " + address + ": " + printable(why) + hint, ErrorKind::Unsupported);
+  return Error("no answer from " + address + ": " + why + hint, ErrorKind::Unsupported);
 }
 
 // Called by curl about once a second, and whenever something arrives.
@@ -71,23 +61,16 @@ int is_stopped(void* stop, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
   return static_cast<const std::stop_token*>(stop)->stop_requested() ? 1 : 0;
 }
 
-template <class Value>
-bool set(CURL* curl, CURLoption option, Value value) {
-  return curl_easy_setopt(curl, option, value) == CURLE_OK;
-}
-
-// Whom to trust, and who asks.
+// Who asks.
 bool identify(CURL* curl, const Server& server) {
   const auto set_file = [&](CURLoption option, const std::string& file) {
-    return file.empty() || set(curl, option, file.c_str());
+    return file.empty() || set_option(curl, option, file.c_str());
   };
-  // Many a libcurl has a folder of authorities built in, which a file alone would add to.
-  const bool chosen = server.ca_file.empty() || set(curl, CURLOPT_CAPATH, nullptr);
   const long netrc = server.netrc_file.empty() ? CURL_NETRC_IGNORED : CURL_NETRC_REQUIRED;
-  return set_file(CURLOPT_CAINFO, server.ca_file) && chosen &&
-         set_file(CURLOPT_SSLCERT, server.cert_file) && set_file(CURLOPT_SSLKEY, server.key_file) &&
-         set_file(CURLOPT_NETRC_FILE, server.netrc_file) && set(curl, CURLOPT_NETRC, netrc) &&
-         set(curl, CURLOPT_HTTPAUTH, static_cast<long>(CURLAUTH_BASIC));
+  return set_file(CURLOPT_SSLCERT, server.cert_file) && set_file(CURLOPT_SSLKEY, server.key_file) &&
+         set_file(CURLOPT_NETRC_FILE, server.netrc_file) &&
+         set_option(curl, CURLOPT_NETRC, netrc) &&
+         set_option(curl, CURLOPT_HTTPAUTH, static_cast<long>(CURLAUTH_BASIC));
 }
 
 }  // namespace
@@ -123,19 +106,17 @@ Result<HttpAnswer> http_get(const Server& server, const std::string& path,
 
   HttpAnswer answer;
   BoundedBody body{answer.body, limits.bytes};
-  std::array<char, CURL_ERROR_SIZE> detail{};
-  bool ready = set(curl, CURLOPT_URL, url.c_str()) && set(curl, CURLOPT_PROXY, "") &&
-               set(curl, CURLOPT_PROTOCOLS_STR, scheme) && set(curl, CURLOPT_NOSIGNAL, 1L) &&
-               set(curl, CURLOPT_TIMEOUT, static_cast<long>(limits.time.count())) &&
-               set(curl, CURLOPT_ERRORBUFFER, detail.data()) &&
-               set(curl, CURLOPT_WRITEFUNCTION, &append_body) &&
-               set(curl, CURLOPT_WRITEDATA, &body);
-  ready = ready && set(curl, CURLOPT_NOPROGRESS, 0L) &&
-          set(curl, CURLOPT_XFERINFOFUNCTION, &is_stopped) &&
-          set(curl, CURLOPT_XFERINFODATA, &stop);
+  CurlDetail detail{};
+  bool ready = set_option(curl, CURLOPT_URL, url.c_str()) && set_option(curl, CURLOPT_PROXY, "") &&
+               set_up_transfer(curl, scheme, limits.time, server.ca_file, detail) &&
+               set_option(curl, CURLOPT_WRITEFUNCTION, &append_body) &&
+               set_option(curl, CURLOPT_WRITEDATA, &body);
+  ready = ready && set_option(curl, CURLOPT_NOPROGRESS, 0L) &&
+          set_option(curl, CURLOPT_XFERINFOFUNCTION, &is_stopped) &&
+          set_option(curl, CURLOPT_XFERINFODATA, &stop);
   ready = ready && identify(curl, server);
   if (ready && server.address.is_unix()) {
-    ready = set(curl, CURLOPT_UNIX_SOCKET_PATH, server.address.unix_path.c_str());
+    ready = set_option(curl, CURLOPT_UNIX_SOCKET_PATH, server.address.unix_path.c_str());
   }
   if (!ready) return Error("this libcurl lacks an option that offcpuctl needs");
 
@@ -144,7 +125,7 @@ Result<HttpAnswer> http_get(const Server& server, const std::string& path,
   if (code == CURLE_SSL_CACERT_BADFILE && server.ca_file.empty()) {
     code = CURLE_PEER_FAILED_VERIFICATION;
   }
-  if (code != CURLE_OK) return transfer_error(curl, code, address, detail.data(), limits);
+  if (code != CURLE_OK) return transfer_error(curl, code, address, detail, limits);
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer.status);
   curl_header* summary = nullptr;
   if (curl_easy_header(curl, kSummaryHeader, 0, CURLH_HEADER, -1, &summary) == CURLHE_OK) {

@@ -50,9 +50,7 @@ StacksRequest stacks_request(const CtlOptions& options) {
   return {.server = options.server,
           .server_text = options.server_text,
           .query = options.query,
-          .output = options.output,
-          .icicle = options.icicle,
-          .with_wakers = options.with_wakers};
+          .output = options.output};
 }
 
 // The files that it names are read; what those name, certificates and keys, offcpud alone opens, as

@@ -10,11 +10,10 @@
 
 #include "ctl/answer_summary.h"
 #include "ctl/flame_html.h"
-#include "ctl/flame_svg.h"
-#include "ctl/flame_tree.h"
 #include "ctl/http_get.h"
 #include "ctl/output_file.h"
 #include "ctl/stack_listing.h"
+#include "ctl/stacks_total.h"
 
 namespace offcpud {
 namespace {
@@ -31,11 +30,11 @@ Result<HttpAnswer> fetch(const StacksRequest& request) {
 }
 
 // Of an answer that says nothing of itself.
-std::string sentence_of(const FlameTree& tree) {
+std::string sentence_of(const StacksTotal& total) {
   std::array<char, 64> seconds{};
   (void)std::snprintf(seconds.data(), seconds.size(), "%.3f s blocked, ",
-                      static_cast<double>(tree.nodes[0].ns) / 1e9);
-  return seconds.data() + tree.origin;
+                      static_cast<double>(total.ns) / 1e9);
+  return seconds.data() + total.origin;
 }
 
 // To the file that was asked for, if any.
@@ -74,22 +73,17 @@ Result<StacksOutput> take_snapshot(const StacksRequest& request, const SnapshotV
 }
 
 Result<StacksOutput> draw_flame(const StacksRequest& request) {
-  const bool is_svg = request.output.ends_with(".svg");
   TRY(const auto answer, fetch(request));
-  TRY(const auto tree, flame_tree(answer.body, request.with_wakers));
-  if (tree.nodes[0].ns == 0 && tree.nodes[0].before_ns == 0) {
-    return Error("nothing waited that this asks for (" + tree.origin +
+  TRY(const auto total, stacks_total(answer.body));
+  if (total.ns == 0 && total.before_ns == 0) {
+    return Error("nothing waited that this asks for (" + total.origin +
                      "); ask for a longer time, or with fewer filters",
                  ErrorKind::NotFound);
   }
-  if (is_svg) {
-    TRY_VOID(write_output(request.output, flame_svg(tree, request.icicle)));
-  } else {
-    TRY(const auto page, flame_html(answer.body));
-    TRY_VOID(write_output(request.output, page));
-  }
+  TRY(const auto page, flame_html(answer.body));
+  TRY_VOID(write_output(request.output, page));
   std::string sentence = summary_sentence(answer.summary);
-  if (sentence.empty()) sentence = sentence_of(tree);
+  if (sentence.empty()) sentence = sentence_of(total);
   return StacksOutput{.text = request.output + ": " + sentence + "\n"};
 }
 

@@ -16,8 +16,6 @@ struct StacksRequest {
   std::string server_text;
   QueryParameters query;     // of .../merge; of .../difference when it has an earlier range
   std::string output;        // file; "": standard output
-  bool icicle = false;       // of a picture
-  bool with_wakers = false;  // of a picture
 };
 
 // What is to be printed.
@@ -41,7 +39,7 @@ struct SnapshotView {
 // Waits for `length`; otherwise as fetch_stacks().
 Result<StacksOutput> take_snapshot(const StacksRequest& request, const SnapshotView& view);
 
-// A flame graph in `output`, whose name ends in .html or .svg; the text says what is in it. Error
+// A flame graph in `output`, a page of HTML that needs no network; the text says what is in it. Error
 // (ErrorKind::Unsupported): nothing waited that the query asks for.
 Result<StacksOutput> draw_flame(const StacksRequest& request);
 

@@ -2,17 +2,18 @@
 #include "metrics/registry_writer.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace offcpud {
 namespace {
 
 using Series = prometheus::ClientMetric;
 
-// Null: not in the catalogue, which every family is registered by.
-const MetricDef* def_of(const std::string& name) {
+const MetricDef& def_of(const std::string& name) {
   const auto catalog = metric_catalog();
   const auto found = std::ranges::find(catalog, name, &MetricDef::name);
-  return found == catalog.end() ? nullptr : &*found;
+  if (found == catalog.end()) throw std::logic_error(name + " is not in the catalogue of metrics");
+  return *found;
 }
 
 void write_histogram(SeriesWriter& out, const prometheus::ClientMetric::Histogram& histogram) {
@@ -43,11 +44,10 @@ void write_series(SeriesWriter& out, MetricType type, const Series& series) {
 void write_families(SeriesWriter& out, std::vector<prometheus::MetricFamily> families) {
   for (prometheus::MetricFamily& family : families) {
     std::ranges::sort(family.metric, {}, &Series::label);
-    const MetricDef* const def = def_of(family.name);
-    if (def == nullptr) continue;
-    out.begin_family(def->id);
+    const MetricDef& def = def_of(family.name);
+    out.begin_family(def.id);
     do {
-      for (const Series& series : family.metric) write_series(out, def->type, series);
+      for (const Series& series : family.metric) write_series(out, def.type, series);
     } while (out.end_family());
   }
 }

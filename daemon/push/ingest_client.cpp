@@ -2,14 +2,13 @@
 #include "push/ingest_client.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstring>
-#include <system_error>
 #include <utility>
 
 #include "base/printable.h"
 #include "base/version.h"
+#include "transfer/curl_setup.h"
 
 namespace offcpud {
 namespace {
@@ -71,28 +70,17 @@ bool add_header(Headers& headers, const std::string& line) {
   return true;
 }
 
-template <class Value>
-bool set(CURL* curl, CURLoption option, Value value) {
-  return curl_easy_setopt(curl, option, value) == CURLE_OK;
-}
-
-// Many a libcurl has a folder of authorities built in, which a file alone would add to.
-bool trust_only(CURL* curl, const std::string& ca_file) {
-  return set(curl, CURLOPT_CAINFO, ca_file.c_str()) && set(curl, CURLOPT_CAPATH, nullptr);
-}
-
 // curl copies texts.
-bool set_up(CURL* curl, const PushTarget& target, const PushItem& item) {
+bool set_up(CURL* curl, const PushTarget& target, const PushItem& item, CurlDetail& detail) {
   const std::string url = ingest_url(target, item.begin, item.end);
   const std::string agent = std::string("offcpud/") + kVersion;
-  return set(curl, CURLOPT_URL, url.c_str()) && set(curl, CURLOPT_USERAGENT, agent.c_str()) &&
-         set(curl, CURLOPT_PROTOCOLS_STR, "http,https") &&
-         set(curl, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1)) &&
-         set(curl, CURLOPT_FOLLOWLOCATION, 0L) && set(curl, CURLOPT_NOSIGNAL, 1L) &&
+  return set_option(curl, CURLOPT_URL, url.c_str()) &&
+         set_option(curl, CURLOPT_USERAGENT, agent.c_str()) &&
+         set_up_transfer(curl, "http,https", target.timeout, target.ca_file, detail) &&
+         set_option(curl, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1)) &&
+         set_option(curl, CURLOPT_FOLLOWLOCATION, 0L) &&
          // A name server that does not answer holds up neither a reload nor the daemon's end.
-         set(curl, CURLOPT_QUICK_EXIT, 1L) &&
-         set(curl, CURLOPT_TIMEOUT, static_cast<long>(target.timeout.count())) &&
-         (target.ca_file.empty() || trust_only(curl, target.ca_file));
+         set_option(curl, CURLOPT_QUICK_EXIT, 1L);
 }
 
 // curl has a copy then, until the handle is reset; ours is wiped.
@@ -100,7 +88,7 @@ Result<bool> set_secret(CURL* curl, CURLoption option, const std::string& file) 
   auto secret = read_secret(file);
   if (!secret) return std::move(secret).error();
   std::string& text = *secret;
-  const bool done = set(curl, option, text.c_str());
+  const bool done = set_option(curl, option, text.c_str());
   ::explicit_bzero(text.data(), text.size());
   return done;
 }
@@ -109,12 +97,12 @@ Result<bool> set_secret(CURL* curl, CURLoption option, const std::string& file) 
 Result<bool> log_in(CURL* curl, const PushTarget& target) {
   if (!target.token_file.empty()) {
     TRY(const bool done, set_secret(curl, CURLOPT_XOAUTH2_BEARER, target.token_file));
-    return done && set(curl, CURLOPT_HTTPAUTH, static_cast<long>(CURLAUTH_BEARER));
+    return done && set_option(curl, CURLOPT_HTTPAUTH, static_cast<long>(CURLAUTH_BEARER));
   }
   if (!target.username.empty()) {
     TRY(const bool done, set_secret(curl, CURLOPT_PASSWORD, target.password_file));
-    return done && set(curl, CURLOPT_HTTPAUTH, static_cast<long>(CURLAUTH_BASIC)) &&
-           set(curl, CURLOPT_USERNAME, target.username.c_str());
+    return done && set_option(curl, CURLOPT_HTTPAUTH, static_cast<long>(CURLAUTH_BASIC)) &&
+           set_option(curl, CURLOPT_USERNAME, target.username.c_str());
   }
   return true;
 }
@@ -143,15 +131,9 @@ PushFailure cause_of(CURLcode code) {
   }
 }
 
-// errno says more than curl about a refused connection.
-std::string transfer_error(CURL* curl, CURLcode code, const char* detail) {
-  long os_error = 0;
-  curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &os_error);
-  std::string why = *detail != '\0' ? detail : curl_easy_strerror(code);
-  if (code == CURLE_COULDNT_CONNECT && os_error != 0) {
-    why = "no connection: " + std::generic_category().message(static_cast<int>(os_error));
-  }
-  return printable(why);
+std::string transfer_error(CURL* curl, CURLcode code, const CurlDetail& detail) {
+  const bool refused = code == CURLE_COULDNT_CONNECT && os_error_of(curl) != 0;
+  return (refused ? "no connection: " : "") + failure_text(curl, code, detail);
 }
 
 IngestOutcome try_again(PushFailure cause, const std::string& sentence) {
@@ -225,15 +207,16 @@ IngestOutcome IngestClient::send(const PushTarget& target, const PushItem& item)
   if (!logged_in) return try_again(PushFailure::Secret, logged_in.error().message());
 
   Answer answer;
-  std::array<char, CURL_ERROR_SIZE> detail{};
+  CurlDetail detail{};
   const Form form = form_of(curl, item);
   Headers headers;
-  bool ready = *logged_in && form && set_up(curl, target, item) && add_header(headers, "Expect:") &&
+  bool ready = *logged_in && form && set_up(curl, target, item, detail) &&
+               add_header(headers, "Expect:") &&
                (target.tenant.empty() || add_header(headers, "X-Scope-OrgID: " + target.tenant));
-  ready = ready && set(curl, CURLOPT_HTTPHEADER, headers.get()) &&
-          set(curl, CURLOPT_MIMEPOST, form.get()) &&
-          set(curl, CURLOPT_ERRORBUFFER, detail.data()) &&
-          set(curl, CURLOPT_WRITEFUNCTION, &take_answer) && set(curl, CURLOPT_WRITEDATA, &answer);
+  ready = ready && set_option(curl, CURLOPT_HTTPHEADER, headers.get()) &&
+          set_option(curl, CURLOPT_MIMEPOST, form.get()) &&
+          set_option(curl, CURLOPT_WRITEFUNCTION, &take_answer) &&
+          set_option(curl, CURLOPT_WRITEDATA, &answer);
   if (!ready) return try_again(PushFailure::Other, "libcurl lacks an option, or memory is short");
 
   const auto code = perform();
@@ -242,7 +225,7 @@ IngestOutcome IngestClient::send(const PushTarget& target, const PushItem& item)
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
   curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &asked);
   const std::string failure =
-      code.value_or(CURLE_OK) == CURLE_OK ? "" : transfer_error(curl, *code, detail.data());
+      code.value_or(CURLE_OK) == CURLE_OK ? "" : transfer_error(curl, *code, detail);
   const bool unanswered = code == CURLE_OPERATION_TIMEDOUT && was_being_sent(curl);
   curl_easy_reset(curl);  // what it was given ends here
   if (!code) return {.kind = Kind::Interrupted};

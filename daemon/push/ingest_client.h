@@ -11,6 +11,7 @@
 
 #include "base/unique_handle.h"
 #include "push/push_client.h"
+#include "transfer/curl_setup.h"
 
 namespace offcpud {
 
@@ -37,7 +38,6 @@ class IngestClient final : public PushClient {
   void rearm() override { interrupted_ = false; }
 
  private:
-  using Easy = UniqueHandle<&curl_easy_cleanup, static_cast<CURL*>(nullptr)>;
   using Multi = UniqueHandle<&curl_multi_cleanup, static_cast<CURLM*>(nullptr)>;
 
   // nullopt: interrupted
@@ -45,7 +45,7 @@ class IngestClient final : public PushClient {
 
   std::atomic<bool> interrupted_ = false;
   Multi multi_;  // keeps the connections
-  Easy easy_;
+  CurlHandle easy_;
 };
 
 }  // namespace offcpud

@@ -37,7 +37,5 @@ struct SnapshotName {
 std::string temporary_name(std::string_view file);
 bool is_temporary_name(std::string_view file);
 
-// "20261120T132028Z", for names of downloads.
-std::string compact_utc(WallTime time);
 
 }  // namespace offcpud

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Points in time as requests name them.
 #include "api/time_parameter.h"
-#include "base/rfc3339.h"
+#include "base/utc.h"
 #include "fuzz.h"
 
 namespace offcpud::fuzz {

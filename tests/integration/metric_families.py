@@ -3,8 +3,9 @@
 length, decoded by the numbers of their fields (metrics.proto of prometheus/client_model)."""
 
 import math
-import struct
 from dataclasses import dataclass, field
+
+from protobuf import fields, packed, sint64, varint
 
 
 @dataclass
@@ -40,40 +41,6 @@ class Family:
     series: dict = field(default_factory=dict)  # frozenset of labels: number or Histogram
 
 
-def varint(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        value |= (byte & 0x7F) << shift
-        at, shift = at + 1, shift + 7
-        if byte < 0x80:
-            return value, at
-
-
-def signed(value):
-    return (value >> 1) ^ -(value & 1)
-
-
-def fields(data):
-    """(number, value) of a message; value is an int, a float or bytes."""
-    at = 0
-    while at < len(data):
-        tag, at = varint(data, at)
-        kind = tag & 7
-        if kind == 0:
-            value, at = varint(data, at)
-        elif kind == 1:
-            value, at = struct.unpack_from("<d", data, at)[0], at + 8
-        elif kind == 2:
-            size, at = varint(data, at)
-            value, at = data[at : at + size], at + size
-            if len(value) != size:
-                raise ValueError("a message is cut off")
-        else:
-            raise ValueError(f"wire type {kind}")
-        yield tag >> 3, value
-
-
 def label(data):
     pair = dict(fields(data))
     return pair[1].decode(), pair[2].decode()
@@ -90,13 +57,6 @@ def exemplar(data):
     return labels, rest[2], time(rest[3])
 
 
-def packed(data):
-    at = 0
-    while at < len(data):
-        value, at = varint(data, at)
-        yield signed(value)
-
-
 def histogram(data):
     out = Histogram()
     simple = {1: "count", 2: "sum", 6: "zero_threshold", 7: "zero_count"}
@@ -107,12 +67,12 @@ def histogram(data):
             bucket = dict(fields(value))
             out.buckets.append((bucket[2], bucket.get(1, 0)))
         elif number == 5:
-            out.schema = signed(value)
+            out.schema = sint64(value)
         elif number == 12:
             span = dict(fields(value))
-            out.spans.append((signed(span.get(1, 0)), span.get(2, 0)))
+            out.spans.append((sint64(span.get(1, 0)), span.get(2, 0)))
         elif number == 13:
-            out.deltas += packed(value)
+            out.deltas += map(sint64, packed(value))
         elif number == 15:
             out.created = time(value)
         elif number == 16:
@@ -128,6 +88,8 @@ def read(data):
     while at < len(data):
         size, at = varint(data, at)
         family = Family()
+        if at + size > len(data):
+            raise ValueError("a family is cut off")
         for number, value in fields(data[at : at + size]):
             if number == 1:
                 family.name = value.decode()

@@ -4,49 +4,11 @@
 import gzip
 from collections import Counter
 
+from protobuf import fields, int64, packed
+
 
 class BadProfile(Exception):
     pass
-
-
-def varint(data, at):
-    value = shift = 0
-    while True:
-        if at >= len(data) or shift > 63:
-            raise BadProfile("a number without end")
-        value |= (data[at] & 0x7F) << shift
-        at, shift = at + 1, shift + 7
-        if not data[at - 1] & 0x80:
-            return value, at
-
-
-def fields(data):
-    """(number, value) of each field; texts and messages as bytes."""
-    at, found = 0, []
-    while at < len(data):
-        key, at = varint(data, at)
-        if key & 7 == 0:
-            value, at = varint(data, at)
-        elif key & 7 in (1, 5):
-            size = 8 if key & 7 == 1 else 4
-            value, at = data[at:at + size], at + size
-        elif key & 7 == 2:
-            size, at = varint(data, at)
-            value, at = data[at:at + size], at + size
-        else:
-            raise BadProfile(f"wire type {key & 7}")
-        if at > len(data):
-            raise BadProfile("a field beyond the end")
-        found.append((key >> 3, value))
-    return found
-
-
-def packed(data):
-    at, values = 0, []
-    while at < len(data):
-        value, at = varint(data, at)
-        values.append(value - (1 << 64) if value >> 63 else value)
-    return values
 
 
 class Profile:
@@ -80,7 +42,7 @@ class Profile:
 
     def sample(self, sample, lines):
         locations = [one for number, value in sample if number == 1 for one in packed(value)]
-        values = [one for number, value in sample if number == 2 for one in packed(value)]
+        values = [int64(one) for number, value in sample if number == 2 for one in packed(value)]
         if len(values) != len(self.types):
             raise BadProfile(f"{len(values)} values of {len(self.types)} types")
         labels = {}

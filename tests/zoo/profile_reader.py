@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A reader of the daemon's profiles with their addresses, straight from the wire format
-(https://protobuf.dev/programming-guides/encoding) of pprof's profile.proto."""
+"""A reader of the daemon's profiles with their addresses (pprof's profile.proto)."""
 
 import gzip
 from dataclasses import dataclass, field
+
+from protobuf import fields, packed
 
 
 @dataclass(frozen=True)
@@ -21,42 +22,6 @@ class Sample:
     ns: int
     episodes: float
     labels: dict = field(default_factory=dict)
-
-
-def varint(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, at
-        shift += 7
-
-
-def fields(data):
-    """(number, value) of a message: bytes where the value has a length, else a number."""
-    at = 0
-    while at < len(data):
-        key, at = varint(data, at)
-        kind = key & 7
-        if kind == 0:
-            value, at = varint(data, at)
-        elif kind == 2:
-            length, at = varint(data, at)
-            value, at = data[at:at + length], at + length
-        else:
-            length = {1: 8, 5: 4}[kind]
-            value, at = data[at:at + length], at + length
-        yield key >> 3, value
-
-
-def numbers(data):
-    at, found = 0, []
-    while at < len(data):
-        value, at = varint(data, at)
-        found.append(value)
-    return found
 
 
 def read(compressed):
@@ -81,9 +46,9 @@ def sample_of(data, strings, frames):
     stack = []
     for number, value in fields(data):
         if number == 1:
-            stack = [frames[i] for i in numbers(value)]
+            stack = [frames[i] for i in packed(value)]
         elif number == 2:
-            sample.ns, sample.episodes = numbers(value)
+            sample.ns, sample.episodes = packed(value)
         elif number == 3:
             label = dict(fields(value))
             sample.labels[strings[label[1]]] = strings[label[2]] if 2 in label else label[3]

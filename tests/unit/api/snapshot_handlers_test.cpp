@@ -10,7 +10,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "base/rfc3339.h"
+#include "base/utc.h"
 #include "snapshot/pprof.h"
 #include "snapshot/snapshot_merge.h"
 #include "snapshot/stack_id.h"

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/syscall_names.h"
-#include "base/rfc3339.h"
+#include "base/utc.h"
 
 namespace offcpud {
 namespace {

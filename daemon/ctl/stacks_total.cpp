@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/stacks_total.h"
+
+#include <exception>
+#include <nlohmann/json.hpp>
+
+#include "base/printable.h"
+#include "ctl/answer_columns.h"
+
+namespace offcpud {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string origin_of(const Json& answer) {
+  return answer.at("begin").get<std::string>() + " to " + answer.at("end").get<std::string>() +
+         ", " + answer.at("snapshots").dump() + " snapshots";
+}
+
+}  // namespace
+
+Result<StacksTotal> stacks_total(const std::string& json) {
+  try {
+    const Json answer = Json::parse(json);
+    const AnswerColumns columns(answer);
+    const bool is_difference = columns.has("before_ns");
+    StacksTotal total;
+    for (const Json& row : answer.at("rows")) {
+      total.ns += columns.cell(row, "ns").get<std::uint64_t>();
+      if (is_difference) total.before_ns += columns.cell(row, "before_ns").get<std::uint64_t>();
+    }
+    total.origin = origin_of(answer);
+    if (is_difference) total.origin += "; compared with " + origin_of(answer.at("base"));
+    return total;
+  } catch (const std::exception& error) {
+    return Error("the answer is not one of offcpud about stacks: " + printable(error.what()));
+  }
+}
+
+}  // namespace offcpud

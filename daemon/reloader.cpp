@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reloader.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "config/config_files.h"
+#include "config/config_reload.h"
+#include "push/push_target.h"
+#include "runtime/logging.h"
+#include "runtime/message_ids.h"
+#include "selection/snapshot_rules.h"
+
+namespace offcpud {
+namespace {
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+}  // namespace
+
+Reloader::Reloader(Parts parts, Callbacks callbacks)
+    : parts_(std::move(parts)), callbacks_(std::move(callbacks)) {
+  status_.files = files_in_force(parts_.sources.file);
+  status_.captured = capture_text(parts_.running);
+  for (const std::string& warning : parts_.web.state().warnings) log_warning(warning);
+  note_certificate(parts_.web.state());
+  note_outcome();
+}
+
+void Reloader::reload() {
+  parts_.notifier.reloading();
+  auto wanted = read();
+  if (wanted) {
+    put_in_force(*std::move(wanted));
+    refused_.clear();
+    log_info("configuration reloaded", {{kMessageId, kReloadedId}});
+  } else {
+    refused_ = wanted.error().message();
+    refuse(refused_, "the running configuration");
+  }
+  note_outcome();
+  parts_.notifier.ready(callbacks_.status_line());
+}
+
+// A bad web.config_file is a bad configuration: both are put in force, or neither.
+Result<Reloader::Wanted> Reloader::read() {
+  refused_for_web_files_ = false;
+  TRY(auto config, load_config(parts_.sources));
+  auto web = parts_.web.prepare(config_after_reload(parts_.running, config).web);
+  if (web) refused_web_.clear();
+  const Status push = check_push_files(config.push);
+  refused_for_web_files_ = push && !web;
+  if (!web) return std::move(web).error();
+  if (!push) return push.error();
+  return Wanted{std::move(config), *std::move(web)};
+}
+
+void Reloader::put_in_force(Wanted wanted) {
+  const std::vector<std::string> later = keys_needing_restart(parts_.running, wanted.config);
+  if (!later.empty()) log_warning("takes effect on the next start: " + joined(later));
+  put_in_force(std::move(wanted.web));
+  callbacks_.apply(config_after_reload(parts_.running, wanted.config));
+  const std::lock_guard lock(mutex_);
+  status_.files = files_in_force(parts_.sources.file);
+  status_.captured = capture_text(parts_.running);
+}
+
+void Reloader::put_in_force(WebAccess::State web) {
+  const std::vector<std::string> known = parts_.web.state().warnings;
+  for (const std::string& warning : web.warnings) {
+    if (std::ranges::find(known, warning) == known.end()) log_warning(warning);
+  }
+  note_certificate(web);
+  parts_.web.commit(std::move(web));
+}
+
+void Reloader::reload_web_files() {
+  if (!parts_.web.files_changed()) return;
+  // Somebody asked for that reload, and only these files were in its way.
+  if (refused_for_web_files_) return reload();
+  auto web = parts_.web.prepare(parts_.running.web);
+  refused_web_ = web ? "" : web.error().message();
+  if (web) {
+    put_in_force(*std::move(web));
+    log_info("TLS and users reloaded", {{kMessageId, kReloadedId}});
+  } else {
+    refuse(refused_web_, "the TLS and users in use");
+  }
+  note_outcome();
+  parts_.notifier.status(callbacks_.status_line());
+}
+
+void Reloader::refuse(const std::string& error, const char* what_stays) const {
+  log_error(error + "; keeping " + what_stays, {{kMessageId, kReloadRefusedId}, {"error", error}});
+}
+
+void Reloader::note_certificate(const WebAccess::State& web) {
+  if (web.tls) parts_.metrics.set_certificate_expiry(web.tls->expires());
+}
+
+void Reloader::note_outcome() {
+  const std::string& error = refused_.empty() ? refused_web_ : refused_;
+  parts_.metrics.set_config_reload(error.empty(), parts_.clock.wall());
+  const std::lock_guard lock(mutex_);
+  status_.last_reload_successful = error.empty();
+  status_.last_reload_error = error;
+}
+
+ConfigStatus Reloader::status() const {
+  const std::lock_guard lock(mutex_);
+  return status_;
+}
+
+}  // namespace offcpud

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <string>
+
+#include "api/status_report.h"
+#include "base/clock.h"
+#include "config/config_loader.h"
+#include "metrics/self_metrics.h"
+#include "runtime/service_notifier.h"
+#include "web_access.h"
+
+namespace offcpud {
+
+// Reads the configuration again when the daemon is asked to (SIGHUP), and web.config_file with its
+// certificates and keys whenever these files change: a renewed certificate needs no signal. What is
+// read is put in force as a whole or not at all. After a refusal the running configuration stays,
+// and status(), a metric and the log say why, until the next attempt succeeds.
+//
+// status() may be called by any thread, all else by one. All that is passed must outlive the
+// object.
+class Reloader {
+ public:
+  struct Parts {
+    ConfigSources sources;
+    const Config& running;  // changed by Callbacks::apply only
+    WebAccess& web;
+    SelfMetrics& metrics;
+    const ServiceNotifier& notifier;
+    const Clock& clock;
+  };
+  struct Callbacks {
+    std::function<void(const Config& config)> apply;  // puts it in force, but for `web`
+    std::function<std::string()> status_line;         // for the service manager
+  };
+  Reloader(Parts parts, Callbacks callbacks);
+
+  void reload();
+
+  // To be called often: four stat(2) calls while nothing has changed.
+  void reload_web_files();
+
+  [[nodiscard]] ConfigStatus status() const;
+
+ private:
+  struct Wanted {
+    Config config;
+    WebAccess::State web;
+  };
+  Result<Wanted> read();
+  void put_in_force(Wanted wanted);
+  void put_in_force(WebAccess::State web);
+  void refuse(const std::string& error, const char* what_stays) const;
+  void note_certificate(const WebAccess::State& web);
+  void note_outcome();
+
+  const Parts parts_;
+  const Callbacks callbacks_;
+  std::string refused_;                 // why the last reload was refused; empty: it was not
+  std::string refused_web_;             // why web files that changed since are not in force
+  bool refused_for_web_files_ = false;  // the last reload was, and for nothing else
+
+  mutable std::mutex mutex_;
+  ConfigStatus status_;
+};
+
+}  // namespace offcpud
