@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+#include <string_view>
 
 #include "metrics/metric_catalog.h"
 #include "metrics/prometheus_text.h"
@@ -11,7 +12,7 @@
 namespace offcpud {
 namespace {
 
-prometheus::MetricFamily gauge(const std::string& name) {
+prometheus::MetricFamily gauge(std::string_view name) {
   prometheus::MetricFamily family;
   family.name = name;
   family.type = prometheus::MetricType::Gauge;
