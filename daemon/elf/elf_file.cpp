@@ -22,14 +22,12 @@ struct Elf64 {
   using Header = Elf64_Ehdr;
   using Section = Elf64_Shdr;
   using Segment = Elf64_Phdr;
-  using Symbol = Elf64_Sym;
 };
 
 struct Elf32 {
   using Header = Elf32_Ehdr;
   using Section = Elf32_Shdr;
   using Segment = Elf32_Phdr;
-  using Symbol = Elf32_Sym;
 };
 
 template <class Symbol>
@@ -49,6 +47,12 @@ std::string name_at(Bytes names, std::uint64_t offset) {
   names = names.subspan(offset);
   names = names.first(std::min(names.size(), kMaxSectionName));
   return {names.begin(), std::ranges::find(names, 0)};
+}
+
+template <class T, class Predicate>
+const T* first(const std::vector<T>& headers, Predicate is_wanted) {
+  const auto found = std::ranges::find_if(headers, is_wanted);
+  return found == headers.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -132,22 +136,17 @@ Status ElfFile::read_sections(std::uint64_t offset, std::uint64_t count, std::ui
 }
 
 const ElfSection* ElfFile::section(std::string_view name) const {
-  const auto found = std::find_if(sections_.begin(), sections_.end(), [&](const ElfSection& s) {
-    return s.name == name && s.type != SHT_NOBITS;
+  return first(sections_, [&](const ElfSection& section) {
+    return section.name == name && section.type != SHT_NOBITS;
   });
-  return found == sections_.end() ? nullptr : &*found;
 }
 
 const ElfSection* ElfFile::section(std::uint32_t type) const {
-  const auto found = std::find_if(sections_.begin(), sections_.end(),
-                                  [&](const ElfSection& s) { return s.type == type; });
-  return found == sections_.end() ? nullptr : &*found;
+  return first(sections_, [&](const ElfSection& section) { return section.type == type; });
 }
 
 const ElfSegment* ElfFile::segment(std::uint32_t type) const {
-  const auto found = std::find_if(segments_.begin(), segments_.end(),
-                                  [&](const ElfSegment& s) { return s.type == type; });
-  return found == segments_.end() ? nullptr : &*found;
+  return first(segments_, [&](const ElfSegment& segment) { return segment.type == type; });
 }
 
 BuildId ElfFile::build_id(std::size_t max_size) const {
