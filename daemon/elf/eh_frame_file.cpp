@@ -50,7 +50,7 @@ Result<std::optional<Place>> find_by_header(const ElfFile& file) {
               .size = segment->file_size - skipped};
   for (const ElfSection& section : file.sections()) {
     if (section.type != SHT_NOBITS && section.type != SHT_NULL && section.address == *address &&
-        section.size > 0 && section.size <= place.size) {
+        section.size > 0) {
       place.size = section.size;
       place.exact_size = true;
     }
