@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -10,49 +9,35 @@
 
 namespace offcpud {
 
-// The GNU build-id of an ELF file, as the kernel reports it: 1 to 20 bytes, the rest zero. Linkers
-// make 20 (SHA-1), 16 (MD5) or 8 (xxhash) of them. Size 0: the file has none, or nobody knows it.
+// The GNU build-id of an ELF file: 1 to 64 bytes, the rest zero. Linkers make 20 (SHA-1), 16 (MD5),
+// 8 (xxhash) or 32 (SHA-256) of them. Size 0: the file has none, or nobody knows it.
 struct BuildId {
-  static constexpr std::size_t kMaxSize = 20;
+  static constexpr std::size_t kMaxSize = 64;
+  static constexpr std::size_t kKernelMaxSize = 20;  // the kernel reports no longer ones
 
   std::array<std::uint8_t, kMaxSize> bytes{};
   std::uint8_t size = 0;
 
-  // Nothing for lengths that the kernel would not accept either.
-  static BuildId from(std::span<const std::byte> bytes) {
-    BuildId id;
-    if (bytes.empty() || bytes.size() > kMaxSize) return id;
-    std::transform(bytes.begin(), bytes.end(), id.bytes.begin(),
-                   [](std::byte byte) { return static_cast<std::uint8_t>(byte); });
-    id.size = static_cast<std::uint8_t>(bytes.size());
-    return id;
-  }
+  // Of size 0 if there are more than kMaxSize bytes.
+  static BuildId from(std::span<const std::uint8_t> bytes);
 
   [[nodiscard]] bool known() const { return size != 0; }
 
   // In lower-case hexadecimal, as in /usr/lib/debug/.build-id.
-  [[nodiscard]] std::string hex() const {
-    static constexpr char kDigits[] = "0123456789abcdef";
-    std::string text;
-    for (std::size_t i = 0; i < size; ++i) {
-      text += kDigits[bytes[i] >> 4];
-      text += kDigits[bytes[i] & 15];
-    }
-    return text;
-  }
+  [[nodiscard]] std::string hex() const;
 
   bool operator==(const BuildId&) const = default;
 };
 
-// An inode as /proc/PID/maps names it: numbers of the file system's device, not those that stat()
-// reports, which differ on btrfs and overlayfs. Valid while somebody maps the file.
-struct InodeId {
-  std::uint32_t device_major = 0;
-  std::uint32_t device_minor = 0;
-  std::uint64_t inode = 0;  // 0: no file
+// The first build-id of 1 to `max_size` bytes in `notes`, the content of a PT_NOTE segment or of an
+// SHT_NOTE section: the descriptor of an NT_GNU_BUILD_ID note of the owner "GNU". The parts of a
+// note are padded to 4 bytes, as the kernel reads them. The bytes may be hostile.
+BuildId find_build_id(std::span<const std::uint8_t> notes,
+                      std::size_t max_size = BuildId::kMaxSize);
 
-  [[nodiscard]] bool known() const { return inode != 0; }
-  bool operator==(const InodeId&) const = default;
-};
+// The build-id that the kernel reports for mappings of the file behind `fd`. The file may be ELF of
+// 32 or 64 bits in this machine's byte order; others have none. Reads the program headers and at
+// most 64 KiB of each note segment. The file position does not matter and stays.
+BuildId read_build_id(int fd);
 
 }  // namespace offcpud

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string>
 
 namespace offcpud {
 
@@ -16,22 +17,28 @@ Result<ByteSource> ByteSource::from_file(int fd) {
   return ByteSource(fd, static_cast<std::uint64_t>(info.st_size));
 }
 
-Result<std::string> ByteSource::read(std::uint64_t offset, std::uint64_t size,
-                                     std::uint64_t limit) const {
+Result<std::vector<std::uint8_t>> ByteSource::read(std::uint64_t offset, std::uint64_t size,
+                                                   std::uint64_t limit) const {
   if (size > limit) {
     return Error("read object: " + std::to_string(size) + " bytes, more than the limit of " +
                  std::to_string(limit));
   }
   if (offset > size_ || size > size_ - offset) return Error("read object: beyond its end");
-  std::string bytes(size, '\0');
-  TRY_VOID(read_into(offset, bytes));
+  std::vector<std::uint8_t> bytes(size);
+  TRY_VOID(read_into(offset, std::as_writable_bytes(std::span(bytes))));
   return bytes;
 }
 
-Status ByteSource::read_into(std::uint64_t offset, std::span<char> into) const {
+Result<std::vector<std::uint8_t>> ByteSource::read_up_to(std::uint64_t offset,
+                                                         std::uint64_t most) const {
+  offset = std::min(offset, size_);
+  return read(offset, std::min(most, size_ - offset), most);
+}
+
+Status ByteSource::read_into(std::uint64_t offset, std::span<std::byte> into) const {
   if (offset > size_ || into.size() > size_ - offset) return Error("read object: beyond its end");
   if (fd_ < 0) {
-    std::ranges::copy(memory_.substr(offset, into.size()), into.begin());
+    std::ranges::copy(std::as_bytes(std::span(memory_.substr(offset, into.size()))), into.begin());
     return {};
   }
   while (!into.empty()) {

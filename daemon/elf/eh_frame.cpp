@@ -18,9 +18,21 @@ constexpr std::uint32_t kIsWide = 0xffffffff;
 // "zPLRS" and what vendors add; a limit keeps the work per record small.
 constexpr std::size_t kMaxAugmentation = 15;
 
-std::optional<std::uint64_t> take_value(ByteReader& reader, std::uint8_t format) {
+// The length of a record: of the bytes that follow it.
+std::uint64_t take_length(ByteReader& reader) {
+  const auto length = reader.take<std::uint32_t>();
+  return length == kIsWide ? reader.take<std::uint64_t>() : length;
+}
+
+// This and take_pointer() are always inlined: a reader that is passed on by reference lives in
+// memory, not in registers, and reading an FDE then takes a third longer.
+[[gnu::always_inline]] inline std::optional<std::uint64_t> take_value(ByteReader& reader,
+                                                                      std::uint8_t format,
+                                                                      std::size_t address_size) {
   switch (format) {
     case 0x00:  // absptr
+      if (address_size == 4) return reader.take<std::uint32_t>();
+      [[fallthrough]];
     case 0x04:  // udata8
     case 0x0c:  // sdata8
       return reader.take<std::uint64_t>();
@@ -41,10 +53,28 @@ std::optional<std::uint64_t> take_value(ByteReader& reader, std::uint8_t format)
   }
 }
 
+[[gnu::always_inline]] inline std::optional<std::uint64_t> take_pointer(ByteReader& reader,
+                                                                        std::uint8_t encoding,
+                                                                        std::uint64_t address,
+                                                                        std::size_t address_size) {
+  if (encoding == kOmitted || (encoding & kIndirect)) return std::nullopt;
+  const std::uint64_t here = address + reader.position();
+  auto value = take_value(reader, encoding & kFormat, address_size);
+  if (!value || !reader.ok()) return std::nullopt;
+  switch (encoding & kRelativeTo) {
+    case 0:
+      return value;
+    case kRelativeToItself:
+      return *value + here;
+    default:
+      return std::nullopt;
+  }
+}
+
 // The augmentation of a CIE, LSB 10.6.1.1.1. False: something in it is not known.
-bool read_augmentation(ByteReader& reader, Bytes names, Cie& cie) {
+bool read_augmentation(ByteReader& reader, Bytes names, std::size_t address_size, Cie& cie) {
   if (names.empty()) return true;
-  if (names[0] != 'z') return false;  // without a size it could not be passed over
+  if (names[0] != 'z') return false;  // without a size it cannot be skipped
   cie.has_augmentation_data = true;
   ByteReader data(reader.take_bytes(reader.take_uleb()));
   for (const std::uint8_t name : names.subspan(1)) {
@@ -55,9 +85,9 @@ bool read_augmentation(ByteReader& reader, Bytes names, Cie& cie) {
       case 'L':
         (void)data.take<std::uint8_t>();
         break;
-      case 'P':  // the personality routine, only passed over
+      case 'P':  // the personality routine, only skipped
         if (const auto format = data.take<std::uint8_t>();
-            !take_value(data, format & kFormat) && format != kOmitted) {
+            !take_value(data, format & kFormat, address_size) && format != kOmitted) {
           return false;
         }
         break;
@@ -76,27 +106,14 @@ bool read_augmentation(ByteReader& reader, Bytes names, Cie& cie) {
 }  // namespace
 
 std::optional<std::uint64_t> take_encoded(ByteReader& reader, std::uint8_t encoding,
-                                          std::uint64_t address) {
-  if (encoding == kOmitted || (encoding & kIndirect)) return std::nullopt;
-  const std::uint64_t here = address + reader.position();
-  auto value = take_value(reader, encoding & kFormat);
-  if (!value || !reader.ok()) return std::nullopt;
-  switch (encoding & kRelativeTo) {
-    case 0:
-      return value;
-    case kRelativeToItself:
-      return *value + here;
-    default:
-      return std::nullopt;
-  }
+                                          std::uint64_t address, std::size_t address_size) {
+  return take_pointer(reader, encoding, address, address_size);
 }
 
 std::optional<Cie> read_cie(const EhFrameSection& section, std::uint32_t offset) {
   if (offset >= section.bytes.size()) return std::nullopt;
   ByteReader reader(section.bytes.subspan(offset));
-  std::uint64_t length = reader.take<std::uint32_t>();
-  if (length == kIsWide) length = reader.take<std::uint64_t>();
-  ByteReader record(reader.take_bytes(length));
+  ByteReader record(reader.take_bytes(take_length(reader)));
   if (record.take<std::uint32_t>() != 0) return std::nullopt;  // an FDE
   const auto version = record.take<std::uint8_t>();
   if (!record.ok() || (version != 1 && version != 3 && version != 4)) return std::nullopt;
@@ -114,17 +131,16 @@ std::optional<Cie> read_cie(const EhFrameSection& section, std::uint32_t offset)
   cie.code_alignment = record.take_uleb();
   cie.data_alignment = record.take_sleb();
   cie.return_register = version == 1 ? record.take<std::uint8_t>() : record.take_uleb();
-  if (!read_augmentation(record, names, cie) || !record.ok()) return std::nullopt;
+  if (!read_augmentation(record, names, section.address_size, cie) || !record.ok())
+    return std::nullopt;
   cie.instructions = record.rest();
   return cie;
 }
 
 const Cie* FdeWalk::cie_at(std::uint32_t offset) {
-  if (offset != cie_offset_) {
-    cie_ = read_cie(section_, offset);
-    cie_offset_ = offset;
-  }
-  return cie_ ? &*cie_ : nullptr;
+  KnownCie& known = cies_[offset / 4 % cies_.size()];
+  if (known.offset != offset) known = {.offset = offset, .cie = read_cie(section_, offset)};
+  return known.cie ? &*known.cie : nullptr;
 }
 
 std::optional<Fde> FdeWalk::read_fde(std::size_t id_offset, std::uint32_t distance,
@@ -136,8 +152,9 @@ std::optional<Fde> FdeWalk::read_fde(std::size_t id_offset, std::uint32_t distan
 
   ByteReader record(section_.bytes.first(end));  // from the beginning: positions are addresses
   (void)record.take_bytes(id_offset + sizeof(distance));
-  const auto begin = take_encoded(record, cie->pointer_encoding, section_.address);
-  const auto size = take_encoded(record, cie->pointer_encoding & kFormat, 0);
+  const auto begin =
+      take_pointer(record, cie->pointer_encoding, section_.address, section_.address_size);
+  const auto size = take_pointer(record, cie->pointer_encoding & kFormat, 0, section_.address_size);
   if (!begin || !size) return std::nullopt;
   if (cie->has_augmentation_data) (void)record.take_bytes(record.take_uleb());
   if (!record.ok()) return std::nullopt;
@@ -149,11 +166,10 @@ std::optional<Fde> FdeWalk::read_fde(std::size_t id_offset, std::uint32_t distan
   return fde;
 }
 
-std::optional<Fde> FdeWalk::again(std::uint32_t offset) {
+std::optional<Fde> FdeWalk::at(std::uint32_t offset) {
   ByteReader reader(section_.bytes);
   (void)reader.take_bytes(offset);
-  std::uint64_t length = reader.take<std::uint32_t>();
-  if (length == kIsWide) length = reader.take<std::uint64_t>();
+  const std::uint64_t length = take_length(reader);
   const std::size_t id_offset = reader.position();
   ByteReader record(reader.take_bytes(length));
   const auto distance = record.take<std::uint32_t>();
@@ -166,12 +182,11 @@ std::optional<Fde> FdeWalk::again(std::uint32_t offset) {
 std::optional<Fde> FdeWalk::next() {
   while (!reader_.at_end()) {
     const auto offset = static_cast<std::uint32_t>(reader_.position());
-    std::uint64_t length = reader_.take<std::uint32_t>();
+    const std::uint64_t length = take_length(reader_);
     if (length == 0) {
       if (!section_.exact_size) return std::nullopt;
       continue;  // several object files each brought a terminator
     }
-    if (length == kIsWide) length = reader_.take<std::uint64_t>();
     const std::size_t id_offset = reader_.position();
     ByteReader record(reader_.take_bytes(length));
     const auto distance = record.take<std::uint32_t>();

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/byte_reader.h"
 #include "base/result.h"
+#include "elf/build_id.h"
 #include "elf/byte_source.h"
 
 namespace offcpud {
 
-// The fields of section and program headers that symbols take, the same for 32 and 64 bits.
+// The fields of section and program headers that are used, the same for 32 and 64 bits.
 struct ElfSection {
   std::string name;
   std::uint32_t type = 0;
@@ -42,50 +44,50 @@ struct ElfSymbol {
   bool defined = false;
 };
 
-// The headers of an ELF file in the byte order of this machine. What they say is not to be trusted:
-// every offset is checked when it is used. The source must outlive it. Immutable.
+// The headers of an ELF file of 32 or 64 bits in this machine's byte order. What they say is not to
+// be trusted: every offset is checked when it is used. The source must outlive it. Immutable.
 class ElfFile {
  public:
-  static Result<ElfFile> read(const ByteSource& source);
+  // Section headers lie at the end of the file, so that they cost one more reading of the disk.
+  enum class Parts { Segments, All };
+
+  // Section headers that are absent, damaged or beyond the limits are left out without an error:
+  // the segments alone still yield build-ids and unwind tables.
+  static Result<ElfFile> read(const ByteSource& source, Parts parts = Parts::All);
 
   [[nodiscard]] const ByteSource& source() const { return *source_; }
   [[nodiscard]] const std::vector<ElfSection>& sections() const { return sections_; }
   [[nodiscard]] const std::vector<ElfSegment>& segments() const { return segments_; }
+  // The first one with that name whose content is in the file, or with that type; null: none.
   [[nodiscard]] const ElfSection* section(std::string_view name) const;
   [[nodiscard]] const ElfSection* section(std::uint32_t type) const;
   [[nodiscard]] const ElfSegment* segment(std::uint32_t type) const;
 
-  // Of the program's first instruction.
-  [[nodiscard]] std::uint64_t entry() const { return entry_; }
-  // The bytes of NT_GNU_BUILD_ID, empty if there is none.
-  [[nodiscard]] const std::string& build_id() const { return build_id_; }
+  [[nodiscard]] std::uint16_t type() const { return type_; }        // ET_*
+  [[nodiscard]] std::uint16_t machine() const { return machine_; }  // EM_*
+  [[nodiscard]] std::uint64_t entry() const { return entry_; }      // of the first instruction
   [[nodiscard]] std::size_t address_size() const { return wide_ ? 8 : 4; }
+  // Reads the notes: first those of sections, as the segments of a separate debug file are empty.
+  [[nodiscard]] BuildId build_id(std::size_t max_size = BuildId::kMaxSize) const;
 
   [[nodiscard]] std::size_t symbol_size() const;
-  // The symbol at the start of `bytes`, which hold symbol_size() bytes at least.
-  [[nodiscard]] ElfSymbol symbol(std::string_view bytes) const;
+  // The symbol at the start of `bytes`, of which there are symbol_size() at least.
+  [[nodiscard]] ElfSymbol symbol(Bytes bytes) const;
 
  private:
   explicit ElfFile(const ByteSource& source) : source_(&source) {}
   template <class Format>
-  Status read_headers();
+  Status read_headers(Bytes bytes, Parts parts);
   template <class Format>
   Status read_sections(std::uint64_t offset, std::uint64_t count, std::uint32_t names);
-  void read_build_id();
 
   const ByteSource* source_;
   bool wide_ = true;
+  std::uint16_t type_ = 0;
+  std::uint16_t machine_ = 0;
   std::uint64_t entry_ = 0;
   std::vector<ElfSection> sections_;
   std::vector<ElfSegment> segments_;
-  std::string build_id_;
 };
-
-// The content of the first NT_GNU_BUILD_ID among `notes`, each of whose parts is padded to
-// `alignment` (4 or 8) bytes; empty if there is none.
-std::string find_build_id(std::string_view notes, std::size_t alignment);
-
-// "5f2a…", as in the names of debug files.
-std::string to_hex(std::string_view bytes);
 
 }  // namespace offcpud

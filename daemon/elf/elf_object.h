@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "base/result.h"
 #include "elf/eh_frame.h"
+#include "elf/eh_frame_file.h"
 #include "elf/go_function_table.h"
 
 namespace offcpud {
@@ -20,8 +20,7 @@ struct ExecutableSegment {
   bool operator==(const ExecutableSegment&) const = default;
 };
 
-// What unwinding needs of an ELF file. A copy: the bytes of a mapped file change under the reader,
-// and a file that its owner truncates would end the daemon with SIGBUS.
+// What unwinding needs of an ELF file, copied.
 struct ElfObject {
   std::vector<ExecutableSegment> segments;
   std::vector<std::uint8_t> eh_frame;  // empty: the file has none
@@ -31,22 +30,18 @@ struct ElfObject {
   std::vector<std::uint8_t> go_table;  // see GoFunctionTable; empty: no program of Go's
   GoFunctionTable::Program go_program;
 
-  bool is_cut = false;  // a section is as if it were absent, as it is beyond the limits
+  bool is_cut = false;  // a section is left out, as it is beyond the limits
 
   [[nodiscard]] EhFrameSection section() const {
     return {.bytes = eh_frame, .address = eh_frame_address, .exact_size = exact_size};
   }
 };
 
-// No .eh_frame is longer; libxul's and Chromium's have half of it.
-inline constexpr std::uint64_t kMaxEhFrame = 32 << 20;
 // Of .eh_frame and Go's table together.
 inline constexpr std::uint64_t kMaxUnwindSections = 48 << 20;
 
-// Reads an ELF file of x86-64 from a descriptor whose position does not matter. The .eh_frame is
-// found through PT_GNU_EH_FRAME, which survives `strip` and `sstrip`, and else by its name; what
-// Go's linker adds by its name. The contents may be anything: what is wrong or beyond the limits is
-// an Error, or as if it were absent. Takes as much memory as the sections.
+// Reads an ELF file of x86-64. The contents may be anything: what is wrong or beyond the limits is
+// an Error, or left out. Takes as much memory as the sections.
 Result<ElfObject> read_elf_object(int fd);
 
 }  // namespace offcpud

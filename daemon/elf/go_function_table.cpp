@@ -88,6 +88,20 @@ std::optional<GoFunction> GoFunctionTable::function(std::size_t index) const {
   return function;
 }
 
+Result<GoSection> read_go_section(const ElfFile& file, std::uint64_t most) {
+  GoSection go;
+  const ElfSection* section = file.section(".gopclntab");
+  if (section == nullptr) section = file.section(".data.rel.ro.gopclntab");  // of Go with PIE
+  if (section == nullptr) return go;
+  if (section->size > most) {
+    return Error("read object: its .gopclntab is longer than a program's", ErrorKind::Unsupported);
+  }
+  TRY(go.bytes, file.source().read_up_to(section->offset, section->size));
+  const ElfSection* code = file.section(".text");
+  go.program = {.text = code == nullptr ? 0 : code->address, .entry = file.entry()};
+  return go;
+}
+
 // As Go's own varints: less than 2^32, so that what is longer is wrong.
 std::uint32_t GoStackDepths::take() {
   return static_cast<std::uint32_t>(reader_.take_uleb());

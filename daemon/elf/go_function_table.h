@@ -6,15 +6,15 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "base/byte_reader.h"
+#include "base/result.h"
+#include "elf/elf_file.h"
 
 namespace offcpud {
 
-// Names of the section, in programs and in position-independent ones.
-inline constexpr std::string_view kGoTableSections[] = {".gopclntab", ".data.rel.ro.gopclntab"};
-
-// A longer one is not read. Kubernetes' and Google's largest programs have 35 MiB.
+// A longer section is not read. The largest of Kubernetes' and Google's programs has 35 MiB.
 inline constexpr std::uint64_t kMaxGoTable = 48 << 20;
 
 // A function of a Go program: `begin` <= its addresses < `end`, never empty. As linked.
@@ -22,29 +22,29 @@ struct GoFunction {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   std::string_view name;    // "main.(*Server).Serve"; may be empty
-  std::uint32_t depth = 0;  // where its GoStackDepths begin; 0: nothing is known
+  std::uint32_t depth = 0;  // where its GoStackDepths begin; 0: they are not known
 };
 
-// The functions that the runtime finds its way by, which `strip` and `-ldflags=-s` leave in place:
-// the section .gopclntab of Go 1.16 and later. Layout: src/runtime/symtab.go (pcHeader, _func) and
-// src/debug/gosym/pclntab.go of Go's sources. The bytes may be anybody's: what makes no sense reads
-// as absent. They must outlive the table. Immutable.
+// The table of functions that Go's runtime uses: the section .gopclntab of Go 1.16 and later, which
+// `strip` and `-ldflags=-s` leave in place. Layout: src/runtime/symtab.go (pcHeader, _func) and
+// src/debug/gosym/pclntab.go of Go's sources. The bytes may be hostile, and must outlive the table;
+// what makes no sense reads as absent. Immutable.
 class GoFunctionTable {
  public:
-  // For tables that do not say where their code begins (Go 1.26 and later): as linked, of the
-  // section .text and of the program's first instruction. Where the latter is not Go's, as in
-  // programs that another linker made, the former begins with other code, and there is no table.
+  // Addresses as linked, for tables that do not say where their code begins (Go 1.26 and later).
+  // Such a table counts only if `entry` is Go's: where another linker made the program, .text may
+  // begin with other code.
   struct Program {
-    std::uint64_t text = 0;
-    std::uint64_t entry = 0;
+    std::uint64_t text = 0;   // of the section .text
+    std::uint64_t entry = 0;  // of the program's first instruction
   };
-  // nullopt: none, or of a version that is not known.
+  // nullopt: there is no table, or its version is not known.
   static std::optional<GoFunctionTable> open(Bytes section, const Program& program);
 
   [[nodiscard]] std::size_t size() const { return count_; }
   // By ascending addresses, index < size(). nullopt: an entry that makes no sense.
   [[nodiscard]] std::optional<GoFunction> function(std::size_t index) const;
-  // Those of the stack depths.
+  // The tables of stack depths.
   [[nodiscard]] Bytes depths() const { return depths_; }
 
  private:
@@ -57,8 +57,17 @@ class GoFunctionTable {
   std::size_t entry_size_ = 4;  // of half an entry of the table of functions
 };
 
-// How far the stack pointer is below the return address of a function, from instruction to
-// instruction: its "pcsp" table.
+// The section of a Go program, in memory.
+struct GoSection {
+  std::vector<std::uint8_t> bytes;  // empty: the file has none
+  GoFunctionTable::Program program;
+};
+
+// An error if the section cannot be read, ErrorKind::Unsupported if it has more than `most` bytes.
+Result<GoSection> read_go_section(const ElfFile& file, std::uint64_t most = kMaxGoTable);
+
+// How far the stack pointer is below the return address of a function, for each range of its
+// instructions: the function's "pcsp" table.
 class GoStackDepths {
  public:
   GoStackDepths(const GoFunctionTable& table, const GoFunction& function)

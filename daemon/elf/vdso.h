@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string_view>
+
 #include "base/result.h"
 #include "base/unique_handle.h"
 
 namespace offcpud {
 
-// The vDSO as a file in memory, for TableStore::add_object(): all 64-bit processes have the one
-// that this process has. An Error where the kernel was told to map none (vdso=0).
+// The vDSO as an ELF image in memory. The kernel maps the same one into every process of the
+// daemon's word size. ErrorKind::Unsupported where it was told to map none (vdso=0).
+Result<std::string_view> vdso_image();
+
+// The image as a file in memory, for TableStore::add_object().
 Result<UniqueFd> vdso_file();
 
 }  // namespace offcpud

@@ -15,8 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "elf/elf_build_id.h"
-
 namespace offcpud {
 namespace {
 

@@ -8,6 +8,7 @@
 
 #include "base/unique_handle.h"
 #include "elf/build_id.h"
+#include "mappings/inode_id.h"
 #include "mappings/local_files.h"
 
 namespace offcpud {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "elf/build_id.h"
+#include "mappings/inode_id.h"
 
 namespace offcpud {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "elf/build_id.h"
+#include "mappings/inode_id.h"
 #include "mappings/opened_file.h"
 
 namespace offcpud {

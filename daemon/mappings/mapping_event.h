@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "elf/build_id.h"
+#include "mappings/inode_id.h"
 
 namespace offcpud {
 

@@ -8,6 +8,7 @@
 #include "base/file_rights.h"
 #include "base/unique_handle.h"
 #include "elf/build_id.h"
+#include "mappings/inode_id.h"
 
 namespace offcpud {
 

@@ -24,7 +24,7 @@ struct InodeIdentity {
 };
 struct BuildIdIdentity {
   std::uint8_t size, reserved[3];
-  std::uint8_t bytes[BuildId::kMaxSize];
+  std::uint8_t bytes[BuildId::kKernelMaxSize];
 };
 struct TaskRecord {
   std::uint32_t pid, parent_pid, tid, parent_tid;
@@ -75,8 +75,8 @@ bool parse_map(Bytes body, std::uint16_t misc, MappingEvent& event) {
   if ((misc & PERF_RECORD_MISC_MMAP_BUILD_ID) != 0) {
     BuildIdIdentity identity{};
     std::memcpy(&identity, map->identity, sizeof identity);
-    if (identity.size > BuildId::kMaxSize) return false;
-    event.build_id = BuildId::from(std::as_bytes(std::span(identity.bytes, identity.size)));
+    if (identity.size > sizeof identity.bytes) return false;
+    event.build_id = BuildId::from(std::span(identity.bytes).first(identity.size));
   } else {
     InodeIdentity identity{};
     std::memcpy(&identity, map->identity, sizeof identity);

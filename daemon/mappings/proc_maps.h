@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "elf/build_id.h"
 #include "mappings/fair_share.h"
+#include "mappings/inode_id.h"
 
 namespace offcpud {
 

@@ -12,7 +12,6 @@
 
 #include "runtime/privileges.h"
 #include "stacks/kernel_frame.h"
-#include "symbols/vdso.h"
 
 namespace offcpud {
 namespace {
@@ -89,7 +88,7 @@ SamplingLoop::SamplingLoop(const BpfSession& session, const Clock& clock, EventL
       rate_(options.stacks_per_second, kFirstInterval),
       adapted_(clock.now()),
       focus_rate_(kFocusStacksPerSecond, kFirstInterval) {
-  if (auto vdso = read_vdso_symbols()) runtime_->vdso = *std::move(vdso);
+  if (auto vdso = ElfSymbols::read_vdso()) runtime_->vdso = *std::move(vdso);
 }
 
 SamplingLoop::~SamplingLoop() {

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <vector>
 
@@ -16,21 +17,21 @@ constexpr std::uint64_t kMaxLink = 4096;
 std::string debug_link(const ElfFile& object) {
   const ElfSection* section = object.section(".gnu_debuglink");
   if (section == nullptr) return {};
-  auto bytes = object.source().read(section->offset, section->size, kMaxLink);
+  const auto bytes = object.source().read(section->offset, section->size, kMaxLink);
   if (!bytes) return {};
-  std::string name = bytes->substr(0, bytes->find('\0'));
+  std::string name(bytes->begin(), std::ranges::find(*bytes, 0));
   return name.find('/') == std::string::npos ? name : std::string();
 }
 
-std::vector<std::string> candidates(const ElfFile& object, const std::string& object_path) {
-  const std::string id = to_hex(object.build_id());
+std::vector<std::string> candidates(const ElfFile& object, const std::string& id,
+                                    const std::string& object_path) {
   std::vector<std::string> paths{"/usr/lib/debug/.build-id/" + id.substr(0, 2) + "/" +
                                  id.substr(2) + ".debug"};
   const std::string link = debug_link(object);
   if (link.empty() || !object_path.starts_with('/')) return paths;
   const std::string directory = std::filesystem::path(object_path).parent_path().native();
   const std::string base = directory == "/" ? "" : directory;
-  // Not `base/link` alone if that is the object itself; its build-id would be right.
+  // The object itself would have the right build-id.
   if (base + "/" + link != object_path) paths.push_back(base + "/" + link);
   paths.push_back(base + "/.debug/" + link);
   paths.push_back("/usr/lib/debug" + base + "/" + link);
@@ -51,7 +52,7 @@ bool may_name_functions(const std::optional<FileAuthor>& file,
   return file->rights.owner == 0 || (object && file->rights.owner == object->rights.owner);
 }
 
-bool has_build_id(int fd, const std::string& build_id) {
+bool has_build_id(int fd, const BuildId& build_id) {
   const auto source = ByteSource::from_file(fd);
   if (!source) return false;
   const auto file = ElfFile::read(*source);
@@ -70,11 +71,12 @@ std::optional<FileAuthor> author_of(int fd, const RootDirectory& root) {
 std::optional<UniqueFd> find_debug_file(const ElfFile& object,
                                         const std::optional<FileAuthor>& author,
                                         const std::string& object_path, const RootDirectory& root) {
-  if (object.build_id().size() < 2) return std::nullopt;
-  for (const std::string& path : candidates(object, object_path)) {
+  const BuildId id = object.build_id();
+  if (id.size < 2) return std::nullopt;
+  for (const std::string& path : candidates(object, id.hex(), object_path)) {
     auto fd = root.open_file(path, LastLink::Follow);
     if (!fd || !may_name_functions(author_of(fd->get(), root), author)) continue;
-    if (has_build_id(fd->get(), object.build_id())) return *std::move(fd);
+    if (has_build_id(fd->get(), id)) return *std::move(fd);
   }
   return std::nullopt;
 }

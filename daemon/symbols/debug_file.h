@@ -14,22 +14,22 @@ namespace offcpud {
 // Who may have written a file that is open.
 struct FileAuthor {
   FileRights rights;
-  bool of_copy = false;  // of which its file system says so, which may be anybody's
+  bool of_copy = false;  // its file system says so, which may be anybody's
 };
 
-// Of a copy that was made of a file below `root`, that of the original. Nothing: of a copy whose
-// original is not known; it may be anybody's.
+// The author of the original, if the file is a copy of one below `root`. Nothing: a copy whose
+// original is not known, which may be anybody's.
 std::optional<FileAuthor> author_of(int fd, const RootDirectory& root);
 
-// The separate debug file of an object, as Debian's -dbgsym and Fedora's -debuginfo packages
-// install it: /usr/lib/debug/.build-id/xx/yyyy.debug, or what .gnu_debuglink names beside the
-// object, in .debug/ below it, or at the same place below /usr/lib/debug. It counts only if it has
-// the same build-id; an object without one has no debug file. And only if it belongs to root or to
-// the owner of the object, whose code that is, and not everybody may write it: anybody may map an
-// object of others in a mount namespace of his own, with a debug file in its place, and would
-// choose the names of its functions for all. For the same reason a copy is the debug file of copies
-// only: the owner of its original is what the file system says, which may be one that the user
-// made. `object_path` is the object's absolute path below `root`.
+// Opens the separate debug file of an object, as Debian's -dbgsym and Fedora's -debuginfo packages
+// install it: /usr/lib/debug/.build-id/xx/yyyy.debug, or the file that .gnu_debuglink names beside
+// the object, in .debug/ below it, or at the same place below /usr/lib/debug. `object_path` is the
+// object's absolute path below `root`. The file must have the object's build-id; an object without
+// one has no debug file. The file must belong to root or to the object's `author`, and nobody else
+// may write it: anybody may map another user's object in a mount namespace of his own, put a debug
+// file beside it, and would choose the names of its functions for everybody. For the same reason a
+// copy is the debug file of copies only: the owner of its original is what a file system says that
+// the user may have made.
 std::optional<UniqueFd> find_debug_file(const ElfFile& object,
                                         const std::optional<FileAuthor>& author,
                                         const std::string& object_path, const RootDirectory& root);

@@ -7,8 +7,9 @@
 #include <utility>
 
 #include "elf/byte_source.h"
+#include "elf/eh_frame_file.h"
 #include "elf/elf_file.h"
-#include "elf/frame_ranges.h"
+#include "elf/vdso.h"
 #include "symbols/debug_file.h"
 #include "symbols/embedded_symbols.h"
 #include "symbols/go_symbols.h"
@@ -44,6 +45,11 @@ Result<ElfSymbols> ElfSymbols::read_image(std::string_view image) {
   return read_from(ByteSource(image), {}, -1);
 }
 
+Result<ElfSymbols> ElfSymbols::read_vdso() {
+  TRY(const std::string_view image, vdso_image());
+  return read_image(image);
+}
+
 Result<ElfSymbols> ElfSymbols::read_from(const ByteSource& source,
                                          const std::vector<DebugRoot>& debug_roots, int fd) {
   TRY(const ElfFile file, ElfFile::read(source));
@@ -71,13 +77,13 @@ Result<ElfSymbols> ElfSymbols::read_from(const ByteSource& source,
   return symbols;
 }
 
-// A table that is damaged costs its names, not those of the others.
+// A damaged table costs its own names only.
 void ElfSymbols::add_functions(const ElfFile& file, FunctionList& list) {
   const auto read = read_functions(file, list);
   if (!read && read.error().kind() == ErrorKind::Unsupported) refused_.add(ObjectRefusal::Symbols);
 }
 
-// The functions that the object's .dynsym leaves out, if it brings them along.
+// Adds the functions that the object's .dynsym leaves out, if the object embeds them.
 void ElfSymbols::add_embedded_functions(const ElfFile& object, FunctionList& list) {
   const auto image = read_embedded_symbols(object);
   if (!image) return refused_.add(ObjectRefusal::EmbeddedSymbols);
@@ -87,7 +93,7 @@ void ElfSymbols::add_embedded_functions(const ElfFile& object, FunctionList& lis
   if (file) add_functions(*file, list);
 }
 
-// The functions of the debug file, unless it cannot be found or read.
+// Adds the functions of the debug file, unless it cannot be found or read.
 void ElfSymbols::add_debug_functions(const ElfFile& object, int object_fd,
                                      const std::vector<DebugRoot>& debug_roots,
                                      FunctionList& list) {
@@ -122,8 +128,7 @@ std::optional<std::uint64_t> ElfSymbols::address_of(std::uint64_t file_offset) c
 }
 
 std::size_t ElfSymbols::bytes() const {
-  return sizeof(*this) + functions_.bytes() + build_id_.capacity() +
-         segments_.capacity() * sizeof(LoadedSegment);
+  return sizeof(*this) + functions_.bytes() + segments_.capacity() * sizeof(LoadedSegment);
 }
 
 }  // namespace offcpud

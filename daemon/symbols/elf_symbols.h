@@ -9,6 +9,7 @@
 
 #include "base/object_refusal.h"
 #include "base/result.h"
+#include "elf/build_id.h"
 #include "symbols/function_index.h"
 #include "symbols/rooted_path.h"
 
@@ -27,25 +28,27 @@ class ElfSymbols {
     std::string object_path;  // absolute, below that root
   };
 
-  // Reads the object that `fd` is open on, and its debug file if a root has it. The descriptor
-  // stays the caller's and is not needed afterwards. Takes milliseconds, for the largest objects a
-  // tenth of a second, and as long as the file system does, and 80 MiB of memory at most. An object
-  // without any symbol is not an error; what asks for more than SymbolLimits is left out.
+  // Reads the object that `fd` is open on, and its debug file if a root has it. The caller keeps
+  // the descriptor, which is not needed afterwards. Takes at most 80 MiB of memory, and
+  // milliseconds (0.1 s for the largest objects) beside the time that the file system takes. An
+  // object without any symbol is not an error; what asks for more than SymbolLimits is left out.
   static Result<ElfSymbols> read(int fd, const std::vector<DebugRoot>& debug_roots = {});
 
-  // Of an image in memory, such as the vDSO's.
+  // Reads an object in memory.
   static Result<ElfSymbols> read_image(std::string_view image);
+  // Reads the vDSO; an error where the kernel maps none.
+  static Result<ElfSymbols> read_vdso();
 
   [[nodiscard]] const FunctionIndex& functions() const { return functions_; }
-  [[nodiscard]] const std::string& build_id() const { return build_id_; }  // bytes, may be empty
-  // What was left out, as the object asked for more than SymbolLimits.
+  [[nodiscard]] const BuildId& build_id() const { return build_id_; }
+  // What was left out because the object asked for more than SymbolLimits.
   [[nodiscard]] const ObjectRefusals& refused() const { return refused_; }
 
-  // The ELF virtual address of an offset in the file: that of an instruction at `ip` in a mapping
-  // is ip - start of the mapping + its offset. Nothing for what no segment loads.
+  // The ELF virtual address of an offset in the file, or nothing if no segment loads it. The offset
+  // of an instruction at `ip` in a mapping is ip - the mapping's start + the mapping's offset.
   [[nodiscard]] std::optional<std::uint64_t> address_of(std::uint64_t file_offset) const;
 
-  [[nodiscard]] std::size_t bytes() const;  // that it takes in memory
+  [[nodiscard]] std::size_t bytes() const;  // of memory that it takes
 
   bool operator==(const ElfSymbols&) const = default;
 
@@ -67,7 +70,7 @@ class ElfSymbols {
                            FunctionList& list);
 
   FunctionIndex functions_;
-  std::string build_id_;
+  BuildId build_id_;
   std::vector<LoadedSegment> segments_;  // executable ones first
   ObjectRefusals refused_;
 };

@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t kMaxCompressed = 8 << 20;
 constexpr std::uint64_t kMaxPlain = 24 << 20;
 constexpr std::uint64_t kMaxDecoder = 16 << 20;  // a dictionary of 8 MiB is usual
-// Symbols become 3 to 8 times smaller; what becomes this much smaller says the same all the time.
+// Real symbols become 3 to 8 times smaller; only repetitions become smaller than this.
 constexpr std::uint64_t kMaxRatio = 64;
 constexpr std::uint64_t kAnyway = 256 << 10;
 
@@ -35,7 +35,7 @@ Result<std::optional<std::string>> read_embedded_symbols(const ElfFile& object) 
   lzma_stream stream = LZMA_STREAM_INIT;
   const std::unique_ptr<lzma_stream, decltype(&::lzma_end)> owner(&stream, &::lzma_end);
   if (::lzma_stream_decoder(&stream, kMaxDecoder, 0) != LZMA_OK) return none;
-  stream.next_in = reinterpret_cast<const std::uint8_t*>(compressed->data());
+  stream.next_in = compressed->data();
   stream.avail_in = compressed->size();
 
   const std::uint64_t most = std::min(kMaxPlain, kAnyway + kMaxRatio * compressed->size());

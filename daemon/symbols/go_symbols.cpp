@@ -45,23 +45,14 @@ bool add_all(const GoFunctionTable& table, std::size_t table_bytes, FunctionList
 }  // namespace
 
 bool add_go_functions(const ElfFile& file, FunctionList& list) {
-  for (const std::string_view section_name : kGoTableSections) {
-    const ElfSection* section = file.section(section_name);
-    if (section == nullptr) continue;
-    if (section->size > kMaxGoTable) return false;
-    const auto bytes = file.source().read(section->offset, section->size, kMaxGoTable);
-    if (!bytes) return true;  // damaged
-    const ElfSection* code = file.section(".text");
-    const auto table = GoFunctionTable::open(
-        Bytes(reinterpret_cast<const std::uint8_t*>(bytes->data()), bytes->size()),
-        {.text = code == nullptr ? 0 : code->address, .entry = file.entry()});
-    if (!table) return true;
-    const auto mark = list.mark();
-    if (add_all(*table, bytes->size(), list)) return true;
-    list.forget_since(mark);
-    return false;
-  }
-  return true;
+  const auto section = read_go_section(file);
+  if (!section) return section.error().kind() != ErrorKind::Unsupported;
+  const auto table = GoFunctionTable::open(section->bytes, section->program);
+  if (!table) return true;
+  const auto mark = list.mark();
+  if (add_all(*table, section->bytes.size(), list)) return true;
+  list.forget_since(mark);
+  return false;
 }
 
 }  // namespace offcpud

@@ -20,7 +20,7 @@ Status PerfMapFile::refresh(MonotonicTime now) {
   const std::uint64_t size = std::min(source.size(), kMaxText);
   const auto text = source.read(source.size() - size, size, kMaxText);
   if (!text) return text.error();
-  std::string_view lines = *text;
+  std::string_view lines(reinterpret_cast<const char*>(text->data()), text->size());
   // A copy has the last bytes only.
   const bool is_part = size < std::max(source.size(), found.version.size);
   if (is_part) lines.remove_prefix(std::min(lines.find('\n'), lines.size()));

@@ -65,8 +65,8 @@ void SymbolCache::load(ObjectId id, const ObjectFile& file) {
 
 // A set with the same build-id and functions, or a new one; to the front.
 SymbolCache::Sets::iterator SymbolCache::share(ElfSymbols symbols) {
-  if (!symbols.build_id().empty()) {
-    const auto [first, last] = by_build_id_.equal_range(symbols.build_id());
+  if (symbols.build_id().known()) {
+    const auto [first, last] = by_build_id_.equal_range(symbols.build_id().hex());
     for (auto it = first; it != last; ++it) {
       if (!(it->second->symbols == symbols)) continue;
       sets_.splice(sets_.begin(), sets_, it->second);
@@ -76,7 +76,7 @@ SymbolCache::Sets::iterator SymbolCache::share(ElfSymbols symbols) {
   bytes_ += symbols.bytes() + kSetOverhead;
   sets_.push_front({std::move(symbols), {}});
   const Sets::iterator set = sets_.begin();
-  if (!set->symbols.build_id().empty()) by_build_id_.emplace(set->symbols.build_id(), set);
+  if (const BuildId& id = set->symbols.build_id(); id.known()) by_build_id_.emplace(id.hex(), set);
   return set;
 }
 
@@ -95,7 +95,7 @@ void SymbolCache::forget_oldest() {
     objects_[id].forgotten = true;
     forgotten_.push_back(id);
   }
-  const auto [first, last] = by_build_id_.equal_range(oldest->symbols.build_id());
+  const auto [first, last] = by_build_id_.equal_range(oldest->symbols.build_id().hex());
   const auto known =
       std::find_if(first, last, [&](const auto& entry) { return entry.second == oldest; });
   if (known != last) by_build_id_.erase(known);

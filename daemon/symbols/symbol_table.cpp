@@ -4,8 +4,7 @@
 #include <elf.h>
 
 #include <algorithm>
-#include <string>
-#include <string_view>
+#include <span>
 #include <utility>
 
 namespace offcpud {
@@ -30,7 +29,8 @@ Status read_names(const ElfFile& file, const ElfSection& strings, FunctionList& 
   }
   char* const names = list.add_names(strings.size);
   if (names == nullptr) return too_much();
-  return file.source().read_into(strings.offset, {names, strings.size});
+  return file.source().read_into(strings.offset,
+                                 std::as_writable_bytes(std::span(names, strings.size)));
 }
 
 Status read_symbols(const ElfFile& file, const ElfSection& table, FunctionList& list) {
@@ -42,10 +42,10 @@ Status read_symbols(const ElfFile& file, const ElfSection& table, FunctionList& 
   if (count > kMaxSymbols) return too_much();
   for (std::uint64_t first = 0; first < count; first += kSymbolsAtOnce) {
     const std::uint64_t batch = std::min(kSymbolsAtOnce, count - first);
-    TRY(const std::string bytes,
+    TRY(const auto bytes,
         file.source().read(table.offset + first * entry, batch * entry, kSymbolsAtOnce * entry));
     for (std::uint64_t i = 0; i < batch; ++i) {
-      const ElfSymbol symbol = file.symbol(std::string_view(bytes).substr(i * entry, entry));
+      const ElfSymbol symbol = file.symbol(Bytes(bytes).subspan(i * entry, entry));
       if (!is_function(symbol) || symbol.name >= strings.size) continue;
       const std::size_t name = names + symbol.name;
       if (list.names().is_empty_at(name)) continue;

@@ -166,7 +166,7 @@ bool Compilation::enter_cie(std::uint32_t offset) {
 
 void Compilation::add(const Piece& piece) {
   if ((piece.source & Piece::kGo) == 0) {
-    if (const auto fde = walk_.again(piece.source)) add(*fde, piece.end());
+    if (const auto fde = walk_.at(piece.source)) add(*fde, piece.end());
     return;
   }
   const auto function = go_->function(piece.source & ~Piece::kGo);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Build-ids of notes and of files, as mappings read them.
-#include "elf/elf_build_id.h"
+// Build-ids of notes and of files.
+#include "elf/build_id.h"
 #include "elf/elf_file.h"
 #include "fuzz.h"
 #include "objects.h"
@@ -9,17 +9,21 @@
 namespace offcpud::fuzz {
 
 void test(std::string_view input) {
-  const BuildId id = find_build_id_note(std::as_bytes(bytes_of(input)));
-  require(id.size <= BuildId::kMaxSize, "a build-id has 20 bytes at most");
+  const BuildId id = find_build_id(bytes_of(input), BuildId::kKernelMaxSize);
+  require(id.size <= BuildId::kKernelMaxSize, "a build-id has 20 bytes at most");
   require(id.hex().size() == 2U * id.size, "two digits a byte");
-  // The reader of symbols is another one, which takes the first one, and longer ones, too.
-  const std::string other = find_build_id(input, 4);
-  if (!other.empty() && other.size() <= BuildId::kMaxSize) {
-    require(to_hex(other) == id.hex(), "both readers find the same build-id");
+  // Symbols are read with longer ones, too, and those of sections.
+  const std::string image = elf_image({{".note.gnu.build-id", std::string(input)}});
+  const ByteSource source(image);
+  const auto object = ElfFile::read(source);
+  require(static_cast<bool>(object), "the object is read");
+  const BuildId other = object->build_id();
+  if (other.known() && other.size <= BuildId::kKernelMaxSize) {
+    require(other == id, "both ways lead to the same build-id");
   }
 
   static InputFile file;
-  require(read_build_id(file.with(input)).size <= BuildId::kMaxSize, "so has that of a file");
+  require(read_build_id(file.with(input)).size <= BuildId::kKernelMaxSize, "so has that of a file");
 }
 
 std::vector<std::string> seeds() {

@@ -55,7 +55,7 @@ void test(std::string_view input) {
   require(::readlink(fd.c_str(), name, sizeof name - 1) > 0, "it is open");
   require(std::string_view(name).starts_with((host.tree.root() / "root/").native()),
           "it is below the root");
-  require(object->build_id() == kId, "it is that of the object");
+  require(object->build_id() == BuildId::from(bytes_of(kId)), "it is that of the object");
 }
 
 std::vector<std::string> seeds() {

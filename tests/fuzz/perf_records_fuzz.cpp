@@ -58,7 +58,7 @@ void test(std::string_view input) {
                    event.path.data() + event.path.size() <= input.data() + input.size()),
               "paths are in the buffer");
     }
-    require(event.build_id.size <= BuildId::kMaxSize, "build-ids are bounded");
+    require(event.build_id.size <= BuildId::kKernelMaxSize, "build-ids are bounded");
     processes.apply(event);
     require_mappings(processes, event.tgid);
     const auto counts = processes.counts();

@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "base/unique_handle.h"
-#include "elf/elf_build_id.h"
+#include "elf/build_id.h"
 
 namespace offcpud::test {
 

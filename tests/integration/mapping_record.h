@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "elf/elf_build_id.h"
+#include "elf/build_id.h"
 #include "mappings/mapping_observer.h"
 
 namespace offcpud::test {

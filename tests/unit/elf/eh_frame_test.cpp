@@ -65,7 +65,7 @@ TEST(FdeWalk, ReadsAFunctionAgain) {
   while (const auto fde = walk.next()) fdes.push_back(*fde);
   ASSERT_EQ(fdes.size(), 2U);
   for (const Fde& fde : fdes) {
-    const auto again = walk.again(fde.offset);
+    const auto again = walk.at(fde.offset);
     ASSERT_TRUE(again);
     EXPECT_THAT(*again, IsFunction(fde.begin, fde.end));
     EXPECT_EQ(again->instructions.data(), fde.instructions.data());
@@ -142,6 +142,16 @@ TEST(FdeWalk, CountsRecordsWithoutUsableCie) {
   EXPECT_THAT(walk.next(), ::testing::Optional(IsFunction(0x3000, 0x3020)));
   EXPECT_FALSE(walk.next());
   EXPECT_EQ(walk.broken(), 5U);
+}
+
+TEST(FdeWalk, ReadsAddressesOf32Bits) {
+  CfiBytes cfi;
+  // A CIE with "zPR": the pointers to the personality routine and of FDEs are absolute.
+  for (const auto word : {20U, 0U, 0x52507a01U, 0x087c0100U, 0x02010006U, 0x403U}) cfi.put(word);
+  for (const auto word : {16U, 28U, 0x8049000U, 48U, 0U}) cfi.put(word);  // its FDE
+  EXPECT_THAT(all({.bytes = cfi.bytes(), .address_size = 4}),
+              ::testing::ElementsAre(IsFunction(0x8049000, 0x8049030)));
+  EXPECT_THAT(all({.bytes = cfi.bytes()}), ::testing::IsEmpty());
 }
 
 TEST(FdeWalk, EndsWhereALengthLeadsOutOfTheSection) {

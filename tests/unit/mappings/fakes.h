@@ -18,10 +18,7 @@
 namespace offcpud::test {
 
 inline BuildId build_id(std::uint8_t byte) {
-  BuildId id;
-  id.bytes.fill(byte);
-  id.size = BuildId::kMaxSize;
-  return id;
+  return BuildId::from(std::vector(BuildId::kKernelMaxSize, byte));
 }
 
 // Files by path; what is not there is gone.

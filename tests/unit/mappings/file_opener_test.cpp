@@ -7,7 +7,7 @@
 
 #include <filesystem>
 
-#include "elf/elf_build_id.h"
+#include "elf/build_id.h"
 #include "support/temp_tree.h"
 
 namespace offcpud {

@@ -14,7 +14,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "elf/elf_build_id.h"
+#include "elf/build_id.h"
 #include "reader/process_account.h"
 #include "support/temp_tree.h"
 

@@ -13,7 +13,7 @@
 
 #include "support/fake_clock.h"
 #include "support/temp_tree.h"
-#include "symbols/vdso.h"
+#include "symbols/elf_symbols.h"
 #include "unit/symbols/fake_perf_map.h"
 #include "unit/symbols/symbol_files.h"
 
@@ -146,7 +146,7 @@ TEST_F(ProcessNamesTest, NamesFunctionsOfTheVdso) {
   LocatedFrame frame = in_memory(MappedFile::Kind::Vdso, function + 1);
   frame.file_offset = function + 1 - begin;
   EXPECT_EQ(name(frame).function, "[vdso]");  // without its symbols
-  auto symbols = read_vdso_symbols();
+  auto symbols = ElfSymbols::read_vdso();
   ASSERT_TRUE(symbols) << symbols.error().message();
   runtime.vdso = *std::move(symbols);
   EXPECT_EQ(name(frame).function, "gettimeofday");

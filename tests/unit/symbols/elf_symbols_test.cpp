@@ -22,7 +22,6 @@
 #include <utility>
 
 #include "base/unique_handle.h"
-#include "elf/elf_file.h"
 #include "support/temp_tree.h"
 #include "unit/symbols/symbol_files.h"
 
@@ -156,7 +155,7 @@ TEST(ElfSymbols, AgreesWithNmOnAProgramThatIsNotStripped) {
 // The address of a function of libc that its .dynsym does not have, according to the debug symbols.
 TEST(ElfSymbols, NamesWhatTheCLibraryKeepsToItselfByItsFrame) {
   const path libc = loaded_library(LIBC_SO);
-  const std::string id = to_hex(read_symbols(libc).build_id());
+  const std::string id = read_symbols(libc).build_id().hex();
   const path debug = "/usr/lib/debug/.build-id/" + id.substr(0, 2) + "/" + id.substr(2) + ".debug";
   if (!exists(debug)) GTEST_SKIP() << "libc6-dbg is not installed for this libc";
   std::uint64_t start = 0;
@@ -264,7 +263,7 @@ TEST(ElfSymbols, ADebugFileOfAnotherUserDoesNotNameFunctions) {
 
 TEST(ElfSymbols, FindsTheDebugFileByBuildIdBelowTheRootOnly) {
   const std::uint64_t start = address_of_function(fixture("symbols_plain"), "c_function");
-  const std::string id = to_hex(read_symbols(fixture("symbols_stripped")).build_id());
+  const std::string id = read_symbols(fixture("symbols_stripped")).build_id().hex();
   ASSERT_EQ(id.size(), 40U);
   const std::string debug =
       "usr/lib/debug/.build-id/" + id.substr(0, 2) + "/" + id.substr(2) + ".debug";

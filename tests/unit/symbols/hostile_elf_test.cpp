@@ -13,7 +13,6 @@
 #include <string>
 
 #include "base/unique_handle.h"
-#include "elf/elf_file.h"
 #include "support/temp_tree.h"
 #include "symbols/elf_symbols.h"
 
@@ -142,23 +141,6 @@ TEST(HostileElf, AllocatesNoMoreThanItsLimitsForSparseFiles) {
   const auto symbols = ElfSymbols::read(fd.get());
   ASSERT_TRUE(symbols) << symbols.error().message();
   EXPECT_EQ(symbols->functions().size(), 0U);
-}
-
-TEST(FindBuildId, SkipsOtherNotesAndStopsAtTheEnd) {
-  const auto word = [](std::uint32_t value) {
-    return std::string(reinterpret_cast<const char*>(&value), sizeof(value));
-  };
-  const std::string gnu("GNU\0", 4);
-  const std::string other = word(4) + word(5) + word(1) + gnu + "abcde" + std::string(3, '\0');
-  const std::string id = word(4) + word(4) + word(3) + gnu + "\x01\x02\xfe\xff";
-  EXPECT_EQ(find_build_id(id, 4), "\x01\x02\xfe\xff");
-  EXPECT_EQ(find_build_id(other + id, 4), "\x01\x02\xfe\xff");
-  EXPECT_EQ(to_hex(find_build_id(other + id, 4)), "0102feff");
-  for (std::size_t size = 0; size < id.size(); ++size) {
-    EXPECT_EQ(find_build_id(other + id.substr(0, size), 4), "");
-  }
-  EXPECT_EQ(find_build_id(word(0xffffffff) + word(0xffffffff) + word(3) + gnu, 4), "");
-  EXPECT_EQ(find_build_id(word(4) + word(65) + word(3) + gnu + std::string(65, 'x'), 4), "");
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbols/vdso.h"
-
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/auxv.h>
 
 #include <string>
+
+#include "symbols/elf_symbols.h"
 
 namespace offcpud {
 namespace {
@@ -16,7 +16,7 @@ TEST(Vdso, NamesWhatTheDynamicLinkerFindsThere) {
   if (start == 0) GTEST_SKIP() << "the kernel maps no vDSO";
   void* const vdso = ::dlopen("linux-vdso.so.1", RTLD_NOW | RTLD_NOLOAD);
   if (vdso == nullptr) GTEST_SKIP() << "the vDSO has another name here";
-  const auto symbols = read_vdso_symbols();
+  const auto symbols = ElfSymbols::read_vdso();
   ASSERT_TRUE(symbols) << symbols.error().message();
   for (const char* name : {"clock_gettime", "gettimeofday", "getcpu"}) {
     const void* const function = ::dlsym(vdso, ("__vdso_" + std::string(name)).c_str());

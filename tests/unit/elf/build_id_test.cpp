@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "elf/elf_build_id.h"
+#include "elf/build_id.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -14,25 +14,28 @@
 #include <vector>
 
 #include "base/unique_handle.h"
+#include "elf/elf_file.h"
 
 namespace offcpud {
 namespace {
 
-std::vector<std::byte> note(std::uint32_t type, std::string owner, std::size_t descriptor_size) {
+std::vector<std::uint8_t> note(std::uint32_t type, std::string owner, std::size_t descriptor_size) {
   owner.push_back('\0');
   const Elf64_Nhdr header{static_cast<Elf64_Word>(owner.size()),
                           static_cast<Elf64_Word>(descriptor_size), type};
-  std::vector<std::byte> bytes(sizeof header);
+  std::vector<std::uint8_t> bytes(sizeof header);
   std::memcpy(bytes.data(), &header, sizeof header);
-  for (const char c : owner) bytes.push_back(std::byte(c));
+  for (const char c : owner) bytes.push_back(static_cast<std::uint8_t>(c));
   while (bytes.size() % 4 != 0) bytes.push_back({});
-  for (std::size_t i = 0; i < descriptor_size; ++i) bytes.push_back(std::byte(i + 1));
+  for (std::size_t i = 0; i < descriptor_size; ++i)
+    bytes.push_back(static_cast<std::uint8_t>(i + 1));
   while (bytes.size() % 4 != 0) bytes.push_back({});
   return bytes;
 }
 
 template <class Header, class Segment>
-std::vector<std::byte> elf_file(unsigned char file_class, const std::vector<std::byte>& notes) {
+std::vector<std::uint8_t> elf_file(unsigned char file_class,
+                                   const std::vector<std::uint8_t>& notes) {
   Header header{};
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);
   header.e_ident[EI_CLASS] = file_class;
@@ -45,14 +48,14 @@ std::vector<std::byte> elf_file(unsigned char file_class, const std::vector<std:
   segments[1].p_type = PT_NOTE;
   segments[1].p_offset = sizeof header + sizeof segments;
   segments[1].p_filesz = static_cast<decltype(segments[1].p_filesz)>(notes.size());
-  std::vector<std::byte> bytes(sizeof header + sizeof segments);
+  std::vector<std::uint8_t> bytes(sizeof header + sizeof segments);
   std::memcpy(bytes.data(), &header, sizeof header);
   std::memcpy(bytes.data() + sizeof header, segments, sizeof segments);
   bytes.insert(bytes.end(), notes.begin(), notes.end());
   return bytes;
 }
 
-UniqueFd file_with(const std::vector<std::byte>& bytes) {
+UniqueFd file_with(const std::vector<std::uint8_t>& bytes) {
   UniqueFd fd(::memfd_create("elf", MFD_CLOEXEC));
   EXPECT_EQ(::write(fd.get(), bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
   return fd;
@@ -64,26 +67,59 @@ TEST(BuildIdNote, IsFoundBehindOtherNotes) {
   const auto own = note(NT_GNU_BUILD_ID, "GNU", 20);
   bytes.insert(bytes.end(), foreign.begin(), foreign.end());
   bytes.insert(bytes.end(), own.begin(), own.end());
-  EXPECT_EQ(find_build_id_note(bytes).hex(), "0102030405060708090a0b0c0d0e0f1011121314");
+  EXPECT_EQ(find_build_id(bytes).hex(), "0102030405060708090a0b0c0d0e0f1011121314");
 }
 
 TEST(BuildIdNote, ShorterOnesKeepTheirLength) {
-  EXPECT_EQ(find_build_id_note(note(NT_GNU_BUILD_ID, "GNU", 8)).hex(), "0102030405060708");
-  EXPECT_FALSE(find_build_id_note(note(NT_GNU_BUILD_ID, "GNU", 0)).known());
-  EXPECT_FALSE(find_build_id_note(note(NT_GNU_BUILD_ID, "GNU", 21)).known());
+  EXPECT_EQ(find_build_id(note(NT_GNU_BUILD_ID, "GNU", 8)).hex(), "0102030405060708");
+  EXPECT_FALSE(find_build_id(note(NT_GNU_BUILD_ID, "GNU", 0)).known());
+  EXPECT_FALSE(find_build_id(note(NT_GNU_BUILD_ID, "GNU", 21), BuildId::kKernelMaxSize).known());
 }
 
 TEST(BuildIdNote, LengthsBeyondTheSegmentFindNothing) {
   const auto bytes = note(NT_GNU_BUILD_ID, "GNU", 20);
   for (std::size_t cut = 0; cut < bytes.size(); ++cut) {
-    EXPECT_FALSE(find_build_id_note(std::span(bytes).first(cut)).known()) << cut;
+    EXPECT_FALSE(find_build_id(std::span(bytes).first(cut)).known()) << cut;
   }
   for (std::size_t field : {0U, 4U}) {  // size of the name, size of the descriptor
     auto hostile = bytes;
     const std::uint32_t huge = UINT32_MAX;
     std::memcpy(hostile.data() + field, &huge, sizeof huge);
-    EXPECT_FALSE(find_build_id_note(hostile).known());
+    EXPECT_FALSE(find_build_id(hostile).known());
   }
+}
+
+std::string hex_of_build_id_in(const std::string& notes) {
+  return find_build_id({reinterpret_cast<const std::uint8_t*>(notes.data()), notes.size()}).hex();
+}
+
+TEST(FindBuildId, SkipsOtherNotesAndStopsAtTheEnd) {
+  const auto word = [](std::uint32_t value) {
+    return std::string(reinterpret_cast<const char*>(&value), sizeof(value));
+  };
+  const std::string gnu("GNU\0", 4);
+  const std::string other = word(4) + word(5) + word(1) + gnu + "abcde" + std::string(3, '\0');
+  const std::string id = word(4) + word(4) + word(3) + gnu + "\x01\x02\xfe\xff";
+  EXPECT_EQ(hex_of_build_id_in(id), "0102feff");
+  EXPECT_EQ(hex_of_build_id_in(other + id), "0102feff");
+  for (std::size_t size = 0; size < id.size(); ++size) {
+    EXPECT_EQ(hex_of_build_id_in(other + id.substr(0, size)), "");
+  }
+  EXPECT_EQ(hex_of_build_id_in(word(0xffffffff) + word(0xffffffff) + word(3) + gnu), "");
+  EXPECT_EQ(hex_of_build_id_in(word(4) + word(65) + word(3) + gnu + std::string(65, 'x')), "");
+}
+
+// Of mold's --build-id=sha256, for example: debug files are found by it, mappings are not.
+TEST(FindBuildId, TakesLongerOnesThanTheKernel) {
+  const auto notes = note(NT_GNU_BUILD_ID, "GNU", 32);
+  EXPECT_EQ(find_build_id(notes).size, 32);
+  const auto file = file_with(elf_file<Elf64_Ehdr, Elf64_Phdr>(ELFCLASS64, notes));
+  EXPECT_FALSE(read_build_id(file.get()).known());
+  const auto source = ByteSource::from_file(file.get());
+  ASSERT_TRUE(source);
+  const auto object = ElfFile::read(*source);
+  ASSERT_TRUE(object);
+  EXPECT_EQ(object->build_id().size, 32);
 }
 
 TEST(ElfBuildId, BothClasses) {
@@ -96,9 +132,9 @@ TEST(ElfBuildId, BothClasses) {
 
 TEST(ElfBuildId, OtherFilesHaveNone) {
   EXPECT_FALSE(read_build_id(file_with({}).get()).known());
-  EXPECT_FALSE(read_build_id(file_with(std::vector(100, std::byte{'x'})).get()).known());
+  EXPECT_FALSE(read_build_id(file_with(std::vector<std::uint8_t>(100, 'x')).get()).known());
   auto foreign = elf_file<Elf64_Ehdr, Elf64_Phdr>(ELFCLASS64, note(NT_GNU_BUILD_ID, "GNU", 20));
-  foreign[EI_DATA] = std::byte{ELFDATA2MSB};
+  foreign[EI_DATA] = ELFDATA2MSB;
   EXPECT_FALSE(read_build_id(file_with(foreign).get()).known());
   EXPECT_FALSE(read_build_id(-1).known());
 }
@@ -109,10 +145,11 @@ TEST(ElfBuildId, HostileHeadersEnd) {
   for (int round = 0; round < 2000; ++round) {
     auto bytes = good;
     for (int i = 0; i < 4; ++i) {
-      bytes[EI_NIDENT + random() % (bytes.size() - EI_NIDENT)] = std::byte(random());
+      bytes[EI_NIDENT + random() % (bytes.size() - EI_NIDENT)] =
+          static_cast<std::uint8_t>(random());
     }
     bytes.resize(random() % (bytes.size() + 1));
-    EXPECT_LE(read_build_id(file_with(bytes).get()).size, BuildId::kMaxSize);
+    EXPECT_LE(read_build_id(file_with(bytes).get()).size, BuildId::kKernelMaxSize);
   }
 }
 
