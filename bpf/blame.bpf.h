@@ -3,7 +3,7 @@
 #ifndef OFFCPUD_BLAME_BPF_H
 #define OFFCPUD_BLAME_BPF_H
 
-#include "maps.bpf.h"
+#include "thread.bpf.h"
 
 /* Whether the wakeup comes from an interrupt or a softirq: then `current` is just whom it hit. The
  * count is a per-CPU variable, which is found from another one of this CPU, its run queue, because
@@ -71,8 +71,8 @@ static __always_inline void mark_queued(struct thread *thread, __u32 cpu)
 {
 	struct kernel_time *time = bpf_map_lookup_elem(&kernel_times, &cpu);
 
-	thread->queued_cpu = cpu;
-	thread->kernel_ns = time ? time->ns : 0;
+	thread->queued.cpu = cpu;
+	thread->queued.kernel_ns = time ? time->ns : 0;
 }
 
 /* Who had the CPU in a wait that is over. It is not known of every moment: `prev` had it last, and
@@ -87,34 +87,34 @@ static __noinline int blame_somebody(struct task_struct *task, struct thread *th
 
 	if (!task || !thread || !prev)
 		return 0;
-	first = thread->kind == OFFCPUD_RUNQ_PREEMPTED && thread->taker.tid;
-	by = thread->taker.by;
+	first = thread->kind == OFFCPUD_RUNQ_PREEMPTED && thread->last_taker.tid;
+	by = thread->last_taker.by;
 	if (prev->pid && (!first || by == OFFCPUD_BY_KERNEL)) {
 		__u32 last = taker_of(task, prev);
 
 		if (!first || last != OFFCPUD_BY_KERNEL) {
 			by = last;
-			remember_taker(&thread->taker, prev, by);
+			remember_taker(&thread->last_taker, prev, by);
 		}
 	} else if (!first) {
 		return 0; /* nobody: the CPU was idle */
 	}
-	if (cpu == thread->queued_cpu) {
+	if (cpu == thread->queued.cpu) {
 		struct kernel_time *time = bpf_map_lookup_elem(&kernel_times, &cpu);
 
-		kernel_ns = time ? time->ns - thread->kernel_ns : 0;
+		kernel_ns = time ? time->ns - thread->queued.kernel_ns : 0;
 		if (kernel_ns > ns)
 			kernel_ns = ns; /* one was running already when the wait began */
 		if (by == OFFCPUD_BY_KERNEL)
 			by = OFFCPUD_BY_OTHER_CGROUP; /* between its first and its last, others ran
 						       */
 	}
-	thread->kept_off_ns[OFFCPUD_BY_KERNEL] += kernel_ns;
+	thread->sums.kept_off_ns[OFFCPUD_BY_KERNEL] += kernel_ns;
 	if (by < OFFCPUD_TAKERS)
-		thread->kept_off_ns[by] += ns - kernel_ns;
-	if (ns > thread->longest_wait_ns) {
-		thread->longest_wait_ns = ns;
-		thread->longest_taker = thread->taker;
+		thread->sums.kept_off_ns[by] += ns - kernel_ns;
+	if (ns > thread->longest_wait.ns) {
+		thread->longest_wait.ns = ns;
+		thread->longest_wait.taker = thread->last_taker;
 	}
 	return 0;
 }
@@ -125,13 +125,13 @@ static __always_inline void blame(struct task_struct *task, struct thread *threa
 {
 	__u32 by;
 
-	if (ns >= OFFCPUD_NAMED_WAIT_NS || ns > thread->longest_wait_ns) {
+	if (ns >= OFFCPUD_NAMED_WAIT_NS || ns > thread->longest_wait.ns) {
 		if (thread->kind != OFFCPUD_RUNQ_THROTTLED)
 			blame_somebody(task, thread, prev, cpu, ns);
 	} else if (prev->pid && thread->kind != OFFCPUD_RUNQ_THROTTLED) {
 		by = taker_of(task, prev);
 		if (by < OFFCPUD_TAKERS)
-			thread->kept_off_ns[by] += ns;
+			thread->sums.kept_off_ns[by] += ns;
 	}
 }
 
@@ -139,22 +139,22 @@ static __always_inline void blame(struct task_struct *task, struct thread *threa
 static __always_inline void remember_waker(struct task_struct *task, struct thread *thread,
 					   struct task_struct *waker, __u64 now)
 {
-	thread->woken_ns = now;
+	thread->waking.ns = now;
 	if (!tell_wakers) {
-		thread->waker = OFFCPUD_WAKERS + 1;
+		thread->waking.waker = OFFCPUD_WAKERS + 1;
 		return;
 	}
 	if (!waker->pid || in_interrupt(waker)) {
-		thread->waker = OFFCPUD_FROM_INTERRUPT + 1;
-		thread->waker_tid = 0;
+		thread->waking.waker = OFFCPUD_FROM_INTERRUPT + 1;
+		thread->waking.waker_tid = 0;
 		return;
 	}
-	thread->waker_tid = waker->pid;
+	thread->waking.waker_tid = waker->pid;
 	if (waker->flags & PF_KTHREAD)
-		thread->waker = OFFCPUD_FROM_KERNEL + 1;
+		thread->waking.waker = OFFCPUD_FROM_KERNEL + 1;
 	else
-		thread->waker = 1 + (same_cgroup(task, waker) ? OFFCPUD_FROM_SAME_CGROUP
-							      : OFFCPUD_FROM_OTHER_CGROUP);
+		thread->waking.waker = 1 + (same_cgroup(task, waker) ? OFFCPUD_FROM_SAME_CGROUP
+								     : OFFCPUD_FROM_OTHER_CGROUP);
 }
 
 #endif

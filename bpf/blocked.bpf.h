@@ -14,7 +14,7 @@ struct {
 
 static __always_inline bool is_credited(struct thread *thread, __u64 credited_ns, __u64 now)
 {
-	return cmpxchg(&thread->credited_ns, credited_ns, now) == credited_ns;
+	return cmpxchg(&thread->block.counted_ns, credited_ns, now) == credited_ns;
 }
 
 /*
@@ -28,16 +28,16 @@ static __always_inline __u64 credit(struct task_struct *task, struct thread *thr
 				    struct offcpud_sample *sample, __u64 now)
 {
 	__u32 state = smp_load_acquire(&thread->state); /* pairs with begin() */
-	__u32 kind = thread->kind, task_state = thread->task_state;
+	__u32 kind = thread->kind, task_state = thread->block.task_state;
 	__u64 began_ns = READ_ONCE(thread->since_ns);
-	__u64 credited_ns = READ_ONCE(thread->credited_ns);
+	__u64 credited_ns = READ_ONCE(thread->block.counted_ns);
 	__u64 since_ns = began_ns;
 	bool young;
 
 	if (state == THREAD_SEEDED_WAITING) {
-		since_ns = thread->seeded_ns;
-		kind = thread->seeded_kind;
-		task_state = thread->seeded_task_state;
+		since_ns = thread->seeded.ns;
+		kind = thread->seeded.kind;
+		task_state = thread->seeded.task_state;
 	} else if (state != THREAD_BLOCKED || is_awake(task, thread)) {
 		return 0;
 	}

@@ -6,7 +6,7 @@
 
 #include <bpf/bpf_endian.h>
 
-#include "maps.bpf.h"
+#include "thread.bpf.h"
 
 #define STACK_FRAMES 64
 
@@ -41,7 +41,7 @@ static __always_inline __u64 blocked_since(struct task_struct *task)
 		return 0;
 	if (thread->state == THREAD_BLOCKED)
 		return thread->since_ns;
-	return thread->state == THREAD_SEEDED_WAITING ? thread->asleep_ns : 0;
+	return thread->state == THREAD_SEEDED_WAITING ? thread->seeded.asleep_ns : 0;
 }
 
 /* The kernel names the functions itself (%pB), so nobody needs to read its symbols. */

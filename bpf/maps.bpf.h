@@ -7,96 +7,6 @@
 #include "checked.bpf.h"
 #include "offcpud.h"
 
-/* What a thread is doing. The SEEDED states are set by the iterator for threads whose state began
- * before the programs were attached; UNKNOWN until the first event or the iterator. */
-enum thread_state {
-	THREAD_UNKNOWN,
-	THREAD_RUNNING,
-	THREAD_RUNNABLE,
-	THREAD_BLOCKED,
-	THREAD_WOKEN, /* runnable since woken_ns; the block before that is not booked yet */
-	THREAD_DEAD,
-	THREAD_SEEDED_RUNNING,
-	THREAD_SEEDED_WAITING,
-};
-
-/* Whether a block that has ended is sampled. */
-enum chosen_state {
-	NOT_CHOSEN,
-	IS_CHOSEN,
-	STACKS_WANTED, /* the thread has taken a CPU, and an interrupt has been asked for */
-};
-
-/* Who had the CPU while a thread waited for it. */
-struct taker {
-	__u32 tid; /* 0: nobody so far */
-	__u32 by;  /* enum offcpud_taker */
-	char comm[OFFCPUD_COMM];
-};
-
-/* Lives and dies with its task, so neither PID reuse nor migration can touch it. Written under the
- * run-queue lock of the task (sched_switch) and, while it is blocked, under its pi_lock
- * (sched_waking), but for what is said to be another's: the walks run at any time, on any CPU. They
- * write nothing that the hooks write, but for `state` (UNKNOWN to SEEDED), `credited_ns` and
- * `process`, by compare-and-swap. */
-struct thread {
-	__u64 since_ns;	     /* when `state` began; WOKEN: when the block did */
-	__u32 subject;	     /* its first shard in `subjects`; whose it is, is said there */
-	__u32 process;	     /* element of `processes`; 0: not asked yet, NO_PROCESS: none */
-	__u32 state;	     /* enum thread_state */
-	__u32 kind;	     /* enum offcpud_hist_kind of the wait, or of the block if WOKEN */
-	__u32 syscall_class; /* of the last blocking system call, for restart_syscall */
-	__u32 random;	     /* see next_random(); 0: not seeded yet */
-	__u32 task_state;    /* TASK_* when it left the CPU */
-	__u16 idle;	     /* BLOCKED: a kernel thread that waits for work */
-	__u16 chosen;	     /* enum chosen_state of the block that ended last */
-	__u64 credited_ns;   /* BLOCKED: up to when a walk has credited it; 0: not at all */
-
-	/* Of the last sched_waking, written under pi_lock also while the thread runs. */
-	__u64 woken_ns;
-	__u32 waker;	 /* enum offcpud_waker + 1; 0 once the block that it ended is booked */
-	__u32 waker_tid; /* 0: an interrupt */
-	/* Written at a switch alone: woken_ns of a waking that was over before the thread blocked.
-	 * It ended no block of this thread, whatever happens to it later. */
-	__u64 idle_waking_ns;
-
-	/* What has ended since born_ns: the sums add up to since_ns - born_ns, or time is missing.
-	 */
-	__u64 born_ns; /* when the first state began whose beginning was seen */
-	__u64 running_ns;
-	__u64 waits_ns[OFFCPUD_HIST_KINDS];
-
-	__u64 kept_off_ns[OFFCPUD_TAKERS];
-	__u64 longest_wait_ns; /* in a run queue */
-	__u64 kernel_ns;       /* kernel_time of `queued_cpu` when the wait began */
-	__u32 queued_cpu;
-	__u32 seeded_task_state; /* TASK_* then; see below */
-	struct taker taker;	 /* in the last such wait */
-	struct taker longest_taker;
-
-	/* Of the SEEDED states, written by the walk alone. */
-	__u64 seeded_ns; /* when it was seeded */
-	__u64 asleep_ns; /* since when it slept by then, as far as the scheduler tells; 0: unknown
-			  */
-	__u32 seeded_kind;
-	__u32 seeded_idle;
-	__u32 seeded_class;  /* syscall_class then */
-	__u32 group_process; /* in a leader: `process` of its threads; by compare-and-swap */
-};
-
-#define NO_PROCESS 0xffffffff
-
-/* Added to the threads of a process that was met with several: they are counted one by one, and
- * meanwhile one of them is charged. */
-#define NEVER_ALONE 0x40000000
-
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct thread);
-} threads SEC(".maps");
-
 /* Resized before load: (max_cgroups + 1) * shards. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -242,11 +152,6 @@ const volatile __u64 create_flags = 0;
 extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
 #define CAN_CAST	   bpf_core_enum_value_exists(enum special_kfunc_type, KF_bpf_rdonly_cast)
 #define CAST(object, type) ((type *)bpf_rdonly_cast(object, bpf_core_type_id_kernel(type)))
-
-static __always_inline struct thread *thread_of(struct task_struct *task)
-{
-	return bpf_task_storage_get(&threads, task, 0, create_flags);
-}
 
 /* What hardly ever happens is kept out of the way of what happens at every switch, as code of its
  * own or by these hints: the programs share the first cache of the CPU with the scheduler. */

@@ -3,7 +3,11 @@
 #ifndef OFFCPUD_PROCESS_BPF_H
 #define OFFCPUD_PROCESS_BPF_H
 
-#include "maps.bpf.h"
+#include "thread.bpf.h"
+
+/* Set in `threads` of a process that had several threads when it was first seen, so that it is not
+ * taken for one with a single thread, nor freed, while they are still being counted one by one. */
+#define NEVER_ALONE 0x40000000
 
 /* A free list is a map behind a lock. The kernel gives up on the lock rather than waiting without
  * end (EBUSY in an NMI; from 6.15 on also EDEADLK and ETIMEDOUT, rqspinlock): an error that is not
@@ -68,24 +72,24 @@ static __always_inline void give_back(__u32 index)
 static __always_inline __u32 process_of_group(struct task_struct *leader, struct thread *thread,
 					      bool admit)
 {
-	__u32 known = thread->group_process, index;
+	__u32 known = thread->owner.group_process, index;
 
 	if (known == NO_PROCESS && !admit)
 		return 0;
 	if (known && is_process_of(known, leader))
 		return known;
-	index = thread->process;
+	index = thread->owner.process;
 	if (index && is_process_of(index, leader))
 		return index;
 	index = new_process(leader);
 	if (index == NO_PROCESS)
 		return index;
-	if (cmpxchg(&thread->group_process, known, index ? index : NO_PROCESS) == known)
+	if (cmpxchg(&thread->owner.group_process, known, index ? index : NO_PROCESS) == known)
 		return index;
 	/* Another CPU was first. */
 	if (index)
 		give_back(index);
-	index = READ_ONCE(thread->group_process);
+	index = READ_ONCE(thread->owner.group_process);
 	return index == NO_PROCESS ? 0 : index;
 }
 
@@ -103,9 +107,9 @@ static __noinline __u32 join_process(struct task_struct *task, struct thread *th
 	if (!task || !thread)
 		return 0;
 	leader = task->group_leader;
-	known = thread->process;
+	known = thread->owner.process;
 	if (task->flags & PF_KTHREAD) {
-		cmpxchg(&thread->process, known, NO_PROCESS);
+		cmpxchg(&thread->owner.process, known, NO_PROCESS);
 		return 0;
 	}
 	first = thread;
@@ -118,13 +122,14 @@ static __noinline __u32 join_process(struct task_struct *task, struct thread *th
 	process = bpf_map_lookup_elem(&processes, &index);
 	if (!index || !process) {
 		/* Not over what another CPU, that was luckier, has found meanwhile. */
-		if (cmpxchg(&thread->process, known, NO_PROCESS) != known || known == NO_PROCESS)
+		if (cmpxchg(&thread->owner.process, known, NO_PROCESS) != known ||
+		    known == NO_PROCESS)
 			return 0;
 		return lose_inline(OFFCPUD_LOSS_PROCESSES_FULL);
 	}
 	/* Counted first: a thread that ends between the two would be one too many else. */
 	atomic_add(&process->threads, 1);
-	if (cmpxchg(&thread->process, known, index) != known)
+	if (cmpxchg(&thread->owner.process, known, index) != known)
 		atomic_add(&process->threads, -1);
 	return 0;
 }
@@ -138,7 +143,7 @@ static __noinline int leave_process(struct thread *thread)
 
 	if (!thread)
 		return 0;
-	index = thread->process;
+	index = thread->owner.process;
 	process = bpf_map_lookup_elem(&processes, &index);
 	if (!index || !process || (fetch_add(&process->threads, -1) & ~NEVER_ALONE) != 1)
 		return 0;
@@ -203,11 +208,11 @@ static __always_inline void charge_hist(struct offcpud_hist *hist, bool alone, _
 static __always_inline struct offcpud_process *process_of(struct task_struct *task,
 							  struct thread *thread)
 {
-	__u32 index = thread->process;
+	__u32 index = thread->owner.process;
 
 	if (unlikely(!index)) {
 		join_process(task, thread, false);
-		index = thread->process;
+		index = thread->owner.process;
 	}
 	return bpf_map_lookup_elem(&processes, &index);
 }

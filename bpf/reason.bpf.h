@@ -3,7 +3,7 @@
 #ifndef OFFCPUD_REASON_BPF_H
 #define OFFCPUD_REASON_BPF_H
 
-#include "maps.bpf.h"
+#include "thread.bpf.h"
 
 #ifndef __TARGET_ARCH_x86
 #error "only x86_64 is supported: add the registers of the system call's number and arguments here"
@@ -136,7 +136,7 @@ static __always_inline __u32 class_of_syscall(struct task_struct *task, struct t
 		second = regs->si;
 	}
 	if (class == OFFCPUD_CLASS_RESTART)
-		return thread->syscall_class ?: thread->seeded_class;
+		return thread->block.syscall_class ?: thread->seeded.syscall_class;
 	if (class == OFFCPUD_CLASS_FUTEX)
 		class = class_of_futex(second);
 	else if (class == OFFCPUD_CLASS_FILE)
@@ -155,7 +155,7 @@ static __always_inline __u32 kind_of_class(__u32 class)
  * it (switch.bpf.h, was_woken_too_early()). */
 static __always_inline bool is_awake(struct task_struct *task, struct thread *thread)
 {
-	return READ_ONCE(thread->waker) && READ_ONCE(task->__state) == TASK_RUNNING;
+	return READ_ONCE(thread->waking.waker) && READ_ONCE(task->__state) == TASK_RUNNING;
 }
 
 /* A kernel thread, or a kernel worker of a user process (io_uring, vhost). */

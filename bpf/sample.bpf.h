@@ -10,7 +10,7 @@
 #include "tid.bpf.h"
 #include "unwind.bpf.h"
 
-/* thread->credited_ns of a block that has ended: no walk credits it any more. */
+/* thread->block.counted_ns of a block that has ended: no walk credits it any more. */
 #define CREDIT_CLOSED (~0ULL)
 
 static __noinline int is_focus(struct task_struct *task)
@@ -31,14 +31,14 @@ static __noinline int is_focus(struct task_struct *task)
  * generator for each thread: the kernel's takes 25 ns, at every block. */
 static __always_inline __u32 next_random(struct thread *thread)
 {
-	__u32 x = thread->random;
+	__u32 x = thread->sampling.random;
 
 	if (!x)
 		x = bpf_get_prandom_u32() ?: 1;
 	x ^= x << 13;
 	x ^= x >> 17;
 	x ^= x << 5;
-	thread->random = x;
+	thread->sampling.random = x;
 	return x;
 }
 
@@ -119,14 +119,14 @@ static __always_inline void describe_waker(void *ctx, struct chosen *chosen, str
 	struct offcpud_unwind_stack *stack;
 	__u32 frames, end;
 
-	sample->waker = thread->waker ? thread->waker - 1 : OFFCPUD_WAKERS;
-	sample->waker_tid = thread->waker_tid;
+	sample->waker = thread->waking.waker ? thread->waking.waker - 1 : OFFCPUD_WAKERS;
+	sample->waker_tid = thread->waking.waker_tid;
 	sample->waker_tgid = sample->waker_local_tgid = 0;
 	sample->waker_user_frames = 0;
 	frames = frames_of(
 		bpf_get_stack(ctx, chosen->waker, OFFCPUD_WAKER_FRAMES * sizeof(__u64), 0));
 	sample->waker_kernel_frames = frames;
-	if (!thread->waker_tid) {
+	if (!thread->waking.waker_tid) {
 		sample->waker_comm[0] = 0;
 		return;
 	}
@@ -152,21 +152,21 @@ static __noinline int keep_block(void *ctx, struct task_struct *task, struct thr
 	if (!chosen || !task || !thread)
 		return 0;
 	seeded = thread->state == THREAD_SEEDED_WAITING;
-	task_state = seeded ? thread->seeded_task_state : thread->task_state;
+	task_state = seeded ? thread->seeded.task_state : thread->block.task_state;
 	if (!is_wanted(task, task_state))
 		return 0;
 	sample = &chosen->sample;
 	sample->ns = ns;
 	sample->weight_ns = weight_ns;
-	sample->since_ns = seeded ? thread->seeded_ns : thread->since_ns;
-	sample->ended_ns = thread->woken_ns;
-	sample->kind = seeded ? thread->seeded_kind : thread->kind;
+	sample->since_ns = seeded ? thread->seeded.ns : thread->since_ns;
+	sample->ended_ns = thread->waking.ns;
+	sample->kind = seeded ? thread->seeded.kind : thread->kind;
 	describe_waiter(sample, task, task_state);
 	describe_waker(ctx, chosen, thread);
 	tid = task->pid;
 	if (bpf_map_update_elem(&chosen_blocks, &tid, chosen, BPF_ANY))
 		return lose_sample(weight_ns);
-	thread->chosen = IS_CHOSEN;
+	thread->sampling.chosen = IS_CHOSEN;
 	return 0;
 }
 
@@ -178,10 +178,10 @@ static __always_inline __u64 uncredited(struct thread *thread, __u64 since_ns, _
 
 	if (ns < OFFCPUD_CREDIT_AGE_NS)
 		return ns;
-	credited_ns = xchg(&thread->credited_ns, CREDIT_CLOSED);
+	credited_ns = xchg(&thread->block.counted_ns, CREDIT_CLOSED);
 	if (credited_ns <= since_ns)
 		return ns;
-	return credited_ns < thread->woken_ns ? thread->woken_ns - credited_ns : 0;
+	return credited_ns < thread->waking.ns ? thread->waking.ns - credited_ns : 0;
 }
 
 /* A chosen block whose stacks nobody took, because the switch or the interrupt was missed. */
@@ -192,7 +192,7 @@ static __noinline int drop_chosen(struct task_struct *task, struct thread *threa
 
 	if (!task || !thread)
 		return 0;
-	thread->chosen = NOT_CHOSEN;
+	thread->sampling.chosen = NOT_CHOSEN;
 	tid = task->pid;
 	chosen = bpf_map_lookup_elem(&chosen_blocks, &tid);
 	if (!chosen)
@@ -210,15 +210,15 @@ static __always_inline void choose_block(void *ctx, struct task_struct *task, st
 	__u32 kind = thread->kind;
 
 	if (thread->state == THREAD_SEEDED_WAITING) {
-		since_ns = thread->seeded_ns;
-		kind = thread->seeded_kind;
+		since_ns = thread->seeded.ns;
+		kind = thread->seeded.kind;
 	} else if (thread->state != THREAD_BLOCKED) {
 		return;
 	}
-	length = thread->woken_ns - since_ns;
+	length = thread->waking.ns - since_ns;
 	if (!((sample_kinds >> (kind & 31)) & 1) || (__s64)length <= 0)
 		return;
-	if (thread->chosen)
+	if (thread->sampling.chosen)
 		drop_chosen(task, thread);
 	ns = uncredited(thread, since_ns, length);
 	if (length < sample_min_ns || length > sample_max_ns)
@@ -242,9 +242,9 @@ static __always_inline bool ring_bell(void)
  * for stacks. */
 static __always_inline void want_stacks(struct task_struct *task, struct thread *thread)
 {
-	if (!thread->chosen)
+	if (!thread->sampling.chosen)
 		return;
-	thread->chosen = STACKS_WANTED;
+	thread->sampling.chosen = STACKS_WANTED;
 	if (!ring_bell())
 		drop_chosen(task, thread);
 }
@@ -282,7 +282,7 @@ static __noinline int take_stacks(void *ctx)
 	struct offcpud_unwind_stack *stack;
 	struct chosen *chosen;
 
-	if (!thread || thread->chosen != STACKS_WANTED)
+	if (!thread || thread->sampling.chosen != STACKS_WANTED)
 		return 0; /* somebody else's interrupt */
 	stack = unwind_user(local_tid(task->group_leader), OFFCPUD_UNWIND_FRAMES,
 			    OFFCPUD_UNWIND_PAUSES, thread->since_ns);
@@ -291,7 +291,7 @@ static __noinline int take_stacks(void *ctx)
 			return 0;
 		stack->end = OFFCPUD_UNWIND_END_NO_MAPPING;
 	}
-	thread->chosen = NOT_CHOSEN;
+	thread->sampling.chosen = NOT_CHOSEN;
 	chosen = bpf_map_lookup_elem(&chosen_blocks, &tid);
 	if (!chosen || !record) {
 		if (stack)

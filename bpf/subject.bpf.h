@@ -3,7 +3,7 @@
 #ifndef OFFCPUD_SUBJECT_BPF_H
 #define OFFCPUD_SUBJECT_BPF_H
 
-#include "maps.bpf.h"
+#include "thread.bpf.h"
 #include "process.bpf.h"
 
 /* The compare-and-swap of a taker fails only when another one has succeeded. Hundreds of CPUs may
@@ -111,8 +111,8 @@ static __noinline struct offcpud_subject *other_subject(struct thread *thread, _
 {
 	if (!thread)
 		return NULL;
-	thread->subject = subject_of_cgroup(cgroup_id) * shards;
-	return part_of(thread->subject, cpu);
+	thread->owner.subject = subject_of_cgroup(cgroup_id) * shards;
+	return part_of(thread->owner.subject, cpu);
 }
 
 /* A thread remembers its subject, the subject whose it is. So a place that the daemon has taken
@@ -124,7 +124,7 @@ static __always_inline struct offcpud_subject *subject_of(struct task_struct *ta
 							  struct thread *thread, __u32 cpu)
 {
 	__u64 cgroup_id = task->cgroups->dfl_cgrp->kn->id;
-	struct offcpud_subject *part = part_of(thread->subject, cpu);
+	struct offcpud_subject *part = part_of(thread->owner.subject, cpu);
 
 	if (likely(part && part->cgroup_id == cgroup_id))
 		return part;
@@ -157,7 +157,7 @@ static __always_inline void charge_running(struct offcpud_subject *subject, stru
 		length_of_step(ns);
 		return;
 	}
-	thread->running_ns += ns;
+	thread->sums.running_ns += ns;
 	if (subject)
 		add(&subject->running_ns, ns);
 }
@@ -189,7 +189,7 @@ static __always_inline __u64 charge_wait(struct account account, struct thread *
 	if (!account.subject || kind >= OFFCPUD_HIST_KINDS || slot >= OFFCPUD_SLOTS)
 		return 0; /* for the verifier: cannot happen */
 	charge_hist(&account.subject->hists[kind], own_shards, slot, ns);
-	thread->waits_ns[kind] += ns;
+	thread->sums.waits_ns[kind] += ns;
 	charge_process(account.process, kind, slot, ns);
 	return ns;
 }
@@ -199,11 +199,11 @@ static __noinline int close_books(struct offcpud_subject *subject, struct thread
 {
 	__u64 missing;
 
-	if (!thread || !subject || !thread->born_ns)
+	if (!thread || !subject || !thread->sums.born_ns)
 		return 0; /* no state of it was seen to begin */
-	missing = now - thread->born_ns - thread->running_ns;
+	missing = now - thread->sums.born_ns - thread->sums.running_ns;
 	for (int kind = 0; kind < OFFCPUD_HIST_KINDS; kind++)
-		missing -= thread->waits_ns[kind];
+		missing -= thread->sums.waits_ns[kind];
 	if (missing)
 		add(&subject->unaccounted_ns, missing);
 	return 0;

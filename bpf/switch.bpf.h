@@ -27,11 +27,11 @@ static __always_inline void queue_again(struct task_struct *task, struct task_st
 	}
 	thread->kind = OFFCPUD_RUNQ_PREEMPTED;
 	if (!next->pid) {
-		thread->taker.tid = 0; /* nobody: it is about to be moved, or held back */
+		thread->last_taker.tid = 0; /* nobody: it is about to be moved, or held back */
 		return;
 	}
 	by = taker_of(task, next);
-	remember_taker(&thread->taker, next, by);
+	remember_taker(&thread->last_taker, next, by);
 	if (subject && by < OFFCPUD_TAKERS)
 		add(&subject->preemptions[by], 1);
 }
@@ -55,20 +55,20 @@ static __always_inline bool woken_too_early(struct task_struct *task, struct thr
 {
 	__u64 woken_ns;
 
-	if (likely(!READ_ONCE(thread->waker)))
+	if (likely(!READ_ONCE(thread->waking.waker)))
 		return false;
-	woken_ns = READ_ONCE(thread->woken_ns);
+	woken_ns = READ_ONCE(thread->waking.ns);
 	smp_rmb();
 	if (!is_being_woken(task)) {
 		/* One that came and went meanwhile has left TASK_WAKING. */
 		smp_rmb();
 		if (READ_ONCE(task->__state) != TASK_WAKING) {
-			thread->idle_waking_ns = woken_ns;
+			thread->block.stale_waking_ns = woken_ns;
 			return false;
 		}
 	}
 	return READ_ONCE(task->__state) == TASK_WAKING &&
-	       READ_ONCE(thread->state) == THREAD_BLOCKED && READ_ONCE(thread->waker);
+	       READ_ONCE(thread->state) == THREAD_BLOCKED && READ_ONCE(thread->waking.waker);
 }
 
 /* The same when the thread takes a CPU again, because the waker had not set TASK_WAKING yet. A
@@ -83,8 +83,8 @@ static __always_inline __u64 later(__u64 one, __u64 other)
 
 static __always_inline bool was_woken_too_early(struct thread *thread)
 {
-	return thread->waker && thread->woken_ns != thread->idle_waking_ns &&
-	       (__s64)(thread->since_ns - thread->woken_ns) < WOKEN_BEFORE_NS;
+	return thread->waking.waker && thread->waking.ns != thread->block.stale_waking_ns &&
+	       (__s64)(thread->since_ns - thread->waking.ns) < WOKEN_BEFORE_NS;
 }
 
 /* The waits of a thread that takes the CPU: for the CPU, and before that for what was not booked
@@ -99,9 +99,9 @@ static __always_inline __u64 charge_waits(struct task_struct *task, struct threa
 	__u32 kind = thread->kind;
 
 	if (woken) {
-		until_ns = thread->woken_ns;
+		until_ns = thread->waking.ns;
 		count_waker(account.subject, thread);
-		thread->waker = 0;
+		thread->waking.waker = 0;
 		thread->kind = OFFCPUD_RUNQ_WAKEUP;
 	}
 #pragma clang loop unroll(disable)
@@ -125,20 +125,20 @@ static __noinline int end_odd_state(struct task_struct *task, struct thread *thr
 		return 0;
 	switch (thread->state) {
 	case THREAD_SEEDED_RUNNING:
-		thread->born_ns = thread->seeded_ns;
-		charge_running(subject_of(task, thread, cpu), thread, thread->seeded_ns, now);
+		thread->sums.born_ns = thread->seeded.ns;
+		charge_running(subject_of(task, thread, cpu), thread, thread->seeded.ns, now);
 		break;
 	case THREAD_UNKNOWN:
-		thread->born_ns = now;
+		thread->sums.born_ns = now;
 		break;
 	case THREAD_WOKEN:
 		thread->state = THREAD_BLOCKED;
-		end_block(task, thread, thread->woken_ns);
+		end_block(task, thread, thread->waking.ns);
 		/* fallthrough */
 	default:
 		lose(OFFCPUD_LOSS_SWITCH);
-		if (!thread->born_ns)
-			thread->born_ns = now;
+		if (!thread->sums.born_ns)
+			thread->sums.born_ns = now;
 	}
 	return 0;
 }
@@ -150,7 +150,7 @@ static __noinline int end_thread(struct task_struct *task, struct thread *thread
 		return 0;
 	close_books(subject_of(task, thread, cpu), thread, now);
 	leave_process(thread);
-	if (thread->chosen)
+	if (thread->sampling.chosen)
 		drop_chosen(task, thread);
 	begin(thread, THREAD_DEAD, now);
 	return 0;
@@ -161,10 +161,10 @@ static __always_inline void block(struct task_struct *task, struct thread *threa
 {
 	bool kernel_thread = is_kernel_thread(task);
 
-	thread->kind = reason_of(task, thread, &thread->syscall_class, kernel_thread, state);
-	thread->idle = is_idle_wait(kernel_thread, state);
-	thread->task_state = state;
-	thread->credited_ns = 0;
+	thread->kind = reason_of(task, thread, &thread->block.syscall_class, kernel_thread, state);
+	thread->block.idle = is_idle_wait(kernel_thread, state);
+	thread->block.task_state = state;
+	thread->block.counted_ns = 0;
 	begin(thread, THREAD_BLOCKED, now);
 	if (unlikely(woken_too_early(task, thread)))
 		requeue(task, thread, now);
@@ -206,13 +206,13 @@ static __noinline int end_odd_wait(struct task_struct *task, struct thread *thre
 {
 	if (!task || !thread)
 		return false;
-	if (!thread->born_ns)
-		thread->born_ns = now;
+	if (!thread->sums.born_ns)
+		thread->sums.born_ns = now;
 	switch (thread->state) {
 	case THREAD_BLOCKED:
 		if (was_woken_too_early(thread)) {
-			requeue(task, thread, later(thread->since_ns, thread->woken_ns));
-			thread->queued_cpu = NO_CPU; /* nobody has looked at its kernel time */
+			requeue(task, thread, later(thread->since_ns, thread->waking.ns));
+			thread->queued.cpu = NO_CPU; /* nobody has looked at its kernel time */
 			return true;
 		}
 		lose(OFFCPUD_LOSS_WAKEUP);

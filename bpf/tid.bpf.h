@@ -3,7 +3,7 @@
 #ifndef OFFCPUD_TID_BPF_H
 #define OFFCPUD_TID_BPF_H
 
-#include "maps.bpf.h"
+#include "thread.bpf.h"
 
 /* How deep the daemon's PID namespace is, as the walk has seen it last; 0 is the initial one. And
  * which it is: the address of its struct pid_namespace. */

@@ -20,8 +20,8 @@ static __always_inline void begin(struct thread *thread, __u32 state, __u64 now)
 /* The same of a thread whose first state it may be. */
 static __always_inline void begin_any(struct thread *thread, __u32 state, __u64 now)
 {
-	if (!thread->born_ns)
-		thread->born_ns = now;
+	if (!thread->sums.born_ns)
+		thread->sums.born_ns = now;
 	begin(thread, state, now);
 }
 
@@ -41,9 +41,9 @@ static __noinline int tell_stall_end(struct task_struct *task, struct thread *th
 	end->cgroup_id = task->cgroups->dfl_cgrp->kn->id;
 	end->tid = task->pid;
 	end->tgid = task->tgid;
-	end->kind = thread->state == THREAD_BLOCKED ? thread->kind : thread->seeded_kind;
-	end->waker = thread->waker ? thread->waker - 1 : OFFCPUD_WAKERS;
-	end->waker_tid = thread->waker ? thread->waker_tid : 0;
+	end->kind = thread->state == THREAD_BLOCKED ? thread->kind : thread->seeded.kind;
+	end->waker = thread->waking.waker ? thread->waking.waker - 1 : OFFCPUD_WAKERS;
+	end->waker_tid = thread->waking.waker ? thread->waking.waker_tid : 0;
 	end->estimated = thread->state != THREAD_BLOCKED;
 	copy_comm(end->comm, task);
 	/* The daemon looks at every pass; waking it from here would be one more wakeup. */
@@ -53,7 +53,7 @@ static __noinline int tell_stall_end(struct task_struct *task, struct thread *th
 
 static __always_inline void count_waker(struct offcpud_subject *subject, struct thread *thread)
 {
-	__u32 from = thread->waker - 1;
+	__u32 from = thread->waking.waker - 1;
 
 	if (subject && from < OFFCPUD_WAKERS)
 		add(&subject->wakeups[from], 1);
@@ -69,22 +69,22 @@ static __noinline int end_block(struct task_struct *task, struct thread *thread,
 
 	if (!task || !thread)
 		return 0;
-	since_ns = thread->asleep_ns;
-	kind = thread->seeded_kind;
-	idle = thread->seeded_idle;
+	since_ns = thread->seeded.asleep_ns;
+	kind = thread->seeded.kind;
+	idle = thread->seeded.idle;
 	account = account_of(task, thread, bpf_get_smp_processor_id());
 	if (thread->state == THREAD_BLOCKED) {
 		since_ns = thread->since_ns;
 		kind = thread->kind;
-		idle = thread->idle;
+		idle = thread->block.idle;
 		charge_wait(account, thread, kind, now - since_ns);
 	}
 	count_waker(account.subject, thread);
 	if (since_ns && (__s64)(now - since_ns) > 0 && now - since_ns > stall_ns &&
 	    (stall_kinds >> (kind & 31)) & 1 && !idle)
 		tell_stall_end(task, thread, since_ns, now);
-	thread->waker = 0;
-	thread->asleep_ns = 0;
+	thread->waking.waker = 0;
+	thread->seeded.asleep_ns = 0;
 	return 0;
 }
 
@@ -166,7 +166,7 @@ static __always_inline void wake(void *ctx, struct task_struct *task, struct tas
 		end_block(task, thread, now);
 		break;
 	case THREAD_SEEDED_WAITING:
-		if (thread->seeded_kind >= OFFCPUD_BLOCKED_KINDS)
+		if (thread->seeded.kind >= OFFCPUD_BLOCKED_KINDS)
 			return; /* it was queued already */
 		ends_now(ctx, task, thread, waker, now);
 		end_block(task, thread, now);

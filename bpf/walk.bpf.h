@@ -4,7 +4,7 @@
 #define OFFCPUD_WALK_BPF_H
 
 #include "blame.bpf.h"
-#include "maps.bpf.h"
+#include "thread.bpf.h"
 #include "process.bpf.h"
 #include "reason.bpf.h"
 #include "tid.bpf.h"
@@ -30,18 +30,18 @@ static __always_inline void seed(struct task_struct *task, struct thread *thread
 {
 	__u32 state = task->__state, seeded = THREAD_SEEDED_WAITING;
 
-	thread->seeded_ns = now;
-	thread->seeded_kind = OFFCPUD_RUNQ_PREEMPTED;
+	thread->seeded.ns = now;
+	thread->seeded.kind = OFFCPUD_RUNQ_PREEMPTED;
 	if (task->exit_state)
 		seeded = THREAD_DEAD;
 	else if (task->on_cpu)
 		seeded = THREAD_SEEDED_RUNNING;
 	else if (!stays_runnable(task, false, state)) {
-		thread->asleep_ns = asleep_since(task, now);
-		thread->seeded_kind = reason_of(task, thread, &thread->seeded_class,
+		thread->seeded.asleep_ns = asleep_since(task, now);
+		thread->seeded.kind = reason_of(task, thread, &thread->seeded.syscall_class,
 						is_kernel_thread(task), state);
-		thread->seeded_task_state = state;
-		thread->seeded_idle = is_idle_wait(is_kernel_thread(task), state);
+		thread->seeded.task_state = state;
+		thread->seeded.idle = is_idle_wait(is_kernel_thread(task), state);
 	}
 	/* Whoever sees the new state sees what was written before it. */
 	if (cmpxchg(&thread->state, THREAD_UNKNOWN, seeded) == THREAD_UNKNOWN &&
@@ -53,7 +53,7 @@ static __always_inline void describe_state(struct offcpud_thread *record, struct
 					   struct thread *thread)
 {
 	__u32 state = smp_load_acquire(&thread->state); /* pairs with begin() */
-	bool idle = thread->idle;
+	bool idle = thread->block.idle;
 
 	record->since_ns = READ_ONCE(thread->since_ns);
 	record->kind = thread->kind;
@@ -73,20 +73,20 @@ static __always_inline void describe_state(struct offcpud_thread *record, struct
 		break;
 	case THREAD_WOKEN:
 		record->state = OFFCPUD_THREAD_RUNNABLE;
-		record->since_ns = thread->woken_ns;
+		record->since_ns = thread->waking.ns;
 		record->kind = OFFCPUD_RUNQ_WAKEUP;
 		break;
 	case THREAD_SEEDED_RUNNING:
 		record->state = OFFCPUD_THREAD_RUNNING;
-		record->since_ns = thread->seeded_ns;
+		record->since_ns = thread->seeded.ns;
 		record->flags |= OFFCPUD_THREAD_ESTIMATED;
 		break;
 	case THREAD_SEEDED_WAITING:
-		record->kind = thread->seeded_kind;
-		idle = thread->seeded_idle;
+		record->kind = thread->seeded.kind;
+		idle = thread->seeded.idle;
 		record->state = record->kind < OFFCPUD_BLOCKED_KINDS ? OFFCPUD_THREAD_BLOCKED
 								     : OFFCPUD_THREAD_RUNNABLE;
-		record->since_ns = thread->asleep_ns;
+		record->since_ns = thread->seeded.asleep_ns;
 		record->flags |=
 			record->since_ns ? OFFCPUD_THREAD_ESTIMATED : OFFCPUD_THREAD_UNKNOWN;
 		break;
@@ -101,20 +101,20 @@ static __always_inline void describe_past(struct offcpud_thread *record, struct 
 {
 	__u64 missing;
 
-	record->running_ns = thread->running_ns;
-	missing = thread->since_ns - thread->born_ns - record->running_ns;
+	record->running_ns = thread->sums.running_ns;
+	missing = thread->since_ns - thread->sums.born_ns - record->running_ns;
 	for (int kind = 0; kind < OFFCPUD_HIST_KINDS; kind++) {
-		record->waits_ns[kind] = thread->waits_ns[kind];
+		record->waits_ns[kind] = thread->sums.waits_ns[kind];
 		missing -= record->waits_ns[kind];
 	}
-	record->unaccounted_ns = thread->born_ns ? missing : 0;
+	record->unaccounted_ns = thread->sums.born_ns ? missing : 0;
 	for (int by = 0; by < OFFCPUD_TAKERS; by++)
-		record->kept_off_ns[by] = thread->kept_off_ns[by];
-	record->longest_wait_ns = thread->longest_wait_ns;
-	record->taker_tid = thread->taker.tid;
-	record->longest_taker_tid = thread->longest_taker.tid;
-	__builtin_memcpy(record->taker_comm, thread->taker.comm, OFFCPUD_COMM);
-	__builtin_memcpy(record->longest_taker_comm, thread->longest_taker.comm, OFFCPUD_COMM);
+		record->kept_off_ns[by] = thread->sums.kept_off_ns[by];
+	record->longest_wait_ns = thread->longest_wait.ns;
+	record->taker_tid = thread->last_taker.tid;
+	record->longest_taker_tid = thread->longest_wait.taker.tid;
+	__builtin_memcpy(record->taker_comm, thread->last_taker.comm, OFFCPUD_COMM);
+	__builtin_memcpy(record->longest_taker_comm, thread->longest_wait.taker.comm, OFFCPUD_COMM);
 }
 
 /* Hooks on other CPUs may write meanwhile. A thread whose state changed while it was read is read
@@ -176,7 +176,8 @@ int walk_threads(struct bpf_iter__task *ctx)
 		return 0;
 	if (thread->state == THREAD_UNKNOWN)
 		seed(task, thread, bpf_ktime_get_ns());
-	if ((!thread->process || thread->process == NO_PROCESS) && thread->state != THREAD_DEAD)
+	if ((!thread->owner.process || thread->owner.process == NO_PROCESS) &&
+	    thread->state != THREAD_DEAD)
 		join_process(task, thread, true);
 
 	if (is_kernel_thread(task))
@@ -189,7 +190,7 @@ int walk_threads(struct bpf_iter__task *ctx)
 	record.process_start_ns = task->group_leader->start_boottime;
 	record.cgroup_id = task->cgroups->dfl_cgrp->kn->id;
 	record.kernel_running_ns = task->se.sum_exec_runtime;
-	record.process = thread->process == NO_PROCESS ? 0 : thread->process;
+	record.process = thread->owner.process == NO_PROCESS ? 0 : thread->owner.process;
 	record.cpu = task->thread_info.cpu;
 	copy_comm(record.comm, task);
 	bpf_seq_write(ctx->meta->seq, &record, sizeof(record));

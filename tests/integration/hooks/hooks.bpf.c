@@ -82,7 +82,7 @@ int run_leave_process(void* ctx) {
   struct thread* thread = thread_of(bpf_get_current_task_btf());
 
   if (!thread) return 0;
-  thread->process = 1;
+  thread->owner.process = 1;
   leave_process(thread);
   return 0;
 }
@@ -95,7 +95,7 @@ int run_join(void* ctx) {
 
   if (!thread) return 0;
   join_process(task, thread, false);
-  result = thread->process;
+  result = thread->owner.process;
   return 0;
 }
 
@@ -162,8 +162,8 @@ int run_describe_waker(void* ctx) {
   struct chosen* chosen = bpf_map_lookup_elem(&choosing, &zero);
 
   if (!thread || !chosen) return 0;
-  thread->waker = OFFCPUD_FROM_SAME_CGROUP + 1;
-  thread->waker_tid = bpf_get_current_task_btf()->pid;
+  thread->waking.waker = OFFCPUD_FROM_SAME_CGROUP + 1;
+  thread->waking.waker_tid = bpf_get_current_task_btf()->pid;
   describe_waker(ctx, chosen, thread);
   frames = chosen->sample.waker_user_frames;
   return 0;
@@ -195,11 +195,11 @@ int run_seed(struct bpf_iter__task* ctx) {
   thread = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
   if (!thread) return 0;
   thread->state = THREAD_BLOCKED;
-  thread->idle = 1;
-  thread->syscall_class = OFFCPUD_CLASS_NETWORK;
+  thread->block.idle = 1;
+  thread->block.syscall_class = OFFCPUD_CLASS_NETWORK;
   seed(task, thread, bpf_ktime_get_ns());
-  found_idle = thread->idle;
-  found_class = thread->syscall_class;
+  found_idle = thread->block.idle;
+  found_class = thread->block.syscall_class;
   found_state = thread->state;
   return 0;
 }
@@ -216,8 +216,8 @@ int run_missed_wakeup(struct bpf_iter__task* ctx) {
   thread = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
   if (!thread) return 0;
   begin_any(thread, THREAD_RUNNING, now - 20000);
-  thread->waker = OFFCPUD_FROM_SAME_CGROUP + 1;
-  thread->woken_ns = now - 10000;
+  thread->waking.waker = OFFCPUD_FROM_SAME_CGROUP + 1;
+  thread->waking.ns = now - 10000;
   block(task, thread, TASK_INTERRUPTIBLE, now);
   result = end_odd_wait(task, thread, 0, now + 50000000);
   return 0;
