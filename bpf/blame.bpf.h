@@ -49,14 +49,14 @@ static __always_inline void copy_comm(char *comm, struct task_struct *task)
 	}
 }
 
-static __always_inline void remember_taker(struct taker *taker, struct task_struct *other, __u32 by)
+static __always_inline void taker_set(struct taker *taker, struct task_struct *other, __u32 by)
 {
 	taker->by = by;
 	taker->tid = other->pid;
 	copy_comm(taker->comm, other);
 }
 
-static __always_inline void add_kernel_time(__u32 cpu, __u64 ns)
+static __always_inline void kernel_time_add(__u32 cpu, __u64 ns)
 {
 	struct kernel_time *time = bpf_map_lookup_elem(&kernel_times, &cpu);
 
@@ -67,7 +67,7 @@ static __always_inline void add_kernel_time(__u32 cpu, __u64 ns)
 #define NO_CPU 0xffffffff
 
 /* A wait in the run queue of a CPU begins. */
-static __always_inline void mark_queued(struct thread *thread, __u32 cpu)
+static __always_inline void thread_mark_queued(struct thread *thread, __u32 cpu)
 {
 	struct kernel_time *time = bpf_map_lookup_elem(&kernel_times, &cpu);
 
@@ -78,15 +78,13 @@ static __always_inline void mark_queued(struct thread *thread, __u32 cpu)
 /* Who had the CPU in a wait that is over. It is not known of every moment: `prev` had it last, and
  * who preempted the thread had it first. The one that is no kernel thread is named, because kernel
  * threads come and go in between; what they took in all is known, unless the thread was moved. */
-static __noinline int blame_somebody(struct task_struct *task, struct thread *thread,
-				     struct task_struct *prev, __u32 cpu, __u64 ns)
+static __noinline int taker_account_long(struct task_struct *task, struct thread *thread,
+					 struct task_struct *prev, __u32 cpu, __u64 ns)
 {
 	bool first;
 	__u64 kernel_ns = 0;
 	__u32 by;
 
-	if (!task || !thread || !prev)
-		return 0;
 	first = thread->kind == OFFCPUD_RUNQ_PREEMPTED && thread->last_taker.tid;
 	by = thread->last_taker.by;
 	if (prev->pid && (!first || by == OFFCPUD_BY_KERNEL)) {
@@ -94,7 +92,7 @@ static __noinline int blame_somebody(struct task_struct *task, struct thread *th
 
 		if (!first || last != OFFCPUD_BY_KERNEL) {
 			by = last;
-			remember_taker(&thread->last_taker, prev, by);
+			taker_set(&thread->last_taker, prev, by);
 		}
 	} else if (!first) {
 		return 0; /* nobody: the CPU was idle */
@@ -120,14 +118,14 @@ static __noinline int blame_somebody(struct task_struct *task, struct thread *th
 }
 
 /* A wait that is too short for more than one to have had the CPU meanwhile is the last one's. */
-static __always_inline void blame(struct task_struct *task, struct thread *thread,
-				  struct task_struct *prev, __u32 cpu, __u64 ns)
+static __always_inline void taker_account(struct task_struct *task, struct thread *thread,
+					  struct task_struct *prev, __u32 cpu, __u64 ns)
 {
 	__u32 by;
 
 	if (ns >= OFFCPUD_NAMED_WAIT_NS || ns > thread->longest_wait.ns) {
 		if (thread->kind != OFFCPUD_RUNQ_THROTTLED)
-			blame_somebody(task, thread, prev, cpu, ns);
+			taker_account_long(task, thread, prev, cpu, ns);
 	} else if (prev->pid && thread->kind != OFFCPUD_RUNQ_THROTTLED) {
 		by = taker_of(task, prev);
 		if (by < OFFCPUD_TAKERS)
@@ -136,25 +134,26 @@ static __always_inline void blame(struct task_struct *task, struct thread *threa
 }
 
 /* The idle task wakes nobody on its own account: it runs what interrupts left to do. */
-static __always_inline void remember_waker(struct task_struct *task, struct thread *thread,
-					   struct task_struct *waker, __u64 now)
+static __always_inline void waking_set(struct task_struct *task, struct thread *thread,
+				       struct task_struct *waker, __u64 now)
 {
-	thread->waking.ns = now;
+	__u32 from;
+
+	WRITE_ONCE(thread->waking.ns, now);
 	if (!tell_wakers) {
-		thread->waking.waker = OFFCPUD_WAKERS + 1;
-		return;
-	}
-	if (!waker->pid || in_interrupt(waker)) {
-		thread->waking.waker = OFFCPUD_FROM_INTERRUPT + 1;
+		from = OFFCPUD_WAKERS;
+	} else if (!waker->pid || in_interrupt(waker)) {
+		from = OFFCPUD_FROM_INTERRUPT;
 		thread->waking.waker_tid = 0;
-		return;
+	} else {
+		thread->waking.waker_tid = waker->pid;
+		if (waker->flags & PF_KTHREAD)
+			from = OFFCPUD_FROM_KERNEL;
+		else
+			from = same_cgroup(task, waker) ? OFFCPUD_FROM_SAME_CGROUP
+							: OFFCPUD_FROM_OTHER_CGROUP;
 	}
-	thread->waking.waker_tid = waker->pid;
-	if (waker->flags & PF_KTHREAD)
-		thread->waking.waker = OFFCPUD_FROM_KERNEL + 1;
-	else
-		thread->waking.waker = 1 + (same_cgroup(task, waker) ? OFFCPUD_FROM_SAME_CGROUP
-								     : OFFCPUD_FROM_OTHER_CGROUP);
+	smp_store_release(&thread->waking.waker, from + 1); /* pairs with woken_too_early() */
 }
 
 #endif

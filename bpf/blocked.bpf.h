@@ -12,7 +12,7 @@ struct {
 	__type(value, struct offcpud_blocked_record);
 } blocked_records SEC(".maps");
 
-static __always_inline bool is_credited(struct thread *thread, __u64 credited_ns, __u64 now)
+static __always_inline bool block_count_until(struct thread *thread, __u64 credited_ns, __u64 now)
 {
 	return cmpxchg(&thread->block.counted_ns, credited_ns, now) == credited_ns;
 }
@@ -24,11 +24,12 @@ static __always_inline bool is_credited(struct thread *thread, __u64 credited_ns
  * since before anybody looked is credited from then on. Where there is a longest block, what lasts
  * is not credited: it may become longer, and whole when it ends is what it was if it does not.
  */
-static __always_inline __u64 credit(struct task_struct *task, struct thread *thread,
-				    struct offcpud_sample *sample, __u64 now)
+static __always_inline __u64 block_count_part(struct task_struct *task, struct thread *thread,
+					      struct offcpud_sample *sample, __u64 now)
 {
-	__u32 state = smp_load_acquire(&thread->state); /* pairs with begin() */
-	__u32 kind = thread->kind, task_state = thread->block.task_state;
+	__u32 state = smp_load_acquire(&thread->state); /* pairs with thread_begin() */
+	__u32 kind = READ_ONCE(thread->kind);
+	__u32 task_state = READ_ONCE(thread->block.task_state);
 	__u64 began_ns = READ_ONCE(thread->since_ns);
 	__u64 credited_ns = READ_ONCE(thread->block.counted_ns);
 	__u64 since_ns = began_ns;
@@ -38,7 +39,7 @@ static __always_inline __u64 credit(struct task_struct *task, struct thread *thr
 		since_ns = thread->seeded.ns;
 		kind = thread->seeded.kind;
 		task_state = thread->seeded.task_state;
-	} else if (state != THREAD_BLOCKED || is_awake(task, thread)) {
+	} else if (state != THREAD_BLOCKED || thread_is_awake(task, thread)) {
 		return 0;
 	}
 	sample->since_ns = since_ns;
@@ -46,17 +47,17 @@ static __always_inline __u64 credit(struct task_struct *task, struct thread *thr
 	/* Twice, so that whoever ends it finds it old enough as well. */
 	young = now - since_ns < 2 * OFFCPUD_CREDIT_AGE_NS;
 	if ((young && !walk_young) || (__s64)(now - since_ns) < 0 ||
-	    kind >= OFFCPUD_BLOCKED_KINDS || !((sample_kinds >> (kind & 31)) & 1) ||
-	    credited_ns == CREDIT_CLOSED)
+	    kind >= OFFCPUD_BLOCKED_KINDS || !has_kind(sample_kinds, kind) ||
+	    credited_ns == COUNTED_WHOLE)
 		return 0;
 	if (now - since_ns < sample_min_ns || sample_max_ns != OFFCPUD_SAMPLE_NO_MAXIMUM ||
-	    !is_wanted(task, task_state))
+	    !task_is_wanted(task, task_state))
 		return 0;
-	describe_waiter(sample, task, task_state);
+	sample_describe_waiter(sample, task, task_state);
 	if (young) {
 		sample->flags |= OFFCPUD_SAMPLE_YOUNG;
 		credited_ns = 0;
-	} else if (!is_credited(thread, credited_ns, now)) {
+	} else if (!block_count_until(thread, credited_ns, now)) {
 		return 0;
 	}
 	/* Another block by now: what was written lies before its beginning, and counts for nothing.
@@ -67,8 +68,8 @@ static __always_inline __u64 credit(struct task_struct *task, struct thread *thr
 	return now - (credited_ns > since_ns ? credited_ns : since_ns);
 }
 
-static __always_inline void describe_place(struct offcpud_blocked_record *record,
-					   struct task_struct *task)
+static __always_inline void record_describe_stack(struct offcpud_blocked_record *record,
+						  struct task_struct *task)
 {
 	struct pt_regs___unwind *regs = (void *)bpf_task_pt_regs(task);
 
@@ -99,13 +100,13 @@ int walk_blocked(struct bpf_iter__task *ctx)
 	struct thread *thread;
 	__u32 zero = 0;
 
-	if (!task || !task->pid || !attached)
+	if (!task || !task->pid || !READ_ONCE(attached))
 		return 0;
 	thread = bpf_task_storage_get(&threads, task, 0, 0);
 	record = bpf_map_lookup_elem(&blocked_records, &zero);
 	if (!thread || !record)
 		return 0;
-	ns = credit(task, thread, &record->sample, now);
+	ns = block_count_part(task, thread, &record->sample, now);
 	if (!ns)
 		return 0;
 	record->sample.ns = record->sample.weight_ns = ns;
@@ -116,7 +117,7 @@ int walk_blocked(struct bpf_iter__task *ctx)
 	record->sample.waker_kernel_frames = record->sample.waker_user_frames = 0;
 	record->sample.waker_comm[0] = 0;
 	record->sample.flags |= OFFCPUD_SAMPLE_IN_PROGRESS;
-	describe_place(record, task);
+	record_describe_stack(record, task);
 	bpf_seq_write(ctx->meta->seq, record, sizeof(*record));
 	return 0;
 }

@@ -6,7 +6,7 @@
 
 #include "maps.bpf.h"
 
-static __always_inline int tell_cgroup(struct cgroup *cgroup, __u32 change)
+static __always_inline int cgroup_event_send(struct cgroup *cgroup, __u32 change)
 {
 	struct offcpud_cgroup_event *event;
 	struct cgroup_subsys_state *parent;
@@ -16,7 +16,7 @@ static __always_inline int tell_cgroup(struct cgroup *cgroup, __u32 change)
 		return 0;
 	event = bpf_ringbuf_reserve(&cgroup_events, sizeof(*event), 0);
 	if (!event)
-		return lose(OFFCPUD_LOSS_CGROUP_EVENT);
+		return loss_add(OFFCPUD_LOSS_CGROUP_EVENT);
 	event->cgroup_id = cgroup->kn->id;
 	parent = cgroup->self.parent;
 	event->parent_id = parent ? parent->cgroup->kn->id : 0;
@@ -32,13 +32,13 @@ static __always_inline int tell_cgroup(struct cgroup *cgroup, __u32 change)
 SEC("tp_btf/cgroup_mkdir")
 int BPF_PROG(on_cgroup_mkdir, struct cgroup *cgroup)
 {
-	return tell_cgroup(cgroup, OFFCPUD_CGROUP_CREATED);
+	return cgroup_event_send(cgroup, OFFCPUD_CGROUP_CREATED);
 }
 
 SEC("tp_btf/cgroup_rmdir")
 int BPF_PROG(on_cgroup_rmdir, struct cgroup *cgroup)
 {
-	return tell_cgroup(cgroup, OFFCPUD_CGROUP_REMOVED);
+	return cgroup_event_send(cgroup, OFFCPUD_CGROUP_REMOVED);
 }
 
 #endif

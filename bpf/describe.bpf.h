@@ -39,9 +39,14 @@ static __always_inline __u64 blocked_since(struct task_struct *task)
 
 	if (!thread)
 		return 0;
-	if (thread->state == THREAD_BLOCKED)
-		return thread->since_ns;
-	return thread->state == THREAD_SEEDED_WAITING ? thread->seeded.asleep_ns : 0;
+	switch (smp_load_acquire(&thread->state)) { /* pairs with thread_begin() */
+	case THREAD_BLOCKED:
+		return READ_ONCE(thread->since_ns);
+	case THREAD_SEEDED_WAITING:
+		return READ_ONCE(thread->seeded.asleep_ns);
+	default:
+		return 0;
+	}
 }
 
 /* The kernel names the functions itself (%pB), so nobody needs to read its symbols. */

@@ -139,6 +139,10 @@ __u32 stall_kinds SETTING = 0;
 /* Set once the programs are attached; until then the walk only makes room. */
 __u32 attached SETTING = 0;
 
+/* Whether a set of kinds has this one. */
+OFFCPUD_ASSERT(OFFCPUD_HIST_KINDS <= 32, "a set of kinds is a word");
+#define has_kind(kinds, kind) (((kinds) >> ((kind)&31)) & 1)
+
 /* Positions in the ring of free subjects; they only grow. */
 __u64 free_head = 0;
 __u64 free_tail = 0;
@@ -164,7 +168,8 @@ extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
 
 /* Atomic although the counters are per CPU: the programs on forks, cgroups and the iterator can be
  * interrupted by the others. */
-static __always_inline int lose_inline(__u32 loss) /* where a frame more would not fit the stack */
+static __always_inline int
+loss_add_inline(__u32 loss) /* where a frame more would not fit the stack */
 {
 	__u64 *events = bpf_map_lookup_elem(&losses, &loss);
 
@@ -173,12 +178,12 @@ static __always_inline int lose_inline(__u32 loss) /* where a frame more would n
 	return 0;
 }
 
-static __noinline int lose(__u32 loss)
+static __noinline int loss_add(__u32 loss)
 {
-	return lose_inline(loss);
+	return loss_add_inline(loss);
 }
 
-static __noinline int count(__u32 what)
+static __noinline int count_add(__u32 what)
 {
 	__u64 *events = bpf_map_lookup_elem(&counts, &what);
 

@@ -34,11 +34,11 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 
 	/* The idle tasks have pid 0, one per CPU; they are nobody's wait. */
 	if (prev->pid)
-		leave_cpu(prev, next, preempt, prev_state, cpu, now);
+		thread_leave_cpu(prev, next, preempt, prev_state, cpu, now);
 	if (next->pid)
-		take_cpu(next, prev, cpu, now);
-	if (is_timed(now))
-		add_sampled_cost(OFFCPUD_PROGRAM_SWITCH, now);
+		thread_take_cpu(next, prev, cpu, now);
+	if (cost_is_timed(now))
+		cost_add_sampled(OFFCPUD_PROGRAM_SWITCH, now);
 	return 0;
 }
 
@@ -56,21 +56,21 @@ int BPF_PROG(on_sched_waking, struct task_struct *task)
 	if (task == waker)
 		return 0; /* by an interrupt, before it has left the CPU: it does not sleep */
 	now = bpf_ktime_get_ns();
-	wake(ctx, task, waker, now);
-	if (is_timed(now))
-		add_sampled_cost(OFFCPUD_PROGRAM_WAKING, now);
+	thread_wake(ctx, task, waker, now);
+	if (cost_is_timed(now))
+		cost_add_sampled(OFFCPUD_PROGRAM_WAKING, now);
 	return 0;
 }
 
-/* The end of an interrupt that this CPU has sent to itself; see ring_bell(). At its beginning the
- * bell could not be rung again. */
+/* The end of an interrupt that this CPU has sent to itself; see interrupt_self(). At its beginning
+ * the bell could not be rung again. */
 SEC("tp_btf/irq_work_exit")
 int BPF_PROG(on_irq_work)
 {
 	__u64 now = bpf_ktime_get_ns();
 
-	take_stacks(ctx);
-	add_cost(OFFCPUD_PROGRAM_STACKS, now, 1);
+	stacks_take(ctx);
+	cost_add(OFFCPUD_PROGRAM_STACKS, now, 1);
 	return 0;
 }
 
@@ -79,9 +79,9 @@ int BPF_PROG(on_sched_wakeup_new, struct task_struct *task)
 {
 	__u64 now = bpf_ktime_get_ns();
 
-	queue_new(task, now);
-	if (is_timed(now))
-		add_sampled_cost(OFFCPUD_PROGRAM_WAKEUP_NEW, now);
+	thread_queue_new(task, now);
+	if (cost_is_timed(now))
+		cost_add_sampled(OFFCPUD_PROGRAM_WAKEUP_NEW, now);
 	return 0;
 }
 
@@ -105,8 +105,8 @@ int BPF_PROG(on_task_newtask, struct task_struct *task)
 	for (int attempt = 0; attempt < 4 && !thread; attempt++)
 		thread = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!thread)
-		return lose(OFFCPUD_LOSS_THREAD_STATE);
-	join_process(task, thread, false);
-	add_cost(OFFCPUD_PROGRAM_FORK, now, 1);
+		return loss_add(OFFCPUD_LOSS_THREAD_STATE);
+	process_join(task, thread, false);
+	cost_add(OFFCPUD_PROGRAM_FORK, now, 1);
 	return 0;
 }

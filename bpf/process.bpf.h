@@ -15,21 +15,21 @@
  *
  * An element that cannot be given back belongs to nobody from then on, until the daemon restarts.
  */
-static __always_inline void give_back_process(__u32 index)
+static __always_inline void process_put_back(__u32 index)
 {
 	if (bpf_map_push_elem(&free_processes, &index, BPF_ANY))
-		lose_inline(OFFCPUD_LOSS_FREE_LIST);
+		loss_add_inline(OFFCPUD_LOSS_FREE_LIST);
 }
 
-static __always_inline void give_back_hist(__u32 hist)
+static __always_inline void hist_put_back(__u32 hist)
 {
 	if (bpf_map_push_elem(&free_process_hists, &hist, BPF_ANY))
-		lose_inline(OFFCPUD_LOSS_FREE_LIST);
+		loss_add_inline(OFFCPUD_LOSS_FREE_LIST);
 }
 
 /* A process with no histogram and no thread yet; 0 if there is no room, NO_PROCESS if nobody knows.
  */
-static __always_inline __u32 new_process(struct task_struct *leader)
+static __always_inline __u32 process_take(struct task_struct *leader)
 {
 	struct offcpud_process *process;
 	__u32 index;
@@ -47,7 +47,7 @@ static __always_inline __u32 new_process(struct task_struct *leader)
 	return index;
 }
 
-static __always_inline bool is_process_of(__u32 index, struct task_struct *leader)
+static __always_inline bool process_is_of(__u32 index, struct task_struct *leader)
 {
 	struct offcpud_process *process = bpf_map_lookup_elem(&processes, &index);
 
@@ -55,13 +55,13 @@ static __always_inline bool is_process_of(__u32 index, struct task_struct *leade
 	       process->start_ns == leader->start_boottime;
 }
 
-static __always_inline void give_back(__u32 index)
+static __always_inline void process_discard(__u32 index)
 {
 	struct offcpud_process *process = bpf_map_lookup_elem(&processes, &index);
 
 	if (process)
 		process->tgid = 0;
-	give_back_process(index);
+	process_put_back(index);
 }
 
 /* The process of a group of threads, kept with its leader; 0 if there is none, NO_PROCESS if that
@@ -76,19 +76,19 @@ static __always_inline __u32 process_of_group(struct task_struct *leader, struct
 
 	if (known == NO_PROCESS && !admit)
 		return 0;
-	if (known && is_process_of(known, leader))
+	if (known && process_is_of(known, leader))
 		return known;
 	index = thread->owner.process;
-	if (index && is_process_of(index, leader))
+	if (index && process_is_of(index, leader))
 		return index;
-	index = new_process(leader);
+	index = process_take(leader);
 	if (index == NO_PROCESS)
 		return index;
 	if (cmpxchg(&thread->owner.group_process, known, index ? index : NO_PROCESS) == known)
 		return index;
 	/* Another CPU was first. */
 	if (index)
-		give_back(index);
+		process_discard(index);
 	index = READ_ONCE(thread->owner.group_process);
 	return index == NO_PROCESS ? 0 : index;
 }
@@ -97,15 +97,13 @@ static __always_inline __u32 process_of_group(struct task_struct *leader, struct
  * that were refused; at an event only for a thread that both have missed. Threads of the kernel
  * have no process: they would take the places of those that people ask for (8 to 10 for each CPU),
  * and what they wait is in the histograms of their cgroup and in the sums of each thread. */
-static __noinline __u32 join_process(struct task_struct *task, struct thread *thread, bool admit)
+static __noinline int process_join(struct task_struct *task, struct thread *thread, bool admit)
 {
 	struct task_struct *leader;
 	struct offcpud_process *process;
 	struct thread *first;
 	__u32 index = 0, known;
 
-	if (!task || !thread)
-		return 0;
 	leader = task->group_leader;
 	known = thread->owner.process;
 	if (task->flags & PF_KTHREAD) {
@@ -118,14 +116,14 @@ static __noinline __u32 join_process(struct task_struct *task, struct thread *th
 	if (leader && first)
 		index = process_of_group(leader, first, admit);
 	if (index == NO_PROCESS)
-		return lose_inline(OFFCPUD_LOSS_FREE_LIST);
+		return loss_add_inline(OFFCPUD_LOSS_FREE_LIST);
 	process = bpf_map_lookup_elem(&processes, &index);
 	if (!index || !process) {
 		/* Not over what another CPU, that was luckier, has found meanwhile. */
 		if (cmpxchg(&thread->owner.process, known, NO_PROCESS) != known ||
 		    known == NO_PROCESS)
 			return 0;
-		return lose_inline(OFFCPUD_LOSS_PROCESSES_FULL);
+		return loss_add_inline(OFFCPUD_LOSS_PROCESSES_FULL);
 	}
 	/* Counted first: a thread that ends between the two would be one too many else. */
 	atomic_add(&process->threads, 1);
@@ -136,13 +134,11 @@ static __noinline __u32 join_process(struct task_struct *task, struct thread *th
 
 /* A thread is over. With the last one its process's place and histograms are free again: nobody is
  * left who could charge them. */
-static __noinline int leave_process(struct thread *thread)
+static __noinline int process_leave(struct thread *thread)
 {
 	struct offcpud_process *process;
 	__u32 index, hist;
 
-	if (!thread)
-		return 0;
 	index = thread->owner.process;
 	process = bpf_map_lookup_elem(&processes, &index);
 	if (!index || !process || (fetch_add(&process->threads, -1) & ~NEVER_ALONE) != 1)
@@ -153,16 +149,16 @@ static __noinline int leave_process(struct thread *thread)
 		hist = process->hists[kind];
 		process->hists[kind] = 0;
 		if (hist && hist != OFFCPUD_NO_HIST)
-			give_back_hist(hist);
+			hist_put_back(hist);
 	}
-	give_back_process(index);
+	process_put_back(index);
 	return 0;
 }
 
 /* The first wait of a kind. Threads of one process may come here on several CPUs at once; the first
  * exchange decides, and the others charge what it has put there. Not static: the verifier goes
  * through it once, not at every call. */
-__noinline __u32 new_process_hist(struct offcpud_process *process, __u32 kind)
+__noinline __u32 process_take_hist(struct offcpud_process *process, __u32 kind)
 {
 	__u32 hist, found, none = 0;
 	struct offcpud_hist *empty = bpf_map_lookup_elem(&process_hists, &none);
@@ -177,14 +173,14 @@ __noinline __u32 new_process_hist(struct offcpud_process *process, __u32 kind)
 					 : READ_ONCE(process->hists[kind]);
 		if (found)
 			return found;
-		lose(error == -ENOENT ? OFFCPUD_LOSS_PROCESSES_FULL : OFFCPUD_LOSS_FREE_LIST);
+		loss_add(error == -ENOENT ? OFFCPUD_LOSS_PROCESSES_FULL : OFFCPUD_LOSS_FREE_LIST);
 		return OFFCPUD_NO_HIST;
 	}
 	bpf_map_update_elem(&process_hists, &hist, empty, BPF_EXIST);
 	found = cmpxchg(&process->hists[kind], 0, hist);
 	if (!found)
 		return hist;
-	give_back_hist(hist);
+	hist_put_back(hist);
 	return found;
 }
 
@@ -192,7 +188,7 @@ __noinline __u32 new_process_hist(struct offcpud_process *process, __u32 kind)
  * nothing. The slot comes first and readers take the sum first (LatencyHistogram in the daemon,
  * whose acquire this pairs with): an episode may be counted and its time missing for a moment, not
  * the other way round. */
-static __always_inline void charge_hist(struct offcpud_hist *hist, bool alone, __u32 slot, __u64 ns)
+static __always_inline void hist_add(struct offcpud_hist *hist, bool alone, __u32 slot, __u64 ns)
 {
 	if (alone) {
 		hist->slots[slot]++;
@@ -211,28 +207,28 @@ static __always_inline struct offcpud_process *process_of(struct task_struct *ta
 	__u32 index = thread->owner.process;
 
 	if (unlikely(!index)) {
-		join_process(task, thread, false);
+		process_join(task, thread, false);
 		index = thread->owner.process;
 	}
 	return bpf_map_lookup_elem(&processes, &index);
 }
 
-static __always_inline void charge_process(struct offcpud_process *process, __u32 kind, __u32 slot,
-					   __u64 ns)
+static __always_inline void process_add(struct offcpud_process *process, __u32 kind, __u32 slot,
+					__u64 ns)
 {
 	struct offcpud_hist *hist;
 	__u32 place;
 
 	if (!process)
 		return;
-	place = READ_ONCE(process->hists[kind]); /* pairs with cmpxchg in new_process_hist() */
+	place = READ_ONCE(process->hists[kind]); /* pairs with cmpxchg in process_take_hist() */
 	if (unlikely(!place))
-		place = new_process_hist(process, kind);
+		place = process_take_hist(process, kind);
 	hist = bpf_map_lookup_elem(&process_hists, &place);
 	/* Counted are a thread that is born by its parent, which is not waiting meanwhile, and one
 	 * that ends until its last switch. */
 	if (hist)
-		charge_hist(hist, process->threads == 1, slot, ns);
+		hist_add(hist, process->threads == 1, slot, ns);
 }
 
 #endif

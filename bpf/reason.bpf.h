@@ -153,7 +153,7 @@ static __always_inline __u32 kind_of_class(__u32 class)
 
 /* Of a thread that is blocked in our eyes: it was woken so early that only its next switch can book
  * it (switch.bpf.h, was_woken_too_early()). */
-static __always_inline bool is_awake(struct task_struct *task, struct thread *thread)
+static __always_inline bool thread_is_awake(struct task_struct *task, struct thread *thread)
 {
 	return READ_ONCE(thread->waking.waker) && READ_ONCE(task->__state) == TASK_RUNNING;
 }

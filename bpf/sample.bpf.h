@@ -11,25 +11,23 @@
 #include "unwind.bpf.h"
 
 /* thread->block.counted_ns of a block that has ended: no walk credits it any more. */
-#define CREDIT_CLOSED (~0ULL)
+#define COUNTED_WHOLE (~0ULL)
 
-static __noinline int is_focus(struct task_struct *task)
+static __noinline bool task_is_target(struct task_struct *task)
 {
 	__u32 count = focus_count, thread, process, i;
 
-	if (!task)
-		return 0;
 	thread = local_tid(task);
 	process = local_tid(task->group_leader);
 	for (i = 0; i < OFFCPUD_FOCUSES && i < count; ++i)
 		if (thread && (focuses[i] == thread || focuses[i] == process))
-			return 1;
-	return 0;
+			return true;
+	return false;
 }
 
 /* Marsaglia, Xorshift RNGs, Journal of Statistical Software 8 (14), 2003: the triple 13, 17, 5. A
  * generator for each thread: the kernel's takes 25 ns, at every block. */
-static __always_inline __u32 next_random(struct thread *thread)
+static __always_inline __u32 sampling_random(struct thread *thread)
 {
 	__u32 x = thread->sampling.random;
 
@@ -43,22 +41,22 @@ static __always_inline __u32 next_random(struct thread *thread)
 }
 
 /* 0: not chosen. */
-static __always_inline __u64 weight_of(struct task_struct *task, struct thread *thread, __u64 ns)
+static __always_inline __u64 block_weight(struct task_struct *task, struct thread *thread, __u64 ns)
 {
 	__u64 interval = sample_interval_ns;
 
 	if (ns >= interval)
 		return ns;
-	if (focus_count && focus_interval_ns < interval && is_focus(task)) {
+	if (focus_count && focus_interval_ns < interval && task_is_target(task)) {
 		interval = focus_interval_ns;
 		if (ns >= interval)
 			return ns;
 	}
-	return offcpud_sample_chosen(ns, interval, next_random(thread)) ? interval : 0;
+	return offcpud_sample_chosen(ns, interval, sampling_random(thread)) ? interval : 0;
 }
 
 /* Asked of blocks that are chosen otherwise only: so it costs nothing in the others. */
-static __always_inline bool is_wanted(struct task_struct *task, __u32 task_state)
+static __always_inline bool task_is_wanted(struct task_struct *task, __u32 task_state)
 {
 	__u32 whose =
 		is_kernel_thread(task) ? OFFCPUD_SAMPLE_KERNEL_THREADS : OFFCPUD_SAMPLE_PROGRAMS;
@@ -66,10 +64,10 @@ static __always_inline bool is_wanted(struct task_struct *task, __u32 task_state
 	return (sample_threads & whose) && (!sample_states || (sample_states & task_state));
 }
 
-static __always_inline int lose_sample(__u64 weight_ns)
+static __always_inline int sample_lose(__u64 weight_ns)
 {
 	atomic_add(&samples_lost_ns, weight_ns);
-	return lose(OFFCPUD_LOSS_SAMPLE);
+	return loss_add(OFFCPUD_LOSS_SAMPLE);
 }
 
 static __always_inline __u32 frames_of(long bytes)
@@ -77,8 +75,8 @@ static __always_inline __u32 frames_of(long bytes)
 	return bytes > 0 ? (__u64)bytes >> 3 : 0;
 }
 
-static __always_inline void describe_waiter(struct offcpud_sample *sample, struct task_struct *task,
-					    __u32 task_state)
+static __always_inline void sample_describe_waiter(struct offcpud_sample *sample,
+						   struct task_struct *task, __u32 task_state)
 {
 	sample->cgroup_id = task->cgroups->dfl_cgrp->kn->id;
 	sample->process_start_ns = task->group_leader->start_boottime;
@@ -93,7 +91,7 @@ static __always_inline void describe_waiter(struct offcpud_sample *sample, struc
 }
 
 /* Appends a user stack, `most` frames of it, and releases it; how many it were. */
-static __always_inline __u32 append_user_stack(struct offcpud_unwind_stack *stack, __u64 *at,
+static __always_inline __u32 stack_append_user(struct offcpud_unwind_stack *stack, __u64 *at,
 					       __u32 frames, __u32 most, __u32 *end)
 {
 	__u32 count;
@@ -104,7 +102,7 @@ static __always_inline __u32 append_user_stack(struct offcpud_unwind_stack *stac
 	}
 	count = stack->frames < most ? stack->frames : most;
 	*end = stack->end;
-	if (bpf_probe_read_kernel(at + (frames & 255), (count & most) * sizeof(__u64),
+	if (bpf_probe_read_kernel(at + (frames & SAMPLE_INDEX_MASK), (count & most) * sizeof(__u64),
 				  stack->addresses)) {
 		*end = OFFCPUD_UNWIND_END_READ; /* what is not there is not complete */
 		count = 0;
@@ -113,7 +111,8 @@ static __always_inline __u32 append_user_stack(struct offcpud_unwind_stack *stac
 	return count;
 }
 
-static __always_inline void describe_waker(void *ctx, struct chosen *chosen, struct thread *thread)
+static __always_inline void sample_describe_waker(void *ctx, struct chosen *chosen,
+						  struct thread *thread)
 {
 	struct offcpud_sample *sample = &chosen->sample;
 	struct offcpud_unwind_stack *stack;
@@ -136,12 +135,12 @@ static __always_inline void describe_waker(void *ctx, struct chosen *chosen, str
 	/* No more frames than are kept: the kernel waits meanwhile, with interrupts off. */
 	stack = unwind_user(sample->waker_local_tgid, OFFCPUD_WAKER_FRAMES, 0, 0);
 	if (!stack)
-		lose(OFFCPUD_LOSS_WAKER_STACK);
-	sample->waker_user_frames =
-		append_user_stack(stack, chosen->waker, frames & 63, OFFCPUD_WAKER_FRAMES, &end);
+		loss_add(OFFCPUD_LOSS_WAKER_STACK);
+	sample->waker_user_frames = stack_append_user(
+		stack, chosen->waker, frames & WAKER_INDEX_MASK, OFFCPUD_WAKER_FRAMES, &end);
 }
 
-static __noinline int keep_block(void *ctx, struct task_struct *task, struct thread *thread,
+static __noinline int block_keep(void *ctx, struct task_struct *task, struct thread *thread,
 				 __u64 ns, __u64 weight_ns)
 {
 	__u32 zero = 0, tid, task_state;
@@ -149,11 +148,11 @@ static __noinline int keep_block(void *ctx, struct task_struct *task, struct thr
 	struct offcpud_sample *sample;
 	bool seeded;
 
-	if (!chosen || !task || !thread)
+	if (!chosen)
 		return 0;
 	seeded = thread->state == THREAD_SEEDED_WAITING;
 	task_state = seeded ? thread->seeded.task_state : thread->block.task_state;
-	if (!is_wanted(task, task_state))
+	if (!task_is_wanted(task, task_state))
 		return 0;
 	sample = &chosen->sample;
 	sample->ns = ns;
@@ -161,50 +160,48 @@ static __noinline int keep_block(void *ctx, struct task_struct *task, struct thr
 	sample->since_ns = seeded ? thread->seeded.ns : thread->since_ns;
 	sample->ended_ns = thread->waking.ns;
 	sample->kind = seeded ? thread->seeded.kind : thread->kind;
-	describe_waiter(sample, task, task_state);
-	describe_waker(ctx, chosen, thread);
+	sample_describe_waiter(sample, task, task_state);
+	sample_describe_waker(ctx, chosen, thread);
 	tid = task->pid;
 	if (bpf_map_update_elem(&chosen_blocks, &tid, chosen, BPF_ANY))
-		return lose_sample(weight_ns);
+		return sample_lose(weight_ns);
 	thread->sampling.chosen = IS_CHOSEN;
 	return 0;
 }
 
 /* Of a block that ends now, what no walk has credited. Only long ones are credited, so that short
  * ones need no atomic exchange. */
-static __always_inline __u64 uncredited(struct thread *thread, __u64 since_ns, __u64 ns)
+static __always_inline __u64 block_uncounted(struct thread *thread, __u64 since_ns, __u64 ns)
 {
 	__u64 credited_ns;
 
 	if (ns < OFFCPUD_CREDIT_AGE_NS)
 		return ns;
-	credited_ns = xchg(&thread->block.counted_ns, CREDIT_CLOSED);
+	credited_ns = xchg(&thread->block.counted_ns, COUNTED_WHOLE);
 	if (credited_ns <= since_ns)
 		return ns;
 	return credited_ns < thread->waking.ns ? thread->waking.ns - credited_ns : 0;
 }
 
 /* A chosen block whose stacks nobody took, because the switch or the interrupt was missed. */
-static __noinline int drop_chosen(struct task_struct *task, struct thread *thread)
+static __noinline int block_drop(struct task_struct *task, struct thread *thread)
 {
 	struct chosen *chosen;
 	__u32 tid;
 
-	if (!task || !thread)
-		return 0;
 	thread->sampling.chosen = NOT_CHOSEN;
 	tid = task->pid;
 	chosen = bpf_map_lookup_elem(&chosen_blocks, &tid);
 	if (!chosen)
 		return 0;
-	lose_sample(chosen->sample.weight_ns);
+	sample_lose(chosen->sample.weight_ns);
 	bpf_map_delete_elem(&chosen_blocks, &tid);
 	return 0;
 }
 
 /* At sched_waking, in the waker's context. A block that began before anybody looked counts from
- * then on, as in credit(). */
-static __always_inline void choose_block(void *ctx, struct task_struct *task, struct thread *thread)
+ * then on, as in block_count_part(). */
+static __always_inline void block_choose(void *ctx, struct task_struct *task, struct thread *thread)
 {
 	__u64 since_ns = thread->since_ns, length, ns, weight_ns;
 	__u32 kind = thread->kind;
@@ -216,21 +213,21 @@ static __always_inline void choose_block(void *ctx, struct task_struct *task, st
 		return;
 	}
 	length = thread->waking.ns - since_ns;
-	if (!((sample_kinds >> (kind & 31)) & 1) || (__s64)length <= 0)
+	if (!has_kind(sample_kinds, kind) || (__s64)length <= 0)
 		return;
 	if (thread->sampling.chosen)
-		drop_chosen(task, thread);
-	ns = uncredited(thread, since_ns, length);
+		block_drop(task, thread);
+	ns = block_uncounted(thread, since_ns, length);
 	if (length < sample_min_ns || length > sample_max_ns)
 		return;
-	weight_ns = weight_of(task, thread, ns);
+	weight_ns = block_weight(task, thread, ns);
 	if (ns && weight_ns)
-		keep_block(ctx, task, thread, ns, weight_ns);
+		block_keep(ctx, task, thread, ns, weight_ns);
 }
 
 /* Asks for an interrupt on this CPU. It comes when interrupts are allowed again, which is when the
  * switch is done and the thread is current (kernel/sched/core.c, finish_task_switch). */
-static __always_inline bool ring_bell(void)
+static __always_inline bool interrupt_self(void)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), nothing = 0;
 	void *bell = bpf_map_lookup_elem(&bells, &cpu);
@@ -240,17 +237,17 @@ static __always_inline bool ring_bell(void)
 
 /* At sched_switch. A program on the end of every switch would cost more than all else that is done
  * for stacks. */
-static __always_inline void want_stacks(struct task_struct *task, struct thread *thread)
+static __always_inline void stacks_want(struct task_struct *task, struct thread *thread)
 {
 	if (!thread->sampling.chosen)
 		return;
 	thread->sampling.chosen = STACKS_WANTED;
-	if (!ring_bell())
-		drop_chosen(task, thread);
+	if (!interrupt_self())
+		block_drop(task, thread);
 }
 
 /* `record` becomes what `chosen` says with the stacks of the current thread; its size. */
-static __always_inline __u32 fill_record(void *ctx, struct offcpud_sample_record *record,
+static __always_inline __u32 record_fill(void *ctx, struct offcpud_sample_record *record,
 					 struct chosen *chosen, struct offcpud_unwind_stack *stack)
 {
 	struct offcpud_sample *sample = &record->sample;
@@ -260,20 +257,20 @@ static __always_inline __u32 fill_record(void *ctx, struct offcpud_sample_record
 	frames = frames_of(
 		bpf_get_stack(ctx, record->frames, OFFCPUD_STACK_FRAMES * sizeof(__u64), 0));
 	sample->kernel_frames = frames;
-	sample->user_frames = append_user_stack(stack, record->frames, frames, OFFCPUD_STACK_FRAMES,
+	sample->user_frames = stack_append_user(stack, record->frames, frames, OFFCPUD_STACK_FRAMES,
 						&sample->user_end);
 	frames += sample->user_frames;
 	waker = sample->waker_kernel_frames + sample->waker_user_frames;
-	if (bpf_probe_read_kernel(record->frames + (frames & 255), (waker & 63) * sizeof(__u64),
-				  chosen->waker)) {
+	if (bpf_probe_read_kernel(record->frames + (frames & SAMPLE_INDEX_MASK),
+				  (waker & WAKER_INDEX_MASK) * sizeof(__u64), chosen->waker)) {
 		waker = 0;
 		sample->waker_kernel_frames = sample->waker_user_frames = 0;
 	}
-	return sizeof(*sample) + ((frames + waker) & 511) * sizeof(__u64);
+	return sizeof(*sample) + ((frames + waker) & SAMPLE_FRAMES_MASK) * sizeof(__u64);
 }
 
 /* In an interrupt of the thread that was waited for, once it runs. */
-static __noinline int take_stacks(void *ctx)
+static __noinline int stacks_take(void *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u32 zero = 0, tid = task->pid, size;
@@ -287,7 +284,7 @@ static __noinline int take_stacks(void *ctx)
 	stack = unwind_user(local_tid(task->group_leader), OFFCPUD_UNWIND_FRAMES,
 			    OFFCPUD_UNWIND_PAUSES, thread->since_ns);
 	if (stack && unwind_is_paused()) {
-		if (ring_bell())
+		if (interrupt_self())
 			return 0;
 		stack->end = OFFCPUD_UNWIND_END_NO_MAPPING;
 	}
@@ -296,15 +293,15 @@ static __noinline int take_stacks(void *ctx)
 	if (!chosen || !record) {
 		if (stack)
 			unwind_release();
-		return lose(OFFCPUD_LOSS_SAMPLE); /* cannot happen */
+		return loss_add(OFFCPUD_LOSS_SAMPLE); /* cannot happen */
 	}
-	size = fill_record(ctx, record, chosen, stack);
+	size = record_fill(ctx, record, chosen, stack);
 	bpf_map_delete_elem(&chosen_blocks, &tid);
 	if (size > sizeof(*record))
 		size = sizeof(*record);
 	/* The daemon looks several times a second; waking it from here would be one more wakeup. */
 	if (bpf_ringbuf_output(&samples, record, size, BPF_RB_NO_WAKEUP))
-		return lose_sample(record->sample.weight_ns);
+		return sample_lose(record->sample.weight_ns);
 	return 0;
 }
 

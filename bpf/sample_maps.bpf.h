@@ -5,10 +5,23 @@
 
 #include "sample.h"
 
+/*
+ * The verifier wants a bound for each index and length. A mask is the cheapest; behind each array
+ * there is room for the largest index that its mask lets through, and what is written there.
+ */
+#define SAMPLE_INDEX_MASK  255 /* a frame in a record */
+#define WAKER_INDEX_MASK   63  /* a frame of the waker, or how many there are */
+#define SAMPLE_FRAMES_MASK 511 /* how many frames a record has */
+OFFCPUD_ASSERT(2 * OFFCPUD_STACK_FRAMES <= SAMPLE_INDEX_MASK, "the waker's frames come behind");
+OFFCPUD_ASSERT(2 * OFFCPUD_WAKER_FRAMES <= WAKER_INDEX_MASK, "two stacks of the waker");
+OFFCPUD_ASSERT(OFFCPUD_SAMPLE_FRAMES <= SAMPLE_FRAMES_MASK, "all stacks");
+OFFCPUD_ASSERT((OFFCPUD_STACK_FRAMES & (OFFCPUD_STACK_FRAMES + 1)) == 0, "it is a mask, too");
+OFFCPUD_ASSERT((OFFCPUD_WAKER_FRAMES & (OFFCPUD_WAKER_FRAMES + 1)) == 0, "it is a mask, too");
+
 /* A chosen block from its wakeup until the thread runs and adds its own stacks. */
 struct chosen {
 	struct offcpud_sample sample;
-	__u64 waker[2 * OFFCPUD_WAKER_FRAMES + 64]; /* + 64: indices are masked */
+	__u64 waker[WAKER_INDEX_MASK + 1 + OFFCPUD_WAKER_FRAMES];
 };
 
 /* By tid. Pre-allocated, because an insertion happens under the task's pi_lock. */
@@ -44,7 +57,8 @@ struct {
 
 struct sampling {
 	struct offcpud_sample_record record;
-	__u64 beyond[80]; /* indices are masked */
+	/* where the largest index leads */
+	__u64 beyond[SAMPLE_INDEX_MASK + 1 + OFFCPUD_STACK_FRAMES - OFFCPUD_SAMPLE_FRAMES];
 };
 
 struct {

@@ -12,7 +12,7 @@
 
 /* Takes a free subject. OFFCPUD_SUBJECT_OTHER when there is none, or when others were faster every
  * time, which is counted as what it is; then the thread's next event asks again. */
-static __always_inline __u32 take_free_subject(void)
+static __always_inline __u32 subject_take_free(void)
 {
 	__u32 zero = 0, *spare = bpf_map_lookup_elem(&spare_subject, &zero);
 	__u32 subject = OFFCPUD_SUBJECT_OTHER;
@@ -31,7 +31,7 @@ static __always_inline __u32 take_free_subject(void)
 		/* Pairs with the release in BpfSampleSource::release: what lies before the tail is
 		 * there to be read. */
 		if (head >= smp_load_acquire(&free_tail)) {
-			lose(OFFCPUD_LOSS_SUBJECTS_FULL);
+			loss_add(OFFCPUD_LOSS_SUBJECTS_FULL);
 			return OFFCPUD_SUBJECT_OTHER;
 		}
 		free = bpf_map_lookup_elem(&free_subjects, &slot);
@@ -43,11 +43,11 @@ static __always_inline __u32 take_free_subject(void)
 			return subject;
 		head = found;
 	}
-	lose(OFFCPUD_LOSS_SUBJECTS_BUSY);
+	loss_add(OFFCPUD_LOSS_SUBJECTS_BUSY);
 	return OFFCPUD_SUBJECT_OTHER;
 }
 
-static __always_inline void name_owner(__u32 subject, __u64 cgroup_id)
+static __always_inline void subject_set_owner(__u32 subject, __u64 cgroup_id)
 {
 	for (__u32 shard = 0; shard < OFFCPUD_MAX_SHARDS && shard < shards; shard++) {
 		__u32 index = subject * shards + shard;
@@ -67,10 +67,10 @@ __noinline __u32 subject_of_cgroup(__u64 cgroup_id)
 	known = bpf_map_lookup_elem(&cgroup_subjects, &cgroup_id);
 	if (known)
 		return *known;
-	subject = take_free_subject();
+	subject = subject_take_free();
 	if (subject == OFFCPUD_SUBJECT_OTHER)
 		return subject;
-	name_owner(subject, cgroup_id);
+	subject_set_owner(subject, cgroup_id);
 	error = bpf_map_update_elem(&cgroup_subjects, &cgroup_id, &subject, BPF_NOEXIST);
 	if (!error)
 		return subject;
@@ -78,18 +78,18 @@ __noinline __u32 subject_of_cgroup(__u64 cgroup_id)
 	/* Another CPU was first, or the table refused (E2BIG: no room; EBUSY and from 6.15 on
 	 * EDEADLK and ETIMEDOUT: it could not have its lock): keep the subject for the next cgroup.
 	 * Nobody may take it for this one's until then. */
-	name_owner(subject, 0);
+	subject_set_owner(subject, 0);
 	spare = bpf_map_lookup_elem(&spare_subject, &zero);
 	if (spare)
 		*spare = subject;
 	known = bpf_map_lookup_elem(&cgroup_subjects, &cgroup_id);
 	if (known)
 		return *known;
-	lose(error == -E2BIG ? OFFCPUD_LOSS_SUBJECTS_FULL : OFFCPUD_LOSS_SUBJECTS_BUSY);
+	loss_add(error == -E2BIG ? OFFCPUD_LOSS_SUBJECTS_FULL : OFFCPUD_LOSS_SUBJECTS_BUSY);
 	return OFFCPUD_SUBJECT_OTHER;
 }
 
-static __always_inline struct offcpud_subject *part_of(__u32 first, __u32 cpu)
+static __always_inline struct offcpud_subject *subject_shard(__u32 first, __u32 cpu)
 {
 	__u32 index = first + (own_shards ? cpu : ((__u64)cpu * shards) >> cpu_bits);
 
@@ -98,7 +98,7 @@ static __always_inline struct offcpud_subject *part_of(__u32 first, __u32 cpu)
 
 /* To a counter of a subject. Who adds has interrupts off, so with a shard per CPU there is nobody
  * else; an atomic addition takes a third of what all the rest of a wait's booking does. */
-static __always_inline void add(__u64 *counter, __u64 amount)
+static __always_inline void subject_add(__u64 *counter, __u64 amount)
 {
 	if (own_shards)
 		*counter += amount;
@@ -106,13 +106,11 @@ static __always_inline void add(__u64 *counter, __u64 amount)
 		atomic_add(counter, amount);
 }
 
-static __noinline struct offcpud_subject *other_subject(struct thread *thread, __u64 cgroup_id,
-							__u32 cpu)
+static __noinline struct offcpud_subject *subject_look_up(struct thread *thread, __u64 cgroup_id,
+							  __u32 cpu)
 {
-	if (!thread)
-		return NULL;
 	thread->owner.subject = subject_of_cgroup(cgroup_id) * shards;
-	return part_of(thread->owner.subject, cpu);
+	return subject_shard(thread->owner.subject, cpu);
 }
 
 /* A thread remembers its subject, the subject whose it is. So a place that the daemon has taken
@@ -124,11 +122,11 @@ static __always_inline struct offcpud_subject *subject_of(struct task_struct *ta
 							  struct thread *thread, __u32 cpu)
 {
 	__u64 cgroup_id = task->cgroups->dfl_cgrp->kn->id;
-	struct offcpud_subject *part = part_of(thread->owner.subject, cpu);
+	struct offcpud_subject *part = subject_shard(thread->owner.subject, cpu);
 
 	if (likely(part && part->cgroup_id == cgroup_id))
 		return part;
-	return other_subject(thread, cgroup_id, cpu);
+	return subject_look_up(thread, cgroup_id, cpu);
 }
 
 /* While the kernel adjusts the clock, another CPU may be ahead by some nanoseconds
@@ -143,13 +141,13 @@ __noinline __u64 length_of_step(__u64 ns)
 {
 	if (-ns < CLOCK_STEP_NS)
 		return 0;
-	lose(OFFCPUD_LOSS_CLOCK);
+	loss_add(OFFCPUD_LOSS_CLOCK);
 	return ns;
 }
 
 /* Everything below is called with the subject of the task, or NULL for the verifier's sake. */
-static __always_inline void charge_running(struct offcpud_subject *subject, struct thread *thread,
-					   __u64 since_ns, __u64 now)
+static __always_inline void account_running(struct offcpud_subject *subject, struct thread *thread,
+					    __u64 since_ns, __u64 now)
 {
 	__u64 ns = now - since_ns;
 
@@ -159,7 +157,7 @@ static __always_inline void charge_running(struct offcpud_subject *subject, stru
 	}
 	thread->sums.running_ns += ns;
 	if (subject)
-		add(&subject->running_ns, ns);
+		subject_add(&subject->running_ns, ns);
 }
 
 /* Whom a wait is charged to. */
@@ -175,8 +173,8 @@ static __always_inline struct account account_of(struct task_struct *task, struc
 }
 
 /* A wait that is over: its length, 0 if it came out negative. */
-static __always_inline __u64 charge_wait(struct account account, struct thread *thread, __u32 kind,
-					 __u64 ns)
+static __always_inline __u64 account_wait(struct account account, struct thread *thread, __u32 kind,
+					  __u64 ns)
 {
 	__u32 slot;
 
@@ -188,24 +186,25 @@ static __always_inline __u64 charge_wait(struct account account, struct thread *
 	slot = offcpud_slot(ns);
 	if (!account.subject || kind >= OFFCPUD_HIST_KINDS || slot >= OFFCPUD_SLOTS)
 		return 0; /* for the verifier: cannot happen */
-	charge_hist(&account.subject->hists[kind], own_shards, slot, ns);
+	hist_add(&account.subject->hists[kind], own_shards, slot, ns);
 	thread->sums.waits_ns[kind] += ns;
-	charge_process(account.process, kind, slot, ns);
+	process_add(account.process, kind, slot, ns);
 	return ns;
 }
 
 /* A thread is over: what of its life is in no sum stays known. */
-static __noinline int close_books(struct offcpud_subject *subject, struct thread *thread, __u64 now)
+static __noinline int account_missing(struct offcpud_subject *subject, struct thread *thread,
+				      __u64 now)
 {
 	__u64 missing;
 
-	if (!thread || !subject || !thread->sums.born_ns)
+	if (!subject || !thread->sums.born_ns)
 		return 0; /* no state of it was seen to begin */
 	missing = now - thread->sums.born_ns - thread->sums.running_ns;
 	for (int kind = 0; kind < OFFCPUD_HIST_KINDS; kind++)
 		missing -= thread->sums.waits_ns[kind];
 	if (missing)
-		add(&subject->unaccounted_ns, missing);
+		subject_add(&subject->unaccounted_ns, missing);
 	return 0;
 }
 

@@ -7,7 +7,7 @@
 
 /* Up to 6.17 a group whose runtime is used up leaves the run queue as a whole (CFS bandwidth,
  * throttle_cfs_rq) before the switch is traced; since then each task says it itself. */
-static __always_inline bool is_throttled(struct task_struct *task)
+static __always_inline bool task_is_throttled(struct task_struct *task)
 {
 	if (bpf_core_field_exists(task->throttled))
 		return task->throttled;
@@ -16,12 +16,13 @@ static __always_inline bool is_throttled(struct task_struct *task)
 	return false;
 }
 
-static __always_inline void queue_again(struct task_struct *task, struct task_struct *next,
-					struct offcpud_subject *subject, struct thread *thread)
+static __always_inline void thread_queue_again(struct task_struct *task, struct task_struct *next,
+					       struct offcpud_subject *subject,
+					       struct thread *thread)
 {
 	__u32 by;
 
-	if (is_throttled(task)) {
+	if (task_is_throttled(task)) {
 		thread->kind = OFFCPUD_RUNQ_THROTTLED;
 		return;
 	}
@@ -31,15 +32,15 @@ static __always_inline void queue_again(struct task_struct *task, struct task_st
 		return;
 	}
 	by = taker_of(task, next);
-	remember_taker(&thread->last_taker, next, by);
+	taker_set(&thread->last_taker, next, by);
 	if (subject && by < OFFCPUD_TAKERS)
-		add(&subject->preemptions[by], 1);
+		subject_add(&subject->preemptions[by], 1);
 }
 
 /* Whether somebody is about to wake a thread, or to do something else that keeps wakers out. Who
  * wakes holds its pi_lock from before sched_waking until TASK_WAKING is set, or until the thread
  * was found to be on a run queue, and made to run (kernel/sched/core.c, try_to_wake_up). */
-static __always_inline bool is_being_woken(struct task_struct *task)
+static __always_inline bool task_is_being_woken(struct task_struct *task)
 {
 	return !bpf_core_field_exists(task->pi_lock.raw_lock.val.counter) ||
 	       READ_ONCE(task->pi_lock.raw_lock.val.counter);
@@ -59,7 +60,7 @@ static __always_inline bool woken_too_early(struct task_struct *task, struct thr
 		return false;
 	woken_ns = READ_ONCE(thread->waking.ns);
 	smp_rmb();
-	if (!is_being_woken(task)) {
+	if (!task_is_being_woken(task)) {
 		/* One that came and went meanwhile has left TASK_WAKING. */
 		smp_rmb();
 		if (READ_ONCE(task->__state) != TASK_WAKING) {
@@ -76,7 +77,7 @@ static __always_inline bool woken_too_early(struct task_struct *task, struct thr
  * that was over when the thread blocked. */
 #define WOKEN_BEFORE_NS 1000000
 
-static __always_inline __u64 later(__u64 one, __u64 other)
+static __always_inline __u64 time_later(__u64 one, __u64 other)
 {
 	return (__s64)(one - other) < 0 ? other : one;
 }
@@ -90,8 +91,8 @@ static __always_inline bool was_woken_too_early(struct thread *thread)
 /* The waits of a thread that takes the CPU: for the CPU, and before that for what was not booked
  * when it was woken. One after the other by the same code, which is then at hand. The last one's
  * length. */
-static __always_inline __u64 charge_waits(struct task_struct *task, struct thread *thread,
-					  __u32 cpu, __u64 now)
+static __always_inline __u64 account_waits(struct task_struct *task, struct thread *thread,
+					   __u32 cpu, __u64 now)
 {
 	struct account account = account_of(task, thread, cpu);
 	bool woken = thread->state == THREAD_WOKEN;
@@ -100,13 +101,13 @@ static __always_inline __u64 charge_waits(struct task_struct *task, struct threa
 
 	if (woken) {
 		until_ns = thread->waking.ns;
-		count_waker(account.subject, thread);
+		waking_count(account.subject, thread);
 		thread->waking.waker = 0;
 		thread->kind = OFFCPUD_RUNQ_WAKEUP;
 	}
 #pragma clang loop unroll(disable)
 	for (int wait = 0; wait < 2; wait++) {
-		ns = charge_wait(account, thread, kind, until_ns - since_ns);
+		ns = account_wait(account, thread, kind, until_ns - since_ns);
 		if (!woken)
 			break;
 		woken = false;
@@ -118,46 +119,42 @@ static __always_inline __u64 charge_waits(struct task_struct *task, struct threa
 }
 
 /* What a thread that leaves the CPU was in, when it is not what it should be. */
-static __noinline int end_odd_state(struct task_struct *task, struct thread *thread, __u32 cpu,
-				    __u64 now)
+static __noinline int thread_end_odd_state(struct task_struct *task, struct thread *thread,
+					   __u32 cpu, __u64 now)
 {
-	if (!task || !thread)
-		return 0;
 	switch (thread->state) {
 	case THREAD_SEEDED_RUNNING:
 		thread->sums.born_ns = thread->seeded.ns;
-		charge_running(subject_of(task, thread, cpu), thread, thread->seeded.ns, now);
+		account_running(subject_of(task, thread, cpu), thread, thread->seeded.ns, now);
 		break;
 	case THREAD_UNKNOWN:
 		thread->sums.born_ns = now;
 		break;
 	case THREAD_WOKEN:
 		thread->state = THREAD_BLOCKED;
-		end_block(task, thread, thread->waking.ns);
+		block_end(task, thread, thread->waking.ns);
 		/* fallthrough */
 	default:
-		lose(OFFCPUD_LOSS_SWITCH);
+		loss_add(OFFCPUD_LOSS_SWITCH);
 		if (!thread->sums.born_ns)
 			thread->sums.born_ns = now;
 	}
 	return 0;
 }
 
-static __noinline int end_thread(struct task_struct *task, struct thread *thread, __u32 cpu,
+static __noinline int thread_end(struct task_struct *task, struct thread *thread, __u32 cpu,
 				 __u64 now)
 {
-	if (!task || !thread)
-		return 0;
-	close_books(subject_of(task, thread, cpu), thread, now);
-	leave_process(thread);
+	account_missing(subject_of(task, thread, cpu), thread, now);
+	process_leave(thread);
 	if (thread->sampling.chosen)
-		drop_chosen(task, thread);
-	begin(thread, THREAD_DEAD, now);
+		block_drop(task, thread);
+	thread_begin(thread, THREAD_DEAD, now);
 	return 0;
 }
 
-static __always_inline void block(struct task_struct *task, struct thread *thread, __u32 state,
-				  __u64 now)
+static __always_inline void block_begin(struct task_struct *task, struct thread *thread,
+					__u32 state, __u64 now)
 {
 	bool kernel_thread = is_kernel_thread(task);
 
@@ -165,85 +162,84 @@ static __always_inline void block(struct task_struct *task, struct thread *threa
 	thread->block.idle = is_idle_wait(kernel_thread, state);
 	thread->block.task_state = state;
 	thread->block.counted_ns = 0;
-	begin(thread, THREAD_BLOCKED, now);
+	thread_begin(thread, THREAD_BLOCKED, now);
 	if (unlikely(woken_too_early(task, thread)))
-		requeue(task, thread, now);
+		thread_requeue(task, thread, now);
 }
 
-static __always_inline void leave_cpu(struct task_struct *task, struct task_struct *next,
-				      bool preempt, __u32 state, __u32 cpu, __u64 now)
+static __always_inline void thread_leave_cpu(struct task_struct *task, struct task_struct *next,
+					     bool preempt, __u32 state, __u32 cpu, __u64 now)
 {
 	struct thread *thread = thread_of(task);
 	struct offcpud_subject *subject;
 
 	if (unlikely(!thread)) {
-		lose(OFFCPUD_LOSS_THREAD_STATE);
+		loss_add(OFFCPUD_LOSS_THREAD_STATE);
 		return;
 	}
 	subject = subject_of(task, thread, cpu);
 	if (likely(thread->state == THREAD_RUNNING)) {
-		charge_running(subject, thread, thread->since_ns, now);
+		account_running(subject, thread, thread->since_ns, now);
 		if (unlikely(task->flags & PF_KTHREAD))
-			add_kernel_time(cpu, now - thread->since_ns);
+			kernel_time_add(cpu, now - thread->since_ns);
 	} else {
-		end_odd_state(task, thread, cpu, now);
+		thread_end_odd_state(task, thread, cpu, now);
 	}
 
 	if (unlikely(!preempt && (state & TASK_ENDS))) {
-		end_thread(task, thread, cpu, now);
+		thread_end(task, thread, cpu, now);
 	} else if (stays_runnable(task, preempt, state)) {
-		queue_again(task, next, subject, thread);
-		mark_queued(thread, cpu);
-		begin(thread, THREAD_RUNNABLE, now);
+		thread_queue_again(task, next, subject, thread);
+		thread_mark_queued(thread, cpu);
+		thread_begin(thread, THREAD_RUNNABLE, now);
 	} else {
-		block(task, thread, state, now);
+		block_begin(task, thread, state, now);
 	}
 }
 
 /* A thread takes the CPU that is not known to wait for one; whether it is, after all. */
-static __noinline int end_odd_wait(struct task_struct *task, struct thread *thread, __u32 cpu,
-				   __u64 now)
+static __noinline bool thread_end_odd_wait(struct task_struct *task, struct thread *thread,
+					   __u32 cpu, __u64 now)
 {
-	if (!task || !thread)
-		return false;
 	if (!thread->sums.born_ns)
 		thread->sums.born_ns = now;
 	switch (thread->state) {
 	case THREAD_BLOCKED:
 		if (was_woken_too_early(thread)) {
-			requeue(task, thread, later(thread->since_ns, thread->waking.ns));
+			thread_requeue(task, thread,
+				       time_later(thread->since_ns, thread->waking.ns));
 			thread->queued.cpu = NO_CPU; /* nobody has looked at its kernel time */
 			return true;
 		}
-		lose(OFFCPUD_LOSS_WAKEUP);
-		charge_wait(account_of(task, thread, cpu), thread, thread->kind,
-			    now - thread->since_ns);
+		loss_add(OFFCPUD_LOSS_WAKEUP);
+		account_wait(account_of(task, thread, cpu), thread, thread->kind,
+			     now - thread->since_ns);
 		break;
 	case THREAD_UNKNOWN:
-		count(OFFCPUD_COUNT_LEFT_CENSORED);
+		count_add(OFFCPUD_COUNT_LEFT_CENSORED);
 		break;
 	case THREAD_SEEDED_WAITING:
 		break;
 	default:
-		lose(OFFCPUD_LOSS_SWITCH);
+		loss_add(OFFCPUD_LOSS_SWITCH);
 	}
 	return false;
 }
 
-static __always_inline void take_cpu(struct task_struct *task, struct task_struct *prev, __u32 cpu,
-				     __u64 now)
+static __always_inline void thread_take_cpu(struct task_struct *task, struct task_struct *prev,
+					    __u32 cpu, __u64 now)
 {
 	struct thread *thread = thread_of(task);
 
 	if (unlikely(!thread)) {
-		lose(OFFCPUD_LOSS_THREAD_STATE);
+		loss_add(OFFCPUD_LOSS_THREAD_STATE);
 		return;
 	}
 	if (likely(thread->state == THREAD_WOKEN || thread->state == THREAD_RUNNABLE) ||
-	    end_odd_wait(task, thread, cpu, now))
-		blame(task, thread, prev, cpu, charge_waits(task, thread, cpu, now));
-	begin(thread, THREAD_RUNNING, now);
-	want_stacks(task, thread);
+	    thread_end_odd_wait(task, thread, cpu, now))
+		taker_account(task, thread, prev, cpu, account_waits(task, thread, cpu, now));
+	thread_begin(thread, THREAD_RUNNING, now);
+	stacks_want(task, thread);
 }
 
 #endif

@@ -90,7 +90,7 @@ struct thread_queued {
 
 /* Written by wakers; `chosen` also at the switch-in and in the thread's own interrupt. */
 struct thread_sampling {
-	__u32 random; /* see next_random(); 0: no number drawn yet */
+	__u32 random; /* see sampling_random(); 0: no number drawn yet */
 	__u32 chosen; /* enum chosen_state */
 };
 

@@ -10,11 +10,14 @@
 __u32 reader_level SETTING = 0;
 __u64 reader_namespace SETTING = 0;
 
+/* The kernel nests at most 32 namespaces (MAX_PID_NS_LEVEL); a struct upid has 16 bytes. The mask
+ * is for the verifier of 6.1. */
+#define UPID_OFFSET_MASK 1023
+
 /* Where a thread's number in the namespace of that level is, and whose it is: a struct upid. */
 static __always_inline void *upid_at(struct pid *pid, unsigned int level)
 {
-	/* 1,023: 32 namespaces inside of each other at most, for the verifier of 6.1. */
-	__u64 at = ((__u64)level * bpf_core_type_size(struct upid)) & 1023;
+	__u64 at = ((__u64)level * bpf_core_type_size(struct upid)) & UPID_OFFSET_MASK;
 
 	return (void *)pid + bpf_core_field_offset(struct pid, numbers) + at;
 }

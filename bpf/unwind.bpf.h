@@ -37,6 +37,13 @@ struct pt_regs___unwind {
  * aligned, and nothing is mapped there. */
 #define LOST_BP 1
 
+/* Indices are masked for the verifier. */
+#define UNWIND_DEPTH_MASK OFFCPUD_UNWIND_FRAMES
+#define UNWIND_ROW_MASK	  (OFFCPUD_UNWIND_CHUNK_ROWS - 1)
+#define UNWIND_PAGE_MASK  ((1U << OFFCPUD_UNWIND_PAGE_SHIFT) - 1)
+OFFCPUD_UNWIND_ASSERT((OFFCPUD_UNWIND_FRAMES & (OFFCPUD_UNWIND_FRAMES + 1)) == 0, "a mask");
+OFFCPUD_UNWIND_ASSERT((OFFCPUD_UNWIND_CHUNK_ROWS & UNWIND_ROW_MASK) == 0, "a power of two");
+
 /* What the callback of bpf_loop answers. */
 #define WALK_ON	   0
 #define WALK_STOPS 1
@@ -127,7 +134,7 @@ static __always_inline __u32 find_row(struct offcpud_unwind_chunk *chunk,
 
 	for (int step = 0; step <= OFFCPUD_UNWIND_PAGE_SHIFT; step++) {
 		__u32 half = rows >> 1;
-		__u32 probe = (first + half) & (OFFCPUD_UNWIND_CHUNK_ROWS - 1);
+		__u32 probe = (first + half) & UNWIND_ROW_MASK;
 
 		if (!half)
 			break;
@@ -135,7 +142,7 @@ static __always_inline __u32 find_row(struct offcpud_unwind_chunk *chunk,
 			first = probe;
 		rows -= half;
 	}
-	return first & (OFFCPUD_UNWIND_CHUNK_ROWS - 1);
+	return first & UNWIND_ROW_MASK;
 }
 
 /* Of what the frame is in. Not inlined: the verifier goes through it once. */
@@ -148,8 +155,6 @@ static __noinline __u32 find_rule_index(struct unwind_walk *walk)
 	__u64 address;
 	void *map;
 
-	if (!walk)
-		return OFFCPUD_UNWIND_RULE_NO_FDE;
 	address = walk->ip - !walk->exact - walk->mapping.bias;
 	key.object = walk->mapping.object;
 	key.page = address >> OFFCPUD_UNWIND_PAGE_SHIFT;
@@ -164,7 +169,7 @@ static __noinline __u32 find_rule_index(struct unwind_walk *walk)
 	chunk = bpf_map_lookup_elem(map, &zero);
 	if (!chunk)
 		return OFFCPUD_UNWIND_RULE_NO_FDE;
-	return chunk->rows[find_row(chunk, page, address & 0xffff)].rule;
+	return chunk->rows[find_row(chunk, page, address & UNWIND_PAGE_MASK)].rule;
 }
 
 static __always_inline int step_to(struct unwind_walk *walk, __u64 sp, __u64 return_address)
@@ -229,8 +234,6 @@ static __noinline int step_without_rule(struct unwind_walk *walk, __u32 end)
 	__u64 frame[2]; /* the caller's rbp and the return address */
 	bool is_guess;
 
-	if (!walk)
-		return WALK_STOPS;
 	if (step_from_stub(walk))
 		return WALK_ON;
 	if (is_sigreturn(walk))
@@ -243,7 +246,7 @@ static __noinline int step_without_rule(struct unwind_walk *walk, __u32 end)
 	if (walk->bp == 0)
 		return unwind_stop(walk, is_guess ? end : OFFCPUD_UNWIND_END_ROOT);
 	/* The caller's frame lies above. */
-	if ((walk->bp & 7) || walk->bp < walk->sp ||
+	if ((walk->bp & (sizeof(walk->bp) - 1)) || walk->bp < walk->sp ||
 	    bpf_probe_read_user(frame, sizeof(frame), (void *)walk->bp) || (is_guess && !frame[1]))
 		return unwind_stop(walk, end);
 	walk->stack.fp_frames++;
@@ -296,8 +299,6 @@ static __noinline int step_by_rule(struct unwind_walk *walk, struct offcpud_unwi
 {
 	__u64 cfa = 0, return_address = 0;
 
-	if (!walk || !rule)
-		return WALK_STOPS;
 	if (rule->kind == OFFCPUD_UNWIND_SIGNAL)
 		return step_from_signal(walk);
 	if (rule->kind == OFFCPUD_UNWIND_END)
@@ -328,7 +329,7 @@ static long unwind_step(__u32 unused_index, void *unused)
 	depth = walk->stack.frames;
 	if (depth >= OFFCPUD_UNWIND_FRAMES)
 		return WALK_STOPS;
-	walk->stack.addresses[depth & OFFCPUD_UNWIND_FRAMES] = walk->ip;
+	walk->stack.addresses[depth & UNWIND_DEPTH_MASK] = walk->ip;
 	if (!find_mapping(walk, walk->ip - !walk->exact)) {
 		if (walk->busy && walk->pauses_left) {
 			walk->pauses_left--;
@@ -402,7 +403,7 @@ static __always_inline bool unwind_goes_on(struct unwind_walk *walk, struct task
 
 /* Whether nobody comes back for a walk that paused on this CPU: its thread has left the CPU, or the
  * interrupt never came. Programs in interrupts of the thread itself ask unwind_goes_on(). */
-static __always_inline bool is_deserted(struct unwind_walk *walk, struct task_struct *task)
+static __always_inline bool walk_is_deserted(struct unwind_walk *walk, struct task_struct *task)
 {
 	__u32 paused = READ_ONCE(walk->paused);
 
@@ -414,7 +415,7 @@ static __always_inline bool unwind_lock(struct unwind_walk *walk, struct task_st
 {
 	if (!xchg(&walk->locked, 1))
 		return true;
-	if (!is_deserted(walk, task))
+	if (!walk_is_deserted(walk, task))
 		return false;
 	walk->paused = 0;
 	return true; /* the lock is taken over */

@@ -9,33 +9,31 @@
 #include "subject.bpf.h"
 
 /* Whoever wakes reads the state without the lock of the run queue, and so do the walks: it comes
- * last, and says that what belongs to it is there. Pairs with smp_load_acquire() in wake(),
- * describe_state() and credit(). */
-static __always_inline void begin(struct thread *thread, __u32 state, __u64 now)
+ * last, and says that what belongs to it is there. Pairs with smp_load_acquire() in thread_wake(),
+ * describe_state() and block_count_part(). */
+static __always_inline void thread_begin(struct thread *thread, __u32 state, __u64 now)
 {
 	WRITE_ONCE(thread->since_ns, now);
 	smp_store_release(&thread->state, state);
 }
 
 /* The same of a thread whose first state it may be. */
-static __always_inline void begin_any(struct thread *thread, __u32 state, __u64 now)
+static __always_inline void thread_begin_first(struct thread *thread, __u32 state, __u64 now)
 {
 	if (!thread->sums.born_ns)
 		thread->sums.born_ns = now;
-	begin(thread, state, now);
+	thread_begin(thread, state, now);
 }
 
 /* A block that the daemon wants to hear of is over. */
-static __noinline int tell_stall_end(struct task_struct *task, struct thread *thread,
+static __noinline int stall_end_send(struct task_struct *task, struct thread *thread,
 				     __u64 since_ns, __u64 now)
 {
 	struct offcpud_stall_end *end;
 
-	if (!task || !thread)
-		return 0;
 	end = bpf_ringbuf_reserve(&stall_ends, sizeof(*end), 0);
 	if (!end)
-		return lose(OFFCPUD_LOSS_STALL_END);
+		return loss_add(OFFCPUD_LOSS_STALL_END);
 	end->since_ns = since_ns;
 	end->ended_ns = now;
 	end->cgroup_id = task->cgroups->dfl_cgrp->kn->id;
@@ -51,24 +49,22 @@ static __noinline int tell_stall_end(struct task_struct *task, struct thread *th
 	return 0;
 }
 
-static __always_inline void count_waker(struct offcpud_subject *subject, struct thread *thread)
+static __always_inline void waking_count(struct offcpud_subject *subject, struct thread *thread)
 {
 	__u32 from = thread->waking.waker - 1;
 
 	if (subject && from < OFFCPUD_WAKERS)
-		add(&subject->wakeups[from], 1);
+		subject_add(&subject->wakeups[from], 1);
 }
 
 /* A block ends when somebody wakes the thread, which is when its wait for a CPU begins. */
-static __noinline int end_block(struct task_struct *task, struct thread *thread, __u64 now)
+static __noinline int block_end(struct task_struct *task, struct thread *thread, __u64 now)
 {
 	struct account account;
 	__u64 since_ns;
 	__u32 kind;
 	bool idle;
 
-	if (!task || !thread)
-		return 0;
 	since_ns = thread->seeded.asleep_ns;
 	kind = thread->seeded.kind;
 	idle = thread->seeded.idle;
@@ -77,69 +73,71 @@ static __noinline int end_block(struct task_struct *task, struct thread *thread,
 		since_ns = thread->since_ns;
 		kind = thread->kind;
 		idle = thread->block.idle;
-		charge_wait(account, thread, kind, now - since_ns);
+		account_wait(account, thread, kind, now - since_ns);
 	}
-	count_waker(account.subject, thread);
+	waking_count(account.subject, thread);
 	if (since_ns && (__s64)(now - since_ns) > 0 && now - since_ns > stall_ns &&
-	    (stall_kinds >> (kind & 31)) & 1 && !idle)
-		tell_stall_end(task, thread, since_ns, now);
+	    has_kind(stall_kinds, kind) && !idle)
+		stall_end_send(task, thread, since_ns, now);
 	thread->waking.waker = 0;
 	thread->seeded.asleep_ns = 0;
 	return 0;
 }
 
-static __always_inline void queue_woken(struct task_struct *task, struct thread *thread, __u64 now)
+static __always_inline void thread_queue_woken(struct task_struct *task, struct thread *thread,
+					       __u64 now)
 {
 	thread->kind = OFFCPUD_RUNQ_WAKEUP;
-	mark_queued(thread, task->thread_info.cpu); /* where it ran: mostly where it will run */
-	begin_any(thread, THREAD_RUNNABLE, now);
+	thread_mark_queued(thread,
+			   task->thread_info.cpu); /* where it ran: mostly where it will run */
+	thread_begin_first(thread, THREAD_RUNNABLE, now);
 }
 
 /* A block that was over as it began. */
-static __noinline int requeue(struct task_struct *task, struct thread *thread, __u64 now)
+static __noinline int thread_requeue(struct task_struct *task, struct thread *thread, __u64 now)
 {
-	if (!task || !thread)
-		return 0;
-	end_block(task, thread, now);
-	queue_woken(task, thread, now);
+	block_end(task, thread, now);
+	thread_queue_woken(task, thread, now);
 	return 0;
 }
 
 /* Of a thread that nobody has seen so far. Switches are not followed before all is attached; then
  * the walk finds out what becomes of it. */
-static __always_inline bool was_asleep(struct task_struct *task)
+static __always_inline bool task_was_asleep(struct task_struct *task)
 {
-	return attached && !task->on_cpu && !stays_runnable(task, false, TASK_INTERRUPTIBLE);
+	return READ_ONCE(attached) && !task->on_cpu &&
+	       !stays_runnable(task, false, TASK_INTERRUPTIBLE);
 }
 
 /* Booking a short block together with the wait for a CPU that follows takes half as much as each on
  * its own. Until then it is missing in the histograms: a long one must not, since a thread may wait
  * for a CPU for long. */
-#define BOOK_LATER_NS 1000000
+#define ACCOUNT_LATER_NS 1000000
 
-static __always_inline bool may_be_booked_later(struct thread *thread, __u64 now)
+static __always_inline bool block_is_short(struct thread *thread, __u64 now)
 {
 	__u64 ns = now - thread->since_ns;
 
-	return thread->state == THREAD_BLOCKED && ns < BOOK_LATER_NS && ns <= stall_ns;
+	return thread->state == THREAD_BLOCKED && ns < ACCOUNT_LATER_NS && ns <= stall_ns;
 }
 
 /* False: the thread is booked as runnable with the block before, later. */
-static __always_inline bool ends_now(void *ctx, struct task_struct *task, struct thread *thread,
-				     struct task_struct *waker, __u64 now)
+static __always_inline bool block_ends_now(void *ctx, struct task_struct *task,
+					   struct thread *thread, struct task_struct *waker,
+					   __u64 now)
 {
-	remember_waker(task, thread, waker, now);
+	waking_set(task, thread, waker, now);
 	if (take_samples)
-		choose_block(ctx, task, thread);
-	if (unlikely(!may_be_booked_later(thread, now)))
+		block_choose(ctx, task, thread);
+	if (unlikely(!block_is_short(thread, now)))
 		return true;
-	mark_queued(thread, task->thread_info.cpu);
-	smp_store_release(&thread->state, THREAD_WOKEN); /* pairs as in begin() */
+	thread_mark_queued(thread, task->thread_info.cpu);
+	smp_store_release(&thread->state, THREAD_WOKEN); /* pairs as in thread_begin() */
 	return false;
 }
 
 /* It may have left its CPU after this one had read the clock; and see CLOCK_STEP_NS. */
-static __always_inline __u64 not_before(__u64 since_ns, __u64 now)
+static __always_inline __u64 time_not_before(__u64 since_ns, __u64 now)
 {
 	if (likely((__s64)(now - since_ns) >= 0))
 		return now;
@@ -147,61 +145,62 @@ static __always_inline __u64 not_before(__u64 since_ns, __u64 now)
 	return since_ns - now < CLOCK_STEP_NS ? since_ns : now;
 }
 
-static __always_inline void wake(void *ctx, struct task_struct *task, struct task_struct *waker,
-				 __u64 now)
+static __always_inline void thread_wake(void *ctx, struct task_struct *task,
+					struct task_struct *waker, __u64 now)
 {
 	struct thread *thread = thread_of(task);
 
 	if (unlikely(!thread)) {
-		lose(OFFCPUD_LOSS_THREAD_STATE);
+		loss_add(OFFCPUD_LOSS_THREAD_STATE);
 		return;
 	}
-	/* Pairs with begin() on the CPU that it has left: since_ns, kind, idle, task_state and
-	 * credited_ns are those of this block. */
+	/* Pairs with thread_begin() on the CPU that it has left: since_ns, kind, idle, task_state
+	 * and credited_ns are those of this block. */
 	switch (smp_load_acquire(&thread->state)) {
 	case THREAD_BLOCKED:
-		now = not_before(thread->since_ns, now);
-		if (likely(!ends_now(ctx, task, thread, waker, now)))
+		now = time_not_before(READ_ONCE(thread->since_ns), now);
+		if (likely(!block_ends_now(ctx, task, thread, waker, now)))
 			return;
-		end_block(task, thread, now);
+		block_end(task, thread, now);
 		break;
 	case THREAD_SEEDED_WAITING:
 		if (thread->seeded.kind >= OFFCPUD_BLOCKED_KINDS)
 			return; /* it was queued already */
-		ends_now(ctx, task, thread, waker, now);
-		end_block(task, thread, now);
+		block_ends_now(ctx, task, thread, waker, now);
+		block_end(task, thread, now);
 		break;
 	case THREAD_UNKNOWN:
-		if (!was_asleep(task)) {
-			remember_waker(task, thread, waker, now);
+		if (!task_was_asleep(task)) {
+			waking_set(task, thread, waker, now);
 			return;
 		}
-		count(OFFCPUD_COUNT_LEFT_CENSORED);
+		count_add(OFFCPUD_COUNT_LEFT_CENSORED);
 		break;
 	case THREAD_RUNNING:
 	case THREAD_SEEDED_RUNNING:
 	case THREAD_RUNNABLE:
 		/* It has not left the CPU, or only just: see woken_too_early(). Or it was kept off
 		 * it as it was about to sleep. */
-		remember_waker(task, thread, waker, now);
+		waking_set(task, thread, waker, now);
 		return;
 	default:
 		return;
 	}
-	queue_woken(task, thread, now);
+	thread_queue_woken(task, thread, now);
 }
 
-static __always_inline void queue_new(struct task_struct *task, __u64 now)
+static __always_inline void thread_queue_new(struct task_struct *task, __u64 now)
 {
 	struct thread *thread = thread_of(task);
 
 	if (!thread) {
-		lose(OFFCPUD_LOSS_THREAD_STATE);
+		loss_add(OFFCPUD_LOSS_THREAD_STATE);
 		return;
 	}
-	/* Not yet attached: as in was_asleep(). */
-	if (thread->state == THREAD_SEEDED_WAITING || (thread->state == THREAD_UNKNOWN && attached))
-		queue_woken(task, thread, now);
+	/* Not yet attached: as in task_was_asleep(). */
+	if (thread->state == THREAD_SEEDED_WAITING ||
+	    (thread->state == THREAD_UNKNOWN && READ_ONCE(attached)))
+		thread_queue_woken(task, thread, now);
 }
 
 #endif

@@ -26,7 +26,7 @@ static __always_inline __u64 asleep_since(struct task_struct *task, __u64 now)
 }
 
 /* An event that comes in between wins: it knows better. */
-static __always_inline void seed(struct task_struct *task, struct thread *thread, __u64 now)
+static __always_inline void thread_seed(struct task_struct *task, struct thread *thread, __u64 now)
 {
 	__u32 state = task->__state, seeded = THREAD_SEEDED_WAITING;
 
@@ -46,17 +46,17 @@ static __always_inline void seed(struct task_struct *task, struct thread *thread
 	/* Whoever sees the new state sees what was written before it. */
 	if (cmpxchg(&thread->state, THREAD_UNKNOWN, seeded) == THREAD_UNKNOWN &&
 	    seeded == THREAD_SEEDED_WAITING)
-		count(OFFCPUD_COUNT_LEFT_CENSORED);
+		count_add(OFFCPUD_COUNT_LEFT_CENSORED);
 }
 
 static __always_inline void describe_state(struct offcpud_thread *record, struct task_struct *task,
 					   struct thread *thread)
 {
-	__u32 state = smp_load_acquire(&thread->state); /* pairs with begin() */
-	bool idle = thread->block.idle;
+	__u32 state = smp_load_acquire(&thread->state); /* pairs with thread_begin() */
+	bool idle = READ_ONCE(thread->block.idle);
 
 	record->since_ns = READ_ONCE(thread->since_ns);
-	record->kind = thread->kind;
+	record->kind = READ_ONCE(thread->kind);
 	switch (state) {
 	case THREAD_RUNNING:
 		record->state = OFFCPUD_THREAD_RUNNING;
@@ -66,14 +66,14 @@ static __always_inline void describe_state(struct offcpud_thread *record, struct
 		break;
 	case THREAD_BLOCKED:
 		record->state = OFFCPUD_THREAD_BLOCKED;
-		if (is_awake(task, thread)) {
+		if (thread_is_awake(task, thread)) {
 			record->state = OFFCPUD_THREAD_RUNNABLE;
 			record->kind = OFFCPUD_RUNQ_WAKEUP;
 		}
 		break;
 	case THREAD_WOKEN:
 		record->state = OFFCPUD_THREAD_RUNNABLE;
-		record->since_ns = thread->waking.ns;
+		record->since_ns = READ_ONCE(thread->waking.ns);
 		record->kind = OFFCPUD_RUNQ_WAKEUP;
 		break;
 	case THREAD_SEEDED_RUNNING:
@@ -101,16 +101,16 @@ static __always_inline void describe_past(struct offcpud_thread *record, struct 
 {
 	__u64 missing;
 
-	record->running_ns = thread->sums.running_ns;
-	missing = thread->since_ns - thread->sums.born_ns - record->running_ns;
+	record->running_ns = READ_ONCE(thread->sums.running_ns);
+	missing = READ_ONCE(thread->since_ns) - thread->sums.born_ns - record->running_ns;
 	for (int kind = 0; kind < OFFCPUD_HIST_KINDS; kind++) {
-		record->waits_ns[kind] = thread->sums.waits_ns[kind];
+		record->waits_ns[kind] = READ_ONCE(thread->sums.waits_ns[kind]);
 		missing -= record->waits_ns[kind];
 	}
 	record->unaccounted_ns = thread->sums.born_ns ? missing : 0;
 	for (int by = 0; by < OFFCPUD_TAKERS; by++)
-		record->kept_off_ns[by] = thread->sums.kept_off_ns[by];
-	record->longest_wait_ns = thread->longest_wait.ns;
+		record->kept_off_ns[by] = READ_ONCE(thread->sums.kept_off_ns[by]);
+	record->longest_wait_ns = READ_ONCE(thread->longest_wait.ns);
 	record->taker_tid = thread->last_taker.tid;
 	record->longest_taker_tid = thread->longest_wait.taker.tid;
 	__builtin_memcpy(record->taker_comm, thread->last_taker.comm, OFFCPUD_COMM);
@@ -132,7 +132,7 @@ static __always_inline void describe_consistently(struct offcpud_thread *record,
 		record->now_ns = bpf_ktime_get_ns();
 		describe_past(record, thread);
 		describe_state(record, task, thread);
-		smp_rmb(); /* since_ns is the first that changes: see begin() */
+		smp_rmb(); /* since_ns is the first that changes: see thread_begin() */
 		if (READ_ONCE(thread->since_ns) == since_ns)
 			break;
 	}
@@ -171,14 +171,14 @@ int walk_threads(struct bpf_iter__task *ctx)
 		return 0;
 	thread = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!thread)
-		return lose(OFFCPUD_LOSS_THREAD_STATE);
+		return loss_add(OFFCPUD_LOSS_THREAD_STATE);
 	if (!READ_ONCE(attached))
 		return 0;
-	if (thread->state == THREAD_UNKNOWN)
-		seed(task, thread, bpf_ktime_get_ns());
+	if (READ_ONCE(thread->state) == THREAD_UNKNOWN)
+		thread_seed(task, thread, bpf_ktime_get_ns());
 	if ((!thread->owner.process || thread->owner.process == NO_PROCESS) &&
-	    thread->state != THREAD_DEAD)
-		join_process(task, thread, true);
+	    READ_ONCE(thread->state) != THREAD_DEAD)
+		process_join(task, thread, true);
 
 	if (is_kernel_thread(task))
 		record.flags |= OFFCPUD_THREAD_KERNEL;

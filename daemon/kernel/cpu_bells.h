@@ -11,7 +11,7 @@
 namespace offcpud {
 
 // The ring buffers, one per possible CPU, by which a kernel program has its own CPU interrupted:
-// bpf/sample.bpf.h, ring_bell. What is in them means nothing. Used by one thread.
+// bpf/sample.bpf.h, interrupt_self. What is in them means nothing. Used by one thread.
 class CpuBells {
  public:
   // Makes them and puts them into `bells`, an array of maps that has been loaded. Needs CAP_BPF.
