@@ -13,8 +13,8 @@ static __always_inline bool in_interrupt(struct task_struct *current)
 	void *rq = current->se.cfs_rq->rq;
 	int count = 0;
 
-	if (CAN_CAST) /* upid: a structure that begins with an int */
-		count = CAST(rq + preempt_count_at, struct upid)->nr;
+	if (CAN_CAST)
+		count = cast_int(rq + preempt_count_at);
 	else if (read_files)
 		bpf_probe_read_kernel(&count, sizeof(count), rq + preempt_count_at);
 	/* PREEMPT_RT runs softirqs in threads and keeps their part of the count with the thread. */
@@ -38,10 +38,7 @@ static __always_inline __u32 taker_of(struct task_struct *task, struct task_stru
 static __always_inline void copy_comm(char *comm, struct task_struct *task)
 {
 	if (CAN_CAST) {
-		struct timespec64 *words = CAST(task->comm, struct timespec64);
-
-		((__u64 *)comm)[0] = words->tv_sec;
-		((__u64 *)comm)[1] = words->tv_nsec;
+		cast_two_words(task->comm, (__u64 *)comm);
 	} else if (read_files) {
 		bpf_probe_read_kernel(comm, OFFCPUD_COMM, task->comm);
 	} else {
@@ -78,8 +75,8 @@ static __always_inline void thread_mark_queued(struct thread *thread, __u32 cpu)
 /* Who had the CPU in a wait that is over. It is not known of every moment: `prev` had it last, and
  * who preempted the thread had it first. The one that is no kernel thread is named, because kernel
  * threads come and go in between; what they took in all is known, unless the thread was moved. */
-static __noinline int taker_account_long(struct task_struct *task, struct thread *thread,
-					 struct task_struct *prev, __u32 cpu, __u64 ns)
+SUBPROGRAM int taker_account_long(struct task_struct *task, struct thread *thread,
+				  struct task_struct *prev, __u32 cpu, __u64 ns)
 {
 	bool first;
 	__u64 kernel_ns = 0;

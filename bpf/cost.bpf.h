@@ -25,7 +25,7 @@ static __always_inline bool cost_is_timed(__u64 ns)
 }
 
 /* The entry of the program, some 0.1 us, is not in the time. */
-static __noinline int cost_add(__u32 program, __u64 begun_ns, __u32 runs)
+SUBPROGRAM int cost_add(__u32 program, __u64 begun_ns, __u32 runs)
 {
 	struct offcpud_cost *cost = bpf_map_lookup_elem(&costs, &program);
 	__u64 now = bpf_ktime_get_ns();

@@ -5,6 +5,7 @@
 
 #include "atomic.bpf.h"
 #include "checked.bpf.h"
+#include "kernel.bpf.h"
 #include "offcpud.h"
 
 /* Resized before load: (max_cgroups + 1) * shards. */
@@ -111,11 +112,6 @@ struct {
 	__type(value, __u64);
 } counts SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 256 * 1024);
-} cgroup_events SEC(".maps");
-
 /* Set by the daemon before load; the verifier removes what they switch off. */
 const volatile __u32 shards = 1;
 const volatile __u32 cpu_bits = 0;   /* possible CPUs <= 1 << cpu_bits */
@@ -150,22 +146,6 @@ __u64 free_tail = 0;
 /* 0 or BPF_LOCAL_STORAGE_GET_F_CREATE; see on_task_newtask. */
 const volatile __u64 create_flags = 0;
 
-/* Where the kernel has bpf_rdonly_cast, it gives an address its type again, and what follows are
- * plain loads that read 0 if they fault; else each is a call of bpf_probe_read_kernel, which does
- * the same and made up a fifth of what all the hooks cost. The verifier removes the other half. */
-extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
-#define CAN_CAST	   bpf_core_enum_value_exists(enum special_kfunc_type, KF_bpf_rdonly_cast)
-#define CAST(object, type) ((type *)bpf_rdonly_cast(object, bpf_core_type_id_kernel(type)))
-
-/* What hardly ever happens is kept out of the way of what happens at every switch, as code of its
- * own or by these hints: the programs share the first cache of the CPU with the scheduler. */
-#ifndef likely /* bpf_helpers.h of libbpf 1.7 defines both, that of 1.5 does not */
-#define likely(condition) __builtin_expect(!!(condition), 1)
-#endif
-#ifndef unlikely
-#define unlikely(condition) __builtin_expect(!!(condition), 0)
-#endif
-
 /* Atomic although the counters are per CPU: the programs on forks, cgroups and the iterator can be
  * interrupted by the others. */
 static __always_inline int
@@ -178,12 +158,12 @@ loss_add_inline(__u32 loss) /* where a frame more would not fit the stack */
 	return 0;
 }
 
-static __noinline int loss_add(__u32 loss)
+SUBPROGRAM int loss_add(__u32 loss)
 {
 	return loss_add_inline(loss);
 }
 
-static __noinline int count_add(__u32 what)
+SUBPROGRAM int count_add(__u32 what)
 {
 	__u64 *events = bpf_map_lookup_elem(&counts, &what);
 

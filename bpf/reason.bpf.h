@@ -42,8 +42,8 @@ static __always_inline struct file *file_in(struct file **slot)
 {
 	struct file *file = NULL;
 
-	if (CAN_CAST) /* hlist_head: a structure that is one pointer, as the slot is */
-		return CAST(CAST(slot, struct hlist_head)->first, struct file);
+	if (CAN_CAST)
+		return CAST(cast_pointer(slot), struct file);
 	bpf_probe_read_kernel(&file, sizeof(file), slot);
 	return file;
 }

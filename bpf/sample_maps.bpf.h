@@ -3,6 +3,7 @@
 #ifndef OFFCPUD_SAMPLE_MAPS_BPF_H
 #define OFFCPUD_SAMPLE_MAPS_BPF_H
 
+#include "maps.bpf.h"
 #include "sample.h"
 
 /*

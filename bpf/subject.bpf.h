@@ -4,7 +4,7 @@
 #define OFFCPUD_SUBJECT_BPF_H
 
 #include "thread.bpf.h"
-#include "process.bpf.h"
+#include "histogram.bpf.h"
 
 /* The compare-and-swap of a taker fails only when another one has succeeded. Hundreds of CPUs may
  * meet new cgroups at once (a node that starts its containers), so this many are let pass. */
@@ -106,8 +106,8 @@ static __always_inline void subject_add(__u64 *counter, __u64 amount)
 		atomic_add(counter, amount);
 }
 
-static __noinline struct offcpud_subject *subject_look_up(struct thread *thread, __u64 cgroup_id,
-							  __u32 cpu)
+SUBPROGRAM struct offcpud_subject *subject_look_up(struct thread *thread, __u64 cgroup_id,
+						   __u32 cpu)
 {
 	thread->owner.subject = subject_of_cgroup(cgroup_id) * shards;
 	return subject_shard(thread->owner.subject, cpu);
@@ -193,8 +193,7 @@ static __always_inline __u64 account_wait(struct account account, struct thread 
 }
 
 /* A thread is over: what of its life is in no sum stays known. */
-static __noinline int account_missing(struct offcpud_subject *subject, struct thread *thread,
-				      __u64 now)
+SUBPROGRAM int account_missing(struct offcpud_subject *subject, struct thread *thread, __u64 now)
 {
 	__u64 missing;
 

@@ -119,8 +119,8 @@ static __always_inline __u64 account_waits(struct task_struct *task, struct thre
 }
 
 /* What a thread that leaves the CPU was in, when it is not what it should be. */
-static __noinline int thread_end_odd_state(struct task_struct *task, struct thread *thread,
-					   __u32 cpu, __u64 now)
+SUBPROGRAM int thread_end_odd_state(struct task_struct *task, struct thread *thread, __u32 cpu,
+				    __u64 now)
 {
 	switch (thread->state) {
 	case THREAD_SEEDED_RUNNING:
@@ -142,8 +142,7 @@ static __noinline int thread_end_odd_state(struct task_struct *task, struct thre
 	return 0;
 }
 
-static __noinline int thread_end(struct task_struct *task, struct thread *thread, __u32 cpu,
-				 __u64 now)
+SUBPROGRAM int thread_end(struct task_struct *task, struct thread *thread, __u32 cpu, __u64 now)
 {
 	account_missing(subject_of(task, thread, cpu), thread, now);
 	process_leave(thread);
@@ -198,8 +197,8 @@ static __always_inline void thread_leave_cpu(struct task_struct *task, struct ta
 }
 
 /* A thread takes the CPU that is not known to wait for one; whether it is, after all. */
-static __noinline bool thread_end_odd_wait(struct task_struct *task, struct thread *thread,
-					   __u32 cpu, __u64 now)
+SUBPROGRAM bool thread_end_odd_wait(struct task_struct *task, struct thread *thread, __u32 cpu,
+				    __u64 now)
 {
 	if (!thread->sums.born_ns)
 		thread->sums.born_ns = now;

@@ -22,7 +22,7 @@
 
 #include "atomic.bpf.h"
 #include "checked.bpf.h"
-#include "kernel_types.h"
+#include "kernel.bpf.h"
 #include "unwind_file.bpf.h"
 #include "unwind_maps.bpf.h"
 
@@ -146,7 +146,7 @@ static __always_inline __u32 find_row(struct offcpud_unwind_chunk *chunk,
 }
 
 /* Of what the frame is in. Not inlined: the verifier goes through it once. */
-static __noinline __u32 find_rule_index(struct unwind_walk *walk)
+SUBPROGRAM __u32 find_rule_index(struct unwind_walk *walk)
 {
 	struct offcpud_unwind_page_key key;
 	struct offcpud_unwind_page *page;
@@ -229,7 +229,7 @@ static __always_inline bool is_sigreturn(struct unwind_walk *walk)
  * Where no table says how to go on, as in code that was compiled at run time: what else is known
  * about such frames, and frame pointers at last. If they lead nowhere, the walk ends with `end`.
  */
-static __noinline int step_without_rule(struct unwind_walk *walk, __u32 end)
+SUBPROGRAM int step_without_rule(struct unwind_walk *walk, __u32 end)
 {
 	__u64 frame[2]; /* the caller's rbp and the return address */
 	bool is_guess;
@@ -295,7 +295,7 @@ static __always_inline bool find_cfa(struct unwind_walk *walk, struct offcpud_un
 	}
 }
 
-static __noinline int step_by_rule(struct unwind_walk *walk, struct offcpud_unwind_rule *rule)
+SUBPROGRAM int step_by_rule(struct unwind_walk *walk, struct offcpud_unwind_rule *rule)
 {
 	__u64 cfa = 0, return_address = 0;
 

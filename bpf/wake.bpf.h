@@ -5,7 +5,7 @@
 
 #include "blame.bpf.h"
 #include "reason.bpf.h"
-#include "sample.bpf.h"
+#include "choose.bpf.h"
 #include "subject.bpf.h"
 
 /* Whoever wakes reads the state without the lock of the run queue, and so do the walks: it comes
@@ -26,8 +26,8 @@ static __always_inline void thread_begin_first(struct thread *thread, __u32 stat
 }
 
 /* A block that the daemon wants to hear of is over. */
-static __noinline int stall_end_send(struct task_struct *task, struct thread *thread,
-				     __u64 since_ns, __u64 now)
+SUBPROGRAM int stall_end_send(struct task_struct *task, struct thread *thread, __u64 since_ns,
+			      __u64 now)
 {
 	struct offcpud_stall_end *end;
 
@@ -58,7 +58,7 @@ static __always_inline void waking_count(struct offcpud_subject *subject, struct
 }
 
 /* A block ends when somebody wakes the thread, which is when its wait for a CPU begins. */
-static __noinline int block_end(struct task_struct *task, struct thread *thread, __u64 now)
+SUBPROGRAM int block_end(struct task_struct *task, struct thread *thread, __u64 now)
 {
 	struct account account;
 	__u64 since_ns;
@@ -94,7 +94,7 @@ static __always_inline void thread_queue_woken(struct task_struct *task, struct 
 }
 
 /* A block that was over as it began. */
-static __noinline int thread_requeue(struct task_struct *task, struct thread *thread, __u64 now)
+SUBPROGRAM int thread_requeue(struct task_struct *task, struct thread *thread, __u64 now)
 {
 	block_end(task, thread, now);
 	thread_queue_woken(task, thread, now);

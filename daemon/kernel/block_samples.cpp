@@ -52,6 +52,7 @@ Result<std::unique_ptr<BlockSamples>> BlockSamples::open(const BpfSession& sessi
   samples->open_->ring.reset(
       ring_buffer__new(bpf_map__fd(skeleton.maps.samples), on_event, samples.get(), nullptr));
   if (!samples->open_->ring) return Error::from_errno(errno, "open the ring of samples");
+  if (!session.takes_stacks()) return samples;
   samples->open_->blocked.reset(bpf_program__attach_iter(skeleton.progs.walk_blocked, nullptr));
   if (!samples->open_->blocked) {
     return Error::from_errno(errno, "attach the iterator over blocked threads");
@@ -95,6 +96,7 @@ Result<std::uint64_t> BlockSamples::drain(const std::function<void(const Sampled
 
 Status BlockSamples::walk_blocked(bool young,
                                   const std::function<void(const offcpud_blocked_record&)>& take) {
+  if (!open_->blocked) return {};
   session_.skeleton().data_settings->walk_young = young ? 1 : 0;
   TRY(const UniqueFd walk, begin_iteration(open_->blocked, kWalk));
   // Less than the kernel's own buffer of 32 KiB, by more than one record: what does not fit there
@@ -121,6 +123,7 @@ std::uint64_t BlockSamples::take_lost_ns() {
 
 Result<std::vector<std::string>> kernel_names(const BpfSession& session,
                                               std::span<const std::uint64_t> addresses) {
+  if (!session.features().has("kernel_names")) return std::vector<std::string>(addresses.size());
   const offcpud_bpf& skeleton = session.skeleton();
   std::vector<std::string> names;
   names.reserve(addresses.size());

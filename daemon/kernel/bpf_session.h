@@ -30,8 +30,9 @@ inline constexpr std::uint32_t kHistogramsPerProcess = 3;
 class BpfSession {
  public:
   // Loads the programs, sized for this machine; attaches nothing. Needs CAP_BPF and CAP_PERFMON.
-  // Errors: Permission, Unsupported with the end of the verifier's log.
-  static Result<BpfSession> load(const SessionLimits& limits, const FeatureReport& features);
+  // Where the kernel refuses a program of an optional feature, the session does without it; see
+  // features(). Errors: Permission, Unsupported with the end of the verifier's log.
+  static Result<BpfSession> load(const SessionLimits& limits, FeatureReport features);
 
   BpfSession(BpfSession&&) noexcept;
   BpfSession& operator=(BpfSession&&) noexcept;
@@ -54,6 +55,8 @@ class BpfSession {
   // The ends of blocks of these kinds (bits) that lasted longer come through the ring `stall_ends`.
   void tell_stalls(std::uint64_t longer_than_ns, std::uint32_t kinds);
 
+  // Those that it was given, less what the kernel refused.
+  [[nodiscard]] const FeatureReport& features() const;
   [[nodiscard]] const SubjectPlan& plan() const;
   [[nodiscard]] offcpud_bpf& skeleton() const;
 

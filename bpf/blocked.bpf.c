@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The walk that credits blocks which last to the time that has passed. */
-#ifndef OFFCPUD_BLOCKED_BPF_H
-#define OFFCPUD_BLOCKED_BPF_H
-
 #include "sample.bpf.h"
 
 struct {
@@ -121,5 +118,3 @@ int walk_blocked(struct bpf_iter__task *ctx)
 	bpf_seq_write(ctx->meta->seq, record, sizeof(*record));
 	return 0;
 }
-
-#endif

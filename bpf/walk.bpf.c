@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The walk over all threads: what each is in at the moment, and a state for those without. */
-#ifndef OFFCPUD_WALK_BPF_H
-#define OFFCPUD_WALK_BPF_H
-
 #include "blame.bpf.h"
 #include "thread.bpf.h"
 #include "process.bpf.h"
@@ -196,5 +193,3 @@ int walk_threads(struct bpf_iter__task *ctx)
 	bpf_seq_write(ctx->meta->seq, &record, sizeof(record));
 	return 0;
 }
-
-#endif

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Names of cgroups, told as they come and go: a cgroup that lives for milliseconds is charged like
  * any other, and a walk of the file system would never see it. */
-#ifndef OFFCPUD_CGROUP_EVENTS_BPF_H
-#define OFFCPUD_CGROUP_EVENTS_BPF_H
-
 #include "maps.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 256 * 1024);
+} cgroup_events SEC(".maps");
 
 static __always_inline int cgroup_event_send(struct cgroup *cgroup, __u32 change)
 {
@@ -40,5 +42,3 @@ int BPF_PROG(on_cgroup_rmdir, struct cgroup *cgroup)
 {
 	return cgroup_event_send(cgroup, OFFCPUD_CGROUP_REMOVED);
 }
-
-#endif

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Names for addresses in the kernel, from the kernel itself: nobody has to read /proc/kallsyms, for
  * which the daemon would need CAP_SYSLOG, a tenth of a second and the list's memory. */
-#ifndef OFFCPUD_KERNEL_NAMES_BPF_H
-#define OFFCPUD_KERNEL_NAMES_BPF_H
-
-#include <linux/bpf.h>
-
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_tracing.h>
-
+#include "kernel.bpf.h"
 #include "sample.h"
 
 /* The question and the answer of one run. */
@@ -28,5 +21,3 @@ int name_addresses(void *ctx)
 	}
 	return 0;
 }
-
-#endif

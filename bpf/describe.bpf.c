@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What certain blocked threads wait for, looked up when the daemon asks: lines of text, a keyword
  * and its values each. Read by daemon/kernel/wait_details.cpp. */
-#ifndef OFFCPUD_DESCRIBE_BPF_H
-#define OFFCPUD_DESCRIBE_BPF_H
+#include "thread.bpf.h"
 
 #include <bpf/bpf_endian.h>
-
-#include "thread.bpf.h"
 
 #define STACK_FRAMES 64
 
@@ -207,5 +204,3 @@ int describe_file(struct bpf_iter__task_file *ctx)
 		describe_socket(seq, socket->sk);
 	return 0;
 }
-
-#endif
