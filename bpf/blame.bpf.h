@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Who took the CPU, and who woke. */
+/* Who keeps a thread off the CPU, and who wakes it. */
 #ifndef OFFCPUD_BLAME_BPF_H
 #define OFFCPUD_BLAME_BPF_H
 
 #include "thread.bpf.h"
 
-/* Whether the wakeup comes from an interrupt or a softirq: then `current` is just whom it hit. The
- * count is a per-CPU variable, which is found from another one of this CPU, its run queue, because
- * the address of variables is to be had only where the kernel has CONFIG_KALLSYMS_ALL. */
+/* Whether the current waking is done by an interrupt or softirq; `current` is then only the thread
+ * that it interrupted. preempt_count is a per-CPU variable. The addresses of variables are known
+ * only with CONFIG_KALLSYMS_ALL, so it is found from the run queue of this CPU, which is per CPU as
+ * well. */
 static __always_inline bool in_interrupt(struct task_struct *current)
 {
 	void *rq = current->se.cfs_rq->rq;
@@ -17,7 +18,7 @@ static __always_inline bool in_interrupt(struct task_struct *current)
 		count = cast_int(rq + preempt_count_at);
 	else if (read_files)
 		bpf_probe_read_kernel(&count, sizeof(count), rq + preempt_count_at);
-	/* PREEMPT_RT runs softirqs in threads and keeps their part of the count with the thread. */
+	/* PREEMPT_RT runs softirqs in threads, and keeps their part of the count there. */
 	if (is_preempt_rt())
 		count |= current->softirq_disable_cnt;
 	return count & (HARDIRQ_NMI_MASK | SOFTIRQ_OFFSET);
@@ -63,7 +64,7 @@ static __always_inline void kernel_time_add(__u32 cpu, __u64 ns)
 
 #define NO_CPU 0xffffffff
 
-/* A wait in the run queue of a CPU begins. */
+/* A wait in the run queue of this CPU begins. */
 static __always_inline void thread_mark_queued(struct thread *thread, __u32 cpu)
 {
 	struct kernel_time *time = bpf_map_lookup_elem(&kernel_times, &cpu);
@@ -72,9 +73,10 @@ static __always_inline void thread_mark_queued(struct thread *thread, __u32 cpu)
 	thread->queued.kernel_ns = time ? time->ns : 0;
 }
 
-/* Who had the CPU in a wait that is over. It is not known of every moment: `prev` had it last, and
- * who preempted the thread had it first. The one that is no kernel thread is named, because kernel
- * threads come and go in between; what they took in all is known, unless the thread was moved. */
+/* Accounts a wait for the CPU to those who had the CPU meanwhile. The programs do not see every one
+ * of them: they know who preempted the thread (the first) and `prev` (the last). Of these two, one
+ * that is no kernel thread is named, because kernel threads come and go in between. How long kernel
+ * threads ran in all is known, unless the thread was moved to another CPU. */
 SUBPROGRAM int taker_account_long(struct task_struct *task, struct thread *thread,
 				  struct task_struct *prev, __u32 cpu, __u64 ns)
 {
@@ -92,16 +94,16 @@ SUBPROGRAM int taker_account_long(struct task_struct *task, struct thread *threa
 			taker_set(&thread->last_taker, prev, by);
 		}
 	} else if (!first) {
-		return 0; /* nobody: the CPU was idle */
+		return 0; /* the CPU was idle */
 	}
 	if (cpu == thread->queued.cpu) {
 		struct kernel_time *time = bpf_map_lookup_elem(&kernel_times, &cpu);
 
 		kernel_ns = time ? time->ns - thread->queued.kernel_ns : 0;
 		if (kernel_ns > ns)
-			kernel_ns = ns; /* one was running already when the wait began */
+			kernel_ns = ns; /* one of them ran before the wait began */
 		if (by == OFFCPUD_BY_KERNEL)
-			by = OFFCPUD_BY_OTHER_CGROUP; /* between its first and its last, others ran
+			by = OFFCPUD_BY_OTHER_CGROUP; /* others ran between the first and the last
 						       */
 	}
 	thread->sums.kept_off_ns[OFFCPUD_BY_KERNEL] += kernel_ns;
@@ -114,7 +116,8 @@ SUBPROGRAM int taker_account_long(struct task_struct *task, struct thread *threa
 	return 0;
 }
 
-/* A wait that is too short for more than one to have had the CPU meanwhile is the last one's. */
+/* The same for every wait. One that is too short for several threads to have run meanwhile is
+ * accounted to the last one. */
 static __always_inline void taker_account(struct task_struct *task, struct thread *thread,
 					  struct task_struct *prev, __u32 cpu, __u64 ns)
 {
@@ -130,7 +133,8 @@ static __always_inline void taker_account(struct task_struct *task, struct threa
 	}
 }
 
-/* The idle task wakes nobody on its own account: it runs what interrupts left to do. */
+/* Notes who wakes the thread. The idle task wakes nobody by itself: it runs what interrupts left to
+ * do. */
 static __always_inline void waking_set(struct task_struct *task, struct thread *thread,
 				       struct task_struct *waker, __u64 now)
 {

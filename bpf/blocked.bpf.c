@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The walk that credits blocks which last to the time that has passed. */
+/* The walk over blocked threads, which reports blocks while they last, in parts. */
 #include "sample.bpf.h"
 
 struct {
@@ -9,17 +9,31 @@ struct {
 	__type(value, struct offcpud_blocked_record);
 } blocked_records SEC(".maps");
 
-static __always_inline bool block_count_until(struct thread *thread, __u64 credited_ns, __u64 now)
+static __always_inline bool block_count_until(struct thread *thread, __u64 counted_ns, __u64 now)
 {
-	return cmpxchg(&thread->block.counted_ns, credited_ns, now) == credited_ns;
+	return cmpxchg(&thread->block.counted_ns, counted_ns, now) == counted_ns;
+}
+
+static __always_inline bool is_sampled_kind(__u32 kind)
+{
+	return kind < OFFCPUD_BLOCKED_KINDS && has_kind(sample_kinds, kind);
+}
+
+static __always_inline bool is_old_enough(__u64 now, __u64 since_ns, bool young)
+{
+	if ((__s64)(now - since_ns) < 0 || (young && !walk_young))
+		return false;
+	return now - since_ns >= sample_min_ns && sample_max_ns == OFFCPUD_SAMPLE_NO_MAXIMUM;
 }
 
 /*
- * The time of the thread's block that no sample and no earlier walk has counted, up to now; 0:
- * none. From here on this walk has counted it: whoever ends the block exchanges credited_ns before
- * it decides what is left, so the exchange here fails when the end came first. A thread asleep
- * since before anybody looked is credited from then on. Where there is a longest block, what lasts
- * is not credited: it may become longer, and whole when it ends is what it was if it does not.
+ * Counts the part of a block in progress that no sample and no earlier walk has counted. Returns
+ * its length; 0: there is none to report.
+ *
+ * Whoever ends the block exchanges counted_ns before deciding what is left, so the exchange here
+ * fails where the end came first. A thread that slept before its first event counts from when a
+ * walk found it. While a longest block is set (sample_max_ns), a block in progress is never
+ * counted: it may still exceed the maximum. If it does not, it is counted whole when it ends.
  */
 static __always_inline __u64 block_count_part(struct task_struct *task, struct thread *thread,
 					      struct offcpud_sample *sample, __u64 now)
@@ -28,41 +42,37 @@ static __always_inline __u64 block_count_part(struct task_struct *task, struct t
 	__u32 kind = READ_ONCE(thread->kind);
 	__u32 task_state = READ_ONCE(thread->block.task_state);
 	__u64 began_ns = READ_ONCE(thread->since_ns);
-	__u64 credited_ns = READ_ONCE(thread->block.counted_ns);
+	__u64 counted_ns = READ_ONCE(thread->block.counted_ns);
 	__u64 since_ns = began_ns;
 	bool young;
 
-	if (state == THREAD_SEEDED_WAITING) {
-		since_ns = thread->seeded.ns;
-		kind = thread->seeded.kind;
-		task_state = thread->seeded.task_state;
+	if (state == THREAD_FOUND_WAITING) {
+		since_ns = thread->found.ns;
+		kind = thread->found.kind;
+		task_state = thread->found.task_state;
 	} else if (state != THREAD_BLOCKED || thread_is_awake(task, thread)) {
 		return 0;
 	}
+	/* Twice the age, so that whoever ends the block finds it old enough, too. */
+	young = now - since_ns < 2 * OFFCPUD_IN_PROGRESS_AGE_NS;
 	sample->since_ns = since_ns;
 	sample->kind = kind;
-	/* Twice, so that whoever ends it finds it old enough as well. */
-	young = now - since_ns < 2 * OFFCPUD_CREDIT_AGE_NS;
-	if ((young && !walk_young) || (__s64)(now - since_ns) < 0 ||
-	    kind >= OFFCPUD_BLOCKED_KINDS || !has_kind(sample_kinds, kind) ||
-	    credited_ns == COUNTED_WHOLE)
-		return 0;
-	if (now - since_ns < sample_min_ns || sample_max_ns != OFFCPUD_SAMPLE_NO_MAXIMUM ||
-	    !task_is_wanted(task, task_state))
+	if (!is_sampled_kind(kind) || !is_old_enough(now, since_ns, young) ||
+	    counted_ns == COUNTED_WHOLE || !task_is_wanted(task, task_state))
 		return 0;
 	sample_describe_waiter(sample, task, task_state);
 	if (young) {
 		sample->flags |= OFFCPUD_SAMPLE_YOUNG;
-		credited_ns = 0;
-	} else if (!block_count_until(thread, credited_ns, now)) {
+		counted_ns = 0;
+	} else if (!block_count_until(thread, counted_ns, now)) {
 		return 0;
 	}
-	/* Another block by now: what was written lies before its beginning, and counts for nothing.
-	 */
+	/* Another block by now: the exchange wrote a time before its beginning, which has no
+	 * effect. */
 	smp_rmb();
 	if (READ_ONCE(thread->state) != state || READ_ONCE(thread->since_ns) != began_ns)
 		return 0;
-	return now - (credited_ns > since_ns ? credited_ns : since_ns);
+	return now - (counted_ns > since_ns ? counted_ns : since_ns);
 }
 
 static __always_inline void record_describe_stack(struct offcpud_blocked_record *record,

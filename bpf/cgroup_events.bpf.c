@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Names of cgroups, told as they come and go: a cgroup that lives for milliseconds is charged like
- * any other, and a walk of the file system would never see it. */
+/* Reports cgroups as they come and go, with their names. A cgroup that lives for milliseconds has
+ * waits like any other, and a walk of the file system would never see it. */
 #include "maps.bpf.h"
 
 struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* At the end of a block: whether it is sampled, and then what the waker knows of it. */
+/* At the end of a block: whether it is sampled, and what the waker adds to the sample. */
 #ifndef OFFCPUD_CHOOSE_BPF_H
 #define OFFCPUD_CHOOSE_BPF_H
 
@@ -7,17 +7,17 @@
 
 SUBPROGRAM bool task_is_target(struct task_struct *task)
 {
-	__u32 count = focus_count, thread, process, i;
+	__u32 count = target_count, thread, process, i;
 
 	thread = local_tid(task);
 	process = local_tid(task->group_leader);
-	for (i = 0; i < OFFCPUD_FOCUSES && i < count; ++i)
-		if (thread && (focuses[i] == thread || focuses[i] == process))
+	for (i = 0; i < OFFCPUD_TARGETS && i < count; ++i)
+		if (thread && (targets[i] == thread || targets[i] == process))
 			return true;
 	return false;
 }
 
-/* Marsaglia, Xorshift RNGs, Journal of Statistical Software 8 (14), 2003: the triple 13, 17, 5. A
+/* Xorshift (Marsaglia, Journal of Statistical Software 8 (14), 2003; the triple 13, 17, 5), one
  * generator for each thread: the kernel's takes 25 ns, at every block. */
 static __always_inline __u32 sampling_random(struct thread *thread)
 {
@@ -32,15 +32,15 @@ static __always_inline __u32 sampling_random(struct thread *thread)
 	return x;
 }
 
-/* 0: not chosen. */
+/* The time that the block stands for; 0: it is not chosen. */
 static __always_inline __u64 block_weight(struct task_struct *task, struct thread *thread, __u64 ns)
 {
 	__u64 interval = sample_interval_ns;
 
 	if (ns >= interval)
 		return ns;
-	if (focus_count && focus_interval_ns < interval && task_is_target(task)) {
-		interval = focus_interval_ns;
+	if (target_count && target_interval_ns < interval && task_is_target(task)) {
+		interval = target_interval_ns;
 		if (ns >= interval)
 			return ns;
 	}
@@ -68,7 +68,7 @@ static __always_inline void sample_describe_waker(void *ctx, struct chosen *chos
 	sample->waker_tgid = bpf_get_current_pid_tgid() >> 32;
 	sample->waker_local_tgid = local_tid(bpf_get_current_task_btf()->group_leader);
 	copy_comm(sample->waker_comm, bpf_get_current_task_btf());
-	/* No more frames than are kept: the kernel waits meanwhile, with interrupts off. */
+	/* No more frames than are kept: interrupts are off meanwhile. */
 	stack = unwind_user(sample->waker_local_tgid, OFFCPUD_WAKER_FRAMES, 0, 0);
 	if (!stack)
 		loss_add(OFFCPUD_LOSS_WAKER_STACK);
@@ -82,20 +82,20 @@ SUBPROGRAM int block_keep(void *ctx, struct task_struct *task, struct thread *th
 	__u32 zero = 0, tid, task_state;
 	struct chosen *chosen = bpf_map_lookup_elem(&choosing, &zero);
 	struct offcpud_sample *sample;
-	bool seeded;
+	bool found;
 
 	if (!chosen)
 		return 0;
-	seeded = thread->state == THREAD_SEEDED_WAITING;
-	task_state = seeded ? thread->seeded.task_state : thread->block.task_state;
+	found = thread->state == THREAD_FOUND_WAITING;
+	task_state = found ? thread->found.task_state : thread->block.task_state;
 	if (!task_is_wanted(task, task_state))
 		return 0;
 	sample = &chosen->sample;
 	sample->ns = ns;
 	sample->weight_ns = weight_ns;
-	sample->since_ns = seeded ? thread->seeded.ns : thread->since_ns;
+	sample->since_ns = found ? thread->found.ns : thread->since_ns;
 	sample->ended_ns = thread->waking.ns;
-	sample->kind = seeded ? thread->seeded.kind : thread->kind;
+	sample->kind = found ? thread->found.kind : thread->kind;
 	sample_describe_waiter(sample, task, task_state);
 	sample_describe_waker(ctx, chosen, thread);
 	tid = task->pid;
@@ -105,30 +105,30 @@ SUBPROGRAM int block_keep(void *ctx, struct task_struct *task, struct thread *th
 	return 0;
 }
 
-/* Of a block that ends now, what no walk has credited. Only long ones are credited, so that short
- * ones need no atomic exchange. */
+/* The part of a block that ends now which no walk has counted. Walks count long blocks only, so
+ * short ones need no atomic exchange. */
 static __always_inline __u64 block_uncounted(struct thread *thread, __u64 since_ns, __u64 ns)
 {
-	__u64 credited_ns;
+	__u64 counted_ns;
 
-	if (ns < OFFCPUD_CREDIT_AGE_NS)
+	if (ns < OFFCPUD_IN_PROGRESS_AGE_NS)
 		return ns;
-	credited_ns = xchg(&thread->block.counted_ns, COUNTED_WHOLE);
-	if (credited_ns <= since_ns)
+	counted_ns = xchg(&thread->block.counted_ns, COUNTED_WHOLE);
+	if (counted_ns <= since_ns)
 		return ns;
-	return credited_ns < thread->waking.ns ? thread->waking.ns - credited_ns : 0;
+	return counted_ns < thread->waking.ns ? thread->waking.ns - counted_ns : 0;
 }
 
-/* At sched_waking, in the waker's context. A block that began before anybody looked counts from
- * then on, as in block_count_part(). */
+/* Decides at sched_waking, in the waker's context. A block that began before any event of its
+ * thread was seen counts from when a walk found it, as in block_count_part(). */
 static __always_inline void block_choose(void *ctx, struct task_struct *task, struct thread *thread)
 {
 	__u64 since_ns = thread->since_ns, length, ns, weight_ns;
 	__u32 kind = thread->kind;
 
-	if (thread->state == THREAD_SEEDED_WAITING) {
-		since_ns = thread->seeded.ns;
-		kind = thread->seeded.kind;
+	if (thread->state == THREAD_FOUND_WAITING) {
+		since_ns = thread->found.ns;
+		kind = thread->found.kind;
 	} else if (thread->state != THREAD_BLOCKED) {
 		return;
 	}

@@ -5,9 +5,9 @@
 
 #include "process.bpf.h"
 
-/* The first wait of a kind. Threads of one process may come here on several CPUs at once; the first
- * exchange decides, and the others charge what it has put there. Not static: the verifier goes
- * through it once, not at every call. */
+/* The histogram for the first wait of this kind. Several threads of a process may come here at once
+ * on several CPUs: the first exchange decides, and the others use what it has put there. A global
+ * function, which the verifier goes through once and not at every call. */
 __noinline __u32 process_take_hist(struct offcpud_process *process, __u32 kind)
 {
 	__u32 hist, found, none = 0;
@@ -18,7 +18,7 @@ __noinline __u32 process_take_hist(struct offcpud_process *process, __u32 kind)
 		return OFFCPUD_NO_HIST;
 	error = bpf_map_pop_elem(&free_process_hists, &hist);
 	if (error) {
-		/* Left as it is where the list could not be asked: the next wait asks again. */
+		/* Where the list could not be asked, the next wait asks again. */
 		found = error == -ENOENT ? cmpxchg(&process->hists[kind], 0, OFFCPUD_NO_HIST)
 					 : READ_ONCE(process->hists[kind]);
 		if (found)
@@ -34,10 +34,10 @@ __noinline __u32 process_take_hist(struct offcpud_process *process, __u32 kind)
 	return found;
 }
 
-/* `alone`: nobody else adds to it meanwhile. An atomic addition takes 6 ns, a plain one next to
- * nothing. The slot comes first and readers take the sum first (LatencyHistogram in the daemon,
- * whose acquire this pairs with): an episode may be counted and its time missing for a moment, not
- * the other way round. */
+/* Counts a wait. `alone`: nobody else adds to this histogram meanwhile, so the additions need not
+ * be atomic (6 ns each). The slot is written first, and readers read the sum first
+ * (LatencyHistogram in the daemon, with acquire): for a moment an episode may be counted without
+ * its time, never the other way round. */
 static __always_inline void hist_add(struct offcpud_hist *hist, bool alone, __u32 slot, __u64 ns)
 {
 	if (alone) {
@@ -62,8 +62,8 @@ static __always_inline void process_add(struct offcpud_process *process, __u32 k
 	if (unlikely(!place))
 		place = process_take_hist(process, kind);
 	hist = bpf_map_lookup_elem(&process_hists, &place);
-	/* Counted are a thread that is born by its parent, which is not waiting meanwhile, and one
-	 * that ends until its last switch. */
+	/* `threads` includes a thread from its birth, when its parent runs and so does not wait, to
+	 * its last switch. */
 	if (hist)
 		hist_add(hist, process->threads == 1, slot, ns);
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Names for addresses in the kernel, from the kernel itself: nobody has to read /proc/kallsyms, for
- * which the daemon would need CAP_SYSLOG, a tenth of a second and the list's memory. */
+/* Names of addresses in the kernel, from the kernel itself. /proc/kallsyms would need CAP_SYSLOG, a
+ * tenth of a second and memory for the list. */
 #include "kernel.bpf.h"
 #include "sample.h"
 
-/* The question and the answer of one run. */
+/* The addresses that one run is asked about, and its answers. */
 __u64 named_addresses[OFFCPUD_NAMES] = {};
 char kernel_names[OFFCPUD_NAMES][OFFCPUD_NAME_BYTES] = {};
 
-/* %pB: that of a return address, "schedule+0x2a/0x90 [module]", so a call that is the last
- * instruction of its function is still in it. */
+/* %pB names a return address, "schedule+0x2a/0x90 [module]": a call that is the last instruction of
+ * a function is still in that function. */
 SEC("syscall")
 int name_addresses(void *ctx)
 {

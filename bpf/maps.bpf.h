@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The maps, and what the programs count besides waits. */
+/* The maps and settings that the programs share, and the counters of losses. */
 #ifndef OFFCPUD_MAPS_BPF_H
 #define OFFCPUD_MAPS_BPF_H
 
@@ -8,7 +8,7 @@
 #include "kernel.bpf.h"
 #include "offcpud.h"
 
-/* Resized before load: (max_cgroups + 1) * shards. */
+/* The daemon resizes it before load: (max_cgroups + 1) * shards. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -17,9 +17,8 @@ struct {
 	__type(value, struct offcpud_subject);
 } subjects SEC(".maps");
 
-/* Resized before load: max_cgroups. Pre-allocated: an insertion under the run-queue lock must not
- * enter the page allocator. Never LRU: only the daemon removes a key.
- */
+/* Resized before load: max_cgroups. Pre-allocated, because an insertion under the run-queue lock
+ * must not enter the page allocator. Never LRU: only the daemon removes a key. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -27,8 +26,8 @@ struct {
 	__type(value, __u32); /* subject */
 } cgroup_subjects SEC(".maps");
 
-/* Free subjects, a ring: the daemon puts them in at free_tail, the programs take them at free_head.
- * Resized before load: a power of two above max_cgroups. */
+/* A ring of free subjects. The daemon adds at free_tail, the programs take at free_head. Resized
+ * before load: a power of two above max_cgroups. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -37,7 +36,8 @@ struct {
 	__type(value, __u32);
 } free_subjects SEC(".maps");
 
-/* A subject taken from the ring but not used, because another CPU named the cgroup first. */
+/* A subject that this CPU took from the ring and did not need, because another CPU found one for
+ * the same cgroup first. The next cgroup gets it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -45,8 +45,8 @@ struct {
 	__type(value, __u32);
 } spare_subject SEC(".maps");
 
-/* Time that kernel threads have run on a CPU, and what keeps those of two CPUs apart. Not a per-CPU
- * array: of those, another CPU's element takes a call (12 ns), these do not. */
+/* Time that kernel threads have run on a CPU. A line for each CPU, in an ordinary array: a look-up
+ * of another CPU's element in a per-CPU array is a call (12 ns), here it is inlined. */
 struct kernel_time {
 	__u64 ns;
 	__u64 unused[7];
@@ -69,8 +69,8 @@ struct {
 	__type(value, struct offcpud_process);
 } processes SEC(".maps");
 
-/* Histograms of processes, one wherever a process has had a wait of that kind. Not sharded: they
- * would not fit, and the threads of one process are few CPUs' work (decision 0006). Element 0 stays
+/* Histograms of processes: one for each kind of wait that a process has had. Not sharded: shards
+ * would not fit, and few CPUs run the threads of one process (decision 0006). Element 0 stays
  * empty. Resized before load. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -80,7 +80,8 @@ struct {
 	__type(value, struct offcpud_hist);
 } process_hists SEC(".maps");
 
-/* The free elements of both; filled before attach. */
+/* The free elements of `processes` and `process_hists`. The daemon fills both stacks before it
+ * attaches. */
 struct {
 	__uint(type, BPF_MAP_TYPE_STACK);
 	__uint(max_entries, 1);
@@ -95,7 +96,8 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1024 * 1024); /* 14,563: a file system thaws, and all wake at once */
+	__uint(max_entries, 1024 * 1024); /* 14,563 records: when a file system thaws, all who
+					     waited for it wake at once */
 } stall_ends SEC(".maps");
 
 struct {
@@ -112,44 +114,44 @@ struct {
 	__type(value, __u64);
 } counts SEC(".maps");
 
-/* Set by the daemon before load; the verifier removes what they switch off. */
+/* Constants. The daemon sets them before load, and the verifier removes what they switch off. */
 const volatile __u32 shards = 1;
 const volatile __u32 cpu_bits = 0;   /* possible CPUs <= 1 << cpu_bits */
-const volatile __u8 own_shards = 0;  /* one for every possible CPU */
-const volatile __u8 tell_wakers = 0; /* there is a preempt_count_at */
+const volatile __u8 own_shards = 0;  /* each possible CPU has a shard of its own */
+const volatile __u8 tell_wakers = 0; /* preempt_count_at is known */
 const volatile __u8 take_samples = 0;
 const volatile __u32 free_mask = 0;
-const volatile __u8 read_files = 1;	   /* 0 where lockdown forbids bpf_probe_read_kernel */
-const volatile __s64 preempt_count_at = 0; /* distance from the CPU's run queue; see blame.bpf.h */
+const volatile __u8 read_files = 1;	   /* 0: lockdown forbids bpf_probe_read_kernel */
+const volatile __s64 preempt_count_at = 0; /* from a CPU's run queue; see blame.bpf.h */
 const volatile __u8 syscall_class[OFFCPUD_SYSCALLS] = {};
 const volatile __u8 compat_syscall_class[OFFCPUD_SYSCALLS] = {};
 
-/* What the hooks read all the time and the daemon writes now and then is on pages of its own: on a
- * line with what the programs write, every such write would take it from all other CPUs. */
+/* Settings: the programs read them at every event, the daemon writes them now and then. They have
+ * pages of their own, because a line that is shared with counters would move from CPU to CPU with
+ * every addition. */
 #define SETTING SEC(".data.settings")
 
-/* Blocks of these kinds (bits) that last longer are told when they end. */
+/* A block that has one of these kinds (bits) and lasts longer is reported when it ends. */
 __u64 stall_ns SETTING = ~0ULL;
 __u32 stall_kinds SETTING = 0;
 
-/* Set once the programs are attached; until then the walk only makes room. */
+/* Set once all programs are attached. Until then a walk only makes room for threads. */
 __u32 attached SETTING = 0;
 
-/* Whether a set of kinds has this one. */
+/* Whether a set of kinds (bits) has this kind. */
 OFFCPUD_ASSERT(OFFCPUD_HIST_KINDS <= 32, "a set of kinds is a word");
 #define has_kind(kinds, kind) (((kinds) >> ((kind)&31)) & 1)
 
-/* Positions in the ring of free subjects; they only grow. */
+/* Positions in the ring of free subjects. They only grow. */
 __u64 free_head = 0;
 __u64 free_tail = 0;
 
-/* 0 or BPF_LOCAL_STORAGE_GET_F_CREATE; see on_task_newtask. */
+/* BPF_LOCAL_STORAGE_GET_F_CREATE, or 0: see on_task_newtask. */
 const volatile __u64 create_flags = 0;
 
-/* Atomic although the counters are per CPU: the programs on forks, cgroups and the iterator can be
- * interrupted by the others. */
-static __always_inline int
-loss_add_inline(__u32 loss) /* where a frame more would not fit the stack */
+/* The counters are per CPU, and still the additions are atomic: one of the programs on forks,
+ * cgroups and walks can be interrupted by another one. */
+static __always_inline int loss_add_inline(__u32 loss) /* where one more stack frame is too much */
 {
 	__u64 *events = bpf_map_lookup_elem(&losses, &loss);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Histograms of processes: whose a thread is, and their coming and going. */
+/* Which process a thread belongs to, and how places for processes are taken and given back. */
 #ifndef OFFCPUD_PROCESS_BPF_H
 #define OFFCPUD_PROCESS_BPF_H
 
@@ -9,11 +9,12 @@
  * taken for one with a single thread, nor freed, while they are still being counted one by one. */
 #define NEVER_ALONE 0x40000000
 
-/* A free list is a map behind a lock. The kernel gives up on the lock rather than waiting without
- * end (EBUSY in an NMI; from 6.15 on also EDEADLK and ETIMEDOUT, rqspinlock): an error that is not
- * ENOENT does not say that the list is empty.
+/*
+ * Puts an element back on its free list. A list is a map behind a lock, and the kernel gives up on
+ * that lock rather than wait without end (EBUSY in an NMI; since 6.15 also EDEADLK and ETIMEDOUT,
+ * rqspinlock). So only ENOENT says that a list is empty.
  *
- * An element that cannot be given back belongs to nobody from then on, until the daemon restarts.
+ * An element that cannot be put back is lost until the daemon restarts, which is counted.
  */
 static __always_inline void process_put_back(__u32 index)
 {
@@ -27,8 +28,8 @@ static __always_inline void hist_put_back(__u32 hist)
 		loss_add_inline(OFFCPUD_LOSS_FREE_LIST);
 }
 
-/* A process with no histogram and no thread yet; 0 if there is no room, NO_PROCESS if nobody knows.
- */
+/* Takes a place for a process, without histograms and threads. 0: there is no room; NO_PROCESS: the
+ * list could not be asked. */
 static __always_inline __u32 process_take(struct task_struct *leader)
 {
 	struct offcpud_process *process;
@@ -42,7 +43,8 @@ static __always_inline __u32 process_take(struct task_struct *leader)
 		return 0;
 	process->threads = leader->signal->nr_threads != 1 ? NEVER_ALONE : 0;
 	process->start_ns = leader->start_boottime;
-	/* Pairs with the daemon's ProcessReader, which reads it first and again at the end. */
+	/* Pairs with the acquire in the daemon's ProcessHistograms, which reads tgid first and
+	 * again at the end. */
 	smp_store_release(&process->tgid, leader->tgid);
 	return index;
 }
@@ -64,11 +66,10 @@ static __always_inline void process_discard(__u32 index)
 	process_put_back(index);
 }
 
-/* The process of a group of threads, kept with its leader; 0 if there is none, NO_PROCESS if that
- * is to be found out another time. A thread that calls execve becomes the leader (fs/exec.c,
- * de_thread) and brings along what it had as a mere thread. A group that there was no room for
- * stays out as a whole, so that nobody takes a part of it for all of it, until the walk lets it in.
- */
+/* The process of a thread group, kept with its leader. 0: none; NO_PROCESS: ask again another time.
+ * A thread that calls execve becomes the leader (fs/exec.c, de_thread) and brings along the process
+ * that it had. A group that found no room stays out as a whole, so that no part of it is taken for
+ * all of it, until a walk admits it. */
 static __always_inline __u32 process_of_group(struct task_struct *leader, struct thread *thread,
 					      bool admit)
 {
@@ -93,10 +94,11 @@ static __always_inline __u32 process_of_group(struct task_struct *leader, struct
 	return index == NO_PROCESS ? 0 : index;
 }
 
-/* Makes a thread one of its process's. Called at a fork and by the walk, which alone admits groups
- * that were refused; at an event only for a thread that both have missed. Threads of the kernel
- * have no process: they would take the places of those that people ask for (8 to 10 for each CPU),
- * and what they wait is in the histograms of their cgroup and in the sums of each thread. */
+/* Makes a thread one of its process's threads: at the fork, and by the walk, which alone admits
+ * groups that were refused. At an event it is only for a thread that both have missed. Kernel
+ * threads have no process: there are 8 to 10 for each CPU, which would take the places of processes
+ * that somebody asks for. Their waits are in the histograms of their cgroup and in the sums of each
+ * thread. */
 SUBPROGRAM int process_join(struct task_struct *task, struct thread *thread, bool admit)
 {
 	struct task_struct *leader;
@@ -119,21 +121,22 @@ SUBPROGRAM int process_join(struct task_struct *task, struct thread *thread, boo
 		return loss_add_inline(OFFCPUD_LOSS_FREE_LIST);
 	process = bpf_map_lookup_elem(&processes, &index);
 	if (!index || !process) {
-		/* Not over what another CPU, that was luckier, has found meanwhile. */
+		/* Not over what another CPU with more luck has found meanwhile. */
 		if (cmpxchg(&thread->owner.process, known, NO_PROCESS) != known ||
 		    known == NO_PROCESS)
 			return 0;
 		return loss_add_inline(OFFCPUD_LOSS_PROCESSES_FULL);
 	}
-	/* Counted first: a thread that ends between the two would be one too many else. */
+	/* The thread is counted first. If it ended between the two, the count would be one too
+	 * high. */
 	atomic_add(&process->threads, 1);
 	if (cmpxchg(&thread->owner.process, known, index) != known)
 		atomic_add(&process->threads, -1);
 	return 0;
 }
 
-/* A thread is over. With the last one its process's place and histograms are free again: nobody is
- * left who could charge them. */
+/* A thread ends. The last one gives the place and the histograms of its process back: no thread is
+ * left that could add to them. */
 SUBPROGRAM int process_leave(struct thread *thread)
 {
 	struct offcpud_process *process;
@@ -144,7 +147,8 @@ SUBPROGRAM int process_leave(struct thread *thread)
 	if (!index || !process || (fetch_add(&process->threads, -1) & ~NEVER_ALONE) != 1)
 		return 0;
 	WRITE_ONCE(process->tgid, 0);
-	smp_wmb(); /* pairs with ProcessReader: no histogram is another's while this says whose */
+	smp_wmb(); /* pairs with ProcessHistograms: what is read while tgid is there is this
+		      process's */
 	for (__u32 kind = 0; kind < OFFCPUD_HIST_KINDS; kind++) {
 		hist = process->hists[kind];
 		process->hists[kind] = 0;
@@ -155,7 +159,7 @@ SUBPROGRAM int process_leave(struct thread *thread)
 	return 0;
 }
 
-/* The thread's process, NULL if there was no room for it. */
+/* The thread's process; NULL: none, or there was no room for it. */
 static __always_inline struct offcpud_process *process_of(struct task_struct *task,
 							  struct thread *thread)
 {

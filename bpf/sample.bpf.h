@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Stacks of a share of the blocks, chosen by their length. */
+/* Samples of blocks: what is common to choosing them (choose.bpf.h), taking their stacks
+ * (stacks.bpf.c) and reporting them while they last (blocked.bpf.c). */
 #ifndef OFFCPUD_SAMPLE_BPF_H
 #define OFFCPUD_SAMPLE_BPF_H
 
@@ -10,10 +11,11 @@
 #include "tid.bpf.h"
 #include "unwind.bpf.h"
 
-/* thread->block.counted_ns of a block that has ended: no walk credits it any more. */
+/* block.counted_ns of a block that has ended: no walk counts it any more. */
 #define COUNTED_WHOLE (~0ULL)
 
-/* Asked of blocks that are chosen otherwise only: so it costs nothing in the others. */
+/* Whether the sampling asks for such threads. Called only for blocks that pass all else, so it
+ * costs the others nothing. */
 static __always_inline bool task_is_wanted(struct task_struct *task, __u32 task_state)
 {
 	__u32 whose =
@@ -48,7 +50,8 @@ static __always_inline void sample_describe_waiter(struct offcpud_sample *sample
 	copy_comm(sample->process_comm, task->group_leader);
 }
 
-/* Appends a user stack, `most` frames of it, and releases it; how many it were. */
+/* Appends at most `most` frames of a user stack at `frames` and releases the stack. Returns their
+ * number; `end` says how the stack ends. */
 static __always_inline __u32 stack_append_user(struct offcpud_unwind_stack *stack, __u64 *at,
 					       __u32 frames, __u32 most, __u32 *end)
 {
@@ -62,14 +65,15 @@ static __always_inline __u32 stack_append_user(struct offcpud_unwind_stack *stac
 	*end = stack->end;
 	if (bpf_probe_read_kernel(at + (frames & SAMPLE_INDEX_MASK), (count & most) * sizeof(__u64),
 				  stack->addresses)) {
-		*end = OFFCPUD_UNWIND_END_READ; /* what is not there is not complete */
+		*end = OFFCPUD_UNWIND_END_READ; /* a stack without frames is not complete */
 		count = 0;
 	}
 	unwind_release();
 	return count;
 }
 
-/* A chosen block whose stacks nobody took, because the switch or the interrupt was missed. */
+/* Gives up a chosen block whose stacks nobody took, because the switch or the interrupt was
+ * missed. */
 SUBPROGRAM int block_drop(struct task_struct *task, struct thread *thread)
 {
 	struct chosen *chosen;
@@ -85,18 +89,18 @@ SUBPROGRAM int block_drop(struct task_struct *task, struct thread *thread)
 	return 0;
 }
 
-/* Asks for an interrupt on this CPU. It comes when interrupts are allowed again, which is when the
- * switch is done and the thread is current (kernel/sched/core.c, finish_task_switch). */
+/* Asks for an interrupt on this CPU. It comes when interrupts are on again: after a switch that is
+ * when the thread is current (kernel/sched/core.c, finish_task_switch). */
 static __always_inline bool interrupt_self(void)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), nothing = 0;
-	void *bell = bpf_map_lookup_elem(&bells, &cpu);
+	void *ring = bpf_map_lookup_elem(&self_interrupts, &cpu);
 
-	return bell && !bpf_ringbuf_output(bell, &nothing, sizeof(nothing), BPF_RB_FORCE_WAKEUP);
+	return ring && !bpf_ringbuf_output(ring, &nothing, sizeof(nothing), BPF_RB_FORCE_WAKEUP);
 }
 
-/* At sched_switch. A program on the end of every switch would cost more than all else that is done
- * for stacks. */
+/* At the switch-in: asks for the interrupt that takes the stacks. A program on the end of every
+ * switch would cost more than all the rest of sampling. */
 static __always_inline void stacks_want(struct task_struct *task, struct thread *thread)
 {
 	if (!thread->sampling.chosen)

@@ -16,7 +16,7 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 	__u64 now = bpf_ktime_get_ns();
 	__u32 cpu = bpf_get_smp_processor_id();
 
-	/* The idle tasks have pid 0, one per CPU; they are nobody's wait. */
+	/* The idle tasks, one for each CPU, have pid 0. Their time is nobody's wait. */
 	if (prev->pid)
 		thread_leave_cpu(prev, next, preempt, prev_state, cpu, now);
 	if (next->pid)
@@ -26,11 +26,9 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 	return 0;
 }
 
-/*
- * Runs in the context of whoever wakes, before the thread is queued anywhere. sched_wakeup, which
- * follows, need not: a thread that slept on another CPU is often queued by that CPU itself, in an
- * interrupt (ttwu_queue_wakelist). Nobody looks there: all that it could add is the CPU.
- */
+/* Runs in the context of the waker, before the thread is queued anywhere. sched_wakeup, which
+ * follows, may run elsewhere: a thread that slept on another CPU is often queued by that CPU, in an
+ * interrupt (ttwu_queue_wakelist). All that it could add is the CPU, so nobody attaches to it. */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_sched_waking, struct task_struct *task)
 {
@@ -38,7 +36,8 @@ int BPF_PROG(on_sched_waking, struct task_struct *task)
 	__u64 now;
 
 	if (task == waker)
-		return 0; /* by an interrupt, before it has left the CPU: it does not sleep */
+		return 0; /* an interrupt wakes the thread that it interrupted: it does not sleep
+			     yet */
 	now = bpf_ktime_get_ns();
 	thread_wake(ctx, task, waker, now);
 	if (cost_is_timed(now))
@@ -57,13 +56,11 @@ int BPF_PROG(on_sched_wakeup_new, struct task_struct *task)
 	return 0;
 }
 
-/*
- * The state of a thread is allocated here, in the context of fork. Under the run-queue lock that
- * would not be safe up to 6.3: an allocation in task storage may wake kswapd (GFP_ATOMIC implies
- * __GFP_KSWAPD_RECLAIM), and that wakeup may want the same lock. From 6.4 (08a7ce384e33) it comes
- * from a pre-filled cache; there the daemon sets create_flags, and thread_of() makes up for what
- * neither this program nor the iterator has seen.
- */
+/* The state of a thread is allocated at its fork. Up to 6.3 an allocation under the run-queue lock
+ * is not safe: task storage may wake kswapd (GFP_ATOMIC implies __GFP_KSWAPD_RECLAIM), and that
+ * waking may want the same lock. Since 6.4 (08a7ce384e33) it comes from a cache that is filled
+ * before; there the daemon sets create_flags, and thread_of() makes the state of a thread that
+ * neither this program nor a walk has seen. */
 SEC("tp_btf/task_newtask")
 int BPF_PROG(on_task_newtask, struct task_struct *task)
 {
@@ -72,8 +69,8 @@ int BPF_PROG(on_task_newtask, struct task_struct *task)
 
 	if (!task->pid)
 		return 0; /* the idle task of a CPU that comes online */
-	/* In a storm of forks the cache that it comes from may be empty; it is filled by an
-	 * interrupt that follows at once. */
+	/* In a storm of forks that cache may be empty. An interrupt that follows at once fills
+	 * it. */
 	for (int attempt = 0; attempt < 4 && !thread; attempt++)
 		thread = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!thread)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The stacks of a sampled block, taken by an interrupt of the thread that was blocked. */
+/* Takes the stacks of a sampled block, in an interrupt of the thread that was blocked. */
 #include "cost.bpf.h"
 #include "sample.bpf.h"
 
-/* `record` becomes what `chosen` says with the stacks of the current thread; its size. */
+/* Fills the record with the chosen block and the stacks of the current thread. Returns its size. */
 static __always_inline __u32 record_fill(void *ctx, struct offcpud_sample_record *record,
 					 struct chosen *chosen, struct offcpud_unwind_stack *stack)
 {
@@ -26,7 +26,7 @@ static __always_inline __u32 record_fill(void *ctx, struct offcpud_sample_record
 	return sizeof(*sample) + ((frames + waker) & SAMPLE_FRAMES_MASK) * sizeof(__u64);
 }
 
-/* In an interrupt of the thread that was waited for, once it runs. */
+/* Takes the stacks of the current thread, if it asked for that. */
 static __noinline int stacks_take(void *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -37,7 +37,7 @@ static __noinline int stacks_take(void *ctx)
 	struct chosen *chosen;
 
 	if (!thread || thread->sampling.chosen != STACKS_WANTED)
-		return 0; /* somebody else's interrupt */
+		return 0; /* an interrupt for somebody else */
 	stack = unwind_user(local_tid(task->group_leader), OFFCPUD_UNWIND_FRAMES,
 			    OFFCPUD_UNWIND_PAUSES, thread->since_ns);
 	if (stack && unwind_is_paused()) {
@@ -56,14 +56,15 @@ static __noinline int stacks_take(void *ctx)
 	bpf_map_delete_elem(&chosen_blocks, &tid);
 	if (size > sizeof(*record))
 		size = sizeof(*record);
-	/* The daemon looks several times a second; waking it from here would be one more wakeup. */
+	/* The daemon looks several times a second; to wake it from here would be one more
+	 * wakeup. */
 	if (bpf_ringbuf_output(&samples, record, size, BPF_RB_NO_WAKEUP))
 		return sample_lose(record->sample.weight_ns);
 	return 0;
 }
 
 /* The end of an interrupt that this CPU has sent to itself; see interrupt_self(). At its beginning
- * the bell could not be rung again. */
+ * the next one could not be asked for. */
 SEC("tp_btf/irq_work_exit")
 int BPF_PROG(on_irq_work)
 {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A thread leaves the CPU, a thread takes it: one state ends and another begins. */
+/* At sched_switch: one thread leaves the CPU, another one takes it. See the table of states in
+ * thread.bpf.h. */
 #ifndef OFFCPUD_SWITCH_BPF_H
 #define OFFCPUD_SWITCH_BPF_H
 
 #include "wake.bpf.h"
 
-/* Up to 6.17 a group whose runtime is used up leaves the run queue as a whole (CFS bandwidth,
- * throttle_cfs_rq) before the switch is traced; since then each task says it itself. */
+/* Whether the thread's group has used up its runtime (CFS bandwidth). Up to 6.17 the group leaves
+ * the run queue as a whole before the switch is traced (throttle_cfs_rq); since 6.18 each task has
+ * a mark. */
 static __always_inline bool task_is_throttled(struct task_struct *task)
 {
 	if (bpf_core_field_exists(task->throttled))
@@ -28,7 +30,8 @@ static __always_inline void thread_queue_again(struct task_struct *task, struct 
 	}
 	thread->kind = OFFCPUD_RUNQ_PREEMPTED;
 	if (!next->pid) {
-		thread->last_taker.tid = 0; /* nobody: it is about to be moved, or held back */
+		thread->last_taker.tid =
+			0; /* nobody takes the CPU: the thread is about to be moved, or held back */
 		return;
 	}
 	by = taker_of(task, next);
@@ -37,21 +40,24 @@ static __always_inline void thread_queue_again(struct task_struct *task, struct 
 		subject_add(&subject->preemptions[by], 1);
 }
 
-/* Whether somebody is about to wake a thread, or to do something else that keeps wakers out. Who
- * wakes holds its pi_lock from before sched_waking until TASK_WAKING is set, or until the thread
- * was found to be on a run queue, and made to run (kernel/sched/core.c, try_to_wake_up). */
+/* Whether somebody is about to wake the thread, or holds wakers off. A waker holds pi_lock from
+ * before sched_waking until it has set TASK_WAKING, or has found the thread on a run queue and made
+ * it run (kernel/sched/core.c, try_to_wake_up). */
 static __always_inline bool task_is_being_woken(struct task_struct *task)
 {
 	return !bpf_core_field_exists(task->pi_lock.raw_lock.val.counter) ||
 	       READ_ONCE(task->pi_lock.raw_lock.val.counter);
 }
 
-/* Whether a thread that blocks now is awake again: between its leaving the run queue and this
- * switch somebody on another CPU woke it, and waits for the switch to be done. In this order: once
- * the kernel has set TASK_WAKING, what sched_waking did to our state is to be seen.
+/*
+ * Whether the thread that blocks now is awake again: somebody on another CPU woke it after it had
+ * left the run queue and before this switch, and waits for the switch to be done. The order of the
+ * reads matters: once TASK_WAKING is seen, so is all that sched_waking has written (waking_set).
  *
- * Mostly the waking that is remembered is over: the thread ran on, found nothing and blocks now
- * after all. It must not be taken for the one that ends this block, should that be missed. */
+ * Mostly the waking that is noted is an old one: the thread ran on, found nothing, and blocks now
+ * after all. It is noted as stale, so that it does not count as the end of this block should the
+ * real end be missed.
+ */
 static __always_inline bool woken_too_early(struct task_struct *task, struct thread *thread)
 {
 	__u64 woken_ns;
@@ -61,7 +67,7 @@ static __always_inline bool woken_too_early(struct task_struct *task, struct thr
 	woken_ns = READ_ONCE(thread->waking.ns);
 	smp_rmb();
 	if (!task_is_being_woken(task)) {
-		/* One that came and went meanwhile has left TASK_WAKING. */
+		/* A waker that came and went meanwhile has left TASK_WAKING. */
 		smp_rmb();
 		if (READ_ONCE(task->__state) != TASK_WAKING) {
 			thread->block.stale_waking_ns = woken_ns;
@@ -72,11 +78,12 @@ static __always_inline bool woken_too_early(struct task_struct *task, struct thr
 	       READ_ONCE(thread->state) == THREAD_BLOCKED && READ_ONCE(thread->waking.waker);
 }
 
-/* The same when the thread takes a CPU again, because the waker had not set TASK_WAKING yet. A
- * waking that was long before is another one, of a thread that did not sleep then, and so is one
- * that was over when the thread blocked. */
+/* The same question when the thread takes a CPU again: at the switch-out the waker had not set
+ * TASK_WAKING yet. A waking that was over when the thread blocked is another one, and so is one
+ * long before: the thread did not sleep then. */
 #define WOKEN_BEFORE_NS 1000000
 
+/* The later of two times, which are close to each other. */
 static __always_inline __u64 time_later(__u64 one, __u64 other)
 {
 	return (__s64)(one - other) < 0 ? other : one;
@@ -88,9 +95,9 @@ static __always_inline bool was_woken_too_early(struct thread *thread)
 	       (__s64)(thread->since_ns - thread->waking.ns) < WOKEN_BEFORE_NS;
 }
 
-/* The waits of a thread that takes the CPU: for the CPU, and before that for what was not booked
- * when it was woken. One after the other by the same code, which is then at hand. The last one's
- * length. */
+/* Accounts up to two waits, the block that is not accounted yet and the wait for the CPU, by one
+ * inlined copy of the code, which stays in the instruction cache. Returns the length of the
+ * last. */
 static __always_inline __u64 account_waits(struct task_struct *task, struct thread *thread,
 					   __u32 cpu, __u64 now)
 {
@@ -118,14 +125,14 @@ static __always_inline __u64 account_waits(struct task_struct *task, struct thre
 	return ns;
 }
 
-/* What a thread that leaves the CPU was in, when it is not what it should be. */
+/* Ends the state of a thread that leaves the CPU and was not RUNNING. */
 SUBPROGRAM int thread_end_odd_state(struct task_struct *task, struct thread *thread, __u32 cpu,
 				    __u64 now)
 {
 	switch (thread->state) {
-	case THREAD_SEEDED_RUNNING:
-		thread->sums.born_ns = thread->seeded.ns;
-		account_running(subject_of(task, thread, cpu), thread, thread->seeded.ns, now);
+	case THREAD_FOUND_RUNNING:
+		thread->sums.born_ns = thread->found.ns;
+		account_running(subject_of(task, thread, cpu), thread, thread->found.ns, now);
 		break;
 	case THREAD_UNKNOWN:
 		thread->sums.born_ns = now;
@@ -196,7 +203,8 @@ static __always_inline void thread_leave_cpu(struct task_struct *task, struct ta
 	}
 }
 
-/* A thread takes the CPU that is not known to wait for one; whether it is, after all. */
+/* Ends the state of a thread that takes the CPU and was not known to wait for one. Returns whether
+ * it did wait. */
 SUBPROGRAM bool thread_end_odd_wait(struct task_struct *task, struct thread *thread, __u32 cpu,
 				    __u64 now)
 {
@@ -207,7 +215,7 @@ SUBPROGRAM bool thread_end_odd_wait(struct task_struct *task, struct thread *thr
 		if (was_woken_too_early(thread)) {
 			thread_requeue(task, thread,
 				       time_later(thread->since_ns, thread->waking.ns));
-			thread->queued.cpu = NO_CPU; /* nobody has looked at its kernel time */
+			thread->queued.cpu = NO_CPU; /* its kernel time then is unknown */
 			return true;
 		}
 		loss_add(OFFCPUD_LOSS_WAKEUP);
@@ -217,7 +225,7 @@ SUBPROGRAM bool thread_end_odd_wait(struct task_struct *task, struct thread *thr
 	case THREAD_UNKNOWN:
 		count_add(OFFCPUD_COUNT_LEFT_CENSORED);
 		break;
-	case THREAD_SEEDED_WAITING:
+	case THREAD_FOUND_WAITING:
 		break;
 	default:
 		loss_add(OFFCPUD_LOSS_SWITCH);

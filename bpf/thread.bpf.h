@@ -16,27 +16,27 @@
  *
  *	from			to		by	when
  *	(no state)		UNKNOWN		any	the storage is made, all zero: at the fork
- *							(nobody else runs the thread yet), by a
- *walk, or at the first event (create_flags)
- *	UNKNOWN			SEEDED_RUNNING	walk	cmpxchg: an event that comes first wins
- *	UNKNOWN			SEEDED_WAITING	walk	the same
+ *							(nobody runs the thread yet), by a walk, or
+ *							at the first event (create_flags)
+ *	UNKNOWN			FOUND_RUNNING	walk	cmpxchg: an event that comes first wins
+ *	UNKNOWN			FOUND_WAITING	walk	the same
  *	UNKNOWN			DEAD		walk	the same; a zombie
- *	UNKNOWN, SEEDED_WAITING	RUNNABLE	waker	a new thread is queued
- *	UNKNOWN			RUNNABLE	waker	it slept, as the kernel says (was_asleep)
- *	SEEDED_WAITING		RUNNABLE	waker	it slept when a walk found it
+ *	UNKNOWN, FOUND_WAITING	RUNNABLE	waker	a new thread is queued
+ *	UNKNOWN			RUNNABLE	waker	it slept (task_was_asleep)
+ *	FOUND_WAITING		RUNNABLE	waker	it slept when a walk found it
  *	BLOCKED			RUNNABLE	waker	a block of 1 ms or more ends
  *	BLOCKED			WOKEN		waker	a shorter block ends: accounted later
  *	any			RUNNING		switch	the thread takes a CPU
  *	any			RUNNABLE	switch	it leaves the CPU and stays queued
  *	any			BLOCKED		switch	it leaves the CPU and sleeps
  *	BLOCKED			RUNNABLE	switch	its waking was seen before it was BLOCKED
- *	WOKEN			BLOCKED		switch	for a moment: a switch-in was not seen, and
- *							the block is accounted before anything else
+ *	WOKEN			BLOCKED		switch	a switch-in was not seen: for a moment, to
+ *							account the block before anything else
  *	any			DEAD		switch	it leaves the CPU for the last time
  *
  * "any" because an event may have been missed; what is odd is counted as lost. A waker changes
- * nothing but `waking` in the other states: the thread has not left its CPU in our eyes, and its
- * switch finds out (switch.bpf.h, woken_too_early).
+ * nothing but `waking` in the other states: for the programs the thread has not left its CPU,
+ * and its switch finds out (switch.bpf.h, woken_too_early).
  *
  * Order: whoever changes `state` writes it last and with release; whoever acts on it reads it first
  * and with acquire. So all that belongs to a state is there when the state is seen.
@@ -47,7 +47,7 @@
 #include "atomic.bpf.h"
 #include "maps.bpf.h"
 
-/* The SEEDED states are those of threads whose state began before the programs were attached. */
+/* The FOUND states are those of threads that a walk found before any event of them. */
 enum thread_state {
 	THREAD_UNKNOWN, /* until the first event or walk */
 	THREAD_RUNNING,
@@ -55,8 +55,8 @@ enum thread_state {
 	THREAD_BLOCKED,
 	THREAD_WOKEN, /* runnable since waking.ns; the block before that is not accounted yet */
 	THREAD_DEAD,
-	THREAD_SEEDED_RUNNING,
-	THREAD_SEEDED_WAITING,
+	THREAD_FOUND_RUNNING,
+	THREAD_FOUND_WAITING,
 };
 
 /* Whether the block that ended last is sampled. */
@@ -131,9 +131,9 @@ struct thread_longest_wait {
 	struct taker taker;
 };
 
-/* What a walk found when it gave the thread a SEEDED state. Written by walk_threads before the
+/* What a walk found when it gave the thread a FOUND state. Written by walk_threads before the
  * state; the end of the block clears `asleep_ns`. */
-struct thread_seeded {
+struct thread_found {
 	__u64 ns;	 /* when */
 	__u64 asleep_ns; /* since when it slept by then, by the scheduler's account; 0: unknown */
 	__u32 kind;
@@ -164,7 +164,7 @@ struct thread {
 	struct taker last_taker;
 	struct thread_longest_wait longest_wait;
 	/* last line */
-	struct thread_seeded seeded;
+	struct thread_found found;
 };
 
 #define THREAD_LINE(n) ((n)*64 - 8) /* where the nth line begins; the first at 0 */
@@ -173,12 +173,12 @@ OFFCPUD_ASSERT(sizeof(struct thread_queued) == 16, "no padding");
 OFFCPUD_ASSERT(sizeof(struct thread_sampling) == 8, "no padding");
 OFFCPUD_ASSERT(sizeof(struct thread_owner) == 16, "no padding");
 OFFCPUD_ASSERT(sizeof(struct thread_block) == 32, "no padding");
-OFFCPUD_ASSERT(sizeof(struct thread_seeded) == 32, "no padding");
+OFFCPUD_ASSERT(sizeof(struct thread_found) == 32, "no padding");
 OFFCPUD_ASSERT(__builtin_offsetof(struct thread, owner) == THREAD_LINE(1),
 	       "what a waking writes fills the first line");
 OFFCPUD_ASSERT(__builtin_offsetof(struct thread, sums.waits_ns) == THREAD_LINE(2),
 	       "what every switch writes fills the second line");
-OFFCPUD_ASSERT(__builtin_offsetof(struct thread, seeded) == THREAD_LINE(5),
+OFFCPUD_ASSERT(__builtin_offsetof(struct thread, found) == THREAD_LINE(5),
 	       "what a walk writes has a line of its own");
 OFFCPUD_ASSERT(sizeof(struct thread) == 344, "one more line is 64 bytes for every thread");
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The walk over all threads: what each is in at the moment, and a state for those without. */
+/* The walk over all threads: reports what each does now, and gives those without a state one. */
 #include "blame.bpf.h"
 #include "thread.bpf.h"
 #include "process.bpf.h"
 #include "reason.bpf.h"
 #include "tid.bpf.h"
 
-/* Since when a thread has slept that went to sleep before anybody looked: the scheduler notes when
- * it last saw it run (update_curr), on the clock of its CPU without interrupts and stolen time.
- * What that clock has left out since then is missing here. 0: it cannot be told. */
+/* Since when a thread sleeps that went to sleep before its first event. The scheduler notes when it
+ * last saw the thread run (update_curr), on the clock of its CPU, which leaves out interrupts and
+ * stolen time; what it has left out since then is missing here. 0: unknown. */
 static __always_inline __u64 asleep_since(struct task_struct *task, __u64 now)
 {
 	struct rq *here, *there;
@@ -22,27 +22,29 @@ static __always_inline __u64 asleep_since(struct task_struct *task, __u64 now)
 	return age < now ? now - age : 0;
 }
 
-/* An event that comes in between wins: it knows better. */
-static __always_inline void thread_seed(struct task_struct *task, struct thread *thread, __u64 now)
+/* Gives a thread without events a state. An event that comes meanwhile wins, since it knows
+ * better. */
+static __always_inline void thread_set_found(struct task_struct *task, struct thread *thread,
+					     __u64 now)
 {
-	__u32 state = task->__state, seeded = THREAD_SEEDED_WAITING;
+	__u32 state = task->__state, found = THREAD_FOUND_WAITING;
 
-	thread->seeded.ns = now;
-	thread->seeded.kind = OFFCPUD_RUNQ_PREEMPTED;
+	thread->found.ns = now;
+	thread->found.kind = OFFCPUD_RUNQ_PREEMPTED;
 	if (task->exit_state)
-		seeded = THREAD_DEAD;
+		found = THREAD_DEAD;
 	else if (task->on_cpu)
-		seeded = THREAD_SEEDED_RUNNING;
+		found = THREAD_FOUND_RUNNING;
 	else if (!stays_runnable(task, false, state)) {
-		thread->seeded.asleep_ns = asleep_since(task, now);
-		thread->seeded.kind = reason_of(task, thread, &thread->seeded.syscall_class,
-						is_kernel_thread(task), state);
-		thread->seeded.task_state = state;
-		thread->seeded.idle = is_idle_wait(is_kernel_thread(task), state);
+		thread->found.asleep_ns = asleep_since(task, now);
+		thread->found.kind = reason_of(task, thread, &thread->found.syscall_class,
+					       is_kernel_thread(task), state);
+		thread->found.task_state = state;
+		thread->found.idle = is_idle_wait(is_kernel_thread(task), state);
 	}
-	/* Whoever sees the new state sees what was written before it. */
-	if (cmpxchg(&thread->state, THREAD_UNKNOWN, seeded) == THREAD_UNKNOWN &&
-	    seeded == THREAD_SEEDED_WAITING)
+	/* cmpxchg orders as a release, too: who sees the state sees the group `found`. */
+	if (cmpxchg(&thread->state, THREAD_UNKNOWN, found) == THREAD_UNKNOWN &&
+	    found == THREAD_FOUND_WAITING)
 		count_add(OFFCPUD_COUNT_LEFT_CENSORED);
 }
 
@@ -73,17 +75,17 @@ static __always_inline void describe_state(struct offcpud_thread *record, struct
 		record->since_ns = READ_ONCE(thread->waking.ns);
 		record->kind = OFFCPUD_RUNQ_WAKEUP;
 		break;
-	case THREAD_SEEDED_RUNNING:
+	case THREAD_FOUND_RUNNING:
 		record->state = OFFCPUD_THREAD_RUNNING;
-		record->since_ns = thread->seeded.ns;
+		record->since_ns = thread->found.ns;
 		record->flags |= OFFCPUD_THREAD_ESTIMATED;
 		break;
-	case THREAD_SEEDED_WAITING:
-		record->kind = thread->seeded.kind;
-		idle = thread->seeded.idle;
+	case THREAD_FOUND_WAITING:
+		record->kind = thread->found.kind;
+		idle = thread->found.idle;
 		record->state = record->kind < OFFCPUD_BLOCKED_KINDS ? OFFCPUD_THREAD_BLOCKED
 								     : OFFCPUD_THREAD_RUNNABLE;
-		record->since_ns = thread->seeded.asleep_ns;
+		record->since_ns = thread->found.asleep_ns;
 		record->flags |=
 			record->since_ns ? OFFCPUD_THREAD_ESTIMATED : OFFCPUD_THREAD_UNKNOWN;
 		break;
@@ -114,8 +116,8 @@ static __always_inline void describe_past(struct offcpud_thread *record, struct 
 	__builtin_memcpy(record->longest_taker_comm, thread->longest_wait.taker.comm, OFFCPUD_COMM);
 }
 
-/* Hooks on other CPUs may write meanwhile. A thread whose state changed while it was read is read
- * again; three times is more than any has needed. */
+/* Reads a thread while other CPUs may change it. If its state began anew meanwhile, it is read
+ * again; no thread has needed more than three times. */
 static __always_inline void describe_consistently(struct offcpud_thread *record,
 						  struct task_struct *task, struct thread *thread)
 {
@@ -129,14 +131,14 @@ static __always_inline void describe_consistently(struct offcpud_thread *record,
 		record->now_ns = bpf_ktime_get_ns();
 		describe_past(record, thread);
 		describe_state(record, task, thread);
-		smp_rmb(); /* since_ns is the first that changes: see thread_begin() */
+		smp_rmb(); /* since_ns changes first: see thread_begin() */
 		if (READ_ONCE(thread->since_ns) == since_ns)
 			break;
 	}
 }
 
-/* The tids in the PID namespace of whoever reads, the daemon, and in the thread's own. The walk
- * shows only threads that exist in the former. */
+/* The thread's numbers in the PID namespace of the reader, the daemon, and in its own. The walk
+ * shows only threads that are in the former. */
 static __always_inline void describe_tids(struct offcpud_thread *record, struct task_struct *task)
 {
 	unsigned int level = bpf_get_current_task_btf()->thread_pid->level;
@@ -145,7 +147,8 @@ static __always_inline void describe_tids(struct offcpud_thread *record, struct 
 
 	if (level)
 	namespace = namespace_at(bpf_get_current_task_btf()->thread_pid, level);
-	/* The same for every thread of every walk, and among the settings, which all hooks read. */
+	/* Written only when they change: they are the same for all threads, and lie among the
+	 * settings that all programs read. */
 	if (reader_level != level)
 		reader_level = level;
 	if (reader_namespace != namespace)
@@ -172,7 +175,7 @@ int walk_threads(struct bpf_iter__task *ctx)
 	if (!READ_ONCE(attached))
 		return 0;
 	if (READ_ONCE(thread->state) == THREAD_UNKNOWN)
-		thread_seed(task, thread, bpf_ktime_get_ns());
+		thread_set_found(task, thread, bpf_ktime_get_ns());
 	if ((!thread->owner.process || thread->owner.process == NO_PROCESS) &&
 	    READ_ONCE(thread->state) != THREAD_DEAD)
 		process_join(task, thread, true);

@@ -87,7 +87,7 @@ Status configure(offcpud_bpf& skeleton, const SubjectPlan& plan, const FeatureRe
   TRY_VOID(set_size(skeleton.maps.cgroup_subjects, plan.subjects - 1));
   TRY_VOID(set_size(skeleton.maps.free_subjects, plan.ring_size));
   const auto cpus = static_cast<std::uint32_t>(libbpf_num_possible_cpus());
-  TRY_VOID(set_size(skeleton.maps.bells, cpus));
+  TRY_VOID(set_size(skeleton.maps.self_interrupts, cpus));
   TRY_VOID(set_size(skeleton.maps.kernel_times, cpus));
   auto& constants = *skeleton.rodata;
   constants.shards = plan.shards;

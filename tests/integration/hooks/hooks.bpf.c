@@ -197,7 +197,7 @@ int run_seed(struct bpf_iter__task* ctx) {
   thread->state = THREAD_BLOCKED;
   thread->block.idle = 1;
   thread->block.syscall_class = OFFCPUD_CLASS_NETWORK;
-  thread_seed(task, thread, bpf_ktime_get_ns());
+  thread_set_found(task, thread, bpf_ktime_get_ns());
   found_idle = thread->block.idle;
   found_class = thread->block.syscall_class;
   found_state = thread->state;
