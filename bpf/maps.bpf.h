@@ -94,10 +94,10 @@ struct {
 	__type(value, __u32);
 } free_process_hists SEC(".maps");
 
+/* Room for 14,563 records: when a file system thaws, all who waited for it wake at once. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1024 * 1024); /* 14,563 records: when a file system thaws, all who
-					     waited for it wake at once */
+	__uint(max_entries, 1024 * 1024);
 } stall_ends SEC(".maps");
 
 struct {
@@ -138,10 +138,6 @@ __u32 stall_kinds SETTING = 0;
 /* Set once all programs are attached. Until then a walk only makes room for threads. */
 __u32 attached SETTING = 0;
 
-/* Whether a set of kinds (bits) has this kind. */
-OFFCPUD_ASSERT(OFFCPUD_HIST_KINDS <= 32, "a set of kinds is a word");
-#define has_kind(kinds, kind) (((kinds) >> ((kind)&31)) & 1)
-
 /* Positions in the ring of free subjects. They only grow. */
 __u64 free_head = 0;
 __u64 free_tail = 0;
@@ -149,9 +145,17 @@ __u64 free_tail = 0;
 /* BPF_LOCAL_STORAGE_GET_F_CREATE, or 0: see on_task_newtask. */
 const volatile __u64 create_flags = 0;
 
+/* Whether a set of kinds (bits) has this kind. */
+#define KIND_MASK 31
+OFFCPUD_ASSERT(OFFCPUD_HIST_KINDS <= KIND_MASK + 1, "a set of kinds is a word");
+static __always_inline bool has_kind(__u32 kinds, __u32 kind)
+{
+	return (kinds >> (kind & KIND_MASK)) & 1;
+}
+
 /* The counters are per CPU, and still the additions are atomic: one of the programs on forks,
  * cgroups and walks can be interrupted by another one. */
-static __always_inline int loss_add_inline(__u32 loss) /* where one more stack frame is too much */
+static __always_inline int loss_add_inline(__u32 loss)
 {
 	__u64 *events = bpf_map_lookup_elem(&losses, &loss);
 
@@ -160,6 +164,7 @@ static __always_inline int loss_add_inline(__u32 loss) /* where one more stack f
 	return 0;
 }
 
+/* The ordinary form; the one above is for where one more stack frame would be too much. */
 SUBPROGRAM int loss_add(__u32 loss)
 {
 	return loss_add_inline(loss);

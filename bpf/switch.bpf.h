@@ -30,8 +30,8 @@ static __always_inline void thread_queue_again(struct task_struct *task, struct 
 	}
 	thread->kind = OFFCPUD_RUNQ_PREEMPTED;
 	if (!next->pid) {
-		thread->last_taker.tid =
-			0; /* nobody takes the CPU: the thread is about to be moved, or held back */
+		/* Nobody takes the CPU: the thread is about to be moved, or held back. */
+		thread->last_taker.tid = 0;
 		return;
 	}
 	by = taker_of(task, next);
@@ -78,16 +78,16 @@ static __always_inline bool woken_too_early(struct task_struct *task, struct thr
 	       READ_ONCE(thread->state) == THREAD_BLOCKED && READ_ONCE(thread->waking.waker);
 }
 
-/* The same question when the thread takes a CPU again: at the switch-out the waker had not set
- * TASK_WAKING yet. A waking that was over when the thread blocked is another one, and so is one
- * long before: the thread did not sleep then. */
-#define WOKEN_BEFORE_NS 1000000
-
 /* The later of two times, which are close to each other. */
 static __always_inline __u64 time_later(__u64 one, __u64 other)
 {
 	return (__s64)(one - other) < 0 ? other : one;
 }
+
+/* The same question when the thread takes a CPU again: at the switch-out the waker had not set
+ * TASK_WAKING yet. A waking that was over when the thread blocked is another one, and so is one
+ * long before: the thread did not sleep then. */
+#define WOKEN_BEFORE_NS 1000000
 
 static __always_inline bool was_woken_too_early(struct thread *thread)
 {

@@ -5,8 +5,8 @@
 #define OFFCPUD_WAKE_BPF_H
 
 #include "blame.bpf.h"
-#include "reason.bpf.h"
 #include "choose.bpf.h"
+#include "reason.bpf.h"
 #include "subject.bpf.h"
 
 /* Begins a state. Wakers and walks read without the run-queue lock, so the state is written last:
@@ -90,9 +90,8 @@ static __always_inline void thread_queue_woken(struct task_struct *task, struct 
 					       __u64 now)
 {
 	thread->kind = OFFCPUD_RUNQ_WAKEUP;
-	thread_mark_queued(
-		thread,
-		task->thread_info.cpu); /* the CPU where it ran, where it mostly runs again */
+	/* On the CPU where it ran, where it mostly runs again. */
+	thread_mark_queued(thread, task->thread_info.cpu);
 	thread_begin_first(thread, THREAD_RUNNABLE, now);
 }
 

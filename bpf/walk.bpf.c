@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The walk over all threads: reports what each does now, and gives those without a state one. */
 #include "blame.bpf.h"
-#include "thread.bpf.h"
 #include "process.bpf.h"
 #include "reason.bpf.h"
 #include "tid.bpf.h"
