@@ -39,6 +39,9 @@ class Session : public ::testing::Test {
   static BpfSession loaded(std::uint32_t max_cgroups) {
     auto session = BpfSession::load({.cgroups = max_cgroups}, probe_features());
     EXPECT_TRUE(session) << session.error().message();
+    for (const Feature& feature : session->features().features) {
+      EXPECT_FALSE(feature.refused) << feature.name << ": " << feature.remedy;
+    }
     return std::move(*session);
   }
 };
