@@ -19,7 +19,7 @@ struct SampleChoice {
   std::chrono::nanoseconds interval = std::chrono::milliseconds(10);
   // Processes and threads, by their numbers in the daemon's PID namespace, whose interval is this
   // one if it is shorter; at most OFFCPUD_TARGETS.
-  std::vector<std::uint32_t> targets{};
+  std::vector<std::uint32_t> focuses{};
   std::chrono::nanoseconds focus_interval = std::chrono::milliseconds(10);
 };
 
