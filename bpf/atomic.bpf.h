@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What several CPUs read and write at once, by the kernel's names for it
- * (Documentation/memory-barriers.txt, Documentation/atomic_t.txt), and what it compiles to. The
- * same with clang 14, 19 and 22, as tests/integration/hooks checks for the one in use:
+ * Access to what several CPUs use at once, by the kernel's names (Documentation/atomic_t.txt,
+ * Documentation/memory-barriers.txt):
  *
- *	atomic_add(p, v)	lock *p += v		a BPF_ADD without BPF_FETCH. Orders nothing
- *	fetch_add(p, v)		atomic_fetch_add	BPF_ADD | BPF_FETCH. Fully ordered
- *	xchg(p, v)		xchg			BPF_XCHG. Fully ordered
- *	cmpxchg(p, old, new)	cmpxchg			BPF_CMPXCHG. Fully ordered, gives what was
- *there READ_ONCE, WRITE_ONCE	one load, one store	not torn, not repeated, not left out
+ *	READ_ONCE, WRITE_ONCE	one load, one store: not torn, repeated or left out
+ *	smp_load_acquire(p)	what follows is read after *p
+ *	smp_store_release(p, v)	what precedes is written before *p
+ *	smp_rmb, smp_wmb	loads, or stores, before it are done before those after it
+ *	atomic_add(p, v)	BPF_ADD without BPF_FETCH (x86: lock add). Orders nothing
+ *	fetch_add(p, v)		BPF_ADD | BPF_FETCH (lock xadd). Fully ordered
+ *	xchg(p, v)		BPF_XCHG. Fully ordered
+ *	cmpxchg(p, old, new)	BPF_CMPXCHG. Fully ordered; returns what was there
  *
- * Not the old __sync_ functions, which leave the choice to the compiler: __sync_fetch_and_add
- * without use of its result is the first up to LLVM 19 and the second in LLVM 22 (on x86 a xadd
- * instead of an add). Nor a relaxed addition whose result is used: LLVM 22 compiles it to the
- *first, and the result is the number that was added.
+ * They compile to the same with clang 14, 19 and 22; tests/integration/hooks checks the one in use.
+ * The __sync_ functions leave the choice to the compiler: up to LLVM 19, a __sync_fetch_and_add
+ * whose result is not used is an atomic_add, in LLVM 22 a fetch_add. And a relaxed addition whose
+ * result is used is wrong: LLVM 22 compiles it without BPF_FETCH, and the result is the number
+ * that was added.
  *
- * Order: up to 6.14 BPF has neither barriers nor loads and stores with an order. x86 needs none for
- * what is used here: it keeps loads in order, and stores, so the compiler alone has to be told. On
- * another architecture a value-returning atomic instruction is a full barrier; those two forms of
- * smp_store_release() and smp_load_acquire() are right there, and dearer. Whoever ports the
- *programs to a kernel from 6.15 on has BPF_LOAD_ACQ and BPF_STORE_REL for them.
+ * Up to 6.14, BPF has neither barriers nor ordered loads and stores (since 6.15: BPF_LOAD_ACQ and
+ * BPF_STORE_REL). x86 keeps loads in order, and stores, so only the compiler has to be told.
+ * Elsewhere an atomic instruction that returns a value is a full barrier, which is right but
+ * dearer.
  */
 #ifndef OFFCPUD_ATOMIC_BPF_H
 #define OFFCPUD_ATOMIC_BPF_H

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Every pointer that may be NULL is checked in the place where it comes from, whatever compiler
- * built the programs.
+ * Checks a pointer that may be NULL at the call that returns it, so that every compiler keeps the
+ * check before the first use.
  *
- * To a compiler `pointer + 16` is harmless as long as nobody reads there, so it may compute it
- * before the check that the source has first. clang 19 and 22 do. The verifier refuses that:
- * "pointer arithmetic on map_value_or_null prohibited" (adjust_ptr_min_max_vals). Here the check
- * comes with the call, and what leaves CHECKED is new to the compiler: it is made by an assembler
- * statement that only the checked path has, and such a statement is never moved above a branch
- * (volatile). So any arithmetic is on a value that the verifier knows to be one or the other: a
- * pointer that is not NULL, or the number 0. Emits no instruction but the check, and a caller that
- * checks again does so for free.
+ * To a compiler `pointer + 16` is harmless as long as nothing is read there, so it may compute it
+ * before the check that the source has first; clang 19 and 22 do. The verifier refuses that:
+ * "pointer arithmetic on map_value_or_null prohibited" (adjust_ptr_min_max_vals). CHECKED has the
+ * check in it, and returns what an assembler statement in the checked branch makes. No compiler
+ * moves such a statement above a branch (volatile), so all arithmetic is on a value that the
+ * verifier knows: a pointer that is not NULL, or the number 0. It costs no instruction but the
+ * check; a caller that checks again does so for free.
  */
 #ifndef OFFCPUD_CHECKED_BPF_H
 #define OFFCPUD_CHECKED_BPF_H
@@ -29,7 +28,7 @@
 		checked_;                                                                          \
 	})
 
-/* Under the helpers' own names, so that no call can do without. */
+/* The helpers themselves are redefined, so that no call can leave the check out. */
 #define bpf_map_lookup_elem(map, key) CHECKED(bpf_map_lookup_elem(map, key))
 #define bpf_task_storage_get(map, task, value, flags)                                              \
 	CHECKED(bpf_task_storage_get(map, task, value, flags))

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the programs cost. BPF's own statistics (kernel.bpf_stats_enabled) would time every
- * execution, and take CAP_SYS_ADMIN. */
+/* What the programs cost, measured by themselves. BPF's own statistics (kernel.bpf_stats_enabled)
+ * would time every execution and need CAP_SYS_ADMIN. */
 #ifndef OFFCPUD_COST_BPF_H
 #define OFFCPUD_COST_BPF_H
 
 #include "maps.bpf.h"
 
-/* One execution in 1,024 times itself and stands for as many. */
+/* One execution in 1,024 times itself, and stands for 1,024. */
 #define COST_SHIFT 10
 
 struct {
@@ -16,16 +16,16 @@ struct {
 	__type(value, struct offcpud_cost);
 } costs SEC(".maps");
 
-/* Chance without a generator or a counter of its own: the nanoseconds of a time that is at hand
- * anyway. Multiplied, so that clocks that tick in steps do as well (Knuth, The Art of Computer
- * Programming 3, 6.4: multiplicative hashing). */
-static __always_inline bool is_timed(__u64 ns)
+/* Chooses by the nanoseconds of a time that is at hand anyway, which needs neither a random number
+ * nor a counter. They are multiplied, so that clocks that tick in coarse steps do as well (Knuth,
+ * The Art of Computer Programming 3, 6.4: multiplicative hashing). */
+static __always_inline bool cost_is_timed(__u64 ns)
 {
 	return unlikely((__u32)ns * 2654435769U < 1U << (32 - COST_SHIFT));
 }
 
-/* The entry of the program, some 0.1 us, is not in the time. */
-static __noinline int add_cost(__u32 program, __u64 begun_ns, __u32 runs)
+/* Does not include the entry of the program, some 0.1 us. */
+SUBPROGRAM int cost_add(__u32 program, __u64 begun_ns, __u32 runs)
 {
 	struct offcpud_cost *cost = bpf_map_lookup_elem(&costs, &program);
 	__u64 now = bpf_ktime_get_ns();
@@ -37,9 +37,9 @@ static __noinline int add_cost(__u32 program, __u64 begun_ns, __u32 runs)
 	return 0;
 }
 
-static __always_inline void add_sampled_cost(__u32 program, __u64 begun_ns)
+static __always_inline void cost_add_sampled(__u32 program, __u64 begun_ns)
 {
-	add_cost(program, begun_ns, 1U << COST_SHIFT);
+	cost_add(program, begun_ns, 1U << COST_SHIFT);
 }
 
 #endif

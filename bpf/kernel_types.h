@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The kernel fields that the programs read, and no others. libbpf relocates every access against
- * the running kernel's BTF (CO-RE), so offsets and the fields in between do not matter here.
- */
+/* The kernel fields that the programs read, and no others. libbpf relocates every access by the BTF
+ * of the running kernel (CO-RE), so neither offsets nor the fields in between matter here. */
 #ifndef OFFCPUD_KERNEL_TYPES_H
 #define OFFCPUD_KERNEL_TYPES_H
 
@@ -192,8 +190,8 @@ struct sched_entity {
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int flags;
-	/* u8 since 7.2, int before. Unsigned here, because libbpf narrows a load only of unsigned
-	 * integers (bpf_core_calc_field_relo). */
+	/* u8 since 7.2, int before. Unsigned here: libbpf narrows loads of unsigned integers only
+	 * (bpf_core_calc_field_relo). */
 	unsigned int on_cpu;
 	unsigned int on_rq;
 	struct sched_entity se;
@@ -238,7 +236,7 @@ struct bpf_iter__task_file {
 	struct file *file;
 };
 
-/* Two words that hold no pointer: to read 16 bytes at an address that has no other type. */
+/* Two words without a pointer; see cast_two_words(). */
 struct timespec64 {
 	__s64 tv_sec;
 	long tv_nsec;
@@ -246,11 +244,12 @@ struct timespec64 {
 
 #pragma clang attribute pop
 
-/* Whether the kernel has CONFIG_PREEMPT_RT, as its types say: known when the programs are loaded.
- */
+/* Whether the kernel has CONFIG_PREEMPT_RT. Its types say so, and libbpf answers before the
+ * load. */
 #define is_preempt_rt() bpf_core_field_exists(((struct task_struct *)0)->softirq_disable_cnt)
 
-/* kernel/bpf/verifier.c; tells that bpf_rdonly_cast exists (since 6.2, a35b9af4ec2c). */
+/* kernel/bpf/verifier.c; its presence says that bpf_rdonly_cast exists (since 6.2,
+ * a35b9af4ec2c). */
 enum special_kfunc_type { KF_bpf_rdonly_cast = 1 };
 
 /* include/uapi/asm-generic/errno-base.h */

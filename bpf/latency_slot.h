@@ -24,16 +24,16 @@
 #define OFFCPUD_SLOTS (OFFCPUD_SLOT_BOUNDS + 1) /* the last one is above every bound */
 
 /* Makes the compiler forget what it knows of v. It would drop the mask of an index that it can
- * prove small, but the verifier, which up to 6.1 does not follow the proof, needs it. */
+ * prove small, but the verifier up to 6.1 does not follow the proof and needs the mask. */
 #ifdef __bpf__
 #define OFFCPUD_FORGET(v) __asm__ volatile("" : "+r"(v))
 #else
 #define OFFCPUD_FORGET(v)
 #endif
 
-/* 1 if v > bound, without a branch: its result is chance, and a jump that the CPU cannot foresee
- * costs more than all of this. Nor has the verifier two ways to go on, 64 after six steps. Both
- * below 2^63. */
+/* 1 if v > bound, both below 2^63; without a branch, whose direction would be chance: a jump that
+ * the CPU predicts wrongly costs more than all of this. It also leaves the verifier one way to
+ * follow, not 64 after six steps. */
 #define OFFCPUD_ABOVE(v, bound) ((unsigned int)(((bound) - (v)) >> 63))
 
 /* Position of the highest set bit; v must not be 0, and below 2^63. BPF has no count-leading-zeros
@@ -42,7 +42,7 @@ static inline __attribute__((always_inline)) unsigned int offcpud_msb(unsigned l
 {
 	unsigned int msb, step;
 
-	OFFCPUD_FORGET(v); /* or it makes a comparison of it, and a branch */
+	OFFCPUD_FORGET(v); /* or the compiler makes a comparison and a branch of it */
 	msb = OFFCPUD_ABOVE(v, 0xffffffffULL) << 5;
 	v >>= msb;
 	step = OFFCPUD_ABOVE(v, 0xffffULL) << 4;

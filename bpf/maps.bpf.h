@@ -1,103 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The maps, and what the programs count besides waits. */
+/* The maps and settings that the programs share, and the counters of losses. */
 #ifndef OFFCPUD_MAPS_BPF_H
 #define OFFCPUD_MAPS_BPF_H
 
 #include "atomic.bpf.h"
 #include "checked.bpf.h"
+#include "kernel.bpf.h"
 #include "offcpud.h"
 
-/* What a thread is doing. The SEEDED states are set by the iterator for threads whose state began
- * before the programs were attached; UNKNOWN until the first event or the iterator. */
-enum thread_state {
-	THREAD_UNKNOWN,
-	THREAD_RUNNING,
-	THREAD_RUNNABLE,
-	THREAD_BLOCKED,
-	THREAD_WOKEN, /* runnable since woken_ns; the block before that is not booked yet */
-	THREAD_DEAD,
-	THREAD_SEEDED_RUNNING,
-	THREAD_SEEDED_WAITING,
-};
-
-/* Whether a block that has ended is sampled. */
-enum chosen_state {
-	NOT_CHOSEN,
-	IS_CHOSEN,
-	STACKS_WANTED, /* the thread has taken a CPU, and an interrupt has been asked for */
-};
-
-/* Who had the CPU while a thread waited for it. */
-struct taker {
-	__u32 tid; /* 0: nobody so far */
-	__u32 by;  /* enum offcpud_taker */
-	char comm[OFFCPUD_COMM];
-};
-
-/* Lives and dies with its task, so neither PID reuse nor migration can touch it. Written under the
- * run-queue lock of the task (sched_switch) and, while it is blocked, under its pi_lock
- * (sched_waking), but for what is said to be another's: the walks run at any time, on any CPU. They
- * write nothing that the hooks write, but for `state` (UNKNOWN to SEEDED), `credited_ns` and
- * `process`, by compare-and-swap. */
-struct thread {
-	__u64 since_ns;	     /* when `state` began; WOKEN: when the block did */
-	__u32 subject;	     /* its first shard in `subjects`; whose it is, is said there */
-	__u32 process;	     /* element of `processes`; 0: not asked yet, NO_PROCESS: none */
-	__u32 state;	     /* enum thread_state */
-	__u32 kind;	     /* enum offcpud_hist_kind of the wait, or of the block if WOKEN */
-	__u32 syscall_class; /* of the last blocking system call, for restart_syscall */
-	__u32 random;	     /* see next_random(); 0: not seeded yet */
-	__u32 task_state;    /* TASK_* when it left the CPU */
-	__u16 idle;	     /* BLOCKED: a kernel thread that waits for work */
-	__u16 chosen;	     /* enum chosen_state of the block that ended last */
-	__u64 credited_ns;   /* BLOCKED: up to when a walk has credited it; 0: not at all */
-
-	/* Of the last sched_waking, written under pi_lock also while the thread runs. */
-	__u64 woken_ns;
-	__u32 waker;	 /* enum offcpud_waker + 1; 0 once the block that it ended is booked */
-	__u32 waker_tid; /* 0: an interrupt */
-	/* Written at a switch alone: woken_ns of a waking that was over before the thread blocked.
-	 * It ended no block of this thread, whatever happens to it later. */
-	__u64 idle_waking_ns;
-
-	/* What has ended since born_ns: the sums add up to since_ns - born_ns, or time is missing.
-	 */
-	__u64 born_ns; /* when the first state began whose beginning was seen */
-	__u64 running_ns;
-	__u64 waits_ns[OFFCPUD_HIST_KINDS];
-
-	__u64 kept_off_ns[OFFCPUD_TAKERS];
-	__u64 longest_wait_ns; /* in a run queue */
-	__u64 kernel_ns;       /* kernel_time of `queued_cpu` when the wait began */
-	__u32 queued_cpu;
-	__u32 seeded_task_state; /* TASK_* then; see below */
-	struct taker taker;	 /* in the last such wait */
-	struct taker longest_taker;
-
-	/* Of the SEEDED states, written by the walk alone. */
-	__u64 seeded_ns; /* when it was seeded */
-	__u64 asleep_ns; /* since when it slept by then, as far as the scheduler tells; 0: unknown
-			  */
-	__u32 seeded_kind;
-	__u32 seeded_idle;
-	__u32 seeded_class;  /* syscall_class then */
-	__u32 group_process; /* in a leader: `process` of its threads; by compare-and-swap */
-};
-
-#define NO_PROCESS 0xffffffff
-
-/* Added to the threads of a process that was met with several: they are counted one by one, and
- * meanwhile one of them is charged. */
-#define NEVER_ALONE 0x40000000
-
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct thread);
-} threads SEC(".maps");
-
-/* Resized before load: (max_cgroups + 1) * shards. */
+/* The daemon resizes it before load: (max_cgroups + 1) * shards. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -106,9 +17,8 @@ struct {
 	__type(value, struct offcpud_subject);
 } subjects SEC(".maps");
 
-/* Resized before load: max_cgroups. Pre-allocated: an insertion under the run-queue lock must not
- * enter the page allocator. Never LRU: only the daemon removes a key.
- */
+/* Resized before load: max_cgroups. Pre-allocated, because an insertion under the run-queue lock
+ * must not enter the page allocator. Never LRU: only the daemon removes a key. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -116,8 +26,8 @@ struct {
 	__type(value, __u32); /* subject */
 } cgroup_subjects SEC(".maps");
 
-/* Free subjects, a ring: the daemon puts them in at free_tail, the programs take them at free_head.
- * Resized before load: a power of two above max_cgroups. */
+/* A ring of free subjects. The daemon adds at free_tail, the programs take at free_head. Resized
+ * before load: a power of two above max_cgroups. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -126,7 +36,8 @@ struct {
 	__type(value, __u32);
 } free_subjects SEC(".maps");
 
-/* A subject taken from the ring but not used, because another CPU named the cgroup first. */
+/* A subject that this CPU took from the ring and did not need, because another CPU found one for
+ * the same cgroup first. The next cgroup gets it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -134,8 +45,8 @@ struct {
 	__type(value, __u32);
 } spare_subject SEC(".maps");
 
-/* Time that kernel threads have run on a CPU, and what keeps those of two CPUs apart. Not a per-CPU
- * array: of those, another CPU's element takes a call (12 ns), these do not. */
+/* Time that kernel threads have run on a CPU. A line for each CPU, in an ordinary array: a look-up
+ * of another CPU's element in a per-CPU array is a call (12 ns), here it is inlined. */
 struct kernel_time {
 	__u64 ns;
 	__u64 unused[7];
@@ -158,8 +69,8 @@ struct {
 	__type(value, struct offcpud_process);
 } processes SEC(".maps");
 
-/* Histograms of processes, one wherever a process has had a wait of that kind. Not sharded: they
- * would not fit, and the threads of one process are few CPUs' work (decision 0006). Element 0 stays
+/* Histograms of processes: one for each kind of wait that a process has had. Not sharded: shards
+ * would not fit, and few CPUs run the threads of one process (decision 0006). Element 0 stays
  * empty. Resized before load. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -169,7 +80,8 @@ struct {
 	__type(value, struct offcpud_hist);
 } process_hists SEC(".maps");
 
-/* The free elements of both; filled before attach. */
+/* The free elements of `processes` and `process_hists`. The daemon fills both stacks before it
+ * attaches. */
 struct {
 	__uint(type, BPF_MAP_TYPE_STACK);
 	__uint(max_entries, 1);
@@ -182,9 +94,10 @@ struct {
 	__type(value, __u32);
 } free_process_hists SEC(".maps");
 
+/* Room for 14,563 records: when a file system thaws, all who waited for it wake at once. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1024 * 1024); /* 14,563: a file system thaws, and all wake at once */
+	__uint(max_entries, 1024 * 1024);
 } stall_ends SEC(".maps");
 
 struct {
@@ -201,65 +114,48 @@ struct {
 	__type(value, __u64);
 } counts SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 256 * 1024);
-} cgroup_events SEC(".maps");
-
-/* Set by the daemon before load; the verifier removes what they switch off. */
+/* Constants. The daemon sets them before load, and the verifier removes what they switch off. */
 const volatile __u32 shards = 1;
 const volatile __u32 cpu_bits = 0;   /* possible CPUs <= 1 << cpu_bits */
-const volatile __u8 own_shards = 0;  /* one for every possible CPU */
-const volatile __u8 tell_wakers = 0; /* there is a preempt_count_at */
+const volatile __u8 own_shards = 0;  /* each possible CPU has a shard of its own */
+const volatile __u8 tell_wakers = 0; /* preempt_count_at is known */
 const volatile __u8 take_samples = 0;
 const volatile __u32 free_mask = 0;
-const volatile __u8 read_files = 1;	   /* 0 where lockdown forbids bpf_probe_read_kernel */
-const volatile __s64 preempt_count_at = 0; /* distance from the CPU's run queue; see blame.bpf.h */
+const volatile __u8 read_files = 1;	   /* 0: lockdown forbids bpf_probe_read_kernel */
+const volatile __s64 preempt_count_at = 0; /* from a CPU's run queue; see blame.bpf.h */
 const volatile __u8 syscall_class[OFFCPUD_SYSCALLS] = {};
 const volatile __u8 compat_syscall_class[OFFCPUD_SYSCALLS] = {};
 
-/* What the hooks read all the time and the daemon writes now and then is on pages of its own: on a
- * line with what the programs write, every such write would take it from all other CPUs. */
+/* Settings: the programs read them at every event, the daemon writes them now and then. They have
+ * pages of their own, because a line that is shared with counters would move from CPU to CPU with
+ * every addition. */
 #define SETTING SEC(".data.settings")
 
-/* Blocks of these kinds (bits) that last longer are told when they end. */
+/* A block that has one of these kinds (bits) and lasts longer is reported when it ends. */
 __u64 stall_ns SETTING = ~0ULL;
 __u32 stall_kinds SETTING = 0;
 
-/* Set once the programs are attached; until then the walk only makes room. */
+/* Set once all programs are attached. Until then a walk only makes room for threads. */
 __u32 attached SETTING = 0;
 
-/* Positions in the ring of free subjects; they only grow. */
+/* Positions in the ring of free subjects. They only grow. */
 __u64 free_head = 0;
 __u64 free_tail = 0;
 
-/* 0 or BPF_LOCAL_STORAGE_GET_F_CREATE; see on_task_newtask. */
+/* BPF_LOCAL_STORAGE_GET_F_CREATE, or 0: see on_task_newtask. */
 const volatile __u64 create_flags = 0;
 
-/* Where the kernel has bpf_rdonly_cast, it gives an address its type again, and what follows are
- * plain loads that read 0 if they fault; else each is a call of bpf_probe_read_kernel, which does
- * the same and made up a fifth of what all the hooks cost. The verifier removes the other half. */
-extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
-#define CAN_CAST	   bpf_core_enum_value_exists(enum special_kfunc_type, KF_bpf_rdonly_cast)
-#define CAST(object, type) ((type *)bpf_rdonly_cast(object, bpf_core_type_id_kernel(type)))
-
-static __always_inline struct thread *thread_of(struct task_struct *task)
+/* Whether a set of kinds (bits) has this kind. */
+#define KIND_MASK 31
+OFFCPUD_ASSERT(OFFCPUD_HIST_KINDS <= KIND_MASK + 1, "a set of kinds is a word");
+static __always_inline bool has_kind(__u32 kinds, __u32 kind)
 {
-	return bpf_task_storage_get(&threads, task, 0, create_flags);
+	return (kinds >> (kind & KIND_MASK)) & 1;
 }
 
-/* What hardly ever happens is kept out of the way of what happens at every switch, as code of its
- * own or by these hints: the programs share the first cache of the CPU with the scheduler. */
-#ifndef likely /* bpf_helpers.h of libbpf 1.7 defines both, that of 1.5 does not */
-#define likely(condition) __builtin_expect(!!(condition), 1)
-#endif
-#ifndef unlikely
-#define unlikely(condition) __builtin_expect(!!(condition), 0)
-#endif
-
-/* Atomic although the counters are per CPU: the programs on forks, cgroups and the iterator can be
- * interrupted by the others. */
-static __always_inline int lose_inline(__u32 loss) /* where a frame more would not fit the stack */
+/* The counters are per CPU, and still the additions are atomic: one of the programs on forks,
+ * cgroups and walks can be interrupted by another one. */
+static __always_inline int loss_add_inline(__u32 loss)
 {
 	__u64 *events = bpf_map_lookup_elem(&losses, &loss);
 
@@ -268,12 +164,13 @@ static __always_inline int lose_inline(__u32 loss) /* where a frame more would n
 	return 0;
 }
 
-static __noinline int lose(__u32 loss)
+/* The ordinary form; the one above is for where one more stack frame would be too much. */
+SUBPROGRAM int loss_add(__u32 loss)
 {
-	return lose_inline(loss);
+	return loss_add_inline(loss);
 }
 
-static __noinline int count(__u32 what)
+SUBPROGRAM int count_add(__u32 what)
 {
 	__u64 *events = bpf_map_lookup_elem(&counts, &what);
 

@@ -1,112 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The kernel side: follows every thread through running, runnable and blocked, and adds each
- * finished wait to a histogram of its cgroup. What the numbers mean: docs/semantics.md.
+ * The kernel side of offcpud: follows every thread through running, runnable and blocked, and adds
+ * each finished wait to a histogram of its cgroup. What the numbers mean: docs/semantics.md.
  *
- * tp_btf programs only: they are not skipped while a map is being updated on the same CPU, as
- * programs on classic tracepoints are (bpf_prog_active), and they need neither kprobes nor ftrace.
+ * Programs are in .bpf.c files, the code that they inline in .bpf.h files. All are compiled here as
+ * one, and loaded as one object; the daemon leaves out those of a feature that the kernel refuses
+ * (docs/decisions/0017-one-object.md).
  */
-#include "kernel_types.h"
+#include "sched.bpf.c"
 
-#include <linux/bpf.h>
+#include "walk.bpf.c"
 
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_tracing.h>
-
-#include "blocked.bpf.h"
-#include "cgroup_events.bpf.h"
-#include "cost.bpf.h"
-#include "describe.bpf.h"
-#include "kernel_names.bpf.h"
-#include "switch.bpf.h"
-#include "wake.bpf.h"
-#include "walk.bpf.h"
+/* Optional, each with the feature that it belongs to (daemon/kernel/optional_programs.h). */
+#include "blocked.bpf.c"
+#include "cgroup_events.bpf.c"
+#include "describe.bpf.c"
+#include "kernel_names.bpf.c"
+#include "stacks.bpf.c"
 
 char LICENSE[] SEC("license") = "GPL";
-
-SEC("tp_btf/sched_switch")
-int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
-	     unsigned int prev_state)
-{
-	__u64 now = bpf_ktime_get_ns();
-	__u32 cpu = bpf_get_smp_processor_id();
-
-	/* The idle tasks have pid 0, one per CPU; they are nobody's wait. */
-	if (prev->pid)
-		leave_cpu(prev, next, preempt, prev_state, cpu, now);
-	if (next->pid)
-		take_cpu(next, prev, cpu, now);
-	if (is_timed(now))
-		add_sampled_cost(OFFCPUD_PROGRAM_SWITCH, now);
-	return 0;
-}
-
-/*
- * Runs in the context of whoever wakes, before the thread is queued anywhere. sched_wakeup, which
- * follows, need not: a thread that slept on another CPU is often queued by that CPU itself, in an
- * interrupt (ttwu_queue_wakelist). Nobody looks there: all that it could add is the CPU.
- */
-SEC("tp_btf/sched_waking")
-int BPF_PROG(on_sched_waking, struct task_struct *task)
-{
-	struct task_struct *waker = bpf_get_current_task_btf();
-	__u64 now;
-
-	if (task == waker)
-		return 0; /* by an interrupt, before it has left the CPU: it does not sleep */
-	now = bpf_ktime_get_ns();
-	wake(ctx, task, waker, now);
-	if (is_timed(now))
-		add_sampled_cost(OFFCPUD_PROGRAM_WAKING, now);
-	return 0;
-}
-
-/* The end of an interrupt that this CPU has sent to itself; see ring_bell(). At its beginning the
- * bell could not be rung again. */
-SEC("tp_btf/irq_work_exit")
-int BPF_PROG(on_irq_work)
-{
-	__u64 now = bpf_ktime_get_ns();
-
-	take_stacks(ctx);
-	add_cost(OFFCPUD_PROGRAM_STACKS, now, 1);
-	return 0;
-}
-
-SEC("tp_btf/sched_wakeup_new")
-int BPF_PROG(on_sched_wakeup_new, struct task_struct *task)
-{
-	__u64 now = bpf_ktime_get_ns();
-
-	queue_new(task, now);
-	if (is_timed(now))
-		add_sampled_cost(OFFCPUD_PROGRAM_WAKEUP_NEW, now);
-	return 0;
-}
-
-/*
- * The state of a thread is allocated here, in the context of fork. Under the run-queue lock that
- * would not be safe up to 6.3: an allocation in task storage may wake kswapd (GFP_ATOMIC implies
- * __GFP_KSWAPD_RECLAIM), and that wakeup may want the same lock. From 6.4 (08a7ce384e33) it comes
- * from a pre-filled cache; there the daemon sets create_flags, and thread_of() makes up for what
- * neither this program nor the iterator has seen.
- */
-SEC("tp_btf/task_newtask")
-int BPF_PROG(on_task_newtask, struct task_struct *task)
-{
-	__u64 now = bpf_ktime_get_ns();
-	struct thread *thread = NULL;
-
-	if (!task->pid)
-		return 0; /* the idle task of a CPU that comes online */
-	/* In a storm of forks the cache that it comes from may be empty; it is filled by an
-	 * interrupt that follows at once. */
-	for (int attempt = 0; attempt < 4 && !thread; attempt++)
-		thread = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!thread)
-		return lose(OFFCPUD_LOSS_THREAD_STATE);
-	join_process(task, thread, false);
-	add_cost(OFFCPUD_PROGRAM_FORK, now, 1);
-	return 0;
-}

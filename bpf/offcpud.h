@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: (Apache-2.0 OR GPL-2.0-only) */
-/*
- * The contract between the kernel programs and the daemon: layout and meaning of what they share.
- * Included by both; holds no code. Fixed-width types, no pointers, no implicit padding.
- */
+/* The contract between the kernel programs and the daemon: layout and meaning of what they share.
+ * Both include it; it holds no code. Fixed-width types without pointers and implicit padding. */
 #ifndef OFFCPUD_H
 #define OFFCPUD_H
 
@@ -16,8 +14,8 @@
 #define OFFCPUD_ASSERT _Static_assert
 #endif
 
-/* What a histogram counts: a blocked reason or a run-queue cause. The order is part of the layout.
- */
+/* What a histogram counts: a reason for blocking or a cause of waiting for a CPU. The order is part
+ * of the layout. */
 enum offcpud_hist_kind {
 	OFFCPUD_BLOCKED_DISK,
 	OFFCPUD_BLOCKED_LOCK,
@@ -37,8 +35,7 @@ enum offcpud_hist_kind {
 	OFFCPUD_BLOCKED_KINDS = OFFCPUD_RUNQ_WAKEUP,
 };
 
-/* The number of episodes is the sum of the slots, so a count can never disagree with its buckets.
- */
+/* The number of episodes is the sum of the slots, so it always agrees with its buckets. */
 struct offcpud_hist {
 	__u64 sum_ns;
 	__u64 slots[OFFCPUD_SLOTS];
@@ -85,7 +82,7 @@ OFFCPUD_ASSERT(sizeof(struct offcpud_subject) == 128 + OFFCPUD_HIST_KINDS * 8 * 
 struct offcpud_process {
 	__u64 start_ns; /* CLOCK_BOOTTIME at which its leader started: with tgid, the identity */
 	__u32 tgid;	/* 0: nobody's */
-	__u32 threads;	/* of which the programs know; not for the daemon */
+	__u32 threads;	/* that the programs know; not for the daemon */
 	__u32 hists[OFFCPUD_HIST_KINDS]; /* element of `process_hists`; 0: no episode so far */
 };
 OFFCPUD_ASSERT(sizeof(struct offcpud_process) == 72, "the layout has no padding");
@@ -97,18 +94,20 @@ OFFCPUD_ASSERT(sizeof(struct offcpud_process) == 72, "the layout has no padding"
 /* Subject 0 takes what no other subject has room for. */
 #define OFFCPUD_SUBJECT_OTHER 0
 
-/* Why something could not be recorded as it should have been; index of the array `losses`. */
+/* Why something could not be recorded as it should; index of the array `losses`. */
 enum offcpud_loss {
 	OFFCPUD_LOSS_THREAD_STATE, /* a thread has no state in task storage: the event is dropped */
-	OFFCPUD_LOSS_SUBJECTS_FULL, /* no free subject: the event is charged to subject 0 */
+	OFFCPUD_LOSS_SUBJECTS_FULL, /* no free subject: the event is accounted to subject 0 */
 	OFFCPUD_LOSS_CLOCK,	    /* a duration came out negative: the episode is dropped */
 	OFFCPUD_LOSS_WAKEUP, /* ran again without a wakeup: the whole episode counts as blocked */
 	OFFCPUD_LOSS_SWITCH, /* a switch was not seen: the state's duration is dropped */
-	OFFCPUD_LOSS_CGROUP_EVENT, /* the ring of cgroup events was full: names come from a walk */
+	OFFCPUD_LOSS_CGROUP_EVENT, /* the ring of cgroup events was full: names come from a walk of
+				      the file system */
 	OFFCPUD_LOSS_PROCESSES_FULL, /* no room for a process or a histogram of it */
 	OFFCPUD_LOSS_STALL_END,	    /* the ring of stalls was full: how this one ended is unknown */
 	OFFCPUD_LOSS_SAMPLE,	    /* no room for the stacks of a block */
-	OFFCPUD_LOSS_SUBJECTS_BUSY, /* other CPUs kept taking subjects: charged to subject 0 */
+	OFFCPUD_LOSS_SUBJECTS_BUSY, /* other CPUs kept taking subjects: the event is accounted to
+				       subject 0 */
 	OFFCPUD_LOSS_FREE_LIST,	    /* a list of free processes or histograms could not be used */
 	OFFCPUD_LOSS_WAKER_STACK,   /* another walk was under way on the waker's CPU */
 	OFFCPUD_LOSSES,
@@ -116,13 +115,13 @@ enum offcpud_loss {
 
 /* Counts that are not losses; index of the array `counts`. */
 enum offcpud_count {
-	OFFCPUD_COUNT_LEFT_CENSORED, /* first episode has no beginning: asleep or queued at attach
-				      */
+	OFFCPUD_COUNT_LEFT_CENSORED, /* the first episode has no beginning: asleep or queued at
+					attach */
 	OFFCPUD_COUNTS,
 };
 
-/* How a thread that blocks inside a system call is classified; value of `syscall_class`. The first
- * ones are the kind of histogram and one more. */
+/* How a thread that blocks in a system call is classified; value of `syscall_class`. The first ones
+ * are the kind of histogram plus one. */
 enum offcpud_syscall_class {
 	OFFCPUD_CLASS_OTHER,
 	OFFCPUD_CLASS_DISK = OFFCPUD_BLOCKED_DISK + 1,
@@ -141,7 +140,7 @@ enum offcpud_syscall_class {
 
 #define OFFCPUD_COMM 16 /* TASK_COMM_LEN, NUL-terminated */
 
-/* A thread that is not running, or is; what `offcpud_thread` says. */
+/* What a thread does, as offcpud_thread says it. */
 enum offcpud_thread_state {
 	OFFCPUD_THREAD_RUNNING,
 	OFFCPUD_THREAD_RUNNABLE,
@@ -149,16 +148,17 @@ enum offcpud_thread_state {
 	OFFCPUD_THREAD_ENDED, /* a zombie: nobody waits */
 };
 
-/* Whoever had the CPU in shorter waits for it is not named, unless there was no longer one. */
+/* In waits shorter than this the thread that had the CPU is noted only where no longer wait has
+ * been seen. */
 #define OFFCPUD_NAMED_WAIT_NS 100000
 
 #define OFFCPUD_THREAD_KERNEL 1U /* a kernel thread, or a kernel worker of a user process */
-#define OFFCPUD_THREAD_IDLE   2U /* one that waits for work, as it does by design */
+#define OFFCPUD_THREAD_IDLE   2U /* a kernel thread that waits for work, as it does by design */
 #define OFFCPUD_THREAD_PINNED 4U /* may run on one CPU only */
-#define OFFCPUD_THREAD_ESTIMATED                                                                   \
-	8U			   /* began before the programs did: since_ns is the scheduler's   \
-				    */
-#define OFFCPUD_THREAD_UNKNOWN 16U /* the same, and since_ns says no more than that: it is 0 */
+/* `state` began before the programs were attached. Either since_ns is the scheduler's account, or
+ * the scheduler does not know and since_ns is 0. */
+#define OFFCPUD_THREAD_ESTIMATED 8U
+#define OFFCPUD_THREAD_UNKNOWN	 16U
 
 /* The programs whose time is measured: value of the label `program`. */
 enum offcpud_program {
@@ -170,23 +170,23 @@ enum offcpud_program {
 	OFFCPUD_PROGRAMS,
 };
 
-/* What a program's executions took on one CPU, estimated from those that were timed. */
+/* What a program's executions took on one CPU, estimated from those that timed themselves. */
 struct offcpud_cost {
 	__u64 runs;
 	__u64 ns;
 };
 
-/* One thread as the walk over all of them found it; its records come one after the other. Times
- * are CLOCK_MONOTONIC, pids those of the initial namespace unless said otherwise. */
+/* One thread, as the walk over all threads found it. Times are CLOCK_MONOTONIC and pids those of
+ * the initial namespace, unless said otherwise. */
 struct offcpud_thread {
 	__u64 now_ns;		/* when this was read */
 	__u64 since_ns;		/* when `state` began */
 	__u64 start_ns;		/* CLOCK_BOOTTIME at which the thread started */
 	__u64 process_start_ns; /* the same of the leader of its process */
 	__u64 cgroup_id;
-	__u64 unaccounted_ns; /* of its lifetime in its cgroup: in none of the sums. May be
+	__u64 unaccounted_ns; /* lifetime in its cgroup that is in none of the sums; may be
 				 "negative" */
-	/* What has ended, since the programs know the thread. */
+	/* What has ended since the programs know the thread. */
 	__u64 running_ns;
 	__u64 waits_ns[OFFCPUD_HIST_KINDS];
 	__u64 kept_off_ns[OFFCPUD_TAKERS]; /* run-queue waits by who had the CPU */
@@ -219,15 +219,14 @@ struct offcpud_stall_end {
 	__u32 kind;
 	__u32 waker; /* enum offcpud_waker; OFFCPUD_WAKERS: not known */
 	__u32 waker_tid;
-	__u32 estimated; /* it began before the programs did */
+	__u32 estimated; /* 1: it began before the programs were attached */
 	char comm[OFFCPUD_COMM];
 };
 
 /* A cgroup of the v2 hierarchy came or went; record of the ring `cgroup_events`. */
 enum offcpud_cgroup_change {
 	OFFCPUD_CGROUP_CREATED, /* mkdir */
-	OFFCPUD_CGROUP_REMOVED, /* rmdir: no live thread is left; a dying one may still be charged
-				 */
+	OFFCPUD_CGROUP_REMOVED, /* rmdir: only threads that end may still be in it */
 };
 #define OFFCPUD_CGROUP_NAME 256 /* NAME_MAX + 1 */
 struct offcpud_cgroup_event {

@@ -1,31 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Histograms of processes: whose a thread is, and their coming and going. */
+/* Which process a thread belongs to, and how places for processes are taken and given back. */
 #ifndef OFFCPUD_PROCESS_BPF_H
 #define OFFCPUD_PROCESS_BPF_H
 
-#include "maps.bpf.h"
+#include "thread.bpf.h"
 
-/* A free list is a map behind a lock. The kernel gives up on the lock rather than waiting without
- * end (EBUSY in an NMI; from 6.15 on also EDEADLK and ETIMEDOUT, rqspinlock): an error that is not
- * ENOENT does not say that the list is empty.
+/* Set in `threads` of a process that had several threads when it was first seen, so that it is not
+ * taken for one with a single thread, nor freed, while they are still being counted one by one. */
+#define NEVER_ALONE 0x40000000
+
+/*
+ * Puts an element back on its free list. A list is a map behind a lock, and the kernel gives up on
+ * that lock rather than wait without end (EBUSY in an NMI; since 6.15 also EDEADLK and ETIMEDOUT,
+ * rqspinlock). So only ENOENT says that a list is empty.
  *
- * An element that cannot be given back belongs to nobody from then on, until the daemon restarts.
+ * An element that cannot be put back is lost until the daemon restarts, which is counted.
  */
-static __always_inline void give_back_process(__u32 index)
+static __always_inline void process_put_back(__u32 index)
 {
 	if (bpf_map_push_elem(&free_processes, &index, BPF_ANY))
-		lose_inline(OFFCPUD_LOSS_FREE_LIST);
+		loss_add_inline(OFFCPUD_LOSS_FREE_LIST);
 }
 
-static __always_inline void give_back_hist(__u32 hist)
+static __always_inline void hist_put_back(__u32 hist)
 {
 	if (bpf_map_push_elem(&free_process_hists, &hist, BPF_ANY))
-		lose_inline(OFFCPUD_LOSS_FREE_LIST);
+		loss_add_inline(OFFCPUD_LOSS_FREE_LIST);
 }
 
-/* A process with no histogram and no thread yet; 0 if there is no room, NO_PROCESS if nobody knows.
- */
-static __always_inline __u32 new_process(struct task_struct *leader)
+/* Takes a place for a process, without histograms and threads. 0: there is no room; NO_PROCESS: the
+ * list could not be asked. */
+static __always_inline __u32 process_take(struct task_struct *leader)
 {
 	struct offcpud_process *process;
 	__u32 index;
@@ -38,12 +43,13 @@ static __always_inline __u32 new_process(struct task_struct *leader)
 		return 0;
 	process->threads = leader->signal->nr_threads != 1 ? NEVER_ALONE : 0;
 	process->start_ns = leader->start_boottime;
-	/* Pairs with the daemon's ProcessReader, which reads it first and again at the end. */
+	/* Pairs with the acquire in the daemon's ProcessHistograms, which reads tgid first and
+	 * again at the end. */
 	smp_store_release(&process->tgid, leader->tgid);
 	return index;
 }
 
-static __always_inline bool is_process_of(__u32 index, struct task_struct *leader)
+static __always_inline bool process_is_of(__u32 index, struct task_struct *leader)
 {
 	struct offcpud_process *process = bpf_map_lookup_elem(&processes, &index);
 
@@ -51,61 +57,59 @@ static __always_inline bool is_process_of(__u32 index, struct task_struct *leade
 	       process->start_ns == leader->start_boottime;
 }
 
-static __always_inline void give_back(__u32 index)
+static __always_inline void process_discard(__u32 index)
 {
 	struct offcpud_process *process = bpf_map_lookup_elem(&processes, &index);
 
 	if (process)
 		process->tgid = 0;
-	give_back_process(index);
+	process_put_back(index);
 }
 
-/* The process of a group of threads, kept with its leader; 0 if there is none, NO_PROCESS if that
- * is to be found out another time. A thread that calls execve becomes the leader (fs/exec.c,
- * de_thread) and brings along what it had as a mere thread. A group that there was no room for
- * stays out as a whole, so that nobody takes a part of it for all of it, until the walk lets it in.
- */
+/* The process of a thread group, kept with its leader. 0: none; NO_PROCESS: ask again another time.
+ * A thread that calls execve becomes the leader (fs/exec.c, de_thread) and brings along the process
+ * that it had. A group that found no room stays out as a whole, so that no part of it is taken for
+ * all of it, until a walk admits it. */
 static __always_inline __u32 process_of_group(struct task_struct *leader, struct thread *thread,
 					      bool admit)
 {
-	__u32 known = thread->group_process, index;
+	__u32 known = thread->owner.group_process, index;
 
 	if (known == NO_PROCESS && !admit)
 		return 0;
-	if (known && is_process_of(known, leader))
+	if (known && process_is_of(known, leader))
 		return known;
-	index = thread->process;
-	if (index && is_process_of(index, leader))
+	index = thread->owner.process;
+	if (index && process_is_of(index, leader))
 		return index;
-	index = new_process(leader);
+	index = process_take(leader);
 	if (index == NO_PROCESS)
 		return index;
-	if (cmpxchg(&thread->group_process, known, index ? index : NO_PROCESS) == known)
+	if (cmpxchg(&thread->owner.group_process, known, index ? index : NO_PROCESS) == known)
 		return index;
 	/* Another CPU was first. */
 	if (index)
-		give_back(index);
-	index = READ_ONCE(thread->group_process);
+		process_discard(index);
+	index = READ_ONCE(thread->owner.group_process);
 	return index == NO_PROCESS ? 0 : index;
 }
 
-/* Makes a thread one of its process's. Called at a fork and by the walk, which alone admits groups
- * that were refused; at an event only for a thread that both have missed. Threads of the kernel
- * have no process: they would take the places of those that people ask for (8 to 10 for each CPU),
- * and what they wait is in the histograms of their cgroup and in the sums of each thread. */
-static __noinline __u32 join_process(struct task_struct *task, struct thread *thread, bool admit)
+/* Makes a thread one of its process's threads: at the fork, and by the walk, which alone admits
+ * groups that were refused. At an event it is only for a thread that both have missed. Kernel
+ * threads have no process: there are 8 to 10 for each CPU, which would take the places of processes
+ * that somebody asks for. Their waits are in the histograms of their cgroup and in the sums of each
+ * thread. */
+SUBPROGRAM int process_join(struct task_struct *task, struct thread *thread, bool admit)
 {
 	struct task_struct *leader;
 	struct offcpud_process *process;
 	struct thread *first;
 	__u32 index = 0, known;
 
-	if (!task || !thread)
-		return 0;
 	leader = task->group_leader;
-	known = thread->process;
+	known = thread->owner.process;
 	if (task->flags & PF_KTHREAD) {
-		cmpxchg(&thread->process, known, NO_PROCESS);
+		cmpxchg(&thread->owner.process, known, NO_PROCESS);
 		return 0;
 	}
 	first = thread;
@@ -114,120 +118,58 @@ static __noinline __u32 join_process(struct task_struct *task, struct thread *th
 	if (leader && first)
 		index = process_of_group(leader, first, admit);
 	if (index == NO_PROCESS)
-		return lose_inline(OFFCPUD_LOSS_FREE_LIST);
+		return loss_add_inline(OFFCPUD_LOSS_FREE_LIST);
 	process = bpf_map_lookup_elem(&processes, &index);
 	if (!index || !process) {
-		/* Not over what another CPU, that was luckier, has found meanwhile. */
-		if (cmpxchg(&thread->process, known, NO_PROCESS) != known || known == NO_PROCESS)
+		/* Not over what another CPU with more luck has found meanwhile. */
+		if (cmpxchg(&thread->owner.process, known, NO_PROCESS) != known ||
+		    known == NO_PROCESS)
 			return 0;
-		return lose_inline(OFFCPUD_LOSS_PROCESSES_FULL);
+		return loss_add_inline(OFFCPUD_LOSS_PROCESSES_FULL);
 	}
-	/* Counted first: a thread that ends between the two would be one too many else. */
+	/* The thread is counted first. If it ended between the two, the count would be one too
+	 * high. */
 	atomic_add(&process->threads, 1);
-	if (cmpxchg(&thread->process, known, index) != known)
+	if (cmpxchg(&thread->owner.process, known, index) != known)
 		atomic_add(&process->threads, -1);
 	return 0;
 }
 
-/* A thread is over. With the last one its process's place and histograms are free again: nobody is
- * left who could charge them. */
-static __noinline int leave_process(struct thread *thread)
+/* A thread ends. The last one gives the place and the histograms of its process back: no thread is
+ * left that could add to them. */
+SUBPROGRAM int process_leave(struct thread *thread)
 {
 	struct offcpud_process *process;
 	__u32 index, hist;
 
-	if (!thread)
-		return 0;
-	index = thread->process;
+	index = thread->owner.process;
 	process = bpf_map_lookup_elem(&processes, &index);
 	if (!index || !process || (fetch_add(&process->threads, -1) & ~NEVER_ALONE) != 1)
 		return 0;
 	WRITE_ONCE(process->tgid, 0);
-	smp_wmb(); /* pairs with ProcessReader: no histogram is another's while this says whose */
+	smp_wmb(); /* pairs with ProcessHistograms: what is read while tgid is there is this
+		      process's */
 	for (__u32 kind = 0; kind < OFFCPUD_HIST_KINDS; kind++) {
 		hist = process->hists[kind];
 		process->hists[kind] = 0;
 		if (hist && hist != OFFCPUD_NO_HIST)
-			give_back_hist(hist);
+			hist_put_back(hist);
 	}
-	give_back_process(index);
+	process_put_back(index);
 	return 0;
 }
 
-/* The first wait of a kind. Threads of one process may come here on several CPUs at once; the first
- * exchange decides, and the others charge what it has put there. Not static: the verifier goes
- * through it once, not at every call. */
-__noinline __u32 new_process_hist(struct offcpud_process *process, __u32 kind)
-{
-	__u32 hist, found, none = 0;
-	struct offcpud_hist *empty = bpf_map_lookup_elem(&process_hists, &none);
-	long error;
-
-	if (!process || !empty || kind >= OFFCPUD_HIST_KINDS)
-		return OFFCPUD_NO_HIST;
-	error = bpf_map_pop_elem(&free_process_hists, &hist);
-	if (error) {
-		/* Left as it is where the list could not be asked: the next wait asks again. */
-		found = error == -ENOENT ? cmpxchg(&process->hists[kind], 0, OFFCPUD_NO_HIST)
-					 : READ_ONCE(process->hists[kind]);
-		if (found)
-			return found;
-		lose(error == -ENOENT ? OFFCPUD_LOSS_PROCESSES_FULL : OFFCPUD_LOSS_FREE_LIST);
-		return OFFCPUD_NO_HIST;
-	}
-	bpf_map_update_elem(&process_hists, &hist, empty, BPF_EXIST);
-	found = cmpxchg(&process->hists[kind], 0, hist);
-	if (!found)
-		return hist;
-	give_back_hist(hist);
-	return found;
-}
-
-/* `alone`: nobody else adds to it meanwhile. An atomic addition takes 6 ns, a plain one next to
- * nothing. The slot comes first and readers take the sum first (LatencyHistogram in the daemon,
- * whose acquire this pairs with): an episode may be counted and its time missing for a moment, not
- * the other way round. */
-static __always_inline void charge_hist(struct offcpud_hist *hist, bool alone, __u32 slot, __u64 ns)
-{
-	if (alone) {
-		hist->slots[slot]++;
-		smp_store_release(&hist->sum_ns, hist->sum_ns + ns);
-	} else {
-		atomic_add(&hist->slots[slot], 1);
-		smp_wmb();
-		atomic_add(&hist->sum_ns, ns);
-	}
-}
-
-/* The thread's process, NULL if there was no room for it. */
+/* The thread's process; NULL: none, or there was no room for it. */
 static __always_inline struct offcpud_process *process_of(struct task_struct *task,
 							  struct thread *thread)
 {
-	__u32 index = thread->process;
+	__u32 index = thread->owner.process;
 
 	if (unlikely(!index)) {
-		join_process(task, thread, false);
-		index = thread->process;
+		process_join(task, thread, false);
+		index = thread->owner.process;
 	}
 	return bpf_map_lookup_elem(&processes, &index);
-}
-
-static __always_inline void charge_process(struct offcpud_process *process, __u32 kind, __u32 slot,
-					   __u64 ns)
-{
-	struct offcpud_hist *hist;
-	__u32 place;
-
-	if (!process)
-		return;
-	place = READ_ONCE(process->hists[kind]); /* pairs with cmpxchg in new_process_hist() */
-	if (unlikely(!place))
-		place = new_process_hist(process, kind);
-	hist = bpf_map_lookup_elem(&process_hists, &place);
-	/* Counted are a thread that is born by its parent, which is not waiting meanwhile, and one
-	 * that ends until its last switch. */
-	if (hist)
-		charge_hist(hist, process->threads == 1, slot, ns);
 }
 
 #endif

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Whether a thread that leaves the CPU blocks, and why: docs/semantics.md, "Reasons". */
+/* Whether a thread that leaves the CPU blocks, and for what reason: docs/semantics.md,
+ * "Reasons". */
 #ifndef OFFCPUD_REASON_BPF_H
 #define OFFCPUD_REASON_BPF_H
 
-#include "maps.bpf.h"
+#include "thread.bpf.h"
 
 #ifndef __TARGET_ARCH_x86
 #error "only x86_64 is supported: add the registers of the system call's number and arguments here"
 #endif
 
-/*
- * Whether a thread that leaves the CPU is still queued. The tracepoint's prev_state argument is
- * used because task->__state may already be rewritten by a waker. Up to 6.15 the argument is stale
- * when a signal was pending (fixed by 8feb053d5319, 6.16): then the thread is still on the run
- * queue, which delayed dequeue (6.12, 152e11f6df29) alone also leaves a blocked thread on.
- */
+/* Whether a thread that leaves the CPU stays queued. `state` is the tracepoint's prev_state,
+ * because a waker may already have rewritten task->__state. Up to 6.15 prev_state is stale where a
+ * signal was pending (fixed by 8feb053d5319, 6.16); then the thread is on the run queue, where
+ * otherwise only delayed dequeue (6.12, 152e11f6df29) leaves a blocked thread. */
 static __always_inline bool stays_runnable(struct task_struct *task, bool preempt, __u32 state)
 {
 	if (preempt || !(state & TASK_SLEEPS))
@@ -37,13 +36,14 @@ static __always_inline __u32 class_of_futex(unsigned long operation)
 	return OFFCPUD_CLASS_LOCK;
 }
 
-/* BTF loads cannot follow an array of pointers, as the slots of a descriptor table are: cast. */
+/* The file in a slot of a descriptor table. BTF has no loads through arrays of pointers, so the
+ * slot is cast. */
 static __always_inline struct file *file_in(struct file **slot)
 {
 	struct file *file = NULL;
 
-	if (CAN_CAST) /* hlist_head: a structure that is one pointer, as the slot is */
-		return CAST(CAST(slot, struct hlist_head)->first, struct file);
+	if (CAN_CAST)
+		return CAST(cast_pointer(slot), struct file);
 	bpf_probe_read_kernel(&file, sizeof(file), slot);
 	return file;
 }
@@ -63,8 +63,8 @@ static __always_inline unsigned long magic_of(struct inode *inode)
 	return CAN_CAST ? inode->i_sb->s_magic : BPF_CORE_READ(inode, i_sb, s_magic);
 }
 
-/* File systems that no disk and no server is behind: what their files wait for are other threads
- * and locks of the kernel, or messages (/proc/kmsg, trace_pipe). */
+/* File systems with neither disk nor server behind them. Their files wait for other threads, for
+ * locks of the kernel, or for messages (/proc/kmsg, trace_pipe). */
 static __always_inline bool is_in_memory(unsigned long magic)
 {
 	switch (magic) {
@@ -83,8 +83,9 @@ static __always_inline bool is_in_memory(unsigned long magic)
 	}
 }
 
-/* The file cannot go away: the thread that waits in it holds it. A thread of the same process may
- * however have put another file under the number meanwhile; then that one decides. */
+/* What a thread waits for that reads or writes this descriptor. The file cannot go away, because
+ * the thread holds it. Another thread of the process may have put another file under the number
+ * meanwhile; then that one decides. */
 static __always_inline __u32 class_of_file(struct task_struct *task, unsigned long number)
 {
 	struct files_struct *files = task->files;
@@ -104,7 +105,7 @@ static __always_inline __u32 class_of_file(struct task_struct *task, unsigned lo
 		return OFFCPUD_CLASS_PIPE;
 	if (type == S_IFSOCK)
 		return OFFCPUD_CLASS_NETWORK;
-	/* Before the file type: anonymous inodes have none up to 6.15 and S_IFREG from 6.16 on. */
+	/* Before the type: anonymous inodes have none up to 6.15, and S_IFREG since 6.16. */
 	magic = magic_of(inode);
 	if (magic == ANON_INODE_FS_MAGIC)
 		return OFFCPUD_CLASS_POLL;
@@ -113,10 +114,10 @@ static __always_inline __u32 class_of_file(struct task_struct *task, unsigned lo
 	return OFFCPUD_CLASS_OTHER;
 }
 
-/* The system call that a user thread is in: OFFCPUD_CLASS_OTHER outside of one (orig_ax is -1 or an
- * error code after an exception, so its low bits must not be taken for a number). What
- * restart_syscall goes on with is the last one, put into `last`, which is the thread's own at a
- * switch and the walk's at a walk; the one that a walk has seen counts until there was another. */
+/* The class of the system call that a user thread is in. OFFCPUD_CLASS_OTHER outside of one:
+ * orig_ax is then -1 or the error code of an exception, whose low bits are no number.
+ * restart_syscall continues the last call, so the class is also put into `last`: the thread's own
+ * field at a switch, the walk's at a walk. What a walk has found counts until the next call. */
 static __always_inline __u32 class_of_syscall(struct task_struct *task, struct thread *thread,
 					      __u32 *last)
 {
@@ -136,7 +137,7 @@ static __always_inline __u32 class_of_syscall(struct task_struct *task, struct t
 		second = regs->si;
 	}
 	if (class == OFFCPUD_CLASS_RESTART)
-		return thread->syscall_class ?: thread->seeded_class;
+		return thread->block.syscall_class ?: thread->found.syscall_class;
 	if (class == OFFCPUD_CLASS_FUTEX)
 		class = class_of_futex(second);
 	else if (class == OFFCPUD_CLASS_FILE)
@@ -151,11 +152,11 @@ static __always_inline __u32 kind_of_class(__u32 class)
 									   : OFFCPUD_BLOCKED_OTHER;
 }
 
-/* Of a thread that is blocked in our eyes: it was woken so early that only its next switch can book
- * it (switch.bpf.h, was_woken_too_early()). */
-static __always_inline bool is_awake(struct task_struct *task, struct thread *thread)
+/* Whether a thread that is BLOCKED for the programs is awake: its waking came so early that its
+ * next switch has to account it (was_woken_too_early()). */
+static __always_inline bool thread_is_awake(struct task_struct *task, struct thread *thread)
 {
-	return READ_ONCE(thread->waker) && READ_ONCE(task->__state) == TASK_RUNNING;
+	return READ_ONCE(thread->waking.waker) && READ_ONCE(task->__state) == TASK_RUNNING;
 }
 
 /* A kernel thread, or a kernel worker of a user process (io_uring, vhost). */
@@ -164,7 +165,7 @@ static __always_inline bool is_kernel_thread(struct task_struct *task)
 	return task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER);
 }
 
-/* One that waits for work, which is what it does by design: it sleeps so that nobody counts it as
+/* A kernel thread that waits for work, as it does by design: it sleeps without being counted as
  * load (TASK_IDLE), or interruptibly although it gets no signals. */
 static __always_inline bool is_idle_wait(bool kernel_thread, __u32 state)
 {
@@ -180,8 +181,8 @@ static __always_inline __u32 reason_of(struct task_struct *task, struct thread *
 
 	if (state & (TASK_STOPPED | TASK_TRACED | TASK_FROZEN))
 		return OFFCPUD_BLOCKED_STOPPED;
-	/* A parent in vfork is marked as frozen too, for the freezer not to wait for it
-	 * (kernel/fork.c, wait_for_vfork_done), but it waits uninterruptibly; what the freezer
+	/* A parent in vfork is marked as frozen, too, so that the freezer does not wait for it
+	 * (kernel/fork.c, wait_for_vfork_done). It waits uninterruptibly; a thread that the freezer
 	 * holds does not. */
 	if (interruptible && BPF_CORE_READ_BITFIELD(task, frozen))
 		return OFFCPUD_BLOCKED_STOPPED;
@@ -190,7 +191,7 @@ static __always_inline __u32 reason_of(struct task_struct *task, struct thread *
 	if (kernel_thread)
 		return in_iowait ? OFFCPUD_BLOCKED_DISK : OFFCPUD_BLOCKED_KERNEL;
 	class = class_of_syscall(task, thread, last_class);
-	/* io_uring_enter claims in_iowait for whatever it waits, a socket as well (io_uring/). */
+	/* io_uring_enter sets in_iowait whatever it waits for, a socket included (io_uring/). */
 	if (interruptible)
 		return in_iowait && class != OFFCPUD_CLASS_POLL ? OFFCPUD_BLOCKED_DISK
 								: kind_of_class(class);

@@ -1,43 +1,39 @@
 /* SPDX-License-Identifier: (Apache-2.0 OR GPL-2.0-only) */
-/*
- * Sampled blocks, as the programs hand them to the daemon: who waited for how long, and the stacks
- * of the waiter and of its waker. Fixed-width types, no implicit padding.
- */
+/* Samples of blocks, as the programs hand them to the daemon: who waited for how long, and the
+ * stacks of the waiter and of its waker. Fixed-width types without implicit padding. */
 #ifndef OFFCPUD_SAMPLE_H
 #define OFFCPUD_SAMPLE_H
 
 #include "offcpud.h"
 #include "unwind.h"
 
-/* Of one stack, at most (kernel.perf_event_max_stack); powers of two less one, as they are masks.
- */
+/* Frames of one stack at most (kernel.perf_event_max_stack). Powers of two less one, because they
+ * are masks. */
 #define OFFCPUD_STACK_FRAMES 127
 #define OFFCPUD_WAKER_FRAMES 31 /* of each of the waker's stacks */
 
-/* Blocks at least so old are credited while they last; see walk_blocked(). */
-#define OFFCPUD_CREDIT_AGE_NS 200000000ULL
+/* Blocks of this age and older are counted in parts while they last; see walk_blocked(). */
+#define OFFCPUD_IN_PROGRESS_AGE_NS 200000000ULL
 
-/* Whose blocks are sampled: bits. */
+/* Whose blocks are sampled; bits. */
 #define OFFCPUD_SAMPLE_PROGRAMS	      1
 #define OFFCPUD_SAMPLE_KERNEL_THREADS 2
 
-/* Processes and threads that are sampled more densely, at most. */
-#define OFFCPUD_FOCUSES 8
+/* The most processes and threads that may be sampled more densely than others. */
+#define OFFCPUD_TARGETS 8
 
-/* There is no longest block. */
+/* Blocks of any length are sampled. */
 #define OFFCPUD_SAMPLE_NO_MAXIMUM (~0ULL)
 
-#define OFFCPUD_SAMPLE_IN_PROGRESS   1 /* the part of a block that has not ended */
+#define OFFCPUD_SAMPLE_IN_PROGRESS   1 /* a part of a block that has not ended */
 #define OFFCPUD_SAMPLE_KERNEL_THREAD 2
-#define OFFCPUD_SAMPLE_STACK_LATER   4 /* in progress: the user stack is to be walked from `regs` */
-#define OFFCPUD_SAMPLE_YOUNG	     8 /* in progress, and not credited: its end counts it once more */
+#define OFFCPUD_SAMPLE_STACK_LATER   4 /* in progress: the user stack is walked from `regs` */
+#define OFFCPUD_SAMPLE_YOUNG	     8 /* in progress and not counted: its end counts all of it */
 
-/*
- * Whether a block shorter than the interval is chosen, by a random number of 32 bits: with the
- * probability ns / interval, as random / 2^32 < ns / interval says. The product has 96 bits; those
- * below 2^32 cannot matter, as ns is a whole number, and the others are added up in parts that do
- * not overflow.
- */
+/* Whether a block shorter than the interval is chosen by a random number of 32 bits, with the
+ * probability ns / interval: random / 2^32 < ns / interval. The product has 96 bits. Those below
+ * 2^32 cannot matter, as ns is a whole number; the others are added up in parts that do not
+ * overflow. */
 static inline __attribute__((always_inline)) int offcpud_sample_chosen(__u64 ns, __u64 interval,
 								       __u32 random)
 {
@@ -47,7 +43,7 @@ static inline __attribute__((always_inline)) int offcpud_sample_chosen(__u64 ns,
 }
 
 struct offcpud_sample {
-	__u64 ns;	 /* of the block that are counted here: until the wakeup, or until now */
+	__u64 ns;	 /* the part of the block in this sample: up to the wakeup, or up to now */
 	__u64 weight_ns; /* what they stand for: max(ns, sampling interval) */
 	__u64 since_ns;	 /* CLOCK_MONOTONIC, beginning of the block */
 	__u64 ended_ns;	 /* the wakeup, or now */
@@ -75,22 +71,22 @@ struct offcpud_sample {
 };
 OFFCPUD_ASSERT(sizeof(struct offcpud_sample) == 152, "the layout has no padding");
 
-/* Addresses of instructions, innermost first: in the kernel, in user space, and of the waker in the
- * kernel and in user space. One stack begins where the one before ends. */
+/* Addresses of instructions, innermost first, of four stacks, each right behind the one before:
+ * kernel and user stack, and the waker's kernel and user stack. */
 #define OFFCPUD_SAMPLE_FRAMES (2 * OFFCPUD_STACK_FRAMES + 2 * OFFCPUD_WAKER_FRAMES)
 
-/* Record of the ring `samples`, which ends with its last frame. */
+/* Record of the ring `samples`. It ends with its last frame. */
 struct offcpud_sample_record {
 	struct offcpud_sample sample;
 	__u64 frames[OFFCPUD_SAMPLE_FRAMES];
 };
 
-/* Addresses that are named at once, and the longest name: KSYM_NAME_LEN is 512, but names of more
- * than a line tell no more. */
+/* How many addresses are named at once, and the longest name. KSYM_NAME_LEN is 512, but a name of
+ * more than a line says no more. */
 #define OFFCPUD_NAMES	   64
 #define OFFCPUD_NAME_BYTES 128
 
-/* Registers of a thread that is blocked in a system call. */
+/* User registers of a thread that is blocked in a system call. */
 struct offcpud_user_regs {
 	__u64 ip, sp, bp, di;
 };

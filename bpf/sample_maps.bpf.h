@@ -1,17 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What sample.bpf.h and blocked.bpf.h share with the daemon, and the room they work in. */
+/* The maps and settings of sampling. */
 #ifndef OFFCPUD_SAMPLE_MAPS_BPF_H
 #define OFFCPUD_SAMPLE_MAPS_BPF_H
 
+#include "maps.bpf.h"
 #include "sample.h"
 
-/* A chosen block from its wakeup until the thread runs and adds its own stacks. */
+/* The verifier wants a bound for each index and length; a mask is the cheapest. Behind each array
+ * there is room for the largest index that its mask lets through, and for what is written there. */
+#define SAMPLE_INDEX_MASK  255 /* index of a frame in a record */
+#define WAKER_INDEX_MASK   63  /* index of a waker's frame, or their number */
+#define SAMPLE_FRAMES_MASK 511 /* number of frames in a record */
+OFFCPUD_ASSERT(2 * OFFCPUD_STACK_FRAMES <= SAMPLE_INDEX_MASK, "the waker's frames come behind");
+OFFCPUD_ASSERT(2 * OFFCPUD_WAKER_FRAMES <= WAKER_INDEX_MASK, "two stacks of the waker");
+OFFCPUD_ASSERT(OFFCPUD_SAMPLE_FRAMES <= SAMPLE_FRAMES_MASK, "all stacks");
+OFFCPUD_ASSERT((OFFCPUD_STACK_FRAMES & (OFFCPUD_STACK_FRAMES + 1)) == 0, "it is a mask, too");
+OFFCPUD_ASSERT((OFFCPUD_WAKER_FRAMES & (OFFCPUD_WAKER_FRAMES + 1)) == 0, "it is a mask, too");
+
+/* A chosen block, from its wakeup until its thread runs and adds its own stacks. */
 struct chosen {
 	struct offcpud_sample sample;
-	__u64 waker[2 * OFFCPUD_WAKER_FRAMES + 64]; /* + 64: indices are masked */
+	__u64 waker[WAKER_INDEX_MASK + 1 + OFFCPUD_WAKER_FRAMES];
 };
 
-/* By tid. Pre-allocated, because an insertion happens under the task's pi_lock. */
+/* By tid. Pre-allocated, because insertions happen under the pi_lock of the task. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 4096);
@@ -26,10 +38,11 @@ struct {
 	__type(value, struct chosen);
 } choosing SEC(".maps");
 
-/* What is put into them is nothing; that a ring buffer wakes its readers in an interrupt that it
- * sends to this CPU (irq_work) is what they are for. One per possible CPU, because one that is on
- * its way to a CPU is not sent to another. The daemon makes and empties them. */
-struct bell_map {
+/* Rings by which a program interrupts its own CPU: a ring buffer wakes its readers by an interrupt
+ * that the CPU sends to itself (irq_work). What is in them means nothing. One for each possible
+ * CPU, because an irq_work that is on its way on one CPU is not queued on another. The daemon makes
+ * and empties them (SelfInterrupts). */
+struct self_interrupt_ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
 };
@@ -39,12 +52,13 @@ struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, 1);
 	__uint(key_size, sizeof(__u32));
-	__array(values, struct bell_map);
-} bells SEC(".maps");
+	__array(values, struct self_interrupt_ring);
+} self_interrupts SEC(".maps");
 
 struct sampling {
 	struct offcpud_sample_record record;
-	__u64 beyond[80]; /* indices are masked */
+	/* up to where the largest index leads */
+	__u64 beyond[SAMPLE_INDEX_MASK + 1 + OFFCPUD_STACK_FRAMES - OFFCPUD_SAMPLE_FRAMES];
 };
 
 struct {
@@ -59,25 +73,26 @@ struct {
 	__uint(max_entries, 4 * 1024 * 1024);
 } samples SEC(".maps");
 
-/* Blocks of these kinds (bits) and lengths are sampled, of these threads (OFFCPUD_SAMPLE_PROGRAMS
- * and the like) that left the CPU in one of these states (TASK_*; 0: whatever it was). */
+/* Which blocks are sampled: of these kinds (bits) and lengths, of these threads
+ * (OFFCPUD_SAMPLE_PROGRAMS and the like), with one of these states at switch-out (TASK_*; 0:
+ * any). */
 __u32 sample_kinds SETTING = 0;
 __u32 sample_threads SETTING = 0;
 __u32 sample_states SETTING = 0;
 __u64 sample_min_ns SETTING = 0;
 __u64 sample_max_ns SETTING = 0;
-/* A block of length d is kept with the probability min(1, d / interval) and stands for
- * max(d, interval), so every sum over samples is unbiased whatever the lengths. */
+/* A block of length d is kept with probability min(1, d / interval) and stands for max(d,
+ * interval), so every sum over samples is unbiased, whatever the lengths. */
 __u64 sample_interval_ns SETTING = 0;
-/* The interval of these processes and threads, by their numbers in the daemon's PID namespace,
- * where it is the shorter one: a profile of one process would be coarse with that of the whole
- * host. */
-__u64 focus_interval_ns SETTING = 0;
-__u32 focuses[OFFCPUD_FOCUSES] SETTING = {};
-__u32 focus_count SETTING = 0;
-/* Whether the walk also tells of blocks that are too young to be credited. */
+/* Processes and threads with an interval of their own, used where it is the shorter one: a profile
+ * of one process would be coarse with the interval of the whole host. By number in the daemon's PID
+ * namespace. */
+__u64 target_interval_ns SETTING = 0;
+__u32 targets[OFFCPUD_TARGETS] SETTING = {};
+__u32 target_count SETTING = 0;
+/* Whether walk_blocked also reports blocks younger than OFFCPUD_IN_PROGRESS_AGE_NS. */
 __u32 walk_young SETTING = 0;
-/* Time that chosen blocks stand for whose sample could not be taken. */
+/* Time that chosen blocks stand for whose sample was lost. */
 __u64 samples_lost_ns = 0;
 
 #endif

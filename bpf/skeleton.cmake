@@ -19,7 +19,7 @@ function(add_bpf_skeleton library source name)
   set(object ${folder}/${name}.bpf.o)
   set(skeleton ${folder}/${name}.skel.h)
   file(MAKE_DIRECTORY ${folder})
-  file(GLOB headers CONFIGURE_DEPENDS ${bpf}/*.h ${own}/*.h)
+  file(GLOB included CONFIGURE_DEPENDS ${bpf}/*.h ${bpf}/*.bpf.c ${own}/*.h)
   # v3: 32-bit subregisters and compare-and-swap; every kernel that is supported has it (5.12 and later).
   add_custom_command(
     OUTPUT ${object}
@@ -27,7 +27,7 @@ function(add_bpf_skeleton library source name)
             -idirafter /usr/include/${CMAKE_LIBRARY_ARCHITECTURE} -I${bpf}
             -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=
             -c ${source} -o ${object}
-    DEPENDS ${source} ${headers}
+    DEPENDS ${source} ${included}
     COMMENT "Compiling ${name}.bpf.o of ${library}")
   add_custom_command(
     OUTPUT ${skeleton}

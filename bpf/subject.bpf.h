@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which subject a thread's time is charged to, and the charging. */
+/* Which subject a thread's time is accounted to, and the accounting. */
 #ifndef OFFCPUD_SUBJECT_BPF_H
 #define OFFCPUD_SUBJECT_BPF_H
 
-#include "maps.bpf.h"
-#include "process.bpf.h"
+#include "thread.bpf.h"
+#include "histogram.bpf.h"
 
-/* The compare-and-swap of a taker fails only when another one has succeeded. Hundreds of CPUs may
- * meet new cgroups at once (a node that starts its containers), so this many are let pass. */
+/* How many other CPUs may take a subject just before this one does. Hundreds may find new cgroups
+ * at once, when a node starts its containers. */
 #define TAKE_ATTEMPTS 16
 
-/* Takes a free subject. OFFCPUD_SUBJECT_OTHER when there is none, or when others were faster every
- * time, which is counted as what it is; then the thread's next event asks again. */
-static __always_inline __u32 take_free_subject(void)
+/* Takes a free subject. OFFCPUD_SUBJECT_OTHER: there is none, or others were faster every time;
+ * each has its own loss. The thread's next event asks again. */
+static __always_inline __u32 subject_take_free(void)
 {
 	__u32 zero = 0, *spare = bpf_map_lookup_elem(&spare_subject, &zero);
 	__u32 subject = OFFCPUD_SUBJECT_OTHER;
@@ -28,26 +28,26 @@ static __always_inline __u32 take_free_subject(void)
 	for (int i = 0; i < TAKE_ATTEMPTS; i++) {
 		__u32 slot = head & free_mask, *free;
 
-		/* Pairs with the release in BpfSampleSource::release: what lies before the tail is
-		 * there to be read. */
+		/* Pairs with the release in BpfSampleSource::release: entries before the tail can
+		 * be read. */
 		if (head >= smp_load_acquire(&free_tail)) {
-			lose(OFFCPUD_LOSS_SUBJECTS_FULL);
+			loss_add(OFFCPUD_LOSS_SUBJECTS_FULL);
 			return OFFCPUD_SUBJECT_OTHER;
 		}
 		free = bpf_map_lookup_elem(&free_subjects, &slot);
 		if (!free)
-			return OFFCPUD_SUBJECT_OTHER; /* for the verifier: cannot happen */
+			return OFFCPUD_SUBJECT_OTHER; /* cannot happen; for the verifier */
 		subject = *free;
 		found = cmpxchg(&free_head, head, head + 1);
 		if (found == head)
 			return subject;
 		head = found;
 	}
-	lose(OFFCPUD_LOSS_SUBJECTS_BUSY);
+	loss_add(OFFCPUD_LOSS_SUBJECTS_BUSY);
 	return OFFCPUD_SUBJECT_OTHER;
 }
 
-static __always_inline void name_owner(__u32 subject, __u64 cgroup_id)
+static __always_inline void subject_set_owner(__u32 subject, __u64 cgroup_id)
 {
 	for (__u32 shard = 0; shard < OFFCPUD_MAX_SHARDS && shard < shards; shard++) {
 		__u32 index = subject * shards + shard;
@@ -58,7 +58,8 @@ static __always_inline void name_owner(__u32 subject, __u64 cgroup_id)
 	}
 }
 
-/* Not static: numbers in, a number out, so the verifier goes through it once, not at every call. */
+/* Finds the subject of a cgroup, or takes one for it. A global function: it takes and returns
+ * numbers, so the verifier goes through it once and not at every call. */
 __noinline __u32 subject_of_cgroup(__u64 cgroup_id)
 {
 	__u32 zero = 0, subject, *known, *spare;
@@ -67,38 +68,38 @@ __noinline __u32 subject_of_cgroup(__u64 cgroup_id)
 	known = bpf_map_lookup_elem(&cgroup_subjects, &cgroup_id);
 	if (known)
 		return *known;
-	subject = take_free_subject();
+	subject = subject_take_free();
 	if (subject == OFFCPUD_SUBJECT_OTHER)
 		return subject;
-	name_owner(subject, cgroup_id);
+	subject_set_owner(subject, cgroup_id);
 	error = bpf_map_update_elem(&cgroup_subjects, &cgroup_id, &subject, BPF_NOEXIST);
 	if (!error)
 		return subject;
 
-	/* Another CPU was first, or the table refused (E2BIG: no room; EBUSY and from 6.15 on
-	 * EDEADLK and ETIMEDOUT: it could not have its lock): keep the subject for the next cgroup.
-	 * Nobody may take it for this one's until then. */
-	name_owner(subject, 0);
+	/* Another CPU was first, or the table refused (E2BIG: no room; EBUSY and since 6.15 EDEADLK
+	 * and ETIMEDOUT: no lock). The next cgroup gets this subject; until then nobody may take it
+	 * for this one's. */
+	subject_set_owner(subject, 0);
 	spare = bpf_map_lookup_elem(&spare_subject, &zero);
 	if (spare)
 		*spare = subject;
 	known = bpf_map_lookup_elem(&cgroup_subjects, &cgroup_id);
 	if (known)
 		return *known;
-	lose(error == -E2BIG ? OFFCPUD_LOSS_SUBJECTS_FULL : OFFCPUD_LOSS_SUBJECTS_BUSY);
+	loss_add(error == -E2BIG ? OFFCPUD_LOSS_SUBJECTS_FULL : OFFCPUD_LOSS_SUBJECTS_BUSY);
 	return OFFCPUD_SUBJECT_OTHER;
 }
 
-static __always_inline struct offcpud_subject *part_of(__u32 first, __u32 cpu)
+static __always_inline struct offcpud_subject *subject_shard(__u32 first, __u32 cpu)
 {
 	__u32 index = first + (own_shards ? cpu : ((__u64)cpu * shards) >> cpu_bits);
 
 	return bpf_map_lookup_elem(&subjects, &index);
 }
 
-/* To a counter of a subject. Who adds has interrupts off, so with a shard per CPU there is nobody
- * else; an atomic addition takes a third of what all the rest of a wait's booking does. */
-static __always_inline void add(__u64 *counter, __u64 amount)
+/* Adds to a counter of a subject. Interrupts are off, so with a shard for each CPU nobody else
+ * adds; an atomic addition would take a third of all the rest of the accounting of a wait. */
+static __always_inline void subject_add(__u64 *counter, __u64 amount)
 {
 	if (own_shards)
 		*counter += amount;
@@ -106,50 +107,47 @@ static __always_inline void add(__u64 *counter, __u64 amount)
 		atomic_add(counter, amount);
 }
 
-static __noinline struct offcpud_subject *other_subject(struct thread *thread, __u64 cgroup_id,
-							__u32 cpu)
+SUBPROGRAM struct offcpud_subject *subject_look_up(struct thread *thread, __u64 cgroup_id,
+						   __u32 cpu)
 {
-	if (!thread)
-		return NULL;
-	thread->subject = subject_of_cgroup(cgroup_id) * shards;
-	return part_of(thread->subject, cpu);
+	thread->owner.subject = subject_of_cgroup(cgroup_id) * shards;
+	return subject_shard(thread->owner.subject, cpu);
 }
 
-/* A thread remembers its subject, the subject whose it is. So a place that the daemon has taken
- * back is not charged by threads that remember it, and the first of them finds or takes another
- * one. The cgroup v2 id is unique for the life of the machine (generation and number,
- * fs/kernfs/dir.c), so comparing it is safe where comparing a pointer to the css_set would not be.
- */
+/* The subject of the thread's cgroup. A thread remembers its last one, and a subject remembers
+ * whose it is: when the daemon has given it to another cgroup, the ids differ and a new one is
+ * looked up. A cgroup v2 id is unique while the machine runs (generation and number,
+ * fs/kernfs/dir.c), so ids can be compared where pointers to a css_set could not. */
 static __always_inline struct offcpud_subject *subject_of(struct task_struct *task,
 							  struct thread *thread, __u32 cpu)
 {
 	__u64 cgroup_id = task->cgroups->dfl_cgrp->kn->id;
-	struct offcpud_subject *part = part_of(thread->subject, cpu);
+	struct offcpud_subject *part = subject_shard(thread->owner.subject, cpu);
 
 	if (likely(part && part->cgroup_id == cgroup_id))
 		return part;
-	return other_subject(thread, cgroup_id, cpu);
+	return subject_look_up(thread, cgroup_id, cpu);
 }
 
 /* While the kernel adjusts the clock, another CPU may be ahead by some nanoseconds
- * (ktime_get_mono_fast_ns). What begins there and ends here within the step took no time; a
- * difference that is larger is an error, to be counted. */
+ * (ktime_get_mono_fast_ns). A wait that begins there and ends here within this step took no time; a
+ * larger difference is an error and is counted. */
 #define CLOCK_STEP_NS 1000
 
-/* The length to count instead of a negative one; still negative: none. Not static, as
- * subject_of_cgroup(): what comes back is any number to the verifier, so it goes on as if it had
- * come from anywhere. */
+/* The length to account instead of a negative one; still negative: none. A global function, as
+ * subject_of_cgroup(): to the verifier the result is any number, so it need not follow both ways
+ * any further. */
 __noinline __u64 length_of_step(__u64 ns)
 {
 	if (-ns < CLOCK_STEP_NS)
 		return 0;
-	lose(OFFCPUD_LOSS_CLOCK);
+	loss_add(OFFCPUD_LOSS_CLOCK);
 	return ns;
 }
 
-/* Everything below is called with the subject of the task, or NULL for the verifier's sake. */
-static __always_inline void charge_running(struct offcpud_subject *subject, struct thread *thread,
-					   __u64 since_ns, __u64 now)
+/* Below, `subject` is that of the task. NULL cannot happen; the verifier does not know that. */
+static __always_inline void account_running(struct offcpud_subject *subject, struct thread *thread,
+					    __u64 since_ns, __u64 now)
 {
 	__u64 ns = now - since_ns;
 
@@ -157,12 +155,12 @@ static __always_inline void charge_running(struct offcpud_subject *subject, stru
 		length_of_step(ns);
 		return;
 	}
-	thread->running_ns += ns;
+	thread->sums.running_ns += ns;
 	if (subject)
-		add(&subject->running_ns, ns);
+		subject_add(&subject->running_ns, ns);
 }
 
-/* Whom a wait is charged to. */
+/* Whose wait it is. */
 struct account {
 	struct offcpud_subject *subject;
 	struct offcpud_process *process;
@@ -174,9 +172,9 @@ static __always_inline struct account account_of(struct task_struct *task, struc
 	return (struct account){subject_of(task, thread, cpu), process_of(task, thread)};
 }
 
-/* A wait that is over: its length, 0 if it came out negative. */
-static __always_inline __u64 charge_wait(struct account account, struct thread *thread, __u32 kind,
-					 __u64 ns)
+/* Accounts a wait that is over. Returns its length; 0 if it came out negative. */
+static __always_inline __u64 account_wait(struct account account, struct thread *thread, __u32 kind,
+					  __u64 ns)
 {
 	__u32 slot;
 
@@ -187,25 +185,25 @@ static __always_inline __u64 charge_wait(struct account account, struct thread *
 	}
 	slot = offcpud_slot(ns);
 	if (!account.subject || kind >= OFFCPUD_HIST_KINDS || slot >= OFFCPUD_SLOTS)
-		return 0; /* for the verifier: cannot happen */
-	charge_hist(&account.subject->hists[kind], own_shards, slot, ns);
-	thread->waits_ns[kind] += ns;
-	charge_process(account.process, kind, slot, ns);
+		return 0; /* cannot happen; for the verifier */
+	hist_add(&account.subject->hists[kind], own_shards, slot, ns);
+	thread->sums.waits_ns[kind] += ns;
+	process_add(account.process, kind, slot, ns);
 	return ns;
 }
 
-/* A thread is over: what of its life is in no sum stays known. */
-static __noinline int close_books(struct offcpud_subject *subject, struct thread *thread, __u64 now)
+/* A thread ends: adds what is in none of its sums to unaccounted_ns. */
+SUBPROGRAM int account_missing(struct offcpud_subject *subject, struct thread *thread, __u64 now)
 {
 	__u64 missing;
 
-	if (!thread || !subject || !thread->born_ns)
-		return 0; /* no state of it was seen to begin */
-	missing = now - thread->born_ns - thread->running_ns;
+	if (!subject || !thread->sums.born_ns)
+		return 0; /* none of its states was seen to begin */
+	missing = now - thread->sums.born_ns - thread->sums.running_ns;
 	for (int kind = 0; kind < OFFCPUD_HIST_KINDS; kind++)
-		missing -= thread->waits_ns[kind];
+		missing -= thread->sums.waits_ns[kind];
 	if (missing)
-		add(&subject->unaccounted_ns, missing);
+		subject_add(&subject->unaccounted_ns, missing);
 	return 0;
 }
 

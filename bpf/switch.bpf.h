@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A thread leaves the CPU, a thread takes it: one state ends and another begins. */
+/* At sched_switch: one thread leaves the CPU, another one takes it. See the table of states in
+ * thread.bpf.h. */
 #ifndef OFFCPUD_SWITCH_BPF_H
 #define OFFCPUD_SWITCH_BPF_H
 
 #include "wake.bpf.h"
 
-/* Up to 6.17 a group whose runtime is used up leaves the run queue as a whole (CFS bandwidth,
- * throttle_cfs_rq) before the switch is traced; since then each task says it itself. */
-static __always_inline bool is_throttled(struct task_struct *task)
+/* Whether the thread's group has used up its runtime (CFS bandwidth). Up to 6.17 the group leaves
+ * the run queue as a whole before the switch is traced (throttle_cfs_rq); since 6.18 each task has
+ * a mark. */
+static __always_inline bool task_is_throttled(struct task_struct *task)
 {
 	if (bpf_core_field_exists(task->throttled))
 		return task->throttled;
@@ -16,82 +18,88 @@ static __always_inline bool is_throttled(struct task_struct *task)
 	return false;
 }
 
-static __always_inline void queue_again(struct task_struct *task, struct task_struct *next,
-					struct offcpud_subject *subject, struct thread *thread)
+static __always_inline void thread_queue_again(struct task_struct *task, struct task_struct *next,
+					       struct offcpud_subject *subject,
+					       struct thread *thread)
 {
 	__u32 by;
 
-	if (is_throttled(task)) {
+	if (task_is_throttled(task)) {
 		thread->kind = OFFCPUD_RUNQ_THROTTLED;
 		return;
 	}
 	thread->kind = OFFCPUD_RUNQ_PREEMPTED;
 	if (!next->pid) {
-		thread->taker.tid = 0; /* nobody: it is about to be moved, or held back */
+		/* Nobody takes the CPU: the thread is about to be moved, or held back. */
+		thread->last_taker.tid = 0;
 		return;
 	}
 	by = taker_of(task, next);
-	remember_taker(&thread->taker, next, by);
+	taker_set(&thread->last_taker, next, by);
 	if (subject && by < OFFCPUD_TAKERS)
-		add(&subject->preemptions[by], 1);
+		subject_add(&subject->preemptions[by], 1);
 }
 
-/* Whether somebody is about to wake a thread, or to do something else that keeps wakers out. Who
- * wakes holds its pi_lock from before sched_waking until TASK_WAKING is set, or until the thread
- * was found to be on a run queue, and made to run (kernel/sched/core.c, try_to_wake_up). */
-static __always_inline bool is_being_woken(struct task_struct *task)
+/* Whether somebody is about to wake the thread, or holds wakers off. A waker holds pi_lock from
+ * before sched_waking until it has set TASK_WAKING, or has found the thread on a run queue and made
+ * it run (kernel/sched/core.c, try_to_wake_up). */
+static __always_inline bool task_is_being_woken(struct task_struct *task)
 {
 	return !bpf_core_field_exists(task->pi_lock.raw_lock.val.counter) ||
 	       READ_ONCE(task->pi_lock.raw_lock.val.counter);
 }
 
-/* Whether a thread that blocks now is awake again: between its leaving the run queue and this
- * switch somebody on another CPU woke it, and waits for the switch to be done. In this order: once
- * the kernel has set TASK_WAKING, what sched_waking did to our state is to be seen.
+/*
+ * Whether the thread that blocks now is awake again: somebody on another CPU woke it after it had
+ * left the run queue and before this switch, and waits for the switch to be done. The order of the
+ * reads matters: once TASK_WAKING is seen, so is all that sched_waking has written (waking_set).
  *
- * Mostly the waking that is remembered is over: the thread ran on, found nothing and blocks now
- * after all. It must not be taken for the one that ends this block, should that be missed. */
+ * Mostly the waking that is noted is an old one: the thread ran on, found nothing, and blocks now
+ * after all. It is noted as stale, so that it does not count as the end of this block should the
+ * real end be missed.
+ */
 static __always_inline bool woken_too_early(struct task_struct *task, struct thread *thread)
 {
 	__u64 woken_ns;
 
-	if (likely(!READ_ONCE(thread->waker)))
+	if (likely(!READ_ONCE(thread->waking.waker)))
 		return false;
-	woken_ns = READ_ONCE(thread->woken_ns);
+	woken_ns = READ_ONCE(thread->waking.ns);
 	smp_rmb();
-	if (!is_being_woken(task)) {
-		/* One that came and went meanwhile has left TASK_WAKING. */
+	if (!task_is_being_woken(task)) {
+		/* A waker that came and went meanwhile has left TASK_WAKING. */
 		smp_rmb();
 		if (READ_ONCE(task->__state) != TASK_WAKING) {
-			thread->idle_waking_ns = woken_ns;
+			thread->block.stale_waking_ns = woken_ns;
 			return false;
 		}
 	}
 	return READ_ONCE(task->__state) == TASK_WAKING &&
-	       READ_ONCE(thread->state) == THREAD_BLOCKED && READ_ONCE(thread->waker);
+	       READ_ONCE(thread->state) == THREAD_BLOCKED && READ_ONCE(thread->waking.waker);
 }
 
-/* The same when the thread takes a CPU again, because the waker had not set TASK_WAKING yet. A
- * waking that was long before is another one, of a thread that did not sleep then, and so is one
- * that was over when the thread blocked. */
-#define WOKEN_BEFORE_NS 1000000
-
-static __always_inline __u64 later(__u64 one, __u64 other)
+/* The later of two times, which are close to each other. */
+static __always_inline __u64 time_later(__u64 one, __u64 other)
 {
 	return (__s64)(one - other) < 0 ? other : one;
 }
 
+/* The same question when the thread takes a CPU again: at the switch-out the waker had not set
+ * TASK_WAKING yet. A waking that was over when the thread blocked is another one, and so is one
+ * long before: the thread did not sleep then. */
+#define WOKEN_BEFORE_NS 1000000
+
 static __always_inline bool was_woken_too_early(struct thread *thread)
 {
-	return thread->waker && thread->woken_ns != thread->idle_waking_ns &&
-	       (__s64)(thread->since_ns - thread->woken_ns) < WOKEN_BEFORE_NS;
+	return thread->waking.waker && thread->waking.ns != thread->block.stale_waking_ns &&
+	       (__s64)(thread->since_ns - thread->waking.ns) < WOKEN_BEFORE_NS;
 }
 
-/* The waits of a thread that takes the CPU: for the CPU, and before that for what was not booked
- * when it was woken. One after the other by the same code, which is then at hand. The last one's
- * length. */
-static __always_inline __u64 charge_waits(struct task_struct *task, struct thread *thread,
-					  __u32 cpu, __u64 now)
+/* Accounts up to two waits, the block that is not accounted yet and the wait for the CPU, by one
+ * inlined copy of the code, which stays in the instruction cache. Returns the length of the
+ * last. */
+static __always_inline __u64 account_waits(struct task_struct *task, struct thread *thread,
+					   __u32 cpu, __u64 now)
 {
 	struct account account = account_of(task, thread, cpu);
 	bool woken = thread->state == THREAD_WOKEN;
@@ -99,14 +107,14 @@ static __always_inline __u64 charge_waits(struct task_struct *task, struct threa
 	__u32 kind = thread->kind;
 
 	if (woken) {
-		until_ns = thread->woken_ns;
-		count_waker(account.subject, thread);
-		thread->waker = 0;
+		until_ns = thread->waking.ns;
+		waking_count(account.subject, thread);
+		thread->waking.waker = 0;
 		thread->kind = OFFCPUD_RUNQ_WAKEUP;
 	}
 #pragma clang loop unroll(disable)
 	for (int wait = 0; wait < 2; wait++) {
-		ns = charge_wait(account, thread, kind, until_ns - since_ns);
+		ns = account_wait(account, thread, kind, until_ns - since_ns);
 		if (!woken)
 			break;
 		woken = false;
@@ -117,133 +125,128 @@ static __always_inline __u64 charge_waits(struct task_struct *task, struct threa
 	return ns;
 }
 
-/* What a thread that leaves the CPU was in, when it is not what it should be. */
-static __noinline int end_odd_state(struct task_struct *task, struct thread *thread, __u32 cpu,
+/* Ends the state of a thread that leaves the CPU and was not RUNNING. */
+SUBPROGRAM int thread_end_odd_state(struct task_struct *task, struct thread *thread, __u32 cpu,
 				    __u64 now)
 {
-	if (!task || !thread)
-		return 0;
 	switch (thread->state) {
-	case THREAD_SEEDED_RUNNING:
-		thread->born_ns = thread->seeded_ns;
-		charge_running(subject_of(task, thread, cpu), thread, thread->seeded_ns, now);
+	case THREAD_FOUND_RUNNING:
+		thread->sums.born_ns = thread->found.ns;
+		account_running(subject_of(task, thread, cpu), thread, thread->found.ns, now);
 		break;
 	case THREAD_UNKNOWN:
-		thread->born_ns = now;
+		thread->sums.born_ns = now;
 		break;
 	case THREAD_WOKEN:
 		thread->state = THREAD_BLOCKED;
-		end_block(task, thread, thread->woken_ns);
+		block_end(task, thread, thread->waking.ns);
 		/* fallthrough */
 	default:
-		lose(OFFCPUD_LOSS_SWITCH);
-		if (!thread->born_ns)
-			thread->born_ns = now;
+		loss_add(OFFCPUD_LOSS_SWITCH);
+		if (!thread->sums.born_ns)
+			thread->sums.born_ns = now;
 	}
 	return 0;
 }
 
-static __noinline int end_thread(struct task_struct *task, struct thread *thread, __u32 cpu,
-				 __u64 now)
+SUBPROGRAM int thread_end(struct task_struct *task, struct thread *thread, __u32 cpu, __u64 now)
 {
-	if (!task || !thread)
-		return 0;
-	close_books(subject_of(task, thread, cpu), thread, now);
-	leave_process(thread);
-	if (thread->chosen)
-		drop_chosen(task, thread);
-	begin(thread, THREAD_DEAD, now);
+	account_missing(subject_of(task, thread, cpu), thread, now);
+	process_leave(thread);
+	if (thread->sampling.chosen)
+		block_drop(task, thread);
+	thread_begin(thread, THREAD_DEAD, now);
 	return 0;
 }
 
-static __always_inline void block(struct task_struct *task, struct thread *thread, __u32 state,
-				  __u64 now)
+static __always_inline void block_begin(struct task_struct *task, struct thread *thread,
+					__u32 state, __u64 now)
 {
 	bool kernel_thread = is_kernel_thread(task);
 
-	thread->kind = reason_of(task, thread, &thread->syscall_class, kernel_thread, state);
-	thread->idle = is_idle_wait(kernel_thread, state);
-	thread->task_state = state;
-	thread->credited_ns = 0;
-	begin(thread, THREAD_BLOCKED, now);
+	thread->kind = reason_of(task, thread, &thread->block.syscall_class, kernel_thread, state);
+	thread->block.idle = is_idle_wait(kernel_thread, state);
+	thread->block.task_state = state;
+	thread->block.counted_ns = 0;
+	thread_begin(thread, THREAD_BLOCKED, now);
 	if (unlikely(woken_too_early(task, thread)))
-		requeue(task, thread, now);
+		thread_requeue(task, thread, now);
 }
 
-static __always_inline void leave_cpu(struct task_struct *task, struct task_struct *next,
-				      bool preempt, __u32 state, __u32 cpu, __u64 now)
+static __always_inline void thread_leave_cpu(struct task_struct *task, struct task_struct *next,
+					     bool preempt, __u32 state, __u32 cpu, __u64 now)
 {
 	struct thread *thread = thread_of(task);
 	struct offcpud_subject *subject;
 
 	if (unlikely(!thread)) {
-		lose(OFFCPUD_LOSS_THREAD_STATE);
+		loss_add(OFFCPUD_LOSS_THREAD_STATE);
 		return;
 	}
 	subject = subject_of(task, thread, cpu);
 	if (likely(thread->state == THREAD_RUNNING)) {
-		charge_running(subject, thread, thread->since_ns, now);
+		account_running(subject, thread, thread->since_ns, now);
 		if (unlikely(task->flags & PF_KTHREAD))
-			add_kernel_time(cpu, now - thread->since_ns);
+			kernel_time_add(cpu, now - thread->since_ns);
 	} else {
-		end_odd_state(task, thread, cpu, now);
+		thread_end_odd_state(task, thread, cpu, now);
 	}
 
 	if (unlikely(!preempt && (state & TASK_ENDS))) {
-		end_thread(task, thread, cpu, now);
+		thread_end(task, thread, cpu, now);
 	} else if (stays_runnable(task, preempt, state)) {
-		queue_again(task, next, subject, thread);
-		mark_queued(thread, cpu);
-		begin(thread, THREAD_RUNNABLE, now);
+		thread_queue_again(task, next, subject, thread);
+		thread_mark_queued(thread, cpu);
+		thread_begin(thread, THREAD_RUNNABLE, now);
 	} else {
-		block(task, thread, state, now);
+		block_begin(task, thread, state, now);
 	}
 }
 
-/* A thread takes the CPU that is not known to wait for one; whether it is, after all. */
-static __noinline int end_odd_wait(struct task_struct *task, struct thread *thread, __u32 cpu,
-				   __u64 now)
+/* Ends the state of a thread that takes the CPU and was not known to wait for one. Returns whether
+ * it did wait. */
+SUBPROGRAM bool thread_end_odd_wait(struct task_struct *task, struct thread *thread, __u32 cpu,
+				    __u64 now)
 {
-	if (!task || !thread)
-		return false;
-	if (!thread->born_ns)
-		thread->born_ns = now;
+	if (!thread->sums.born_ns)
+		thread->sums.born_ns = now;
 	switch (thread->state) {
 	case THREAD_BLOCKED:
 		if (was_woken_too_early(thread)) {
-			requeue(task, thread, later(thread->since_ns, thread->woken_ns));
-			thread->queued_cpu = NO_CPU; /* nobody has looked at its kernel time */
+			thread_requeue(task, thread,
+				       time_later(thread->since_ns, thread->waking.ns));
+			thread->queued.cpu = NO_CPU; /* its kernel time then is unknown */
 			return true;
 		}
-		lose(OFFCPUD_LOSS_WAKEUP);
-		charge_wait(account_of(task, thread, cpu), thread, thread->kind,
-			    now - thread->since_ns);
+		loss_add(OFFCPUD_LOSS_WAKEUP);
+		account_wait(account_of(task, thread, cpu), thread, thread->kind,
+			     now - thread->since_ns);
 		break;
 	case THREAD_UNKNOWN:
-		count(OFFCPUD_COUNT_LEFT_CENSORED);
+		count_add(OFFCPUD_COUNT_LEFT_CENSORED);
 		break;
-	case THREAD_SEEDED_WAITING:
+	case THREAD_FOUND_WAITING:
 		break;
 	default:
-		lose(OFFCPUD_LOSS_SWITCH);
+		loss_add(OFFCPUD_LOSS_SWITCH);
 	}
 	return false;
 }
 
-static __always_inline void take_cpu(struct task_struct *task, struct task_struct *prev, __u32 cpu,
-				     __u64 now)
+static __always_inline void thread_take_cpu(struct task_struct *task, struct task_struct *prev,
+					    __u32 cpu, __u64 now)
 {
 	struct thread *thread = thread_of(task);
 
 	if (unlikely(!thread)) {
-		lose(OFFCPUD_LOSS_THREAD_STATE);
+		loss_add(OFFCPUD_LOSS_THREAD_STATE);
 		return;
 	}
 	if (likely(thread->state == THREAD_WOKEN || thread->state == THREAD_RUNNABLE) ||
-	    end_odd_wait(task, thread, cpu, now))
-		blame(task, thread, prev, cpu, charge_waits(task, thread, cpu, now));
-	begin(thread, THREAD_RUNNING, now);
-	want_stacks(task, thread);
+	    thread_end_odd_wait(task, thread, cpu, now))
+		taker_account(task, thread, prev, cpu, account_waits(task, thread, cpu, now));
+	thread_begin(thread, THREAD_RUNNING, now);
+	stacks_want(task, thread);
 }
 
 #endif

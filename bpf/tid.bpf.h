@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Numbers of threads in a PID namespace. */
+/* Thread numbers in PID namespaces. */
 #ifndef OFFCPUD_TID_BPF_H
 #define OFFCPUD_TID_BPF_H
 
-#include "maps.bpf.h"
+#include "thread.bpf.h"
 
-/* How deep the daemon's PID namespace is, as the walk has seen it last; 0 is the initial one. And
- * which it is: the address of its struct pid_namespace. */
+/* The daemon's PID namespace, as the last walk saw it: how deep it is nested (0: the initial one),
+ * and the address of its struct pid_namespace. */
 __u32 reader_level SETTING = 0;
 __u64 reader_namespace SETTING = 0;
 
-/* Where a thread's number in the namespace of that level is, and whose it is: a struct upid. */
+/* The kernel nests at most 32 namespaces (MAX_PID_NS_LEVEL); a struct upid has 16 bytes. The mask
+ * is for the verifier of 6.1. */
+#define UPID_OFFSET_MASK 1023
+
+/* The struct upid that has a thread's number in its namespace of this level, and says which
+ * namespace that is. */
 static __always_inline void *upid_at(struct pid *pid, unsigned int level)
 {
-	/* 1,023: 32 namespaces inside of each other at most, for the verifier of 6.1. */
-	__u64 at = ((__u64)level * bpf_core_type_size(struct upid)) & 1023;
+	__u64 at = ((__u64)level * bpf_core_type_size(struct upid)) & UPID_OFFSET_MASK;
 
 	return (void *)pid + bpf_core_field_offset(struct pid, numbers) + at;
 }
@@ -38,14 +42,14 @@ static __always_inline __u64 namespace_at(struct pid *pid, unsigned int level)
 	return namespace;
 }
 
-/* That of a thread in the daemon's PID namespace; 0: it is not there. */
+/* A thread's number in the daemon's PID namespace; 0: it is not in it. */
 static __always_inline __u32 local_tid(struct task_struct *task)
 {
 	__u32 level = reader_level;
 
 	if (!level)
 		return task->pid;
-	/* A namespace beside the daemon's has the same numbers. */
+	/* Another namespace of the same depth has the same numbers. */
 	if (task->thread_pid->level < level ||
 	    namespace_at(task->thread_pid, level) != reader_namespace)
 		return 0;

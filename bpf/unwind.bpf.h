@@ -8,36 +8,43 @@
  *		unwind_release();
  *	}
  *
- * For programs that run in the thread or in an interrupt of it, where its memory can be read
- * without faults. Costs about 0.2 us per frame. Not for sleepable programs: they may not look into
- * a trie.
+ * For programs that run in the thread or in an interrupt of it: there, reading its memory does not
+ * sleep. Costs about 0.2 us for each frame. Not for sleepable programs, which may not use a trie.
  *
- * With interrupts off, bpf_find_vma can be asked once: the lock of the address space is released by
- * an interrupt that follows (irq_work), and until then it answers EBUSY. A program in an interrupt
- * may therefore let a walk pause: when unwind_is_paused(), it has itself called by another one.
- * PREEMPT_RT never allows it with interrupts off, so there is nothing to wait for.
+ * With interrupts off, bpf_find_vma works once: an interrupt that follows (irq_work) releases the
+ * lock of the address space, and until then the answer is EBUSY. So a program in an interrupt may
+ * let a walk pause: where unwind_is_paused(), it asks for one more interrupt and calls
+ * unwind_user() there again. PREEMPT_RT never allows bpf_find_vma with interrupts off, so nothing
+ * waits for it there.
  */
 #ifndef OFFCPUD_UNWIND_BPF_H
 #define OFFCPUD_UNWIND_BPF_H
 
 #include "atomic.bpf.h"
 #include "checked.bpf.h"
-#include "kernel_types.h"
+#include "kernel.bpf.h"
 #include "unwind_file.bpf.h"
 #include "unwind_maps.bpf.h"
 
-/* The registers of a thread in user space; kernel_types.h has the other ones. */
+/* The registers of a thread in user space that kernel_types.h does not have. */
 struct pt_regs___unwind {
 	unsigned long bp, di, ip, cs, sp;
 } __attribute__((preserve_access_index));
 
 #define USER32_CS 0x23 /* arch/x86/include/asm/segment.h: __USER32_CS */
 
-/* To be told apart from 0, which programs have in rbp where their outermost frame is; it is not
- * aligned, and nothing is mapped there. */
+/* The value of an rbp that is not known. Not 0, which programs have in rbp at their outermost
+ * frame; it is not aligned, and nothing is mapped there. */
 #define LOST_BP 1
 
-/* What the callback of bpf_loop answers. */
+/* Indices are masked for the verifier. */
+#define UNWIND_DEPTH_MASK OFFCPUD_UNWIND_FRAMES
+#define UNWIND_ROW_MASK	  (OFFCPUD_UNWIND_CHUNK_ROWS - 1)
+#define UNWIND_PAGE_MASK  ((1U << OFFCPUD_UNWIND_PAGE_SHIFT) - 1)
+OFFCPUD_UNWIND_ASSERT((OFFCPUD_UNWIND_FRAMES & (OFFCPUD_UNWIND_FRAMES + 1)) == 0, "a mask");
+OFFCPUD_UNWIND_ASSERT((OFFCPUD_UNWIND_CHUNK_ROWS & UNWIND_ROW_MASK) == 0, "a power of two");
+
+/* What the callback of bpf_loop returns. */
 #define WALK_ON	   0
 #define WALK_STOPS 1
 
@@ -71,7 +78,7 @@ static __always_inline struct offcpud_unwind_mapping *mapping_at(struct unwind_w
 	return bpf_map_lookup_elem(&unwind_mappings, &key);
 }
 
-/* What the kernel maps at an address of the current thread. */
+/* Takes what the kernel maps at an address of the current thread as the mapping of the frame. */
 static long take_area(struct task_struct *task, struct vm_area_struct *area, void *unused)
 {
 	struct unwind_walk *walk = unwind_walk_here();
@@ -100,8 +107,9 @@ static long take_area(struct task_struct *task, struct vm_area_struct *area, voi
 	return 0;
 }
 
-/* Most frames are in the object of the one before. The daemon learns of a process some time after
- * it began; until then the kernel itself tells what it maps, where it can be asked. */
+/* Finds the mapping of an address; mostly it is that of the frame before. The daemon learns of a
+ * process some time after it began. Until then the kernel says what it maps, where it can be
+ * asked. */
 static __always_inline bool find_mapping(struct unwind_walk *walk, __u64 pc)
 {
 	struct offcpud_unwind_mapping *mapping;
@@ -119,7 +127,7 @@ static __always_inline bool find_mapping(struct unwind_walk *walk, __u64 pc)
 	return !error && pc >= walk->mapping.begin && pc < walk->mapping.end;
 }
 
-/* The last row of a page that does not lie behind `low`. */
+/* The last row of a page that does not begin behind `low`. */
 static __always_inline __u32 find_row(struct offcpud_unwind_chunk *chunk,
 				      struct offcpud_unwind_page *page, __u32 low)
 {
@@ -127,7 +135,7 @@ static __always_inline __u32 find_row(struct offcpud_unwind_chunk *chunk,
 
 	for (int step = 0; step <= OFFCPUD_UNWIND_PAGE_SHIFT; step++) {
 		__u32 half = rows >> 1;
-		__u32 probe = (first + half) & (OFFCPUD_UNWIND_CHUNK_ROWS - 1);
+		__u32 probe = (first + half) & UNWIND_ROW_MASK;
 
 		if (!half)
 			break;
@@ -135,11 +143,11 @@ static __always_inline __u32 find_row(struct offcpud_unwind_chunk *chunk,
 			first = probe;
 		rows -= half;
 	}
-	return first & (OFFCPUD_UNWIND_CHUNK_ROWS - 1);
+	return first & UNWIND_ROW_MASK;
 }
 
-/* Of what the frame is in. Not inlined: the verifier goes through it once. */
-static __noinline __u32 find_rule_index(struct unwind_walk *walk)
+/* The index of the rule for the frame. Not inlined, to keep the callback small. */
+SUBPROGRAM __u32 find_rule_index(struct unwind_walk *walk)
 {
 	struct offcpud_unwind_page_key key;
 	struct offcpud_unwind_page *page;
@@ -148,8 +156,6 @@ static __noinline __u32 find_rule_index(struct unwind_walk *walk)
 	__u64 address;
 	void *map;
 
-	if (!walk)
-		return OFFCPUD_UNWIND_RULE_NO_FDE;
 	address = walk->ip - !walk->exact - walk->mapping.bias;
 	key.object = walk->mapping.object;
 	key.page = address >> OFFCPUD_UNWIND_PAGE_SHIFT;
@@ -164,7 +170,7 @@ static __noinline __u32 find_rule_index(struct unwind_walk *walk)
 	chunk = bpf_map_lookup_elem(map, &zero);
 	if (!chunk)
 		return OFFCPUD_UNWIND_RULE_NO_FDE;
-	return chunk->rows[find_row(chunk, page, address & 0xffff)].rule;
+	return chunk->rows[find_row(chunk, page, address & UNWIND_PAGE_MASK)].rule;
 }
 
 static __always_inline int step_to(struct unwind_walk *walk, __u64 sp, __u64 return_address)
@@ -173,12 +179,13 @@ static __always_inline int step_to(struct unwind_walk *walk, __u64 sp, __u64 ret
 	walk->ip = return_address;
 	walk->exact = 0;
 	walk->first = 0;
-	/* Some programs end their stack with it instead of an undefined return address. */
+	/* Some programs end their stack by a return address of 0, not by one that is undefined. */
 	return return_address ? WALK_ON : unwind_stop(walk, OFFCPUD_UNWIND_END_ROOT);
 }
 
-/* struct rt_sigframe in the kernel's arch/x86, whose return address is popped: a ucontext, in which
- * the sigcontext is 40 bytes on, and its rbp 80 bytes after r8. */
+/* Steps from the frame of a signal handler (struct rt_sigframe in the kernel's arch/x86, without
+ * its return address, which is popped): a ucontext, with the sigcontext at 40 bytes, and in that
+ * rbp 80 bytes after r8. */
 static __always_inline int step_from_signal(struct unwind_walk *walk)
 {
 	struct {
@@ -195,8 +202,8 @@ static __always_inline int step_from_signal(struct unwind_walk *walk)
 	return WALK_ON;
 }
 
-/* A function that does nothing but a system call, as the stubs of Go and of assembly are: its
- * return address is on top of the stack. */
+/* Steps from a function that is only a system call, as stubs of Go and of assembly are: its return
+ * address is on top of the stack. */
 static __always_inline bool step_from_stub(struct unwind_walk *walk)
 {
 	__u64 return_address = 0;
@@ -210,7 +217,8 @@ static __always_inline bool step_from_stub(struct unwind_walk *walk)
 	return step_to(walk, walk->sp + sizeof(return_address), return_address) == WALK_ON;
 }
 
-/* The code to which handlers return that has no table: mov $15, %eax (or %rax); syscall. */
+/* Whether the code is what signal handlers return to and has no table: mov $15, %eax (or %rax);
+ * syscall. */
 static __always_inline bool is_sigreturn(struct unwind_walk *walk)
 {
 	__u64 code = 0;
@@ -220,30 +228,26 @@ static __always_inline bool is_sigreturn(struct unwind_walk *walk)
 	return code == 0x0f0000000fc0c748 || (code & 0xffffffffffffff) == 0x050f0000000fb8;
 }
 
-/*
- * Where no table says how to go on, as in code that was compiled at run time: what else is known
- * about such frames, and frame pointers at last. If they lead nowhere, the walk ends with `end`.
- */
-static __noinline int step_without_rule(struct unwind_walk *walk, __u32 end)
+/* Steps where no table says how, as in code that was compiled at run time: by what else is known of
+ * such frames, and at last by frame pointers. If they lead nowhere, the walk ends with `end`. */
+SUBPROGRAM int step_without_rule(struct unwind_walk *walk, __u32 end)
 {
-	__u64 frame[2]; /* the caller's rbp and the return address */
+	__u64 frame[2]; /* the caller's rbp, and the return address */
 	bool is_guess;
 
-	if (!walk)
-		return WALK_STOPS;
 	if (step_from_stub(walk))
 		return WALK_ON;
 	if (is_sigreturn(walk))
 		return step_from_signal(walk);
-	/* In the innermost frame rbp may be a register like others, and in memory that nobody knows
-	 * the walk may be astray: then what it says is no root. */
+	/* An rbp of 0 does not prove the root in the innermost frame, where rbp may be a register
+	 * like others, nor in memory that nobody knows, where the walk may be astray. */
 	is_guess = walk->first || end == OFFCPUD_UNWIND_END_NO_MAPPING;
 	if (walk->stack.fp_frames)
 		end = OFFCPUD_UNWIND_END_FP;
 	if (walk->bp == 0)
 		return unwind_stop(walk, is_guess ? end : OFFCPUD_UNWIND_END_ROOT);
-	/* The caller's frame lies above. */
-	if ((walk->bp & 7) || walk->bp < walk->sp ||
+	/* The caller's frame lies above this one. */
+	if ((walk->bp & (sizeof(walk->bp) - 1)) || walk->bp < walk->sp ||
 	    bpf_probe_read_user(frame, sizeof(frame), (void *)walk->bp) || (is_guess && !frame[1]))
 		return unwind_stop(walk, end);
 	walk->stack.fp_frames++;
@@ -266,7 +270,7 @@ static __always_inline bool follow_rbp(struct unwind_walk *walk, struct offcpud_
 	return true;
 }
 
-/* The CFA of the rules that have one. */
+/* The CFA, by the rules that have one. */
 static __always_inline bool find_cfa(struct unwind_walk *walk, struct offcpud_unwind_rule *rule,
 				     __u64 *cfa)
 {
@@ -292,12 +296,10 @@ static __always_inline bool find_cfa(struct unwind_walk *walk, struct offcpud_un
 	}
 }
 
-static __noinline int step_by_rule(struct unwind_walk *walk, struct offcpud_unwind_rule *rule)
+SUBPROGRAM int step_by_rule(struct unwind_walk *walk, struct offcpud_unwind_rule *rule)
 {
 	__u64 cfa = 0, return_address = 0;
 
-	if (!walk || !rule)
-		return WALK_STOPS;
 	if (rule->kind == OFFCPUD_UNWIND_SIGNAL)
 		return step_from_signal(walk);
 	if (rule->kind == OFFCPUD_UNWIND_END)
@@ -328,7 +330,7 @@ static long unwind_step(__u32 unused_index, void *unused)
 	depth = walk->stack.frames;
 	if (depth >= OFFCPUD_UNWIND_FRAMES)
 		return WALK_STOPS;
-	walk->stack.addresses[depth & OFFCPUD_UNWIND_FRAMES] = walk->ip;
+	walk->stack.addresses[depth & UNWIND_DEPTH_MASK] = walk->ip;
 	if (!find_mapping(walk, walk->ip - !walk->exact)) {
 		if (walk->busy && walk->pauses_left) {
 			walk->pauses_left--;
@@ -380,9 +382,8 @@ static __always_inline bool unwind_is_paused(void)
 	return walk && walk->paused;
 }
 
-/* A walk that paused goes on where it was; one of another thread, or of the same thread another
- * time
- * (`episode`), is given up. */
+/* Whether the walk that paused on this CPU is this one, to be continued. One of another thread, or
+ * of another `episode` of this thread, is given up. */
 static __always_inline bool unwind_goes_on(struct unwind_walk *walk, struct task_struct *task,
 					   __u64 episode)
 {
@@ -397,12 +398,12 @@ static __always_inline bool unwind_goes_on(struct unwind_walk *walk, struct task
 	return false;
 }
 
-/* A walk pauses for some microseconds: the interrupt follows that it waits for. */
+/* A pause takes some microseconds: the interrupt that it waits for follows. */
 #define UNWIND_PAUSE_NS 10000000
 
-/* Whether nobody comes back for a walk that paused on this CPU: its thread has left the CPU, or the
- * interrupt never came. Programs in interrupts of the thread itself ask unwind_goes_on(). */
-static __always_inline bool is_deserted(struct unwind_walk *walk, struct task_struct *task)
+/* Whether nobody will continue the walk that paused on this CPU: its thread has left the CPU, or
+ * the interrupt never came. Programs in interrupts of the thread itself ask unwind_goes_on(). */
+static __always_inline bool walk_is_deserted(struct unwind_walk *walk, struct task_struct *task)
 {
 	__u32 paused = READ_ONCE(walk->paused);
 
@@ -414,16 +415,16 @@ static __always_inline bool unwind_lock(struct unwind_walk *walk, struct task_st
 {
 	if (!xchg(&walk->locked, 1))
 		return true;
-	if (!is_deserted(walk, task))
+	if (!walk_is_deserted(walk, task))
 		return false;
 	walk->paused = 0;
-	return true; /* the lock is taken over */
+	return true; /* takes the lock over */
 }
 
-/* `tgid` as in the keys of unwind_mappings. Takes as many frames as that, 127 at most, and pauses
- * as often as that. `episode`: CLOCK_MONOTONIC at which the thread took the CPU. NULL: a program
- * that this one interrupted is walking a stack on this CPU, or waits in a pause. Else to be
- * released, also when it is paused and does not go on. */
+/* Walks the stack. `tgid`: in the daemon's PID namespace. `frames`: how many at most, up to 127.
+ * `pauses`: how often the walk may pause. `episode`: CLOCK_MONOTONIC when the thread took the CPU.
+ * NULL: this CPU is walking a stack already, in a program that this one interrupted or in a pause.
+ * Otherwise call unwind_release(), also for a walk that paused and is not continued. */
 static __always_inline struct offcpud_unwind_stack *unwind_user(__u32 tgid, __u32 frames,
 								__u32 pauses, __u64 episode)
 {

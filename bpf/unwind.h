@@ -27,7 +27,7 @@
  * address lies in the 8 bytes below it, where nothing else is said.
  */
 enum offcpud_unwind_kind {
-	OFFCPUD_UNWIND_INVALID, /* there is a rule, but one that cannot be followed here */
+	OFFCPUD_UNWIND_INVALID, /* a rule that cannot be followed here */
 	OFFCPUD_UNWIND_RSP,	/* CFA = rsp + cfa_offset */
 	OFFCPUD_UNWIND_RBP,	/* CFA = rbp + cfa_offset */
 	OFFCPUD_UNWIND_PLT,	/* CFA = rsp + 8, and 8 more if (rip & 15) >= cfa_offset */
@@ -39,12 +39,12 @@ enum offcpud_unwind_kind {
 	OFFCPUD_UNWIND_NO_FDE,	/* nothing is said about this address */
 };
 
-/* What the caller's rbp is. */
+/* Where the caller's rbp is. */
 enum offcpud_unwind_rbp {
 	OFFCPUD_UNWIND_RBP_SAME,
 	OFFCPUD_UNWIND_RBP_AT_CFA, /* *(CFA + rbp_offset) */
 	OFFCPUD_UNWIND_RBP_AT_RBP, /* *(rbp + rbp_offset) */
-	OFFCPUD_UNWIND_RBP_LOST,   /* not to be had; the walk goes on while no rule needs it */
+	OFFCPUD_UNWIND_RBP_LOST,   /* not known; the walk goes on until a rule needs it */
 };
 
 /* Element of the array `unwind_rules`. Fields that its kind does not use are 0, so that equal rules
@@ -59,12 +59,12 @@ struct offcpud_unwind_rule {
 };
 OFFCPUD_UNWIND_ASSERT(sizeof(struct offcpud_unwind_rule) == 16, "rules are compared bytewise");
 
-/* Rules that stand in every dictionary under the same index. */
+/* Rules that every dictionary has, under these indices. */
 #define OFFCPUD_UNWIND_RULE_INVALID 0
 #define OFFCPUD_UNWIND_RULE_NO_FDE  1
 #define OFFCPUD_UNWIND_MAX_RULES    65536
 
-/* Holds from its address on, up to the next row's. */
+/* Which rule holds from this address up to that of the next row. */
 struct offcpud_unwind_row {
 	__u16 address; /* low 16 bits; the page says the others */
 	__u16 rule;    /* element of `unwind_rules` */
@@ -92,7 +92,7 @@ struct offcpud_unwind_page {
 	__u32 rows;
 };
 
-#define OFFCPUD_UNWIND_NO_OBJECT 0 /* executable memory that nothing is known about: a JIT's */
+#define OFFCPUD_UNWIND_NO_OBJECT 0 /* executable memory of unknown origin, as of JIT code */
 
 /* Key of an LPM trie: the longest matching prefix wins. Both words are big-endian. */
 struct offcpud_unwind_mapping_key {
@@ -111,11 +111,11 @@ struct offcpud_unwind_mapping {
 	__u32 reserved;
 };
 
-/* A file that may be mapped in processes of which nothing is known yet: an element of the hash
+/* A file that may be mapped by a process of which the daemon knows nothing yet; key of the hash
  * `unwind_files`. Device and inode are those of /proc/PID/maps, which on overlayfs and btrfs are
- * not those of stat(); but on btrfs the device is stat()'s, because subvolumes of one file system
- * share a device there and have inodes of the same numbers. The number of an inode may be given to
- * another file, which then has another size, most probably. */
+ * not those of stat(). On btrfs the device is stat()'s nevertheless, because there the subvolumes
+ * of a file system share a device and have inodes of the same numbers. An inode's number may be
+ * given to another file, which most probably has another size. */
 struct offcpud_unwind_file_key {
 	__u64 inode;
 	__u64 size;   /* of the file, in bytes */
@@ -123,8 +123,8 @@ struct offcpud_unwind_file_key {
 	__u32 reserved;
 };
 
-/* Executable segments, each from the page on in which it begins. Linkers make one of text, lld up
- * to two; what lies in a fifth is found once the daemon knows the process. */
+/* Executable segments, each from the beginning of its first page. Linkers make one for text, lld up
+ * to two. Code in a fifth is found once the daemon knows the process. */
 #define OFFCPUD_UNWIND_SEGMENTS 4
 struct offcpud_unwind_file {
 	__u32 object;
@@ -136,7 +136,7 @@ struct offcpud_unwind_file {
 	} segment[OFFCPUD_UNWIND_SEGMENTS];
 };
 
-/* Why a walk ended. ROOT alone says that the stack is complete. The order is part of the layout. */
+/* Why a walk ended. Only ROOT says that the stack is complete. The order is part of the layout. */
 enum offcpud_unwind_end {
 	OFFCPUD_UNWIND_END_ROOT,       /* the outermost frame */
 	OFFCPUD_UNWIND_END_FP,	       /* frame pointers were followed, and led nowhere */
@@ -152,12 +152,12 @@ enum offcpud_unwind_end {
 
 #define OFFCPUD_UNWIND_FRAMES 127
 
-/* A user stack, innermost first. The first address is that of the next instruction, and so is the
- * one that a signal interrupted; the others are return addresses. */
+/* A user stack, innermost frame first. The first address, and that of a frame that a signal
+ * interrupted, is of the next instruction; the others are return addresses. */
 struct offcpud_unwind_stack {
 	__u32 frames;
 	__u32 end;	 /* enum offcpud_unwind_end */
-	__u32 fp_frames; /* of them, how many were found by a frame pointer */
+	__u32 fp_frames; /* frames that were found by a frame pointer */
 	__u32 reserved;
 	__u64 addresses[OFFCPUD_UNWIND_FRAMES + 1]; /* + 1: indices are masked */
 };

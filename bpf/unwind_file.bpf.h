@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The unwind table of what a mapping maps: files as /proc/PID/maps names them. */
+/* Finds the unwind table of a mapped file, which is named as in /proc/PID/maps. */
 #ifndef OFFCPUD_UNWIND_FILE_BPF_H
 #define OFFCPUD_UNWIND_FILE_BPF_H
 
@@ -7,7 +7,7 @@
 #include "kernel_types.h"
 #include "unwind_maps.bpf.h"
 
-/* Which inode a mapping is of; see user_file_of(). */
+/* The inode of a mapping; see user_file_of(). */
 struct dentry___unwind {
 	struct inode *d_inode;
 } __attribute__((preserve_access_index));
@@ -31,8 +31,8 @@ struct file___unwind {
 #define FUSE_SUPER_MAGIC      0x65735546
 #define OVERLAYFS_SUPER_MAGIC 0x794c7630
 
-/* The device of a btrfs file is its subvolume's, since the numbers of inodes repeat from subvolume
- * to subvolume: as stat() has it (btrfs_getattr). 0: this kernel does not tell. */
+/* The device of a btrfs file as stat() has it (btrfs_getattr): that of its subvolume, because
+ * numbers of inodes repeat from subvolume to subvolume. 0: this kernel does not say. */
 static __always_inline __u32 btrfs_device(struct inode *inode)
 {
 	void *root = NULL;
@@ -45,7 +45,7 @@ static __always_inline __u32 btrfs_device(struct inode *inode)
 	return device;
 }
 
-/* The file of a mapping as offcpud_unwind_file_key says. */
+/* The table of a file, by the key of offcpud_unwind_file_key. */
 static __always_inline struct offcpud_unwind_file *file_of(struct inode *inode, __u64 number,
 							   __u64 size, __u32 device, __u64 magic)
 {
@@ -59,12 +59,10 @@ static __always_inline struct offcpud_unwind_file *file_of(struct inode *inode, 
 	return bpf_map_lookup_elem(&unwind_files, &key);
 }
 
-/*
- * What a file is for the program that maps it, where the kernel maps another one in its place, as
- * overlayfs does: struct backing_file with user_path, since 6.7 (def3ae83da02). Only files with
- * FMODE_NOACCOUNT can be one, and only if what stands there is an inode of a file system that has
- * backing files it is one: FMODE_BACKING has had several values.
- */
+/* The file that a program maps, where the kernel maps another one in its place, as overlayfs does:
+ * struct backing_file has it in user_path since 6.7 (def3ae83da02). Only files with FMODE_NOACCOUNT
+ * can be backing files, and one is if the inode there is of a file system that has them.
+ * FMODE_BACKING says the same, but has had several values. */
 static __always_inline struct offcpud_unwind_file *user_file_of(struct file *file)
 {
 	struct backing_file___unwind *backing = (void *)file;
@@ -89,7 +87,7 @@ static __always_inline struct offcpud_unwind_file *mapped_file(struct file *mapp
 
 	if (file)
 		return file;
-	/* The daemon keys files as /proc/PID/maps names them; older kernels name this one. */
+	/* The daemon names files as /proc/PID/maps does; older kernels name this one there. */
 	return file_of(inode, inode->i_ino, inode->i_size, inode->i_sb->s_dev,
 		       inode->i_sb->s_magic);
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The tables of unwind.h, and the room in which a stack is walked. The daemon alone writes the
- * tables. */
+/* The maps with the tables of unwind.h, which only the daemon writes, and the state of a walk. */
 #ifndef OFFCPUD_UNWIND_MAPS_BPF_H
 #define OFFCPUD_UNWIND_MAPS_BPF_H
 
 #include "unwind.h"
 
-/* Of the running kernel: the daemon sets them before load. */
+/* The size of a page; the daemon sets it before load. */
 const volatile __u32 unwind_page_shift = 12;
-/* From a btrfs file's inode to the pointer to its subvolume's root (struct btrfs_inode), and from
- * there to the device that stat() reports (struct btrfs_root). 0: not known. */
+/* Offsets that the daemon sets before load: from a btrfs file's inode to the pointer to the root of
+ * its subvolume (struct btrfs_inode), and from there to the device that stat() reports (struct
+ * btrfs_root). 0: not known. */
 const volatile __s64 unwind_btrfs_root_at = 0;
 const volatile __u64 unwind_btrfs_device_at = 0;
 
@@ -39,9 +39,9 @@ struct {
 	__type(value, struct offcpud_unwind_file);
 } unwind_files SEC(".maps");
 
-/* The prototype of a chunk: the daemon makes one whenever the others are full, so that a host with
- * few programs does not pay for the limit. Sizes instead of types, because libbpf 1.1 finds no size
- * for a type that is used inside of another map only. */
+/* The prototype of a chunk. The daemon makes another one when all are full, so a host with few
+ * programs does not pay for the limit. It has sizes instead of types, because libbpf 1.1 finds no
+ * size of a type that is used only inside of another map. */
 struct unwind_chunk_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -66,24 +66,24 @@ struct {
 	__type(value, struct offcpud_unwind_rule);
 } unwind_rules SEC(".maps");
 
-/* How often a walk in an interrupt may wait for the next one: once wherever it comes to another
- * object, in processes that the daemon does not know yet. */
+/* How often a walk in an interrupt may pause: once for each object that it comes to, in processes
+ * that the daemon does not know yet. */
 #define OFFCPUD_UNWIND_PAUSES 16
 
-/* Where a walk is. In a map, because the verifier of 6.7 and later follows what bpf_loop's callback
- * does to values on the stack through every iteration. */
+/* The state of a walk. In a map, because since 6.7 the verifier follows what the callback of
+ * bpf_loop does to values on the stack through every iteration. */
 struct unwind_walk {
 	struct offcpud_unwind_stack stack;
-	struct offcpud_unwind_mapping mapping; /* of the last frame */
+	struct offcpud_unwind_mapping mapping; /* that the last frame is in */
 	__u64 ip, sp, bp, di;
 	__u32 tgid;    /* big-endian */
-	__u32 exact;   /* ip is that of the next instruction, and not behind a call */
-	__u32 first;   /* di is the thread's */
-	__u32 locked;  /* somebody on this CPU walks or reads the result */
-	__u32 paused;  /* the thread whose walk goes on in the next interrupt; 0: none */
-	__u64 episode; /* of that thread: when it took the CPU */
+	__u32 exact;   /* ip is the next instruction, not a return address */
+	__u32 first;   /* the innermost frame: di is the thread's */
+	__u32 locked;  /* a program on this CPU walks, or reads the result */
+	__u32 paused;  /* the thread whose walk the next interrupt continues; 0: none */
+	__u64 episode; /* when that thread took the CPU */
 	__u32 pauses_left;
-	__u32 busy; /* the kernel could not say what it maps at ip */
+	__u32 busy; /* the kernel could not be asked what it maps at ip */
 	__u32 reserved;
 };
 

@@ -1,145 +1,147 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A block ends, or a new thread is queued. */
+/* At sched_waking and sched_wakeup_new: a block ends, or a new thread is queued. See the table of
+ * states in thread.bpf.h. */
 #ifndef OFFCPUD_WAKE_BPF_H
 #define OFFCPUD_WAKE_BPF_H
 
 #include "blame.bpf.h"
+#include "choose.bpf.h"
 #include "reason.bpf.h"
-#include "sample.bpf.h"
 #include "subject.bpf.h"
 
-/* Whoever wakes reads the state without the lock of the run queue, and so do the walks: it comes
- * last, and says that what belongs to it is there. Pairs with smp_load_acquire() in wake(),
- * describe_state() and credit(). */
-static __always_inline void begin(struct thread *thread, __u32 state, __u64 now)
+/* Begins a state. Wakers and walks read without the run-queue lock, so the state is written last:
+ * who sees it sees all that belongs to it. Pairs with smp_load_acquire() in thread_wake(),
+ * describe_state(), block_count_part() and blocked_since(). */
+static __always_inline void thread_begin(struct thread *thread, __u32 state, __u64 now)
 {
 	WRITE_ONCE(thread->since_ns, now);
 	smp_store_release(&thread->state, state);
 }
 
-/* The same of a thread whose first state it may be. */
-static __always_inline void begin_any(struct thread *thread, __u32 state, __u64 now)
+/* The same where it may be the first state that is seen to begin. */
+static __always_inline void thread_begin_first(struct thread *thread, __u32 state, __u64 now)
 {
-	if (!thread->born_ns)
-		thread->born_ns = now;
-	begin(thread, state, now);
+	if (!thread->sums.born_ns)
+		thread->sums.born_ns = now;
+	thread_begin(thread, state, now);
 }
 
-/* A block that the daemon wants to hear of is over. */
-static __noinline int tell_stall_end(struct task_struct *task, struct thread *thread,
-				     __u64 since_ns, __u64 now)
+/* Reports the end of a block that had become a stall. */
+SUBPROGRAM int stall_end_send(struct task_struct *task, struct thread *thread, __u64 since_ns,
+			      __u64 now)
 {
 	struct offcpud_stall_end *end;
 
-	if (!task || !thread)
-		return 0;
 	end = bpf_ringbuf_reserve(&stall_ends, sizeof(*end), 0);
 	if (!end)
-		return lose(OFFCPUD_LOSS_STALL_END);
+		return loss_add(OFFCPUD_LOSS_STALL_END);
 	end->since_ns = since_ns;
 	end->ended_ns = now;
 	end->cgroup_id = task->cgroups->dfl_cgrp->kn->id;
 	end->tid = task->pid;
 	end->tgid = task->tgid;
-	end->kind = thread->state == THREAD_BLOCKED ? thread->kind : thread->seeded_kind;
-	end->waker = thread->waker ? thread->waker - 1 : OFFCPUD_WAKERS;
-	end->waker_tid = thread->waker ? thread->waker_tid : 0;
+	end->kind = thread->state == THREAD_BLOCKED ? thread->kind : thread->found.kind;
+	end->waker = thread->waking.waker ? thread->waking.waker - 1 : OFFCPUD_WAKERS;
+	end->waker_tid = thread->waking.waker ? thread->waking.waker_tid : 0;
 	end->estimated = thread->state != THREAD_BLOCKED;
 	copy_comm(end->comm, task);
-	/* The daemon looks at every pass; waking it from here would be one more wakeup. */
+	/* The daemon looks at every pass; to wake it from here would be one more wakeup. */
 	bpf_ringbuf_submit(end, BPF_RB_NO_WAKEUP);
 	return 0;
 }
 
-static __always_inline void count_waker(struct offcpud_subject *subject, struct thread *thread)
+static __always_inline void waking_count(struct offcpud_subject *subject, struct thread *thread)
 {
-	__u32 from = thread->waker - 1;
+	__u32 from = thread->waking.waker - 1;
 
 	if (subject && from < OFFCPUD_WAKERS)
-		add(&subject->wakeups[from], 1);
+		subject_add(&subject->wakeups[from], 1);
 }
 
-/* A block ends when somebody wakes the thread, which is when its wait for a CPU begins. */
-static __noinline int end_block(struct task_struct *task, struct thread *thread, __u64 now)
+/* Accounts a block that ends now, and who ended it. It ends when somebody wakes the thread, which
+ * is when the wait for a CPU begins. */
+SUBPROGRAM int block_end(struct task_struct *task, struct thread *thread, __u64 now)
 {
 	struct account account;
 	__u64 since_ns;
 	__u32 kind;
 	bool idle;
 
-	if (!task || !thread)
-		return 0;
-	since_ns = thread->asleep_ns;
-	kind = thread->seeded_kind;
-	idle = thread->seeded_idle;
+	since_ns = thread->found.asleep_ns;
+	kind = thread->found.kind;
+	idle = thread->found.idle;
 	account = account_of(task, thread, bpf_get_smp_processor_id());
 	if (thread->state == THREAD_BLOCKED) {
 		since_ns = thread->since_ns;
 		kind = thread->kind;
-		idle = thread->idle;
-		charge_wait(account, thread, kind, now - since_ns);
+		idle = thread->block.idle;
+		account_wait(account, thread, kind, now - since_ns);
 	}
-	count_waker(account.subject, thread);
+	waking_count(account.subject, thread);
 	if (since_ns && (__s64)(now - since_ns) > 0 && now - since_ns > stall_ns &&
-	    (stall_kinds >> (kind & 31)) & 1 && !idle)
-		tell_stall_end(task, thread, since_ns, now);
-	thread->waker = 0;
-	thread->asleep_ns = 0;
+	    has_kind(stall_kinds, kind) && !idle)
+		stall_end_send(task, thread, since_ns, now);
+	thread->waking.waker = 0;
+	thread->found.asleep_ns = 0;
 	return 0;
 }
 
-static __always_inline void queue_woken(struct task_struct *task, struct thread *thread, __u64 now)
+static __always_inline void thread_queue_woken(struct task_struct *task, struct thread *thread,
+					       __u64 now)
 {
 	thread->kind = OFFCPUD_RUNQ_WAKEUP;
-	mark_queued(thread, task->thread_info.cpu); /* where it ran: mostly where it will run */
-	begin_any(thread, THREAD_RUNNABLE, now);
+	/* On the CPU where it ran, where it mostly runs again. */
+	thread_mark_queued(thread, task->thread_info.cpu);
+	thread_begin_first(thread, THREAD_RUNNABLE, now);
 }
 
-/* A block that was over as it began. */
-static __noinline int requeue(struct task_struct *task, struct thread *thread, __u64 now)
+/* Ends a block that was over when it began. */
+SUBPROGRAM int thread_requeue(struct task_struct *task, struct thread *thread, __u64 now)
 {
-	if (!task || !thread)
-		return 0;
-	end_block(task, thread, now);
-	queue_woken(task, thread, now);
+	block_end(task, thread, now);
+	thread_queue_woken(task, thread, now);
 	return 0;
 }
 
-/* Of a thread that nobody has seen so far. Switches are not followed before all is attached; then
- * the walk finds out what becomes of it. */
-static __always_inline bool was_asleep(struct task_struct *task)
+/* Whether a thread that no event has been seen of was asleep. Before everything is attached,
+ * switches are not seen; then a walk finds out what the thread does. */
+static __always_inline bool task_was_asleep(struct task_struct *task)
 {
-	return attached && !task->on_cpu && !stays_runnable(task, false, TASK_INTERRUPTIBLE);
+	return READ_ONCE(attached) && !task->on_cpu &&
+	       !stays_runnable(task, false, TASK_INTERRUPTIBLE);
 }
 
-/* Booking a short block together with the wait for a CPU that follows takes half as much as each on
- * its own. Until then it is missing in the histograms: a long one must not, since a thread may wait
- * for a CPU for long. */
-#define BOOK_LATER_NS 1000000
+/* To account a short block together with the wait for a CPU that follows takes half as much as each
+ * by itself. Until then the block is missing in the histograms, so this is for short ones only: a
+ * thread may wait long for a CPU. */
+#define ACCOUNT_LATER_NS 1000000
 
-static __always_inline bool may_be_booked_later(struct thread *thread, __u64 now)
+static __always_inline bool block_is_short(struct thread *thread, __u64 now)
 {
 	__u64 ns = now - thread->since_ns;
 
-	return thread->state == THREAD_BLOCKED && ns < BOOK_LATER_NS && ns <= stall_ns;
+	return thread->state == THREAD_BLOCKED && ns < ACCOUNT_LATER_NS && ns <= stall_ns;
 }
 
-/* False: the thread is booked as runnable with the block before, later. */
-static __always_inline bool ends_now(void *ctx, struct task_struct *task, struct thread *thread,
-				     struct task_struct *waker, __u64 now)
+/* Notes the waking. Returns whether the block is to be accounted now; else the thread is WOKEN, and
+ * its switch-in accounts it. */
+static __always_inline bool block_ends_now(void *ctx, struct task_struct *task,
+					   struct thread *thread, struct task_struct *waker,
+					   __u64 now)
 {
-	remember_waker(task, thread, waker, now);
+	waking_set(task, thread, waker, now);
 	if (take_samples)
-		choose_block(ctx, task, thread);
-	if (unlikely(!may_be_booked_later(thread, now)))
+		block_choose(ctx, task, thread);
+	if (unlikely(!block_is_short(thread, now)))
 		return true;
-	mark_queued(thread, task->thread_info.cpu);
-	smp_store_release(&thread->state, THREAD_WOKEN); /* pairs as in begin() */
+	thread_mark_queued(thread, task->thread_info.cpu);
+	smp_store_release(&thread->state, THREAD_WOKEN); /* pairs as in thread_begin() */
 	return false;
 }
 
-/* It may have left its CPU after this one had read the clock; and see CLOCK_STEP_NS. */
-static __always_inline __u64 not_before(__u64 since_ns, __u64 now)
+/* The time of a waking, but not before the thread left its CPU: that CPU may have read the clock
+ * after this one, and see CLOCK_STEP_NS. */
+static __always_inline __u64 time_not_before(__u64 since_ns, __u64 now)
 {
 	if (likely((__s64)(now - since_ns) >= 0))
 		return now;
@@ -147,61 +149,62 @@ static __always_inline __u64 not_before(__u64 since_ns, __u64 now)
 	return since_ns - now < CLOCK_STEP_NS ? since_ns : now;
 }
 
-static __always_inline void wake(void *ctx, struct task_struct *task, struct task_struct *waker,
-				 __u64 now)
+static __always_inline void thread_wake(void *ctx, struct task_struct *task,
+					struct task_struct *waker, __u64 now)
 {
 	struct thread *thread = thread_of(task);
 
 	if (unlikely(!thread)) {
-		lose(OFFCPUD_LOSS_THREAD_STATE);
+		loss_add(OFFCPUD_LOSS_THREAD_STATE);
 		return;
 	}
-	/* Pairs with begin() on the CPU that it has left: since_ns, kind, idle, task_state and
-	 * credited_ns are those of this block. */
+	/* Pairs with thread_begin() on the CPU that the thread has left: since_ns, kind and the
+	 * group `block` are those of this block. */
 	switch (smp_load_acquire(&thread->state)) {
 	case THREAD_BLOCKED:
-		now = not_before(thread->since_ns, now);
-		if (likely(!ends_now(ctx, task, thread, waker, now)))
+		now = time_not_before(READ_ONCE(thread->since_ns), now);
+		if (likely(!block_ends_now(ctx, task, thread, waker, now)))
 			return;
-		end_block(task, thread, now);
+		block_end(task, thread, now);
 		break;
-	case THREAD_SEEDED_WAITING:
-		if (thread->seeded_kind >= OFFCPUD_BLOCKED_KINDS)
-			return; /* it was queued already */
-		ends_now(ctx, task, thread, waker, now);
-		end_block(task, thread, now);
+	case THREAD_FOUND_WAITING:
+		if (thread->found.kind >= OFFCPUD_BLOCKED_KINDS)
+			return; /* it was in a run queue already */
+		block_ends_now(ctx, task, thread, waker, now);
+		block_end(task, thread, now);
 		break;
 	case THREAD_UNKNOWN:
-		if (!was_asleep(task)) {
-			remember_waker(task, thread, waker, now);
+		if (!task_was_asleep(task)) {
+			waking_set(task, thread, waker, now);
 			return;
 		}
-		count(OFFCPUD_COUNT_LEFT_CENSORED);
+		count_add(OFFCPUD_COUNT_LEFT_CENSORED);
 		break;
 	case THREAD_RUNNING:
-	case THREAD_SEEDED_RUNNING:
+	case THREAD_FOUND_RUNNING:
 	case THREAD_RUNNABLE:
-		/* It has not left the CPU, or only just: see woken_too_early(). Or it was kept off
-		 * it as it was about to sleep. */
-		remember_waker(task, thread, waker, now);
+		/* It has not left the CPU yet, or is about to: see woken_too_early(). Or it was
+		 * preempted when it was about to sleep. */
+		waking_set(task, thread, waker, now);
 		return;
 	default:
 		return;
 	}
-	queue_woken(task, thread, now);
+	thread_queue_woken(task, thread, now);
 }
 
-static __always_inline void queue_new(struct task_struct *task, __u64 now)
+static __always_inline void thread_queue_new(struct task_struct *task, __u64 now)
 {
 	struct thread *thread = thread_of(task);
 
 	if (!thread) {
-		lose(OFFCPUD_LOSS_THREAD_STATE);
+		loss_add(OFFCPUD_LOSS_THREAD_STATE);
 		return;
 	}
-	/* Not yet attached: as in was_asleep(). */
-	if (thread->state == THREAD_SEEDED_WAITING || (thread->state == THREAD_UNKNOWN && attached))
-		queue_woken(task, thread, now);
+	/* As in task_was_asleep(). */
+	if (thread->state == THREAD_FOUND_WAITING ||
+	    (thread->state == THREAD_UNKNOWN && READ_ONCE(attached)))
+		thread_queue_woken(task, thread, now);
 }
 
 #endif

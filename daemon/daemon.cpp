@@ -122,16 +122,11 @@ Result<std::unique_ptr<Daemon>> Daemon::start(ConfigSources sources, Config conf
 
 Status Daemon::set_up() {
   TRY_VOID(require_capabilities());
-  features_ = probe_features();
-  TRY_VOID(features_.require());
+  FeatureReport features = probe_features();
+  TRY_VOID(features.require());
   self_ =
       std::make_unique<SelfMetrics>(BuildInfo{kVersion, kRevision, kernel_release()}, &threads_);
-  for (const Feature& feature : features_.features) {
-    self_->set_feature(feature.name, feature.enabled);
-    if (feature.enabled) continue;
-    log_info(feature.name + " is not available: " + feature.detail,
-             {{kMessageId, kFeatureMissingId}, {"feature", feature.name}});
-  }
+  tell_features(std::move(features));
   for (const char* stage : {kReadStage, kAttributeStage}) self_->add_stage(stage);
   min_pass_interval_ = config_.min_pass_interval;
   main_ = threads_.add("main", kMainLimits);
@@ -139,11 +134,28 @@ Status Daemon::set_up() {
   return {};
 }
 
+void Daemon::tell_features(FeatureReport now) {
+  const auto was_missing = [this](const std::string& name) {
+    return std::ranges::any_of(features_.features, [&](const Feature& before) {
+      return before.name == name && !before.enabled;
+    });
+  };
+  for (const Feature& feature : now.features) {
+    self_->set_feature(feature.name, feature.enabled);
+    if (feature.enabled || was_missing(feature.name)) continue;
+    log_info(feature.name + " is not available: " + feature.detail +
+                 (feature.refused ? "; " + feature.remedy : ""),
+             {{kMessageId, kFeatureMissingId}, {"feature", feature.name}});
+  }
+  features_ = std::move(now);
+}
+
 Status Daemon::measure() {
   TRY(auto root, cgroup_root());
   TRY(session_,
       BpfSession::load({.cgroups = config_.max_cgroups, .processes = config_.processes.max},
                        features_));
+  tell_features(session_->features());
   TRY(cgroup_events_, CgroupEvents::open(*session_));
   const WallTime attaching = clock_.wall();
   TRY_VOID(session_->attach());

@@ -52,6 +52,8 @@ class Daemon {
   Daemon(ConfigSources sources, Config config, ReaderSpawner* spawner);
 
   Status set_up();
+  // Says what is missing that was not said to be missing before.
+  void tell_features(FeatureReport now);
   Status measure();
   Status read_web_files(const Listener& listener, bool unix_sockets);
   Status serve(Listener listener, std::optional<Listener> local);

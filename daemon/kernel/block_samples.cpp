@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "kernel/bpf_iterator.h"
-#include "kernel/cpu_bells.h"
+#include "kernel/self_interrupts.h"
 #include "offcpud.skel.h"
 
 namespace offcpud {
@@ -36,7 +36,7 @@ void take_records(std::span<const std::byte> bytes,
 struct BlockSamples::Open {
   Ring ring;
   BpfLink blocked;
-  CpuBells bells;
+  SelfInterrupts interrupts;
 };
 
 BlockSamples::BlockSamples(const BpfSession& session, std::unique_ptr<Open> open)
@@ -45,13 +45,14 @@ BlockSamples::~BlockSamples() = default;
 
 Result<std::unique_ptr<BlockSamples>> BlockSamples::open(const BpfSession& session) {
   const offcpud_bpf& skeleton = session.skeleton();
-  TRY(CpuBells bells, CpuBells::hang(skeleton.maps.bells));
+  TRY(SelfInterrupts interrupts, SelfInterrupts::make(skeleton.maps.self_interrupts));
   // No make_unique: clang before 16 does not initialise an aggregate in parentheses (P0960).
-  std::unique_ptr<Open> open(new Open{Ring(), BpfLink(), std::move(bells)});
+  std::unique_ptr<Open> open(new Open{Ring(), BpfLink(), std::move(interrupts)});
   std::unique_ptr<BlockSamples> samples(new BlockSamples(session, std::move(open)));
   samples->open_->ring.reset(
       ring_buffer__new(bpf_map__fd(skeleton.maps.samples), on_event, samples.get(), nullptr));
   if (!samples->open_->ring) return Error::from_errno(errno, "open the ring of samples");
+  if (!session.takes_stacks()) return samples;
   samples->open_->blocked.reset(bpf_program__attach_iter(skeleton.progs.walk_blocked, nullptr));
   if (!samples->open_->blocked) {
     return Error::from_errno(errno, "attach the iterator over blocked threads");
@@ -62,10 +63,10 @@ Result<std::unique_ptr<BlockSamples>> BlockSamples::open(const BpfSession& sessi
 void BlockSamples::choose(const SampleChoice& choice) {
   auto& shared = *session_.skeleton().data_settings;
   shared.sample_interval_ns = static_cast<std::uint64_t>(choice.interval.count());
-  shared.focus_interval_ns = static_cast<std::uint64_t>(choice.focus_interval.count());
-  const std::size_t focuses = std::min(choice.focuses.size(), std::size(shared.focuses));
-  std::ranges::copy_n(choice.focuses.begin(), static_cast<std::ptrdiff_t>(focuses), shared.focuses);
-  shared.focus_count = static_cast<std::uint32_t>(focuses);
+  shared.target_interval_ns = static_cast<std::uint64_t>(choice.focus_interval.count());
+  const std::size_t targets = std::min(choice.focuses.size(), std::size(shared.targets));
+  std::ranges::copy_n(choice.focuses.begin(), static_cast<std::ptrdiff_t>(targets), shared.targets);
+  shared.target_count = static_cast<std::uint32_t>(targets);
   shared.sample_min_ns = choice.min_ns;
   shared.sample_max_ns = choice.max_ns;
   shared.sample_threads = choice.threads;
@@ -88,13 +89,14 @@ Result<std::uint64_t> BlockSamples::drain(const std::function<void(const Sampled
   taken_ = 0;
   const int drained = ring_buffer__consume(open_->ring.get());
   take_ = nullptr;
-  open_->bells.empty();
+  open_->interrupts.empty();
   if (drained < 0) return Error::from_errno(-drained, "read the ring of samples");
   return taken_;
 }
 
 Status BlockSamples::walk_blocked(bool young,
                                   const std::function<void(const offcpud_blocked_record&)>& take) {
+  if (!open_->blocked) return {};
   session_.skeleton().data_settings->walk_young = young ? 1 : 0;
   TRY(const UniqueFd walk, begin_iteration(open_->blocked, kWalk));
   // Less than the kernel's own buffer of 32 KiB, by more than one record: what does not fit there
@@ -121,6 +123,7 @@ std::uint64_t BlockSamples::take_lost_ns() {
 
 Result<std::vector<std::string>> kernel_names(const BpfSession& session,
                                               std::span<const std::uint64_t> addresses) {
+  if (!session.features().has("kernel_names")) return std::vector<std::string>(addresses.size());
   const offcpud_bpf& skeleton = session.skeleton();
   std::vector<std::string> names;
   names.reserve(addresses.size());

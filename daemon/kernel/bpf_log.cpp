@@ -51,6 +51,16 @@ bool BpfLog::has_verifier_log() const {
   return collected().find("END PROG LOAD LOG") != std::string::npos;
 }
 
+// The last line of its log before the figures, "processed 12 insns (limit 1000000) ...".
+// NOLINTNEXTLINE(readability-convert-member-functions-to-static): one log while an object lives
+std::string BpfLog::verdict() const {
+  const std::string& text = collected();
+  const std::size_t figures = text.rfind("\nprocessed ");
+  if (figures == std::string::npos) return {};
+  const std::size_t begin = figures == 0 ? 0 : text.rfind('\n', figures - 1) + 1;
+  return text.substr(begin, figures - begin);
+}
+
 std::string BpfLog::tail(
     unsigned lines) const {  // NOLINT(readability-convert-member-functions-to-static)
   const std::string& text = collected();

@@ -18,6 +18,9 @@ class BpfLog {
   // The last `lines` lines, at most 4 KiB.
   [[nodiscard]] std::string tail(unsigned lines) const;
 
+  // What the verifier says of the program that it refused last, in one line; empty: nothing.
+  [[nodiscard]] std::string verdict() const;
+
   // Whether a program was refused by the verifier: libbpf prints its log then.
   [[nodiscard]] bool has_verifier_log() const;
 };

@@ -13,6 +13,7 @@
 #include "base/unique_handle.h"
 #include "kernel/bpf_iterator.h"
 #include "kernel/bpf_log.h"
+#include "kernel/optional_features.h"
 #include "kernel/syscall_classes.h"
 #include "offcpud.h"
 #include "offcpud.skel.h"
@@ -23,6 +24,7 @@ namespace {
 struct SkeletonDeleter {
   void operator()(offcpud_bpf* skeleton) const noexcept { offcpud_bpf::destroy(skeleton); }
 };
+using Skeleton = std::unique_ptr<offcpud_bpf, SkeletonDeleter>;
 
 Status set_size(bpf_map* map, std::uint32_t entries) {
   if (const int error = bpf_map__set_max_entries(map, entries); error != 0) {
@@ -39,13 +41,35 @@ Status size_process_maps(offcpud_bpf& skeleton, std::uint32_t processes) {
   return set_size(skeleton.maps.free_process_hists, hists);
 }
 
-// Whether it loads and attaches at all.
+// Who was woken by whom is part of a sample.
+bool has_stacks(const FeatureReport& features) {
+  return features.has("wakers") && features.has("stacks");
+}
+
+// Of the programs that belong to one feature, those are loaded that are wanted.
 void choose_programs(offcpud_bpf& skeleton, const FeatureReport& features) {
-  for (bpf_program* program : {skeleton.progs.on_cgroup_mkdir, skeleton.progs.on_cgroup_rmdir}) {
-    bpf_program__set_autoload(program, features.has("cgroup_events"));
+  for (const OptionalFeature& feature : optional_features()) {
+    const bool wanted =
+        feature.name == "stacks" ? has_stacks(features) : features.has(feature.name);
+    for (const std::string_view name : feature.own) {
+      bpf_program__set_autoload(bpf_object__find_program_by_name(skeleton.obj, name.data()),
+                                wanted);
+    }
   }
-  bpf_program__set_autoload(skeleton.progs.on_irq_work,
-                            features.has("wakers") && features.has("stacks"));
+}
+
+// Leaves out every program that has no part in the feature.
+void keep_only(offcpud_bpf& skeleton, const OptionalFeature& feature) {
+  const auto has = [](const auto& names, std::string_view name) {
+    return std::ranges::find(names, name) != names.end();
+  };
+  bpf_program* program = nullptr;
+  bpf_object__for_each_program(program, skeleton.obj) {
+    const std::string_view name = bpf_program__name(program);
+    if (!has(feature.own, name) && !has(feature.shared, name)) {
+      bpf_program__set_autoload(program, false);
+    }
+  }
 }
 
 // For processes that the daemon does not know yet: see take_area() in unwind.bpf.h.
@@ -63,14 +87,14 @@ Status configure(offcpud_bpf& skeleton, const SubjectPlan& plan, const FeatureRe
   TRY_VOID(set_size(skeleton.maps.cgroup_subjects, plan.subjects - 1));
   TRY_VOID(set_size(skeleton.maps.free_subjects, plan.ring_size));
   const auto cpus = static_cast<std::uint32_t>(libbpf_num_possible_cpus());
-  TRY_VOID(set_size(skeleton.maps.bells, cpus));
+  TRY_VOID(set_size(skeleton.maps.self_interrupts, cpus));
   TRY_VOID(set_size(skeleton.maps.kernel_times, cpus));
   auto& constants = *skeleton.rodata;
   constants.shards = plan.shards;
   constants.cpu_bits = plan.cpu_bits;
   constants.own_shards = plan.own_shards;
   constants.tell_wakers = features.has("wakers");
-  constants.take_samples = features.has("wakers") && features.has("stacks");
+  constants.take_samples = has_stacks(features);
   constants.free_mask = plan.ring_size - 1;
   constants.read_files = features.has("file_kind");
   constants.create_flags = features.has("late_thread_state") ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0;
@@ -128,11 +152,57 @@ Error load_error(int code, const BpfLog& log) {
   return Error(error.message() + "; the kernel says:\n" + log.tail(20), ErrorKind::Unsupported);
 }
 
+struct LoadPlan {
+  SessionLimits limits;
+  SubjectPlan subjects;
+};
+
+// The programs of these features; with `alone`, only those that have a part in it.
+Result<Skeleton> load_programs(const LoadPlan& plan, const FeatureReport& features,
+                               const BpfLog& log, const OptionalFeature* alone = nullptr) {
+  Skeleton skeleton(offcpud_bpf::open(nullptr));
+  if (!skeleton) return load_error(errno, log);
+  TRY_VOID(configure(*skeleton, plan.subjects, features));
+  TRY_VOID(size_process_maps(*skeleton, plan.limits.processes));
+  if (alone != nullptr) keep_only(*skeleton, *alone);
+  if (const int error = offcpud_bpf::load(skeleton.get()); error != 0) {
+    return load_error(-error, log);
+  }
+  return skeleton;
+}
+
+// Turns off every feature whose programs the kernel refuses also when they are alone.
+void give_up_refused(const LoadPlan& plan, FeatureReport& features) {
+  for (const OptionalFeature& feature : optional_features()) {
+    if (!features.has(feature.name)) continue;
+    const BpfLog log;
+    const auto loaded = load_programs(plan, features, log, &feature);
+    if (!loaded && loaded.error().kind() == ErrorKind::Unsupported) {
+      features.refuse(feature.name, log.verdict());
+    }
+  }
+}
+
+Result<Skeleton> load_all(const LoadPlan& plan, const FeatureReport& features) {
+  const BpfLog log;
+  return load_programs(plan, features, log);
+}
+
+// A kernel mostly takes all programs, so they are tried one by one only where it does not
+// (docs/decisions/0017-one-object.md).
+Result<Skeleton> load_accepted(const LoadPlan& plan, FeatureReport& features) {
+  auto loaded = load_all(plan, features);
+  if (loaded || loaded.error().kind() != ErrorKind::Unsupported) return loaded;
+  give_up_refused(plan, features);
+  return load_all(plan, features);
+}
+
 }  // namespace
 
 struct BpfSession::State {
   SubjectPlan plan;
-  std::unique_ptr<offcpud_bpf, SkeletonDeleter> skeleton;
+  FeatureReport features;
+  Skeleton skeleton;
   BpfLink iterator;
   std::vector<BpfLink> links;  // after the skeleton: destroyed before it
 };
@@ -144,6 +214,9 @@ BpfSession::~BpfSession() = default;
 
 const SubjectPlan& BpfSession::plan() const {
   return state_->plan;
+}
+const FeatureReport& BpfSession::features() const {
+  return state_->features;
 }
 offcpud_bpf& BpfSession::skeleton() const {
   return *state_->skeleton;
@@ -158,23 +231,18 @@ bool BpfSession::takes_stacks() const {
 }
 
 bool BpfSession::tells_cgroup_changes() const {
-  return bpf_program__autoload(state_->skeleton->progs.on_cgroup_rmdir);
+  return state_->features.has("cgroup_events");
 }
 
-Result<BpfSession> BpfSession::load(const SessionLimits& limits, const FeatureReport& features) {
-  const BpfLog log;
+Result<BpfSession> BpfSession::load(const SessionLimits& limits, FeatureReport features) {
   const int cpus = libbpf_num_possible_cpus();
   if (cpus < 0) return Error::from_errno(-cpus, "count the possible CPUs");
 
   auto state = std::make_unique<State>();
   state->plan = plan_subjects(limits.cgroups, static_cast<std::uint32_t>(cpus));
-  state->skeleton.reset(offcpud_bpf::open(nullptr));
-  if (!state->skeleton) return load_error(errno, log);
-  offcpud_bpf& skeleton = *state->skeleton;
-  TRY_VOID(configure(skeleton, state->plan, features));
-  TRY_VOID(size_process_maps(skeleton, limits.processes));
-  if (const int error = offcpud_bpf::load(&skeleton); error != 0) return load_error(-error, log);
-  TRY_VOID(fill_free_lists(skeleton, state->plan));
+  TRY(state->skeleton, load_accepted({limits, state->plan}, features));
+  state->features = std::move(features);
+  TRY_VOID(fill_free_lists(*state->skeleton, state->plan));
   return BpfSession(std::move(state));
 }
 

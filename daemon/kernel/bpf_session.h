@@ -15,33 +15,36 @@ struct offcpud_bpf;
 
 namespace offcpud {
 
-// How many there is room for in the kernel maps.
+// How many of each the kernel maps have room for.
 struct SessionLimits {
   std::uint32_t cgroups = 1'024;
   std::uint32_t processes = 4'096;
 };
 
-// Histograms of processes that there is room for, for each process: most have waits of two or three
-// kinds.
+// Histograms for each process; most have waits of two or three kinds.
 inline constexpr std::uint32_t kHistogramsPerProcess = 3;
 
-// The loaded kernel programs and their maps. The only owner of the skeleton; the programs are
-// detached and the maps freed when it is destroyed. Used by one thread.
+// The loaded kernel programs and their maps. The only owner of the skeleton: its destructor
+// detaches the programs and frees the maps. The main thread loads, attaches and detaches; other
+// threads use the maps and programs of their own part (BlockSamples, kernel_names).
 class BpfSession {
  public:
   // Loads the programs, sized for this machine; attaches nothing. Needs CAP_BPF and CAP_PERFMON.
-  // Errors: Permission, Unsupported with the end of the verifier's log.
-  static Result<BpfSession> load(const SessionLimits& limits, const FeatureReport& features);
+  // Where the kernel refuses a program of an optional feature, the session does without it; see
+  // features(). Errors: Permission, Unsupported with the end of the verifier's log.
+  static Result<BpfSession> load(const SessionLimits& limits, FeatureReport features);
 
   BpfSession(BpfSession&&) noexcept;
   BpfSession& operator=(BpfSession&&) noexcept;
   ~BpfSession();
 
-  // Attaches every program and seeds the threads that exist. Afterwards every event is followed.
+  // Attaches every program, and gives the threads that exist a state. Afterwards every event is
+  // followed.
   Status attach();
 
-  // Detaches every program that follows events. What they have counted can still be read. Explicit,
-  // because a thread that hangs in the kernel keeps the descriptors of its process open.
+  // Detaches every program that follows events; what they have counted can still be read. The end
+  // of the process would not do it while one of its threads hangs in the kernel, which keeps its
+  // descriptors open.
   void detach();
 
   // Gives threads that have no state one, as every walk does. Needs CAP_BPF.
@@ -51,9 +54,12 @@ class BpfSession {
   // one after the other. Needs CAP_BPF.
   [[nodiscard]] Result<UniqueFd> open_walk() const;
 
-  // The ends of blocks of these kinds (bits) that lasted longer come through the ring `stall_ends`.
+  // From now on, the ring `stall_ends` has the end of each block of these kinds (bits) that lasted
+  // longer.
   void tell_stalls(std::uint64_t longer_than_ns, std::uint32_t kinds);
 
+  // Those that it was given, less what the kernel refused.
+  [[nodiscard]] const FeatureReport& features() const;
   [[nodiscard]] const SubjectPlan& plan() const;
   [[nodiscard]] offcpud_bpf& skeleton() const;
 

@@ -141,6 +141,16 @@ bool FeatureReport::has(std::string_view name) const {
                      [&](const Feature& f) { return f.name == name && f.enabled; });
 }
 
+void FeatureReport::refuse(std::string_view name, std::string_view verdict) {
+  const auto found = std::ranges::find(features, name, &Feature::name);
+  if (found == features.end()) return;
+  found->enabled = false;
+  found->refused = true;
+  found->remedy = "this kernel refuses its programs";
+  if (!verdict.empty()) found->remedy += " (" + std::string(verdict) + ")";
+  found->remedy += "; boot another one";
+}
+
 Status FeatureReport::require() const {
   for (const Feature& feature : features) {
     if (feature.required && !feature.enabled) {
@@ -200,6 +210,13 @@ FeatureReport probe_features(const btf* kernel_btf, const HostFacts& host) {
   offer("stacks", readable && tracepoint(kernel_btf, "irq_work_exit") != nullptr,
         "stacks of sampled blocks; without it there are none",
         "boot a kernel built with CONFIG_X86_LOCAL_APIC=y, without lockdown=confidentiality");
+  offer("wait_details", true,
+        "stalls say what they wait for: system call, file, lock and its owner, functions of the "
+        "kernel; without it they say the reason only",
+        "boot another kernel");
+  offer("kernel_names", true,
+        "functions of the kernel have their names in stacks; without it they are '[unknown]'",
+        "boot another kernel");
   offer("all_threads", host.initial_pid_namespace,
         "threads that slept before the start are known, and every wait shows while it lasts; in a "
         "PID namespace of its own the daemon sees its threads only that way, and those outside "

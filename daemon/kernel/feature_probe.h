@@ -18,8 +18,9 @@ struct Feature {
   std::string name;  // label `feature` of offcpud_feature_enabled
   bool enabled = false;
   bool required = false;
-  std::string detail;  // what it gives, or what is lost without it
-  std::string remedy;  // what to do about a missing one
+  std::string detail;    // what it gives, or what is lost without it
+  std::string remedy;    // what to do about a missing one
+  bool refused = false;  // the kernel has it, but refuses the programs; `remedy` has its words
 };
 
 // What this host offers, decided by its BTF and files and never by its version number, which
@@ -38,6 +39,8 @@ struct FeatureReport {
   std::optional<BtrfsLayout> btrfs;
 
   [[nodiscard]] bool has(std::string_view name) const;
+  // Turns a feature off whose programs the kernel refuses, with what it said.
+  void refuse(std::string_view name, std::string_view verdict);
   // ErrorKind::Unsupported with one sentence for the first required feature that is missing.
   [[nodiscard]] Status require() const;
 };

@@ -47,6 +47,9 @@ WaitDetails::~WaitDetails() = default;
 Result<std::unique_ptr<WaitDetails>> WaitDetails::open(const BpfSession& session) {
   const offcpud_bpf& skeleton = session.skeleton();
   auto links = std::make_unique<Links>();
+  if (!session.features().has("wait_details")) {
+    return std::unique_ptr<WaitDetails>(new WaitDetails(session, std::move(links)));
+  }
   links->stacks.reset(bpf_program__attach_iter(skeleton.progs.describe_stacks, nullptr));
   links->calls.reset(bpf_program__attach_iter(skeleton.progs.describe_calls, nullptr));
   if (!links->stacks || !links->calls) {
@@ -57,7 +60,7 @@ Result<std::unique_ptr<WaitDetails>> WaitDetails::open(const BpfSession& session
 
 Result<std::vector<WaitReport>> WaitDetails::look_up(const ThreadWalk& walk,
                                                      std::span<const std::uint32_t> tids) {
-  if (tids.empty()) return std::vector<WaitReport>();
+  if (tids.empty() || !links_->stacks) return std::vector<WaitReport>();
   TRY_VOID(ask(tids.first(std::min(tids.size(), kMost))));
   std::map<BlockId, WaitDetail> details;
   for (const BpfLink* link : {&links_->stacks, &links_->calls}) {

@@ -24,7 +24,7 @@ class WaitDetails {
   // at each time; those left out are asked for again.
   static constexpr std::chrono::milliseconds kLongest{50};
 
-  // Needs CAP_BPF, as the others.
+  // Needs CAP_BPF, as the others. Without the feature wait_details, every look-up finds nothing.
   static Result<std::unique_ptr<WaitDetails>> open(const BpfSession& session);
   ~WaitDetails();
   WaitDetails(const WaitDetails&) = delete;

@@ -19,7 +19,7 @@ struct BlockId {
   friend auto operator<=>(const BlockId&, const BlockId&) = default;
 };
 
-// Adds what describe_stacks and describe_calls (bpf/describe.bpf.h) wrote to the details. Lines
+// Adds what describe_stacks and describe_calls (bpf/describe.bpf.c) wrote to the details. Lines
 // with an unknown keyword or too few values are left out.
 void add_wait_text(std::string_view text, std::map<BlockId, WaitDetail>& details);
 

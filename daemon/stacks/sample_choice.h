@@ -18,7 +18,7 @@ struct SampleChoice {
   std::uint64_t max_ns = OFFCPUD_SAMPLE_NO_MAXIMUM;  // else blocks that last are not credited
   std::chrono::nanoseconds interval = std::chrono::milliseconds(10);
   // Processes and threads, by their numbers in the daemon's PID namespace, whose interval is this
-  // one if it is shorter; at most OFFCPUD_FOCUSES.
+  // one if it is shorter; at most OFFCPUD_TARGETS.
   std::vector<std::uint32_t> focuses{};
   std::chrono::nanoseconds focus_interval = std::chrono::milliseconds(10);
 };

@@ -137,6 +137,9 @@ TEST(FeatureProbe, ProgramsLoadWithoutWhatConfidentialityForbids) {
     GTEST_SKIP() << session.error().message();
   }
   ASSERT_TRUE(session) << session.error().message();
+  for (const Feature& feature : session->features().features) {
+    EXPECT_FALSE(feature.refused) << feature.name << ": " << feature.remedy;
+  }
   const Status attached = session->attach();
   EXPECT_TRUE(attached) << attached.error().message();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The real programs on this kernel: what they leave behind, how they are sized, what they tell.
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,6 +20,8 @@
 #include "kernel/bpf_sample_source.h"
 #include "kernel/bpf_session.h"
 #include "kernel/cgroup_events.h"
+#include "kernel/optional_features.h"
+#include "offcpud.skel.h"
 #include "sleeping_crowd.h"
 
 namespace offcpud {
@@ -36,6 +39,9 @@ class Session : public ::testing::Test {
   static BpfSession loaded(std::uint32_t max_cgroups) {
     auto session = BpfSession::load({.cgroups = max_cgroups}, probe_features());
     EXPECT_TRUE(session) << session.error().message();
+    for (const Feature& feature : session->features().features) {
+      EXPECT_FALSE(feature.refused) << feature.name << ": " << feature.remedy;
+    }
     return std::move(*session);
   }
   static Result<KernelSample> of_first_moments() {
@@ -88,6 +94,22 @@ TEST_F(Session, LeavesNoProgramBehind) {
   }
   EXPECT_TRUE(left.empty()) << left.size() << " programs are still there, the first has id "
                             << *left.begin();
+}
+
+TEST_F(Session, HasEveryProgramOfEachOptionalFeature) {
+  const FeatureReport features = probe_features();
+  const BpfSession session = loaded(16);
+  for (const OptionalFeature& feature : optional_features()) {
+    EXPECT_NE(std::ranges::find(features.features, feature.name, &Feature::name),
+              features.features.end())
+        << feature.name;
+    for (const auto* programs : {&feature.own, &feature.shared}) {
+      for (const std::string_view program : *programs) {
+        EXPECT_NE(bpf_object__find_program_by_name(session.skeleton().obj, program.data()), nullptr)
+            << program;
+      }
+    }
+  }
 }
 
 TEST_F(Session, SizesMapsForTheConfiguredCgroups) {

@@ -113,10 +113,11 @@ int main() {
     test::say("SKIP: " + session.error().message());
     return 77;
   }
-  if (!test::check(bool{session}, "load",
-                   session ? "all programs are accepted" : session.error().message())) {
+  if (!session) {
+    test::check(false, "load", session.error().message());
     return 1;
   }
+  if (!test::check_all_accepted(*session)) return 1;
   test::tell_instructions(*session);
   const auto attached = session->attach();
   if (test::check(bool{attached}, "attach",

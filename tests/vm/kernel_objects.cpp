@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel_objects.h"
 
+#include <string>
+
 namespace offcpud::test {
 namespace {
 
@@ -16,6 +18,14 @@ std::size_t count_ids() {
 BpfObjects bpf_objects() {
   return {count_ids<&bpf_prog_get_next_id>(), count_ids<&bpf_link_get_next_id>(),
           count_ids<&bpf_map_get_next_id>()};
+}
+
+bool check_all_accepted(const BpfSession& session) {
+  std::string refused;
+  for (const Feature& feature : session.features().features) {
+    if (feature.refused) refused += " " + feature.name + ": " + feature.remedy + ";";
+  }
+  return check(refused.empty(), "load", refused.empty() ? "all programs are accepted" : refused);
 }
 
 }  // namespace offcpud::test

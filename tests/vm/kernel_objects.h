@@ -35,4 +35,7 @@ void for_each_program(const BpfSession& session, Body body) {
   }
 }
 
+// The kernel refuses no program of an optional feature, either; the daemon would do without it.
+bool check_all_accepted(const BpfSession& session);
+
 }  // namespace offcpud::test

@@ -15,7 +15,7 @@ void check_supported(const FeatureReport& features) {
   const BpfObjects before = bpf_objects();
   {
     BpfSession session = must(BpfSession::load({.cgroups = 64}, features), "load");
-    check(true, "load", "all programs are accepted");
+    check_all_accepted(session);
     check_instructions(session);
     const auto attached = session.attach();
     if (!check(bool{attached}, "attach", attached ? "all programs" : attached.error().message())) {

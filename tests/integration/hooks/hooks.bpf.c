@@ -72,7 +72,7 @@ int run_new_hist(void* ctx) {
   __u32 first = 1;
 
   process = bpf_map_lookup_elem(&processes, &first);
-  if (process) result = new_process_hist(process, OFFCPUD_BLOCKED_LOCK);
+  if (process) result = process_take_hist(process, OFFCPUD_BLOCKED_LOCK);
   return 0;
 }
 
@@ -82,8 +82,8 @@ int run_leave_process(void* ctx) {
   struct thread* thread = thread_of(bpf_get_current_task_btf());
 
   if (!thread) return 0;
-  thread->process = 1;
-  leave_process(thread);
+  thread->owner.process = 1;
+  process_leave(thread);
   return 0;
 }
 
@@ -94,8 +94,8 @@ int run_join(void* ctx) {
   struct thread* thread = thread_of(task);
 
   if (!thread) return 0;
-  join_process(task, thread, false);
-  result = thread->process;
+  process_join(task, thread, false);
+  result = thread->owner.process;
   return 0;
 }
 
@@ -118,8 +118,8 @@ int run_charge(void* ctx) {
 
   account.subject = bpf_map_lookup_elem(&subjects, &first);
   if (!thread || !account.subject) return 0;
-  charge_running(account.subject, thread, begun_ns, ended_ns);
-  result = charge_wait(account, thread, OFFCPUD_RUNQ_WAKEUP, ended_ns - begun_ns);
+  account_running(account.subject, thread, begun_ns, ended_ns);
+  result = account_wait(account, thread, OFFCPUD_RUNQ_WAKEUP, ended_ns - begun_ns);
   return 0;
 }
 
@@ -162,9 +162,9 @@ int run_describe_waker(void* ctx) {
   struct chosen* chosen = bpf_map_lookup_elem(&choosing, &zero);
 
   if (!thread || !chosen) return 0;
-  thread->waker = OFFCPUD_FROM_SAME_CGROUP + 1;
-  thread->waker_tid = bpf_get_current_task_btf()->pid;
-  describe_waker(ctx, chosen, thread);
+  thread->waking.waker = OFFCPUD_FROM_SAME_CGROUP + 1;
+  thread->waking.waker_tid = bpf_get_current_task_btf()->pid;
+  sample_describe_waker(ctx, chosen, thread);
   frames = chosen->sample.waker_user_frames;
   return 0;
 }
@@ -176,7 +176,7 @@ int run_append(void* ctx) {
   struct sampling* room = bpf_map_lookup_elem(&sampling, &zero);
 
   if (!room) return 0;
-  frames = append_user_stack(unwind_user(0, OFFCPUD_UNWIND_FRAMES, 0, 0), room->record.frames, 0,
+  frames = stack_append_user(unwind_user(0, OFFCPUD_UNWIND_FRAMES, 0, 0), room->record.frames, 0,
                              OFFCPUD_STACK_FRAMES, &end);
   return 0;
 }
@@ -195,11 +195,11 @@ int run_seed(struct bpf_iter__task* ctx) {
   thread = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
   if (!thread) return 0;
   thread->state = THREAD_BLOCKED;
-  thread->idle = 1;
-  thread->syscall_class = OFFCPUD_CLASS_NETWORK;
-  seed(task, thread, bpf_ktime_get_ns());
-  found_idle = thread->idle;
-  found_class = thread->syscall_class;
+  thread->block.idle = 1;
+  thread->block.syscall_class = OFFCPUD_CLASS_NETWORK;
+  thread_set_found(task, thread, bpf_ktime_get_ns());
+  found_idle = thread->block.idle;
+  found_class = thread->block.syscall_class;
   found_state = thread->state;
   return 0;
 }
@@ -215,10 +215,10 @@ int run_missed_wakeup(struct bpf_iter__task* ctx) {
   if (!task || task->pid != sleeper) return 0;
   thread = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
   if (!thread) return 0;
-  begin_any(thread, THREAD_RUNNING, now - 20000);
-  thread->waker = OFFCPUD_FROM_SAME_CGROUP + 1;
-  thread->woken_ns = now - 10000;
-  block(task, thread, TASK_INTERRUPTIBLE, now);
-  result = end_odd_wait(task, thread, 0, now + 50000000);
+  thread_begin_first(thread, THREAD_RUNNING, now - 20000);
+  thread->waking.waker = OFFCPUD_FROM_SAME_CGROUP + 1;
+  thread->waking.ns = now - 10000;
+  block_begin(task, thread, TASK_INTERRUPTIBLE, now);
+  result = thread_end_odd_wait(task, thread, 0, now + 50000000);
   return 0;
 }

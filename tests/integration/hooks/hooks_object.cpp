@@ -51,7 +51,7 @@ Result<HooksObject> HooksObject::load() {
       {maps.subjects, kCgroups + 1},
       {maps.cgroup_subjects, kCgroups},
       {maps.free_subjects, 64},
-      {maps.bells, 1},
+      {maps.self_interrupts, 1},
   }};
   for (const auto& [map, entries] : sizes) {
     if (const int error = bpf_map__set_max_entries(map, entries); error != 0) {

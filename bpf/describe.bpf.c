@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What certain blocked threads wait for, looked up when the daemon asks: lines of text, a keyword
- * and its values each. Read by daemon/kernel/wait_details.cpp. */
-#ifndef OFFCPUD_DESCRIBE_BPF_H
-#define OFFCPUD_DESCRIBE_BPF_H
+/* Reports what certain blocked threads wait for, when the daemon asks: lines of text, each a
+ * keyword and its values. daemon/kernel/wait_text.cpp reads them. */
+#include "thread.bpf.h"
 
 #include <bpf/bpf_endian.h>
 
-#include "maps.bpf.h"
-
 #define STACK_FRAMES 64
 
-/* The threads asked about. */
+/* The threads that the daemon asks about. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 256);
@@ -32,19 +29,25 @@ static __always_inline bool is_asked(struct task_struct *task)
 	return bpf_map_lookup_elem(&asked, &tid);
 }
 
-/* A block is named by its thread and its beginning. */
+/* When the thread's block began, by which the daemon knows it; 0: it is not blocked. */
 static __always_inline __u64 blocked_since(struct task_struct *task)
 {
 	struct thread *thread = bpf_task_storage_get(&threads, task, 0, 0);
 
 	if (!thread)
 		return 0;
-	if (thread->state == THREAD_BLOCKED)
-		return thread->since_ns;
-	return thread->state == THREAD_SEEDED_WAITING ? thread->asleep_ns : 0;
+	switch (smp_load_acquire(&thread->state)) { /* pairs with thread_begin() */
+	case THREAD_BLOCKED:
+		return READ_ONCE(thread->since_ns);
+	case THREAD_FOUND_WAITING:
+		return READ_ONCE(thread->found.asleep_ns);
+	default:
+		return 0;
+	}
 }
 
-/* The kernel names the functions itself (%pB), so nobody needs to read its symbols. */
+/* Prints the functions of the kernel stack. The kernel names them (%pB), so nobody reads its
+ * symbols. */
 SEC("iter/task")
 int describe_stacks(struct bpf_iter__task *ctx)
 {
@@ -72,7 +75,7 @@ static __always_inline void describe_syscall(struct seq_file *seq, struct task_s
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 
 	if ((int)regs->orig_ax < 0)
-		return; /* in none: an exception */
+		return; /* in no system call, but in an exception */
 	if (task->thread_info.status & TS_COMPAT)
 		BPF_SEQ_PRINTF(seq, "compat %d %llx %llx %llx %llx %llx %llx\n", (int)regs->orig_ax,
 			       regs->bx, regs->cx, regs->dx, regs->si, regs->di, regs->bp);
@@ -82,8 +85,8 @@ static __always_inline void describe_syscall(struct seq_file *seq, struct task_s
 			       regs->r8, regs->r9);
 }
 
-/* A rt_mutex has its owner in the kernel: PI futexes, and every lock under PREEMPT_RT. The lowest
- * bit says that there are waiters (kernel/locking/rtmutex_common.h). */
+/* The owner of a lock that the kernel knows: an rt_mutex, as PI futexes are, and under PREEMPT_RT
+ * every lock. The lowest bit says that somebody waits (kernel/locking/rtmutex_common.h). */
 static __always_inline void describe_owner(struct seq_file *seq, struct task_struct *task)
 {
 	struct rt_mutex_waiter *waiter = task->pi_blocked_on;
@@ -99,21 +102,22 @@ static __always_inline void describe_owner(struct seq_file *seq, struct task_str
 		BPF_SEQ_PRINTF(seq, "owner %d\n", tid);
 }
 
-/* struct robust_list_head. A thread that wants a robust mutex says so before it waits, so that the
- * kernel can clean up after it: Documentation/locking/robust-futex-ABI.rst. */
+/* Whether the thread waits for a robust mutex at this address. It says so before it waits, in its
+ * struct robust_list_head, so that the kernel can clean up after it
+ * (Documentation/locking/robust-futex-ABI.rst). */
 static __always_inline bool waits_for_robust(struct task_struct *task, __u64 address)
 {
 	__u64 head[3] = {}; /* list, futex_offset, list_op_pending; bit 0 of the last: a PI mutex */
 
-	/* 7.2 keeps it elsewhere; there the owner stays untold. */
+	/* 7.2 keeps the list elsewhere; there the owner is unknown. */
 	if (!bpf_core_field_exists(task->robust_list) || !task->robust_list ||
 	    bpf_copy_from_user_task(head, sizeof(head), task->robust_list, task, 0))
 		return false;
 	return (head[2] & ~1ULL) + head[1] == address;
 }
 
-/* Reading the word may fault, and a fault wants the lock of the address space. In a process that
- * hangs, that lock may be what it hangs on; then the daemon must not hang on it too. */
+/* Prints the word of a futex. To read it may fault, and a fault wants the lock of the address
+ * space. A process that hangs may hang on that lock; the daemon must not. */
 static __always_inline void describe_futex(struct seq_file *seq, struct task_struct *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
@@ -124,7 +128,7 @@ static __always_inline void describe_futex(struct seq_file *seq, struct task_str
 
 	if (number >= OFFCPUD_SYSCALLS || !task->mm)
 		return;
-	/* PREEMPT_RT has another kind of lock there. */
+	/* PREEMPT_RT has another kind of lock. */
 	if (!bpf_core_field_exists(task->mm->mmap_lock.count) ||
 	    task->mm->mmap_lock.count.counter & RWSEM_BUSY)
 		return;
@@ -176,7 +180,7 @@ static __always_inline void describe_socket(struct seq_file *seq, struct sock *s
 	BPF_SEQ_PRINTF(seq, "\n");
 }
 
-/* The descriptor to describe; the walk is limited to its thread. */
+/* The descriptor that the daemon asks about; it limits the walk to one thread. */
 __u32 asked_fd = 0;
 
 SEC("iter/task_file")
@@ -202,5 +206,3 @@ int describe_file(struct bpf_iter__task_file *ctx)
 		describe_socket(seq, socket->sk);
 	return 0;
 }
-
-#endif

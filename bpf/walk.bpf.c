@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The walk over all threads: what each is in at the moment, and a state for those without. */
-#ifndef OFFCPUD_WALK_BPF_H
-#define OFFCPUD_WALK_BPF_H
-
+/* The walk over all threads: reports what each does now, and gives those without a state one. */
 #include "blame.bpf.h"
-#include "maps.bpf.h"
 #include "process.bpf.h"
 #include "reason.bpf.h"
 #include "tid.bpf.h"
 
-/* Since when a thread has slept that went to sleep before anybody looked: the scheduler notes when
- * it last saw it run (update_curr), on the clock of its CPU without interrupts and stolen time.
- * What that clock has left out since then is missing here. 0: it cannot be told. */
+/* Since when a thread sleeps that went to sleep before its first event. The scheduler notes when it
+ * last saw the thread run (update_curr), on the clock of its CPU, which leaves out interrupts and
+ * stolen time; what it has left out since then is missing here. 0: unknown. */
 static __always_inline __u64 asleep_since(struct task_struct *task, __u64 now)
 {
 	struct rq *here, *there;
@@ -25,38 +21,40 @@ static __always_inline __u64 asleep_since(struct task_struct *task, __u64 now)
 	return age < now ? now - age : 0;
 }
 
-/* An event that comes in between wins: it knows better. */
-static __always_inline void seed(struct task_struct *task, struct thread *thread, __u64 now)
+/* Gives a thread without events a state. An event that comes meanwhile wins, since it knows
+ * better. */
+static __always_inline void thread_set_found(struct task_struct *task, struct thread *thread,
+					     __u64 now)
 {
-	__u32 state = task->__state, seeded = THREAD_SEEDED_WAITING;
+	__u32 state = task->__state, found = THREAD_FOUND_WAITING;
 
-	thread->seeded_ns = now;
-	thread->seeded_kind = OFFCPUD_RUNQ_PREEMPTED;
+	thread->found.ns = now;
+	thread->found.kind = OFFCPUD_RUNQ_PREEMPTED;
 	if (task->exit_state)
-		seeded = THREAD_DEAD;
+		found = THREAD_DEAD;
 	else if (task->on_cpu)
-		seeded = THREAD_SEEDED_RUNNING;
+		found = THREAD_FOUND_RUNNING;
 	else if (!stays_runnable(task, false, state)) {
-		thread->asleep_ns = asleep_since(task, now);
-		thread->seeded_kind = reason_of(task, thread, &thread->seeded_class,
-						is_kernel_thread(task), state);
-		thread->seeded_task_state = state;
-		thread->seeded_idle = is_idle_wait(is_kernel_thread(task), state);
+		thread->found.asleep_ns = asleep_since(task, now);
+		thread->found.kind = reason_of(task, thread, &thread->found.syscall_class,
+					       is_kernel_thread(task), state);
+		thread->found.task_state = state;
+		thread->found.idle = is_idle_wait(is_kernel_thread(task), state);
 	}
-	/* Whoever sees the new state sees what was written before it. */
-	if (cmpxchg(&thread->state, THREAD_UNKNOWN, seeded) == THREAD_UNKNOWN &&
-	    seeded == THREAD_SEEDED_WAITING)
-		count(OFFCPUD_COUNT_LEFT_CENSORED);
+	/* cmpxchg orders as a release, too: who sees the state sees the group `found`. */
+	if (cmpxchg(&thread->state, THREAD_UNKNOWN, found) == THREAD_UNKNOWN &&
+	    found == THREAD_FOUND_WAITING)
+		count_add(OFFCPUD_COUNT_LEFT_CENSORED);
 }
 
 static __always_inline void describe_state(struct offcpud_thread *record, struct task_struct *task,
 					   struct thread *thread)
 {
-	__u32 state = smp_load_acquire(&thread->state); /* pairs with begin() */
-	bool idle = thread->idle;
+	__u32 state = smp_load_acquire(&thread->state); /* pairs with thread_begin() */
+	bool idle = READ_ONCE(thread->block.idle);
 
 	record->since_ns = READ_ONCE(thread->since_ns);
-	record->kind = thread->kind;
+	record->kind = READ_ONCE(thread->kind);
 	switch (state) {
 	case THREAD_RUNNING:
 		record->state = OFFCPUD_THREAD_RUNNING;
@@ -66,27 +64,27 @@ static __always_inline void describe_state(struct offcpud_thread *record, struct
 		break;
 	case THREAD_BLOCKED:
 		record->state = OFFCPUD_THREAD_BLOCKED;
-		if (is_awake(task, thread)) {
+		if (thread_is_awake(task, thread)) {
 			record->state = OFFCPUD_THREAD_RUNNABLE;
 			record->kind = OFFCPUD_RUNQ_WAKEUP;
 		}
 		break;
 	case THREAD_WOKEN:
 		record->state = OFFCPUD_THREAD_RUNNABLE;
-		record->since_ns = thread->woken_ns;
+		record->since_ns = READ_ONCE(thread->waking.ns);
 		record->kind = OFFCPUD_RUNQ_WAKEUP;
 		break;
-	case THREAD_SEEDED_RUNNING:
+	case THREAD_FOUND_RUNNING:
 		record->state = OFFCPUD_THREAD_RUNNING;
-		record->since_ns = thread->seeded_ns;
+		record->since_ns = thread->found.ns;
 		record->flags |= OFFCPUD_THREAD_ESTIMATED;
 		break;
-	case THREAD_SEEDED_WAITING:
-		record->kind = thread->seeded_kind;
-		idle = thread->seeded_idle;
+	case THREAD_FOUND_WAITING:
+		record->kind = thread->found.kind;
+		idle = thread->found.idle;
 		record->state = record->kind < OFFCPUD_BLOCKED_KINDS ? OFFCPUD_THREAD_BLOCKED
 								     : OFFCPUD_THREAD_RUNNABLE;
-		record->since_ns = thread->asleep_ns;
+		record->since_ns = thread->found.asleep_ns;
 		record->flags |=
 			record->since_ns ? OFFCPUD_THREAD_ESTIMATED : OFFCPUD_THREAD_UNKNOWN;
 		break;
@@ -101,24 +99,24 @@ static __always_inline void describe_past(struct offcpud_thread *record, struct 
 {
 	__u64 missing;
 
-	record->running_ns = thread->running_ns;
-	missing = thread->since_ns - thread->born_ns - record->running_ns;
+	record->running_ns = READ_ONCE(thread->sums.running_ns);
+	missing = READ_ONCE(thread->since_ns) - thread->sums.born_ns - record->running_ns;
 	for (int kind = 0; kind < OFFCPUD_HIST_KINDS; kind++) {
-		record->waits_ns[kind] = thread->waits_ns[kind];
+		record->waits_ns[kind] = READ_ONCE(thread->sums.waits_ns[kind]);
 		missing -= record->waits_ns[kind];
 	}
-	record->unaccounted_ns = thread->born_ns ? missing : 0;
+	record->unaccounted_ns = thread->sums.born_ns ? missing : 0;
 	for (int by = 0; by < OFFCPUD_TAKERS; by++)
-		record->kept_off_ns[by] = thread->kept_off_ns[by];
-	record->longest_wait_ns = thread->longest_wait_ns;
-	record->taker_tid = thread->taker.tid;
-	record->longest_taker_tid = thread->longest_taker.tid;
-	__builtin_memcpy(record->taker_comm, thread->taker.comm, OFFCPUD_COMM);
-	__builtin_memcpy(record->longest_taker_comm, thread->longest_taker.comm, OFFCPUD_COMM);
+		record->kept_off_ns[by] = READ_ONCE(thread->sums.kept_off_ns[by]);
+	record->longest_wait_ns = READ_ONCE(thread->longest_wait.ns);
+	record->taker_tid = thread->last_taker.tid;
+	record->longest_taker_tid = thread->longest_wait.taker.tid;
+	__builtin_memcpy(record->taker_comm, thread->last_taker.comm, OFFCPUD_COMM);
+	__builtin_memcpy(record->longest_taker_comm, thread->longest_wait.taker.comm, OFFCPUD_COMM);
 }
 
-/* Hooks on other CPUs may write meanwhile. A thread whose state changed while it was read is read
- * again; three times is more than any has needed. */
+/* Reads a thread while other CPUs may change it. If its state began anew meanwhile, it is read
+ * again; no thread has needed more than three times. */
 static __always_inline void describe_consistently(struct offcpud_thread *record,
 						  struct task_struct *task, struct thread *thread)
 {
@@ -132,14 +130,14 @@ static __always_inline void describe_consistently(struct offcpud_thread *record,
 		record->now_ns = bpf_ktime_get_ns();
 		describe_past(record, thread);
 		describe_state(record, task, thread);
-		smp_rmb(); /* since_ns is the first that changes: see begin() */
+		smp_rmb(); /* since_ns changes first: see thread_begin() */
 		if (READ_ONCE(thread->since_ns) == since_ns)
 			break;
 	}
 }
 
-/* The tids in the PID namespace of whoever reads, the daemon, and in the thread's own. The walk
- * shows only threads that exist in the former. */
+/* The thread's numbers in the PID namespace of the reader, the daemon, and in its own. The walk
+ * shows only threads that are in the former. */
 static __always_inline void describe_tids(struct offcpud_thread *record, struct task_struct *task)
 {
 	unsigned int level = bpf_get_current_task_btf()->thread_pid->level;
@@ -148,7 +146,8 @@ static __always_inline void describe_tids(struct offcpud_thread *record, struct 
 
 	if (level)
 	namespace = namespace_at(bpf_get_current_task_btf()->thread_pid, level);
-	/* The same for every thread of every walk, and among the settings, which all hooks read. */
+	/* Written only when they change: they are the same for all threads, and lie among the
+	 * settings that all programs read. */
 	if (reader_level != level)
 		reader_level = level;
 	if (reader_namespace != namespace)
@@ -171,13 +170,14 @@ int walk_threads(struct bpf_iter__task *ctx)
 		return 0;
 	thread = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!thread)
-		return lose(OFFCPUD_LOSS_THREAD_STATE);
+		return loss_add(OFFCPUD_LOSS_THREAD_STATE);
 	if (!READ_ONCE(attached))
 		return 0;
-	if (thread->state == THREAD_UNKNOWN)
-		seed(task, thread, bpf_ktime_get_ns());
-	if ((!thread->process || thread->process == NO_PROCESS) && thread->state != THREAD_DEAD)
-		join_process(task, thread, true);
+	if (READ_ONCE(thread->state) == THREAD_UNKNOWN)
+		thread_set_found(task, thread, bpf_ktime_get_ns());
+	if ((!thread->owner.process || thread->owner.process == NO_PROCESS) &&
+	    READ_ONCE(thread->state) != THREAD_DEAD)
+		process_join(task, thread, true);
 
 	if (is_kernel_thread(task))
 		record.flags |= OFFCPUD_THREAD_KERNEL;
@@ -189,11 +189,9 @@ int walk_threads(struct bpf_iter__task *ctx)
 	record.process_start_ns = task->group_leader->start_boottime;
 	record.cgroup_id = task->cgroups->dfl_cgrp->kn->id;
 	record.kernel_running_ns = task->se.sum_exec_runtime;
-	record.process = thread->process == NO_PROCESS ? 0 : thread->process;
+	record.process = thread->owner.process == NO_PROCESS ? 0 : thread->owner.process;
 	record.cpu = task->thread_info.cpu;
 	copy_comm(record.comm, task);
 	bpf_seq_write(ctx->meta->seq, &record, sizeof(record));
 	return 0;
 }
-
-#endif

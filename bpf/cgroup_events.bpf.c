@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Names of cgroups, told as they come and go: a cgroup that lives for milliseconds is charged like
- * any other, and a walk of the file system would never see it. */
-#ifndef OFFCPUD_CGROUP_EVENTS_BPF_H
-#define OFFCPUD_CGROUP_EVENTS_BPF_H
-
+/* Reports cgroups as they come and go, with their names. A cgroup that lives for milliseconds has
+ * waits like any other, and a walk of the file system would never see it. */
 #include "maps.bpf.h"
 
-static __always_inline int tell_cgroup(struct cgroup *cgroup, __u32 change)
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 256 * 1024);
+} cgroup_events SEC(".maps");
+
+static __always_inline int cgroup_event_send(struct cgroup *cgroup, __u32 change)
 {
 	struct offcpud_cgroup_event *event;
 	struct cgroup_subsys_state *parent;
@@ -16,7 +18,7 @@ static __always_inline int tell_cgroup(struct cgroup *cgroup, __u32 change)
 		return 0;
 	event = bpf_ringbuf_reserve(&cgroup_events, sizeof(*event), 0);
 	if (!event)
-		return lose(OFFCPUD_LOSS_CGROUP_EVENT);
+		return loss_add(OFFCPUD_LOSS_CGROUP_EVENT);
 	event->cgroup_id = cgroup->kn->id;
 	parent = cgroup->self.parent;
 	event->parent_id = parent ? parent->cgroup->kn->id : 0;
@@ -32,13 +34,11 @@ static __always_inline int tell_cgroup(struct cgroup *cgroup, __u32 change)
 SEC("tp_btf/cgroup_mkdir")
 int BPF_PROG(on_cgroup_mkdir, struct cgroup *cgroup)
 {
-	return tell_cgroup(cgroup, OFFCPUD_CGROUP_CREATED);
+	return cgroup_event_send(cgroup, OFFCPUD_CGROUP_CREATED);
 }
 
 SEC("tp_btf/cgroup_rmdir")
 int BPF_PROG(on_cgroup_rmdir, struct cgroup *cgroup)
 {
-	return tell_cgroup(cgroup, OFFCPUD_CGROUP_REMOVED);
+	return cgroup_event_send(cgroup, OFFCPUD_CGROUP_REMOVED);
 }
-
-#endif

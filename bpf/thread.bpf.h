@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the programs know of a thread, and who may change it.
+ *
+ * Three parties act on a thread, possibly at the same time on different CPUs:
+ *
+ *	switch	sched_switch, on the CPU that the thread leaves or takes; holds that CPU's run-queue
+ *		lock ("rq lock"). A thread is in one switch at a time.
+ *	waker	sched_waking, on any CPU; holds the thread's pi_lock, so there is one at a time. The
+ *		thread may still be running, or be in its switch-out. sched_wakeup_new, the first
+ *		waking of a thread, holds both locks.
+ *	walk	walk_threads and walk_blocked, on any CPU; hold no lock. A walk changes only fields
+ *		that are said to be its own, and others only by compare-and-swap (cmpxchg).
+ *
+ * The states, and every change of them; what is not listed does not happen:
+ *
+ *	from			to		by	when
+ *	(no state)		UNKNOWN		any	the storage is made, all zero: at the fork
+ *							(nobody runs the thread yet), by a walk, or
+ *							at the first event (create_flags)
+ *	UNKNOWN			FOUND_RUNNING	walk	cmpxchg: an event that comes first wins
+ *	UNKNOWN			FOUND_WAITING	walk	the same
+ *	UNKNOWN			DEAD		walk	the same; a zombie
+ *	UNKNOWN, FOUND_WAITING	RUNNABLE	waker	a new thread is queued
+ *	UNKNOWN			RUNNABLE	waker	it slept (task_was_asleep)
+ *	FOUND_WAITING		RUNNABLE	waker	it slept when a walk found it
+ *	BLOCKED			RUNNABLE	waker	a block of 1 ms or more ends
+ *	BLOCKED			WOKEN		waker	a shorter block ends: accounted later
+ *	any			RUNNING		switch	the thread takes a CPU
+ *	any			RUNNABLE	switch	it leaves the CPU and stays queued
+ *	any			BLOCKED		switch	it leaves the CPU and sleeps
+ *	BLOCKED			RUNNABLE	switch	its waking was seen before it was BLOCKED
+ *	WOKEN			BLOCKED		switch	a switch-in was not seen: for a moment, to
+ *							account the block before anything else
+ *	any			DEAD		switch	it leaves the CPU for the last time
+ *
+ * "any" because an event may have been missed; what is odd is counted as lost. A waker changes
+ * nothing but `waking` in the other states: for the programs the thread has not left its CPU,
+ * and its switch finds out (switch.bpf.h, woken_too_early).
+ *
+ * Order: whoever changes `state` writes it last and with release; whoever acts on it reads it first
+ * and with acquire. So all that belongs to a state is there when the state is seen.
+ */
+#ifndef OFFCPUD_THREAD_BPF_H
+#define OFFCPUD_THREAD_BPF_H
+
+#include "atomic.bpf.h"
+#include "maps.bpf.h"
+
+/* The FOUND states are those of threads that a walk found before any event of them. */
+enum thread_state {
+	THREAD_UNKNOWN, /* until the first event or walk */
+	THREAD_RUNNING,
+	THREAD_RUNNABLE,
+	THREAD_BLOCKED,
+	THREAD_WOKEN, /* runnable since waking.ns; the block before that is not accounted yet */
+	THREAD_DEAD,
+	THREAD_FOUND_RUNNING,
+	THREAD_FOUND_WAITING,
+};
+
+/* Whether the block that ended last is sampled. */
+enum chosen_state {
+	NOT_CHOSEN,
+	IS_CHOSEN,
+	STACKS_WANTED, /* the thread has taken a CPU, and an interrupt has been asked for */
+};
+
+/* Who had the CPU while a thread waited for it. */
+struct taker {
+	__u32 tid; /* 0: nobody so far */
+	__u32 by;  /* enum offcpud_taker */
+	char comm[OFFCPUD_COMM];
+};
+
+/* The last sched_waking, also one that found the thread running. Written by wakers; `waker` is
+ * cleared by whoever accounts the block that the waking ended. */
+struct thread_waking {
+	__u64 ns;
+	__u32 waker;	 /* enum offcpud_waker + 1; 0: the block that it ended is accounted */
+	__u32 waker_tid; /* 0: an interrupt */
+};
+
+/* Where a wait for a CPU began. Written when it begins, by switch or waker. */
+struct thread_queued {
+	__u64 kernel_ns; /* kernel_time of `cpu` at that time */
+	__u32 cpu;
+	__u32 reserved;
+};
+
+/* Written by wakers; `chosen` also at the switch-in and in the thread's own interrupt. */
+struct thread_sampling {
+	__u32 random; /* see sampling_random(); 0: no number drawn yet */
+	__u32 chosen; /* enum chosen_state */
+};
+
+/* Where the thread's time is accounted. */
+struct thread_owner {
+	__u32 subject; /* first shard in `subjects`, which says whose it is; by switch or waker */
+	__u32 process; /* element of `processes`; 0: not asked yet, NO_PROCESS: none; by cmpxchg */
+	__u32 group_process; /* in a leader: `process` of its threads; by cmpxchg */
+	__u32 reserved;
+};
+
+#define NO_PROCESS 0xffffffff
+
+/* The block that began last. Written by the switch-out, before the state; `counted_ns` also by
+ * walk_blocked (cmpxchg) and by the waker (xchg). */
+struct thread_block {
+	__u64 counted_ns;      /* up to when walks have counted it; 0: none has */
+	__u64 stale_waking_ns; /* waking.ns of a waking that was over when the thread blocked: it
+				* does not end this block, whatever happens later */
+	__u32 task_state;      /* TASK_* */
+	__u32 syscall_class;   /* of the last blocking system call, for restart_syscall */
+	__u32 idle;	       /* a kernel thread that waits for work */
+	__u32 reserved;
+};
+
+/* All that has ended since born_ns. Its times add up to since_ns - born_ns, or time is missing.
+ * Written by switch or waker, as the state. */
+struct thread_sums {
+	__u64 born_ns; /* when the first state began whose beginning was seen; 0: none */
+	__u64 running_ns;
+	__u64 waits_ns[OFFCPUD_HIST_KINDS];
+	__u64 kept_off_ns[OFFCPUD_TAKERS];
+};
+
+/* The longest wait for a CPU so far. Written by the switch-in. */
+struct thread_longest_wait {
+	__u64 ns;
+	struct taker taker;
+};
+
+/* What a walk found when it gave the thread a FOUND state. Written by walk_threads before the
+ * state; the end of the block clears `asleep_ns`. */
+struct thread_found {
+	__u64 ns;	 /* when */
+	__u64 asleep_ns; /* since when it slept by then, by the scheduler's account; 0: unknown */
+	__u32 kind;
+	__u32 idle;
+	__u32 syscall_class;
+	__u32 task_state;
+};
+
+/*
+ * Lives and dies with its task: neither the reuse of a PID nor a move to another CPU can touch it.
+ *
+ * The kernel puts one pointer before it and aligns both to a cache line (bpf_local_storage_data),
+ * so the first line has 56 bytes of it, and each next one 64. A remote waking that ends a short
+ * block writes the first line only; a switch writes the first two and what it adds to.
+ */
+struct thread {
+	__u64 since_ns; /* when `state` began; WOKEN: when the block did */
+	__u32 state;	/* enum thread_state */
+	__u32 kind;	/* enum offcpud_hist_kind of the wait, or of the block if WOKEN */
+	struct thread_waking waking;
+	struct thread_queued queued;
+	struct thread_sampling sampling;
+	/* second line */
+	struct thread_owner owner;
+	struct thread_block block;
+	struct thread_sums sums;
+	/* Whoever took the CPU in the wait that is under way, or in the last one. */
+	struct taker last_taker;
+	struct thread_longest_wait longest_wait;
+	/* last line */
+	struct thread_found found;
+};
+
+#define THREAD_LINE(n) ((n)*64 - 8) /* where the nth line begins; the first at 0 */
+OFFCPUD_ASSERT(sizeof(struct thread_waking) == 16, "no padding");
+OFFCPUD_ASSERT(sizeof(struct thread_queued) == 16, "no padding");
+OFFCPUD_ASSERT(sizeof(struct thread_sampling) == 8, "no padding");
+OFFCPUD_ASSERT(sizeof(struct thread_owner) == 16, "no padding");
+OFFCPUD_ASSERT(sizeof(struct thread_block) == 32, "no padding");
+OFFCPUD_ASSERT(sizeof(struct thread_found) == 32, "no padding");
+OFFCPUD_ASSERT(__builtin_offsetof(struct thread, owner) == THREAD_LINE(1),
+	       "what a waking writes fills the first line");
+OFFCPUD_ASSERT(__builtin_offsetof(struct thread, sums.waits_ns) == THREAD_LINE(2),
+	       "what every switch writes fills the second line");
+OFFCPUD_ASSERT(__builtin_offsetof(struct thread, found) == THREAD_LINE(5),
+	       "what a walk writes has a line of its own");
+OFFCPUD_ASSERT(sizeof(struct thread) == 344, "one more line is 64 bytes for every thread");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct thread);
+} threads SEC(".maps");
+
+static __always_inline struct thread *thread_of(struct task_struct *task)
+{
+	return bpf_task_storage_get(&threads, task, 0, create_flags);
+}
+
+#endif

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/optional_features.h"
+
+namespace offcpud {
+
+std::span<const OptionalFeature> optional_features() {
+  // A waking takes the waker's stacks, so it has the code that walks them.
+  static const std::vector<OptionalFeature> kFeatures = {
+      {"stacks", {"on_irq_work", "walk_blocked"}, {"on_sched_waking", "on_sched_switch"}},
+      {"wakers", {}, {"on_sched_waking"}},
+      {"file_kind", {}, {"on_sched_switch", "walk_threads"}},
+      {"cgroup_events", {"on_cgroup_mkdir", "on_cgroup_rmdir"}, {}},
+      {"wait_details", {"describe_stacks", "describe_calls", "describe_file"}, {}},
+      {"kernel_names", {"name_addresses"}, {}},
+  };
+  return kFeatures;
+}
+
+}  // namespace offcpud
