@@ -2,6 +2,7 @@
 #include "sampler/sample_window.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "stacks/block_share.h"
 
@@ -24,23 +25,22 @@ BlockSum* SampleWindow::add(SampledBlock block, std::uint64_t weight_ns) {
   const double share = static_cast<double>(weight_ns) / static_cast<double>(block.sample.weight_ns);
   block.sample.ns = static_cast<std::uint64_t>(static_cast<double>(block.sample.ns) * share);
   block.sample.weight_ns = weight_ns;
-  if (met.insert(block.sample.cgroup_id).second) fresh.push_back(block.sample.cgroup_id);
+  cgroups.add(block.sample.cgroup_id);
   return stacks.add(block);
 }
 
 SampledInterval SampleWindow::close(const Moment& at) {
-  SampledInterval interval;
-  interval.begin = wall_begin;
-  interval.end = at.wall;
-  interval.ended = at.now;
-  interval.duration = at.now - begin;
-  interval.partial = at.now < due;
-  interval.capture = capture;
-  interval.cgroups = cgroups;
-  interval.cut = stacks.cut();
-  interval.lost_ns = std::exchange(lost_ns, 0);
-  interval.lost_of_any_ns = std::exchange(lost_of_any_ns, 0);
-  return interval;
+  cgroups.retry();
+  return {.begin = wall_begin,
+          .end = at.wall,
+          .ended = at.now,
+          .duration = at.now - begin,
+          .partial = at.now < due,
+          .capture = capture,
+          .cgroups = std::move(cgroups),
+          .cut = stacks.cut(),
+          .lost_ns = lost_ns,
+          .lost_of_any_ns = lost_of_any_ns};
 }
 
 SampleChoice choice_for(const std::list<SampleWindow>& windows) {

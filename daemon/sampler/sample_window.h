@@ -5,16 +5,15 @@
 #include <functional>
 #include <list>
 #include <memory>
-#include <unordered_set>
 #include <utility>
-#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
 #include "stacks/block_filter.h"
 #include "stacks/block_stacks.h"
+#include "stacks/cgroup_paths.h"
 #include "stacks/sample_choice.h"
-#include "stacks/snapshot_draft.h"
+#include "stacks/sampled_snapshot.h"
 
 namespace offcpud {
 
@@ -25,8 +24,13 @@ struct Moment {
 
 // An interval whose samples are added up. Of one thread.
 struct SampleWindow {
-  SampleWindow(BlockStacks room, const Moment& at, std::chrono::nanoseconds length)
-      : begin(at.now), wall_begin(at.wall), due(begin + length), stacks(std::move(room)) {}
+  SampleWindow(BlockStacks room, CgroupPaths paths, const Moment& at,
+               std::chrono::nanoseconds length)
+      : begin(at.now),
+        wall_begin(at.wall),
+        due(begin + length),
+        stacks(std::move(room)),
+        cgroups(std::move(paths)) {}
 
   // Of a window of the series of snapshots, which the rules are for; a profile has none.
   [[nodiscard]] bool is_snapshot() const { return capture != nullptr; }
@@ -37,10 +41,7 @@ struct SampleWindow {
   // Adds the block with that weight. The sum, if it is new.
   BlockSum* add(SampledBlock block, std::uint64_t weight_ns);
 
-  // Cgroups that were met since the last call.
-  std::vector<std::uint64_t> take_met() { return std::exchange(fresh, {}); }
-
-  // What it holds, up to that moment.
+  // What it holds, up to that moment. It is empty then.
   SampledInterval close(const Moment& at);
 
   MonotonicTime begin;
@@ -53,10 +54,8 @@ struct SampleWindow {
   BlockStacks stacks;
   std::uint64_t lost_ns = 0;
   std::uint64_t lost_of_any_ns = 0;  // of all, when not all is wanted
-  std::shared_ptr<CgroupNames> cgroups = std::make_shared<CgroupNames>();
-  std::unordered_set<std::uint64_t> met;
-  std::vector<std::uint64_t> fresh;
-  std::function<void(Result<SnapshotDraft>)> done;
+  CgroupPaths cgroups;
+  std::function<void(Result<SampledSnapshot>)> done;
 };
 
 // The blocks that any of the windows wants, so that a profile is not narrowed by what snapshots

@@ -53,21 +53,22 @@ void collect(std::unordered_set<std::uint64_t>& addresses, std::span<const __u64
 }  // namespace
 
 Result<std::unique_ptr<SamplingLoop>> SamplingLoop::open(
-    const BpfSession& session, const Clock& clock, EventLoop& loop, const SamplerOptions& options,
+    const SamplerInputs& inputs, EventLoop& loop, const SamplerOptions& options,
     SamplerReports reports, const std::shared_ptr<ReaderShare>& readers) {
-  TRY(auto samples, BlockSamples::open(session));
-  std::unique_ptr<SamplingLoop> sampling(new SamplingLoop(
-      session, clock, loop, options, std::move(reports), readers, std::move(samples)));
+  TRY(auto samples, BlockSamples::open(inputs.session));
+  std::unique_ptr<SamplingLoop> sampling(
+      new SamplingLoop(inputs, loop, options, std::move(reports), readers, std::move(samples)));
   TRY_VOID(sampling->wire());
   return sampling;
 }
 
-SamplingLoop::SamplingLoop(const BpfSession& session, const Clock& clock, EventLoop& loop,
+SamplingLoop::SamplingLoop(const SamplerInputs& inputs, EventLoop& loop,
                            const SamplerOptions& options, SamplerReports reports,
                            const std::shared_ptr<ReaderShare>& readers,
                            std::unique_ptr<BlockSamples> samples)
-    : session_(session),
-      clock_(clock),
+    : session_(inputs.session),
+      clock_(inputs.clock),
+      cgroups_(inputs.cgroups),
       loop_(loop),
       options_(options),
       reports_(std::move(reports)),
@@ -79,7 +80,7 @@ SamplingLoop::SamplingLoop(const BpfSession& session, const Clock& clock, EventL
                                            kept = symbol_reads_] { keep_nothing(warned); },
                                .refused = reports_.refused,
                                .heartbeat = reports_.symbols}),
-      sources_(session, symbols_, client_, &symbol_reads_->debug_files, clock,
+      sources_(session_, symbols_, client_, &symbol_reads_->debug_files, clock_,
                {.warned = reports_.warned, .refused = reports_.refused}),
       blocked_(sources_.tables(), memory_),
       runtime_(std::make_shared<RuntimeNames>(RuntimeNames{
@@ -87,7 +88,7 @@ SamplingLoop::SamplingLoop(const BpfSession& session, const Clock& clock, EventL
                                 reports_.refused),
           .vdso = {}})),
       rate_(options.stacks_per_second, kFirstInterval),
-      adapted_(clock.now()),
+      adapted_(clock_.now()),
       focus_rate_(kFocusStacksPerSecond, kFirstInterval) {
   if (auto vdso = read_vdso_symbols()) runtime_->vdso = *std::move(vdso);
 }
@@ -114,7 +115,8 @@ Status SamplingLoop::wire() {
 
 void SamplingLoop::begin_snapshot(const Moment& at) {
   SampleWindow& window =
-      windows_.emplace_front(BlockStacks(options_.stacks, room_), at, options_.interval);
+      windows_.emplace_front(BlockStacks(options_.stacks, room_),
+                                                no_paths_yet(), at, options_.interval);
   window.capture = options_.capture;
   window.filter = options_.capture->blocks;
   window.filter_since = capture_since_;
@@ -168,14 +170,8 @@ void SamplingLoop::tick() {
                           [&](const SampleWindow& window) { return window.due <= now; })) {
     turn(false);
   }
-  for (SampleWindow& window : windows_) tell_met(window);
+  for (SampleWindow& window : windows_) window.cgroups.retry();
   sources_.forget_ended();
-}
-
-// Soon, as the cgroup may be gone long before the window ends.
-void SamplingLoop::tell_met(SampleWindow& window) {
-  auto ids = window.take_met();
-  if (!ids.empty()) reports_.met(window.cgroups, std::move(ids));
 }
 
 // A program that starts is followed soon, so that its first waits have their stacks. Many that
@@ -325,7 +321,7 @@ void SamplingLoop::take_next(std::chrono::milliseconds length, const BlockFilter
   }
   take_samples();  // of the time before
   SampleWindow& window =
-      windows_.emplace_back(BlockStacks(options_.stacks, room_), moment(), length);
+      windows_.emplace_back(BlockStacks(options_.stacks, room_), no_paths_yet(), moment(), length);
   window.filter = filter;
   window.done = std::move(done);
   choose();
@@ -392,7 +388,7 @@ void SamplingLoop::close_due(const Moment& at, bool all) {
   }
   SampleWindow& snapshot = windows_.front();
   if (snapshot.ends) {
-    snapshot.done = reports_.drafted;
+    snapshot.done = reports_.finished;
     close(snapshot, at);
     windows_.pop_front();
     runtime_seen_.clear();  // programs make more code as they run
@@ -402,7 +398,6 @@ void SamplingLoop::close_due(const Moment& at, bool all) {
 }
 
 void SamplingLoop::close(SampleWindow& window, const Moment& at) {
-  tell_met(window);
   auto interval = std::make_shared<SampledInterval>(window.close(at));
   if (naming_->load() >= kMostNaming) {
     // It hangs in a file system, or cannot keep up: what waits for it must not fill the memory.
@@ -416,7 +411,7 @@ void SamplingLoop::close(SampleWindow& window, const Moment& at) {
       [interval, runtime = runtime_, naming = naming_, done = std::move(window.done),
        now = clock_.now()](SymbolCache& objects) {
         ProcessNames names(objects, *runtime, now);
-        done(draft_of(*interval, names));
+        done(snapshot_of(*interval, names));
         --*naming;
       },
       "naming the functions of a snapshot", after);

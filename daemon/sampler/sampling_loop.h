@@ -31,8 +31,8 @@ struct SymbolReads {
 // The work of the sampler's thread: takes samples over, locates them, and closes the snapshots.
 class SamplingLoop {
  public:
-  static Result<std::unique_ptr<SamplingLoop>> open(const BpfSession& session, const Clock& clock,
-                                                    EventLoop& loop, const SamplerOptions& options,
+  static Result<std::unique_ptr<SamplingLoop>> open(const SamplerInputs& inputs, EventLoop& loop,
+                                                    const SamplerOptions& options,
                                                     SamplerReports reports,
                                                     const std::shared_ptr<ReaderShare>& readers);
   ~SamplingLoop();
@@ -62,9 +62,8 @@ class SamplingLoop {
   // Of the sums of all windows, until they have their names.
   static constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 
-  SamplingLoop(const BpfSession& session, const Clock& clock, EventLoop& loop,
-               const SamplerOptions& options, SamplerReports reports,
-               const std::shared_ptr<ReaderShare>& readers, std::unique_ptr<BlockSamples> samples);
+  SamplingLoop(const SamplerInputs& inputs, EventLoop& loop, const SamplerOptions& options,
+               SamplerReports reports, const std::shared_ptr<ReaderShare>& readers, std::unique_ptr<BlockSamples> samples);
   Status wire();
   void tick();
   void follow();
@@ -75,7 +74,6 @@ class SamplingLoop {
   void take_blocked();
   void take_blocked(const offcpud_blocked_record& record);
   void add(SampleWindow& window, const SampledBlock& block);
-  void tell_met(SampleWindow& window);
   void adapt();
   void adapt_focus(MonotonicTime now);
   void choose();
@@ -89,6 +87,7 @@ class SamplingLoop {
   void close_due(const Moment& at, bool all);
   void close(SampleWindow& window, const Moment& at);
   void begin_snapshot(const Moment& at);
+  [[nodiscard]] CgroupPaths no_paths_yet() const { return CgroupPaths(cgroups_); }
   [[nodiscard]] Moment moment() const { return {clock_.now(), clock_.wall()}; }
   void name_kernel(SampledInterval& interval);
   [[nodiscard]] std::vector<ObjectId> loads_of(const SampledInterval& interval) const;
@@ -99,6 +98,7 @@ class SamplingLoop {
 
   const BpfSession& session_;
   const Clock& clock_;
+  const std::shared_ptr<const CgroupDirectory> cgroups_;
   EventLoop& loop_;
   SamplerOptions options_;
   SamplerReports reports_;

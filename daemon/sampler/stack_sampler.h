@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "attribution/cgroup_directory.h"
 #include "base/clock.h"
 #include "base/heartbeat.h"
 #include "base/object_refusal.h"
@@ -19,8 +20,7 @@
 #include "reader/reader_client.h"
 #include "stacks/block_filter.h"
 #include "stacks/capture_rules.h"
-#include "stacks/cgroup_names.h"
-#include "stacks/snapshot_draft.h"
+#include "stacks/sampled_snapshot.h"
 
 namespace offcpud {
 
@@ -33,12 +33,9 @@ struct SamplerOptions {
 
 // What the sampler tells; called by its threads.
 struct SamplerReports {
-  // A snapshot is complete, or had to be given up. By the naming thread, which may outlive the
+  // A snapshot is finished, or had to be given up. By the naming thread, which may outlive the
   // sampler, or by the sampler's.
-  std::function<void(Result<SnapshotDraft> draft)> drafted;
-  // A window has met these cgroups, some 0.3 s ago at most: whose paths are to be put into `names`.
-  // By the sampler's thread.
-  std::function<void(std::shared_ptr<CgroupNames> names, std::vector<std::uint64_t> ids)> met;
+  std::function<void(Result<SampledSnapshot> sampled)> finished;
   std::function<void(std::uint32_t user_end)> sampled;  // one stack; enum offcpud_unwind_end
   // A stack, new in its window, with functions outside of everything that is known to be mapped:
   // the window had to end before all was followed. By the sampler's thread.
@@ -59,23 +56,29 @@ struct SamplerReports {
   std::shared_ptr<Heartbeat> stacks, symbols;
 };
 
+// What the sampler works with. All of it must outlive the sampler; its threads share the directory.
+struct SamplerInputs {
+  const BpfSession& session;
+  const Clock& clock;
+  std::shared_ptr<const CgroupDirectory> cgroups;
+  ReaderSpawner& spawner;  // of the processes that read what processes map and have in memory
+};
+
 // Samples the stacks of blocked threads on a thread of its own, which keeps the capabilities that
 // this takes, and names them on another one, so that no pass waits for either.
 class StackSampler {
  public:
-  // Needs CAP_BPF and CAP_PERFMON, of which the thread keeps the former. What processes map and
-  // have in memory is read by readers, which `spawner` starts. To be called before the caller gives
-  // its capabilities up. Session, clock and spawner must outlive the object.
-  static Result<std::unique_ptr<StackSampler>> start(const BpfSession& session, const Clock& clock,
+  // Needs CAP_BPF and CAP_PERFMON, of which the thread keeps the former: to be called before the
+  // caller gives its capabilities up.
+  static Result<std::unique_ptr<StackSampler>> start(const SamplerInputs& inputs,
                                                      const SamplerOptions& options,
-                                                     SamplerReports reports,
-                                                     ReaderSpawner& spawner);
+                                                     SamplerReports reports);
   // Waits for the thread; see stop().
   ~StackSampler();
   StackSampler(const StackSampler&) = delete;
   StackSampler& operator=(const StackSampler&) = delete;
 
-  // Ends the snapshot that is under way before its time, which `drafted` gets, and waits for both
+  // Ends the snapshot that is under way before its time, which `finished` gets, and waits for both
   // threads. False: one of them hangs, as where the kernel waits for a process that is stuck
   // itself; then the object, and what its reports use, must outlive the process.
   bool stop(std::chrono::milliseconds patience);
@@ -85,7 +88,7 @@ class StackSampler {
 
   // What is sampled in the next `length` by `filter`, whatever snapshots leave out, handed to
   // `done` by the naming thread. From any thread. Error: too many do so at the same time.
-  using Done = std::function<void(Result<SnapshotDraft>)>;
+  using Done = std::function<void(Result<SampledSnapshot>)>;
   void take_next(std::chrono::milliseconds length, const BlockFilter& filter, Done done);
 
  private:

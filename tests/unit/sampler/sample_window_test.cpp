@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/known_cgroups.h"
 #include "support/sampled_blocks.h"
 
 namespace offcpud {
@@ -12,18 +13,19 @@ namespace {
 using namespace std::chrono_literals;
 using test::BlockRecord;
 using testing::ElementsAre;
-using testing::IsEmpty;
 
 constexpr std::uint32_t kDisk = 1U << OFFCPUD_BLOCKED_DISK;
 constexpr std::uint32_t kLock = 1U << OFFCPUD_BLOCKED_LOCK;
 
 struct SampleWindowTest : testing::Test {
   SampleWindow& window(const BlockFilter& filter, bool is_snapshot) {
-    SampleWindow& made = windows.emplace_back(BlockStacks(100), Moment{MonotonicTime(1s), {}}, 60s);
+    SampleWindow& made = windows.emplace_back(
+        BlockStacks(100), CgroupPaths(cgroups.directory()), Moment{MonotonicTime(1s), {}}, 60s);
     made.filter = filter;
     if (is_snapshot) made.capture = std::make_shared<const CaptureRules>();
     return made;
   }
+  test::KnownCgroups cgroups;
   std::list<SampleWindow> windows;
 };
 
@@ -80,14 +82,35 @@ TEST_F(SampleWindowTest, ProfilesOfOneProcessOrThreadAreFocuses) {
   EXPECT_THAT(choice_for(windows).focuses, ElementsAre(70, 81));
 }
 
-TEST_F(SampleWindowTest, TellsEachCgroupThatItMeetsOnce) {
+// A window may be longer than the time for which the directory knows a cgroup that is gone.
+TEST_F(SampleWindowTest, KeepsThePathsOfCgroupsThatAreGone) {
   SampleWindow& made = window({}, true);
-  for (const std::uint64_t cgroup : {7U, 8U, 7U}) {
+  cgroups.create(7, "early");
+  for (const std::uint64_t cgroup : {7U, 8U, 9U}) {
     made.add(BlockRecord(1).in_cgroup(cgroup).block(), 1);
   }
-  EXPECT_THAT(made.take_met(), ElementsAre(7, 8));
+  cgroups.create(8, "late");  // told of after its first block
+  made.cgroups.retry();
+  cgroups.forget(7);
+  cgroups.forget(8);
+  ASSERT_EQ(cgroups.directory()->find(7), std::nullopt);
+  ASSERT_EQ(cgroups.directory()->find(8), std::nullopt);
+  const SampledInterval interval = made.close({MonotonicTime(61s), {}});
+  EXPECT_EQ(interval.cgroups.path_of(7), "/early");
+  EXPECT_EQ(interval.cgroups.path_of(8), "/late");
+  EXPECT_EQ(interval.cgroups.path_of(9), "(unknown)");
+}
+
+TEST_F(SampleWindowTest, LooksForMissingPathsOnceMoreWhenItEnds) {
+  SampleWindow& made = window({}, true);
+  made.add(BlockRecord(1).in_cgroup(7).block(), 1);
   made.add(BlockRecord(1).in_cgroup(8).block(), 1);
-  EXPECT_THAT(made.take_met(), IsEmpty());
+  cgroups.create(7, "a");
+  const SampledInterval interval = made.close({MonotonicTime(61s), {}});
+  cgroups.forget(7);
+  EXPECT_EQ(interval.cgroups.path_of(7), "/a");
+  cgroups.create(8, "b");  // and while it is named
+  EXPECT_EQ(interval.cgroups.path_of(8), "/b");
 }
 
 // What a profile has of a block that began before it is still one episode that ended.
