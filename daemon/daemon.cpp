@@ -159,12 +159,11 @@ Status Daemon::measure() {
   pipeline_->set_counting_since(attaching);
   board_.emplace([this] { loop_->post([this] { tick(); }); }, clock_);
   TRY_VOID(pipeline_->start());
-  if (spawner_ != nullptr) {
-    TRY(snapshots_,
-        SnapshotService::start(
-            {*session_, clock_, cgroups_, *spawner_}, config_, *loop_, *self_, threads_,
-            [this](auto found) { pipeline_->add_exemplars(std::move(found)); }));
-  }
+  if (spawner_ == nullptr) return {};
+  const SamplerInputs inputs{*session_, clock_, cgroups_, *spawner_};
+  const auto take_exemplars = [this](auto found) { pipeline_->add_exemplars(std::move(found)); };
+  TRY(snapshots_,
+      SnapshotService::start(inputs, config_, *loop_, *self_, threads_, take_exemplars));
   return {};
 }
 

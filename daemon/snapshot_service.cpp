@@ -89,8 +89,8 @@ SnapshotService::~SnapshotService() {
 Result<std::unique_ptr<SnapshotService>> SnapshotService::start(
     const SamplerInputs& inputs, const Config& config, EventLoop& loop, SelfMetrics& metrics,
     ThreadWatch& threads, TakeExemplars take_exemplars) {
-  std::unique_ptr<SnapshotService> service(new SnapshotService(
-      config, inputs.clock, loop, metrics, threads, std::move(take_exemplars)));
+  std::unique_ptr<SnapshotService> service(
+      new SnapshotService(config, inputs.clock, loop, metrics, threads, std::move(take_exemplars)));
   TRY(service->sampler_,
       StackSampler::start(inputs, sampler_options(config), service->sampler_reports()));
   if (const auto left = inputs.spawner.hung()) service->tell_left_behind(left->size());
@@ -244,10 +244,10 @@ void SnapshotService::Slot::put(SampledSnapshot sampled) {
 
 // Exemplars wait for the file, so that whoever sees one finds its stack there.
 void SnapshotService::write(SampledSnapshot sampled) {
-  serving_->writer.submit(
-      std::move(sampled.snapshot), [this, found = std::move(sampled.exemplars)] {
-        loop_.post([this, found] { take_exemplars_(found); });
-      });
+  const auto tell = [this, found = std::move(sampled.exemplars)] {
+    loop_.post([this, found] { take_exemplars_(found); });
+  };
+  serving_->writer.submit(std::move(sampled.snapshot), tell);
 }
 
 }  // namespace offcpud

@@ -39,7 +39,8 @@ struct PipelineOptions {
 // Single-threaded, as the owner of `cgroups`; that, the source and the clock must outlive it.
 class Pipeline {
  public:
-  Pipeline(SampleSource& source, CgroupDirectory& cgroups, const Clock& clock, PipelineOptions options);
+  Pipeline(SampleSource& source, CgroupDirectory& cgroups, const Clock& clock,
+           PipelineOptions options);
 
   // Finds the cgroups that exist. Call once, after the source follows their changes.
   Status start();

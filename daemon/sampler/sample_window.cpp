@@ -45,28 +45,14 @@ SampledInterval SampleWindow::close(const Moment& at) {
 
 SampleChoice choice_for(const std::list<SampleWindow>& windows) {
   SampleChoice choice;
-  choice.min_ns = BlockFilter::kNoMaximum;
-  choice.max_ns = 0;
-  bool any_state = false;
   for (const SampleWindow& window : windows) {
-    const BlockFilter& filter = window.filter;
-    choice.kinds |= filter.kinds;
-    if (filter.user_threads) choice.threads |= OFFCPUD_SAMPLE_PROGRAMS;
-    if (filter.kernel_threads) choice.threads |= OFFCPUD_SAMPLE_KERNEL_THREADS;
-    choice.states |= filter.task_state.value_or(0);
-    for (const auto& focus : {filter.tid, filter.pid}) {
-      if (!focus) continue;
-      choice.focuses.push_back(*focus);
-      break;  // the thread is in the process
-    }
-    // 0 is TASK_RUNNING, which nothing matches, and no request for all.
-    any_state = any_state || !filter.task_state;
-    choice.min_ns = std::min(choice.min_ns, filter.min_ns);
-    // A profile has what lasts, by its length so far: that must be credited.
-    choice.max_ns =
-        std::max(choice.max_ns, window.is_snapshot() ? filter.max_ns : BlockFilter::kNoMaximum);
+    BlockFilter wanted = window.filter;
+    // A profile has what lasts, by its length so far: that must be accounted.
+    if (!window.is_snapshot()) wanted.max_ns = BlockFilter::kNoMaximum;
+    choice.blocks.include(wanted);
+    // The thread is in the process.
+    if (const auto focus = wanted.tid ? wanted.tid : wanted.pid) choice.focuses.push_back(*focus);
   }
-  if (any_state) choice.states = 0;
   return choice;
 }
 

@@ -35,6 +35,9 @@ struct SampleWindow {
   // Of a window of the series of snapshots, which the rules are for; a profile has none.
   [[nodiscard]] bool is_snapshot() const { return capture != nullptr; }
 
+  // No window after this one will hold what is in progress now once it has ended.
+  [[nodiscard]] bool ends_for_good() const { return ends && !is_snapshot(); }
+
   // What of the sample counts here, in nanoseconds.
   [[nodiscard]] std::uint64_t weight_of(const offcpud_sample& sample) const;
 
@@ -47,7 +50,7 @@ struct SampleWindow {
   MonotonicTime begin;
   WallTime wall_begin;
   MonotonicTime due;
-  bool ends = false;  // once the walk that is under way is done
+  bool ends = false;  // as soon as blocks in progress are accounted
   BlockFilter filter;
   std::shared_ptr<const CaptureRules> capture;
   MonotonicTime filter_since{};  // of a snapshot: when these rules came into force

@@ -71,8 +71,7 @@ class StackSampler::Worker {
 
   Status set_up() {
     TRY(loop_, EventLoop::create(reports_.stacks));
-    TRY(sampling_,
-        SamplingLoop::open(inputs_, *loop_, options_, std::move(reports_), readers_));
+    TRY(sampling_, SamplingLoop::open(inputs_, *loop_, options_, std::move(reports_), readers_));
     return drop_capabilities(kKept);
   }
 

@@ -13,14 +13,15 @@ namespace {
 using namespace std::chrono_literals;
 using test::BlockRecord;
 using testing::ElementsAre;
+using testing::IsEmpty;
 
 constexpr std::uint32_t kDisk = 1U << OFFCPUD_BLOCKED_DISK;
 constexpr std::uint32_t kLock = 1U << OFFCPUD_BLOCKED_LOCK;
 
 struct SampleWindowTest : testing::Test {
   SampleWindow& window(const BlockFilter& filter, bool is_snapshot) {
-    SampleWindow& made = windows.emplace_back(
-        BlockStacks(100), CgroupPaths(cgroups.directory()), Moment{MonotonicTime(1s), {}}, 60s);
+    SampleWindow& made = windows.emplace_back(BlockStacks(100), CgroupPaths(cgroups.directory()),
+                                              Moment{MonotonicTime(1s), {}}, 60s);
     made.filter = filter;
     if (is_snapshot) made.capture = std::make_shared<const CaptureRules>();
     return made;
@@ -38,11 +39,8 @@ TEST_F(SampleWindowTest, ASnapshotAloneChoosesWhatItWants) {
   filter.task_state = 2;
   window(filter, true);
   const SampleChoice choice = choice_for(windows);
-  EXPECT_EQ(choice.kinds, kDisk);
-  EXPECT_EQ(choice.threads, std::uint32_t{OFFCPUD_SAMPLE_PROGRAMS});
-  EXPECT_EQ(choice.min_ns, 5U);
-  EXPECT_EQ(choice.max_ns, 9U);
-  EXPECT_EQ(choice.states, 2U);
+  EXPECT_EQ(choice.blocks, filter);
+  EXPECT_THAT(choice.focuses, IsEmpty());
 }
 
 // Neither is narrowed by the other.
@@ -61,13 +59,14 @@ TEST_F(SampleWindowTest, AProfileWidensTheChoice) {
   window(of_snapshots, true);
   SampleWindow& profile = window(of_profile, false);
   const SampleChoice choice = choice_for(windows);
-  EXPECT_EQ(choice.kinds, kDisk | kLock);
-  EXPECT_EQ(choice.threads, std::uint32_t{OFFCPUD_SAMPLE_PROGRAMS | OFFCPUD_SAMPLE_KERNEL_THREADS});
-  EXPECT_EQ(choice.min_ns, 3U);
-  EXPECT_EQ(choice.max_ns, OFFCPUD_SAMPLE_NO_MAXIMUM);  // what lasts must be credited for it
-  EXPECT_EQ(choice.states, 3U);
+  EXPECT_EQ(choice.blocks.kinds, kDisk | kLock);
+  EXPECT_TRUE(choice.blocks.user_threads);
+  EXPECT_TRUE(choice.blocks.kernel_threads);
+  EXPECT_EQ(choice.blocks.min_ns, 3U);
+  EXPECT_EQ(choice.blocks.max_ns, BlockFilter::kNoMaximum);  // what lasts must be accounted for it
+  EXPECT_EQ(choice.blocks.task_state, 3U);
   profile.filter.task_state.reset();
-  EXPECT_EQ(choice_for(windows).states, 0U);
+  EXPECT_EQ(choice_for(windows).blocks.task_state, std::nullopt);
 }
 
 TEST_F(SampleWindowTest, ProfilesOfOneProcessOrThreadAreFocuses) {
@@ -79,7 +78,9 @@ TEST_F(SampleWindowTest, ProfilesOfOneProcessOrThreadAreFocuses) {
   window(of_process, false);
   window({}, false);
   window(of_thread, false);
-  EXPECT_THAT(choice_for(windows).focuses, ElementsAre(70, 81));
+  const SampleChoice choice = choice_for(windows);
+  EXPECT_THAT(choice.focuses, ElementsAre(70, 81));
+  EXPECT_EQ(choice.blocks, BlockFilter{});  // the others go on being sampled
 }
 
 // A window may be longer than the time for which the directory knows a cgroup that is gone.
