@@ -82,8 +82,8 @@ SnapshotService::Serving::Serving(SnapshotService& service, const Clock& clock)
       handlers(service.store_, service, requests, clock) {}
 
 SnapshotService::~SnapshotService() {
-  const std::lock_guard lock(slot_->mutex);
-  slot_->service = nullptr;
+  const std::lock_guard lock(inbox_->mutex);
+  inbox_->service = nullptr;
 }
 
 Result<std::unique_ptr<SnapshotService>> SnapshotService::start(
@@ -113,9 +113,9 @@ void SnapshotService::open() {
   if (!serving_->writer.wait(kOpening)) {
     log_warning("snapshots: the disk does not answer; going on without it");
   }
-  const std::lock_guard lock(slot_->mutex);
-  slot_->service = this;
-  for (SampledSnapshot& sampled : std::exchange(slot_->early, {})) write(std::move(sampled));
+  const std::lock_guard lock(inbox_->mutex);
+  inbox_->service = this;
+  for (SampledSnapshot& sampled : std::exchange(inbox_->early, {})) write(std::move(sampled));
 }
 
 void SnapshotService::apply(const Config& config) {
@@ -177,8 +177,8 @@ SamplerReports SnapshotService::sampler_reports() {
   SamplerReports reports;
   reports.stacks = threads_.add("stacks", kStacksLimits);
   reports.symbols = threads_.add("symbols", kSymbolsLimits);
-  reports.finished = [this, slot = slot_](Result<SampledSnapshot> sampled) {
-    if (sampled) return slot->put(*std::move(sampled));
+  reports.finished = [this, inbox = inbox_](Result<SampledSnapshot> sampled) {
+    if (sampled) return inbox->put(*std::move(sampled));
     // By the sampler's thread, which this object outlives.
     metrics_.count_snapshot_failure(SnapshotFailure::QueueFull);
     log_warning_limited("stacks dropped", "a snapshot is given up: " + sampled.error().message());
@@ -236,7 +236,7 @@ ReaderReports SnapshotService::reader_reports() {
   return reports;
 }
 
-void SnapshotService::Slot::put(SampledSnapshot sampled) {
+void SnapshotService::Inbox::put(SampledSnapshot sampled) {
   const std::lock_guard lock(mutex);
   if (service == nullptr) return early.push_back(std::move(sampled));
   service->write(std::move(sampled));

@@ -35,21 +35,21 @@ class SnapshotService final : public SnapshotSource {
   using TakeExemplars = std::function<void(std::vector<FoundExemplar> found)>;
 
   // Starts the threads that need more capabilities than the daemon keeps: to be called before it
-  // gives them up. All that is passed must outlive the object.
+  // gives these up. All that is passed must outlive the object.
   static Result<std::unique_ptr<SnapshotService>> start(const SamplerInputs& inputs,
                                                         const Config& config, EventLoop& loop,
                                                         SelfMetrics& metrics, ThreadWatch& threads,
                                                         TakeExemplars take_exemplars);
   ~SnapshotService() override;
 
-  // Meets the files that are kept, and starts the threads that write and answer: after the
-  // capabilities are given up. Comes before everything below.
+  // Reads which files are kept, and starts the threads that write and answer. To be called after
+  // the capabilities are given up, and before everything below.
   void open();
 
   void apply(const Config& config);
 
-  // Ends sampling and writes what there is, for so long at most. False: a disk or a process does
-  // not answer. Then a thread is stuck, and the daemon must end without destroying this object.
+  // Ends sampling and writes what there is, for so long at most. False: a thread is stuck, as a
+  // disk or a process does not answer. Then the daemon must end without destroying this object.
   [[nodiscard]] bool stop(std::chrono::milliseconds patience);
 
   // By any thread, after open().
@@ -88,15 +88,15 @@ class SnapshotService final : public SnapshotSource {
   OverShareBoard over_share_;
   std::optional<Serving> serving_;
 
-  // Takes finished snapshots from the naming thread, which may outlive this object: the slot stays.
-  struct Slot {
+  // Where the naming thread leaves finished snapshots. Shared, as that may outlive this object.
+  struct Inbox {
     void put(SampledSnapshot sampled);
 
     std::mutex mutex;
     SnapshotService* service = nullptr;  // null: nobody writes, not yet or not any more
     std::vector<SampledSnapshot> early;  // from before open()
   };
-  std::shared_ptr<Slot> slot_ = std::make_shared<Slot>();
+  std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
 
   std::mutex sampler_mutex_;               // HTTP threads ask while this one stops
   std::unique_ptr<StackSampler> sampler_;  // last: its threads use what is above

@@ -78,7 +78,7 @@ void Pipeline::set_options(PipelineOptions options) {
   source_.watch_stalls(stalls_.filter());
 }
 
-// What a sample has and the one before had not was counted after that one began to be read.
+// Anything new since the last reading was counted after that reading began.
 Result<KernelSample> Pipeline::read() {
   const WallTime began = clock_.wall();
   TRY(auto sample, source_.read());
@@ -87,7 +87,7 @@ Result<KernelSample> Pipeline::read() {
 }
 
 Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelSample& sample) {
-  // Whatever fails here, the readings of closed places come only once.
+  // Go on after a failure: the readings of closed places come only once.
   const SeenCgroups seen = cgroups_of(sample);
   const Status named = cgroups_.name(seen, clock_.now());
   for (const CgroupReading& reading : sample.cgroups) {
@@ -127,7 +127,7 @@ Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelSample& samp
   return std::shared_ptr<const View>(std::move(view));
 }
 
-// A walk that is spread over passes is that of the last sample until it is complete.
+// A walk may be spread over passes; until it is complete, samples hold the one before.
 bool Pipeline::follow_walk(const KernelSample& sample) {
   if (sample.walk == walk_) return false;
   previous_walk_ = std::exchange(walk_, sample.walk);
@@ -158,7 +158,7 @@ void Pipeline::add_subjects(View& view, bool new_walk) {
   view.subjects = subject_rows(store_, &in_progress, options_.max_series);
 }
 
-// A gauge that was shown goes back to 0 instead of vanishing, for as long as its cgroup is shown.
+// A gauge that was shown falls to 0 instead of vanishing, for as long as its cgroup is shown.
 void Pipeline::remember_kinds(InProgressByPath& in_progress) {
   std::erase_if(shown_kinds_, [&](const auto& item) {
     return !in_progress.contains(item.first) && !store_.contains(item.first);
@@ -188,7 +188,7 @@ void Pipeline::add_processes(View& view, const KernelSample& sample) {
   view.refused_processes = processes_.unfit_total();
 }
 
-// A look-up that fails is asked for again at the next pass.
+// A look-up that fails is repeated at the next pass.
 void Pipeline::follow_stalls(const KernelSample& sample) {
   stalls_.update(sample.walk, sample.stall_ends, clock_.now(), clock_.wall());
   source_.watch_stalls(stalls_.filter());

@@ -47,31 +47,32 @@ class Pipeline {
 
   void apply(const CgroupChange& change);
 
-  // A pass has two stages, apart so that each can be timed and counted: the kernel's counters, and
-  // what becomes of them. After an error the
-  // series hold what could be credited; nothing of the sample is lost.
+  // A pass reads the kernel's counters and then accounts them to series; the two are apart so that
+  // each can be timed and counted. After an error the series hold what could be accounted; nothing
+  // of the sample is lost.
   Result<KernelSample> read();
   Result<std::shared_ptr<const View>> attribute(const KernelSample& sample);
 
   void set_options(PipelineOptions options);
 
-  // Since when the source counts, if that is before the pipeline was made. Before the first pass.
+  // Since when the source counts, if that is before the pipeline was made. To be called before the
+  // first pass.
   void set_counting_since(WallTime since) {
     counting_since_ = read_began_ = since;
     store_.set_counting_since(since);
   }
 
-  // Episodes of one snapshot, which the next Views show.
+  // Adds the longest episodes of one snapshot; the next Views show them.
   void add_exemplars(std::vector<FoundExemplar> found) {
     exemplars_.add(std::move(found), clock_.wall());
   }
 
-  // Stalls that began and ended since the last call.
+  // The stalls that began or ended since the last call.
   [[nodiscard]] StallChanges take_stall_changes() { return stalls_.take_changes(); }
 
  private:
   void fold_removed();
-  bool follow_walk(const KernelSample& sample);  // whether it is another one
+  bool follow_walk(const KernelSample& sample);  // true: the walk is a new one
   void add_subjects(View& view, bool new_walk);
   void remember_kinds(InProgressByPath& in_progress);
   void add_processes(View& view, const KernelSample& sample);
@@ -86,8 +87,8 @@ class Pipeline {
   LabelCache labels_;
   ProcessTable processes_;
   ExemplarBook exemplars_;
-  WallTime counting_since_, read_began_;  // the first and the last time that counts were known
-  WallTime booted_;                       // when CLOCK_BOOTTIME was 0, by the clock at the start
+  WallTime counting_since_, read_began_;  // when counting and the last reading began
+  WallTime booted_;                       // when CLOCK_BOOTTIME was 0
   StallLog stalls_;
   WaitHistory history_;
   std::map<std::string, std::uint32_t> shown_kinds_;  // gauges by path; bits of blocked kinds

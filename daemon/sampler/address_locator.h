@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "stacks/block_stacks.h"
+#include "stacks/stack_sums.h"
 
 namespace offcpud {
 

@@ -284,7 +284,7 @@ void BlockAccounting::close(SampleWindow& window, const Moment& at) {
 
 void BlockAccounting::name_kernel(SampledInterval& interval) {
   std::unordered_set<std::uint64_t> unique;
-  for (const BlockSum& sum : interval.cut.sums) {
+  for (const BlockSum& sum : interval.stacks.sums) {
     const SampledBlock block = sum.block();
     for (const auto& frames : {block.kernel, block.waker_kernel}) {
       unique.insert(frames.begin(), frames.end());

@@ -11,10 +11,10 @@
 
 #include "base/clock.h"
 #include "sampler/address_locator.h"
-#include "sampler/blocked_stacks.h"
 #include "sampler/naming_queue.h"
 #include "sampler/sample_windows.h"
 #include "sampler/sampler_reports.h"
+#include "sampler/sleeper_stacks.h"
 #include "stacks/adaptive_rate.h"
 #include "stacks/sampled_block.h"
 #include "stacks/stack_source.h"
@@ -25,7 +25,7 @@ namespace offcpud {
 struct AccountingParts {
   StackSource& kernel;
   AddressLocator& addresses;
-  BlockedStacks& sleepers;
+  SleeperStacks& sleepers;
   NamingQueue& naming;
   std::shared_ptr<const CgroupDirectory> cgroups;
   const Clock& clock;

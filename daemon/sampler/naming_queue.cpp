@@ -26,7 +26,7 @@ void NamingQueue::name(SampledInterval interval, std::chrono::milliseconds patie
 
 std::vector<ObjectId> NamingQueue::loads_of(const SampledInterval& interval) const {
   std::unordered_set<ObjectId> found;
-  for (const BlockSum& sum : interval.cut.sums) {
+  for (const BlockSum& sum : interval.stacks.sums) {
     for (const auto* frames : {&sum.user, &sum.waker_user}) {
       for (const LocatedFrame& frame : *frames) found.insert(frame.object);
     }

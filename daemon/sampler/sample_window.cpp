@@ -38,7 +38,7 @@ SampledInterval SampleWindow::close(const Moment& at) {
           .partial = at.now < due,
           .capture = capture,
           .cgroups = std::move(cgroups),
-          .cut = stacks.cut(),
+          .stacks = stacks.drain(),
           .lost_ns = lost_ns,
           .lost_of_any_ns = lost_of_any_ns};
 }

@@ -10,7 +10,7 @@ SampleWindow& SampleWindows::open_snapshot(const Moment& at, std::chrono::nanose
                                            std::size_t stacks,
                                            std::shared_ptr<const CaptureRules> rules) {
   SampleWindow& window =
-      windows_.emplace_front(BlockStacks(stacks, room_), CgroupPaths(cgroups_), at, length);
+      windows_.emplace_front(StackSums(stacks, room_), CgroupPaths(cgroups_), at, length);
   window.filter = rules->blocks;
   window.capture = std::move(rules);
   return window;
@@ -18,7 +18,7 @@ SampleWindow& SampleWindows::open_snapshot(const Moment& at, std::chrono::nanose
 
 SampleWindow& SampleWindows::open_profile(const Moment& at, std::chrono::nanoseconds length,
                                           std::size_t stacks) {
-  return windows_.emplace_back(BlockStacks(stacks, room_), CgroupPaths(cgroups_), at, length);
+  return windows_.emplace_back(StackSums(stacks, room_), CgroupPaths(cgroups_), at, length);
 }
 
 bool SampleWindows::any_due(MonotonicTime at) const {

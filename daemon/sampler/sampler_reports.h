@@ -27,7 +27,7 @@ struct SamplerOptions {
   std::shared_ptr<const CaptureRules> capture = std::make_shared<const CaptureRules>();
 };
 
-// What the sampler tells; called by its threads. Of the functions none is empty.
+// What the sampler tells; called by its threads.
 struct SamplerReports {
   // A snapshot is finished, or had to be given up. By the naming thread, which may outlive the
   // sampler, or by the sampler's.

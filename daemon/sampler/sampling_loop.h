@@ -55,7 +55,7 @@ class SamplingLoop {
   std::shared_ptr<SymbolReads> symbol_reads_;  // of the worker's thread
   SymbolWorker symbols_;
   StackSources sources_;
-  BlockedStacks sleepers_;
+  SleeperStacks sleepers_;
   NamingQueue naming_;
   BlockAccounting accounting_;  // last: it uses the parts above
   EventLoop::Timer* timer_ = nullptr;

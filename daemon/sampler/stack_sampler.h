@@ -23,7 +23,7 @@ struct SamplerInputs {
 };
 
 // Samples the stacks of blocked threads on a thread of its own, which keeps the capabilities that
-// this takes, and names them on another one, so that no pass waits for either.
+// it needs, and names functions on another one, so that no pass waits for either.
 class StackSampler {
  public:
   // Needs CAP_BPF and CAP_PERFMON, of which the thread keeps the former: to be called before the
@@ -31,21 +31,22 @@ class StackSampler {
   static Result<std::unique_ptr<StackSampler>> start(const SamplerInputs& inputs,
                                                      const SamplerOptions& options,
                                                      SamplerReports reports);
-  // Waits for the thread; see stop().
+  // Waits for the sampler's thread; see stop().
   ~StackSampler();
   StackSampler(const StackSampler&) = delete;
   StackSampler& operator=(const StackSampler&) = delete;
 
-  // Ends the snapshot that is under way before its time, which `finished` gets, and waits for both
-  // threads. False: one of them hangs, as where the kernel waits for a process that is stuck
-  // itself; then the object, and what its reports use, must outlive the process.
+  // Ends the snapshot that is open before its time, hands it to `finished`, and waits for both
+  // threads. False: one of them hangs, for example in a kernel that waits for a stuck process. Then
+  // the object and all that its reports use must never be destroyed: the process has to end without
+  // that.
   bool stop(std::chrono::milliseconds patience);
 
   // From any thread.
   void set_options(const SamplerOptions& options);
 
-  // What is sampled in the next `length` by `filter`, whatever snapshots leave out, handed to
-  // `done` by the naming thread. From any thread. Error: too many do so at the same time.
+  // Samples by `filter` for the next `length`, also what snapshots leave out. The naming thread
+  // hands the profile to `done`. From any thread. Error: too many profiles are being taken.
   using Done = std::function<void(Result<SampledSnapshot>)>;
   void take_next(std::chrono::milliseconds length, const BlockFilter& filter, Done done);
 

@@ -136,14 +136,14 @@ class SnapshotBuilder {
                                           std::uint64_t stack) const {
     const std::chrono::nanoseconds ended(sum.longest_ended_ns);
     const auto ago = interval_.ended.time_since_epoch() - ended;
-    return {.cgroup = entry.cgroup,
-            .process_start_ns = sum.sample.process_start_ns,
-            .kind = entry.reason,
-            .exemplar = {.duration_ns = sum.longest_ns,
-                         .ended =
-                             interval_.end - std::chrono::duration_cast<WallTime::duration>(ago),
-                         .pid = sum.sample.local_tgid,
-                         .stack = stack}};
+    return {
+        .cgroup = entry.cgroup,
+        .process_start_ns = sum.sample.process_start_ns,
+        .kind = entry.reason,
+        .exemplar = {.duration_ns = sum.longest_ns,
+                     .ended = interval_.end - std::chrono::duration_cast<WallTime::duration>(ago),
+                     .pid = sum.sample.local_tgid,
+                     .stack = stack}};
   }
 
   void add_waker(StackEntry& entry, const BlockSum& sum, const SampledBlock& block) {
@@ -193,8 +193,8 @@ class SnapshotBuilder {
 
 SampledSnapshot snapshot_of(const SampledInterval& interval, FunctionNames& names) {
   SnapshotBuilder builder(interval, names);
-  for (const BlockSum& sum : interval.cut.sums) builder.add(sum);
-  builder.add_unknown(interval.cut.overflow_ns, "[more different stacks than are kept]");
+  for (const BlockSum& sum : interval.stacks.sums) builder.add(sum);
+  builder.add_unknown(interval.stacks.overflow_ns, "[more different stacks than are kept]");
   builder.add_unknown(interval.lost_ns, "[samples that found no room]");
   SampledSnapshot made = std::move(builder).take();
   made.snapshot.begin = interval.begin;

@@ -9,9 +9,9 @@
 
 #include "pipeline/exemplar_book.h"
 #include "snapshot/snapshot.h"
-#include "stacks/block_stacks.h"
 #include "stacks/capture_rules.h"
 #include "stacks/cgroup_paths.h"
+#include "stacks/stack_sums.h"
 
 namespace offcpud {
 
@@ -23,7 +23,7 @@ struct SampledInterval {
   bool partial = false;                         // ended before its time
   std::shared_ptr<const CaptureRules> capture;  // null: everything that was asked for
   CgroupPaths cgroups;
-  BlockStacks::Cut cut{};
+  StackSums::Drained stacks{};
   std::uint64_t lost_ns = 0;         // of samples that did not arrive
   std::uint64_t lost_of_any_ns = 0;  // the same, of which some may not have been asked for
   std::unordered_map<std::uint64_t, StackFrame> kernel_names{};  // by return address

@@ -126,7 +126,7 @@ class BlockAccountingTest : public testing::Test {
   FakeStackSource kernel_{clock_};
   FakeAddresses addresses_;
   DirectProcessMemory memory_;
-  BlockedStacks sleepers_{nullptr, memory_};
+  SleeperStacks sleepers_{nullptr, memory_};
   test::KnownCgroups cgroups_{{test::cgroup_of(kSelf), "self"}, {test::cgroup_of(kOther), "other"}};
   Outcomes snapshots_, profiles_;
   std::vector<std::chrono::nanoseconds> adapted_;

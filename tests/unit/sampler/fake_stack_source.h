@@ -63,6 +63,7 @@ class FakeStackSource final : public StackSource {
       found.sample = record(pid, block, block.accounted_ns)
                          .flagged(OFFCPUD_SAMPLE_IN_PROGRESS | (young ? OFFCPUD_SAMPLE_YOUNG : 0U))
                          .sample;
+      found.sample.user_frames = 0;  // its stack is walked from outside
       if (!young) block.accounted_ns = now_ns();
       take(found);
     }

@@ -20,7 +20,7 @@ constexpr std::uint32_t kLock = 1U << OFFCPUD_BLOCKED_LOCK;
 
 struct SampleWindowTest : testing::Test {
   SampleWindow& window(const BlockFilter& filter, bool is_snapshot) {
-    SampleWindow& made = windows.emplace_back(BlockStacks(100), CgroupPaths(cgroups.directory()),
+    SampleWindow& made = windows.emplace_back(StackSums(100), CgroupPaths(cgroups.directory()),
                                               Moment{MonotonicTime(1s), {}}, 60s);
     made.filter = filter;
     if (is_snapshot) made.capture = std::make_shared<const CaptureRules>();
@@ -118,10 +118,10 @@ TEST_F(SampleWindowTest, LooksForMissingPathsOnceMoreWhenItEnds) {
 TEST_F(SampleWindowTest, AddsAPartOfTheWeightAndTheWholeEpisode) {
   SampleWindow& made = window({}, false);
   made.add(BlockRecord(1000).standing_for(2000).block(), 500);
-  const auto cut = made.stacks.cut();
-  ASSERT_EQ(cut.sums.size(), 1U);
-  EXPECT_EQ(cut.sums[0].ns, 500U);
-  EXPECT_DOUBLE_EQ(cut.sums[0].episodes, 2);
+  const auto drained = made.stacks.drain();
+  ASSERT_EQ(drained.sums.size(), 1U);
+  EXPECT_EQ(drained.sums[0].ns, 500U);
+  EXPECT_DOUBLE_EQ(drained.sums[0].episodes, 2);
 }
 
 }  // namespace

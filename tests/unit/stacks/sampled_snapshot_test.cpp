@@ -52,7 +52,7 @@ SampledInterval empty_interval(const KnownCgroups& cgroups = {}) {
 SampledInterval interval_of(const std::vector<BlockRecord>& records,
                             const KnownCgroups& cgroups = {}) {
   SampledInterval interval = empty_interval(cgroups);
-  BlockStacks stacks(1000);
+  StackSums stacks(1000);
   for (const BlockRecord& record : records) {
     const SampledBlock block = record.block();
     BlockSum* const sum = stacks.add(block);
@@ -60,7 +60,7 @@ SampledInterval interval_of(const std::vector<BlockRecord>& records,
     sum->user = located(block.user);
     sum->waker_user = located(block.waker_user);
   }
-  interval.cut = stacks.cut();
+  interval.stacks = stacks.drain();
   return interval;
 }
 
@@ -176,7 +176,7 @@ TEST(SampledSnapshot, KeepsTheMarkerOfAStackWithoutAnyFrame) {
 TEST(SampledSnapshot, KeepsTimeWhoseStackIsNotKnown) {
   auto interval =
       interval_of({BlockRecord(5).in_user({1}).in_cgroup(9)}, KnownCgroups({{9, "nine"}}));
-  interval.cut.overflow_ns = 30;
+  interval.stacks.overflow_ns = 30;
   interval.lost_ns = 400;
   const auto made = named(interval);
   std::map<Functions, std::uint64_t> times;
@@ -199,8 +199,7 @@ TEST(SampledSnapshot, HasACgroupForEveryEntry) {
       cgroups));
   std::map<std::string, std::uint64_t> times;
   for (const StackEntry& entry : made.snapshot.entries) times[entry.cgroup] += entry.ns;
-  EXPECT_EQ(times,
-            (std::map<std::string, std::uint64_t>{{"/a", 1}, {"/b", 2}, {"(unknown)", 3}}));
+  EXPECT_EQ(times, (std::map<std::string, std::uint64_t>{{"/a", 1}, {"/b", 2}, {"(unknown)", 3}}));
 }
 
 TEST(SampledSnapshot, SharesFramesBetweenEntries) {
@@ -216,7 +215,7 @@ TEST(SampledSnapshot, SharesFramesBetweenEntries) {
 // Two containers may have libraries of one name with equal functions at equal places.
 TEST(SampledSnapshot, KeepsFramesOfDifferentBuildsApart) {
   auto interval = interval_of({BlockRecord(1).in_user({1}), BlockRecord(1).of(7).in_user({1})});
-  for (std::size_t i = 0; i < 2; ++i) interval.cut.sums[i].user[0].file_offset = 100 + i;
+  for (std::size_t i = 0; i < 2; ++i) interval.stacks.sums[i].user[0].file_offset = 100 + i;
   const auto made = named(interval);
   std::set<std::string> builds;
   for (const StackEntry& entry : made.snapshot.entries) {
@@ -278,10 +277,10 @@ TEST(SampledSnapshot, TheLongestEpisodeOfAPlaceIsItsExemplar) {
 
 TEST(SampledSnapshot, LeavesOutWhatTheRulesSayAndSaysSo) {
   const KnownCgroups cgroups{{7, "7"}, {8, "8"}, {9, "9"}};
-  SampledInterval interval = interval_of({BlockRecord(1).in_cgroup(7).in_user({1}),
-                                          BlockRecord(2).in_cgroup(8).in_user({2}),
-                                          BlockRecord(4).in_cgroup(9).in_user({3})},
-                                         cgroups);
+  SampledInterval interval = interval_of(
+      {BlockRecord(1).in_cgroup(7).in_user({1}), BlockRecord(2).in_cgroup(8).in_user({2}),
+       BlockRecord(4).in_cgroup(9).in_user({3})},
+      cgroups);
   interval.lost_ns = 16;  // of no cgroup
   CaptureRules rules;
   rules.keeps_cgroup = [](std::string_view path) { return path != "/8"; };
