@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "base/thread_start.h"
 #include "runtime/logging.h"
 #include "runtime/message_ids.h"
-#include "runtime/thread_start.h"
 
 namespace offcpud {
 namespace {

@@ -20,7 +20,9 @@ std::chrono::nanoseconds CpuShares::left(const ShareOwner& owner, MonotonicTime 
 }
 
 void CpuShares::charge(const ShareOwner& owner, std::chrono::nanoseconds cpu, MonotonicTime now) {
-  spent_[owner] = {.left = left(owner, now) - cpu, .since = now};
+  // In two steps: gcc makes the entry first otherwise, and then asks it how much is left.
+  const Account account{.left = left(owner, now) - cpu, .since = now};
+  spent_.insert_or_assign(owner, account);
   std::erase_if(spent_,
                 [&](const auto& entry) { return left(entry.second, now) >= limits_.at_once; });
 }

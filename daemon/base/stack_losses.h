@@ -11,7 +11,7 @@ namespace offcpud {
 // What stacks and their names are made from, and what was left out of it for lack of room or time:
 // value of the label `what` of offcpud_stack_sources_left_out_total.
 enum class StackLoss : std::size_t {
-  UnwindTable,   // of an object: there was no room, it had to go for others', or no time to make it
+  UnwindTable,   // of an object: there was no room, it had to go for others', or it is made late
   UnwindFile,    // by which stacks of processes are walked that live for milliseconds
   Symbols,       // of an object, or a perf map: too many waited; it is tried again
   Process,       // its mappings: there are too many processes

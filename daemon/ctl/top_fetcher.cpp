@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/thread_start.h"
 #include "ctl/http_get.h"
 #include "ctl/status_text.h"
 
@@ -30,7 +31,7 @@ Result<std::unique_ptr<TopFetcher>> TopFetcher::start(Server server, std::string
 
 TopFetcher::TopFetcher(Server server, std::string server_text, UniqueFd ready)
     : server_(std::move(server)), server_text_(std::move(server_text)), ready_(std::move(ready)) {
-  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  thread_ = start_thread("offcpuctl-fetch", [this](const std::stop_token& stop) { run(stop); });
 }
 
 TopFetcher::~TopFetcher() = default;  // the thread stops before what it uses goes

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <utility>
 
+#include "base/thread_start.h"
+
 namespace offcpud {
 namespace {
 
@@ -26,7 +28,8 @@ ConnectionDeadlines::ConnectionDeadlines(ConnectionLimits limits,
                                          std::shared_ptr<Heartbeat> heartbeat)
     : heartbeat_(std::move(heartbeat)),
       table_(limits),
-      thread_([this](const std::stop_token& stop) { run(stop); }) {}
+      thread_(start_thread("offcpud-connect", [this](const std::stop_token& stop) { run(stop); })) {
+}
 
 void ConnectionDeadlines::open(const void* key, int fd, std::string peer, MonotonicTime deadline) {
   const std::lock_guard lock(mutex_);

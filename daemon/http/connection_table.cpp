@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace offcpud {
@@ -91,6 +92,10 @@ bool ConnectionTable::may_be_answered_soon(const Connection& connection, Monoton
          (now - connection.since < limits_.request_grace || has_bytes_(connection.fd));
 }
 
+bool ConnectionTable::is_new_response(const Connection& connection, MonotonicTime now) const {
+  return connection.phase == Phase::Response && now - connection.since < limits_.response_grace;
+}
+
 std::vector<ConnectionTable::Connection*> ConnectionTable::candidates_for(const void* key) {
   const Connection& newcomer = connections_.at(key);
   const auto counts = count_by_peer();
@@ -106,29 +111,32 @@ std::vector<ConnectionTable::Connection*> ConnectionTable::candidates_for(const 
 
   const bool is_pressing = total > limits_.total * 5 / 4 || of_peer > limits_.per_peer * 5 / 4;
   const auto is_spared = [&](const Connection& of) {
-    if (!is_pressing && may_be_answered_soon(of, newcomer.since)) return true;
+    if (!is_pressing &&
+        (may_be_answered_soon(of, newcomer.since) || is_new_response(of, newcomer.since))) {
+      return true;
+    }
     if (peer_has_too_many) return of.peer != newcomer.peer;
     return most > limits_.few && counts.at(of.peer) < most;
   };
   std::vector<Connection*> found;
   for (auto& [other, connection] : connections_) {
-    const bool may_go = connection.phase == Phase::Request ||
-                        (connection.phase == Phase::Response &&
-                         newcomer.since - connection.since >= limits_.response_grace);
+    const bool may_go = connection.phase == Phase::Request || connection.phase == Phase::Response;
     if (may_go && other != key && !is_spared(connection)) found.push_back(&connection);
   }
   return found;
 }
 
 std::optional<int> ConnectionTable::make_room_for(const void* key) {
-  if (!connections_.contains(key)) return std::nullopt;
+  const auto newcomer = connections_.find(key);
+  if (newcomer == connections_.end()) return std::nullopt;
+  const MonotonicTime now = newcomer->second.since;
   const std::vector<Connection*> candidates = candidates_for(key);
-  const auto oldest = std::min_element(
-      candidates.begin(), candidates.end(),
-      [](const Connection* a, const Connection* b) { return a->since < b->since; });
-  if (oldest == candidates.end()) return std::nullopt;
-  (*oldest)->phase = Phase::Ending;
-  return (*oldest)->fd;
+  const auto first = std::ranges::min_element(candidates, {}, [&](const Connection* each) {
+    return std::tuple(is_new_response(*each, now), each->since);
+  });
+  if (first == candidates.end()) return std::nullopt;
+  (*first)->phase = Phase::Ending;
+  return (*first)->fd;
 }
 
 std::string peer_name(const sockaddr* address) {

@@ -24,8 +24,7 @@ struct ConnectionLimits {
   // Each response keeps the View alive that it shows, which is megabytes on a large host.
   std::size_t slow_responses = 16;
   std::chrono::milliseconds slow_after{5'000};
-  std::chrono::milliseconds response_grace{
-      5'000};  // so long a response is never given up for others
+  std::chrono::milliseconds response_grace{5'000};  // so long a response is new
 };
 
 // Whether a client has sent bytes that nobody has read.
@@ -35,9 +34,10 @@ bool has_bytes_waiting(int fd);
 // when there are too many. New ones are never turned away, because that would turn the next scrape
 // away while somebody holds a thousand idle connections. Of the peer that has most, and more than a
 // few, the one makes room that has been at the same thing for longest, be it waiting for a request
-// or sending a response: a scrape is over in a moment. One whose request is there and not read yet,
-// or that is so new that it may be on its way, stays until there are a quarter more than the limit.
-// Owns no descriptors; not thread-safe.
+// or sending a response: a scrape is over in a moment. Three kinds stay until there are a quarter
+// more than a limit: one whose request is there and not read yet, one that is so new that it may be
+// on its way, and a new response, which goes last even then. More never stay, for the HTTP library
+// stops accepting at half as many again. Owns no descriptors; not thread-safe.
 class ConnectionTable {
  public:
   using HasBytes = std::function<bool(int fd)>;
@@ -80,6 +80,7 @@ class ConnectionTable {
   std::unordered_map<std::string, std::size_t> count_by_peer() const;
   // Its request is there and not read yet, or may be about to come.
   [[nodiscard]] bool may_be_answered_soon(const Connection& connection, MonotonicTime now) const;
+  [[nodiscard]] bool is_new_response(const Connection& connection, MonotonicTime now) const;
   // Those that may make room for it.
   std::vector<Connection*> candidates_for(const void* key);
 

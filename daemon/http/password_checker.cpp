@@ -12,8 +12,16 @@
 #include <string_view>
 #include <utility>
 
+#include "base/thread_start.h"
+
 namespace offcpud {
 namespace {
+
+constexpr ShareOwner kAllPeers;
+
+MonotonicTime steady_now() {
+  return std::chrono::steady_clock::now();
+}
 
 std::array<std::uint8_t, 32> random_key() {
   std::array<std::uint8_t, 32> key{};
@@ -48,10 +56,12 @@ bool matches_bcrypt(const std::string& password, const std::string& hash) {
   return right;
 }
 
-PasswordChecker::PasswordChecker(std::shared_ptr<Heartbeat> heartbeat)
+PasswordChecker::PasswordChecker(std::shared_ptr<Heartbeat> heartbeat,
+                                 const CpuShares::Limits& budget)
     : heartbeat_(std::move(heartbeat)),
       key_(random_key()),
-      thread_([this](const std::stop_token& stop) { run(stop); }) {}
+      budget_(budget),
+      thread_(start_thread("offcpud-passwd", [this](const std::stop_token& stop) { run(stop); })) {}
 
 PasswordChecker::Digest PasswordChecker::digest_of(const Credentials& credentials,
                                                    const std::string& hash) const {
@@ -77,11 +87,14 @@ bool PasswordChecker::remembers(const Credentials& credentials, const std::strin
 
 void PasswordChecker::check(PasswordJob job) {
   std::optional<PasswordJob> given_up;
+  bool is_awaited = false;
   {
     const std::lock_guard lock(mutex_);
-    given_up = jobs_.push(std::move(job), std::chrono::steady_clock::now());
+    const MonotonicTime now = steady_now();
+    is_awaited = jobs_.empty() || jobs_.trusts(job.peer, now);
+    given_up = jobs_.push(std::move(job), now);
   }
-  changed_.notify_one();
+  if (is_awaited) changed_.notify_one();
   if (!given_up) return;
   forget_password(*given_up);
   given_up->done(PasswordVerdict::GivenUp);
@@ -98,16 +111,32 @@ bool PasswordChecker::is_right(const PasswordJob& job) {
   return true;
 }
 
+// Until somebody may be compared. False: it is time to stop.
+bool PasswordChecker::await_turn(std::unique_lock<std::mutex>& lock, const std::stop_token& stop) {
+  while (changed_.wait(lock, stop, [this] { return !jobs_.empty(); }) && !stop.stop_requested()) {
+    const MonotonicTime now = steady_now();
+    const MonotonicTime from = budget_.next_time(kAllPeers, now);
+    if (from <= now || jobs_.next_is_trusted(now)) return true;
+    changed_.wait_until(lock, stop, from, [this] { return jobs_.next_is_trusted(steady_now()); });
+  }
+  return false;
+}
+
 void PasswordChecker::run(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  while (changed_.wait(lock, stop, [this] { return !jobs_.empty(); }) && !stop.stop_requested()) {
-    PasswordJob job = jobs_.pop(std::chrono::steady_clock::now());
+  while (await_turn(lock, stop)) {
+    const MonotonicTime begin = steady_now();
+    const bool is_free = jobs_.next_is_trusted(begin);
+    PasswordJob job = jobs_.pop(begin);
     lock.unlock();
     const PieceOfWork piece(heartbeat_, "comparing a password");
+    const std::chrono::nanoseconds before = thread_cpu_time();
     const bool right = is_right(job);
     forget_password(job);
     lock.lock();
-    jobs_.settle(job.peer, job.credentials.user, right, std::chrono::steady_clock::now());
+    const MonotonicTime end = steady_now();
+    if (!is_free) budget_.charge(kAllPeers, thread_cpu_time() - before, end);
+    jobs_.settle(job.peer, job.credentials.user, right, end);
     lock.unlock();
     job.done(right ? PasswordVerdict::Right : PasswordVerdict::Wrong);
     job = {};

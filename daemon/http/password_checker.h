@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <string>
 #include <thread>
 
+#include "base/cpu_shares.h"
 #include "base/heartbeat.h"
 #include "base/result.h"
 #include "http/password_queue.h"
@@ -21,12 +23,22 @@ namespace offcpud {
 // a thread of its own, one after the other, in the order of a PasswordQueue. What was right is
 // remembered, one password for each user, as an HMAC-SHA-256 of user, hash and password under a key
 // of this process: a scrape every few seconds costs microseconds. What was wrong is not remembered,
-// so a right and a wrong password of every user take as long, known or not. Thread-safe.
+// so a right and a wrong password of every user take as long, known or not. A flood takes no more
+// of a CPU than `budget` has: the next comparison waits for that, unless its peer is trusted, whose
+// comparisons are few. Thread-safe.
 class PasswordChecker {
  public:
   static constexpr std::size_t kMostWaiting = 8;
+  // At once as many as may wait, of the highest cost that is taken. Then a new login takes five
+  // times what a comparison takes at most: one under way, three times as long until the next, its
+  // own. That is 0.24 s at a cost of 10, 1.9 s
+  // at 13.
+  static constexpr CpuShares::Limits kBudget{.at_once = std::chrono::seconds(4),
+                                             .per_second = 0.25};
 
-  explicit PasswordChecker(std::shared_ptr<Heartbeat> heartbeat = nullptr);  // of its thread
+  // `heartbeat` is of its thread.
+  explicit PasswordChecker(std::shared_ptr<Heartbeat> heartbeat = nullptr,
+                           const CpuShares::Limits& budget = kBudget);
   PasswordChecker(const PasswordChecker&) = delete;
   PasswordChecker& operator=(const PasswordChecker&) = delete;
 
@@ -42,6 +54,7 @@ class PasswordChecker {
   using Digest = std::array<std::uint8_t, 32>;
   Digest digest_of(const Credentials& credentials, const std::string& hash) const;
   bool is_right(const PasswordJob& job);
+  bool await_turn(std::unique_lock<std::mutex>& lock, const std::stop_token& stop);
   void run(const std::stop_token& stop);
 
   const std::shared_ptr<Heartbeat> heartbeat_;  // may be null
@@ -49,6 +62,7 @@ class PasswordChecker {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   PasswordQueue jobs_{kMostWaiting};
+  CpuShares budget_;                     // of all peers together
   std::map<std::string, Digest> right_;  // by user; no more of them than there are users
   std::jthread thread_;                  // last: it uses the members above
 };

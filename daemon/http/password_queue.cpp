@@ -100,6 +100,16 @@ std::size_t PasswordQueue::place_of_worst(MonotonicTime now) const {
   return static_cast<std::size_t>(std::ranges::max_element(badness) - badness.begin());
 }
 
+bool PasswordQueue::trusts(const std::string& peer, MonotonicTime now) const {
+  return debt_of(peer_account(peer), now) < 0;
+}
+
+// For pop() who is trusted comes first, owing less than nothing.
+bool PasswordQueue::next_is_trusted(MonotonicTime now) const {
+  return std::ranges::any_of(waiting_,
+                             [&](const Waiting& each) { return trusts(each.job.peer, now); });
+}
+
 PasswordJob PasswordQueue::pop(MonotonicTime now) {
   const auto next = std::ranges::min_element(waiting_, {}, [&](const Waiting& each) {
     return std::tuple(debts_of(each.job, now), each.number);

@@ -45,6 +45,12 @@ class PasswordQueue {
 
   [[nodiscard]] bool empty() const { return waiting_.empty(); }
 
+  // A right password came from this peer, and not many wrong ones since.
+  [[nodiscard]] bool trusts(const std::string& peer, MonotonicTime now) const;
+
+  // The next one is of such a peer.
+  [[nodiscard]] bool next_is_trusted(MonotonicTime now) const;
+
   // The next one; there must be one.
   PasswordJob pop(MonotonicTime now);
 

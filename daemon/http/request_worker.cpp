@@ -5,6 +5,8 @@
 #include <memory>
 #include <utility>
 
+#include "base/thread_start.h"
+
 namespace offcpud {
 namespace {
 
@@ -32,7 +34,8 @@ Response made_or_500(const RequestWorker::Work& work, const std::stop_token& sto
 
 RequestWorker::RequestWorker(std::shared_ptr<Heartbeat> heartbeat)
     : heartbeat_(std::move(heartbeat)),
-      thread_([this](const std::stop_token& ending) { run(ending); }) {}
+      thread_(start_thread("offcpud-request",
+                           [this](const std::stop_token& ending) { run(ending); })) {}
 
 RequestWorker::~RequestWorker() {
   (void)finish(std::chrono::milliseconds(0));

@@ -66,7 +66,7 @@ class FileOpener {
   // That directory (O_PATH).
   virtual OpenedFile open_root(std::uint32_t tgid) = 0;
   // What a descriptor that open() returned is a copy of; nothing if it is the file itself.
-  virtual std::optional<FileVersion> original_of(int /*fd*/) { return std::nullopt; }
+  virtual std::optional<OriginalFile> original_of(int /*fd*/) { return std::nullopt; }
   // Called when mounts may have changed since the last open().
   virtual void refresh() {}
 };

@@ -24,7 +24,6 @@ using Outcome = OpenedFile::Outcome;
 
 constexpr std::size_t kMountinfoLimit = std::size_t{4} << 20;
 constexpr std::size_t kMaxMountTables = 64;
-constexpr std::uint64_t kMostCopied = std::uint64_t{64} << 20;  // of one file
 // A copy that takes longer is given up: who waits for it has others to serve.
 constexpr std::chrono::milliseconds kCopying{150};
 
@@ -149,7 +148,7 @@ OpenedFile LocalFiles::hand_out(Opening opening, std::uint64_t last_bytes) {
     file.copied = std::max<std::uint64_t>(size, 1);
     return file;
   }
-  file.original = version_of_file(opening.fd.get());
+  file.original = original_file(opening.fd.get());
   const UniqueFd memory = std::move(memory_);
   if (!copy_bytes(opening.fd.get(), opening.info.stx_size - size, memory.get(), size)) {
     return not_opened(Outcome::Slow);

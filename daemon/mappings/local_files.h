@@ -28,6 +28,8 @@ class LocalFiles {
 
   static constexpr std::uint64_t kAllBytes = std::numeric_limits<std::uint64_t>::max();
 
+  static constexpr std::uint64_t kMostCopied = std::uint64_t{48} << 20;  // of one file
+
   explicit LocalFiles(Touch touch = {}) : touch_(std::move(touch)) {}
 
   struct Opening {

@@ -85,12 +85,19 @@ InodeId mapped_file_id(int fd, const struct stat& status) {
 }
 
 std::optional<FileVersion> version_of_file(int fd) {
+  const auto file = original_file(fd);
+  if (!file) return std::nullopt;
+  return file->version;
+}
+
+std::optional<OriginalFile> original_file(int fd) {
   struct stat info {};
   if (::fstat(fd, &info) != 0) return std::nullopt;
-  return FileVersion{
+  const FileVersion version{
       .inode = mapped_file_id(fd, info),
       .size = static_cast<std::uint64_t>(info.st_size),
       .changed_ns = std::int64_t{info.st_ctim.tv_sec} * 1'000'000'000 + info.st_ctim.tv_nsec};
+  return OriginalFile{version, {.owner = info.st_uid, .mode = info.st_mode}};
 }
 
 }  // namespace offcpud

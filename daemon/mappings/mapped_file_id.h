@@ -19,6 +19,7 @@ InodeId mapped_file_id(int fd, const struct stat& status);
 
 // Nothing, and errno, if the descriptor tells nothing.
 std::optional<FileVersion> version_of_file(int fd);
+std::optional<OriginalFile> original_file(int fd);
 
 // What the line of /proc/PID/maps says whose mapping begins at `address`.
 std::optional<InodeId> find_in_maps(std::string_view maps, std::uint64_t address);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/file_rights.h"
 #include "base/unique_handle.h"
 #include "elf/build_id.h"
 
@@ -18,6 +19,14 @@ struct FileVersion {
   std::int64_t changed_ns = 0;
 
   bool operator==(const FileVersion&) const = default;
+};
+
+// What a copy was made of.
+struct OriginalFile {
+  FileVersion version;
+  FileRights rights;
+
+  bool operator==(const OriginalFile&) const = default;
 };
 
 struct OpenedFile {
@@ -39,7 +48,7 @@ struct OpenedFile {
   // Bytes of memory that the descriptor holds, if it is of a copy. If Refused: that a copy would
   // take, and for which there was no room; 0: it was refused for something else.
   std::uint64_t copied = 0;
-  std::optional<FileVersion> original;  // of a copy: what it was made of
+  std::optional<OriginalFile> original;  // of a copy
   // The effective user of the process that maps it, asked after that was seen. Nothing: it is only
   // what the path leads to.
   std::optional<std::uint32_t> mapped_by;

@@ -121,8 +121,9 @@ class ProcessMappings {
     unsigned events = 0;                   // ... how many came in that second
     std::chrono::nanoseconds read_cost{};  // what it took the last time
     MonotonicTime read_next = MonotonicTime::min();
-    bool over_share = false;  // not everything is known of it
-    std::size_t wants = 0;    // mappings; more than it has where there was no room for them
+    bool over_share = false;         // not everything is known of it
+    std::size_t wants = 0;           // mappings; more than it has where there was no room for them
+    std::uint64_t refused_from = 0;  // the address from where on files are the next to be tried
   };
   // From here on a read counts as costly: 3,000 lines of /proc/PID/maps.
   static constexpr std::chrono::milliseconds kCostlyRead{2};
@@ -163,12 +164,15 @@ class ProcessMappings {
   void read_process(std::uint32_t tgid, bool execs_missed);
   void replace(Image& image, std::shared_ptr<MappingSet> mappings);
   void note_refused(std::uint32_t tgid, const MappedFile& file);
-  void open_refused(const Image& image, std::unordered_set<std::uint64_t>& opened);
+  // Tries some of the files that were refused, each object once.
+  void open_refused(Image& image, std::unordered_set<std::uint64_t>& opened);
+  bool try_refused(const Image& image, const Mapping& mapping);
   // Tells the observer of these objects' mappings as if they were new.
   void tell_again(const std::unordered_set<std::uint64_t>& objects);
   struct ReadSet {
     std::shared_ptr<MappingSet> mappings;
     bool had_room = true;
+    bool refused = false;  // a file of it
   };
   // `image` is what is known of the process so far, or null.
   ReadSet read_set(std::uint32_t tgid, const std::vector<MapsLine>& maps, Image* image);

@@ -15,7 +15,7 @@ static_assert(OFFCPUD_SLOTS <= std::numeric_limits<std::uint8_t>::max());
 constexpr double kNanoseconds = 1e9;  // of a second
 
 bool gains_old_time(const SubjectSeries& row) {
-  return row.labels->cgroup.ends_with("/" + std::string(kRemovedCgroup));
+  return is_removed_series(row.labels->cgroup);
 }
 
 OpenWaits open_of(const SubjectSeries* row, std::size_t kind) {

@@ -3,11 +3,11 @@
 
 #include <random>
 
+#include "base/thread_start.h"
 #include "push/ingest_client.h"
 #include "push/pushed_profile.h"
 #include "runtime/logging.h"
 #include "runtime/privileges.h"
-#include "runtime/thread_start.h"
 
 namespace offcpud {
 namespace {

@@ -14,11 +14,15 @@
 #include <string>
 
 #include "base/memory_file.h"
+#include "mappings/local_files.h"
 
 namespace offcpud {
 namespace {
 
 constexpr std::chrono::seconds kLookEvery{1};
+
+// Else it would be tried again and again.
+static_assert(LocalFiles::kMostCopied <= CopyRoom::kMost - CopyRoom::kKept);
 
 // Grows no more, so that a reader can write no more than was reserved, whatever it is told.
 Status limit(int memory, std::uint64_t bytes) {
@@ -34,51 +38,57 @@ Status limit(int memory, std::uint64_t bytes) {
 CopyPlace::~CopyPlace() {
   if (room_ == nullptr) return;
   (void)!::ftruncate(memory_.get(), 0);  // a file that was just made shrinks
-  room_->settle(bytes_, -1, {});
+  room_->settle(bytes_, -1, {.bytes = 0, .original = {}, .owner = owner_});
 }
 
-Result<UniqueFd> CopyPlace::keep(std::uint64_t bytes, const std::optional<FileVersion>& original) {
+Result<UniqueFd> CopyPlace::keep(std::uint64_t bytes, const std::optional<OriginalFile>& original) {
   constexpr int kSeals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_SEAL;
   if (bytes > bytes_ || ::ftruncate(memory_.get(), static_cast<off_t>(bytes)) != 0 ||
       ::fcntl(memory_.get(), F_ADD_SEALS, kSeals) != 0) {
     return Error::from_errno(errno, "seal a copy");
   }
-  std::exchange(room_, nullptr)->settle(bytes_, memory_.get(), {bytes, original});
+  std::exchange(room_, nullptr)->settle(bytes_, memory_.get(), {bytes, original, owner_});
   return std::move(memory_);
 }
 
-Result<CopyPlace> CopyRoom::reserve(std::uint64_t bytes) {
+Result<CopyPlace> CopyRoom::reserve(std::uint64_t bytes, const ShareOwner& owner) {
   TRY(UniqueFd memory, memory_file("offcpud-copy"));
   TRY_VOID(limit(memory.get(), bytes));
   const std::lock_guard lock(mutex_);
-  if (bytes > left_now()) return Error("there is no room for another copy");
-  reserved_ += bytes;
-  return CopyPlace(*this, std::move(memory), bytes);
+  if (!has_room(bytes, owner)) forget_closed();
+  if (!has_room(bytes, owner)) return Error("there is no room for another copy");
+  reserved_[owner] += bytes;
+  return CopyPlace(*this, std::move(memory), bytes, owner);
 }
 
 std::uint64_t CopyRoom::left() {
   const std::lock_guard lock(mutex_);
-  return left_now();
+  forget_closed();
+  return kMost - std::min(kMost, held({}).by_all);
 }
 
-// Nobody says when a copy is closed, so what is open is looked at: once a second, when there is
-// need.
-std::uint64_t CopyRoom::left_now() {
-  const auto now = std::chrono::steady_clock::now();
-  if (held() > kMost / 2 && (looked_at_ == MonotonicTime::min() || now - looked_at_ > kLookEvery)) {
-    looked_at_ = now;
-    forget_closed();
-  }
-  return kMost - std::min(kMost, held());
+bool CopyRoom::has_room(std::uint64_t bytes, const ShareOwner& owner) const {
+  const Held now = held(owner);
+  if (now.by_all > kMost || bytes > kMost - now.by_all) return false;
+  const std::uint64_t rest = kMost - now.by_all - bytes;
+  return rest >= kKept || now.by_owner + bytes <= rest;
 }
 
-std::uint64_t CopyRoom::held() const {
-  std::uint64_t bytes = reserved_;
-  for (const auto& [inode, copy] : copies_) bytes += std::max(copy.bytes, kLeast);
-  return bytes;
+CopyRoom::Held CopyRoom::held(const ShareOwner& owner) const {
+  Held sum;
+  const auto add = [&](const ShareOwner& one, std::uint64_t bytes) {
+    sum.by_all += bytes;
+    if (one == owner) sum.by_owner += bytes;
+  };
+  for (const auto& [one, bytes] : reserved_) add(one, bytes);
+  for (const auto& [inode, copy] : copies_) add(copy.owner, std::max(copy.bytes, kLeast));
+  return sum;
 }
 
 void CopyRoom::forget_closed() {
+  const auto now = std::chrono::steady_clock::now();
+  if (looked_at_ != MonotonicTime::min() && now - looked_at_ <= kLookEvery) return;
+  looked_at_ = now;
   std::set<Inode> open;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", ignored)) {
@@ -100,11 +110,13 @@ CopyRoom::Inode CopyRoom::inode_of(int fd) {
 
 void CopyRoom::settle(std::uint64_t reserved, int kept, const Copy& copy) {
   const std::lock_guard lock(mutex_);
-  reserved_ -= reserved;
+  const auto before = reserved_.find(copy.owner);
+  before->second -= reserved;
+  if (before->second == 0) reserved_.erase(before);
   if (kept >= 0) copies_[inode_of(kept)] = copy;
 }
 
-std::optional<FileVersion> CopyRoom::original_of(int fd) {
+std::optional<OriginalFile> CopyRoom::original_of(int fd) {
   const std::lock_guard lock(mutex_);
   const auto found = copies_.find(inode_of(fd));
   return found == copies_.end() ? std::nullopt : found->second.original;

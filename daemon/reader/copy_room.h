@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "base/share_owner.h"
 #include "base/unique_handle.h"
 #include "mappings/opened_file.h"
 
@@ -23,7 +24,8 @@ class CopyPlace {
   CopyPlace(CopyPlace&& other) noexcept
       : room_(std::exchange(other.room_, nullptr)),
         memory_(std::move(other.memory_)),
-        bytes_(other.bytes_) {}
+        bytes_(other.bytes_),
+        owner_(other.owner_) {}
   CopyPlace& operator=(CopyPlace&&) = delete;
   ~CopyPlace();
 
@@ -32,48 +34,61 @@ class CopyPlace {
 
   // The copy, of so many bytes, for reading: nobody can change it any more. It counts as long as
   // somebody has it open.
-  Result<UniqueFd> keep(std::uint64_t bytes, const std::optional<FileVersion>& original);
+  Result<UniqueFd> keep(std::uint64_t bytes, const std::optional<OriginalFile>& original);
 
  private:
   friend class CopyRoom;
-  CopyPlace(CopyRoom& room, UniqueFd memory, std::uint64_t bytes)
-      : room_(&room), memory_(std::move(memory)), bytes_(bytes) {}
+  CopyPlace(CopyRoom& room, UniqueFd memory, std::uint64_t bytes, const ShareOwner& owner)
+      : room_(&room), memory_(std::move(memory)), bytes_(bytes), owner_(owner) {}
 
   CopyRoom* room_;
   UniqueFd memory_;
   std::uint64_t bytes_;
+  ShareOwner owner_;
 };
 
 // What copies of files take together: those that are being made, and those that were handed out, as
 // long as somebody has them open. Thread-safe.
+//
+// What was handed out cannot be taken back, so no user gets all of it, whoever else wants some: of
+// the last kKept bytes he gets what leaves as much for others as he then has. For one user alone
+// that is all but kKept.
 class CopyRoom {
  public:
   static constexpr std::uint64_t kMost = std::uint64_t{64} << 20;
+  static constexpr std::uint64_t kKept = std::uint64_t{16} << 20;
   static constexpr std::uint64_t kLeast =
       4096;  // of each copy: also those of a few bytes take memory
 
-  // The error says that there is no room now.
-  Result<CopyPlace> reserve(std::uint64_t bytes);
+  // For a process of this user. The error says that there is no room for him now.
+  Result<CopyPlace> reserve(std::uint64_t bytes, const ShareOwner& owner);
   std::uint64_t left();
 
   // What this descriptor is a copy of.
-  [[nodiscard]] std::optional<FileVersion> original_of(int fd);
+  [[nodiscard]] std::optional<OriginalFile> original_of(int fd);
 
  private:
   friend class CopyPlace;
   using Inode = std::pair<std::uint64_t, std::uint64_t>;
   struct Copy {
     std::uint64_t bytes = 0;
-    std::optional<FileVersion> original;
+    std::optional<OriginalFile> original;
+    ShareOwner owner;
+  };
+  struct Held {
+    std::uint64_t by_all = 0;
+    std::uint64_t by_owner = 0;
   };
   static Inode inode_of(int fd);
-  [[nodiscard]] std::uint64_t held() const;
-  std::uint64_t left_now();
+  [[nodiscard]] Held held(const ShareOwner& owner) const;
+  [[nodiscard]] bool has_room(std::uint64_t bytes, const ShareOwner& owner) const;
+  // Nobody says when a copy is closed, so what is open is looked at: once a second, where that may
+  // make room.
   void forget_closed();
   void settle(std::uint64_t reserved, int kept, const Copy& copy);
 
   std::mutex mutex_;
-  std::uint64_t reserved_ = 0;
+  std::map<ShareOwner, std::uint64_t> reserved_;  // none of them 0
   std::map<Inode, Copy> copies_;
   MonotonicTime looked_at_ = MonotonicTime::min();
 };

@@ -56,7 +56,7 @@ void put_opened_file(PacketWriter& writer, const OpenedFile& file) {
   writer.put(file.build_id);
   writer.put(file.copied);
   writer.put(file.original.has_value());
-  writer.put(file.original.value_or(FileVersion()));
+  writer.put(file.original.value_or(OriginalFile()));
   writer.put(file.mapped_by.has_value());
   writer.put(file.mapped_by.value_or(0));
 }
@@ -67,7 +67,7 @@ OpenedFile take_opened_file(ByteReader& reader) {
   file.build_id = reader.take<BuildId>();
   file.copied = reader.take<std::uint64_t>();
   const bool is_copy = reader.take<bool>();
-  const auto original = reader.take<FileVersion>();
+  const auto original = reader.take<OriginalFile>();
   if (is_copy) file.original = original;
   const bool is_mapped = reader.take<bool>();
   const auto mapped_by = reader.take<std::uint32_t>();

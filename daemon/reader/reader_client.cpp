@@ -137,6 +137,13 @@ Account ReaderClient::account(std::uint32_t tgid, std::uint32_t parent_tgid) {
   return whose.value_or(kUnknownAccount);
 }
 
+ShareOwner ReaderClient::owner_of(const Request& request) {
+  if (request.tgid == 0) return std::nullopt;
+  const Account whose = account(request.tgid, request.parent_tgid);
+  if (whose == kUnknownAccount) return std::nullopt;
+  return whose;
+}
+
 Account ReaderClient::account_now(const Request& request) {
   const auto known = accounts_.find(request.tgid);
   const auto before = known == accounts_.end() ? std::nullopt : known->second.account;

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/share_owner.h"
 #include "base/unique_handle.h"
 #include "reader/copy_room.h"
 #include "reader/hung_readers.h"
@@ -91,6 +92,8 @@ class ReaderClient {
   bool may_ask(std::uint32_t tgid, std::uint32_t parent_tgid = 0);
   // It may run for somebody else by now.
   void forget_account(std::uint32_t tgid) { accounts_.erase(tgid); }
+  // Who pays for what is kept of a request; nothing: nobody knows any more.
+  ShareOwner owner_of(const Request& request);
   // Something was not read for this.
   void count_refusal(Refusal cause);
   // As ask(), for pieces of which that is settled; blames the process of the piece that hung, or

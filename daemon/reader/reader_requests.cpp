@@ -51,7 +51,7 @@ FileAnswer ask_for_file(ReaderClient& client, ReaderClient::Request request) {
     client.count_refusal(Refusal::Mount);
     return answer;
   }
-  auto place = client.copies().reserve(answer.file.copied);
+  auto place = client.copies().reserve(answer.file.copied, client.owner_of(request));
   if (!place) {
     client.count_refusal(Refusal::Copies);
     return answer;
@@ -232,6 +232,12 @@ Result<UniqueFd> DeadlineFilesBelow::open_below(int directory, std::uint32_t pro
                         .file;
   if (file.outcome != Outcome::Opened) return not_read(path, file.outcome);
   return std::move(file.fd);
+}
+
+std::optional<FileRights> DeadlineFilesBelow::rights_of_original(int fd) {
+  const auto original = client_.copies().original_of(fd);
+  if (!original) return std::nullopt;
+  return original->rights;
 }
 
 Result<FoundPerfMap> DeadlinePerfMapFinder::find(const PerfMapProcess& process) {

@@ -27,7 +27,7 @@ class DeadlineFileOpener final : public FileOpener {
   RootId root_of(std::uint32_t tgid) override;
   void ask_roots(std::span<const std::uint32_t> tgids) override;
   OpenedFile open_root(std::uint32_t tgid) override;
-  std::optional<FileVersion> original_of(int fd) override {
+  std::optional<OriginalFile> original_of(int fd) override {
     return client_.copies().original_of(fd);
   }
   void refresh() override {
@@ -70,6 +70,7 @@ class DeadlineFilesBelow final : public FilesBelow {
   explicit DeadlineFilesBelow(ReaderClient& client) : client_(client) {}
   Result<UniqueFd> open_below(int directory, std::uint32_t process, const std::string& path,
                               LastLink last_link) override;
+  std::optional<FileRights> rights_of_original(int fd) override;
 
  private:
   ReaderClient& client_;

@@ -13,9 +13,9 @@
 #include <thread>
 
 #include "base/exit_code.h"
+#include "base/thread_start.h"
 #include "base/unique_handle.h"
 #include "runtime/logging.h"
-#include "runtime/thread_start.h"
 
 namespace offcpud {
 

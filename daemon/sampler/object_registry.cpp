@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <utility>
+#include <vector>
 
 #include "elf/vdso.h"
 
@@ -13,14 +14,11 @@ namespace {
 constexpr std::chrono::seconds kBetweenRoots{1};
 constexpr std::size_t kRootsAtOnce = 16;
 constexpr std::chrono::seconds kBetweenAttempts{1};
+constexpr std::chrono::milliseconds kBetweenRounds{100};  // of late tables
 
 bool may_come_later(OpenedFile::Outcome outcome) {
   return outcome == OpenedFile::Outcome::Refused || outcome == OpenedFile::Outcome::Slow;
 }
-
-// Held until the mappings are told of, for which a process is found: a process may map thousands
-// of files, and the daemon has 8,192 descriptors. The others are opened again.
-constexpr std::size_t kMostOpen = 1024;
 
 }  // namespace
 
@@ -37,7 +35,11 @@ ObjectRegistry::ObjectRegistry(TableStore* tables, SymbolWorker& symbols, FileOp
   if (tables_ == nullptr) return;
   const auto vdso = vdso_file();
   if (!vdso) return;  // the kernel maps none
-  if (const auto table = tables_->add_object(vdso->get())) vdso_ = *table;
+  if (const auto table = tables_->add_object(vdso->get())) {
+    vdso_ = *table;
+  } else {
+    reports_.failed(table.error());
+  }
 }
 
 ObjectId ObjectRegistry::symbols_of(const MappedObject& object) const {
@@ -54,11 +56,8 @@ void ObjectRegistry::object_found(const std::shared_ptr<const MappedObject>& obj
   known.request.inode = object->inode;
   known.user = object->user;
   if (!fd) return;
-  if (known.file) --open_;
-  known.file_due = open_ >= kMostOpen;
-  if (known.file_due) return;
-  known.file = std::move(fd);
-  ++open_;
+  known.file_due = true;
+  held_.hold(object->id, std::move(fd));
 }
 
 // Processes that the daemon does not know yet are walked by the files that they map. The table is
@@ -66,74 +65,42 @@ void ObjectRegistry::object_found(const std::shared_ptr<const MappedObject>& obj
 void ObjectRegistry::copy_found(const MappedObject& object, UniqueFd fd) {
   if (tables_ == nullptr) return;
   Object& known = objects_[object.id];
-  if (open_ >= kMostOpen) return (void)make_table(known, fd.get(), std::nullopt);
-  known.copies.push_back(std::move(fd));
-  ++open_;
+  if (held_.has_room()) return held_.hold_copy(object.id, std::move(fd));
+  if (!make_table(known, fd.get(), known.user)) ++late_tables_;
 }
 
-ShareOwner ObjectRegistry::user_of(std::uint32_t tgid) {
-  return room_ == nullptr ? std::nullopt : room_->user_of(tgid);
+ShareOwner ObjectRegistry::user_of(std::uint32_t tgid, const Object& object) {
+  const ShareOwner user = room_ == nullptr ? std::nullopt : room_->user_of(tgid);
+  return user ? user : object.user;
 }
 
 void ObjectRegistry::take_in(Object& object, std::uint64_t id) {
-  const bool is_new = object.file || object.file_due;
+  const bool is_new = object.file_due;
   const bool wants_table =
       tables_ != nullptr && (object.table_due || tables_->is_to_add_again(object.table));
   if (!is_new && !wants_table) return;
-  const ShareOwner owner = user_of(object.request.tgid);
-  if (object.file) --open_;
-  UniqueFd file = std::move(object.file);
-  if (!file && (object.file_due || (wants_table && has_time(owner)))) {
-    file = try_to_open_again(object);
-  }
+  const ShareOwner owner = user_of(object.request.tgid, object);
+  UniqueFd file = held_.take(id);
+  if (!file && (is_new || has_time(owner))) file = try_to_open_again(object);
   if (!file) return;
   object.file_due = false;
-  if (tables_ != nullptr) add_table(object, file.get(), owner);
+  if (tables_ != nullptr) add_table(id, object, file.get(), owner);
   if (is_new) offer(id, object, std::move(file));
 }
 
-void ObjectRegistry::take_in_copies(Object& object, const ShareOwner& owner) {
-  for (const UniqueFd& copy : std::exchange(object.copies, {})) {
-    --open_;
-    (void)make_table(object, copy.get(), owner);
+void ObjectRegistry::take_in_copies(Object& object, std::uint64_t id, std::uint32_t tgid) {
+  for (const UniqueFd& copy : held_.take_copies(id)) {
+    if (!make_table(object, copy.get(), user_of(tgid, object))) ++late_tables_;
   }
-}
-
-bool ObjectRegistry::has_time(const ShareOwner& owner) const {
-  return shares_.left(owner, std::chrono::steady_clock::now()) > std::chrono::nanoseconds(0);
-}
-
-// Nothing: its owner has no time left for it. What is no ELF file for this machine has no table,
-// and its mappings are known all the same.
-std::optional<UnwindObjectId> ObjectRegistry::make_table(const Object& object, int fd,
-                                                         const ShareOwner& owner) {
-  if (!has_time(owner)) {
-    ++out_of_time_;
-    return std::nullopt;
-  }
-  const std::uint64_t refused = tables_->refused();
-  const auto before = thread_cpu_time();
-  const auto table = tables_->add_object(fd, owner, opener_.original_of(fd));
-  shares_.charge(owner, thread_cpu_time() - before, std::chrono::steady_clock::now());
-  if (tables_->refused() != refused && reports_.refused) {
-    ObjectRefusals causes;
-    causes.add(ObjectRefusal::UnwindTable);
-    reports_.refused(object.request.path, causes);
-  }
-  return table ? *table : OFFCPUD_UNWIND_NO_OBJECT;
-}
-
-void ObjectRegistry::add_table(Object& object, int fd, const ShareOwner& owner) {
-  const auto table = make_table(object, fd, owner);
-  object.table_due = !table;
-  if (table && *table != OFFCPUD_UNWIND_NO_OBJECT) object.table = *table;
 }
 
 // Debug files are looked for below the root of the process that maps the object, as long as that
 // exists. Where the root cannot be had now, the object has the names that are in it until it can.
 void ObjectRegistry::offer(std::uint64_t id, Object& object, UniqueFd file) {
   OpenedFile root = opener_.open_root(object.request.tgid);
-  if (may_come_later(root.outcome)) without_root_.push_back(id);
+  if (may_come_later(root.outcome)) {
+    without_root_.push(id, user_of(object.request.tgid, object));
+  }
   hand_over(id, object, std::move(file), std::move(root.fd), SymbolWorker::Known::AsItIs);
 }
 
@@ -145,7 +112,7 @@ void ObjectRegistry::hand_over(std::uint64_t id, Object& object, UniqueFd file, 
   forget_symbols(id, object);
   object.symbols = symbols_
                        .offer({std::move(file), object.request.path, std::move(root)},
-                              user_of(object.request.tgid), known)
+                              user_of(object.request.tgid, object), known)
                        .value_or(0);
   if (object.symbols != 0) by_symbols_.emplace(object.symbols, id);
 }
@@ -161,7 +128,9 @@ void ObjectRegistry::object_forgotten(const MappedObject& object) {
   const auto found = objects_.find(object.id);
   if (found == objects_.end()) return;
   forget_symbols(object.id, found->second);
-  open_ -= found->second.copies.size() + (found->second.file ? 1 : 0);
+  held_.forget(object.id);
+  late_.forget(object.id);
+  without_root_.erase(object.id);
   objects_.erase(found);
 }
 
@@ -180,25 +149,31 @@ void ObjectRegistry::mapping_removed(const ImageId& image, const Mapping& mappin
 
 void ObjectRegistry::image_ended(const ImageId& image, std::span<const Mapping> /*mappings*/) {
   if (tables_ != nullptr) note(tables_->remove_process(image.tgid));
+  late_.ended(image.tgid);
   if (room_ != nullptr) room_->ended(image.tgid);
 }
 
 void ObjectRegistry::admit_waiting(const MappingsOf& mappings_of, MonotonicTime now) {
-  if (room_ == nullptr) return;
-  while (const auto tgid = room_->next_waiting(now)) {
+  if (tables_ == nullptr) return;
+  while (const auto tgid = room_ == nullptr ? std::nullopt : room_->next_waiting(now)) {
     const auto mappings = mappings_of(*tgid);
     for (const Mapping& mapping : mappings) add(*tgid, mapping);
     room_->spend(mappings.size());
   }
+  if (now < next_late_) return;
+  next_late_ = now + kBetweenRounds;
+  make_late_tables(mappings_of);
+  tell_late_tables(mappings_of);
 }
 
 void ObjectRegistry::add(std::uint32_t tgid, const Mapping& mapping) {
   UnwindObjectId table = OFFCPUD_UNWIND_NO_OBJECT;
   Object* object = nullptr;
+  const std::uint64_t id = mapping.file->object ? mapping.file->object->id : 0;
   if (mapping.file->object) {
-    object = &objects_[mapping.file->object->id];
+    object = &objects_[id];
     if (!mapping.file->borrowed) take_over(*object, tgid, mapping);
-    if (!object->copies.empty()) take_in_copies(*object, user_of(tgid));
+    take_in_copies(*object, id, tgid);
     table = object->table;
   } else if (mapping.file->kind == MappedFile::Kind::Vdso) {
     table = vdso_;
@@ -207,14 +182,10 @@ void ObjectRegistry::add(std::uint32_t tgid, const Mapping& mapping) {
   if (room_ != nullptr && !room_->make_room(tgid)) return;
   Status status = map(tgid, mapping, table);
   if (!status && object != nullptr && table != OFFCPUD_UNWIND_NO_OBJECT) {
-    // The table was given up for others while nobody used it.
-    object->table = OFFCPUD_UNWIND_NO_OBJECT;
-    object->table_due = true;
-    if (const OpenedFile opened = open_again(*object); opened.fd) {
-      add_table(*object, opened.fd.get(), user_of(tgid));
-    }
+    add_again(id, *object, tgid);
     status = map(tgid, mapping, object->table);
   }
+  if (object != nullptr && object->table_due) late_.mapped_without(tgid, id);
   note(status);
 }
 
@@ -265,24 +236,35 @@ void ObjectRegistry::offer_again(MonotonicTime now) {
   }
   if (now < next_with_root_) return;
   next_with_root_ = now + kBetweenRoots;
-  for (std::size_t left = std::min(without_root_.size(), kRootsAtOnce); left > 0; --left) {
-    const std::uint64_t id = without_root_.front();
-    without_root_.pop_front();
-    const auto object = objects_.find(id);
-    if (object == objects_.end() || offer_with_root(id, object->second)) continue;
-    without_root_.push_back(id);
-    return;  // the others would be refused, too
-  }
+  held_.close_old(now);
+  offer_with_roots();
 }
 
-// False: it has to be tried again.
-bool ObjectRegistry::offer_with_root(std::uint64_t id, Object& object) {
+// What has to wait on is put back after the round, so that it is tried once in it. A file system
+// that was waited for is somebody's: his others are not tried now.
+void ObjectRegistry::offer_with_roots() {
+  std::vector<ObjectTurns::Turn> wait_on;
+  std::vector<ShareOwner> slow;
+  const auto may = [&](const ShareOwner& user) {
+    return std::ranges::find(slow, user) == slow.end();
+  };
+  for (std::size_t left = kRootsAtOnce; left > 0; --left) {
+    const auto turn = without_root_.pop(may);
+    if (!turn) break;
+    const auto outcome = offer_with_root(turn->object, objects_.at(turn->object));
+    if (outcome == OpenedFile::Outcome::Slow) slow.push_back(turn->user);
+    if (may_come_later(outcome)) wait_on.push_back(*turn);
+  }
+  for (const ObjectTurns::Turn& turn : wait_on) without_root_.push(turn.object, turn.user);
+}
+
+OpenedFile::Outcome ObjectRegistry::offer_with_root(std::uint64_t id, Object& object) {
   OpenedFile root = opener_.open_root(object.request.tgid);
-  if (!root.fd) return !may_come_later(root.outcome);
+  if (!root.fd) return root.outcome;
   OpenedFile file = open_again(object);
-  if (!file.fd) return !may_come_later(file.outcome);
+  if (!file.fd) return file.outcome;
   hand_over(id, object, std::move(file.fd), std::move(root.fd), SymbolWorker::Known::ReadAgain);
-  return true;
+  return OpenedFile::Outcome::Opened;
 }
 
 void ObjectRegistry::note(const Status& status) const {

@@ -2,18 +2,20 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
 #include "base/cpu_shares.h"
 #include "base/object_refusal.h"
 #include "mappings/file_opener.h"
 #include "mappings/mapping_observer.h"
+#include "sampler/held_files.h"
 #include "sampler/kernel_room.h"
+#include "sampler/late_tables.h"
+#include "sampler/object_turns.h"
 #include "symbols/symbol_worker.h"
 #include "unwind/table_store.h"
 
@@ -24,11 +26,13 @@ namespace offcpud {
 // thread; all that is passed must outlive it.
 //
 // Making tables takes time of this thread, on which everybody's stacks depend. So each user has a
-// share of it; what he maps beyond is walked by frame pointers, until it is mapped anew.
+// share of it (CpuShares). What he maps beyond is walked by frame pointers until he has time again:
+// then its table is made, and the processes that map it have it (LateTables).
 class ObjectRegistry final : public MappingObserver {
  public:
   struct Reports {
-    std::function<void(const Error& error)> failed;  // a map cannot be written
+    // A map cannot be written, or a file not be read.
+    std::function<void(const Error& error)> failed;
     // The unwind table of the object at this path was refused.
     std::function<void(const std::string& path, const ObjectRefusals& causes)> refused;
   };
@@ -42,7 +46,8 @@ class ObjectRegistry final : public MappingObserver {
   // 0: nothing is known of its symbols.
   [[nodiscard]] ObjectId symbols_of(const MappedObject& object) const;
 
-  // Puts in the mappings of processes whose turn has come (KernelRoom).
+  // Puts in the mappings of processes whose turn has come (KernelRoom), and makes tables that were
+  // not made when their objects were mapped, in a tenth of the thread's time. To be called often.
   using MappingsOf = std::function<std::span<const Mapping>(std::uint32_t tgid)>;
   void admit_waiting(const MappingsOf& mappings_of, MonotonicTime now);
 
@@ -50,8 +55,9 @@ class ObjectRegistry final : public MappingObserver {
   // some of what was handed over before its process's root could be opened. To be called often.
   void offer_again(MonotonicTime now);
 
-  // Tables that were not made, as their user's share of the time was spent.
-  [[nodiscard]] std::uint64_t tables_out_of_time() const { return out_of_time_; }
+  // Tables that were not made at once: their user's share of the time was spent, or they could not
+  // be written.
+  [[nodiscard]] std::uint64_t late_tables() const { return late_tables_; }
 
   void object_found(const std::shared_ptr<const MappedObject>& object, const MappedFile& file,
                     UniqueFd fd) override;
@@ -66,12 +72,10 @@ class ObjectRegistry final : public MappingObserver {
   struct Object {
     UnwindObjectId table = OFFCPUD_UNWIND_NO_OBJECT;
     ObjectId symbols = 0;
-    bool table_due = false;        // it was not made for lack of time, or was given up since
-    bool file_due = false;         // it was not kept open
-    MonotonicTime retry_at{};      // before, its file is not opened again, as that has failed
-    UniqueFd file;                 // until a process is known that maps it, ...
-    std::vector<UniqueFd> copies;  // ... and these, too
-    FileRequest request;           // what it is, and where it was mapped last; to open it again
+    bool table_due = false;    // it was not made in time, or was given up since
+    bool file_due = false;     // a file was found, and not handed over yet
+    MonotonicTime retry_at{};  // before, its file is not opened again, as something has failed
+    FileRequest request;       // what it is, and where it was mapped last; to open it again
     std::optional<std::uint32_t> user;  // MappedObject::user
   };
   [[nodiscard]] OpenedFile open_again(const Object& object);
@@ -81,18 +85,27 @@ class ObjectRegistry final : public MappingObserver {
   void take_over(Object& object, std::uint32_t tgid, const Mapping& mapping);
   // What was found since the last mapping of the object.
   void take_in(Object& object, std::uint64_t id);
-  void take_in_copies(Object& object, const ShareOwner& owner);
+  void take_in_copies(Object& object, std::uint64_t id, std::uint32_t tgid);
   void offer(std::uint64_t id, Object& object, UniqueFd file);
-  bool offer_with_root(std::uint64_t id, Object& object);
+  void offer_with_roots();
+  OpenedFile::Outcome offer_with_root(std::uint64_t id, Object& object);
   void hand_over(std::uint64_t id, Object& object, UniqueFd file, UniqueFd directory,
                  SymbolWorker::Known known);
   void forget_symbols(std::uint64_t id, const Object& object);
-  [[nodiscard]] ShareOwner user_of(std::uint32_t tgid);
-  [[nodiscard]] bool has_time(const ShareOwner& owner) const;
-  std::optional<UnwindObjectId> make_table(const Object& object, int fd, const ShareOwner& owner);
-  // The object has its table, if it can be made, and the one it had if it cannot.
-  void add_table(Object& object, int fd, const ShareOwner& owner);
+  // For whom something is done that a process maps; where that is gone, whose the object is.
+  [[nodiscard]] ShareOwner user_of(std::uint32_t tgid, const Object& object);
   void note(const Status& status) const;
+
+  // object_registry_tables.cpp.
+  [[nodiscard]] bool has_time(const ShareOwner& owner) const;
+  std::optional<UnwindObjectId> make_table(Object& object, int fd, const ShareOwner& owner);
+  // The object has its table, if it can be made, and the one it had if it cannot.
+  void add_table(std::uint64_t id, Object& object, int fd, const ShareOwner& owner);
+  void add_again(std::uint64_t id, Object& object, std::uint32_t tgid);
+  void make_late_tables(const MappingsOf& mappings_of);
+  OpenedFile::Outcome make_late_table(const ObjectTurns::Turn& turn, const MappingsOf& mappings_of);
+  OpenedFile open_from_any(std::uint64_t id, Object& object, const MappingsOf& mappings_of);
+  void tell_late_tables(const MappingsOf& mappings_of);
 
   TableStore* tables_;
   KernelRoom* room_;
@@ -101,13 +114,15 @@ class ObjectRegistry final : public MappingObserver {
   FilesBelow* debug_files_;
   Reports reports_;
   CpuShares shares_;
-  std::uint64_t out_of_time_ = 0;
-  std::size_t open_ = 0;  // files and copies that are held
+  std::uint64_t late_tables_ = 0;
   UnwindObjectId vdso_ = OFFCPUD_UNWIND_NO_OBJECT;
   std::unordered_map<std::uint64_t, Object> objects_;  // by MappedObject::id
-  // Of objects_: what several users map has the same functions.
+  HeldFiles held_;                                     // of objects_, as all that follows
+  LateTables late_;
+  MonotonicTime next_late_ = MonotonicTime::min();
+  // What several users map has the same functions.
   std::unordered_multimap<ObjectId, std::uint64_t> by_symbols_;
-  std::deque<std::uint64_t> without_root_;  // of objects_, each once
+  ObjectTurns without_root_;
   MonotonicTime next_with_root_ = MonotonicTime::min();
 };
 

@@ -4,9 +4,9 @@
 #include <future>
 #include <thread>
 
+#include "base/thread_start.h"
 #include "runtime/event_loop.h"
 #include "runtime/privileges.h"
-#include "runtime/thread_start.h"
 #include "sampler/sampling_loop.h"
 
 namespace offcpud {

@@ -87,7 +87,7 @@ StackLosses StackSources::losses() const {
   const auto of = [&losses](StackLoss loss) -> std::uint64_t& {
     return losses[static_cast<std::size_t>(loss)];
   };
-  of(StackLoss::UnwindTable) = tables_->tables_left_out() + registry_->tables_out_of_time();
+  of(StackLoss::UnwindTable) = tables_->tables_left_out() + registry_->late_tables();
   of(StackLoss::UnwindFile) = tables_->files_left_out();
   of(StackLoss::Process) = counts.images_refused;
   of(StackLoss::EndedProcess) = counts.ended_too_early;

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "base/thread_start.h"
+
 namespace offcpud {
 
 SnapshotWriter::SnapshotWriter(std::function<void()> open, std::function<bool(Snapshot)> write,
@@ -11,7 +13,7 @@ SnapshotWriter::SnapshotWriter(std::function<void()> open, std::function<bool(Sn
       write_(std::move(write)),
       dropped_(std::move(dropped)),
       heartbeat_(std::move(heartbeat)),
-      thread_([this](const std::stop_token& stop) { run(stop); }) {}
+      thread_(start_thread("offcpud-writer", [this](const std::stop_token& stop) { run(stop); })) {}
 
 SnapshotWriter::~SnapshotWriter() {
   (void)finish(std::chrono::milliseconds(0));

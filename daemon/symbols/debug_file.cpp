@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbols/debug_file.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -36,10 +37,18 @@ std::vector<std::string> candidates(const ElfFile& object, const std::string& ob
   return paths;
 }
 
-bool may_name_functions(int fd, uid_t object_owner) {
-  struct stat info {};
-  if (::fstat(fd, &info) != 0 || (info.st_uid != 0 && info.st_uid != object_owner)) return false;
-  return (info.st_mode & S_IWOTH) == 0;
+// As copies are, which belong to whoever made them. Files of tmpfs have seals, too, but not this
+// one.
+bool is_sealed_memory(int fd) {
+  const int seals = ::fcntl(fd, F_GET_SEALS);
+  return seals >= 0 && (seals & F_SEAL_WRITE) != 0;
+}
+
+bool may_name_functions(const std::optional<FileAuthor>& file,
+                        const std::optional<FileAuthor>& object) {
+  if (!file || (file->rights.mode & S_IWOTH) != 0) return false;
+  if (file->of_copy && !(object && object->of_copy)) return false;
+  return file->rights.owner == 0 || (object && file->rights.owner == object->rights.owner);
 }
 
 bool has_build_id(int fd, const std::string& build_id) {
@@ -51,12 +60,20 @@ bool has_build_id(int fd, const std::string& build_id) {
 
 }  // namespace
 
-std::optional<UniqueFd> find_debug_file(const ElfFile& object, uid_t object_owner,
+std::optional<FileAuthor> author_of(int fd, const RootDirectory& root) {
+  if (const auto original = root.rights_of_original(fd)) return FileAuthor{*original, true};
+  struct stat info {};
+  if (is_sealed_memory(fd) || ::fstat(fd, &info) != 0) return std::nullopt;
+  return FileAuthor{{.owner = info.st_uid, .mode = info.st_mode}, false};
+}
+
+std::optional<UniqueFd> find_debug_file(const ElfFile& object,
+                                        const std::optional<FileAuthor>& author,
                                         const std::string& object_path, const RootDirectory& root) {
   if (object.build_id().size() < 2) return std::nullopt;
   for (const std::string& path : candidates(object, object_path)) {
     auto fd = root.open_file(path, LastLink::Follow);
-    if (!fd || !may_name_functions(fd->get(), object_owner)) continue;
+    if (!fd || !may_name_functions(author_of(fd->get(), root), author)) continue;
     if (has_build_id(fd->get(), object.build_id())) return *std::move(fd);
   }
   return std::nullopt;

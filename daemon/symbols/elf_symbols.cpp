@@ -2,10 +2,8 @@
 #include "symbols/elf_symbols.h"
 
 #include <elf.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <utility>
 
 #include "elf/byte_source.h"
@@ -39,17 +37,15 @@ std::vector<AddressRange> code_of(const ElfFile& file) {
 
 Result<ElfSymbols> ElfSymbols::read(int fd, const std::vector<DebugRoot>& debug_roots) {
   TRY(const ByteSource source, ByteSource::from_file(fd));
-  struct stat info {};
-  if (::fstat(fd, &info) != 0) return Error::from_errno(errno, "stat an ELF file");
-  return read_from(source, debug_roots, info.st_uid);
+  return read_from(source, debug_roots, fd);
 }
 
 Result<ElfSymbols> ElfSymbols::read_image(std::string_view image) {
-  return read_from(ByteSource(image), {}, 0);
+  return read_from(ByteSource(image), {}, -1);
 }
 
 Result<ElfSymbols> ElfSymbols::read_from(const ByteSource& source,
-                                         const std::vector<DebugRoot>& debug_roots, uid_t owner) {
+                                         const std::vector<DebugRoot>& debug_roots, int fd) {
   TRY(const ElfFile file, ElfFile::read(source));
   ElfSymbols symbols;
   symbols.build_id_ = file.build_id();
@@ -68,7 +64,7 @@ Result<ElfSymbols> ElfSymbols::read_from(const ByteSource& source,
   if (file.section(std::uint32_t{SHT_SYMTAB}) == nullptr) {
     if (!add_go_functions(file, list)) symbols.refused_.add(ObjectRefusal::GoTable);
     symbols.add_embedded_functions(file, list);
-    symbols.add_debug_functions(file, owner, debug_roots, list);
+    symbols.add_debug_functions(file, fd, debug_roots, list);
   }
   symbols.functions_ = FunctionIndex(
       std::move(list), frames ? *std::move(frames) : std::vector<AddressRange>{}, code_of(file));
@@ -92,11 +88,12 @@ void ElfSymbols::add_embedded_functions(const ElfFile& object, FunctionList& lis
 }
 
 // The functions of the debug file, unless it cannot be found or read.
-void ElfSymbols::add_debug_functions(const ElfFile& object, uid_t owner,
+void ElfSymbols::add_debug_functions(const ElfFile& object, int object_fd,
                                      const std::vector<DebugRoot>& debug_roots,
                                      FunctionList& list) {
   for (const DebugRoot& place : debug_roots) {
-    const auto fd = find_debug_file(object, owner, place.object_path, *place.root);
+    const auto fd =
+        find_debug_file(object, author_of(object_fd, *place.root), place.object_path, *place.root);
     if (!fd) continue;
     const auto source = ByteSource::from_file(fd->get());
     if (!source) continue;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -61,12 +59,12 @@ class ElfSymbols {
   };
 
   static Result<ElfSymbols> read_from(const ByteSource& source,
-                                      const std::vector<DebugRoot>& debug_roots, uid_t owner);
+                                      const std::vector<DebugRoot>& debug_roots, int fd);
   void keep_segments(const ElfFile& file);
   void add_functions(const ElfFile& file, FunctionList& list);
   void add_embedded_functions(const ElfFile& object, FunctionList& list);
-  void add_debug_functions(const ElfFile& object, uid_t owner,
-                           const std::vector<DebugRoot>& debug_roots, FunctionList& list);
+  void add_debug_functions(const ElfFile& object, int fd, const std::vector<DebugRoot>& debug_roots,
+                           FunctionList& list);
 
   FunctionIndex functions_;
   std::string build_id_;

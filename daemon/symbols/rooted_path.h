@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
+#include "base/file_rights.h"
 #include "base/result.h"
 #include "base/unique_handle.h"
 
@@ -20,6 +22,9 @@ class FilesBelow {
   // As RootDirectory::open_file(). `process` is one that sees the files; 0: none is known.
   virtual Result<UniqueFd> open_below(int directory, std::uint32_t process, const std::string& path,
                                       LastLink last_link) = 0;
+  // Of what a descriptor of open_below(), or of the object itself, is a copy of, as its file system
+  // says. Nothing: it is no copy, or nobody knows of what.
+  virtual std::optional<FileRights> rights_of_original(int /*fd*/) { return std::nullopt; }
 };
 
 // A reference (O_PATH) to what `path` names below `directory`, by the rules of RootDirectory.
@@ -45,6 +50,11 @@ class RootDirectory {
   // `path` is taken from the root, with or without a leading slash. For reading, and without
   // blocking, whatever the file is: the caller checks that it is a regular one.
   [[nodiscard]] Result<UniqueFd> open_file(const std::string& path, LastLink last_link) const;
+
+  // As FilesBelow::rights_of_original().
+  [[nodiscard]] std::optional<FileRights> rights_of_original(int fd) const {
+    return files_ == nullptr ? std::nullopt : files_->rights_of_original(fd);
+  }
 
  private:
   explicit RootDirectory(UniqueFd fd) : fd_(std::move(fd)) {}

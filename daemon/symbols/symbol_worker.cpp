@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbols/symbol_worker.h"
 
-#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,11 +12,12 @@
 #include <map>
 #include <mutex>
 #include <set>
-#include <thread>
 #include <tuple>
 #include <unordered_set>
 #include <utility>
 #include <variant>
+
+#include "base/thread_start.h"
 
 namespace offcpud {
 namespace {
@@ -166,7 +166,7 @@ void SymbolWorker::Shared::note_task(const Task& task, std::chrono::nanoseconds 
 
 SymbolWorker::SymbolWorker(const Limits& limits, Reports reports)
     : shared_(std::make_shared<Shared>(limits, std::move(reports))) {
-  std::thread([shared = shared_] {
+  start_thread("offcpud-symbols", [shared = shared_] {
     if (shared->reports.started) shared->reports.started();
     run(shared);
   }).detach();
@@ -253,7 +253,6 @@ std::vector<ObjectId> SymbolWorker::take_wanted() {
 }
 
 void SymbolWorker::run(const std::shared_ptr<Shared>& shared) {
-  (void)::pthread_setname_np(::pthread_self(), "offcpud-symbols");
   // Names can wait. Without permission to be nice, they do not.
   (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 10);
   std::unique_lock lock(shared->mutex);

@@ -9,6 +9,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/cpu_shares.h"
 #include "mappings/mapped_file_id.h"
 #include "unwind/memory_page.h"
 
@@ -128,9 +129,18 @@ offcpud_unwind_file_key TableStore::key_of(const FileKey& file) {
 }
 
 Status TableStore::compile(UnwindObjectId id, const ElfObject& elf, const ShareOwner& owner) {
-  const auto table = compile_unwind_table(elf, limits_.object, between_);
+  std::function<void()> between;
+  if (between_) {
+    between = [this] {
+      const auto before = thread_cpu_time();
+      between_();
+      between_cpu_ += thread_cpu_time() - before;
+    };
+  }
+  const auto table = compile_unwind_table(elf, limits_.object, between);
   if (!table) {  // what the file says about itself is nobody's failure
     counters_.refused++;
+    objects_.at(id).has_room = true;
     return {};
   }
   if (table->rules_cut) counters_.refused++;
@@ -144,6 +154,7 @@ Status TableStore::compile(UnwindObjectId id, const ElfObject& elf, const ShareO
   if (auto status = place(*table, asking); !status) {
     Object& object = objects_.at(id);
     object.has_room = false;
+    object.tried_at.reset();
     // The first error is the one that tells.
     (void)(object.mappings > 0 ? remove_table(id) : remove_object(id));
     return std::move(status).error().with("put an unwind table into the kernel's maps");
@@ -159,7 +170,8 @@ Status TableStore::remove_table(UnwindObjectId id) {
   for (const PlacedPage& page : object.pages) space_.give_back(page.rows);
   pages_ -= object.pages.size();
   for (const std::uint16_t rule : object.rules) dictionary_.give_back(rule);
-  if (!object.pages.empty()) freed_++;
+  // What was not placed as a whole leaves no more room behind than there was.
+  if (object.has_room && !object.pages.empty()) freed_++;
   object.pages.clear();
   object.rules.clear();
   return {};

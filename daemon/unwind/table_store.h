@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -75,13 +76,17 @@ class TableStore final : public UnwindLookup {
   // Called in the middle of add_object(), every few milliseconds: a large object takes long. It may
   // look something up here, and must not change anything.
   void set_between(std::function<void()> between) { between_ = std::move(between); }
+  // CPU time of the calling thread that it has taken since the start: not for the object that was
+  // being added.
+  [[nodiscard]] std::chrono::nanoseconds between_cpu() const { return between_cpu_; }
 
   // The object in a file. Of the files with the same contents the 64 that were added last are known
   // to walks of processes without mappings here. The descriptor is the caller's and need not stay
-  // open. Compiles at most once per file: milliseconds, 60 for libjvm. Error: not an ELF file for
-  // x86-64. A file without .eh_frame, and one for which there is no room, is an object too: walks
-  // know its mapping, and go on by other means. `owner` is about to map it; `original` is the file
-  // that processes map, where this one is a copy of it.
+  // open. Compiles at most once per file: milliseconds, 60 for libjvm. A file without .eh_frame,
+  // and one for which there is no room, is an object too: walks know its mapping, and go on by
+  // other means. `owner` is about to map it; `original` is the file that processes map, where this
+  // one is a copy of it. Error of kind Unsupported: not an ELF file for x86-64. Of another kind:
+  // the file could not be read or its table not written; it is to be added again.
   Result<UnwindObjectId> add_object(int fd, const ShareOwner& owner = {},
                                     const std::optional<FileVersion>& original = {});
 
@@ -99,7 +104,8 @@ class TableStore final : public UnwindLookup {
   [[nodiscard]] offcpud_unwind_rule rule(UnwindObjectId object,
                                          std::uint64_t address) const override;
 
-  // There was no room for its table, and something has gone since: add it again.
+  // There was no room for its table, and something has gone since, or it could not be written: add
+  // it again.
   [[nodiscard]] bool is_to_add_again(UnwindObjectId object) const;
 
   [[nodiscard]] TableStoreStats stats() const;
@@ -136,9 +142,10 @@ class TableStore final : public UnwindLookup {
     std::vector<ExecutableSegment> segments;
     std::vector<PlacedPage> pages;
     std::vector<std::uint16_t> rules;
-    ShareOwner owner;            // who was about to map it at first
-    bool has_room = true;        // false: its table is not in the maps
-    std::uint64_t tried_at = 0;  // `freed_` when there was no room
+    ShareOwner owner;       // who was about to map it at first
+    bool has_room = false;  // false: its table is not in the maps
+    // `freed_` when there was no room. Nothing: it was not tried, or could not be written.
+    std::optional<std::uint64_t> tried_at;
     std::uint64_t mappings = 0;
     std::list<UnwindObjectId>::iterator unused;  // valid while mappings is 0
   };
@@ -207,10 +214,11 @@ class TableStore final : public UnwindLookup {
   std::unordered_map<std::uint32_t, std::size_t> prefixes_of_;  // by tgid
   std::size_t prefixes_ = 0;                                    // of all of them
   UnwindObjectId last_id_ = OFFCPUD_UNWIND_NO_OBJECT;
-  std::uint64_t freed_ = 0;  // tables removed so far
+  std::uint64_t freed_ = 0;  // tables removed so far that were there as a whole
   std::size_t pages_ = 0;    // in the kernel's map
   UserOf user_of_;
   std::function<void()> between_;
+  std::chrono::nanoseconds between_cpu_{};
   std::unordered_map<std::uint32_t, ShareOwner> users_;  // by tgid, as far as they were asked for
   TableStoreStats counters_;
 };

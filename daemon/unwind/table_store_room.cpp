@@ -134,12 +134,11 @@ Status TableStore::place(const UnwindTable& table, Asking& asking) {
   object.has_room = true;
   TRY(const bool placed, place_all(table, asking));
   if (placed) return {};
-  // Half a table would end stacks in places that nobody can explain.
-  TRY_VOID(remove_table(asking.object));
-  counters_.without_room++;
   object.has_room = false;
   object.tried_at = freed_;
-  return {};
+  counters_.without_room++;
+  // Half a table would end stacks in places that nobody can explain.
+  return remove_table(asking.object);
 }
 
 Result<bool> TableStore::place_all(const UnwindTable& table, Asking& asking) {

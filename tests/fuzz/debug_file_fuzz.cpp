@@ -47,7 +47,8 @@ void test(std::string_view input) {
   const ByteSource source(image);
   const auto object = ElfFile::read(source);
   require(static_cast<bool>(object), "the object is read");
-  const auto found = find_debug_file(*object, ::geteuid(), path, *host.root);
+  const FileAuthor author{{.owner = ::geteuid(), .mode = 0755}, false};
+  const auto found = find_debug_file(*object, author, path, *host.root);
   if (!found) return;
   char name[PATH_MAX] = {};
   const std::string fd = "/proc/self/fd/" + std::to_string(found->get());

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import host
 from daemon import Daemon
+from disk import Disk
 from window import Workload, WorkloadEnded
 
 PREFIX = f"/offcpud-test-{os.getpid()}"
@@ -79,6 +80,15 @@ class Case(unittest.TestCase):
         cgroup = host.Cgroup(name or f"{PREFIX}-{test}-{self._cgroups}")
         self.addCleanup(cgroup.remove)
         return cgroup
+
+    def new_disk(self, mebibytes=32):
+        """A Disk that is thawed and gone after the test."""
+        try:
+            disk = Disk(mebibytes)
+        except OSError as error:
+            self.skipTest(f"no disk of its own: {error}")
+        self.addCleanup(disk.remove)
+        return disk
 
     def start(self, name, *arguments, **options):
         """A Workload at its first gate, in a cgroup of its own."""

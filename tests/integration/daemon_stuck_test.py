@@ -11,7 +11,6 @@ from urllib.error import HTTPError
 
 from case import Case, main
 from daemon import BUILD, Daemon
-from disk import Disk
 from stopped_thread import StoppedThread
 from watchdog_test import ServiceManager
 
@@ -87,11 +86,7 @@ class Stuck(StuckCase):
             self.expect_equal(f"{thread} stuck", 0, self.stuck(thread))
 
     def test_a_disk_that_does_not_answer(self):
-        try:
-            disk = Disk(32)
-        except OSError as error:
-            self.skipTest(f"no disk to freeze: {error}")
-        self.addCleanup(disk.remove)
+        disk = self.new_disk()
         self.start_daemon(state_dir=disk.path / "state")
         self.wait_until("a snapshot is kept", lambda: self.daemon.get_json("/api/v1/snapshots")["snapshots"])
         self.expect_equal("/-/ready", 200, self.ready()[0])

@@ -9,7 +9,6 @@ from pathlib import Path
 import host
 from case import PREFIX, Case, main
 from cgroups_test import sleep_in
-from frozen import FrozenFileSystem
 from in_progress import InProgressCase
 
 
@@ -75,32 +74,30 @@ class Gauges(InProgressCase):
         self.expect_gone(workload, "kernel")
 
     def test_write_to_a_frozen_file_system(self):
-        frozen = FrozenFileSystem()
-        self.addCleanup(frozen.remove)
-        file = frozen.mount / "file"
+        disk = self.new_disk()
+        file = disk.path / "file"
         file.touch()
         workload = self.start("stuck", "--kind", "write", "--path", file)
-        frozen.freeze()
-        self.addCleanup(frozen.thaw)
+        disk.freeze()
+        self.addCleanup(disk.thaw)
         workload.go()
         began = time.time()
         time.sleep(0.2)
         state, channel = state_of_waiter(workload.process.pid)
         self.say(state == "D", f"state of the thread (in {channel})", "D", state)
         self.expect_visible(workload, began, "disk")
-        frozen.thaw()
+        disk.thaw()
         self.expect_gone(workload, "disk")
 
     def test_opening_below_a_frozen_file_system(self):
         """No read or write: a wait inside the kernel."""
-        frozen = FrozenFileSystem()
-        self.addCleanup(frozen.remove)
+        disk = self.new_disk()
         cgroup = self.new_cgroup()
-        frozen.freeze()
-        process = subprocess.Popen(["touch", frozen.mount / "new"], preexec_fn=cgroup.enter)
+        disk.freeze()
+        process = subprocess.Popen(["touch", disk.path / "new"], preexec_fn=cgroup.enter)
         began = time.time()
         self.addCleanup(process.wait)
-        self.addCleanup(frozen.thaw)
+        self.addCleanup(disk.thaw)
         scrape = self.within_two_passes(
             "one thread is blocked in kernel",
             lambda scrape: self.blocked_now(scrape, cgroup, "kernel") == 1)

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from case import Case, main
 from daemon import BUILD, Daemon
-from disk import Disk
 from pprof_profile import Profile
 from push_receiver import Receiver
 from tls_files import Authority, connected
@@ -312,11 +311,7 @@ class Unwilling(PushCase):
 
     def test_a_disk_that_hangs(self):
         """The file comes first: nothing is pushed that is not kept."""
-        try:
-            disk = Disk(32)
-        except OSError as error:
-            self.skipTest(f"no disk of its own: {error}")
-        self.addCleanup(disk.remove)
+        disk = self.new_disk()
         self.folder = disk.path
         receiver = self.start_receiver()
         self.start_daemon(receiver)

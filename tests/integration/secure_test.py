@@ -9,6 +9,7 @@ import ssl
 import subprocess
 import threading
 import time
+from pathlib import Path
 
 import prometheus_text
 from case import main
@@ -76,7 +77,7 @@ class Passwords(Secured):
 class LockOut(Secured):
     """New logins while wrong passwords arrive without end, from 16 connections."""
 
-    NAMES = [f"user{number}" for number in range(6)]
+    NAMES = [f"user{number}" for number in range(7)]
     COST = 11  # some 0.15 s for each comparison
     options = {"web.local_socket": ""}
 
@@ -113,8 +114,15 @@ class LockOut(Secured):
         if connection:
             connection.close()
 
-    def logins_beside(self, sources, user, source, users):
-        """The slowest of new logins of these users from `source`, in comparisons."""
+    def comparing(self):
+        """CPU seconds that comparisons took, as the kernel says."""
+        for task in Path(f"/proc/{self.daemon.pid}/task").iterdir():
+            if (task / "comm").read_text().strip() == "offcpud-passwd":
+                return int((task / "schedstat").read_text().split()[0]) / 1e9
+        self.fail("no thread is called offcpud-passwd")
+
+    def logins_beside(self, sources, user, source, users, flooding=4):
+        """The slowest of new logins of these users from `source`, after a flood of so many seconds."""
         began = time.monotonic()
         self.expect_equal("a wrong one", 401, self.get("nobody", "x", "127.0.0.9"))
         one = time.monotonic() - began
@@ -124,7 +132,7 @@ class LockOut(Secured):
         for thread in threads:
             thread.start()
         try:
-            time.sleep(4)
+            time.sleep(flooding)
             for name in users:
                 began = time.monotonic()
                 self.expect_equal(f"new login of {name} from {source}", 200,
@@ -136,7 +144,8 @@ class LockOut(Secured):
                 thread.join()
         self.say(set(counts) <= {401, 503}, f"answers to {len(counts)} guesses", "401 or 503", set(counts))
         self.expect_at_least("guesses that were turned away", 100, counts.count(503))
-        print(f"  a comparison takes {one:.3f} s, the slowest login took {slowest:.3f} s", flush=True)
+        print(f"  a wrong one took {one:.3f} s, the slowest login took {slowest:.3f} s", flush=True)
+        return slowest
 
     def test_from_another_address(self):
         self.logins_beside(["127.0.0.2"], "user0", "127.0.0.1", self.NAMES[:2])
@@ -146,7 +155,18 @@ class LockOut(Secured):
                            self.NAMES[2:4])
 
     def test_from_the_same_address_with_another_name(self):
-        self.logins_beside(["127.0.0.4"], "user0", "127.0.0.4", self.NAMES[4:])
+        self.logins_beside(["127.0.0.4"], "user0", "127.0.0.4", self.NAMES[4:6])
+
+
+    def test_a_flood_that_lasts_takes_a_share_of_a_cpu(self):
+        """Four seconds of a CPU at once, then a quarter; and one comparison more each."""
+        before, begin = self.comparing(), time.monotonic()
+        slowest = self.logins_beside([f"127.0.1.{20 + i}" for i in range(16)], "user0", "127.0.0.5",
+                                     self.NAMES[6:], flooding=16)
+        seconds = time.monotonic() - begin
+        self.expect_at_most(f"CPU seconds of comparisons in {seconds:.1f} s", 4.4 + seconds / 4,
+                            self.comparing() - before)
+        self.expect_at_most("the login (s)", 2, slowest)
 
 
 class Renewal(Secured):

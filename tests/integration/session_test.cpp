@@ -38,6 +38,13 @@ class Session : public ::testing::Test {
     EXPECT_TRUE(session) << session.error().message();
     return std::move(*session);
   }
+  static Result<KernelSample> of_first_moments() {
+    BpfSession session = loaded(64);
+    TRY_VOID(session.attach());
+    TRY(const auto source, BpfSampleSource::open(session));
+    ::usleep(200'000);
+    return source->read();
+  }
 };
 
 // The ids of all programs of this kernel whose name is one of ours. Ids are never given out again,
@@ -91,12 +98,7 @@ TEST_F(Session, SizesMapsForTheConfiguredCgroups) {
 }
 
 TEST_F(Session, ReadsWhatItMeasures) {
-  BpfSession session = loaded(64);
-  ASSERT_TRUE(session.attach());
-  auto source = BpfSampleSource::open(session);
-  ASSERT_TRUE(source) << source.error().message();
-  ::usleep(200'000);
-  auto sample = (*source)->read();
+  const auto sample = of_first_moments();
   ASSERT_TRUE(sample) << sample.error().message();
   std::uint64_t episodes = 0, running_ns = 0;
   for (const CgroupReading& reading : sample->cgroups) {
@@ -122,12 +124,7 @@ bool is_kernel_thread(std::uint32_t pid) {
 
 // There may be more of them than places.
 TEST_F(Session, GivesNoPlaceOfAProcessToKernelThreads) {
-  BpfSession session = loaded(64);
-  ASSERT_TRUE(session.attach());
-  auto source = BpfSampleSource::open(session);
-  ASSERT_TRUE(source) << source.error().message();
-  ::usleep(200'000);
-  auto sample = (*source)->read();
+  const auto sample = of_first_moments();
   ASSERT_TRUE(sample) << sample.error().message();
   std::set<std::uint32_t> kernel_threads, own;
   for (const ProcessReading& process : sample->processes) {

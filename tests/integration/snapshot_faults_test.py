@@ -16,7 +16,6 @@ from urllib.error import HTTPError
 import metric_families
 from case import main
 from daemon import Daemon, WORKLOADS
-from disk import Disk
 from exposition_test import PROTOBUF
 from snapshots_test import SERVICE, SnapshotCase, Stacks, unix_time
 
@@ -42,12 +41,8 @@ class FaultCase(SnapshotCase):
     def kept(self):
         return self.daemon.get_json("/api/v1/snapshots")["snapshots"]
 
-    def new_disk(self, mebibytes):
-        try:
-            disk = Disk(mebibytes)
-        except OSError as error:
-            self.skipTest(f"no disk of its own: {error}")
-        self.addCleanup(disk.remove)
+    def new_disk(self, mebibytes=32):
+        disk = super().new_disk(mebibytes)
         self.addCleanup(lambda: self.daemon.stop())  # before the disk goes
         return disk
 

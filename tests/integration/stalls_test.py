@@ -7,7 +7,6 @@ from datetime import datetime
 from pathlib import Path
 
 from case import main
-from frozen import FrozenFileSystem
 from in_progress import InProgressCase
 
 
@@ -110,12 +109,11 @@ class Stalls(InProgressCase):
         self.end(workload, "same_cgroup")
 
     def test_frozen_file_system(self):
-        frozen = FrozenFileSystem()
-        self.addCleanup(frozen.remove)
-        file = frozen.mount / "file"
+        disk = self.new_disk()
+        file = disk.path / "file"
         file.touch()
-        self.addCleanup(frozen.thaw)
-        workload, stall = self.stall("write", "disk", "--path", file, before=frozen.freeze)
+        self.addCleanup(disk.thaw)
+        workload, stall = self.stall("write", "disk", "--path", file, before=disk.freeze)
         self.expect_syscall(stall, "write")
         self.expect_frames(stall, "rwsem", "sb_start_write", "freeze")
         waits_for = stall["waits_for"]["file"]
@@ -123,7 +121,7 @@ class Stalls(InProgressCase):
         device = os.stat(file).st_dev
         self.say(f"{os.major(device)}:{os.minor(device)}" in waits_for["device"], "device",
                  f"{os.major(device)}:{os.minor(device)}", waits_for)
-        frozen.thaw()
+        disk.thaw()
         self.end(workload, "other_cgroup")
 
     def test_idle_waits_are_no_stalls(self):

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from case import Case, main
 from daemon import Daemon
-from disk import Disk
 from stopped_thread import StoppedThread
 
 WITHIN = 2.0  # seconds
@@ -53,11 +52,7 @@ class Stopping(StopCase):
     def test_a_disk_that_hangs(self):
         """It goes on measuring, and stops: nothing is attached and nobody listens, although the thread
         that writes cannot be ended by anybody before the disk answers."""
-        try:
-            disk = Disk(32)
-        except OSError as error:
-            self.skipTest(f"no disk to freeze: {error}")
-        self.addCleanup(disk.remove)
+        disk = self.new_disk()
         daemon = self.start_daemon(state_dir=disk.path / "state")
         self.wait_until("a snapshot is kept", self.kept)
         self.expect_at_least("attached", 4, attached(daemon.pid))

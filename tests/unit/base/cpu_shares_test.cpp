@@ -23,6 +23,14 @@ TEST(CpuShares, WhatIsSpentComesBackSlowly) {
   EXPECT_EQ(shares.next_time(kUser, now), now);
 }
 
+// The clock begins with the host, and so does the daemon.
+TEST(CpuShares, AllOfItIsThereWhenTheHostHasJustStarted) {
+  CpuShares shares({.at_once = seconds(30), .per_second = 0.1});
+  const MonotonicTime now{seconds(10)};
+  shares.charge(kUser, seconds(2), now);
+  EXPECT_EQ(shares.left(kUser, now), seconds(28));
+}
+
 TEST(CpuShares, SaysFromWhenOnThereIsSome) {
   CpuShares shares({.at_once = seconds(30), .per_second = 0.1});
   const MonotonicTime now{seconds(1000)};

@@ -149,6 +149,34 @@ TEST_F(ConnectionTableTest, AnAnswerIsSparedInItsFirstSeconds) {
   EXPECT_THAT(open(6, "a"), Optional(1));
 }
 
+// Otherwise one peer has all connections that the library accepts, each of them answered anew
+// before the seconds are over.
+TEST_F(ConnectionTableTest, BeyondAQuarterMoreANewAnswerGoesAsWell) {
+  ConnectionTable table({.total = 8, .per_peer = 4, .few = 1}, [](int) { return false; });
+  const auto answer = [&](int n, const char* peer) {
+    table.open(key(n), n, peer, at(0) + std::chrono::milliseconds(n), at(30));
+    const std::optional<int> gone = table.make_room_for(key(n));
+    table.respond(key(n), at(0) + std::chrono::milliseconds(n), at(60));
+    return gone;
+  };
+  EXPECT_EQ(answer(0, "scraper"), std::nullopt);
+  for (const int n : {1, 2, 3, 4, 5}) EXPECT_EQ(answer(n, "a"), std::nullopt) << n;
+  EXPECT_THAT(answer(6, "a"), Optional(1)) << "its own, though others' are older";
+  for (const int n : {7, 8}) EXPECT_EQ(answer(n, "b"), std::nullopt) << n;
+  for (const int n : {9, 10}) EXPECT_EQ(answer(n, "c"), std::nullopt) << n;
+  EXPECT_THAT(answer(11, "d"), Optional(2)) << "of who has most";
+}
+
+TEST_F(ConnectionTableTest, AnAnswerThatHasJustBegunGoesAfterAllOthers) {
+  open(1, "a");
+  table_.respond(key(1), at(1), at(61));
+  for (const int n : {2, 3, 4}) open(n, std::to_string(n).c_str());
+  with_bytes_ = {2, 3, 4, 5};
+  EXPECT_EQ(open(5, "e"), std::nullopt);
+  table_.open(key(6), 6, "f", at(5), at(40));
+  EXPECT_THAT(table_.make_room_for(key(6)), Optional(2)) << "requests that wait go first";
+}
+
 TEST_F(ConnectionTableTest, ASuspendedOneStaysAndHasNoDeadline) {
   table_.open(key(1), 1, "a", at(0), at(1));
   table_.suspend(key(1));

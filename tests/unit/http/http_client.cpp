@@ -20,11 +20,6 @@ UniqueFd connect_raw(const void* address, socklen_t length, int family) {
   return fd;
 }
 
-bool is_readable_within(int fd, std::chrono::milliseconds patience) {
-  pollfd poll_fd{.fd = fd, .events = POLLIN, .revents = 0};
-  return ::poll(&poll_fd, 1, static_cast<int>(patience.count())) == 1;
-}
-
 }  // namespace
 
 UniqueFd connect_to(const std::string& address) {
@@ -48,6 +43,11 @@ UniqueFd connect_to(const std::string& address) {
   name.sin_port = port;
   ::inet_pton(AF_INET, address.substr(0, colon).c_str(), &name.sin_addr);
   return connect_raw(&name, sizeof(name), AF_INET);
+}
+
+bool is_readable_within(int fd, std::chrono::milliseconds patience) {
+  pollfd poll_fd{.fd = fd, .events = POLLIN, .revents = 0};
+  return ::poll(&poll_fd, 1, static_cast<int>(patience.count())) == 1;
 }
 
 bool send_text(int fd, const std::string& text) {

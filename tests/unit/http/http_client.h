@@ -14,6 +14,9 @@ UniqueFd connect_to(const std::string& address);
 
 bool send_text(int fd, const std::string& text);
 
+// Something has arrived, if only the end; false: nothing did within the time.
+bool is_readable_within(int fd, std::chrono::milliseconds patience);
+
 // Everything until the peer closes or nothing arrives for the time.
 std::string receive_all(int fd, std::chrono::milliseconds patience = std::chrono::seconds(20));
 

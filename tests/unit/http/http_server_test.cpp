@@ -278,6 +278,23 @@ TEST_F(HttpServerTest, AThousandIdleConnectionsDoNotDelayAScrape) {
   EXPECT_FALSE(test::is_closed_within(idle.back().get(), 0ms));
 }
 
+// More than the library accepts, and so new that a little earlier nobody would be cut off for
+// others.
+TEST_F(HttpServerTest, NewResponsesThatNobodyReadsDoNotDelayAScrape) {
+  start({.connections = {.slow_after = 60s, .response_grace = 60s}});
+  std::vector<UniqueFd> unread;
+  for (int i = 0; i < 250; ++i) {
+    unread.push_back(connect_to(server_.address));
+    ASSERT_TRUE(unread.back()) << i;
+    send_text(unread.back().get(), "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
+    if (!test::is_readable_within(unread.back().get(), 1s)) break;  // until it accepts no more
+  }
+  const auto start_time = std::chrono::steady_clock::now();
+  EXPECT_TRUE(get("/metrics").ends_with("\r\n0\r\n\r\n"));
+  EXPECT_LT(std::chrono::steady_clock::now() - start_time, 2s);
+  EXPECT_EQ(unread.size(), 250U);
+}
+
 TEST_F(HttpServerTest, AnAnswerThatComesLaterMayComeLaterStill) {
   const Serving server = serve("127.0.0.1:0", [](const Request&) -> Response {
     return {.body = Later{[](const Later::Done& password) {

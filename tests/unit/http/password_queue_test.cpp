@@ -101,6 +101,24 @@ TEST_F(PasswordQueueTest, AnAddressThatWasRightGoesBeforeManyNewOnes) {
   EXPECT_EQ(comparisons_until_alice(kScraper, 200, "bob"), 1);
 }
 
+TEST_F(PasswordQueueTest, WhoWasRightIsTrustedUntilItIsWrongOften) {
+  EXPECT_FALSE(queue_.trusts(kScraper, now_));
+  push(kScraper, "alice");
+  compare();
+  EXPECT_TRUE(queue_.trusts(kScraper, now_));
+  EXPECT_FALSE(queue_.next_is_trusted(now_)) << "nobody waits";
+  push(attacker(0), "bob");
+  EXPECT_FALSE(queue_.next_is_trusted(now_));
+  push(kScraper, "bob");
+  EXPECT_TRUE(queue_.next_is_trusted(now_));
+  for (int i = 0; i < 10; ++i) {
+    push(kScraper, "bob");
+    compare();
+  }
+  EXPECT_FALSE(queue_.trusts(kScraper, now_));
+  EXPECT_FALSE(queue_.next_is_trusted(now_));
+}
+
 TEST_F(PasswordQueueTest, NetworksThatOweWaitLonger) {
   flood(1, "bob", 3);
   while (!queue_.empty()) compare();

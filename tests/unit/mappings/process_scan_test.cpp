@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <map>
+#include <set>
+#include <string>
+
 #include "process_mappings_fixture.h"
 
 namespace offcpud {
@@ -149,6 +153,52 @@ TEST_F(ProcessScanTest, WhatWasRefusedIsOpenedLaterInTurn) {
   std::vector<std::string> paths;
   for (const FileRequest& request : opener_.requests) paths.push_back(request.path);
   EXPECT_THAT(paths, ElementsAre("/a", "/b", "/a"));
+}
+
+// Each attempt is a question to a reader, and other threads' stacks wait meanwhile.
+TEST_F(ProcessScanTest, OfWhatWasRefusedEachObjectIsTriedOnceAndAFewAtATime) {
+  constexpr std::uint64_t kFiles = 20;
+  for (std::uint64_t i = 0; i < 5 * kFiles; ++i) {
+    const std::string path = "/f" + std::to_string(i % kFiles);
+    opener_.files[path] = {OpenedFile::Outcome::Refused, {}};
+    reader_.existing[10].maps.push_back(
+        line(0x10000 * (i + 1), 0x10000 * (i + 1) + 0x1000, path.c_str(), 1 + i % kFiles));
+  }
+  reader_.existing[10].threads = {10};
+  scan();
+  std::map<std::string, int> tried;
+  for (int call = 0; call < 10; ++call) {
+    opener_.requests.clear();
+    state().try_again();
+    EXPECT_LE(opener_.requests.size(), 16U);
+    std::set<std::string> now;
+    for (const FileRequest& request : opener_.requests) {
+      EXPECT_TRUE(now.insert(request.path).second) << request.path << " twice in one call";
+      ++tried[request.path];
+    }
+  }
+  EXPECT_EQ(tried.size(), kFiles) << "the rest has its turn later";
+  for (const auto& [path, times] : tried) EXPECT_GE(times, 3) << path;
+
+  for (auto& [path, file] : opener_.files) file.first = OpenedFile::Outcome::Opened;
+  opener_.requests.clear();
+  for (int call = 0; call < 3; ++call) state().try_again();
+  EXPECT_EQ(opener_.requests.size(), kFiles);
+}
+
+// It is another program by now, and its files were refused as well.
+TEST_F(ProcessScanTest, WhatWasRefusedOfAProgramThatReplacedAnotherIsOpenedLater) {
+  reader_.existing[10] = {{line(0x1000, 0x2000, "/a", 5)}, {10}};
+  scan();
+  reader_.existing[10].maps = {line(0x7000, 0x8000, "/b", 6)};
+  opener_.files["/b"] = {OpenedFile::Outcome::Refused, {}};
+  task(Kind::Lost, now(), 0, 0);
+  clock_.advance(std::chrono::seconds(1));
+  scan();
+  opener_.files["/b"] = {OpenedFile::Outcome::Opened, test::build_id(2)};
+  log_.take();
+  state().try_again();
+  EXPECT_THAT(log_.take(), testing::Contains("object 2 /b open"));
 }
 
 TEST_F(ProcessScanTest, TheLimitOfMappingsHoldsForScansToo) {

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -68,10 +69,23 @@ TEST_F(LocalFilesTest, ACopySaysWhatItWasMadeOf) {
   make_room(9);
   const OpenedFile copy = files.hand_out(std::move(opening));
   ASSERT_TRUE(copy.original);
-  EXPECT_EQ(copy.original->inode.inode, tree.inode("file"));
-  EXPECT_EQ(copy.original->size, 9U);
-  EXPECT_EQ(*copy.original,
+  EXPECT_EQ(copy.original->version.inode.inode, tree.inode("file"));
+  EXPECT_EQ(copy.original->version.size, 9U);
+  EXPECT_EQ(copy.original->version,
             version_of_file(UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)).get()));
+}
+
+// Not the rights of the memory that it is in.
+TEST_F(LocalFilesTest, ACopySaysWhoMayHaveWrittenTheOriginal) {
+  ASSERT_EQ(::chmod(path.c_str(), 0640), 0);
+  const uid_t owner = ::geteuid() == 0 ? 1000 : ::geteuid();
+  ASSERT_EQ(::chown(path.c_str(), owner, static_cast<gid_t>(-1)), 0);
+  auto opening = files.open(handle_of(path), "self");
+  opening.local = false;
+  make_room(9);
+  const OpenedFile copy = files.hand_out(std::move(opening));
+  ASSERT_TRUE(copy.original);
+  EXPECT_EQ(copy.original->rights, (FileRights{.owner = owner, .mode = S_IFREG | 0640}));
 }
 
 TEST_F(LocalFilesTest, OfWhatIsReadFromItsEndNoMoreIsCopied) {
@@ -81,7 +95,7 @@ TEST_F(LocalFilesTest, OfWhatIsReadFromItsEndNoMoreIsCopied) {
   const OpenedFile copy = files.hand_out(std::move(opening), 4);
   ASSERT_EQ(copy.outcome, Outcome::Opened);
   EXPECT_EQ(copy.copied, 4U);
-  EXPECT_EQ(copy.original->size, 9U);
+  EXPECT_EQ(copy.original->version.size, 9U);
   EXPECT_EQ(text(), "text");
 }
 

@@ -167,10 +167,16 @@ TEST_F(ReaderRequestsTest, CopiesAreReadOnlyAndCountAndSayWhatTheyAreOf) {
   EXPECT_EQ(client->copies().left(), CopyRoom::kMost - static_cast<std::uint64_t>(own.st_size));
   const auto original = client->copies().original_of(copy->get());
   ASSERT_TRUE(original);
-  EXPECT_EQ(original->inode.inode, own.st_ino);
-  EXPECT_EQ(original->size, static_cast<std::uint64_t>(own.st_size));
+  EXPECT_EQ(original->version.inode.inode, own.st_ino);
+  EXPECT_EQ(original->version.size, static_cast<std::uint64_t>(own.st_size));
+  EXPECT_EQ(files.rights_of_original(copy->get()),
+            (FileRights{.owner = own.st_uid, .mode = own.st_mode}));
 
-  const auto rest = client->copies().reserve(client->copies().left());
+  // All that its user gets; another one gets some.
+  const std::uint64_t left = client->copies().left() - CopyRoom::kKept;
+  const auto rest = client->copies().reserve(left, ::geteuid());
+  EXPECT_TRUE(rest);
+  EXPECT_TRUE(client->copies().reserve(std::uint64_t{1} << 20, ::geteuid() + 1));
   EXPECT_FALSE(files.open_below(root->descriptor(), self, path, LastLink::Follow));
   EXPECT_EQ(refused, std::vector{Refusal::Copies});
 }

@@ -77,11 +77,13 @@ class FakeUnwindMaps final : public UnwindMaps {
     return {};
   }
   Status put_page(const offcpud_unwind_page_key& key, const offcpud_unwind_page& page) override {
+    if (fails) return Error("the kernel has no memory");
     if (pages.size() >= most_pages) return Error("the map is full");
     pages[{key.object, key.page}] = page;
     return {};
   }
   Status remove_page(const offcpud_unwind_page_key& key) override {
+    if (fails) return Error("the kernel has no memory");
     pages.erase({key.object, key.page});
     return {};
   }
@@ -103,6 +105,7 @@ class FakeUnwindMaps final : public UnwindMaps {
   std::vector<std::vector<offcpud_unwind_row>> chunks;
   std::vector<UnwindRule> rules = std::vector<UnwindRule>(OFFCPUD_UNWIND_MAX_RULES);
   std::size_t max_mappings = SIZE_MAX, most_files = SIZE_MAX, most_pages = SIZE_MAX;
+  bool fails = false;  // to write pages and to remove them
 
  private:
   std::uint32_t max_chunks_;

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -225,6 +226,77 @@ TEST_F(TableStoreTest, NeverEvictsWhatIsMapped) {
   EXPECT_NE(added(tables, small), object);  // evicts the big one
   EXPECT_EQ(added(tables, late), object);   // and now there is room
   EXPECT_EQ(offset_at(2 * kBase + 0x10002), 32);
+}
+
+// Those that find no room free nothing: they would wake each other for ever, at the cost of a table
+// each time.
+TEST_F(TableStoreTest, WhoFindsNoRoomWakesNobody) {
+  auto tables = store({.row_bytes = sizeof(offcpud_unwind_chunk)});
+  const UniqueFd big = elf_file(text(24, 1, 40'000));
+  const UniqueFd late[] = {elf_file(text(32, 2, 20'000)), elf_file(text(40, 2, 20'000))};
+  map(tables, kTgid, kBase, 0x20000, 0, added(tables, big));
+  UnwindObjectId objects[2];
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    objects[i] = added(tables, late[i]);  // its first page finds room, its second does not
+    map(tables, kTgid, (2 + i) * kBase, 0x20000, 0, objects[i]);
+  }
+  ASSERT_EQ(tables.stats().without_room, 2U);
+  EXPECT_FALSE(tables.is_to_add_again(objects[0]));
+  EXPECT_FALSE(tables.is_to_add_again(objects[1]));
+  ASSERT_TRUE(tables.remove_mappings(kTgid, kBase, kBase + 0x20000));
+  added(tables, elf_file(text(48, 1, 30'000)));  // evicts the big one
+  EXPECT_TRUE(tables.is_to_add_again(objects[0]));
+  EXPECT_TRUE(tables.is_to_add_again(objects[1]));
+}
+
+// What could not be written is no table for which there is no room: it is written the next time.
+TEST_F(TableStoreTest, AddsAgainWhatCouldNotBeWritten) {
+  auto tables = store();
+  const UniqueFd file = elf_file(text(24));
+  maps.fails = true;
+  const auto failed = tables.add_object(file.get());
+  ASSERT_FALSE(failed);
+  EXPECT_NE(failed.error().kind(), ErrorKind::Unsupported);
+  maps.fails = false;
+  map(tables, kTgid, kBase, 0x20000, 0, added(tables, file));
+  EXPECT_EQ(offset_at(kBase + 0x10002), 24);
+}
+
+// The file that is unused has to go for the next one, and cannot.
+TEST_F(TableStoreTest, AddsAgainWhatFoundNoWayForItsFile) {
+  auto tables = store();
+  maps.most_files = 1;
+  added(tables, elf_file(text(32)));
+  const UniqueFd next = elf_file(text(40));
+  maps.fails = true;
+  EXPECT_FALSE(tables.add_object(next.get()));
+  maps.fails = false;
+  map(tables, kTgid, kBase, 0x20000, 0, added(tables, next));
+  EXPECT_EQ(offset_at(kBase + 0x10002), 40);
+}
+
+// A file that is mapped already.
+TEST_F(TableStoreTest, TellsWhatIsToBeWrittenAgain) {
+  auto tables = store({.row_bytes = sizeof(offcpud_unwind_chunk)});
+  const UniqueFd big = elf_file(text(24, 1, 40'000)), late = elf_file(text(32, 1, 40'000));
+  map(tables, kTgid, kBase, 0x20000, 0, added(tables, big));
+  const UnwindObjectId object = added(tables, late);
+  map(tables, kTgid, 2 * kBase, 0x20000, 0, object);
+  ASSERT_TRUE(tables.remove_mappings(kTgid, kBase, kBase + 0x20000));
+  added(tables, elf_file(text(48, 1, 30'000)));  // evicts the big one
+  maps.fails = true;
+  EXPECT_FALSE(tables.add_object(late.get()));
+  maps.fails = false;
+  EXPECT_TRUE(tables.is_to_add_again(object));
+  EXPECT_EQ(added(tables, late), object);
+  EXPECT_EQ(offset_at(2 * kBase + 0x10002), 32);
+}
+
+TEST_F(TableStoreTest, TellsWhatIsNoElfFile) {
+  auto tables = store();
+  const auto not_elf = tables.add_object(UniqueFd(::memfd_create("text", MFD_CLOEXEC)).get());
+  ASSERT_FALSE(not_elf);
+  EXPECT_EQ(not_elf.error().kind(), ErrorKind::Unsupported);
 }
 
 TEST_F(TableStoreTest, GivesRulesAndRowsBack) {

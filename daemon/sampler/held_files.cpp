@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sampler/held_files.h"
+
+#include <chrono>
+#include <utility>
+
+namespace offcpud {
+namespace {
+
+constexpr std::size_t kMostOpen = 1024;
+constexpr std::chrono::seconds kRound{10};
+
+}  // namespace
+
+bool HeldFiles::has_room() const {
+  return open_ < kMostOpen;
+}
+
+HeldFiles::Held& HeldFiles::at(std::uint64_t object) {
+  Held& held = held_[object];
+  held.round = round_;
+  ++open_;
+  return held;
+}
+
+void HeldFiles::hold(std::uint64_t object, UniqueFd file) {
+  (void)take(object);
+  if (has_room()) at(object).file = std::move(file);
+}
+
+void HeldFiles::hold_copy(std::uint64_t object, UniqueFd copy) {
+  if (has_room()) at(object).copies.push_back(std::move(copy));
+}
+
+UniqueFd HeldFiles::take(std::uint64_t object) {
+  const auto held = held_.find(object);
+  if (held == held_.end() || !held->second.file) return {};
+  UniqueFd file = std::move(held->second.file);
+  --open_;
+  if (held->second.copies.empty()) held_.erase(held);
+  return file;
+}
+
+std::vector<UniqueFd> HeldFiles::take_copies(std::uint64_t object) {
+  const auto held = held_.find(object);
+  if (held == held_.end()) return {};
+  std::vector<UniqueFd> copies = std::exchange(held->second.copies, {});
+  open_ -= copies.size();
+  if (!held->second.file) held_.erase(held);
+  return copies;
+}
+
+void HeldFiles::forget(std::uint64_t object) {
+  const auto held = held_.find(object);
+  if (held == held_.end()) return;
+  open_ -= held->second.size();
+  held_.erase(held);
+}
+
+void HeldFiles::close_old(MonotonicTime now) {
+  if (now < next_round_) return;
+  next_round_ = now + kRound;
+  std::erase_if(held_, [this](const auto& entry) {
+    if (entry.second.round == round_) return false;
+    open_ -= entry.second.size();
+    return true;
+  });
+  ++round_;
+}
+
+}  // namespace offcpud

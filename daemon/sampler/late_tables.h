@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "sampler/object_turns.h"
+
+namespace offcpud {
+
+// Objects whose table is to be made after processes have mapped them, and these processes: what the
+// kernel knows of their mappings names no table, so each has to be told again once there is one.
+// Forgets processes that end and objects that are forgotten. Used by one thread.
+class LateTables {
+ public:
+  // The table of an object is to be made for a user, unless it waits already.
+  void wait(std::uint64_t object, const ShareOwner& user) { waiting_.push(object, user); }
+  // Whose turn it is; it waits no longer. Nothing: none of a user for whom `may` is true.
+  std::optional<ObjectTurns::Turn> next(const ObjectTurns::May& may) { return waiting_.pop(may); }
+
+  // A mapping of the object was told of without the table.
+  void mapped_without(std::uint32_t tgid, std::uint64_t object);
+  void ended(std::uint32_t tgid);
+  void forget(std::uint64_t object);
+
+  // It is there: whoever has mapped the object without it is to be told.
+  void made(std::uint64_t object);
+
+  struct Told {
+    std::uint32_t tgid = 0;
+    std::uint64_t object = 0;
+  };
+  // Once for each. The process may have ended meanwhile, or map the object no longer.
+  std::optional<Told> next_to_tell();
+
+  // Valid until the next change.
+  [[nodiscard]] const std::unordered_set<std::uint32_t>& processes_of(std::uint64_t object) const;
+
+ private:
+  ObjectTurns waiting_;
+  std::unordered_map<std::uint64_t, std::unordered_set<std::uint32_t>> processes_;  // by object
+  std::unordered_map<std::uint32_t, std::unordered_set<std::uint64_t>> objects_;    // by process
+  std::deque<Told> to_tell_;
+};
+
+}  // namespace offcpud

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// How ObjectRegistry has unwind tables made, at once or late.
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "sampler/object_registry.h"
+
+namespace offcpud {
+namespace {
+
+// For tables that are late, and for telling of them, in each round; one of each is more than none.
+constexpr std::chrono::milliseconds kRound{10};
+
+constexpr std::chrono::seconds kBetweenAttempts{1};
+constexpr unsigned kMostAsked = 4;  // processes for one file, in one round
+
+using Outcome = OpenedFile::Outcome;
+
+bool may_come_later(Outcome outcome) {
+  return outcome == Outcome::Refused || outcome == Outcome::Slow || outcome == Outcome::Failed;
+}
+
+const Mapping* own_mapping_of(std::span<const Mapping> mappings, std::uint64_t object) {
+  const auto found = std::ranges::find_if(mappings, [&](const Mapping& mapping) {
+    const MappedFile& file = *mapping.file;
+    return file.object && file.object->id == object && !file.borrowed;
+  });
+  return found == mappings.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+bool ObjectRegistry::has_time(const ShareOwner& owner) const {
+  return shares_.left(owner, std::chrono::steady_clock::now()) > std::chrono::nanoseconds(0);
+}
+
+// Nothing: not now. What is no ELF file for this machine has no table, and its mappings are known
+// all the same.
+std::optional<UnwindObjectId> ObjectRegistry::make_table(Object& object, int fd,
+                                                         const ShareOwner& owner) {
+  if (!has_time(owner)) return std::nullopt;
+  const std::uint64_t refused = tables_->refused();
+  const auto others = tables_->between_cpu();
+  const auto before = thread_cpu_time();
+  std::optional<FileVersion> version;
+  if (const auto original = opener_.original_of(fd)) version = original->version;
+  const auto table = tables_->add_object(fd, owner, version);
+  const auto cpu = thread_cpu_time() - before - (tables_->between_cpu() - others);
+  shares_.charge(owner, cpu, std::chrono::steady_clock::now());
+  if (tables_->refused() != refused && reports_.refused) {
+    ObjectRefusals causes;
+    causes.add(ObjectRefusal::UnwindTable);
+    reports_.refused(object.request.path, causes);
+  }
+  if (table) return *table;
+  if (table.error().kind() == ErrorKind::Unsupported) return OFFCPUD_UNWIND_NO_OBJECT;
+  reports_.failed(table.error());
+  object.retry_at = std::chrono::steady_clock::now() + kBetweenAttempts;
+  return std::nullopt;
+}
+
+void ObjectRegistry::add_table(std::uint64_t id, Object& object, int fd, const ShareOwner& owner) {
+  const auto table = make_table(object, fd, owner);
+  if (!table) {
+    if (!object.table_due) ++late_tables_;
+    object.table_due = true;
+    return late_.wait(id, owner);
+  }
+  object.table_due = false;
+  if (*table != OFFCPUD_UNWIND_NO_OBJECT) object.table = *table;
+  late_.made(id);
+}
+
+// The table was given up for others while nobody used it.
+void ObjectRegistry::add_again(std::uint64_t id, Object& object, std::uint32_t tgid) {
+  object.table = OFFCPUD_UNWIND_NO_OBJECT;
+  const ShareOwner owner = user_of(tgid, object);
+  if (const OpenedFile opened = open_again(object); opened.fd) {
+    return add_table(id, object, opened.fd.get(), owner);
+  }
+  object.table_due = true;
+  late_.wait(id, owner);
+}
+
+// What has to wait on is put back after the round, so that it is tried once in it. Where that took
+// time, or is too early, the user's others are not tried now.
+void ObjectRegistry::make_late_tables(const MappingsOf& mappings_of) {
+  const auto until = thread_cpu_time() + kRound;
+  std::vector<ObjectTurns::Turn> wait_on;
+  std::vector<ShareOwner> slow;
+  const auto may = [&](const ShareOwner& user) {
+    return std::ranges::find(slow, user) == slow.end() && has_time(user);
+  };
+  while (const auto turn = late_.next(may)) {
+    const Outcome outcome = make_late_table(*turn, mappings_of);
+    if (outcome == Outcome::Slow) slow.push_back(turn->user);
+    if (may_come_later(outcome)) wait_on.push_back(*turn);
+    if (thread_cpu_time() >= until) break;
+  }
+  for (const ObjectTurns::Turn& turn : wait_on) late_.wait(turn.object, turn.user);
+}
+
+// What cannot be opened is left to whoever maps it next.
+OpenedFile::Outcome ObjectRegistry::make_late_table(const ObjectTurns::Turn& turn,
+                                                    const MappingsOf& mappings_of) {
+  Object& object = objects_.at(turn.object);
+  const auto now = std::chrono::steady_clock::now();
+  if (now < object.retry_at) return Outcome::Slow;  // and those behind it were tried later
+  const OpenedFile opened = open_from_any(turn.object, object, mappings_of);
+  if (opened.fd) {
+    add_table(turn.object, object, opened.fd.get(), turn.user);
+  } else {
+    object.retry_at = now + kBetweenAttempts;
+  }
+  return opened.outcome;
+}
+
+// Whoever mapped it last may be gone, and others have the file.
+OpenedFile ObjectRegistry::open_from_any(std::uint64_t id, Object& object,
+                                         const MappingsOf& mappings_of) {
+  OpenedFile opened = open_again(object);
+  unsigned left = kMostAsked;
+  for (const std::uint32_t tgid : late_.processes_of(id)) {
+    if (opened.fd || may_come_later(opened.outcome) || left-- == 0) break;
+    const Mapping* const mapping = own_mapping_of(mappings_of(tgid), id);
+    if (mapping == nullptr) continue;
+    object.request.tgid = tgid;
+    object.request.begin = mapping->begin;
+    object.request.end = mapping->end;
+    opened = open_again(object);
+  }
+  return opened;
+}
+
+void ObjectRegistry::tell_late_tables(const MappingsOf& mappings_of) {
+  const auto until = thread_cpu_time() + kRound;
+  while (const auto told = late_.next_to_tell()) {
+    for (const Mapping& mapping : mappings_of(told->tgid)) {
+      const auto& object = mapping.file->object;
+      if (object && object->id == told->object) add(told->tgid, mapping);
+    }
+    if (thread_cpu_time() >= until) break;
+  }
+}
+
+}  // namespace offcpud

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// What could not be done when an object was mapped.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "object_registry_fixture.h"
+
+namespace offcpud {
+namespace {
+
+using std::chrono::seconds;
+using Outcome = OpenedFile::Outcome;
+
+// The first table takes all the time that its user has, and some tenths of a second of what he has
+// from then on.
+constexpr CpuShares::Limits kSpent{.at_once = std::chrono::microseconds(1), .per_second = 0.0001};
+constexpr std::uint32_t kAlice = 1000, kBob = 1001;
+
+// Files by path, of any process that is not said to be gone.
+struct PathOpener final : FileOpener {
+  OpenedFile open(const FileRequest& request) override {
+    ++opened[request.path];
+    const auto outcome = outcomes.find(request.tgid);
+    OpenedFile file = not_opened(outcome == outcomes.end() ? Outcome::Opened : outcome->second);
+    if (file.outcome == Outcome::Opened) file.fd = elf_with(offsets.at(request.path));
+    return file;
+  }
+  RootId root_of(std::uint32_t /*tgid*/) override { return {}; }
+  OpenedFile open_root(std::uint32_t tgid) override {
+    asked.push_back(tgid);
+    const auto outcome = roots.find(tgid);
+    OpenedFile root = not_opened(outcome == roots.end() ? Outcome::Opened : outcome->second);
+    if (root.outcome == Outcome::Opened) root.fd.reset(::open("/", O_PATH | O_CLOEXEC));
+    return root;
+  }
+  std::map<std::string, std::uint8_t> offsets;
+  std::map<std::string, int> opened;
+  std::map<std::uint32_t, Outcome> outcomes, roots;  // by process, unless it is opened
+  std::vector<std::uint32_t> asked;                  // for their roots
+};
+
+struct RegistryWaits : ObjectRegistryTest {
+  void make_with(const CpuShares::Limits& cpu = {}) {
+    tables.emplace(*TableStore::create(maps));
+    symbols.emplace(SymbolWorker::Limits{});
+    room.emplace(
+        *tables, [this](std::uint32_t tgid) { return users[tgid]; }, MonotonicTime());
+    registry.emplace(&*tables, *symbols, opens, nullptr,
+                     reporting([this](const Error& error) { failures.push_back(error.message()); }),
+                     &*room, cpu);
+  }
+  std::shared_ptr<const MappedFile> found_at(const std::string& path, std::uint8_t offset) {
+    opens.offsets[path] = offset;
+    return found(elf_with(offset), path);
+  }
+  void map(std::uint32_t tgid, const Mapping& mapping) {
+    mapped[tgid].push_back(mapping);
+    registry->mapping_added({.tgid = tgid, .serial = 1}, mapping);
+  }
+  void end(std::uint32_t tgid) {
+    registry->image_ended({.tgid = tgid, .serial = 1}, {});
+    mapped.erase(tgid);
+  }
+  // As the sampler does, but faster.
+  void turn() {
+    now += seconds(2);
+    registry->admit_waiting([this](std::uint32_t tgid) { return std::span(mapped[tgid]); }, now);
+    registry->offer_again(now);
+  }
+  bool turn_until(const std::function<bool()>& done) {
+    const auto deadline = std::chrono::steady_clock::now() + seconds(60);
+    while (!done()) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      turn();
+    }
+    return true;
+  }
+  PathOpener opens;
+  std::optional<KernelRoom> room;
+  std::map<std::uint32_t, std::vector<Mapping>> mapped;
+  std::map<std::uint32_t, ShareOwner> users;
+  MonotonicTime now{std::chrono::hours(1)};
+};
+
+// Those that mapped it before have it as well: a service maps its libraries once.
+TEST_F(RegistryWaits, ATableThatIsMadeLateIsForAllThatMapIt) {
+  make_with(kSpent);
+  map(1, mapping(found_at("/first", 24)));
+  const auto late = found_at("/late", 32);
+  map(1, mapping(late, 2 * kBase));
+  map(2, mapping(late));
+  map(3, mapping(late));
+  ASSERT_EQ(rule_at(kBase, 2), kNoRule);
+  end(3);
+  EXPECT_TRUE(turn_until([&] { return rule_at(kBase, 2) == 32 && rule_at(2 * kBase, 1) == 32; }));
+  EXPECT_EQ(rule_at(kBase, 3), kNowhere);
+  EXPECT_EQ(rule_at(kBase, 1), 24);
+  const int opened = opens.opened["/late"];
+  for (int i = 0; i < 10; ++i) turn();
+  EXPECT_EQ(opens.opened["/late"], opened) << "it is settled";
+  EXPECT_THAT(failures, testing::IsEmpty());
+}
+
+// It is made for a process that maps the object now; those before it have it, too.
+TEST_F(RegistryWaits, ATableThatIsMadeForTheNextIsForThoseBefore) {
+  make_with(kSpent);
+  users = {{1, kAlice}, {2, kBob}};
+  map(1, mapping(found_at("/first", 24)));
+  const auto late = found_at("/late", 32);
+  map(1, mapping(late, 2 * kBase));
+  ASSERT_EQ(rule_at(2 * kBase, 1), kNoRule);
+  map(2, mapping(late));
+  EXPECT_EQ(rule_at(kBase, 2), 32);
+  turn();
+  EXPECT_EQ(rule_at(2 * kBase, 1), 32);
+}
+
+TEST_F(RegistryWaits, TheFileOfALateTableIsHadFromWhoeverHasIt) {
+  make_with(kSpent);
+  map(1, mapping(found_at("/first", 24)));
+  const auto late = found_at("/late", 32);
+  map(1, mapping(late, 2 * kBase));
+  map(2, mapping(late));
+  opens.outcomes[2] = Outcome::Gone;
+  EXPECT_TRUE(turn_until([&] { return rule_at(kBase, 2) == 32 && rule_at(2 * kBase, 1) == 32; }));
+}
+
+TEST_F(RegistryWaits, WhoIsSlowDelaysNoTablesOfOthers) {
+  make_with(kSpent);
+  users = {{1, kAlice}, {2, kBob}};
+  map(1, mapping(found_at("/alice", 24)));
+  for (std::uint64_t i = 2; i < 5; ++i) {
+    map(1, mapping(found_at("/alice" + std::to_string(i), 32), i * kBase));
+  }
+  opens.outcomes[1] = Outcome::Slow;
+  map(2, mapping(found_at("/bob", 24)));
+  map(2, mapping(found_at("/late", 40), 2 * kBase));
+  ASSERT_EQ(rule_at(2 * kBase, 2), kNoRule);
+  EXPECT_TRUE(turn_until([&] { return rule_at(2 * kBase, 2) == 40; }));
+  opens.outcomes.clear();
+  EXPECT_TRUE(turn_until([&] { return rule_at(4 * kBase, 1) == 32; }));
+}
+
+// Processes that are gone before they are asked are not all one user's: whose object it is says so.
+TEST_F(RegistryWaits, WhoIsGoneSpendsHisOwnTime) {
+  make_with(kSpent);
+  const auto of_user = [&](std::uint32_t user) {
+    return mapping(found(elf_with(24), "/" + std::to_string(user), user), user * kSize);
+  };
+  map(1, of_user(kAlice));
+  map(2, of_user(kBob));
+  EXPECT_EQ(rule_at(kAlice * kSize, 1), 24);
+  EXPECT_EQ(rule_at(kBob * kSize, 2), 24);
+  const Mapping late = of_user(kAlice);
+  map(3, late);
+  EXPECT_EQ(rule_at(late.begin, 3), kNoRule);
+}
+
+// A large table lets windows of samples end in the middle of it, which is everybody's work.
+TEST_F(RegistryWaits, WhatIsDoneForOthersMeanwhileIsNotCharged) {
+  make_with({.at_once = std::chrono::milliseconds(50), .per_second = 1e-9});
+  int calls = 0;
+  tables->set_between([&] {
+    ++calls;
+    const auto until = thread_cpu_time() + std::chrono::milliseconds(60);
+    while (thread_cpu_time() < until) continue;
+  });
+  CfiBytes large;
+  const auto cie = large.cie();
+  for (std::uint64_t i = 0; i < 5000; ++i) large.fde(cie, 0x10000 + 8 * i, 8);
+  map(1, mapping(found(elf_file(large))));
+  ASSERT_GT(calls, 0);
+  map(1, mapping(found_at("/next", 32), 2 * kBase));
+  EXPECT_EQ(rule_at(2 * kBase, 1), 32);
+}
+
+// An error of the kernel's is not the file's: it is said, and the table made once it is over.
+TEST_F(RegistryWaits, ATableThatCouldNotBeWrittenIsWrittenLater) {
+  make_with();
+  maps.fails = true;
+  map(1, mapping(found_at("/first", 24)));
+  EXPECT_EQ(rule_at(kBase, 1), kNoRule);
+  ASSERT_THAT(failures, testing::SizeIs(1));
+  EXPECT_THAT(failures.front(), testing::HasSubstr("the kernel has no memory"));
+  EXPECT_EQ(registry->late_tables(), 1U);
+  maps.fails = false;
+  EXPECT_TRUE(turn_until([&] { return rule_at(kBase, 1) == 24; }));
+  EXPECT_EQ(registry->late_tables(), 1U);
+}
+
+// A process may end before its mappings are told of, and then nobody asks for its files.
+TEST_F(RegistryWaits, FilesThatNobodyAsksForAreClosed) {
+  make_with();
+  opens.offsets["/first"] = 24;
+  UniqueFd fd = elf_with(24);
+  const int number = fd.get();
+  const auto file = found(std::move(fd), "/first");
+  const std::vector<Mapping> inherited(512, mapping(file));
+  registry->image_began({.tgid = 1, .serial = 1}, inherited);
+  registry->image_ended({.tgid = 1, .serial = 1}, inherited);
+  const auto is_open = [&] { return ::fcntl(number, F_GETFD) >= 0; };
+  EXPECT_TRUE(is_open());
+  for (int i = 0; i < 4; ++i) turn();
+  EXPECT_TRUE(is_open()) << "the turn of the process may come";
+  for (int i = 0; i < 10; ++i) turn();
+  EXPECT_FALSE(is_open());
+  map(2, mapping(file));
+  EXPECT_EQ(rule_at(kBase, 2), 24) << "whoever maps it has the file";
+  EXPECT_NE(registry->symbols_of(*file->object), 0U);
+}
+
+TEST_F(RegistryWaits, AnObjectWithoutRootWaitsOnce) {
+  make_with();
+  opens.roots[1] = Outcome::Refused;
+  const auto file = found_at("/first", 24);
+  map(1, mapping(file));
+  registry->object_found(file->object, *file, elf_with(24));
+  map(1, mapping(file, 2 * kBase));
+  opens.roots.clear();
+  opens.asked.clear();
+  turn();
+  turn();
+  EXPECT_THAT(opens.asked, testing::ElementsAre(1U));
+}
+
+// One process with many libraries is refused: others' are looked for all the same.
+TEST_F(RegistryWaits, WhoIsRefusedDelaysNoNamesOfOthers) {
+  make_with();
+  users = {{1, kAlice}, {2, kBob}, {3, kAlice}};
+  for (std::uint32_t tgid = 1; tgid <= 3; ++tgid) opens.roots[tgid] = Outcome::Refused;
+  for (std::uint64_t i = 0; i < 32; ++i) {
+    map(1, mapping(found_at("/alice" + std::to_string(i), 24), (i + 1) * kBase));
+  }
+  map(2, mapping(found_at("/bob", 24)));
+  map(3, mapping(found_at("/alice", 24)));
+  opens.roots = {{1, Outcome::Refused}};
+  opens.asked.clear();
+  turn();
+  EXPECT_THAT(opens.asked, testing::Contains(2U));
+  turn();
+  turn();
+  EXPECT_THAT(opens.asked, testing::Contains(3U)) << "within a round of all";
+
+  opens.roots = {{1, Outcome::Slow}};
+  opens.asked.clear();
+  turn();
+  EXPECT_THAT(opens.asked, testing::ElementsAre(1U)) << "who had us wait is not asked again now";
+}
+
+}  // namespace
+}  // namespace offcpud
