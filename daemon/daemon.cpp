@@ -161,17 +161,16 @@ Status Daemon::measure() {
   TRY_VOID(session_->attach());
   TRY(source_, BpfSampleSource::open(*session_));
   TRY(auto options, pipeline_options(config_));
-  pipeline_.emplace(*source_, CgroupIndex(std::move(root)), clock_, std::move(options));
+  cgroups_ = std::make_shared<CgroupDirectory>(std::move(root));
+  pipeline_.emplace(*source_, *cgroups_, clock_, std::move(options));
   pipeline_->set_counting_since(attaching);
   board_.emplace([this] { loop_->post([this] { tick(); }); }, clock_);
   TRY_VOID(pipeline_->start());
-  if (spawner_ != nullptr) {
-    TRY(snapshots_,
-        SnapshotService::start(
-            *session_, config_, clock_, *loop_, *self_, threads_, *spawner_,
-            {.path_of = [this](std::uint64_t id) { return pipeline_->cgroup_path(id); },
-             .exemplars = [this](auto found) { pipeline_->add_exemplars(std::move(found)); }}));
-  }
+  if (spawner_ == nullptr) return {};
+  const SamplerInputs inputs{*session_, clock_, cgroups_, *spawner_};
+  const auto take_exemplars = [this](auto found) { pipeline_->add_exemplars(std::move(found)); };
+  TRY(snapshots_,
+      SnapshotService::start(inputs, config_, *loop_, *self_, threads_, take_exemplars));
   return {};
 }
 

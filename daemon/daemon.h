@@ -9,6 +9,7 @@
 #include <string>
 
 #include "api/routes.h"
+#include "attribution/cgroup_directory.h"
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/thread_watch.h"
@@ -91,6 +92,7 @@ class Daemon {
   std::optional<BpfSession> session_;
   std::unique_ptr<CgroupEvents> cgroup_events_;
   std::unique_ptr<BpfSampleSource> source_;
+  std::shared_ptr<CgroupDirectory> cgroups_;  // changed by the pipeline
   std::optional<Pipeline> pipeline_;
   StallJournal stall_journal_{clock_};
   LossWatch losses_;

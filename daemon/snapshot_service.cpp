@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "base/printable.h"
-#include "pipeline/series_store.h"
 #include "runtime/heap.h"
 #include "runtime/logging.h"
 #include "runtime/message_ids.h"
@@ -52,17 +52,16 @@ SamplerOptions sampler_options(const Config& config) {
 }  // namespace
 
 SnapshotService::SnapshotService(const Config& config, const Clock& clock, EventLoop& loop,
-                                 SelfMetrics& metrics, ThreadWatch& threads, Callbacks callbacks)
+                                 SelfMetrics& metrics, ThreadWatch& threads,
+                                 TakeExemplars take_exemplars)
     : metrics_(metrics),
       loop_(loop),
       threads_(threads),
-      callbacks_(std::move(callbacks)),
+      take_exemplars_(std::move(take_exemplars)),
       store_(std::filesystem::path(config.state_dir) / "snapshots", limits_of(config), clock,
              store_reports()),
       clock_(clock),
-      over_share_(metrics, clock) {
-  mailbox_->wake = [this] { loop_.post([this] { complete_all(); }); };
-}
+      over_share_(metrics, clock) {}
 
 SnapshotService::Serving::Serving(SnapshotService& service, const Clock& clock)
     : push(clock, service.push_reports(), service.threads_.add("push", kPushLimits)),
@@ -82,16 +81,19 @@ SnapshotService::Serving::Serving(SnapshotService& service, const Clock& clock)
       requests(service.threads_.add("requests", kRequestLimits)),
       handlers(service.store_, service, requests, clock) {}
 
-SnapshotService::~SnapshotService() = default;
+SnapshotService::~SnapshotService() {
+  const std::lock_guard lock(inbox_->mutex);
+  inbox_->service = nullptr;
+}
 
 Result<std::unique_ptr<SnapshotService>> SnapshotService::start(
-    const BpfSession& session, const Config& config, const Clock& clock, EventLoop& loop,
-    SelfMetrics& metrics, ThreadWatch& threads, ReaderSpawner& spawner, Callbacks callbacks) {
+    const SamplerInputs& inputs, const Config& config, EventLoop& loop, SelfMetrics& metrics,
+    ThreadWatch& threads, TakeExemplars take_exemplars) {
   std::unique_ptr<SnapshotService> service(
-      new SnapshotService(config, clock, loop, metrics, threads, std::move(callbacks)));
-  TRY(service->sampler_, StackSampler::start(session, clock, sampler_options(config),
-                                             service->sampler_reports(), spawner));
-  if (const auto left = spawner.hung()) service->tell_left_behind(left->size());
+      new SnapshotService(config, inputs.clock, loop, metrics, threads, std::move(take_exemplars)));
+  TRY(service->sampler_,
+      StackSampler::start(inputs, sampler_options(config), service->sampler_reports()));
+  if (const auto left = inputs.spawner.hung()) service->tell_left_behind(left->size());
   return service;
 }
 
@@ -111,6 +113,9 @@ void SnapshotService::open() {
   if (!serving_->writer.wait(kOpening)) {
     log_warning("snapshots: the disk does not answer; going on without it");
   }
+  const std::lock_guard lock(inbox_->mutex);
+  inbox_->service = this;
+  for (SampledSnapshot& sampled : std::exchange(inbox_->early, {})) write(std::move(sampled));
 }
 
 void SnapshotService::apply(const Config& config) {
@@ -134,11 +139,6 @@ bool SnapshotService::stop(std::chrono::milliseconds patience) {
   bool done = sampler->stop(left() - kWriting);
   if (!done) (void)sampler.release();  // its thread uses it
   sampler.reset();
-  {
-    const std::lock_guard lock(mailbox_->mutex);
-    mailbox_->wake = nullptr;
-  }
-  complete_all();
   done = serving_->writer.finish(left()) && done;  // what is not written is counted
   done = serving_->requests.finish(left()) && done;
   return serving_->push.finish(std::min(left(), kPushing)) && done;
@@ -148,12 +148,10 @@ void SnapshotService::take_next(std::chrono::milliseconds length, const BlockFil
                                 std::function<void(Result<Snapshot>)> done) {
   const std::lock_guard lock(sampler_mutex_);
   if (!sampler_) return done(Error("offcpud is stopping"));
-  sampler_->take_next(length, filter,
-                      [mailbox = mailbox_, done = std::move(done)](Result<SnapshotDraft> draft) {
-                        if (!draft) return done(std::move(draft).error());
-                        hand_over(*mailbox, *std::move(draft),
-                                  [done](SnapshotDraft named) { done(std::move(named.snapshot)); });
-                      });
+  sampler_->take_next(length, filter, [done = std::move(done)](Result<SampledSnapshot> sampled) {
+    if (!sampled) return done(std::move(sampled).error());
+    done(std::move(sampled->snapshot));
+  });
 }
 
 SnapshotReports SnapshotService::store_reports() {
@@ -179,23 +177,11 @@ SamplerReports SnapshotService::sampler_reports() {
   SamplerReports reports;
   reports.stacks = threads_.add("stacks", kStacksLimits);
   reports.symbols = threads_.add("symbols", kSymbolsLimits);
-  reports.drafted = [this, mailbox = mailbox_](Result<SnapshotDraft> draft) {
-    if (draft) {
-      // `this` is used by its own thread only.
-      return hand_over(*mailbox, *std::move(draft),
-                       [this](SnapshotDraft named) { keep(std::move(named)); });
-    }
+  reports.finished = [this, inbox = inbox_](Result<SampledSnapshot> sampled) {
+    if (sampled) return inbox->put(*std::move(sampled));
+    // By the sampler's thread, which this object outlives.
     metrics_.count_snapshot_failure(SnapshotFailure::QueueFull);
-    log_warning_limited("stacks dropped", "a snapshot is given up: " + draft.error().message());
-  };
-  reports.met = [this](std::shared_ptr<CgroupNames> names, std::vector<std::uint64_t> ids) {
-    loop_.post([this, names = std::move(names), ids = std::move(ids)] {
-      for (const std::uint64_t id : ids) {
-        // Not known yet: it is asked for again at the end of the window.
-        const std::string path = callbacks_.path_of(id);
-        if (path != kUnknownCgroup) names->add(id, path);
-      }
-    });
+    log_warning_limited("stacks dropped", "a snapshot is given up: " + sampled.error().message());
   };
   reports.sampled = [this](std::uint32_t user_end) { metrics_.count_stack_sample(user_end); };
   reports.located_early = [this] { metrics_.count_stack_located_early(); };
@@ -250,39 +236,18 @@ ReaderReports SnapshotService::reader_reports() {
   return reports;
 }
 
-void SnapshotService::hand_over(Mailbox& mailbox, SnapshotDraft draft, Use use) {
-  const std::lock_guard lock(mailbox.mutex);
-  mailbox.drafts.emplace_back(std::move(draft), std::move(use));
-  if (mailbox.wake) mailbox.wake();
+void SnapshotService::Inbox::put(SampledSnapshot sampled) {
+  const std::lock_guard lock(mutex);
+  if (service == nullptr) return early.push_back(std::move(sampled));
+  service->write(std::move(sampled));
 }
 
-// Exemplars wait for the file: whoever meets one finds its stack there.
-void SnapshotService::keep(SnapshotDraft draft) {
-  std::vector<FoundExemplar> found;
-  found.reserve(draft.exemplars.size());
-  for (const DraftExemplar& one : draft.exemplars) {
-    const StackEntry& entry = draft.snapshot.entries[one.entry];
-    if (one.exemplar.stack == 0) continue;  // there is nothing to find
-    found.push_back({.cgroup = entry.cgroup,
-                     .process_start_ns = one.process_start_ns,
-                     .kind = entry.reason,
-                     .exemplar = one.exemplar});
-  }
-  serving_->writer.submit(std::move(draft.snapshot), [this, found = std::move(found)] {
-    loop_.post([this, found] { callbacks_.exemplars(found); });
-  });
-}
-
-void SnapshotService::complete_all() {
-  std::vector<std::pair<SnapshotDraft, Use>> drafts;
-  {
-    const std::lock_guard lock(mailbox_->mutex);
-    drafts.swap(mailbox_->drafts);
-  }
-  for (auto& [draft, use] : drafts) {
-    draft.complete(callbacks_.path_of);
-    use(std::move(draft));
-  }
+// Exemplars wait for the file, so that whoever sees one finds its stack there.
+void SnapshotService::write(SampledSnapshot sampled) {
+  const auto tell = [this, found = std::move(sampled.exemplars)] {
+    loop_.post([this, found] { take_exemplars_(found); });
+  };
+  serving_->writer.submit(std::move(sampled.snapshot), tell);
 }
 
 }  // namespace offcpud

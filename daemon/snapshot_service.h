@@ -28,31 +28,28 @@
 namespace offcpud {
 
 // Everything about snapshots: samples, names and writes them, and answers who asks for them. Owned
-// by the daemon's thread, which alone knows the paths of cgroups.
+// by the daemon's thread.
 class SnapshotService final : public SnapshotSource {
  public:
-  // Called on the daemon's thread: the path of a cgroup, and the episodes of a snapshot, once its
-  // file is there.
-  struct Callbacks {
-    std::function<std::string(std::uint64_t cgroup_id)> path_of;
-    std::function<void(std::vector<FoundExemplar> found)> exemplars;
-  };
+  // Called on the daemon's thread with the episodes of a snapshot, once its file is there.
+  using TakeExemplars = std::function<void(std::vector<FoundExemplar> found)>;
 
   // Starts the threads that need more capabilities than the daemon keeps: to be called before it
-  // gives them up. All that is passed must outlive the object.
-  static Result<std::unique_ptr<SnapshotService>> start(
-      const BpfSession& session, const Config& config, const Clock& clock, EventLoop& loop,
-      SelfMetrics& metrics, ThreadWatch& threads, ReaderSpawner& spawner, Callbacks callbacks);
+  // gives these up. All that is passed must outlive the object.
+  static Result<std::unique_ptr<SnapshotService>> start(const SamplerInputs& inputs,
+                                                        const Config& config, EventLoop& loop,
+                                                        SelfMetrics& metrics, ThreadWatch& threads,
+                                                        TakeExemplars take_exemplars);
   ~SnapshotService() override;
 
-  // Meets the files that are kept, and starts the threads that write and answer: after the
-  // capabilities are given up. Comes before everything below.
+  // Reads which files are kept, and starts the threads that write and answer. To be called after
+  // the capabilities are given up, and before everything below.
   void open();
 
   void apply(const Config& config);
 
-  // Ends sampling and writes what there is, for so long at most. False: a disk or a process does
-  // not answer. Then a thread is stuck, and the daemon must end without destroying this object.
+  // Ends sampling and writes what there is, for so long at most. False: a thread is stuck, as a
+  // disk or a process does not answer. Then the daemon must end without destroying this object.
   [[nodiscard]] bool stop(std::chrono::milliseconds patience);
 
   // By any thread, after open().
@@ -66,22 +63,19 @@ class SnapshotService final : public SnapshotSource {
                  std::function<void(Result<Snapshot>)> done) override;
 
  private:
-  using Use = std::function<void(SnapshotDraft)>;  // with paths, on the daemon's thread
-
   SnapshotService(const Config& config, const Clock& clock, EventLoop& loop, SelfMetrics& metrics,
-                  ThreadWatch& threads, Callbacks callbacks);
+                  ThreadWatch& threads, TakeExemplars take_exemplars);
   SnapshotReports store_reports();
   SamplerReports sampler_reports();
   PushReports push_reports();
   ReaderReports reader_reports();
   void tell_left_behind(std::size_t readers);
-  void complete_all();
-  void keep(SnapshotDraft draft);
+  void write(SampledSnapshot sampled);
 
   SelfMetrics& metrics_;
   EventLoop& loop_;
   ThreadWatch& threads_;
-  Callbacks callbacks_;
+  TakeExemplars take_exemplars_;
   SnapshotStore store_;
   struct Serving {
     Serving(SnapshotService& service, const Clock& clock);
@@ -94,14 +88,15 @@ class SnapshotService final : public SnapshotSource {
   OverShareBoard over_share_;
   std::optional<Serving> serving_;
 
-  // What the naming thread hands over. It may outlive this object: then nobody takes it.
-  struct Mailbox {
+  // Where the naming thread leaves finished snapshots. Shared, as that may outlive this object.
+  struct Inbox {
+    void put(SampledSnapshot sampled);
+
     std::mutex mutex;
-    std::vector<std::pair<SnapshotDraft, Use>> drafts;
-    std::function<void()> wake;  // empty: stopped
+    SnapshotService* service = nullptr;  // null: nobody writes, not yet or not any more
+    std::vector<SampledSnapshot> early;  // from before open()
   };
-  static void hand_over(Mailbox& mailbox, SnapshotDraft draft, Use use);
-  std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>();
+  std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
 
   std::mutex sampler_mutex_;               // HTTP threads ask while this one stops
   std::unique_ptr<StackSampler> sampler_;  // last: its threads use what is above

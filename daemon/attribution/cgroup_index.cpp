@@ -25,12 +25,6 @@ bool may_be_unseen(const CgroupWalk& walk, std::string_view path) {
 
 }  // namespace
 
-Status CgroupIndex::rescan(MonotonicTime now) {
-  TRY(const CgroupWalk walk, walk_cgroups(root_));
-  apply(walk, now);
-  return {};
-}
-
 void CgroupIndex::apply(const CgroupWalk& walk, MonotonicTime now) {
   doubts_ = false;
   std::unordered_set<std::uint64_t> seen;

@@ -3,18 +3,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "attribution/cgroup_walk.h"
 #include "base/clock.h"
-#include "base/result.h"
 
 namespace offcpud {
 
@@ -37,29 +34,23 @@ struct CgroupEntry {
 // Maps the kernfs id of a v2 cgroup (64 bits, the inode number of its directory; kernel
 // fs/kernfs/dir.c) to its path. Filled once by a walk, then kept by the kernel's cgroup events, so
 // that a cgroup that lived for milliseconds has its name too; a walk repairs what events missed.
-// Walks and events may overtake each other: an id never comes back, and of two ids under one path
-// the larger is the newer, because kernfs hands them out in rising order.
-// Single-threaded: owned by the pipeline. Paths of v2 cgroups never change (no rename in v2).
+// Walks and events may overtake each other; two facts put them in order: an id never comes back,
+// and of two ids under one path the larger is the newer, because kernfs hands them out in rising
+// order. Not thread-safe. Paths of v2 cgroups never change (no rename in v2).
 class CgroupIndex {
  public:
-  // `root`: mount point of the v2 hierarchy as this process sees it.
-  explicit CgroupIndex(std::filesystem::path root) : root_(std::move(root)) {}
-
-  // Walks the tree once and applies what was seen. Directories that vanish during the walk are
-  // skipped. Error: the root itself cannot be read; the index is left as it was.
-  Status rescan(MonotonicTime now);
-
-  // Adds what the walk found. What two walks in a row do not find is marked as removed at `now`,
-  // except below directories that could not be read. One is not enough: the kernel tells of a new
-  // cgroup a moment before its directory shows (cgroup_mkdir, kernfs_activate).
+  // Adds the cgroups that the walk found. Marks as removed at `now` those that two walks in a row
+  // did not find, except below directories that could not be read. One walk is not enough: the
+  // kernel tells of a new cgroup a moment before its directory shows (cgroup_mkdir,
+  // kernfs_activate).
   void apply(const CgroupWalk& walk, MonotonicTime now);
 
   // Whether the last walk left something for another one to settle.
   [[nodiscard]] bool doubts() const { return doubts_; }
 
-  // Applies one event. Dropped and counted is the creation of a cgroup whose parent is unknown (it
-  // lies outside the visible hierarchy, or a rescan will find it), whose name is not one path
-  // component, or that is nested too deep. The end of an unknown cgroup means nothing.
+  // Applies one event. Drops and counts the creation of a cgroup whose parent is unknown (it lies
+  // outside the visible hierarchy, or a walk will find it), whose name is not one path component,
+  // or that is nested too deep. Ignores the end of an unknown cgroup.
   void apply(const CgroupChange& change, MonotonicTime now);
 
   // Null when unknown. The pointer is valid until the next non-const call.
@@ -91,7 +82,6 @@ class CgroupIndex {
   void insert_live(std::uint64_t id, std::uint64_t parent_id, std::string path, MonotonicTime now);
   void mark_removed(Entries::value_type& item, MonotonicTime now);
 
-  std::filesystem::path root_;
   Entries entries_;
   // path -> id of the cgroup that exists now
   std::unordered_map<std::string, std::uint64_t, PathHash, std::equal_to<>> live_;

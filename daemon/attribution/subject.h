@@ -7,6 +7,16 @@
 
 namespace offcpud {
 
+// Values of the label `cgroup` that are no path. "(removed)" stands below a path.
+inline constexpr std::string_view kOtherCgroup = "(other)";
+inline constexpr std::string_view kUnknownCgroup = "(unknown)";
+inline constexpr std::string_view kRemovedCgroup = "(removed)";
+
+// Whether it is the "(removed)" below some path.
+inline bool is_removed_series(std::string_view path) {
+  return path.ends_with("/" + std::string(kRemovedCgroup));
+}
+
 // Who waited, as labels. An empty string means that the label does not apply and is left out.
 // All values are valid UTF-8 and unescaped; escaping belongs to the exposition format.
 struct SubjectLabels {

@@ -67,11 +67,17 @@ void BlockSamples::choose(const SampleChoice& choice) {
   const std::size_t targets = std::min(choice.focuses.size(), std::size(shared.targets));
   std::ranges::copy_n(choice.focuses.begin(), static_cast<std::ptrdiff_t>(targets), shared.targets);
   shared.target_count = static_cast<std::uint32_t>(targets);
-  shared.sample_min_ns = choice.min_ns;
-  shared.sample_max_ns = choice.max_ns;
-  shared.sample_threads = choice.threads;
-  shared.sample_states = choice.states;
-  shared.sample_kinds = choice.kinds;  // last: it switches the sampling on
+  const BlockFilter& blocks = choice.blocks;
+  shared.sample_min_ns = blocks.min_ns;
+  shared.sample_max_ns = blocks.max_ns;
+  shared.sample_threads = (blocks.user_threads ? OFFCPUD_SAMPLE_PROGRAMS : 0U) |
+                          (blocks.kernel_threads ? OFFCPUD_SAMPLE_KERNEL_THREADS : 0U);
+  shared.sample_states = blocks.task_state.value_or(0);  // 0: any
+  shared.sample_kinds = blocks.kinds;                    // last: it switches the sampling on
+}
+
+bool BlockSamples::has_hooks() const {
+  return session_.takes_stacks();
 }
 
 int BlockSamples::on_event(void* self, void* data, std::size_t size) {
@@ -94,10 +100,10 @@ Result<std::uint64_t> BlockSamples::drain(const std::function<void(const Sampled
   return taken_;
 }
 
-Status BlockSamples::walk_blocked(bool young,
+Status BlockSamples::walk_blocked(BlockAge age,
                                   const std::function<void(const offcpud_blocked_record&)>& take) {
   if (!open_->blocked) return {};
-  session_.skeleton().data_settings->walk_young = young ? 1 : 0;
+  session_.skeleton().data_settings->walk_young = age == BlockAge::Any ? 1 : 0;
   TRY(const UniqueFd walk, begin_iteration(open_->blocked, kWalk));
   // Less than the kernel's own buffer of 32 KiB, by more than one record: what does not fit there
   // is thrown away and the program asked again, when the thread has been credited already
@@ -121,10 +127,10 @@ std::uint64_t BlockSamples::take_lost_ns() {
   return now - std::exchange(lost_ns_, now);
 }
 
-Result<std::vector<std::string>> kernel_names(const BpfSession& session,
-                                              std::span<const std::uint64_t> addresses) {
-  if (!session.features().has("kernel_names")) return std::vector<std::string>(addresses.size());
-  const offcpud_bpf& skeleton = session.skeleton();
+Result<std::vector<std::string>> BlockSamples::kernel_names(
+    std::span<const std::uint64_t> addresses) {
+  if (!session_.features().has("kernel_names")) return std::vector<std::string>(addresses.size());
+  const offcpud_bpf& skeleton = session_.skeleton();
   std::vector<std::string> names;
   names.reserve(addresses.size());
   while (!addresses.empty()) {

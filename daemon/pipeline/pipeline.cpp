@@ -12,19 +12,7 @@
 namespace offcpud {
 namespace {
 
-// A removed cgroup gives its place in the kernel back after this long, when its last threads have
-// ended; an unnamed one, which may live, when it was idle for so long: then its next event takes a
-// new place.
-constexpr std::chrono::seconds kRemovedQuiet{10};
-constexpr std::chrono::seconds kUnnamedQuiet{30};
-
-// Names are needed until the last reading of a place is credited; series outlive them.
-constexpr std::chrono::seconds kNameKept{60};
-
-constexpr std::chrono::seconds kLongestMiss{300};
-constexpr std::chrono::seconds kWalkInterval{10};
-
-// Changes whenever the kernel charges anything.
+// Changes whenever the kernel accounts anything to the cgroup.
 std::uint64_t activity(const CgroupReading& reading) {
   std::uint64_t sum = reading.running_ns;
   for (const std::uint64_t taken : reading.preemptions) sum += taken;
@@ -35,22 +23,27 @@ std::uint64_t activity(const CgroupReading& reading) {
   return sum;
 }
 
-std::string removed_below(const std::string& ancestor) {
-  return (ancestor == "/" ? "" : ancestor) + "/" + std::string(kRemovedCgroup);
-}
-
-// "/a/(removed)" belongs to "/a", "/(removed)" to "/".
-std::string owner_of(std::string_view path) {
-  if (is_removed_series(path)) path.remove_suffix(kRemovedCgroup.size() + 1);
-  return path.empty() ? "/" : std::string(path);
+SeenCgroups cgroups_of(const KernelSample& sample) {
+  SeenCgroups seen;
+  seen.missed_changes = sample.missed_cgroup_changes;
+  seen.accounted.reserve(sample.cgroups.size());
+  for (const CgroupReading& reading : sample.cgroups) {
+    seen.accounted.push_back({reading.cgroup_id, activity(reading)});
+  }
+  if (!sample.walk) return seen;
+  std::vector<std::uint64_t>& ids = seen.of_threads;
+  for (const offcpud_thread& thread : sample.walk->threads) {  // neighbours often share a cgroup
+    if (ids.empty() || ids.back() != thread.cgroup_id) ids.push_back(thread.cgroup_id);
+  }
+  return seen;
 }
 
 }  // namespace
 
-Pipeline::Pipeline(SampleSource& source, CgroupIndex cgroups, const Clock& clock,
+Pipeline::Pipeline(SampleSource& source, CgroupDirectory& cgroups, const Clock& clock,
                    PipelineOptions options)
     : source_(source),
-      cgroups_(std::move(cgroups)),
+      cgroups_(cgroups),
       clock_(clock),
       store_(options.max_series),
       processes_(options.processes),
@@ -72,7 +65,7 @@ void Pipeline::apply(const CgroupChange& change) {
   cgroups_.apply(change, clock_.now());
   if (change.kind != CgroupChange::Kind::Created) return;
   // A cgroup that comes and goes between two passes starts the linger of its path anew.
-  if (const CgroupEntry* entry = cgroups_.find(change.id)) gone_since_.erase(entry->path);
+  if (const auto path = cgroups_.find(change.id)) gone_since_.erase(*path);
 }
 
 void Pipeline::set_options(PipelineOptions options) {
@@ -85,7 +78,7 @@ void Pipeline::set_options(PipelineOptions options) {
   source_.watch_stalls(stalls_.filter());
 }
 
-// What a sample has and the one before had not was counted after that one began to be read.
+// Anything new since the last reading was counted after that reading began.
 Result<KernelSample> Pipeline::read() {
   const WallTime began = clock_.wall();
   TRY(auto sample, source_.read());
@@ -94,17 +87,18 @@ Result<KernelSample> Pipeline::read() {
 }
 
 Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelSample& sample) {
-  // Whatever fails here, the readings of closed places come only once.
-  const Status named = name_unknown(sample);
+  // Go on after a failure: the readings of closed places come only once.
+  const SeenCgroups seen = cgroups_of(sample);
+  const Status named = cgroups_.name(seen, clock_.now());
   for (const CgroupReading& reading : sample.cgroups) {
-    store_.credit(path_of(reading.cgroup_id), reading);
+    store_.credit(cgroups_.path_of(reading.cgroup_id), reading);
   }
   for (const CgroupReading& reading : sample.closed) {
-    const std::string path = path_of(reading.cgroup_id);
+    const std::string path = cgroups_.path_of(reading.cgroup_id);
     store_.credit(path, reading);
     store_.forget(path, reading);
   }
-  close_quiet(sample);
+  source_.close(cgroups_.quiet(seen.accounted, clock_.now()));
   fold_removed();
   follow_stalls(sample);
   if (!named) return named.error();
@@ -133,7 +127,7 @@ Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelSample& samp
   return std::shared_ptr<const View>(std::move(view));
 }
 
-// A walk that is spread over passes is that of the last sample until it is complete.
+// A walk may be spread over passes; until it is complete, samples hold the one before.
 bool Pipeline::follow_walk(const KernelSample& sample) {
   if (sample.walk == walk_) return false;
   previous_walk_ = std::exchange(walk_, sample.walk);
@@ -153,7 +147,7 @@ void Pipeline::add_subjects(View& view, bool new_walk) {
     view.subjects = subject_rows(store_, nullptr, options_.max_series);
     return;
   }
-  const auto path = [this](std::uint64_t id) { return path_of(id); };
+  const auto path = [this](std::uint64_t id) { return cgroups_.path_of(id); };
   InProgressByPath in_progress = waits_in_progress(*walk_, options_.stall_bounds, path);
   if (new_walk) unaccounted_.end_interval(in_progress, store_.take_accounted());
   for (const auto& [cgroup, ratio] : unaccounted_.ratios()) {
@@ -164,7 +158,7 @@ void Pipeline::add_subjects(View& view, bool new_walk) {
   view.subjects = subject_rows(store_, &in_progress, options_.max_series);
 }
 
-// A gauge that was shown goes back to 0 instead of vanishing, for as long as its cgroup is shown.
+// A gauge that was shown falls to 0 instead of vanishing, for as long as its cgroup is shown.
 void Pipeline::remember_kinds(InProgressByPath& in_progress) {
   std::erase_if(shown_kinds_, [&](const auto& item) {
     return !in_progress.contains(item.first) && !store_.contains(item.first);
@@ -194,7 +188,7 @@ void Pipeline::add_processes(View& view, const KernelSample& sample) {
   view.refused_processes = processes_.unfit_total();
 }
 
-// A look-up that fails is asked for again at the next pass.
+// A look-up that fails is repeated at the next pass.
 void Pipeline::follow_stalls(const KernelSample& sample) {
   stalls_.update(sample.walk, sample.stall_ends, clock_.now(), clock_.wall());
   source_.watch_stalls(stalls_.filter());
@@ -210,68 +204,7 @@ void Pipeline::follow_stalls(const KernelSample& sample) {
 }
 
 std::shared_ptr<const SubjectLabels> Pipeline::labels_of(std::uint64_t cgroup_id) {
-  return labels_.get(path_of(cgroup_id));
-}
-
-std::string Pipeline::path_of(std::uint64_t cgroup_id) const {
-  if (cgroup_id == 0) return std::string(kOtherCgroup);
-  const CgroupEntry* entry = cgroups_.find(cgroup_id);
-  return entry ? entry->path : std::string(kUnknownCgroup);
-}
-
-// One walk a pass at most, and only when something has no name, or when changes were missed: an
-// event was lost, or cgroup events are not to be had on this kernel. A cgroup outside of the
-// visible hierarchy never gets a name, so each miss is looked for again at growing intervals.
-Status Pipeline::name_unknown(const KernelSample& sample) {
-  const MonotonicTime now = clock_.now();
-  missed_changes_ = missed_changes_ || sample.missed_cgroup_changes;
-  bool walk = (missed_changes_ || cgroups_.doubts()) && now - walked_ >= kWalkInterval;
-  std::map<std::uint64_t, Miss> misses;
-  const auto find_miss = [&](std::uint64_t cgroup_id) -> Miss* {
-    if (cgroup_id == 0 || cgroups_.find(cgroup_id)) return nullptr;
-    const auto known = misses_.find(cgroup_id);
-    return &misses.try_emplace(cgroup_id, known == misses_.end() ? Miss{} : known->second)
-                .first->second;
-  };
-  for (const CgroupReading& reading : sample.cgroups) {
-    Miss* miss = find_miss(reading.cgroup_id);
-    if (!miss) continue;
-    if (const std::uint64_t active = activity(reading); active != miss->activity) {
-      miss->activity = active;
-      miss->changed = now;
-    }
-  }
-  if (sample.walk) {  // threads that only sleep are charged to no place
-    for (const offcpud_thread& thread : sample.walk->threads) find_miss(thread.cgroup_id);
-  }
-  for (auto& [cgroup_id, miss] : misses) {
-    if (now < miss.retry) continue;
-    miss.retry = now + miss.wait;
-    miss.wait = std::min(2 * miss.wait, kLongestMiss);
-    walk = true;
-  }
-  misses_ = std::move(misses);
-  if (!walk) return {};
-  TRY_VOID(cgroups_.rescan(now));
-  walked_ = now;
-  missed_changes_ = false;
-  return {};
-}
-
-void Pipeline::close_quiet(const KernelSample& sample) {
-  const MonotonicTime now = clock_.now();
-  std::vector<std::uint64_t> quiet;
-  for (const CgroupReading& reading : sample.cgroups) {
-    if (reading.cgroup_id == 0) continue;
-    if (const CgroupEntry* entry = cgroups_.find(reading.cgroup_id)) {
-      if (entry->removed && now - *entry->removed >= kRemovedQuiet) {
-        quiet.push_back(reading.cgroup_id);
-      }
-    } else if (now - misses_[reading.cgroup_id].changed >= kUnnamedQuiet) {
-      quiet.push_back(reading.cgroup_id);
-    }
-  }
-  source_.close(quiet);
+  return labels_.get(cgroups_.path_of(cgroup_id));
 }
 
 // A path without a cgroup keeps its series for `linger`; then they are added to "(removed)" below
@@ -280,17 +213,17 @@ void Pipeline::fold_removed() {
   const MonotonicTime now = clock_.now();
   for (const std::string& path : store_.paths()) {
     if (path == kOtherCgroup || path == kUnknownCgroup) continue;
-    const std::string owner = cgroups_.is_live(path) ? path : owner_of(path);
-    if (cgroups_.is_live(owner)) {
+    const auto heir = cgroups_.heir_of(path);
+    if (!heir) {
       gone_since_.erase(path);
       continue;
     }
     const auto gone = gone_since_.try_emplace(path, now).first;
     if (now - gone->second < options_.linger) continue;
-    store_.fold(path, removed_below(cgroups_.nearest_live_ancestor(owner)));
+    store_.fold(path, *heir);
     gone_since_.erase(gone);
   }
-  cgroups_.forget_removed(now - kNameKept);
+  cgroups_.forget_removed(now);
 }
 
 }  // namespace offcpud

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "attribution/cgroup_index.h"
+#include "attribution/cgroup_directory.h"
 #include "base/clock.h"
 #include "base/result.h"
 #include "pipeline/exemplar_book.h"
@@ -35,77 +35,63 @@ struct PipelineOptions {
   std::size_t keep_stalls = 256;  // that have ended
 };
 
-// From the kernel's counters to an immutable View, one pass at a time. Owns the names of cgroups
-// and the series. Single-threaded; the source and the clock must outlive it.
+// From the kernel's counters to an immutable View, one pass at a time. Owns the series.
+// Single-threaded, as the owner of `cgroups`; that, the source and the clock must outlive it.
 class Pipeline {
  public:
-  Pipeline(SampleSource& source, CgroupIndex cgroups, const Clock& clock, PipelineOptions options);
+  Pipeline(SampleSource& source, CgroupDirectory& cgroups, const Clock& clock,
+           PipelineOptions options);
 
   // Finds the cgroups that exist. Call once, after the source follows their changes.
   Status start();
 
   void apply(const CgroupChange& change);
 
-  // A pass has two stages, apart so that each can be timed and counted: the kernel's counters, and
-  // what becomes of them. After an error the
-  // series hold what could be credited; nothing of the sample is lost.
+  // A pass reads the kernel's counters and then accounts them to series; the two are apart so that
+  // each can be timed and counted. After an error the series hold what could be accounted; nothing
+  // of the sample is lost.
   Result<KernelSample> read();
   Result<std::shared_ptr<const View>> attribute(const KernelSample& sample);
 
   void set_options(PipelineOptions options);
 
-  // Since when the source counts, if that is before the pipeline was made. Before the first pass.
+  // Since when the source counts, if that is before the pipeline was made. To be called before the
+  // first pass.
   void set_counting_since(WallTime since) {
     counting_since_ = read_began_ = since;
     store_.set_counting_since(since);
   }
 
-  // Episodes of one snapshot, which the next Views show.
+  // Adds the longest episodes of one snapshot; the next Views show them.
   void add_exemplars(std::vector<FoundExemplar> found) {
     exemplars_.add(std::move(found), clock_.wall());
   }
 
-  // Of a cgroup that was measured: its path, or a label that says why there is none.
-  [[nodiscard]] std::string cgroup_path(std::uint64_t id) const { return path_of(id); }
-
-  // Stalls that began and ended since the last call.
+  // The stalls that began or ended since the last call.
   [[nodiscard]] StallChanges take_stall_changes() { return stalls_.take_changes(); }
 
  private:
-  [[nodiscard]] std::string path_of(std::uint64_t cgroup_id) const;
-  Status name_unknown(const KernelSample& sample);
-  void close_quiet(const KernelSample& sample);
   void fold_removed();
-  bool follow_walk(const KernelSample& sample);  // whether it is another one
+  bool follow_walk(const KernelSample& sample);  // true: the walk is a new one
   void add_subjects(View& view, bool new_walk);
   void remember_kinds(InProgressByPath& in_progress);
   void add_processes(View& view, const KernelSample& sample);
   void follow_stalls(const KernelSample& sample);
   [[nodiscard]] std::shared_ptr<const SubjectLabels> labels_of(std::uint64_t cgroup_id);
 
-  struct Miss {
-    MonotonicTime retry;  // not looked for before
-    std::chrono::seconds wait{1};
-    std::uint64_t activity = 0;  // when it was last read
-    MonotonicTime changed;       // when that was last another one
-  };
-
   SampleSource& source_;
-  CgroupIndex cgroups_;
+  CgroupDirectory& cgroups_;
   const Clock& clock_;
   PipelineOptions options_;
   SeriesStore store_;
   LabelCache labels_;
   ProcessTable processes_;
   ExemplarBook exemplars_;
-  WallTime counting_since_, read_began_;  // the first and the last time that counts were known
-  WallTime booted_;                       // when CLOCK_BOOTTIME was 0, by the clock at the start
+  WallTime counting_since_, read_began_;  // when counting and the last reading began
+  WallTime booted_;                       // when CLOCK_BOOTTIME was 0
   StallLog stalls_;
   WaitHistory history_;
-  MonotonicTime walked_;                              // the last walk after start()
-  bool missed_changes_ = false;                       // since then
   std::map<std::string, std::uint32_t> shown_kinds_;  // gauges by path; bits of blocked kinds
-  std::map<std::uint64_t, Miss> misses_;              // by cgroup id
   std::map<std::string, MonotonicTime> gone_since_;   // series whose cgroup does not exist
 
   std::shared_ptr<const ThreadWalk> walk_, previous_walk_;

@@ -44,10 +44,6 @@ bool takes_over(std::string_view path) {
 
 }  // namespace
 
-bool is_removed_series(std::string_view path) {
-  return path.ends_with("/" + std::string(kRemovedCgroup));
-}
-
 std::shared_ptr<const SubjectLabels> labels_of_series(std::string_view path) {
   if (path == kOtherCgroup || path == kUnknownCgroup) {
     return std::make_shared<const SubjectLabels>(SubjectLabels{.cgroup = std::string(path)});

@@ -18,14 +18,6 @@
 
 namespace offcpud {
 
-// Values of the label `cgroup` that are no path. "(removed)" stands below a path.
-inline constexpr std::string_view kOtherCgroup = "(other)";
-inline constexpr std::string_view kUnknownCgroup = "(unknown)";
-inline constexpr std::string_view kRemovedCgroup = "(removed)";
-
-// Whether it is the "(removed)" below some path.
-bool is_removed_series(std::string_view path);
-
 // What one cgroup path gained within an interval.
 struct AccountedTime {
   std::uint64_t accounted_ns = 0;    // in running time and finished waits

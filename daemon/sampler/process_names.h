@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "stacks/snapshot_draft.h"
+#include "stacks/sampled_snapshot.h"
 #include "symbols/elf_symbols.h"
 #include "symbols/perf_maps.h"
 #include "symbols/symbol_cache.h"

@@ -2,6 +2,7 @@
 #include "sampler/sample_window.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "stacks/block_share.h"
 
@@ -24,49 +25,34 @@ BlockSum* SampleWindow::add(SampledBlock block, std::uint64_t weight_ns) {
   const double share = static_cast<double>(weight_ns) / static_cast<double>(block.sample.weight_ns);
   block.sample.ns = static_cast<std::uint64_t>(static_cast<double>(block.sample.ns) * share);
   block.sample.weight_ns = weight_ns;
-  if (met.insert(block.sample.cgroup_id).second) fresh.push_back(block.sample.cgroup_id);
+  cgroups.add(block.sample.cgroup_id);
   return stacks.add(block);
 }
 
 SampledInterval SampleWindow::close(const Moment& at) {
-  SampledInterval interval;
-  interval.begin = wall_begin;
-  interval.end = at.wall;
-  interval.ended = at.now;
-  interval.duration = at.now - begin;
-  interval.partial = at.now < due;
-  interval.capture = capture;
-  interval.cgroups = cgroups;
-  interval.cut = stacks.cut();
-  interval.lost_ns = std::exchange(lost_ns, 0);
-  interval.lost_of_any_ns = std::exchange(lost_of_any_ns, 0);
-  return interval;
+  cgroups.retry();
+  return {.begin = wall_begin,
+          .end = at.wall,
+          .ended = at.now,
+          .duration = at.now - begin,
+          .partial = at.now < due,
+          .capture = capture,
+          .cgroups = std::move(cgroups),
+          .stacks = stacks.drain(),
+          .lost_ns = lost_ns,
+          .lost_of_any_ns = lost_of_any_ns};
 }
 
 SampleChoice choice_for(const std::list<SampleWindow>& windows) {
   SampleChoice choice;
-  choice.min_ns = BlockFilter::kNoMaximum;
-  choice.max_ns = 0;
-  bool any_state = false;
   for (const SampleWindow& window : windows) {
-    const BlockFilter& filter = window.filter;
-    choice.kinds |= filter.kinds;
-    if (filter.user_threads) choice.threads |= OFFCPUD_SAMPLE_PROGRAMS;
-    if (filter.kernel_threads) choice.threads |= OFFCPUD_SAMPLE_KERNEL_THREADS;
-    choice.states |= filter.task_state.value_or(0);
-    for (const auto& focus : {filter.tid, filter.pid}) {
-      if (!focus) continue;
-      choice.focuses.push_back(*focus);
-      break;  // the thread is in the process
-    }
-    // 0 is TASK_RUNNING, which nothing matches, and no request for all.
-    any_state = any_state || !filter.task_state;
-    choice.min_ns = std::min(choice.min_ns, filter.min_ns);
-    // A profile has what lasts, by its length so far: that must be credited.
-    choice.max_ns =
-        std::max(choice.max_ns, window.is_snapshot() ? filter.max_ns : BlockFilter::kNoMaximum);
+    BlockFilter wanted = window.filter;
+    // A profile has what lasts, by its length so far: that must be accounted.
+    if (!window.is_snapshot()) wanted.max_ns = BlockFilter::kNoMaximum;
+    choice.blocks.include(wanted);
+    // The thread is in the process.
+    if (const auto focus = wanted.tid ? wanted.tid : wanted.pid) choice.focuses.push_back(*focus);
   }
-  if (any_state) choice.states = 0;
   return choice;
 }
 

@@ -5,16 +5,15 @@
 #include <functional>
 #include <list>
 #include <memory>
-#include <unordered_set>
 #include <utility>
-#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
 #include "stacks/block_filter.h"
-#include "stacks/block_stacks.h"
+#include "stacks/cgroup_paths.h"
 #include "stacks/sample_choice.h"
-#include "stacks/snapshot_draft.h"
+#include "stacks/sampled_snapshot.h"
+#include "stacks/stack_sums.h"
 
 namespace offcpud {
 
@@ -23,44 +22,47 @@ struct Moment {
   WallTime wall;
 };
 
-// An interval whose samples are added up. Of one thread.
+// An interval whose sampled blocks are added up: of the next snapshot, or of a profile that
+// somebody asked for. Used by one thread.
 struct SampleWindow {
-  SampleWindow(BlockStacks room, const Moment& at, std::chrono::nanoseconds length)
-      : begin(at.now), wall_begin(at.wall), due(begin + length), stacks(std::move(room)) {}
+  SampleWindow(StackSums room, CgroupPaths paths, const Moment& at, std::chrono::nanoseconds length)
+      : begin(at.now),
+        wall_begin(at.wall),
+        due(begin + length),
+        stacks(std::move(room)),
+        cgroups(std::move(paths)) {}
 
-  // Of a window of the series of snapshots, which the rules are for; a profile has none.
+  // A snapshot has rules, a profile has none.
   [[nodiscard]] bool is_snapshot() const { return capture != nullptr; }
 
-  // What of the sample counts here, in nanoseconds.
+  // No window after this one will hold what is in progress now once it has ended.
+  [[nodiscard]] bool ends_for_good() const { return ends && !is_snapshot(); }
+
+  // How much of the sample's weight belongs into this window, in nanoseconds.
   [[nodiscard]] std::uint64_t weight_of(const offcpud_sample& sample) const;
 
-  // Adds the block with that weight. The sum, if it is new.
+  // Adds the block with that weight. Returns its sum if that is new, for the caller to locate.
   BlockSum* add(SampledBlock block, std::uint64_t weight_ns);
 
-  // Cgroups that were met since the last call.
-  std::vector<std::uint64_t> take_met() { return std::exchange(fresh, {}); }
-
-  // What it holds, up to that moment.
+  // What it holds, up to that moment. It is empty then.
   SampledInterval close(const Moment& at);
 
   MonotonicTime begin;
   WallTime wall_begin;
   MonotonicTime due;
-  bool ends = false;  // once the walk that is under way is done
+  bool ends = false;  // as soon as blocks in progress are accounted
   BlockFilter filter;
   std::shared_ptr<const CaptureRules> capture;
-  MonotonicTime filter_since{};  // of a snapshot: when these rules came into force
-  BlockStacks stacks;
+  MonotonicTime filter_since{};  // when the rules of a snapshot came into force
+  StackSums stacks;
   std::uint64_t lost_ns = 0;
-  std::uint64_t lost_of_any_ns = 0;  // of all, when not all is wanted
-  std::shared_ptr<CgroupNames> cgroups = std::make_shared<CgroupNames>();
-  std::unordered_set<std::uint64_t> met;
-  std::vector<std::uint64_t> fresh;
-  std::function<void(Result<SnapshotDraft>)> done;
+  std::uint64_t lost_of_any_ns = 0;  // the window may not have wanted these
+  CgroupPaths cgroups;
+  std::function<void(Result<SampledSnapshot>)> done;
 };
 
-// The blocks that any of the windows wants, so that a profile is not narrowed by what snapshots
-// leave out; each window takes its own from these. `interval` is left as it is.
+// The blocks that any of the windows wants, so that a profile also gets what snapshots leave out;
+// each window takes its own from these. Leaves the intervals as they are.
 SampleChoice choice_for(const std::list<SampleWindow>& windows);
 
 }  // namespace offcpud

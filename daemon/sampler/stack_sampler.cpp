@@ -23,13 +23,11 @@ constexpr std::chrono::milliseconds kNaming{500};
 // The thread. Everything but `loop` is created and destroyed on it.
 class StackSampler::Worker {
  public:
-  Worker(const BpfSession& session, const Clock& clock, SamplerOptions options,
-         SamplerReports reports, ReaderSpawner& spawner)
-      : session_(session),
-        clock_(clock),
+  Worker(const SamplerInputs& inputs, SamplerOptions options, SamplerReports reports)
+      : inputs_(inputs),
         options_(std::move(options)),
         reports_(std::move(reports)),
-        readers_(std::make_shared<ReaderShare>(spawner, clock, reports_.readers)) {}
+        readers_(std::make_shared<ReaderShare>(inputs.spawner, inputs.clock, reports_.readers)) {}
 
   Status start() {
     std::promise<Status> ready;
@@ -73,8 +71,7 @@ class StackSampler::Worker {
 
   Status set_up() {
     TRY(loop_, EventLoop::create(reports_.stacks));
-    TRY(sampling_,
-        SamplingLoop::open(session_, clock_, *loop_, options_, std::move(reports_), readers_));
+    TRY(sampling_, SamplingLoop::open(inputs_, *loop_, options_, std::move(reports_), readers_));
     return drop_capabilities(kKept);
   }
 
@@ -89,8 +86,7 @@ class StackSampler::Worker {
     sampling_.reset();
   }
 
-  const BpfSession& session_;
-  const Clock& clock_;
+  const SamplerInputs inputs_;
   SamplerOptions options_;
   SamplerReports reports_;
   std::shared_ptr<ReaderShare> readers_;
@@ -104,12 +100,10 @@ class StackSampler::Worker {
 StackSampler::StackSampler(std::unique_ptr<Worker> worker) : worker_(std::move(worker)) {}
 StackSampler::~StackSampler() = default;
 
-Result<std::unique_ptr<StackSampler>> StackSampler::start(const BpfSession& session,
-                                                          const Clock& clock,
+Result<std::unique_ptr<StackSampler>> StackSampler::start(const SamplerInputs& inputs,
                                                           const SamplerOptions& options,
-                                                          SamplerReports reports,
-                                                          ReaderSpawner& spawner) {
-  auto worker = std::make_unique<Worker>(session, clock, options, std::move(reports), spawner);
+                                                          SamplerReports reports) {
+  auto worker = std::make_unique<Worker>(inputs, options, std::move(reports));
   TRY_VOID(worker->start());
   return std::unique_ptr<StackSampler>(new StackSampler(std::move(worker)));
 }

@@ -8,11 +8,6 @@
 
 namespace offcpud {
 
-bool is_located(const BlockSum& sum) {
-  const auto is_known = [](const LocatedFrame& frame) { return frame.file != nullptr; };
-  return std::ranges::all_of(sum.user, is_known) && std::ranges::all_of(sum.waker_user, is_known);
-}
-
 StackSources::StackSources(const BpfSession& session, SymbolWorker& symbols, ReaderClient& client,
                            FilesBelow* debug_files, const Clock& clock, Reports reports)
     : reports_(std::move(reports)), clock_(clock), opener_(client), processes_(client) {

@@ -11,53 +11,47 @@
 #include "kernel/bpf_unwind_maps.h"
 #include "mappings/live_mappings.h"
 #include "reader/reader_requests.h"
+#include "sampler/address_locator.h"
 #include "sampler/kernel_room.h"
 #include "sampler/object_registry.h"
-#include "stacks/block_stacks.h"
 #include "symbols/symbol_worker.h"
 #include "unwind/table_store.h"
 
 namespace offcpud {
 
-// Whether a mapping is known for each frame.
-[[nodiscard]] bool is_located(const BlockSum& sum);
-
-// What follows the processes of the host, so that their stacks can be walked and their addresses
+// Follows the processes of the host, so that their stacks can be walked and their addresses
 // located. Owned by one thread; the session, the worker and the clock must outlive it.
-class StackSources {
+class StackSources final : public AddressLocator {
  public:
   struct Reports {
     std::function<void(std::string_view topic, const std::string& sentence)> warned;
     std::function<void(const std::string& path, const ObjectRefusals& causes)> refused;
   };
 
-  // Needs CAP_PERFMON and CAP_BPF. Whatever fails is warned of, and then user stacks are missing.
-  // `client` reads what belongs to processes; `debug_files` is for the thread of `symbols`.
+  // Needs CAP_PERFMON and CAP_BPF. A failure is warned of, and user stacks are missing from then
+  // on. `client` reads what belongs to processes; `debug_files` is for the thread of `symbols`.
   StackSources(const BpfSession& session, SymbolWorker& symbols, ReaderClient& client,
                FilesBelow* debug_files, const Clock& clock, Reports reports);
 
-  // Readable when there is a lot to follow; -1: nothing is followed.
+  // A descriptor that is readable when there is a lot to follow; -1: nothing is followed.
   [[nodiscard]] int fd() const { return mappings_ ? mappings_->fd() : -1; }
 
-  // Takes over what has happened: before samples are located, and several times a second.
-  void follow();
+  void follow() override;
 
-  // Called in the middle of follow(), after each event and each process: a storm of them, or large
-  // objects, may take long. It may look addresses up, and must not follow.
+  // `between` is called in the middle of follow(), after each event and each process, because a
+  // storm of them, or large objects, may take long. It may call locate(), but not follow().
   void set_between(std::function<void()> between);
 
-  // Processes that had ended by the last call are forgotten: their samples have been located.
-  void forget_ended();
+  void forget_ended() override;
 
-  // Addresses of the process at that time, innermost first.
   [[nodiscard]] std::vector<LocatedFrame> locate(std::uint32_t tgid, std::uint64_t when_ns,
-                                                 std::span<const __u64> addresses) const;
+                                                 std::span<const __u64> addresses) const override;
 
-  // The processes of which not all mappings are kept, those with most first, and how many mappings
-  // were left out since the start.
+  // The processes of which not all mappings are kept, those with most mappings first; and how many
+  // mappings were left out since the start.
   [[nodiscard]] std::vector<OverShare> over_share();
   [[nodiscard]] std::uint64_t left_out() const;
-  // Since the start, without those of symbols.
+  // What was left out since the start, without symbols.
   [[nodiscard]] StackLosses losses() const;
 
   [[nodiscard]] const TableStore* tables() const { return tables_.get(); }

@@ -15,7 +15,7 @@
 
 namespace offcpud {
 
-// Takes snapshots from the daemon's thread and writes them on one of its own, so that no pass ever
+// Takes snapshots from any thread and writes them on one of its own, so that nobody else ever
 // waits for a disk.
 class SnapshotWriter {
  public:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -8,7 +9,8 @@
 
 namespace offcpud {
 
-// Which of the sampled blocks are wanted, by what is known when they end.
+// Which blocks are wanted, by what is known when they end. The kernel samples what some window
+// wants (SampleChoice), and each window takes its own from that.
 struct BlockFilter {
   static constexpr std::uint32_t kAllKinds = (1U << OFFCPUD_BLOCKED_KINDS) - 1;
   static constexpr std::uint64_t kNoMaximum = OFFCPUD_SAMPLE_NO_MAXIMUM;
@@ -22,6 +24,32 @@ struct BlockFilter {
   std::optional<std::uint32_t> task_state;  // TASK_*: at least one of these bits; 0: runnable
 
   friend bool operator==(const BlockFilter&, const BlockFilter&) = default;
+
+  // Matches nothing, and is what include() starts from.
+  static BlockFilter none() {
+    BlockFilter filter;
+    filter.kinds = 0;
+    filter.user_threads = filter.kernel_threads = false;
+    filter.min_ns = kNoMaximum;
+    filter.max_ns = 0;
+    filter.task_state = 0;
+    return filter;
+  }
+
+  // From now on matches, in every process, at least what either of both matches.
+  void include(const BlockFilter& other) {
+    pid = tid = std::nullopt;
+    kinds |= other.kinds;
+    user_threads = user_threads || other.user_threads;
+    kernel_threads = kernel_threads || other.kernel_threads;
+    min_ns = std::min(min_ns, other.min_ns);
+    max_ns = std::max(max_ns, other.max_ns);
+    if (task_state && other.task_state) {
+      *task_state |= *other.task_state;
+    } else {
+      task_state.reset();
+    }
+  }
 
   [[nodiscard]] bool matches(const offcpud_sample& sample) const {
     if (pid && *pid != sample.local_tgid) return false;

@@ -9,11 +9,12 @@
 
 namespace offcpud {
 
-// What goes into snapshots. Immutable; shared by the threads that make them.
+// What goes into snapshots. Immutable; shared by threads, but for `keeps_cgroup`.
 struct CaptureRules {
   BlockFilter blocks;
-  std::function<bool(std::string_view path)> keeps_cgroup;  // empty: every one
-  std::string text;                                         // for people; empty: everything
+  // Called by the thread that makes snapshots. Empty: every cgroup is kept.
+  std::function<bool(std::string_view path)> keeps_cgroup;
+  std::string text;  // for people; empty: everything
 };
 
 }  // namespace offcpud

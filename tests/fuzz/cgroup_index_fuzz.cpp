@@ -9,7 +9,7 @@
 namespace offcpud::fuzz {
 
 void test(std::string_view input) {
-  CgroupIndex index("/nowhere");
+  CgroupIndex index;
   CgroupWalk root;
   root.found.push_back({.id = 1, .parent_id = 0, .path = "/"});
   MonotonicTime now{std::chrono::hours(1)};

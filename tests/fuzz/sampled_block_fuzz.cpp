@@ -4,8 +4,8 @@
 
 #include "fuzz.h"
 #include "stacks/block_share.h"
-#include "stacks/block_stacks.h"
 #include "stacks/sampled_block.h"
+#include "stacks/stack_sums.h"
 #include "text.h"
 
 namespace offcpud::fuzz {
@@ -15,7 +15,7 @@ void test(std::string_view input) {
   auto budget = std::make_shared<ByteBudget>(64 << 10);
   std::uint64_t total = 0, samples = 0;
   {
-    BlockStacks stacks(8, budget);
+    StackSums stacks(8, budget);
     while (!in.at_end() && samples < 64) {
       auto sample = in.take<offcpud_sample>();
       sample.weight_ns >>= 8U;  // sums of real ones do not wrap
@@ -34,10 +34,10 @@ void test(std::string_view input) {
       ++samples;
       total += sample.weight_ns;
     }
-    const BlockStacks::Cut cut = stacks.cut();
-    require(cut.sums.size() <= 8, "no more stacks are kept than allowed");
-    std::uint64_t sum = cut.overflow_ns;
-    for (const BlockSum& block : cut.sums) sum += block.ns;
+    const StackSums::Drained drained = stacks.drain();
+    require(drained.sums.size() <= 8, "no more stacks are kept than allowed");
+    std::uint64_t sum = drained.overflow_ns;
+    for (const BlockSum& block : drained.sums) sum += block.ns;
     require(sum == total, "no time is lost");
   }
   require(budget->left() == 64 << 10, "the memory is given back");

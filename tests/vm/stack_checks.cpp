@@ -41,30 +41,32 @@ Seen sample_sleeps(BlockSamples& samples) {
   return seen;
 }
 
-// One that sleeps for longer is credited while it does.
-unsigned credit_sleeper(BlockSamples& samples) {
+// One that sleeps for longer is accounted while it does.
+unsigned account_sleeper(BlockSamples& samples) {
   const pid_t sleeper = fork_to([] {
     sleep_for(900ms);
     ::_exit(0);
   });
   sleep_for(600ms);
-  unsigned credited = 0;
-  const auto walked = samples.walk_blocked(false, [&](const offcpud_blocked_record& record) {
-    if (record.sample.tid != static_cast<std::uint32_t>(sleeper)) return;
-    if (record.sample.kernel_frames > 0 && record.regs.ip != 0) credited++;
-  });
+  unsigned accounted = 0;
+  const auto walked =
+      samples.walk_blocked(BlockAge::Lasting, [&](const offcpud_blocked_record& record) {
+        if (record.sample.tid != static_cast<std::uint32_t>(sleeper)) return;
+        if (record.sample.kernel_frames > 0 && record.regs.ip != 0) accounted++;
+      });
   must(static_cast<bool>(walked), "walk over blocked threads");
   reap(sleeper);
-  return credited;
+  return accounted;
 }
 
 }  // namespace
 
 void check_stacks(const BpfSession& session, const FeatureReport& features) {
   const auto samples = must(BlockSamples::open(session), "ring of samples");
-  samples->choose({.kinds = (1U << OFFCPUD_BLOCKED_KINDS) - 1,
-                   .threads = OFFCPUD_SAMPLE_PROGRAMS,
-                   .interval = 1ms});
+  SampleChoice choice{.interval = 1ms};
+  choice.blocks = BlockFilter{};
+  choice.blocks.kernel_threads = false;
+  samples->choose(choice);
   const Seen seen = sample_sleeps(*samples);
   const bool taken = features.has("stacks");
   const bool wakers = features.has("wakers");
@@ -74,11 +76,11 @@ void check_stacks(const BpfSession& session, const FeatureReport& features) {
         "stacks",
         text("%u samples of %u sleeps; with kernel stack %u, user stack %u, waker's %u",
              seen.samples, kSleeps, seen.kernel, seen.user, seen.wakers));
-  check(credit_sleeper(*samples) == 1, "credited", "one sleep is credited while it lasts");
+  check(account_sleeper(*samples) == 1, "credited", "one sleep is credited while it lasts");
   samples->choose({});
 
   const std::uint64_t address = 0;
-  const auto names = kernel_names(session, std::span(&address, 1));
+  const auto names = samples->kernel_names(std::span(&address, 1));
   check(names && names->size() == 1, "names", "the kernel is asked for names");
 }
 

@@ -104,9 +104,14 @@ void expect_same(const CgroupIndex& a, const CgroupIndex& b, std::uint64_t id) {
 
 TEST(CgroupIndexProperty, EventsAndRescansGiveTheSameIndex) {
   TempTree tree;
-  CgroupIndex by_events(tree.root());
-  CgroupIndex by_rescan(tree.root());
-  ASSERT_TRUE(by_events.rescan(at(0)));
+  CgroupIndex by_events;
+  CgroupIndex by_rescan;
+  const auto rescan = [&tree](CgroupIndex& index, MonotonicTime now) -> Status {
+    TRY(const CgroupWalk walk, walk_cgroups(tree.root()));
+    index.apply(walk, now);
+    return {};
+  };
+  ASSERT_TRUE(rescan(by_events, at(0)));
   RandomHierarchy hierarchy(20240117);
   hierarchy.start(tree.inode("."));
   std::vector<std::uint64_t> ids{tree.inode(".")};
@@ -124,8 +129,8 @@ TEST(CgroupIndexProperty, EventsAndRescansGiveTheSameIndex) {
     }
     hierarchy.happen(change);
     by_events.apply(change, at(now));
-    ASSERT_TRUE(by_rescan.rescan(at(now) - std::chrono::milliseconds(1)));
-    ASSERT_TRUE(by_rescan.rescan(at(now)));
+    ASSERT_TRUE(rescan(by_rescan, at(now) - std::chrono::milliseconds(1)));
+    ASSERT_TRUE(rescan(by_rescan, at(now)));
     ASSERT_EQ(by_events.size(), by_rescan.size());
     for (const std::uint64_t id : ids) expect_same(by_events, by_rescan, id);
   }
@@ -151,7 +156,7 @@ void expect_live_is(const CgroupIndex& index, const RandomHierarchy& hierarchy,
 void run_with_late_events(unsigned seed, unsigned lost_in_100) {
   RandomHierarchy kernel(seed);
   kernel.start(1);
-  CgroupIndex index("/nonexistent");
+  CgroupIndex index;
   index.apply(kernel.walk(), at(0));
   std::uint64_t last_id = 1;
   std::deque<CgroupChange> ring;

@@ -89,8 +89,8 @@ class Churn {
   TempTree tree_{{"user.slice/"}};
   FakeClock clock_;
   FakeSampleSource kernel_;
-  Pipeline pipeline_{
-      kernel_, CgroupIndex(tree_.root()), clock_, {.linger = 30s, .max_series = kRows}};
+  CgroupDirectory cgroups_{tree_.root()};
+  Pipeline pipeline_{kernel_, cgroups_, clock_, {.linger = 30s, .max_series = kRows}};
   std::uint64_t next_ = 1ULL << 40;  // no directory has this inode
   std::vector<Cgroup> live_;
   Totals charged_;

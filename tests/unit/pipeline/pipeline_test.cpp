@@ -57,7 +57,8 @@ class PipelineTest : public testing::Test {
   FakeClock clock_;
   FakeSampleSource kernel_;
   const PipelineOptions options_{.linger = 60s, .max_series = 100, .stall_bounds = {1s, 10s, 60s}};
-  Pipeline pipeline_{kernel_, CgroupIndex(tree_.root()), clock_, options_};
+  CgroupDirectory cgroups_{tree_.root()};
+  Pipeline pipeline_{kernel_, cgroups_, clock_, options_};
 };
 
 constexpr std::uint64_t kShortLived = 1ULL << 40;  // no directory has this inode

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/known_cgroups.h"
 #include "support/sampled_blocks.h"
 
 namespace offcpud {
@@ -19,11 +20,13 @@ constexpr std::uint32_t kLock = 1U << OFFCPUD_BLOCKED_LOCK;
 
 struct SampleWindowTest : testing::Test {
   SampleWindow& window(const BlockFilter& filter, bool is_snapshot) {
-    SampleWindow& made = windows.emplace_back(BlockStacks(100), Moment{MonotonicTime(1s), {}}, 60s);
+    SampleWindow& made = windows.emplace_back(StackSums(100), CgroupPaths(cgroups.directory()),
+                                              Moment{MonotonicTime(1s), {}}, 60s);
     made.filter = filter;
     if (is_snapshot) made.capture = std::make_shared<const CaptureRules>();
     return made;
   }
+  test::KnownCgroups cgroups;
   std::list<SampleWindow> windows;
 };
 
@@ -36,11 +39,8 @@ TEST_F(SampleWindowTest, ASnapshotAloneChoosesWhatItWants) {
   filter.task_state = 2;
   window(filter, true);
   const SampleChoice choice = choice_for(windows);
-  EXPECT_EQ(choice.kinds, kDisk);
-  EXPECT_EQ(choice.threads, std::uint32_t{OFFCPUD_SAMPLE_PROGRAMS});
-  EXPECT_EQ(choice.min_ns, 5U);
-  EXPECT_EQ(choice.max_ns, 9U);
-  EXPECT_EQ(choice.states, 2U);
+  EXPECT_EQ(choice.blocks, filter);
+  EXPECT_THAT(choice.focuses, IsEmpty());
 }
 
 // Neither is narrowed by the other.
@@ -59,13 +59,14 @@ TEST_F(SampleWindowTest, AProfileWidensTheChoice) {
   window(of_snapshots, true);
   SampleWindow& profile = window(of_profile, false);
   const SampleChoice choice = choice_for(windows);
-  EXPECT_EQ(choice.kinds, kDisk | kLock);
-  EXPECT_EQ(choice.threads, std::uint32_t{OFFCPUD_SAMPLE_PROGRAMS | OFFCPUD_SAMPLE_KERNEL_THREADS});
-  EXPECT_EQ(choice.min_ns, 3U);
-  EXPECT_EQ(choice.max_ns, OFFCPUD_SAMPLE_NO_MAXIMUM);  // what lasts must be credited for it
-  EXPECT_EQ(choice.states, 3U);
+  EXPECT_EQ(choice.blocks.kinds, kDisk | kLock);
+  EXPECT_TRUE(choice.blocks.user_threads);
+  EXPECT_TRUE(choice.blocks.kernel_threads);
+  EXPECT_EQ(choice.blocks.min_ns, 3U);
+  EXPECT_EQ(choice.blocks.max_ns, BlockFilter::kNoMaximum);  // what lasts must be accounted for it
+  EXPECT_EQ(choice.blocks.task_state, 3U);
   profile.filter.task_state.reset();
-  EXPECT_EQ(choice_for(windows).states, 0U);
+  EXPECT_EQ(choice_for(windows).blocks.task_state, std::nullopt);
 }
 
 TEST_F(SampleWindowTest, ProfilesOfOneProcessOrThreadAreFocuses) {
@@ -77,27 +78,50 @@ TEST_F(SampleWindowTest, ProfilesOfOneProcessOrThreadAreFocuses) {
   window(of_process, false);
   window({}, false);
   window(of_thread, false);
-  EXPECT_THAT(choice_for(windows).focuses, ElementsAre(70, 81));
+  const SampleChoice choice = choice_for(windows);
+  EXPECT_THAT(choice.focuses, ElementsAre(70, 81));
+  EXPECT_EQ(choice.blocks, BlockFilter{});  // the others go on being sampled
 }
 
-TEST_F(SampleWindowTest, TellsEachCgroupThatItMeetsOnce) {
+// A window may be longer than the time for which the directory knows a cgroup that is gone.
+TEST_F(SampleWindowTest, KeepsThePathsOfCgroupsThatAreGone) {
   SampleWindow& made = window({}, true);
-  for (const std::uint64_t cgroup : {7U, 8U, 7U}) {
+  cgroups.create(7, "early");
+  for (const std::uint64_t cgroup : {7U, 8U, 9U}) {
     made.add(BlockRecord(1).in_cgroup(cgroup).block(), 1);
   }
-  EXPECT_THAT(made.take_met(), ElementsAre(7, 8));
+  cgroups.create(8, "late");  // told of after its first block
+  made.cgroups.retry();
+  cgroups.forget(7);
+  cgroups.forget(8);
+  ASSERT_EQ(cgroups.directory()->find(7), std::nullopt);
+  ASSERT_EQ(cgroups.directory()->find(8), std::nullopt);
+  const SampledInterval interval = made.close({MonotonicTime(61s), {}});
+  EXPECT_EQ(interval.cgroups.path_of(7), "/early");
+  EXPECT_EQ(interval.cgroups.path_of(8), "/late");
+  EXPECT_EQ(interval.cgroups.path_of(9), "(unknown)");
+}
+
+TEST_F(SampleWindowTest, LooksForMissingPathsOnceMoreWhenItEnds) {
+  SampleWindow& made = window({}, true);
+  made.add(BlockRecord(1).in_cgroup(7).block(), 1);
   made.add(BlockRecord(1).in_cgroup(8).block(), 1);
-  EXPECT_THAT(made.take_met(), IsEmpty());
+  cgroups.create(7, "a");
+  const SampledInterval interval = made.close({MonotonicTime(61s), {}});
+  cgroups.forget(7);
+  EXPECT_EQ(interval.cgroups.path_of(7), "/a");
+  cgroups.create(8, "b");  // and while it is named
+  EXPECT_EQ(interval.cgroups.path_of(8), "/b");
 }
 
 // What a profile has of a block that began before it is still one episode that ended.
 TEST_F(SampleWindowTest, AddsAPartOfTheWeightAndTheWholeEpisode) {
   SampleWindow& made = window({}, false);
   made.add(BlockRecord(1000).standing_for(2000).block(), 500);
-  const auto cut = made.stacks.cut();
-  ASSERT_EQ(cut.sums.size(), 1U);
-  EXPECT_EQ(cut.sums[0].ns, 500U);
-  EXPECT_DOUBLE_EQ(cut.sums[0].episodes, 2);
+  const auto drained = made.stacks.drain();
+  ASSERT_EQ(drained.sums.size(), 1U);
+  EXPECT_EQ(drained.sums[0].ns, 500U);
+  EXPECT_DOUBLE_EQ(drained.sums[0].episodes, 2);
 }
 
 }  // namespace

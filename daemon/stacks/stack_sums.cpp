@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stacks/block_stacks.h"
+#include "stacks/stack_sums.h"
 
 #include <algorithm>
 #include <cstring>
@@ -39,13 +39,13 @@ double variance_of(const offcpud_sample& sample) {
 
 }  // namespace
 
-std::size_t BlockStacks::HashKey::operator()(const Key& key) const {
+std::size_t StackSums::HashKey::operator()(const Key& key) const {
   std::size_t hash = 0xcbf29ce484222325;  // FNV-1a
   for (const std::uint64_t part : key) hash = (hash ^ part) * 0x100000001b3;
   return hash;
 }
 
-BlockStacks::Key BlockStacks::key_of(const SampledBlock& block) {
+StackSums::Key StackSums::key_of(const SampledBlock& block) {
   const offcpud_sample& sample = block.sample;
   const std::uint32_t in_progress = sample.flags & OFFCPUD_SAMPLE_IN_PROGRESS;
   Key key = {sample.process_start_ns,
@@ -69,7 +69,7 @@ BlockStacks::Key BlockStacks::key_of(const SampledBlock& block) {
 }
 
 // Of one sum: its key and frames hold each address, whoever adds it locates those of programs.
-std::size_t BlockStacks::bytes_of(const SampledBlock& block) {
+std::size_t StackSums::bytes_of(const SampledBlock& block) {
   constexpr std::size_t kAllocations = std::size_t{6} * 2 * sizeof(void*);
   const std::size_t user = block.user.size() + block.waker_user.size();
   const std::size_t all = user + block.kernel.size() + block.waker_kernel.size();
@@ -77,7 +77,7 @@ std::size_t BlockStacks::bytes_of(const SampledBlock& block) {
          sizeof(LocatedFrame) * user;
 }
 
-BlockSum* BlockStacks::add(const SampledBlock& block) {
+BlockSum* StackSums::add(const SampledBlock& block) {
   const offcpud_sample& sample = block.sample;
   const bool in_progress = (sample.flags & OFFCPUD_SAMPLE_IN_PROGRESS) != 0;
   const double episodes = in_progress || sample.ns == 0 ? 0
@@ -112,15 +112,15 @@ BlockSum* BlockStacks::add(const SampledBlock& block) {
   return is_new ? &found->second : nullptr;
 }
 
-BlockStacks::Cut BlockStacks::cut() {
-  Cut cut;
-  cut.sums.reserve(sums_.size());
-  for (auto& [key, sum] : sums_) cut.sums.push_back(std::move(sum));
-  cut.overflow_ns = std::exchange(overflow_ns_, 0);
-  cut.overflowed = std::exchange(overflowed_, 0);
+StackSums::Drained StackSums::drain() {
+  Drained drained;
+  drained.sums.reserve(sums_.size());
+  for (auto& [key, sum] : sums_) drained.sums.push_back(std::move(sum));
+  drained.overflow_ns = std::exchange(overflow_ns_, 0);
+  drained.overflowed = std::exchange(overflowed_, 0);
   sums_.clear();
-  cut.bytes = std::exchange(bytes_, ByteBudget::Share(budget_));
-  return cut;
+  drained.bytes = std::exchange(bytes_, ByteBudget::Share(budget_));
+  return drained;
 }
 
 }  // namespace offcpud

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stacks/block_stacks.h"
+#include "stacks/stack_sums.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,32 +28,32 @@ BlockRecord usual() {
       .woken_in({5}, {6});
 }
 
-BlockStacks::Cut sum_of(const std::vector<BlockRecord>& records, std::size_t most = 1000) {
-  BlockStacks stacks(most);
+StackSums::Drained sum_of(const std::vector<BlockRecord>& records, std::size_t most = 1000) {
+  StackSums stacks(most);
   for (const BlockRecord& record : records) stacks.add(record.block());
-  return stacks.cut();
+  return stacks.drain();
 }
 
-TEST(BlockStacks, AddsEqualBlocksUp) {
+TEST(StackSums, AddsEqualBlocksUp) {
   BlockRecord later = usual();
   later.sample.tid = 101;  // another thread of the process, by the same name
   later.sample.since_ns = 5;
   later.sample.waker_tid = 201;
-  const auto cut = sum_of({usual(), later.standing_for(3000)});
-  ASSERT_EQ(cut.sums.size(), 1U);
-  EXPECT_EQ(cut.sums[0].ns, 4000U);
-  EXPECT_DOUBLE_EQ(cut.sums[0].episodes, 4);
-  EXPECT_EQ(cut.sums[0].sample.tid, 100U);  // the first one's
+  const auto drained = sum_of({usual(), later.standing_for(3000)});
+  ASSERT_EQ(drained.sums.size(), 1U);
+  EXPECT_EQ(drained.sums[0].ns, 4000U);
+  EXPECT_DOUBLE_EQ(drained.sums[0].episodes, 4);
+  EXPECT_EQ(drained.sums[0].sample.tid, 100U);  // the first one's
 }
 
 // Of 1,000 ns that stand for 3,000: 3,000 (3,000 - 1,000). What is certain adds nothing.
-TEST(BlockStacks, KnowsHowFarItsSumsAreLeftToChance) {
-  const auto cut = sum_of({usual(), usual().standing_for(3000), usual().standing_for(3000)});
-  ASSERT_EQ(cut.sums.size(), 1U);
-  EXPECT_DOUBLE_EQ(cut.sums[0].variance, 2 * 3000.0 * 2000.0);
+TEST(StackSums, KnowsHowFarItsSumsAreLeftToChance) {
+  const auto drained = sum_of({usual(), usual().standing_for(3000), usual().standing_for(3000)});
+  ASSERT_EQ(drained.sums.size(), 1U);
+  EXPECT_DOUBLE_EQ(drained.sums[0].variance, 2 * 3000.0 * 2000.0);
 }
 
-TEST(BlockStacks, KeepsApartWhatDiffersInOneThing) {
+TEST(StackSums, KeepsApartWhatDiffersInOneThing) {
   const std::map<std::string, std::function<void(BlockRecord&)>> changes = {
       {"process", [](auto& block) { block.sample.tgid = 7; }},
       {"another process of the same number",
@@ -88,74 +88,74 @@ TEST(BlockStacks, KeepsApartWhatDiffersInOneThing) {
   }
 }
 
-TEST(BlockStacks, TellsWhereOneStackEndsAndTheNextBegins) {
-  const auto cut = sum_of({BlockRecord(1).in_kernel({1, 2, 3}), BlockRecord(2).in_user({1, 2, 3}),
-                           BlockRecord(4).in_kernel({1}).in_user({2, 3}),
-                           BlockRecord(8).in_user({1}).woken_in({2, 3}),
-                           BlockRecord(16).in_user({1}).woken_in({2}, {3})});
-  EXPECT_EQ(cut.sums.size(), 5U);
+TEST(StackSums, TellsWhereOneStackEndsAndTheNextBegins) {
+  const auto drained = sum_of(
+      {BlockRecord(1).in_kernel({1, 2, 3}), BlockRecord(2).in_user({1, 2, 3}),
+       BlockRecord(4).in_kernel({1}).in_user({2, 3}), BlockRecord(8).in_user({1}).woken_in({2, 3}),
+       BlockRecord(16).in_user({1}).woken_in({2}, {3})});
+  EXPECT_EQ(drained.sums.size(), 5U);
 }
 
-TEST(BlockStacks, GivesTheStacksOfASumBack) {
-  const auto cut = sum_of({usual()});
-  ASSERT_EQ(cut.sums.size(), 1U);
-  const SampledBlock block = cut.sums[0].block();
+TEST(StackSums, GivesTheStacksOfASumBack) {
+  const auto drained = sum_of({usual()});
+  ASSERT_EQ(drained.sums.size(), 1U);
+  const SampledBlock block = drained.sums[0].block();
   EXPECT_THAT(block.kernel, ElementsAre(1, 2));
   EXPECT_THAT(block.user, ElementsAre(3, 4));
   EXPECT_THAT(block.waker_kernel, ElementsAre(5));
   EXPECT_THAT(block.waker_user, ElementsAre(6));
 }
 
-TEST(BlockStacks, CountsEpisodesOfBlocksThatHaveEndedOnly) {
+TEST(StackSums, CountsEpisodesOfBlocksThatHaveEndedOnly) {
   const auto in_progress = usual().flagged(OFFCPUD_SAMPLE_IN_PROGRESS).standing_for(700);
   // A block of a thousandth of the interval stands for a thousand of them.
-  const auto cut = sum_of({usual().standing_for(1'000'000), in_progress, in_progress});
-  ASSERT_EQ(cut.sums.size(), 2U);
-  for (const BlockSum& sum : cut.sums) {
+  const auto drained = sum_of({usual().standing_for(1'000'000), in_progress, in_progress});
+  ASSERT_EQ(drained.sums.size(), 2U);
+  for (const BlockSum& sum : drained.sums) {
     const bool lasts = (sum.sample.flags & OFFCPUD_SAMPLE_IN_PROGRESS) != 0;
     EXPECT_EQ(sum.ns, lasts ? 1400U : 1'000'000U);
     EXPECT_DOUBLE_EQ(sum.episodes, lasts ? 0 : 1000);
   }
 }
 
-TEST(BlockStacks, ABlockOfNoLengthIsNoEpisode) {
-  const auto cut = sum_of({BlockRecord(0).standing_for(10)});
-  EXPECT_DOUBLE_EQ(cut.sums.at(0).episodes, 0);
-  EXPECT_EQ(cut.sums.at(0).ns, 10U);
+TEST(StackSums, ABlockOfNoLengthIsNoEpisode) {
+  const auto drained = sum_of({BlockRecord(0).standing_for(10)});
+  EXPECT_DOUBLE_EQ(drained.sums.at(0).episodes, 0);
+  EXPECT_EQ(drained.sums.at(0).ns, 10U);
 }
 
-TEST(BlockStacks, HandsOutASumOnceToBeLocated) {
-  BlockStacks stacks(1);
+TEST(StackSums, HandsOutASumOnceToBeLocated) {
+  StackSums stacks(1);
   const BlockRecord first = usual(), second = usual().in_user({9});
   BlockSum* const sum = stacks.add(first.block());
   ASSERT_NE(sum, nullptr);
   sum->user.emplace_back().address = 33;
   EXPECT_EQ(stacks.add(first.block()), nullptr);
   EXPECT_EQ(stacks.add(second.block()), nullptr);  // not kept
-  EXPECT_EQ(stacks.cut().sums.at(0).user.at(0).address, 33U);
+  EXPECT_EQ(stacks.drain().sums.at(0).user.at(0).address, 33U);
 }
 
-TEST(BlockStacks, KeepsTheTimeOfStacksBeyondTheMost) {
-  const auto cut = sum_of({usual(), usual().in_user({8}), usual().in_user({9}).standing_for(5),
-                           usual().in_user({9}).standing_for(6), usual()},
-                          2);
-  EXPECT_EQ(cut.sums.size(), 2U);
-  EXPECT_EQ(cut.overflow_ns, 11U);
-  EXPECT_EQ(cut.overflowed, 2U);
+TEST(StackSums, KeepsTheTimeOfStacksBeyondTheMost) {
+  const auto drained = sum_of({usual(), usual().in_user({8}), usual().in_user({9}).standing_for(5),
+                               usual().in_user({9}).standing_for(6), usual()},
+                              2);
+  EXPECT_EQ(drained.sums.size(), 2U);
+  EXPECT_EQ(drained.overflow_ns, 11U);
+  EXPECT_EQ(drained.overflowed, 2U);
 }
 
-TEST(BlockStacks, BeginsAnewAfterACut) {
-  BlockStacks stacks(1);
+TEST(StackSums, BeginsAnewAfterACut) {
+  StackSums stacks(1);
   const BlockRecord first = usual(), second = usual().in_user({9});
   stacks.add(first.block());
   stacks.add(second.block());
-  EXPECT_EQ(stacks.cut().overflowed, 1U);
-  const auto empty = stacks.cut();
+  EXPECT_EQ(stacks.drain().overflowed, 1U);
+  const auto empty = stacks.drain();
   EXPECT_TRUE(empty.sums.empty());
   EXPECT_EQ(empty.overflow_ns, 0U);
   EXPECT_EQ(empty.overflowed, 0U);
   EXPECT_NE(stacks.add(second.block()), nullptr);
-  EXPECT_EQ(stacks.cut().sums.at(0).ns, 1000U);
+  EXPECT_EQ(stacks.drain().sums.at(0).ns, 1000U);
 }
 
 // Few different values, so that blocks often are equal.
@@ -175,10 +175,10 @@ BlockRecord random_block(std::mt19937& random) {
 }
 
 // Against sums by everything that random_block() varies.
-TEST(BlockStacks, LosesNoTimeOfRandomBlocks) {
+TEST(StackSums, LosesNoTimeOfRandomBlocks) {
   std::mt19937 random(1);
   for (const std::size_t most : {std::size_t{20}, std::size_t{100'000}}) {
-    BlockStacks stacks(most);
+    StackSums stacks(most);
     using Place = std::tuple<std::uint32_t, std::uint64_t, std::uint32_t, BlockRecord::Frames,
                              BlockRecord::Frames, BlockRecord::Frames, BlockRecord::Frames>;
     std::map<Place, std::uint64_t> expected;
@@ -191,10 +191,10 @@ TEST(BlockStacks, LosesNoTimeOfRandomBlocks) {
       expected[{sample.tgid, sample.cgroup_id, sample.flags, record.kernel, record.user,
                 record.waker_kernel, record.waker_user}] += sample.weight_ns;
     }
-    const auto cut = stacks.cut();
-    EXPECT_EQ(cut.sums.size(), std::min(most, expected.size()));
-    std::uint64_t kept_ns = cut.overflow_ns;
-    for (const BlockSum& sum : cut.sums) {
+    const auto drained = stacks.drain();
+    EXPECT_EQ(drained.sums.size(), std::min(most, expected.size()));
+    std::uint64_t kept_ns = drained.overflow_ns;
+    for (const BlockSum& sum : drained.sums) {
       kept_ns += sum.ns;
       const SampledBlock block = sum.block();
       const auto copy = [](std::span<const __u64> frames) {
@@ -206,7 +206,7 @@ TEST(BlockStacks, LosesNoTimeOfRandomBlocks) {
       EXPECT_EQ(sum.ns, expected.at(place));
     }
     EXPECT_EQ(kept_ns, given_ns);
-    EXPECT_EQ(cut.overflow_ns != 0, most == 20);
+    EXPECT_EQ(drained.overflow_ns != 0, most == 20);
   }
 }
 
@@ -242,22 +242,22 @@ TEST(KeptSample, OutlivesTheRecordAsItWasRead) {
 }
 
 // Several windows, and those whose names are being looked up, share one budget of bytes.
-TEST(BlockStacks, BeyondItsBytesKeepsTheTimeWithoutStacks) {
+TEST(StackSums, BeyondItsBytesKeepsTheTimeWithoutStacks) {
   const auto budget = std::make_shared<ByteBudget>(64 << 10);
-  BlockStacks first(1000, budget), second(1000, budget);
+  StackSums first(1000, budget), second(1000, budget);
   for (__u64 at = 0; at < 1000; ++at) first.add(BlockRecord(10).in_user({at, at, at}).block());
   second.add(BlockRecord(10).in_user({7}).block());
-  auto cut = first.cut();
-  EXPECT_GT(cut.sums.size(), 50U);
-  EXPECT_LT(cut.sums.size(), 200U);
-  EXPECT_EQ(cut.overflowed, 1000 - cut.sums.size());
-  EXPECT_EQ(cut.overflow_ns, 10 * cut.overflowed);
-  EXPECT_EQ(second.cut().overflowed, 1U);
-  EXPECT_GE(budget->left() + cut.bytes.taken(), 64U << 10);
-  cut = {};
+  auto drained = first.drain();
+  EXPECT_GT(drained.sums.size(), 50U);
+  EXPECT_LT(drained.sums.size(), 200U);
+  EXPECT_EQ(drained.overflowed, 1000 - drained.sums.size());
+  EXPECT_EQ(drained.overflow_ns, 10 * drained.overflowed);
+  EXPECT_EQ(second.drain().overflowed, 1U);
+  EXPECT_GE(budget->left() + drained.bytes.taken(), 64U << 10);
+  drained = {};
   EXPECT_EQ(budget->left(), 64U << 10);
   first.add(BlockRecord(10).block());
-  EXPECT_EQ(first.cut().sums.size(), 1U);
+  EXPECT_EQ(first.drain().sums.size(), 1U);
 }
 
 }  // namespace

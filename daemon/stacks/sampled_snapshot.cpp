@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stacks/snapshot_draft.h"
+#include "stacks/sampled_snapshot.h"
 
 #include <algorithm>
 #include <array>
@@ -78,15 +78,17 @@ StackFrame marker(const char* text) {
   return frame;
 }
 
-class Drafter {
+class SnapshotBuilder {
  public:
-  Drafter(const SampledInterval& interval, FunctionNames& names, SnapshotDraft& draft)
-      : interval_(interval), names_(names), draft_(draft), table_(draft.snapshot.frames) {}
+  SnapshotBuilder(const SampledInterval& interval, FunctionNames& names)
+      : interval_(interval), names_(names), table_(snapshot_.frames) {}
 
   void add(const BlockSum& sum) {
     const offcpud_sample& sample = sum.sample;
-    const SampledBlock block = sum.block();
     StackEntry entry;
+    entry.cgroup = interval_.cgroups.path_of(sample.cgroup_id);
+    if (!is_kept(sample.cgroup_id, entry.cgroup)) return;
+    const SampledBlock block = sum.block();
     entry.pid = sample.local_tgid;
     entry.comm = text_of(sample.process_comm);
     entry.thread_comm = text_of(sample.comm);
@@ -100,33 +102,48 @@ class Drafter {
     if (const char* text = end_text(sample.user_end)) user.push_back(marker(text));
     entry.user = table_.numbers(user);
     add_waker(entry, sum, block);
-    if (sum.longest_ns != 0) add_exemplar(sum);
-    draft_.snapshot.entries.push_back(std::move(entry));
-    draft_.cgroup_ids.push_back(sample.cgroup_id);
+    snapshot_.entries.push_back(std::move(entry));
+    if (sum.longest_ns != 0) longest_.push_back({snapshot_.entries.size() - 1, &sum});
   }
 
   void add_unknown(std::uint64_t ns, const char* why) {
     if (ns == 0) return;
     StackEntry entry;
+    entry.cgroup = kOtherCgroup;
     entry.comm = "offcpud";
     entry.user = {table_.number(marker(why))};
     entry.ns = ns;
-    draft_.snapshot.entries.push_back(std::move(entry));
-    draft_.cgroup_ids.push_back(0);
+    snapshot_.entries.push_back(std::move(entry));
+  }
+
+  SampledSnapshot take() && {
+    std::vector<FoundExemplar> exemplars;
+    const StackIds ids(snapshot_);
+    for (const auto& [entry, sum] : longest_) {
+      const std::uint64_t stack = ids.of(snapshot_.entries[entry]);
+      if (stack != 0) exemplars.push_back(exemplar_of(snapshot_.entries[entry], *sum, stack));
+    }
+    return {std::move(snapshot_), std::move(exemplars)};
   }
 
  private:
-  // Of the entry that comes next.
-  void add_exemplar(const BlockSum& sum) {
+  [[nodiscard]] bool is_kept(std::uint64_t cgroup_id, const std::string& path) const {
+    return cgroup_id == 0 || !interval_.capture || !interval_.capture->keeps_cgroup ||
+           interval_.capture->keeps_cgroup(path);
+  }
+
+  [[nodiscard]] FoundExemplar exemplar_of(const StackEntry& entry, const BlockSum& sum,
+                                          std::uint64_t stack) const {
     const std::chrono::nanoseconds ended(sum.longest_ended_ns);
     const auto ago = interval_.ended.time_since_epoch() - ended;
-    draft_.exemplars.push_back(
-        {.entry = draft_.snapshot.entries.size(),
-         .process_start_ns = sum.sample.process_start_ns,
-         .exemplar = {.duration_ns = sum.longest_ns,
-                      .ended = interval_.end - std::chrono::duration_cast<WallTime::duration>(ago),
-                      .pid = sum.sample.local_tgid,
-                      .stack = 0}});
+    return {
+        .cgroup = entry.cgroup,
+        .process_start_ns = sum.sample.process_start_ns,
+        .kind = entry.reason,
+        .exemplar = {.duration_ns = sum.longest_ns,
+                     .ended = interval_.end - std::chrono::duration_cast<WallTime::duration>(ago),
+                     .pid = sum.sample.local_tgid,
+                     .stack = stack}};
   }
 
   void add_waker(StackEntry& entry, const BlockSum& sum, const SampledBlock& block) {
@@ -165,78 +182,30 @@ class Drafter {
 
   const SampledInterval& interval_;
   FunctionNames& names_;
-  SnapshotDraft& draft_;
-  FrameTable table_;
+  Snapshot snapshot_;
+  FrameTable table_;  // of snapshot_
   std::vector<StackFrame> frames_;
+  // Entries with an episode that has ended, by their indices.
+  std::vector<std::pair<std::size_t, const BlockSum*>> longest_;
 };
-
-// What is left out leaves no names behind.
-void forget_unused_frames(Snapshot& snapshot) {
-  constexpr std::uint32_t kUnused = UINT32_MAX;
-  std::vector<std::uint32_t> places(snapshot.frames.size(), kUnused);
-  std::vector<StackFrame> frames;
-  for (StackEntry& entry : snapshot.entries) {
-    for (auto* stack : {&entry.user, &entry.kernel, &entry.waker_user, &entry.waker_kernel}) {
-      for (std::uint32_t& frame : *stack) {
-        std::uint32_t& place = places[frame];
-        if (place == kUnused) {
-          place = static_cast<std::uint32_t>(frames.size());
-          frames.push_back(std::move(snapshot.frames[frame]));
-        }
-        frame = place;
-      }
-    }
-  }
-  snapshot.frames = std::move(frames);
-}
 
 }  // namespace
 
-void SnapshotDraft::complete(const std::function<std::string(std::uint64_t cgroup_id)>& path_of) {
-  std::vector<StackEntry>& entries = snapshot.entries;
-  const auto is_kept = [&](std::size_t i) {
-    return cgroup_ids[i] == 0 || !capture || !capture->keeps_cgroup ||
-           capture->keeps_cgroup(entries[i].cgroup);
-  };
-  constexpr std::size_t kLeftOut = SIZE_MAX;
-  std::vector<std::size_t> places(entries.size(), kLeftOut);
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    auto told = cgroups ? cgroups->find(cgroup_ids[i]) : std::nullopt;
-    entries[i].cgroup = told ? *std::move(told) : path_of(cgroup_ids[i]);
-    if (!is_kept(i)) continue;
-    if (kept != i) entries[kept] = std::move(entries[i]);
-    cgroup_ids[kept] = cgroup_ids[i];
-    places[i] = kept++;
-  }
-  entries.resize(kept);
-  cgroup_ids.resize(kept);
-  for (DraftExemplar& one : exemplars) one.entry = places[one.entry];
-  std::erase_if(exemplars, [](const DraftExemplar& one) { return one.entry == kLeftOut; });
-  if (kept != places.size()) forget_unused_frames(snapshot);
-}
-
-SnapshotDraft draft_of(const SampledInterval& interval, FunctionNames& names) {
-  SnapshotDraft draft;
-  draft.snapshot.begin = interval.begin;
-  draft.snapshot.end = interval.end;
-  draft.snapshot.duration = interval.duration;
-  draft.snapshot.partial = interval.partial;
-  draft.snapshot.lost_of_any_ns = interval.lost_of_any_ns;
+SampledSnapshot snapshot_of(const SampledInterval& interval, FunctionNames& names) {
+  SnapshotBuilder builder(interval, names);
+  for (const BlockSum& sum : interval.stacks.sums) builder.add(sum);
+  builder.add_unknown(interval.stacks.overflow_ns, "[more different stacks than are kept]");
+  builder.add_unknown(interval.lost_ns, "[samples that found no room]");
+  SampledSnapshot made = std::move(builder).take();
+  made.snapshot.begin = interval.begin;
+  made.snapshot.end = interval.end;
+  made.snapshot.duration = interval.duration;
+  made.snapshot.partial = interval.partial;
+  made.snapshot.lost_of_any_ns = interval.lost_of_any_ns;
   if (interval.capture && !interval.capture->text.empty()) {
-    draft.snapshot.captured = {interval.capture->text};
+    made.snapshot.captured = {interval.capture->text};
   }
-  draft.capture = interval.capture;
-  draft.cgroups = interval.cgroups;
-  Drafter drafter(interval, names, draft);
-  for (const BlockSum& sum : interval.cut.sums) drafter.add(sum);
-  drafter.add_unknown(interval.cut.overflow_ns, "[more different stacks than are kept]");
-  drafter.add_unknown(interval.lost_ns, "[samples that found no room]");
-  const StackIds ids(draft.snapshot);
-  for (DraftExemplar& one : draft.exemplars) {
-    one.exemplar.stack = ids.of(draft.snapshot.entries[one.entry]);
-  }
-  return draft;
+  return made;
 }
 
 }  // namespace offcpud

@@ -14,7 +14,7 @@
 
 namespace offcpud {
 
-// An address of a process, as it is remembered when the process may be gone.
+// An address of a process, with what is known of it after the process is gone.
 struct LocatedFrame {
   std::uint64_t address = 0;               // of an instruction of the function, in the process
   std::uint64_t file_offset = 0;           // where that is in `file`
@@ -24,41 +24,41 @@ struct LocatedFrame {
   friend bool operator==(const LocatedFrame&, const LocatedFrame&) = default;
 };
 
-// Blocks at one place, of one process and by one waker, added up. Frames are innermost first.
+// The sum of the blocks of one process with equal stacks and wakers. Frames are innermost first.
 struct BlockSum {
   offcpud_sample sample{};  // the first one's; the numbers of frames are those of `frames`
   std::vector<__u64> frames;
-  std::vector<LocatedFrame> user, waker_user;  // as whoever adds blocks has located them
+  std::vector<LocatedFrame> user, waker_user;  // filled in by whoever adds blocks
   std::uint64_t ns = 0;
   double episodes = 0;  // those in progress are none yet
   double variance = 0;  // of ns, in ns^2, as StackEntry has it
-  // The longest of the episodes that have ended, with the time before the last snapshot; 0: none.
+  // The longest episode that has ended, as a whole: also its time in earlier snapshots. 0: none.
   std::uint64_t longest_ns = 0;
   std::uint64_t longest_ended_ns = 0;  // CLOCK_MONOTONIC
 
   [[nodiscard]] SampledBlock block() const { return sampled_block(sample, frames); }
 };
 
-// Sampled blocks summed by where and whose they are: equal addresses are one entry, whatever the
-// number of samples. Exact comparison, so two stacks are never taken for one. Single-threaded.
-class BlockStacks {
+// Adds sampled blocks up by process, stacks and waker. Stacks are compared in full, so two
+// different ones are never taken for one. Single-threaded.
+class StackSums {
  public:
-  // Different stacks that are kept apart, within the budget of bytes, which others share; time of
+  // Keeps `most` different stacks apart, within a budget of bytes that others share. The time of
   // further ones is summed without their stacks.
-  explicit BlockStacks(std::size_t most, std::shared_ptr<ByteBudget> budget = nullptr)
+  explicit StackSums(std::size_t most, std::shared_ptr<ByteBudget> budget = nullptr)
       : most_(most), budget_(std::move(budget)), bytes_(budget_) {}
 
-  // The sum, if the block is the first of it and kept; valid until the next call.
+  // Returns the sum if the block is its first one, valid until the next call; else null.
   BlockSum* add(const SampledBlock& block);
 
-  struct Cut {
+  struct Drained {
     std::vector<BlockSum> sums;
     std::uint64_t overflow_ns = 0;  // beyond `most`
     std::uint64_t overflowed = 0;   // samples
     ByteBudget::Share bytes;        // that the sums take
   };
-  // Everything since the last call.
-  Cut cut();
+  // Hands over everything since the last call.
+  Drained drain();
 
  private:
   // Frames, and the words that tell whose they are.

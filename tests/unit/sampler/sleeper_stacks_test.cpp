@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/blocked_stacks.h"
+#include "sampler/sleeper_stacks.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,8 +41,8 @@ class CountingLookup final : public UnwindLookup {
   const UnwindLookup& lookup_;
 };
 
-struct BlockedStacksTest : testing::Test {
-  BlockedStacksTest() : store(*TableStore::create(maps)), lookup(store) {
+struct SleeperStacksTest : testing::Test {
+  SleeperStacksTest() : store(*TableStore::create(maps)), lookup(store) {
     lookup.counted = thread.record().regs.ip;
   }
 
@@ -70,10 +70,10 @@ struct BlockedStacksTest : testing::Test {
   TableStore store;
   CountingLookup lookup;
   DirectProcessMemory memory;
-  BlockedStacks stacks{&lookup, memory};
+  SleeperStacks stacks{&lookup, memory};
 };
 
-TEST_F(BlockedStacksTest, SeesTheStackThatTheThreadSees) {
+TEST_F(SleeperStacksTest, SeesTheStackThatTheThreadSees) {
   add_mappings();
   ASSERT_GT(thread.callers().size(), 2U);
   const RemoteStack& stack = stacks.stack_of(thread.record());
@@ -81,7 +81,7 @@ TEST_F(BlockedStacksTest, SeesTheStackThatTheThreadSees) {
   EXPECT_EQ(stack.end, OFFCPUD_UNWIND_END_ROOT);
 }
 
-TEST_F(BlockedStacksTest, TellsThreadsApart) {
+TEST_F(SleeperStacksTest, TellsThreadsApart) {
   add_mappings();
   const BlockedThread other;
   ASSERT_NE(other.record().regs.sp, thread.record().regs.sp);
@@ -90,7 +90,7 @@ TEST_F(BlockedStacksTest, TellsThreadsApart) {
   EXPECT_EQ(lookup.begun, 2);
 }
 
-TEST_F(BlockedStacksTest, WalksOncePerBlock) {
+TEST_F(SleeperStacksTest, WalksOncePerBlock) {
   add_mappings();
   for (int i = 0; i < 5; ++i) {
     EXPECT_EQ(stacks.stack_of(thread.record(7)).addresses, expected(thread));
@@ -102,7 +102,7 @@ TEST_F(BlockedStacksTest, WalksOncePerBlock) {
 }
 
 // What a walk needs of most stacks is read at once, and for many threads together.
-TEST_F(BlockedStacksTest, ReadsAheadForAllBlocksOnce) {
+TEST_F(SleeperStacksTest, ReadsAheadForAllBlocksOnce) {
   class Counting final : public ProcessMemory {
    public:
     void read(std::span<MemoryPiece> pieces) override {
@@ -116,7 +116,7 @@ TEST_F(BlockedStacksTest, ReadsAheadForAllBlocksOnce) {
   };
   add_mappings();
   Counting counting;
-  BlockedStacks walked(&lookup, counting);
+  SleeperStacks walked(&lookup, counting);
   const BlockedThread other;
   std::vector<offcpud_blocked_record> records = {thread.record(), other.record()};
   for (auto& record : records) record.sample.flags |= OFFCPUD_SAMPLE_STACK_LATER;
@@ -129,7 +129,7 @@ TEST_F(BlockedStacksTest, ReadsAheadForAllBlocksOnce) {
   EXPECT_EQ(counting.reads, 2);
 }
 
-TEST_F(BlockedStacksTest, ForgetsBlocksThatHaveEnded) {
+TEST_F(SleeperStacksTest, ForgetsBlocksThatHaveEnded) {
   add_mappings();
   (void)stacks.stack_of(thread.record());
   stacks.end_walk();
@@ -138,7 +138,7 @@ TEST_F(BlockedStacksTest, ForgetsBlocksThatHaveEnded) {
   EXPECT_EQ(lookup.begun, 2);
 }
 
-TEST_F(BlockedStacksTest, TriesAgainWhatDidNotReachTheRoot) {
+TEST_F(SleeperStacksTest, TriesAgainWhatDidNotReachTheRoot) {
   const RemoteStack early = stacks.stack_of(thread.record());
   EXPECT_NE(early.end, OFFCPUD_UNWIND_END_ROOT);
   stacks.end_walk();
@@ -146,7 +146,7 @@ TEST_F(BlockedStacksTest, TriesAgainWhatDidNotReachTheRoot) {
   EXPECT_EQ(stacks.stack_of(thread.record()).addresses, expected(thread));
 }
 
-TEST_F(BlockedStacksTest, SaysThatTheStackOfAThreadThatIsGoneCannotBeRead) {
+TEST_F(SleeperStacksTest, SaysThatTheStackOfAThreadThatIsGoneCannotBeRead) {
   add_mappings();
   offcpud_blocked_record record = thread.record();
   record.sample.tid = record.sample.local_tid = 1'000'000'007;  // beyond PID_MAX_LIMIT
@@ -155,8 +155,8 @@ TEST_F(BlockedStacksTest, SaysThatTheStackOfAThreadThatIsGoneCannotBeRead) {
   EXPECT_EQ(stack.end, OFFCPUD_UNWIND_END_READ);
 }
 
-TEST_F(BlockedStacksTest, WalksNothingWithoutTables) {
-  BlockedStacks none(nullptr, memory);
+TEST_F(SleeperStacksTest, WalksNothingWithoutTables) {
+  SleeperStacks none(nullptr, memory);
   EXPECT_THAT(none.stack_of(thread.record()).addresses, IsEmpty());
   EXPECT_EQ(none.stack_of(thread.record()).end, OFFCPUD_UNWIND_END_READ);
 }

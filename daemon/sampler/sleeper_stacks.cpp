@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/blocked_stacks.h"
+#include "sampler/sleeper_stacks.h"
 
 #include <algorithm>
 #include <array>
@@ -67,7 +67,7 @@ std::pair<std::uint32_t, std::uint64_t> key_of(const offcpud_blocked_record& rec
 
 }  // namespace
 
-void BlockedStacks::read_ahead(std::span<const offcpud_blocked_record> records) {
+void SleeperStacks::read_ahead(std::span<const offcpud_blocked_record> records) {
   pieces_.clear();
   if (lookup_ == nullptr) return;
   std::vector<const offcpud_blocked_record*> wanted;
@@ -86,7 +86,7 @@ void BlockedStacks::read_ahead(std::span<const offcpud_blocked_record> records) 
   for (std::size_t i = 0; i < wanted.size(); ++i) pieces_[key_of(*wanted[i])] = pieces[i];
 }
 
-RemoteStack BlockedStacks::walk(const offcpud_blocked_record& record) {
+RemoteStack SleeperStacks::walk(const offcpud_blocked_record& record) {
   if (lookup_ == nullptr) return {.addresses = {}, .end = OFFCPUD_UNWIND_END_READ};
   const auto ahead = pieces_.find(key_of(record));
   WalkedMemory memory(record, ahead == pieces_.end() ? nullptr : &ahead->second, memory_);
@@ -94,7 +94,7 @@ RemoteStack BlockedStacks::walk(const offcpud_blocked_record& record) {
   return walk_remote_stack(record.sample.local_tgid, registers, *lookup_, memory);
 }
 
-const RemoteStack& BlockedStacks::stack_of(const offcpud_blocked_record& record) {
+const RemoteStack& SleeperStacks::stack_of(const offcpud_blocked_record& record) {
   const auto found = known_.find({record.sample.tid, record.sample.since_ns});
   if (found != known_.end()) {
     found->second.used = true;
@@ -110,12 +110,12 @@ const RemoteStack& BlockedStacks::stack_of(const offcpud_blocked_record& record)
       .first->second.stack;
 }
 
-std::size_t BlockedStacks::bytes_of(const RemoteStack& stack) {
+std::size_t SleeperStacks::bytes_of(const RemoteStack& stack) {
   constexpr std::size_t kNode = 48 + sizeof(decltype(known_)::value_type);  // of a std::map
   return kNode + stack.addresses.size() * sizeof(stack.addresses[0]);
 }
 
-void BlockedStacks::end_walk() {
+void SleeperStacks::end_walk() {
   pieces_.clear();
   for (auto known = known_.begin(); known != known_.end();) {
     const auto next = std::next(known);

@@ -14,25 +14,25 @@
 
 namespace offcpud {
 
-// User stacks of threads that are blocked, walked from outside: once per block, as a thread that is
-// blocked does not move. Single-threaded.
-class BlockedStacks {
+// User stacks of blocked threads, walked from outside of their processes: once per block, because a
+// blocked thread does not move. Single-threaded.
+class SleeperStacks {
  public:
   // Both must outlive the object. `lookup` null: nothing is walked.
-  BlockedStacks(const UnwindLookup* lookup, ProcessMemory& memory)
+  SleeperStacks(const UnwindLookup* lookup, ProcessMemory& memory)
       : lookup_(lookup), memory_(memory) {}
 
   // Reads the innermost part of the stacks of these blocks at once, unless they are known.
   void read_ahead(std::span<const offcpud_blocked_record> records);
 
-  // Valid until the next call. Costs some 10 us the first time.
+  // The stack of this block, valid until the next call. Costs some 10 us the first time.
   const RemoteStack& stack_of(const offcpud_blocked_record& record);
 
-  // Forgets the blocks that were not asked for since the last call.
+  // Forgets the blocks that stack_of() was not asked for since the last call.
   void end_walk();
 
  private:
-  // Of all that are remembered: 30,000 stacks of 100 frames, or 100,000 of 20.
+  // All remembered stacks together: 30,000 of 100 frames, or 100,000 of 20.
   static constexpr std::size_t kMostBytes = std::size_t{32} << 20;
 
   struct Known {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stacks/snapshot_draft.h"
+#include "stacks/sampled_snapshot.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,12 +12,14 @@
 
 #include "snapshot/stack_id.h"
 #include "stacks/kernel_frame.h"
+#include "support/known_cgroups.h"
 #include "support/sampled_blocks.h"
 
 namespace offcpud {
 namespace {
 
 using test::BlockRecord;
+using test::KnownCgroups;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -43,9 +45,14 @@ std::vector<LocatedFrame> located(std::span<const __u64> addresses) {
   return frames;
 }
 
-SampledInterval interval_of(const std::vector<BlockRecord>& records) {
-  SampledInterval interval;
-  BlockStacks stacks(1000);
+SampledInterval empty_interval(const KnownCgroups& cgroups = {}) {
+  return {.cgroups = CgroupPaths(cgroups.directory())};
+}
+
+SampledInterval interval_of(const std::vector<BlockRecord>& records,
+                            const KnownCgroups& cgroups = {}) {
+  SampledInterval interval = empty_interval(cgroups);
+  StackSums stacks(1000);
   for (const BlockRecord& record : records) {
     const SampledBlock block = record.block();
     BlockSum* const sum = stacks.add(block);
@@ -53,13 +60,13 @@ SampledInterval interval_of(const std::vector<BlockRecord>& records) {
     sum->user = located(block.user);
     sum->waker_user = located(block.waker_user);
   }
-  interval.cut = stacks.cut();
+  interval.stacks = stacks.drain();
   return interval;
 }
 
-SnapshotDraft drafted(const SampledInterval& interval) {
+SampledSnapshot named(const SampledInterval& interval) {
   AddressNames names;
-  return draft_of(interval, names);
+  return snapshot_of(interval, names);
 }
 
 Functions functions(const Snapshot& snapshot, const std::vector<std::uint32_t>& frames) {
@@ -69,12 +76,12 @@ Functions functions(const Snapshot& snapshot, const std::vector<std::uint32_t>& 
 }
 
 // The only entry, and the functions of one of its stacks.
-Functions only(const SnapshotDraft& draft, std::vector<std::uint32_t> StackEntry::*stack) {
-  EXPECT_THAT(draft.snapshot.entries, SizeIs(1));
-  return functions(draft.snapshot, draft.snapshot.entries.at(0).*stack);
+Functions only(const SampledSnapshot& made, std::vector<std::uint32_t> StackEntry::*stack) {
+  EXPECT_THAT(made.snapshot.entries, SizeIs(1));
+  return functions(made.snapshot, made.snapshot.entries.at(0).*stack);
 }
 
-TEST(SnapshotDraft, PutsTheOutermostFrameFirst) {
+TEST(SampledSnapshot, PutsTheOutermostFrameFirst) {
   auto interval = interval_of({BlockRecord(5)
                                    .in_user({1, 2, 3})
                                    .in_kernel({10, 11, 12})
@@ -85,19 +92,19 @@ TEST(SnapshotDraft, PutsTheOutermostFrameFirst) {
                            {12, kernel_frame("do_syscall_64+0x1/0x2")},
                            {20, kernel_frame("try_to_wake_up+0x1/0x2")},
                            {21, kernel_frame("futex_wake+0x1/0x2")}};
-  const auto draft = drafted(interval);
-  EXPECT_THAT(only(draft, &StackEntry::user), ElementsAre("f3", "f2", "f1"));
-  EXPECT_THAT(only(draft, &StackEntry::kernel), ElementsAre("do_syscall_64", "futex_wait"));
-  EXPECT_THAT(only(draft, &StackEntry::waker_user), ElementsAre("f5'", "f4'"));
-  EXPECT_THAT(only(draft, &StackEntry::waker_kernel), ElementsAre("futex_wake", "try_to_wake_up"));
+  const auto made = named(interval);
+  EXPECT_THAT(only(made, &StackEntry::user), ElementsAre("f3", "f2", "f1"));
+  EXPECT_THAT(only(made, &StackEntry::kernel), ElementsAre("do_syscall_64", "futex_wait"));
+  EXPECT_THAT(only(made, &StackEntry::waker_user), ElementsAre("f5'", "f4'"));
+  EXPECT_THAT(only(made, &StackEntry::waker_kernel), ElementsAre("futex_wake", "try_to_wake_up"));
 }
 
-TEST(SnapshotDraft, SaysWhoseTimeItIs) {
+TEST(SampledSnapshot, SaysWhoseTimeItIs) {
   BlockRecord record = BlockRecord(2).of(7).named("worker").of_process_named("server");
   record.sample.local_tgid = 8;
   record.sample.kind = OFFCPUD_BLOCKED_DISK;
-  const auto draft = drafted(interval_of({record.standing_for(1000), record}));
-  const StackEntry& entry = draft.snapshot.entries.at(0);
+  const auto made = named(interval_of({record.standing_for(1000), record}));
+  const StackEntry& entry = made.snapshot.entries.at(0);
   EXPECT_EQ(entry.pid, 8U);
   EXPECT_EQ(entry.comm, "server");
   EXPECT_EQ(entry.thread_comm, "worker");
@@ -107,47 +114,47 @@ TEST(SnapshotDraft, SaysWhoseTimeItIs) {
   EXPECT_FALSE(entry.in_progress);
 }
 
-TEST(SnapshotDraft, MarksBlocksThatLast) {
-  const auto draft = drafted(interval_of({BlockRecord(2).flagged(OFFCPUD_SAMPLE_IN_PROGRESS)}));
-  EXPECT_TRUE(draft.snapshot.entries.at(0).in_progress);
-  EXPECT_EQ(draft.snapshot.entries.at(0).episodes, 0);
+TEST(SampledSnapshot, MarksBlocksThatLast) {
+  const auto made = named(interval_of({BlockRecord(2).flagged(OFFCPUD_SAMPLE_IN_PROGRESS)}));
+  EXPECT_TRUE(made.snapshot.entries.at(0).in_progress);
+  EXPECT_EQ(made.snapshot.entries.at(0).episodes, 0);
 }
 
-TEST(SnapshotDraft, ReadsANameOfFullLength) {
+TEST(SampledSnapshot, ReadsANameOfFullLength) {
   BlockRecord record(1);
   std::fill(std::begin(record.sample.comm), std::end(record.sample.comm), 'x');
-  EXPECT_EQ(drafted(interval_of({record})).snapshot.entries.at(0).thread_comm,
+  EXPECT_EQ(named(interval_of({record})).snapshot.entries.at(0).thread_comm,
             std::string(OFFCPUD_COMM, 'x'));
 }
 
-TEST(SnapshotDraft, CallsAnInterruptIrqAndCutsWhatItInterrupted) {
+TEST(SampledSnapshot, CallsAnInterruptIrqAndCutsWhatItInterrupted) {
   auto interval = interval_of(
       {BlockRecord(5).woken_by(OFFCPUD_FROM_INTERRUPT, 7, "victim").woken_in({20, 21, 22})});
   interval.kernel_names = {{20, kernel_frame("hrtimer_wakeup+0x1/0x2")},
                            {21, kernel_frame("asm_sysvec_apic_timer_interrupt+0x1/0x2")},
                            {22, kernel_frame("md5_transform+0x1/0x2")}};
-  const auto draft = drafted(interval);
-  EXPECT_EQ(draft.snapshot.entries.at(0).waker_comm, "[irq]");
-  EXPECT_EQ(draft.snapshot.entries.at(0).waker_pid, 0U);
-  EXPECT_THAT(only(draft, &StackEntry::waker_kernel),
+  const auto made = named(interval);
+  EXPECT_EQ(made.snapshot.entries.at(0).waker_comm, "[irq]");
+  EXPECT_EQ(made.snapshot.entries.at(0).waker_pid, 0U);
+  EXPECT_THAT(only(made, &StackEntry::waker_kernel),
               ElementsAre("asm_sysvec_apic_timer_interrupt", "hrtimer_wakeup"));
 }
 
-TEST(SnapshotDraft, NamesNoWakerWhereNobodyIsKnown) {
-  const auto draft = drafted(interval_of({BlockRecord(5).woken_in({20}, {4})}));
-  const StackEntry& entry = draft.snapshot.entries.at(0);
+TEST(SampledSnapshot, NamesNoWakerWhereNobodyIsKnown) {
+  const auto made = named(interval_of({BlockRecord(5).woken_in({20}, {4})}));
+  const StackEntry& entry = made.snapshot.entries.at(0);
   EXPECT_EQ(entry.waker_comm, "");
   EXPECT_THAT(entry.waker_kernel, IsEmpty());
   EXPECT_THAT(entry.waker_user, IsEmpty());
 }
 
 // Only ROOT says that a stack is whole, and a thread of the kernel has none to be walked.
-TEST(SnapshotDraft, SaysAtTheRootWhyAStackIsIncomplete) {
+TEST(SampledSnapshot, SaysAtTheRootWhyAStackIsIncomplete) {
   std::set<std::string> markers;
   for (int end = 0; end < OFFCPUD_UNWIND_ENDS; ++end) {
     const auto why = static_cast<offcpud_unwind_end>(end);
     const auto user =
-        only(drafted(interval_of({BlockRecord(5).in_user({1}).ended_by(why)})), &StackEntry::user);
+        only(named(interval_of({BlockRecord(5).in_user({1}).ended_by(why)})), &StackEntry::user);
     if (why == OFFCPUD_UNWIND_END_ROOT || why == OFFCPUD_UNWIND_END_NO_USER) {
       EXPECT_THAT(user, ElementsAre("f1")) << end;
       continue;
@@ -160,97 +167,102 @@ TEST(SnapshotDraft, SaysAtTheRootWhyAStackIsIncomplete) {
   EXPECT_THAT(markers, SizeIs(OFFCPUD_UNWIND_ENDS - 2));
 }
 
-TEST(SnapshotDraft, KeepsTheMarkerOfAStackWithoutAnyFrame) {
-  EXPECT_THAT(only(drafted(interval_of({BlockRecord(5).ended_by(OFFCPUD_UNWIND_END_READ)})),
+TEST(SampledSnapshot, KeepsTheMarkerOfAStackWithoutAnyFrame) {
+  EXPECT_THAT(only(named(interval_of({BlockRecord(5).ended_by(OFFCPUD_UNWIND_END_READ)})),
                    &StackEntry::user),
               ElementsAre("[incomplete: stack not readable]"));
 }
 
-TEST(SnapshotDraft, KeepsTimeWhoseStackIsNotKnown) {
-  auto interval = interval_of({BlockRecord(5).in_user({1}).in_cgroup(9)});
-  interval.cut.overflow_ns = 30;
+TEST(SampledSnapshot, KeepsTimeWhoseStackIsNotKnown) {
+  auto interval =
+      interval_of({BlockRecord(5).in_user({1}).in_cgroup(9)}, KnownCgroups({{9, "nine"}}));
+  interval.stacks.overflow_ns = 30;
   interval.lost_ns = 400;
-  const auto draft = drafted(interval);
+  const auto made = named(interval);
   std::map<Functions, std::uint64_t> times;
-  for (const StackEntry& entry : draft.snapshot.entries) {
-    times[functions(draft.snapshot, entry.user)] += entry.ns;
+  for (const StackEntry& entry : made.snapshot.entries) {
+    times[functions(made.snapshot, entry.user)] += entry.ns;
   }
   EXPECT_EQ(times,
             (std::map<Functions, std::uint64_t>{{{"f1"}, 5},
                                                 {{"[more different stacks than are kept]"}, 30},
                                                 {{"[samples that found no room]"}, 400}}));
-  EXPECT_THAT(draft.cgroup_ids, ElementsAre(9, 0, 0));
+  std::vector<std::string> paths;
+  for (const StackEntry& entry : made.snapshot.entries) paths.push_back(entry.cgroup);
+  EXPECT_THAT(paths, ElementsAre("/nine", "(other)", "(other)"));
 }
 
-TEST(SnapshotDraft, HasACgroupForEveryEntry) {
-  const auto draft = drafted(interval_of(
-      {BlockRecord(1).in_cgroup(70), BlockRecord(2).in_cgroup(80), BlockRecord(3).in_cgroup(90)}));
-  ASSERT_EQ(draft.cgroup_ids.size(), draft.snapshot.entries.size());
-  std::map<std::uint64_t, std::uint64_t> times;
-  for (std::size_t i = 0; i < draft.cgroup_ids.size(); ++i) {
-    times[draft.cgroup_ids[i]] += draft.snapshot.entries[i].ns;
-  }
-  EXPECT_EQ(times, (std::map<std::uint64_t, std::uint64_t>{{70, 1}, {80, 2}, {90, 3}}));
+TEST(SampledSnapshot, HasACgroupForEveryEntry) {
+  const KnownCgroups cgroups{{70, "a"}, {80, "b"}};
+  const auto made = named(interval_of(
+      {BlockRecord(1).in_cgroup(70), BlockRecord(2).in_cgroup(80), BlockRecord(3).in_cgroup(90)},
+      cgroups));
+  std::map<std::string, std::uint64_t> times;
+  for (const StackEntry& entry : made.snapshot.entries) times[entry.cgroup] += entry.ns;
+  EXPECT_EQ(times, (std::map<std::string, std::uint64_t>{{"/a", 1}, {"/b", 2}, {"(unknown)", 3}}));
 }
 
-TEST(SnapshotDraft, SharesFramesBetweenEntries) {
+TEST(SampledSnapshot, SharesFramesBetweenEntries) {
   auto interval = interval_of({BlockRecord(1).in_user({1, 2}).in_kernel({10}),
                                BlockRecord(1).in_user({3, 2}).in_kernel({10}),
                                BlockRecord(1).in_user({1, 2, 1, 2})});
   interval.kernel_names = {{10, kernel_frame("do_poll+0x1/0x2")}};
-  const auto draft = drafted(interval);
-  EXPECT_THAT(draft.snapshot.entries, SizeIs(3));
-  EXPECT_THAT(draft.snapshot.frames, SizeIs(4));
+  const auto made = named(interval);
+  EXPECT_THAT(made.snapshot.entries, SizeIs(3));
+  EXPECT_THAT(made.snapshot.frames, SizeIs(4));
 }
 
 // Two containers may have libraries of one name with equal functions at equal places.
-TEST(SnapshotDraft, KeepsFramesOfDifferentBuildsApart) {
+TEST(SampledSnapshot, KeepsFramesOfDifferentBuildsApart) {
   auto interval = interval_of({BlockRecord(1).in_user({1}), BlockRecord(1).of(7).in_user({1})});
-  for (std::size_t i = 0; i < 2; ++i) interval.cut.sums[i].user[0].file_offset = 100 + i;
-  const auto draft = drafted(interval);
+  for (std::size_t i = 0; i < 2; ++i) interval.stacks.sums[i].user[0].file_offset = 100 + i;
+  const auto made = named(interval);
   std::set<std::string> builds;
-  for (const StackEntry& entry : draft.snapshot.entries) {
-    builds.insert(draft.snapshot.frames.at(entry.user.at(0)).build_id);
+  for (const StackEntry& entry : made.snapshot.entries) {
+    builds.insert(made.snapshot.frames.at(entry.user.at(0)).build_id);
   }
   EXPECT_THAT(builds, ElementsAre("100", "101"));
 }
 
-TEST(SnapshotDraft, SaysThatAKernelAddressIsUnknown) {
-  const auto draft = drafted(interval_of({BlockRecord(1).in_kernel({10})}));
-  const StackFrame& frame = draft.snapshot.frames.at(draft.snapshot.entries.at(0).kernel.at(0));
+TEST(SampledSnapshot, SaysThatAKernelAddressIsUnknown) {
+  const auto made = named(interval_of({BlockRecord(1).in_kernel({10})}));
+  const StackFrame& frame = made.snapshot.frames.at(made.snapshot.entries.at(0).kernel.at(0));
   EXPECT_EQ(frame.function, "[unknown]");
   EXPECT_EQ(frame.object, "[kernel]");
   EXPECT_TRUE(frame.kernel);
 }
 
-TEST(SnapshotDraft, TakesTheIntervalOver) {
-  SampledInterval interval;
+TEST(SampledSnapshot, TakesTheIntervalOver) {
+  SampledInterval interval = empty_interval();
   interval.begin = WallTime(std::chrono::seconds(100));
   interval.end = WallTime(std::chrono::seconds(160));
   interval.duration = std::chrono::seconds(59);
   interval.partial = true;
-  const auto draft = drafted(interval);
-  EXPECT_EQ(draft.snapshot.begin, interval.begin);
-  EXPECT_EQ(draft.snapshot.end, interval.end);
-  EXPECT_EQ(draft.snapshot.duration, interval.duration);
-  EXPECT_TRUE(draft.snapshot.partial);
-  EXPECT_THAT(draft.snapshot.entries, IsEmpty());  // no entry for no time
+  const auto made = named(interval);
+  EXPECT_EQ(made.snapshot.begin, interval.begin);
+  EXPECT_EQ(made.snapshot.end, interval.end);
+  EXPECT_EQ(made.snapshot.duration, interval.duration);
+  EXPECT_TRUE(made.snapshot.partial);
+  EXPECT_THAT(made.snapshot.entries, IsEmpty());  // no entry for no time
 }
 
 // Of three samples at one place and one elsewhere; what is in progress is no episode yet.
-TEST(SnapshotDraft, TheLongestEpisodeOfAPlaceIsItsExemplar) {
+TEST(SampledSnapshot, TheLongestEpisodeOfAPlaceIsItsExemplar) {
   SampledInterval interval =
       interval_of({BlockRecord(5'000'000).in_user({1, 2}), BlockRecord(9'000'000).in_user({1, 2}),
                    BlockRecord(7'000'000).in_user({1, 2}), BlockRecord(3'000'000).in_user({3}),
                    BlockRecord(8'000'000'000).in_user({3}).flagged(OFFCPUD_SAMPLE_IN_PROGRESS)});
   interval.end = WallTime(std::chrono::seconds(1'000));
   interval.ended = MonotonicTime(std::chrono::seconds(3));
-  const SnapshotDraft draft = drafted(interval);
-  const StackIds ids(draft.snapshot);
+  const SampledSnapshot made = named(interval);
+  const StackIds ids(made.snapshot);
+  std::map<std::uint64_t, std::uint64_t> by_time;  // the stacks of entries
+  for (const StackEntry& entry : made.snapshot.entries) by_time[entry.ns] = ids.of(entry);
   std::map<std::uint64_t, Exemplar> by_length;
-  for (const DraftExemplar& one : draft.exemplars) {
-    EXPECT_EQ(one.exemplar.stack, ids.of(draft.snapshot.entries[one.entry]));
+  for (const FoundExemplar& one : made.exemplars) {
     EXPECT_EQ(one.process_start_ns, 100U);
+    EXPECT_EQ(one.kind, std::size_t{OFFCPUD_BLOCKED_POLL});
+    EXPECT_EQ(one.cgroup, "(unknown)");
     by_length[one.exemplar.duration_ns] = one.exemplar;
   }
   ASSERT_THAT(by_length, SizeIs(2));
@@ -258,38 +270,24 @@ TEST(SnapshotDraft, TheLongestEpisodeOfAPlaceIsItsExemplar) {
   // It began at 1 s of a clock that was at 3 s when the interval ended.
   EXPECT_EQ(by_length.at(9'000'000).ended,
             WallTime(std::chrono::milliseconds(1'000'000 - 2'000 + 9)));
+  EXPECT_EQ(by_length.at(9'000'000).stack, by_time.at(5'000'000 + 9'000'000 + 7'000'000));
+  EXPECT_EQ(by_length.at(3'000'000).stack, by_time.at(3'000'000));
   EXPECT_NE(by_length.at(9'000'000).stack, by_length.at(3'000'000).stack);
 }
 
-// A window may be longer than the time for which the daemon remembers a cgroup that is gone.
-TEST(SnapshotDraft, TakesThePathsThatWereToldWhileTheCgroupsExisted) {
-  SampledInterval interval =
-      interval_of({BlockRecord(1).in_cgroup(7), BlockRecord(2).in_cgroup(8)});
-  const auto names = std::make_shared<CgroupNames>();
-  names->add(7, "/gone");
-  interval.cgroups = names;
-  const auto path_of = [](std::uint64_t id) { return "(unknown " + std::to_string(id) + ")"; };
-  SnapshotDraft draft = drafted(interval);
-  draft.complete(path_of);
-  const Snapshot& snapshot = draft.snapshot;
-  std::set<std::string> paths;
-  for (const StackEntry& entry : snapshot.entries) paths.insert(entry.cgroup);
-  EXPECT_THAT(paths, ElementsAre("(unknown 8)", "/gone"));
-}
-
-TEST(SnapshotDraft, LeavesOutWhatTheRulesSayAndSaysSo) {
-  SampledInterval interval = interval_of({BlockRecord(1).in_cgroup(7).in_user({1}),
-                                          BlockRecord(2).in_cgroup(8).in_user({2}),
-                                          BlockRecord(4).in_cgroup(9).in_user({3})});
+TEST(SampledSnapshot, LeavesOutWhatTheRulesSayAndSaysSo) {
+  const KnownCgroups cgroups{{7, "7"}, {8, "8"}, {9, "9"}};
+  SampledInterval interval = interval_of(
+      {BlockRecord(1).in_cgroup(7).in_user({1}), BlockRecord(2).in_cgroup(8).in_user({2}),
+       BlockRecord(4).in_cgroup(9).in_user({3})},
+      cgroups);
   interval.lost_ns = 16;  // of no cgroup
   CaptureRules rules;
   rules.keeps_cgroup = [](std::string_view path) { return path != "/8"; };
   rules.text = "all but 8";
   interval.capture = std::make_shared<const CaptureRules>(rules);
-  const auto path_of = [](std::uint64_t id) { return "/" + std::to_string(id); };
-  SnapshotDraft draft = drafted(interval);
-  draft.complete(path_of);
-  const Snapshot& snapshot = draft.snapshot;
+  const SampledSnapshot made = named(interval);
+  const Snapshot& snapshot = made.snapshot;
   std::uint64_t ns = 0;
   for (const StackEntry& entry : snapshot.entries) ns += entry.ns;
   EXPECT_EQ(ns, 1U + 4 + 16);
@@ -300,12 +298,13 @@ TEST(SnapshotDraft, LeavesOutWhatTheRulesSayAndSaysSo) {
     used.insert(entry.user.begin(), entry.user.end());
   EXPECT_EQ(used.size(), snapshot.frames.size());
   interval.capture = nullptr;
-  EXPECT_EQ(drafted(interval).snapshot.frames.size(), snapshot.frames.size() + 1);
+  EXPECT_EQ(named(interval).snapshot.frames.size(), snapshot.frames.size() + 1);
   EXPECT_THAT(snapshot.captured, ElementsAre("all but 8"));
-  ASSERT_EQ(draft.cgroup_ids.size(), snapshot.entries.size());
+  std::map<std::string, std::uint64_t> times;
+  for (const StackEntry& entry : snapshot.entries) times[entry.cgroup] += entry.ns;
   std::set<std::uint64_t> longest;
-  for (const DraftExemplar& one : draft.exemplars) {
-    EXPECT_EQ(snapshot.entries[one.entry].ns, one.exemplar.duration_ns);
+  for (const FoundExemplar& one : made.exemplars) {
+    EXPECT_EQ(times[one.cgroup], one.exemplar.duration_ns);
     longest.insert(one.exemplar.duration_ns);
   }
   EXPECT_THAT(longest, ElementsAre(1, 4));

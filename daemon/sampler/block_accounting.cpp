@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sampler/block_accounting.h"
+
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): kill() is POSIX's
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <string>
+#include <unordered_set>
+
+#include "stacks/kernel_frame.h"
+
+namespace offcpud {
+namespace {
+
+// Twice in the time in which a ring fills at the usual rate, and soon enough for short processes.
+constexpr std::chrono::milliseconds kTick{250};
+// While profiles are taken: they end on time, and the interval of a focus is found soon.
+constexpr std::chrono::milliseconds kProfileTick{50};
+constexpr std::chrono::nanoseconds kFirstInterval = std::chrono::milliseconds(10);
+constexpr double kFocusStacksPerSecond = 4000;
+constexpr std::chrono::seconds kAdaptEvery{1};
+// A window is to end within 1 s of its time. Before this the next tick may still come.
+constexpr std::chrono::milliseconds kOverdue{500};
+
+// For which the naming of a profile, for which somebody waits, and of a snapshot waits for objects
+// that have not been read.
+constexpr std::chrono::milliseconds kProfilePatience{1'500};
+constexpr std::chrono::milliseconds kSnapshotPatience{10'000};
+
+// Of a process or thread. 0 and what is no positive pid_t would mean something else to kill().
+bool exists(std::uint32_t number) {
+  constexpr std::uint32_t kMost = std::numeric_limits<pid_t>::max();
+  return number > 0 && number <= kMost &&
+         (::kill(static_cast<pid_t>(number), 0) == 0 || errno != ESRCH);
+}
+
+// Whether a mapping is known for each frame.
+bool is_located(const BlockSum& sum) {
+  const auto is_known = [](const LocatedFrame& frame) { return frame.file != nullptr; };
+  return std::ranges::all_of(sum.user, is_known) && std::ranges::all_of(sum.waker_user, is_known);
+}
+
+}  // namespace
+
+BlockAccounting::BlockAccounting(AccountingParts parts, const SamplerOptions& options,
+                                 const SamplerReports& reports)
+    : parts_(std::move(parts)),
+      options_(options),
+      reports_(reports),
+      windows_(parts_.cgroups),
+      rate_(options.stacks_per_second, kFirstInterval, parts_.clock.now()),
+      focus_rate_(kFocusStacksPerSecond, kFirstInterval, parts_.clock.now()) {
+  open_snapshot(moment());
+  choose();
+}
+
+BlockAccounting::~BlockAccounting() {
+  parts_.kernel.choose({});
+}
+
+std::chrono::milliseconds BlockAccounting::tick_interval() const {
+  return windows_.has_profiles() ? kProfileTick : kTick;
+}
+
+void BlockAccounting::open_snapshot(const Moment& at) {
+  windows_.open_snapshot(at, options_.interval, options_.stacks, options_.capture).filter_since =
+      rules_since_;
+}
+
+void BlockAccounting::choose() {
+  if (!parts_.kernel.has_hooks()) return;
+  SampleChoice choice = windows_.choice();
+  set_focuses(choice.focuses);
+  choice.interval = rate_.interval();
+  choice.focus_interval = std::min(focus_rate_.interval(), rate_.interval());
+  parts_.kernel.choose(choice);
+}
+
+// For a new one the rate starts anew, so that a busy process does not fill the ring before it is
+// known how busy it is.
+void BlockAccounting::set_focuses(const std::vector<std::uint32_t>& focuses) {
+  const auto before = std::exchange(focuses_, focuses);
+  const auto is_known = [&](std::uint32_t focus) { return std::ranges::count(before, focus) > 0; };
+  if (std::ranges::all_of(focuses, is_known)) return;
+  focus_rate_ = AdaptiveRate(kFocusStacksPerSecond, kFirstInterval, parts_.clock.now());
+}
+
+// A snapshot has one set of rules: the one that is open ends when there are others.
+void BlockAccounting::set_options(const SamplerOptions& options) {
+  if (stopped_) return;
+  const bool other_rules = options.capture->text != options_.capture->text;
+  windows_.snapshot().due += options.interval - options_.interval;
+  options_ = options;
+  rate_.set_budget(options.stacks_per_second);
+  if (!other_rules) return choose();
+  rules_since_ = parts_.clock.now();
+  windows_.snapshot().due = rules_since_;
+  end_due();
+}
+
+void BlockAccounting::tick() {
+  if (stopped_) return;
+  take_samples();
+  adapt();
+  if (windows_.any_due(parts_.clock.now())) end_due();
+  for (SampleWindow& window : windows_) window.cgroups.retry();
+  parts_.addresses.forget_ended();
+}
+
+// Samples first, then what was mapped until now: so everything that is on their stacks is known.
+void BlockAccounting::take_samples() {
+  reports_.at("taking samples over");
+  const auto taken =
+      parts_.kernel.drain([this](const SampledBlock& block) { kept_.emplace_back(block); });
+  if (!following_) {
+    reports_.at("following what programs map");
+    parts_.addresses.follow();  // keep_time() may end windows with what was kept until then
+  }
+  for (const KeptSample& sample : std::exchange(kept_, {})) account(sample.block());
+  if (!taken) reports_.warned("samples", taken.error().message());
+  const std::uint64_t lost_ns = parts_.kernel.take_lost_ns();
+  // Nobody knows which blocks these were, only that some window wanted them.
+  for (SampleWindow& window : windows_) {
+    const bool wants_all = window.is_snapshot() || window.filter == BlockFilter{};
+    (wants_all ? window.lost_ns : window.lost_of_any_ns) += lost_ns;
+  }
+}
+
+void BlockAccounting::account(const SampledBlock& block) {
+  reports_.at("locating samples");
+  reports_.sampled(block.sample.user_end);
+  count(block.sample);
+  const bool is_known = young_.contains({block.sample.tid, block.sample.since_ns});
+  for (SampleWindow& window : windows_) {
+    if (!is_known || !window.ends_for_good()) add(window, block);
+  }
+}
+
+// A sample that was taken only because of its focus counts in the host's rate with the probability
+// that it would have been taken anyway.
+void BlockAccounting::count(const offcpud_sample& sample) {
+  const double interval = static_cast<double>(rate_.interval().count());
+  const double chance = focuses_.empty() ? 1 : static_cast<double>(sample.weight_ns) / interval;
+  rate_.count(std::min(chance, 1.0));
+  if (chance < 1) focus_rate_.count(1);
+}
+
+void BlockAccounting::add(SampleWindow& window, const SampledBlock& block) {
+  const std::uint64_t weight_ns = window.weight_of(block.sample);
+  if (weight_ns == 0) return;
+  BlockSum* const sum = window.add(block, weight_ns);
+  if (sum == nullptr) return;
+  const AddressLocator& addresses = parts_.addresses;
+  const offcpud_sample& sample = block.sample;
+  sum->user = addresses.locate(sample.local_tgid, sample.ended_ns, block.user);
+  sum->waker_user = addresses.locate(sample.waker_local_tgid, sample.ended_ns, block.waker_user);
+  if (following_ && !is_located(*sum)) reports_.located_early();
+  parts_.naming.read_runtime_names(*sum);
+}
+
+// Accounts what is in progress up to now, in every window that is open. Young blocks only go into
+// profiles that end: all other windows hold them when they have ended.
+void BlockAccounting::account_blocked() {
+  const bool young = std::ranges::any_of(
+      windows_, [](const SampleWindow& window) { return window.ends_for_good(); });
+  reports_.at("walking over the blocked threads");
+  const auto walked = parts_.kernel.walk_blocked(young ? BlockAge::Any : BlockAge::Lasting,
+                                                 [this](const offcpud_blocked_record& record) {
+                                                   blocked_records_.push_back(record);
+                                                   if (blocked_records_.size() == kBlockedAtOnce)
+                                                     take_blocked();
+                                                 });
+  take_blocked();
+  reports_.at("ending the walk over the blocked threads");
+  parts_.sleepers.end_walk();
+  if (!walked) reports_.warned("blocked", walked.error().message());
+}
+
+void BlockAccounting::take_blocked() {
+  parts_.sleepers.read_ahead(blocked_records_);
+  for (const offcpud_blocked_record& record : blocked_records_) take_blocked(record);
+  blocked_records_.clear();
+}
+
+void BlockAccounting::take_blocked(const offcpud_blocked_record& record) {
+  reports_.at("walking the stacks of blocked threads");
+  SampledBlock block = sampled_block(record.sample, record.kernel);
+  std::vector<__u64> user;
+  if ((record.sample.flags & OFFCPUD_SAMPLE_STACK_LATER) != 0) {
+    const RemoteStack& stack = parts_.sleepers.stack_of(record);
+    user.assign(stack.addresses.begin(), stack.addresses.end());
+    block.user = user;
+    block.sample.user_end = stack.end;
+  }
+  const bool young = (record.sample.flags & OFFCPUD_SAMPLE_YOUNG) != 0;
+  if (young) young_.emplace(record.sample.tid, record.sample.since_ns);
+  for (SampleWindow& window : windows_) {
+    if (!young || window.ends_for_good()) add(window, block);
+  }
+}
+
+void BlockAccounting::adapt() {
+  const MonotonicTime now = parts_.clock.now();
+  if (!focuses_.empty() && focus_rate_.adapt(now)) choose();
+  if (now - rate_.adapted() < kAdaptEvery) return;
+  if (rate_.adapt(now)) choose();
+  reports_.adapted(rate_.interval());
+}
+
+void BlockAccounting::take_next(std::chrono::milliseconds length, const BlockFilter& filter,
+                                NamingQueue::Done done) {
+  if (stopped_) return done(Error("offcpud is stopping"));
+  if (windows_.is_full()) {
+    return done(Error("too many profiles are being taken at the same time; try again later"));
+  }
+  for (const auto& [number, what] :
+       {std::pair(filter.pid, "process"), std::pair(filter.tid, "thread")}) {
+    if (number && !exists(*number)) {
+      return done(Error("there is no " + std::string(what) + " " + std::to_string(*number) +
+                            " in the PID namespace of offcpud",
+                        ErrorKind::Usage));
+    }
+  }
+  take_samples();  // of the time before
+  SampleWindow& window = windows_.open_profile(moment(), length, options_.stacks);
+  window.filter = filter;
+  window.done = std::move(done);
+  choose();
+}
+
+void BlockAccounting::stop() {
+  if (stopped_) return;
+  take_samples();
+  stopped_ = true;
+  windows_.end_all();
+  close_ending(moment());
+}
+
+// What has been followed so far is what there is to walk and locate with. That a few of the last
+// frames may have no name, which is counted, is better than snapshots of any length.
+void BlockAccounting::keep_time() {
+  reports_.at("following what programs map");
+  if (stopped_ || closing_ || following_) return;
+  if (!windows_.any_due(parts_.clock.now() - kOverdue)) return;
+  following_ = true;
+  end_due();
+  following_ = false;
+  reports_.at("following what programs map");
+}
+
+// Windows that begin do so at the moment at which others end, so that no time is between them.
+void BlockAccounting::end_due() {
+  const Moment at = moment();
+  windows_.end_due(at.now);
+  close_ending(at);
+  if (!windows_.has_snapshot()) open_snapshot(at);
+  choose();  // what a profile wanted may be wanted no more
+}
+
+void BlockAccounting::close_ending(const Moment& at) {
+  closing_ = true;
+  account_blocked();
+  take_samples();  // of what has ended meanwhile
+  young_.clear();
+  for (SampleWindow& window : windows_.take_ended()) {
+    close(window, at);
+    if (window.is_snapshot()) parts_.naming.forget_runtime_names();
+  }
+  closing_ = false;
+}
+
+void BlockAccounting::close(SampleWindow& window, const Moment& at) {
+  SampledInterval interval = window.close(at);
+  auto done = window.is_snapshot() ? reports_.finished : std::move(window.done);
+  if (parts_.naming.is_full()) {
+    return done(Error("the names of functions take too long to look up"));
+  }
+  name_kernel(interval);
+  parts_.naming.name(std::move(interval),
+                     window.is_snapshot() ? kSnapshotPatience : kProfilePatience, std::move(done));
+}
+
+void BlockAccounting::name_kernel(SampledInterval& interval) {
+  std::unordered_set<std::uint64_t> unique;
+  for (const BlockSum& sum : interval.stacks.sums) {
+    const SampledBlock block = sum.block();
+    for (const auto& frames : {block.kernel, block.waker_kernel}) {
+      unique.insert(frames.begin(), frames.end());
+    }
+  }
+  reports_.at("naming functions of the kernel");
+  const std::vector<std::uint64_t> addresses(unique.begin(), unique.end());
+  const auto names = parts_.kernel.kernel_names(addresses);
+  if (!names) return reports_.warned("kernel_names", names.error().message());
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    interval.kernel_names.emplace(addresses[i], kernel_frame((*names)[i]));
+  }
+}
+
+}  // namespace offcpud

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sampler/naming_queue.h"
+
+#include <algorithm>
+#include <future>
+#include <unordered_set>
+
+#include "sampler/kernel_room.h"
+
+namespace offcpud {
+
+void NamingQueue::name(SampledInterval interval, std::chrono::milliseconds patience, Done done) {
+  const SymbolWorker::After after{.loads = loads_of(interval), .patience = patience};
+  ++*waiting_;
+  // By pointer: a std::function copies what it captures.
+  const auto sampled = std::make_shared<const SampledInterval>(std::move(interval));
+  symbols_.post(
+      [sampled, runtime = runtime_, waiting = waiting_, done = std::move(done),
+       now = clock_.now()](SymbolCache& objects) {
+        ProcessNames names(objects, *runtime, now);
+        done(snapshot_of(*sampled, names));
+        --*waiting;
+      },
+      "naming the functions of a snapshot", after);
+}
+
+std::vector<ObjectId> NamingQueue::loads_of(const SampledInterval& interval) const {
+  std::unordered_set<ObjectId> found;
+  for (const BlockSum& sum : interval.stacks.sums) {
+    for (const auto* frames : {&sum.user, &sum.waker_user}) {
+      for (const LocatedFrame& frame : *frames) found.insert(frame.object);
+    }
+    const auto runtime = runtime_loads_.find({sum.sample.local_tgid, sum.sample.process_start_ns});
+    if (runtime != runtime_loads_.end()) found.insert(runtime->second);
+  }
+  return {found.begin(), found.end()};
+}
+
+void NamingQueue::read_runtime_names(const BlockSum& sum) {
+  const auto is_runtime = [](const LocatedFrame& frame) {
+    return frame.file && frame.file->kind == MappedFile::Kind::Anonymous;
+  };
+  if (std::ranges::none_of(sum.user, is_runtime)) return;
+  if (*waiting_ > 1) return;  // the thread hangs
+  const PerfMaps::Process process{sum.sample.local_tgid, sum.sample.process_start_ns};
+  const auto [load, is_new] = runtime_loads_.try_emplace({process.tgid, process.start_ns});
+  if (!is_new) return;
+  load->second = symbols_.prepare(
+      [runtime = runtime_, process, now = clock_.now()](SymbolCache& /*objects*/) {
+        runtime->perf_maps.capture(process, now);
+      },
+      "reading what a process says of code that it made", real_uid_of(process.tgid));
+}
+
+void NamingQueue::finish(std::chrono::milliseconds patience) {
+  auto named = std::make_shared<std::promise<void>>();
+  auto all_named = named->get_future();
+  const SymbolWorker::After after{.loads = std::vector<ObjectId>(), .patience = patience / 2};
+  if (symbols_.post([named](SymbolCache& /*objects*/) { named->set_value(); },
+                    "naming the functions of the last snapshot", after)) {
+    (void)all_named.wait_for(patience);
+  }
+}
+
+}  // namespace offcpud

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <utility>
+
+#include "base/clock.h"
+#include "stacks/sampling_rate.h"
+
+namespace offcpud {
+
+// A sampling rate that counts what is sampled, and adapts to that. Single-threaded.
+class AdaptiveRate {
+ public:
+  AdaptiveRate(double per_second, std::chrono::nanoseconds initial, MonotonicTime now)
+      : rate_(per_second, initial), adapted_(now) {}
+
+  void set_budget(double per_second) { rate_.set_budget(per_second); }
+
+  void count(double samples) { samples_ += samples; }
+
+  // Adapts the interval to what was counted since the last call. Whether that changed it.
+  bool adapt(MonotonicTime now) {
+    const auto before = rate_.interval();
+    const auto elapsed = now - std::exchange(adapted_, now);
+    return rate_.adapt(std::exchange(samples_, 0.0), elapsed) != before;
+  }
+
+  [[nodiscard]] std::chrono::nanoseconds interval() const { return rate_.interval(); }
+  [[nodiscard]] MonotonicTime adapted() const { return adapted_; }
+
+ private:
+  SamplingRate rate_;
+  double samples_ = 0;
+  MonotonicTime adapted_;
+};
+
+}  // namespace offcpud
