@@ -15,7 +15,7 @@ namespace offcpud {
 
 // Which blocks in progress a walk over the blocked threads hands over.
 enum class BlockAge : std::uint8_t {
-  Lasting,  // those that have lasted for OFFCPUD_CREDIT_AGE_NS
+  Lasting,  // those that have lasted for OFFCPUD_IN_PROGRESS_AGE_NS
   Any,      // also the younger ones, flagged with OFFCPUD_SAMPLE_YOUNG
 };
 

@@ -57,7 +57,7 @@ class FakeStackSource final : public StackSource {
   Status walk_blocked(BlockAge age,
                       const std::function<void(const offcpud_blocked_record&)>& take) override {
     for (auto& [pid, block] : blocked_) {
-      const bool young = now_ns() - block.since_ns < OFFCPUD_CREDIT_AGE_NS;
+      const bool young = now_ns() - block.since_ns < OFFCPUD_IN_PROGRESS_AGE_NS;
       if (young && age == BlockAge::Lasting) continue;
       offcpud_blocked_record found{};
       found.sample = record(pid, block, block.accounted_ns)
