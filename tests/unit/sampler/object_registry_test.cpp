@@ -357,6 +357,7 @@ TEST_F(MappedFileTest, WhoHasSpentHisTimeWaitsForTables) {
 TEST_F(MappedFileTest, HoldsSomeFilesOnlyAndOpensTheOthersAgain) {
   make();
   std::vector<std::shared_ptr<const MappedFile>> held;
+  held.reserve(1024);
   for (int i = 0; i < 1024; ++i) {
     held.push_back(found(UniqueFd(::memfd_create("text", MFD_CLOEXEC))));
   }
