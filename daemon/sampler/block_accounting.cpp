@@ -65,8 +65,10 @@ std::chrono::milliseconds BlockAccounting::tick_interval() const {
 }
 
 void BlockAccounting::open_snapshot(const Moment& at) {
-  windows_.open_snapshot(at, options_.interval, options_.stacks, options_.capture).filter_since =
-      rules_since_;
+  SampleWindow& window =
+      windows_.open_snapshot(at, options_.interval, options_.stacks, options_.capture);
+  window.filter_since = rules_since_;
+  window.done = reports_.finished;
 }
 
 void BlockAccounting::choose() {
@@ -273,13 +275,13 @@ void BlockAccounting::close_ending(const Moment& at) {
 
 void BlockAccounting::close(SampleWindow& window, const Moment& at) {
   SampledInterval interval = window.close(at);
-  auto done = window.is_snapshot() ? reports_.finished : std::move(window.done);
   if (parts_.naming.is_full()) {
-    return done(Error("the names of functions take too long to look up"));
+    return window.done(Error("the names of functions take too long to look up"));
   }
   name_kernel(interval);
   parts_.naming.name(std::move(interval),
-                     window.is_snapshot() ? kSnapshotPatience : kProfilePatience, std::move(done));
+                     window.is_snapshot() ? kSnapshotPatience : kProfilePatience,
+                     std::move(window.done));
 }
 
 void BlockAccounting::name_kernel(SampledInterval& interval) {

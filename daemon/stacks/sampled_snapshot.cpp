@@ -103,7 +103,7 @@ class SnapshotBuilder {
     entry.user = table_.numbers(user);
     add_waker(entry, sum, block);
     snapshot_.entries.push_back(std::move(entry));
-    if (sum.longest_ns != 0) longest_.push_back({snapshot_.entries.size() - 1, &sum});
+    if (sum.longest_ns != 0) longest_.emplace_back(snapshot_.entries.size() - 1, &sum);
   }
 
   void add_unknown(std::uint64_t ns, const char* why) {

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <future>
+#include <iterator>
 #include <mutex>
 #include <numeric>
 #include <string>
@@ -68,7 +70,7 @@ double episodes_in(const Snapshot& snapshot) {
 
 std::vector<std::chrono::nanoseconds> times(const std::vector<Snapshot>& snapshots) {
   std::vector<std::chrono::nanoseconds> found;
-  for (const Snapshot& snapshot : snapshots) found.push_back(time_in(snapshot));
+  std::ranges::transform(snapshots, std::back_inserter(found), time_in);
   return found;
 }
 
@@ -103,8 +105,9 @@ class BlockAccountingTest : public testing::Test {
   }
 
   void profile(std::chrono::milliseconds length, const BlockFilter& filter) {
-    accounting_->take_next(length, filter,
-                           [this](Result<SampledSnapshot> result) { profiles_.add(result); });
+    accounting_->take_next(length, filter, [this](Result<SampledSnapshot> result) {
+      profiles_.add(std::move(result));
+    });
   }
 
   // Until everything that ended has its names.
@@ -112,7 +115,9 @@ class BlockAccountingTest : public testing::Test {
 
   [[nodiscard]] SamplerReports told() {
     SamplerReports reports;
-    reports.finished = [this](Result<SampledSnapshot> result) { snapshots_.add(result); };
+    reports.finished = [this](Result<SampledSnapshot> result) {
+      snapshots_.add(std::move(result));
+    };
     reports.sampled = [](std::uint32_t /*user_end*/) {};
     reports.located_early = [this] { ++located_early_; };
     reports.adapted = [this](std::chrono::nanoseconds interval) { adapted_.push_back(interval); };
