@@ -79,10 +79,18 @@ std::vector<int> ConnectionTable::expired(MonotonicTime now) const {
   return fds;
 }
 
-std::unordered_map<std::string, std::size_t> ConnectionTable::count_by_peer() const {
-  std::unordered_map<std::string, std::size_t> counts;
+ConnectionTable::Counts ConnectionTable::count_by_peer() const {
+  Counts counts;
   for (const auto& [key, connection] : connections_) {
-    if (connection.phase != Phase::Ending) ++counts[connection.peer];
+    if (connection.phase == Phase::Ending) continue;
+    const bool responds = connection.phase == Phase::Response;
+    for (Count* const count : {&counts.all, &counts.of_peer[connection.peer]}) {
+      ++count->connections;
+      count->responses += responds ? 1 : 0;
+    }
+  }
+  for (const auto& [peer, count] : counts.of_peer) {
+    counts.most = std::max(counts.most, count.connections);
   }
   return counts;
 }
@@ -92,31 +100,28 @@ bool ConnectionTable::may_be_answered_soon(const Connection& connection, Monoton
          (now - connection.since < limits_.request_grace || has_bytes_(connection.fd));
 }
 
-bool ConnectionTable::is_new_response(const Connection& connection, MonotonicTime now) const {
-  return connection.phase == Phase::Response && now - connection.since < limits_.response_grace;
+// A new response, unless there are so many that they would soon be all there is.
+bool ConnectionTable::is_spared_response(const Connection& connection, const Counts& counts,
+                                         MonotonicTime now) const {
+  return connection.phase == Phase::Response && now - connection.since < limits_.response_grace &&
+         counts.all.responses <= limits_.total / 2 &&
+         counts.of_peer.at(connection.peer).responses <= limits_.per_peer / 2;
 }
 
 std::vector<ConnectionTable::Connection*> ConnectionTable::candidates_for(const void* key) {
   const Connection& newcomer = connections_.at(key);
-  const auto counts = count_by_peer();
-  std::size_t total = 0;
-  std::size_t most = 0;
-  for (const auto& [peer, count] : counts) {
-    total += count;
-    most = std::max(most, count);
-  }
-  const std::size_t of_peer = counts.at(newcomer.peer);
+  const Counts counts = count_by_peer();
+  const std::size_t total = counts.all.connections;
+  const std::size_t of_peer = counts.of_peer.at(newcomer.peer).connections;
   const bool peer_has_too_many = of_peer > limits_.per_peer;
   if (!peer_has_too_many && total <= limits_.total) return {};
 
   const bool is_pressing = total > limits_.total * 5 / 4 || of_peer > limits_.per_peer * 5 / 4;
   const auto is_spared = [&](const Connection& of) {
-    if (!is_pressing &&
-        (may_be_answered_soon(of, newcomer.since) || is_new_response(of, newcomer.since))) {
-      return true;
-    }
+    if (!is_pressing && may_be_answered_soon(of, newcomer.since)) return true;
+    if (is_spared_response(of, counts, newcomer.since)) return true;
     if (peer_has_too_many) return of.peer != newcomer.peer;
-    return most > limits_.few && counts.at(of.peer) < most;
+    return counts.most > limits_.few && counts.of_peer.at(of.peer).connections < counts.most;
   };
   std::vector<Connection*> found;
   for (auto& [other, connection] : connections_) {
@@ -132,7 +137,7 @@ std::optional<int> ConnectionTable::make_room_for(const void* key) {
   const MonotonicTime now = newcomer->second.since;
   const std::vector<Connection*> candidates = candidates_for(key);
   const auto first = std::ranges::min_element(candidates, {}, [&](const Connection* each) {
-    return std::tuple(is_new_response(*each, now), each->since);
+    return std::tuple(may_be_answered_soon(*each, now), each->since);
   });
   if (first == candidates.end()) return std::nullopt;
   (*first)->phase = Phase::Ending;

@@ -34,10 +34,10 @@ bool has_bytes_waiting(int fd);
 // when there are too many. New ones are never turned away, because that would turn the next scrape
 // away while somebody holds a thousand idle connections. Of the peer that has most, and more than a
 // few, the one makes room that has been at the same thing for longest, be it waiting for a request
-// or sending a response: a scrape is over in a moment. Three kinds stay until there are a quarter
-// more than a limit: one whose request is there and not read yet, one that is so new that it may be
-// on its way, and a new response, which goes last even then. More never stay, for the HTTP library
-// stops accepting at half as many again. Owns no descriptors; not thread-safe.
+// or sending a response: a scrape is over in a moment. One whose request is there and not read yet,
+// or that is so new that it may be on its way, stays until there are a quarter more than the limit.
+// New responses stay as long as they are half of a limit at most. So somebody can always go, before
+// the HTTP library stops accepting at half as many again. Owns no descriptors; not thread-safe.
 class ConnectionTable {
  public:
   using HasBytes = std::function<bool(int fd)>;
@@ -76,11 +76,23 @@ class ConnectionTable {
     MonotonicTime deadline;
   };
 
+  struct Count {
+    std::size_t connections = 0;
+    std::size_t responses = 0;  // of these
+  };
+  // Without those that are ending.
+  struct Counts {
+    Count all;
+    std::unordered_map<std::string, Count> of_peer;
+    std::size_t most = 0;  // connections of one peer
+  };
+
   void set(const void* key, Phase phase, MonotonicTime now, MonotonicTime deadline);
-  std::unordered_map<std::string, std::size_t> count_by_peer() const;
+  Counts count_by_peer() const;
   // Its request is there and not read yet, or may be about to come.
   [[nodiscard]] bool may_be_answered_soon(const Connection& connection, MonotonicTime now) const;
-  [[nodiscard]] bool is_new_response(const Connection& connection, MonotonicTime now) const;
+  [[nodiscard]] bool is_spared_response(const Connection& connection, const Counts& counts,
+                                        MonotonicTime now) const;
   // Those that may make room for it.
   std::vector<Connection*> candidates_for(const void* key);
 

@@ -92,7 +92,7 @@ TEST_F(ConnectionTableTest, AFewConnectionsAreNoMoreThanOne) {
 TEST_F(ConnectionTableTest, OneThatHasJustComeIsWaitedFor) {
   for (const int n : {1, 2, 3, 4}) {
     open(n, std::to_string(n).c_str());
-    table_.respond(key(n), at(n), at(n + 60));
+    table_.suspend(key(n));
   }
   using std::chrono::milliseconds;
   const auto come = [&](int n, milliseconds after) {
@@ -149,32 +149,44 @@ TEST_F(ConnectionTableTest, AnAnswerIsSparedInItsFirstSeconds) {
   EXPECT_THAT(open(6, "a"), Optional(1));
 }
 
-// Otherwise one peer has all connections that the library accepts, each of them answered anew
-// before the seconds are over.
-TEST_F(ConnectionTableTest, BeyondAQuarterMoreANewAnswerGoesAsWell) {
+// Otherwise they would soon be all that the library accepts, each too new to be given up.
+TEST_F(ConnectionTableTest, NewResponsesAreSparedUpToHalfOfTheLimits) {
   ConnectionTable table({.total = 8, .per_peer = 4, .few = 1}, [](int) { return false; });
-  const auto answer = [&](int n, const char* peer) {
+  const auto come = [&](int n, const char* peer) {
     table.open(key(n), n, peer, at(0) + std::chrono::milliseconds(n), at(30));
-    const std::optional<int> gone = table.make_room_for(key(n));
+    return table.make_room_for(key(n));
+  };
+  const auto answer = [&](int n, const char* peer) {
+    const std::optional<int> gone = come(n, peer);
     table.respond(key(n), at(0) + std::chrono::milliseconds(n), at(60));
     return gone;
   };
-  EXPECT_EQ(answer(0, "scraper"), std::nullopt);
-  for (const int n : {1, 2, 3, 4, 5}) EXPECT_EQ(answer(n, "a"), std::nullopt) << n;
-  EXPECT_THAT(answer(6, "a"), Optional(1)) << "its own, though others' are older";
-  for (const int n : {7, 8}) EXPECT_EQ(answer(n, "b"), std::nullopt) << n;
-  for (const int n : {9, 10}) EXPECT_EQ(answer(n, "c"), std::nullopt) << n;
-  EXPECT_THAT(answer(11, "d"), Optional(2)) << "of who has most";
+  for (const int n : {0, 1, 2, 3}) EXPECT_EQ(answer(n, "a"), std::nullopt);
+  EXPECT_THAT(answer(4, "a"), Optional(0)) << "it has four, and two are spared";
+  EXPECT_EQ(answer(5, "scraper"), std::nullopt);
+  for (const int n : {6, 7}) EXPECT_EQ(answer(n, "b"), std::nullopt);
+  EXPECT_EQ(come(8, "c"), std::nullopt);
+  EXPECT_THAT(come(9, "d"), Optional(1)) << "of seven four are spared, and a has most";
 }
 
-TEST_F(ConnectionTableTest, AnAnswerThatHasJustBegunGoesAfterAllOthers) {
+TEST_F(ConnectionTableTest, ANewResponseBesideManyWhoAskForNothingIsSpared) {
   open(1, "a");
   table_.respond(key(1), at(1), at(61));
   for (const int n : {2, 3, 4}) open(n, std::to_string(n).c_str());
-  with_bytes_ = {2, 3, 4, 5};
-  EXPECT_EQ(open(5, "e"), std::nullopt);
-  table_.open(key(6), 6, "f", at(5), at(40));
-  EXPECT_THAT(table_.make_room_for(key(6)), Optional(2)) << "requests that wait go first";
+  EXPECT_THAT(open(5, "e"), Optional(2));
+}
+
+TEST_F(ConnectionTableTest, BeyondAQuarterMoreARequestThatWaitsGoesLast) {
+  with_bytes_ = {1};
+  for (const int n : {1, 2, 3, 4}) open(n, std::to_string(n).c_str());
+  const auto come = [&](int n) {
+    table_.open(key(n), n, std::to_string(n), at(4), at(40));
+    return table_.make_room_for(key(n));
+  };
+  EXPECT_THAT(come(5), Optional(2));
+  EXPECT_THAT(come(6), Optional(3));
+  EXPECT_EQ(come(7), std::nullopt) << "the others have asked, or may be about to";
+  EXPECT_THAT(come(8), Optional(1)) << "they are too many all the same";
 }
 
 TEST_F(ConnectionTableTest, ASuspendedOneStaysAndHasNoDeadline) {
