@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "config/notation.h"
+#include "config/yaml_settings.h"
+
+namespace offcpud {
+
+// Where a value stands. Errors begin with it: "/etc/x.yaml:7: stalls.rules: entry 2: ...".
+struct Place {
+  std::string file = {};  // empty: in no file
+  std::size_t line = 0;   // 1-based; in a file only
+  std::string name = {};  // of the setting: "--set linger"; empty: whoever asks names it
+
+  [[nodiscard]] std::string text() const;
+  [[nodiscard]] Error refusal(const std::string& what) const;  // ErrorKind::Configuration
+  // A part of what is here: "entry 2" of a list, a key of a map.
+  [[nodiscard]] Place at(const std::string& part, std::size_t line_of_part) const;
+};
+
+// How lists of one kind are written.
+template <class T>
+struct ListNotation {
+  // The error begins with the place of the list or item, and ends with what is allowed.
+  std::function<Result<T>(std::span<const YamlItem> items, const Place& place)> parse;
+  std::function<std::string(const T& value)> text;  // as one line of YAML
+  std::string allowed;                              // completes "use ..."
+};
+
+// A value that users set by its name: an option of the configuration or of the web configuration, a
+// key of a rule, or a parameter of a request. A table of them is all that says what is read, what
+// is written, what errors say, and what is documented.
+template <class Target>
+struct Setting {
+  std::string_view name;
+  // Reads one line of text; the text of a list is what stands behind `key: ` in a file. On error
+  // the target is as it was. The error is a fragment: `"10" has no unit (...); use a duration ...`.
+  std::function<Status(Target& target, std::string_view text)> parse;
+  std::function<std::string(const Target& target)> text;  // `parse` reads it back
+  std::string allowed;                                    // completes "use ..."
+  std::string_view help = {};                             // a sentence
+  // Only lists have it. The error begins with the place.
+  std::function<Status(Target& target, std::span<const YamlItem> items, const Place& place)>
+      parse_items = {};
+
+  [[nodiscard]] bool is_list() const { return static_cast<bool>(parse_items); }
+};
+
+// Access to a member, or a member of a member: member(&Config::stalls, &Config::Stalls::keep).
+template <class... Members>
+constexpr auto member(Members... members) {
+  return [=](auto& object) -> auto& {
+    return (object.*....*members);
+  };
+}
+
+// `access(target)` is a reference to what the setting sets.
+template <class Target, class Access, class T>
+Setting<Target> setting(std::string_view name, Access access, const Notation<T>& notation,
+                        std::string_view help = {}) {
+  const auto parse = [=, parse = notation.parse, allowed = notation.allowed](
+                         Target& target, std::string_view text) -> Status {
+    auto value = parse(text);
+    if (!value) {
+      return Error(value.error().message() + "; use " + allowed, ErrorKind::Configuration);
+    }
+    access(target) = *std::move(value);
+    return {};
+  };
+  const auto to_text = [=, text = notation.text](const Target& target) {
+    return text(access(target));
+  };
+  return {name, parse, to_text, notation.allowed, help};
+}
+
+// The items of a list on one line of YAML. The error is a fragment.
+Result<std::vector<YamlItem>> parse_items_of(std::string_view text, const std::string& allowed);
+
+template <class Target, class Access, class T>
+Setting<Target> setting(std::string_view name, Access access, const ListNotation<T>& notation,
+                        std::string_view help = {}) {
+  const auto parse_items = [=, parse = notation.parse](Target& target,
+                                                       std::span<const YamlItem> items,
+                                                       const Place& place) -> Status {
+    TRY(access(target), parse(items, place));
+    return {};
+  };
+  const auto parse = [=, allowed = notation.allowed](Target& target,
+                                                     std::string_view text) -> Status {
+    TRY(const auto items, parse_items_of(text, allowed));
+    return parse_items(target, items, {});
+  };
+  const auto to_text = [=, text = notation.text](const Target& target) {
+    return text(access(target));
+  };
+  return {name, parse, to_text, notation.allowed, help, parse_items};
+}
+
+// Sets what a file says of the setting. `node` is a YamlSetting or a YamlEntry.
+template <class Target, class Node>
+Status set_from_yaml(Target& target, const Setting<Target>& setting, const Node& node,
+                     const Place& place) {
+  if constexpr (requires { node.items; }) {
+    if (setting.is_list() && node.kind == YamlKind::List) {
+      return setting.parse_items(target, node.items, place);
+    }
+  }
+  if (setting.is_list() || node.kind != YamlKind::Value) {
+    return place.refusal(std::string(kind_text(node.kind)) + "; use " + setting.allowed);
+  }
+  const Status status = setting.parse(target, node.value);
+  return status ? Status() : place.refusal(status.error().message());
+}
+
+// Null when no setting of the table has that name.
+template <class Table>
+auto* find_setting(const Table& table, std::string_view name) {
+  const auto found = std::ranges::find_if(table, [&](const auto& s) { return s.name == name; });
+  return found == std::ranges::end(table) ? nullptr : &*found;
+}
+
+template <class Table>
+std::vector<std::string_view> names_of(const Table& table) {
+  std::vector<std::string_view> names;
+  for (const auto& setting : table) names.push_back(setting.name);
+  return names;
+}
+
+}  // namespace offcpud
