@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 Error unknown_option(const Place& place, std::string_view name) {
   std::vector<std::string_view> known = names_of(config_options());
   const std::string_view group = name.substr(0, name.find('.') + 1);
-  if (is_option_group(group.substr(0, name.find('.')))) {
+  if (is_group(config_options(), group.substr(0, name.find('.')))) {
     std::erase_if(known, [&](std::string_view each) { return !each.starts_with(group); });
   }
   return place.refusal("unknown option; the options are " + enumeration(known));
@@ -36,7 +36,7 @@ class LayeredConfig {
       origins_.insert_or_assign(option->name, place);
       return {};
     }
-    if (!is_option_group(node.key)) return unknown_option(place, node.key);
+    if (!is_group(config_options(), node.key)) return unknown_option(place, node.key);
     if (node.kind == YamlKind::Group) return {};
     return place.refusal(std::string(kind_text(node.kind)) + "; use a map of options");
   }

@@ -68,10 +68,7 @@ Status check_group(std::string_view text) {
   return refusal(text, "is no name of a group");
 }
 
-constexpr std::array<std::string_view, 4> kDetails = {"auto", "open", "auth", "off"};
 constexpr const char* kFileOrNone = "an absolute path, or \"\"";
-constexpr std::array<std::string_view, 5> kLogLevels = {"trace", "debug", "info", "warning",
-                                                        "error"};
 constexpr std::array<std::string_view, 3> kBlockStates = {"interruptible", "uninterruptible",
                                                           "stopped"};
 static_assert(Snapshots::kAllStates == (1U << kBlockStates.size()) - 1);
@@ -108,7 +105,8 @@ std::vector<Option> general_options() {
              text_that(check_state_dir, "an absolute path such as /var/lib/offcpud"), OnRestart,
              "Directory for what outlives a restart: snapshots are kept in its subdirectory "
              "snapshots."),
-      option("log_level", member(&Config::log_level), one_of(kLogLevels), OnReload,
+      option("log_level", member(&Config::log_level),
+             one_of({"trace", "debug", "info", "warning", "error"}), OnReload,
              "Messages of this level and above are logged."),
       option("pass_interval", member(&Config::pass_interval),
              duration_between<milliseconds>(100ms, 5min), OnReload,
@@ -218,7 +216,8 @@ std::vector<Option> web_options() {
              OnRestart,
              "TLS and users of the HTTP server, in the format of other Prometheus exporters; what "
              "is in the file takes effect when it changes. See docs/security.md."),
-      option("web.details", member(&Config::web, &Web::details), one_of(kDetails), OnReload,
+      option("web.details", member(&Config::web, &Web::details),
+             one_of({"auto", "open", "auth", "off"}), OnReload,
              "Who sees stacks, processes and threads: open, whoever may see /metrics; auth, those "
              "who log in, while /metrics needs no password; off, nobody; auto, everybody on "
              "loopback and unix sockets, elsewhere those who log in."),
@@ -301,12 +300,6 @@ std::span<const Option> config_options() {
 
 const Option* find_option(std::string_view name) {
   return find_setting(config_options(), name);
-}
-
-bool is_option_group(std::string_view name) {
-  const std::string prefix = std::string(name) + ".";
-  return std::ranges::any_of(config_options(),
-                             [&](const Option& option) { return option.name.starts_with(prefix); });
 }
 
 std::string settings_text(const Config& config, std::span<const std::string_view> names) {

@@ -27,9 +27,6 @@ std::span<const Option> config_options();
 // Null when there is no such option.
 const Option* find_option(std::string_view name);
 
-// True if options lie under `name`, so that a map is expected there.
-bool is_option_group(std::string_view name);
-
 // Those of the options that do not have their default: "snapshots.reasons=[disk]; linger=10s".
 std::string settings_text(const Config& config, std::span<const std::string_view> names);
 

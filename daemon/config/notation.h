@@ -29,6 +29,13 @@ struct Notation {
   std::function<Result<T>(std::string_view text)> parse;
   std::function<std::string(const T& value)> text;  // `parse` reads it back
   std::string allowed;                              // completes "use ...": "true or false"
+
+  // As `parse`; the error also says what is allowed.
+  Result<T> read(std::string_view line) const {
+    auto value = parse(line);
+    if (value) return value;
+    return Error(value.error().message() + "; use " + allowed, ErrorKind::Configuration);
+  }
 };
 
 // "a, b, c"; of alternatives `last_separator` may be " or ".
@@ -134,7 +141,7 @@ Notation<T> choice(std::vector<NamedValue<T>> choices, std::string allowed = {},
   return {parse, to_text, std::move(allowed)};
 }
 // The words stand for themselves.
-Notation<std::string> one_of(std::span<const std::string_view> words, std::string allowed = {},
+Notation<std::string> one_of(const std::vector<std::string_view>& words, std::string allowed = {},
                              std::string_view problem = "is not known");
 
 // One line of text that `check` accepts.

@@ -34,7 +34,7 @@ Notation<std::string> cgroup_expression() {
 
 Notation<std::string> reason() {
   constexpr std::span kReasons(kHistKindNames.data(), OFFCPUD_BLOCKED_KINDS);
-  return one_of(kReasons, "one of " + enumeration(kReasons), "is not a reason");
+  return one_of({kReasons.begin(), kReasons.end()}, {}, "is not a reason");
 }
 
 }  // namespace

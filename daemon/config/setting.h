@@ -68,13 +68,8 @@ constexpr auto member(Members... members) {
 template <class Target, class Access, class T>
 Setting<Target> setting(std::string_view name, Access access, const Notation<T>& notation,
                         std::string_view help = {}) {
-  const auto parse = [=, parse = notation.parse, allowed = notation.allowed](
-                         Target& target, std::string_view text) -> Status {
-    auto value = parse(text);
-    if (!value) {
-      return Error(value.error().message() + "; use " + allowed, ErrorKind::Configuration);
-    }
-    access(target) = *std::move(value);
+  const auto parse = [=](Target& target, std::string_view text) -> Status {
+    TRY(access(target), notation.read(text));
     return {};
   };
   const auto to_text = [=, text = notation.text](const Target& target) {
@@ -127,6 +122,14 @@ template <class Table>
 auto* find_setting(const Table& table, std::string_view name) {
   const auto found = std::ranges::find_if(table, [&](const auto& s) { return s.name == name; });
   return found == std::ranges::end(table) ? nullptr : &*found;
+}
+
+// True if settings of the table lie under `name`, so that a map is expected there.
+template <class Table>
+bool is_group(const Table& table, std::string_view name) {
+  return std::ranges::any_of(table, [prefix = std::string(name) + "."](const auto& setting) {
+    return setting.name.starts_with(prefix);
+  });
 }
 
 template <class Table>

@@ -12,7 +12,7 @@ void test(std::string_view input) {
   const Option* option = find_option(key);
   const auto options = config_options();
   if (option == nullptr) {
-    (void)is_option_group(key);
+    (void)is_group(options, key);
     option = &options[key.size() % options.size()];
   }
   Config config;
