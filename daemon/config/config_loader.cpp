@@ -25,7 +25,7 @@ Error unknown_option(const Place& place, std::string_view name) {
   return place.refusal("unknown option; the options are " + enumeration(known));
 }
 
-// The configuration as it grows source by source.
+// The configuration while its sources are applied, one after the other.
 class LayeredConfig {
  public:
   Status set_from_file(const std::string& file, const YamlSetting& node) {
@@ -61,7 +61,7 @@ class LayeredConfig {
 
  private:
   Config config_;
-  std::map<std::string_view, Place> origins_;  // by name of the option
+  std::map<std::string_view, Place> origins_;  // where the value of each option was found
 };
 
 Status apply_text(LayeredConfig& config, const fs::path& path, const std::string& text) {

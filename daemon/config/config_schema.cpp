@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/hist_kind.h"
 #include "config/duration.h"
 #include "config/listen_address.h"
 #include "config/lists.h"
 #include "config/push_keys.h"
+#include "config/reason_names.h"
 #include "config/refusal.h"
 #include "config/rule_keys.h"
 
@@ -72,7 +72,6 @@ constexpr const char* kFileOrNone = "an absolute path, or \"\"";
 constexpr std::array<std::string_view, 3> kBlockStates = {"interruptible", "uninterruptible",
                                                           "stopped"};
 static_assert(Snapshots::kAllStates == (1U << kBlockStates.size()) - 1);
-constexpr std::span kReasons(kHistKindNames.data(), OFFCPUD_BLOCKED_KINDS);
 static_assert(Snapshots::kAllReasons == (1U << OFFCPUD_BLOCKED_KINDS) - 1);
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
 constexpr std::size_t kMostOver = 8;  // kMaxStallBounds of the views
@@ -187,7 +186,7 @@ std::vector<Option> snapshots_options() {
              "Stacks that are taken a second, about: of the shorter blocks fewer are sampled when "
              "there are more."),
       option("snapshots.reasons", member(&Config::snapshots, &Snapshots::reasons),
-             word_set(kReasons), OnReload,
+             word_set(kReasonNames), OnReload,
              "Only blocks in these reasons go into snapshots, and no others are sampled for them."),
       option("snapshots.cgroups", member(&Config::snapshots, &Snapshots::cgroups),
              rules<CgroupRule>(cgroup_rule_keys(), "keep"), OnReload,

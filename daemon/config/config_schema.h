@@ -14,20 +14,21 @@ namespace offcpud {
 
 enum class TakesEffect { OnReload, OnRestart };
 
-// One option of the configuration. Its name is its path in the YAML file, with the levels of nested
-// maps joined by dots.
+// One option of the configuration. Its name is its path in the YAML file: the keys of the nested
+// maps, joined by dots.
 struct Option : Setting<Config> {
   TakesEffect takes_effect;
-  std::function<void(Config& to, const Config& from)> copy;
+  std::function<void(Config& to, const Config& from)> copy;  // of this option's value
 };
 
 // Every option once, in the order of the documentation.
 std::span<const Option> config_options();
 
-// Null when there is no such option.
+// The option of that name, or null.
 const Option* find_option(std::string_view name);
 
-// Those of the options that do not have their default: "snapshots.reasons=[disk]; linger=10s".
+// Those of the named options whose values are not the default:
+// "snapshots.reasons=[disk]; linger=10s".
 std::string settings_text(const Config& config, std::span<const std::string_view> names);
 
 // Two values that are each allowed but not together.

@@ -15,23 +15,24 @@
 
 namespace offcpud {
 
-inline constexpr std::size_t kMaxRules = 100;  // of one option
+inline constexpr std::size_t kMaxRules = 100;  // in one list
 
-// At least one, each longer than the one before.
+// One to `longest` durations, each longer than the one before.
 ListNotation<std::vector<std::chrono::milliseconds>> rising_durations(
     std::chrono::milliseconds least, std::chrono::milliseconds most, std::size_t longest);
 
-// Different words, at least one, as bits by their places in `words`.
+// At least one of `words`, none twice. Bit n stands for the word n.
 ListNotation<std::uint32_t> word_set(std::span<const std::string_view> words);
 
-// At most `longest` of what `item` allows, or any number of it, which then says what all may be.
+// Each entry is written as `item`. With `longest`, `item.allowed` describes the entries ("host
+// names"); without, any number is allowed and it describes the list.
 ListNotation<std::vector<std::string>> texts(const Notation<std::string>& item,
                                              std::optional<std::size_t> longest = {});
 
 // "[a, b]"
 std::string flow_list(const std::vector<std::string>& items);
 
-// Reads one rule, a map of `keys`; without `required`, which may be empty, it is refused.
+// Reads one rule, which is a map of `keys`. The key `required` must be there, unless it is empty.
 template <class Rule>
 Result<Rule> parse_rule(std::span<const Setting<Rule>> keys, std::string_view required,
                         const YamlItem& item, const Place& place) {
@@ -67,6 +68,7 @@ std::string rule_text(std::span<const Setting<Rule>> keys, const Rule& rule) {
   return "{" + text + "}";
 }
 
+// At most kMaxRules rules.
 template <class Rule>
 ListNotation<std::vector<Rule>> rules(std::span<const Setting<Rule>> keys,
                                       std::string_view required) {

@@ -9,6 +9,17 @@ namespace {
 
 constexpr std::string_view kGarbled = "contains a control character or is not UTF-8";
 
+template <class T>
+Notation<T> between(T least, T most, Result<T> (*read)(std::string_view), std::string (*text)(T),
+                    const std::string& what) {
+  const auto parse = [=](std::string_view line) -> Result<T> {
+    TRY(const T value, read(line));
+    if (value < least || value > most) return refusal(line, "is out of range");
+    return value;
+  };
+  return {parse, text, what + " (" + text(least) + " to " + text(most) + ")"};
+}
+
 std::string as_it_is(const std::string& text) {
   return text;
 }
@@ -36,25 +47,12 @@ Notation<bool> flag() {
 
 Notation<std::chrono::microseconds> fine_duration_between(std::chrono::microseconds least,
                                                           std::chrono::microseconds most) {
-  const auto parse = [=](std::string_view text) -> Result<std::chrono::microseconds> {
-    TRY(const auto duration, parse_fine_duration(text));
-    if (duration < least || duration > most) return refusal(text, "is out of range");
-    return duration;
-  };
-  return {parse, format_fine_duration,
-          "a duration such as 100us, 5ms, 1s (" + format_fine_duration(least) + " to " +
-              format_fine_duration(most) + ")"};
+  return between(least, most, parse_fine_duration, format_fine_duration,
+                 "a duration such as 100us, 5ms, 1s");
 }
 
 Notation<std::uint64_t> size_between(std::uint64_t least, std::uint64_t most) {
-  const auto parse = [=](std::string_view text) -> Result<std::uint64_t> {
-    TRY(const auto bytes, parse_byte_size(text));
-    if (bytes < least || bytes > most) return refusal(text, "is out of range");
-    return bytes;
-  };
-  return {parse, format_byte_size,
-          "a size such as 64MiB, 1GiB (" + format_byte_size(least) + " to " +
-              format_byte_size(most) + ")"};
+  return between(least, most, parse_byte_size, format_byte_size, "a size such as 64MiB, 1GiB");
 }
 
 Notation<std::string> one_of(const std::vector<std::string_view>& words, std::string allowed,

@@ -21,16 +21,17 @@
 
 namespace offcpud {
 
-// How values of one kind are written in files, on command lines and in requests, which of them are
-// allowed, and how errors say so.
+// How values of one kind are written in files, on command lines and in requests, and which of them
+// are allowed.
 template <class T>
 struct Notation {
   // The error is a fragment: `"10" has no unit (ms, s, min, h, d)`.
   std::function<Result<T>(std::string_view text)> parse;
-  std::function<std::string(const T& value)> text;  // `parse` reads it back
-  std::string allowed;                              // completes "use ...": "true or false"
+  // Writes what `parse` reads back. Empty for values that are only read.
+  std::function<std::string(const T& value)> text;
+  std::string allowed;  // completes "use ...": "true or false"
 
-  // As `parse`; the error also says what is allowed.
+  // The same as `parse`, but the error also says what is allowed.
   Result<T> read(std::string_view line) const {
     auto value = parse(line);
     if (value) return value;
@@ -38,12 +39,12 @@ struct Notation {
   }
 };
 
-// "a, b, c"; of alternatives `last_separator` may be " or ".
+// "a, b, c", or "a, b or c" with " or " as the last separator.
 std::string enumeration(std::span<const std::string_view> words,
                         std::string_view last_separator = ", ");
 
-// Error: `"..." contains a control character or is not UTF-8`. A quoted YAML value or an argument
-// can hold what a file itself may not.
+// Refuses control characters and what is not UTF-8: a quoted YAML value or an argument can hold
+// what a file itself may not.
 Status check_one_line(std::string_view text);
 
 Notation<bool> flag();
@@ -65,7 +66,7 @@ Notation<Number> whole_number(Number least, Number most) {
           "a whole number from " + std::to_string(least) + " to " + std::to_string(most)};
 }
 
-// Every number that fits into the type.
+// Any number that fits into the type.
 template <class Number>
 Notation<Number> any_number() {
   auto notation = whole_number<Number>(0, std::numeric_limits<Number>::max());
@@ -88,14 +89,14 @@ Notation<Unit> duration_between(std::chrono::milliseconds least, std::chrono::mi
               format_duration(most) + ")"};
 }
 
-// With us as well.
+// With the unit us as well.
 Notation<std::chrono::microseconds> fine_duration_between(std::chrono::microseconds least,
                                                           std::chrono::microseconds most);
 
 // In bytes.
 Notation<std::uint64_t> size_between(std::uint64_t least, std::uint64_t most);
 
-// `word` stands for no value.
+// A value, or `word` for none.
 template <class T>
 Notation<std::optional<T>> or_word(std::string_view word, Notation<T> value) {
   std::string allowed = std::string(word) + ", or " + value.allowed;
@@ -117,7 +118,8 @@ struct NamedValue {
   T value;
 };
 
-// One of several words, each of which stands for a value. `allowed`: empty for "one of a, b, c".
+// One of several words, each of which stands for a value. An empty `allowed` becomes "one of a, b,
+// c"; `problem` is what the error says of other words.
 template <class T>
 Notation<T> choice(std::vector<NamedValue<T>> choices, std::string allowed = {},
                    std::string_view problem = "is not known") {
@@ -140,14 +142,14 @@ Notation<T> choice(std::vector<NamedValue<T>> choices, std::string allowed = {},
   };
   return {parse, to_text, std::move(allowed)};
 }
-// The words stand for themselves.
+// The same with words that stand for themselves.
 Notation<std::string> one_of(const std::vector<std::string_view>& words, std::string allowed = {},
                              std::string_view problem = "is not known");
 
 // One line of text that `check` accepts.
 Notation<std::string> text_that(Status (*check)(std::string_view text), std::string allowed);
 
-// The same; errors do not repeat the text, which may hold a secret.
+// The same, but errors do not repeat the text: it may hold a secret.
 Notation<std::string> secret_text_that(Status (*check)(std::string_view text), std::string allowed);
 
 }  // namespace offcpud

@@ -9,8 +9,8 @@
 
 namespace offcpud {
 
-// The error (ErrorKind::Configuration) of a value that is not allowed, a fragment that quotes it:
-// `"x" is not known`.
+// The error of a value that is not allowed (ErrorKind::Configuration). It is a fragment that quotes
+// the value: `"x" is not known`.
 inline Error refusal(std::string_view value, std::string_view problem) {
   return Error(quotation(value) + " " + std::string(problem), ErrorKind::Configuration);
 }

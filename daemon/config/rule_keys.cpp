@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "base/hist_kind.h"
 #include "config/pattern.h"
+#include "config/reason_names.h"
 
 namespace offcpud {
 namespace {
@@ -33,8 +33,7 @@ Notation<std::string> cgroup_expression() {
 }
 
 Notation<std::string> reason() {
-  constexpr std::span kReasons(kHistKindNames.data(), OFFCPUD_BLOCKED_KINDS);
-  return one_of({kReasons.begin(), kReasons.end()}, {}, "is not a reason");
+  return one_of({kReasonNames.begin(), kReasonNames.end()}, {}, "is not a reason");
 }
 
 }  // namespace

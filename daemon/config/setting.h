@@ -16,19 +16,19 @@
 
 namespace offcpud {
 
-// Where a value stands. Errors begin with it: "/etc/x.yaml:7: stalls.rules: entry 2: ...".
+// Where a value was found. Errors begin with it: "/etc/x.yaml:7: stalls.rules: entry 2: ...".
 struct Place {
-  std::string file = {};  // empty: in no file
-  std::size_t line = 0;   // 1-based; in a file only
-  std::string name = {};  // of the setting: "--set linger"; empty: whoever asks names it
+  std::string file = {};  // empty: not in a file
+  std::size_t line = 0;   // 1-based; means nothing without a file
+  std::string name = {};  // "stalls.rules: entry 2" or "--set linger"; empty: the caller adds it
 
   [[nodiscard]] std::string text() const;
   [[nodiscard]] Error refusal(const std::string& what) const;  // ErrorKind::Configuration
-  // A part of what is here: "entry 2" of a list, a key of a map.
+  // The place of a part, such as "entry 2" of a list or a key of a map.
   [[nodiscard]] Place at(const std::string& part, std::size_t line_of_part) const;
 };
 
-// How lists of one kind are written.
+// How lists of one kind are written, and which are allowed.
 template <class T>
 struct ListNotation {
   // The error begins with the place of the list or item, and ends with what is allowed.
@@ -37,26 +37,28 @@ struct ListNotation {
   std::string allowed;                              // completes "use ..."
 };
 
-// A value that users set by its name: an option of the configuration or of the web configuration, a
-// key of a rule, or a parameter of a request. A table of them is all that says what is read, what
-// is written, what errors say, and what is documented.
+// A value of a Target that users set by its name: an option of the configuration, a key of the web
+// configuration, a key of a rule, or a parameter of a request. Reading, writing, error messages and
+// documentation all follow from a table of these.
 template <class Target>
 struct Setting {
   std::string_view name;
-  // Reads one line of text; the text of a list is what stands behind `key: ` in a file. On error
-  // the target is as it was. The error is a fragment: `"10" has no unit (...); use a duration ...`.
+  // Reads one line of text. A list is written as in a file behind `key: `, such as "[1s, 10s]". An
+  // error leaves the target as it was; it is a fragment: `"10" has no unit (...); use ...`.
   std::function<Status(Target& target, std::string_view text)> parse;
-  std::function<std::string(const Target& target)> text;  // `parse` reads it back
-  std::string allowed;                                    // completes "use ..."
-  std::string_view help = {};                             // a sentence
-  // Only lists have it. The error begins with the place.
+  // Writes what `parse` reads back. Empty for parameters, which nobody writes.
+  std::function<std::string(const Target& target)> text;
+  std::string allowed;         // completes "use ..."
+  std::string_view help = {};  // a sentence; options only
+  // Reads a list as a file holds it; empty for what is no list. The error begins with the place.
   std::function<Status(Target& target, std::span<const YamlItem> items, const Place& place)>
       parse_items = {};
 
   [[nodiscard]] bool is_list() const { return static_cast<bool>(parse_items); }
 };
 
-// Access to a member, or a member of a member: member(&Config::stalls, &Config::Stalls::keep).
+// A function that takes an object and returns a reference to its member, or to a member of that:
+// member(&Config::stalls, &Config::Stalls::keep).
 template <class... Members>
 constexpr auto member(Members... members) {
   return [=](auto& object) -> auto& {
@@ -64,7 +66,7 @@ constexpr auto member(Members... members) {
   };
 }
 
-// `access(target)` is a reference to what the setting sets.
+// A setting of the value that `access(target)` refers to.
 template <class Target, class Access, class T>
 Setting<Target> setting(std::string_view name, Access access, const Notation<T>& notation,
                         std::string_view help = {}) {
@@ -78,7 +80,8 @@ Setting<Target> setting(std::string_view name, Access access, const Notation<T>&
   return {name, parse, to_text, notation.allowed, help};
 }
 
-// The items of a list on one line of YAML. The error is a fragment.
+// Reads the items of a list from one line of YAML. The error is a fragment that ends with
+// `allowed`.
 Result<std::vector<YamlItem>> parse_items_of(std::string_view text, const std::string& allowed);
 
 template <class Target, class Access, class T>
@@ -101,7 +104,7 @@ Setting<Target> setting(std::string_view name, Access access, const ListNotation
   return {name, parse, to_text, notation.allowed, help, parse_items};
 }
 
-// Sets what a file says of the setting. `node` is a YamlSetting or a YamlEntry.
+// Sets the value that a file gives to the setting. `node` is a YamlSetting or a YamlEntry.
 template <class Target, class Node>
 Status set_from_yaml(Target& target, const Setting<Target>& setting, const Node& node,
                      const Place& place) {
@@ -117,14 +120,14 @@ Status set_from_yaml(Target& target, const Setting<Target>& setting, const Node&
   return status ? Status() : place.refusal(status.error().message());
 }
 
-// Null when no setting of the table has that name.
+// The setting of that name, or null.
 template <class Table>
 auto* find_setting(const Table& table, std::string_view name) {
   const auto found = std::ranges::find_if(table, [&](const auto& s) { return s.name == name; });
   return found == std::ranges::end(table) ? nullptr : &*found;
 }
 
-// True if settings of the table lie under `name`, so that a map is expected there.
+// True if names of the table begin with `name` and a dot, so that a file has a map there.
 template <class Table>
 bool is_group(const Table& table, std::string_view name) {
   return std::ranges::any_of(table, [prefix = std::string(name) + "."](const auto& setting) {

@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 constexpr std::string_view kUsers = "basic_auth_users";
 constexpr std::string_view kTls = "tls_server_config";
 
-// Keys of the format that this server refuses: each holds what is in the file that KEY_file names.
+// Keys that hold a certificate or key itself. This server reads only files: those that cert_file,
+// key_file and client_ca_file name.
 constexpr std::array<std::string_view, 3> kInline = {"cert", "key", "client_ca"};
 
 // The part of `key` below `group`: "cert_file" of "tls_server_config.cert_file".
@@ -52,7 +53,7 @@ class Reader {
   }
 
  private:
-  // Where the key is, or else the TLS settings that lack it.
+  // Where the key stands, or the TLS settings if they lack it.
   [[nodiscard]] Place place_of(std::string_view key) const {
     const auto found = lines_.find(key);
     return {origin_, (found == lines_.end() ? lines_.find(kTls) : found)->second, excerpt(key)};
