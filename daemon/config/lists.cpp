@@ -85,8 +85,7 @@ ListNotation<std::uint32_t> word_set(std::span<const std::string_view> words) {
 ListNotation<std::vector<std::string>> texts(const Notation<std::string>& item,
                                              std::optional<std::size_t> longest) {
   const std::string allowed =
-      longest ? "a list of " + item.allowed + ", " + std::to_string(*longest) + " at most"
-              : item.allowed;
+      "a list of " + item.allowed + (longest ? ", " + std::to_string(*longest) + " at most" : "");
   const auto parse = [=](std::span<const YamlItem> items,
                          const Place& place) -> Result<std::vector<std::string>> {
     std::vector<std::string> values;

@@ -24,8 +24,7 @@ ListNotation<std::vector<std::chrono::milliseconds>> rising_durations(
 // At least one of `words`, none twice. Bit n stands for the word n.
 ListNotation<std::uint32_t> word_set(std::span<const std::string_view> words);
 
-// Each entry is written as `item`. With `longest`, `item.allowed` describes the entries ("host
-// names"); without, any number is allowed and it describes the list.
+// Each entry is written as `item`, whose `allowed` names several: "host names".
 ListNotation<std::vector<std::string>> texts(const Notation<std::string>& item,
                                              std::optional<std::size_t> longest = {});
 

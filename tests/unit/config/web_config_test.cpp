@@ -125,8 +125,7 @@ TEST_F(WebConfigTest, RefusalsNameLineKeyAndWhatIsAllowed) {
        "in; use it with client_auth_type RequireAndVerifyClientCert"},
       {tls + "  curve_preferences: [X25519MLKEM768]\n",
        "web.yml:4: tls_server_config.curve_preferences: entry 1: \"X25519MLKEM768\" is not "
-       "supported; use "
-       "CurveP256, CurveP384, CurveP521 and X25519"},
+       "supported; use a list of CurveP256, CurveP384, CurveP521 and X25519"},
       {tls + "  cipher_suites: [TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, "
              "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384]\n",
        "web.yml:4: tls_server_config.cipher_suites: cannot leave out "
