@@ -34,13 +34,12 @@ constexpr struct {
 
 Notation<TopSort> sort_of(bool threads) {
   std::vector<NamedValue<TopSort>> sorts;
-  std::vector<std::string_view> names;
   for (const auto& each : kSorts) {
     if (each.of == (threads ? SortOf::Processes : SortOf::Threads)) continue;
     sorts.push_back({each.name, each.sort});
-    names.push_back(each.name);
   }
-  return choice(std::move(sorts), enumeration(names) + (threads ? " (of threads)" : ""));
+  const std::string names = enumeration(names_of(sorts));
+  return choice(std::move(sorts), names + (threads ? " (of threads)" : ""));
 }
 
 std::vector<Setting<TopQuery>> parameters_of_top(bool threads) {

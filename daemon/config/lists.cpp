@@ -50,9 +50,7 @@ ListNotation<std::vector<milliseconds>> rising_durations(milliseconds least, mil
     return place.refusal("holds " + std::to_string(values.size()) + " durations; use " + allowed);
   };
   const auto to_text = [](const std::vector<milliseconds>& values) {
-    std::vector<std::string> items;
-    for (const milliseconds value : values) items.push_back(format_duration(value));
-    return flow_list(items);
+    return flow_list(values, format_duration);
   };
   return {parse, to_text, allowed};
 }
@@ -73,11 +71,11 @@ ListNotation<std::uint32_t> word_set(std::span<const std::string_view> words) {
     return set;
   };
   const auto to_text = [bits](std::uint32_t set) {
-    std::vector<std::string> items;
+    std::vector<std::string_view> words_in;
     for (const auto& [word, bit] : bits) {
-      if ((set & bit) != 0) items.emplace_back(word);
+      if ((set & bit) != 0) words_in.push_back(word);
     }
-    return flow_list(items);
+    return "[" + enumeration(words_in) + "]";
   };
   return {parse, to_text, allowed};
 }
@@ -96,16 +94,9 @@ ListNotation<std::vector<std::string>> texts(const Notation<std::string>& item,
     return values;
   };
   const auto to_text = [](const std::vector<std::string>& values) {
-    std::vector<std::string> items;
-    for (const std::string& value : values) items.push_back(yaml_scalar(value));
-    return flow_list(items);
+    return flow_list(values, yaml_scalar);
   };
   return {parse, to_text, allowed};
-}
-
-std::string flow_list(const std::vector<std::string>& items) {
-  const std::vector<std::string_view> words(items.begin(), items.end());
-  return "[" + enumeration(words) + "]";
 }
 
 }  // namespace offcpud

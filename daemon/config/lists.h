@@ -29,7 +29,12 @@ ListNotation<std::vector<std::string>> texts(const Notation<std::string>& item,
                                              std::optional<std::size_t> longest = {});
 
 // "[a, b]"
-std::string flow_list(const std::vector<std::string>& items);
+template <class T, class ToText>
+std::string flow_list(const std::vector<T>& values, const ToText& to_text) {
+  std::string text;
+  for (const T& value : values) text.append(text.empty() ? "" : ", ").append(to_text(value));
+  return "[" + text + "]";
+}
 
 // Reads one rule, which is a map of `keys`. The key `required` must be there, unless it is empty.
 template <class Rule>
@@ -85,9 +90,7 @@ ListNotation<std::vector<Rule>> rules(std::span<const Setting<Rule>> keys,
     return rules;
   };
   const auto to_text = [=](const std::vector<Rule>& rules) {
-    std::vector<std::string> items;
-    for (const Rule& rule : rules) items.push_back(rule_text(keys, rule));
-    return flow_list(items);
+    return flow_list(rules, [&](const Rule& rule) { return rule_text(keys, rule); });
   };
   return {parse, to_text,
           "a list of maps with the keys " + enumeration(names_of(keys)) + ", " +

@@ -58,6 +58,7 @@ Notation<std::uint64_t> size_between(std::uint64_t least, std::uint64_t most) {
 Notation<std::string> one_of(const std::vector<std::string_view>& words, std::string allowed,
                              std::string_view problem) {
   std::vector<NamedValue<std::string>> choices;
+  choices.reserve(words.size());
   for (const std::string_view word : words) choices.push_back({word, std::string(word)});
   return choice(std::move(choices), std::move(allowed), problem);
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <span>
@@ -38,6 +40,14 @@ struct Notation {
     return Error(value.error().message() + "; use " + allowed, ErrorKind::Configuration);
   }
 };
+
+// The members `name` of a table's entries.
+template <class Table>
+std::vector<std::string_view> names_of(const Table& table) {
+  std::vector<std::string_view> names(std::size(table));
+  std::ranges::transform(table, names.begin(), [](const auto& entry) { return entry.name; });
+  return names;
+}
 
 // "a, b, c", or "a, b or c" with " or " as the last separator.
 std::string enumeration(std::span<const std::string_view> words,
@@ -114,7 +124,7 @@ Notation<std::optional<T>> or_word(std::string_view word, Notation<T> value) {
 
 template <class T>
 struct NamedValue {
-  std::string_view word;
+  std::string_view name;
   T value;
 };
 
@@ -123,20 +133,16 @@ struct NamedValue {
 template <class T>
 Notation<T> choice(std::vector<NamedValue<T>> choices, std::string allowed = {},
                    std::string_view problem = "is not known") {
-  if (allowed.empty()) {
-    std::vector<std::string_view> words;
-    for (const NamedValue<T>& each : choices) words.push_back(each.word);
-    allowed = "one of " + enumeration(words);
-  }
+  if (allowed.empty()) allowed = "one of " + enumeration(names_of(choices));
   const auto parse = [choices, problem](std::string_view text) -> Result<T> {
     for (const NamedValue<T>& each : choices) {
-      if (each.word == text) return each.value;
+      if (each.name == text) return each.value;
     }
     return refusal(text, problem);
   };
   const auto to_text = [choices](const T& value) {
     for (const NamedValue<T>& each : choices) {
-      if (each.value == value) return std::string(each.word);
+      if (each.value == value) return std::string(each.name);
     }
     return std::string();
   };

@@ -135,11 +135,4 @@ bool is_group(const Table& table, std::string_view name) {
   });
 }
 
-template <class Table>
-std::vector<std::string_view> names_of(const Table& table) {
-  std::vector<std::string_view> names;
-  for (const auto& setting : table) names.push_back(setting.name);
-  return names;
-}
-
 }  // namespace offcpud
