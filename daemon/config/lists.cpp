@@ -17,9 +17,9 @@ Status read_items(std::span<const YamlItem> items, const Place& place, const Not
                   const std::string& allowed, const Add& add) {
   for (std::size_t i = 0; i < items.size(); ++i) {
     const YamlItem& item = items[i];
-    const auto refused = [&](const std::string& what) {
+    const auto refused = [&](std::string what) {
       return place.at("entry " + std::to_string(i + 1), item.line)
-          .refusal(what + "; use " + allowed);
+          .refusal(what.append("; use ").append(allowed));
     };
     if (item.kind != YamlKind::Value) return refused(std::string(kind_text(item.kind)));
     auto value = notation.parse(item.value);
