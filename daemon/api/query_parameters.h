@@ -1,58 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <charconv>
 #include <map>
 #include <string>
 #include <string_view>
-#include <system_error>
+#include <vector>
 
 #include "attribution/cgroup_filter.h"
+#include "base/printable.h"
 #include "base/result.h"
+#include "config/setting.h"
 
 namespace offcpud {
 
-// What the queries of all endpoints have in common. Errors are ErrorKind::Usage: a sentence that
-// names the parameter and what it may be.
+// The parameters of a request, by name. Errors are ErrorKind::Usage: a sentence that names the
+// parameter and says what is allowed.
 using Parameters = std::multimap<std::string, std::string>;
 
-Error refusal(const std::string& sentence);
-Error bad_value(std::string_view name, std::string_view value, const std::string& allowed);
-Error unknown_parameter(std::string_view name, const std::string& known);
-Error given_twice(std::string_view name);
+Error usage_error(const std::string& sentence);
 
-// Calls `set(name, value)` for each parameter, up to the first error. None may be given twice.
-template <class Set>
-Status set_each(const Parameters& parameters, const Set& set) {
+// A parameter of the value that `access(query)` refers to.
+template <class Query, class Access, class T>
+Setting<Query> parameter(std::string_view name, Access access, const Notation<T>& notation) {
+  const auto parse = [=](Query& query, std::string_view text) -> Status {
+    TRY(access(query), notation.parse(text));
+    return {};
+  };
+  return {.name = name, .parse = parse, .text = {}, .allowed = notation.allowed};
+}
+
+// Sets the values of all parameters. Each must be in the table and be given once.
+template <class Query>
+Status set_parameters(Query& query, const std::vector<Setting<Query>>& table,
+                      const Parameters& parameters) {
   for (const auto& [name, value] : parameters) {
-    if (parameters.count(name) > 1) return given_twice(name);
-    TRY_VOID(set(name, value));
+    if (parameters.count(name) > 1) {
+      return usage_error("parameter " + quotation(name) + " is given twice; give it once");
+    }
+    const Setting<Query>* const parameter = find_setting(table, name);
+    if (parameter == nullptr) {
+      return usage_error("unknown parameter " + quotation(name) + "; use " +
+                         enumeration(names_of(table), " or "));
+    }
+    if (!parameter->parse(query, value)) {
+      return usage_error("parameter " + name + ": " + quotation(value) + " is not allowed; use " +
+                         parameter->allowed);
+    }
   }
   return {};
 }
 
-// All of the text must be a number that fits; else `number` is not what it was.
-template <class Number>
-bool is_number(const std::string& value, Number& number) {
-  const char* const end = value.data() + value.size();
-  const auto [stop, code] = std::from_chars(value.data(), end, number);
-  return code == std::errc{} && stop == end;
-}
+// Any text that is not empty.
+Notation<std::string> some_text(std::string allowed = "a text that is not empty");
 
-template <class Number>
-Status set_number(Number& number, std::string_view name, const std::string& value) {
-  if (is_number(value, number)) return {};
-  return bad_value(name, value, "a whole number such as 1234");
-}
+Notation<CgroupFilter> cgroup_filter();
 
-Status set_flag(bool& flag, std::string_view name, const std::string& value);
-Status set_text(std::string& text, std::string_view name, const std::string& value,
-                const char* allowed = "a text that is not empty");
-
-// The parameter cgroup.
-Status set_cgroup(CgroupFilter& cgroup, const std::string& value);
-
-// The reasons of blocked time: "disk, lock, ...".
-std::string reason_names();
+// A reason of blocked time, as enum offcpud_hist_kind.
+Notation<std::size_t> blocked_reason();
 
 }  // namespace offcpud

@@ -18,7 +18,7 @@ enum class SnapshotFormat { Json, Folded, OffWake, Pprof };
 // What a request for snapshots asks for: the parameters of /api/v1/snapshots and what lies below,
 // and of /debug/pprof/offcpu.
 struct SnapshotQuery {
-  enum class Path : unsigned { List = 1, Merge = 2, Difference = 4, Profile = 8 };
+  enum class Path { List, Merge, Difference, Profile };
 
   SnapshotRange range;
   SnapshotRange base;  // Difference: the earlier range

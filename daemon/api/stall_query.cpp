@@ -1,72 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/stall_query.h"
 
-#include <string_view>
+#include <vector>
 
 #include "api/query_parameters.h"
-#include "base/hist_kind.h"
 
 namespace offcpud {
 namespace {
 
-Status set_state(StallQuery& query, const std::string& value) {
-  if (value != "in_progress" && value != "ended") {
-    return bad_value("state", value, "in_progress or ended");
-  }
-  query.ended = value == "ended";
-  return {};
-}
-
-Status set_cgroup(StallQuery& query, const std::string& value) {
-  return offcpud::set_cgroup(query.cgroup, value);
-}
-
-Status set_comm(StallQuery& query, const std::string& value) {
-  return set_text(query.comm, "comm", value, "the name of a thread or process");
-}
-
-Status set_reason(StallQuery& query, const std::string& value) {
-  for (std::size_t kind = 0; kind < OFFCPUD_BLOCKED_KINDS; ++kind) {
-    if (kHistKindNames[kind] != value) continue;
-    query.kind = kind;
-    return {};
-  }
-  return bad_value("reason", value, "one of " + reason_names());
-}
-
-Status set_limit(StallQuery& query, const std::string& value) {
-  std::size_t limit = 0;
-  if (!is_number(value, limit) || limit == 0 || limit > StallQuery::kMostLimit) {
-    return bad_value("limit", value,
-                     "a whole number from 1 to " + std::to_string(StallQuery::kMostLimit));
-  }
-  query.limit = limit;
-  return {};
-}
-
-constexpr struct {
-  std::string_view name;
-  Status (*set)(StallQuery& query, const std::string& value);
-} kParameters[] = {{"state", set_state},
-                   {"cgroup", set_cgroup},
-                   {"comm", set_comm},
-                   {"reason", set_reason},
-                   {"limit", set_limit}};
-
-Status set(StallQuery& query, const std::string& name, const std::string& value) {
-  for (const auto& parameter : kParameters) {
-    if (parameter.name == name) return parameter.set(query, value);
-  }
-  return unknown_parameter(name, "state, cgroup, comm, reason or limit");
+std::vector<Setting<StallQuery>> parameters_of_stalls() {
+  using Query = StallQuery;
+  return {
+      parameter<Query>(
+          "state", member(&Query::ended),
+          choice<bool>({{"in_progress", false}, {"ended", true}}, "in_progress or ended")),
+      parameter<Query>("cgroup", member(&Query::cgroup), cgroup_filter()),
+      parameter<Query>("comm", member(&Query::comm), some_text("the name of a thread or process")),
+      parameter<Query>("reason", member(&Query::kind), blocked_reason()),
+      parameter<Query>("limit", member(&Query::limit),
+                       whole_number<std::size_t>(1, Query::kMostLimit)),
+  };
 }
 
 }  // namespace
 
 Result<StallQuery> StallQuery::parse(const std::multimap<std::string, std::string>& parameters) {
   StallQuery query;
-  TRY_VOID(set_each(parameters, [&](const std::string& name, const std::string& value) {
-    return set(query, name, value);
-  }));
+  TRY_VOID(set_parameters(query, parameters_of_stalls(), parameters));
   return query;
 }
 

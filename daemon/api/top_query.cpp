@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/top_query.h"
 
+#include <utility>
+#include <vector>
+
 #include "api/query_parameters.h"
 
 namespace offcpud {
@@ -29,57 +32,29 @@ constexpr struct {
               {"pid", TopSort::Pid, SortOf::Both},
               {"comm", TopSort::Comm, SortOf::Both}};
 
-bool applies(SortOf of, bool threads) {
-  return of == SortOf::Both || (of == SortOf::Threads) == threads;
-}
-
-std::string sort_names(bool threads) {
-  std::string names;
+Notation<TopSort> sort_of(bool threads) {
+  std::vector<NamedValue<TopSort>> sorts;
   for (const auto& each : kSorts) {
-    if (applies(each.of, threads)) names.append(names.empty() ? "" : ", ").append(each.name);
+    if (each.of == (threads ? SortOf::Processes : SortOf::Threads)) continue;
+    sorts.push_back({each.name, each.sort});
   }
-  return names;
+  const std::string names = enumeration(names_of(sorts));
+  return choice(std::move(sorts), names + (threads ? " (of threads)" : ""));
 }
 
-using Value = const std::string&;
-constexpr struct {
-  std::string_view name;
-  Status (*set)(TopQuery& query, Value value);
-} kParameters[] = {
-    {"pid", [](TopQuery& query, Value v) { return set_number(query.pid.emplace(), "pid", v); }},
-    {"comm", [](TopQuery& query, Value v) { return set_text(query.comm, "comm", v); }},
-    {"cgroup", [](TopQuery& query, Value v) { return set_cgroup(query.cgroup, v); }},
-    {"filter", [](TopQuery& query, Value v) { return set_text(query.filter, "filter", v); }},
-    {"threads", [](TopQuery& query, Value v) { return set_flag(query.threads, "threads", v); }},
-    {"cpu", [](TopQuery& query, Value v) { return set_number(query.cpu.emplace(), "cpu", v); }},
-    {"pinned", [](TopQuery& query, Value v) { return set_flag(query.pinned, "pinned", v); }},
-    {"reverse", [](TopQuery& query, Value v) { return set_flag(query.reverse, "reverse", v); }},
-    {"limit",
-     [](TopQuery& query, Value v) { return set_number(query.limit.emplace(), "limit", v); }},
-};
-
-std::string parameter_names() {
-  std::string names;
-  for (const auto& parameter : kParameters) names.append(parameter.name).append(", ");
-  return names + "sort";
-}
-
-Status set(TopQuery& query, const std::string& name, const std::string& value) {
-  if (name == "sort") return {};  // what it may be depends on the others
-  for (const auto& parameter : kParameters) {
-    if (parameter.name == name) return parameter.set(query, value);
-  }
-  return unknown_parameter(name, parameter_names());
-}
-
-Status set_sort(TopQuery& query, const std::string& value) {
-  for (const auto& each : kSorts) {
-    if (each.name != value || !applies(each.of, query.threads)) continue;
-    query.sort = each.sort;
-    return {};
-  }
-  return bad_value("sort", value,
-                   sort_names(query.threads) + (query.threads ? " (of threads)" : ""));
+std::vector<Setting<TopQuery>> parameters_of_top(bool threads) {
+  return {
+      parameter<TopQuery>("pid", member(&TopQuery::pid), any_number<std::uint32_t>()),
+      parameter<TopQuery>("comm", member(&TopQuery::comm), some_text()),
+      parameter<TopQuery>("cgroup", member(&TopQuery::cgroup), cgroup_filter()),
+      parameter<TopQuery>("filter", member(&TopQuery::filter), some_text()),
+      parameter<TopQuery>("threads", member(&TopQuery::threads), flag()),
+      parameter<TopQuery>("cpu", member(&TopQuery::cpu), any_number<std::uint32_t>()),
+      parameter<TopQuery>("pinned", member(&TopQuery::pinned), flag()),
+      parameter<TopQuery>("reverse", member(&TopQuery::reverse), flag()),
+      parameter<TopQuery>("limit", member(&TopQuery::limit), any_number<std::size_t>()),
+      parameter<TopQuery>("sort", member(&TopQuery::sort), sort_of(threads)),
+  };
 }
 
 bool contains(std::string_view text, std::string_view part) {
@@ -89,14 +64,12 @@ bool contains(std::string_view text, std::string_view part) {
 }  // namespace
 
 Result<TopQuery> TopQuery::parse(const std::multimap<std::string, std::string>& parameters) {
+  const auto threads = parameters.find("threads");
+  const bool of_threads = threads != parameters.end() && threads->second == "true";
   TopQuery query;
-  TRY_VOID(set_each(parameters, [&](const std::string& name, const std::string& value) {
-    return set(query, name, value);
-  }));
-  const auto sort = parameters.find("sort");
-  if (sort != parameters.end()) TRY_VOID(set_sort(query, sort->second));
+  TRY_VOID(set_parameters(query, parameters_of_top(of_threads), parameters));
   if (!query.threads && (query.cpu || query.pinned)) {
-    return refusal("parameters cpu and pinned are about threads; add threads=true");
+    return usage_error("parameters cpu and pinned are about threads; add threads=true");
   }
   return query;
 }

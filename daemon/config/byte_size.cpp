@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "base/printable.h"
+#include "config/refusal.h"
 
 namespace offcpud {
 namespace {
@@ -18,10 +19,6 @@ struct Unit {
 constexpr std::array<Unit, 5> kUnits = {
     {{"TiB", 40}, {"GiB", 30}, {"MiB", 20}, {"KiB", 10}, {"B", 0}}};
 constexpr const char* kUnitList = "(B, KiB, MiB, GiB, TiB)";
-
-Error refusal(std::string_view text, const std::string& why) {
-  return Error(quotation(text) + " " + why, ErrorKind::Configuration);
-}
 
 }  // namespace
 

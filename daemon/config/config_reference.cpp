@@ -4,8 +4,6 @@
 #include "config/config_files.h"
 #include "config/config_loader.h"
 #include "config/config_schema.h"
-#include "config/list_value.h"
-#include "config/option_value.h"
 #include "config/rule_keys.h"
 
 namespace offcpud {
@@ -78,10 +76,10 @@ void replace(std::string& text, std::string_view mark, const std::string& value)
 
 // One line for each key of a rule.
 template <class Rule>
-std::string rule_table(std::string_view option, std::span<const RuleKey<Rule>> keys) {
+std::string rule_table(std::string_view option, std::span<const Setting<Rule>> keys) {
   std::string text = "\n| key of `" + std::string(option) + "` | allowed |\n|---|---|\n";
-  for (const RuleKey<Rule>& key : keys) {
-    text.append("| `").append(key.name).append("` | ").append(key.allowed()).append(" |\n");
+  for (const Setting<Rule>& key : keys) {
+    text.append("| `").append(key.name).append("` | ").append(key.allowed).append(" |\n");
   }
   return text;
 }
@@ -96,9 +94,9 @@ std::string configuration_reference() {
   const Config defaults;
   for (const Option& option : config_options()) {
     const bool live = option.takes_effect == TakesEffect::OnReload;
-    const std::string value = option_text(defaults, option);
-    text.append("| `").append(option.key).append("` | `").append(value.empty() ? "\"\"" : value);
-    text.append("` | ").append(allowed_values(option)).append(live ? " | reload" : " | restart");
+    const std::string value = option.text(defaults);
+    text.append("| `").append(option.name).append("` | `").append(value.empty() ? "\"\"" : value);
+    text.append("` | ").append(option.allowed).append(live ? " | reload" : " | restart");
     text.append(" | ").append(option.help).append(" |\n");
   }
   text += kRules;
@@ -111,9 +109,9 @@ std::string configuration_reference() {
 std::string config_text(const Config& config) {
   std::string text;
   for (const Option& option : config_options()) {
-    text.append(option.key).append(": ");
-    const std::string value = option_text(config, option);
-    text.append(is_list(option) ? value : yaml_scalar(value)).append("\n");
+    text.append(option.name).append(": ");
+    const std::string value = option.text(config);
+    text.append(option.is_list() ? value : yaml_scalar(value)).append("\n");
   }
   return text;
 }

@@ -4,20 +4,11 @@
 #include "config/config_schema.h"
 
 namespace offcpud {
-namespace {
-
-bool same_value(const Option& option, const Config& a, const Config& b) {
-  return std::visit([&](const auto& type) { return type.value.in(a) == type.value.in(b); },
-                    option.type);
-}
-
-}  // namespace
-
 std::vector<std::string> keys_needing_restart(const Config& running, const Config& wanted) {
   std::vector<std::string> keys;
   for (const Option& option : config_options()) {
     if (option.takes_effect != TakesEffect::OnRestart) continue;
-    if (!same_value(option, running, wanted)) keys.emplace_back(option.key);
+    if (option.text(running) != option.text(wanted)) keys.emplace_back(option.name);
   }
   return keys;
 }
@@ -25,9 +16,7 @@ std::vector<std::string> keys_needing_restart(const Config& running, const Confi
 Config config_after_reload(const Config& running, const Config& wanted) {
   Config config = wanted;
   for (const Option& option : config_options()) {
-    if (option.takes_effect != TakesEffect::OnRestart) continue;
-    std::visit([&](const auto& type) { type.value.mutable_in(config) = type.value.in(running); },
-               option.type);
+    if (option.takes_effect == TakesEffect::OnRestart) option.copy(config, running);
   }
   return config;
 }

@@ -2,16 +2,17 @@
 #include "config/config_schema.h"
 
 #include <algorithm>
-#include <array>
+#include <chrono>
 #include <cstddef>
-#include <numeric>
+#include <cstdint>
 #include <vector>
 
-#include "base/hist_kind.h"
-#include "base/printable.h"
 #include "config/duration.h"
 #include "config/listen_address.h"
+#include "config/lists.h"
 #include "config/push_keys.h"
+#include "config/reason_names.h"
+#include "config/refusal.h"
 #include "config/rule_keys.h"
 
 namespace offcpud {
@@ -20,6 +21,13 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using namespace std::chrono_literals;
+using enum TakesEffect;
+
+using Stalls = Config::Stalls;
+using Processes = Config::Processes;
+using Snapshots = Config::Snapshots;
+using Web = Config::Web;
+using Push = Config::Push;
 
 Status check_listen(std::string_view text) {
   TRY_VOID(parse_listen_address(text));
@@ -28,27 +36,25 @@ Status check_listen(std::string_view text) {
 
 Status check_state_dir(std::string_view text) {
   constexpr std::size_t kLongest = 1024;  // leaves room below PATH_MAX for the files inside
-  const auto refusal = [&](const char* why) {
-    return Error(quotation(text) + " " + why, ErrorKind::Configuration);
-  };
-  if (!text.starts_with('/')) return refusal("is not an absolute path");
+  if (!text.starts_with('/')) return refusal(text, "is not an absolute path");
   if (text.find_first_not_of('/') == std::string_view::npos)
-    return refusal("is the root directory");
-  if ((std::string(text) + "/").find("/../") != std::string::npos) return refusal("contains ..");
-  if (text.size() > kLongest) return refusal("is too long");
+    return refusal(text, "is the root directory");
+  if ((std::string(text) + "/").find("/../") != std::string::npos)
+    return refusal(text, "contains ..");
+  if (text.size() > kLongest) return refusal(text, "is too long");
   return {};
 }
 
 Status check_optional_file(std::string_view text) {
   if (text.empty() || text.starts_with('/')) return {};
-  return Error(quotation(text) + " is not an absolute path", ErrorKind::Configuration);
+  return refusal(text, "is not an absolute path");
 }
 
 // What stands in a Host header, without the port.
 Status check_host(std::string_view text) {
   const bool name = !text.empty() && text.find_first_of("/@,[]:* ") == std::string_view::npos;
   if (name) return {};
-  return Error(quotation(text) + " is no host name", ErrorKind::Configuration);
+  return refusal(text, "is no host name");
 }
 
 Status check_local_socket(std::string_view text) {
@@ -59,282 +65,253 @@ Status check_local_socket(std::string_view text) {
 
 Status check_group(std::string_view text) {
   if (text.find_first_of("/:, ") == std::string_view::npos) return {};
-  return Error(quotation(text) + " is no name of a group", ErrorKind::Configuration);
+  return refusal(text, "is no name of a group");
 }
 
-constexpr std::array<std::string_view, 4> kDetails = {"auto", "open", "auth", "off"};
-constexpr std::size_t kMostHosts = 32;
-constexpr std::size_t kMostPushLabels = 16;
-constexpr std::string_view kSecretFile = "an absolute path, or \"\"";
-constexpr std::array<std::string_view, 5> kLogLevels = {"trace", "debug", "info", "warning",
-                                                        "error"};
-constexpr std::array<std::uint32_t, 2> kClassicBuckets = {14, 28};
-
+constexpr const char* kFileOrNone = "an absolute path, or \"\"";
 constexpr std::array<std::string_view, 3> kBlockStates = {"interruptible", "uninterruptible",
                                                           "stopped"};
-static_assert(Config::Snapshots::kAllStates == (1U << kBlockStates.size()) - 1);
-constexpr std::span kReasons(kHistKindNames.data(), OFFCPUD_BLOCKED_KINDS);
-static_assert(Config::Snapshots::kAllReasons == (1U << OFFCPUD_BLOCKED_KINDS) - 1);
-
-using Stalls = Config::Stalls;
-using Processes = Config::Processes;
-using Snapshots = Config::Snapshots;
-using Web = Config::Web;
-using Push = Config::Push;
+static_assert(Snapshots::kAllStates == (1U << kBlockStates.size()) - 1);
+static_assert(Snapshots::kAllReasons == (1U << OFFCPUD_BLOCKED_KINDS) - 1);
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
 constexpr std::size_t kMostOver = 8;  // kMaxStallBounds of the views
 
-using Milliseconds = DurationOption<milliseconds>;
-using Seconds = DurationOption<seconds>;
-
-constexpr std::array kOptions = {
-    Option{
-        "listen", TakesEffect::OnRestart,
-        TextOption{field<&Config::listen>(), check_listen,
-                   "HOST:PORT, \"[IPV6]:PORT\" (in quotes) or unix:/PATH; port 0 takes a free one"},
-        "Address of the HTTP server: metrics, status and the page."},
-    Option{"state_dir", TakesEffect::OnRestart,
-           TextOption{field<&Config::state_dir>(), check_state_dir,
-                      "an absolute path such as /var/lib/offcpud"},
-           "Directory for what outlives a restart: snapshots are kept in its subdirectory "
-           "snapshots."},
-    Option{"log_level", TakesEffect::OnReload,
-           ChoiceOption{field<&Config::log_level>(), kLogLevels},
-           "Messages of this level and above are logged."},
-    Option{"pass_interval", TakesEffect::OnReload,
-           Milliseconds{field<&Config::pass_interval>(), 100ms, 5min},
-           "The kernel maps are read at least this often, scraped or not."},
-    Option{"min_pass_interval", TakesEffect::OnReload,
-           Milliseconds{field<&Config::min_pass_interval>(), 10ms, 5min},
-           "A scrape reads the kernel maps again when the last read is older than this; at most "
-           "pass_interval."},
-    Option{"linger", TakesEffect::OnReload, Seconds{field<&Config::linger>(), 10s, 7 * 24h},
-           "A removed cgroup keeps its series this long; then its totals move to the nearest "
-           "living ancestor."},
-    Option{"max_cgroups", TakesEffect::OnRestart,
-           NumberOption{field<&Config::max_cgroups>(), 16, 16'384},
-           "Cgroups measured apart. Each takes at least 17040 bytes of kernel memory: 17 MiB for "
-           "1024, 266 MiB for 16384."},
-    Option{"max_series", TakesEffect::OnReload,
-           NumberOption{field<&Config::max_series>(), 10, 1'000'000},
-           "Histogram series on /metrics. What does not fit is summed under cgroup=\"(other)\"."},
-    Option{"classic_buckets", TakesEffect::OnReload,
-           NumberChoiceOption{field<&Config::classic_buckets>(), kClassicBuckets},
-           "Buckets of a classic histogram: 28 are the powers of two of a second, 14 the powers "
-           "of four."},
-    Option{"walk_cpu_budget", TakesEffect::OnReload,
-           Milliseconds{field<&Config::walk_cpu_budget>(), 5ms, 1s},
-           "CPU time of a pass for walking over all threads; on a host with more threads than that "
-           "suffices for, a walk is spread over several passes."},
-    Option{"stalls.threshold", TakesEffect::OnReload,
-           Seconds{field<&Config::stalls, &Stalls::threshold>(), 1s, 24h},
-           "A thread that is blocked longer than this, in a reason that is not idle-prone, is a "
-           "stall, unless one of stalls.rules says otherwise."},
-    Option{"stalls.rules", TakesEffect::OnReload,
-           RulesOption<StallRule>{field<&Config::stalls, &Stalls::rules>(), stall_rule_keys,
-                                  "threshold"},
-           "The first rule whose every key matches decides from when on a blocked thread is a "
-           "stall. One without reason leaves the idle-prone reasons alone."},
-    Option{"stalls.over", TakesEffect::OnReload,
-           DurationListOption{field<&Config::stalls, &Stalls::over>(), 100ms, 24h, kMostOver},
-           "Ages over which offcpud_stalled_threads counts the threads that are blocked."},
-    Option{"stalls.keep", TakesEffect::OnReload,
-           NumberOption{field<&Config::stalls, &Stalls::keep>(), 0, 10'000},
-           "Stalls that are still shown when they are over; those in progress always are."},
-    Option{"processes.max", TakesEffect::OnRestart,
-           NumberOption{field<&Config::processes, &Processes::max>(), 64, 65'536},
-           "Processes measured apart. Each takes 72 bytes of kernel memory, and 3 histograms of "
-           "1216 bytes: 15 MiB for 4096, 233 MiB for 65536."},
-    Option{"processes.top", TakesEffect::OnReload,
-           NumberOption{field<&Config::processes, &Processes::top>(), 0, 1'000},
-           "The processes that wait most get series of their own on /metrics: this many."},
-    Option{"processes.rules", TakesEffect::OnReload,
-           RulesOption<ProcessRule>{field<&Config::processes, &Processes::rules>(),
-                                    process_rule_keys, ""},
-           "A process whose every key of a rule matches gets series of its own on /metrics."},
-    Option{"snapshots.enabled", TakesEffect::OnRestart,
-           SwitchOption{field<&Config::snapshots, &Snapshots::enabled>()},
-           "Whether stacks of blocked threads are sampled and kept."},
-    Option{"snapshots.interval", TakesEffect::OnReload,
-           Seconds{field<&Config::snapshots, &Snapshots::interval>(), 1s, 1h},
-           "Each snapshot holds the stacks of so much time."},
-    Option{"snapshots.keep_for", TakesEffect::OnReload,
-           Seconds{field<&Config::snapshots, &Snapshots::keep_for>(), 1min, 90 * 24h},
-           "Older snapshots are removed."},
-    Option{"snapshots.keep_bytes", TakesEffect::OnReload,
-           SizeOption{field<&Config::snapshots, &Snapshots::keep_bytes>(), kMiB, kMiB << 20U},
-           "The oldest snapshots are removed when all together are larger."},
-    Option{"snapshots.stacks_per_second", TakesEffect::OnReload,
-           NumberOption{field<&Config::snapshots, &Snapshots::stacks_per_second>(), 1, 100'000},
-           "Stacks that are taken a second, about: of the shorter blocks fewer are sampled when "
-           "there are more."},
-    Option{"snapshots.reasons", TakesEffect::OnReload,
-           WordSetOption{field<&Config::snapshots, &Snapshots::reasons>(), kReasons},
-           "Only blocks in these reasons go into snapshots, and no others are sampled for them."},
-    Option{"snapshots.cgroups", TakesEffect::OnReload,
-           RulesOption<CgroupRule>{field<&Config::snapshots, &Snapshots::cgroups>(),
-                                   cgroup_rule_keys, "keep"},
-           "The first rule whose every key matches decides whether snapshots keep the blocks of a "
-           "cgroup; those that none matches are kept. Blocks are sampled all the same."},
-    Option{"snapshots.min_duration", TakesEffect::OnReload,
-           BlockLengthOption{field<&Config::snapshots, &Snapshots::min_duration>(), 24h},
-           "Only blocks that last at least so long go into snapshots."},
-    Option{
-        "snapshots.max_duration", TakesEffect::OnReload,
-        BlockLengthOption{field<&Config::snapshots, &Snapshots::max_duration>(), 24h},
-        "Only blocks that last at most so long go into snapshots: into the one in which they end, "
-        "whole, as what lasts may become longer."},
-    Option{"snapshots.kernel_threads", TakesEffect::OnReload,
-           SwitchOption{field<&Config::snapshots, &Snapshots::kernel_threads>()},
-           "Whether blocks of kernel threads go into snapshots."},
-    Option{"snapshots.states", TakesEffect::OnReload,
-           WordSetOption{field<&Config::snapshots, &Snapshots::states>(), kBlockStates},
-           "Only blocks of threads that left the CPU in one of these states go into snapshots."},
-    Option{"web.config_file", TakesEffect::OnRestart,
-           TextOption{field<&Config::web, &Web::config_file>(), check_optional_file,
-                      "an absolute path, or \"\" for plain HTTP without passwords"},
-           "TLS and users of the HTTP server, in the format of other Prometheus exporters; what is "
-           "in the file takes effect when it changes. See docs/security.md."},
-    Option{"web.details", TakesEffect::OnReload,
-           ChoiceOption{field<&Config::web, &Web::details>(), kDetails},
-           "Who sees stacks, processes and threads: open, whoever may see /metrics; auth, those "
-           "who log in, while /metrics needs no password; off, nobody; auto, everybody on "
-           "loopback and unix sockets, elsewhere those who log in."},
-    Option{"web.hosts", TakesEffect::OnReload,
-           NameListOption{field<&Config::web, &Web::hosts>(), check_host, "host names", kMostHosts},
-           "Names that requests may ask for in their Host header, besides IP addresses, localhost "
-           "and the name of this host. Empty: these three on loopback, any name elsewhere."},
-    Option{"web.local_socket", TakesEffect::OnRestart,
-           TextOption{field<&Config::web, &Web::local_socket>(), check_local_socket,
-                      "an absolute path, or \"\" for none"},
-           "A unix socket besides listen, to which everybody on this host may connect: root, the "
-           "user of the daemon and web.socket_group see everything there without a login; the "
-           "others what they see over listen. offcpuctl asks there first."},
-    Option{
-        "web.socket_group", TakesEffect::OnRestart,
-        TextOption{field<&Config::web, &Web::socket_group>(), check_group,
-                   "the name of a group, or \"\" for that of the daemon"},
-        "Group of listen when that is a unix socket, which then has mode 0660 and takes a daemon "
-        "that belongs to the group; its members see everything over unix sockets."},
-    Option{
-        "push.url", TakesEffect::OnReload,
-        TextOption{field<&Config::push, &Push::url>(), check_push_url,
-                   "a base URL such as https://pyroscope.example:4040, or \"\" to send nothing",
-                   false},
-        "Pyroscope server that each snapshot is sent to when it is finished; /ingest is appended. "
-        "See docs/fleet.md."},
-    Option{"push.tenant", TakesEffect::OnReload,
-           TextOption{field<&Config::push, &Push::tenant>(), check_push_tenant,
-                      "letters, digits and !-_.*'(), 150 at most, or \"\""},
-           "Tenant, sent as X-Scope-OrgID."},
-    Option{"push.application", TakesEffect::OnReload,
-           TextOption{field<&Config::push, &Push::application>(), check_push_application,
-                      "letters, digits and -_./, 128 at most"},
-           "Application name: service_name of the profiles."},
-    Option{"push.labels", TakesEffect::OnReload,
-           NameListOption{field<&Config::push, &Push::labels>(), check_push_label,
-                          "labels name=value", kMostPushLabels},
-           "Labels of the profiles. instance is the name of this host unless it is given here."},
-    Option{"push.username", TakesEffect::OnReload,
-           TextOption{field<&Config::push, &Push::username>(), check_push_username,
-                      "a name without colon, or \"\" for no basic authentication"},
-           "User for basic authentication; it takes push.password_file."},
-    Option{
-        "push.password_file", TakesEffect::OnReload,
-        TextOption{field<&Config::push, &Push::password_file>(), check_optional_file, kSecretFile},
-        "File with the password of push.username, read for each attempt; nothing else shows what "
-        "is "
-        "in it."},
-    Option{"push.token_file", TakesEffect::OnReload,
-           TextOption{field<&Config::push, &Push::token_file>(), check_optional_file, kSecretFile},
-           "File with a bearer token, in place of user and password; read for each attempt."},
-    Option{"push.ca_file", TakesEffect::OnReload,
-           TextOption{field<&Config::push, &Push::ca_file>(), check_optional_file, kSecretFile},
-           "Certificates (PEM) that the server's must lead to, in place of those that the host "
-           "trusts."},
-    Option{"push.timeout", TakesEffect::OnReload,
-           Seconds{field<&Config::push, &Push::timeout>(), 1s, 5min},
-           "An attempt to send ends after this time; it is repeated."},
-    Option{
-        "push.queue_bytes", TakesEffect::OnReload,
-        SizeOption{field<&Config::push, &Push::queue_bytes>(), kMiB >> 4U, kMiB << 10U},
-        "Snapshots that wait to be sent take this much memory at most: beyond, the oldest is given "
-        "up."},
-};
-
-// Levenshtein distance; both words are short.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0]++;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
-    }
-  }
-  return row.back();
+Notation<std::uint32_t> bucket_count() {
+  const auto number = any_number<std::uint32_t>();
+  const auto parse = [=](std::string_view text) -> Result<std::uint32_t> {
+    TRY(const auto count, number.parse(text));
+    if (count != 14 && count != 28) return refusal(text, "is not allowed");
+    return count;
+  };
+  return {parse, number.text, "14 or 28"};
 }
 
-// PassInterval and pass-interval are meant as pass_interval.
-std::string normalised(std::string_view key) {
-  std::string out;
-  bool after_lower = false;
-  for (const char c : key) {
-    const bool upper = c >= 'A' && c <= 'Z';
-    if (upper && after_lower) out += '_';
-    after_lower = c >= 'a' && c <= 'z';
-    if (upper) {
-      out += static_cast<char>(c - 'A' + 'a');
-    } else {
-      out += c == '-' ? '_' : c;
-    }
+template <class Access, class AnyNotation>
+Option option(std::string_view name, Access access, const AnyNotation& notation,
+              TakesEffect takes_effect, std::string_view help) {
+  const auto copy = [=](Config& to, const Config& from) { access(to) = access(from); };
+  return {setting<Config>(name, access, notation, help), takes_effect, copy};
+}
+
+std::vector<Option> general_options() {
+  return {
+      option("listen", member(&Config::listen),
+             text_that(
+                 check_listen,
+                 "HOST:PORT, \"[IPV6]:PORT\" (in quotes) or unix:/PATH; port 0 takes a free one"),
+             OnRestart, "Address of the HTTP server: metrics, status and the page."),
+      option("state_dir", member(&Config::state_dir),
+             text_that(check_state_dir, "an absolute path such as /var/lib/offcpud"), OnRestart,
+             "Directory for what outlives a restart: snapshots are kept in its subdirectory "
+             "snapshots."),
+      option("log_level", member(&Config::log_level),
+             one_of({"trace", "debug", "info", "warning", "error"}), OnReload,
+             "Messages of this level and above are logged."),
+      option("pass_interval", member(&Config::pass_interval),
+             duration_between<milliseconds>(100ms, 5min), OnReload,
+             "The kernel maps are read at least this often, scraped or not."),
+      option("min_pass_interval", member(&Config::min_pass_interval),
+             duration_between<milliseconds>(10ms, 5min), OnReload,
+             "A scrape reads the kernel maps again when the last read is older than this; at most "
+             "pass_interval."),
+      option("linger", member(&Config::linger), duration_between<seconds>(10s, 7 * 24h), OnReload,
+             "A removed cgroup keeps its series this long; then its totals move to the nearest "
+             "living ancestor."),
+      option("max_cgroups", member(&Config::max_cgroups), whole_number<std::uint32_t>(16, 16'384),
+             OnRestart,
+             "Cgroups measured apart. Each takes at least 17040 bytes of kernel memory: 17 MiB for "
+             "1024, 266 MiB for 16384."),
+      option("max_series", member(&Config::max_series), whole_number<std::uint32_t>(10, 1'000'000),
+             OnReload,
+             "Histogram series on /metrics. What does not fit is summed under cgroup=\"(other)\"."),
+      option("classic_buckets", member(&Config::classic_buckets), bucket_count(), OnReload,
+             "Buckets of a classic histogram: 28 are the powers of two of a second, 14 the powers "
+             "of four."),
+      option("walk_cpu_budget", member(&Config::walk_cpu_budget),
+             duration_between<milliseconds>(5ms, 1s), OnReload,
+             "CPU time of a pass for walking over all threads; on a host with more threads than "
+             "that suffices for, a walk is spread over several passes."),
+  };
+}
+
+std::vector<Option> stalls_options() {
+  return {
+      option("stalls.threshold", member(&Config::stalls, &Stalls::threshold),
+             duration_between<seconds>(1s, 24h), OnReload,
+             "A thread that is blocked longer than this, in a reason that is not idle-prone, is a "
+             "stall, unless one of stalls.rules says otherwise."),
+      option("stalls.rules", member(&Config::stalls, &Stalls::rules),
+             rules<StallRule>(stall_rule_keys(), "threshold"), OnReload,
+             "The first rule whose every key matches decides from when on a blocked thread is a "
+             "stall. One without reason leaves the idle-prone reasons alone."),
+      option("stalls.over", member(&Config::stalls, &Stalls::over),
+             rising_durations(100ms, 24h, kMostOver), OnReload,
+             "Ages over which offcpud_stalled_threads counts the threads that are blocked."),
+      option("stalls.keep", member(&Config::stalls, &Stalls::keep),
+             whole_number<std::uint32_t>(0, 10'000), OnReload,
+             "Stalls that are still shown when they are over; those in progress always are."),
+  };
+}
+
+std::vector<Option> processes_options() {
+  return {
+      option("processes.max", member(&Config::processes, &Processes::max),
+             whole_number<std::uint32_t>(64, 65'536), OnRestart,
+             "Processes measured apart. Each takes 72 bytes of kernel memory, and 3 histograms of "
+             "1216 bytes: 15 MiB for 4096, 233 MiB for 65536."),
+      option("processes.top", member(&Config::processes, &Processes::top),
+             whole_number<std::uint32_t>(0, 1'000), OnReload,
+             "The processes that wait most get series of their own on /metrics: this many."),
+      option("processes.rules", member(&Config::processes, &Processes::rules),
+             rules<ProcessRule>(process_rule_keys(), ""), OnReload,
+             "A process whose every key of a rule matches gets series of its own on /metrics."),
+  };
+}
+
+std::vector<Option> snapshots_options() {
+  return {
+      option("snapshots.enabled", member(&Config::snapshots, &Snapshots::enabled), flag(),
+             OnRestart, "Whether stacks of blocked threads are sampled and kept."),
+      option("snapshots.interval", member(&Config::snapshots, &Snapshots::interval),
+             duration_between<seconds>(1s, 1h), OnReload,
+             "Each snapshot holds the stacks of so much time."),
+      option("snapshots.keep_for", member(&Config::snapshots, &Snapshots::keep_for),
+             duration_between<seconds>(1min, 90 * 24h), OnReload, "Older snapshots are removed."),
+      option("snapshots.keep_bytes", member(&Config::snapshots, &Snapshots::keep_bytes),
+             size_between(kMiB, kMiB << 20U), OnReload,
+             "The oldest snapshots are removed when all together are larger."),
+      option("snapshots.stacks_per_second",
+             member(&Config::snapshots, &Snapshots::stacks_per_second),
+             whole_number<std::uint32_t>(1, 100'000), OnReload,
+             "Stacks that are taken a second, about: of the shorter blocks fewer are sampled when "
+             "there are more."),
+      option("snapshots.reasons", member(&Config::snapshots, &Snapshots::reasons),
+             word_set(kReasonNames), OnReload,
+             "Only blocks in these reasons go into snapshots, and no others are sampled for them."),
+      option("snapshots.cgroups", member(&Config::snapshots, &Snapshots::cgroups),
+             rules<CgroupRule>(cgroup_rule_keys(), "keep"), OnReload,
+             "The first rule whose every key matches decides whether snapshots keep the blocks of "
+             "a cgroup; those that none matches are kept. Blocks are sampled all the same."),
+      option("snapshots.min_duration", member(&Config::snapshots, &Snapshots::min_duration),
+             or_word("none", fine_duration_between(1us, 24h)), OnReload,
+             "Only blocks that last at least so long go into snapshots."),
+      option("snapshots.max_duration", member(&Config::snapshots, &Snapshots::max_duration),
+             or_word("none", fine_duration_between(1us, 24h)), OnReload,
+             "Only blocks that last at most so long go into snapshots: into the one in which they "
+             "end, whole, as what lasts may become longer."),
+      option("snapshots.kernel_threads", member(&Config::snapshots, &Snapshots::kernel_threads),
+             flag(), OnReload, "Whether blocks of kernel threads go into snapshots."),
+      option("snapshots.states", member(&Config::snapshots, &Snapshots::states),
+             word_set(kBlockStates), OnReload,
+             "Only blocks of threads that left the CPU in one of these states go into snapshots."),
+  };
+}
+
+std::vector<Option> web_options() {
+  return {
+      option("web.config_file", member(&Config::web, &Web::config_file),
+             text_that(check_optional_file,
+                       "an absolute path, or \"\" for plain HTTP without passwords"),
+             OnRestart,
+             "TLS and users of the HTTP server, in the format of other Prometheus exporters; what "
+             "is in the file takes effect when it changes. See docs/security.md."),
+      option("web.details", member(&Config::web, &Web::details),
+             one_of({"auto", "open", "auth", "off"}), OnReload,
+             "Who sees stacks, processes and threads: open, whoever may see /metrics; auth, those "
+             "who log in, while /metrics needs no password; off, nobody; auto, everybody on "
+             "loopback and unix sockets, elsewhere those who log in."),
+      option(
+          "web.hosts", member(&Config::web, &Web::hosts),
+          texts(text_that(check_host, "host names"), 32), OnReload,
+          "Names that requests may ask for in their Host header, besides IP addresses, localhost "
+          "and the name of this host. Empty: these three on loopback, any name elsewhere."),
+      option("web.local_socket", member(&Config::web, &Web::local_socket),
+             text_that(check_local_socket, "an absolute path, or \"\" for none"), OnRestart,
+             "A unix socket besides listen, to which everybody on this host may connect: root, the "
+             "user of the daemon and web.socket_group see everything there without a login; the "
+             "others what they see over listen. offcpuctl asks there first."),
+      option("web.socket_group", member(&Config::web, &Web::socket_group),
+             text_that(check_group, "the name of a group, or \"\" for that of the daemon"),
+             OnRestart,
+             "Group of listen when that is a unix socket, which then has mode 0660 and takes a "
+             "daemon that belongs to the group; its members see everything over unix sockets."),
+  };
+}
+
+std::vector<Option> push_options() {
+  return {
+      option("push.url", member(&Config::push, &Push::url),
+             secret_text_that(
+                 check_push_url,
+                 "a base URL such as https://pyroscope.example:4040, or \"\" to send nothing"),
+             OnReload,
+             "Pyroscope server that each snapshot is sent to when it is finished; /ingest is "
+             "appended. See docs/fleet.md."),
+      option("push.tenant", member(&Config::push, &Push::tenant),
+             text_that(check_push_tenant, "letters, digits and !-_.*'(), 150 at most, or \"\""),
+             OnReload, "Tenant, sent as X-Scope-OrgID."),
+      option("push.application", member(&Config::push, &Push::application),
+             text_that(check_push_application, "letters, digits and -_./, 128 at most"), OnReload,
+             "Application name: service_name of the profiles."),
+      option("push.labels", member(&Config::push, &Push::labels),
+             texts(text_that(check_push_label, "labels name=value"), 16), OnReload,
+             "Labels of the profiles. instance is the name of this host unless it is given here."),
+      option("push.username", member(&Config::push, &Push::username),
+             text_that(check_push_username,
+                       "a name without colon, or \"\" for no basic authentication"),
+             OnReload, "User for basic authentication; it takes push.password_file."),
+      option("push.password_file", member(&Config::push, &Push::password_file),
+             text_that(check_optional_file, kFileOrNone), OnReload,
+             "File with the password of push.username, read for each attempt; nothing else shows "
+             "what is in it."),
+      option("push.token_file", member(&Config::push, &Push::token_file),
+             text_that(check_optional_file, kFileOrNone), OnReload,
+             "File with a bearer token, in place of user and password; read for each attempt."),
+      option("push.ca_file", member(&Config::push, &Push::ca_file),
+             text_that(check_optional_file, kFileOrNone), OnReload,
+             "Certificates (PEM) that the server's must lead to, in place of those that the host "
+             "trusts."),
+      option("push.timeout", member(&Config::push, &Push::timeout),
+             duration_between<seconds>(1s, 5min), OnReload,
+             "An attempt to send ends after this time; it is repeated."),
+      option("push.queue_bytes", member(&Config::push, &Push::queue_bytes),
+             size_between(kMiB >> 4U, kMiB << 10U), OnReload,
+             "Snapshots that wait to be sent take this much memory at most: beyond, the oldest is "
+             "given up."),
+  };
+}
+
+std::vector<Option> all_options() {
+  std::vector<Option> all;
+  for (auto part : {general_options(), stalls_options(), processes_options(), snapshots_options(),
+                    web_options(), push_options()}) {
+    all.insert(all.end(), part.begin(), part.end());
   }
-  return out;
+  return all;
 }
 
 }  // namespace
 
 std::span<const Option> config_options() {
+  static const std::vector<Option> kOptions = all_options();
   return kOptions;
 }
 
-const Option* find_option(std::string_view key) {
-  const auto* const found =
-      std::find_if(kOptions.begin(), kOptions.end(), [&](const Option& o) { return o.key == key; });
-  return found == kOptions.end() ? nullptr : found;
+const Option* find_option(std::string_view name) {
+  return find_setting(config_options(), name);
 }
 
-bool is_list(const Option& option) {
-  return std::holds_alternative<DurationListOption>(option.type) ||
-         std::holds_alternative<NameListOption>(option.type) ||
-         std::holds_alternative<RulesOption<StallRule>>(option.type) ||
-         std::holds_alternative<RulesOption<ProcessRule>>(option.type) ||
-         std::holds_alternative<RulesOption<CgroupRule>>(option.type) ||
-         std::holds_alternative<WordSetOption>(option.type);
-}
-
-bool is_option_group(std::string_view key) {
-  return std::any_of(kOptions.begin(), kOptions.end(), [&](const Option& option) {
-    return option.key.size() > key.size() && option.key.starts_with(key) &&
-           option.key[key.size()] == '.';
-  });
-}
-
-std::string_view nearest_key(std::string_view key) {
-  constexpr std::size_t kLongestKey = 64;
-  if (key.size() > kLongestKey) return {};
-  const std::string wanted = normalised(key);
-  std::string_view nearest;
-  std::size_t least = std::max<std::size_t>(2, wanted.size() / 3) + 1;
-  for (const Option& option : kOptions) {
-    const std::size_t distance = edit_distance(wanted, option.key);
-    if (distance >= least || distance >= option.key.size()) continue;
-    least = distance;
-    nearest = option.key;
+std::string settings_text(const Config& config, std::span<const std::string_view> names) {
+  const Config defaults;
+  std::string text;
+  for (const std::string_view name : names) {
+    const Option* const option = find_option(name);
+    if (option == nullptr) continue;
+    const std::string value = option->text(config);
+    if (value == option->text(defaults)) continue;
+    text.append(text.empty() ? "" : "; ").append(name).append("=").append(value);
   }
-  return nearest;
+  return text;
 }
 
 std::optional<Conflict> find_conflict(const Config& config) {

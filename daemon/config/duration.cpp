@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "base/printable.h"
+#include "config/refusal.h"
 
 namespace offcpud {
 namespace {
@@ -38,10 +39,6 @@ std::string list_of(Units units) {
     text.append(text.empty() ? "" : ", ").append(units[i].name);
   }
   return "(" + text + ")";
-}
-
-Error refusal(std::string_view text, std::string_view why) {
-  return Error(quotation(text) + " " + std::string(why), ErrorKind::Configuration);
 }
 
 bool is_digit(char c) {

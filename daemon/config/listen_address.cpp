@@ -12,7 +12,7 @@
 #include <optional>
 #include <system_error>
 
-#include "base/printable.h"
+#include "config/refusal.h"
 
 namespace offcpud {
 namespace {
@@ -20,10 +20,6 @@ namespace {
 constexpr std::string_view kUnixPrefix = "unix:";
 constexpr std::size_t kLongestUnixPath = sizeof(sockaddr_un::sun_path) - 1;
 constexpr std::size_t kLongestHost = 253;  // RFC 1035
-
-Error refusal(std::string_view text, const std::string& why) {
-  return Error(quotation(text) + " " + why, ErrorKind::Configuration);
-}
 
 std::optional<std::uint16_t> parse_port(std::string_view text) {
   std::uint16_t port = 0;

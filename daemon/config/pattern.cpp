@@ -9,16 +9,13 @@
 #include <utility>
 
 #include "base/printable.h"
+#include "config/refusal.h"
 
 namespace offcpud {
 namespace {
 
 // Of one expression, compiled and while it matches; RE2's default is 8 MiB, and there may be many.
 constexpr std::int64_t kMaxBytes = 1 << 20;
-
-Error refusal(std::string_view text, const std::string& why) {
-  return Error(quotation(text) + " " + why, ErrorKind::Configuration);
-}
 
 RE2::Options options() {
   RE2::Options options(RE2::Quiet);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/printable.h"
+#include "config/refusal.h"
 
 namespace offcpud {
 namespace {
@@ -18,10 +19,6 @@ constexpr std::size_t kLongestUrl = 1024;
 constexpr std::size_t kLongestTenant = 150;  // a limit of Grafana's servers
 constexpr std::size_t kLongestName = 128;
 constexpr std::size_t kLongestValue = 256;
-
-Error refusal(std::string_view text, std::string_view why) {
-  return Error(quotation(text) + " " + std::string(why), ErrorKind::Configuration);
-}
 
 bool consists_of(std::string_view text, std::string_view others) {
   return std::ranges::all_of(text, [&](char c) {

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/web_config.h"
 
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <optional>
 #include <string_view>
 
 #include "base/printable.h"
@@ -13,10 +18,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kUsers = "basic_auth_users.";
+constexpr std::string_view kUsers = "basic_auth_users";
 constexpr std::string_view kTls = "tls_server_config";
 
-// One file while it is read: knows where things stand in it.
+// Keys that hold a certificate or key itself. This server reads only files: those that cert_file,
+// key_file and client_ca_file name.
+constexpr std::array<std::string_view, 3> kInline = {"cert", "key", "client_ca"};
+
+// The part of `key` below `group`: "cert_file" of "tls_server_config.cert_file".
+std::optional<std::string_view> below(std::string_view group, std::string_view key) {
+  const bool is_below =
+      key.size() > group.size() && key.starts_with(group) && key[group.size()] == '.';
+  return is_below ? std::optional(key.substr(group.size() + 1)) : std::nullopt;
+}
+
+// Reads one file, and knows on which line each key stands.
 class Reader {
  public:
   explicit Reader(const fs::path& file) : file_(file), origin_(printable(file.native())) {}
@@ -24,99 +40,68 @@ class Reader {
   Result<WebConfig> read(const std::string& text) {
     TRY(const auto settings, parse_yaml_settings(text, origin_));
     for (const YamlSetting& setting : settings) TRY_VOID(set(setting));
-    if (draft_.tls) TRY_VOID(check_tls(*draft_.tls));
-    if (users_line_ != 0 && draft_.users.empty()) {
-      return refusal(users_line_, "basic_auth_users",
-                     "names nobody; remove it to ask for no password");
+    if (config_.tls) TRY_VOID(check_tls(*config_.tls));
+    if (lines_.contains(kUsers) && config_.users.empty()) {
+      return place_of(kUsers).refusal("names nobody; remove it to ask for no password");
     }
-    return std::move(draft_);
+    if (config_.http2) {
+      config_.warnings.push_back(origin_ + ":" +
+                                 std::to_string(place_of("http_server_config.http2").line) +
+                                 ": http2: true has no effect: offcpud speaks HTTP/1.1 only");
+    }
+    return std::move(config_);
   }
 
  private:
-  [[nodiscard]] Error refusal(std::size_t line, std::string_view key,
-                              const std::string& what) const {
-    return Error(
-        origin_ + ":" + std::to_string(line) + ": " + excerpt(std::string(key)) + ": " + what,
-        ErrorKind::Configuration);
+  // Where the key stands, or the TLS settings if they lack it.
+  [[nodiscard]] Place place_of(std::string_view key) const {
+    const auto found = lines_.find(key);
+    return {origin_, (found == lines_.end() ? lines_.find(kTls) : found)->second, excerpt(key)};
   }
 
-  Status set(const YamlSetting& setting) {
-    if (setting.key.starts_with(kTls)) {
-      if (setting.key == kTls) tls_line_ = setting.line;
-      if (setting.kind == YamlKind::Group && setting.key == kTls) draft_.tls.emplace();
-      lines_[setting.key] = setting.line;
+  Status set(const YamlSetting& node) {
+    lines_[node.key] = node.line;
+    const Place place{origin_, node.line, excerpt(node.key)};
+    const auto of_tls = below(kTls, node.key);
+    if (!config_.tls && (of_tls || node.key == kTls)) {
+      lines_.try_emplace(std::string(kTls), node.line);
+      config_.tls.emplace();
     }
-    if (is_web_group(setting.key)) {
-      if (setting.key + "." == kUsers) users_line_ = setting.line;
-      if (setting.kind == YamlKind::Group) return {};
+    if (node.key == kUsers || is_group(web_keys(), node.key)) {
+      if (node.kind == YamlKind::Group) return {};
       // What is commented out as a whole would otherwise turn encryption or passwords off unseen.
-      return refusal(setting.line, setting.key, "is not a map; use a map, or remove the key");
+      return place.refusal("is not a map; use a map, or remove the key");
     }
-    if (setting.key.starts_with(kUsers)) return set_user(setting);
-    const WebKey* const key = find_web_key(setting.key);
+    if (const auto name = below(kUsers, node.key)) return set_user(std::string(*name), node, place);
+    if (of_tls && std::ranges::find(kInline, *of_tls) != kInline.end()) {
+      return place.refusal("is not supported; use " + std::string(*of_tls) + "_file");
+    }
+    const Setting<WebConfig>* const key = find_setting(web_keys(), node.key);
     if (key == nullptr) {
-      return refusal(setting.line, setting.key, "unknown key; the keys are " + web_key_names());
+      return place.refusal("unknown key; the keys are " + enumeration(names_of(web_keys())) +
+                           ", basic_auth_users.NAME");
     }
-    return set(setting, *key);
-  }
-
-  Status set(const YamlSetting& setting, const WebKey& key) {
-    const auto refuse = [&](std::size_t line, const std::string& what) {
-      return refusal(line, setting.key, what + "; use " + std::string(key.allowed));
-    };
-    std::vector<std::string> values;
-    if (key.is_list && setting.kind == YamlKind::List) {
-      for (const YamlItem& item : setting.items) {
-        if (item.kind != YamlKind::Value)
-          return refuse(item.line, "an entry is not a single value");
-        values.push_back(item.value);
-      }
-    } else if (!key.is_list && setting.kind == YamlKind::Value) {
-      values.push_back(setting.value);
-    } else {
-      return refuse(setting.line, key.is_list ? "is not a list" : "is not a single value");
-    }
-    for (const std::string& value : values) {
-      if (find_text_defect(value) || value.find_first_of("\t\n\r") != std::string::npos) {
-        return refuse(setting.line,
-                      quotation(value) + " contains a control character or is not UTF-8");
-      }
-      if (const Status status = key.set(draft_, value); !status) {
-        return refuse(setting.line, status.error().message());
-      }
-    }
-    if (setting.key == "http_server_config.http2" && setting.value == "true") {
-      draft_.warnings.push_back(origin_ + ":" + std::to_string(setting.line) +
-                                ": http2: true has no effect: offcpud speaks HTTP/1.1 only");
-    }
-    return {};
+    return set_from_yaml(config_, *key, node, place);
   }
 
   // The name may have dots in it: it is all that follows the group.
-  Status set_user(const YamlSetting& setting) {
-    const std::string name = setting.key.substr(kUsers.size());
-    const auto refuse = [&](const std::string& what) {
-      return refusal(setting.line, setting.key, what);
-    };
-    if (setting.kind != YamlKind::Value) return refuse("is not a single value; use a bcrypt hash");
+  Status set_user(const std::string& name, const YamlSetting& node, const Place& place) {
+    if (node.kind != YamlKind::Value) {
+      return place.refusal("is not a single value; use a bcrypt hash");
+    }
     if (name.find(':') != std::string::npos || find_text_defect(name)) {
-      return refuse("no client can send a user name with a colon or a control character");
+      return place.refusal("no client can send a user name with a colon or a control character");
     }
-    if (const Status status = check_bcrypt(setting.value); !status) {
-      return refuse(status.error().message());
+    if (const Status status = check_bcrypt(node.value); !status) {
+      return place.refusal(status.error().message());
     }
-    draft_.users[name] = setting.value;
+    config_.users[name] = node.value;
     return {};
-  }
-
-  [[nodiscard]] std::size_t line_of(const char* key) const {
-    const auto found = lines_.find(std::string(kTls) + "." + key);
-    return found == lines_.end() ? tls_line_ : found->second;
   }
 
   Status check_tls(TlsSettings& tls) const {
     const auto refuse = [&](const char* key, const std::string& what) {
-      return refusal(line_of(key), std::string(kTls) + "." + key, what);
+      return place_of(std::string(kTls) + "." + key).refusal(what);
     };
     if (tls.cert_file.empty()) return refuse("cert_file", "is missing; TLS needs a certificate");
     if (tls.key_file.empty()) return refuse("key_file", "is missing; TLS needs a private key");
@@ -153,10 +138,8 @@ class Reader {
 
   const fs::path& file_;
   std::string origin_;
-  WebConfig draft_;
-  std::size_t tls_line_ = 0;
-  std::size_t users_line_ = 0;
-  std::map<std::string, std::size_t> lines_;
+  WebConfig config_;
+  std::map<std::string, std::size_t, std::less<>> lines_;  // by key
 };
 
 constexpr std::string_view kRestoreOrTakeOut =

@@ -50,6 +50,7 @@ struct WebConfig {
   std::map<std::string, std::string, std::less<>> users;     // name to bcrypt hash; empty: no auth
   std::vector<std::pair<std::string, std::string>> headers;  // "" takes one of ours away
   RateLimit rate_limit;
+  bool http2 = false;                 // has no effect
   std::vector<std::string> warnings;  // what was accepted and has no effect, with file and line
 
   friend bool operator==(const WebConfig&, const WebConfig&) = default;

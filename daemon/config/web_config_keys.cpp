@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <system_error>
+#include <utility>
+#include <vector>
 
-#include "base/printable.h"
 #include "config/duration.h"
+#include "config/lists.h"
+#include "config/refusal.h"
 
 namespace offcpud {
 namespace {
@@ -23,177 +25,66 @@ constexpr std::array kSuites = {
     CipherSuite{"TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256", "ECDHE-RSA", "CHACHA20-POLY1305"},
 };
 
-constexpr std::string_view kSuiteNames =
+constexpr const char* kSuiteNames =
     "TLS_ECDHE_{ECDSA,RSA}_WITH_{AES_128_GCM_SHA256,AES_256_GCM_SHA384,CHACHA20_POLY1305_SHA256}; "
     "suites of TLS 1.3 cannot be chosen";
 
-constexpr std::array<std::string_view, 5> kClientAuths = {
-    "NoClientCert", "RequestClientCert", "RequireAnyClientCert", "VerifyClientCertIfGiven",
-    "RequireAndVerifyClientCert"};
-constexpr std::array<std::string_view, 4> kCurves = {"CurveP256", "CurveP384", "CurveP521",
-                                                     "X25519"};
+constexpr const char* kFile = "the name of a file; a relative one is looked for beside this";
 
-Error refusal(std::string_view value, const char* why) {
-  return Error(quotation(value) + " " + why, ErrorKind::Configuration);
+Status check_some(std::string_view text) {
+  if (text.empty()) return refusal(text, "is empty");
+  return {};
 }
 
-Status set_path(std::filesystem::path& path, const std::string& value) {
-  if (value.empty()) return refusal(value, "names no file");
-  path = value;
+Status check_suite(std::string_view text) {
+  if (find_cipher_suite(text) == nullptr) return refusal(text, "is not supported");
   return {};
 }
 
 // RFC 8996 forbids the versions below.
-Status set_version(std::string& version, const std::string& value) {
-  if (value != "TLS12" && value != "TLS13") return refusal(value, "is not supported");
-  version = value;
-  return {};
+Notation<std::string> version() {
+  return one_of({"TLS12", "TLS13"}, "TLS12 or TLS13", "is not supported");
 }
 
-Status set_switch(bool& target, const std::string& value) {
-  if (value != "true" && value != "false") return refusal(value, "is not known");
-  target = value == "true";
-  return {};
+Notation<ClientAuth> client_auth() {
+  return choice<ClientAuth>(
+      {{"NoClientCert", ClientAuth::NoClientCert},
+       {"RequestClientCert", ClientAuth::RequestClientCert},
+       {"RequireAnyClientCert", ClientAuth::RequireAnyClientCert},
+       {"VerifyClientCertIfGiven", ClientAuth::VerifyClientCertIfGiven},
+       {"RequireAndVerifyClientCert", ClientAuth::RequireAndVerifyClientCert}},
+      "NoClientCert, RequestClientCert, RequireAnyClientCert, VerifyClientCertIfGiven or "
+      "RequireAndVerifyClientCert");
 }
 
-// The group has come before its members, so `tls` is there.
-template <std::filesystem::path TlsSettings::*Member>
-Status set_tls_path(WebConfig& config, const std::string& value) {
-  return set_path((*config.tls).*Member, value);
-}
-template <std::string TlsSettings::*Member>
-Status set_tls_version(WebConfig& config, const std::string& value) {
-  return set_version((*config.tls).*Member, value);
+Notation<std::chrono::milliseconds> interval() {
+  return {[](std::string_view text) -> Result<std::chrono::milliseconds> {
+            if (text == "0") return std::chrono::milliseconds(0);
+            return parse_duration(text);
+          },
+          format_duration, "a duration such as 100ms, 1s, 1min, or 0 for no limit"};
 }
 
-Status refuse_inline(WebConfig& /*config*/, const std::string& /*value*/) {
-  return Error("is not supported", ErrorKind::Configuration);
+// A member of TlsSettings. load_web_config() creates these before it sets one of them.
+template <class Member, class AnyNotation>
+Setting<WebConfig> tls_key(std::string_view name, Member of_tls, const AnyNotation& notation) {
+  return setting<WebConfig>(
+      name, [=](auto& config) -> auto& { return (*config.tls).*of_tls; }, notation);
 }
 
-Status set_client_auth(WebConfig& config, const std::string& value) {
-  const auto* const found = std::find(kClientAuths.begin(), kClientAuths.end(), value);
-  if (found == kClientAuths.end()) return refusal(value, "is not known");
-  config.tls->client_auth = static_cast<ClientAuth>(found - kClientAuths.begin());
-  return {};
+Setting<WebConfig> header(std::string_view name, const Notation<std::string>& value) {
+  const auto parse = [=](WebConfig& config, std::string_view text) -> Status {
+    TRY(auto content, value.read(text));
+    config.headers.emplace_back(name.substr(name.rfind('.') + 1), std::move(content));
+    return {};
+  };
+  return {.name = name, .parse = parse, .text = {}, .allowed = value.allowed};
 }
 
-Status add_name(WebConfig& config, const std::string& value) {
-  if (value.empty()) return refusal(value, "is no name");
-  config.tls->client_allowed_sans.push_back(value);
-  return {};
+Setting<WebConfig> header(std::string_view name) {
+  const auto anything = [](std::string_view /*text*/) { return Status(); };
+  return header(name, text_that(anything, "one line of text, or \"\" for none"));
 }
-
-Status add_suite(WebConfig& config, const std::string& value) {
-  if (find_cipher_suite(value) == nullptr) return refusal(value, "is not supported");
-  config.tls->cipher_suites.push_back(value);
-  return {};
-}
-
-Status add_curve(WebConfig& config, const std::string& value) {
-  if (std::find(kCurves.begin(), kCurves.end(), value) == kCurves.end()) {
-    return refusal(value, "is not supported");
-  }
-  config.tls->curve_preferences.push_back(value);
-  return {};
-}
-
-Status set_http2(WebConfig& /*config*/, const std::string& value) {
-  bool ignored = false;
-  return set_switch(ignored, value);
-}
-
-template <std::size_t N>
-Status set_header(WebConfig& config, const char (&name)[N], const std::string& value,
-                  std::initializer_list<std::string_view> choices) {
-  if (!value.empty() && choices.size() > 0 &&
-      std::find(choices.begin(), choices.end(), value) == choices.end()) {
-    return refusal(value, "is not known");
-  }
-  config.headers.emplace_back(name, value);
-  return {};
-}
-
-Status set_interval(WebConfig& config, const std::string& value) {
-  if (value == "0") return {};
-  TRY(config.rate_limit.interval, parse_duration(value));
-  return {};
-}
-
-Status set_burst(WebConfig& config, const std::string& value) {
-  constexpr unsigned kMost = 1'000'000;
-  unsigned number = 0;
-  const char* const end = value.data() + value.size();
-  const auto [stop, code] = std::from_chars(value.data(), end, number);
-  if (code != std::errc{} || stop != end || number == 0 || number > kMost) {
-    return refusal(value, "is out of range");
-  }
-  config.rate_limit.burst = number;
-  return {};
-}
-
-constexpr std::string_view kFile = "the name of a file; a relative one is looked for beside this";
-constexpr std::string_view kVersion = "TLS12 or TLS13";
-constexpr std::string_view kText = "one line of text, or \"\" for none";
-
-constexpr std::array kKeys = {
-    WebKey{"tls_server_config.cert_file", false, &set_tls_path<&TlsSettings::cert_file>, kFile},
-    WebKey{"tls_server_config.key_file", false, &set_tls_path<&TlsSettings::key_file>, kFile},
-    WebKey{"tls_server_config.cert", false, &refuse_inline, "cert_file"},
-    WebKey{"tls_server_config.key", false, &refuse_inline, "key_file"},
-    WebKey{"tls_server_config.client_ca", false, &refuse_inline, "client_ca_file"},
-    WebKey{"tls_server_config.client_auth_type", false, &set_client_auth,
-           "NoClientCert, RequestClientCert, RequireAnyClientCert, VerifyClientCertIfGiven or "
-           "RequireAndVerifyClientCert"},
-    WebKey{"tls_server_config.client_ca_file", false, &set_tls_path<&TlsSettings::client_ca_file>,
-           kFile},
-    WebKey{"tls_server_config.client_allowed_sans", true, &add_name,
-           "a list of DNS names, IP addresses, e-mail addresses and URIs"},
-    WebKey{"tls_server_config.min_version", false, &set_tls_version<&TlsSettings::min_version>,
-           kVersion},
-    WebKey{"tls_server_config.max_version", false, &set_tls_version<&TlsSettings::max_version>,
-           kVersion},
-    WebKey{"tls_server_config.cipher_suites", true, &add_suite, kSuiteNames},
-    WebKey{"tls_server_config.prefer_server_cipher_suites", false,
-           [](WebConfig& config, const std::string& value) {
-             return set_switch(config.tls->prefer_server_cipher_suites, value);
-           },
-           "true or false"},
-    WebKey{"tls_server_config.curve_preferences", true, &add_curve,
-           "CurveP256, CurveP384, CurveP521 and X25519"},
-    WebKey{"http_server_config.http2", false, &set_http2, "true or false"},
-    WebKey{"http_server_config.headers.Content-Security-Policy", false,
-           [](WebConfig& config, const std::string& value) {
-             return set_header(config, "Content-Security-Policy", value, {});
-           },
-           kText},
-    WebKey{"http_server_config.headers.X-Frame-Options", false,
-           [](WebConfig& config, const std::string& value) {
-             return set_header(config, "X-Frame-Options", value, {"deny", "sameorigin"});
-           },
-           "deny or sameorigin"},
-    WebKey{"http_server_config.headers.X-Content-Type-Options", false,
-           [](WebConfig& config, const std::string& value) {
-             return set_header(config, "X-Content-Type-Options", value, {"nosniff"});
-           },
-           "nosniff"},
-    WebKey{"http_server_config.headers.X-XSS-Protection", false,
-           [](WebConfig& config, const std::string& value) {
-             return set_header(config, "X-XSS-Protection", value, {});
-           },
-           kText},
-    WebKey{"http_server_config.headers.Strict-Transport-Security", false,
-           [](WebConfig& config, const std::string& value) {
-             return set_header(config, "Strict-Transport-Security", value, {});
-           },
-           kText},
-    WebKey{"rate_limit.interval", false, &set_interval,
-           "a duration such as 100ms, 1s, 1min, or 0 for no limit"},
-    WebKey{"rate_limit.burst", false, &set_burst, "a whole number from 1 to 1000000"},
-};
-
-constexpr std::array<std::string_view, 5> kGroups = {"tls_server_config", "http_server_config",
-                                                     "http_server_config.headers",
-                                                     "basic_auth_users", "rate_limit"};
 
 template <class List, class Value>
 bool contains(const List& list, const Value& value) {
@@ -202,22 +93,39 @@ bool contains(const List& list, const Value& value) {
 
 }  // namespace
 
-const WebKey* find_web_key(std::string_view name) {
-  const auto* const found =
-      std::find_if(kKeys.begin(), kKeys.end(), [&](const WebKey& key) { return key.name == name; });
-  return found == kKeys.end() ? nullptr : found;
-}
-
-bool is_web_group(std::string_view name) {
-  return contains(kGroups, name);
-}
-
-std::string web_key_names() {
-  std::string names;
-  for (const WebKey& key : kKeys) {
-    if (key.set != &refuse_inline) names.append(key.name).append(", ");
-  }
-  return names + "basic_auth_users.NAME";
+std::span<const Setting<WebConfig>> web_keys() {
+  using Tls = TlsSettings;
+  static const auto file = text_that(check_some, kFile);
+  static const std::vector<Setting<WebConfig>> kKeys = {
+      tls_key("tls_server_config.cert_file", &Tls::cert_file, file),
+      tls_key("tls_server_config.key_file", &Tls::key_file, file),
+      tls_key("tls_server_config.client_auth_type", &Tls::client_auth, client_auth()),
+      tls_key("tls_server_config.client_ca_file", &Tls::client_ca_file, file),
+      tls_key("tls_server_config.client_allowed_sans", &Tls::client_allowed_sans,
+              texts(text_that(check_some, "DNS names, IP addresses, e-mail addresses and URIs"))),
+      tls_key("tls_server_config.min_version", &Tls::min_version, version()),
+      tls_key("tls_server_config.max_version", &Tls::max_version, version()),
+      tls_key("tls_server_config.cipher_suites", &Tls::cipher_suites,
+              texts(text_that(check_suite, kSuiteNames))),
+      tls_key("tls_server_config.prefer_server_cipher_suites", &Tls::prefer_server_cipher_suites,
+              flag()),
+      tls_key("tls_server_config.curve_preferences", &Tls::curve_preferences,
+              texts(one_of({"CurveP256", "CurveP384", "CurveP521", "X25519"},
+                           "CurveP256, CurveP384, CurveP521 and X25519", "is not supported"))),
+      setting<WebConfig>("http_server_config.http2", member(&WebConfig::http2), flag()),
+      header("http_server_config.headers.Content-Security-Policy"),
+      header("http_server_config.headers.X-Frame-Options",
+             one_of({"deny", "sameorigin", ""}, "deny or sameorigin")),
+      header("http_server_config.headers.X-Content-Type-Options",
+             one_of({"nosniff", ""}, "nosniff")),
+      header("http_server_config.headers.X-XSS-Protection"),
+      header("http_server_config.headers.Strict-Transport-Security"),
+      setting<WebConfig>("rate_limit.interval",
+                         member(&WebConfig::rate_limit, &RateLimit::interval), interval()),
+      setting<WebConfig>("rate_limit.burst", member(&WebConfig::rate_limit, &RateLimit::burst),
+                         whole_number<unsigned>(1, 1'000'000)),
+  };
+  return kKeys;
 }
 
 Status check_bcrypt(std::string_view hash) {

@@ -1,27 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "config/setting.h"
 #include "config/web_config.h"
 
 namespace offcpud {
 
-// One key of the web configuration file, with the levels joined by dots.
-struct WebKey {
-  std::string_view name;
-  bool is_list;
-  Status (*set)(WebConfig& config, const std::string& value);  // once for each entry of a list
-  std::string_view allowed;                                    // completes "use ..."
-};
-
-// Null when there is no such key, or it is a user of basic_auth_users.
-const WebKey* find_web_key(std::string_view name);
-bool is_web_group(std::string_view name);
-std::string web_key_names();
+// Every key of the web configuration file but the users, with the levels joined by dots.
+std::span<const Setting<WebConfig>> web_keys();
 
 // A hash of crypt(5) with prefix 2a, 2b or 2y. The error is a fragment.
 Status check_bcrypt(std::string_view hash);

@@ -7,11 +7,11 @@
 #include <yaml-cpp/parser.h>
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <map>
 #include <optional>
 #include <sstream>
-#include <string_view>
 #include <utility>
 
 #include "base/printable.h"
@@ -241,6 +241,39 @@ Result<YamlSetting> parse_yaml_value(const std::string& text) {
   YamlSetting value = std::move(settings.front());
   value.key.clear();
   return value;
+}
+
+std::string yaml_scalar(const std::string& value) {
+  constexpr std::array<std::string_view, 3> kNulls = {"null", "Null",
+                                                      "NULL"};  // YAML 1.2.2, 10.3.2
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._:-";
+  constexpr std::string_view kPlainEnds = ":-.";  // not at either end
+  const bool plain = value.find_first_not_of(kPlain) == std::string::npos && !value.empty() &&
+                     kPlainEnds.find(value.front()) == std::string_view::npos &&
+                     kPlainEnds.find(value.back()) == std::string_view::npos &&
+                     std::ranges::find(kNulls, value) == kNulls.end();
+  if (plain) return value;
+  std::string text = "\"";
+  for (const char c : value) {
+    if (c == '"' || c == '\\') text += '\\';
+    text += c;
+  }
+  return text + '"';
+}
+
+std::string_view kind_text(YamlKind kind) {
+  switch (kind) {
+    case YamlKind::Nothing:
+      return "has no value";
+    case YamlKind::List:
+      return "is a list";
+    case YamlKind::Group:
+      return "is a map";
+    case YamlKind::Value:
+      break;
+  }
+  return "is a single value";
 }
 
 }  // namespace offcpud

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -15,6 +16,9 @@ enum class YamlKind {
   List,     // [...]
   Group,    // {...}
 };
+
+// For errors: "is a list".
+std::string_view kind_text(YamlKind kind);
 
 // One `key: value` of a map that is an item of a list. What is inside a List or Group is not kept.
 struct YamlEntry {
@@ -58,5 +62,8 @@ Result<std::vector<YamlSetting>> parse_yaml_settings(const std::string& text,
 // `[{comm: nginx}]`. The key is empty and the lines mean nothing. The error says what is wrong and
 // no more.
 Result<YamlSetting> parse_yaml_value(const std::string& text);
+
+// `value` as YAML reads it back: in quotes unless it is one plain word. "[::1]:80" would be a list.
+std::string yaml_scalar(const std::string& value);
 
 }  // namespace offcpud

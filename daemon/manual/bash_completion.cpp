@@ -52,7 +52,7 @@ std::string value_reply(const OptionDoc& option) {
   }
   if (option.value != "KEY=VALUE") return {};
   std::string keys;
-  for (const Option& known : config_options()) append_word(keys, std::string(known.key) + "=");
+  for (const Option& known : config_options()) append_word(keys, std::string(known.name) + "=");
   return reply("-W '" + keys + "'", "compopt -o nospace; ");
 }
 

@@ -8,7 +8,6 @@
 #include "config/config_files.h"
 #include "config/config_loader.h"
 #include "config/config_schema.h"
-#include "config/option_value.h"
 #include "config/rule_keys.h"
 #include "manual/roff.h"
 #include "metrics/metric_catalog.h"
@@ -70,19 +69,19 @@ std::string config_items() {
   for (const Option& option : config_options()) {
     const bool live = option.takes_effect == TakesEffect::OnReload;
     std::string body = roff_text(option.help);
-    body += " Allowed: " + roff_text(with_stop(allowed_values(option)));
-    body += " Default: " + roff_bold(option_text(defaults, option)) + ".";
+    body += " Allowed: " + roff_text(with_stop(option.allowed));
+    body += " Default: " + roff_bold(option.text(defaults)) + ".";
     body += live ? " Takes effect on a reload." : " Takes effect on a restart.";
-    out += roff_item(roff_bold(option.key), body);
+    out += roff_item(roff_bold(option.name), body);
   }
   return out;
 }
 
 template <class Rule>
-std::string rule_items(std::span<const RuleKey<Rule>> keys) {
+std::string rule_items(std::span<const Setting<Rule>> keys) {
   std::string out;
-  for (const RuleKey<Rule>& key : keys) {
-    out += roff_item(roff_bold(key.name), roff_text(with_stop(key.allowed())));
+  for (const Setting<Rule>& key : keys) {
+    out += roff_item(roff_bold(key.name), roff_text(with_stop(key.allowed)));
   }
   return out;
 }

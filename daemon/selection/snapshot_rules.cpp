@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "config/option_value.h"
+#include "config/config_schema.h"
 #include "selection/cgroup_pattern.h"
 
 namespace offcpud {

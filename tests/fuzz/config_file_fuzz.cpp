@@ -4,7 +4,6 @@
 
 #include "config/config_loader.h"
 #include "config/config_schema.h"
-#include "config/option_value.h"
 #include "fuzz.h"
 #include "support/temp_tree.h"
 #include "text.h"
@@ -25,7 +24,7 @@ void test(std::string_view input) {
   }
   Config again;
   for (const Option& option : config_options()) {
-    const auto status = set_option(again, option, option_text(*config, option));
+    const auto status = option.parse(again, option.text(*config));
     require(static_cast<bool>(status), "what is written is accepted");
   }
   require(again == *config, "and means the same");

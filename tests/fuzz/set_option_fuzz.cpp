@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // KEY=VALUE of the command line, for every option.
 #include "config/config_schema.h"
-#include "config/option_value.h"
 #include "fuzz.h"
 #include "text.h"
 
@@ -13,23 +12,20 @@ void test(std::string_view input) {
   const Option* option = find_option(key);
   const auto options = config_options();
   if (option == nullptr) {
-    (void)is_option_group(key);
-    const std::string_view nearest = nearest_key(key);
-    require(nearest.empty() || find_option(nearest) != nullptr || is_option_group(nearest),
-            "what is proposed exists");
+    (void)is_group(options, key);
     option = &options[key.size() % options.size()];
   }
   Config config;
-  const std::string before = option_text(config, *option);
-  const auto status = set_option(config, *option, input.substr(std::min(equals + 1, input.size())));
+  const std::string before = option->text(config);
+  const auto status = option->parse(config, input.substr(std::min(equals + 1, input.size())));
   if (!status) {
     require(is_printable(status.error().message()), "an error is one line of text");
     return require(config == Config(), "and the option untouched");
   }
-  const std::string text = option_text(config, *option);
+  const std::string text = option->text(config);
   require(is_printable(text), "a value is one line of text");
   Config again;
-  require(static_cast<bool>(set_option(again, *option, text)), "what is written is accepted");
+  require(static_cast<bool>(option->parse(again, text)), "what is written is accepted");
   require(again == config, "and means the same");
   if (const auto conflict = find_conflict(config)) require(!conflict->key.empty(), "it is named");
 }
@@ -37,7 +33,7 @@ void test(std::string_view input) {
 std::vector<std::string> seeds() {
   std::vector<std::string> all;
   for (const Option& option : config_options()) {
-    all.push_back(std::string(option.key) + "=" + option_text(Config(), option));
+    all.push_back(std::string(option.name) + "=" + option.text(Config()));
   }
   all.emplace_back("stalls.rules=[{cgroup: '/a.*', comm: nginx, threshold: 5s}, {reason: disk}]");
   all.emplace_back("processes.rules=[{exe: '/usr/bin/.*', unit: 'a\\.service'}]");

@@ -5,7 +5,6 @@
 #include "base/printable.h"
 #include "base/text.h"
 #include "cli/query_path.h"
-#include "config/list_value.h"
 #include "config/yaml_settings.h"
 #include "ctl/terminal_text.h"
 #include "fuzz.h"

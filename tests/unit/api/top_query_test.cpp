@@ -74,7 +74,7 @@ TEST(TopQuery, ACgroupIsAPathOrAUnitAndWhatIsBelow) {
 TEST(TopQuery, RefusalsSayWhatIsAllowed) {
   EXPECT_EQ(refusal({{"por", "1"}}),
             "unknown parameter \"por\"; use pid, comm, cgroup, filter, threads, cpu, pinned, "
-            "reverse, limit, sort");
+            "reverse, limit or sort");
   for (const char* number : {"", "-1", "x", "1x", "4294967296", " 1", "1.5"}) {
     EXPECT_THAT(refusal({{"pid", number}}), HasSubstr("use a whole number")) << number;
   }

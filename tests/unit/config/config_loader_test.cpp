@@ -165,7 +165,8 @@ TEST(ConfigLoader, ArgumentErrorsNameTheArgument) {
             "--set linger: \"1s\" is out of range; use a duration such as 500ms, 10s, 10min, 1h "
             "(10s to 7d)");
   sources.settings = {"lingr=1s"};
-  EXPECT_EQ(tree.error_of(sources), "--set lingr: unknown option; did you mean linger?");
+  EXPECT_TRUE(tree.error_of(sources).starts_with(
+      "--set lingr: unknown option; the options are listen, state_dir, log_level, pass_interval,"));
   sources.settings = {};
   sources.listen = "here";
   EXPECT_TRUE(tree.error_of(sources).starts_with("--listen: \"here\" has no port; use HOST:PORT"));

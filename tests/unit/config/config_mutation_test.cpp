@@ -67,7 +67,7 @@ TEST(ConfigMutation, BrokenFilesAreAnErrorOrAnotherConfiguration) {
   // Comments shield most of the file from the edits: half of the mutations work without them.
   std::string bare;
   for (const Option& option : config_options()) {
-    bare.append(option.key).append(is_list(option) ? ": [1s, {comm: a.*}]\n" : ": 14\n");
+    bare.append(option.name).append(option.is_list() ? ": [1s, {comm: a.*}]\n" : ": 14\n");
   }
 
   const test::ConfigTree tree;

@@ -40,7 +40,7 @@ TEST(ShippedConfig, NamesEveryOptionOnceInTheOrderOfTheSchema) {
     if (setting.kind != YamlSetting::Kind::Group) written.push_back(setting.key);
   }
   std::vector<std::string> known;
-  for (const Option& option : config_options()) known.emplace_back(option.key);
+  for (const Option& option : config_options()) known.emplace_back(option.name);
   EXPECT_EQ(written, known);
 }
 

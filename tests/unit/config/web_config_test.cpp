@@ -124,8 +124,8 @@ TEST_F(WebConfigTest, RefusalsNameLineKeyAndWhatIsAllowed) {
        "web.yml:4: tls_server_config.client_allowed_sans: would let clients without a certificate "
        "in; use it with client_auth_type RequireAndVerifyClientCert"},
       {tls + "  curve_preferences: [X25519MLKEM768]\n",
-       "web.yml:4: tls_server_config.curve_preferences: \"X25519MLKEM768\" is not supported; use "
-       "CurveP256, CurveP384, CurveP521 and X25519"},
+       "web.yml:4: tls_server_config.curve_preferences: entry 1: \"X25519MLKEM768\" is not "
+       "supported; use a list of CurveP256, CurveP384, CurveP521 and X25519"},
       {tls + "  cipher_suites: [TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, "
              "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384]\n",
        "web.yml:4: tls_server_config.cipher_suites: cannot leave out "
@@ -159,6 +159,8 @@ TEST_F(WebConfigTest, RefusalsNameLineKeyAndWhatIsAllowed) {
        "web.yml:1: rate_limit.burst: \"0\" is out of range; use a whole number from 1 to 1000000"},
   };
   for (const auto& [text, expected] : cases) EXPECT_EQ(error_of(text), expected) << text;
+  EXPECT_EQ(error_of("tls_server_config.cert_file: a\n"),
+            "web.yml:1: tls_server_config.key_file: is missing; TLS needs a private key");
   EXPECT_NE(error_of("tls: {}\n").find("web.yml:1: tls: unknown key; the keys are tls_server_"),
             std::string::npos);
 }

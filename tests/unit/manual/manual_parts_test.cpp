@@ -44,7 +44,7 @@ TEST(CommandDoc, OptionsOfGroupsAreThoseOfTheCommandAndHelpIsThereOnce) {
 TEST(ManualParts, NameEveryOptionOfTheConfigurationAndEveryMetric) {
   const ManualParts parts = manual_parts("1.2.3");
   for (const Option& option : config_options()) {
-    EXPECT_THAT(parts.at("CONFIG_OPTIONS"), HasSubstr("\n" + roff_bold(option.key) + "\n"));
+    EXPECT_THAT(parts.at("CONFIG_OPTIONS"), HasSubstr("\n" + roff_bold(option.name) + "\n"));
   }
   EXPECT_THAT(parts.at("CGROUP_RULE_KEYS"), HasSubstr("\n" + roff_bold("keep") + "\n"));
   for (const MetricDef& def : metric_catalog()) {
