@@ -34,12 +34,12 @@ struct CtlOptions {
   TopRequest top;            // of ShowTop
   bool once = false;         // of ShowTop; with json always
   std::chrono::milliseconds interval{2'000};
-  std::string format;        // of FetchStacks: folded, offwake, pprof; of TakeSnapshot: or json
-  std::string output;        // of these ("": standard output) and DrawFlame
-  unsigned seconds = 0;      // of TakeSnapshot, as in the query
-  bool delimited = false;    // of TakeSnapshot
-  ConfigSources sources;     // of CheckConfig
-  std::string text;          // of PrintText
+  std::string format;      // of FetchStacks: folded, offwake, pprof; of TakeSnapshot: or json
+  std::string output;      // of these ("": standard output) and DrawFlame
+  unsigned seconds = 0;    // of TakeSnapshot, as in the query
+  bool delimited = false;  // of TakeSnapshot
+  ConfigSources sources;   // of CheckConfig
+  std::string text;        // of PrintText
 };
 
 // The command line of offcpuctl. Neither prints nor exits; errors are ErrorKind::Usage.

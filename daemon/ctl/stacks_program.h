@@ -14,8 +14,8 @@ namespace offcpud {
 struct StacksRequest {
   Server server;
   std::string server_text;
-  QueryParameters query;     // of .../merge; of .../difference when it has an earlier range
-  std::string output;        // file; "": standard output
+  QueryParameters query;  // of .../merge; of .../difference when it has an earlier range
+  std::string output;     // file; "": standard output
 };
 
 // What is to be printed.
@@ -39,8 +39,8 @@ struct SnapshotView {
 // Waits for `length`; otherwise as fetch_stacks().
 Result<StacksOutput> take_snapshot(const StacksRequest& request, const SnapshotView& view);
 
-// A flame graph in `output`, a page of HTML that needs no network; the text says what is in it. Error
-// (ErrorKind::Unsupported): nothing waited that the query asks for.
+// A flame graph in `output`, a page of HTML that needs no network; the text says what is in it.
+// Error (ErrorKind::Unsupported): nothing waited that the query asks for.
 Result<StacksOutput> draw_flame(const StacksRequest& request);
 
 }  // namespace offcpud

@@ -37,5 +37,4 @@ struct SnapshotName {
 std::string temporary_name(std::string_view file);
 bool is_temporary_name(std::string_view file);
 
-
 }  // namespace offcpud
