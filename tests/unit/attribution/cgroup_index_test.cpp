@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "attribution/cgroup_index.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -14,8 +13,6 @@ namespace offcpud {
 namespace {
 
 using Kind = CgroupChange::Kind;
-using testing::ElementsAre;
-using testing::IsEmpty;
 
 MonotonicTime at(int seconds) {
   return MonotonicTime(std::chrono::seconds(seconds));
