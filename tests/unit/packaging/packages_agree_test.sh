@@ -31,7 +31,7 @@ control=$(sed -n '/^Build-Depends:/,/^[A-Z].*:/s/^ \([a-z0-9.+-]*\).*/\1/p' debi
   grep -v -e '^debhelper-compat$' -e '^dh-sequence-' | sort)
 same "Build-Depends of debian/control" "$listed" "$control"
 
-curl=$(sed -n 's/^find_package(CURL \([0-9.]*\) .*/\1/p' ../daemon/push/CMakeLists.txt)
+curl=$(sed -n 's/^find_package(CURL \([0-9.]*\) .*/\1/p' ../daemon/transfer/CMakeLists.txt)
 same "libcurl of debian/control" "$curl" \
   "$(sed -n 's/^ libcurl4-openssl-dev (>= \([0-9.]*\)).*/\1/p' debian/control)"
 same "libcurl of rpm/offcpud.spec" "$curl" \
