@@ -82,7 +82,10 @@ void ObjectRegistry::take_in(Object& object, std::uint64_t id) {
   const ShareOwner owner = user_of(object.request.tgid, object);
   UniqueFd file = held_.take(id);
   if (!file && (is_new || has_time(owner))) file = try_to_open_again(object);
-  if (!file) return;
+  if (!file) {
+    if (is_new && tables_ != nullptr) have_made_later(id, object, owner);
+    return;
+  }
   object.file_due = false;
   if (tables_ != nullptr) add_table(id, object, file.get(), owner);
   if (is_new) offer(id, object, std::move(file));

@@ -101,6 +101,7 @@ class ObjectRegistry final : public MappingObserver {
   std::optional<UnwindObjectId> make_table(Object& object, int fd, const ShareOwner& owner);
   // The object has its table, if it can be made, and the one it had if it cannot.
   void add_table(std::uint64_t id, Object& object, int fd, const ShareOwner& owner);
+  void have_made_later(std::uint64_t id, Object& object, const ShareOwner& owner);
   void add_again(std::uint64_t id, Object& object, std::uint32_t tgid);
   void make_late_tables(const MappingsOf& mappings_of);
   OpenedFile::Outcome make_late_table(const ObjectTurns::Turn& turn, const MappingsOf& mappings_of);

@@ -2,6 +2,7 @@
 // How ObjectRegistry has unwind tables made, at once or late.
 #include <algorithm>
 #include <chrono>
+#include <utility>
 #include <vector>
 
 #include "sampler/object_registry.h"
@@ -13,7 +14,7 @@ namespace {
 constexpr std::chrono::milliseconds kRound{10};
 
 constexpr std::chrono::seconds kBetweenAttempts{1};
-constexpr unsigned kMostAsked = 4;  // processes for one file, in one round
+constexpr std::size_t kMostAsked = 4;  // processes for one file, in one round
 
 using Outcome = OpenedFile::Outcome;
 
@@ -62,14 +63,16 @@ std::optional<UnwindObjectId> ObjectRegistry::make_table(Object& object, int fd,
 
 void ObjectRegistry::add_table(std::uint64_t id, Object& object, int fd, const ShareOwner& owner) {
   const auto table = make_table(object, fd, owner);
-  if (!table) {
-    if (!object.table_due) ++late_tables_;
-    object.table_due = true;
-    return late_.wait(id, owner);
-  }
+  if (!table) return have_made_later(id, object, owner);
   object.table_due = false;
   if (*table != OFFCPUD_UNWIND_NO_OBJECT) object.table = *table;
   late_.made(id);
+}
+
+void ObjectRegistry::have_made_later(std::uint64_t id, Object& object, const ShareOwner& owner) {
+  if (!object.table_due) ++late_tables_;
+  object.table_due = true;
+  late_.wait(id, owner);
 }
 
 // The table was given up for others while nobody used it.
@@ -101,35 +104,43 @@ void ObjectRegistry::make_late_tables(const MappingsOf& mappings_of) {
   for (const ObjectTurns::Turn& turn : wait_on) late_.wait(turn.object, turn.user);
 }
 
-// What cannot be opened is left to whoever maps it next.
+// What cannot be opened is left to whoever maps it next. A file that could not be opened when it was
+// found has its names from now on, too.
 OpenedFile::Outcome ObjectRegistry::make_late_table(const ObjectTurns::Turn& turn,
                                                     const MappingsOf& mappings_of) {
   Object& object = objects_.at(turn.object);
   const auto now = std::chrono::steady_clock::now();
   if (now < object.retry_at) return Outcome::Slow;  // and those behind it were tried later
-  const OpenedFile opened = open_from_any(turn.object, object, mappings_of);
+  OpenedFile opened = open_from_any(turn.object, object, mappings_of);
   if (opened.fd) {
     add_table(turn.object, object, opened.fd.get(), turn.user);
+    if (std::exchange(object.file_due, false)) offer(turn.object, object, std::move(opened.fd));
   } else {
     object.retry_at = now + kBetweenAttempts;
   }
   return opened.outcome;
 }
 
-// Whoever mapped it last may be gone, and others have the file.
+// Whoever mapped it last may be gone or refused, and others have the file: each time others are
+// asked, those behind him. Not after a file system that has not answered: it may be theirs, too.
 OpenedFile ObjectRegistry::open_from_any(std::uint64_t id, Object& object,
                                          const MappingsOf& mappings_of) {
   OpenedFile opened = open_again(object);
-  unsigned left = kMostAsked;
-  for (const std::uint32_t tgid : late_.processes_of(id)) {
-    if (opened.fd || may_come_later(opened.outcome) || left-- == 0) break;
-    const Mapping* const mapping = own_mapping_of(mappings_of(tgid), id);
+  Outcome best = opened.outcome;
+  const auto& processes = late_.processes_of(id);
+  auto next = processes.find(object.request.tgid);
+  for (std::size_t left = std::min(processes.size(), kMostAsked); left > 0; --left) {
+    if (opened.fd || opened.outcome == Outcome::Slow) return opened;
+    if (next == processes.end() || ++next == processes.end()) next = processes.begin();
+    const Mapping* const mapping = own_mapping_of(mappings_of(*next), id);
     if (mapping == nullptr) continue;
-    object.request.tgid = tgid;
+    object.request.tgid = *next;
     object.request.begin = mapping->begin;
     object.request.end = mapping->end;
     opened = open_again(object);
+    if (may_come_later(opened.outcome)) best = opened.outcome;
   }
+  if (!opened.fd && !may_come_later(opened.outcome)) opened.outcome = best;
   return opened;
 }
 

@@ -183,6 +183,35 @@ TEST_F(RegistryWaits, WhatIsDoneForOthersMeanwhileIsNotCharged) {
   EXPECT_EQ(rule_at(2 * kBase, 1), 32);
 }
 
+// A user's program that is refused mapped what all map: others have the file.
+TEST_F(RegistryWaits, WhoIsRefusedKeepsNobodyElseFromBeingAsked) {
+  make_with(kSpent);
+  map(1, mapping(found_at("/first", 24)));
+  const auto late = found_at("/late", 32);
+  map(2, mapping(late));
+  for (std::uint32_t tgid = 3; tgid < 10; ++tgid) {
+    map(tgid, mapping(late));
+    opens.outcomes[tgid] = Outcome::Refused;
+  }
+  EXPECT_TRUE(turn_until([&] { return rule_at(kBase, 2) == 32 && rule_at(kBase, 3) == 32; }));
+}
+
+// Nobody may map the object anew, so whoever maps it is asked again.
+TEST_F(RegistryWaits, AFileThatCannotBeOpenedOnceIsOpenedLater) {
+  make_with();
+  const auto file = found_at("/first", 24);
+  for (int i = 0; i < 12; ++i) turn();  // it is held no longer
+  opens.outcomes[1] = Outcome::Refused;
+  map(1, mapping(file));
+  EXPECT_EQ(rule_at(kBase, 1), kNoRule);
+  EXPECT_EQ(registry->symbols_of(*file->object), 0U);
+  EXPECT_EQ(registry->late_tables(), 1U);
+  opens.outcomes.clear();
+  EXPECT_TRUE(turn_until([&] { return rule_at(kBase, 1) == 24; }));
+  EXPECT_NE(registry->symbols_of(*file->object), 0U);
+  EXPECT_EQ(registry->late_tables(), 1U);
+}
+
 // An error of the kernel's is not the file's: it is said, and the table made once it is over.
 TEST_F(RegistryWaits, ATableThatCouldNotBeWrittenIsWrittenLater) {
   make_with();
