@@ -14,7 +14,8 @@ namespace offcpud {
 
 // Objects whose table is to be made after processes have mapped them, and these processes: what the
 // kernel knows of their mappings names no table, so each has to be told again once there is one.
-// Forgets processes that end and objects that are forgotten. Used by one thread.
+// Forgets processes that end and objects that are forgotten: it remembers no more than one pair of
+// both for each mapping in the kernel's map. Used by one thread.
 class LateTables {
  public:
   // The table of an object is to be made for a user, unless it waits already.
@@ -22,8 +23,11 @@ class LateTables {
   // Whose turn it is; it waits no longer. Nothing: none of a user for whom `may` is true.
   std::optional<ObjectTurns::Turn> next(const ObjectTurns::May& may) { return waiting_.pop(may); }
 
-  // A mapping of the object was told of without the table.
+  // A mapping of the object was put into the kernel's map without the table.
   void mapped_without(std::uint32_t tgid, std::uint64_t object);
+  // One was taken out, with or without the table.
+  void unmapped(std::uint32_t tgid, std::uint64_t object);
+  // All of the process's were: it ended, or gives way to others.
   void ended(std::uint32_t tgid);
   void forget(std::uint64_t object);
 
@@ -40,10 +44,16 @@ class LateTables {
   // Valid until the next change.
   [[nodiscard]] const std::unordered_set<std::uint32_t>& processes_of(std::uint64_t object) const;
 
+  // Of processes and objects.
+  [[nodiscard]] std::size_t pairs() const;
+
  private:
+  using Mappings = std::unordered_map<std::uint64_t, std::uint32_t>;  // how many, by object
+  void forget(std::uint32_t tgid, std::uint64_t object);
+
   ObjectTurns waiting_;
   std::unordered_map<std::uint64_t, std::unordered_set<std::uint32_t>> processes_;  // by object
-  std::unordered_map<std::uint32_t, std::unordered_set<std::uint64_t>> objects_;    // by process
+  std::unordered_map<std::uint32_t, Mappings> objects_;                             // by process
   std::deque<Told> to_tell_;
 };
 

@@ -148,6 +148,7 @@ void ObjectRegistry::mapping_added(const ImageId& image, const Mapping& mapping)
 
 void ObjectRegistry::mapping_removed(const ImageId& image, const Mapping& mapping) {
   if (tables_ != nullptr) note(tables_->remove_mappings(image.tgid, mapping.begin, mapping.end));
+  if (mapping.file->object) late_.unmapped(image.tgid, mapping.file->object->id);
 }
 
 void ObjectRegistry::image_ended(const ImageId& image, std::span<const Mapping> /*mappings*/) {
@@ -182,13 +183,15 @@ void ObjectRegistry::add(std::uint32_t tgid, const Mapping& mapping) {
     table = vdso_;
   }
   if (tables_ == nullptr || (room_ != nullptr && !room_->admits(tgid))) return;
-  if (room_ != nullptr && !room_->make_room(tgid)) return;
+  // Who is taken out is told of all tables when his turn comes to be put in.
+  const auto taken_out = [this](std::uint32_t gone) { late_.ended(gone); };
+  if (room_ != nullptr && !room_->make_room(tgid, taken_out)) return;
   Status status = map(tgid, mapping, table);
   if (!status && object != nullptr && table != OFFCPUD_UNWIND_NO_OBJECT) {
     add_again(id, *object, tgid);
     status = map(tgid, mapping, object->table);
   }
-  if (object != nullptr && object->table_due) late_.mapped_without(tgid, id);
+  if (status && object != nullptr && object->table_due) late_.mapped_without(tgid, id);
   note(status);
 }
 

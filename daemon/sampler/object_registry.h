@@ -59,6 +59,9 @@ class ObjectRegistry final : public MappingObserver {
   // be written.
   [[nodiscard]] std::uint64_t late_tables() const { return late_tables_; }
 
+  // LateTables::pairs().
+  [[nodiscard]] std::size_t late_pairs() const { return late_.pairs(); }
+
   void object_found(const std::shared_ptr<const MappedObject>& object, const MappedFile& file,
                     UniqueFd fd) override;
   void copy_found(const MappedObject& object, UniqueFd fd) override;

@@ -51,6 +51,24 @@ TEST(LateTables, ForgetsProcessesAndObjects) {
   EXPECT_THAT(told_by(late), IsEmpty());
 }
 
+// A process that maps one object after the other has as many as it maps now.
+TEST(LateTables, RemembersAnObjectWhileOneOfItsMappingsIsThere) {
+  LateTables late;
+  late.mapped_without(1, 7);
+  late.mapped_without(1, 7);
+  late.mapped_without(2, 7);
+  late.unmapped(1, 8);
+  late.unmapped(3, 7);
+  late.unmapped(1, 7);
+  EXPECT_EQ(late.pairs(), 2U);
+  late.unmapped(1, 7);
+  late.unmapped(1, 7);
+  EXPECT_EQ(late.pairs(), 1U);
+  EXPECT_THAT(late.processes_of(7), ElementsAre(2U));
+  late.unmapped(2, 7);
+  EXPECT_EQ(late.pairs(), 0U);
+}
+
 TEST(LateTables, AnObjectWaitsUntilItIsMadeOrForgotten) {
   LateTables late;
   const auto any = [](const ShareOwner& /*user*/) { return true; };

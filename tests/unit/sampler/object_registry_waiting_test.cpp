@@ -212,6 +212,35 @@ TEST_F(RegistryWaits, AFileThatCannotBeOpenedOnceIsOpenedLater) {
   EXPECT_EQ(registry->late_tables(), 1U);
 }
 
+// Thousands of processes with hundreds of objects would take more memory than all that the kernel
+// knows of them.
+TEST_F(RegistryWaits, RemembersNoMoreThanTheKernelsMapHolds) {
+  maps.max_mappings = 1000;
+  make_with(kSpent);
+  map(1, mapping(found_at("/first", 24)));
+  std::vector<Mapping> late;
+  for (std::uint64_t i = 2; i < 42; ++i) {
+    late.push_back(mapping(found_at("/late" + std::to_string(i), 32), i * kBase));
+  }
+  for (std::uint32_t tgid = 2; tgid < 200; ++tgid) {
+    for (const Mapping& one : late) map(tgid, one);
+    ASSERT_LE(registry->late_pairs(), tables->stats().mappings);
+  }
+  EXPECT_GT(room->taken_out(), 0U);
+  EXPECT_GT(registry->late_pairs(), 100U);
+  const Mapping& last = late.back();
+  for (std::uint32_t tgid = 2; tgid < 200; ++tgid) {
+    registry->mapping_removed({.tgid = tgid, .serial = 1}, last);
+  }
+  EXPECT_LE(registry->late_pairs(), tables->stats().mappings);
+
+  maps.max_mappings = 0;  // nothing can be written
+  for (std::uint32_t tgid = 2; tgid < 300; ++tgid) end(tgid);
+  EXPECT_EQ(registry->late_pairs(), 0U);
+  map(300, last);
+  EXPECT_EQ(registry->late_pairs(), 0U);
+}
+
 // An error of the kernel's is not the file's: it is said, and the table made once it is over.
 TEST_F(RegistryWaits, ATableThatCouldNotBeWrittenIsWrittenLater) {
   make_with();
