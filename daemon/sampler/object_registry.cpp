@@ -191,7 +191,9 @@ void ObjectRegistry::add(std::uint32_t tgid, const Mapping& mapping) {
     add_again(id, *object, tgid);
     status = map(tgid, mapping, object->table);
   }
-  if (status && object != nullptr && object->table_due) late_.mapped_without(tgid, id);
+  if (status && object != nullptr && object->table_due) {
+    late_.mapped_without(tgid, id, user_of(tgid, *object));
+  }
   note(status);
 }
 

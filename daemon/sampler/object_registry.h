@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -110,6 +111,8 @@ class ObjectRegistry final : public MappingObserver {
   OpenedFile::Outcome make_late_table(const ObjectTurns::Turn& turn, const MappingsOf& mappings_of);
   OpenedFile open_from_any(std::uint64_t id, Object& object, const MappingsOf& mappings_of);
   void tell_late_tables(const MappingsOf& mappings_of);
+  // The kernel's map does not name the table of the object that is mapped.
+  [[nodiscard]] bool lacks_table(std::uint32_t tgid, const Mapping& mapping) const;
 
   TableStore* tables_;
   KernelRoom* room_;
@@ -118,6 +121,7 @@ class ObjectRegistry final : public MappingObserver {
   FilesBelow* debug_files_;
   Reports reports_;
   CpuShares shares_;
+  std::chrono::nanoseconds tables_cpu_{};  // that make_table() has taken
   std::uint64_t late_tables_ = 0;
   UnwindObjectId vdso_ = OFFCPUD_UNWIND_NO_OBJECT;
   std::unordered_map<std::uint64_t, Object> objects_;  // by MappedObject::id

@@ -47,8 +47,9 @@ std::optional<UnwindObjectId> ObjectRegistry::make_table(Object& object, int fd,
   std::optional<FileVersion> version;
   if (const auto original = opener_.original_of(fd)) version = original->version;
   const auto table = tables_->add_object(fd, owner, version);
-  const auto cpu = thread_cpu_time() - before - (tables_->between_cpu() - others);
-  shares_.charge(owner, cpu, std::chrono::steady_clock::now());
+  const auto cpu = thread_cpu_time() - before;
+  tables_cpu_ += cpu;
+  shares_.charge(owner, cpu - (tables_->between_cpu() - others), std::chrono::steady_clock::now());
   if (tables_->refused() != refused && reports_.refused) {
     ObjectRefusals causes;
     causes.add(ObjectRefusal::UnwindTable);
@@ -65,7 +66,8 @@ void ObjectRegistry::add_table(std::uint64_t id, Object& object, int fd, const S
   const auto table = make_table(object, fd, owner);
   if (!table) return have_made_later(id, object, owner);
   object.table_due = false;
-  if (*table != OFFCPUD_UNWIND_NO_OBJECT) object.table = *table;
+  if (*table == OFFCPUD_UNWIND_NO_OBJECT || *table == object.table) return late_.forget(id);
+  object.table = *table;
   late_.made(id);
 }
 
@@ -144,15 +146,30 @@ OpenedFile ObjectRegistry::open_from_any(std::uint64_t id, Object& object,
   return opened;
 }
 
+// The time is that of whose process is told, as he could have had it told for less by mapping less.
 void ObjectRegistry::tell_late_tables(const MappingsOf& mappings_of) {
   const auto until = thread_cpu_time() + kRound;
-  while (const auto told = late_.next_to_tell()) {
+  const auto may = [this](const ShareOwner& user) { return has_time(user); };
+  while (const auto told = late_.next_to_tell(may)) {
+    const auto before = thread_cpu_time();
+    const auto tables_before = tables_cpu_;  // which are charged already
     for (const Mapping& mapping : mappings_of(told->tgid)) {
-      const auto& object = mapping.file->object;
-      if (object && object->id == told->object) add(told->tgid, mapping);
+      if (lacks_table(told->tgid, mapping)) add(told->tgid, mapping);
     }
-    if (thread_cpu_time() >= until) break;
+    const auto after = thread_cpu_time();
+    shares_.charge(told->user, after - before - (tables_cpu_ - tables_before),
+                   std::chrono::steady_clock::now());
+    if (after >= until) break;
   }
+}
+
+bool ObjectRegistry::lacks_table(std::uint32_t tgid, const Mapping& mapping) const {
+  if (!mapping.file->object) return false;
+  const auto object = objects_.find(mapping.file->object->id);
+  if (object == objects_.end()) return false;
+  if (object->second.table == OFFCPUD_UNWIND_NO_OBJECT) return false;
+  const auto place = tables_->place(tgid, mapping.begin);
+  return !place || place->object != object->second.table;
 }
 
 }  // namespace offcpud

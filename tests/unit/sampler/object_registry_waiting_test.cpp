@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -22,7 +23,7 @@ using Outcome = OpenedFile::Outcome;
 // The first table takes all the time that its user has, and some tenths of a second of what he has
 // from then on.
 constexpr CpuShares::Limits kSpent{.at_once = std::chrono::microseconds(1), .per_second = 0.0001};
-constexpr std::uint32_t kAlice = 1000, kBob = 1001;
+constexpr std::uint32_t kAlice = 1000, kBob = 1001, kCarol = 1002;
 
 // Files by path, of any process that is not said to be gone.
 struct PathOpener final : FileOpener {
@@ -72,7 +73,11 @@ struct RegistryWaits : ObjectRegistryTest {
   // As the sampler does, but faster.
   void turn() {
     now += seconds(2);
-    registry->admit_waiting([this](std::uint32_t tgid) { return std::span(mapped[tgid]); }, now);
+    const auto mappings_of = [this](std::uint32_t tgid) {
+      ++looked_at[tgid];
+      return std::span<const Mapping>(mapped[tgid]);
+    };
+    registry->admit_waiting(mappings_of, now);
     registry->offer_again(now);
   }
   bool turn_until(const std::function<bool()>& done) {
@@ -87,6 +92,7 @@ struct RegistryWaits : ObjectRegistryTest {
   PathOpener opens;
   std::optional<KernelRoom> room;
   std::map<std::uint32_t, std::vector<Mapping>> mapped;
+  std::map<std::uint32_t, int> looked_at;  // of the mappings of each process
   std::map<std::uint32_t, ShareOwner> users;
   MonotonicTime now{std::chrono::hours(1)};
 };
@@ -120,8 +126,45 @@ TEST_F(RegistryWaits, ATableThatIsMadeForTheNextIsForThoseBefore) {
   ASSERT_EQ(rule_at(2 * kBase, 1), kNoRule);
   map(2, mapping(late));
   EXPECT_EQ(rule_at(kBase, 2), 32);
+  EXPECT_TRUE(turn_until([&] { return rule_at(2 * kBase, 1) == 32; }));
+}
+
+// Telling takes time, too: that of whose process is told.
+TEST_F(RegistryWaits, WhoHasSpentHisTimeIsToldLater) {
+  make_with({.at_once = std::chrono::nanoseconds(1), .per_second = 1e-9});
+  users = {{1, kAlice}, {2, kBob}, {3, kCarol}};
+  map(1, mapping(found_at("/first", 24)));
+  const auto late = found_at("/late", 32);
+  map(1, mapping(late, 2 * kBase));
+  opens.outcomes[3] = Outcome::Refused;
+  map(3, mapping(late));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // its file is not tried before
+  map(2, mapping(late));
+  ASSERT_EQ(rule_at(kBase, 2), 32);
   turn();
-  EXPECT_EQ(rule_at(2 * kBase, 1), 32);
+  EXPECT_EQ(rule_at(kBase, 3), 32);
+  EXPECT_EQ(rule_at(2 * kBase, 1), kNoRule);
+  map(3, mapping(found_at("/next", 24), 2 * kBase));
+  EXPECT_EQ(rule_at(2 * kBase, 3), kNoRule) << "she has spent hers";
+}
+
+// To tell it of one takes a look at all of its mappings.
+TEST_F(RegistryWaits, AProcessIsToldOfAllTablesAtOnce) {
+  make_with();
+  maps.fails = true;
+  std::vector<Mapping> late;
+  for (std::uint8_t i = 1; i <= 40; ++i) {
+    late.push_back(mapping(found_at("/" + std::to_string(i), i), i * kBase));
+  }
+  for (const std::uint32_t tgid : {2U, 3U}) {
+    for (const Mapping& one : late) map(tgid, one);
+  }
+  maps.fails = false;
+  EXPECT_TRUE(turn_until([&] {
+    return std::ranges::all_of(
+        late, [&](const Mapping& one) { return rule_at(one.begin, 2) > 0; });
+  }));
+  EXPECT_LE(looked_at[2], 10);
 }
 
 TEST_F(RegistryWaits, TheFileOfALateTableIsHadFromWhoeverHasIt) {
