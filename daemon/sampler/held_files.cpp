@@ -17,10 +17,10 @@ bool HeldFiles::has_room() const {
 }
 
 HeldFiles::Held& HeldFiles::at(std::uint64_t object) {
-  Held& held = held_[object];
-  held.round = round_;
+  const auto [held, is_new] = held_.try_emplace(object);
+  if (is_new) held->second.round = round_;
   ++open_;
-  return held;
+  return held->second;
 }
 
 void HeldFiles::hold(std::uint64_t object, UniqueFd file) {

@@ -28,7 +28,7 @@ class HeldFiles {
   std::vector<UniqueFd> take_copies(std::uint64_t object);
   void forget(std::uint64_t object);
 
-  // Closes what has been held for longer than 10 s. To be called often.
+  // Closes all of an object of which something has been held for longer than 10 s. To be called often.
   void close_old(MonotonicTime now);
 
   [[nodiscard]] std::size_t size() const { return open_; }
@@ -37,7 +37,7 @@ class HeldFiles {
   struct Held {
     UniqueFd file;
     std::vector<UniqueFd> copies;
-    std::uint64_t round = 0;  // in which the last one came
+    std::uint64_t round = 0;  // in which the first one came
     [[nodiscard]] std::size_t size() const { return copies.size() + (file ? 1 : 0); }
   };
   Held& at(std::uint64_t object);

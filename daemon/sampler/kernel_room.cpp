@@ -46,7 +46,7 @@ void KernelRoom::take_out(std::uint32_t tgid, std::size_t size) {
   ++taken_out_;
 }
 
-bool KernelRoom::make_room(std::uint32_t tgid) {
+bool KernelRoom::make_room(std::uint32_t tgid, const TakenOut& taken_out) {
   const std::size_t most = tables_.max_prefixes();
   const auto is_full = [&] { return tables_.prefixes() > most - std::min(most, kMostPrefixes); };
   if (!is_full()) return true;
@@ -62,6 +62,7 @@ bool KernelRoom::make_room(std::uint32_t tgid) {
   while (is_full()) {
     const std::uint32_t gives = who_gives_way(holders, wants).value_or(tgid);
     take_out(gives, gives == tgid ? wants.held : held_by(gives));
+    if (taken_out) taken_out(gives);
     if (gives == tgid) return false;
     std::erase_if(holders, [&](const ShareHolder& holder) { return holder.tgid == gives; });
   }

@@ -35,8 +35,9 @@ class KernelRoom {
   [[nodiscard]] bool admits(std::uint32_t tgid) const { return !outside_.contains(tgid); }
 
   // Makes room for a mapping. False: the process itself has to do without, with all of its
-  // mappings.
-  bool make_room(std::uint32_t tgid);
+  // mappings. `taken_out` is told of each process whose mappings had to go, this one included.
+  using TakenOut = std::function<void(std::uint32_t tgid)>;
+  bool make_room(std::uint32_t tgid, const TakenOut& taken_out = {});
 
   // A process whose turn it is: the one with the fewest mappings. It is admitted from now on; the
   // caller says by spend() how many mappings it put in. Nothing: none, or not now.

@@ -3,19 +3,34 @@
 
 namespace offcpud {
 
-void LateTables::mapped_without(std::uint32_t tgid, std::uint64_t object) {
+void LateTables::mapped_without(std::uint32_t tgid, std::uint64_t object, const ShareOwner& user) {
   processes_[object].insert(tgid);
-  objects_[tgid].insert(object);
+  const auto process = objects_.try_emplace(tgid, Process{.user = user, .mappings = {}}).first;
+  ++process->second.mappings[object];
+}
+
+void LateTables::unmapped(std::uint32_t tgid, std::uint64_t object) {
+  const auto process = objects_.find(tgid);
+  if (process == objects_.end()) return;
+  auto& of_process = process->second.mappings;
+  const auto mappings = of_process.find(object);
+  if (mappings == of_process.end() || --mappings->second > 0) return;
+  of_process.erase(mappings);
+  if (of_process.empty()) objects_.erase(process);
+  forget(tgid, object);
+}
+
+void LateTables::forget(std::uint32_t tgid, std::uint64_t object) {
+  const auto mapped_by = processes_.find(object);
+  mapped_by->second.erase(tgid);
+  if (mapped_by->second.empty()) processes_.erase(mapped_by);
 }
 
 void LateTables::ended(std::uint32_t tgid) {
+  to_tell_.erase(tgid);
   const auto process = objects_.find(tgid);
   if (process == objects_.end()) return;
-  for (const std::uint64_t object : process->second) {
-    const auto mapped_by = processes_.find(object);
-    mapped_by->second.erase(tgid);
-    if (mapped_by->second.empty()) processes_.erase(mapped_by);
-  }
+  for (const auto& [object, mappings] : process->second.mappings) forget(tgid, object);
   objects_.erase(process);
 }
 
@@ -25,22 +40,29 @@ void LateTables::forget(std::uint64_t object) {
   if (mapped_by == processes_.end()) return;
   for (const std::uint32_t tgid : mapped_by->second) {
     const auto process = objects_.find(tgid);
-    process->second.erase(object);
-    if (process->second.empty()) objects_.erase(process);
+    process->second.mappings.erase(object);
+    if (process->second.mappings.empty()) objects_.erase(process);
   }
   processes_.erase(mapped_by);
 }
 
 void LateTables::made(std::uint64_t object) {
-  for (const std::uint32_t tgid : processes_of(object)) to_tell_.push_back({tgid, object});
+  for (const std::uint32_t tgid : processes_of(object)) {
+    to_tell_.push(tgid, objects_.at(tgid).user);
+  }
   forget(object);
 }
 
-std::optional<LateTables::Told> LateTables::next_to_tell() {
-  if (to_tell_.empty()) return std::nullopt;
-  const Told next = to_tell_.front();
-  to_tell_.pop_front();
-  return next;
+std::optional<LateTables::Told> LateTables::next_to_tell(const ObjectTurns::May& may) {
+  const auto turn = to_tell_.pop(may);
+  if (!turn) return std::nullopt;
+  return Told{.tgid = static_cast<std::uint32_t>(turn->object), .user = turn->user};
+}
+
+std::size_t LateTables::pairs() const {
+  std::size_t pairs = 0;
+  for (const auto& [tgid, process] : objects_) pairs += process.mappings.size();
+  return pairs;
 }
 
 const std::unordered_set<std::uint32_t>& LateTables::processes_of(std::uint64_t object) const {

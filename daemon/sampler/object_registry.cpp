@@ -82,7 +82,10 @@ void ObjectRegistry::take_in(Object& object, std::uint64_t id) {
   const ShareOwner owner = user_of(object.request.tgid, object);
   UniqueFd file = held_.take(id);
   if (!file && (is_new || has_time(owner))) file = try_to_open_again(object);
-  if (!file) return;
+  if (!file) {
+    if (is_new && tables_ != nullptr) have_made_later(id, object, owner);
+    return;
+  }
   object.file_due = false;
   if (tables_ != nullptr) add_table(id, object, file.get(), owner);
   if (is_new) offer(id, object, std::move(file));
@@ -145,6 +148,7 @@ void ObjectRegistry::mapping_added(const ImageId& image, const Mapping& mapping)
 
 void ObjectRegistry::mapping_removed(const ImageId& image, const Mapping& mapping) {
   if (tables_ != nullptr) note(tables_->remove_mappings(image.tgid, mapping.begin, mapping.end));
+  if (mapping.file->object) late_.unmapped(image.tgid, mapping.file->object->id);
 }
 
 void ObjectRegistry::image_ended(const ImageId& image, std::span<const Mapping> /*mappings*/) {
@@ -179,13 +183,17 @@ void ObjectRegistry::add(std::uint32_t tgid, const Mapping& mapping) {
     table = vdso_;
   }
   if (tables_ == nullptr || (room_ != nullptr && !room_->admits(tgid))) return;
-  if (room_ != nullptr && !room_->make_room(tgid)) return;
+  // Who is taken out is told of all tables when his turn comes to be put in.
+  const auto taken_out = [this](std::uint32_t gone) { late_.ended(gone); };
+  if (room_ != nullptr && !room_->make_room(tgid, taken_out)) return;
   Status status = map(tgid, mapping, table);
   if (!status && object != nullptr && table != OFFCPUD_UNWIND_NO_OBJECT) {
     add_again(id, *object, tgid);
     status = map(tgid, mapping, object->table);
   }
-  if (object != nullptr && object->table_due) late_.mapped_without(tgid, id);
+  if (status && object != nullptr && object->table_due) {
+    late_.mapped_without(tgid, id, user_of(tgid, *object));
+  }
   note(status);
 }
 

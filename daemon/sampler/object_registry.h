@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -59,6 +60,9 @@ class ObjectRegistry final : public MappingObserver {
   // be written.
   [[nodiscard]] std::uint64_t late_tables() const { return late_tables_; }
 
+  // LateTables::pairs().
+  [[nodiscard]] std::size_t late_pairs() const { return late_.pairs(); }
+
   void object_found(const std::shared_ptr<const MappedObject>& object, const MappedFile& file,
                     UniqueFd fd) override;
   void copy_found(const MappedObject& object, UniqueFd fd) override;
@@ -101,11 +105,14 @@ class ObjectRegistry final : public MappingObserver {
   std::optional<UnwindObjectId> make_table(Object& object, int fd, const ShareOwner& owner);
   // The object has its table, if it can be made, and the one it had if it cannot.
   void add_table(std::uint64_t id, Object& object, int fd, const ShareOwner& owner);
+  void have_made_later(std::uint64_t id, Object& object, const ShareOwner& owner);
   void add_again(std::uint64_t id, Object& object, std::uint32_t tgid);
   void make_late_tables(const MappingsOf& mappings_of);
   OpenedFile::Outcome make_late_table(const ObjectTurns::Turn& turn, const MappingsOf& mappings_of);
   OpenedFile open_from_any(std::uint64_t id, Object& object, const MappingsOf& mappings_of);
   void tell_late_tables(const MappingsOf& mappings_of);
+  // The kernel's map does not name the table of the object that is mapped.
+  [[nodiscard]] bool lacks_table(std::uint32_t tgid, const Mapping& mapping) const;
 
   TableStore* tables_;
   KernelRoom* room_;
@@ -114,6 +121,7 @@ class ObjectRegistry final : public MappingObserver {
   FilesBelow* debug_files_;
   Reports reports_;
   CpuShares shares_;
+  std::chrono::nanoseconds tables_cpu_{};  // that make_table() has taken
   std::uint64_t late_tables_ = 0;
   UnwindObjectId vdso_ = OFFCPUD_UNWIND_NO_OBJECT;
   std::unordered_map<std::uint64_t, Object> objects_;  // by MappedObject::id

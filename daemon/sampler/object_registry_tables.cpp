@@ -2,6 +2,7 @@
 // How ObjectRegistry has unwind tables made, at once or late.
 #include <algorithm>
 #include <chrono>
+#include <utility>
 #include <vector>
 
 #include "sampler/object_registry.h"
@@ -13,7 +14,7 @@ namespace {
 constexpr std::chrono::milliseconds kRound{10};
 
 constexpr std::chrono::seconds kBetweenAttempts{1};
-constexpr unsigned kMostAsked = 4;  // processes for one file, in one round
+constexpr std::size_t kMostAsked = 4;  // processes for one file, in one round
 
 using Outcome = OpenedFile::Outcome;
 
@@ -46,8 +47,9 @@ std::optional<UnwindObjectId> ObjectRegistry::make_table(Object& object, int fd,
   std::optional<FileVersion> version;
   if (const auto original = opener_.original_of(fd)) version = original->version;
   const auto table = tables_->add_object(fd, owner, version);
-  const auto cpu = thread_cpu_time() - before - (tables_->between_cpu() - others);
-  shares_.charge(owner, cpu, std::chrono::steady_clock::now());
+  const auto cpu = thread_cpu_time() - before;
+  tables_cpu_ += cpu;
+  shares_.charge(owner, cpu - (tables_->between_cpu() - others), std::chrono::steady_clock::now());
   if (tables_->refused() != refused && reports_.refused) {
     ObjectRefusals causes;
     causes.add(ObjectRefusal::UnwindTable);
@@ -62,14 +64,17 @@ std::optional<UnwindObjectId> ObjectRegistry::make_table(Object& object, int fd,
 
 void ObjectRegistry::add_table(std::uint64_t id, Object& object, int fd, const ShareOwner& owner) {
   const auto table = make_table(object, fd, owner);
-  if (!table) {
-    if (!object.table_due) ++late_tables_;
-    object.table_due = true;
-    return late_.wait(id, owner);
-  }
+  if (!table) return have_made_later(id, object, owner);
   object.table_due = false;
-  if (*table != OFFCPUD_UNWIND_NO_OBJECT) object.table = *table;
+  if (*table == OFFCPUD_UNWIND_NO_OBJECT || *table == object.table) return late_.forget(id);
+  object.table = *table;
   late_.made(id);
+}
+
+void ObjectRegistry::have_made_later(std::uint64_t id, Object& object, const ShareOwner& owner) {
+  if (!object.table_due) ++late_tables_;
+  object.table_due = true;
+  late_.wait(id, owner);
 }
 
 // The table was given up for others while nobody used it.
@@ -101,47 +106,70 @@ void ObjectRegistry::make_late_tables(const MappingsOf& mappings_of) {
   for (const ObjectTurns::Turn& turn : wait_on) late_.wait(turn.object, turn.user);
 }
 
-// What cannot be opened is left to whoever maps it next.
+// What cannot be opened is left to whoever maps it next. A file that could not be opened when it was
+// found has its names from now on, too.
 OpenedFile::Outcome ObjectRegistry::make_late_table(const ObjectTurns::Turn& turn,
                                                     const MappingsOf& mappings_of) {
   Object& object = objects_.at(turn.object);
   const auto now = std::chrono::steady_clock::now();
   if (now < object.retry_at) return Outcome::Slow;  // and those behind it were tried later
-  const OpenedFile opened = open_from_any(turn.object, object, mappings_of);
+  OpenedFile opened = open_from_any(turn.object, object, mappings_of);
   if (opened.fd) {
     add_table(turn.object, object, opened.fd.get(), turn.user);
+    if (std::exchange(object.file_due, false)) offer(turn.object, object, std::move(opened.fd));
   } else {
     object.retry_at = now + kBetweenAttempts;
   }
   return opened.outcome;
 }
 
-// Whoever mapped it last may be gone, and others have the file.
+// Whoever mapped it last may be gone or refused, and others have the file: each time others are
+// asked, those behind him. Not after a file system that has not answered: it may be theirs, too.
 OpenedFile ObjectRegistry::open_from_any(std::uint64_t id, Object& object,
                                          const MappingsOf& mappings_of) {
   OpenedFile opened = open_again(object);
-  unsigned left = kMostAsked;
-  for (const std::uint32_t tgid : late_.processes_of(id)) {
-    if (opened.fd || may_come_later(opened.outcome) || left-- == 0) break;
-    const Mapping* const mapping = own_mapping_of(mappings_of(tgid), id);
+  Outcome best = opened.outcome;
+  const auto& processes = late_.processes_of(id);
+  auto next = processes.find(object.request.tgid);
+  for (std::size_t left = std::min(processes.size(), kMostAsked); left > 0; --left) {
+    if (opened.fd || opened.outcome == Outcome::Slow) return opened;
+    if (next == processes.end() || ++next == processes.end()) next = processes.begin();
+    const Mapping* const mapping = own_mapping_of(mappings_of(*next), id);
     if (mapping == nullptr) continue;
-    object.request.tgid = tgid;
+    object.request.tgid = *next;
     object.request.begin = mapping->begin;
     object.request.end = mapping->end;
     opened = open_again(object);
+    if (may_come_later(opened.outcome)) best = opened.outcome;
   }
+  if (!opened.fd && !may_come_later(opened.outcome)) opened.outcome = best;
   return opened;
 }
 
+// The time is that of whose process is told, as he could have had it told for less by mapping less.
 void ObjectRegistry::tell_late_tables(const MappingsOf& mappings_of) {
   const auto until = thread_cpu_time() + kRound;
-  while (const auto told = late_.next_to_tell()) {
+  const auto may = [this](const ShareOwner& user) { return has_time(user); };
+  while (const auto told = late_.next_to_tell(may)) {
+    const auto before = thread_cpu_time();
+    const auto tables_before = tables_cpu_;  // which are charged already
     for (const Mapping& mapping : mappings_of(told->tgid)) {
-      const auto& object = mapping.file->object;
-      if (object && object->id == told->object) add(told->tgid, mapping);
+      if (lacks_table(told->tgid, mapping)) add(told->tgid, mapping);
     }
-    if (thread_cpu_time() >= until) break;
+    const auto after = thread_cpu_time();
+    shares_.charge(told->user, after - before - (tables_cpu_ - tables_before),
+                   std::chrono::steady_clock::now());
+    if (after >= until) break;
   }
+}
+
+bool ObjectRegistry::lacks_table(std::uint32_t tgid, const Mapping& mapping) const {
+  if (!mapping.file->object) return false;
+  const auto object = objects_.find(mapping.file->object->id);
+  if (object == objects_.end()) return false;
+  if (object->second.table == OFFCPUD_UNWIND_NO_OBJECT) return false;
+  const auto place = tables_->place(tgid, mapping.begin);
+  return !place || place->object != object->second.table;
 }
 
 }  // namespace offcpud

@@ -67,5 +67,17 @@ TEST(HeldFiles, ClosesWhatIsOldAndKeepsWhatIsNew) {
   EXPECT_EQ(held.size(), 0U);
 }
 
+// Who makes copies without end keeps nothing open by them.
+TEST(HeldFiles, CopiesThatComeLaterMakeNothingNew) {
+  HeldFiles held;
+  const MonotonicTime start{std::chrono::hours(1)};
+  held.close_old(start);
+  held.hold(1, some_file());
+  held.close_old(start + seconds(10));
+  held.hold_copy(1, some_file());
+  held.close_old(start + seconds(20));
+  EXPECT_EQ(held.size(), 0U);
+}
+
 }  // namespace
 }  // namespace offcpud

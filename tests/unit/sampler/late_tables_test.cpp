@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <utility>
 #include <vector>
 
 namespace offcpud {
@@ -12,35 +11,65 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-using testing::Pair;
 using testing::UnorderedElementsAre;
 
-std::vector<std::pair<std::uint32_t, std::uint64_t>> told_by(LateTables& late) {
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> all;
-  while (const auto one = late.next_to_tell()) all.emplace_back(one->tgid, one->object);
+constexpr std::uint32_t kAlice = 1000, kBob = 1001;
+
+bool anybody(const ShareOwner& /*user*/) {
+  return true;
+}
+
+std::vector<std::uint32_t> told_by(LateTables& late, const ObjectTurns::May& may = anybody) {
+  std::vector<std::uint32_t> all;
+  while (const auto one = late.next_to_tell(may)) all.push_back(one->tgid);
   return all;
 }
 
 TEST(LateTables, TellsWhoMappedTheObjectOnce) {
   LateTables late;
-  late.mapped_without(1, 7);
-  late.mapped_without(1, 7);
-  late.mapped_without(2, 7);
-  late.mapped_without(2, 8);
+  late.mapped_without(1, 7, kAlice);
+  late.mapped_without(1, 7, kAlice);
+  late.mapped_without(2, 7, kAlice);
+  late.mapped_without(2, 8, kAlice);
   EXPECT_THAT(told_by(late), IsEmpty());
   late.made(7);
-  EXPECT_THAT(told_by(late), UnorderedElementsAre(Pair(1, 7), Pair(2, 7)));
+  EXPECT_THAT(told_by(late), UnorderedElementsAre(1U, 2U));
   late.made(7);
   EXPECT_THAT(told_by(late), IsEmpty());
   late.made(8);
-  EXPECT_THAT(told_by(late), ElementsAre(Pair(2, 8)));
+  EXPECT_THAT(told_by(late), ElementsAre(2U));
+}
+
+// All mappings of a process are looked at to tell it of one.
+TEST(LateTables, TellsAProcessOfAllTablesAtOnce) {
+  LateTables late;
+  for (std::uint64_t object = 7; object < 500; ++object) late.mapped_without(1, object, kAlice);
+  for (std::uint64_t object = 7; object < 500; ++object) late.made(object);
+  EXPECT_THAT(told_by(late), ElementsAre(1U));
+}
+
+TEST(LateTables, UsersTakeTurnsInBeingTold) {
+  LateTables late;
+  for (std::uint32_t tgid = 1; tgid <= 100; ++tgid) late.mapped_without(tgid, 7, kAlice);
+  late.made(7);
+  late.mapped_without(200, 8, kBob);
+  late.made(8);
+  (void)late.next_to_tell(anybody);
+  const auto second = late.next_to_tell(anybody);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->tgid, 200U);
+  EXPECT_EQ(second->user, kBob);
+  EXPECT_THAT(told_by(late, [](const ShareOwner& user) { return user == kBob; }), IsEmpty());
+  late.ended(50);
+  EXPECT_THAT(told_by(late), testing::AllOf(testing::SizeIs(testing::Ge(98U)),
+                                            testing::Not(testing::Contains(50U))));
 }
 
 TEST(LateTables, ForgetsProcessesAndObjects) {
   LateTables late;
-  late.mapped_without(1, 7);
-  late.mapped_without(1, 8);
-  late.mapped_without(2, 8);
+  late.mapped_without(1, 7, kAlice);
+  late.mapped_without(1, 8, kAlice);
+  late.mapped_without(2, 8, kAlice);
   late.ended(1);
   late.ended(1);
   EXPECT_THAT(late.processes_of(7), IsEmpty());
@@ -51,16 +80,33 @@ TEST(LateTables, ForgetsProcessesAndObjects) {
   EXPECT_THAT(told_by(late), IsEmpty());
 }
 
+// A process that maps one object after the other has as many as it maps now.
+TEST(LateTables, RemembersAnObjectWhileOneOfItsMappingsIsThere) {
+  LateTables late;
+  late.mapped_without(1, 7, kAlice);
+  late.mapped_without(1, 7, kAlice);
+  late.mapped_without(2, 7, kAlice);
+  late.unmapped(1, 8);
+  late.unmapped(3, 7);
+  late.unmapped(1, 7);
+  EXPECT_EQ(late.pairs(), 2U);
+  late.unmapped(1, 7);
+  late.unmapped(1, 7);
+  EXPECT_EQ(late.pairs(), 1U);
+  EXPECT_THAT(late.processes_of(7), ElementsAre(2U));
+  late.unmapped(2, 7);
+  EXPECT_EQ(late.pairs(), 0U);
+}
+
 TEST(LateTables, AnObjectWaitsUntilItIsMadeOrForgotten) {
   LateTables late;
-  const auto any = [](const ShareOwner& /*user*/) { return true; };
   for (std::uint64_t object = 7; object <= 9; ++object) late.wait(object, 1000);
   late.made(7);
   late.forget(8);
-  const auto turn = late.next(any);
+  const auto turn = late.next(anybody);
   ASSERT_TRUE(turn);
   EXPECT_EQ(turn->object, 9U);
-  EXPECT_FALSE(late.next(any));
+  EXPECT_FALSE(late.next(anybody));
 }
 
 }  // namespace

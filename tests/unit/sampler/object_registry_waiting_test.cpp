@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -22,7 +23,7 @@ using Outcome = OpenedFile::Outcome;
 // The first table takes all the time that its user has, and some tenths of a second of what he has
 // from then on.
 constexpr CpuShares::Limits kSpent{.at_once = std::chrono::microseconds(1), .per_second = 0.0001};
-constexpr std::uint32_t kAlice = 1000, kBob = 1001;
+constexpr std::uint32_t kAlice = 1000, kBob = 1001, kCarol = 1002;
 
 // Files by path, of any process that is not said to be gone.
 struct PathOpener final : FileOpener {
@@ -72,7 +73,11 @@ struct RegistryWaits : ObjectRegistryTest {
   // As the sampler does, but faster.
   void turn() {
     now += seconds(2);
-    registry->admit_waiting([this](std::uint32_t tgid) { return std::span(mapped[tgid]); }, now);
+    const auto mappings_of = [this](std::uint32_t tgid) {
+      ++looked_at[tgid];
+      return std::span<const Mapping>(mapped[tgid]);
+    };
+    registry->admit_waiting(mappings_of, now);
     registry->offer_again(now);
   }
   bool turn_until(const std::function<bool()>& done) {
@@ -87,6 +92,7 @@ struct RegistryWaits : ObjectRegistryTest {
   PathOpener opens;
   std::optional<KernelRoom> room;
   std::map<std::uint32_t, std::vector<Mapping>> mapped;
+  std::map<std::uint32_t, int> looked_at;  // of the mappings of each process
   std::map<std::uint32_t, ShareOwner> users;
   MonotonicTime now{std::chrono::hours(1)};
 };
@@ -120,8 +126,45 @@ TEST_F(RegistryWaits, ATableThatIsMadeForTheNextIsForThoseBefore) {
   ASSERT_EQ(rule_at(2 * kBase, 1), kNoRule);
   map(2, mapping(late));
   EXPECT_EQ(rule_at(kBase, 2), 32);
+  EXPECT_TRUE(turn_until([&] { return rule_at(2 * kBase, 1) == 32; }));
+}
+
+// Telling takes time, too: that of whose process is told.
+TEST_F(RegistryWaits, WhoHasSpentHisTimeIsToldLater) {
+  make_with({.at_once = std::chrono::nanoseconds(1), .per_second = 1e-9});
+  users = {{1, kAlice}, {2, kBob}, {3, kCarol}};
+  map(1, mapping(found_at("/first", 24)));
+  const auto late = found_at("/late", 32);
+  map(1, mapping(late, 2 * kBase));
+  opens.outcomes[3] = Outcome::Refused;
+  map(3, mapping(late));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // its file is not tried before
+  map(2, mapping(late));
+  ASSERT_EQ(rule_at(kBase, 2), 32);
   turn();
-  EXPECT_EQ(rule_at(2 * kBase, 1), 32);
+  EXPECT_EQ(rule_at(kBase, 3), 32);
+  EXPECT_EQ(rule_at(2 * kBase, 1), kNoRule);
+  map(3, mapping(found_at("/next", 24), 2 * kBase));
+  EXPECT_EQ(rule_at(2 * kBase, 3), kNoRule) << "she has spent hers";
+}
+
+// To tell it of one takes a look at all of its mappings.
+TEST_F(RegistryWaits, AProcessIsToldOfAllTablesAtOnce) {
+  make_with();
+  maps.fails = true;
+  std::vector<Mapping> late;
+  for (std::uint8_t i = 1; i <= 40; ++i) {
+    late.push_back(mapping(found_at("/" + std::to_string(i), i), i * kBase));
+  }
+  for (const std::uint32_t tgid : {2U, 3U}) {
+    for (const Mapping& one : late) map(tgid, one);
+  }
+  maps.fails = false;
+  EXPECT_TRUE(turn_until([&] {
+    return std::ranges::all_of(
+        late, [&](const Mapping& one) { return rule_at(one.begin, 2) > 0; });
+  }));
+  EXPECT_LE(looked_at[2], 10);
 }
 
 TEST_F(RegistryWaits, TheFileOfALateTableIsHadFromWhoeverHasIt) {
@@ -181,6 +224,64 @@ TEST_F(RegistryWaits, WhatIsDoneForOthersMeanwhileIsNotCharged) {
   ASSERT_GT(calls, 0);
   map(1, mapping(found_at("/next", 32), 2 * kBase));
   EXPECT_EQ(rule_at(2 * kBase, 1), 32);
+}
+
+// A user's program that is refused mapped what all map: others have the file.
+TEST_F(RegistryWaits, WhoIsRefusedKeepsNobodyElseFromBeingAsked) {
+  make_with(kSpent);
+  map(1, mapping(found_at("/first", 24)));
+  const auto late = found_at("/late", 32);
+  map(2, mapping(late));
+  for (std::uint32_t tgid = 3; tgid < 10; ++tgid) {
+    map(tgid, mapping(late));
+    opens.outcomes[tgid] = Outcome::Refused;
+  }
+  EXPECT_TRUE(turn_until([&] { return rule_at(kBase, 2) == 32 && rule_at(kBase, 3) == 32; }));
+}
+
+// Nobody may map the object anew, so whoever maps it is asked again.
+TEST_F(RegistryWaits, AFileThatCannotBeOpenedOnceIsOpenedLater) {
+  make_with();
+  const auto file = found_at("/first", 24);
+  for (int i = 0; i < 12; ++i) turn();  // it is held no longer
+  opens.outcomes[1] = Outcome::Refused;
+  map(1, mapping(file));
+  EXPECT_EQ(rule_at(kBase, 1), kNoRule);
+  EXPECT_EQ(registry->symbols_of(*file->object), 0U);
+  EXPECT_EQ(registry->late_tables(), 1U);
+  opens.outcomes.clear();
+  EXPECT_TRUE(turn_until([&] { return rule_at(kBase, 1) == 24; }));
+  EXPECT_NE(registry->symbols_of(*file->object), 0U);
+  EXPECT_EQ(registry->late_tables(), 1U);
+}
+
+// Thousands of processes with hundreds of objects would take more memory than all that the kernel
+// knows of them.
+TEST_F(RegistryWaits, RemembersNoMoreThanTheKernelsMapHolds) {
+  maps.max_mappings = 1000;
+  make_with(kSpent);
+  map(1, mapping(found_at("/first", 24)));
+  std::vector<Mapping> late;
+  for (std::uint64_t i = 2; i < 42; ++i) {
+    late.push_back(mapping(found_at("/late" + std::to_string(i), 32), i * kBase));
+  }
+  for (std::uint32_t tgid = 2; tgid < 200; ++tgid) {
+    for (const Mapping& one : late) map(tgid, one);
+    ASSERT_LE(registry->late_pairs(), tables->stats().mappings);
+  }
+  EXPECT_GT(room->taken_out(), 0U);
+  EXPECT_GT(registry->late_pairs(), 100U);
+  const Mapping& last = late.back();
+  for (std::uint32_t tgid = 2; tgid < 200; ++tgid) {
+    registry->mapping_removed({.tgid = tgid, .serial = 1}, last);
+  }
+  EXPECT_LE(registry->late_pairs(), tables->stats().mappings);
+
+  maps.max_mappings = 0;  // nothing can be written
+  for (std::uint32_t tgid = 2; tgid < 300; ++tgid) end(tgid);
+  EXPECT_EQ(registry->late_pairs(), 0U);
+  map(300, last);
+  EXPECT_EQ(registry->late_pairs(), 0U);
 }
 
 // An error of the kernel's is not the file's: it is said, and the table made once it is over.
