@@ -17,6 +17,9 @@ constexpr std::size_t kTriedAtOnce = 16;  // processes that could not be read, i
 // wait.
 constexpr std::size_t kOpenedAtOnce = 16;
 
+// To tell of what opened walks the mappings of all processes.
+constexpr std::chrono::seconds kBetweenTellings{1};
+
 // What is mapped where `mapping` begins, if it has the same path there.
 const Mapping* counterpart(const MappingSet& mappings, const Mapping& mapping) {
   const Mapping* found = mappings.at(mapping.begin);
@@ -150,7 +153,7 @@ void ProcessMappings::note_refused(std::uint32_t tgid, const MappedFile& file) {
   if (files_.is_refused(file)) refused_.push(tgid);
 }
 
-void ProcessMappings::try_again() {
+void ProcessMappings::try_again(const std::function<void()>& between) {
   for (std::size_t tried = 0; tried < kTriedAtOnce; ++tried) {
     const auto unread = unread_.pop();
     if (!unread) break;
@@ -160,17 +163,14 @@ void ProcessMappings::try_again() {
     if (counts_.processes_unreadable != failures) break;  // others will fare no better now
     if (clock_.now() - before >= kCostlyRead) break;
   }
-  const auto refused = refused_.pop();
-  if (!refused) return;
-  Image* const image = live(*refused);
-  if (image == nullptr) return;
-  std::unordered_set<std::uint64_t> opened;
-  open_refused(*image, opened);
-  if (!opened.empty()) tell_again(opened);
+  if (const auto refused = refused_.pop()) {
+    if (Image* const image = live(*refused)) open_refused(*image);
+  }
+  if (!opened_.empty() && clock_.now() >= tells_at_) tell_again(between);
 }
 
 // Goes on where it stopped the last time, so that what is refused again keeps nothing else waiting.
-void ProcessMappings::open_refused(Image& image, std::unordered_set<std::uint64_t>& opened) {
+void ProcessMappings::open_refused(Image& image) {
   const std::span<const Mapping> all = image.mappings->all();
   const auto first = std::ranges::lower_bound(all, image.refused_from, {}, &Mapping::begin);
   auto at = static_cast<std::size_t>(first - all.begin());
@@ -184,7 +184,7 @@ void ProcessMappings::open_refused(Image& image, std::unordered_set<std::uint64_
       return refused_.push(image.id.tgid);
     }
     tried.insert(file.object->id);
-    if (try_refused(image, mapping)) opened.insert(file.object->id);
+    if (try_refused(image, mapping)) opened_.insert(file.object->id);
   }
 }
 
@@ -204,7 +204,8 @@ bool ProcessMappings::try_refused(const Image& image, const Mapping& mapping) {
   return false;
 }
 
-void ProcessMappings::tell_again(const std::unordered_set<std::uint64_t>& objects) {
+void ProcessMappings::tell_again(const std::function<void()>& between) {
+  const auto objects = std::exchange(opened_, {});
   for (const auto& [tgid, history] : processes_) {
     if (history.back().ended) continue;
     for (const Mapping& mapping : history.back().mappings->all()) {
@@ -212,7 +213,9 @@ void ProcessMappings::tell_again(const std::unordered_set<std::uint64_t>& object
       observer_.mapping_removed(history.back().id, mapping);
       observer_.mapping_added(history.back().id, mapping);
     }
+    if (between) between();
   }
+  tells_at_ = clock_.now() + kBetweenTellings;
 }
 
 void ProcessMappings::replace(Image& image, std::shared_ptr<MappingSet> mappings) {

@@ -186,6 +186,49 @@ TEST_F(ProcessScanTest, OfWhatWasRefusedEachObjectIsTriedOnceAndAFewAtATime) {
   EXPECT_EQ(opener_.requests.size(), kFiles);
 }
 
+// To tell of it walks all mappings of all processes, and drain() comes every 10 ms.
+TEST_F(ProcessScanTest, WhatWasRefusedAndOpensIsToldOfOnceASecond) {
+  constexpr std::uint64_t kFiles = 64;
+  for (std::uint64_t i = 0; i < kFiles; ++i) {
+    const std::string path = "/f" + std::to_string(i);
+    opener_.files[path] = {OpenedFile::Outcome::Refused, {}};
+    reader_.existing[10].maps.push_back(
+        line(0x10000 * (i + 1), 0x10000 * (i + 1) + 0x1000, path.c_str(), 1 + i));
+  }
+  reader_.existing[10].threads = {10};
+  scan();
+  for (auto& [path, file] : opener_.files) file.first = OpenedFile::Outcome::Opened;
+  int calls = 0;
+  std::map<std::string, int> told;
+  const auto try_again = [&] {
+    log_.take();
+    state().try_again();
+    bool tells = false;
+    for (const std::string& line : log_.take()) {
+      if (!line.starts_with("added 10#1 ")) continue;
+      tells = true;
+      ++told[line];
+    }
+    if (tells) ++calls;
+  };
+  opener_.requests.clear();
+  for (int call = 0; call < 50; ++call) {
+    try_again();
+    clock_.advance(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(opener_.requests.size(), kFiles);
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(told.size(), 16U) << "the first ones at once";
+  clock_.advance(std::chrono::milliseconds(500));
+  try_again();
+  EXPECT_EQ(calls, 2);
+  EXPECT_EQ(told.size(), kFiles);
+  for (const auto& [line, times] : told) EXPECT_EQ(times, 1) << line;
+  clock_.advance(std::chrono::seconds(1));
+  try_again();
+  EXPECT_EQ(calls, 2) << "nothing is left to be told";
+}
+
 // It is another program by now, and its files were refused as well.
 TEST_F(ProcessScanTest, WhatWasRefusedOfAProgramThatReplacedAnotherIsOpenedLater) {
   reader_.existing[10] = {{line(0x1000, 0x2000, "/a", 5)}, {10}};
@@ -199,6 +242,20 @@ TEST_F(ProcessScanTest, WhatWasRefusedOfAProgramThatReplacedAnotherIsOpenedLater
   log_.take();
   state().try_again();
   EXPECT_THAT(log_.take(), testing::Contains("object 2 /b open"));
+}
+
+TEST_F(ProcessScanTest, OthersAreServedBetweenTheProcessesThatAreToldOf) {
+  opener_.files["/a"] = {OpenedFile::Outcome::Refused, {}};
+  for (const std::uint32_t tgid : {10U, 20U, 30U}) {
+    reader_.existing[tgid] = {{line(0x1000, 0x2000, "/a", 5)}, {tgid}};
+  }
+  scan();
+  int between = 0;
+  state().try_again([&between] { ++between; });
+  EXPECT_EQ(between, 0) << "nothing opened";
+  opener_.files["/a"] = {OpenedFile::Outcome::Opened, test::build_id(1)};
+  state().try_again([&between] { ++between; });
+  EXPECT_EQ(between, 3);
 }
 
 TEST_F(ProcessScanTest, TheLimitOfMappingsHoldsForScansToo) {
