@@ -166,8 +166,9 @@ class ProcessMappings {
   void read_process(std::uint32_t tgid, bool execs_missed);
   void replace(Image& image, std::shared_ptr<MappingSet> mappings);
   void note_refused(std::uint32_t tgid, const MappedFile& file);
-  // Tries some of the files that were refused, each object once.
-  void open_refused(Image& image);
+  void try_refused_in_turn();
+  // Tries some of the files that were refused, each object once. False: there was none.
+  bool open_refused(Image& image);
   bool try_refused(const Image& image, const Mapping& mapping);
   // Tells the observer of the mappings of what opened as if they were new.
   void tell_again(const std::function<void()>& between);

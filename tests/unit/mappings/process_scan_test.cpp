@@ -229,6 +229,49 @@ TEST_F(ProcessScanTest, WhatWasRefusedAndOpensIsToldOfOnceASecond) {
   EXPECT_EQ(calls, 2) << "nothing is left to be told";
 }
 
+// As a program does that puts itself into the background.
+TEST_F(ProcessScanTest, WhatWasRefusedIsOpenedOfAChildWhoseParentEnded) {
+  opener_.files["/a"] = {OpenedFile::Outcome::Refused, {}};
+  reader_.existing[10] = {{line(0x1000, 0x2000, "/a", 5)}, {10}};
+  scan();
+  task(Kind::Forked, now(), 11, 11, 10);
+  task(Kind::Forked, now(), 12, 12, 11);
+  task(Kind::Exited, now(), 10, 10);
+  task(Kind::Exited, now(), 11, 11);
+  opener_.files["/a"] = {OpenedFile::Outcome::Opened, {}};
+  log_.take();
+  state().try_again();
+  EXPECT_THAT(log_.take(), ElementsAre("object 1 /a open", "removed 12#3 /a", "added 12#3 /a"));
+}
+
+// They have the files of their parent, which are tried once for all of them.
+TEST_F(ProcessScanTest, ChildrenOfAProcessKeepNothingElseWaiting) {
+  opener_.files["/a"] = opener_.files["/b"] = {OpenedFile::Outcome::Refused, {}};
+  reader_.existing[10] = {{line(0x1000, 0x2000, "/a", 5)}, {10}};
+  scan();
+  for (std::uint32_t child = 100; child < 200; ++child) task(Kind::Forked, now(), child, child, 10);
+  map(now(), 20, 0x1000, 0x2000, 2, "/b");
+  opener_.requests.clear();
+  for (int i = 0; i < 4; ++i) state().try_again();
+  std::vector<std::string> paths;
+  for (const FileRequest& request : opener_.requests) paths.push_back(request.path);
+  EXPECT_THAT(paths, ElementsAre("/a", "/b", "/a", "/b"));
+}
+
+TEST_F(ProcessScanTest, ProcessesWithNothingRefusedAnyMoreTakeNoTurn) {
+  opener_.files["/a"] = opener_.files["/b"] = {OpenedFile::Outcome::Refused, {}};
+  for (std::uint32_t tgid = 100; tgid < 200; ++tgid) {
+    reader_.existing[tgid] = {{line(0x1000, 0x2000, "/a", 5)}, {tgid}};
+  }
+  reader_.existing[300] = {{line(0x1000, 0x2000, "/b", 6)}, {300}};
+  scan();
+  for (auto& [path, file] : opener_.files) file.first = OpenedFile::Outcome::Opened;
+  log_.take();
+  state().try_again();  // opens /a for all of them
+  state().try_again();
+  EXPECT_THAT(log_.take(), testing::Contains("object 2 /b open"));
+}
+
 // It is another program by now, and its files were refused as well.
 TEST_F(ProcessScanTest, WhatWasRefusedOfAProgramThatReplacedAnotherIsOpenedLater) {
   reader_.existing[10] = {{line(0x1000, 0x2000, "/a", 5)}, {10}};
