@@ -67,6 +67,7 @@ OpenedFile ProcFileOpener::open(const FileRequest& request) {
     case Outcome::Remote:
     case Outcome::NotAFile:
     case Outcome::Slow:
+    case Outcome::TooLarge:
     case Outcome::Refused:
       return file;
     default:
@@ -79,7 +80,10 @@ OpenedFile ProcFileOpener::open(const FileRequest& request) {
   processes.emplace_back("self");
   for (const std::string& process : processes) {
     file = open_path(request, process);
-    if (file.outcome == Outcome::Opened || file.outcome == Outcome::Refused) return file;
+    if (file.outcome == Outcome::Opened || file.outcome == Outcome::Refused ||
+        file.outcome == Outcome::TooLarge) {
+      return file;
+    }
     // What was denied could have been opened; that nothing was found later does not change it.
     if (reason == Outcome::Gone) reason = file.outcome;
   }

@@ -63,7 +63,7 @@ bool is_own(const RootId& root) {
 bool is_final(OpenedFile::Outcome outcome) {
   using Outcome = OpenedFile::Outcome;
   return outcome == Outcome::Opened || outcome == Outcome::Remote || outcome == Outcome::NotAFile ||
-         outcome == Outcome::Slow;
+         outcome == Outcome::Slow || outcome == Outcome::TooLarge;
 }
 
 template <class Map>

@@ -42,7 +42,7 @@ Status LiveMappings::drain() {
     if (between_) between_();
   });
   processes_->catch_up();
-  processes_->try_again();
+  processes_->try_again(between_);
   if (!processes_->needs_scan() || clock_.now() - last_scan_ < min_scan_interval_) return {};
   return scan();
 }

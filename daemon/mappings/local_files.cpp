@@ -142,7 +142,7 @@ OpenedFile LocalFiles::hand_out(Opening opening, std::uint64_t last_bytes) {
     return file;
   }
   const std::uint64_t size = std::min<std::uint64_t>(opening.info.stx_size, last_bytes);
-  if (size > kMostCopied) return not_opened(Outcome::Slow);
+  if (size > kMostCopied) return not_opened(Outcome::TooLarge);
   if (!memory_ || size > room_) {
     file.outcome = Outcome::Refused;
     file.copied = std::max<std::uint64_t>(size, 1);

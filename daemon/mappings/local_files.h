@@ -51,7 +51,8 @@ class LocalFiles {
 
   // A descriptor that may be handed out: that of `opening`, or, where the file does not answer by
   // itself, none: then its last bytes (`last_bytes` at most) are in the room for a copy, from its
-  // beginning on. Refused where that has not as many as OpenedFile::copied says.
+  // beginning on. Refused where that has not as many as OpenedFile::copied says, TooLarge beyond
+  // kMostCopied.
   OpenedFile hand_out(Opening opening, std::uint64_t last_bytes = kAllBytes);
 
   // What the file at this path would be, by the mounts that the process sees.

@@ -38,10 +38,11 @@ struct OpenedFile {
     NotAFile,  // a device, a pipe
     Remote,    // on a file system that somebody else answers for
     Failed,    // no descriptors left, an I/O error
-    Slow,      // its file system has not answered in time, or it is too large to be copied
+    Slow,      // its file system has not answered in time
+    TooLarge,  // it would have to be copied, and has more bytes than one may have
     Refused,   // not tried, to wait no longer for those that do not answer; later it may be
   };
-  static constexpr std::size_t kOutcomes = 8;
+  static constexpr std::size_t kOutcomes = 9;
 
   Outcome outcome = Outcome::Gone;
   UniqueFd fd;       // open for reading if Opened; reading it waits for nobody

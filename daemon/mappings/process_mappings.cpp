@@ -86,7 +86,10 @@ void ProcessMappings::on_forked(const MappingEvent& event) {
     // Kernel threads, and children of processes of which nothing is known, have nothing to share.
     const Image* parent = live(event.parent_tgid);
     if (parent == nullptr) return;
-    begin(event.tgid, event.parent_tgid, parent->root.inherited(), event.time, parent->mappings);
+    const Image* const child = begin(event.tgid, event.parent_tgid, parent->root.inherited(),
+                                     event.time, parent->mappings);
+    // The parent may end first, as where a program puts itself into the background.
+    if (child != nullptr && refused_.contains(event.parent_tgid)) refused_.push(event.tgid);
     return;
   }
   Image* image = live(event.tgid);

@@ -26,7 +26,7 @@
 namespace offcpud {
 
 // The executable mappings of all processes, kept up by events. Used by one thread; the observer is
-// called from within apply(), scan() and forget_ended().
+// called from within apply(), scan(), try_again() and forget_ended().
 //
 // An image is what a process executes between fork or exec and the next exec or its end. Images
 // that have ended are kept until forget_ended(), so that addresses that were sampled before can
@@ -77,8 +77,10 @@ class ProcessMappings {
   [[nodiscard]] std::vector<OverShare> over_share();
 
   // Reads what was refused or came too late, of some processes, those first whose last attempt is
-  // longest ago. To be called often, as refusals do not last.
-  void try_again();
+  // longest ago. To be called often, as refusals do not last. The observer is told of what opened
+  // at once or a second after it was told the last time: that looks at all mappings of all
+  // processes, and calls `between`, unless it is empty, after each of these.
+  void try_again(const std::function<void()>& between = {});
 
   // Events were lost since the last scan.
   [[nodiscard]] bool needs_scan() const { return needs_scan_; }
@@ -164,11 +166,12 @@ class ProcessMappings {
   void read_process(std::uint32_t tgid, bool execs_missed);
   void replace(Image& image, std::shared_ptr<MappingSet> mappings);
   void note_refused(std::uint32_t tgid, const MappedFile& file);
-  // Tries some of the files that were refused, each object once.
-  void open_refused(Image& image, std::unordered_set<std::uint64_t>& opened);
+  void try_refused_in_turn();
+  // Tries some of the files that were refused, each object once. False: there was none.
+  bool open_refused(Image& image);
   bool try_refused(const Image& image, const Mapping& mapping);
-  // Tells the observer of these objects' mappings as if they were new.
-  void tell_again(const std::unordered_set<std::uint64_t>& objects);
+  // Tells the observer of the mappings of what opened as if they were new.
+  void tell_again(const std::function<void()>& between);
   struct ReadSet {
     std::shared_ptr<MappingSet> mappings;
     bool had_room = true;
@@ -199,8 +202,10 @@ class ProcessMappings {
   TurnQueue without_room_;  // live processes that gave way, or for which there was none
   MonotonicTime next_back_ = MonotonicTime::min();
   MonotonicTime forgives_at_ = MonotonicTime::min();
-  TurnQueue unread_;   // processes whose mappings could not be read in time
-  TurnQueue refused_;  // live processes with a file that was not opened
+  TurnQueue unread_;                          // processes whose mappings could not be read in time
+  TurnQueue refused_;                         // live processes with a file that was not opened
+  std::unordered_set<std::uint64_t> opened_;  // objects that were refused, and not told of since
+  MonotonicTime tells_at_ = MonotonicTime::min();
   Counts counts_;
 };
 

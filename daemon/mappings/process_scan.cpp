@@ -17,6 +17,14 @@ constexpr std::size_t kTriedAtOnce = 16;  // processes that could not be read, i
 // wait.
 constexpr std::size_t kOpenedAtOnce = 16;
 
+// Mappings that are looked at for refused files in one call. Each call comes 10 ms after the one
+// before at most, so that all of ProcessMappings::Limits have their turn within a second.
+constexpr std::size_t kLookedAtOnce = 16384;
+constexpr std::size_t kTurn = 16;  // as many mappings cost as much as a process without any
+
+// To tell of what opened walks the mappings of all processes.
+constexpr std::chrono::seconds kBetweenTellings{1};
+
 // What is mapped where `mapping` begins, if it has the same path there.
 const Mapping* counterpart(const MappingSet& mappings, const Mapping& mapping) {
   const Mapping* found = mappings.at(mapping.begin);
@@ -150,7 +158,7 @@ void ProcessMappings::note_refused(std::uint32_t tgid, const MappedFile& file) {
   if (files_.is_refused(file)) refused_.push(tgid);
 }
 
-void ProcessMappings::try_again() {
+void ProcessMappings::try_again(const std::function<void()>& between) {
   for (std::size_t tried = 0; tried < kTriedAtOnce; ++tried) {
     const auto unread = unread_.pop();
     if (!unread) break;
@@ -160,17 +168,38 @@ void ProcessMappings::try_again() {
     if (counts_.processes_unreadable != failures) break;  // others will fare no better now
     if (clock_.now() - before >= kCostlyRead) break;
   }
-  const auto refused = refused_.pop();
-  if (!refused) return;
-  Image* const image = live(*refused);
-  if (image == nullptr) return;
-  std::unordered_set<std::uint64_t> opened;
-  open_refused(*image, opened);
-  if (!opened.empty()) tell_again(opened);
+  try_refused_in_turn();
+  if (!opened_.empty() && clock_.now() >= tells_at_) tell_again(between);
+}
+
+// Of one process, and of those with nothing left to try before it. Children that have all mappings
+// in common with it stand behind it, and had their turn with it.
+void ProcessMappings::try_refused_in_turn() {
+  const MappingSet* seen = nullptr;
+  bool tried = false;
+  bool left = false;
+  std::size_t looked = 0;
+  for (std::size_t turns = refused_.size(); turns > 0 && looked < kLookedAtOnce; --turns) {
+    const std::uint32_t tgid = *refused_.next();
+    Image* const image = live(tgid);
+    const bool is_alike = image != nullptr && image->mappings.get() == seen;
+    if (tried && !is_alike) return;
+    (void)refused_.pop();
+    looked += kTurn;
+    if (image == nullptr) continue;
+    if (is_alike) {
+      if (left) refused_.push(tgid);
+      continue;
+    }
+    seen = image->mappings.get();
+    looked += seen->size();
+    tried = open_refused(*image);
+    left = refused_.contains(tgid);
+  }
 }
 
 // Goes on where it stopped the last time, so that what is refused again keeps nothing else waiting.
-void ProcessMappings::open_refused(Image& image, std::unordered_set<std::uint64_t>& opened) {
+bool ProcessMappings::open_refused(Image& image) {
   const std::span<const Mapping> all = image.mappings->all();
   const auto first = std::ranges::lower_bound(all, image.refused_from, {}, &Mapping::begin);
   auto at = static_cast<std::size_t>(first - all.begin());
@@ -181,11 +210,13 @@ void ProcessMappings::open_refused(Image& image, std::unordered_set<std::uint64_
     if (!files_.is_refused(file) || tried.contains(file.object->id)) continue;
     if (tried.size() == kOpenedAtOnce) {
       image.refused_from = mapping.begin;
-      return refused_.push(image.id.tgid);
+      refused_.push(image.id.tgid);
+      return true;
     }
     tried.insert(file.object->id);
-    if (try_refused(image, mapping)) opened.insert(file.object->id);
+    if (try_refused(image, mapping)) opened_.insert(file.object->id);
   }
+  return !tried.empty();
 }
 
 bool ProcessMappings::try_refused(const Image& image, const Mapping& mapping) {
@@ -204,7 +235,8 @@ bool ProcessMappings::try_refused(const Image& image, const Mapping& mapping) {
   return false;
 }
 
-void ProcessMappings::tell_again(const std::unordered_set<std::uint64_t>& objects) {
+void ProcessMappings::tell_again(const std::function<void()>& between) {
+  const auto objects = std::exchange(opened_, {});
   for (const auto& [tgid, history] : processes_) {
     if (history.back().ended) continue;
     for (const Mapping& mapping : history.back().mappings->all()) {
@@ -212,7 +244,9 @@ void ProcessMappings::tell_again(const std::unordered_set<std::uint64_t>& object
       observer_.mapping_removed(history.back().id, mapping);
       observer_.mapping_added(history.back().id, mapping);
     }
+    if (between) between();
   }
+  tells_at_ = clock_.now() + kBetweenTellings;
 }
 
 void ProcessMappings::replace(Image& image, std::shared_ptr<MappingSet> mappings) {

@@ -18,11 +18,16 @@ class TurnQueue {
     if (turns_.try_emplace(tgid, last_turn_ + 1).second) waiting_.emplace(++last_turn_, tgid);
   }
 
+  // Who would be popped. Nothing: none waits.
+  [[nodiscard]] std::optional<std::uint32_t> next() const {
+    if (waiting_.empty()) return std::nullopt;
+    return waiting_.begin()->second;
+  }
+
   // Nothing: none waits.
   std::optional<std::uint32_t> pop() {
-    if (waiting_.empty()) return std::nullopt;
-    const std::uint32_t tgid = waiting_.begin()->second;
-    erase(tgid);
+    const auto tgid = next();
+    if (tgid) erase(*tgid);
     return tgid;
   }
 
@@ -33,6 +38,7 @@ class TurnQueue {
     turns_.erase(turn);
   }
 
+  [[nodiscard]] bool contains(std::uint32_t tgid) const { return turns_.contains(tgid); }
   [[nodiscard]] std::size_t size() const { return turns_.size(); }
 
  private:

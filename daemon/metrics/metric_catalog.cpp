@@ -105,7 +105,7 @@ constexpr auto kCatalog = std::to_array<MetricDef>({
      "Times that a process or its file system did not answer, by what was to be read of it."},
     {Metric::ReaderRefused, "offcpud_reader_refused_total", Counter, "cause",
      "Times that something of a process was not read because others like it did not answer, or "
-     "copies of files had no room, by what is to blame."},
+     "copies of files had no room or would be too large, by what is to blame."},
     {Metric::ReadersStuck, "offcpud_readers_stuck", Gauge, "",
      "Reading processes that were given up and that the kernel cannot end yet, also those of an "
      "earlier run."},

@@ -46,6 +46,7 @@ FileAnswer ask_for_file(ReaderClient& client, ReaderClient::Request request) {
   ReaderClient::Reply reply = client.ask(request);
   const bool answered = reply.answered();
   FileAnswer answer = file_answer(std::move(reply));
+  if (answer.file.outcome == Outcome::TooLarge) client.count_refusal(Refusal::Size);
   if (!answered || answer.file.outcome != Outcome::Refused) return answer;
   if (answer.file.copied == 0) {
     client.count_refusal(Refusal::Mount);
@@ -80,6 +81,9 @@ Error not_read(std::string_view what, Outcome outcome) {
       return Error("open '" + std::string(what) + "': no answer in time");
     case Outcome::Refused:
       return Error("open '" + std::string(what) + "': not tried, others like it did not answer");
+    case Outcome::TooLarge:
+      return Error("open '" + std::string(what) +
+                   "': too large to be copied, as its file system is not known to answer");
     default:
       return Error("open '" + std::string(what) + "': it is not there, or on another host");
   }

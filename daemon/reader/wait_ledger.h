@@ -28,9 +28,10 @@ enum class Refusal : std::uint8_t {
   Budget,   // all together had us wait too long
   Readers,  // too many readers wait for somebody else and cannot be ended, or none can be started
   Copies,   // copies of other files take all the memory there is for them
+  Size,     // it would have to be copied, and is too large for that
 };
-inline constexpr std::array<const char*, 6> kRefusalNames = {"process", "user",    "mount",
-                                                             "budget",  "readers", "copies"};
+inline constexpr std::array<const char*, 7> kRefusalNames = {"process", "user",   "mount", "budget",
+                                                             "readers", "copies", "size"};
 
 // Who had us wait, and for how long. It bounds what any number of hostile processes can cost: all
 // together a second in twenty on average, of which two thirds are for anybody, and a third is kept

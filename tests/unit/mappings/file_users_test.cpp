@@ -69,7 +69,8 @@ TEST_F(FileUsersTest, ABuildIdIsAnObjectOfEachUser) {
 
 // His own file system, of which nothing is opened, under the name of the real one.
 TEST_F(FileUsersTest, WhatIsNotOpenedForOneUserIsForAnother) {
-  for (const auto outcome : {Outcome::Slow, Outcome::Remote, Outcome::NotAFile, Outcome::Gone}) {
+  for (const auto outcome :
+       {Outcome::Slow, Outcome::TooLarge, Outcome::Remote, Outcome::NotAFile, Outcome::Gone}) {
     opener_.files["/p"] = {outcome, {}};
     for (int i = 0; i < 20; ++i) (void)map("/p", kAttacker);
   }

@@ -186,6 +186,92 @@ TEST_F(ProcessScanTest, OfWhatWasRefusedEachObjectIsTriedOnceAndAFewAtATime) {
   EXPECT_EQ(opener_.requests.size(), kFiles);
 }
 
+// To tell of it walks all mappings of all processes, and drain() comes every 10 ms.
+TEST_F(ProcessScanTest, WhatWasRefusedAndOpensIsToldOfOnceASecond) {
+  constexpr std::uint64_t kFiles = 64;
+  for (std::uint64_t i = 0; i < kFiles; ++i) {
+    const std::string path = "/f" + std::to_string(i);
+    opener_.files[path] = {OpenedFile::Outcome::Refused, {}};
+    reader_.existing[10].maps.push_back(
+        line(0x10000 * (i + 1), 0x10000 * (i + 1) + 0x1000, path.c_str(), 1 + i));
+  }
+  reader_.existing[10].threads = {10};
+  scan();
+  for (auto& [path, file] : opener_.files) file.first = OpenedFile::Outcome::Opened;
+  int calls = 0;
+  std::map<std::string, int> told;
+  const auto try_again = [&] {
+    log_.take();
+    state().try_again();
+    bool tells = false;
+    for (const std::string& line : log_.take()) {
+      if (!line.starts_with("added 10#1 ")) continue;
+      tells = true;
+      ++told[line];
+    }
+    if (tells) ++calls;
+  };
+  opener_.requests.clear();
+  for (int call = 0; call < 50; ++call) {
+    try_again();
+    clock_.advance(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(opener_.requests.size(), kFiles);
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(told.size(), 16U) << "the first ones at once";
+  clock_.advance(std::chrono::milliseconds(500));
+  try_again();
+  EXPECT_EQ(calls, 2);
+  EXPECT_EQ(told.size(), kFiles);
+  for (const auto& [line, times] : told) EXPECT_EQ(times, 1) << line;
+  clock_.advance(std::chrono::seconds(1));
+  try_again();
+  EXPECT_EQ(calls, 2) << "nothing is left to be told";
+}
+
+// As a program does that puts itself into the background.
+TEST_F(ProcessScanTest, WhatWasRefusedIsOpenedOfAChildWhoseParentEnded) {
+  opener_.files["/a"] = {OpenedFile::Outcome::Refused, {}};
+  reader_.existing[10] = {{line(0x1000, 0x2000, "/a", 5)}, {10}};
+  scan();
+  task(Kind::Forked, now(), 11, 11, 10);
+  task(Kind::Forked, now(), 12, 12, 11);
+  task(Kind::Exited, now(), 10, 10);
+  task(Kind::Exited, now(), 11, 11);
+  opener_.files["/a"] = {OpenedFile::Outcome::Opened, {}};
+  log_.take();
+  state().try_again();
+  EXPECT_THAT(log_.take(), ElementsAre("object 1 /a open", "removed 12#3 /a", "added 12#3 /a"));
+}
+
+// They have the files of their parent, which are tried once for all of them.
+TEST_F(ProcessScanTest, ChildrenOfAProcessKeepNothingElseWaiting) {
+  opener_.files["/a"] = opener_.files["/b"] = {OpenedFile::Outcome::Refused, {}};
+  reader_.existing[10] = {{line(0x1000, 0x2000, "/a", 5)}, {10}};
+  scan();
+  for (std::uint32_t child = 100; child < 200; ++child) task(Kind::Forked, now(), child, child, 10);
+  map(now(), 20, 0x1000, 0x2000, 2, "/b");
+  opener_.requests.clear();
+  for (int i = 0; i < 4; ++i) state().try_again();
+  std::vector<std::string> paths;
+  for (const FileRequest& request : opener_.requests) paths.push_back(request.path);
+  EXPECT_THAT(paths, ElementsAre("/a", "/b", "/a", "/b"));
+}
+
+TEST_F(ProcessScanTest, ProcessesWithNothingRefusedAnyMoreTakeNoTurn) {
+  opener_.files["/a"] = opener_.files["/b"] = {OpenedFile::Outcome::Refused, {}};
+  for (std::uint32_t tgid = 100; tgid < 200; ++tgid) {
+    reader_.existing[tgid] = {{line(0x1000, 0x2000, "/a", 5)}, {tgid}};
+  }
+  reader_.existing[300] = {{line(0x1000, 0x2000, "/b", 6)}, {300}};
+  scan();
+  for (auto& [path, file] : opener_.files) file.first = OpenedFile::Outcome::Opened;
+  log_.take();
+  state().try_again();  // opens /a for all of them
+  state().try_again();
+  EXPECT_THAT(log_.take(), testing::Contains("object 2 /b open"));
+}
+
 // It is another program by now, and its files were refused as well.
 TEST_F(ProcessScanTest, WhatWasRefusedOfAProgramThatReplacedAnotherIsOpenedLater) {
   reader_.existing[10] = {{line(0x1000, 0x2000, "/a", 5)}, {10}};
@@ -199,6 +285,20 @@ TEST_F(ProcessScanTest, WhatWasRefusedOfAProgramThatReplacedAnotherIsOpenedLater
   log_.take();
   state().try_again();
   EXPECT_THAT(log_.take(), testing::Contains("object 2 /b open"));
+}
+
+TEST_F(ProcessScanTest, OthersAreServedBetweenTheProcessesThatAreToldOf) {
+  opener_.files["/a"] = {OpenedFile::Outcome::Refused, {}};
+  for (const std::uint32_t tgid : {10U, 20U, 30U}) {
+    reader_.existing[tgid] = {{line(0x1000, 0x2000, "/a", 5)}, {tgid}};
+  }
+  scan();
+  int between = 0;
+  state().try_again([&between] { ++between; });
+  EXPECT_EQ(between, 0) << "nothing opened";
+  opener_.files["/a"] = {OpenedFile::Outcome::Opened, test::build_id(1)};
+  state().try_again([&between] { ++between; });
+  EXPECT_EQ(between, 3);
 }
 
 TEST_F(ProcessScanTest, TheLimitOfMappingsHoldsForScansToo) {

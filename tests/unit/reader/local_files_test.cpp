@@ -122,7 +122,7 @@ TEST_F(LocalFilesTest, HugeFilesAreNotCopied) {
   ASSERT_EQ(::truncate(path.c_str(), off_t{1} << 40), 0);
   auto opening = files.open(handle_of(path), "self");
   opening.local = false;
-  EXPECT_EQ(files.hand_out(std::move(opening)).outcome, Outcome::Slow);
+  EXPECT_EQ(files.hand_out(std::move(opening)).outcome, Outcome::TooLarge);
 }
 
 TEST_F(LocalFilesTest, WhatIsShunnedIsNotTouched) {

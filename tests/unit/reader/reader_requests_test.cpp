@@ -16,6 +16,7 @@
 
 #include "elf/build_id.h"
 #include "reader/process_account.h"
+#include "reader/reader_answers.h"
 #include "support/temp_tree.h"
 
 namespace offcpud {
@@ -100,6 +101,43 @@ TEST(ReaderWithoutDescriptors, AnErrorIsAnError) {
   const auto listed = DeadlineProcessReader(client).processes();
   ASSERT_FALSE(listed);
   EXPECT_EQ(listed.error().message(), "open '/proc': Too many open files");
+}
+
+// Answers about whatever it is asked that the file is too large to be copied.
+void serve_large_files(UniqueFd socket, const SharedReaderPage& /*page*/) {
+  for (;;) {
+    const auto request = receive_packet(socket.get(), std::chrono::milliseconds(-1));
+    if (!request) return;
+    if (!*request) continue;
+    PacketWriter writer;
+    put_opened_file(writer, not_opened(OpenedFile::Outcome::TooLarge));
+    if (!send_packet(socket.get(), writer.take())) return;
+  }
+}
+
+TEST(ReaderOfLargeFiles, SaysAndCountsThatAFileIsTooLargeToBeCopied) {
+  auto started = ReaderSpawner::start(serve_large_files);
+  ASSERT_TRUE(started);
+  SystemClock clock;
+  std::vector<std::string> refused;
+  ReaderReports reports;
+  reports.refused = [&refused](Refusal cause) {
+    refused.emplace_back(kRefusalNames.at(static_cast<std::size_t>(cause)));
+  };
+  ReaderClient client(std::make_shared<ReaderShare>(**started, clock, reports));
+  const auto root = RootDirectory::open("/");
+  ASSERT_TRUE(root);
+  const auto self = static_cast<std::uint32_t>(::getpid());
+  const auto file =
+      DeadlineFilesBelow(client).open_below(root->descriptor(), self, "/large", LastLink::Follow);
+  ASSERT_FALSE(file);
+  EXPECT_EQ(file.error().message(),
+            "open '/large': too large to be copied, as its file system is not known to answer");
+  EXPECT_EQ(refused, std::vector<std::string>{"size"});
+  FileRequest request;
+  request.tgid = self;
+  EXPECT_EQ(DeadlineFileOpener(client).open(request).outcome, OpenedFile::Outcome::TooLarge);
+  EXPECT_EQ(refused, (std::vector<std::string>{"size", "size"}));
 }
 
 // More than fits into one message.
