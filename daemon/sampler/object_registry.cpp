@@ -66,7 +66,7 @@ void ObjectRegistry::copy_found(const MappedObject& object, UniqueFd fd) {
   if (tables_ == nullptr) return;
   Object& known = objects_[object.id];
   if (held_.has_room()) return held_.hold_copy(object.id, std::move(fd));
-  if (!make_table(known, fd.get(), known.user)) ++late_tables_;
+  if (!make_table(known, fd.get(), known.user)) ++copies_left_out_;
 }
 
 ShareOwner ObjectRegistry::user_of(std::uint32_t tgid, const Object& object) {
@@ -93,7 +93,7 @@ void ObjectRegistry::take_in(Object& object, std::uint64_t id) {
 
 void ObjectRegistry::take_in_copies(Object& object, std::uint64_t id, std::uint32_t tgid) {
   for (const UniqueFd& copy : held_.take_copies(id)) {
-    if (!make_table(object, copy.get(), user_of(tgid, object))) ++late_tables_;
+    if (!make_table(object, copy.get(), user_of(tgid, object))) ++copies_left_out_;
   }
 }
 
@@ -244,7 +244,7 @@ void ObjectRegistry::offer_again(MonotonicTime now) {
   }
   if (now < next_with_root_) return;
   next_with_root_ = now + kBetweenRoots;
-  held_.close_old(now);
+  copies_left_out_ += held_.close_old(now);
   offer_with_roots();
 }
 
