@@ -161,8 +161,7 @@ TEST_F(RegistryWaits, AProcessIsToldOfAllTablesAtOnce) {
   }
   maps.fails = false;
   EXPECT_TRUE(turn_until([&] {
-    return std::ranges::all_of(
-        late, [&](const Mapping& one) { return rule_at(one.begin, 2) > 0; });
+    return std::ranges::all_of(late, [&](const Mapping& one) { return rule_at(one.begin, 2) > 0; });
   }));
   EXPECT_LE(looked_at[2], 10);
 }
