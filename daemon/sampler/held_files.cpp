@@ -57,15 +57,18 @@ void HeldFiles::forget(std::uint64_t object) {
   held_.erase(held);
 }
 
-void HeldFiles::close_old(MonotonicTime now) {
-  if (now < next_round_) return;
+std::size_t HeldFiles::close_old(MonotonicTime now) {
+  if (now < next_round_) return 0;
   next_round_ = now + kRound;
-  std::erase_if(held_, [this](const auto& entry) {
+  std::size_t copies = 0;
+  std::erase_if(held_, [&](const auto& entry) {
     if (entry.second.round == round_) return false;
     open_ -= entry.second.size();
+    copies += entry.second.copies.size();
     return true;
   });
   ++round_;
+  return copies;
 }
 
 }  // namespace offcpud

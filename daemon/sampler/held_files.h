@@ -28,8 +28,9 @@ class HeldFiles {
   std::vector<UniqueFd> take_copies(std::uint64_t object);
   void forget(std::uint64_t object);
 
-  // Closes all of an object of which something has been held for longer than 10 s. To be called often.
-  void close_old(MonotonicTime now);
+  // Closes all of an object of which something has been held for longer than 10 s. To be called
+  // often. Returns how many copies these were.
+  std::size_t close_old(MonotonicTime now);
 
   [[nodiscard]] std::size_t size() const { return open_; }
 

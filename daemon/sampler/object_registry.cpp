@@ -16,7 +16,8 @@ constexpr std::size_t kRootsAtOnce = 16;
 constexpr std::chrono::seconds kBetweenAttempts{1};
 constexpr std::chrono::milliseconds kBetweenRounds{100};  // of late tables
 
-bool may_come_later(OpenedFile::Outcome outcome) {
+// After an error it is not tried again: the object has the names that are in it.
+bool root_may_come_later(OpenedFile::Outcome outcome) {
   return outcome == OpenedFile::Outcome::Refused || outcome == OpenedFile::Outcome::Slow;
 }
 
@@ -66,7 +67,7 @@ void ObjectRegistry::copy_found(const MappedObject& object, UniqueFd fd) {
   if (tables_ == nullptr) return;
   Object& known = objects_[object.id];
   if (held_.has_room()) return held_.hold_copy(object.id, std::move(fd));
-  if (!make_table(known, fd.get(), known.user)) ++late_tables_;
+  if (!make_table(known, fd.get(), known.user)) ++copies_left_out_;
 }
 
 ShareOwner ObjectRegistry::user_of(std::uint32_t tgid, const Object& object) {
@@ -93,7 +94,7 @@ void ObjectRegistry::take_in(Object& object, std::uint64_t id) {
 
 void ObjectRegistry::take_in_copies(Object& object, std::uint64_t id, std::uint32_t tgid) {
   for (const UniqueFd& copy : held_.take_copies(id)) {
-    if (!make_table(object, copy.get(), user_of(tgid, object))) ++late_tables_;
+    if (!make_table(object, copy.get(), user_of(tgid, object))) ++copies_left_out_;
   }
 }
 
@@ -101,7 +102,7 @@ void ObjectRegistry::take_in_copies(Object& object, std::uint64_t id, std::uint3
 // exists. Where the root cannot be had now, the object has the names that are in it until it can.
 void ObjectRegistry::offer(std::uint64_t id, Object& object, UniqueFd file) {
   OpenedFile root = opener_.open_root(object.request.tgid);
-  if (may_come_later(root.outcome)) {
+  if (root_may_come_later(root.outcome)) {
     without_root_.push(id, user_of(object.request.tgid, object));
   }
   hand_over(id, object, std::move(file), std::move(root.fd), SymbolWorker::Known::AsItIs);
@@ -244,12 +245,13 @@ void ObjectRegistry::offer_again(MonotonicTime now) {
   }
   if (now < next_with_root_) return;
   next_with_root_ = now + kBetweenRoots;
-  held_.close_old(now);
+  copies_left_out_ += held_.close_old(now);
   offer_with_roots();
 }
 
-// What has to wait on is put back after the round, so that it is tried once in it. A file system
-// that was waited for is somebody's: his others are not tried now.
+// What has to wait on is put back after the round, so that it is tried once in it. The user
+// for whom a file system was waited for is left out of the rest of the round, whosever that is: the
+// others' are tried first.
 void ObjectRegistry::offer_with_roots() {
   std::vector<ObjectTurns::Turn> wait_on;
   std::vector<ShareOwner> slow;
@@ -261,7 +263,7 @@ void ObjectRegistry::offer_with_roots() {
     if (!turn) break;
     const auto outcome = offer_with_root(turn->object, objects_.at(turn->object));
     if (outcome == OpenedFile::Outcome::Slow) slow.push_back(turn->user);
-    if (may_come_later(outcome)) wait_on.push_back(*turn);
+    if (root_may_come_later(outcome)) wait_on.push_back(*turn);
   }
   for (const ObjectTurns::Turn& turn : wait_on) without_root_.push(turn.object, turn.user);
 }

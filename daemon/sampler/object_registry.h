@@ -60,6 +60,10 @@ class ObjectRegistry final : public MappingObserver {
   // be written.
   [[nodiscard]] std::uint64_t late_tables() const { return late_tables_; }
 
+  // Copies of objects that processes are not walked by, each once: their user's share of the time
+  // was spent, or nobody's mapping of the object was told of.
+  [[nodiscard]] std::uint64_t copies_left_out() const { return copies_left_out_; }
+
   // LateTables::pairs().
   [[nodiscard]] std::size_t late_pairs() const { return late_.pairs(); }
 
@@ -123,6 +127,7 @@ class ObjectRegistry final : public MappingObserver {
   CpuShares shares_;
   std::chrono::nanoseconds tables_cpu_{};  // that make_table() has taken
   std::uint64_t late_tables_ = 0;
+  std::uint64_t copies_left_out_ = 0;
   UnwindObjectId vdso_ = OFFCPUD_UNWIND_NO_OBJECT;
   std::unordered_map<std::uint64_t, Object> objects_;  // by MappedObject::id
   HeldFiles held_;                                     // of objects_, as all that follows

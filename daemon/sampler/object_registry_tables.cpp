@@ -18,7 +18,8 @@ constexpr std::size_t kMostAsked = 4;  // processes for one file, in one round
 
 using Outcome = OpenedFile::Outcome;
 
-bool may_come_later(Outcome outcome) {
+// After an error as well: without the table, stacks may end early for as long as it is mapped.
+bool file_may_come_later(Outcome outcome) {
   return outcome == Outcome::Refused || outcome == Outcome::Slow || outcome == Outcome::Failed;
 }
 
@@ -88,8 +89,9 @@ void ObjectRegistry::add_again(std::uint64_t id, Object& object, std::uint32_t t
   late_.wait(id, owner);
 }
 
-// What has to wait on is put back after the round, so that it is tried once in it. Where that took
-// time, or is too early, the user's others are not tried now.
+// What has to wait on is put back after the round, so that it is tried once in it. The user
+// for whom a file system was waited for, or something is too early, is left out of the rest of the
+// round, whosever the file is: the others' are tried first.
 void ObjectRegistry::make_late_tables(const MappingsOf& mappings_of) {
   const auto until = thread_cpu_time() + kRound;
   std::vector<ObjectTurns::Turn> wait_on;
@@ -100,14 +102,14 @@ void ObjectRegistry::make_late_tables(const MappingsOf& mappings_of) {
   while (const auto turn = late_.next(may)) {
     const Outcome outcome = make_late_table(*turn, mappings_of);
     if (outcome == Outcome::Slow) slow.push_back(turn->user);
-    if (may_come_later(outcome)) wait_on.push_back(*turn);
+    if (file_may_come_later(outcome)) wait_on.push_back(*turn);
     if (thread_cpu_time() >= until) break;
   }
   for (const ObjectTurns::Turn& turn : wait_on) late_.wait(turn.object, turn.user);
 }
 
-// What cannot be opened is left to whoever maps it next. A file that could not be opened when it was
-// found has its names from now on, too.
+// What cannot be opened is left to whoever maps it next. A file that could not be opened when it
+// was found has its names from now on, too.
 OpenedFile::Outcome ObjectRegistry::make_late_table(const ObjectTurns::Turn& turn,
                                                     const MappingsOf& mappings_of) {
   Object& object = objects_.at(turn.object);
@@ -140,9 +142,9 @@ OpenedFile ObjectRegistry::open_from_any(std::uint64_t id, Object& object,
     object.request.begin = mapping->begin;
     object.request.end = mapping->end;
     opened = open_again(object);
-    if (may_come_later(opened.outcome)) best = opened.outcome;
+    if (file_may_come_later(opened.outcome)) best = opened.outcome;
   }
-  if (!opened.fd && !may_come_later(opened.outcome)) opened.outcome = best;
+  if (!opened.fd && !file_may_come_later(opened.outcome)) opened.outcome = best;
   return opened;
 }
 

@@ -13,8 +13,9 @@
 namespace offcpud {
 
 // Objects for which something has to be tried again, each once, by the user for whom it is; or
-// processes, where it is done for one of them. Users take turns, and of one user's objects whichever has waited longest is next, so that neither many
-// of them nor those that fail again delay another user's. Used by one thread.
+// processes, where it is done for one of them. Users take turns, and of one user's objects
+// whichever has waited longest is next, so that neither many of them nor those that fail again
+// delay another user's. Used by one thread.
 class ObjectTurns {
  public:
   struct Turn {

@@ -88,7 +88,7 @@ StackLosses StackSources::losses() const {
     return losses[static_cast<std::size_t>(loss)];
   };
   of(StackLoss::UnwindTable) = tables_->tables_left_out() + registry_->late_tables();
-  of(StackLoss::UnwindFile) = tables_->files_left_out();
+  of(StackLoss::UnwindFile) = tables_->files_left_out() + registry_->copies_left_out();
   of(StackLoss::Process) = counts.images_refused;
   of(StackLoss::EndedProcess) = counts.ended_too_early;
   return losses;

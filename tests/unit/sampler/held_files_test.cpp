@@ -75,7 +75,7 @@ TEST(HeldFiles, CopiesThatComeLaterMakeNothingNew) {
   held.hold(1, some_file());
   held.close_old(start + seconds(10));
   held.hold_copy(1, some_file());
-  held.close_old(start + seconds(20));
+  EXPECT_EQ(held.close_old(start + seconds(20)), 1U);
   EXPECT_EQ(held.size(), 0U);
 }
 

@@ -161,8 +161,7 @@ TEST_F(RegistryWaits, AProcessIsToldOfAllTablesAtOnce) {
   }
   maps.fails = false;
   EXPECT_TRUE(turn_until([&] {
-    return std::ranges::all_of(
-        late, [&](const Mapping& one) { return rule_at(one.begin, 2) > 0; });
+    return std::ranges::all_of(late, [&](const Mapping& one) { return rule_at(one.begin, 2) > 0; });
   }));
   EXPECT_LE(looked_at[2], 10);
 }
@@ -282,6 +281,23 @@ TEST_F(RegistryWaits, RemembersNoMoreThanTheKernelsMapHolds) {
   EXPECT_EQ(registry->late_pairs(), 0U);
   map(300, last);
   EXPECT_EQ(registry->late_pairs(), 0U);
+}
+
+// It is not made later: who maps the object has its table.
+TEST_F(RegistryWaits, ACopyWithoutTimeCountsOnceAndAsAFile) {
+  make_with({.at_once = std::chrono::nanoseconds(1), .per_second = 1e-9});
+  const auto file = found_at("/first", 24);
+  map(1, mapping(file));
+  registry->copy_found(*file->object, elf_with(32));
+  registry->copy_found(*file->object, elf_with(40));
+  EXPECT_EQ(registry->copies_left_out(), 0U) << "the one who maps it may have time";
+  map(1, mapping(file, 2 * kBase));
+  map(1, mapping(file, 3 * kBase));
+  EXPECT_EQ(registry->copies_left_out(), 2U);
+  EXPECT_EQ(registry->late_tables(), 0U);
+  registry->copy_found(*file->object, elf_with(48));
+  for (int i = 0; i < 12; ++i) turn();
+  EXPECT_EQ(registry->copies_left_out(), 3U) << "nobody's mapping was told of";
 }
 
 // An error of the kernel's is not the file's: it is said, and the table made once it is over.
