@@ -29,10 +29,9 @@ namespace offcpud {
 class PasswordChecker {
  public:
   static constexpr std::size_t kMostWaiting = 8;
-  // At once as many as may wait, of the highest cost that is taken. Then a new login takes five
-  // times what a comparison takes at most: one under way, three times as long until the next, its
-  // own. That is 0.24 s at a cost of 10, 1.9 s
-  // at 13.
+  // At once as many as may wait, of the highest cost that is taken. Once that is spent, a new login
+  // waits for five comparisons at most: the one under way, a pause of three, its own. That is
+  // 0.24 s at a cost of 10, 1.9 s at 13.
   static constexpr CpuShares::Limits kBudget{.at_once = std::chrono::seconds(4),
                                              .per_second = 0.25};
 

@@ -49,7 +49,10 @@ bool may_name_functions(const std::optional<FileAuthor>& file,
                         const std::optional<FileAuthor>& object) {
   if (!file || (file->rights.mode & S_IWOTH) != 0) return false;
   if (file->of_copy && !(object && object->of_copy)) return false;
-  return file->rights.owner == 0 || (object && file->rights.owner == object->rights.owner);
+  // Whose a copy is, its file system says, which may be anybody's: that makes it not the object of
+  // whoever owns a file of a disk.
+  return file->rights.owner == 0 ||
+         (object && object->of_copy == file->of_copy && file->rights.owner == object->rights.owner);
 }
 
 bool has_build_id(int fd, const BuildId& build_id) {

@@ -28,8 +28,8 @@ std::optional<FileAuthor> author_of(int fd, const RootDirectory& root);
 // one has no debug file. The file must belong to root or to the object's `author`, and nobody else
 // may write it: anybody may map another user's object in a mount namespace of his own, put a debug
 // file beside it, and would choose the names of its functions for everybody. For the same reason a
-// copy is the debug file of copies only: the owner of its original is what a file system says that
-// the user may have made.
+// copy is the debug file of copies only, and one that is none is that of a copy only if it belongs
+// to root: the owner of a copy's original is what a file system says that the user may have made.
 std::optional<UniqueFd> find_debug_file(const ElfFile& object,
                                         const std::optional<FileAuthor>& author,
                                         const std::string& object_path, const RootDirectory& root);
