@@ -16,16 +16,16 @@ namespace offcpud {
 // What /api/v1/top is sorted by. Numbers come with the largest first; pid, tid, cpu and comm rise.
 enum class TopSort {
   Actionable,  // waits that are not idle-prone
-  Blocked,     // of these, the blocked ones
-  Runqueue,    // and those for a CPU
+  Blocked,     // the blocked ones of these
+  Runqueue,    // waits for a CPU
   Running,
-  Oldest,  // block in progress that is not idle-prone; of threads: the state they are in
-  Ended,   // processes only, down to Threads
+  Oldest,  // by the oldest block not idle-prone; of threads: the age of their state
+  Ended,   // to Threads: processes only
   P50,
   P99,
   Max,
   Threads,
-  KeptOff,  // threads only, as Longest, Tid and Cpu
+  KeptOff,  // to Cpu: threads only
   Longest,
   Tid,
   Cpu,
@@ -36,9 +36,9 @@ enum class TopSort {
 // Which processes, or threads, a request asks for: the parameters of /api/v1/top.
 struct TopQuery {
   std::optional<std::uint32_t> pid;
-  std::string comm;  // part of the name; of a thread's own or its process's
+  std::string comm;  // part of the thread's or its process's name
   CgroupFilter cgroup;
-  std::string filter;  // part of either
+  std::string filter;  // comm or cgroup
   bool threads = false;
   std::optional<std::uint32_t> cpu;  // where the thread runs or ran last; only with threads
   bool pinned = false;               // only with threads
@@ -50,7 +50,7 @@ struct TopQuery {
   // not allowed, with what is.
   static Result<TopQuery> parse(const std::multimap<std::string, std::string>& parameters);
 
-  // All but cpu and pinned.
+  // Ignores cpu and pinned.
   [[nodiscard]] bool admits(std::uint32_t of_pid, std::string_view of_comm,
                             std::string_view process_comm, std::string_view of_cgroup) const;
 };

@@ -19,13 +19,13 @@ namespace offcpud {
 struct KindWaits {
   std::uint64_t waited_ns = 0;               // within the time, ended or not
   std::unique_ptr<IntervalHistogram> ended;  // null: none
-  std::uint32_t threads = 0;                 // that wait now, without those that wait for work
-  std::uint64_t oldest_ns = 0;               // of these
+  std::uint32_t threads = 0;                 // waiting now, but not for work
+  std::uint64_t oldest_ns = 0;               // the age
 };
 
-// How a unit spent some time, or several together.
+// How one or several units spent some time.
 struct UnitWaits {
-  std::shared_ptr<const SubjectLabels> labels;  // null: of several
+  std::shared_ptr<const SubjectLabels> labels;  // null if several
   std::uint64_t running_ns = 0;
   std::array<KindWaits, OFFCPUD_HIST_KINDS> kinds;
   bool has_kernel_workers = false;  // its `kernel` waits are mostly for work: they count as idle
@@ -34,17 +34,17 @@ struct UnitWaits {
   [[nodiscard]] std::uint64_t actionable_ns() const;
   [[nodiscard]] std::uint64_t idle_ns() const;
 
-  // Adds another's; `kernel` waits for work are left out.
+  // Adds `other` without its `kernel` waits for work.
   void add(const UnitWaits& other);
 };
 
-// Units by cgroup. The names belong to the View and its history.
+// Sums by cgroup. The keys point into the View and its history.
 class UnitSums {
  public:
   // `view` must outlive the object.
   explicit UnitSums(const View& view);
 
-  // Adds what `admits(cgroup)` of a step of the View's history.
+  // Adds the cgroups of a history step that `admits` accepts.
   template <class Admits>
   void add(const WaitStep& step, Admits admits) {
     add_to(step, [&](const WaitStep::Subject& subject) {
@@ -67,7 +67,7 @@ class UnitSums {
     return sum;
   }
 
-  // Adds what `admits(cgroup)` of the waits that are in progress in the View.
+  // Adds the View's waits in progress of cgroups that `admits` accepts.
   template <class Admits>
   void add_in_progress(Admits admits) {
     for (const SubjectSeries& row : view_.subjects) {
@@ -79,7 +79,7 @@ class UnitSums {
   [[nodiscard]] UnitWaits total() const;
 
  private:
-  // To the unit that `unit_of(subject)` gives; null: that one is left out.
+  // Adds each subject to the unit that `unit_of` returns; null: skipped.
   template <class UnitOf>
   static void add_to(const WaitStep& step, UnitOf unit_of) {
     UnitWaits* unit = nullptr;

@@ -30,17 +30,17 @@ struct PasswordJob {
 };
 
 // Passwords that wait, and whose turn it is. A comparison takes up to half a second, so that
-// whoever sends wrong ones could keep everybody else waiting. Therefore wrong ones count as debts,
-// which halve every minute: of an address, of its network, and of a user name as that address sends
-// it; those that there is no room for count a little. Who owes least comes first; where there is no
-// room, a job goes of those that have most waiting, and among these of who owes most. An address
-// from which a right password came may be wrong a few times before it counts as others do. Nothing
+// whoever sends wrong ones could keep everybody else waiting. So each wrong one adds a debt,
+// which halves every minute, to its address, its network, and the user name as that address sends
+// it; one dropped for lack of room adds a little. Who owes least comes first. When full, whoever
+// has most jobs waiting loses one, and among these whoever owes most. An address that has sent a
+// right password may be wrong a few times before it counts as others do. Nothing
 // here depends on whether a user exists. Not thread-safe.
 class PasswordQueue {
  public:
   explicit PasswordQueue(std::size_t most) : most_(most) {}
 
-  // Takes the job in. The one that there is no room for, if any: `job` itself, or another.
+  // Adds the job. Returns the one dropped for lack of room, if any: `job` or another.
   std::optional<PasswordJob> push(PasswordJob job, MonotonicTime now);
 
   [[nodiscard]] bool empty() const { return waiting_.empty(); }
@@ -48,10 +48,10 @@ class PasswordQueue {
   // A right password came from this peer, and not many wrong ones since.
   [[nodiscard]] bool trusts(const std::string& peer, MonotonicTime now) const;
 
-  // The next one is of such a peer.
+  // trusts() the next one's peer.
   [[nodiscard]] bool next_is_trusted(MonotonicTime now) const;
 
-  // The next one; there must be one.
+  // Must not be called if empty().
   PasswordJob pop(MonotonicTime now);
 
   // How a comparison for this peer and user ended.
@@ -60,7 +60,7 @@ class PasswordQueue {
  private:
   struct Account {
     double debt = 0;
-    MonotonicTime since;  // when the debt was so high
+    MonotonicTime since;  // when `debt` was current
     bool was_right = false;
   };
   struct Debts {

@@ -13,9 +13,9 @@
 
 namespace offcpud {
 
-// The directory that a process has as its root, as stat() names it. Where two processes have the
-// same one, a path means the same file for both, but for what is mounted below. And for whom the
-// process runs: what one user calls a file says nothing of another user's.
+// A process's root directory, as stat() names it, and its user. Where two processes have the same
+// root, a path means the same file for both, but for what is mounted below. The user is there
+// because one user's files say nothing of another's.
 struct RootId {
   enum class UserIs : std::uint32_t {
     Unknown,
@@ -29,12 +29,12 @@ struct RootId {
   UserIs user_is = UserIs::Unknown;
 
   [[nodiscard]] bool known() const { return inode != 0; }
-  // The directory, whoever the user is.
+  // Ignores the user.
   bool operator==(const RootId& other) const {
     return device == other.device && inode == other.inode;
   }
 
-  // That of a process that was forked, or that is gone since it was.
+  // The root of a forked child, which may be gone since.
   [[nodiscard]] RootId inherited() const {
     RootId root = *this;
     if (root.user_is == UserIs::Own) root.user_is = UserIs::OfParent;
@@ -60,11 +60,11 @@ class FileOpener {
  public:
   virtual ~FileOpener() = default;
   virtual OpenedFile open(const FileRequest& request) = 0;
-  // Not known if the process is gone, and neither is its user then.
+  // If the process is gone, root and user are not known.
   virtual RootId root_of(std::uint32_t tgid) = 0;
   // root_of() will be called for these, before the next refresh(): they can be asked for together.
   virtual void ask_roots(std::span<const std::uint32_t> /*tgids*/) {}
-  // That directory (O_PATH).
+  // Opens the root (O_PATH).
   virtual OpenedFile open_root(std::uint32_t tgid) = 0;
   // What a descriptor that open() returned is a copy of; nothing if it is the file itself.
   virtual std::optional<OriginalFile> original_of(int /*fd*/) { return std::nullopt; }
@@ -72,9 +72,9 @@ class FileOpener {
   virtual void refresh() {}
 };
 
-// Opens through /proc/PID/map_files, which works for deleted files too, else by the path in the
-// root of the process, of its parent, and in our own, of which FileRequest::root may allow one
-// only. What is opened is compared with the request.
+// Opens through /proc/PID/map_files, which has deleted files too; else by the path in the root of
+// the process, of its parent, and our own, or only in FileRequest::root if set. Compares what it
+// opened with the request.
 // Opens nothing but regular files: what it finds is looked at first (O_PATH), and paths are
 // followed in the kernel's cache of names only. All the same a hostile process can make any call
 // here wait for ever, as it may hold its mmap_lock: the daemon uses it in a process that can be

@@ -22,7 +22,7 @@ struct FileVersion {
   bool operator==(const FileVersion&) const = default;
 };
 
-// What a copy was made of.
+// The source of a copy.
 struct OriginalFile {
   FileVersion version;
   FileRights rights;
@@ -33,13 +33,13 @@ struct OriginalFile {
 struct OpenedFile {
   enum class Outcome : std::uint8_t {
     Opened,
-    Gone,      // the process is gone, and no file at the path is that one
+    Gone,      // the process is gone, and the path leads elsewhere
     Denied,    // a capability or a permission is missing
     NotAFile,  // a device, a pipe
-    Remote,    // on a file system that somebody else answers for
+    Remote,    // on a file system that somebody else serves
     Failed,    // no descriptors left, an I/O error
     Slow,      // its file system has not answered in time
-    TooLarge,  // it would have to be copied, and has more bytes than one may have
+    TooLarge,  // needs a copy, and is larger than a copy may be
     Refused,   // not tried, to wait no longer for those that do not answer; later it may be
   };
   static constexpr std::size_t kOutcomes = 9;
@@ -47,12 +47,12 @@ struct OpenedFile {
   Outcome outcome = Outcome::Gone;
   UniqueFd fd;       // open for reading if Opened; reading it waits for nobody
   BuildId build_id;  // of that file, if it has one
-  // Bytes of memory that the descriptor holds, if it is of a copy. If Refused: that a copy would
-  // take, and for which there was no room; 0: it was refused for something else.
+  // Of a copy: bytes of memory that it holds. If Refused for lack of room: bytes that a copy would
+  // take; 0: refused for something else.
   std::uint64_t copied = 0;
   std::optional<OriginalFile> original;  // of a copy
-  // The effective user of the process that maps it, asked after that was seen. Nothing: it is only
-  // what the path leads to.
+  // The effective user of the process seen to map it, asked afterwards. Nothing: the file was only
+  // found by its path.
   std::optional<std::uint32_t> mapped_by;
 };
 

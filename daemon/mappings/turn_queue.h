@@ -9,16 +9,16 @@
 
 namespace offcpud {
 
-// Processes that wait for something to be tried again, each once: whoever has waited longest is
-// next, so that none keeps the others waiting by failing again. Used by one thread.
+// A queue of processes to retry, each once. The longest waiting is next, so none delays the others
+// by failing again. Used by one thread.
 class TurnQueue {
  public:
-  // To the end, unless it waits already.
+  // Appends; no-op if already queued.
   void push(std::uint32_t tgid) {
     if (turns_.try_emplace(tgid, last_turn_ + 1).second) waiting_.emplace(++last_turn_, tgid);
   }
 
-  // Who would be popped. Nothing: none waits.
+  // What pop() returns. Nothing: empty.
   [[nodiscard]] std::optional<std::uint32_t> next() const {
     if (waiting_.empty()) return std::nullopt;
     return waiting_.begin()->second;

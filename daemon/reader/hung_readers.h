@@ -12,28 +12,28 @@
 
 namespace offcpud {
 
-// In whose name the readers hang that were given up. There are few of them, and the kernel keeps
-// each for as long as whoever it waits for likes: a user who could have all of them would end the
-// reading for everybody, however rarely it is asked about. Thread-safe.
+// Which users the hung readers are charged to. Readers are few, and the kernel keeps a hung one as
+// long as whoever it waits for likes: a user who could hang them all would stop the reading for
+// everybody, however rarely he is asked about. Thread-safe.
 class HungReaders {
  public:
-  // Beyond that no reader is started.
+  // At most; then none is started.
   static constexpr unsigned kMost = 12;
-  // Of one user. Whatever runs as root is not one's.
+  // Per user; root has a limit of its own.
   static constexpr unsigned kMostOfUser = 3;
   static constexpr unsigned kMostOfRoot = 6;
-  // Of them all, these are kept for users who have none.
+  // Of kMost, reserved for users who have none.
   static constexpr unsigned kKept = 3;
 
-  // This one was given up; nothing: for nobody that is known.
+  // Adds a reader that was given up; no account: not known.
   void add(pid_t reader, std::optional<Account> account);
 
-  // Those that have not ended, of this run of the daemon or of another one.
+  // Sets which readers still hang, from this run or an earlier one.
   void update(std::span<const pid_t> hung);
 
   [[nodiscard]] unsigned count() const;
 
-  // Whether another reader may come to hang for this user.
+  // Whether this user may hang one more reader.
   [[nodiscard]] bool has_room(Account account) const;
 
  private:

@@ -30,9 +30,9 @@ enum class ReadOf : std::uint8_t { Memory, Mappings, File, DebugFile, PerfMap };
 inline constexpr std::array<const char*, 5> kReadOfNames = {"memory", "mappings", "file",
                                                             "debug_file", "perf_map"};
 
-// What clients tell; called by their threads.
+// Callbacks, run on the clients' threads.
 struct ReaderReports {
-  // No answer in time. `path` as the process has it, bytes; empty: none.
+  // A timeout. `path`: bytes, as the process has it; empty: none.
   std::function<void(ReadOf what, std::uint32_t tgid, std::string_view path)> hung;
   std::function<void(Refusal cause)> refused;
   // Readers that were given up and cannot be ended.
@@ -51,13 +51,13 @@ struct ReaderShare {
   HungReaders hung;
   std::mutex looking;  // while one looks which readers hang: what another one adds comes after that
   CopyRoom copies;
-  std::atomic<bool> stopping{false};  // nothing is waited for, nor told, any more
+  std::atomic<bool> stopping{false};  // no more waits, no more reports
 };
 
-// Asks a reader of its own, one request after the other, and waits for no answer longer than
-// kPatience without progress and kLongest in all; what the reader would have run if there had been
-// a CPU for it is not counted, up to kLongestRunnable more. A reader that has not answered is given
-// up, and who it waited for is left alone for some time (WaitLedger). Used by one thread.
+// Asks its own reader, one request at a time. Gives up after kPatience without progress, or
+// kLongest in all; time that the reader was runnable without a CPU does not count, up to
+// kLongestRunnable. A reader that does not answer is killed, and whoever it waited for is not asked
+// for a while (WaitLedger). Used by one thread.
 class ReaderClient {
  public:
   static constexpr std::chrono::milliseconds kPatience{200};
@@ -72,11 +72,11 @@ class ReaderClient {
   struct Request {
     ReaderTask task = ReaderTask::OpenMapped;
     ReadOf what = ReadOf::File;
-    std::uint32_t tgid = 0;         // whose it is; 0: nobody's
-    std::uint32_t parent_tgid = 0;  // who stands in for it where it is gone; 0: nobody
+    std::uint32_t tgid = 0;         // the process; 0: none
+    std::uint32_t parent_tgid = 0;  // used once `tgid` is gone; 0: none
     std::string_view path;          // for the log
     std::string bytes;
-    int fd = -1;                       // goes with it
+    int fd = -1;                       // sent along
     const CopyPlace* place = nullptr;  // for a copy
   };
   struct Reply {
@@ -90,24 +90,23 @@ class ReaderClient {
 
   // Whether `tgid` may be asked about, for what asks about several at once; a refusal is counted.
   bool may_ask(std::uint32_t tgid, std::uint32_t parent_tgid = 0);
-  // It may run for somebody else by now.
+  // Its user may have changed by now.
   void forget_account(std::uint32_t tgid) { accounts_.erase(tgid); }
-  // Who pays for what is kept of a request; nothing: nobody knows any more.
+  // Whose share the kept result counts in; nothing: nobody knows now.
   ShareOwner owner_of(const Request& request);
-  // Something was not read for this.
+  // A read was refused for this.
   void count_refusal(Refusal cause);
-  // As ask(), for pieces of which that is settled; blames the process of the piece that hung, or
-  // took longest.
+  // As ask(), for pieces that may_ask() admitted; blames the process whose piece hung or took
+  // longest.
   Reply ask_pieces(ReaderTask task, ReadOf what, const std::string& bytes,
                    const std::function<std::uint32_t(std::size_t)>& tgid_of);
 
-  // What readers remember of mounts is forgotten. To be called often: it looks which of those that
-  // were given up have ended.
+  // Forgets what readers know of mounts, and looks which hung readers have ended. Call it often.
   void refresh();
 
   // Null: there is no reader.
   [[nodiscard]] ReaderPage* page() { return reader_ ? &*reader_->page : nullptr; }
-  // Starts one if need be. That there can be none is counted as a refusal.
+  // Starts one if need be. A failure counts as a refusal.
   bool has_reader();
 
   [[nodiscard]] CopyRoom& copies() { return share_->copies; }
@@ -116,7 +115,7 @@ class ReaderClient {
   bool ensure_reader();
   Reply exchange(const Request& request, std::chrono::milliseconds patience);
   std::optional<Packet> wait_for_answer(std::chrono::milliseconds patience);
-  // kUnknownAccount if the process is gone, and who stands in for it.
+  // kUnknownAccount if the process and its parent are gone.
   Account account(std::uint32_t tgid, std::uint32_t parent_tgid);
   // As account(), when there is a bill: as it is now, or was before the process was gone.
   Account account_now(const Request& request);
@@ -134,7 +133,7 @@ class ReaderClient {
   std::shared_ptr<ReaderShare> share_;
   std::optional<ReaderSpawner::Reader> reader_;
   MonotonicTime spawned_at_ = MonotonicTime::min();
-  MonotonicTime looked_at_ = MonotonicTime::min();  // at those that hang
+  MonotonicTime looked_at_ = MonotonicTime::min();  // at hung readers
   std::map<std::uint32_t, KnownAccount> accounts_;
   std::uint64_t told_cpu_ns_ = 0;
   bool refresh_ = false;

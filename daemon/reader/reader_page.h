@@ -11,27 +11,27 @@
 
 namespace offcpud {
 
-// Memory that a reader shares with the thread that asks it. One reader's alone, for good: the
-// kernel may still write there for one that was given up.
+// Memory that one reader shares with the thread that asks it, never reused: the kernel may still
+// write to it for a reader that was given up.
 struct ReaderPage {
   static constexpr std::size_t kDataBytes = std::size_t{1} << 20;
   static constexpr std::size_t kMostPieces = 128;
   static constexpr std::size_t kMostMounts = 16;
 
-  // Written by the reader. Goes up while it gets on.
+  // The reader writes these. Rises with progress.
   std::atomic<std::uint32_t> progress{0};
-  std::atomic<std::uint32_t> piece{0};    // the one that is being read
-  std::atomic<std::uint32_t> slowest{0};  // that took longest of those which were read
-  std::atomic<std::uint64_t> mount{0};    // whose file system it asks now; 0: none
-  std::atomic<std::uint64_t> cpu_ns{0};   // that it has taken
-  // For which the last request had it wait for anything but a CPU: a busy host is nobody's fault.
+  std::atomic<std::uint32_t> piece{0};    // being read now
+  std::atomic<std::uint32_t> slowest{0};  // the piece that took longest so far
+  std::atomic<std::uint64_t> mount{0};    // mount that it asks now; 0: none
+  std::atomic<std::uint64_t> cpu_ns{0};   // CPU time it used
+  // Time the last request waited for anything but a CPU: a busy host is nobody's fault.
   std::atomic<std::uint64_t> blocked_ns{0};
   std::array<std::atomic<std::uint32_t>, kMostPieces> got{};  // bytes of each piece
 
-  // Written by the one who asks: mounts that are not to be touched, 0 where there is none.
+  // The asking thread writes these: mounts that are not to be touched; 0: unused.
   std::array<std::atomic<std::uint64_t>, kMostMounts> shunned{};
 
-  alignas(64) std::array<std::byte, kDataBytes> data;  // pieces, one after the other
+  alignas(64) std::array<std::byte, kDataBytes> data;  // pieces, back to back
 };
 
 class SharedReaderPage {

@@ -11,25 +11,25 @@
 
 namespace offcpud {
 
-// Files of objects that were found, and copies of them, until a mapping is told of: by then a
-// process is known that has them. A process may map thousands and the daemon has 8,192 descriptors,
-// so they are 1,024 at most. A process may also end before it is told of (KernelRoom), so each is
-// closed after 20 s at most. What is not held has to be opened again. Used by one thread.
+// Keeps the files of new objects, and copies, open until a mapping is reported, which tells whose
+// they are. 1,024 at most, as a process may map thousands and the daemon has 8,192 descriptors.
+// Each is closed after 20 s at most, as a process may end before its report (KernelRoom). What is
+// not held has to be opened again. Used by one thread.
 class HeldFiles {
  public:
   [[nodiscard]] bool has_room() const;
 
-  // In the place of another file of the object. Where there is no room, it is closed.
+  // Replaces the held file of the object. Closes `file` if there is no room.
   void hold(std::uint64_t object, UniqueFd file);
   void hold_copy(std::uint64_t object, UniqueFd copy);
 
-  // Not open: it is not held.
+  // Not open: none is held.
   UniqueFd take(std::uint64_t object);
   std::vector<UniqueFd> take_copies(std::uint64_t object);
   void forget(std::uint64_t object);
 
-  // Closes all of an object of which something has been held for longer than 10 s. To be called
-  // often. Returns how many copies these were.
+  // Closes all files of each object that has held one for over 10 s. Returns how many copies it
+  // closed. Call it often.
   std::size_t close_old(MonotonicTime now);
 
   [[nodiscard]] std::size_t size() const { return open_; }
@@ -38,14 +38,14 @@ class HeldFiles {
   struct Held {
     UniqueFd file;
     std::vector<UniqueFd> copies;
-    std::uint64_t round = 0;  // in which the first one came
+    std::uint64_t round = 0;  // in which its first came
     [[nodiscard]] std::size_t size() const { return copies.size() + (file ? 1 : 0); }
   };
   Held& at(std::uint64_t object);
 
   std::unordered_map<std::uint64_t, Held> held_;  // by MappedObject::id
   std::size_t open_ = 0;
-  std::uint64_t round_ = 0;  // of 10 s
+  std::uint64_t round_ = 0;  // 10 s
   MonotonicTime next_round_ = MonotonicTime::min();
 };
 

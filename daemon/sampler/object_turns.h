@@ -12,10 +12,9 @@
 
 namespace offcpud {
 
-// Objects for which something has to be tried again, each once, by the user for whom it is; or
-// processes, where it is done for one of them. Users take turns, and of one user's objects
-// whichever has waited longest is next, so that neither many of them nor those that fail again
-// delay another user's. Used by one thread.
+// A queue of objects (or processes) to retry, each once, with the user it is for. Users take turns,
+// and within a user the longest waiting is next. So neither a user with many objects nor objects
+// that keep failing delay another user's. Used by one thread.
 class ObjectTurns {
  public:
   struct Turn {
@@ -23,10 +22,10 @@ class ObjectTurns {
     ShareOwner user;
   };
 
-  // To the end of the user's, unless it waits already.
+  // Appends to the user's queue; no-op if queued.
   void push(std::uint64_t object, const ShareOwner& user);
 
-  // Of a user for whom `may` is true. Nothing: none of them waits.
+  // The next of a user for whom `may` is true. Nothing: none.
   using May = std::function<bool(const ShareOwner& user)>;
   std::optional<Turn> pop(const May& may);
 
@@ -41,7 +40,7 @@ class ObjectTurns {
   };
   struct Waiting {
     std::map<std::uint64_t, std::uint64_t> objects;  // by turn; never empty
-    std::uint64_t served = 0;                        // the turn at which it was this user's
+    std::uint64_t served = 0;                        // the user's last turn
   };
 
   std::unordered_map<std::uint64_t, Place> places_;  // by object

@@ -17,7 +17,7 @@ struct FileAuthor {
   bool of_copy = false;  // its file system says so, which may be anybody's
 };
 
-// The author of the original, if the file is a copy of one below `root`. Nothing: a copy whose
+// The file's author; of a copy of a file below `root`, the original's. Nothing: a copy whose
 // original is not known, which may be anybody's.
 std::optional<FileAuthor> author_of(int fd, const RootDirectory& root);
 
@@ -26,10 +26,10 @@ std::optional<FileAuthor> author_of(int fd, const RootDirectory& root);
 // the object, in .debug/ below it, or at the same place below /usr/lib/debug. `object_path` is the
 // object's absolute path below `root`. The file must have the object's build-id; an object without
 // one has no debug file. The file must belong to root or to the object's `author`, and nobody else
-// may write it: anybody may map another user's object in a mount namespace of his own, put a debug
-// file beside it, and would choose the names of its functions for everybody. For the same reason a
-// copy is the debug file of copies only, and one that is none is that of a copy only if it belongs
-// to root: the owner of a copy's original is what a file system says that the user may have made.
+// may write it: else anybody could map another user's object in his own mount namespace, put a
+// debug file beside it, and choose its functions' names for everybody. For the same reason a copied
+// debug file serves copied objects only, and an original serves a copied object only if root owns
+// it: who owns the original of a copy is told by a file system that the user may have made.
 std::optional<UniqueFd> find_debug_file(const ElfFile& object,
                                         const std::optional<FileAuthor>& author,
                                         const std::string& object_path, const RootDirectory& root);

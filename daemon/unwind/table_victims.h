@@ -11,22 +11,21 @@
 
 namespace offcpud {
 
-// A table that takes up some of what is short: rows, pages, rules or files.
+// A table that takes some of what is short: rows, pages, rules or files.
 struct TableHolder {
   std::uint32_t object = 0;        // UnwindObjectId
-  std::vector<ShareOwner> owners;  // users whose processes map it; of an unused one, who did first
+  std::vector<ShareOwner> owners;  // users whose processes map it; if unused, its first user
   bool unused = false;
   std::uint64_t held = 0;
 };
 
-// Whose tables give way to a table for which there is no room, one after the other.
+// Picks, one by one, the tables that give way to a table without room.
 //
-// What a user holds is all that his processes map, and a table is as dear as the user with the
-// least among those who map it: so nobody's table goes because one who holds much maps it, too.
-// Unused tables go first: those of the user who asks, and of those who hold more than he would;
-// of others only what they have beyond an eighth of all. Then tables that are mapped, of users who
-// hold more than the one who asks would. Among users it is the one with most; among unused tables
-// that which was used least recently, among others the largest.
+// A user holds all that his processes map. A shared table counts as that of its user who holds
+// least: so nobody's table goes because one who holds much maps it, too. Unused tables go first:
+// the asker's, and those of users who hold more than he would; of others only what they have
+// beyond an eighth of all. Then mapped tables, of users who hold more than the asker would. The
+// user with most loses first: the least recently used unused table, or the largest mapped one.
 class TableVictims {
  public:
   // For a table of `wanted` that `owners` map or are about to. `capacity`: all there is. Of
@@ -34,9 +33,9 @@ class TableVictims {
   TableVictims(std::vector<TableHolder> holders, const std::vector<ShareOwner>& owners,
                std::uint64_t wanted, std::uint64_t capacity);
 
-  // Counts as given back when it was returned. Nothing: the one who asks goes without.
+  // The next victim, then counted as freed. Nothing: the asker goes without.
   std::optional<std::uint32_t> next();
-  // The same, if it is an unused one of a user who asks.
+  // The same, if it is an unused table of an asker.
   std::optional<std::uint32_t> next_of_own();
 
  private:
