@@ -2,31 +2,23 @@
 #include "reloader.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "config/config_files.h"
 #include "config/config_reload.h"
+#include "config/notation.h"
 #include "push/push_target.h"
 #include "runtime/logging.h"
 #include "runtime/message_ids.h"
 #include "selection/snapshot_rules.h"
 
 namespace offcpud {
-namespace {
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
-}  // namespace
 
 Reloader::Reloader(Parts parts, Callbacks callbacks)
     : parts_(std::move(parts)), callbacks_(std::move(callbacks)) {
-  status_.files = files_in_force(parts_.sources.file);
-  status_.captured = capture_text(parts_.running);
+  note_config();
   for (const std::string& warning : parts_.web.state().warnings) log_warning(warning);
   note_certificate(parts_.web.state());
   note_outcome();
@@ -62,12 +54,11 @@ Result<Reloader::Wanted> Reloader::read() {
 
 void Reloader::put_in_force(Wanted wanted) {
   const std::vector<std::string> later = keys_needing_restart(parts_.running, wanted.config);
-  if (!later.empty()) log_warning("takes effect on the next start: " + joined(later));
+  const std::vector<std::string_view> names(later.begin(), later.end());
+  if (!names.empty()) log_warning("takes effect on the next start: " + enumeration(names));
   put_in_force(std::move(wanted.web));
   callbacks_.apply(config_after_reload(parts_.running, wanted.config));
-  const std::lock_guard lock(mutex_);
-  status_.files = files_in_force(parts_.sources.file);
-  status_.captured = capture_text(parts_.running);
+  note_config();
 }
 
 void Reloader::put_in_force(WebAccess::State web) {
@@ -97,6 +88,12 @@ void Reloader::reload_web_files() {
 
 void Reloader::refuse(const std::string& error, const char* what_stays) const {
   log_error(error + "; keeping " + what_stays, {{kMessageId, kReloadRefusedId}, {"error", error}});
+}
+
+void Reloader::note_config() {
+  const std::lock_guard lock(mutex_);
+  status_.files = files_in_force(parts_.sources.file);
+  status_.captured = capture_text(parts_.running);
 }
 
 void Reloader::note_certificate(const WebAccess::State& web) {

@@ -53,6 +53,7 @@ class Reloader {
   void put_in_force(Wanted wanted);
   void put_in_force(WebAccess::State web);
   void refuse(const std::string& error, const char* what_stays) const;
+  void note_config();
   void note_certificate(const WebAccess::State& web);
   void note_outcome();
 

@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::chrono::seconds kBetweenRoots{1};
 constexpr std::size_t kRootsAtOnce = 16;
-constexpr std::chrono::seconds kBetweenAttempts{1};
 constexpr std::chrono::milliseconds kBetweenRounds{100};  // of late tables
 
 // After an error it is not tried again: the object has the names that are in it.

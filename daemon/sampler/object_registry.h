@@ -77,6 +77,9 @@ class ObjectRegistry final : public MappingObserver {
   void image_ended(const ImageId& image, std::span<const Mapping> mappings) override;
 
  private:
+  // Between two attempts at a file or a table.
+  static constexpr std::chrono::seconds kBetweenAttempts{1};
+
   struct Object {
     UnwindObjectId table = OFFCPUD_UNWIND_NO_OBJECT;
     ObjectId symbols = 0;

@@ -13,7 +13,6 @@ namespace {
 // For tables that are late, and for telling of them, in each round; one of each is more than none.
 constexpr std::chrono::milliseconds kRound{10};
 
-constexpr std::chrono::seconds kBetweenAttempts{1};
 constexpr std::size_t kMostAsked = 4;  // processes for one file, in one round
 
 using Outcome = OpenedFile::Outcome;

@@ -8,11 +8,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <system_error>
 
 #include "fuzz.h"
+#include "support/elf_header.h"
 #include "text.h"
 
 namespace offcpud::fuzz {
@@ -53,18 +53,9 @@ std::string vdso_image() {
 }
 
 std::string elf_image(const ElfSections& sections) {
-  Elf64_Ehdr header{};
-  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-  header.e_ident[EI_CLASS] = ELFCLASS64;
-  header.e_ident[EI_DATA] = ELFDATA2LSB;
-  header.e_ident[EI_VERSION] = EV_CURRENT;
-  header.e_type = ET_DYN;
-  header.e_machine = EM_X86_64;
-  header.e_phoff = sizeof header;
-  header.e_phentsize = sizeof(Elf64_Phdr);
+  Elf64_Ehdr header = test::elf_header();
   header.e_phnum = 1;
   header.e_shoff = sizeof header + sizeof(Elf64_Phdr);
-  header.e_shentsize = sizeof(Elf64_Shdr);
   header.e_shnum = static_cast<Elf64_Half>(sections.size() + 2);
   header.e_shstrndx = 1;
   Elf64_Phdr text{};

@@ -6,11 +6,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <optional>
 
 #include "base/unique_handle.h"
 #include "elf/elf_object.h"
+#include "support/elf_header.h"
 #include "unit/elf/cfi_bytes.h"
 
 namespace offcpud {
@@ -37,17 +37,9 @@ class EhFrameFile : public ::testing::Test {
   // Of a file with a section .eh_frame of that size.
   void put_headers(std::uint64_t section_size) {
     const std::uint64_t end = kFrames + section_size;
-    Elf64_Ehdr header{};
-    std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-    header.e_ident[EI_CLASS] = ELFCLASS64;
-    header.e_ident[EI_DATA] = ELFDATA2LSB;
-    header.e_type = ET_DYN;
-    header.e_machine = EM_X86_64;
-    header.e_phoff = sizeof header;
-    header.e_phentsize = sizeof(Elf64_Phdr);
+    Elf64_Ehdr header = test::elf_header();
     header.e_phnum = 2;
     header.e_shoff = kSections;
-    header.e_shentsize = sizeof(Elf64_Shdr);
     header.e_shnum = 2;
     Elf64_Phdr segments[2]{};
     segments[0].p_type = PT_LOAD;

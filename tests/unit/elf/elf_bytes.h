@@ -5,10 +5,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <vector>
 
 #include "base/unique_handle.h"
+#include "support/elf_header.h"
 #include "unit/elf/cfi_bytes.h"
 
 namespace offcpud {
@@ -18,17 +18,9 @@ namespace offcpud {
 inline UniqueFd elf_file(const CfiBytes& cfi) {
   constexpr std::size_t kText = 0, kEnd = 0x100000;
   const char names[] = "\0.eh_frame";
-  Elf64_Ehdr header{};
-  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-  header.e_ident[EI_CLASS] = ELFCLASS64;
-  header.e_ident[EI_DATA] = ELFDATA2LSB;
-  header.e_type = ET_DYN;
-  header.e_machine = EM_X86_64;
-  header.e_phoff = sizeof header;
-  header.e_phentsize = sizeof(Elf64_Phdr);
+  Elf64_Ehdr header = test::elf_header();
   header.e_phnum = 1;
   header.e_shoff = 0x100;
-  header.e_shentsize = sizeof(Elf64_Shdr);
   header.e_shnum = 2;
   const Elf64_Phdr text{.p_type = PT_LOAD,
                         .p_flags = PF_R | PF_X,
