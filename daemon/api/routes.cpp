@@ -56,6 +56,9 @@ constexpr const char* kNoSnapshots =
 constexpr const char* kBadHistograms =
     "parameter histograms: use native, or both for classic buckets as well";
 
+constexpr const char* kNoGzip =
+    "too many compressed answers are not read; allow identity in Accept-Encoding, or try again "
+    "shortly";
 constexpr const char* kNoCoding =
     "Accept-Encoding refuses everything that /metrics is sent as; allow gzip or identity";
 
@@ -135,13 +138,18 @@ Response Routes::metrics(const Request& request) const {
   }
   const auto coding = preferred_coding(request.accept_encoding);
   if (!coding) return error(406, kNoCoding);
+  const auto gzip = *coding == ContentCoding::Gzip ? sources_.gzip.take() : nullptr;
+  if (!gzip && !allows_identity(request.accept_encoding)) return error(503, kNoGzip);
   const std::shared_ptr<const View> view = sources_.view(Freshness::Fresh);
   if (!view) return error(503, kNoPass);
+  BodyStream body =
+      scrape_body(view, options, sources_.self_metrics,
+                  gzip ? ContentCoding::Gzip : ContentCoding::Identity, sources_.scrape_costs);
   Response response{
       .content_type = std::string(content_type_of(options.format)),
-      .body = scrape_body(view, options, sources_.self_metrics, *coding, sources_.scrape_costs),
+      .body = [gzip, body = std::move(body)](std::span<char> buffer) { return body(buffer); },
       .headers = {{"Vary", "Accept, Accept-Encoding"}}};
-  if (*coding == ContentCoding::Gzip) response.headers.emplace_back("Content-Encoding", "gzip");
+  if (gzip) response.headers.emplace_back("Content-Encoding", "gzip");
   return response;
 }
 

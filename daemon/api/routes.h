@@ -13,6 +13,7 @@
 #include "api/status_report.h"
 #include "base/clock.h"
 #include "base/thread_watch.h"
+#include "http/gzip_stream.h"
 #include "http/http_message.h"
 #include "pipeline/view.h"
 
@@ -33,6 +34,7 @@ struct RouteSources {
   ScrapeCosts* scrape_costs = nullptr;          // null: nobody asks for them; outlives the server
   const ThreadWatch* threads = nullptr;         // null: nobody watches them; outlives the routes
   const SnapshotHandlers* snapshots = nullptr;  // null: they are turned off; outlives the routes
+  GzipSlots gzip{16};                           // 5 MiB
 };
 
 struct RouteOptions {

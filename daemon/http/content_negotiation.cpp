@@ -140,6 +140,20 @@ std::pair<unsigned, std::size_t> weight_and_precision(std::span<const Preference
   return best;
 }
 
+struct CodingWeights {
+  explicit CodingWeights(std::optional<std::string_view> accept_encoding) {
+    for (const Preference& coding : preferences_of(accept_encoding.value_or(""))) {
+      if (coding.name == "gzip" || coding.name == "x-gzip") gzip = coding.weight;
+      if (coding.name == "identity") identity = coding.weight;
+      if (coding.name == "*") others = coding.weight;
+    }
+  }
+  [[nodiscard]] unsigned of_gzip() const { return gzip.value_or(others.value_or(0)); }
+  [[nodiscard]] bool allow_identity() const { return identity.value_or(others.value_or(1)) > 0; }
+
+  std::optional<unsigned> gzip, identity, others;
+};
+
 }  // namespace
 
 ExpositionFormat preferred_format(std::string_view accept) {
@@ -156,18 +170,15 @@ ExpositionFormat preferred_format(std::string_view accept) {
 }
 
 std::optional<ContentCoding> preferred_coding(std::optional<std::string_view> accept_encoding) {
-  if (!accept_encoding) return ContentCoding::Identity;
-  std::optional<unsigned> gzip, identity, others;
-  for (const Preference& coding : preferences_of(*accept_encoding)) {
-    if (coding.name == "gzip" || coding.name == "x-gzip") gzip = coding.weight;
-    if (coding.name == "identity") identity = coding.weight;
-    if (coding.name == "*") others = coding.weight;
-  }
-  const unsigned gzip_weight = gzip.value_or(others.value_or(0));
-  const bool plain_allowed = identity.value_or(others.value_or(1)) > 0;
-  if (gzip_weight > 0 && gzip_weight >= identity.value_or(0)) return ContentCoding::Gzip;
-  if (plain_allowed) return ContentCoding::Identity;
-  return gzip_weight > 0 ? std::optional(ContentCoding::Gzip) : std::nullopt;
+  const CodingWeights weights(accept_encoding);
+  const unsigned gzip = weights.of_gzip();
+  if (gzip > 0 && gzip >= weights.identity.value_or(0)) return ContentCoding::Gzip;
+  if (weights.allow_identity()) return ContentCoding::Identity;
+  return gzip > 0 ? std::optional(ContentCoding::Gzip) : std::nullopt;
+}
+
+bool allows_identity(std::optional<std::string_view> accept_encoding) {
+  return CodingWeights(accept_encoding).allow_identity();
 }
 
 }  // namespace offcpud

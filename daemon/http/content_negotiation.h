@@ -20,5 +20,7 @@ enum class ContentCoding { Identity, Gzip };
 // preferred less than identity. Null `accept_encoding`: the field is missing. nullopt: it allows
 // neither.
 std::optional<ContentCoding> preferred_coding(std::optional<std::string_view> accept_encoding);
+// Whether it allows identity, preferred or not.
+bool allows_identity(std::optional<std::string_view> accept_encoding);
 
 }  // namespace offcpud

@@ -35,7 +35,7 @@ char cut_query;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): 
                  // counts
 // How long the end waits for answers that are under way.
 constexpr std::chrono::milliseconds kFinishing{100};
-constexpr std::size_t kStreamBlock = std::size_t{64} * 1024;
+constexpr std::size_t kStreamBlock = std::size_t{8} * 1024;
 
 struct DestroyResponse {
   void operator()(MHD_Response* response) const { MHD_destroy_response(response); }

@@ -40,15 +40,12 @@ std::vector<const ProcessRow*> exported_by_pid(const std::vector<ProcessRow>& ro
 }  // namespace
 
 Exposition::Exposition(std::shared_ptr<const View> view, std::unique_ptr<SeriesWriter> writer,
-                       const std::function<void(SeriesWriter&)>& self_metrics)
+                       std::function<void(SeriesWriter&)> self_metrics)
     : view_(std::move(view)),
       processes_(exported_by_pid(view_->processes)),
       over_(texts_of(view_->stall_bounds)),
-      out_(std::move(writer)) {
-  if (!self_metrics) return;
-  self_metrics(*out_);
-  self_metrics_ = std::exchange(out_->bytes(), {});
-}
+      out_(std::move(writer)),
+      self_metrics_(std::move(self_metrics)) {}
 
 std::size_t Exposition::read(std::span<char> buffer) {
   std::size_t written = 0;
@@ -82,7 +79,7 @@ void Exposition::append_next() {
       append_totals();
       return next_part();
     case Part::SelfMetrics:
-      out_->bytes() = std::move(self_metrics_);
+      if (self_metrics_) self_metrics_(*out_);
       return next_part();
     case Part::End:
       return;

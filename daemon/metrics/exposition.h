@@ -23,7 +23,7 @@ class Exposition {
  public:
   // `self_metrics` writes complete families, none of them one of the View's; they come last.
   Exposition(std::shared_ptr<const View> view, std::unique_ptr<SeriesWriter> writer,
-             const std::function<void(SeriesWriter&)>& self_metrics);
+             std::function<void(SeriesWriter&)> self_metrics);
 
   // Fills the buffer as far as the exposition goes and returns the bytes written; 0: it is over.
   std::size_t read(std::span<char> buffer);
@@ -50,7 +50,7 @@ class Exposition {
   std::vector<const ProcessRow*> processes_;  // of view_: those that are exported, by pid
   std::vector<std::string> over_;             // the label of each of the View's stall bounds
   std::unique_ptr<SeriesWriter> out_;
-  std::string self_metrics_;
+  std::function<void(SeriesWriter&)> self_metrics_;
 
   Part part_ = Part::Subjects;
   std::size_t family_ = 0;  // of this part

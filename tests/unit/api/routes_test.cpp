@@ -167,6 +167,23 @@ TEST_F(RoutesTest, MetricsAreCompressedForWhoAcceptsIt) {
   EXPECT_EQ(routes_.handle(request).status, 406U);
 }
 
+// A third of a MiB each, as long as the client does not read.
+TEST_F(RoutesTest, SoManyAnswersAreCompressedAtATime) {
+  Request request{.method = "GET", .path = "/metrics", .accept_encoding = "gzip"};
+  std::vector<Response> unread;
+  for (int i = 0; i < 16; ++i) {
+    unread.push_back(routes_.handle(request));
+    EXPECT_THAT(unread.back().headers, testing::Contains(Pair("Content-Encoding", "gzip")));
+  }
+  const Response plain = routes_.handle(request);
+  EXPECT_THAT(plain.headers, ElementsAre(Pair("Vary", "Accept, Accept-Encoding")));
+  EXPECT_EQ(body_of(plain), test::render(view_, 28, "own_metric 1\n"));
+  request.accept_encoding = "gzip, identity;q=0";
+  EXPECT_EQ(routes_.handle(request).status, 503U);
+  unread.pop_back();
+  EXPECT_EQ(routes_.handle(request).status, 200U);
+}
+
 TEST_F(RoutesTest, TheCostOfAScrapeIsThatOfTheLastOneReadToItsEnd) {
   EXPECT_FALSE(costs_.last()[0]);
   const Response unread = get("/metrics");
