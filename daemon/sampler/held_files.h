@@ -26,7 +26,8 @@ class HeldFiles {
   // Not open: none is held.
   UniqueFd take(std::uint64_t object);
   std::vector<UniqueFd> take_copies(std::uint64_t object);
-  void forget(std::uint64_t object);
+  // Returns how many copies it closed.
+  std::size_t forget(std::uint64_t object);
 
   // Closes all files of each object that has held one for over 10 s. Returns how many copies it
   // closed. Call it often.

@@ -39,10 +39,18 @@ class KernelRoom {
   using TakenOut = std::function<void(std::uint32_t tgid)>;
   bool make_room(std::uint32_t tgid, const TakenOut& taken_out = {});
 
-  // A process whose turn it is: the one with the fewest mappings. It is admitted from now on; the
-  // caller says by spend() how many mappings it put in. Nothing: none, or not now.
-  std::optional<std::uint32_t> next_waiting(MonotonicTime now);
+  struct Entering {
+    std::uint32_t tgid = 0;
+    std::uint64_t from = 0;  // mappings that begin below this address are in
+  };
+  // A process whose turn it is: the one that put_rest() was called for, or the one with the fewest
+  // mappings. It is admitted from now on; the caller says by spend() how many mappings it put in.
+  // Nothing: none, or not now.
+  std::optional<Entering> next_waiting(MonotonicTime now);
   void spend(std::size_t mappings) { budget_ -= static_cast<double>(mappings); }
+  // It could not put in all of them at once: the others are next, unless the process ends or is
+  // taken out before. Only right after next_waiting().
+  void put_rest(const Entering& entering);
 
   // Whose process it is; asked for once.
   ShareOwner user_of(std::uint32_t tgid) { return uid_of(tgid); }
@@ -63,6 +71,7 @@ class KernelRoom {
   TableStore& tables_;
   UserOf user_of_;
   std::unordered_map<std::uint32_t, Outside> outside_;
+  std::optional<Entering> entering_;
   std::unordered_map<std::uint32_t, std::optional<std::uint32_t>> users_;  // that were asked for
   double budget_ = 0;  // mappings of those that wait that may be put in now
   MonotonicTime refilled_;

@@ -34,13 +34,17 @@ class LateTables {
   // The table exists now: queues all processes that lack it.
   void made(std::uint64_t object);
 
-  struct Told {
+  struct Telling {
     std::uint32_t tgid = 0;
     ShareOwner user;
+    std::uint64_t from = 0;  // mappings that begin below this address know their tables
   };
-  // Dequeues a process that lacks tables made since its last turn; users take turns. It may have
-  // unmapped the objects. Nothing: no user for whom `may` is true has one.
-  std::optional<Told> next_to_tell(const ObjectTurns::May& may);
+  // Dequeues a process that lacks tables made since it was told of all; users take turns. It may
+  // have unmapped the objects. Nothing: no user for whom `may` is true has one.
+  std::optional<Telling> next_to_tell(const ObjectTurns::May& may);
+  // Queues the process again: to be told from `telling.from` on, or of all once more if a table was
+  // made since it was dequeued.
+  void tell_rest(const Telling& telling);
 
   // Valid until the next change.
   [[nodiscard]] const std::unordered_set<std::uint32_t>& processes_of(std::uint64_t object) const;
@@ -59,6 +63,7 @@ class LateTables {
   std::unordered_map<std::uint64_t, std::unordered_set<std::uint32_t>> processes_;  // by object
   std::unordered_map<std::uint32_t, Process> objects_;                              // by process
   ObjectTurns to_tell_;                                                             // processes
+  std::unordered_map<std::uint32_t, std::uint64_t> told_below_;  // addresses, of those in part
 };
 
 }  // namespace offcpud

@@ -131,7 +131,7 @@ void ObjectRegistry::object_forgotten(const MappedObject& object) {
   const auto found = objects_.find(object.id);
   if (found == objects_.end()) return;
   forget_symbols(object.id, found->second);
-  held_.forget(object.id);
+  copies_left_out_ += held_.forget(object.id);
   late_.forget(object.id);
   without_root_.erase(object.id);
   objects_.erase(found);
@@ -159,15 +159,27 @@ void ObjectRegistry::image_ended(const ImageId& image, std::span<const Mapping> 
 
 void ObjectRegistry::admit_waiting(const MappingsOf& mappings_of, MonotonicTime now) {
   if (tables_ == nullptr) return;
-  while (const auto tgid = room_ == nullptr ? std::nullopt : room_->next_waiting(now)) {
-    const auto mappings = mappings_of(*tgid);
-    for (const Mapping& mapping : mappings) add(*tgid, mapping);
-    room_->spend(mappings.size());
-  }
+  if (room_ != nullptr) put_in_waiting(mappings_of, now);
   if (now < next_late_) return;
   next_late_ = now + kBetweenRounds;
   make_late_tables(mappings_of);
   tell_late_tables(mappings_of);
+}
+
+// Some mappings at a time: a process with thousands would keep everybody's stacks waiting.
+void ObjectRegistry::put_in_waiting(const MappingsOf& mappings_of, MonotonicTime now) {
+  const auto until = thread_cpu_time() + kRound;
+  while (auto entering = room_->next_waiting(now)) {
+    const auto rest = mappings_from(mappings_of(entering->tgid), entering->from);
+    const auto some = rest.first(std::min(rest.size(), kAtOnce));
+    for (const Mapping& mapping : some) add(entering->tgid, mapping);
+    room_->spend(some.size());
+    if (some.size() < rest.size()) {
+      entering->from = rest[some.size()].begin;
+      room_->put_rest(*entering);
+    }
+    if (thread_cpu_time() >= until) return;
+  }
 }
 
 void ObjectRegistry::add(std::uint32_t tgid, const Mapping& mapping) {

@@ -61,7 +61,7 @@ class ObjectRegistry final : public MappingObserver {
   [[nodiscard]] std::uint64_t late_tables() const { return late_tables_; }
 
   // Copies of objects that processes are not walked by, each once: their user's share of the time
-  // was spent, or nobody's mapping of the object was told of.
+  // was spent, or nobody's mapping of the object was told of before they were closed.
   [[nodiscard]] std::uint64_t copies_left_out() const { return copies_left_out_; }
 
   // LateTables::pairs().
@@ -79,6 +79,10 @@ class ObjectRegistry final : public MappingObserver {
  private:
   // Between two attempts at a file or a table.
   static constexpr std::chrono::seconds kBetweenAttempts{1};
+  // Of the thread, for each of what admit_waiting() does; one step of each is more than none.
+  static constexpr std::chrono::milliseconds kRound{10};
+  // Mappings that are written in one step: 5 us each, or 50 where they have odd sizes.
+  static constexpr std::size_t kAtOnce = 64;
 
   struct Object {
     UnwindObjectId table = OFFCPUD_UNWIND_NO_OBJECT;
@@ -91,6 +95,10 @@ class ObjectRegistry final : public MappingObserver {
   };
   [[nodiscard]] OpenedFile open_again(const Object& object);
   UniqueFd try_to_open_again(Object& object);
+  // Of mappings in order, those that begin there and above.
+  static std::span<const Mapping> mappings_from(std::span<const Mapping> mappings,
+                                                std::uint64_t begin);
+  void put_in_waiting(const MappingsOf& mappings_of, MonotonicTime now);
   Status map(std::uint32_t tgid, const Mapping& mapping, UnwindObjectId table);
   void add(std::uint32_t tgid, const Mapping& mapping);
   void take_over(Object& object, std::uint32_t tgid, const Mapping& mapping);
@@ -118,6 +126,8 @@ class ObjectRegistry final : public MappingObserver {
   OpenedFile::Outcome make_late_table(const ObjectTurns::Turn& turn, const MappingsOf& mappings_of);
   OpenedFile open_from_any(std::uint64_t id, Object& object, const MappingsOf& mappings_of);
   void tell_late_tables(const MappingsOf& mappings_of);
+  // Nothing is left to tell of these.
+  bool tell_some(LateTables::Telling& telling, std::span<const Mapping> mappings);
   // The kernel's map does not name the table of the object that is mapped.
   [[nodiscard]] bool lacks_table(std::uint32_t tgid, const Mapping& mapping) const;
 

@@ -10,9 +10,6 @@
 namespace offcpud {
 namespace {
 
-// For tables that are late, and for telling of them, in each round; one of each is more than none.
-constexpr std::chrono::milliseconds kRound{10};
-
 constexpr std::size_t kMostAsked = 4;  // processes for one file, in one round
 
 using Outcome = OpenedFile::Outcome;
@@ -151,17 +148,33 @@ OpenedFile ObjectRegistry::open_from_any(std::uint64_t id, Object& object,
 void ObjectRegistry::tell_late_tables(const MappingsOf& mappings_of) {
   const auto until = thread_cpu_time() + kRound;
   const auto may = [this](const ShareOwner& user) { return has_time(user); };
-  while (const auto told = late_.next_to_tell(may)) {
+  while (auto telling = late_.next_to_tell(may)) {
     const auto before = thread_cpu_time();
     const auto tables_before = tables_cpu_;  // which are charged already
-    for (const Mapping& mapping : mappings_of(told->tgid)) {
-      if (lacks_table(told->tgid, mapping)) add(told->tgid, mapping);
-    }
+    if (!tell_some(*telling, mappings_of(telling->tgid))) late_.tell_rest(*telling);
     const auto after = thread_cpu_time();
-    shares_.charge(told->user, after - before - (tables_cpu_ - tables_before),
+    shares_.charge(telling->user, after - before - (tables_cpu_ - tables_before),
                    std::chrono::steady_clock::now());
     if (after >= until) break;
   }
+}
+
+bool ObjectRegistry::tell_some(LateTables::Telling& telling, std::span<const Mapping> mappings) {
+  std::size_t left = kAtOnce;
+  for (const Mapping& mapping : mappings_from(mappings, telling.from)) {
+    if (!lacks_table(telling.tgid, mapping)) continue;
+    telling.from = mapping.begin;
+    if (left-- == 0) return false;
+    add(telling.tgid, mapping);
+    if (room_ != nullptr && !room_->admits(telling.tgid)) return true;  // taken out
+  }
+  return true;
+}
+
+std::span<const Mapping> ObjectRegistry::mappings_from(std::span<const Mapping> mappings,
+                                                       std::uint64_t begin) {
+  const auto first = std::ranges::lower_bound(mappings, begin, {}, &Mapping::begin);
+  return mappings.subspan(static_cast<std::size_t>(first - mappings.begin()));
 }
 
 bool ObjectRegistry::lacks_table(std::uint32_t tgid, const Mapping& mapping) const {

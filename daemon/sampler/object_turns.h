@@ -22,8 +22,8 @@ class ObjectTurns {
     ShareOwner user;
   };
 
-  // Appends to the user's queue; no-op if queued.
-  void push(std::uint64_t object, const ShareOwner& user);
+  // Appends to the user's queue. False, and no-op: it is queued.
+  bool push(std::uint64_t object, const ShareOwner& user);
 
   // The next of a user for whom `may` is true. Nothing: none.
   using May = std::function<bool(const ShareOwner& user)>;
