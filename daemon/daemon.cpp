@@ -94,14 +94,15 @@ Result<PipelineOptions> pipeline_options(const Config& config) {
 
 }  // namespace
 
-Daemon::Daemon(ConfigSources sources, Config config, ReaderSpawner* spawner)
-    : sources_(std::move(sources)), config_(std::move(config)), spawner_(spawner) {}
+Daemon::Daemon(ConfigSources sources, Config config, std::shared_ptr<ReaderSpawner> spawner)
+    : sources_(std::move(sources)), config_(std::move(config)), spawner_(std::move(spawner)) {}
 
 Daemon::~Daemon() = default;
 
 Result<std::unique_ptr<Daemon>> Daemon::start(ConfigSources sources, Config config,
-                                              ReaderSpawner* spawner) {
-  std::unique_ptr<Daemon> daemon(new Daemon(std::move(sources), std::move(config), spawner));
+                                              std::shared_ptr<ReaderSpawner> spawner) {
+  std::unique_ptr<Daemon> daemon(
+      new Daemon(std::move(sources), std::move(config), std::move(spawner)));
   TRY_VOID(daemon->set_up());
   TRY(auto listener, find_listener(daemon->config_));  // a taken port must not leave hooks
   auto local = find_local_listener(daemon->config_, listener);
@@ -167,7 +168,7 @@ Status Daemon::measure() {
   board_.emplace([this] { loop_->post([this] { tick(); }); }, clock_);
   TRY_VOID(pipeline_->start());
   if (spawner_ == nullptr) return {};
-  const SamplerInputs inputs{*session_, clock_, cgroups_, *spawner_};
+  const SamplerInputs inputs{*session_, clock_, cgroups_, spawner_};
   const auto take_exemplars = [this](auto found) { pipeline_->add_exemplars(std::move(found)); };
   TRY(snapshots_,
       SnapshotService::start(inputs, config_, *loop_, *self_, threads_, take_exemplars));

@@ -39,9 +39,9 @@ namespace offcpud {
 // the SelfMetrics and what stands under mutex_.
 class Daemon {
  public:
-  // `spawner` null: the configuration has no use for it. It must outlive the object.
+  // `spawner` null: the configuration has no use for it.
   static Result<std::unique_ptr<Daemon>> start(ConfigSources sources, Config config,
-                                               ReaderSpawner* spawner);
+                                               std::shared_ptr<ReaderSpawner> spawner);
   ~Daemon();
   Daemon(const Daemon&) = delete;
   Daemon& operator=(const Daemon&) = delete;
@@ -50,7 +50,7 @@ class Daemon {
   Result<int> run();
 
  private:
-  Daemon(ConfigSources sources, Config config, ReaderSpawner* spawner);
+  Daemon(ConfigSources sources, Config config, std::shared_ptr<ReaderSpawner> spawner);
 
   Status set_up();
   // Says what is missing that was not said to be missing before.
@@ -78,7 +78,7 @@ class Daemon {
 
   ConfigSources sources_;
   Config config_;
-  ReaderSpawner* spawner_;
+  std::shared_ptr<ReaderSpawner> spawner_;
   SystemClock clock_;
   ThreadWatch threads_;
   std::shared_ptr<Heartbeat> main_;

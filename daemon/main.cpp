@@ -87,7 +87,7 @@ int run(int argc, char** argv) {
   }
 
   // First of all: from a process that has no threads, sockets, or kernel programs.
-  std::unique_ptr<ReaderSpawner> spawner;
+  std::shared_ptr<ReaderSpawner> spawner;
   if (config->snapshots.enabled) {
     auto started =
         ReaderSpawner::start(answer_requests, keep_what_reads_processes, own_cgroup_processes());
@@ -96,7 +96,7 @@ int run(int argc, char** argv) {
   }
   keep_heap_small();
   init_logging(parse_log_level(config->log_level).value_or(LogLevel::Info));
-  auto daemon = Daemon::start(options->sources, *config, spawner.get());
+  auto daemon = Daemon::start(options->sources, *config, std::move(spawner));
   if (!daemon) return fail(daemon.error());
   const auto code = (*daemon)->run();
   return code ? *code : fail(code.error());

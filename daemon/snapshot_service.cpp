@@ -93,7 +93,7 @@ Result<std::unique_ptr<SnapshotService>> SnapshotService::start(
       new SnapshotService(config, inputs.clock, loop, metrics, threads, std::move(take_exemplars)));
   TRY(service->sampler_,
       StackSampler::start(inputs, sampler_options(config), service->sampler_reports()));
-  if (const auto left = inputs.spawner.hung()) service->tell_left_behind(left->size());
+  if (const auto left = inputs.spawner->hung()) service->tell_left_behind(left->size());
   return service;
 }
 

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <type_traits>
+#include <utility>
 
 namespace offcpud {
 
@@ -22,19 +24,45 @@ class ByteReader {
   [[nodiscard]] std::size_t position() const { return position_; }
   [[nodiscard]] Bytes rest() const { return bytes_.subspan(position_); }
 
+  // Every value of T must be valid: booleans and enumerations have readers of their own, and a
+  // struct that has either, or a size of its own, is taken field by field.
   template <class T>
   T take() {
+    static_assert(!std::is_enum_v<T> && !std::is_same_v<T, bool>);
     T value{};
     const Bytes from = take_bytes(sizeof(T));
     if (from.size() == sizeof(T)) std::memcpy(&value, from.data(), sizeof(T));
     return value;
   }
 
+  // Anything but 0 and 1 is refused.
+  bool take_bool() {
+    const auto byte = take<std::uint8_t>();
+    if (byte > 1) refuse();
+    return byte == 1;
+  }
+
+  // Of an enumeration without gaps from 0 to `last`; anything else is refused.
+  template <class Enum>
+  Enum take_enum(Enum last) {
+    const auto value = take<std::make_unsigned_t<std::underlying_type_t<Enum>>>();
+    if (std::cmp_less_equal(value, static_cast<std::underlying_type_t<Enum>>(last))) {
+      return static_cast<Enum>(value);
+    }
+    refuse();
+    return Enum{};
+  }
+
+  // What was taken cannot be: from here on as past the end.
+  void refuse() {
+    ok_ = false;
+    position_ = bytes_.size();
+  }
+
   // Empty and !ok() if there are fewer than `count`.
   Bytes take_bytes(std::uint64_t count) {
     if (count > bytes_.size() - position_) {
-      ok_ = false;
-      position_ = bytes_.size();
+      refuse();
       return {};
     }
     const Bytes taken = bytes_.subspan(position_, static_cast<std::size_t>(count));

@@ -13,7 +13,7 @@ namespace offcpud {
 enum class StackLoss : std::size_t {
   UnwindTable,   // of an object: there was no room, it had to go for others', or it is made late
   UnwindFile,    // by which stacks of processes are walked that live for milliseconds: there was no
-                 // room, or, of a copy of an object, no time
+                 // room, or, of a copy of an object, no time, or nobody's mapping told of it
   Symbols,       // of an object, or a perf map: too many waited; it is tried again
   Process,       // its mappings: there are too many processes
   EndedProcess,  // its mappings, before the last stacks of it were located

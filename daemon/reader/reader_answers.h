@@ -16,6 +16,8 @@ namespace offcpud {
 // How requests and answers are written, where both ends need to know.
 void put_file_request(PacketWriter& writer, const FileRequest& request);
 FileRequest take_file_request(ByteReader& reader);
+// Each take_ function refuses bytes that no put_ function writes (ByteReader::ok()).
+RootId take_root(ByteReader& reader);
 // Without the descriptor.
 void put_opened_file(PacketWriter& writer, const OpenedFile& file);
 OpenedFile take_opened_file(ByteReader& reader);

@@ -28,18 +28,19 @@ constexpr std::chrono::seconds kBetweenLooks{2};
 
 // It ends with its socket, unless it hangs.
 ReaderClient::~ReaderClient() {
-  if (reader_) share_->spawner.abandon(reader_->pid);
+  if (reader_) share_->spawner->abandon(reader_->pid);
 }
 
 bool ReaderClient::ensure_reader() {
   if (reader_) return true;
+  if (share_->stopping) return false;
   const MonotonicTime now = share_->clock.now();
   const bool failed_lately =
       spawned_at_ != MonotonicTime::min() && now - spawned_at_ < kBetweenSpawns;
   if (failed_lately) return false;
   look_at_hung();
   if (share_->hung.count() < HungReaders::kMost) {
-    if (auto reader = share_->spawner.spawn()) reader_ = *std::move(reader);
+    if (auto reader = share_->spawner->spawn()) reader_ = *std::move(reader);
   }
   told_cpu_ns_ = 0;
   spawned_at_ = reader_ ? MonotonicTime::min() : now;
@@ -50,7 +51,7 @@ pid_t ReaderClient::give_up() {
   if (!reader_) return 0;
   tell_spent();
   const pid_t pid = reader_->pid;
-  share_->spawner.abandon(pid);
+  share_->spawner->abandon(pid);
   reader_.reset();
   return pid;
 }
@@ -58,7 +59,7 @@ pid_t ReaderClient::give_up() {
 void ReaderClient::look_at_hung() {
   {
     const std::lock_guard lock(share_->looking);
-    if (const auto hung = share_->spawner.hung()) share_->hung.update(*hung);
+    if (const auto hung = share_->spawner->hung()) share_->hung.update(*hung);
   }
   looked_at_ = share_->clock.now();
   if (share_->reports.stuck) share_->reports.stuck(share_->hung.count());
@@ -73,7 +74,7 @@ void ReaderClient::refresh() {
 void ReaderClient::tell_spent() {
   if (!reader_ || !share_->reports.spent) return;
   const std::uint64_t cpu_ns = reader_->page->cpu_ns;
-  if (cpu_ns - told_cpu_ns_ < 1'000'000) return;
+  if (cpu_ns < told_cpu_ns_ + 1'000'000) return;
   share_->reports.spent(std::chrono::nanoseconds(cpu_ns - std::exchange(told_cpu_ns_, cpu_ns)));
 }
 
@@ -175,7 +176,7 @@ std::optional<Account> ReaderClient::ask_account(std::uint32_t tgid) {
   }
   std::optional<Account> account;
   ByteReader reader(bytes_of(reply.bytes));
-  if (!reply.bytes.empty()) account = reader.take<Account>();
+  if (const auto answer = reader.take<Account>(); reader.ok()) account = answer;
   return account;
 }
 
@@ -186,7 +187,7 @@ bool ReaderClient::has_reader() {
 }
 
 void ReaderClient::count_refusal(Refusal cause) {
-  if (share_->reports.refused) share_->reports.refused(cause);
+  if (share_->reports.refused && !share_->stopping) share_->reports.refused(cause);
 }
 
 bool ReaderClient::may_ask(std::uint32_t tgid, std::uint32_t parent_tgid) {
@@ -224,7 +225,11 @@ ReaderClient::Reply ReaderClient::ask_pieces(
 // Of readers that could not even be asked as of those that did not answer.
 void ReaderClient::settle(const Request& request, MonotonicTime begin, bool hung) {
   std::chrono::nanoseconds waited = share_->clock.now() - begin;
-  if (!hung) waited = std::chrono::nanoseconds(reader_->page->blocked_ns);
+  if (!hung) {
+    // The reader says it, so no longer than it took.
+    const auto most = static_cast<std::uint64_t>(waited.count());
+    waited = std::chrono::nanoseconds(std::min<std::uint64_t>(reader_->page->blocked_ns, most));
+  }
   if (!hung && waited < kQuick) return;
   if (share_->stopping) return;
   pid_t reader = 0;

@@ -40,14 +40,15 @@ struct ReaderReports {
   std::function<void(std::chrono::nanoseconds cpu)> spent;  // by readers, since the last call
 };
 
-// What all clients of a daemon share; the spawner and the clock must outlive it.
+// What all clients of a daemon share. It lives as long as one of them does, and so as the naming
+// thread, which may outlive all else; what the reports use must, too, or be behind a CallGate.
 struct ReaderShare {
-  ReaderShare(ReaderSpawner& starts, const Clock& time, ReaderReports told)
-      : spawner(starts), clock(time), reports(std::move(told)), ledger(time) {}
-  ReaderSpawner& spawner;
-  const Clock& clock;
-  ReaderReports reports;
-  WaitLedger ledger;
+  ReaderShare(std::shared_ptr<ReaderSpawner> starts, ReaderReports told)
+      : spawner(std::move(starts)), reports(std::move(told)) {}
+  const std::shared_ptr<ReaderSpawner> spawner;
+  const SystemClock clock{};
+  const ReaderReports reports;
+  WaitLedger ledger{clock};
   HungReaders hung;
   std::mutex looking;  // while one looks which readers hang: what another one adds comes after that
   CopyRoom copies;

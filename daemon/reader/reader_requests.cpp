@@ -40,26 +40,36 @@ FileAnswer file_answer(ReaderClient::Reply reply) {
   return answer;
 }
 
-// Where the file has to be copied, the reader says so first, and how large it is: so memory is
-// made, and counted, by this process, and for copies alone.
-FileAnswer ask_for_file(ReaderClient& client, ReaderClient::Request request) {
+// What the reader refuses is counted, but for want of room for a copy.
+FileAnswer ask_once(ReaderClient& client, const ReaderClient::Request& request) {
   ReaderClient::Reply reply = client.ask(request);
   const bool answered = reply.answered();
   FileAnswer answer = file_answer(std::move(reply));
-  if (answer.file.outcome == Outcome::TooLarge) client.count_refusal(Refusal::Size);
-  if (!answered || answer.file.outcome != Outcome::Refused) return answer;
-  if (answer.file.copied == 0) {
-    client.count_refusal(Refusal::Mount);
-    return answer;
-  }
+  if (!answered) return answer;
+  const OpenedFile& file = answer.file;
+  if (file.outcome == Outcome::TooLarge) client.count_refusal(Refusal::Size);
+  const bool is_left_alone = file.outcome == Outcome::Refused && file.copied == 0;
+  if (is_left_alone) client.count_refusal(Refusal::Mount);
+  return answer;
+}
+
+bool wants_room(const OpenedFile& file) {
+  return file.outcome == Outcome::Refused && file.copied > 0;
+}
+
+// Where the file has to be copied, the reader says so first, and how large it is: so memory is
+// made, and counted, by this process, and for copies alone. A file that has grown meanwhile has no
+// room either.
+FileAnswer ask_for_file(ReaderClient& client, ReaderClient::Request request) {
+  FileAnswer answer = ask_once(client, request);
+  if (!wants_room(answer.file)) return answer;
   auto place = client.copies().reserve(answer.file.copied, client.owner_of(request));
-  if (!place) {
-    client.count_refusal(Refusal::Copies);
-    return answer;
+  if (place) {
+    request.place = &*place;
+    answer = ask_once(client, request);
   }
-  request.place = &*place;
-  answer = file_answer(client.ask(request));
   OpenedFile& file = answer.file;
+  if (wants_room(file)) client.count_refusal(Refusal::Copies);
   if (file.outcome != Outcome::Opened || file.fd) return answer;
   if (auto copy = place->keep(file.copied, file.original)) {
     file.fd = *std::move(copy);
@@ -127,7 +137,7 @@ void DeadlineFileOpener::ask_roots(std::span<const std::uint32_t> tgids) {
         client_.ask_pieces(ReaderTask::RootsOf, ReadOf::File, writer.take(),
                            [some](std::size_t at) { return some[std::min(at, some.size() - 1)]; });
     ByteReader reader(bytes_of(reply.bytes));
-    for (const std::uint32_t tgid : some) roots_[tgid] = reader.take<RootId>();
+    for (const std::uint32_t tgid : some) roots_[tgid] = take_root(reader);
   }
 }
 
@@ -146,13 +156,15 @@ Result<std::vector<std::uint32_t>> DeadlineProcessReader::processes() {
   if (reply.state == State::Refused) return Error("list '/proc': no reader can be started");
   if (!reply.answered()) return Error("list '/proc': no answer in time");
   ByteReader reader(bytes_of(reply.bytes));
-  if (!reader.take<bool>()) {
-    const auto kind = reader.take<ErrorKind>();
+  const Error malformed("list '/proc': the answer is cut short");
+  if (!reader.take_bool()) {
+    const auto kind = reader.take_enum(ErrorKind::Output);
     const std::string message = take_text(reader);
-    return reader.ok() ? Error(message, kind) : Error("list '/proc': the answer is cut short");
+    return reader.ok() ? Error(message, kind) : malformed;
   }
   std::vector<std::uint32_t> tgids;
-  while (!reader.at_end() && reader.ok()) tgids.push_back(reader.take<std::uint32_t>());
+  while (!reader.at_end()) tgids.push_back(reader.take<std::uint32_t>());
+  if (!reader.ok()) return malformed;
   return tgids;
 }
 
@@ -257,6 +269,7 @@ Result<FoundPerfMap> DeadlinePerfMapFinder::find(const PerfMapProcess& process) 
   ByteReader rest(bytes_of(answer.rest));
   FoundPerfMap found;
   found.version = rest.take<PerfMapVersion>();
+  if (!rest.ok()) return not_read(path, Outcome::Failed);
   found.file = std::move(answer.file.fd);
   return found;
 }

@@ -130,7 +130,10 @@ class SpawnerProcess {
 
   pid_t spawn(Packet& packet) {
     const pid_t child = ::fork();
-    if (child > 0) running_.insert(child);
+    if (child > 0) {
+      running_.insert(child);
+      packet.fds = {};  // the reader's alone, before the daemon hears that there is one
+    }
     if (child != 0) return child;
     socket_.reset();
     auto page = SharedReaderPage::open(std::move(packet.fds[1]));

@@ -49,7 +49,6 @@ SamplingLoop::SamplingLoop(const SamplerInputs& inputs, EventLoop& loop,
     : loop_(loop),
       reports_(std::move(reports)),
       samples_(std::move(samples)),
-      readers_(readers),
       client_(readers),
       symbol_reads_(std::make_shared<SymbolReads>(readers)),
       symbols_(kSymbolLimits, {.started = [warned = reports_.warned,
@@ -126,7 +125,6 @@ void SamplingLoop::stop() {
 
 void SamplingLoop::finish(std::chrono::milliseconds patience) {
   naming_.finish(patience);
-  readers_->stopping = true;
 }
 
 }  // namespace offcpud

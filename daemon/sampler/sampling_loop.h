@@ -49,7 +49,6 @@ class SamplingLoop {
   EventLoop& loop_;
   const SamplerReports reports_;
   std::unique_ptr<BlockSamples> samples_;
-  std::shared_ptr<ReaderShare> readers_;
   ReaderClient client_;
   DeadlineProcessMemory memory_{client_};
   std::shared_ptr<SymbolReads> symbol_reads_;  // of the worker's thread

@@ -4,6 +4,7 @@
 #include <future>
 #include <thread>
 
+#include "base/call_gate.h"
 #include "base/thread_start.h"
 #include "runtime/event_loop.h"
 #include "runtime/privileges.h"
@@ -26,8 +27,8 @@ class StackSampler::Worker {
   Worker(const SamplerInputs& inputs, SamplerOptions options, SamplerReports reports)
       : inputs_(inputs),
         options_(std::move(options)),
-        reports_(std::move(reports)),
-        readers_(std::make_shared<ReaderShare>(inputs.spawner, inputs.clock, reports_.readers)) {}
+        reports_(guarded(std::move(reports))),
+        readers_(std::make_shared<ReaderShare>(inputs.spawner, reports_.readers)) {}
 
   Status start() {
     std::promise<Status> ready;
@@ -65,6 +66,18 @@ class StackSampler::Worker {
   }
 
  private:
+  // What the naming thread calls, which goes on where it hangs when this object is destroyed, as
+  // after a start that failed.
+  SamplerReports guarded(SamplerReports reports) const {
+    reports.refused = gate_.guard(std::move(reports.refused));
+    ReaderReports& readers = reports.readers;
+    readers.hung = gate_.guard(std::move(readers.hung));
+    readers.refused = gate_.guard(std::move(readers.refused));
+    readers.stuck = gate_.guard(std::move(readers.stuck));
+    readers.spent = gate_.guard(std::move(readers.spent));
+    return reports;
+  }
+
   void request_stop() {
     post([](SamplingLoop& sampling) { sampling.stop(); });
   }
@@ -83,11 +96,13 @@ class StackSampler::Worker {
       (void)loop_->run();
       sampling_->finish(kNaming);
     }
+    readers_->stopping = true;
     sampling_.reset();
   }
 
   const SamplerInputs inputs_;
   SamplerOptions options_;
+  const CallGate gate_;
   SamplerReports reports_;
   std::shared_ptr<ReaderShare> readers_;
   std::unique_ptr<EventLoop> loop_;

@@ -19,7 +19,8 @@ struct SamplerInputs {
   const BpfSession& session;
   const Clock& clock;
   std::shared_ptr<const CgroupDirectory> cgroups;
-  ReaderSpawner& spawner;  // of the processes that read what processes map and have in memory
+  // Of the processes that read what processes map and have in memory; not null.
+  std::shared_ptr<ReaderSpawner> spawner;
 };
 
 // Samples the stacks of blocked threads on a thread of its own, which keeps the capabilities that
