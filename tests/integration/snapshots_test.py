@@ -212,22 +212,37 @@ class Focus(SnapshotCase):
 
     settings = {"snapshots.interval": "1s", "snapshots.stacks_per_second": "10"}
 
+    def run_in_a_profile(self):
+        """A run of known_places from its beginning to its end, beside no work of others that could
+        make it longer: its number, Window and profile, and the host's sampling interval meanwhile."""
+        for _ in range(4):
+            workload = self.start("known_places", "--ms", 4000, "--threads", 8)
+            self.put_first(workload)
+            profile, intervals = [], []
+            path = f"/debug/pprof/offcpu?seconds=9&format=json&pid={workload.process.pid}"
+            asked = threading.Thread(target=lambda: profile.append(self.daemon.get_json(path)))
+            asked.start()
+            time.sleep(3)  # until the interval of the process is found
+            began = time.time()
+            workload.go()
+            while time.time() < began + 4:
+                intervals.append(self.daemon.scrape().value(INTERVAL))
+                time.sleep(0.2)
+            window = workload.finish()
+            ended = time.time()
+            asked.join()
+            fine = Stacks(profile[0])
+            if unix_time(fine.answer["begin"]) < began and ended < unix_time(fine.answer["end"]):
+                return workload.process.pid, window, fine, sum(intervals) / len(intervals)
+        self.fail("no run lies within its profile")
+
     def test_a_profile_of_one_process_is_finer_than_those_of_the_host(self):
-        workload = self.start("known_places", "--ms", 4000, "--threads", 8)
-        begin, profile = time.time(), []
-        path = f"/debug/pprof/offcpu?seconds=6&format=json&pid={workload.process.pid}"
-        asked = threading.Thread(target=lambda: profile.append(self.daemon.get_json(path)))
-        asked.start()
-        time.sleep(0.5)
-        workload.go()
-        window = workload.finish()
-        asked.join()
-        fine = Stacks(profile[0])
+        begin = time.time()
+        pid, window, fine, of_host = self.run_in_a_profile()
         kept = self.stacks_since(begin, cgroup=window.cgroup, reason="sleep")
         self.expect_equal("rows of other processes", 0,
-                          sum(1 for row in fine.rows if row["pid"] != workload.process.pid))
+                          sum(1 for row in fine.rows if row["pid"] != pid))
         of_places = blocked_in_places(window)
-        of_host = self.daemon.scrape().value(INTERVAL)
         self.expect_at_least("sampling interval of the host", 0.02, of_host)
         truth = host_variance = 0.0
         for place in PLACES[:3]:
