@@ -42,8 +42,9 @@ TEST(SnapshotsText, NoneIsSaid) {
 }
 
 TEST(SnapshotsText, RefusesWhatIsNoList) {
-  for (const char* const json : {"", "[]", "{}", R"({"snapshots":[1]})", R"({"snapshots":1})",
-                                 R"({"snapshots":[{"partial":"x"}]})"}) {
+  for (const char* const json :
+       {"", "[]", "{}", R"({"snapshots":[1]})", R"({"snapshots":1})",
+        R"({"snapshots":[{"partial":"x"}]})", R"({"snapshots":[],"unreadable":1e30})"}) {
     EXPECT_FALSE(snapshots_text(json)) << json;
   }
 }
