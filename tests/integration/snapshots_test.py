@@ -81,6 +81,17 @@ class SnapshotCase(Case):
             time.sleep(0.1)
         self.fail(f"the sampling interval stays at {interval} s")
 
+    def expect_long_waits(self, window, truth, stacks):
+        """All of them, as they are longer than any sampling interval."""
+        count, seconds = truth["wait_long"]
+        episodes = sum(row["episodes"] for row in stacks.select("wait_long"))
+        # What the host's guard hides falls on all switches alike, long waits get their share.
+        missed = window.slack() * count / window.blocked("sleep").count
+        self.expect_close("long waits", count, episodes,
+                          absolute=0.01 + 3 * missed + min(3, window.slack()))
+        # Of those that are there: each one that was missed and counted takes 60 ms with it.
+        self.expect_close("their seconds", seconds / count * episodes, stacks.seconds("wait_long"), 0.02)
+
     def stacks_since(self, begin, **parameters):
         """Everything sampled since `begin` (a wall clock), once it is kept."""
         now = time.time()
@@ -201,14 +212,7 @@ class Sampling(SnapshotCase):
             seen = stacks.seconds(place)
             self.expect_close(f"seconds in {place} (3 standard errors)", seconds, seen,
                               absolute=3 * error + 0.03 * seconds)
-        count, seconds = truth["wait_long"]
-        episodes = sum(row["episodes"] for row in stacks.select("wait_long"))
-        # What the host's guard hides falls on all switches alike, long waits get their share.
-        missed = window.slack() * count / window.blocked("sleep").count
-        self.expect_close("long waits", count, episodes,
-                          absolute=0.01 + 3 * missed + min(3, window.slack()))
-        # Of those that are there: each one that was missed and counted takes 60 ms with it.
-        self.expect_close("their seconds", seconds / count * episodes, stacks.seconds("wait_long"), 0.02)
+        self.expect_long_waits(window, truth, stacks)
 
 
 class Focus(SnapshotCase):
@@ -258,8 +262,7 @@ class Focus(SnapshotCase):
                                   absolute=4 * stacks.error(place) + 0.03 * seconds)
             truth += seconds
             host_variance += seconds * max(of_host - seconds / count, 0)
-        self.expect_close("seconds in wait_long", of_places["wait_long"][1],
-                          fine.seconds("wait_long"), 0.02)
+        self.expect_long_waits(window, of_places, fine)
         error = math.hypot(*(fine.error(place) for place in PLACES[:3]))
         self.expect_at_most("standard error of the short waits", 0.01 * truth, error)
         self.expect_at_most("that with the host's interval, of it", 0.25,
