@@ -34,7 +34,7 @@ struct RouteSources {
   ScrapeCosts* scrape_costs = nullptr;          // null: nobody asks for them; outlives the server
   const ThreadWatch* threads = nullptr;         // null: nobody watches them; outlives the routes
   const SnapshotHandlers* snapshots = nullptr;  // null: they are turned off; outlives the routes
-  GzipSlots gzip{16};                           // 5 MiB
+  GzipSlots gzip{8};                            // 3 MiB
 };
 
 struct RouteOptions {

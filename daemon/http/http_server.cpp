@@ -35,6 +35,8 @@ char cut_query;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): 
                  // counts
 // How long the end waits for answers that are under way.
 constexpr std::chrono::milliseconds kFinishing{100};
+// Of each answer, for clients that take no chunks (HTTP/1.0); to others the library writes into the
+// connection's own memory.
 constexpr std::size_t kStreamBlock = std::size_t{8} * 1024;
 
 struct DestroyResponse {

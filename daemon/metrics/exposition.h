@@ -21,7 +21,8 @@ namespace offcpud {
 // Used by one thread at a time.
 class Exposition {
  public:
-  // `self_metrics` writes complete families, none of them one of the View's; they come last.
+  // `self_metrics` writes complete families, none of them one of the View's; they come last, and
+  // are written when they are read.
   Exposition(std::shared_ptr<const View> view, std::unique_ptr<SeriesWriter> writer,
              std::function<void(SeriesWriter&)> self_metrics);
 
