@@ -36,10 +36,10 @@ constexpr std::string_view kQueries = R"(
 ## Classic and native histograms
 
 The server's configuration decides which of the two it stores; names and labels are the same. Prometheus 2.40 to 3.7
-accepts native histograms with `--enable-feature=native-histograms`, later ones with `scrape_native_histograms: true`; exemplars with
-`--enable-feature=exemplar-storage` besides. For exemplars Prometheus 2.42 needs `params: {histograms: [both]}` in its scrape
-configuration, too; 2.53 does not. With this and `scrape_classic_histograms: true` (3.0 and later:
-`always_scrape_classic_histograms`) a server stores both forms.
+accepts native histograms with `--enable-feature=native-histograms`, later versions with
+`scrape_native_histograms: true`; exemplars also need `--enable-feature=exemplar-storage`. For exemplars Prometheus
+2.42 needs `params: {histograms: [both]}` in its scrape configuration, too; 2.53 does not. With this and
+`scrape_classic_histograms: true` (3.0 and later: `always_scrape_classic_histograms`) a server stores both forms.
 
 | | classic | native |
 |---|---|---|
