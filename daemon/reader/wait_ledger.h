@@ -22,10 +22,10 @@ inline constexpr Account kUnknownAccount = 0xffffffff;
 
 // Why a request is refused now.
 enum class Refusal : std::uint8_t {
-  Process,  // waits for this process were too long, a while ago
-  User,     // waits for the user's processes were
-  Mount,    // waits for its file system were
-  Budget,   // waits for all processes together were
+  Process,  // its process caused long waits lately
+  User,     // its user's processes caused long waits lately
+  Mount,    // its file system caused long waits lately
+  Budget,   // all processes together caused too much waiting
   Readers,  // too many readers hang, or none can be started
   Copies,   // copies of other files take all the memory for copies
   Size,     // the file needs a copy, but is too large
