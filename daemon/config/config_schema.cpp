@@ -14,6 +14,7 @@
 #include "config/reason_names.h"
 #include "config/refusal.h"
 #include "config/rule_keys.h"
+#include "offcpud.h"
 
 namespace offcpud {
 namespace {
@@ -92,6 +93,8 @@ Option option(std::string_view name, Access access, const AnyNotation& notation,
   const auto copy = [=](Config& to, const Config& from) { access(to) = access(from); };
   return {setting<Config>(name, access, notation, help), takes_effect, copy};
 }
+
+static_assert(sizeof(offcpud_subject) == 17040, "the help of max_cgroups names this size");
 
 std::vector<Option> general_options() {
   return {

@@ -58,10 +58,10 @@ PLACES = ("wait_one", "wait_ten", "wait_hundred", "wait_long")
 
 
 def blocked_in_places(window):
-    """{place: (waits, seconds)} of known_places. The program's clock contains the wait for the CPU
-    behind each sleep, as long behind a short one as behind a long one; the histogram has all sleeps
-    without them, but knows no places."""
-    waits = {place: window.waits(place)[:2] for place in PLACES}
+    """{place: (waits, seconds)} of known_places: its own clock without the waits for a CPU. What is left
+    beside the sleeps, some microseconds of running, is as long behind a short one as behind a long one;
+    the histogram has all sleeps without it, but knows no places."""
+    waits = {place: window.waits_without_delay(place) for place in PLACES}
     count, seconds = (sum(column) for column in zip(*waits.values()))
     behind_each = (seconds - window.blocked("sleep").seconds) / count
     return {place: (count, seconds - count * behind_each)
@@ -203,8 +203,12 @@ class Sampling(SnapshotCase):
                               absolute=3 * error + 0.03 * seconds)
         count, seconds = truth["wait_long"]
         episodes = sum(row["episodes"] for row in stacks.select("wait_long"))
-        self.expect_close("long waits", count, episodes, absolute=0.01 + window.slack())
-        self.expect_close("their seconds", seconds, stacks.seconds("wait_long"), 0.02)
+        # What the host's guard hides falls on all switches alike, long waits get their share.
+        missed = window.slack() * count / window.blocked("sleep").count
+        self.expect_close("long waits", count, episodes,
+                          absolute=0.01 + 3 * missed + min(3, window.slack()))
+        # Of those that are there: each one that was missed and counted takes 60 ms with it.
+        self.expect_close("their seconds", seconds / count * episodes, stacks.seconds("wait_long"), 0.02)
 
 
 class Focus(SnapshotCase):
