@@ -62,7 +62,7 @@ struct KernelSample {
 
 // Which blocks can become stalls. The kernel reports the ends of these only.
 struct StallFilter {
-  std::uint64_t min_ns = UINT64_MAX;  // blocks that last at least this long
+  std::uint64_t min_ns = UINT64_MAX;  // blocks that last longer than this
   std::uint32_t kinds = 0;            // bits by enum offcpud_hist_kind
 
   friend bool operator==(const StallFilter&, const StallFilter&) = default;
