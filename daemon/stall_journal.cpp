@@ -37,7 +37,7 @@ std::string syscall_text(const WaitDetail& detail) {
   return name.empty() ? std::to_string(*detail.syscall) : name;
 }
 
-// "futex 0x7f12 held by worker[1250]", "fd 7 socket tcp ...", "fd 3 /srv/data on 8:1 sda1".
+// For example "futex 0x7f12 held by worker[1250]" or "fd 7 socket tcp ...".
 std::string waits_for_text(const WaitDetail& detail) {
   std::string text;
   const auto append = [&](const std::string& part) { text += (text.empty() ? "" : " ") + part; };
@@ -71,7 +71,8 @@ std::string woken_by_text(const Stall& stall) {
   return text;
 }
 
-// "server/worker[100/110] in /a.service"; the process is not named twice.
+// For example "server/worker[100/110] in /a.service"; a process with its
+// thread's name is not repeated.
 std::string thread_text(const Stall& stall) {
   std::string name = printable(stall.comm);
   if (!stall.process_comm.empty() && stall.process_comm != stall.comm) {
@@ -81,7 +82,7 @@ std::string thread_text(const Stall& stall) {
          "] in " + printable(stall.labels->cgroup);
 }
 
-// Fields without a value are left out.
+// Leaves out fields without a value.
 class Fields {
  public:
   void add(std::string_view name, std::string value) {

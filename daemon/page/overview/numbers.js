@@ -26,7 +26,7 @@ export function count(value) {
   return WHOLE.format(value);
 }
 
-// A percentile as its upper bound, [lower, upper] being those of its slot; null: nothing ended.
+// A percentile as its upper bound. [lower, upper] is its slot; null: nothing ended.
 export function quantile(bounds) {
   if (bounds === null || bounds === undefined) return "–";
   return bounds[1] === null ? `> ${time(bounds[0])}` : time(bounds[1]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers and times as the page writes them.
+// Formats numbers and times.
 
 const UNITS = [
   [1e9, "s"],
@@ -25,12 +25,12 @@ export function duration(ns) {
   return COUNT.format(ns) + " ns";
 }
 
-// With all milliseconds: for sums, which are compared with other programs.
+// With all milliseconds: for sums that are compared with those of other programs.
 export function exactSeconds(ns) {
   return SECONDS.format(ns / 1e9) + " s";
 }
 
-// Episodes are estimates: few of them can be a fraction.
+// Episodes are estimates, so small numbers may be fractions.
 export function episodes(count) {
   const text = count < 10 ? String(+count.toPrecision(2)) : COUNT.format(count);
   return text + (text === "1" ? " episode" : " episodes");
@@ -46,7 +46,7 @@ export function signed(ns) {
   return (ns > 0 ? "+" : "") + duration(ns);
 }
 
-// "2026-11-20 12:00:00" in the time zone of the browser.
+// "2026-11-20 12:00:00" in the browser's time zone.
 export function moment(text) {
   const date = new Date(text);
   const two = (number) => String(number).padStart(2, "0");
