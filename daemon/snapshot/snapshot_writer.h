@@ -48,7 +48,7 @@ class SnapshotWriter {
   };
 
   const std::function<void()> dropped_;
-  Worker<Submitted> worker_;  // last: its thread uses what the constructor was given
+  Worker<Submitted> worker_;
 };
 
 }  // namespace offcpud
