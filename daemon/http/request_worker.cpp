@@ -78,7 +78,8 @@ bool RequestWorker::finish(std::chrono::milliseconds patience) {
   // Destroyed without the lock: that tells those who wait.
   (void)worker_.change([](auto& waiting) {
     const auto first = end_of_answers(waiting);
-    std::vector<Job> dropped(std::move_iterator(first), std::move_iterator(waiting.end()));
+    std::vector<Job> dropped(std::make_move_iterator(first),
+                             std::make_move_iterator(waiting.end()));
     waiting.erase(first, waiting.end());
     return dropped;
   });
