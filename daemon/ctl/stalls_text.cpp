@@ -47,7 +47,7 @@ std::string or_dash(const std::string& text) {
   return text.empty() ? "-" : text;
 }
 
-// "12.5s", "3min20s"; "~" before an estimate.
+// "12.6s", "3min20s"; "~" before an estimate.
 std::string age_text(const Json& stall) {
   const Json& seconds = member(stall, "duration_seconds");
   if (!seconds.is_number()) return "-";
