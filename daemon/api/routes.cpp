@@ -14,6 +14,7 @@
 #include "api/top_query.h"
 #include "api/unit_query.h"
 #include "api/units_json.h"
+#include "base/duration_text.h"
 #include "base/printable.h"
 #include "base/utc.h"
 #include "metrics/prometheus_protobuf.h"
@@ -62,11 +63,6 @@ constexpr const char* kNoCoding =
 std::string_view content_type_of(ExpositionFormat format) {
   return format == ExpositionFormat::Text ? PrometheusText::kContentType
                                           : PrometheusProtobuf::kContentType;
-}
-
-std::string in_seconds(std::chrono::nanoseconds duration) {
-  const auto whole = std::chrono::duration_cast<std::chrono::seconds>(duration);
-  return std::to_string(whole.count()) + " s";
 }
 
 }  // namespace
@@ -154,7 +150,7 @@ Response Routes::ready(const Request& request) const {
     const WallTime since =
         clock_.wall() - std::chrono::duration_cast<WallTime::duration>(stuck->longest);
     return error(503, "offcpud is not ready: its " + sentence_of(*stuck, request.sees_addresses) +
-                          ", more than " + in_seconds(stuck->limits.stuck) +
+                          ", more than " + duration_text(stuck->limits.stuck) +
                           (stuck->busy == stuck->longest ? ", since " + rfc3339(since) : ""));
   }
   const auto view = sources_.view(Freshness::Last);
@@ -162,7 +158,8 @@ Response Routes::ready(const Request& request) const {
   const auto age = clock_.now() - view->taken;
   if (age > options_.stale_after) {
     return error(503, "offcpud is not ready: the last pass over the kernel maps was " +
-                          in_seconds(age) + " ago, more than " + in_seconds(options_.stale_after));
+                          duration_text(age) + " ago, more than " +
+                          duration_text(options_.stale_after));
   }
   return plain(200, "offcpud is ready.");
 }

@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <cstddef>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
+#include "base/duration_text.h"
 #include "base/printable.h"
 
 namespace offcpud {
@@ -55,11 +58,26 @@ std::string list_text(const Json& list) {
   return text.empty() ? "none" : text;
 }
 
+// "uptime_seconds": 90 is shown as "uptime  1 min 30 s".
+constexpr std::string_view kSeconds = "_seconds";
+
+bool is_duration(std::string_view name, const Json& value) {
+  return name.ends_with(kSeconds) && value.is_number();
+}
+
+std::string label_of(std::string_view name, const Json& value) {
+  if (is_duration(name, value)) name.remove_suffix(kSeconds.size());
+  return printable(name);
+}
+
 bool fits_one_line(const Json& value) {
   return value.empty() || !value.is_structured() || (value.is_array() && all_scalars(value));
 }
 
-std::string line_text(const Json& value) {
+std::string line_text(std::string_view name, const Json& value) {
+  if (is_duration(name, value)) {
+    return duration_text(std::chrono::duration<double>(value.get<double>()));
+  }
   return value.is_structured() ? list_text(value) : scalar_text(value);
 }
 
@@ -69,13 +87,13 @@ void append_object(std::string& out, const Json& object, std::size_t depth) {
   const std::string indent(depth * kIndent, ' ');
   std::size_t width = 0;
   for (const auto& [name, value] : object.items()) {
-    if (fits_one_line(value)) width = std::max(width, printable(name).size());
+    if (fits_one_line(value)) width = std::max(width, label_of(name, value).size());
   }
   for (const auto& [name, value] : object.items()) {
-    std::string label = printable(name);
+    std::string label = label_of(name, value);
     if (fits_one_line(value)) {
       label.resize(width, ' ');
-      out += indent + label + "  " + line_text(value) + "\n";
+      out += indent + label + "  " + line_text(name, value) + "\n";
     } else {
       out += indent + label + ":\n";
       append(out, value, depth + 1);
@@ -87,7 +105,7 @@ void append_list(std::string& out, const Json& list, std::size_t depth) {
   const std::string indent(depth * kIndent, ' ');
   for (const Json& value : list) {
     if (fits_one_line(value)) {
-      out += indent + "- " + line_text(value) + "\n";
+      out += indent + "- " + line_text({}, value) + "\n";
       continue;
     }
     const std::size_t start = out.size();

@@ -21,7 +21,8 @@ enum class Align { Left, Right };
 // beginning; a '~' stands for what was cut.
 std::string fitted(std::string_view text, std::size_t width, Align align);
 
-// 0.0421 as "42.1ms": three digits, at most seven characters. Zero or less is "-".
-std::string duration_text(double seconds);
+// The duration_text() of so many seconds as one word, for a column: "42.1ms", "12min34s"; eight
+// characters at most below 10,000 days. "-" for zero or less, and for what is not a number.
+std::string duration_cell(double seconds);
 
 }  // namespace offcpud

@@ -22,8 +22,8 @@ constexpr struct {
   const char* title;
 } kTakers[] = {{"same_cgroup", "BYSAME%"}, {"other_cgroup", "BYOTHER%"}, {"kernel", "BYKERN%"}};
 
-constexpr std::size_t kPidWidth = 7, kCommWidth = 15, kShareWidth = 6, kTimeWidth = 7;
-constexpr std::size_t kOldestWidth = 15, kCgroupWidth = 12;
+constexpr std::size_t kPidWidth = 7, kCommWidth = 15, kShareWidth = 6, kTimeWidth = 8;
+constexpr std::size_t kOldestWidth = 16, kCgroupWidth = 12;
 
 double seconds_of(const SecondsByName& seconds, const std::string& name) {
   const auto found = seconds.find(name);
@@ -47,12 +47,12 @@ double actionable_of(const TopRow& row, const std::string& reason) {
 }
 
 std::string bound_text(double seconds) {
-  return std::isinf(seconds) ? ">36h" : duration_text(seconds);
+  return std::isinf(seconds) ? ">1d12h" : duration_cell(seconds);
 }
 
 std::string oldest_text(const TopRow& row) {
   if (row.oldest_reason.empty()) return "-";
-  return duration_text(row.oldest) + " " + terminal_text(row.oldest_reason);
+  return duration_cell(row.oldest) + " " + terminal_text(row.oldest_reason);
 }
 
 std::string where_text(const TopRow& row) {
@@ -152,7 +152,7 @@ std::vector<TopColumn> thread_columns(const TopAnswer& answer) {
   columns.push_back(
       {"STATE", 9, Align::Left, 2, [](const TopRow& row) { return terminal_text(row.state); }});
   columns.push_back({"FOR", kTimeWidth, Align::Right, 5, [](const TopRow& row) {
-                       return row.state_seconds ? duration_text(*row.state_seconds) : "?";
+                       return row.state_seconds ? duration_cell(*row.state_seconds) : "?";
                      }});
   columns.push_back(share("ACT%", 3, [](const TopRow& row) { return row.actionable; }));
   add_reasons(columns, answer, 20);

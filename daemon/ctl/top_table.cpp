@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <string_view>
 
+#include "base/duration_text.h"
 #include "ctl/terminal_text.h"
 #include "ctl/top_columns.h"
 
@@ -87,7 +89,9 @@ std::string host_line(const TopAnswer& answer, const std::string& server) {
   std::string line = "offcpud at " + server;
   // "2026-11-20T12:19:40.250Z": the time of day says enough.
   if (answer.taken.size() >= 19) line += ", " + answer.taken.substr(11, 8) + "Z";
-  if (answer.interval) line += ", over " + duration_text(*answer.interval);
+  if (answer.interval) {
+    line += ", over " + duration_text(std::chrono::duration<double>(*answer.interval));
+  }
   line += ": " + std::to_string(answer.processes) + " processes, " +
           std::to_string(answer.totals.threads) + " threads";
   const std::uint64_t all = answer.of_threads ? answer.totals.threads : answer.processes;

@@ -41,16 +41,11 @@ Status size_process_maps(offcpud_bpf& skeleton, std::uint32_t processes) {
   return set_size(skeleton.maps.free_process_hists, hists);
 }
 
-// Who was woken by whom is part of a sample.
-bool has_stacks(const FeatureReport& features) {
-  return features.has("wakers") && features.has("stacks");
-}
-
 // Of the programs that belong to one feature, those are loaded that are wanted.
 void choose_programs(offcpud_bpf& skeleton, const FeatureReport& features) {
   for (const OptionalFeature& feature : optional_features()) {
     const bool wanted =
-        feature.name == "stacks" ? has_stacks(features) : features.has(feature.name);
+        feature.name == "stacks" ? features.has_stacks() : features.has(feature.name);
     for (const std::string_view name : feature.own) {
       bpf_program__set_autoload(bpf_object__find_program_by_name(skeleton.obj, name.data()),
                                 wanted);
@@ -94,7 +89,7 @@ Status configure(offcpud_bpf& skeleton, const SubjectPlan& plan, const FeatureRe
   constants.cpu_bits = plan.cpu_bits;
   constants.own_shards = plan.own_shards;
   constants.tell_wakers = features.has("wakers");
-  constants.take_samples = has_stacks(features);
+  constants.take_samples = features.has_stacks();
   constants.free_mask = plan.ring_size - 1;
   constants.read_files = features.has("file_kind");
   constants.create_flags = features.has("late_thread_state") ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0;

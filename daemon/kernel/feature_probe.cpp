@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 
 #include "attribution/cgroup_mount.h"
@@ -134,11 +135,27 @@ std::vector<Feature> required_features(const btf* types, const HostFacts& host) 
   };
 }
 
+// Who was woken by whom is part of a sample.
+constexpr std::array kForStacks = {"wakers", "stacks"};
+
 }  // namespace
 
 bool FeatureReport::has(std::string_view name) const {
   return std::any_of(features.begin(), features.end(),
                      [&](const Feature& f) { return f.name == name && f.enabled; });
+}
+
+bool FeatureReport::has_stacks() const {
+  return std::ranges::all_of(kForStacks, [this](const char* name) { return has(name); });
+}
+
+std::string FeatureReport::why_no_stacks() const {
+  std::string text;
+  for (const Feature& feature : features) {
+    if (feature.enabled || std::ranges::count(kForStacks, feature.name) == 0) continue;
+    text += (text.empty() ? "" : "; ") + feature.name + ": " + feature.remedy;
+  }
+  return text;
 }
 
 void FeatureReport::refuse(std::string_view name, std::string_view verdict) {

@@ -39,6 +39,11 @@ struct FeatureReport {
   std::optional<BtrfsLayout> btrfs;
 
   [[nodiscard]] bool has(std::string_view name) const;
+  // Whether blocks can be sampled, for which "stacks" alone is not enough.
+  [[nodiscard]] bool has_stacks() const;
+  // Why not, and what would help: "stacks: this kernel refuses its programs (...); boot another
+  // one". Empty if has_stacks().
+  [[nodiscard]] std::string why_no_stacks() const;
   // Turns a feature off whose programs the kernel refuses, with what it said.
   void refuse(std::string_view name, std::string_view verdict);
   // ErrorKind::Unsupported with one sentence for the first required feature that is missing.

@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include "base/duration_text.h"
 #include "base/thread_start.h"
 #include "push/ingest_client.h"
 #include "push/pushed_profile.h"
@@ -196,7 +197,7 @@ void SnapshotPush::put_off(const IngestOutcome& outcome) {
   keep_for_later();
   log_warning_limited("push", "snapshots cannot be pushed: " + outcome.sentence + "; " +
                                   std::to_string(queue_.size()) + " wait, next attempt in " +
-                                  std::to_string((wait.count() + 999) / 1000) + " s");
+                                  duration_text(wait));
 }
 
 }  // namespace offcpud

@@ -38,7 +38,7 @@ Result<std::unique_ptr<SamplingLoop>> SamplingLoop::open(
   TRY(auto samples, BlockSamples::open(inputs.session));
   std::unique_ptr<SamplingLoop> sampling(
       new SamplingLoop(inputs, loop, options, std::move(reports), readers, std::move(samples)));
-  TRY_VOID(sampling->wire());
+  TRY_VOID(sampling->wire(inputs.session.features().why_no_stacks()));
   return sampling;
 }
 
@@ -68,11 +68,9 @@ SamplingLoop::SamplingLoop(const SamplerInputs& inputs, EventLoop& loop,
                    .clock = inputs.clock},
                   options, reports_) {}
 
-Status SamplingLoop::wire() {
+Status SamplingLoop::wire(const std::string& no_stacks) {
   if (!samples_->has_hooks()) {
-    reports_.warned("hooks",
-                    "there are none: this kernel tells neither who wakes threads nor when they run "
-                    "again; see offcpuctl status");
+    reports_.warned("hooks", "there are none, so snapshots and profiles stay empty; " + no_stacks);
   }
   sources_.set_between([this] { accounting_.keep_time(); });
   if (sources_.fd() >= 0) {

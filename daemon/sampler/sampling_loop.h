@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <string>
 
 #include "kernel/block_samples.h"
 #include "runtime/event_loop.h"
@@ -41,7 +42,8 @@ class SamplingLoop {
   SamplingLoop(const SamplerInputs& inputs, EventLoop& loop, const SamplerOptions& options,
                SamplerReports reports, const std::shared_ptr<ReaderShare>& readers,
                std::unique_ptr<BlockSamples> samples);
-  Status wire();
+  // `no_stacks`: as FeatureReport::why_no_stacks().
+  Status wire(const std::string& no_stacks);
   void follow();
   void tell_losses();
   void set_tick_interval();
