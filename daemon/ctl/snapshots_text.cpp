@@ -83,7 +83,7 @@ std::string summary(const Json& answer, std::size_t listed) {
     text += std::to_string(damaged) + " of this time cannot be read\n";
   }
   if (const auto foreign = answer.value("foreign_files", std::uint64_t{0}); foreign > 0) {
-    text += std::to_string(foreign) + " files in the directory are no snapshots\n";
+    text += std::to_string(foreign) + " files in the directory are not snapshots\n";
   }
   return text;
 }

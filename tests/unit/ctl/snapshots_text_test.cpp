@@ -22,7 +22,7 @@ TEST(SnapshotsText, ListsOneLineEach) {
             "partial, unreadable\n"
             "2 snapshots listed; all that are kept take 3.0 MiB\n"
             "1 of this time cannot be read\n"
-            "2 files in the directory are no snapshots\n");
+            "2 files in the directory are not snapshots\n");
 }
 
 TEST(SnapshotsText, ShowsWhatAFilterAdmits) {
