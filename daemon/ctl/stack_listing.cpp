@@ -88,7 +88,7 @@ Result<std::string> stack_listing(const std::string& json, bool delimited) {
     const Json answer = Json::parse(json);
     return Listing(answer, delimited).text();
   } catch (const std::exception&) {
-    return Error("the answer is no snapshot of offcpud");
+    return Error("the answer is not a snapshot of offcpud");
   }
 }
 

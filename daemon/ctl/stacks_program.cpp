@@ -53,7 +53,7 @@ Result<StacksOutput> fetch_stacks(const StacksRequest& request) {
   TRY(auto answer, fetch(request));
   const bool binary = answer.body.starts_with(kGzipMagic);
   if (binary && request.output.empty() && ::isatty(STDOUT_FILENO) == 1) {
-    return Error("a pprof is no text for a terminal; give a file with -o", ErrorKind::Usage);
+    return Error("a pprof profile is not text for a terminal; name a file with -o", ErrorKind::Usage);
   }
   return shown(request, std::move(answer.body), answer);
 }
