@@ -65,7 +65,7 @@ void RequestWorker::answer(Later::Make make, Later::Done done) {
 
 bool RequestWorker::finish(std::chrono::milliseconds patience) {
   cancelled_.request_stop();
-  std::deque<Job> dropped;  // outside of the lock: that tells those who wait
+  std::deque<Job> dropped;  // destroyed without the lock, as that answers requests
   {
     const std::lock_guard lock(mutex_);
     dropped.swap(jobs_);
