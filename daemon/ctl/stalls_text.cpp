@@ -18,12 +18,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kStackFrames = 6;  // the innermost; --json has all
+constexpr std::size_t kStackFrames = 6;  // the innermost ones; --json has all
 constexpr std::size_t kColumns = 6;
 using Row = std::array<std::string, kColumns>;
 constexpr std::string_view kIndent = "    ";
 
-// The member as text: printable, numbers as they are, empty when it is missing or null.
+// The member as printable text, numbers unchanged; empty if it is missing or null.
 std::string text_of(const Json& object, const char* name) {
   if (!object.is_object()) return {};
   const auto found = object.find(name);
@@ -48,7 +48,7 @@ std::string or_dash(const std::string& text) {
   return text.empty() ? "-" : text;
 }
 
-// "12.5s" below a minute, then "3min20s".
+// "12.5s" below a minute, "3min20s" above.
 std::string age_text(const Json& stall) {
   constexpr double kLongest = 1e9;
   const Json& value = member(stall, "duration_seconds");
@@ -97,7 +97,7 @@ std::string syscall_text(const Json& stall) {
   const std::string number = text_of(syscall, "number");
   if (name.empty() && number.empty()) return {};
   const Json& list = member(syscall, "arguments");
-  std::string arguments = list.is_array() ? "" : "...";  // not for this user: see docs/security.md
+  std::string arguments = list.is_array() ? "" : "...";  // hidden from this user: docs/security.md
   for (const Json& argument : list.is_array() ? list : Json::array()) {
     if (!argument.is_string()) continue;
     arguments +=

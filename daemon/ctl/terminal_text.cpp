@@ -12,7 +12,7 @@ namespace {
 
 struct Character {
   std::string_view bytes;
-  std::size_t width;  // 0: not for a terminal
+  std::size_t width;  // 0: must not be shown
 };
 
 Character next_character(std::string_view text) {
@@ -107,7 +107,7 @@ std::string duration_text(double seconds) {
   for (const DurationUnit& unit : kUnits) {
     if (seconds >= unit.below) continue;
     const double count = seconds / unit.seconds;
-    // A text that is rounded up to the next unit belongs there: never "1000us".
+    // Uses the next unit if the text would be rounded up to it: never "1000us".
     if (count >= 999.5 && unit.below <= 1) continue;
     std::array<char, 32> text{};
     const int digits = count < 9.995 ? 2 : count < 99.95 ? 1 : 0;

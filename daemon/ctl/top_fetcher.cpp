@@ -34,7 +34,7 @@ TopFetcher::TopFetcher(Server server, std::string server_text, UniqueFd ready)
   thread_ = start_thread("offcpuctl-fetch", [this](const std::stop_token& stop) { run(stop); });
 }
 
-TopFetcher::~TopFetcher() = default;  // the thread stops before what it uses goes
+TopFetcher::~TopFetcher() = default;  // the thread stops before its members are destroyed
 
 void TopFetcher::ask(std::string path) {
   const std::lock_guard lock(mutex_);
@@ -45,7 +45,7 @@ void TopFetcher::ask(std::string path) {
 std::optional<Result<TopAnswer>> TopFetcher::take() {
   const std::lock_guard lock(mutex_);
   eventfd_t count = 0;
-  (void)::eventfd_read(ready_.get(), &count);  // nothing to read: there was no answer
+  (void)::eventfd_read(ready_.get(), &count);  // fails if there was no answer
   return std::exchange(answer_, std::nullopt);
 }
 
@@ -57,7 +57,7 @@ void TopFetcher::run(const std::stop_token& stop) {
     auto answer = fetch_top(server_, server_text_, path, stop);
     lock.lock();
     answer_.emplace(std::move(answer));
-    (void)::eventfd_write(ready_.get(), 1);  // fails only when it is readable anyway
+    (void)::eventfd_write(ready_.get(), 1);  // fails only if it is readable already
   }
 }
 

@@ -37,7 +37,7 @@ TEST(AnswerSummary, SaysHowLongHowMuchAndHowExactly) {
 }
 
 TEST(AnswerSummary, SaysThatNothingMatched) {
-  EXPECT_THAT(sentence_of(minute()), StartsWith("nothing waited that this asks for in 60.012 s ("));
+  EXPECT_THAT(sentence_of(minute()), StartsWith("no wait matches in 60.012 s ("));
 }
 
 TEST(AnswerSummary, SaysWhatIsMissing) {
