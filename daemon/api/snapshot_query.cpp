@@ -166,7 +166,7 @@ Result<SnapshotQuery> SnapshotQuery::parse(
   TRY_VOID(set_parameters(query, parameters_of(path, now), parameters));
   TRY_VOID(check_range(query.range, ""));
   if (path == Path::Profile) {
-    // A profile selects threads when it samples; kept snapshots only tell kernel threads by stack.
+    // A profile selects threads when it samples; kept snapshots know kernel threads by stack only.
     const Filter::Threads threads = std::exchange(query.filter.threads, Filter::Threads::All);
     query.capture.user_threads = threads != Filter::Threads::Kernel;
     query.capture.kernel_threads = threads != Filter::Threads::User;

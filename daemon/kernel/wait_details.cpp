@@ -98,7 +98,7 @@ Status WaitDetails::ask(std::span<const std::uint32_t> tids) {
   return {};
 }
 
-// The kernel tells the owner of a PI mutex. The word of a robust mutex
+// The kernel knows the owner of a PI mutex. The word of a robust mutex
 // (pthread_mutexattr_setrobust(3)) holds the owner's tid, in the namespace of its process, and a
 // bit that says that somebody waits: Documentation/locking/robust-futex-ABI.rst. The words of other
 // futexes have no known meaning.
