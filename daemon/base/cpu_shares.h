@@ -28,9 +28,8 @@ class CpuShares {
   // The time from which on some is left.
   [[nodiscard]] MonotonicTime next_time(const ShareOwner& owner, MonotonicTime now) const;
 
-  [[nodiscard]] std::size_t size() const {
-    return spent_.size();
-  }  // users that are not at the full
+  // Number of users whose share is not full.
+  [[nodiscard]] std::size_t size() const { return spent_.size(); }
 
  private:
   struct Account {

@@ -10,8 +10,8 @@
 
 namespace offcpud {
 
-// Values of the labels `reason` (blocked kinds) and `cause` (run-queue kinds), by enum
-// offcpud_hist_kind. No other C++ code spells them.
+// Values of the labels `reason` (blocked kinds) and `cause` (run-queue kinds), by
+// enum offcpud_hist_kind.
 inline constexpr std::array<std::string_view, OFFCPUD_HIST_KINDS> kHistKindNames = {
     "disk",  "lock",   "condvar", "network", "pipe",   "poll",      "sleep",
     "child", "kernel", "stopped", "other",   "wakeup", "preempted", "throttled"};
