@@ -53,7 +53,7 @@ TEST(AnswerSummary, SaysWhatIsMissing) {
 TEST(AnswerSummary, SaysThatSamplesWereLost) {
   Snapshot snapshot = minute();
   snapshot.lost_of_any_ns = 1'500'000'000;
-  EXPECT_THAT(sentence_of(snapshot), HasSubstr("; samples of 1.500 s were lost on this host, "));
+  EXPECT_THAT(sentence_of(snapshot), HasSubstr("; samples of 1.500 s were lost on this host; "));
 }
 
 TEST(AnswerSummary, SaysWhatItIsComparedWith) {
