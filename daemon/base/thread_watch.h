@@ -39,9 +39,9 @@ class ThreadWatch {
   std::vector<std::shared_ptr<Heartbeat>> threads_;
 };
 
-// "thread stacks has been reading mappings (process 12) for 47 s", or, if the work has ended,
-// "thread stacks was reading mappings for 47 s until a moment ago". `with_subject`: with the text in
-// parentheses.
+// "thread stacks has been reading mappings (process 12) for 47 s" or, if the work has ended,
+// "thread stacks was reading mappings for 47 s until a moment ago". `with_subject`: includes the
+// text in parentheses.
 std::string sentence_of(const ThreadState& state, bool with_subject);
 
 }  // namespace offcpud
