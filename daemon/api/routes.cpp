@@ -58,7 +58,7 @@ constexpr const char* kBadHistograms =
     "parameter histograms: use native, or both for classic buckets as well";
 
 constexpr const char* kNoCoding =
-    "Accept-Encoding refuses everything that /metrics is sent as; allow gzip or identity";
+    "Accept-Encoding refuses every coding of /metrics; allow gzip or identity";
 
 std::string_view content_type_of(ExpositionFormat format) {
   return format == ExpositionFormat::Text ? PrometheusText::kContentType
@@ -70,7 +70,7 @@ std::string_view content_type_of(ExpositionFormat format) {
 struct Routes::Route {
   const char* path;
   Shows shows;
-  const char* what;  // null: a part of another page, no link to it
+  const char* what;  // null: a part of another page, not listed
   Response (Routes::*answer)(const Request& request) const;
 };
 
@@ -93,7 +93,7 @@ const Routes::Route Routes::kRoutes[] = {
     {"/api/v1/snapshots/merge", Shows::Details, "Stacks of a range of time", &Routes::merge},
     {"/api/v1/snapshots/difference", Shows::Details, "Stacks of two ranges of time",
      &Routes::difference},
-    {"/debug/pprof/offcpu", Shows::Details, "Stacks of the time to come, as pprof",
+    {"/debug/pprof/offcpu", Shows::Details, "Stacks of the next seconds, as pprof",
      &Routes::profile},
 };
 
@@ -123,7 +123,7 @@ Response Routes::metrics(const Request& request) const {
   ExpositionOptions options{.format = preferred_format(request.accept),
                             .classic_buckets = options_.classic_buckets,
                             .with_exemplars = request.sees_details};
-  // Other parameters belong to scrape configurations that serve several exporters.
+  // Ignores other parameters: a scrape configuration for several exporters may send them.
   const auto histograms = request.query.find("histograms");
   if (histograms != request.query.end()) {
     options.with_classic = histograms->second == "both";
@@ -171,7 +171,7 @@ Response Routes::status(const Request& request) const {
 StatusReport Routes::status_for(const Request& request) const {
   StatusReport report = sources_.status();
   report.access = {.details = request.sees_details, .addresses = request.sees_addresses};
-  // Paths of files that may lie where not everybody may look.
+  // The subject may be the path of a file that not everybody may know of.
   if (!request.sees_addresses) {
     for (ThreadState& thread : report.threads) thread.subject.clear();
   }
@@ -223,7 +223,7 @@ Response Routes::difference(const Request& request) const {
   return sources_.snapshots ? sources_.snapshots->difference(request) : error(503, kNoSnapshots);
 }
 
-// Before it is waited for.
+// Checks the unit before anybody waits for the profile.
 Response Routes::profile(const Request& request) const {
   if (request.query.contains("cgroup")) {
     const auto view = sources_.view(Freshness::Fresh);
@@ -245,7 +245,7 @@ Response Routes::page(const Request& request) const {
   return page;
 }
 
-// What is where, as text.
+// Lists the paths as text.
 Response Routes::directory(const Request& request) const {
   const StatusReport report = status_for(request);
   std::string text = "offcpud " + printable(report.version) + ": why threads are not running\n" +

@@ -215,7 +215,8 @@ std::string status_line(const StatusReport& report) {
             "may be incomplete";
   }
   if (report.readers && report.readers->stuck > 0) {
-    line += "; " + counted(report.readers->stuck, "reader") + " stuck in what does not answer";
+    line += "; " + counted(report.readers->stuck, "reader") +
+            " stuck on a file or process that does not answer";
   }
   if (report.push && !report.push->last_error.empty()) {
     line +=

@@ -17,12 +17,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kStackFrames = 6;  // the innermost; --json has all
+constexpr std::size_t kStackFrames = 6;  // the innermost ones; --json has all
 constexpr std::size_t kColumns = 6;
 using Row = std::array<std::string, kColumns>;
 constexpr std::string_view kIndent = "    ";
 
-// The member as text: printable, numbers as they are, empty when it is missing or null.
+// The member as printable text, numbers unchanged; empty if it is missing or null.
 std::string text_of(const Json& object, const char* name) {
   if (!object.is_object()) return {};
   const auto found = object.find(name);
@@ -91,7 +91,7 @@ std::string syscall_text(const Json& stall) {
   const std::string number = text_of(syscall, "number");
   if (name.empty() && number.empty()) return {};
   const Json& list = member(syscall, "arguments");
-  std::string arguments = list.is_array() ? "" : "...";  // not for this user: see docs/security.md
+  std::string arguments = list.is_array() ? "" : "...";  // hidden from this user: docs/security.md
   for (const Json& argument : list.is_array() ? list : Json::array()) {
     if (!argument.is_string()) continue;
     arguments +=

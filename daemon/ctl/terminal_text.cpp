@@ -12,7 +12,7 @@ namespace {
 
 struct Character {
   std::string_view bytes;
-  std::size_t width;  // 0: not for a terminal
+  std::size_t width;  // 0: must not be shown
 };
 
 Character next_character(std::string_view text) {

@@ -10,7 +10,7 @@
 namespace offcpud {
 namespace {
 
-// Reasons that are not idle-prone, by the room they take.
+// Columns for the reasons that are not idle-prone, in the order of the screen.
 constexpr struct {
   const char* reason;
   const char* title;
@@ -30,8 +30,9 @@ double seconds_of(const SecondsByName& seconds, const std::string& name) {
   return found != seconds.end() ? found->second : 0;
 }
 
-// Of the reason `kernel`, what is not a kernel thread's wait for work: what the other actionable
-// waits leave of their sum. Without that, each idle kernel thread would show 100 percent.
+// The blocks of the reason `kernel` without kernel threads that wait for work: the sum of
+// actionable waits minus all other reasons. With those, each idle kernel thread would
+// show 100 percent.
 double actionable_kernel(const TopRow& row) {
   double others = total_of(row.runqueue);
   for (const auto& each : kReasons) {
@@ -117,7 +118,7 @@ std::string share_text(double seconds, std::optional<double> interval) {
   return text.data();
 }
 
-// Ranks from 1 on: the column that identifies the row has 0 and stays.
+// Ranks begin with 1: the column that identifies the row has rank 0 and is always shown.
 std::vector<TopColumn> process_columns(const TopAnswer& answer) {
   const auto share = [&](const char* title, unsigned rank, auto seconds) {
     return share_column(title, rank, answer.interval, seconds);

@@ -36,7 +36,7 @@ TopFetcher::TopFetcher(Server server, const std::string& server_text, UniqueFd r
         auto answer = fetch_top(server, server_text, path, stop);
         const std::lock_guard lock(mutex_);
         answer_.emplace(std::move(answer));
-        (void)::eventfd_write(ready_.get(), 1);  // fails only when it is readable anyway
+        (void)::eventfd_write(ready_.get(), 1);  // fails only if it is readable already
       }) {}
 
 void TopFetcher::ask(std::string path) {
@@ -46,7 +46,7 @@ void TopFetcher::ask(std::string path) {
 std::optional<Result<TopAnswer>> TopFetcher::take() {
   const std::lock_guard lock(mutex_);
   eventfd_t count = 0;
-  (void)::eventfd_read(ready_.get(), &count);  // nothing to read: there was no answer
+  (void)::eventfd_read(ready_.get(), &count);  // fails if there was no answer
   return std::exchange(answer_, std::nullopt);
 }
 

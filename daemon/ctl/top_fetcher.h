@@ -15,20 +15,20 @@
 
 namespace offcpud {
 
-// The rows of a good answer, or why there is none: it did not come, or it is an error.
+// The rows of an answer, or why there are none: no answer came, or it was an error.
 Result<TopAnswer> fetch_top(const Server& server, const std::string& server_text,
                             const std::string& path, const std::stop_token& stop = {});
 
-// Asks the daemon on a thread of its own, so that the terminal stays alive while the daemon does
-// not answer. One question is in progress at a time; a newer one replaces one that waits. The
-// destructor gives up the question in progress, which takes a second at most.
+// Asks the daemon on its own thread, so that the terminal reacts while the daemon does not answer.
+// One request is in progress at a time; a newer one replaces a waiting one. The destructor cancels
+// the request in progress, which takes a second at most.
 class TopFetcher {
  public:
   static Result<std::unique_ptr<TopFetcher>> start(Server server, const std::string& server_text);
 
   void ask(std::string path);
 
-  // Readable while an answer can be taken.
+  // Readable when an answer can be taken.
   [[nodiscard]] int fd() const { return ready_.get(); }
   std::optional<Result<TopAnswer>> take();
 

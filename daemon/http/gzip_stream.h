@@ -5,9 +5,9 @@
 
 namespace offcpud {
 
-// The body as one gzip member (RFC 1952), compressed while it is read: some 330 KiB of memory,
-// whatever its length. Fast rather than small, as a scraper waits for it. Used by one thread at a
-// time; throws std::runtime_error when there is no memory, and whatever `plain` throws.
+// The body as one gzip member (RFC 1952), compressed while it is read. Takes some 330 KiB of memory
+// for any length. Prefers speed to size, as a scraper waits. Used by one thread at a time; throws
+// std::runtime_error without memory, and whatever `plain` throws.
 BodyStream gzip_stream(BodyStream plain);
 
 }  // namespace offcpud

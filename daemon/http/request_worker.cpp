@@ -75,7 +75,7 @@ void RequestWorker::answer(Later::Make make, Later::Done done) {
 
 bool RequestWorker::finish(std::chrono::milliseconds patience) {
   cancelled_.request_stop();
-  // Destroyed without the lock: that tells those who wait.
+  // Destroyed without the lock, as that answers requests.
   (void)worker_.change([](auto& waiting) {
     const auto first = end_of_answers(waiting);
     std::vector<Job> dropped(std::make_move_iterator(first),

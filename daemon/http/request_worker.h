@@ -13,35 +13,33 @@
 
 namespace offcpud {
 
-// Makes the answers that take long, such as the sum of a day of snapshots, one at a time on a
-// thread of its own: they delay each other, but no scrape, and only one of them takes memory.
-// Thread-safe.
+// Makes answers that take long, such as the sum of a day of snapshots, one at a time on its own
+// thread. They delay each other but no scrape, and only one needs memory at a time. Thread-safe.
 class RequestWorker {
  public:
   static constexpr std::size_t kMostWaiting = 8;
 
-  // Makes an answer in pieces. When `stop` asks for it, nobody wants the rest any more, and `Work`
-  // returns before the next piece.
+  // Makes an answer in steps. After a request of `stop` the rest is not needed: no further
+  // step is started.
   using Work = std::function<Response(const std::stop_token& stop)>;
 
   explicit RequestWorker(const std::shared_ptr<Heartbeat>& heartbeat = nullptr);
-  // As finish(0), and waits for the piece in progress.
+  // Like finish(0), but waits for the step in progress.
   ~RequestWorker();
   RequestWorker(const RequestWorker&) = delete;
   RequestWorker& operator=(const RequestWorker&) = delete;
 
-  // A response that `work` makes here, or status 503 when kMostWaiting wait. An exception becomes
-  // status 500. The responses of this object must not call it.
+  // A response that `work` makes on the worker's thread, or status 503 if kMostWaiting are waiting.
+  // An exception becomes status 500. Must not be called by the worker's own responses.
   Response respond(Work work);
 
-  // Makes a response here for which somebody waits already, and hands it to `done`. The caller
-  // bounds the number of them. It comes before what respond() has waiting, because nothing of it is
-  // left to do but its form.
+  // Makes a response for a client that is already waiting, and passes it to `done`. Callers bound
+  // how many there are. Comes before the work of respond(), as only the formatting is left.
   void answer(Later::Make make, Later::Done done);
 
-  // Cancels respond(): what is in progress ends with its piece, what waits is dropped, what comes
-  // is refused. Then waits for that and for what answer() was given. False: the time was not
-  // enough.
+  // Cancels respond(): the work in progress ends after its step, waiting work is dropped, new
+  // work is refused. Then waits for that step and for all of answer(). False: they were not
+  // done after `patience`.
   bool finish(std::chrono::milliseconds patience);
 
  private:

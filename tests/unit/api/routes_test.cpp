@@ -117,7 +117,7 @@ TEST_F(RoutesTest, AUnitThatIsNotThereIsAMistakeToTell) {
     };
     const Response unknown = ask("ngnix.service");
     EXPECT_EQ(unknown.status, 404U) << path;
-    EXPECT_THAT(body_of(unknown), AllOf(HasSubstr("no cgroup of this host is of a unit called "
+    EXPECT_THAT(body_of(unknown), AllOf(HasSubstr("no cgroup of this host belongs to a unit called "
                                                   "\\\"ngnix.service\\\""),
                                         HasSubstr("/api/v1/units lists the units")));
     // There are no snapshots here: who gets so far is told that.
