@@ -12,9 +12,9 @@ namespace offcpud {
 
 using Bytes = std::span<const std::uint8_t>;
 
-// Takes values from the front of bytes that nobody vouches for. Past the end everything reads as 0
-// and ok() is false from then on, so that a caller may check once after several reads. Does not own
-// the bytes. Little-endian, as x86-64 is.
+// Reads values from the front of untrusted bytes, little-endian, as x86-64 is. A read beyond the
+// end returns 0, and ok() is false from then on, so a caller may check once after several reads.
+// Does not own the bytes.
 class ByteReader {
  public:
   explicit ByteReader(Bytes bytes) : bytes_(bytes) {}
@@ -59,7 +59,7 @@ class ByteReader {
     position_ = bytes_.size();
   }
 
-  // Empty and !ok() if there are fewer than `count`.
+  // Returns no bytes, and ok() is false, if fewer than `count` are left.
   Bytes take_bytes(std::uint64_t count) {
     if (count > bytes_.size() - position_) {
       refuse();
@@ -70,8 +70,8 @@ class ByteReader {
     return taken;
   }
 
-  // LEB128 (DWARF 5, section 7.6); bits above the 64th are dropped. Empty bytes may follow, but not
-  // for ever: a number of megabytes that is read for each function takes hours.
+  // LEB128 (DWARF 5, section 7.6); bits above the 64th are dropped. Padding bytes are accepted up
+  // to kMaxLebBits: with megabytes of them, reading one number for each function would take hours.
   std::uint64_t take_uleb() {
     std::uint64_t value = 0;
     for (unsigned shift = 0; ok_; shift += 7) {

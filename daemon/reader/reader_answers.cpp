@@ -148,7 +148,7 @@ Result<std::optional<ProcessReader::Process>> take_process(ByteReader& reader) {
 ReaderAnswers::ReaderAnswers(ReaderPage& page)
     : page_(page), files_([this](std::uint64_t mount) { return may_touch(mount); }) {}
 
-// What is written here is read by the one who gives this process up.
+// What is written here is read by the client if it gives this process up.
 bool ReaderAnswers::may_touch(std::uint64_t mount) {
   for (const auto& shunned : page_.shunned) {
     if (shunned == mount && mount != 0) return false;
@@ -193,7 +193,7 @@ ReaderAnswers::Answer ReaderAnswers::answer(Packet request) {
   return {};
 }
 
-// The last descriptor of a request that has room for a copy.
+// The copy room is the last descriptor of a request that has one.
 void ReaderAnswers::take_copy_room(Packet& request, std::uint64_t bytes) {
   UniqueFd& last = request.fds[request.fds[1] ? 1 : 0];
   files_.set_copy_room(bytes > 0 ? std::move(last) : UniqueFd(), bytes);

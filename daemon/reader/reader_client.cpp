@@ -13,20 +13,20 @@ namespace {
 using std::chrono::milliseconds;
 using State = ReaderClient::Reply::State;
 
-// What takes longer is charged to those it was for.
+// Longer waits count against the process and user that they were for.
 constexpr milliseconds kQuick{20};
 constexpr milliseconds kAccountPatience{100};
 constexpr milliseconds kLookAround{50};
 constexpr std::chrono::seconds kAccountKept{2};
 constexpr std::size_t kMostAccounts = 4096;
-// Between attempts to start a reader, when there can be none.
+// Between attempts to start a reader, after one failed.
 constexpr std::chrono::seconds kBetweenSpawns{1};
-// Between looks at the readers that hang, when there are any.
+// Between checks for hung readers, while there are any.
 constexpr std::chrono::seconds kBetweenLooks{2};
 
 }  // namespace
 
-// It ends with its socket, unless it hangs.
+// The reader ends with its socket, unless it hangs.
 ReaderClient::~ReaderClient() {
   if (reader_) share_->spawner->abandon(reader_->pid);
 }
@@ -90,16 +90,16 @@ std::optional<Packet> ReaderClient::wait_for_answer(milliseconds patience) {
         {until - now, quiet_since + patience - now, std::chrono::nanoseconds(kLookAround)});
     if (step <= std::chrono::nanoseconds(0)) break;
     auto packet = receive_packet(reader_->socket.get(), std::chrono::ceil<milliseconds>(step));
-    if (!packet) return std::nullopt;  // it has ended
+    if (!packet) return std::nullopt;  // the reader has ended
     if (*packet) return *std::move(packet);
     const std::uint32_t reached = reader_->page->progress;
     if (reached != std::exchange(progress, reached)) quiet_since = std::chrono::steady_clock::now();
     if (!is_runnable(reader_->pid)) continue;
-    // It waits for a CPU, or works: nobody keeps it.
+    // It works or lacks a CPU, so no process is keeping it.
     quiet_since = std::chrono::steady_clock::now();
     until = std::min(until + (quiet_since - now), latest);
   }
-  // It may have answered while this thread had no CPU.
+  // The answer may have come while this thread had no CPU.
   auto packet = receive_packet(reader_->socket.get(), milliseconds(0));
   if (!packet || !*packet) return std::nullopt;
   return **std::move(packet);
@@ -163,7 +163,7 @@ std::optional<Account> ReaderClient::known_or_asked(std::uint32_t tgid) {
   return account;
 }
 
-// Without charging anybody: who is asked about cannot make this wait.
+// Counts against nobody, because the process in question cannot delay the answer.
 std::optional<Account> ReaderClient::ask_account(std::uint32_t tgid) {
   if (!ensure_reader()) return std::nullopt;
   PacketWriter writer;
@@ -201,7 +201,7 @@ bool ReaderClient::may_ask(std::uint32_t tgid, std::uint32_t parent_tgid) {
 }
 
 ReaderClient::Reply ReaderClient::ask(const Request& request) {
-  // What is nobody's waits for nobody: it is asked for however long others had us wait.
+  // Requests about no process are always admitted, however long other processes caused waits.
   const bool may = request.tgid == 0 || may_ask(request.tgid, request.parent_tgid);
   if (share_->stopping || !may || !has_reader()) return {};
   const MonotonicTime begin = share_->clock.now();
@@ -222,7 +222,7 @@ ReaderClient::Reply ReaderClient::ask_pieces(
   return reply;
 }
 
-// Of readers that could not even be asked as of those that did not answer.
+// A reader that could not be reached counts as hung, like one that did not answer.
 void ReaderClient::settle(const Request& request, MonotonicTime begin, bool hung) {
   std::chrono::nanoseconds waited = share_->clock.now() - begin;
   if (!hung) {

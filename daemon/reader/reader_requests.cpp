@@ -20,7 +20,7 @@ OpenedFile not_answered(State state) {
 
 struct FileAnswer {
   OpenedFile file;
-  std::string rest;  // what follows it in the answer
+  std::string rest;  // the rest of the answer
 };
 
 FileAnswer file_answer(ReaderClient::Reply reply) {
@@ -40,7 +40,7 @@ FileAnswer file_answer(ReaderClient::Reply reply) {
   return answer;
 }
 
-// What the reader refuses is counted, but for want of room for a copy.
+// Counts what the reader refuses, except for lack of room for a copy.
 FileAnswer ask_once(ReaderClient& client, const ReaderClient::Request& request) {
   ReaderClient::Reply reply = client.ask(request);
   const bool answered = reply.answered();
@@ -57,9 +57,9 @@ bool wants_room(const OpenedFile& file) {
   return file.outcome == Outcome::Refused && file.copied > 0;
 }
 
-// Where the file has to be copied, the reader says so first, and how large it is: so memory is
-// made, and counted, by this process, and for copies alone. A file that has grown meanwhile has no
-// room either.
+// If the file needs a copy, the reader first answers so, with its size. Then this process makes and
+// counts the memory, which thus exists only for real copies. A file that has grown since does not
+// fit.
 FileAnswer ask_for_file(ReaderClient& client, ReaderClient::Request request) {
   FileAnswer answer = ask_once(client, request);
   if (!wants_room(answer.file)) return answer;
@@ -119,11 +119,11 @@ RootId DeadlineFileOpener::root_of(std::uint32_t tgid) {
   return known == roots_.end() ? RootId() : known->second;
 }
 
-// One by one they would be a round trip each: more than a host starts programs in that time.
+// In one request: a round trip for each process would be slower than a host can start programs.
 void DeadlineFileOpener::ask_roots(std::span<const std::uint32_t> tgids) {
   std::vector<std::uint32_t> left;
   for (const std::uint32_t tgid : tgids) {
-    client_.forget_account(tgid);  // it executes something else
+    client_.forget_account(tgid);  // it executes something else now
     if (roots_.try_emplace(tgid).second && client_.may_ask(tgid)) left.push_back(tgid);
   }
   for (std::span<const std::uint32_t> rest(left); !rest.empty();) {
@@ -195,7 +195,8 @@ void DeadlineProcessMemory::read(std::span<MemoryPiece> pieces) {
   }
 }
 
-// As many as fit; returns how many are settled, of which the last one may have hung.
+// Reads as many pieces as fit into one request. Returns how many are settled; the last of
+// them may have hung.
 std::size_t DeadlineProcessMemory::read_some(std::span<MemoryPiece*> pieces) {
   std::size_t count = 0;
   std::size_t bytes = 0;
@@ -223,11 +224,12 @@ std::size_t DeadlineProcessMemory::read_some(std::span<MemoryPiece*> pieces) {
   const auto reply = client_.ask_pieces(ReaderTask::ReadMemory, ReadOf::Memory, writer.take(),
                                         [&](std::size_t piece) {
                                           const std::size_t hung = std::min(piece, count - 1);
-                                          take(hung);  // while the reader's page is there
+                                          take(hung);  // while the reader's page exists
                                           return pieces[hung]->tgid;
                                         });
   if (!reply.answered()) return std::min(whole + 1, count);
-  if (client_.page() == nullptr) return std::max<std::size_t>(whole, 1);  // given up since
+  // The reader was given up meanwhile.
+  if (client_.page() == nullptr) return std::max<std::size_t>(whole, 1);
   whole = 0;
   take(count);
   return count;

@@ -7,15 +7,15 @@
 namespace offcpud {
 namespace {
 
-// A program of any size: the children of larger ones wait.
+// Children of processes larger than this wait; most programs are smaller.
 constexpr std::size_t kWaitsFrom = 512;
 
-// Mappings of those that wait: a tenth of the thread's time, at 5 us each.
+// Mappings of waiting processes that may be added: a tenth of the thread's time, at 5 us each.
 constexpr double kPerSecond = 20'000;
 constexpr double kMostAtOnce = 5'000;
 
-// More than one add_mapping() takes: two prefixes for every bit of an address, for the mapping and
-// for both ends of what it is put into.
+// More than one add_mapping() uses: two prefixes per bit of an address, for the mapping and for
+// both ends of what it is put into.
 constexpr std::size_t kMostPrefixes = std::size_t{3} * 2 * 52;
 
 }  // namespace

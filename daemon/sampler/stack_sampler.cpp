@@ -13,15 +13,15 @@
 namespace offcpud {
 namespace {
 
-// For new tables and for walks over threads.
+// For new tables and walks over threads.
 constexpr Capability kKept[] = {Capability::Bpf};
 
-// Stopping takes less than 2 s in all.
+// Limit for naming at the end: stopping takes less than 2 s in all.
 constexpr std::chrono::milliseconds kNaming{500};
 
 }  // namespace
 
-// The thread. Everything but `loop` is created and destroyed on it.
+// The sampler's thread. Everything but `loop` is created and destroyed on it.
 class StackSampler::Worker {
  public:
   Worker(const SamplerInputs& inputs, SamplerOptions options, SamplerReports reports)
@@ -49,7 +49,7 @@ class StackSampler::Worker {
     const auto until = std::chrono::steady_clock::now() + patience;
     request_stop();
     if (ended_.wait_until(until) != std::future_status::ready) return false;
-    // The naming thread, which may outlive the other one, has the readers until its end.
+    // The naming thread may outlive the sampler's; it holds the readers until it ends.
     while (readers_.use_count() > 1) {
       if (std::chrono::steady_clock::now() > until) return false;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -57,7 +57,7 @@ class StackSampler::Worker {
     return true;
   }
 
-  // Runs `job` on the thread; it is dropped once the thread has stopped.
+  // Runs `job` on the thread. It is dropped if the thread has stopped.
   void post(std::function<void(SamplingLoop&)> job) {
     if (!loop_) return;
     loop_->post([this, job = std::move(job)] {

@@ -303,7 +303,7 @@ class Focus(SnapshotCase):
         self.expect_close("seconds asleep", float(covered), float(seconds), absolute=0.01)
         text, said = self.client("-p", str(sleeper.pid), "--reason", "disk", "-f", "1")
         self.say(text == "", "stacks of its waits for a disk", "none", text)
-        self.say(said.startswith("nothing waited that this asks for in "), "said", "nothing waited",
+        self.say(said.startswith("no wait matches in "), "said", "no wait matches",
                  said)
 
     def test_a_process_that_does_not_exist(self):
