@@ -187,6 +187,10 @@ struct sched_entity {
 		sched_delayed; /* since 6.12 (commit 152e11f6df29), with EEVDF's delayed dequeue */
 };
 
+struct restart_block {
+	void *fn; /* a function, which restart_syscall calls */
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int flags;
@@ -216,6 +220,7 @@ struct task_struct {
 	struct files_struct *files;
 	struct signal_struct *signal;
 	struct css_set *cgroups;
+	struct restart_block restart_block;
 };
 
 struct seq_file;
