@@ -206,6 +206,7 @@ struct task_struct {
 	int prio;
 	int nr_cpus_allowed;
 	int exit_state;
+	struct restart_block restart_block;
 	int pid;
 	int tgid;
 	unsigned in_iowait : 1;
@@ -220,7 +221,6 @@ struct task_struct {
 	struct files_struct *files;
 	struct signal_struct *signal;
 	struct css_set *cgroups;
-	struct restart_block restart_block;
 };
 
 struct seq_file;
