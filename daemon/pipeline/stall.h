@@ -17,7 +17,7 @@ namespace offcpud {
 struct WaitDetail {
   std::optional<std::uint32_t> syscall;  // nullopt: it is in none (a kernel thread, a page fault)
   bool compat = false;                   // `syscall` is a number of the 32-bit table
-  std::vector<std::uint64_t> arguments;  // of the system call, six
+  std::vector<std::uint64_t> arguments;  // of the system call: six, or none
   std::vector<std::string> stack;  // kernel functions, innermost first, "name+0x1/0x2 [module]"
 
   std::optional<std::uint64_t> futex_address;
