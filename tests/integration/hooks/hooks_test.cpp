@@ -290,7 +290,7 @@ TEST_F(Hooks, TheWalkLeavesToTheSwitchWhatIsTheSwitchs) {
   walk(hooks()->progs.run_seed);
   EXPECT_EQ(hooks()->bss->found_idle, 1U);
   EXPECT_EQ(hooks()->bss->found_task_state, 8U);  // TASK_TRACED
-  EXPECT_EQ(hooks()->bss->found_state, 3U);  // THREAD_BLOCKED
+  EXPECT_EQ(hooks()->bss->found_state, 3U);       // THREAD_BLOCKED
 }
 
 TEST_F(Hooks, AWakingThatWasOverEndsNoLaterBlock) {
