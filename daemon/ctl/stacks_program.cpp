@@ -76,8 +76,8 @@ Result<StacksOutput> draw_flame(const StacksRequest& request) {
   TRY(const auto answer, fetch(request));
   TRY(const auto total, stacks_total(answer.body));
   if (total.ns == 0 && total.before_ns == 0) {
-    return Error("nothing waited that this asks for (" + total.origin +
-                     "); ask for a longer time, or with fewer filters",
+    return Error("no wait that this asks for was sampled (" + total.origin + ")" + total.bound +
+                     "; ask for a longer time, or with fewer filters",
                  ErrorKind::NotFound);
   }
   TRY(const auto page, flame_html(answer.body));

@@ -40,7 +40,7 @@ struct SnapshotView {
 Result<StacksOutput> take_snapshot(const StacksRequest& request, const SnapshotView& view);
 
 // A flame graph in `output`, a page of HTML that needs no network; the text says what is in it.
-// Error (ErrorKind::Unsupported): nothing waited that the query asks for.
+// Error (ErrorKind::Unsupported): no wait that the query asks for was sampled.
 Result<StacksOutput> draw_flame(const StacksRequest& request);
 
 }  // namespace offcpud

@@ -13,6 +13,7 @@ struct StacksTotal {
   std::uint64_t ns = 0;
   std::uint64_t before_ns = 0;  // of a difference: in the earlier range
   std::string origin;           // which time the answer is about, and of how many snapshots
+  std::string bound;            // as sampling_bound() has it
 };
 
 // Error: `json` is no such answer.

@@ -78,6 +78,7 @@ void BlockAccounting::choose() {
   choice.interval = rate_.interval();
   choice.focus_interval = std::min(focus_rate_.interval(), rate_.interval());
   parts_.kernel.choose(choice);
+  for (SampleWindow& window : windows_) window.note_interval(choice);
 }
 
 // For a new one the rate starts anew, so that a busy process does not fill the ring before it is

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/clock.h"
@@ -38,6 +40,14 @@ struct SampleWindow {
   // No window after this one will hold what is in progress now once it has ended.
   [[nodiscard]] bool ends_for_good() const { return ends && !is_snapshot(); }
 
+  // The thread, or else the process, that it is about alone. The thread is in the process.
+  [[nodiscard]] std::optional<std::uint32_t> focus() const {
+    return filter.tid ? filter.tid : filter.pid;
+  }
+
+  // To be called whenever the kernel samples by another choice.
+  void note_interval(const SampleChoice& choice);
+
   // How much of the sample's weight belongs into this window, in nanoseconds.
   [[nodiscard]] std::uint64_t weight_of(const offcpud_sample& sample) const;
 
@@ -56,7 +66,8 @@ struct SampleWindow {
   MonotonicTime filter_since{};  // when the rules of a snapshot came into force
   StackSums stacks;
   std::uint64_t lost_ns = 0;
-  std::uint64_t lost_of_any_ns = 0;  // the window may not have wanted these
+  std::uint64_t lost_of_any_ns = 0;               // the window may not have wanted these
+  std::chrono::nanoseconds sampling_interval{0};  // the longest so far
   CgroupPaths cgroups;
   std::function<void(Result<SampledSnapshot>)> done;
 };

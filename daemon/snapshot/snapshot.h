@@ -68,6 +68,8 @@ struct Snapshot {
   // Of samples that were lost, whoever's they were: some may belong here. Of a profile that does
   // not ask for all; else what was lost is an entry.
   std::uint64_t lost_of_any_ns = 0;
+  // The longest T that was in force: a block of length d stands for max(d, T). 0: not known.
+  std::chrono::nanoseconds sampling_interval{0};
   std::vector<StackFrame> frames;
   std::vector<StackEntry> entries;
 

@@ -26,6 +26,7 @@ struct SampledInterval {
   StackSums::Drained stacks{};
   std::uint64_t lost_ns = 0;         // of samples that did not arrive
   std::uint64_t lost_of_any_ns = 0;  // the same, of which some may not have been asked for
+  std::chrono::nanoseconds sampling_interval{0};                 // as Snapshot::sampling_interval
   std::unordered_map<std::uint64_t, StackFrame> kernel_names{};  // by return address
 };
 
