@@ -4,6 +4,7 @@
 #include <functional>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "api/status_report.h"
 #include "base/clock.h"
@@ -59,8 +60,9 @@ class Reloader {
 
   const Parts parts_;
   const Callbacks callbacks_;
-  std::string refused_;                 // why the last reload was refused; empty: it was not
-  std::string refused_web_;             // why web files that changed since are not in force
+  std::string refused_;      // why the last reload was refused; empty: it was not
+  std::string refused_web_;  // why web files that changed since are not in force
+  std::vector<std::string> needs_restart_;
   bool refused_for_web_files_ = false;  // the last reload was, and for nothing else
 
   mutable std::mutex mutex_;

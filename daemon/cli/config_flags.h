@@ -18,6 +18,9 @@ namespace offcpud {
 // ErrorKind::Usage, with the way to the help of `program`.
 Error usage_error(std::string_view program, std::string_view what);
 
+// The same of arguments that `app` has no place for, in the order in which they were given.
+Error unexpected_arguments(std::string_view program, const CLI::App& app);
+
 // What --version prints.
 std::string version_line(std::string_view program);
 
