@@ -46,6 +46,9 @@ class CgroupDirectory {
   // Any thread. The path, or the label that says why there is none: "(other)" for 0, "(unknown)".
   [[nodiscard]] std::string path_of(std::uint64_t id) const;
 
+  // Any thread. Whether a cgroup of this path exists now.
+  [[nodiscard]] bool is_live(std::string_view path) const;
+
   // The owner. Walks the hierarchy. Error: its root cannot be read; the directory stays as it was.
   Status rescan(MonotonicTime now);
 
