@@ -29,7 +29,8 @@ struct ConfigStatus {
   std::vector<std::string> files;  // in force, in the order they were read; none: the defaults
   bool last_reload_successful = true;
   std::string last_reload_error;
-  std::string captured;  // what snapshots are narrowed by; empty: nothing
+  std::vector<std::string> needs_restart;  // keys whose value in the files is not in force
+  std::string captured;                    // what snapshots are narrowed by; empty: nothing
 };
 
 struct PushStatus {
@@ -92,6 +93,7 @@ struct StatusReport {
   CostByFormat scrapes;  // the last one in each format
   std::uint64_t threads_left_censored = 0;
   std::vector<LossCount> losses;
+  std::uint64_t events = 0;  // runs of the kernel programs so far, estimated
   std::vector<MapUsage> maps;
   std::vector<OverShareStatus> over_share;  // at most 16, those with most first
 
@@ -116,7 +118,8 @@ std::string status_json(const StatusReport& report);
 // "a scrape of 1842 series is 57102 samples in 9.1 MB as text, 1951 samples in 0.5 MB as protobuf".
 std::string scrape_line(const CostByFormat& scrapes);
 
-// One line: "214 cgroups, 1842 series, 0 events lost, last pass 2 s ago".
+// One line: "214 cgroups, 1842 series, 0 events lost, last pass 2 s ago", or "1190 of 40 million
+// events lost (0.003 %)".
 std::string status_line(const StatusReport& report);
 
 }  // namespace offcpud
