@@ -9,7 +9,7 @@
 namespace offcpud {
 namespace {
 
-// Cgroups without a series of their own, for want of room, still have processes.
+// Looks at processes, too: they exist even for cgroups that found no room for series of their own.
 bool knows(const View& view, const CgroupFilter& cgroup) {
   const auto admits = [&](const auto& has_labels) {
     return has_labels.labels && cgroup.admits(has_labels.labels->cgroup);
@@ -40,9 +40,9 @@ Error unknown_cgroup(const CgroupFilter& cgroup, const std::string& where) {
                      " or below it; /api/v1/units lists the cgroups",
                  ErrorKind::NotFound);
   }
-  return Error("no cgroup " + where + " is of a unit called " + quotation(cgroup.text()) +
-                   "; /api/v1/units lists the units, and `systemctl status PID` names that of a "
-                   "process",
+  return Error("no cgroup " + where + " belongs to a unit called " + quotation(cgroup.text()) +
+                   "; /api/v1/units lists the units, and `systemctl status PID` names the unit of "
+                   "a process",
                ErrorKind::NotFound);
 }
 

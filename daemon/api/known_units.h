@@ -15,17 +15,17 @@ namespace offcpud {
 // Whether a cgroup of that path exists now.
 using IsLiveCgroup = std::function<bool(std::string_view path)>;
 
-// Whether the host has, or had until a while ago, what the parameter `cgroup` names. A name or path
-// that nothing has is a mistake: "nothing waits" would be a wrong answer to it. Error
-// (ErrorKind::NotFound): the sentence to answer. A parameter that does not parse is no concern of
-// this. `is_live`: null where nobody knows; the View decides then.
+// Checks that this host has, or recently had, the cgroup or unit that the parameter `cgroup` names.
+// Of what does not exist, "nothing waits" would be a wrong answer. Error (ErrorKind::NotFound): the
+// sentence to answer. Accepts a parameter that does not parse; its parser reports that. `is_live`:
+// null if it is not known which cgroups live; the View alone decides then.
 Status check_cgroup(const View& view, const Parameters& query, const IsLiveCgroup& is_live);
 
-// Whether these are cgroups of the host, whatever waited in them: all, the root, a path that lives,
-// and what stands for several cgroups. Of a unit nobody knows.
+// Whether the filter names cgroups that exist, even if nothing waited in them: all, the root, a
+// path that lives, or a sum of several cgroups. False for a unit.
 bool is_there(const CgroupFilter& cgroup, const IsLiveCgroup& is_live);
 
-// The sentence, with `where` it was looked for: "of this host".
+// The error that names the cgroup and `where` it was looked for, such as "of this host".
 Error unknown_cgroup(const CgroupFilter& cgroup, const std::string& where);
 
 }  // namespace offcpud

@@ -6,7 +6,7 @@
 
 namespace offcpud {
 
-// "; such waits may add up to 0.03 s": with a probability of 0.95, threads did not wait longer
+// "; such waits may add up to 30 ms": with a probability of 0.95, threads did not wait longer
 // where nothing was sampled (docs/semantics.md, "Stacks and snapshots"). `answer`: one about
 // stacks. Empty where it has no sampling interval.
 std::string sampling_bound(const nlohmann::json& answer);

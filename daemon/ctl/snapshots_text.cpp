@@ -85,13 +85,13 @@ std::string table(const std::vector<Row>& rows) {
 
 std::string summary(const Json& answer, std::size_t listed) {
   std::string text = std::to_string(listed) + (listed == 1 ? " snapshot" : " snapshots") +
-                     " listed; all that are kept take " + size_text(answer.value("bytes", 0.0)) +
+                     " listed; all kept snapshots take " + size_text(answer.value("bytes", 0.0)) +
                      "\n";
   if (const auto damaged = count_of(answer, "unreadable"); damaged > 0) {
-    text += std::to_string(damaged) + " of this time cannot be read\n";
+    text += "snapshots of this time that cannot be read: " + std::to_string(damaged) + "\n";
   }
   if (const auto foreign = count_of(answer, "foreign_files"); foreign > 0) {
-    text += std::to_string(foreign) + " files in the directory are no snapshots\n";
+    text += std::to_string(foreign) + " files in the directory are not snapshots\n";
   }
   return text;
 }

@@ -21,14 +21,14 @@ using Json = nlohmann::json;
 
 constexpr std::uint64_t kMicrosecond = 1'000;
 
-// Throws where the answer is not what docs/http.md says.
+// Throws if the answer is not as docs/http.md describes it.
 class Listing {
  public:
   Listing(const Json& answer, bool delimited)
       : answer_(answer), delimited_(delimited), columns_(answer) {}
 
   std::string text() const {
-    // Rows that differ in what is not shown, as in who woke, are one.
+    // Sums rows that differ only in what is not shown, such as the waker.
     std::map<std::vector<std::uint64_t>, Block> sums;
     for (const Json& row : answer_.at("rows")) {
       std::vector<std::uint64_t> shown;
@@ -50,7 +50,7 @@ class Listing {
 
  private:
   struct Block {
-    const Json* row = nullptr;  // the first of them
+    const Json* row = nullptr;  // the first of the rows
     std::uint64_t ns = 0;
   };
 
@@ -89,7 +89,7 @@ Result<std::string> stack_listing(const std::string& json, bool delimited) {
     const Json answer = Json::parse(json);
     return Listing(answer, delimited).text();
   } catch (const std::exception&) {
-    return Error("the answer is no snapshot of offcpud");
+    return Error("the answer is not a snapshot of offcpud");
   }
 }
 

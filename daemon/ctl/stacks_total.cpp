@@ -38,7 +38,7 @@ Result<StacksTotal> stacks_total(const std::string& json) {
     if (is_difference) total.origin += "; compared with " + origin_of(answer.at("base"));
     return total;
   } catch (const std::exception& error) {
-    return Error("the answer is not one of offcpud about stacks: " + printable(error.what()));
+    return Error("this is not an answer of offcpud about stacks: " + printable(error.what()));
   }
 }
 

@@ -12,9 +12,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-// The functions below throw what the library throws; parse_top_answer catches it.
+// The functions below throw as nlohmann::json does; parse_top_answer() catches.
 
-// JSON has no infinity: a bound that there is none of is null.
+// JSON has no infinity, so a missing bound is null.
 double bound_of(const Json& row, const char* name) {
   const Json& value = row.at(name);
   return value.is_null() ? std::numeric_limits<double>::infinity() : value.get<double>();

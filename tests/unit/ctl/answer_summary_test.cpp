@@ -38,13 +38,13 @@ TEST(AnswerSummary, SaysHowLongHowMuchAndHowExactly) {
 TEST(AnswerSummary, SaysThatNothingWasSampledAndHowMuchThatMayHide) {
   Snapshot snapshot = minute();
   const std::string nothing =
-      "no wait that this asks for was sampled in 60.012 s "
+      "no matching wait was sampled in 60.012 s "
       "(2023-11-14T22:13:20.000Z to 2023-11-14T22:14:20.000Z)";
   EXPECT_EQ(sentence_of(snapshot), nothing);  // not known
   const std::pair<std::chrono::nanoseconds, const char*> bounds[] = {
-      {std::chrono::microseconds(100), "0.0003 s"},
-      {std::chrono::milliseconds(10), "0.03 s"},
-      {std::chrono::minutes(10), "1800 s"}};
+      {std::chrono::microseconds(100), "300 us"},
+      {std::chrono::milliseconds(10), "30 ms"},
+      {std::chrono::minutes(10), "30 min"}};
   for (const auto& [interval, bound] : bounds) {
     snapshot.sampling_interval = interval;
     EXPECT_EQ(sentence_of(snapshot), nothing + "; such waits may add up to " + bound);
@@ -66,7 +66,7 @@ TEST(AnswerSummary, SaysWhatIsMissing) {
 TEST(AnswerSummary, SaysThatSamplesWereLost) {
   Snapshot snapshot = minute();
   snapshot.lost_of_any_ns = 1'500'000'000;
-  EXPECT_THAT(sentence_of(snapshot), HasSubstr("; samples of 1.500 s were lost on this host, "));
+  EXPECT_THAT(sentence_of(snapshot), HasSubstr("; samples of 1.500 s were lost on this host; "));
 }
 
 TEST(AnswerSummary, SaysWhatItIsComparedWith) {

@@ -53,7 +53,7 @@ TEST(StacksTotal, RefusesWhatIsNoAnswerAboutStacks) {
         R"({"columns":["ns"],"rows":[[1]],"end":"","snapshots":1})"}) {
     const auto total = stacks_total(json);
     ASSERT_FALSE(total) << json;
-    EXPECT_THAT(total.error().message(), HasSubstr("not one of offcpud about stacks"));
+    EXPECT_THAT(total.error().message(), HasSubstr("not an answer of offcpud about stacks"));
   }
 }
 
