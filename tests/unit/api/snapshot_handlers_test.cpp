@@ -219,7 +219,7 @@ TEST_F(SnapshotHandlersTest, WhereNothingIsKeptItSaysWhatIs) {
 }
 
 TEST_F(SnapshotHandlersTest, OfTwoRangesItSaysWhichHasNothing) {
-  const std::string kept = "; those that are kept are of 2026-11-20T11:00:00.000Z";
+  const std::string kept = "; the kept ones are from 2026-11-20T11:00:00.000Z";
   EXPECT_THAT(body_of(ask(&SnapshotHandlers::difference,
                           {{"from", "-59min"}, {"base_from", "-24h"}, {"base_to", "-23h"}})),
               HasSubstr("there is no snapshot in the earlier range of time" + kept));
