@@ -111,7 +111,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(ConfigSources sources, Config conf
   TRY_VOID(drop_capabilities(capabilities_to_keep(daemon->config_)));
   TRY_VOID(check_push_files(daemon->config_.push));  // with the rights that the push thread has
   TRY_VOID(daemon->wire());
-  if (daemon->snapshots_) daemon->snapshots_->open();
+  if (daemon->snapshots_) daemon->snapshots_->open(daemon->is_live_cgroup());
   TRY_VOID(daemon->pass());
   TRY_VOID(daemon->serve(std::move(listener), std::move(local)));
   daemon->main_->end();
@@ -382,6 +382,10 @@ void Daemon::apply(const Config& config) {
   max_series_ = config.max_series;
 }
 
+IsLiveCgroup Daemon::is_live_cgroup() const {
+  return [this](std::string_view path) { return cgroups_->is_live(path); };
+}
+
 RouteSources Daemon::route_sources() {
   RouteSources sources;
   sources.view = [this](Freshness freshness) {
@@ -399,6 +403,7 @@ RouteSources Daemon::route_sources() {
     return report;
   };
   sources.self_metrics = [this](SeriesWriter& out) { self_->write(out); };
+  sources.is_live_cgroup = is_live_cgroup();
   sources.scrape_costs = &scrape_costs_;
   sources.address_names = &address_names_;
   sources.threads = &threads_;

@@ -10,6 +10,7 @@
 #include "base/exit_code.h"
 #include "base/file_io.h"
 #include "cli/cli.h"
+#include "config/config_files.h"
 #include "config/config_loader.h"
 #include "daemon.h"
 #include "kernel/feature_probe.h"
@@ -77,12 +78,16 @@ int run(int argc, char** argv) {
 
   const auto config = load_config(options->sources);
   if (!config) return fail(config.error());
+  if (const auto found = find_web_config_file(*config, options->sources); !found) {
+    return fail(found.error());
+  }
   if (options->action == Action::CheckConfig) {
     const auto warnings = WebAccess::check(config->web);
     if (!warnings) return fail(warnings.error());
     for (const std::string& warning : *warnings) log_warning(warning);
     const Status push = check_push_files(config->push);
-    return push ? print("the configuration is valid\n") : fail(push.error());
+    if (!push) return fail(push.error());
+    return print("the configuration is valid; " + files_text(options->sources.file) + "\n");
   }
 
   // First, while the process has no threads, sockets or kernel programs.

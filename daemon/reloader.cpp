@@ -2,10 +2,13 @@
 #include "reloader.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "base/printable.h"
 #include "config/config_files.h"
 #include "config/config_reload.h"
 #include "config/notation.h"
@@ -56,6 +59,7 @@ void Reloader::put_in_force(Wanted wanted) {
   const std::vector<std::string> later = keys_needing_restart(parts_.running, wanted.config);
   const std::vector<std::string_view> names(later.begin(), later.end());
   if (!names.empty()) log_warning("takes effect on the next start: " + enumeration(names));
+  needs_restart_ = later;
   put_in_force(std::move(wanted.web));
   callbacks_.apply(config_after_reload(parts_.running, wanted.config));
   note_config();
@@ -91,8 +95,14 @@ void Reloader::refuse(const std::string& error, const char* what_stays) const {
 }
 
 void Reloader::note_config() {
+  const std::filesystem::path& file = parts_.sources.file;
+  if (std::error_code ignored; !std::filesystem::exists(file, ignored)) {
+    log_info("there is no " + printable(file.native()) +
+             ": what is set nowhere else has its default");
+  }
   const std::lock_guard lock(mutex_);
-  status_.files = files_in_force(parts_.sources.file);
+  status_.needs_restart = needs_restart_;
+  status_.files = files_in_force(file);
   status_.captured = capture_text(parts_.running);
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "api/status_report.h"
 #include "base/clock.h"
@@ -61,6 +62,7 @@ class Reloader {
   std::string refused_;                 // why the last reload was refused; empty: it was not
   std::string refused_web_;             // why changed web files are not in force; empty: they are
   bool refused_for_web_files_ = false;  // the web files alone were why the last reload was refused
+  std::vector<std::string> needs_restart_;
 
   mutable std::mutex mutex_;
   ConfigStatus status_;

@@ -63,7 +63,8 @@ SnapshotService::SnapshotService(const Config& config, const Clock& clock, Event
       clock_(clock),
       over_share_(metrics, clock) {}
 
-SnapshotService::Serving::Serving(SnapshotService& service, const Clock& clock)
+SnapshotService::Serving::Serving(SnapshotService& service, const Clock& clock,
+                                  IsLiveCgroup is_live)
     : push(clock, service.push_reports(), service.threads_.add("push", kPushLimits)),
       writer(
           // A failure is reported, and tried again.
@@ -78,7 +79,7 @@ SnapshotService::Serving::Serving(SnapshotService& service, const Clock& clock)
           [&service] { service.metrics_.count_snapshot_failure(SnapshotFailure::QueueFull); },
           service.threads_.add("writer", kWriterLimits)),
       requests(service.threads_.add("requests", kRequestLimits)),
-      handlers(service.store_, service, requests, clock) {}
+      handlers(service.store_, service, requests, clock, std::move(is_live)) {}
 
 SnapshotService::~SnapshotService() {
   const std::lock_guard lock(inbox_->mutex);
@@ -107,8 +108,8 @@ void SnapshotService::tell_left_behind(std::size_t readers) {
               {{kMessageId, kReaderHungId}, {"readers", std::to_string(readers)}});
 }
 
-void SnapshotService::open() {
-  serving_.emplace(*this, clock_);
+void SnapshotService::open(IsLiveCgroup is_live) {
+  serving_.emplace(*this, clock_, std::move(is_live));
   if (!serving_->writer.wait(kOpening)) {
     log_warning("snapshots: the disk does not answer; going on without it");
   }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/known_units.h"
 #include "api/snapshot_handlers.h"
 #include "base/clock.h"
 #include "base/thread_watch.h"
@@ -43,8 +44,8 @@ class SnapshotService final : public SnapshotSource {
   ~SnapshotService() override;
 
   // Lists the kept files and starts the threads that write and answer. Call it after capabilities
-  // are dropped, and before the functions below.
-  void open();
+  // are dropped, and before the functions below. `is_live`: see check_cgroup().
+  void open(IsLiveCgroup is_live);
 
   void apply(const Config& config);
 
@@ -78,7 +79,7 @@ class SnapshotService final : public SnapshotSource {
   TakeExemplars take_exemplars_;
   SnapshotStore store_;
   struct Serving {
-    Serving(SnapshotService& service, const Clock& clock);
+    Serving(SnapshotService& service, const Clock& clock, IsLiveCgroup is_live);
     SnapshotPush push;  // before the writer, whose thread submits to it
     SnapshotWriter writer;
     RequestWorker requests;

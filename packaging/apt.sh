@@ -7,6 +7,20 @@ fail() {
   printf '%s: %s\n' "${0##*/}" "$*" >&2
   exit 1
 }
+
+# read_arguments USAGE OPTION ARGUMENT...: prints USAGE for --help, and refuses what is not OPTION.
+read_arguments() {
+  local usage=$1 option=$2 argument
+  shift 2
+  for argument in "$@"; do
+    case $argument in
+      -h | --help) echo "$usage" && exit 0 ;;
+      "$option") ;;
+      *) printf '%s: not expected: %s\n%s\n' "${0##*/}" "$argument" "$usage" >&2 && exit 64 ;;
+    esac
+  done
+}
+
 fail_without_root() { (fail "$@") || exit 77; } # as the daemon does
 
 # report_progress LOG: every 15 s the last line of LOG that holds anything, and the seconds, which

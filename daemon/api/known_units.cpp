@@ -20,22 +20,38 @@ bool knows(const View& view, const CgroupFilter& cgroup) {
                                              [&](const auto& stall) { return admits(*stall); }));
 }
 
-}  // namespace
-
-Error unknown_unit(const CgroupFilter& cgroup, const std::string& where) {
-  return Error(
-      "no cgroup " + where + " belongs to a unit called " + quotation(cgroup.text()) +
-          "; /api/v1/units lists the units, and `systemctl status PID` names the unit of a "
-          "process",
-      ErrorKind::NotFound);
+std::string_view without_slash(std::string_view path) {
+  while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+  return path;
 }
 
-Status check_unit(const View& view, const Parameters& query) {
+}  // namespace
+
+bool is_there(const CgroupFilter& cgroup, const IsLiveCgroup& is_live) {
+  const std::string_view path = without_slash(cgroup.text());
+  const bool is_sum = path == kOtherCgroup || path.ends_with(kRemovedCgroup);
+  if (cgroup.is_all() || path == "/" || is_sum) return true;
+  return is_live && !cgroup.is_unit() && is_live(path);
+}
+
+Error unknown_cgroup(const CgroupFilter& cgroup, const std::string& where) {
+  if (!cgroup.is_unit()) {
+    return Error("no cgroup " + where + " is " + quotation(cgroup.text()) +
+                     " or below it; /api/v1/units lists the cgroups",
+                 ErrorKind::NotFound);
+  }
+  return Error("no cgroup " + where + " belongs to a unit called " + quotation(cgroup.text()) +
+                   "; /api/v1/units lists the units, and `systemctl status PID` names the unit of "
+                   "a process",
+               ErrorKind::NotFound);
+}
+
+Status check_cgroup(const View& view, const Parameters& query, const IsLiveCgroup& is_live) {
   const auto parameter = query.find("cgroup");
   if (parameter == query.end()) return {};
   const auto cgroup = CgroupFilter::parse(parameter->second);
-  if (!cgroup || !cgroup->is_unit() || knows(view, *cgroup)) return {};
-  return unknown_unit(*cgroup, "of this host");
+  if (!cgroup || is_there(*cgroup, is_live) || knows(view, *cgroup)) return {};
+  return unknown_cgroup(*cgroup, "of this host");
 }
 
 }  // namespace offcpud

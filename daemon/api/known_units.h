@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <string>
+#include <string_view>
+
 #include "api/query_parameters.h"
 #include "attribution/cgroup_filter.h"
 #include "base/result.h"
@@ -8,12 +12,20 @@
 
 namespace offcpud {
 
-// Checks that this host has, or recently had, the unit that the parameter `cgroup` names. For a
-// name that no unit has, "nothing waits" would be a wrong answer. Error (ErrorKind::NotFound): the
-// sentence to answer. Accepts a parameter that does not parse; its parser reports that.
-Status check_unit(const View& view, const Parameters& query);
+// Whether a cgroup of that path exists now.
+using IsLiveCgroup = std::function<bool(std::string_view path)>;
 
-// The error that names the unit and `where` it was looked for, such as "of this host".
-Error unknown_unit(const CgroupFilter& cgroup, const std::string& where);
+// Checks that this host has, or recently had, the cgroup or unit that the parameter `cgroup` names.
+// Of what does not exist, "nothing waits" would be a wrong answer. Error (ErrorKind::NotFound): the
+// sentence to answer. Accepts a parameter that does not parse; its parser reports that. `is_live`:
+// null if it is not known which cgroups live; the View alone decides then.
+Status check_cgroup(const View& view, const Parameters& query, const IsLiveCgroup& is_live);
+
+// Whether the filter names cgroups that exist, even if nothing waited in them: all, the root, a
+// path that lives, or a sum of several cgroups. False for a unit.
+bool is_there(const CgroupFilter& cgroup, const IsLiveCgroup& is_live);
+
+// The error that names the cgroup and `where` it was looked for, such as "of this host".
+Error unknown_cgroup(const CgroupFilter& cgroup, const std::string& where);
 
 }  // namespace offcpud

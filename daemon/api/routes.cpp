@@ -191,7 +191,7 @@ Response Routes::stalls(const Request& request) const {
   if (!view) return error(503, kNoPass);
   auto body = stalls_json(*view, request.query, {request.sees_addresses, sources_.address_names});
   if (!body) return error(400, body.error().message());
-  if (const auto known = check_unit(*view, request.query); !known) {
+  if (const auto known = check_cgroup(*view, request.query, sources_.is_live_cgroup); !known) {
     return error(404, known.error().message());
   }
   return {.content_type = kJson, .body = *std::move(body)};
@@ -202,7 +202,7 @@ Response Routes::top(const Request& request) const {
   if (!query) return error(400, query.error().message());
   const auto view = sources_.view(Freshness::Fresh);
   if (!view) return error(503, kNoPass);
-  if (const auto known = check_unit(*view, request.query); !known) {
+  if (const auto known = check_cgroup(*view, request.query, sources_.is_live_cgroup); !known) {
     return error(404, known.error().message());
   }
   return {.content_type = kJson, .body = top_json(*view, *query, suspended_time())};
@@ -213,7 +213,7 @@ Response Routes::units(const Request& request) const {
   if (!query) return error(400, query.error().message());
   const auto view = sources_.view(Freshness::Fresh);
   if (!view) return error(503, kNoPass);
-  if (const auto known = check_unit(*view, request.query); !known) {
+  if (const auto known = check_cgroup(*view, request.query, sources_.is_live_cgroup); !known) {
     return error(404, known.error().message());
   }
   return {.content_type = kJson, .body = units_json(*view, *query)};
@@ -235,7 +235,9 @@ Response Routes::difference(const Request& request) const {
 Response Routes::profile(const Request& request) const {
   if (request.query.contains("cgroup")) {
     const auto view = sources_.view(Freshness::Fresh);
-    if (const auto known = view ? check_unit(*view, request.query) : Status(); !known) {
+    if (const auto known =
+            view ? check_cgroup(*view, request.query, sources_.is_live_cgroup) : Status();
+        !known) {
       return error(404, known.error().message());
     }
   }

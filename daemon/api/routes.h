@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "api/address_names.h"
+#include "api/known_units.h"
 #include "api/scrape_costs.h"
 #include "api/snapshot_handlers.h"
 #include "api/status_report.h"
@@ -30,6 +31,7 @@ struct RouteSources {
   std::function<std::shared_ptr<const View>(Freshness)> view;
   std::function<StatusReport()> status;
   std::function<void(SeriesWriter&)> self_metrics;  // SelfMetrics::write
+  IsLiveCgroup is_live_cgroup;                      // see check_cgroup()
   const AddressNames* address_names = nullptr;      // names of futexes; null: none; outlives this
   ScrapeCosts* scrape_costs = nullptr;              // null: not recorded; outlives the server
   const ThreadWatch* threads = nullptr;             // null: nobody watches them; outlives this

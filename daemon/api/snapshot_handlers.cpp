@@ -8,9 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "api/known_units.h"
 #include "api/snapshot_json.h"
-#include "api/snapshot_query.h"
 #include "base/summary_header.h"
 #include "base/utc.h"
 #include "snapshot/folded_text.h"
@@ -83,11 +81,12 @@ Response with_summary(Response response, std::string summary) {
   return response;
 }
 
-// Says which snapshots exist, so that the next request finds one.
-Response nothing_kept(const SnapshotLibrary& library, const SnapshotRange& range) {
+// Says which snapshots exist, so that the next request finds one. `which`: the range that has none.
+Response nothing_kept(const SnapshotLibrary& library, const SnapshotRange& range,
+                      const std::string& which = "this range") {
   const auto all = library.list();
-  std::string sentence = range.sequence ? "there is no snapshot " + std::to_string(*range.sequence)
-                                        : "there is no snapshot in this range of time";
+  std::string sentence = "there is no snapshot ";
+  sentence += range.sequence ? std::to_string(*range.sequence) : "in " + which + " of time";
   if (all.empty()) {
     sentence += "; none is kept so far";
   } else {
@@ -97,10 +96,10 @@ Response nothing_kept(const SnapshotLibrary& library, const SnapshotRange& range
   return error(404, sentence);
 }
 
-// The refusal of a unit that is in none of the snapshots; nullopt: there is nothing to refuse.
-std::optional<Response> no_such_unit(const CgroupFilter& cgroup, bool has_cgroup) {
-  if (has_cgroup || !cgroup.is_unit()) return std::nullopt;
-  return error(404, unknown_unit(cgroup, "in these snapshots").message());
+// The refusal of a cgroup that is in none of the snapshots; nullopt: there is nothing to refuse.
+std::optional<Response> no_such_cgroup(const SnapshotQuery& query, bool has_cgroup) {
+  if (has_cgroup || query.cgroup_is_there) return std::nullopt;
+  return error(404, unknown_cgroup(query.filter.cgroup, "in these snapshots").message());
 }
 
 MergedFrom from(const MergedSnapshots& merged) {
@@ -116,7 +115,7 @@ Response answer_merge(const SnapshotLibrary& library, const SnapshotQuery& query
   const MergedSnapshots merged = merge(library, query.range, query.filter, stop);
   if (stop.stop_requested()) return stopping();
   if (merged.snapshots == 0) return nothing_kept(library, query.range);
-  if (auto refused = no_such_unit(query.filter.cgroup, merged.has_cgroup)) return *refused;
+  if (auto refused = no_such_cgroup(query, merged.has_cgroup)) return *refused;
   const bool as_json = query.format == SnapshotFormat::Json;
   return with_summary(as_json ? json_of(snapshot_json(merged.sum, from(merged)))
                               : formatted(merged.sum, merged.sum, query, "offcpu"),
@@ -128,10 +127,10 @@ Response answer_difference(const SnapshotLibrary& library, const SnapshotQuery& 
   const MergedSnapshots before = merge(library, query.base, query.filter, stop);
   const MergedSnapshots after = merge(library, query.range, query.filter, stop);
   if (stop.stop_requested()) return stopping();
-  if (before.snapshots == 0) return nothing_kept(library, query.base);
-  if (after.snapshots == 0) return nothing_kept(library, query.range);
+  if (before.snapshots == 0) return nothing_kept(library, query.base, "the earlier range");
+  if (after.snapshots == 0) return nothing_kept(library, query.range, "the later range");
   const bool has_cgroup = before.has_cgroup || after.has_cgroup;
-  if (auto refused = no_such_unit(query.filter.cgroup, has_cgroup)) return *refused;
+  if (auto refused = no_such_cgroup(query, has_cgroup)) return *refused;
   const StackDifference difference = difference_of(before.sum, after.sum, query.normalize);
   const bool as_json = query.format == SnapshotFormat::Json;
   return with_summary(as_json ? json_of(snapshot_json(difference, from(after), from(before)))
@@ -200,7 +199,7 @@ Response answer_list(const SnapshotLibrary& library, const SnapshotQuery& query,
     }
     list.push_back(std::move(described));
   }
-  if (auto refused = no_such_unit(query.filter.cgroup, has_cgroup)) return *refused;
+  if (auto refused = no_such_cgroup(query, has_cgroup)) return *refused;
   Json answer = {{"snapshots", std::move(list)},
                  {"bytes", bytes},
                  {"unreadable", unreadable},
@@ -227,11 +226,21 @@ Response answer_profile(const Result<Snapshot>& taken, const SnapshotQuery& quer
 }  // namespace
 
 SnapshotHandlers::SnapshotHandlers(const SnapshotLibrary& library, SnapshotSource& source,
-                                   RequestWorker& worker, const Clock& clock)
-    : library_(library), source_(source), worker_(worker), clock_(clock) {}
+                                   RequestWorker& worker, const Clock& clock, IsLiveCgroup is_live)
+    : library_(library),
+      source_(source),
+      worker_(worker),
+      clock_(clock),
+      is_live_(std::move(is_live)) {}
+
+Result<SnapshotQuery> SnapshotHandlers::parsed(Path path, const Request& request) const {
+  TRY(auto query, SnapshotQuery::parse(path, request.query, clock_.wall()));
+  query.cgroup_is_there = is_there(query.filter.cgroup, is_live_);
+  return query;
+}
 
 Response SnapshotHandlers::list(const Request& request) const {
-  auto query = SnapshotQuery::parse(Path::List, request.query, clock_.wall());
+  auto query = parsed(Path::List, request);
   if (!query) return error(400, query.error().message());
   return worker_.respond([this, query = *std::move(query)](const std::stop_token& stop) {
     return answer_list(library_, query, stop);
@@ -239,7 +248,7 @@ Response SnapshotHandlers::list(const Request& request) const {
 }
 
 Response SnapshotHandlers::merge(const Request& request) const {
-  auto query = SnapshotQuery::parse(Path::Merge, request.query, clock_.wall());
+  auto query = parsed(Path::Merge, request);
   if (!query) return error(400, query.error().message());
   return worker_.respond([this, query = *std::move(query)](const std::stop_token& stop) {
     return answer_merge(library_, query, stop);
@@ -247,7 +256,7 @@ Response SnapshotHandlers::merge(const Request& request) const {
 }
 
 Response SnapshotHandlers::difference(const Request& request) const {
-  auto query = SnapshotQuery::parse(Path::Difference, request.query, clock_.wall());
+  auto query = parsed(Path::Difference, request);
   if (!query) return error(400, query.error().message());
   return worker_.respond([this, query = *std::move(query)](const std::stop_token& stop) {
     return answer_difference(library_, query, stop);
@@ -255,7 +264,7 @@ Response SnapshotHandlers::difference(const Request& request) const {
 }
 
 Response SnapshotHandlers::profile(const Request& request) const {
-  auto query = SnapshotQuery::parse(Path::Profile, request.query, clock_.wall());
+  auto query = parsed(Path::Profile, request);
   if (!query) return error(400, query.error().message());
   const auto start = [this, query = *std::move(query)](Later::Done done) {
     source_.take_next(

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "api/known_units.h"
+#include "api/snapshot_query.h"
 #include "base/clock.h"
+#include "base/result.h"
 #include "http/http_message.h"
 #include "http/request_worker.h"
 #include "snapshot/snapshot_library.h"
@@ -15,7 +18,7 @@ class SnapshotHandlers {
  public:
   // All must outlive the object and the HTTP server.
   SnapshotHandlers(const SnapshotLibrary& library, SnapshotSource& source, RequestWorker& worker,
-                   const Clock& clock);
+                   const Clock& clock, IsLiveCgroup is_live);
 
   [[nodiscard]] Response list(const Request& request) const;        // /api/v1/snapshots
   [[nodiscard]] Response merge(const Request& request) const;       // .../merge
@@ -23,10 +26,14 @@ class SnapshotHandlers {
   [[nodiscard]] Response profile(const Request& request) const;     // /debug/pprof/offcpu
 
  private:
+  [[nodiscard]] Result<SnapshotQuery> parsed(SnapshotQuery::Path path,
+                                             const Request& request) const;
+
   const SnapshotLibrary& library_;
   SnapshotSource& source_;
   RequestWorker& worker_;
   const Clock& clock_;
+  const IsLiveCgroup is_live_;
 };
 
 }  // namespace offcpud

@@ -160,6 +160,11 @@ double seconds(std::chrono::nanoseconds duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
+nlohmann::ordered_json interval_json(std::chrono::nanoseconds interval) {
+  if (interval.count() > 0) return seconds(interval);
+  return nullptr;
+}
+
 struct Total {
   double seconds = 0, standard_error = 0;
 };
@@ -182,6 +187,7 @@ nlohmann::ordered_json head_json(const Snapshot& snapshot, const MergedFrom& fro
           {"off_cpu_seconds", total.seconds},
           {"standard_error_seconds", total.standard_error},
           {"lost_of_any_seconds", static_cast<double>(snapshot.lost_of_any_ns) / kNanoseconds},
+          {"sampling_interval_seconds", interval_json(snapshot.sampling_interval)},
           {"partial", snapshot.partial},
           {"captured", snapshot.captured},
           {"snapshots", from.snapshots},
@@ -197,6 +203,7 @@ nlohmann::ordered_json head_json(const StackDifference& difference, const Merged
                   {"covered_seconds", seconds(difference.before_duration)},
                   {"off_cpu_seconds", before.seconds},
                   {"standard_error_seconds", before.standard_error},
+                  {"sampling_interval_seconds", interval_json(difference.before_sampling_interval)},
                   {"partial", difference.before_partial},
                   {"captured", difference.before_captured},
                   {"snapshots", base.snapshots},

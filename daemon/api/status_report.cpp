@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/status_report.h"
 
+#include <algorithm>
+#include <array>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "base/duration_text.h"
@@ -74,6 +77,7 @@ std::string megabytes(std::uint64_t bytes) {
 Json config_json(const ConfigStatus& config) {
   Json json = {{"files", config.files}, {"last_reload_successful", config.last_reload_successful}};
   if (!config.last_reload_error.empty()) json["last_reload_error"] = config.last_reload_error;
+  if (!config.needs_restart.empty()) json["needs_restart"] = config.needs_restart;
   if (!config.captured.empty()) json["snapshots_captured"] = config.captured;
   return json;
 }
@@ -125,6 +129,29 @@ std::string counted(std::uint64_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
+// "40 million"
+std::string round_number(std::uint64_t number) {
+  constexpr std::uint64_t kThousand = 1'000, kMillion = 1'000'000;
+  if (number < 10 * kThousand) return std::to_string(number);
+  if (number < 10 * kMillion) return std::to_string(number / kThousand) + " thousand";
+  return std::to_string(number / kMillion) + " million";
+}
+
+// "0 events lost", "1190 of 40 million events lost (0.003 %)"
+std::string lost_text(const StatusReport& report) {
+  std::uint64_t lost = 0;
+  for (const LossCount& loss : report.losses) lost += loss.events;
+  // The number of events is an estimate: of few it says nothing.
+  if (lost == 0 || report.events < lost) return counted(lost, "event") + " lost";
+  constexpr double kLeast = 0.001;
+  const double share = 100 * static_cast<double>(lost) / static_cast<double>(report.events);
+  std::array<char, 32> percent{};
+  (void)std::snprintf(percent.data(), percent.size(), share < kLeast ? "below %.3f" : "%.3f",
+                      std::max(share, kLeast));
+  return std::to_string(lost) + " of " + round_number(report.events) + " events lost (" +
+         percent.data() + " %)";
+}
+
 }  // namespace
 
 void describe_view(StatusReport& report, const View& view, MonotonicTime now) {
@@ -135,6 +162,8 @@ void describe_view(StatusReport& report, const View& view, MonotonicTime now) {
   report.series_folded = view.folded_series;
   report.threads_left_censored = view.left_censored;
   report.losses = view.losses;
+  report.events = 0;
+  for (const ProgramCost& program : view.programs) report.events += program.runs;
   report.maps = view.maps;
 }
 
@@ -172,6 +201,7 @@ std::string status_json(const StatusReport& report) {
        {{"text", scrape_json(report.scrapes[kText])},
         {"protobuf", scrape_json(report.scrapes[kProtobuf])}}},
       {"threads_left_censored", report.threads_left_censored},
+      {"events", report.events},
       {"lost_events", losses_json(report.losses)},
       {"maps", maps_json(report.maps)},
       {"threads", threads_json(report.threads)},
@@ -197,16 +227,17 @@ std::string scrape_line(const CostByFormat& scrapes) {
 
 std::string status_line(const StatusReport& report) {
   if (!report.last_pass) return "waiting for the first pass";
-  std::uint64_t lost = 0;
-  for (const LossCount& loss : report.losses) lost += loss.events;
   std::string line = counted(report.subjects, "cgroup") + ", " + std::to_string(report.series) +
-                     " series, " + counted(lost, "event") + " lost, last pass " +
+                     " series, " + lost_text(report) + ", last pass " +
                      duration_text(report.last_pass->age) + " ago";
   for (const ThreadState& thread : report.threads) {
     if (thread.stuck) line += "; " + sentence_of(thread, true);
   }
   if (!report.config.last_reload_successful) {
     line += "; running with the previous configuration: " + report.config.last_reload_error;
+  }
+  if (const std::size_t waiting = report.config.needs_restart.size(); waiting > 0) {
+    line += "; " + counted(waiting, "setting") + " in the files that only a restart puts in force";
   }
   if (!report.over_share.empty()) {
     const OverShareStatus& most = report.over_share.front();

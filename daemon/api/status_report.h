@@ -29,7 +29,8 @@ struct ConfigStatus {
   std::vector<std::string> files;  // in force, in the order they were read; empty: the defaults
   bool last_reload_successful = true;
   std::string last_reload_error;
-  std::string captured;  // the filters of snapshots; empty: none
+  std::vector<std::string> needs_restart;  // keys whose new values wait for a restart
+  std::string captured;                    // the filters of snapshots; empty: none
 };
 
 struct PushStatus {
@@ -93,6 +94,7 @@ struct StatusReport {
   CostByFormat scrapes;  // the last scrape in each format
   std::uint64_t threads_left_censored = 0;
   std::vector<LossCount> losses;
+  std::uint64_t events = 0;  // runs of the kernel programs so far, estimated
   std::vector<MapUsage> maps;
   std::vector<OverShareStatus> over_share;  // at most 16, those with the most mappings first
 
@@ -117,7 +119,8 @@ std::string status_json(const StatusReport& report);
 // series is 57102 samples in 9.1 MB as text, 1951 samples in 0.5 MB as protobuf".
 std::string scrape_line(const CostByFormat& scrapes);
 
-// One line: "214 cgroups, 1842 series, 0 events lost, last pass 2 s ago".
+// One line: "214 cgroups, 1842 series, 0 events lost, last pass 2 s ago", or "1190 of 40 million
+// events lost (0.003 %)".
 std::string status_line(const StatusReport& report);
 
 }  // namespace offcpud

@@ -69,7 +69,11 @@ TopJson thread_json(const ThreadRow& row) {
       record.kept_off_ns[OFFCPUD_BY_SAME_CGROUP], record.kept_off_ns[OFFCPUD_BY_OTHER_CGROUP],
       record.kept_off_ns[OFFCPUD_BY_KERNEL]};
   TopJson json = {{"tid", record.local_tid}, {"pid", record.local_tgid}, {"comm", row.comm}};
-  if (row.process) json["cgroup"] = row.process->labels->cgroup;
+  if (row.process) {
+    const SubjectLabels& labels = *row.process->labels;
+    json["cgroup"] = labels.cgroup;
+    if (!labels.unit.empty()) json["unit"] = labels.unit;
+  }
   json.update({{"cpu", record.cpu},
                {"pinned", (record.flags & OFFCPUD_THREAD_PINNED) != 0},
                {"state", state_name(record.state)}});

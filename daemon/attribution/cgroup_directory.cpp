@@ -35,6 +35,11 @@ std::optional<std::string> CgroupDirectory::find(std::uint64_t id) const {
   return entry ? std::optional(entry->path) : std::nullopt;
 }
 
+bool CgroupDirectory::is_live(std::string_view path) const {
+  const std::lock_guard lock(mutex_);
+  return index_.is_live(path);
+}
+
 std::string CgroupDirectory::path_of(std::uint64_t id) const {
   if (id == 0) return std::string(kOtherCgroup);
   auto path = find(id);

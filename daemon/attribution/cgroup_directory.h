@@ -48,6 +48,9 @@ class CgroupDirectory {
   // 0, else "(unknown)".
   [[nodiscard]] std::string path_of(std::uint64_t id) const;
 
+  // Any thread. Whether a cgroup of this path exists now.
+  [[nodiscard]] bool is_live(std::string_view path) const;
+
   // The owner. Walks the hierarchy. Error: its root cannot be read; the directory does not change.
   Status rescan(MonotonicTime now);
 

@@ -54,6 +54,8 @@ Result<CliOptions> DaemonCommandLine::parse(int argc, const char* const* argv) {
     return options;
   } catch (const CLI::CallForHelp&) {
     return CliOptions{Action::PrintText, {}, app_.help()};
+  } catch (const CLI::ExtrasError&) {
+    return unexpected_arguments("offcpud", app_);
   } catch (const std::exception& error) {
     return usage_error("offcpud", error.what());
   }

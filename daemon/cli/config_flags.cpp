@@ -24,6 +24,13 @@ Error usage_error(std::string_view program, std::string_view what) {
   return Error(printable(what) + "; see " + std::string(program) + " --help", ErrorKind::Usage);
 }
 
+// CLI11 would name the last one first.
+Error unexpected_arguments(std::string_view program, const CLI::App& app) {
+  std::string text;
+  for (const std::string& argument : app.remaining(true)) text += " " + argument;
+  return usage_error(program, "not expected:" + text);
+}
+
 std::string version_line(std::string_view program) {
   return std::string(program) + " " + kVersion + " (" + kRevision + ")\n";
 }
@@ -53,7 +60,7 @@ ConfigSources ConfigFlags::sources() const {
   sources.settings = settings_;
   if (*file_flag_) {
     sources.file = file_;
-    sources.file_required = true;
+    sources.file_required = sources.file.lexically_normal() != kDefaultConfigFile;
   }
   if (listen_flag_ != nullptr && *listen_flag_) sources.listen = listen_;
   if (state_dir_flag_ != nullptr && *state_dir_flag_) sources.state_dir = state_dir_;

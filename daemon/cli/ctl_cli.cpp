@@ -233,6 +233,8 @@ Result<CtlOptions> CtlCommandLine::parse(int argc, const char* const* argv) {
     return options_;
   } catch (const CLI::CallForHelp&) {
     return text_to_print(app_.help());
+  } catch (const CLI::ExtrasError&) {
+    return unexpected_arguments(kProgram, app_);
   } catch (const std::exception& error) {
     return usage_error(kProgram, error.what());
   }

@@ -2,22 +2,33 @@
 #include "cli/snapshot_flags.h"
 
 #include <CLI/CLI.hpp>
+#include <chrono>
+#include <utility>
 
 #include "cli/query_option.h"
+#include "config/notation.h"
 
 namespace offcpud {
 namespace {
 
-constexpr unsigned kMostSeconds = 300;  // the daemon's limit
+// "10s", or "10" as offcputime has it. The bounds are the daemon's.
+Result<std::chrono::seconds> length_of(const std::string& text) {
+  const bool bare = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  const auto length = duration_between<std::chrono::seconds>(std::chrono::seconds(1),
+                                                             std::chrono::minutes(5), "10s, 1min");
+  auto seconds = length.read(bare ? text + "s" : text);
+  if (!seconds) return Error("duration: " + seconds.error().message(), ErrorKind::Usage);
+  return seconds;
+}
 
 }  // namespace
 
 SnapshotFlags::SnapshotFlags(CLI::App& command, CtlOptions& options)
     : command_(command), options_(options) {
-  command_.add_option("duration", seconds_, "Seconds to sample")
-      ->type_name("SECONDS")
-      ->capture_default_str()
-      ->check(CLI::Range(1U, kMostSeconds));
+  command_
+      .add_option("duration", length_, "How long to sample, at most 5min; seconds without a unit")
+      ->type_name("TIME")
+      ->capture_default_str();
   add_parameter("-p,--pid", "pid", "PID", "Only this process");
   add_parameter("-t,--tid", "tid", "TID", "Only this thread");
   auto* const user = command_.add_flag("-u,--user-threads-only", user_threads_,
@@ -55,7 +66,8 @@ void SnapshotFlags::add_parameter(const std::string& flags, const std::string& n
 
 Status SnapshotFlags::finish() {
   options_.command = CtlCommand::TakeSnapshot;
-  options_.seconds = seconds_;
+  TRY(const auto length, length_of(length_));
+  options_.seconds = static_cast<unsigned>(length.count());
   options_.format = folded_ ? "folded" : off_wake_ ? "offwake" : "json";
   if (options_.json && (folded_ || off_wake_)) {
     return Error("--json is another format than -f and -w; leave one of them out",
@@ -64,7 +76,7 @@ Status SnapshotFlags::finish() {
   const auto add = [this](const char* name, const std::string& value) {
     options_.query.emplace_back(name, value);
   };
-  add("seconds", std::to_string(seconds_));
+  add("seconds", std::to_string(options_.seconds));
   add("format", options_.format);
   if (folded_ || off_wake_) add("annotate", "false");
   if (user_threads_ || kernel_threads_) add("threads", user_threads_ ? "user" : "kernel");

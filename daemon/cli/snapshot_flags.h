@@ -27,7 +27,7 @@ class SnapshotFlags {
 
   CLI::App& command_;
   CtlOptions& options_;
-  unsigned seconds_ = 10;
+  std::string length_ = "10s";
   bool user_threads_ = false, kernel_threads_ = false;
   bool user_stacks_ = false, kernel_stacks_ = false;
   bool folded_ = false, off_wake_ = false;

@@ -100,4 +100,14 @@ std::vector<std::string> files_in_force(const std::filesystem::path& file) {
   return files;
 }
 
+std::string files_text(const std::filesystem::path& file) {
+  std::string text;
+  for (const std::string& name : files_in_force(file)) {
+    text.append(text.empty() ? "read: " : ", ").append(printable(name));
+  }
+  if (!text.empty()) return text;
+  return "no file was read: there is neither " + printable(file.native()) + " nor a file " +
+         printable((file.parent_path() / "conf.d").native()) + "/*.yaml";
+}
+
 }  // namespace offcpud

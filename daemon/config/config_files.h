@@ -18,6 +18,9 @@ inline constexpr std::size_t kMaxDropIns = 100;
 inline constexpr std::string_view kRemoveOrRestore =
     "remove it to use the defaults, or restore the shipped one";
 
+inline constexpr std::string_view kRestoreWebConfig =
+    "restore it, or remove web.config_file from the configuration to do without TLS and passwords";
+
 // The text of a configuration file: UTF-8, not empty, within the size limit. nullopt: there is no
 // such file. `if_empty`: what the error about an empty file tells the user to do.
 Result<std::optional<std::string>> read_config_file(const std::filesystem::path& path,
@@ -30,5 +33,8 @@ Result<std::vector<std::filesystem::path>> list_drop_ins(const std::filesystem::
 // The existing ones of the configuration file and its drop-ins, in the order in which
 // they are read.
 std::vector<std::string> files_in_force(const std::filesystem::path& file);
+
+// "read: /etc/offcpud/offcpud.yaml, /etc/offcpud/conf.d/a.yaml", or that there is none.
+std::string files_text(const std::filesystem::path& file);
 
 }  // namespace offcpud

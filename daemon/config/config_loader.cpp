@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/config_loader.h"
 
+#include <cstddef>
 #include <map>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "base/printable.h"
@@ -15,12 +17,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The error lists the options of the same group, or all options if there is no such group.
+// A longer list hides what is wrong.
+constexpr std::size_t kMostNamed = 12;
+
+// Names the options of the same group.
 Error unknown_option(const Place& place, std::string_view name) {
   std::vector<std::string_view> known = names_of(config_options());
   const std::string_view group = name.substr(0, name.find('.') + 1);
   if (is_group(config_options(), group.substr(0, name.find('.')))) {
     std::erase_if(known, [&](std::string_view each) { return !each.starts_with(group); });
+  }
+  if (known.size() > kMostNamed) {
+    return place.refusal("unknown option; man offcpud.yaml and 'offcpuctl check-config' list them");
   }
   return place.refusal("unknown option; the options are " + enumeration(known));
 }
@@ -48,6 +56,12 @@ class LayeredConfig {
     if (!status) return place.refusal(status.error().message());
     origins_.insert_or_assign(option->name, place);
     return {};
+  }
+
+  // Where the option was set last; nullptr: nowhere.
+  [[nodiscard]] const Place* place_of(std::string_view option) const {
+    const auto found = origins_.find(option);
+    return found == origins_.end() ? nullptr : &found->second;
   }
 
   Result<Config> finish() && {
@@ -78,10 +92,11 @@ Status apply_files(LayeredConfig& config, const ConfigSources& sources) {
   if (main_text) {
     TRY_VOID(apply_text(config, sources.file, *main_text));
   } else if (sources.file_required) {
-    return Error(printable(sources.file.native()) +
-                     ": does not exist; create it, or leave out --config to use " +
-                     kDefaultConfigFile,
-                 ErrorKind::Configuration);
+    return Error(
+        printable(sources.file.native()) +
+            ": does not exist; create it, or leave out --config: without a file all options "
+            "have their defaults",
+        ErrorKind::Configuration);
   }
   TRY(const auto drop_ins, list_drop_ins(sources.file.parent_path() / "conf.d"));
   for (const fs::path& path : drop_ins) {
@@ -110,15 +125,31 @@ Status apply_override(LayeredConfig& config, const std::string& flag, std::strin
   return config.set_from_argument({.name = flag}, key, *text);
 }
 
+Status apply_all(LayeredConfig& config, const ConfigSources& sources) {
+  TRY_VOID(apply_files(config, sources));
+  for (const std::string& argument : sources.settings) TRY_VOID(apply_argument(config, argument));
+  TRY_VOID(apply_override(config, "--listen", "listen", sources.listen));
+  return apply_override(config, "--state-dir", "state_dir", sources.state_dir);
+}
+
 }  // namespace
 
 Result<Config> load_config(const ConfigSources& sources) {
   LayeredConfig config;
-  TRY_VOID(apply_files(config, sources));
-  for (const std::string& argument : sources.settings) TRY_VOID(apply_argument(config, argument));
-  TRY_VOID(apply_override(config, "--listen", "listen", sources.listen));
-  TRY_VOID(apply_override(config, "--state-dir", "state_dir", sources.state_dir));
+  TRY_VOID(apply_all(config, sources));
   return std::move(config).finish();
+}
+
+Status find_web_config_file(const Config& config, const ConfigSources& sources) {
+  const fs::path& file = config.web.config_file;
+  std::error_code unknown;  // reading it says what is wrong then
+  if (file.empty() || fs::exists(file, unknown) || unknown) return {};
+  LayeredConfig again;
+  TRY_VOID(apply_all(again, sources));
+  const Place* const place = again.place_of("web.config_file");
+  if (place == nullptr) return {};  // changed in between
+  return place->refusal("there is no " + printable(file.native()) + "; " +
+                        std::string(kRestoreWebConfig));
 }
 
 }  // namespace offcpud

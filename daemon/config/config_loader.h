@@ -18,7 +18,7 @@ inline constexpr const char* kDefaultConfigFile = "/etc/offcpud/offcpud.yaml";
 // reload reads the same sources again.
 struct ConfigSources {
   std::filesystem::path file = kDefaultConfigFile;
-  bool file_required = false;         // the user named it, so it must exist
+  bool file_required = false;         // the user named another file, which must exist
   std::vector<std::string> settings;  // KEY=VALUE each
   std::optional<std::string> listen;
   std::optional<std::string> state_dir;
@@ -28,5 +28,9 @@ struct ConfigSources {
 // what is wrong and what is allowed: `/etc/offcpud/offcpud.yaml:12: linger: "10" has no unit
 // (...); use ...`.
 Result<Config> load_config(const ConfigSources& sources);
+
+// Whether the file is there that web.config_file names. The error says where it is named:
+// `/etc/offcpud/offcpud.yaml:3: web.config_file: there is no /etc/offcpud/web.yaml; ...`.
+Status find_web_config_file(const Config& config, const ConfigSources& sources);
 
 }  // namespace offcpud

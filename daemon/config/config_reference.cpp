@@ -22,7 +22,7 @@ A value comes from the last of these that sets it:
 4. `--set KEY=VALUE`, in the order of the command line;
 5. `--listen` and `--state-dir`.
 
-The default main file may be absent; one named by `--config` may not. An unknown key, a key set twice
+The default main file may be absent, also where `--config` names it; another may not. An unknown key, a key set twice
 in one file, or a value that is not allowed is an error (exit code 78) that names file, line and key.
 `offcpud --check-config` and `offcpuctl check-config` find them without starting anything.
 
@@ -35,7 +35,7 @@ to smaller: `500ms`, `10s`, `1h30min`. Sizes are whole numbers with one of `B`, 
 
 A reload (`SIGHUP`, `systemctl reload offcpud`) reads the same sources again. If anything in them is
 wrong, the running configuration stays. Options marked *restart* keep their value until the daemon
-is restarted; the log names those that were changed.
+is restarted; the log and the status name those that were changed.
 
 | option | default | allowed | takes effect | meaning |
 |---|---|---|---|---|

@@ -142,13 +142,10 @@ class Reader {
   std::map<std::string, std::size_t, std::less<>> lines_;  // by key
 };
 
-constexpr std::string_view kRestoreOrTakeOut =
-    "restore it, or remove web.config_file from the configuration to do without TLS and passwords";
-
 }  // namespace
 
 Result<WebConfig> load_web_config(const std::filesystem::path& file) {
-  TRY(const auto text, read_config_file(file, kRestoreOrTakeOut));
+  TRY(const auto text, read_config_file(file, kRestoreWebConfig));
   if (!text) {
     return Error(printable(file.native()) + " does not exist, and web.config_file names it",
                  ErrorKind::Configuration);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/printable.h"
+#include "ctl/sampling_bound.h"
 
 namespace offcpud {
 namespace {
@@ -60,8 +61,10 @@ std::string summary_sentence(const std::string& summary) {
   try {
     const Json parsed = Json::parse(summary);
     const bool nothing = parsed.at("off_cpu_seconds") == 0;
-    std::string text = nothing ? "no wait matches" : amount_text(parsed);
-    text += " in " + range_text(parsed) + gaps_text(parsed);
+    std::string text = nothing ? "no matching wait was sampled" : amount_text(parsed);
+    text += " in " + range_text(parsed);
+    if (nothing) text += sampling_bound(parsed);
+    text += gaps_text(parsed);
     if (parsed.contains("base")) {
       const Json& base = parsed.at("base");
       text += "; compared with " + amount_text(base) + " in " + range_text(base) + gaps_text(base);

@@ -10,6 +10,7 @@
 #include "base/exit_code.h"
 #include "cli/ctl_cli.h"
 #include "cli/query_path.h"
+#include "config/config_files.h"
 #include "config/config_reference.h"
 #include "config/web_config.h"
 #include "ctl/http_get.h"
@@ -57,7 +58,9 @@ StacksRequest stacks_request(const CtlOptions& options) {
 // read: only offcpud opens them, as its own user.
 Result<StacksOutput> check_config(const CtlOptions& options) {
   TRY(const auto config, load_config(options.sources));
-  StacksOutput output{.text = "OK\n" + config_text(config)};
+  TRY_VOID(find_web_config_file(config, options.sources));
+  StacksOutput output{.text =
+                          "OK; " + files_text(options.sources.file) + "\n" + config_text(config)};
   if (config.web.config_file.empty()) return output;
   TRY(const auto web, load_web_config(config.web.config_file));
   for (const std::string& warning : web.warnings) {

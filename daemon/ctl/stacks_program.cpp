@@ -77,9 +77,9 @@ Result<StacksOutput> draw_flame(const StacksRequest& request) {
   TRY(const auto answer, fetch(request));
   TRY(const auto total, stacks_total(answer.body));
   if (total.ns == 0 && total.before_ns == 0) {
-    return Error(
-        "no wait matches (" + total.origin + "); ask for a longer time, or with fewer filters",
-        ErrorKind::NotFound);
+    return Error("no matching wait was sampled (" + total.origin + ")" + total.bound +
+                     "; ask for a longer time, or with fewer filters",
+                 ErrorKind::NotFound);
   }
   TRY(const auto page, flame_html(answer.body));
   TRY_VOID(write_output(request.output, page));

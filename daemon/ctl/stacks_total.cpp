@@ -6,6 +6,7 @@
 
 #include "base/printable.h"
 #include "ctl/answer_columns.h"
+#include "ctl/sampling_bound.h"
 #include "ctl/whole_number.h"
 
 namespace offcpud {
@@ -33,6 +34,7 @@ Result<StacksTotal> stacks_total(const std::string& json) {
       }
     }
     total.origin = origin_of(answer);
+    total.bound = sampling_bound(answer);
     if (is_difference) total.origin += "; compared with " + origin_of(answer.at("base"));
     return total;
   } catch (const std::exception& error) {

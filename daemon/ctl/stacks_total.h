@@ -13,6 +13,7 @@ struct StacksTotal {
   std::uint64_t ns = 0;
   std::uint64_t before_ns = 0;  // of a difference: sum of the earlier range
   std::string origin;           // the time that the answer covers, and how many snapshots
+  std::string bound;            // see sampling_bound()
 };
 
 // Error: `json` is not such an answer.

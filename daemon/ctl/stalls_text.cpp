@@ -47,18 +47,28 @@ std::string or_dash(const std::string& text) {
   return text.empty() ? "-" : text;
 }
 
+bool is_estimated(const Json& stall) {
+  return member(stall, "estimated") == Json(true);
+}
+
 // "12.6s", "3min20s"; "~" before an estimate.
 std::string age_text(const Json& stall) {
   const Json& seconds = member(stall, "duration_seconds");
   if (!seconds.is_number()) return "-";
   const std::string text = duration_cell(seconds.get<double>());
-  return member(stall, "estimated") == Json(true) ? "~" + text : text;
+  return is_estimated(stall) ? "~" + text : text;
 }
 
 std::string comm_text(const Json& stall) {
   const std::string comm = text_of(stall, "comm");
   const std::string process = text_of(stall, "process");
   return or_dash(process.empty() || process == comm ? comm : process + "/" + comm);
+}
+
+// As `top` shows it.
+std::string where_text(const Json& stall) {
+  const std::string unit = text_of(stall, "unit");
+  return or_dash(unit.empty() ? text_of(stall, "cgroup") : unit);
 }
 
 Row row_of(const Json& stall) {
@@ -70,7 +80,7 @@ Row row_of(const Json& stall) {
           or_dash(text_of(stall, "pid")) + "/" + or_dash(text_of(stall, "tid")),
           or_dash(text_of(stall, "reason")),
           comm_text(stall),
-          or_dash(text_of(stall, "cgroup"))};
+          where_text(stall)};
 }
 
 std::string join(std::initializer_list<std::string> parts) {
@@ -138,11 +148,19 @@ std::string woken_by_text(const Json& stall) {
   return join({text_of(waker, "from"), tid.empty() ? "" : or_dash(comm) + "[" + tid + "]"});
 }
 
+// "2026-11-20T11:00:00.250Z": milliseconds say nothing of an estimate.
+std::string since_text(const Json& stall) {
+  constexpr std::size_t kToSeconds = 19;
+  std::string since = text_of(stall, "since");
+  if (!is_estimated(stall) || since.size() <= kToSeconds || since[kToSeconds] != '.') return since;
+  return since.substr(0, kToSeconds) + "Z";
+}
+
 std::string details(const Json& stall) {
   const struct {
     std::string_view label;
     std::string text;
-  } lines[] = {{"since      ", text_of(stall, "since")},
+  } lines[] = {{"since      ", since_text(stall)},
                {"in         ", syscall_text(stall)},
                {"waits for  ", waits_for_text(stall)},
                {"stack      ", stack_text(stall)},
@@ -161,6 +179,22 @@ std::string line_of(const Row& row, const std::array<std::size_t, kColumns>& wid
     if (i + 1 < row.size()) line.append(widths[i] - row[i].size() + 2, ' ');
   }
   return line + "\n";
+}
+
+// What the marks in the table mean, and what those see who may see more.
+std::string footnotes(const Json& answer, const Json& stalls) {
+  const auto has_hidden = [](const Json& stall) {
+    const Json& syscall = member(stall, "syscall");
+    return syscall.is_object() && !syscall.contains("arguments");
+  };
+  std::string text;
+  if (std::ranges::any_of(stalls, is_estimated)) {
+    text += "~ estimated: it began before offcpud was started\n";
+  }
+  if (member(answer, "addresses") == Json(false) && std::ranges::any_of(stalls, has_hidden)) {
+    text += "arguments and paths are not shown: run with sudo, or log in, to see them\n";
+  }
+  return text;
 }
 
 std::string summary(const Json& answer, std::size_t shown) {
@@ -182,7 +216,8 @@ Result<std::string> stalls_text(const std::string& json) {
   if (!stalls.is_array()) return Error("the answer is not a list of stalls of offcpud");
   if (stalls.empty()) return "no stalls\n" + summary(answer, 0);
 
-  std::vector<Row> rows = {{"STATE", "FOR", "PID/TID", "REASON", "PROCESS/THREAD", "CGROUP"}};
+  std::vector<Row> rows = {
+      {"STATE", "FOR", "PID/TID", "REASON", "PROCESS/THREAD", "UNIT OR CGROUP"}};
   for (const Json& stall : stalls) rows.push_back(row_of(stall));
   std::array<std::size_t, kColumns> widths{};
   for (const Row& row : rows) {
@@ -192,7 +227,7 @@ Result<std::string> stalls_text(const std::string& json) {
   for (std::size_t i = 0; i < stalls.size(); ++i) {
     text += line_of(rows[i + 1], widths) + details(stalls[i]);
   }
-  return text + summary(answer, stalls.size());
+  return text + footnotes(answer, stalls) + summary(answer, stalls.size());
 }
 
 }  // namespace offcpud

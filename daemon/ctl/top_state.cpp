@@ -166,7 +166,7 @@ TopRequest TopState::request(std::size_t page) const {
   return request;
 }
 
-std::string TopState::bottom_line() const {
+std::string TopState::bottom_line(const std::string& note) const {
   if (typed_) return "Show rows with this in COMM or cgroup: " + terminal_text(*typed_) + "_";
   std::string line =
       request_.threads ? request_.pinned ? "pinned threads" : "threads" : "processes";
@@ -176,7 +176,7 @@ std::string TopState::bottom_line() const {
   if (request_.pid) line += ", process " + std::to_string(*request_.pid);
   if (!request_.filter.empty()) line += ", with \"" + request_.filter + "\"";
   if (scroll_ > 0) line += ", from row " + std::to_string(scroll_ + 1);
-  return terminal_text(line) + "   (h help, q quit)";
+  return terminal_text(line) + "   (h help, q quit" + (note.empty() ? "" : "; ") + note + ")";
 }
 
 std::vector<TopState::Line> TopState::screen(const std::string& server, std::size_t lines,
@@ -191,8 +191,10 @@ std::vector<TopState::Line> TopState::screen(const std::string& server, std::siz
     screen.resize(std::min(screen.size(), lines));
     return screen;
   }
+  std::string note;
   if (answer_) {
     const TopTable table = top_table(*answer_, server, columns);
+    note = table.note;
     for (const std::string& line : table.summary) add(Line::Plain, line);
     add(Line::Title, table.titles);
     const std::size_t end = std::min(table.rows.size(), scroll_ + page_of(lines));
@@ -203,7 +205,7 @@ std::vector<TopState::Line> TopState::screen(const std::string& server, std::siz
   if (screen.size() + 1 > lines) screen.resize(lines > 0 ? lines - 1 : 0);
   while (screen.size() + 1 < lines) screen.push_back({});
   if (error_.empty()) {
-    add(Line::Title, bottom_line());
+    add(Line::Title, bottom_line(note));
   } else {
     add(Line::Alert, "Trying again: " + terminal_text(error_));
   }

@@ -55,7 +55,7 @@ class TopState {
   TopEffect press_letter(std::string_view letter);
   TopEffect scroll_by(std::ptrdiff_t rows);
   TopEffect next_sort(bool backwards);
-  [[nodiscard]] std::string bottom_line() const;
+  [[nodiscard]] std::string bottom_line(const std::string& note) const;
 
   TopRequest request_;
   std::optional<TopAnswer> answer_;  // the last one

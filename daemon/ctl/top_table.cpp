@@ -63,11 +63,18 @@ std::string threads_text(double seconds, double interval) {
   return text.data();
 }
 
+std::uint64_t rows_of_host(const TopAnswer& answer) {
+  return answer.of_threads ? answer.totals.threads : answer.processes;
+}
+
+// Of the host, whichever rows are asked for.
 std::string waits_line(const TopAnswer& answer) {
   if (!answer.interval) return "Nothing to compare with yet: times come with the next walk.";
   const double interval = *answer.interval;
   const TopRow& totals = answer.totals;
-  std::string line = "Threads on average: running " + threads_text(totals.running, interval) +
+  const bool of_all = answer.matching == rows_of_host(answer);
+  std::string line = std::string(of_all ? "Threads" : "Threads of this host") +
+                     " on average: running " + threads_text(totals.running, interval) +
                      ", waiting " + threads_text(totals.actionable, interval) + " (run queue " +
                      threads_text(total_of(totals.runqueue), interval);
   for (const char* reason : {"disk", "lock", "network", "pipe"}) {
@@ -94,17 +101,19 @@ std::string host_line(const TopAnswer& answer, const std::string& server) {
   }
   line += ": " + std::to_string(answer.processes) + " processes, " +
           std::to_string(answer.totals.threads) + " threads";
-  const std::uint64_t all = answer.of_threads ? answer.totals.threads : answer.processes;
-  if (answer.matching != all) line += "; " + matching_text(answer);
+  if (answer.matching != rows_of_host(answer)) line += "; " + matching_text(answer);
   return terminal_text(line);
 }
 
 }  // namespace
 
 TopTable top_table(const TopAnswer& answer, const std::string& server, std::size_t width) {
-  const auto columns =
-      fitting(answer.of_threads ? thread_columns(answer) : process_columns(answer), width);
+  const auto all = answer.of_threads ? thread_columns(answer) : process_columns(answer);
+  const auto columns = fitting(all, width);
   TopTable table;
+  if (columns.size() < all.size()) {
+    table.note = "more columns at a width of " + std::to_string(width_of(all));
+  }
   table.summary = {clipped(host_line(answer, server), width), clipped(waits_line(answer), width)};
   table.titles = line_of(columns, width, [](const TopColumn& column) { return column.title; });
   for (const TopRow& row : answer.rows) {
@@ -119,6 +128,7 @@ std::string top_text(const TopTable& table) {
   for (const std::string& line : table.summary) text += line + "\n";
   text += "\n" + table.titles + "\n";
   for (const std::string& line : table.rows) text += line + "\n";
+  if (!table.note.empty()) text += "(" + table.note + ")\n";
   return text;
 }
 

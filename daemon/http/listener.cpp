@@ -25,11 +25,14 @@ constexpr mode_t kAllButGroupMode = 0117;  // umask that leaves 0660
 constexpr mode_t kAllButOpenMode = 0111;   // umask that leaves 0666
 constexpr mode_t kFolderMode = 0755;
 
-Error listen_error(int code, const ListenAddress& address) {
+// What chooses the address of the server, and of the socket beside it.
+constexpr const char* kListenFlag = "--listen";
+constexpr const char* kLocalSocketFlag = "--set web.local_socket=PATH";
+
+Error listen_error(int code, const ListenAddress& address, const char* flag = kListenFlag) {
   const std::string text = address.text();
   if (code == EADDRINUSE) {
-    return Error("another process listens on " + text +
-                 "; stop it or choose another with --listen");
+    return Error("another process listens on " + text + "; stop it or choose another with " + flag);
   }
   if (code == EADDRNOTAVAIL) {
     return Error("listen on '" + text + "': no network interface of this host has that address",
@@ -106,7 +109,7 @@ sockaddr_un unix_address(const std::string& path) {
 }
 
 // Removes a socket that nobody answers.
-Status clear_path(const ListenAddress& address) {
+Status clear_path(const ListenAddress& address, const char* flag = kListenFlag) {
   struct stat info {};
   if (::lstat(address.unix_path.c_str(), &info) != 0) {
     if (errno == ENOENT) return {};
@@ -122,7 +125,7 @@ Status clear_path(const ListenAddress& address) {
   const auto* raw = reinterpret_cast<const sockaddr*>(&name);
   // EAGAIN: the backlog is full, so somebody listens.
   if (::connect(probe.get(), raw, sizeof(name)) == 0 || errno == EAGAIN) {
-    return listen_error(EADDRINUSE, address);
+    return listen_error(EADDRINUSE, address, flag);
   }
   if (errno != ECONNREFUSED) return listen_error(errno, address);
   if (::unlink(address.unix_path.c_str()) != 0 && errno != ENOENT)
@@ -253,12 +256,12 @@ Result<Listener> open_local_listener(const std::string& path) {
   if (!made) folder.clear();
   // chmod: the umask would decide otherwise. The path is no link, as mkdir would have failed.
   if (made && ::chmod(folder.c_str(), kFolderMode) != 0) return listen_error(errno, *address);
-  TRY_VOID(clear_path(*address));
+  TRY_VOID(clear_path(*address, kLocalSocketFlag));
   UniqueFd fd = make_socket(AF_UNIX);
   if (!fd) return listen_error(errno, *address);
   const int code =
       bind_and_listen_with_mode(fd.get(), unix_address(address->unix_path), kAllButOpenMode);
-  if (code != 0) return listen_error(code, *address);
+  if (code != 0) return listen_error(code, *address, kLocalSocketFlag);
   return Listener(std::move(fd), *address, std::make_unique<SocketFile>(path, std::move(folder)));
 }
 

@@ -80,6 +80,7 @@ void BlockAccounting::choose() {
   choice.interval = rate_.interval();
   choice.focus_interval = std::min(focus_rate_.interval(), rate_.interval());
   parts_.kernel.choose(choice);
+  for (SampleWindow& window : windows_) window.note_interval(choice);
 }
 
 // A new target starts with the first rate, so that a busy process does not fill the ring before

@@ -29,6 +29,11 @@ BlockSum* SampleWindow::add(SampledBlock block, std::uint64_t weight_ns) {
   return stacks.add(block);
 }
 
+void SampleWindow::note_interval(const SampleChoice& choice) {
+  sampling_interval =
+      std::max(sampling_interval, focus() ? choice.focus_interval : choice.interval);
+}
+
 SampledInterval SampleWindow::close(const Moment& at) {
   cgroups.retry();
   return {.begin = wall_begin,
@@ -40,7 +45,8 @@ SampledInterval SampleWindow::close(const Moment& at) {
           .cgroups = std::move(cgroups),
           .stacks = stacks.drain(),
           .lost_ns = lost_ns,
-          .lost_of_any_ns = lost_of_any_ns};
+          .lost_of_any_ns = lost_of_any_ns,
+          .sampling_interval = sampling_interval};
 }
 
 SampleChoice choice_for(const std::list<SampleWindow>& windows) {
@@ -50,8 +56,7 @@ SampleChoice choice_for(const std::list<SampleWindow>& windows) {
     // A profile contains blocks in progress with their length so far, so they must be accounted.
     if (!window.is_snapshot()) wanted.max_ns = BlockFilter::kNoMaximum;
     choice.blocks.include(wanted);
-    // The thread, if any, is in that process.
-    if (const auto focus = wanted.tid ? wanted.tid : wanted.pid) choice.focuses.push_back(*focus);
+    if (const auto focus = window.focus()) choice.focuses.push_back(*focus);
   }
   return choice;
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/clock.h"
@@ -38,6 +40,14 @@ struct SampleWindow {
   // Whether no later window will account the end of a block that is in progress now.
   [[nodiscard]] bool ends_for_good() const { return ends && !is_snapshot(); }
 
+  // The one thread, or else process, that it samples; nullopt: all.
+  [[nodiscard]] std::optional<std::uint32_t> focus() const {
+    return filter.tid ? filter.tid : filter.pid;
+  }
+
+  // Call it whenever the choice of the kernel changes.
+  void note_interval(const SampleChoice& choice);
+
   // How much of the sample's weight counts in this window, in nanoseconds.
   [[nodiscard]] std::uint64_t weight_of(const offcpud_sample& sample) const;
 
@@ -56,7 +66,8 @@ struct SampleWindow {
   MonotonicTime filter_since{};  // when the rules of a snapshot took effect
   StackSums stacks;
   std::uint64_t lost_ns = 0;
-  std::uint64_t lost_of_any_ns = 0;  // lost, but perhaps not wanted by this window
+  std::uint64_t lost_of_any_ns = 0;               // lost, but perhaps not wanted by this window
+  std::chrono::nanoseconds sampling_interval{0};  // the longest so far
   CgroupPaths cgroups;
   std::function<void(Result<SampledSnapshot>)> done;
 };

@@ -26,10 +26,12 @@ StackDifference difference_of(const Snapshot& before, const Snapshot& after, Nor
   result.after.duration = after.covered();
   result.after.partial = after.partial;
   result.after.captured = after.captured;
+  result.after.sampling_interval = after.sampling_interval;
   result.before_begin = before.begin;
   result.before_end = before.end;
   result.before_partial = before.partial;
   result.before_captured = before.captured;
+  result.before_sampling_interval = before.sampling_interval;
   result.before_duration = before.covered();
 
   StackTable table;

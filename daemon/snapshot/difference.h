@@ -24,8 +24,9 @@ struct StackDifference {
   std::vector<StackAmount> before;  // for each entry, its amounts in the earlier range
   WallTime before_begin, before_end;
   std::chrono::nanoseconds before_duration{0};  // as Snapshot::covered()
-  bool before_partial = false;                  // as Snapshot::partial and captured
+  bool before_partial = false;                  // as in Snapshot, like the next ones
   std::vector<std::string> before_captured;
+  std::chrono::nanoseconds before_sampling_interval{0};
 };
 
 enum class Normalize {

@@ -18,9 +18,10 @@ enum class ProfileField : protozero::pbf_tag_type {
   DurationNanos = 10,
   Comment = 13,  // repeated int64; what was excluded at capture
   DefaultSampleType = 14,
-  Sequence = 100,  // uint64
-  Partial = 101,   // bool
-  EndNanos = 102,  // int64; not time + duration if the clock was set
+  Sequence = 100,          // uint64
+  Partial = 101,           // bool
+  EndNanos = 102,          // int64; not time + duration if the clock was set
+  SamplingInterval = 103,  // int64, nanoseconds; absent if unknown
 };
 
 enum class ValueTypeField : protozero::pbf_tag_type { Type = 1, Unit = 2 };

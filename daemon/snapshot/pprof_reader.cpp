@@ -124,6 +124,9 @@ class ProfileReader {
       case ProfileField::DurationNanos:
         result_.duration = time_of(profile.get_int64());
         break;
+      case ProfileField::SamplingInterval:
+        result_.sampling_interval = time_of(profile.get_int64());
+        break;
       case ProfileField::Sequence:
         result_.sequence = profile.get_uint64();
         break;

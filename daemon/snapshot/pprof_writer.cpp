@@ -55,6 +55,9 @@ class ProfileWriter {
     profile_.add_int64(ProfileField::EndNanos, unix_ns(snapshot_.end));
     profile_.add_uint64(ProfileField::Sequence, snapshot_.sequence);
     if (snapshot_.partial) profile_.add_bool(ProfileField::Partial, true);
+    if (snapshot_.sampling_interval.count() > 0) {
+      profile_.add_int64(ProfileField::SamplingInterval, snapshot_.sampling_interval.count());
+    }
     for (const std::string& filter : snapshot_.captured) {
       profile_.add_int64(ProfileField::Comment, text(filter));
     }

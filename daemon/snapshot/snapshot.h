@@ -66,6 +66,8 @@ struct Snapshot {
   // Time of lost samples, of which some may belong here. Only in profiles with a filter; in others,
   // lost time is an entry.
   std::uint64_t lost_of_any_ns = 0;
+  // The longest T that was in force: a block of length d stands for max(d, T). 0: not known.
+  std::chrono::nanoseconds sampling_interval{0};
   std::vector<StackFrame> frames;
   std::vector<StackEntry> entries;
 

@@ -21,6 +21,11 @@ void SnapshotSum::add(const Snapshot& snapshot) {
     sum.variance += entry.variance;
   }
   const bool first = std::exchange(empty_, false);
+  const bool known =
+      (first || result_.sampling_interval.count() > 0) && snapshot.sampling_interval.count() > 0;
+  result_.sampling_interval = known
+                                  ? std::max(result_.sampling_interval, snapshot.sampling_interval)
+                                  : std::chrono::nanoseconds(0);
   result_.begin = first ? snapshot.begin : std::min(result_.begin, snapshot.begin);
   result_.end = first ? snapshot.end : std::max(result_.end, snapshot.end);
   // Files may claim centuries.

@@ -203,6 +203,7 @@ SampledSnapshot snapshot_of(const SampledInterval& interval, FunctionNames& name
   made.snapshot.duration = interval.duration;
   made.snapshot.partial = interval.partial;
   made.snapshot.lost_of_any_ns = interval.lost_of_any_ns;
+  made.snapshot.sampling_interval = interval.sampling_interval;
   if (interval.capture && !interval.capture->text.empty()) {
     made.snapshot.captured = {interval.capture->text};
   }

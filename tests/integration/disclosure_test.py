@@ -273,7 +273,7 @@ class Lifetime(Case):
         second = self.daemon_there()
         self.expect_equal("answer of the second", 200, self.status())
         third = self.daemon_there()
-        self.say(any("another process listens on unix:" in line for line in third.log()),
+        self.say(any("another process listens on unix:" in line and "--set web.local_socket=" in line for line in third.log()),
                  "log of the third", "says why it has none", third.log()[-3:])
         status = third.get_json("/api/v1/status")
         self.say(status["local_socket"] is None, "its local socket", None, status["local_socket"])

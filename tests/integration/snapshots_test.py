@@ -303,8 +303,12 @@ class Focus(SnapshotCase):
         self.expect_close("seconds asleep", float(covered), float(seconds), absolute=0.01)
         text, said = self.client("-p", str(sleeper.pid), "--reason", "disk", "-f", "1")
         self.say(text == "", "stacks of its waits for a disk", "none", text)
-        self.say(said.startswith("no wait matches in "), "said", "no wait matches",
-                 said)
+        bound = re.match(r"no matching wait was sampled in \d+\.\d+ s \(.*\); "
+                         r"such waits may add up to ([\d.]+) (ms|us)$", said.strip())
+        self.say(bound is not None, "said", "that none was sampled, and the bound", said)
+        # Of one process the interval is 10 ms at first, and 0.1 ms at least.
+        milliseconds = float(bound[1]) / (1 if bound[2] == "ms" else 1000)
+        self.say(0.3 <= milliseconds <= 30, "the bound", "3 intervals", said)
 
     def test_a_process_that_does_not_exist(self):
         for parameter in ("pid=4194304", "tid=4194304", "pid=0"):

@@ -57,7 +57,7 @@ int serve() {
   const MemoryLibrary library(clock.wall());
   NoSource source;
   RequestWorker worker;
-  const SnapshotHandlers handlers(library, source, worker, clock);
+  const SnapshotHandlers handlers(library, source, worker, clock, {});
   const Routes routes({.view = [](Freshness) { return nullptr; },
                        .status = [] { return StatusReport{}; },
                        .self_metrics = {},

@@ -221,7 +221,7 @@ class ServedPage(PageCase, browser.LightAndDark):
         self.page.wait("document.querySelector('#chart svg')")
         self.page.close()
         self.open(url=f"http://{SERVER.address}/flame?cgroup=/gone.slice")
-        self.assertIn("Nothing waited", self.text("message"))
+        self.assertIn("No wait that the filters admit was sampled", self.text("message"))
         self.assertEqual(self.page.value("document.getElementById('cgroup').value"), "/gone.slice")
 
     def test_difference_in_red_and_blue(self):

@@ -64,6 +64,12 @@ export function signed(ns) {
   return (ns > 0 ? "+" : ns < 0 ? "-" : "") + duration(Math.abs(ns));
 }
 
+// How much may have waited where nothing was sampled: a wait that is shorter than the sampling
+// interval is sampled by chance (docs/semantics.md, "Stacks and snapshots").
+export function boundOf({ sampling_interval_seconds: interval }) {
+  return interval > 0 ? `; such waits may add up to ${duration(3e9 * interval)}` : "";
+}
+
 // "2026-11-20 12:00:00" in the browser's time zone.
 export function moment(text) {
   const date = new Date(text);

@@ -2,7 +2,7 @@
 import { cgroupOf, rangeOf } from "./address.js";
 import { FlameChart } from "./chart.js";
 import { Filters } from "./filters.js";
-import { share } from "./format.js";
+import { boundOf, share } from "./format.js";
 import { KeyboardTour } from "./keyboard.js";
 import { caveatOf, originOf, showLegend, showTotals } from "./legend.js";
 import { Ranges } from "./ranges.js";
@@ -159,10 +159,14 @@ export class FlamePage {
   }
 
   nothingToShow(amount, hidden) {
-    if (this.table.rows.length === 0) return "Nothing waited in this range.";
+    const { answer } = this.table;
+    const bound = boundOf(amount === "ns" ? answer : answer.base);
+    if (this.table.rows.length === 0) return `No wait was sampled in this range${bound}.`;
     const range = amount === "ns" ? "" : " in the earlier range";
-    if (!hidden) return `Nothing waited that the filters admit${range}; turn some of them off.`;
-    return `Nothing waited${range} but for idle waits and what the filters leave out.`;
+    if (hidden) {
+      return `No wait was sampled${range} but idle ones and what the filters leave out${bound}.`;
+    }
+    return `No wait that the filters admit was sampled${range}${bound}. Turn some of them off.`;
   }
 
   find() {

@@ -67,6 +67,7 @@ class RoutesTest : public ::testing::Test {
                       },
                   .status = [this] { return report_; },
                   .self_metrics = [](SeriesWriter& out) { out.bytes() += kOwn; },
+                  .is_live_cgroup = [](std::string_view path) { return path == "/idle.slice"; },
                   .scrape_costs = &costs_,
                   .threads = &threads_},
                  {},
@@ -109,7 +110,7 @@ TEST_F(RoutesTest, AThreadThatIsStuckMakesItNotReady) {
   EXPECT_EQ(get("/-/ready").status, 200U);
 }
 
-TEST_F(RoutesTest, AUnitThatIsNotThereIsAMistakeToTell) {
+TEST_F(RoutesTest, ACgroupThatIsNotThereIsAMistakeToTell) {
   for (const char* path :
        {"/api/v1/top", "/api/v1/stalls", "/api/v1/units", "/debug/pprof/offcpu"}) {
     const auto ask = [&](const char* cgroup) {
@@ -123,7 +124,13 @@ TEST_F(RoutesTest, AUnitThatIsNotThereIsAMistakeToTell) {
     // There are no snapshots here: who gets so far is told that.
     const unsigned known = std::string_view(path) == "/debug/pprof/offcpu" ? 503 : 200;
     EXPECT_EQ(ask("nginx.service").status, known) << path;
-    EXPECT_EQ(ask("/no/such/path").status, known) << "what is at a path is nothing";
+    const Response gone = ask("/no/such/path");
+    EXPECT_EQ(gone.status, 404U) << path;
+    EXPECT_THAT(body_of(gone),
+                HasSubstr("no cgroup of this host is \\\"/no/such/path\\\" or below it; "));
+    for (const char* there : {"/", "/idle.slice", "/idle.slice/", "(other)", "/a/(removed)"}) {
+      EXPECT_EQ(ask(there).status, known) << path << " " << there;
+    }
     if (known == 200) {
       EXPECT_EQ(ask("a/b").status, 400U) << path;
     }

@@ -101,7 +101,8 @@ class SnapshotHandlersTest : public ::testing::Test {
   FakeSource source_;
   RequestWorker worker_;
   FakeClock clock_;
-  SnapshotHandlers handlers_{library_, source_, worker_, clock_};
+  SnapshotHandlers handlers_{library_, source_, worker_, clock_,
+                             [](std::string_view path) { return path == "/idle.slice"; }};
 };
 
 TEST_F(SnapshotHandlersTest, ListsWhatIsKept) {
@@ -126,7 +127,7 @@ TEST_F(SnapshotHandlersTest, AListWithAFilterSaysHowMuchThereIs) {
   EXPECT_EQ(list["snapshots"][0]["episodes"], 3);
 }
 
-TEST_F(SnapshotHandlersTest, AUnitThatIsInNoSnapshotIsAMistakeToTell) {
+TEST_F(SnapshotHandlersTest, ACgroupThatIsInNoSnapshotIsAMistakeToTell) {
   for (auto& [sequence, snapshot] : library_.snapshots) {
     snapshot.entries = {{.comm = "a", .cgroup = "/system.slice/nginx.service", .ns = 5}};
   }
@@ -142,7 +143,12 @@ TEST_F(SnapshotHandlersTest, AUnitThatIsInNoSnapshotIsAMistakeToTell) {
     EXPECT_THAT(body_of(unknown), HasSubstr("no cgroup in these snapshots belongs to a unit called "
                                             "\\\"ngnix.service\\\""));
     EXPECT_EQ(ask_for("nginx.service").status, 200U);
-    EXPECT_EQ(ask_for("/elsewhere").status, 200U) << "what is at a path is nothing";
+    const Response gone = ask_for("/elsewhere");
+    EXPECT_EQ(gone.status, 404U);
+    EXPECT_THAT(body_of(gone),
+                HasSubstr("no cgroup in these snapshots is \\\"/elsewhere\\\" or below it"));
+    EXPECT_EQ(ask_for("/idle.slice").status, 200U) << "it lives";
+    EXPECT_EQ(ask_for("/system.slice").status, 200U);
   }
 }
 
@@ -210,6 +216,16 @@ TEST_F(SnapshotHandlersTest, WhereNothingIsKeptItSaysWhatIs) {
               HasSubstr("there is no snapshot 9"));
   library_.snapshots.clear();
   EXPECT_THAT(body_of(ask(&SnapshotHandlers::merge)), HasSubstr("none is kept so far"));
+}
+
+TEST_F(SnapshotHandlersTest, OfTwoRangesItSaysWhichHasNothing) {
+  const std::string kept = "; the kept ones are from 2026-11-20T11:00:00.000Z";
+  EXPECT_THAT(body_of(ask(&SnapshotHandlers::difference,
+                          {{"from", "-59min"}, {"base_from", "-24h"}, {"base_to", "-23h"}})),
+              HasSubstr("there is no snapshot in the earlier range of time" + kept));
+  EXPECT_THAT(body_of(ask(&SnapshotHandlers::difference,
+                          {{"from", "-10min"}, {"base_from", "-2h"}, {"base_to", "-58min"}})),
+              HasSubstr("there is no snapshot in the later range of time" + kept));
 }
 
 TEST_F(SnapshotHandlersTest, ComparesTwoRanges) {

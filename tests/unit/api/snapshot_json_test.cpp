@@ -64,6 +64,18 @@ TEST(SnapshotJson, KeepsTotalsAndReadsBackWhateverTheNames) {
   }
 }
 
+TEST(SnapshotJson, HasTheSamplingIntervalOfEachRangeInSeconds) {
+  Snapshot before, after;
+  after.sampling_interval = std::chrono::milliseconds(10);
+  const auto json_of = [&] {
+    return json::parse(snapshot_json(difference_of(before, after, Normalize::No), {}, {}));
+  };
+  EXPECT_EQ(json_of()["sampling_interval_seconds"], 0.01);
+  EXPECT_TRUE(json_of()["base"]["sampling_interval_seconds"].is_null());
+  before.sampling_interval = std::chrono::milliseconds(250);
+  EXPECT_EQ(json_of()["base"]["sampling_interval_seconds"], 0.25);
+}
+
 TEST(SnapshotJson, OfADifferenceHasBothAmountsEvenOfNothing) {
   const Snapshot before = test::random_snapshot(1), after = test::random_snapshot(2);
   const json table = json::parse(snapshot_json(difference_of(before, after, Normalize::No),

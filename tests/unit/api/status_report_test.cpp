@@ -145,5 +145,41 @@ TEST(StatusReport, LineCountsAsPeopleDo) {
   EXPECT_EQ(status_line(report), "1 cgroup, 1 series, 1 event lost, last pass 2 s ago");
 }
 
+TEST(StatusReport, LineSaysOfHowManyEventsSomeWereLost) {
+  StatusReport report;
+  report.last_pass.emplace();
+  const auto line_of = [&](std::uint64_t lost, std::uint64_t events) {
+    report.losses = {{"missed_switch", lost}, {"sample_lost", 0}};
+    report.events = events;
+    return status_line(report);
+  };
+  EXPECT_THAT(line_of(1190, 40'123'456), HasSubstr(", 1190 of 40 million events lost (0.003 %), "));
+  EXPECT_THAT(line_of(1, 40'123'456), HasSubstr(", 1 of 40 million events lost (below 0.001 %), "));
+  EXPECT_THAT(line_of(5, 12'345), HasSubstr(", 5 of 12 thousand events lost (0.041 %), "));
+  EXPECT_THAT(line_of(50, 100), HasSubstr(", 50 of 100 events lost (50.000 %), "));
+  EXPECT_THAT(line_of(0, 40'123'456), HasSubstr(", 0 events lost, "));
+  EXPECT_THAT(line_of(5, 4), HasSubstr(", 5 events lost, ")) << "the number is an estimate";
+}
+
+TEST(StatusReport, TakesTheEventsFromTheRunsOfThePrograms) {
+  StatusReport report;
+  View view;
+  view.programs = {{"sched_switch", 3072, 1}, {"sched_wakeup", 1024, 1}};
+  describe_view(report, view, {});
+  describe_view(report, view, {});
+  EXPECT_EQ(report.events, 4096U);
+  EXPECT_THAT(status_json(report), HasSubstr("\"events\": 4096,"));
+}
+
+TEST(StatusReport, NamesTheSettingsThatWaitForARestart) {
+  StatusReport report;
+  report.last_pass.emplace();
+  EXPECT_THAT(status_json(report), Not(HasSubstr("needs_restart")));
+  report.config.needs_restart = {"listen"};
+  EXPECT_THAT(status_line(report),
+              ::testing::EndsWith("; 1 setting in the files that only a restart puts in force"));
+  EXPECT_THAT(status_json(report), HasSubstr("\"needs_restart\": [\n      \"listen\"\n    ]"));
+}
+
 }  // namespace
 }  // namespace offcpud

@@ -147,7 +147,8 @@ TEST(TopJson, AThreadInFull) {
   const json top = answer(two_threads(), {{"threads", "true"}});
   EXPECT_FALSE(top.contains("processes"));
   EXPECT_EQ(top.at("threads").at(0), json::parse(R"({
-    "tid": 5, "pid": 5, "comm": "pinned", "cgroup": "/system.slice/postgresql.service", "cpu": 1,
+    "tid": 5, "pid": 5, "comm": "pinned", "cgroup": "/system.slice/postgresql.service",
+    "unit": "postgresql.service", "cpu": 1,
     "pinned": true, "state": "runnable", "cause": "preempted", "state_seconds": 2.0,
     "actionable_seconds": 9.0, "running_seconds": 1.0, "blocked_seconds": {},
     "runqueue_seconds": {"preempted": 9.0}, "kept_off_seconds": {"other_cgroup": 4.0},

@@ -50,6 +50,16 @@ TEST_F(CgroupDirectoryTest, TellsThePathOrWhyThereIsNone) {
   EXPECT_EQ(directory_.find(kShortLived), std::nullopt);
 }
 
+TEST_F(CgroupDirectoryTest, KnowsWhichPathsAreThoseOfCgroups) {
+  EXPECT_TRUE(directory_.is_live("/"));
+  EXPECT_TRUE(directory_.is_live("/system.slice/nginx.service"));
+  EXPECT_FALSE(directory_.is_live("/system.slice/nosuch.service"));
+  create(kShortLived, "user.slice", "a");
+  EXPECT_TRUE(directory_.is_live("/user.slice/a"));
+  remove(kShortLived);
+  EXPECT_FALSE(directory_.is_live("/user.slice/a"));
+}
+
 TEST_F(CgroupDirectoryTest, APathOutlivesItsCgroupForAMinute) {
   create(kShortLived, "user.slice", "a");
   remove(kShortLived);

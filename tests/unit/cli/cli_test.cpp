@@ -44,6 +44,20 @@ TEST(CommandLine, TakesEverySource) {
             (std::vector<std::string>{"linger=1h", "x=[a,b]", "y=", "linger=2h"}));
 }
 
+TEST(CommandLine, UnexpectedArgumentsAreNamedInTheirOrder) {
+  EXPECT_EQ(parse({"--lisen", "127.0.0.1:1"}).error().message(),
+            "not expected: --lisen 127.0.0.1:1; see offcpud --help");
+}
+
+// The unit names it.
+TEST(CommandLine, TheDefaultFileIsNotRequiredWhenItIsNamedEither) {
+  for (const char* const file :
+       {"/etc/offcpud/offcpud.yaml", "/etc/../etc//offcpud/offcpud.yaml"}) {
+    EXPECT_FALSE(parse({"--config", file})->sources.file_required) << file;
+  }
+  EXPECT_TRUE(parse({"--config", "offcpud.yaml"})->sources.file_required);
+}
+
 TEST(CommandLine, AnEmptyOverrideIsKeptForTheLoaderToRefuse) {
   const auto options = parse({"--listen", ""});
   ASSERT_TRUE(options) << options.error().message();

@@ -93,6 +93,28 @@ TEST(CtlCommandLine, TopImpliesWhatAnOptionNeeds) {
   EXPECT_TRUE(parse({"top", "--pinned"})->top.threads);
 }
 
+TEST(CtlCommandLine, TheLengthOfASnapshotIsADurationOrANumberOfSeconds) {
+  const std::pair<const char*, unsigned> lengths[] = {
+      {"2", 2}, {"10s", 10}, {"1min30s", 90}, {"5min", 300}, {"300", 300}};
+  EXPECT_EQ(parse({"snapshot"})->seconds, 10U);
+  for (const auto& [text, seconds] : lengths) {
+    const auto options = parse({"snapshot", text});
+    ASSERT_TRUE(options) << options.error().message();
+    EXPECT_EQ(options->seconds, seconds) << text;
+    EXPECT_THAT(options->query,
+                testing::Contains(testing::Pair("seconds", std::to_string(seconds))));
+  }
+  EXPECT_EQ(
+      parse({"snapshot", "301"}).error().message(),
+      "duration: \"301s\" is out of range; use a duration such as 10s, 1min (1s to 5min); see "
+      "offcpuctl --help");
+}
+
+TEST(CtlCommandLine, UnexpectedArgumentsAreNamedInTheirOrder) {
+  EXPECT_EQ(parse({"status", "--lisen", "127.0.0.1:1"}).error().message(),
+            "not expected: --lisen 127.0.0.1:1; see offcpuctl --help");
+}
+
 TEST(CtlCommandLine, SnapshotsAreAListUnlessAFormatIsGiven) {
   const auto list = parse({"snapshots", "--cgroup", "/a b", "--json", "--last", "1h"});
   ASSERT_TRUE(list) << list.error().message();
@@ -163,6 +185,12 @@ TEST(CtlCommandLine, UsageErrorsPointAtTheHelp) {
       {"top", "--limit", ""},
       {"top", "--interval", "2"},
       {"top", "--interval", "10ms"},
+      {"snapshot", "0"},
+      {"snapshot", "500ms"},
+      {"snapshot", "1500ms"},
+      {"snapshot", "6min"},
+      {"snapshot", "soon"},
+      {"snapshot", ""},
       {"snapshots", "--folded", "--pprof"},
       {"snapshots", "--folded", "--json"},
       {"snapshots", "-o", "x"},

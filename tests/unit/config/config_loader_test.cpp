@@ -8,6 +8,7 @@
 #include <chrono>
 #include <string>
 
+#include "config/config_files.h"
 #include "unit/config/config_tree.h"
 
 namespace offcpud {
@@ -35,8 +36,41 @@ TEST(ConfigLoader, ADefaultFileMayBeAbsent) {
 TEST(ConfigLoader, ANamedFileMayNotBeAbsent) {
   const ConfigTree tree;
   EXPECT_EQ(tree.error(),
-            "offcpud.yaml: does not exist; create it, or leave out --config to use "
-            "/etc/offcpud/offcpud.yaml");
+            "offcpud.yaml: does not exist; create it, or leave out --config: without a file all "
+            "options have their defaults");
+}
+
+TEST(ConfigLoader, AMissingWebConfigFileIsRefusedWhereItIsNamed) {
+  const ConfigTree tree;
+  const auto error = [&](const ConfigSources& sources) {
+    const Status found = find_web_config_file(loaded(sources), sources);
+    return found ? std::string() : found.error().message();
+  };
+  tree.write("offcpud.yaml", "linger: 1h\n");
+  EXPECT_EQ(error(tree.sources()), "") << "none is named";
+  const std::string web = tree.path("web.yaml").native();
+  tree.write("offcpud.yaml", "linger: 1h\nweb:\n  config_file: " + web + "\n");
+  EXPECT_EQ(error(tree.sources()),
+            tree.path("offcpud.yaml").native() + ":3: web.config_file: there is no " + web +
+                "; restore it, or remove web.config_file from the configuration to do without TLS "
+                "and passwords");
+  ConfigSources sources = tree.sources();
+  sources.settings = {"web.config_file=" + web + "2"};
+  EXPECT_TRUE(error(sources).starts_with("--set web.config_file: there is no " + web + "2; "));
+  tree.write("web.yaml", "{}\n");
+  EXPECT_EQ(error(tree.sources()), "");
+}
+
+TEST(ConfigFiles, TheTextNamesWhatWasRead) {
+  const ConfigTree tree;
+  const std::string file = tree.path("offcpud.yaml").native();
+  const std::string drop_in = tree.path("conf.d/a.yaml").native();
+  EXPECT_EQ(files_text(file), "no file was read: there is neither " + file + " nor a file " +
+                                  tree.path("conf.d").native() + "/*.yaml");
+  tree.write("conf.d/a.yaml", "linger: 1h\n");
+  EXPECT_EQ(files_text(file), "read: " + drop_in);
+  tree.write("offcpud.yaml", "linger: 1h\n");
+  EXPECT_EQ(files_text(file), "read: " + file + ", " + drop_in);
 }
 
 TEST(ConfigLoader, NoErrorRepeatsAnAddressThatMayHoldAPassword) {
@@ -165,8 +199,8 @@ TEST(ConfigLoader, ArgumentErrorsNameTheArgument) {
             "--set linger: \"1s\" is out of range; use a duration such as 500ms, 10s, 10min, 1h "
             "(10s to 7d)");
   sources.settings = {"lingr=1s"};
-  EXPECT_TRUE(tree.error_of(sources).starts_with(
-      "--set lingr: unknown option; the options are listen, state_dir, log_level, pass_interval,"));
+  EXPECT_EQ(tree.error_of(sources),
+            "--set lingr: unknown option; man offcpud.yaml and 'offcpuctl check-config' list them");
   sources.settings = {};
   sources.listen = "here";
   EXPECT_TRUE(tree.error_of(sources).starts_with("--listen: \"here\" has no port; use HOST:PORT"));

@@ -13,7 +13,6 @@ namespace {
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
-using testing::StartsWith;
 
 Snapshot minute() {
   Snapshot snapshot;
@@ -36,8 +35,22 @@ TEST(AnswerSummary, SaysHowLongHowMuchAndHowExactly) {
             "(2023-11-14T22:13:20.000Z to 2023-11-14T22:14:20.000Z)");
 }
 
-TEST(AnswerSummary, SaysThatNothingMatched) {
-  EXPECT_THAT(sentence_of(minute()), StartsWith("no wait matches in 60.012 s ("));
+TEST(AnswerSummary, SaysThatNothingWasSampledAndHowMuchThatMayHide) {
+  Snapshot snapshot = minute();
+  const std::string nothing =
+      "no matching wait was sampled in 60.012 s "
+      "(2023-11-14T22:13:20.000Z to 2023-11-14T22:14:20.000Z)";
+  EXPECT_EQ(sentence_of(snapshot), nothing);  // not known
+  const std::pair<std::chrono::nanoseconds, const char*> bounds[] = {
+      {std::chrono::microseconds(100), "300 us"},
+      {std::chrono::milliseconds(10), "30 ms"},
+      {std::chrono::minutes(10), "30 min"}};
+  for (const auto& [interval, bound] : bounds) {
+    snapshot.sampling_interval = interval;
+    EXPECT_EQ(sentence_of(snapshot), nothing + "; such waits may add up to " + bound);
+  }
+  snapshot.entries = {{.ns = 1'000'000'000}};
+  EXPECT_THAT(sentence_of(snapshot), Not(HasSubstr("may add up to")));
 }
 
 TEST(AnswerSummary, SaysWhatIsMissing) {

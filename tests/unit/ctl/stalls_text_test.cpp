@@ -22,7 +22,7 @@ TEST(StallsText, IsATableWithDetailsBelowEachLine) {
       text_of(R"({"taken": "2026-11-20T12:00:00.000Z", "dropped": 0, "matching": 3, "stalls": [
     {"state": "in_progress", "since": "2026-11-20T11:59:47.500Z", "duration_seconds": 12.56,
      "estimated": false, "pid": 100, "tid": 110, "comm": "worker", "process": "server",
-     "cgroup": "/a.service", "reason": "lock", "examined": true,
+     "cgroup": "/a.slice/a.service", "unit": "a.service", "reason": "lock", "examined": true,
      "syscall": {"number": 202, "name": "futex", "arguments": ["0x10", "0x80"]},
      "waits_for": {"futex": {"address": "0x10", "owner": {"tid": 152, "comm": "holder"}}},
      "stack": ["a+0x1/0x2", "b+0x1/0x2 [ext4]", "c", "d", "e", "f", "g"],
@@ -36,26 +36,39 @@ TEST(StallsText, IsATableWithDetailsBelowEachLine) {
     {"state": "ended", "since": "x", "duration_seconds": 60, "pid": null, "tid": null, "comm": "",
      "process": null, "cgroup": "/", "reason": "network", "syscall": null,
      "waits_for": {"socket": "tcp a -> b"}, "stack": [], "ended_at": null, "woken_by": null}]})"),
-      "STATE    FOR       PID/TID  REASON   PROCESS/THREAD  CGROUP\n"
-      "blocked  12.6s     100/110  lock     server/worker   /a.service\n"
+      "STATE    FOR       PID/TID  REASON   PROCESS/THREAD  UNIT OR CGROUP\n"
+      "blocked  12.6s     100/110  lock     server/worker   a.service\n"
       "    since      2026-11-20T11:59:47.500Z\n"
       "    in         futex(0x10, 0x80)\n"
       "    waits for  futex 0x10 held by holder[152]\n"
       "    stack      a < b < c < d < e < f < ...\n"
       "ended    ~3min20s  7/7      disk     cp              /\n"
-      "    since      2026-11-20T11:00:00.000Z\n"
+      "    since      2026-11-20T11:00:00Z\n"
       "    in         system call 999()\n"
       "    waits for  fd 3 /srv/x on 8:1 sda1\n"
       "    woken by   interrupt\n"
       "gone     1min      -/-      network  -               /\n"
       "    since      x\n"
-      "    waits for  tcp a -> b\n");
+      "    waits for  tcp a -> b\n"
+      "~ estimated: it began before offcpud was started\n");
 }
 
 TEST(StallsText, SaysWhatIsNotShown) {
   EXPECT_EQ(text_of(R"({"dropped": 0, "matching": 0, "stalls": []})"), "no stalls\n");
   EXPECT_THAT(text_of(R"({"dropped": 5, "matching": 8, "stalls": [{"comm": "a"}]})"),
               testing::EndsWith("7 more are not shown\n5 older ones are not kept (stalls.keep)\n"));
+}
+
+TEST(StallsText, SaysOnceHowToSeeWhatIsHidden) {
+  const std::string hidden =
+      "arguments and paths are not shown: run with sudo, or log in, to see them\n";
+  const std::string stall = R"({"comm": "a", "syscall": {"number": 0, "name": "read"}})";
+  EXPECT_THAT(text_of(R"({"addresses": false, "stalls": [)" + stall + "," + stall + "]}"),
+              testing::EndsWith("    in         read(...)\n" + hidden));
+  EXPECT_THAT(text_of(R"({"addresses": true, "stalls": [)" + stall + "]}"),
+              testing::Not(HasSubstr(hidden)));
+  EXPECT_THAT(text_of(R"({"addresses": false, "stalls": [{"comm": "a", "syscall": null}]})"),
+              testing::Not(HasSubstr(hidden)));
 }
 
 TEST(StallsText, WritesOutWhatATerminalWouldObey) {

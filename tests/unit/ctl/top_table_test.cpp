@@ -46,6 +46,26 @@ TEST_F(TopTableTest, Threads) {
   expect_same_as_file("tests/data/golden/top_threads.txt", text(kThreadsJson, kAnyWidth));
 }
 
+TEST_F(TopTableTest, ColumnsThatHaveNoRoomAreToldOf) {
+  const TopTable narrow = top_table(answer(kProcessesJson), "here", 80);
+  const std::string note = "more columns at a width of ";
+  ASSERT_THAT(narrow.note, ::testing::StartsWith(note));
+  const std::size_t all = std::stoul(narrow.note.substr(note.size()));
+  EXPECT_THAT(text(kProcessesJson, 80), ::testing::EndsWith("\n(" + narrow.note + ")\n"));
+  EXPECT_EQ(top_table(answer(kProcessesJson), "here", all).note, "");
+  EXPECT_EQ(top_table(answer(kProcessesJson), "here", all - 1).note, narrow.note);
+  EXPECT_EQ(top_table(answer(kProcessesJson), "here", kAnyWidth).note, "");
+}
+
+TEST_F(TopTableTest, SaysThatTheSumIsOfTheHostWhereSomeRowsAreAskedFor) {
+  TopAnswer all = answer(kThreadsJson);
+  EXPECT_THAT(top_table(all, "here", kAnyWidth).summary[1],
+              ::testing::StartsWith("Threads on average: running 1.00, "));
+  all.matching = 2;
+  EXPECT_THAT(top_table(all, "here", kAnyWidth).summary[1],
+              ::testing::StartsWith("Threads of this host on average: running 1.00, "));
+}
+
 TEST_F(TopTableTest, NoLineIsLongerThanTheTerminal) {
   for (const char* json : {kProcessesJson, kThreadsJson}) {
     for (std::size_t width = 1; width < 200; ++width) {

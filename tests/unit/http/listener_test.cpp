@@ -133,6 +133,16 @@ TEST_F(UnixListenerTest, ASocketThatSomebodyAnswersIsLeftAlone) {
   EXPECT_TRUE(connect_to(address_));
 }
 
+TEST_F(UnixListenerTest, ALocalSocketInUseSaysWhichOptionChoosesAnother) {
+  const auto first = open_local_listener(path_);
+  ASSERT_TRUE(first) << first.error().message();
+  const auto second = open_local_listener(path_);
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().message(),
+            "another process listens on " + address_ +
+                "; stop it or choose another with --set web.local_socket=PATH");
+}
+
 TEST_F(UnixListenerTest, AFileThatIsNoSocketIsLeftAlone) {
   std::ofstream(path_) << "precious";
   const auto listener = open_listener(address_);

@@ -313,6 +313,32 @@ TEST_F(BlockAccountingTest, AProfiledProcessHasAnIntervalOfItsOwn) {
   EXPECT_EQ(kernel_.choice->focus_interval, 10ms);  // anew
 }
 
+TEST_F(BlockAccountingTest, AWindowKeepsTheLongestIntervalThatWasInForceInIt) {
+  options_.stacks_per_second = 200;
+  options_.interval = 10s;
+  start();
+  kernel_.sample(400);
+  run(1s);
+  EXPECT_EQ(kernel_.choice->interval, 20ms);
+  profile(500ms, {});
+  run(500ms);
+  run(2s);  // nothing is sampled: 5 ms
+  EXPECT_EQ(kernel_.choice->interval, 5ms);
+  profile(500ms, {});
+  profile(500ms, only_pid(kSelf));
+  kernel_.sample(400, 5ms);
+  run(500ms);
+  settle();
+  ASSERT_THAT(profiles_.snapshots, SizeIs(3));
+  EXPECT_EQ(profiles_.snapshots[0].sampling_interval, 20ms);
+  EXPECT_EQ(profiles_.snapshots[1].sampling_interval, 5ms);
+  EXPECT_EQ(profiles_.snapshots[2].sampling_interval, 5ms);
+  run(8s);
+  settle();
+  ASSERT_THAT(snapshots_.snapshots, SizeIs(1));
+  EXPECT_EQ(snapshots_.snapshots[0].sampling_interval, 20ms);
+}
+
 TEST_F(BlockAccountingTest, NamingThatHangsIsGivenUpAndTold) {
   options_.interval = 1s;
   start();

@@ -32,6 +32,17 @@ TEST(SnapshotSum, LengthsThatDoNotFitAreCutOff) {
   EXPECT_EQ(sum_of({&a, &a}).duration, std::chrono::nanoseconds::max());
 }
 
+TEST(SnapshotSum, HasTheLongestSamplingIntervalUnlessOneIsNotKnown) {
+  Snapshot a, b, c;
+  a.sampling_interval = 10ms;
+  b.sampling_interval = 30ms;
+  EXPECT_EQ(sum_of({&a}).sampling_interval, 10ms);
+  EXPECT_EQ(sum_of({&a, &b}).sampling_interval, 30ms);
+  EXPECT_EQ(sum_of({&b, &a}).sampling_interval, 30ms);
+  EXPECT_EQ(sum_of({&c, &a}).sampling_interval, 0ms);
+  EXPECT_EQ(sum_of({&a, &c, &b}).sampling_interval, 0ms);
+}
+
 TEST(SnapshotSum, IsAssociativeAndCommutative) {
   for (std::uint32_t seed = 0; seed < 30; ++seed) {
     const Snapshot a = test::random_snapshot(3 * seed), b = test::random_snapshot(3 * seed + 1),

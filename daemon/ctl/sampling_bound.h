@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace offcpud {
+
+// "; such waits may add up to 30 ms": with a probability of 0.95, threads did not wait longer
+// where nothing was sampled (docs/semantics.md, "Stacks and snapshots"). `answer`: one about
+// stacks. Empty where it has no sampling interval.
+std::string sampling_bound(const nlohmann::json& answer);
+
+}  // namespace offcpud
