@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "sites/site_matcher.h"
+
+namespace offcpud {
+
+// A frame that a rule looked for.
+struct FrameOfRule {
+  bool kernel = false;
+  std::size_t frame = 0;  // index into SiteWait::user or kernel
+  std::string pattern;    // that it fits
+};
+
+// A rule that would have taken the wait but for one of its conditions.
+struct NearRule {
+  const PreparedRule* rule = nullptr;
+  std::string lacks;  // "exe: postgres"
+};
+
+// Why a wait is where the rules say it is. Pointers are good as long as the rules.
+struct SiteExplanation {
+  const PreparedRule* rule = nullptr;  // null: no rule takes it
+  std::vector<FrameOfRule> frames;     // innermost first, user before kernel
+  std::vector<NearRule> near;          // those that come before `rule`, in their order
+};
+
+SiteExplanation explain_site(SiteMatcher& matcher, const SiteWait& wait);
+
+}  // namespace offcpud
