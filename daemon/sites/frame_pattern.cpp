@@ -91,6 +91,24 @@ Result<FramePattern> FramePattern::parse(std::string_view text, PatternKind kind
   }
 }
 
+const FramePattern::Alternative* FramePattern::first_fit(std::string_view function,
+                                                         std::string_view object) const {
+  object = object_of_frame(function, object);
+  const bool exe = kind == PatternKind::Exe;
+  const bool named = function.size() <= kLongestFrameName && (exe || is_function_name(function));
+  if (named && !exe) function = without_compiler_suffix(function);
+  const auto fits = [&](const Alternative& each) {
+    if (!each.object.empty() && !glob_matches(each.object, object)) return false;
+    if (each.function == "*") return true;
+    if (!named) return false;
+    const bool cut = exe && function.size() == kLongestComm && !is_glob(each.function) &&
+                     each.function.starts_with(function);
+    return cut || glob_matches(each.function, function);
+  };
+  const auto found = std::ranges::find_if(alternatives, fits);
+  return found == alternatives.end() ? nullptr : &*found;
+}
+
 bool FramePattern::covers(const FramePattern& other) const {
   return std::ranges::all_of(other.alternatives, [this](const Alternative& each) {
     return std::ranges::any_of(
@@ -138,6 +156,15 @@ std::string_view object_of_frame(std::string_view function, std::string_view obj
   if (!object.empty()) return object;
   const std::size_t place = function.rfind(kPlace);
   return place == std::string_view::npos ? std::string_view() : function.substr(0, place);
+}
+
+std::string text_of(const FramePattern::Alternative& alternative) {
+  return alternative.object.empty() ? alternative.function
+                                    : alternative.function + "@" + alternative.object;
+}
+
+bool is_scheduler_function(std::string_view kernel_function) {
+  return kernel_function.starts_with("schedule") || kernel_function.starts_with("__schedule");
 }
 
 bool is_passed_over(std::string_view object) {

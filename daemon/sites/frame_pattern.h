@@ -32,6 +32,11 @@ struct FramePattern {
   // The error is a fragment that quotes the offending part and says what to write.
   static Result<FramePattern> parse(std::string_view text, PatternKind kind);
 
+  // The first alternative that the function of the object, or the executable, fits; null: none.
+  // PatternIndex finds the same for many patterns at once.
+  [[nodiscard]] const Alternative* first_fit(std::string_view function,
+                                             std::string_view object) const;
+
   // Whether whatever fits `other` certainly fits this. Both of one kind.
   [[nodiscard]] bool covers(const FramePattern& other) const;
 
@@ -51,6 +56,20 @@ bool is_function_name(std::string_view function);
 
 // The object of a frame: `object` if it is known, else the one that a place names. May be empty.
 std::string_view object_of_frame(std::string_view function, std::string_view object);
+
+// "FUNCTION@OBJECT", as it is written.
+std::string text_of(const FramePattern::Alternative& alternative);
+
+// Functions whose name is longer fit nothing, like those without a name: they cost time and say
+// little.
+inline constexpr std::size_t kLongestFrameName = 4'096;
+
+// The kernel cuts the name of a process to this (TASK_COMM_LEN of linux/sched.h, without its NUL),
+// and where nothing else is known of an executable it is that name.
+inline constexpr std::size_t kLongestComm = 15;
+
+// Functions of the kernel by which every blocked thread leaves the CPU; passed over likewise.
+bool is_scheduler_function(std::string_view kernel_function);
 
 // Whether an object is a part of the C or C++ library or its loader, whose functions nobody writes
 // into a rule: a pattern that does not fit the innermost function may begin behind them.

@@ -10,10 +10,6 @@ namespace {
 
 constexpr unsigned kWordBits = 64;
 
-// The kernel cuts the name of a process (TASK_COMM_LEN of linux/sched.h, with its NUL), and where
-// nothing else is known of an executable it is that name.
-constexpr std::size_t kLongestComm = 15;
-
 }  // namespace
 
 void insert(PatternSet& set, PatternNumber number) {
@@ -61,7 +57,7 @@ PatternSet PatternIndex::find(PatternKind kind, std::string_view name, std::stri
                               std::uint64_t& globs_run) const {
   object = object_of_frame(name, object);
   const bool named =
-      name.size() <= kLongestName && (kind == PatternKind::Exe || is_function_name(name));
+      name.size() <= kLongestFrameName && (kind == PatternKind::Exe || is_function_name(name));
   if (named && kind != PatternKind::Exe) name = without_compiler_suffix(name);
 
   PatternSet found;

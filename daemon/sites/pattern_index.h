@@ -35,9 +35,6 @@ class PatternIndex {
 
   [[nodiscard]] std::span<const FramePattern> patterns() const { return patterns_; }
 
-  // Longer names fit nothing, like those that are none: they cost time and say little.
-  static constexpr std::size_t kLongestName = 4'096;
-
   // The patterns of that kind that the function of the object, or the executable, fits. `globs_run`
   // grows by how many globs were tried.
   [[nodiscard]] PatternSet find(PatternKind kind, std::string_view name, std::string_view object,

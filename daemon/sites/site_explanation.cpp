@@ -46,7 +46,7 @@ class Explainer {
     for (std::size_t i = 0; i < steps.size(); ++i) {
       explanation.frames.push_back({.kernel = kernel,
                                     .frame = frames.size() - 1 - places[i],
-                                    .pattern = pattern(steps[i]).text});
+                                    .pattern = &pattern(steps[i])});
     }
   }
 

@@ -9,6 +9,11 @@ namespace {
 // More different sets of patterns than honest names have; what comes then fits nothing.
 constexpr std::size_t kMostKinds = 20'000;
 
+bool is_passed_over_frame(PatternKind kind, std::string_view name, std::string_view object) {
+  if (kind == PatternKind::Kernel) return is_scheduler_function(name);
+  return kind == PatternKind::User && is_passed_over(object_of_frame(name, object));
+}
+
 // Frames from the innermost outwards, as find_steps() takes them.
 class InnermostFirst {
  public:
@@ -51,7 +56,7 @@ FrameKind SiteMatcher::number_of(Kind kind) {
 }
 
 FrameKind SiteMatcher::look_up(PatternKind kind, std::string_view name, std::string_view object) {
-  if (name.size() > PatternIndex::kLongestName) name = {};  // nor is it kept
+  if (name.size() > kLongestFrameName) name = {};  // nor is it kept
   key_.assign(1, static_cast<char>('0' + static_cast<int>(kind)));
   key_.append(object).append(1, '\0').append(name);
   const auto known = names_.find(key_);
@@ -59,7 +64,7 @@ FrameKind SiteMatcher::look_up(PatternKind kind, std::string_view name, std::str
 
   ++work_.names;
   Kind found{.patterns = rules_->patterns().find(kind, name, object, work_.globs),
-             .passed_over = kind == PatternKind::User && is_passed_over(object_of_frame(name, object))};
+             .passed_over = is_passed_over_frame(kind, name, object)};
   const FrameKind number = number_of(std::move(found));
   if (names_.size() >= most_names_) {
     work_.forgotten += names_.size();
