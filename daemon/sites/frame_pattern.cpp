@@ -11,6 +11,8 @@ namespace offcpud {
 namespace {
 
 constexpr std::string_view kDigits = "0123456789";
+constexpr std::string_view kAnyFunction = "*";
+constexpr std::string_view kMain = "main";  // means the same in every program
 constexpr std::string_view kPlace = "!fn_";  // "libc.so.6!fn_85e40"
 
 std::string_view trimmed(std::string_view text) {
@@ -99,7 +101,7 @@ const FramePattern::Alternative* FramePattern::first_fit(std::string_view functi
   if (named && !exe) function = without_compiler_suffix(function);
   const auto fits = [&](const Alternative& each) {
     if (!each.object.empty() && !glob_matches(each.object, object)) return false;
-    if (each.function == "*") return true;
+    if (each.function == kAnyFunction) return true;
     if (!named) return false;
     const bool cut = exe && function.size() == kLongestComm && !is_glob(each.function) &&
                      each.function.starts_with(function);
@@ -119,8 +121,9 @@ bool FramePattern::covers(const FramePattern& other) const {
 const FramePattern::Alternative* FramePattern::first_short_name() const {
   const auto is_short = [](const Alternative& each) {
     if (!each.object.empty() && each.object != "*") return false;
+    if (each.function == kAnyFunction || each.function == kMain) return false;
     const auto stars = static_cast<std::size_t>(std::ranges::count(each.function, '*'));
-    return each.function != "*" && each.function.size() - stars < kLeastOwnName &&
+    return each.function.size() - stars < kLeastOwnName &&
            each.function.find("::") == std::string::npos &&
            each.function.find('.') == std::string::npos;
   };

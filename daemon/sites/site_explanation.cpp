@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/printable.h"
 #include "sites/site_rule_keys.h"
 
 namespace offcpud {
@@ -22,9 +23,11 @@ class Explainer {
     explanation.rule = matcher_.find(wait_);
     for (const PreparedRule& each : matcher_.rules().rules()) {
       if (&each == explanation.rule) break;
-      const std::string lacks = only_lack(each);
-      if (!lacks.empty()) explanation.near.push_back({&each, lacks});
+      bool partly = false;
+      std::string lacks = only_lack(each, partly);
+      if (!lacks.empty()) explanation.near.push_back({&each, std::move(lacks), partly});
     }
+    std::ranges::stable_partition(explanation.near, &NearRule::partly);
     if (explanation.rule != nullptr) {
       add_frames(explanation, explanation.rule->match, wait_.user, false);
       add_frames(explanation, explanation.rule->kernel, wait_.kernel, true);
@@ -65,25 +68,27 @@ class Explainer {
       if (is_there(step, frames)) {
         partly = partly || text != kAnyFunction;
       } else if (missing.empty()) {
-        missing = std::string(key) + ": no frame fits " + text;
+        missing = std::string(key) + ": no frame fits " + excerpt(text);
       }
     }
     if (missing.empty()) missing = std::string(key) + ": all are there, but not in this order";
     return missing;
   }
 
-  // The one condition that does not hold while others do, or while a part of it does.
-  std::string only_lack(const PreparedRule& each) {
+  // The one condition that does not hold while others do, or while a part of it does. That the
+  // reason fits says nothing: it does for half of all rules.
+  std::string only_lack(const PreparedRule& each, bool& partly) {
     const SiteRule& rule = each.rule;
     std::vector<std::string> lacks;
-    std::size_t conditions = 0;
-    bool partly = false;
+    std::size_t held = 0;
     if (!rule.exe.alternatives.empty()) {
-      ++conditions;
-      if (!exe_fits(each)) lacks.push_back("exe: " + rule.exe.text);
+      if (exe_fits(each)) {
+        ++held;
+      } else {
+        lacks.push_back("exe: " + excerpt(rule.exe.text));
+      }
     }
     if (rule.reasons != 0) {
-      ++conditions;
       const bool fits = wait_.reason && (rule.reasons >> *wait_.reason & 1U) != 0;
       if (!fits) lacks.push_back("reason: " + reason_text(rule) + (wait_.reason ? "" : " (not known)"));
     }
@@ -91,11 +96,14 @@ class Explainer {
          {std::tuple{"match", Steps(each.match), wait_.user},
           std::tuple{"kernel", Steps(each.kernel), wait_.kernel}}) {
       if (steps.empty()) continue;
-      ++conditions;
       std::string missing = lack(key, steps, frames, partly);
-      if (!missing.empty()) lacks.push_back(std::move(missing));
+      if (missing.empty()) {
+        ++held;
+      } else {
+        lacks.push_back(std::move(missing));
+      }
     }
-    if (lacks.size() != 1 || (conditions == 1 && !partly)) return {};
+    if (lacks.size() != 1 || (held == 0 && !partly)) return {};
     return lacks.front();
   }
 

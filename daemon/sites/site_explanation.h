@@ -19,14 +19,15 @@ struct FrameOfRule {
 // A rule that would have taken the wait but for one of its conditions.
 struct NearRule {
   const PreparedRule* rule = nullptr;
-  std::string lacks;  // "exe: postgres"
+  std::string lacks;    // "exe: postgres"
+  bool partly = false;  // a part of what is lacking is on the stack
 };
 
 // Why a wait is where the rules say it is. Pointers are good as long as the rules.
 struct SiteExplanation {
   const PreparedRule* rule = nullptr;  // null: no rule takes it
   std::vector<FrameOfRule> frames;     // innermost first, user before kernel
-  std::vector<NearRule> near;          // those that come before `rule`, in their order
+  std::vector<NearRule> near;          // those that come before `rule`; first those that fit partly
 };
 
 SiteExplanation explain_site(SiteMatcher& matcher, const SiteWait& wait);
