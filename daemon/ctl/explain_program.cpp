@@ -151,9 +151,9 @@ class ExplainedStack {
         out += "  and " + std::to_string(explanation_.near.size() - i) + " more\n";
         break;
       }
-      const auto& [prepared, lacks] = explanation_.near[i];
-      out += "  nearly " + std::string(name_of(prepared->rule.wait_for)) + ": " +
-             prepared->rule.name + ", " + prepared->rule.place() + "; " + lacks + "\n";
+      const SiteRule& near = explanation_.near[i].rule->rule;
+      out += "  nearly " + std::string(name_of(near.wait_for)) + ": " + near.name + ", " +
+             near.place() + "; " + explanation_.near[i].lacks + "\n";
     }
   }
 

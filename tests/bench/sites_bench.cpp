@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sites/site_folders.h"
+#include "offcpud.h"
 #include "sites/site_matcher.h"
 
 namespace {

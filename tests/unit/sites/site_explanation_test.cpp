@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "offcpud.h"
+
 namespace offcpud {
 namespace {
 

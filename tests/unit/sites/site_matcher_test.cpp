@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "offcpud.h"
 #include "unit/sites/labelled_stacks.h"
 
 namespace offcpud {

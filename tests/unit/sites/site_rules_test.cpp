@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "offcpud.h"
+
 #include "sites/site_rule_keys.h"
 
 namespace offcpud {
