@@ -59,7 +59,8 @@ std::vector<ReadStack> summed(std::vector<ReadStack> stacks) {
 class ExplainedStack {
  public:
   ExplainedStack(const ReadStack& stack, SiteMatcher& matcher)
-      : stack_(stack), user_(kinds_of(stack.user, false, matcher)),
+      : stack_(stack),
+        user_(kinds_of(stack.user, false, matcher)),
         kernel_(kinds_of(stack.kernel, true, matcher)) {
     explanation_ = explain_site(matcher, {.exe = matcher.executable(stack.exe),
                                           .reason = stack.reason,
@@ -184,7 +185,8 @@ Result<std::string> read_input(const std::string& file) {
   std::FILE* const input = standard ? stdin : opened.get();
   if (input == nullptr) {
     const int code = errno;
-    if (code == ENOENT) return Error(printable(file) + ": there is no such file", ErrorKind::NotFound);
+    if (code == ENOENT)
+      return Error(printable(file) + ": there is no such file", ErrorKind::NotFound);
     return Error::from_errno(code, "open", printable(file));
   }
   std::string text;
@@ -220,13 +222,15 @@ Result<std::string> explain_stacks(const ExplainRequest& request) {
   TRY(const auto rules, load_site_rules(folders));
   if (rules->rules().empty()) {
     std::string names;
-    for (const auto& folder : folders) names += (names.empty() ? "" : ", ") + printable(folder.native());
+    for (const auto& folder : folders)
+      names += (names.empty() ? "" : ", ") + printable(folder.native());
     return Error("there are no rules in " + names + "; name a folder with --rules",
                  ErrorKind::NotFound);
   }
   TRY(const auto text, read_input(request.file));
   auto out = explanation(text, request, rules);
-  if (!out) return std::move(out).error().with(request.file.empty() ? "-" : printable(request.file));
+  if (!out)
+    return std::move(out).error().with(request.file.empty() ? "-" : printable(request.file));
   return out;
 }
 

@@ -21,8 +21,8 @@ struct ReadFrame {
 
 // A stack of a file, root first.
 struct ReadStack {
-  std::string label;  // what somebody knows that it waits for; empty: nobody says
-  std::string exe;    // name of the process, or of the executable
+  std::string label;                  // what somebody knows that it waits for; empty: nobody says
+  std::string exe;                    // name of the process, or of the executable
   std::optional<std::size_t> reason;  // enum offcpud_hist_kind; none: the file has none
   std::vector<ReadFrame> user, kernel;
   std::uint64_t us = 0;

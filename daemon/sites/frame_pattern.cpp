@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kAnyFunction = "*";
-constexpr std::string_view kMain = "main";  // means the same in every program
+constexpr std::string_view kMain = "main";   // means the same in every program
 constexpr std::string_view kPlace = "!fn_";  // "libc.so.6!fn_85e40"
 
 std::string_view trimmed(std::string_view text) {
@@ -48,10 +48,11 @@ Result<FramePattern::Alternative> parse_alternative(std::string_view text, Patte
     return problem(quotation(text) + " names an object; functions of the kernel have none");
   }
   if (kind != PatternKind::Exe && without_compiler_suffix(function) != function) {
-    return problem(quotation(function) +
-                   " ends in a suffix of compilers, which names have no more when they are compared: "
-                   "leave out " +
-                   quotation(function.substr(without_compiler_suffix(function).size())));
+    return problem(
+        quotation(function) +
+        " ends in a suffix of compilers, which names have no more when they are compared: "
+        "leave out " +
+        quotation(function.substr(without_compiler_suffix(function).size())));
   }
   return FramePattern::Alternative{std::string(function), std::string(object)};
 }
@@ -64,8 +65,8 @@ bool alternative_covers(const FramePattern::Alternative& one,
 
 // ".constprop.0": a word of these, and then a number, a number for some only, or none.
 bool is_suffix(std::string_view word, bool numbered) {
-  constexpr std::array<std::string_view, 7> kWords = {
-      "constprop", "isra", "part", "cold", "lto_priv", "llvm", "localalias"};
+  constexpr std::array<std::string_view, 7> kWords = {"constprop", "isra", "part",      "cold",
+                                                      "lto_priv",  "llvm", "localalias"};
   constexpr std::array<std::string_view, 4> kWithoutNumber = {"cold", "localalias", "abi0",
                                                               "abiinternal"};
   if (numbered) return std::ranges::find(kWords, word) != kWords.end();
@@ -138,8 +139,8 @@ std::string_view without_compiler_suffix(std::string_view function) {
     std::string_view rest = function;
     std::size_t dot = rest.rfind('.');
     if (dot == std::string_view::npos || dot == 0) return function;
-    const bool numbered = dot + 1 < rest.size() &&
-                          rest.find_first_not_of(kDigits, dot + 1) == std::string_view::npos;
+    const bool numbered =
+        dot + 1 < rest.size() && rest.find_first_not_of(kDigits, dot + 1) == std::string_view::npos;
     if (numbered) {
       rest = rest.substr(0, dot);
       dot = rest.rfind('.');

@@ -18,7 +18,8 @@ void insert(PatternSet& set, PatternNumber number) {
 }
 
 bool contains(const PatternSet& set, PatternNumber number) {
-  return number / kWordBits < set.size() && (set[number / kWordBits] >> number % kWordBits & 1) != 0;
+  return number / kWordBits < set.size() &&
+         (set[number / kWordBits] >> number % kWordBits & 1) != 0;
 }
 
 void insert_all(PatternSet& set, const PatternSet& more) {

@@ -54,8 +54,8 @@ class Explainer {
   }
 
   [[nodiscard]] bool is_there(const SiteStep& step, Frames frames) const {
-    return std::ranges::any_of(
-        frames, [&](FrameKind frame) { return matcher_.fits(frame, step.pattern); });
+    return std::ranges::any_of(frames,
+                               [&](FrameKind frame) { return matcher_.fits(frame, step.pattern); });
   }
 
   // Empty: the steps are found. Whatever is somewhere in the frames counts as `partly`.
@@ -90,7 +90,8 @@ class Explainer {
     }
     if (rule.reasons != 0) {
       const bool fits = wait_.reason && (rule.reasons >> *wait_.reason & 1U) != 0;
-      if (!fits) lacks.push_back("reason: " + reason_text(rule) + (wait_.reason ? "" : " (not known)"));
+      if (!fits)
+        lacks.push_back("reason: " + reason_text(rule) + (wait_.reason ? "" : " (not known)"));
     }
     for (const auto& [key, steps, frames] :
          {std::tuple{"match", Steps(each.match), wait_.user},

@@ -12,7 +12,7 @@ namespace offcpud {
 // A frame that a rule looked for.
 struct FrameOfRule {
   bool kernel = false;
-  std::size_t frame = 0;  // index into SiteWait::user or kernel
+  std::size_t frame = 0;                  // index into SiteWait::user or kernel
   const FramePattern* pattern = nullptr;  // that it fits
 };
 

@@ -14,7 +14,8 @@ namespace offcpud {
 // Rules that people write; they come before the shipped ones.
 inline constexpr const char* kOwnSiteRules = "/etc/offcpud/wait-sites";
 
-// Shipped rules: PREFIX/share/offcpud/wait-sites of the program that runs, which is PREFIX/bin/NAME.
+// Shipped rules: PREFIX/share/offcpud/wait-sites of the program that runs, which is
+// PREFIX/bin/NAME.
 std::filesystem::path shipped_site_rules();
 
 // Both, in their order.

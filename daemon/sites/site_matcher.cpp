@@ -31,7 +31,9 @@ class InnermostFirst {
   }
 
  private:
-  [[nodiscard]] FrameKind at(std::size_t place) const { return frames_[frames_.size() - 1 - place]; }
+  [[nodiscard]] FrameKind at(std::size_t place) const {
+    return frames_[frames_.size() - 1 - place];
+  }
 
   const SiteMatcher& matcher_;
   std::span<const FrameKind> frames_;

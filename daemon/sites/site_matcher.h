@@ -87,8 +87,8 @@ class SiteMatcher {
   std::unordered_map<std::string, FrameKind> names_;
   std::deque<Kind> kinds_;
   std::map<Kind, FrameKind> kind_numbers_;
-  std::string key_;       // of names_, kept for its room
-  PatternSet present_;    // of the wait in hand, likewise
+  std::string key_;     // of names_, kept for its room
+  PatternSet present_;  // of the wait in hand, likewise
   SiteWork work_;
 };
 

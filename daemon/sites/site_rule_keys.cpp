@@ -88,16 +88,18 @@ Status check_rule(const SiteRule& rule, const Place& place) {
   const Place named = place.at(rule.name, rule.line);
   if (rule.exe.alternatives.empty() && rule.reasons == 0 && rule.match.steps.empty() &&
       rule.kernel.steps.empty()) {
-    return named.refusal("has no condition and would take every wait; add match, kernel, reason or exe");
+    return named.refusal(
+        "has no condition and would take every wait; add match, kernel, reason or exe");
   }
   if (!rule.exe.alternatives.empty()) return {};
   for (const StackPattern::Step& step : rule.match.steps) {
     const auto* const name = step.frame.first_short_name();
     if (name == nullptr) continue;
-    return named.refusal("match: " + quotation(name->function) +
-                         " is short, and functions of many programs may have that name; add exe, or "
-                         "say whose it is: " +
-                         excerpt(name->function) + "@OBJECT");
+    return named.refusal(
+        "match: " + quotation(name->function) +
+        " is short, and functions of many programs may have that name; add exe, or "
+        "say whose it is: " +
+        excerpt(name->function) + "@OBJECT");
   }
   return {};
 }
@@ -120,23 +122,25 @@ ListNotation<std::vector<SiteRule>> site_rule_list() {
     return rules;
   };
   const auto to_text = [](const std::vector<SiteRule>& rules) {
-    return flow_list(rules,
-                     [](const SiteRule& rule) { return rule_text(site_rule_keys(), rule); });
+    return flow_list(rules, [](const SiteRule& rule) { return rule_text(site_rule_keys(), rule); });
   };
-  return {parse, to_text, "a list of maps with the keys " + enumeration(names_of(site_rule_keys()))};
+  return {parse, to_text,
+          "a list of maps with the keys " + enumeration(names_of(site_rule_keys()))};
 }
 
 }  // namespace
 
 std::span<const Setting<SiteRule>> site_rule_keys() {
   static const std::vector<Setting<SiteRule>> kKeys = {
-      setting<SiteRule>("name", member(&SiteRule::name),
-                        text_that(check_name, "small letters, digits and -, such as go-idle-thread"),
-                        "Name of the site. Several rules may have it, if they agree in `for`."),
+      setting<SiteRule>(
+          "name", member(&SiteRule::name),
+          text_that(check_name, "small letters, digits and -, such as go-idle-thread"),
+          "Name of the site. Several rules may have it, if they agree in `for`."),
       setting<SiteRule>("for", member(&SiteRule::wait_for), word_of<WaitFor>(kWaitForNames),
                         "What threads wait for there."),
-      setting<SiteRule>("ask", member(&SiteRule::ask), word_of<SiteQuestion>(kSiteQuestionNames, 1),
-                        "Evidence that decides where there is some; `for` holds where there is none."),
+      setting<SiteRule>(
+          "ask", member(&SiteRule::ask), word_of<SiteQuestion>(kSiteQuestionNames, 1),
+          "Evidence that decides where there is some; `for` holds where there is none."),
       setting<SiteRule>("exe", member(&SiteRule::exe), executables(), "Name of the executable."),
       setting<SiteRule>("reason", member(&SiteRule::reasons), reasons(),
                         "How the thread left the CPU."),
@@ -145,11 +149,12 @@ std::span<const Setting<SiteRule>> site_rule_keys() {
                               "functions, innermost first: A < ... < B, each NAME or NAME@OBJECT, "
                               "where * stands for any text, with | between alternatives"),
                         "Functions of the program."),
-      setting<SiteRule>("kernel", member(&SiteRule::kernel),
-                        stack(PatternKind::Kernel,
-                              "functions, innermost first: A < ... < B, where * stands for any text, "
-                              "with | between alternatives"),
-                        "Functions of the kernel."),
+      setting<SiteRule>(
+          "kernel", member(&SiteRule::kernel),
+          stack(PatternKind::Kernel,
+                "functions, innermost first: A < ... < B, where * stands for any text, "
+                "with | between alternatives"),
+          "Functions of the kernel."),
       setting<SiteRule>("tested", member(&SiteRule::tested),
                         text_that(check_remark, "one line of text"),
                         "Programs and versions whose stacks it was tested with; nothing reads it."),

@@ -25,17 +25,16 @@ bool covers(const SiteRule& earlier, const SiteRule& rule) {
       (rule.exe.alternatives.empty() || !earlier.exe.covers(rule.exe))) {
     return false;
   }
-  const bool reason_fits = earlier.reasons == 0 || (rule.reasons != 0 &&
-                                                    (rule.reasons & ~earlier.reasons) == 0);
+  const bool reason_fits =
+      earlier.reasons == 0 || (rule.reasons != 0 && (rule.reasons & ~earlier.reasons) == 0);
   return reason_fits && earlier.match.covers(rule.match) && earlier.kernel.covers(rule.kernel);
 }
 
 }  // namespace
 
 Result<std::shared_ptr<const SiteRules>> SiteRules::make(std::vector<SiteRule> rules) {
-  std::ranges::stable_sort(rules, {}, [](const SiteRule& rule) {
-    return std::tuple(rule.folder, rule.level);
-  });
+  std::ranges::stable_sort(
+      rules, {}, [](const SiteRule& rule) { return std::tuple(rule.folder, rule.level); });
   std::shared_ptr<SiteRules> made(new SiteRules());
   for (SiteRule& rule : rules) TRY_VOID(made->add(std::move(rule)));
   return std::shared_ptr<const SiteRules>(std::move(made));
@@ -49,8 +48,8 @@ Status SiteRules::add(SiteRule rule) {
   }
   const auto site = std::ranges::find(sites_, rule.name, &WaitSite::name);
   if (site != sites_.end() && site->wait_for != rule.wait_for) {
-    const auto other = std::ranges::find(
-        rules_, rule.name, [](const PreparedRule& each) { return each.rule.name; });
+    const auto other = std::ranges::find(rules_, rule.name,
+                                         [](const PreparedRule& each) { return each.rule.name; });
     return place.refusal("is for " + std::string(name_of(rule.wait_for)) + " here and for " +
                          std::string(name_of(site->wait_for)) + " at " + other->rule.place() +
                          "; a site is for one thing: choose another name");

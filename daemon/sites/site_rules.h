@@ -32,8 +32,8 @@ struct SiteStep {
 // A rule as it is tried.
 struct PreparedRule {
   SiteRule rule;
-  std::size_t site = 0;          // index into SiteRules::sites()
-  PatternSet needed;             // of exe, match and kernel: each must fit something of the wait
+  std::size_t site = 0;  // index into SiteRules::sites()
+  PatternSet needed;     // of exe, match and kernel: each must fit something of the wait
   std::vector<SiteStep> match, kernel;
 };
 

@@ -79,7 +79,8 @@ Result<StackPattern> StackPattern::parse(std::string_view text, PatternKind kind
     rest.remove_prefix(end + kCalledBy.size());
   }
   if (after_gap) {
-    return problem("... at the end, which says nothing: what called the last function never matters");
+    return problem(
+        "... at the end, which says nothing: what called the last function never matters");
   }
   return pattern;
 }

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "sites/site_folders.h"
 #include "offcpud.h"
+#include "sites/site_folders.h"
 #include "sites/site_matcher.h"
 
 namespace {
@@ -56,22 +56,27 @@ void measure(const std::shared_ptr<const offcpud::SiteRules>& rules) {
   std::size_t taken = 0;
   const auto stack_ns = [&](const std::vector<FrameKind>& user) {
     return ns_of_one(kRuns, [&](int) {
-      taken += matcher.find({.exe = exe, .reason = OFFCPUD_BLOCKED_OTHER, .user = user,
-                             .kernel = kernel}) != nullptr;
+      taken += matcher.find(
+                   {.exe = exe, .reason = OFFCPUD_BLOCKED_OTHER, .user = user, .kernel = kernel}) !=
+               nullptr;
     });
   };
-  std::printf("%zu rules, %zu patterns\n", rules->rules().size(), rules->patterns().patterns().size());
+  std::printf("%zu rules, %zu patterns\n", rules->rules().size(),
+              rules->patterns().patterns().size());
   std::printf("stack of 60 frames that rules look for: %8.0f ns\n", stack_ns(busy_stack(matcher)));
   std::printf("stack of 60 frames that fit nothing:    %8.0f ns\n",
               stack_ns(std::vector<FrameKind>(60, 0)));
   std::printf("a function that is new:                 %8.0f ns\n", ns_of_one(10'000, [&](int i) {
-                (void)matcher.user_frame("ns::Some_function_of_usual_length<int>::f" + std::to_string(i),
-                                         "libapp.so.1");
+                (void)matcher.user_frame(
+                    "ns::Some_function_of_usual_length<int>::f" + std::to_string(i), "libapp.so.1");
               }));
-  std::printf("the same once more:                     %8.0f ns (%zu)\n", ns_of_one(10'000, [&](int i) {
-                (void)matcher.user_frame("ns::Some_function_of_usual_length<int>::f" + std::to_string(i),
-                                         "libapp.so.1");
-              }),
+  std::printf("the same once more:                     %8.0f ns (%zu)\n",
+              ns_of_one(10'000,
+                        [&](int i) {
+                          (void)matcher.user_frame(
+                              "ns::Some_function_of_usual_length<int>::f" + std::to_string(i),
+                              "libapp.so.1");
+                        }),
               taken);
 }
 

@@ -11,8 +11,8 @@
 namespace offcpud::fuzz {
 
 void test(std::string_view input) {
-  static const auto rules = load_site_rules(
-      std::array{std::filesystem::path(OFFCPUD_SOURCE_DIR) / "config/wait-sites"});
+  static const auto rules =
+      load_site_rules(std::array{std::filesystem::path(OFFCPUD_SOURCE_DIR) / "config/wait-sites"});
   require(static_cast<bool>(rules), "the shipped rules are rules");
   const auto text = explanation(std::string(input), {.verbose = true}, *rules);
   if (!text) return require(is_printable(text.error().message()), "an error is one line");

@@ -30,8 +30,7 @@ bool plain_glob(std::string_view glob, std::string_view text) {
 
 bool plain_fit(const FramePattern& pattern, const Frame& frame) {
   const std::string_view object = object_of_frame(frame.function, frame.object);
-  const bool named =
-      is_function_name(frame.function) && frame.function.size() <= kLongestFrameName;
+  const bool named = is_function_name(frame.function) && frame.function.size() <= kLongestFrameName;
   return std::ranges::any_of(pattern.alternatives, [&](const auto& each) {
     if (!each.object.empty() && !plain_glob(each.object, object)) return false;
     if (each.function == "*") return true;
@@ -48,9 +47,9 @@ bool plain_search(const StackPattern& pattern, std::size_t step, const std::vect
   if (plain_fit(frame, frames[place]) && plain_search(pattern, step + 1, frames, place + 1)) {
     return true;
   }
-  const bool skips = after_gap ||
-                     (step == 0 && is_passed_over(object_of_frame(frames[place].function,
-                                                                  frames[place].object)));
+  const bool skips =
+      after_gap ||
+      (step == 0 && is_passed_over(object_of_frame(frames[place].function, frames[place].object)));
   return skips && plain_search(pattern, step, frames, place + 1);
 }
 
@@ -62,7 +61,8 @@ bool found(const StackPattern& pattern, const std::vector<Frame>& frames) {
   require(static_cast<bool>(rules), "one rule is a set of rules");
   SiteMatcher matcher(*rules);
   std::vector<FrameKind> kinds;
-  for (const Frame& frame : frames) kinds.push_back(matcher.user_frame(frame.function, frame.object));
+  for (const Frame& frame : frames)
+    kinds.push_back(matcher.user_frame(frame.function, frame.object));
   std::ranges::reverse(kinds);
   const bool is_found = matcher.find({.user = kinds}) != nullptr;
   require(matcher.work().steps <= StackPattern::kMostSteps * (frames.size() + 1),
@@ -78,7 +78,8 @@ void test(std::string_view input) {
   const auto one = StackPattern::parse(take_text(in), PatternKind::User);
   const auto other = StackPattern::parse(take_text(in), PatternKind::User);
   for (const auto* const each : {&one, &other}) {
-    if (!*each) return require(is_printable((*each).error().message()) || !is_utf8(input), "one line");
+    if (!*each)
+      return require(is_printable((*each).error().message()) || !is_utf8(input), "one line");
   }
   std::vector<Frame> frames;
   while (!in.rest().empty() && frames.size() < kMostFrames) {
@@ -91,15 +92,16 @@ void test(std::string_view input) {
   const bool has_other = found(*other, frames);
   require(has_one == plain_search(*one, 0, frames, 0), "what is there is found");
   require(has_other == plain_search(*other, 0, frames, 0), "what is there is found");
-  require(!one->covers(*other) || !has_other || has_one, "one that covers another is found with it");
+  require(!one->covers(*other) || !has_other || has_one,
+          "one that covers another is found with it");
 }
 
 std::vector<std::string> seeds() {
   return {
       as_input({"... < ProcSleep", "WaitLatch < ProcSleep", "epoll_wait", "libc.so.6", "WaitLatch",
                 "postgres", "ProcSleep", "postgres"}),
-      as_input({"*@libpq.so* | a::*b*", "A < ... < B < * < C", "libpq.so.5!fn_12", "", "A", "x", "B", "x",
-                "[jit]", "[jit]", "C", "x"}),
+      as_input({"*@libpq.so* | a::*b*", "A < ... < B < * < C", "libpq.so.5!fn_12", "", "A", "x",
+                "B", "x", "[jit]", "[jit]", "C", "x"}),
       as_input({"... < f.g < ... < *", "f.g", "f.g.constprop.0", "", "f.g.cold", "libc.so.6"}),
       as_input({"a*a*a*a*b", "... < a*", std::string(4'000, 'a'), "libstdc++.so.6", "aab", ""}),
   };

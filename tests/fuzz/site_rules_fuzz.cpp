@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of rules about wait sites.
+#include "config/lists.h"
 #include "fuzz.h"
 #include "sites/site_rule_keys.h"
 #include "sites/site_rules.h"
-#include "config/lists.h"
 #include "text.h"
 #include "yaml_files.h"
 
@@ -26,7 +26,8 @@ void test(std::string_view input) {
     written += "- " + rule_text(site_rule_keys(), rule) + "\n";
   }
   const auto again = parse_site_rules(written, "again.yaml");
-  require(static_cast<bool>(again) && again->size() == rules->size(), "what is written is read back");
+  require(static_cast<bool>(again) && again->size() == rules->size(),
+          "what is written is read back");
   for (std::size_t i = 0; i < rules->size(); ++i) {
     require(rule_text(site_rule_keys(), (*rules)[i]) == rule_text(site_rule_keys(), (*again)[i]),
             "and means the same");

@@ -187,7 +187,8 @@ TEST(CtlCommandLine, ExplainStackTakesAFileAndFoldersOfRules) {
   EXPECT_EQ(plain->explain.file, "");
   EXPECT_TRUE(plain->explain.rules.empty());
 
-  const auto all = parse({"explain-stack", "--rules", "/", "--rules", "/tmp", "--unmatched", "-v", "out.json"});
+  const auto all =
+      parse({"explain-stack", "--rules", "/", "--rules", "/tmp", "--unmatched", "-v", "out.json"});
   ASSERT_TRUE(all) << all.error().message();
   EXPECT_EQ(all->explain.rules, (std::vector<std::string>{"/", "/tmp"}));
   EXPECT_TRUE(all->explain.unmatched);

@@ -76,11 +76,13 @@ TEST_F(ExplainProgram, UnmatchedIsWhatOnlyAFallbackTakes) {
 }
 
 TEST_F(ExplainProgram, VerboseNamesTheRulesThatLackOneCondition) {
-  EXPECT_THAT(explain({.verbose = true}), HasSubstr("  nearly lock: app-lock, app.yaml:3; exe: app\n"));
+  EXPECT_THAT(explain({.verbose = true}),
+              HasSubstr("  nearly lock: app-lock, app.yaml:3; exe: app\n"));
 }
 
 TEST_F(ExplainProgram, LabelsAreShown) {
-  EXPECT_THAT(explain({}, "timer;p;q;sleep|app;main{app} 1\n"), HasSubstr("app  sleep  labelled timer\n"));
+  EXPECT_THAT(explain({}, "timer;p;q;sleep|app;main{app} 1\n"),
+              HasSubstr("app  sleep  labelled timer\n"));
 }
 
 TEST_F(ExplainProgram, SaysWhatIsMissing) {

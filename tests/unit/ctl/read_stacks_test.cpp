@@ -21,9 +21,10 @@ std::vector<ReadStack> read(const std::string& text) {
 }
 
 TEST(ReadStacks, FoldedTextAsTheDaemonWritesIt) {
-  const auto stacks = read("my app;main;main::{lambda()#1};read;-;ksys_read_[k];wait_[k] 1234\n"
-                           "\n"
-                           "kthread;worker_[k];loop_[k] 7\n");
+  const auto stacks = read(
+      "my app;main;main::{lambda()#1};read;-;ksys_read_[k];wait_[k] 1234\n"
+      "\n"
+      "kthread;worker_[k];loop_[k] 7\n");
   ASSERT_EQ(stacks.size(), 2U);
   EXPECT_EQ(stacks[0].exe, "my app");
   EXPECT_FALSE(stacks[0].reason);
@@ -42,16 +43,17 @@ TEST(ReadStacks, FoldedTextWithoutMarksAndWithWakers) {
 }
 
 TEST(ReadStacks, FoldedTextWithReasonsAndObjects) {
-  const auto stacks = read("work;redis;idle;condvar|redis-server;_start{redis};"
-                           "f::{lambda()#1}{redis};libc.so.6!fn_local;do_futex_[k] 10\n"
-                           "poll|app;main{app} 11\n");
+  const auto stacks = read(
+      "work;redis;idle;condvar|redis-server;_start{redis};"
+      "f::{lambda()#1}{redis};libc.so.6!fn_local;do_futex_[k] 10\n"
+      "poll|app;main{app} 11\n");
   ASSERT_EQ(stacks.size(), 2U);
   EXPECT_EQ(stacks[0].label, "work");
   EXPECT_EQ(stacks[0].exe, "redis-server");
   EXPECT_EQ(stacks[0].reason, OFFCPUD_BLOCKED_CONDVAR);
-  EXPECT_EQ(stacks[0].user, (Frames{{"_start", "redis"},
-                                    {"f::{lambda()#1}", "redis"},
-                                    {"libc.so.6!fn_local", ""}}));
+  EXPECT_EQ(
+      stacks[0].user,
+      (Frames{{"_start", "redis"}, {"f::{lambda()#1}", "redis"}, {"libc.so.6!fn_local", ""}}));
   EXPECT_EQ(stacks[1].label, "");
   EXPECT_EQ(stacks[1].exe, "app");
   EXPECT_EQ(stacks[1].reason, OFFCPUD_BLOCKED_POLL);
@@ -76,8 +78,8 @@ TEST(ReadStacks, Json) {
 }
 
 TEST(ReadStacks, RefusesWhatIsNone) {
-  for (const char* text : {"app;main\n", "app;main x\n", "app;main 1.5\n", "x", "a;b 1\nfoo\n", "{}",
-                           "{\"columns\"", "a;b 99999999999999999999999"}) {
+  for (const char* text : {"app;main\n", "app;main x\n", "app;main 1.5\n", "x", "a;b 1\nfoo\n",
+                           "{}", "{\"columns\"", "a;b 99999999999999999999999"}) {
     EXPECT_FALSE(read_stacks(text)) << text;
   }
   EXPECT_THAT(read_stacks("a;b 1\nfoo\n").error().message(), HasSubstr("line 2: does not end in"));

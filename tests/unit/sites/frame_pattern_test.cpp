@@ -28,9 +28,8 @@ bool fits(std::string_view text, std::string_view function, std::string_view obj
 TEST(FramePattern, AlternativesAreFunctionsAndTheirObjects) {
   const FramePattern parsed = pattern("  poll@libc.so* |ProcSleep|  *@libpq.so*  ");
   EXPECT_EQ(parsed.text, "poll@libc.so* | ProcSleep | *@libpq.so*");
-  EXPECT_EQ(parsed.alternatives,
-            (std::vector<FramePattern::Alternative>{
-                {"poll", "libc.so*"}, {"ProcSleep", ""}, {"*", "libpq.so*"}}));
+  EXPECT_EQ(parsed.alternatives, (std::vector<FramePattern::Alternative>{
+                                     {"poll", "libc.so*"}, {"ProcSleep", ""}, {"*", "libpq.so*"}}));
 }
 
 TEST(FramePattern, FitsFunctionAndObject) {
@@ -103,9 +102,9 @@ TEST(FramePattern, CoversNarrowerOnes) {
 }
 
 TEST(Objects, ThoseOfTheCLibraryArePassedOver) {
-  for (const char* object : {"libc.so.6", "libc-2.31.so", "libpthread.so.0", "libpthread-2.31.so",
-                             "libstdc++.so.6.0.30", "libgcc_s.so.1", "ld-linux-x86-64.so.2",
-                             "ld-musl-x86_64.so.1", "libc++.so.1"}) {
+  for (const char* object :
+       {"libc.so.6", "libc-2.31.so", "libpthread.so.0", "libpthread-2.31.so", "libstdc++.so.6.0.30",
+        "libgcc_s.so.1", "ld-linux-x86-64.so.2", "ld-musl-x86_64.so.1", "libc++.so.1"}) {
     EXPECT_TRUE(is_passed_over(object)) << object;
   }
   for (const char* object :

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/data/wait-sites: stacks of real programs, each with what it waited for in truth. The shipped
-// rules say so of each, or it is in the file known_misses with the reason. With
-// OFFCPUD_UPDATE_GOLDEN=1 that file is written anew; who then commits it says why in the last column.
+// tests/data/wait-sites: stacks of real programs, each with what it waited for in truth. The
+// shipped rules say so of each, or it is in the file known_misses with the reason. With
+// OFFCPUD_UPDATE_GOLDEN=1 that file is written anew; who then commits it says why in the last
+// column.
 #include "unit/sites/labelled_stacks.h"
 
 #include <gtest/gtest.h>
@@ -82,7 +83,9 @@ class Confusion {
     cell(verdict.stack->label, verdict.said()) += amount;
   }
 
-  [[nodiscard]] double all() const { return sum([](auto, auto) { return true; }); }
+  [[nodiscard]] double all() const {
+    return sum([](auto, auto) { return true; });
+  }
   [[nodiscard]] double right() const {
     return sum([](WaitFor truth, WaitFor said) { return truth == said; }) / all();
   }
@@ -99,10 +102,11 @@ class Confusion {
   }
 
   void print(const char* what) const {
-    std::printf("by %s: right %.1f %%, wrong %.1f %%, unknown %.1f %%; actionable: precision "
-                "%.1f %%, recall %.1f %%\n%-12s",
-                what, 100 * right(), 100 * wrong(), 100 * unknown(), 100 * precision(),
-                100 * recall(), "true / said");
+    std::printf(
+        "by %s: right %.1f %%, wrong %.1f %%, unknown %.1f %%; actionable: precision "
+        "%.1f %%, recall %.1f %%\n%-12s",
+        what, 100 * right(), 100 * wrong(), 100 * unknown(), 100 * precision(), 100 * recall(),
+        "true / said");
     for (const std::string_view name : kWaitForNames) {
       std::printf("%9s", std::string(name).c_str());
     }
@@ -202,8 +206,8 @@ TEST_F(LabelledStacks, NamesAloneAreAtLeastAsGoodAsTheStudy) {
   EXPECT_GE(sites.precision(), 0.929);
 }
 
-// What a rule says of where it was tested is true: some stack here needs it. Those that nothing here
-// needs say nothing, and are listed.
+// What a rule says of where it was tested is true: some stack here needs it. Those that nothing
+// here needs say nothing, and are listed.
 TEST_F(LabelledStacks, RulesSayWhetherTheyWereTested) {
   std::set<const PreparedRule*> used;
   for (const Verdict& each : verdicts(stacks_, matcher_)) used.insert(each.rule);

@@ -130,7 +130,8 @@ TEST(SiteMatcher, HostileNamesDoNoHarm) {
         std::string(4'000, 'p') + "thread_mutex_lock"}) {
     user.push_back(matcher.user_frame(name, name));
   }
-  EXPECT_EQ(matcher.find({.exe = matcher.executable(std::string(10'000, '*')), .user = user}), nullptr);
+  EXPECT_EQ(matcher.find({.exe = matcher.executable(std::string(10'000, '*')), .user = user}),
+            nullptr);
   const std::vector<FrameKind> deep(100'000, matcher.user_frame("x::y", ""));
   EXPECT_EQ(matcher.find({.user = deep}), nullptr);
 }

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "offcpud.h"
-
 #include "sites/site_rule_keys.h"
 
 namespace offcpud {
@@ -79,9 +78,11 @@ TEST(SiteRules, FoldersComeBeforeLevelsAndLevelsBeforeFiles) {
   const auto shipped =
       parsed("level: fallback\nsites: [{name: rest, for: unknown, reason: poll}]", "a.yaml", 1) +
       parsed("level: kernel\nsites: [{name: disk, for: storage, reason: disk}]", "b.yaml", 1) +
-      parsed("sites: [{name: p1, for: work, exe: p1}, {name: p2, for: work, exe: p2}]", "c.yaml", 1);
+      parsed("sites: [{name: p1, for: work, exe: p1}, {name: p2, for: work, exe: p2}]", "c.yaml",
+             1);
   const auto own = parsed("level: libc\nsites: [{name: mine, for: work, exe: own}]", "z.yaml", 0);
-  EXPECT_THAT(names(SiteRules::make(shipped + own)), ElementsAre("mine", "disk", "p1", "p2", "rest"));
+  EXPECT_THAT(names(SiteRules::make(shipped + own)),
+              ElementsAre("mine", "disk", "p1", "p2", "rest"));
 }
 
 TEST(SiteRules, RulesOfOneNameAreOneSite) {
@@ -99,8 +100,8 @@ TEST(SiteRules, OwnRulesMayTakeAllThatShippedOnesTook) {
   const auto own = parsed("sites: [{name: my-loop, for: answer, exe: app}]", "o.yaml", 0);
   EXPECT_THAT(names(SiteRules::make(shipped + own)), ElementsAre("my-loop", "loop"));
   // In one folder it is a mistake, in another file, too.
-  const auto twice = SiteRules::make(
-      shipped + parsed("sites: [{name: other, for: work, exe: app}]", "t.yaml", 1));
+  const auto twice =
+      SiteRules::make(shipped + parsed("sites: [{name: other, for: work, exe: app}]", "t.yaml", 1));
   ASSERT_FALSE(twice);
   EXPECT_THAT(twice.error().message(), HasSubstr("t.yaml:1: sites: other: never takes anything: "
                                                  "loop at s.yaml:1 comes first"));
@@ -136,7 +137,8 @@ TEST(SiteRules, ThereIsALimit) {
   ASSERT_FALSE(rules);
   EXPECT_THAT(rules.error().message(), HasSubstr("big.yaml:2001: sites: n2000: is more than the"));
   std::string file = "sites:\n";
-  for (std::size_t i = 0; i <= SiteFile::kMostRules; ++i) file += "- {name: a, for: work, exe: x}\n";
+  for (std::size_t i = 0; i <= SiteFile::kMostRules; ++i)
+    file += "- {name: a, for: work, exe: x}\n";
   const auto parsed_file = parse_site_rules(file, "f.yaml");
   ASSERT_FALSE(parsed_file);
   EXPECT_THAT(parsed_file.error().message(), HasSubstr("f.yaml:502: sites: entry 501: is more"));

@@ -28,14 +28,15 @@ TEST(StackPattern, TemplatesHaveAnglesOfTheirOwn) {
 
 TEST(StackPattern, RefusesWhatSaysNothingOrSomethingElse) {
   for (const char* text : {"", " ", "...", "A::a < ...", "... < ... < A::a", "A::a <", "< A::a",
-                           "A::a < < B::b", "... A::a", "...<A::a", "A::a <B::b", "A::a< B::b", "A::a |",
-                           "@libc.so", "A::a@", "A::a || B::b"}) {
+                           "A::a < < B::b", "... A::a", "...<A::a", "A::a <B::b", "A::a< B::b",
+                           "A::a |", "@libc.so", "A::a@", "A::a || B::b"}) {
     EXPECT_FALSE(StackPattern::parse(text, PatternKind::User)) << text;
   }
   std::string many = "a::a";
   for (std::size_t i = 0; i < StackPattern::kMostSteps; ++i) many += " < a::a";
   EXPECT_FALSE(StackPattern::parse(many, PatternKind::User));
-  EXPECT_FALSE(StackPattern::parse(std::string(StackPattern::kMostBytes + 1, 'a'), PatternKind::User));
+  EXPECT_FALSE(
+      StackPattern::parse(std::string(StackPattern::kMostBytes + 1, 'a'), PatternKind::User));
   EXPECT_FALSE(StackPattern::parse("read@libc.so", PatternKind::Kernel));
 }
 
