@@ -8,7 +8,8 @@ namespace offcpud {
 void add_explain(CLI::App& command, ExplainRequest& request) {
   command.add_option("file", request.file,
                      "Folded text, or an answer in JSON, which also knows objects and reasons; "
-                     "without it, or with -, standard input");
+                     "without it, or with -, standard input")
+      ->type_name("FILE");
   command
       .add_option("--rules", request.rules,
                   "Rules of this folder instead of those of this host; may be repeated, and the "

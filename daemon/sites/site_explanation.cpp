@@ -27,7 +27,8 @@ class Explainer {
       std::string lacks = only_lack(each, partly);
       if (!lacks.empty()) explanation.near.push_back({&each, std::move(lacks), partly});
     }
-    std::ranges::stable_partition(explanation.near, &NearRule::partly);
+    std::stable_partition(explanation.near.begin(), explanation.near.end(),
+                          [](const NearRule& near) { return near.partly; });
     if (explanation.rule != nullptr) {
       add_frames(explanation, explanation.rule->match, wait_.user, false);
       add_frames(explanation, explanation.rule->kernel, wait_.kernel, true);
