@@ -90,6 +90,7 @@ class ExplainedStack {
   static std::vector<FrameKind> kinds_of(const std::vector<ReadFrame>& frames, bool kernel,
                                          SiteMatcher& matcher) {
     std::vector<FrameKind> kinds;
+    kinds.reserve(frames.size());
     for (const ReadFrame& frame : frames) {
       kinds.push_back(kernel ? matcher.kernel_frame(frame.function)
                              : matcher.user_frame(frame.function, frame.object));

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "base/result.h"
@@ -16,7 +17,10 @@ struct ReadFrame {
   std::string function;
   std::string object;  // empty: not known
 
-  friend auto operator<=>(const ReadFrame&, const ReadFrame&) = default;
+  friend bool operator==(const ReadFrame&, const ReadFrame&) = default;
+  friend bool operator<(const ReadFrame& a, const ReadFrame& b) {
+    return std::tie(a.function, a.object) < std::tie(b.function, b.object);
+  }
 };
 
 // A stack of a file, root first.

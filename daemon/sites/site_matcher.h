@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -76,7 +77,9 @@ class SiteMatcher {
     PatternSet patterns;
     bool passed_over = false;
 
-    friend auto operator<=>(const Kind&, const Kind&) = default;
+    friend bool operator<(const Kind& a, const Kind& b) {
+      return std::tie(a.passed_over, a.patterns) < std::tie(b.passed_over, b.patterns);
+    }
   };
 
   FrameKind look_up(PatternKind kind, std::string_view name, std::string_view object);

@@ -65,11 +65,12 @@ Notation<std::uint32_t> reasons() {
     }
   };
   const auto to_text = [](const std::uint32_t& bits) {
-    std::vector<std::string_view> words;
+    std::string words;
     for (std::size_t i = 0; i < kReasonNames.size(); ++i) {
-      if ((bits >> i & 1U) != 0) words.push_back(kReasonNames[i]);
+      if ((bits >> i & 1U) == 0) continue;
+      words.append(words.empty() ? "" : " | ").append(kReasonNames[i]);
     }
-    return enumeration(words, " | ");
+    return words;
   };
   return {parse, to_text, "some of " + enumeration(kReasonNames) + ", with | between them"};
 }

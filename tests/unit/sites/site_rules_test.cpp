@@ -47,7 +47,7 @@ TEST(SiteRules, ARuleSaysWhatItsFileSays) {
       "    for: lock\n"
       "    ask: waker\n"
       "    exe: python* | pypy\n"
-      "    reason: lock | condvar\n"
+      "    reason: condvar|lock | pipe\n"
       "    match: \"... < take_gil_slowly |\n"
       "      take_gil@python*\"\n"
       "    kernel: \"... < futex_wait\"\n"
@@ -59,7 +59,9 @@ TEST(SiteRules, ARuleSaysWhatItsFileSays) {
   EXPECT_EQ(rule.ask, SiteQuestion::Waker);
   EXPECT_EQ(rule.level, SiteLevel::Runtime);
   EXPECT_EQ(rule.exe.text, "python* | pypy");
-  EXPECT_EQ(rule.reasons, 1U << OFFCPUD_BLOCKED_LOCK | 1U << OFFCPUD_BLOCKED_CONDVAR);
+  EXPECT_EQ(rule.reasons, 1U << OFFCPUD_BLOCKED_LOCK | 1U << OFFCPUD_BLOCKED_CONDVAR |
+                              1U << OFFCPUD_BLOCKED_PIPE);
+  EXPECT_EQ(find_setting(site_rule_keys(), "reason")->text(rule), "lock | condvar | pipe");
   EXPECT_EQ(rule.match.text, "... < take_gil_slowly | take_gil@python*");
   EXPECT_EQ(rule.kernel.text, "... < futex_wait");
   EXPECT_EQ(rule.tested, "Python 3.11");
