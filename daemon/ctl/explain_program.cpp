@@ -113,7 +113,8 @@ class ExplainedStack {
 
   // Innermost first, as rules are written, down to what the rule looked for.
   void add_frames(std::string& out, const std::vector<ReadFrame>& frames, bool kernel) const {
-    std::size_t shown = kernel ? 0 : std::min(kLeastFrames, frames.size());
+    const bool brief = kernel && rule() != nullptr && !stack_.user.empty();
+    std::size_t shown = brief ? 0 : std::min(kLeastFrames, frames.size());
     std::map<std::size_t, const FramePattern*> fits;
     for (const FrameOfRule& each : explanation_.frames) {
       if (each.kernel != kernel) continue;

@@ -35,7 +35,7 @@ std::vector<FrameKind> busy_stack(SiteMatcher& matcher) {
       {"_PyEval_EvalFrameDefault", "python3.11"},
       {"_PyObject_MakeTpCall", "python3.11"},
       {"curl_easy_perform_of_app", "app"},
-      {"Unsafe_Park", "libjvm.so"},
+      {"ProcSleep", "app"},
       {"uv_cond_wait", "app"},
       {"pthread_cond_wait", "libc.so.6"},
       {"[jit]", "[jit]"},
