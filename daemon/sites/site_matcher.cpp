@@ -7,7 +7,9 @@ namespace offcpud {
 namespace {
 
 // More different sets of patterns than honest names have; what comes then fits nothing.
-constexpr std::size_t kMostKinds = 20'000;
+constexpr std::size_t kMostKinds = 4'096;
+
+constexpr std::size_t kBytesOfEntry = 80;  // of the table of names, beside the name
 
 bool is_passed_over_frame(PatternKind kind, std::string_view name, std::string_view object) {
   if (kind == PatternKind::Kernel) return is_scheduler_function(name);
@@ -42,8 +44,8 @@ class InnermostFirst {
 
 }  // namespace
 
-SiteMatcher::SiteMatcher(std::shared_ptr<const SiteRules> rules, std::size_t most_names)
-    : rules_(std::move(rules)), most_names_(most_names) {
+SiteMatcher::SiteMatcher(std::shared_ptr<const SiteRules> rules, std::size_t most_bytes)
+    : rules_(std::move(rules)), most_bytes_(most_bytes) {
   number_of({});  // 0 fits nothing
 }
 
@@ -59,6 +61,7 @@ FrameKind SiteMatcher::number_of(Kind kind) {
 
 FrameKind SiteMatcher::look_up(PatternKind kind, std::string_view name, std::string_view object) {
   if (name.size() > kLongestFrameName) name = {};  // nor is it kept
+  if (object.size() > kLongestFrameName) object = {};
   key_.assign(1, static_cast<char>('0' + static_cast<int>(kind)));
   key_.append(object).append(1, '\0').append(name);
   const auto known = names_.find(key_);
@@ -68,11 +71,13 @@ FrameKind SiteMatcher::look_up(PatternKind kind, std::string_view name, std::str
   Kind found{.patterns = rules_->patterns().find(kind, name, object, work_.globs),
              .passed_over = is_passed_over_frame(kind, name, object)};
   const FrameKind number = number_of(std::move(found));
-  if (names_.size() >= most_names_) {
+  if (bytes_ >= most_bytes_) {
     work_.forgotten += names_.size();
     names_.clear();
+    bytes_ = 0;
   }
   names_.emplace(key_, number);
+  bytes_ += key_.size() + kBytesOfEntry;
   return number;
 }
 

@@ -46,9 +46,9 @@ struct SiteWork {
 // take a new matcher, and all its numbers anew.
 class SiteMatcher {
  public:
-  static constexpr std::size_t kMostNames = 100'000;
+  static constexpr std::size_t kMostBytes = std::size_t{8} << 20;  // of memory for names
 
-  explicit SiteMatcher(std::shared_ptr<const SiteRules> rules, std::size_t most_names = kMostNames);
+  explicit SiteMatcher(std::shared_ptr<const SiteRules> rules, std::size_t most_bytes = kMostBytes);
 
   // `function` and `object` as a StackFrame has them; an object that is not known is empty.
   FrameKind user_frame(std::string_view function, std::string_view object);
@@ -86,8 +86,9 @@ class SiteMatcher {
   FrameKind number_of(Kind kind);
 
   std::shared_ptr<const SiteRules> rules_;
-  std::size_t most_names_;
+  std::size_t most_bytes_;
   std::unordered_map<std::string, FrameKind> names_;
+  std::size_t bytes_ = 0;  // of names_, about
   std::deque<Kind> kinds_;
   std::map<Kind, FrameKind> kind_numbers_;
   std::string key_;     // of names_, kept for its room

@@ -112,13 +112,22 @@ TEST(SiteMatcher, TheFirstRuleDecides) {
 
 TEST(SiteMatcher, NumbersStayGoodWhenNamesAreForgotten) {
   const auto rules = rules_of("sites: [{name: yes, for: work, match: '... < a::*'}]");
-  SiteMatcher matcher(rules, 8);
+  SiteMatcher matcher(rules, 1'000);
   const FrameKind first = matcher.user_frame("a::first", "app");
   for (int i = 0; i < 100; ++i) matcher.user_frame("f" + std::to_string(i), "app");
   EXPECT_GE(matcher.work().forgotten, 90U);
   EXPECT_EQ(matcher.user_frame("a::first", "app"), first);
   const std::vector<FrameKind> user = {first};
   EXPECT_NE(matcher.find({.user = user}), nullptr);
+}
+
+TEST(SiteMatcher, NamesTakeBoundedMemory) {
+  SiteMatcher matcher(shipped_rules());
+  const std::string object(kLongestFrameName, 'o');
+  for (int i = 0; i < 3'000; ++i) {
+    matcher.user_frame(std::string(kLongestFrameName - 8, 'f') + std::to_string(i), object);
+  }
+  EXPECT_GE(matcher.work().forgotten, 1'500U);  // of 8 KiB each, in 8 MiB
 }
 
 TEST(SiteMatcher, HostileNamesDoNoHarm) {
