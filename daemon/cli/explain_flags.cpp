@@ -6,9 +6,10 @@
 namespace offcpud {
 
 void add_explain(CLI::App& command, ExplainRequest& request) {
-  command.add_option("file", request.file,
-                     "Folded text, or an answer in JSON, which also knows objects and reasons; "
-                     "without it, or with -, standard input")
+  command
+      .add_option("file", request.file,
+                  "Folded text, or an answer in JSON, which also knows objects and reasons; "
+                  "without it, or with -, standard input")
       ->type_name("FILE");
   command
       .add_option("--rules", request.rules,

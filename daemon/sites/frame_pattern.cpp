@@ -63,7 +63,7 @@ bool alternative_covers(const FramePattern::Alternative& one,
   return object_fits && glob_covers(one.function, other.function);
 }
 
-// ".constprop.0": a word of these, and then a number, a number for some only, or none.
+// Whether compilers write ".word.N" (`numbered`) or ".word" behind names.
 bool is_suffix(std::string_view word, bool numbered) {
   constexpr std::array<std::string_view, 7> kWords = {"constprop", "isra", "part",      "cold",
                                                       "lto_priv",  "llvm", "localalias"};

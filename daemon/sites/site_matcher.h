@@ -20,7 +20,7 @@
 namespace offcpud {
 
 // What the rules know of a function or an executable: those that fit the same patterns have one
-// number, and most have 0, which fits none. Numbers belong to one SiteMatcher, for its whole life.
+// number; 0 fits none. Numbers belong to one SiteMatcher, for its whole life.
 using FrameKind = std::uint32_t;
 
 // A block, as rules look at it. Frames are outermost (root) first, as in a StackEntry.
