@@ -70,6 +70,7 @@ struct Verdict {
 
 std::vector<Verdict> verdicts(const std::vector<LabelledStack>& stacks, SiteMatcher& matcher) {
   std::vector<Verdict> all;
+  all.reserve(stacks.size());
   for (const LabelledStack& each : stacks) {
     all.push_back({&each, matcher.find(MatchedStack(each.stack, matcher).wait())});
   }

@@ -31,47 +31,57 @@ struct Case {
 const Names kFutex = {"futex_do_wait", "do_futex"};
 const Names kPoll = {"schedule_hrtimeout_range_clock", "do_epoll_wait"};
 
-std::vector<Case> cases() {
-  const auto lock = OFFCPUD_BLOCKED_LOCK, condvar = OFFCPUD_BLOCKED_CONDVAR;
-  const auto poll = OFFCPUD_BLOCKED_POLL, disk = OFFCPUD_BLOCKED_DISK;
+constexpr std::size_t kLock = OFFCPUD_BLOCKED_LOCK;
+constexpr std::size_t kCondvar = OFFCPUD_BLOCKED_CONDVAR;
+constexpr std::size_t kPolls = OFFCPUD_BLOCKED_POLL;
+constexpr std::size_t kDisk = OFFCPUD_BLOCKED_DISK;
+
+// What a loop or a pool runs is above it on the stack.
+std::vector<Case> tasks_and_loops() {
   return {
       {"a handler of a loop behind a mutex",
        "nginx",
-       lock,
+       kLock,
        {"pthread_mutex_lock@libc.so.6", "ngx_handler@nginx", "nginx!fn_1@nginx",
         "ngx_process_events_and_timers@nginx"},
        kFutex,
        "mutex"},
       {"a handler of GLib's loop that asks PostgreSQL",
        "app",
-       poll,
+       kPolls,
        {"poll@libc.so.6", "libpq.so.5!fn_1@libpq.so.5", "PQexec@libpq.so.5", "on_timer@app",
         "g_main_context_iteration@libglib-2.0.so.0", "g_main_loop_run@libglib-2.0.so.0"},
        kPoll,
        "postgresql-answer"},
       {"GLib's loop itself",
        "app",
-       poll,
+       kPolls,
        {"poll@libc.so.6", "libglib-2.0.so.0!fn_1@libglib-2.0.so.0",
         "g_main_loop_run@libglib-2.0.so.0"},
        kPoll,
        "glib-loop"},
       {"a task of std::async behind a mutex",
        "app",
-       lock,
+       kLock,
        {"pthread_mutex_lock@libc.so.6", "task@app",
         "std::__future_base::_State_baseV2::_M_do_set@app"},
        kFutex,
        "mutex"},
       {"a task of a pool of libuv behind a mutex",
        "node",
-       lock,
+       kLock,
        {"pthread_mutex_lock@libc.so.6", "uv_mutex_lock@node", "work_of_module@node", "worker@node"},
        kFutex,
        "mutex"},
+  };
+}
+
+// Processes of PostgreSQL and threads of MariaDB.
+std::vector<Case> databases() {
+  return {
       {"a query that waits for parallel workers",
        "postgres",
-       poll,
+       kPolls,
        {"epoll_wait@libc.so.6", "WaitEventSetWait@postgres", "WaitLatch@postgres",
         "postgres!fn_1@postgres", "PortalRun@postgres", "PostgresMain@postgres",
         "postgres!fn_2@postgres", "PostmasterMain@postgres"},
@@ -79,18 +89,18 @@ std::vector<Case> cases() {
        "postgresql-in-query"},
       {"the postmaster of PostgreSQL 16",
        "postgres",
-       poll,
+       kPolls,
        {"epoll_wait@libc.so.6", "WaitEventSetWait@postgres", "ServerLoop@postgres",
         "PostmasterMain@postgres", "main@postgres"},
        kPoll,
        "postgresql-postmaster"},
       {"a background process that reads a block",
        "postgres",
-       disk,
+       kDisk,
        {"pread@libc.so.6", "FileRead@postgres", "CheckpointerMain@postgres"},
        {"io_schedule", "folio_wait_bit_common"},
        "storage"},
-      {"a reason that the kernel alone knows", "app", disk, {}, {}, "storage"},
+      {"a reason that the kernel alone knows", "app", kDisk, {}, {}, "storage"},
       {"a spinlock of PostgreSQL, which naps",
        "postgres",
        OFFCPUD_BLOCKED_SLEEP,
@@ -99,7 +109,7 @@ std::vector<Case> cases() {
        "postgresql-spinlock"},
       {"MariaDB's InnoDB row lock without names",
        "mariadbd",
-       condvar,
+       kCondvar,
        {"pthread_cond_timedwait@libc.so.6", "mariadbd!fn_1@mariadbd",
         "handler::ha_index_read_map@mariadbd", "mysql_execute_command@mariadbd",
         "do_command@mariadbd"},
@@ -107,46 +117,71 @@ std::vector<Case> cases() {
        "mysql-row-lock-in-handler"},
       {"MariaDB without anything to do for a client",
        "mariadbd",
-       poll,
+       kPolls,
        {"poll@libc.so.6", "vio_io_wait@mariadbd", "vio_read@mariadbd", "do_command@mariadbd"},
        kPoll,
        "mysql-client"},
       {"a purge of MariaDB behind a condition",
        "mariadbd",
-       condvar,
+       kCondvar,
        {"pthread_cond_wait@libc.so.6", "mariadbd!fn_1@mariadbd", "srv_purge@mariadbd",
         "tpool::thread_pool_generic::worker_main@mariadbd"},
        kFutex,
        "condition"},
       {"an idle pool of MariaDB",
        "mariadbd",
-       condvar,
+       kCondvar,
        {"pthread_cond_timedwait@libc.so.6", "tpool::thread_pool_generic::wait_for_tasks@mariadbd"},
        kFutex,
        "mysql-background"},
+  };
+}
+
+// Everything else.
+std::vector<Case> others() {
+  return {
       {"io_uring counts as a disk",
        "mariadbd",
-       disk,
+       kDisk,
        {"syscall@libc.so.6"},
        {"io_schedule", "io_cqring_wait"},
        "mysql-asynchronous-io"},
       {"io_uring of anybody else",
        "app",
-       disk,
+       kDisk,
        {"syscall@libc.so.6"},
        {"io_cqring_wait_schedule", "io_cqring_wait"},
        "io-uring"},
       {"another Python's `with lock`",
        "python3",
-       condvar,
+       kCondvar,
        {"libc.so.6!fn_1@libc.so.6", "PyThread_acquire_lock_timed@python3.13",
         "python3.13!fn_1@python3.13", "python3.13!fn_2@python3.13",
         "_PyObject_MakeTpCall@python3.13"},
        kFutex,
        "python-acquire"},
+      {"a short name in somebody else's program",
+       "app",
+       kCondvar,
+       {"pthread_cond_wait@libc.so.6", "uv_cond_wait@app", "worker@app"},
+       kFutex,
+       "condition"},
+      {"Rust's mutex by the new mangling",
+       "app",
+       kLock,
+       {"syscall@libc.so.6", "<std::sys::sync::mutex::futex::Mutex>::lock_contended@app",
+        "main@app"},
+       kFutex,
+       "rust-mutex"},
+  };
+}
+
+// What the kernel alone says, and its own threads.
+std::vector<Case> of_the_kernel() {
+  return {
       {"memory before disk",
        "app",
-       disk,
+       kDisk,
        {"malloc@libc.so.6"},
        {"io_schedule", "shrink_folio_list", "try_to_free_pages"},
        "memory-reclaim"},
@@ -156,19 +191,6 @@ std::vector<Case> cases() {
        {"ProcSleep@postgres"},
        {"do_signal_stop"},
        "stopped"},
-      {"a short name in somebody else's program",
-       "app",
-       condvar,
-       {"pthread_cond_wait@libc.so.6", "uv_cond_wait@app", "worker@app"},
-       kFutex,
-       "condition"},
-      {"Rust's mutex by the new mangling",
-       "app",
-       lock,
-       {"syscall@libc.so.6", "<std::sys::sync::mutex::futex::Mutex>::lock_contended@app",
-        "main@app"},
-       kFutex,
-       "rust-mutex"},
       {"a name that the kernel cut",
        "containerd-shim",
        OFFCPUD_BLOCKED_CHILD,
@@ -177,7 +199,7 @@ std::vector<Case> cases() {
        "service-wrapper"},
       {"a thread of the kernel that waits for a disk",
        "kworker/u8:1",
-       disk,
+       kDisk,
        {},
        {"io_schedule", "wb_writeback", "process_one_work", "worker_thread", "kthread"},
        "storage"},
@@ -214,7 +236,10 @@ TEST_P(ShippedRules, Take) {
   EXPECT_EQ(rule == nullptr ? "" : rule->rule.name, each.site) << each.what;
 }
 
-INSTANTIATE_TEST_SUITE_P(Stacks, ShippedRules, testing::ValuesIn(cases()));
+INSTANTIATE_TEST_SUITE_P(TasksAndLoops, ShippedRules, testing::ValuesIn(tasks_and_loops()));
+INSTANTIATE_TEST_SUITE_P(Databases, ShippedRules, testing::ValuesIn(databases()));
+INSTANTIATE_TEST_SUITE_P(OfTheKernel, ShippedRules, testing::ValuesIn(of_the_kernel()));
+INSTANTIATE_TEST_SUITE_P(Others, ShippedRules, testing::ValuesIn(others()));
 
 }  // namespace
 }  // namespace offcpud

@@ -25,7 +25,7 @@ class SiteExplanations : public testing::Test {
     return *SiteRules::make(*parsed);
   }
 
-  SiteExplanation explain(std::vector<const char*> user) {
+  SiteExplanation explain(const std::vector<const char*>& user) {
     user_.clear();
     for (const char* function : user) user_.push_back(matcher_.user_frame(function, ""));
     return explain_site(matcher_, {.exe = matcher_.executable("app"),
