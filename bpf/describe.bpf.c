@@ -70,13 +70,25 @@ int describe_stacks(struct bpf_iter__task *ctx)
 	return 0;
 }
 
+/* An enum offcpud_syscall_class, by nothing but the number of the system call. */
+static __always_inline __u32 class_of_number(unsigned long number, bool compat)
+{
+	if (number >= OFFCPUD_SYSCALLS)
+		return OFFCPUD_CLASS_OTHER;
+	return compat ? compat_syscall_class[number] : syscall_class[number];
+}
+
 static __always_inline void describe_syscall(struct seq_file *seq, struct task_struct *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	bool compat = task->thread_info.status & TS_COMPAT;
 
 	if ((int)regs->orig_ax < 0)
 		return; /* in no system call, but in an exception */
-	if (task->thread_info.status & TS_COMPAT)
+	/* It takes no arguments: the registers have those of the call that it restarts. */
+	if (class_of_number(regs->orig_ax, compat) == OFFCPUD_CLASS_RESTART)
+		BPF_SEQ_PRINTF(seq, "%s %d\n", compat ? "compat" : "syscall", (int)regs->orig_ax);
+	else if (compat)
 		BPF_SEQ_PRINTF(seq, "compat %d %llx %llx %llx %llx %llx %llx\n", (int)regs->orig_ax,
 			       regs->bx, regs->cx, regs->dx, regs->si, regs->di, regs->bp);
 	else
@@ -121,18 +133,15 @@ static __always_inline bool waits_for_robust(struct task_struct *task, __u64 add
 static __always_inline void describe_futex(struct seq_file *seq, struct task_struct *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	unsigned long number = regs->orig_ax;
 	bool compat = task->thread_info.status & TS_COMPAT;
 	__u64 address = compat ? regs->bx : regs->di;
 	__u32 word = 0;
 
-	if (number >= OFFCPUD_SYSCALLS || !task->mm)
+	if (class_of_number(regs->orig_ax, compat) != OFFCPUD_CLASS_FUTEX || !task->mm)
 		return;
 	/* PREEMPT_RT has another kind of lock. */
 	if (!bpf_core_field_exists(task->mm->mmap_lock.count) ||
 	    task->mm->mmap_lock.count.counter & RWSEM_BUSY)
-		return;
-	if ((compat ? compat_syscall_class[number] : syscall_class[number]) != OFFCPUD_CLASS_FUTEX)
 		return;
 	if (bpf_copy_from_user_task(&word, sizeof(word), (void *)address, task, 0))
 		return;

@@ -187,6 +187,10 @@ struct sched_entity {
 		sched_delayed; /* since 6.12 (commit 152e11f6df29), with EEVDF's delayed dequeue */
 };
 
+struct restart_block {
+	void *fn; /* a function, which restart_syscall calls */
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int flags;
@@ -202,6 +206,7 @@ struct task_struct {
 	int prio;
 	int nr_cpus_allowed;
 	int exit_state;
+	struct restart_block restart_block;
 	int pid;
 	int tgid;
 	unsigned in_iowait : 1;

@@ -134,7 +134,7 @@ enum offcpud_syscall_class {
 	OFFCPUD_CLASS_CHILD = OFFCPUD_BLOCKED_CHILD + 1,
 	OFFCPUD_CLASS_FUTEX,   /* argument 1 is the futex operation */
 	OFFCPUD_CLASS_FILE,    /* argument 0 is the descriptor read or written */
-	OFFCPUD_CLASS_RESTART, /* restart_syscall: the class of the call that was interrupted */
+	OFFCPUD_CLASS_RESTART, /* restart_syscall: the class of the call that it restarts */
 };
 #define OFFCPUD_SYSCALLS 1024 /* numbers from here on have OFFCPUD_CLASS_OTHER; a power of two */
 

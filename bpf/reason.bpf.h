@@ -114,12 +114,39 @@ static __always_inline __u32 class_of_file(struct task_struct *task, unsigned lo
 	return OFFCPUD_CLASS_OTHER;
 }
 
+/* As much of a function's name as tells the functions below apart. The walk has no room for more on
+ * the stack. */
+#define NAME_START		 15
+#define IS_FUNCTION(start, name) (!bpf_strncmp(start, NAME_START, name))
+
+/*
+ * The class of the call that restart_syscall goes on with. The thread's restart block has the
+ * function that does so, and the kernel tells its name.
+ *
+ * The block keeps the function while it waits. Only futex_wait_restart replaces it, before it
+ * waits, by do_no_restart_syscall, which itself never waits (kernel/futex/waitwake.c). The futex
+ * operation is still the second argument: a restart changes no register but that of the system
+ * call's number (arch/x86/kernel/signal.c).
+ */
+SUBPROGRAM __u32 class_of_restarted(struct task_struct *task, unsigned long second)
+{
+	char start[NAME_START + 1] = {};
+
+	BPF_SNPRINTF(start, sizeof(start), "%ps", task->restart_block.fn);
+	if (IS_FUNCTION(start, "hrtimer_nanosleep_restart") ||
+	    IS_FUNCTION(start, "alarm_timer_nsleep_restart") ||
+	    IS_FUNCTION(start, "posix_cpu_nsleep_restart"))
+		return OFFCPUD_CLASS_SLEEP;
+	if (IS_FUNCTION(start, "do_restart_poll"))
+		return OFFCPUD_CLASS_POLL;
+	if (IS_FUNCTION(start, "futex_wait_restart") || IS_FUNCTION(start, "do_no_restart_syscall"))
+		return class_of_futex(second);
+	return OFFCPUD_CLASS_OTHER;
+}
+
 /* The class of the system call that a user thread is in. OFFCPUD_CLASS_OTHER outside of one:
- * orig_ax is then -1 or the error code of an exception, whose low bits are no number.
- * restart_syscall continues the last call, so the class is also put into `last`: the thread's own
- * field at a switch, the walk's at a walk. What a walk has found counts until the next call. */
-static __always_inline __u32 class_of_syscall(struct task_struct *task, struct thread *thread,
-					      __u32 *last)
+ * orig_ax is then -1 or the error code of an exception, whose low bits are no number. */
+static __always_inline __u32 class_of_syscall(struct task_struct *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	unsigned long number = regs->orig_ax, first, second;
@@ -136,13 +163,12 @@ static __always_inline __u32 class_of_syscall(struct task_struct *task, struct t
 		first = regs->di;
 		second = regs->si;
 	}
-	if (class == OFFCPUD_CLASS_RESTART)
-		return thread->block.syscall_class ?: thread->found.syscall_class;
 	if (class == OFFCPUD_CLASS_FUTEX)
-		class = class_of_futex(second);
-	else if (class == OFFCPUD_CLASS_FILE)
-		class = class_of_file(task, first);
-	*last = class;
+		return class_of_futex(second);
+	if (class == OFFCPUD_CLASS_FILE)
+		return class_of_file(task, first);
+	if (unlikely(class == OFFCPUD_CLASS_RESTART))
+		return class_of_restarted(task, second);
 	return class;
 }
 
@@ -172,8 +198,7 @@ static __always_inline bool is_idle_wait(bool kernel_thread, __u32 state)
 	return kernel_thread && (state & (TASK_INTERRUPTIBLE | TASK_NOLOAD));
 }
 
-static __always_inline __u32 reason_of(struct task_struct *task, struct thread *thread,
-				       __u32 *last_class, bool kernel_thread, __u32 state)
+static __always_inline __u32 reason_of(struct task_struct *task, bool kernel_thread, __u32 state)
 {
 	bool interruptible = state & TASK_INTERRUPTIBLE;
 	bool in_iowait = BPF_CORE_READ_BITFIELD(task, in_iowait);
@@ -190,7 +215,7 @@ static __always_inline __u32 reason_of(struct task_struct *task, struct thread *
 		return OFFCPUD_BLOCKED_DISK;
 	if (kernel_thread)
 		return in_iowait ? OFFCPUD_BLOCKED_DISK : OFFCPUD_BLOCKED_KERNEL;
-	class = class_of_syscall(task, thread, last_class);
+	class = class_of_syscall(task);
 	/* io_uring_enter sets in_iowait whatever it waits for, a socket included (io_uring/). */
 	if (interruptible)
 		return in_iowait && class != OFFCPUD_CLASS_POLL ? OFFCPUD_BLOCKED_DISK

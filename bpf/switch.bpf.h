@@ -164,7 +164,7 @@ static __always_inline void block_begin(struct task_struct *task, struct thread 
 {
 	bool kernel_thread = is_kernel_thread(task);
 
-	thread->kind = reason_of(task, thread, &thread->block.syscall_class, kernel_thread, state);
+	thread->kind = reason_of(task, kernel_thread, state);
 	thread->block.idle = is_idle_wait(kernel_thread, state);
 	thread->block.task_state = state;
 	thread->block.counted_ns = 0;

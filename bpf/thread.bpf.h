@@ -111,9 +111,8 @@ struct thread_block {
 	__u64 stale_waking_ns; /* waking.ns of a waking that was over when the thread blocked: it
 				* does not end this block, whatever happens later */
 	__u32 task_state;      /* TASK_* */
-	__u32 syscall_class;   /* of the last blocking system call, for restart_syscall */
 	__u32 idle;	       /* a kernel thread that waits for work */
-	__u32 reserved;
+	__u32 reserved[2];
 };
 
 /* All that has ended since born_ns. Its times add up to since_ns - born_ns, or time is missing.
@@ -138,8 +137,8 @@ struct thread_found {
 	__u64 asleep_ns; /* since when it slept by then, by the scheduler's account; 0: unknown */
 	__u32 kind;
 	__u32 idle;
-	__u32 syscall_class;
 	__u32 task_state;
+	__u32 reserved;
 };
 
 /*

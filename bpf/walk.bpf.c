@@ -36,8 +36,7 @@ static __always_inline void thread_set_found(struct task_struct *task, struct th
 		found = THREAD_FOUND_RUNNING;
 	else if (!stays_runnable(task, false, state)) {
 		thread->found.asleep_ns = asleep_since(task, now);
-		thread->found.kind = reason_of(task, thread, &thread->found.syscall_class,
-					       is_kernel_thread(task), state);
+		thread->found.kind = reason_of(task, is_kernel_thread(task), state);
 		thread->found.task_state = state;
 		thread->found.idle = is_idle_wait(is_kernel_thread(task), state);
 	}

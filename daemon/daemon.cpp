@@ -31,28 +31,27 @@ constexpr const char* kAttributeStage = "attribute";
 // A scrape that asks for a pass gets the last View after this long; Prometheus gives up after 10 s.
 constexpr std::chrono::seconds kScrapePatience{3};
 
-// The daemon stops within 2 s of the signal. This long it may take to detach, to take and write the
-// last snapshot and to push it; what is left is for the HTTP server and for giving memory back.
+// The daemon stops within 2 s of the signal. This is the time to detach, to take, write and push
+// the last snapshot; the rest is for the HTTP server and for freeing memory.
 constexpr std::chrono::milliseconds kStopping{1300};
-// Where detaching took all of it: what is done already is not thrown away.
+// The minimum for the snapshot, even if detaching used up all the time: finished work is kept.
 constexpr std::chrono::milliseconds kLeastStopping{300};
-// Then it ends, whatever it is at; the rest is the kernel's, which ends threads and closes maps. No
-// step may take longer than it is given, but on a busy host, or where the kernel waits for
-// something itself, one does. Nothing is lost that a crash would not lose: files are renamed into
-// place.
+// Then the process ends, whatever it is doing, and the kernel ends its threads and closes its maps.
+// Each step has a limit, but on a busy host, or when the kernel itself waits, a step may exceed it.
+// Nothing is lost that a crash would not lose: files are renamed into place.
 constexpr std::chrono::milliseconds kEnding{1700};
-// Far beyond what each piece of work takes on a busy host. The main thread feeds the watchdog: one
-// that hangs is ended by the service manager.
+// Far beyond what each piece of work takes on a busy host. `main` has no hopeless limit: it feeds
+// the watchdog, so the service manager ends it when it hangs.
 constexpr ThreadLimits kMainLimits{.stuck = std::chrono::seconds(30), .hopeless = {}};
 constexpr ThreadLimits kHttpLimits{.stuck = std::chrono::seconds(30),
                                    .hopeless = std::chrono::minutes(5)};
-// A comparison that takes long takes as long in the next process: its hash asks for it.
+// No hopeless limit: a slow hash takes as long in the next process.
 constexpr ThreadLimits kPasswordLimits{.stuck = std::chrono::seconds(30), .hopeless = {}};
-// web.config_file, certificates and keys are looked at this often: four stat(2) calls.
+// How often web.config_file, certificates and keys are checked for changes: four stat(2) calls.
 constexpr std::chrono::seconds kLookAtWebFiles{1};
 
-// CAP_BPF for reading maps and walking over threads. CAP_SYS_PTRACE, if it was given, for process
-// rules that name a program (exe), and only while there are any.
+// CAP_BPF is for reading maps and walking over threads. CAP_SYS_PTRACE, if given, is for process
+// rules that name a program (exe), and kept only while there are any.
 std::vector<Capability> capabilities_to_keep(const Config& config) {
   std::vector<Capability> kept = {Capability::Bpf};
   const bool names_programs = std::ranges::any_of(
@@ -76,9 +75,8 @@ void warn_of_unreadable_exe(const Error& error) {
   log_warning_limited(
       "exe",
       error.message() +
-          "; process rules with exe need CAP_SYS_PTRACE for other users' programs: systemctl "
-          "edit offcpud, and there CapabilityBoundingSet= and "
-          "AmbientCapabilities=CAP_SYS_PTRACE");
+          "; process rules with exe need CAP_SYS_PTRACE for other users' programs: add it to "
+          "CapabilityBoundingSet= and AmbientCapabilities= with 'systemctl edit offcpud'");
 }
 
 Result<PipelineOptions> pipeline_options(const Config& config) {
@@ -94,23 +92,24 @@ Result<PipelineOptions> pipeline_options(const Config& config) {
 
 }  // namespace
 
-Daemon::Daemon(ConfigSources sources, Config config, ReaderSpawner* spawner)
-    : sources_(std::move(sources)), config_(std::move(config)), spawner_(spawner) {}
+Daemon::Daemon(ConfigSources sources, Config config, std::shared_ptr<ReaderSpawner> spawner)
+    : sources_(std::move(sources)), config_(std::move(config)), spawner_(std::move(spawner)) {}
 
 Daemon::~Daemon() = default;
 
 Result<std::unique_ptr<Daemon>> Daemon::start(ConfigSources sources, Config config,
-                                              ReaderSpawner* spawner) {
-  std::unique_ptr<Daemon> daemon(new Daemon(std::move(sources), std::move(config), spawner));
+                                              std::shared_ptr<ReaderSpawner> spawner) {
+  std::unique_ptr<Daemon> daemon(
+      new Daemon(std::move(sources), std::move(config), std::move(spawner)));
   TRY_VOID(daemon->set_up());
   TRY(auto listener, find_listener(daemon->config_));  // a taken port must not leave hooks
   auto local = find_local_listener(daemon->config_, listener);
   TRY_VOID(daemon->read_web_files(listener, local || listener.address().is_unix()));
   TRY_VOID(daemon->measure());
-  // What belongs to processes is read by others (daemon/reader): all threads from here on get no
-  // more than this one.
+  // Reader processes (daemon/reader) access other processes. From here on, no thread has more
+  // capabilities than this one.
   TRY_VOID(drop_capabilities(capabilities_to_keep(daemon->config_)));
-  TRY_VOID(check_push_files(daemon->config_.push));  // as who will read them later
+  TRY_VOID(check_push_files(daemon->config_.push));  // with the rights that the push thread has
   TRY_VOID(daemon->wire());
   if (daemon->snapshots_) daemon->snapshots_->open();
   TRY_VOID(daemon->pass());
@@ -167,7 +166,7 @@ Status Daemon::measure() {
   board_.emplace([this] { loop_->post([this] { tick(); }); }, clock_);
   TRY_VOID(pipeline_->start());
   if (spawner_ == nullptr) return {};
-  const SamplerInputs inputs{*session_, clock_, cgroups_, *spawner_};
+  const SamplerInputs inputs{*session_, clock_, cgroups_, spawner_};
   const auto take_exemplars = [this](auto found) { pipeline_->add_exemplars(std::move(found)); };
   TRY(snapshots_,
       SnapshotService::start(inputs, config_, *loop_, *self_, threads_, take_exemplars));
@@ -241,7 +240,7 @@ Status Daemon::serve(Listener listener, std::optional<Listener> local) {
   return {};
 }
 
-// Before anybody scrapes, so that the log says what to expect.
+// Before the first scrape, so that the log says what a scrape costs.
 void Daemon::measure_scrapes() {
   const auto write = [this](SeriesWriter& out) { self_->write(out); };
   for (const auto format : {ExpositionFormat::Text, ExpositionFormat::Protobuf}) {
@@ -268,7 +267,7 @@ Result<int> Daemon::run() {
   return code;
 }
 
-// What must not stay behind goes first; what may hang comes last, and is not waited for.
+// First what must not be left attached; last what may hang, which is not waited for.
 bool Daemon::stop() {
   session_->detach();
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(stop_by_ - clock_.now());
@@ -278,7 +277,7 @@ bool Daemon::stop() {
   return done;
 }
 
-// The watchdog must not fire because passes are configured to be rare.
+// At least as often as the watchdog needs, however rare passes are configured to be.
 std::chrono::milliseconds Daemon::pass_interval() const {
   const auto watchdog = notifier_.watchdog_interval();
   if (!watchdog) return config_.pass_interval;
@@ -292,7 +291,7 @@ void Daemon::tick() {
                         {{kMessageId, kPassFailedId}, {"stage", stage_}});
     return;
   }
-  // Whoever waits for such a thread waits for ever: another process is the only help.
+  // Callers of a hopeless thread would wait for ever; only another process helps.
   if (!threads_.hopeless()) notifier_.feed_watchdog();
   notifier_.status(status_line(status()));
 }
@@ -312,7 +311,7 @@ Status Daemon::pass() {
   };
   auto sample = pipeline_->read();
   if (!sample) return fail(std::move(sample).error());
-  // Now: every cgroup in the sample was told of before it was charged, and may be gone already.
+  // Now: the source has reported every cgroup of the sample, and some may be gone already.
   follow_cgroups();
   const MonotonicTime read = clock_.now();
   self_->observe_pass(stage_, read - begin);
@@ -364,7 +363,7 @@ void Daemon::warn_of_losses(const View& view) {
 void Daemon::apply(const Config& config) {
   config_ = config;
   set_log_level(parse_log_level(config.log_level).value_or(LogLevel::Info));
-  // The loader has compiled every expression already, so this does not fail.
+  // The loader has already compiled every expression, so this does not fail.
   if (auto options = pipeline_options(config)) {
     pipeline_->set_options(*std::move(options));
   } else {

@@ -34,26 +34,26 @@
 
 namespace offcpud {
 
-// Puts the parts together: starts them in the order in which they fail cheapest, wires timers and
-// signals, and stops them in reverse. One thread owns everything; HTTP threads see the ViewBoard,
-// the SelfMetrics and what stands under mutex_.
+// Composition root: starts the parts, the ones that fail cheaply first, wires timers and signals,
+// and stops the parts in reverse order. One thread owns everything; HTTP threads see the ViewBoard,
+// the SelfMetrics and the members under mutex_.
 class Daemon {
  public:
-  // `spawner` null: the configuration has no use for it. It must outlive the object.
+  // `spawner` null: the configuration needs no readers.
   static Result<std::unique_ptr<Daemon>> start(ConfigSources sources, Config config,
-                                               ReaderSpawner* spawner);
+                                               std::shared_ptr<ReaderSpawner> spawner);
   ~Daemon();
   Daemon(const Daemon&) = delete;
   Daemon& operator=(const Daemon&) = delete;
 
-  // Until SIGTERM or SIGINT. Does not return, but ends the process, where a disk hangs.
+  // Runs until SIGTERM or SIGINT. If a disk hangs, it ends the process instead of returning.
   Result<int> run();
 
  private:
-  Daemon(ConfigSources sources, Config config, ReaderSpawner* spawner);
+  Daemon(ConfigSources sources, Config config, std::shared_ptr<ReaderSpawner> spawner);
 
   Status set_up();
-  // Says what is missing that was not said to be missing before.
+  // Logs what is missing now and was not missing before.
   void tell_features(FeatureReport now);
   Status measure();
   Status read_web_files(const Listener& listener, bool unix_sockets);
@@ -72,13 +72,13 @@ class Daemon {
 
   [[nodiscard]] std::chrono::milliseconds pass_interval() const;
   [[nodiscard]] RouteSources route_sources();
-  [[nodiscard]] StatusReport status() const;  // without own_use, which no pass needs
+  [[nodiscard]] StatusReport status() const;  // without own_use, which a pass does not need
   [[nodiscard]] std::optional<OwnUse> own_use() const;
   [[nodiscard]] std::optional<PushStatus> push_status() const;
 
   ConfigSources sources_;
   Config config_;
-  ReaderSpawner* spawner_;
+  std::shared_ptr<ReaderSpawner> spawner_;
   SystemClock clock_;
   ThreadWatch threads_;
   std::shared_ptr<Heartbeat> main_;
@@ -99,13 +99,13 @@ class Daemon {
   Overhead overhead_{online_cpus()};
   std::optional<ViewBoard> board_;
   std::unique_ptr<EventLoop> loop_;  // after what its callbacks use and the descriptors it watches
-  std::unique_ptr<SnapshotService> snapshots_;  // null: they are turned off
+  std::unique_ptr<SnapshotService> snapshots_;  // null: snapshots are turned off
   EventLoop::Timer* timer_ = nullptr;
   std::unique_ptr<StopDeadline> stop_deadline_;
-  MonotonicTime stop_by_{};  // once there was a signal
-  const char* stage_ = "";   // of the pass that runs, or ran last
+  MonotonicTime stop_by_{};  // set by the stop signal
+  const char* stage_ = "";   // of the current or last pass
 
-  // What HTTP threads read and this thread changes.
+  // HTTP threads read these; this thread changes them.
   mutable std::mutex mutex_;
   std::shared_ptr<const Routes> routes_;
   std::chrono::milliseconds min_pass_interval_{};
@@ -115,7 +115,7 @@ class Daemon {
   std::uint64_t passes_ = 0;
   std::uint64_t pass_failures_ = 0;
   ListenAddress listen_;
-  std::string local_socket_;  // as text; empty: none
+  std::string local_socket_;  // as text; empty: there is none
 
   std::unique_ptr<WebAccess> web_;
   std::optional<Reloader> reloader_;

@@ -24,8 +24,7 @@ std::optional<Listener> find_local_listener(const Config& config, const Listener
   auto listener = open_local_listener(path);
   if (listener) return *std::move(listener);
   log_warning("web.local_socket: " + listener.error().message() +
-              ". Going on without it: nobody sees addresses, and paths of files, but those who "
-              "log in");
+              ". Going on without it: only users who log in see addresses and paths of files");
   return std::nullopt;
 }
 

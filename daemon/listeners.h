@@ -10,14 +10,14 @@
 
 namespace offcpud {
 
-// Where the daemon is asked: the socket of the service manager (offcpud.socket), or `listen`.
+// The socket on which the daemon answers: the service manager's (offcpud.socket), or `listen`.
 Result<Listener> find_listener(const Config& config);
 
-// web.local_socket, besides `main`. Nothing, and a warning, if it cannot be had: who measures needs
-// it less than who looks.
+// The socket of web.local_socket, which the daemon serves besides `main`. If it cannot be opened,
+// this logs a warning and returns nothing: measuring matters more than this socket.
 std::optional<Listener> find_local_listener(const Config& config, const Listener& main);
 
-// Of the local socket, where each user is a peer. Answers that take long share their own limits
+// Limits of the local socket, where each user is a peer. Slow answers share their limits
 // with those of `listen`.
 inline const HttpLimits kLocalLimits{
     .threads = 1,

@@ -45,8 +45,8 @@ int print_features() {
   return usable ? 0 : fail(usable.error());
 }
 
-// What readers are given: to look into processes of others and to open what they map. The error is
-// not lost: reading without them is denied, and counted.
+// Keeps the capabilities that readers need to inspect other processes and to open the files that
+// these map. A failure is not fatal: reads without the capabilities are denied and counted.
 void keep_what_reads_processes() {
   constexpr Capability kKept[] = {Capability::SysPtrace, Capability::DacReadSearch,
                                   Capability::CheckpointRestore};
@@ -54,8 +54,7 @@ void keep_what_reads_processes() {
     log_warning(dropped.error().message());
 }
 
-// The processes of the cgroup (v2) that this one is in, as a file that lists them; empty: there is
-// none.
+// The file that lists the processes of this process's cgroup (v2); empty: there is none.
 std::filesystem::path own_cgroup_processes() {
   constexpr std::size_t kMost = std::size_t{4} << 20;
   const auto membership = read_file("/proc/self/cgroup", kMost);
@@ -86,8 +85,8 @@ int run(int argc, char** argv) {
     return push ? print("the configuration is valid\n") : fail(push.error());
   }
 
-  // First of all: from a process that has no threads, sockets, or kernel programs.
-  std::unique_ptr<ReaderSpawner> spawner;
+  // First, while the process has no threads, sockets or kernel programs.
+  std::shared_ptr<ReaderSpawner> spawner;
   if (config->snapshots.enabled) {
     auto started =
         ReaderSpawner::start(answer_requests, keep_what_reads_processes, own_cgroup_processes());
@@ -96,7 +95,7 @@ int run(int argc, char** argv) {
   }
   keep_heap_small();
   init_logging(parse_log_level(config->log_level).value_or(LogLevel::Info));
-  auto daemon = Daemon::start(options->sources, *config, spawner.get());
+  auto daemon = Daemon::start(options->sources, *config, std::move(spawner));
   if (!daemon) return fail(daemon.error());
   const auto code = (*daemon)->run();
   return code ? *code : fail(code.error());
@@ -109,7 +108,7 @@ int main(int argc, char** argv) {
   try {
     return offcpud::run(argc, argv);
   } catch (
-      const std::exception& exception) {  // of the standard library: out of memory and the like
+      const std::exception& exception) {  // of the standard library: for instance out of memory
     return offcpud::fail(offcpud::Error(exception.what()));
   }
 }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kShown = 16;
 constexpr std::size_t kMostUsers = 1024;
-constexpr std::chrono::minutes kForgotten{10};  // who comes back later is named again
+constexpr std::chrono::minutes kForgotten{10};  // a user who comes back later is named again
 
 std::string user_name(const std::optional<std::uint32_t>& uid) {
   return uid ? "user " + std::to_string(*uid) : "a user who is gone";

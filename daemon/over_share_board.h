@@ -14,16 +14,16 @@
 
 namespace offcpud {
 
-// Says which processes have more mappings than their share: in the status, in the metrics, and in
-// the log once for each user. Thread-safe.
+// Reports which processes have more mappings than their share: in the status, in the metrics, and
+// in the log once for each user. Thread-safe.
 class OverShareBoard {
  public:
   OverShareBoard(SelfMetrics& metrics, const Clock& clock) : metrics_(metrics), clock_(clock) {}
 
-  // All of them, those with most first.
+  // Takes all of them, the largest first.
   void post(const std::vector<OverShare>& processes, std::uint64_t left_out);
 
-  // The first of them.
+  // The largest of them.
   [[nodiscard]] std::vector<OverShareStatus> current() const;
 
  private:
@@ -33,7 +33,8 @@ class OverShareBoard {
   const Clock& clock_;
   mutable std::mutex mutex_;
   std::vector<OverShareStatus> current_;
-  std::map<std::optional<std::uint32_t>, MonotonicTime> seen_;  // users, and when at last
+  // users, and when each was last seen
+  std::map<std::optional<std::uint32_t>, MonotonicTime> seen_;
 };
 
 }  // namespace offcpud

@@ -39,7 +39,7 @@ void Reloader::reload() {
   parts_.notifier.ready(callbacks_.status_line());
 }
 
-// A bad web.config_file is a bad configuration: both are put in force, or neither.
+// Reads both or fails: a bad web.config_file makes the whole configuration bad.
 Result<Reloader::Wanted> Reloader::read() {
   refused_for_web_files_ = false;
   TRY(auto config, load_config(parts_.sources));
@@ -72,7 +72,7 @@ void Reloader::put_in_force(WebAccess::State web) {
 
 void Reloader::reload_web_files() {
   if (!parts_.web.files_changed()) return;
-  // Somebody asked for that reload, and only these files were in its way.
+  // The refused reload failed only because of these files, so try all of it again.
   if (refused_for_web_files_) return reload();
   auto web = parts_.web.prepare(parts_.running.web);
   refused_web_ = web ? "" : web.error().message();

@@ -14,32 +14,31 @@
 
 namespace offcpud {
 
-// Reads the configuration again when the daemon is asked to (SIGHUP), and web.config_file with its
-// certificates and keys whenever these files change: a renewed certificate needs no signal. What is
-// read is put in force as a whole or not at all. After a refusal the running configuration stays,
-// and status(), a metric and the log say why, until the next attempt succeeds.
+// Reads the configuration again on SIGHUP, and web.config_file with its certificates and keys
+// whenever these files change, so a renewed certificate needs no signal. New settings take effect
+// all together or not at all. After a refusal the running configuration stays, and status(), a
+// metric and the log say why until an attempt succeeds.
 //
-// status() may be called by any thread, all else by one. All that is passed must outlive the
-// object.
+// Any thread may call status(); one thread calls the rest. All arguments must outlive the object.
 class Reloader {
  public:
   struct Parts {
     ConfigSources sources;
-    const Config& running;  // changed by Callbacks::apply only
+    const Config& running;  // only Callbacks::apply changes it
     WebAccess& web;
     SelfMetrics& metrics;
     const ServiceNotifier& notifier;
     const Clock& clock;
   };
   struct Callbacks {
-    std::function<void(const Config& config)> apply;  // puts it in force, but for `web`
-    std::function<std::string()> status_line;         // for the service manager
+    std::function<void(const Config& config)> apply;  // takes effect, except `web`
+    std::function<std::string()> status_line;         // status text for the service manager
   };
   Reloader(Parts parts, Callbacks callbacks);
 
   void reload();
 
-  // To be called often: four stat(2) calls while nothing has changed.
+  // Cheap enough to be called each second: four stat(2) calls while nothing has changed.
   void reload_web_files();
 
   [[nodiscard]] ConfigStatus status() const;
@@ -60,8 +59,8 @@ class Reloader {
   const Parts parts_;
   const Callbacks callbacks_;
   std::string refused_;                 // why the last reload was refused; empty: it was not
-  std::string refused_web_;             // why web files that changed since are not in force
-  bool refused_for_web_files_ = false;  // the last reload was, and for nothing else
+  std::string refused_web_;             // why changed web files are not in force; empty: they are
+  bool refused_for_web_files_ = false;  // the web files alone were why the last reload was refused
 
   mutable std::mutex mutex_;
   ConfigStatus status_;

@@ -14,21 +14,21 @@
 namespace offcpud {
 namespace {
 
-// How long the start waits for the disk: so that those who ask find what is kept.
+// How long the start waits for the disk, so that first requests find the kept snapshots.
 constexpr std::chrono::seconds kOpening{1};
-// What the others leave of the time for stopping to the thread that takes stacks.
+// Part of the stopping time that the thread which takes stacks must leave to the others.
 constexpr std::chrono::milliseconds kWriting{300};
-// What the last snapshot has for its way to a server.
+// Time for pushing the last snapshot to a server.
 constexpr std::chrono::milliseconds kPushing{300};
 
-// Far beyond what each piece of work takes on a busy host. Another process is no help where a disk
-// or a server does not answer, and ends what works.
+// Far beyond what each piece of work takes on a busy host. Where a disk or a server does not answer
+// there is no hopeless limit: another process would not help, and would end what works.
 constexpr std::chrono::minutes kHopeless{5};
 constexpr ThreadLimits kStacksLimits{.stuck = std::chrono::seconds(30), .hopeless = kHopeless};
 constexpr ThreadLimits kSymbolsLimits{.stuck = std::chrono::seconds(60), .hopeless = kHopeless};
 constexpr ThreadLimits kWriterLimits{.stuck = std::chrono::seconds(60), .hopeless = {}};
 constexpr ThreadLimits kRequestLimits{.stuck = std::chrono::minutes(2), .hopeless = {}};
-// push.timeout is 5 min at most, and the client has its own for the rest.
+// push.timeout is at most 5 min; the client limits the rest itself.
 constexpr ThreadLimits kPushLimits{
     .stuck = std::chrono::minutes(10), .hopeless = {}, .needed = false};
 
@@ -40,7 +40,7 @@ SamplerOptions sampler_options(const Config& config) {
   SamplerOptions options;
   options.interval = config.snapshots.interval;
   options.stacks_per_second = config.snapshots.stacks_per_second;
-  // The loader has compiled every expression already, so this does not fail.
+  // The loader has already compiled every expression, so this does not fail.
   if (auto rules = capture_rules(config)) {
     options.capture = std::make_shared<const CaptureRules>(*std::move(rules));
   } else {
@@ -66,14 +66,13 @@ SnapshotService::SnapshotService(const Config& config, const Clock& clock, Event
 SnapshotService::Serving::Serving(SnapshotService& service, const Clock& clock)
     : push(clock, service.push_reports(), service.threads_.add("push", kPushLimits)),
       writer(
-          [&service] {
-            (void)service.store_.open();
-          },  // what fails is reported and tried again
-              // The file first: whatever becomes of the push, it is there.
+          // A failure is reported, and tried again.
+          [&service] { (void)service.store_.open(); },
+          // The file first, so that it exists whatever becomes of the push.
           [this, &service](Snapshot snapshot) {
             const bool kept = service.store_.put(snapshot);
             push.submit(std::move(snapshot));
-            give_heap_back();  // of all that the interval held, here where nobody waits for it
+            give_heap_back();  // the interval's memory; nobody waits for it here
             return kept;
           },
           [&service] { service.metrics_.count_snapshot_failure(SnapshotFailure::QueueFull); },
@@ -93,18 +92,18 @@ Result<std::unique_ptr<SnapshotService>> SnapshotService::start(
       new SnapshotService(config, inputs.clock, loop, metrics, threads, std::move(take_exemplars)));
   TRY(service->sampler_,
       StackSampler::start(inputs, sampler_options(config), service->sampler_reports()));
-  if (const auto left = inputs.spawner.hung()) service->tell_left_behind(left->size());
+  if (const auto left = inputs.spawner->hung()) service->tell_left_behind(left->size());
   return service;
 }
 
-// None of this run has been given up yet that would be among them, or hardly one.
+// Readers of earlier runs; this run has given up none, or hardly one, so far.
 void SnapshotService::tell_left_behind(std::size_t readers) {
   metrics_.set_readers_stuck(static_cast<unsigned>(readers));
   if (readers == 0) return;
   log_warning(std::to_string(readers) +
                   " readers of an earlier run still wait for a process or a file system that does "
-                  "not answer; they count among the " +
-                  std::to_string(HungReaders::kMost) + " that may hang",
+                  "not answer; they count towards the limit of " +
+                  std::to_string(HungReaders::kMost) + " hung readers",
               {{kMessageId, kReaderHungId}, {"readers", std::to_string(readers)}});
 }
 
@@ -179,7 +178,7 @@ SamplerReports SnapshotService::sampler_reports() {
   reports.symbols = threads_.add("symbols", kSymbolsLimits);
   reports.finished = [this, inbox = inbox_](Result<SampledSnapshot> sampled) {
     if (sampled) return inbox->put(*std::move(sampled));
-    // By the sampler's thread, which this object outlives.
+    // Runs on the sampler's thread, which this object outlives.
     metrics_.count_snapshot_failure(SnapshotFailure::QueueFull);
     log_warning_limited("stacks dropped", "a snapshot is given up: " + sampled.error().message());
   };
@@ -188,7 +187,7 @@ SamplerReports SnapshotService::sampler_reports() {
   reports.adapted = [this](std::chrono::nanoseconds interval) {
     metrics_.set_sampling_interval(interval);
   };
-  // Once for each object; of many within a minute the first one is named, and the others counted.
+  // Reports each object once. Within a minute the log names the first and counts the others.
   reports.refused = [this](const std::string& path, const ObjectRefusals& causes) {
     metrics_.count_refused_objects(causes);
     std::string names;
@@ -242,7 +241,7 @@ void SnapshotService::Inbox::put(SampledSnapshot sampled) {
   service->write(std::move(sampled));
 }
 
-// Exemplars wait for the file, so that whoever sees one finds its stack there.
+// Exemplars wait for the file, so that their stack can be looked up as soon as they are visible.
 void SnapshotService::write(SampledSnapshot sampled) {
   const auto tell = [this, found = std::move(sampled.exemplars)] {
     loop_.post([this, found] { take_exemplars_(found); });

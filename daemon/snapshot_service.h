@@ -27,32 +27,32 @@
 
 namespace offcpud {
 
-// Everything about snapshots: samples, names and writes them, and answers who asks for them. Owned
+// Takes snapshots, names and writes them, and answers requests for them. Owned
 // by the daemon's thread.
 class SnapshotService final : public SnapshotSource {
  public:
-  // Called on the daemon's thread with the episodes of a snapshot, once its file is there.
+  // Called on the daemon's thread with the episodes of a snapshot, after its file has been written.
   using TakeExemplars = std::function<void(std::vector<FoundExemplar> found)>;
 
-  // Starts the threads that need more capabilities than the daemon keeps: to be called before it
-  // gives these up. All that is passed must outlive the object.
+  // Starts the threads that need more capabilities than the daemon keeps, so call it before the
+  // daemon drops them. All arguments must outlive the object.
   static Result<std::unique_ptr<SnapshotService>> start(const SamplerInputs& inputs,
                                                         const Config& config, EventLoop& loop,
                                                         SelfMetrics& metrics, ThreadWatch& threads,
                                                         TakeExemplars take_exemplars);
   ~SnapshotService() override;
 
-  // Reads which files are kept, and starts the threads that write and answer. To be called after
-  // the capabilities are given up, and before everything below.
+  // Lists the kept files and starts the threads that write and answer. Call it after capabilities
+  // are dropped, and before the functions below.
   void open();
 
   void apply(const Config& config);
 
-  // Ends sampling and writes what there is, for so long at most. False: a thread is stuck, as a
-  // disk or a process does not answer. Then the daemon must end without destroying this object.
+  // Ends sampling and writes the last snapshot, within `patience`. False: a thread is stuck because
+  // a disk or a process does not answer; then the daemon must end without destroying this object.
   [[nodiscard]] bool stop(std::chrono::milliseconds patience);
 
-  // By any thread, after open().
+  // Any thread may call it after open().
   [[nodiscard]] PushState push_state() const { return serving_->push.state(); }
 
   [[nodiscard]] std::vector<OverShareStatus> over_share() const { return over_share_.current(); }
@@ -88,18 +88,19 @@ class SnapshotService final : public SnapshotSource {
   OverShareBoard over_share_;
   std::optional<Serving> serving_;
 
-  // Where the naming thread leaves finished snapshots. Shared, as that may outlive this object.
+  // Where the naming thread leaves finished snapshots. Shared, because that thread
+  // may outlive this object.
   struct Inbox {
     void put(SampledSnapshot sampled);
 
     std::mutex mutex;
-    SnapshotService* service = nullptr;  // null: nobody writes, not yet or not any more
-    std::vector<SampledSnapshot> early;  // from before open()
+    SnapshotService* service = nullptr;  // null: not open yet, or stopped
+    std::vector<SampledSnapshot> early;  // taken before open()
   };
   std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
 
-  std::mutex sampler_mutex_;               // HTTP threads ask while this one stops
-  std::unique_ptr<StackSampler> sampler_;  // last: its threads use what is above
+  std::mutex sampler_mutex_;               // HTTP threads use sampler_ while this thread stops it
+  std::unique_ptr<StackSampler> sampler_;  // last: its threads use the members above
 };
 
 }  // namespace offcpud

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdio>
 
 #include "api/syscall_names.h"
+#include "base/duration_text.h"
 #include "base/hist_kind.h"
 #include "base/printable.h"
 #include "runtime/message_ids.h"
@@ -16,6 +18,7 @@ namespace {
 
 constexpr std::size_t kStackFrames = 8;  // the innermost; /api/v1/stalls has all
 
+// For programs.
 std::string seconds_text(std::uint64_t ns) {
   constexpr std::uint64_t kMillisecond = 1'000'000;
   std::array<char, 32> text{};
@@ -23,6 +26,10 @@ std::string seconds_text(std::uint64_t ns) {
                       static_cast<unsigned long long>(ns / (1000 * kMillisecond)),
                       static_cast<unsigned long long>(ns / kMillisecond % 1000));
   return text.data();
+}
+
+std::string for_people(const Stall& stall) {
+  return duration_text(std::chrono::nanoseconds(stall.duration_ns));
 }
 
 std::string hexadecimal(std::uint64_t value) {
@@ -37,7 +44,7 @@ std::string syscall_text(const WaitDetail& detail) {
   return name.empty() ? std::to_string(*detail.syscall) : name;
 }
 
-// "futex 0x7f12 held by worker[1250]", "fd 7 socket tcp ...", "fd 3 /srv/data on 8:1 sda1".
+// For example "futex 0x7f12 held by worker[1250]" or "fd 7 socket tcp ...".
 std::string waits_for_text(const WaitDetail& detail) {
   std::string text;
   const auto append = [&](const std::string& part) { text += (text.empty() ? "" : " ") + part; };
@@ -71,7 +78,8 @@ std::string woken_by_text(const Stall& stall) {
   return text;
 }
 
-// "server/worker[100/110] in /a.service"; the process is not named twice.
+// For example "server/worker[100/110] in /a.service"; a process with its
+// thread's name is not repeated.
 std::string thread_text(const Stall& stall) {
   std::string name = printable(stall.comm);
   if (!stall.process_comm.empty() && stall.process_comm != stall.comm) {
@@ -81,7 +89,7 @@ std::string thread_text(const Stall& stall) {
          "] in " + printable(stall.labels->cgroup);
 }
 
-// Fields without a value are left out.
+// Leaves out fields without a value.
 class Fields {
  public:
   void add(std::string_view name, std::string value) {
@@ -115,8 +123,8 @@ std::vector<LogField> fields_of(const Stall& stall, const char* message_id) {
 }  // namespace
 
 StallEntry stall_begun_entry(const Stall& stall) {
-  std::string message = thread_text(stall) + " is blocked for " + seconds_text(stall.duration_ns) +
-                        " s: " + std::string(kHistKindNames[stall.kind]);
+  std::string message = thread_text(stall) + " is blocked for " + for_people(stall) + ": " +
+                        std::string(kHistKindNames[stall.kind]);
   if (stall.detail) {
     const std::string syscall = syscall_text(*stall.detail);
     const std::string waits_for = waits_for_text(*stall.detail);
@@ -128,7 +136,7 @@ StallEntry stall_begun_entry(const Stall& stall) {
 
 StallEntry stall_ended_entry(const Stall& stall) {
   std::string message = thread_text(stall);
-  const std::string duration = seconds_text(stall.duration_ns) + " s";
+  const std::string duration = for_people(stall);
   message += stall.ended_at ? " was blocked for " + duration
                             : " was blocked for at least " + duration + ", its end was not seen";
   message += ": " + std::string(kHistKindNames[stall.kind]);

@@ -12,8 +12,8 @@
 
 namespace offcpud {
 
-// What the log says of a stall: docs of kStallBegunId and kStallEndedId. Whatever the names in it
-// hold, it is one line that a terminal shows as it is.
+// The log entry of a stall, as documented at kStallBegunId and kStallEndedId. It is one line that a
+// terminal shows as it is, whatever bytes the names contain.
 struct StallEntry {
   std::string message;
   std::vector<LogField> fields;
@@ -21,16 +21,15 @@ struct StallEntry {
 StallEntry stall_begun_entry(const Stall& stall);
 StallEntry stall_ended_entry(const Stall& stall);
 
-// Logs stalls as they begin (warning) and end (info), kLinesPerMinute at most; a line that tells
-// how many were left out follows when the minute is over. Single-threaded; the clock must outlive
-// it.
+// Logs stalls as they begin (warning) and end (info), at most kLinesPerMinute; when the minute is
+// over, one more line says how many were left out. Single-threaded; the clock must outlive it.
 class StallJournal {
  public:
   static constexpr std::uint32_t kLinesPerMinute = 30;
 
   explicit StallJournal(const Clock& clock) : budget_(clock, kLinesPerMinute) {}
 
-  // Once a pass, also without changes: the line about what was left out waits for that.
+  // Call it once a pass, even without changes: it also writes the line about stalls left out.
   void record(const StallChanges& changes);
 
  private:

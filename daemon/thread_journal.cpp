@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/duration_text.h"
 #include "base/thread_start.h"
 #include "runtime/logging.h"
 #include "runtime/message_ids.h"
@@ -12,18 +13,13 @@ namespace {
 
 using Kind = StuckThreads::Change::Kind;
 
-std::string seconds_text(std::chrono::nanoseconds duration) {
-  return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(duration).count());
-}
-
 void tell(const StuckThreads::Change& change) {
   const ThreadState& state = change.state;
-  const std::string seconds = seconds_text(state.longest);
   switch (change.kind) {
     case Kind::Stuck:
       return log_error("stuck: " + sentence_of(state, true) + ", which takes less than " +
-                           seconds_text(state.limits.stuck) +
-                           " s on a busy host; what depends on it is not answered",
+                           duration_text(state.limits.stuck) +
+                           " on a busy host; what depends on it is not answered",
                        {{kMessageId, kThreadStuckId},
                         {"thread", state.name},
                         {"work", state.work},
@@ -35,9 +31,12 @@ void tell(const StuckThreads::Change& change) {
                        {{kMessageId, kThreadStuckId}, {"thread", state.name}});
     case Kind::GoesOn:
       return log_info(
-          "thread " + state.name + " is not stuck any more; it was for " + seconds +
-              " s at one piece of work",
-          {{kMessageId, kThreadGoesOnId}, {"thread", state.name}, {"duration_seconds", seconds}});
+          "thread " + state.name + " is not stuck any more; it was for " +
+              duration_text(state.longest) + " at one piece of work",
+          {{kMessageId, kThreadGoesOnId},
+           {"thread", state.name},
+           {"duration_seconds",
+            std::to_string(std::chrono::floor<std::chrono::seconds>(state.longest).count())}});
   }
 }
 

@@ -13,14 +13,13 @@
 
 namespace offcpud {
 
-// What is to be said of the threads that are stuck: each begin and each end once. Used by one
-// thread.
+// Decides what to report about stuck threads: each beginning and each end once. Used by one thread.
 class StuckThreads {
  public:
   struct Change {
     enum class Kind { Stuck, Hopeless, GoesOn };
     Kind kind;
-    ThreadState state;  // of GoesOn: `longest` is that of the whole time
+    ThreadState state;  // with GoesOn, `longest` covers the whole time
   };
 
   [[nodiscard]] std::vector<Change> update(const std::vector<ThreadState>& states);
@@ -33,11 +32,11 @@ class StuckThreads {
   std::map<std::string, Told> told_;
 };
 
-// Says in the log which threads of the daemon are stuck. On a thread of its own: who hangs cannot
-// say so.
+// Logs which threads of the daemon are stuck. It has its own thread, because a thread that
+// hangs cannot report itself.
 class ThreadJournal {
  public:
-  // `threads` outlives the object.
+  // `threads` must outlive the object.
   explicit ThreadJournal(const ThreadWatch& threads);
   ~ThreadJournal();
   ThreadJournal(const ThreadJournal&) = delete;

@@ -51,7 +51,7 @@ Result<std::vector<std::string>> WebAccess::check(const Config::Web& options) {
   return web.warnings;
 }
 
-// Each file is looked at before it is read: a change in between is seen the next time.
+// Takes each file's stamp before reading it, so that a change in between is noticed the next time.
 Result<WebConfig> WebAccess::read_files(const Config::Web& options, State& state) {
   WebConfig web;
   if (!options.config_file.empty()) {
@@ -67,7 +67,8 @@ Result<WebConfig> WebAccess::read_files(const Config::Web& options, State& state
   return web;
 }
 
-// What was read and is not committed, because of something else, is read again: stamps go with it.
+// The stamps are part of the state: if it is not committed because something else fails, the files
+// still count as changed and are read again.
 Result<WebAccess::State> WebAccess::prepare(const Config::Web& options) {
   State state;
   auto read = read_files(options, state);

@@ -19,10 +19,10 @@
 namespace offcpud {
 
 // Who may reach the HTTP server, and how: web.config_file with its certificates, and the options of
-// `web`. One thread reads and commits; the threads of the server see what was committed last.
+// `web`. One thread reads and commits; the server's threads see the last committed state.
 class WebAccess {
  public:
-  // By which a change of a file is noticed.
+  // Identifies a version of a file, to notice changes.
   struct Stamp {
     std::filesystem::path file;
     std::uint64_t device = 0, inode = 0, size = 0;
@@ -30,34 +30,35 @@ class WebAccess {
     friend bool operator==(const Stamp&, const Stamp&) = default;
   };
 
-  // What was read, whole and checked.
+  // Everything read from the files, complete and checked.
   struct State {
     std::shared_ptr<const TlsContext> tls;  // null: plain HTTP
     HeaderList headers;
     AccessRules rules;
     std::vector<std::string> warnings;
-    std::vector<Stamp> stamps;  // of the files, from before they were read
+    std::vector<Stamp> stamps;  // taken before the files were read
   };
 
-  // Reads the files for the first time. Starts no thread yet.
-  // `unix_sockets`: whether there are any, on which web.socket_group means something.
+  // Reads the files for the first time; starts no thread. `unix_sockets`: whether the daemon
+  // listens on any, so that web.socket_group has an effect.
   static Result<std::unique_ptr<WebAccess>> read(const Config::Web& options,
                                                  const Listener& listener, bool unix_sockets);
 
-  // From now on `handle` may be called, by several threads at once; `next` answers what may be
-  // answered. Starts a thread, whose heartbeat is `passwords`. `clock` outlives the object.
+  // After this, several threads may call `handle` at once; it passes permitted requests to `next`.
+  // Starts a thread, whose heartbeat is `passwords`. `clock` must outlive the object.
   void open(Respond next, const Clock& clock, std::shared_ptr<Heartbeat> passwords);
 
-  // Reads the files for their errors only; what is right and has no effect is warned of.
+  // Reads the files only to find errors. Returns warnings about settings that are
+  // valid but have no effect.
   static Result<std::vector<std::string>> check(const Config::Web& options);
 
-  // Reads the files again. An error: what is in force stays so. TLS cannot come or go.
+  // Reads the files again. After an error the state in force stays. TLS cannot be turned on or off.
   Result<State> prepare(const Config::Web& options);
   void commit(State state);
 
-  // True if a file that is in force, or that `prepare` last failed at, is another one now, or has
-  // another time or size. Then false until it changes again: a bad file is not reported each
-  // second.
+  // True if a file that is in force, or that the last prepare() failed on, has been
+  // replaced or has a new time or size. It then returns false until the next change, so a
+  // bad file is reported once.
   bool files_changed();
 
   [[nodiscard]] const State& state() const { return state_; }
@@ -65,8 +66,8 @@ class WebAccess {
   Response handle(const Request& request) { return control_->handle(request); }
   Response handle_local(const Request& request) { return control_->handle_local(request); }
 
-  // Of the server on `listen`, and of that on web.local_socket, which has no TLS; they refer to
-  // this object.
+  // Settings of the server on `listen`, and of the one on web.local_socket, which has no TLS.
+  // They refer to this object.
   HttpSettings settings();
   HttpSettings local_settings();
 
@@ -74,7 +75,7 @@ class WebAccess {
   WebAccess(Reach reach, std::string listen) : reach_(reach), listen_(std::move(listen)) {}
   static Stamp stamp_of(const std::filesystem::path& file);
   static void watch(const std::filesystem::path& file, std::vector<Stamp>& stamps);
-  // What is in them; TLS and stamps go to `state`, the latter even if it fails.
+  // Returns the contents; puts TLS and stamps into `state`, the stamps even if it fails.
   static Result<WebConfig> read_files(const Config::Web& options, State& state);
 
   Reach reach_;

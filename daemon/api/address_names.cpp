@@ -12,7 +12,7 @@ namespace offcpud {
 AddressNames::AddressNames() : keyed_(gnutls_rnd(GNUTLS_RND_KEY, key_.data(), key_.size()) == 0) {}
 
 std::string AddressNames::of(std::uint32_t tgid, std::uint64_t address) const {
-  constexpr std::size_t kShownBytes = 6;  // two of a thousand places are equal once in 500 million
+  constexpr std::size_t kShownBytes = 6;  // of 1,000 names, two are equal once in 500 million
   constexpr std::string_view kDigits = "0123456789abcdef";
   const std::array<std::uint64_t, 2> place{tgid, address};
   std::array<unsigned char, 32> digest{};

@@ -7,15 +7,15 @@
 
 namespace offcpud {
 
-// Names of places in the memory of processes: they tell whether two threads wait at one place, and
-// nothing of where it is. Keyed with random numbers of the kernel, so that nobody can try all
-// addresses, and different in each process, so that those of two programs that lie at the same
-// address cannot be compared. Thread-safe.
+// Names for addresses in the memory of processes. Threads that wait at one address get one name;
+// the name does not reveal the address. Names are keyed with random numbers from the kernel, so
+// nobody can find an address by trying all, and they differ between processes, so equal addresses
+// of two programs cannot be recognized. Thread-safe.
 class AddressNames {
  public:
-  AddressNames();  // a key of its own
+  AddressNames();  // draws a random key
 
-  // "#3f0c9a77b1e2"; "" if there were no random numbers.
+  // Such as "#3f0c9a77b1e2"; empty if the kernel gave no random numbers.
   [[nodiscard]] std::string of(std::uint32_t tgid, std::uint64_t address) const;
 
  private:

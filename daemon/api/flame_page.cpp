@@ -12,7 +12,7 @@
 namespace offcpud {
 namespace {
 
-// `text` is a part of the program: it is not copied before it is sent.
+// Streams `text`, which is a part of the program, without copying it.
 BodyStream stream_of(std::string_view text) {
   return [text](std::span<char> buffer) mutable {
     const std::size_t n = std::min(buffer.size(), text.size());

@@ -7,12 +7,12 @@
 
 namespace offcpud {
 
-// The flame graph: `/flame`, or one of its parts, `/flame.css` and `/flame.js`. It asks for
-// snapshots by itself, and says so where none are taken.
+// The answer for `/flame`, the page with the flame graph, or for its parts `/flame.css` and
+// `/flame.js`. The page itself requests the snapshots, and says so when none are taken.
 Response flame_page(std::string_view path);
 
-// The page `/` about this host, or one of its parts, `/overview.css` and `/overview.js`. It asks
-// for its numbers by itself.
+// The answer for `/`, the page about this host, or for its parts `/overview.css` and
+// `/overview.js`. The page itself requests the numbers.
 Response overview_page(std::string_view path);
 
 }  // namespace offcpud

@@ -9,7 +9,7 @@
 namespace offcpud {
 namespace {
 
-// Cgroups without a series of their own, for want of room, still have processes.
+// Looks at processes, too: they exist even for cgroups that found no room for series of their own.
 bool knows(const View& view, const CgroupFilter& cgroup) {
   const auto admits = [&](const auto& has_labels) {
     return has_labels.labels && cgroup.admits(has_labels.labels->cgroup);
@@ -23,10 +23,11 @@ bool knows(const View& view, const CgroupFilter& cgroup) {
 }  // namespace
 
 Error unknown_unit(const CgroupFilter& cgroup, const std::string& where) {
-  return Error("no cgroup " + where + " is of a unit called " + quotation(cgroup.text()) +
-                   "; /api/v1/units lists the units, and `systemctl status PID` names that of a "
-                   "process",
-               ErrorKind::NotFound);
+  return Error(
+      "no cgroup " + where + " belongs to a unit called " + quotation(cgroup.text()) +
+          "; /api/v1/units lists the units, and `systemctl status PID` names the unit of a "
+          "process",
+      ErrorKind::NotFound);
 }
 
 Status check_unit(const View& view, const Parameters& query) {

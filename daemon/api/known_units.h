@@ -8,13 +8,12 @@
 
 namespace offcpud {
 
-// Whether the host has, or had until a while ago, what the parameter `cgroup` names by a unit. A
-// name that no unit has is a mistake: "nothing waits" would be a wrong answer to it. Error
-// (ErrorKind::NotFound): the sentence to answer. A parameter that does not parse is no concern of
-// this.
+// Checks that this host has, or recently had, the unit that the parameter `cgroup` names. For a
+// name that no unit has, "nothing waits" would be a wrong answer. Error (ErrorKind::NotFound): the
+// sentence to answer. Accepts a parameter that does not parse; its parser reports that.
 Status check_unit(const View& view, const Parameters& query);
 
-// The sentence, with `where` it was looked for: "of this host".
+// The error that names the unit and `where` it was looked for, such as "of this host".
 Error unknown_unit(const CgroupFilter& cgroup, const std::string& where);
 
 }  // namespace offcpud

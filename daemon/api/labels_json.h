@@ -8,7 +8,7 @@
 
 namespace offcpud {
 
-// The members of a JSON object that say whose it is; a label that does not apply is left out.
+// Adds the labels to a JSON object, except those that do not apply.
 template <class Json>
 void append_labels(Json& json, const SubjectLabels& labels) {
   json["cgroup"] = labels.cgroup;

@@ -19,7 +19,7 @@ using Parameters = std::multimap<std::string, std::string>;
 
 Error usage_error(const std::string& sentence);
 
-// A parameter of the value that `access(query)` refers to.
+// A parameter whose value goes into what `access(query)` refers to.
 template <class Query, class Access, class T>
 Setting<Query> parameter(std::string_view name, Access access, const Notation<T>& notation) {
   const auto parse = [=](Query& query, std::string_view text) -> Status {

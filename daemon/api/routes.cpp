@@ -14,6 +14,7 @@
 #include "api/top_query.h"
 #include "api/unit_query.h"
 #include "api/units_json.h"
+#include "base/duration_text.h"
 #include "base/printable.h"
 #include "base/utc.h"
 #include "metrics/prometheus_protobuf.h"
@@ -56,17 +57,15 @@ constexpr const char* kNoSnapshots =
 constexpr const char* kBadHistograms =
     "parameter histograms: use native, or both for classic buckets as well";
 
+constexpr const char* kNoGzip =
+    "too many compressed answers are not read; allow identity in Accept-Encoding, or try again "
+    "shortly";
 constexpr const char* kNoCoding =
-    "Accept-Encoding refuses everything that /metrics is sent as; allow gzip or identity";
+    "Accept-Encoding refuses every coding of /metrics; allow gzip or identity";
 
 std::string_view content_type_of(ExpositionFormat format) {
   return format == ExpositionFormat::Text ? PrometheusText::kContentType
                                           : PrometheusProtobuf::kContentType;
-}
-
-std::string in_seconds(std::chrono::nanoseconds duration) {
-  const auto whole = std::chrono::duration_cast<std::chrono::seconds>(duration);
-  return std::to_string(whole.count()) + " s";
 }
 
 }  // namespace
@@ -74,7 +73,7 @@ std::string in_seconds(std::chrono::nanoseconds duration) {
 struct Routes::Route {
   const char* path;
   Shows shows;
-  const char* what;  // null: a part of another page, no link to it
+  const char* what;  // null: a part of another page, not listed
   Response (Routes::*answer)(const Request& request) const;
 };
 
@@ -97,7 +96,7 @@ const Routes::Route Routes::kRoutes[] = {
     {"/api/v1/snapshots/merge", Shows::Details, "Stacks of a range of time", &Routes::merge},
     {"/api/v1/snapshots/difference", Shows::Details, "Stacks of two ranges of time",
      &Routes::difference},
-    {"/debug/pprof/offcpu", Shows::Details, "Stacks of the time to come, as pprof",
+    {"/debug/pprof/offcpu", Shows::Details, "Stacks of the next seconds, as pprof",
      &Routes::profile},
 };
 
@@ -127,7 +126,7 @@ Response Routes::metrics(const Request& request) const {
   ExpositionOptions options{.format = preferred_format(request.accept),
                             .classic_buckets = options_.classic_buckets,
                             .with_exemplars = request.sees_details};
-  // Other parameters belong to scrape configurations that serve several exporters.
+  // Ignores other parameters: a scrape configuration for several exporters may send them.
   const auto histograms = request.query.find("histograms");
   if (histograms != request.query.end()) {
     options.with_classic = histograms->second == "both";
@@ -135,13 +134,18 @@ Response Routes::metrics(const Request& request) const {
   }
   const auto coding = preferred_coding(request.accept_encoding);
   if (!coding) return error(406, kNoCoding);
+  const auto gzip = *coding == ContentCoding::Gzip ? sources_.gzip.take() : nullptr;
+  if (!gzip && !allows_identity(request.accept_encoding)) return error(503, kNoGzip);
   const std::shared_ptr<const View> view = sources_.view(Freshness::Fresh);
   if (!view) return error(503, kNoPass);
+  BodyStream body =
+      scrape_body(view, options, sources_.self_metrics,
+                  gzip ? ContentCoding::Gzip : ContentCoding::Identity, sources_.scrape_costs);
   Response response{
       .content_type = std::string(content_type_of(options.format)),
-      .body = scrape_body(view, options, sources_.self_metrics, *coding, sources_.scrape_costs),
+      .body = [gzip, body = std::move(body)](std::span<char> buffer) { return body(buffer); },
       .headers = {{"Vary", "Accept, Accept-Encoding"}}};
-  if (*coding == ContentCoding::Gzip) response.headers.emplace_back("Content-Encoding", "gzip");
+  if (gzip) response.headers.emplace_back("Content-Encoding", "gzip");
   return response;
 }
 
@@ -154,7 +158,7 @@ Response Routes::ready(const Request& request) const {
     const WallTime since =
         clock_.wall() - std::chrono::duration_cast<WallTime::duration>(stuck->longest);
     return error(503, "offcpud is not ready: its " + sentence_of(*stuck, request.sees_addresses) +
-                          ", more than " + in_seconds(stuck->limits.stuck) +
+                          ", more than " + duration_text(stuck->limits.stuck) +
                           (stuck->busy == stuck->longest ? ", since " + rfc3339(since) : ""));
   }
   const auto view = sources_.view(Freshness::Last);
@@ -162,7 +166,8 @@ Response Routes::ready(const Request& request) const {
   const auto age = clock_.now() - view->taken;
   if (age > options_.stale_after) {
     return error(503, "offcpud is not ready: the last pass over the kernel maps was " +
-                          in_seconds(age) + " ago, more than " + in_seconds(options_.stale_after));
+                          duration_text(age) + " ago, more than " +
+                          duration_text(options_.stale_after));
   }
   return plain(200, "offcpud is ready.");
 }
@@ -174,7 +179,7 @@ Response Routes::status(const Request& request) const {
 StatusReport Routes::status_for(const Request& request) const {
   StatusReport report = sources_.status();
   report.access = {.details = request.sees_details, .addresses = request.sees_addresses};
-  // Paths of files that may lie where not everybody may look.
+  // The subject may be the path of a file that not everybody may know of.
   if (!request.sees_addresses) {
     for (ThreadState& thread : report.threads) thread.subject.clear();
   }
@@ -226,7 +231,7 @@ Response Routes::difference(const Request& request) const {
   return sources_.snapshots ? sources_.snapshots->difference(request) : error(503, kNoSnapshots);
 }
 
-// Before it is waited for.
+// Checks the unit before anybody waits for the profile.
 Response Routes::profile(const Request& request) const {
   if (request.query.contains("cgroup")) {
     const auto view = sources_.view(Freshness::Fresh);
@@ -248,7 +253,7 @@ Response Routes::page(const Request& request) const {
   return page;
 }
 
-// What is where, as text.
+// Lists the paths as text.
 Response Routes::directory(const Request& request) const {
   const StatusReport report = status_for(request);
   std::string text = "offcpud " + printable(report.version) + ": why threads are not running\n" +

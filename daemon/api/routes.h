@@ -13,6 +13,7 @@
 #include "api/status_report.h"
 #include "base/clock.h"
 #include "base/thread_watch.h"
+#include "http/gzip_stream.h"
 #include "http/http_message.h"
 #include "pipeline/view.h"
 
@@ -29,10 +30,11 @@ struct RouteSources {
   std::function<std::shared_ptr<const View>(Freshness)> view;
   std::function<StatusReport()> status;
   std::function<void(SeriesWriter&)> self_metrics;  // SelfMetrics::write
-  const AddressNames* address_names = nullptr;      // null: futexes have none; outlives the routes
-  ScrapeCosts* scrape_costs = nullptr;          // null: nobody asks for them; outlives the server
-  const ThreadWatch* threads = nullptr;         // null: nobody watches them; outlives the routes
-  const SnapshotHandlers* snapshots = nullptr;  // null: they are turned off; outlives the routes
+  const AddressNames* address_names = nullptr;      // names of futexes; null: none; outlives this
+  ScrapeCosts* scrape_costs = nullptr;              // null: not recorded; outlives the server
+  const ThreadWatch* threads = nullptr;             // null: nobody watches them; outlives this
+  const SnapshotHandlers* snapshots = nullptr;      // null: they are off; outlives this
+  GzipSlots gzip{8};                                // 3 MiB
 };
 
 struct RouteOptions {
@@ -40,7 +42,7 @@ struct RouteOptions {
   std::chrono::milliseconds stale_after{30'000};  // /-/ready fails when the last pass is older
 };
 
-// The paths of the daemon and their answers. Immutable, so any number of threads may call handle.
+// Answers requests by their path. Immutable: any number of threads may call handle().
 class Routes {
  public:
   // `clock` must outlive the object.

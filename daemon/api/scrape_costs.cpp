@@ -10,7 +10,7 @@
 namespace offcpud {
 namespace {
 
-// Counts what is read of a body, and the time that it takes.
+// Counts the bytes that are read from a body, and the time that producing them takes.
 class MeteredBody {
  public:
   explicit MeteredBody(BodyStream body) : body_(std::move(body)) {}

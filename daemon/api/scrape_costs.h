@@ -16,13 +16,13 @@
 
 namespace offcpud {
 
-// What one scrape was.
+// How large one scrape was, and how long it took.
 struct ScrapeCost {
-  std::uint64_t series = 0;   // a histogram is one
-  std::uint64_t samples = 0;  // that Prometheus stores
+  std::uint64_t series = 0;   // a histogram counts as one
+  std::uint64_t samples = 0;  // as Prometheus stores them
   std::uint64_t bytes = 0;
-  std::uint64_t sent_bytes = 0;          // less when compressed
-  std::chrono::nanoseconds duration{0};  // of the work, without the time that the client took
+  std::uint64_t sent_bytes = 0;          // after compression
+  std::chrono::nanoseconds duration{0};  // of producing it, without waiting for the client
 };
 
 using CostByFormat = std::array<std::optional<ScrapeCost>, 2>;  // by enum ExpositionFormat
@@ -38,16 +38,16 @@ class ScrapeCosts {
   CostByFormat last_;  // guarded by mutex_
 };
 
-// How a writer is made for a format.
+// How to write the body of a scrape.
 struct ExpositionOptions {
   ExpositionFormat format = ExpositionFormat::Text;
   unsigned classic_buckets = 28;  // see histogram/latency_histogram.h
   bool with_classic = false;      // Protobuf: native histograms have classic buckets as well
-  bool with_exemplars = true;     // Protobuf: they name processes and stacks
+  bool with_exemplars = true;     // Protobuf: exemplars, which name processes and stacks
 };
 std::unique_ptr<SeriesWriter> make_writer(const ExpositionOptions& options);
 
-// The body of a scrape, whose cost is recorded once it was read to its end. `costs` may be null,
+// The body of a scrape. Its cost is recorded when it has been read to its end. `costs` may be null,
 // and must outlive the stream.
 BodyStream scrape_body(const std::shared_ptr<const View>& view, const ExpositionOptions& options,
                        const std::function<void(SeriesWriter&)>& self_metrics, ContentCoding coding,

@@ -36,7 +36,7 @@ Response error(unsigned status, const std::string& sentence) {
   return {.status = status, .content_type = kJson, .body = text_of({{"error", sentence}})};
 }
 
-// A body that is not copied once more by the server.
+// A body that the server does not copy once more.
 BodyStream stream_of(std::string text) {
   auto shared = std::make_shared<const std::string>(std::move(text));
   return [shared, done = std::size_t{0}](std::span<char> buffer) mutable {
@@ -83,7 +83,7 @@ Response with_summary(Response response, std::string summary) {
   return response;
 }
 
-// What there is instead, so that the next request finds something.
+// Says which snapshots exist, so that the next request finds one.
 Response nothing_kept(const SnapshotLibrary& library, const SnapshotRange& range) {
   const auto all = library.list();
   std::string sentence = range.sequence ? "there is no snapshot " + std::to_string(*range.sequence)
@@ -91,13 +91,13 @@ Response nothing_kept(const SnapshotLibrary& library, const SnapshotRange& range
   if (all.empty()) {
     sentence += "; none is kept so far";
   } else {
-    sentence += "; those that are kept are of " + rfc3339(all.front().name.begin) + " to " +
+    sentence += "; the kept ones are from " + rfc3339(all.front().name.begin) + " to " +
                 rfc3339(all.back().name.end);
   }
   return error(404, sentence);
 }
 
-// Why nothing can be answered for a unit that is asked for by its name; nullopt: there is some.
+// The refusal of a unit that is in none of the snapshots; nullopt: there is nothing to refuse.
 std::optional<Response> no_such_unit(const CgroupFilter& cgroup, bool has_cgroup) {
   if (has_cgroup || !cgroup.is_unit()) return std::nullopt;
   return error(404, unknown_unit(cgroup, "in these snapshots").message());
@@ -147,7 +147,7 @@ Json item(const StoredSnapshot& stored) {
           {"bytes", stored.bytes}};
 }
 
-// From the root, user before kernel.
+// From the root on: user functions before those of the kernel.
 Json functions_of(const Snapshot& snapshot, const StackEntry& entry) {
   Json functions = Json::array();
   for (const auto* ids : {&entry.user, &entry.kernel}) {
@@ -156,8 +156,8 @@ Json functions_of(const Snapshot& snapshot, const StackEntry& entry) {
   return functions;
 }
 
-// How much of it the filter admits; false: nothing, so it is not listed. `stack` becomes that of an
-// entry that is admitted, once.
+// Adds to `item` how much of the snapshot the filter admits. False: nothing, so it is not listed.
+// If `stack` is null, it becomes the stack of an admitted entry.
 bool append_amount(Json& item, Json& stack, bool& has_cgroup, const Snapshot& snapshot,
                    const SnapshotFilter& filter) {
   const FilteredEntries filtered(snapshot, filter);
@@ -260,8 +260,7 @@ Response SnapshotHandlers::profile(const Request& request) const {
   const auto start = [this, query = *std::move(query)](Later::Done done) {
     source_.take_next(
         query.length, query.capture, [this, query, done = std::move(done)](Result<Snapshot> taken) {
-          // Neither the thread that samples nor one that answers scrapes spends its
-          // time on formats.
+          // Formatting is slow: neither the sampling thread nor one that answers scrapes does it.
           auto shared = std::make_shared<const Result<Snapshot>>(std::move(taken));
           worker_.answer([shared, query] { return answer_profile(*shared, query); }, done);
         });

@@ -9,8 +9,8 @@
 
 namespace offcpud {
 
-// Answers what is asked about snapshots; docs/http.md is the reference. Those that read files say
-// Later. Thread-safe.
+// Answers requests for snapshots; docs/http.md is the reference. Answers that read files or wait
+// for a profile are a Later. Thread-safe.
 class SnapshotHandlers {
  public:
   // All must outlive the object and the HTTP server.

@@ -21,17 +21,17 @@ using Json = nlohmann::json;
 using Ids = std::vector<std::uint32_t>;
 
 constexpr double kNanoseconds = 1e9;
-// What a client and the server's own memory for a connection take of a header.
+// What clients, and the server's own memory for a connection, allow for a header.
 constexpr std::size_t kMostSummaryBytes = 4096;
 
 std::string quoted(const std::string& text) {
   return Json(text).dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
-// Written by hand: a tree of JSON values would take many times the memory of the text.
+// Writes JSON text directly: a tree of JSON values would take many times the memory.
 class TableWriter {
  public:
-  // `before`: null when this is no difference.
+  // `before`: null unless this is a difference.
   TableWriter(const Snapshot& snapshot, const std::vector<StackAmount>* before)
       : snapshot_(snapshot), before_(before) {
     (void)string_id("");
@@ -204,7 +204,7 @@ nlohmann::ordered_json head_json(const StackDifference& difference, const Merged
   return head;
 }
 
-// In ASCII, as a header must be.
+// ASCII, as a header must be.
 std::string summary_of(nlohmann::ordered_json head) {
   const auto text = [&head] { return head.dump(-1, ' ', true, Json::error_handler_t::replace); };
   if (auto summary = text(); summary.size() <= kMostSummaryBytes) return summary;
@@ -214,7 +214,7 @@ std::string summary_of(nlohmann::ordered_json head) {
   return text();
 }
 
-// An object with `rest` before its last brace.
+// The text of the object, with `rest` before its last brace.
 std::string with(const nlohmann::ordered_json& head, const std::string& rest) {
   std::string text = head.dump(-1, ' ', true, Json::error_handler_t::replace);
   text.pop_back();

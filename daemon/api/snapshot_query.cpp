@@ -19,7 +19,7 @@ namespace {
 using Path = SnapshotQuery::Path;
 using Filter = SnapshotFilter;
 
-// `now` is what -10min is before.
+// Relative times such as -10min are before `now`.
 Notation<WallTime> time_before(WallTime now) {
   const auto parse = [now](std::string_view text) -> Result<WallTime> {
     const auto time = parse_time(text, now);
@@ -31,7 +31,7 @@ Notation<WallTime> time_before(WallTime now) {
 
 using Reasons = decltype(Filter::reasons);
 
-// One or several, separated by commas.
+// One reason or several, separated by commas.
 Notation<Reasons> reasons() {
   const auto parse = [reason = blocked_reason()](std::string_view rest) -> Result<Reasons> {
     Reasons reasons;
@@ -67,15 +67,15 @@ Notation<std::chrono::seconds> length() {
       [](std::uint64_t number) { return std::chrono::seconds(number); });
 }
 
-// As nanoseconds.
+// Stored in nanoseconds.
 Notation<std::uint64_t> microseconds() {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max() / 1'000;
   return whole_number_of<std::uint64_t>("microseconds", 0, kMost,
                                         [](std::uint64_t number) { return number * 1'000; });
 }
 
-// The bits of TASK_INTERRUPTIBLE and so on. 0 stands for threads that could have run, whose waits
-// are none.
+// The bits TASK_INTERRUPTIBLE and so on. 0 is refused: it means a thread that could have run, and
+// such waits are not sampled.
 Notation<std::uint32_t> task_states() {
   auto states = whole_number<std::uint32_t>(1, std::numeric_limits<std::uint32_t>::max());
   states.allowed =
@@ -100,7 +100,7 @@ Notation<SnapshotFormat> format() {
                                  {"pprof", SnapshotFormat::Pprof}});
 }
 
-// Filter::Frames or Filter::Threads
+// `Side` is Filter::Frames or Filter::Threads.
 template <class Side>
 Notation<Side> side() {
   return choice<Side>({{"all", Side::All}, {"user", Side::User}, {"kernel", Side::Kernel}});
@@ -166,7 +166,7 @@ Result<SnapshotQuery> SnapshotQuery::parse(
   TRY_VOID(set_parameters(query, parameters_of(path, now), parameters));
   TRY_VOID(check_range(query.range, ""));
   if (path == Path::Profile) {
-    // The thread itself says what it is; in what is kept, the stack.
+    // A profile selects threads when it samples; kept snapshots know kernel threads by stack only.
     const Filter::Threads threads = std::exchange(query.filter.threads, Filter::Threads::All);
     query.capture.user_threads = threads != Filter::Threads::Kernel;
     query.capture.kernel_threads = threads != Filter::Threads::User;
@@ -184,7 +184,7 @@ Result<SnapshotQuery> SnapshotQuery::parse(
       return usage_error("parameter base_from is missing; use " + std::string(kAllowedTimes) +
                          ", or base_sequence");
     }
-    // Up to the later range, and not into it.
+    // The earlier range ends where the later one begins, unless the request says otherwise.
     const bool ends = parameters.contains("base_to") || parameters.contains("base_sequence");
     if (!ends && !query.range.sequence) query.base.to = query.range.from;
     TRY_VOID(check_range(query.base, "base_"));

@@ -15,8 +15,7 @@ namespace offcpud {
 
 enum class SnapshotFormat { Json, Folded, OffWake, Pprof };
 
-// What a request for snapshots asks for: the parameters of /api/v1/snapshots and what lies below,
-// and of /debug/pprof/offcpu.
+// The parameters of a request to /api/v1/snapshots, to a path below it, or to /debug/pprof/offcpu.
 struct SnapshotQuery {
   enum class Path { List, Merge, Difference, Profile };
 
@@ -26,12 +25,13 @@ struct SnapshotQuery {
   SnapshotFormat format = SnapshotFormat::Json;
   bool annotate_kernel = true;
   Normalize normalize = Normalize::No;
-  std::chrono::seconds length{30};  // Profile: of the time to come
-  BlockFilter capture;              // Profile: what is sampled in it
+  std::chrono::seconds length{30};  // Profile: how long to sample from now on
+  BlockFilter capture;              // Profile: which blocks to sample
 
-  // Each parameter once at most; those that the path knows. `now` is what -10min is before.
-  // Without `from`, a list begins with the first snapshot and the others kDefaultRange ago. Error
-  // (ErrorKind::Usage): an unknown parameter or a value that is not allowed, with what is.
+  // Accepts the parameters that `path` knows, each at most once. Relative times such as -10min are
+  // before `now`. Without `from`, List begins with the first snapshot and the others begin
+  // kDefaultRange ago. Error (ErrorKind::Usage): names an unknown parameter or a value that is not
+  // allowed, and says what is.
   static Result<SnapshotQuery> parse(Path path,
                                      const std::multimap<std::string, std::string>& parameters,
                                      WallTime now);

@@ -16,14 +16,14 @@ namespace offcpud {
 struct StallQuery {
   std::optional<bool> ended;  // state=in_progress|ended
   CgroupFilter cgroup;
-  std::string comm;                 // of the thread or its process; empty: all
+  std::string comm;                 // name of the thread or its process; empty: all
   std::optional<std::size_t> kind;  // reason=
   std::size_t limit = 1'000;
 
   static constexpr std::size_t kMostLimit = 20'000;
 
-  // Each parameter once at most. Error (ErrorKind::Usage): an unknown parameter or a value that is
-  // not allowed, with what is.
+  // Accepts each parameter at most once. Error (ErrorKind::Usage): names an unknown parameter or a
+  // value that is not allowed, and says what is.
   static Result<StallQuery> parse(const std::multimap<std::string, std::string>& parameters);
 
   [[nodiscard]] bool admits(const Stall& stall) const;

@@ -20,7 +20,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kNanoseconds = 1e9;
 
-// JSON numbers are doubles to most readers; addresses do not fit into one.
+// Most readers hold JSON numbers as doubles, into which addresses do not fit.
 std::string hexadecimal(std::uint64_t value) {
   std::array<char, 16> digits{};
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16).ptr;
@@ -35,7 +35,7 @@ Json id_or_null(std::uint32_t id) {
   return id == 0 ? Json(nullptr) : Json(id);
 }
 
-// Any argument may be a pointer, and the kernel shows none of them (/proc/PID/syscall).
+// Any argument may be a pointer; /proc/PID/syscall hides them all from other users.
 Json syscall_json(const WaitDetail& detail, const StallSight& sight) {
   if (!detail.syscall) return nullptr;
   Json json = {{"number", *detail.syscall},
@@ -64,7 +64,7 @@ Json futex_json(const WaitDetail& detail, std::uint32_t tgid, const StallSight& 
   return futex;
 }
 
-// What the kernel calls files that have no path: it says what they are, and nothing of whom.
+// True for the kernel's names of files without a path: they tell the type, not the owner.
 bool is_kind_of_file(const std::string& name) {
   return name == "socket" || name == "pipe" || name.starts_with("anon_inode:");
 }
@@ -87,7 +87,7 @@ Json waits_for_json(const WaitDetail& detail, std::uint32_t tgid, const StallSig
   return waits_for;
 }
 
-// Functions; the kernel writes an address in place of a name that it does not know.
+// The kernel writes an address in place of a function that it has no name for.
 Json stack_json(const WaitDetail& detail, const StallSight& sight) {
   Json stack = Json::array();
   for (const std::string& frame : detail.stack) {

@@ -11,16 +11,16 @@
 
 namespace offcpud {
 
-// What one reader of the stalls gets to see.
+// How much of the stalls one client may see.
 struct StallSight {
-  // Addresses, words of memory and paths, which /proc shows to nobody but the user of the process
-  // and root. Without it they are left out.
+  // Addresses, words of memory and paths, which /proc shows only to root and to the user of the
+  // process. False: they are left out.
   bool addresses = false;
-  const AddressNames* names = nullptr;  // of futexes; null: they have none
+  const AddressNames* names = nullptr;  // of futexes; null: none
 };
 
-// The body of /api/v1/stalls: docs/http.md. `query`: the parameters of the request, decoded. An
-// error (ErrorKind::Usage) is the request's: status 400. Any thread.
+// The body of /api/v1/stalls (docs/http.md). `query`: the decoded parameters of the request. Error
+// (ErrorKind::Usage): they are wrong, status 400. Any thread.
 Result<std::string> stalls_json(const View& view,
                                 const std::multimap<std::string, std::string>& query,
                                 const StallSight& sight);

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/duration_text.h"
 #include "base/utc.h"
 
 namespace offcpud {
@@ -198,10 +199,9 @@ std::string status_line(const StatusReport& report) {
   if (!report.last_pass) return "waiting for the first pass";
   std::uint64_t lost = 0;
   for (const LossCount& loss : report.losses) lost += loss.events;
-  const auto age = std::chrono::duration_cast<std::chrono::seconds>(report.last_pass->age);
   std::string line = counted(report.subjects, "cgroup") + ", " + std::to_string(report.series) +
                      " series, " + counted(lost, "event") + " lost, last pass " +
-                     std::to_string(age.count()) + " s ago";
+                     duration_text(report.last_pass->age) + " ago";
   for (const ThreadState& thread : report.threads) {
     if (thread.stuck) line += "; " + sentence_of(thread, true);
   }
@@ -215,7 +215,8 @@ std::string status_line(const StatusReport& report) {
             "may be incomplete";
   }
   if (report.readers && report.readers->stuck > 0) {
-    line += "; " + counted(report.readers->stuck, "reader") + " stuck in what does not answer";
+    line += "; " + counted(report.readers->stuck, "reader") +
+            " stuck on a file or process that does not answer";
   }
   if (report.push && !report.push->last_error.empty()) {
     line +=

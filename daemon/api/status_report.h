@@ -17,7 +17,7 @@ namespace offcpud {
 struct FeatureStatus {
   std::string name;
   bool enabled = false;
-  std::string detail;  // what it gives, or why it is missing and what would help
+  std::string detail;  // what it gives, or why it is missing and how to get it
 };
 
 struct LastPass {
@@ -26,51 +26,52 @@ struct LastPass {
 };
 
 struct ConfigStatus {
-  std::vector<std::string> files;  // in force, in the order they were read; none: the defaults
+  std::vector<std::string> files;  // in force, in the order they were read; empty: the defaults
   bool last_reload_successful = true;
   std::string last_reload_error;
-  std::string captured;  // what snapshots are narrowed by; empty: nothing
+  std::string captured;  // the filters of snapshots; empty: none
 };
 
 struct PushStatus {
-  std::string url;         // empty: not to be told
-  std::size_t queued = 0;  // snapshots that wait
+  std::string url;         // empty: hidden from this client
+  std::size_t queued = 0;  // snapshots that wait to be sent
   std::uint64_t queued_bytes = 0;
   std::optional<WallTime> last_success;
   std::string last_error;  // empty when the last attempt was successful
 };
 
-// What it reads of other processes, which may have it wait.
+// The processes that read other processes' files and memory, which may block them.
 struct ReaderStatus {
-  std::uint64_t hangs = 0;    // no answer in time
-  std::uint64_t refused = 0;  // not asked, because of those
-  std::uint64_t stuck = 0;    // readers that cannot be ended yet
+  std::uint64_t hangs = 0;    // requests that were not answered in time
+  std::uint64_t refused = 0;  // requests that were not made because of earlier hangs
+  std::uint64_t stuck = 0;    // readers that were killed but have not ended yet
 };
 
-// What the daemon itself takes of the host.
+// CPU time and memory of the daemon itself.
 struct OwnUse {
   std::uint64_t resident_bytes = 0;
   double cpu_seconds = 0;  // of all its threads, since its start
-  // With its kernel programs, of all CPU time of the last minute; nullopt: not known yet.
+  // Share of the host's CPU time in the last minute, kernel programs included; nullopt:
+  // not yet known.
   std::optional<double> overhead_ratio;
 };
 
-// What the one who asks may see: docs/security.md.
+// What the client may see: docs/security.md.
 struct AccessStatus {
   bool details = false;    // stacks, processes, threads
-  bool addresses = false;  // of processes, with words of their memory and paths of their files
+  bool addresses = false;  // of processes, words of their memory, and paths of their files
 };
 
-// A process with more mappings than its share, of which not all are kept.
+// A process with more mappings than its share; the daemon does not keep all of them.
 struct OverShareStatus {
   std::uint32_t pid = 0;
-  std::optional<std::uint32_t> uid;  // nullopt: it is gone
+  std::optional<std::uint32_t> uid;  // nullopt: the process has ended
   std::uint64_t mappings = 0;
 
   bool operator==(const OverShareStatus&) const = default;
 };
 
-// The state of the daemon for people: /api/v1/status and the text of `systemctl status`.
+// The state of the daemon for people: /api/v1/status and `systemctl status`.
 struct StatusReport {
   std::string version;
   std::string revision;
@@ -89,31 +90,31 @@ struct StatusReport {
   std::uint64_t series = 0;
   std::uint64_t series_folded = 0;
   std::uint64_t max_series = 0;
-  CostByFormat scrapes;  // the last one in each format
+  CostByFormat scrapes;  // the last scrape in each format
   std::uint64_t threads_left_censored = 0;
   std::vector<LossCount> losses;
   std::vector<MapUsage> maps;
-  std::vector<OverShareStatus> over_share;  // at most 16, those with most first
+  std::vector<OverShareStatus> over_share;  // at most 16, those with the most mappings first
 
   std::vector<ThreadState> threads;     // of the daemon
   std::optional<OwnUse> own_use;        // nullopt: /proc cannot be read
-  std::optional<PushStatus> push;       // nullopt: it is off
-  std::optional<ReaderStatus> readers;  // nullopt: there are none, as there are no snapshots
+  std::optional<PushStatus> push;       // nullopt: push is off
+  std::optional<ReaderStatus> readers;  // nullopt: no snapshots, so no readers
   ConfigStatus config;
 };
 
-// Takes over what the View knows: the age of the last pass, subjects, series, losses and maps.
+// Copies into the report what the View knows: age of the last pass, subjects, series, losses, maps.
 void describe_view(StatusReport& report, const View& view, MonotonicTime now);
 
-// What everybody may see: without processes, the address that is pushed to, and errors, which quote
-// servers and files, are a sentence that says where to look.
+// The report that everybody may see: no processes and no push address; an error becomes a sentence
+// that says where to look, because errors quote servers and files.
 StatusReport without_details(StatusReport report);
 
-// With status_line() as "summary". Bytes that are not UTF-8 become U+FFFD.
+// Has status_line() as "summary". Bytes that are not UTF-8 become U+FFFD.
 std::string status_json(const StatusReport& report);
 
-// One line about what a scrape costs the network and the server, in both formats:
-// "a scrape of 1842 series is 57102 samples in 9.1 MB as text, 1951 samples in 0.5 MB as protobuf".
+// What a scrape costs the network and the server, in both formats, in one line: "a scrape of 1842
+// series is 57102 samples in 9.1 MB as text, 1951 samples in 0.5 MB as protobuf".
 std::string scrape_line(const CostByFormat& scrapes);
 
 // One line: "214 cgroups, 1842 series, 0 events lost, last pass 2 s ago".

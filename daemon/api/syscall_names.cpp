@@ -9,7 +9,7 @@
 namespace offcpud {
 namespace {
 
-// The tables of this host: the kernel's own, and the 32-bit one that runs beside it.
+// The table of this host, and that of the 32-bit programs that also run on it.
 #if defined(__x86_64__)
 constexpr std::uint32_t kCompatTable = SCMP_ARCH_X86;
 #elif defined(__aarch64__)

@@ -6,8 +6,8 @@
 
 namespace offcpud {
 
-// "futex" for 202 on x86_64. `compat`: the number is of the 32-bit table. Empty when this build of
-// libseccomp does not know it. Any thread.
+// The name of a system call: "futex" for 202 on x86_64. `compat`: the number is of the 32-bit
+// table. Empty when this build of libseccomp does not know the call. Any thread.
 std::string syscall_name(std::uint32_t number, bool compat);
 
 }  // namespace offcpud

@@ -20,7 +20,7 @@ bool take_one_of(std::string_view& rest, std::string_view characters) {
   return true;
 }
 
-// ".25", or nothing.
+// Takes ".25" off the front; 0 if there is no fraction.
 std::optional<nanoseconds> take_fraction(std::string_view& rest) {
   if (rest.empty() || rest.front() != '.') return nanoseconds(0);
   rest.remove_prefix(1);
@@ -36,7 +36,7 @@ std::optional<nanoseconds> take_fraction(std::string_view& rest) {
   return nanoseconds(value);
 }
 
-// "Z", "+02:00" or "-0530"; a plus in a query that nobody escaped has become a space.
+// Takes "Z", "+02:00" or "-0530" off the front. An unescaped plus in a query arrives as a space.
 std::optional<seconds> take_offset(std::string_view& rest) {
   if (take_one_of(rest, "Zz")) return seconds(0);
   const bool west = !rest.empty() && rest.front() == '-';
@@ -81,7 +81,7 @@ std::optional<WallTime> parse_time(std::string_view text, WallTime now) {
   if (text == "now") return now;
   if (text.starts_with('-')) {
     const auto before = parse_duration(text.substr(1));
-    // In milliseconds: as nanoseconds, what people may write does not fit.
+    // Subtracts in milliseconds: nanoseconds since 1970 overflow for dates that people may write.
     const auto since_1970 = std::chrono::floor<std::chrono::milliseconds>(now.time_since_epoch());
     if (!before || *before > since_1970) return std::nullopt;
     return now - *before;

@@ -13,8 +13,8 @@ inline constexpr const char* kAllowedTimes =
     "2026-11-20T12:00:00Z, seconds since 1970 such as 1795176000.5, or a time before now such as "
     "-10min";
 
-// A point in time as people and programs write it: RFC 3339 with Z or an offset, Unix seconds with
-// up to nine decimals, `now`, or `-` and a duration. nullopt: it is none of these.
+// Reads a point in time as people and programs write it: RFC 3339 with Z or an offset, Unix seconds
+// with up to nine decimals, `now`, or `-` and a duration. nullopt: the text is none of these.
 std::optional<WallTime> parse_time(std::string_view text, WallTime now);
 
 }  // namespace offcpud

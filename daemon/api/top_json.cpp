@@ -20,7 +20,7 @@ std::uint64_t runqueue_ns(const Kinds& waited) {
   return std::accumulate(waited.begin() + OFFCPUD_BLOCKED_KINDS, waited.end(), std::uint64_t{0});
 }
 
-// Actionable waits but those for a CPU.
+// Actionable waits without those for a CPU.
 std::uint64_t blocked_ns(const ProcessRow& row) {
   const std::uint64_t runqueue = runqueue_ns(row.waited_ns);
   return row.actionable_ns > runqueue ? row.actionable_ns - runqueue : 0;
@@ -31,7 +31,7 @@ struct OldestBlock {
   std::uint64_t ns = 0;  // 0: none
 };
 
-// Of the reasons that are not idle-prone: an idle service would show when it was started.
+// Skips idle-prone reasons: of an idle service, they would only show when it was started.
 OldestBlock oldest_of(const ProcessRow& row) {
   OldestBlock oldest;
   for (std::size_t kind = 0; kind < OFFCPUD_BLOCKED_KINDS; ++kind) {

@@ -9,8 +9,8 @@
 
 namespace offcpud {
 
-// The answer of /api/v1/top (docs/http.md): processes, or their threads, over the interval between
-// the last two walks. `suspended`: suspended_time(), for the wall time at which a process started.
+// The body of /api/v1/top (docs/http.md): processes or threads over the interval between the last
+// two walks. `suspended`: suspended_time(), needed for the wall time at which a process started.
 // Bytes that are not UTF-8 become U+FFFD.
 std::string top_json(const View& view, const TopQuery& query, std::chrono::nanoseconds suspended);
 

@@ -13,19 +13,19 @@
 
 namespace offcpud {
 
-// What /api/v1/top is sorted by. Numbers come with the largest first; pid, tid, cpu and comm rise.
+// What /api/v1/top is sorted by: pid, tid, cpu and comm ascending, all others descending.
 enum class TopSort {
-  Actionable,  // waits that are not idle-prone
-  Blocked,     // the blocked ones of these
+  Actionable,  // actionable waits: not idle-prone
+  Blocked,     // actionable waits but those for a CPU
   Runqueue,    // waits for a CPU
   Running,
-  Oldest,  // by the oldest block not idle-prone; of threads: the age of their state
-  Ended,   // to Threads: processes only
+  Oldest,  // age of the oldest block that is not idle-prone; of a thread: of its state
+  Ended,   // from here to Threads: processes only
   P50,
   P99,
   Max,
   Threads,
-  KeptOff,  // to Cpu: threads only
+  KeptOff,  // from here to Cpu: threads only
   Longest,
   Tid,
   Cpu,
@@ -36,18 +36,18 @@ enum class TopSort {
 // Which processes, or threads, a request asks for: the parameters of /api/v1/top.
 struct TopQuery {
   std::optional<std::uint32_t> pid;
-  std::string comm;  // part of the thread's or its process's name
+  std::string comm;  // part of the name of the thread or its process
   CgroupFilter cgroup;
-  std::string filter;  // comm or cgroup
+  std::string filter;  // part of comm or cgroup
   bool threads = false;
-  std::optional<std::uint32_t> cpu;  // where the thread runs or ran last; only with threads
-  bool pinned = false;               // only with threads
+  std::optional<std::uint32_t> cpu;  // where the thread runs or ran last; needs `threads`
+  bool pinned = false;               // needs `threads`
   TopSort sort = TopSort::Actionable;
   bool reverse = false;
   std::optional<std::size_t> limit;  // nullopt: all
 
-  // Each parameter once at most. Error (ErrorKind::Usage): an unknown parameter or a value that is
-  // not allowed, with what is.
+  // Accepts each parameter at most once. Error (ErrorKind::Usage): names an unknown parameter or a
+  // value that is not allowed, and says what is.
   static Result<TopQuery> parse(const std::multimap<std::string, std::string>& parameters);
 
   // Ignores cpu and pinned.

@@ -24,7 +24,7 @@ constexpr double in_seconds(std::uint64_t nanoseconds) {
   return static_cast<double>(nanoseconds) * 1e-9;
 }
 
-// {"name": seconds}; what is 0 is left out.
+// {"name": seconds} without names whose value is 0.
 inline TopJson seconds_by_name(std::span<const std::uint64_t> nanoseconds,
                                std::span<const std::string_view> names) {
   TopJson by_name = TopJson::object();
@@ -34,7 +34,7 @@ inline TopJson seconds_by_name(std::span<const std::uint64_t> nanoseconds,
   return by_name;
 }
 
-// Sorts so that before(a, b), or the other way round, and cuts; equal ones stay as they are.
+// Sorts by `before` or, if the query says so, in reverse, and truncates to the limit. Stable.
 template <class Row, class Before>
 void sort_and_cut(std::vector<Row>& rows, const TopQuery& query, Before before) {
   std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
@@ -45,10 +45,10 @@ void sort_and_cut(std::vector<Row>& rows, const TopQuery& query, Before before) 
   }
 }
 
-// What a list holds, and of how many.
+// The rows of a list, and how many there would be without the limit.
 struct TopList {
   TopJson rows = TopJson::array();
-  std::size_t matching = 0;  // before the limit
+  std::size_t matching = 0;  // rows that match, before the limit
 };
 
 TopList top_threads(const View& view, const TopQuery& query);

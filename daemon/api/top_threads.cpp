@@ -14,7 +14,7 @@ constexpr std::span kKindNames(kHistKindNames);
 
 struct ThreadRow {
   const offcpud_thread* record;
-  const ProcessRow* process;  // null: it has none, as a thread that ended meanwhile
+  const ProcessRow* process;  // null: it has none, for example because the thread has ended since
   std::string comm;
   ThreadInterval interval;
   std::uint64_t blocked_ns = 0, runqueue_ns = 0;  // actionable, within the interval
@@ -24,7 +24,7 @@ struct ThreadRow {
 ThreadRow row_of(const offcpud_thread* before, const offcpud_thread& now, const ProcessRow* process,
                  std::uint64_t begin_ns) {
   ThreadRow row{.record = &now, .process = process, .comm = comm_text(now.comm)};
-  if (begin_ns == 0) return row;  // there is no interval yet
+  if (begin_ns == 0) return row;  // the first walk: there is no interval yet
   row.interval = thread_interval(before, now, begin_ns);
   for (std::size_t kind = 0; kind < OFFCPUD_HIST_KINDS; ++kind) {
     if (!is_actionable(kind)) continue;

@@ -13,16 +13,16 @@
 
 namespace offcpud {
 
-// Which units a request asks for, and of what time: the parameters of /api/v1/units.
+// The parameters of /api/v1/units: which units, and of what time.
 struct UnitQuery {
-  std::chrono::milliseconds window = std::chrono::minutes(1);  // up to now
+  std::chrono::milliseconds window = std::chrono::minutes(1);  // ends now
   CgroupFilter cgroup;
-  bool below = true;                 // with cgroup: also what is below it
+  bool below = true;                 // with cgroup: also the cgroups below it
   std::optional<std::size_t> limit;  // nullopt: all
-  bool history = false;              // also the steps of all that is kept
+  bool history = false;              // also every step of the history that is kept
 
-  // Each parameter once at most. Error (ErrorKind::Usage): an unknown parameter or a value that is
-  // not allowed, with what is.
+  // Accepts each parameter at most once. Error (ErrorKind::Usage): names an unknown parameter or a
+  // value that is not allowed, and says what is.
   static Result<UnitQuery> parse(const std::multimap<std::string, std::string>& parameters);
 
   [[nodiscard]] bool admits(std::string_view path) const;

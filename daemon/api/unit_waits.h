@@ -15,20 +15,20 @@
 
 namespace offcpud {
 
-// The waits of one kind within some time, and those that are in progress now.
+// The waits of one kind in an interval, and those in progress now.
 struct KindWaits {
-  std::uint64_t waited_ns = 0;               // within the time, ended or not
+  std::uint64_t waited_ns = 0;               // within the interval, of waits ended or in progress
   std::unique_ptr<IntervalHistogram> ended;  // null: none
   std::uint32_t threads = 0;                 // waiting now, but not for work
-  std::uint64_t oldest_ns = 0;               // the age
+  std::uint64_t oldest_ns = 0;               // age of the oldest of them
 };
 
-// How one or several units spent some time.
+// How one or several units spent an interval.
 struct UnitWaits {
   std::shared_ptr<const SubjectLabels> labels;  // null if several
   std::uint64_t running_ns = 0;
   std::array<KindWaits, OFFCPUD_HIST_KINDS> kinds;
-  bool has_kernel_workers = false;  // its `kernel` waits are mostly for work: they count as idle
+  bool has_kernel_workers = false;  // its `kernel` waits are mostly for work, and count as idle
 
   [[nodiscard]] bool counts(std::size_t kind) const;  // whether waits of this kind are actionable
   [[nodiscard]] std::uint64_t actionable_ns() const;
@@ -52,8 +52,8 @@ class UnitSums {
     });
   }
 
-  // What total() would be of that step alone, without looking at units one by one: a history has
-  // many steps.
+  // Returns what total() would return for this step alone. Faster, because it does not sum unit by
+  // unit: a history has many steps.
   template <class Admits>
   [[nodiscard]] UnitWaits total_of(const WaitStep& step, Admits admits) const {
     UnitWaits sum, of_workers;
@@ -79,7 +79,7 @@ class UnitSums {
   [[nodiscard]] UnitWaits total() const;
 
  private:
-  // Adds each subject to the unit that `unit_of` returns; null: skipped.
+  // Adds each subject to the unit that `unit_of` returns; null: skips the subject.
   template <class UnitOf>
   static void add_to(const WaitStep& step, UnitOf unit_of) {
     UnitWaits* unit = nullptr;

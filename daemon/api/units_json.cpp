@@ -31,7 +31,7 @@ double per_second(std::uint64_t ns, double seconds) {
   return seconds > 0 ? static_cast<double>(ns) * 1e-9 / seconds : 0;
 }
 
-// The bounds of the slot, above the first and up to the second; null: no bound.
+// The bounds of a slot: greater than the first, up to the second; null: no bound.
 Json bounds_json(std::size_t slot) {
   const double upper = slot_bound_seconds(slot);
   return Json::array({slot == 0 ? 0 : slot_bound_seconds(slot - 1),
@@ -47,7 +47,7 @@ Json wait_json(const KindWaits& waits, double seconds) {
   return json;
 }
 
-// `now`: with what is in progress.
+// `now`: includes waits in progress.
 Json waits_json(const UnitWaits& unit, double seconds, bool now) {
   Json json = {{"blocked", Json::object()}, {"runqueue", Json::object()}};
   for (std::size_t kind = 0; kind < unit.kinds.size(); ++kind) {
@@ -91,7 +91,7 @@ Json history_json(const View& view, const UnitQuery& query) {
   return list;
 }
 
-// Units by actionable wait, the longest first; equal ones by name.
+// Units by actionable wait, longest first; equal ones by name.
 std::vector<const UnitWaits*> by_wait(const UnitSums& sums) {
   std::vector<const UnitWaits*> units;
   for (const auto& [cgroup, unit] : sums.units()) units.push_back(&unit);

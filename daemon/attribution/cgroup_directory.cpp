@@ -10,7 +10,8 @@ namespace {
 constexpr std::chrono::seconds kRemovedQuiet{10};
 constexpr std::chrono::seconds kUnnamedQuiet{30};
 
-// Paths are needed until the last reading of a place in the kernel is accounted.
+// How long paths of removed cgroups are kept: their last counts in the kernel have been
+// read by then.
 constexpr std::chrono::seconds kNameKept{60};
 
 constexpr std::chrono::seconds kLongestMiss{300};
@@ -20,7 +21,7 @@ std::string removed_below(const std::string& ancestor) {
   return (ancestor == "/" ? "" : ancestor) + "/" + std::string(kRemovedCgroup);
 }
 
-// "/a/(removed)" belongs to "/a", "/(removed)" to "/".
+// The cgroup whose time a series holds: "/a" for "/a/(removed)", "/" for "/(removed)".
 std::string owner_of(std::string_view path) {
   if (is_removed_series(path)) path.remove_suffix(kRemovedCgroup.size() + 1);
   return path.empty() ? "/" : std::string(path);

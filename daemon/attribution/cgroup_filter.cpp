@@ -18,7 +18,7 @@ Result<CgroupFilter> CgroupFilter::parse(std::string_view text) {
   CgroupFilter filter;
   filter.text_ = text;
   const bool is_path = text.starts_with('/') || text.starts_with('(');
-  // "system.slice/nginx.service" would be the name of no unit: a "/" in one is escaped.
+  // Refuses "system.slice/nginx.service": names of units have no "/", it is escaped in them.
   const bool is_name = !text.empty() && text.find('/') == std::string_view::npos;
   if (is_path || is_name) return filter;
   return Error(std::string("use ") + kAllowed, ErrorKind::Usage);

@@ -9,12 +9,11 @@
 
 namespace offcpud {
 
-// Whether a path is that of the ancestor, or below it.
+// Whether `path` is `ancestor` or lies below it.
 bool is_at_or_below(std::string_view path, std::string_view ancestor);
 
-// Whether `matches(name)` holds for a systemd unit whose cgroup is on the path. It is asked about
-// each of them by the name as systemd escapes it, and by the name that this stands for, where that
-// is another one.
+// Whether `matches(name)` holds for a systemd unit on the path. Each unit is tried by its name as
+// systemd escapes it and, if it differs, by the unescaped name.
 template <class Matches>
 bool has_unit(std::string_view path, const Matches& matches) {
   std::string_view top;
@@ -30,24 +29,24 @@ bool has_unit(std::string_view path, const Matches& matches) {
   return false;
 }
 
-// Which cgroups a person means who writes a path or the name of a unit: the one filter of all
-// endpoints and commands. Immutable.
+// Selects cgroups by a path or a unit's name, in the same way for all endpoints
+// and commands. Immutable.
 //
 //   /system.slice   this path and those below it
-//   (other)         what stands for several
-//   nginx.service   every cgroup of a unit of that name, wherever it is, and those below it. The
-//                   name is written as systemd escapes it, or as the label `unit` shows it
-//   nginx           the same: without a type it is a service, as for systemctl
+//   (other)         the series that sums several cgroups
+//   nginx.service   every cgroup of a unit of that name, wherever it is, and those below it; the
+//                   name is as systemd escapes it, or as the label `unit` shows it
+//   nginx           the same: a name without a type is a service, as for systemctl
 class CgroupFilter {
  public:
-  CgroupFilter() = default;  // all
+  CgroupFilter() = default;  // admits all
 
-  // Error (ErrorKind::Usage): it is neither; see kAllowed.
+  // Error (ErrorKind::Usage): the text is neither; see kAllowed.
   static Result<CgroupFilter> parse(std::string_view text);
 
   [[nodiscard]] bool admits(std::string_view path) const;
 
-  // Not those below.
+  // As admits(), without the cgroups below.
   [[nodiscard]] bool admits_itself(std::string_view path) const;
 
   [[nodiscard]] bool is_all() const { return text_.empty(); }

@@ -54,7 +54,7 @@ void CgroupIndex::apply(const CgroupChange& change, MonotonicTime now) {
 }
 
 void CgroupIndex::create(const CgroupChange& change, MonotonicTime now) {
-  if (entries_.contains(change.id)) return;  // a walk was faster
+  if (entries_.contains(change.id)) return;  // a walk found it first
   const auto parent = entries_.find(change.parent_id);
   if (parent == entries_.end() || !is_path_component(change.name)) {
     ++unplaced_events_;
@@ -68,14 +68,15 @@ void CgroupIndex::create(const CgroupChange& change, MonotonicTime now) {
 
   const auto live = live_.find(path);
   if (live != live_.end() && live->second > change.id) {
-    // A walk has already seen the successor: this one is gone, its Removed event is yet to come.
+    // A walk has already found the successor: this cgroup is gone, and its Removed
+    // event will follow.
     entries_.emplace(change.id, CgroupEntry{std::move(path), change.parent_id, now});
     return;
   }
   insert_live(change.id, change.parent_id, std::move(path), now);
 }
 
-// A cgroup that held the path until now is gone: two live ones never share a path.
+// Marks as removed another cgroup that had the path: two live ones never share one.
 void CgroupIndex::insert_live(std::uint64_t id, std::uint64_t parent_id, std::string path,
                               MonotonicTime now) {
   const auto [live, is_new_path] = live_.try_emplace(path, id);
@@ -86,7 +87,7 @@ void CgroupIndex::insert_live(std::uint64_t id, std::uint64_t parent_id, std::st
   entries_.emplace(id, CgroupEntry{std::move(path), parent_id, {}});
 }
 
-// Once: the first sight of the removal is the closest to the truth.
+// Keeps the first time, which is the closest to the removal.
 void CgroupIndex::mark_removed(Entries::value_type& item, MonotonicTime now) {
   auto& [id, entry] = item;
   if (entry.removed) return;

@@ -15,7 +15,7 @@
 
 namespace offcpud {
 
-// A cgroup directory came or went (mirror of offcpud_cgroup_event, decoded).
+// A cgroup was created or removed: offcpud_cgroup_event, decoded.
 struct CgroupChange {
   enum class Kind { Created, Removed };
   Kind kind = Kind::Created;
@@ -27,30 +27,30 @@ struct CgroupChange {
 struct CgroupEntry {
   std::string path;                      // "/" or "/a/b", as in /proc/PID/cgroup after "0::"
   std::uint64_t parent_id = 0;           // 0 for the root
-  std::optional<MonotonicTime> removed;  // when rmdir was seen
+  std::optional<MonotonicTime> removed;  // when its rmdir was seen
   std::optional<MonotonicTime> missed;   // when a walk first did not find it
 };
 
 // Maps the kernfs id of a v2 cgroup (64 bits, the inode number of its directory; kernel
-// fs/kernfs/dir.c) to its path. Filled once by a walk, then kept by the kernel's cgroup events, so
-// that a cgroup that lived for milliseconds has its name too; a walk repairs what events missed.
-// Walks and events may overtake each other; two facts put them in order: an id never comes back,
-// and of two ids under one path the larger is the newer, because kernfs hands them out in rising
-// order. Not thread-safe. Paths of v2 cgroups never change (no rename in v2).
+// fs/kernfs/dir.c) to its path. A walk fills the index at the start. The kernel's cgroup events
+// then keep it, so that even a cgroup that lived for milliseconds has its name; further walks
+// repair what events missed. A walk and an event may overtake each other. Two facts restore the
+// order: an id is never reused, and of two ids with one path the larger is newer, because kernfs
+// assigns rising ids. Paths never change, as v2 has no rename. Not thread-safe.
 class CgroupIndex {
  public:
-  // Adds the cgroups that the walk found. Marks as removed at `now` those that two walks in a row
-  // did not find, except below directories that could not be read. One walk is not enough: the
-  // kernel tells of a new cgroup a moment before its directory shows (cgroup_mkdir,
-  // kernfs_activate).
+  // Adds the cgroups that the walk found. Marks as removed at `now` those that two
+  // walks in a row did not find, except below directories that could not be read. One
+  // walk is not enough: the kernel reports a new cgroup a moment before its directory
+  // is visible (cgroup_mkdir, kernfs_activate).
   void apply(const CgroupWalk& walk, MonotonicTime now);
 
-  // Whether the last walk left something for another one to settle.
+  // Whether another walk is needed to decide if a cgroup was removed.
   [[nodiscard]] bool doubts() const { return doubts_; }
 
-  // Applies one event. Drops and counts the creation of a cgroup whose parent is unknown (it lies
-  // outside the visible hierarchy, or a walk will find it), whose name is not one path component,
-  // or that is nested too deep. Ignores the end of an unknown cgroup.
+  // Applies one event. Ignores the removal of an unknown cgroup. Drops and counts a creation whose
+  // parent is unknown (it lies outside of the visible hierarchy, or a walk will find it), whose
+  // name is not one path component, or that is nested too deep.
   void apply(const CgroupChange& change, MonotonicTime now);
 
   // Null when unknown. The pointer is valid until the next non-const call.
@@ -59,11 +59,11 @@ class CgroupIndex {
   // Whether a cgroup of this path exists now.
   [[nodiscard]] bool is_live(std::string_view path) const { return live_.contains(path); }
 
-  // Path of the nearest ancestor of `path` that is a live cgroup, never `path` itself; "/" at the
-  // end.
+  // The nearest ancestor of `path` that is a live cgroup, never `path` itself; "/" if
+  // no other lives.
   [[nodiscard]] std::string nearest_live_ancestor(std::string_view path) const;
 
-  // Drops entries removed at or before `before`.
+  // Drops entries of cgroups removed at or before `before`.
   void forget_removed(MonotonicTime before);
 
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
@@ -83,7 +83,7 @@ class CgroupIndex {
   void mark_removed(Entries::value_type& item, MonotonicTime now);
 
   Entries entries_;
-  // path -> id of the cgroup that exists now
+  // path -> id of the live cgroup
   std::unordered_map<std::string, std::uint64_t, PathHash, std::equal_to<>> live_;
   std::uint64_t unplaced_events_ = 0;
   bool doubts_ = false;

@@ -9,7 +9,7 @@
 namespace offcpud {
 namespace {
 
-// Cuts the first field off `text`, which ends at `separator`.
+// Removes the first field, which ends at `separator`, from `text` and returns it.
 std::string_view take(std::string_view& text, char separator) {
   const std::string_view field = text.substr(0, text.find(separator));
   text.remove_prefix(std::min(text.size(), field.size() + 1));
@@ -34,13 +34,13 @@ struct Mount {
   std::string point;
   bool whole = false;  // shows the root of the hierarchy, not a part of it
 
-  // Better first.
+  // The better mount is less.
   friend bool operator<(const Mount& a, const Mount& b) {
     return std::pair(!a.whole, a.point.size()) < std::pair(!b.whole, b.point.size());
   }
 };
 
-// "36 35 98:0 /root /point options [optional fields] - fstype source superoptions"
+// Parses "36 35 98:0 /root /point options [optional fields] - fstype source superoptions".
 std::optional<Mount> cgroup2_of(std::string_view line) {
   constexpr int kFieldsBeforeRoot = 3;
   for (int i = 0; i < kFieldsBeforeRoot; ++i) take(line, ' ');

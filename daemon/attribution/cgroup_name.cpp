@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What systemd, container runtimes and kubelets say in the names of cgroups. The names are input
-// from whoever may create a cgroup: nothing here trusts their length, bytes or nesting.
+// Labels from the names that systemd, container runtimes and kubelets give to cgroups. Whoever may
+// create a cgroup chooses its name, so length, bytes and nesting are untrusted.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -38,7 +38,8 @@ std::optional<unsigned> hex_value(char c) {
   return std::nullopt;
 }
 
-// The byte that "\xNN" at the start of `text` stands for. \x00 is none: a name cannot hold it.
+// The byte that "\xNN" at the start of `text` stands for; nullopt for "\x00", which no
+// name can hold.
 std::optional<char> escaped_byte(std::string_view text) {
   if (text.size() < 4 || !text.starts_with("\\x")) return std::nullopt;
   const auto high = hex_value(text[2]);
@@ -47,7 +48,7 @@ std::optional<char> escaped_byte(std::string_view text) {
   return static_cast<char>(*high * 16 + *low);
 }
 
-// A unit's name as text: "a\x2db.service" is "a-b.service". What is no escape stays as it is.
+// Unescapes a unit's name: "a\x2db.service" is "a-b.service". Invalid escapes stay as they are.
 std::string unescape_unit(std::string_view name) {
   std::string bytes;
   bytes.reserve(name.size());
@@ -59,7 +60,7 @@ std::string unescape_unit(std::string_view name) {
   return to_valid_utf8(bytes);
 }
 
-// systemd.unit(5): a name before the suffix, of these characters only.
+// True for a name of the characters that systemd.unit(5) allows, followed by the suffix.
 bool is_unit_name(std::string_view name, std::string_view suffix) {
   return name.size() > suffix.size() && name.ends_with(suffix) &&
          std::all_of(name.begin(), name.end(), [](char c) {
@@ -68,7 +69,7 @@ bool is_unit_name(std::string_view name, std::string_view suffix) {
          });
 }
 
-// The kinds of unit that have processes, thus cgroups of their own.
+// Only units of these types have processes, and so cgroups of their own.
 bool is_unit_with_processes(std::string_view name) {
   constexpr std::array<std::string_view, 5> kSuffixes{".service", kScope, ".socket", ".mount",
                                                       ".swap"};
@@ -81,8 +82,8 @@ std::string_view without_guard(std::string_view directory) {
   return directory.starts_with('_') ? directory.substr(1) : directory;
 }
 
-// Dashed form of a pod's UID. Kubelets with the systemd driver write "_" for "-", which would start
-// a nested slice; the UID of a static pod is a hash of 32 digits. Empty: not a UID.
+// A pod's UID with dashes; empty: `text` is no UID. Kubelets with the systemd driver write "_" for
+// "-", which would start a nested slice. A static pod's UID is a hash of 32 digits without dashes.
 std::string pod_uid(std::string_view text) {
   if (is_hex_id(text, 32)) return std::string(text);
   if (text.size() != 36) return {};
@@ -112,7 +113,7 @@ bool is_ecs_id(std::string_view name) {
 
 struct Container {
   std::string_view id;
-  bool monitor = false;  // conmon, which watches the container from outside
+  bool monitor = false;  // conmon, which watches a container from outside of it
 };
 
 // "<id>" (cgroupfs drivers), "<runtime>-<id>[.scope]" (docker, libpod, crio, cri-containerd, ...)
@@ -134,7 +135,7 @@ void read_container(const Container& container, std::string_view name, SubjectLa
   if (std::string uid = pod_uid_of(name.substr(0, colon)); !uid.empty()) labels.pod_uid = uid;
 }
 
-// Later, deeper names win.
+// Adds what one name says; names are read from the root down, so deeper ones win.
 void read_name(std::string_view parent, std::string_view name, SubjectLabels& labels) {
   // Podman with the cgroupfs driver: the bare ids are pods, the containers below are libpod-<id>.
   const bool podman_pod = parent == "libpod_parent" && is_hex_id(name, 64);
@@ -145,13 +146,13 @@ void read_name(std::string_view parent, std::string_view name, SubjectLabels& la
   if (is_unit_name(unit, kSlice)) {
     labels.slice = unescape_unit(unit);
   } else if (is_unit_with_processes(unit)) {
-    // init.scope is the service manager itself: a user's is part of user@1000.service.
+    // init.scope is a service manager itself. A user's belongs to user@1000.service.
     if (unit != "init.scope" || labels.unit.empty()) labels.unit = unescape_unit(unit);
   }
   if (std::string uid = pod_uid_of(name); !uid.empty()) labels.pod_uid = uid;
 }
 
-// Talos has no systemd; its services live directly below these two.
+// Talos has no systemd; its services are directly below these two cgroups.
 bool holds_talos_services(std::string_view top) {
   return top == "system" || top == "podruntime";
 }

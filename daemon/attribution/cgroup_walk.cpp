@@ -40,8 +40,8 @@ class Walker {
  public:
   explicit Walker(dev_t device) : device_(device) {}
 
-  // Reads the directory `fd`, which is `found[index]`, and all below. Returns 0 or the errno that
-  // ended the reading of this one directory.
+  // Reads the directory `fd`, which is `found[index]`, and all below it. Returns 0, or the errno
+  // that ended the reading of `fd` itself.
   int read(UniqueFd fd, std::size_t index) {
     const Directory directory(::fdopendir(fd.get()));
     if (!directory) return errno;

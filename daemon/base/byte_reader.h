@@ -5,14 +5,16 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <type_traits>
+#include <utility>
 
 namespace offcpud {
 
 using Bytes = std::span<const std::uint8_t>;
 
-// Takes values from the front of bytes that nobody vouches for. Past the end everything reads as 0
-// and ok() is false from then on, so that a caller may check once after several reads. Does not own
-// the bytes. Little-endian, as x86-64 is.
+// Reads values from the front of untrusted bytes, little-endian, as x86-64 is. A read beyond the
+// end returns 0, and ok() is false from then on, so a caller may check once after several reads.
+// Does not own the bytes.
 class ByteReader {
  public:
   explicit ByteReader(Bytes bytes) : bytes_(bytes) {}
@@ -22,19 +24,45 @@ class ByteReader {
   [[nodiscard]] std::size_t position() const { return position_; }
   [[nodiscard]] Bytes rest() const { return bytes_.subspan(position_); }
 
+  // Every value of T must be valid: booleans and enumerations have readers of their own, and a
+  // struct that has either, or a size of its own, is taken field by field.
   template <class T>
   T take() {
+    static_assert(!std::is_enum_v<T> && !std::is_same_v<T, bool>);
     T value{};
     const Bytes from = take_bytes(sizeof(T));
     if (from.size() == sizeof(T)) std::memcpy(&value, from.data(), sizeof(T));
     return value;
   }
 
-  // Empty and !ok() if there are fewer than `count`.
+  // Anything but 0 and 1 is refused.
+  bool take_bool() {
+    const auto byte = take<std::uint8_t>();
+    if (byte > 1) refuse();
+    return byte == 1;
+  }
+
+  // Of an enumeration without gaps from 0 to `last`; anything else is refused.
+  template <class Enum>
+  Enum take_enum(Enum last) {
+    const auto value = take<std::make_unsigned_t<std::underlying_type_t<Enum>>>();
+    if (std::cmp_less_equal(value, static_cast<std::underlying_type_t<Enum>>(last))) {
+      return static_cast<Enum>(value);
+    }
+    refuse();
+    return Enum{};
+  }
+
+  // What was taken cannot be: from here on as past the end.
+  void refuse() {
+    ok_ = false;
+    position_ = bytes_.size();
+  }
+
+  // Returns no bytes, and ok() is false, if fewer than `count` are left.
   Bytes take_bytes(std::uint64_t count) {
     if (count > bytes_.size() - position_) {
-      ok_ = false;
-      position_ = bytes_.size();
+      refuse();
       return {};
     }
     const Bytes taken = bytes_.subspan(position_, static_cast<std::size_t>(count));
@@ -42,8 +70,8 @@ class ByteReader {
     return taken;
   }
 
-  // LEB128 (DWARF 5, section 7.6); bits above the 64th are dropped. Empty bytes may follow, but not
-  // for ever: a number of megabytes that is read for each function takes hours.
+  // LEB128 (DWARF 5, section 7.6); bits above the 64th are dropped. Padding bytes are accepted up
+  // to kMaxLebBits: with megabytes of them, reading one number for each function would take hours.
   std::uint64_t take_uleb() {
     std::uint64_t value = 0;
     for (unsigned shift = 0; ok_; shift += 7) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// To be included before the headers of protozero wherever messages are read. The library only
-// asserts that a field has the type it is read as; bytes come from files and networks, so that must
-// be an exception, in every build. All readers of one program must agree on it: its functions are
-// inline, and the linker keeps one of each.
+// Include this before the headers of protozero wherever messages are read. The library only asserts
+// that a field has the type it is read as. Our bytes come from files and networks, so a wrong type
+// must be an exception in every build. All readers in a program must use this: protozero's
+// functions are inline, and the linker keeps one copy of each.
 
 #include <stdexcept>
 

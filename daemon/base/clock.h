@@ -12,8 +12,8 @@ namespace offcpud {
 using MonotonicTime = std::chrono::steady_clock::time_point;
 using WallTime = std::chrono::system_clock::time_point;
 
-// What CLOCK_BOOTTIME, in which the kernel gives the start of threads, is ahead of CLOCK_MONOTONIC:
-// the time for which the host was suspended so far.
+// How far CLOCK_BOOTTIME, in which the kernel gives the start of threads, is ahead of
+// CLOCK_MONOTONIC: the total time for which the host has been suspended.
 inline std::chrono::nanoseconds suspended_time() {
   const auto read = [](clockid_t clock) {
     timespec time{};
@@ -24,7 +24,7 @@ inline std::chrono::nanoseconds suspended_time() {
   return std::max(read(CLOCK_BOOTTIME) - monotonic, std::chrono::nanoseconds(0));
 }
 
-// Seam for tests: time moves only when they say so.
+// Seam for tests, in which time advances only when the test says so.
 class Clock {
  public:
   virtual ~Clock() = default;

@@ -20,7 +20,7 @@ std::chrono::nanoseconds CpuShares::left(const ShareOwner& owner, MonotonicTime 
 }
 
 void CpuShares::charge(const ShareOwner& owner, std::chrono::nanoseconds cpu, MonotonicTime now) {
-  // In two steps: gcc makes the entry first otherwise, and then asks it how much is left.
+  // In one statement, gcc would create the entry first, and left() would find that one.
   const Account account{.left = left(owner, now) - cpu, .since = now};
   spent_.insert_or_assign(owner, account);
   std::erase_if(spent_,

@@ -5,7 +5,7 @@
 
 namespace offcpud {
 
-// Numbers of sysexits.h, so that systemd and scripts can tell a reason to retry from one to repair.
+// Numbers of sysexits.h, by which systemd and scripts tell "try again" from "repair first".
 enum class ExitCode : int {
   Ok = 0,
   Usage = 64,

@@ -5,9 +5,9 @@
 
 namespace offcpud {
 
-// Whose a file is, and who else may write it, as stat() says. Crosses processes as its bytes.
+// Who owns a file and who may write it, from stat(). Copied between processes byte by byte.
 struct FileRights {
-  std::uint32_t owner = 0;  // by its number in our user namespace
+  std::uint32_t owner = 0;  // as numbered in our user namespace
   std::uint32_t mode = 0;   // st_mode
 
   bool operator==(const FileRights&) const = default;

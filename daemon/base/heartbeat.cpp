@@ -33,7 +33,7 @@ void Heartbeat::end() {
   since_ns_.store(0, std::memory_order_release);  // pairs with read()
 }
 
-// Of the piece that ends now, if it took too long.
+// Records the piece that ends now if it took too long.
 void Heartbeat::note_overrun(std::int64_t now) {
   const std::int64_t since = since_ns_.load(std::memory_order_relaxed);
   if (since != 0 && nanoseconds(now - since) > limits_.stuck) {
@@ -59,8 +59,8 @@ void Heartbeat::write(const char* work, std::string_view subject, std::int64_t s
   version_.store(version + 2, std::memory_order_release);
 }
 
-// A thread that goes from piece to piece while it is read is not stuck: after a few attempts what
-// was read is good enough but for the subject, which may be of two.
+// If the thread starts new pieces faster than this can read one, it is not stuck. After some
+// attempts the result is then good enough; only the subject is left out, as it may mix two.
 Heartbeat::Piece Heartbeat::read() const {
   constexpr int kAttempts = 100;
   Piece piece;

@@ -15,46 +15,46 @@
 
 namespace offcpud {
 
-// From when on a thread of the daemon counts as stuck.
+// When a thread of the daemon counts as stuck.
 struct ThreadLimits {
-  // One piece of work takes longer than this, which is far beyond what it takes on a busy host.
+  // One piece of work takes longer than this, far beyond what it takes on a busy host.
   std::chrono::seconds stuck{30};
-  // Nothing but another process helps after this; nullopt: that would not help either.
+  // After this, only a new process helps; nullopt: that would not help either.
   std::optional<std::chrono::seconds> hopeless;
-  bool needed = true;  // somebody who asks the daemon for something depends on it
+  bool needed = true;  // requests to the daemon depend on this thread
 };
 
-// How a thread is doing.
+// What a thread is doing.
 struct ThreadState {
   std::string name;
-  std::string work;     // under way; of one that is stuck and idle, the last that took too long
-  std::string subject;  // of that: a path, a process; may be empty
-  std::optional<std::chrono::nanoseconds> busy;  // for so long; nullopt: idle
-  std::chrono::nanoseconds longest{};            // if it is stuck: how long the work takes, or took
+  std::string work;     // current; of a stuck and idle thread, the last work that took too long
+  std::string subject;  // of the work: a path or a process; may be empty
+  std::optional<std::chrono::nanoseconds> busy;  // for so long; nullopt: it is idle
+  std::chrono::nanoseconds longest{};            // if stuck: how long the work has taken
   ThreadLimits limits;
   bool stuck = false;
 
   [[nodiscard]] bool hopeless() const { return limits.hopeless && busy > *limits.hopeless; }
 };
 
-// What one thread is at, written by that thread and read by any other. A piece of work costs two
-// readings of the clock (some 25 ns each) and a few stores; no lock, so that a thread that hangs
-// can be asked about.
+// What one thread is doing, written by that thread and read by any other. A piece of work costs two
+// readings of the clock (some 25 ns each) and a few stores. There is no lock, so the state of a
+// thread that hangs can be read.
 //
-// The rule, which cannot flap: a thread is stuck as soon as a piece of work takes longer than the
-// limit, and stays so until that piece has ended and another `limit` has passed without one that
-// long. So it is stuck, or is not, for `limit` at least.
+// A thread is stuck as soon as a piece of work takes longer than the limit. It remains so until
+// that piece has ended and another `limit` has passed without a piece that long. So the state
+// cannot flap: it lasts for `limit` at least.
 class Heartbeat {
  public:
-  static constexpr std::size_t kLongestSubject = 96;  // of a longer one the end is kept
+  static constexpr std::size_t kLongestSubject = 96;  // of a longer one, the end is kept
 
   // `clock` must outlive the thread.
   Heartbeat(const Clock& clock, std::string name, ThreadLimits limits);
 
-  // By the thread. A piece of work that is under way ends with the begin of the next one. `work` is
-  // a literal that completes "has been ...": "writing a snapshot".
+  // By the thread. Ends the piece of work in progress and starts the next one. `work` is a literal
+  // that completes "has been ...", such as "writing a snapshot".
   void begin(const char* work, std::string_view subject = {});
-  // Within a piece of work, whose time goes on: says more of it.
+  // By the thread. Describes the piece of work in progress in more detail; its time goes on.
   void at(const char* work, std::string_view subject = {});
   void end();
 
@@ -65,8 +65,8 @@ class Heartbeat {
  private:
   static constexpr std::size_t kWords = kLongestSubject / sizeof(std::uint64_t);
 
-  // What is read must be of one piece of work: `version_` is odd while it is written. Each store
-  // between is a release, each load an acquire, so the versions around them are seen in order.
+  // What a reader gets must be from one piece of work: `version_` is odd during a write. Every
+  // store in between is a release and every load an acquire, so they stay between the two versions.
   struct Piece {
     const char* work = nullptr;
     std::string subject;
@@ -85,13 +85,13 @@ class Heartbeat {
   std::atomic<const char*> work_{nullptr};
   std::atomic<std::size_t> subject_bytes_{0};
   std::array<std::atomic<std::uint64_t>, kWords> subject_{};
-  // Of the last piece that took too long; written before it ends.
+  // The last piece that took too long; written before that piece ends.
   std::atomic<const char*> overrun_work_{nullptr};
   std::atomic<std::int64_t> overrun_ns_{0};
   std::atomic<std::int64_t> overrun_end_ns_{0};
 };
 
-// A piece of work, from here to the end of the block. Of no heartbeat it is nothing.
+// A piece of work that lasts until the end of the block. Does nothing if the heartbeat is null.
 class PieceOfWork {
  public:
   PieceOfWork(const std::shared_ptr<Heartbeat>& heartbeat, const char* work,

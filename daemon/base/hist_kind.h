@@ -11,7 +11,7 @@
 namespace offcpud {
 
 // Values of the labels `reason` (blocked kinds) and `cause` (run-queue kinds), by
-// enum offcpud_hist_kind: the one place where they are spelled.
+// enum offcpud_hist_kind.
 inline constexpr std::array<std::string_view, OFFCPUD_HIST_KINDS> kHistKindNames = {
     "disk",  "lock",   "condvar", "network", "pipe",   "poll",      "sleep",
     "child", "kernel", "stopped", "other",   "wakeup", "preempted", "throttled"};
@@ -30,7 +30,7 @@ constexpr bool is_idle_prone(std::size_t kind) {
          kind == OFFCPUD_BLOCKED_CHILD || kind == OFFCPUD_BLOCKED_CONDVAR;
 }
 
-// The bits of these.
+// The bits of all idle-prone kinds.
 constexpr std::uint32_t idle_prone_kinds() {
   std::uint32_t bits = 0;
   for (std::size_t kind = 0; kind < OFFCPUD_BLOCKED_KINDS; ++kind) {
@@ -39,7 +39,8 @@ constexpr std::uint32_t idle_prone_kinds() {
   return bits;
 }
 
-// Waits that cost somebody: in a run queue, or blocked for a reason that is not idle-prone.
+// True for waits that delay somebody: in a run queue, or blocked for a reason that
+// is not idle-prone.
 constexpr bool is_actionable(std::size_t kind) {
   return !is_blocked_kind(kind) || !is_idle_prone(kind);
 }

@@ -6,9 +6,9 @@
 
 namespace offcpud {
 
-// An empty file in memory that can be sealed (memfd_create(2)). `name` is for /proc/PID/fd alone.
-// Nothing can be executed from it where the kernel can forbid that (MFD_NOEXEC_SEAL, Linux 6.3):
-// what others wrote is copied into some of these files, and vm.memfd_noexec=2 allows no others.
+// Creates an empty file in memory that can be sealed (memfd_create(2)). `name` is shown in
+// /proc/PID/fd. Where the kernel allows it (MFD_NOEXEC_SEAL, Linux 6.3), nothing in the file can be
+// executed: some files hold data that others wrote, and vm.memfd_noexec=2 allows no other kind.
 Result<UniqueFd> memory_file(const char* name);
 
 }  // namespace offcpud

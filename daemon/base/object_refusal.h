@@ -7,15 +7,14 @@
 
 namespace offcpud {
 
-// What a program, a library or a process's own map of names asked for beyond the limits, and what
-// was therefore left out: value of the label `cause` of offcpud_objects_refused_total. What is left
-// is used.
+// Parts of a program, a library or a perf map that exceed a limit and are left out; the rest is
+// used. Values of the label `cause` of offcpud_objects_refused_total.
 enum class ObjectRefusal : std::size_t {
   Symbols,          // a symbol table, of the object or of its debug file
   EmbeddedSymbols,  // .gnu_debugdata
   GoTable,          // .gopclntab
   Frames,           // the search table of .eh_frame_hdr, which tells where functions are
-  UnwindTable,      // its stacks are walked by frame pointers
+  UnwindTable,      // without one, stacks are walked by frame pointers
   PerfMap,          // the older part of /tmp/perf-PID.map
 };
 
@@ -27,7 +26,7 @@ constexpr std::string_view name_of(ObjectRefusal cause) {
 }
 static_assert(name_of(ObjectRefusal::PerfMap) == "perf_map");
 
-// Several of them.
+// A set of refusals.
 class ObjectRefusals {
  public:
   void add(ObjectRefusal cause) { bits_ |= bit(cause); }

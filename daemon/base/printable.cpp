@@ -18,12 +18,12 @@ bool is_control(unsigned char byte) {
   return byte < 0x20 || byte == 0x7f;
 }
 
-// U+0080 to U+009F, the control characters C1: U+009B begins a sequence as ESC [ does.
+// True for the control characters C1, U+0080 to U+009F: U+009B begins a sequence, as ESC [ does.
 bool is_c1(std::string_view sequence) {
   return sequence.size() == 2 && byte_at(sequence, 0) == 0xc2 && byte_at(sequence, 1) < 0xa0;
 }
 
-// Of a well-formed sequence (RFC 3629, section 3).
+// The character that a well-formed sequence encodes (RFC 3629, section 3).
 char32_t code_point(std::string_view sequence) {
   char32_t value = byte_at(sequence, 0);
   if (sequence.size() > 1) value &= 0x7fU >> sequence.size();
@@ -32,15 +32,15 @@ char32_t code_point(std::string_view sequence) {
   return value;
 }
 
-// Those that turn the direction of what follows (Unicode UAX #9: marks, embeddings, isolates), by
-// which a name can read as another.
+// True for characters that change the direction of text (Unicode UAX #9: marks, embeddings,
+// isolates): with them one name can look like another.
 bool turns_direction(std::string_view sequence) {
   const char32_t value = code_point(sequence);
   return value == 0x061c || value == 0x200e || value == 0x200f ||
          (value >= 0x202a && value <= 0x202e) || (value >= 0x2066 && value <= 0x2069);
 }
 
-// Bytes of the well-formed UTF-8 sequence at `at`, 0 if there is none.
+// Length of the well-formed UTF-8 sequence at `at`; 0 if there is none.
 std::size_t sequence_length(std::string_view text, std::size_t at) {
   const Utf8Sequence sequence = first_utf8_sequence(text.substr(at));
   return sequence.valid ? sequence.length : 0;
@@ -87,7 +87,7 @@ std::string printable(std::string_view text) {
 std::string excerpt(std::string_view text) {
   if (text.size() <= kLongestExcerpt) return printable(text);
   std::size_t end = kLongestExcerpt;
-  while (end > 0 && (byte_at(text, end) & 0xc0) == 0x80) --end;  // keep a last character whole
+  while (end > 0 && (byte_at(text, end) & 0xc0) == 0x80) --end;  // never splits a character
   return printable(text.substr(0, end)) + "...";
 }
 

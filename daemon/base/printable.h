@@ -8,7 +8,7 @@
 
 namespace offcpud {
 
-// The first byte that has no place in a text file: not UTF-8, or a control character other than
+// The first byte that a text file may not hold: it is not UTF-8, or a control character other than
 // tab, line feed and carriage return.
 struct TextDefect {
   std::size_t line;  // 1-based
@@ -16,11 +16,11 @@ struct TextDefect {
 };
 std::optional<TextDefect> find_text_defect(std::string_view text);
 
-// `text` with control characters and stray bytes written as \xNN: one line of a log or a terminal
-// stays one line, whoever chose the text.
+// `text` with control characters and invalid bytes written as \xNN, so that one line of a log or a
+// terminal stays one line, whoever chose the text.
 std::string printable(std::string_view text);
 
-// `text` as it is repeated in messages: printable, and cut with an ellipsis when it is long.
+// `text` as messages repeat it: printable and, if long, shortened with "...".
 std::string excerpt(std::string_view text);
 
 // An excerpt in double quotes.

@@ -9,20 +9,20 @@
 
 namespace offcpud {
 
-// What went wrong, as far as a caller can act on it. main() maps each kind to an exit code.
+// What went wrong, as far as callers can act on it. main() maps each kind to an exit code.
 enum class ErrorKind {
   Internal,       // a system call or an invariant failed
   Usage,          // the command line is wrong
   Unsupported,    // this kernel or host lacks something that is needed
   Permission,     // a capability or a file permission is missing
   Configuration,  // a configuration file or value is wrong
-  NotFound,       // what was asked for is not there
+  NotFound,       // what was asked for does not exist
   Output,         // what was asked for cannot be written
 };
 
-// The one error type. The leaf states the fact ("open '/proc/kallsyms': Permission denied"); each
-// layer may add one phrase in front with `with`. Messages are complete sentences for a person and
-// carry no source locations.
+// The one error type. The function that fails states the fact ("open '/proc/kallsyms': Permission
+// denied"); each caller may add one phrase in front with `with`. Messages are complete sentences
+// for people, without source locations.
 class Error {
  public:
   explicit Error(std::string message, ErrorKind kind = ErrorKind::Internal)
@@ -44,8 +44,8 @@ class Error {
   std::string message_;
 };
 
-// A value or an Error. Not thread-safe; cheap to move. Access to the absent side is a bug and
-// aborts.
+// A value or an Error. Not thread-safe; cheap to move. Access to the side that is absent is a
+// bug and aborts.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -86,9 +86,10 @@ using Status = Result<void>;
 #define OFFCPUD_CONCAT_(a, b) a##b
 #define OFFCPUD_CONCAT(a, b) OFFCPUD_CONCAT_(a, b)
 
-// A declaration cannot stand in parentheses.
+// A declaration cannot be put in parentheses.
 // NOLINTBEGIN(bugprone-macro-parentheses)
-// TRY(auto x, expression): returns the error of `expression`, or declares x from its value.
+// TRY(auto x, expression): returns the error of `expression`, or declares x from its value. It is
+// three statements, so it cannot be the unbraced body of an if.
 #define TRY(declaration, expression) TRY_(declaration, expression, OFFCPUD_CONCAT(try_, __LINE__))
 #define TRY_(declaration, expression, name)  \
   auto name = (expression);                  \

@@ -6,8 +6,8 @@
 
 namespace offcpud {
 
-// For whom something is done or kept that all users share: the real user of a process. Those that
-// are not known count as one.
+// The user whose share of a common resource is used: the real uid of a process. All processes whose
+// uid is unknown share one.
 using ShareOwner = std::optional<std::uint32_t>;
 
 }  // namespace offcpud

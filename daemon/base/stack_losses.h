@@ -8,15 +8,15 @@
 
 namespace offcpud {
 
-// What stacks and their names are made from, and what was left out of it for lack of room or time:
-// value of the label `what` of offcpud_stack_sources_left_out_total.
+// What could not be used for stacks and their names, for lack of room or time: values of the label
+// `what` of offcpud_stack_sources_left_out_total.
 enum class StackLoss : std::size_t {
-  UnwindTable,   // of an object: there was no room, it had to go for others', or it is made late
-  UnwindFile,    // by which stacks of processes are walked that live for milliseconds: there was no
-                 // room, or, of a copy of an object, no time
-  Symbols,       // of an object, or a perf map: too many waited; it is tried again
+  UnwindTable,   // of an object: no room, replaced by others', or made late
+  UnwindFile,    // the file of short-lived processes' objects: no room, no time to copy, or no
+                 // mapping of it was reported
+  Symbols,       // of an object, or a perf map: too many were waiting; tried again later
   Process,       // its mappings: there are too many processes
-  EndedProcess,  // its mappings, before the last stacks of it were located
+  EndedProcess,  // its mappings were gone before its last stacks were located
 };
 
 inline constexpr std::array<std::string_view, 5> kStackLossNames = {
@@ -27,7 +27,7 @@ constexpr std::string_view name_of(StackLoss loss) {
 }
 static_assert(name_of(StackLoss::EndedProcess) == "ended_process");
 
-// How many since the start, by StackLoss.
+// Counts since the start, by StackLoss.
 using StackLosses = std::array<std::uint64_t, kStackLossNames.size()>;
 
 }  // namespace offcpud

@@ -3,8 +3,8 @@
 
 namespace offcpud {
 
-// Header of the daemon's answers with stacks, in which they say what they hold, whatever their
-// format: one line of JSON; docs/http.md, "Snapshots".
+// Header of answers with stacks that says what they hold, for all formats: one line of
+// JSON; docs/http.md, "Snapshots".
 inline constexpr const char* kSummaryHeader = "Offcpud-Summary";
 
 }  // namespace offcpud

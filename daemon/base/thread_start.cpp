@@ -11,7 +11,7 @@ namespace {
 
 template <class Thread, class Body>
 Thread start(const char* name, Body body) {
-  // Inherited, so there is no moment in which the thread could get one.
+  // The thread inherits the mask, so there is no moment in which it could get a signal.
   sigset_t all{}, before{};
   (void)::sigfillset(&all);
   (void)::pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -7,11 +7,11 @@
 
 namespace offcpud {
 
-// A thread that gets no signal, so that they reach the event loop that waits for them. `name`: 15
-// bytes at most, which ps(1), top(1) and the stacks of the daemon itself show.
+// Starts a thread that receives no signals, so that the event loop gets them all. `name`: at most
+// 15 bytes; ps(1), top(1) and the stacks of the daemon itself show it.
 std::thread start_thread(const char* name, std::function<void()> body);
 
-// The same, of one that is asked to stop, and waited for, by its destructor.
+// The same; the destructor asks the thread to stop and waits for it.
 std::jthread start_thread(const char* name, std::function<void(const std::stop_token& stop)> body);
 
 }  // namespace offcpud

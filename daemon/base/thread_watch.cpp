@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/duration_text.h"
+
 namespace offcpud {
 namespace {
 
@@ -61,11 +63,9 @@ std::optional<ThreadState> ThreadWatch::hopeless() const {
 std::string sentence_of(const ThreadState& state, bool with_subject) {
   if (!state.busy && !state.stuck) return "thread " + state.name + " is idle";
   const bool goes_on = state.busy && (!state.stuck || state.longest == *state.busy);
-  const auto seconds =
-      std::chrono::duration_cast<std::chrono::seconds>(goes_on ? *state.busy : state.longest);
   std::string sentence = "thread " + state.name + (goes_on ? " has been " : " was ") + state.work;
   if (with_subject && !state.subject.empty()) sentence += " (" + state.subject + ")";
-  sentence += " for " + std::to_string(seconds.count()) + " s";
+  sentence += " for " + duration_text(goes_on ? *state.busy : state.longest);
   return goes_on ? sentence : sentence + " until a moment ago";
 }
 

@@ -11,26 +11,26 @@
 
 namespace offcpud {
 
-// The clock of heartbeats: a thread that hangs may outlive whoever started it.
+// The clock of heartbeats. Static, because a thread that hangs may outlive whoever started it.
 const Clock& steady_system_clock();
 
-// All threads of the daemon that others wait for, and how they are doing. Thread-safe; nothing is
-// locked for longer than it takes to copy a few pointers, so it answers whatever hangs.
+// The state of all threads of the daemon that others wait for. Thread-safe. The lock is held only
+// to copy a few pointers, so this answers whatever hangs.
 class ThreadWatch {
  public:
   // `clock` must outlive the threads.
   explicit ThreadWatch(const Clock& clock = steady_system_clock()) : clock_(clock) {}
 
-  // For one more thread. Several may have one name; together they do as the worst of them.
+  // Adds a thread. Threads may share a name; states() then gives the worst of their states.
   [[nodiscard]] std::shared_ptr<Heartbeat> add(const std::string& name, ThreadLimits limits);
 
-  // In the order in which they were added, each name once.
+  // One state for each name, in the order in which the names were added.
   [[nodiscard]] std::vector<ThreadState> states() const;
 
-  // A thread that is stuck and that somebody depends on; nullopt: there is none.
+  // A stuck thread that requests depend on; nullopt: there is none.
   [[nodiscard]] std::optional<ThreadState> stuck() const;
 
-  // A thread for which only another process helps; nullopt: there is none.
+  // A thread that only a new process can replace; nullopt: there is none.
   [[nodiscard]] std::optional<ThreadState> hopeless() const;
 
  private:
@@ -39,8 +39,9 @@ class ThreadWatch {
   std::vector<std::shared_ptr<Heartbeat>> threads_;
 };
 
-// "thread stacks has been reading mappings (process 12) for 47 s"; of one that has gone on,
-// "thread stacks was reading mappings for 47 s until a moment ago".
+// "thread stacks has been reading mappings (process 12) for 47 s" or, if the work has ended,
+// "thread stacks was reading mappings for 47 s until a moment ago". `with_subject`: includes the
+// text in parentheses.
 std::string sentence_of(const ThreadState& state, bool with_subject);
 
 }  // namespace offcpud

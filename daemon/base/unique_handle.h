@@ -7,7 +7,7 @@
 
 namespace offcpud {
 
-// Move-only owner of a C handle: calls Close once on every value that is not Invalid.
+// Owns a C handle; move-only. Calls Close exactly once for each value other than Invalid.
 template <auto Close, auto Invalid>
 class UniqueHandle {
  public:

@@ -10,7 +10,7 @@
 namespace offcpud {
 namespace {
 
-// As strftime(3) writes it.
+// Formats the time with strftime(3).
 std::string utc_text(WallTime time, const char* format) {
   const auto seconds = static_cast<std::time_t>(
       std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count());
@@ -36,7 +36,7 @@ std::string compact_utc(WallTime time) {
 }
 
 std::optional<WallTime> from_utc(const UtcFields& fields) {
-  // Of these years all nanoseconds fit.
+  // Nanoseconds of these years fit into 64 bits.
   if (fields.year < 1970 || fields.year > 2200) return std::nullopt;
   if (fields.hour > 23 || fields.minute > 59 || fields.second > 60) return std::nullopt;
   const std::chrono::year_month_day date(std::chrono::year(static_cast<int>(fields.year)),

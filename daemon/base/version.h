@@ -3,10 +3,10 @@
 
 namespace offcpud {
 
-// Of project() in CMakeLists.txt, as in "0.1.0".
+// From project() in CMakeLists.txt: "0.1.0".
 extern const char* const kVersion;
 
-// The commit that was built, 12 digits; "unknown" where it is not known.
+// The commit that was built, 12 digits; "unknown" if the build could not tell.
 extern const char* const kRevision;
 
 }  // namespace offcpud

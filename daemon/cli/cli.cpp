@@ -36,7 +36,7 @@ DaemonCommandLine::DaemonCommandLine() {
   config_.add_overrides(app_);
   auto* const modes = app_.add_option_group("modes");
   modes->add_flag("--check-config", check_, "Check the configuration and exit");
-  modes->add_flag("--features", features_, "Say what this kernel allows and exit");
+  modes->add_flag("--features", features_, "Print what this kernel allows and exit");
   modes->add_flag("--version", version_, "Print the version and exit");
   modes->require_option(0, 1);
   app_.set_help_flag("-h,--help", "Print this text and exit");

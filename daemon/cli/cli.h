@@ -12,7 +12,7 @@ namespace offcpud {
 enum class Action {
   Run,
   CheckConfig,    // load the configuration and exit
-  PrintFeatures,  // say what this kernel allows and exit
+  PrintFeatures,  // print what this kernel allows, and exit
   PrintText,      // print CliOptions::text (help or version) and exit
 };
 
@@ -22,8 +22,8 @@ struct CliOptions {
   std::string text;
 };
 
-// Neither prints nor exits. Errors are ErrorKind::Usage and point at --help; values of options are
-// checked later, by load_config.
+// Neither prints nor exits. Errors are ErrorKind::Usage and refer to --help. load_config() checks
+// the values of options.
 Result<CliOptions> parse_command_line(int argc, const char* const* argv);
 
 }  // namespace offcpud

@@ -7,7 +7,7 @@
 namespace offcpud {
 namespace {
 
-// CLI11 appends what its checks allow to the label of a value: "STATE:{in_progress,ended}".
+// CLI11 appends the values that its checks allow to the label: "STATE:{in_progress,ended}".
 void read_type(const std::string& type, OptionDoc& doc) {
   const std::size_t colon = type.find(':');
   doc.value = type.substr(0, colon);
@@ -43,9 +43,9 @@ CommandDoc describe(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) doc.options.push_back(describe(*option));
   for (const CLI::App* inner : app.get_subcommands({})) {
     CommandDoc command = describe(*inner);
-    // An option group is a subcommand without a name: its options are those of the command.
+    // An option group is a subcommand without a name; its options belong to the command.
     if (inner->get_name().empty()) {
-      // It has the --help of CLI11, which the command has, too.
+      // Drops the group's own --help: the command has one.
       std::erase_if(command.options, is_help);
       doc.options.insert(doc.options.end(), command.options.begin(), command.options.end());
     } else {

@@ -10,13 +10,13 @@ class App;
 
 namespace offcpud {
 
-// What a command line takes, in the words of its parser: from which the manual pages and the
-// completion of shells are made.
+// What a command line accepts, as its parser describes it. Manual pages and shell completions are
+// made from this.
 struct OptionDoc {
-  std::vector<std::string> names;    // "-o", "--output"; or the name of a positional
-  std::string value;                 // as in "FILE"; empty: takes none
-  std::vector<std::string> choices;  // the only values; empty: any
-  std::string default_value;         // empty: none, or said in the help
+  std::vector<std::string> names;    // "-o", "--output"; or the name of a positional argument
+  std::string value;                 // such as "FILE"; empty: the option takes none
+  std::vector<std::string> choices;  // the only values allowed; empty: any
+  std::string default_value;         // empty: none, or `help` says it
   std::string help;
   bool positional = false;
 };
@@ -30,7 +30,7 @@ struct CommandDoc {
   std::vector<CommandDoc> commands;  // subcommands
 };
 
-// Of offcpud(8) and offcpuctl(1).
+// The command lines of offcpud(8) and offcpuctl(1).
 CommandDoc daemon_command_doc();
 CommandDoc ctl_command_doc();
 

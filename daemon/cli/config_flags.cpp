@@ -31,7 +31,7 @@ std::string version_line(std::string_view program) {
 ConfigFlags::ConfigFlags(CLI::App& app) {
   file_flag_ =
       app.add_option("--config", file_, file_help())->type_name("FILE")->check(name_of_a_file);
-  // One value each: by default CLI11 would take every following word as one more value.
+  // One value each: by default CLI11 would also take all following words as values.
   app.add_option("--set", settings_, "Set one option, as in the file; may be repeated")
       ->type_name("KEY=VALUE")
       ->expected(1)
@@ -44,7 +44,7 @@ void ConfigFlags::add_overrides(CLI::App& app) {
                                 "Address of the HTTP server: HOST:PORT, [IPV6]:PORT or unix:/PATH")
                      ->type_name("ADDR");
   state_dir_flag_ =
-      app.add_option("--state-dir", state_dir_, "Directory for what outlives a restart")
+      app.add_option("--state-dir", state_dir_, "Directory for data that outlives a restart")
           ->type_name("DIR");
 }
 

@@ -15,14 +15,14 @@ class Option;
 
 namespace offcpud {
 
-// ErrorKind::Usage, with the way to the help of `program`.
+// An error of ErrorKind::Usage; its message ends with "see PROGRAM --help".
 Error usage_error(std::string_view program, std::string_view what);
 
 // What --version prints.
 std::string version_line(std::string_view program);
 
-// The flags of a command that reads the configuration: the daemon, and offcpuctl check-config.
-// Must outlive the parsing; may throw what CLI11 throws until then.
+// The flags of a command that reads the configuration: the daemon, and offcpuctl check-config. Must
+// outlive the parsing. Adding flags may throw what CLI11 throws.
 class ConfigFlags {
  public:
   explicit ConfigFlags(CLI::App& app);       // --config, --set
@@ -30,7 +30,7 @@ class ConfigFlags {
   ConfigFlags& operator=(const ConfigFlags&) = delete;
   void add_overrides(CLI::App& app);  // --listen, --state-dir
 
-  // What was given, once the command line is parsed.
+  // The sources that were given; call it after the parsing.
   [[nodiscard]] ConfigSources sources() const;
 
  private:

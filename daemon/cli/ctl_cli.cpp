@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kProgram = "offcpuctl";
 constexpr std::chrono::milliseconds kLeastInterval{100};
 constexpr const char* kExitCodes =
-    "Exit codes: 0 done, 64 usage, 66 what was asked for is not there, 69 the daemon cannot be\n"
+    "Exit codes: 0 done, 64 usage, 66 what was asked for does not exist, 69 the daemon cannot be\n"
     "reached or is busy, 70 internal error, 73 a file cannot be written, 77 missing permission,\n"
     "78 configuration.";
 
@@ -27,7 +27,7 @@ std::string local_socket_address() {
   return std::string("unix:") + kLocalSocket;
 }
 
-// `flags` has the files that were named.
+// `flags` has the names of files that were given.
 Result<Server> finish_server(const std::string& text, const Server& flags) {
   auto server = parse_server(text);
   if (!server) return usage_error(kProgram, "--server: " + server.error().message());
@@ -46,7 +46,7 @@ Result<Server> finish_server(const std::string& text, const Server& flags) {
   return finished;
 }
 
-// Flags of a command that asks the daemon; the options must outlive the parsing.
+// Adds the flags of a command that asks the daemon. `options` must outlive the parsing.
 void add_server_flag(CLI::App& command, CtlOptions& options) {
   command
       .add_option("--server", options.server_text,
@@ -57,7 +57,8 @@ void add_server_flag(CLI::App& command, CtlOptions& options) {
   const auto add_file = [&](const char* name, std::string& file, const char* what) {
     command.add_option(name, file, what)->type_name("FILE")->check(CLI::ExistingFile);
   };
-  add_file("--ca-file", options.server.ca_file, "Authorities that the daemon's certificate is of");
+  add_file("--ca-file", options.server.ca_file,
+           "Authorities that may have signed the daemon's certificate");
   add_file("--netrc-file", options.server.netrc_file, "User and password, in the form of .netrc");
   add_file("--cert-file", options.server.cert_file, "Certificate to show to the daemon");
   add_file("--key-file", options.server.key_file, "Key of that certificate");
@@ -65,7 +66,7 @@ void add_server_flag(CLI::App& command, CtlOptions& options) {
 
 void add_daemon_flags(CLI::App& command, CtlOptions& options) {
   add_server_flag(command, options);
-  command.add_flag("--json", options.json, "Print the answer of the daemon as it is");
+  command.add_flag("--json", options.json, "Print the daemon's answer unchanged");
 }
 
 void add_stalls(CLI::App& stalls, CtlOptions& options, bool& all) {
@@ -73,12 +74,12 @@ void add_stalls(CLI::App& stalls, CtlOptions& options, bool& all) {
   auto* const state = add_query_option(stalls, options.query, "--state", "state", "STATE",
                                        "in_progress (the default) or ended")
                           ->check(CLI::IsMember({"in_progress", "ended"}));
-  stalls.add_flag("--all", all, "Show those that are over as well")->excludes(state);
+  stalls.add_flag("--all", all, "Show ended stalls, too")->excludes(state);
   add_query_option(stalls, options.query, "--cgroup", "cgroup", "CGROUP", kCgroupHelp);
   add_query_option(stalls, options.query, "--comm", "comm", "NAME", "Only this thread or process");
   add_query_option(stalls, options.query, "--reason", "reason", "REASON",
                    "Only this reason: lock, disk, ...");
-  add_query_option(stalls, options.query, "--limit", "limit", "N", "No more than this many");
+  add_query_option(stalls, options.query, "--limit", "limit", "N", "At most this many");
 }
 
 void finish_stalls(CtlOptions& options, bool all) {
@@ -90,14 +91,14 @@ void finish_stalls(CtlOptions& options, bool all) {
 }
 
 constexpr const char* kTopHelp =
-    "Processes, or threads, by the time they wait. On a terminal it redraws until q is pressed\n"
-    "(h explains keys and columns); elsewhere it prints once.";
+    "Show processes, or threads, by the time they wait: on a terminal, until q is pressed\n"
+    "(h explains keys and columns); elsewhere, once.";
 
 constexpr const char* kExplainHelp =
     "Say which rule takes each stack of a file, and what its threads wait for. Asks no daemon.\n"
     "A file with all that rules look at: offcpuctl snapshot --json";
 
-// The library takes an empty text for an option that was not given.
+// Refuses an empty text, which CLI11 would treat as an option that was not given.
 std::string a_number(const std::string& text) {
   return text.empty() ? "needs a whole number" : std::string();
 }
@@ -108,8 +109,8 @@ void add_top(CLI::App& top, CtlOptions& options, std::string& interval) {
   top.add_option("--sort", options.top.sort,
                  "actionable (the default), blocked, runqueue, running, oldest, p99, ...")
       ->type_name("KEY");
-  top.add_flag("--reverse", options.top.reverse, "The other way round");
-  top.add_option("--filter", options.top.filter, "Only what has this text in comm or cgroup")
+  top.add_flag("--reverse", options.top.reverse, "Reverse the order");
+  top.add_option("--filter", options.top.filter, "Only rows with this text in comm or cgroup")
       ->type_name("TEXT");
   top.add_option("--cgroup", options.top.cgroup, kCgroupHelp)->type_name("CGROUP");
   top.add_option("--pid", options.top.pid, "Only this process")->type_name("PID")->check(a_number);
@@ -118,10 +119,10 @@ void add_top(CLI::App& top, CtlOptions& options, std::string& interval) {
       ->type_name("N")
       ->check(a_number);
   top.add_flag("--pinned", options.top.pinned, "Only threads that may run on one CPU only");
-  top.add_option("--limit", options.top.limit, "No more than this many")
+  top.add_option("--limit", options.top.limit, "At most this many")
       ->type_name("N")
       ->check(a_number);
-  top.add_option("--interval", interval, "Time between two questions to the daemon")
+  top.add_option("--interval", interval, "Time between two requests to the daemon")
       ->type_name("TIME")
       ->capture_default_str();
 }
@@ -139,7 +140,7 @@ Status finish_top(CtlOptions& options, const std::string& interval) {
   return {};
 }
 
-// A fragment with the pointer to the help.
+// A fragment as a usage error, with the reference to --help.
 Status usage_status(const Status& status) {
   if (status) return {};
   return usage_error(kProgram, status.error().message());
@@ -151,7 +152,7 @@ CtlOptions text_to_print(std::string text) {
   return options;
 }
 
-// The commands and what their flags are read into.
+// The commands, and the options that their flags set.
 class CtlCommandLine {
  public:
   CtlCommandLine();
@@ -162,7 +163,7 @@ class CtlCommandLine {
   Status finish_command();
 
   CtlOptions options_;
-  CLI::App app_{"Asks a running offcpud, and checks its configuration.", kProgram};
+  CLI::App app_{"Queries a running offcpud, and checks its configuration.", kProgram};
   bool version_ = false;
   CLI::App* status_ = app_.add_subcommand("status", "Show the state of the daemon");
   CLI::App* stalls_ = app_.add_subcommand(
@@ -171,10 +172,10 @@ class CtlCommandLine {
   CLI::App* snapshots_ =
       app_.add_subcommand("snapshots", "List the kept snapshots, or get their stacks");
   CLI::App* snapshot_ =
-      app_.add_subcommand("snapshot", "Look at the stacks of the next seconds, as offcputime does");
+      app_.add_subcommand("snapshot", "Sample stacks for some seconds, as offcputime does");
   CLI::App* flame_ = app_.add_subcommand("flame", "Draw a flame graph of the kept snapshots");
   CLI::App* check_ =
-      app_.add_subcommand("check-config", "Check the configuration and print what results from it");
+      app_.add_subcommand("check-config", "Check the configuration and print all its values");
   CLI::App* explain_ = app_.add_subcommand("explain-stack", kExplainHelp);
   bool all_stalls_ = false;
   std::string interval_ = "2s";
@@ -219,7 +220,7 @@ Status CtlCommandLine::finish_command() {
   } else {
     return usage_error(kProgram, "a command is missing");
   }
-  // Who has a password goes where it is asked for.
+  // The address that --netrc-file is for asks for the password; the local socket does not.
   options_.server_given = !options_.server_text.empty() || !options_.server.netrc_file.empty();
   if (options_.server_text.empty()) options_.server_text = Config{}.listen;
   TRY(options_.server, finish_server(options_.server_text, options_.server));

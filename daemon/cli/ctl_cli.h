@@ -28,24 +28,24 @@ enum class CtlCommand {
 
 struct CtlOptions {
   CtlCommand command = CtlCommand::PrintText;
-  Server server;  // of those that ask the daemon
+  Server server;  // of the commands that ask the daemon
   std::string server_text;
-  bool server_given = true;  // false: `server` is the default, and there may be a local socket
-  bool json = false;         // of those that ask the daemon
-  QueryParameters query;     // of those that ask for stalls, snapshots and stacks
+  bool server_given = true;  // false: `server` is the default; a local socket comes first
+  bool json = false;         // of the commands that ask the daemon
+  QueryParameters query;     // of the commands for stalls, snapshots and stacks
   TopRequest top;            // of ShowTop
-  bool once = false;         // of ShowTop; with json always
+  bool once = false;         // of ShowTop; implied by `json`
   std::chrono::milliseconds interval{2'000};
-  std::string format;      // of FetchStacks: folded, offwake, pprof; of TakeSnapshot: or json
-  std::string output;      // of these ("": standard output) and DrawFlame
-  unsigned seconds = 0;    // of TakeSnapshot, as in the query
+  std::string format;      // of FetchStacks: folded, offwake, pprof; TakeSnapshot: also json
+  std::string output;      // of these two and DrawFlame; empty: standard output
+  unsigned seconds = 0;    // of TakeSnapshot, also in `query`
   bool delimited = false;  // of TakeSnapshot
   ConfigSources sources;   // of CheckConfig
   ExplainRequest explain;  // of ExplainStacks
   std::string text;        // of PrintText
 };
 
-// The command line of offcpuctl. Neither prints nor exits; errors are ErrorKind::Usage.
+// Parses the command line of offcpuctl. Neither prints nor exits; errors are ErrorKind::Usage.
 Result<CtlOptions> parse_ctl_command_line(int argc, const char* const* argv);
 
 }  // namespace offcpud

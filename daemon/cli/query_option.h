@@ -11,8 +11,8 @@ namespace offcpud {
 inline constexpr const char* kCgroupHelp =
     "Only this cgroup (a path), or unit such as nginx.service, and what is below";
 
-// An option ("-p,--pid") whose value the daemon is asked with, as the parameter `name`; `label` as
-// in "TEXT". `query` must outlive the parsing.
+// Adds an option, such as "-p,--pid", whose value is sent to the daemon as the parameter `name`.
+// `label` stands for the value in the help: "TEXT". `query` must outlive the parsing.
 inline CLI::Option* add_query_option(CLI::App& command, QueryParameters& query,
                                      const std::string& flags, const std::string& name,
                                      const std::string& label, const std::string& what) {
@@ -20,7 +20,7 @@ inline CLI::Option* add_query_option(CLI::App& command, QueryParameters& query,
   return command.add_option_function<std::string>(flags, add, what)->type_name(label);
 }
 
-// A flag that asks for the parameter `name` with `value`. `query` must outlive the parsing.
+// Adds a flag that sends the parameter `name` with `value`. `query` must outlive the parsing.
 inline CLI::Option* add_query_flag(CLI::App& command, QueryParameters& query,
                                    const std::string& flags, const std::string& name,
                                    const std::string& value, const std::string& what) {
@@ -29,8 +29,9 @@ inline CLI::Option* add_query_flag(CLI::App& command, QueryParameters& query,
 }
 
 inline CLI::Option* add_no_idle(CLI::App& command, QueryParameters& query) {
-  return add_query_flag(command, query, "--no-idle", "idle", "false",
-                        "Without poll, sleep, child and condvar, and kernel threads without work");
+  return add_query_flag(
+      command, query, "--no-idle", "idle", "false",
+      "Without poll, sleep, child, condvar, and kernel threads that wait for work");
 }
 
 }  // namespace offcpud

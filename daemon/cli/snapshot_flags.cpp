@@ -8,13 +8,13 @@
 namespace offcpud {
 namespace {
 
-constexpr unsigned kMostSeconds = 300;  // of the daemon's
+constexpr unsigned kMostSeconds = 300;  // the daemon's limit
 
 }  // namespace
 
 SnapshotFlags::SnapshotFlags(CLI::App& command, CtlOptions& options)
     : command_(command), options_(options) {
-  command_.add_option("duration", seconds_, "Seconds to look at")
+  command_.add_option("duration", seconds_, "Seconds to sample")
       ->type_name("SECONDS")
       ->capture_default_str()
       ->check(CLI::Range(1U, kMostSeconds));
@@ -29,9 +29,9 @@ SnapshotFlags::SnapshotFlags(CLI::App& command, CtlOptions& options)
   command_.add_flag("-K,--kernel-stacks-only", kernel_stacks_, "Without functions of programs")
       ->excludes(user_part);
   add_parameter("-m,--min-block-time", "min_us", "US",
-                "Only blocks of at least so many microseconds");
+                "Only blocks of at least this many microseconds");
   add_parameter("-M,--max-block-time", "max_us", "US",
-                "Only blocks of at most so many microseconds");
+                "Only blocks of at most this many microseconds");
   add_parameter("--state", "state", "BITS",
                 "Only threads that left the CPU in one of these states: 1 interruptible, 2 "
                 "uninterruptible, 4 stopped");
@@ -40,11 +40,10 @@ SnapshotFlags::SnapshotFlags(CLI::App& command, CtlOptions& options)
   add_parameter("--reason", "reason", "REASON", "Only these reasons, with commas: lock,disk");
   add_no_idle(command_, options_.query);
   command_.add_flag("-d,--delimited", options_.delimited,
-                    "A delimiter between functions of the kernel and of programs");
+                    "Print a delimiter between kernel and user functions");
   auto* const folded =
       command_.add_flag("-f,--folded", folded_, "One line for each stack, for flamegraph.pl");
-  command_
-      .add_flag("-w,--wakers", off_wake_, "The same with what ended each wait, for --color=chain")
+  command_.add_flag("-w,--wakers", off_wake_, "As -f, with the waker's stack, for --color=chain")
       ->excludes(folded);
   command_.add_option("-o,--output", options_.output, "Write to this file")->type_name("FILE");
 }

@@ -12,13 +12,13 @@ class App;
 
 namespace offcpud {
 
-// The flags of `offcpuctl snapshot`, which are those of bcc's offcputime where it has them.
+// The flags of `offcpuctl snapshot`; named as in bcc's offcputime where that has them.
 class SnapshotFlags {
  public:
   // Both must outlive the parsing.
   SnapshotFlags(CLI::App& command, CtlOptions& options);
 
-  // After the parsing. Errors are fragments, ErrorKind::Usage.
+  // Call it after the parsing. Errors are fragments, ErrorKind::Usage.
   Status finish();
 
  private:

@@ -15,7 +15,7 @@ std::string parameter_of(std::string flag) {
   return flag;
 }
 
-// What a list of files does not know.
+// Refuses flags about stacks with a list of files.
 Status refuse_parameters_of_stacks(const QueryParameters& query) {
   const auto found = std::ranges::find_if(query, [](const auto& parameter) {
     const std::string& name = parameter.first;
@@ -25,20 +25,20 @@ Status refuse_parameters_of_stacks(const QueryParameters& query) {
   if (found == query.end()) return {};
   std::string flag = found->first;
   std::ranges::replace(flag, '_', '-');
-  return Error("--" + flag + " is of stacks, not of the list; add --folded, --offwake or --pprof",
-               ErrorKind::Usage);
+  return Error("--" + flag + " needs stacks; add --folded, --offwake or --pprof", ErrorKind::Usage);
 }
 
 }  // namespace
 
 StackFlags::StackFlags(CLI::App& command, CtlOptions& options)
     : command_(command), options_(options) {
-  add_parameter("from", "TIME", "Since when: 2026-11-20T12:00:00Z, seconds since 1970, -10min");
-  add_parameter("to", "TIME", "Until when");
-  command_.add_option("--last", last_, "The time until now: 10min")
+  add_parameter("from", "TIME",
+                "Begin of the range: 2026-11-20T12:00:00Z, seconds since 1970, or -10min");
+  add_parameter("to", "TIME", "End of the range");
+  command_.add_option("--last", last_, "A range that ends now, such as 10min")
       ->type_name("TIME")
       ->excludes("--from");
-  add_parameter("sequence", "N", "This one snapshot, whatever its time");
+  add_parameter("sequence", "N", "Only the snapshot with this number, whatever its time");
   add_filters();
   add_difference();
 }
@@ -61,11 +61,11 @@ void StackFlags::add_filters() {
 }
 
 void StackFlags::add_difference() {
-  add_parameter("base-from", "TIME", "Compare with an earlier range: since when");
-  add_parameter("base-to", "TIME", "Until when; without it, up to the later range");
+  add_parameter("base-from", "TIME", "Compare with an earlier range: its begin");
+  add_parameter("base-to", "TIME", "End of the earlier range; default: begin of the later one");
   add_parameter("base-sequence", "N", "Compare with this snapshot");
   add_query_flag(command_, options_.query, "--normalize", "normalize", "true",
-                 "Scale the earlier range to the length of the later");
+                 "Scale the earlier range to the length of the later one");
 }
 
 Status StackFlags::finish() {
@@ -79,16 +79,17 @@ Status StackFlags::finish() {
 
 void add_snapshots(CLI::App& command, CtlOptions& options) {
   auto* const formats =
-      command.add_option_group("format", "The stacks, instead of a list of files");
+      command.add_option_group("format", "Print stacks instead of a list of files");
   for (const char* const format : {"folded", "offwake", "pprof"}) {
     formats->add_flag_callback(
         "--" + std::string(format), [&options, format] { options.format = format; },
-        format == std::string("offwake")  ? "With what ended each wait, for --color=chain"
+        format == std::string("offwake")  ? "As folded, with the waker's stack, for --color=chain"
         : format == std::string("folded") ? "For flamegraph.pl, speedscope and Pyroscope"
                                           : "For go tool pprof");
   }
   formats->require_option(0, 1);
-  command.add_option("-o,--output", options.output, "Write them to this file")->type_name("FILE");
+  command.add_option("-o,--output", options.output, "Write the stacks to this file")
+      ->type_name("FILE");
 }
 
 Status finish_snapshots(CtlOptions& options) {
@@ -97,7 +98,8 @@ Status finish_snapshots(CtlOptions& options) {
     return Error("-o needs --folded, --offwake or --pprof", ErrorKind::Usage);
   }
   if (!options.format.empty() && options.json) {
-    return Error("--json is of the list; leave it or the format out", ErrorKind::Usage);
+    return Error("--json is a format of the list; leave out --json or the other format",
+                 ErrorKind::Usage);
   }
   if (!options.format.empty()) options.query.emplace_back("format", options.format);
   if (options.format.empty()) TRY_VOID(refuse_parameters_of_stacks(options.query));
@@ -105,7 +107,7 @@ Status finish_snapshots(CtlOptions& options) {
 }
 
 void add_flame(CLI::App& command, CtlOptions& options) {
-  command.add_option("-o,--output", options.output, "File to write, a page of HTML: FILE.html")
+  command.add_option("-o,--output", options.output, "The page of HTML to write: FILE.html")
       ->type_name("FILE")
       ->required();
 }

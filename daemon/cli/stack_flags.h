@@ -12,8 +12,8 @@ class App;
 
 namespace offcpud {
 
-// Flags of offcpuctl for commands that ask about kept snapshots, as the parameters of
-// /api/v1/snapshots and what lies below. Must outlive the parsing.
+// The flags of commands that ask for kept snapshots; they become parameters of /api/v1/snapshots
+// and the paths below it. Must outlive the parsing.
 class StackFlags {
  public:
   // Both must outlive the object.
@@ -21,7 +21,7 @@ class StackFlags {
   StackFlags(const StackFlags&) = delete;  // CLI11 keeps pointers to the members
   StackFlags& operator=(const StackFlags&) = delete;
 
-  // After the parsing: --last becomes a parameter. Error: a fragment about a value.
+  // Call it after the parsing: --last becomes a parameter. Error: a fragment about a value.
   Status finish();
 
  private:
@@ -34,11 +34,11 @@ class StackFlags {
   std::string last_;
 };
 
-// The flags of `snapshots` and `flame` beyond these.
+// Add the flags that only `snapshots` or `flame` has.
 void add_snapshots(CLI::App& command, CtlOptions& options);
 void add_flame(CLI::App& command, CtlOptions& options);
 
-// What these say together. Errors are fragments.
+// Check the flags of one command together. Errors are fragments.
 Status finish_snapshots(CtlOptions& options);
 Status finish_flame(CtlOptions& options);
 

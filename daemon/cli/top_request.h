@@ -8,7 +8,7 @@
 
 namespace offcpud {
 
-// What `offcpuctl top` asks the daemon for. The daemon checks the values.
+// The parameters that `offcpuctl top` sends. The daemon checks the values.
 struct TopRequest {
   std::string sort;    // empty: the daemon's choice
   std::string filter;  // part of comm or cgroup; empty: all
@@ -16,10 +16,10 @@ struct TopRequest {
   std::optional<std::uint32_t> pid, cpu;
   std::optional<std::size_t> limit;
   bool threads = false;
-  bool pinned = false;  // with cpu: about threads
+  bool pinned = false;  // like cpu, ignored unless `threads`
   bool reverse = false;
 
-  // "/api/v1/top?threads=true&filter=a%20b"
+  // Such as "/api/v1/top?threads=true&filter=a%20b".
   [[nodiscard]] std::string path() const;
 
   friend bool operator==(const TopRequest&, const TopRequest&) = default;

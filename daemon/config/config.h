@@ -9,24 +9,24 @@
 
 namespace offcpud {
 
-// Which blocks are stalls, and after how long. Empty texts match everything; `cgroup` and `comm`
-// are RE2 regular expressions that must match the whole text, `reason` is a value of the label.
+// When a block counts as a stall. An empty text matches everything; `cgroup` and `comm` are RE2
+// regular expressions that must match the whole text; `reason` is a value of the label.
 struct StallRule {
   std::string cgroup, comm, reason;
-  std::optional<std::chrono::seconds> threshold;  // nullopt ("never"): no stall, however long
+  std::optional<std::chrono::seconds> threshold;  // nullopt ("never"): never a stall
 
   friend bool operator==(const StallRule&, const StallRule&) = default;
 };
 
-// Which processes get series of their own: those that match every text that is not empty, RE2
-// regular expressions that must match the whole text.
+// Which processes get series of their own: those that match every text that is not empty. The texts
+// are RE2 regular expressions that must match the whole text.
 struct ProcessRule {
   std::string comm, exe, unit, cgroup;
 
   friend bool operator==(const ProcessRule&, const ProcessRule&) = default;
 };
 
-// Which cgroups snapshots hold: RE2 as above; an empty text matches everything.
+// Which cgroups snapshots keep; `cgroup` as in StallRule.
 struct CgroupRule {
   std::string cgroup;
   bool keep = true;
@@ -34,40 +34,39 @@ struct CgroupRule {
   friend bool operator==(const CgroupRule&, const CgroupRule&) = default;
 };
 
-// Where offcpuctl looks for the daemon first.
+// The address that offcpuctl tries first.
 inline constexpr const char* kLocalSocket = "/run/offcpud/offcpud.sock";
 
-// Every option of the daemon with its default: the one truth. config/offcpud.yaml spells the same
-// values out and is tested equal; the keys there are the names here. What may change on SIGHUP is
-// said in the schema.
+// Every option of the daemon with its default. config/offcpud.yaml repeats the values, and a test
+// compares them; its keys are the names here. The schema says which options a reload may change.
 struct Config {
   std::string listen = "127.0.0.1:19435";      // host:port, [v6]:port or unix:PATH
   std::string state_dir = "/var/lib/offcpud";  // owned by the daemon's user
   std::string log_level = "info";              // trace, debug, info, warning, error
 
   std::chrono::milliseconds pass_interval{10'000};     // the maps are read at least this often
-  std::chrono::milliseconds min_pass_interval{1'000};  // a scrape reads them when they are older
+  std::chrono::milliseconds min_pass_interval{1'000};  // a scrape re-reads older ones
   std::chrono::seconds linger{600};  // a removed cgroup keeps its series this long
 
-  std::uint32_t max_cgroups = 1'024;   // cgroups measured apart; sizes the kernel maps
+  std::uint32_t max_cgroups = 1'024;   // cgroups measured separately; sizes the kernel maps
   std::uint32_t max_series = 4'000;    // histogram series on /metrics; the rest is "(other)"
   std::uint32_t classic_buckets = 28;  // 28 (powers of two of a second) or 14 (powers of four)
 
   std::chrono::milliseconds walk_cpu_budget{50};  // CPU time of a pass for walking the threads
 
   struct Stalls {
-    std::chrono::seconds threshold{10};  // in reasons that are not idle-prone, unless a rule says
+    std::chrono::seconds threshold{10};  // if not idle-prone and no rule decides
     std::vector<StallRule> rules;        // the first that matches decides
     std::vector<std::chrono::milliseconds> over{std::chrono::seconds(1), std::chrono::seconds(10),
-                                                std::chrono::seconds(60)};  // rising
-    std::uint32_t keep = 256;  // ended ones that are still shown
+                                                std::chrono::seconds(60)};  // ascending
+    std::uint32_t keep = 256;  // ended stalls that are still shown
 
     friend bool operator==(const Stalls&, const Stalls&) = default;
   } stalls;
 
   struct Processes {
-    std::uint32_t max = 4'096;  // measured apart; sizes the kernel maps
-    std::uint32_t top = 10;     // those that wait most get series of their own; 0: none
+    std::uint32_t max = 4'096;  // processes measured separately; sizes the kernel maps
+    std::uint32_t top = 10;     // how many that wait most get series of their own
     std::vector<ProcessRule> rules;
 
     friend bool operator==(const Processes&, const Processes&) = default;
@@ -78,9 +77,9 @@ struct Config {
     std::chrono::seconds interval{60};
     std::chrono::seconds keep_for{24 * 3600};
     std::uint64_t keep_bytes = std::uint64_t{256} << 20U;
-    std::uint32_t stacks_per_second = 200;  // that sampling adapts to
+    std::uint32_t stacks_per_second = 200;  // target of adaptive sampling
 
-    // What goes into them.
+    // Filters for blocks.
     static constexpr std::uint32_t kAllReasons = 0x7ff;
     static constexpr std::uint32_t kAllStates = 0x7;
     std::uint32_t reasons = kAllReasons;                    // bits by enum offcpud_hist_kind
@@ -94,26 +93,26 @@ struct Config {
   } snapshots;
 
   struct Web {
-    std::string config_file;         // TLS and users, see web_config.h; empty: none
+    std::string config_file;         // TLS and users (web_config.h); empty: none
     std::string details = "auto";    // who sees processes and stacks: auto, open, auth, off
-    std::vector<std::string> hosts;  // names that requests may be for, besides those of this host
+    std::vector<std::string> hosts;  // names allowed in requests, besides those of this host
     std::string socket_group;        // of a unix socket; empty: that of the daemon
-    std::string local_socket = kLocalSocket;  // a further unix socket; empty: none
+    std::string local_socket = kLocalSocket;  // one more unix socket; empty: none
 
     friend bool operator==(const Web&, const Web&) = default;
   } web;
 
   struct Push {
-    std::string url;     // base of a Pyroscope server, http:// or https://; empty: nothing is sent
+    std::string url;     // base URL of a Pyroscope server, http:// or https://; empty: push is off
     std::string tenant;  // X-Scope-OrgID; empty: none
     std::string application = "offcpud";
-    std::vector<std::string> labels;  // "name=value" each, beside instance
+    std::vector<std::string> labels;  // "name=value" each, in addition to instance
     std::string username;             // basic authentication; empty: none
-    std::string password_file;        // absolute paths; what is in them is never shown
+    std::string password_file;        // these are absolute paths; the contents are never shown
     std::string token_file;
     std::string ca_file;  // PEM; empty: the authorities of this host
     std::chrono::seconds timeout{10};
-    std::uint64_t queue_bytes = std::uint64_t{16} << 20U;  // of what waits to be sent
+    std::uint64_t queue_bytes = std::uint64_t{16} << 20U;  // for snapshots that wait to be sent
 
     friend bool operator==(const Push&, const Push&) = default;
   } push;

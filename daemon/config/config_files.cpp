@@ -29,7 +29,7 @@ std::string limit_text() {
   return std::to_string(kMaxConfigFileBytes / 1024) + " KiB";
 }
 
-// True if there is a regular file of acceptable size.
+// True for a regular file within the size limit; false if there is none.
 Result<bool> is_config_file(const fs::path& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) {
@@ -58,8 +58,8 @@ Result<std::optional<std::string>> read_config_file(const fs::path& path,
   if (!text && text.error().kind() == ErrorKind::Permission) return unreadable(path, EACCES);
   if (!text) return refusal(path, text.error().message());
 
-  // What a full disk or a crash in the middle of a write leaves behind. A file of comments is a
-  // choice of the defaults and is accepted.
+  // A full disk or a crash during a write leaves an empty file behind. A file of comments is
+  // accepted: it chooses the defaults.
   if (text->find_first_not_of(" \t\r\n") == std::string::npos) {
     return refusal(path, "the file is empty; " + std::string(if_empty));
   }

@@ -18,16 +18,17 @@ inline constexpr std::size_t kMaxDropIns = 100;
 inline constexpr std::string_view kRemoveOrRestore =
     "remove it to use the defaults, or restore the shipped one";
 
-// The text of a configuration file: UTF-8, not empty, within the size limit. Nothing if there is no
-// such file. `if_empty`: what the error says to do about an empty one.
+// The text of a configuration file: UTF-8, not empty, within the size limit. nullopt: there is no
+// such file. `if_empty`: what the error about an empty file tells the user to do.
 Result<std::optional<std::string>> read_config_file(const std::filesystem::path& path,
                                                     std::string_view if_empty = kRemoveOrRestore);
 
-// The *.yaml files of a conf.d directory in lexical order, hidden ones left out. None if there is
+// The *.yaml files of a conf.d directory in lexical order, without hidden ones. Empty if there is
 // no such directory.
 Result<std::vector<std::filesystem::path>> list_drop_ins(const std::filesystem::path& directory);
 
-// The configuration file and its drop-ins that there are, in the order in which they are read.
+// The existing ones of the configuration file and its drop-ins, in the order in which
+// they are read.
 std::vector<std::string> files_in_force(const std::filesystem::path& file);
 
 }  // namespace offcpud

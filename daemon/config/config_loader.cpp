@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Names the options of the same group, or all if there is no such group.
+// The error lists the options of the same group, or all options if there is no such group.
 Error unknown_option(const Place& place, std::string_view name) {
   std::vector<std::string_view> known = names_of(config_options());
   const std::string_view group = name.substr(0, name.find('.') + 1);
@@ -25,7 +25,7 @@ Error unknown_option(const Place& place, std::string_view name) {
   return place.refusal("unknown option; the options are " + enumeration(known));
 }
 
-// The configuration while its sources are applied, one after the other.
+// A configuration to which sources are applied, one after the other.
 class LayeredConfig {
  public:
   Status set_from_file(const std::string& file, const YamlSetting& node) {
@@ -54,14 +54,14 @@ class LayeredConfig {
     if (const auto conflict = find_conflict(config_)) {
       auto origin = origins_.find(conflict->key);
       if (origin == origins_.end()) origin = origins_.find(conflict->other_key);
-      return origin->second.refusal(conflict->sentence);  // the defaults do not conflict
+      return origin->second.refusal(conflict->sentence);  // the defaults never conflict
     }
     return std::move(config_);
   }
 
  private:
   Config config_;
-  std::map<std::string_view, Place> origins_;  // where the value of each option was found
+  std::map<std::string_view, Place> origins_;  // where each option's value was found
 };
 
 Status apply_text(LayeredConfig& config, const fs::path& path, const std::string& text) {
@@ -86,7 +86,7 @@ Status apply_files(LayeredConfig& config, const ConfigSources& sources) {
   TRY(const auto drop_ins, list_drop_ins(sources.file.parent_path() / "conf.d"));
   for (const fs::path& path : drop_ins) {
     TRY(const auto text, read_config_file(path));
-    if (text) TRY_VOID(apply_text(config, path, *text));  // removed since it was listed
+    if (text) TRY_VOID(apply_text(config, path, *text));  // none: removed since it was listed
   }
   return {};
 }
@@ -94,7 +94,7 @@ Status apply_files(LayeredConfig& config, const ConfigSources& sources) {
 Status apply_argument(LayeredConfig& config, const std::string& argument) {
   const auto equals = argument.find('=');
   if (equals == std::string::npos || equals == 0) {
-    // What follows a key may be a value, and that a secret.
+    // Quotes only the key: what follows may be a value, even a secret.
     const std::string key = argument.substr(0, argument.find_first_of(":= "));
     return Error("--set " + quotation(key) + ": write KEY=VALUE, such as pass_interval=5s",
                  ErrorKind::Usage);

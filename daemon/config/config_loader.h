@@ -13,19 +13,20 @@ namespace offcpud {
 
 inline constexpr const char* kDefaultConfigFile = "/etc/offcpud/offcpud.yaml";
 
-// Where the configuration comes from, weakest first: the defaults of Config, `file`, the *.yaml of
-// conf.d beside it in lexical order, `settings`, then `listen` and `state_dir`. A reload reads the
-// same sources again.
+// Where the configuration comes from; later sources override earlier ones: the defaults of Config,
+// `file`, the *.yaml of conf.d beside it in lexical order, `settings`, `listen` and `state_dir`. A
+// reload reads the same sources again.
 struct ConfigSources {
   std::filesystem::path file = kDefaultConfigFile;
-  bool file_required = false;         // the user named it: its absence is an error
+  bool file_required = false;         // the user named it, so it must exist
   std::vector<std::string> settings;  // KEY=VALUE each
   std::optional<std::string> listen;
   std::optional<std::string> state_dir;
 };
 
-// Reads and checks everything; nothing is ignored. An error names file, line and key, what is wrong
-// and what is allowed: `/etc/offcpud/offcpud.yaml:12: linger: "10" has no unit (...); use ...`.
+// Reads and checks all sources; unknown keys are errors. An error names file, line and key,
+// what is wrong and what is allowed: `/etc/offcpud/offcpud.yaml:12: linger: "10" has no unit
+// (...); use ...`.
 Result<Config> load_config(const ConfigSources& sources);
 
 }  // namespace offcpud

@@ -31,7 +31,7 @@ in a key below stands for a nested map. A file is at most @KIB@ KiB, `conf.d` ho
 files. A file of comments only sets nothing; a file that is empty is taken for a failed write and
 refused. Durations are whole numbers with a unit (`ms`, `s`, `min`, `h`, `d`), combined from larger
 to smaller: `500ms`, `10s`, `1h30min`. Sizes are whole numbers with one of `B`, `KiB`, `MiB`, `GiB`,
-`TiB`. Lists are written with brackets or dashes. Where blocks may be short, durations have `us` as well.
+`TiB`. Lists are written with brackets or dashes. Durations of blocks also have the unit `us`.
 
 A reload (`SIGHUP`, `systemctl reload offcpud`) reads the same sources again. If anything in them is
 wrong, the running configuration stays. Options marked *restart* keep their value until the daemon
@@ -65,7 +65,7 @@ snapshots:
     # - {keep: false}                                      # ... and no others
 ```
 
-On the command line the same, on one line: `--set 'stalls.rules=[{comm: cp, threshold: never}]'`. A
+On the command line a list is on one line: `--set 'stalls.rules=[{comm: cp, threshold: never}]'`. A
 list replaces the list of an earlier source. `comm` of a stall rule is the name of the thread or of its
 process.
 )";
@@ -74,7 +74,7 @@ void replace(std::string& text, std::string_view mark, const std::string& value)
   text.replace(text.find(mark), mark.size(), value);
 }
 
-// One line for each key of a rule.
+// A table with one line for each key of a rule.
 template <class Rule>
 std::string rule_table(std::string_view option, std::span<const Setting<Rule>> keys) {
   std::string text = "\n| key of `" + std::string(option) + "` | allowed |\n|---|---|\n";

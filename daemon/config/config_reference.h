@@ -7,10 +7,11 @@
 
 namespace offcpud {
 
-// docs/configuration.md, from the schema.
+// The text of docs/configuration.md, made from the schema.
 std::string configuration_reference();
 
-// One `key: value` line per option: what the daemon runs with, readable as a configuration file.
+// The configuration that the daemon runs with, one `key: value` line per option, as a file that the
+// daemon could read.
 std::string config_text(const Config& config);
 
 }  // namespace offcpud

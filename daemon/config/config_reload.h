@@ -8,10 +8,10 @@
 
 namespace offcpud {
 
-// Keys that differ and only take effect on a restart, in the order of the schema.
+// Options whose values differ and that take effect only on a restart, in the order of the schema.
 std::vector<std::string> keys_needing_restart(const Config& running, const Config& wanted);
 
-// What to run with after a reload: the reloadable options of `wanted`, the others of `running`.
+// The configuration after a reload: reloadable options from `wanted`, the others from `running`.
 Config config_after_reload(const Config& running, const Config& wanted);
 
 }  // namespace offcpud

@@ -14,6 +14,7 @@
 #include "config/reason_names.h"
 #include "config/refusal.h"
 #include "config/rule_keys.h"
+#include "offcpud.h"
 
 namespace offcpud {
 namespace {
@@ -50,11 +51,11 @@ Status check_optional_file(std::string_view text) {
   return refusal(text, "is not an absolute path");
 }
 
-// What stands in a Host header, without the port.
+// Checks a name in a Host header, without the port.
 Status check_host(std::string_view text) {
   const bool name = !text.empty() && text.find_first_of("/@,[]:* ") == std::string_view::npos;
   if (name) return {};
-  return refusal(text, "is no host name");
+  return refusal(text, "is not a host name");
 }
 
 Status check_local_socket(std::string_view text) {
@@ -65,7 +66,7 @@ Status check_local_socket(std::string_view text) {
 
 Status check_group(std::string_view text) {
   if (text.find_first_of("/:, ") == std::string_view::npos) return {};
-  return refusal(text, "is no name of a group");
+  return refusal(text, "is not the name of a group");
 }
 
 constexpr const char* kFileOrNone = "an absolute path, or \"\"";
@@ -74,7 +75,7 @@ constexpr std::array<std::string_view, 3> kBlockStates = {"interruptible", "unin
 static_assert(Snapshots::kAllStates == (1U << kBlockStates.size()) - 1);
 static_assert(Snapshots::kAllReasons == (1U << OFFCPUD_BLOCKED_KINDS) - 1);
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
-constexpr std::size_t kMostOver = 8;  // kMaxStallBounds of the views
+constexpr std::size_t kMostOver = 8;  // kMaxStallBounds of the View
 
 Notation<std::uint32_t> bucket_count() {
   const auto number = any_number<std::uint32_t>();
@@ -93,6 +94,8 @@ Option option(std::string_view name, Access access, const AnyNotation& notation,
   return {setting<Config>(name, access, notation, help), takes_effect, copy};
 }
 
+static_assert(sizeof(offcpud_subject) == 17040, "the help of max_cgroups names this size");
+
 std::vector<Option> general_options() {
   return {
       option("listen", member(&Config::listen),
@@ -100,10 +103,10 @@ std::vector<Option> general_options() {
                  check_listen,
                  "HOST:PORT, \"[IPV6]:PORT\" (in quotes) or unix:/PATH; port 0 takes a free one"),
              OnRestart, "Address of the HTTP server: metrics, status and the page."),
-      option("state_dir", member(&Config::state_dir),
-             text_that(check_state_dir, "an absolute path such as /var/lib/offcpud"), OnRestart,
-             "Directory for what outlives a restart: snapshots are kept in its subdirectory "
-             "snapshots."),
+      option(
+          "state_dir", member(&Config::state_dir),
+          text_that(check_state_dir, "an absolute path such as /var/lib/offcpud"), OnRestart,
+          "Directory for data that outlives a restart: snapshots, in its subdirectory snapshots."),
       option("log_level", member(&Config::log_level),
              one_of({"trace", "debug", "info", "warning", "error"}), OnReload,
              "Messages of this level and above are logged."),
@@ -119,7 +122,8 @@ std::vector<Option> general_options() {
              "living ancestor."),
       option("max_cgroups", member(&Config::max_cgroups), whole_number<std::uint32_t>(16, 16'384),
              OnRestart,
-             "Cgroups measured apart. Each takes at least 17040 bytes of kernel memory: 17 MiB for "
+             "Cgroups that are measured separately. Each takes at least 17040 bytes of kernel "
+             "memory: 17 MiB for "
              "1024, 266 MiB for 16384."),
       option("max_series", member(&Config::max_series), whole_number<std::uint32_t>(10, 1'000'000),
              OnReload,
@@ -129,8 +133,8 @@ std::vector<Option> general_options() {
              "of four."),
       option("walk_cpu_budget", member(&Config::walk_cpu_budget),
              duration_between<milliseconds>(5ms, 1s), OnReload,
-             "CPU time of a pass for walking over all threads; on a host with more threads than "
-             "that suffices for, a walk is spread over several passes."),
+             "CPU time that a pass may spend on walking over all threads. If it does not suffice, "
+             "a walk is spread over several passes."),
   };
 }
 
@@ -138,18 +142,19 @@ std::vector<Option> stalls_options() {
   return {
       option("stalls.threshold", member(&Config::stalls, &Stalls::threshold),
              duration_between<seconds>(1s, 24h), OnReload,
-             "A thread that is blocked longer than this, in a reason that is not idle-prone, is a "
-             "stall, unless one of stalls.rules says otherwise."),
+             "A block that lasts longer than this is a stall if its reason is not idle-prone. A "
+             "rule of stalls.rules that matches decides instead."),
       option("stalls.rules", member(&Config::stalls, &Stalls::rules),
              rules<StallRule>(stall_rule_keys(), "threshold"), OnReload,
-             "The first rule whose every key matches decides from when on a blocked thread is a "
-             "stall. One without reason leaves the idle-prone reasons alone."),
+             "The first rule whose keys all match decides after which time a block is a stall. A "
+             "rule without reason does not match idle-prone reasons."),
       option("stalls.over", member(&Config::stalls, &Stalls::over),
              rising_durations(100ms, 24h, kMostOver), OnReload,
-             "Ages over which offcpud_stalled_threads counts the threads that are blocked."),
+             "For each of these, offcpud_stalled_threads counts the threads that are blocked for "
+             "longer."),
       option("stalls.keep", member(&Config::stalls, &Stalls::keep),
              whole_number<std::uint32_t>(0, 10'000), OnReload,
-             "Stalls that are still shown when they are over; those in progress always are."),
+             "How many ended stalls are still shown; those in progress always are."),
   };
 }
 
@@ -157,14 +162,15 @@ std::vector<Option> processes_options() {
   return {
       option("processes.max", member(&Config::processes, &Processes::max),
              whole_number<std::uint32_t>(64, 65'536), OnRestart,
-             "Processes measured apart. Each takes 72 bytes of kernel memory, and 3 histograms of "
+             "Processes that are measured separately. Each takes 72 bytes of kernel memory, and 3 "
+             "histograms of "
              "1216 bytes: 15 MiB for 4096, 233 MiB for 65536."),
       option("processes.top", member(&Config::processes, &Processes::top),
              whole_number<std::uint32_t>(0, 1'000), OnReload,
-             "The processes that wait most get series of their own on /metrics: this many."),
+             "This many processes, those that wait most, get series of their own on /metrics."),
       option("processes.rules", member(&Config::processes, &Processes::rules),
              rules<ProcessRule>(process_rule_keys(), ""), OnReload,
-             "A process whose every key of a rule matches gets series of its own on /metrics."),
+             "A process that matches all keys of a rule gets series of its own on /metrics."),
   };
 }
 
@@ -174,31 +180,31 @@ std::vector<Option> snapshots_options() {
              OnRestart, "Whether stacks of blocked threads are sampled and kept."),
       option("snapshots.interval", member(&Config::snapshots, &Snapshots::interval),
              duration_between<seconds>(1s, 1h), OnReload,
-             "Each snapshot holds the stacks of so much time."),
+             "Each snapshot holds the stacks of this much time."),
       option("snapshots.keep_for", member(&Config::snapshots, &Snapshots::keep_for),
              duration_between<seconds>(1min, 90 * 24h), OnReload, "Older snapshots are removed."),
       option("snapshots.keep_bytes", member(&Config::snapshots, &Snapshots::keep_bytes),
              size_between(kMiB, kMiB << 20U), OnReload,
-             "The oldest snapshots are removed when all together are larger."),
+             "The oldest snapshots are removed when all together exceed this size."),
       option("snapshots.stacks_per_second",
              member(&Config::snapshots, &Snapshots::stacks_per_second),
              whole_number<std::uint32_t>(1, 100'000), OnReload,
-             "Stacks that are taken a second, about: of the shorter blocks fewer are sampled when "
-             "there are more."),
+             "Target for the stacks taken per second: when there are more blocks, fewer of the "
+             "short ones are sampled."),
       option("snapshots.reasons", member(&Config::snapshots, &Snapshots::reasons),
              word_set(kReasonNames), OnReload,
-             "Only blocks in these reasons go into snapshots, and no others are sampled for them."),
+             "Only blocks for these reasons are sampled for snapshots."),
       option("snapshots.cgroups", member(&Config::snapshots, &Snapshots::cgroups),
              rules<CgroupRule>(cgroup_rule_keys(), "keep"), OnReload,
-             "The first rule whose every key matches decides whether snapshots keep the blocks of "
-             "a cgroup; those that none matches are kept. Blocks are sampled all the same."),
+             "The first rule that matches a cgroup decides whether snapshots keep its blocks; if "
+             "none matches, they are kept. All blocks are sampled nevertheless."),
       option("snapshots.min_duration", member(&Config::snapshots, &Snapshots::min_duration),
              or_word("none", fine_duration_between(1us, 24h)), OnReload,
-             "Only blocks that last at least so long go into snapshots."),
+             "Only blocks that last at least this long go into snapshots."),
       option("snapshots.max_duration", member(&Config::snapshots, &Snapshots::max_duration),
              or_word("none", fine_duration_between(1us, 24h)), OnReload,
-             "Only blocks that last at most so long go into snapshots: into the one in which they "
-             "end, whole, as what lasts may become longer."),
+             "Only blocks that last at most this long go into snapshots. A block in progress may "
+             "still become longer, so it goes whole into the snapshot in which it ends."),
       option("snapshots.kernel_threads", member(&Config::snapshots, &Snapshots::kernel_threads),
              flag(), OnReload, "Whether blocks of kernel threads go into snapshots."),
       option("snapshots.states", member(&Config::snapshots, &Snapshots::states),
@@ -209,12 +215,13 @@ std::vector<Option> snapshots_options() {
 
 std::vector<Option> web_options() {
   return {
-      option("web.config_file", member(&Config::web, &Web::config_file),
-             text_that(check_optional_file,
-                       "an absolute path, or \"\" for plain HTTP without passwords"),
-             OnRestart,
-             "TLS and users of the HTTP server, in the format of other Prometheus exporters; what "
-             "is in the file takes effect when it changes. See docs/security.md."),
+      option(
+          "web.config_file", member(&Config::web, &Web::config_file),
+          text_that(check_optional_file,
+                    "an absolute path, or \"\" for plain HTTP without passwords"),
+          OnRestart,
+          "File with TLS and users of the HTTP server, in the format of other Prometheus "
+          "exporters. A change of the file takes effect without a restart. See docs/security.md."),
       option("web.details", member(&Config::web, &Web::details),
              one_of({"auto", "open", "auth", "off"}), OnReload,
              "Who sees stacks, processes and threads: open, whoever may see /metrics; auth, those "
@@ -227,14 +234,14 @@ std::vector<Option> web_options() {
           "and the name of this host. Empty: these three on loopback, any name elsewhere."),
       option("web.local_socket", member(&Config::web, &Web::local_socket),
              text_that(check_local_socket, "an absolute path, or \"\" for none"), OnRestart,
-             "A unix socket besides listen, to which everybody on this host may connect: root, the "
-             "user of the daemon and web.socket_group see everything there without a login; the "
-             "others what they see over listen. offcpuctl asks there first."),
+             "A unix socket in addition to listen. Everybody on this host may connect: root, the "
+             "user of the daemon and members of web.socket_group see everything without a login, "
+             "others what they see over listen. offcpuctl tries it first."),
       option("web.socket_group", member(&Config::web, &Web::socket_group),
              text_that(check_group, "the name of a group, or \"\" for that of the daemon"),
              OnRestart,
-             "Group of listen when that is a unix socket, which then has mode 0660 and takes a "
-             "daemon that belongs to the group; its members see everything over unix sockets."),
+             "Group of listen if that is a unix socket, which then has mode 0660; the daemon must "
+             "belong to the group. Members see everything over unix sockets."),
   };
 }
 
@@ -245,8 +252,8 @@ std::vector<Option> push_options() {
                  check_push_url,
                  "a base URL such as https://pyroscope.example:4040, or \"\" to send nothing"),
              OnReload,
-             "Pyroscope server that each snapshot is sent to when it is finished; /ingest is "
-             "appended. See docs/fleet.md."),
+             "Pyroscope server to which each finished snapshot is sent; /ingest is appended. See "
+             "docs/fleet.md."),
       option("push.tenant", member(&Config::push, &Push::tenant),
              text_that(check_push_tenant, "letters, digits and !-_.*'(), 150 at most, or \"\""),
              OnReload, "Tenant, sent as X-Scope-OrgID."),
@@ -259,25 +266,25 @@ std::vector<Option> push_options() {
       option("push.username", member(&Config::push, &Push::username),
              text_that(check_push_username,
                        "a name without colon, or \"\" for no basic authentication"),
-             OnReload, "User for basic authentication; it takes push.password_file."),
+             OnReload, "User for basic authentication; needs push.password_file."),
       option("push.password_file", member(&Config::push, &Push::password_file),
              text_that(check_optional_file, kFileOrNone), OnReload,
-             "File with the password of push.username, read for each attempt; nothing else shows "
-             "what is in it."),
+             "File with the password of push.username, read for each attempt. The password is "
+             "never shown."),
       option("push.token_file", member(&Config::push, &Push::token_file),
              text_that(check_optional_file, kFileOrNone), OnReload,
              "File with a bearer token, in place of user and password; read for each attempt."),
       option("push.ca_file", member(&Config::push, &Push::ca_file),
              text_that(check_optional_file, kFileOrNone), OnReload,
-             "Certificates (PEM) that the server's must lead to, in place of those that the host "
-             "trusts."),
+             "Certificates (PEM) that must have issued the server's, in place of those that the "
+             "host trusts."),
       option("push.timeout", member(&Config::push, &Push::timeout),
              duration_between<seconds>(1s, 5min), OnReload,
-             "An attempt to send ends after this time; it is repeated."),
+             "An attempt to send a snapshot ends after this time and is repeated."),
       option("push.queue_bytes", member(&Config::push, &Push::queue_bytes),
              size_between(kMiB >> 4U, kMiB << 10U), OnReload,
-             "Snapshots that wait to be sent take this much memory at most: beyond, the oldest is "
-             "given up."),
+             "Snapshots that wait to be sent take at most this much memory; then the oldest is "
+             "dropped."),
   };
 }
 

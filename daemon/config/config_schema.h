@@ -14,8 +14,8 @@ namespace offcpud {
 
 enum class TakesEffect { OnReload, OnRestart };
 
-// One option of the configuration. Its name is its path in the YAML file: the keys of the nested
-// maps, joined by dots.
+// One option of the configuration. Its name is its path in the YAML file: the keys of nested maps,
+// joined by dots.
 struct Option : Setting<Config> {
   TakesEffect takes_effect;
   std::function<void(Config& to, const Config& from)> copy;  // of this option's value
@@ -27,11 +27,11 @@ std::span<const Option> config_options();
 // The option of that name, or null.
 const Option* find_option(std::string_view name);
 
-// Those of the named options whose values are not the default:
-// "snapshots.reasons=[disk]; linger=10s".
+// Those of the named options whose value is not the default: "snapshots.reasons=[disk];
+// linger=10s".
 std::string settings_text(const Config& config, std::span<const std::string_view> names);
 
-// Two values that are each allowed but not together.
+// Two values that are allowed by themselves but not together.
 struct Conflict {
   std::string_view key;
   std::string_view other_key;

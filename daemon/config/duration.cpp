@@ -32,7 +32,7 @@ using Units = std::span<const Unit>;
 constexpr Units kFineUnits(kAllUnits);
 constexpr Units kUnits = kFineUnits.first(5);
 
-// "(ms, s, min, h, d)"
+// Such as "(ms, s, min, h, d)".
 std::string list_of(Units units) {
   std::string text;
   for (std::size_t i = units.size(); i-- > 0;) {
@@ -45,7 +45,7 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// Takes the letters at the front of `rest`.
+// Removes the letters at the front of `rest` and returns them.
 std::string_view take_word(std::string_view& rest) {
   std::size_t length = 0;
   while (length < rest.size() && !is_digit(rest[length])) ++length;
@@ -61,7 +61,7 @@ std::size_t unit_index(std::string_view name, Units units) {
   return index;
 }
 
-// In the smallest of the units.
+// Returns the duration in the smallest unit.
 Result<std::int64_t> parse(std::string_view text, Units units) {
   if (text.empty()) return refusal(text, "is not a duration");
   std::int64_t total = 0;

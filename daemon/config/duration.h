@@ -10,11 +10,11 @@
 namespace offcpud {
 
 // Reads 500ms, 10s, 10min (or 10m), 1h30min, 7d: whole numbers, each with its unit, larger units
-// first, no spaces. A bare number is refused: nobody can tell seconds from milliseconds by looking
-// at it. The error is a fragment that starts with the quoted text: `"10" has no unit (...)`.
+// first, no spaces. Refuses a number without a unit, as readers cannot tell seconds from
+// milliseconds. The error is a fragment that starts with the quoted text: `"10" has no unit (...)`.
 Result<std::chrono::milliseconds> parse_duration(std::string_view text);
 
-// The same with us, too.
+// The same, with microseconds (us), too.
 Result<std::chrono::microseconds> parse_fine_duration(std::string_view text);
 std::string format_fine_duration(std::chrono::microseconds duration);
 

@@ -40,18 +40,18 @@ bool is_host_character(char c) {
 
 bool is_ip_address(int family, const std::string& host) {
   in6_addr address{};  // large enough for both families
-  // Which would not see what follows a NUL.
+  // inet_pton() would not see what follows a NUL.
   return host.find('\0') == std::string::npos && ::inet_pton(family, host.c_str(), &address) == 1;
 }
 
-// What is wrong with the host, empty if nothing is.
+// What is wrong with the host; empty: nothing.
 std::string host_problem(const std::string& host) {
   if (host.empty()) return "has no host: use 127.0.0.1 for this machine, 0.0.0.0 for all of IPv4";
   if (host.find(':') != std::string::npos) return "has an IPv6 address without brackets";
   if (host.size() > kLongestHost || !std::all_of(host.begin(), host.end(), is_host_character)) {
     return "has no valid host name";
   }
-  // 10.0.0.256 would otherwise be looked up as a name, and fail only when the socket is bound.
+  // Otherwise 10.0.0.256 would count as a name, and fail only when the socket is bound.
   const bool numeric =
       std::all_of(host.begin(), host.end(), [](char c) { return is_digit(c) || c == '.'; });
   if (numeric && !is_ip_address(AF_INET, host)) return "has no valid IPv4 address";

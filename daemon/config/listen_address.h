@@ -9,17 +9,17 @@
 
 namespace offcpud {
 
-// Where the daemon listens, and where offcpuctl finds it.
+// The address on which the daemon listens and offcpuctl reaches it.
 struct ListenAddress {
   std::string host;        // name, IPv4 address, or IPv6 address without brackets
   std::uint16_t port = 0;  // 0: any free port
-  std::string unix_path;   // absolute; when set, host and port mean nothing
+  std::string unix_path;   // absolute; if set, host and port are ignored
 
   [[nodiscard]] bool is_unix() const { return !unix_path.empty(); }
   [[nodiscard]] std::string text() const;  // as a user would write it
 
-  // What a client is given to reach `path` ("/metrics"): http://HOST:PORT/metrics. A Unix socket
-  // has no URL, so that is unix:/PATH. `scheme` is http or https.
+  // The URL by which a client reaches `path`, such as http://HOST:PORT/metrics. `scheme` is http or
+  // https. A unix socket has no URL; for it this returns unix:/PATH.
   [[nodiscard]] std::string url(std::string_view path, std::string_view scheme = "http") const;
   friend bool operator==(const ListenAddress&, const ListenAddress&) = default;
 };

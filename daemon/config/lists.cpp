@@ -10,8 +10,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Reads every item and hands its value to `add`, which returns null, or why the value cannot follow
-// those before it.
+// Reads every item and passes its value to `add`, which returns null, or why the value is not
+// allowed after the earlier ones.
 template <class T, class Add>
 Status read_items(std::span<const YamlItem> items, const Place& place, const Notation<T>& notation,
                   const std::string& allowed, const Add& add) {

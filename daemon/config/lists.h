@@ -17,14 +17,14 @@ namespace offcpud {
 
 inline constexpr std::size_t kMaxRules = 100;  // in one list
 
-// One to `longest` durations, each longer than the one before.
+// One to `longest` durations, ascending.
 ListNotation<std::vector<std::chrono::milliseconds>> rising_durations(
     std::chrono::milliseconds least, std::chrono::milliseconds most, std::size_t longest);
 
-// At least one of `words`, none twice. Bit n stands for the word n.
+// At least one of `words`, each at most once. Bit n stands for word n.
 ListNotation<std::uint32_t> word_set(std::span<const std::string_view> words);
 
-// Each entry is written as `item`, whose `allowed` names several: "host names".
+// A list of texts that `item` accepts; `item.allowed` is a plural such as "host names".
 ListNotation<std::vector<std::string>> texts(const Notation<std::string>& item,
                                              std::optional<std::size_t> longest = {});
 
@@ -36,7 +36,7 @@ std::string flow_list(const std::vector<T>& values, const ToText& to_text) {
   return "[" + text + "]";
 }
 
-// Reads one rule, which is a map of `keys`. The key `required` must be there, unless it is empty.
+// Reads one rule: a map with some of `keys`, among them `required` unless that is empty.
 template <class Rule>
 Result<Rule> parse_rule(std::span<const Setting<Rule>> keys, std::string_view required,
                         const YamlItem& item, const Place& place) {
@@ -66,13 +66,13 @@ std::string rule_text(std::span<const Setting<Rule>> keys, const Rule& rule) {
   std::string text;
   for (const Setting<Rule>& key : keys) {
     const std::string value = key.text(rule);
-    if (value.empty()) continue;  // not set: no key takes an empty text
+    if (value.empty()) continue;  // not set: no key accepts an empty text
     text.append(text.empty() ? "" : ", ").append(key.name).append(": ").append(yaml_scalar(value));
   }
   return "{" + text + "}";
 }
 
-// At most kMaxRules rules.
+// A list of at most kMaxRules rules.
 template <class Rule>
 ListNotation<std::vector<Rule>> rules(std::span<const Setting<Rule>> keys,
                                       std::string_view required) {

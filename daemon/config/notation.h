@@ -23,8 +23,8 @@
 
 namespace offcpud {
 
-// How values of one kind are written in files, on command lines and in requests, and which of them
-// are allowed.
+// How values of one type are written in files, on command lines and in requests, and which
+// values are allowed.
 template <class T>
 struct Notation {
   // The error is a fragment: `"10" has no unit (ms, s, min, h, d)`.
@@ -33,7 +33,7 @@ struct Notation {
   std::function<std::string(const T& value)> text;
   std::string allowed;  // completes "use ...": "true or false"
 
-  // The same as `parse`, but the error also says what is allowed.
+  // As `parse`, but the error also says what is allowed.
   Result<T> read(std::string_view line) const {
     auto value = parse(line);
     if (value) return value;
@@ -41,7 +41,7 @@ struct Notation {
   }
 };
 
-// The members `name` of a table's entries.
+// The member `name` of each entry of a table.
 template <class Table>
 std::vector<std::string_view> names_of(const Table& table) {
   std::vector<std::string_view> names(std::size(table));
@@ -53,8 +53,8 @@ std::vector<std::string_view> names_of(const Table& table) {
 std::string enumeration(std::span<const std::string_view> words,
                         std::string_view last_separator = ", ");
 
-// Refuses control characters and what is not UTF-8: a quoted YAML value or an argument can hold
-// what a file itself may not.
+// Refuses control characters and invalid UTF-8: quoted YAML values and arguments can hold them,
+// though a configuration file itself may not.
 Status check_one_line(std::string_view text);
 
 Notation<bool> flag();
@@ -76,7 +76,7 @@ Notation<Number> whole_number(Number least, Number most) {
           "a whole number from " + std::to_string(least) + " to " + std::to_string(most)};
 }
 
-// Any number that fits into the type.
+// A whole number that fits into the type.
 template <class Number>
 Notation<Number> any_number() {
   auto notation = whole_number<Number>(0, std::numeric_limits<Number>::max());
@@ -99,14 +99,14 @@ Notation<Unit> duration_between(std::chrono::milliseconds least, std::chrono::mi
               format_duration(most) + ")"};
 }
 
-// With the unit us as well.
+// Also accepts microseconds (us).
 Notation<std::chrono::microseconds> fine_duration_between(std::chrono::microseconds least,
                                                           std::chrono::microseconds most);
 
-// In bytes.
+// A size in bytes.
 Notation<std::uint64_t> size_between(std::uint64_t least, std::uint64_t most);
 
-// A value, or `word` for none.
+// A value, or `word` for nullopt.
 template <class T>
 Notation<std::optional<T>> or_word(std::string_view word, Notation<T> value) {
   std::string allowed = std::string(word) + ", or " + value.allowed;
@@ -129,7 +129,7 @@ struct NamedValue {
 };
 
 // One of several words, each of which stands for a value. An empty `allowed` becomes "one of a, b,
-// c"; `problem` is what the error says of other words.
+// c". `problem`: what the error says about other words.
 template <class T>
 Notation<T> choice(std::vector<NamedValue<T>> choices, std::string allowed = {},
                    std::string_view problem = "is not known") {
@@ -148,14 +148,14 @@ Notation<T> choice(std::vector<NamedValue<T>> choices, std::string allowed = {},
   };
   return {parse, to_text, std::move(allowed)};
 }
-// The same with words that stand for themselves.
+// As choice(); the words are the values.
 Notation<std::string> one_of(const std::vector<std::string_view>& words, std::string allowed = {},
                              std::string_view problem = "is not known");
 
 // One line of text that `check` accepts.
 Notation<std::string> text_that(Status (*check)(std::string_view text), std::string allowed);
 
-// The same, but errors do not repeat the text: it may hold a secret.
+// As text_that(), but errors do not repeat the text, which may hold a secret.
 Notation<std::string> secret_text_that(Status (*check)(std::string_view text), std::string allowed);
 
 }  // namespace offcpud

@@ -14,13 +14,14 @@
 namespace offcpud {
 namespace {
 
-// Of one expression, compiled and while it matches; RE2's default is 8 MiB, and there may be many.
+// Memory of one expression, compiled and while it matches. RE2's default is 8 MiB; there
+// may be many.
 constexpr std::int64_t kMaxBytes = 1 << 20;
 
 RE2::Options options() {
   RE2::Options options(RE2::Quiet);
   options.set_max_mem(kMaxBytes);
-  options.set_dot_nl(true);  // a name may hold a line feed, and .* is meant to match every name
+  options.set_dot_nl(true);  // names may hold a line feed, and .* should match them all
   return options;
 }
 

@@ -13,14 +13,13 @@ class RE2;
 
 namespace offcpud {
 
-// A regular expression of the configuration (RE2 syntax, no backtracking: the time to match is
-// linear in the text whatever the expression). It must match the whole text, which must be UTF-8:
-// nothing matches other bytes. Immutable: any number of threads may match; copies share the
-// compiled form.
+// A regular expression of the configuration. RE2 syntax: no backtracking, so matching takes time
+// linear in the text. It must match the whole text; a text that is not UTF-8 never matches.
+// Immutable: any number of threads may match. Copies share the compiled form.
 class Pattern {
  public:
-  // At most kLongest bytes, not empty. The error is a fragment that starts with the quoted text:
-  // `"(" is not a regular expression (missing ): ()`.
+  // Accepts 1 to kLongest bytes. The error is a fragment that starts with the quoted text: `"(" is
+  // not a regular expression (missing ): ()`.
   static Result<Pattern> parse(std::string_view text);
 
   [[nodiscard]] bool matches(std::string_view text) const;

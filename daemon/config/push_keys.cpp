@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kAlphanumeric =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 constexpr std::size_t kLongestUrl = 1024;
-constexpr std::size_t kLongestTenant = 150;  // a limit of Grafana's servers
+constexpr std::size_t kLongestTenant = 150;  // as limited by Grafana's servers
 constexpr std::size_t kLongestName = 128;
 constexpr std::size_t kLongestValue = 256;
 
@@ -33,7 +33,7 @@ bool is_port(std::string_view text) {
   return code == std::errc{} && stop == text.data() + text.size() && port != 0;
 }
 
-// host, host:port, [v6], [v6]:port
+// Accepts host, host:port, [v6] and [v6]:port.
 bool is_host_and_port(std::string_view text) {
   std::string_view host = text.substr(0, text.find(':'));
   std::string_view allowed = "-._";
@@ -53,7 +53,7 @@ std::string_view name_of_label(std::string_view label) {
 
 }  // namespace
 
-// Nothing of a URL is repeated: a password or token may be anywhere in one that is wrong.
+// Errors repeat nothing of the URL: a wrong one may hold a password or token anywhere.
 Status check_push_url(std::string_view text) {
   const auto refused = [](const char* why) { return Error(why, ErrorKind::Configuration); };
   if (text.empty()) return {};
@@ -64,7 +64,7 @@ Status check_push_url(std::string_view text) {
   }
   const std::string_view rest = text.substr(scheme + 3);
   const std::string_view host = rest.substr(0, rest.find_first_of("/?#"));
-  // Anywhere: of "https://alice:7/x@host" only the "@" tells that it is a password.
+  // Refuses "@" anywhere: in "https://alice:7/x@host" only the "@" shows that there is a password.
   if (rest.find('@') != std::string_view::npos) {
     return refused(
         "has a \"@\", as of a user before the host, whom logs would show; set push.username and "
@@ -82,12 +82,12 @@ Status check_push_url(std::string_view text) {
 
 Status check_push_tenant(std::string_view text) {
   if (consists_of(text, "!-_.*'()") && text.size() <= kLongestTenant) return {};
-  return refusal(text, "is no name of a tenant");
+  return refusal(text, "is not the name of a tenant");
 }
 
 Status check_push_application(std::string_view text) {
   if (!text.empty() && consists_of(text, "-_./") && text.size() <= kLongestName) return {};
-  return refusal(text, "is no name of an application");
+  return refusal(text, "is not the name of an application");
 }
 
 Status check_push_username(std::string_view text) {
@@ -95,7 +95,7 @@ Status check_push_username(std::string_view text) {
       text.find_first_of("\t\r\n") == std::string_view::npos && text.size() <= kLongestValue) {
     return {};
   }
-  return refusal(text, "is no name of a user");
+  return refusal(text, "is not the name of a user");
 }
 
 Status check_push_label(std::string_view text) {

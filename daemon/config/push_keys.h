@@ -9,20 +9,20 @@
 
 namespace offcpud {
 
-// What the options below `push` may hold. Errors are fragments that quote the text.
+// Check the values of options below `push`. Errors are fragments that quote the text.
 
-// Does not quote it. http:// or https:// with a host, maybe a port and a path; nothing that could
-// be a secret.
+// Accepts http:// or https:// with a host, optionally a port and a path, and nothing that could be
+// a secret. The error does not quote the text.
 Status check_push_url(std::string_view text);
 Status check_push_tenant(std::string_view text);
 Status check_push_application(std::string_view text);
 Status check_push_username(std::string_view text);
 
-// "name=value": what Pyroscope's parser of label sets reads back, which knows neither quotes nor
-// escapes (api/model/labelset in its source).
+// Accepts "name=value" as Pyroscope's parser of label sets reads it back, which knows neither
+// quotes nor escapes (api/model/labelset in its source).
 Status check_push_label(std::string_view text);
 
-// Of the options below `push` with each other, and with snapshots.enabled.
+// Checks the options below `push` against each other and against snapshots.enabled.
 std::optional<Conflict> find_push_conflict(const Config& config);
 
 }  // namespace offcpud

@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// RE2 compiles the expression once more where it is used; here it is checked.
+// Only checks the expression: where it is used, RE2 compiles it again.
 Notation<std::string> expression(const std::string& of_what) {
   const auto check = [](std::string_view text) -> Status {
     TRY_VOID(Pattern::parse(text));
@@ -26,7 +26,7 @@ Notation<std::string> expression() {
   return expression("text");
 }
 
-// What CgroupPattern does with it: an expression that begins with a letter or digit is for units.
+// As CgroupPattern reads it: an expression that begins with a letter or digit is for units.
 Notation<std::string> cgroup_expression() {
   return expression(
       "path, such as /system\\.slice/.*, or for the name of a unit, such as nginx.service");

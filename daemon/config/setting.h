@@ -20,45 +20,46 @@ namespace offcpud {
 struct Place {
   std::string file = {};  // empty: not in a file
   std::size_t line = 0;   // 1-based; means nothing without a file
-  std::string name = {};  // "stalls.rules: entry 2" or "--set linger"; empty: the caller adds it
+  std::string name = {};  // "stalls.rules: entry 2" or "--set linger"; empty: added by the caller
 
   [[nodiscard]] std::string text() const;
   [[nodiscard]] Error refusal(const std::string& what) const;  // ErrorKind::Configuration
-  // The place of a part, such as "entry 2" of a list or a key of a map.
+  // The place of a part: of "entry 2" of a list, or of a key of a map.
   [[nodiscard]] Place at(const std::string& part, std::size_t line_of_part) const;
 };
 
-// How lists of one kind are written, and which are allowed.
+// How lists of one type are written, and which lists are allowed.
 template <class T>
 struct ListNotation {
-  // The error begins with the place of the list or item, and ends with what is allowed.
+  // The error begins with the place of the list or of an item, and ends with what is allowed.
   std::function<Result<T>(std::span<const YamlItem> items, const Place& place)> parse;
   std::function<std::string(const T& value)> text;  // as one line of YAML
   std::string allowed;                              // completes "use ..."
 };
 
 // A value of a Target that users set by its name: an option of the configuration, a key of the web
-// configuration, a key of a rule, or a parameter of a request. Reading, writing, error messages and
-// documentation all follow from a table of these.
+// configuration or of a rule, or a parameter of a request. Tables of settings yield the parser, the
+// text form, error messages and documentation.
 template <class Target>
 struct Setting {
   std::string_view name;
-  // Reads one line of text. A list is written as in a file behind `key: `, such as "[1s, 10s]". An
-  // error leaves the target as it was; it is a fragment: `"10" has no unit (...); use ...`.
+  // Reads one line of text; a list is written as behind `key: ` in a file: "[1s, 10s]". An error
+  // does not change the target; it is a fragment: `"10" has no unit (...); use ...`.
   std::function<Status(Target& target, std::string_view text)> parse;
   // Writes what `parse` reads back. Empty for parameters, which nobody writes.
   std::function<std::string(const Target& target)> text;
   std::string allowed;         // completes "use ..."
   std::string_view help = {};  // a sentence; options only
-  // Reads a list as a file holds it; empty for what is no list. The error begins with the place.
+  // Reads a list from the items of a file. Empty for what is no list. The error begins
+  // with the place.
   std::function<Status(Target& target, std::span<const YamlItem> items, const Place& place)>
       parse_items = {};
 
   [[nodiscard]] bool is_list() const { return static_cast<bool>(parse_items); }
 };
 
-// A function that takes an object and returns a reference to its member, or to a member of that:
-// member(&Config::stalls, &Config::Stalls::keep).
+// A function that returns a reference to a member of its argument, or to a member of that
+// member: member(&Config::stalls, &Config::Stalls::keep).
 template <class... Members>
 constexpr auto member(Members... members) {
   return [=](auto& object) -> auto& {
@@ -66,7 +67,7 @@ constexpr auto member(Members... members) {
   };
 }
 
-// A setting of the value that `access(target)` refers to.
+// A setting whose value is stored in what `access(target)` refers to.
 template <class Target, class Access, class T>
 Setting<Target> setting(std::string_view name, Access access, const Notation<T>& notation,
                         std::string_view help = {}) {
@@ -104,7 +105,7 @@ Setting<Target> setting(std::string_view name, Access access, const ListNotation
   return {name, parse, to_text, notation.allowed, help, parse_items};
 }
 
-// Sets the value that a file gives to the setting. `node` is a YamlSetting or a YamlEntry.
+// Sets the value from a file. `node` is a YamlSetting or a YamlEntry.
 template <class Target, class Node>
 Status set_from_yaml(Target& target, const Setting<Target>& setting, const Node& node,
                      const Place& place) {
@@ -127,7 +128,7 @@ auto* find_setting(const Table& table, std::string_view name) {
   return found == std::ranges::end(table) ? nullptr : &*found;
 }
 
-// True if names of the table begin with `name` and a dot, so that a file has a map there.
+// True if names in the table begin with `name` and a dot: a file then has a map there.
 template <class Table>
 bool is_group(const Table& table, std::string_view name) {
   return std::ranges::any_of(table, [prefix = std::string(name) + "."](const auto& setting) {

@@ -21,18 +21,18 @@ namespace fs = std::filesystem;
 constexpr std::string_view kUsers = "basic_auth_users";
 constexpr std::string_view kTls = "tls_server_config";
 
-// Keys that hold a certificate or key itself. This server reads only files: those that cert_file,
-// key_file and client_ca_file name.
+// Keys that hold a certificate or key inline. Refused: this server reads them only from the files
+// that cert_file, key_file and client_ca_file name.
 constexpr std::array<std::string_view, 3> kInline = {"cert", "key", "client_ca"};
 
-// The part of `key` below `group`: "cert_file" of "tls_server_config.cert_file".
+// The part of `key` below `group`: "cert_file" for "tls_server_config.cert_file".
 std::optional<std::string_view> below(std::string_view group, std::string_view key) {
   const bool is_below =
       key.size() > group.size() && key.starts_with(group) && key[group.size()] == '.';
   return is_below ? std::optional(key.substr(group.size() + 1)) : std::nullopt;
 }
 
-// Reads one file, and knows on which line each key stands.
+// Reads one file and remembers the line of each key.
 class Reader {
  public:
   explicit Reader(const fs::path& file) : file_(file), origin_(printable(file.native())) {}
@@ -53,7 +53,7 @@ class Reader {
   }
 
  private:
-  // Where the key stands, or the TLS settings if they lack it.
+  // Where the key is or, if it is missing, where the TLS settings are.
   [[nodiscard]] Place place_of(std::string_view key) const {
     const auto found = lines_.find(key);
     return {origin_, (found == lines_.end() ? lines_.find(kTls) : found)->second, excerpt(key)};
@@ -69,7 +69,7 @@ class Reader {
     }
     if (node.key == kUsers || is_group(web_keys(), node.key)) {
       if (node.kind == YamlKind::Group) return {};
-      // What is commented out as a whole would otherwise turn encryption or passwords off unseen.
+      // Otherwise commenting out all keys of the map would silently turn off TLS or passwords.
       return place.refusal("is not a map; use a map, or remove the key");
     }
     if (const auto name = below(kUsers, node.key)) return set_user(std::string(*name), node, place);
@@ -84,7 +84,7 @@ class Reader {
     return set_from_yaml(config_, *key, node, place);
   }
 
-  // The name may have dots in it: it is all that follows the group.
+  // The name is all that follows the group, and may contain dots.
   Status set_user(const std::string& name, const YamlSetting& node, const Place& place) {
     if (node.kind != YamlKind::Value) {
       return place.refusal("is not a single value; use a bcrypt hash");
@@ -131,7 +131,7 @@ class Reader {
     }
     const fs::path folder = file_.parent_path();
     for (fs::path* path : {&tls.cert_file, &tls.key_file, &tls.client_ca_file}) {
-      if (!path->empty()) *path = folder / *path;  // an absolute one stays
+      if (!path->empty()) *path = folder / *path;  // does not change absolute paths
     }
     return {};
   }

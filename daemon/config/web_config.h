@@ -13,7 +13,7 @@
 
 namespace offcpud {
 
-// What is asked of a client's certificate; the names are those of Go's tls.ClientAuthType.
+// What a client's certificate must be; the names are those of Go's tls.ClientAuthType.
 enum class ClientAuth {
   NoClientCert,
   RequestClientCert,
@@ -23,7 +23,7 @@ enum class ClientAuth {
 };
 
 struct TlsSettings {
-  std::filesystem::path cert_file, key_file, client_ca_file;  // absolute, or as the file is named
+  std::filesystem::path cert_file, key_file, client_ca_file;  // joined to the folder of the file
   ClientAuth client_auth = ClientAuth::NoClientCert;
   std::vector<std::string> client_allowed_sans;  // empty: every name
   std::string min_version = "TLS12";             // TLS12 or TLS13
@@ -35,7 +35,7 @@ struct TlsSettings {
   friend bool operator==(const TlsSettings&, const TlsSettings&) = default;
 };
 
-// A token bucket: `burst` requests at once, and one more each `interval`. 0: no limit.
+// A token bucket: `burst` requests at once, and one more each `interval`; 0: no limit.
 struct RateLimit {
   std::chrono::milliseconds interval{0};
   unsigned burst = 1;
@@ -48,16 +48,16 @@ struct RateLimit {
 struct WebConfig {
   std::optional<TlsSettings> tls;                            // nullopt: plain HTTP
   std::map<std::string, std::string, std::less<>> users;     // name to bcrypt hash; empty: no auth
-  std::vector<std::pair<std::string, std::string>> headers;  // "" takes one of ours away
+  std::vector<std::pair<std::string, std::string>> headers;  // "" removes a header that we send
   RateLimit rate_limit;
   bool http2 = false;                 // has no effect
-  std::vector<std::string> warnings;  // what was accepted and has no effect, with file and line
+  std::vector<std::string> warnings;  // accepted settings that have no effect, with file and line
 
   friend bool operator==(const WebConfig&, const WebConfig&) = default;
 };
 
-// Reads and checks the file; certificates and keys are not opened. What this server cannot honour
-// is an error: `FILE:LINE: tls_server_config.cert: ...; use ...`.
+// Reads and checks the file, but does not open certificates and keys. Settings that this server
+// cannot honour are errors: `FILE:LINE: tls_server_config.cert: ...; use ...`.
 Result<WebConfig> load_web_config(const std::filesystem::path& file);
 
 }  // namespace offcpud

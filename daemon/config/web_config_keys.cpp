@@ -41,7 +41,7 @@ Status check_suite(std::string_view text) {
   return {};
 }
 
-// RFC 8996 forbids the versions below.
+// RFC 8996 forbids earlier versions.
 Notation<std::string> version() {
   return one_of({"TLS12", "TLS13"}, "TLS12 or TLS13", "is not supported");
 }
@@ -65,7 +65,7 @@ Notation<std::chrono::milliseconds> interval() {
           format_duration, "a duration such as 100ms, 1s, 1min, or 0 for no limit"};
 }
 
-// A member of TlsSettings. load_web_config() creates these before it sets one of them.
+// A key of TlsSettings. load_web_config() creates that object before it sets a key.
 template <class Member, class AnyNotation>
 Setting<WebConfig> tls_key(std::string_view name, Member of_tls, const AnyNotation& notation) {
   return setting<WebConfig>(
@@ -130,17 +130,17 @@ std::span<const Setting<WebConfig>> web_keys() {
 
 Status check_bcrypt(std::string_view hash) {
   constexpr std::size_t kLength = 60;  // $2y$NN$ and 53 characters of salt and hash
-  constexpr int kDearest = 13;         // takes 0.4 s of a CPU, which a stop may have to wait for
+  constexpr int kDearest = 13;         // one try takes 0.4 s of a CPU, and a stop may wait for it
   constexpr std::string_view kBase64 =
       "./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
   const bool prefixed =
       hash.starts_with("$2a$") || hash.starts_with("$2b$") || hash.starts_with("$2y$");
   int cost = 0;
   if (hash.size() == kLength) std::from_chars(hash.data() + 4, hash.data() + 6, cost);
-  // The text itself stays out of the message: somebody may have put the password there.
+  // The message does not repeat the text: somebody may have put the password there.
   if (!prefixed || hash.size() != kLength || cost < 4 || hash[6] != '$' ||
       hash.find_first_not_of(kBase64, 7) != std::string_view::npos) {
-    return Error("is no bcrypt hash; use what 'htpasswd -nBC 10 \"\"' prints behind the colon",
+    return Error("is not a bcrypt hash; use what 'htpasswd -nBC 10 \"\"' prints behind the colon",
                  ErrorKind::Configuration);
   }
   if (cost > kDearest) {

@@ -12,17 +12,18 @@
 
 namespace offcpud {
 
-// Every key of the web configuration file but the users, with the levels joined by dots.
+// Every key of the web configuration file except the users; levels are joined by dots.
 std::span<const Setting<WebConfig>> web_keys();
 
-// A hash of crypt(5) with prefix 2a, 2b or 2y. The error is a fragment.
+// Accepts a hash of crypt(5) with prefix 2a, 2b or 2y. The error is a fragment.
 Status check_bcrypt(std::string_view hash);
 
-// GnuTLS chooses key exchange and cipher by themselves (gnutls_priority_init(3)), so a list is
-// honoured exactly only if it has every combination of those it names. The error is a fragment.
+// Accepts a list that has every combination of the key exchanges and ciphers it names: GnuTLS
+// chooses these two separately (gnutls_priority_init(3)), so no other list can be honoured. The
+// error is a fragment.
 Status check_cipher_suites(const std::vector<std::string>& suites);
 
-// The parts of a cipher suite of TLS 1.2, in the words of GnuTLS.
+// The parts of a TLS 1.2 cipher suite, as GnuTLS names them.
 struct CipherSuite {
   std::string_view name;  // IANA, as in Go
   std::string_view key_exchange;

@@ -23,17 +23,17 @@ using Kind = YamlSetting::Kind;
 
 constexpr std::size_t kDeepest = 8;
 
-// Put behind every text. yaml-cpp takes the end of the input for the end of an open quotation, so a
-// file that was cut short would be accepted; this marker inside one is an error.
+// Appended to every text. yaml-cpp takes the end of the input for the end of an open quotation, so
+// it would accept a truncated file; this marker inside of a quotation is an error.
 constexpr std::string_view kEndOfDocument = "\n...\n";
 
 struct Problem {
-  int line;  // as yaml-cpp counts: from 0
+  int line;  // yaml-cpp counts from 0
   std::string what;
 };
 
-// Events instead of YAML::Node: they still show aliases, tags and the second of two equal keys, and
-// build no tree from a hostile file. After the first problem the rest of the file means nothing.
+// Uses events instead of YAML::Node: they show aliases, tags and duplicate keys, and build no tree
+// from a hostile file. After the first problem, the rest of the file is ignored.
 class SettingReader final : public YAML::EventHandler {
  public:
   [[nodiscard]] const std::optional<Problem>& problem() const { return problem_; }
@@ -71,7 +71,7 @@ class SettingReader final : public YAML::EventHandler {
                        YAML::EmitterStyle::value /*style*/) override {
     if (!enter(mark, tag, anchor)) return;
     if (levels_.empty()) return refuse_root(mark);
-    // Only a list that is the value of an option has items; no option needs lists of lists.
+    // Only a list that is the value of an option has items; no option accepts lists of lists.
     const Place inside = is(Place::Settings) ? Place::Items : Place::Ignored;
     if (is(Place::Items)) {
       add_item(mark, Kind::List, {});
@@ -107,10 +107,10 @@ class SettingReader final : public YAML::EventHandler {
     Settings,  // a map of options
     Items,     // a list that is the value of an option
     Entries,   // a map that is an item of such a list
-    Ignored,   // a list or a map somewhere below that
+    Ignored,   // a list or map anywhere below
   };
   struct Level {
-    std::string prefix = {};  // of the keys of this map
+    std::string prefix = {};  // for the keys of this map
     Place place = Place::Settings;
   };
 
@@ -128,7 +128,7 @@ class SettingReader final : public YAML::EventHandler {
 
   bool accept(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
     if (anchor != 0) refuse(mark, "anchors (&name) are not supported; remove it");
-    const bool plain = tag.empty() || tag == "?" || tag == "!";  // as yaml-cpp marks untagged text
+    const bool plain = tag.empty() || tag == "?" || tag == "!";  // yaml-cpp's marks for no tag
     if (!plain) refuse(mark, "the YAML tag " + quotation(tag) + " is not supported; remove it");
     return !problem_;
   }
@@ -175,7 +175,7 @@ class SettingReader final : public YAML::EventHandler {
 
   bool started_ = false;
   std::vector<Level> levels_;
-  bool in_setting_ = false;  // key_ waits for its value
+  bool in_setting_ = false;  // `key_` waits for its value
   std::string key_;
   int line_ = 0;
   std::map<std::string, int> lines_;
@@ -183,7 +183,7 @@ class SettingReader final : public YAML::EventHandler {
   std::optional<Problem> problem_;
 };
 
-// `whole` is what was read: "file" or "value".
+// `whole` names what was read: "file" or "value".
 Problem syntax_problem(const YAML::Exception& error, const std::string& text,
                        std::string_view whole) {
   const auto last_line = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
@@ -195,7 +195,7 @@ Problem syntax_problem(const YAML::Exception& error, const std::string& text,
                                "; text with special characters needs quotes"};
 }
 
-// Feeds `reader`; nullopt when all was read.
+// Feeds `text` to `reader`; nullopt: all of it was read.
 std::optional<Problem> read(SettingReader& reader, const std::string& text,
                             std::string_view whole) {
   std::optional<Problem> syntax;
@@ -230,7 +230,7 @@ Result<std::vector<YamlSetting>> parse_yaml_settings(const std::string& text,
 }
 
 Result<YamlSetting> parse_yaml_value(const std::string& text) {
-  constexpr std::string_view kKey = "value: ";  // of the file that this makes of it
+  constexpr std::string_view kKey = "value: ";  // makes the value a file with one key
   SettingReader reader;
   if (const auto problem = read(reader, std::string(kKey) + text, "value")) {
     const bool named = problem->what.starts_with(kKey);
@@ -248,7 +248,7 @@ std::string yaml_scalar(const std::string& value) {
                                                       "NULL"};  // YAML 1.2.2, 10.3.2
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._:-";
-  constexpr std::string_view kPlainEnds = ":-.";  // not at either end
+  constexpr std::string_view kPlainEnds = ":-.";  // allowed, but not first or last
   const bool plain = value.find_first_not_of(kPlain) == std::string::npos && !value.empty() &&
                      kPlainEnds.find(value.front()) == std::string_view::npos &&
                      kPlainEnds.find(value.back()) == std::string_view::npos &&

@@ -17,10 +17,10 @@ enum class YamlKind {
   Group,    // {...}
 };
 
-// For errors: "is a list".
+// For errors, such as "is a list".
 std::string_view kind_text(YamlKind kind);
 
-// One `key: value` of a map that is an item of a list. What is inside a List or Group is not kept.
+// One `key: value` of a map that is an item of a list. The contents of a List or Group are dropped.
 struct YamlEntry {
   std::string key;
   YamlKind kind = YamlKind::Value;
@@ -30,7 +30,7 @@ struct YamlEntry {
   friend bool operator==(const YamlEntry&, const YamlEntry&) = default;
 };
 
-// One item of a list. What is inside a List is not kept.
+// One item of a list. The contents of a List are dropped.
 struct YamlItem {
   YamlKind kind = YamlKind::Value;
   std::string value;               // of a Value
@@ -40,11 +40,11 @@ struct YamlItem {
   friend bool operator==(const YamlItem&, const YamlItem&) = default;
 };
 
-// One entry of a YAML map, as it stands in the file.
+// One `key: value` of the file.
 struct YamlSetting {
   using Kind = YamlKind;
-  std::string key;                   // the levels of nested maps joined by dots
-  Kind kind = Kind::Value;           // what is inside a Group follows as settings of its own
+  std::string key;                   // the keys of nested maps, joined by dots
+  Kind kind = Kind::Value;           // the contents of a Group follow as settings of their own
   std::string value;                 // of a Value
   std::size_t line = 0;              // 1-based, of the key
   std::vector<YamlItem> items = {};  // of a List
@@ -52,18 +52,18 @@ struct YamlSetting {
   friend bool operator==(const YamlSetting&, const YamlSetting&) = default;
 };
 
-// Reads the subset of YAML that a configuration needs: one document, a map of plain keys, eight
-// levels at most; no anchors, aliases or tags. A text of comments only has no settings. The errors
-// read `origin:line: what is wrong`.
+// Reads the subset of YAML that a configuration needs: one document, a map of plain keys, at most
+// eight levels, no anchors, aliases or tags. A text of comments has no settings. Errors read
+// `origin:line: what is wrong`.
 Result<std::vector<YamlSetting>> parse_yaml_settings(const std::string& text,
                                                      const std::string& origin);
 
-// Reads one value as it stands behind `key: ` in a file, on one line: `10s`, `[1s, 10s]`,
-// `[{comm: nginx}]`. The key is empty and the lines mean nothing. The error says what is wrong and
-// no more.
+// Reads one value as written on one line behind `key: ` in a file: `10s`, `[1s, 10s]`, `[{comm:
+// nginx}]`. The result has no key, and its lines mean nothing. The error says only what is wrong.
 Result<YamlSetting> parse_yaml_value(const std::string& text);
 
-// `value` as YAML reads it back: in quotes unless it is one plain word. "[::1]:80" would be a list.
+// `value` as YAML that reads back to it: quoted unless it is one plain word. An unquoted "[::1]:80"
+// would be a list.
 std::string yaml_scalar(const std::string& value);
 
 }  // namespace offcpud

@@ -8,8 +8,8 @@
 
 namespace offcpud {
 
-// Where each column is in the rows of an answer about stacks (docs/http.md, "Snapshots"). All of it
-// throws, as nlohmann::json does, where the answer is none.
+// Finds the columns in the rows of an answer about stacks (docs/http.md, "Snapshots"). All
+// functions throw, as nlohmann::json does, if the answer is not such an answer.
 class AnswerColumns {
  public:
   explicit AnswerColumns(const nlohmann::json& answer) {

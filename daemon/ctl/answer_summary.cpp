@@ -23,7 +23,7 @@ std::string time_text(const Json& time) {
   return printable(time.get_ref<const std::string&>());
 }
 
-// "600.012 s (10 snapshots, 2026-11-20T12:00:00Z to 2026-11-20T12:10:00Z)"
+// Such as "600.012 s (10 snapshots, 2026-11-20T12:00:00Z to 2026-11-20T12:10:00Z)".
 std::string range_text(const Json& part) {
   std::string text = seconds_text(part.at("covered_seconds")) + " (";
   if (part.at("snapshots") != 1) text += part.at("snapshots").dump() + " snapshots, ";
@@ -44,7 +44,8 @@ std::string gaps_text(const Json& part) {
   }
   if (part.value("partial", false)) text += "; offcpud stopped within this time";
   if (const double lost = part.value("lost_of_any_seconds", 0.0); lost > 0) {
-    text += "; samples of " + seconds_text(lost) + " were lost on this host, some may belong here";
+    text += "; samples of " + seconds_text(lost) +
+            " were lost on this host; some may belong to this answer";
   }
   for (const Json& filter : part.at("captured")) {
     text += "; captured with " + printable(filter.get_ref<const std::string&>()) + " only";
@@ -59,7 +60,7 @@ std::string summary_sentence(const std::string& summary) {
   try {
     const Json parsed = Json::parse(summary);
     const bool nothing = parsed.at("off_cpu_seconds") == 0;
-    std::string text = nothing ? "nothing waited that this asks for" : amount_text(parsed);
+    std::string text = nothing ? "no wait matches" : amount_text(parsed);
     text += " in " + range_text(parsed) + gaps_text(parsed);
     if (parsed.contains("base")) {
       const Json& base = parsed.at("base");

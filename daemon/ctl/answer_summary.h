@@ -5,9 +5,9 @@
 
 namespace offcpud {
 
-// What an answer about stacks says of itself (kSummaryHeader), in one sentence for people: of how
-// long it is, how much was off CPU and how exactly that is known, and what is missing from it.
-// "" where there is no summary, or none that can be read: an older daemon gives none.
+// The summary of an answer about stacks (kSummaryHeader) as one sentence for people: how much time
+// it covers, how much was off CPU, how exactly that is known, and what is missing. Empty if there
+// is no readable summary: older daemons send none.
 std::string summary_sentence(const std::string& summary);
 
 }  // namespace offcpud

@@ -8,8 +8,8 @@
 namespace offcpud {
 namespace {
 
-// A file has no headers: this stands for the policy of the daemon. The scripts are our own, and the
-// data, which are not, cannot become one; nothing may be fetched.
+// Replaces the daemon's header, as a file has none. Our own scripts may run; the data cannot become
+// a script, and nothing may be fetched.
 constexpr std::string_view kPolicy =
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
     "script-src 'unsafe-inline'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
@@ -18,7 +18,7 @@ constexpr std::string_view kStyleLink = "<link rel=\"stylesheet\" href=\"flame.c
 constexpr std::string_view kScriptLink = "<script src=\"flame.js\" defer></script>\n";
 constexpr std::string_view kEnd = "</body>\n";
 
-// JSON has `<` and `>` within strings only. Without them nothing in it ends the element.
+// In JSON, `<` and `>` occur only in strings. With both escaped, no string can end the element.
 std::string without_tags(std::string_view json) {
   std::string out;
   out.reserve(json.size());

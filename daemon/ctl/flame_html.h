@@ -7,8 +7,8 @@
 
 namespace offcpud {
 
-// The page /flame with its parts and these data, an answer of /api/v1/snapshots/merge or
-// /difference, in one file that needs no daemon and no network.
+// The page /flame with its parts and an answer of /api/v1/snapshots/merge or /difference, in one
+// file that needs neither a daemon nor a network.
 Result<std::string> flame_html(const std::string& json);
 
 }  // namespace offcpud

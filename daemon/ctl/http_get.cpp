@@ -20,12 +20,12 @@ struct BoundedBody {
 std::size_t append_body(const char* data, std::size_t size, std::size_t count, void* target) {
   const auto& body = *static_cast<const BoundedBody*>(target);
   const std::size_t bytes = size * count;
-  if (body.text.size() + bytes > body.limit) return 0;  // makes curl stop
+  if (body.text.size() + bytes > body.limit) return 0;  // curl then stops
   body.text.append(data, bytes);
   return bytes;
 }
 
-// The sentence for a transfer that failed; errno says more than curl about a refused connection.
+// The error for a failed transfer. For a refused connection, errno says more than curl.
 Error transfer_error(CURL* curl, CURLcode code, const std::string& address,
                      const CurlDetail& detail, const AnswerLimits& limits) {
   const int os_error = os_error_of(curl);
@@ -56,12 +56,12 @@ Error transfer_error(CURL* curl, CURLcode code, const std::string& address,
   return Error("no answer from " + address + ": " + why + hint, ErrorKind::Unsupported);
 }
 
-// Called by curl about once a second, and whenever something arrives.
+// curl calls this about once a second, and whenever data arrive.
 int is_stopped(void* stop, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
   return static_cast<const std::stop_token*>(stop)->stop_requested() ? 1 : 0;
 }
 
-// Who asks.
+// Sets the user's password and certificates.
 bool identify(CURL* curl, const Server& server) {
   const auto set_file = [&](CURLoption option, const std::string& file) {
     return file.empty() || set_option(curl, option, file.c_str());
@@ -80,11 +80,11 @@ Error refused(const std::string& server_text, const HttpAnswer& answer) {
   if (answer.status == 401 || answer.status == 403) {
     return Error(
         server_text + " answered " + std::to_string(answer.status) + ": " + sentence +
-            (answer.status == 401 ? "; name a file that has both for this host by --netrc-file"
+            (answer.status == 401 ? "; with --netrc-file, name a file that has both for this host"
                                   : ""),
         ErrorKind::Permission);
   }
-  // Whatever else answers there has no sentence of this form.
+  // Other programs at that address send no sentence of this form.
   const ErrorKind kind = sentence.empty()       ? ErrorKind::Unsupported
                          : answer.status == 400 ? ErrorKind::Usage
                          : answer.status == 404 ? ErrorKind::NotFound
@@ -121,7 +121,7 @@ Result<HttpAnswer> http_get(const Server& server, const std::string& path,
   if (!ready) return Error("this libcurl lacks an option that offcpuctl needs");
 
   CURLcode code = curl_easy_perform(curl);
-  // A host without ca-certificates trusts nobody.
+  // Without ca-certificates, the host trusts no authority.
   if (code == CURLE_SSL_CACERT_BADFILE && server.ca_file.empty()) {
     code = CURLE_PEER_FAILED_VERIFICATION;
   }

@@ -17,7 +17,7 @@ bool is_answered(const std::string& path) {
   path.copy(name.sun_path, path.size());
   const UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return false;
-  // EAGAIN: the backlog is full, so somebody does listen.
+  // EAGAIN: the backlog is full, so somebody listens.
   return ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&name), sizeof(name)) == 0 ||
          errno == EAGAIN;
 }

@@ -5,7 +5,7 @@
 
 namespace offcpud {
 
-// Whether somebody listens on the unix socket `path` and lets this user connect. Does not wait.
+// Whether a program listens on the unix socket `path` and this user may connect. Does not wait.
 bool is_answered(const std::string& path);
 
 }  // namespace offcpud

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// offcpuctl: asks a running daemon, and checks its configuration.
+// offcpuctl: queries a running daemon, and checks its configuration.
 #include <unistd.h>
 
 #include <clocale>
@@ -24,7 +24,7 @@
 namespace offcpud {
 namespace {
 
-// What the daemon answers at `path`: as it is, or as `to_text` tells it.
+// The daemon's answer at `path`, unchanged or in the form that `to_text` gives it.
 Result<std::string> show(const CtlOptions& options, const std::string& path,
                          Result<std::string> (*to_text)(const std::string& json),
                          const AnswerLimits& limits = {}) {
@@ -36,10 +36,10 @@ Result<std::string> show(const CtlOptions& options, const std::string& path,
   return answer.body.ends_with('\n') ? answer.body : answer.body + "\n";
 }
 
-// On a terminal until the user quits; then there is nothing left to print.
+// On a terminal, runs until the user quits; then nothing is left to print.
 Result<std::string> show_top(const CtlOptions& options) {
-  // What a terminal shows of a name depends on its encoding.
-  (void)std::setlocale(LC_CTYPE, "");  // fails: stays "C", and nothing but ASCII is shown
+  // The encoding decides how a terminal shows a name.
+  (void)std::setlocale(LC_CTYPE, "");  // if it fails: "C", which shows only ASCII
   const TopProgramOptions top{options.server, options.server_text, options.top, options.interval};
   const bool interactive = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
   if (options.once || !interactive) return top_once(top, options.json, output_width());
@@ -54,8 +54,8 @@ StacksRequest stacks_request(const CtlOptions& options) {
           .output = options.output};
 }
 
-// The files that it names are read; what those name, certificates and keys, offcpud alone opens, as
-// its own user.
+// Reads the files that the options name. Certificates and keys, which those files name, are not
+// read: only offcpud opens them, as its own user.
 Result<StacksOutput> check_config(const CtlOptions& options) {
   TRY(const auto config, load_config(options.sources));
   StacksOutput output{.text = "OK\n" + config_text(config)};
@@ -67,14 +67,14 @@ Result<StacksOutput> check_config(const CtlOptions& options) {
   return output;
 }
 
-// Of a command that has nothing to say besides.
+// For a command without a note.
 Result<StacksOutput> text_only(Result<std::string> text) {
   if (!text) return std::move(text).error();
   return StacksOutput{.text = *std::move(text)};
 }
 
-// The local socket, if somebody listens there: it shows most to those who may see it. One that was
-// left behind by a daemon that was killed answers nobody.
+// Uses the local socket if a program listens there, as it shows most to those who may see it. A
+// socket left behind by a killed daemon does not answer.
 void prefer_local_socket(CtlOptions& options) {
   if (options.server_given) return;
   const auto local = parse_server(std::string("unix:") + kLocalSocket);

@@ -16,7 +16,7 @@
 namespace offcpud {
 namespace {
 
-constexpr mode_t kMode = 0666;  // less the umask
+constexpr mode_t kMode = 0666;  // before the umask
 
 Error failure(int code, const std::filesystem::path& path) {
   const Error error = Error::from_errno(code, "write", path.native());
@@ -30,7 +30,7 @@ Status write_special(const std::filesystem::path& path, std::string_view bytes) 
   return {};
 }
 
-// Takes the temporary file away unless it has got its name.
+// Owns a temporary file; removes it unless it was renamed.
 class TemporaryFile {
  public:
   explicit TemporaryFile(std::filesystem::path path) : path_(std::move(path)) {}
@@ -41,7 +41,7 @@ class TemporaryFile {
   }
 
   int write(std::string_view bytes) {
-    (void)::unlink(path_.c_str());  // whatever it is, it is not opened
+    (void)::unlink(path_.c_str());  // whatever exists there is not opened
     const UniqueFd fd(
         ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kMode));
     if (!fd) return errno;

@@ -8,8 +8,8 @@
 
 namespace offcpud {
 
-// Writes all of it or leaves what was there: a temporary file in the same directory is renamed.
-// Links are followed. What is no regular file, such as a pipe, is written to as it is.
+// Writes all bytes, or leaves the file unchanged: renames a temporary file in the same directory.
+// Follows links. Writes directly to what is not a regular file, such as a pipe.
 Status write_output(const std::filesystem::path& path, std::string_view bytes);
 
 }  // namespace offcpud

@@ -6,10 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <exception>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "base/printable.h"
+#include "ctl/whole_number.h"
 
 namespace offcpud {
 namespace {
@@ -29,6 +31,12 @@ std::string number_text(const Json& object, const char* name, int decimals) {
   std::array<char, 64> text{};
   (void)std::snprintf(text.data(), text.size(), "%.*f", decimals, found->get<double>());
   return text.data();
+}
+
+// 0 where there is none. Throws if it is no number.
+std::uint64_t count_of(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found == object.end() ? 0 : whole_number<std::uint64_t>(*found);
 }
 
 std::string size_text(double bytes) {
@@ -77,13 +85,13 @@ std::string table(const std::vector<Row>& rows) {
 
 std::string summary(const Json& answer, std::size_t listed) {
   std::string text = std::to_string(listed) + (listed == 1 ? " snapshot" : " snapshots") +
-                     " listed; all that are kept take " + size_text(answer.value("bytes", 0.0)) +
+                     " listed; all kept snapshots take " + size_text(answer.value("bytes", 0.0)) +
                      "\n";
-  if (const auto damaged = answer.value("unreadable", std::uint64_t{0}); damaged > 0) {
-    text += std::to_string(damaged) + " of this time cannot be read\n";
+  if (const auto damaged = count_of(answer, "unreadable"); damaged > 0) {
+    text += "snapshots of this time that cannot be read: " + std::to_string(damaged) + "\n";
   }
-  if (const auto foreign = answer.value("foreign_files", std::uint64_t{0}); foreign > 0) {
-    text += std::to_string(foreign) + " files in the directory are no snapshots\n";
+  if (const auto foreign = count_of(answer, "foreign_files"); foreign > 0) {
+    text += std::to_string(foreign) + " files in the directory are not snapshots\n";
   }
   return text;
 }
@@ -101,7 +109,7 @@ Result<std::string> snapshots_text(const std::string& json) {
     rows[0].emplace_back("NOTES");
     for (const Json& snapshot : snapshots) rows.push_back(row_of(snapshot, has_amounts));
     return table(rows) + summary(answer, snapshots.size());
-  } catch (const Json::exception&) {
+  } catch (const std::exception&) {
     return Error("the answer is not a list of snapshots of offcpud");
   }
 }

@@ -7,8 +7,8 @@
 
 namespace offcpud {
 
-// An answer of /api/v1/snapshots as a table, one line for each snapshot, and their sums. What a
-// filter admits of each is shown where the question had one.
+// An answer of /api/v1/snapshots as a table with one line per snapshot, and their sums. If the
+// request had a filter, each line shows how much it admits.
 Result<std::string> snapshots_text(const std::string& json);
 
 }  // namespace offcpud

@@ -12,6 +12,7 @@
 
 #include "base/printable.h"
 #include "ctl/answer_columns.h"
+#include "ctl/whole_number.h"
 
 namespace offcpud {
 namespace {
@@ -20,23 +21,23 @@ using Json = nlohmann::json;
 
 constexpr std::uint64_t kMicrosecond = 1'000;
 
-// Throws where the answer is not what docs/http.md says.
+// Throws if the answer is not as docs/http.md describes it.
 class Listing {
  public:
   Listing(const Json& answer, bool delimited)
       : answer_(answer), delimited_(delimited), columns_(answer) {}
 
   std::string text() const {
-    // Rows that differ in what is not shown, as in who woke, are one.
+    // Sums rows that differ only in what is not shown, such as the waker.
     std::map<std::vector<std::uint64_t>, Block> sums;
     for (const Json& row : answer_.at("rows")) {
       std::vector<std::uint64_t> shown;
       for (const char* column : {"stack", "comm", "pid"}) {
-        shown.push_back(cell(row, column).get<std::uint64_t>());
+        shown.push_back(whole_number<std::uint64_t>(cell(row, column)));
       }
       Block& sum = sums[std::move(shown)];
       if (sum.row == nullptr) sum.row = &row;
-      sum.ns += cell(row, "ns").get<std::uint64_t>();
+      sum.ns += whole_number<std::uint64_t>(cell(row, "ns"));
     }
     std::vector<Block> blocks;
     blocks.reserve(sums.size());
@@ -49,7 +50,7 @@ class Listing {
 
  private:
   struct Block {
-    const Json* row = nullptr;  // the first of them
+    const Json* row = nullptr;  // the first of the rows
     std::uint64_t ns = 0;
   };
 
@@ -58,21 +59,21 @@ class Listing {
   }
   [[nodiscard]] std::string string(const Json& index) const {
     return printable(
-        answer_.at("strings").at(index.get<std::size_t>()).get_ref<const std::string&>());
+        answer_.at("strings").at(whole_number<std::size_t>(index)).get_ref<const std::string&>());
   }
 
   void add(std::string& out, const Json& row, std::uint64_t us) const {
-    const Json& stack = answer_.at("stacks").at(cell(row, "stack").get<std::size_t>());
+    const Json& stack = answer_.at("stacks").at(whole_number<std::size_t>(cell(row, "stack")));
     bool in_kernel = false;
     for (std::size_t i = stack.size(); i > 0; --i) {
-      const Json& frame = answer_.at("frames").at(stack[i - 1].get<std::size_t>());
-      const bool kernel = frame.at(2).get<int>() != 0;
+      const Json& frame = answer_.at("frames").at(whole_number<std::size_t>(stack[i - 1]));
+      const bool kernel = whole_number<int>(frame.at(2)) != 0;
       if (delimited_ && in_kernel && !kernel) out += "    --\n";
       in_kernel = kernel;
       out += "    " + string(frame.at(0)) + "\n";
     }
     out += "    -                " + string(cell(row, "comm")) + " (" +
-           std::to_string(cell(row, "pid").get<std::uint64_t>()) + ")\n";
+           std::to_string(whole_number<std::uint64_t>(cell(row, "pid"))) + ")\n";
     out += "        " + std::to_string(us) + "\n\n";
   }
 
@@ -88,7 +89,7 @@ Result<std::string> stack_listing(const std::string& json, bool delimited) {
     const Json answer = Json::parse(json);
     return Listing(answer, delimited).text();
   } catch (const std::exception&) {
-    return Error("the answer is no snapshot of offcpud");
+    return Error("the answer is not a snapshot of offcpud");
   }
 }
 

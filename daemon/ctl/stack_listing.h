@@ -7,13 +7,13 @@
 
 namespace offcpud {
 
-// The stacks of an answer in JSON (docs/http.md, "Snapshots") as text, each innermost function
-// first, then whose it is and for how many microseconds it waited; what waited longest comes last.
-// `delimited`: a line "--" between kernel and user functions. What a terminal would obey is written
-// out.
+// The stacks of an answer in JSON (docs/http.md, "Snapshots") as text. Each stack begins with the
+// innermost function and ends with its process and the time that it waited in microseconds; the
+// longest waits come last. `delimited`: a line "--" between kernel and user functions. Characters
+// that a terminal would obey are written as text.
 Result<std::string> stack_listing(const std::string& json, bool delimited);
 
-// Folded lines without the frame "-" between user and kernel functions.
+// The folded lines without the frame "-" between user and kernel functions.
 std::string without_delimiters(const std::string& folded);
 
 }  // namespace offcpud

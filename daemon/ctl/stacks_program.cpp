@@ -29,7 +29,7 @@ Result<HttpAnswer> fetch(const StacksRequest& request) {
   return answer;
 }
 
-// Of an answer that says nothing of itself.
+// For an answer without a summary.
 std::string sentence_of(const StacksTotal& total) {
   std::array<char, 64> seconds{};
   (void)std::snprintf(seconds.data(), seconds.size(), "%.3f s blocked, ",
@@ -37,7 +37,7 @@ std::string sentence_of(const StacksTotal& total) {
   return seconds.data() + total.origin;
 }
 
-// To the file that was asked for, if any.
+// Writes the text to the output file, if there is one.
 Result<StacksOutput> shown(const StacksRequest& request, std::string text,
                            const HttpAnswer& answer) {
   StacksOutput output{.text = std::move(text), .note = summary_sentence(answer.summary)};
@@ -53,7 +53,8 @@ Result<StacksOutput> fetch_stacks(const StacksRequest& request) {
   TRY(auto answer, fetch(request));
   const bool binary = answer.body.starts_with(kGzipMagic);
   if (binary && request.output.empty() && ::isatty(STDOUT_FILENO) == 1) {
-    return Error("a pprof is no text for a terminal; give a file with -o", ErrorKind::Usage);
+    return Error("a pprof profile is not text for a terminal; name a file with -o",
+                 ErrorKind::Usage);
   }
   return shown(request, std::move(answer.body), answer);
 }
@@ -76,9 +77,9 @@ Result<StacksOutput> draw_flame(const StacksRequest& request) {
   TRY(const auto answer, fetch(request));
   TRY(const auto total, stacks_total(answer.body));
   if (total.ns == 0 && total.before_ns == 0) {
-    return Error("nothing waited that this asks for (" + total.origin +
-                     "); ask for a longer time, or with fewer filters",
-                 ErrorKind::NotFound);
+    return Error(
+        "no wait matches (" + total.origin + "); ask for a longer time, or with fewer filters",
+        ErrorKind::NotFound);
   }
   TRY(const auto page, flame_html(answer.body));
   TRY_VOID(write_output(request.output, page));

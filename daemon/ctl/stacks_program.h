@@ -10,37 +10,37 @@
 
 namespace offcpud {
 
-// What of the kept snapshots a command asks for, and where the answer goes.
+// Which kept snapshots a command asks for, and where the answer goes.
 struct StacksRequest {
   Server server;
   std::string server_text;
-  QueryParameters query;  // of .../merge; of .../difference when it has an earlier range
-  std::string output;     // file; "": standard output
+  QueryParameters query;  // for .../merge, or .../difference if it has an earlier range
+  std::string output;     // a file; empty: standard output
 };
 
-// What is to be printed.
+// What the command prints.
 struct StacksOutput {
   std::string text;  // to standard output
-  std::string note;  // to standard error, without an end of line: what the text has no place for
+  std::string note;  // to standard error, without a line feed: has no place in the text
 };
 
-// The stacks in the format that the query says, or nothing but a note when they have gone into a
-// file. Binary ones do not go to a terminal.
+// Returns the stacks in the format of the query, or only a note if they were written to a file.
+// Refuses to print a binary format to a terminal.
 Result<StacksOutput> fetch_stacks(const StacksRequest& request);
 
-// How the stacks of the time to come are shown.
+// How the stacks of a new profile are shown.
 struct SnapshotView {
-  std::string format;  // of the query: json, folded, offwake
+  std::string format;  // as in the query: json, folded, offwake
   std::chrono::seconds length{0};
-  bool as_json = false;    // as the daemon says it, instead of as a list
-  bool delimited = false;  // kernel from user functions
+  bool as_json = false;    // the daemon's JSON, instead of a list
+  bool delimited = false;  // a line between kernel and user functions
 };
 
-// Waits for `length`; otherwise as fetch_stacks().
+// Takes a profile and waits for `length`; otherwise as fetch_stacks().
 Result<StacksOutput> take_snapshot(const StacksRequest& request, const SnapshotView& view);
 
-// A flame graph in `output`, a page of HTML that needs no network; the text says what is in it.
-// Error (ErrorKind::Unsupported): nothing waited that the query asks for.
+// Writes a flame graph to `output`, a page of HTML that needs no network; the text describes it.
+// Error (ErrorKind::Unsupported): the query matches no waits.
 Result<StacksOutput> draw_flame(const StacksRequest& request);
 
 }  // namespace offcpud

@@ -6,6 +6,7 @@
 
 #include "base/printable.h"
 #include "ctl/answer_columns.h"
+#include "ctl/whole_number.h"
 
 namespace offcpud {
 namespace {
@@ -26,14 +27,16 @@ Result<StacksTotal> stacks_total(const std::string& json) {
     const bool is_difference = columns.has("before_ns");
     StacksTotal total;
     for (const Json& row : answer.at("rows")) {
-      total.ns += columns.cell(row, "ns").get<std::uint64_t>();
-      if (is_difference) total.before_ns += columns.cell(row, "before_ns").get<std::uint64_t>();
+      total.ns += whole_number<std::uint64_t>(columns.cell(row, "ns"));
+      if (is_difference) {
+        total.before_ns += whole_number<std::uint64_t>(columns.cell(row, "before_ns"));
+      }
     }
     total.origin = origin_of(answer);
     if (is_difference) total.origin += "; compared with " + origin_of(answer.at("base"));
     return total;
   } catch (const std::exception& error) {
-    return Error("the answer is not one of offcpud about stacks: " + printable(error.what()));
+    return Error("this is not an answer of offcpud about stacks: " + printable(error.what()));
   }
 }
 

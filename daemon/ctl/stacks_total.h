@@ -8,14 +8,14 @@
 
 namespace offcpud {
 
-// What an answer of /api/v1/snapshots/merge or /difference adds up to.
+// The sums of an answer of /api/v1/snapshots/merge or /difference.
 struct StacksTotal {
   std::uint64_t ns = 0;
-  std::uint64_t before_ns = 0;  // of a difference: in the earlier range
-  std::string origin;           // which time the answer is about, and of how many snapshots
+  std::uint64_t before_ns = 0;  // of a difference: sum of the earlier range
+  std::string origin;           // the time that the answer covers, and how many snapshots
 };
 
-// Error: `json` is no such answer.
+// Error: `json` is not such an answer.
 Result<StacksTotal> stacks_total(const std::string& json);
 
 }  // namespace offcpud

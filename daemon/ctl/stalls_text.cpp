@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -11,19 +10,19 @@
 #include <vector>
 
 #include "base/printable.h"
-#include "config/duration.h"
+#include "ctl/terminal_text.h"
 
 namespace offcpud {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kStackFrames = 6;  // the innermost; --json has all
+constexpr std::size_t kStackFrames = 6;  // the innermost ones; --json has all
 constexpr std::size_t kColumns = 6;
 using Row = std::array<std::string, kColumns>;
 constexpr std::string_view kIndent = "    ";
 
-// The member as text: printable, numbers as they are, empty when it is missing or null.
+// The member as printable text, numbers unchanged; empty if it is missing or null.
 std::string text_of(const Json& object, const char* name) {
   if (!object.is_object()) return {};
   const auto found = object.find(name);
@@ -48,17 +47,12 @@ std::string or_dash(const std::string& text) {
   return text.empty() ? "-" : text;
 }
 
-// "12.5s" below a minute, then "3min20s".
+// "12.6s", "3min20s"; "~" before an estimate.
 std::string age_text(const Json& stall) {
-  constexpr double kLongest = 1e9;
-  const Json& value = member(stall, "duration_seconds");
-  if (!value.is_number()) return "-";
-  const double seconds = std::clamp(value.get<double>(), 0.0, kLongest);
-  const auto tenths = static_cast<std::int64_t>(std::floor(seconds * 10));
-  std::string text = format_duration(std::chrono::seconds(tenths / 10));
-  if (tenths < 600) text = std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + "s";
-  if (member(stall, "estimated") == Json(true)) text.insert(0, "~");
-  return text;
+  const Json& seconds = member(stall, "duration_seconds");
+  if (!seconds.is_number()) return "-";
+  const std::string text = duration_cell(seconds.get<double>());
+  return member(stall, "estimated") == Json(true) ? "~" + text : text;
 }
 
 std::string comm_text(const Json& stall) {
@@ -97,7 +91,7 @@ std::string syscall_text(const Json& stall) {
   const std::string number = text_of(syscall, "number");
   if (name.empty() && number.empty()) return {};
   const Json& list = member(syscall, "arguments");
-  std::string arguments = list.is_array() ? "" : "...";  // not for this user: see docs/security.md
+  std::string arguments = list.is_array() ? "" : "...";  // hidden from this user: docs/security.md
   for (const Json& argument : list.is_array() ? list : Json::array()) {
     if (!argument.is_string()) continue;
     arguments +=

@@ -7,8 +7,8 @@
 
 namespace offcpud {
 
-// The answer of /api/v1/stalls as a table, with what each thread waits for below its line. What a
-// terminal would obey is written out.
+// The answer of /api/v1/stalls as a table; below each thread, what it waits for. Characters that a
+// terminal would obey are written as text.
 Result<std::string> stalls_text(const std::string& json);
 
 }  // namespace offcpud

@@ -4,21 +4,24 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <cstddef>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
+#include "base/duration_text.h"
 #include "base/printable.h"
 
 namespace offcpud {
 namespace {
 
-using Json = nlohmann::ordered_json;  // keeps the order the daemon chose
+using Json = nlohmann::ordered_json;  // keeps the daemon's order
 
 constexpr std::size_t kDeepest = 16;
 constexpr std::size_t kIndent = 2;
 
-// Parses without exceptions; a discarded value if the text is not JSON. What is nested deeper than
-// is ever shown is left out: copies of it would take stack without a bound.
+// Parses without exceptions; returns a discarded value if the text is not JSON. Drops levels that
+// are too deep to be shown, because copying them would need unbounded stack.
 Json parsed(const std::string& json) {
   const auto keep = [](int depth, Json::parse_event_t /*event*/, Json& /*value*/) {
     return static_cast<std::size_t>(depth) < kDeepest + 4;
@@ -26,7 +29,7 @@ Json parsed(const std::string& json) {
   return Json::parse(json, keep, false);
 }
 
-// Three digits, and all of those before the point.
+// Rounds to three digits, but keeps all digits before the point.
 std::string rounded(double value) {
   std::array<char, 32> text{};
   const bool whole = value >= 100 && value < 1e15;
@@ -42,7 +45,7 @@ std::string scalar_text(const Json& value) {
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
   if (value.is_null()) return "-";
   if (value.is_number_float()) return rounded(value.get<double>());
-  return value.dump();  // whole numbers
+  return value.dump();  // a whole number
 }
 
 bool all_scalars(const Json& list) {
@@ -55,11 +58,26 @@ std::string list_text(const Json& list) {
   return text.empty() ? "none" : text;
 }
 
+// "uptime_seconds": 90 is shown as "uptime  1 min 30 s".
+constexpr std::string_view kSeconds = "_seconds";
+
+bool is_duration(std::string_view name, const Json& value) {
+  return name.ends_with(kSeconds) && value.is_number();
+}
+
+std::string label_of(std::string_view name, const Json& value) {
+  if (is_duration(name, value)) name.remove_suffix(kSeconds.size());
+  return printable(name);
+}
+
 bool fits_one_line(const Json& value) {
   return value.empty() || !value.is_structured() || (value.is_array() && all_scalars(value));
 }
 
-std::string line_text(const Json& value) {
+std::string line_text(std::string_view name, const Json& value) {
+  if (is_duration(name, value)) {
+    return duration_text(std::chrono::duration<double>(value.get<double>()));
+  }
   return value.is_structured() ? list_text(value) : scalar_text(value);
 }
 
@@ -69,13 +87,13 @@ void append_object(std::string& out, const Json& object, std::size_t depth) {
   const std::string indent(depth * kIndent, ' ');
   std::size_t width = 0;
   for (const auto& [name, value] : object.items()) {
-    if (fits_one_line(value)) width = std::max(width, printable(name).size());
+    if (fits_one_line(value)) width = std::max(width, label_of(name, value).size());
   }
   for (const auto& [name, value] : object.items()) {
-    std::string label = printable(name);
+    std::string label = label_of(name, value);
     if (fits_one_line(value)) {
       label.resize(width, ' ');
-      out += indent + label + "  " + line_text(value) + "\n";
+      out += indent + label + "  " + line_text(name, value) + "\n";
     } else {
       out += indent + label + ":\n";
       append(out, value, depth + 1);
@@ -87,12 +105,12 @@ void append_list(std::string& out, const Json& list, std::size_t depth) {
   const std::string indent(depth * kIndent, ' ');
   for (const Json& value : list) {
     if (fits_one_line(value)) {
-      out += indent + "- " + line_text(value) + "\n";
+      out += indent + "- " + line_text({}, value) + "\n";
       continue;
     }
     const std::size_t start = out.size();
     append(out, value, depth + 1);
-    out[start + indent.size()] = '-';  // in the indentation of the first line
+    out[start + indent.size()] = '-';  // in the first line's indentation
   }
 }
 
@@ -111,7 +129,8 @@ bool is_feature(const Json& value) {
          value.contains("enabled") && value["enabled"].is_boolean() && value["name"].is_string();
 }
 
-// What is there needs its name only; what is missing says what that costs and what would help.
+// A feature that is present is only named; for a missing one the text says what is lost and
+// what to do.
 void add_features(Json& out, const Json& features) {
   Json enabled = Json::array(), missing = Json::object();
   for (const Json& feature : features) {
@@ -134,7 +153,7 @@ bool is_thread(const Json& value) {
          value.contains("state") && value["state"].is_string();
 }
 
-// A word each, or the sentence of one that is stuck.
+// The state of each thread in one word, or the sentence about a stuck one.
 Json threads_in_short(const Json& threads) {
   Json out = Json::object();
   for (const Json& thread : threads) {
@@ -146,7 +165,7 @@ Json threads_in_short(const Json& threads) {
   return out;
 }
 
-// The answer as people want it: the sentence apart, the daemon's own words replaced.
+// The answer for people: without the summary, which is printed separately, and with everyday names.
 Json for_people(const Json& status) {
   Json out = Json::object();
   for (const auto& [name, value] : status.items()) {

@@ -7,12 +7,12 @@
 
 namespace offcpud {
 
-// JSON as aligned `name  value` lines, nested objects and lists indented below their name. Names
-// and values come from whoever named a process or cgroup: what a terminal would obey is written
-// out.
+// JSON as aligned lines `name  value`; nested objects and lists are indented below their name.
+// Users choose names of processes and cgroups, so characters that a terminal would obey are
+// written as text.
 Result<std::string> status_text(const std::string& json);
 
-// The sentence of an error answer, `{"error": "..."}`; empty if the body is something else.
+// The sentence of an error answer, `{"error": "..."}`; empty if the body is anything else.
 std::string error_sentence(const std::string& json);
 
 }  // namespace offcpud

@@ -11,14 +11,14 @@
 #include <cwchar>
 #include <utility>
 
-// Last: it defines macros with everyday names; as functions they do.
+// Included last: with NCURSES_NOMACROS its everyday names are functions, not macros.
 #define NCURSES_NOMACROS 1
 #include <curses.h>
 
 namespace offcpud {
 namespace {
 
-constexpr int kEscapeDelay = 25;  // ms until a lone ESC is a key and not the begin of one
+constexpr int kEscapeDelay = 25;  // ms after which a lone ESC is a key, not the begin of one
 
 attr_t attribute_of(TopState::Line::Style style) {
   switch (style) {
@@ -122,7 +122,7 @@ void TerminalScreen::show(const std::vector<TopState::Line>& lines) {
     ::wattrset(stdscr, static_cast<int>(attribute));
     ::wmove(stdscr, y, 0);
     ::waddnstr(stdscr, line.text.data(), static_cast<int>(line.text.size()));
-    if (attribute != A_NORMAL) ::wchgat(stdscr, -1, attribute, 0, nullptr);  // to the edge
+    if (attribute != A_NORMAL) ::wchgat(stdscr, -1, attribute, 0, nullptr);  // up to the edge
     ++y;
   }
   ::wattrset(stdscr, A_NORMAL);
@@ -133,7 +133,7 @@ std::optional<Key> TerminalScreen::key() {
   wint_t code = 0;
   for (int kind = ::wget_wch(stdscr, &code); kind != ERR; kind = ::wget_wch(stdscr, &code)) {
     auto key = kind == KEY_CODE_YES ? function_key(code) : character_key(code);
-    if (key) return key;  // others mean nothing here
+    if (key) return key;  // others have no meaning here
   }
   return std::nullopt;
 }

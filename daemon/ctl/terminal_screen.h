@@ -11,8 +11,8 @@
 
 namespace offcpud {
 
-// The terminal at standard input and output as a screen; the only user of ncurses. The destructor
-// gives it back as it was. One object at a time, used by one thread.
+// The terminal at standard input and output as a screen. Only this class uses ncurses. The
+// destructor restores the terminal. One object at a time, used by one thread.
 class TerminalScreen {
  public:
   static Result<std::unique_ptr<TerminalScreen>> open();
@@ -23,11 +23,11 @@ class TerminalScreen {
   [[nodiscard]] std::size_t lines() const;
   [[nodiscard]] std::size_t columns() const;
 
-  // To be called when the terminal has another size (SIGWINCH).
+  // Call it when the size of the terminal has changed (SIGWINCH).
   void resize();
   void show(const std::vector<TopState::Line>& lines);
 
-  // The next key that was pressed; nullopt: none so far.
+  // The next key that was pressed; nullopt: none yet.
   std::optional<Key> key();
 
  private:

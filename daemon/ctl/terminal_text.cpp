@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/terminal_text.h"
 
-#include <array>
-#include <cmath>
-#include <cstdio>
+#include <chrono>
 #include <cwchar>
 #include <vector>
+
+#include "base/duration_text.h"
 
 namespace offcpud {
 namespace {
 
 struct Character {
   std::string_view bytes;
-  std::size_t width;  // 0: not for a terminal
+  std::size_t width;  // 0: must not be shown
 };
 
 Character next_character(std::string_view text) {
@@ -56,20 +56,6 @@ std::string cut_beginning(std::string_view text, std::size_t width) {
   return kCut + std::string(width - 1 - over, ' ') + std::string(text);
 }
 
-struct DurationUnit {
-  double below;
-  double seconds;
-  const char* name;
-};
-
-constexpr double kMinute = 60, kHour = 3600, kDay = 86400;
-constexpr std::array<DurationUnit, 6> kUnits = {{{1e-3, 1e-6, "us"},
-                                                 {1, 1e-3, "ms"},
-                                                 {kMinute, 1, "s"},
-                                                 {kHour, kMinute, "min"},
-                                                 {kDay, kHour, "h"},
-                                                 {HUGE_VAL, kDay, "d"}}};
-
 }  // namespace
 
 std::string terminal_text(std::string_view text) {
@@ -102,19 +88,11 @@ std::string fitted(std::string_view text, std::size_t width, Align align) {
   return align == Align::Left ? std::string(text) + blanks : blanks + std::string(text);
 }
 
-std::string duration_text(double seconds) {
+std::string duration_cell(double seconds) {
   if (!(seconds > 0)) return "-";
-  for (const DurationUnit& unit : kUnits) {
-    if (seconds >= unit.below) continue;
-    const double count = seconds / unit.seconds;
-    // A text that is rounded up to the next unit belongs there: never "1000us".
-    if (count >= 999.5 && unit.below <= 1) continue;
-    std::array<char, 32> text{};
-    const int digits = count < 9.995 ? 2 : count < 99.95 ? 1 : 0;
-    (void)std::snprintf(text.data(), text.size(), "%.*f%s", digits, count, unit.name);
-    return text.data();
-  }
-  return "-";  // not a number
+  std::string text = duration_text(std::chrono::duration<double>(seconds));
+  std::erase(text, ' ');
+  return text;
 }
 
 }  // namespace offcpud

@@ -5,14 +5,16 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "ctl/whole_number.h"
+
 namespace offcpud {
 namespace {
 
 using Json = nlohmann::json;
 
-// The functions below throw what the library throws; parse_top_answer catches it.
+// The functions below throw as nlohmann::json does; parse_top_answer() catches.
 
-// JSON has no infinity: a bound that there is none of is null.
+// JSON has no infinity, so a missing bound is null.
 double bound_of(const Json& row, const char* name) {
   const Json& value = row.at(name);
   return value.is_null() ? std::numeric_limits<double>::infinity() : value.get<double>();
@@ -26,7 +28,7 @@ void read_times(const Json& json, TopRow& row) {
 }
 
 void read_names(const Json& json, TopRow& row) {
-  json.at("pid").get_to(row.pid);
+  get_whole(json.at("pid"), row.pid);
   json.at("comm").get_to(row.comm);
   row.cgroup = json.value("cgroup", "");
   row.unit = json.value("unit", "");
@@ -36,7 +38,7 @@ TopRow process_of(const Json& json) {
   TopRow row;
   read_names(json, row);
   read_times(json, row);
-  json.at("threads").get_to(row.threads);
+  get_whole(json.at("threads"), row.threads);
   row.p50 = bound_of(json, "p50_seconds");
   row.p99 = bound_of(json, "p99_seconds");
   row.max = bound_of(json, "max_seconds");
@@ -55,8 +57,8 @@ TopRow thread_of(const Json& json) {
   TopRow row;
   read_names(json, row);
   read_times(json, row);
-  json.at("tid").get_to(row.tid);
-  json.at("cpu").get_to(row.cpu);
+  get_whole(json.at("tid"), row.tid);
+  get_whole(json.at("cpu"), row.cpu);
   json.at("pinned").get_to(row.pinned);
   row.state = json.value("reason", json.value("cause", json.at("state").get<std::string>()));
   if (const Json& age = json.at("state_seconds"); !age.is_null()) {
@@ -79,9 +81,9 @@ TopAnswer answer_of(const Json& json) {
   json.at("taken").get_to(answer.taken);
   const Json& totals = json.at("totals");
   read_times(totals, answer.totals);
-  totals.at("threads").get_to(answer.totals.threads);
-  totals.at("processes").get_to(answer.processes);
-  json.at("matching").get_to(answer.matching);
+  get_whole(totals.at("threads"), answer.totals.threads);
+  get_whole(totals.at("processes"), answer.processes);
+  get_whole(json.at("matching"), answer.matching);
   answer.of_threads = json.contains("threads");
   for (const Json& row : json.at(answer.of_threads ? "threads" : "processes")) {
     answer.rows.push_back(answer.of_threads ? thread_of(row) : process_of(row));
@@ -94,7 +96,7 @@ TopAnswer answer_of(const Json& json) {
 Result<TopAnswer> parse_top_answer(const std::string& json) {
   try {
     return answer_of(Json::parse(json));
-  } catch (const Json::exception&) {
+  } catch (const std::exception&) {
     return Error("the answer is not a list of processes or threads of offcpud",
                  ErrorKind::Unsupported);
   }

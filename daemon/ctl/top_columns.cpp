@@ -10,7 +10,7 @@
 namespace offcpud {
 namespace {
 
-// Reasons that are not idle-prone, by the room they take.
+// Columns for the reasons that are not idle-prone, in the order of the screen.
 constexpr struct {
   const char* reason;
   const char* title;
@@ -22,16 +22,17 @@ constexpr struct {
   const char* title;
 } kTakers[] = {{"same_cgroup", "BYSAME%"}, {"other_cgroup", "BYOTHER%"}, {"kernel", "BYKERN%"}};
 
-constexpr std::size_t kPidWidth = 7, kCommWidth = 15, kShareWidth = 6, kTimeWidth = 7;
-constexpr std::size_t kOldestWidth = 15, kCgroupWidth = 12;
+constexpr std::size_t kPidWidth = 7, kCommWidth = 15, kShareWidth = 6, kTimeWidth = 8;
+constexpr std::size_t kOldestWidth = 16, kCgroupWidth = 12;
 
 double seconds_of(const SecondsByName& seconds, const std::string& name) {
   const auto found = seconds.find(name);
   return found != seconds.end() ? found->second : 0;
 }
 
-// Of the reason `kernel`, what is not a kernel thread's wait for work: what the other actionable
-// waits leave of their sum. Without that, each idle kernel thread would show 100 percent.
+// The blocks of the reason `kernel` without kernel threads that wait for work: the sum of
+// actionable waits minus all other reasons. With those, each idle kernel thread would
+// show 100 percent.
 double actionable_kernel(const TopRow& row) {
   double others = total_of(row.runqueue);
   for (const auto& each : kReasons) {
@@ -47,12 +48,12 @@ double actionable_of(const TopRow& row, const std::string& reason) {
 }
 
 std::string bound_text(double seconds) {
-  return std::isinf(seconds) ? ">36h" : duration_text(seconds);
+  return std::isinf(seconds) ? ">1d12h" : duration_cell(seconds);
 }
 
 std::string oldest_text(const TopRow& row) {
   if (row.oldest_reason.empty()) return "-";
-  return duration_text(row.oldest) + " " + terminal_text(row.oldest_reason);
+  return duration_cell(row.oldest) + " " + terminal_text(row.oldest_reason);
 }
 
 std::string where_text(const TopRow& row) {
@@ -117,7 +118,7 @@ std::string share_text(double seconds, std::optional<double> interval) {
   return text.data();
 }
 
-// Ranks from 1 on: the column that identifies the row has 0 and stays.
+// Ranks begin with 1: the column that identifies the row has rank 0 and is always shown.
 std::vector<TopColumn> process_columns(const TopAnswer& answer) {
   const auto share = [&](const char* title, unsigned rank, auto seconds) {
     return share_column(title, rank, answer.interval, seconds);
@@ -152,7 +153,7 @@ std::vector<TopColumn> thread_columns(const TopAnswer& answer) {
   columns.push_back(
       {"STATE", 9, Align::Left, 2, [](const TopRow& row) { return terminal_text(row.state); }});
   columns.push_back({"FOR", kTimeWidth, Align::Right, 5, [](const TopRow& row) {
-                       return row.state_seconds ? duration_text(*row.state_seconds) : "?";
+                       return row.state_seconds ? duration_cell(*row.state_seconds) : "?";
                      }});
   columns.push_back(share("ACT%", 3, [](const TopRow& row) { return row.actionable; }));
   add_reasons(columns, answer, 20);

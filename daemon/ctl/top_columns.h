@@ -14,18 +14,18 @@ namespace offcpud {
 
 struct TopColumn {
   std::string title;
-  std::size_t width = 0;  // the last column takes what is left, at least this
+  std::size_t width = 0;  // the last column takes the rest of the line, at least this
   Align align = Align::Right;
-  unsigned rank = 0;  // where there is no room, the column of the highest rank goes first
+  unsigned rank = 0;  // without room for all, the highest rank is left out first
   std::function<std::string(const TopRow& row)> cell;
 };
 
-// Time as a share of the interval: "12.5" percent; "-" for none, or without an interval.
+// Time as a share of the interval: "12.5" percent. "-" for zero, or without an interval.
 std::string share_text(double seconds, std::optional<double> interval);
 
 double total_of(const SecondsByName& seconds);
 
-// All columns that have something to say about this answer, in the order of the screen.
+// The columns that have values in this answer, in the order of the screen.
 std::vector<TopColumn> process_columns(const TopAnswer& answer);
 std::vector<TopColumn> thread_columns(const TopAnswer& answer);
 

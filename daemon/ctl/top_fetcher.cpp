@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "base/thread_start.h"
 #include "ctl/http_get.h"
 #include "ctl/status_text.h"
 
@@ -22,43 +21,33 @@ Result<TopAnswer> fetch_top(const Server& server, const std::string& server_text
   return top;
 }
 
-Result<std::unique_ptr<TopFetcher>> TopFetcher::start(Server server, std::string server_text) {
+Result<std::unique_ptr<TopFetcher>> TopFetcher::start(Server server,
+                                                      const std::string& server_text) {
   UniqueFd ready(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!ready) return Error::from_errno(errno, "create an eventfd");
   return std::unique_ptr<TopFetcher>(
-      new TopFetcher(std::move(server), std::move(server_text), std::move(ready)));
+      new TopFetcher(std::move(server), server_text, std::move(ready)));
 }
 
-TopFetcher::TopFetcher(Server server, std::string server_text, UniqueFd ready)
-    : server_(std::move(server)), server_text_(std::move(server_text)), ready_(std::move(ready)) {
-  thread_ = start_thread("offcpuctl-fetch", [this](const std::stop_token& stop) { run(stop); });
-}
-
-TopFetcher::~TopFetcher() = default;  // the thread stops before what it uses goes
+TopFetcher::TopFetcher(Server server, const std::string& server_text, UniqueFd ready)
+    : ready_(std::move(ready)),
+      worker_("offcpuctl-fetch", [this, server = std::move(server), server_text](
+                                     const std::string& path, const std::stop_token& stop) {
+        auto answer = fetch_top(server, server_text, path, stop);
+        const std::lock_guard lock(mutex_);
+        answer_.emplace(std::move(answer));
+        (void)::eventfd_write(ready_.get(), 1);  // fails only if it is readable already
+      }) {}
 
 void TopFetcher::ask(std::string path) {
-  const std::lock_guard lock(mutex_);
-  question_ = std::move(path);
-  asked_.notify_one();
+  worker_.change([&](auto& waiting) { waiting.assign(1, std::move(path)); });
 }
 
 std::optional<Result<TopAnswer>> TopFetcher::take() {
   const std::lock_guard lock(mutex_);
   eventfd_t count = 0;
-  (void)::eventfd_read(ready_.get(), &count);  // nothing to read: there was no answer
+  (void)::eventfd_read(ready_.get(), &count);  // fails if there was no answer
   return std::exchange(answer_, std::nullopt);
-}
-
-void TopFetcher::run(const std::stop_token& stop) {
-  std::unique_lock lock(mutex_);
-  while (asked_.wait(lock, stop, [this] { return question_.has_value(); })) {
-    const std::string path = *std::exchange(question_, std::nullopt);
-    lock.unlock();
-    auto answer = fetch_top(server_, server_text_, path, stop);
-    lock.lock();
-    answer_.emplace(std::move(answer));
-    (void)::eventfd_write(ready_.get(), 1);  // fails only when it is readable anyway
-  }
 }
 
 }  // namespace offcpud

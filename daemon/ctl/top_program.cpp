@@ -38,7 +38,7 @@ Result<UniqueFd> open_signals() {
   return fd;
 }
 
-// The loop of the program and what it runs on.
+// The main loop of the program and what it uses.
 class TopLoop {
  public:
   TopLoop(const TopProgramOptions& options, UniqueFd signals, TopFetcher& fetcher,
@@ -101,7 +101,7 @@ class TopLoop {
       if (effect == TopEffect::Ask) ask();
       if (effect != TopEffect::None) draw();
     }
-    // A terminal that is readable without a key is at its end.
+    // A terminal that is readable but has no key is closed.
     silent_ = pressed ? 0 : silent_ + 1;
     if (silent_ > kMostSilent) running_ = false;
   }
@@ -128,7 +128,7 @@ class TopLoop {
 
   [[nodiscard]] std::size_t page() const { return TopState::page_of(screen_.lines()); }
 
-  static constexpr int kMostSilent = 100;  // half a key sequence is readable without a key, too
+  static constexpr int kMostSilent = 100;  // also readable without a key: half a key sequence
 
   const TopProgramOptions& options_;
   UniqueFd signals_;
@@ -145,7 +145,8 @@ class TopLoop {
 Status run_top(const TopProgramOptions& options) {
   TRY(auto signals, open_signals());
   TRY(const auto fetcher, TopFetcher::start(options.server, options.server_text));
-  // After the fetcher, so that it goes first: nobody waits for the daemon without a terminal.
+  // Declared after the fetcher, so destroyed first: restoring the terminal does not wait
+  // for the daemon.
   TRY(const auto screen, TerminalScreen::open());
   return TopLoop(options, std::move(signals), *fetcher, *screen).run();
 }

@@ -14,19 +14,19 @@ struct TopProgramOptions {
   Server server;
   std::string server_text;
   TopRequest request;
-  std::chrono::milliseconds interval{2'000};  // between two questions
+  std::chrono::milliseconds interval{2'000};  // between two requests
 };
 
-// `offcpuctl top` on the terminal at standard input and output, until the user quits, the terminal
-// is gone, or SIGINT, SIGTERM or SIGHUP comes; in each case the terminal is given back as it was.
-// A daemon that does not answer is shown and asked again. Call before other threads are started:
-// it blocks these signals for the whole process.
+// Runs `offcpuctl top` on the terminal at standard input and output until the user quits, the
+// terminal closes, or SIGINT, SIGTERM or SIGHUP arrives; always restores the terminal. Shows a
+// daemon that does not answer, and asks it again. Call it before other threads start: it blocks
+// these signals for the whole process.
 Status run_top(const TopProgramOptions& options);
 
-// One question; the answer as a table for a terminal of this width, or as it came.
+// One request. The answer as a table for a terminal of this width, or unchanged as JSON.
 Result<std::string> top_once(const TopProgramOptions& options, bool json, std::size_t width);
 
-// Columns of the terminal at standard output; kAnyWidth when it is none.
+// The width of the terminal at standard output; kAnyWidth if it is not a terminal.
 std::size_t output_width();
 
 }  // namespace offcpud

@@ -12,7 +12,7 @@
 namespace offcpud {
 namespace {
 
-constexpr std::size_t kFixedLines = 4;  // two of the host, titles, and the bottom line
+constexpr std::size_t kFixedLines = 4;  // two about the host, the titles, the bottom line
 
 constexpr std::array<std::string_view, 8> kProcessSorts = {
     "actionable", "runqueue", "blocked", "oldest", "p99", "max", "running", "pid"};
@@ -26,18 +26,18 @@ std::span<const std::string_view> sorts_of(bool threads) {
 constexpr const char* kHelp[] = {
     "offcpuctl top: who waits, and why",
     "",
-    "  s S        sort by the next, by the previous key      r  reverse",
+    "  s S        sort by the next or previous key           r  reverse",
     "  a u b o    sort by actionable, run queue, blocked, oldest block",
-    "  / ESC      show what has a text in COMM or cgroup; show all again",
+    "  / ESC      show only rows with a text in COMM or cgroup; show all",
     "  t p        threads instead of processes; pinned threads only",
     "  arrows, PageUp, PageDown, Home, End      scroll",
     "  q          quit",
     "",
     "Times are shares of the interval, in percent of one thread: 250 means two and a half",
-    "threads at any time. ACT% is the run queue and all reasons but those in which idle",
+    "threads on average. ACT% sums the run queue and all reasons but those in which idle",
     "services wait (poll, sleep, child, condvar). P50, P99 and MAX are of such waits that",
-    "ended in the interval; OLDEST is one that still lasts. CPU with * is a thread that may",
-    "run on this CPU only; BYSAME%, BYOTHER% and BYKERN% say who had it: docs/http.md.",
+    "ended in the interval; OLDEST is in progress. A * after CPU: the thread may run only",
+    "there. BYSAME%, BYOTHER% and BYKERN% say who had the CPU: docs/http.md.",
     "",
     "Any key goes back.",
 };
@@ -118,7 +118,7 @@ TopEffect TopState::press_letter(std::string_view letter) {
     return TopEffect::Ask;
   }
   if (letter == "t" || letter == "p") {
-    // Pinned threads are threads; back to processes, there is nothing to pin.
+    // "Pinned" implies threads; switching back to processes turns it off.
     request_.pinned = letter == "p" && !request_.pinned;
     request_.threads = letter == "p" || !request_.threads;
     request_.sort.clear();
@@ -138,7 +138,7 @@ TopEffect TopState::press_letter(std::string_view letter) {
 TopEffect TopState::next_sort(bool backwards) {
   const auto sorts = sorts_of(request_.threads);
   const auto found = std::find(sorts.begin(), sorts.end(), request_.sort);
-  // One that was given on the command line and is not among these counts as the first.
+  // A sort key from the command line that is not in the list counts as the first.
   const auto at = found != sorts.end() ? static_cast<std::size_t>(found - sorts.begin()) : 0;
   request_.sort = sorts[(at + (backwards ? sorts.size() - 1 : 1)) % sorts.size()];
   return TopEffect::Ask;
@@ -167,7 +167,7 @@ TopRequest TopState::request(std::size_t page) const {
 }
 
 std::string TopState::bottom_line() const {
-  if (typed_) return "Show what has in COMM or cgroup: " + terminal_text(*typed_) + "_";
+  if (typed_) return "Show rows with this in COMM or cgroup: " + terminal_text(*typed_) + "_";
   std::string line =
       request_.threads ? request_.pinned ? "pinned threads" : "threads" : "processes";
   line += " by " + (request_.sort.empty() ? "actionable" : request_.sort);

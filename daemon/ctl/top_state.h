@@ -12,7 +12,7 @@
 
 namespace offcpud {
 
-// A key as a terminal gives it; characters carry their UTF-8.
+// A key of the terminal; Text carries the UTF-8 of a character.
 struct Key {
   enum Kind { Text, Up, Down, PageUp, PageDown, Home, End, Enter, Backspace, Escape } kind = Text;
   std::string text = {};
@@ -21,11 +21,11 @@ struct Key {
 enum class TopEffect {
   None,
   Redraw,
-  Ask,  // redraw, and ask the daemon anew: it is asked for something else
+  Ask,  // redraw, and send a new request, as it has changed
   Quit,
 };
 
-// What the terminal program shows and how keys change that. No I/O.
+// What the terminal program shows, and how keys change it. No I/O.
 class TopState {
  public:
   explicit TopState(TopRequest request) : request_(std::move(request)) {}
@@ -36,10 +36,10 @@ class TopState {
   void take(TopAnswer answer);
   void take(const Error& error) { error_ = error.message(); }
 
-  // What to ask for next: no more rows than can be seen soon.
+  // The next request: no more rows than the user may soon see.
   [[nodiscard]] TopRequest request(std::size_t page) const;
 
-  // The screen: `lines` lines of at most `columns` columns.
+  // The screen: at most `lines` lines of at most `columns` columns.
   struct Line {
     enum Style { Plain, Title, Alert } style = Plain;
     std::string text;
@@ -47,7 +47,7 @@ class TopState {
   [[nodiscard]] std::vector<Line> screen(const std::string& server, std::size_t lines,
                                          std::size_t columns) const;
 
-  // Rows of the table on a screen of so many lines.
+  // The number of table rows on a screen with this many lines.
   [[nodiscard]] static std::size_t page_of(std::size_t lines);
 
  private:
@@ -59,10 +59,10 @@ class TopState {
 
   TopRequest request_;
   std::optional<TopAnswer> answer_;  // the last one
-  std::string error_;                // of the last try; empty: it succeeded
+  std::string error_;                // of the last request; empty: it succeeded
   std::size_t scroll_ = 0;
   bool help_ = false;
-  std::optional<std::string> typed_;  // while a filter is typed
+  std::optional<std::string> typed_;  // while the user types a filter
 };
 
 }  // namespace offcpud

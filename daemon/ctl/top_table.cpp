@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <string_view>
 
+#include "base/duration_text.h"
 #include "ctl/terminal_text.h"
 #include "ctl/top_columns.h"
 
@@ -13,7 +15,7 @@ namespace offcpud {
 namespace {
 
 std::size_t width_of(const std::vector<TopColumn>& columns) {
-  std::size_t width = columns.empty() ? 0 : columns.size() - 1;  // blanks between them
+  std::size_t width = columns.empty() ? 0 : columns.size() - 1;  // blanks between columns
   for (const TopColumn& column : columns) width += column.width;
   return width;
 }
@@ -54,7 +56,7 @@ std::string line_of(const std::vector<TopColumn>& columns, std::size_t width, Ce
   return clipped(without_blanks_at_end(std::move(line)), width);
 }
 
-// Seconds a second spent waiting are the threads that wait, on average.
+// Seconds of waiting per second are the average number of waiting threads.
 std::string threads_text(double seconds, double interval) {
   std::array<char, 32> text{};
   (void)std::snprintf(text.data(), text.size(), "%.2f", interval > 0 ? seconds / interval : 0.0);
@@ -85,9 +87,11 @@ std::string matching_text(const TopAnswer& answer) {
 
 std::string host_line(const TopAnswer& answer, const std::string& server) {
   std::string line = "offcpud at " + server;
-  // "2026-11-20T12:19:40.250Z": the time of day says enough.
+  // Shows only the time of day of "2026-11-20T12:19:40.250Z".
   if (answer.taken.size() >= 19) line += ", " + answer.taken.substr(11, 8) + "Z";
-  if (answer.interval) line += ", over " + duration_text(*answer.interval);
+  if (answer.interval) {
+    line += ", over " + duration_text(std::chrono::duration<double>(*answer.interval));
+  }
   line += ": " + std::to_string(answer.processes) + " processes, " +
           std::to_string(answer.totals.threads) + " threads";
   const std::uint64_t all = answer.of_threads ? answer.totals.threads : answer.processes;

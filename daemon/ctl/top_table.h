@@ -12,17 +12,17 @@ namespace offcpud {
 
 inline constexpr std::size_t kAnyWidth = std::numeric_limits<std::size_t>::max();
 
-// An answer as lines for a terminal of a width; lines are no longer, and hold nothing that a
-// terminal would obey. Columns that do not fit, or that have nothing to say, are left out.
+// An answer as lines that fit the width of a terminal and hold no characters that it would obey.
+// Columns that do not fit, or have no values, are left out.
 struct TopTable {
-  std::vector<std::string> summary;  // of the host
+  std::vector<std::string> summary;  // about the host
   std::string titles;
   std::vector<std::string> rows;
 };
 
 TopTable top_table(const TopAnswer& answer, const std::string& server, std::size_t width);
 
-// All lines of it, each ended by a line feed: what `--once` prints.
+// All lines, each with a line feed, as `--once` prints them.
 std::string top_text(const TopTable& table);
 
 }  // namespace offcpud

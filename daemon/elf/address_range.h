@@ -5,7 +5,7 @@
 
 namespace offcpud {
 
-// Half-open, in ELF virtual addresses.
+// A half-open range of ELF virtual addresses.
 struct AddressRange {
   std::uint64_t start = 0;
   std::uint64_t end = 0;

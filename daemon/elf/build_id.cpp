@@ -34,7 +34,7 @@ BuildId find_build_id(Bytes notes, std::size_t max_size) {
   constexpr auto kPadding = [](std::uint64_t size) { return (4 - size % 4) % 4; };
   ByteReader reader(notes);
   while (!reader.at_end()) {
-    const auto note = reader.take<Elf64_Nhdr>();  // the same as Elf32_Nhdr
+    const auto note = reader.take<Elf64_Nhdr>();  // Elf32_Nhdr is the same
     const Bytes name = reader.take_bytes(note.n_namesz);
     (void)reader.take_bytes(kPadding(note.n_namesz));
     const Bytes id = reader.take_bytes(note.n_descsz);

@@ -7,7 +7,8 @@
 namespace offcpud {
 namespace {
 
-// DW_EH_PE_*, LSB 10.5.1: the format in the low four bits, what it is relative to above them.
+// Parts of DW_EH_PE_* (LSB 10.5.1): the low four bits are the format, the others what it
+// is relative to.
 constexpr std::uint8_t kFormat = 0x0f;
 constexpr std::uint8_t kRelativeTo = 0x70;
 constexpr std::uint8_t kRelativeToItself = 0x10;
@@ -15,17 +16,17 @@ constexpr std::uint8_t kIndirect = 0x80;
 constexpr std::uint8_t kOmitted = 0xff;
 
 constexpr std::uint32_t kIsWide = 0xffffffff;
-// "zPLRS" and what vendors add; a limit keeps the work per record small.
+// Enough for "zPLRS" and vendors' additions. The limit bounds the work per record.
 constexpr std::size_t kMaxAugmentation = 15;
 
-// The length of a record: of the bytes that follow it.
+// The length of a record, which is the number of bytes that follow it.
 std::uint64_t take_length(ByteReader& reader) {
   const auto length = reader.take<std::uint32_t>();
   return length == kIsWide ? reader.take<std::uint64_t>() : length;
 }
 
-// This and take_pointer() are always inlined: a reader that is passed on by reference lives in
-// memory, not in registers, and reading an FDE then takes a third longer.
+// Always inlined, as take_pointer() is: a reader passed by reference is kept in memory rather than
+// in registers, and reading an FDE then takes a third longer.
 [[gnu::always_inline]] inline std::optional<std::uint64_t> take_value(ByteReader& reader,
                                                                       std::uint8_t format,
                                                                       std::size_t address_size) {
@@ -71,10 +72,10 @@ std::uint64_t take_length(ByteReader& reader) {
   }
 }
 
-// The augmentation of a CIE, LSB 10.6.1.1.1. False: something in it is not known.
+// Reads the augmentation of a CIE (LSB 10.6.1.1.1). False: a part of it is unknown.
 bool read_augmentation(ByteReader& reader, Bytes names, std::size_t address_size, Cie& cie) {
   if (names.empty()) return true;
-  if (names[0] != 'z') return false;  // without a size it cannot be skipped
+  if (names[0] != 'z') return false;  // without a size, it cannot be skipped
   cie.has_augmentation_data = true;
   ByteReader data(reader.take_bytes(reader.take_uleb()));
   for (const std::uint8_t name : names.subspan(1)) {
@@ -85,7 +86,7 @@ bool read_augmentation(ByteReader& reader, Bytes names, std::size_t address_size
       case 'L':
         (void)data.take<std::uint8_t>();
         break;
-      case 'P':  // the personality routine, only skipped
+      case 'P':  // the personality routine: skipped
         if (const auto format = data.take<std::uint8_t>();
             !take_value(data, format & kFormat, address_size) && format != kOmitted) {
           return false;
@@ -94,10 +95,10 @@ bool read_augmentation(ByteReader& reader, Bytes names, std::size_t address_size
       case 'S':
         cie.signal_frame = true;
         break;
-      case 'B':  // of AArch64, without data
+      case 'B':  // AArch64 only; it has no data
         break;
       default:
-        return reader.ok();  // as LSB says: the rest is not known, its size is
+        return reader.ok();  // unknown, but of known size (LSB)
     }
   }
   return reader.ok() && data.ok();
@@ -125,7 +126,7 @@ std::optional<Cie> read_cie(const EhFrameSection& section, std::uint32_t offset)
   const Bytes names =
       record.take_bytes(static_cast<std::uint64_t>(terminator - candidates.begin()));
   (void)record.take<std::uint8_t>();
-  if (version == 4) (void)record.take<std::uint16_t>();  // sizes of addresses and of selectors
+  if (version == 4) (void)record.take<std::uint16_t>();  // sizes of addresses and selectors
 
   Cie cie;
   cie.code_alignment = record.take_uleb();
@@ -150,7 +151,7 @@ std::optional<Fde> FdeWalk::read_fde(std::size_t id_offset, std::uint32_t distan
   const Cie* cie = cie_at(cie_offset);
   if (!cie) return std::nullopt;
 
-  ByteReader record(section_.bytes.first(end));  // from the beginning: positions are addresses
+  ByteReader record(section_.bytes.first(end));  // from 0 on: positions become addresses
   (void)record.take_bytes(id_offset + sizeof(distance));
   const auto begin =
       take_pointer(record, cie->pointer_encoding, section_.address, section_.address_size);
@@ -160,7 +161,7 @@ std::optional<Fde> FdeWalk::read_fde(std::size_t id_offset, std::uint32_t distan
   if (!record.ok()) return std::nullopt;
 
   Fde fde{.begin = *begin, .end = *begin, .cie_offset = cie_offset, .instructions = record.rest()};
-  // A function that the linker dropped keeps an FDE at address 0 or of size 0.
+  // The linker leaves an FDE at address 0 or of size 0 for a function that it dropped.
   if (fde.begin == 0 || *size > UINT64_MAX - fde.begin) return fde;
   fde.end += *size;
   return fde;
@@ -185,12 +186,12 @@ std::optional<Fde> FdeWalk::next() {
     const std::uint64_t length = take_length(reader_);
     if (length == 0) {
       if (!section_.exact_size) return std::nullopt;
-      continue;  // several object files each brought a terminator
+      continue;  // several object files each have a terminator
     }
     const std::size_t id_offset = reader_.position();
     ByteReader record(reader_.take_bytes(length));
     const auto distance = record.take<std::uint32_t>();
-    if (!reader_.ok() || !record.ok()) {  // where the next record begins is not known
+    if (!reader_.ok() || !record.ok()) {  // the start of the next record is unknown
       broken_++;
       return std::nullopt;
     }

@@ -11,24 +11,24 @@
 namespace offcpud {
 namespace {
 
-constexpr std::uint64_t kHeaderBytes = 12;  // of .eh_frame_hdr, before the search table
-constexpr std::uint64_t kEntryBytes = 8;    // of the search table
+constexpr std::uint64_t kHeaderBytes = 12;  // .eh_frame_hdr before the search table
+constexpr std::uint64_t kEntryBytes = 8;    // one entry of the search table
 
-// Encodings of pointers (DW_EH_PE_*), as the Linux Standard Base lists them.
+// Encodings of pointers (DW_EH_PE_*), from the Linux Standard Base.
 constexpr std::uint8_t kFormat = 0x0f;
 constexpr std::uint8_t kUnsigned4 = 0x03;
 constexpr std::uint8_t kSigned4 = 0x0b;
 constexpr std::uint8_t kPcRelativeSigned4 = 0x1b;
 constexpr std::uint8_t kTableRelativeSigned4 = 0x3b;
 
-// Where a section lies, in the file and in memory.
+// The position of a section in the file and in memory.
 struct Place {
   std::uint64_t offset = 0, address = 0, size = 0;
   bool exact_size = false;
 };
 
-// From the beginning of .eh_frame, which .eh_frame_hdr tells (LSB 10.6.2), to the end of the
-// section that begins there, or else of its segment.
+// .eh_frame_hdr says where .eh_frame begins (LSB 10.6.2). It ends with the section that begins
+// there or, without section headers, with its segment.
 Result<std::optional<Place>> find_by_header(const ElfFile& file) {
   const ElfSegment* header = file.segment(std::uint32_t{PT_GNU_EH_FRAME});
   if (header == nullptr) return std::optional<Place>();
@@ -67,7 +67,7 @@ std::optional<Place> find_by_name(const ElfFile& file) {
                .exact_size = true};
 }
 
-// The entries of a search table that is loaded at `address`.
+// Reads the entries of a search table that is loaded at `address`.
 std::vector<AddressRange> read_entries(ByteReader& table, std::uint64_t address,
                                        const EhFrameSection& frames, std::size_t count) {
   const auto take_address = [&] {
@@ -115,13 +115,13 @@ Result<std::vector<AddressRange>> read_frame_ranges(const ElfFile& file, std::si
   const auto frames_encoding = table.take<std::uint8_t>();
   const auto count_format = static_cast<std::uint8_t>(table.take<std::uint8_t>() & kFormat);
   const auto table_encoding = table.take<std::uint8_t>();
-  // The one form that linkers write, and glibc searches.
+  // Accepts only the form that linkers write and glibc searches.
   if (version != 1 || frames_encoding != kPcRelativeSigned4 ||
       table_encoding != kTableRelativeSigned4 ||
       (count_format != kUnsigned4 && count_format != kSigned4)) {
     return none;
   }
-  (void)table.take<std::int32_t>();  // where .eh_frame is
+  (void)table.take<std::int32_t>();  // address of .eh_frame
   const auto count = table.take<std::uint32_t>();
   if (!table.ok()) return Error("read object: its table of frames is cut short");
   if (count > most) {

@@ -11,7 +11,7 @@
 
 namespace offcpud {
 
-// A longer .eh_frame is not read; libxul's and Chromium's have half of it.
+// Limit for .eh_frame. Those of libxul and Chromium have half this size.
 inline constexpr std::uint64_t kMaxEhFrame = 32 << 20;
 
 // The section .eh_frame of a file, in memory; see EhFrameSection.
@@ -21,14 +21,14 @@ struct EhFrame {
   bool exact_size = true;
 };
 
-// Finds the section through PT_GNU_EH_FRAME, which survives `strip` and `sstrip`, and else by its
-// name. An error if it cannot be read, ErrorKind::Unsupported if it is longer than kMaxEhFrame.
+// Finds the section through PT_GNU_EH_FRAME, which survives `strip` and `sstrip`, or else by name.
+// Error: it cannot be read; ErrorKind::Unsupported: it is longer than kMaxEhFrame.
 Result<EhFrame> read_eh_frame(const ElfFile& file);
 
-// Where the functions of an object are: the FDEs that the search table of .eh_frame_hdr lists, with
-// their lengths from .eh_frame. Entries that point outside of the tables are left out. Empty if the
-// object has no such table. An error if a table cannot be read, ErrorKind::Unsupported if it lists
-// more than `most` frames or .eh_frame is too long.
+// The functions of an object: the FDEs that the search table of .eh_frame_hdr lists, with their
+// lengths from .eh_frame. Skips entries that point outside of the tables. Empty if the object has
+// no such table. Error: a table cannot be read; ErrorKind::Unsupported: it lists more than `most`
+// frames, or .eh_frame is too long.
 Result<std::vector<AddressRange>> read_frame_ranges(const ElfFile& file, std::size_t most);
 
 }  // namespace offcpud

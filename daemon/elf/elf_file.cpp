@@ -10,13 +10,13 @@
 namespace offcpud {
 namespace {
 
-// Linkers make a few dozen of each.
+// Limits; linkers make a few dozen of each.
 constexpr std::uint64_t kMaxSections = 16384;
 constexpr std::uint64_t kMaxSegments = 1024;
 constexpr std::uint64_t kMaxSectionNames = 1 << 20;
 constexpr std::size_t kMaxSectionName = 64;
 constexpr std::uint64_t kMaxNotes = 64 << 10;
-constexpr int kMaxNoteTables = 32;  // that are searched for a build-id
+constexpr int kMaxNoteTables = 32;  // searched for a build-id
 
 struct Elf64 {
   using Header = Elf64_Ehdr;
@@ -97,7 +97,7 @@ Status ElfFile::read_headers(Bytes bytes, Parts parts) {
           {raw.p_type, raw.p_flags, raw.p_offset, raw.p_vaddr, raw.p_filesz, raw.p_memsz});
     }
   }
-  // sstrip and some packers leave no section headers.
+  // sstrip and some packers remove the section headers.
   if (parts == Parts::All && header.e_shoff != 0 &&
       header.e_shentsize == sizeof(typename Format::Section) &&
       !read_sections<Format>(header.e_shoff, header.e_shnum, header.e_shstrndx)) {
@@ -109,7 +109,7 @@ Status ElfFile::read_headers(Bytes bytes, Parts parts) {
 template <class Format>
 Status ElfFile::read_sections(std::uint64_t offset, std::uint64_t count, std::uint32_t names) {
   using Section = typename Format::Section;
-  if (count == 0 || names == SHN_XINDEX) {  // the first section has what does not fit into 16 bits
+  if (count == 0 || names == SHN_XINDEX) {  // more than 16 bits: in the first section
     TRY(const auto bytes, source_->read(offset, sizeof(Section), sizeof(Section)));
     const auto first = ByteReader(bytes).take<Section>();
     if (count == 0) count = first.sh_size;

@@ -14,7 +14,7 @@
 
 namespace offcpud {
 
-// The fields of section and program headers that are used, the same for 32 and 64 bits.
+// The fields of section and program headers that we use, the same for 32 and 64 bits.
 struct ElfSection {
   std::string name;
   std::uint32_t type = 0;
@@ -37,28 +37,29 @@ struct ElfSegment {
 // One entry of a symbol table.
 struct ElfSymbol {
   std::uint64_t address = 0;
-  std::uint64_t size = 0;  // 0: not known
+  std::uint64_t size = 0;  // 0: unknown
   std::uint32_t name = 0;  // offset in the string table
   std::uint8_t type = 0;   // STT_*
   std::uint8_t binding = 0;
   bool defined = false;
 };
 
-// The headers of an ELF file of 32 or 64 bits in this machine's byte order. What they say is not to
-// be trusted: every offset is checked when it is used. The source must outlive it. Immutable.
+// The headers of an ELF file of 32 or 64 bits in this machine's byte order. They are untrusted:
+// every offset is checked when it is used. The source must outlive the object. Immutable.
 class ElfFile {
  public:
-  // Section headers lie at the end of the file, so that they cost one more reading of the disk.
+  // All also reads the section headers, which are at the end of the file: one more disk access.
   enum class Parts { Segments, All };
 
-  // Section headers that are absent, damaged or beyond the limits are left out without an error:
-  // the segments alone still yield build-ids and unwind tables.
+  // Leaves out section headers that are missing, damaged or beyond the limits, without an error:
+  // segments alone still yield build-ids and unwind tables.
   static Result<ElfFile> read(const ByteSource& source, Parts parts = Parts::All);
 
   [[nodiscard]] const ByteSource& source() const { return *source_; }
   [[nodiscard]] const std::vector<ElfSection>& sections() const { return sections_; }
   [[nodiscard]] const std::vector<ElfSegment>& segments() const { return segments_; }
-  // The first one with that name whose content is in the file, or with that type; null: none.
+  // The first section that has this name and content in the file, or that has this
+  // type; null: none.
   [[nodiscard]] const ElfSection* section(std::string_view name) const;
   [[nodiscard]] const ElfSection* section(std::uint32_t type) const;
   [[nodiscard]] const ElfSegment* segment(std::uint32_t type) const;
@@ -67,11 +68,11 @@ class ElfFile {
   [[nodiscard]] std::uint16_t machine() const { return machine_; }  // EM_*
   [[nodiscard]] std::uint64_t entry() const { return entry_; }      // of the first instruction
   [[nodiscard]] std::size_t address_size() const { return wide_ ? 8 : 4; }
-  // Reads the notes: first those of sections, as the segments of a separate debug file are empty.
+  // Searches the notes, first those in sections: the segments of a separate debug file are empty.
   [[nodiscard]] BuildId build_id(std::size_t max_size = BuildId::kMaxSize) const;
 
   [[nodiscard]] std::size_t symbol_size() const;
-  // The symbol at the start of `bytes`, of which there are symbol_size() at least.
+  // The symbol at the start of `bytes`, which must have at least symbol_size().
   [[nodiscard]] ElfSymbol symbol(Bytes bytes) const;
 
  private:

@@ -23,7 +23,7 @@ Status add_segments(const ElfFile& file, ElfObject& object) {
   return {};
 }
 
-// Nothing, and `is_cut`, of what is beyond the limits.
+// Replaces ErrorKind::Unsupported (beyond the limits) by an empty result, and sets `is_cut`.
 template <class T>
 Result<T> or_cut(Result<T> read, bool& is_cut) {
   if (read || read.error().kind() != ErrorKind::Unsupported) return read;

@@ -20,28 +20,28 @@ struct ExecutableSegment {
   bool operator==(const ExecutableSegment&) const = default;
 };
 
-// What unwinding needs of an ELF file, copied.
+// What unwinding needs of an ELF file, as a copy.
 struct ElfObject {
   std::vector<ExecutableSegment> segments;
   std::vector<std::uint8_t> eh_frame;  // empty: the file has none
   std::uint64_t eh_frame_address = 0;
   bool exact_size = true;  // see EhFrameSection
 
-  std::vector<std::uint8_t> go_table;  // see GoFunctionTable; empty: no program of Go's
+  std::vector<std::uint8_t> go_table;  // see GoFunctionTable; empty: not a Go program
   GoFunctionTable::Program go_program;
 
-  bool is_cut = false;  // a section is left out, as it is beyond the limits
+  bool is_cut = false;  // a section beyond the limits is missing
 
   [[nodiscard]] EhFrameSection section() const {
     return {.bytes = eh_frame, .address = eh_frame_address, .exact_size = exact_size};
   }
 };
 
-// Of .eh_frame and Go's table together.
+// Limit for .eh_frame and Go's table together.
 inline constexpr std::uint64_t kMaxUnwindSections = 48 << 20;
 
-// Reads an ELF file of x86-64. The contents may be anything: what is wrong or beyond the limits is
-// an Error, or left out. Takes as much memory as the sections.
+// Reads an ELF file for x86-64. The contents are untrusted: what is wrong or beyond the limits is
+// an Error, or left out. Allocates as much memory as the sections have.
 Result<ElfObject> read_elf_object(int fd);
 
 }  // namespace offcpud

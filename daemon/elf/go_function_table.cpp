@@ -7,10 +7,10 @@
 namespace offcpud {
 namespace {
 
-// The first word of the section, by the version of Go that began to write it.
+// The first word of the section. Each is named after the version of Go that introduced it.
 constexpr std::uint32_t kGo116 = 0xfffffffa, kGo118 = 0xfffffff0, kGo120 = 0xfffffff1;
 
-constexpr std::size_t kMaxName = 4096;  // longer ones cannot be shown anyway
+constexpr std::size_t kMaxName = 4096;  // longer names cannot be shown anyway
 
 Bytes after(Bytes bytes, std::uint64_t offset) {
   return bytes.subspan(static_cast<std::size_t>(std::min<std::uint64_t>(offset, bytes.size())));
@@ -37,22 +37,22 @@ std::optional<GoFunctionTable> GoFunctionTable::open(Bytes section, const Progra
   }
   GoFunctionTable table;
   const auto count = header.take<std::uint64_t>();
-  (void)header.take<std::uint64_t>();  // of files
+  (void)header.take<std::uint64_t>();  // number of files
   bool has_code = true;
   if (magic == kGo116) {
-    table.entry_size_ = 8;  // addresses
+    table.entry_size_ = 8;  // entries are addresses
   } else {
     const auto said = header.take<std::uint64_t>();
     table.code_ = said != 0 ? said : program.text;
     has_code = said != 0;
   }
-  std::array<std::uint64_t, 5> offsets{};  // names, units, files, values by address, functions
+  std::array<std::uint64_t, 5> offsets{};  // of names, units, files, values by address, functions
   for (std::uint64_t& offset : offsets) offset = header.take<std::uint64_t>();
   if (!header.ok()) return std::nullopt;
   table.names_ = after(section, offsets[0]);
   table.depths_ = after(section, offsets[3]);
   table.functions_ = after(section, offsets[4]);
-  // Behind the last entry is its end.
+  // The end of the last function follows its entry.
   const std::size_t room = table.functions_.size() / table.entry_size_;
   if (room < 3 || count == 0 || count > (room - 1) / 2) return std::nullopt;
   table.count_ = static_cast<std::size_t>(count);
@@ -79,7 +79,7 @@ std::optional<GoFunction> GoFunctionTable::function(std::size_t index) const {
   function.begin = code_ + entry_word(2 * index);
   function.end = code_ + entry_word(2 * index + 2);
   ByteReader about(after(functions_, entry_word(2 * index + 1)));
-  (void)about.take_bytes(entry_size_);  // its address, once more
+  (void)about.take_bytes(entry_size_);  // its address again
   const auto name = about.take<std::uint32_t>();
   (void)about.take<std::uint64_t>();  // arguments, deferreturn
   function.depth = about.take<std::uint32_t>();
@@ -102,7 +102,7 @@ Result<GoSection> read_go_section(const ElfFile& file, std::uint64_t most) {
   return go;
 }
 
-// As Go's own varints: less than 2^32, so that what is longer is wrong.
+// Go's varints are less than 2^32; longer ones are invalid.
 std::uint32_t GoStackDepths::take() {
   return static_cast<std::uint32_t>(reader_.take_uleb());
 }

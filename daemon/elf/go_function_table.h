@@ -14,37 +14,37 @@
 
 namespace offcpud {
 
-// A longer section is not read. The largest of Kubernetes' and Google's programs has 35 MiB.
+// Limit for the section. The largest one in programs of Kubernetes and Google has 35 MiB.
 inline constexpr std::uint64_t kMaxGoTable = 48 << 20;
 
-// A function of a Go program: `begin` <= its addresses < `end`, never empty. As linked.
+// A function of a Go program, never empty. `begin` <= its addresses < `end`, as linked.
 struct GoFunction {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   std::string_view name;    // "main.(*Server).Serve"; may be empty
-  std::uint32_t depth = 0;  // where its GoStackDepths begin; 0: they are not known
+  std::uint32_t depth = 0;  // start of its GoStackDepths; 0: they are unknown
 };
 
-// The table of functions that Go's runtime uses: the section .gopclntab of Go 1.16 and later, which
-// `strip` and `-ldflags=-s` leave in place. Layout: src/runtime/symtab.go (pcHeader, _func) and
-// src/debug/gosym/pclntab.go of Go's sources. The bytes may be hostile, and must outlive the table;
-// what makes no sense reads as absent. Immutable.
+// Go's own table of functions: the section .gopclntab of Go 1.16 and later, which `strip` and
+// `-ldflags=-s` keep. Layout: src/runtime/symtab.go (pcHeader, _func) and
+// src/debug/gosym/pclntab.go in Go's sources. The bytes are untrusted and must outlive the table;
+// invalid parts count as absent. Immutable.
 class GoFunctionTable {
  public:
   // Addresses as linked, for tables that do not say where their code begins (Go 1.26 and later).
-  // Such a table counts only if `entry` is Go's: where another linker made the program, .text may
-  // begin with other code.
+  // Such a table is used only if Go's entry function is at `entry`: another linker may have put
+  // other code at the start of .text.
   struct Program {
     std::uint64_t text = 0;   // of the section .text
-    std::uint64_t entry = 0;  // of the program's first instruction
+    std::uint64_t entry = 0;  // address of the first instruction
   };
-  // nullopt: there is no table, or its version is not known.
+  // nullopt: there is no table, or its version is unknown.
   static std::optional<GoFunctionTable> open(Bytes section, const Program& program);
 
   [[nodiscard]] std::size_t size() const { return count_; }
-  // By ascending addresses, index < size(). nullopt: an entry that makes no sense.
+  // Ascending by address; index < size(). nullopt: the entry is invalid.
   [[nodiscard]] std::optional<GoFunction> function(std::size_t index) const;
-  // The tables of stack depths.
+  // The bytes of all GoStackDepths.
   [[nodiscard]] Bytes depths() const { return depths_; }
 
  private:
@@ -52,21 +52,21 @@ class GoFunctionTable {
   [[nodiscard]] bool begins_at(std::uint64_t entry) const;
 
   Bytes names_, depths_, functions_;
-  std::uint64_t code_ = 0;  // what entries are relative to
+  std::uint64_t code_ = 0;  // base of relative addresses
   std::size_t count_ = 0;
-  std::size_t entry_size_ = 4;  // of half an entry of the table of functions
+  std::size_t entry_size_ = 4;  // size of half an entry of the table of functions
 };
 
-// The section of a Go program, in memory.
+// The section .gopclntab, in memory.
 struct GoSection {
   std::vector<std::uint8_t> bytes;  // empty: the file has none
   GoFunctionTable::Program program;
 };
 
-// An error if the section cannot be read, ErrorKind::Unsupported if it has more than `most` bytes.
+// Error: the section cannot be read; ErrorKind::Unsupported: it has more than `most` bytes.
 Result<GoSection> read_go_section(const ElfFile& file, std::uint64_t most = kMaxGoTable);
 
-// How far the stack pointer is below the return address of a function, for each range of its
+// Distance from the stack pointer to the return address of a function, for each range of its
 // instructions: the function's "pcsp" table.
 class GoStackDepths {
  public:
@@ -75,7 +75,7 @@ class GoStackDepths {
             table.depths().subspan(std::min<std::size_t>(function.depth, table.depths().size()))),
         end_(function.begin) {}
 
-  // The next range, begin() up to end(). False: there is none, or what follows makes no sense.
+  // Reads the next range, begin() up to end(). False: there is none, or the table is invalid.
   bool next();
   [[nodiscard]] std::uint64_t begin() const { return begin_; }
   [[nodiscard]] std::uint64_t end() const { return end_; }

@@ -15,7 +15,7 @@ Result<std::string_view> vdso_image() {
   // NOLINTNEXTLINE(performance-no-int-to-ptr): the auxiliary vector holds numbers only
   const auto* const image = reinterpret_cast<const ElfW(Ehdr)*>(::getauxval(AT_SYSINFO_EHDR));
   if (image == nullptr) return Error("this kernel maps no vDSO", ErrorKind::Unsupported);
-  // The kernel links it, so that its headers can be trusted: those of sections are last.
+  // Its headers can be trusted, as they come with the kernel. Section headers are last in it.
   const std::size_t size = image->e_shoff + std::size_t{image->e_shnum} * image->e_shentsize;
   return std::string_view(reinterpret_cast<const char*>(image), size);
 }

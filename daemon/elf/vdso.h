@@ -8,11 +8,11 @@
 
 namespace offcpud {
 
-// The vDSO as an ELF image in memory. The kernel maps the same one into every process of the
-// daemon's word size. ErrorKind::Unsupported where it was told to map none (vdso=0).
+// The vDSO as an ELF image in memory; the kernel maps the same one into every process of the
+// daemon's word size. ErrorKind::Unsupported: the kernel maps none (vdso=0).
 Result<std::string_view> vdso_image();
 
-// The image as a file in memory, for TableStore::add_object().
+// The image in a file in memory, for TableStore::add_object().
 Result<UniqueFd> vdso_file();
 
 }  // namespace offcpud

@@ -9,7 +9,7 @@
 namespace offcpud {
 
 LatencyHistogram& LatencyHistogram::operator+=(const offcpud_hist& shard) {
-  // First, and before any slot: the programs write it last (bpf/histogram.bpf.h, hist_add).
+  // Read before the slots: the programs write the sum last (bpf/histogram.bpf.h, hist_add).
   sum_ns += __atomic_load_n(&shard.sum_ns, __ATOMIC_ACQUIRE);
   for (std::size_t i = 0; i < slots.size(); ++i) slots[i] += shard.slots[i];
   return *this;

@@ -10,8 +10,8 @@
 
 namespace offcpud {
 
-// One histogram of durations on the grid of bpf/latency_slot.h: value type, counts since the
-// beginning. The number of observations is the sum of the slots.
+// A histogram of durations with the slots of bpf/latency_slot.h, since the start of counting. A
+// value type. The number of observations is the sum of the slots.
 struct LatencyHistogram {
   std::uint64_t sum_ns = 0;
   std::array<std::uint64_t, OFFCPUD_SLOTS> slots{};
@@ -27,15 +27,13 @@ struct LatencyHistogram {
 // Upper bound of a slot in seconds, exact: 2^((slot - 80) / 4); +infinity for the last slot.
 double slot_bound_seconds(std::size_t slot);
 
-// A set of classic bucket bounds, each a power of two of a second and therefore a slot bound.
-// bounds()[i] is the last slot that counts into the bucket `le = 2^(octaves)` s.
+// A bound of a classic histogram: a power of two of a second, so it is also the bound of a slot.
 struct ClassicBucket {
   std::size_t last_slot;    // slots 0 .. last_slot are at or below the bound
   const char* upper_bound;  // `le` text, shortest decimal that reads back as the same double
 };
 
-// 28 bounds (powers of two, 2^-20 .. 2^7 s) or 14 (powers of four, 2^-20 .. 2^6 s); +Inf not
-// included.
+// 28 bounds (powers of two, 2^-20 .. 2^7 s) or 14 (powers of four, 2^-20 .. 2^6 s), without +Inf.
 std::span<const ClassicBucket> classic_buckets(unsigned count);
 
 }  // namespace offcpud

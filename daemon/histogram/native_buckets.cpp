@@ -9,12 +9,12 @@
 namespace offcpud {
 namespace {
 
-// Up to so many empty buckets take less room as counts than as the beginning of another span.
+// Up to this many empty buckets are shorter to write as counts than as the start of a new span.
 constexpr std::size_t kGap = 2;
 
 constexpr std::int32_t kIndexOfSlotZero = OFFCPUD_FIRST_OCTAVE * OFFCPUD_SLOTS_PER_OCTAVE;
 
-// So many slots that a word has a bit for each.
+// Slots handled at once: a word has one bit for each.
 constexpr std::size_t kWord = 64;
 
 struct WordOfSlots {
@@ -22,7 +22,7 @@ struct WordOfSlots {
   std::uint64_t count = 0;
 };
 
-// Without a branch for each slot: half of them would be mispredicted.
+// Has no branch per slot: the processor would mispredict half of them.
 WordOfSlots look_at(std::span<const std::uint64_t> slots) {
   WordOfSlots word;
   for (std::size_t i = 0; i < slots.size(); ++i) {
@@ -38,9 +38,9 @@ void NativeBuckets::assign(const LatencyHistogram& histogram) {
   spans.clear();
   deltas.clear();
   std::uint64_t last = 0;
-  std::size_t end = 0;  // of the last span
+  std::size_t end = 0;  // of the previous span
   const auto append = [&](std::uint64_t n) {
-    // Modulo 2^64, as the reader adds them.
+    // Wraps modulo 2^64; the reader's sum does, too.
     deltas.push_back(static_cast<std::int64_t>(n - last));
     last = n;
     ++spans.back().length;

@@ -9,8 +9,8 @@
 namespace offcpud {
 
 namespace {
-// CPUs that share a shard where there is no room for one each: a real workload hardly shows what
-// that costs (decision 0001).
+// CPUs that share a shard if there is no room for one each; hardly costs anything in real
+// workloads (decision 0001).
 constexpr std::uint32_t kCpusPerShard = 4;
 }  // namespace
 

@@ -39,14 +39,14 @@ Response foreign_host(const Request& request) {
                           "; ask for an IP address or localhost, or add the name to web.hosts");
 }
 
-// A page of another site asks in the background (Fetch Metadata, W3C). Following a link from there
-// is a navigation, and allowed. Programs that are no browsers do not send these headers.
+// True if a page of another site made this request (Fetch Metadata, W3C), unless it is a link that
+// somebody followed. Only browsers send these headers.
 bool is_cross_site(const Request& request) {
   const bool elsewhere = request.fetch_site == "cross-site" || request.fetch_site == "same-site";
   return elsewhere && request.fetch_mode != "navigate";
 }
 
-// An unknown user is compared with this hash: as long as with the slowest of the known.
+// The hash for unknown users: comparing it takes as long as for the slowest known user.
 const std::string& costliest(const AccessRules& rules) {
   const auto cost = [](const auto& user) { return user.second.substr(4, 2); };
   return std::max_element(rules.users.begin(), rules.users.end(),
@@ -54,8 +54,8 @@ const std::string& costliest(const AccessRules& rules) {
       ->second;
 }
 
-// In an answer to everybody. Who needs no password for the answer is not asked for one, and sees
-// none.
+// For an answer without login. If only `details` needs a password, browsers are not asked for one
+// here, and the answer has no details.
 bool sees_details(const AccessRules& rules, const Request& request) {
   if (rules.details == Audience::Everybody) return true;
   if (rules.details == Audience::Nobody) return false;
@@ -66,13 +66,13 @@ bool is_trusted(const AccessRules& rules, const Request& request) {
   return request.credentials && rules.trusted.include(*request.credentials);
 }
 
-// Of an answer that is given without a password: where one is needed, it is given afterwards.
+// For an answer without login; after a login see logged_in().
 bool sees_addresses(const AccessRules& rules, const Request& request) {
   if (rules.details == Audience::Nobody) return false;
   return is_trusted(rules, request) || (rules.users.empty() && request.verified_client);
 }
 
-// With a password that was right.
+// The request after a right password.
 Request logged_in(const AccessRules& rules, Request request) {
   request.sees_details = request.sees_addresses = rules.details != Audience::Nobody;
   return request;
@@ -118,7 +118,7 @@ Response AccessControl::handle_local(const Request& request) {
   if (here->socket_is_only_way && !is_trusted(*here, request)) {
     return refusal(403, "this socket is for root and for the members of web.socket_group");
   }
-  auto without_hosts = std::make_shared<AccessRules>(*here);  // no browser comes this way
+  auto without_hosts = std::make_shared<AccessRules>(*here);  // browsers do not come this way
   without_hosts->hosts.reset();
   return answer(without_hosts, request);
 }
@@ -146,7 +146,7 @@ Response AccessControl::answer(const Rules& rules, Request request) {
                           : "this needs a client certificate");
 }
 
-// A token bucket, as the exporter toolkit has it: one for all clients.
+// One token bucket for all clients, as in the exporter toolkit.
 bool AccessControl::within_rate(const RateLimit& limit) {
   if (limit.interval.count() == 0) return true;
   const std::lock_guard lock(mutex_);
@@ -169,7 +169,7 @@ Response AccessControl::after_password(const Rules& rules, const Request& reques
   if (known && passwords_.remembers(*credentials, user->second))
     return next_(logged_in(*rules, request));
 
-  // Here, on a thread of the server, nobody may wait for bcrypt.
+  // Threads of the server never wait for bcrypt; the password checker has its own thread.
   const std::string hash = known ? user->second : costliest(*rules);
   const auto start = [this, rules, request, hash, known,
                       credentials = *std::move(credentials)](const Later::Done& done) {

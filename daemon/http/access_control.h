@@ -18,36 +18,35 @@
 
 namespace offcpud {
 
-// Who may see a part of what there is.
+// Who may see a part of the answers.
 enum class Audience {
   Everybody,
-  LoggedIn,  // users with a password; without any, clients whose certificate was verified
+  LoggedIn,  // users with a password or, if there are none, clients whose certificate was verified
   Nobody,
 };
 
-// In force until the configuration changes. docs/security.md says how it follows from the options.
+// The rules in force; docs/security.md says how they follow from the options.
 struct AccessRules {
   Audience numbers = Audience::Everybody;  // /metrics, health, status and pages of links
   Audience details = Audience::Everybody;  // stacks, processes, threads
   std::map<std::string, std::string, std::less<>> users;  // name to bcrypt hash
-  std::optional<std::vector<std::string>> hosts;  // names of this host; nullopt: any name will do
+  std::optional<std::vector<std::string>> hosts;          // names of this host; nullopt: any name
   RateLimit rate_limit;
-  TrustedPeers trusted;  // who needs no login on the local socket, and sees addresses on any
-  bool socket_is_only_way = false;  // `listen` is a unix socket, whose mode says who may ask
+  TrustedPeers trusted;             // need no login on the local socket; see addresses everywhere
+  bool socket_is_only_way = false;  // `listen` is a unix socket whose mode decides who may ask
 };
 
-// Stands in front of the routes and lets through what may be answered. Called by several threads at
-// once; `set` by one.
+// Answers the requests that the rules allow through `next`, and refuses the others. handle() may be
+// called by several threads at once, `set` by one.
 class AccessControl {
  public:
-  // `is_detail` tells which audience a path is for. `clock` outlives the object.
-  // `passwords` is the heartbeat of the thread that compares them.
+  // `is_detail`: whether a path is for the audience `details`. `clock` must outlive the object.
+  // `passwords`: heartbeat of the thread that compares passwords.
   AccessControl(AccessRules rules, Respond next, bool (*is_detail)(std::string_view path),
                 const Clock& clock, std::shared_ptr<Heartbeat> passwords = nullptr);
 
-  // What comes by `listen`, and what comes by web.local_socket. There the trusted are let in
-  // without a login; the others see what they see by `listen`, and nothing if they cannot even
-  // connect to that.
+  // Answer requests to `listen` and to web.local_socket. On the latter, trusted peers need no
+  // login. Others see what they see over `listen`, or nothing if they could not connect to that.
   Response handle(const Request& request);
   Response handle_local(const Request& request);
   void set(AccessRules rules);
@@ -65,9 +64,9 @@ class AccessControl {
   const Clock& clock_;
   std::mutex mutex_;
   Rules rules_;
-  double tokens_ = 0;  // of the rate limit; full at first
+  double tokens_ = 0;  // left for the rate limit; full at the start
   MonotonicTime counted_;
-  PasswordChecker passwords_;  // last: its thread answers through the members above
+  PasswordChecker passwords_;  // last: its thread calls done() with the members above
 };
 
 }  // namespace offcpud

@@ -11,7 +11,7 @@ bool verifies_clients(const WebConfig& web) {
                      web.tls->client_auth == ClientAuth::RequireAndVerifyClientCert);
 }
 
-// No connection is made without one.
+// Whether TLS refuses every connection without a valid client certificate.
 bool requires_certificate(const WebConfig& web) {
   return web.tls && web.tls->client_auth == ClientAuth::RequireAndVerifyClientCert;
 }

@@ -12,11 +12,12 @@
 
 namespace offcpud {
 
-// Who may see what: docs/security.md has the table. An error: nobody could ever log in.
+// The rules that follow from the options: docs/security.md has the table. Error: nobody
+// could log in.
 Result<AccessRules> access_rules(const Config::Web& options, const WebConfig& web, Reach reach,
                                  const TrustedPeers& trusted = {});
 
-// What an operator should know about who sees what, as sentences; none where all is as usual.
+// Sentences that tell the operator who sees what; empty if there is nothing unusual.
 std::vector<std::string> access_warnings(const AccessRules& rules, const WebConfig& web,
                                          Reach reach, const std::string& listen);
 

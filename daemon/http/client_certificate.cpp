@@ -16,7 +16,7 @@ namespace {
 
 using CertificateHandle = UniqueHandle<&gnutls_x509_crt_deinit, gnutls_x509_crt_t(nullptr)>;
 
-// The first of the chain, which is the client's own; empty: there is none, or it is broken.
+// The first certificate of the chain, the client's own; null: there is none, or it is broken.
 CertificateHandle certificate_of(gnutls_session_t session) {
   unsigned count = 0;
   const gnutls_datum_t* const chain = gnutls_certificate_get_peers(session, &count);
@@ -54,13 +54,13 @@ bool is_trusted(gnutls_session_t session) {
 bool has_name_of(gnutls_session_t session, const std::vector<std::string>& allowed) {
   const CertificateHandle certificate = certificate_of(session);
   if (!certificate) return false;
-  std::array<char, 2048> name{};  // a longer one is none that an operator would list
+  std::array<char, 2048> name{};  // no operator would list a longer one
   for (unsigned index = 0;; ++index) {
     std::size_t size = name.size();
     const int type =
         gnutls_x509_crt_get_subject_alt_name(certificate.get(), index, name.data(), &size, nullptr);
     if (type == GNUTLS_E_SHORT_MEMORY_BUFFER) continue;
-    if (type < 0) return false;  // there are no more
+    if (type < 0) return false;  // there are no more names
     std::string text;
     if (type == GNUTLS_SAN_IPADDRESS) {
       text = address_text(name.data(), size);

@@ -17,7 +17,7 @@ MonotonicTime now() {
   return std::chrono::steady_clock::now();
 }
 
-// The library then reads the end of the stream, closes the socket and reports it to `close`.
+// The library then reads the end of the stream, closes the socket and calls close().
 void shut_down(int fd) {
   (void)::shutdown(fd, SHUT_RDWR);
 }

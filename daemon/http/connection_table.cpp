@@ -26,7 +26,7 @@ void ConnectionTable::set(const void* key, Phase phase, MonotonicTime now, Monot
   const auto found = connections_.find(key);
   if (found == connections_.end()) return;
   Connection& connection = found->second;
-  // One that was shut down stays so: it may still have a request in its buffers.
+  // A connection that was shut down may still have a request in its buffers; it stays Ending.
   if (connection.phase == Phase::Ending) return;
   connection.phase = phase;
   connection.since = now;
@@ -100,7 +100,7 @@ bool ConnectionTable::may_be_answered_soon(const Connection& connection, Monoton
          (now - connection.since < limits_.request_grace || has_bytes_(connection.fd));
 }
 
-// A new response, unless there are so many that they would soon be all there is.
+// True for a new response, unless responses already take half of a limit.
 bool ConnectionTable::is_spared_response(const Connection& connection, const Counts& counts,
                                          MonotonicTime now) const {
   return connection.phase == Phase::Response && now - connection.since < limits_.response_grace &&

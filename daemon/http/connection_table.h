@@ -19,50 +19,50 @@ namespace offcpud {
 struct ConnectionLimits {
   std::size_t total = 128;
   std::size_t per_peer = 64;
-  std::size_t few = 8;                          // up to so many, no peer has more than another
-  std::chrono::milliseconds request_grace{50};  // so long a new one is waited for
-  // Each response keeps the View alive that it shows, which is megabytes on a large host.
+  std::size_t few = 8;                          // up to this many, all peers count alike
+  std::chrono::milliseconds request_grace{50};  // how long a request may be on its way
+  // Each response keeps its View alive, which takes megabytes on a large host.
   std::size_t slow_responses = 16;
   std::chrono::milliseconds slow_after{5'000};
-  std::chrono::milliseconds response_grace{5'000};  // so long a response is new
+  std::chrono::milliseconds response_grace{5'000};  // how long a response counts as new
 };
 
-// Whether a client has sent bytes that nobody has read.
+// Whether the client has sent bytes that have not been read.
 bool has_bytes_waiting(int fd);
 
-// The open connections of a server: what each does, since when and until when, and which has to go
-// when there are too many. New ones are never turned away, because that would turn the next scrape
-// away while somebody holds a thousand idle connections. Of the peer that has most, and more than a
-// few, the one makes room that has been at the same thing for longest, be it waiting for a request
-// or sending a response: a scrape is over in a moment. One whose request is there and not read yet,
-// or that is so new that it may be on its way, stays until there are a quarter more than the limit.
-// New responses stay as long as they are half of a limit at most. So somebody can always go, before
-// the HTTP library stops accepting at half as many again. Owns no descriptors; not thread-safe.
+// The open connections of a server: what each does, since when and until when, and which one to
+// close when there are too many. New ones are never refused: otherwise somebody with a thousand
+// idle connections could lock out the next scrape. Instead another one is closed: of the peer with
+// the most connections, if more than a few, the one that has waited for a request or sent a
+// response for longest, as a scrape is short. Two kinds are spared. Up to a quarter above the
+// limit: connections with an unread request, or so new that one may be on its way. While they are
+// at most half of a limit: new responses. So there is always one to close before the HTTP library
+// stops accepting, at half above the limit. Owns no descriptors; not thread-safe.
 class ConnectionTable {
  public:
   using HasBytes = std::function<bool(int fd)>;
   explicit ConnectionTable(ConnectionLimits limits, HasBytes has_bytes = &has_bytes_waiting)
       : limits_(limits), has_bytes_(std::move(has_bytes)) {}
 
-  // A connection from `peer` (peer_name) was accepted and has until `deadline` to send a request.
+  // A connection from `peer` (see peer_name) was accepted; its request must come before `deadline`.
   void open(const void* key, int fd, std::string peer, MonotonicTime now, MonotonicTime deadline);
 
   void await_request(const void* key, MonotonicTime now, MonotonicTime deadline);
   void respond(const void* key, MonotonicTime now, MonotonicTime deadline);
-  void suspend(const void* key);  // its answer is made elsewhere; never chosen meanwhile
+  void suspend(const void* key);  // another thread makes its answer; never closed meanwhile
   void close(const void* key);
 
-  // Descriptors to shut down because their time is over, or because there are too many slow
-  // responses and these are the oldest. Again and again until they are closed.
+  // Descriptors to shut down: those past their deadline, and the oldest slow responses if there are
+  // too many. Returned again until they are closed.
   [[nodiscard]] std::vector<int> expired(MonotonicTime now) const;
 
-  // The descriptor to shut down in favour of `key`; nullopt: there is room, or nobody can go.
+  // The descriptor to shut down to make room for `key`; nullopt: there is room, or all are spared.
   std::optional<int> make_room_for(const void* key);
 
   [[nodiscard]] bool empty() const { return connections_.empty(); }
 
-  // Somebody waits for an answer, or has connected and not asked yet. Those that are kept open
-  // after an answer do not count.
+  // Whether somebody waits for an answer, or has connected without a request so far. Connections
+  // kept open after an answer do not count.
   [[nodiscard]] bool is_busy() const;
 
  private:
@@ -78,22 +78,22 @@ class ConnectionTable {
 
   struct Count {
     std::size_t connections = 0;
-    std::size_t responses = 0;  // of these
+    std::size_t responses = 0;  // how many of them respond
   };
-  // Without those that are ending.
+  // Without connections that are ending.
   struct Counts {
     Count all;
     std::unordered_map<std::string, Count> of_peer;
-    std::size_t most = 0;  // connections of one peer
+    std::size_t most = 0;  // connections of the peer with the most
   };
 
   void set(const void* key, Phase phase, MonotonicTime now, MonotonicTime deadline);
   Counts count_by_peer() const;
-  // Its request is there and not read yet, or may be about to come.
+  // It has an unread request, or one may be on its way.
   [[nodiscard]] bool may_be_answered_soon(const Connection& connection, MonotonicTime now) const;
   [[nodiscard]] bool is_spared_response(const Connection& connection, const Counts& counts,
                                         MonotonicTime now) const;
-  // Those that may make room for it.
+  // The connections that may be closed to make room for `key`.
   std::vector<Connection*> candidates_for(const void* key);
 
   ConnectionLimits limits_;
@@ -101,8 +101,8 @@ class ConnectionTable {
   std::unordered_map<const void*, Connection> connections_;
 };
 
-// Whom a limit for each peer counts as one: an IPv4 address, or the /64 of an IPv6 address, which
-// is what one host can choose its address from (RFC 4291). All of a unix socket are one.
+// The peer whose connections a limit counts together: an IPv4 address; the /64 of an IPv6 address,
+// within which one host can choose its address (RFC 4291); or all clients of a unix socket.
 std::string peer_name(const sockaddr* address);
 
 }  // namespace offcpud

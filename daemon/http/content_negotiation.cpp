@@ -13,7 +13,7 @@ namespace {
 
 using Parameter = std::pair<std::string, std::string>;
 
-constexpr unsigned kMostWeight = 1000;  // q has three digits at most
+constexpr unsigned kMostWeight = 1000;  // in thousandths: q has at most three digits
 
 char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -26,7 +26,8 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
 }
 
-// Up to the separator, which may stand in quotes as well; both are taken from `rest`.
+// Removes the text up to the separator, and the separator, from `rest`. Ignores
+// separators in quotes.
 std::string_view take_until(std::string_view& rest, char separator) {
   bool quoted = false;
   std::size_t end = 0;
@@ -51,7 +52,7 @@ std::string unquoted_lower(std::string_view value) {
   return out;
 }
 
-// "0", "1", "0.25": thousandths. What is no weight counts as 1, as if it were not there.
+// Reads "0", "1", "0.25" as thousandths. An invalid weight counts as 1, as if it were missing.
 unsigned weight_of(std::string_view text) {
   if (text.empty() || (text[0] != '0' && text[0] != '1')) return kMostWeight;
   unsigned weight = text[0] == '1' ? kMostWeight : 0;
@@ -66,7 +67,7 @@ unsigned weight_of(std::string_view text) {
   return std::min(weight, kMostWeight);
 }
 
-// One element of the list: a media range or a coding, its parameters without q, and q.
+// One element of the list: a media range or a coding, its parameters except q, and q.
 struct Preference {
   std::string name;
   std::vector<Parameter> parameters;
@@ -114,8 +115,8 @@ const std::array<Offer, 2>& offers() {
   return kOffers;
 }
 
-// How exactly the range names the offer; 0: it does not. Prometheus asks with `escaping` for a way
-// to write names that are no plain words; there are none here, so every way is right.
+// How precisely the range names the offer; 0: it does not. Ignores `escaping`, with which
+// Prometheus says how names that are not plain words should be written: we have none.
 std::size_t precision_of(const Preference& range, const Offer& offer) {
   if (range.name == "*/*") return 1;
   if (range.name == offer.any_of_type) return 2;
@@ -129,7 +130,7 @@ std::size_t precision_of(const Preference& range, const Offer& offer) {
   return precision;
 }
 
-// By the most exact range that names the offer.
+// The weight and precision of the range that names the offer most precisely.
 std::pair<unsigned, std::size_t> weight_and_precision(std::span<const Preference> ranges,
                                                       const Offer& offer) {
   std::pair<unsigned, std::size_t> best{0, 0};
@@ -139,6 +140,20 @@ std::pair<unsigned, std::size_t> weight_and_precision(std::span<const Preference
   }
   return best;
 }
+
+struct CodingWeights {
+  explicit CodingWeights(std::optional<std::string_view> accept_encoding) {
+    for (const Preference& coding : preferences_of(accept_encoding.value_or(""))) {
+      if (coding.name == "gzip" || coding.name == "x-gzip") gzip = coding.weight;
+      if (coding.name == "identity") identity = coding.weight;
+      if (coding.name == "*") others = coding.weight;
+    }
+  }
+  [[nodiscard]] unsigned of_gzip() const { return gzip.value_or(others.value_or(0)); }
+  [[nodiscard]] bool allow_identity() const { return identity.value_or(others.value_or(1)) > 0; }
+
+  std::optional<unsigned> gzip, identity, others;
+};
 
 }  // namespace
 
@@ -156,18 +171,15 @@ ExpositionFormat preferred_format(std::string_view accept) {
 }
 
 std::optional<ContentCoding> preferred_coding(std::optional<std::string_view> accept_encoding) {
-  if (!accept_encoding) return ContentCoding::Identity;
-  std::optional<unsigned> gzip, identity, others;
-  for (const Preference& coding : preferences_of(*accept_encoding)) {
-    if (coding.name == "gzip" || coding.name == "x-gzip") gzip = coding.weight;
-    if (coding.name == "identity") identity = coding.weight;
-    if (coding.name == "*") others = coding.weight;
-  }
-  const unsigned gzip_weight = gzip.value_or(others.value_or(0));
-  const bool plain_allowed = identity.value_or(others.value_or(1)) > 0;
-  if (gzip_weight > 0 && gzip_weight >= identity.value_or(0)) return ContentCoding::Gzip;
-  if (plain_allowed) return ContentCoding::Identity;
-  return gzip_weight > 0 ? std::optional(ContentCoding::Gzip) : std::nullopt;
+  const CodingWeights weights(accept_encoding);
+  const unsigned gzip = weights.of_gzip();
+  if (gzip > 0 && gzip >= weights.identity.value_or(0)) return ContentCoding::Gzip;
+  if (weights.allow_identity()) return ContentCoding::Identity;
+  return gzip > 0 ? std::optional(ContentCoding::Gzip) : std::nullopt;
+}
+
+bool allows_identity(std::optional<std::string_view> accept_encoding) {
+  return CodingWeights(accept_encoding).allow_identity();
 }
 
 }  // namespace offcpud

@@ -9,16 +9,17 @@ namespace offcpud {
 // Formats of /metrics.
 enum class ExpositionFormat { Text, Protobuf };
 
-// The format that the field `Accept` prefers (RFC 9110, 12.5.1). Equal preference goes to the one
-// that is named more exactly, then to text. A field that allows neither, as one that wants nothing
-// but OpenMetrics, gets text, which every scraper reads.
+// The format that the field `Accept` prefers (RFC 9110, 12.5.1). Among equals, the one that is
+// named more precisely wins, then text. A field that allows neither, for example only OpenMetrics,
+// gets text, which every scraper reads.
 ExpositionFormat preferred_format(std::string_view accept);
 
 enum class ContentCoding { Identity, Gzip };
 
-// The coding that `Accept-Encoding` prefers (RFC 9110, 12.5.3): gzip where it is named and not
-// preferred less than identity. Null `accept_encoding`: the field is missing. nullopt: it allows
-// neither.
+// The coding that `Accept-Encoding` prefers (RFC 9110, 12.5.3): gzip if it is named and identity is
+// not preferred. Null `accept_encoding`: the field is missing. nullopt: it allows neither coding.
 std::optional<ContentCoding> preferred_coding(std::optional<std::string_view> accept_encoding);
+// Whether it allows identity, preferred or not.
+bool allows_identity(std::optional<std::string_view> accept_encoding);
 
 }  // namespace offcpud

@@ -33,7 +33,7 @@ class Compressor {
     const std::size_t size = std::min<std::size_t>(buffer.size(), std::numeric_limits<uInt>::max());
     stream_.next_out = reinterpret_cast<Bytef*>(buffer.data());
     stream_.avail_out = static_cast<uInt>(size);
-    // A little that is ready does not end the body: only a full buffer or the last byte does.
+    // Goes on until the buffer is full or the body ends: returning 0 would end the body.
     while (stream_.avail_out > 0 && !done_) {
       if (stream_.avail_in == 0 && !plain_over_) refill();
       const int code = ::deflate(&stream_, plain_over_ ? Z_FINISH : Z_NO_FLUSH);
@@ -59,6 +59,14 @@ class Compressor {
 };
 
 }  // namespace
+
+std::shared_ptr<const void> GzipSlots::take() const {
+  unsigned left = *free_;
+  do {
+    if (left == 0) return nullptr;
+  } while (!free_->compare_exchange_weak(left, left - 1));
+  return {free_.get(), [free = free_](const void*) { ++*free; }};
+}
 
 BodyStream gzip_stream(BodyStream plain) {
   auto compressor = std::make_shared<Compressor>(std::move(plain));

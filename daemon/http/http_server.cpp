@@ -28,14 +28,16 @@ constexpr const char* kTooMany =
     "{\"error\": \"too many requests wait for an answer already; try again shortly\"}\n";
 constexpr const char* kTooManyParameters =
     "{\"error\": \"a query may have 256 parameters at most\"}\n";
-// More than any path takes; the library needs 64 bytes for each.
+// More than any path accepts; the library needs 64 bytes for each.
 constexpr std::size_t kMostParameters = 256;
-// What a request is known by from its first line on whose query was cut off.
-char cut_query;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): only its address
-                 // counts
-// How long the end waits for answers that are under way.
+// Marks a request whose query was cut off; only the address is used.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
+char cut_query;
+// How long the destructor waits for answers in progress.
 constexpr std::chrono::milliseconds kFinishing{100};
-constexpr std::size_t kStreamBlock = std::size_t{64} * 1024;
+// Of each answer, for clients that take no chunks (HTTP/1.0); to others the library writes into the
+// connection's own memory.
+constexpr std::size_t kStreamBlock = std::size_t{8} * 1024;
 
 struct DestroyResponse {
   void operator()(MHD_Response* response) const { MHD_destroy_response(response); }
@@ -47,7 +49,7 @@ ssize_t read_stream(void* stream, std::uint64_t, char* buffer, std::size_t size)
     const std::size_t written = (*static_cast<BodyStream*>(stream))({buffer, size});
     return written == 0 ? MHD_CONTENT_READER_END_OF_STREAM : static_cast<ssize_t>(written);
   } catch (...) {
-    // Ends the connection without the last chunk, so the client sees that the body is incomplete.
+    // Ends the connection without the last chunk, so that the client sees an incomplete body.
     return MHD_CONTENT_READER_END_WITH_ERROR;
   }
 }
@@ -62,7 +64,7 @@ UniqueResponse make_response(const std::string& text) {
   return UniqueResponse(MHD_create_response_from_buffer(text.size(), bytes, MHD_RESPMEM_MUST_COPY));
 }
 
-// Answers that come later do not come here.
+// Never called: a Later is suspended instead.
 UniqueResponse make_response(const Later& /*later*/) {
   return nullptr;
 }
@@ -122,7 +124,7 @@ MHD_Result add_field(void* self, MHD_ValueKind, const char* name, const char* va
   }
 }
 
-// All fields of the name as one list; nullopt: there is none.
+// All fields with this name as one list; nullopt: there is none.
 std::optional<std::string> list_header(MHD_Connection* connection, const char* name) {
   Field field{.name = name, .values = {}};
   MHD_get_connection_values(connection, MHD_HEADER_KIND, &add_field, &field);
@@ -146,14 +148,14 @@ MHD_Result add_framing(void* framing, MHD_ValueKind, const char* name, const cha
   return MHD_YES;
 }
 
-// The connection ends with it: what follows may be anything.
+// Also closes the connection: the bytes that follow cannot be trusted.
 Response closing(unsigned status, std::string_view json) {
   Response response = error_response(status, json);
   response.headers.emplace_back("Connection", "close");
   return response;
 }
 
-// The answer to a request that is not taken, whatever it asks for; nullopt: it is.
+// The refusal of a request that is not valid for any path; nullopt: it is valid.
 std::optional<Response> unfit(MHD_Connection* connection) {
   RequestFraming framing;
   MHD_get_connection_values(connection, MHD_HEADER_KIND, &add_framing, &framing);
@@ -176,7 +178,7 @@ Response respond_or_500(const Respond& respond, const Request& request) {
 
 }  // namespace
 
-// No exception may cross the library, which is C.
+// Catch all exceptions: the library is C.
 struct HttpServer::Callbacks {
   using Tls = std::shared_ptr<const TlsContext>;
 
@@ -208,12 +210,13 @@ struct HttpServer::Callbacks {
                            peer_of(connection, credentials_of(connection)),
                            after(server.limits_.request));
     if (!server.settings_.tls) return;
-    // Without a context the handshake fails: see refuse_handshake.
+    // If this fails there is no context, and the handshake fails: see refuse_handshake.
     auto owned = std::make_unique<Tls>(server.settings_.tls());
     if ((*owned)->apply(session_of(connection))) *tls = owned.release();
   }
 
-  // `tls` belongs to the connection: its context lives as long, whatever came after it.
+  // `tls` keeps the connection's context alive until the connection ends, even if a
+  // newer one exists.
   static void on_connection(void* self, MHD_Connection* connection, void** tls,
                             MHD_ConnectionNotificationCode code) noexcept {
     auto& server = *static_cast<HttpServer*>(self);
@@ -221,7 +224,7 @@ struct HttpServer::Callbacks {
       try {
         open(server, connection, tls);
       } catch (...) {
-        // No memory: the connection stays without a deadline of ours, and without TLS.
+        // Out of memory: the connection has no deadline of ours, and no TLS.
       }
     } else {
       server.deadlines_.close(connection);
@@ -242,7 +245,7 @@ struct HttpServer::Callbacks {
     return tls != nullptr && (*tls)->has_verified_client(session_of(connection));
   }
 
-  // An answer that comes later may be one that comes later still: after the password the stacks.
+  // A Later may itself answer with a Later: the password first, then the stacks.
   static MHD_Result answer(HttpServer& server, MHD_Connection* connection,
                            const Response& response) {
     const auto* const later = std::get_if<Later>(&response.body);
@@ -253,9 +256,9 @@ struct HttpServer::Callbacks {
     return queue(connection, error_response(503, kTooMany), server.configured_headers());
   }
 
-  // Called when the first line is complete, before the library looks for parameters. With too many
-  // it would have no memory left for an answer, and close the connection without one: so it gets
-  // none to look at. The text is its own buffer, which it splits in place right after this.
+  // Called when the first line is complete, before the library parses parameters. Too many of them
+  // would use up its memory for an answer, and it would close the connection without one. So this
+  // cuts the query off. `target` is a buffer of the library, which parses it in place right after.
   static void* on_target(void*, const char* target, MHD_Connection*) noexcept {
     const char* const query = std::strchr(target, '?');
     if (query == nullptr) return nullptr;
@@ -266,9 +269,9 @@ struct HttpServer::Callbacks {
     return &cut_query;
   }
 
-  // Called once when the head is complete and once more when the (empty) body is; a response to the
-  // first call closes the connection, which is what a request with a body deserves. Called again
-  // when an answer that came later is there.
+  // Called when the head is complete, again after the (empty) body, and again when a Later has
+  // its answer. A response in the first call closes the connection, as it should for a request
+  // with a body.
   static MHD_Result on_request(void* self, MHD_Connection* connection, const char* path,
                                const char* method, const char*, const char*, std::size_t*,
                                void** head_seen) noexcept {
@@ -291,12 +294,12 @@ struct HttpServer::Callbacks {
       request.peer = peer_of(connection, request.credentials);
       return answer(server, connection, respond_or_500(server.respond_, request));
     } catch (...) {
-      return MHD_NO;  // closes the connection: there was no memory even for an error
+      return MHD_NO;  // closes the connection: no memory even for an error
     }
   }
 
-  // The library wants certificates of its own. Connections get theirs when they begin; one that did
-  // not must not go on.
+  // The library requires certificates of its own. Connections got theirs at the start; one without
+  // must not continue.
   static int refuse_handshake(gnutls_session_t, const gnutls_datum_t*, int,
                               const gnutls_pk_algorithm_t*, int, gnutls_pcert_st**, unsigned*,
                               gnutls_privkey_t*) noexcept {
@@ -314,12 +317,12 @@ HttpServer::HttpServer(Listener listener, Respond respond, HttpLimits limits, Ht
       waiting_(limits.waiting) {}
 
 HttpServer::~HttpServer() {
-  waiting_.close();  // the library cannot stop while one is suspended
+  waiting_.close();  // the library cannot stop while a connection is suspended
   if (daemon_ == nullptr) return;
-  // Otherwise it shuts the socket down, for everybody: that of the service manager is to go on
-  // listening while the next daemon starts.
+  // Otherwise the library would shut down the socket for everybody. A socket of the service manager
+  // must continue to listen for the next daemon.
   const UniqueFd listening(MHD_quiesce_daemon(daemon_));
-  (void)deadlines_.wait_for_answers(kFinishing);  // the others are cut off
+  (void)deadlines_.wait_for_answers(kFinishing);  // answers that are not done then are cut off
   MHD_stop_daemon(daemon_);
 }
 
@@ -337,12 +340,12 @@ HeaderList HttpServer::configured_headers() const {
 }
 
 Status HttpServer::start_daemon() {
-  // The library closes the descriptor that it is given.
+  // The library closes the descriptor that it is given, so it gets a copy.
   UniqueFd fd(::fcntl(listener_.fd(), F_DUPFD_CLOEXEC, 0));
   if (!fd) return Error::from_errno(errno, "duplicate the listener of", listener_.address().text());
   const auto inactivity = std::chrono::ceil<std::chrono::seconds>(limits_.request).count();
-  // Room for those that were shut down and are not closed yet, and for threads that accept
-  // unevenly: each has its share of the limit.
+  // Extra room for connections that were shut down but not closed yet, and because each thread has
+  // a fixed share of the limit but threads accept unevenly.
   const auto connections = static_cast<unsigned>(limits_.connections.total * 3 / 2);
   unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
   std::vector<MHD_OptionItem> tls;

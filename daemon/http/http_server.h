@@ -19,28 +19,26 @@ namespace offcpud {
 
 struct HttpLimits {
   unsigned threads = 2;
-  ConnectionLimits connections;               // beyond, another makes room
-  unsigned waiting = 24;                      // of these, for an answer that comes Later
-  unsigned connection_memory = 64 * 1024;     // bounds the request head as well
+  ConnectionLimits connections;               // with more, a new one closes another
+  unsigned waiting = 24;                      // connections among these whose answer is a Later
+  unsigned connection_memory = 64 * 1024;     // also bounds the head of a request
   std::chrono::milliseconds request{30'000};  // from connecting, or the last response, to the head
   std::chrono::milliseconds response{60'000};
 };
 
-// What may change while the server runs. Both are called by its threads.
+// Settings that may change while the server runs. Threads of the server call both functions.
 struct HttpSettings {
-  // Of the connections that begin now; an empty function: plain HTTP. Never null where there is
-  // one.
+  // The context for new connections, never null. An empty function: plain HTTP.
   std::function<std::shared_ptr<const TlsContext>()> tls;
-  // In place of those of responses; an empty function: none.
+  // Headers that replace those of responses. An empty function: none.
   std::function<HeaderList()> headers;
 };
 
-// Serves HTTP/1.1 on one listener until it is destroyed; with
-// WaitingRequests the only user of libmicrohttpd. Requests
-// with a body get 413, heads that do not fit 431 or 414. The destructor closes all connections: it
-// waits for `respond` calls that are running, and a moment for answers that are under way. A socket
-// that somebody else holds, too, goes on listening. `deadlines` is the heartbeat of its
-// ConnectionDeadlines.
+// Serves HTTP/1.1 on one listener until it is destroyed. Only this and WaitingRequests use
+// libmicrohttpd. Requests with a body get status 413; heads that are too long 431 or 414. The
+// destructor waits for `respond` calls in progress, briefly for answers in progress, and closes all
+// connections. A socket that another process also holds continues to listen. `deadlines`: heartbeat
+// of its ConnectionDeadlines.
 class HttpServer {
  public:
   static Result<std::unique_ptr<HttpServer>> start(Listener listener, Respond respond,
@@ -52,7 +50,7 @@ class HttpServer {
   HttpServer& operator=(const HttpServer&) = delete;
 
  private:
-  struct Callbacks;  // the C side
+  struct Callbacks;  // called by the C library
 
   HttpServer(Listener listener, Respond respond, HttpLimits limits, HttpSettings settings,
              std::shared_ptr<Heartbeat> deadlines);

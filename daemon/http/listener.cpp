@@ -21,8 +21,8 @@ namespace offcpud {
 namespace {
 
 constexpr int kBacklog = 128;
-constexpr mode_t kAllButGroupMode = 0117;  // of 0777: leaves 0660
-constexpr mode_t kAllButOpenMode = 0111;   // leaves 0666
+constexpr mode_t kAllButGroupMode = 0117;  // umask that leaves 0660
+constexpr mode_t kAllButOpenMode = 0111;   // umask that leaves 0666
 constexpr mode_t kFolderMode = 0755;
 
 Error listen_error(int code, const ListenAddress& address) {
@@ -43,11 +43,11 @@ UniqueFd make_socket(int family) {
 }
 
 void set_option(int fd, int level, int option, int value) {
-  // Failure shows as a failed bind, which says more.
+  // Errors are ignored here: bind() then fails, with a better message.
   (void)::setsockopt(fd, level, option, &value, sizeof(value));
 }
 
-// 0 or errno.
+// Returns 0 or an errno.
 int bind_and_listen(int fd, const sockaddr* address, socklen_t length) {
   if (::bind(fd, address, length) != 0) return errno;
   return ::listen(fd, kBacklog) != 0 ? errno : 0;
@@ -88,7 +88,7 @@ Result<Listener> listen_tcp(ListenAddress address) {
       continue;
     }
     set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
-    // [::] takes IPv4 as well, whatever net.ipv6.bindv6only says.
+    // [::] also accepts IPv4, whatever net.ipv6.bindv6only is.
     if (info->ai_family == AF_INET6) set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
     code = bind_and_listen(fd.get(), info->ai_addr, info->ai_addrlen);
     if (code != 0) continue;
@@ -101,7 +101,7 @@ Result<Listener> listen_tcp(ListenAddress address) {
 sockaddr_un unix_address(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path, path.data(), path.size());  // length checked by the parser
+  std::memcpy(address.sun_path, path.data(), path.size());  // the parser checked the length
   return address;
 }
 
@@ -120,7 +120,7 @@ Status clear_path(const ListenAddress& address) {
   if (!probe) return listen_error(errno, address);
   const sockaddr_un name = unix_address(address.unix_path);
   const auto* raw = reinterpret_cast<const sockaddr*>(&name);
-  // EAGAIN: the backlog is full, so somebody does listen.
+  // EAGAIN: the backlog is full, so somebody listens.
   if (::connect(probe.get(), raw, sizeof(name)) == 0 || errno == EAGAIN) {
     return listen_error(EADDRINUSE, address);
   }
@@ -130,8 +130,8 @@ Status clear_path(const ListenAddress& address) {
   return {};
 }
 
-// Bound under a umask of its own, so that the file has its mode from the first moment on, whatever
-// the umask of the service is. A umask belongs to the process: no other thread runs yet.
+// Binds under its own umask, so that the file has its mode from the start, whatever the umask of
+// the service is. The umask belongs to the process, so no other thread may run yet.
 int bind_and_listen_with_mode(int fd, const sockaddr_un& name, mode_t without) {
   const mode_t before = ::umask(without);
   const int code = bind_and_listen(fd, reinterpret_cast<const sockaddr*>(&name), sizeof(name));
@@ -142,7 +142,7 @@ int bind_and_listen_with_mode(int fd, const sockaddr_un& name, mode_t without) {
 }  // namespace
 
 Result<gid_t> group_id(const std::string& name) {
-  constexpr std::size_t kBuffer = 64UL * 1024;  // a group of thousands of members is longer
+  constexpr std::size_t kBuffer = 64UL * 1024;  // enough for a group of thousands of members
   std::vector<char> buffer(kBuffer);
   group entry{};
   group* found = nullptr;
@@ -177,7 +177,7 @@ Result<Listener> listen_unix(const ListenAddress& address, const std::string& so
   return listener;
 }
 
-// What a user would write for the address that a socket is bound to.
+// The address that a socket is bound to, as users write it.
 Result<ListenAddress> bound_address(int fd) {
   sockaddr_storage storage{};
   socklen_t length = sizeof(storage);
@@ -248,10 +248,10 @@ Result<Listener> open_local_listener(const std::string& path) {
   auto address = parse_listen_address("unix:" + path);
   if (!address) return std::move(address).error().with("web.local_socket");
   std::string folder = path.substr(0, path.find_last_of('/'));
-  // Where the daemon is no service that gets a RuntimeDirectory=.
+  // Creates the directory if the daemon is not a service with RuntimeDirectory=.
   const bool made = !folder.empty() && ::mkdir(folder.c_str(), kFolderMode) == 0;
   if (!made) folder.clear();
-  // Without this the umask would decide. A name that follows a link could not have been made.
+  // chmod: the umask would decide otherwise. The path is no link, as mkdir would have failed.
   if (made && ::chmod(folder.c_str(), kFolderMode) != 0) return listen_error(errno, *address);
   TRY_VOID(clear_path(*address));
   UniqueFd fd = make_socket(AF_UNIX);

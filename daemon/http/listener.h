@@ -14,11 +14,10 @@
 
 namespace offcpud {
 
-// The name of a bound unix socket; removed with it unless somebody else has put another one there.
+// Owns the file of a bound unix socket. Removes it, unless another socket has replaced it.
 class SocketFile {
  public:
-  // `folder`: what was made for it and goes with it, unless there is something else in it; empty:
-  // nothing.
+  // `folder`: a directory created for the socket; removed with it if it is empty then. Empty: none.
   explicit SocketFile(std::string path, std::string folder = {});
   ~SocketFile();
   SocketFile(const SocketFile&) = delete;
@@ -31,13 +30,13 @@ class SocketFile {
   ino_t inode_ = 0;
 };
 
-// Who can reach a listener.
+// From where a listener can be reached.
 struct Reach {
   bool local = true;         // a loopback address or a unix socket
   bool unix_socket = false;  // no browser reaches it
 };
 
-// A socket that listens, non-blocking. Move-only.
+// A listening, non-blocking socket. Move-only.
 class Listener {
  public:
   Listener(UniqueFd fd, ListenAddress address, std::unique_ptr<SocketFile> file = nullptr)
@@ -45,7 +44,7 @@ class Listener {
 
   [[nodiscard]] int fd() const { return fd_.get(); }
 
-  // With the port that the kernel chose where 0 was asked for.
+  // Has the port that the kernel chose if 0 was asked for.
   [[nodiscard]] const ListenAddress& address() const { return address_; }
 
   [[nodiscard]] Reach reach() const;
@@ -56,23 +55,22 @@ class Listener {
   std::unique_ptr<SocketFile> file_;
 };
 
-// Binds and listens; `text` as for parse_listen_address. A name is bound at the first of its
-// addresses that works. A unix socket gets mode 0660, for which the umask of the process is
-// changed meanwhile: call it before other threads start. One that nobody answers is replaced, any
-// other file in its place is an error. `socket_group` is the group of a unix socket; empty: that
-// of the process.
+// Binds and listens; `text` as for parse_listen_address(). Uses the first address of a name that
+// works. A unix socket gets mode 0660; this changes the umask of the process for a moment, so call
+// it before other threads start. Replaces a unix socket that nobody answers; any other file with
+// that path is an error. `socket_group`: group of a unix socket; empty: that of the process.
 Result<Listener> open_listener(std::string_view text, const std::string& socket_group = {});
 
-// Listens on a unix socket that everybody on this host may connect to: PeerCredentials say who it
-// is. As open_listener otherwise. The folder of `path` is made if it is missing, and removed with
-// the socket.
+// Listens on a unix socket to which everybody on this host may connect; PeerCredentials tell who
+// did. Otherwise as open_listener(). Creates the directory of `path` if it is missing, and removes
+// it with the socket.
 Result<Listener> open_local_listener(const std::string& path);
 
-// The number of a group; an error names web.socket_group.
+// The id of a group. The error names web.socket_group.
 Result<gid_t> group_id(const std::string& name);
 
-// Takes over a listening stream socket that somebody else has bound, such as the service manager.
-// A unix socket's file stays theirs.
+// Takes over a listening stream socket that another program has bound, such as the service manager.
+// Does not remove a unix socket's file.
 Result<Listener> adopt_listener(UniqueFd fd);
 
 }  // namespace offcpud

@@ -25,13 +25,12 @@ MonotonicTime steady_now() {
 
 std::array<std::uint8_t, 32> random_key() {
   std::array<std::uint8_t, 32> key{};
-  // Fails only when the kernel has no random numbers, and then nothing is ever remembered: see
-  // digest_of.
+  // Fails only if the kernel has no random numbers; then nothing is remembered, see digest_of.
   (void)gnutls_rnd(GNUTLS_RND_KEY, key.data(), key.size());
   return key;
 }
 
-// The length in front keeps "ab" + "c" and "a" + "bc" apart.
+// The length keeps "ab" + "c" and "a" + "bc" apart.
 void append_part(std::string& text, std::string_view part) {
   text += std::to_string(part.size());
   text += ':';
@@ -100,7 +99,7 @@ void PasswordChecker::check(PasswordJob job) {
   given_up->done(PasswordVerdict::GivenUp);
 }
 
-// Several requests with the same new password wait for one comparison only.
+// Several requests with the same new password need only one comparison.
 bool PasswordChecker::is_right(const PasswordJob& job) {
   if (job.known && remembers(job.credentials, job.hash)) return true;
   const bool equal = matches_bcrypt(job.credentials.password, job.hash);
@@ -111,7 +110,7 @@ bool PasswordChecker::is_right(const PasswordJob& job) {
   return true;
 }
 
-// Until somebody may be compared. False: it is time to stop.
+// Waits until a comparison may start. False: a stop was requested.
 bool PasswordChecker::await_turn(std::unique_lock<std::mutex>& lock, const std::stop_token& stop) {
   while (changed_.wait(lock, stop, [this] { return !jobs_.empty(); }) && !stop.stop_requested()) {
     const MonotonicTime now = steady_now();
@@ -155,7 +154,7 @@ Result<Credentials> parse_basic_authorization(const std::string& header) {
   encoded.remove_prefix(encoded.find_first_not_of(' ', kScheme.size() - 1) == std::string::npos
                             ? encoded.size()
                             : encoded.find_first_not_of(' ', kScheme.size() - 1));
-  std::string writable(encoded);  // the library takes a pointer to bytes that are not const
+  std::string writable(encoded);  // the library wants a pointer to non-const bytes
   const gnutls_datum_t text{reinterpret_cast<unsigned char*>(writable.data()),
                             static_cast<unsigned>(writable.size())};
   gnutls_datum_t decoded{};

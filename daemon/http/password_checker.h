@@ -19,34 +19,34 @@
 
 namespace offcpud {
 
-// Compares passwords with bcrypt hashes (crypt(5)), which takes tens of milliseconds by design, on
-// a thread of its own, one after the other, in the order of a PasswordQueue. What was right is
-// remembered, one password for each user, as an HMAC-SHA-256 of user, hash and password under a key
-// of this process: a scrape every few seconds costs microseconds. What was wrong is not remembered,
-// so a right and a wrong password of every user take as long, known or not. A flood takes no more
-// of a CPU than `budget` has: the next comparison waits for that, unless its peer is trusted, whose
-// comparisons are few. Thread-safe.
+// Compares passwords with bcrypt hashes (crypt(5)), one at a time on its own thread, in the
+// order of a PasswordQueue: a comparison takes tens of milliseconds by design. Remembers one
+// right password for each user, as an HMAC-SHA-256 of user, hash and password with a key of
+// this process, so a scrape every few seconds costs microseconds. Wrong passwords are not
+// remembered: right and wrong ones, of known and unknown users, take the same time. `budget`
+// limits the CPU time that a flood can use: comparisons wait for it, except those of trusted
+// peers, which are few. Thread-safe.
 class PasswordChecker {
  public:
   static constexpr std::size_t kMostWaiting = 8;
-  // At once as many as may wait, of the highest cost that is taken. Once that is spent, a new login
-  // waits for five comparisons at most: the one under way, a pause of three, its own. That is
-  // 0.24 s at a cost of 10, 1.9 s at 13.
+  // Covers all that may wait at once, at the highest cost accepted. Once it is spent, a new login
+  // waits for at most five comparisons: the current one, a pause of three, and its own. That is
+  // 0.24 s at cost 10, 1.9 s at cost 13.
   static constexpr CpuShares::Limits kBudget{.at_once = std::chrono::seconds(4),
                                              .per_second = 0.25};
 
-  // `heartbeat` is of its thread.
+  // `heartbeat`: of its thread.
   explicit PasswordChecker(std::shared_ptr<Heartbeat> heartbeat = nullptr,
                            const CpuShares::Limits& budget = kBudget);
   PasswordChecker(const PasswordChecker&) = delete;
   PasswordChecker& operator=(const PasswordChecker&) = delete;
 
-  // True: this password was right for this user and hash before.
+  // Whether this password was right for this user and hash before.
   bool remembers(const Credentials& credentials, const std::string& hash);
 
-  // Calls `done` of the job once, from the thread; or from this or a later call, if it is given up
-  // because too many wait. One that still waits when the object goes is dropped. `known` false: the
-  // user does not exist, so the answer is no, after as long as a comparison with `hash` takes.
+  // Calls `done` of the job once: on the thread or, if it is given up because too many wait, during
+  // this or a later call. The destructor drops jobs that still wait. If `known` is false the user
+  // does not exist: the answer is no, after the time of a comparison with `hash`.
   void check(PasswordJob job);
 
  private:
@@ -61,17 +61,16 @@ class PasswordChecker {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   PasswordQueue jobs_{kMostWaiting};
-  CpuShares budget_;                     // of all peers together
-  std::map<std::string, Digest> right_;  // by user; no more of them than there are users
+  CpuShares budget_;                     // for all peers together
+  std::map<std::string, Digest> right_;  // by user: at most one for each
   std::jthread thread_;                  // last: it uses the members above
 };
 
-// True if `password` has this bcrypt hash. A password with a NUL in it has none: crypt(3) would
-// not see what follows.
+// Whether `password` has this bcrypt hash. False if it has a NUL: crypt(3) would
+// ignore what follows.
 bool matches_bcrypt(const std::string& password, const std::string& hash);
 
-// Reads an Authorization header with the scheme Basic (RFC 7617). The error says nothing of its
-// content.
+// Reads an Authorization header with the scheme Basic (RFC 7617). The error does not quote it.
 Result<Credentials> parse_basic_authorization(const std::string& header);
 
 }  // namespace offcpud

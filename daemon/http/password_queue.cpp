@@ -11,18 +11,18 @@ namespace offcpud {
 namespace {
 
 constexpr std::chrono::duration<double> kHalfLife{60};
-// So often may an address be wrong from which a right password came.
+// How many wrong passwords an address may send after a right one.
 constexpr double kTrust = 8;
-// Of one that there was no room for, right or wrong: a flood owes before the first is compared.
+// For a dropped password, right or wrong: a flood has debts before the first comparison.
 constexpr double kGivenUpDebt = 1.0 / 16;
-// A debt that is smaller is none: whose it is, is as good as who was never wrong.
+// A smaller debt counts as none.
 constexpr double kForgotten = 0.1;
-// No more than a few hundred become debtors within the time in which a debt is forgotten, since a
-// comparison takes its time.
+// Enough: comparisons are slow, so only a few hundred accounts can get a debt before old
+// debts are forgotten.
 constexpr std::size_t kMostAccounts = 4096;
 
-// A network that one party commonly has: /24 of IPv4, /48 of IPv6 (RFC 6177), this host. `peer` is
-// the address in network order (peer_name); others are their own.
+// The network that usually belongs to one party: /24 of IPv4, /48 of IPv6 (RFC 6177), or this host.
+// `peer`: the address in network order (peer_name); other names are their own network.
 std::string network_of(const std::string& peer) {
   constexpr std::size_t kIpv4 = 4, kIpv4Network = 3, kIpv6 = 8, kIpv6Network = 6;
   constexpr char kLoopback = 127;
@@ -39,7 +39,7 @@ std::string peer_account(const std::string& peer) {
   return "peer " + peer;
 }
 
-// The length keeps peer and user apart, whatever bytes are in them.
+// The length keeps peer and user apart, whatever their bytes are.
 std::string user_account(const std::string& peer, const std::string& user) {
   return "user " + std::to_string(peer.size()) + " " + peer + user;
 }
@@ -73,7 +73,7 @@ std::optional<PasswordJob> PasswordQueue::push(PasswordJob job, MonotonicTime no
   const std::string& peer = given_up.peer;
   for (const std::string& name :
        {peer_account(peer), user_account(peer, given_up.credentials.user)}) {
-    // Thousands come each second: none of them takes the place of what was compared.
+    // A flood brings thousands of accounts; they do not replace those of compared passwords.
     if (accounts_.size() < kMostAccounts || accounts_.contains(name)) {
       charge(accounts_[name], kGivenUpDebt, now);
     }
@@ -81,8 +81,8 @@ std::optional<PasswordJob> PasswordQueue::push(PasswordJob job, MonotonicTime no
   return given_up;
 }
 
-// Of the peer that has most waiting, that of the user name with most waiting; then by debts, and of
-// equals the newest: it has waited least for nothing.
+// Compares the number of jobs of the peer, its debts, the number of jobs of the user name, its
+// debt, and the age: the newest is the worst, as it has waited for the shortest time.
 std::size_t PasswordQueue::place_of_worst(MonotonicTime now) const {
   std::map<std::string, std::size_t> of_peer;
   std::map<std::pair<std::string, std::string>, std::size_t> of_user;
@@ -104,7 +104,7 @@ bool PasswordQueue::trusts(const std::string& peer, MonotonicTime now) const {
   return debt_of(peer_account(peer), now) < 0;
 }
 
-// For pop() who is trusted comes first, owing less than nothing.
+// pop() takes trusted peers first, as their debt is below zero.
 bool PasswordQueue::next_is_trusted(MonotonicTime now) const {
   return std::ranges::any_of(waiting_,
                              [&](const Waiting& each) { return trusts(each.job.peer, now); });
@@ -123,8 +123,8 @@ void PasswordQueue::charge(Account& account, double amount, MonotonicTime now) {
   account.since = now;
 }
 
-// Room for a new account is that of the one that nothing happened on for longest; those with a
-// right password stay as long as there are others.
+// If there is no room, a new account replaces the one that has not changed for longest, among those
+// without a right password as long as there are any.
 PasswordQueue::Account& PasswordQueue::account(const std::string& name) {
   if (accounts_.size() >= kMostAccounts && !accounts_.contains(name)) {
     accounts_.erase(std::ranges::min_element(accounts_, {}, [](const auto& entry) {

@@ -20,47 +20,47 @@ struct Credentials {
 
 enum class PasswordVerdict { Right, Wrong, GivenUp };
 
-// A password that somebody sent and that waits to be compared.
+// A password that waits to be compared.
 struct PasswordJob {
   std::string peer;  // peer_name
   Credentials credentials;
   std::string hash;
-  bool known = false;  // the user exists; says nothing about whose turn it is
+  bool known = false;  // the user exists; has no influence on the order
   std::function<void(PasswordVerdict verdict)> done;
 };
 
-// Passwords that wait, and whose turn it is. A comparison takes up to half a second, so that
-// whoever sends wrong ones could keep everybody else waiting. So each wrong one adds a debt,
-// which halves every minute, to its address, its network, and the user name as that address sends
-// it; one dropped for lack of room adds a little. Who owes least comes first. When full, whoever
-// has most jobs waiting loses one, and among these whoever owes most. An address that has sent a
-// right password may be wrong a few times before it counts as others do. Nothing
-// here depends on whether a user exists. Not thread-safe.
+// Passwords that wait to be compared, and their order. A comparison takes up to half a second, so a
+// client that sends wrong passwords could delay all others. So each wrong password adds a debt,
+// which halves every minute, to its address, its network, and the pair of user name and address; a
+// password dropped for lack of room adds a little. The least debt comes first. When the queue is
+// full, the address with the most waiting passwords loses one. An address that once sent a right
+// password may send a few wrong ones before it counts as others do. Nothing here depends on whether
+// a user exists. Not thread-safe.
 class PasswordQueue {
  public:
   explicit PasswordQueue(std::size_t most) : most_(most) {}
 
-  // Adds the job. Returns the one dropped for lack of room, if any: `job` or another.
+  // Adds the job. Returns the job that was dropped for lack of room, if any: `job` or another one.
   std::optional<PasswordJob> push(PasswordJob job, MonotonicTime now);
 
   [[nodiscard]] bool empty() const { return waiting_.empty(); }
 
-  // A right password came from this peer, and not many wrong ones since.
+  // Whether this peer has sent a right password, and not many wrong ones since.
   [[nodiscard]] bool trusts(const std::string& peer, MonotonicTime now) const;
 
-  // trusts() the next one's peer.
+  // Whether trusts() is true for the peer of the next job.
   [[nodiscard]] bool next_is_trusted(MonotonicTime now) const;
 
-  // Must not be called if empty().
+  // The queue must not be empty().
   PasswordJob pop(MonotonicTime now);
 
-  // How a comparison for this peer and user ended.
+  // Reports the result of a comparison for this peer and user.
   void settle(const std::string& peer, const std::string& user, bool right, MonotonicTime now);
 
  private:
   struct Account {
     double debt = 0;
-    MonotonicTime since;  // when `debt` was current
+    MonotonicTime since;  // time of the last change of `debt`
     bool was_right = false;
   };
   struct Debts {

@@ -10,12 +10,12 @@
 namespace offcpud {
 namespace {
 
-// What ids without a counterpart in the user namespace of the daemon are shown as, unless
-// kernel.overflowuid and overflowgid were changed: user_namespaces(7).
+// How the kernel shows ids that do not exist in the daemon's user namespace, unless
+// kernel.overflowuid or overflowgid was changed: user_namespaces(7).
 constexpr uid_t kOverflowUid = 65534;
 constexpr gid_t kOverflowGid = 65534;
 
-// NGROUPS_MAX of the kernel, include/uapi/linux/limits.h.
+// NGROUPS_MAX, include/uapi/linux/limits.h.
 constexpr std::size_t kMostGroups = 65536;
 
 std::vector<gid_t> supplementary_groups(int fd) {
@@ -26,7 +26,7 @@ std::vector<gid_t> supplementary_groups(int fd) {
       groups.resize(bytes / sizeof(gid_t));
       return groups;
     }
-    // ERANGE: `bytes` says how many there are.
+    // ERANGE: `bytes` is the size that is needed.
     if (errno != ERANGE || groups.size() >= kMostGroups) return {};
     groups.resize(std::max(groups.size() * 2, bytes / sizeof(gid_t)));
   }

@@ -12,7 +12,7 @@ bool is_equal_ignoring_case(std::string_view a, std::string_view b) {
       a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-// Digits without a leading zero, of which there is one way to read them.
+// Digits without a leading zero, which can be read in only one way.
 bool is_canonical_number(std::string_view text) {
   const bool digits = std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
   return digits && !text.empty() && (text == "0" || text.front() != '0');

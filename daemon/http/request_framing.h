@@ -6,9 +6,9 @@
 
 namespace offcpud {
 
-// How long a request says that it is, and for whom: what a proxy in front could read in another way
-// than this server does, so that it took the end of one request for the beginning of the next
-// (request smuggling; RFC 9112, sections 6.3, 11.2 and 3.2).
+// Checks the fields that say how long a request is and for which host. If a proxy in front read
+// them differently, it would take the end of one request for the start of the next (request
+// smuggling; RFC 9112, sections 6.3, 11.2 and 3.2).
 class RequestFraming {
  public:
   void add(std::string_view name, std::string_view value);
@@ -17,7 +17,7 @@ class RequestFraming {
   [[nodiscard]] Verdict verdict() const;
 
  private:
-  std::size_t lengths_ = 0;  // fields of this name
+  std::size_t lengths_ = 0;  // number of Content-Length fields
   std::size_t codings_ = 0;
   std::size_t hosts_ = 0;
   bool canonical_ = true;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http/request_worker.h"
 
+#include <algorithm>
 #include <exception>
-#include <memory>
+#include <iterator>
 #include <utility>
-
-#include "base/thread_start.h"
+#include <vector>
 
 namespace offcpud {
 namespace {
@@ -30,72 +30,60 @@ Response made_or_500(const RequestWorker::Work& work, const std::stop_token& sto
   }
 }
 
+// Before it wait the jobs of answer(), behind it those of respond().
+template <class Jobs>
+auto end_of_answers(Jobs& waiting) {
+  return std::ranges::find_if(waiting, [](const auto& job) { return !job.is_answer; });
+}
+
 }  // namespace
 
-RequestWorker::RequestWorker(std::shared_ptr<Heartbeat> heartbeat)
-    : heartbeat_(std::move(heartbeat)),
-      thread_(start_thread("offcpud-request",
-                           [this](const std::stop_token& ending) { run(ending); })) {}
+RequestWorker::RequestWorker(const std::shared_ptr<Heartbeat>& heartbeat)
+    : worker_("offcpud-request", [this, heartbeat](const Job& job, const std::stop_token&) {
+        const PieceOfWork piece(heartbeat, "answering a request for stacks");
+        auto response = std::make_shared<Response>(made_or_500(job.work, cancelled_.get_token()));
+        job.done([response] { return std::move(*response); });
+      }) {}
 
 RequestWorker::~RequestWorker() {
   (void)finish(std::chrono::milliseconds(0));
 }
 
 Response RequestWorker::respond(Work work) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (cancelled_.stop_requested()) return stopping();
-    if (jobs_.size() >= kMostWaiting) return refusal();
-  }
-  const auto start = [this, work = std::move(work)](Later::Done done) {
-    const std::lock_guard lock(mutex_);
-    if (cancelled_.stop_requested()) return done(&stopping);
-    jobs_.push_back({work, std::move(done)});
-    changed_.notify_all();
+  if (cancelled_.stop_requested()) return stopping();
+  const auto full = [](auto& waiting) {
+    return std::distance(end_of_answers(waiting), waiting.end()) >= std::ptrdiff_t{kMostWaiting};
+  };
+  if (worker_.change(full)) return refusal();
+  const auto start = [this, work = std::move(work)](const Later::Done& done) {
+    const bool is_added = worker_.change([&](auto& waiting) {
+      if (cancelled_.stop_requested()) return false;
+      waiting.push_back({work, done});
+      return true;
+    });
+    if (!is_added) done(&stopping);
   };
   return {.body = Later{start}};
 }
 
 void RequestWorker::answer(Later::Make make, Later::Done done) {
-  const std::lock_guard lock(mutex_);
-  answers_.push_back(
-      {[make = std::move(make)](const std::stop_token&) { return make(); }, std::move(done)});
-  changed_.notify_all();
+  Job job{.work = [make = std::move(make)](const std::stop_token&) { return make(); },
+          .done = std::move(done),
+          .is_answer = true};
+  worker_.change([&](auto& waiting) { waiting.insert(end_of_answers(waiting), std::move(job)); });
 }
 
 bool RequestWorker::finish(std::chrono::milliseconds patience) {
   cancelled_.request_stop();
-  std::deque<Job> dropped;  // outside of the lock: that tells those who wait
-  {
-    const std::lock_guard lock(mutex_);
-    dropped.swap(jobs_);
-  }
-  dropped.clear();
-  std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, patience, [this] { return answers_.empty() && !busy_; });
-}
-
-void RequestWorker::perform(const Job& job) {
-  const PieceOfWork piece(heartbeat_, "answering a request for stacks");
-  auto response = std::make_shared<Response>(made_or_500(job.work, cancelled_.get_token()));
-  job.done([response] { return std::move(*response); });
-}
-
-void RequestWorker::run(const std::stop_token& ending) {
-  const auto has_work = [this] { return !answers_.empty() || !jobs_.empty(); };
-  std::unique_lock lock(mutex_);
-  while (changed_.wait(lock, ending, has_work) && !ending.stop_requested()) {
-    std::deque<Job>& next = answers_.empty() ? jobs_ : answers_;
-    Job job = std::move(next.front());
-    next.pop_front();
-    busy_ = true;
-    lock.unlock();
-    perform(job);
-    job = {};  // frees what it holds before the next wait
-    lock.lock();
-    busy_ = false;
-    changed_.notify_all();
-  }
+  // Destroyed without the lock, as that answers requests.
+  (void)worker_.change([](auto& waiting) {
+    const auto first = end_of_answers(waiting);
+    std::vector<Job> dropped(std::make_move_iterator(first),
+                             std::make_move_iterator(waiting.end()));
+    waiting.erase(first, waiting.end());
+    return dropped;
+  });
+  return worker_.wait_until_idle(patience);
 }
 
 }  // namespace offcpud

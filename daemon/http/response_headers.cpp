@@ -8,8 +8,7 @@
 namespace offcpud {
 namespace {
 
-// Nothing but the pages is to be drawn, and nothing at all inside the pages of others. A page
-// brings a policy of its own.
+// Browsers draw only our pages, and none of them inside other pages. A page brings its own policy.
 const HeaderList& for_every_response() {
   static const HeaderList headers = {
       {"X-Content-Type-Options", "nosniff"},

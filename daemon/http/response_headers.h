@@ -11,9 +11,9 @@ namespace offcpud {
 
 using HeaderList = std::vector<std::pair<std::string, std::string>>;
 
-// All headers of a response, each once: those that every response has for the sake of browsers,
-// those of the response in their place, and last those of http_server_config.headers in place of
-// both ("" takes one away). Names are compared without regard to case.
+// All headers of a response, each name once. Later ones replace earlier ones: the headers that
+// protect browsers, those of the response, those of http_server_config.headers ("" removes a
+// header). Names are compared without regard to case.
 HeaderList headers_of(const Response& response, const HeaderList& configured);
 
 }  // namespace offcpud

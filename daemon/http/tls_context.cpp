@@ -34,7 +34,7 @@ Result<std::string> read_pem(const std::filesystem::path& file) {
                ErrorKind::Configuration);
 }
 
-// Appends each name once, in order.
+// Appends the name unless it is in the text already.
 void append_once(std::string& text, std::string_view name) {
   const std::string part = ":+" + std::string(name);
   if ((text + ":").find(part + ":") == std::string::npos) text += part;
@@ -136,13 +136,13 @@ Status TlsContext::apply(gnutls_session_t session) const {
                         client_auth_ == ClientAuth::RequireAndVerifyClientCert;
   gnutls_certificate_server_set_request(session,
                                         required ? GNUTLS_CERT_REQUIRE : GNUTLS_CERT_REQUEST);
-  // The HTTP library uses this pointer for pre-shared keys only, which are not used here.
+  // The HTTP library uses this pointer only for pre-shared keys, which we do not use.
   gnutls_session_set_ptr(session, const_cast<TlsContext*>(this));  // NOLINT(*-const-cast): C
   gnutls_session_set_verify_function(session, &TlsContext::verify);
   return {};
 }
 
-// Is called without a certificate, too; where one is required, GnuTLS itself insists.
+// Also called without a certificate. If one is required, GnuTLS itself refuses the client.
 int TlsContext::verify(gnutls_session_t session) {
   if (!has_certificate(session)) return 0;
   const auto& context = *static_cast<const TlsContext*>(gnutls_session_get_ptr(session));
@@ -158,7 +158,7 @@ bool TlsContext::verifies_clients() const {
          client_auth_ == ClientAuth::RequireAndVerifyClientCert;
 }
 
-// A certificate that was not trusted has ended the handshake.
+// True with any certificate, as an untrusted one has ended the handshake.
 bool TlsContext::has_verified_client(gnutls_session_t session) const {
   return verifies_clients() && has_certificate(session);
 }

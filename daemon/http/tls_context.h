@@ -15,24 +15,23 @@
 
 namespace offcpud {
 
-// Certificate, key and rules of TLS connections (GnuTLS), read from files once. Immutable, so any
-// number of connections share it; each keeps it alive until it ends, while new ones may get
-// another.
+// Certificate, key and rules for TLS connections (GnuTLS), read from files once. Immutable: any
+// number of connections share it. Each keeps it alive until it ends, even if new ones get another.
 class TlsContext {
  public:
-  // Opens the files of `settings`. The errors name the file and what is wrong in it.
+  // Reads the files of `settings`. Errors name the file and what is wrong with it.
   static Result<std::shared_ptr<const TlsContext>> load(const TlsSettings& settings);
 
-  // Makes the connection one of this context. Before its handshake; the context outlives it.
+  // Sets up the connection with this context, before the handshake. The context must outlive it.
   Status apply(gnutls_session_t session) const;
 
-  // The client of a connection whose handshake is done showed a certificate, and it was verified.
+  // Whether the client showed a certificate that was verified; call it after the handshake.
   [[nodiscard]] bool has_verified_client(gnutls_session_t session) const;
 
-  // Certificates of clients are compared with authorities, not only asked for.
+  // Whether certificates of clients are verified, not just requested.
   [[nodiscard]] bool verifies_clients() const;
 
-  // Until when the certificate is valid.
+  // The end of the certificate's validity.
   [[nodiscard]] WallTime expires() const { return expires_; }
 
  private:
@@ -43,7 +42,7 @@ class TlsContext {
   explicit TlsContext(const TlsSettings& settings);
   Status read_files(const TlsSettings& settings);
   Status read_expiry(const std::filesystem::path& file, std::string& pem);
-  static int verify(gnutls_session_t session);  // of GnuTLS, in the handshake; 0: let it in
+  static int verify(gnutls_session_t session);  // called in the handshake; 0: accept
 
   ClientAuth client_auth_;
   std::vector<std::string> allowed_sans_;
@@ -52,7 +51,7 @@ class TlsContext {
   WallTime expires_;
 };
 
-// Versions, cipher suites and curves as a priority string of GnuTLS (gnutls_priority_init(3)).
+// The priority string (gnutls_priority_init(3)) for versions, cipher suites and curves.
 std::string priority_string(const TlsSettings& settings);
 
 }  // namespace offcpud

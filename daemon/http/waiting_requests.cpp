@@ -16,7 +16,7 @@ Response given_up() {
 
 }  // namespace
 
-// One suspended connection, until it is resumed: by the first answer, and once.
+// One suspended connection, until the first answer resumes it; later answers are ignored.
 class WaitingRequests::Waiting {
  public:
   explicit Waiting(MHD_Connection* connection) : connection_(connection) {}
@@ -49,11 +49,11 @@ bool WaitingRequests::suspend(MHD_Connection* connection, const Later& later) {
     ::MHD_suspend_connection(connection);
   }
   try {
-    // Lives in `done` and its copies; when the last is gone nobody can answer any more.
+    // Owned by `done` and its copies: when the last copy is destroyed, nobody can answer any more.
     const std::shared_ptr<void> promise(nullptr, [waiting](void*) { waiting->resume(&given_up); });
     later.start([waiting, promise](Later::Make make) { waiting->resume(std::move(make)); });
   } catch (...) {
-    waiting->resume(&given_up);  // the connection is suspended: an exception could not end it
+    waiting->resume(&given_up);  // an exception could not end a suspended connection
   }
   return true;
 }

@@ -12,23 +12,23 @@ struct MHD_Connection;
 
 namespace offcpud {
 
-// The connections of an HttpServer whose answer comes later. They are suspended: no thread waits
+// The connections of an HttpServer whose answer is a Later. They are suspended, so no thread waits
 // for them. Thread-safe; answers may come after the object is gone.
 class WaitingRequests {
  public:
   explicit WaitingRequests(std::size_t most) : most_(most) {}
 
-  // Suspends the connection and starts what answers it. False: too many wait, or close() was
-  // called. Called in the library's handler of the request, which must then return MHD_YES.
+  // Suspends the connection and calls `start`. False: too many wait, or close() was called. Must be
+  // called in the library's request handler, which then must return MHD_YES.
   bool suspend(MHD_Connection* connection, const Later& later);
 
-  // The answer of a connection that was resumed; empty: it was not waiting.
+  // The answer of a resumed connection; empty: it was not waiting.
   Later::Make take(MHD_Connection* connection);
 
-  // The request is over, answered or not.
+  // Called when the request is over, answered or not.
   void forget(MHD_Connection* connection);
 
-  // Resumes all, with status 503, and lets none wait from now on.
+  // Resumes all connections with status 503; from now on suspend() returns false.
   void close();
 
  private:

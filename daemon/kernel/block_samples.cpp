@@ -21,7 +21,7 @@ constexpr const char* kWalk = "walk the blocked threads";
 
 using Ring = UniqueHandle<&ring_buffer__free, static_cast<ring_buffer*>(nullptr)>;
 
-// Records follow one another, and a read ends with a whole one (bpf_seq_write).
+// Passes on whole records, which follow one another.
 void take_records(std::span<const std::byte> bytes,
                   const std::function<void(const offcpud_blocked_record&)>& take) {
   offcpud_blocked_record record{};
@@ -46,7 +46,7 @@ BlockSamples::~BlockSamples() = default;
 Result<std::unique_ptr<BlockSamples>> BlockSamples::open(const BpfSession& session) {
   const offcpud_bpf& skeleton = session.skeleton();
   TRY(SelfInterrupts interrupts, SelfInterrupts::make(skeleton.maps.self_interrupts));
-  // No make_unique: clang before 16 does not initialise an aggregate in parentheses (P0960).
+  // Not make_unique: clang before 16 cannot initialize an aggregate in parentheses (P0960).
   std::unique_ptr<Open> open(new Open{Ring(), BpfLink(), std::move(interrupts)});
   std::unique_ptr<BlockSamples> samples(new BlockSamples(session, std::move(open)));
   samples->open_->ring.reset(
@@ -73,7 +73,7 @@ void BlockSamples::choose(const SampleChoice& choice) {
   shared.sample_threads = (blocks.user_threads ? OFFCPUD_SAMPLE_PROGRAMS : 0U) |
                           (blocks.kernel_threads ? OFFCPUD_SAMPLE_KERNEL_THREADS : 0U);
   shared.sample_states = blocks.task_state.value_or(0);  // 0: any
-  shared.sample_kinds = blocks.kinds;                    // last: it switches the sampling on
+  shared.sample_kinds = blocks.kinds;                    // last: turns the sampling on
 }
 
 bool BlockSamples::has_hooks() const {
@@ -105,12 +105,12 @@ Status BlockSamples::walk_blocked(BlockAge age,
   if (!open_->blocked) return {};
   session_.skeleton().data_settings->walk_young = age == BlockAge::Any ? 1 : 0;
   TRY(const UniqueFd walk, begin_iteration(open_->blocked, kWalk));
-  // Less than the kernel's own buffer of 32 KiB, by more than one record: what does not fit there
-  // is thrown away and the program asked again, when the thread has been credited already
-  // (bpf_iter.c).
+  // A read must be smaller than the kernel's buffer of 32 KiB by more than one record. The kernel
+  // drops a record that does not fit and runs the program for that thread again, although its time
+  // has been accounted already (bpf_iter.c).
   constexpr std::size_t kAsk = std::size_t{16} << 10;
   std::vector<std::byte> buffer(kAsk + sizeof(offcpud_blocked_record));
-  std::size_t kept = 0;  // of a record that is not whole yet
+  std::size_t kept = 0;  // bytes of an incomplete record
   for (;;) {
     TRY(const std::size_t got, read_iteration(walk, std::span(buffer).subspan(kept, kAsk), kWalk));
     if (got == 0) return {};
@@ -141,7 +141,7 @@ Result<std::vector<std::string>> BlockSamples::kernel_names(
     bpf_test_run_opts options{.sz = sizeof(options)};
     const int fd = bpf_program__fd(skeleton.progs.name_addresses);
     if (const int error = bpf_prog_test_run_opts(fd, &options); error != 0) {
-      return Error::from_errno(-error, "ask the kernel for names");
+      return Error::from_errno(-error, "ask the kernel for names of functions");
     }
     for (std::size_t i = 0; i < some.size(); ++i) {
       const char* const name = skeleton.bss->kernel_names[i];

@@ -13,8 +13,8 @@
 
 namespace offcpud {
 
-// The sampled blocks as the programs hand them over, and those that last. Used by one thread with
-// CAP_BPF; the session must outlive it.
+// The kernel's sampled blocks, and the blocked threads of a walk. Used by one thread with CAP_BPF;
+// the session must outlive it.
 class BlockSamples final : public StackSource {
  public:
   static Result<std::unique_ptr<BlockSamples>> open(const BpfSession& session);
@@ -25,7 +25,7 @@ class BlockSamples final : public StackSource {
   [[nodiscard]] bool has_hooks() const override;
   void choose(const SampleChoice& choice) override;
   Result<std::uint64_t> drain(const std::function<void(const SampledBlock&)>& take) override;
-  // A few microseconds per thread.
+  // Takes a few microseconds per thread.
   Status walk_blocked(BlockAge age,
                       const std::function<void(const offcpud_blocked_record&)>& take) override;
   std::uint64_t take_lost_ns() override;
@@ -40,7 +40,7 @@ class BlockSamples final : public StackSource {
   std::unique_ptr<Open> open_;
   const std::function<void(const SampledBlock&)>* take_ = nullptr;  // during drain()
   std::uint64_t taken_ = 0;
-  std::uint64_t lost_ns_ = 0;  // at the last take_lost_ns()
+  std::uint64_t lost_ns_ = 0;  // value at the last take_lost_ns()
 };
 
 }  // namespace offcpud

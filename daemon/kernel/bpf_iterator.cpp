@@ -18,7 +18,7 @@ Result<std::size_t> read_iteration(const UniqueFd& run, std::span<std::byte> to,
   for (;;) {
     const ssize_t got = ::read(run.get(), to.data(), to.size());
     if (got >= 0) return static_cast<std::size_t>(got);
-    // EAGAIN: many objects about which the program had nothing to say.
+    // EAGAIN: the program wrote nothing for many objects.
     if (errno != EINTR && errno != EAGAIN) return Error::from_errno(errno, what);
   }
 }

@@ -13,11 +13,11 @@ namespace offcpud {
 
 using BpfLink = UniqueHandle<&bpf_link__destroy, static_cast<bpf_link*>(nullptr)>;
 
-// Begins a run of the iterator that `link` is of: reading the descriptor drives it. `what` is what
-// the run does, for errors: "walk the threads". Needs CAP_BPF.
+// Starts a run of the iterator of `link`; reading the descriptor drives it. `what` names the run in
+// errors: "walk the threads". Needs CAP_BPF.
 Result<UniqueFd> begin_iteration(const BpfLink& link, const char* what);
 
-// The next bytes that the program wrote; 0 at the end.
+// Reads the next bytes that the program wrote; 0 at the end.
 Result<std::size_t> read_iteration(const UniqueFd& run, std::span<std::byte> to, const char* what);
 
 }  // namespace offcpud

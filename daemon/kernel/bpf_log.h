@@ -5,9 +5,8 @@
 
 namespace offcpud {
 
-// Collects what libbpf prints while it lives, so that a failure can be explained with the
-// verifier's own words. libbpf has one print callback per process: at most one object at a time,
-// used by one thread.
+// Collects what libbpf prints during its lifetime, so that an error can quote the verifier. libbpf
+// has one print callback per process: only one object may exist, used by one thread.
 class BpfLog {
  public:
   BpfLog();
@@ -15,13 +14,13 @@ class BpfLog {
   BpfLog(const BpfLog&) = delete;
   BpfLog& operator=(const BpfLog&) = delete;
 
-  // The last `lines` lines, at most 4 KiB.
+  // The last `lines` lines, at most 4 KiB of them.
   [[nodiscard]] std::string tail(unsigned lines) const;
 
-  // What the verifier says of the program that it refused last, in one line; empty: nothing.
+  // The verifier's reason for the last program that it refused, in one line; empty: none.
   [[nodiscard]] std::string verdict() const;
 
-  // Whether a program was refused by the verifier: libbpf prints its log then.
+  // Whether the verifier refused a program: only then libbpf prints its log.
   [[nodiscard]] bool has_verifier_log() const;
 };
 

@@ -21,8 +21,8 @@ constexpr auto kPrograms = std::to_array<const char*>(
     {"sched_switch", "sched_waking", "sched_wakeup_new", "task_newtask", "irq_work_exit"});
 static_assert(kPrograms.size() == OFFCPUD_PROGRAMS);
 
-// How long a program may be between finding a subject and adding to it. It does so with interrupts
-// off; a second covers a virtual CPU that is not scheduled meanwhile.
+// The longest time between a program finding a subject and adding to it. Programs run with
+// interrupts off; a second covers a virtual CPU that is not scheduled in between.
 constexpr std::chrono::seconds kGrace{1};
 
 void add(CgroupReading& total, const offcpud_subject& shard) {
@@ -35,7 +35,7 @@ void add(CgroupReading& total, const offcpud_subject& shard) {
   }
   for (std::size_t kind = 0; kind < OFFCPUD_HIST_KINDS; ++kind) {
     const offcpud_hist& hist = shard.hists[kind];
-    // A sum of 0 means only episodes of 0 ns, which slot 0 holds: nothing else needs to be scanned.
+    // An empty sum can only have episodes of 0 ns, which count in slot 0: no other slot is read.
     if (hist.sum_ns == 0 && hist.slots[0] == 0) continue;
     if (!total.histograms[kind]) total.histograms[kind] = std::make_unique<LatencyHistogram>();
     *total.histograms[kind] += hist;
@@ -83,7 +83,7 @@ Result<KernelSample> BpfSampleSource::read() {
   TRY_VOID(read_cgroups(sample));
   TRY_VOID(read_threads(sample));
   TRY_VOID(read_counts(sample));
-  TRY(sample.stall_ends, stall_ends_->take());  // what comes only once comes last
+  TRY(sample.stall_ends, stall_ends_->take());  // late, as these come only once
   sample.closed = take_closed();                // last: an error must not lose them
   return sample;
 }
@@ -157,7 +157,7 @@ void BpfSampleSource::close_one(std::uint64_t cgroup_id) {
   std::uint32_t subject = 0;
   if (bpf_map_lookup_elem(map, &cgroup_id, &subject) != 0) return;
   if (subject == OFFCPUD_SUBJECT_OTHER || subject >= session_.plan().subjects) return;
-  if (bpf_map_delete_elem(map, &cgroup_id) != 0) return;  // refused for now: asked for again
+  if (bpf_map_delete_elem(map, &cgroup_id) != 0) return;  // refused: the next pass asks again
   const std::uint32_t shards = session_.plan().shards;
   for (std::uint32_t shard = 0; shard < shards; ++shard) {
     subjects_[std::size_t{subject} * shards + shard].cgroup_id = 0;
@@ -182,8 +182,8 @@ void BpfSampleSource::release(std::uint32_t subject) {
   for (std::uint32_t shard = 0; shard < shards; ++shard) {
     std::memset(&subjects_[std::size_t{subject} * shards + shard], 0, sizeof(offcpud_subject));
   }
-  // The programs read the ring up to free_tail: the entry and the zeros must be there before it
-  // moves.
+  // The programs read the ring up to free_tail, so the entry and the zeros must be written
+  // before it moves.
   auto tail = std::atomic_ref<decltype(session_.skeleton().bss->free_tail)>(
       session_.skeleton().bss->free_tail);
   const auto position = tail.load(std::memory_order_relaxed);

@@ -17,10 +17,11 @@
 
 namespace offcpud {
 
-// SampleSource over the maps of a session, which must outlive it.
+// The SampleSource that reads the maps of a session. The session must outlive it.
 class BpfSampleSource final : public SampleSource {
  public:
-  // Call after BpfSession::attach(): what was counted until then is the start-up, not a loss.
+  // Call it after BpfSession::attach(): losses before this call belong to the start-up and
+  // are left out.
   static Result<std::unique_ptr<BpfSampleSource>> open(BpfSession& session);
 
   Result<KernelSample> read() override;
@@ -29,7 +30,7 @@ class BpfSampleSource final : public SampleSource {
   Result<std::vector<WaitReport>> describe(const ThreadWalk& walk,
                                            std::span<const std::uint32_t> tids) override;
 
-  // CPU time that a read may spend on walking over the threads.
+  // CPU time that one read may spend on walking over the threads.
   void set_walk_budget(std::chrono::nanoseconds budget) { walk_budget_ = budget; }
 
  private:
@@ -54,7 +55,8 @@ class BpfSampleSource final : public SampleSource {
   std::vector<CgroupReading> take_closed();
   void release(std::uint32_t subject);
 
-  // A subject that no thread can find any more; one that found it before may be adding to it still.
+  // A subject that is no longer in the kernel's table of cgroups. A program that had found it
+  // before may still be adding to it.
   struct Closing {
     std::uint64_t cgroup_id;
     std::uint32_t subject;
@@ -72,7 +74,7 @@ class BpfSampleSource final : public SampleSource {
   std::unique_ptr<StallEnds> stall_ends_;
   std::unique_ptr<WaitDetails> details_;
   Losses losses_at_start_{};
-  Losses last_losses_{};  // at the last read
+  Losses last_losses_{};  // at the last read()
 };
 
 }  // namespace offcpud

@@ -41,16 +41,11 @@ Status size_process_maps(offcpud_bpf& skeleton, std::uint32_t processes) {
   return set_size(skeleton.maps.free_process_hists, hists);
 }
 
-// Who was woken by whom is part of a sample.
-bool has_stacks(const FeatureReport& features) {
-  return features.has("wakers") && features.has("stacks");
-}
-
-// Of the programs that belong to one feature, those are loaded that are wanted.
+// Loads those programs of optional features whose feature is wanted.
 void choose_programs(offcpud_bpf& skeleton, const FeatureReport& features) {
   for (const OptionalFeature& feature : optional_features()) {
     const bool wanted =
-        feature.name == "stacks" ? has_stacks(features) : features.has(feature.name);
+        feature.name == "stacks" ? features.has_stacks() : features.has(feature.name);
     for (const std::string_view name : feature.own) {
       bpf_program__set_autoload(bpf_object__find_program_by_name(skeleton.obj, name.data()),
                                 wanted);
@@ -58,7 +53,7 @@ void choose_programs(offcpud_bpf& skeleton, const FeatureReport& features) {
   }
 }
 
-// Leaves out every program that has no part in the feature.
+// Loads only programs with a part in the feature.
 void keep_only(offcpud_bpf& skeleton, const OptionalFeature& feature) {
   const auto has = [](const auto& names, std::string_view name) {
     return std::ranges::find(names, name) != names.end();
@@ -72,7 +67,8 @@ void keep_only(offcpud_bpf& skeleton, const OptionalFeature& feature) {
   }
 }
 
-// For processes that the daemon does not know yet: see take_area() in unwind.bpf.h.
+// Constants by which programs identify files of processes that the daemon does not know yet; see
+// take_area() in unwind.bpf.h.
 void describe_files(offcpud_bpf& skeleton, const FeatureReport& features) {
   auto& constants = *skeleton.rodata;
   constants.unwind_page_shift = static_cast<std::uint32_t>(
@@ -94,7 +90,7 @@ Status configure(offcpud_bpf& skeleton, const SubjectPlan& plan, const FeatureRe
   constants.cpu_bits = plan.cpu_bits;
   constants.own_shards = plan.own_shards;
   constants.tell_wakers = features.has("wakers");
-  constants.take_samples = has_stacks(features);
+  constants.take_samples = features.has_stacks();
   constants.free_mask = plan.ring_size - 1;
   constants.read_files = features.has("file_kind");
   constants.create_flags = features.has("late_thread_state") ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0;
@@ -106,7 +102,7 @@ Status configure(offcpud_bpf& skeleton, const SubjectPlan& plan, const FeatureRe
   return {};
 }
 
-// Every element but 0 is free: 0 stands for none, or for "(other)".
+// Marks all elements but 0 as free: 0 means none, or "(other)".
 Status fill_stack(const bpf_map* stack, std::uint32_t elements) {
   for (std::uint32_t element = elements; element > 0; --element) {
     if (const int error = bpf_map_update_elem(bpf_map__fd(stack), nullptr, &element, BPF_ANY);
@@ -135,7 +131,7 @@ Status fill_free_lists(offcpud_bpf& skeleton, const SubjectPlan& plan) {
 
 Error load_error(int code, const BpfLog& log) {
   if (code == EPERM || code == EACCES) {
-    // The verifier answers EACCES too, and then there is its log.
+    // EACCES can also come from the verifier; then there is a log.
     if (code == EPERM || !log.has_verifier_log()) {
       return Error(
           "the kernel refused to load BPF programs: CAP_BPF and CAP_PERFMON are needed; "
@@ -157,7 +153,7 @@ struct LoadPlan {
   SubjectPlan subjects;
 };
 
-// The programs of these features; with `alone`, only those that have a part in it.
+// Loads the programs of these features; with `alone`, only programs with a part in that feature.
 Result<Skeleton> load_programs(const LoadPlan& plan, const FeatureReport& features,
                                const BpfLog& log, const OptionalFeature* alone = nullptr) {
   Skeleton skeleton(offcpud_bpf::open(nullptr));
@@ -171,7 +167,7 @@ Result<Skeleton> load_programs(const LoadPlan& plan, const FeatureReport& featur
   return skeleton;
 }
 
-// Turns off every feature whose programs the kernel refuses also when they are alone.
+// Turns off every feature whose programs the kernel refuses even when they are loaded alone.
 void give_up_refused(const LoadPlan& plan, FeatureReport& features) {
   for (const OptionalFeature& feature : optional_features()) {
     if (!features.has(feature.name)) continue;
@@ -188,8 +184,8 @@ Result<Skeleton> load_all(const LoadPlan& plan, const FeatureReport& features) {
   return load_programs(plan, features, log);
 }
 
-// A kernel mostly takes all programs, so they are tried one by one only where it does not
-// (docs/decisions/0017-one-object.md).
+// Most kernels accept all programs, so single features are tried only after
+// a refusal (docs/decisions/0017-one-object.md).
 Result<Skeleton> load_accepted(const LoadPlan& plan, FeatureReport& features) {
   auto loaded = load_all(plan, features);
   if (loaded || loaded.error().kind() != ErrorKind::Unsupported) return loaded;
@@ -204,7 +200,7 @@ struct BpfSession::State {
   FeatureReport features;
   Skeleton skeleton;
   BpfLink iterator;
-  std::vector<BpfLink> links;  // after the skeleton: destroyed before it
+  std::vector<BpfLink> links;  // declared after the skeleton, so destroyed before it
 };
 
 BpfSession::BpfSession(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -251,10 +247,10 @@ Status BpfSession::attach() {
   offcpud_bpf& skeleton = *state_->skeleton;
   state_->iterator.reset(bpf_program__attach_iter(skeleton.progs.walk_threads, nullptr));
   if (!state_->iterator) return Error::from_errno(errno, "attach the task iterator");
-  TRY_VOID(seed());  // make room first, so that the programs find a state from their first event on
+  TRY_VOID(seed());  // creates states, so that the programs find one from their first event on
 
-  // Forks first, so that no thread is missed; sched_switch last, so that whoever is seen to block
-  // is also seen to wake.
+  // Forks first, so that no thread is missed. sched_switch last: for a block that it sees begin,
+  // the wakeup is seen, too.
   for (bpf_program* program : {skeleton.progs.on_cgroup_mkdir, skeleton.progs.on_cgroup_rmdir,
                                skeleton.progs.on_task_newtask, skeleton.progs.on_sched_wakeup_new,
                                skeleton.progs.on_irq_work, skeleton.progs.on_sched_waking,
@@ -269,7 +265,7 @@ Status BpfSession::attach() {
 }
 
 void BpfSession::detach() {
-  while (!state_->links.empty()) state_->links.pop_back();  // sched_switch first
+  while (!state_->links.empty()) state_->links.pop_back();  // last attached, first detached
 }
 
 Result<UniqueFd> BpfSession::open_walk() const {
@@ -278,7 +274,7 @@ Result<UniqueFd> BpfSession::open_walk() const {
 
 Status BpfSession::seed() {
   TRY(const UniqueFd walk, open_walk());
-  // Nobody wants the records; reading drives the walk.
+  // Discards the records; reading them drives the walk.
   std::vector<std::byte> records(std::size_t{32} << 10);
   for (std::size_t got = 1; got != 0;) {
     TRY(got, read_iteration(walk, records, "walk the threads"));
@@ -295,8 +291,8 @@ Result<std::uint64_t> BpfSession::recursion_misses() const {
   std::uint64_t misses = 0;
   bpf_program* program = nullptr;
   bpf_object__for_each_program(program, state_->skeleton->obj) {
-    // Nothing is recorded at a fork: a thread whose fork was missed gets its state at its first
-    // event, or that event is counted as lost.
+    // Nothing is lost at a fork: a thread whose fork was missed gets its state at its first event,
+    // or that event counts as lost.
     if (program == state_->skeleton->progs.on_task_newtask) continue;
     if (!bpf_program__autoload(program)) continue;
     bpf_prog_info info{};

@@ -65,7 +65,7 @@ Status BpfUnwindMaps::make_chunk(std::uint32_t chunk) {
   return {};
 }
 
-// Mapped for the moment only: 64 MiB of rows shall not look like memory of the daemon.
+// Maps the chunk only for this call: 64 MiB of rows should not count as memory of the daemon.
 Status BpfUnwindMaps::write_rows(std::uint32_t chunk, std::uint32_t first,
                                  std::span<const offcpud_unwind_row> rows) {
   void* memory = ::mmap(nullptr, sizeof(offcpud_unwind_chunk), PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -81,7 +81,7 @@ void BpfUnwindMaps::Unmap::operator()(const offcpud_unwind_chunk* chunk) const {
 }
 
 Result<std::span<const offcpud_unwind_row>> BpfUnwindMaps::rows(std::uint32_t chunk) {
-  if (chunk >= chunks_.size()) return Error("a chunk of rows that was not made");
+  if (chunk >= chunks_.size()) return Error("the chunk of rows does not exist");
   readable_.resize(std::max(readable_.size(), chunks_.size()));
   if (!readable_[chunk]) {
     void* memory = ::mmap(nullptr, sizeof(offcpud_unwind_chunk), PROT_READ, MAP_SHARED,

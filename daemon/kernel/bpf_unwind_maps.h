@@ -12,7 +12,7 @@
 
 namespace offcpud {
 
-// The maps of unwind_maps.bpf.h in a loaded object, which must outlive this.
+// The maps of unwind_maps.bpf.h in a loaded object. The object must outlive this.
 struct UnwindMapHandles {
   const bpf_map* mappings = nullptr;
   const bpf_map* pages = nullptr;
@@ -21,7 +21,7 @@ struct UnwindMapHandles {
   const bpf_map* files = nullptr;
 };
 
-// Writes them. Needs CAP_BPF, for the chunks that are made later too. Single-threaded.
+// Writes these maps. Needs CAP_BPF, also later, to create chunks. Single-threaded.
 class BpfUnwindMaps final : public UnwindMaps {
  public:
   static Result<BpfUnwindMaps> open(const UnwindMapHandles& handles);
@@ -53,7 +53,7 @@ class BpfUnwindMaps final : public UnwindMaps {
     void operator()(const offcpud_unwind_chunk* chunk) const;
   };
   std::vector<UniqueFd> chunks_;
-  std::vector<std::unique_ptr<const offcpud_unwind_chunk, Unmap>> readable_;  // null: not asked for
+  std::vector<std::unique_ptr<const offcpud_unwind_chunk, Unmap>> readable_;  // null: not yet read
 };
 
 }  // namespace offcpud

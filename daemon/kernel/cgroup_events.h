@@ -12,7 +12,8 @@ struct ring_buffer;
 
 namespace offcpud {
 
-// The kernel's stream of cgroups that come and go. Used by one thread; the session must outlive it.
+// The kernel's events about created and removed cgroups. Used by one thread; the session
+// must outlive it.
 class CgroupEvents {
  public:
   static Result<std::unique_ptr<CgroupEvents>> open(BpfSession& session);
@@ -20,10 +21,10 @@ class CgroupEvents {
   CgroupEvents(const CgroupEvents&) = delete;
   CgroupEvents& operator=(const CgroupEvents&) = delete;
 
-  // Readable when there are events.
+  // Readable when events wait.
   [[nodiscard]] int fd() const;
 
-  // Hands every waiting event to `apply`, in order.
+  // Passes every waiting event to `apply`, in order.
   Status drain(const std::function<void(const CgroupChange&)>& apply);
 
  private:
@@ -31,7 +32,7 @@ class CgroupEvents {
   static int on_event(void* self, void* data, std::size_t size);
 
   ring_buffer* ring_ = nullptr;
-  const std::function<void(const CgroupChange&)>* apply_ = nullptr;  // set during drain() only
+  const std::function<void(const CgroupChange&)>* apply_ = nullptr;  // set only during drain()
 };
 
 }  // namespace offcpud

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file of its own: the 32-bit numbers have the same macro names as the 64-bit ones.
+// A separate file, because the 32-bit numbers have the same macro names as the 64-bit ones.
 #include <asm/unistd_32.h>
 
 #include "kernel/syscall_classes.h"

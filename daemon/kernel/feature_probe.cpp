@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 
 #include "attribution/cgroup_mount.h"
@@ -42,9 +43,9 @@ bool is_int(const btf* types, const btf_param& parameter, std::uint32_t bytes) {
   return type && btf_is_int(type) && type->size == bytes;
 }
 
-// (preempt, prev, next, prev_state): 5.18 inserted prev_state second (fa2c3254d7cf) and its first
-// stable release moved it to the end (9c2136be0878). Before it, the sleeping state can only be read
-// from the task, where a waker may already have overwritten it.
+// The arguments must be (preempt, prev, next, prev_state). 5.18 inserted prev_state second
+// (fa2c3254d7cf); its first stable release moved it to the end (9c2136be0878). Without prev_state
+// the sleeping state can only be read from the task, where a waker may already have overwritten it.
 bool switch_tells_prev_state(const btf* types) {
   const btf_type* callback = tracepoint(types, "sched_switch");
   if (!callback || btf_vlen(callback) < 5) return false;
@@ -52,17 +53,17 @@ bool switch_tells_prev_state(const btf* types) {
   return is_int(types, parameters[1], 1) && is_int(types, parameters[4], 4);
 }
 
-// Whether state may be allocated under a run-queue lock: from a pre-filled cache (6.4 to 6.18,
-// 08a7ce384e33) or with kmalloc_nolock (from 6.19 on, f484f4a3e058), neither of which wakes
-// anybody. Since 7.2 local storage knows no other allocator and names it nowhere; owner_refcnt is
-// younger than the change.
+// Whether state may be allocated under a run-queue lock, which only allocators that wake nobody
+// allow: a pre-filled cache (6.4 to 6.18, 08a7ce384e33) or kmalloc_nolock (since 6.19,
+// f484f4a3e058). Since 7.2 local storage has no other allocator, so nothing names it; owner_refcnt
+// is newer than that change.
 bool allocates_anywhere(const btf* types) {
   return has_member(types, "bpf_local_storage_map", "selem_ma") ||
          has_member(types, "bpf_local_storage_map", "use_kmalloc_nolock") ||
          has_member(types, "bpf_local_storage", "owner_refcnt");
 }
 
-// Where a per-CPU variable lies in the kernel's per-CPU section.
+// The offset of a per-CPU variable in the kernel's per-CPU section.
 std::optional<std::int64_t> percpu_offset(const btf* types, std::string_view name) {
   const btf_type* section = type_of(types, ".data..percpu", BTF_KIND_DATASEC);
   if (!section) return std::nullopt;
@@ -74,7 +75,7 @@ std::optional<std::int64_t> percpu_offset(const btf* types, std::string_view nam
   return std::nullopt;
 }
 
-// Bytes from the beginning of a structure, also of a member of unnamed structures inside of it.
+// The offset of a member in a structure, in bytes; also searches unnamed structures inside.
 std::optional<std::int64_t> member_offset(const btf* types, const btf_type* structure,
                                           std::string_view member) {
   if (!structure || !btf_is_composite(structure)) return std::nullopt;
@@ -90,9 +91,9 @@ std::optional<std::int64_t> member_offset(const btf* types, const btf_type* stru
   return std::nullopt;
 }
 
-// preempt_count is a per-CPU variable of its own, from 6.2 to 6.14 a member of `pcpu_hot`
-// (64701838bf05, ab2bb9c084f7). A CPU's run queue is reached from the task that runs there
-// (sched_entity.cfs_rq, cfs_rq.rq), and from it whatever else is per CPU.
+// preempt_count is a per-CPU variable of its own; from 6.2 to 6.14 it is a member of `pcpu_hot`
+// (64701838bf05, ab2bb9c084f7). Programs get to a CPU's run queue from the task that runs there
+// (sched_entity.cfs_rq, cfs_rq.rq), and from there to any other per-CPU variable.
 std::optional<std::int64_t> preempt_count_at(const btf* types) {
   const auto queue = percpu_offset(types, "runqueues");
   if (!queue || !has_member(types, "sched_entity", "cfs_rq") ||
@@ -108,8 +109,8 @@ std::optional<std::int64_t> preempt_count_at(const btf* types) {
   return *hot + *within - *queue;
 }
 
-// Of a module too. Its file is for everybody to read; libbpf's way to the types of modules, by
-// their numbers, asks for CAP_SYS_ADMIN.
+// Also finds btrfs in a module. Everybody may read the file of a module's types; libbpf's way to
+// them, by their ids, needs CAP_SYS_ADMIN.
 std::optional<FeatureReport::BtrfsLayout> btrfs_of_host(const btf* kernel_btf) {
   if (auto layout = btrfs_layout(kernel_btf)) return layout;
   struct stat module {};
@@ -124,21 +125,37 @@ std::vector<Feature> required_features(const btf* types, const HostFacts& host) 
       {"btf", types != nullptr, true, "type information of the running kernel",
        "boot a kernel built with CONFIG_DEBUG_INFO_BTF=y, such as Debian's 6.1 or newer"},
       {"sched_switch_prev_state", switch_tells_prev_state(types), true,
-       "the sched_switch tracepoint tells in which state a thread leaves the CPU",
+       "the tracepoint sched_switch tells in which state a thread leaves the CPU",
        "boot kernel 6.1 or newer"},
       {"task_storage", has_member(types, "task_struct", "bpf_storage"), true,
        "state kept with each thread", "boot kernel 6.1 or newer, built with CONFIG_BPF_SYSCALL=y"},
-      {"cgroup2", host.cgroup2_mounted, true, "waits are charged to cgroups of the v2 hierarchy",
+      {"cgroup2", host.cgroup2_mounted, true, "waits are counted by cgroup of the v2 hierarchy",
        "mount it: mount -t cgroup2 none /sys/fs/cgroup/unified, or boot with "
        "systemd.unified_cgroup_hierarchy=1"},
   };
 }
+
+// Who was woken by whom is part of a sample.
+constexpr std::array kForStacks = {"wakers", "stacks"};
 
 }  // namespace
 
 bool FeatureReport::has(std::string_view name) const {
   return std::any_of(features.begin(), features.end(),
                      [&](const Feature& f) { return f.name == name && f.enabled; });
+}
+
+bool FeatureReport::has_stacks() const {
+  return std::ranges::all_of(kForStacks, [this](const char* name) { return has(name); });
+}
+
+std::string FeatureReport::why_no_stacks() const {
+  std::string text;
+  for (const Feature& feature : features) {
+    if (feature.enabled || std::ranges::count(kForStacks, feature.name) == 0) continue;
+    text += (text.empty() ? "" : "; ") + feature.name + ": " + feature.remedy;
+  }
+  return text;
 }
 
 void FeatureReport::refuse(std::string_view name, std::string_view verdict) {
@@ -148,7 +165,7 @@ void FeatureReport::refuse(std::string_view name, std::string_view verdict) {
   found->refused = true;
   found->remedy = "this kernel refuses its programs";
   if (!verdict.empty()) found->remedy += " (" + std::string(verdict) + ")";
-  found->remedy += "; boot another one";
+  found->remedy += "; boot another kernel";
 }
 
 Status FeatureReport::require() const {
@@ -174,7 +191,7 @@ std::optional<FeatureReport::BtrfsLayout> btrfs_layout(const btf* types) {
 
 HostFacts read_host_facts() {
   HostFacts facts;
-  // include/linux/proc_ns.h: PROC_PID_INIT_INO
+  // PROC_PID_INIT_INO of include/linux/proc_ns.h.
   struct stat own {};
   facts.initial_pid_namespace = ::stat("/proc/self/ns/pid", &own) == 0 && own.st_ino == 0xEFFFFFFCU;
   if (auto text = read_file("/sys/kernel/security/lockdown", 4096)) facts.lockdown = *text;
@@ -205,25 +222,25 @@ FeatureReport probe_features(const btf* kernel_btf, const HostFacts& host) {
         "waits for cpu.max are told apart; without it they count as 'preempted'",
         "boot a kernel built with CONFIG_CFS_BANDWIDTH=y");
   offer("wakers", readable && report.preempt_count_at.has_value(),
-        "who ends a wait is told, and interrupts from threads; without it wakeups are not counted",
+        "wakeups are counted, by thread or interrupt as their cause; without it they are not",
         "boot a kernel built with CONFIG_FAIR_GROUP_SCHED=y, without lockdown=confidentiality");
   offer("stacks", readable && tracepoint(kernel_btf, "irq_work_exit") != nullptr,
         "stacks of sampled blocks; without it there are none",
         "boot a kernel built with CONFIG_X86_LOCAL_APIC=y, without lockdown=confidentiality");
   offer("wait_details", true,
-        "stalls say what they wait for: system call, file, lock and its owner, functions of the "
-        "kernel; without it they say the reason only",
+        "stalls show what they wait for: system call, file, lock and its owner, functions of the "
+        "kernel; without it they show only the reason",
         "boot another kernel");
   offer("kernel_names", true,
         "functions of the kernel have their names in stacks; without it they are '[unknown]'",
         "boot another kernel");
   offer("all_threads", host.initial_pid_namespace,
-        "threads that slept before the start are known, and every wait shows while it lasts; in a "
-        "PID namespace of its own the daemon sees its threads only that way, and those outside "
+        "threads that slept before the start are known, and all waits show while in progress; in a "
+        "PID namespace of its own the daemon sees only its threads that way, and those outside "
         "once they run",
         "run offcpud on the host, or a container with the host's PID namespace");
   offer("late_thread_state", allocates_anywhere(kernel_btf),
-        "a thread that was not seen to start gets its state at its first event",
+        "a thread whose start was missed gets its state at its first event",
         "boot kernel 6.4 or newer");
   return report;
 }

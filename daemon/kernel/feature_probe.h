@@ -13,35 +13,40 @@ struct btf;
 
 namespace offcpud {
 
-// One thing that the kernel may or may not offer, in words.
+// Something that the kernel may or may not offer, described for people.
 struct Feature {
   std::string name;  // label `feature` of offcpud_feature_enabled
   bool enabled = false;
   bool required = false;
-  std::string detail;    // what it gives, or what is lost without it
-  std::string remedy;    // what to do about a missing one
-  bool refused = false;  // the kernel has it, but refuses the programs; `remedy` has its words
+  std::string detail;    // what it gives, or what is missing without it
+  std::string remedy;    // how to get it
+  bool refused = false;  // the kernel has it but refuses the programs; `remedy` says why
 };
 
-// What this host offers, decided by its BTF and files and never by its version number, which
-// backports make meaningless.
+// What this host offers, found from its BTF and files. The version number is ignored: backports
+// make it meaningless.
 struct FeatureReport {
-  // How to get from a btrfs file's inode to the device that stat() reports; see unwind_maps.bpf.h.
+  // The way from a btrfs file's inode to the device that stat() reports; see unwind_maps.bpf.h.
   struct BtrfsLayout {
     std::int64_t root_at = 0;
     std::int64_t device_at = 0;
   };
   std::vector<Feature> features;
-  // Bytes from a CPU's run queue (runqueues) to its preempt_count, both per-CPU variables; with
-  // the feature "wakers".
+  // Offset from a CPU's run queue (runqueues) to its preempt_count, both per-CPU variables, in
+  // bytes. Set with the feature "wakers".
   std::optional<std::int64_t> preempt_count_at;
-  // Nothing: there is no btrfs, or it says nothing of its types.
+  // nullopt: there is no btrfs, or its types are unknown.
   std::optional<BtrfsLayout> btrfs;
 
   [[nodiscard]] bool has(std::string_view name) const;
-  // Turns a feature off whose programs the kernel refuses, with what it said.
+  // Whether blocks can be sampled, for which "stacks" alone is not enough.
+  [[nodiscard]] bool has_stacks() const;
+  // Why not, and what would help: "stacks: this kernel refuses its programs (...); boot another
+  // one". Empty if has_stacks().
+  [[nodiscard]] std::string why_no_stacks() const;
+  // Turns off a feature whose programs the kernel refuses; `verdict` is the reason.
   void refuse(std::string_view name, std::string_view verdict);
-  // ErrorKind::Unsupported with one sentence for the first required feature that is missing.
+  // ErrorKind::Unsupported, with one sentence about the first required feature that is missing.
   [[nodiscard]] Status require() const;
 };
 
@@ -53,13 +58,14 @@ struct HostFacts {
 
 HostFacts read_host_facts();
 
-// From the type information of whatever contains btrfs, the kernel or its module; may be null.
+// The layout from the type information that contains btrfs: the kernel's or its module's;
+// may be null.
 std::optional<FeatureReport::BtrfsLayout> btrfs_layout(const btf* types);
 
 // `btf`: the kernel's type information; null if it has none.
 FeatureReport probe_features(const btf* kernel_btf, const HostFacts& host);
 
-// The same for the running kernel.
+// The features of the running kernel.
 FeatureReport probe_features();
 
 }  // namespace offcpud

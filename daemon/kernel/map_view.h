@@ -17,16 +17,16 @@
 
 namespace offcpud {
 
-// Refuses a map whose key or value has another size than the daemon was compiled for.
+// Refuses a map whose key or value has a different size in the daemon.
 inline Status check_layout(const bpf_map* map, std::size_t key_size, std::size_t value_size) {
   if (bpf_map__key_size(map) == key_size && bpf_map__value_size(map) == value_size) return {};
   return Error(std::string("map '") + bpf_map__name(map) +
                "' has another layout than this program");
 }
 
-// The entries of a hash map while programs and the daemon change it. Ends after twice as many steps
-// as the map can hold: a key that is removed during the walk restarts it. `complete` says whether
-// every key was seen. Key and Value are trivially copyable.
+// The entries of a hash map that programs change meanwhile. Ends after twice as many steps as the
+// map can hold, because the removal of the current key restarts the iteration. `complete`: every
+// key was seen. Key and Value are trivially copyable.
 template <class Key, class Value>
 struct MapPass {
   std::vector<std::pair<Key, Value>> entries;
@@ -52,7 +52,7 @@ Result<MapPass<Key, Value>> read_hash(const bpf_map* map) {
     const int found = bpf_map_lookup_elem(fd, &next, &value);
     if (found == 0) {
       pass.entries.emplace_back(next, value);
-    } else if (found != -ENOENT) {  // gone meanwhile is not an error
+    } else if (found != -ENOENT) {  // an entry may have been removed since
       return Error::from_errno(-found, "look up in map", bpf_map__name(map));
     }
     key = next;
@@ -61,7 +61,7 @@ Result<MapPass<Key, Value>> read_hash(const bpf_map* map) {
   return pass;
 }
 
-// One element of a per-CPU array, of every possible CPU.
+// One element of a per-CPU array, for all possible CPUs.
 template <class Value>
 Result<std::vector<Value>> read_percpu(const bpf_map* map, std::uint32_t index) {
   static_assert(sizeof(Value) % 8 == 0);  // the kernel rounds each value up
@@ -81,8 +81,8 @@ inline Result<std::uint64_t> sum_percpu(const bpf_map* map, std::uint32_t index)
   return sum;
 }
 
-// An array map (BPF_F_MMAPABLE) seen as memory: reading it costs no system call. The kernel writes
-// it concurrently; 8-byte fields are read whole.
+// An array map (BPF_F_MMAPABLE) as memory: reading it costs no system call. The kernel writes it at
+// the same time; 8-byte fields are read whole.
 template <class Value>
 class MappedArray {
  public:

@@ -4,7 +4,7 @@
 namespace offcpud {
 
 std::span<const OptionalFeature> optional_features() {
-  // A waking takes the waker's stacks, so it has the code that walks them.
+  // on_sched_waking has code of "stacks" because it walks the waker's stacks.
   static const std::vector<OptionalFeature> kFeatures = {
       {"stacks", {"on_irq_work", "walk_blocked"}, {"on_sched_waking", "on_sched_switch"}},
       {"wakers", {}, {"on_sched_waking"}},

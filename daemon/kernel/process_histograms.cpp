@@ -8,19 +8,19 @@
 namespace offcpud {
 namespace {
 
-// The programs write while this is read.
+// Atomic, because the programs write at the same time.
 template <class T>
 T load(T& shared) {
   return std::atomic_ref<T>(shared).load(std::memory_order_acquire);
 }
 
-// A process that was refused a histogram for want of room gets one at its next wait.
+// A process that found no free histogram may get one at its next wait.
 void try_again(__u32& place) {
   __u32 refused = OFFCPUD_NO_HIST;
   std::atomic_ref<__u32>(place).compare_exchange_strong(refused, 0);
 }
 
-constexpr std::size_t kReserve = 16;  // free histograms, or there would be another refusal at once
+constexpr std::size_t kReserve = 16;  // free histograms; with fewer, refusals would recur at once
 
 }  // namespace
 
@@ -64,13 +64,13 @@ std::vector<ProcessReading> ProcessHistograms::read() {
 }
 
 void ProcessHistograms::refresh(Copy& copy, std::uint32_t place) {
-  if (place == 0 || place >= hists_.size()) {  // none yet, or no room for one
+  if (place == 0 || place >= hists_.size()) {  // it has none: no wait yet, or no room
     copy = {};
     return;
   }
   ++hists_used_;
   offcpud_hist& hist = hists_[place];
-  // Episodes of 0 ns count in slot 0 and add nothing to the sum.
+  // Also compares slot 0: episodes of 0 ns count there and add nothing to the sum.
   if (copy.histogram && copy.place == place && copy.histogram->sum_ns == load(hist.sum_ns) &&
       copy.histogram->slots[0] == load(hist.slots[0])) {
     return;

@@ -14,20 +14,20 @@
 
 namespace offcpud {
 
-// The histograms of every process in the kernel maps. Copies what changed since the last read and
-// nothing else. Used by one thread; the session must outlive it.
+// The histograms of every process in the kernel maps. A read copies only histograms that changed
+// since the last read. Used by one thread; the session must outlive it.
 class ProcessHistograms {
  public:
   static Result<ProcessHistograms> open(const BpfSession& session);
 
-  // A process that ends while it is read is left out.
+  // Leaves out a process that ends while it is read.
   std::vector<ProcessReading> read();
 
   // How full the maps were at the last read().
   [[nodiscard]] std::vector<MapUsage> usage() const;
 
  private:
-  struct Copy {  // of a histogram, as last read
+  struct Copy {  // of a histogram, from the last read
     std::uint32_t place = 0;
     std::shared_ptr<const LatencyHistogram> histogram;
   };
@@ -44,7 +44,7 @@ class ProcessHistograms {
 
   MappedArray<offcpud_process> processes_;
   MappedArray<offcpud_hist> hists_;
-  std::vector<std::unique_ptr<Known>> known_;  // by element of the map
+  std::vector<std::unique_ptr<Known>> known_;  // by element of the map `processes`
   std::uint64_t processes_used_ = 0;
   std::uint64_t hists_used_ = 0;
 };

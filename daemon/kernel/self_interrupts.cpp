@@ -16,9 +16,9 @@ namespace {
 constexpr const char* kMake = "make the ring of a CPU";
 constexpr std::uint32_t kMostBytes = 128U << 10, kLeastBytes = 16U << 10, kTotalBytes = 1U << 20;
 
-// An interrupt takes 16 bytes of the ring (BPF_RINGBUF_HDR_SZ and a word). On a few CPUs there is
-// room for as many interrupts as for samples until the daemon looks; of many CPUs, not all ask for
-// them at once.
+// One interrupt takes 16 bytes of the ring (BPF_RINGBUF_HDR_SZ and a word). With few CPUs, there is
+// room for as many interrupts as for samples until the next drain; with many CPUs, rings are
+// smaller, as not all CPUs interrupt themselves at once.
 std::uint32_t size_for(std::uint32_t cpus) {
   return std::bit_floor(std::clamp(kTotalBytes / cpus, kLeastBytes, kMostBytes));
 }

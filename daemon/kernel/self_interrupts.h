@@ -10,15 +10,15 @@
 
 namespace offcpud {
 
-// One ring buffer for each possible CPU, by which a kernel program interrupts its own CPU
-// (bpf/sample.bpf.h, interrupt_self). What is in them means nothing. Used by one thread.
+// One ring buffer per possible CPU, with which a kernel program interrupts its own CPU
+// (bpf/sample.bpf.h, interrupt_self). Their contents mean nothing. Used by one thread.
 class SelfInterrupts {
  public:
-  // Makes the rings and puts them into `map`, an array of maps that has been loaded. Needs CAP_BPF.
+  // Creates the rings and puts them into `map`, a loaded array of maps. Needs CAP_BPF.
   static Result<SelfInterrupts> make(const bpf_map* map);
 
-  // Makes room in the rings. Call it often: a ring that is full interrupts nobody, and the sample
-  // that asked for the interrupt counts as lost.
+  // Empties the rings. Call it often: a full ring interrupts nobody, and the sample that wanted the
+  // interrupt counts as lost.
   void empty() const;
 
  private:

@@ -12,8 +12,8 @@ struct ring_buffer;
 
 namespace offcpud {
 
-// The ends of long blocks, as the programs tell them (BpfSession::tell_stalls). Used by one thread;
-// the session must outlive it.
+// The ends of long blocks, as requested by BpfSession::tell_stalls. Used by one thread; the session
+// must outlive it.
 class StallEnds {
  public:
   static Result<std::unique_ptr<StallEnds>> open(const BpfSession& session);
@@ -21,7 +21,7 @@ class StallEnds {
   StallEnds(const StallEnds&) = delete;
   StallEnds& operator=(const StallEnds&) = delete;
 
-  // Those since the last call, in order.
+  // The ends since the last call, in order.
   Result<std::vector<offcpud_stall_end>> take();
 
  private:

@@ -8,8 +8,8 @@
 
 namespace offcpud {
 
-// offcpud_syscall_class by system call number, loaded into the kernel programs: what a thread that
-// blocks in the call is waiting for. Calls that are not listed are OFFCPUD_CLASS_OTHER.
+// What a thread that blocks in a system call waits for: offcpud_syscall_class by number of the
+// call, for the kernel programs. Calls that are not listed are OFFCPUD_CLASS_OTHER.
 using SyscallClasses = std::array<std::uint8_t, OFFCPUD_SYSCALLS>;
 
 SyscallClasses native_syscall_classes();

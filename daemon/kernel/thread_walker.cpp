@@ -40,7 +40,7 @@ Result<std::shared_ptr<const ThreadWalk>> ThreadWalker::advance(std::chrono::nan
   return std::shared_ptr<const ThreadWalk>();
 }
 
-// False at the end.
+// Returns false at the end of the walk.
 Result<bool> ThreadWalker::read_some() {
   const std::size_t before = records_.size();
   records_.resize(before + kReadBytes);
@@ -56,7 +56,8 @@ std::shared_ptr<const ThreadWalk> ThreadWalker::take() {
   walk->passes = passes_;
   walk->threads.resize(records_.size() / sizeof(offcpud_thread));
   std::memcpy(walk->threads.data(), records_.data(), walk->threads.size() * sizeof(offcpud_thread));
-  // In the order of the daemon's PID namespace, which is that of the initial one almost always.
+  // The kernel walks in the order of the daemon's PID namespace, mostly that of the
+  // initial one, too.
   const auto by_tid = [](const offcpud_thread& a, const offcpud_thread& b) {
     return a.tid < b.tid;
   };

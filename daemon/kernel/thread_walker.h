@@ -13,14 +13,15 @@
 
 namespace offcpud {
 
-// Walks over all threads of the daemon's PID namespace, again and again. Used by one thread; the
-// session must outlive it.
+// Walks over all threads of the daemon's PID namespace, repeatedly. Used by one thread; the session
+// must outlive it.
 class ThreadWalker {
  public:
   explicit ThreadWalker(const BpfSession& session) : session_(session) {}
 
-  // Goes on for as much of this thread's CPU time, or a little more: at least some hundred threads
-  // each time, so that it comes to an end. The walk once it is complete, null before.
+  // Continues the walk for `budget` of this thread's CPU time or a little longer: at least
+  // some hundred threads each time, so that every walk ends. Returns the walk when it is
+  // complete, else null.
   Result<std::shared_ptr<const ThreadWalk>> advance(std::chrono::nanoseconds budget);
 
  private:
@@ -28,7 +29,7 @@ class ThreadWalker {
   std::shared_ptr<const ThreadWalk> take();
 
   const BpfSession& session_;
-  UniqueFd walk_;                   // open while a walk is under way
+  UniqueFd walk_;                   // open while a walk is in progress
   std::vector<std::byte> records_;  // of this walk so far
   unsigned passes_ = 0;
 };

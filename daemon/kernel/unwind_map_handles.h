@@ -6,7 +6,7 @@
 
 namespace offcpud {
 
-// The tables by which the programs of a session walk user stacks.
+// The maps with the tables by which the session's programs walk user stacks.
 UnwindMapHandles unwind_map_handles(const BpfSession& session);
 
 }  // namespace offcpud

@@ -98,10 +98,10 @@ Status WaitDetails::ask(std::span<const std::uint32_t> tids) {
   return {};
 }
 
-// The owner of a PI mutex comes from the kernel. A robust one (pthread_mutexattr_setrobust(3))
-// holds the tid of its owner, in the namespace of its process, with a bit that says that somebody
-// waits: Documentation/locking/robust-futex-ABI.rst. What other futexes hold is their program's
-// affair.
+// The kernel knows the owner of a PI mutex. The word of a robust mutex
+// (pthread_mutexattr_setrobust(3)) holds the owner's tid, in the namespace of its process, and a
+// bit that says that somebody waits: Documentation/locking/robust-futex-ABI.rst. The words of other
+// futexes have no known meaning.
 void WaitDetails::find_owner(const ThreadWalk& walk, const offcpud_thread& thread,
                              WaitDetail& detail) const {
   if (!detail.owner_tid && detail.robust && (detail.futex_word.value_or(0) & FUTEX_WAITERS) != 0) {
@@ -138,7 +138,7 @@ bool WaitDetails::takes_descriptor(const WaitDetail& detail) const {
   return !detail.compat && std::ranges::find(kOthers, *detail.syscall) != kOthers.end();
 }
 
-// What cannot be told is left out: the thread may be gone, or have closed the descriptor.
+// Leaves `detail` incomplete if the thread has ended or closed the descriptor.
 void WaitDetails::describe_descriptor(const offcpud_thread& thread, WaitDetail& detail) {
   detail.fd = static_cast<std::int32_t>(detail.arguments.front());
   if (*detail.fd < 0) return;

@@ -15,22 +15,23 @@
 
 namespace offcpud {
 
-// Looks up what blocked threads wait for. Used by one thread; the session must outlive it. Each
-// look-up walks over all threads twice, and over the descriptors of each thread that waits for one.
+// Looks up what blocked threads wait for. Used by one thread; the session must outlive it. A
+// look-up walks twice over all threads, and over the descriptors of each thread that waits for one.
 class WaitDetails {
  public:
   static constexpr std::size_t kMost = 64;  // threads in one look-up
-  // A process may have a hundred thousand descriptors to walk over. At least one thread is looked
-  // at each time; those left out are asked for again.
+  // Time limit: a process may have a hundred thousand descriptors. A look-up handles at least one
+  // thread; callers ask again for those left out.
   static constexpr std::chrono::milliseconds kLongest{50};
 
-  // Needs CAP_BPF, as the others. Without the feature wait_details, every look-up finds nothing.
+  // Needs CAP_BPF, as the other functions do. Without the feature wait_details,
+  // look-ups find nothing.
   static Result<std::unique_ptr<WaitDetails>> open(const BpfSession& session);
   ~WaitDetails();
   WaitDetails(const WaitDetails&) = delete;
   WaitDetails& operator=(const WaitDetails&) = delete;
 
-  // Of threads in the walk that are blocked still; `tids` beyond kMost are left out.
+  // For threads of the walk that are still blocked. Leaves out `tids` beyond kMost.
   Result<std::vector<WaitReport>> look_up(const ThreadWalk& walk,
                                           std::span<const std::uint32_t> tids);
 

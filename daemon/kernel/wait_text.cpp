@@ -52,7 +52,7 @@ void add_call(std::string_view rest, bool compat, WaitDetail& detail) {
   }
 }
 
-// include/net/tcp_states.h
+// As in include/net/tcp_states.h.
 constexpr std::array<const char*, 13> kTcpStates = {
     "",      "ESTABLISHED", "SYN_SENT", "SYN_RECV", "FIN_WAIT1", "FIN_WAIT2",   "TIME_WAIT",
     "CLOSE", "CLOSE_WAIT",  "LAST_ACK", "LISTEN",   "CLOSING",   "NEW_SYN_RECV"};
@@ -64,7 +64,7 @@ std::string protocol_name(unsigned type, unsigned protocol) {
   return "protocol " + std::to_string(protocol);
 }
 
-// Hexadecimal digits in network order, 8 or 32 of them.
+// `digits`: 8 or 32 hexadecimal digits in network order.
 std::string address_text(int family, std::string_view digits, unsigned port) {
   std::array<unsigned char, 16> bytes{};
   for (std::size_t i = 0; i < bytes.size() && 2 * i + 1 < digits.size(); ++i) {
@@ -100,7 +100,7 @@ std::string socket_text(std::string_view rest) {
   return text;
 }
 
-// The kernel's own encoding, include/linux/kdev_t.h.
+// Decodes the kernel's own device numbers, include/linux/kdev_t.h.
 std::string device_text(std::string_view rest) {
   const auto device = next_number<std::uint32_t>(rest);
   if (!device || *device == 0) return {};

@@ -10,7 +10,8 @@
 
 namespace offcpud {
 
-// A block by its thread (tid of the initial PID namespace) and its beginning (CLOCK_MONOTONIC).
+// Identifies a block by its thread (tid of the initial PID namespace) and
+// its begin (CLOCK_MONOTONIC).
 struct BlockId {
   std::uint32_t tid = 0;
   std::uint64_t since_ns = 0;
@@ -19,8 +20,8 @@ struct BlockId {
   friend auto operator<=>(const BlockId&, const BlockId&) = default;
 };
 
-// Adds what describe_stacks and describe_calls (bpf/describe.bpf.c) wrote to the details. Lines
-// with an unknown keyword or too few values are left out.
+// Adds what describe_stacks and describe_calls (bpf/describe.bpf.c) wrote. Ignores lines with an
+// unknown keyword or too few values.
 void add_wait_text(std::string_view text, std::map<BlockId, WaitDetail>& details);
 
 // Adds what describe_file wrote about the descriptor of one system call.

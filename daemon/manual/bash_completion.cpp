@@ -38,7 +38,7 @@ std::string join(const Words& words) {
   return out;
 }
 
-// What completes the value of an option: a command of one line, or nothing to offer.
+// The line of bash that completes an option's value, or offers nothing.
 std::string value_reply(const OptionDoc& option) {
   const auto reply = [](const std::string& source, const char* how) {
     return std::string(how) + "mapfile -t COMPREPLY < <(compgen " + source + " -- \"$current\"); ";

@@ -7,8 +7,8 @@
 
 namespace offcpud {
 
-// A completion for bash (share/bash-completion/completions/NAME): commands, options, and the values
-// that are known - choices, files, folders, reasons, and the keys of the configuration.
+// A completion script for bash (share/bash-completion/completions/NAME). It completes commands,
+// options, and known values: choices, files, folders, reasons, and keys of the configuration.
 std::string bash_completion(const CommandDoc& program);
 
 }  // namespace offcpud

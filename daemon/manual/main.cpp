@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the manual pages and completions that are installed, while offcpud is built.
+// Writes the manual pages and completions while offcpud is built.
 #include <array>
 #include <cstdio>
 #include <exception>

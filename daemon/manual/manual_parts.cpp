@@ -44,7 +44,7 @@ std::string option_body(const OptionDoc& option) {
   return body;
 }
 
-// `[options]`, and what comes after them.
+// `[options]` and the positionals.
 std::string synopsis(const CommandDoc& command) {
   std::string text = "[options]";
   for (const OptionDoc& option : command.options) {
@@ -56,7 +56,7 @@ std::string synopsis(const CommandDoc& command) {
 std::string command_sections(const CommandDoc& program) {
   std::string out;
   for (CommandDoc command : program.commands) {
-    std::erase_if(command.options, is_help);  // said once, of the program
+    std::erase_if(command.options, is_help);  // said once, for the program
     out += ".SS " + command.name + " " + synopsis(command) + "\n";
     out += roff_text(with_stop(command.help)) + "\n" + option_items(command);
   }
@@ -158,7 +158,7 @@ Result<std::string> fill_manual_template(std::string_view text, const ManualPart
       return Error("no part has the name of the mark @" + std::string(name.substr(0, 40)) +
                    "@, in line " + std::to_string(line));
     }
-    // A list ends its own last line.
+    // A part that is a list ends its own last line.
     const std::string_view rest = text.substr(close + 1);
     text = part->second.ends_with('\n') && rest.starts_with('\n') ? rest.substr(1) : rest;
     out += part->second;

@@ -10,15 +10,15 @@
 
 namespace offcpud {
 
-// What the templates in docs/man say as @NAME@: lists of options, commands and metrics in the
-// language of man(7), from the tables that the programs go by.
+// The texts that replace the marks @NAME@ in the templates of docs/man: lists of options, commands
+// and metrics in the language of man(7), made from the tables that the programs use.
 using ManualParts = std::map<std::string, std::string, std::less<>>;
 ManualParts manual_parts(std::string_view version);
 
-// The options of a command, its positionals among them.
+// The options and positionals of a command.
 std::string option_items(const CommandDoc& command);
 
-// The template with its marks replaced. Error: a mark that is no part, with its line.
+// Returns the template with its marks replaced. Error: a mark without a part, and its line.
 Result<std::string> fill_manual_template(std::string_view text, const ManualParts& parts);
 
 }  // namespace offcpud

@@ -32,7 +32,7 @@ std::string_view roff_character(const char& c) {
 std::string roff_text(std::string_view text) {
   std::string out;
   for (const char& c : text) out += roff_character(c);
-  // A dot at the beginning of a line would make it a request.
+  // troff reads a line that begins with a dot as a request.
   if (out.starts_with('.')) out.insert(0, "\\&");
   return out;
 }

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kMaxCpu = 65536;
 
-// Takes a number off the front of `text`; -1 if there is none.
+// Removes a number from the front of `text`; -1 if there is none.
 int take_number(std::string_view& text) {
   int number = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -8,7 +8,7 @@
 
 namespace offcpud {
 
-// The CPU numbers in a list of the kernel, as in /sys/devices/system/cpu/online: "0-3,8\n".
+// Parses the kernel's format for lists of CPUs, as in /sys/devices/system/cpu/online: "0-3,8\n".
 Result<std::vector<int>> parse_cpu_list(std::string_view text);
 
 }  // namespace offcpud

@@ -26,7 +26,7 @@ std::optional<std::uint32_t> who_gives_way(std::span<const ShareHolder> holders,
   for (const ShareHolder& holder : holders) {
     if (holder.tgid != wants.tgid) of_users[user_of(holder)] += holder.held;
   }
-  // By user first, and of users with as much by process.
+  // By user, then by process.
   const auto weight = [&of_users](const ShareHolder& holder) {
     return std::pair(of_users[user_of(holder)], holder.held);
   };

@@ -20,21 +20,21 @@ namespace {
 
 using Outcome = OpenedFile::Outcome;
 
-// A reference to what `path` names below `root`, without opening it.
+// An O_PATH handle of what `path` means below `root`; opens nothing.
 UniqueFd find_cached(int root, const std::string& path) {
   open_how how{};
   how.flags = O_PATH | O_CLOEXEC;
   how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | RESOLVE_CACHED;
   for (int attempt = 0;; ++attempt) {
     UniqueFd fd(static_cast<int>(::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how)));
-    // A rename anywhere makes it fail, too.
+    // Fails if there is a rename anywhere at the same time.
     if (fd || errno != EAGAIN || attempt == 3) return fd;
   }
 }
 
 RootId id_of(int directory, const std::string& path) {
   struct statx info {};
-  // Without AT_STATX_DONT_SYNC a server would be asked.
+  // AT_STATX_DONT_SYNC: ask no server.
   const int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
   if (::statx(directory, path.c_str(), flags, STATX_INO, &info) != 0) return {};
   RootId root;
@@ -43,8 +43,8 @@ RootId id_of(int directory, const std::string& path) {
   return root;
 }
 
-// That of the directory is the effective one, also of a process that is not dumpable
-// (task_dump_owner).
+// The owner of /proc/PID is the effective user, even if the process is not
+// dumpable (task_dump_owner).
 std::optional<std::uint32_t> user_of(const std::string& process) {
   struct statx info {};
   const std::string path = "/proc/" + process;
@@ -54,7 +54,8 @@ std::optional<std::uint32_t> user_of(const std::string& process) {
 
 bool is_wanted(const FileRequest& request, const BuildId& found, const struct statx& info) {
   if (request.build_id.known()) return found == request.build_id;
-  // The device is not compared: stat() has others than mappings on btrfs and overlayfs.
+  // The device is not compared: on btrfs and overlayfs that of stat() differs
+  // from that of mappings.
   return request.inode.known() && info.stx_ino == request.inode.inode;
 }
 
@@ -84,7 +85,8 @@ OpenedFile ProcFileOpener::open(const FileRequest& request) {
         file.outcome == Outcome::TooLarge) {
       return file;
     }
-    // What was denied could have been opened; that nothing was found later does not change it.
+    // Keep the first reason: a file whose opening was denied exists, even if
+    // no other path led to it.
     if (reason == Outcome::Gone) reason = file.outcome;
   }
   return not_opened(reason);
@@ -127,7 +129,7 @@ OpenedFile ProcFileOpener::open_mapped(const FileRequest& request) {
 OpenedFile ProcFileOpener::open_path(const FileRequest& request, const std::string& process) {
   const auto answer = files_.of_path(process, request.path);
   if (answer == MountTable::Answer::Remote || answer == MountTable::Answer::Unknown) {
-    return not_opened(Outcome::Gone);  // also if the process is gone
+    return not_opened(Outcome::Gone);  // or the process is gone
   }
   const std::string root_path = "/proc/" + process + "/root";
   const UniqueFd root(::open(root_path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));

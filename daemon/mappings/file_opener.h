@@ -13,19 +13,19 @@
 
 namespace offcpud {
 
-// A process's root directory, as stat() names it, and its user. Where two processes have the same
-// root, a path means the same file for both, but for what is mounted below. The user is there
-// because one user's files say nothing of another's.
+// A process's root directory, as identified by stat(), and its user. In processes with the same
+// root a path means the same file, except below mounts. The user is part of it because one user's
+// files prove nothing about another's.
 struct RootId {
   enum class UserIs : std::uint32_t {
     Unknown,
-    OfParent,  // of the process that this one was forked from, as far as is known
-    Own,       // asked of the process itself
+    OfParent,  // of the process that forked this one, as far as known
+    Own,       // read from the process itself
   };
 
   std::uint64_t device = 0;
   std::uint64_t inode = 0;  // 0: not known
-  std::uint32_t user = 0;   // the effective one, by its number in our user namespace
+  std::uint32_t user = 0;   // effective user, as numbered in our user namespace
   UserIs user_is = UserIs::Unknown;
 
   [[nodiscard]] bool known() const { return inode != 0; }
@@ -34,7 +34,7 @@ struct RootId {
     return device == other.device && inode == other.inode;
   }
 
-  // The root of a forked child, which may be gone since.
+  // The root of a forked child, which may be gone already.
   [[nodiscard]] RootId inherited() const {
     RootId root = *this;
     if (root.user_is == UserIs::Own) root.user_is = UserIs::OfParent;
@@ -42,47 +42,49 @@ struct RootId {
   }
 };
 
-// Which file is wanted: the one that a process maps, or mapped a moment ago.
+// The file to open: one that a process maps, or mapped a moment ago.
 struct FileRequest {
   std::uint32_t tgid = 0;
-  std::uint32_t parent_tgid = 0;  // whose root the process most probably shared; 0: not known
+  std::uint32_t parent_tgid = 0;  // probably has the same root; 0: not known
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   std::string path;
   bool deleted = false;
-  BuildId build_id;  // what the file must be ...
-  InodeId inode;     // ... where there is no build-id
-  RootId root;       // known: where its path leads to below this root, and no copy elsewhere
+  BuildId build_id;  // the file must have this build-id ...
+  InodeId inode;     // ... or, without a build-id, this inode
+  RootId root;       // if known: the path is looked up below this root only
 };
 
-// Seam for tests.
+// Opens files of processes. An interface, so that tests can replace it.
 class FileOpener {
  public:
   virtual ~FileOpener() = default;
   virtual OpenedFile open(const FileRequest& request) = 0;
-  // If the process is gone, root and user are not known.
+  // If the process is gone, root and user are unknown.
   virtual RootId root_of(std::uint32_t tgid) = 0;
-  // root_of() will be called for these, before the next refresh(): they can be asked for together.
+  // Announces root_of() calls for these before the next refresh(), so that one
+  // request can answer them.
   virtual void ask_roots(std::span<const std::uint32_t> /*tgids*/) {}
   // Opens the root (O_PATH).
   virtual OpenedFile open_root(std::uint32_t tgid) = 0;
-  // What a descriptor that open() returned is a copy of; nothing if it is the file itself.
+  // The original of which the descriptor from open() is a copy. Nothing: it is the file itself.
   virtual std::optional<OriginalFile> original_of(int /*fd*/) { return std::nullopt; }
-  // Called when mounts may have changed since the last open().
+  // Call it when mounts may have changed since the last open().
   virtual void refresh() {}
 };
 
-// Opens through /proc/PID/map_files, which has deleted files too; else by the path in the root of
-// the process, of its parent, and our own, or only in FileRequest::root if set. Compares what it
-// opened with the request.
-// Opens nothing but regular files: what it finds is looked at first (O_PATH), and paths are
-// followed in the kernel's cache of names only. All the same a hostile process can make any call
-// here wait for ever, as it may hold its mmap_lock: the daemon uses it in a process that can be
-// given up (daemon/reader). Needs CAP_SYS_PTRACE and CAP_CHECKPOINT_RESTORE for map_files,
+// Opens through /proc/PID/map_files, which also has deleted files; else by path in the root of the
+// process, of its parent and of the daemon, or only below FileRequest::root if that is set.
+// Compares what it opened with the request.
+//
+// Opens regular files only. It inspects a file through O_PATH before opening it, and resolves paths
+// only in the kernel's cache of names. Even so, a hostile process can block any call here for ever,
+// for instance by holding its mmap_lock; so the daemon uses this class in a process that can be
+// killed (daemon/reader). Needs CAP_SYS_PTRACE and CAP_CHECKPOINT_RESTORE for map_files,
 // CAP_DAC_READ_SEARCH for files that not everybody may read. Used by one thread.
 class ProcFileOpener final : public FileOpener {
  public:
-  // `files` must outlive it.
+  // `files` must outlive the object.
   explicit ProcFileOpener(LocalFiles& files) : files_(files) {}
   OpenedFile open(const FileRequest& request) override;
   RootId root_of(std::uint32_t tgid) override;  // 5 us

@@ -10,10 +10,10 @@ namespace {
 
 constexpr unsigned kAttempts = 8;
 constexpr unsigned kCopyAttempts = 3;
-constexpr std::size_t kMaxPlaces = 48;  // fewer than TableStore keeps files
+constexpr std::size_t kMaxPlaces = 48;  // fewer than the files that TableStore keeps
 constexpr std::string_view kDeleted = " (deleted)";
 
-// Keys are bytes: one map serves both ways of knowing an object.
+// Keys are bytes, so that one map holds both kinds of keys.
 template <class T>
 void append_bytes(std::string& key, const T& value) {
   key.append(reinterpret_cast<const char*>(&value), sizeof value);
@@ -24,8 +24,7 @@ void append_user(std::string& key, const RootId& root) {
   append_bytes(key, root.user_is);
 }
 
-// The inode alone is not enough: on btrfs, subvolumes share a device and have inodes of the same
-// numbers.
+// The inode number alone is not enough: on btrfs, subvolumes share a device and reuse numbers.
 std::string key_of(const SeenMapping& seen, const InodeId& inode) {
   std::string key = "i";
   append_bytes(key, inode.device_major);
@@ -44,8 +43,8 @@ std::string key_of(const BuildId& build_id, const RootId& root) {
   return key;
 }
 
-// Events call anonymous memory "//anon" and files whose path they cannot tell "//toolong" or
-// "//enomem"; /proc/PID/maps leaves it empty or writes a name in brackets.
+// Events call anonymous memory "//anon", and files whose path they cannot tell "//toolong" or
+// "//enomem"; /proc/PID/maps has an empty path or a name in brackets.
 MappedFile::Kind kind_of(const SeenMapping& seen) {
   if (seen.build_id.known() || seen.inode.known()) return MappedFile::Kind::File;
   if (seen.path == "[vdso]") return MappedFile::Kind::Vdso;
@@ -59,7 +58,7 @@ bool is_own(const RootId& root) {
   return root.user_is == RootId::UserIs::Own;
 }
 
-// Another attempt at the same place would end the same way, for some time.
+// Another attempt at the same place would give the same result for some time.
 bool is_final(OpenedFile::Outcome outcome) {
   using Outcome = OpenedFile::Outcome;
   return outcome == Outcome::Opened || outcome == Outcome::Remote || outcome == Outcome::NotAFile ||
@@ -87,8 +86,8 @@ std::shared_ptr<const MappedFile> FileTable::file_of(const SeenMapping& seen) {
   file.kind = kind_of(seen);
   if (file.kind == MappedFile::Kind::File) {
     std::string_view path = seen.path.starts_with("//") ? std::string_view() : seen.path;
-    // A file that is really called so is taken for a deleted one; then it is opened by mapping
-    // only.
+    // A file with a real name like this is taken for a deleted one; then it is
+    // opened by mapping only.
     file.deleted = path.ends_with(kDeleted);
     if (file.deleted) path.remove_suffix(kDeleted.size());
     file.path = path;
@@ -158,9 +157,10 @@ FileTable::Object* FileTable::opened_by_user(const SeenMapping& seen, const Buil
   return known == objects_.end() || !known->second.opened ? nullptr : &known->second;
 }
 
-// Between the mapping and one of the two questions, the process may have executed a program of
-// another user, such as sudo, or given up being root. Then the file, as one that is only found by
-// its path, is an object of those who were not asked; of the user who is not root.
+// Between the mapping and one of the two readings of its user, the process may have executed a
+// program of another user, such as sudo, or stopped being root. A file opened in that case, or
+// found by its path only, becomes an object without a certain user (inherited()); if root changed
+// its user, of the user it changed to.
 void FileTable::settle_own(Object& entry, Place* place, std::optional<OpenedFile>& opened,
                            const SeenMapping& seen, MappedFile& file) {
   RootId root = seen.root.inherited();
@@ -182,8 +182,7 @@ void FileTable::settle_own(Object& entry, Place* place, std::optional<OpenedFile
   if (others != objects_.end() && others->second.opened) file.object = others->second.object;
 }
 
-// The first one may have been found in another root than that of its process: so the place where it
-// was seen is one more to look at.
+// Looks in the place where the object was first seen, too: it may have been opened in another root.
 void FileTable::find_copy(Object& entry, const SeenMapping& seen, const MappedFile& file) {
   if (!entry.object->build_id.known() || !seen.copies || !seen.root.known()) return;
   Place* const place = place_of(entry, seen, file);
@@ -206,8 +205,8 @@ FileTable::Place* FileTable::place_of(Object& entry, const SeenMapping& seen,
       Place{hash, seen.root, entry.opened ? kCopyAttempts : kAttempts});
 }
 
-// Who fills them all in one container does not keep others from being looked at: the root with most
-// gives its oldest one. It comes to an end when all have as many.
+// Frees a place for a root: the root with most places loses its oldest. So a container that fills
+// all places does not keep out others. It ends when all roots have equally many.
 bool FileTable::take_place(std::vector<Place>& places, const RootId& wants) {
   const auto held = [&places](const RootId& root) {
     return std::ranges::count(places, root, &Place::root);
@@ -215,7 +214,7 @@ bool FileTable::take_place(std::vector<Place>& places, const RootId& wants) {
   const auto gives = std::ranges::max_element(
       places, {}, [&held](const Place& place) { return held(place.root); });
   if (held(gives->root) <= held(wants) + 1) return false;
-  places.erase(gives);  // of those with as many the first
+  places.erase(gives);  // the oldest of that root
   return true;
 }
 
@@ -262,7 +261,7 @@ void FileTable::settle(Object& entry, Place* place, OpenedFile opened, const Map
   }
   if (opened.outcome == Outcome::Opened) {
     entry.opened = true;
-    entry.places.clear();  // its copies are looked for everywhere
+    entry.places.clear();  // copies may be anywhere, so forget where the object was looked for
     ++counts_.objects_opened;
   } else if (std::exchange(entry.told, true)) {
     return;

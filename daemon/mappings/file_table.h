@@ -18,7 +18,7 @@
 
 namespace offcpud {
 
-// A mapping as an event or a line of /proc/PID/maps tells of it.
+// A mapping as reported by an event or a line of /proc/PID/maps.
 struct SeenMapping {
   std::uint32_t tgid = 0;
   std::uint32_t parent_tgid = 0;  // 0: not known
@@ -27,64 +27,64 @@ struct SeenMapping {
   std::uint64_t offset = 0;
   BuildId build_id;
   InodeId inode;
-  RootId root;            // of the process, and its user; not known: copies are not looked for
-  bool copies = true;     // are looked for; not where every mapping of the process is told
+  RootId root;         // root and user of the process; unknown: copies are not looked for
+  bool copies = true;  // whether to look for copies; not if every mapping of the process is listed
   std::string_view path;  // with the kernel's " (deleted)"
 };
 
-// Every file and object that is mapped, once. An object is opened when it is seen for the first
-// time, while the process that maps it still exists; where that fails, again when another mapping
-// of it is seen, a few times at each place. So is each copy of it, in the root of another process
-// or by another name: the kernel tells files apart, not contents. Used by one thread.
+// Every mapped file and object, once. An object is opened when it is first seen, while the process
+// that maps it still exists; if that fails, again when it is seen mapped elsewhere, a few times per
+// place. Its copies, in other roots or under other names, are opened as well, because the kernel
+// distinguishes files and not contents. Used by one thread.
 //
-// A build-id is only what a file says about itself, and a place may be a file system of the user's
-// own. So objects belong to users, and what one user maps decides nothing for another. A process
-// that was gone before it could be asked whose it is (RootId::UserIs::OfParent) borrows the object
-// of its parent's user, where one was opened, and decides nothing either. A file is a user's if a
-// process of his maps it: it was asked before and after that was seen.
+// Objects belong to users: a build-id is only what a file claims, and a place may be on a file
+// system that the user controls, so what one user maps must not decide anything for another. A file
+// is a user's if a process of that user maps it; the process is asked before and after the mapping
+// is seen. A process that was gone before it could be asked (RootId::UserIs::OfParent) borrows the
+// object of its parent's user, if that one was opened, and decides nothing.
 class FileTable {
  public:
   struct Counts {
     std::uint64_t objects_opened = 0;
-    std::uint64_t unnamed = 0;  // mappings of a file without build-id and inode
-    std::array<std::uint64_t, OpenedFile::kOutcomes>
-        attempts{};  // to open one or a copy, by OpenedFile::Outcome
+    std::uint64_t unnamed = 0;  // mappings of files without build-id and inode
+    // Attempts to open an object or a copy, by OpenedFile::Outcome.
+    std::array<std::uint64_t, OpenedFile::kOutcomes> attempts{};
   };
 
-  // Called with the open file of an object, once for each, and with no file where it could not be
-  // opened at the first attempt.
+  // Called once for each object, with its open file; without a file if the first
+  // attempt to open it failed.
   using Found = std::function<void(const std::shared_ptr<const MappedObject>&, const MappedFile&,
                                    UniqueFd file)>;
-  // Called with each copy of an object that was opened before.
+  // Called with each copy of an object that is already open.
   using Copied = std::function<void(const MappedObject&, UniqueFd file)>;
   using Forgotten = std::function<void(const MappedObject&)>;
-  // Called when a process is seen to run for another user than `seen` said.
+  // Called when a process turns out to run as another user than `seen` said.
   using Changed = std::function<void(std::uint32_t tgid, const RootId& root)>;
 
-  // `max_unused` limits those that are kept although nothing maps them any more.
+  // `max_unused` limits the objects that are kept although nothing maps them.
   FileTable(FileOpener& opener, std::size_t max_unused, Found found, Copied copied,
             Forgotten forgotten, Changed changed = {});
 
   std::shared_ptr<const MappedFile> file_of(const SeenMapping& seen);
 
-  // Whether the object of a file could not be opened because opening was refused, which may change.
+  // Whether the object of a file is not open because opening was refused, which is temporary.
   [[nodiscard]] bool is_refused(const MappedFile& file) const;
-  // Whether it is open now; found() was called then.
+  // Tries again to open it. True: it is open now, and found() was called.
   bool try_again(const SeenMapping& seen, const MappedFile& file);
 
-  // Copies are looked for anew from here on, since another file may have taken the place of one.
-  // Drops what no mapping refers to: objects known by inode at once, because their numbers are
-  // used again, those known by build-id from `max_unused` on, oldest first.
+  // Drops what no mapping refers to: objects known by inode at once, because inode numbers are
+  // reused; of those known by build-id the oldest beyond `max_unused`. Looks for copies anew from
+  // then on, because another file may have replaced one.
   void prune();
 
-  // What could not be opened may be tried again, where it is mapped anew.
+  // Allows new attempts to open what failed, when it is mapped again.
   void forgive();
 
   [[nodiscard]] const Counts& counts() const { return counts_; }
   [[nodiscard]] std::size_t objects() const { return objects_.size(); }
 
  private:
-  // Where an object, or a copy of it, was looked for: the root of a process, and the path there.
+  // A place where an object or a copy was looked for: the root of a process, and the path in it.
   struct Place {
     std::size_t hash = 0;
     RootId root;
@@ -92,23 +92,23 @@ class FileTable {
   };
   struct Object {
     std::shared_ptr<const MappedObject> object;
-    bool told = false;    // found() was called, if without a file
-    bool opened = false;  // then `places` are of copies, since the last prune()
+    bool told = false;    // found() was called, with or without a file
+    bool opened = false;  // then `places` are those of copies, since the last prune()
     std::vector<Place> places;
   };
 
   void find_object(const SeenMapping& seen, MappedFile& file);
   std::shared_ptr<const MappedFile> interned(MappedFile file);
-  // The object that a process of its user opened. Null: none did yet.
+  // The object that a process of the same user opened. Null: none has.
   Object* opened_by_user(const SeenMapping& seen, const BuildId& build_id);
   Object& object_of(const BuildId& build_id, const RootId& root);
   Object& object_for(const std::string& key, MappedObject object);
   OpenedFile open(const SeenMapping& seen, const MappedFile& file, RootId root = {});
   void find_copy(Object& entry, const SeenMapping& seen, const MappedFile& file);
-  // Null: enough were looked at for now.
+  // Null: enough places were searched for now.
   static Place* place_of(Object& entry, const SeenMapping& seen, const MappedFile& file);
   static bool take_place(std::vector<Place>& places, const RootId& wants);
-  // Of a process that was asked whose it is, before.
+  // For a process whose user was read before the file was opened.
   void settle_own(Object& entry, Place* place, std::optional<OpenedFile>& opened,
                   const SeenMapping& seen, MappedFile& file);
   void settle(Object& entry, Place* place, OpenedFile opened, const MappedFile& file);
@@ -120,10 +120,11 @@ class FileTable {
   Forgotten forgotten_;
   Changed changed_;
   std::uint64_t last_id_ = 0;
-  std::unordered_map<std::string, Object> objects_;     // by key
-  std::unordered_map<std::uint64_t, Object*> refused_;  // at the last attempt, by MappedObject::id
+  std::unordered_map<std::string, Object> objects_;  // by key
+  // By MappedObject::id: refused at the last attempt.
+  std::unordered_map<std::uint64_t, Object*> refused_;
   std::unordered_map<std::string, std::weak_ptr<const MappedFile>> files_;  // by object and path
-  // Files that are mapped now, so that their inode numbers cannot mean another one; see key_of().
+  // Files that are mapped now, so that their inode numbers cannot have been reused; see key_of().
   std::unordered_map<std::string, std::weak_ptr<const MappedFile>> by_inode_;
   std::size_t prune_files_at_ = 1024;
   Counts counts_;

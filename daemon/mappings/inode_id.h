@@ -5,8 +5,8 @@
 
 namespace offcpud {
 
-// An inode as /proc/PID/maps names it: with the numbers of the file system's device, which differ
-// from those of stat() on btrfs and overlayfs. Valid while somebody maps the file.
+// An inode as identified in /proc/PID/maps: with the file system's own device numbers, which differ
+// from those of stat() on btrfs and overlayfs. Valid while some process maps the file.
 struct InodeId {
   std::uint32_t device_major = 0;
   std::uint32_t device_minor = 0;

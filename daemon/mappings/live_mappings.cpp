@@ -13,7 +13,7 @@ Result<std::unique_ptr<LiveMappings>> LiveMappings::open(MappingObserver& observ
   TRY(auto events, MappingEvents::open(options.events));
   std::unique_ptr<LiveMappings> live(
       new LiveMappings(std::move(events), observer, opener, reader, clock, options));
-  // What cannot be read now, as under load, is read by one of the next drain()s, which tells of it.
+  // If this fails, for instance under load, a later drain() reads it and reports the error.
   (void)live->scan();
   (void)live->drain();
   return live;

@@ -17,32 +17,32 @@
 namespace offcpud {
 
 // The executable mappings of all processes of this host, followed from open() on. Used by one
-// thread; what is passed by reference must outlive it.
+// thread; arguments passed by reference must outlive it.
 class LiveMappings {
  public:
   struct Options {
     MappingEvents::Options events;
     ProcessMappings::Limits limits;
-    // After lost events all processes are read again, at most so often.
+    // After lost events all processes are read again, but not more often than this.
     std::chrono::milliseconds min_scan_interval{1000};
   };
 
-  // Opens the events first and reads all processes then; where they cannot be read, drain() does so
+  // Opens the events, and then reads all processes; if that fails, drain() does it
   // later. Needs CAP_PERFMON.
   static Result<std::unique_ptr<LiveMappings>> open(MappingObserver& observer, FileOpener& opener,
                                                     ProcessReader& reader, const Clock& clock,
                                                     const Options& options);
 
-  // Readable when there are many events.
+  // Readable when many events are waiting.
   [[nodiscard]] int fd() const { return events_.fd(); }
 
-  // Takes over everything that happened before the call. Before addresses are looked up, when fd()
-  // is readable, and at least every second or so, as files of short-lived processes are only there
-  // for a while. An error leaves the state as it is, and the next call tries again.
+  // Applies everything that happened before the call. Call it before addresses are looked up, when
+  // fd() is readable, and about once a second, because files of short-lived processes soon vanish.
+  // An error leaves the state as it is, and the next call tries again.
   Status drain();
 
-  // Called in the middle of drain(), after each event and each process: a storm of them, or large
-  // objects, may take long. It may look addresses up, and must not drain.
+  // `between` is called during drain(), after each event and each process, because many events or
+  // large objects can take long. It may look up addresses, but must not call drain().
   void set_between(std::function<void()> between) { between_ = std::move(between); }
 
   [[nodiscard]] ProcessMappings& processes() { return *processes_; }

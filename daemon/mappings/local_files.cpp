@@ -24,10 +24,10 @@ using Outcome = OpenedFile::Outcome;
 
 constexpr std::size_t kMountinfoLimit = std::size_t{4} << 20;
 constexpr std::size_t kMaxMountTables = 64;
-// A copy that takes longer is given up: who waits for it has others to serve.
+// A slower copy is abandoned, because other requests wait behind it.
 constexpr std::chrono::milliseconds kCopying{150};
 
-// f_type of statfs(2). linux/magic.h does not have all of them.
+// Values of f_type in statfs(2) that linux/magic.h lacks.
 constexpr long kXfs = 0x58465342;
 constexpr long kExfat = 0x2011BAB0;
 constexpr long kNtfs3 = 0x7366746e;
@@ -36,7 +36,7 @@ constexpr long kBcachefs = 0xca451a4e;
 constexpr long kUdf = 0x15013346;
 constexpr long kJfs = 0x3153464a;
 constexpr long kErofs = 0xE0F5E1E2;
-constexpr std::array<long, 19> kLocalTypes = {EXT4_SUPER_MAGIC,  // ext2 and ext3, too
+constexpr std::array<long, 19> kLocalTypes = {EXT4_SUPER_MAGIC,  // also ext2 and ext3
                                               kXfs,
                                               BTRFS_SUPER_MAGIC,
                                               TMPFS_MAGIC,
@@ -67,8 +67,8 @@ MountTable read_mounts(const std::string& process) {
   return text ? MountTable::parse(*text) : MountTable();
 }
 
-// Whether what the process sees mounted was mounted by an administrator of this host, and not by
-// somebody who is root in a user namespace only.
+// Whether the mounts that the process sees were made by an administrator of this host, not by
+// somebody who is root only in a user namespace.
 bool is_mounted_by_administrator(const std::string& process) {
   const UniqueFd mounts(::open(("/proc/" + process + "/ns/mnt").c_str(), O_RDONLY | O_CLOEXEC));
   if (!mounts) return false;
@@ -78,7 +78,7 @@ bool is_mounted_by_administrator(const std::string& process) {
   return owner && ::fstat(owner.get(), &info) == 0 && info.st_ino == kInitialUserNamespace;
 }
 
-// From `begin` on. False: it was not all there in time.
+// Copies `size` bytes from `begin` on. False: they could not all be read in time.
 bool copy_bytes(int from, std::uint64_t begin, int to, std::uint64_t size) {
   const auto until = std::chrono::steady_clock::now() + kCopying;
   std::array<char, 65536> buffer{};
@@ -99,7 +99,7 @@ bool copy_bytes(int from, std::uint64_t begin, int to, std::uint64_t size) {
 
 LocalFiles::Opening LocalFiles::open(UniqueFd handle, const std::string& process) {
   Opening opening;
-  // Without AT_STATX_DONT_SYNC a server would be asked.
+  // AT_STATX_DONT_SYNC: ask no server.
   if (::statx(handle.get(), "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
               STATX_TYPE | STATX_INO | STATX_SIZE | STATX_UID | STATX_MTIME | STATX_MNT_ID,
               &opening.info) != 0) {
@@ -107,8 +107,7 @@ LocalFiles::Opening LocalFiles::open(UniqueFd handle, const std::string& process
   }
   const struct statx& info = opening.info;
   if (!S_ISREG(info.stx_mode)) return no_opening(Outcome::NotAFile);
-  // What was known a moment ago may be another mount now: it spares asking a server, and decides
-  // nothing else.
+  // The cached table may be outdated, so it is used only to avoid asking a server.
   auto answer = mounts_of(process).of_mount(info.stx_mnt_id);
   if (answer == MountTable::Answer::Unknown) answer = mounts_of("self").of_mount(info.stx_mnt_id);
   if (answer == MountTable::Answer::Remote) return no_opening(Outcome::Remote);
@@ -123,7 +122,7 @@ LocalFiles::Opening LocalFiles::open(UniqueFd handle, const std::string& process
   return opening;
 }
 
-// The handle keeps its mount from going, so that the number in a table that is read now is its.
+// While the handle is open its mount exists, so its number is valid in a table read now.
 bool LocalFiles::answers_by_itself(int handle, const struct statx& info,
                                    const std::string& process) const {
   struct statfs system {};

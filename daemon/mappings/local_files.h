@@ -16,14 +16,14 @@
 
 namespace offcpud {
 
-// Decides which files may be read by those who must not wait: files of file systems that are known
-// to answer by themselves, and copies in memory of others that answer at once. Whatever is not
-// known is not trusted. The calls themselves may hang: see daemon/reader. Used by one thread.
+// Decides which files may be read without risk of waiting: those of file systems known to answer
+// without a server or another process, and copies in memory of others that answer at once. What is
+// unknown is not trusted. The calls themselves may hang: see daemon/reader. Used by one thread.
 class LocalFiles {
  public:
-  // Called before a file system is asked for anything, with the number of the mount (as in
-  // /proc/PID/mountinfo); false: it is not asked. Devices would not do: a file of overlayfs may
-  // have that of the disk below, which others use.
+  // Called before a file system is accessed, with the number of the mount (as in
+  // /proc/PID/mountinfo); false: it is not accessed. The device would not identify it: a file of
+  // overlayfs may have the device of the disk below, which others use.
   using Touch = std::function<bool(std::uint64_t mount)>;
 
   static constexpr std::uint64_t kAllBytes = std::numeric_limits<std::uint64_t>::max();
@@ -35,30 +35,30 @@ class LocalFiles {
   struct Opening {
     OpenedFile::Outcome outcome = OpenedFile::Outcome::Failed;
     UniqueFd fd;         // if Opened
-    bool local = false;  // if Opened: the descriptor itself may be handed out
+    bool local = false;  // if Opened: this descriptor may be handed out
     struct statx info {};
   };
 
-  // `handle` is an O_PATH descriptor, `process` the directory in /proc of a process that sees the
-  // file, by name. Opens regular files for reading.
+  // Opens a regular file for reading. `handle` is an O_PATH descriptor; `process` names the
+  // directory in /proc of a process that sees the file.
   Opening open(UniqueFd handle, const std::string& process);
 
-  // Where the next file goes that has to be copied: a file in memory that may hold `bytes`.
+  // Where the next file that needs a copy is copied to: a file in memory with room for `bytes`.
   void set_copy_room(UniqueFd memory, std::uint64_t bytes) {
     memory_ = std::move(memory);
     room_ = bytes;
   }
 
-  // A descriptor that may be handed out: that of `opening`, or, where the file does not answer by
-  // itself, none: then its last bytes (`last_bytes` at most) are in the room for a copy, from its
-  // beginning on. Refused where that has not as many as OpenedFile::copied says, TooLarge beyond
-  // kMostCopied.
+  // Makes a result that may be handed out. If the file answers by itself, that is the descriptor of
+  // `opening`. Otherwise the file's last bytes (`last_bytes` at most) are copied to the start of
+  // the copy room, and there is no descriptor. Refused: the room is smaller than OpenedFile::copied
+  // says; TooLarge: beyond kMostCopied.
   OpenedFile hand_out(Opening opening, std::uint64_t last_bytes = kAllBytes);
 
-  // What the file at this path would be, by the mounts that the process sees.
+  // What the mounts that the process sees say about a file at this path.
   MountTable::Answer of_path(const std::string& process, const std::string& path);
 
-  // Mounts may have changed.
+  // Call it when mounts may have changed.
   void refresh() { mounts_.clear(); }
 
  private:
@@ -69,7 +69,7 @@ class LocalFiles {
   Touch touch_;
   UniqueFd memory_;
   std::uint64_t room_ = 0;
-  std::map<std::string, MountTable, std::less<>> mounts_;  // by name in /proc
+  std::map<std::string, MountTable, std::less<>> mounts_;  // by name of the process in /proc
 };
 
 }  // namespace offcpud

@@ -11,39 +11,40 @@
 
 namespace offcpud {
 
-// What is executed by the processes of a user: the contents of a file, known by build-id, so that
-// copies in many containers are one object; by inode where the file has no build-id. Of each user
-// his own, as a build-id is only what a file says about itself. Immutable.
+// Code that processes of one user execute. It is identified by the build-id of its file, so that
+// copies in many containers are one object, or by inode if the file has no build-id. Each user has
+// separate objects, because a build-id is only what a file claims. Immutable.
 struct MappedObject {
-  std::uint64_t id = 0;  // never given out twice
+  std::uint64_t id = 0;  // never reused
   BuildId build_id;
   InodeId inode;  // only if there is no build-id
-  // The user whose process maps it. Nothing: that was not asked in time, or it is known by inode.
+  // The user whose process maps it. Nothing: that could not be asked in time, or the
+  // object is known by inode.
   std::optional<std::uint32_t> user = std::nullopt;
 };
 
-// Where executable code of a process comes from. Immutable, shared by all mappings of it.
+// The source of executable code in a process. Immutable; all its mappings share it.
 struct MappedFile {
   enum class Kind : std::uint8_t {
     File,
     Anonymous,  // JIT code and trampolines
-    Vdso,       // the kernel's page with clock_gettime() and the like
-    Other,      // another mapping that the kernel makes, such as [uprobes]
+    Vdso,       // the page of the kernel with clock_gettime() and the like
+    Other,      // another mapping made by the kernel, such as [uprobes]
   };
 
   Kind kind = Kind::File;
-  bool deleted = false;  // the file had no name any more when it was mapped
-  std::string path;      // in the root of the process, bytes; empty if not known
+  bool deleted = false;  // the file had no name left when it was mapped
+  std::string path;      // in the root of the process; bytes; empty: not known
   std::shared_ptr<const MappedObject> object;  // null unless kind is File
-  // Whose it is was not asked of the process that maps it: what can be said of the object is not to
-  // be learnt from that process.
+  // The mapping process was not asked whose the object is, so nothing about the object may be
+  // learnt from that process.
   bool borrowed = false;
 };
 
 struct Mapping {
   std::uint64_t begin = 0;                 // address of the first byte
-  std::uint64_t end = 0;                   // and behind the last one
-  std::uint64_t offset = 0;                // of `begin` in the file; means nothing for other kinds
+  std::uint64_t end = 0;                   // address after the last byte
+  std::uint64_t offset = 0;                // of `begin` in the file; meaningless for other kinds
   std::shared_ptr<const MappedFile> file;  // never null
 
   bool operator==(const Mapping&) const = default;

@@ -31,7 +31,7 @@ struct MapQuery {
 static_assert(sizeof(MapQuery) == 104);
 constexpr unsigned long kProcmapQuery = _IOWR('f', 17, MapQuery);
 
-// A page of a file, mapped to be looked at in /proc/self/maps and never read.
+// A page of a file that is mapped only to appear in /proc/self/maps; never read.
 class MappedPage {
  public:
   explicit MappedPage(int fd) : memory_(::mmap(nullptr, kBytes, PROT_READ, MAP_PRIVATE, fd, 0)) {}
@@ -44,7 +44,7 @@ class MappedPage {
   [[nodiscard]] std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(memory_); }
 
  private:
-  static constexpr std::size_t kBytes = 1;  // the kernel makes a page of it
+  static constexpr std::size_t kBytes = 1;  // the kernel maps a whole page
   void* memory_;
 };
 

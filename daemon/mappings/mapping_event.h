@@ -10,15 +10,15 @@
 
 namespace offcpud {
 
-// What happened to the address space or the threads of a process. Process and thread numbers are
+// A change of the address space or of the threads of a process. Process and thread numbers are
 // those of the PID namespace in which the events were opened.
 struct MappingEvent {
   enum class Kind : std::uint8_t {
-    Mapped,    // the executable mapping [begin, end) exists from now on, and nothing else there
-    Forked,    // thread `tid` of `tgid` came into being; a new process unless parent_tgid == tgid
+    Mapped,    // [begin, end) is now this executable mapping and nothing else
+    Forked,    // thread `tid` of `tgid` began; a new process unless parent_tgid == tgid
     Exited,    // thread `tid` of `tgid` ended
     Executed,  // execve(): all mappings of `tgid` are gone, `tid` is its only thread
-    Lost,      // `lost` events before this one found no room
+    Lost,      // `lost` events before this one found no room in the ring
   };
 
   Kind kind = Kind::Lost;
@@ -28,11 +28,11 @@ struct MappingEvent {
   MonotonicTime time{};
 
   std::uint64_t begin = 0;   // address of the first byte
-  std::uint64_t end = 0;     // and behind the last one
+  std::uint64_t end = 0;     // address after the last byte
   std::uint64_t offset = 0;  // of `begin` in the file
-  BuildId build_id;          // where the kernel found one; then `inode` is not known
+  BuildId build_id;          // if the kernel found one; then `inode` is unknown
   InodeId inode;
-  std::string_view path;  // bytes of the buffer that was parsed, valid as long as that
+  std::string_view path;  // bytes in the parsed buffer, valid as long as that
 
   std::uint64_t lost = 0;
 };

@@ -66,8 +66,8 @@ Status MappingEvents::open_rings(const std::vector<int>& cpus, const Options& op
 
 void MappingEvents::drain(const std::function<void(std::span<const MappingEvent>)>& ahead,
                           const std::function<void(const MappingEvent&)>& apply) {
-  // Where b follows from a, the record of a was complete before b happened. So with everything up
-  // to a time before the first ring is read, no b is handed over without its a.
+  // If b follows from a, the record of a was complete before b happened. All records up to a time
+  // before the first ring is read thus contain, for each such b, its a.
   const MonotonicTime horizon = SystemClock().now();
   batch_.clear();
   bool crowded = false;
@@ -96,7 +96,7 @@ void MappingEvents::drain(const std::function<void(std::span<const MappingEvent>
 }
 
 std::uint64_t MappingEvents::newly_lost(std::uint64_t recorded) const {
-  // The counters know of losses at the very end, too, of which only the next record would tell.
+  // Unlike the records, the counters include losses that no later record has reported yet.
   std::uint64_t total = 0;
   for (const PerfRing& ring : rings_) {
     const auto lost = ring.lost();

@@ -7,7 +7,7 @@
 namespace offcpud {
 namespace {
 
-// The first of `mappings` that ends behind `address`.
+// The first of `mappings` that ends after `address`.
 template <class Mappings>
 auto first_behind(Mappings& mappings, std::uint64_t address) {
   return std::partition_point(mappings.begin(), mappings.end(),

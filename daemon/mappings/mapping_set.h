@@ -11,8 +11,8 @@
 
 namespace offcpud {
 
-// The executable mappings of one address space, ordered, without overlap. Counts itself into
-// `total`, which must outlive it; copies count too. Used by one thread.
+// The executable mappings of one address space, ordered, without overlap. Adds its size to `total`,
+// which must outlive it; copies count too. Used by one thread.
 class MappingSet {
  public:
   explicit MappingSet(std::size_t& total) : total_(&total) {}
@@ -22,18 +22,19 @@ class MappingSet {
   MappingSet& operator=(const MappingSet&) = delete;
   ~MappingSet() { *total_ -= mappings_.size(); }
 
-  // What a change did: `removed` were there and are not any more, `added` the other way round.
+  // The mappings that a change removed and added.
   struct Change {
     std::vector<Mapping> removed;
     std::vector<Mapping> added;
   };
 
-  // Puts `mapping` in and cuts away what it overlaps. No change if it was there already.
+  // Inserts `mapping` and removes the parts of others that it overlaps. No change
+  // if it was there already.
   Change put(const Mapping& mapping);
 
   [[nodiscard]] bool contains(const Mapping& mapping) const;
 
-  // Null where nothing executable is known.
+  // Null: no executable mapping is known there.
   [[nodiscard]] const Mapping* at(std::uint64_t address) const;
 
   [[nodiscard]] std::span<const Mapping> all() const { return mappings_; }

@@ -13,8 +13,8 @@ bool contains(const std::array<std::string_view, Size>& types, std::string_view 
   return std::find(types.begin(), types.end(), type) != types.end();
 }
 
-// FUSE belongs to whoever mounted it, even an unprivileged user. virtiofs is in neither list: the
-// host of a virtual machine is near, and still somebody else.
+// FUSE depends on the process of whoever mounted it, even an unprivileged user. virtiofs is in
+// neither list: the host of a virtual machine is near, but still another machine.
 MountTable::Answer answer_of(std::string_view type) {
   using Answer = MountTable::Answer;
   static constexpr std::array<std::string_view, 12> kRemote = {"nfs",   "nfs4",   "cifs", "smb3",
@@ -41,7 +41,7 @@ std::string_view take_word(std::string_view& text) {
   return take_until(text, ' ');
 }
 
-// Blanks, tabs, line feeds and backslashes are written as \ and three octal digits.
+// Replaces \ and three octal digits, which stand for blanks, tabs, line feeds and backslashes.
 std::string unescaped(std::string_view text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -75,7 +75,7 @@ MountTable MountTable::parse(std::string_view mountinfo) {
     const std::string_view id = take_word(line);
     const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), mount.id);
     if (error != std::errc() || end != id.data() + id.size()) continue;
-    (void)take_word(line);  // parent
+    (void)take_word(line);  // parent mount
     (void)take_word(line);  // device
     (void)take_word(line);  // root of the mount
     mount.point = unescaped(take_word(line));
@@ -107,15 +107,14 @@ MountTable::Answer MountTable::of_mount(std::uint64_t mount_id) const {
 MountTable::Answer MountTable::of_path(std::string_view path) const {
   const Mount* best = nullptr;
   for (const Mount& mount : mounts_) {
-    // Of two mounts on the same point the later one covers the earlier one.
+    // Of two mounts on the same point, the later one hides the earlier one.
     const bool deeper = best == nullptr || mount.point.size() >= best->point.size();
     if (deeper && lies_below(path, mount.point)) best = &mount;
   }
   return best == nullptr ? Answer::Unknown : best->answer;
 }
 
-// A comma or colon in a path is written behind a backslash; such paths are not understood here, and
-// what is left of them is no local mount's, or relative.
+// Paths with an escaped comma or colon are not understood: then no layer counts as local.
 bool MountTable::is_local_overlay(std::uint64_t mount_id, const MountTable& layers) const {
   const Mount* const mount = find(mount_id);
   if (mount == nullptr || mount->layers.find('\\') != std::string::npos) return false;

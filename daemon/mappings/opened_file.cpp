@@ -13,10 +13,10 @@ OpenedFile::Outcome outcome_of_errno(int code) {
       return Outcome::Denied;
     case ENOENT:
     case ENOTDIR:
-    case ELOOP:   // other links lie on the way than when it was mapped
-    case ESRCH:   // the process
-    case ESTALE:  // the server of its file system has it no more
-    case EAGAIN:  // not in the cache of names: nobody mapped it a moment ago
+    case ELOOP:   // other links are on the way than when it was mapped
+    case ESRCH:   // the process is gone
+    case ESTALE:  // the server of its file system no longer has it
+    case EAGAIN:  // not in the cache of names, so nobody mapped it just now
       return Outcome::Gone;
     default:
       return Outcome::Failed;

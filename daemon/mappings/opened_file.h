@@ -12,8 +12,8 @@
 
 namespace offcpud {
 
-// A file as the kernel's programs tell it from others (offcpud_unwind_file_key), and the time that
-// says whether it is still the same.
+// Identifies a file as the kernel's programs do (offcpud_unwind_file_key), together with the
+// time of its last change.
 struct FileVersion {
   InodeId inode;
   std::uint64_t size = 0;
@@ -33,26 +33,26 @@ struct OriginalFile {
 struct OpenedFile {
   enum class Outcome : std::uint8_t {
     Opened,
-    Gone,      // the process is gone, and the path leads elsewhere
+    Gone,      // the process is gone, and the path leads to another file
     Denied,    // a capability or a permission is missing
     NotAFile,  // a device, a pipe
-    Remote,    // on a file system that somebody else serves
+    Remote,    // on a file system that waits for a server or another process
     Failed,    // no descriptors left, an I/O error
     Slow,      // its file system has not answered in time
-    TooLarge,  // needs a copy, and is larger than a copy may be
-    Refused,   // not tried, to wait no longer for those that do not answer; later it may be
+    TooLarge,  // needs a copy, but exceeds the limit of one
+    Refused,   // not tried, to save waiting for what does not answer; may succeed later
   };
   static constexpr std::size_t kOutcomes = 9;
 
   Outcome outcome = Outcome::Gone;
-  UniqueFd fd;       // open for reading if Opened; reading it waits for nobody
+  UniqueFd fd;       // open for reading if Opened; reads do not wait for others
   BuildId build_id;  // of that file, if it has one
-  // Of a copy: bytes of memory that it holds. If Refused for lack of room: bytes that a copy would
-  // take; 0: refused for something else.
+  // Of a copy: the bytes of memory that it holds. If Refused for lack of room: the bytes that a
+  // copy would need; 0: refused for another reason.
   std::uint64_t copied = 0;
   std::optional<OriginalFile> original;  // of a copy
-  // The effective user of the process seen to map it, asked afterwards. Nothing: the file was only
-  // found by its path.
+  // The effective user of the process that maps it, read after opening. Nothing: the file was
+  // found by its path only.
   std::optional<std::uint32_t> mapped_by;
 };
 

@@ -11,7 +11,7 @@
 namespace offcpud {
 namespace {
 
-// The bodies between perf_event_header and the time at the end; names follow the kernel's.
+// The bodies between perf_event_header and the time at the end; fields are named as in the kernel.
 struct MapRecord {
   std::uint32_t pid, tid;
   std::uint64_t address, length, page_offset;
@@ -58,7 +58,7 @@ MonotonicTime time_at_end(Bytes record) {
   return MonotonicTime(std::chrono::nanoseconds(time));
 }
 
-// 0 or -1: the task is outside of the PID namespace of the opener.
+// 0 and -1 mean that the task is outside of the opener's PID namespace.
 bool visible(std::uint32_t pid) {
   return pid != 0 && pid != UINT32_MAX;
 }

@@ -12,14 +12,14 @@ namespace offcpud {
 
 struct ParsedRecords {
   std::size_t consumed = 0;     // bytes, whole records
-  std::uint64_t malformed = 0;  // records that make no sense, left out
+  std::uint64_t malformed = 0;  // malformed records that were skipped
 };
 
-// Appends the events in `bytes`, the contents of a ring of perf_event_open(2) whose event has
-// sample_id_all and sample_type PERF_SAMPLE_TIME, to `events`, in the order of the ring. Stops
-// before the first record that is later than `horizon`. Records of other types, events of kernel
-// threads and of processes outside of the opener's PID namespace are passed over. No byte is
-// trusted: a record whose size is impossible ends the reading, and all bytes count as consumed.
+// Appends the events in `bytes` to `events`, in the order of the ring. `bytes` is the contents of a
+// ring of perf_event_open(2) whose event has sample_id_all and sample_type PERF_SAMPLE_TIME. Stops
+// before the first record later than `horizon`. Skips records of other types, kernel threads, and
+// processes outside of the opener's PID namespace. No byte is trusted: a record of impossible size
+// ends the reading, and all bytes count as consumed.
 ParsedRecords parse_records(std::span<const std::byte> bytes, MonotonicTime horizon,
                             std::vector<MappingEvent>& events);
 

@@ -22,20 +22,20 @@ perf_event_attr attributes(std::size_t wakeup_bytes) {
   perf_event_attr attr{};
   attr.size = sizeof attr;
   attr.type = PERF_TYPE_SOFTWARE;
-  attr.config = PERF_COUNT_SW_DUMMY;  // counts nothing; only its side-band records are wanted
+  attr.config = PERF_COUNT_SW_DUMMY;  // counts nothing; we only want its side-band records
   attr.sample_type = PERF_SAMPLE_TIME;
   attr.sample_id_all = 1;
   attr.read_format = PERF_FORMAT_LOST;
-  attr.exclude_kernel = 1;  // asks for no more privilege than needed
+  attr.exclude_kernel = 1;  // asks for no more privilege than necessary
   attr.exclude_hv = 1;
-  attr.mmap = 1;  // executable mappings; with mmap_data it would be every malloc
+  attr.mmap = 1;  // executable mappings; with mmap_data each mmap by malloc would be reported
   attr.mmap2 = 1;
   attr.build_id = 1;
   attr.comm = 1;
   attr.comm_exec = 1;
   attr.task = 1;
   attr.use_clockid = 1;
-  attr.clockid = CLOCK_MONOTONIC;  // that of bpf_ktime_get_ns()
+  attr.clockid = CLOCK_MONOTONIC;  // the clock of bpf_ktime_get_ns()
   attr.watermark = 1;
   attr.wakeup_watermark = static_cast<std::uint32_t>(wakeup_bytes);
   return attr;
@@ -97,8 +97,8 @@ PerfRing::~PerfRing() {
 ParsedRecords PerfRing::read(MonotonicTime horizon, std::vector<MappingEvent>& events) {
   auto* control = static_cast<perf_event_mmap_page*>(memory_);
   const auto* ring = static_cast<const std::byte*>(memory_) + page_size();
-  // The kernel writes the head with a release after the records, and reads the tail with an
-  // acquire before it overwrites them.
+  // Pairs with the kernel, which stores the head with release semantics after the records, and
+  // loads the tail with acquire semantics before overwriting them.
   const std::uint64_t head = std::atomic_ref(control->data_head).load(std::memory_order_acquire);
   const std::uint64_t tail = control->data_tail;
   const auto waiting = static_cast<std::size_t>(std::min<std::uint64_t>(head - tail, ring_bytes_));
@@ -117,7 +117,8 @@ ParsedRecords PerfRing::read(MonotonicTime horizon, std::vector<MappingEvent>& e
 }
 
 Result<std::uint64_t> PerfRing::lost() const {
-  std::array<std::uint64_t, 2> values{};  // the count, which stays 0, and what was lost
+  // the event count, always 0, and the number of lost records
+  std::array<std::uint64_t, 2> values{};
   if (::read(fd_.get(), values.data(), sizeof values) != sizeof values) {
     return Error::from_errno(errno, "read", "count of lost mapping events");
   }

@@ -12,11 +12,11 @@
 
 namespace offcpud {
 
-// The events of one CPU and the memory that the kernel writes them to. Used by one thread.
+// The events of one CPU, and the memory into which the kernel writes them. Used by one thread.
 class PerfRing {
  public:
   // `ring_bytes` is a power of two of whole pages; the descriptor becomes readable when
-  // `wakeup_bytes` of it are filled. Needs CAP_PERFMON, unless perf_event_paranoid is 0 or less.
+  // `wakeup_bytes` are filled. Needs CAP_PERFMON, unless perf_event_paranoid is 0 or less.
   static Result<PerfRing> open(int cpu, std::size_t ring_bytes, std::size_t wakeup_bytes);
   PerfRing(PerfRing&& other) noexcept;
   PerfRing& operator=(PerfRing&& other) = delete;
@@ -25,13 +25,13 @@ class PerfRing {
   [[nodiscard]] int fd() const { return fd_.get(); }
 
   // Takes the records up to `horizon` out of the ring. Paths of the events point into this object
-  // and hold until the next call.
+  // and are valid until the next call.
   ParsedRecords read(MonotonicTime horizon, std::vector<MappingEvent>& events);
 
-  // How many events have found no room since open, even if no record tells of them yet.
+  // Number of events lost since open(), even if no record reports them yet.
   [[nodiscard]] Result<std::uint64_t> lost() const;
 
-  // Whether the last read() found the ring so full that something may have been lost.
+  // Whether the last read() found the ring so full that events may have been lost.
   [[nodiscard]] bool was_crowded() const { return crowded_; }
 
  private:

@@ -16,7 +16,7 @@ namespace {
 
 using UniqueDir = UniqueHandle<&::closedir, static_cast<DIR*>(nullptr)>;
 
-// Takes a number and the character behind it off the front of `text`.
+// Removes a number and the character `behind` after it from the front of `text`.
 template <class T>
 bool take(std::string_view& text, T& number, int base, char behind) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
@@ -25,7 +25,7 @@ bool take(std::string_view& text, T& number, int base, char behind) {
   return true;
 }
 
-// The numbers among the names in `path`.
+// The names in directory `path` that are numbers.
 Result<std::vector<std::uint32_t>> numbered_entries(const std::string& path) {
   const UniqueDir directory(::opendir(path.c_str()));
   if (!directory) return Error::from_errno(errno, "open", path);
@@ -52,12 +52,12 @@ std::string with_line_feeds(std::string_view path) {
   return plain;
 }
 
-// The executable lines of a process, up to the limits.
+// Collects the executable lines of a process, up to the limits.
 class MapsLines {
  public:
   explicit MapsLines(ProcessReader::Process& process) : process_(process) {}
 
-  // Takes the complete lines off the front of `text`.
+  // Removes the complete lines from the front of `text`.
   void take(std::string& text) {
     std::size_t begin = 0;
     for (std::size_t end = 0; (end = text.find('\n', begin)) != std::string::npos;
@@ -84,7 +84,7 @@ class MapsLines {
   std::size_t text_ = 0;
 };
 
-// There are none if the process is gone, a zombie or a kernel thread.
+// Finds none if the process is gone, a zombie or a kernel thread.
 Status read_executable_maps(const std::string& directory, ProcessReader::Process& process) {
   const std::string path = directory + "/maps";
   MapsLines lines(process);
@@ -92,7 +92,7 @@ Status read_executable_maps(const std::string& directory, ProcessReader::Process
   if (!fd && (errno == ENOENT || errno == ESRCH)) return {};
   if (!fd) return Error::from_errno(errno, "open", path);
   std::string text;
-  std::array<char, 65536> buffer{};  // a file of 100,000 lines is never held as a whole
+  std::array<char, 65536> buffer{};  // a file of 100,000 lines is never held whole
   for (;;) {
     const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
@@ -133,7 +133,7 @@ Result<std::optional<ProcessReader::Process>> ProcProcessReader::read(std::uint3
   if (!threads) return std::optional<Process>();
   process.threads = std::move(*threads);
   if (process.maps.empty() && process.threads.size() > 1) {
-    // The first thread has ended before the others, and the process lives on without it.
+    // The first thread ended before the others; the process continues without it.
     std::erase(process.threads, tgid);
     const std::string first = std::to_string(process.threads.front());
     TRY_VOID(read_executable_maps(directory + "/task/" + first, process));

@@ -20,13 +20,13 @@ struct MapsLine {
   std::uint64_t offset = 0;
   bool executable = false;
   InodeId inode;
-  std::string path;  // with line feeds as they are, which the file writes as \012
+  std::string path;  // with line feeds decoded, which the file writes as \012
 };
 
-// Nothing if it is no such line; it ends without a line feed.
+// `line` has no line feed at its end. Nothing: it is no such line.
 std::optional<MapsLine> parse_maps_line(std::string_view line);
 
-// What /proc tells of processes. Seam for tests.
+// Reads /proc/PID. An interface, so that tests can replace it.
 class ProcessReader {
  public:
   virtual ~ProcessReader() = default;
@@ -35,17 +35,17 @@ class ProcessReader {
   virtual Result<std::vector<std::uint32_t>> processes() = 0;
 
   struct Process {
-    std::vector<MapsLine> maps;          // executable ones, as many as are read
-    std::vector<std::uint32_t> threads;  // those that have not ended
-    std::uint64_t left_out = 0;          // of `maps`, beyond the limits below
+    std::vector<MapsLine> maps;          // executable ones, up to the limits below
+    std::vector<std::uint32_t> threads;  // that have not ended
+    std::uint64_t left_out = 0;          // number of `maps` beyond the limits below
   };
-  // A process may have 65,530 mappings, each with a path of 4 KiB. The first is as many as are kept
-  // of one (ProcessMappings::Limits), with paths of 256 bytes on average.
+  // A process may have 65,530 mappings, each with a path of 4 KiB. kMostLines is the number kept
+  // per process (ProcessMappings::Limits); kMostText allows it paths of 256 bytes on average.
   static constexpr std::size_t kMostLines = 8192;
   static constexpr std::size_t kMostText = std::size_t{2} << 20;
 
-  // Nothing if the process is gone or a zombie, or if it is a kernel thread. [vsyscall], which is
-  // the same everywhere and belongs to none, is left out. An error of kind Permission says that
+  // Nothing: the process is gone, a zombie, or a kernel thread. Leaves out [vsyscall], which is the
+  // same everywhere and belongs to no process. An error of kind Permission means that
   // PTRACE_MODE_READ was denied.
   virtual Result<std::optional<Process>> read(std::uint32_t tgid) = 0;
 
@@ -53,8 +53,7 @@ class ProcessReader {
   virtual std::optional<std::uint32_t> user_of(std::uint32_t tgid) = 0;
 };
 
-// Needs CAP_SYS_PTRACE for processes of other users; newer kernels (6.18 was tried) are content
-// with CAP_PERFMON.
+// Needs CAP_SYS_PTRACE for other users' processes; newer kernels (seen on 6.18) accept CAP_PERFMON.
 class ProcProcessReader final : public ProcessReader {
  public:
   Result<std::vector<std::uint32_t>> processes() override;

@@ -8,11 +8,11 @@
 namespace offcpud {
 namespace {
 
-// Code that maps and unmaps without end, at new addresses, leaves mappings behind that no event
-// removes: from so many on /proc is asked what is really there.
+// Code that keeps mapping and unmapping at new addresses leaves mappings that no event removes.
+// From this number on, /proc is read to find out which exist.
 constexpr std::size_t kReadAgainAt = 4096;
 
-// What could not be opened may have been slow for once. A few attempts more for each place.
+// A failed attempt to open may have been a temporary delay, so each place gets a few more attempts.
 constexpr std::chrono::seconds kForgivesEvery{60};
 
 }  // namespace
@@ -83,12 +83,12 @@ void ProcessMappings::on_mapped(const MappingEvent& event) {
 
 void ProcessMappings::on_forked(const MappingEvent& event) {
   if (event.parent_tgid != event.tgid) {
-    // Kernel threads, and children of processes of which nothing is known, have nothing to share.
+    // Kernel threads, and children of unknown processes, have nothing to inherit.
     const Image* parent = live(event.parent_tgid);
     if (parent == nullptr) return;
     const Image* const child = begin(event.tgid, event.parent_tgid, parent->root.inherited(),
                                      event.time, parent->mappings);
-    // The parent may end first, as where a program puts itself into the background.
+    // The parent may end first, for instance when a program goes into the background.
     if (child != nullptr && refused_.contains(event.parent_tgid)) refused_.push(event.tgid);
     return;
   }
@@ -112,8 +112,8 @@ void ProcessMappings::on_exited(const MappingEvent& event) {
 void ProcessMappings::on_executed(const MappingEvent& event) {
   const Image* image = live(event.tgid);
   const std::uint32_t parent = image == nullptr ? 0 : image->parent_tgid;
-  // It may have changed its root before, as container runtimes do; if it has ended since, it most
-  // probably has not.
+  // The process may have changed its root before, as container runtimes do; if it is gone
+  // already, it probably did not.
   RootId root = opener_.root_of(event.tgid);
   if (!root.known() && image != nullptr) root = image->root.inherited();
   begin(event.tgid, parent, root, event.time, nullptr);
@@ -198,7 +198,7 @@ void ProcessMappings::put(Image& image, const SeenMapping& seen) {
   if (is_full || !has_room(image, needed)) {
     ++counts_.mappings_refused;
     image.over_share = true;
-    // It may have less by now than the events say.
+    // The process may have fewer mappings by now than the events say.
     return is_full ? read_later(image, false) : wait_for_room(image, image.mappings->size() + 1);
   }
   const Mapping mapping{seen.begin, seen.end, seen.offset, files_.file_of(seen)};
@@ -216,8 +216,8 @@ std::optional<ProcessMappings::Location> ProcessMappings::find(std::uint32_t tgi
   const auto process = processes_.find(tgid);
   if (process == processes_.end()) return std::nullopt;
   const History& history = process->second;
-  // The last one that had begun; what is older than all is nearest to the first. A thread blocks a
-  // last time after the event of its end, so an end does not make an image the wrong one.
+  // The last image that had begun then; for an older time, the first one. A thread blocks once more
+  // after the event of its end, so the time of an end does not exclude an image.
   auto image = std::find_if(history.rbegin(), history.rend(),
                             [when](const Image& one) { return one.began <= when; });
   if (image == history.rend()) image = std::prev(history.rend());

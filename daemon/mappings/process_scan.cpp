@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How ProcessMappings learns from /proc what no event tells: what was there before the first one,
-// and what happened while events were lost.
+// How ProcessMappings reads from /proc what no event reports: mappings from before the first event,
+// and changes while events were lost.
 #include <algorithm>
 #include <chrono>
 #include <unordered_set>
@@ -11,21 +11,21 @@
 namespace offcpud {
 namespace {
 
-constexpr std::size_t kTriedAtOnce = 16;  // processes that could not be read, in one call
+constexpr std::size_t kTriedAtOnce = 16;  // unreadable processes in one call
 
-// Objects that were refused, of one process in one call: 0.1 ms each, while everybody's stacks
-// wait.
+// Refused objects of one process in one call: 0.1 ms each, during which no stacks are taken.
 constexpr std::size_t kOpenedAtOnce = 16;
 
-// Mappings that are looked at for refused files in one call. Each call comes 10 ms after the one
-// before at most, so that all of ProcessMappings::Limits have their turn within a second.
+// Mappings searched for refused files in one call. Calls are at most 10 ms apart, so all mappings
+// of ProcessMappings::Limits are searched within a second.
 constexpr std::size_t kLookedAtOnce = 16384;
-constexpr std::size_t kTurn = 16;  // as many mappings cost as much as a process without any
+// searching a process costs at least as much as this many mappings
+constexpr std::size_t kTurn = 16;
 
-// To tell of what opened walks the mappings of all processes.
+// A report of newly opened objects walks the mappings of all processes.
 constexpr std::chrono::seconds kBetweenTellings{1};
 
-// What is mapped where `mapping` begins, if it has the same path there.
+// The mapping that starts where `mapping` does and has the same path. Null: there is none.
 const Mapping* counterpart(const MappingSet& mappings, const Mapping& mapping) {
   const Mapping* found = mappings.at(mapping.begin);
   const bool same = found != nullptr && found->begin == mapping.begin &&
@@ -34,8 +34,8 @@ const Mapping* counterpart(const MappingSet& mappings, const Mapping& mapping) {
   return same ? found : nullptr;
 }
 
-// Whether a part of `older` is still there: then no exec lies between the two. Mappings without a
-// file do not count, as each image has a vDSO.
+// Whether a part of `older` still exists, so that there was no exec between the two. Mappings
+// without a file do not count, because each image has a vDSO.
 bool same_image(const MappingSet& older, const MappingSet& newer) {
   if (older.size() == 0) return true;
   return std::any_of(older.all().begin(), older.all().end(), [&newer](const Mapping& mapping) {
@@ -43,7 +43,7 @@ bool same_image(const MappingSet& older, const MappingSet& newer) {
   });
 }
 
-// A file that could not be opened now may have been told of with its build-id before.
+// A file that could not be opened now may be known with its build-id from an earlier event.
 void recall(Mapping& mapping, const MappingSet& known) {
   if (!mapping.file->object || mapping.file->object->build_id.known()) return;
   const Mapping* before = counterpart(known, mapping);
@@ -94,13 +94,13 @@ void ProcessMappings::read_process(std::uint32_t tgid, bool execs_missed) {
   if (image != nullptr && (!execs_missed || same_image(*image->mappings, *found.mappings))) {
     replace(*image, std::move(found.mappings));
   } else {
-    // Since when a process exists is not known, nor needed unless there was another one before.
+    // The start time of a process is unknown, but matters only if there was another one before.
     const bool successor = processes_.contains(tgid);
     image = begin(tgid, 0, opener_.root_of(tgid), successor ? before : MonotonicTime::min(),
                   std::move(found.mappings));
     if (image == nullptr) return;
   }
-  if (found.refused) refused_.push(tgid);  // not before, as an image that ends takes its note along
+  if (found.refused) refused_.push(tgid);  // not earlier: an image that ends takes its entry along
   image->read_at = before;
   image->read_cost = clock_.now() - before;
   image->read_next = clock_.now() + std::max<std::chrono::nanoseconds>(std::chrono::seconds(1),
@@ -116,7 +116,7 @@ void ProcessMappings::read_process(std::uint32_t tgid, bool execs_missed) {
   }
 }
 
-// What it has so far makes room for what it has now.
+// The limit allows for the image's present mappings, which the new ones replace.
 ProcessMappings::ReadSet ProcessMappings::read_set(std::uint32_t tgid,
                                                    const std::vector<MapsLine>& maps,
                                                    Image* image) {
@@ -165,15 +165,15 @@ void ProcessMappings::try_again(const std::function<void()>& between) {
     const std::uint64_t failures = counts_.processes_unreadable;
     const MonotonicTime before = clock_.now();
     read_process(*unread, true);
-    if (counts_.processes_unreadable != failures) break;  // others will fare no better now
+    if (counts_.processes_unreadable != failures) break;  // others would fail the same way now
     if (clock_.now() - before >= kCostlyRead) break;
   }
   try_refused_in_turn();
   if (!opened_.empty() && clock_.now() >= tells_at_) tell_again(between);
 }
 
-// Of one process, and of those with nothing left to try before it. Children that have all mappings
-// in common with it stand behind it, and had their turn with it.
+// Tries one process, after skipping those with nothing left to try. Children that share all their
+// mappings with it follow it in the queue; they are done together with it.
 void ProcessMappings::try_refused_in_turn() {
   const MappingSet* seen = nullptr;
   bool tried = false;
@@ -198,7 +198,7 @@ void ProcessMappings::try_refused_in_turn() {
   }
 }
 
-// Goes on where it stopped the last time, so that what is refused again keeps nothing else waiting.
+// Continues where it stopped the last time, so that files refused again do not delay the others.
 bool ProcessMappings::open_refused(Image& image) {
   const std::span<const Mapping> all = image.mappings->all();
   const auto first = std::ranges::lower_bound(all, image.refused_from, {}, &Mapping::begin);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What keeps one process from taking the memory and the time that are there for all of them.
+// How ProcessMappings keeps one process from using up the memory and time of all.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -9,27 +9,29 @@
 namespace offcpud {
 namespace {
 
-// Events of one process that are applied in a second, by how many all processes had in it: whoever
-// has most gives way first. An event takes 5 us, and a program that starts has 10 to 200.
+// The most events of one process that are applied in a second, given the number of all processes'
+// events in that second: the process with most is cut off first. An event takes 5 us; a program
+// that starts has 10 to 200.
 constexpr unsigned most_events(unsigned of_all) {
   if (of_all < 20'000) return 10'000;
   return of_all < 40'000 ? 2'000 : 400;
 }
 
-// Together, reading such processes takes a tenth of the thread's time.
+// The share of the thread's time for reading such processes.
 constexpr double kShareOfReading = 0.1;
-constexpr std::chrono::duration<double> kMostReading{0.02};  // in one call, and one process more
+// limit for one call, exceeded by one process at most
+constexpr std::chrono::duration<double> kMostReading{0.02};
 
-constexpr std::size_t kLookedAt = 64;  // of those that wait, in one call
+constexpr std::size_t kLookedAt = 64;  // number of waiting processes examined in one call
 
-// Of those that wait for room, so many are compared with all others, so often: 5 ms where there are
-// 65,536 processes.
+// Number of waiting processes compared with all others in one call, and the time between calls: 5
+// ms with 65,536 processes.
 constexpr std::size_t kComparedAtOnce = 4;
 constexpr std::chrono::seconds kBetweenBacks{1};
 
 }  // namespace
 
-// What it leaves out is in /proc.
+// What this leaves out is read from /proc later.
 bool ProcessMappings::is_one_too_many(Image& image, MonotonicTime when) {
   const auto second = std::chrono::floor<std::chrono::seconds>(when.time_since_epoch());
   if (std::exchange(second_, second) != second) events_ = 0;
@@ -48,12 +50,13 @@ std::optional<std::uint32_t> ProcessMappings::uid_of(Image& image) {
 
 bool ProcessMappings::has_room(Image& image, std::size_t needed) {
   if (mappings_held_ + needed <= limits_.mappings) return true;
-  if (image.over_share || needed > limits_.mappings) return false;  // as it was the last time
+  // nothing has changed since the last time
+  if (image.over_share || needed > limits_.mappings) return false;
   return others_give_way({image.id.tgid, uid_of(image), image.mappings->size() + 1},
                          limits_.mappings - needed);
 }
 
-// Mappings that several images share count for each by its part.
+// Of mappings that several images share, each image holds an equal part.
 std::vector<ShareHolder> ProcessMappings::share_holders() {
   std::vector<ShareHolder> holders;
   for (auto& [tgid, history] : processes_) {
@@ -89,7 +92,8 @@ void ProcessMappings::wait_for_room(Image& image, std::size_t wants) {
   without_room_.push(image.id.tgid);
 }
 
-// Who would only take from others what they take back at once waits until half of the room is free.
+// A process that could only get room by evicting others, who would then evict it, waits until
+// half of the room is free.
 void ProcessMappings::come_back() {
   const MonotonicTime now = clock_.now();
   if (without_room_.size() == 0 || now < next_back_) return;

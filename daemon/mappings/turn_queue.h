@@ -9,22 +9,22 @@
 
 namespace offcpud {
 
-// A queue of processes to retry, each once. The longest waiting is next, so none delays the others
-// by failing again. Used by one thread.
+// A queue of processes to retry, each at most once. The one waiting longest is next, so none delays
+// the others by failing again. Used by one thread.
 class TurnQueue {
  public:
-  // Appends; no-op if already queued.
+  // Appends; does nothing if it is queued already.
   void push(std::uint32_t tgid) {
     if (turns_.try_emplace(tgid, last_turn_ + 1).second) waiting_.emplace(++last_turn_, tgid);
   }
 
-  // What pop() returns. Nothing: empty.
+  // What pop() would return. Nothing: the queue is empty.
   [[nodiscard]] std::optional<std::uint32_t> next() const {
     if (waiting_.empty()) return std::nullopt;
     return waiting_.begin()->second;
   }
 
-  // Nothing: none waits.
+  // Nothing: the queue is empty.
   std::optional<std::uint32_t> pop() {
     const auto tgid = next();
     if (tgid) erase(*tgid);
@@ -42,8 +42,8 @@ class TurnQueue {
   [[nodiscard]] std::size_t size() const { return turns_.size(); }
 
  private:
-  std::map<std::uint64_t, std::uint32_t> waiting_;          // by turn
-  std::unordered_map<std::uint32_t, std::uint64_t> turns_;  // by process
+  std::map<std::uint64_t, std::uint32_t> waiting_;          // in order of waiting
+  std::unordered_map<std::uint32_t, std::uint64_t> turns_;  // position of each process
   std::uint64_t last_turn_ = 0;
 };
 

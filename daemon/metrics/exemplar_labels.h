@@ -11,8 +11,8 @@
 
 namespace offcpud {
 
-// The labels of an exemplar: `pid`, and `stack` as /api/v1/snapshots takes it. The label
-// `pid` is left out where the daemon's PID namespace does not have the process.
+// The labels of an exemplar: `stack`, as /api/v1/snapshots accepts it, and `pid`, which is left out
+// if the process is not in the daemon's PID namespace.
 class ExemplarLabels {
  public:
   explicit ExemplarLabels(const Exemplar& exemplar)

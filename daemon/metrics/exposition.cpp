@@ -10,7 +10,8 @@
 namespace offcpud {
 namespace {
 
-// Whole seconds as "60s", all else as "250ms": one spelling, whatever units were configured.
+// Whole seconds as "60s", others as "250ms": one spelling for each duration, however
+// it was configured.
 std::vector<std::string> texts_of(const std::vector<std::chrono::milliseconds>& bounds) {
   std::vector<std::string> texts;
   texts.reserve(bounds.size());
@@ -21,9 +22,9 @@ std::vector<std::string> texts_of(const std::vector<std::chrono::milliseconds>& 
   return texts;
 }
 
-// The View has them by what they wait, which changes; series must not move about. A pid names one
-// process: pid 0 is one that the daemon's PID namespace does not have, and of two that had the same
-// pid the later one has it.
+// In a fixed order, while the View sorts by waits, which change. Each pid once: processes outside
+// of the daemon's PID namespace have pid 0 and are left out; of two processes that had the same
+// pid, the later one is kept.
 std::vector<const ProcessRow*> exported_by_pid(const std::vector<ProcessRow>& rows) {
   std::vector<const ProcessRow*> exported;
   for (const ProcessRow& row : rows) {
@@ -40,15 +41,12 @@ std::vector<const ProcessRow*> exported_by_pid(const std::vector<ProcessRow>& ro
 }  // namespace
 
 Exposition::Exposition(std::shared_ptr<const View> view, std::unique_ptr<SeriesWriter> writer,
-                       const std::function<void(SeriesWriter&)>& self_metrics)
+                       std::function<void(SeriesWriter&)> self_metrics)
     : view_(std::move(view)),
       processes_(exported_by_pid(view_->processes)),
       over_(texts_of(view_->stall_bounds)),
-      out_(std::move(writer)) {
-  if (!self_metrics) return;
-  self_metrics(*out_);
-  self_metrics_ = std::exchange(out_->bytes(), {});
-}
+      out_(std::move(writer)),
+      self_metrics_(std::move(self_metrics)) {}
 
 std::size_t Exposition::read(std::span<char> buffer) {
   std::size_t written = 0;
@@ -82,7 +80,7 @@ void Exposition::append_next() {
       append_totals();
       return next_part();
     case Part::SelfMetrics:
-      out_->bytes() = std::move(self_metrics_);
+      if (self_metrics_) self_metrics_(*out_);
       return next_part();
     case Part::End:
       return;
@@ -149,7 +147,7 @@ void Exposition::append_totals() {
   append_last_pass();
 }
 
-// All of these families are complete by now, so the writer knows.
+// Comes after all families that it counts, so the writer has their numbers.
 void Exposition::append_family_series() {
   append_family(Metric::FamilySeries, [](SeriesWriter& out) {
     const auto append = [&out](const auto& families) {

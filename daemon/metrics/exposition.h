@@ -16,19 +16,20 @@
 
 namespace offcpud {
 
-// One scrape in the format of a writer, produced piece by piece: at most one series is in memory as
-// bytes, whatever the size of the View. Families, series and labels always come in the same order.
+// One scrape in the format of a writer, produced piece by piece: only one series at a time is in
+// memory as bytes, whatever the size of the View. Families, series and labels have a fixed order.
 // Used by one thread at a time.
 class Exposition {
  public:
-  // `self_metrics` writes complete families, none of them one of the View's; they come last.
+  // `self_metrics` writes complete families that the View does not have; they come last, and are
+  // written when they are read.
   Exposition(std::shared_ptr<const View> view, std::unique_ptr<SeriesWriter> writer,
-             const std::function<void(SeriesWriter&)>& self_metrics);
+             std::function<void(SeriesWriter&)> self_metrics);
 
-  // Fills the buffer as far as the exposition goes and returns the bytes written; 0: it is over.
+  // Fills the buffer and returns the number of bytes; less than its size only at the end, then 0.
   std::size_t read(std::span<char> buffer);
 
-  // What was read so far.
+  // Has the counts of what was read so far.
   [[nodiscard]] const SeriesWriter& writer() const { return *out_; }
 
  private:
@@ -47,18 +48,18 @@ class Exposition {
   void append_family(Metric metric, const Write& write);
 
   std::shared_ptr<const View> view_;
-  std::vector<const ProcessRow*> processes_;  // of view_: those that are exported, by pid
-  std::vector<std::string> over_;             // the label of each of the View's stall bounds
+  std::vector<const ProcessRow*> processes_;  // the exported ones of view_, by pid
+  std::vector<std::string> over_;             // one label value for each stall bound of the View
   std::unique_ptr<SeriesWriter> out_;
-  std::string self_metrics_;
+  std::function<void(SeriesWriter&)> self_metrics_;
 
   Part part_ = Part::Subjects;
-  std::size_t family_ = 0;  // of this part
+  std::size_t family_ = 0;  // index in this part
   std::size_t row_ = 0;
   std::size_t step_ = 0;
   bool family_begun_ = false;
 
-  std::size_t position_ = 0;  // the bytes of out_ are read up to here
+  std::size_t position_ = 0;  // bytes of out_ that were read
 };
 
 }  // namespace offcpud

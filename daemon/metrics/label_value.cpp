@@ -18,8 +18,8 @@ std::optional<unsigned> lower_hex(char digit) {
   return std::nullopt;
 }
 
-// "\x1b" as text, or the "\x5c" of such a one. Names of units have others, "\x2d" and "\x20", which
-// are to stay as systemd writes them.
+// True for text such as "\x1b" or "\x5c", which we could have written. Not for other escapes in
+// names of units, "\x2d" and "\x20", which stay as systemd writes them.
 bool looks_escaped(std::string_view text) {
   if (!text.starts_with("\\x") || text.size() < kBackslash.size()) return false;
   const auto high = lower_hex(text[2]), low = lower_hex(text[3]);

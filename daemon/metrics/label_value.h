@@ -6,11 +6,11 @@
 
 namespace offcpud {
 
-// A label value as it is exposed: what a terminal or browser would obey in place of showing it,
-// control characters (C0 but newline, DEL, C1) and those that turn the direction of text, becomes
-// \xHH for each byte. Text that looks like that already gets \x5c for its backslash, so different
-// values stay different. Newline stays: both formats carry it safely. `value` is UTF-8; appended to
-// `out`.
+// Appends the value of a label to `out` in the form in which it is exposed. Characters that a
+// terminal or browser would obey instead of showing (C0 except newline, DEL, C1, and those that
+// change the direction of text) become \xHH for each byte. In text that already looks like that,
+// the backslash becomes \x5c, so different values stay different. Newline stays: both formats can
+// hold it. `value` must be UTF-8.
 void append_label_value(std::string& out, std::string_view value);
 
 }  // namespace offcpud

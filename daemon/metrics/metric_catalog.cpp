@@ -31,13 +31,13 @@ constexpr auto kCatalog = std::to_array<MetricDef>({
      "Age of the longest block that is still in progress, by reason."},
     {Metric::StalledThreads, "offcpud_stalled_threads", Gauge,
      "cgroup slice unit container_id pod_uid reason over",
-     "Threads that have been blocked for longer than this, and still are, by reason."},
+     "Threads that have been blocked for longer than the label over says, by reason."},
     {Metric::OldestRunnable, "offcpud_oldest_runnable_seconds", Gauge,
      "cgroup slice unit container_id pod_uid",
      "Age of the longest wait for a CPU that is still in progress."},
     {Metric::UnaccountedRatio, "offcpud_unaccounted_ratio", Gauge,
      "cgroup slice unit container_id pod_uid",
-     "Share of the time that threads lived between the last two walks which is in no counter."},
+     "Share of the threads' lifetime between the last two walks that is in no counter."},
     {Metric::ProcessBlockedSeconds, "offcpud_process_blocked_seconds", Histogram,
      "pid comm cgroup reason",
      "Time that the threads of an exported process were blocked, by reason."},
@@ -52,10 +52,10 @@ constexpr auto kCatalog = std::to_array<MetricDef>({
     {Metric::ThreadsLeftCensored, "offcpud_threads_left_censored_total", Counter, "",
      "Threads already off the CPU at attach, whose first episode has no known beginning."},
     {Metric::RunningDeviationRatio, "offcpud_running_deviation_ratio", Gauge, "",
-     "Running time counted beyond that of the scheduler between the last two walks, per that of "
-     "the scheduler."},
+     "Running time counted between the last two walks beyond that of the scheduler, as a share of "
+     "the scheduler's."},
     {Metric::ThreadWalkPasses, "offcpud_thread_walk_passes", Gauge, "",
-     "Passes that the last walk over the threads was spread over; 1 when it fits its budget."},
+     "Number of passes that the last walk over the threads took; 1 when it fits its budget."},
     {Metric::MapEntries, "offcpud_map_entries", Gauge, "map", "Entries in use in a kernel map."},
     {Metric::MapCapacity, "offcpud_map_capacity", Gauge, "map",
      "Entries that a kernel map has room for."},
@@ -65,7 +65,7 @@ constexpr auto kCatalog = std::to_array<MetricDef>({
     {Metric::ProcessesRefused, "offcpud_processes_refused_total", Counter, "",
      "Processes selected for series of their own that did not fit into max_series."},
     {Metric::FamilySeries, "offcpud_family_series", Gauge, "family",
-     "Series exported now of each metric that has some for every cgroup or process."},
+     "Series exported now by each metric that has series for every cgroup or process."},
     {Metric::PassDuration, "offcpud_pass_duration_seconds", Histogram, "stage",
      "Time that one pass over the kernel maps took, by stage."},
     {Metric::PassFailures, "offcpud_pass_failures_total", Counter, "stage",
@@ -73,7 +73,7 @@ constexpr auto kCatalog = std::to_array<MetricDef>({
     {Metric::LastPassTimestamp, "offcpud_last_pass_timestamp_seconds", Gauge, "",
      "Unix time of the last completed pass, whose numbers this page shows."},
     {Metric::ThreadBusy, "offcpud_thread_busy_seconds", Gauge, "thread",
-     "How long a thread of the daemon has been at what it is doing; 0 while it is idle."},
+     "How long a thread of the daemon has been busy with one piece of work; 0 while it is idle."},
     {Metric::ThreadStuck, "offcpud_thread_stuck", Gauge, "thread",
      "1 while a thread of the daemon is stuck: one piece of work takes longer than it ever "
      "should."},
@@ -82,35 +82,34 @@ constexpr auto kCatalog = std::to_array<MetricDef>({
     {Metric::StackSamples, "offcpud_stack_samples_total", Counter, "",
      "Blocks whose stacks were taken."},
     {Metric::StackSamplesIncomplete, "offcpud_stack_samples_incomplete_total", Counter, "end",
-     "Stacks that were not walked to their root, by why the walk ended."},
+     "Stacks that were not walked to their root, by what ended the walk."},
     {Metric::StacksLocatedEarly, "offcpud_stacks_located_early_total", Counter, "",
-     "Different stacks with functions without names, as a snapshot or profile ended while the "
-     "daemon was still following what their processes map."},
+     "Distinct stacks that lack names of functions because a snapshot or profile ended before the "
+     "daemon knew all mappings of their processes."},
     {Metric::ObjectsRefused, "offcpud_objects_refused_total", Counter, "cause",
-     "Programs, libraries and perf maps of which something was left out, as it asks for more than "
-     "the limits, by what that is."},
+     "Programs, libraries and perf maps of which a part exceeded a limit and was left out, by that "
+     "part."},
     {Metric::ProcessesOverShare, "offcpud_processes_over_share", Gauge, "",
      "Processes with so many executable mappings that not all are kept; their stacks may be "
      "incomplete."},
     {Metric::MappingsLeftOut, "offcpud_mappings_left_out_total", Counter, "",
      "Executable mappings that were not kept because their process had more than its share."},
     {Metric::StackSourcesLeftOut, "offcpud_stack_sources_left_out_total", Counter, "what",
-     "What stacks and their names are made from and was left out, for lack of room or time, by "
-     "what "
-     "it is."},
+     "Sources of stacks and of their names that were left out for lack of room or time, by what "
+     "they are."},
     {Metric::SamplingInterval, "offcpud_sampling_interval_seconds", Gauge, "",
-     "Blocks of this length and longer are all sampled, shorter ones with a probability in "
-     "proportion to their length."},
+     "Blocks of at least this length are all sampled, shorter ones with a probability proportional "
+     "to their length."},
     {Metric::ReaderHangs, "offcpud_reader_hangs_total", Counter, "what",
-     "Times that a process or its file system did not answer, by what was to be read of it."},
+     "Times that a process or its file system did not answer in time, by what was to be read."},
     {Metric::ReaderRefused, "offcpud_reader_refused_total", Counter, "cause",
-     "Times that something of a process was not read because others like it did not answer, or "
-     "copies of files had no room or would be too large, by what is to blame."},
+     "Reads from processes that were not tried, as earlier ones like them got no answer, or as a "
+     "copy of a file had no room or was too large, by cause."},
     {Metric::ReadersStuck, "offcpud_readers_stuck", Gauge, "",
-     "Reading processes that were given up and that the kernel cannot end yet, also those of an "
-     "earlier run."},
+     "Reader processes that were killed but that the kernel has not ended yet, including those of "
+     "an earlier run."},
     {Metric::ReaderCpuSeconds, "offcpud_reader_cpu_seconds_total", Counter, "",
-     "CPU time of the processes that read what belongs to others."},
+     "CPU time of the daemon's processes that read other processes' files and memory."},
     {Metric::SnapshotsWritten, "offcpud_snapshots_written_total", Counter, "",
      "Snapshots of stacks that were written."},
     {Metric::SnapshotFailures, "offcpud_snapshot_failures_total", Counter, "cause",
@@ -120,9 +119,9 @@ constexpr auto kCatalog = std::to_array<MetricDef>({
     {Metric::LastSnapshotTimestamp, "offcpud_last_snapshot_timestamp_seconds", Gauge, "",
      "Unix time at which the last snapshot was written."},
     {Metric::PushSnapshots, "offcpud_push_snapshots_total", Counter, "result",
-     "Snapshots that were to be pushed (push.url), by what became of them."},
+     "Snapshots to be sent to push.url, by result."},
     {Metric::PushFailures, "offcpud_push_failures_total", Counter, "cause",
-     "Attempts to push a snapshot that failed, by cause; all but refused are tried again."},
+     "Failed attempts to push a snapshot, by cause; all but refused are tried again."},
     {Metric::PushQueueBytes, "offcpud_push_queue_bytes", Gauge, "",
      "Size of the snapshots that wait to be pushed."},
     {Metric::PushLastSuccessTimestamp, "offcpud_push_last_success_timestamp_seconds", Gauge, "",
@@ -132,12 +131,12 @@ constexpr auto kCatalog = std::to_array<MetricDef>({
     {Metric::FeatureEnabled, "offcpud_feature_enabled", Gauge, "feature",
      "1 for a feature that this kernel allowed, 0 for one that it did not."},
     {Metric::BpfRunSeconds, "offcpud_bpf_run_seconds_total", Counter, "program",
-     "Time that the kernel programs took, estimated: one execution in 1024 times itself."},
+     "Time that the kernel programs took, estimated: one execution in 1024 is timed."},
     {Metric::BpfRuns, "offcpud_bpf_runs_total", Counter, "program",
      "Executions of the kernel programs, estimated in the same way."},
     {Metric::OverheadRatio, "offcpud_overhead_ratio", Gauge, "",
      "Share of the CPU time of all CPUs that the kernel programs and the daemon took in the last "
-     "minute, or since the first pass."},
+     "minute or, if that is shorter, since the first pass."},
     {Metric::ConfigLastReloadSuccessful, "offcpud_config_last_reload_successful", Gauge, "",
      "1 when the last attempt to load the configuration succeeded, 0 when it failed."},
     {Metric::ConfigLastReloadSuccessTimestamp,
@@ -166,7 +165,7 @@ constexpr bool is_indexed_by_metric() {
 }
 static_assert(is_indexed_by_metric());
 
-// Help texts are written without escaping them.
+// Help texts are written without escaping.
 static_assert(std::all_of(kCatalog.begin(), kCatalog.end(), [](const MetricDef& def) {
   return def.help.find_first_of("\\\n\"") == std::string_view::npos && def.help.ends_with('.');
 }));

@@ -80,8 +80,8 @@ struct MetricDef {
   Metric id;
   std::string_view name;
   MetricType type;
-  std::string_view labels;  // names separated by one space; those of a subject may be absent
-  std::string_view help;    // one sentence without characters that need escaping
+  std::string_view labels;  // separated by one space; those of a subject may be missing
+  std::string_view help;    // one sentence; no characters that need escaping
 };
 
 // The one table; docs/metrics.md is generated from it by a test.
@@ -89,7 +89,7 @@ std::span<const MetricDef> metric_catalog();
 
 const MetricDef& metric_def(Metric metric);
 
-// As after "# TYPE name ".
+// The type as in a "# TYPE" line.
 std::string_view metric_type_name(MetricType type);
 
 }  // namespace offcpud

@@ -3,7 +3,7 @@
 
 #include <protozero/types.hpp>
 
-// Numbers of the fields of Prometheus' protobuf exposition that are used here. Source:
+// Field numbers of Prometheus' protobuf exposition, as far as we use it. Source:
 // io/prometheus/client/metrics.proto of https://github.com/prometheus/client_model (0.6).
 namespace offcpud::metric_proto {
 
@@ -20,7 +20,7 @@ enum class MetricField : protozero::pbf_tag_type {
 
 enum class LabelField : protozero::pbf_tag_type { Name = 1, Value = 2 };
 
-enum class ValueField : protozero::pbf_tag_type { Value = 1 };  // of a gauge and of a counter
+enum class ValueField : protozero::pbf_tag_type { Value = 1 };  // of gauges and counters
 
 enum class HistogramField : protozero::pbf_tag_type {
   Count = 1,

@@ -36,7 +36,7 @@ std::span<const RowFamily<ProcessRow>> process_families() {
 
 void share_labels(SeriesWriter& out, const ProcessRow& row) {
   const std::string pid = std::to_string(row.pid);
-  const std::string comm = to_valid_utf8(row.comm);  // bytes that any process chooses
+  const std::string comm = to_valid_utf8(row.comm);  // any process chooses its own
   out.share_labels(std::array<Label, 3>{
       {{"pid", pid}, {"comm", comm}, {"cgroup", row.labels ? row.labels->cgroup : ""}}});
 }

@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kMaxStat = 4096;
 constexpr std::size_t kMaxHostStat = std::size_t{1} << 20;  // one line per CPU and per interrupt
 
-// Fields of /proc/self/stat behind the command name, numbered as in proc(5).
+// Fields of /proc/self/stat after the command name, numbered as in proc(5).
 constexpr std::size_t kFirstField = 3;
 constexpr std::size_t kUserTime = 14;
 constexpr std::size_t kSystemTime = 15;
@@ -30,7 +30,7 @@ constexpr std::size_t kVirtualBytes = 23;
 constexpr std::size_t kResidentPages = 24;
 using StatFields = std::array<std::uint64_t, kResidentPages + 1>;
 
-// The command name may hold spaces and parentheses, hence the search from the end.
+// Searches from the end, as the command name may contain spaces and parentheses.
 Result<StatFields> parse_stat(std::string_view text) {
   StatFields fields{};
   const std::size_t name_end = text.rfind(')');
@@ -41,7 +41,7 @@ Result<StatFields> parse_stat(std::string_view text) {
     if (start == std::string_view::npos) return Error("parse '/proc/self/stat': too few fields");
     text.remove_prefix(start);
     const std::size_t length = std::min(text.find(' '), text.size());
-    // Not every field is a plain number; those that are read here are.
+    // Some fields are not plain numbers; those that we use are.
     (void)std::from_chars(text.data(), text.data() + length, fields[i]);
     text.remove_prefix(length);
   }
@@ -67,7 +67,7 @@ std::optional<std::uint64_t> count_open_fds(const std::filesystem::path& directo
   std::filesystem::directory_iterator it(directory, error);
   for (; !error && it != std::filesystem::directory_iterator(); it.increment(error)) ++entries;
   if (error || entries == 0) return std::nullopt;
-  return entries - 1;  // without the descriptor of this walk
+  return entries - 1;  // without the descriptor of this directory
 }
 
 }  // namespace

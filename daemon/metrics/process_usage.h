@@ -9,13 +9,14 @@
 
 namespace offcpud {
 
-// What the daemon itself uses, as the process_* metrics of other exporters define it.
+// Resources that the daemon itself uses, with the definitions of other
+// exporters' process_* metrics.
 struct ProcessUsage {
   double cpu_seconds = 0;
   double start_time_seconds = 0;  // Unix time
   std::uint64_t virtual_bytes = 0;
   std::uint64_t resident_bytes = 0;
-  std::optional<std::uint64_t> open_fds;  // nullopt: not readable, as for a non-dumpable process
+  std::optional<std::uint64_t> open_fds;  // nullopt: not readable, for example if not dumpable
   std::uint64_t max_fds = 0;
 };
 

@@ -16,8 +16,8 @@ namespace {
 using namespace metric_proto;
 using protozero::pbf_builder;
 
-// The double next to the exact value, which is what a reader makes of the text: a double would not
-// hold so many nanoseconds before the division.
+// The double nearest to the exact value, as a reader of the text gets it. Divides as long double: a
+// double cannot hold so many nanoseconds.
 double to_seconds(std::uint64_t nanoseconds) {
   return static_cast<double>(static_cast<long double>(nanoseconds) / 1e9L);
 }
@@ -43,7 +43,7 @@ void add_label(pbf_builder<Field>& message, Field field, const Label& label) {
   pair.add_string(LabelField::Value, shown);
 }
 
-// google.protobuf.Timestamp: nanoseconds count forward, also before 1970.
+// google.protobuf.Timestamp: nanoseconds are never negative, even before 1970.
 struct Timestamp {
   explicit Timestamp(WallTime time)
       : seconds(std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count()),
@@ -69,7 +69,7 @@ void add_exemplar(pbf_builder<Field>& message, Field field, const Exemplar& exem
   add_time(out, ExemplarField::Timestamp, exemplar.ended);
 }
 
-// Null: there is none.
+// Null: there are no exemplars.
 const Exemplar* longest_of_latest(std::span<const Exemplar> exemplars) {
   const auto found = std::ranges::max_element(
       exemplars, {}, [](const Exemplar& one) { return std::pair(one.round, one.duration_ns); });
@@ -81,8 +81,8 @@ std::uint64_t tag_of(Field field, protozero::pbf_wire_type type) {
   return static_cast<std::uint64_t>(field) << 3U | static_cast<std::uint64_t>(type);
 }
 
-// A message of a few numbers inside of another one, to whose bytes it is appended at its end. There
-// are dozens in each series, and the library would move each one after writing it.
+// A short message of a few numbers inside of another one; the destructor appends it to `bytes`.
+// There are dozens in each series, and protozero would move each of them after writing it.
 template <typename Field>
 class ShortMessage {
  public:
@@ -90,7 +90,7 @@ class ShortMessage {
   ShortMessage(std::string& bytes, Outer field) : bytes_(bytes) {
     end_ += protozero::add_varint_to_buffer(
         end_, tag_of(field, protozero::pbf_wire_type::length_delimited));
-    begin_ = ++end_;  // after the length, which is less than 128
+    begin_ = ++end_;  // leaves room for the length, which is less than 128
   }
   ~ShortMessage() {
     begin_[-1] = static_cast<char>(end_ - begin_);
@@ -104,7 +104,7 @@ class ShortMessage {
     end_ += protozero::add_varint_to_buffer(end_, value);
   }
 
-  // A field that is encoded already; 16 bytes at most.
+  // Adds a field that is encoded already; at most 16 bytes.
   void add_field(const std::string& field) { end_ += field.copy(end_, field.size()); }
 
  private:
@@ -165,7 +165,7 @@ void PrometheusProtobuf::real(std::initializer_list<Label> own, double value) {
   end_metric(1);
 }
 
-// The count is the same sum of slots as in text, so that the two formats cannot disagree.
+// The count is the sum of the slots, as in text: the two formats cannot disagree.
 void PrometheusProtobuf::histogram(const Label& own, const HistogramSeries& series) {
   begin_metric({own});
   native_.assign(series.histogram);
@@ -186,7 +186,7 @@ void PrometheusProtobuf::append_native(const HistogramSeries& series) {
   out.add_sint32(HistogramField::Schema, OFFCPUD_SCHEMA);
   out.add_double(HistogramField::ZeroThreshold, kZeroThresholdSeconds);
   out.add_uint64(HistogramField::ZeroCount, series.histogram.slots[0]);
-  // One without length says that the histogram is native although no bucket is used.
+  // A span without length marks the histogram as native although no bucket is used.
   if (native_.spans.empty()) native_.spans.emplace_back();
   for (const BucketSpan& span : native_.spans) {
     ShortMessage<SpanField> message(histogram_, HistogramField::PositiveSpan);
@@ -211,7 +211,7 @@ void PrometheusProtobuf::append_start(WallTime start) {
   created.add_varint(TimestampField::Nanos, static_cast<std::uint64_t>(at.nanos));
 }
 
-// A packed field is the numbers one after the other.
+// A packed field is a sequence of numbers.
 void PrometheusProtobuf::append_deltas() {
   std::array<char, std::size_t{OFFCPUD_SLOTS} * protozero::max_varint_length>
       packed;  // NOLINT(*-member-init): written before it is read
@@ -225,7 +225,7 @@ void PrometheusProtobuf::append_deltas() {
                  static_cast<std::size_t>(end - packed.data()));
 }
 
-// The bucket +Inf is left out, as the count says it.
+// Leaves out the bucket +Inf, as the count says the same.
 void PrometheusProtobuf::append_buckets(const HistogramSeries& series) {
   const Exemplar* longest = longest_of_latest(exemplars_of(series));
   std::uint64_t total = 0;

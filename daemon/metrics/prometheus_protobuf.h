@@ -13,22 +13,22 @@
 
 namespace offcpud {
 
-// Prometheus' protobuf exposition: MetricFamily messages, each after its length as a varint, with
-// native histograms whose buckets are the kernel's slots. Source: metric_family_fields.h.
+// Prometheus' protobuf exposition: MetricFamily messages, each preceded by its length as a varint,
+// with native histograms whose buckets are the kernel's slots. Source: metric_family_fields.h.
 //
-// A server that takes native histograms ignores classic buckets unless it is told to store both
-// (`scrape_classic_histograms`, later `always_scrape_classic_histograms`), so they come on request.
-// Older ones, as 2.42, look for exemplars in classic buckets only, of native histograms too, and
-// want those of one series in the order of time: so one bucket has one, the longest of the latest
-// snapshot, and the native part has all.
+// Classic buckets come only on request: a server that stores native histograms ignores them unless
+// it is told to store both (`scrape_classic_histograms`, later `always_scrape_classic_histograms`).
+// Older servers, such as 2.42, look for exemplars only in classic buckets, even for native
+// histograms, and want those of a series in order of time. So one classic bucket has one exemplar,
+// the longest of the latest snapshot; the native part has all.
 class PrometheusProtobuf final : public SeriesWriter {
  public:
   static constexpr std::string_view kContentType =
       "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; "
       "encoding=delimited";
 
-  // Classic bounds of the histograms on the kernel's slots; none: native ones only. `buckets` must
-  // outlive the writer.
+  // `buckets`: classic bounds for histograms on the kernel's slots; empty: native histograms only.
+  // Must outlive the writer.
   explicit PrometheusProtobuf(std::span<const ClassicBucket> buckets, bool with_exemplars = true);
 
   void begin_family(Metric metric) override;
@@ -51,12 +51,12 @@ class PrometheusProtobuf final : public SeriesWriter {
   void append_header();
 
   std::vector<ClassicBucket> buckets_;
-  std::vector<std::string> bounds_;  // of buckets_: their field UpperBound
+  std::vector<std::string> bounds_;  // the field UpperBound of each of buckets_
   bool with_exemplars_;
   const MetricDef* def_ = nullptr;
-  bool measures_ = true;      // the first time that the family comes
+  bool measures_ = true;      // first round of the family: only measures
   std::size_t measured_ = 0;  // bytes of its series
-  // Kept for their capacity: the labels of a row, the message of a series, and parts of it.
+  // Reused for their memory: the labels of a row, the message of a series, and parts of it.
   std::string shared_, metric_, histogram_;
   NativeBuckets native_;
 };

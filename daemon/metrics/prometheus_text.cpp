@@ -57,7 +57,7 @@ void PrometheusText::real(std::initializer_list<Label> own, double value) {
   end_sample();
 }
 
-// `_count` is the same sum of slots as the bucket +Inf, so the two cannot disagree.
+// `_count` is the sum of the slots, like the bucket +Inf: the two cannot disagree.
 void PrometheusText::histogram(const Label& own, const HistogramSeries& series) {
   append_header();
   const std::string_view name = def_->name;

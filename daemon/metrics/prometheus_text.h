@@ -11,10 +11,10 @@
 
 namespace offcpud {
 
-// The Prometheus text format 0.0.4, which has neither exemplars nor times of beginning:
+// The Prometheus text format 0.0.4, which has neither exemplars nor start times:
 // https://prometheus.io/docs/instrumenting/exposition_formats/. HELP and TYPE come before the first
-// series of a family. The labels that the series of a row share are kept as text, so they are
-// escaped once.
+// series of a family. The labels that all series of a row share are kept as text, so that they are
+// escaped only once.
 class PrometheusText final : public SeriesWriter {
  public:
   static constexpr std::string_view kContentType = "text/plain; version=0.0.4; charset=utf-8";
@@ -37,11 +37,11 @@ class PrometheusText final : public SeriesWriter {
   void end_sample();
 
   std::span<const ClassicBucket> buckets_;
-  std::vector<std::string> bucket_suffixes_;  // `,le="0.25"} `; the last one is +Inf
+  std::vector<std::string> bucket_suffixes_;  // `,le="0.25"} `; +Inf is the last
   const MetricDef* def_ = nullptr;
   bool header_written_ = false;
   std::string shared_;
-  std::string bucket_prefix_;  // kept for its capacity
+  std::string bucket_prefix_;  // reused for its memory
 };
 
 }  // namespace offcpud

@@ -9,10 +9,10 @@
 
 namespace offcpud {
 
-// Writes families of prometheus-cpp, whose names are in the catalogue, in their order; the series
-// of a family by their labels, because the library has them in the order of a hash. Throws
-// std::logic_error for a name that is not: the daemon, which writes all once before it is ready,
-// does not start.
+// Writes families of prometheus-cpp in the order of the catalogue, and the series of a family by
+// their labels: the library keeps them in the order of a hash. Throws std::logic_error if a name is
+// not in the catalogue. The daemon writes all families once before it is ready, so with such a name
+// it does not start.
 void write_families(SeriesWriter& out, std::vector<prometheus::MetricFamily> families);
 
 }  // namespace offcpud

@@ -13,12 +13,12 @@
 
 namespace offcpud {
 
-// A family whose series come from the rows of a View. Written step by step, so that no
-// more than one histogram is in memory as bytes.
+// A family whose series come from the rows of a View. It is written step by step, so that only one
+// histogram at a time is in memory as bytes.
 template <typename Row>
 struct RowFamily {
   Metric metric;
-  std::size_t steps;  // for each row
+  std::size_t steps;  // of each row
   void (*append)(SeriesWriter& out, const Row& row, std::size_t step);
 };
 
@@ -31,13 +31,13 @@ inline WallTime start_of(const ProcessRow& row, std::size_t /*kind*/) {
 
 struct SubjectRow {
   const SubjectSeries& series;
-  std::span<const std::string> over;  // the label of each of View::stall_bounds
+  std::span<const std::string> over;  // one label value for each of View::stall_bounds
   bool tells_wakers = true;
 };
 
 inline constexpr std::size_t kRunqueueKinds = OFFCPUD_HIST_KINDS - OFFCPUD_BLOCKED_KINDS;
 
-// The histogram of a kind, by `label`; nothing while there is no episode.
+// Appends the histogram of a kind, with `label`; nothing if it has no episodes.
 template <typename Row>
 void append_kind(SeriesWriter& out, const Row& row, std::string_view label, std::size_t kind) {
   const auto& histogram = row.histograms[kind];
@@ -51,7 +51,7 @@ void append_kind(SeriesWriter& out, const Row& row, std::string_view label, std:
 std::span<const RowFamily<SubjectRow>> subject_families();
 std::span<const RowFamily<ProcessRow>> process_families();
 
-// Tells the writer the labels that all series of a row share.
+// Passes the labels that all series of a row share to the writer.
 void share_labels(SeriesWriter& out, const SubjectRow& row);
 void share_labels(SeriesWriter& out, const ProcessRow& row);
 

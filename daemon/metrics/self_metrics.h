@@ -26,11 +26,11 @@ struct BuildInfo {
   std::string kernel;  // release, as `uname -r` prints it
 };
 
-// The daemon's metrics about itself, apart from those that belong to a View. Thread-safe: the
-// daemon's thread sets, HTTP threads read. A series of a feature or stage exists once it was named.
+// The daemon's metrics about itself, except those in a View. Thread-safe: the daemon's threads set
+// them, HTTP threads read. A feature or stage has a series once it was named.
 class SelfMetrics {
  public:
-  // `threads` outlives the object; null: there are no series of threads.
+  // `threads` must outlive the object; null: no series of threads.
   explicit SelfMetrics(const BuildInfo& build, const ThreadWatch* threads = nullptr,
                        std::filesystem::path proc = "/proc");
   ~SelfMetrics();
@@ -39,31 +39,32 @@ class SelfMetrics {
 
   void set_feature(const std::string& feature, bool enabled);
 
-  // One attempt to load the configuration; the time of the last success stays after a failure.
+  // Records an attempt to load the configuration. After a failure, the time of the
+  // last success stays.
   void set_config_reload(bool successful, WallTime at);
 
-  // Of the certificate that connections get from now on; the series exists once there is one.
+  // For the certificate of new connections. The series exists once there is a certificate.
   void set_certificate_expiry(WallTime at);
 
-  // Makes the stage's series exist with the value 0.
+  // Creates the stage's series with the value 0.
   void add_stage(const std::string& stage);
   void observe_pass(const std::string& stage, std::chrono::nanoseconds duration);
   void count_pass_failure(const std::string& stage);
 
-  // A block has become a stall; `kind` is a blocked enum offcpud_hist_kind. The series of the
+  // Counts a block that became a stall; `kind` is a blocked enum offcpud_hist_kind. Series of
   // reasons that are not idle-prone exist from the start.
   void count_stall(std::size_t kind);
 
-  // Of the sampler; by any thread. `user_end`: enum offcpud_unwind_end.
+  // From the sampler; any thread. `user_end`: enum offcpud_unwind_end.
   void count_stack_sample(std::uint32_t user_end);
   void count_refused_objects(const ObjectRefusals& causes);
   void count_stack_located_early();
   void set_over_share(std::size_t processes, std::uint64_t mappings_left_out);
-  void set_stack_losses(const StackLosses& losses);  // since the start
+  void set_stack_losses(const StackLosses& losses);  // totals since the start
   void set_sampling_interval(std::chrono::nanoseconds interval);
 
-  // Of reading what belongs to processes; by any thread. `what` and `cause` are of the lists that
-  // the first call gave, whose series exist from then on.
+  // About reading from other processes; any thread. Later calls may only use values of `what` and
+  // `cause` that this call named; their series exist from then on.
   void add_reader_series(std::span<const char* const> what, std::span<const char* const> causes);
   void count_reader_hang(const std::string& what);
   void count_reader_refusal(const std::string& cause);
@@ -77,22 +78,23 @@ class SelfMetrics {
   };
   [[nodiscard]] ReaderCounts reader_counts() const;
 
-  // Of the store of snapshots; by any thread. The time of the last one exists once there is one.
+  // About the store of snapshots; any thread. The time of the last snapshot exists once
+  // there is one.
   void count_snapshot_written(WallTime at);
   void count_snapshot_failure(SnapshotFailure cause);
   void set_snapshot_bytes(std::uint64_t bytes);
 
-  // Of pushing; by any thread. The time of the last success exists once there is one.
+  // About push; any thread. The time of the last success exists once there is one.
   void count_push(PushResult result, WallTime at);
   void count_push_failure(PushFailure cause);
   void set_push_queue_bytes(std::uint64_t bytes);
 
-  // What the kernel programs took since the start; numbers do not go down. Ratio: of all CPU time
-  // since the last pass; it exists once it is known.
+  // Costs of the kernel programs since the start, which never decrease. Overhead: the share of all
+  // CPU time that they and the daemon took in the last minute; the series exists once it is known.
   void set_program_costs(std::span<const ProgramCost> programs);
   void set_overhead(double ratio);
 
-  // Complete families; process_* are read now and left out when /proc cannot be read.
+  // Writes complete families. Reads process_* now; leaves them out if /proc cannot be read.
   void write(SeriesWriter& out) const;
 
  private:

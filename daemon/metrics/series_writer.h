@@ -20,14 +20,14 @@ struct Label {
   std::string_view name, value;
 };
 
-// One series of a histogram on the kernel's slots. Refers to a View.
+// One series of a histogram on the kernel's slots. Refers to data of a View.
 struct HistogramSeries {
   const LatencyHistogram& histogram;
-  WallTime started;                       // when all its counts were 0; the epoch: not known
-  std::span<const Exemplar> exemplars{};  // by rising duration
+  WallTime started;                       // when its counts were 0; the epoch: unknown
+  std::span<const Exemplar> exemplars{};  // by ascending duration
 };
 
-// A classic histogram with bounds of its own.
+// A classic histogram with its own bounds.
 struct ClassicSeries {
   struct Bucket {
     double upper_bound;
@@ -37,8 +37,8 @@ struct ClassicSeries {
   double sum = 0;
 };
 
-// Appends families to bytes in one format of exposition; nothing for a family without series. What
-// is the same for the series of a row is told once. Used by one thread at a time.
+// Appends families to bytes, in one format of exposition. A family without series yields nothing.
+// Labels that the series of a row share are passed only once. Used by one thread at a time.
 class SeriesWriter {
  public:
   SeriesWriter() : series_(metric_catalog().size()) {}
@@ -46,28 +46,28 @@ class SeriesWriter {
   SeriesWriter(const SeriesWriter&) = delete;
   SeriesWriter& operator=(const SeriesWriter&) = delete;
 
-  // What follows belongs to this family, and shares no labels.
+  // Series from here on belong to this family; shared labels are cleared.
   virtual void begin_family(Metric metric) = 0;
 
-  // True: the same series must be written once more. A format that begins a family with its length
-  // has only measured them so far, and so needs no memory for them.
+  // True: write the same series once more. A format that puts a length before the family only
+  // measures the first time, and so need not keep the series in memory.
   [[nodiscard]] virtual bool end_family() = 0;
 
-  // Labels of all series from here on; those without a value are left out.
+  // Labels of all series from here on. Labels without a value are left out.
   virtual void share_labels(std::span<const Label> labels) = 0;
 
-  // One series each; `own` labels come after those that are shared.
+  // Write one series each; the `own` labels come after the shared ones.
   virtual void number(std::initializer_list<Label> own, std::uint64_t value) = 0;
   virtual void seconds(std::initializer_list<Label> own, std::uint64_t nanoseconds) = 0;
   virtual void real(std::initializer_list<Label> own, double value) = 0;
   virtual void histogram(const Label& own, const HistogramSeries& series) = 0;
   virtual void classic_histogram(const ClassicSeries& series) = 0;
 
-  // What was written since it was last cleared.
+  // The bytes that were written since the caller last cleared them.
   [[nodiscard]] std::string& bytes() { return bytes_; }
 
-  // Written since the beginning. A histogram is one series, and as many samples as Prometheus
-  // stores of it.
+  // Totals of what was written. A histogram is one series, and as many samples
+  // as Prometheus stores.
   [[nodiscard]] std::uint64_t series_of(Metric metric) const {
     return series_[static_cast<std::size_t>(metric)];
   }

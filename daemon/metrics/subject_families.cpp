@@ -30,8 +30,8 @@ void append_wakeups(SeriesWriter& out, const SubjectRow& row, std::size_t waker)
   out.number({{"from", kWakerNames[waker]}}, row.series.wakeups[waker]);
 }
 
-// Null when there is nothing to say about the reason. A reason in which threads were blocked before
-// keeps its series while none is: an alert must see it end.
+// Null: the reason has no series. A reason in which threads were blocked before keeps its series,
+// with 0, so that an alert sees it end.
 const BlocksInProgress* blocks_of(const SubjectSeries& series, std::size_t kind) {
   if (!series.in_progress) return nullptr;
   const BlocksInProgress& blocks = series.in_progress->blocked[kind];

@@ -30,7 +30,7 @@ std::string_view between(const char* begin, const char* end) {
   return {begin, static_cast<std::size_t>(end - begin)};
 }
 
-// Without the line feed at its end.
+// Leaves out the line feed at the end.
 std::string_view line_between(const char* begin, const char* end) {
   std::string_view line = between(begin, end);
   line.remove_suffix(1);

@@ -5,15 +5,15 @@
 
 namespace offcpud {
 
-// The files of the page /flame, which are part of the program (daemon/page/CMakeLists.txt).
+// The files of the page /flame. They are built into the program (daemon/page/CMakeLists.txt).
 std::string_view flame_page_html();
 std::string_view flame_css();
 std::string_view flame_js();
 
-// The Content-Security-Policy under which they work: nothing from elsewhere, no text as code.
+// The page's Content-Security-Policy: nothing from other hosts, no text run as code.
 std::string_view flame_policy();
 
-// The same of the page /.
+// The same for the page `/`.
 std::string_view overview_page_html();
 std::string_view overview_css();
 std::string_view overview_js();

@@ -13,7 +13,7 @@ std::size_t group_of(const Exemplar& exemplar) {
   return offcpud_slot(exemplar.duration_ns) / ExemplarBook::kSlotsTogether;
 }
 
-// Takes the place of the one of its group.
+// Replaces the exemplar of the same group.
 void put(std::vector<Exemplar>& kept, const Exemplar& exemplar) {
   const std::size_t group = group_of(exemplar);
   const auto place = std::ranges::lower_bound(kept, group, {}, group_of);
@@ -24,7 +24,7 @@ void put(std::vector<Exemplar>& kept, const Exemplar& exemplar) {
   }
 }
 
-// Views hold what was kept so far, so what changes is a copy.
+// Copies what changes: published Views share the exemplars kept so far.
 template <typename Map, typename Fresh>
 void merge(Map& kept, const Fresh& fresh) {
   for (const auto& [key, by_kind] : fresh) {
@@ -75,7 +75,7 @@ void ExemplarBook::forget_old(WallTime now) {
 
 void ExemplarBook::add(std::vector<FoundExemplar> found, WallTime now) {
   forget_old(now);
-  // The longest of a group comes last and stays.
+  // By rising duration, so that the longest of a group is put last and stays.
   std::ranges::sort(found, {}, [](const FoundExemplar& one) { return one.exemplar.duration_ns; });
   std::map<std::string, KindExemplars> by_cgroup;
   std::map<Process, KindExemplars> by_process;

@@ -15,29 +15,31 @@
 
 namespace offcpud {
 
-// An exemplar, and which series it belongs to.
+// An exemplar and the series to which it belongs.
 struct FoundExemplar {
-  std::string cgroup;                  // path
-  std::uint64_t process_start_ns = 0;  // CLOCK_BOOTTIME; with exemplar.pid the process
-  std::size_t kind = 0;                // a blocked enum offcpud_hist_kind
+  std::string cgroup;  // path
+  // CLOCK_BOOTTIME; identifies the process together with exemplar.pid
+  std::uint64_t process_start_ns = 0;
+  std::size_t kind = 0;  // a blocked enum offcpud_hist_kind
   Exemplar exemplar;
 };
 
-// The episodes that the histograms of cgroups and processes are shown with: of every two octaves
-// of duration the longest one of the latest snapshot that had one. Bounded; single-threaded.
+// The episodes shown with the histograms of cgroups and processes. Per two octaves of duration, it
+// keeps the longest of the latest snapshot that has one. Bounded; single-threaded.
 class ExemplarBook {
  public:
   static constexpr std::chrono::minutes kKeptFor{10};
   static constexpr std::size_t kMostSubjects = 10'000;  // cgroups, and as many processes
   static constexpr std::size_t kSlotsTogether = 8;
 
-  // Those of one snapshot, but for those that ended more than kKeptFor ago.
+  // Adds the episodes of one snapshot, except those that ended more than kKeptFor ago.
   void add(std::vector<FoundExemplar> found, WallTime now);
 
-  // Lets go of those that ended more than kKeptFor ago: snapshots may stop to come.
+  // Drops those that ended more than kKeptFor ago; add() alone would keep
+  // them if snapshots stopped.
   void forget_old(WallTime now);
 
-  // Null: none.
+  // Null: it has none.
   [[nodiscard]] std::shared_ptr<const KindExemplars> of_cgroup(const std::string& path) const;
   [[nodiscard]] std::shared_ptr<const KindExemplars> of_process(std::uint32_t pid,
                                                                 std::uint64_t start_ns) const;

@@ -18,7 +18,7 @@ void add_blocked(WaitsInProgress& waits, const offcpud_thread& thread,
   const std::size_t kind = thread.kind;
   BlocksInProgress& blocks = waits.blocked[is_blocked_kind(kind) ? kind : kOther];
   ++blocks.threads;
-  // A kernel thread without work is as old as the host: no age of it means anything.
+  // A kernel thread that waits for work is as old as the host; its age would say nothing.
   if (thread.flags & OFFCPUD_THREAD_IDLE) return;
   const std::uint64_t age = age_ns(thread);
   blocks.oldest_ns = std::max(blocks.oldest_ns, age);
@@ -28,8 +28,9 @@ void add_blocked(WaitsInProgress& waits, const offcpud_thread& thread,
   }
 }
 
-// The wait that the programs found a thread in is never credited: what they follow of its life
-// begins with the end of it. Of a thread that they found on the CPU all is credited since then.
+// Whether the current state will be accounted. The wait in which the programs first found
+// a thread never is: they follow the thread from its end on. A thread first found on a
+// CPU is followed at once.
 bool is_followed(const offcpud_thread& thread) {
   return (thread.flags & (OFFCPUD_THREAD_ESTIMATED | OFFCPUD_THREAD_UNKNOWN)) == 0 ||
          thread.state == OFFCPUD_THREAD_RUNNING;

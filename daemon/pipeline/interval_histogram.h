@@ -11,14 +11,14 @@
 
 namespace offcpud {
 
-// The histograms of one process by kind, as the kernel counts them; null: no episode so far.
+// A process's histograms by kind, as the kernel counts them; null: no episode yet.
 using KindHistograms = std::array<std::shared_ptr<const LatencyHistogram>, OFFCPUD_HIST_KINDS>;
 
-// The episodes that ended within an interval: the difference of histograms.
+// The episodes that ended within an interval: the difference of two histograms.
 class IntervalHistogram {
  public:
-  // Adds what `now` has more than `before`; either may be null. The same object twice costs
-  // nothing. Counts that went down, which a process does not do, add nothing.
+  // Adds the difference of `now` and `before`; either may be null. Passing the same object twice
+  // costs nothing. Counts that went down add nothing; those of a process never do.
   void add(const LatencyHistogram* now, const LatencyHistogram* before);
 
   // Adds `count` episodes of a slot.
@@ -30,14 +30,14 @@ class IntervalHistogram {
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] std::uint64_t count_of(std::size_t slot) const { return slots_[slot]; }
 
-  // The slot that holds the episode of this rank (0 < share <= 1); only when some have ended.
+  // The slot of the episode of this rank (0 < share <= 1). Call it only if count() > 0.
   [[nodiscard]] std::size_t quantile_slot(double share) const;
 
-  // Upper bound of the slot that holds the episode of this rank (0 < share <= 1), in seconds; 0
-  // when no episode ended. The last slot has no bound: +infinity.
+  // Upper bound in seconds of the slot of the episode of this rank (0 < share <= 1); 0 without
+  // episodes, +infinity for the last slot.
   [[nodiscard]] double quantile(double share) const;
 
-  // The most that these episodes can have lasted within an interval of this length.
+  // The longest that any of these episodes can have lasted within an interval of this length.
   [[nodiscard]] double most_seconds_within(double interval_seconds) const;
 
  private:

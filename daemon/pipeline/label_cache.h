@@ -10,13 +10,13 @@
 
 namespace offcpud {
 
-// Labels by cgroup path, made once and shared while anybody asks for them. Single-threaded.
+// Labels by cgroup path, made once and shared as long as they are asked for. Single-threaded.
 class LabelCache {
  public:
   // Never null.
   std::shared_ptr<const SubjectLabels> get(const std::string& path);
 
-  // Drops what was not asked for since the last call.
+  // Drops the labels that nobody asked for since the last call.
   void forget_unused();
 
  private:

@@ -10,11 +10,11 @@
 
 namespace offcpud {
 
-// Notices when more events of a cause are lost. Single-threaded.
+// Finds causes whose count of lost events grew. Single-threaded.
 class LossWatch {
  public:
-  // Of the counts since the start those that are higher than at the last call; at the first call
-  // those above 0.
+  // `losses` counts since the start. Returns those that are higher than at the last call; at the
+  // first call, those above 0.
   std::vector<LossCount> grown(const std::vector<LossCount>& losses);
 
  private:

@@ -10,7 +10,7 @@ namespace offcpud {
 namespace {
 
 constexpr std::chrono::seconds kWindow{60};
-constexpr std::chrono::seconds kSpacing{1};  // bounds how many readings are kept
+constexpr std::chrono::seconds kSpacing{1};  // limits the number of readings
 
 }  // namespace
 
@@ -35,7 +35,7 @@ unsigned online_cpus() {
 
 std::chrono::nanoseconds own_cpu_time() {
   timespec time{};
-  (void)::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);  // fails for unknown clocks only
+  (void)::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);  // only fails for unknown clocks
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 

@@ -12,15 +12,15 @@
 
 namespace offcpud {
 
-// What of the host's CPU time the kernel programs and the daemon take. Used by one thread.
+// The share of the host's CPU time that the kernel programs and the daemon use. Used by one thread.
 class Overhead {
  public:
   explicit Overhead(unsigned cpus) : cpus_(cpus) {}
 
-  // The share of all CPUs' time in the last minute: since the latest call that was at least 60 s
-  // ago, or since the first one. Scrapes make passes, and a pass is work: over the short time
-  // between two of them its share would be many times what it is on average. nullopt at the first
-  // call, or when no time has passed. `daemon`: CPU time of this process since its start.
+  // The share of all CPUs' time in the last minute: since the latest call at least 60 s ago, or
+  // since the first one. A shorter time would mislead: scrapes cause passes, and between two passes
+  // close together the share is many times the average. nullopt: at the first call, or if no time
+  // has passed. `daemon`: CPU time of this process since its start.
   std::optional<double> over_last_minute(MonotonicTime now, std::span<const ProgramCost> programs,
                                          std::chrono::nanoseconds daemon);
 
@@ -29,8 +29,8 @@ class Overhead {
     MonotonicTime at;
     double spent_ns = 0;
   };
-  unsigned cpus_;  // that are online
-  // Oldest first, a second apart or more; of those that are a minute old only the latest.
+  unsigned cpus_;  // online ones
+  // Oldest first, at least a second apart. Of those older than a minute only the latest is kept.
   std::deque<Reading> readings_;
 };
 

@@ -12,7 +12,7 @@
 namespace offcpud {
 namespace {
 
-// Changes whenever the kernel accounts anything to the cgroup.
+// A number that changes whenever the kernel accounts anything to the cgroup.
 std::uint64_t activity(const CgroupReading& reading) {
   std::uint64_t sum = reading.running_ns;
   for (const std::uint64_t taken : reading.preemptions) sum += taken;
@@ -64,7 +64,7 @@ Status Pipeline::start() {
 void Pipeline::apply(const CgroupChange& change) {
   cgroups_.apply(change, clock_.now());
   if (change.kind != CgroupChange::Kind::Created) return;
-  // A cgroup that comes and goes between two passes starts the linger of its path anew.
+  // The cgroup may be gone again before the next pass; then the path's linger starts anew.
   if (const auto path = cgroups_.find(change.id)) gone_since_.erase(*path);
 }
 
@@ -87,7 +87,7 @@ Result<KernelSample> Pipeline::read() {
 }
 
 Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelSample& sample) {
-  // Go on after a failure: the readings of closed places come only once.
+  // A failure does not end the pass: readings of closed places come only once.
   const SeenCgroups seen = cgroups_of(sample);
   const Status named = cgroups_.name(seen, clock_.now());
   for (const CgroupReading& reading : sample.cgroups) {
@@ -127,7 +127,7 @@ Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelSample& samp
   return std::shared_ptr<const View>(std::move(view));
 }
 
-// A walk may be spread over passes; until it is complete, samples hold the one before.
+// A walk may be spread over several passes; until it is complete, samples hold the one before.
 bool Pipeline::follow_walk(const KernelSample& sample) {
   if (sample.walk == walk_) return false;
   previous_walk_ = std::exchange(walk_, sample.walk);
@@ -142,7 +142,7 @@ void Pipeline::add_subjects(View& view, bool new_walk) {
   view.previous_walk = previous_walk_;
   view.running_deviation_ratio = running_deviation_;
   if (!walk_) {
-    std::ignore = store_.take_accounted();  // no interval begins here
+    std::ignore = store_.take_accounted();  // without a walk no interval begins
     unaccounted_ = {};
     view.subjects = subject_rows(store_, nullptr, options_.max_series);
     return;
@@ -158,7 +158,7 @@ void Pipeline::add_subjects(View& view, bool new_walk) {
   view.subjects = subject_rows(store_, &in_progress, options_.max_series);
 }
 
-// A gauge that was shown falls to 0 instead of vanishing, for as long as its cgroup is shown.
+// A gauge that was shown falls to 0 instead of vanishing, as long as its cgroup has a row.
 void Pipeline::remember_kinds(InProgressByPath& in_progress) {
   std::erase_if(shown_kinds_, [&](const auto& item) {
     return !in_progress.contains(item.first) && !store_.contains(item.first);
@@ -188,7 +188,7 @@ void Pipeline::add_processes(View& view, const KernelSample& sample) {
   view.refused_processes = processes_.unfit_total();
 }
 
-// A look-up that fails is repeated at the next pass.
+// If a look-up fails, the next pass repeats it.
 void Pipeline::follow_stalls(const KernelSample& sample) {
   stalls_.update(sample.walk, sample.stall_ends, clock_.now(), clock_.wall());
   source_.watch_stalls(stalls_.filter());
@@ -208,7 +208,7 @@ std::shared_ptr<const SubjectLabels> Pipeline::labels_of(std::uint64_t cgroup_id
 }
 
 // A path without a cgroup keeps its series for `linger`; then they are added to "(removed)" below
-// the nearest ancestor that still lives. The same holds for a "(removed)" whose owner is gone.
+// the nearest ancestor that exists. So are those of a "(removed)" whose owner is gone.
 void Pipeline::fold_removed() {
   const MonotonicTime now = clock_.now();
   for (const std::string& path : store_.paths()) {

@@ -31,32 +31,32 @@ struct PipelineOptions {
   std::size_t max_series = 4000;
   std::vector<std::chrono::milliseconds> stall_bounds{};  // rising; kMaxStallBounds at most
   SelectionOptions processes{};   // which processes have series of their own
-  StallPolicy stalls{};           // which blocks are stalls
-  std::size_t keep_stalls = 256;  // that have ended
+  StallPolicy stalls{};           // which blocks count as stalls
+  std::size_t keep_stalls = 256;  // records of ended stalls
 };
 
-// From the kernel's counters to an immutable View, one pass at a time. Owns the series.
-// Single-threaded, as the owner of `cgroups`; that, the source and the clock must outlive it.
+// Turns the kernel's counters into an immutable View, one pass at a time. Owns the series. Runs on
+// one thread, the only one that changes `cgroups`; `cgroups`, `source` and `clock` must outlive it.
 class Pipeline {
  public:
   Pipeline(SampleSource& source, CgroupDirectory& cgroups, const Clock& clock,
            PipelineOptions options);
 
-  // Finds the cgroups that exist. Call once, after the source follows their changes.
+  // Finds the existing cgroups. Call it once, after the source has begun to follow their changes.
   Status start();
 
   void apply(const CgroupChange& change);
 
-  // A pass reads the kernel's counters and then accounts them to series; the two are apart so that
-  // each can be timed and counted. After an error the series hold what could be accounted; nothing
-  // of the sample is lost.
+  // A pass calls read(), which reads the kernel's counters, and then attribute(), which accounts
+  // them to series; they are separate so that each can be timed and counted. After an error the
+  // series hold what could be accounted, and nothing of the sample is lost.
   Result<KernelSample> read();
   Result<std::shared_ptr<const View>> attribute(const KernelSample& sample);
 
   void set_options(PipelineOptions options);
 
-  // Since when the source counts, if that is before the pipeline was made. To be called before the
-  // first pass.
+  // When the source began to count, if that was before the pipeline existed. Call it
+  // before the first pass.
   void set_counting_since(WallTime since) {
     counting_since_ = read_began_ = since;
     store_.set_counting_since(since);
@@ -72,7 +72,7 @@ class Pipeline {
 
  private:
   void fold_removed();
-  bool follow_walk(const KernelSample& sample);  // true: the walk is a new one
+  bool follow_walk(const KernelSample& sample);  // true: there is a new walk
   void add_subjects(View& view, bool new_walk);
   void remember_kinds(InProgressByPath& in_progress);
   void add_processes(View& view, const KernelSample& sample);
@@ -91,11 +91,12 @@ class Pipeline {
   WallTime booted_;                       // when CLOCK_BOOTTIME was 0
   StallLog stalls_;
   WaitHistory history_;
-  std::map<std::string, std::uint32_t> shown_kinds_;  // gauges by path; bits of blocked kinds
-  std::map<std::string, MonotonicTime> gone_since_;   // series whose cgroup does not exist
+  // gauges shown, by path; bits of blocked kinds
+  std::map<std::string, std::uint32_t> shown_kinds_;
+  std::map<std::string, MonotonicTime> gone_since_;  // series whose cgroup no longer exists
 
   std::shared_ptr<const ThreadWalk> walk_, previous_walk_;
-  UnaccountedTime unaccounted_;  // between these two, as is the deviation
+  UnaccountedTime unaccounted_;  // between these two walks, like the deviation
   std::optional<double> running_deviation_;
 };
 

@@ -73,14 +73,15 @@ void ProcessSelection::select(const std::vector<ProcessCandidate>& candidates, M
     State* state;
     ProcessRow* row;
   };
-  std::array<std::vector<Wanted>, 3> wanted;  // in the order in which they get what there is
+  std::array<std::vector<Wanted>, 3> wanted;  // in order of precedence
   for (const ProcessCandidate& candidate : candidates) {
     State& state = states_[candidate.identity];
     candidate.row->exported = false;
     state.chosen = !candidate.row->kernel_thread && judge(state, *candidate.row, now);
     const bool before = std::exchange(state.exported, false);
     if (!state.chosen && !state.in_top) continue;
-    if (candidate.row->pid == 0) continue;  // in another PID namespace: its series had no name
+    // in another PID namespace: its series would have no name
+    if (candidate.row->pid == 0) continue;
     const std::size_t turn = before ? 0 : state.chosen ? 1 : 2;
     wanted[turn].push_back({&state, candidate.row});
   }

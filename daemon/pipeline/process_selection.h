@@ -18,11 +18,11 @@
 namespace offcpud {
 
 struct SelectionOptions {
-  std::size_t top = 10;              // those that wait most are selected; 0: none
-  std::chrono::seconds linger{600};  // how long one stays that is no longer among them
-  // Whether a rule selects the process: of the row, pid, comm, labels and kernel_thread are set.
-  // Null: no rule. Called when the process, its comm or its cgroup is new, and once in a while,
-  // because a program of the same name may take its place.
+  std::size_t top = 10;              // how many of those that wait most are selected; 0: none
+  std::chrono::seconds linger{600};  // how long a process stays selected after leaving the top
+  // Whether a rule selects the process. Of the row, pid, comm, labels and kernel_thread are set.
+  // Null: there is no rule. Called when the process, its comm or its cgroup is new, and again from
+  // time to time, because a process may execute another program of the same name.
   std::function<bool(const ProcessRow&)> is_chosen;
 };
 
@@ -31,9 +31,9 @@ struct ProcessCandidate {
   ProcessRow* row;  // never null
 };
 
-// Which processes have series of their own. One that was among the top stays until it ends, has
-// been out of the top for `linger`, or more than kMostPerPlace * top processes stay; then the one
-// that has been out for longest goes first. Single-threaded.
+// Selects the processes that have series of their own. A process that was in the top stays selected
+// until it ends or has been out of the top for `linger`. If more than kMostPerPlace * top processes
+// stay, those that have been out for longest go first. Single-threaded.
 class ProcessSelection {
  public:
   static constexpr std::size_t kMostPerPlace = 4;
@@ -42,22 +42,23 @@ class ProcessSelection {
   explicit ProcessSelection(SelectionOptions options) : options_(std::move(options)) {}
   void set_options(SelectionOptions options);
 
-  // Once for each walk. `candidates`: all processes there are, by actionable wait, the longest
-  // first. One without any never gets into the top.
+  // Call once per walk. `candidates`: all processes, the longest actionable wait first. A process
+  // without any such wait never enters the top.
   void rank(const std::vector<ProcessCandidate>& candidates, MonotonicTime now);
 
-  // Sets `exported` of every row: of those selected, as far as their histograms fit into
-  // `max_series`. Those exported before come first, then those chosen by rule, then by wait.
+  // Sets `exported` of every row: true for selected processes whose histograms fit
+  // into `max_series`. Those already exported take precedence, then those selected
+  // by rule, then by wait.
   void select(const std::vector<ProcessCandidate>& candidates, MonotonicTime now,
               std::size_t max_series);
 
-  // Processes that were selected but did not fit, since the start; each counts once.
+  // How many selected processes did not fit since the start; each counts once.
   [[nodiscard]] std::uint64_t unfit_total() const { return unfit_total_; }
 
  private:
   struct State {
-    std::optional<MonotonicTime> in_top;  // last time; nullopt: never, or it left
-    std::optional<MonotonicTime> judged;  // by the rules
+    std::optional<MonotonicTime> in_top;  // last time; nullopt: never, or no longer selected
+    std::optional<MonotonicTime> judged;  // when the rules were last applied
     std::string judged_comm;
     std::shared_ptr<const SubjectLabels> judged_labels;
     bool chosen = false;

@@ -37,7 +37,7 @@ void ProcessTable::follow(const std::shared_ptr<const ThreadWalk>& walk) {
   previous_begin_ns_ = previous_ ? walk_begin_ns(*previous_) : 0;
   ++walks_;
   for (const offcpud_thread& thread : walk_->threads) {
-    if (thread.state == OFFCPUD_THREAD_ENDED) continue;  // alone it makes no process
+    if (thread.state == OFFCPUD_THREAD_ENDED) continue;  // it alone makes no process
     Process& process = processes_[process_of(thread)];
     if (process.walk != walks_) begin_walk(process);
   }
@@ -68,7 +68,7 @@ void ProcessTable::begin_walk(Process& process) {
 
 void ProcessTable::name(Process& process, const offcpud_thread& thread) {
   const bool leader = thread.tid == thread.tgid;
-  // Without its leader in the walk a process keeps the name that it had.
+  // While the walk does not show its leader, a process keeps its name.
   if (!leader && (process.leader_known || !process.row.comm.empty())) return;
   process.leader_known = process.leader_known || leader;
   process.row.pid = thread.local_tgid;
@@ -89,7 +89,7 @@ void ProcessTable::add_thread(Process& process, const offcpud_thread* before,
     std::uint64_t& oldest = row.oldest_blocked_ns[now.kind];
     oldest = std::max(oldest, age_ns(now));
   }
-  if (!previous_) return;  // there is no interval yet
+  if (!previous_) return;  // one walk makes no interval
 
   const ThreadInterval interval = thread_interval(before, now, previous_begin_ns_);
   row.running_ns += interval.running_ns;
@@ -134,9 +134,9 @@ void ProcessTable::finish_intervals() {
   }
 }
 
-// What threads waited that are not in the walk any more is in the histograms of the process alone.
-// These are read after the walk, so a wait of a living thread that ended in between is taken for
-// such a one; the bound keeps a long one from being claimed by the interval in which it ended.
+// Waits of threads that are no longer in the walk show only in the histograms of the process. These
+// are read after the walk, so a live thread's wait that ended in between looks like one of them.
+// The limit keeps a long wait from counting whole in the interval in which it ended.
 void ProcessTable::add_ended_threads(Process& process, double interval_seconds) {
   for (std::size_t kind = 0; kind < OFFCPUD_HIST_KINDS; ++kind) {
     const LatencyHistogram* now = process.row.histograms[kind].get();

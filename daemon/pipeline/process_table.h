@@ -19,21 +19,22 @@
 
 namespace offcpud {
 
-// Labels of a cgroup id, never null; the same object as long as nothing changed.
+// The labels of a cgroup id, never null. It is the same object while nothing changes.
 using LabelsOfCgroup = std::function<std::shared_ptr<const SubjectLabels>(std::uint64_t cgroup_id)>;
 
 // The processes behind the threads of a walk, and what each did between the last two walks. A
-// process is its tgid and the start of its leader: exec, a new name, the end of a thread (of the
-// leader, too) and reuse of the pid neither merge nor split one. One that has no thread left but
-// zombies is gone. Single-threaded.
+// process is identified by its tgid and the start of its leader, so exec, renaming, the end of a
+// thread (even of the leader) and reuse of the pid neither merge nor split processes. A process
+// with only zombies left is gone. Single-threaded.
 class ProcessTable {
  public:
   explicit ProcessTable(SelectionOptions options) : selection_(std::move(options)) {}
   void set_options(SelectionOptions options) { selection_.set_options(std::move(options)); }
 
-  // The rows of View::processes, once per pass. With the walk of the last pass the intervals stay
-  // and only histograms, names and the selection are renewed. `max_series`: histogram series that
-  // the processes may have on /metrics together.
+  // Returns the rows of View::processes; call it once per pass. If the sample has the same
+  // walk as the last pass, intervals stay as they are; only histograms, names and the
+  // selection are renewed. `max_series`: the most histogram series that all processes
+  // together may have on /metrics.
   std::vector<ProcessRow> update(const KernelSample& sample, const LabelsOfCgroup& labels_of,
                                  MonotonicTime now, std::size_t max_series);
 
@@ -45,13 +46,14 @@ class ProcessTable {
 
   struct Process {
     ProcessRow row;
-    std::uint64_t walk = 0;  // in which it was met last
+    std::uint64_t walk = 0;  // the last one that showed it
     std::uint64_t cgroup_id = 0;
     bool leader_known = false;
-    bool waits_for_work = false;  // a kernel thread that was once met idle
-    KindHistograms at_last_walk;  // where the interval begins
-    // Of its threads: waits that ended, with what an earlier interval showed of those whose threads
-    // are gone; and the part of row.waited_ns that is a kernel thread's wait for work.
+    bool waits_for_work = false;  // a kernel thread that some walk found idle
+    KindHistograms at_last_walk;  // at the beginning of the interval
+    // ended_ns: waits of its threads that ended, and for threads that are gone what
+    // earlier intervals showed of them. idle_ns: the part of row.waited_ns in which a
+    // kernel thread waited for work.
     WaitsByKind ended_ns{};
     std::uint64_t idle_ns = 0;
   };

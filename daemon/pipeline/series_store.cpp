@@ -7,8 +7,8 @@
 namespace offcpud {
 namespace {
 
-// What `now` has more than `before`. A counter that went down was started anew (the kernel gave the
-// place to another life of the same id): then all of `now` is new.
+// A counter that went down has restarted, because the kernel gave the place to the same id again:
+// then all of `now` is new.
 std::uint64_t increase(std::uint64_t before, std::uint64_t now) {
   return now >= before ? now - before : now;
 }
@@ -37,7 +37,7 @@ void add_to(std::array<std::uint64_t, N>& total, const std::array<std::uint64_t,
   std::transform(total.begin(), total.end(), more.begin(), total.begin(), std::plus<>());
 }
 
-// Whether what a series holds was counted under other names before.
+// Whether the series holds counts that other series had before.
 bool takes_over(std::string_view path) {
   return path == kOtherCgroup || is_removed_series(path);
 }
@@ -61,7 +61,7 @@ void SeriesStore::credit(std::string_view path, const CgroupReading& reading) {
   Baseline& baseline = baselines_[{reading.cgroup_id, reading.place}];
   const Counters counters{reading.running_ns, reading.preemptions, reading.wakeups};
   const Counters more = counters.since(baseline.counters);
-  // It goes both ways, so only the running time tells that the place was started anew.
+  // The unaccounted time may rise or fall, so only the running time shows that the place restarted.
   if (counters.running_ns < baseline.counters.running_ns) baseline.unaccounted_ns = 0;
   account(path, more.running_ns, reading.unaccounted_ns - baseline.unaccounted_ns);
   add(path, more);
@@ -128,7 +128,7 @@ void SeriesStore::add(std::string_view path, std::size_t kind, const LatencyHist
     add(kOtherCgroup, kind, more);
     return;
   }
-  // Views that were published keep the old histogram: they are immutable.
+  // A new object, because published Views keep the old histogram.
   SubjectSeries& series = subject(path);
   std::shared_ptr<const LatencyHistogram>& total = series.histograms[kind];
   if (!total) series.started[kind] = takes_over(path) ? counting_since_ : start_of_new_;
@@ -140,7 +140,8 @@ void SeriesStore::add(std::string_view path, std::size_t kind, const LatencyHist
 }
 
 void SeriesStore::add(std::string_view path, const Counters& more) {
-  // A cgroup that never ran has no series yet. Cgroups are bounded as histograms are.
+  // A cgroup that never ran has no series yet. The number of cgroups has the
+  // same limit as histograms.
   if (!contains(path)) {
     if (more == Counters{}) return;
     if (series_.size() >= max_series_) path = kOtherCgroup;
@@ -160,7 +161,7 @@ void SeriesStore::account(std::string_view path, std::uint64_t accounted_ns,
   found->second.unaccounted_ns += unaccounted_ns;
 }
 
-// Whoever takes what was accounted may never come, while cgroups come and go.
+// Bounds accounted_ in case nobody calls take_accounted() while cgroups come and go.
 void SeriesStore::erase_accounted(std::string_view path) {
   const auto found = accounted_.find(path);
   if (found != accounted_.end()) accounted_.erase(found);

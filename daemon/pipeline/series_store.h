@@ -18,45 +18,45 @@
 
 namespace offcpud {
 
-// What one cgroup path gained within an interval.
+// What was accounted to one cgroup path within an interval.
 struct AccountedTime {
   std::uint64_t accounted_ns = 0;    // in running time and finished waits
   std::uint64_t unaccounted_ns = 0;  // modulo 2^64: may be "negative"
 };
 using AccountedByPath = std::map<std::string, AccountedTime, std::less<>>;
 
-// The labels of a path, or of a name that is none.
+// `path`: a cgroup path, or the name of a series without one, such as "(other)".
 std::shared_ptr<const SubjectLabels> labels_of_series(std::string_view path);
 
-// The exported series, keyed by cgroup path. Every reading is credited as the difference to the
-// last one of the same place, to the path that the id has at that moment. So a series never
+// The exported series, keyed by cgroup path. It accounts the difference between a reading and the
+// last one of the same place to the path that the cgroup id has at that moment. So a series never
 // goes down, whatever happens to ids: a restarted unit continues its series, a name found late
-// moves nothing, a series that does not fit adds to "(other)" from then on. Single-threaded.
+// moves nothing, and a series that does not fit adds to "(other)" from then on. Single-threaded.
 class SeriesStore {
  public:
   explicit SeriesStore(std::size_t max_series) : max_series_(max_series) {}
 
-  // Takes effect for series that come later; those that exist stay.
+  // Applies to later series; existing ones stay.
   void set_max_series(std::size_t max_series) { max_series_ = max_series; }
 
-  // From now on, histograms that come into being have had no episode until then.
+  // Sets the time until which histograms created from now on had no episode.
   void set_start_of_new(WallTime start) { start_of_new_ = start; }
 
-  // Since when anything was counted. Series that take over what others counted ("(other)" and
-  // "(removed)") begin here whenever they come into being.
+  // Sets the time at which counting began. "(other)" and "(removed)" take over older counts, so
+  // they begin here whenever they are created.
   void set_counting_since(WallTime since) { counting_since_ = since; }
 
-  // Credits what `reading` has more than the last one of its place.
+  // Accounts the difference between `reading` and the last one of its place.
   void credit(std::string_view path, const CgroupReading& reading);
 
-  // Forgets a place that was closed: a later reading of it counts from zero.
+  // Forgets a place that was closed: a later reading of the same place counts from zero.
   void forget(std::string_view path, const CgroupReading& reading);
 
   // Adds the series of `path` to those of `into`, and removes them.
   void fold(std::string_view path, std::string_view into);
 
-  // What was credited to each path since the last call, wherever its series were summed. A path
-  // that was folded away, or closed without a series, is left out.
+  // What was accounted to each path since the last call, even where "(other)" holds its series.
+  // Paths that were folded away, or closed without a series, are left out.
   [[nodiscard]] AccountedByPath take_accounted() { return std::exchange(accounted_, {}); }
 
   [[nodiscard]] bool contains(std::string_view path) const { return series_.contains(path); }
@@ -94,7 +94,7 @@ class SeriesStore {
   std::size_t histogram_series_ = 0;
   std::map<std::string, SubjectSeries, std::less<>> series_;
   std::map<std::pair<std::uint64_t, std::uint32_t>, Baseline> baselines_;  // by cgroup id and place
-  std::set<std::pair<std::string, std::size_t>> folded_;  // path and kind: each is counted once
+  std::set<std::pair<std::string, std::size_t>> folded_;  // (path, kind), so that each counts once
   std::uint64_t folded_total_ = 0;
   AccountedByPath accounted_;
 };

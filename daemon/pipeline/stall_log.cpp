@@ -10,8 +10,9 @@
 namespace offcpud {
 namespace {
 
-constexpr unsigned kPatience = 2;  // walks that do not show an open record
-// Beyond this many ends within two walks all are forgotten; a walk may then show one of them again.
+constexpr unsigned kPatience = 2;  // walks without an open record, after which it is given up
+// When more blocks than this end within two walks, all are forgotten; a walk
+// may then show one again.
 constexpr std::size_t kMaxClosed = 4 * StallLog::kMaxInProgress;
 
 bool may_be_stall(const StallFilter& filter, std::uint32_t kind, std::uint64_t age_ns) {
@@ -48,7 +49,7 @@ void StallLog::update(const std::shared_ptr<const ThreadWalk>& walk,
         std::any_of(walk_->threads.begin(), walk_->threads.end(),
                     [](const offcpud_thread& thread) { return thread.local_tid != thread.tid; });
   }
-  // Ends first: a block whose event came is over, also when this walk was there before.
+  // Events first: a block whose event came has ended, even if this walk saw it before that.
   for (const offcpud_stall_end& end : ends) apply_end(end);
   if (fresh) follow_walk();
 }
@@ -136,8 +137,8 @@ void StallLog::apply_end(const offcpud_stall_end& end) {
   close(std::move(stall), announced);
 }
 
-// The block began and ended between two walks, or was below its threshold in the last one. There
-// are no events of waits for work.
+// Records a block that began and ended between two walks, or was below its threshold in the last
+// one. The kernel sends no events of waits for work.
 void StallLog::record_unseen(const offcpud_stall_end& end) {
   if (!may_be_stall(policy_.filter, end.kind, end.ended_ns - end.since_ns)) return;
   Stall stall;
@@ -214,7 +215,7 @@ std::shared_ptr<const StallList> StallLog::list() const {
   return list;
 }
 
-// While no walk misses the block it goes on: its end would have come as an event.
+// While walks show the block it is in progress: its end would have come as an event.
 std::shared_ptr<const Stall> StallLog::snapshot(const Open& open) const {
   auto stall = std::make_shared<Stall>(open.stall);
   if (open.walks_without == 0 && now_ns_ > stall->since_ns) {
@@ -232,7 +233,7 @@ std::string StallLog::comm_of(std::uint32_t tid) const {
   return thread != nullptr ? comm_text(thread->comm) : std::string();
 }
 
-// Of a thread that no walk has met. 0: not known.
+// For a thread that may be in no walk. 0: unknown.
 std::uint32_t StallLog::local_id(std::uint32_t id) const {
   const offcpud_thread* const thread = find_thread(id);
   if (thread != nullptr) return thread->local_tid;

@@ -21,8 +21,8 @@
 
 namespace offcpud {
 
-// One block of one thread, for as long as the daemon runs: the kernel side gives a block the same
-// since_ns whenever it is asked.
+// Identifies one block of one thread for as long as the daemon runs: the kernel programs always
+// report the same since_ns for a block.
 struct StallId {
   std::uint32_t tid = 0;       // in the initial PID namespace
   std::uint64_t since_ns = 0;  // CLOCK_MONOTONIC
@@ -33,7 +33,7 @@ struct StallId {
   }
 };
 
-// What decides after how long a blocked thread is a stall. Texts are valid UTF-8.
+// The facts that decide after how long a block is a stall. Texts are valid UTF-8.
 struct BlockFacts {
   std::string_view cgroup;  // path
   std::string_view comm, process_comm;
@@ -41,62 +41,63 @@ struct BlockFacts {
 };
 
 struct StallPolicy {
-  StallFilter filter;  // what no rule can make a stall; the kernel needs to know no more
-  // nullopt: never, however long.
+  StallFilter filter;  // blocks that some rule may make a stall; the kernel reports no others
+  // nullopt: the block never becomes a stall.
   std::function<std::optional<std::chrono::nanoseconds>(const BlockFacts&)> threshold =
       [](const BlockFacts&) { return std::nullopt; };
 };
 
-// What happened since it was last asked. A stall that is in both began and ended.
+// Changes since the last call. A stall that is in both lists began and ended.
 struct StallChanges {
   std::vector<std::shared_ptr<const Stall>> begun;
   std::vector<std::shared_ptr<const Stall>> ended;
 };
 
-// Keeps the stalls: a record opens when a walk shows a block that has passed its threshold, and
-// closes with the kernel's event of its end. A block that began and ended between two walks makes a
-// record of its event alone. One that the walk no longer shows while no event came (the ring was
-// full) is given up after two walks; when it ended is then unknown. Single-threaded.
+// Keeps the stalls. A record opens when a walk shows a block beyond its threshold, and closes with
+// the kernel's event of its end. A block that began and ended between two walks gets its record
+// from the event alone. If walks no longer show an open block and no event came (the ring was
+// full), the record is given up after two walks; its end is then unknown. Single-threaded.
 class StallLog {
  public:
   using LabelsOf = std::function<std::shared_ptr<const SubjectLabels>(std::uint64_t cgroup_id)>;
 
   static constexpr std::size_t kMaxInProgress = 10'000;
 
-  // `labels_of` never returns null; it is asked once for each block that may be a stall. `keep`:
-  // records of ended stalls.
+  // `labels_of` never returns null; it is called once for each block that may be a stall. `keep`:
+  // how many records of ended stalls are kept.
   StallLog(StallPolicy policy, LabelsOf labels_of, std::size_t keep);
 
-  // A record that is open stays a stall, whatever the new policy says of it.
+  // A record that is open stays open under any new policy.
   void set_policy(StallPolicy policy) { policy_ = std::move(policy); }
   void set_keep(std::size_t keep);
 
-  // One pass. `walk` is the last complete one: null, or that of the pass before, when there is
-  // nothing new. `ends` are the events since the last pass; `now` and `wall` are the same instant.
+  // Call once a pass. `walk`: the last complete one; null, or the same as in the pass
+  // before, if there is no new one. `ends`: the events since the last pass. `now` and
+  // `wall` are the same instant.
   void update(const std::shared_ptr<const ThreadWalk>& walk,
               std::span<const offcpud_stall_end> ends, MonotonicTime now, WallTime wall);
 
-  // What the kernel has to tell: of what may be a stall under the policy, and how open records end,
-  // which may have been opened under another one.
+  // The blocks whose ends the kernel must report: those that may be stalls under the policy, and
+  // those of open records, which an earlier policy may have opened.
   [[nodiscard]] StallFilter filter() const;
 
-  // Stalls in progress that were not looked at so far, the oldest first.
+  // Stalls in progress that have not been looked up, the oldest first.
   [[nodiscard]] std::vector<StallId> wanted() const;
 
-  // What was found out about one of them. Dropped when it is not in progress any more.
+  // Stores the result of a look-up. It is dropped if the stall is no longer in progress.
   void describe(const StallId& block, WaitDetail detail);
 
-  // With everything that was told since, so ask at the end of a pass.
+  // Both include all that was passed in so far, so call them at the end of a pass.
   [[nodiscard]] StallChanges take_changes();
   [[nodiscard]] std::shared_ptr<const StallList> list() const;
 
-  // Stalls that the last walk showed beyond kMaxInProgress; they get a record when they end.
+  // Stalls in the last walk beyond kMaxInProgress; each gets a record when it ends.
   [[nodiscard]] std::uint64_t beyond_limit() const { return beyond_limit_; }
 
  private:
   struct Open {
-    Stall stall;                 // duration_ns: when the last walk showed it
-    unsigned walks_without = 0;  // since then
+    Stall stall;                 // duration_ns: as of the last walk that showed it
+    unsigned walks_without = 0;  // since that walk
     bool announced = false;      // was in StallChanges::begun
   };
 
@@ -120,15 +121,15 @@ class StallLog {
   std::size_t keep_;
 
   std::shared_ptr<const ThreadWalk> walk_;
-  bool local_ids_differ_ = false;  // the daemon is in a PID namespace of its own
+  bool local_ids_differ_ = false;  // the daemon is in its own PID namespace
   std::uint64_t walks_ = 0;
   std::uint64_t now_ns_ = 0;
-  WallTime::duration wall_offset_{};  // of the wall clock from CLOCK_MONOTONIC, in this pass
+  WallTime::duration wall_offset_{};  // wall clock minus CLOCK_MONOTONIC in this pass
 
   std::map<StallId, Open> open_;
-  std::deque<std::shared_ptr<const Stall>> ended_;  // the latest first; keep_ at most
-  // Blocks whose end is known, with walks_ at that time: a walk that is spread over several passes
-  // may have met the thread before the end and be complete after it.
+  std::deque<std::shared_ptr<const Stall>> ended_;  // latest first; keep_ at most
+  // Blocks whose end is known, with walks_ at that time. A walk spread over several passes may have
+  // read such a thread before its end and become complete after it.
   std::map<StallId, std::uint64_t> closed_;
   StallChanges changes_;
   std::uint64_t dropped_ = 0;

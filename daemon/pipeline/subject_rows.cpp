@@ -21,7 +21,7 @@ SubjectSeries row_without_series(std::string_view path, const WaitsInProgress& w
   return row;
 }
 
-// `rows` is sorted, and stays so.
+// Keeps `rows` sorted.
 void add_to_other(std::vector<SubjectSeries>& rows, WaitsInProgress waits) {
   const auto other = std::find_if(rows.begin(), rows.end(), [](const SubjectSeries& row) {
     return row.labels->cgroup >= kOtherCgroup;

@@ -10,9 +10,9 @@
 
 namespace offcpud {
 
-// The rows of a View, sorted by cgroup: every path that has series, and those that only have
-// threads, while there are fewer rows than `max_rows`; what comes beyond shares the row "(other)".
-// `in_progress` null: no walk so far.
+// The rows of a View, sorted by cgroup: every path that has series, and then paths that only have
+// threads while there are fewer than `max_rows` rows. The rest shares the row "(other)".
+// `in_progress` null: there has been no walk.
 std::vector<SubjectSeries> subject_rows(const SeriesStore& store,
                                         const InProgressByPath* in_progress, std::size_t max_rows);
 

@@ -11,8 +11,8 @@ std::uint64_t less(std::uint64_t from, std::uint64_t what) {
   return from > what ? from - what : 0;
 }
 
-// A thread that calls exec takes over tid and start of the leader but keeps what it counted itself,
-// so the records before and after are two threads'.
+// Whether both records are of one thread. A thread that calls exec takes over tid and start of the
+// leader but keeps its own counters, so the records before and after belong to two threads.
 bool counts_go_on(const offcpud_thread& before, const offcpud_thread& now) {
   if (now.running_ns < before.running_ns || now.kernel_running_ns < before.kernel_running_ns) {
     return false;
@@ -23,8 +23,8 @@ bool counts_go_on(const offcpud_thread& before, const offcpud_thread& now) {
   return true;
 }
 
-// The part of the waits that ended, of the kind that was in progress in the walk before, that was
-// counted then.
+// The part of the now ended waits that was already counted when `before` was read: that of the wait
+// which was in progress then.
 std::uint64_t counted_before(const offcpud_thread& before, const offcpud_thread& now) {
   const bool lasts = before.state == now.state && before.since_ns == now.since_ns;
   return lasts ? 0 : countable_wait_ns(before);
@@ -94,7 +94,7 @@ ThreadInterval thread_interval(const offcpud_thread* before, const offcpud_threa
   ThreadInterval interval;
   const std::uint64_t length = less(now.now_ns, before ? before->now_ns : begin_ns);
   add_in_progress(interval, now, length);
-  // What another thread counted before it became this one is nobody's within the interval.
+  // If another thread took over the tid, its counts cannot be assigned to this interval.
   if (!before || counts_go_on(*before, now)) add_ended(interval, before, now);
   for (std::uint64_t& waited : interval.waited_ns) waited = std::min(waited, length);
   interval.running_ns = std::min(interval.running_ns, length);

@@ -11,7 +11,7 @@
 
 namespace offcpud {
 
-// What tells a process from every other one that has or had its pid.
+// Identifies a process among all that have or had its pid.
 struct ProcessIdentity {
   std::uint32_t tgid = 0;      // in the initial PID namespace
   std::uint64_t start_ns = 0;  // CLOCK_BOOTTIME at which its leader started
@@ -26,21 +26,21 @@ inline ProcessIdentity process_of(const offcpud_thread& thread) {
   return {thread.tgid, thread.process_start_ns};
 }
 
-// CLOCK_MONOTONIC at which the walk was complete, and at which it began; 0: it met no thread.
+// CLOCK_MONOTONIC when the walk was complete, and when it began; 0: it has no threads.
 std::uint64_t walk_end_ns(const ThreadWalk& walk);
 std::uint64_t walk_begin_ns(const ThreadWalk& walk);
 
-// Goes through two walks side by side.
+// Iterates over two walks side by side.
 class WalkPairing {
  public:
   // `before` may be null; both must outlive the object.
   WalkPairing(const ThreadWalk* before, const ThreadWalk& now) : before_(before), now_(now) {}
 
-  // Calls pair(before, now) for each thread (tid and start) of the two walks: `before` is null for
-  // one that is new, `now` for one that is gone.
+  // Calls pair(before, now) for each thread (tid and start) of the two walks. `before` is null for
+  // a new thread, `now` for one that is gone.
   template <class Pair>
   void for_each(Pair pair) const {
-    std::size_t next = 0;  // of the walk before
+    std::size_t next = 0;  // index in the walk before
     const std::size_t end = before_ ? before_->threads.size() : 0;
     for (const offcpud_thread& now : now_.threads) {
       while (next < end && before_->threads[next].tid < now.tid) {
@@ -64,35 +64,35 @@ class WalkPairing {
 
 bool is_waiting(const offcpud_thread& thread);  // runnable or blocked
 
-// A kernel thread that waits for work.
+// A kernel thread that is waiting for work.
 inline bool is_idle(const offcpud_thread& thread) {
   return (thread.flags & OFFCPUD_THREAD_IDLE) != 0;
 }
 
-// The age of the wait that a record of a walk shows, if its whole length will be counted when it
-// ends; else 0. A wait whose beginning the programs did not see is not counted.
+// The age of the wait that a record shows, if the whole wait will be counted when it ends; else 0.
+// A wait whose beginning the programs did not see is not counted.
 std::uint64_t countable_wait_ns(const offcpud_thread& thread);
 
-// How a thread spent the interval between two walks. No wait is longer than the interval, and one
-// that began before it, or still lasts, counts with the part that lies within.
+// How a thread spent the interval between two walks. A wait that began before the interval, or is
+// still in progress, counts with its part within; no wait is longer than the interval.
 struct ThreadInterval {
   std::array<std::uint64_t, OFFCPUD_HIST_KINDS> waited_ns{};
   std::uint64_t running_ns = 0;
   std::array<std::uint64_t, OFFCPUD_TAKERS> kept_off_ns{};  // waits that ended
 
-  // For what only the whole process tells: waits that ended, each with its whole length, and the
-  // part of waited_ns that has not ended yet.
+  // For sums over the whole process: ended_ns are the whole lengths of waits that ended;
+  // in_progress_ns is the part of waited_ns that has not ended.
   std::array<std::uint64_t, OFFCPUD_HIST_KINDS> ended_ns{};
   std::uint64_t in_progress_ns = 0;
 };
 
-// `before`: the same thread in the walk before; null: it started after that one began, which was at
-// `begin_ns` (CLOCK_MONOTONIC).
+// `before`: the same thread in the walk before; null: it started after that walk began. `begin_ns`:
+// when that walk began (CLOCK_MONOTONIC).
 ThreadInterval thread_interval(const offcpud_thread* before, const offcpud_thread& now,
                                std::uint64_t begin_ns);
 
-// The part of a kernel thread's waits that is the one for work. What it is in now is known; of
-// those that ended, all count as such once it was met idle (`was_idle`).
+// The part of a kernel thread's waits that was waiting for work. Its current wait is known to be
+// one or not; waits that ended all count as such once a walk found the thread idle (`was_idle`).
 std::uint64_t waited_for_work_ns(const offcpud_thread& now, const ThreadInterval& interval,
                                  bool was_idle);
 

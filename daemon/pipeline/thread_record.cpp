@@ -7,7 +7,7 @@ namespace offcpud {
 
 std::uint64_t age_ns(const offcpud_thread& thread) {
   if ((thread.flags & OFFCPUD_THREAD_UNKNOWN) != 0 || thread.since_ns == 0) return 0;
-  // The clocks of two CPUs may disagree by a little.
+  // The clocks of two CPUs may differ slightly.
   return thread.now_ns > thread.since_ns ? thread.now_ns - thread.since_ns : 0;
 }
 

@@ -11,14 +11,13 @@
 
 namespace offcpud {
 
-// How long the state that a record shows has lasted, in nanoseconds; 0 where its beginning is not
-// known.
+// Age of the state that a record shows, in nanoseconds; 0 if its beginning is unknown.
 std::uint64_t age_ns(const offcpud_thread& thread);
 
-// By tid of the initial PID namespace; null if the walk did not meet it, and for 0.
+// By tid of the initial PID namespace. Null: the walk does not have it, or tid is 0.
 const offcpud_thread* find_thread(const ThreadWalk& walk, std::uint32_t tid);
 
-// A name as the kernel keeps it: bytes, ended by NUL if there is room for one.
+// A name as the kernel stores it: bytes, with a NUL at the end if there is room.
 inline std::string comm_text(const char (&comm)[OFFCPUD_COMM]) {
   return to_valid_utf8({comm, ::strnlen(comm, OFFCPUD_COMM)});
 }

@@ -10,7 +10,7 @@
 namespace offcpud {
 namespace {
 
-// All sums are modulo 2^64; what an interval adds to them fits a signed number.
+// All sums are modulo 2^64; the increase within an interval fits a signed number.
 std::optional<double> ratio_of(const OpenTime& before, const OpenTime& now,
                                const AccountedTime& credited) {
   const std::uint64_t unaccounted =
@@ -22,14 +22,14 @@ std::optional<double> ratio_of(const OpenTime& before, const OpenTime& now,
   return std::clamp(part / static_cast<double>(lifetime), -1.0, 1.0);
 }
 
-// The same thread at two times, followed by the programs at both: they say of one without a state
-// what they say of one that ended.
+// Whether this is the same thread in both walks, followed by the programs in both. They report a
+// thread without a state as ended.
 bool is_followed(const offcpud_thread& before, const offcpud_thread& now) {
   return before.tid == now.tid && before.start_ns == now.start_ns &&
          before.state != OFFCPUD_THREAD_ENDED && now.state != OFFCPUD_THREAD_ENDED;
 }
 
-// Including the time on the CPU that is still in progress.
+// Includes the time on the CPU in progress.
 std::uint64_t running_time(const offcpud_thread& thread) {
   return thread.running_ns + (thread.state == OFFCPUD_THREAD_RUNNING ? age_ns(thread) : 0);
 }
@@ -39,7 +39,7 @@ std::uint64_t running_time(const offcpud_thread& thread) {
 void UnaccountedTime::end_interval(const InProgressByPath& walk, const AccountedByPath& accounted) {
   std::map<std::string, OpenTime, std::less<>> open;
   for (const auto& [path, cgroup] : walk) open.emplace(path, cgroup.open);
-  // A cgroup whose threads all lived and ended within the interval has nothing open.
+  // A cgroup whose threads all began and ended within the interval has no time in progress.
   for (const auto& [path, credited] : accounted) open.try_emplace(path);
 
   ratios_.clear();
@@ -66,7 +66,7 @@ std::optional<double> running_deviation(const ThreadWalk& before, const ThreadWa
     const auto ours = static_cast<std::int64_t>(running_time(thread) - running_time(*old));
     const auto theirs =
         static_cast<std::int64_t>(thread.kernel_running_ns - old->kernel_running_ns);
-    // A thread that calls exec takes over the identity of its leader, but keeps its own counters.
+    // After exec a thread has the identity of its leader but its own counters.
     if (ours < 0 || theirs < 0) continue;
     counted += ours;
     of_kernel += theirs;

@@ -18,31 +18,34 @@
 
 namespace offcpud {
 
-// Durations over which offcpud_stalled_threads counts.
+// The most durations for which offcpud_stalled_threads counts.
 inline constexpr std::size_t kMaxStallBounds = 8;
 
 // The blocks of one cgroup and reason that are still in progress.
 struct BlocksInProgress {
   std::uint32_t threads = 0;
-  std::uint64_t oldest_ns = 0;                           // 0: none whose beginning is known
-  std::array<std::uint32_t, kMaxStallBounds> stalled{};  // by View::stall_bounds
+  std::uint64_t oldest_ns = 0;                           // 0: none has a known beginning
+  std::array<std::uint32_t, kMaxStallBounds> stalled{};  // by index of View::stall_bounds
 };
 
-// The waits of one kind, blocked or for a CPU, that are in progress.
+// The waits in progress of one kind, blocked or runnable.
 struct OpenWaits {
-  std::uint64_t counted_ns = 0;  // ages of those that enter a histogram when they end; modulo 2^64
+  std::uint64_t counted_ns = 0;  // ages of waits that a histogram counts when they end; modulo 2^64
   std::uint32_t threads = 0;
-  std::uint32_t uncounted = 0;  // of these, in a wait that enters none: it began before the daemon
-  std::uint32_t for_work = 0;   // of these, kernel threads without work
+  // of these, waits that no histogram counts: they began before the daemon
+  std::uint32_t uncounted = 0;
+  std::uint32_t for_work = 0;  // of these, kernel threads that wait for work
 };
 
-// What the threads of one cgroup are in at the moment.
+// The states that the threads of one cgroup are in now.
 struct WaitsInProgress {
   std::array<BlocksInProgress, OFFCPUD_BLOCKED_KINDS> blocked;
   std::array<OpenWaits, OFFCPUD_HIST_KINDS> open;
-  std::uint32_t shown = 0;  // kinds (bits) that have been in progress since the cgroup is shown
+  // kinds (bits) that were in progress at some time since the cgroup has a row
+  std::uint32_t shown = 0;
   std::uint64_t oldest_runnable_ns = 0;
-  std::optional<double> unaccounted_ratio;  // since the last pass; nullopt: no thread, or no time
+  // since the last pass; nullopt: no thread, or no time passed
+  std::optional<double> unaccounted_ratio;
 };
 
 // All series of one cgroup path. Histograms are null until the first episode.
@@ -52,33 +55,35 @@ struct SubjectSeries {
   std::array<std::uint64_t, OFFCPUD_TAKERS> preemptions{};
   std::array<std::uint64_t, OFFCPUD_WAKERS> wakeups{};
   std::array<std::shared_ptr<const LatencyHistogram>, OFFCPUD_HIST_KINDS> histograms;
-  std::array<WallTime, OFFCPUD_HIST_KINDS> started{};  // before the first episode of the histogram
+  std::array<WallTime, OFFCPUD_HIST_KINDS> started{};  // before the histogram's first episode
   std::shared_ptr<const KindExemplars> exemplars;      // null: none
   std::shared_ptr<const WaitsInProgress> in_progress;  // null: not known yet
 };
 
-// A process that lives. Its numbers are since the daemon knows it, or of the interval between the
-// last two walks where that is said.
+// A live process. Its numbers count since the daemon has known it, or where stated within the
+// interval between the last two walks.
 struct ProcessRow {
-  std::uint32_t pid = 0;                        // in the daemon's PID namespace
-  std::uint64_t start_ns = 0;                   // CLOCK_BOOTTIME; with the pid the identity
-  std::string comm;                             // of its first thread, now
-  std::shared_ptr<const SubjectLabels> labels;  // of the cgroup that its first thread is in
+  std::uint32_t pid = 0;       // in the daemon's PID namespace
+  std::uint64_t start_ns = 0;  // CLOCK_BOOTTIME; identifies the process together with the pid
+  std::string comm;            // of its first thread at present
+  std::shared_ptr<const SubjectLabels> labels;  // of its first thread's cgroup
   std::uint32_t threads = 0;
   bool kernel_thread = false;
   bool exported = false;  // has series on /metrics
   std::array<std::shared_ptr<const LatencyHistogram>, OFFCPUD_HIST_KINDS> histograms;
-  WallTime started;                                // before the first episode of all of them
+  WallTime started;                                // before the first episode of any of them
   std::shared_ptr<const KindExemplars> exemplars;  // null: none
 
-  // Time that its threads spent waiting within the interval, finished or not, by kind.
+  // By kind, time that its threads waited within the interval, whether the waits ended or not.
   std::array<std::uint64_t, OFFCPUD_HIST_KINDS> waited_ns{};
-  std::uint64_t running_ns = 0;     // within the interval
-  std::uint64_t actionable_ns = 0;  // of waited_ns: run queue, and reasons that are not idle-prone
-  // Actionable waits that ended within the interval; 0: none. Upper bounds of their slots.
+  std::uint64_t running_ns = 0;  // within the interval
+  // part of waited_ns: run queue, and reasons that are not idle-prone
+  std::uint64_t actionable_ns = 0;
+  // Actionable waits that ended within the interval; 0: none. Percentiles are
+  // upper bounds of slots.
   std::uint64_t ended = 0;
   double p50_seconds = 0, p99_seconds = 0, max_seconds = 0;
-  // Longest block in progress by reason; 0: none whose beginning is known.
+  // Longest block in progress by reason; 0: none has a known beginning.
   std::array<std::uint64_t, OFFCPUD_BLOCKED_KINDS> oldest_blocked_ns{};
 };
 
@@ -91,8 +96,8 @@ struct LossCount {
   std::uint64_t events = 0;
 };
 
-// What the executions of a kernel program took since the start, estimated from those that timed
-// themselves (bpf/cost.bpf.h).
+// The time that a kernel program's executions took since the start, estimated from the executions
+// that timed themselves (bpf/cost.bpf.h).
 struct ProgramCost {
   std::string program;  // value of the label `program`
   std::uint64_t runs = 0;
@@ -105,31 +110,32 @@ struct MapUsage {
   std::uint64_t capacity = 0;
 };
 
-// What one pass found, immutable once published: written by the pipeline's thread, read by any
-// number of HTTP threads through a shared_ptr. Counters never go down from one View to the next.
+// The result of one pass, immutable once published. The pipeline's thread writes it; any number of
+// HTTP threads read it through a shared_ptr. Counters never go down from one View to the next.
 struct View {
   MonotonicTime taken;
   WallTime taken_wall;
   std::vector<SubjectSeries> subjects;                  // sorted by cgroup; no path twice
   std::vector<std::chrono::milliseconds> stall_bounds;  // rising; kMaxStallBounds at most
-  bool tells_wakers = true;                 // whether `wakeups` mean anything on this kernel
-  std::vector<ProcessRow> processes;        // by actionable wait, the longest first
+  bool tells_wakers = true;                 // whether this kernel says who wakes threads
+  std::vector<ProcessRow> processes;        // the longest actionable wait first
   std::shared_ptr<const StallList> stalls;  // never null
-  // The last minutes up to this View, the oldest first; empty in the first one.
+  // The last minutes up to this View, oldest first; empty in the first View.
   std::vector<std::shared_ptr<const WaitStep>> history;
-  // The threads behind all this; null before the first complete walk, and before the second.
+  // The last two complete walks over threads; null until there are as many.
   std::shared_ptr<const ThreadWalk> walk, previous_walk;
-  // Running time of the threads in both walks as the programs counted it, beyond what the
-  // scheduler counted (sum_exec_runtime), as a share of that; nullopt: none ran.
+  // How much more running time the programs counted than the scheduler (sum_exec_runtime), relative
+  // to the scheduler's, over threads in both walks; nullopt: none of them ran.
   std::optional<double> running_deviation_ratio;
-  std::vector<LossCount> losses;  // every cause, also those at 0
+  std::vector<LossCount> losses;  // every cause, even at 0
   std::vector<ProgramCost> programs;
   std::uint64_t left_censored = 0;
   std::vector<MapUsage> maps;
-  std::uint64_t refused_processes = 0;  // selected, but max_series had no room, since the start
-  std::uint64_t histogram_series = 0;   // histograms in `subjects`
-  std::uint64_t folded_series =
-      0;  // histograms that did not fit since the start, summed in "(other)"
+  // selected ones for which max_series had no room, since the start
+  std::uint64_t refused_processes = 0;
+  std::uint64_t histogram_series = 0;  // histograms in `subjects`
+  // Histograms that did not fit since the start; they are summed in "(other)".
+  std::uint64_t folded_series = 0;
 };
 
 }  // namespace offcpud

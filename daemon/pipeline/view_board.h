@@ -13,27 +13,27 @@
 
 namespace offcpud {
 
-// Where the pipeline's thread puts each View and any other thread takes the last one. Thread-safe.
+// Holds the last View: the pipeline's thread publishes it, any thread takes it. Thread-safe.
 class ViewBoard {
  public:
-  // `request_pass` makes the pipeline's thread run a pass soon; it must be callable from any thread
-  // and must not wait. `clock` must outlive the board.
+  // `request_pass` makes the pipeline's thread run a pass soon; any thread must be able to call it,
+  // and it must not wait. `clock` must outlive the board.
   ViewBoard(std::function<void()> request_pass, const Clock& clock)
       : request_pass_(std::move(request_pass)), clock_(clock) {}
 
   void publish(std::shared_ptr<const View> view);
 
-  // A pass failed: whoever waits gets the last View at once.
+  // Call when a pass failed: everyone who waits gets the last View at once.
   void give_up();
 
-  // There will be no pass any more: nobody waits from now on.
+  // Call when there will be no more passes: from now on nobody waits.
   void close();
 
   // Null before the first pass.
   [[nodiscard]] std::shared_ptr<const View> last() const;
 
-  // A View no older than `max_age`, after a pass if need be; the last one when that takes longer
-  // than `patience` or fails. Many callers share one pass.
+  // A View no older than `max_age`, after a pass if necessary; or the last one, if the pass fails
+  // or takes longer than `patience`. Concurrent callers share one pass.
   [[nodiscard]] std::shared_ptr<const View> fresh(std::chrono::nanoseconds max_age,
                                                   std::chrono::nanoseconds patience);
 
@@ -42,8 +42,8 @@ class ViewBoard {
   const Clock& clock_;
   mutable std::mutex mutex_;
   std::condition_variable passed_;
-  std::shared_ptr<const View> view_;  // guarded by mutex_, as what follows
-  std::uint64_t passes_ = 0;          // ended, well or not
+  std::shared_ptr<const View> view_;  // guarded by mutex_, like the members below
+  std::uint64_t passes_ = 0;          // passes that ended, whether they failed or not
   bool requested_ = false;
   bool closed_ = false;
 };

@@ -12,7 +12,7 @@ namespace {
 
 static_assert(OFFCPUD_SLOTS <= std::numeric_limits<std::uint8_t>::max());
 
-constexpr double kNanoseconds = 1e9;  // of a second
+constexpr double kNanoseconds = 1e9;  // in a second
 
 bool gains_old_time(const SubjectSeries& row) {
   return is_removed_series(row.labels->cgroup);
@@ -28,7 +28,7 @@ class StepWriter {
   explicit StepWriter(WaitStep& step)
       : step_(step), seconds_(static_cast<double>(step.length().count()) / kNanoseconds) {}
 
-  // `before` null: the cgroup was not there when the step began.
+  // `before` null: the cgroup did not exist when the step began.
   void add(const SubjectSeries* before, const SubjectSeries& now) {
     const std::size_t had = step_.waits.size();
     for (std::size_t kind = 0; kind < OFFCPUD_HIST_KINDS; ++kind) add(before, now, kind);
@@ -40,10 +40,9 @@ class StepWriter {
   }
 
  private:
-  // An episode enters its histogram whole, whenever it began; less its age at the beginning of the
-  // step that is the part within. The threads are read a moment apart from the histograms, so a
-  // long wait that ended just then is in both or in neither: no more is believed than fits into the
-  // step.
+  // An episode enters its histogram whole, so its part within the step is its length less its age
+  // when the step began. Threads are read a moment apart from the histograms, so a long wait that
+  // ends in between is in both or in neither; the result is limited to what fits into the step.
   void add(const SubjectSeries* before, const SubjectSeries& now, std::size_t kind) {
     const LatencyHistogram* had = before ? before->histograms[kind].get() : nullptr;
     const LatencyHistogram* has = now.histograms[kind].get();
@@ -131,7 +130,7 @@ std::vector<std::shared_ptr<const WaitStep>> WaitHistory::record(const View& vie
   return steps_;
 }
 
-// The newest step stays, whatever its size.
+// Keeps at least the newest step, whatever its size.
 void WaitHistory::forget_old(MonotonicTime now) {
   std::size_t old = 0;
   while (old + 1 < steps_.size() &&

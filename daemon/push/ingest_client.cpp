@@ -17,11 +17,11 @@ using Form = UniqueHandle<&curl_mime_free, static_cast<curl_mime*>(nullptr)>;
 using Headers = UniqueHandle<&curl_slist_free_all, static_cast<curl_slist*>(nullptr)>;
 using Kind = IngestOutcome::Kind;
 
-constexpr std::size_t kMostOfAnswer = 200;           // that is shown
-constexpr std::size_t kLongestAnswer = 64UL * 1024;  // that is waited for
-constexpr int kPollMilliseconds = 1000;              // curl says itself when it wants less
+constexpr std::size_t kMostOfAnswer = 200;           // part of the answer that is shown
+constexpr std::size_t kLongestAnswer = 64UL * 1024;  // bytes that are read
+constexpr int kPollMilliseconds = 1000;              // curl asks for less when it needs to
 
-// Units and names are those that Pyroscope has for Go's profile of blocked time.
+// Pyroscope's own units and names for Go's profile of blocked time.
 constexpr std::string_view kSampleTypes =
     R"({"off_cpu": {"units": "lock_nanoseconds", "display-name": "block_duration", )"
     R"("aggregation": "sum", "cumulative": false, "sampled": false}, )"
@@ -37,12 +37,12 @@ std::size_t take_answer(const char* data, std::size_t size, std::size_t count, v
   auto& answer = *static_cast<Answer*>(target);
   const std::size_t bytes = size * count;
   answer.length += bytes;
-  if (answer.length > kLongestAnswer) return 0;  // makes curl stop; the status is known by now
+  if (answer.length > kLongestAnswer) return 0;  // makes curl stop; the status has arrived before
   answer.begin.append(data, std::min(bytes, kMostOfAnswer - answer.begin.size()));
   return bytes;
 }
 
-// `field` and `file` as Pyroscope names them; without a file name the server takes no notice.
+// `field` and `file` are Pyroscope's names; it ignores a part without a file name.
 bool add_file(curl_mime* form, const char* field, const char* file, const char* type,
               std::string_view content) {
   curl_mimepart* const part = curl_mime_addpart(form);
@@ -70,7 +70,7 @@ bool add_header(Headers& headers, const std::string& line) {
   return true;
 }
 
-// curl copies texts.
+// Passes no pointer that must outlive the call: curl copies texts.
 bool set_up(CURL* curl, const PushTarget& target, const PushItem& item, CurlDetail& detail) {
   const std::string url = ingest_url(target, item.begin, item.end);
   const std::string agent = std::string("offcpud/") + kVersion;
@@ -79,11 +79,12 @@ bool set_up(CURL* curl, const PushTarget& target, const PushItem& item, CurlDeta
          set_up_transfer(curl, "http,https", target.timeout, target.ca_file, detail) &&
          set_option(curl, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1)) &&
          set_option(curl, CURLOPT_FOLLOWLOCATION, 0L) &&
-         // A name server that does not answer holds up neither a reload nor the daemon's end.
+         // Without this, a name server that does not answer would delay a reload or the
+         // end of the daemon.
          set_option(curl, CURLOPT_QUICK_EXIT, 1L);
 }
 
-// curl has a copy then, until the handle is reset; ours is wiped.
+// curl keeps a copy until the handle is reset; ours is wiped.
 Result<bool> set_secret(CURL* curl, CURLoption option, const std::string& file) {
   auto secret = read_secret(file);
   if (!secret) return std::move(secret).error();
@@ -93,7 +94,7 @@ Result<bool> set_secret(CURL* curl, CURLoption option, const std::string& file) 
   return done;
 }
 
-// As whom: reads the file with the secret. False: curl lacks something.
+// Sets the credentials, reading the secret from its file. False: curl lacks an option.
 Result<bool> log_in(CURL* curl, const PushTarget& target) {
   if (!target.token_file.empty()) {
     TRY(const bool done, set_secret(curl, CURLOPT_XOAUTH2_BEARER, target.token_file));
@@ -140,7 +141,7 @@ IngestOutcome try_again(PushFailure cause, const std::string& sentence) {
   return {.kind = Kind::TryAgain, .cause = cause, .sentence = sentence, .retry_after = {}};
 }
 
-// A connection that does not come about times out as well; that is not the profile's fault.
+// A connection attempt may time out too, but that does not depend on the profile.
 bool was_being_sent(CURL* curl) {
   curl_off_t begun = 0;
   curl_easy_getinfo(curl, CURLINFO_PRETRANSFER_TIME_T, &begun);
@@ -227,7 +228,7 @@ IngestOutcome IngestClient::send(const PushTarget& target, const PushItem& item)
   const std::string failure =
       code.value_or(CURLE_OK) == CURLE_OK ? "" : transfer_error(curl, *code, detail);
   const bool unanswered = code == CURLE_OPERATION_TIMEDOUT && was_being_sent(curl);
-  curl_easy_reset(curl);  // what it was given ends here
+  curl_easy_reset(curl);  // forgets all options
   if (!code) return {.kind = Kind::Interrupted};
   if (*code == CURLE_OK || (*code == CURLE_WRITE_ERROR && status != 0)) {
     std::optional<std::chrono::seconds> retry_after;

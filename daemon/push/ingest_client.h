@@ -15,20 +15,20 @@
 
 namespace offcpud {
 
-// By the status of an answer: 2xx is Accepted; 408, 422, 429 and 5xx may be tried again, 401 and
-// 403 with what is in the file of the secret by then; the rest (with redirects, which are not
-// followed) never. `body` may be anything; of it, printable characters and not more than a line are
-// kept.
+// Decides by the status of an answer. 2xx: Accepted. 408, 422, 429 and 5xx: try again; 401 and 403
+// too, since the file with the secret may change. All others, redirects included (they are not
+// followed): Refused. `body` may be anything; the sentence keeps at most a line of printable
+// characters of it.
 //
-// 422 because Pyroscope's /ingest answers so when its own distributor fails, at its limits of
-// rates, or while no ingester is there (pkg/ingester/pyroscope/ingest_handler.go).
+// 422 is retried because Pyroscope's /ingest answers it when its own distributor fails, at its rate
+// limits, or while it has no ingester (pkg/ingester/pyroscope/ingest_handler.go).
 IngestOutcome outcome_of_answer(long status, std::string_view body,
                                 std::optional<std::chrono::seconds> retry_after);
 
-// Sends profiles to Pyroscope's /ingest as a form of two files, `profile` and `sample_type_config`;
-// the latter makes their type `block`, which else would be process_cpu, for off_cpu has "cpu" in
-// its name (metricName in pkg/og/convert/pprof/profile.go of github.com/grafana/pyroscope).
-// Connections are kept for the next time.
+// Sends profiles to Pyroscope's /ingest as a form with two files, `profile` and
+// `sample_type_config`. The latter sets their type to `block`; by default it would be process_cpu,
+// because off_cpu contains "cpu" (metricName in pkg/og/convert/pprof/profile.go of
+// github.com/grafana/pyroscope). Keeps connections for reuse.
 class IngestClient final : public PushClient {
  public:
   IngestClient();
@@ -40,7 +40,7 @@ class IngestClient final : public PushClient {
  private:
   using Multi = UniqueHandle<&curl_multi_cleanup, static_cast<CURLM*>(nullptr)>;
 
-  // nullopt: interrupted
+  // nullopt: it was interrupted.
   std::optional<CURLcode> perform();
 
   std::atomic<bool> interrupted_ = false;

@@ -8,24 +8,23 @@
 
 namespace offcpud {
 
-// How long to wait after a failed attempt: 1 s, doubled each time up to 5 min, of which a random
-// part of at most a half is taken off, so that hosts which failed together do not come back
-// together. Single-threaded.
+// How long to wait after a failed attempt: 1 s, doubled each time up to 5 min, minus a random part
+// of at most half, so that hosts that failed together do not retry together. Single-threaded.
 class PushBackoff {
  public:
   static constexpr std::chrono::seconds kFirst{1};
   static constexpr std::chrono::seconds kLongest{300};
   static constexpr std::chrono::seconds kLongestAsked{3600};
 
-  // `first` in place of kFirst is for tests.
+  // Tests pass another `first` than kFirst.
   explicit PushBackoff(std::uint64_t seed, std::chrono::milliseconds first = kFirst)
       : first_(first), random_(seed) {}
 
-  // `asked` is the server's Retry-After: never earlier than that, unless it is beyond
-  // kLongestAsked.
+  // `asked`: the server's Retry-After. The wait is never shorter, unless that
+  // exceeds kLongestAsked.
   [[nodiscard]] std::chrono::milliseconds next(std::optional<std::chrono::seconds> asked);
 
-  // After an answer that settles what was sent.
+  // Call it after an answer that settles the profile.
   void reset() { failures_ = 0; }
 
  private:

@@ -11,14 +11,14 @@
 
 namespace offcpud {
 
-// What became of one attempt.
+// The result of one attempt.
 struct IngestOutcome {
   enum class Kind { Accepted, Refused, TryAgain, Interrupted };
   Kind kind = Kind::Accepted;
   PushFailure cause = PushFailure::Other;  // of Refused and TryAgain
-  std::string sentence;                    // for people: what failed, with the server's answer
+  std::string sentence;                    // for people: what failed, and the server's answer
   std::optional<std::chrono::seconds> retry_after;
-  // Of TryAgain: the server had the profile, so it may be the profile that it cannot take.
+  // With TryAgain: the server received the profile, so this profile may be what it cannot accept.
   bool may_be_the_profile = false;
 };
 
@@ -30,12 +30,12 @@ class PushClient {
   PushClient& operator=(const PushClient&) = delete;
   virtual ~PushClient() = default;
 
-  // Waits for target.timeout at most. By one thread.
+  // Waits for target.timeout at most. Called by one thread.
   virtual IngestOutcome send(const PushTarget& target, const PushItem& item) = 0;
 
-  // Ends the send() that is under way at once, or else the next one; by any thread.
+  // Ends the send() in progress at once; without one, the next send(). Any thread may call it.
   virtual void interrupt() = 0;
-  // Forgets an interrupt(); when no send() is under way.
+  // Undoes interrupt(). Call it while no send() is in progress.
   virtual void rearm() = 0;
 };
 

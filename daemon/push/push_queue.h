@@ -11,33 +11,33 @@
 
 namespace offcpud {
 
-// A profile to be sent: gzipped pprof, and the time that it is of.
+// A profile to send: gzipped pprof, and the time that it covers.
 struct PushItem {
   WallTime begin, end;
   std::string pprof;
 };
 
-// Profiles in the order in which they were made, bounded by bytes and number: beyond, the oldest is
-// dropped, but not one that is on its way. Single-threaded.
+// Profiles in the order in which they were made, limited by bytes and number. Beyond the limits the
+// oldest is dropped, except one that is being sent. Single-threaded.
 class PushQueue {
  public:
   static constexpr std::size_t kMostItems = 4096;
 
   explicit PushQueue(std::uint64_t most_bytes) : most_bytes_(most_bytes) {}
 
-  // All three return how many were dropped; none of them is on its way.
+  // All three return how many profiles they dropped. They never drop the one being sent.
   std::size_t push(PushItem item);
   std::size_t set_most_bytes(std::uint64_t most_bytes);
   std::size_t clear();
 
-  // The oldest, which stays in the queue while it is sent; there is one.
+  // The oldest profile, which stays in the queue while it is sent. Call it only if there is one.
   std::shared_ptr<const PushItem> begin_sending();
-  // Takes it out, or leaves it in its place for another attempt, and returns how many were dropped
-  // because they had to wait for that.
+  // End the sending: remove_sent() takes the profile out; keep_unsent() leaves it for another
+  // attempt, and returns how many profiles were dropped now that the limits apply to it again.
   void remove_sent();
   std::size_t keep_unsent();
 
-  // Counts how often the oldest was sent in vain; how often by now.
+  // Counts failed attempts to send the oldest profile; returns how many there were.
   unsigned count_attempt() { return ++attempts_; }
   void forget_attempts() { attempts_ = 0; }
 
@@ -51,8 +51,8 @@ class PushQueue {
   std::uint64_t most_bytes_;
   std::deque<std::shared_ptr<const PushItem>> items_;
   std::uint64_t bytes_ = 0;
-  bool sending_ = false;   // the first one
-  unsigned attempts_ = 0;  // at the first one
+  bool sending_ = false;   // the first item is being sent
+  unsigned attempts_ = 0;  // failed ones of the first item
 };
 
 }  // namespace offcpud

@@ -22,7 +22,7 @@ Result<PushItem> pushed_profile(Snapshot snapshot) {
   SnapshotSum sum({});
   sum.add(snapshot);
   TRY(auto pprof, pprof_of(sum.take()));
-  // The wall clock may have been set back in between.
+  // Not snapshot.end: the wall clock may have been set back in between.
   const WallTime end =
       snapshot.begin + std::chrono::duration_cast<WallTime::duration>(snapshot.covered());
   return PushItem{.begin = snapshot.begin, .end = end, .pprof = std::move(pprof)};

@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include "base/duration_text.h"
 #include "base/thread_start.h"
 #include "push/ingest_client.h"
 #include "push/pushed_profile.h"
@@ -12,7 +13,8 @@
 namespace offcpud {
 namespace {
 
-// The thread ends with the piece of work under way, which waits for nobody once interrupted.
+// How long ending may take: the thread finishes its piece of work, which is
+// interrupted if it waits.
 constexpr std::chrono::milliseconds kEnding{300};
 
 std::uint64_t random_seed() {
@@ -103,14 +105,14 @@ bool SnapshotPush::finish(std::chrono::milliseconds patience) {
   return done;
 }
 
-// With the lock.
+// Call it with the lock held.
 void SnapshotPush::dropped(std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) reports_.ended(PushResult::Dropped, clock_.wall());
   reports_.queued(queue_.bytes());
 }
 
 void SnapshotPush::run() {
-  // A server's answer is the only thing from outside that the daemon reads unasked.
+  // The server's answer is the only outside input that the daemon reads on its own initiative.
   const Status unprivileged = drop_capabilities({});
   std::unique_lock lock(mutex_);
   if (!unprivileged) {
@@ -143,9 +145,9 @@ void SnapshotPush::run() {
   changed_.notify_all();
 }
 
-// With the lock.
+// Call it with the lock held.
 void SnapshotPush::settle(const IngestOutcome& outcome, const PushTarget& asked) {
-  // What another server says of it is of no account where it goes now.
+  // The answer of a former target says nothing about the present one.
   if (target_ != asked && outcome.kind != IngestOutcome::Kind::Accepted) return keep_for_later();
   switch (outcome.kind) {
     case IngestOutcome::Kind::Interrupted:
@@ -176,13 +178,13 @@ void SnapshotPush::give_up(const std::string& why) {
   log_warning_limited("push refused", "a pushed snapshot " + why);
 }
 
-// Unless pushing was turned off meanwhile.
+// Keeps the profile for another attempt, unless pushing was turned off meanwhile.
 void SnapshotPush::keep_for_later() {
   const std::size_t lost = queue_.keep_unsent();
   dropped(target_ ? lost : lost + queue_.clear());
 }
 
-// The wait stays long when one is given up: as a rule it is the server that has trouble.
+// Giving up one profile does not shorten the wait: usually the server has the problem.
 void SnapshotPush::put_off(const IngestOutcome& outcome) {
   reports_.failed(outcome.cause);
   last_error_ = outcome.sentence;
@@ -195,7 +197,7 @@ void SnapshotPush::put_off(const IngestOutcome& outcome) {
   keep_for_later();
   log_warning_limited("push", "snapshots cannot be pushed: " + outcome.sentence + "; " +
                                   std::to_string(queue_.size()) + " wait, next attempt in " +
-                                  std::to_string((wait.count() + 999) / 1000) + " s");
+                                  duration_text(wait));
 }
 
 }  // namespace offcpud

@@ -22,7 +22,7 @@
 
 namespace offcpud {
 
-// Called by any thread; must not call back.
+// Called on any thread; must not call SnapshotPush.
 struct PushReports {
   std::function<void(PushResult result, WallTime at)> ended;
   std::function<void(PushFailure cause)> failed;  // one attempt
@@ -34,39 +34,39 @@ struct PushState {
   std::size_t queued = 0;
   std::uint64_t queued_bytes = 0;
   std::optional<WallTime> last_success;
-  std::string last_error;  // empty when the last attempt was successful
+  std::string last_error;  // empty: the last attempt was successful
 };
 
-// Sends snapshots to a server, on a thread of its own that has no capability. Who submits waits for
-// no network; what cannot be sent waits in memory, bounded, and is lost when the daemon ends.
+// Sends snapshots to a server, on its own thread without capabilities. Submitting never waits for
+// the network. Unsent profiles wait in memory, within a limit, and are lost when the daemon ends.
 class SnapshotPush {
  public:
-  // A profile is given up when the server had it so often and did not take it: the next one goes.
+  // A profile is given up when the server received it this often without accepting it.
   static constexpr unsigned kMostAttempts = 10;
 
-  // `clock` outlives the object. Starts no thread before there is a target.
+  // `clock` must outlive the object. The thread starts when there is a target.
   SnapshotPush(const Clock& clock, PushReports reports,
                std::shared_ptr<Heartbeat> heartbeat = nullptr);
-  // With another client and shorter waits: for tests.
+  // For tests: with another client and shorter waits.
   SnapshotPush(const Clock& clock, PushReports reports, std::unique_ptr<PushClient> client,
                std::chrono::milliseconds first_wait,
                std::shared_ptr<Heartbeat> heartbeat = nullptr);
-  // As finish(0), and waits for the thread.
+  // Like finish(0), but waits for the thread.
   ~SnapshotPush();
   SnapshotPush(const SnapshotPush&) = delete;
   SnapshotPush& operator=(const SnapshotPush&) = delete;
 
-  // From now on sends there; what waits goes there, too, and at once. nullopt: to nobody, and what
-  // waits is dropped. By one thread, the one that calls finish().
+  // Sends to this target from now on, at once also what is waiting. nullopt: sends nothing and
+  // drops what is waiting. Call it on the thread that calls finish().
   void apply(const std::optional<PushTarget>& target, std::uint64_t most_bytes);
 
-  // Takes the time of making a profile, if there is a target. Thread-safe.
+  // Makes the profile, if there is a target, which takes a while. Thread-safe.
   void submit(Snapshot snapshot);
 
   [[nodiscard]] PushState state() const;
 
-  // Gives what waits so much time to be sent, but none when the last attempt failed, and ends the
-  // thread. False: it hangs; then the process must end without destroying this object.
+  // Gives waiting profiles this time to be sent (none if the last attempt failed) and ends the
+  // thread. False: the thread hangs; then the process must end without destroying this object.
   [[nodiscard]] bool finish(std::chrono::milliseconds patience);
 
  private:
@@ -80,9 +80,9 @@ class SnapshotPush {
   const Clock& clock_;
   const PushReports reports_;
   const std::shared_ptr<Heartbeat> heartbeat_;  // may be null
-  std::unique_ptr<PushClient> client_;          // null before there is a thread
+  std::unique_ptr<PushClient> client_;          // null until there is a thread
 
-  mutable std::mutex mutex_;  // of all below but the thread
+  mutable std::mutex mutex_;  // guards everything below except the thread
   std::condition_variable changed_;
   std::optional<PushTarget> target_;
   PushQueue queue_{0};

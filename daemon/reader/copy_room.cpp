@@ -21,10 +21,10 @@ namespace {
 
 constexpr std::chrono::seconds kLookEvery{1};
 
-// Else it would be tried again and again.
+// The largest copy must fit when the room is empty, or it would be tried for ever.
 static_assert(LocalFiles::kMostCopied <= CopyRoom::kMost - CopyRoom::kKept);
 
-// Grows no more, so that a reader can write no more than was reserved, whatever it is told.
+// Fixes the size, so that a reader cannot write more than was reserved, whatever it does.
 Status limit(int memory, std::uint64_t bytes) {
   if (::ftruncate(memory, static_cast<off_t>(bytes)) != 0 ||
       ::fcntl(memory, F_ADD_SEALS, F_SEAL_GROW) != 0) {
@@ -37,7 +37,7 @@ Status limit(int memory, std::uint64_t bytes) {
 
 CopyPlace::~CopyPlace() {
   if (room_ == nullptr) return;
-  (void)!::ftruncate(memory_.get(), 0);  // a file that was just made shrinks
+  (void)!::ftruncate(memory_.get(), 0);  // the file has not been sealed against shrinking yet
   room_->settle(bytes_, -1, {.bytes = 0, .original = {}, .owner = owner_});
 }
 
@@ -95,8 +95,8 @@ void CopyRoom::forget_closed() {
     const std::string name = entry.path().filename();
     int fd = -1;
     (void)std::from_chars(name.data(), name.data() + name.size(), fd);
-    // Only memory has seals. To stat() another one, such as the root of a process, could ask the
-    // server of a file system, which may never answer.
+    // Only memory files have seals. The others are left alone, because stat() on one, such as the
+    // root of a process, could wait for the server of a file system.
     if (::fcntl(fd, F_GET_SEALS) >= 0) open.insert(inode_of(fd));
   }
   std::erase_if(copies_, [&](const auto& copy) { return !open.contains(copy.first); });

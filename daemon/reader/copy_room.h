@@ -17,8 +17,9 @@ namespace offcpud {
 
 class CopyRoom;
 
-// Memory for the copy of one file, in a file that a reader writes to. What becomes no copy is given
-// back, also where the reader hangs and keeps the file open. The room must outlive it.
+// Memory for the copy of one file, in a memory file that a reader writes to. If it does not become
+// a copy, its destructor returns the memory, even if the reader hangs with the file open. The room
+// must outlive it.
 class CopyPlace {
  public:
   CopyPlace(CopyPlace&& other) noexcept
@@ -32,8 +33,8 @@ class CopyPlace {
   [[nodiscard]] int fd() const { return memory_.get(); }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
-  // The copy, of so many bytes, for reading: nobody can change it any more. It counts as long as
-  // somebody has it open.
+  // Makes the copy of `bytes` bytes, read-only for everybody from now on. It counts against the
+  // room as long as somebody has it open.
   Result<UniqueFd> keep(std::uint64_t bytes, const std::optional<OriginalFile>& original);
 
  private:
@@ -47,12 +48,12 @@ class CopyPlace {
   ShareOwner owner_;
 };
 
-// What copies of files take together: those that are being made, and those that were handed out, as
-// long as somebody has them open. Thread-safe.
+// Limits the memory of all copies of files: those being made, and those handed out, as long as they
+// are open. Thread-safe.
 //
-// What was handed out cannot be taken back, so no user gets all of it, whoever else wants some: of
-// the last kKept bytes he gets what leaves as much for others as he then has. For one user alone
-// that is all but kKept.
+// Handed-out copies cannot be taken back, so no user may use up the room: of the last kKept bytes,
+// a user may only take as much as leaves others no less than that user then has. A single user can
+// thus have everything but kKept.
 class CopyRoom {
  public:
   static constexpr std::uint64_t kMost = std::uint64_t{64} << 20;
@@ -60,11 +61,11 @@ class CopyRoom {
   static constexpr std::uint64_t kLeast =
       4096;  // of each copy: also those of a few bytes take memory
 
-  // For a process of this user. The error says that there is no room for him now.
+  // Reserves memory for a process of this user. Error: there is no room for that user now.
   Result<CopyPlace> reserve(std::uint64_t bytes, const ShareOwner& owner);
   std::uint64_t left();
 
-  // What this descriptor is a copy of.
+  // The original of which this descriptor is a copy.
   [[nodiscard]] std::optional<OriginalFile> original_of(int fd);
 
  private:
@@ -82,13 +83,13 @@ class CopyRoom {
   static Inode inode_of(int fd);
   [[nodiscard]] Held held(const ShareOwner& owner) const;
   [[nodiscard]] bool has_room(std::uint64_t bytes, const ShareOwner& owner) const;
-  // Nobody says when a copy is closed, so what is open is looked at: once a second, where that may
-  // make room.
+  // Finds out which copies are still open, since nothing reports their closing: once a second at
+  // most, and only if that may make room.
   void forget_closed();
   void settle(std::uint64_t reserved, int kept, const Copy& copy);
 
   std::mutex mutex_;
-  std::map<ShareOwner, std::uint64_t> reserved_;  // none of them 0
+  std::map<ShareOwner, std::uint64_t> reserved_;  // entries are never 0
   std::map<Inode, Copy> copies_;
   MonotonicTime looked_at_ = MonotonicTime::min();
 };

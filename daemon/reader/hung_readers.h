@@ -12,28 +12,28 @@
 
 namespace offcpud {
 
-// Which users the hung readers are charged to. Readers are few, and the kernel keeps a hung one as
-// long as whoever it waits for likes: a user who could hang them all would stop the reading for
-// everybody, however rarely he is asked about. Thread-safe.
+// Counts hung readers against users. Readers are few, and the kernel keeps a hung one until
+// what it waits for answers, so a user who could hang all of them would stop reading for
+// everybody. Thread-safe.
 class HungReaders {
  public:
-  // At most; then none is started.
+  // In all; beyond, no reader is started.
   static constexpr unsigned kMost = 12;
-  // Per user; root has a limit of its own.
+  // For a user; root has a limit of its own.
   static constexpr unsigned kMostOfUser = 3;
   static constexpr unsigned kMostOfRoot = 6;
-  // Of kMost, reserved for users who have none.
+  // The part of kMost that is reserved for users without any.
   static constexpr unsigned kKept = 3;
 
-  // Adds a reader that was given up; no account: not known.
+  // Adds a reader that was given up; no account: unknown.
   void add(pid_t reader, std::optional<Account> account);
 
-  // Sets which readers still hang, from this run or an earlier one.
+  // Sets which readers hang now, from this run or an earlier one.
   void update(std::span<const pid_t> hung);
 
   [[nodiscard]] unsigned count() const;
 
-  // Whether this user may hang one more reader.
+  // Whether this user may have one more hung reader.
   [[nodiscard]] bool has_room(Account account) const;
 
  private:

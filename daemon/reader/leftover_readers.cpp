@@ -26,7 +26,7 @@ struct ProcessStat {
   pid_t parent = 0;
 };
 
-// "PID (NAME) STATE PARENT ...", where the name may hold anything.
+// Parses "PID (NAME) STATE PARENT ...". NAME may contain anything.
 std::optional<ProcessStat> read_stat(const std::filesystem::path& proc, pid_t pid) {
   const auto text = read_file(proc / std::to_string(pid) / "stat", 4096);
   if (!text) return std::nullopt;
@@ -42,7 +42,7 @@ std::optional<ProcessStat> read_stat(const std::filesystem::path& proc, pid_t pi
   return stat;
 }
 
-// Those of a daemon that runs, whichever it is, belong to its spawner.
+// Readers of a running daemon, this one or another, are children of its spawner.
 bool is_left_over(const std::filesystem::path& proc, pid_t pid) {
   const auto stat = read_stat(proc, pid);
   if (!stat || stat->name != kReaderName) return false;
@@ -64,10 +64,10 @@ LeftoverReaders LeftoverReaders::find(const std::filesystem::path& neighbours,
     rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1);
     if (pid <= 0 || !is_left_over(proc, pid)) continue;
     UniqueFd handle(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-    // The number may have been another process's until the handle was open.
+    // Check again: until the handle was open, the number could pass to another process.
     if (!handle || !is_left_over(proc, pid)) continue;
     const auto sent = ::syscall(SYS_pidfd_send_signal, handle.get(), SIGKILL, nullptr, 0);
-    if (sent != 0 && errno == EPERM) continue;  // somebody else's, who calls it so
+    if (sent != 0 && errno == EPERM) continue;  // another user's process of the same name
     found.readers_.push_back({pid, std::move(handle)});
   }
   return found;

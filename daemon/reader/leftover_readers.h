@@ -10,18 +10,17 @@
 
 namespace offcpud {
 
-// Readers of an earlier run of the daemon that hang and that the kernel therefore has not ended.
-// The unit's KillMode=process leaves them where they are, and so does whoever starts the daemon
-// again in the same cgroup. Used by one thread.
+// Hung readers from an earlier run of the daemon, which the kernel could not end. They remain
+// because the unit has KillMode=process, or because the daemon is started again in the same cgroup
+// by other means. Used by one thread.
 class LeftoverReaders {
  public:
-  // Looks among the processes whose numbers are in the file `neighbours`, such as cgroup.procs, for
-  // readers that no spawner looks after any more, and kills them once more. None are found where
-  // there is no such file. Waits for nobody.
+  // Looks for readers without a spawner among the processes listed in the file `neighbours`, such
+  // as cgroup.procs, and kills them again. Finds none if there is no such file. Does not wait.
   static LeftoverReaders find(const std::filesystem::path& neighbours,
                               const std::filesystem::path& proc = "/proc");
 
-  // Those that have not ended.
+  // Those that have not ended yet.
   std::vector<pid_t> remaining();
 
  private:

@@ -16,7 +16,7 @@
 namespace offcpud {
 namespace {
 
-// Shorter ones are not looked into: that costs a read of a file.
+// The time waiting for a CPU is read from a file only for longer measurements.
 constexpr std::chrono::milliseconds kShort{5};
 
 }  // namespace
@@ -38,11 +38,11 @@ std::chrono::nanoseconds OwnTime::blocked() const {
 
 std::chrono::nanoseconds OwnTime::cpu() {
   timespec time{};
-  (void)::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);  // fails for unknown clocks only
+  (void)::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);  // only fails for unknown clocks
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-// "ran waited slices": nanoseconds, nanoseconds, a count.
+// The file's format is "ran waited slices": nanoseconds, nanoseconds, a count.
 std::chrono::nanoseconds OwnTime::delayed() const {
   std::array<char, 96> text{};
   const ssize_t got = schedstat_ ? ::pread(schedstat_.get(), text.data(), text.size(), 0) : -1;

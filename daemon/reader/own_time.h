@@ -10,20 +10,20 @@
 
 namespace offcpud {
 
-// Where the time of this thread goes. Used by one thread.
+// Measures how this thread spends its time. Used by one thread.
 class OwnTime {
  public:
   OwnTime();
 
-  // From here on.
+  // Starts a measurement.
   void begin();
-  // Since then, without what it ran and waited for a CPU.
+  // Time since begin() in which the thread neither ran nor waited for a CPU.
   [[nodiscard]] std::chrono::nanoseconds blocked() const;
 
   static std::chrono::nanoseconds cpu();
 
  private:
-  // Waiting for a CPU; 0 where the kernel does not tell (CONFIG_SCHED_INFO).
+  // Time spent waiting for a CPU; 0 if the kernel does not tell (CONFIG_SCHED_INFO).
   [[nodiscard]] std::chrono::nanoseconds delayed() const;
 
   UniqueFd schedstat_;
@@ -32,8 +32,7 @@ class OwnTime {
   std::chrono::nanoseconds delayed_begun_{};
 };
 
-// Whether the kernel would run this process if there were a CPU. Takes no lock that could be held
-// by somebody who waits.
+// Whether the process runs or only lacks a CPU. Takes no lock that a waiting process could hold.
 bool is_runnable(pid_t pid);
 
 }  // namespace offcpud

@@ -17,14 +17,14 @@ namespace offcpud {
 namespace {
 
 constexpr std::size_t kMostInline = std::size_t{32} << 10;
-// Of one message. The largest is a process: 2 MiB of paths (proc_maps.h), and 16 MiB of numbers if
-// it has all the threads that there can be.
+// Limit of one message. The largest one describes a process: 2 MiB of paths (proc_maps.h), and 16
+// MiB of numbers for the most threads that a process can have.
 constexpr std::size_t kMostBytes = std::size_t{32} << 20;
-constexpr std::size_t kMostFds = 3;  // the last one may be of a large message
+constexpr std::size_t kMostFds = 3;  // the last one may be that of a large message
 
 struct Header {
-  std::uint32_t fds = 0;    // of the caller
-  std::uint32_t large = 0;  // whether the message is in the memory behind one more descriptor
+  std::uint32_t fds = 0;    // descriptors passed by the caller
+  std::uint32_t large = 0;  // 1: the message is in the memory file of one more descriptor
 };
 
 Status send_message(int socket, std::string_view bytes, std::span<const int> fds) {

@@ -18,7 +18,7 @@
 
 namespace offcpud {
 
-// Values one after the other, as ByteReader takes them. Both ends are the same program.
+// Serializes values for ByteReader. Both ends are the same program.
 class PacketWriter {
  public:
   template <class T>
@@ -47,14 +47,14 @@ struct Packet {
   std::array<UniqueFd, 2> fds;
 };
 
-// Two connected ends that keep messages apart.
+// A pair of connected sockets that preserve message boundaries.
 Result<std::pair<UniqueFd, UniqueFd>> packet_sockets();
 
-// Large ones go through memory of their own. Does not wait: the other end takes one at a time.
+// Does not wait, because the other end handles one message at a time. A large message is passed
+// in a memory file.
 Status send_packet(int socket, std::string_view bytes, std::span<const int> fds = {});
 
-// Nothing if none came in `patience`, for ever if that is negative. An error if the other end is
-// closed.
+// Nothing: no message came within `patience` (negative: no limit). Error: the other end is closed.
 Result<std::optional<Packet>> receive_packet(int socket, std::chrono::milliseconds patience);
 
 }  // namespace offcpud

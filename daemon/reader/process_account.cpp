@@ -15,7 +15,7 @@
 namespace offcpud {
 namespace {
 
-constexpr int kDeepest = 33;  // user namespaces within one another (create_user_ns)
+constexpr int kDeepest = 33;  // levels of nested user namespaces (create_user_ns)
 
 ino_t number_of(int fd) {
   struct stat info {};
@@ -26,8 +26,7 @@ ino_t number_of(int fd) {
 
 std::optional<Account> account_of(std::uint32_t tgid) {
   const std::string process = "/proc/" + std::to_string(tgid);
-  // The effective one would be root's for a moment in the life of each program that a user starts
-  // by newgrp.
+  // Not the effective user: programs that a user starts through newgrp are root's for a moment.
   const auto user = real_uid_of(tgid);
   if (!user) return std::nullopt;
   Account account = *user;

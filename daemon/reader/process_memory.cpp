@@ -8,7 +8,7 @@
 
 namespace offcpud {
 
-// Page by page: the pages in front of one that is not there are read all the same.
+// Reads page by page, so that pages before a missing one are read anyway.
 std::size_t read_process_memory(std::uint32_t tid, std::uint64_t address, std::span<std::byte> to) {
   constexpr std::size_t kPage = 4096;
   constexpr std::size_t kMostPages = 64;

@@ -7,28 +7,27 @@
 
 namespace offcpud {
 
-// Some bytes of another process.
+// Some bytes in another process's memory.
 struct MemoryPiece {
   std::uint32_t tgid = 0;
   std::uint32_t tid = 0;
   std::uint64_t address = 0;
   std::span<std::byte> to;
-  std::size_t got = 0;  // from the front
+  std::size_t got = 0;  // number of leading bytes that were read
 };
 
-// Reads what processes have in memory. Seam: a page may be one that somebody else has to bring, and
-// never does, so those who must not wait have it read by somebody who may.
+// Reads the memory of processes. An interface, because reading may wait for ever for a page that a
+// server or a process must supply; threads that must not wait let a reader process do it.
 class ProcessMemory {
  public:
   virtual ~ProcessMemory() = default;
   virtual void read(std::span<MemoryPiece> pieces) = 0;
 };
 
-// Returns how many bytes from the front could be read. Needs CAP_SYS_PTRACE for processes of
-// others.
+// Returns how many leading bytes could be read. Needs CAP_SYS_PTRACE for other users' processes.
 std::size_t read_process_memory(std::uint32_t tid, std::uint64_t address, std::span<std::byte> to);
 
-// Reads itself, and waits.
+// Reads in this process, and may wait.
 class DirectProcessMemory final : public ProcessMemory {
  public:
   void read(std::span<MemoryPiece> pieces) override;

@@ -23,7 +23,25 @@ ReaderAnswers::Answer with(const T& value) {
   return {writer.take(), {}};
 }
 
+BuildId take_build_id(ByteReader& reader) {
+  const auto raw = reader.take<BuildId>();
+  if (raw.size > BuildId::kMaxSize) {
+    reader.refuse();
+    return {};
+  }
+  return BuildId::from(std::span(raw.bytes).first(raw.size));
+}
+
 }  // namespace
+
+RootId take_root(ByteReader& reader) {
+  RootId root;
+  root.device = reader.take<std::uint64_t>();
+  root.inode = reader.take<std::uint64_t>();
+  root.user = reader.take<std::uint32_t>();
+  root.user_is = reader.take_enum(RootId::UserIs::Own);
+  return reader.ok() ? root : RootId();
+}
 
 void put_file_request(PacketWriter& writer, const FileRequest& request) {
   writer.put(request.tgid);
@@ -43,10 +61,10 @@ FileRequest take_file_request(ByteReader& reader) {
   request.parent_tgid = reader.take<std::uint32_t>();
   request.begin = reader.take<std::uint64_t>();
   request.end = reader.take<std::uint64_t>();
-  request.deleted = reader.take<bool>();
-  request.build_id = reader.take<BuildId>();
+  request.deleted = reader.take_bool();
+  request.build_id = take_build_id(reader);
   request.inode = reader.take<InodeId>();
-  request.root = reader.take<RootId>();
+  request.root = take_root(reader);
   request.path = take_text(reader);
   return request;
 }
@@ -63,13 +81,13 @@ void put_opened_file(PacketWriter& writer, const OpenedFile& file) {
 
 OpenedFile take_opened_file(ByteReader& reader) {
   OpenedFile file;
-  file.outcome = reader.take<OpenedFile::Outcome>();
-  file.build_id = reader.take<BuildId>();
+  file.outcome = reader.take_enum(OpenedFile::Outcome::Refused);
+  file.build_id = take_build_id(reader);
   file.copied = reader.take<std::uint64_t>();
-  const bool is_copy = reader.take<bool>();
+  const bool is_copy = reader.take_bool();
   const auto original = reader.take<OriginalFile>();
   if (is_copy) file.original = original;
-  const bool is_mapped = reader.take<bool>();
+  const bool is_mapped = reader.take_bool();
   const auto mapped_by = reader.take<std::uint32_t>();
   if (is_mapped) file.mapped_by = mapped_by;
   return file;
@@ -99,11 +117,14 @@ void put_process(PacketWriter& writer,
 }
 
 Result<std::optional<ProcessReader::Process>> take_process(ByteReader& reader) {
-  const auto state = reader.take<ProcessState>();
+  const Error malformed("read a process: the answer is cut short");
+  const auto state = reader.take_enum(ProcessState::Unreadable);
   if (state == ProcessState::Unreadable) {
-    const auto kind = reader.take<ErrorKind>();
-    return Error(take_text(reader), kind);
+    const auto kind = reader.take_enum(ErrorKind::Output);
+    const std::string message = take_text(reader);
+    return reader.ok() ? Error(message, kind) : malformed;
   }
+  if (!reader.ok()) return malformed;
   if (state == ProcessState::Gone) return std::optional<ProcessReader::Process>();
   ProcessReader::Process process;
   for (auto lines = reader.take<std::uint32_t>(); lines > 0 && reader.ok(); --lines) {
@@ -111,7 +132,7 @@ Result<std::optional<ProcessReader::Process>> take_process(ByteReader& reader) {
     line.begin = reader.take<std::uint64_t>();
     line.end = reader.take<std::uint64_t>();
     line.offset = reader.take<std::uint64_t>();
-    line.executable = reader.take<bool>();
+    line.executable = reader.take_bool();
     line.inode = reader.take<InodeId>();
     line.path = take_text(reader);
     process.maps.push_back(std::move(line));
@@ -120,14 +141,14 @@ Result<std::optional<ProcessReader::Process>> take_process(ByteReader& reader) {
   for (auto threads = reader.take<std::uint32_t>(); threads > 0 && reader.ok(); --threads) {
     process.threads.push_back(reader.take<std::uint32_t>());
   }
-  if (!reader.ok()) return Error("read a process: the answer is cut short");
+  if (!reader.ok()) return malformed;
   return std::optional(std::move(process));
 }
 
 ReaderAnswers::ReaderAnswers(ReaderPage& page)
     : page_(page), files_([this](std::uint64_t mount) { return may_touch(mount); }) {}
 
-// What is written here is read by the one who gives this process up.
+// What is written here is read by the client if it gives this process up.
 bool ReaderAnswers::may_touch(std::uint64_t mount) {
   for (const auto& shunned : page_.shunned) {
     if (shunned == mount && mount != 0) return false;
@@ -139,8 +160,8 @@ bool ReaderAnswers::may_touch(std::uint64_t mount) {
 
 ReaderAnswers::Answer ReaderAnswers::answer(Packet request) {
   ByteReader reader(bytes_of(request.bytes));
-  const auto task = reader.take<ReaderTask>();
-  if (reader.take<bool>()) files_.refresh();
+  const auto task = reader.take_enum(ReaderTask::AccountOf);
+  if (reader.take_bool()) files_.refresh();
   take_copy_room(request, reader.take<std::uint64_t>());
   page_.mount = 0;
   switch (task) {
@@ -172,7 +193,7 @@ ReaderAnswers::Answer ReaderAnswers::answer(Packet request) {
   return {};
 }
 
-// The last descriptor of a request that has room for a copy.
+// The copy room is the last descriptor of a request that has one.
 void ReaderAnswers::take_copy_room(Packet& request, std::uint64_t bytes) {
   UniqueFd& last = request.fds[request.fds[1] ? 1 : 0];
   files_.set_copy_room(bytes > 0 ? std::move(last) : UniqueFd(), bytes);
@@ -201,7 +222,7 @@ ReaderAnswers::Answer ReaderAnswers::open_mapped(ByteReader& request) {
 
 ReaderAnswers::Answer ReaderAnswers::open_below(ByteReader& request, UniqueFd directory) {
   const auto process = request.take<std::uint32_t>();
-  const auto last_link = request.take<LastLink>();
+  const auto last_link = request.take_enum(LastLink::Refuse);
   const std::string path = take_text(request);
   UniqueFd handle = find_below(directory.get(), path, last_link);
   if (!handle) return opened(not_opened(outcome_of_errno(errno)));

@@ -13,17 +13,19 @@
 
 namespace offcpud {
 
-// How requests and answers are written, where both ends need to know.
+// The format of requests and answers that both ends must know.
 void put_file_request(PacketWriter& writer, const FileRequest& request);
 FileRequest take_file_request(ByteReader& reader);
-// Without the descriptor.
+// Each take_ function refuses bytes that no put_ function writes (ByteReader::ok()).
+RootId take_root(ByteReader& reader);
+// The descriptor is sent separately.
 void put_opened_file(PacketWriter& writer, const OpenedFile& file);
 OpenedFile take_opened_file(ByteReader& reader);
 void put_process(PacketWriter& writer,
                  const Result<std::optional<ProcessReader::Process>>& process);
 Result<std::optional<ProcessReader::Process>> take_process(ByteReader& reader);
 
-// The answers of a reader. Owned by its one thread.
+// Answers requests in a reader process. Owned by its only thread.
 class ReaderAnswers {
  public:
   struct Answer {

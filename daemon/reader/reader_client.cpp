@@ -13,33 +13,34 @@ namespace {
 using std::chrono::milliseconds;
 using State = ReaderClient::Reply::State;
 
-// What takes longer is charged to those it was for.
+// Longer waits count against the process and user that they were for.
 constexpr milliseconds kQuick{20};
 constexpr milliseconds kAccountPatience{100};
 constexpr milliseconds kLookAround{50};
 constexpr std::chrono::seconds kAccountKept{2};
 constexpr std::size_t kMostAccounts = 4096;
-// Between attempts to start a reader, when there can be none.
+// Between attempts to start a reader, after one failed.
 constexpr std::chrono::seconds kBetweenSpawns{1};
-// Between looks at the readers that hang, when there are any.
+// Between checks for hung readers, while there are any.
 constexpr std::chrono::seconds kBetweenLooks{2};
 
 }  // namespace
 
-// It ends with its socket, unless it hangs.
+// The reader ends with its socket, unless it hangs.
 ReaderClient::~ReaderClient() {
-  if (reader_) share_->spawner.abandon(reader_->pid);
+  if (reader_) share_->spawner->abandon(reader_->pid);
 }
 
 bool ReaderClient::ensure_reader() {
   if (reader_) return true;
+  if (share_->stopping) return false;
   const MonotonicTime now = share_->clock.now();
   const bool failed_lately =
       spawned_at_ != MonotonicTime::min() && now - spawned_at_ < kBetweenSpawns;
   if (failed_lately) return false;
   look_at_hung();
   if (share_->hung.count() < HungReaders::kMost) {
-    if (auto reader = share_->spawner.spawn()) reader_ = *std::move(reader);
+    if (auto reader = share_->spawner->spawn()) reader_ = *std::move(reader);
   }
   told_cpu_ns_ = 0;
   spawned_at_ = reader_ ? MonotonicTime::min() : now;
@@ -50,7 +51,7 @@ pid_t ReaderClient::give_up() {
   if (!reader_) return 0;
   tell_spent();
   const pid_t pid = reader_->pid;
-  share_->spawner.abandon(pid);
+  share_->spawner->abandon(pid);
   reader_.reset();
   return pid;
 }
@@ -58,7 +59,7 @@ pid_t ReaderClient::give_up() {
 void ReaderClient::look_at_hung() {
   {
     const std::lock_guard lock(share_->looking);
-    if (const auto hung = share_->spawner.hung()) share_->hung.update(*hung);
+    if (const auto hung = share_->spawner->hung()) share_->hung.update(*hung);
   }
   looked_at_ = share_->clock.now();
   if (share_->reports.stuck) share_->reports.stuck(share_->hung.count());
@@ -73,7 +74,7 @@ void ReaderClient::refresh() {
 void ReaderClient::tell_spent() {
   if (!reader_ || !share_->reports.spent) return;
   const std::uint64_t cpu_ns = reader_->page->cpu_ns;
-  if (cpu_ns - told_cpu_ns_ < 1'000'000) return;
+  if (cpu_ns < told_cpu_ns_ + 1'000'000) return;
   share_->reports.spent(std::chrono::nanoseconds(cpu_ns - std::exchange(told_cpu_ns_, cpu_ns)));
 }
 
@@ -89,16 +90,16 @@ std::optional<Packet> ReaderClient::wait_for_answer(milliseconds patience) {
         {until - now, quiet_since + patience - now, std::chrono::nanoseconds(kLookAround)});
     if (step <= std::chrono::nanoseconds(0)) break;
     auto packet = receive_packet(reader_->socket.get(), std::chrono::ceil<milliseconds>(step));
-    if (!packet) return std::nullopt;  // it has ended
+    if (!packet) return std::nullopt;  // the reader has ended
     if (*packet) return *std::move(packet);
     const std::uint32_t reached = reader_->page->progress;
     if (reached != std::exchange(progress, reached)) quiet_since = std::chrono::steady_clock::now();
     if (!is_runnable(reader_->pid)) continue;
-    // It waits for a CPU, or works: nobody keeps it.
+    // It works or lacks a CPU, so no process is keeping it.
     quiet_since = std::chrono::steady_clock::now();
     until = std::min(until + (quiet_since - now), latest);
   }
-  // It may have answered while this thread had no CPU.
+  // The answer may have come while this thread had no CPU.
   auto packet = receive_packet(reader_->socket.get(), milliseconds(0));
   if (!packet || !*packet) return std::nullopt;
   return **std::move(packet);
@@ -162,7 +163,7 @@ std::optional<Account> ReaderClient::known_or_asked(std::uint32_t tgid) {
   return account;
 }
 
-// Without charging anybody: who is asked about cannot make this wait.
+// Counts against nobody, because the process in question cannot delay the answer.
 std::optional<Account> ReaderClient::ask_account(std::uint32_t tgid) {
   if (!ensure_reader()) return std::nullopt;
   PacketWriter writer;
@@ -175,7 +176,7 @@ std::optional<Account> ReaderClient::ask_account(std::uint32_t tgid) {
   }
   std::optional<Account> account;
   ByteReader reader(bytes_of(reply.bytes));
-  if (!reply.bytes.empty()) account = reader.take<Account>();
+  if (const auto answer = reader.take<Account>(); reader.ok()) account = answer;
   return account;
 }
 
@@ -186,7 +187,7 @@ bool ReaderClient::has_reader() {
 }
 
 void ReaderClient::count_refusal(Refusal cause) {
-  if (share_->reports.refused) share_->reports.refused(cause);
+  if (share_->reports.refused && !share_->stopping) share_->reports.refused(cause);
 }
 
 bool ReaderClient::may_ask(std::uint32_t tgid, std::uint32_t parent_tgid) {
@@ -200,7 +201,7 @@ bool ReaderClient::may_ask(std::uint32_t tgid, std::uint32_t parent_tgid) {
 }
 
 ReaderClient::Reply ReaderClient::ask(const Request& request) {
-  // What is nobody's waits for nobody: it is asked for however long others had us wait.
+  // Requests about no process are always admitted, however long other processes caused waits.
   const bool may = request.tgid == 0 || may_ask(request.tgid, request.parent_tgid);
   if (share_->stopping || !may || !has_reader()) return {};
   const MonotonicTime begin = share_->clock.now();
@@ -221,10 +222,14 @@ ReaderClient::Reply ReaderClient::ask_pieces(
   return reply;
 }
 
-// Of readers that could not even be asked as of those that did not answer.
+// A reader that could not be reached counts as hung, like one that did not answer.
 void ReaderClient::settle(const Request& request, MonotonicTime begin, bool hung) {
   std::chrono::nanoseconds waited = share_->clock.now() - begin;
-  if (!hung) waited = std::chrono::nanoseconds(reader_->page->blocked_ns);
+  if (!hung) {
+    // The reader says it, so no longer than it took.
+    const auto most = static_cast<std::uint64_t>(waited.count());
+    waited = std::chrono::nanoseconds(std::min<std::uint64_t>(reader_->page->blocked_ns, most));
+  }
   if (!hung && waited < kQuick) return;
   if (share_->stopping) return;
   pid_t reader = 0;

@@ -25,39 +25,41 @@
 
 namespace offcpud {
 
-// What is read of a process.
+// The kinds of data read from a process.
 enum class ReadOf : std::uint8_t { Memory, Mappings, File, DebugFile, PerfMap };
 inline constexpr std::array<const char*, 5> kReadOfNames = {"memory", "mappings", "file",
                                                             "debug_file", "perf_map"};
 
-// Callbacks, run on the clients' threads.
+// Callbacks, called on the clients' threads.
 struct ReaderReports {
-  // A timeout. `path`: bytes, as the process has it; empty: none.
+  // A request was not answered in time. `path`: bytes, as the process has it; empty: none.
   std::function<void(ReadOf what, std::uint32_t tgid, std::string_view path)> hung;
   std::function<void(Refusal cause)> refused;
-  // Readers that were given up and cannot be ended.
+  // The number of readers that were given up but have not ended.
   std::function<void(unsigned readers)> stuck;
   std::function<void(std::chrono::nanoseconds cpu)> spent;  // by readers, since the last call
 };
 
-// What all clients of a daemon share; the spawner and the clock must outlive it.
+// State shared by all clients of a daemon. It lives as long as the last of them, so as the naming
+// thread, which may outlive everything else. What the reports use must as well, or be behind a
+// CallGate.
 struct ReaderShare {
-  ReaderShare(ReaderSpawner& starts, const Clock& time, ReaderReports told)
-      : spawner(starts), clock(time), reports(std::move(told)), ledger(time) {}
-  ReaderSpawner& spawner;
-  const Clock& clock;
-  ReaderReports reports;
-  WaitLedger ledger;
+  ReaderShare(std::shared_ptr<ReaderSpawner> starts, ReaderReports told)
+      : spawner(std::move(starts)), reports(std::move(told)) {}
+  const std::shared_ptr<ReaderSpawner> spawner;
+  const SystemClock clock{};
+  const ReaderReports reports;
+  WaitLedger ledger{clock};
   HungReaders hung;
-  std::mutex looking;  // while one looks which readers hang: what another one adds comes after that
+  std::mutex looking;  // held while a client finds out which readers hang, and while one is added
   CopyRoom copies;
   std::atomic<bool> stopping{false};  // no more waits, no more reports
 };
 
-// Asks its own reader, one request at a time. Gives up after kPatience without progress, or
-// kLongest in all; time that the reader was runnable without a CPU does not count, up to
-// kLongestRunnable. A reader that does not answer is killed, and whoever it waited for is not asked
-// for a while (WaitLedger). Used by one thread.
+// Sends requests to its own reader, one at a time. Gives up after kPatience without progress, or
+// kLongest in all. Time in which the reader runs or lacks a CPU does not count, up to
+// kLongestRunnable. A reader that does not answer is killed, and further requests like it are
+// refused for a while (WaitLedger). Used by one thread.
 class ReaderClient {
  public:
   static constexpr std::chrono::milliseconds kPatience{200};
@@ -76,8 +78,8 @@ class ReaderClient {
     std::uint32_t parent_tgid = 0;  // used once `tgid` is gone; 0: none
     std::string_view path;          // for the log
     std::string bytes;
-    int fd = -1;                       // sent along
-    const CopyPlace* place = nullptr;  // for a copy
+    int fd = -1;                       // sent with the request
+    const CopyPlace* place = nullptr;  // memory for a copy; null: none
   };
   struct Reply {
     enum class State : std::uint8_t { Answered, Hung, Refused };
@@ -88,25 +90,26 @@ class ReaderClient {
   };
   Reply ask(const Request& request);
 
-  // Whether `tgid` may be asked about, for what asks about several at once; a refusal is counted.
+  // Whether `tgid` may be asked about; for requests about several processes. Counts a refusal.
   bool may_ask(std::uint32_t tgid, std::uint32_t parent_tgid = 0);
-  // Its user may have changed by now.
+  // Call it when the user of the process may have changed.
   void forget_account(std::uint32_t tgid) { accounts_.erase(tgid); }
-  // Whose share the kept result counts in; nothing: nobody knows now.
+  // The user whose share of copies this counts against; nothing: unknown now.
   ShareOwner owner_of(const Request& request);
-  // A read was refused for this.
+  // Counts a request refused for this cause.
   void count_refusal(Refusal cause);
-  // As ask(), for pieces that may_ask() admitted; blames the process whose piece hung or took
-  // longest.
+  // Like ask(), for pieces that may_ask() admitted. The wait counts against the process whose piece
+  // hung or took longest.
   Reply ask_pieces(ReaderTask task, ReadOf what, const std::string& bytes,
                    const std::function<std::uint32_t(std::size_t)>& tgid_of);
 
-  // Forgets what readers know of mounts, and looks which hung readers have ended. Call it often.
+  // Makes readers forget the mounts they know, and checks which hung readers have
+  // ended. Call it often.
   void refresh();
 
-  // Null: there is no reader.
+  // Null: there is no reader now.
   [[nodiscard]] ReaderPage* page() { return reader_ ? &*reader_->page : nullptr; }
-  // Starts one if need be. A failure counts as a refusal.
+  // Starts a reader if there is none. A failure counts as a refusal.
   bool has_reader();
 
   [[nodiscard]] CopyRoom& copies() { return share_->copies; }
@@ -115,9 +118,10 @@ class ReaderClient {
   bool ensure_reader();
   Reply exchange(const Request& request, std::chrono::milliseconds patience);
   std::optional<Packet> wait_for_answer(std::chrono::milliseconds patience);
-  // kUnknownAccount if the process and its parent are gone.
+  // kUnknownAccount: the process and its parent are gone.
   Account account(std::uint32_t tgid, std::uint32_t parent_tgid);
-  // As account(), when there is a bill: as it is now, or was before the process was gone.
+  // Like account(), when a wait is to be counted: the present account, or the last one known before
+  // the process was gone.
   Account account_now(const Request& request);
   std::optional<Account> known_or_asked(std::uint32_t tgid);
   std::optional<Account> ask_account(std::uint32_t tgid);
@@ -133,7 +137,7 @@ class ReaderClient {
   std::shared_ptr<ReaderShare> share_;
   std::optional<ReaderSpawner::Reader> reader_;
   MonotonicTime spawned_at_ = MonotonicTime::min();
-  MonotonicTime looked_at_ = MonotonicTime::min();  // at hung readers
+  MonotonicTime looked_at_ = MonotonicTime::min();  // when it last checked for hung readers
   std::map<std::uint32_t, KnownAccount> accounts_;
   std::uint64_t told_cpu_ns_ = 0;
   bool refresh_ = false;

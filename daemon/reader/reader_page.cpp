@@ -29,8 +29,8 @@ Result<SharedReaderPage> SharedReaderPage::create() {
     return Error::from_errno(errno, "make the memory shared with a reader");
   }
   TRY(void* const at, map(shared.memory_.get()));
-  // What ftruncate() made is zero, which is what the members begin with: `data`, most of it, is not
-  // touched before it is needed.
+  // ftruncate() zeroes the memory, which equals the members' initial values, and leaves most of
+  // `data` unallocated until it is needed.
   shared.page_ = std::launder(static_cast<ReaderPage*>(at));
   return shared;
 }

@@ -8,7 +8,7 @@
 
 namespace offcpud {
 
-// What a reader can be asked for.
+// The requests to a reader, and their answers.
 enum class ReaderTask : std::uint32_t {
   OpenMapped,     // FileRequest -> OpenedFile
   RootsOf,        // tgids -> RootIds
@@ -27,8 +27,8 @@ struct WantedMemory {
   std::uint64_t address = 0;
 };
 
-// The work of a reader: answers one request after the other, until the socket is closed. Any of
-// them may never end; then the process is killed, and another one goes on.
+// The main function of a reader: answers one request after the other until the socket is closed.
+// Any request may hang for ever; then the process is killed and another one continues.
 void answer_requests(UniqueFd socket, SharedReaderPage page);
 
 }  // namespace offcpud

@@ -20,7 +20,7 @@ OpenedFile not_answered(State state) {
 
 struct FileAnswer {
   OpenedFile file;
-  std::string rest;  // what follows it in the answer
+  std::string rest;  // the rest of the answer
 };
 
 FileAnswer file_answer(ReaderClient::Reply reply) {
@@ -40,26 +40,36 @@ FileAnswer file_answer(ReaderClient::Reply reply) {
   return answer;
 }
 
-// Where the file has to be copied, the reader says so first, and how large it is: so memory is
-// made, and counted, by this process, and for copies alone.
-FileAnswer ask_for_file(ReaderClient& client, ReaderClient::Request request) {
+// Counts what the reader refuses, except for lack of room for a copy.
+FileAnswer ask_once(ReaderClient& client, const ReaderClient::Request& request) {
   ReaderClient::Reply reply = client.ask(request);
   const bool answered = reply.answered();
   FileAnswer answer = file_answer(std::move(reply));
-  if (answer.file.outcome == Outcome::TooLarge) client.count_refusal(Refusal::Size);
-  if (!answered || answer.file.outcome != Outcome::Refused) return answer;
-  if (answer.file.copied == 0) {
-    client.count_refusal(Refusal::Mount);
-    return answer;
-  }
+  if (!answered) return answer;
+  const OpenedFile& file = answer.file;
+  if (file.outcome == Outcome::TooLarge) client.count_refusal(Refusal::Size);
+  const bool is_left_alone = file.outcome == Outcome::Refused && file.copied == 0;
+  if (is_left_alone) client.count_refusal(Refusal::Mount);
+  return answer;
+}
+
+bool wants_room(const OpenedFile& file) {
+  return file.outcome == Outcome::Refused && file.copied > 0;
+}
+
+// If the file needs a copy, the reader first answers so, with its size. Then this process makes and
+// counts the memory, which thus exists only for real copies. A file that has grown since does not
+// fit.
+FileAnswer ask_for_file(ReaderClient& client, ReaderClient::Request request) {
+  FileAnswer answer = ask_once(client, request);
+  if (!wants_room(answer.file)) return answer;
   auto place = client.copies().reserve(answer.file.copied, client.owner_of(request));
-  if (!place) {
-    client.count_refusal(Refusal::Copies);
-    return answer;
+  if (place) {
+    request.place = &*place;
+    answer = ask_once(client, request);
   }
-  request.place = &*place;
-  answer = file_answer(client.ask(request));
   OpenedFile& file = answer.file;
+  if (wants_room(file)) client.count_refusal(Refusal::Copies);
   if (file.outcome != Outcome::Opened || file.fd) return answer;
   if (auto copy = place->keep(file.copied, file.original)) {
     file.fd = *std::move(copy);
@@ -109,11 +119,11 @@ RootId DeadlineFileOpener::root_of(std::uint32_t tgid) {
   return known == roots_.end() ? RootId() : known->second;
 }
 
-// One by one they would be a round trip each: more than a host starts programs in that time.
+// In one request: a round trip for each process would be slower than a host can start programs.
 void DeadlineFileOpener::ask_roots(std::span<const std::uint32_t> tgids) {
   std::vector<std::uint32_t> left;
   for (const std::uint32_t tgid : tgids) {
-    client_.forget_account(tgid);  // it executes something else
+    client_.forget_account(tgid);  // it executes something else now
     if (roots_.try_emplace(tgid).second && client_.may_ask(tgid)) left.push_back(tgid);
   }
   for (std::span<const std::uint32_t> rest(left); !rest.empty();) {
@@ -127,7 +137,7 @@ void DeadlineFileOpener::ask_roots(std::span<const std::uint32_t> tgids) {
         client_.ask_pieces(ReaderTask::RootsOf, ReadOf::File, writer.take(),
                            [some](std::size_t at) { return some[std::min(at, some.size() - 1)]; });
     ByteReader reader(bytes_of(reply.bytes));
-    for (const std::uint32_t tgid : some) roots_[tgid] = reader.take<RootId>();
+    for (const std::uint32_t tgid : some) roots_[tgid] = take_root(reader);
   }
 }
 
@@ -146,13 +156,15 @@ Result<std::vector<std::uint32_t>> DeadlineProcessReader::processes() {
   if (reply.state == State::Refused) return Error("list '/proc': no reader can be started");
   if (!reply.answered()) return Error("list '/proc': no answer in time");
   ByteReader reader(bytes_of(reply.bytes));
-  if (!reader.take<bool>()) {
-    const auto kind = reader.take<ErrorKind>();
+  const Error malformed("list '/proc': the answer is cut short");
+  if (!reader.take_bool()) {
+    const auto kind = reader.take_enum(ErrorKind::Output);
     const std::string message = take_text(reader);
-    return reader.ok() ? Error(message, kind) : Error("list '/proc': the answer is cut short");
+    return reader.ok() ? Error(message, kind) : malformed;
   }
   std::vector<std::uint32_t> tgids;
-  while (!reader.at_end() && reader.ok()) tgids.push_back(reader.take<std::uint32_t>());
+  while (!reader.at_end()) tgids.push_back(reader.take<std::uint32_t>());
+  if (!reader.ok()) return malformed;
   return tgids;
 }
 
@@ -183,7 +195,8 @@ void DeadlineProcessMemory::read(std::span<MemoryPiece> pieces) {
   }
 }
 
-// As many as fit; returns how many are settled, of which the last one may have hung.
+// Reads as many pieces as fit into one request. Returns how many are settled; the last of
+// them may have hung.
 std::size_t DeadlineProcessMemory::read_some(std::span<MemoryPiece*> pieces) {
   std::size_t count = 0;
   std::size_t bytes = 0;
@@ -211,11 +224,12 @@ std::size_t DeadlineProcessMemory::read_some(std::span<MemoryPiece*> pieces) {
   const auto reply = client_.ask_pieces(ReaderTask::ReadMemory, ReadOf::Memory, writer.take(),
                                         [&](std::size_t piece) {
                                           const std::size_t hung = std::min(piece, count - 1);
-                                          take(hung);  // while the reader's page is there
+                                          take(hung);  // while the reader's page exists
                                           return pieces[hung]->tgid;
                                         });
   if (!reply.answered()) return std::min(whole + 1, count);
-  if (client_.page() == nullptr) return std::max<std::size_t>(whole, 1);  // given up since
+  // The reader was given up meanwhile.
+  if (client_.page() == nullptr) return std::max<std::size_t>(whole, 1);
   whole = 0;
   take(count);
   return count;
@@ -257,6 +271,7 @@ Result<FoundPerfMap> DeadlinePerfMapFinder::find(const PerfMapProcess& process) 
   ByteReader rest(bytes_of(answer.rest));
   FoundPerfMap found;
   found.version = rest.take<PerfMapVersion>();
+  if (!rest.ok()) return not_read(path, Outcome::Failed);
   found.file = std::move(answer.file.fd);
   return found;
 }

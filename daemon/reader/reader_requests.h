@@ -16,9 +16,9 @@
 
 namespace offcpud {
 
-// The same as the classes that read themselves, by a reader that has a deadline: nothing here waits
-// for another process or server for long. All of one thread share its client, which must outlive
-// them.
+// Like the classes that read directly, but each lets a reader process do it, with a deadline: no
+// call here waits long for another process or a server. The objects of one thread share its client,
+// which must outlive them.
 
 class DeadlineFileOpener final : public FileOpener {
  public:
@@ -42,13 +42,14 @@ class DeadlineFileOpener final : public FileOpener {
   ReaderClient& client_;
 };
 
-// An error that is not of kind Permission: there was no answer, another time there may be.
+// Errors of other kinds than Permission mean that there was no answer this time.
 class DeadlineProcessReader final : public ProcessReader {
  public:
   explicit DeadlineProcessReader(ReaderClient& client) : client_(client) {}
   Result<std::vector<std::uint32_t>> processes() override;
   Result<std::optional<Process>> read(std::uint32_t tgid) override;
-  // /proc/PID/status takes no lock of the process's memory: nobody can keep it from answering.
+  // Reads directly: /proc/PID/status takes no lock of the process's memory, so no
+  // process can block it.
   std::optional<std::uint32_t> user_of(std::uint32_t tgid) override { return real_uid_of(tgid); }
 
  private:

@@ -21,7 +21,8 @@
 namespace offcpud {
 namespace {
 
-constexpr std::chrono::seconds kPatience{3};  // of the daemon: it does next to nothing
+// How long the daemon waits for the spawner, which does next to nothing.
+constexpr std::chrono::seconds kPatience{3};
 constexpr std::chrono::seconds kReapEvery{1};
 
 enum class Order : std::uint32_t { Spawn, Abandon, Count };
@@ -32,11 +33,11 @@ struct OrderMessage {
   std::uint64_t number = 0;
 };
 struct OrderReply {
-  std::uint64_t number = 0;  // of the message
+  std::uint64_t number = 0;  // of the order
   pid_t pid = 0;             // 0: none
   int error = 0;
   std::uint32_t hung = 0;
-  std::array<pid_t, ReaderSpawner::kMostHung> readers{};  // as many of them hang
+  std::array<pid_t, ReaderSpawner::kMostHung> readers{};  // the first `hung` of these
 };
 
 void close_all_but(int kept) {
@@ -49,20 +50,20 @@ void close_all_but(int kept) {
   close_range(fd + 1, UINT_MAX);
 }
 
-// Signals are for the daemon, which ends its readers when it has taken its last samples.
+// Ignores signals meant for the daemon, which ends its readers after taking its last samples.
 void ignore_signals() {
   for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2}) {
     (void)std::signal(number, SIG_IGN);
   }
 }
 
-// False: the parent is gone already.
+// Makes this process end with its parent. False: the parent is gone already.
 bool end_with(pid_t parent) {
   return ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && ::getppid() == parent;
 }
 
-// Those of the daemon may be pipes that somebody reads to their end, as container runtimes do: one
-// that hangs must not hold them open.
+// The daemon's standard streams may be pipes that a container runtime reads to the end; a hung
+// reader must not hold them open.
 void let_go_of_output() {
   const UniqueFd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!nothing) return;
@@ -71,7 +72,7 @@ void let_go_of_output() {
   }
 }
 
-// Another one takes over from a reader; from the daemon, none does.
+// Offers this process to the OOM killer first: a reader is replaced, the daemon is not.
 void end_first_when_memory_is_short() {
   const UniqueFd file(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
   if (file) (void)!::write(file.get(), "500", 3);
@@ -112,7 +113,7 @@ class SpawnerProcess {
       reply.pid = spawn(packet);
       if (reply.pid < 0) reply.error = errno;
     } else if (message.order == Order::Abandon && running_.erase(message.pid) > 0) {
-      abandoned_.insert(message.pid);  // not reaped yet, so the number is still its
+      abandoned_.insert(message.pid);  // it is not reaped yet, so it still has this number
       (void)::kill(message.pid, SIGKILL);
     }
     tell_hung(reply);
@@ -130,7 +131,10 @@ class SpawnerProcess {
 
   pid_t spawn(Packet& packet) {
     const pid_t child = ::fork();
-    if (child > 0) running_.insert(child);
+    if (child > 0) {
+      running_.insert(child);
+      packet.fds = {};  // the reader's alone, before the daemon hears that there is one
+    }
     if (child != 0) return child;
     socket_.reset();
     auto page = SharedReaderPage::open(std::move(packet.fds[1]));
@@ -147,11 +151,11 @@ class SpawnerProcess {
   const ReaderSpawner::Body& body_;
   pid_t pid_;
   std::set<pid_t> running_;
-  std::set<pid_t> abandoned_;  // and not ended
+  std::set<pid_t> abandoned_;  // those that have not ended
   LeftoverReaders leftovers_;
 };
 
-// What comes too late is the answer to an order that was given up: its number says so.
+// An answer may belong to an earlier order that was given up; its number tells.
 Result<OrderReply> order(int socket, const OrderMessage& message, std::span<const int> fds = {}) {
   PacketWriter writer;
   writer.put(message);
@@ -188,7 +192,7 @@ Result<std::unique_ptr<ReaderSpawner>> ReaderSpawner::start(
   return std::unique_ptr<ReaderSpawner>(new ReaderSpawner(child, std::move(sockets.first)));
 }
 
-// It ends with its socket; what it has started, with it.
+// The spawner ends with its socket, and its readers with it.
 ReaderSpawner::~ReaderSpawner() {
   socket_.reset();
   (void)::waitpid(pid_, nullptr, 0);

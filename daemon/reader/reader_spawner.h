@@ -16,21 +16,21 @@
 
 namespace offcpud {
 
-// What the processes are called (PR_SET_NAME).
+// The names of the processes (PR_SET_NAME).
 inline constexpr const char* kSpawnerName = "offcpud-spawner";
 inline constexpr const char* kReaderName = "offcpud-reader";
 
-// A process that does nothing but start readers, and end those that are given up. It is forked
-// before there are threads, touches nothing that belongs to others and therefore never hangs; it
-// has no descriptor but its socket and the standard ones, and ends with the process that started
-// it, whatever becomes of that. Thread-safe.
+// A process that only starts readers and kills those that are given up. It is forked before the
+// daemon has threads and accesses nothing of other processes, so it never hangs. It has no
+// descriptors but its socket and the standard ones, and ends with its parent, however that
+// ends. Thread-safe.
 class ReaderSpawner {
  public:
-  // What a reader does, until its socket is closed. It runs in a process of its own.
+  // The main function of a reader, which runs in a process of its own until its socket is closed.
   using Body = std::function<void(UniqueFd socket, SharedReaderPage page)>;
-  // `prepare` runs in the new process first of all. Among the processes of which the file
-  // `neighbours` has the numbers, it looks for readers that an earlier one has left behind. To be
-  // called while there is one thread.
+  // Call it while the process has only one thread. `prepare` runs first in the new process. The
+  // spawner then looks for readers left by an earlier run among the processes listed in the
+  // file `neighbours`.
   static Result<std::unique_ptr<ReaderSpawner>> start(const Body& body,
                                                       const std::function<void()>& prepare = {},
                                                       const std::filesystem::path& neighbours = {});
@@ -45,12 +45,12 @@ class ReaderSpawner {
   };
   Result<Reader> spawn();
 
-  // Kills it, and does not wait for its end: where the kernel waits for somebody else in its name,
-  // that may never come.
+  // Kills a reader without waiting for its end, which may never come while the kernel waits on the
+  // reader's behalf.
   void abandon(pid_t pid);
 
-  // Those that were given up and have not ended, by this daemon or by an earlier one; asks. Beyond
-  // kMostHung the rest is left out. Nothing: there was no answer.
+  // Asks for the readers that were given up, by this daemon or an earlier one, and have not ended;
+  // at most kMostHung. Nothing: there was no answer.
   static constexpr std::size_t kMostHung = 64;
   std::optional<std::vector<pid_t>> hung();
 
@@ -60,7 +60,7 @@ class ReaderSpawner {
   ReaderSpawner(pid_t pid, UniqueFd socket) : pid_(pid), socket_(std::move(socket)) {}
 
   std::mutex mutex_;
-  std::uint64_t orders_ = 0;  // given so far
+  std::uint64_t orders_ = 0;  // number of the last order
   pid_t pid_;
   UniqueFd socket_;
 };

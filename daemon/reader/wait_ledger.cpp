@@ -11,12 +11,12 @@ using std::chrono::seconds;
 
 constexpr seconds kFirstPenalty{10};
 constexpr seconds kLongestPenalty{600};
-// Without a reason to be punished for as long again, all is forgiven.
+// After this long without another wait or penalty, all is forgotten.
 constexpr seconds kForgiven{600};
 constexpr std::size_t kMostEntries = 4096;
 constexpr std::size_t kMostMounts = 16;
 
-// Seconds of waiting, at most and per second.
+// Seconds of waiting: the most that can be saved up, and the growth per second.
 constexpr double kAnybody = 0.4, kAnybodyRate = 0.035;
 constexpr double kBlameless = 0.2, kBlamelessRate = 0.015;
 constexpr double kUser = 0.3, kUserRate = 0.03;
@@ -41,13 +41,13 @@ double WaitLedger::left(Allowance& allowance, MonotonicTime now, double most, do
   return allowance.seconds;
 }
 
-// A page that came late from swap is no reason to leave all of root's processes to what others
-// leave over.
+// A user is blameless again as soon as the allowance is full: one page that came late from swap
+// must not leave all of root's processes to what others leave over.
 bool WaitLedger::is_blameless(User& user, MonotonicTime now) {
   return user.penalty.times == 0 && left(user.allowance, now, kUser, kUserRate) >= kUser;
 }
 
-// The first `free` times are let pass.
+// The first `free` times have no consequence.
 void WaitLedger::punish(Penalty& penalty, MonotonicTime now, unsigned free) {
   penalty.last = now;
   if (++penalty.times <= free) return;
@@ -69,7 +69,7 @@ void WaitLedger::forget_old(MonotonicTime now) {
 
 bool WaitLedger::needs_account() {
   const std::lock_guard lock(mutex_);
-  // Who hung once may be gone the next time: it is asked about before.
+  // The process that hung may be gone the next time, so its account must be known before.
   return !users_.empty() || !processes_.empty() ||
          left(anybody_, clock_.now(), kAnybody, kAnybodyRate) <= 0;
 }
@@ -96,8 +96,8 @@ void WaitLedger::charge(std::uint32_t tgid, std::optional<Account> account,
   const std::lock_guard lock(mutex_);
   const MonotonicTime now = clock_.now();
   const double spent = Seconds(waited).count();
-  // What is kept for others is not spent by those who may not use it, and were asked about a moment
-  // before the rest was used up.
+  // Uses up the reserve only for users who may use it. A request of another user that was admitted
+  // just before the rest ran out does not.
   const auto known = account ? users_.find(*account) : users_.end();
   const bool blameless = account && (known == users_.end() || is_blameless(known->second, now));
   const bool is_kept = left(anybody_, now, kAnybody, kAnybodyRate) <= 0 && blameless;
@@ -108,7 +108,7 @@ void WaitLedger::charge(std::uint32_t tgid, std::optional<Account> account,
     (void)left(user.allowance, now, kUser, kUserRate);
     user.allowance.seconds -= spent;
     user.penalty.last = now;
-    // Whatever runs as root is not all one's fault: its allowance alone limits it.
+    // Many parties run as root, so only the allowance limits it.
     if (hung && *account != kRootAccount) punish(user.penalty, now, 1);
   }
   if (hung) punish(processes_[tgid], now, 0);

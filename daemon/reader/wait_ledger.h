@@ -13,45 +13,46 @@
 
 namespace offcpud {
 
-// A user of this host, to whom what a process does is charged: 0 is root.
+// A user of this host, against whom the waits for a process count; 0 is root.
 using Account = std::uint32_t;
 inline constexpr Account kRootAccount = 0;
-// Whoever the processes ran for that are gone, and cannot be asked about any more: (uid_t)-1, which
-// is nobody's number.
+// Stands for the users of processes that ended before they could be asked: (uid_t)-1,
+// which no user has.
 inline constexpr Account kUnknownAccount = 0xffffffff;
 
-// Why something is not read now.
+// Why a request is refused now.
 enum class Refusal : std::uint8_t {
-  Process,  // the process had us wait a while ago
-  User,     // its user's processes did
-  Mount,    // the file system did
-  Budget,   // all together had us wait too long
-  Readers,  // too many readers wait for somebody else and cannot be ended, or none can be started
-  Copies,   // copies of other files take all the memory there is for them
-  Size,     // it would have to be copied, and is too large for that
+  Process,  // its process caused long waits lately
+  User,     // its user's processes caused long waits lately
+  Mount,    // its file system caused long waits lately
+  Budget,   // all processes together caused too much waiting
+  Readers,  // too many readers hang, or none can be started
+  Copies,   // copies of other files take all the memory for copies
+  Size,     // the file needs a copy, but is too large
 };
 inline constexpr std::array<const char*, 7> kRefusalNames = {"process", "user",   "mount", "budget",
                                                              "readers", "copies", "size"};
 
-// Who had us wait, and for how long. It bounds what any number of hostile processes can cost: all
-// together a second in twenty on average, of which two thirds are for anybody, and a third is kept
-// for users whose processes have not had anybody wait, or not for long and not lately. Who is
-// refused is tried again later, at longer and longer intervals. Thread-safe.
+// Accounts for waits, and refuses requests to limit what any number of hostile processes can cost:
+// a twentieth of the time on average for all together. Two thirds of that are for everybody; a
+// third is reserved for users whose processes have caused no long waits lately. Refused requests
+// are admitted again later, at growing intervals. Thread-safe.
 class WaitLedger {
  public:
   explicit WaitLedger(const Clock& clock);
 
-  // Whether may_ask() depends on whose the process is.
+  // Whether may_ask() needs to know the account.
   [[nodiscard]] bool needs_account();
 
   // Nothing: go ahead.
   std::optional<Refusal> may_ask(std::uint32_t tgid, std::optional<Account> account);
 
-  // `hung`: it was given up, and not just slow.
+  // Counts a wait. `hung`: the request was given up, not just slow.
   void charge(std::uint32_t tgid, std::optional<Account> account, std::chrono::nanoseconds waited,
               bool hung);
 
-  // Mounts whose file systems did not answer a while ago, by numbers of /proc/PID/mountinfo.
+  // Mounts whose file systems failed to answer a while ago, by their numbers in
+  // /proc/PID/mountinfo.
   void shun(std::uint64_t mount);
   std::vector<std::uint64_t> shunned();
 
@@ -62,7 +63,7 @@ class WaitLedger {
     MonotonicTime last{};
     MonotonicTime until{};
   };
-  // What may be waited, which comes back with time. Below 0 it was overdrawn.
+  // The time that may still be spent on waits; it grows with time. Below 0: overdrawn.
   struct Allowance {
     double seconds = 0;
     MonotonicTime at{};
@@ -79,7 +80,7 @@ class WaitLedger {
   const Clock& clock_;
   std::mutex mutex_;
   std::map<std::uint32_t, Penalty> processes_;
-  std::map<Account, User> users_;  // that had somebody wait not long ago
+  std::map<Account, User> users_;  // those who caused waits lately
   std::map<std::uint64_t, Penalty> mounts_;
   Allowance anybody_;
   Allowance blameless_;

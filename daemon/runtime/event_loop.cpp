@@ -19,7 +19,7 @@ namespace {
 
 constexpr microseconds kShortestInterval = std::chrono::milliseconds(1);
 
-// sd-event coalesces timers within this; small beside every interval we use.
+// sd-event may delay timers by this much to coalesce them; it is small beside our intervals.
 constexpr std::uint64_t kAccuracyUs = 1'000;
 
 std::uint64_t to_usec(MonotonicTime time) {
@@ -40,7 +40,7 @@ MonotonicTime next_due(MonotonicTime due, microseconds interval, MonotonicTime n
 }
 
 void EventLoop::Timer::arm() {
-  // Fails only for arguments that cannot occur here: a live source and a known state.
+  // Can only fail for arguments that do not occur here.
   (void)sd_event_source_set_time(source_, to_usec(due_));
   (void)sd_event_source_set_enabled(source_, SD_EVENT_ONESHOT);
 }
@@ -77,7 +77,7 @@ Status EventLoop::on_signal(int number, Callback callback) {
   auto watch = std::make_unique<Watch>(Watch{std::move(callback), this});
   const auto call = [](sd_event_source*, const signalfd_siginfo*, void* data) noexcept {
     const auto* self = static_cast<Watch*>(data);
-    self->loop->call(self->callback, "obeying a signal");
+    self->loop->call(self->callback, "handling a signal");
     return 0;
   };
   const int rc = sd_event_add_signal(event_, &watch->source, number, call, watch.get());
@@ -95,7 +95,7 @@ Result<EventLoop::Timer*> EventLoop::every(microseconds interval, Callback callb
   const auto call = [](sd_event_source*, std::uint64_t, void* data) noexcept {
     auto* self = static_cast<Timer*>(data);
     const MonotonicTime due = self->due_;
-    self->loop_->call(self->callback_, "doing what is due");
+    self->loop_->call(self->callback_, "running a timer");
     if (self->due_ != due) return 0;  // the callback called set_interval()
     self->due_ = next_due(due, self->interval_, now());
     self->arm();
@@ -112,7 +112,7 @@ Status EventLoop::on_readable(int fd, Callback callback) {
   auto watch = std::make_unique<Watch>(Watch{std::move(callback), this});
   const auto call = [](sd_event_source*, int, std::uint32_t, void* data) noexcept {
     const auto* self = static_cast<Watch*>(data);
-    self->loop->call(self->callback, "taking events over");
+    self->loop->call(self->callback, "handling events");
     return 0;
   };
   const int rc = sd_event_add_io(event_, &watch->source, fd, EPOLLIN, call, watch.get());
@@ -126,11 +126,11 @@ void EventLoop::post(Callback callback) {
     const std::scoped_lock lock(mutex_);
     posted_.push_back(std::move(callback));
   }
-  // Cannot fail but with EAGAIN at 2^64 - 1 pending wakeups, and then the loop is awake anyway.
+  // Fails only with 2^64 - 1 pending wakeups, and then the loop is awake anyway.
   (void)::eventfd_write(wakeup_.get(), 1);
 }
 
-// What is posted is called within the callback for the wakeup, one piece of work after the other.
+// Calls may nest: posted work runs inside the callback for the wakeup.
 void EventLoop::call(const Callback& callback, const char* what) const {
   const PieceOfWork piece(heartbeat_, what);
   callback();
@@ -144,7 +144,7 @@ void EventLoop::run_posted() {
     const std::scoped_lock lock(mutex_);
     work.swap(posted_);
   }
-  for (const auto& callback : work) call(callback, "doing what it was asked for");
+  for (const auto& callback : work) call(callback, "running posted work");
 }
 
 Result<int> EventLoop::run() {
@@ -153,7 +153,7 @@ Result<int> EventLoop::run() {
   return code;
 }
 
-// -ESTALE, already stopped, is what the caller wanted.
+// -ESTALE means already stopped, which is what the caller wants.
 void EventLoop::stop(int code) {
   (void)sd_event_exit(event_, code);
 }

@@ -17,21 +17,21 @@ struct sd_event_source;
 
 namespace offcpud {
 
-// When a timer that was due at `due` fires next: the first multiple of `interval` after `due` that
-// lies after `now`. A late callback therefore never shifts the ones after it, and ticks that a
-// stopped process missed are skipped, not made up for.
+// When a timer that was due at `due` fires next: at the first multiple of `interval` after `due`
+// that is later than `now`. So a late callback does not delay the following ones, and ticks missed
+// while the process was stopped are skipped.
 MonotonicTime next_due(MonotonicTime due, std::chrono::microseconds interval, MonotonicTime now);
 
-// Signals, timers, readable descriptors and work posted by other threads, one callback at a time.
-// The thread that creates it owns it; only post() may be called from others. Callbacks must not
-// throw: they are called through C frames, so an exception that leaves one ends the process.
+// Runs callbacks for signals, timers, readable descriptors and work posted by other threads, one at
+// a time. The thread that creates it owns it; others may only call post(). Callbacks must not
+// throw: C frames call them, so an escaping exception ends the process.
 class EventLoop {
  public:
   using Callback = std::function<void()>;
 
   class Timer {
    public:
-    // Counts from now; the next tick is one new interval away. At least one millisecond.
+    // Counts from now: the next tick is one new interval away. At least one millisecond.
     void set_interval(std::chrono::microseconds interval);
 
    private:
@@ -45,30 +45,30 @@ class EventLoop {
     sd_event_source* source_ = nullptr;
   };
 
-  // Each callback is a piece of work of `heartbeat`, unless that is null.
+  // `heartbeat` records each callback as a piece of work; it may be null.
   static Result<std::unique_ptr<EventLoop>> create(std::shared_ptr<Heartbeat> heartbeat = nullptr);
   ~EventLoop();
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
-  // Blocks the signal in this thread, for good, and calls back instead. Threads inherit the mask of
-  // the one that starts them, so this comes before any other thread is started.
+  // Blocks the signal in this thread, permanently, and calls back instead. Call it before starting
+  // other threads, because they inherit the mask.
   Status on_signal(int number, Callback callback);
 
-  // First tick after one interval. The loop owns the timer.
+  // The first tick comes after one interval. The loop owns the timer.
   Result<Timer*> every(std::chrono::microseconds interval, Callback callback);
 
-  // Calls back as long as `fd` is readable or has hung up. The descriptor stays the caller's and
-  // outlives the loop.
+  // Calls back while `fd` is readable or has hung up. The caller keeps the descriptor, which must
+  // outlive the loop.
   Status on_readable(int fd, Callback callback);
 
-  // From any thread: runs the callback in the loop, in the order posted.
+  // Runs the callback in the loop, in the order posted. Any thread may call it.
   void post(Callback callback);
 
-  // Until stop(); gives stop's code.
+  // Runs until stop(), and returns its code.
   Result<int> run();
 
-  // From a callback: run() returns when the callback does.
+  // Call it in a callback; run() returns when the callback does.
   void stop(int code);
 
  private:
@@ -86,7 +86,7 @@ class EventLoop {
   sd_event* event_;
   UniqueFd wakeup_;  // eventfd, readable while posted_ is not empty
   std::shared_ptr<Heartbeat> heartbeat_;
-  // By pointer: sd-event keeps their addresses.
+  // Pointers, because sd-event keeps the addresses.
   std::vector<std::unique_ptr<Watch>> watches_;
   std::vector<std::unique_ptr<Timer>> timers_;
   std::mutex mutex_;

@@ -5,10 +5,10 @@
 
 namespace offcpud {
 
-// mallopt(3). By default every thread that meets contention gets an arena of its own, up to eight a
-// CPU, which grow with the busiest minute and are never trimmed; and the first big block that is
-// freed raises both thresholds, to up to 32 and 64 MiB. Here the few threads wait for BPF maps and
-// sockets rather than for the allocator.
+// mallopt(3). By default, contention gives threads arenas of their own, up to eight per CPU, which
+// grow with the busiest minute and are never trimmed; and freeing the first big block raises both
+// thresholds, up to 32 and 64 MiB. This daemon's few threads wait for BPF maps and sockets, hardly
+// for the allocator.
 void keep_heap_small() {
 #ifdef __GLIBC__
   mallopt(M_ARENA_MAX, 2);
@@ -17,7 +17,7 @@ void keep_heap_small() {
 #endif
 }
 
-// malloc_trim(3): since glibc 2.8 pages in the middle, too, in all arenas.
+// malloc_trim(3) also returns pages in the middle of all arenas, since glibc 2.8.
 void give_heap_back() {
 #ifdef __GLIBC__
   malloc_trim(0);

@@ -3,15 +3,15 @@
 
 namespace offcpud {
 
-// That the resident memory follows what is in use and not what the busiest minute needed. Where the
-// C library is not glibc, they do nothing.
+// These keep resident memory near what is in use, instead of what the busiest minute needed. With a
+// C library other than glibc they do nothing.
 
-// Gives back big blocks at once, and keeps all threads together in two arenas. To be called before
-// the first thread starts.
+// Makes free() return big blocks at once, and limits all threads to two arenas. Call it before the
+// first thread starts.
 void keep_heap_small();
 
-// Returns to the kernel every page of the heap that holds nothing. From any thread; others wait for
-// it when they allocate, so it is nothing for the middle of a pass.
+// Returns every empty page of the heap to the kernel. Any thread may call it; others that allocate
+// wait meanwhile, so do not call it in the middle of a pass.
 void give_heap_back();
 
 }  // namespace offcpud

@@ -5,7 +5,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-// The journal's CODE_FILE, CODE_LINE and CODE_FUNC would all point here.
+// Left out: CODE_FILE, CODE_LINE and CODE_FUNC would always name this place.
 #define SD_JOURNAL_SUPPRESS_LOCATION
 #include <systemd/sd-journal.h>
 

@@ -9,8 +9,8 @@
 
 namespace offcpud {
 
-// Lets so many lines of one kind through in each period and counts the others. A period begins with
-// the first line after the one before. Single-threaded; the clock must outlive it.
+// Admits a number of lines in each period and counts the rest. A period begins with the first line
+// after the last period. Single-threaded; the clock must outlive it.
 class LineBudget {
  public:
   LineBudget(const Clock& clock, std::uint32_t lines,
@@ -20,7 +20,7 @@ class LineBudget {
   // Whether a line may be logged now.
   bool admit();
 
-  // Lines that were held back in a period that is over; 0 while it lasts, and when it was told.
+  // How many lines were held back in the last period, once; 0 while it lasts.
   std::uint64_t take_left_out();
 
  private:
@@ -29,7 +29,7 @@ class LineBudget {
   const Clock& clock_;
   std::uint32_t lines_;
   std::chrono::seconds period_;
-  std::optional<MonotonicTime> begun_;  // nullopt: no period has
+  std::optional<MonotonicTime> begun_;  // nullopt: no period has begun
   std::uint32_t admitted_ = 0;
   std::uint64_t left_out_ = 0;
 };

@@ -58,8 +58,8 @@ int journal_priority(spdlog::level::level_enum level) {
   }
 }
 
-// spdlog has no fields. Its sinks run inside log(), on the caller's thread, so this is how the
-// fields of the line being logged reach the journal.
+// Passes the fields of the current line to the journal: spdlog has no fields, but it runs its sinks
+// inside log(), on the caller's thread.
 thread_local const LogFields* fields_of_this_line = nullptr;
 
 class JournalSink final : public spdlog::sinks::base_sink<std::mutex> {
@@ -74,7 +74,7 @@ class JournalSink final : public spdlog::sinks::base_sink<std::mutex> {
 
 spdlog::sink_ptr make_sink(bool to_journal) {
   if (to_journal) return std::make_shared<JournalSink>();
-  // Colours only when standard error is a terminal that knows them: the default of this sink.
+  // The default of this sink: colours only on a terminal that supports them.
   auto sink = std::make_shared<spdlog::sinks::stderr_color_sink_mt>();
   sink->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %^%-7l%$ %v");
   return sink;
@@ -82,7 +82,7 @@ spdlog::sink_ptr make_sink(bool to_journal) {
 
 struct Log {
   explicit Log(bool to_journal) : journal(to_journal), logger("offcpud", make_sink(to_journal)) {
-    // The default handler prints to standard error, which is what has just failed.
+    // The default handler would print to standard error, which has just failed.
     logger.set_error_handler([](const std::string&) {});
     logger.flush_on(spdlog::level::trace);
   }
@@ -99,7 +99,7 @@ std::unique_ptr<Log>& current() {
 std::string with_fields(std::string_view message, LogFields fields) {
   std::string line(message);
   for (const auto& [name, value] : fields) {
-    // What the message says already is not said again.
+    // The message already contains these.
     if (name == kMessageId || message.find(value) != std::string_view::npos) continue;
     line.append(" ").append(name).append("=").append(value);
   }
@@ -130,7 +130,7 @@ void log(LogLevel level, std::string_view message, LogFields fields) noexcept {
     Log& log = *current();
     if (!log.logger.should_log(to_spdlog(level))) return;
     fields_of_this_line = &fields;
-    // "{}": a brace in the message is text.
+    // "{}" keeps braces in the message literal.
     log.logger.log(to_spdlog(level), "{}", log.journal ? message : with_fields(message, fields));
   } catch (...) {  // NOLINT(bugprone-empty-catch): nothing is left to report it to
   }

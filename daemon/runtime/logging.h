@@ -12,27 +12,27 @@ namespace offcpud {
 
 enum class LogLevel { Trace, Debug, Info, Warning, Error };
 
-// The names of the option log_level: trace, debug, info, warning, error.
+// Parses a value of the option log_level: trace, debug, info, warning, error.
 std::optional<LogLevel> parse_log_level(std::string_view name);
 
-// One structured value beside the message. The journal gets it as OFFCPUD_<NAME>, a terminal as
-// name=value unless the message contains the value. Names are lower case letters, digits and
-// underscores.
+// A structured value that accompanies the message. The journal stores it as OFFCPUD_<NAME>; a
+// terminal shows name=value, unless the message contains the value. Names consist of lower case
+// letters, digits and underscores.
 struct LogField {
   std::string_view name;
   std::string value;
 };
 
-// Name of the field that becomes the journal's MESSAGE_ID (32 hexadecimal digits) and that a
-// terminal does not show.
+// The field with this name becomes the journal's MESSAGE_ID (32 hexadecimal digits); a terminal
+// does not show it.
 inline constexpr std::string_view kMessageId = "message_id";
 
-// The fields of one line: written in braces, or a vector. Refers to them, so it is a parameter and
-// nothing else.
+// The fields of one line, from braces or a vector. It refers to them, so use it as
+// a parameter only.
 class LogFields {
  public:
   LogFields() = default;
-  LogFields(std::initializer_list<LogField> fields)  // NOLINT(*-explicit-*): as it is written
+  LogFields(std::initializer_list<LogField> fields)  // NOLINT(*-explicit-*): written in braces
       : fields_(fields.begin(), fields.size()) {}
   LogFields(const std::vector<LogField>& fields) : fields_(fields) {}  // NOLINT(*-explicit-*)
 
@@ -43,14 +43,14 @@ class LogFields {
   std::span<const LogField> fields_;
 };
 
-// Logs to the journal when standard error is connected to it, else to standard error. Before this
-// call lines go to standard error at level info. Called once, before other threads start.
+// Logs to the journal if standard error is connected to it, else to standard error. Before this
+// call, lines go to standard error at level info. Call it once, before other threads start.
 void init_logging(LogLevel level);
 
-// From any thread, at any time.
+// Any thread may call it at any time.
 void set_log_level(LogLevel level);
 
-// Thread-safe. Nothing that goes wrong while logging reaches the caller.
+// Thread-safe. No failure while logging reaches the caller.
 void log(LogLevel level, std::string_view message, LogFields fields = {}) noexcept;
 
 inline void log_debug(std::string_view message, LogFields fields = {}) noexcept {
@@ -66,8 +66,8 @@ inline void log_error(std::string_view message, LogFields fields = {}) noexcept 
   log(LogLevel::Error, message, fields);
 }
 
-// At most one line a minute for each `site`, which names the place and its case: one of a fixed
-// set, never a text from outside.
+// Logs at most one line a minute for each `site`. A site names the place in the program and the
+// case; it is one of a fixed set, never text from outside.
 void log_warning_limited(std::string_view site, std::string_view message,
                          LogFields fields = {}) noexcept;
 

@@ -27,7 +27,7 @@ constexpr std::uint64_t bit(Capability capability) {
   return bit(static_cast<unsigned>(capability));
 }
 
-// The system calls themselves: glibc has no wrapper, and two calls are not worth a library.
+// The bare system calls: glibc has no wrappers, and two calls do not justify a library.
 using KernelSets = std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3>;
 
 Result<CapabilitySets> read_capabilities() {
@@ -69,8 +69,8 @@ std::string_view name_of(Capability capability) {
   return "unknown";
 }
 
-// The bounding set limits what execve() could give back. Shrinking it takes CAP_SETPCAP, which the
-// service does not have: there systemd has shrunk it already.
+// The bounding set limits what execve() could restore. Shrinking it needs CAP_SETPCAP, which the
+// service lacks; there systemd has already shrunk it.
 Status drop_bounding(std::uint64_t keep) {
   for (unsigned capability = 0; prctl(PR_CAPBSET_READ, capability) >= 0; ++capability) {
     if ((keep & bit(capability)) != 0) continue;

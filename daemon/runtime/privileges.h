@@ -7,24 +7,24 @@
 
 namespace offcpud {
 
-// Numbers of linux/capability.h.
+// Values are those of linux/capability.h.
 enum class Capability : unsigned {
   DacReadSearch = 2,       // open files that not everybody may read
-  SysPtrace = 19,          // read links and memory of other users' processes, such as /proc/PID/exe
+  SysPtrace = 19,          // read links and memory of other users' processes: /proc/PID/exe
   Perfmon = 38,            // load tracing programs, read kernel memory in them
   Bpf = 39,                // create maps, load programs
-  CheckpointRestore = 40,  // open what a process maps: /proc/PID/map_files
+  CheckpointRestore = 40,  // open files that a process maps: /proc/PID/map_files
 };
 
-// Whether the effective set of this thread has CAP_BPF and CAP_PERFMON, which loading and attaching
-// take. CAP_SYS_ADMIN stands in for both, as it does in the kernel. The error
-// (ErrorKind::Permission) names what is missing and says what to do.
+// Checks that the effective set of this thread has CAP_BPF and CAP_PERFMON, which loading and
+// attaching need, or CAP_SYS_ADMIN, which the kernel accepts for both. The error
+// (ErrorKind::Permission) names what is missing and what to do.
 Status require_capabilities();
 
-// Gives up every capability but those of `keep` that the thread has: effective, permitted, and the
-// bounding set where the kernel allows; inheritable and ambient become empty, for the daemon
-// executes nothing. For good. Capabilities belong to a thread: threads that already run keep
-// theirs, threads started later inherit the rest, so call it before the first one is started.
+// Drops every capability except those of `keep` that the thread has: from the effective and
+// permitted sets, and from the bounding set if the kernel allows. Clears the inheritable and
+// ambient sets, since the daemon executes nothing. Permanent. It affects this thread and threads
+// started later, so call it before the first one is started.
 Status drop_capabilities(std::span<const Capability> keep);
 
 }  // namespace offcpud

@@ -13,15 +13,15 @@
 
 namespace offcpud {
 
-// Lets one message per key and period through and counts the others. Thread-safe. A key names the
-// place in the program that speaks, never something from outside: entries stay for good.
+// Admits one message per key and period and counts the rest. Thread-safe. A key names the place in
+// the program, never something from outside, because entries are kept for ever.
 class RateLimited {
  public:
   explicit RateLimited(const Clock& clock, std::chrono::seconds period = std::chrono::minutes(1))
       : clock_(clock), period_(period) {}
 
-  // The line to log now, with "(N more suppressed)" when earlier ones were held back; nullopt when
-  // this one is held back.
+  // The line to log now, with "(N more suppressed)" if earlier ones were held back. nullopt: this
+  // one is held back.
   std::optional<std::string> admit(std::string_view key, std::string_view message);
 
  private:

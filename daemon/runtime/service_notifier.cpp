@@ -10,7 +10,7 @@
 namespace offcpud {
 namespace {
 
-// The protocol separates assignments by line ends, so a text keeps to one line.
+// The protocol separates assignments by line ends.
 std::string one_line(std::string_view text) {
   std::string line(text);
   std::replace(line.begin(), line.end(), '\n', ' ');
@@ -35,7 +35,7 @@ void ServiceNotifier::ready(std::string_view status) const {
 }
 
 void ServiceNotifier::reloading() const {
-  // The timestamp is what Type=notify-reload (systemd 253) matches against its own SIGHUP.
+  // With Type=notify-reload, systemd (253) compares the time with that of its own SIGHUP.
   const auto now = std::chrono::duration_cast<std::chrono::microseconds>(
       std::chrono::steady_clock::now().time_since_epoch());
   send("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(now.count()) +

@@ -7,21 +7,21 @@
 
 namespace offcpud {
 
-// Tells the service manager where the daemon stands (sd_notify(3)). Without NOTIFY_SOCKET, that is
-// outside a service, every call does nothing. A message that does not arrive is not an error for
-// the daemon: the manager acts on its absence.
+// Reports the state of the daemon to the service manager (sd_notify(3)). Without NOTIFY_SOCKET,
+// that is outside a service, every call does nothing. A lost message is no error for the daemon:
+// the manager reacts to its absence.
 class ServiceNotifier {
  public:
   ServiceNotifier();
 
   void ready(std::string_view status) const;
-  void reloading() const;  // ready() ends it, after a failed reload too
+  void reloading() const;  // lasts until ready(), even after a failed reload
   void stopping() const;
   void status(std::string_view text) const;  // one line; `systemctl status` shows it
   void feed_watchdog() const;
 
-  // How long the manager waits for feed_watchdog() before it kills; nullopt: no watchdog for this
-  // process. Feed at least twice as often.
+  // How long the manager waits for feed_watchdog() before it kills the process; nullopt: there is
+  // no watchdog. Feed it at least twice as often.
   [[nodiscard]] std::optional<std::chrono::microseconds> watchdog_interval() const {
     return watchdog_interval_;
   }

@@ -8,8 +8,8 @@
 
 namespace offcpud {
 
-// The listening stream socket that the service manager passed (sd_listen_fds(3)); nullopt: none.
-// To be called once. An error: several, or another kind of socket.
+// The listening stream socket passed by the service manager (sd_listen_fds(3)); nullopt: there is
+// none. Call it once. Error: there are several, or it is another kind of socket.
 Result<std::optional<UniqueFd>> activated_socket();
 
 }  // namespace offcpud

@@ -20,8 +20,8 @@
 namespace offcpud {
 
 struct StopDeadline::Shared {
-  UniqueFd pending;  // signalfd(2), which is never read: the signal is another thread's
-  UniqueFd taken;    // eventfd(2): it may be gone before this thread looks
+  UniqueFd pending;  // signalfd(2), never read: another thread consumes the signal
+  UniqueFd taken;    // eventfd(2): the signal may be consumed before this thread sees it
   std::atomic<MonotonicTime::duration::rep> came{0};  // steady clock; 0: not yet
 
   MonotonicTime note() {
@@ -56,7 +56,7 @@ void StopDeadline::watch(Shared& shared, std::chrono::milliseconds patience) {
 
 MonotonicTime StopDeadline::taken() {
   const MonotonicTime came = shared_->note();
-  (void)::eventfd_write(shared_->taken.get(), 1);  // fails only if it was written 2^64 times
+  (void)::eventfd_write(shared_->taken.get(), 1);  // fails only after 2^64 writes
   return came;
 }
 

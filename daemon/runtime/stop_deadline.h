@@ -10,15 +10,15 @@
 
 namespace offcpud {
 
-// Ends the process a while after SIGTERM or SIGINT came, whatever its threads are at by then, also
-// the one whose task it is to take the signal. Used by one thread.
+// Ends the process some time after SIGTERM or SIGINT, whatever its threads are doing, even if the
+// thread that handles the signal hangs. Used by one thread.
 class StopDeadline {
  public:
-  // The signals must be blocked already: a thread watches for them, and leaves them to whoever
-  // takes them. It stays until the process ends, as it does when this object is gone.
+  // The signals must already be blocked. A thread waits for them without consuming them; it lasts
+  // until the process ends, longer than this object.
   static Result<std::unique_ptr<StopDeadline>> start(std::chrono::milliseconds patience);
 
-  // The signal was taken. When it came, as far as is known.
+  // Call it when the signal was consumed. Returns when it came, as far as is known.
   MonotonicTime taken();
 
  private:

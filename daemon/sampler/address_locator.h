@@ -9,19 +9,20 @@
 
 namespace offcpud {
 
-// Follows which files processes map, and so knows what lies at their addresses. Seam: unit tests
-// stand in for the processes of the host here. Used by one thread.
+// Knows which files processes map, and so what is at their addresses. An interface, so that tests
+// can replace the host's processes. Used by one thread.
 class AddressLocator {
  public:
   virtual ~AddressLocator() = default;
 
-  // Takes over what has happened: before samples are located, and several times a second.
+  // Applies what has happened since. Call it before samples are located, and
+  // several times a second.
   virtual void follow() = 0;
 
-  // Processes that had ended by the last call are forgotten: their samples have been located.
+  // Forgets the processes that had ended by the last call; their samples must have been located.
   virtual void forget_ended() = 0;
 
-  // Addresses of the process at that time, innermost first.
+  // Locates addresses of the process at that time, innermost first.
   [[nodiscard]] virtual std::vector<LocatedFrame> locate(
       std::uint32_t tgid, std::uint64_t when_ns, std::span<const __u64> addresses) const = 0;
 };

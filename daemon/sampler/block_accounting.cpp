@@ -14,22 +14,24 @@
 namespace offcpud {
 namespace {
 
-// Twice in the time in which a ring fills at the usual rate, and soon enough for short processes.
+// Twice while a ring fills at the usual rate, and soon enough for processes that end quickly.
 constexpr std::chrono::milliseconds kTick{250};
-// While profiles are taken: they end on time, and the interval of a focus is found soon.
+// While profiles are taken: so that they end on time, and a new target's interval adapts soon.
 constexpr std::chrono::milliseconds kProfileTick{50};
 constexpr std::chrono::nanoseconds kFirstInterval = std::chrono::milliseconds(10);
 constexpr double kFocusStacksPerSecond = 4000;
 constexpr std::chrono::seconds kAdaptEvery{1};
-// A window is to end within 1 s of its time. Before this the next tick may still come.
+// A window must end within 1 s of its time. Until this much is over, the next tick
+// may still end it.
 constexpr std::chrono::milliseconds kOverdue{500};
 
-// For which the naming of a profile, for which somebody waits, and of a snapshot waits for objects
-// that have not been read.
+// How long naming waits for objects that are not read yet. Somebody waits for a profile,
+// nobody for a snapshot.
 constexpr std::chrono::milliseconds kProfilePatience{1'500};
 constexpr std::chrono::milliseconds kSnapshotPatience{10'000};
 
-// Of a process or thread. 0 and what is no positive pid_t would mean something else to kill().
+// Whether there is such a process or thread. kill() gives 0 and numbers beyond
+// pid_t other meanings.
 bool exists(std::uint32_t number) {
   constexpr std::uint32_t kMost = std::numeric_limits<pid_t>::max();
   return number > 0 && number <= kMost &&
@@ -80,8 +82,8 @@ void BlockAccounting::choose() {
   parts_.kernel.choose(choice);
 }
 
-// For a new one the rate starts anew, so that a busy process does not fill the ring before it is
-// known how busy it is.
+// A new target starts with the first rate, so that a busy process does not fill the ring before
+// its rate is known.
 void BlockAccounting::set_focuses(const std::vector<std::uint32_t>& focuses) {
   const auto before = std::exchange(focuses_, focuses);
   const auto is_known = [&](std::uint32_t focus) { return std::ranges::count(before, focus) > 0; };
@@ -89,7 +91,7 @@ void BlockAccounting::set_focuses(const std::vector<std::uint32_t>& focuses) {
   focus_rate_ = AdaptiveRate(kFocusStacksPerSecond, kFirstInterval, parts_.clock.now());
 }
 
-// A snapshot has one set of rules: the one that is open ends when there are others.
+// A snapshot has one set of rules, so other rules end the open one.
 void BlockAccounting::set_options(const SamplerOptions& options) {
   if (stopped_) return;
   const bool other_rules = options.capture->text != options_.capture->text;
@@ -111,19 +113,19 @@ void BlockAccounting::tick() {
   parts_.addresses.forget_ended();
 }
 
-// Samples first, then what was mapped until now: so everything that is on their stacks is known.
+// Drains samples first and then follows mappings, so that all code on the samples' stacks is known.
 void BlockAccounting::take_samples() {
-  reports_.at("taking samples over");
+  reports_.at("draining samples");
   const auto taken =
       parts_.kernel.drain([this](const SampledBlock& block) { kept_.emplace_back(block); });
   if (!following_) {
-    reports_.at("following what programs map");
-    parts_.addresses.follow();  // keep_time() may end windows with what was kept until then
+    reports_.at("following mappings of processes");
+    parts_.addresses.follow();  // keep_time() may end windows with the samples kept so far
   }
   for (const KeptSample& sample : std::exchange(kept_, {})) account(sample.block());
   if (!taken) reports_.warned("samples", taken.error().message());
   const std::uint64_t lost_ns = parts_.kernel.take_lost_ns();
-  // Nobody knows which blocks these were, only that some window wanted them.
+  // It is unknown which blocks these were, only that some window wanted them.
   for (SampleWindow& window : windows_) {
     const bool wants_all = window.is_snapshot() || window.filter == BlockFilter{};
     (wants_all ? window.lost_ns : window.lost_of_any_ns) += lost_ns;
@@ -140,8 +142,8 @@ void BlockAccounting::account(const SampledBlock& block) {
   }
 }
 
-// A sample that was taken only because of its focus counts in the host's rate with the probability
-// that it would have been taken anyway.
+// A sample taken only because of its target counts in the host's rate with the probability with
+// which it would have been taken anyway.
 void BlockAccounting::count(const offcpud_sample& sample) {
   const double interval = static_cast<double>(rate_.interval().count());
   const double chance = focuses_.empty() ? 1 : static_cast<double>(sample.weight_ns) / interval;
@@ -162,8 +164,8 @@ void BlockAccounting::add(SampleWindow& window, const SampledBlock& block) {
   parts_.naming.read_runtime_names(*sum);
 }
 
-// Accounts what is in progress up to now, in every window that is open. Young blocks only go into
-// profiles that end: all other windows hold them when they have ended.
+// Accounts blocks in progress up to now, in every open window. Recent blocks only go into profiles
+// that end; all other windows account them when they end.
 void BlockAccounting::account_blocked() {
   const bool young = std::ranges::any_of(
       windows_, [](const SampleWindow& window) { return window.ends_for_good(); });
@@ -225,7 +227,7 @@ void BlockAccounting::take_next(std::chrono::milliseconds length, const BlockFil
                         ErrorKind::Usage));
     }
   }
-  take_samples();  // of the time before
+  take_samples();  // from before the profile
   SampleWindow& window = windows_.open_profile(moment(), length, options_.stacks);
   window.filter = filter;
   window.done = std::move(done);
@@ -240,31 +242,31 @@ void BlockAccounting::stop() {
   close_ending(moment());
 }
 
-// What has been followed so far is what there is to walk and locate with. That a few of the last
-// frames may have no name, which is counted, is better than snapshots of any length.
+// Ends overdue windows with the mappings known so far. A few of the last frames may have no name,
+// which is counted; that is better than snapshots of any length.
 void BlockAccounting::keep_time() {
-  reports_.at("following what programs map");
+  reports_.at("following mappings of processes");
   if (stopped_ || closing_ || following_) return;
   if (!windows_.any_due(parts_.clock.now() - kOverdue)) return;
   following_ = true;
   end_due();
   following_ = false;
-  reports_.at("following what programs map");
+  reports_.at("following mappings of processes");
 }
 
-// Windows that begin do so at the moment at which others end, so that no time is between them.
+// New windows begin at the moment at which others end, so that no time is lost in between.
 void BlockAccounting::end_due() {
   const Moment at = moment();
   windows_.end_due(at.now);
   close_ending(at);
   if (!windows_.has_snapshot()) open_snapshot(at);
-  choose();  // what a profile wanted may be wanted no more
+  choose();  // a profile's blocks may no longer be wanted
 }
 
 void BlockAccounting::close_ending(const Moment& at) {
   closing_ = true;
   account_blocked();
-  take_samples();  // of what has ended meanwhile
+  take_samples();  // blocks that ended meanwhile
   young_.clear();
   for (SampleWindow& window : windows_.take_ended()) {
     close(window, at);

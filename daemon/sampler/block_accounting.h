@@ -21,7 +21,7 @@
 
 namespace offcpud {
 
-// What the accounting works with. All of it must outlive the accounting.
+// The parts that the accounting uses. All must outlive it.
 struct AccountingParts {
   StackSource& kernel;
   AddressLocator& addresses;
@@ -31,34 +31,34 @@ struct AccountingParts {
   const Clock& clock;
 };
 
-// Accounts sampled blocks to the windows that are open: takes them over from the kernel, locates
-// their addresses, and has what a window holds named when the window ends. One snapshot follows the
-// other without a gap. Used by one thread.
+// Accounts sampled blocks to the open windows: drains them from the kernel, locates their
+// addresses, and has the sums of a window named when the window ends. Snapshots follow one another
+// without a gap. Used by one thread.
 class BlockAccounting {
  public:
   // `reports` must outlive the object.
   BlockAccounting(AccountingParts parts, const SamplerOptions& options,
                   const SamplerReports& reports);
-  // From now on nothing is sampled.
+  // Stops sampling.
   ~BlockAccounting();
   BlockAccounting(const BlockAccounting&) = delete;
   BlockAccounting& operator=(const BlockAccounting&) = delete;
 
-  // To be called at this interval, which may be another one after each call of the others.
+  // Call it at this interval, which any other call may change.
   void tick();
   [[nodiscard]] std::chrono::milliseconds tick_interval() const;
 
-  // To be called between two steps of AddressLocator::follow(), which may take long: ends windows
-  // that are overdue.
+  // Call it between two steps of AddressLocator::follow(), which may take long: ends
+  // overdue windows.
   void keep_time();
 
   void set_options(const SamplerOptions& options);
 
-  // Takes a profile; see StackSampler::take_next().
+  // Starts a profile; see StackSampler::take_next().
   void take_next(std::chrono::milliseconds length, const BlockFilter& filter,
                  NamingQueue::Done done);
 
-  // Ends all windows before their time. After that nothing is accounted, and profiles are refused.
+  // Ends all windows early. After that nothing is accounted, and profiles are refused.
   void stop();
 
  private:
@@ -79,23 +79,24 @@ class BlockAccounting {
   void open_snapshot(const Moment& at);
   [[nodiscard]] Moment moment() const { return {parts_.clock.now(), parts_.clock.wall()}; }
 
-  // Whose stacks are read at once.
+  // Number of threads whose stacks are read together.
   static constexpr std::size_t kBlockedAtOnce = 96;
 
   const AccountingParts parts_;
   SamplerOptions options_;
   const SamplerReports& reports_;
   SampleWindows windows_;
-  MonotonicTime rules_since_{};  // when options_.capture came into force
+  MonotonicTime rules_since_{};  // when options_.capture took effect
   AdaptiveRate rate_;
-  // Processes and threads that are profiled, and the rate of what is sampled only for them.
+  // The targets: processes and threads that are profiled. focus_rate_ is the sampling rate of what
+  // is sampled only for them.
   std::vector<std::uint32_t> focuses_;
   AdaptiveRate focus_rate_;
-  // Blocks in progress that a profile which ends has been given although the kernel has not
-  // accounted them, by thread and beginning. While windows are closed only.
+  // Blocks in progress, by thread and beginning, that were accounted to an ending profile and that
+  // the kernel may report again when they end. Only used while windows are closed.
   std::set<std::pair<std::uint32_t, std::uint64_t>> young_;
-  std::vector<offcpud_blocked_record> blocked_records_;  // kBlockedAtOnce at most
-  std::vector<KeptSample> kept_;                         // taken over, and not located yet
+  std::vector<offcpud_blocked_record> blocked_records_;  // at most kBlockedAtOnce
+  std::vector<KeptSample> kept_;                         // drained, but not located yet
   bool closing_ = false;
   bool following_ = false;  // windows end in the middle of AddressLocator::follow()
   bool stopped_ = false;

@@ -50,11 +50,13 @@ std::vector<UniqueFd> HeldFiles::take_copies(std::uint64_t object) {
   return copies;
 }
 
-void HeldFiles::forget(std::uint64_t object) {
+std::size_t HeldFiles::forget(std::uint64_t object) {
   const auto held = held_.find(object);
-  if (held == held_.end()) return;
+  if (held == held_.end()) return 0;
+  const std::size_t copies = held->second.copies.size();
   open_ -= held->second.size();
   held_.erase(held);
+  return copies;
 }
 
 std::size_t HeldFiles::close_old(MonotonicTime now) {

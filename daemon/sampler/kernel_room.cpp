@@ -2,19 +2,20 @@
 #include "sampler/kernel_room.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace offcpud {
 namespace {
 
-// A program of any size: the children of larger ones wait.
+// Children of processes larger than this wait; most programs are smaller.
 constexpr std::size_t kWaitsFrom = 512;
 
-// Mappings of those that wait: a tenth of the thread's time, at 5 us each.
+// Mappings of waiting processes that may be added: a tenth of the thread's time, at 5 us each.
 constexpr double kPerSecond = 20'000;
 constexpr double kMostAtOnce = 5'000;
 
-// More than one add_mapping() takes: two prefixes for every bit of an address, for the mapping and
-// for both ends of what it is put into.
+// More than one add_mapping() uses: two prefixes per bit of an address, for the mapping and for
+// both ends of what it is put into.
 constexpr std::size_t kMostPrefixes = std::size_t{3} * 2 * 52;
 
 }  // namespace
@@ -30,6 +31,7 @@ bool KernelRoom::began(std::uint32_t tgid, std::size_t inherited) {
 }
 
 void KernelRoom::ended(std::uint32_t tgid) {
+  if (entering_ && entering_->tgid == tgid) entering_.reset();
   outside_.erase(tgid);
   users_.erase(tgid);
 }
@@ -42,6 +44,7 @@ std::optional<std::uint32_t> KernelRoom::uid_of(std::uint32_t tgid) {
 
 void KernelRoom::take_out(std::uint32_t tgid, std::size_t size) {
   (void)tables_.remove_process(tgid);
+  if (entering_ && entering_->tgid == tgid) entering_.reset();
   outside_[tgid] = {.size = size, .taken_out = true, .uid = uid_of(tgid)};
   ++taken_out_;
 }
@@ -69,11 +72,17 @@ bool KernelRoom::make_room(std::uint32_t tgid, const TakenOut& taken_out) {
   return true;
 }
 
-std::optional<std::uint32_t> KernelRoom::next_waiting(MonotonicTime now) {
+void KernelRoom::put_rest(const Entering& entering) {
+  if (admits(entering.tgid)) entering_ = entering;
+}
+
+std::optional<KernelRoom::Entering> KernelRoom::next_waiting(MonotonicTime now) {
   const double seconds = std::chrono::duration<double>(now - refilled_).count();
   refilled_ = now;
   budget_ = std::min(budget_ + seconds * kPerSecond, kMostAtOnce);
-  if (budget_ <= 0 || outside_.empty()) return std::nullopt;
+  if (budget_ <= 0) return std::nullopt;
+  if (entering_) return std::exchange(entering_, std::nullopt);
+  if (outside_.empty()) return std::nullopt;
   const bool has_half = tables_.prefixes() < tables_.max_prefixes() / 2;
   const auto next = std::ranges::min_element(outside_, {}, [&](const auto& entry) {
     const Outside& one = entry.second;
@@ -82,7 +91,7 @@ std::optional<std::uint32_t> KernelRoom::next_waiting(MonotonicTime now) {
   if (next->second.taken_out && !has_half) return std::nullopt;
   const std::uint32_t tgid = next->first;
   outside_.erase(next);
-  return tgid;
+  return Entering{.tgid = tgid};
 }
 
 std::vector<OverShare> KernelRoom::over_share() const {

@@ -28,6 +28,7 @@ void LateTables::forget(std::uint32_t tgid, std::uint64_t object) {
 
 void LateTables::ended(std::uint32_t tgid) {
   to_tell_.erase(tgid);
+  told_below_.erase(tgid);
   const auto process = objects_.find(tgid);
   if (process == objects_.end()) return;
   for (const auto& [object, mappings] : process->second.mappings) forget(tgid, object);
@@ -49,14 +50,21 @@ void LateTables::forget(std::uint64_t object) {
 void LateTables::made(std::uint64_t object) {
   for (const std::uint32_t tgid : processes_of(object)) {
     to_tell_.push(tgid, objects_.at(tgid).user);
+    told_below_.erase(tgid);
   }
   forget(object);
 }
 
-std::optional<LateTables::Told> LateTables::next_to_tell(const ObjectTurns::May& may) {
+std::optional<LateTables::Telling> LateTables::next_to_tell(const ObjectTurns::May& may) {
   const auto turn = to_tell_.pop(may);
   if (!turn) return std::nullopt;
-  return Told{.tgid = static_cast<std::uint32_t>(turn->object), .user = turn->user};
+  Telling telling{.tgid = static_cast<std::uint32_t>(turn->object), .user = turn->user};
+  if (const auto below = told_below_.extract(telling.tgid)) telling.from = below.mapped();
+  return telling;
+}
+
+void LateTables::tell_rest(const Telling& telling) {
+  if (to_tell_.push(telling.tgid, telling.user)) told_below_[telling.tgid] = telling.from;
 }
 
 std::size_t LateTables::pairs() const {

@@ -13,52 +13,57 @@ namespace offcpud {
 
 // Objects that were mapped before their table was made, and the processes that map them. The
 // kernel's entries for these mappings name no table, so they are written again once there is one.
-// Ended processes and forgotten objects are dropped: at most one pair of both stays for each
-// mapping in the kernel's map. Used by one thread.
+// Ended processes and forgotten objects are dropped, so the number of pairs is at most the number
+// of mappings in the kernel's map. Used by one thread.
 class LateTables {
  public:
-  // Queues the object: its table is to be made for `user`. No-op if queued.
+  // Queues the object, whose table is to be made for `user`; does nothing if it is queued already.
   void wait(std::uint64_t object, const ShareOwner& user) { waiting_.push(object, user); }
-  // Dequeues the next object. Nothing: no user for whom `may` is true has one.
+  // Removes the next object from the queue. Nothing: no user for whom `may` is true has one.
   std::optional<ObjectTurns::Turn> next(const ObjectTurns::May& may) { return waiting_.pop(may); }
 
-  // A mapping of the object was put into the kernel's map without the table, for a process of this
-  // user.
+  // A mapping of the object was added to the kernel's map without a table, for a
+  // process of this user.
   void mapped_without(std::uint32_t tgid, std::uint64_t object, const ShareOwner& user);
-  // A mapping left the kernel's map.
+  // A mapping was removed from the kernel's map.
   void unmapped(std::uint32_t tgid, std::uint64_t object);
-  // All its mappings left: it ended, or gave way to others.
+  // All mappings of the process were removed: it ended, or was evicted.
   void ended(std::uint32_t tgid);
   void forget(std::uint64_t object);
 
   // The table exists now: queues all processes that lack it.
   void made(std::uint64_t object);
 
-  struct Told {
+  struct Telling {
     std::uint32_t tgid = 0;
     ShareOwner user;
+    std::uint64_t from = 0;  // mappings that begin below this address know their tables
   };
-  // Dequeues a process that lacks tables made since its last turn; users take turns. It may have
-  // unmapped the objects. Nothing: no user for whom `may` is true has one.
-  std::optional<Told> next_to_tell(const ObjectTurns::May& may);
+  // Removes the next process from the queue, users in turn. It lacks tables made since it was last
+  // told of all, but may have unmapped the objects. Nothing: no user for whom `may` is true has
+  // one.
+  std::optional<Telling> next_to_tell(const ObjectTurns::May& may);
+  // Queues the process again, to be told from `telling.from` on; of all if a table was made since.
+  void tell_rest(const Telling& telling);
 
   // Valid until the next change.
   [[nodiscard]] const std::unordered_set<std::uint32_t>& processes_of(std::uint64_t object) const;
 
-  // (process, object) pairs.
+  // The number of (process, object) pairs.
   [[nodiscard]] std::size_t pairs() const;
 
  private:
   struct Process {
     ShareOwner user;
-    std::unordered_map<std::uint64_t, std::uint32_t> mappings;  // how many, by object; never empty
+    std::unordered_map<std::uint64_t, std::uint32_t> mappings;  // number by object; never empty
   };
   void forget(std::uint32_t tgid, std::uint64_t object);
 
   ObjectTurns waiting_;
   std::unordered_map<std::uint64_t, std::unordered_set<std::uint32_t>> processes_;  // by object
   std::unordered_map<std::uint32_t, Process> objects_;                              // by process
-  ObjectTurns to_tell_;                                                             // processes
+  ObjectTurns to_tell_;  // processes whose entries must be written again
+  std::unordered_map<std::uint32_t, std::uint64_t> told_below_;  // addresses, of those in part
 };
 
 }  // namespace offcpud

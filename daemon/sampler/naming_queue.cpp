@@ -12,7 +12,7 @@ namespace offcpud {
 void NamingQueue::name(SampledInterval interval, std::chrono::milliseconds patience, Done done) {
   const SymbolWorker::After after{.loads = loads_of(interval), .patience = patience};
   ++*waiting_;
-  // By pointer: a std::function copies what it captures.
+  // By pointer, because std::function would copy the interval.
   const auto sampled = std::make_shared<const SampledInterval>(std::move(interval));
   symbols_.post(
       [sampled, runtime = runtime_, waiting = waiting_, done = std::move(done),
@@ -41,15 +41,14 @@ void NamingQueue::read_runtime_names(const BlockSum& sum) {
     return frame.file && frame.file->kind == MappedFile::Kind::Anonymous;
   };
   if (std::ranges::none_of(sum.user, is_runtime)) return;
-  if (*waiting_ > 1) return;  // the thread hangs
+  if (*waiting_ > 1) return;  // the thread hangs or is behind
   const PerfMaps::Process process{sum.sample.local_tgid, sum.sample.process_start_ns};
   const auto [load, is_new] = runtime_loads_.try_emplace({process.tgid, process.start_ns});
   if (!is_new) return;
-  load->second = symbols_.prepare(
-      [runtime = runtime_, process, now = clock_.now()](SymbolCache& /*objects*/) {
-        runtime->perf_maps.capture(process, now);
-      },
-      "reading what a process says of code that it made", real_uid_of(process.tgid));
+  load->second =
+      symbols_.prepare([runtime = runtime_, process, now = clock_.now()](
+                           SymbolCache& /*objects*/) { runtime->perf_maps.capture(process, now); },
+                       "reading names of code made at run time", real_uid_of(process.tgid));
 }
 
 void NamingQueue::finish(std::chrono::milliseconds patience) {

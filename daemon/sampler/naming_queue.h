@@ -18,34 +18,35 @@
 
 namespace offcpud {
 
-// What was sampled and waits for the names of its functions, which the thread of a SymbolWorker
+// Sampled intervals that wait for the names of their functions, which the thread of a SymbolWorker
 // looks up. Used by one thread; the worker and the clock must outlive it.
 class NamingQueue {
  public:
   using Done = std::function<void(Result<SampledSnapshot>)>;
-  // Intervals that wait, at most: those of all windows, which may end at once, and some from
-  // before.
+  // The most intervals that may wait: those of all windows, which may end together, and
+  // some older ones.
   static constexpr int kMost = 10;
 
-  // `runtime` is used by the worker's thread.
+  // The worker's thread uses `runtime`.
   NamingQueue(SymbolWorker& symbols, std::shared_ptr<RuntimeNames> runtime, const Clock& clock)
       : symbols_(symbols), runtime_(std::move(runtime)), clock_(clock) {}
 
-  // When kMost wait already, the thread hangs in a file system or cannot keep up: no more may wait,
-  // or they would fill the memory.
+  // True if kMost intervals wait: the thread hangs in a file system or cannot keep up. Memory would
+  // fill up if more could wait.
   [[nodiscard]] bool is_full() const { return *waiting_ >= kMost; }
 
-  // Names what was sampled once the files that it needs are read, or after `patience` with what
-  // there is then. `done` gets the snapshot on the worker's thread, or never if that has ended.
+  // Names the functions of an interval once the files that it needs are read, or after `patience`
+  // with the names known then. `done` receives the snapshot on the worker's thread; it is never
+  // called if that thread has ended.
   void name(SampledInterval interval, std::chrono::milliseconds patience, Done done);
 
-  // The names of code that a program makes as it runs can only be read while it does: reads them if
-  // the stack is in such code, once for each process.
+  // Code made at run time can be named only while its process runs. If the stack contains such
+  // code, this reads the names, once for each process.
   void read_runtime_names(const BlockSum& sum);
-  // And once more, as programs go on making code.
+  // Reads them again for later stacks, because programs go on making code.
   void forget_runtime_names() { runtime_loads_.clear(); }
 
-  // Waits until all are named, or for so long.
+  // Waits until all intervals are named, but no longer than `patience`.
   void finish(std::chrono::milliseconds patience);
 
  private:
@@ -55,7 +56,7 @@ class NamingQueue {
   std::shared_ptr<RuntimeNames> runtime_;
   const Clock& clock_;
   std::shared_ptr<std::atomic<int>> waiting_ = std::make_shared<std::atomic<int>>(0);
-  // By process and its start: the number by which its names are read.
+  // The load that reads the names of a process, by the process and its start.
   std::map<std::pair<std::uint32_t, std::uint64_t>, ObjectId> runtime_loads_;
 };
 

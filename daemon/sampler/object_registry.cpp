@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::chrono::seconds kBetweenRoots{1};
 constexpr std::size_t kRootsAtOnce = 16;
-constexpr std::chrono::milliseconds kBetweenRounds{100};  // of late tables
+constexpr std::chrono::milliseconds kBetweenRounds{100};  // of attempts at late tables
 
-// After an error it is not tried again: the object has the names that are in it.
+// After an error it is not tried again: the object has only the names that it contains.
 bool root_may_come_later(OpenedFile::Outcome outcome) {
   return outcome == OpenedFile::Outcome::Refused || outcome == OpenedFile::Outcome::Slow;
 }
@@ -34,7 +34,7 @@ ObjectRegistry::ObjectRegistry(TableStore* tables, SymbolWorker& symbols, FileOp
       shares_(cpu) {
   if (tables_ == nullptr) return;
   const auto vdso = vdso_file();
-  if (!vdso) return;  // the kernel maps none
+  if (!vdso) return;  // this kernel maps none
   if (const auto table = tables_->add_object(vdso->get())) {
     vdso_ = *table;
   } else {
@@ -60,8 +60,8 @@ void ObjectRegistry::object_found(const std::shared_ptr<const MappedObject>& obj
   held_.hold(object->id, std::move(fd));
 }
 
-// Processes that the daemon does not know yet are walked by the files that they map. The table is
-// of that file alone: what is in it may be something else than in the object.
+// Unknown processes are walked by the files that they map, so each copy needs a table. The table is
+// only for that file, whose contents may differ from the object's.
 void ObjectRegistry::copy_found(const MappedObject& object, UniqueFd fd) {
   if (tables_ == nullptr) return;
   Object& known = objects_[object.id];
@@ -97,8 +97,8 @@ void ObjectRegistry::take_in_copies(Object& object, std::uint64_t id, std::uint3
   }
 }
 
-// Debug files are looked for below the root of the process that maps the object, as long as that
-// exists. Where the root cannot be had now, the object has the names that are in it until it can.
+// Debug files are searched below the root of a process that maps the object. If the root cannot be
+// opened now, the object has only the names that it contains until it can.
 void ObjectRegistry::offer(std::uint64_t id, Object& object, UniqueFd file) {
   OpenedFile root = opener_.open_root(object.request.tgid);
   if (root_may_come_later(root.outcome)) {
@@ -107,7 +107,7 @@ void ObjectRegistry::offer(std::uint64_t id, Object& object, UniqueFd file) {
   hand_over(id, object, std::move(file), std::move(root.fd), SymbolWorker::Known::AsItIs);
 }
 
-// A copy is another file each time it is made, and so has another number.
+// Each copy in memory is another file, and so has another number.
 void ObjectRegistry::hand_over(std::uint64_t id, Object& object, UniqueFd file, UniqueFd directory,
                                SymbolWorker::Known known) {
   std::optional<RootDirectory> root;
@@ -131,7 +131,7 @@ void ObjectRegistry::object_forgotten(const MappedObject& object) {
   const auto found = objects_.find(object.id);
   if (found == objects_.end()) return;
   forget_symbols(object.id, found->second);
-  held_.forget(object.id);
+  copies_left_out_ += held_.forget(object.id);
   late_.forget(object.id);
   without_root_.erase(object.id);
   objects_.erase(found);
@@ -159,15 +159,27 @@ void ObjectRegistry::image_ended(const ImageId& image, std::span<const Mapping> 
 
 void ObjectRegistry::admit_waiting(const MappingsOf& mappings_of, MonotonicTime now) {
   if (tables_ == nullptr) return;
-  while (const auto tgid = room_ == nullptr ? std::nullopt : room_->next_waiting(now)) {
-    const auto mappings = mappings_of(*tgid);
-    for (const Mapping& mapping : mappings) add(*tgid, mapping);
-    room_->spend(mappings.size());
-  }
+  if (room_ != nullptr) put_in_waiting(mappings_of, now);
   if (now < next_late_) return;
   next_late_ = now + kBetweenRounds;
   make_late_tables(mappings_of);
   tell_late_tables(mappings_of);
+}
+
+// Some mappings at a time: a process with thousands would keep everybody's stacks waiting.
+void ObjectRegistry::put_in_waiting(const MappingsOf& mappings_of, MonotonicTime now) {
+  const auto until = thread_cpu_time() + kRound;
+  while (auto entering = room_->next_waiting(now)) {
+    const auto rest = mappings_from(mappings_of(entering->tgid), entering->from);
+    const auto some = rest.first(std::min(rest.size(), kAtOnce));
+    for (const Mapping& mapping : some) add(entering->tgid, mapping);
+    room_->spend(some.size());
+    if (some.size() < rest.size()) {
+      entering->from = rest[some.size()].begin;
+      room_->put_rest(*entering);
+    }
+    if (thread_cpu_time() >= until) return;
+  }
 }
 
 void ObjectRegistry::add(std::uint32_t tgid, const Mapping& mapping) {
@@ -183,7 +195,7 @@ void ObjectRegistry::add(std::uint32_t tgid, const Mapping& mapping) {
     table = vdso_;
   }
   if (tables_ == nullptr || (room_ != nullptr && !room_->admits(tgid))) return;
-  // Who is taken out is told of all tables when his turn comes to be put in.
+  // When an evicted process is admitted again, its mappings are added with all tables.
   const auto taken_out = [this](std::uint32_t gone) { late_.ended(gone); };
   if (room_ != nullptr && !room_->make_room(tgid, taken_out)) return;
   Status status = map(tgid, mapping, table);
@@ -197,7 +209,7 @@ void ObjectRegistry::add(std::uint32_t tgid, const Mapping& mapping) {
   note(status);
 }
 
-// Whoever maps it is who to ask for its file again.
+// The file is opened again through the process that maps it last.
 void ObjectRegistry::take_over(Object& object, std::uint32_t tgid, const Mapping& mapping) {
   object.request.tgid = tgid;
   object.request.begin = mapping.begin;
@@ -211,8 +223,8 @@ Status ObjectRegistry::map(std::uint32_t tgid, const Mapping& mapping, UnwindObj
                               table);
 }
 
-// As it was opened the first time: nothing that could hang, and no other file in its place. Nothing
-// if the process is gone and nobody else has the file, or has become another user's.
+// Opens it as at first: nothing that could hang, and no other file in its place. Fails if the
+// process is gone and nobody else has the file, or if it now belongs to another user.
 OpenedFile ObjectRegistry::open_again(const Object& object) {
   OpenedFile opened = opener_.open(object.request);
   const bool is_anothers = object.user && opened.mapped_by != object.user;
@@ -220,7 +232,7 @@ OpenedFile ObjectRegistry::open_again(const Object& object) {
   return opened;
 }
 
-// Not at each of many mappings: somebody else is asked for it.
+// Not for each of many mappings, because an attempt involves another process.
 UniqueFd ObjectRegistry::try_to_open_again(Object& object) {
   const auto now = std::chrono::steady_clock::now();
   if (now < object.retry_at) return {};
@@ -248,9 +260,9 @@ void ObjectRegistry::offer_again(MonotonicTime now) {
   offer_with_roots();
 }
 
-// What has to wait on is put back after the round, so that it is tried once in it. The user
-// for whom a file system was waited for is left out of the rest of the round, whosever that is: the
-// others' are tried first.
+// Objects to be retried are queued again after the round, so each is tried once in it. A user for
+// whom a file system was slow is left out of the rest of the round, whoever owns it, so that
+// others come first.
 void ObjectRegistry::offer_with_roots() {
   std::vector<ObjectTurns::Turn> wait_on;
   std::vector<ShareOwner> slow;

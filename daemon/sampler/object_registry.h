@@ -22,46 +22,46 @@
 
 namespace offcpud {
 
-// Hands every object that a process maps to those who need it: its unwind table to the kernel's
-// maps, its file to the thread that reads symbols, each for the user who maps it first. Used by one
-// thread; all that is passed must outlive it.
+// Passes each object that a process maps to those who need it: its unwind table to the kernel's
+// maps, its file to the thread that reads symbols; each for the user who maps it first. Used by one
+// thread; all arguments must outlive it.
 //
-// Making tables takes time of this thread, on which everybody's stacks depend. So each user has a
-// share of it (CpuShares). What he maps beyond is walked by frame pointers until he has time again:
-// then its table is made, and the processes that map it have it (LateTables).
+// Making tables uses time of this thread, and all stacks depend on the thread, so each user has
+// a share of the time (CpuShares). Objects beyond a user's share are walked by frame pointers
+// until the user has time again; then their tables are made, and the processes that map them get
+// them (LateTables).
 class ObjectRegistry final : public MappingObserver {
  public:
   struct Reports {
-    // A map cannot be written, or a file not be read.
+    // A map could not be written, or a file could not be read.
     std::function<void(const Error& error)> failed;
     // The unwind table of the object at this path was refused.
     std::function<void(const std::string& path, const ObjectRefusals& causes)> refused;
   };
-  // `tables` is null where stacks are not walked, and `room` where there is enough for everybody.
-  // `debug_files` is what the thread that reads symbols opens debug files by; null: it does so
-  // itself.
+  // `tables` null: stacks are not walked. `room` null: every process has room. The thread that
+  // reads symbols opens debug files through `debug_files`; null: directly.
   ObjectRegistry(TableStore* tables, SymbolWorker& symbols, FileOpener& opener,
                  FilesBelow* debug_files, Reports reports, KernelRoom* room = nullptr,
                  const CpuShares::Limits& cpu = {});
 
-  // 0: nothing is known of its symbols.
+  // 0: its symbols are unknown.
   [[nodiscard]] ObjectId symbols_of(const MappedObject& object) const;
 
-  // Puts in the mappings of processes whose turn has come (KernelRoom), and makes tables that were
-  // not made when their objects were mapped, in a tenth of the thread's time. To be called often.
+  // Adds the mappings of processes admitted by KernelRoom, and makes tables that were not made when
+  // their objects were mapped, in a tenth of the thread's time. Call it often.
   using MappingsOf = std::function<std::span<const Mapping>(std::uint32_t tgid)>;
   void admit_waiting(const MappingsOf& mappings_of, MonotonicTime now);
 
-  // Hands over once more what was asked for and is not kept, where a process still maps it, and
-  // some of what was handed over before its process's root could be opened. To be called often.
+  // Passes on files again: those that were asked for and are not kept, if a process still maps
+  // them, and some that were passed on before their process's root could be opened. Call it often.
   void offer_again(MonotonicTime now);
 
-  // Tables that were not made at once: their user's share of the time was spent, or they could not
-  // be written.
+  // Tables that were not made at once because their user had no time left, or they
+  // could not be written.
   [[nodiscard]] std::uint64_t late_tables() const { return late_tables_; }
 
-  // Copies of objects that processes are not walked by, each once: their user's share of the time
-  // was spent, or nobody's mapping of the object was told of.
+  // Copies of objects, each once, for which no table was made: their user had no time left, or no
+  // mapping of the object was reported before they were closed.
   [[nodiscard]] std::uint64_t copies_left_out() const { return copies_left_out_; }
 
   // LateTables::pairs().
@@ -77,24 +77,32 @@ class ObjectRegistry final : public MappingObserver {
   void image_ended(const ImageId& image, std::span<const Mapping> mappings) override;
 
  private:
-  // Between two attempts at a file or a table.
+  // Time between two attempts at a file or a table.
   static constexpr std::chrono::seconds kBetweenAttempts{1};
+  // CPU time per round for each part of admit_waiting(); at least one step of each is done.
+  static constexpr std::chrono::milliseconds kRound{10};
+  // Mappings written in one step: 5 us each, 50 us with odd sizes.
+  static constexpr std::size_t kAtOnce = 64;
 
   struct Object {
     UnwindObjectId table = OFFCPUD_UNWIND_NO_OBJECT;
     ObjectId symbols = 0;
-    bool table_due = false;    // it was not made in time, or was given up since
-    bool file_due = false;     // a file was found, and not handed over yet
-    MonotonicTime retry_at{};  // before, its file is not opened again, as something has failed
-    FileRequest request;       // what it is, and where it was mapped last; to open it again
+    bool table_due = false;    // it was not made in time, or was dropped since
+    bool file_due = false;     // a file was found but not passed on yet
+    MonotonicTime retry_at{};  // after a failure, its file is not opened before this time
+    FileRequest request;       // identifies the file and where it was mapped last, to open it again
     std::optional<std::uint32_t> user;  // MappedObject::user
   };
   [[nodiscard]] OpenedFile open_again(const Object& object);
   UniqueFd try_to_open_again(Object& object);
+  // Of mappings in order, those that begin there and above.
+  static std::span<const Mapping> mappings_from(std::span<const Mapping> mappings,
+                                                std::uint64_t begin);
+  void put_in_waiting(const MappingsOf& mappings_of, MonotonicTime now);
   Status map(std::uint32_t tgid, const Mapping& mapping, UnwindObjectId table);
   void add(std::uint32_t tgid, const Mapping& mapping);
   void take_over(Object& object, std::uint32_t tgid, const Mapping& mapping);
-  // What was found since the last mapping of the object.
+  // Processes what was found since the last mapping of the object.
   void take_in(Object& object, std::uint64_t id);
   void take_in_copies(Object& object, std::uint64_t id, std::uint32_t tgid);
   void offer(std::uint64_t id, Object& object, UniqueFd file);
@@ -103,14 +111,15 @@ class ObjectRegistry final : public MappingObserver {
   void hand_over(std::uint64_t id, Object& object, UniqueFd file, UniqueFd directory,
                  SymbolWorker::Known known);
   void forget_symbols(std::uint64_t id, const Object& object);
-  // For whom something is done that a process maps; where that is gone, whose the object is.
+  // The user of the process; if that is gone, the user of the object. The time for the object
+  // counts against this user.
   [[nodiscard]] ShareOwner user_of(std::uint32_t tgid, const Object& object);
   void note(const Status& status) const;
 
   // object_registry_tables.cpp.
   [[nodiscard]] bool has_time(const ShareOwner& owner) const;
   std::optional<UnwindObjectId> make_table(Object& object, int fd, const ShareOwner& owner);
-  // The object has its table, if it can be made, and the one it had if it cannot.
+  // Gives the object its table if one can be made; otherwise it keeps the one that it had.
   void add_table(std::uint64_t id, Object& object, int fd, const ShareOwner& owner);
   void have_made_later(std::uint64_t id, Object& object, const ShareOwner& owner);
   void add_again(std::uint64_t id, Object& object, std::uint32_t tgid);
@@ -118,7 +127,9 @@ class ObjectRegistry final : public MappingObserver {
   OpenedFile::Outcome make_late_table(const ObjectTurns::Turn& turn, const MappingsOf& mappings_of);
   OpenedFile open_from_any(std::uint64_t id, Object& object, const MappingsOf& mappings_of);
   void tell_late_tables(const MappingsOf& mappings_of);
-  // The kernel's map does not name the table of the object that is mapped.
+  // Returns whether nothing is left to tell of these.
+  bool tell_some(LateTables::Telling& telling, std::span<const Mapping> mappings);
+  // Whether the kernel's map does not name the table of the mapped object.
   [[nodiscard]] bool lacks_table(std::uint32_t tgid, const Mapping& mapping) const;
 
   TableStore* tables_;
@@ -128,15 +139,15 @@ class ObjectRegistry final : public MappingObserver {
   FilesBelow* debug_files_;
   Reports reports_;
   CpuShares shares_;
-  std::chrono::nanoseconds tables_cpu_{};  // that make_table() has taken
+  std::chrono::nanoseconds tables_cpu_{};  // total CPU time of make_table()
   std::uint64_t late_tables_ = 0;
   std::uint64_t copies_left_out_ = 0;
   UnwindObjectId vdso_ = OFFCPUD_UNWIND_NO_OBJECT;
   std::unordered_map<std::uint64_t, Object> objects_;  // by MappedObject::id
-  HeldFiles held_;                                     // of objects_, as all that follows
+  HeldFiles held_;                                     // files of objects_, like the members below
   LateTables late_;
   MonotonicTime next_late_ = MonotonicTime::min();
-  // What several users map has the same functions.
+  // Objects of several users may share their functions.
   std::unordered_multimap<ObjectId, std::uint64_t> by_symbols_;
   ObjectTurns without_root_;
   MonotonicTime next_with_root_ = MonotonicTime::min();

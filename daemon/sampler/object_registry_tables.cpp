@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How ObjectRegistry has unwind tables made, at once or late.
+// How ObjectRegistry makes unwind tables, at once or late.
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -10,14 +10,11 @@
 namespace offcpud {
 namespace {
 
-// For tables that are late, and for telling of them, in each round; one of each is more than none.
-constexpr std::chrono::milliseconds kRound{10};
-
-constexpr std::size_t kMostAsked = 4;  // processes for one file, in one round
+constexpr std::size_t kMostAsked = 4;  // processes asked for one file in one round
 
 using Outcome = OpenedFile::Outcome;
 
-// After an error as well: without the table, stacks may end early for as long as it is mapped.
+// Also after an error: without the table, stacks may end early as long as the object is mapped.
 bool file_may_come_later(Outcome outcome) {
   return outcome == Outcome::Refused || outcome == Outcome::Slow || outcome == Outcome::Failed;
 }
@@ -36,8 +33,8 @@ bool ObjectRegistry::has_time(const ShareOwner& owner) const {
   return shares_.left(owner, std::chrono::steady_clock::now()) > std::chrono::nanoseconds(0);
 }
 
-// Nothing: not now. What is no ELF file for this machine has no table, and its mappings are known
-// all the same.
+// Nothing: it cannot be made now. A file that is no ELF file for this machine has no table; its
+// mappings are added without one.
 std::optional<UnwindObjectId> ObjectRegistry::make_table(Object& object, int fd,
                                                          const ShareOwner& owner) {
   if (!has_time(owner)) return std::nullopt;
@@ -77,7 +74,7 @@ void ObjectRegistry::have_made_later(std::uint64_t id, Object& object, const Sha
   late_.wait(id, owner);
 }
 
-// The table was given up for others while nobody used it.
+// The table was dropped for others while nobody used it.
 void ObjectRegistry::add_again(std::uint64_t id, Object& object, std::uint32_t tgid) {
   object.table = OFFCPUD_UNWIND_NO_OBJECT;
   const ShareOwner owner = user_of(tgid, object);
@@ -88,9 +85,9 @@ void ObjectRegistry::add_again(std::uint64_t id, Object& object, std::uint32_t t
   late_.wait(id, owner);
 }
 
-// What has to wait on is put back after the round, so that it is tried once in it. The user
-// for whom a file system was waited for, or something is too early, is left out of the rest of the
-// round, whosever the file is: the others' are tried first.
+// Objects to be retried are queued again after the round, so each is tried once in it. A user for
+// whom a file system was slow, or an attempt is too early, is left out of the rest of the round,
+// whoever owns the file, so that others come first.
 void ObjectRegistry::make_late_tables(const MappingsOf& mappings_of) {
   const auto until = thread_cpu_time() + kRound;
   std::vector<ObjectTurns::Turn> wait_on;
@@ -107,13 +104,14 @@ void ObjectRegistry::make_late_tables(const MappingsOf& mappings_of) {
   for (const ObjectTurns::Turn& turn : wait_on) late_.wait(turn.object, turn.user);
 }
 
-// What cannot be opened is left to whoever maps it next. A file that could not be opened when it
-// was found has its names from now on, too.
+// If the file cannot be opened, whoever maps it next tries again. A file that could not be opened
+// when it was found is passed on for its names, too.
 OpenedFile::Outcome ObjectRegistry::make_late_table(const ObjectTurns::Turn& turn,
                                                     const MappingsOf& mappings_of) {
   Object& object = objects_.at(turn.object);
   const auto now = std::chrono::steady_clock::now();
-  if (now < object.retry_at) return Outcome::Slow;  // and those behind it were tried later
+  // The user's other objects were tried later than this one.
+  if (now < object.retry_at) return Outcome::Slow;
   OpenedFile opened = open_from_any(turn.object, object, mappings_of);
   if (opened.fd) {
     add_table(turn.object, object, opened.fd.get(), turn.user);
@@ -124,8 +122,9 @@ OpenedFile::Outcome ObjectRegistry::make_late_table(const ObjectTurns::Turn& tur
   return opened.outcome;
 }
 
-// Whoever mapped it last may be gone or refused, and others have the file: each time others are
-// asked, those behind him. Not after a file system that has not answered: it may be theirs, too.
+// The last process to map the object may be gone or refused while others have the file, so this
+// asks a few others, continuing after the one asked last. It stops when a file system was slow,
+// because the others may be on it, too.
 OpenedFile ObjectRegistry::open_from_any(std::uint64_t id, Object& object,
                                          const MappingsOf& mappings_of) {
   OpenedFile opened = open_again(object);
@@ -147,21 +146,37 @@ OpenedFile ObjectRegistry::open_from_any(std::uint64_t id, Object& object,
   return opened;
 }
 
-// The time is that of whose process is told, as he could have had it told for less by mapping less.
+// The time counts against the user of the process, whose number of mappings determines it.
 void ObjectRegistry::tell_late_tables(const MappingsOf& mappings_of) {
   const auto until = thread_cpu_time() + kRound;
   const auto may = [this](const ShareOwner& user) { return has_time(user); };
-  while (const auto told = late_.next_to_tell(may)) {
+  while (auto telling = late_.next_to_tell(may)) {
     const auto before = thread_cpu_time();
-    const auto tables_before = tables_cpu_;  // which are charged already
-    for (const Mapping& mapping : mappings_of(told->tgid)) {
-      if (lacks_table(told->tgid, mapping)) add(told->tgid, mapping);
-    }
+    const auto tables_before = tables_cpu_;  // already accounted
+    if (!tell_some(*telling, mappings_of(telling->tgid))) late_.tell_rest(*telling);
     const auto after = thread_cpu_time();
-    shares_.charge(told->user, after - before - (tables_cpu_ - tables_before),
+    shares_.charge(telling->user, after - before - (tables_cpu_ - tables_before),
                    std::chrono::steady_clock::now());
     if (after >= until) break;
   }
+}
+
+bool ObjectRegistry::tell_some(LateTables::Telling& telling, std::span<const Mapping> mappings) {
+  std::size_t left = kAtOnce;
+  for (const Mapping& mapping : mappings_from(mappings, telling.from)) {
+    if (!lacks_table(telling.tgid, mapping)) continue;
+    telling.from = mapping.begin;
+    if (left-- == 0) return false;
+    add(telling.tgid, mapping);
+    if (room_ != nullptr && !room_->admits(telling.tgid)) return true;  // taken out
+  }
+  return true;
+}
+
+std::span<const Mapping> ObjectRegistry::mappings_from(std::span<const Mapping> mappings,
+                                                       std::uint64_t begin) {
+  const auto first = std::ranges::lower_bound(mappings, begin, {}, &Mapping::begin);
+  return mappings.subspan(static_cast<std::size_t>(first - mappings.begin()));
 }
 
 bool ObjectRegistry::lacks_table(std::uint32_t tgid, const Mapping& mapping) const {

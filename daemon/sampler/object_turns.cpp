@@ -3,13 +3,14 @@
 
 namespace offcpud {
 
-void ObjectTurns::push(std::uint64_t object, const ShareOwner& user) {
+bool ObjectTurns::push(std::uint64_t object, const ShareOwner& user) {
   const auto [place, is_new] = places_.try_emplace(object, Place{user, last_turn_ + 1});
-  if (!is_new) return;
+  if (!is_new) return false;
   ++last_turn_;
-  // Whoever comes anew is behind those who wait.
+  // A new user comes after those who wait.
   const auto waiting = users_.try_emplace(user, Waiting{.objects = {}, .served = last_turn_}).first;
   waiting->second.objects.emplace(last_turn_, object);
+  return true;
 }
 
 std::optional<ObjectTurns::Turn> ObjectTurns::pop(const May& may) {

@@ -12,9 +12,9 @@
 
 namespace offcpud {
 
-// A queue of objects (or processes) to retry, each once, with the user it is for. Users take turns,
-// and within a user the longest waiting is next. So neither a user with many objects nor objects
-// that keep failing delay another user's. Used by one thread.
+// A queue of objects (or processes) to retry, each at most once, with the user for whom it is.
+// Users are served in turn, and within a user the one waiting longest is next. So neither a user
+// with many objects nor objects that keep failing delay those of other users. Used by one thread.
 class ObjectTurns {
  public:
   struct Turn {
@@ -22,10 +22,10 @@ class ObjectTurns {
     ShareOwner user;
   };
 
-  // Appends to the user's queue; no-op if queued.
-  void push(std::uint64_t object, const ShareOwner& user);
+  // Appends to the user's queue. False, and does nothing, if it is queued already.
+  bool push(std::uint64_t object, const ShareOwner& user);
 
-  // The next of a user for whom `may` is true. Nothing: none.
+  // Removes the next one of a user for whom `may` is true. Nothing: there is none.
   using May = std::function<bool(const ShareOwner& user)>;
   std::optional<Turn> pop(const May& may);
 
@@ -39,8 +39,8 @@ class ObjectTurns {
     std::uint64_t turn = 0;
   };
   struct Waiting {
-    std::map<std::uint64_t, std::uint64_t> objects;  // by turn; never empty
-    std::uint64_t served = 0;                        // the user's last turn
+    std::map<std::uint64_t, std::uint64_t> objects;  // in order of waiting; never empty
+    std::uint64_t served = 0;                        // when the user was last served
   };
 
   std::unordered_map<std::uint64_t, Place> places_;  // by object

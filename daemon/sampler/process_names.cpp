@@ -14,7 +14,7 @@ std::string file_name(const std::string& path) {
 
 StackFrame ProcessNames::name(const offcpud_sample& sample, const LocatedFrame& frame, bool waker) {
   if (frame.file && frame.file->kind == MappedFile::Kind::File) return in_object(frame);
-  StackFrame named;  // without an address: that of the process would tell where its memory lies
+  StackFrame named;  // no address: it would reveal where the process has its memory
   if (!frame.file) {
     named.function = "[unknown]";
   } else if (frame.file->kind == MappedFile::Kind::Vdso) {
@@ -47,7 +47,8 @@ StackFrame ProcessNames::in_object(const LocatedFrame& frame) {
 
 std::string ProcessNames::in_runtime(const offcpud_sample& sample, const LocatedFrame& frame,
                                      bool waker) {
-  // The start of the waker's process, which would tell it from a later one, is not known.
+  // The start of the waker's process is unknown, so a later process of that number could be
+  // mistaken for it.
   if (!waker) {
     const PerfMaps::Process process{sample.local_tgid, sample.process_start_ns};
     if (auto found = runtime_.perf_maps.find(process, frame.address, now_)) return *found;

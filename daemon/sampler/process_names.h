@@ -10,15 +10,15 @@
 
 namespace offcpud {
 
-// What outlives the look-up of one snapshot's names, besides the names of objects. Owned by the
-// thread that looks them up.
+// What naming keeps from one snapshot to the next, besides symbols of objects. Owned by the thread
+// that looks up names.
 struct RuntimeNames {
   PerfMaps perf_maps;
-  std::optional<ElfSymbols> vdso;  // none: the kernel has none
+  std::optional<ElfSymbols> vdso;  // nothing: the kernel has none
 };
 
-// Names of functions in programs: in objects by their symbols, in code made at run time by what the
-// program says of it. Valid during one job of the thread that owns the names.
+// Names functions of programs: in objects by their symbols, in code made at run time by the map
+// that the program writes. Valid during one job of the thread that owns the names.
 class ProcessNames final : public FunctionNames {
  public:
   ProcessNames(SymbolCache& objects, RuntimeNames& runtime, MonotonicTime now)

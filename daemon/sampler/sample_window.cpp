@@ -21,7 +21,7 @@ std::uint64_t SampleWindow::weight_of(const offcpud_sample& sample) const {
 }
 
 BlockSum* SampleWindow::add(SampledBlock block, std::uint64_t weight_ns) {
-  // Episodes are weight / ns, which stays as it is.
+  // Keeps weight / ns, which is the number of episodes.
   const double share = static_cast<double>(weight_ns) / static_cast<double>(block.sample.weight_ns);
   block.sample.ns = static_cast<std::uint64_t>(static_cast<double>(block.sample.ns) * share);
   block.sample.weight_ns = weight_ns;
@@ -47,10 +47,10 @@ SampleChoice choice_for(const std::list<SampleWindow>& windows) {
   SampleChoice choice;
   for (const SampleWindow& window : windows) {
     BlockFilter wanted = window.filter;
-    // A profile has what lasts, by its length so far: that must be accounted.
+    // A profile contains blocks in progress with their length so far, so they must be accounted.
     if (!window.is_snapshot()) wanted.max_ns = BlockFilter::kNoMaximum;
     choice.blocks.include(wanted);
-    // The thread is in the process.
+    // The thread, if any, is in that process.
     if (const auto focus = wanted.tid ? wanted.tid : wanted.pid) choice.focuses.push_back(*focus);
   }
   return choice;

@@ -22,8 +22,8 @@ struct Moment {
   WallTime wall;
 };
 
-// An interval whose sampled blocks are added up: of the next snapshot, or of a profile that
-// somebody asked for. Used by one thread.
+// An interval whose sampled blocks are summed up: that of the next snapshot, or of a requested
+// profile. Used by one thread.
 struct SampleWindow {
   SampleWindow(StackSums room, CgroupPaths paths, const Moment& at, std::chrono::nanoseconds length)
       : begin(at.now),
@@ -32,37 +32,37 @@ struct SampleWindow {
         stacks(std::move(room)),
         cgroups(std::move(paths)) {}
 
-  // A snapshot has rules, a profile has none.
+  // A snapshot has rules; a profile has none.
   [[nodiscard]] bool is_snapshot() const { return capture != nullptr; }
 
-  // No window after this one will hold what is in progress now once it has ended.
+  // Whether no later window will account the end of a block that is in progress now.
   [[nodiscard]] bool ends_for_good() const { return ends && !is_snapshot(); }
 
-  // How much of the sample's weight belongs into this window, in nanoseconds.
+  // How much of the sample's weight counts in this window, in nanoseconds.
   [[nodiscard]] std::uint64_t weight_of(const offcpud_sample& sample) const;
 
-  // Adds the block with that weight. Returns its sum if that is new, for the caller to locate.
+  // Adds the block with that weight. Returns its sum if it is new, for the caller to locate.
   BlockSum* add(SampledBlock block, std::uint64_t weight_ns);
 
-  // What it holds, up to that moment. It is empty then.
+  // Returns the sums up to that moment; afterwards the window is empty.
   SampledInterval close(const Moment& at);
 
   MonotonicTime begin;
   WallTime wall_begin;
   MonotonicTime due;
-  bool ends = false;  // as soon as blocks in progress are accounted
+  bool ends = false;  // set when due; the window ends as soon as blocks in progress are accounted
   BlockFilter filter;
   std::shared_ptr<const CaptureRules> capture;
-  MonotonicTime filter_since{};  // when the rules of a snapshot came into force
+  MonotonicTime filter_since{};  // when the rules of a snapshot took effect
   StackSums stacks;
   std::uint64_t lost_ns = 0;
-  std::uint64_t lost_of_any_ns = 0;  // the window may not have wanted these
+  std::uint64_t lost_of_any_ns = 0;  // lost, but perhaps not wanted by this window
   CgroupPaths cgroups;
   std::function<void(Result<SampledSnapshot>)> done;
 };
 
-// The blocks that any of the windows wants, so that a profile also gets what snapshots leave out;
-// each window takes its own from these. Leaves the intervals as they are.
+// The blocks that any window wants, so that a profile also gets what snapshots exclude; each window
+// filters them. Does not set the sampling intervals.
 SampleChoice choice_for(const std::list<SampleWindow>& windows);
 
 }  // namespace offcpud

@@ -11,8 +11,8 @@
 
 namespace offcpud {
 
-// The windows that are open: one of the series of snapshots, and one for each profile that is being
-// taken. Of one thread.
+// The open windows: one for the current snapshot, and one for each profile being taken.
+// Used by one thread.
 class SampleWindows {
  public:
   static constexpr std::size_t kMost = 8;
@@ -20,8 +20,8 @@ class SampleWindows {
   explicit SampleWindows(std::shared_ptr<const CgroupDirectory> cgroups)
       : cgroups_(std::move(cgroups)) {}
 
-  // Opens a window from that moment on, which keeps so many different stacks apart: for a snapshot
-  // when there is none, for a profile when is_full() is false.
+  // Opens a window that begins at that moment and has room for `stacks` different stacks. Call
+  // open_snapshot() when there is none, open_profile() when is_full() is false.
   SampleWindow& open_snapshot(const Moment& at, std::chrono::nanoseconds length, std::size_t stacks,
                               std::shared_ptr<const CaptureRules> rules);
   SampleWindow& open_profile(const Moment& at, std::chrono::nanoseconds length, std::size_t stacks);
@@ -37,23 +37,23 @@ class SampleWindows {
   [[nodiscard]] auto begin() { return windows_.begin(); }
   [[nodiscard]] auto end() { return windows_.end(); }
 
-  // Which blocks the kernel has to sample for them.
+  // The blocks that the kernel must sample for them.
   [[nodiscard]] SampleChoice choice() const { return choice_for(windows_); }
 
   [[nodiscard]] bool any_due(MonotonicTime at) const;
 
-  // Says which windows end: take_ended() takes these out, the snapshot last.
+  // Marks windows as ended, for take_ended(), which removes them, the snapshot last.
   void end_due(MonotonicTime at);
   void end_all();
   std::list<SampleWindow> take_ended();
 
  private:
-  // Of the sums of all windows, until they have their names.
+  // Limits the sums of all windows until their names are known.
   static constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 
   std::shared_ptr<const CgroupDirectory> cgroups_;
   std::shared_ptr<ByteBudget> room_ = std::make_shared<ByteBudget>(kMostBytes);
-  std::list<SampleWindow> windows_;  // the snapshot first
+  std::list<SampleWindow> windows_;  // the snapshot is first
 };
 
 }  // namespace offcpud

@@ -8,12 +8,12 @@
 namespace offcpud {
 namespace {
 
-// The files of all programs of a host are offered at the start.
+// At the start, the files of all programs of the host are offered.
 constexpr SymbolWorker::Limits kSymbolLimits{.cache = {}, .loads = {.waiting = 512}};
 constexpr std::chrono::milliseconds kBetweenStarts{10};
 constexpr std::chrono::seconds kTellLosses{1};
 
-// Of the thread that reads symbols: it was started by one that may do more.
+// Run by the thread that reads symbols, because the thread that started it has capabilities.
 void keep_nothing(
     const std::function<void(std::string_view topic, const std::string& sentence)>& warned) {
   if (const auto dropped = drop_capabilities({}); !dropped) {
@@ -38,7 +38,7 @@ Result<std::unique_ptr<SamplingLoop>> SamplingLoop::open(
   TRY(auto samples, BlockSamples::open(inputs.session));
   std::unique_ptr<SamplingLoop> sampling(
       new SamplingLoop(inputs, loop, options, std::move(reports), readers, std::move(samples)));
-  TRY_VOID(sampling->wire());
+  TRY_VOID(sampling->wire(inputs.session.features().why_no_stacks()));
   return sampling;
 }
 
@@ -49,7 +49,6 @@ SamplingLoop::SamplingLoop(const SamplerInputs& inputs, EventLoop& loop,
     : loop_(loop),
       reports_(std::move(reports)),
       samples_(std::move(samples)),
-      readers_(readers),
       client_(readers),
       symbol_reads_(std::make_shared<SymbolReads>(readers)),
       symbols_(kSymbolLimits, {.started = [warned = reports_.warned,
@@ -68,11 +67,9 @@ SamplingLoop::SamplingLoop(const SamplerInputs& inputs, EventLoop& loop,
                    .clock = inputs.clock},
                   options, reports_) {}
 
-Status SamplingLoop::wire() {
+Status SamplingLoop::wire(const std::string& no_stacks) {
   if (!samples_->has_hooks()) {
-    reports_.warned("hooks",
-                    "there are none: this kernel tells neither who wakes threads nor when they run "
-                    "again; see offcpuctl status");
+    reports_.warned("hooks", "there are none, so snapshots and profiles stay empty; " + no_stacks);
   }
   sources_.set_between([this] { accounting_.keep_time(); });
   if (sources_.fd() >= 0) {
@@ -92,10 +89,10 @@ void SamplingLoop::set_tick_interval() {
   if (std::exchange(tick_interval_, interval) != interval) timer_->set_interval(interval);
 }
 
-// A program that starts is followed soon, so that its first waits have their stacks. Many that
-// start are followed together: nobody waits for this thread.
+// Follows a starting program soon, so that its first waits have stacks; the pause then lets many be
+// followed together. Nobody waits for this thread.
 void SamplingLoop::follow() {
-  reports_.at("following what programs map");
+  reports_.at("following mappings of processes");
   sources_.follow();
   set_tick_interval();
   std::this_thread::sleep_for(kBetweenStarts);
@@ -126,7 +123,6 @@ void SamplingLoop::stop() {
 
 void SamplingLoop::finish(std::chrono::milliseconds patience) {
   naming_.finish(patience);
-  readers_->stopping = true;
 }
 
 }  // namespace offcpud

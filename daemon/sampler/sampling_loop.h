@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <string>
 
 #include "kernel/block_samples.h"
 #include "runtime/event_loop.h"
@@ -12,16 +13,15 @@
 
 namespace offcpud {
 
-// How the thread that reads symbols reads what belongs to processes. Made by another one, used by
-// it alone.
+// What the thread that reads symbols needs to read other processes' files. Another thread creates
+// it; only that thread uses it.
 struct SymbolReads {
   explicit SymbolReads(std::shared_ptr<ReaderShare> readers) : client(std::move(readers)) {}
   ReaderClient client;
   DeadlineFilesBelow debug_files{client};
 };
 
-// The work of the sampler's thread: puts the parts that it needs together, and lets the event loop
-// call them. Used by one thread.
+// The sampler's thread: creates its parts and lets the event loop call them. Used by one thread.
 class SamplingLoop {
  public:
   static Result<std::unique_ptr<SamplingLoop>> open(const SamplerInputs& inputs, EventLoop& loop,
@@ -32,16 +32,18 @@ class SamplingLoop {
   void set_options(const SamplerOptions& options);
   void take_next(std::chrono::milliseconds length, const BlockFilter& filter,
                  StackSampler::Done done);
-  // Ends the snapshot that is open, and the loop.
+  // Ends the open snapshot and the loop.
   void stop();
-  // After the loop: waits until what was sampled has its names, or for so long.
+  // Call it after the loop ended. Waits until all samples have names, but no longer
+  // than `patience`.
   void finish(std::chrono::milliseconds patience);
 
  private:
   SamplingLoop(const SamplerInputs& inputs, EventLoop& loop, const SamplerOptions& options,
                SamplerReports reports, const std::shared_ptr<ReaderShare>& readers,
                std::unique_ptr<BlockSamples> samples);
-  Status wire();
+  // `no_stacks`: as FeatureReport::why_no_stacks().
+  Status wire(const std::string& no_stacks);
   void follow();
   void tell_losses();
   void set_tick_interval();
@@ -49,10 +51,9 @@ class SamplingLoop {
   EventLoop& loop_;
   const SamplerReports reports_;
   std::unique_ptr<BlockSamples> samples_;
-  std::shared_ptr<ReaderShare> readers_;
   ReaderClient client_;
   DeadlineProcessMemory memory_{client_};
-  std::shared_ptr<SymbolReads> symbol_reads_;  // of the worker's thread
+  std::shared_ptr<SymbolReads> symbol_reads_;  // used by the worker's thread
   SymbolWorker symbols_;
   StackSources sources_;
   SleeperStacks sleepers_;

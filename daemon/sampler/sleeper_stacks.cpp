@@ -8,13 +8,13 @@
 namespace offcpud {
 namespace {
 
-// Most stacks of blocked threads are no deeper. It is above the stack pointer, where the thread has
-// been, so nothing is brought in that was never there.
+// Most stacks of blocked threads are no deeper. The memory above the stack pointer has been used by
+// the thread, so reading it allocates no new pages.
 constexpr std::size_t kAhead = std::size_t{8} << 10;
-constexpr std::size_t kFurther = std::size_t{16} << 10;  // when more is needed
-constexpr std::size_t kElsewhere = 128;                  // code, and what is no stack
+constexpr std::size_t kFurther = std::size_t{16} << 10;  // if more is needed
+constexpr std::size_t kElsewhere = 128;                  // code, and memory outside of the stack
 
-// The memory of one thread: first what was read ahead, then what the walk asks for, in pieces.
+// The memory of one thread: first what was read ahead, then in pieces what the walk asks for.
 class WalkedMemory final : public StackMemory {
  public:
   WalkedMemory(const offcpud_blocked_record& record, const MemoryPiece* ahead,
@@ -101,7 +101,7 @@ const RemoteStack& SleeperStacks::stack_of(const offcpud_blocked_record& record)
     return found->second.stack;
   }
   last_ = walk(record);
-  // Without its root it may be better the next time: its process may have been new.
+  // A stack without its root is not kept: the next walk may do better, once a new process is known.
   const std::size_t bytes = bytes_of(last_);
   if (bytes_ + bytes > kMostBytes || last_.end != OFFCPUD_UNWIND_END_ROOT) return last_;
   bytes_ += bytes;

@@ -18,21 +18,21 @@ namespace offcpud {
 // blocked thread does not move. Single-threaded.
 class SleeperStacks {
  public:
-  // Both must outlive the object. `lookup` null: nothing is walked.
+  // Both must outlive the object. `lookup` null: stacks are not walked.
   SleeperStacks(const UnwindLookup* lookup, ProcessMemory& memory)
       : lookup_(lookup), memory_(memory) {}
 
-  // Reads the innermost part of the stacks of these blocks at once, unless they are known.
+  // Reads the innermost part of these blocks' stacks, in one request. Skips known stacks.
   void read_ahead(std::span<const offcpud_blocked_record> records);
 
-  // The stack of this block, valid until the next call. Costs some 10 us the first time.
+  // The stack of this block, valid until the next call. Takes some 10 us the first time.
   const RemoteStack& stack_of(const offcpud_blocked_record& record);
 
-  // Forgets the blocks that stack_of() was not asked for since the last call.
+  // Forgets the blocks for which stack_of() was not called since the last end_walk().
   void end_walk();
 
  private:
-  // All remembered stacks together: 30,000 of 100 frames, or 100,000 of 20.
+  // Limits all remembered stacks together: 30,000 of 100 frames, or 100,000 of 20.
   static constexpr std::size_t kMostBytes = std::size_t{32} << 20;
 
   struct Known {
@@ -44,11 +44,13 @@ class SleeperStacks {
 
   const UnwindLookup* lookup_;
   ProcessMemory& memory_;
-  std::vector<std::byte> ahead_;                                           // what read_ahead() read
-  std::map<std::pair<std::uint32_t, std::uint64_t>, MemoryPiece> pieces_;  // of it, as known_
-  std::map<std::pair<std::uint32_t, std::uint64_t>, Known> known_;         // by tid and beginning
+  std::vector<std::byte> ahead_;  // bytes from read_ahead()
+  // Parts of ahead_, by the key of known_.
+  std::map<std::pair<std::uint32_t, std::uint64_t>, MemoryPiece> pieces_;
+  // By tid and beginning of the block.
+  std::map<std::pair<std::uint32_t, std::uint64_t>, Known> known_;
   std::size_t bytes_ = 0;
-  RemoteStack last_;  // beyond kMostBytes
+  RemoteStack last_;  // the last stack, if kMostBytes has no room for it
 };
 
 }  // namespace offcpud

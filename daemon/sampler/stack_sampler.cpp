@@ -4,6 +4,7 @@
 #include <future>
 #include <thread>
 
+#include "base/call_gate.h"
 #include "base/thread_start.h"
 #include "runtime/event_loop.h"
 #include "runtime/privileges.h"
@@ -12,22 +13,22 @@
 namespace offcpud {
 namespace {
 
-// For new tables and for walks over threads.
+// For new tables and walks over threads.
 constexpr Capability kKept[] = {Capability::Bpf};
 
-// Stopping takes less than 2 s in all.
+// Limit for naming at the end: stopping takes less than 2 s in all.
 constexpr std::chrono::milliseconds kNaming{500};
 
 }  // namespace
 
-// The thread. Everything but `loop` is created and destroyed on it.
+// The sampler's thread. Everything but `loop` is created and destroyed on it.
 class StackSampler::Worker {
  public:
   Worker(const SamplerInputs& inputs, SamplerOptions options, SamplerReports reports)
       : inputs_(inputs),
         options_(std::move(options)),
-        reports_(std::move(reports)),
-        readers_(std::make_shared<ReaderShare>(inputs.spawner, inputs.clock, reports_.readers)) {}
+        reports_(guarded(std::move(reports))),
+        readers_(std::make_shared<ReaderShare>(inputs.spawner, reports_.readers)) {}
 
   Status start() {
     std::promise<Status> ready;
@@ -48,7 +49,7 @@ class StackSampler::Worker {
     const auto until = std::chrono::steady_clock::now() + patience;
     request_stop();
     if (ended_.wait_until(until) != std::future_status::ready) return false;
-    // The naming thread, which may outlive the other one, has the readers until its end.
+    // The naming thread may outlive the sampler's; it holds the readers until it ends.
     while (readers_.use_count() > 1) {
       if (std::chrono::steady_clock::now() > until) return false;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -56,7 +57,7 @@ class StackSampler::Worker {
     return true;
   }
 
-  // Runs `job` on the thread; it is dropped once the thread has stopped.
+  // Runs `job` on the thread. It is dropped if the thread has stopped.
   void post(std::function<void(SamplingLoop&)> job) {
     if (!loop_) return;
     loop_->post([this, job = std::move(job)] {
@@ -65,6 +66,18 @@ class StackSampler::Worker {
   }
 
  private:
+  // What the naming thread calls, which goes on where it hangs when this object is destroyed, as
+  // after a start that failed.
+  SamplerReports guarded(SamplerReports reports) const {
+    reports.refused = gate_.guard(std::move(reports.refused));
+    ReaderReports& readers = reports.readers;
+    readers.hung = gate_.guard(std::move(readers.hung));
+    readers.refused = gate_.guard(std::move(readers.refused));
+    readers.stuck = gate_.guard(std::move(readers.stuck));
+    readers.spent = gate_.guard(std::move(readers.spent));
+    return reports;
+  }
+
   void request_stop() {
     post([](SamplingLoop& sampling) { sampling.stop(); });
   }
@@ -83,11 +96,13 @@ class StackSampler::Worker {
       (void)loop_->run();
       sampling_->finish(kNaming);
     }
+    readers_->stopping = true;
     sampling_.reset();
   }
 
   const SamplerInputs inputs_;
   SamplerOptions options_;
+  const CallGate gate_;
   SamplerReports reports_;
   std::shared_ptr<ReaderShare> readers_;
   std::unique_ptr<EventLoop> loop_;

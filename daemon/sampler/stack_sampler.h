@@ -14,20 +14,21 @@
 
 namespace offcpud {
 
-// What the sampler works with. All of it must outlive the sampler; its threads share the directory.
+// What the sampler uses. All of it must outlive the sampler; its threads share the directory.
 struct SamplerInputs {
   const BpfSession& session;
   const Clock& clock;
   std::shared_ptr<const CgroupDirectory> cgroups;
-  ReaderSpawner& spawner;  // of the processes that read what processes map and have in memory
+  // Of the processes that read files and memory of others; not null.
+  std::shared_ptr<ReaderSpawner> spawner;
 };
 
-// Samples the stacks of blocked threads on a thread of its own, which keeps the capabilities that
-// it needs, and names functions on another one, so that no pass waits for either.
+// Samples the stacks of blocked threads on its own thread, which keeps the capabilities that it
+// needs, and names functions on another one. No pass waits for either.
 class StackSampler {
  public:
-  // Needs CAP_BPF and CAP_PERFMON, of which the thread keeps the former: to be called before the
-  // caller gives its capabilities up.
+  // Needs CAP_BPF and CAP_PERFMON; the thread keeps CAP_BPF. Call it before the caller drops
+  // its capabilities.
   static Result<std::unique_ptr<StackSampler>> start(const SamplerInputs& inputs,
                                                      const SamplerOptions& options,
                                                      SamplerReports reports);
@@ -36,17 +37,16 @@ class StackSampler {
   StackSampler(const StackSampler&) = delete;
   StackSampler& operator=(const StackSampler&) = delete;
 
-  // Ends the snapshot that is open before its time, hands it to `finished`, and waits for both
-  // threads. False: one of them hangs, for example in a kernel that waits for a stuck process. Then
-  // the object and all that its reports use must never be destroyed: the process has to end without
-  // that.
+  // Ends the open snapshot early, passes it to `finished`, and waits for both threads. False: one
+  // of them hangs, for example in a kernel that waits for a stuck process. Then neither the object
+  // nor anything that its reports use may be destroyed; the process must end without that.
   bool stop(std::chrono::milliseconds patience);
 
-  // From any thread.
+  // Any thread may call it.
   void set_options(const SamplerOptions& options);
 
-  // Samples by `filter` for the next `length`, also what snapshots leave out. The naming thread
-  // hands the profile to `done`. From any thread. Error: too many profiles are being taken.
+  // Takes a profile of the next `length` by `filter`, including what snapshots exclude. The naming
+  // thread passes it to `done`. Any thread may call it. Error: too many profiles are being taken.
   using Done = std::function<void(Result<SampledSnapshot>)>;
   void take_next(std::chrono::milliseconds length, const BlockFilter& filter, Done done);
 

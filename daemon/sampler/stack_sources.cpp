@@ -14,8 +14,8 @@ StackSources::StackSources(const BpfSession& session, SymbolWorker& symbols, Rea
   if (!proc_has_own_numbers()) {
     reports_.warned(
         "pid_namespace",
-        "user stacks are missing: /proc was mounted in another PID namespace than offcpud runs "
-        "in, and numbers processes otherwise; mount one of its own there (unshare --mount-proc)");
+        "user stacks are missing: /proc belongs to another PID namespace than offcpud, so its "
+        "process numbers differ; mount a /proc of offcpud's namespace (unshare --mount-proc)");
     return;
   }
   if (const auto opened = open(session, symbols, debug_files, clock); !opened) {
@@ -28,7 +28,7 @@ Status StackSources::open(const BpfSession& session, SymbolWorker& symbols, File
                           const Clock& clock) {
   TRY(auto maps, BpfUnwindMaps::open(unwind_map_handles(session)));
   maps_ = std::make_unique<BpfUnwindMaps>(std::move(maps));
-  // As many unused ones as the mappings remember: a table that is gone would have to be made again.
+  // As many as the mappings remember, since a dropped table would have to be made again.
   TableStoreLimits limits;
   limits.unused_objects = ProcessMappings::Limits{}.unused_objects;
   TRY(auto tables, TableStore::create(*maps_, limits));
@@ -42,7 +42,7 @@ Status StackSources::open(const BpfSession& session, SymbolWorker& symbols, File
           .refused = reports_.refused},
       room_.get());
   LiveMappings::Options options;
-  options.events.wakeup_bytes = 256;  // less than a static program has when it starts
+  options.events.wakeup_bytes = 256;  // less than a static program produces when it starts
   TRY(mappings_, LiveMappings::open(*registry_, opener_, processes_, clock, options));
   return {};
 }
@@ -107,7 +107,7 @@ std::vector<LocatedFrame> StackSources::locate(std::uint32_t tgid, std::uint64_t
   const MonotonicTime when{std::chrono::nanoseconds(when_ns)};
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     LocatedFrame frame;
-    // Behind a call, which may be the last instruction of its function.
+    // A return address is after its call, which may be the last instruction of a function.
     frame.address = i == 0 ? addresses[i] : addresses[i] - 1;
     if (mappings_) {
       if (const auto found = mappings_->processes().find(tgid, when, frame.address)) {

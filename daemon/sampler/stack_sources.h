@@ -19,8 +19,8 @@
 
 namespace offcpud {
 
-// Follows the processes of the host, so that their stacks can be walked and their addresses
-// located. Owned by one thread; the session, the worker and the clock must outlive it.
+// Follows the host's processes, so that their stacks can be walked and their addresses located.
+// Owned by one thread; the session, the worker and the clock must outlive it.
 class StackSources final : public AddressLocator {
  public:
   struct Reports {
@@ -28,18 +28,18 @@ class StackSources final : public AddressLocator {
     std::function<void(const std::string& path, const ObjectRefusals& causes)> refused;
   };
 
-  // Needs CAP_PERFMON and CAP_BPF. A failure is warned of, and user stacks are missing from then
-  // on. `client` reads what belongs to processes; `debug_files` is for the thread of `symbols`.
+  // Needs CAP_PERFMON and CAP_BPF. A failure is reported as a warning, and user stacks are missing
+  // from then on. `client` reads other processes; `debug_files` is for the thread of `symbols`.
   StackSources(const BpfSession& session, SymbolWorker& symbols, ReaderClient& client,
                FilesBelow* debug_files, const Clock& clock, Reports reports);
 
-  // A descriptor that is readable when there is a lot to follow; -1: nothing is followed.
+  // A descriptor that is readable when many events wait; -1: nothing is followed.
   [[nodiscard]] int fd() const { return mappings_ ? mappings_->fd() : -1; }
 
   void follow() override;
 
-  // `between` is called in the middle of follow(), after each event and each process, because a
-  // storm of them, or large objects, may take long. It may call locate(), but not follow().
+  // follow() calls `between` after each event and each process, because many events or large
+  // objects may take long. It may call locate(), but not follow().
   void set_between(std::function<void()> between);
 
   void forget_ended() override;
@@ -47,11 +47,11 @@ class StackSources final : public AddressLocator {
   [[nodiscard]] std::vector<LocatedFrame> locate(std::uint32_t tgid, std::uint64_t when_ns,
                                                  std::span<const __u64> addresses) const override;
 
-  // The processes of which not all mappings are kept, those with most mappings first; and how many
-  // mappings were left out since the start.
+  // The processes whose mappings are not all kept, the largest first; and how many mappings were
+  // left out since the start.
   [[nodiscard]] std::vector<OverShare> over_share();
   [[nodiscard]] std::uint64_t left_out() const;
-  // What was left out since the start, without symbols.
+  // What was left out since the start, except symbols.
   [[nodiscard]] StackLosses losses() const;
 
   [[nodiscard]] const TableStore* tables() const { return tables_.get(); }

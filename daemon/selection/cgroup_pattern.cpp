@@ -18,7 +18,7 @@ Result<std::optional<CgroupPattern>> CgroupPattern::parse(std::string_view text)
   return std::optional(CgroupPattern(std::move(pattern), is_letter_or_digit(text.front())));
 }
 
-// Also a path: a|/b is one expression.
+// Compares paths even if the expression is for units: a|/b is one expression.
 bool CgroupPattern::matches(std::string_view path) const {
   if (pattern_.matches(path)) return true;
   return means_units_ &&

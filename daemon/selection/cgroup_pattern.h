@@ -11,11 +11,11 @@
 namespace offcpud {
 
 // The key `cgroup` of a rule: a regular expression for the whole path of a cgroup. No path begins
-// with a letter or digit; an expression that does means units by their names, and matches their
+// with a letter or digit, so an expression that does is for names of units; it matches their
 // cgroups and those below. Copies share the compiled form.
 class CgroupPattern {
  public:
-  // Nothing for an empty text: any cgroup.
+  // Nothing if the text is empty: any cgroup matches.
   static Result<std::optional<CgroupPattern>> parse(std::string_view text);
 
   [[nodiscard]] bool matches(std::string_view path) const;

@@ -65,8 +65,8 @@ bool ProcessRules::Rule::matches_names(const ProcessRow& row) const {
          allows(cgroup, row.labels->cgroup);
 }
 
-// The pid may have passed to another process since the row was made; the selection asks again
-// after a while, and drops the row with the process.
+// Another process may have got the pid since the row was made; then the selection asks again later,
+// and drops the row with the process.
 std::optional<std::string> ProcessRules::exe_of(const ProcessRow& row) {
   if (row.kernel_thread || row.pid == 0) return std::nullopt;
   auto exe = read_exe(proc_, row.pid);
@@ -76,7 +76,7 @@ std::optional<std::string> ProcessRules::exe_of(const ProcessRow& row) {
 }
 
 bool ProcessRules::match(const ProcessRow& row) {
-  std::optional<std::optional<std::string>> exe;  // read once, and only when it decides
+  std::optional<std::optional<std::string>> exe;  // read once, and only if a rule needs it
   for (const Rule& rule : rules_) {
     if (!rule.matches_names(row)) continue;
     if (!rule.exe) return true;

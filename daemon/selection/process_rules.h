@@ -16,23 +16,22 @@
 
 namespace offcpud {
 
-// The program that a process runs: its path in the process's own mount namespace, without the
-// " (deleted)" of one that was replaced. nullopt: the process is gone, or a kernel thread. The
-// error (ErrorKind::Permission) says that the daemon may not know: reading /proc/PID/exe of another
-// user takes CAP_SYS_PTRACE.
+// The program that a process runs: its path in the process's mount namespace, without the "
+// (deleted)" of a replaced file. nullopt: the process is gone, or a kernel thread. An error of kind
+// Permission means that CAP_SYS_PTRACE is missing, which /proc/PID/exe of another user needs.
 Result<std::optional<std::string>> read_exe(const std::filesystem::path& proc, std::uint32_t pid);
 
-// Called with the first program that could not be read; later ones are passed over in silence.
+// Called with the first program that could not be read; later ones are ignored.
 using ExeUnreadable = std::function<void(const Error& error)>;
 
 // The option processes.rules, compiled. Single-threaded.
 class ProcessRules {
  public:
-  // Error: an expression does not compile; load_config refuses those.
+  // Error: an expression does not compile. load_config() refuses those before.
   static Result<ProcessRules> compile(const std::vector<ProcessRule>& rules,
                                       std::filesystem::path proc, ExeUnreadable on_unreadable);
 
-  // Whether any rule matches. A rule with `exe` does not when the program cannot be read.
+  // Whether any rule matches. A rule with `exe` does not match if the program cannot be read.
   [[nodiscard]] bool match(const ProcessRow& row);
 
  private:
@@ -50,7 +49,7 @@ class ProcessRules {
   ExeUnreadable on_unreadable_;
 };
 
-// The rules as SelectionOptions::is_chosen takes them; null when there is none. Copies share them.
+// The rules in the form of SelectionOptions::is_chosen; null: there are none. Copies share them.
 Result<std::function<bool(const ProcessRow&)>> process_choice(
     const Config::Processes& options, ExeUnreadable on_unreadable,
     const std::filesystem::path& proc = "/proc");

@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 6> kKeys = {
     "snapshots.reasons",      "snapshots.cgroups",        "snapshots.min_duration",
     "snapshots.max_duration", "snapshots.kernel_threads", "snapshots.states"};
 
-// By the words of snapshots.states: TASK_* of the kernel (include/linux/sched.h), the last
+// Bits of TASK_* (include/linux/sched.h) for each word of snapshots.states; the last word is
 // __TASK_STOPPED, __TASK_TRACED, TASK_PARKED and TASK_FROZEN.
 constexpr std::array<std::uint32_t, 3> kTaskStates = {0x1, 0x2, 0x4 | 0x8 | 0x40 | 0x8000};
 
@@ -68,7 +68,7 @@ std::uint64_t nanoseconds(std::chrono::microseconds duration) {
 }
 
 std::optional<std::uint32_t> task_states(std::uint32_t words) {
-  if (words == Config::Snapshots::kAllStates) return std::nullopt;  // those not known as well
+  if (words == Config::Snapshots::kAllStates) return std::nullopt;  // unknown states as well
   std::uint32_t states = 0;
   for (std::size_t i = 0; i < kTaskStates.size(); ++i) {
     if (((words >> i) & 1U) != 0) states |= kTaskStates[i];

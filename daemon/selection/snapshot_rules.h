@@ -9,11 +9,12 @@
 
 namespace offcpud {
 
-// What goes into snapshots, as the options say it. Error: an expression does not compile;
-// load_config refuses those. Its `keeps_cgroup` is for one thread: it remembers what it decided.
+// The blocks that snapshots include, according to the options. Error: an expression does not
+// compile; load_config() refuses those before. Only one thread may call its `keeps_cgroup`, which
+// remembers results.
 Result<CaptureRules> capture_rules(const Config& config);
 
-// The options of which that is made, those that are not at their default: CaptureRules::text.
+// CaptureRules::text: the same options, where they differ from their defaults.
 std::string capture_text(const Config& config);
 
 }  // namespace offcpud

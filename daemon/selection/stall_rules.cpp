@@ -70,7 +70,7 @@ StallRules::Thresholds StallRules::decide(BlockFacts facts) const {
 std::optional<std::chrono::nanoseconds> StallRules::threshold(const BlockFacts& facts) {
   if (!is_blocked_kind(facts.kind)) return std::nullopt;
   if (rules_.empty()) return default_of(facts.kind);
-  std::string key;  // no name holds a zero byte
+  std::string key;  // separated by zero bytes, which no name contains
   key.append(facts.cgroup).append(1, '\0').append(facts.comm).append(1, '\0');
   key.append(facts.process_comm);
   auto known = decided_.find(key);
@@ -81,7 +81,7 @@ std::optional<std::chrono::nanoseconds> StallRules::threshold(const BlockFacts& 
   return known->second[facts.kind];
 }
 
-// A rule may match or not, until one that matches whatever there is of its kind.
+// Assumes that each rule may match, up to the first one that matches every block of its kind.
 StallFilter StallRules::filter() const {
   StallFilter filter;
   const auto allow = [&](std::size_t kind, std::optional<std::chrono::seconds> threshold) {

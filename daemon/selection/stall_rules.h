@@ -17,16 +17,15 @@
 
 namespace offcpud {
 
-// The options stalls.threshold and stalls.rules, compiled. The first rule that matches decides; one
-// without a reason does not speak of idle-prone reasons. Without a rule, a block in a reason that
-// is not idle-prone is a stall after stalls.threshold, any other never. Single-threaded: it
-// remembers what it decided.
+// The options stalls.threshold and stalls.rules, compiled. The first matching rule decides; a rule
+// without a reason ignores idle-prone reasons. If no rule matches, a block is a stall after
+// stalls.threshold, but never in an idle-prone reason. Single-threaded: it remembers results.
 class StallRules {
  public:
-  // Error: an expression does not compile; load_config refuses those.
+  // Error: an expression does not compile. load_config() refuses those before.
   static Result<StallRules> compile(const Config::Stalls& options);
 
-  // nullopt: never. A rule's comm is that of the thread or of its process.
+  // nullopt: never a stall. A rule's comm is compared with the names of the thread and its process.
   [[nodiscard]] std::optional<std::chrono::nanoseconds> threshold(const BlockFacts& facts);
 
   [[nodiscard]] StallFilter filter() const;
@@ -48,11 +47,11 @@ class StallRules {
 
   std::chrono::seconds default_{};
   std::vector<Rule> rules_;
-  // By cgroup and names, joined: most stalled threads are many of a kind. Emptied when it is full.
+  // By cgroup and names, joined, because many stalled threads are alike. Cleared when it is full.
   std::unordered_map<std::string, Thresholds> decided_;
 };
 
-// The policy of a StallLog. Shares the rules with its copies.
+// The policy of a StallLog. Copies share the rules.
 Result<StallPolicy> stall_policy(const Config::Stalls& options);
 
 }  // namespace offcpud

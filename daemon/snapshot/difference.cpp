@@ -10,7 +10,7 @@
 namespace offcpud {
 namespace {
 
-// No more than fits: an earlier range of a nanosecond makes any factor.
+// Limited to the type's range: an earlier range of a nanosecond makes any factor possible.
 std::uint64_t scaled_ns(std::uint64_t ns, double factor) {
   constexpr double kMost = 18e18;
   return static_cast<std::uint64_t>(std::min(std::round(static_cast<double>(ns) * factor), kMost));
@@ -41,7 +41,7 @@ StackDifference difference_of(const Snapshot& before, const Snapshot& after, Nor
     sum.variance += entry.variance;
   }
 
-  // Not by 1: beyond 2^53 ns a number would not stay the same.
+  // Never scales by 1, because numbers beyond 2^53 ns would change.
   const bool scaled = normalize == Normalize::ToLater && result.before_duration.count() > 0 &&
                       result.before_duration != result.after.duration;
   const double factor = scaled ? static_cast<double>(result.after.duration.count()) /

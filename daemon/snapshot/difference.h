@@ -9,7 +9,7 @@
 
 namespace offcpud {
 
-// What one stack took.
+// The amounts of one stack.
 struct StackAmount {
   std::uint64_t ns = 0;
   double episodes = 0;
@@ -18,10 +18,10 @@ struct StackAmount {
   friend bool operator==(const StackAmount&, const StackAmount&) = default;
 };
 
-// Two ranges stack by stack. A stack that is in one of them only has nothing in the other.
+// Two ranges compared stack by stack. A stack that only one range has is 0 in the other.
 struct StackDifference {
-  Snapshot after;                   // every stack of either range, with what it took in the later
-  std::vector<StackAmount> before;  // of entry i: what it took in the earlier
+  Snapshot after;  // every stack of either range, with its amounts in the later range
+  std::vector<StackAmount> before;  // for each entry, its amounts in the earlier range
   WallTime before_begin, before_end;
   std::chrono::nanoseconds before_duration{0};  // as Snapshot::covered()
   bool before_partial = false;                  // as Snapshot::partial and captured
@@ -30,10 +30,10 @@ struct StackDifference {
 
 enum class Normalize {
   No,
-  ToLater,  // the earlier range's amounts are scaled to the length of the later: rates compare
+  ToLater,  // scales the earlier range to the length of the later, so that rates are compared
 };
 
-// Both snapshots as they are; see SnapshotFilter for what goes in.
+// Compares both snapshots as they are; SnapshotFilter selects entries beforehand.
 StackDifference difference_of(const Snapshot& before, const Snapshot& after, Normalize normalize);
 
 }  // namespace offcpud

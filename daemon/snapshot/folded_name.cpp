@@ -12,8 +12,8 @@ bool is_continuation(char c) {
   return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
 }
 
-// Of a character of valid UTF-8: white space beyond ASCII as Perl's \s knows it, a control
-// character of the second page, or a mark that changes the direction of a line.
+// Whether a character of valid UTF-8 is white space beyond ASCII in the sense of Perl's \s, a
+// control character of U+0080 to U+009F, or a mark that changes the direction of text.
 bool is_special_beyond_ascii(std::string_view character) {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };
   if (character.size() == 2) return at(0) == 0xc2 && at(1) <= 0xa0;  // U+0080 to U+00A0

@@ -11,7 +11,7 @@ namespace offcpud {
 namespace {
 
 constexpr std::uint64_t kMicrosecond = 1'000;
-constexpr std::size_t kMostNumberBytes = std::size_t{2} * 21;  // two columns, each with its space
+constexpr std::size_t kMostNumberBytes = std::size_t{2} * 21;  // two columns, each with a space
 
 }  // namespace
 
@@ -40,7 +40,7 @@ FoldedText::FoldedText(const StackDifference& difference, Options options)
   build(difference.after, difference.before);
 }
 
-// The separators are not functions, so they are not cleaned.
+// The separators bypass folded_name(), because they are not functions.
 void FoldedText::build(const Snapshot& snapshot, std::span<const StackAmount> before) {
   names_ = {"-", "--"};
   dash_ = 0;
@@ -100,7 +100,7 @@ void FoldedText::append_waker(const Snapshot& snapshot, const StackEntry& entry,
   line.push_back(entry.waker_comm.empty() ? no_waker_ : name(folded_name(entry.waker_comm)));
 }
 
-// Leaves out the outermost frames, which say least, of a line that would be too long.
+// Leaves out outermost frames, which say least, if the line would be too long.
 void FoldedText::shorten(Ids& line) {
   std::size_t length = kMostNumberBytes;
   for (const std::uint32_t id : line) length += names_[id].size() + 1;

@@ -14,31 +14,31 @@
 
 namespace offcpud {
 
-// A snapshot as folded text, one line per stack:
+// Writes a snapshot as folded text, one line per stack:
 //   comm;user root;..;user leaf;-;kernel root;..;kernel leaf 1234
-// The number is microseconds. Lines are unique but for those that had to be cut, sorted, at most
-// kMostLineBytes long, and there are none but these: no header, no comment. Fractions of a
-// microsecond are carried to the next line, so the sum of all lines is that of the snapshot to
-// 1 us, and a line that comes to 0 is left out. Of a difference each line has two numbers, the
-// earlier first, as difffolded.pl writes them.
+// The number is in microseconds. Lines are sorted and at most kMostLineBytes long; they are
+// unique, except shortened ones. There is no header and no comment. Fractions of a microsecond
+// are carried to the next line, so the sum of all lines is that of the snapshot to 1 us; a line
+// of 0 is left out. For a difference each line has two numbers, the earlier one first, like those
+// of difffolded.pl.
 //
-// With wakers, what ended the wait follows, upside down:
+// With wakers, the stack that ended the wait follows in reverse:
 //   ..;kernel leaf;--;waker's kernel leaf;..;-;waker's user leaf;..;waker's user root;waker 1234
-// `[no waker]` stands there when nobody is known. No frame is annotated then: `--color=chain` of
-// flamegraph.pl does that itself.
+// `[no waker]` takes its place if the waker is unknown. Then no frame is annotated, because
+// `--color=chain` of flamegraph.pl does that itself.
 class FoldedText {
  public:
-  static constexpr std::size_t kMostLineBytes = 60'000;  // Pyroscope stops at 64 KiB
+  static constexpr std::size_t kMostLineBytes = 60'000;  // Pyroscope accepts less than 64 KiB
 
   struct Options {
     bool wakers = false;
-    bool annotate_kernel = true;  // "_[k]" after the functions of the kernel; never with wakers
+    bool annotate_kernel = true;  // "_[k]" after kernel functions; never with wakers
   };
 
   FoldedText(const Snapshot& snapshot, Options options);
   FoldedText(const StackDifference& difference, Options options);
 
-  // Fills the buffer with the next bytes of the text and returns how many; 0: the end.
+  // Writes the next bytes of the text into the buffer and returns their number; 0: the end.
   std::size_t read(std::span<char> buffer);
 
  private:
@@ -51,7 +51,7 @@ class FoldedText {
     std::size_t operator()(const Ids& ids) const;
   };
   struct Carry {
-    std::uint64_t ns = 0;  // of a microsecond that no line has shown so far
+    std::uint64_t ns = 0;  // part of a microsecond that no line has shown yet
     std::uint64_t microseconds(std::uint64_t more_ns);
   };
 
@@ -68,7 +68,7 @@ class FoldedText {
   bool two_columns_;
   std::vector<std::string> names_;
   std::unordered_map<std::string, std::uint32_t> ids_;
-  Ids frame_names_;  // by frame of the snapshot: our name + 1; 0: not asked for so far
+  Ids frame_names_;  // by frame of the snapshot: index into names_ + 1; 0: not needed yet
   std::uint32_t dash_, waker_dash_, no_waker_, left_out_;
 
   std::vector<Line> lines_;

@@ -10,8 +10,8 @@ namespace offcpud {
 namespace {
 
 constexpr int kGzip = 16 + MAX_WBITS;
-constexpr int kMemory = 8;              // zlib's own default
-constexpr std::size_t kFirstGuess = 4;  // how much smaller the compressed text usually is
+constexpr int kMemory = 8;              // zlib's default
+constexpr std::size_t kFirstGuess = 4;  // usual ratio of compression
 constexpr std::size_t kMostAtOnce = std::numeric_limits<uInt>::max();
 
 struct Deflate {
@@ -25,7 +25,7 @@ struct Inflate {
 };
 
 void set_input(z_stream& stream, std::string_view bytes) {
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): zlib reads it only
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): zlib only reads it
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
   stream.avail_in = static_cast<uInt>(bytes.size());
 }

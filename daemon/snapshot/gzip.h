@@ -9,11 +9,11 @@
 
 namespace offcpud {
 
-// One gzip member of all of `bytes`; the same bytes give the same result.
+// Compresses `bytes` to one gzip member. Equal bytes give equal results.
 Result<std::string> gzip(std::string_view bytes);
 
-// What `compressed` holds. Error: not gzip, damaged, incomplete, followed by something else, or
-// more than `limit` bytes, so that a small file cannot take all memory.
+// Decompresses `compressed`. Error: it is not gzip, damaged, incomplete or followed by something
+// else, or the result exceeds `limit` bytes. The limit keeps a small file from using up the memory.
 Result<std::string> gunzip(std::string_view compressed, std::size_t limit);
 
 }  // namespace offcpud

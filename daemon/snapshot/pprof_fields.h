@@ -3,8 +3,8 @@
 
 #include <protozero/types.hpp>
 
-// Numbers of the fields of pprof's profile.proto that are used here. Those from 100 on are ours:
-// they hold what the format has no place for, and its readers skip them as protobuf requires.
+// The field numbers of pprof's profile.proto that are used here. Those from 100 on are our own, for
+// what the format lacks; protobuf readers must skip unknown fields.
 namespace offcpud::pprof {
 
 enum class ProfileField : protozero::pbf_tag_type {
@@ -16,11 +16,11 @@ enum class ProfileField : protozero::pbf_tag_type {
   StringTable = 6,
   TimeNanos = 9,
   DurationNanos = 10,
-  Comment = 13,  // repeated int64; what was left out at capture
+  Comment = 13,  // repeated int64; what was excluded at capture
   DefaultSampleType = 14,
   Sequence = 100,  // uint64
   Partial = 101,   // bool
-  EndNanos = 102,  // int64: time and duration do not give it when the clock was set
+  EndNanos = 102,  // int64; not time + duration if the clock was set
 };
 
 enum class ValueTypeField : protozero::pbf_tag_type { Type = 1, Unit = 2 };
@@ -29,11 +29,11 @@ enum class SampleField : protozero::pbf_tag_type {
   LocationId = 1,
   Value = 2,
   Label = 3,
-  KernelFrames = 100,  // uint32: so many of the locations, from the leaf, are the kernel's
-  WakerKernel = 101,   // packed uint64: location ids, leaf first
+  KernelFrames = 100,  // uint32; how many locations, from the leaf on, are kernel frames
+  WakerKernel = 101,   // packed uint64; location ids, leaf first
   WakerUser = 102,
-  Episodes = 103,  // double: the value is a whole number
-  Variance = 104,  // double: of the first value; not there when it is 0
+  Episodes = 103,  // double; the value is a whole number
+  Variance = 104,  // double; of the first value; absent if 0
 };
 
 enum class LabelField : protozero::pbf_tag_type { Key = 1, Text = 2, Number = 3 };
@@ -58,13 +58,14 @@ enum class FunctionField : protozero::pbf_tag_type {
   Filename = 4
 };
 
-// Keys of the labels of a sample.
+// Keys of a sample's labels.
 inline constexpr const char* kComm = "comm";
 inline constexpr const char* kThread = "thread";
 inline constexpr const char* kCgroup = "cgroup";
 inline constexpr const char* kReason = "reason";
 inline constexpr const char* kPid = "pid";
-inline constexpr const char* kState = "state";  // present, with this text, of a part only:
+// Only for blocks in progress, with the text kInProgress.
+inline constexpr const char* kState = "state";
 inline constexpr const char* kInProgress = "in progress";
 inline constexpr const char* kWaker = "waker";
 inline constexpr const char* kWakerPid = "waker_pid";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/checked_protozero.h"
-// That stands before protozero.
+// Must be included before protozero.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -22,19 +22,19 @@ using namespace pprof;
 using protozero::data_view;
 using protozero::pbf_message;
 
-// A few bytes of a file stand for much more memory: a sample for 300 bytes, the number of a name
-// for a copy of it. Busy hosts have a tenth of these.
+// Few bytes of a file can demand much memory: a sample of 300 bytes, or a name's number a copy of
+// the name. Busy hosts have a tenth of these.
 constexpr std::size_t kMostSamples = 250'000;
-constexpr std::size_t kMostRows = 750'000;  // of the other tables together
+constexpr std::size_t kMostRows = 750'000;  // of all other tables together
 constexpr std::size_t kMostStackFrames = 24'000'000;
 constexpr std::size_t kMostTextBytes = std::size_t{64} << 20U;
 
-// Leaves this file as an Error.
+// The exception becomes an Error at the end of this file.
 [[noreturn]] void refuse(const char* what) {
   throw std::invalid_argument(what);
 }
 
-// Neither is negative, so that no difference or sum of two leaves the range.
+// Not negative, so that neither a sum nor a difference of two overflows.
 std::chrono::nanoseconds time_of(std::int64_t ns) {
   if (ns < 0) refuse("a time is negative");
   return std::chrono::nanoseconds(ns);
@@ -49,7 +49,7 @@ double amount(double value) {
   return value;
 }
 
-// So much of something may come; more is an error.
+// A limited amount; taking more is an error.
 class Allowance {
  public:
   Allowance(std::size_t most, const char* refusal) : left_(most), refusal_(refusal) {}
@@ -68,8 +68,7 @@ struct Mapping {
   bool kernel = false;
 };
 
-// The tables of a profile may stand in any order, so it is taken apart first and put together
-// second.
+// Tables of a profile may come in any order, so this first collects them and then connects them.
 class ProfileReader {
  public:
   explicit ProfileReader(std::string_view bytes) { take_apart(bytes); }
@@ -140,7 +139,7 @@ class ProfileReader {
     }
   }
 
-  // A label's key and text and a mapping's file are numbers of strings.
+  // Labels' keys and texts and mappings' files are given as numbers of strings.
   [[nodiscard]] std::string_view view(std::int64_t number) const {
     const auto place = static_cast<std::size_t>(number);
     if (number < 0 || place >= strings_.size()) refuse("a string is missing");
@@ -218,7 +217,7 @@ class ProfileReader {
       if (mapping == mappings_.end() || function == functions_.end()) {
         refuse("a location has no mapping or no function");
       }
-      // Files of earlier daemons have addresses of processes where there is no object.
+      // Files of earlier daemons contain addresses of processes for frames without object.
       const std::string object = string(mapping->second.object);
       const bool in_object = mapping->second.kernel || (!object.empty() && object != "[jit]");
       result_.frames.push_back({.function = string(function->second),
@@ -229,7 +228,7 @@ class ProfileReader {
     }
   }
 
-  // Locations are leaf first, frames of a snapshot root first.
+  // Locations are leaf first; frames of a snapshot are root first.
   template <class Range>
   std::vector<std::uint32_t> frames(const Range& location_ids) {
     std::vector<std::uint32_t> frames;

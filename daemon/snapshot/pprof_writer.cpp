@@ -43,7 +43,7 @@ class ProfileWriter {
  public:
   ProfileWriter(std::string& bytes, const Snapshot& snapshot)
       : profile_(bytes), snapshot_(snapshot) {
-    (void)text("");  // number 0, as the format wants it
+    (void)text("");  // number 0, as the format requires
   }
 
   void write_head() {
@@ -77,7 +77,7 @@ class ProfileWriter {
     if (entry.variance > 0) sample.add_double(SampleField::Variance, entry.variance);
   }
 
-  // The tables; strings come last, as the others add to them.
+  // Strings come last, because writing the other tables adds to them.
   void write_tables() {
     for (std::size_t i = 0; i < snapshot_.frames.size(); ++i) write_location(i);
     write_mappings();
@@ -107,7 +107,7 @@ class ProfileWriter {
     value_type.add_int64(ValueTypeField::Unit, ids[1]);
   }
 
-  // Location i + 1 is frame i.
+  // The id of frame i is i + 1.
   static void append_leaf_first(const std::vector<std::uint32_t>& frames, Ids& ids) {
     for (std::size_t i = frames.size(); i-- > 0;) ids.push_back(std::uint64_t{frames[i]} + 1);
   }
@@ -120,12 +120,12 @@ class ProfileWriter {
     sample.add_packed_uint64(field, locations_.begin(), locations_.end());
   }
 
-  // Carried from sample to sample, so that the sum is right although most are fractions.
+  // Carries fractions from sample to sample, so that the sum is right.
   std::int64_t whole_episodes(double episodes) {
     const double exact = episodes + episodes_carry_;
     const double whole = std::floor(exact);
     episodes_carry_ = exact - whole;
-    // Of files that somebody else wrote they may be beyond what the field holds.
+    // Files from elsewhere may exceed the range of the field.
     constexpr double kMost = 9e18;
     return static_cast<std::int64_t>(std::clamp(whole, -kMost, kMost));
   }
@@ -183,7 +183,7 @@ class ProfileWriter {
     line.add_uint64(LineField::FunctionId, function);
   }
 
-  // Addresses are the objects' own, so every mapping begins at 0 of its file.
+  // Addresses are relative to objects, so every mapping begins at 0 of its file.
   void write_mappings() {
     for (const auto& [key, mapping] : mappings_) {
       const auto& [object, build_id, kernel] = key;
@@ -203,7 +203,7 @@ class ProfileWriter {
   const Snapshot& snapshot_;
   std::vector<std::string> strings_;
   std::unordered_map<std::string, std::int64_t> string_ids_;
-  std::unordered_map<std::int64_t, std::uint64_t> function_ids_;  // by the number of the name
+  std::unordered_map<std::int64_t, std::uint64_t> function_ids_;  // by number of the name
   std::map<std::tuple<std::int64_t, std::int64_t, bool>, Mapping> mappings_;
   Ids locations_;
   double episodes_carry_ = 0;

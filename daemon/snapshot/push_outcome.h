@@ -7,23 +7,22 @@
 
 namespace offcpud {
 
-// What became of a snapshot that was to be pushed: value of the label `result` of
-// offcpud_push_snapshots_total.
+// The result of pushing a snapshot: value of the label `result` of offcpud_push_snapshots_total.
 enum class PushResult : std::size_t {
-  Sent,      // the server took it
-  Dropped,   // given up here: the queue was full, pushing was turned off, or the daemon stopped
-  Rejected,  // the server answered that it will never take it, or did not in ten attempts
+  Sent,      // the server accepted it
+  Dropped,   // the queue was full, pushing was turned off, or the daemon stopped
+  Rejected,  // the server refused it for good, or failed to accept it in ten attempts
 };
 inline constexpr std::array<std::string_view, 3> kPushResultNames = {"sent", "dropped", "rejected"};
 
-// Why an attempt failed: value of the label `cause` of offcpud_push_failures_total. All but Refused
-// are tried again.
+// Why an attempt failed: value of the label `cause` of offcpud_push_failures_total. Refused is
+// final; after the others there are more attempts.
 enum class PushFailure : std::size_t {
-  Resolve,      // the name of the server
-  Connect,      // no connection, or it broke
+  Resolve,      // the server's name could not be resolved
+  Connect,      // there was no connection, or it broke
   Tls,          // certificate or handshake
-  Timeout,      // push.timeout
-  Secret,       // the file with password or token cannot be read, or status 401 or 403
+  Timeout,      // push.timeout passed
+  Secret,       // the file with password or token could not be read, or status 401 or 403
   RateLimited,  // status 429
   ServerError,  // status 408, 422 or 5xx
   Refused,      // any other status

@@ -17,17 +17,17 @@
 namespace offcpud {
 namespace {
 
-constexpr mode_t kDirectoryMode = 0700;  // stacks and names of everybody's processes
+constexpr mode_t kDirectoryMode = 0700;  // it contains stacks and names of everybody's processes
 constexpr mode_t kFileMode = 0600;
 
 struct CloseDirectory {
   void operator()(DIR* directory) const { ::closedir(directory); }
 };
 
-// 0, or an errno.
+// Returns 0 or an errno.
 int write_durably(int fd, std::string_view bytes) {
   if (const int code = write_all(fd, bytes); code != 0) return code;
-  // Only now do some file systems, and every quota over a network, know whether there was room.
+  // Some file systems, and every quota over a network, only now know whether there was room.
   return ::fsync(fd) == 0 ? 0 : errno;
 }
 
@@ -67,7 +67,7 @@ std::variant<SnapshotDirectory, DiskProblem> SnapshotDirectory::open(
     const std::filesystem::path& path) {
   for (const auto& each : {path.parent_path(), path}) {
     if (::mkdir(each.c_str(), kDirectoryMode) == 0 || errno == EEXIST) continue;
-    const int code = errno;  // says nothing against a directory that exists
+    const int code = errno;  // irrelevant if the directory exists
     struct stat info {};
     if (::stat(each.c_str(), &info) != 0) return directory_problem(code, "make directory", each);
   }
@@ -105,7 +105,7 @@ std::vector<SnapshotDirectory::File> SnapshotDirectory::files() const {
 std::optional<DiskProblem> SnapshotDirectory::write(const std::string& name,
                                                     std::string_view bytes) {
   const std::string temporary = temporary_name(name);
-  remove(temporary);  // whatever it is, it is not opened
+  remove(temporary);  // whatever this name is, it must not be opened
   const UniqueFd file(::openat(fd_.get(), temporary.c_str(),
                                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kFileMode));
   if (!file) return problem(errno, "create", temporary);

@@ -16,16 +16,16 @@
 
 namespace offcpud {
 
-// What went wrong with a file or the directory.
+// What failed with a file or the directory.
 struct DiskProblem {
   SnapshotFailure cause;
   Error error;
 };
 
-// A directory that one daemon writes files to, whole or not at all. It is held open: what is put in
-// its place later is noticed by still_there(). Links in its place and links inside it are not
-// followed; those above it are, as systemd makes /var/lib/NAME one. Not thread-safe, but the files
-// of a held directory may be read by any thread.
+// A directory to which one daemon writes complete files. It is kept open; still_there() notices if
+// another one takes its place. Links inside the directory and a link in its place are not followed;
+// links above it are, because systemd makes /var/lib/NAME one. Not thread-safe, except that any
+// thread may read files.
 class SnapshotDirectory {
  public:
   struct File {
@@ -33,18 +33,19 @@ class SnapshotDirectory {
     std::uint64_t bytes = 0;
   };
 
-  // Makes the directory, and the one above it, where they are missing (mode 0700); locks it until
-  // this object is destroyed.
+  // Creates the directory and its parent if they are missing (mode 0700), and locks it until the
+  // object is destroyed.
   static std::variant<SnapshotDirectory, DiskProblem> open(const std::filesystem::path& path);
 
-  // Regular files, in no order.
+  // Regular files, in any order.
   [[nodiscard]] std::vector<File> files() const;
 
-  // Writes `name` so that a crash at any moment leaves all of it or nothing but a temporary file;
-  // mode 0600. nullopt: done.
+  // Writes `name` with mode 0600. A crash at any moment leaves the complete file, or nothing but a
+  // temporary one. nullopt: it is done.
   std::optional<DiskProblem> write(const std::string& name, std::string_view bytes);
 
-  // nullopt: there is no such file. Error: it cannot be read, is no regular file, or larger.
+  // nullopt: there is no such file. Error: it cannot be read, is not a regular file, or
+  // exceeds `limit`.
   [[nodiscard]] Result<std::optional<std::string>> read(const std::string& name,
                                                         std::uint64_t limit) const;
 

@@ -10,15 +10,15 @@ namespace offcpud {
 // Why a snapshot could not be written, kept or read: value of the label `cause` of
 // offcpud_snapshot_failures_total.
 enum class SnapshotFailure : std::size_t {
-  DiskFull,    // no room on the disk or in the quota, older snapshots given up or not
-  ReadOnly,    // the file system is mounted so
-  Permission,  // the directory may not be made, entered or written
+  DiskFull,    // no room on the disk or in the quota, even if older snapshots were removed
+  ReadOnly,    // the file system is mounted read-only
+  Permission,  // the directory cannot be created, entered or written
   Directory,   // missing, a link, or not a directory
-  InUse,       // another daemon writes there
-  Io,          // any other error of the system
-  TooLarge,    // beyond what a file holds, or beyond keep_bytes alone
-  QueueFull,   // the disk was too slow: the oldest that waited was given up
-  Unreadable,  // a stored one is damaged
+  InUse,       // another daemon writes to the directory
+  Io,          // any other system error
+  TooLarge,    // too large for a file, or larger than keep_bytes
+  QueueFull,   // the disk was too slow, so the oldest waiting snapshot was dropped
+  Unreadable,  // a stored snapshot is damaged
 };
 
 inline constexpr std::array<std::string_view, 9> kSnapshotFailureNames = {
@@ -30,7 +30,7 @@ constexpr std::string_view name_of(SnapshotFailure cause) {
 }
 static_assert(name_of(SnapshotFailure::Unreadable) == "unreadable");
 
-// That of an errno.
+// The cause for an errno.
 SnapshotFailure snapshot_failure_of(int code);
 
 }  // namespace offcpud

@@ -18,15 +18,15 @@ struct StoredSnapshot {
   bool unreadable = false;  // an attempt to load it failed
 };
 
-// The kept snapshots, as those who ask for them see them. Thread-safe.
+// The kept snapshots, for queries. Thread-safe.
 class SnapshotLibrary {
  public:
   virtual ~SnapshotLibrary() = default;
 
-  // In the order of their sequence numbers, which is that of their making whatever the clock did.
+  // Ordered by sequence number, so in the order in which they were made, whatever the clock did.
   [[nodiscard]] virtual std::vector<StoredSnapshot> list() const = 0;
 
-  // nullopt: it is not kept any more. Error: its file is damaged or cannot be read.
+  // nullopt: it is no longer kept. Error: its file is damaged or cannot be read.
   [[nodiscard]] virtual Result<std::optional<Snapshot>> load(std::uint64_t sequence) const = 0;
 
   // Files in the directory that are not snapshots; they are left alone.

@@ -23,7 +23,7 @@ void SnapshotSum::add(const Snapshot& snapshot) {
   const bool first = std::exchange(empty_, false);
   result_.begin = first ? snapshot.begin : std::min(result_.begin, snapshot.begin);
   result_.end = first ? snapshot.end : std::max(result_.end, snapshot.end);
-  // Files may say centuries.
+  // Files may claim centuries.
   result_.duration +=
       std::min(snapshot.covered(), decltype(result_.duration)::max() - result_.duration);
   result_.sequence = std::max(result_.sequence, snapshot.sequence);

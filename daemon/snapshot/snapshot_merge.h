@@ -13,18 +13,18 @@
 
 namespace offcpud {
 
-// Adds snapshots up, entry by entry: in any order, and in parts, with the same result but for the
-// order of entries. Bounded as StackTable is.
+// Adds up snapshots entry by entry. They may be added in any order and in partial sums; only the
+// order of entries depends on it. Bounded like StackTable.
 class SnapshotSum {
  public:
   explicit SnapshotSum(SnapshotFilter filter) : filter_(std::move(filter)) {}
 
   void add(const Snapshot& snapshot);
 
-  // Whether some entry was of a cgroup that is asked for, whatever else is.
+  // Whether some entry is in a requested cgroup, even if the filter excludes it otherwise.
   [[nodiscard]] bool has_cgroup() const { return has_cgroup_; }
 
-  // begin and end are those of the outermost, duration the sum, sequence that of the latest.
+  // begin and end cover all snapshots, duration is the sum, sequence that of the latest.
   [[nodiscard]] Snapshot take();
 
  private:
@@ -35,27 +35,27 @@ class SnapshotSum {
   bool has_cgroup_ = false;
 };
 
-// Which of the kept snapshots: all that overlap [from, to), whole, or one of them.
+// Selects kept snapshots: all that overlap [from, to), as a whole, or a single one.
 struct SnapshotRange {
   WallTime from = WallTime::min(), to = WallTime::max();
   std::optional<std::uint64_t> sequence;
 
   [[nodiscard]] bool contains(const SnapshotName& name) const {
     if (sequence) return *sequence == name.sequence;
-    // One without length is at its begin.
+    // One without length counts at its begin.
     return name.begin < to && (name.end > from || name.begin >= from);
   }
 };
 
 struct MergedSnapshots {
   Snapshot sum;
-  std::size_t snapshots = 0;   // in the sum
-  std::size_t unreadable = 0;  // in the range, but their files are damaged
-  bool has_cgroup = false;     // some stack is of a cgroup that is asked for, whatever else is
+  std::size_t snapshots = 0;   // number of snapshots in the sum
+  std::size_t unreadable = 0;  // number in the range whose files are damaged
+  bool has_cgroup = false;  // some stack is in a requested cgroup, even if the filter excludes it
 };
 
-// One at a time is in memory. When `stop` asks for it no further one is read, and the sum means
-// nothing.
+// Loads one snapshot at a time. If `stop` is requested it loads no more, and the
+// sum is meaningless.
 MergedSnapshots merge(const SnapshotLibrary& library, const SnapshotRange& range,
                       const SnapshotFilter& filter, const std::stop_token& stop = {});
 

@@ -23,7 +23,7 @@ WallTime milliseconds_of(WallTime time) {
   return WallTime(std::chrono::floor<milliseconds>(time.time_since_epoch()));
 }
 
-// Takes the digits at the front.
+// Takes the digits from the front.
 template <class Number>
 bool take_number(std::string_view& rest, Number& number) {
   const auto [stop, code] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
@@ -58,7 +58,8 @@ SnapshotName SnapshotName::of(const Snapshot& snapshot) {
   const WallTime end = milliseconds_of(snapshot.end);
   return {.sequence = snapshot.sequence,
           .begin = begin,
-          .end = end > begin ? end : begin,  // the clock was set back: there is no better
+          // If the clock was set back, the begin is the best there is.
+          .end = end > begin ? end : begin,
           .partial = snapshot.partial};
 }
 

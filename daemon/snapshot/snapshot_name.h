@@ -12,11 +12,11 @@
 
 namespace offcpud {
 
-// What the name of a snapshot's file says of it, so that listing a directory opens no file:
+// What the name of a snapshot's file contains, so that listing a directory opens no file:
 //   20261120T132028.250Z+60000ms-00000000000000000042.pb.gz
-// Begin in UTC and the time up to the end, both cut to milliseconds; the sequence number; and
-// "-partial" after it where the interval was cut short. Sorted by name they are in the order of
-// their begin, then of their sequence.
+// That is the begin in UTC and the time until the end, both truncated to milliseconds; the
+// sequence number; and "-partial" after it if the interval ended early. Names sort by begin,
+// then by sequence.
 struct SnapshotName {
   std::uint64_t sequence = 0;
   WallTime begin, end;
@@ -24,8 +24,8 @@ struct SnapshotName {
 
   static SnapshotName of(const Snapshot& snapshot);
 
-  // nullopt: not a name of this form, to the last character, or a number that no daemon gets to:
-  // those of the snapshots to come are larger and must fit, too.
+  // nullopt: not a name of exactly this form, or with a sequence number so large that later
+  // ones might not fit.
   static std::optional<SnapshotName> parse(std::string_view file);
 
   [[nodiscard]] std::string text() const;
@@ -33,7 +33,7 @@ struct SnapshotName {
   friend bool operator==(const SnapshotName&, const SnapshotName&) = default;
 };
 
-// Name of the file while it is written; those of a crash are found by it.
+// The name of the file while it is written, by which files left by a crash are recognized.
 std::string temporary_name(std::string_view file);
 bool is_temporary_name(std::string_view file);
 

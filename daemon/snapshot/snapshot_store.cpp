@@ -10,10 +10,10 @@
 namespace offcpud {
 namespace {
 
-// What a file takes on the disk beyond its bytes, roughly.
+// Approximate size of a file on the disk beyond its bytes.
 constexpr std::uint64_t kFileOverhead = 8'192;
 
-// A disk that others fill faster than we free it must not cost the whole history.
+// Removing old snapshots must not cost the whole history if others fill the disk faster.
 constexpr int kDiskFullAttempts = 3;
 
 }  // namespace
@@ -33,7 +33,7 @@ bool SnapshotStore::open() {
     const std::lock_guard lock(mutex_);
     directory_.reset();
   }
-  held.reset();  // gives its lock back, should it have come back under this path
+  held.reset();  // releases its lock, in case the same directory is back under this path
   auto opened = SnapshotDirectory::open(path_);
   if (const auto* const problem = std::get_if<DiskProblem>(&opened)) {
     return fail(*problem);
@@ -112,7 +112,7 @@ bool SnapshotStore::write(const StoredSnapshot& stored, const std::string& bytes
   return true;
 }
 
-// Removes what is too old, and the oldest until `bytes` more are within the limit.
+// Removes what is too old, then the oldest until `bytes` more fit into the limit.
 void SnapshotStore::make_room(std::uint64_t bytes) {
   const MonotonicTime now = clock_.now();
   for (;;) {
@@ -129,7 +129,7 @@ void SnapshotStore::make_room(std::uint64_t bytes) {
   }
 }
 
-// The bytes of its file; 0: there is none.
+// Returns the bytes of its file; 0: there is none.
 std::uint64_t SnapshotStore::remove_oldest() {
   StoredSnapshot oldest;
   {
@@ -166,7 +166,7 @@ Result<std::optional<Snapshot>> SnapshotStore::load(std::uint64_t sequence) cons
     name = found->second.stored.name.text();
   }
   auto bytes = directory->read(name, kMostPprofBytes);
-  if (bytes && !*bytes) {  // somebody else removed it
+  if (bytes && !*bytes) {  // another program removed it
     const std::lock_guard lock(mutex_);
     kept_.erase(sequence);
     return std::optional<Snapshot>();

@@ -20,45 +20,45 @@
 
 namespace offcpud {
 
-// What is kept. A snapshot goes when it is older, or when it is the oldest and there are more
-// bytes.
+// What is kept. A snapshot is removed when it is older than keep_for, or when it is the oldest and
+// all together exceed keep_bytes.
 struct SnapshotLimits {
   std::chrono::seconds keep_for{24 * 3600};
   std::uint64_t keep_bytes = std::uint64_t{256} << 20U;
 };
 
-// What the store tells; each function may be empty, and is called by any thread that uses it.
+// Callbacks of the store. Each may be empty; any thread that uses the store may call it.
 struct SnapshotReports {
   std::function<void(const StoredSnapshot& stored)> written;
   std::function<void(std::uint64_t bytes)> kept;  // all files together, after each change
-  // `first`: the cause is new since the last snapshot that was written, so it is worth a line.
+  // `first`: the first failure of this cause since a snapshot was written, so worth a log line.
   std::function<void(SnapshotFailure cause, const std::string& sentence, bool first)> failed;
 };
 
-// Keeps snapshots as files of gzipped pprof, one each, in a directory of its own. Nothing that
-// happens to the disk is an error for the caller: it is reported, and the next snapshot tries
-// again, making the directory anew where needed. open() and put() belong to one thread; the rest is
-// thread-safe.
+// Keeps snapshots as files of gzipped pprof in a directory of its own. Problems with the disk are
+// no errors for the caller: they are reported, and the next snapshot tries again, creating the
+// directory again if necessary. Only one thread may call open() and put(); the rest is thread-safe.
 //
-// Order is by sequence numbers, which go on after a restart. Age is measured by the monotonic clock
-// from the moment that this object met the file, so a step of the wall clock removes nothing and
-// keeps nothing for ever.
+// Snapshots are ordered by sequence numbers, which continue after a restart. Ages count from the
+// moment when this object first saw the file, by the monotonic clock, so a step of the wall clock
+// neither removes a file nor keeps it for ever.
 class SnapshotStore final : public SnapshotLibrary {
  public:
   // `clock` must outlive the object. Touches no file: see open().
   SnapshotStore(std::filesystem::path directory, SnapshotLimits limits, const Clock& clock,
                 SnapshotReports reports);
 
-  // Meets the files that are there and removes what a crash left behind. False: it failed, and was
+  // Lists the existing files and removes what a crash left behind. False: it failed and was
   // reported; put() tries again.
   bool open();
 
-  // Writes one snapshot, and gives it its sequence, after removing what is too old or too much for
-  // it. When the disk is full the oldest go for it. False: it is not kept, which was reported.
+  // Assigns the sequence number and writes the snapshot, after removing what is too old and
+  // making room. If the disk is full it removes the oldest. False: the snapshot is not kept, and
+  // this was reported.
   bool put(Snapshot& snapshot);
   bool put(Snapshot&& snapshot) { return put(snapshot); }
 
-  // From the next snapshot on.
+  // Takes effect with the next snapshot.
   void set_limits(SnapshotLimits limits);
 
   [[nodiscard]] std::vector<StoredSnapshot> list() const override;
@@ -78,20 +78,20 @@ class SnapshotStore final : public SnapshotLibrary {
   void make_room(std::uint64_t bytes);
   std::uint64_t remove_oldest();
   void tell_kept() const;
-  bool fail(const DiskProblem& problem) const;  // reports it; always false
+  bool fail(const DiskProblem& problem) const;  // reports the problem; always returns false
 
   const std::filesystem::path path_;
   const Clock& clock_;
   const SnapshotReports reports_;
 
-  // For all below. Never held while the disk is asked for anything: it may hang.
+  // Guards all members below. Never held during disk access, which may hang.
   mutable std::mutex mutex_;
   SnapshotLimits limits_;
-  std::shared_ptr<SnapshotDirectory> directory_;  // null: could not be opened so far
+  std::shared_ptr<SnapshotDirectory> directory_;  // null: it could not be opened yet
   mutable std::map<std::uint64_t, Kept> kept_;    // by sequence
   std::uint64_t last_sequence_ = 0;
   std::size_t foreign_files_ = 0;
-  mutable std::set<SnapshotFailure> told_;  // causes since the last snapshot that was written
+  mutable std::set<SnapshotFailure> told_;  // reported causes since a snapshot was last written
 };
 
 }  // namespace offcpud

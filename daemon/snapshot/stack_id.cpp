@@ -18,8 +18,8 @@ void add(std::uint64_t& hash, unsigned char byte) {
   hash = (hash ^ byte) * kPrime;
 }
 
-// With an end mark that is in no valid UTF-8. As the file formats have them: otherwise what is read
-// back would have another number.
+// Hashes the text as file formats store it, or a snapshot read back would have other ids; then an
+// end mark that valid UTF-8 never contains.
 void add(std::uint64_t& hash, const std::string& bytes) {
   for (const char c : to_valid_utf8(bytes)) add(hash, static_cast<unsigned char>(c));
   add(hash, 0xff);

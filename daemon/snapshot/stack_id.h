@@ -11,9 +11,9 @@
 
 namespace offcpud {
 
-// Numbers of the stacks of the entries of one snapshot. A number depends on nothing but the names
-// of functions and objects, user and kernel, so the same stack has the same number in every
-// process, snapshot and run of the daemon: FNV-1a of 64 bits. 0: there is no stack.
+// The ids of the stacks of one snapshot's entries. An id depends only on the names of functions and
+// objects, user and kernel, so the same stack has the same id in every process, snapshot and run of
+// the daemon. It is a 64-bit FNV-1a hash. 0: there is no stack.
 class StackIds {
  public:
   explicit StackIds(const Snapshot& snapshot);
@@ -24,10 +24,10 @@ class StackIds {
   std::vector<std::uint64_t> frames_;
 };
 
-// 16 hexadecimal digits.
+// Formats an id as 16 hexadecimal digits.
 std::string stack_id_text(std::uint64_t id);
 
-// What stack_id_text() makes, also in upper case; nullopt: something else.
+// Parses the result of stack_id_text(), also in upper case; nullopt: it is something else.
 std::optional<std::uint64_t> parse_stack_id(std::string_view text);
 
 }  // namespace offcpud

@@ -66,7 +66,7 @@ void StackTable::use_frames_of(const Snapshot& snapshot) {
   translation_.assign(snapshot.frames.size(), 0);
 }
 
-// False: a frame is not known and may not be added.
+// False: a frame is unknown and may not be added.
 bool StackTable::translate(const Snapshot& snapshot, Ids& ids, bool may_add) {
   for (std::uint32_t& id : ids) {
     std::uint32_t& known = translation_[id];
@@ -105,7 +105,7 @@ std::size_t StackTable::place_of(const Snapshot& snapshot, const StackEntry& ent
   return insert({.comm = kOther, .thread_comm = kOther, .cgroup = kOther, .reason = entry.reason});
 }
 
-// The set knows entries by their number, so a candidate stands at the end while it is looked up.
+// The set holds indexes of entries, so a candidate is at the end of the list during the look-up.
 std::size_t StackTable::insert(StackEntry entry) {
   entries_.push_back(std::move(entry));
   const auto [place, is_new] = places_.insert(entries_.size() - 1);

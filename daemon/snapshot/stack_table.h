@@ -11,28 +11,28 @@
 
 namespace offcpud {
 
-// Entries of several snapshots over one table of frames, those of the same place and subject in
-// one. Bounded: what comes when `most_entries` are there is summed, by reason, in entries whose
-// comm and cgroup are "(other)", so totals stay true. Single-threaded.
+// Entries of several snapshots with one common table of frames; entries of the same place and
+// subject are one. Bounded: once there are `most_entries`, further ones are summed by reason in
+// entries whose comm and cgroup are "(other)", so totals remain true. Single-threaded.
 class StackTable {
  public:
   static constexpr std::size_t kMostEntries = 100'000;
 
   explicit StackTable(std::size_t most_entries = kMostEntries);
-  StackTable(const StackTable&) = delete;  // the sets below refer to the object
+  StackTable(const StackTable&) = delete;  // the sets below refer to this object
   StackTable& operator=(const StackTable&) = delete;
 
-  // To be told before the entries of another snapshot come.
+  // Call it before adding entries of another snapshot.
   void use_frames_of(const Snapshot& snapshot);
 
-  // The number of the entry for the same place and subject, with no time if it is new. `entry`
-  // belongs to the snapshot of use_frames_of.
+  // The index of the entry for the same place and subject; a new one has no time yet. `entry`
+  // belongs to the snapshot passed to use_frames_of().
   std::size_t place_of(const Snapshot& snapshot, const StackEntry& entry);
 
   StackEntry& at(std::size_t place) { return entries_[place]; }
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
 
-  // Takes the frames and entries out; the table must not be used afterwards.
+  // Moves frames and entries out; the table must not be used afterwards.
   void move_to(Snapshot& snapshot);
 
  private:
@@ -54,7 +54,7 @@ class StackTable {
 
   std::size_t most_entries_;
   std::unordered_map<StackFrame, std::uint32_t, HashFrame> frame_ids_;
-  Ids translation_;  // frame of the snapshot in use -> ours + 1; 0: not asked for so far
+  Ids translation_;  // frame of the current snapshot -> ours + 1; 0: not needed yet
   std::vector<StackEntry> entries_;
   std::unordered_set<std::size_t, HashPlace, SamePlace> places_;
 };

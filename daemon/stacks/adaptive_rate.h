@@ -9,7 +9,7 @@
 
 namespace offcpud {
 
-// A sampling rate that counts what is sampled, and adapts to that. Single-threaded.
+// A sampling rate that counts samples and adapts to their number. Single-threaded.
 class AdaptiveRate {
  public:
   AdaptiveRate(double per_second, std::chrono::nanoseconds initial, MonotonicTime now)
@@ -19,7 +19,7 @@ class AdaptiveRate {
 
   void count(double samples) { samples_ += samples; }
 
-  // Adapts the interval to what was counted since the last call. Whether that changed it.
+  // Adapts the interval to the samples counted since the last call. Returns whether it changed.
   bool adapt(MonotonicTime now) {
     const auto before = rate_.interval();
     const auto elapsed = now - std::exchange(adapted_, now);

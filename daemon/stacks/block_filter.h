@@ -9,13 +9,13 @@
 
 namespace offcpud {
 
-// Which blocks are wanted, by what is known when they end. The kernel samples what some window
-// wants (SampleChoice), and each window takes its own from that.
+// Selects blocks by what is known when they end. The kernel samples all that any window wants
+// (SampleChoice); each window filters them.
 struct BlockFilter {
   static constexpr std::uint32_t kAllKinds = (1U << OFFCPUD_BLOCKED_KINDS) - 1;
   static constexpr std::uint64_t kNoMaximum = OFFCPUD_SAMPLE_NO_MAXIMUM;
 
-  std::optional<std::uint32_t> pid, tid;  // in the daemon's, and in the initial PID namespace
+  std::optional<std::uint32_t> pid, tid;  // in the daemon's PID namespace
   std::uint32_t kinds = kAllKinds;        // bits by enum offcpud_hist_kind
   bool user_threads = true;
   bool kernel_threads = true;
@@ -25,7 +25,7 @@ struct BlockFilter {
 
   friend bool operator==(const BlockFilter&, const BlockFilter&) = default;
 
-  // Matches nothing, and is what include() starts from.
+  // Matches nothing. The start for include().
   static BlockFilter none() {
     BlockFilter filter;
     filter.kinds = 0;
@@ -36,7 +36,7 @@ struct BlockFilter {
     return filter;
   }
 
-  // From now on matches, in every process, at least what either of both matches.
+  // Widens this filter to match, in every process, at least what either of both matches.
   void include(const BlockFilter& other) {
     pid = tid = std::nullopt;
     kinds |= other.kinds;

@@ -8,9 +8,9 @@
 
 namespace offcpud {
 
-// The weight of a part of a sample, in nanoseconds. The sample covers `ns`, which no walk over
-// blocked threads credited before, and its weight has the expectation `ns`. A part's weight is
-// proportional, so its expectation is `part_ns`.
+// The weight of a part of a sample, in nanoseconds. The sample covers `ns`, the part of the block
+// that no earlier walk over blocked threads accounted; the expectation of its weight is `ns`. A
+// part's weight is proportional, so its expectation is `part_ns`.
 inline std::uint64_t weight_of_part(const offcpud_sample& sample, std::uint64_t part_ns) {
   if (part_ns == sample.ns) return sample.weight_ns;
   if (sample.ns == 0) return 0;
@@ -18,17 +18,18 @@ inline std::uint64_t weight_of_part(const offcpud_sample& sample, std::uint64_t 
                                     static_cast<double>(part_ns) / static_cast<double>(sample.ns));
 }
 
-// In a standalone window from `begin_ns` on: earlier time does not count.
+// The weight in a window of its own that begins at `begin_ns`: earlier time does not count.
 inline std::uint64_t weight_alone(const offcpud_sample& sample, const BlockFilter& filter,
                                   std::uint64_t begin_ns) {
   if (!filter.matches(sample) || sample.ended_ns <= begin_ns) return 0;
   return weight_of_part(sample, std::min<std::uint64_t>(sample.ns, sample.ended_ns - begin_ns));
 }
 
-// In consecutive windows that together hold every wanted block once, whole. Parts that a walk
-// credits are refused until the block reaches min_ns, and always if max_ns is set, as it may yet
-// exceed that; the first accepted part makes up for the refused ones. Only for blocks that began
-// while the filter was in force, from `filter_since_ns` on: of others the refused time is unknown.
+// The weight in consecutive windows that together hold every wanted block once, whole. Parts in
+// progress are refused until the block reaches min_ns, and always if max_ns is set, because the
+// block may yet exceed it; the first accepted part makes up for those refused before. That is done
+// only for blocks that began after the filter took effect, at `filter_since_ns`; for others the
+// refused time is unknown.
 inline std::uint64_t weight_in_series(const offcpud_sample& sample, const BlockFilter& filter,
                                       std::uint64_t filter_since_ns) {
   const bool judges_ends = filter.max_ns != BlockFilter::kNoMaximum;

@@ -8,12 +8,12 @@
 
 namespace offcpud {
 
-// Memory that several owners on several threads share.
+// A limit of memory shared by several owners on several threads.
 class ByteBudget {
  public:
   explicit ByteBudget(std::size_t bytes) : left_(bytes) {}
 
-  // What one owner has taken; given back when it is destroyed. Of one thread at a time.
+  // The part that one owner has taken, given back on destruction. Used by one thread at a time.
   class Share {
    public:
     Share() = default;
@@ -29,9 +29,9 @@ class ByteBudget {
     }
     ~Share() { give_back(); }
 
-    // False: there is no room for so many more.
+    // False: there is no room for this many more bytes.
     bool take(std::size_t bytes) {
-      if (!budget_) return true;  // without a budget
+      if (!budget_) return true;  // there is no limit
       std::size_t left = budget_->left_.load();
       do {
         if (left < bytes) return false;

@@ -9,10 +9,10 @@
 
 namespace offcpud {
 
-// What goes into snapshots. Immutable; shared by threads, but for `keeps_cgroup`.
+// Selects what snapshots contain. Immutable and shared by threads, except `keeps_cgroup`.
 struct CaptureRules {
   BlockFilter blocks;
-  // Called by the thread that makes snapshots. Empty: every cgroup is kept.
+  // Called by the thread that makes snapshots. Empty: all cgroups are kept.
   std::function<bool(std::string_view path)> keeps_cgroup;
   std::string text;  // for people; empty: everything
 };

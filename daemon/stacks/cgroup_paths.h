@@ -12,26 +12,26 @@
 
 namespace offcpud {
 
-// Paths of the cgroups whose blocks an interval holds, kept from the first of these blocks on. So
-// they outlive their cgroups for as long as the interval lasts, which may be longer than the
-// directory remembers them. Of one thread at a time.
+// Paths of the cgroups whose blocks an interval contains, looked up at the first block of each. So
+// they stay known as long as the interval lasts, which may be longer than the directory remembers a
+// removed cgroup. Used by one thread at a time.
 class CgroupPaths {
  public:
   explicit CgroupPaths(std::shared_ptr<const CgroupDirectory> directory)
       : directory_(std::move(directory)) {}
 
-  // Keeps the path of this cgroup, now or in retry(), once the directory knows it.
+  // Stores the path of this cgroup, now or, if the directory does not know it yet, in retry().
   void add(std::uint64_t id) {
     if (!paths_.contains(id) && !missing_.contains(id) && !keep(id)) missing_.insert(id);
   }
 
-  // Asks the directory again for what it did not know. The kernel tells of a new cgroup on another
-  // way than of blocks, and may be later: to be called often.
+  // Asks the directory again for unknown paths. The kernel reports new cgroups by another way than
+  // blocks, perhaps later, so call it often.
   void retry() {
     std::erase_if(missing_, [this](std::uint64_t id) { return keep(id); });
   }
 
-  // The path, or the label that says why there is none (CgroupDirectory::path_of).
+  // The path, or the label that says why it is unknown (CgroupDirectory::path_of).
   [[nodiscard]] std::string path_of(std::uint64_t id) const {
     const auto found = paths_.find(id);
     return found == paths_.end() ? directory_->path_of(id) : found->second;

@@ -8,15 +8,16 @@
 namespace offcpud {
 namespace {
 
-// The hexadecimal number behind "0x".
+// Parses the hexadecimal number after "0x".
 std::uint64_t offset_of(std::string_view text) {
   std::uint64_t offset = 0;
   if (text.starts_with("0x")) text.remove_prefix(2);
-  std::from_chars(text.data(), text.data() + text.size(), offset, 16);  // stays 0 if it is none
+  // Remains 0 if there is no number.
+  std::from_chars(text.data(), text.data() + text.size(), offset, 16);
   return offset;
 }
 
-// The name behind "[", which a build-id may follow, and which may be cut off.
+// The name after "[". A build-id may follow it, and it may be truncated.
 std::string object_of(std::string_view module) {
   const std::string_view name = module.substr(0, module.find_first_of(" ]"));
   return name.empty() ? "[kernel]" : "[" + to_valid_utf8(name) + "]";

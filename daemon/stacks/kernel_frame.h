@@ -7,8 +7,8 @@
 
 namespace offcpud {
 
-// A frame from what the kernel calls it (lib/vsprintf.c, %pB): "schedule+0x2a/0x90", with
-// " [nf_tables]" for a module; an address for what it does not know.
+// Makes a frame of the kernel's text for an address (lib/vsprintf.c, %pB): "schedule+0x2a/0x90",
+// with " [nf_tables]" for a module, or the address itself if it is unknown.
 StackFrame kernel_frame(std::string_view name);
 
 }  // namespace offcpud

@@ -20,14 +20,14 @@ bool is_switch(std::string_view function) {
   return std::ranges::find(kNames, function) != kNames.end();
 }
 
-// arch/x86/include/asm/idtentry.h: every entry from hardware begins so.
+// Every entry from hardware has such a name (arch/x86/include/asm/idtentry.h).
 bool is_interrupt_entry(std::string_view function) {
   return function.starts_with("asm_sysvec_") || function == "asm_common_interrupt" ||
          function == "asm_exc_nmi" || function == "common_interrupt_return";
 }
 
-// A wakeup from a softirq in the middle of a thread's own kernel work: what it interrupted begins
-// with the softirq's caller.
+// A softirq may wake threads in the middle of another thread's kernel work; the caller of the
+// softirq is the first frame of that work.
 bool is_softirq(std::string_view function) {
   return function == "handle_softirqs" || function == "__do_softirq" || function == "do_softirq";
 }

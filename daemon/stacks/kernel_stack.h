@@ -10,13 +10,13 @@
 
 namespace offcpud {
 
-// What of a kernel stack says why the thread waited: without this program's own frames, those of
-// the tracepoint it hangs on and the scheduler's switch at the inner end. Innermost first, in and
-// out; nothing is taken from the middle.
+// The part of a kernel stack that says why the thread waited: without the frames of this program,
+// of its tracepoint and of the scheduler's switch at the inner end. Innermost first, in and out;
+// nothing in the middle is removed.
 std::span<const StackFrame> without_switch(std::span<const StackFrame> frames);
 
-// The same of a waker. When an interrupt woke, what it interrupted has nothing to do with it: the
-// stack ends with the entry of the interrupt.
+// The same for a waker. If an interrupt woke the thread, the stack ends with the entry of the
+// interrupt, because the interrupted code has nothing to do with it.
 std::span<const StackFrame> without_tracepoint(std::span<const StackFrame> frames, bool interrupt);
 
 }  // namespace offcpud

@@ -11,11 +11,12 @@ namespace offcpud {
 
 // Which blocks the kernel samples, and how densely; see bpf/sample.bpf.h.
 struct SampleChoice {
-  // In all processes. With a `max_ns`, blocks in progress are not accounted: they may exceed it.
+  // For all processes. With a `max_ns`, blocks in progress are not accounted, because
+  // they may exceed it.
   BlockFilter blocks = BlockFilter::none();
   std::chrono::nanoseconds interval = std::chrono::milliseconds(10);
-  // Processes and threads, by their numbers in the daemon's PID namespace, whose interval is
-  // `focus_interval` if it is shorter; at most OFFCPUD_TARGETS.
+  // Targets: processes and threads, numbered in the daemon's PID namespace, for which the interval
+  // is `focus_interval` if that is shorter; at most OFFCPUD_TARGETS.
   std::vector<std::uint32_t> focuses{};
   std::chrono::nanoseconds focus_interval = std::chrono::milliseconds(10);
 };

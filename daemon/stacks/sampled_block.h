@@ -11,15 +11,15 @@
 
 namespace offcpud {
 
-// One sampled block with its stacks; valid while the record that it was read from is. Addresses of
-// instructions, innermost first.
+// One sampled block with its stacks, valid as long as the record from which it was read. Addresses
+// are those of instructions, innermost first.
 struct SampledBlock {
   offcpud_sample sample{};
   std::span<const __u64> kernel, user, waker_kernel, waker_user;
 };
 
-// `frames` are the stacks one after the other, as in the record. What a record says beyond its end
-// is cut off.
+// `frames` contains the stacks one after the other, as in the record. Counts that
+// exceed it are reduced.
 inline SampledBlock sampled_block(const offcpud_sample& sample, std::span<const __u64> frames) {
   SampledBlock block;
   block.sample = sample;

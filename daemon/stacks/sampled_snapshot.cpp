@@ -20,7 +20,7 @@ std::string text_of(const char (&comm)[OFFCPUD_COMM]) {
   return {comm, ::strnlen(comm, sizeof(comm))};
 }
 
-// Numbers of frames in a snapshot under construction.
+// Numbers the frames of a snapshot under construction.
 class FrameTable {
  public:
   explicit FrameTable(std::vector<StackFrame>& frames) : frames_(frames) {}
@@ -34,7 +34,7 @@ class FrameTable {
     return found->second;
   }
 
-  // Innermost first in, outermost first out.
+  // Takes frames innermost first, returns numbers outermost first.
   std::vector<std::uint32_t> numbers(std::span<const StackFrame> frames) {
     std::vector<std::uint32_t> out;
     out.reserve(frames.size());
@@ -49,7 +49,8 @@ class FrameTable {
   std::map<Key, std::uint32_t> numbers_;
 };
 
-// Why a walk ended, as the outermost frame; nullptr: it is complete, or there is nothing to walk.
+// The outermost frame, which says why a walk ended early; nullptr: it is complete, or there was
+// nothing to walk.
 const char* end_text(std::uint32_t end) {
   switch (end) {
     case OFFCPUD_UNWIND_END_ROOT:
@@ -185,7 +186,7 @@ class SnapshotBuilder {
   Snapshot snapshot_;
   FrameTable table_;  // of snapshot_
   std::vector<StackFrame> frames_;
-  // Entries with an episode that has ended, by their indices.
+  // Indexes of entries with an ended episode.
   std::vector<std::pair<std::size_t, const BlockSum*>> longest_;
 };
 

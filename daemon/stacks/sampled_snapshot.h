@@ -15,36 +15,36 @@
 
 namespace offcpud {
 
-// What was sampled in an interval, before functions of programs are named.
+// The samples of an interval, before functions of programs are named.
 struct SampledInterval {
   WallTime begin, end;
   MonotonicTime ended;  // the same moment as `end`
   std::chrono::nanoseconds duration{0};
-  bool partial = false;                         // ended before its time
-  std::shared_ptr<const CaptureRules> capture;  // null: everything that was asked for
+  bool partial = false;                         // ended early
+  std::shared_ptr<const CaptureRules> capture;  // null: everything, as requested
   CgroupPaths cgroups;
   StackSums::Drained stacks{};
-  std::uint64_t lost_ns = 0;         // of samples that did not arrive
-  std::uint64_t lost_of_any_ns = 0;  // the same, of which some may not have been asked for
+  std::uint64_t lost_ns = 0;         // time of samples that were lost
+  std::uint64_t lost_of_any_ns = 0;  // the same, if some may not have been requested
   std::unordered_map<std::uint64_t, StackFrame> kernel_names{};  // by return address
 };
 
-// Names of functions in programs, asked when a snapshot is made.
+// Names functions of programs while a snapshot is made.
 class FunctionNames {
  public:
   virtual ~FunctionNames() = default;
-  // `sample` says whose process it is, unless `waker`: then it is the waker's.
+  // `waker`: the frame is one of the waker's process; otherwise of the process in `sample`.
   virtual StackFrame name(const offcpud_sample& sample, const LocatedFrame& frame, bool waker) = 0;
 };
 
-// A snapshot, and of each of its entries the longest episode that has ended.
+// A snapshot, and the longest ended episode of each of its entries.
 struct SampledSnapshot {
   Snapshot snapshot;
   std::vector<FoundExemplar> exemplars;
 };
 
-// Names what was sampled, and leaves out the cgroups that the rules do not keep. Time without a
-// stack stays under a frame that says why.
+// Names the functions of an interval, and leaves out cgroups that the rules exclude. Time without a
+// stack is put under a frame that says why.
 SampledSnapshot snapshot_of(const SampledInterval& interval, FunctionNames& names);
 
 }  // namespace offcpud

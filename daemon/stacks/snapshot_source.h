@@ -10,15 +10,14 @@
 
 namespace offcpud {
 
-// Whoever samples stacks, as those see it that ask for the time to come.
+// The interface for requesting a profile of the next `length`.
 class SnapshotSource {
  public:
   virtual ~SnapshotSource() = default;
 
-  // Tells `done` once, on any thread, what was sampled by `filter` in the next `length` (partial
-  // when the daemon stops before), or why not. Never waits for it. Dropping `done` is allowed: the
-  // request is then given up. Thread-safe. Error (ErrorKind::Usage): there is no such process or
-  // thread.
+  // Calls `done` once, on any thread, with a profile of the next `length` by `filter` (partial if
+  // the daemon stops before), or with an error; never waits for it. `done` may be dropped, which
+  // gives up the request. Thread-safe. Error of kind Usage: there is no such process or thread.
   virtual void take_next(std::chrono::milliseconds length, const BlockFilter& filter,
                          std::function<void(Result<Snapshot>)> done) = 0;
 };

@@ -13,39 +13,39 @@
 
 namespace offcpud {
 
-// Which blocks in progress a walk over the blocked threads hands over.
+// The blocks in progress that a walk over blocked threads reports.
 enum class BlockAge : std::uint8_t {
-  Lasting,  // those that have lasted for OFFCPUD_IN_PROGRESS_AGE_NS
-  Any,      // also the younger ones, flagged with OFFCPUD_SAMPLE_YOUNG
+  Lasting,  // those at least OFFCPUD_IN_PROGRESS_AGE_NS old
+  Any,      // also more recent ones, flagged with OFFCPUD_SAMPLE_YOUNG
 };
 
-// What the kernel tells about sampled blocks. Seam: unit tests stand in for the kernel here. Used
-// by one thread.
+// The kernel's reports about sampled blocks. An interface, so that tests can replace the kernel.
+// Used by one thread.
 class StackSource {
  public:
   virtual ~StackSource() = default;
 
-  // Whether the kernel can tell of blocks and wakeups. If not, choose() is of no use.
+  // Whether the kernel reports blocks and wakeups. If not, choose() has no effect.
   [[nodiscard]] virtual bool has_hooks() const = 0;
 
-  // Which blocks are sampled from now on.
+  // Sets the blocks that are sampled from now on.
   virtual void choose(const SampleChoice& choice) = 0;
 
-  // Hands over every sample that waits. Returns how many.
+  // Passes every waiting sample to `take`. Returns their number.
   virtual Result<std::uint64_t> drain(const std::function<void(const SampledBlock&)>& take) = 0;
 
-  // Accounts all blocks that last up to now, and hands over of each the part that was not accounted
-  // before. Younger ones are handed over whole and not accounted: their end tells all of them once
-  // more. User stacks are still to be walked.
+  // Accounts all lasting blocks up to now, and passes the part of each that was not accounted
+  // before to `take`. More recent blocks are passed whole and not accounted: their end reports all
+  // of them again. User stacks are still to be walked.
   virtual Status walk_blocked(BlockAge age,
                               const std::function<void(const offcpud_blocked_record&)>& take) = 0;
 
-  // Nanoseconds that samples stood for which were lost since the last call.
+  // Nanoseconds represented by samples that were lost since the last call.
   virtual std::uint64_t take_lost_ns() = 0;
 
-  // What the kernel calls functions of its own, of modules and of BPF programs, by return
-  // addresses: "schedule+0x2a/0x90", "nf_hook_slow+0x3c/0xa0 [nf_tables]". An address that is none
-  // is shown as it is.
+  // The kernel's names of its own functions and those of modules and BPF programs, by return
+  // address: "schedule+0x2a/0x90", "nf_hook_slow+0x3c/0xa0 [nf_tables]". An unknown address is
+  // shown as a number.
   virtual Result<std::vector<std::string>> kernel_names(
       std::span<const std::uint64_t> addresses) = 0;
 };

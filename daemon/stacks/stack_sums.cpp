@@ -7,7 +7,7 @@
 namespace offcpud {
 namespace {
 
-constexpr std::size_t kHead = 12;  // words of a key before the frames
+constexpr std::size_t kHead = 12;  // words of a key before its frames
 
 std::uint64_t word(std::uint32_t high, std::uint32_t low) {
   return (std::uint64_t{high} << 32) | low;
@@ -28,10 +28,10 @@ void append(std::vector<std::uint64_t>& words, std::span<const __u64> frames) {
   words.insert(words.end(), frames.begin(), frames.end());
 }
 
-// Blocks are taken one by one, each with the probability p = ns / weight. What one adds to the
-// variance of the sum is ns^2 (1 - p) / p, of which this, over those that were taken, is an
-// unbiased estimate (Horvitz and Thompson 1952, "A generalization of sampling without replacement
-// from a finite universe", with independent choices).
+// Each block is sampled with probability p = ns / weight, independently. It adds ns^2 (1 - p) / p
+// to the variance of the sum. The value below, summed over the sampled blocks, is an unbiased
+// estimate of that (Horvitz and Thompson 1952, "A generalization of sampling without replacement
+// from a finite universe").
 double variance_of(const offcpud_sample& sample) {
   const auto weight = static_cast<double>(sample.weight_ns);
   return weight * std::max(0.0, weight - static_cast<double>(sample.ns));
@@ -68,7 +68,8 @@ StackSums::Key StackSums::key_of(const SampledBlock& block) {
   return key;
 }
 
-// Of one sum: its key and frames hold each address, whoever adds it locates those of programs.
+// Memory of one sum: the key and the frames both hold each address, and each user
+// address is located.
 std::size_t StackSums::bytes_of(const SampledBlock& block) {
   constexpr std::size_t kAllocations = std::size_t{6} * 2 * sizeof(void*);
   const std::size_t user = block.user.size() + block.waker_user.size();

@@ -14,54 +14,54 @@
 
 namespace offcpud {
 
-// An address of a process, with what is known of it after the process is gone.
+// An address of a process, with what must be known of it after the process is gone.
 struct LocatedFrame {
   std::uint64_t address = 0;               // of an instruction of the function, in the process
-  std::uint64_t file_offset = 0;           // where that is in `file`
-  std::uint64_t object = 0;                // number of the file's symbols; 0: none
+  std::uint64_t file_offset = 0;           // offset of the address in `file`
+  std::uint64_t object = 0;                // id of the file's symbols; 0: none
   std::shared_ptr<const MappedFile> file;  // null: no mapping is known there
 
   friend bool operator==(const LocatedFrame&, const LocatedFrame&) = default;
 };
 
-// The sum of the blocks of one process with equal stacks and wakers. Frames are innermost first.
+// The sum of one process's blocks with equal stacks and wakers. Frames are innermost first.
 struct BlockSum {
-  offcpud_sample sample{};  // the first one's; the numbers of frames are those of `frames`
+  offcpud_sample sample{};  // the first one; its numbers of frames are those of `frames`
   std::vector<__u64> frames;
-  std::vector<LocatedFrame> user, waker_user;  // filled in by whoever adds blocks
+  std::vector<LocatedFrame> user, waker_user;  // filled in by the caller of add()
   std::uint64_t ns = 0;
-  double episodes = 0;  // those in progress are none yet
-  double variance = 0;  // of ns, in ns^2, as StackEntry has it
-  // The longest episode that has ended, as a whole: also its time in earlier snapshots. 0: none.
+  double episodes = 0;  // without those in progress
+  double variance = 0;  // of ns, in ns^2, like StackEntry::variance
+  // The longest ended episode, whole, including time in earlier snapshots. 0: none.
   std::uint64_t longest_ns = 0;
   std::uint64_t longest_ended_ns = 0;  // CLOCK_MONOTONIC
 
   [[nodiscard]] SampledBlock block() const { return sampled_block(sample, frames); }
 };
 
-// Adds sampled blocks up by process, stacks and waker. Stacks are compared in full, so two
-// different ones are never taken for one. Single-threaded.
+// Sums sampled blocks by process, stacks and waker. Stacks are compared in full, so different ones
+// are never merged. Single-threaded.
 class StackSums {
  public:
-  // Keeps `most` different stacks apart, within a budget of bytes that others share. The time of
-  // further ones is summed without their stacks.
+  // Keeps `most` different stacks apart, within a shared budget of bytes. The time of further ones
+  // is summed without their stacks.
   explicit StackSums(std::size_t most, std::shared_ptr<ByteBudget> budget = nullptr)
       : most_(most), budget_(std::move(budget)), bytes_(budget_) {}
 
-  // Returns the sum if the block is its first one, valid until the next call; else null.
+  // Returns the sum, valid until the next call, if the block is its first; else null.
   BlockSum* add(const SampledBlock& block);
 
   struct Drained {
     std::vector<BlockSum> sums;
-    std::uint64_t overflow_ns = 0;  // beyond `most`
-    std::uint64_t overflowed = 0;   // samples
-    ByteBudget::Share bytes;        // that the sums take
+    std::uint64_t overflow_ns = 0;  // time of stacks beyond `most`
+    std::uint64_t overflowed = 0;   // samples beyond `most`
+    ByteBudget::Share bytes;        // used by the sums
   };
-  // Hands over everything since the last call.
+  // Returns everything added since the last call.
   Drained drain();
 
  private:
-  // Frames, and the words that tell whose they are.
+  // Frames, preceded by the words that identify the process.
   using Key = std::vector<std::uint64_t>;
   struct HashKey {
     std::size_t operator()(const Key& key) const;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kMaxLink = 4096;
 
-// The file name in .gnu_debuglink; empty if there is none. It names a file, not a path.
+// The file name in .gnu_debuglink; empty: there is none. It must be a name, not a path.
 std::string debug_link(const ElfFile& object) {
   const ElfSection* section = object.section(".gnu_debuglink");
   if (section == nullptr) return {};
@@ -31,15 +31,15 @@ std::vector<std::string> candidates(const ElfFile& object, const std::string& id
   if (link.empty() || !object_path.starts_with('/')) return paths;
   const std::string directory = std::filesystem::path(object_path).parent_path().native();
   const std::string base = directory == "/" ? "" : directory;
-  // The object itself would have the right build-id.
+  // Not the object itself, which has the right build-id.
   if (base + "/" + link != object_path) paths.push_back(base + "/" + link);
   paths.push_back(base + "/.debug/" + link);
   paths.push_back("/usr/lib/debug" + base + "/" + link);
   return paths;
 }
 
-// As copies are, which belong to whoever made them. Files of tmpfs have seals, too, but not this
-// one.
+// True for copies, which belong to whoever made them. Files of tmpfs have seals too,
+// but not this one.
 bool is_sealed_memory(int fd) {
   const int seals = ::fcntl(fd, F_GET_SEALS);
   return seals >= 0 && (seals & F_SEAL_WRITE) != 0;
@@ -49,8 +49,8 @@ bool may_name_functions(const std::optional<FileAuthor>& file,
                         const std::optional<FileAuthor>& object) {
   if (!file || (file->rights.mode & S_IWOTH) != 0) return false;
   if (file->of_copy && !(object && object->of_copy)) return false;
-  // Whose a copy is, its file system says, which may be anybody's: that makes it not the object of
-  // whoever owns a file of a disk.
+  // The owner of a copy is told by its file system, which a user may have made; so it does not
+  // count as the same owner as that of a file on a disk.
   return file->rights.owner == 0 ||
          (object && object->of_copy == file->of_copy && file->rights.owner == object->rights.owner);
 }

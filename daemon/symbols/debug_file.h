@@ -11,25 +11,28 @@
 
 namespace offcpud {
 
-// Who may have written a file that is open.
+// Who may have written an open file.
 struct FileAuthor {
   FileRights rights;
-  bool of_copy = false;  // its file system says so, which may be anybody's
+  bool of_copy = false;  // then its file system names the owner, and a user may have made that
 };
 
-// The file's author; of a copy of a file below `root`, the original's. Nothing: a copy whose
-// original is not known, which may be anybody's.
+// The author of the file; of a copy, the author of the original, which is below `root`. Nothing: a
+// copy of an unknown original, so anybody may have written it.
 std::optional<FileAuthor> author_of(int fd, const RootDirectory& root);
 
-// Opens the separate debug file of an object, as Debian's -dbgsym and Fedora's -debuginfo packages
-// install it: /usr/lib/debug/.build-id/xx/yyyy.debug, or the file that .gnu_debuglink names beside
-// the object, in .debug/ below it, or at the same place below /usr/lib/debug. `object_path` is the
-// object's absolute path below `root`. The file must have the object's build-id; an object without
-// one has no debug file. The file must belong to root or to the object's `author`, and nobody else
-// may write it: else anybody could map another user's object in his own mount namespace, put a
-// debug file beside it, and choose its functions' names for everybody. For the same reason a copied
-// debug file serves copied objects only, and an original serves a copied object only if root owns
-// it: who owns the original of a copy is told by a file system that the user may have made.
+// Opens the separate debug file of an object, as installed by Debian's -dbgsym and Fedora's
+// -debuginfo packages: /usr/lib/debug/.build-id/xx/yyyy.debug, or the file named by .gnu_debuglink
+// beside the object, in .debug/ below it, or at the same place below /usr/lib/debug. `object_path`
+// is the object's absolute path below `root`. The file must have the object's build-id, so an
+// object without one has no debug file.
+//
+// The file must belong to root or to the object's `author`, and nobody else may have write
+// permission. Otherwise a user could map another user's object in a mount namespace of his own,
+// put a debug file beside it, and choose its functions' names for everybody. For the same reason
+// a copied debug file is used for copied objects only, and an original is used for a copied
+// object only if root owns it: the owner of a copy's original is told by a file system that the
+// user may have made.
 std::optional<UniqueFd> find_debug_file(const ElfFile& object,
                                         const std::optional<FileAuthor>& author,
                                         const std::string& object_path, const RootDirectory& root);

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <optional>
 
-// The Debian package puts it into a folder of its own, others beside binutils' headers.
+// Debian has the header in its own directory, others beside the headers of binutils.
 #define HAVE_DECL_BASENAME 1  // libiberty.h declares it otherwise than the C library
 #if __has_include(<libiberty/demangle.h>)
 #include <libiberty/demangle.h>
@@ -22,10 +22,10 @@ namespace {
 
 constexpr std::string_view kEllipsis = "\u2026";
 
-// A few hundred bytes of a mangled name can stand for gigabytes, as each part may repeat all before
-// it twice. The callback of libiberty cannot refuse more, so it leaves by longjmp. Nothing is lost
-// with the frames between: libiberty prints C++ names without allocating; printing an identifier of
-// Rust in Punycode holds one small array, which only names made to do harm can leak.
+// A mangled name of a few hundred bytes can expand to gigabytes, because each part may repeat
+// everything before it twice. libiberty's callback cannot stop it, so it leaves by longjmp. The
+// skipped frames lose nothing: libiberty prints C++ names without allocating; for an identifier of
+// Rust in Punycode it holds one small array, which only hostile names can leak.
 struct Output {
   std::array<char, kMaxShownName> text;
   std::size_t size = 0;
@@ -33,13 +33,14 @@ struct Output {
   std::jmp_buf full;
 };
 
-// Names print in a few parts for each byte. More calls than this, most of them empty, are no name.
+// Real names need only a few parts per byte. One with more calls than this, most of them with
+// empty parts, is none.
 constexpr std::size_t kMaxCalls = 16'384;
 
 void append(const char* part, std::size_t size, void* opaque) {
   auto& output = *static_cast<Output*>(opaque);
   const std::size_t fits = std::min(size, output.text.size() - output.size);
-  // Rust's demangler hands over empty parts as null pointers, which memcpy() may not be given.
+  // Rust's demangler passes empty parts as null pointers, which memcpy() does not allow.
   if (fits > 0) std::memcpy(output.text.data() + output.size, part, fits);
   output.size += fits;
   // NOLINTNEXTLINE(cert-err52-cpp)
@@ -50,7 +51,7 @@ enum class Outcome { Done, Full, NotMangled };
 
 using Demangler = int (*)(const char*, int, demangle_callbackref, void*);
 
-// Keeps no object with a destructor on the stack, which longjmp would skip.
+// Must have no object with a destructor on the stack, because longjmp skips it.
 Outcome run(Demangler demangler, const char* symbol, Output& output) {
   output.size = 0;
   output.calls = 0;
@@ -64,7 +65,7 @@ std::optional<std::string> run_all(const std::string& symbol) {
   static constexpr std::array<Demangler, 2> kDemanglers{rust_demangle_callback,
                                                         cplus_demangle_v3_callback};
   Output output;
-  // Rust first: its legacy names are C++ names as well, with a hash at the end.
+  // Rust first, because its legacy names are also C++ names with a hash at the end.
   for (const Demangler demangler : kDemanglers) {
     const Outcome outcome = run(demangler, symbol.c_str(), output);
     if (outcome == Outcome::NotMangled) continue;
@@ -82,12 +83,12 @@ bool is_control(char c) {
 }  // namespace
 
 std::string demangle(std::string_view symbol) {
-  // "_Z…" and "_R…", and "__Z…" or "__R…" of some linkers. Others are not looked at any closer.
+  // "_Z..." and "_R...", or "__Z..." and "__R..." of some linkers; nothing else is mangled.
   const std::string_view start = symbol.substr(0, symbol.find_first_not_of('_') + 1);
   if (!start.starts_with('_') || (start.back() != 'Z' && start.back() != 'R')) {
     return shown_name(symbol);
   }
-  // Longer ones than this have too many parts for libiberty, and would be cut to nothing helpful.
+  // libiberty refuses longer names for having too many parts, and what remains would be of no use.
   constexpr std::size_t kMaxMangled = 4096;
   if (symbol.size() > kMaxMangled) return shown_name(symbol);
   const std::optional<std::string> name = run_all(std::string(symbol));

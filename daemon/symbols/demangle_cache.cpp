@@ -13,7 +13,7 @@ const std::string& DemangleCache::shown(std::string_view symbol) {
 
   const auto old = old_.find(key);
   std::string name = old != old_.end() ? std::move(old->second) : demangle(symbol);
-  if (old != old_.end()) old_.erase(old);  // its bytes stay counted until its generation goes
+  if (old != old_.end()) old_.erase(old);  // its bytes count until its generation is dropped
   constexpr std::size_t kNode = sizeof(Names::value_type) + 2 * sizeof(void*);
   const std::size_t size = kNode + key.size() + name.size();
   if (young_bytes_ + size > half_) {

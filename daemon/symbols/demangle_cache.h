@@ -8,14 +8,14 @@
 
 namespace offcpud {
 
-// demangle() for names that come again and again. Holds two generations of at most half of `bytes`
-// each: when the young one is full, it becomes the old one, and what was not asked for meanwhile is
-// forgotten. Owned by one thread.
+// Remembers results of demangle(). Holds two generations of at most half of `bytes` each: when the
+// new one is full, it becomes the old one, and the names of the former old one that were not used
+// since are forgotten. Owned by one thread.
 class DemangleCache {
  public:
   explicit DemangleCache(std::size_t bytes) : half_(bytes / 2) {}
 
-  // Lives until the next call.
+  // Valid until the next call.
   const std::string& shown(std::string_view symbol);
 
   [[nodiscard]] std::size_t bytes() const { return young_bytes_ + old_bytes_; }

@@ -57,7 +57,7 @@ Result<ElfSymbols> ElfSymbols::read_from(const ByteSource& source,
   symbols.build_id_ = file.build_id();
   symbols.keep_segments(file);
 
-  // First, as their tables are gone before the names are read.
+  // First, so that its tables are freed before the names are read.
   SymbolLimits limits;
   auto frames = read_frame_ranges(file, limits.frames);
   if (!frames && frames.error().kind() == ErrorKind::Unsupported) {
@@ -77,13 +77,13 @@ Result<ElfSymbols> ElfSymbols::read_from(const ByteSource& source,
   return symbols;
 }
 
-// A damaged table costs its own names only.
+// A damaged table only loses its own names.
 void ElfSymbols::add_functions(const ElfFile& file, FunctionList& list) {
   const auto read = read_functions(file, list);
   if (!read && read.error().kind() == ErrorKind::Unsupported) refused_.add(ObjectRefusal::Symbols);
 }
 
-// Adds the functions that the object's .dynsym leaves out, if the object embeds them.
+// Adds the functions missing from .dynsym, if the object embeds them.
 void ElfSymbols::add_embedded_functions(const ElfFile& object, FunctionList& list) {
   const auto image = read_embedded_symbols(object);
   if (!image) return refused_.add(ObjectRefusal::EmbeddedSymbols);
@@ -93,7 +93,7 @@ void ElfSymbols::add_embedded_functions(const ElfFile& object, FunctionList& lis
   if (file) add_functions(*file, list);
 }
 
-// Adds the functions of the debug file, unless it cannot be found or read.
+// Adds the functions of the debug file, if it can be found and read.
 void ElfSymbols::add_debug_functions(const ElfFile& object, int object_fd,
                                      const std::vector<DebugRoot>& debug_roots,
                                      FunctionList& list) {

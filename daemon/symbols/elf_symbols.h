@@ -18,37 +18,37 @@ namespace offcpud {
 class ByteSource;
 class ElfFile;
 
-// The functions of one ELF object, kept without its file: names survive the process and the file.
-// Immutable once read; any thread may look up.
+// The functions of one ELF object, independent of its file, so that names outlive the process and
+// the file. Immutable; any thread may look up.
 class ElfSymbols {
  public:
-  // Where a separate debug file may be.
+  // A place to search for a separate debug file.
   struct DebugRoot {
     const RootDirectory* root;
     std::string object_path;  // absolute, below that root
   };
 
-  // Reads the object that `fd` is open on, and its debug file if a root has it. The caller keeps
-  // the descriptor, which is not needed afterwards. Takes at most 80 MiB of memory, and
-  // milliseconds (0.1 s for the largest objects) beside the time that the file system takes. An
-  // object without any symbol is not an error; what asks for more than SymbolLimits is left out.
+  // Reads the object open at `fd`, and its debug file if a root has it. The caller keeps the
+  // descriptor, which is not needed afterwards. Uses at most 80 MiB of memory, and milliseconds
+  // (0.1 s for the largest objects) besides the time of the file system. An object without symbols
+  // is no error. What exceeds SymbolLimits is left out.
   static Result<ElfSymbols> read(int fd, const std::vector<DebugRoot>& debug_roots = {});
 
   // Reads an object in memory.
   static Result<ElfSymbols> read_image(std::string_view image);
-  // Reads the vDSO; an error where the kernel maps none.
+  // Reads the vDSO. Error: the kernel maps none.
   static Result<ElfSymbols> read_vdso();
 
   [[nodiscard]] const FunctionIndex& functions() const { return functions_; }
   [[nodiscard]] const BuildId& build_id() const { return build_id_; }
-  // What was left out because the object asked for more than SymbolLimits.
+  // What was left out because it exceeded SymbolLimits.
   [[nodiscard]] const ObjectRefusals& refused() const { return refused_; }
 
-  // The ELF virtual address of an offset in the file, or nothing if no segment loads it. The offset
-  // of an instruction at `ip` in a mapping is ip - the mapping's start + the mapping's offset.
+  // The ELF virtual address of an offset in the file; nothing: no segment loads it. An instruction
+  // at `ip` has the offset ip - start of its mapping + offset of the mapping.
   [[nodiscard]] std::optional<std::uint64_t> address_of(std::uint64_t file_offset) const;
 
-  [[nodiscard]] std::size_t bytes() const;  // of memory that it takes
+  [[nodiscard]] std::size_t bytes() const;  // memory that it uses
 
   bool operator==(const ElfSymbols&) const = default;
 

@@ -14,12 +14,12 @@ namespace {
 constexpr std::uint64_t kMaxCompressed = 8 << 20;
 constexpr std::uint64_t kMaxPlain = 24 << 20;
 constexpr std::uint64_t kMaxDecoder = 16 << 20;  // a dictionary of 8 MiB is usual
-// Real symbols become 3 to 8 times smaller; only repetitions become smaller than this.
+// Real symbols shrink to a third or an eighth; only repetitions shrink more than this.
 constexpr std::uint64_t kMaxRatio = 64;
 constexpr std::uint64_t kAnyway = 256 << 10;
 
 Error too_much() {
-  return Error("read object: more embedded symbols than a program's", ErrorKind::Unsupported);
+  return Error("read object: more embedded symbols than any program has", ErrorKind::Unsupported);
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ Result<std::optional<std::string>> read_embedded_symbols(const ElfFile& object) 
 
   const std::uint64_t most = std::min(kMaxPlain, kAnyway + kMaxRatio * compressed->size());
   std::string plain;
-  plain.reserve(most);  // of which only what is used takes memory, and nothing is moved
+  plain.reserve(most);  // only what is used takes memory, and nothing is moved
   while (plain.size() < most) {
     const std::size_t done = plain.size();
     const std::size_t step = std::min<std::uint64_t>(kAnyway, most - done);

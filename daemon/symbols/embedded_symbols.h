@@ -9,10 +9,10 @@
 
 namespace offcpud {
 
-// The ELF file that Fedora and its kin put into the .gnu_debugdata section of stripped objects,
-// compressed with XZ: a .symtab of what .dynsym does not have. Nothing if there is none, or if it
-// is damaged. ErrorKind::Unsupported: it is larger than symbols of that kind are, or than what so
-// few bytes can hold: what is compressed can be anything.
+// The ELF file that Fedora and related systems put into the .gnu_debugdata section of stripped
+// objects, compressed with XZ. Its .symtab has what .dynsym lacks. Nothing: there is none, or it is
+// damaged. Error of kind Unsupported: it is larger than such symbols are, or expands more than real
+// symbols do, because compressed data can be anything.
 Result<std::optional<std::string>> read_embedded_symbols(const ElfFile& object);
 
 }  // namespace offcpud

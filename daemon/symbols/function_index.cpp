@@ -19,11 +19,11 @@ std::uint32_t name_of(const Function& function) {
   return function.name & ~FunctionList::kPreferred;
 }
 
-// A part of a function that no other function overlaps.
+// A part of a function, without what other functions overlap.
 struct Piece {
   std::uint64_t start = 0;
   std::uint64_t end = 0;
-  std::uint64_t owner = 0;  // where the function starts
+  std::uint64_t owner = 0;  // start of its function
   std::uint32_t name = 0;   // offset in the list's names; kNoName: known by its FDE only
 };
 
@@ -46,11 +46,11 @@ std::vector<AddressRange> sorted_ranges(std::vector<AddressRange> ranges) {
 }
 
 std::size_t underscores(std::string_view name) {
-  constexpr std::size_t kMost = 64;  // more tell nothing
+  constexpr std::size_t kMost = 64;  // more make no difference
   return std::min(name.substr(0, kMost).find_first_not_of('_'), std::min(kMost, name.size()));
 }
 
-// Whether people use `a` rather than `b`.
+// Whether `a` is the more useful name of the two.
 bool is_better(std::string_view a, std::string_view b) {
   const std::size_t a_underscores = underscores(a);
   const std::size_t b_underscores = underscores(b);
@@ -58,8 +58,8 @@ bool is_better(std::string_view a, std::string_view b) {
   return std::make_tuple(a.size(), a) < std::make_tuple(b.size(), b);
 }
 
-// Leaves the functions that start inside of code, one for each address: the largest, by its best
-// name. Every name is looked at once, as all may be long and of one address.
+// Keeps the functions that start within code, one per address: the largest, with its best name.
+// Looks at every name only once, because there may be many long ones at one address.
 void keep_distinct(FunctionList& list, std::span<const AddressRange> code) {
   std::vector<Function>& functions = list.functions();
   const AddressRange* range = nullptr;
@@ -67,7 +67,7 @@ void keep_distinct(FunctionList& list, std::span<const AddressRange> code) {
     return !starts_inside(code, function.start, &range);
   });
   std::sort(functions.begin(), functions.end(), [](const Function& a, const Function& b) {
-    // The preferred ones, and names in the order of the file, behind each other.
+    // Puts preferred ones first, and names in the order of the file.
     return std::tie(a.start, b.size, b.name) < std::tie(b.start, a.size, a.name);
   });
   std::size_t kept = 0;
@@ -91,7 +91,7 @@ void keep_distinct(FunctionList& list, std::span<const AddressRange> code) {
   functions.resize(kept);
 }
 
-// Where a symbol that does not know its size ends at the latest.
+// The latest end of a symbol of unknown size.
 std::uint64_t end_of_unsized(std::uint64_t start, std::uint64_t next,
                              std::span<const AddressRange> frames,
                              std::span<const AddressRange> code) {
@@ -105,9 +105,9 @@ std::uint64_t end_of_unsized(std::uint64_t start, std::uint64_t next,
   return after == frames.end() ? end : std::min(end, after->start);
 }
 
-// Ranges sorted by their start, cut so that each address belongs to the one that starts last. One
-// piece after the other: all of them at once would be a multiple of what they are made from.
-// `Ranges` has size() and at(), which returns an empty range for what is none.
+// Turns ranges sorted by start into disjoint pieces: each address belongs to the range that starts
+// last. Makes one piece at a time, because all together would need several times the memory of the
+// ranges. `Ranges` has size() and at(); at() returns an empty range for one to be skipped.
 template <class Ranges>
 class Flattener {
  public:
@@ -149,11 +149,11 @@ class Flattener {
   Ranges ranges_;
   std::size_t next_ = 0;
   std::uint64_t at_ = 0;
-  std::vector<std::uint32_t> open_;  // ascending starts
+  std::vector<std::uint32_t> open_;  // by ascending starts
 };
 
-// Pieces of `upper`, and of `lower` what they leave free. Both are ascending and disjoint, and so
-// is the result.
+// Pieces of `upper`, and pieces of `lower` where `upper` has gaps. Both are ascending and disjoint,
+// and so is the result.
 template <class Upper, class Lower>
 class GapFiller {
  public:
@@ -174,7 +174,7 @@ class GapFiller {
       if (upper_->end <= lower_->start) break;
       lower_->start = upper_->end;
       if (lower_->start < lower_->end) break;
-      lower_ = lowers_.next();  // the upper one may cover this one as well
+      lower_ = lowers_.next();  // the upper one may cover this one too
     }
     return std::exchange(upper_, uppers_.next());
   }
@@ -185,9 +185,9 @@ class GapFiller {
   std::optional<Piece> upper_, lower_;
 };
 
-// What the ranges of an object are made from.
+// The ranges of an object.
 struct Layout {
-  std::span<const Function> functions;  // one for each address
+  std::span<const Function> functions;  // one per address
   std::span<const AddressRange> frames;
   std::span<const AddressRange> code;
 };
@@ -260,8 +260,7 @@ template <class Pieces>
 void FunctionIndex::take(Pieces pieces) {
   while (const auto piece = pieces.next()) {
     if (entries_.empty()) base_ = piece->start;
-    // Code spans less than 4 GiB, if not in the large code model; what a file has beyond stays
-    // without names.
+    // Code spans less than 4 GiB, except in the large code model; what is beyond has no names.
     constexpr std::uint64_t kMaxDistance = std::numeric_limits<std::uint32_t>::max();
     if (piece->start - base_ >= kMaxDistance) break;
     const std::uint64_t end = std::min(piece->end - base_, kMaxDistance);

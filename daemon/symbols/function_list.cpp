@@ -13,7 +13,8 @@ char* FunctionList::add_names(std::size_t size) {
 
 bool FunctionList::add(std::uint64_t start, std::uint64_t size, std::size_t name, bool preferred) {
   if (functions_.size() >= limits_.ranges) return false;
-  // A vector that grows is there twice for a moment. Of a large one only what is used takes memory.
+  // A growing vector briefly exists twice. So a large one is reserved at once, which takes memory
+  // only as far as it is used.
   constexpr std::size_t kLarge = 64 << 10;
   if (functions_.size() == kLarge) functions_.reserve(limits_.ranges);
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();

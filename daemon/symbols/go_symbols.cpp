@@ -10,7 +10,7 @@
 namespace offcpud {
 namespace {
 
-// The part of the section with all names that are used: the linker puts them behind each other.
+// The part of the section that contains all used names; the linker puts them side by side.
 std::string_view names_of(const GoFunctionTable& table) {
   const char* begin = nullptr;
   const char* end = nullptr;

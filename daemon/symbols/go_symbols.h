@@ -6,9 +6,9 @@
 
 namespace offcpud {
 
-// Adds the functions of a Go program from the table that its runtime uses, which is there also when
-// the symbols are stripped (elf/go_function_table.h). Adds none if there is no table. False if the
-// table asks for more than the limits of the list; then it adds none, too.
+// Adds the functions of a Go program from the table of its runtime, which stripped programs have
+// too (elf/go_function_table.h). Adds none if there is no table. False: the table exceeds the
+// limits of the list, and nothing was added.
 bool add_go_functions(const ElfFile& file, FunctionList& list);
 
 }  // namespace offcpud

@@ -12,7 +12,7 @@ std::optional<SymbolLoad> LoadQueue::push(SymbolLoad load) {
   const auto mine = users_.try_emplace(load.owner).first;
   mine->second.loads.push_back(std::move(load));
   if (++size_ <= waiting_) return std::nullopt;
-  // Of several with as many it is this one, whose load came last.
+  // Among users with equally many it is this one, whose load came last.
   auto most = mine;
   for (auto it = users_.begin(); it != users_.end(); ++it) {
     if (it->second.loads.size() > most->second.loads.size()) most = it;
@@ -28,7 +28,7 @@ SymbolLoad LoadQueue::remove(Users::iterator user, const std::deque<SymbolLoad>:
   return removed;
 }
 
-// The one with most time left; of those with as much, the one that waits longest for its turn.
+// The user with most time left; among equals, the one who was served longest ago.
 LoadQueue::Users::iterator LoadQueue::find_next(const Wanted& wanted, MonotonicTime now) {
   auto best = users_.end();
   std::tuple<std::chrono::nanoseconds, std::uint64_t> most;

@@ -18,23 +18,23 @@
 
 namespace offcpud {
 
-// What waits to be read, by the user for whom it is: an object's functions, or something else that
-// is known by a number of the same kind.
+// A read that waits, and the user for whom it is: of an object's functions, or of something else
+// with an id of the same kind.
 struct SymbolLoad {
   using Job = std::function<void(SymbolCache&)>;
 
   ObjectId id = 0;
   ShareOwner owner;
-  ObjectFile file;             // of an object
-  Job job;                     // otherwise: what reads it
+  ObjectFile file;             // if it is an object
+  Job job;                     // otherwise: does the read
   const char* what = nullptr;  // a literal for the heartbeat
 };
 
-// In which order loads are done, so that nobody's programs delay the names of others by what they
-// cost. Each user has CPU time to spend (CpuShares): the one with most of it left is next, and who
-// has none left waits. When the queue is full, the user with most in it gives one back.
+// Decides the order of loads, so that no user's programs delay the names of others. Each user has a
+// budget of CPU time (CpuShares): the user with most time left is next, and a user without any
+// waits. When the queue is full, the user with most loads in it loses one.
 //
-// Time is what the caller says it is. Not thread-safe.
+// The caller passes the time. Not thread-safe.
 class LoadQueue {
  public:
   struct Limits {
@@ -43,21 +43,21 @@ class LoadQueue {
   };
   explicit LoadQueue(const Limits& limits) : waiting_(limits.waiting), shares_(limits.cpu) {}
 
-  // What has to go without: `load` itself, or the one that came last of the user who has most in
-  // the queue. Nothing: there was room.
+  // Returns the load that is refused: `load` itself, or the latest one of the user with most loads
+  // in the queue. Nothing: there was room.
   std::optional<SymbolLoad> push(SymbolLoad load);
 
-  // The next one. Of those for which `wanted` is true first, if it is not empty. Nothing: none, or
-  // all of them wait for CPU time.
+  // Removes the next load; those for which `wanted` (if set) is true come first. Nothing: the queue
+  // is empty, or all wait for CPU time.
   using Wanted = std::function<bool(ObjectId)>;
   std::optional<SymbolLoad> take(const Wanted& wanted, MonotonicTime now);
 
-  // What a load of this user took.
+  // Accounts the CPU time of a load to its user.
   void charge(const ShareOwner& owner, std::chrono::nanoseconds cpu, MonotonicTime now) {
     shares_.charge(owner, cpu, now);
   }
 
-  // When take() may find something that it does not find now; max() if nothing waits.
+  // When take() may find something that it does not find now; max(): the queue is empty.
   [[nodiscard]] MonotonicTime next_time(MonotonicTime now) const;
 
   [[nodiscard]] std::size_t size() const { return size_; }
@@ -66,7 +66,7 @@ class LoadQueue {
  private:
   struct Waiting {
     std::deque<SymbolLoad> loads;  // never empty
-    std::uint64_t served = 0;      // when the last one was taken, in loads
+    std::uint64_t served = 0;      // when its last load was taken, counted in loads
   };
   using Users = std::unordered_map<ShareOwner, Waiting>;
 

@@ -13,7 +13,7 @@ void NameTable::resize(std::size_t size) {
   } else {
     auto* const moved = static_cast<char*>(std::realloc(bytes_.get(), size));
     if (moved == nullptr) throw std::bad_alloc();
-    (void)bytes_.release();  // realloc() has freed it, or it is the same
+    (void)bytes_.release();  // realloc() has freed it, or returned it
     bytes_.reset(moved);
   }
   size_ = size;
@@ -39,11 +39,11 @@ std::string_view NameTable::at(std::size_t offset) const {
 std::vector<std::uint32_t> NameTable::keep_only(const std::vector<std::uint32_t>& offsets) {
   std::vector<std::uint32_t> moved;
   moved.reserve(offsets.size());
-  std::size_t end = 0;  // of the names kept so far, in their old places
-  std::size_t to = 0;   // and in their new ones
+  std::size_t end = 0;  // end of the names kept so far, in their old places
+  std::size_t to = 0;   // and in their new places
   for (const std::size_t from : offsets) {
     const std::size_t name_end = from + at(from).size();
-    // A gap leaves room for a zero byte. Without one, it is a part of the name before.
+    // A gap leaves room for a zero byte. Without one, the name is part of the name before.
     const bool shares = to > 0 && from <= end;
     if (!shares) {
       if (to > 0) bytes_[to++] = '\0';

@@ -10,15 +10,15 @@
 
 namespace offcpud {
 
-// Names one after another, each up to a zero byte, as string tables have them; several may share
-// the bytes of one. Where it is large, it grows and shrinks without ever being there twice:
-// realloc(3) moves its pages (mremap(2)).
+// Names one after another, each ended by a zero byte, as in string tables; names may share
+// bytes. A large table grows and shrinks without a second copy, because realloc(3) moves its
+// pages (mremap(2)).
 class NameTable {
  public:
-  // Longer names cannot be shown anyway, and end here.
+  // Longer names end here; they could not be shown anyway.
   static constexpr std::size_t kMaxName = 4096;
 
-  // Room for `size` more bytes, whose content is undefined, and a zero byte behind them.
+  // Adds `size` bytes of undefined content, followed by a zero byte, and returns them.
   char* grow(std::size_t size);
   void shrink(std::size_t size);
 
@@ -27,7 +27,7 @@ class NameTable {
   [[nodiscard]] bool is_empty_at(std::size_t offset) const { return bytes_[offset] == '\0'; }
   [[nodiscard]] std::size_t size() const { return size_; }
 
-  // Keeps the names at these ascending offsets and nothing else. Their new offsets, in this order.
+  // Keeps only the names at these ascending offsets. Returns their new offsets in the same order.
   std::vector<std::uint32_t> keep_only(const std::vector<std::uint32_t>& offsets);
 
   bool operator==(const NameTable& other) const;

@@ -12,7 +12,7 @@ namespace offcpud {
 struct PerfMap::Line {
   std::uint64_t start = 0;
   std::uint64_t end = 0;
-  std::uint32_t name = 0;  // offset in the text; so it tells also which of two lines is the later
+  std::uint32_t name = 0;  // offset in the text, so it also says which of two lines is the later
   std::uint32_t kept_name = 0;
   std::uint16_t length = 0;
   bool is_used = false;
@@ -34,12 +34,12 @@ std::optional<std::uint64_t> take_number(std::string_view& line) {
   return value;
 }
 
-// Of lines by ascending names, that of one of them.
+// Finds the line with this name; `lines` ascend by name.
 Line& line_at(std::vector<Line>& lines, std::uint32_t name) {
   return *std::ranges::lower_bound(lines, name, {}, &Line::name);
 }
 
-// The last lines, from the end of the text to its beginning.
+// The last lines, from the end of the text backwards.
 std::vector<Line> last_lines(std::string_view text, std::size_t most, bool& is_cut) {
   std::vector<Line> lines;
   std::string_view left = text;
@@ -64,8 +64,8 @@ std::vector<Line> last_lines(std::string_view text, std::size_t most, bool& is_c
   return lines;
 }
 
-// Goes over ranges by ascending starts, and hands out pieces that do not overlap: at each address
-// the latest line has the say.
+// Goes through ranges by ascending start and makes pieces that do not overlap: at each address the
+// latest line counts.
 class Sweep {
  public:
   explicit Sweep(const std::vector<Line>& lines) : lines_(lines) {}
@@ -124,7 +124,7 @@ PerfMap::PerfMap(std::string_view text) {
   for (Entry& entry : entries_) entry.name = line_at(lines, entry.name).kept_name;
 }
 
-// Those of the lines that are used, each once.
+// Copies the names of lines that are used, each once.
 void PerfMap::take_names(std::string_view text, std::vector<Line>& lines) {
   std::size_t bytes = 0;
   for (const Line& line : lines) bytes += line.is_used ? line.length + std::size_t{1} : 0;

@@ -10,12 +10,12 @@
 
 namespace offcpud {
 
-// What a perf map says of code that a JIT compiler made: lines "START SIZE name", numbers in
-// hexadecimal. Where entries overlap the later line counts, as compilers reuse memory. Immutable.
+// Names of code made by a JIT compiler, from a perf map: lines "START SIZE name" with hexadecimal
+// numbers. Where entries overlap the later line counts, because compilers reuse memory. Immutable.
 //
-// Of the lines the last kMaxLines count; 10,000 are usual, a JVM of a large program has 100,000. So
-// it takes as much memory as the text and 24 bytes for each line, twice that where all overlap, and
-// the same again while it is made.
+// Only the last kMaxLines lines count; 10,000 are usual, and a JVM of a large program has 100,000.
+// The map takes as much memory as its text plus 24 bytes per line, or twice that if all overlap,
+// and the same again while it is made.
 class PerfMap {
  public:
   static constexpr std::size_t kMaxLines = 256 << 10;
@@ -26,9 +26,9 @@ class PerfMap {
   // Whether there were more lines.
   [[nodiscard]] bool is_cut() const { return is_cut_; }
 
-  struct Line;  // while it is made
+  struct Line;  // used while the map is made
 
-  // As in the file: any bytes. Lives as long as the map.
+  // As in the file: any bytes. Valid as long as the map.
   [[nodiscard]] std::optional<std::string_view> find(std::uint64_t address) const;
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
   [[nodiscard]] std::size_t bytes() const;

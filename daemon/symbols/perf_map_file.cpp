@@ -21,7 +21,7 @@ Status PerfMapFile::refresh(MonotonicTime now) {
   const auto text = source.read(source.size() - size, size, kMaxText);
   if (!text) return text.error();
   std::string_view lines(reinterpret_cast<const char*>(text->data()), text->size());
-  // A copy has the last bytes only.
+  // A copy has only the last bytes of a large file.
   const bool is_part = size < std::max(source.size(), found.version.size);
   if (is_part) lines.remove_prefix(std::min(lines.find('\n'), lines.size()));
   map_ = PerfMap(lines);

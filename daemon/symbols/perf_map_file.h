@@ -13,28 +13,28 @@
 
 namespace offcpud {
 
-// /tmp/perf-PID.map of one process, in its own mount and PID namespace: JVM (jcmd PID
+// The file /tmp/perf-PID.map of one process, in its own mount and PID namespace. The JVM (jcmd PID
 // Compiler.perfmap), Node (--perf-basic-prof), Python 3.12 (-X perf) and others write it. It is
-// read again when it changed, at most every kInterval; of a large file only the last kMaxText bytes
-// count. Owned by one thread.
+// read again when it has changed, at most every kInterval; of a large file only the last kMaxText
+// bytes count. Owned by one thread.
 //
-// Anybody in the container may put a file there. It is believed only if it is a regular file of the
-// user that the process runs as, and never through a symbolic link at its end.
+// Anybody in the container may put a file there. It is used only if it is a regular file of the
+// user as whom the process runs; a symbolic link in its place is not followed.
 class PerfMapFile {
  public:
   static constexpr std::uint64_t kMaxText = 16 << 20;
   static constexpr std::chrono::seconds kInterval{10};
 
-  // The finder must outlive it.
+  // The finder must outlive the object.
   PerfMapFile(PerfMapFinder& finder, const PerfMapProcess& process)
       : finder_(&finder), process_(process) {}
 
-  // The name as in the file; lives until the next call. Names read while the process lived are kept
-  // when it has exited.
+  // The name as in the file, valid until the next call. Names that were read while the process
+  // lived are kept after its exit.
   [[nodiscard]] std::optional<std::string_view> find(std::uint64_t address, MonotonicTime now);
 
-  // Reads the file if it has changed, without waiting for kInterval: for processes about to exit.
-  // The error says why there are no names.
+  // Reads the file if it has changed, regardless of kInterval: for processes about to exit. The
+  // error says why there are no names.
   Status refresh(MonotonicTime now);
 
   // Whether the file had more bytes or lines than are used.

@@ -15,10 +15,10 @@ namespace {
 
 struct ProcessStatus {
   uid_t effective_uid = 0;
-  std::string inner_pid;  // in the innermost PID namespace
+  std::string inner_pid;  // number in the innermost PID namespace
 };
 
-// The field after `skip` others of the line that starts with `key`.
+// In the line that starts with `key`, the field after `skip` others.
 std::string field(std::string_view status, std::string_view key, std::optional<std::size_t> skip) {
   const std::size_t found = status.find("\n" + std::string(key) + ":");
   if (found == std::string_view::npos) return {};
@@ -38,13 +38,13 @@ std::string field(std::string_view status, std::string_view key, std::optional<s
 Result<ProcessStatus> read_status(int process) {
   const UniqueFd fd(::openat(process, "status", O_RDONLY | O_CLOEXEC));
   if (!fd) return Error::from_errno(errno, "open", "status of process");
-  std::string buffer(64 << 10, '\0');  // NSpid follows the groups, of which a user can have many
+  std::string buffer(64 << 10, '\0');  // NSpid follows the list of groups, which can be long
   const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
   if (got < 0) return Error::from_errno(errno, "read", "status of process");
   const std::string_view text(buffer.data(), static_cast<std::size_t>(got));
 
   ProcessStatus status;
-  const std::string uid = field(text, "Uid", 1);  // real, effective, saved, of file systems
+  const std::string uid = field(text, "Uid", 1);  // real, effective, saved, file system
   const auto parsed = std::from_chars(uid.data(), uid.data() + uid.size(), status.effective_uid);
   status.inner_pid = field(text, "NSpid", std::nullopt);
   if (parsed.ec != std::errc() || status.inner_pid.empty() ||
@@ -54,14 +54,14 @@ Result<ProcessStatus> read_status(int process) {
   return status;
 }
 
-// Whether the process started at `start_ns`, as precisely as /proc tells: 22nd field, in ticks.
+// Whether the process started at `start_ns`, as precisely as /proc tells: the 22nd field, in ticks.
 bool started_at(int process, std::uint64_t start_ns) {
   const UniqueFd fd(::openat(process, "stat", O_RDONLY | O_CLOEXEC));
   std::string buffer(4096, '\0');
   const ssize_t got = fd ? ::read(fd.get(), buffer.data(), buffer.size()) : -1;
   if (got < 0) return false;
   std::string_view text(buffer.data(), static_cast<std::size_t>(got));
-  text.remove_prefix(std::min(text.rfind(')'), text.size()));  // names may have spaces
+  text.remove_prefix(std::min(text.rfind(')'), text.size()));  // names may contain spaces
   constexpr int kFieldsBetween = 20;
   for (int i = 0; i < kFieldsBetween; ++i) {
     text.remove_prefix(std::min(text.find(' '), text.size()));

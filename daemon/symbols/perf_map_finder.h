@@ -14,16 +14,16 @@
 
 namespace offcpud {
 
-// A process, which no later one with the same number is taken for.
+// Identifies a process among all that have or had its number.
 struct PerfMapProcess {
   std::uint32_t tgid = 0;
-  std::uint64_t start_ns = 0;  // CLOCK_BOOTTIME of its leader; 0: not known
+  std::uint64_t start_ns = 0;  // CLOCK_BOOTTIME of its leader; 0: unknown
   friend bool operator<(const PerfMapProcess& a, const PerfMapProcess& b) {
     return std::tie(a.tgid, a.start_ns) < std::tie(b.tgid, b.start_ns);
   }
 };
 
-// What tells one state of a file from another.
+// Identifies one state of a file.
 struct PerfMapVersion {
   std::int64_t modified_ns = 0;
   std::uint64_t inode = 0;
@@ -32,21 +32,21 @@ struct PerfMapVersion {
 };
 
 struct FoundPerfMap {
-  UniqueFd file;  // a regular one of the user that the process runs as
+  UniqueFd file;  // a regular file of the user as whom the process runs
   PerfMapVersion version;
 };
 
-// Seam: the file is found in directories that belong to others, who may have whoever looks into
-// them wait (daemon/reader). Used by one thread.
+// Finds perf maps. An interface, because the file is in directories of others, who can make reads
+// there wait (daemon/reader). Used by one thread.
 class PerfMapFinder {
  public:
   virtual ~PerfMapFinder() = default;
-  // The error says why there is none: the process may be gone.
+  // The error says why there is none; the process may be gone.
   virtual Result<FoundPerfMap> find(const PerfMapProcess& process) = 0;
 };
 
-// Where the perf map of a process has to be, and who has to own it: in its own mount and PID
-// namespace, as the user that it runs as.
+// Where the perf map of a process must be, in its own mount and PID namespace, and who must own it:
+// the user as whom the process runs.
 struct PerfMapPlace {
   RootDirectory root;
   std::string path;
@@ -56,7 +56,7 @@ Result<PerfMapPlace> find_perf_map(const std::filesystem::path& proc,
                                    const PerfMapProcess& process);
 Status check_owner(const PerfMapPlace& place, uid_t owner);
 
-// Finds it itself.
+// Finds it in this process.
 class ProcPerfMapFinder final : public PerfMapFinder {
  public:
   explicit ProcPerfMapFinder(std::filesystem::path proc) : proc_(std::move(proc)) {}

@@ -33,7 +33,8 @@ PerfMaps::Known& PerfMaps::touch(const Process& process) {
   return known_.front();
 }
 
-// Takes account of what `known`, the first one, has grown to; the first one always stays.
+// Updates the size of `known`, which is the first, and drops others beyond the limit; the first
+// one always stays.
 void PerfMaps::count(Known& known) {
   if (known.file.is_cut() && !std::exchange(known.told, true) && refused_) {
     ObjectRefusals causes;

@@ -16,8 +16,8 @@
 
 namespace offcpud {
 
-// The perf maps of all processes that were asked for, bounded by number and bytes: what was not
-// asked for the longest goes first. Owned by one thread.
+// The perf maps of processes, limited by number and bytes: the least recently used is dropped
+// first. Owned by one thread.
 class PerfMaps {
  public:
   using Process = PerfMapProcess;
@@ -26,17 +26,18 @@ class PerfMaps {
     std::size_t bytes = 32 << 20;
   };
 
-  // Told once of each process whose map is used in part, as it is beyond the limits of one.
+  // Called once for each process whose map exceeds the limits of one map and is used in part.
   using Refused = std::function<void(const std::string& path, const ObjectRefusals& causes)>;
 
   PerfMaps(std::unique_ptr<PerfMapFinder> finder, const Limits& limits, Refused refused = {})
       : finder_(std::move(finder)), limits_(limits), refused_(std::move(refused)) {}
 
-  // Call it when code outside of any file is first seen in a process, and again before the
-  // process is gone if that is known: its names are read now, if its file has changed.
+  // Reads the names of a process now, if its file has changed. Call it when code outside of any
+  // file is first seen in the process, and again before the process ends, if that is known.
   void capture(const Process& process, MonotonicTime now);
 
-  // The name as it may be shown. Captures a process that was not.
+  // The name in the form in which it may be shown. Captures the process first if that
+  // was not done yet.
   [[nodiscard]] std::optional<std::string> find(const Process& process, std::uint64_t address,
                                                 MonotonicTime now);
 
@@ -47,10 +48,10 @@ class PerfMaps {
   struct Known {
     Process process;
     PerfMapFile file;
-    std::size_t bytes = 0;  // as counted in bytes_
-    bool told = false;      // that it is cut
+    std::size_t bytes = 0;  // included in bytes_
+    bool told = false;      // that the map is used in part
   };
-  using List = std::list<Known>;  // most recently asked for first
+  using List = std::list<Known>;  // most recently used first
 
   Known& touch(const Process& process);
   void count(Known& known);

@@ -24,7 +24,7 @@ Result<RootDirectory> RootDirectory::of_process(int process) {
 
 namespace {
 
-// The C library has no function for it.
+// The C library has no wrapper for this call.
 UniqueFd open_in_root(int directory, const std::string& path, std::uint64_t flags,
                       LastLink last_link) {
   open_how how{};

@@ -13,10 +13,11 @@ namespace {
 
 constexpr std::size_t kMaxObjectName = 128;
 
-// Besides its functions: its nodes in the list, in the table of build-ids, and of those who use it.
+// Size of a set besides its functions: entries in the list, in the table of
+// build-ids, and of users.
 constexpr std::size_t kSetOverhead = 256;
 
-// "/usr/lib/libc.so.6 (deleted)" is "libc.so.6".
+// "/usr/lib/libc.so.6 (deleted)" gives "libc.so.6".
 std::string name_of_path(std::string_view path) {
   constexpr std::string_view kDeleted = " (deleted)";
   if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
@@ -63,7 +64,7 @@ void SymbolCache::load(ObjectId id, const ObjectFile& file) {
   keep_within_limits();
 }
 
-// A set with the same build-id and functions, or a new one; to the front.
+// A set with the same build-id and functions, or a new one; moves it to the front.
 SymbolCache::Sets::iterator SymbolCache::share(ElfSymbols symbols) {
   if (symbols.build_id().known()) {
     const auto [first, last] = by_build_id_.equal_range(symbols.build_id().hex());
@@ -80,7 +81,7 @@ SymbolCache::Sets::iterator SymbolCache::share(ElfSymbols symbols) {
   return set;
 }
 
-// Functions that nobody uses any more go first when room is needed.
+// Unused functions become the first to be dropped.
 void SymbolCache::detach(ObjectId id, Object& object) {
   if (!object.symbols) return;
   const Sets::iterator set = *std::exchange(object.symbols, std::nullopt);
@@ -108,7 +109,7 @@ void SymbolCache::keep_within_limits() {
     detach(objects_.begin()->first, objects_.begin()->second);
     objects_.erase(objects_.begin());
   }
-  // The last one stays, however large: it was asked for, or just read.
+  // The last set stays, however large: it was just used or read.
   while (bytes_ > limits_.bytes && sets_.size() > 1) forget_oldest();
 }
 

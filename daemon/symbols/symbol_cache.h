@@ -19,21 +19,21 @@
 
 namespace offcpud {
 
-// An object that was seen; never used again for another one. 0 is none.
+// Identifies an object; never reused. 0: none.
 using ObjectId = std::uint64_t;
 
-// An object as it is handed over, when it is first seen.
+// An object when it is first seen.
 struct ObjectFile {
-  UniqueFd fd;                        // open for reading, such as of /proc/PID/map_files/START-END
-  std::string path;                   // as mapped, also if it is deleted; its last part is shown
-  std::optional<RootDirectory> root;  // of the process; debug files are looked for there
+  UniqueFd fd;       // open for reading, for instance /proc/PID/map_files/START-END
+  std::string path;  // as mapped, even if deleted; its last part is shown
+  std::optional<RootDirectory> root;  // root of the process, to search for debug files
 };
 
-// How much a name tells.
+// The kind of information in a name.
 enum class NameSource {
   Symbol,  // "std::thread::join"
-  Frame,   // "libc.so.6!fn_85e40": code without a symbol, by where its FDE starts
-  Offset,  // "[libfoo.so+0x1234]": neither; ELF address, or offset in the file if that is not known
+  Frame,   // "libc.so.6!fn_85e40": code without a symbol, by the start of its FDE
+  Offset,  // "[libfoo.so+0x1234]": neither; ELF address, or offset in the file if that is unknown
 };
 
 struct FrameName {
@@ -42,46 +42,46 @@ struct FrameName {
   bool operator==(const FrameName&) const = default;
 };
 
-// "[libfoo.so+0x1234]": a place in an object whose function nobody knows.
+// "[libfoo.so+0x1234]": a place in an object without a known function.
 std::string place_name(const std::string& object, std::uint64_t place);
 
-// Names of addresses in objects, resolvable when their processes have exited and their files are
-// gone. Objects of one build-id with the same functions are kept once: a thousand containers
-// have one libc. The build-id alone does not do, as whoever builds an object chooses it, and would
-// choose the names of other containers' functions.
+// Names addresses in objects, even when processes have exited and files are gone. Objects with the
+// same build-id and the same functions are stored once: a thousand containers have one libc. The
+// build-id alone is not enough, because who builds an object chooses it, and could choose the names
+// of other containers' functions.
 //
-// Bounded: the functions least recently asked for are forgotten beyond Limits::bytes, and if they
-// are asked for again, their objects are listed for the caller to hand over once more. Owned by one
-// thread; load() takes long.
+// Bounded: beyond Limits::bytes the least recently used functions are forgotten. When they are
+// needed again, their objects are listed for the caller to pass once more. Owned by one thread;
+// load() takes long.
 class SymbolCache {
  public:
   struct Limits {
-    std::size_t bytes = 64 << 20;       // of functions and their names, and of what keeps them
-    std::size_t objects = 65536;        // the oldest are forgotten altogether
-    std::size_t shown_bytes = 4 << 20;  // of names as they are shown
+    std::size_t bytes = 64 << 20;       // of functions, their names and their bookkeeping
+    std::size_t objects = 65536;        // beyond, the oldest are forgotten altogether
+    std::size_t shown_bytes = 4 << 20;  // of names in the form in which they are shown
   };
 
   explicit SymbolCache(const Limits& limits) : limits_(limits), demangled_(limits.shown_bytes) {}
 
-  // Reads the object's functions. If that fails, the object has offsets only; what is in error is
-  // counted in failures().
+  // Reads the object's functions. If that fails, the object has only offsets, and
+  // failures() counts it.
   void load(ObjectId id, const ObjectFile& file);
 
-  // The function at an ELF virtual address, or at an offset in the file. For a frame that called,
-  // ask for its return address less one: the call may be the last instruction. Nothing for an
-  // object that was never loaded.
+  // The function at an ELF virtual address, or at an offset in the file. For a calling frame, pass
+  // its return address minus one, because the call may be the last instruction. Nothing: the object
+  // was never loaded.
   [[nodiscard]] std::optional<FrameName> resolve_address(ObjectId id, std::uint64_t address);
   [[nodiscard]] std::optional<FrameName> resolve_offset(ObjectId id, std::uint64_t file_offset);
 
-  // The ELF virtual address of an offset in the file; nothing for an object whose file was not
-  // read, or is forgotten.
+  // The ELF virtual address of an offset in the file. Nothing: the file was not read,
+  // or is forgotten.
   [[nodiscard]] std::optional<std::uint64_t> address_of(ObjectId id,
                                                         std::uint64_t file_offset) const;
 
   // Objects whose functions were forgotten since the last call.
   [[nodiscard]] std::vector<ObjectId> take_forgotten() { return std::exchange(forgotten_, {}); }
-  // Objects that were asked for since the last call and not there: forgotten, or never loaded. A
-  // few hundred at most.
+  // Objects asked for since the last call that were forgotten or never loaded. A few
+  // hundred at most.
   [[nodiscard]] std::set<ObjectId> take_missed() { return std::exchange(missed_, {}); }
 
   // What load() left out of an object since the last call.
@@ -92,17 +92,17 @@ class SymbolCache {
   [[nodiscard]] std::uint64_t failures() const { return failures_; }
 
  private:
-  // The functions that objects share.
+  // Functions shared by objects.
   struct SymbolSet {
     ElfSymbols symbols;
     std::vector<ObjectId> users;
   };
-  using Sets = std::list<SymbolSet>;  // most recently asked for first
+  using Sets = std::list<SymbolSet>;  // most recently used first
 
   struct Object {
     std::string name;
     std::optional<Sets::iterator> symbols;
-    bool forgotten = false;  // there were symbols
+    bool forgotten = false;  // it had symbols
   };
 
   Object* touch(ObjectId id);

@@ -10,7 +10,7 @@
 namespace offcpud {
 namespace {
 
-constexpr std::uint64_t kMaxSymbols = 4 << 20;  // entries of any kind
+constexpr std::uint64_t kMaxSymbols = 4 << 20;  // entries of all kinds
 constexpr std::uint64_t kSymbolsAtOnce = 16 << 10;
 
 bool is_function(const ElfSymbol& symbol) {
@@ -19,7 +19,7 @@ bool is_function(const ElfSymbol& symbol) {
 }
 
 Error too_much() {
-  return Error("read object: more symbols than a program's", ErrorKind::Unsupported);
+  return Error("read object: more symbols than any program has", ErrorKind::Unsupported);
 }
 
 Status read_names(const ElfFile& file, const ElfSection& strings, FunctionList& list) {
@@ -56,7 +56,8 @@ Status read_symbols(const ElfFile& file, const ElfSection& table, FunctionList& 
   return {};
 }
 
-// Whole or not at all: where a part of the functions was left out, others would pass for them.
+// Reads the table whole or not at all: if functions were missing, their addresses would get other
+// functions' names.
 Status read_table(const ElfFile& file, const ElfSection& table, FunctionList& list) {
   if (table.link >= file.sections().size() || file.sections()[table.link].type != SHT_STRTAB) {
     return Error("read object: symbols without names");

@@ -7,9 +7,9 @@
 
 namespace offcpud {
 
-// Adds the functions of .symtab, else of .dynsym, to `list`. Nothing is added for an object that
-// has neither, nor of a table that cannot be read; what was wrong with the first one is returned,
-// ErrorKind::Unsupported if it asks for more than the limits of the list.
+// Adds the functions of .symtab, or if there is none of .dynsym, to `list`. Adds nothing if the
+// object has neither, and nothing of a table that cannot be read. Returns the error of the first
+// table; of kind Unsupported if it exceeds the limits of the list.
 Status read_functions(const ElfFile& file, FunctionList& list);
 
 }  // namespace offcpud

@@ -22,7 +22,7 @@
 namespace offcpud {
 namespace {
 
-// What tells a file from others, and from itself before it was changed.
+// Identifies one state of a file.
 struct FileIdentity {
   dev_t device = 0;
   ino_t inode = 0;
@@ -46,7 +46,7 @@ std::optional<FileIdentity> identity_of(int fd) {
                       nanoseconds(info.st_ctim)};
 }
 
-// Then it is the turn of a load.
+// After this many jobs it is a load's turn.
 constexpr unsigned kMostJobsInARow = 4;
 
 }  // namespace
@@ -56,8 +56,8 @@ struct SymbolWorker::Shared {
   struct NamedJob {
     Job job;
     const char* what = nullptr;
-    std::unordered_set<ObjectId> missing;  // loads that it waits for ...
-    MonotonicTime by;                      // ... until then
+    std::unordered_set<ObjectId> missing;  // loads for which it waits ...
+    MonotonicTime by;                      // ... until this time
   };
   using Task = std::variant<std::monostate, SymbolLoad, NamedJob>;
 
@@ -66,32 +66,33 @@ struct SymbolWorker::Shared {
 
   const Limits limits;
   const Reports reports;
-  SymbolCache cache;  // of the thread alone
+  SymbolCache cache;  // used by the thread only
 
-  mutable std::mutex mutex;  // of all below
+  mutable std::mutex mutex;  // guards everything below
   std::condition_variable changed;
   LoadQueue loads;
-  std::unordered_set<ObjectId> under_way;  // loads that wait, and the one that is done now
+  std::unordered_set<ObjectId> under_way;  // loads that wait, and the one in progress
   std::deque<NamedJob> jobs;
   unsigned jobs_in_a_row = 0;
   std::map<FileIdentity, ObjectId> ids;
   std::set<ObjectId> absent;  // neither loaded nor waiting
-  std::set<ObjectId> missed;  // asked for while absent
+  std::set<ObjectId> missed;  // needed while absent
   ObjectId last_id = 0;
   Counts counts;
   bool stopping = false;
   bool ended = false;
 
-  // With the lock. What is returned was refused, and is best destroyed without the lock.
+  // Call it with the lock held. Returns the load that was refused, to be destroyed
+  // without the lock.
   std::optional<SymbolLoad> add(SymbolLoad load);
-  // Nothing: it is not the turn of anything yet.
+  // Nothing: it is too early for everything.
   Task next(MonotonicTime now);
   [[nodiscard]] MonotonicTime next_time(MonotonicTime now) const;
   void end_load(ObjectId id);
-  // After each task; by the thread, with the lock.
+  // Called by the thread after each task, with the lock held.
   void note_task(const Task& task, std::chrono::nanoseconds cpu);
 
-  // By the thread, without the lock.
+  // Called by the thread without the lock.
   void perform(const Task& task);
 };
 
@@ -112,7 +113,7 @@ void SymbolWorker::Shared::end_load(ObjectId id) {
   for (NamedJob& job : jobs) job.missing.erase(id);
 }
 
-// Loads go on, however many jobs there are.
+// Loads get their turn, however many jobs there are.
 SymbolWorker::Shared::Task SymbolWorker::Shared::next(MonotonicTime now) {
   const bool is_ready = !jobs.empty() && (jobs.front().missing.empty() || jobs.front().by <= now);
   if (!is_ready || jobs_in_a_row >= kMostJobsInARow) {
@@ -185,10 +186,10 @@ SymbolWorker::~SymbolWorker() {
 std::optional<ObjectId> SymbolWorker::offer(ObjectFile file, const ShareOwner& owner, Known known) {
   const auto identity = identity_of(file.fd.get());
   if (!identity) return std::nullopt;
-  std::optional<SymbolLoad> refused;  // outlives the lock
+  std::optional<SymbolLoad> refused;  // destroyed after the lock is released
   const std::lock_guard lock(shared_->mutex);
   Shared& shared = *shared_;
-  // A file whose number was dropped gets another one; its functions are shared all the same.
+  // A file whose id was dropped gets a new one; its functions are shared nevertheless.
   if (shared.ids.size() >= shared.limits.cache.objects) {
     shared.ids.clear();
     shared.absent.clear();
@@ -208,7 +209,7 @@ std::optional<ObjectId> SymbolWorker::offer(ObjectFile file, const ShareOwner& o
 }
 
 ObjectId SymbolWorker::prepare(Job job, const char* what, const ShareOwner& owner) {
-  std::optional<SymbolLoad> refused;  // outlives the lock
+  std::optional<SymbolLoad> refused;  // destroyed after the lock is released
   const std::lock_guard lock(shared_->mutex);
   Shared& shared = *shared_;
   if (shared.stopping) return 0;
@@ -253,7 +254,7 @@ std::vector<ObjectId> SymbolWorker::take_wanted() {
 }
 
 void SymbolWorker::run(const std::shared_ptr<Shared>& shared) {
-  // Names can wait. Without permission to be nice, they do not.
+  // Names can wait. If the priority cannot be lowered, they do not.
   (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 10);
   std::unique_lock lock(shared->mutex);
   while (!shared->stopping) {
@@ -274,7 +275,7 @@ void SymbolWorker::run(const std::shared_ptr<Shared>& shared) {
     const std::chrono::nanoseconds cpu = thread_cpu_time() - before;
     lock.lock();
     shared->note_task(task, cpu);
-    // Closes the descriptor, which like all that waits is better done without the lock.
+    // Closes the descriptor, which is better done without the lock.
     lock.unlock();
     task = {};
     lock.lock();

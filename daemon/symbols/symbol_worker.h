@@ -17,26 +17,26 @@
 namespace offcpud {
 
 // The thread that owns the names of objects, so that neither a pass nor an event of a new mapping
-// waits for a symbol table: those only hand descriptors over. Its methods may be called by any
-// thread and wait for nothing but each other.
+// waits for a symbol table: those only pass on descriptors. Any thread may call its methods, which
+// wait for nothing but each other.
 //
-// Files are opened and debug files read by processes that can be given up (daemon/reader), and lie
-// on file systems of this host, so that no server can stop the thread. What a user's files cost
-// delays his own names (LoadQueue). The destructor drops what waits, gives a running job `kGrace`
-// to end, and otherwise leaves the thread behind, to end with the process.
+// Reader processes (daemon/reader) open files and read debug files; the files are on file systems
+// of this host, so no server can block the thread. Expensive files delay only the names of their
+// own user (LoadQueue). The destructor drops what waits, gives a running job `kGrace` to finish,
+// and otherwise leaves the thread to end with the process.
 class SymbolWorker {
  public:
   struct Limits {
     SymbolCache::Limits cache = {};
-    // `waiting` is also how many descriptors are held; beyond that, objects are refused.
+    // `waiting` also limits the held descriptors; beyond it, objects are refused.
     LoadQueue::Limits loads = {};
   };
   static constexpr std::chrono::milliseconds kGrace{500};
 
-  // Called by the thread, which may outlive the worker.
+  // Called on the thread, which may outlive the worker.
   struct Reports {
-    std::function<void()> started;  // first of all
-    // Something of the object at this path was left out, as it asked for more than SymbolLimits.
+    std::function<void()> started;  // called first
+    // Part of the object at this path was left out, because it exceeded SymbolLimits.
     std::function<void(const std::string& path, const ObjectRefusals& causes)> refused;
     std::shared_ptr<Heartbeat> heartbeat;  // of the thread; may be null
   };
@@ -45,45 +45,44 @@ class SymbolWorker {
   SymbolWorker& operator=(const SymbolWorker&) = delete;
   ~SymbolWorker();
 
-  // The number of the object that `file` is open on: always the same one for the same device,
-  // inode, size and time of change. It is read when it is its turn, at the cost of `owner`, if it
-  // was not, or if its functions were forgotten, or if it is to be read again: as there is a root
-  // now to look for its debug file in. Nothing if the descriptor is no regular file.
+  // The id of the object open at `file`: always the same for the same device, inode, size and time
+  // of change. The object is read in its turn, on `owner`'s CPU time, if it was not read yet, its
+  // functions were forgotten, or ReadAgain asks for it (there is now a root with its debug file).
+  // Nothing: the descriptor is no regular file.
   enum class Known : std::uint8_t { AsItIs, ReadAgain };
   std::optional<ObjectId> offer(ObjectFile file, const ShareOwner& owner = {},
                                 Known known = Known::AsItIs);
 
-  // Runs `job` on the thread when it is its turn, as a load of this owner, and gives it a number to
-  // wait for (After). An exception ends the daemon. 0: refused.
+  // Runs `job` on the thread in its turn, as a load of this owner. Returns an id to wait for
+  // (After); 0: refused. An exception ends the daemon.
   using Job = SymbolLoad::Job;
   ObjectId prepare(Job job, const char* what, const ShareOwner& owner);
 
-  // What a job waits for.
+  // What a job waits for before it runs.
   struct After {
-    // These loads, as far as they are under way; nothing: all that are.
+    // These loads, if they are in progress or wait; nothing: all of those.
     std::optional<std::vector<ObjectId>> loads;
-    // And for so long at most. No job that was posted before it waits longer than it does.
+    // The longest wait. A job also never waits longer than the jobs posted after it.
     std::chrono::milliseconds patience{30'000};
   };
-  // Runs `job` on the thread, after what was posted before. It goes before other loads than those
-  // that it waits for, and these go before the others. It may use the cache, which must not be
-  // kept; an exception ends the daemon. False if the worker has stopped.
-  // `what` is a literal for the heartbeat.
+  // Runs `job` on the thread, after jobs posted before. Loads for which it waits go first, then the
+  // job, then other loads. The job may use the cache but must not keep a reference; an exception
+  // ends the daemon. False: the worker has stopped. `what`: a literal for the heartbeat.
   bool post(Job job, const char* what, const After& after);
   bool post(Job job) { return post(std::move(job), "naming functions", {}); }
 
   struct Counts {
-    std::uint64_t loaded = 0;   // objects, and what was prepared
-    std::uint64_t refused = 0;  // for too many waiting; objects are read when offered again
-    std::uint64_t failed = 0;   // not readable, or no ELF file
+    std::uint64_t loaded = 0;   // objects, and prepared jobs
+    std::uint64_t refused = 0;  // because too many waited; such objects are read when offered again
+    std::uint64_t failed = 0;   // unreadable, or no ELF file
     std::uint64_t forgotten = 0;
     std::size_t waiting = 0;
     std::size_t bytes = 0;
   };
   [[nodiscard]] Counts counts() const;
 
-  // Objects that jobs asked for since the last call and that are not there, as they were refused or
-  // forgotten: offer them again, if a process still maps them. A few hundred at most.
+  // Objects that jobs needed since the last call but that were refused or forgotten: offer them
+  // again if a process still maps them. A few hundred at most.
   [[nodiscard]] std::vector<ObjectId> take_wanted();
 
  private:

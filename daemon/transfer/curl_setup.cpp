@@ -8,7 +8,8 @@
 namespace offcpud {
 namespace {
 
-// Many a libcurl has a folder of authorities built in, which a file alone would add to.
+// Many builds of libcurl have a built-in folder of authorities, to which a
+// file alone would only add.
 bool trust_only(CURL* curl, const std::string& ca_file) {
   return set_option(curl, CURLOPT_CAINFO, ca_file.c_str()) &&
          set_option(curl, CURLOPT_CAPATH, nullptr);

@@ -14,7 +14,7 @@ std::vector<offcpud_unwind_mapping_key> address_prefixes(std::uint32_t tgid, std
   while (begin < end) {
     const int aligned = begin == 0 ? 63 : std::countr_zero(begin);
     const int fitting = 63 - std::countl_zero(end - begin);
-    const int bits = std::min(aligned, fitting);  // of the block's size
+    const int bits = std::min(aligned, fitting);  // number of address bits in the block
     keys.push_back({.prefix_bits = static_cast<__u32>(OFFCPUD_UNWIND_KEY_BITS - bits),
                     .tgid = htobe32(tgid),
                     .address = htobe64(begin)});

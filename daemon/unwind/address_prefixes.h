@@ -8,8 +8,9 @@
 
 namespace offcpud {
 
-// The fewest keys of the trie `unwind_mappings` that stand for the addresses begin <= a < end of a
-// process: each an aligned block of a power of two. 2 * 64 at most; 4 to 6 for most mappings.
+// The smallest set of keys of the trie `unwind_mappings` that covers the addresses begin <= a < end
+// of a process. Each key is an aligned block whose size is a power of two. At most 2 * 64; most
+// mappings need 4 to 6.
 std::vector<offcpud_unwind_mapping_key> address_prefixes(std::uint32_t tgid, std::uint64_t begin,
                                                          std::uint64_t end);
 

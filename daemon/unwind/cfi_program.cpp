@@ -39,7 +39,7 @@ enum : std::uint8_t {
 constexpr std::uint8_t kPrimary = 0xc0;
 constexpr std::uint8_t kOperand = 0x3f;
 
-// Factors and offsets are anybody's numbers: they wrap, as they do in a 64-bit register.
+// Factors and offsets may have any value. They wrap around, as in a 64-bit register.
 std::int64_t times(std::uint64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(a * static_cast<std::uint64_t>(b));
 }
@@ -80,7 +80,7 @@ bool CfiProgram::execute(std::uint8_t opcode) {
   switch (opcode) {
     case kNop:
       return true;
-    case kGnuArgsSize:  // what the caller pushed; a matter of exceptions
+    case kGnuArgsSize:  // what the caller pushed; only matters for exceptions
       (void)reader_.take_uleb();
       return true;
     default:

@@ -10,8 +10,8 @@
 
 namespace offcpud {
 
-// How many more instructions may be executed. FDEs may share one long CIE, so the size of a section
-// does not bound the work that it asks for.
+// Limits the number of instructions to execute. FDEs may share one long CIE, so the size of a
+// section does not limit the work that it causes.
 class WorkBudget {
  public:
   explicit WorkBudget(std::uint64_t instructions) : left_(instructions) {}
@@ -26,8 +26,8 @@ class WorkBudget {
 // Executes call frame instructions (DWARF 5, section 6.4.2, and DW_CFA_GNU_args_size) row by row.
 class CfiProgram {
  public:
-  // `initial` is what the CIE's instructions left, which DW_CFA_restore goes back to; null for
-  // those instructions themselves. It and `section` must outlive the program.
+  // `initial`: the state after the CIE's instructions, to which DW_CFA_restore returns; null while
+  // executing those instructions. `initial` and `section` must outlive the program.
   CfiProgram(const EhFrameSection& section, const Cie& cie, Bytes instructions,
              const FrameState* initial, std::uint64_t begin, WorkBudget& budget)
       : section_(section),
@@ -39,9 +39,9 @@ class CfiProgram {
         budget_(budget) {}
 
   enum class Step {
-    Row,   // state() holds from begin() up to end(); there is more
+    Row,   // state() holds from begin() up to end(); more rows follow
     Last,  // state() holds from begin() on
-    Bad,   // from begin() on nothing is known: an instruction is unknown, cut off or makes no sense
+    Bad,   // from begin() on nothing is known: an instruction is unknown, incomplete or invalid
   };
   Step next();
 
@@ -62,7 +62,7 @@ class CfiProgram {
   std::int64_t take_factored();
   std::int64_t take_signed_factored();
 
-  // Compilers nest one deep, hand-written assembly perhaps two.
+  // Compilers nest one deep; hand-written assembly may nest two deep.
   static constexpr std::size_t kMaxRemembered = 16;
 
   const EhFrameSection& section_;

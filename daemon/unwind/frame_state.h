@@ -7,7 +7,7 @@
 
 namespace offcpud {
 
-// Register numbers of the System V ABI, AMD64 supplement, figure 3.36.
+// Register numbers in the System V ABI, AMD64 supplement, figure 3.36.
 namespace dwarf_register {
 inline constexpr std::uint64_t kRdi = 5;
 inline constexpr std::uint64_t kRbp = 6;
@@ -15,8 +15,8 @@ inline constexpr std::uint64_t kRsp = 7;
 inline constexpr std::uint64_t kReturnAddress = 16;
 }  // namespace dwarf_register
 
-// How the caller's value of a register is found: DWARF 5, section 6.4.1. `expression` points into
-// the section.
+// How to find the caller's value of a register: DWARF 5, section 6.4.1. `expression` points
+// into the section.
 struct RegisterRule {
   enum class Kind : std::uint8_t {
     Unspecified,
@@ -25,7 +25,7 @@ struct RegisterRule {
     Offset,       // at CFA + offset
     ValueOffset,  // is CFA + offset
     Register,     // in the register whose number is `offset`
-    Expression,   // at the address that it computes
+    Expression,   // at the address computed by the expression
     ValueExpression,
   };
   Kind kind = Kind::Unspecified;
@@ -41,8 +41,8 @@ struct CfaRule {
   Bytes expression;
 };
 
-// One row of the table that the instructions of an FDE describe; of the registers only those that a
-// walk over return addresses needs.
+// One row of the table described by an FDE's instructions, with only those registers that a walk
+// over return addresses needs.
 struct FrameState {
   CfaRule cfa;
   RegisterRule rbp, rsp, return_address;

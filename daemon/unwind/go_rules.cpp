@@ -10,7 +10,7 @@ namespace {
 constexpr std::int32_t kWord = 8;
 constexpr std::int32_t kMostDepth = 1 << 30;  // no stack is larger (runtime.maxstacksize)
 
-// What the frame pointer leads to: a frame that keeps it where every function of C does.
+// For a frame that keeps its frame pointer where every C function does.
 UnwindRule by_frame_pointer() {
   return {.kind = OFFCPUD_UNWIND_RBP,
           .rbp = OFFCPUD_UNWIND_RBP_AT_CFA,
@@ -21,7 +21,8 @@ UnwindRule by_frame_pointer() {
 }
 
 UnwindRule by_depth(std::int32_t depth) {
-  // With the return address taken off, as around a vfork: the frame pointer is its caller's.
+  // A negative depth means that the return address was popped, as around a vfork; then the frame
+  // pointer is the caller's.
   if (depth < 0) return by_frame_pointer();
   if (depth > kMostDepth) return plain_rule(OFFCPUD_UNWIND_INVALID);
   UnwindRule rule = plain_rule(OFFCPUD_UNWIND_RSP);
@@ -33,17 +34,17 @@ UnwindRule by_depth(std::int32_t depth) {
   return rule;
 }
 
-// Functions that no depth describes: src/runtime/asm_amd64.s and sys_linux_amd64.s.
+// Functions not described by a depth: src/runtime/asm_amd64.s and sys_linux_amd64.s.
 std::optional<UnwindRule> rule_by_name(std::string_view name) {
   constexpr std::string_view kRuntime = "runtime.";
   if (!name.starts_with(kRuntime)) return std::nullopt;
   name.remove_prefix(kRuntime.size());
-  // Where goroutines begin, threads, and the work of a thread that has left a goroutine: below is
-  // nothing, what another stack has left behind, or code of C that Go's linker gave no table.
+  // Here goroutines and threads begin, or the work of a thread that left a goroutine. Below there
+  // is nothing, a remainder of another stack, or C code for which Go's linker made no table.
   for (const std::string_view root : {"goexit", "mcall", "morestack", "mstart", "rt0_go"}) {
     if (name == root) return plain_rule(OFFCPUD_UNWIND_END);
   }
-  // They go on on another stack, and rbp still leads to the one they came from.
+  // They continue on another stack, while rbp still leads to the one that they left.
   if (name == "systemstack" || name == "asmcgocall") return by_frame_pointer();
   if (name.starts_with("sigreturn")) return plain_rule(OFFCPUD_UNWIND_SIGNAL);
   return std::nullopt;

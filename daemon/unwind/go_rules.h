@@ -7,10 +7,10 @@
 
 namespace offcpud {
 
-// Adds the rows of a function of a Go program, up to `end`, from the runtime's own table. Go keeps
-// the caller's rbp just below the return address in every function that has a frame (its ABI:
-// src/cmd/compile/abi-internal.md, "Architecture specifics", amd64), and ends stacks in a few
-// functions of the runtime, where goroutines begin and where a thread switches to another stack.
+// Adds the rows of a Go function, up to `end`, from the runtime's own table. In every function with
+// a frame, Go keeps the caller's rbp just below the return address
+// (src/cmd/compile/abi-internal.md, "Architecture specifics", amd64). Stacks end in a few functions
+// of the runtime, where goroutines begin and where a thread switches to another stack.
 void add_go_function(const GoFunctionTable& table, const GoFunction& function, std::uint64_t end,
                      WorkBudget& budget, TableBuilder& builder);
 

@@ -7,13 +7,13 @@
 
 namespace offcpud {
 
-// In which memory is mapped: 4 KiB on x86-64.
+// The unit of mappings: 4 KiB on x86-64.
 inline std::uint64_t page_size() {
   static const auto size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   return size;
 }
 
-// Of the bits of an address that lie within a page.
+// The bits of an address within a page.
 inline std::uint64_t page_mask() {
   return page_size() - 1;
 }

@@ -86,8 +86,8 @@ class Walk {
   void step_without_rule(offcpud_unwind_end end) {
     if (step_from_stub()) return;
     if (is_sigreturn()) return step_from_signal();
-    // In the innermost frame rbp may be a register like others, and in memory that nobody knows
-    // the walk may be astray: then what it says is no root.
+    // In the innermost frame rbp may hold anything, and in unknown memory the walk may be wrong;
+    // then rbp == 0 is no proof of a root.
     const bool is_guess = first_ || end == OFFCPUD_UNWIND_END_NO_MAPPING;
     if (by_frame_pointer_) end = OFFCPUD_UNWIND_END_FP;
     if (at_.bp == 0) return stop(is_guess ? end : OFFCPUD_UNWIND_END_ROOT);
@@ -156,8 +156,8 @@ class Walk {
   StackMemory& memory_;
   UnwindLookup::Place place_;
   RemoteStack stack_;
-  bool exact_ = true;  // ip is that of the next instruction, and not behind a call
-  bool first_ = true;  // di is the thread's
+  bool exact_ = true;  // ip is the next instruction, not a return address
+  bool first_ = true;  // di still has the thread's value
   bool by_frame_pointer_ = false;
   bool stopped_ = false;
 };

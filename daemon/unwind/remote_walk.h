@@ -10,7 +10,7 @@
 
 namespace offcpud {
 
-// Where a walk begins: the registers of a thread in user space.
+// The start of a walk: the registers of a thread in user space.
 struct UserRegisters {
   std::uint64_t ip = 0, sp = 0, bp = 0, di = 0;
 };
@@ -23,7 +23,7 @@ class StackMemory {
   virtual bool read(std::uint64_t address, void* to, std::size_t size) = 0;
 };
 
-// What lies at an address, and how to step from there.
+// Tells what is mapped at an address, and how to step to the caller from there.
 class UnwindLookup {
  public:
   struct Place {
@@ -34,7 +34,7 @@ class UnwindLookup {
   virtual ~UnwindLookup() = default;
   [[nodiscard]] virtual std::optional<Place> place(std::uint32_t tgid,
                                                    std::uint64_t address) const = 0;
-  // Of an address in the ELF file; of kind NO_FDE if nothing is said about it.
+  // The rule for an address in the ELF file; of kind NO_FDE: nothing is known about it.
   [[nodiscard]] virtual offcpud_unwind_rule rule(std::uint32_t object,
                                                  std::uint64_t address) const = 0;
 };
@@ -44,9 +44,8 @@ struct RemoteStack {
   offcpud_unwind_end end = OFFCPUD_UNWIND_END_DEPTH;
 };
 
-// Walks the stack of a thread that is not running, by the same steps as bpf/unwind.bpf.h, which
-// can walk that of the current thread only. A thread that runs meanwhile gives a stack that ends
-// early or is wrong.
+// Walks the stack of a thread that is not running, by the same steps as bpf/unwind.bpf.h, which can
+// only walk the current thread. If the thread runs meanwhile, the stack ends early or is wrong.
 RemoteStack walk_remote_stack(std::uint32_t tgid, const UserRegisters& registers,
                               const UnwindLookup& lookup, StackMemory& memory);
 

@@ -15,10 +15,11 @@ struct RowExtent {
   std::uint32_t rows = 0;
 };
 
-// Which rows of the chunks are free. Knows nothing of their contents.
+// Knows which rows of the chunks are free, but not their contents.
 class RowSpace {
  public:
-  // nullopt: no chunk has so many rows in one piece; add_chunk() may help. 1 <= rows <= 65,536.
+  // nullopt: no chunk has this many consecutive free rows; add_chunk() may help. 1
+  // <= rows <= 65,536.
   std::optional<RowExtent> take(std::uint32_t rows);
   void give_back(const RowExtent& extent);
   void add_chunk();

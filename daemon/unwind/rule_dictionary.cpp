@@ -5,7 +5,7 @@ namespace offcpud {
 
 RuleDictionary::RuleDictionary(std::uint32_t capacity) : capacity_(capacity) {
   static_assert(OFFCPUD_UNWIND_RULE_INVALID == 0 && OFFCPUD_UNWIND_RULE_NO_FDE == 1);
-  (void)take(plain_rule(OFFCPUD_UNWIND_INVALID));  // these two are never given back
+  (void)take(plain_rule(OFFCPUD_UNWIND_INVALID));  // these two are never returned
   (void)take(plain_rule(OFFCPUD_UNWIND_NO_FDE));
 }
 

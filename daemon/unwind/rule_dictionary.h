@@ -10,8 +10,8 @@
 
 namespace offcpud {
 
-// The rules of all tables, each once: 5,000 for the 2,400 files of a developer's host. Counts
-// users, so that files with made-up rules cannot fill it for good.
+// The rules of all tables, once each: 5,000 for the 2,400 files of a developer's host. Counts
+// users, so that files with made-up rules cannot fill it for ever.
 class RuleDictionary {
  public:
   explicit RuleDictionary(std::uint32_t capacity = OFFCPUD_UNWIND_MAX_RULES);
@@ -20,11 +20,11 @@ class RuleDictionary {
     std::uint16_t index = 0;
     bool is_new = false;  // not yet in the kernel's dictionary
   };
-  // nullopt: full. Every one is to be given back.
+  // nullopt: it is full. Each successful take() needs a give_back().
   std::optional<Entry> take(const UnwindRule& rule);
   void give_back(std::uint16_t index);
 
-  // Of an index that was taken.
+  // The rule of an index returned by take().
   [[nodiscard]] const UnwindRule& rule(std::uint16_t index) const { return slots_[index].rule; }
 
   [[nodiscard]] std::size_t size() const { return indices_.size(); }

@@ -12,7 +12,7 @@ constexpr std::uint64_t kPageMask = (std::uint64_t{1} << OFFCPUD_UNWIND_PAGE_SHI
 
 TableBuilder::TableBuilder(const UnwindLimits& limits, std::size_t most_rows) : limits_(limits) {
   limits_.rules = std::min<std::uint32_t>(limits_.rules, OFFCPUD_UNWIND_MAX_RULES);
-  // A vector that grows is there twice for a moment. Of this only what is used takes memory.
+  // A growing vector briefly exists twice; of a reserved one only the used part takes memory.
   table_.rows.reserve(std::min<std::size_t>(limits_.rows, most_rows));
   for (const auto kind : {OFFCPUD_UNWIND_INVALID, OFFCPUD_UNWIND_NO_FDE}) {
     indices_.emplace(plain_rule(kind), static_cast<std::uint16_t>(table_.rules.size()));
@@ -43,7 +43,7 @@ void TableBuilder::add(std::uint64_t address, const UnwindRule& rule) {
   current_ = index;
 }
 
-// The pages before `end` that the current rule covers whole.
+// Adds the pages before `end` that the current rule covers entirely.
 void TableBuilder::fill_pages(std::uint64_t end) {
   if (current_ == OFFCPUD_UNWIND_RULE_NO_FDE) return;
   for (; next_page_ < end && !full_;) {

@@ -8,16 +8,16 @@
 
 namespace offcpud {
 
-// Puts rows that come in ascending order into pages. A row that says the same as the one before it
-// is left out.
+// Puts rows, which come in ascending order, into pages. Leaves out a row that equals
+// the one before it.
 class TableBuilder {
  public:
-  // `most_rows`: that may be needed, as far as that is known.
+  // `most_rows`: upper bound of the rows that will be needed.
   TableBuilder(const UnwindLimits& limits, std::size_t most_rows);
 
-  // From `address` on, up to the next call, `rule` holds. `address` is above the last one.
+  // `rule` applies from `address` on, up to the next call's address, which must be higher.
   void add(std::uint64_t address, const UnwindRule& rule);
-  [[nodiscard]] bool is_full() const { return full_; }  // the limit of rows or pages
+  [[nodiscard]] bool is_full() const { return full_; }  // at the limit of rows or pages
 
   UnwindTable& table() { return table_; }
 
@@ -31,7 +31,7 @@ class TableBuilder {
   UnwindTable table_;
   std::unordered_map<UnwindRule, std::uint16_t, UnwindRuleHash, UnwindRuleEqual> indices_;
   std::uint16_t current_ = OFFCPUD_UNWIND_RULE_NO_FDE;
-  std::uint64_t next_page_ = 0;  // the first that is not in the table yet
+  std::uint64_t next_page_ = 0;  // the first one that is not in the table yet
   bool full_ = false;
 };
 

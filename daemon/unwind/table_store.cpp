@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The objects of the store; table_store_room.cpp has their room, table_store_mappings.cpp the
-// processes.
+// The objects of the store. table_store_room.cpp decides about room; table_store_mappings.cpp
+// has the processes.
 #include "unwind/table_store.h"
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 namespace offcpud {
 namespace {
 
-// Files with the same contents that are told apart without reading: one per image of a container
-// runtime, the latest ones.
+// How many files with the same contents are recognized without reading: the latest ones, one per
+// image of a container runtime.
 constexpr std::size_t kMaxFiles = 64;
 
 }  // namespace
@@ -83,8 +83,7 @@ Result<UnwindObjectId> TableStore::add_contents(const ElfObject& elf, const File
   return id;
 }
 
-// Where the kernel's map is full, walks do without this file: processes with mappings do not need
-// it.
+// If the kernel's map is full, walks do without this file; processes with mappings do not need it.
 Status TableStore::remember_file(UnwindObjectId id, const FileKey& file, const ShareOwner& owner) {
   Object& object = objects_.at(id);
   if (!by_file_.contains(file) && by_file_.size() >= maps_.max_files()) {
@@ -111,7 +110,7 @@ Status TableStore::remember_file(UnwindObjectId id, const FileKey& file, const S
   return forget_file(oldest);
 }
 
-// A file whose ctime has changed since is another one here, and the same one for the kernel.
+// Two entries may differ in ctime only; to the kernel they are the same file.
 Status TableStore::forget_file(const FileKey& file) {
   by_file_.erase(file);
   FileKey any_time = file;
@@ -138,7 +137,7 @@ Status TableStore::compile(UnwindObjectId id, const ElfObject& elf, const ShareO
     };
   }
   const auto table = compile_unwind_table(elf, limits_.object, between);
-  if (!table) {  // what the file says about itself is nobody's failure
+  if (!table) {  // a file beyond the limits is counted, not an error
     counters_.refused++;
     objects_.at(id).has_room = true;
     return {};
@@ -155,7 +154,7 @@ Status TableStore::compile(UnwindObjectId id, const ElfObject& elf, const ShareO
     Object& object = objects_.at(id);
     object.has_room = false;
     object.tried_at.reset();
-    // The first error is the one that tells.
+    // Report the first error.
     (void)(object.mappings > 0 ? remove_table(id) : remove_object(id));
     return std::move(status).error().with("put an unwind table into the kernel's maps");
   }
@@ -170,14 +169,14 @@ Status TableStore::remove_table(UnwindObjectId id) {
   for (const PlacedPage& page : object.pages) space_.give_back(page.rows);
   pages_ -= object.pages.size();
   for (const std::uint16_t rule : object.rules) dictionary_.give_back(rule);
-  // What was not placed as a whole leaves no more room behind than there was.
+  // A table that was only partly placed frees no more room than there was.
   if (object.has_room && !object.pages.empty()) freed_++;
   object.pages.clear();
   object.rules.clear();
   return {};
 }
 
-// Of an object that nobody maps.
+// Call it only for an object that no process maps.
 Status TableStore::remove_object(UnwindObjectId id) {
   Object& object = objects_.at(id);
   TRY_VOID(remove_table(id));

@@ -26,11 +26,11 @@
 
 namespace offcpud {
 
-// Names an object in the kernel's maps; never given out twice. OFFCPUD_UNWIND_NO_OBJECT: none.
+// The id of an object in the kernel's maps; never reused. OFFCPUD_UNWIND_NO_OBJECT: none.
 using UnwindObjectId = std::uint32_t;
 
 struct TableStoreLimits {
-  std::uint64_t row_bytes = 64 << 20;  // in the kernel, committed as it is needed
+  std::uint64_t row_bytes = 64 << 20;  // in the kernel, allocated as needed
   std::uint32_t rules = OFFCPUD_UNWIND_MAX_RULES;
   std::size_t unused_objects = 1'024;         // kept although no process maps them
   std::size_t mappings_per_process = 65'530;  // vm.max_map_count; more are refused
@@ -38,61 +38,61 @@ struct TableStoreLimits {
 };
 
 struct TableStoreStats {
-  std::size_t objects = 0;         // known, used or not
-  std::size_t unused_objects = 0;  // of them, kept for the next process
+  std::size_t objects = 0;         // known ones, used or not
+  std::size_t unused_objects = 0;  // of these, those kept for later processes
   std::size_t processes = 0;
   std::size_t mappings = 0;
-  std::size_t prefixes = 0;  // in which the kernel's map has them
+  std::size_t prefixes = 0;  // keys of the mappings in the kernel's map
   std::size_t rules = 0;
   std::uint64_t rows = 0;
-  std::uint64_t row_bytes = 0;     // what the chunks take
+  std::uint64_t row_bytes = 0;     // size of the chunks
   std::uint64_t compiled = 0;      // tables made since the start
-  std::uint64_t evictions = 0;     // unused tables that had to go
-  std::uint64_t taken_out = 0;     // tables of mapped objects that had to go for others' tables
-  std::uint64_t without_room = 0;  // tables for which there was no room all the same
-  std::uint64_t files_left_out =
-      0;                      // that walks of unknown processes do not find, for lack of room
+  std::uint64_t evictions = 0;     // unused tables removed to make room
+  std::uint64_t taken_out = 0;     // tables of mapped objects removed to make room for others
+  std::uint64_t without_room = 0;  // tables that found no room even so
+  // Files left out for lack of room; walks of unknown processes do not find them.
+  std::uint64_t files_left_out = 0;
   std::uint64_t refused = 0;  // files of which the limits left something out
 };
 
-// Puts unwind tables and mappings of processes where the kernel programs look them up. A table is
-// made once for all files with the same contents, whatever their names, and kept while a process
-// maps it, and longer while there is room. When that is short, users are compared (TableVictims):
-// tables of whoever holds most go, so that nobody's files leave others without.
+// Puts unwind tables and mappings of processes into the maps of the kernel programs. A table is
+// made once for all files with the same contents, whatever their names. It is kept as long as a
+// process maps it, and longer if there is room. When room is short, the tables of the users who
+// hold most are removed (TableVictims), so that no user's files leave others without tables.
 //
-// Single-threaded. The maps must outlive the store; what is in them stays when it is destroyed. An
-// Error means that a map could not be written; the store remains usable.
+// Single-threaded. The maps must outlive the store, and keep their contents when it is destroyed.
+// An Error means that a map could not be written; the store remains usable.
 //
-// When a table goes, walks that began before may read its rows after others have taken their place.
-// Only processes that unmapped the object meanwhile walk so, and their stack ends early or wrongly.
+// When a table is removed, walks that began before may read its rows after they were reused. This
+// only concerns processes that unmapped the object meanwhile; their stacks end early or wrongly.
 class TableStore final : public UnwindLookup {
  public:
   static Result<TableStore> create(UnwindMaps& maps, const TableStoreLimits& limits = {});
 
-  // Whose processes are; asked when room is short. Without it, all are one user's.
+  // The user of a process; called when room is short. Without it, all processes are one user's.
   using UserOf = std::function<ShareOwner(std::uint32_t tgid)>;
   void set_users(UserOf user_of) { user_of_ = std::move(user_of); }
 
-  // Called in the middle of add_object(), every few milliseconds: a large object takes long. It may
-  // look something up here, and must not change anything.
+  // add_object() calls `between` every few milliseconds, because a large object takes long. It may
+  // look up entries, but must not change anything.
   void set_between(std::function<void()> between) { between_ = std::move(between); }
-  // CPU time of the calling thread that it has taken since the start: not for the object that was
-  // being added.
+  // CPU time of the calling thread spent in `between` since the start, so not on the added objects.
   [[nodiscard]] std::chrono::nanoseconds between_cpu() const { return between_cpu_; }
 
-  // The object in a file. Of the files with the same contents the 64 that were added last are known
-  // to walks of processes without mappings here. The descriptor is the caller's and need not stay
-  // open. Compiles at most once per file: milliseconds, 60 for libjvm. A file without .eh_frame,
-  // and one for which there is no room, is an object too: walks know its mapping, and go on by
-  // other means. `owner` is about to map it; `original` is the file that processes map, where this
-  // one is a copy of it. Error of kind Unsupported: not an ELF file for x86-64. Of another kind:
-  // the file could not be read or its table not written; it is to be added again.
+  // Returns the object in a file, and compiles its table unless it is known: milliseconds, 60 for
+  // libjvm. The descriptor stays the caller's and may be closed. `owner` is about to map the
+  // object. `original`: the file that processes map, if this one is a copy. Of files with the same
+  // contents, the last 64 added are known to walks of processes without mappings here.
+  //
+  // A file without .eh_frame, or without room for its table, is an object too: walks know its
+  // mapping and continue by other means. Error of kind Unsupported: not an ELF file for x86-64.
+  // Other errors: the file could not be read or its table not written; add it again.
   Result<UnwindObjectId> add_object(int fd, const ShareOwner& owner = {},
                                     const std::optional<FileVersion>& original = {});
 
-  // From now on `begin` <= addresses < `end` of the process are the object's, from `file_offset`
-  // on; what was there is replaced, as mmap does. OFFCPUD_UNWIND_NO_OBJECT: executable memory of no
-  // file. Error: the object was not mapped for so long that it is gone; add it again.
+  // Maps `begin` <= addresses < `end` of the process to the object, from `file_offset` on,
+  // replacing former mappings like mmap. OFFCPUD_UNWIND_NO_OBJECT: executable memory without a
+  // file. Error: the object was unmapped for so long that it was removed; add it again.
   Status add_mapping(std::uint32_t tgid, std::uint64_t begin, std::uint64_t end,
                      std::uint64_t file_offset, UnwindObjectId object);
   Status remove_mappings(std::uint32_t tgid, std::uint64_t begin, std::uint64_t end);
@@ -104,20 +104,20 @@ class TableStore final : public UnwindLookup {
   [[nodiscard]] offcpud_unwind_rule rule(UnwindObjectId object,
                                          std::uint64_t address) const override;
 
-  // There was no room for its table, and something has gone since, or it could not be written: add
-  // it again.
+  // Whether to add it again: its table could not be written, or there was no room and
+  // some is free now.
   [[nodiscard]] bool is_to_add_again(UnwindObjectId object) const;
 
   [[nodiscard]] TableStoreStats stats() const;
   [[nodiscard]] std::uint64_t refused() const { return counters_.refused; }  // as in stats()
-  // Tables that there was no room for or that had to go for others', and files: as in stats().
+  // Tables left out or removed for lack of room, and files left out, as in stats().
   [[nodiscard]] std::uint64_t tables_left_out() const {
     return counters_.without_room + counters_.taken_out;
   }
   [[nodiscard]] std::uint64_t files_left_out() const { return counters_.files_left_out; }
 
-  // Of the kernel's map of mappings, which all processes share: how much there is, how much is
-  // taken, and how much a process has of it.
+  // The size of the kernel's map of mappings, which all processes share; how much of it is used,
+  // and by which process.
   [[nodiscard]] std::size_t max_prefixes() const { return maps_.max_prefixes(); }
   [[nodiscard]] std::size_t prefixes() const { return prefixes_; }
   [[nodiscard]] const std::unordered_map<std::uint32_t, std::size_t>& prefixes_by_process() const {
@@ -125,7 +125,7 @@ class TableStore final : public UnwindLookup {
   }
 
  private:
-  // A file as the kernel's programs tell it apart; ctime cannot be set back.
+  // Identifies a file as the kernel's programs do; ctime cannot be set back.
   struct FileKey {
     std::uint32_t device;  // as in offcpud_unwind_file_key
     std::uint64_t inode, size;
@@ -142,9 +142,10 @@ class TableStore final : public UnwindLookup {
     std::vector<ExecutableSegment> segments;
     std::vector<PlacedPage> pages;
     std::vector<std::uint16_t> rules;
-    ShareOwner owner;       // who was about to map it at first
+    ShareOwner owner;       // the user who was first about to map it
     bool has_room = false;  // false: its table is not in the maps
-    // `freed_` when there was no room. Nothing: it was not tried, or could not be written.
+    // The value of `freed_` when there was no room. Nothing: the table was not tried, or
+    // could not be written.
     std::optional<std::uint64_t> tried_at;
     std::uint64_t mappings = 0;
     std::list<UnwindObjectId>::iterator unused;  // valid while mappings is 0
@@ -153,18 +154,18 @@ class TableStore final : public UnwindLookup {
     std::uint64_t end = 0, bias = 0;
     UnwindObjectId object = OFFCPUD_UNWIND_NO_OBJECT;
   };
-  using Mappings = std::map<std::uint64_t, Mapping>;  // by begin; they do not overlap
+  using Mappings = std::map<std::uint64_t, Mapping>;  // by begin; without overlap
 
   TableStore(UnwindMaps& maps, const TableStoreLimits& limits, const ContentKeys& keys);
 
-  // What there may be too little of.
+  // The resources that may run short.
   enum class Room { Rows, Pages, Rules, Files };
-  // Who asks for room, and for how much.
+  // A request for room, and for whom.
   struct Asking {
     UnwindObjectId object = OFFCPUD_UNWIND_NO_OBJECT;
     ShareOwner owner;
     std::uint64_t rows = 0, pages = 0, rules = 0, files = 0;
-    Room of = Room::Rows;  // whose `victims` these are
+    Room of = Room::Rows;  // the resource that `victims` are for
     std::optional<TableVictims> victims;
   };
 
@@ -175,7 +176,7 @@ class TableStore final : public UnwindLookup {
   Status forget_file(const FileKey& file);
   Status compile(UnwindObjectId id, const ElfObject& elf, const ShareOwner& owner);
 
-  // table_store_room.cpp. False: there is no room.
+  // These are in table_store_room.cpp. False: there is no room.
   Status place(const UnwindTable& table, Asking& asking);
   Result<bool> place_all(const UnwindTable& table, Asking& asking);
   Result<bool> place_rules(const UnwindTable& table, Asking& asking,
@@ -212,14 +213,14 @@ class TableStore final : public UnwindLookup {
   std::list<UnwindObjectId> unused_;  // least recently used first
   std::unordered_map<std::uint32_t, Mappings> processes_;
   std::unordered_map<std::uint32_t, std::size_t> prefixes_of_;  // by tgid
-  std::size_t prefixes_ = 0;                                    // of all of them
+  std::size_t prefixes_ = 0;                                    // of all processes
   UnwindObjectId last_id_ = OFFCPUD_UNWIND_NO_OBJECT;
-  std::uint64_t freed_ = 0;  // tables removed so far that were there as a whole
-  std::size_t pages_ = 0;    // in the kernel's map
+  std::uint64_t freed_ = 0;  // number of complete tables removed so far
+  std::size_t pages_ = 0;    // number in the kernel's map
   UserOf user_of_;
   std::function<void()> between_;
   std::chrono::nanoseconds between_cpu_{};
-  std::unordered_map<std::uint32_t, ShareOwner> users_;  // by tgid, as far as they were asked for
+  std::unordered_map<std::uint32_t, ShareOwner> users_;  // known users, by tgid
   TableStoreStats counters_;
 };
 

@@ -11,8 +11,8 @@
 namespace offcpud {
 namespace {
 
-// Address in memory - address as linked, of what is mapped from `file_offset` on to `begin`. Memory
-// is mapped in whole pages, so a segment reaches down to the beginning of its first.
+// Address in memory - address as linked, if `file_offset` of the file is mapped at `begin`. Memory
+// is mapped in whole pages, so a segment extends down to the start of its first page.
 std::optional<std::uint64_t> bias_of(const std::vector<ExecutableSegment>& segments,
                                      std::uint64_t begin, std::uint64_t file_offset) {
   for (const ExecutableSegment& segment : segments) {
@@ -36,11 +36,11 @@ Status TableStore::add_mapping(std::uint32_t tgid, std::uint64_t begin, std::uin
       return Error("unwind object " + std::to_string(object) + " is no longer in the store");
     }
     const auto bias = bias_of(known->second.segments, begin, file_offset);
-    // A part of the file that it does not call text: somebody made it executable anyway.
+    // This part of the file is not in an executable segment; the process made it executable.
     if (!bias) mapping.object = OFFCPUD_UNWIND_NO_OBJECT;
     mapping.bias = bias.value_or(0);
   }
-  use(mapping.object);  // first: what is replaced may be the last mapping of the same object
+  use(mapping.object);  // first, since the replaced mapping may be the object's last one
   Status status = remove_mappings(tgid, begin, end);
   if (status && processes_[tgid].size() >= limits_.mappings_per_process) {
     status = Error("a process with more mappings than the limit");
@@ -64,7 +64,7 @@ Status TableStore::put(std::uint32_t tgid, std::uint64_t begin, const Mapping& m
   prefixes_of_[tgid] += keys.size();
   for (const auto& key : keys) {
     if (auto status = maps_.put_mapping(key, value); !status) {
-      (void)erase(tgid, begin, mapping);  // the first error is the one that tells
+      (void)erase(tgid, begin, mapping);  // report the first error
       return status;
     }
   }
@@ -113,7 +113,7 @@ Status TableStore::remove_mappings(std::uint32_t tgid, std::uint64_t begin, std:
 }
 
 Status TableStore::remove_process(std::uint32_t tgid) {
-  users_.erase(tgid);  // who comes after it may be another's
+  users_.erase(tgid);  // the next process of this number may be another user's
   TRY_VOID(remove_mappings(tgid, 0, UINT64_MAX));
   return limit_unused();
 }

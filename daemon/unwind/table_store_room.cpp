@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the tables of the store lie, and whose give way when there is too little room.
+// Where the tables of the store are, and which are removed when room is short.
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -9,8 +9,8 @@
 namespace offcpud {
 namespace {
 
-// Of what there is, as much of somebody's own unused tables goes at once: comparing all users takes
-// milliseconds.
+// Divisor of the capacity: this part of a user's own unused tables is removed at once, because
+// comparing all users takes milliseconds.
 constexpr std::uint64_t kAtOnce = 64;
 
 }  // namespace
@@ -34,7 +34,7 @@ std::uint64_t TableStore::capacity(Room of) const {
   return 0;
 }
 
-// Rules are counted for each that uses them.
+// A rule counts for each table that uses it.
 std::uint64_t TableStore::held(Room of, const Object& object) {
   std::uint64_t rows = 0;
   switch (of) {
@@ -58,7 +58,7 @@ ShareOwner TableStore::user_of(std::uint32_t tgid) {
   return known->second;
 }
 
-// Who maps the objects, each user once.
+// The users who map each object, once each.
 std::unordered_map<UnwindObjectId, std::vector<ShareOwner>> TableStore::users() {
   std::unordered_map<UnwindObjectId, std::vector<ShareOwner>> found;
   for (const auto& [tgid, mappings] : processes_) {
@@ -137,7 +137,7 @@ Status TableStore::place(const UnwindTable& table, Asking& asking) {
   object.has_room = false;
   object.tried_at = freed_;
   counters_.without_room++;
-  // Half a table would end stacks in places that nobody can explain.
+  // Half a table would end stacks in unexplainable places.
   return remove_table(asking.object);
 }
 

@@ -22,7 +22,7 @@ TableVictims::TableVictims(std::vector<TableHolder> holders, const std::vector<S
     }
   }
   would_hold_ = least_of(asking_) + wanted;
-  std::vector<std::pair<std::uint64_t, std::size_t>> order;  // what its dearest user holds
+  std::vector<std::pair<std::uint64_t, std::size_t>> order;  // what its largest user holds
   for (std::size_t i = 0; i < holders_.size(); ++i)
     order.emplace_back(least_of(holders_[i].owners), i);
   std::ranges::stable_sort(order, [this](const auto& a, const auto& b) {

@@ -11,41 +11,42 @@
 
 namespace offcpud {
 
-// A table that takes some of what is short: rows, pages, rules or files.
+// A table that holds some of a short resource: rows, pages, rules or files.
 struct TableHolder {
   std::uint32_t object = 0;        // UnwindObjectId
-  std::vector<ShareOwner> owners;  // users whose processes map it; if unused, its first user
+  std::vector<ShareOwner> owners;  // users whose processes map it; of an unused one, its first user
   bool unused = false;
   std::uint64_t held = 0;
 };
 
-// Picks, one by one, the tables that give way to a table without room.
+// Selects, one by one, the tables to remove so that another table gets room.
 //
-// A user holds all that his processes map. A shared table counts as that of its user who holds
-// least: so nobody's table goes because one who holds much maps it, too. Unused tables go first:
-// the asker's, and those of users who hold more than he would; of others only what they have
-// beyond an eighth of all. Then mapped tables, of users who hold more than the asker would. The
-// user with most loses first: the least recently used unused table, or the largest mapped one.
+// A user holds the tables that the user's processes map. A shared table counts for that of its
+// users who holds least, so it is not removed because a user who holds much maps it too. Unused
+// tables are removed first: those of the requesting user, and of users who hold more than that user
+// then would; of other users only what exceeds an eighth of the capacity. After these come mapped
+// tables of users who hold more than the requesting user would. The user who holds most loses
+// first: the least recently used unused table, or the largest mapped one.
 class TableVictims {
  public:
-  // For a table of `wanted` that `owners` map or are about to. `capacity`: all there is. Of
-  // holders, unused ones that were used least recently come first.
+  // For a table that needs `wanted` and that `owners` map or are about to map. `capacity`: the
+  // whole resource. In `holders`, the least recently used of the unused tables comes first.
   TableVictims(std::vector<TableHolder> holders, const std::vector<ShareOwner>& owners,
                std::uint64_t wanted, std::uint64_t capacity);
 
-  // The next victim, then counted as freed. Nothing: the asker goes without.
+  // Returns the next table to remove and counts it as removed. Nothing: the request fails.
   std::optional<std::uint32_t> next();
-  // The same, if it is an unused table of an asker.
+  // The same, if that is an unused table of the requesting user.
   std::optional<std::uint32_t> next_of_own();
 
  private:
   [[nodiscard]] std::uint64_t least_of(const std::vector<ShareOwner>& owners) const;
   [[nodiscard]] bool gives(const TableHolder& holder) const;
 
-  std::vector<TableHolder> holders_;  // in the order in which they are asked
+  std::vector<TableHolder> holders_;  // in the order in which they lose
   std::vector<ShareOwner> asking_;
   std::map<ShareOwner, std::uint64_t> held_;    // by user
-  std::map<ShareOwner, std::uint64_t> unused_;  // of that, by tables that nobody maps
+  std::map<ShareOwner, std::uint64_t> unused_;  // the part of held_ in unused tables
   std::uint64_t would_hold_;
   std::uint64_t capacity_;
   std::size_t next_ = 0;

@@ -18,8 +18,8 @@ constexpr std::uint8_t kDeref = 0x06;
 constexpr std::uint8_t kPlusUconst = 0x23;
 constexpr std::uint8_t kBreg0 = 0x70;
 
-// Of the CFA of a signal frame: rsp in its sigcontext (struct rt_sigframe and struct sigcontext_64
-// in the kernel's arch/x86), as glibc's __restore_rt says it.
+// The CFA of a signal frame is rsp in its sigcontext (struct rt_sigframe and struct sigcontext_64
+// in the kernel's arch/x86), as in glibc's __restore_rt.
 constexpr std::int64_t kSavedRsp = 160;
 
 std::optional<std::int32_t> narrow(std::int64_t value) {
@@ -37,8 +37,9 @@ UnwindRule cfa_rule(offcpud_unwind_kind kind, std::int64_t offset, std::int64_t 
   return {.kind = static_cast<__u8>(kind), .cfa_offset = *narrow_offset, .addend = *narrow_addend};
 }
 
-// What every linker puts over a lazy PLT: breg7 8, breg16 0, lit15, and, litN, ge, lit3, shl, plus.
-// After the push of the index, N bytes into an entry of 16, there are 8 bytes more on the stack.
+// The expression that every linker makes for a lazy PLT: breg7 8, breg16 0, lit15, and, litN,
+// ge, lit3, shl, plus. After the push of the index, at N bytes into an entry of 16, the stack
+// has 8 more bytes.
 UnwindRule plt_rule(Bytes expression) {
   constexpr std::array<std::uint8_t, 11> kPlt = {0x77, 8,    0x80, 0,    0x3f, 0x1a,
                                                  0x00, 0x2a, 0x33, 0x24, 0x22};
@@ -53,7 +54,7 @@ UnwindRule plt_rule(Bytes expression) {
   return cfa_rule(OFFCPUD_UNWIND_PLT, literal);
 }
 
-// "breg o", if `reader` has it next for rsp or rbp.
+// The operands of "breg o" for rsp or rbp.
 struct BasedOn {
   std::uint64_t reg;
   std::int64_t offset;
@@ -68,7 +69,7 @@ std::optional<BasedOn> take_base(ByteReader& reader) {
 
 // "breg o, deref" and any number of "plus_uconst".
 UnwindRule dereferencing_rule(Bytes expression) {
-  // It is read again for each row that it holds for.
+  // A limit, because it is read again for each row that it applies to.
   constexpr std::size_t kMost = 64;
   if (expression.size() > kMost) return plain_rule(OFFCPUD_UNWIND_INVALID);
   ByteReader reader(expression);
@@ -104,7 +105,7 @@ UnwindRule cfa_of(const CfaRule& cfa) {
 void set_rbp(UnwindRule& rule, const RegisterRule& rbp) {
   rule.rbp = OFFCPUD_UNWIND_RBP_LOST;
   switch (rbp.kind) {
-    case Kind::Unspecified:  // a register that belongs to the caller: ABI, section 3.2.1
+    case Kind::Unspecified:  // belongs to the caller: ABI, section 3.2.1
     case Kind::Same:
       rule.rbp = OFFCPUD_UNWIND_RBP_SAME;
       break;
@@ -139,7 +140,7 @@ bool is_cfa(const RegisterRule& rsp) {
 std::uint64_t UnwindRuleHash::secret() {
   static const std::uint64_t kSecret = [] {
     std::uint64_t word = 0;
-    // Without any, as early in the life of a host, it is a plain hash.
+    // Early after boot there may be no random number; then this is a plain hash.
     (void)!::getrandom(&word, sizeof word, GRND_NONBLOCK);
     return word;
   }();

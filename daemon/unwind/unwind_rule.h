@@ -13,14 +13,14 @@ namespace offcpud {
 
 using UnwindRule = offcpud_unwind_rule;
 
-// The rule that does what `state` says, with kind INVALID where none of bpf/unwind.h does.
+// The rule equivalent to `state`; of kind INVALID if bpf/unwind.h has none.
 UnwindRule rule_of(const Cie& cie, const FrameState& state);
 
 inline UnwindRule plain_rule(offcpud_unwind_kind kind) {
   return {.kind = static_cast<__u8>(kind)};
 }
 
-// Keyed: files choose the rules, and could choose thousands that are found one behind the other.
+// With a secret, because files choose the rules and could otherwise choose thousands with one hash.
 struct UnwindRuleHash {
   std::size_t operator()(const UnwindRule& rule) const {
     std::uint64_t words[2];
@@ -30,7 +30,7 @@ struct UnwindRuleHash {
   }
 
  private:
-  // The finalizer of SplitMix64: offsets differ in a few low bits.
+  // The finalizer of SplitMix64, because offsets differ in a few low bits only.
   static std::uint64_t mix(std::uint64_t word) {
     word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9U;
     word = (word ^ word >> 27) * 0x94d049bb133111ebU;

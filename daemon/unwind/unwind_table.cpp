@@ -15,40 +15,40 @@
 namespace offcpud {
 namespace {
 
-// Between two functions lies padding, which is never executed: a gap shorter than an alignment
-// needs no row of its own.
+// Padding between two functions is never executed, so a gap shorter than an alignment needs no row.
 constexpr std::uint64_t kPadding = 16;
 
-// Twice as many as compilers' output needs at its densest, one instruction per byte: an FDE of 20
-// bytes executes the dozen of its CIE besides its own.
+// Twice what the densest output of compilers needs, one instruction per byte: an FDE of 20 bytes
+// executes the dozen of its CIE besides its own.
 std::uint64_t work_for(std::size_t section_bytes) {
   return 4096 + 2 * std::uint64_t{section_bytes};
 }
 
-// A function, of which an FDE or Go's table tells. Of a hostile file there are millions, so that
-// what else is known of it is read again when it is its turn.
+// A function known from an FDE or from Go's table. A hostile file may have millions, so the rest is
+// read again when needed.
 struct Piece {
   static constexpr std::uint32_t kGo = 1U << 31U;
 
   std::uint64_t begin = 0;
   std::uint32_t size = 0;
-  std::uint32_t source = 0;  // kGo | its number; or the offset of its FDE, sections are shorter
+  // kGo | its number; or the offset of its FDE, since sections are shorter.
+  std::uint32_t source = 0;
 
   [[nodiscard]] std::uint64_t end() const { return begin + size; }
 };
 static_assert(kMaxEhFrame < Piece::kGo && kMaxGoTable < Piece::kGo);
 
-// Those that lie in executable segments.
+// The functions in executable segments.
 class Pieces {
  public:
   Pieces(const ElfObject& object, std::uint32_t most) : segments_(object.segments), most_(most) {
-    // The shortest FDE that says something has 14 bytes, an entry of Go's table 8. A vector that
-    // grows is there twice for a moment; of this only what is used takes memory.
+    // The shortest useful FDE has 14 bytes, an entry of Go's table 8. A growing vector briefly
+    // exists twice; of a reserved one only the used part takes memory.
     const std::size_t possible = object.eh_frame.size() / 14 + object.go_table.size() / 8;
     pieces_.reserve(std::min<std::size_t>(most, possible));
   }
 
-  // Cut off at the end of its segment. False: there are too many.
+  // Adds a function, truncated at the end of its segment. False: there are too many.
   bool add(std::uint64_t begin, std::uint64_t end, std::uint32_t source) {
     for (const ExecutableSegment& segment : segments_) {
       if (begin < segment.address || begin - segment.address >= segment.size) continue;
@@ -61,7 +61,7 @@ class Pieces {
     return true;
   }
 
-  // By address, and in the order of the file. Of some that overlap each ends where the next begins.
+  // By address, then in the order of the file. One that overlaps the next ends where that begins.
   std::vector<Piece> sorted() && {
     std::ranges::sort(pieces_, [](const Piece& a, const Piece& b) {
       return std::tie(a.begin, a.source) < std::tie(b.begin, b.source);
@@ -81,15 +81,15 @@ class Pieces {
 };
 
 Error too_much() {
-  return Error("unwind tables that ask for more functions, rows, pages or work than a program's",
+  return Error("unwind tables with more functions, rows, pages or work than any program has",
                ErrorKind::Unsupported);
 }
 
-// Calls something now and then.
+// Calls a function every few milliseconds.
 class Between {
  public:
   explicit Between(const std::function<void()>& call) : call_(call) {}
-  // A function was looked at, which takes 0.1 to 1 us.
+  // Call it for each function examined, which takes 0.1 to 1 us.
   void step() {
     if (++steps_ % kEvery == 0 && call_) call_();
   }
@@ -120,14 +120,14 @@ Result<std::vector<Piece>> pieces_of(const ElfObject& object, FdeWalk& walk,
 
 class Compilation {
  public:
-  // `walk` is one that has come to its end.
+  // `walk` must have reached its end.
   Compilation(const ElfObject& object, FdeWalk& walk, const std::optional<GoFunctionTable>& go,
               std::size_t pieces, const UnwindLimits& limits)
       : section_(object.section()),
         walk_(walk),
         go_(go),
         budget_(work_for(object.eh_frame.size() + object.go_table.size())),
-        // Each instruction makes one row at most, each function two, each page one.
+        // Each instruction makes at most one row, each function two, each page one.
         builder_(limits,
                  object.eh_frame.size() + object.go_table.size() + 2 * pieces + limits.pages) {}
 
@@ -144,7 +144,8 @@ class Compilation {
   const std::optional<GoFunctionTable>& go_;
   WorkBudget budget_;
   TableBuilder builder_;
-  // Of the last FDE, and what its instructions leave; it is mostly that of the next.
+  // The CIE of the last FDE, and the state after its instructions; the next FDE
+  // usually has the same.
   std::uint32_t cie_offset_ = UINT32_MAX;
   std::optional<Cie> cie_;
   FrameState initial_;

@@ -45,7 +45,7 @@ void test(std::string_view input) {
 
 std::vector<std::string> seeds() {
   std::vector<std::string> all;
-  for (const std::uint16_t frames : {0, 3, 40, 65535}) {
+  for (const int frames : {0, 3, 40, 65535}) {
     offcpud_sample sample{};
     sample.ns = sample.weight_ns = 1'000'000;
     sample.ended_ns = 2'000'000;

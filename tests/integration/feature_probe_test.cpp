@@ -124,6 +124,22 @@ TEST(FeatureProbe, MissingCgroupTracepointIsNoError) {
   EXPECT_FALSE(report.has("cgroup_events"));
 }
 
+TEST(FeatureProbe, SaysWhatKeepsStacksFromBeingTaken) {
+  FeatureReport report{.features = {{.name = "wakers", .enabled = true},
+                                    {.name = "stacks", .enabled = true},
+                                    {.name = "file_kind", .remedy = "boot without lockdown"}}};
+  EXPECT_TRUE(report.has_stacks());
+  EXPECT_EQ(report.why_no_stacks(), "");
+  report.refuse("wakers", "unknown func#9999");
+  EXPECT_FALSE(report.has_stacks());
+  EXPECT_EQ(report.why_no_stacks(),
+            "wakers: this kernel refuses its programs (unknown func#9999); boot another one");
+  report.refuse("stacks", "");
+  EXPECT_EQ(report.why_no_stacks(),
+            "wakers: this kernel refuses its programs (unknown func#9999); boot another one; "
+            "stacks: this kernel refuses its programs; boot another one");
+}
+
 TEST(FeatureProbe, ProgramsLoadWithoutWhatConfidentialityForbids) {
   const Btf types(btf__load_vmlinux_btf(), &btf__free);
   if (!types) GTEST_SKIP() << "this kernel has no type information";

@@ -24,16 +24,21 @@ class FileSystems(SnapshotCase):
         """All of them at the same time: each by its own table."""
         for program in programs:  # so that the daemon knows the files
             self.run_workload(program, "--count", 20, attempts=1)
-        self.wait_for_interval(0.0001)
-        begin = time.time()
         count = 1600 // len(programs)
-        running = [self.start(program, "--count", count) for program in programs]
-        for workload in running:
-            workload.go()
-        for workload in running:
-            window = workload.finish()
-            self.expect_nothing_lost(window)
-            stacks = self.stacks_since(begin, cgroup=window.cgroup, reason="sleep", comm="exe")
+
+        def run():
+            self.wait_for_interval(0.0001)
+            begin, found = time.time(), []
+            running = [self.start(program, "--count", count) for program in programs]
+            for workload in running:
+                workload.go()
+            for workload in running:
+                window = workload.finish()
+                self.expect_nothing_lost(window)
+                found.append(self.stacks_since(begin, cgroup=window.cgroup, reason="sleep", comm="exe"))
+            return found
+
+        for stacks in self.until_all_are_located(run):
             self.expect_at_least("seconds", count * LIFE * 0.99, stacks.seconds())
             self.expect_at_least("seconds with the function's name", 0.99 * stacks.seconds(),
                                  stacks.seconds("short_life"))

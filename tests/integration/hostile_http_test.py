@@ -58,6 +58,9 @@ class Flood(HostileCase):
 
 
 class Hostile(HostileCase):
+    # Without stacks: what is kept of programs that others start meanwhile is no memory of clients.
+    settings = {**HostileCase.settings, "snapshots.enabled": "false"}
+
     def status_of(self, request, source="127.0.0.2"):
         """The status of the answer to these bytes; 0: the connection was closed without one."""
         with self.connect(source) as sock:
@@ -158,19 +161,25 @@ class Hostile(HostileCase):
         self.run_beside_scrapes((come, 1))
         self.expect_at_least("connections", 1000, number)
 
-    def test_readers_that_do_not_read(self):
+    def ask_without_reading(self, fields=b""):
         held = []
         self.addCleanup(lambda: [sock.close() for sock in held])
 
         def ask(source):
             sock = self.connect(source, buffer=4096)
-            sock.sendall(b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 20)
+            sock.sendall((b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n" + fields + b"\r\n") * 20)
             held.append(sock)
             time.sleep(0.02)
             if len(held) > 400:
                 held.pop(0).close()
 
         self.run_beside_scrapes((ask, 1), (ask, 40))
+
+    def test_readers_that_do_not_read(self):
+        self.ask_without_reading()
+
+    def test_readers_that_do_not_read_what_is_compressed_for_them(self):
+        self.ask_without_reading(b"Accept-Encoding: gzip\r\n")
 
     def test_requests_that_make_no_sense(self):
         def one(source):

@@ -115,6 +115,12 @@ class RefusedPrograms(Case):
             self.say("refuses its programs (" in said[0] and "9999" in said[0],
                      f"why {feature} is not available", "what the verifier says", said[0])
 
+    def test_the_sampler_says_what_was_refused_and_what_that_costs(self):
+        said = [line for line in self.daemon.log() if "snapshots and profiles stay empty" in line]
+        self.expect_equal("lines about what there are no stacks for", 1, len(said))
+        self.say("stacks: this kernel refuses its programs (" in said[0] and "9999" in said[0],
+                 "why there are no stacks", "what the verifier says", said[0])
+
     def test_waits_and_wakers_are_counted_as_ever(self):
         window = self.run_workload("ping_pong", "--count", 500)
         self.expect_equal("waits for a pipe (voluntary switches)", window.books().voluntary,

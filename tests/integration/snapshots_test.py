@@ -22,6 +22,7 @@ from case import Case, main
 from daemon import BUILD, WORKLOADS
 
 INTERVAL = "offcpud_sampling_interval_seconds"
+LOCATED_EARLY = "offcpud_stacks_located_early_total"
 
 
 class Stacks:
@@ -58,10 +59,10 @@ PLACES = ("wait_one", "wait_ten", "wait_hundred", "wait_long")
 
 
 def blocked_in_places(window):
-    """{place: (waits, seconds)} of known_places. The program's clock contains the wait for the CPU
-    behind each sleep, as long behind a short one as behind a long one; the histogram has all sleeps
-    without them, but knows no places."""
-    waits = {place: window.waits(place)[:2] for place in PLACES}
+    """{place: (waits, seconds)} of known_places: its own clock without the waits for a CPU. What is left
+    beside the sleeps, some microseconds of running, is as long behind a short one as behind a long one;
+    the histogram has all sleeps without it, but knows no places."""
+    waits = {place: window.waits_without_delay(place) for place in PLACES}
     count, seconds = (sum(column) for column in zip(*waits.values()))
     behind_each = (seconds - window.blocked("sleep").seconds) / count
     return {place: (count, seconds - count * behind_each)
@@ -80,6 +81,27 @@ class SnapshotCase(Case):
                 return
             time.sleep(0.1)
         self.fail(f"the sampling interval stays at {interval} s")
+
+    def expect_long_waits(self, window, truth, stacks):
+        """All of them, as they are longer than any sampling interval."""
+        count, seconds = truth["wait_long"]
+        episodes = sum(row["episodes"] for row in stacks.select("wait_long"))
+        # What the host's guard hides falls on all switches alike, long waits get their share.
+        missed = window.slack() * count / window.blocked("sleep").count
+        self.expect_close("long waits", count, episodes,
+                          absolute=0.01 + 3 * missed + min(3, window.slack()))
+        # Of those that are there: each one that was missed and counted takes 60 ms with it.
+        self.expect_close("their seconds", seconds / count * episodes, stacks.seconds("wait_long"), 0.02)
+
+    def until_all_are_located(self, run):
+        """What `run` returns. It is repeated where a busy host had the daemon wait for a CPU for so long
+        that a snapshot ended before all that processes map was known, which is counted."""
+        for _ in range(4):
+            early = self.daemon.scrape().value(LOCATED_EARLY)
+            found = run()
+            if self.daemon.scrape().value(LOCATED_EARLY) == early:
+                break
+        return found
 
     def stacks_since(self, begin, **parameters):
         """Everything sampled since `begin` (a wall clock), once it is kept."""
@@ -201,10 +223,7 @@ class Sampling(SnapshotCase):
             seen = stacks.seconds(place)
             self.expect_close(f"seconds in {place} (3 standard errors)", seconds, seen,
                               absolute=3 * error + 0.03 * seconds)
-        count, seconds = truth["wait_long"]
-        episodes = sum(row["episodes"] for row in stacks.select("wait_long"))
-        self.expect_close("long waits", count, episodes, absolute=0.01 + window.slack())
-        self.expect_close("their seconds", seconds, stacks.seconds("wait_long"), 0.02)
+        self.expect_long_waits(window, truth, stacks)
 
 
 class Focus(SnapshotCase):
@@ -212,22 +231,37 @@ class Focus(SnapshotCase):
 
     settings = {"snapshots.interval": "1s", "snapshots.stacks_per_second": "10"}
 
+    def run_in_a_profile(self):
+        """A run of known_places from its beginning to its end, beside no work of others that could
+        make it longer: its number, Window and profile, and the host's sampling interval meanwhile."""
+        for _ in range(4):
+            workload = self.start("known_places", "--ms", 4000, "--threads", 8)
+            self.put_first(workload)
+            profile, intervals = [], []
+            path = f"/debug/pprof/offcpu?seconds=9&format=json&pid={workload.process.pid}"
+            asked = threading.Thread(target=lambda: profile.append(self.daemon.get_json(path)))
+            asked.start()
+            time.sleep(3)  # until the interval of the process is found
+            began = time.time()
+            workload.go()
+            while time.time() < began + 4:
+                intervals.append(self.daemon.scrape().value(INTERVAL))
+                time.sleep(0.2)
+            window = workload.finish()
+            ended = time.time()
+            asked.join()
+            fine = Stacks(profile[0])
+            if unix_time(fine.answer["begin"]) < began and ended < unix_time(fine.answer["end"]):
+                return workload.process.pid, window, fine, sum(intervals) / len(intervals)
+        self.fail("no run lies within its profile")
+
     def test_a_profile_of_one_process_is_finer_than_those_of_the_host(self):
-        workload = self.start("known_places", "--ms", 4000, "--threads", 8)
-        begin, profile = time.time(), []
-        path = f"/debug/pprof/offcpu?seconds=6&format=json&pid={workload.process.pid}"
-        asked = threading.Thread(target=lambda: profile.append(self.daemon.get_json(path)))
-        asked.start()
-        time.sleep(0.5)
-        workload.go()
-        window = workload.finish()
-        asked.join()
-        fine = Stacks(profile[0])
+        begin = time.time()
+        pid, window, fine, of_host = self.run_in_a_profile()
         kept = self.stacks_since(begin, cgroup=window.cgroup, reason="sleep")
         self.expect_equal("rows of other processes", 0,
-                          sum(1 for row in fine.rows if row["pid"] != workload.process.pid))
+                          sum(1 for row in fine.rows if row["pid"] != pid))
         of_places = blocked_in_places(window)
-        of_host = self.daemon.scrape().value(INTERVAL)
         self.expect_at_least("sampling interval of the host", 0.02, of_host)
         truth = host_variance = 0.0
         for place in PLACES[:3]:
@@ -239,8 +273,7 @@ class Focus(SnapshotCase):
                                   absolute=4 * stacks.error(place) + 0.03 * seconds)
             truth += seconds
             host_variance += seconds * max(of_host - seconds / count, 0)
-        self.expect_close("seconds in wait_long", of_places["wait_long"][1],
-                          fine.seconds("wait_long"), 0.02)
+        self.expect_long_waits(window, of_places, fine)
         error = math.hypot(*(fine.error(place) for place in PLACES[:3]))
         self.expect_at_most("standard error of the short waits", 0.01 * truth, error)
         self.expect_at_most("that with the host's interval, of it", 0.25,
@@ -270,7 +303,7 @@ class Focus(SnapshotCase):
         self.expect_close("seconds asleep", float(covered), float(seconds), absolute=0.01)
         text, said = self.client("-p", str(sleeper.pid), "--reason", "disk", "-f", "1")
         self.say(text == "", "stacks of its waits for a disk", "none", text)
-        self.say(said.startswith("nothing waited that this asks for in "), "said", "nothing waited",
+        self.say(said.startswith("no wait matches in "), "said", "no wait matches",
                  said)
 
     def test_a_process_that_does_not_exist(self):
@@ -311,12 +344,15 @@ class Names(SnapshotCase):
             self.expect_names(shutil.copy(WORKLOADS / "short_lives", folder))
 
     def expect_names(self, program):
-        self.wait_for_interval(0.0001)
-        begin = time.time()
-        window = self.run_workload(program, attempts=1)
-        stacks = self.stacks_since(begin, cgroup=window.cgroup, reason="sleep", comm="exe")
-        if not stacks.rows:
-            stacks = self.stacks_since(begin, cgroup=window.cgroup, reason="sleep")
+        def run():
+            self.wait_for_interval(0.0001)
+            begin = time.time()
+            window = self.run_workload(program, attempts=1)
+            stacks = self.stacks_since(begin, cgroup=window.cgroup, reason="sleep", comm="exe")
+            return stacks if stacks.rows else self.stacks_since(begin, cgroup=window.cgroup,
+                                                                reason="sleep")
+
+        stacks = self.until_all_are_located(run)
         named = stacks.seconds("short_life")
         self.expect_at_least("seconds", 1600 * 0.003 * 0.99, stacks.seconds())
         self.expect_at_least("seconds with the function's name", 0.99 * stacks.seconds(), named)

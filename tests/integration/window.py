@@ -165,6 +165,11 @@ class Window:
         of = self.report["waits"][name]
         return of["count"], of["sum_ns"] / 1e9, [ns / 1e9 for ns in of["kept_ns"]]
 
+    def waits_without_delay(self, name):
+        """(count, seconds) of waits that the program timed with its waits for a CPU, without these."""
+        of = self.report["waits"][name]
+        return of["count"], (of["sum_ns"] - of["run_delay_ns"]) / 1e9
+
     def lost(self):
         """{cause: events} that are not 0."""
         old, new = self.before.scrape.lost(), self.after.scrape.lost()

@@ -29,7 +29,7 @@ while True:
 
 def seconds(text):
     number, unit = text.split()
-    return float(number) * {"s": 1, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}[unit]
+    return float(number) * {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}[unit]
 
 
 class RealDaemon(unittest.TestCase):

@@ -154,11 +154,11 @@ class Overview(OverviewCase, browser.LightAndDark):
     def test_stalls_and_processes(self):
         self.open()
         self.assertEqual(self.rows("stalls"),
-                         [["75.5 s", "postgres (walwriter) [112]", "disk, /var/lib/pg/wal",
+                         [["1 min 16 s", "postgres (walwriter) [112]", "disk, /var/lib/pg/wal",
                            "postgresql.service", "fdatasync"]])
         self.assertIn("and 2 more", self.text("stalls-rest"))
         self.assertEqual(self.row("processes", "postgres [100]")[1:],
-                         ["1.5", "0.1", "0.25", "250 ms", "disk, 75.5 s", "postgresql.service"])
+                         ["1.5", "0.1", "0.25", "250 ms", "disk, 1 min 16 s", "postgresql.service"])
         SERVER.mode = "calm"
         self.set("every", "2")
         self.page.wait("document.getElementById('stalls-none').offsetHeight > 0")

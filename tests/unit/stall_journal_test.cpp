@@ -57,7 +57,7 @@ TEST(StallEntry, OfOneThatBeganSaysWhoWhereAndForWhat) {
   begun.detail = futex_wait();
   const StallEntry entry = stall_begun_entry(begun);
   EXPECT_EQ(entry.message,
-            "server/worker[100/110] in /a.service is blocked for 12.345 s: lock, in 1000000, waits "
+            "server/worker[100/110] in /a.service is blocked for 12.3 s: lock, in 1000000, waits "
             "for futex 0x7f12 held by holder[1250]");
   EXPECT_EQ(field(entry, kMessageId), kStallBegunId);
   EXPECT_EQ(field(entry, "tid"), "110");
@@ -72,7 +72,7 @@ TEST(StallEntry, OfOneThatBeganSaysWhoWhereAndForWhat) {
 
 TEST(StallEntry, WhatIsNotKnownIsLeftOut) {
   const StallEntry entry = stall_begun_entry(stall());
-  EXPECT_EQ(entry.message, "server/worker[100/110] in /a.service is blocked for 12.345 s: lock");
+  EXPECT_EQ(entry.message, "server/worker[100/110] in /a.service is blocked for 12.3 s: lock");
   for (const char* name : {"syscall", "waits_for", "stack", "woken_by"}) {
     EXPECT_EQ(field(entry, name), "(none)");
   }
@@ -87,7 +87,7 @@ TEST(StallEntry, OfOneThatEndedSaysWhoWokeIt) {
   ended.waker_comm = "peer";
   const StallEntry entry = stall_ended_entry(ended);
   EXPECT_EQ(entry.message,
-            "server/worker[100/110] in /a.service was blocked for 12.345 s: lock, woken from "
+            "server/worker[100/110] in /a.service was blocked for 12.3 s: lock, woken from "
             "same_cgroup peer[9]");
   EXPECT_EQ(field(entry, kMessageId), kStallEndedId);
   EXPECT_EQ(field(entry, "woken_by"), "same_cgroup peer[9]");
@@ -97,7 +97,7 @@ TEST(StallEntry, AnEndThatWasNotSeenIsNotInvented) {
   Stall ended = stall();
   ended.ended = true;
   EXPECT_THAT(stall_ended_entry(ended).message,
-              HasSubstr("was blocked for at least 12.345 s, its end was not seen"));
+              HasSubstr("was blocked for at least 12.3 s, its end was not seen"));
 }
 
 // Whoever names a thread writes to the terminal of whoever reads the log, unless it is stopped

@@ -30,6 +30,9 @@ void check_cgroup_events(CgroupEvents* events, const Cgroup& cgroup);  // after 
 void check_losses(const BpfSession& session, BpfSampleSource& source,
                   const FeatureReport& features);
 
+// restarted_calls_check.cpp
+void check_restarted_calls(BpfSampleSource& source, const Cgroup& cgroup);
+
 // stack_checks.cpp
 void check_stacks(const BpfSession& session, const FeatureReport& features);
 

@@ -27,11 +27,14 @@ void check_supported(const FeatureReport& features) {
     BpfSampleSource& source = *opened;
 
     const Cgroup known("probe-known.slice"), crowd("probe-crowd.scope");
+    const Cgroup restarted("probe-restarted.scope");
     check_known_waits(source, known, features);
+    check_restarted_calls(source, restarted);
     check_forks(source, crowd);
     check_throttled(source, features);
     known.remove();
     crowd.remove();
+    restarted.remove();
     check_cgroup_events(events.get(), known);
     check_stacks(session, features);
     check_losses(session, source, features);

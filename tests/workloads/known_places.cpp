@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads that wait in three functions whose totals are 1 : 10 : 100, in short sleeps, and in a
-// fourth one in long sleeps, for `ms`. Truth: what the program's own clock says of each function.
-// Compiled without frame pointers.
+// fourth one in long sleeps, for `ms`. Truth: what the program's own clock says of each function,
+// less what schedstat says its threads waited for a CPU there. Compiled without frame pointers.
 #include <mutex>
 
 #include "workload.h"
@@ -19,10 +19,10 @@ constexpr std::int64_t kShort = 1'000'000, kLong = 60'000'000;
 }  // namespace
 
 // One wait each, and something to do behind it, so that the call is no jump.
-#define PLACE(name, ns)                                  \
-  extern "C" [[gnu::noinline]] void name(Waits& waits) { \
-    timed(waits, [] { return sleep_ns(ns), 0; });        \
-    asm volatile("" ::: "memory");                       \
+#define PLACE(name, ns)                                      \
+  extern "C" [[gnu::noinline]] void name(Waits& waits) {     \
+    timed_with_delay(waits, [] { return sleep_ns(ns), 0; }); \
+    asm volatile("" ::: "memory");                           \
   }
 PLACE(wait_one, kShort)
 PLACE(wait_ten, kShort)
@@ -48,6 +48,7 @@ int main(int argc, char** argv) {
     const auto add = [](Waits& to, const Waits& from) {
       to.count += from.count;
       to.sum_ns += from.sum_ns;
+      to.run_delay_ns += from.run_delay_ns;
     };
     add(all.one, mine.one);
     add(all.ten, mine.ten);

@@ -119,6 +119,17 @@ std::int64_t voluntary_switches() {
   return of.ru_nvcsw;
 }
 
+std::int64_t run_delay_ns() {
+  thread_local const int file = ::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+  char text[96] = {};
+  long long run = 0, delay = 0;
+  if (::pread(file, text, sizeof text - 1, 0) <= 0 ||
+      std::sscanf(text, "%lld %lld", &run, &delay) != 2) {
+    fail("/proc/thread-self/schedstat");
+  }
+  return delay;
+}
+
 void enter_cgroup(const std::string& path) {
   if (path.empty()) return;
   std::ofstream file(path + "/cgroup.procs");
@@ -216,7 +227,8 @@ void Report::second_gate() const {
   const char* separator = "";
   for (const auto& [name, waits] : waits_) {
     text += separator + ("\"" + name) + "\":{\"count\":" + std::to_string(waits->count) +
-            ",\"sum_ns\":" + std::to_string(waits->sum_ns) + ",\"kept_ns\":[";
+            ",\"sum_ns\":" + std::to_string(waits->sum_ns) +
+            ",\"run_delay_ns\":" + std::to_string(waits->run_delay_ns) + ",\"kept_ns\":[";
     for (std::int64_t i = 0; i < waits->count && i < Waits::kKeep; ++i) {
       text += (i ? "," : "") + std::to_string(waits->kept[i]);
     }

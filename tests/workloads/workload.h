@@ -29,6 +29,7 @@ void pin(int cpu);  // does nothing for a negative one
 void burn(std::int64_t ns);
 void sleep_ns(std::int64_t ns);              // clock_nanosleep, continued after signals
 std::int64_t voluntary_switches();           // of the calling thread, as getrusage counts them
+std::int64_t run_delay_ns();                 // its waits for a CPU until now, by its schedstat
 void enter_cgroup(const std::string& path);  // its directory; empty: stay
 [[noreturn]] void fail(const std::string& what);
 
@@ -36,6 +37,7 @@ void enter_cgroup(const std::string& path);  // its directory; empty: stay
 struct Waits {
   static constexpr int kKeep = 512;  // plain, so that it can live in memory shared by processes
   std::int64_t count = 0, sum_ns = 0;
+  std::int64_t run_delay_ns = 0;  // part of sum_ns; only from timed_with_delay()
   std::int64_t kept[kKeep] = {};
   void add(std::int64_t ns);
 };
@@ -46,6 +48,15 @@ auto timed(Waits& waits, Wait wait) {
   const std::int64_t begin = now_ns();
   auto result = wait();
   waits.add(now_ns() - begin);
+  return result;
+}
+
+// The same, and how much of it the thread waited for a CPU.
+template <class Wait>
+auto timed_with_delay(Waits& waits, Wait wait) {
+  const std::int64_t before = run_delay_ns();
+  auto result = timed(waits, wait);
+  waits.run_delay_ns += run_delay_ns() - before;
   return result;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the daemon that served the page.
+// Sends requests to the daemon that served the page.
 
 const PATIENCE_MS = 10_000;
 
-// The daemon cannot be reached at all.
+// The daemon cannot be reached.
 export class Gone extends Error {
   name = "Gone";
 }
@@ -17,8 +17,8 @@ async function refusalOf(response) {
   }
 }
 
-// {value}, or {error, status}, a sentence and a number, where the daemon refuses; throws Gone, or AbortError when
-// `signal` says so.
+// Returns {value}, or if the daemon refuses {error, status}, a sentence and a number. Throws Gone,
+// or AbortError if `signal` is aborted.
 export async function ask(path, signal) {
   const limit = AbortSignal.timeout(PATIENCE_MS);
   try {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { clockTime, time } from "./numbers.js";
 
-// The line on top: whether the numbers are current, and of what time.
+// The line at the top: whether the numbers are current, and from when they are.
 export class Connection {
   constructor() {
     this.line = document.getElementById("state");
     this.main = document.querySelector("main");
-    this.answered = null; // when the daemon did last
+    this.answered = null; // time of the last answer
     this.status = null;
     this.first = undefined; // revision of the daemon that served this page
     this.wasRestarted = false;
@@ -34,7 +34,7 @@ export class Connection {
     this.say(this.sentence(units), this.isOutdated);
   }
 
-  // The daemon is of another version than this page.
+  // Shown if the daemon has another version than this page.
   get isOutdated() {
     return this.status !== null && this.status.revision !== this.first;
   }
@@ -50,7 +50,7 @@ export class Connection {
     return parts.join("; ");
   }
 
-  // Only what has changed is said to screen readers again.
+  // Screen readers announce only what has changed.
   say(sentence, isBad) {
     if (this.line.textContent !== sentence) this.line.textContent = sentence;
     this.line.classList.toggle("bad", isBad);

@@ -35,7 +35,7 @@ function tables(status) {
   return ["Nearly full", text.join(", "), true];
 }
 
-// `now`: by the clock of the daemon's host.
+// `now`: the time on the daemon's host.
 function snapshots(answer, now) {
   if (answer === null) return null;
   if (answer.error !== undefined) return ["Snapshots", answer.error, false];
@@ -58,13 +58,13 @@ function reload({ config }) {
   return ["Configuration", `the previous one is in force: ${config.last_reload_error}`, true];
 }
 
-// How the daemon itself is.
+// The state of the daemon itself.
 export class Health {
   constructor() {
     this.list = document.getElementById("health");
   }
 
-  // `kept`: the answer about snapshots; null: not asked yet. `now` in milliseconds since 1970.
+  // `kept`: the answer about snapshots; null: not requested yet. `now`: milliseconds since 1970.
   show({ value: status, error }, kept, now) {
     showError("health", error);
     if (status === undefined) {

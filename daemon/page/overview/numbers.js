@@ -4,15 +4,10 @@ import { duration } from "../script/format.js";
 const NANOSECONDS = 1e9;
 const WHOLE = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 
-// "12.3 ms", "2 min 5 s", "10 min", "3 h 20 min"; "–" for null.
+// As duration(), of seconds; "–" for null.
 export function time(seconds) {
   if (seconds === null || seconds === undefined) return "–";
-  if (seconds < 100) return duration(Math.round(seconds * NANOSECONDS));
-  const minutes = Math.floor(seconds / 60);
-  const rest = Math.floor(seconds % 60);
-  if (minutes < 60) return `${minutes} min` + (rest > 0 ? ` ${rest} s` : "");
-  const hours = Math.floor(minutes / 60);
-  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
+  return duration(Math.round(seconds * NANOSECONDS));
 }
 
 // A mean or a rate: "0", "0.002", "1.25", "340".
@@ -26,7 +21,7 @@ export function count(value) {
   return WHOLE.format(value);
 }
 
-// A percentile as its upper bound, [lower, upper] being those of its slot; null: nothing ended.
+// A percentile as its upper bound. [lower, upper] is its slot; null: nothing ended.
 export function quantile(bounds) {
   if (bounds === null || bounds === undefined) return "–";
   return bounds[1] === null ? `> ${time(bounds[0])}` : time(bounds[1]);

@@ -11,9 +11,9 @@ import { UnitTable } from "./units.js";
 const FEW_UNITS = 15;
 const FEW_ROWS = 10;
 const LOGIN_NEEDED = 401;
-const SNAPSHOTS_MS = 30_000; // their list is long, and changes once a minute
+const SNAPSHOTS_MS = 30_000; // the list is long, and changes once a minute
 
-// The page: what is asked follows from the controls and the address, what is shown from the answers.
+// The page. The controls and the address decide what is requested, the answers what is shown.
 class Overview {
   constructor() {
     const find = (id) => document.getElementById(id);
@@ -31,7 +31,7 @@ class Overview {
     this.answers = null;
     this.snapshots = null;
     this.snapshotsAsked = -Infinity;
-    this.locked = new Map(); // refusals by path
+    this.locked = new Map(); // refusals, by path
     this.readAddress();
     this.poller = new Poller((signal) => this.poll(signal), this.interval);
     this.listen(find);
@@ -57,7 +57,7 @@ class Overview {
     return Number(this.every.value) * 1000;
   }
 
-  // The address keeps what was chosen: it can be reloaded and sent to others.
+  // The address contains the selection, so that it can be reloaded and passed on.
   readAddress() {
     const parameters = new URLSearchParams(location.search);
     this.chosen = parameters.get("cgroup") ?? "";
@@ -92,8 +92,7 @@ class Overview {
     ];
   }
 
-  // What needs a login that nobody gave is not asked for again: the browser would ask for it each
-  // time.
+  // What needs a login is not requested again, or the browser would ask for the password each time.
   async askOnce(path, signal) {
     const [name] = path.split("?");
     if (!this.locked.has(name)) {

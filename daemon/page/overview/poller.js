@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Calls `poll(signal)` again and again, `every` milliseconds after it has ended, never twice at
-// once, and not while the page cannot be seen.
+// Calls `poll(signal)` repeatedly, `every` milliseconds after the last call ended. Never runs two
+// calls at once, and pauses while the page is hidden.
 export class Poller {
   constructor(poll, every) {
     this.poll = poll;
-    this.every = every; // 0: only when asked to
+    this.every = every; // 0: only on request
     this.timer = null;
     this.running = new AbortController();
     document.addEventListener("visibilitychange", () => {
@@ -24,7 +24,7 @@ export class Poller {
     this.running.abort();
   }
 
-  // At once; what was under way is given up.
+  // Polls now and aborts the call in progress.
   async now() {
     this.stop();
     const mine = new AbortController();

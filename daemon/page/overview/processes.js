@@ -7,7 +7,7 @@ function sum(seconds) {
   return Object.values(seconds).reduce((all, one) => all + one, 0);
 }
 
-// Those that waited most between the last two looks at all threads.
+// The processes that waited most between the last two walks over all threads.
 export class ProcessTable {
   constructor() {
     this.body = document.querySelector("#processes tbody");

@@ -9,7 +9,7 @@ const CAUSES = {
   preempted: "a CPU, after a preemption",
   throttled: "a CPU, throttled by cpu.max",
 };
-const FIRST_BOUND = 2 ** -20; // the lowest bound of the histograms that is not 0
+const FIRST_BOUND = 2 ** -20; // the lowest bound of the histograms above 0
 
 function rowsOf(total, withIdle) {
   const rows = [];
@@ -36,7 +36,7 @@ function pointsOf(history, part, name) {
   return points;
 }
 
-// The table of waits of all units, or of the chosen one.
+// The table of waits: of all units, or of the selected one.
 export class ReasonTable {
   constructor() {
     this.body = document.querySelector("#reasons tbody");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements and table rows. All text becomes text nodes: names are never read as HTML.
+// Makes elements and table rows. Text always becomes text nodes, so names are never parsed as HTML.
 
 export function element(tag, properties = {}, ...children) {
   const made = document.createElement(tag);
@@ -8,14 +8,14 @@ export function element(tag, properties = {}, ...children) {
   return made;
 }
 
-// A cell with a class, of texts and elements.
+// A cell with a class and content: texts and elements.
 export function cell(className, ...children) {
   return element("td", { className }, ...children);
 }
 
-// Fills a table body with one row for each item. Rows of items that were there before stay the same
-// elements, so that a focus or a selection of text survives; `make(item)` returns the heading of a
-// new row, which must not change, `cells(item)` the other cells.
+// Fills a table body with one row per item. Rows of known items keep their elements, so that focus
+// and text selection survive. `make(item)` returns the heading of a new row, which must not change;
+// `cells(item)` returns the other cells.
 export function fillRows(body, items, { key, make, cells }) {
   const focused = document.activeElement;
   const known = new Map([...body.rows].map((row) => [row.dataset.key, row]));
@@ -36,7 +36,7 @@ export function fillRows(body, items, { key, make, cells }) {
   }
 }
 
-// A sentence in the place of a part that the daemon refuses; undefined: none.
+// Shows a sentence in place of a part that the daemon refuses; undefined: shows the part.
 export function showError(name, error) {
   const place = document.getElementById(`${name}-error`);
   place.hidden = error === undefined;

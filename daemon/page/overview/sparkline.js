@@ -19,7 +19,7 @@ function describe(points) {
   return `p99 between ${least} and ${most}, last ${time(tops.at(-1))}`;
 }
 
-// Where points are apart by more than their length nothing ended in between.
+// A gap between two points longer than a point means that nothing ended in between.
 function runsOf(points) {
   const runs = [];
   for (const point of points) {
@@ -30,8 +30,8 @@ function runsOf(points) {
   return runs;
 }
 
-// points: {begin, end, p50, p99}, in seconds, rising; `from` and `to` bound the axis of time. Each
-// point is as wide as its time, the axis upwards is logarithmic.
+// `points`: {begin, end, p50, p99}, in seconds, ascending. `from` and `to` limit the time axis; the
+// vertical axis is logarithmic. Each point is as wide as its time.
 export function sparkline(points, from, to) {
   if (points.length === 0) return document.createTextNode("–");
   const low = Math.log(Math.min(...points.map((point) => point.p50)));

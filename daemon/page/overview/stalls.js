@@ -3,7 +3,7 @@ import { visible } from "../script/names.js";
 import { time } from "./numbers.js";
 import { cell, element, fillRows, showError } from "./rows.js";
 
-// What it waits for, in words: "lock, held by holder [152]", "disk, /var/log/x".
+// What a thread waits for, in words: "lock, held by holder [152]", "disk, /var/log/x".
 function objectOf(stall) {
   const { futex, file, socket } = stall.waits_for ?? {};
   const words = [stall.reason];
@@ -20,7 +20,7 @@ function threadOf(stall) {
   return visible(`${process}${thread} [${stall.tid ?? "?"}]`);
 }
 
-// Threads that are stuck at the moment.
+// The threads that are stuck now.
 export class StallTable {
   constructor() {
     this.body = document.querySelector("#stalls tbody");

@@ -7,7 +7,7 @@ export function runqueueOf(unit) {
   return Object.values(unit.runqueue).reduce((sum, wait) => sum + wait.waiting, 0);
 }
 
-// The actionable wait with the largest part: [name, wait]; undefined: none.
+// The largest actionable wait: [name, wait]; undefined: none.
 function mostly(unit) {
   const waits = [...Object.entries(unit.blocked), ...Object.entries(unit.runqueue)];
   return waits
@@ -15,14 +15,14 @@ function mostly(unit) {
     .sort(([, a], [, b]) => b.waiting - a.waiting)[0];
 }
 
-// Behind "//" is the id of a cgroup whose name is no text.
+// A cgroup whose name is not text has its id after "//".
 function nameOf(unit) {
   const [path] = unit.cgroup.split("//");
   const last = path.slice(path.lastIndexOf("/") + 1);
   return visible(unit.unit ?? (last || unit.cgroup));
 }
 
-// Not those below it.
+// Without the cgroups below it.
 function isCgroup(path, wanted) {
   const above = path.slice(0, path.lastIndexOf("/"));
   return isAtOrBelow(path, wanted) && (above === "" || !isAtOrBelow(above, wanted));
@@ -38,7 +38,7 @@ function heading(unit, onChoose) {
   return th;
 }
 
-// How much of the longest wait it is, for a CPU and blocked.
+// The wait as a part of the longest one, for a CPU and blocked.
 function bar(unit, most) {
   const whole = element("div", { className: "bar", ariaHidden: "true" });
   const forCpu = runqueueOf(unit);
@@ -55,7 +55,7 @@ function flameAddress(cgroup, from, to) {
   return "flame?" + new URLSearchParams({ from, to, cgroup });
 }
 
-// The table of units; a click on one tells `onChoose(cgroup)`.
+// The table of units. A click on one calls `onChoose(cgroup)`.
 export class UnitTable {
   constructor(onChoose) {
     this.body = document.querySelector("#units tbody");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the address of the page asks for: /flame?from=TIME&to=TIME&cgroup=PATH.
+// Parses the address of the page: /flame?from=TIME&to=TIME&cgroup=PATH.
 
 const TIME = "a time such as 2026-11-20T12:00:00Z, or seconds since 1970";
 
-// In milliseconds; `missing` when the parameter is not there.
+// In milliseconds; `missing` if there is no such parameter.
 function timeOf(parameters, name, missing) {
   const text = parameters.get(name) ?? "";
   if (text === "") return missing;
@@ -16,7 +16,7 @@ export function cgroupOf(query) {
   return new URLSearchParams(query).get("cgroup") ?? "";
 }
 
-// {from, to} in milliseconds; null when the address asks for no range.
+// {from, to} in milliseconds; null if the address has no range.
 export function rangeOf(query) {
   const parameters = new URLSearchParams(query);
   const from = timeOf(parameters, "from", -Infinity);

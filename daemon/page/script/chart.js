@@ -4,7 +4,7 @@ import { colorOf, HATCHED } from "./colors.js";
 import { describe } from "./describe.js";
 
 const ROW_HEIGHT = 18;
-const LEAST_WIDTH = 0.5; // pixels; what is narrower is not drawn, or the browser would not keep up
+const LEAST_WIDTH = 0.5; // pixels; the browser could not handle the number of narrower ones
 const TRANSITION_MS = 250;
 
 function appendHatching(svg) {
@@ -24,7 +24,7 @@ export class FlameChart {
     this.chart = null;
   }
 
-  // options: `icicle` (the root on top), `isDifference`.
+  // options: `icicle` (root at the top), `isDifference`.
   draw(tree, options) {
     this.clear();
     this.tree = tree;
@@ -54,7 +54,7 @@ export class FlameChart {
     this.tooltip.hide();
   }
 
-  // After the marks of the tree have changed (search.js).
+  // Call it after marks of the tree have changed (search.js).
   recolor() {
     this.chart?.search("");
   }
@@ -63,7 +63,7 @@ export class FlameChart {
     this.chart?.zoomTo(node);
   }
 
-  // d3's node of the whole tree; its `children` and `parent` are what the keyboard walks.
+  // d3's root node, whose `children` and `parent` the keyboard follows.
   get root() {
     return this.chart && d3.select(this.element).datum();
   }
@@ -72,7 +72,7 @@ export class FlameChart {
     return node.value > 0 && (node.x1 - node.x0) * this.chart.width() > LEAST_WIDTH;
   }
 
-  // The element of a node, or undefined where it is too narrow to be drawn.
+  // The element of a node; undefined: it is too narrow to be drawn.
   frameOf(node) {
     return d3.select(this.element).selectAll("g.frame").filter((each) => each === node).node();
   }
@@ -82,7 +82,7 @@ export class FlameChart {
   }
 
   pointerTooltip() {
-    const tip = () => {}; // the library calls it once, for tooltips that are part of the picture
+    const tip = () => {}; // the library calls it once, for tooltips inside the picture
     tip.show = (event, node) => this.tooltip.show(this.lines(node), event.clientX, event.clientY);
     tip.hide = () => this.tooltip.hide();
     return tip;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Hue, saturation and lightness of frames; labels on them are black in light and dark mode.
+// Hue, saturation and lightness of frames. Labels on them are black in light and dark mode.
 const KINDS = {
   root: [0, 0, 82],
   group: [0, 0, 74],
@@ -12,14 +12,14 @@ const KINDS = {
 const MATCH = "hsl(300 90% 78%)";
 export const HATCHED = "url(#in-progress)";
 
-// The same name has the same shade everywhere.
+// The same name always has the same shade.
 function shade(name) {
   let hash = 0;
   for (let i = 0; i < name.length; i += 1) hash = (hash * 31 + name.charCodeAt(i)) % 997;
   return (hash / 997) * 12 - 6;
 }
 
-// From -1 (all of it is gone) to 1 (all of it is new).
+// From -1 (all gone) to 1 (all new).
 export function growth(node) {
   const largest = Math.max(node.ns, node.beforeNs);
   return largest === 0 ? 0 : (node.ns - node.beforeNs) / largest;

@@ -11,7 +11,7 @@ const WHAT = {
   progress: "",
 };
 
-// Lines of text about one node of the tree, for the tooltip and for screen readers.
+// Text lines about one node of the tree, for the tooltip and for screen readers.
 export function describe(node, root, isDifference) {
   const origin = [node.object, WHAT[node.kind]].filter((text) => text !== "" && text !== undefined);
   const lines = [node.name];

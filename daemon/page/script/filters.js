@@ -8,13 +8,13 @@ function sizeText(sum, isDifference) {
   return isDifference ? `${duration(sum.beforeNs)} → ${now}` : now;
 }
 
-// Which reasons and which cgroup are shown. What was chosen stays when other data come.
+// Which reasons and which cgroup are shown. Selections stay when other data arrive.
 export class Filters {
   constructor(form, onChange) {
     this.idle = form.querySelector("#idle");
     this.reasons = form.querySelector("#reasons");
     this.cgroup = form.querySelector("#cgroup");
-    this.off = new Set(); // reasons that were turned off
+    this.off = new Set(); // hidden reasons
     this.idle.addEventListener("change", () => {
       this.disableHidden();
       onChange();
@@ -40,7 +40,7 @@ export class Filters {
     this.disableHidden();
   }
 
-  // The reasons and cgroups that there are in the data, with their times.
+  // The reasons and cgroups in the data, with their times.
   fill(table) {
     this.reasons.replaceChildren(
       ...reasonsOf(table).map(([reason, sum]) => this.reasonBox(reason, sum, table.isDifference)),
@@ -61,7 +61,7 @@ export class Filters {
     );
   }
 
-  // Of a unit by its name, or of what is not in the data.
+  // For a unit by name, or a cgroup that is not in the data.
   chosenOption(table, chosen) {
     const sum = sumIn(table, chosen);
     const size = sum === null ? "nothing" : sizeText(sum, table.isDifference);

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers and times as the page writes them.
+// Formats numbers and times.
 
+const MINUTE = 60e9; // in nanoseconds, as all of these
 const UNITS = [
+  [1440 * MINUTE, "d"],
+  [60 * MINUTE, "h"],
+  [MINUTE, "min"],
   [1e9, "s"],
   [1e6, "ms"],
-  [1e3, "µs"],
+  [1e3, "us"],
+  [1, "ns"],
 ];
 const COUNT = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const SECONDS = new Intl.NumberFormat("en", {
@@ -12,25 +17,38 @@ const SECONDS = new Intl.NumberFormat("en", {
   maximumFractionDigits: 3,
 });
 
-// 87092400 as "87.1 ms": three digits; whole seconds from 1000 s.
-export function duration(ns) {
-  const size = Math.abs(ns);
-  for (const [unit, name] of UNITS) {
-    if (size >= unit) {
-      const value = ns / unit;
-      const text = Math.abs(value) >= 1000 ? COUNT.format(value) : String(+value.toPrecision(3));
-      return text + " " + name;
-    }
-  }
-  return COUNT.format(ns) + " ns";
+function unitOf(ns) {
+  return UNITS.findIndex(([unit]) => unit <= ns);
 }
 
-// With all milliseconds: for sums, which are compared with other programs.
+// What the text is a multiple of.
+function stepOf(ns) {
+  if (ns >= MINUTE) return UNITS[unitOf(ns) + 1][0];
+  let step = 1;
+  while (ns / step >= 1000) step *= 10;
+  return step;
+}
+
+// The rule of the daemon and of offcpuctl, see duration_text() in base/duration_text.h: "42.1 ms",
+// "2 min 5 s".
+export function duration(ns) {
+  const step = stepOf(ns);
+  const rounded = Math.round(ns / step) * step; // perhaps of a larger unit
+  if (!(rounded > 0)) return "0 s";
+  const at = unitOf(rounded);
+  const [unit, name] = UNITS[at];
+  if (rounded < MINUTE) return `${rounded / unit} ${name}`;
+  const [smaller, smallerName] = UNITS[at + 1];
+  const rest = (rounded % unit) / smaller;
+  return `${Math.floor(rounded / unit)} ${name}` + (rest > 0 ? ` ${rest} ${smallerName}` : "");
+}
+
+// With all milliseconds: for sums that are compared with those of other programs.
 export function exactSeconds(ns) {
   return SECONDS.format(ns / 1e9) + " s";
 }
 
-// Episodes are estimates: few of them can be a fraction.
+// Episodes are estimates, so small numbers may be fractions.
 export function episodes(count) {
   const text = count < 10 ? String(+count.toPrecision(2)) : COUNT.format(count);
   return text + (text === "1" ? " episode" : " episodes");
@@ -43,10 +61,10 @@ export function share(part, whole) {
 }
 
 export function signed(ns) {
-  return (ns > 0 ? "+" : "") + duration(ns);
+  return (ns > 0 ? "+" : ns < 0 ? "-" : "") + duration(Math.abs(ns));
 }
 
-// "2026-11-20 12:00:00" in the time zone of the browser.
+// "2026-11-20 12:00:00" in the browser's time zone.
 export function moment(text) {
   const date = new Date(text);
   const two = (number) => String(number).padStart(2, "0");

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Arrow keys walk over the frames of a chart, Enter zooms to the one reached, Escape shows all.
+// Arrow keys move between the frames of a chart, Enter zooms to the current one, Escape shows all.
 export class KeyboardTour {
   constructor(chart, tooltip, details) {
     this.chart = chart;
     this.tooltip = tooltip;
-    this.details = details; // says the frame reached, also to screen readers
+    this.details = details; // announces the current frame, also to screen readers
     this.current = null;
     chart.element.addEventListener("keydown", (event) => this.press(event));
     chart.element.addEventListener("blur", () => this.leave());
   }
 
-  // After another tree was drawn, or the chart has lost the focus.
+  // Call it after another tree was drawn, or the chart lost the focus.
   leave() {
     this.unmark();
     this.current = null;

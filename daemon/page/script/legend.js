@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { exactSeconds, episodes, share } from "./format.js";
 
-// The sums above the picture. The attributes are for programs.
+// The sums above the picture. The attributes are meant for programs.
 export function showTotals(element, shown, all, isDifference) {
   const parts = [`${exactSeconds(shown.ns)} in ${episodes(shown.episodes)} shown`];
   if (isDifference) parts.push(`earlier ${exactSeconds(shown.beforeNs)}`);
@@ -26,13 +26,13 @@ export function showLegend(element, isDifference, wakers) {
   }
 }
 
-// What the data are of, when the page is a file and there is no range to choose.
+// The source of the data, if the page is a file and has no range to select.
 export function originOf(answer) {
   const part = ({ begin, end, snapshots }) => `${begin} to ${end}, ${snapshots} snapshots`;
   return part(answer) + (answer.base ? `; compared with ${part(answer.base)}` : "");
 }
 
-// What makes the sums incomplete, in words; "": nothing.
+// Why the sums are incomplete, in words; "": they are complete.
 export function caveatOf(answer) {
   const damaged = answer.unreadable + (answer.base?.unreadable ?? 0);
   const caveats = [];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names come from processes, symbol tables and cgroups: whoever made those chose the text.
+// Names come from processes, symbol tables and cgroups, so anybody may have chosen the text.
 
 // Reasons in which an idle service blocks by design.
 export const IDLE_REASONS = new Set(["poll", "sleep", "child", "condvar"]);
@@ -13,15 +13,15 @@ function escaped(character) {
     : "\\u" + code.toString(16).padStart(4, "0");
 }
 
-// `name` on one line, in reading order: what has no width of its own, or turns the direction of the
-// text around it, is written as an escape.
+// `name` on one line in reading order. Characters without a width of their own, or that change the
+// direction of text, become escapes.
 export function visible(name) {
   return name.replace(CONTROL, escaped);
 }
 
 const UNIT = /^[\w:.\\@-]+\.(service|scope|socket|mount|swap|slice)$/;
 
-// What systemd's escapes in the name of a unit stand for: "a\\x2db.service" is "a-b.service".
+// Decodes systemd's escapes in the name of a unit: "a\\x2db.service" is "a-b.service".
 function unescaped(name) {
   return name.replace(/(\\x[0-9a-f]{2})+/gi, (run) => {
     const bytes = run.match(/[0-9a-f]{2}/gi).map((digits) => parseInt(digits, 16));
@@ -29,7 +29,8 @@ function unescaped(name) {
   });
 }
 
-// As the daemon has it for `cgroup=` (docs/http.md, "Which cgroups"): `wanted` is a path, or the name of a unit.
+// Like the daemon's `cgroup=` (docs/http.md, "Which cgroups"). `wanted`: a path, or
+// the name of a unit.
 export function isAtOrBelow(path, wanted) {
   if (wanted.startsWith("/") || wanted.startsWith("(")) {
     const top = wanted.replace(/\/+$/, "");
@@ -44,7 +45,7 @@ export function isAtOrBelow(path, wanted) {
   });
 }
 
-// The paths above `path` and itself: "/a/b" is "/", "/a" and "/a/b".
+// The path and those above it: "/a/b" gives "/", "/a" and "/a/b".
 export function pathsAbove(path) {
   const paths = ["/"];
   for (let at = path.indexOf("/", 1); at !== -1; at = path.indexOf("/", at + 1)) {

@@ -18,7 +18,7 @@ const NOT_KEPT =
   "No snapshot is kept of the time in the address; the sliders show what is kept.";
 const NOTHING_EARLIER = "There is no earlier snapshot to compare with; move the range to the right.";
 
-// Puts the parts together: data come in at show(), everything below follows from the form.
+// Connects the parts: data arrive in show(), and everything below follows from the form.
 export class FlamePage {
   constructor(document) {
     const find = (id) => document.getElementById(id);
@@ -34,7 +34,7 @@ export class FlamePage {
     this.chart = new FlameChart(this.elements.chart, tooltip, (node) => this.zoomed(node));
     this.tour = new KeyboardTour(this.chart, tooltip, find("details"));
     this.pending = new AbortController();
-    this.address = location.search; // until it was obeyed
+    this.address = location.search; // until it has been applied
     this.filters.chooseCgroup(cgroupOf(this.address));
     this.listen(form);
   }
@@ -60,7 +60,7 @@ export class FlamePage {
     });
   }
 
-  // Once at first, and whenever newer data are asked for.
+  // Runs at the start, and when newer data are requested.
   async start() {
     await this.attempt(async (signal) => {
       const answer = embedded();
@@ -77,7 +77,7 @@ export class FlamePage {
     });
   }
 
-  // Once: whoever moves a slider or refreshes wants something else.
+  // Applies the address once: whoever moves a slider or refreshes wants something else.
   obeyAddress() {
     const query = this.address;
     this.address = "";
@@ -89,7 +89,7 @@ export class FlamePage {
     return this.attempt((signal) => this.fetchStacks(signal));
   }
 
-  // Whatever was under way is given up for this.
+  // Aborts any request in progress.
   async attempt(action) {
     this.pending.abort();
     const mine = new AbortController();
@@ -123,7 +123,7 @@ export class FlamePage {
     this.redraw();
   }
 
-  // A sentence in the place of the picture.
+  // Shows a sentence in place of the picture.
   say(sentence, offerIdle = false) {
     this.chart.clear();
     this.elements.message.textContent = sentence;

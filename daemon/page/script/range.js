@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { moment } from "./format.js";
 
-// Two sliders over the kept snapshots: the first and the last one of a range.
+// Two sliders over the kept snapshots: the first and the last of a range.
 export class RangePicker {
   constructor(element, onChange) {
     this.first = element.querySelector("[data-end=first]");
@@ -34,7 +34,7 @@ export class RangePicker {
     this.tell();
   }
 
-  // The newest that begin within `minutes` before the end of the last one; all of them: Infinity.
+  // Selects the newest that begin within `minutes` before the end of the last one; Infinity: all.
   selectNewest(minutes) {
     const newest = this.snapshots.length - 1;
     const from = Date.parse(this.snapshots[newest].end) - minutes * 60_000 - 1_000;
@@ -42,7 +42,7 @@ export class RangePicker {
     this.select(first === -1 ? newest : first, newest);
   }
 
-  // All that overlap {from, to}, in milliseconds; false when none is kept of that time.
+  // Selects all that overlap {from, to}, in milliseconds. False: none is kept of that time.
   selectOverlapping({ from, to }) {
     const overlaps = (each) => Date.parse(each.begin) < to && Date.parse(each.end) > from;
     const first = this.snapshots.findIndex(overlaps);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { RangePicker } from "./range.js";
 
-const DEFAULT_MINUTES = 10; // as the daemon without a parameter
+const DEFAULT_MINUTES = 10; // the daemon's default without a parameter
 
-// The range that is shown, and the earlier one that it is compared with.
+// The range that is shown, and the earlier one with which it is compared.
 export class Ranges {
   constructor(form, onChange) {
     this.shown = new RangePicker(form.querySelector("#range"), () => this.changed(onChange));
@@ -26,7 +26,8 @@ export class Ranges {
     return this.compare.checked;
   }
 
-  // What was selected stays so while it is kept; a range that ended with the newest moves with it.
+  // A selection stays while its snapshots are kept; a range that ended with the
+  // newest moves with it.
   setSnapshots(snapshots) {
     const { first, last } = this.shown.indexes;
     const old = this.shown.snapshots;
@@ -45,14 +46,14 @@ export class Ranges {
     this.selectBase();
   }
 
-  // False when nothing is kept of that time; then the selection is what it was.
+  // False: nothing is kept of that time, and the selection is unchanged.
   showTime(range) {
     const found = this.shown.selectOverlapping(range);
     this.selectBase();
     return found;
   }
 
-  // As many as are shown, just before them.
+  // As many snapshots as are shown, just before these.
   selectBase() {
     const { first, last } = this.shown.indexes;
     this.base.select(first - 1 - (last - first), first - 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a term means: a part of a name, or, between slashes, a regular expression; null: nothing.
-// Upper and lower case are one. Throws when the expression is none.
+// What a term means: a part of a name or, between slashes, a regular expression; null: nothing.
+// Case is ignored. Throws if the expression is invalid.
 export function matcher(term) {
   if (term === "") return null;
   if (term.length > 2 && term.startsWith("/") && term.endsWith("/")) {
@@ -12,15 +12,15 @@ export function matcher(term) {
   return (frame) => frame.name.toLowerCase().includes(part);
 }
 
-// Marks the nodes of a tree that match; null: none does.
+// Marks the nodes of a tree that match; null: unmarks all.
 export function mark(node, matches) {
   node.matches = matches !== null && matches(node);
   for (const child of node.children) mark(child, matches);
 }
 
-// The amount of all items (tree.js) with a frame that matches, each once, drawn or not.
+// The sum of all items (tree.js) with a matching frame, once each, drawn or not.
 export function amountOf(items, matches, amount) {
-  const known = new Map(); // frames are few, and on many paths
+  const known = new Map(); // frames are few, but occur on many paths
   const isMatch = (frame) => {
     if (!known.has(frame)) known.set(frame, matches(frame));
     return known.get(frame);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the data come from: the daemon that served the page, or the file that the page is in.
+// The source of the data: the daemon that served the page, or the file that contains the page.
 
 const LIST = "api/v1/snapshots";
 
-// The data within this file (offcpuctl flame -o FILE.html); null: a daemon serves the page.
+// The data in this file (offcpuctl flame -o FILE.html); null: a daemon serves the page.
 export function embedded() {
   const element = document.getElementById("data");
   return element && JSON.parse(element.textContent);
@@ -34,8 +34,8 @@ export async function keptSnapshots(signal) {
   return snapshots.filter((each) => !each.unreadable);
 }
 
-// A millisecond past the beginning: times are cut to milliseconds, and a range takes every snapshot
-// that overlaps it.
+// A millisecond after the beginning, because times are truncated to milliseconds and a range
+// includes every snapshot that overlaps it.
 function addRange(parameters, prefix, { first, last }) {
   if (first.sequence === last.sequence) {
     parameters.set(prefix + "sequence", first.sequence);

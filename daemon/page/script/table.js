@@ -25,7 +25,7 @@ export class StackTable {
     this.answer = answer;
     this.rows = answer.rows;
     this.stacks = answer.stacks;
-    const known = new Map(); // equal frames, of other addresses, become one object
+    const known = new Map(); // frames that differ only in their address become one object
     this.frames = answer.frames.map((frame) => {
       const key = frame.join();
       if (!known.has(key)) known.set(key, frameOf(frame, answer.strings));
@@ -35,7 +35,7 @@ export class StackTable {
     this.isDifference = "before_ns" in this.column;
   }
 
-  // Of `comm`, `thread`, `cgroup`, `reason` or `waker`, as the daemon wrote it.
+  // The text of `comm`, `thread`, `cgroup`, `reason` or `waker`, as the daemon wrote it.
   text(row, column) {
     return this.answer.strings[row[this.column[column]]];
   }
@@ -44,7 +44,7 @@ export class StackTable {
     return this.stacks[row[this.column[column]]].map((frame) => this.frames[frame]);
   }
 
-  // Its stack has no part of a program.
+  // Whether the stack has no user part.
   isKernelThread(row) {
     return this.framesOf(row, "stack").every((frame) => frame.kind === "kernel");
   }

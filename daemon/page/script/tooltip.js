@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 const GAP = 12;
 
-// The box next to the pointer or the selected frame. Text only: names are never read as HTML.
+// The box beside the pointer or the selected frame. It shows text only: names are
+// never parsed as HTML.
 export class Tooltip {
   constructor(element) {
     this.element = element;

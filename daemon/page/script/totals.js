@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { IDLE_REASONS, isAtOrBelow, pathsAbove } from "./names.js";
 
-// As the daemon has it for idle=false (docs/http.md, "Snapshots").
+// Like the daemon's idle=false (docs/http.md, "Snapshots").
 function isIdle(table, row, reason) {
   return IDLE_REASONS.has(reason) || (reason === "kernel" && table.isKernelThread(row));
 }
@@ -24,7 +24,7 @@ export function sumOf(table, rows) {
   return sum;
 }
 
-// Amounts by `keysOf(row)`, as pairs, the largest first.
+// Sums by `keysOf(row)`, as pairs, the largest first.
 function amountsBy(table, keysOf) {
   const sums = new Map();
   for (const row of table.rows) {
@@ -42,19 +42,19 @@ export function reasonsOf(table) {
   return amountsBy(table, (row) => [table.text(row, "reason")]);
 }
 
-// What is in the cgroups that `wanted` means; null: nothing.
+// The sum of the cgroups selected by `wanted`; null: none.
 export function sumIn(table, wanted) {
   const rows = table.rows.filter((row) => isAtOrBelow(table.text(row, "cgroup"), wanted));
   return rows.length === 0 ? null : sumOf(table, rows);
 }
 
-// Every cgroup with those below it, by path.
+// Every cgroup with its descendants, by path.
 export function cgroupsOf(table) {
   const all = amountsBy(table, (row) => pathsAbove(table.text(row, "cgroup")));
   return all.sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-// The rows that `filter` admits: {idle, reasons (those turned off), cgroup}.
+// The rows admitted by `filter`: {idle, reasons (the hidden ones), cgroup}.
 export function admitted(table, filter) {
   return table.rows.filter((row) => {
     const reason = table.text(row, "reason");

@@ -6,12 +6,12 @@ const SEPARATOR = { name: "--", object: "", kind: "separator" };
 const IN_PROGRESS = { name: "[in progress]", object: "the wait has not ended yet", kind: "progress" };
 const NO_WAKER = { name: "[no waker]", object: "", kind: "waker" };
 
-// A sum of a day has up to 100,000 stacks, and no browser draws millions of frames: what is narrower
-// than this part of all is left out of the picture, and of nothing else.
+// The sum of a day has up to 100,000 stacks, and no browser draws millions of frames: narrower
+// parts than this are left out of the picture, and of nothing else.
 const MANY_ROWS = 2_000;
 const LEAST_PART = 1 / 50_000;
 
-// Frames are told apart by identity, so that equal ones have to be the same object.
+// Frames are compared by identity, so equal ones must be the same object.
 class Frames {
   constructor(table) {
     this.table = table;
@@ -32,7 +32,7 @@ class Frames {
     return this.wakers.get(frame);
   }
 
-  // What ended the wait, upside down as offwaketime prints it: the stacks meet at the separator.
+  // What ended the wait, in reverse like offwaketime's: the two stacks meet at the separator.
   wakerPath(row) {
     if (row[this.table.column.in_progress]) return [SEPARATOR, IN_PROGRESS];
     const name = this.table.text(row, "waker");
@@ -54,7 +54,7 @@ function byName(a, b) {
   return a.kind < b.kind ? -1 : 1;
 }
 
-// The node of these items, with the amounts of all that is above it. The chart reads `value`.
+// The node of these items and the sums of everything above it. The chart reads `value`.
 function nodeOf({ name, object, kind }, items, width) {
   const node = { name, object, kind, ...nothing(), children: [] };
   for (const item of items) add(node, item.amounts);
@@ -79,14 +79,14 @@ function grow(node, items, depth, options) {
   node.children.sort(byName);
 }
 
-// The rows as paths from the root with their amounts. options: `group` (the column on the first
+// The rows as paths from the root with their sums. options: `group` (the column on the first
 // level), `wakers` (with what ended the wait).
 export function itemsOf(table, rows, options) {
   const frames = new Frames(table);
   return rows.map((row) => ({ path: frames.path(row, options), amounts: table.amounts(row) }));
 }
 
-// One tree of them. `width`: which of the amounts it is that is drawn, ns or beforeNs.
+// One tree of these paths. `width`: the value to draw, ns or beforeNs.
 export function treeOf(items, width) {
   const root = nodeOf({ name: "all", object: "", kind: "root" }, items, width);
   const least = items.length > MANY_ROWS ? root.value * LEAST_PART : 0;

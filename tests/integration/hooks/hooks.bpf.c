@@ -183,7 +183,7 @@ int run_append(void* ctx) {
 
 /* The thread to act on, which sleeps; and what is found about it afterwards. */
 __u32 sleeper = 0;
-__u32 found_idle = 0, found_class = 0, found_state = 0;
+__u32 found_idle = 0, found_task_state = 0, found_state = 0;
 
 /* The walk has found a thread without a state; its switch-out comes before the walk's answer. */
 SEC("iter/task")
@@ -196,10 +196,10 @@ int run_seed(struct bpf_iter__task* ctx) {
   if (!thread) return 0;
   thread->state = THREAD_BLOCKED;
   thread->block.idle = 1;
-  thread->block.syscall_class = OFFCPUD_CLASS_NETWORK;
+  thread->block.task_state = TASK_TRACED;
   thread_set_found(task, thread, bpf_ktime_get_ns());
   found_idle = thread->block.idle;
-  found_class = thread->block.syscall_class;
+  found_task_state = thread->block.task_state;
   found_state = thread->state;
   return 0;
 }

@@ -289,7 +289,7 @@ TEST_F(Hooks, TheWalkLeavesToTheSwitchWhatIsTheSwitchs) {
   hooks()->bss->sleeper = sleeper.pid();
   walk(hooks()->progs.run_seed);
   EXPECT_EQ(hooks()->bss->found_idle, 1U);
-  EXPECT_EQ(hooks()->bss->found_class, std::uint32_t{OFFCPUD_CLASS_NETWORK});
+  EXPECT_EQ(hooks()->bss->found_task_state, 8U);  // TASK_TRACED
   EXPECT_EQ(hooks()->bss->found_state, 3U);  // THREAD_BLOCKED
 }
 

@@ -94,16 +94,16 @@ TEST_F(RoutesTest, AThreadThatIsStuckMakesItNotReady) {
   EXPECT_EQ(get("/-/ready").status, 503U);
   EXPECT_THAT(body_of(get("/-/ready")),
               HasSubstr("offcpud is not ready: its thread writer has been writing a snapshot for "
-                        "61 s, more than 60 s, since "));
+                        "1 min 1 s, more than 1 min, since "));
   EXPECT_THAT(body_of(routes_.handle({.method = "GET", .path = "/-/ready", .sees_details = true})),
               Not(HasSubstr("/secret")));
   EXPECT_THAT(
       body_of(routes_.handle(
           {.method = "GET", .path = "/-/ready", .sees_details = true, .sees_addresses = true})),
-      HasSubstr("writing a snapshot (/secret) for 61 s"));
+      HasSubstr("writing a snapshot (/secret) for 1 min 1 s"));
   writer->end();
   EXPECT_THAT(body_of(get("/-/ready")),
-              HasSubstr("was writing a snapshot for 61 s until a moment ago"));
+              HasSubstr("was writing a snapshot for 1 min 1 s until a moment ago"));
   clock_.time += 61s;
   view_ = std::make_shared<const View>(View{.taken = clock_.time});
   EXPECT_EQ(get("/-/ready").status, 200U);
@@ -117,7 +117,7 @@ TEST_F(RoutesTest, AUnitThatIsNotThereIsAMistakeToTell) {
     };
     const Response unknown = ask("ngnix.service");
     EXPECT_EQ(unknown.status, 404U) << path;
-    EXPECT_THAT(body_of(unknown), AllOf(HasSubstr("no cgroup of this host is of a unit called "
+    EXPECT_THAT(body_of(unknown), AllOf(HasSubstr("no cgroup of this host belongs to a unit called "
                                                   "\\\"ngnix.service\\\""),
                                         HasSubstr("/api/v1/units lists the units")));
     // There are no snapshots here: who gets so far is told that.
@@ -165,6 +165,23 @@ TEST_F(RoutesTest, MetricsAreCompressedForWhoAcceptsIt) {
   EXPECT_EQ(*text, test::render(view_, 28, "own_metric 1\n"));
   request.accept_encoding = "identity;q=0";
   EXPECT_EQ(routes_.handle(request).status, 406U);
+}
+
+// A third of a MiB each, as long as the client does not read.
+TEST_F(RoutesTest, SoManyAnswersAreCompressedAtATime) {
+  Request request{.method = "GET", .path = "/metrics", .accept_encoding = "gzip"};
+  std::vector<Response> unread;
+  for (int i = 0; i < 8; ++i) {
+    unread.push_back(routes_.handle(request));
+    EXPECT_THAT(unread.back().headers, testing::Contains(Pair("Content-Encoding", "gzip")));
+  }
+  const Response plain = routes_.handle(request);
+  EXPECT_THAT(plain.headers, ElementsAre(Pair("Vary", "Accept, Accept-Encoding")));
+  EXPECT_EQ(body_of(plain), test::render(view_, 28, "own_metric 1\n"));
+  request.accept_encoding = "gzip, identity;q=0";
+  EXPECT_EQ(routes_.handle(request).status, 503U);
+  unread.pop_back();
+  EXPECT_EQ(routes_.handle(request).status, 200U);
 }
 
 TEST_F(RoutesTest, TheCostOfAScrapeIsThatOfTheLastOneReadToItsEnd) {

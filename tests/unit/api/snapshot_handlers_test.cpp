@@ -139,7 +139,7 @@ TEST_F(SnapshotHandlersTest, AUnitThatIsInNoSnapshotIsAMistakeToTell) {
     };
     const Response unknown = ask_for("ngnix.service");
     EXPECT_EQ(unknown.status, 404U);
-    EXPECT_THAT(body_of(unknown), HasSubstr("no cgroup in these snapshots is of a unit called "
+    EXPECT_THAT(body_of(unknown), HasSubstr("no cgroup in these snapshots belongs to a unit called "
                                             "\\\"ngnix.service\\\""));
     EXPECT_EQ(ask_for("nginx.service").status, 200U);
     EXPECT_EQ(ask_for("/elsewhere").status, 200U) << "what is at a path is nothing";
@@ -204,7 +204,7 @@ TEST_F(SnapshotHandlersTest, ADamagedSnapshotIsLeftOutAndCounted) {
 TEST_F(SnapshotHandlersTest, WhereNothingIsKeptItSaysWhatIs) {
   const Response response = ask(&SnapshotHandlers::merge);
   EXPECT_EQ(response.status, 404U);
-  EXPECT_THAT(body_of(response), HasSubstr("those that are kept are of 2026-11-20T11:00:00.000Z "
+  EXPECT_THAT(body_of(response), HasSubstr("the kept ones are from 2026-11-20T11:00:00.000Z "
                                            "to 2026-11-20T11:04:00.000Z"));
   EXPECT_THAT(body_of(ask(&SnapshotHandlers::merge, {{"sequence", "9"}})),
               HasSubstr("there is no snapshot 9"));

@@ -87,8 +87,8 @@ TEST(StatusReport, BeforeTheFirstPassTheJsonSaysNull) {
 TEST(StatusReport, LineNamesTheFiguresThatMatter) {
   StatusReport report = sample_report();
   const std::string figures =
-      "4 cgroups, 5 series, 3 events lost, last pass 2 s ago; thread writer has been writing a "
-      "snapshot for 75 s";
+      "4 cgroups, 5 series, 3 events lost, last pass 2.5 s ago; thread writer has been writing a "
+      "snapshot for 1 min 15 s";
   EXPECT_EQ(status_line(report), figures +
                                      "; running with the previous configuration: "
                                      "offcpud.yaml:3: unknown key 'lingre'");
@@ -109,7 +109,7 @@ TEST(StatusReport, NamesWhoHasMoreMappingsThanHisShareToThoseWhoMaySeeIt) {
 TEST(StatusReport, LineSaysWhySnapshotsAreNotPushed) {
   StatusReport report = sample_report();
   report.config.last_reload_successful = true;
-  EXPECT_THAT(status_line(report), ::testing::EndsWith("for 75 s")) << "the last was sent";
+  EXPECT_THAT(status_line(report), ::testing::EndsWith("for 1 min 15 s")) << "the last was sent";
   report.push->last_error = "no connection: Connection refused";
   EXPECT_THAT(status_line(report),
               HasSubstr("; 3 snapshots not pushed: no connection: Connection refused"));

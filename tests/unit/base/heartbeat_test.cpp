@@ -165,7 +165,7 @@ TEST(ThreadWatch, TellsOfTheWorstOfThreadsOfOneName) {
   EXPECT_EQ(watch.stuck()->name, "http") << "the other one by now";
   one->end();
   EXPECT_EQ(sentence_of(*watch.stuck(), true),
-            "thread http was answering for 61 s until a moment ago");
+            "thread http was answering for 1 min 1 s until a moment ago");
   EXPECT_FALSE(watch.hopeless());
   clock.advance(31s);
   EXPECT_FALSE(watch.stuck()) << "nobody depends on push";

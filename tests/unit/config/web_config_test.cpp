@@ -144,7 +144,7 @@ TEST_F(WebConfigTest, RefusalsNameLineKeyAndWhatIsAllowed) {
       {"basic_auth_users: {}\n",
        "web.yml:1: basic_auth_users: names nobody; remove it to ask for no password"},
       {"basic_auth_users:\n  alice: secret\n",
-       "web.yml:2: basic_auth_users.alice: is no bcrypt hash; use what 'htpasswd -nBC 10 \"\"' "
+       "web.yml:2: basic_auth_users.alice: is not a bcrypt hash; use what 'htpasswd -nBC 10 \"\"' "
        "prints behind the colon"},
       {"basic_auth_users: {alice: $2y$18$" + std::string(53, 'a') + "}\n",
        "web.yml:1: basic_auth_users.alice: has cost 18, which takes too long for each try; "

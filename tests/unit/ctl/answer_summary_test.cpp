@@ -37,7 +37,7 @@ TEST(AnswerSummary, SaysHowLongHowMuchAndHowExactly) {
 }
 
 TEST(AnswerSummary, SaysThatNothingMatched) {
-  EXPECT_THAT(sentence_of(minute()), StartsWith("nothing waited that this asks for in 60.012 s ("));
+  EXPECT_THAT(sentence_of(minute()), StartsWith("no wait matches in 60.012 s ("));
 }
 
 TEST(AnswerSummary, SaysWhatIsMissing) {
@@ -53,7 +53,7 @@ TEST(AnswerSummary, SaysWhatIsMissing) {
 TEST(AnswerSummary, SaysThatSamplesWereLost) {
   Snapshot snapshot = minute();
   snapshot.lost_of_any_ns = 1'500'000'000;
-  EXPECT_THAT(sentence_of(snapshot), HasSubstr("; samples of 1.500 s were lost on this host, "));
+  EXPECT_THAT(sentence_of(snapshot), HasSubstr("; samples of 1.500 s were lost on this host; "));
 }
 
 TEST(AnswerSummary, SaysWhatItIsComparedWith) {

@@ -20,9 +20,9 @@ TEST(SnapshotsText, ListsOneLineEach) {
             "7         2026-11-20T12:00:00.000Z  2026-11-20T12:01:00.000Z  2.0 KiB\n"
             "8         2026-11-20T12:01:00.000Z  2026-11-20T12:01:30.000Z  3.0 MiB  "
             "partial, unreadable\n"
-            "2 snapshots listed; all that are kept take 3.0 MiB\n"
-            "1 of this time cannot be read\n"
-            "2 files in the directory are no snapshots\n");
+            "2 snapshots listed; all kept snapshots take 3.0 MiB\n"
+            "snapshots of this time that cannot be read: 1\n"
+            "2 files in the directory are not snapshots\n");
 }
 
 TEST(SnapshotsText, ShowsWhatAFilterAdmits) {
@@ -33,17 +33,18 @@ TEST(SnapshotsText, ShowsWhatAFilterAdmits) {
   EXPECT_EQ(*text,
             "SEQUENCE  BEGIN  END  SIZE     OFF-CPU SECONDS  EPISODES  NOTES\n"
             "7         a\\x0a  b    1.0 KiB  1.500            12\n"
-            "1 snapshot listed; all that are kept take 1.0 KiB\n");
+            "1 snapshot listed; all kept snapshots take 1.0 KiB\n");
 }
 
 TEST(SnapshotsText, NoneIsSaid) {
   EXPECT_EQ(*snapshots_text(R"({"snapshots":[],"bytes":0})"),
-            "no snapshots\n0 snapshots listed; all that are kept take 0.0 KiB\n");
+            "no snapshots\n0 snapshots listed; all kept snapshots take 0.0 KiB\n");
 }
 
 TEST(SnapshotsText, RefusesWhatIsNoList) {
-  for (const char* const json : {"", "[]", "{}", R"({"snapshots":[1]})", R"({"snapshots":1})",
-                                 R"({"snapshots":[{"partial":"x"}]})"}) {
+  for (const char* const json :
+       {"", "[]", "{}", R"({"snapshots":[1]})", R"({"snapshots":1})",
+        R"({"snapshots":[{"partial":"x"}]})", R"({"snapshots":[],"unreadable":1e30})"}) {
     EXPECT_FALSE(snapshots_text(json)) << json;
   }
 }

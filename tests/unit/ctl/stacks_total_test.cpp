@@ -46,11 +46,14 @@ TEST(StacksTotal, RefusesWhatIsNoAnswerAboutStacks) {
   for (const char* const json :
        {"", "{", "[]", "{}", R"({"columns":[],"rows":[[1]],"begin":"","end":"","snapshots":1})",
         R"({"columns":["ns"],"rows":[["1"]],"begin":"","end":"","snapshots":1})",
+        R"({"columns":["ns"],"rows":[[1e30]],"begin":"","end":"","snapshots":1})",
+        R"({"columns":["ns"],"rows":[[1.5]],"begin":"","end":"","snapshots":1})",
+        R"({"columns":["ns"],"rows":[[-1]],"begin":"","end":"","snapshots":1})",
         R"({"columns":["ns"],"rows":[[]],"begin":"","end":"","snapshots":1})",
         R"({"columns":["ns"],"rows":[[1]],"end":"","snapshots":1})"}) {
     const auto total = stacks_total(json);
     ASSERT_FALSE(total) << json;
-    EXPECT_THAT(total.error().message(), HasSubstr("not one of offcpud about stacks"));
+    EXPECT_THAT(total.error().message(), HasSubstr("not an answer of offcpud about stacks"));
   }
 }
 

@@ -37,7 +37,7 @@ TEST(StallsText, IsATableWithDetailsBelowEachLine) {
      "process": null, "cgroup": "/", "reason": "network", "syscall": null,
      "waits_for": {"socket": "tcp a -> b"}, "stack": [], "ended_at": null, "woken_by": null}]})"),
       "STATE    FOR       PID/TID  REASON   PROCESS/THREAD  CGROUP\n"
-      "blocked  12.5s     100/110  lock     server/worker   /a.service\n"
+      "blocked  12.6s     100/110  lock     server/worker   /a.service\n"
       "    since      2026-11-20T11:59:47.500Z\n"
       "    in         futex(0x10, 0x80)\n"
       "    waits for  futex 0x10 held by holder[152]\n"

@@ -52,6 +52,17 @@ TEST(StatusText, RoundsWhatIsNotWhole) {
             "h  123456789\n");
 }
 
+TEST(StatusText, SaysDurationsAsPeopleDo) {
+  EXPECT_EQ(text_of(R"({"uptime_seconds": 90, "passes": 3, "error_seconds": null,
+                        "last_pass": {"age_seconds": 2.5, "duration_seconds": 0.003}})"),
+            "uptime         1 min 30 s\n"
+            "passes         3\n"
+            "error_seconds  -\n"
+            "last_pass:\n"
+            "  age       2.5 s\n"
+            "  duration  3 ms\n");
+}
+
 TEST(StatusText, CallsSubjectsCgroups) {
   EXPECT_EQ(text_of(R"({"passes": 3, "subjects": 1, "series": 2})"),
             "passes   3\ncgroups  1\nseries   2\n");

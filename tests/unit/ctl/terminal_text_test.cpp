@@ -45,18 +45,18 @@ TEST(TerminalText, FitsByColumnsNotByBytes) {
   EXPECT_EQ(fitted("abc", 0, Align::Left), "");
 }
 
-TEST(DurationText, ThreeDigitsAndAUnit) {
-  EXPECT_EQ(duration_text(0), "-");
-  EXPECT_EQ(duration_text(-1), "-");
-  EXPECT_EQ(duration_text(std::numeric_limits<double>::quiet_NaN()), "-");
-  EXPECT_EQ(duration_text(0.00000095), "0.95us");
-  EXPECT_EQ(duration_text(0.0421), "42.1ms");
-  EXPECT_EQ(duration_text(0.9996), "1.00s");
-  EXPECT_EQ(duration_text(0.000999999), "1.00ms");
-  EXPECT_EQ(duration_text(59.9), "59.9s");
-  EXPECT_EQ(duration_text(754.2), "12.6min");
-  EXPECT_EQ(duration_text(7200), "2.00h");
-  EXPECT_EQ(duration_text(864000 * 30.0), "300d");
+TEST(DurationCell, IsOneWord) {
+  EXPECT_EQ(duration_cell(0), "-");
+  EXPECT_EQ(duration_cell(-1), "-");
+  EXPECT_EQ(duration_cell(std::numeric_limits<double>::quiet_NaN()), "-");
+  EXPECT_EQ(duration_cell(0.00000095), "950ns");
+  EXPECT_EQ(duration_cell(0.0421), "42.1ms");
+  EXPECT_EQ(duration_cell(0.9996), "1s");
+  EXPECT_EQ(duration_cell(0.000999999), "1ms");
+  EXPECT_EQ(duration_cell(59.9), "59.9s");
+  EXPECT_EQ(duration_cell(754.2), "12min34s");
+  EXPECT_EQ(duration_cell(7200), "2h");
+  EXPECT_EQ(duration_cell(864000 * 30.0), "300d");
 }
 
 }  // namespace

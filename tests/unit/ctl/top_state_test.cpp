@@ -131,7 +131,7 @@ TEST_F(TopStateTest, TheScreenIsFullAndNoLargerThanTheTerminal) {
   }
   press("x");  // any key leaves the help
   const auto screen = state_.screen("here", 24, 120);
-  EXPECT_THAT(screen[0].text, StartsWith("offcpud at here, 12:19:40Z, over 10.0s: 214 processes"));
+  EXPECT_THAT(screen[0].text, StartsWith("offcpud at here, 12:19:40Z, over 10 s: 214 processes"));
   EXPECT_EQ(screen[2].style, TopState::Line::Title);
   EXPECT_THAT(screen[3].text, HasSubstr("postgres"));
 }

@@ -98,5 +98,15 @@ TEST_F(TopTableTest, OtherAnswersAreErrors) {
   }
 }
 
+// Beyond what their types hold: to convert such a double is undefined behaviour.
+TEST_F(TopTableTest, NumbersThatAreNotWholeAreErrors) {
+  for (const char* number : {"1e30", "-1", "0.5", "\"4\""}) {
+    std::string json = test::kProcessesJson;
+    const std::size_t begin = json.find("\"matching\":") + 11;
+    json.replace(begin, json.find_first_of(",}", begin) - begin, number);
+    EXPECT_FALSE(parse_top_answer(json)) << number;
+  }
+}
+
 }  // namespace
 }  // namespace offcpud

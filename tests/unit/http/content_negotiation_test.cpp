@@ -92,6 +92,11 @@ TEST(AcceptEncoding, NothingIsLeftWhenAllIsRefused) {
   EXPECT_EQ(preferred_coding("*;q=0"), std::nullopt);
   EXPECT_EQ(preferred_coding("gzip;q=0, identity;q=0, br"), std::nullopt);
   EXPECT_EQ(preferred_coding("*;q=0, identity"), ContentCoding::Identity);
+  EXPECT_TRUE(allows_identity(std::nullopt));
+  EXPECT_TRUE(allows_identity("gzip, identity;q=0.1"));
+  EXPECT_TRUE(allows_identity("*;q=0, identity"));
+  EXPECT_FALSE(allows_identity("gzip, identity;q=0"));
+  EXPECT_FALSE(allows_identity("gzip, *;q=0"));
 }
 
 }  // namespace

@@ -35,11 +35,11 @@ std::string values(std::span<const std::string_view> values) {
 constexpr std::string_view kQueries = R"(
 ## Classic and native histograms
 
-Which of the two a server stores is its configuration; names and labels are the same. Prometheus 2.40 to 3.7 takes native
-histograms with `--enable-feature=native-histograms`, later ones with `scrape_native_histograms: true`; exemplars with
-`--enable-feature=exemplar-storage` besides. For exemplars Prometheus 2.42 needs `params: {histograms: [both]}` in its scrape
-configuration, too; 2.53 does not. With this and `scrape_classic_histograms: true` (3.0 and later:
-`always_scrape_classic_histograms`) a server stores both forms.
+The server's configuration decides which of the two it stores; names and labels are the same. Prometheus 2.40 to 3.7
+accepts native histograms with `--enable-feature=native-histograms`, later versions with
+`scrape_native_histograms: true`; exemplars also need `--enable-feature=exemplar-storage`. For exemplars Prometheus
+2.42 needs `params: {histograms: [both]}` in its scrape configuration, too; 2.53 does not. With this and
+`scrape_classic_histograms: true` (3.0 and later: `always_scrape_classic_histograms`) a server stores both forms.
 
 | | classic | native |
 |---|---|---|
@@ -50,8 +50,8 @@ configuration, too; 2.53 does not. With this and `scrape_classic_histograms: tru
 | samples of a series | 31 (`classic_buckets: 14`: 17) | 1 |
 | width of a bucket | factor 2 (4) | factor 1.19 |
 
-A query that works with either: `CLASSIC or NATIVE`. In servers before 3.0 the label `le` of whole numbers reads
-`le="1.0"` in what came as protobuf, and `le="1"` in what came as text.
+A query that works with either: `CLASSIC or NATIVE`. In servers before 3.0 the label `le` of whole numbers is
+`le="1.0"` if scraped as protobuf, and `le="1"` if scraped as text.
 
 An exemplar of a histogram has the labels `pid` and `stack`; a data link of Grafana from the latter to
 `http://HOST:19435/api/v1/snapshots/merge?format=folded&from=-1h&stack=${__value.raw}` shows the stack to

@@ -29,7 +29,7 @@ struct ReaderRequestsTest : testing::Test {
     spawner = *std::move(started);
     ReaderReports reports;
     reports.refused = [this](Refusal cause) { refused.push_back(cause); };
-    share = std::make_shared<ReaderShare>(*spawner, clock, reports);
+    share = std::make_shared<ReaderShare>(spawner, reports);
     client = std::make_unique<ReaderClient>(share);
   }
 
@@ -51,8 +51,7 @@ struct ReaderRequestsTest : testing::Test {
   }
 
   const std::uint32_t self = static_cast<std::uint32_t>(::getpid());
-  SystemClock clock;
-  std::unique_ptr<ReaderSpawner> spawner;
+  std::shared_ptr<ReaderSpawner> spawner;
   std::shared_ptr<ReaderShare> share;
   std::unique_ptr<ReaderClient> client;
   std::vector<Refusal> refused;
@@ -96,48 +95,123 @@ TEST(ReaderWithoutDescriptors, AnErrorIsAnError) {
     answer_requests(std::move(socket), std::move(page));
   });
   ASSERT_TRUE(started);
-  SystemClock clock;
-  ReaderClient client(std::make_shared<ReaderShare>(**started, clock, ReaderReports()));
+  ReaderClient client(std::make_shared<ReaderShare>(*std::move(started), ReaderReports()));
   const auto listed = DeadlineProcessReader(client).processes();
   ASSERT_FALSE(listed);
   EXPECT_EQ(listed.error().message(), "open '/proc': Too many open files");
 }
 
-// Answers about whatever it is asked that the file is too large to be copied.
-void serve_large_files(UniqueFd socket, const SharedReaderPage& /*page*/) {
-  for (;;) {
-    const auto request = receive_packet(socket.get(), std::chrono::milliseconds(-1));
-    if (!request) return;
-    if (!*request) continue;
-    PacketWriter writer;
-    put_opened_file(writer, not_opened(OpenedFile::Outcome::TooLarge));
-    if (!send_packet(socket.get(), writer.take())) return;
+// Readers that answer everything with these files, one after the other, and then the last again.
+struct ReaderOfFiles : testing::Test {
+  void answer_with(const std::vector<std::string>& answers) {
+    auto started = ReaderSpawner::start([answers](UniqueFd socket, const SharedReaderPage&) {
+      for (std::size_t next = 0;;) {
+        const auto request = receive_packet(socket.get(), std::chrono::milliseconds(-1));
+        if (!request) return;
+        if (!*request) continue;
+        if (!send_packet(socket.get(), answers[next])) return;
+        if (next + 1 < answers.size()) ++next;
+      }
+    });
+    if (!started) std::abort();
+    spawner = *std::move(started);
+    ReaderReports reports;
+    reports.refused = [this](Refusal cause) {
+      refused.emplace_back(kRefusalNames.at(static_cast<std::size_t>(cause)));
+    };
+    client =
+        std::make_unique<ReaderClient>(std::make_shared<ReaderShare>(spawner, std::move(reports)));
   }
-}
+  static std::string bytes_of_file(const OpenedFile& file) {
+    PacketWriter writer;
+    put_opened_file(writer, file);
+    return writer.take();
+  }
+  static std::string to_be_copied(std::uint64_t bytes) {
+    OpenedFile file = not_opened(OpenedFile::Outcome::Refused);
+    file.copied = bytes;
+    return bytes_of_file(file);
+  }
+  OpenedFile::Outcome opened() { return DeadlineFileOpener(*client).open(FileRequest()).outcome; }
 
-TEST(ReaderOfLargeFiles, SaysAndCountsThatAFileIsTooLargeToBeCopied) {
-  auto started = ReaderSpawner::start(serve_large_files);
-  ASSERT_TRUE(started);
-  SystemClock clock;
+  std::shared_ptr<ReaderSpawner> spawner;
+  std::unique_ptr<ReaderClient> client;
   std::vector<std::string> refused;
-  ReaderReports reports;
-  reports.refused = [&refused](Refusal cause) {
-    refused.emplace_back(kRefusalNames.at(static_cast<std::size_t>(cause)));
-  };
-  ReaderClient client(std::make_shared<ReaderShare>(**started, clock, reports));
+};
+
+TEST_F(ReaderOfFiles, SaysAndCountsThatAFileIsTooLargeToBeCopied) {
+  answer_with({bytes_of_file(not_opened(OpenedFile::Outcome::TooLarge))});
   const auto root = RootDirectory::open("/");
   ASSERT_TRUE(root);
-  const auto self = static_cast<std::uint32_t>(::getpid());
   const auto file =
-      DeadlineFilesBelow(client).open_below(root->descriptor(), self, "/large", LastLink::Follow);
+      DeadlineFilesBelow(*client).open_below(root->descriptor(), 0, "/large", LastLink::Follow);
   ASSERT_FALSE(file);
   EXPECT_EQ(file.error().message(),
             "open '/large': too large to be copied, as its file system is not known to answer");
   EXPECT_EQ(refused, std::vector<std::string>{"size"});
-  FileRequest request;
-  request.tgid = self;
-  EXPECT_EQ(DeadlineFileOpener(client).open(request).outcome, OpenedFile::Outcome::TooLarge);
+  EXPECT_EQ(opened(), OpenedFile::Outcome::TooLarge);
   EXPECT_EQ(refused, (std::vector<std::string>{"size", "size"}));
+}
+
+// While its copy is made it grows beyond the room for it, which is closed.
+TEST_F(ReaderOfFiles, CountsACopyThatItsRoomBecameTooSmallFor) {
+  answer_with({to_be_copied(4096), to_be_copied(8192)});
+  EXPECT_EQ(opened(), OpenedFile::Outcome::Refused);
+  EXPECT_EQ(refused, std::vector<std::string>{"copies"});
+  EXPECT_EQ(client->copies().left(), CopyRoom::kMost);
+}
+
+TEST_F(ReaderOfFiles, CountsWhatIsLeftAloneWhenItIsToBeCopied) {
+  answer_with({to_be_copied(4096), bytes_of_file(not_opened(OpenedFile::Outcome::TooLarge)),
+               to_be_copied(4096), bytes_of_file(not_opened(OpenedFile::Outcome::Refused))});
+  EXPECT_EQ(opened(), OpenedFile::Outcome::TooLarge);
+  EXPECT_EQ(opened(), OpenedFile::Outcome::Refused);
+  EXPECT_EQ(refused, (std::vector<std::string>{"size", "mount"}));
+}
+
+// A reader parses what belongs to others, and may be anybody's by then: what it could not have
+// written is no answer.
+TEST_F(ReaderOfFiles, RefusesAnswersThatNoReaderWrites) {
+  OpenedFile copy = not_opened(OpenedFile::Outcome::Gone);
+  copy.build_id.size = BuildId::kMaxSize;
+  const std::string fits = bytes_of_file(copy);
+  const std::size_t size_at = 1 + BuildId::kMaxSize;
+  ASSERT_EQ(fits[size_at], BuildId::kMaxSize);
+  std::string long_build_id = fits;
+  long_build_id[size_at] = BuildId::kMaxSize + 1;
+  std::string no_outcome = fits;
+  no_outcome[0] = OpenedFile::kOutcomes;
+  std::string no_bool = fits;
+  no_bool[size_at + 1 + sizeof(std::uint64_t)] = 2;
+  answer_with({fits, long_build_id, no_outcome, no_bool, fits.substr(1)});
+  EXPECT_EQ(opened(), OpenedFile::Outcome::Gone);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(opened(), OpenedFile::Outcome::Failed) << i;
+}
+
+TEST_F(ReaderOfFiles, RefusesProcessesThatNoReaderWrites) {
+  answer_with({"", std::string(1, '\3'), std::string("\2\7\0\0\0\0\0\0\0", 9)});
+  DeadlineProcessReader reader(*client);
+  for (int i = 0; i < 3; ++i) {
+    const auto read = reader.read(1);
+    ASSERT_FALSE(read) << i << ": it is not gone";
+    EXPECT_EQ(read.error().message(), "read a process: the answer is cut short");
+  }
+}
+
+TEST_F(ReaderOfFiles, RefusesAListThatIsCutShort) {
+  answer_with({std::string("\1\1\0\0\0\1", 6)});
+  EXPECT_FALSE(DeadlineProcessReader(*client).processes());
+}
+
+TEST_F(ReaderOfFiles, KnowsNoRootThatNoReaderWrites) {
+  PacketWriter writer;
+  writer.put(RootId{.device = 1, .inode = 2, .user = 0, .user_is = RootId::UserIs::Own});
+  std::string answer = writer.take();
+  answer_with({answer});
+  EXPECT_TRUE(DeadlineFileOpener(*client).root_of(7).known());
+  answer[20] = 3;
+  answer_with({answer});
+  EXPECT_FALSE(DeadlineFileOpener(*client).root_of(7).known());
 }
 
 // More than fits into one message.

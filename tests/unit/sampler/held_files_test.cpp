@@ -41,9 +41,11 @@ TEST(HeldFiles, ClosesWhatThereIsNoRoomForAndWhatIsForgotten) {
   EXPECT_EQ(held.size(), 1024U);
   held.hold(5, some_file());  // there is room for what it replaces
   EXPECT_EQ(held.size(), 1024U);
-  held.forget(5);
-  held.forget(5);
+  EXPECT_EQ(held.forget(5), 0U);
+  EXPECT_EQ(held.forget(5), 0U);
   EXPECT_EQ(held.size(), 1023U);
+  held.hold_copy(6, some_file());
+  EXPECT_EQ(held.forget(6), 1U) << "a copy";
   EXPECT_TRUE(held.has_room());
   EXPECT_FALSE(held.take(5));
 }

@@ -31,6 +31,10 @@ struct KernelRoomTest : testing::Test {
     }
     return done;
   }
+  std::optional<std::uint32_t> next() {
+    const auto entering = room->next_waiting(now);
+    return entering ? std::optional(entering->tgid) : std::nullopt;
+  }
   [[nodiscard]] std::size_t held(std::uint32_t tgid) const {
     const auto found = tables->prefixes_by_process().find(tgid);
     return found == tables->prefixes_by_process().end() ? 0 : found->second;
@@ -78,21 +82,59 @@ TEST_F(KernelRoomTest, ChildrenOfLargeOnesWaitForTheirTurnSmallestFirst) {
   EXPECT_FALSE(room->began(11, 3000));
   EXPECT_FALSE(room->began(12, 2000));
   EXPECT_FALSE(room->admits(11));
-  EXPECT_EQ(room->next_waiting(now), std::nullopt);  // no time has passed
+  EXPECT_EQ(next(), std::nullopt);  // no time has passed
   now += std::chrono::milliseconds(200);
-  EXPECT_EQ(room->next_waiting(now), 12U);
+  EXPECT_EQ(next(), 12U);
   room->spend(4500);
-  EXPECT_EQ(room->next_waiting(now), std::nullopt);
+  EXPECT_EQ(next(), std::nullopt);
   now += std::chrono::milliseconds(100);
-  EXPECT_EQ(room->next_waiting(now), 11U);
+  EXPECT_EQ(next(), 11U);
   EXPECT_TRUE(room->admits(11));
+}
+
+TEST_F(KernelRoomTest, WhoIsInInPartIsNextAndAdmittedMeanwhile) {
+  EXPECT_FALSE(room->began(11, 3000));
+  EXPECT_FALSE(room->began(12, 2000));
+  now += std::chrono::seconds(1);
+  auto entering = room->next_waiting(now);
+  ASSERT_TRUE(entering);
+  EXPECT_EQ(entering->from, 0U);
+  entering->from = 7 * kPage;
+  room->put_rest(*entering);
+  EXPECT_TRUE(room->admits(12));
+  room->spend(5000);
+  EXPECT_EQ(next(), std::nullopt) << "there is no time left";
+  now += std::chrono::seconds(1);
+  entering = room->next_waiting(now);
+  ASSERT_TRUE(entering);
+  EXPECT_EQ(entering->tgid, 12U);
+  EXPECT_EQ(entering->from, 7 * kPage);
+  room->put_rest(*entering);
+  room->ended(12);
+  EXPECT_EQ(next(), 11U);
+}
+
+TEST_F(KernelRoomTest, WhoIsTakenOutWhenInInPartBeginsAnew) {
+  maps.max_mappings = 700;
+  EXPECT_FALSE(room->began(10, 600));
+  now += std::chrono::seconds(1);
+  auto entering = room->next_waiting(now);
+  ASSERT_TRUE(entering);
+  (void)put(10, 600);  // more than there is room for
+  EXPECT_FALSE(room->admits(10));
+  entering->from = 100 * kPage;
+  room->put_rest(*entering);
+  EXPECT_FALSE(room->admits(10));
+  entering = room->next_waiting(now);
+  ASSERT_TRUE(entering);
+  EXPECT_EQ(entering->from, 0U);
 }
 
 TEST_F(KernelRoomTest, WhoEndsWhileWaitingIsForgotten) {
   EXPECT_FALSE(room->began(11, 3000));
   room->ended(11);
   now += std::chrono::seconds(1);
-  EXPECT_EQ(room->next_waiting(now), std::nullopt);
+  EXPECT_EQ(next(), std::nullopt);
   EXPECT_TRUE(room->admits(11));
 }
 
@@ -103,9 +145,9 @@ TEST_F(KernelRoomTest, WhoWasTakenOutComesBackWhenHalfIsFree) {
   now += std::chrono::seconds(1);
   EXPECT_FALSE(room->admits(10));
   (void)put(30, 250);
-  EXPECT_EQ(room->next_waiting(now), std::nullopt);
+  EXPECT_EQ(next(), std::nullopt);
   ASSERT_TRUE(tables->remove_process(20));
-  EXPECT_EQ(room->next_waiting(now), 10U);
+  EXPECT_EQ(next(), 10U);
   EXPECT_TRUE(room->over_share().empty());
 }
 

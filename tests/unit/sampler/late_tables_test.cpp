@@ -65,6 +65,36 @@ TEST(LateTables, UsersTakeTurnsInBeingTold) {
                                             testing::Not(testing::Contains(50U))));
 }
 
+TEST(LateTables, TellsTheRestOfAProcessAtItsNextTurn) {
+  LateTables late;
+  late.mapped_without(1, 7, kAlice);
+  late.mapped_without(2, 7, kBob);
+  late.mapped_without(1, 8, kAlice);
+  late.made(7);
+  const auto next_of = [&](std::uint32_t tgid) {
+    auto telling = late.next_to_tell(anybody);
+    if (telling && telling->tgid != tgid) telling = late.next_to_tell(anybody);
+    return telling.value_or(LateTables::Telling());
+  };
+  auto telling = next_of(1);
+  EXPECT_EQ(telling.from, 0U);
+  telling.from = 4096;
+  late.tell_rest(telling);
+  telling = next_of(1);
+  EXPECT_EQ(telling.tgid, 1U);
+  EXPECT_EQ(telling.user, kAlice);
+  EXPECT_EQ(telling.from, 4096U);
+
+  late.made(8);  // in the middle of it
+  late.tell_rest(telling);
+  telling = next_of(1);
+  EXPECT_EQ(telling.from, 0U) << "mappings below may lack the new one";
+  EXPECT_THAT(told_by(late), IsEmpty());
+  late.tell_rest(telling);
+  late.ended(1);
+  EXPECT_THAT(told_by(late), IsEmpty());
+}
+
 TEST(LateTables, ForgetsProcessesAndObjects) {
   LateTables late;
   late.mapped_without(1, 7, kAlice);

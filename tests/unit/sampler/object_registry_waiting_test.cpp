@@ -166,6 +166,59 @@ TEST_F(RegistryWaits, AProcessIsToldOfAllTablesAtOnce) {
   EXPECT_LE(looked_at[2], 10);
 }
 
+// Everybody's stacks wait for the thread that writes the mappings of one process.
+struct RegistryOfLargeOnes : RegistryWaits {
+  static constexpr std::size_t kMany = 4096;
+  static constexpr std::chrono::microseconds kCost{20};
+  // What 10 ms are enough for, and a step more.
+  static constexpr std::size_t kMostInATurn = std::chrono::milliseconds(10) / kCost + 64;
+
+  void make_slow() {
+    maps.put = [] {
+      const auto until = thread_cpu_time() + kCost;
+      while (thread_cpu_time() < until) continue;
+    };
+  }
+  static std::vector<Mapping> many_of(const std::shared_ptr<const MappedFile>& file) {
+    std::vector<Mapping> all;
+    for (std::uint64_t i = 0; i < kMany; ++i) all.push_back(mapping(file, kBase + 2 * i * kSize));
+    return all;
+  }
+  // Of the turns until the last mapping has the rule, the most that were written in one.
+  std::size_t most_until(std::uint32_t tgid, int rule) {
+    std::size_t most = 0;
+    for (int turns = 0; turns < 1000 && rule_at(mapped[tgid].back().begin, tgid) != rule; ++turns) {
+      const std::size_t before = maps.puts;
+      turn();
+      most = std::max(most, maps.puts - before);
+      if (maps.puts == before) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    EXPECT_TRUE(std::ranges::all_of(
+        mapped[tgid], [&](const Mapping& one) { return rule_at(one.begin, tgid) == rule; }));
+    return most;
+  }
+};
+
+TEST_F(RegistryOfLargeOnes, ALargeChildIsPutInByAndBy) {
+  make_with();
+  mapped[1] = many_of(found_at("/first", 24));
+  registry->mapping_added({.tgid = 2, .serial = 1}, mapped[1].front());
+  registry->image_began({.tgid = 1, .serial = 1}, mapped[1]);
+  make_slow();
+  EXPECT_LE(most_until(1, 24), kMostInATurn);
+}
+
+TEST_F(RegistryOfLargeOnes, ALargeProcessIsToldOfALateTableByAndBy) {
+  make_with();
+  maps.fails = true;
+  for (const Mapping& one : many_of(found_at("/late", 32))) map(1, one);
+  ASSERT_EQ(rule_at(kBase, 1), kNoRule);
+  maps.fails = false;
+  make_slow();
+  EXPECT_LE(most_until(1, 32), kMostInATurn);
+  EXPECT_EQ(maps.puts, 2 * kMany) << "each once more";
+}
+
 TEST_F(RegistryWaits, TheFileOfALateTableIsHadFromWhoeverHasIt) {
   make_with(kSpent);
   map(1, mapping(found_at("/first", 24)));
@@ -298,6 +351,9 @@ TEST_F(RegistryWaits, ACopyWithoutTimeCountsOnceAndAsAFile) {
   registry->copy_found(*file->object, elf_with(48));
   for (int i = 0; i < 12; ++i) turn();
   EXPECT_EQ(registry->copies_left_out(), 3U) << "nobody's mapping was told of";
+  registry->copy_found(*file->object, elf_with(56));
+  registry->object_forgotten(*file->object);
+  EXPECT_EQ(registry->copies_left_out(), 4U) << "nor will it be";
 }
 
 // An error of the kernel's is not the file's: it is said, and the table made once it is over.

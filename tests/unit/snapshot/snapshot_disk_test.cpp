@@ -134,6 +134,7 @@ TEST_F(SnapshotDiskTest, KilledWhileItWritesItLeavesNoHalfSnapshot) {
   const Snapshot snapshot = test::random_snapshot(1, 20'000);
   const auto bytes = pprof_of(snapshot);
   ASSERT_TRUE(bytes);
+  ASSERT_TRUE(make_store({})->open());  // makes the directory before any kill
   std::mt19937 random(1);
   int half_written = 0;
   std::size_t whole = 0;

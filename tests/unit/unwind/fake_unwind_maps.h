@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -90,6 +91,8 @@ class FakeUnwindMaps final : public UnwindMaps {
   Status put_mapping(const offcpud_unwind_mapping_key& key,
                      const offcpud_unwind_mapping& mapping) override {
     if (mappings.size() >= max_mappings) return Error("the map is full");
+    ++puts;
+    if (put) put();
     mappings[Key{key.prefix_bits, key.tgid, key.address}] = mapping;
     return {};
   }
@@ -105,7 +108,9 @@ class FakeUnwindMaps final : public UnwindMaps {
   std::vector<std::vector<offcpud_unwind_row>> chunks;
   std::vector<UnwindRule> rules = std::vector<UnwindRule>(OFFCPUD_UNWIND_MAX_RULES);
   std::size_t max_mappings = SIZE_MAX, most_files = SIZE_MAX, most_pages = SIZE_MAX;
-  bool fails = false;  // to write pages and to remove them
+  bool fails = false;         // to write pages and to remove them
+  std::size_t puts = 0;       // of mappings
+  std::function<void()> put;  // called in each of them
 
  private:
   std::uint32_t max_chunks_;

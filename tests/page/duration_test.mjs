@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pages write durations by the same rule as the daemon: one table of cases for both.
+import { readFileSync } from "node:fs";
+
+const [format, cases] = process.argv.slice(2).map((file) => readFileSync(file, "utf8"));
+const { duration, signed } = await import(`data:text/javascript,${encodeURIComponent(format)}`);
+const lines = cases.trimEnd().split("\n").map((line) => line.split("\t"));
+const wrong = [];
+const check = (shown, text) => shown === text || wrong.push(`${shown}: ${text} is wanted`);
+for (const [ns, text] of lines) {
+  check(duration(Number(ns)), text);
+  const isNone = Number(ns) === 0;
+  check(signed(Number(ns)), (isNone ? "" : "+") + text);
+  check(signed(-Number(ns)), (isNone ? "" : "-") + text);
+}
+for (const line of wrong) console.log(line);
+console.log(`${lines.length} cases, ${wrong.length} wrong`);
+process.exit(lines.length > 0 && wrong.length === 0 ? 0 : 1);
