@@ -7,6 +7,7 @@
 
 #include "cli/command_doc.h"
 #include "cli/config_flags.h"
+#include "cli/explain_flags.h"
 #include "cli/query_option.h"
 #include "cli/snapshot_flags.h"
 #include "cli/stack_flags.h"
@@ -93,6 +94,10 @@ constexpr const char* kTopHelp =
     "Show processes, or threads, by the time they wait: on a terminal, until q is pressed\n"
     "(h explains keys and columns); elsewhere, once.";
 
+constexpr const char* kExplainHelp =
+    "Say which rule takes each stack of a file, and what its threads wait for. Asks no daemon.\n"
+    "A file with all that rules look at: offcpuctl snapshot --json";
+
 // Refuses an empty text, which CLI11 would treat as an option that was not given.
 std::string a_number(const std::string& text) {
   return text.empty() ? "needs a whole number" : std::string();
@@ -171,6 +176,7 @@ class CtlCommandLine {
   CLI::App* flame_ = app_.add_subcommand("flame", "Draw a flame graph of the kept snapshots");
   CLI::App* check_ =
       app_.add_subcommand("check-config", "Check the configuration and print all its values");
+  CLI::App* explain_ = app_.add_subcommand("explain-stack", kExplainHelp);
   bool all_stalls_ = false;
   std::string interval_ = "2s";
   StackFlags snapshots_flags_{*snapshots_, options_};
@@ -193,6 +199,7 @@ CtlCommandLine::CtlCommandLine() {
   add_daemon_flags(*snapshot_, options_);
   add_server_flag(*flame_, options_);
   add_flame(*flame_, options_);
+  add_explain(*explain_, options_.explain);
 }
 
 Status CtlCommandLine::finish_command() {
@@ -227,6 +234,10 @@ Result<CtlOptions> CtlCommandLine::parse(int argc, const char* const* argv) {
     if (*check_) {
       options_.command = CtlCommand::CheckConfig;
       options_.sources = config_.sources();
+      return options_;
+    }
+    if (*explain_) {
+      options_.command = CtlCommand::ExplainStacks;
       return options_;
     }
     TRY_VOID(finish_command());

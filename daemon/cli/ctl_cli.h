@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "cli/explain_flags.h"
 #include "cli/query_path.h"
 #include "cli/top_request.h"
 #include "config/config_loader.h"
@@ -21,6 +22,7 @@ enum class CtlCommand {
   DrawFlame,
   TakeSnapshot,
   CheckConfig,
+  ExplainStacks,
   PrintText
 };
 
@@ -39,6 +41,7 @@ struct CtlOptions {
   unsigned seconds = 0;    // of TakeSnapshot, also in `query`
   bool delimited = false;  // of TakeSnapshot
   ConfigSources sources;   // of CheckConfig
+  ExplainRequest explain;  // of ExplainStacks
   std::string text;        // of PrintText
 };
 

@@ -13,6 +13,7 @@
 #include "config/config_files.h"
 #include "config/config_reference.h"
 #include "config/web_config.h"
+#include "ctl/explain_program.h"
 #include "ctl/http_get.h"
 #include "ctl/local_socket.h"
 #include "ctl/snapshots_text.h"
@@ -110,6 +111,8 @@ Result<StacksOutput> run(int argc, const char* const* argv) {
                             .delimited = options.delimited});
     case CtlCommand::CheckConfig:
       return check_config(options);
+    case CtlCommand::ExplainStacks:
+      return text_only(explain_stacks(options.explain));
     case CtlCommand::PrintText:
       break;
   }

@@ -42,7 +42,7 @@ struct FeatureReport {
   // Whether blocks can be sampled, for which "stacks" alone is not enough.
   [[nodiscard]] bool has_stacks() const;
   // Why not, and what would help: "stacks: this kernel refuses its programs (...); boot another
-  // one". Empty if has_stacks().
+  // kernel". Empty if has_stacks().
   [[nodiscard]] std::string why_no_stacks() const;
   // Turns off a feature whose programs the kernel refuses; `verdict` is the reason.
   void refuse(std::string_view name, std::string_view verdict);

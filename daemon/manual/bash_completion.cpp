@@ -69,13 +69,22 @@ std::string value_arms(const CommandDoc& command, const std::string& name) {
   return out;
 }
 
+// Names of files in the place of a positional that is one.
+std::string file_reply(const CommandDoc& command) {
+  for (const OptionDoc& option : command.options) {
+    if (!option.positional || option.value != "FILE") continue;
+    return "if [[ $current != -* ]]; then " + value_reply(option) + "return; fi; ";
+  }
+  return {};
+}
+
 std::string words_arm(const CommandDoc& command, const std::string& name) {
   std::string words;
   for (const CommandDoc& inner : command.commands) append_word(words, inner.name);
   for (const OptionDoc& option : command.options) {
     if (!option.positional) append_word(words, option.names.back());
   }
-  return "    '" + name + "') words='" + words + "' ;;\n";
+  return "    '" + name + "') " + file_reply(command) + "words='" + words + "' ;;\n";
 }
 
 std::string find_command(const CommandDoc& program) {

@@ -133,11 +133,11 @@ TEST(FeatureProbe, SaysWhatKeepsStacksFromBeingTaken) {
   report.refuse("wakers", "unknown func#9999");
   EXPECT_FALSE(report.has_stacks());
   EXPECT_EQ(report.why_no_stacks(),
-            "wakers: this kernel refuses its programs (unknown func#9999); boot another one");
+            "wakers: this kernel refuses its programs (unknown func#9999); boot another kernel");
   report.refuse("stacks", "");
   EXPECT_EQ(report.why_no_stacks(),
-            "wakers: this kernel refuses its programs (unknown func#9999); boot another one; "
-            "stacks: this kernel refuses its programs; boot another one");
+            "wakers: this kernel refuses its programs (unknown func#9999); boot another kernel; "
+            "stacks: this kernel refuses its programs; boot another kernel");
 }
 
 TEST(FeatureProbe, ProgramsLoadWithoutWhatConfidentialityForbids) {

@@ -48,7 +48,8 @@ well_built() {
   files=$(dpkg-deb -c "$package")
   has_file() { grep -q " \\./$1" <<<"$files"; }
   for file in usr/share/man/man{1/offcpuctl.1,5/offcpud.yaml.5,7/offcpud-metrics.7,8/offcpud.8}.gz \
-    usr/share/bash-completion/completions/{offcpud,offcpuctl} usr/lib/sysusers.d/offcpud.conf; do
+    usr/share/bash-completion/completions/{offcpud,offcpuctl} \
+    usr/share/offcpud/wait-sites/kernel.yaml usr/lib/sysusers.d/offcpud.conf; do
     check "it has /$file" has_file "$file"
   done
   documents_are_complete() (

@@ -208,5 +208,23 @@ TEST(CtlCommandLine, UsageErrorsPointAtTheHelp) {
   }
 }
 
+TEST(CtlCommandLine, ExplainStackTakesAFileAndFoldersOfRules) {
+  const auto plain = parse({"explain-stack"});
+  ASSERT_TRUE(plain) << plain.error().message();
+  EXPECT_EQ(plain->command, CtlCommand::ExplainStacks);
+  EXPECT_EQ(plain->explain.file, "");
+  EXPECT_TRUE(plain->explain.rules.empty());
+
+  const auto all =
+      parse({"explain-stack", "--rules", "/", "--rules", "/tmp", "--unmatched", "-v", "out.json"});
+  ASSERT_TRUE(all) << all.error().message();
+  EXPECT_EQ(all->explain.rules, (std::vector<std::string>{"/", "/tmp"}));
+  EXPECT_TRUE(all->explain.unmatched);
+  EXPECT_TRUE(all->explain.verbose);
+  EXPECT_EQ(all->explain.file, "out.json");
+  EXPECT_FALSE(parse({"explain-stack", "--rules", "/nonexistent"}));
+  EXPECT_FALSE(parse({"explain-stack", "--server", "unix:/x"}));  // asks nobody
+}
+
 }  // namespace
 }  // namespace offcpud

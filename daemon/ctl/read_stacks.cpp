@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/read_stacks.h"
+
+#include <algorithm>
+#include <charconv>
+#include <exception>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/printable.h"
+#include "config/reason_names.h"
+#include "ctl/answer_columns.h"
+#include "sites/wait_for.h"
+
+namespace offcpud {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kKernelMark = "_[k]";
+constexpr std::uint64_t kNanosecondsInMicrosecond = 1'000;
+
+std::vector<std::string_view> split(std::string_view text) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t end = text.find(';');
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::optional<std::size_t> reason_named(std::string_view name) {
+  const auto found = std::ranges::find(kReasonNames, name);
+  if (found == kReasonNames.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - kReasonNames.begin());
+}
+
+bool is_label(std::string_view text) {
+  return std::ranges::find(kWaitForNames, text) != kWaitForNames.end();
+}
+
+// "function{object}"
+ReadFrame frame_with_object(std::string_view text) {
+  const std::size_t open = text.rfind('{');
+  if (!text.ends_with('}') || open == std::string_view::npos || open == 0) {
+    return {std::string(text), {}};
+  }
+  return {std::string(text.substr(0, open)),
+          std::string(text.substr(open + 1, text.size() - open - 2))};
+}
+
+// What stands before the frames: "label;program;phase;reason|exe", "reason|exe", or a comm.
+// Returns where the frames begin.
+std::size_t read_head(const std::vector<std::string_view>& parts, ReadStack& stack) {
+  for (const std::size_t at : {std::size_t{0}, std::size_t{3}}) {
+    if (at >= parts.size() || (at == 3 && !is_label(parts.front()))) break;
+    const std::size_t bar = parts[at].find('|');
+    if (bar == std::string_view::npos) continue;
+    const auto reason = reason_named(parts[at].substr(0, bar));
+    if (!reason) continue;
+    stack.reason = reason;
+    stack.exe = parts[at].substr(bar + 1);
+    if (at == 3) stack.label = parts.front();
+    return at + 1;
+  }
+  stack.exe = parts.front();
+  return 1;
+}
+
+Result<ReadStack> read_folded_line(std::string_view line) {
+  ReadStack stack;
+  const std::size_t space = line.rfind(' ');
+  const std::string_view number =
+      space == std::string_view::npos ? std::string_view() : line.substr(space + 1);
+  const char* const end = number.data() + number.size();
+  const auto [stop, code] = std::from_chars(number.data(), end, stack.us);
+  if (number.empty() || code != std::errc{} || stop != end) {
+    return Error("does not end in a space and a number of microseconds");
+  }
+  const std::vector<std::string_view> parts = split(line.substr(0, space));
+  std::size_t at = read_head(parts, stack);
+  bool in_kernel = false;
+  for (; at < parts.size(); ++at) {
+    std::string_view part = parts[at];
+    if (part == "--") break;  // what follows is whoever woke it
+    if (part == "-") {
+      in_kernel = true;
+    } else if (in_kernel || part.ends_with(kKernelMark)) {
+      if (part.ends_with(kKernelMark)) part.remove_suffix(kKernelMark.size());
+      stack.kernel.push_back({std::string(part), {}});
+    } else {
+      // Names of C++ have braces, too: {lambda()#1}.
+      stack.user.push_back(stack.reason ? frame_with_object(part)
+                                        : ReadFrame{std::string(part), {}});
+    }
+  }
+  return stack;
+}
+
+Result<std::vector<ReadStack>> read_folded(std::string_view text) {
+  std::vector<ReadStack> stacks;
+  for (std::size_t line = 1; !text.empty(); ++line) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (end > 0) {
+      auto stack = read_folded_line(text.substr(0, end));
+      if (!stack) {
+        return Error("line " + std::to_string(line) + ": " + stack.error().message(),
+                     ErrorKind::Configuration);
+      }
+      stack->line = line;
+      stacks.push_back(*std::move(stack));
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return stacks;
+}
+
+// Throws where the answer is not what docs/http.md says.
+class JsonStacks {
+ public:
+  explicit JsonStacks(const Json& answer) : answer_(answer), columns_(answer) {}
+
+  std::vector<ReadStack> read() const {
+    std::vector<ReadStack> stacks;
+    for (const Json& row : answer_.at("rows")) {
+      ReadStack stack;
+      stack.exe = string(columns_.cell(row, "comm"));
+      stack.reason = reason_named(string(columns_.cell(row, "reason")));
+      stack.us = columns_.cell(row, "ns").get<std::uint64_t>() / kNanosecondsInMicrosecond;
+      const auto number = columns_.cell(row, "stack").get<std::size_t>();
+      for (const Json& index : answer_.at("stacks").at(number)) {
+        const Json& frame = answer_.at("frames").at(index.get<std::size_t>());
+        auto& frames = frame.at(2).get<int>() != 0 ? stack.kernel : stack.user;
+        frames.push_back({string(frame.at(0)), string(frame.at(1))});
+      }
+      stack.line = stacks.size() + 1;
+      stacks.push_back(std::move(stack));
+    }
+    return stacks;
+  }
+
+ private:
+  [[nodiscard]] const std::string& string(const Json& index) const {
+    return answer_.at("strings").at(index.get<std::size_t>()).get_ref<const std::string&>();
+  }
+
+  const Json& answer_;
+  AnswerColumns columns_;
+};
+
+}  // namespace
+
+Result<std::vector<ReadStack>> read_stacks(const std::string& text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string::npos || text[begin] != '{') return read_folded(text);
+  try {
+    const Json answer = Json::parse(text);
+    return JsonStacks(answer).read();
+  } catch (const std::exception& error) {
+    return Error("is JSON, but no answer of offcpud about stacks: " + printable(error.what()),
+                 ErrorKind::Configuration);
+  }
+}
+
+}  // namespace offcpud

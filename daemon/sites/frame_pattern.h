@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace offcpud {
+
+// What a pattern is for: functions of programs, functions of the kernel, names of executables.
+enum class PatternKind { User, Kernel, Exe };
+
+// A function or an executable by its name: `ProcSleep`, `gomp_*`, `poll@libc.so*`, or several of
+// them, `LWLockAcquire | LWLockAcquireOrWait`, of which one must fit.
+struct FramePattern {
+  struct Alternative {
+    std::string function;  // glob
+    std::string object;    // glob; empty: any object, also an unknown one
+
+    friend bool operator==(const Alternative&, const Alternative&) = default;
+  };
+
+  std::string text;  // as it was written, but for its white space
+  PatternKind kind = PatternKind::User;
+  std::vector<Alternative> alternatives;  // none: not given
+
+  static constexpr std::size_t kMostAlternatives = 100;
+
+  // The error is a fragment that quotes the offending part and says what to write.
+  static Result<FramePattern> parse(std::string_view text, PatternKind kind);
+
+  // The first alternative that the function of the object, or the executable, fits; null: none.
+  // PatternIndex finds the same for many patterns at once.
+  [[nodiscard]] const Alternative* first_fit(std::string_view function,
+                                             std::string_view object) const;
+
+  // Whether whatever fits `other` certainly fits this. Both of one kind.
+  [[nodiscard]] bool covers(const FramePattern& other) const;
+
+  // The first alternative that is too short to mean one function only and names no object; null:
+  // none. A name says enough with kLeastOwnName bytes besides stars, or with `::` or `.` in it.
+  static constexpr std::size_t kLeastOwnName = 12;
+  [[nodiscard]] const Alternative* first_short_name() const;
+};
+
+// `function` without what compilers put behind a name for a part or a copy of a function:
+// `.constprop.0`, `.isra.0`, `.part.3`, `.cold`, `.lto_priv.1`, `.llvm.123`, and Go's `.abi0`.
+std::string_view without_compiler_suffix(std::string_view function);
+
+// Whether `function` is a name, not a place (`libc.so.6!fn_85e40`, `[libfoo.so+0x12]`) or a remark
+// (`[jit]`, `[unknown]`).
+bool is_function_name(std::string_view function);
+
+// The object of a frame: `object` if it is known, else the one that a place names. May be empty.
+std::string_view object_of_frame(std::string_view function, std::string_view object);
+
+// "FUNCTION@OBJECT", as it is written.
+std::string text_of(const FramePattern::Alternative& alternative);
+
+// Functions whose name is longer fit nothing, like those without a name: they cost time and say
+// little.
+inline constexpr std::size_t kLongestFrameName = 4'096;
+
+// The kernel cuts the name of a process to this (TASK_COMM_LEN of linux/sched.h, without its NUL),
+// and where nothing else is known of an executable it is that name.
+inline constexpr std::size_t kLongestComm = 15;
+
+// Functions of the kernel by which every blocked thread leaves the CPU; passed over likewise.
+bool is_scheduler_function(std::string_view kernel_function);
+
+// Whether an object is a part of the C or C++ library or its loader, whose functions nobody writes
+// into a rule: a pattern that does not fit the innermost function may begin behind them.
+bool is_passed_over(std::string_view object);
+
+}  // namespace offcpud

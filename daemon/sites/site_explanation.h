@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "sites/site_matcher.h"
+
+namespace offcpud {
+
+// A frame that a rule looked for.
+struct FrameOfRule {
+  bool kernel = false;
+  std::size_t frame = 0;                  // index into SiteWait::user or kernel
+  const FramePattern* pattern = nullptr;  // that it fits
+};
+
+// A rule that would have taken the wait but for one of its conditions.
+struct NearRule {
+  const PreparedRule* rule = nullptr;
+  std::string lacks;    // "exe: postgres"
+  bool partly = false;  // a part of what is lacking is on the stack
+};
+
+// Why a wait is where the rules say it is. Pointers are good as long as the rules.
+struct SiteExplanation {
+  const PreparedRule* rule = nullptr;  // null: no rule takes it
+  std::vector<FrameOfRule> frames;     // innermost first, user before kernel
+  std::vector<NearRule> near;          // those that come before `rule`; first those that fit partly
+};
+
+SiteExplanation explain_site(SiteMatcher& matcher, const SiteWait& wait);
+
+}  // namespace offcpud

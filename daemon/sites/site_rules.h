@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "sites/pattern_index.h"
+#include "sites/site_rule.h"
+
+namespace offcpud {
+
+// A place where threads wait, as rules name it.
+struct WaitSite {
+  std::string name;
+  WaitFor wait_for = WaitFor::Unknown;
+
+  friend bool operator==(const WaitSite&, const WaitSite&) = default;
+};
+
+// A function of a rule, by number.
+struct SiteStep {
+  bool after_gap = false;
+  PatternNumber pattern = 0;
+};
+
+// A rule as it is tried.
+struct PreparedRule {
+  SiteRule rule;
+  std::size_t site = 0;  // index into SiteRules::sites()
+  PatternSet needed;     // of exe, match and kernel: each must fit something of the wait
+  std::vector<SiteStep> match, kernel;
+};
+
+// The rules in the order in which they are tried: the first that takes a wait decides. Immutable,
+// so that any thread may hold it while a reload makes another.
+class SiteRules {
+ public:
+  static constexpr std::size_t kMostRules = 2'000;
+
+  // Sorts by folder, level and, within these, keeps the order. Errors name the file and line of the
+  // offending rule: a site that is for two things, a rule that an earlier one of the same folder
+  // leaves nothing to take, too many rules.
+  static Result<std::shared_ptr<const SiteRules>> make(std::vector<SiteRule> rules);
+
+  [[nodiscard]] std::span<const PreparedRule> rules() const { return rules_; }
+  // In the order of their first rules.
+  [[nodiscard]] std::span<const WaitSite> sites() const { return sites_; }
+  [[nodiscard]] const PatternIndex& patterns() const { return patterns_; }
+
+ private:
+  SiteRules() = default;
+  Status add(SiteRule rule);
+
+  std::vector<PreparedRule> rules_;
+  std::vector<WaitSite> sites_;
+  PatternIndex patterns_;
+};
+
+// The rules of one file, `text`, in the order of the file. `origin` stands in errors for its name.
+Result<std::vector<SiteRule>> parse_site_rules(const std::string& text, const std::string& origin);
+
+}  // namespace offcpud

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stacks that nobody recorded, written down from the programs' sources: what a rule must not take
+// although its function is on the stack, and which of two rules comes first.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "offcpud.h"
+#include "unit/sites/labelled_stacks.h"
+
+namespace offcpud {
+namespace {
+
+using Names = std::vector<std::string>;
+
+struct Case {
+  const char* what;
+  const char* exe;
+  std::size_t reason;
+  Names user;  // innermost first, function@object
+  Names kernel;
+  const char* site;  // "": no rule
+
+  friend std::ostream& operator<<(std::ostream& out, const Case& each) { return out << each.what; }
+};
+
+const Names kFutex = {"futex_do_wait", "do_futex"};
+const Names kPoll = {"schedule_hrtimeout_range_clock", "do_epoll_wait"};
+
+constexpr std::size_t kLock = OFFCPUD_BLOCKED_LOCK;
+constexpr std::size_t kCondvar = OFFCPUD_BLOCKED_CONDVAR;
+constexpr std::size_t kPolls = OFFCPUD_BLOCKED_POLL;
+constexpr std::size_t kDisk = OFFCPUD_BLOCKED_DISK;
+
+// What a loop or a pool runs is above it on the stack.
+std::vector<Case> tasks_and_loops() {
+  return {
+      {"a handler of a loop behind a mutex",
+       "nginx",
+       kLock,
+       {"pthread_mutex_lock@libc.so.6", "ngx_handler@nginx", "nginx!fn_1@nginx",
+        "ngx_process_events_and_timers@nginx"},
+       kFutex,
+       "mutex"},
+      {"a handler of GLib's loop that asks PostgreSQL",
+       "app",
+       kPolls,
+       {"poll@libc.so.6", "libpq.so.5!fn_1@libpq.so.5", "PQexec@libpq.so.5", "on_timer@app",
+        "g_main_context_iteration@libglib-2.0.so.0", "g_main_loop_run@libglib-2.0.so.0"},
+       kPoll,
+       "postgresql-answer"},
+      {"GLib's loop itself",
+       "app",
+       kPolls,
+       {"poll@libc.so.6", "libglib-2.0.so.0!fn_1@libglib-2.0.so.0",
+        "g_main_loop_run@libglib-2.0.so.0"},
+       kPoll,
+       "glib-loop"},
+      {"a task of std::async behind a mutex",
+       "app",
+       kLock,
+       {"pthread_mutex_lock@libc.so.6", "task@app",
+        "std::__future_base::_State_baseV2::_M_do_set@app"},
+       kFutex,
+       "mutex"},
+      {"a task of a pool of libuv behind a mutex",
+       "node",
+       kLock,
+       {"pthread_mutex_lock@libc.so.6", "uv_mutex_lock@node", "work_of_module@node", "worker@node"},
+       kFutex,
+       "mutex"},
+  };
+}
+
+// Processes of PostgreSQL and threads of MariaDB.
+std::vector<Case> databases() {
+  return {
+      {"a query that waits for parallel workers",
+       "postgres",
+       kPolls,
+       {"epoll_wait@libc.so.6", "WaitEventSetWait@postgres", "WaitLatch@postgres",
+        "postgres!fn_1@postgres", "PortalRun@postgres", "PostgresMain@postgres",
+        "postgres!fn_2@postgres", "PostmasterMain@postgres"},
+       kPoll,
+       "postgresql-in-query"},
+      {"the postmaster of PostgreSQL 16",
+       "postgres",
+       kPolls,
+       {"epoll_wait@libc.so.6", "WaitEventSetWait@postgres", "ServerLoop@postgres",
+        "PostmasterMain@postgres", "main@postgres"},
+       kPoll,
+       "postgresql-postmaster"},
+      {"a background process that reads a block",
+       "postgres",
+       kDisk,
+       {"pread@libc.so.6", "FileRead@postgres", "CheckpointerMain@postgres"},
+       {"io_schedule", "folio_wait_bit_common"},
+       "storage"},
+      {"a reason that the kernel alone knows", "app", kDisk, {}, {}, "storage"},
+      {"a spinlock of PostgreSQL, which naps",
+       "postgres",
+       OFFCPUD_BLOCKED_SLEEP,
+       {"select@libc.so.6", "pg_usleep@postgres", "perform_spin_delay@postgres", "s_lock@postgres"},
+       {"hrtimer_nanosleep"},
+       "postgresql-spinlock"},
+      {"MariaDB's InnoDB row lock without names",
+       "mariadbd",
+       kCondvar,
+       {"pthread_cond_timedwait@libc.so.6", "mariadbd!fn_1@mariadbd",
+        "handler::ha_index_read_map@mariadbd", "mysql_execute_command@mariadbd",
+        "do_command@mariadbd"},
+       kFutex,
+       "mysql-row-lock-in-handler"},
+      {"MariaDB without anything to do for a client",
+       "mariadbd",
+       kPolls,
+       {"poll@libc.so.6", "vio_io_wait@mariadbd", "vio_read@mariadbd", "do_command@mariadbd"},
+       kPoll,
+       "mysql-client"},
+      {"a purge of MariaDB behind a condition",
+       "mariadbd",
+       kCondvar,
+       {"pthread_cond_wait@libc.so.6", "mariadbd!fn_1@mariadbd", "srv_purge@mariadbd",
+        "tpool::thread_pool_generic::worker_main@mariadbd"},
+       kFutex,
+       "condition"},
+      {"an idle pool of MariaDB",
+       "mariadbd",
+       kCondvar,
+       {"pthread_cond_timedwait@libc.so.6", "tpool::thread_pool_generic::wait_for_tasks@mariadbd"},
+       kFutex,
+       "mysql-background"},
+  };
+}
+
+// Everything else.
+std::vector<Case> others() {
+  return {
+      {"io_uring counts as a disk",
+       "mariadbd",
+       kDisk,
+       {"syscall@libc.so.6"},
+       {"io_schedule", "io_cqring_wait"},
+       "mysql-asynchronous-io"},
+      {"io_uring of anybody else",
+       "app",
+       kDisk,
+       {"syscall@libc.so.6"},
+       {"io_cqring_wait_schedule", "io_cqring_wait"},
+       "io-uring"},
+      {"another Python's `with lock`",
+       "python3",
+       kCondvar,
+       {"libc.so.6!fn_1@libc.so.6", "PyThread_acquire_lock_timed@python3.13",
+        "python3.13!fn_1@python3.13", "python3.13!fn_2@python3.13",
+        "_PyObject_MakeTpCall@python3.13"},
+       kFutex,
+       "python-acquire"},
+      {"a short name in somebody else's program",
+       "app",
+       kCondvar,
+       {"pthread_cond_wait@libc.so.6", "uv_cond_wait@app", "worker@app"},
+       kFutex,
+       "condition"},
+      {"Rust's mutex by the new mangling",
+       "app",
+       kLock,
+       {"syscall@libc.so.6", "<std::sys::sync::mutex::futex::Mutex>::lock_contended@app",
+        "main@app"},
+       kFutex,
+       "rust-mutex"},
+  };
+}
+
+// What the kernel alone says, and its own threads.
+std::vector<Case> of_the_kernel() {
+  return {
+      {"memory before disk",
+       "app",
+       kDisk,
+       {"malloc@libc.so.6"},
+       {"io_schedule", "shrink_folio_list", "try_to_free_pages"},
+       "memory-reclaim"},
+      {"a stopped thread, whatever it did",
+       "postgres",
+       OFFCPUD_BLOCKED_STOPPED,
+       {"ProcSleep@postgres"},
+       {"do_signal_stop"},
+       "stopped"},
+      {"a name that the kernel cut",
+       "containerd-shim",
+       OFFCPUD_BLOCKED_CHILD,
+       {},
+       {"do_wait"},
+       "service-wrapper"},
+      {"a thread of the kernel that waits for a disk",
+       "kworker/u8:1",
+       kDisk,
+       {},
+       {"io_schedule", "wb_writeback", "process_one_work", "worker_thread", "kthread"},
+       "storage"},
+      {"an idle one",
+       "kworker/u8:1",
+       OFFCPUD_BLOCKED_KERNEL,
+       {},
+       {"worker_thread", "kthread"},
+       "idle-kernel-thread"},
+      {"one that works and waits",
+       "kworker/u8:1",
+       OFFCPUD_BLOCKED_KERNEL,
+       {},
+       {"schedule_timeout", "msleep", "some_driver", "process_one_work", "worker_thread",
+        "kthread"},
+       ""},
+  };
+}
+
+class ShippedRules : public testing::TestWithParam<Case> {};
+
+TEST_P(ShippedRules, Take) {
+  const Case& each = GetParam();
+  ReadStack stack{.label = {}, .exe = each.exe, .reason = each.reason, .user = {}, .kernel = {}};
+  for (const std::string& frame : each.user) {
+    const std::size_t at = frame.rfind('@');
+    stack.user.push_back({frame.substr(0, at), frame.substr(at + 1)});
+  }
+  for (const std::string& frame : each.kernel) stack.kernel.push_back({frame, {}});
+  std::ranges::reverse(stack.user);
+  std::ranges::reverse(stack.kernel);
+  SiteMatcher matcher(shipped_rules());
+  const auto* const rule = matcher.find(MatchedStack(stack, matcher).wait());
+  EXPECT_EQ(rule == nullptr ? "" : rule->rule.name, each.site) << each.what;
+}
+
+INSTANTIATE_TEST_SUITE_P(TasksAndLoops, ShippedRules, testing::ValuesIn(tasks_and_loops()));
+INSTANTIATE_TEST_SUITE_P(Databases, ShippedRules, testing::ValuesIn(databases()));
+INSTANTIATE_TEST_SUITE_P(OfTheKernel, ShippedRules, testing::ValuesIn(of_the_kernel()));
+INSTANTIATE_TEST_SUITE_P(Others, ShippedRules, testing::ValuesIn(others()));
+
+}  // namespace
+}  // namespace offcpud
