@@ -45,6 +45,12 @@ void Reloader::reload() {
 // Reads both or fails: a bad web.config_file makes the whole configuration bad.
 Result<Reloader::Wanted> Reloader::read() {
   refused_for_web_files_ = false;
+  // The default file may be absent, but removing it while it is in use is no wish for the defaults.
+  const std::filesystem::path& file = parts_.sources.file;
+  if (std::error_code ignored; has_file_ && !std::filesystem::exists(file, ignored)) {
+    return Error(printable(file.native()) +
+                 ": is gone; put it back, empty if you want the defaults, and reload");
+  }
   TRY(auto config, load_config(parts_.sources));
   auto web = parts_.web.prepare(config_after_reload(parts_.running, config).web);
   if (web) refused_web_.clear();
@@ -96,7 +102,9 @@ void Reloader::refuse(const std::string& error, const char* what_stays) const {
 
 void Reloader::note_config() {
   const std::filesystem::path& file = parts_.sources.file;
-  if (std::error_code ignored; !std::filesystem::exists(file, ignored)) {
+  std::error_code ignored;
+  has_file_ = std::filesystem::exists(file, ignored);
+  if (!has_file_) {
     log_info("there is no " + printable(file.native()) +
              ": what is set nowhere else has its default");
   }

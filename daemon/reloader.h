@@ -63,6 +63,7 @@ class Reloader {
   std::string refused_web_;             // why changed web files are not in force; empty: they are
   bool refused_for_web_files_ = false;  // the web files alone were why the last reload was refused
   std::vector<std::string> needs_restart_;
+  bool has_file_ = false;  // the main file was there when it was last read
 
   mutable std::mutex mutex_;
   ConfigStatus status_;

@@ -10,6 +10,7 @@
 #include "base/printable.h"
 #include "config/reason_names.h"
 #include "ctl/answer_columns.h"
+#include "ctl/whole_number.h"
 #include "sites/wait_for.h"
 
 namespace offcpud {
@@ -127,11 +128,11 @@ class JsonStacks {
       ReadStack stack;
       stack.exe = string(columns_.cell(row, "comm"));
       stack.reason = reason_named(string(columns_.cell(row, "reason")));
-      stack.us = columns_.cell(row, "ns").get<std::uint64_t>() / kNanosecondsInMicrosecond;
-      const auto number = columns_.cell(row, "stack").get<std::size_t>();
+      stack.us = whole_number<std::uint64_t>(columns_.cell(row, "ns")) / kNanosecondsInMicrosecond;
+      const auto number = whole_number<std::size_t>(columns_.cell(row, "stack"));
       for (const Json& index : answer_.at("stacks").at(number)) {
-        const Json& frame = answer_.at("frames").at(index.get<std::size_t>());
-        auto& frames = frame.at(2).get<int>() != 0 ? stack.kernel : stack.user;
+        const Json& frame = answer_.at("frames").at(whole_number<std::size_t>(index));
+        auto& frames = whole_number<int>(frame.at(2)) != 0 ? stack.kernel : stack.user;
         frames.push_back({string(frame.at(0)), string(frame.at(1))});
       }
       stack.line = stacks.size() + 1;
@@ -142,7 +143,7 @@ class JsonStacks {
 
  private:
   [[nodiscard]] const std::string& string(const Json& index) const {
-    return answer_.at("strings").at(index.get<std::size_t>()).get_ref<const std::string&>();
+    return answer_.at("strings").at(whole_number<std::size_t>(index)).get_ref<const std::string&>();
   }
 
   const Json& answer_;

@@ -86,5 +86,15 @@ TEST(ReadStacks, RefusesWhatIsNone) {
   EXPECT_THAT(read(""), IsEmpty());
 }
 
+// Beyond what 64 bits hold, or no whole number: to convert such a double is undefined behaviour.
+TEST(ReadStacks, RefusesNumbersThatAreNotWhole) {
+  const auto answer = [](const std::string& ns) {
+    return R"({"columns":["comm","reason","ns","stack"],"rows":[[0,1,)" + ns +
+           R"(,0]],"strings":["app","disk"],"stacks":[[]],"frames":[]})";
+  };
+  EXPECT_TRUE(read_stacks(answer("5000")));
+  for (const char* ns : {"1e30", "-1", "0.5"}) EXPECT_FALSE(read_stacks(answer(ns))) << ns;
+}
+
 }  // namespace
 }  // namespace offcpud

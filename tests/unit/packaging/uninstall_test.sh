@@ -24,9 +24,7 @@ run() { # COMMAND...: its output and status
 
 for script in install uninstall; do
   check "$script --help" "usage: *packaging/$script*status 0" "$(run "$packaging/$script" --help)"
-  check "$script of something else" "$script: not expected: extra*usage: *status 64" "$(run "$packaging/$script" extra)"
 done
-check "a word after --purge" 'uninstall: not expected: extra*status 64' "$(run "$packaging/uninstall" --purge extra)"
 check "a suite that there is none of" 'tests/run: there is no suite called unitt*usage: *status 64' \
   "$(run "$here/../../run" unitt)"
 
@@ -55,11 +53,17 @@ installed() { # as packaging/install leaves it, and enabled
 }
 # shellcheck disable=SC2016 # the inner shell expands it
 namespace='mount --bind "$0/etc" /etc && mount --bind "$0/run" /run && mount --bind "$0/lib" /var/lib && exec "${@:1}"'
-uninstall() {
-  run env "PREFIX=$prefix" "PATH=$work/bin:$PATH" unshare -rm bash -c "$namespace" "$work" \
-    "$packaging/uninstall" "$@"
+# In the namespace also where nothing is to be changed: a fault must not reach the host.
+apart() { # SCRIPT ARGUMENT...
+  run env "PREFIX=$prefix" "PATH=$work/bin:$PATH" unshare -rm bash -c "$namespace" "$work" "$packaging/$1" "${@:2}"
 }
+uninstall() { apart uninstall "$@"; }
 below() { (cd "$1" && find . -mindepth 1 | sort | tr '\n' ' '); }
+
+for script in install uninstall; do
+  check "$script of something else" "$script: not expected: extra*usage: *status 64" "$(apart "$script" extra)"
+done
+check "a word after --purge" 'uninstall: not expected: extra*status 64' "$(uninstall --purge extra)"
 
 installed
 check "nothing is left" $'offcpud is gone.\nstatus 0' "$(uninstall)"

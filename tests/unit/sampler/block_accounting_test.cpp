@@ -324,10 +324,10 @@ TEST_F(BlockAccountingTest, AWindowKeepsTheLongestIntervalThatWasInForceInIt) {
   run(500ms);
   run(2s);  // nothing is sampled: 5 ms
   EXPECT_EQ(kernel_.choice->interval, 5ms);
-  profile(500ms, {});
-  profile(500ms, only_pid(kSelf));
+  profile(300ms, {});
+  profile(300ms, only_pid(kSelf));
   kernel_.sample(400, 5ms);
-  run(500ms);
+  run(300ms);
   settle();
   ASSERT_THAT(profiles_.snapshots, SizeIs(3));
   EXPECT_EQ(profiles_.snapshots[0].sampling_interval, 20ms);
