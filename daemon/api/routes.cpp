@@ -186,14 +186,18 @@ StatusReport Routes::status_for(const Request& request) const {
   return request.sees_details ? report : without_details(std::move(report));
 }
 
+std::optional<Response> Routes::no_such_cgroup(const View& view, const Request& request) const {
+  const auto known = check_cgroup(view, request.query, sources_.is_live_cgroup);
+  if (known) return std::nullopt;
+  return error(404, known.error().message());
+}
+
 Response Routes::stalls(const Request& request) const {
   const auto view = sources_.view(Freshness::Fresh);
   if (!view) return error(503, kNoPass);
   auto body = stalls_json(*view, request.query, {request.sees_addresses, sources_.address_names});
   if (!body) return error(400, body.error().message());
-  if (const auto known = check_cgroup(*view, request.query, sources_.is_live_cgroup); !known) {
-    return error(404, known.error().message());
-  }
+  if (auto refused = no_such_cgroup(*view, request)) return *std::move(refused);
   return {.content_type = kJson, .body = *std::move(body)};
 }
 
@@ -202,9 +206,7 @@ Response Routes::top(const Request& request) const {
   if (!query) return error(400, query.error().message());
   const auto view = sources_.view(Freshness::Fresh);
   if (!view) return error(503, kNoPass);
-  if (const auto known = check_cgroup(*view, request.query, sources_.is_live_cgroup); !known) {
-    return error(404, known.error().message());
-  }
+  if (auto refused = no_such_cgroup(*view, request)) return *std::move(refused);
   return {.content_type = kJson, .body = top_json(*view, *query, suspended_time())};
 }
 
@@ -213,9 +215,7 @@ Response Routes::units(const Request& request) const {
   if (!query) return error(400, query.error().message());
   const auto view = sources_.view(Freshness::Fresh);
   if (!view) return error(503, kNoPass);
-  if (const auto known = check_cgroup(*view, request.query, sources_.is_live_cgroup); !known) {
-    return error(404, known.error().message());
-  }
+  if (auto refused = no_such_cgroup(*view, request)) return *std::move(refused);
   return {.content_type = kJson, .body = units_json(*view, *query)};
 }
 
@@ -235,10 +235,8 @@ Response Routes::difference(const Request& request) const {
 Response Routes::profile(const Request& request) const {
   if (request.query.contains("cgroup")) {
     const auto view = sources_.view(Freshness::Fresh);
-    if (const auto known =
-            view ? check_cgroup(*view, request.query, sources_.is_live_cgroup) : Status();
-        !known) {
-      return error(404, known.error().message());
+    if (auto refused = view ? no_such_cgroup(*view, request) : std::nullopt) {
+      return *std::move(refused);
     }
   }
   return sources_.snapshots ? sources_.snapshots->profile(request) : error(503, kNoSnapshots);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -58,6 +59,10 @@ class Routes {
  private:
   enum class Shows { Numbers, Details };
   struct Route;
+
+  // Status 404 if the host does not have the cgroup that is asked for.
+  [[nodiscard]] std::optional<Response> no_such_cgroup(const View& view,
+                                                       const Request& request) const;
 
   [[nodiscard]] Response page(const Request& request) const;
   [[nodiscard]] StatusReport status_for(const Request& request) const;

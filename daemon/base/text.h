@@ -21,4 +21,7 @@ Utf8Sequence first_utf8_sequence(std::string_view bytes);
 // cgroups and threads are bytes to the kernel, but label values must be text.
 std::string to_valid_utf8(std::string_view bytes);
 
+// `text` without blanks and tabs at its ends.
+std::string_view trimmed(std::string_view text);
+
 }  // namespace offcpud

@@ -31,12 +31,6 @@ std::vector<std::string_view> split(std::string_view text) {
   }
 }
 
-std::optional<std::size_t> reason_named(std::string_view name) {
-  const auto found = std::ranges::find(kReasonNames, name);
-  if (found == kReasonNames.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - kReasonNames.begin());
-}
-
 bool is_label(std::string_view text) {
   return std::ranges::find(kWaitForNames, text) != kWaitForNames.end();
 }
@@ -126,14 +120,13 @@ class JsonStacks {
     std::vector<ReadStack> stacks;
     for (const Json& row : answer_.at("rows")) {
       ReadStack stack;
-      stack.exe = string(columns_.cell(row, "comm"));
-      stack.reason = reason_named(string(columns_.cell(row, "reason")));
-      stack.us = whole_number<std::uint64_t>(columns_.cell(row, "ns")) / kNanosecondsInMicrosecond;
-      const auto number = whole_number<std::size_t>(columns_.cell(row, "stack"));
-      for (const Json& index : answer_.at("stacks").at(number)) {
-        const Json& frame = answer_.at("frames").at(whole_number<std::size_t>(index));
+      stack.exe = columns_.string(columns_.cell(row, "comm"));
+      stack.reason = reason_named(columns_.string(columns_.cell(row, "reason")));
+      stack.us = columns_.number(row, "ns") / kNanosecondsInMicrosecond;
+      for (const Json& index : columns_.stack(row)) {
+        const Json& frame = columns_.entry("frames", index);
         auto& frames = whole_number<int>(frame.at(2)) != 0 ? stack.kernel : stack.user;
-        frames.push_back({string(frame.at(0)), string(frame.at(1))});
+        frames.push_back({columns_.string(frame.at(0)), columns_.string(frame.at(1))});
       }
       stack.line = stacks.size() + 1;
       stacks.push_back(std::move(stack));
@@ -142,10 +135,6 @@ class JsonStacks {
   }
 
  private:
-  [[nodiscard]] const std::string& string(const Json& index) const {
-    return answer_.at("strings").at(whole_number<std::size_t>(index)).get_ref<const std::string&>();
-  }
-
   const Json& answer_;
   AnswerColumns columns_;
 };

@@ -33,11 +33,11 @@ class Listing {
     for (const Json& row : answer_.at("rows")) {
       std::vector<std::uint64_t> shown;
       for (const char* column : {"stack", "comm", "pid"}) {
-        shown.push_back(whole_number<std::uint64_t>(cell(row, column)));
+        shown.push_back(columns_.number(row, column));
       }
       Block& sum = sums[std::move(shown)];
       if (sum.row == nullptr) sum.row = &row;
-      sum.ns += whole_number<std::uint64_t>(cell(row, "ns"));
+      sum.ns += columns_.number(row, "ns");
     }
     std::vector<Block> blocks;
     blocks.reserve(sums.size());
@@ -54,26 +54,22 @@ class Listing {
     std::uint64_t ns = 0;
   };
 
-  [[nodiscard]] const Json& cell(const Json& row, const char* column) const {
-    return columns_.cell(row, column);
-  }
   [[nodiscard]] std::string string(const Json& index) const {
-    return printable(
-        answer_.at("strings").at(whole_number<std::size_t>(index)).get_ref<const std::string&>());
+    return printable(columns_.string(index));
   }
 
   void add(std::string& out, const Json& row, std::uint64_t us) const {
-    const Json& stack = answer_.at("stacks").at(whole_number<std::size_t>(cell(row, "stack")));
+    const Json& stack = columns_.stack(row);
     bool in_kernel = false;
     for (std::size_t i = stack.size(); i > 0; --i) {
-      const Json& frame = answer_.at("frames").at(whole_number<std::size_t>(stack[i - 1]));
+      const Json& frame = columns_.entry("frames", stack[i - 1]);
       const bool kernel = whole_number<int>(frame.at(2)) != 0;
       if (delimited_ && in_kernel && !kernel) out += "    --\n";
       in_kernel = kernel;
       out += "    " + string(frame.at(0)) + "\n";
     }
-    out += "    -                " + string(cell(row, "comm")) + " (" +
-           std::to_string(whole_number<std::uint64_t>(cell(row, "pid"))) + ")\n";
+    out += "    -                " + string(columns_.cell(row, "comm")) + " (" +
+           std::to_string(columns_.number(row, "pid")) + ")\n";
     out += "        " + std::to_string(us) + "\n\n";
   }
 

@@ -7,7 +7,6 @@
 #include "base/printable.h"
 #include "ctl/answer_columns.h"
 #include "ctl/sampling_bound.h"
-#include "ctl/whole_number.h"
 
 namespace offcpud {
 namespace {
@@ -28,10 +27,8 @@ Result<StacksTotal> stacks_total(const std::string& json) {
     const bool is_difference = columns.has("before_ns");
     StacksTotal total;
     for (const Json& row : answer.at("rows")) {
-      total.ns += whole_number<std::uint64_t>(columns.cell(row, "ns"));
-      if (is_difference) {
-        total.before_ns += whole_number<std::uint64_t>(columns.cell(row, "before_ns"));
-      }
+      total.ns += columns.number(row, "ns");
+      if (is_difference) total.before_ns += columns.number(row, "before_ns");
     }
     total.origin = origin_of(answer);
     total.bound = sampling_bound(answer);

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/printable.h"
+#include "base/text.h"
 #include "sites/glob.h"
 
 namespace offcpud {
@@ -14,12 +15,6 @@ constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kAnyFunction = "*";
 constexpr std::string_view kMain = "main";   // means the same in every program
 constexpr std::string_view kPlace = "!fn_";  // "libc.so.6!fn_85e40"
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
 
 Error problem(const std::string& what) {
   return Error(what, ErrorKind::Configuration);
@@ -96,17 +91,14 @@ Result<FramePattern> FramePattern::parse(std::string_view text, PatternKind kind
 
 const FramePattern::Alternative* FramePattern::first_fit(std::string_view function,
                                                          std::string_view object) const {
-  object = object_of_frame(function, object);
-  const bool exe = kind == PatternKind::Exe;
-  const bool named = function.size() <= kLongestFrameName && (exe || is_function_name(function));
-  if (named && !exe) function = without_compiler_suffix(function);
+  const ComparedName frame = compared_name(kind, function, object);
   const auto fits = [&](const Alternative& each) {
-    if (!each.object.empty() && !glob_matches(each.object, object)) return false;
+    if (!each.object.empty() && !glob_matches(each.object, frame.object)) return false;
     if (each.function == kAnyFunction) return true;
-    if (!named) return false;
-    const bool cut = exe && function.size() == kLongestComm && !is_glob(each.function) &&
-                     each.function.starts_with(function);
-    return cut || glob_matches(each.function, function);
+    if (!frame.has_name) return false;
+    const bool cut = kind == PatternKind::Exe && frame.name.size() == kLongestComm &&
+                     !is_glob(each.function) && each.function.starts_with(frame.name);
+    return cut || glob_matches(each.function, frame.name);
   };
   const auto found = std::ranges::find_if(alternatives, fits);
   return found == alternatives.end() ? nullptr : &*found;
@@ -160,6 +152,14 @@ std::string_view object_of_frame(std::string_view function, std::string_view obj
   if (!object.empty()) return object;
   const std::size_t place = function.rfind(kPlace);
   return place == std::string_view::npos ? std::string_view() : function.substr(0, place);
+}
+
+ComparedName compared_name(PatternKind kind, std::string_view name, std::string_view object) {
+  const bool exe = kind == PatternKind::Exe;
+  const bool has_name = name.size() <= kLongestFrameName && (exe || is_function_name(name));
+  return {.name = has_name && !exe ? without_compiler_suffix(name) : name,
+          .object = object_of_frame(name, object),
+          .has_name = has_name};
 }
 
 std::string text_of(const FramePattern::Alternative& alternative) {

@@ -57,6 +57,14 @@ bool is_function_name(std::string_view function);
 // The object of a frame: `object` if it is known, else the one that a place names. May be empty.
 std::string_view object_of_frame(std::string_view function, std::string_view object);
 
+// A frame, or an executable, as patterns are compared with it.
+struct ComparedName {
+  std::string_view name;    // a function without the compiler's suffix, or an executable
+  std::string_view object;  // object_of_frame(); may be empty
+  bool has_name = false;    // false: only "*" fits, as for a place or a name that is too long
+};
+ComparedName compared_name(PatternKind kind, std::string_view name, std::string_view object);
+
 // "FUNCTION@OBJECT", as it is written.
 std::string text_of(const FramePattern::Alternative& alternative);
 

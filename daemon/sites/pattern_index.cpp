@@ -56,19 +56,16 @@ PatternNumber PatternIndex::add(const FramePattern& pattern) {
 
 PatternSet PatternIndex::find(PatternKind kind, std::string_view name, std::string_view object,
                               std::uint64_t& globs_run) const {
-  object = object_of_frame(name, object);
-  const bool named =
-      name.size() <= kLongestFrameName && (kind == PatternKind::Exe || is_function_name(name));
-  if (named && kind != PatternKind::Exe) name = without_compiler_suffix(name);
-
+  const ComparedName frame = compared_name(kind, name, object);
   PatternSet found;
   const auto object_fits = [&](const Entry& entry) {
     if (entry.alternative.object.empty()) return true;
     ++globs_run;
-    return glob_matches(entry.alternative.object, object);
+    return glob_matches(entry.alternative.object, frame.object);
   };
-  if (named) {
-    if (const auto literals = of(kind).literals.find(name); literals != of(kind).literals.end()) {
+  if (frame.has_name) {
+    if (const auto literals = of(kind).literals.find(frame.name);
+        literals != of(kind).literals.end()) {
       for (const Entry& entry : literals->second) {
         if (object_fits(entry)) insert(found, entry.pattern);
       }
@@ -77,11 +74,11 @@ PatternSet PatternIndex::find(PatternKind kind, std::string_view name, std::stri
   for (const Entry& entry : of(kind).globs) {
     // A star alone is any function, also one without a name.
     const std::string& glob = entry.alternative.function;
-    if (!named && glob != "*") continue;
+    if (!frame.has_name && glob != "*") continue;
     if (contains(found, entry.pattern)) continue;
     if (glob != "*") {
       ++globs_run;
-      if (!glob_matches(glob, name)) continue;
+      if (!glob_matches(glob, frame.name)) continue;
     }
     if (object_fits(entry)) insert(found, entry.pattern);
   }

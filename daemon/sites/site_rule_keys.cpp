@@ -57,9 +57,9 @@ Notation<std::uint32_t> reasons() {
       std::string_view word = text.substr(0, bar);
       while (word.starts_with(' ')) word.remove_prefix(1);
       while (word.ends_with(' ')) word.remove_suffix(1);
-      const auto found = std::ranges::find(kReasonNames, word);
-      if (found == kReasonNames.end()) return refusal(word, "is not a reason");
-      bits |= 1U << static_cast<unsigned>(found - kReasonNames.begin());
+      const auto reason = reason_named(word);
+      if (!reason) return refusal(word, "is not a reason");
+      bits |= 1U << *reason;
       if (bar == std::string_view::npos) return bits;
       text.remove_prefix(bar + 1);
     }

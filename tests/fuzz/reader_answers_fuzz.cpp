@@ -13,29 +13,34 @@ std::string written(void (*put)(PacketWriter&, const T&), const T& value) {
   return writer.take();
 }
 
+template <class T>
+void require_written_as_taken(T (*take)(ByteReader&), void (*put)(PacketWriter&, const T&),
+                              const T& value) {
+  const std::string once = written(put, value);
+  ByteReader again(bytes_of(once));
+  require(written(put, take(again)) == once, "it is taken as it is written");
+}
+
+void require_build_id(const BuildId& id) {
+  require(id.hex().size() <= 2 * BuildId::kMaxSize, "a build-id has 64 bytes at most");
+}
+
 void require_file(std::string_view input) {
   ByteReader reader(bytes_of(input));
   const OpenedFile file = take_opened_file(reader);
   if (!reader.ok()) return;
   require(file.outcome <= OpenedFile::Outcome::Refused, "the outcome is one of those there are");
-  require(file.build_id.hex().size() <= 2 * BuildId::kMaxSize, "a build-id has 64 bytes at most");
-  const std::string once = written(put_opened_file, file);
-  ByteReader again(bytes_of(once));
-  require(written(put_opened_file, take_opened_file(again)) == once,
-          "it is taken as it is written");
+  require_build_id(file.build_id);
+  require_written_as_taken(take_opened_file, put_opened_file, file);
 }
 
 void require_request(std::string_view input) {
   ByteReader reader(bytes_of(input));
   const FileRequest request = take_file_request(reader);
   if (!reader.ok()) return;
-  require(request.build_id.hex().size() <= 2 * BuildId::kMaxSize,
-          "a build-id has 64 bytes at most");
+  require_build_id(request.build_id);
   require(request.root.user_is <= RootId::UserIs::Own, "a user is known in one of three ways");
-  const std::string once = written(put_file_request, request);
-  ByteReader again(bytes_of(once));
-  require(written(put_file_request, take_file_request(again)) == once,
-          "it is taken as it is written");
+  require_written_as_taken(take_file_request, put_file_request, request);
 }
 
 void require_process(std::string_view input) {

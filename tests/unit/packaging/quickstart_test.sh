@@ -5,16 +5,8 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-failures=0
-check() { # WHAT EXPECTED SEEN: SEEN matches the pattern EXPECTED
-  # shellcheck disable=SC2053 # a pattern is meant
-  if [[ $3 == $2 ]]; then
-    echo "ok   $1"
-  else
-    printf 'FAIL %s: expected %s, seen %s\n' "$1" "$2" "$3"
-    failures=$((failures + 1))
-  fi
-}
+# shellcheck source=tests/unit/packaging/check.sh
+source "$here/check.sh"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -6,16 +6,8 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 packaging=$here/../../../packaging
-failures=0
-check() { # WHAT EXPECTED SEEN: SEEN matches the pattern EXPECTED
-  # shellcheck disable=SC2053 # a pattern is meant
-  if [[ $3 == $2 ]]; then
-    echo "ok   $1"
-  else
-    printf 'FAIL %s: expected %s, seen %s\n' "$1" "$2" "$3"
-    failures=$((failures + 1))
-  fi
-}
+# shellcheck source=tests/unit/packaging/check.sh
+source "$here/check.sh"
 run() { # COMMAND...: its output and status
   local rc=0
   "$@" 2>&1 || rc=$?
