@@ -28,7 +28,7 @@ static __always_inline __u32 subject_take_free(void)
 	for (int i = 0; i < TAKE_ATTEMPTS; i++) {
 		__u32 slot = head & free_mask, *free;
 
-		/* Pairs with the release in BpfSampleSource::release: entries before the tail can
+		/* Pairs with the release in BpfReadingSource::release: entries before the tail can
 		 * be read. */
 		if (head >= smp_load_acquire(&free_tail)) {
 			loss_add(OFFCPUD_LOSS_SUBJECTS_FULL);

@@ -158,7 +158,7 @@ Status Daemon::measure() {
   TRY(cgroup_events_, CgroupEvents::open(*session_));
   const WallTime attaching = clock_.wall();
   TRY_VOID(session_->attach());
-  TRY(source_, BpfSampleSource::open(*session_));
+  TRY(source_, BpfReadingSource::open(*session_));
   TRY(auto options, pipeline_options(config_));
   cgroups_ = std::make_shared<CgroupDirectory>(std::move(root));
   pipeline_.emplace(*source_, *cgroups_, clock_, std::move(options));

@@ -15,7 +15,7 @@
 #include "base/thread_watch.h"
 #include "config/config_loader.h"
 #include "http/http_server.h"
-#include "kernel/bpf_sample_source.h"
+#include "kernel/bpf_reading_source.h"
 #include "kernel/bpf_session.h"
 #include "kernel/cgroup_events.h"
 #include "metrics/self_metrics.h"
@@ -92,7 +92,7 @@ class Daemon {
 
   std::optional<BpfSession> session_;
   std::unique_ptr<CgroupEvents> cgroup_events_;
-  std::unique_ptr<BpfSampleSource> source_;
+  std::unique_ptr<BpfReadingSource> source_;
   std::shared_ptr<CgroupDirectory> cgroups_;  // changed by the pipeline
   std::optional<Pipeline> pipeline_;
   StallJournal stall_journal_{clock_};

@@ -117,7 +117,7 @@ TopList top_processes(const View& view, const TopQuery& query, std::chrono::nano
   }
   TopList list;
   list.matching = rows.size();
-  sort_and_cut(rows, query, [&](const ProcessRow* a, const ProcessRow* b) {
+  sort_and_truncate(rows, query, [&](const ProcessRow* a, const ProcessRow* b) {
     return comes_before(*a, *b, query.sort);
   });
   for (const ProcessRow* row : rows) {

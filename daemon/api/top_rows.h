@@ -36,7 +36,7 @@ inline TopJson seconds_by_name(std::span<const std::uint64_t> nanoseconds,
 
 // Sorts by `before` or, if the query says so, in reverse, and truncates to the limit. Stable.
 template <class Row, class Before>
-void sort_and_cut(std::vector<Row>& rows, const TopQuery& query, Before before) {
+void sort_and_truncate(std::vector<Row>& rows, const TopQuery& query, Before before) {
   std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
     return query.reverse ? before(b, a) : before(a, b);
   });

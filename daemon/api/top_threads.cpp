@@ -148,7 +148,7 @@ TopList top_threads(const View& view, const TopQuery& query) {
     if (is_asked_for(row, query)) rows.push_back(std::move(row));
   });
   list.matching = rows.size();
-  sort_and_cut(rows, query, [&](const ThreadRow& a, const ThreadRow& b) {
+  sort_and_truncate(rows, query, [&](const ThreadRow& a, const ThreadRow& b) {
     return comes_before(a, b, query.sort);
   });
   for (const ThreadRow& row : rows) list.rows.push_back(thread_json(row));

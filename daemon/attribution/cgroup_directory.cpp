@@ -77,7 +77,7 @@ void CgroupDirectory::note_misses(const SeenCgroups& seen, MonotonicTime now) {
 Status CgroupDirectory::name(const SeenCgroups& seen, MonotonicTime now) {
   note_misses(seen, now);
   missed_changes_ = missed_changes_ || seen.missed_changes;
-  bool walk = (missed_changes_ || index_.doubts()) && now - walked_ >= kWalkInterval;
+  bool walk = (missed_changes_ || index_.is_uncertain()) && now - walked_ >= kWalkInterval;
   for (auto& [id, miss] : misses_) {
     if (now < miss.retry) continue;
     miss.retry = now + miss.wait;
@@ -105,7 +105,7 @@ std::vector<std::uint64_t> CgroupDirectory::quiet(std::span<const CgroupActivity
   return quiet;
 }
 
-std::optional<std::string> CgroupDirectory::heir_of(std::string_view path) const {
+std::optional<std::string> CgroupDirectory::successor_of(std::string_view path) const {
   const std::string owner = index_.is_live(path) ? std::string(path) : owner_of(path);
   if (index_.is_live(owner)) return std::nullopt;
   return removed_below(index_.nearest_live_ancestor(owner));

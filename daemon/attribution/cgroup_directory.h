@@ -71,7 +71,7 @@ class CgroupDirectory {
 
   // The owner. Where the time of `path` belongs: nullopt if `path` exists (for "/a/(removed)": if
   // "/a" does), else the "(removed)" below its nearest ancestor that exists.
-  [[nodiscard]] std::optional<std::string> heir_of(std::string_view path) const;
+  [[nodiscard]] std::optional<std::string> successor_of(std::string_view path) const;
 
   // The owner. Forgets the paths of cgroups that were removed a minute ago.
   void forget_removed(MonotonicTime now);

@@ -26,7 +26,7 @@ bool may_be_unseen(const CgroupWalk& walk, std::string_view path) {
 }  // namespace
 
 void CgroupIndex::apply(const CgroupWalk& walk, MonotonicTime now) {
-  doubts_ = false;
+  is_uncertain_ = false;
   std::unordered_set<std::uint64_t> seen;
   for (const FoundCgroup& cgroup : walk.found) {
     seen.insert(cgroup.id);
@@ -41,7 +41,7 @@ void CgroupIndex::apply(const CgroupWalk& walk, MonotonicTime now) {
       mark_removed(item, now);
     } else {
       entry.missed = now;
-      doubts_ = true;
+      is_uncertain_ = true;
     }
   }
 }

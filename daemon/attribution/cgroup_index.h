@@ -46,7 +46,7 @@ class CgroupIndex {
   void apply(const CgroupWalk& walk, MonotonicTime now);
 
   // Whether another walk is needed to decide if a cgroup was removed.
-  [[nodiscard]] bool doubts() const { return doubts_; }
+  [[nodiscard]] bool is_uncertain() const { return is_uncertain_; }
 
   // Applies one event. Ignores the removal of an unknown cgroup. Drops and counts a creation whose
   // parent is unknown (it lies outside of the visible hierarchy, or a walk will find it), whose
@@ -86,7 +86,7 @@ class CgroupIndex {
   // path -> id of the live cgroup
   std::unordered_map<std::string, std::uint64_t, PathHash, std::equal_to<>> live_;
   std::uint64_t unplaced_events_ = 0;
-  bool doubts_ = false;
+  bool is_uncertain_ = false;
 };
 
 }  // namespace offcpud

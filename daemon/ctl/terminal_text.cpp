@@ -33,7 +33,7 @@ std::vector<Character> characters(std::string_view text) {
   return all;
 }
 
-constexpr char kCut = '~';
+constexpr char kCutMark = '~';
 
 std::string cut_end(std::string_view text, std::size_t width) {
   std::string out;
@@ -43,7 +43,7 @@ std::string cut_end(std::string_view text, std::size_t width) {
     out += character.bytes;
     used += character.width;
   }
-  return out.append(width - 1 - used, ' ') + kCut;
+  return out.append(width - 1 - used, ' ') + kCutMark;
 }
 
 std::string cut_beginning(std::string_view text, std::size_t width) {
@@ -53,7 +53,7 @@ std::string cut_beginning(std::string_view text, std::size_t width) {
     over -= character.width;
     text.remove_prefix(character.bytes.size());
   }
-  return kCut + std::string(width - 1 - over, ' ') + std::string(text);
+  return kCutMark + std::string(width - 1 - over, ' ') + std::string(text);
 }
 
 }  // namespace

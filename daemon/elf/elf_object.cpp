@@ -23,11 +23,11 @@ Status add_segments(const ElfFile& file, ElfObject& object) {
   return {};
 }
 
-// Replaces ErrorKind::Unsupported (beyond the limits) by an empty result, and sets `is_cut`.
+// Replaces ErrorKind::Unsupported (beyond the limits) by an empty result, and sets `is_truncated`.
 template <class T>
-Result<T> or_cut(Result<T> read, bool& is_cut) {
+Result<T> or_truncated(Result<T> read, bool& is_truncated) {
   if (read || read.error().kind() != ErrorKind::Unsupported) return read;
-  is_cut = true;
+  is_truncated = true;
   return T();
 }
 
@@ -45,12 +45,12 @@ Result<ElfObject> read_elf_object(int fd) {
   }
   ElfObject object;
   TRY_VOID(add_segments(file, object));
-  TRY(auto frames, or_cut(read_eh_frame(file), object.is_cut));
+  TRY(auto frames, or_truncated(read_eh_frame(file), object.is_truncated));
   object.eh_frame = std::move(frames.bytes);
   object.eh_frame_address = frames.address;
   object.exact_size = frames.exact_size;
-  TRY(auto go,
-      or_cut(read_go_section(file, kMaxUnwindSections - object.eh_frame.size()), object.is_cut));
+  TRY(auto go, or_truncated(read_go_section(file, kMaxUnwindSections - object.eh_frame.size()),
+                            object.is_truncated));
   object.go_table = std::move(go.bytes);
   object.go_program = go.program;
   return object;

@@ -30,7 +30,7 @@ struct ElfObject {
   std::vector<std::uint8_t> go_table;  // see GoFunctionTable; empty: not a Go program
   GoFunctionTable::Program go_program;
 
-  bool is_cut = false;  // a section beyond the limits is missing
+  bool is_truncated = false;  // a section beyond the limits is missing
 
   [[nodiscard]] EhFrameSection section() const {
     return {.bytes = eh_frame, .address = eh_frame_address, .exact_size = exact_size};

@@ -63,9 +63,9 @@ Result<std::unique_ptr<BlockSamples>> BlockSamples::open(const BpfSession& sessi
 void BlockSamples::choose(const SampleChoice& choice) {
   auto& shared = *session_.skeleton().data_settings;
   shared.sample_interval_ns = static_cast<std::uint64_t>(choice.interval.count());
-  shared.target_interval_ns = static_cast<std::uint64_t>(choice.focus_interval.count());
-  const std::size_t targets = std::min(choice.focuses.size(), std::size(shared.targets));
-  std::ranges::copy_n(choice.focuses.begin(), static_cast<std::ptrdiff_t>(targets), shared.targets);
+  shared.target_interval_ns = static_cast<std::uint64_t>(choice.target_interval.count());
+  const std::size_t targets = std::min(choice.targets.size(), std::size(shared.targets));
+  std::ranges::copy_n(choice.targets.begin(), static_cast<std::ptrdiff_t>(targets), shared.targets);
   shared.target_count = static_cast<std::uint32_t>(targets);
   const BlockFilter& blocks = choice.blocks;
   shared.sample_min_ns = blocks.min_ns;

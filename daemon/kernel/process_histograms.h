@@ -10,7 +10,7 @@
 #include "kernel/bpf_session.h"
 #include "kernel/map_view.h"
 #include "offcpud.h"
-#include "pipeline/sample_source.h"
+#include "pipeline/reading_source.h"
 
 namespace offcpud {
 

@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "base/unique_handle.h"
 #include "kernel/bpf_session.h"
-#include "pipeline/sample_source.h"
+#include "pipeline/reading_source.h"
 
 namespace offcpud {
 

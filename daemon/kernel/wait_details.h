@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "kernel/bpf_session.h"
 #include "kernel/syscall_classes.h"
-#include "pipeline/sample_source.h"
+#include "pipeline/reading_source.h"
 
 namespace offcpud {
 

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <utility>
 
-#include "pipeline/sample_source.h"
+#include "pipeline/reading_source.h"
 
 namespace offcpud {
 namespace {

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "pipeline/sample_source.h"
+#include "pipeline/reading_source.h"
 #include "pipeline/view.h"
 
 namespace offcpud {

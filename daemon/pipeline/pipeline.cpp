@@ -23,16 +23,16 @@ std::uint64_t activity(const CgroupReading& reading) {
   return sum;
 }
 
-SeenCgroups cgroups_of(const KernelSample& sample) {
+SeenCgroups cgroups_of(const KernelReading& kernel) {
   SeenCgroups seen;
-  seen.missed_changes = sample.missed_cgroup_changes;
-  seen.accounted.reserve(sample.cgroups.size());
-  for (const CgroupReading& reading : sample.cgroups) {
+  seen.missed_changes = kernel.missed_cgroup_changes;
+  seen.accounted.reserve(kernel.cgroups.size());
+  for (const CgroupReading& reading : kernel.cgroups) {
     seen.accounted.push_back({reading.cgroup_id, activity(reading)});
   }
-  if (!sample.walk) return seen;
+  if (!kernel.walk) return seen;
   std::vector<std::uint64_t>& ids = seen.of_threads;
-  for (const offcpud_thread& thread : sample.walk->threads) {  // neighbours often share a cgroup
+  for (const offcpud_thread& thread : kernel.walk->threads) {  // neighbours often share a cgroup
     if (ids.empty() || ids.back() != thread.cgroup_id) ids.push_back(thread.cgroup_id);
   }
   return seen;
@@ -40,7 +40,7 @@ SeenCgroups cgroups_of(const KernelSample& sample) {
 
 }  // namespace
 
-Pipeline::Pipeline(SampleSource& source, CgroupDirectory& cgroups, const Clock& clock,
+Pipeline::Pipeline(ReadingSource& source, CgroupDirectory& cgroups, const Clock& clock,
                    PipelineOptions options)
     : source_(source),
       cgroups_(cgroups),
@@ -79,31 +79,31 @@ void Pipeline::set_options(PipelineOptions options) {
 }
 
 // Anything new since the last reading was counted after that reading began.
-Result<KernelSample> Pipeline::read() {
+Result<KernelReading> Pipeline::read() {
   const WallTime began = clock_.wall();
-  TRY(auto sample, source_.read());
+  TRY(auto kernel, source_.read());
   store_.set_start_of_new(std::exchange(read_began_, began));
-  return sample;
+  return kernel;
 }
 
-Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelSample& sample) {
+Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelReading& kernel) {
   // A failure does not end the pass: readings of closed places come only once.
-  const SeenCgroups seen = cgroups_of(sample);
+  const SeenCgroups seen = cgroups_of(kernel);
   const Status named = cgroups_.name(seen, clock_.now());
-  for (const CgroupReading& reading : sample.cgroups) {
-    store_.credit(cgroups_.path_of(reading.cgroup_id), reading);
+  for (const CgroupReading& reading : kernel.cgroups) {
+    store_.account(cgroups_.path_of(reading.cgroup_id), reading);
   }
-  for (const CgroupReading& reading : sample.closed) {
+  for (const CgroupReading& reading : kernel.closed) {
     const std::string path = cgroups_.path_of(reading.cgroup_id);
-    store_.credit(path, reading);
+    store_.account(path, reading);
     store_.forget(path, reading);
   }
   source_.close(cgroups_.quiet(seen.accounted, clock_.now()));
   fold_removed();
-  follow_stalls(sample);
+  follow_stalls(kernel);
   if (!named) return named.error();
 
-  const bool new_walk = follow_walk(sample);
+  const bool new_walk = follow_walk(kernel);
   auto view = std::make_shared<View>();
   view->taken = clock_.now();
   view->taken_wall = clock_.wall();
@@ -112,25 +112,25 @@ Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelSample& samp
   for (SubjectSeries& series : view->subjects) {
     series.exemplars = exemplars_.of_cgroup(series.labels->cgroup);
   }
-  view->losses = sample.losses;
+  view->losses = kernel.losses;
   view->losses.push_back({"unplaced_cgroup", cgroups_.unplaced_events()});
-  view->programs = sample.programs;
-  view->left_censored = sample.left_censored;
-  view->tells_wakers = sample.tells_wakers;
-  view->maps = sample.maps;
+  view->programs = kernel.programs;
+  view->left_censored = kernel.left_censored;
+  view->tells_wakers = kernel.tells_wakers;
+  view->maps = kernel.maps;
   view->histogram_series = store_.histogram_series();
   view->folded_series = store_.folded_series();
   view->stalls = stalls_.list();
-  add_processes(*view, sample);
+  add_processes(*view, kernel);
   view->history = history_.record(*view);
   labels_.forget_unused();
   return std::shared_ptr<const View>(std::move(view));
 }
 
 // A walk may be spread over several passes; until it is complete, samples hold the one before.
-bool Pipeline::follow_walk(const KernelSample& sample) {
-  if (sample.walk == walk_) return false;
-  previous_walk_ = std::exchange(walk_, sample.walk);
+bool Pipeline::follow_walk(const KernelReading& kernel) {
+  if (kernel.walk == walk_) return false;
+  previous_walk_ = std::exchange(walk_, kernel.walk);
   running_deviation_.reset();
   if (walk_ && previous_walk_) running_deviation_ = running_deviation(*previous_walk_, *walk_);
   return true;
@@ -171,11 +171,11 @@ void Pipeline::remember_kinds(InProgressByPath& in_progress) {
   for (const auto& [cgroup, kinds] : shown_kinds_) in_progress[cgroup].waits.shown = kinds;
 }
 
-void Pipeline::add_processes(View& view, const KernelSample& sample) {
+void Pipeline::add_processes(View& view, const KernelReading& kernel) {
   const std::size_t room =
       options_.max_series - std::min<std::size_t>(options_.max_series, view.histogram_series);
   view.processes = processes_.update(
-      sample, [this](std::uint64_t id) { return labels_of(id); }, view.taken, room);
+      kernel, [this](std::uint64_t id) { return labels_of(id); }, view.taken, room);
   for (ProcessRow& row : view.processes) {
     if (!row.exported) continue;
     const std::chrono::nanoseconds start(row.start_ns);
@@ -189,14 +189,14 @@ void Pipeline::add_processes(View& view, const KernelSample& sample) {
 }
 
 // If a look-up fails, the next pass repeats it.
-void Pipeline::follow_stalls(const KernelSample& sample) {
-  stalls_.update(sample.walk, sample.stall_ends, clock_.now(), clock_.wall());
+void Pipeline::follow_stalls(const KernelReading& kernel) {
+  stalls_.update(kernel.walk, kernel.stall_ends, clock_.now(), clock_.wall());
   source_.watch_stalls(stalls_.filter());
-  if (!sample.walk) return;
+  if (!kernel.walk) return;
   std::vector<std::uint32_t> tids;
   for (const StallId& stall : stalls_.wanted()) tids.push_back(stall.tid);
   if (tids.empty()) return;
-  auto reports = source_.describe(*sample.walk, tids);
+  auto reports = source_.describe(*kernel.walk, tids);
   if (!reports) return;
   for (WaitReport& report : *reports) {
     stalls_.describe({report.tid, report.since_ns}, std::move(report.detail));
@@ -213,14 +213,14 @@ void Pipeline::fold_removed() {
   const MonotonicTime now = clock_.now();
   for (const std::string& path : store_.paths()) {
     if (path == kOtherCgroup || path == kUnknownCgroup) continue;
-    const auto heir = cgroups_.heir_of(path);
-    if (!heir) {
+    const auto successor = cgroups_.successor_of(path);
+    if (!successor) {
       gone_since_.erase(path);
       continue;
     }
     const auto gone = gone_since_.try_emplace(path, now).first;
     if (now - gone->second < options_.linger) continue;
-    store_.fold(path, *heir);
+    store_.fold(path, *successor);
     gone_since_.erase(gone);
   }
   cgroups_.forget_removed(now);

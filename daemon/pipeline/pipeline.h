@@ -17,7 +17,7 @@
 #include "pipeline/in_progress.h"
 #include "pipeline/label_cache.h"
 #include "pipeline/process_table.h"
-#include "pipeline/sample_source.h"
+#include "pipeline/reading_source.h"
 #include "pipeline/series_store.h"
 #include "pipeline/stall_log.h"
 #include "pipeline/unaccounted_time.h"
@@ -39,7 +39,7 @@ struct PipelineOptions {
 // one thread, the only one that changes `cgroups`; `cgroups`, `source` and `clock` must outlive it.
 class Pipeline {
  public:
-  Pipeline(SampleSource& source, CgroupDirectory& cgroups, const Clock& clock,
+  Pipeline(ReadingSource& source, CgroupDirectory& cgroups, const Clock& clock,
            PipelineOptions options);
 
   // Finds the existing cgroups. Call it once, after the source has begun to follow their changes.
@@ -49,9 +49,9 @@ class Pipeline {
 
   // A pass calls read(), which reads the kernel's counters, and then attribute(), which accounts
   // them to series; they are separate so that each can be timed and counted. After an error the
-  // series hold what could be accounted, and nothing of the sample is lost.
-  Result<KernelSample> read();
-  Result<std::shared_ptr<const View>> attribute(const KernelSample& sample);
+  // series hold what could be accounted, and nothing of the reading is lost.
+  Result<KernelReading> read();
+  Result<std::shared_ptr<const View>> attribute(const KernelReading& kernel);
 
   void set_options(PipelineOptions options);
 
@@ -72,14 +72,14 @@ class Pipeline {
 
  private:
   void fold_removed();
-  bool follow_walk(const KernelSample& sample);  // true: there is a new walk
+  bool follow_walk(const KernelReading& kernel);  // true: there is a new walk
   void add_subjects(View& view, bool new_walk);
   void remember_kinds(InProgressByPath& in_progress);
-  void add_processes(View& view, const KernelSample& sample);
-  void follow_stalls(const KernelSample& sample);
+  void add_processes(View& view, const KernelReading& kernel);
+  void follow_stalls(const KernelReading& kernel);
   [[nodiscard]] std::shared_ptr<const SubjectLabels> labels_of(std::uint64_t cgroup_id);
 
-  SampleSource& source_;
+  ReadingSource& source_;
   CgroupDirectory& cgroups_;
   const Clock& clock_;
   PipelineOptions options_;

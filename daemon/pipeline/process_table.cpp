@@ -14,12 +14,12 @@ constexpr double kNanosecond = 1e-9;
 
 }  // namespace
 
-std::vector<ProcessRow> ProcessTable::update(const KernelSample& sample,
+std::vector<ProcessRow> ProcessTable::update(const KernelReading& kernel,
                                              const LabelsOfCgroup& labels_of, MonotonicTime now,
                                              std::size_t max_series) {
-  const bool new_walk = sample.walk && sample.walk != walk_;
-  if (new_walk) follow(sample.walk);
-  refresh_histograms(sample);
+  const bool new_walk = kernel.walk && kernel.walk != walk_;
+  if (new_walk) follow(kernel.walk);
+  refresh_histograms(kernel);
   if (new_walk) finish_intervals();
   relabel(labels_of);
 
@@ -101,8 +101,8 @@ void ProcessTable::add_thread(Process& process, const offcpud_thread* before,
   process.idle_ns += waited_for_work_ns(now, interval, was_idle);
 }
 
-void ProcessTable::refresh_histograms(const KernelSample& sample) {
-  for (const ProcessReading& reading : sample.processes) {
+void ProcessTable::refresh_histograms(const KernelReading& kernel) {
+  for (const ProcessReading& reading : kernel.processes) {
     const auto found = processes_.find({reading.tgid, reading.start_ns});
     if (found == processes_.end()) continue;
     KindHistograms& histograms = found->second.row.histograms;

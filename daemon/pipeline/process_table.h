@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "pipeline/interval_histogram.h"
 #include "pipeline/process_selection.h"
-#include "pipeline/sample_source.h"
+#include "pipeline/reading_source.h"
 #include "pipeline/thread_interval.h"
 #include "pipeline/view.h"
 
@@ -31,11 +31,11 @@ class ProcessTable {
   explicit ProcessTable(SelectionOptions options) : selection_(std::move(options)) {}
   void set_options(SelectionOptions options) { selection_.set_options(std::move(options)); }
 
-  // Returns the rows of View::processes; call it once per pass. If the sample has the same
+  // Returns the rows of View::processes; call it once per pass. If the reading has the same
   // walk as the last pass, intervals stay as they are; only histograms, names and the
   // selection are renewed. `max_series`: the most histogram series that all processes
   // together may have on /metrics.
-  std::vector<ProcessRow> update(const KernelSample& sample, const LabelsOfCgroup& labels_of,
+  std::vector<ProcessRow> update(const KernelReading& kernel, const LabelsOfCgroup& labels_of,
                                  MonotonicTime now, std::size_t max_series);
 
   // See ProcessSelection.
@@ -68,7 +68,7 @@ class ProcessTable {
   void begin_walk(Process& process);
   void add_thread(Process& process, const offcpud_thread* before, const offcpud_thread& now);
   void name(Process& process, const offcpud_thread& thread);
-  void refresh_histograms(const KernelSample& sample);
+  void refresh_histograms(const KernelReading& kernel);
   void finish_intervals();
   void add_ended_threads(Process& process, double interval_seconds);
   void relabel(const LabelsOfCgroup& labels_of);

@@ -57,7 +57,7 @@ SeriesStore::Counters SeriesStore::Counters::since(const Counters& before) const
           .wakeups = increase(before.wakeups, wakeups)};
 }
 
-void SeriesStore::credit(std::string_view path, const CgroupReading& reading) {
+void SeriesStore::account(std::string_view path, const CgroupReading& reading) {
   Baseline& baseline = baselines_[{reading.cgroup_id, reading.place}];
   const Counters counters{reading.running_ns, reading.preemptions, reading.wakeups};
   const Counters more = counters.since(baseline.counters);

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "attribution/subject.h"
-#include "pipeline/sample_source.h"
+#include "pipeline/reading_source.h"
 #include "pipeline/view.h"
 
 namespace offcpud {
@@ -47,7 +47,7 @@ class SeriesStore {
   void set_counting_since(WallTime since) { counting_since_ = since; }
 
   // Accounts the difference between `reading` and the last one of its place.
-  void credit(std::string_view path, const CgroupReading& reading);
+  void account(std::string_view path, const CgroupReading& reading);
 
   // Forgets a place that was closed: a later reading of the same place counts from zero.
   void forget(std::string_view path, const CgroupReading& reading);

@@ -16,7 +16,7 @@
 
 #include "attribution/subject.h"
 #include "base/clock.h"
-#include "pipeline/sample_source.h"
+#include "pipeline/reading_source.h"
 #include "pipeline/stall.h"
 
 namespace offcpud {

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "offcpud.h"
-#include "pipeline/sample_source.h"
+#include "pipeline/reading_source.h"
 #include "pipeline/thread_record.h"
 
 namespace offcpud {

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "offcpud.h"
-#include "pipeline/sample_source.h"
+#include "pipeline/reading_source.h"
 
 namespace offcpud {
 

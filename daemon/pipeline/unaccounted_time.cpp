@@ -12,10 +12,10 @@ namespace {
 
 // All sums are modulo 2^64; the increase within an interval fits a signed number.
 std::optional<double> ratio_of(const OpenTime& before, const OpenTime& now,
-                               const AccountedTime& credited) {
+                               const AccountedTime& counted) {
   const std::uint64_t unaccounted =
-      now.unaccounted_ns - before.unaccounted_ns + credited.unaccounted_ns;
-  const auto lifetime = static_cast<std::int64_t>(credited.accounted_ns + now.in_progress_ns -
+      now.unaccounted_ns - before.unaccounted_ns + counted.unaccounted_ns;
+  const auto lifetime = static_cast<std::int64_t>(counted.accounted_ns + now.in_progress_ns -
                                                   before.in_progress_ns + unaccounted);
   if (lifetime <= 0) return std::nullopt;
   const auto part = static_cast<double>(static_cast<std::int64_t>(unaccounted));
@@ -40,15 +40,15 @@ void UnaccountedTime::end_interval(const InProgressByPath& walk, const Accounted
   std::map<std::string, OpenTime, std::less<>> open;
   for (const auto& [path, cgroup] : walk) open.emplace(path, cgroup.open);
   // A cgroup whose threads all began and ended within the interval has no time in progress.
-  for (const auto& [path, credited] : accounted) open.try_emplace(path);
+  for (const auto& [path, counted] : accounted) open.try_emplace(path);
 
   ratios_.clear();
   for (const auto& [path, now] : open) {
     const auto before = open_.find(path);
     if (before == open_.end()) continue;
-    const auto credited = accounted.find(path);
+    const auto counted = accounted.find(path);
     const auto ratio = ratio_of(before->second, now,
-                                credited == accounted.end() ? AccountedTime{} : credited->second);
+                                counted == accounted.end() ? AccountedTime{} : counted->second);
     if (ratio) ratios_.emplace(path, *ratio);
   }
   open_ = std::move(open);

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "pipeline/in_progress.h"
-#include "pipeline/sample_source.h"
+#include "pipeline/reading_source.h"
 #include "pipeline/series_store.h"
 
 namespace offcpud {

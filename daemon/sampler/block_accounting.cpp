@@ -19,7 +19,7 @@ constexpr std::chrono::milliseconds kTick{250};
 // While profiles are taken: so that they end on time, and a new target's interval adapts soon.
 constexpr std::chrono::milliseconds kProfileTick{50};
 constexpr std::chrono::nanoseconds kFirstInterval = std::chrono::milliseconds(10);
-constexpr double kFocusStacksPerSecond = 4000;
+constexpr double kTargetStacksPerSecond = 4000;
 constexpr std::chrono::seconds kAdaptEvery{1};
 // A window must end within 1 s of its time. Until this much is over, the next tick
 // may still end it.
@@ -53,7 +53,7 @@ BlockAccounting::BlockAccounting(AccountingParts parts, const SamplerOptions& op
       reports_(reports),
       windows_(parts_.cgroups),
       rate_(options.stacks_per_second, kFirstInterval, parts_.clock.now()),
-      focus_rate_(kFocusStacksPerSecond, kFirstInterval, parts_.clock.now()) {
+      target_rate_(kTargetStacksPerSecond, kFirstInterval, parts_.clock.now()) {
   open_snapshot(moment());
   choose();
 }
@@ -76,20 +76,22 @@ void BlockAccounting::open_snapshot(const Moment& at) {
 void BlockAccounting::choose() {
   if (!parts_.kernel.has_hooks()) return;
   SampleChoice choice = windows_.choice();
-  set_focuses(choice.focuses);
+  set_targets(choice.targets);
   choice.interval = rate_.interval();
-  choice.focus_interval = std::min(focus_rate_.interval(), rate_.interval());
+  choice.target_interval = std::min(target_rate_.interval(), rate_.interval());
   parts_.kernel.choose(choice);
   for (SampleWindow& window : windows_) window.note_interval(choice);
 }
 
 // A new target starts with the first rate, so that a busy process does not fill the ring before
 // its rate is known.
-void BlockAccounting::set_focuses(const std::vector<std::uint32_t>& focuses) {
-  const auto before = std::exchange(focuses_, focuses);
-  const auto is_known = [&](std::uint32_t focus) { return std::ranges::count(before, focus) > 0; };
-  if (std::ranges::all_of(focuses, is_known)) return;
-  focus_rate_ = AdaptiveRate(kFocusStacksPerSecond, kFirstInterval, parts_.clock.now());
+void BlockAccounting::set_targets(const std::vector<std::uint32_t>& targets) {
+  const auto before = std::exchange(targets_, targets);
+  const auto is_known = [&](std::uint32_t target) {
+    return std::ranges::count(before, target) > 0;
+  };
+  if (std::ranges::all_of(targets, is_known)) return;
+  target_rate_ = AdaptiveRate(kTargetStacksPerSecond, kFirstInterval, parts_.clock.now());
 }
 
 // A snapshot has one set of rules, so other rules end the open one.
@@ -147,9 +149,9 @@ void BlockAccounting::account(const SampledBlock& block) {
 // which it would have been taken anyway.
 void BlockAccounting::count(const offcpud_sample& sample) {
   const double interval = static_cast<double>(rate_.interval().count());
-  const double chance = focuses_.empty() ? 1 : static_cast<double>(sample.weight_ns) / interval;
+  const double chance = targets_.empty() ? 1 : static_cast<double>(sample.weight_ns) / interval;
   rate_.count(std::min(chance, 1.0));
-  if (chance < 1) focus_rate_.count(1);
+  if (chance < 1) target_rate_.count(1);
 }
 
 void BlockAccounting::add(SampleWindow& window, const SampledBlock& block) {
@@ -208,7 +210,7 @@ void BlockAccounting::take_blocked(const offcpud_blocked_record& record) {
 
 void BlockAccounting::adapt() {
   const MonotonicTime now = parts_.clock.now();
-  if (!focuses_.empty() && focus_rate_.adapt(now)) choose();
+  if (!targets_.empty() && target_rate_.adapt(now)) choose();
   if (now - rate_.adapted() < kAdaptEvery) return;
   if (rate_.adapt(now)) choose();
   reports_.adapted(rate_.interval());

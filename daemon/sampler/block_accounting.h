@@ -71,7 +71,7 @@ class BlockAccounting {
   void take_blocked(const offcpud_blocked_record& record);
   void adapt();
   void choose();
-  void set_focuses(const std::vector<std::uint32_t>& focuses);
+  void set_targets(const std::vector<std::uint32_t>& targets);
   void end_due();
   void close_ending(const Moment& at);
   void close(SampleWindow& window, const Moment& at);
@@ -88,10 +88,10 @@ class BlockAccounting {
   SampleWindows windows_;
   MonotonicTime rules_since_{};  // when options_.capture took effect
   AdaptiveRate rate_;
-  // The targets: processes and threads that are profiled. focus_rate_ is the sampling rate of what
+  // The targets: processes and threads that are profiled. target_rate_ is the sampling rate of what
   // is sampled only for them.
-  std::vector<std::uint32_t> focuses_;
-  AdaptiveRate focus_rate_;
+  std::vector<std::uint32_t> targets_;
+  AdaptiveRate target_rate_;
   // Blocks in progress, by thread and beginning, that were accounted to an ending profile and that
   // the kernel may report again when they end. Only used while windows are closed.
   std::set<std::pair<std::uint32_t, std::uint64_t>> young_;

@@ -31,7 +31,7 @@ BlockSum* SampleWindow::add(SampledBlock block, std::uint64_t weight_ns) {
 
 void SampleWindow::note_interval(const SampleChoice& choice) {
   sampling_interval =
-      std::max(sampling_interval, focus() ? choice.focus_interval : choice.interval);
+      std::max(sampling_interval, target() ? choice.target_interval : choice.interval);
 }
 
 SampledInterval SampleWindow::close(const Moment& at) {
@@ -56,7 +56,7 @@ SampleChoice choice_for(const std::list<SampleWindow>& windows) {
     // A profile contains blocks in progress with their length so far, so they must be accounted.
     if (!window.is_snapshot()) wanted.max_ns = BlockFilter::kNoMaximum;
     choice.blocks.include(wanted);
-    if (const auto focus = window.focus()) choice.focuses.push_back(*focus);
+    if (const auto target = window.target()) choice.targets.push_back(*target);
   }
   return choice;
 }

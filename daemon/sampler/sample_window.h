@@ -41,7 +41,7 @@ struct SampleWindow {
   [[nodiscard]] bool ends_for_good() const { return ends && !is_snapshot(); }
 
   // The one thread, or else process, that it samples; nullopt: all.
-  [[nodiscard]] std::optional<std::uint32_t> focus() const {
+  [[nodiscard]] std::optional<std::uint32_t> target() const {
     return filter.tid ? filter.tid : filter.pid;
   }
 

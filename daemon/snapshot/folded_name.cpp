@@ -6,7 +6,7 @@
 namespace offcpud {
 namespace {
 
-constexpr std::string_view kCut = "...";
+constexpr std::string_view kEllipsis = "...";
 
 bool is_continuation(char c) {
   return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
@@ -28,13 +28,13 @@ bool may_follow_space(char c) {
   return c > ' ' && c < 0x7f && (c < '0' || c > '9') && c != ';';
 }
 
-void cut(std::string& name) {
+void shorten(std::string& name) {
   if (name.size() <= kMostFoldedNameBytes) return;
-  std::size_t end = kMostFoldedNameBytes - kCut.size();
+  std::size_t end = kMostFoldedNameBytes - kEllipsis.size();
   while (is_continuation(name[end])) --end;
   while (end > 0 && name[end - 1] == ' ') --end;
   name.resize(end);
-  name += kCut;
+  name += kEllipsis;
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ std::string folded_name(std::string_view name) {
       out += character;
     }
   }
-  cut(out);
+  shorten(out);
   if (out.empty()) return "[unknown]";
   return out == "-" || out == "--" ? "_" + out : out;
 }

@@ -36,8 +36,8 @@ inline std::uint64_t weight_in_series(const offcpud_sample& sample, const BlockF
   const bool in_progress = (sample.flags & OFFCPUD_SAMPLE_IN_PROGRESS) != 0;
   if (!filter.matches(sample) || (in_progress && judges_ends)) return 0;
   const std::uint64_t length = sample.ended_ns - sample.since_ns;
-  const std::uint64_t credited_before = length - sample.ns;
-  const bool refused_before = judges_ends || credited_before < filter.min_ns;
+  const std::uint64_t accounted_before = length - sample.ns;
+  const bool refused_before = judges_ends || accounted_before < filter.min_ns;
   const bool make_up = refused_before && sample.since_ns >= filter_since_ns;
   return weight_of_part(sample, make_up ? length : sample.ns);
 }

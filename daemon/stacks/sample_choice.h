@@ -16,9 +16,9 @@ struct SampleChoice {
   BlockFilter blocks = BlockFilter::none();
   std::chrono::nanoseconds interval = std::chrono::milliseconds(10);
   // Targets: processes and threads, numbered in the daemon's PID namespace, for which the interval
-  // is `focus_interval` if that is shorter; at most OFFCPUD_TARGETS.
-  std::vector<std::uint32_t> focuses{};
-  std::chrono::nanoseconds focus_interval = std::chrono::milliseconds(10);
+  // is `target_interval` if that is shorter; at most OFFCPUD_TARGETS.
+  std::vector<std::uint32_t> targets{};
+  std::chrono::nanoseconds target_interval = std::chrono::milliseconds(10);
 };
 
 }  // namespace offcpud

@@ -40,7 +40,7 @@ Line& line_at(std::vector<Line>& lines, std::uint32_t name) {
 }
 
 // The last lines, from the end of the text backwards.
-std::vector<Line> last_lines(std::string_view text, std::size_t most, bool& is_cut) {
+std::vector<Line> last_lines(std::string_view text, std::size_t most, bool& is_truncated) {
   std::vector<Line> lines;
   std::string_view left = text;
   while (!left.empty()) {
@@ -53,7 +53,7 @@ std::vector<Line> last_lines(std::string_view text, std::size_t most, bool& is_c
     if (!size || *size == 0 || line.empty()) continue;
     if (*size > std::numeric_limits<std::uint64_t>::max() - *start) continue;
     if (lines.size() == most) {
-      is_cut = true;
+      is_truncated = true;
       break;
     }
     line = line.substr(0, kMaxName);
@@ -105,7 +105,7 @@ class Sweep {
 }  // namespace
 
 PerfMap::PerfMap(std::string_view text) {
-  std::vector<Line> lines = last_lines(text, kMaxLines, is_cut_);
+  std::vector<Line> lines = last_lines(text, kMaxLines, is_truncated_);
   std::ranges::sort(lines, [](const Line& a, const Line& b) {
     return std::tie(a.start, a.name) < std::tie(b.start, b.name);
   });

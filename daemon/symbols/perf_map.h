@@ -24,7 +24,7 @@ class PerfMap {
   explicit PerfMap(std::string_view text);
 
   // Whether there were more lines.
-  [[nodiscard]] bool is_cut() const { return is_cut_; }
+  [[nodiscard]] bool is_truncated() const { return is_truncated_; }
 
   struct Line;  // used while the map is made
 
@@ -44,7 +44,7 @@ class PerfMap {
 
   std::vector<Entry> entries_;  // ascending, disjoint
   NameTable names_;
-  bool is_cut_ = false;
+  bool is_truncated_ = false;
 };
 
 }  // namespace offcpud

@@ -25,7 +25,7 @@ Status PerfMapFile::refresh(MonotonicTime now) {
   const bool is_part = size < std::max(source.size(), found.version.size);
   if (is_part) lines.remove_prefix(std::min(lines.find('\n'), lines.size()));
   map_ = PerfMap(lines);
-  is_cut_ = is_part || map_.is_cut();
+  is_truncated_ = is_part || map_.is_truncated();
   version_ = found.version;
   return {};
 }

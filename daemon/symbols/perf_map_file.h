@@ -38,7 +38,7 @@ class PerfMapFile {
   Status refresh(MonotonicTime now);
 
   // Whether the file had more bytes or lines than are used.
-  [[nodiscard]] bool is_cut() const { return is_cut_; }
+  [[nodiscard]] bool is_truncated() const { return is_truncated_; }
 
   [[nodiscard]] std::size_t bytes() const { return sizeof(*this) + map_.bytes(); }
 
@@ -48,7 +48,7 @@ class PerfMapFile {
   PerfMap map_;
   PerfMapVersion version_;
   std::optional<MonotonicTime> checked_at_;
-  bool is_cut_ = false;
+  bool is_truncated_ = false;
 };
 
 }  // namespace offcpud

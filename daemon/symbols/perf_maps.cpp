@@ -36,7 +36,7 @@ PerfMaps::Known& PerfMaps::touch(const Process& process) {
 // Updates the size of `known`, which is the first, and drops others beyond the limit; the first
 // one always stays.
 void PerfMaps::count(Known& known) {
-  if (known.file.is_cut() && !std::exchange(known.told, true) && refused_) {
+  if (known.file.is_truncated() && !std::exchange(known.told, true) && refused_) {
     ObjectRefusals causes;
     causes.add(ObjectRefusal::PerfMap);
     refused_("the perf map of process " + std::to_string(known.process.tgid), causes);

@@ -75,7 +75,7 @@ void TableBuilder::push_row(std::uint16_t address, std::uint16_t rule) {
 std::uint16_t TableBuilder::index_of(const UnwindRule& rule) {
   if (const auto known = indices_.find(rule); known != indices_.end()) return known->second;
   if (table_.rules.size() >= limits_.rules) {
-    table_.rules_cut = true;
+    table_.rules_truncated = true;
     return OFFCPUD_UNWIND_RULE_INVALID;
   }
   const auto index = static_cast<std::uint16_t>(table_.rules.size());

@@ -54,7 +54,7 @@ Result<UnwindObjectId> TableStore::add_object(int fd, const ShareOwner& owner,
     }
   }
   TRY(const ElfObject elf, read_elf_object(fd));
-  if (elf.is_cut) counters_.refused++;
+  if (elf.is_truncated) counters_.refused++;
   return add_contents(elf, file, owner);
 }
 
@@ -142,7 +142,7 @@ Status TableStore::compile(UnwindObjectId id, const ElfObject& elf, const ShareO
     objects_.at(id).has_room = true;
     return {};
   }
-  if (table->rules_cut) counters_.refused++;
+  if (table->rules_truncated) counters_.refused++;
   counters_.compiled++;
   Asking asking{.object = id,
                 .owner = owner,

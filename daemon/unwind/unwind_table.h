@@ -39,7 +39,7 @@ struct UnwindTable {
   std::uint32_t functions = 0;           // compiled FDEs and functions of Go
   std::uint32_t broken = 0;              // FDEs not compiled, or not to their end
   std::uint32_t invalid_rows = 0;        // rows whose rule cannot be followed
-  bool rules_cut = false;                // some of invalid_rows are due to the limit of rules
+  bool rules_truncated = false;          // some of invalid_rows are due to the limit of rules
 
   // Looks up a rule as the kernel programs do. `address` as linked.
   [[nodiscard]] const UnwindRule& find(std::uint64_t address) const;

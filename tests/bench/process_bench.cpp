@@ -37,7 +37,7 @@ std::shared_ptr<const ThreadWalk> walk_at(std::uint64_t now_s) {
   return walk;
 }
 
-void count_waits(KernelSample& sample) {
+void count_waits(KernelReading& sample) {
   for (ProcessReading& reading : sample.processes) {
     if (reading.tgid % 2 == 0) continue;  // asleep: the same objects
     for (const std::size_t kind :
@@ -58,7 +58,7 @@ int main() {
   const auto labels = std::make_shared<const SubjectLabels>(labels_of_cgroup("/a.service"));
   const LabelsOfCgroup labels_of = [&](std::uint64_t) { return labels; };
   ProcessTable table({.is_chosen = [](const ProcessRow& row) { return row.comm == "worker-7"; }});
-  KernelSample sample;
+  KernelReading sample;
   for (std::uint32_t tgid = 1; tgid <= kProcesses; ++tgid) {
     sample.processes.push_back({tgid, tgid, {}});
   }

@@ -14,7 +14,7 @@
 #include "metrics/metric_catalog.h"
 #include "metrics/prometheus_protobuf.h"
 #include "metrics/prometheus_text.h"
-#include "pipeline/sample_source.h"
+#include "pipeline/reading_source.h"
 #include "pipeline/stall.h"
 #include "text.h"
 

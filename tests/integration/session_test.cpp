@@ -17,7 +17,7 @@
 
 #include "attribution/cgroup_mount.h"
 #include "base/file_io.h"
-#include "kernel/bpf_sample_source.h"
+#include "kernel/bpf_reading_source.h"
 #include "kernel/bpf_session.h"
 #include "kernel/cgroup_events.h"
 #include "kernel/optional_features.h"
@@ -44,10 +44,10 @@ class Session : public ::testing::Test {
     }
     return std::move(*session);
   }
-  static Result<KernelSample> of_first_moments() {
+  static Result<KernelReading> of_first_moments() {
     BpfSession session = loaded(64);
     TRY_VOID(session.attach());
-    TRY(const auto source, BpfSampleSource::open(session));
+    TRY(const auto source, BpfReadingSource::open(session));
     ::usleep(200'000);
     return source->read();
   }
@@ -184,7 +184,7 @@ struct TemporaryCgroup {
 LatencyHistogram wakeup_waits_of_a_session(BpfSession session, std::uint64_t cgroup_id,
                                            std::chrono::microseconds time) {
   EXPECT_TRUE(session.attach());
-  auto source = BpfSampleSource::open(session);
+  auto source = BpfReadingSource::open(session);
   EXPECT_TRUE(source) << source.error().message();
   ::usleep(static_cast<useconds_t>(time.count()));
   auto sample = (*source)->read();

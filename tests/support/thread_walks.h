@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/sample_source.h"
+#include "pipeline/reading_source.h"
 
 namespace offcpud::test {
 

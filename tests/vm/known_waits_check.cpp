@@ -31,15 +31,15 @@ double ms(std::uint64_t ns) {
   return static_cast<double>(ns) / 1e6;
 }
 
-Comparison measure(BpfSampleSource& source, const Cgroup& cgroup) {
+Comparison measure(BpfReadingSource& source, const Cgroup& cgroup) {
   const MeasuredProcess process(cgroup);
   process.settle();
   const Switches before = process.switches();
-  const KernelSample first = sample(source);
+  const KernelReading first = sample(source);
   process.go();
   process.settle();
   const Switches after = process.switches();
-  const KernelSample last = sample(source);
+  const KernelReading last = sample(source);
   process.leave();
   return {counts_of(last, cgroup.id) - counts_of(first, cgroup.id),
           total(last.losses) - total(first.losses),
@@ -94,7 +94,7 @@ void check_times(const Comparison& c) {
 
 }  // namespace
 
-void check_known_waits(BpfSampleSource& source, const Cgroup& cgroup,
+void check_known_waits(BpfReadingSource& source, const Cgroup& cgroup,
                        const FeatureReport& features) {
   const Comparison comparison = measure(source, cgroup);
   check_episodes(comparison);

@@ -25,7 +25,7 @@ constexpr unsigned kLossesPerEpisode = 100;  // at most one loss in so many, whe
 }  // namespace
 
 // Threads that come and go: their state is made at fork and dies with them.
-void check_forks(BpfSampleSource& source, const Cgroup& cgroup) {
+void check_forks(BpfReadingSource& source, const Cgroup& cgroup) {
   std::array<pid_t, kCrowds> crowds{};
   for (pid_t& crowd : crowds) {
     crowd = fork_to([&] {
@@ -47,7 +47,7 @@ void check_forks(BpfSampleSource& source, const Cgroup& cgroup) {
 }
 
 // A process that wants all of a CPU gets a fifth of it.
-void check_throttled(BpfSampleSource& source, const FeatureReport& features) {
+void check_throttled(BpfReadingSource& source, const FeatureReport& features) {
   write_to(std::string(kCgroups) + "/cgroup.subtree_control", "+cpu");
   const Cgroup limited("probe-limited.slice");
   write_to(limited.path + "/cpu.max", "20000 100000");
@@ -90,9 +90,9 @@ void check_cgroup_events(CgroupEvents* events, const Cgroup& cgroup) {
 // Nothing may be lost, with one exception. Before 6.4 task storage refuses a look-up while the same
 // CPU is inside another one (bpf_task_storage_trylock): an interrupt during a fork or an exit whose
 // wakeup cannot be recorded, or under preempt=full the threads that run instead of the forking one.
-void check_losses(const BpfSession& session, BpfSampleSource& source,
+void check_losses(const BpfSession& session, BpfReadingSource& source,
                   const FeatureReport& features) {
-  const KernelSample read = sample(source);
+  const KernelReading read = sample(source);
   std::uint64_t episodes = 0, refused = 0;
   for (const CgroupReading& cgroup : read.cgroups) {
     for (const auto& histogram : cgroup.histograms) episodes += histogram ? histogram->count() : 0;

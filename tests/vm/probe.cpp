@@ -23,8 +23,8 @@ void check_supported(const FeatureReport& features) {
     }
     std::unique_ptr<CgroupEvents> events;
     if (features.has("cgroup_events")) events = must(CgroupEvents::open(session), "ring");
-    const std::unique_ptr<BpfSampleSource> opened = must(BpfSampleSource::open(session), "maps");
-    BpfSampleSource& source = *opened;
+    const std::unique_ptr<BpfReadingSource> opened = must(BpfReadingSource::open(session), "maps");
+    BpfReadingSource& source = *opened;
 
     const Cgroup known("probe-known.slice"), crowd("probe-crowd.scope");
     const Cgroup restarted("probe-restarted.scope");

@@ -20,11 +20,11 @@ Counts operator-(const Counts& a, const Counts& b) {
   return d;
 }
 
-KernelSample sample(BpfSampleSource& source) {
+KernelReading sample(BpfReadingSource& source) {
   return must(source.read(), "read");
 }
 
-Counts counts_of(const KernelSample& read, std::uint64_t cgroup_id) {
+Counts counts_of(const KernelReading& read, std::uint64_t cgroup_id) {
   Counts counts;
   for (const CgroupReading& cgroup : read.cgroups) {
     if (cgroup.cgroup_id != cgroup_id) continue;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kernel/bpf_sample_source.h"
+#include "kernel/bpf_reading_source.h"
 #include "offcpud.h"
 
 namespace offcpud::test {
@@ -19,8 +19,8 @@ struct Counts {
   friend Counts operator-(const Counts& a, const Counts& b);
 };
 
-KernelSample sample(BpfSampleSource& source);
-Counts counts_of(const KernelSample& read, std::uint64_t cgroup_id);
+KernelReading sample(BpfReadingSource& source);
+Counts counts_of(const KernelReading& read, std::uint64_t cgroup_id);
 
 std::uint64_t total(const std::vector<LossCount>& losses);
 std::string in_words(const std::vector<LossCount>& losses);

@@ -47,7 +47,7 @@ void stop_and_continue(pid_t child) {
 
 }  // namespace
 
-void check_restarted_calls(BpfSampleSource& source, const Cgroup& cgroup) {
+void check_restarted_calls(BpfReadingSource& source, const Cgroup& cgroup) {
   std::array<pid_t, 3> children{};
   for (std::size_t i = 0; i < children.size(); ++i) {
     static constexpr std::array kWays = {sleep_it, poll_it, wait_for_futex};

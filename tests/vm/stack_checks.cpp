@@ -76,7 +76,7 @@ void check_stacks(const BpfSession& session, const FeatureReport& features) {
         "stacks",
         text("%u samples of %u sleeps; with kernel stack %u, user stack %u, waker's %u",
              seen.samples, kSleeps, seen.kernel, seen.user, seen.wakers));
-  check(account_sleeper(*samples) == 1, "credited", "one sleep is credited while it lasts");
+  check(account_sleeper(*samples) == 1, "accounted", "one sleep is accounted while it lasts");
   samples->choose({});
 
   const std::uint64_t address = 0;

@@ -127,14 +127,14 @@ TEST_F(CgroupDirectoryTest, RemovedAndIdleUnnamedOnesAreQuiet) {
 
 TEST_F(CgroupDirectoryTest, TheHeirIsBelowTheNearestAncestorThatLives) {
   create(kShortLived, "user.slice", "a");
-  EXPECT_EQ(directory_.heir_of("/user.slice/a"), std::nullopt);
-  EXPECT_EQ(directory_.heir_of("/user.slice/a/(removed)"), std::nullopt);
-  EXPECT_EQ(directory_.heir_of("/user.slice/a/b"), "/user.slice/a/(removed)");
+  EXPECT_EQ(directory_.successor_of("/user.slice/a"), std::nullopt);
+  EXPECT_EQ(directory_.successor_of("/user.slice/a/(removed)"), std::nullopt);
+  EXPECT_EQ(directory_.successor_of("/user.slice/a/b"), "/user.slice/a/(removed)");
   remove(kShortLived);
-  EXPECT_EQ(directory_.heir_of("/user.slice/a"), "/user.slice/(removed)");
-  EXPECT_EQ(directory_.heir_of("/user.slice/a/(removed)"), "/user.slice/(removed)");
-  EXPECT_EQ(directory_.heir_of("/gone"), "/(removed)");
-  EXPECT_EQ(directory_.heir_of("/(removed)"), std::nullopt);
+  EXPECT_EQ(directory_.successor_of("/user.slice/a"), "/user.slice/(removed)");
+  EXPECT_EQ(directory_.successor_of("/user.slice/a/(removed)"), "/user.slice/(removed)");
+  EXPECT_EQ(directory_.successor_of("/gone"), "/(removed)");
+  EXPECT_EQ(directory_.successor_of("/(removed)"), std::nullopt);
 }
 
 }  // namespace

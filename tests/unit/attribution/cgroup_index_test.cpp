@@ -219,10 +219,10 @@ TEST(CgroupIndexRescan, FindsWhatEventsMissed) {
   tree.put({{"stays/new/"}});
   ASSERT_TRUE(rescan(index, tree, at(2)));
   EXPECT_FALSE(index.find(gone)->removed);
-  EXPECT_TRUE(index.doubts());
+  EXPECT_TRUE(index.is_uncertain());
   ASSERT_TRUE(rescan(index, tree, at(3)));
   EXPECT_EQ(index.find(gone)->removed, at(3));
-  EXPECT_FALSE(index.doubts());
+  EXPECT_FALSE(index.is_uncertain());
   EXPECT_EQ(index.find(tree.inode("stays/new"))->path, "/stays/new");
   EXPECT_FALSE(index.find(tree.inode("stays"))->removed);
 }

@@ -111,7 +111,7 @@ TEST_F(EhFrameFile, BeyondTheLimitsIsRefused) {
   EXPECT_EQ(ranges.error().kind(), ErrorKind::Unsupported);
   const auto object = read_elf_object(file_.get());
   ASSERT_TRUE(object) << object.error().message();
-  EXPECT_TRUE(object->is_cut);
+  EXPECT_TRUE(object->is_truncated);
   EXPECT_TRUE(object->eh_frame.empty());
 
   strip_sections();  // then what follows the frames is not theirs

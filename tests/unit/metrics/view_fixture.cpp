@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/sample_source.h"
+#include "pipeline/reading_source.h"
 
 namespace offcpud::test {
 namespace {

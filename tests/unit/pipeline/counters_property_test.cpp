@@ -9,7 +9,7 @@
 
 #include "pipeline/pipeline.h"
 #include "support/fake_clock.h"
-#include "support/fake_sample_source.h"
+#include "support/fake_reading_source.h"
 #include "support/temp_tree.h"
 #include "support/thread_record.h"
 
@@ -88,7 +88,7 @@ class Churn {
   std::mt19937 random_{23};  // NOLINT(cert-msc51-cpp): the same course in every run
   TempTree tree_{{"user.slice/"}};
   FakeClock clock_;
-  FakeSampleSource kernel_;
+  FakeReadingSource kernel_;
   CgroupDirectory cgroups_{tree_.root()};
   Pipeline pipeline_{kernel_, cgroups_, clock_, {.linger = 30s, .max_series = kRows}};
   std::uint64_t next_ = 1ULL << 40;  // no directory has this inode

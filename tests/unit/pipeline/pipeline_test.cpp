@@ -9,7 +9,7 @@
 #include <random>
 
 #include "support/fake_clock.h"
-#include "support/fake_sample_source.h"
+#include "support/fake_reading_source.h"
 #include "support/temp_tree.h"
 #include "support/thread_record.h"
 
@@ -25,7 +25,7 @@ class PipelineTest : public testing::Test {
   PipelineTest() { EXPECT_TRUE(pipeline_.start()); }
 
   Result<std::shared_ptr<const View>> pass() {
-    TRY(const KernelSample sample, pipeline_.read());
+    TRY(const KernelReading sample, pipeline_.read());
     return pipeline_.attribute(sample);
   }
 
@@ -55,7 +55,7 @@ class PipelineTest : public testing::Test {
 
   TempTree tree_{{"system.slice/nginx.service/"}, {"user.slice/"}};
   FakeClock clock_;
-  FakeSampleSource kernel_;
+  FakeReadingSource kernel_;
   const PipelineOptions options_{.linger = 60s, .max_series = 100, .stall_bounds = {1s, 10s, 60s}};
   CgroupDirectory cgroups_{tree_.root()};
   Pipeline pipeline_{kernel_, cgroups_, clock_, options_};

@@ -35,7 +35,7 @@ class ProcessTableTest : public ::testing::Test {
     return pass(walk_at(now_s, std::move(threads)));
   }
   std::vector<ProcessRow> pass(std::shared_ptr<const ThreadWalk> walk) {
-    KernelSample sample;
+    KernelReading sample;
     sample.walk = std::move(walk);
     for (const auto& [identity, histograms] : histograms_) {
       sample.processes.push_back({identity.start_ns, identity.tgid, histograms});
@@ -167,7 +167,7 @@ TEST_F(ProcessTableTest, WithoutItsLeaderItKeepsTheName) {
   EXPECT_EQ(rows[0].threads, 1U);
 
   ProcessTable fresh{{}};  // never saw the leader
-  KernelSample sample;
+  KernelReading sample;
   sample.walk = walk_at(20, {thread(6).of(5).named("w").in_cgroup(2).running(9)});
   const auto others = fresh.update(
       sample, [this](std::uint64_t id) { return labels_.at(id); }, {}, 100);

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/fake_sample_source.h"
+#include "support/fake_reading_source.h"
 
 namespace offcpud {
 namespace {
@@ -17,10 +17,10 @@ class SeriesStoreTest : public testing::Test {
   void pass(const std::map<std::uint64_t, std::string>& paths) {
     const auto sample = kernel_.read();
     for (const CgroupReading& reading : sample->cgroups) {
-      store_.credit(paths.at(reading.cgroup_id), reading);
+      store_.account(paths.at(reading.cgroup_id), reading);
     }
     for (const CgroupReading& reading : sample->closed) {
-      store_.credit(paths.at(reading.cgroup_id), reading);
+      store_.account(paths.at(reading.cgroup_id), reading);
       store_.forget(paths.at(reading.cgroup_id), reading);
     }
   }
@@ -31,7 +31,7 @@ class SeriesStoreTest : public testing::Test {
     return found->second.histograms[kind]->count();
   }
 
-  FakeSampleSource kernel_;
+  FakeReadingSource kernel_;
   SeriesStore store_{100};
 };
 

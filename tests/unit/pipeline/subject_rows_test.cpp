@@ -32,7 +32,7 @@ std::vector<std::string> cgroups_of(const std::vector<SubjectSeries>& rows) {
 
 TEST(SubjectRows, WithoutAWalkThereAreSeriesOnly) {
   SeriesStore store(10);
-  store.credit("/a", running(1, 5));
+  store.account("/a", running(1, 5));
   const auto rows = subject_rows(store, nullptr, 10);
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].in_progress, nullptr);
@@ -40,7 +40,7 @@ TEST(SubjectRows, WithoutAWalkThereAreSeriesOnly) {
 
 TEST(SubjectRows, ACgroupWithoutThreadsHasNobodyWaiting) {
   SeriesStore store(10);
-  store.credit("/a", running(1, 5));
+  store.account("/a", running(1, 5));
   const InProgressByPath nobody;
   const auto rows = subject_rows(store, &nobody, 10);
   ASSERT_EQ(rows.size(), 1U);
@@ -50,8 +50,8 @@ TEST(SubjectRows, ACgroupWithoutThreadsHasNobodyWaiting) {
 
 TEST(SubjectRows, ACgroupThatOnlySleepsHasARowOfItsOwnInItsPlace) {
   SeriesStore store(10);
-  store.credit("/a", running(1, 5));
-  store.credit("/system.slice/z.service", running(2, 6));
+  store.account("/a", running(1, 5));
+  store.account("/system.slice/z.service", running(2, 6));
   const InProgressByPath in_progress = {{"/a", sleepers(1, 1)},
                                         {"/system.slice/idle.service", sleepers(2, 30)}};
   const auto rows = subject_rows(store, &in_progress, 10);
@@ -65,7 +65,7 @@ TEST(SubjectRows, ACgroupThatOnlySleepsHasARowOfItsOwnInItsPlace) {
 
 TEST(SubjectRows, RowsBeyondTheLimitAreSummedInOther) {
   SeriesStore store(2);
-  store.credit("/b", running(1, 5));
+  store.account("/b", running(1, 5));
   const InProgressByPath in_progress = {{"(unknown)", sleepers(1, 10)},
                                         {"/a", sleepers(2, 20)},
                                         {"/b", sleepers(4, 40)},
@@ -81,8 +81,8 @@ TEST(SubjectRows, RowsBeyondTheLimitAreSummedInOther) {
 
 TEST(SubjectRows, OtherKeepsItsSeriesWhenThreadsAreFoldedIntoIt) {
   SeriesStore store(1);
-  store.credit("/a", running(1, 5));
-  store.credit("/b", running(2, 7));  // no room
+  store.account("/a", running(1, 5));
+  store.account("/b", running(2, 7));  // no room
   const InProgressByPath in_progress = {{"/b", sleepers(3, 30)}};
   const auto rows = subject_rows(store, &in_progress, 1);
   EXPECT_EQ(cgroups_of(rows), (std::vector<std::string>{"(other)", "/a"}));

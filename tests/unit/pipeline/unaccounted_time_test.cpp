@@ -16,7 +16,7 @@ CgroupInProgress open(std::uint64_t in_progress_ns, std::int64_t unaccounted_ns)
   return cgroup;
 }
 
-AccountedTime credited(std::uint64_t accounted_ns, std::int64_t unaccounted_ns = 0) {
+AccountedTime counted(std::uint64_t accounted_ns, std::int64_t unaccounted_ns = 0) {
   return {accounted_ns, static_cast<std::uint64_t>(unaccounted_ns)};
 }
 
@@ -28,27 +28,27 @@ std::optional<double> ratio(const UnaccountedTime& time, const std::string& path
 TEST(UnaccountedTime, IsZeroWhileEverythingIsInACounterOrInProgress) {
   UnaccountedTime time;
   time.end_interval({{"/a", open(500, 0)}}, {});
-  time.end_interval({{"/a", open(100, 0)}}, {{"/a", credited(1'400)}});
+  time.end_interval({{"/a", open(100, 0)}}, {{"/a", counted(1'400)}});
   EXPECT_EQ(ratio(time, "/a"), 0.0);
 }
 
 TEST(UnaccountedTime, IsTheShareOfTheLifetimeThatIsInNoCounter) {
   UnaccountedTime time;
   time.end_interval({{"/a", open(0, 50)}}, {});
-  time.end_interval({{"/a", open(100, 150)}}, {{"/a", credited(700, 100)}});
+  time.end_interval({{"/a", open(100, 150)}}, {{"/a", counted(700, 100)}});
   EXPECT_EQ(ratio(time, "/a"), 0.2);  // 100 of live threads and 100 of ended ones, of 1,000
 }
 
 TEST(UnaccountedTime, CountedTwiceIsNegative) {
   UnaccountedTime time;
   time.end_interval({{"/a", open(0, 0)}}, {});
-  time.end_interval({{"/a", open(0, -250)}}, {{"/a", credited(1'250)}});
+  time.end_interval({{"/a", open(0, -250)}}, {{"/a", counted(1'250)}});
   EXPECT_EQ(ratio(time, "/a"), -0.25);
 }
 
 TEST(UnaccountedTime, NoPathHasARatioInItsFirstInterval) {
   UnaccountedTime time;
-  time.end_interval({{"/a", open(1'000'000, 5)}}, {{"/a", credited(7)}});
+  time.end_interval({{"/a", open(1'000'000, 5)}}, {{"/a", counted(7)}});
   EXPECT_TRUE(time.ratios().empty());
   time.end_interval({{"/a", open(1'000'100, 5)}, {"/b", open(900, 900)}}, {});
   EXPECT_EQ(ratio(time, "/a"), 0.0);
@@ -65,8 +65,8 @@ TEST(UnaccountedTime, APathForWhichNoTimePassedHasNone) {
 
 TEST(UnaccountedTime, ThreadsThatLivedBetweenTwoWalksOnlyAreChecked) {
   UnaccountedTime time;
-  time.end_interval({}, {{"/forks", credited(10)}});
-  time.end_interval({}, {{"/forks", credited(90, 10)}});
+  time.end_interval({}, {{"/forks", counted(10)}});
+  time.end_interval({}, {{"/forks", counted(90, 10)}});
   EXPECT_EQ(ratio(time, "/forks"), 0.1);
   time.end_interval({}, {});
   EXPECT_TRUE(time.ratios().empty());
@@ -75,7 +75,7 @@ TEST(UnaccountedTime, ThreadsThatLivedBetweenTwoWalksOnlyAreChecked) {
 TEST(UnaccountedTime, StaysBetweenOneAndMinusOne) {
   UnaccountedTime time;
   time.end_interval({{"/a", open(0, 0)}, {"/b", open(900, 0)}}, {});
-  time.end_interval({{"/a", open(0, -900)}, {"/b", open(0, 1'000)}}, {{"/a", credited(1'000)}});
+  time.end_interval({{"/a", open(0, -900)}, {"/b", open(0, 1'000)}}, {{"/a", counted(1'000)}});
   EXPECT_EQ(ratio(time, "/a"), -1.0);
   EXPECT_EQ(ratio(time, "/b"), 1.0);
 }
@@ -83,7 +83,7 @@ TEST(UnaccountedTime, StaysBetweenOneAndMinusOne) {
 TEST(UnaccountedTime, SumsMayPassTheEndOfTheirNumbers) {
   UnaccountedTime time;
   time.end_interval({{"/a", open(~0ULL - 10, 0)}}, {});
-  time.end_interval({{"/a", open(489, 0)}}, {{"/a", credited(500)}});
+  time.end_interval({{"/a", open(489, 0)}}, {{"/a", counted(500)}});
   EXPECT_EQ(ratio(time, "/a"), 0.0);
 }
 

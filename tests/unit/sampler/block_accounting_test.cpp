@@ -297,20 +297,20 @@ TEST_F(BlockAccountingTest, AProfiledProcessHasAnIntervalOfItsOwn) {
   start();
   kernel_.sample(200);
   profile(1s, only_pid(kSelf));
-  EXPECT_THAT(kernel_.choice->focuses, ElementsAre(kSelf));
-  EXPECT_EQ(kernel_.choice->focus_interval, 10ms);
+  EXPECT_THAT(kernel_.choice->targets, ElementsAre(kSelf));
+  EXPECT_EQ(kernel_.choice->target_interval, 10ms);
   run(50ms);
-  EXPECT_EQ(kernel_.choice->focus_interval, 5ms);  // there was nothing
-  kernel_.sample(400, 5ms);                        // twice the budget
+  EXPECT_EQ(kernel_.choice->target_interval, 5ms);  // there was nothing
+  kernel_.sample(400, 5ms);                         // twice the budget
   run(50ms);
-  EXPECT_EQ(kernel_.choice->focus_interval, 10ms);
+  EXPECT_EQ(kernel_.choice->target_interval, 10ms);
   EXPECT_EQ(kernel_.choice->interval, 10ms);
   run(1s);
-  EXPECT_THAT(kernel_.choice->focuses, IsEmpty());
+  EXPECT_THAT(kernel_.choice->targets, IsEmpty());
   // Of those 400, which stand for 5 ms each, half would have been taken at 10 ms.
   EXPECT_THAT(adapted_, ElementsAre(20ms));
   profile(1s, only_pid(kSelf));
-  EXPECT_EQ(kernel_.choice->focus_interval, 10ms);  // anew
+  EXPECT_EQ(kernel_.choice->target_interval, 10ms);  // anew
 }
 
 TEST_F(BlockAccountingTest, AWindowKeepsTheLongestIntervalThatWasInForceInIt) {

@@ -40,7 +40,7 @@ TEST_F(SampleWindowTest, ASnapshotAloneChoosesWhatItWants) {
   window(filter, true);
   const SampleChoice choice = choice_for(windows);
   EXPECT_EQ(choice.blocks, filter);
-  EXPECT_THAT(choice.focuses, IsEmpty());
+  EXPECT_THAT(choice.targets, IsEmpty());
 }
 
 // Neither is narrowed by the other.
@@ -79,7 +79,7 @@ TEST_F(SampleWindowTest, ProfilesOfOneProcessOrThreadAreFocuses) {
   window({}, false);
   window(of_thread, false);
   const SampleChoice choice = choice_for(windows);
-  EXPECT_THAT(choice.focuses, ElementsAre(70, 81));
+  EXPECT_THAT(choice.targets, ElementsAre(70, 81));
   EXPECT_EQ(choice.blocks, BlockFilter{});  // the others go on being sampled
 }
 

@@ -83,14 +83,14 @@ TEST(PerfMap, KeepsTheNameOfAFunctionInManyPartsOnce) {
   EXPECT_EQ(name_at(map, 0), name);
   EXPECT_EQ(name_at(map, 0xfffff), name);
   EXPECT_LT(map.bytes(), 2001 * 24 + text.size() + 1000);
-  EXPECT_FALSE(map.is_cut());
+  EXPECT_FALSE(map.is_truncated());
 }
 
 TEST(PerfMap, OfTooManyLinesTheLastOnesCount) {
   std::string text = "1 1 first\n";
   for (std::size_t i = 0; i < PerfMap::kMaxLines; ++i) text += "10 1 a\n";
   const PerfMap map(text);
-  EXPECT_TRUE(map.is_cut());
+  EXPECT_TRUE(map.is_truncated());
   EXPECT_EQ(name_at(map, 1), "-");
   EXPECT_EQ(name_at(map, 0x10), "a");
 }

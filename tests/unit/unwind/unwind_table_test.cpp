@@ -74,7 +74,7 @@ TEST(UnwindTable, OneFileHasAShareOfWhatIsThereForAll) {
   }
   const UnwindTable table = compiled(cfi);
   EXPECT_LE(table.rules.size(), 2'048U);
-  EXPECT_TRUE(table.rules_cut);
+  EXPECT_TRUE(table.rules_truncated);
   EXPECT_EQ(table.find(0x10000 + 2'999 * 16).kind, OFFCPUD_UNWIND_INVALID);
 }
 

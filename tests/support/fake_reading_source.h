@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/sample_source.h"
+#include "pipeline/reading_source.h"
 
 namespace offcpud {
 
 // A kernel of a few counters: what a test charges, a pass reads, in places that are never reused.
-class FakeSampleSource final : public SampleSource {
+class FakeReadingSource final : public ReadingSource {
  public:
   void charge(std::uint64_t cgroup_id, offcpud_hist_kind kind, std::uint64_t ns,
               unsigned times = 1) {
@@ -38,13 +38,13 @@ class FakeSampleSource final : public SampleSource {
   void fail_next_read(Error error) { failure_ = std::move(error); }
   [[nodiscard]] const std::vector<std::uint64_t>& closed() const { return closed_; }
 
-  Result<KernelSample> read() override {
+  Result<KernelReading> read() override {
     if (failure_) {
       Error error = *std::move(failure_);
       failure_.reset();
       return error;
     }
-    KernelSample sample;
+    KernelReading sample;
     sample.missed_cgroup_changes = std::exchange(missed_changes_, false);
     for (const auto& [id, counters] : counters_) sample.cgroups.push_back(reading(id, counters));
     sample.closed = std::exchange(closing_, {});

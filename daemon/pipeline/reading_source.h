@@ -29,7 +29,7 @@ struct CgroupReading {
 };
 
 // The histograms of one process since the programs first saw it. A histogram that has not changed
-// since the last sample is the same object.
+// since the last reading is the same object.
 struct ProcessReading {
   std::uint64_t start_ns = 0;  // identifies the process together with tgid: docs of offcpud_process
   std::uint32_t tgid = 0;
@@ -44,16 +44,16 @@ struct ThreadWalk {
 };
 
 // The result of one pass over the kernel maps: plain data.
-struct KernelSample {
+struct KernelReading {
   std::vector<CgroupReading> cgroups;
   std::vector<CgroupReading> closed;  // last readings of places that were closed
   std::vector<LossCount> losses;
   std::vector<ProgramCost> programs;
   std::uint64_t left_censored = 0;
   std::vector<MapUsage> maps;
-  std::shared_ptr<const ThreadWalk> walk;  // the last complete one, perhaps that of the last sample
+  std::shared_ptr<const ThreadWalk> walk;  // the last complete one, perhaps that of the last reading
   std::vector<ProcessReading> processes;   // live ones that found a place
-  std::vector<offcpud_stall_end> stall_ends;  // since the last sample
+  std::vector<offcpud_stall_end> stall_ends;  // since the last reading
   bool tells_wakers = true;                   // false: this kernel does not say who wakes
   // True: changes of cgroups may have been missed since the last read, so only a
   // walk can tell which exist.
@@ -76,14 +76,14 @@ struct WaitReport {
 };
 
 // The interface to the kernel; tests replace it. Used by one thread.
-class SampleSource {
+class ReadingSource {
  public:
-  virtual ~SampleSource() = default;
+  virtual ~ReadingSource() = default;
 
-  virtual Result<KernelSample> read() = 0;
+  virtual Result<KernelReading> read() = 0;
 
   // Closes the kernel's places of these cgroups. What is counted for a cgroup afterwards goes to a
-  // new place; the last reading of the old place comes with a later sample, in `closed`. Ids
+  // new place; the last reading of the old place comes with a later reading, in `closed`. Ids
   // without a place are ignored.
   virtual void close(std::span<const std::uint64_t> cgroup_ids) = 0;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernel/bpf_sample_source.h"
+#include "kernel/bpf_reading_source.h"
 
 #include <atomic>
 #include <cstring>
@@ -44,22 +44,22 @@ void add(CgroupReading& total, const offcpud_subject& shard) {
 
 }  // namespace
 
-Result<std::unique_ptr<BpfSampleSource>> BpfSampleSource::open(BpfSession& session) {
+Result<std::unique_ptr<BpfReadingSource>> BpfReadingSource::open(BpfSession& session) {
   offcpud_bpf& skeleton = session.skeleton();
   TRY(auto subjects, MappedArray<offcpud_subject>::map(skeleton.maps.subjects, true));
   TRY(auto free_subjects, MappedArray<std::uint32_t>::map(skeleton.maps.free_subjects, true));
   TRY(auto processes, ProcessHistograms::open(session));
   TRY(auto stall_ends, StallEnds::open(session));
   TRY(auto details, WaitDetails::open(session));
-  std::unique_ptr<BpfSampleSource> source(
-      new BpfSampleSource(session, std::move(subjects), std::move(free_subjects),
-                          std::move(processes), std::move(stall_ends), std::move(details)));
+  std::unique_ptr<BpfReadingSource> source(
+      new BpfReadingSource(session, std::move(subjects), std::move(free_subjects),
+                           std::move(processes), std::move(stall_ends), std::move(details)));
   TRY(source->losses_at_start_, source->read_losses());
   source->last_losses_ = source->losses_at_start_;
   return source;
 }
 
-Result<BpfSampleSource::Losses> BpfSampleSource::read_losses() const {
+Result<BpfReadingSource::Losses> BpfReadingSource::read_losses() const {
   Losses losses{};
   for (std::uint32_t i = 0; i < losses.size(); ++i) {
     TRY(losses[i], sum_percpu(session_.skeleton().maps.losses, i));
@@ -67,7 +67,7 @@ Result<BpfSampleSource::Losses> BpfSampleSource::read_losses() const {
   return losses;
 }
 
-CgroupReading BpfSampleSource::reading(std::uint64_t cgroup_id, std::uint32_t subject) const {
+CgroupReading BpfReadingSource::reading(std::uint64_t cgroup_id, std::uint32_t subject) const {
   CgroupReading total;
   total.cgroup_id = cgroup_id;
   total.place = subject;
@@ -78,45 +78,45 @@ CgroupReading BpfSampleSource::reading(std::uint64_t cgroup_id, std::uint32_t su
   return total;
 }
 
-Result<KernelSample> BpfSampleSource::read() {
-  KernelSample sample;
-  TRY_VOID(read_cgroups(sample));
-  TRY_VOID(read_threads(sample));
-  TRY_VOID(read_counts(sample));
-  TRY(sample.stall_ends, stall_ends_->take());  // late, as these come only once
-  sample.closed = take_closed();                // last: an error must not lose them
-  return sample;
+Result<KernelReading> BpfReadingSource::read() {
+  KernelReading kernel;
+  TRY_VOID(read_cgroups(kernel));
+  TRY_VOID(read_threads(kernel));
+  TRY_VOID(read_counts(kernel));
+  TRY(kernel.stall_ends, stall_ends_->take());  // late, as these come only once
+  kernel.closed = take_closed();                // last: an error must not lose them
+  return kernel;
 }
 
-Status BpfSampleSource::read_cgroups(KernelSample& sample) {
+Status BpfReadingSource::read_cgroups(KernelReading& kernel) {
   const offcpud_bpf& skeleton = session_.skeleton();
   TRY(const auto pass, (read_hash<std::uint64_t, std::uint32_t>(skeleton.maps.cgroup_subjects)));
   if (!pass.complete) return Error("map 'cgroup_subjects' changed faster than it could be read");
-  sample.cgroups.reserve(pass.entries.size() + 1);
-  sample.cgroups.push_back(reading(0, OFFCPUD_SUBJECT_OTHER));
+  kernel.cgroups.reserve(pass.entries.size() + 1);
+  kernel.cgroups.push_back(reading(0, OFFCPUD_SUBJECT_OTHER));
   for (const auto& [cgroup_id, subject] : pass.entries) {
-    if (subject < session_.plan().subjects) sample.cgroups.push_back(reading(cgroup_id, subject));
+    if (subject < session_.plan().subjects) kernel.cgroups.push_back(reading(cgroup_id, subject));
   }
   for (const Closing& closing : closing_) {
-    sample.cgroups.push_back(reading(closing.cgroup_id, closing.subject));
+    kernel.cgroups.push_back(reading(closing.cgroup_id, closing.subject));
   }
-  sample.maps.push_back({"cgroup_subjects", pass.entries.size(), session_.plan().subjects - 1});
+  kernel.maps.push_back({"cgroup_subjects", pass.entries.size(), session_.plan().subjects - 1});
   return {};
 }
 
-Status BpfSampleSource::read_threads(KernelSample& sample) {
+Status BpfReadingSource::read_threads(KernelReading& kernel) {
   TRY(auto walk, walker_.advance(walk_budget_));
   if (walk) walk_ = std::move(walk);
-  sample.walk = walk_;
-  sample.processes = processes_.read();
-  for (MapUsage& usage : processes_.usage()) sample.maps.push_back(std::move(usage));
+  kernel.walk = walk_;
+  kernel.processes = processes_.read();
+  for (MapUsage& usage : processes_.usage()) kernel.maps.push_back(std::move(usage));
   return {};
 }
 
-Status BpfSampleSource::read_counts(KernelSample& sample) {
+Status BpfReadingSource::read_counts(KernelReading& kernel) {
   TRY(const Losses losses, read_losses());
   for (std::size_t i = 0; i < losses.size(); ++i) {
-    sample.losses.push_back({kCauses[i], losses[i] - losses_at_start_[i]});
+    kernel.losses.push_back({kCauses[i], losses[i] - losses_at_start_[i]});
   }
   for (std::uint32_t i = 0; i < OFFCPUD_PROGRAMS; ++i) {
     TRY(const auto costs, read_percpu<offcpud_cost>(session_.skeleton().maps.costs, i));
@@ -125,34 +125,34 @@ Status BpfSampleSource::read_counts(KernelSample& sample) {
       total.runs += cost.runs;
       total.ns += cost.ns;
     }
-    sample.programs.push_back(std::move(total));
+    kernel.programs.push_back(std::move(total));
   }
   TRY(const std::uint64_t misses, session_.recursion_misses());
-  sample.losses.push_back({"program_busy", misses});
-  TRY(sample.left_censored,
+  kernel.losses.push_back({"program_busy", misses});
+  TRY(kernel.left_censored,
       sum_percpu(session_.skeleton().maps.counts, OFFCPUD_COUNT_LEFT_CENSORED));
-  sample.tells_wakers = session_.tells_wakers();
-  sample.missed_cgroup_changes =
+  kernel.tells_wakers = session_.tells_wakers();
+  kernel.missed_cgroup_changes =
       !session_.tells_cgroup_changes() ||
       losses[OFFCPUD_LOSS_CGROUP_EVENT] != last_losses_[OFFCPUD_LOSS_CGROUP_EVENT];
   last_losses_ = losses;
   return {};
 }
 
-Result<std::vector<WaitReport>> BpfSampleSource::describe(const ThreadWalk& walk,
-                                                          std::span<const std::uint32_t> tids) {
+Result<std::vector<WaitReport>> BpfReadingSource::describe(const ThreadWalk& walk,
+                                                           std::span<const std::uint32_t> tids) {
   return details_->look_up(walk, tids);
 }
 
-void BpfSampleSource::watch_stalls(const StallFilter& filter) {
+void BpfReadingSource::watch_stalls(const StallFilter& filter) {
   session_.tell_stalls(filter.min_ns, filter.kinds);
 }
 
-void BpfSampleSource::close(std::span<const std::uint64_t> cgroup_ids) {
+void BpfReadingSource::close(std::span<const std::uint64_t> cgroup_ids) {
   for (const std::uint64_t cgroup_id : cgroup_ids) close_one(cgroup_id);
 }
 
-void BpfSampleSource::close_one(std::uint64_t cgroup_id) {
+void BpfReadingSource::close_one(std::uint64_t cgroup_id) {
   const int map = bpf_map__fd(session_.skeleton().maps.cgroup_subjects);
   std::uint32_t subject = 0;
   if (bpf_map_lookup_elem(map, &cgroup_id, &subject) != 0) return;
@@ -165,7 +165,7 @@ void BpfSampleSource::close_one(std::uint64_t cgroup_id) {
   closing_.push_back({cgroup_id, subject, std::chrono::steady_clock::now()});
 }
 
-std::vector<CgroupReading> BpfSampleSource::take_closed() {
+std::vector<CgroupReading> BpfReadingSource::take_closed() {
   std::vector<CgroupReading> closed;
   const MonotonicTime quiet = std::chrono::steady_clock::now() - kGrace;
   std::erase_if(closing_, [&](const Closing& closing) {
@@ -177,7 +177,7 @@ std::vector<CgroupReading> BpfSampleSource::take_closed() {
   return closed;
 }
 
-void BpfSampleSource::release(std::uint32_t subject) {
+void BpfReadingSource::release(std::uint32_t subject) {
   const std::uint32_t shards = session_.plan().shards;
   for (std::uint32_t shard = 0; shard < shards; ++shard) {
     std::memset(&subjects_[std::size_t{subject} * shards + shard], 0, sizeof(offcpud_subject));

@@ -13,18 +13,18 @@
 #include "kernel/thread_walker.h"
 #include "kernel/wait_details.h"
 #include "offcpud.h"
-#include "pipeline/sample_source.h"
+#include "pipeline/reading_source.h"
 
 namespace offcpud {
 
-// The SampleSource that reads the maps of a session. The session must outlive it.
-class BpfSampleSource final : public SampleSource {
+// The ReadingSource that reads the maps of a session. The session must outlive it.
+class BpfReadingSource final : public ReadingSource {
  public:
   // Call it after BpfSession::attach(): losses before this call belong to the start-up and
   // are left out.
-  static Result<std::unique_ptr<BpfSampleSource>> open(BpfSession& session);
+  static Result<std::unique_ptr<BpfReadingSource>> open(BpfSession& session);
 
-  Result<KernelSample> read() override;
+  Result<KernelReading> read() override;
   void close(std::span<const std::uint64_t> cgroup_ids) override;
   void watch_stalls(const StallFilter& filter) override;
   Result<std::vector<WaitReport>> describe(const ThreadWalk& walk,
@@ -34,9 +34,9 @@ class BpfSampleSource final : public SampleSource {
   void set_walk_budget(std::chrono::nanoseconds budget) { walk_budget_ = budget; }
 
  private:
-  BpfSampleSource(BpfSession& session, MappedArray<offcpud_subject> subjects,
-                  MappedArray<std::uint32_t> free_subjects, ProcessHistograms processes,
-                  std::unique_ptr<StallEnds> stall_ends, std::unique_ptr<WaitDetails> details)
+  BpfReadingSource(BpfSession& session, MappedArray<offcpud_subject> subjects,
+                   MappedArray<std::uint32_t> free_subjects, ProcessHistograms processes,
+                   std::unique_ptr<StallEnds> stall_ends, std::unique_ptr<WaitDetails> details)
       : session_(session),
         subjects_(std::move(subjects)),
         free_subjects_(std::move(free_subjects)),
@@ -47,9 +47,9 @@ class BpfSampleSource final : public SampleSource {
 
   using Losses = std::array<std::uint64_t, OFFCPUD_LOSSES>;
   [[nodiscard]] Result<Losses> read_losses() const;
-  Status read_cgroups(KernelSample& sample);
-  Status read_threads(KernelSample& sample);
-  Status read_counts(KernelSample& sample);
+  Status read_cgroups(KernelReading& kernel);
+  Status read_threads(KernelReading& kernel);
+  Status read_counts(KernelReading& kernel);
   [[nodiscard]] CgroupReading reading(std::uint64_t cgroup_id, std::uint32_t subject) const;
   void close_one(std::uint64_t cgroup_id);
   std::vector<CgroupReading> take_closed();
