@@ -408,6 +408,7 @@ RouteSources Daemon::route_sources() {
   sources.self_metrics = [this](SeriesWriter& out) { self_->write(out); };
   sources.is_live_cgroup = is_live_cgroup();
   sources.scrape_costs = &scrape_costs_;
+  sources.gzip = gzip_slots_;
   sources.address_names = &address_names_;
   sources.threads = &threads_;
   if (snapshots_) sources.snapshots = &snapshots_->handlers();
