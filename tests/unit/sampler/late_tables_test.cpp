@@ -43,7 +43,8 @@ TEST(LateTables, TellsWhoMappedTheObjectOnce) {
 // All mappings of a process are looked at to tell it of one.
 TEST(LateTables, TellsAProcessOfAllTablesAtOnce) {
   LateTables late;
-  for (std::uint64_t object = 7; object < 500; ++object) late.mapped_without(1, object, 0x1000, kAlice);
+  for (std::uint64_t object = 7; object < 500; ++object)
+    late.mapped_without(1, object, 0x1000, kAlice);
   for (std::uint64_t object = 7; object < 500; ++object) late.made(object);
   EXPECT_THAT(told_by(late), ElementsAre(1U));
 }
