@@ -88,6 +88,8 @@ class Daemon {
   FeatureReport features_;
   std::unique_ptr<SelfMetrics> self_;
   ScrapeCosts scrape_costs_;
+  const GzipSlots gzip_slots_{kGzipAtOnce,
+                              [this](GzipRefusal why) { self_->count_scrape_not_compressed(why); }};
   const AddressNames address_names_;
 
   std::optional<BpfSession> session_;
