@@ -110,6 +110,7 @@ enum offcpud_loss {
 				       subject 0 */
 	OFFCPUD_LOSS_FREE_LIST,	    /* a list of free processes or histograms could not be used */
 	OFFCPUD_LOSS_WAKER_STACK,   /* another walk was under way on the waker's CPU */
+	OFFCPUD_LOSS_RESTARTED, /* a restarted system call was not found out: its reason is other */
 	OFFCPUD_LOSSES,
 };
 

@@ -132,7 +132,10 @@ SUBPROGRAM __u32 class_of_restarted(struct task_struct *task, unsigned long seco
 {
 	char start[NAME_START + 1] = {};
 
-	BPF_SNPRINTF(start, sizeof(start), "%ps", task->restart_block.fn);
+	/* The kernel has three buffers for this on each CPU, for programs that interrupt one
+	 * another (kernel/bpf/helpers.c, MAX_BPRINTF_NEST_LEVEL). */
+	if (BPF_SNPRINTF(start, sizeof(start), "%ps", task->restart_block.fn) < 0)
+		loss_add_inline(OFFCPUD_LOSS_RESTARTED);
 	if (IS_FUNCTION(start, "hrtimer_nanosleep_restart") ||
 	    IS_FUNCTION(start, "alarm_timer_nsleep_restart") ||
 	    IS_FUNCTION(start, "posix_cpu_nsleep_restart"))

@@ -13,7 +13,7 @@ namespace {
 constexpr auto kCauses = std::to_array<const char*>(
     {"no_thread_state", "cgroup_table_full", "negative_duration", "missed_wakeup", "missed_switch",
      "cgroup_events_full", "process_table_full", "stall_ends_full", "sample_lost",
-     "cgroup_table_busy", "free_list_busy", "waker_stack_lost"});
+     "cgroup_table_busy", "free_list_busy", "waker_stack_lost", "restarted_call_unknown"});
 static_assert(kCauses.size() == OFFCPUD_LOSSES);
 
 // Values of the label `program`, by enum offcpud_program.
