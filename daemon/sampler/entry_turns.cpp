@@ -26,8 +26,8 @@ std::optional<EntryTurns::Entry> EntryTurns::pop(const May& may) {
   Waiting& waiting = next->second;
   waiting.served = ++last_;
   const bool oldest = std::exchange(waiting.oldest_is_next, !waiting.oldest_is_next);
-  const Entry entry = entries_.at(oldest ? waiting.by_order.begin()->second
-                                         : waiting.by_size.begin()->second);
+  const Entry entry =
+      entries_.at(oldest ? waiting.by_order.begin()->second : waiting.by_size.begin()->second);
   erase(entry.tgid);
   return entry;
 }

@@ -9,6 +9,8 @@ namespace {
 
 // Children of processes larger than this wait; most programs are smaller.
 constexpr std::size_t kWaitsFrom = 512;
+// So do these while earlier ones have used up the time.
+constexpr std::size_t kMayWaitFrom = 32;
 
 // CPU time for mappings of waiting processes: a tenth of the thread's, and so much at once.
 constexpr int kShare = 10;
@@ -34,7 +36,8 @@ bool KernelRoom::began(std::uint32_t tgid, std::size_t inherited) {
   forget(tgid);
   // What is left of the one that had this number must not pass for this one's.
   if (std::erase(leaving_, tgid) > 0) (void)tables_.remove_process(tgid);
-  if (inherited < kWaitsFrom) return true;
+  const bool is_over = budget_ < std::chrono::nanoseconds(0);
+  if (inherited < (is_over ? kMayWaitFrom : kWaitsFrom)) return true;
   outside_[tgid] = {.size = inherited, .taken_out = false, .uid = std::nullopt};
   new_.push_back(tgid);
   return false;

@@ -24,8 +24,9 @@ namespace offcpud {
 // other processes are walked by the files that they map, like those of new processes, and more of
 // them end early.
 //
-// A forked process with many mappings waits, because most end or execute something else soon. So
-// does the rest of a process that maps many at once. When the map is full, the largest processes of
+// A forked process with many mappings waits, because most end or execute something else soon, and
+// so do smaller ones while the time is used up. So does the rest of a process that maps many at
+// once. When the map is full, the largest processes of
 // the largest user are evicted (who_gives_way); they return once half of the map is free. What an
 // ended process had is removed by and by. Used by one thread; the tables must outlive it.
 class KernelRoom {
@@ -57,7 +58,8 @@ class KernelRoom {
   // it is too early.
   using Entering = EntryTurns::Entry;
   std::optional<Entering> next_waiting(MonotonicTime now, const EntryTurns::May& may);
-  // CPU time for mappings of waiting processes: a tenth of the thread's.
+  // CPU time for mappings of waiting processes, and of those that began with many: a tenth of the
+  // thread's.
   void spend(std::chrono::nanoseconds cpu) { budget_ -= cpu; }
   // The others of its mappings wait for its next turn, unless it was evicted. Call it only right
   // after next_waiting().

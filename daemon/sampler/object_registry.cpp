@@ -139,7 +139,15 @@ void ObjectRegistry::object_forgotten(const MappedObject& object) {
 
 void ObjectRegistry::image_began(const ImageId& image, std::span<const Mapping> inherited) {
   if (room_ != nullptr && !room_->began(image.tgid, inherited.size())) return;
+  const bool is_charged = room_ != nullptr && inherited.size() >= kChargedFrom;
+  const auto before = is_charged ? thread_cpu_time() : std::chrono::nanoseconds(0);
+  const auto tables_before = tables_cpu_;
   for (const Mapping& mapping : inherited) add(image.tgid, mapping);
+  if (!is_charged) return;
+  const auto cpu = thread_cpu_time() - before - (tables_cpu_ - tables_before);
+  room_->spend(cpu);
+  if (cpu < kChargesUser) return;
+  shares_.charge(room_->user_of(image.tgid), cpu, std::chrono::steady_clock::now());
 }
 
 void ObjectRegistry::mapping_added(const ImageId& image, const Mapping& mapping) {

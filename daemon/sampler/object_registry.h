@@ -86,6 +86,10 @@ class ObjectRegistry final : public MappingObserver {
   // Of one process as many are written between two counts as its events come; then they wait.
   static constexpr std::size_t kAddedAtOnce = 512;
   static constexpr std::chrono::seconds kBetweenCounts{1};
+  // The time for children with fewer mappings is not measured, and nobody is asked for the user of
+  // one that took less.
+  static constexpr std::size_t kChargedFrom = 32;
+  static constexpr std::chrono::milliseconds kChargesUser{1};
 
   struct Object {
     UnwindObjectId table = OFFCPUD_UNWIND_NO_OBJECT;

@@ -90,6 +90,28 @@ TEST_F(RegistryOfLargeOnes, OddSizesTakeATenthOfTheTime) {
   EXPECT_LE(written * kCost, kSteps * kStep / 10 + std::chrono::milliseconds(25 + 1));
 }
 
+// Each of them is small enough to be put in at once.
+TEST_F(RegistryOfLargeOnes, ManyChildrenTakeATenthOfTheTime) {
+  make_with();
+  const auto file = found_at("/first", 24);
+  registry->mapping_added({.tgid = 9, .serial = 1}, mapping(file));
+  auto child = many_of(file);
+  child.resize(200);
+  make_slow();
+  turn();
+  constexpr std::chrono::milliseconds kStep{10};
+  constexpr std::uint32_t kChildren = 50;
+  for (std::uint32_t i = 0; i < kChildren; ++i) {
+    const ImageId image{.tgid = 100 + i, .serial = 1};
+    registry->image_began(image, child);
+    turn(kStep);
+    registry->image_ended(image, child);
+  }
+  EXPECT_GT(maps.puts, 200U);
+  // A tenth of the time, what was saved up, and a child beyond it.
+  EXPECT_LE(maps.puts * kCost, kChildren * kStep / 10 + std::chrono::milliseconds(25 + 5));
+}
+
 TEST_F(RegistryOfLargeOnes, WhoHasSpentHisTimeIsPutInLater) {
   make_with({.at_once = std::chrono::milliseconds(2), .per_second = 1e-9});
   users = {{1, kAlice}, {2, kBob}};
