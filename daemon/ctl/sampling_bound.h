@@ -6,9 +6,9 @@
 
 namespace offcpud {
 
-// "; such waits may add up to 30 ms": with a probability of 0.95, threads did not wait longer
-// where nothing was sampled (docs/semantics.md, "Stacks and snapshots"). `answer`: one about
-// stacks. Empty where it has no sampling interval.
+// "; such waits may add up to 30 ms": with a probability of 0.95, threads waited no longer than
+// this where nothing was sampled (docs/semantics.md, "Stacks and snapshots"). `answer`: one about
+// stacks. Empty if that has no sampling interval.
 std::string sampling_bound(const nlohmann::json& answer);
 
 }  // namespace offcpud

@@ -60,7 +60,7 @@ class SnapshotPush {
   // drops what is waiting. Call it on the thread that calls finish().
   void apply(const std::optional<PushTarget>& target, std::uint64_t most_bytes);
 
-  // Makes the profile, if there is a target, which takes a while. Thread-safe.
+  // Makes the profile if there is a target; this takes a while. Thread-safe.
   void submit(Snapshot snapshot);
 
   [[nodiscard]] PushState state() const;

@@ -48,8 +48,8 @@ class KernelRoom {
   // waits, or it is too early.
   std::optional<Entering> next_waiting(MonotonicTime now);
   void spend(std::size_t mappings) { budget_ -= static_cast<double>(mappings); }
-  // The others of its mappings are next, unless the process ends or is evicted before. Call it only
-  // right after next_waiting().
+  // Lets next_waiting() return the process once more, for the rest of its mappings, unless it ends
+  // or is evicted before. Call it only right after next_waiting().
   void put_rest(const Entering& entering);
 
   // The user of the process; asked for only once.
