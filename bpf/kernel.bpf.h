@@ -38,8 +38,8 @@ extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
 #define CAST(object, type) ((type *)bpf_rdonly_cast(object, bpf_core_type_id_kernel(type)))
 
 /*
- * The cast knows structures only. These are structures of the kernel that begin with what is to be
- * read: an int, a pointer, two words that are no pointers. Only with CAN_CAST.
+ * The cast works with structures only. Each function uses a structure of the kernel that begins
+ * with what is to be read: an int, a pointer, two words that are no pointers. Only with CAN_CAST.
  */
 static __always_inline int cast_int(void *address)
 {

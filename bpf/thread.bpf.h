@@ -73,8 +73,8 @@ struct taker {
 	char comm[OFFCPUD_COMM];
 };
 
-/* The last sched_waking, also one that found the thread running. Written by wakers; `waker` is
- * cleared by whoever accounts the block that the waking ended. */
+/* The last sched_waking, even if it found the thread running. Written by wakers; `waker` is cleared
+ * by whoever accounts the block that the waking ended. */
 struct thread_waking {
 	__u64 ns;
 	__u32 waker;	 /* enum offcpud_waker + 1; 0: the block that it ended is accounted */

@@ -423,7 +423,7 @@ static __always_inline bool unwind_lock(struct unwind_walk *walk, struct task_st
 /* Walks the stack. `tgid`: in the daemon's PID namespace. `frames`: how many at most, up to 127.
  * `pauses`: how often the walk may pause. `episode`: CLOCK_MONOTONIC when the thread took the CPU.
  * NULL: this CPU is walking a stack already, in a program that this one interrupted or in a pause.
- * Otherwise call unwind_release(), also for a walk that paused and is not continued. */
+ * Otherwise call unwind_release(), even for a walk that paused and is not continued. */
 static __always_inline struct offcpud_unwind_stack *unwind_user(__u32 tgid, __u32 frames,
 								__u32 pauses, __u64 episode)
 {
