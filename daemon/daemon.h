@@ -101,7 +101,7 @@ class Daemon {
   LossWatch losses_;
   Overhead overhead_{online_cpus()};
   std::optional<ViewBoard> board_;
-  std::unique_ptr<EventLoop> loop_;  // after what its callbacks use and the descriptors it watches
+  std::unique_ptr<EventLoop> loop_;             // destroyed before what it calls and watches
   std::unique_ptr<SnapshotService> snapshots_;  // null: snapshots are turned off
   EventLoop::Timer* timer_ = nullptr;
   std::unique_ptr<StopDeadline> stop_deadline_;

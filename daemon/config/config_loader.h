@@ -30,7 +30,7 @@ struct ConfigSources {
 // (...); use ...`.
 Result<Config> load_config(const ConfigSources& sources);
 
-// Whether the file is there that web.config_file names. The error says where it is named:
+// Whether the file that web.config_file names exists. The error says where it is named:
 // `/etc/offcpud/offcpud.yaml:3: web.config_file: there is no /etc/offcpud/web.yaml; ...`.
 Status find_web_config_file(const Config& config, const ConfigSources& sources);
 

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kIntroduction = R"(# Configuration
 
 <!-- Generated from daemon/config/config_schema.cpp. After a change there:
-     OFFCPUD_UPDATE_GOLDEN=1 build/bin/offcpud_unit_tests --gtest_filter='ConfigReference*' -->
+     OFFCPUD_UPDATE_GOLDEN=1 build-test/plain/bin/offcpud_unit_tests --gtest_filter='ConfigReference*' -->
 
 A value comes from the last of these that sets it:
 
