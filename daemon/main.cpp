@@ -20,6 +20,7 @@
 #include "runtime/heap.h"
 #include "runtime/logging.h"
 #include "runtime/privileges.h"
+#include "sites/site_folders.h"
 #include "web_access.h"
 
 namespace offcpud {
@@ -81,13 +82,17 @@ int run(int argc, char** argv) {
   if (const auto found = find_web_config_file(*config, options->sources); !found) {
     return fail(found.error());
   }
+  const auto site_folders = site_rule_folders(options->sources.file);
+  auto site_rules = load_site_rules(site_folders);
+  if (!site_rules) return fail(site_rules.error());
   if (options->action == Action::CheckConfig) {
     const auto warnings = WebAccess::check(config->web);
     if (!warnings) return fail(warnings.error());
     for (const std::string& warning : *warnings) log_warning(warning);
     const Status push = check_push_files(config->push);
     if (!push) return fail(push.error());
-    return print("the configuration is valid; " + files_text(options->sources.file) + "\n");
+    return print("the configuration is valid; " + files_text(options->sources.file) + "; " +
+                 site_rules_text(**site_rules, site_folders) + "\n");
   }
 
   // First, while the process has no threads, sockets or kernel programs.
@@ -100,7 +105,8 @@ int run(int argc, char** argv) {
   }
   keep_heap_small();
   init_logging(parse_log_level(config->log_level).value_or(LogLevel::Info));
-  auto daemon = Daemon::start(options->sources, *config, std::move(spawner));
+  auto daemon =
+      Daemon::start(options->sources, *config, *std::move(site_rules), std::move(spawner));
   if (!daemon) return fail(daemon.error());
   const auto code = (*daemon)->run();
   return code ? *code : fail(code.error());

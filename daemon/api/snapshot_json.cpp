@@ -41,8 +41,8 @@ class TableWriter {
   // ,"columns":[..],"rows":[..],"stacks":[..],"frames":[..],"strings":[..]
   std::string write() {
     out_ =
-        ",\"columns\":[\"pid\",\"comm\",\"thread\",\"cgroup\",\"reason\",\"in_progress\",\"stack\","
-        "\"waker\",\"waker_pid\",\"waker_stack\",\"ns\",\"episodes\"";
+        ",\"columns\":[\"pid\",\"comm\",\"thread\",\"cgroup\",\"reason\",\"for\",\"site\","
+        "\"in_progress\",\"stack\",\"waker\",\"waker_pid\",\"waker_stack\",\"ns\",\"episodes\"";
     if (before_ != nullptr) out_ += ",\"before_ns\",\"before_episodes\"";
     out_ += ",\"variance\"";
     if (before_ != nullptr) out_ += ",\"before_variance\"";
@@ -94,6 +94,8 @@ class TableWriter {
                                string_id(entry.thread_comm),
                                string_id(entry.cgroup),
                                string_id(std::string(kHistKindNames[entry.reason])),
+                               string_id(std::string(name_of(entry.wait_for))),
+                               string_id(entry.site),
                                std::size_t{entry.in_progress ? 1U : 0U},
                                stack_id(joined(entry.user, entry.kernel)),
                                string_id(entry.waker_comm),

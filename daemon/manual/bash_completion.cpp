@@ -50,6 +50,7 @@ std::string value_reply(const OptionDoc& option) {
   if (option.value == "REASON") {
     return reply("-W '" + join(kinds.first(OFFCPUD_BLOCKED_KINDS)) + "'", "");
   }
+  if (option.value == "FOR") return reply("-W '" + join(kWaitForNames) + "'", "");
   if (option.value != "KEY=VALUE") return {};
   std::string keys;
   for (const Option& known : config_options()) append_word(keys, std::string(known.name) + "=");

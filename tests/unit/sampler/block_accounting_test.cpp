@@ -143,7 +143,7 @@ class BlockAccountingTest : public testing::Test {
   NamingQueue naming_{
       symbols_,
       std::make_shared<RuntimeNames>(RuntimeNames{.perf_maps = PerfMaps(nullptr, {}), .vdso = {}}),
-      clock_};
+      std::make_shared<const SiteRulesBoard>(*SiteRules::make({})), clock_};
   std::optional<BlockAccounting> accounting_;
 };
 

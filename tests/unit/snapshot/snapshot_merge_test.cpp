@@ -78,6 +78,25 @@ TEST(SnapshotSum, SaysByWhatAnyOfThemWasNarrowed) {
   EXPECT_EQ(sum.take().captured, (std::vector<std::string>{"a", "b"}));
 }
 
+// As after new rules: each snapshot keeps what the rules of its time said.
+TEST(SnapshotSum, KeepsApartWhatOneStackWasForAtDifferentTimes) {
+  const Snapshot before = test::ordinary_snapshot();
+  Snapshot after = before;
+  after.entries[0].wait_for = WaitFor::Answer;
+  after.entries[0].site = "pp-reply";
+  after.entries[1].site = "pp-nap";
+  const Snapshot sum = sum_of({&before, &after, &after});
+  ASSERT_EQ(sum.entries.size(), 5U);
+  EXPECT_EQ(test::total_ns(sum), 3 * test::total_ns(before));
+  for (const StackEntry& entry : sum.entries) {
+    if (entry.site == "pipe") EXPECT_EQ(entry.ns, kPipe);
+    if (entry.site == "pp-reply") EXPECT_EQ(entry.ns, 2 * kPipe);
+    if (entry.site == "sleep") EXPECT_EQ(entry.ns, kSleep);
+    if (entry.site == "pp-nap") EXPECT_EQ(entry.ns, 2 * kSleep);
+    if (entry.site == "kernel-thread") EXPECT_EQ(entry.ns, 3 * kWorker);
+  }
+}
+
 TEST(SnapshotSum, OfNothingIsEmpty) {
   EXPECT_EQ(sum_of({}), Snapshot{});
 }
@@ -103,6 +122,11 @@ TEST(SnapshotFilter, SelectsEntries) {
   SnapshotFilter reasons;
   reasons.reasons.reset(OFFCPUD_BLOCKED_SLEEP);
   EXPECT_EQ(ns_with(reasons), kPipe + kWorker);
+  SnapshotFilter known;
+  known.wait_for.reset(static_cast<std::size_t>(WaitFor::Unknown));
+  EXPECT_EQ(ns_with(known), kSleep + kWorker);
+  EXPECT_EQ(ns_with({.site = "pipe"}), kPipe);
+  EXPECT_EQ(ns_with({.site = "kernel"}), 0U) << "the whole name";
   EXPECT_EQ(ns_with({.threads = SnapshotFilter::Threads::Kernel}), kWorker);
   EXPECT_EQ(ns_with({.threads = SnapshotFilter::Threads::User}), kPipe + kSleep);
   EXPECT_EQ(ns_with({.idle = false}), kPipe) << "a sleep, and a kernel thread without work";
