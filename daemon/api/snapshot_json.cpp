@@ -41,12 +41,13 @@ class TableWriter {
   // ,"columns":[..],"rows":[..],"stacks":[..],"frames":[..],"strings":[..]
   std::string write() {
     out_ =
-        ",\"columns\":[\"pid\",\"comm\",\"thread\",\"cgroup\",\"reason\",\"for\",\"site\","
-        "\"in_progress\",\"stack\",\"waker\",\"waker_pid\",\"waker_stack\",\"ns\",\"episodes\"";
+        ",\"columns\":[\"pid\",\"comm\",\"thread\",\"cgroup\",\"reason\",\"in_progress\",\"stack\","
+        "\"waker\",\"waker_pid\",\"waker_stack\",\"ns\",\"episodes\"";
     if (before_ != nullptr) out_ += ",\"before_ns\",\"before_episodes\"";
     out_ += ",\"variance\"";
     if (before_ != nullptr) out_ += ",\"before_variance\"";
-    out_ += "],\"rows\":[";
+    // At the end, as readers may count columns.
+    out_ += ",\"for\",\"site\"],\"rows\":[";
     for (std::size_t i = 0; i < snapshot_.entries.size(); ++i) {
       begin_item(i);
       write_row(i);
@@ -94,8 +95,6 @@ class TableWriter {
                                string_id(entry.thread_comm),
                                string_id(entry.cgroup),
                                string_id(std::string(kHistKindNames[entry.reason])),
-                               string_id(std::string(name_of(entry.wait_for))),
-                               string_id(entry.site),
                                std::size_t{entry.in_progress ? 1U : 0U},
                                stack_id(joined(entry.user, entry.kernel)),
                                string_id(entry.waker_comm),
@@ -119,6 +118,11 @@ class TableWriter {
     if (before_ != nullptr) {
       out_ += ',';
       number((*before_)[index].variance);
+    }
+    for (const std::size_t id :
+         {string_id(std::string(name_of(entry.wait_for))), string_id(entry.site)}) {
+      out_ += ',';
+      number(id);
     }
     out_ += ']';
   }

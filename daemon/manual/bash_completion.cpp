@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/hist_kind.h"
+#include "base/wait_for.h"
 #include "config/config_schema.h"
 
 namespace offcpud {

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <initializer_list>
+#include <map>
+#include <string>
 
 #include "support/snapshots.h"
 
@@ -88,13 +90,13 @@ TEST(SnapshotSum, KeepsApartWhatOneStackWasForAtDifferentTimes) {
   const Snapshot sum = sum_of({&before, &after, &after});
   ASSERT_EQ(sum.entries.size(), 5U);
   EXPECT_EQ(test::total_ns(sum), 3 * test::total_ns(before));
-  for (const StackEntry& entry : sum.entries) {
-    if (entry.site == "pipe") EXPECT_EQ(entry.ns, kPipe);
-    if (entry.site == "pp-reply") EXPECT_EQ(entry.ns, 2 * kPipe);
-    if (entry.site == "sleep") EXPECT_EQ(entry.ns, kSleep);
-    if (entry.site == "pp-nap") EXPECT_EQ(entry.ns, 2 * kSleep);
-    if (entry.site == "kernel-thread") EXPECT_EQ(entry.ns, 3 * kWorker);
-  }
+  std::map<std::string, std::uint64_t> ns;
+  for (const StackEntry& entry : sum.entries) ns[entry.site] = entry.ns;
+  EXPECT_EQ(ns, (std::map<std::string, std::uint64_t>{{"pipe", kPipe},
+                                                      {"pp-reply", 2 * kPipe},
+                                                      {"sleep", kSleep},
+                                                      {"pp-nap", 2 * kSleep},
+                                                      {"kernel-thread", 3 * kWorker}}));
 }
 
 TEST(SnapshotSum, OfNothingIsEmpty) {
