@@ -71,6 +71,19 @@ std::filesystem::path own_cgroup_processes() {
   return mount->native() + path.substr(0, path.find('\n')) + "/cgroup.procs";
 }
 
+// `site_rules`: how many there are, and where.
+int check(const Config& config, const ConfigSources& sources, const std::string& site_rules) {
+  const Status absent = check_absent_file(config, sources, exposed_address(config));
+  if (!absent) return fail(absent.error());
+  const auto warnings = WebAccess::check(config.web);
+  if (!warnings) return fail(warnings.error());
+  for (const std::string& warning : *warnings) log_warning(warning);
+  const Status push = check_push_files(config.push);
+  if (!push) return fail(push.error());
+  return print("the configuration is valid; " + files_text(sources.file) + "; " + site_rules +
+               "\n");
+}
+
 int run(int argc, char** argv) {
   const auto options = parse_command_line(argc, argv);
   if (!options) return fail(options.error());
@@ -86,13 +99,7 @@ int run(int argc, char** argv) {
   auto site_rules = load_site_rules(site_folders);
   if (!site_rules) return fail(site_rules.error());
   if (options->action == Action::CheckConfig) {
-    const auto warnings = WebAccess::check(config->web);
-    if (!warnings) return fail(warnings.error());
-    for (const std::string& warning : *warnings) log_warning(warning);
-    const Status push = check_push_files(config->push);
-    if (!push) return fail(push.error());
-    return print("the configuration is valid; " + files_text(options->sources.file) + "; " +
-                 site_rules_text(**site_rules, site_folders) + "\n");
+    return check(*config, options->sources, site_rules_text(**site_rules, site_folders));
   }
 
   // First, while the process has no threads, sockets or kernel programs.

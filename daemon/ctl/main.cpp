@@ -61,6 +61,7 @@ StacksRequest stacks_request(const CtlOptions& options) {
 Result<StacksOutput> check_config(const CtlOptions& options) {
   TRY(const auto config, load_config(options.sources));
   TRY_VOID(find_web_config_file(config, options.sources));
+  TRY_VOID(check_absent_file(config, options.sources, exposed_address(config)));
   const auto folders = site_rule_folders(options.sources.file);
   TRY(const auto rules, load_site_rules(folders));
   StacksOutput output{.text = "OK; " + files_text(options.sources.file) + "; " +

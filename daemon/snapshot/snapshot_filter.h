@@ -27,8 +27,8 @@ struct SnapshotFilter {
   std::bitset<OFFCPUD_HIST_KINDS> reasons = ~std::bitset<OFFCPUD_HIST_KINDS>();
   std::bitset<kWaitForNames.size()> wait_for = ~std::bitset<kWaitForNames.size()>();
   std::string site;  // complete name
-  // false: leaves out idle-prone reasons, and kernel threads in `kernel`, where those wait
-  // that have no work.
+  // false: leaves out idle-prone reasons, and the reason `kernel` of kernel threads, in which those
+  // without work wait.
   bool idle = true;
   Threads threads = Threads::All;
   Frames frames = Frames::All;  // other frames are removed, which may make stacks equal
