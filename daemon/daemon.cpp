@@ -92,20 +92,24 @@ Result<PipelineOptions> pipeline_options(const Config& config) {
 
 }  // namespace
 
-Daemon::Daemon(ConfigSources sources, Config config, std::shared_ptr<ReaderSpawner> spawner)
-    : sources_(std::move(sources)), config_(std::move(config)), spawner_(std::move(spawner)) {}
+Daemon::Daemon(ConfigSources sources, Config config, std::shared_ptr<const SiteRules> site_rules,
+               std::shared_ptr<ReaderSpawner> spawner)
+    : sources_(std::move(sources)),
+      config_(std::move(config)),
+      site_rules_(std::make_shared<SiteRulesBoard>(std::move(site_rules))),
+      spawner_(std::move(spawner)) {}
 
 Daemon::~Daemon() = default;
 
 Result<std::unique_ptr<Daemon>> Daemon::start(ConfigSources sources, Config config,
+                                              std::shared_ptr<const SiteRules> site_rules,
                                               std::shared_ptr<ReaderSpawner> spawner) {
   std::unique_ptr<Daemon> daemon(
-      new Daemon(std::move(sources), std::move(config), std::move(spawner)));
+      new Daemon(std::move(sources), std::move(config), std::move(site_rules), std::move(spawner)));
   TRY_VOID(daemon->set_up());
   TRY(auto listener, find_listener(daemon->config_));  // a taken port must not leave hooks
-  TRY_VOID(check_absent_file(
-      daemon->config_, daemon->sources_,
-      listener.reach().local ? std::string() : listener.address().text()));
+  TRY_VOID(check_absent_file(daemon->config_, daemon->sources_,
+                             listener.reach().local ? std::string() : listener.address().text()));
   auto local = find_local_listener(daemon->config_, listener);
   TRY_VOID(daemon->read_web_files(listener, local || listener.address().is_unix()));
   TRY_VOID(daemon->measure());
@@ -169,7 +173,7 @@ Status Daemon::measure() {
   board_.emplace([this] { loop_->post([this] { tick(); }); }, clock_);
   TRY_VOID(pipeline_->start());
   if (spawner_ == nullptr) return {};
-  const SamplerInputs inputs{*session_, clock_, cgroups_, spawner_};
+  const SamplerInputs inputs{*session_, clock_, cgroups_, site_rules_, spawner_};
   const auto take_exemplars = [this](auto found) { pipeline_->add_exemplars(std::move(found)); };
   TRY(snapshots_,
       SnapshotService::start(inputs, config_, *loop_, *self_, threads_, take_exemplars));
@@ -203,6 +207,7 @@ Status Daemon::read_web_files(const Listener& listener, bool unix_sockets) {
   TRY(web_, WebAccess::read(config_.web, listener, unix_sockets));
   reloader_.emplace(Reloader::Parts{.sources = sources_,
                                     .running = config_,
+                                    .site_rules = *site_rules_,
                                     .web = *web_,
                                     .metrics = *self_,
                                     .notifier = notifier_,

@@ -27,6 +27,7 @@
 #include "runtime/event_loop.h"
 #include "runtime/service_notifier.h"
 #include "runtime/stop_deadline.h"
+#include "sites/site_rules_board.h"
 #include "snapshot_service.h"
 #include "stall_journal.h"
 #include "thread_journal.h"
@@ -39,8 +40,10 @@ namespace offcpud {
 // the SelfMetrics and the members under mutex_.
 class Daemon {
  public:
-  // `spawner` null: the configuration needs no readers.
+  // `site_rules` are those of site_rule_folders(). `spawner` null: the configuration needs no
+  // readers.
   static Result<std::unique_ptr<Daemon>> start(ConfigSources sources, Config config,
+                                               std::shared_ptr<const SiteRules> site_rules,
                                                std::shared_ptr<ReaderSpawner> spawner);
   ~Daemon();
   Daemon(const Daemon&) = delete;
@@ -50,7 +53,8 @@ class Daemon {
   Result<int> run();
 
  private:
-  Daemon(ConfigSources sources, Config config, std::shared_ptr<ReaderSpawner> spawner);
+  Daemon(ConfigSources sources, Config config, std::shared_ptr<const SiteRules> site_rules,
+         std::shared_ptr<ReaderSpawner> spawner);
 
   Status set_up();
   // Logs what is missing now and was not missing before.
@@ -79,6 +83,7 @@ class Daemon {
 
   ConfigSources sources_;
   Config config_;
+  const std::shared_ptr<SiteRulesBoard> site_rules_;
   std::shared_ptr<ReaderSpawner> spawner_;
   SystemClock clock_;
   ThreadWatch threads_;

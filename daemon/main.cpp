@@ -20,6 +20,7 @@
 #include "runtime/heap.h"
 #include "runtime/logging.h"
 #include "runtime/privileges.h"
+#include "sites/site_folders.h"
 #include "web_access.h"
 
 namespace offcpud {
@@ -70,7 +71,8 @@ std::filesystem::path own_cgroup_processes() {
   return mount->native() + path.substr(0, path.find('\n')) + "/cgroup.procs";
 }
 
-int check(const Config& config, const ConfigSources& sources) {
+// `site_rules`: how many there are, and where.
+int check(const Config& config, const ConfigSources& sources, const std::string& site_rules) {
   const Status absent = check_absent_file(config, sources, exposed_address(config));
   if (!absent) return fail(absent.error());
   const auto warnings = WebAccess::check(config.web);
@@ -78,7 +80,8 @@ int check(const Config& config, const ConfigSources& sources) {
   for (const std::string& warning : *warnings) log_warning(warning);
   const Status push = check_push_files(config.push);
   if (!push) return fail(push.error());
-  return print("the configuration is valid; " + files_text(sources.file) + "\n");
+  return print("the configuration is valid; " + files_text(sources.file) + "; " + site_rules +
+               "\n");
 }
 
 int run(int argc, char** argv) {
@@ -92,7 +95,12 @@ int run(int argc, char** argv) {
   if (const auto found = find_web_config_file(*config, options->sources); !found) {
     return fail(found.error());
   }
-  if (options->action == Action::CheckConfig) return check(*config, options->sources);
+  const auto site_folders = site_rule_folders(options->sources.file);
+  auto site_rules = load_site_rules(site_folders);
+  if (!site_rules) return fail(site_rules.error());
+  if (options->action == Action::CheckConfig) {
+    return check(*config, options->sources, site_rules_text(**site_rules, site_folders));
+  }
 
   // First, while the process has no threads, sockets or kernel programs.
   std::shared_ptr<ReaderSpawner> spawner;
@@ -104,7 +112,8 @@ int run(int argc, char** argv) {
   }
   keep_heap_small();
   init_logging(parse_log_level(config->log_level).value_or(LogLevel::Info));
-  auto daemon = Daemon::start(options->sources, *config, std::move(spawner));
+  auto daemon =
+      Daemon::start(options->sources, *config, *std::move(site_rules), std::move(spawner));
   if (!daemon) return fail(daemon.error());
   const auto code = (*daemon)->run();
   return code ? *code : fail(code.error());

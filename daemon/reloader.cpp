@@ -16,12 +16,14 @@
 #include "runtime/logging.h"
 #include "runtime/message_ids.h"
 #include "selection/snapshot_rules.h"
+#include "sites/site_folders.h"
 
 namespace offcpud {
 
 Reloader::Reloader(Parts parts, Callbacks callbacks)
     : parts_(std::move(parts)), callbacks_(std::move(callbacks)) {
   note_config();
+  note_site_rules();
   for (const std::string& warning : parts_.web.state().warnings) log_warning(warning);
   note_certificate(parts_.web.state());
   note_outcome();
@@ -54,13 +56,14 @@ Result<Reloader::Wanted> Reloader::read() {
   }
   TRY(auto config, load_config(parts_.sources));
   TRY_VOID(check_absent_file(config, parts_.sources, {}));  // `listen` stays as it is
+  TRY(auto site_rules, load_site_rules(site_rule_folders(file)));
   auto web = parts_.web.prepare(config_after_reload(parts_.running, config).web);
   if (web) refused_web_.clear();
   const Status push = check_push_files(config.push);
   refused_for_web_files_ = push && !web;
   if (!web) return std::move(web).error();
   if (!push) return push.error();
-  return Wanted{std::move(config), *std::move(web)};
+  return Wanted{std::move(config), std::move(site_rules), *std::move(web)};
 }
 
 void Reloader::put_in_force(Wanted wanted) {
@@ -69,6 +72,8 @@ void Reloader::put_in_force(Wanted wanted) {
   if (!names.empty()) log_warning("takes effect on the next start: " + enumeration(names));
   needs_restart_ = later;
   put_in_force(std::move(wanted.web));
+  parts_.site_rules.publish(std::move(wanted.site_rules));
+  note_site_rules();
   callbacks_.apply(config_after_reload(parts_.running, wanted.config));
   note_config();
 }
@@ -114,6 +119,19 @@ void Reloader::note_config() {
   status_.needs_restart = needs_restart_;
   status_.files = files_in_force(file);
   status_.captured = capture_text(parts_.running);
+}
+
+void Reloader::note_site_rules() {
+  const auto rules = parts_.site_rules.rules();
+  const std::string text = site_rules_text(*rules, site_rule_folders(parts_.sources.file));
+  if (rules->rules().empty()) {
+    log_warning(text + ", so what waits are for stays unknown");
+  } else {
+    log_info("wait sites: " + text);
+  }
+  const std::lock_guard lock(mutex_);
+  status_.site_rules = rules->rules().size();
+  status_.sites = rules->sites().size();
 }
 
 void Reloader::note_certificate(const WebAccess::State& web) {

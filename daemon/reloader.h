@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -11,14 +12,15 @@
 #include "config/config_loader.h"
 #include "metrics/self_metrics.h"
 #include "runtime/service_notifier.h"
+#include "sites/site_rules_board.h"
 #include "web_access.h"
 
 namespace offcpud {
 
-// Reads the configuration again on SIGHUP, and web.config_file with its certificates and keys
-// whenever these files change, so a renewed certificate needs no signal. New settings take effect
-// all together or not at all. After a refusal the running configuration stays, and status(), a
-// metric and the log say why until an attempt succeeds.
+// Reads the configuration and the rules of wait sites again on SIGHUP, and web.config_file with its
+// certificates and keys whenever these files change, so a renewed certificate needs no signal. New
+// settings and rules take effect all together or not at all. After a refusal the running ones stay,
+// and status(), a metric and the log say why until an attempt succeeds.
 //
 // Any thread may call status(); one thread calls the rest. All arguments must outlive the object.
 class Reloader {
@@ -26,6 +28,7 @@ class Reloader {
   struct Parts {
     ConfigSources sources;
     const Config& running;  // only Callbacks::apply changes it
+    SiteRulesBoard& site_rules;
     WebAccess& web;
     SelfMetrics& metrics;
     const ServiceNotifier& notifier;
@@ -47,6 +50,7 @@ class Reloader {
  private:
   struct Wanted {
     Config config;
+    std::shared_ptr<const SiteRules> site_rules;
     WebAccess::State web;
   };
   Result<Wanted> read();
@@ -54,6 +58,7 @@ class Reloader {
   void put_in_force(WebAccess::State web);
   void refuse(const std::string& error, const char* what_stays) const;
   void note_config();
+  void note_site_rules();
   void note_certificate(const WebAccess::State& web);
   void note_outcome();
 

@@ -30,4 +30,12 @@ Notation<std::size_t> blocked_reason() {
   return choice(std::move(reasons));
 }
 
+Notation<WaitFor> wait_for_name() {
+  std::vector<NamedValue<WaitFor>> values;
+  for (const std::string_view name : kWaitForNames) {
+    values.push_back({name, static_cast<WaitFor>(values.size())});
+  }
+  return choice(std::move(values));
+}
+
 }  // namespace offcpud

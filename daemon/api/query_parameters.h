@@ -9,6 +9,7 @@
 #include "attribution/cgroup_filter.h"
 #include "base/printable.h"
 #include "base/result.h"
+#include "base/wait_for.h"
 #include "config/setting.h"
 
 namespace offcpud {
@@ -57,5 +58,8 @@ Notation<CgroupFilter> cgroup_filter();
 
 // A reason of blocked time, as enum offcpud_hist_kind.
 Notation<std::size_t> blocked_reason();
+
+// What a wait is for.
+Notation<WaitFor> wait_for_name();
 
 }  // namespace offcpud

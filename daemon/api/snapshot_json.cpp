@@ -46,7 +46,8 @@ class TableWriter {
     if (before_ != nullptr) out_ += ",\"before_ns\",\"before_episodes\"";
     out_ += ",\"variance\"";
     if (before_ != nullptr) out_ += ",\"before_variance\"";
-    out_ += "],\"rows\":[";
+    // At the end, as readers may count columns.
+    out_ += ",\"for\",\"site\"],\"rows\":[";
     for (std::size_t i = 0; i < snapshot_.entries.size(); ++i) {
       begin_item(i);
       write_row(i);
@@ -117,6 +118,11 @@ class TableWriter {
     if (before_ != nullptr) {
       out_ += ',';
       number((*before_)[index].variance);
+    }
+    for (const std::size_t id :
+         {string_id(std::string(name_of(entry.wait_for))), string_id(entry.site)}) {
+      out_ += ',';
+      number(id);
     }
     out_ += ']';
   }
@@ -198,18 +204,18 @@ nlohmann::ordered_json head_json(const StackDifference& difference, const Merged
                                  const MergedFrom& base) {
   auto head = head_json(difference.after, from);
   const Total before = total_of(difference.before);
-  head["base"] = {{"begin", rfc3339(difference.before_begin)},
-                  {"end", rfc3339(difference.before_end)},
-                  {"covered_seconds", seconds(difference.before_duration)},
-                  {"off_cpu_seconds", before.seconds},
-                  {"standard_error_seconds", before.standard_error},
-                  {"lost_of_any_seconds",
-                   static_cast<double>(difference.before_lost_of_any_ns) / kNanoseconds},
-                  {"sampling_interval_seconds", interval_json(difference.before_sampling_interval)},
-                  {"partial", difference.before_partial},
-                  {"captured", difference.before_captured},
-                  {"snapshots", base.snapshots},
-                  {"unreadable", base.unreadable}};
+  head["base"] = {
+      {"begin", rfc3339(difference.before_begin)},
+      {"end", rfc3339(difference.before_end)},
+      {"covered_seconds", seconds(difference.before_duration)},
+      {"off_cpu_seconds", before.seconds},
+      {"standard_error_seconds", before.standard_error},
+      {"lost_of_any_seconds", static_cast<double>(difference.before_lost_of_any_ns) / kNanoseconds},
+      {"sampling_interval_seconds", interval_json(difference.before_sampling_interval)},
+      {"partial", difference.before_partial},
+      {"captured", difference.before_captured},
+      {"snapshots", base.snapshots},
+      {"unreadable", base.unreadable}};
   return head;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -29,22 +30,29 @@ Notation<WallTime> time_before(WallTime now) {
   return {parse, {}, kAllowedTimes};
 }
 
-using Reasons = decltype(Filter::reasons);
-
-// One reason or several, separated by commas.
-Notation<Reasons> reasons() {
-  const auto parse = [reason = blocked_reason()](std::string_view rest) -> Result<Reasons> {
-    Reasons reasons;
+// One value or several, separated by commas, as bits.
+template <class Bits, class Value>
+Notation<Bits> some_of(const Notation<Value>& one, std::span<const std::string_view> names) {
+  const auto parse = [one](std::string_view rest) -> Result<Bits> {
+    Bits bits;
     for (bool more = true; more;) {
       const std::size_t comma = rest.find(',');
-      TRY(const std::size_t kind, reason.parse(rest.substr(0, comma)));
-      reasons.set(kind);
+      TRY(const Value value, one.parse(rest.substr(0, comma)));
+      bits.set(static_cast<std::size_t>(value));
       more = comma != std::string_view::npos;
       rest.remove_prefix(more ? comma + 1 : rest.size());
     }
-    return reasons;
+    return bits;
   };
-  return {parse, {}, "some of " + enumeration(kReasonNames) + ", separated by commas"};
+  return {parse, {}, "some of " + enumeration(names) + ", separated by commas"};
+}
+
+Notation<decltype(Filter::reasons)> reasons() {
+  return some_of<decltype(Filter::reasons)>(blocked_reason(), kReasonNames);
+}
+
+Notation<decltype(Filter::wait_for)> waits_for() {
+  return some_of<decltype(Filter::wait_for)>(wait_for_name(), kWaitForNames);
 }
 
 template <class To>
@@ -130,6 +138,8 @@ std::vector<Setting<SnapshotQuery>> parameters_of(Path path, WallTime now) {
   add(true, "comm", some_text(), &Query::filter, &Filter::comm);
   add(true, "pid", number, &Query::filter, &Filter::pid);
   add(true, "reason", reasons(), &Query::filter, &Filter::reasons);
+  add(true, "for", waits_for(), &Query::filter, &Filter::wait_for);
+  add(true, "site", some_text(), &Query::filter, &Filter::site);
   add(true, "idle", flag(), &Query::filter, &Filter::idle);
   add(kept, "stack", stack_id(), &Query::filter, &Filter::stack);
   add(true, "frame", some_text(), &Query::filter, &Filter::frame);

@@ -75,7 +75,9 @@ std::string megabytes(std::uint64_t bytes) {
 }
 
 Json config_json(const ConfigStatus& config) {
-  Json json = {{"files", config.files}, {"last_reload_successful", config.last_reload_successful}};
+  Json json = {{"files", config.files},
+               {"wait_sites", {{"rules", config.site_rules}, {"sites", config.sites}}},
+               {"last_reload_successful", config.last_reload_successful}};
   if (!config.last_reload_error.empty()) json["last_reload_error"] = config.last_reload_error;
   if (!config.needs_restart.empty()) json["needs_restart"] = config.needs_restart;
   if (!config.captured.empty()) json["snapshots_captured"] = config.captured;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,6 +32,8 @@ struct ConfigStatus {
   std::string last_reload_error;
   std::vector<std::string> needs_restart;  // keys whose new values wait for a restart
   std::string captured;                    // the filters of snapshots; empty: none
+  std::size_t site_rules = 0;              // rules that say what waits are for
+  std::size_t sites = 0;                   // the sites that they name
 };
 
 struct PushStatus {

@@ -11,6 +11,9 @@ namespace offcpud {
 inline constexpr const char* kCgroupHelp =
     "Only this cgroup (a path), or unit such as nginx.service, and what is below";
 
+inline constexpr const char* kForHelp = "Only waits for these, with commas: lock,answer";
+inline constexpr const char* kSiteHelp = "Only waits at this site, such as go-idle-thread";
+
 // Adds an option, such as "-p,--pid", whose value is sent to the daemon as the parameter `name`.
 // `label` stands for the value in the help: "TEXT". `query` must outlive the parsing.
 inline CLI::Option* add_query_option(CLI::App& command, QueryParameters& query,

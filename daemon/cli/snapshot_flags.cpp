@@ -49,6 +49,8 @@ SnapshotFlags::SnapshotFlags(CLI::App& command, CtlOptions& options)
   add_parameter("--cgroup", "cgroup", "CGROUP", kCgroupHelp);
   add_parameter("--comm", "comm", "NAME", "Only this process or thread");
   add_parameter("--reason", "reason", "REASON", "Only these reasons, with commas: lock,disk");
+  add_parameter("--for", "for", "FOR", kForHelp);
+  add_parameter("--site", "site", "SITE", kSiteHelp);
   add_no_idle(command_, options_.query);
   command_.add_flag("-d,--delimited", options_.delimited,
                     "Print a delimiter between kernel and user functions");

@@ -35,6 +35,9 @@ refused. Durations are whole numbers with a unit (`ms`, `s`, `min`, `h`, `d`), c
 to smaller: `500ms`, `10s`, `1h30min`. Sizes are whole numbers with one of `B`, `KiB`, `MiB`, `GiB`,
 `TiB`. Lists are written with brackets or dashes. Durations of blocks also have the unit `us`.
 
+The rules of [wait sites](wait-sites.md), `wait-sites/*.yaml` beside the main file and those that are shipped, are read
+with it: a mistake in them counts as one in it.
+
 A reload (`SIGHUP`, `systemctl reload offcpud`) reads the same sources again. If anything in them is
 wrong, the running configuration stays. Options marked *restart* keep their value until the daemon
 is restarted; the log and the status name those that were changed.

@@ -223,10 +223,7 @@ Result<std::string> explain_stacks(const ExplainRequest& request) {
   if (folders.empty()) folders = site_rule_folders();
   TRY(const auto rules, load_site_rules(folders));
   if (rules->rules().empty()) {
-    std::string names;
-    for (const auto& folder : folders)
-      names += (names.empty() ? "" : ", ") + printable(folder.native());
-    return Error("there are no rules in " + names + "; name a folder with --rules",
+    return Error(site_rules_text(*rules, folders) + "; name a folder with --rules",
                  ErrorKind::NotFound);
   }
   TRY(const auto text, read_input(request.file));

@@ -21,6 +21,7 @@
 #include "ctl/stalls_text.h"
 #include "ctl/status_text.h"
 #include "ctl/top_program.h"
+#include "sites/site_folders.h"
 
 namespace offcpud {
 namespace {
@@ -61,8 +62,10 @@ Result<StacksOutput> check_config(const CtlOptions& options) {
   TRY(const auto config, load_config(options.sources));
   TRY_VOID(find_web_config_file(config, options.sources));
   TRY_VOID(check_absent_file(config, options.sources, exposed_address(config)));
-  StacksOutput output{.text =
-                          "OK; " + files_text(options.sources.file) + "\n" + config_text(config)};
+  const auto folders = site_rule_folders(options.sources.file);
+  TRY(const auto rules, load_site_rules(folders));
+  StacksOutput output{.text = "OK; " + files_text(options.sources.file) + "; " +
+                              site_rules_text(*rules, folders) + "\n" + config_text(config)};
   if (config.web.config_file.empty()) return output;
   TRY(const auto web, load_web_config(config.web.config_file));
   for (const std::string& warning : web.warnings) {

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "base/printable.h"
+#include "base/wait_for.h"
 #include "config/reason_names.h"
 #include "ctl/answer_columns.h"
 #include "ctl/whole_number.h"
-#include "sites/wait_for.h"
 
 namespace offcpud {
 namespace {
@@ -32,7 +32,7 @@ std::vector<std::string_view> split(std::string_view text) {
 }
 
 bool is_label(std::string_view text) {
-  return std::ranges::find(kWaitForNames, text) != kWaitForNames.end();
+  return wait_for_named(text).has_value();
 }
 
 // "function{object}"

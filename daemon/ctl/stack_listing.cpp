@@ -32,8 +32,8 @@ class Listing {
     std::map<std::vector<std::uint64_t>, Block> sums;
     for (const Json& row : answer_.at("rows")) {
       std::vector<std::uint64_t> shown;
-      for (const char* column : {"stack", "comm", "pid"}) {
-        shown.push_back(columns_.number(row, column));
+      for (const char* column : {"stack", "comm", "pid", "for", "site"}) {
+        if (columns_.has(column)) shown.push_back(columns_.number(row, column));
       }
       Block& sum = sums[std::move(shown)];
       if (sum.row == nullptr) sum.row = &row;
@@ -69,8 +69,15 @@ class Listing {
       out += "    " + string(frame.at(0)) + "\n";
     }
     out += "    -                " + string(columns_.cell(row, "comm")) + " (" +
-           std::to_string(columns_.number(row, "pid")) + ")\n";
+           std::to_string(columns_.number(row, "pid")) + ")" + purpose(row) + "\n";
     out += "        " + std::to_string(us) + "\n\n";
+  }
+
+  // "  lock: postgresql-heavyweight-lock"; nothing where the daemon is too old to say it.
+  [[nodiscard]] std::string purpose(const Json& row) const {
+    if (!columns_.has("for") || !columns_.has("site")) return {};
+    const std::string site = string(columns_.cell(row, "site"));
+    return "  " + string(columns_.cell(row, "for")) + (site.empty() ? "" : ": " + site);
   }
 
   const Json& answer_;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/hist_kind.h"
+#include "base/wait_for.h"
 #include "config/config_schema.h"
 
 namespace offcpud {
@@ -50,6 +51,7 @@ std::string value_reply(const OptionDoc& option) {
   if (option.value == "REASON") {
     return reply("-W '" + join(kinds.first(OFFCPUD_BLOCKED_KINDS)) + "'", "");
   }
+  if (option.value == "FOR") return reply("-W '" + join(kWaitForNames) + "'", "");
   if (option.value != "KEY=VALUE") return {};
   std::string keys;
   for (const Option& known : config_options()) append_word(keys, std::string(known.name) + "=");

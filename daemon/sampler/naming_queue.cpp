@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "sampler/kernel_room.h"
+#include "sampler/site_classes.h"
 
 namespace offcpud {
 
@@ -15,10 +16,12 @@ void NamingQueue::name(SampledInterval interval, std::chrono::milliseconds patie
   // By pointer, because std::function would copy the interval.
   const auto sampled = std::make_shared<const SampledInterval>(std::move(interval));
   symbols_.post(
-      [sampled, runtime = runtime_, waiting = waiting_, done = std::move(done),
-       now = clock_.now()](SymbolCache& objects) {
+      [sampled, runtime = runtime_, sites = sites_, classifier = classifier_, waiting = waiting_,
+       done = std::move(done), now = clock_.now()](SymbolCache& objects) {
         ProcessNames names(objects, *runtime, now);
-        done(snapshot_of(*sampled, names));
+        classifier->use(sites->rules());
+        SiteClasses classes(*classifier);
+        done(snapshot_of(*sampled, names, classes));
         --*waiting;
       },
       "naming the functions of a snapshot", after);

@@ -13,13 +13,16 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "sampler/process_names.h"
+#include "sites/site_rules_board.h"
+#include "sites/wait_classifier.h"
 #include "stacks/sampled_snapshot.h"
 #include "symbols/symbol_worker.h"
 
 namespace offcpud {
 
 // Sampled intervals that wait for the names of their functions, which the thread of a SymbolWorker
-// looks up. Used by one thread; the worker and the clock must outlive it.
+// looks up, as it does what their blocks were for. Used by one thread; the worker and the clock
+// must outlive it.
 class NamingQueue {
  public:
   using Done = std::function<void(Result<SampledSnapshot>)>;
@@ -27,9 +30,14 @@ class NamingQueue {
   // some older ones.
   static constexpr int kMost = 10;
 
-  // The worker's thread uses `runtime`.
-  NamingQueue(SymbolWorker& symbols, std::shared_ptr<RuntimeNames> runtime, const Clock& clock)
-      : symbols_(symbols), runtime_(std::move(runtime)), clock_(clock) {}
+  // The worker's thread uses `runtime`, and takes the rules for each interval from `sites`.
+  NamingQueue(SymbolWorker& symbols, std::shared_ptr<RuntimeNames> runtime,
+              std::shared_ptr<const SiteRulesBoard> sites, const Clock& clock)
+      : symbols_(symbols),
+        runtime_(std::move(runtime)),
+        sites_(std::move(sites)),
+        classifier_(std::make_shared<WaitClassifier>(sites_->rules())),
+        clock_(clock) {}
 
   // True if kMost intervals wait: the thread hangs in a file system or cannot keep up. Memory would
   // fill up if more could wait.
@@ -54,6 +62,8 @@ class NamingQueue {
 
   SymbolWorker& symbols_;
   std::shared_ptr<RuntimeNames> runtime_;
+  std::shared_ptr<const SiteRulesBoard> sites_;
+  std::shared_ptr<WaitClassifier> classifier_;  // used by the worker's thread
   const Clock& clock_;
   std::shared_ptr<std::atomic<int>> waiting_ = std::make_shared<std::atomic<int>>(0);
   // The load that reads the names of a process, by the process and its start.

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "kernel/bpf_session.h"
 #include "sampler/sampler_reports.h"
+#include "sites/site_rules_board.h"
 #include "stacks/block_filter.h"
 
 namespace offcpud {
@@ -19,6 +20,8 @@ struct SamplerInputs {
   const BpfSession& session;
   const Clock& clock;
   std::shared_ptr<const CgroupDirectory> cgroups;
+  // What says what waits are for; not null.
+  std::shared_ptr<const SiteRulesBoard> sites;
   // Of the processes that read files and memory of others; not null.
   std::shared_ptr<ReaderSpawner> spawner;
 };

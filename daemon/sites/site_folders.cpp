@@ -23,8 +23,22 @@ fs::path shipped_site_rules() {
   return prefix / "share/offcpud/wait-sites";
 }
 
-std::vector<fs::path> site_rule_folders() {
-  return {kOwnSiteRules, shipped_site_rules()};
+std::vector<fs::path> site_rule_folders(const fs::path& config_file) {
+  const fs::path own = config_file.parent_path() / "wait-sites";
+  const fs::path shipped = shipped_site_rules();
+  std::error_code none;  // one of them does not exist
+  if (fs::equivalent(own, shipped, none)) return {shipped};
+  return {own, shipped};
+}
+
+std::string site_rules_text(const SiteRules& rules, std::span<const fs::path> folders) {
+  std::string names;
+  for (const fs::path& folder : folders) {
+    names.append(names.empty() ? "" : ", ").append(printable(folder.native()));
+  }
+  if (rules.rules().empty()) return "there are no rules in " + names;
+  return std::to_string(rules.rules().size()) + " rules for " +
+         std::to_string(rules.sites().size()) + " sites in " + names;
 }
 
 Result<std::shared_ptr<const SiteRules>> load_site_rules(std::span<const fs::path> folders) {

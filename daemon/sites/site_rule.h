@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/wait_for.h"
 #include "sites/frame_pattern.h"
 #include "sites/stack_pattern.h"
-#include "sites/wait_for.h"
 
 namespace offcpud {
 

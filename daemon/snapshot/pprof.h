@@ -17,9 +17,9 @@ inline constexpr std::size_t kMostPprofBytes = std::size_t{64} << 20U;
 // The snapshot as a gzipped pprof profile, for `go tool pprof`, speedscope, Parca and Pyroscope.
 // Values are off_cpu/nanoseconds and episodes/count (whole numbers, whose sum differs from the
 // snapshot's by less than 1). There are mappings with build-ids, one location per frame, and the
-// labels comm, thread, cgroup, reason, pid and, where they apply, state, waker and waker_pid.
-// Readers of pprof see the waiting stack; the rest of the snapshot is in fields that they skip.
-// Error: it exceeds kMostPprofBytes.
+// labels comm, thread, cgroup, reason, for, pid and, where they apply, site, state, waker and
+// waker_pid. Readers of pprof see the waiting stack; the rest of the snapshot is in fields that
+// they skip. Error: it exceeds kMostPprofBytes.
 Result<std::string> pprof_of(const Snapshot& snapshot);
 
 // Later minus earlier, as `go tool pprof -diff_base` shows it. Unchanged stacks are left out, so

@@ -64,6 +64,8 @@ inline constexpr const char* kComm = "comm";
 inline constexpr const char* kThread = "thread";
 inline constexpr const char* kCgroup = "cgroup";
 inline constexpr const char* kReason = "reason";
+inline constexpr const char* kFor = "for";    // absent in files of earlier daemons
+inline constexpr const char* kSite = "site";  // absent if no rule took the wait
 inline constexpr const char* kPid = "pid";
 // Only for blocks in progress, with the text kInProgress.
 inline constexpr const char* kState = "state";

@@ -327,6 +327,12 @@ class ProfileReader {
       const auto* const found = std::find(kHistKindNames.begin(), kHistKindNames.end(), text);
       if (found == kHistKindNames.end()) refuse("a reason is not known");
       entry.reason = static_cast<std::size_t>(found - kHistKindNames.begin());
+    } else if (key == kFor) {
+      const auto wait_for = wait_for_named(text);
+      if (!wait_for) refuse("what a wait is for is not known");
+      entry.wait_for = *wait_for;
+    } else if (key == kSite) {
+      entry.site = std::move(text);
     }
   }
 

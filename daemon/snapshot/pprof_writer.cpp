@@ -154,6 +154,8 @@ class ProfileWriter {
     write_label(sample, kThread, entry.thread_comm);
     write_label(sample, kCgroup, entry.cgroup);
     write_label(sample, kReason, kHistKindNames[entry.reason]);
+    write_label(sample, kFor, name_of(entry.wait_for));
+    write_label(sample, kSite, entry.site);
     write_label(sample, kPid, entry.pid);
     write_label(sample, kState, entry.in_progress ? kInProgress : "");
     write_label(sample, kWaker, entry.waker_comm);

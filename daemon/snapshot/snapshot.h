@@ -10,6 +10,7 @@
 
 #include "attribution/subject.h"
 #include "base/clock.h"
+#include "base/wait_for.h"
 #include "offcpud.h"
 
 namespace offcpud {
@@ -38,7 +39,9 @@ struct StackEntry {
   std::string thread_comm;
   std::string cgroup;                          // path
   std::size_t reason = OFFCPUD_BLOCKED_OTHER;  // enum offcpud_hist_kind
-  bool in_progress = false;                    // the part of a block that has not ended yet
+  WaitFor wait_for = WaitFor::Unknown;
+  std::string site;          // name of the place, which a rule gave it; empty: no rule took it
+  bool in_progress = false;  // the part of a block that has not ended yet
   std::vector<std::uint32_t> user, kernel;
 
   // Who woke the thread: "" if unknown. The stacks are those of the waker; the user

@@ -28,6 +28,8 @@ FilteredEntries::FilteredEntries(const Snapshot& snapshot, const SnapshotFilter&
 
 bool FilteredEntries::admits(const StackEntry& entry) const {
   if (!filter_.reasons.test(entry.reason)) return false;
+  if (!filter_.wait_for.test(static_cast<std::size_t>(entry.wait_for))) return false;
+  if (!filter_.site.empty() && filter_.site != entry.site) return false;
   if (!filter_.idle && is_idle(entry)) return false;
   if (filter_.pid && *filter_.pid != entry.pid) return false;
   if (filter_.threads == SnapshotFilter::Threads::User && entry.user.empty()) return false;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "attribution/cgroup_filter.h"
+#include "base/wait_for.h"
 #include "snapshot/snapshot.h"
 #include "snapshot/stack_id.h"
 
@@ -24,6 +25,8 @@ struct SnapshotFilter {
   std::optional<std::uint64_t> stack;  // id of the waiting stack: stack_id.h
   std::optional<std::uint32_t> pid;
   std::bitset<OFFCPUD_HIST_KINDS> reasons = ~std::bitset<OFFCPUD_HIST_KINDS>();
+  std::bitset<kWaitForNames.size()> wait_for = ~std::bitset<kWaitForNames.size()>();
+  std::string site;  // complete name
   // false: leaves out idle-prone reasons, and the reason `kernel` of kernel threads, in which those
   // without work wait.
   bool idle = true;

@@ -38,10 +38,11 @@ std::size_t StackTable::HashFrame::operator()(const StackFrame& frame) const {
 std::size_t StackTable::HashPlace::operator()(std::size_t place) const {
   const StackEntry& entry = table->entries_[place];
   std::size_t hash = entry.reason * 2 + (entry.in_progress ? 1 : 0);
+  mix(hash, static_cast<std::size_t>(entry.wait_for));
   mix(hash, std::size_t{entry.pid});
   mix(hash, std::size_t{entry.waker_pid});
   for (const std::string* text :
-       {&entry.comm, &entry.thread_comm, &entry.cgroup, &entry.waker_comm}) {
+       {&entry.comm, &entry.thread_comm, &entry.cgroup, &entry.site, &entry.waker_comm}) {
     mix(hash, *text);
   }
   for (const Ids* ids : {&entry.user, &entry.kernel, &entry.waker_user, &entry.waker_kernel}) {
@@ -53,8 +54,9 @@ std::size_t StackTable::HashPlace::operator()(std::size_t place) const {
 bool StackTable::SamePlace::operator()(std::size_t a, std::size_t b) const {
   const auto key = [this](std::size_t place) {
     const StackEntry& e = table->entries_[place];
-    return std::tie(e.pid, e.reason, e.in_progress, e.waker_pid, e.kernel, e.user, e.comm,
-                    e.thread_comm, e.cgroup, e.waker_comm, e.waker_kernel, e.waker_user);
+    return std::tie(e.pid, e.reason, e.wait_for, e.in_progress, e.waker_pid, e.kernel, e.user,
+                    e.comm, e.thread_comm, e.cgroup, e.site, e.waker_comm, e.waker_kernel,
+                    e.waker_user);
   };
   return key(a) == key(b);
 }
@@ -102,7 +104,11 @@ std::size_t StackTable::place_of(const Snapshot& snapshot, const StackEntry& ent
     entries_.pop_back();
     if (found != places_.end()) return *found;
   }
-  return insert({.comm = kOther, .thread_comm = kOther, .cgroup = kOther, .reason = entry.reason});
+  return insert({.comm = kOther,
+                 .thread_comm = kOther,
+                 .cgroup = kOther,
+                 .reason = entry.reason,
+                 .wait_for = entry.wait_for});
 }
 
 // The set holds indexes of entries, so a candidate is at the end of the list during the look-up.

@@ -81,8 +81,8 @@ StackFrame marker(std::string_view text) {
 
 class SnapshotBuilder {
  public:
-  SnapshotBuilder(const SampledInterval& interval, FunctionNames& names)
-      : interval_(interval), names_(names), table_(snapshot_.frames) {}
+  SnapshotBuilder(const SampledInterval& interval, FunctionNames& names, WaitClasses& classes)
+      : interval_(interval), names_(names), classes_(classes), table_(snapshot_.frames) {}
 
   void add(const BlockSum& sum) {
     const offcpud_sample& sample = sum.sample;
@@ -102,6 +102,7 @@ class SnapshotBuilder {
     auto user = user_stack(sample, sum.user, false);
     if (const char* text = end_text(sample.user_end)) user.push_back(marker(text));
     entry.user = table_.numbers(user);
+    classes_.classify(snapshot_, entry);
     add_waker(entry, sum, block);
     snapshot_.entries.push_back(std::move(entry));
     if (sum.longest_ns != 0) longest_.emplace_back(snapshot_.entries.size() - 1, &sum);
@@ -183,6 +184,7 @@ class SnapshotBuilder {
 
   const SampledInterval& interval_;
   FunctionNames& names_;
+  WaitClasses& classes_;
   Snapshot snapshot_;
   FrameTable table_;  // of snapshot_
   std::vector<StackFrame> frames_;
@@ -192,8 +194,9 @@ class SnapshotBuilder {
 
 }  // namespace
 
-SampledSnapshot snapshot_of(const SampledInterval& interval, FunctionNames& names) {
-  SnapshotBuilder builder(interval, names);
+SampledSnapshot snapshot_of(const SampledInterval& interval, FunctionNames& names,
+                            WaitClasses& classes) {
+  SnapshotBuilder builder(interval, names, classes);
   for (const BlockSum& sum : interval.stacks.sums) builder.add(sum);
   builder.add_unknown(interval.stacks.overflow_ns, kNoRoomForStacks);
   builder.add_unknown(interval.lost_ns, kNoRoomForSamples);

@@ -38,14 +38,24 @@ class FunctionNames {
   virtual StackFrame name(const offcpud_sample& sample, const LocatedFrame& frame, bool waker) = 0;
 };
 
+// Says what blocks were for while a snapshot is made.
+class WaitClasses {
+ public:
+  virtual ~WaitClasses() = default;
+  // Sets `wait_for` and `site` of an entry, whose other texts, reason and frames are complete.
+  // `snapshot` has the frames; later calls for the same snapshot find more of them.
+  virtual void classify(const Snapshot& snapshot, StackEntry& entry) = 0;
+};
+
 // A snapshot, and the longest ended episode of each of its entries.
 struct SampledSnapshot {
   Snapshot snapshot;
   std::vector<FoundExemplar> exemplars;
 };
 
-// Names the functions of an interval, and leaves out cgroups that the rules exclude. Time without a
-// stack is put under a frame that says why.
-SampledSnapshot snapshot_of(const SampledInterval& interval, FunctionNames& names);
+// Names the functions of an interval, says what each block was for, and leaves out cgroups that the
+// rules exclude. Time without a stack is put under a frame that says why, and is for nothing known.
+SampledSnapshot snapshot_of(const SampledInterval& interval, FunctionNames& names,
+                            WaitClasses& classes);
 
 }  // namespace offcpud

@@ -43,6 +43,7 @@ void test(std::string_view input) {
                 snapshots->length <= SnapshotQuery::kMostLength,
             "the time to come is bounded");
     require(snapshots->filter.reasons.any(), "some reason is asked for");
+    require(snapshots->filter.wait_for.any(), "waits for something are asked for");
   }
   const auto stalls = StallQuery::parse(parameters);
   if (is_accepted(stalls)) {
@@ -69,6 +70,8 @@ std::vector<std::string> seeds() {
       "base_from=2026-11-20T12:00:00Z&base_to=now&normalize=true&comm=nginx",
       "\x00"
       "seconds=30&min_duration=1ms&max_duration=10s&kernel_threads=false&tid=8",
+      "\x01"
+      "for=lock,answer,unknown&site=postgresql-heavyweight-lock&reason=poll",
       "\x00"
       "sequence=42&frame=read&state=in_progress&limit=20&ended=true",
       "\x00"

@@ -5,6 +5,7 @@
 
 #include "fuzz.h"
 #include "sites/site_matcher.h"
+#include "sites/wait_classifier.h"
 #include "text.h"
 
 namespace offcpud::fuzz {
@@ -65,6 +66,16 @@ bool found(const StackPattern& pattern, const std::vector<Frame>& frames) {
     kinds.push_back(matcher.user_frame(frame.function, frame.object));
   std::ranges::reverse(kinds);
   const bool is_found = matcher.find({.user = kinds}) != nullptr;
+  WaitClassifier classifier(*rules, 0);  // no room: it remembers one stack
+  kinds.clear();
+  for (const Frame& frame : frames) {
+    kinds.push_back(classifier.user_frame({frame.function, frame.object}));
+  }
+  std::ranges::reverse(kinds);
+  for (int again = 0; again < 2; ++again) {
+    require(classifier.classify({.user = kinds}).site.empty() != is_found,
+            "it is classified by what is found, the first time and from memory");
+  }
   require(matcher.work().steps <= StackPattern::kMostSteps * (frames.size() + 1),
           "a stack costs little");
   return is_found;

@@ -49,6 +49,8 @@ inline Snapshot take_snapshot(ByteReader& in) {
                      .thread_comm = text(),
                      .cgroup = text(),
                      .reason = in.take<std::uint8_t>() % std::size_t{OFFCPUD_BLOCKED_KINDS}};
+    entry.wait_for = static_cast<WaitFor>(in.take<std::uint8_t>() % kWaitForNames.size());
+    if (in.take<std::uint8_t>() % 2 != 0) entry.site = text();
     entry.in_progress = in.take<std::uint8_t>() % 4 == 0;
     entry.user = stack();
     entry.kernel = stack();
@@ -78,6 +80,7 @@ inline Snapshot as_text(Snapshot snapshot) {
     entry.comm = to_valid_utf8(entry.comm);
     entry.thread_comm = to_valid_utf8(entry.thread_comm);
     entry.cgroup = to_valid_utf8(entry.cgroup);
+    entry.site = to_valid_utf8(entry.site);
     entry.waker_comm = to_valid_utf8(entry.waker_comm);
   }
   return snapshot;

@@ -36,7 +36,7 @@ class Stacks:
         self.rows = []
         for values in answer["rows"]:
             row = dict(zip(columns, values))
-            for key in ("comm", "thread", "cgroup", "reason", "waker"):
+            for key in ("comm", "thread", "cgroup", "reason", "for", "site", "waker"):
                 row[key] = strings[row[key]]
             row["stack"], row["waker_stack"] = names[row["stack"]], names[row["waker_stack"]]
             self.rows.append(row)

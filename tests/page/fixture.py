@@ -7,8 +7,8 @@ HOSTILE = [
     "</script><script>document.title='broken'</script>",
     "a;b c 3", "line\nfeed", "broken \ufffd", "turned \u202eround", "&lt;b&gt;", "${1+1}",
 ]
-COLUMNS = ["pid", "comm", "thread", "cgroup", "reason", "in_progress", "stack", "waker",
-           "waker_pid", "waker_stack", "ns", "episodes"]
+COLUMNS = ["pid", "comm", "thread", "cgroup", "reason", "for", "site", "in_progress", "stack",
+           "waker", "waker_pid", "waker_stack", "ns", "episodes"]
 BEGIN = datetime.datetime(2026, 11, 20, 12, tzinfo=datetime.timezone.utc)
 MS = 1_000_000
 
@@ -55,6 +55,10 @@ STACKS = [
      user("main", "exec_query", "mprotect") + kernel("synchronize_rcu"), "rcu_preempt",
      [("ret_from_fork", 1, "[kernel]")], 25, 3),
 ]
+# By the functions on the stack; other waits are for nothing known.
+SITES = {"folio_wait": ("storage", "storage"), "jbd2_wait_commit": ("storage", "storage"),
+         "wait_on_page": ("storage", "storage"), "LWLockAcquire": ("lock", "postgresql-lwlock"),
+         "GangWorker::loop()": ("work", "jvm-idle-worker"), "rcu_gp_kthread": ("work", "idle-kernel-thread")}
 HOSTILE_STACKS = [(name, name, "/" + name, "other", 0, user("main", name, object_name=name)
                    + [(name, 1, name)], name, [(name, 1, name)], 100, 3) for name in HOSTILE]
 
@@ -62,6 +66,10 @@ HOSTILE_STACKS = [(name, name, "/" + name, "other", 0, user("main", name, object
 def weight(minute, number):
     """Stacks grow and shrink with time, some of them."""
     return (4, 4 + minute, max(0, 4 - minute))[number % 3]
+
+
+def site_of(frames):
+    return next((SITES[name] for name, _, _ in frames if name in SITES), ("unknown", ""))
 
 
 class Tables:
@@ -108,7 +116,7 @@ def answer(minutes, base=None, hostile=False):
             times = sum(weight(minute, number) for minute in range_of)
             return [times * ms * MS // 4, times * episodes / 4]
         row = [100 + number, tables.text(comm), tables.text(thread), tables.text(cgroup),
-               tables.text(reason), progress, tables.stack(frames), tables.text(waker), 7,
+               tables.text(reason), *map(tables.text, site_of(frames)), progress, tables.stack(frames), tables.text(waker), 7,
                tables.stack(waker_frames), *amounts(minutes)]
         rows.append(row + (amounts(base) if base is not None else []))
     columns = COLUMNS + (["before_ns", "before_episodes"] if base is not None else [])
@@ -124,7 +132,7 @@ def total(data, column="ns", keep=lambda row: True):
     at = {name: index for index, name in enumerate(data["columns"])}
     def named(row):
         texts = {name: data["strings"][row[at[name]]]
-                 for name in ("comm", "thread", "cgroup", "reason", "waker")}
+                 for name in ("comm", "thread", "cgroup", "reason", "for", "site", "waker")}
         frames = [data["frames"][frame] for frame in data["stacks"][row[at["stack"]]]]
         return {**{name: row[index] for name, index in at.items()}, **texts,
                 "kernel_thread": all(is_kernel for _, _, is_kernel in frames)}

@@ -125,6 +125,20 @@ class ServedPage(PageCase, browser.LightAndDark):
         self.set("#cgroup", "/kubepods.slice/pod1")
         self.assertEqual(self.names() & {"nginx", "postgres", "java"}, {"java"})
 
+    def test_filters_and_groups_by_what_waits_are_for(self):
+        self.open()
+        data = fixture.answer(range(6))
+        self.set("#purposes input[value=storage]", False)
+        self.assertNotIn("pread", self.names())
+        self.assertIn("LWLockAcquire", self.names())
+        self.assertEqual(self.totals()["shownNs"], fixture.total(
+            data, keep=lambda row: busy(row) and row["for"] != "storage"))
+        self.set("#purposes input[value=storage]", True)
+        self.set("#group", "for")
+        self.assertLessEqual({"lock", "storage", "unknown"}, self.names())
+        self.set("#group", "site")
+        self.assertIn("postgresql-lwlock", self.names())
+
     def test_zooms_by_click_and_back(self):
         self.open()
         whole = self.frame("all")["width"]

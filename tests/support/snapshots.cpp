@@ -46,6 +46,7 @@ Snapshot ordinary_snapshot() {
                        .thread_comm = "pp-reader",
                        .cgroup = "/system.slice/pp.service",
                        .reason = OFFCPUD_BLOCKED_PIPE,
+                       .site = "pipe",
                        .user = {0, 1, 2},
                        .kernel = {3, 4, 5, 6},
                        .waker_comm = "pp",
@@ -60,6 +61,8 @@ Snapshot ordinary_snapshot() {
                        .thread_comm = "sleeper",
                        .cgroup = "/user.slice",
                        .reason = OFFCPUD_BLOCKED_SLEEP,
+                       .wait_for = WaitFor::Timer,
+                       .site = "sleep",
                        .user = {14, 10},
                        .kernel = {3, 4, 11, 6},
                        .waker_comm = "[irq]",
@@ -71,6 +74,8 @@ Snapshot ordinary_snapshot() {
                        .thread_comm = "kworker/0:1",
                        .cgroup = "/",
                        .reason = OFFCPUD_BLOCKED_KERNEL,
+                       .wait_for = WaitFor::Work,
+                       .site = "kernel-thread",
                        .in_progress = true,
                        .kernel = {6},
                        .ns = 60'000'000'000,
@@ -128,6 +133,7 @@ Snapshot hostile_snapshot() {
                          .comm = name,
                          .thread_comm = name,
                          .cgroup = name,
+                         .site = name,
                          .user = {id},
                          .kernel = {id + 1},
                          .waker_comm = name,
@@ -168,6 +174,8 @@ Snapshot random_snapshot(std::uint32_t seed, std::size_t entries) {
                  .thread_comm = "t" + std::to_string(below(2)),
                  .cgroup = "/g" + std::to_string(below(3)),
                  .reason = below(OFFCPUD_BLOCKED_KINDS),
+                 .wait_for = static_cast<WaitFor>(below(kWaitForNames.size())),
+                 .site = below(3) == 0 ? "" : "s" + std::to_string(below(3)),
                  .in_progress = below(4) == 0};
     e.user = stack();
     e.kernel = stack();
@@ -201,7 +209,8 @@ std::map<std::string, std::pair<std::uint64_t, double>> amounts(const Snapshot& 
   for (const StackEntry& e : snapshot.entries) {
     std::ostringstream key;
     key << e.pid << '|' << e.comm << '|' << e.thread_comm << '|' << e.cgroup << '|' << e.reason
-        << '|' << e.in_progress << '|' << e.waker_comm << '|' << e.waker_pid;
+        << '|' << name_of(e.wait_for) << '|' << e.site << '|' << e.in_progress << '|'
+        << e.waker_comm << '|' << e.waker_pid;
     for (const auto* ids : {&e.user, &e.kernel, &e.waker_user, &e.waker_kernel}) {
       key << '|';
       for (const std::uint32_t id : *ids) {

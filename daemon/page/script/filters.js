@@ -1,34 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 import { duration } from "./format.js";
 import { IDLE_REASONS, visible } from "./names.js";
-import { cgroupsOf, reasonsOf, sumIn } from "./totals.js";
+import { cgroupsOf, purposesOf, reasonsOf, sumIn } from "./totals.js";
 
 function sizeText(sum, isDifference) {
   const now = duration(sum.ns);
   return isDifference ? `${duration(sum.beforeNs)} → ${now}` : now;
 }
 
-// Which reasons and which cgroup are shown. Selections stay when other data arrive.
-export class Filters {
-  constructor(form, onChange) {
-    this.idle = form.querySelector("#idle");
-    this.reasons = form.querySelector("#reasons");
-    this.cgroup = form.querySelector("#cgroup");
-    this.off = new Set(); // hidden reasons
-    this.idle.addEventListener("change", () => {
-      this.disableHidden();
-      onChange();
-    });
-    this.cgroup.addEventListener("change", onChange);
-    this.reasons.addEventListener("change", ({ target }) => {
+// A box for each value in the data. What is switched off stays off when other data arrive.
+class Boxes {
+  constructor(element, onChange) {
+    this.element = element;
+    this.off = new Set(); // hidden values
+    element.addEventListener("change", ({ target }) => {
       if (target.checked) this.off.delete(target.value);
       else this.off.add(target.value);
       onChange();
     });
   }
 
+  // `sums`: pairs of a value and its time.
+  fill(sums, isDifference) {
+    this.element.replaceChildren(
+      ...sums.map(([value, sum]) => this.box(value, sizeText(sum, isDifference))),
+    );
+  }
+
+  box(value, size) {
+    const box = document.createElement("input");
+    box.type = "checkbox";
+    box.value = value;
+    box.checked = !this.off.has(value);
+    const time = document.createElement("small");
+    time.textContent = size;
+    const label = document.createElement("label");
+    label.append(box, ` ${visible(value)} `, time);
+    return label;
+  }
+}
+
+// Which reasons, what waits are for, and which cgroup are shown.
+export class Filters {
+  constructor(form, onChange) {
+    this.idle = form.querySelector("#idle");
+    this.reasons = new Boxes(form.querySelector("#reasons"), onChange);
+    this.purposes = new Boxes(form.querySelector("#purposes"), onChange);
+    this.cgroup = form.querySelector("#cgroup");
+    this.idle.addEventListener("change", () => {
+      this.disableHidden();
+      onChange();
+    });
+    this.cgroup.addEventListener("change", onChange);
+  }
+
   get filter() {
-    return { idle: this.idle.checked, reasons: this.off, cgroup: this.cgroup.value };
+    return {
+      idle: this.idle.checked,
+      reasons: this.reasons.off,
+      purposes: this.purposes.off,
+      cgroup: this.cgroup.value,
+    };
   }
 
   chooseCgroup(path) {
@@ -40,11 +72,10 @@ export class Filters {
     this.disableHidden();
   }
 
-  // The reasons and cgroups in the data, with their times.
+  // The reasons, what waits are for, and the cgroups in the data, with their times.
   fill(table) {
-    this.reasons.replaceChildren(
-      ...reasonsOf(table).map(([reason, sum]) => this.reasonBox(reason, sum, table.isDifference)),
-    );
+    this.reasons.fill(reasonsOf(table), table.isDifference);
+    this.purposes.fill(purposesOf(table), table.isDifference);
     this.disableHidden();
     const chosen = this.cgroup.value;
     const cgroups = cgroupsOf(table).filter(([path]) => path !== "/");
@@ -68,20 +99,8 @@ export class Filters {
     return new Option(`${visible(chosen)} (${size})`, chosen, false, true);
   }
 
-  reasonBox(reason, sum, isDifference) {
-    const box = document.createElement("input");
-    box.type = "checkbox";
-    box.value = reason;
-    box.checked = !this.off.has(reason);
-    const time = document.createElement("small");
-    time.textContent = sizeText(sum, isDifference);
-    const label = document.createElement("label");
-    label.append(box, ` ${visible(reason)} `, time);
-    return label;
-  }
-
   disableHidden() {
-    for (const box of this.reasons.querySelectorAll("input")) {
+    for (const box of this.reasons.element.querySelectorAll("input")) {
       box.disabled = !this.idle.checked && IDLE_REASONS.has(box.value);
     }
   }

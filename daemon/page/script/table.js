@@ -6,6 +6,9 @@ const COLUMNS = [
   "ns", "episodes",
 ];
 
+// Columns that answers of earlier daemons lack, with what their rows would say.
+const LATER_COLUMNS = { for: "unknown", site: "" };
+
 function frameOf([name, object, kernel], strings) {
   return {
     name: visible(strings[name]) || "[unknown]",
@@ -35,8 +38,9 @@ export class StackTable {
     this.isDifference = "before_ns" in this.column;
   }
 
-  // The text of `comm`, `thread`, `cgroup`, `reason` or `waker`, as the daemon wrote it.
+  // The text of `comm`, `thread`, `cgroup`, `reason`, `for`, `site` or `waker`, as the daemon wrote it.
   text(row, column) {
+    if (!(column in this.column)) return LATER_COLUMNS[column];
     return this.answer.strings[row[this.column[column]]];
   }
 

@@ -42,6 +42,11 @@ export function reasonsOf(table) {
   return amountsBy(table, (row) => [table.text(row, "reason")]);
 }
 
+// By what the threads waited for.
+export function purposesOf(table) {
+  return amountsBy(table, (row) => [table.text(row, "for")]);
+}
+
 // The sum of the cgroups selected by `wanted`; null: none.
 export function sumIn(table, wanted) {
   const rows = table.rows.filter((row) => isAtOrBelow(table.text(row, "cgroup"), wanted));
@@ -54,11 +59,11 @@ export function cgroupsOf(table) {
   return all.sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-// The rows admitted by `filter`: {idle, reasons (the hidden ones), cgroup}.
+// The rows admitted by `filter`: {idle, reasons and purposes (the hidden ones), cgroup}.
 export function admitted(table, filter) {
   return table.rows.filter((row) => {
     const reason = table.text(row, "reason");
-    if (filter.reasons.has(reason)) return false;
+    if (filter.reasons.has(reason) || filter.purposes.has(table.text(row, "for"))) return false;
     if (!filter.idle && isIdle(table, row, reason)) return false;
     return filter.cgroup === "" || isAtOrBelow(table.text(row, "cgroup"), filter.cgroup);
   });

@@ -40,6 +40,9 @@ TEST(SnapshotJson, ARowLeadsToItsStackAndNames) {
   const auto text = [&](const json& id) { return table["strings"].at(id.get<std::size_t>()); };
   EXPECT_EQ(text(row[column(table, "comm")]), "pp");
   EXPECT_EQ(text(row[column(table, "reason")]), "pipe");
+  EXPECT_EQ(text(row[column(table, "for")]), "unknown");
+  EXPECT_EQ(text(row[column(table, "site")]), "pipe");
+  EXPECT_EQ(text(table["rows"][1][column(table, "for")]), "timer");
   std::string names;
   for (const json& frame : table["stacks"].at(row[column(table, "stack")].get<std::size_t>())) {
     const json& described = table["frames"].at(frame.get<std::size_t>());

@@ -43,6 +43,8 @@ TEST(SnapshotQuery, ReadsEveryParameter) {
                                                         {"comm", "b"},
                                                         {"pid", "12"},
                                                         {"reason", "disk,lock"},
+                                                        {"for", "lock,unknown"},
+                                                        {"site", "futex"},
                                                         {"frame", "c"},
                                                         {"threads", "user"},
                                                         {"frames", "kernel"},
@@ -60,6 +62,10 @@ TEST(SnapshotQuery, ReadsEveryParameter) {
   EXPECT_EQ(query.filter.reasons.count(), 2U);
   EXPECT_TRUE(query.filter.reasons.test(OFFCPUD_BLOCKED_DISK));
   EXPECT_TRUE(query.filter.reasons.test(OFFCPUD_BLOCKED_LOCK));
+  EXPECT_EQ(query.filter.wait_for.count(), 2U);
+  EXPECT_TRUE(query.filter.wait_for.test(static_cast<std::size_t>(WaitFor::Lock)));
+  EXPECT_TRUE(query.filter.wait_for.test(static_cast<std::size_t>(WaitFor::Unknown)));
+  EXPECT_EQ(query.filter.site, "futex");
   EXPECT_EQ(query.filter.threads, SnapshotFilter::Threads::User);
   EXPECT_EQ(query.filter.frames, SnapshotFilter::Frames::Kernel);
   EXPECT_EQ(query.format, SnapshotFormat::Folded);
@@ -95,6 +101,12 @@ TEST(SnapshotQuery, SaysWhatIsAllowed) {
       {Path::Merge, {{"format", "svg"}}, "use one of json, folded, offwake, pprof"},
       {Path::Merge, {{"reason", "disk,"}}, "use some of disk, lock, condvar, network"},
       {Path::Merge, {{"reason", "wakeup"}}, "\"wakeup\" is not allowed"},
+      {Path::Merge,
+       {{"for", "idle"}},
+       "parameter for: \"idle\" is not allowed; use some of lock, answer, storage, memory, "
+       "stopped, work, timer, unknown, separated by commas"},
+      {Path::Profile, {{"for", "lock,"}}, "use some of lock, answer"},
+      {Path::List, {{"site", ""}}, "use a text that is not empty"},
       {Path::Merge, {{"pid", "-1"}}, "use a whole number such as 1234"},
       {Path::Merge, {{"pid", "5000000000"}}, "use a whole number such as 1234"},
       {Path::Merge, {{"comm", ""}}, "use a text that is not empty"},

@@ -29,6 +29,8 @@ StatusReport sample_report() {
   report.passes = 9;
   report.pass_failures = 1;
   report.config.files = {"/etc/offcpud/offcpud.yaml"};
+  report.config.site_rules = 227;
+  report.config.sites = 150;
   report.config.last_reload_successful = false;
   report.config.last_reload_error = "offcpud.yaml:3: unknown key 'lingre'";
   report.max_series = 4000;

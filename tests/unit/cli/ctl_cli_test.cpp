@@ -110,6 +110,18 @@ TEST(CtlCommandLine, TheLengthOfASnapshotIsADurationOrANumberOfSeconds) {
       "offcpuctl --help");
 }
 
+TEST(CtlCommandLine, StacksAreSelectedByWhatTheirWaitsAreFor) {
+  const std::vector<std::vector<const char*>> commands = {
+      {"snapshot"}, {"snapshots"}, {"flame", "-o", "a.html"}};
+  for (std::vector<const char*> words : commands) {
+    words.insert(words.end(), {"--for", "lock,answer", "--site", "go-idle-thread"});
+    const auto options = parse(words);
+    ASSERT_TRUE(options) << options.error().message();
+    EXPECT_THAT(options->query, testing::Contains(testing::Pair("for", "lock,answer")));
+    EXPECT_THAT(options->query, testing::Contains(testing::Pair("site", "go-idle-thread")));
+  }
+}
+
 TEST(CtlCommandLine, UnexpectedArgumentsAreNamedInTheirOrder) {
   EXPECT_EQ(parse({"status", "--lisen", "127.0.0.1:1"}).error().message(),
             "not expected: --lisen 127.0.0.1:1; see offcpuctl --help");

@@ -29,6 +29,23 @@ TEST(StackListing, InnermostFirstAndTheLongestLast) {
             "        8001\n\n");
 }
 
+TEST(StackListing, SaysWhatForAndWhere) {
+  const auto text = stack_listing(R"({
+    "columns": ["pid", "comm", "for", "site", "stack", "ns"],
+    "rows": [[20, 0, 2, 3, 1, 7000], [20, 0, 4, 5, 1, 8000], [20, 0, 2, 3, 1, 2000]],
+    "stacks": [[], [0]], "frames": [[1, 5, 0]],
+    "strings": ["shop", "main", "lock", "shop-\u001bpool", "unknown", ""]})",
+                                  false);
+  ASSERT_TRUE(text);
+  EXPECT_EQ(*text,
+            "    main\n"
+            "    -                shop (20)  unknown\n"
+            "        8\n\n"
+            "    main\n"
+            "    -                shop (20)  lock: shop-\\x1bpool\n"
+            "        9\n\n");
+}
+
 TEST(StackListing, DelimitsTheKernelFromThePrograms) {
   const auto text = stack_listing(kAnswer, true);
   ASSERT_TRUE(text);

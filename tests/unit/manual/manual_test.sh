@@ -55,6 +55,7 @@ done
 same "choices" $'ended\nin_progress' "$(complete_words _offcpuctl offcpuctl stalls --state '' | sort)"
 same "choices after =" ended "$(complete_words _offcpuctl offcpuctl stalls --state = e)"
 same "reasons" lock "$(complete_words _offcpuctl offcpuctl flame --reason lo)"
+same "what for" answer "$(complete_words _offcpuctl offcpuctl snapshot --for an)"
 same "keys" log_level= "$(complete_words _offcpud offcpud --set log)"
 same "no keys for a number" '' "$(complete_words _offcpuctl offcpuctl top --pid '')"
 cd "$build"

@@ -22,10 +22,10 @@ T value_of(Result<T> result) {
   return *std::move(result);
 }
 
-WaitFor wait_for_named(const std::string& name) {
-  const auto found = std::ranges::find(kWaitForNames, name);
-  if (found == kWaitForNames.end()) throw std::runtime_error("no label: " + name);
-  return static_cast<WaitFor>(found - kWaitForNames.begin());
+WaitFor label_named(const std::string& name) {
+  const auto label = wait_for_named(name);
+  if (!label) throw std::runtime_error("no label: " + name);
+  return *label;
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ std::vector<LabelledStack> labelled_stacks() {
     for (ReadStack& stack : value_of(read_stacks(value_of(read_file(file, kLimit))))) {
       LabelledStack labelled;
       labelled.place = file.filename().native() + ":" + std::to_string(stack.line);
-      labelled.label = wait_for_named(stack.label);
+      labelled.label = label_named(stack.label);
       labelled.stack = std::move(stack);
       stacks.push_back(std::move(labelled));
     }

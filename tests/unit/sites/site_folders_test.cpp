@@ -11,6 +11,7 @@
 namespace offcpud {
 namespace {
 
+using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
 
@@ -43,11 +44,31 @@ TEST(SiteFolders, WhatIsNoFolderOrNoTextIsAnError) {
 TEST(SiteFolders, ShippedRulesAreBesideTheProgram) {
   EXPECT_THAT(shipped_site_rules().native(), EndsWith("/share/offcpud/wait-sites"));
   ASSERT_EQ(site_rule_folders().size(), 2U);
-  EXPECT_EQ(site_rule_folders()[0], kOwnSiteRules);
+  EXPECT_EQ(site_rule_folders()[0], "/etc/offcpud/wait-sites");
+  EXPECT_EQ(site_rule_folders()[1], shipped_site_rules());
+  EXPECT_EQ(site_rule_folders("/srv/o/offcpud.yaml")[0], "/srv/o/wait-sites");
   // Of the tree, for programs that are not installed.
   const auto rules = load_site_rules(std::array{shipped_site_rules()});
   ASSERT_TRUE(rules) << rules.error().message();
   EXPECT_GT((*rules)->rules().size(), 100U);
+}
+
+// A configuration file of the tree stands beside the rules of the tree.
+TEST(SiteFolders, AFolderIsReadOnce) {
+  const auto folders =
+      site_rule_folders(std::filesystem::path(OFFCPUD_SOURCE_DIR) / "config/offcpud.yaml");
+  EXPECT_THAT(folders, ElementsAre(shipped_site_rules()));
+}
+
+TEST(SiteFolders, TheTextSaysHowManyThereAreAndWhere) {
+  const TempTree tree({{"own/z.yaml",
+                        "sites: [{name: a, for: work, exe: a}, {name: a, for: work, exe: b}, "
+                        "{name: b, for: lock, exe: c}]"}});
+  const std::array folders = {tree.root() / "own"};
+  const std::string where = folders[0].native();
+  EXPECT_EQ(site_rules_text(**load_site_rules(folders), folders),
+            "3 rules for 2 sites in " + where);
+  EXPECT_EQ(site_rules_text(**SiteRules::make({}), folders), "there are no rules in " + where);
 }
 
 }  // namespace

@@ -73,20 +73,20 @@ TEST(Difference, ScalesTheEarlierRangeToTheLengthOfTheLater) {
   }
 }
 
-TEST(StackTable, BeyondItsLimitKeepsTheTimeByReason) {
+TEST(StackTable, BeyondItsLimitKeepsTheTimeByReasonAndByWhatItIsFor) {
   const Snapshot s = test::random_snapshot(5, 500);
   StackTable table(50);
   table.use_frames_of(s);
-  std::map<std::size_t, std::uint64_t> by_reason, expected;
+  std::map<std::pair<std::size_t, WaitFor>, std::uint64_t> sums, expected;
   for (const StackEntry& entry : s.entries) {
     table.at(table.place_of(s, entry)).ns += entry.ns;
-    expected[entry.reason] += entry.ns;
+    expected[{entry.reason, entry.wait_for}] += entry.ns;
   }
-  EXPECT_LE(table.size(), 50U + OFFCPUD_BLOCKED_KINDS);
+  EXPECT_LE(table.size(), 50U + OFFCPUD_BLOCKED_KINDS * kWaitForNames.size());
   Snapshot merged;
   table.move_to(merged);
-  for (const StackEntry& entry : merged.entries) by_reason[entry.reason] += entry.ns;
-  EXPECT_EQ(by_reason, expected);
+  for (const StackEntry& entry : merged.entries) sums[{entry.reason, entry.wait_for}] += entry.ns;
+  EXPECT_EQ(sums, expected);
   EXPECT_EQ(merged.entries.back().cgroup, "(other)");
 }
 

@@ -28,7 +28,8 @@ void make_text_valid(Snapshot& snapshot) {
     }
   }
   for (StackEntry& entry : snapshot.entries) {
-    for (std::string* text : {&entry.comm, &entry.thread_comm, &entry.cgroup, &entry.waker_comm}) {
+    for (std::string* text :
+         {&entry.comm, &entry.thread_comm, &entry.cgroup, &entry.site, &entry.waker_comm}) {
       *text = to_valid_utf8(*text);
     }
   }
@@ -109,6 +110,33 @@ Result<Snapshot> read_profile(const std::string& fields) {
   return snapshot_of_pprof(*gzip(bytes_field(6, "") + fields));
 }
 const std::string kSampleTime = bytes_field(2, varint(1) + varint(1));
+
+// A profile with one sample that has the label `key`.
+Result<Snapshot> read_labelled(const std::string& key, const std::string& text) {
+  const std::string label = bytes_field(3, number_field(1, 1) + number_field(2, 2));
+  return read_profile(bytes_field(6, key) + bytes_field(6, text) +
+                      bytes_field(2, kSampleTime + label));
+}
+
+TEST(Pprof, AFileOfAnEarlierDaemonDoesNotSayWhatWaitsAreFor) {
+  const auto read = read_labelled("reason", "lock");
+  ASSERT_TRUE(read) << read.error().message();
+  ASSERT_EQ(read->entries.size(), 1U);
+  EXPECT_EQ(read->entries[0].reason, OFFCPUD_BLOCKED_LOCK);
+  EXPECT_EQ(read->entries[0].wait_for, WaitFor::Unknown);
+  EXPECT_EQ(read->entries[0].site, "");
+}
+
+TEST(Pprof, WhatWaitsAreForIsOneOfTheKnown) {
+  for (const std::string_view name : kWaitForNames) {
+    const auto read = read_labelled("for", std::string(name));
+    ASSERT_TRUE(read) << read.error().message();
+    EXPECT_EQ(name_of(read->entries.at(0).wait_for), name);
+  }
+  const auto refused = read_labelled("for", "godot");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message(), "not a snapshot: what a wait is for is not known");
+}
 
 // 2 MB of locations that share one name of 1 MB would be 200 GB.
 TEST(Pprof, NamesThatManySharesDoNotTakeAllMemory) {

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <initializer_list>
+#include <map>
+#include <string>
 
 #include "support/snapshots.h"
 
@@ -96,6 +98,25 @@ TEST(SnapshotSum, SaysByWhatAnyOfThemWasNarrowed) {
   EXPECT_EQ(sum.take().captured, (std::vector<std::string>{"a", "b"}));
 }
 
+// As after new rules: each snapshot keeps what the rules of its time said.
+TEST(SnapshotSum, KeepsApartWhatOneStackWasForAtDifferentTimes) {
+  const Snapshot before = test::ordinary_snapshot();
+  Snapshot after = before;
+  after.entries[0].wait_for = WaitFor::Answer;
+  after.entries[0].site = "pp-reply";
+  after.entries[1].site = "pp-nap";
+  const Snapshot sum = sum_of({&before, &after, &after});
+  ASSERT_EQ(sum.entries.size(), 5U);
+  EXPECT_EQ(test::total_ns(sum), 3 * test::total_ns(before));
+  std::map<std::string, std::uint64_t> ns;
+  for (const StackEntry& entry : sum.entries) ns[entry.site] = entry.ns;
+  EXPECT_EQ(ns, (std::map<std::string, std::uint64_t>{{"pipe", kPipe},
+                                                      {"pp-reply", 2 * kPipe},
+                                                      {"sleep", kSleep},
+                                                      {"pp-nap", 2 * kSleep},
+                                                      {"kernel-thread", 3 * kWorker}}));
+}
+
 TEST(SnapshotSum, OfNothingIsEmpty) {
   EXPECT_EQ(sum_of({}), Snapshot{});
 }
@@ -121,6 +142,11 @@ TEST(SnapshotFilter, SelectsEntries) {
   SnapshotFilter reasons;
   reasons.reasons.reset(OFFCPUD_BLOCKED_SLEEP);
   EXPECT_EQ(ns_with(reasons), kPipe + kWorker);
+  SnapshotFilter known;
+  known.wait_for.reset(static_cast<std::size_t>(WaitFor::Unknown));
+  EXPECT_EQ(ns_with(known), kSleep + kWorker);
+  EXPECT_EQ(ns_with({.site = "pipe"}), kPipe);
+  EXPECT_EQ(ns_with({.site = "kernel"}), 0U) << "the whole name";
   EXPECT_EQ(ns_with({.threads = SnapshotFilter::Threads::Kernel}), kWorker);
   EXPECT_EQ(ns_with({.threads = SnapshotFilter::Threads::User}), kPipe + kSleep);
   EXPECT_EQ(ns_with({.idle = false}), kPipe) << "a sleep, and a kernel thread without work";

@@ -64,9 +64,21 @@ SampledInterval interval_of(const std::vector<BlockRecord>& records,
   return interval;
 }
 
+// What a block is for by the innermost function of its program.
+class ClassesByLeaf final : public WaitClasses {
+ public:
+  void classify(const Snapshot& snapshot, StackEntry& entry) override {
+    if (entry.user.empty()) return;
+    const std::string& leaf = snapshot.frames.at(entry.user.back()).function;
+    entry.site = "site of " + leaf + " of " + entry.comm;
+    entry.wait_for = leaf == "f1" ? WaitFor::Lock : WaitFor::Work;
+  }
+};
+
 SampledSnapshot named(const SampledInterval& interval) {
   AddressNames names;
-  return snapshot_of(interval, names);
+  ClassesByLeaf classes;
+  return snapshot_of(interval, names, classes);
 }
 
 Functions functions(const Snapshot& snapshot, const std::vector<std::uint32_t>& frames) {
@@ -97,6 +109,25 @@ TEST(SampledSnapshot, PutsTheOutermostFrameFirst) {
   EXPECT_THAT(only(made, &StackEntry::kernel), ElementsAre("do_syscall_64", "futex_wait"));
   EXPECT_THAT(only(made, &StackEntry::waker_user), ElementsAre("f5'", "f4'"));
   EXPECT_THAT(only(made, &StackEntry::waker_kernel), ElementsAre("futex_wake", "try_to_wake_up"));
+}
+
+TEST(SampledSnapshot, SaysWhatEachBlockIsFor) {
+  auto interval = interval_of({BlockRecord(5).in_user({1, 2}).of_process_named("a").standing_for(7),
+                               BlockRecord(5).in_user({2, 1}).of_process_named("b"),
+                               BlockRecord(5).in_kernel({10}).of_process_named("kthread")});
+  interval.stacks.overflow_ns = 40;
+  interval.lost_ns = 50;
+  const auto made = named(interval);
+  ASSERT_THAT(made.snapshot.entries, SizeIs(5));
+  std::map<std::string, std::pair<std::string, WaitFor>> classes;
+  for (const StackEntry& entry : made.snapshot.entries) {
+    classes[entry.comm] = {entry.site, entry.wait_for};
+  }
+  using Class = std::pair<std::string, WaitFor>;
+  EXPECT_EQ(classes["a"], Class("site of f1 of a", WaitFor::Lock));
+  EXPECT_EQ(classes["b"], Class("site of f2 of b", WaitFor::Work));
+  EXPECT_EQ(classes["kthread"], Class("", WaitFor::Unknown));
+  EXPECT_EQ(classes["offcpud"], Class("", WaitFor::Unknown)) << "time without a stack";
 }
 
 TEST(SampledSnapshot, SaysWhoseTimeItIs) {

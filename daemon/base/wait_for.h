@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace offcpud {
@@ -29,6 +31,13 @@ constexpr std::string_view name_of(WaitFor wait_for) {
   return kWaitForNames[static_cast<std::size_t>(wait_for)];
 }
 static_assert(name_of(WaitFor::Unknown) == "unknown");
+
+// nullopt: none has that name.
+inline std::optional<WaitFor> wait_for_named(std::string_view name) {
+  const auto* const found = std::ranges::find(kWaitForNames, name);
+  if (found == kWaitForNames.end()) return std::nullopt;
+  return static_cast<WaitFor>(found - kWaitForNames.begin());
+}
 
 // Somebody may want to do something about such a wait.
 constexpr bool actionable(WaitFor wait_for) {

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sites/wait_classifier.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "offcpud.h"
+#include "sites/site_rules_board.h"
+#include "unit/sites/labelled_stacks.h"
+
+namespace offcpud {
+namespace {
+
+std::shared_ptr<const SiteRules> rules_of(const std::string& text) {
+  auto parsed = parse_site_rules(text, "f.yaml");
+  EXPECT_TRUE(parsed) << parsed.error().message();
+  auto rules = SiteRules::make(*parsed);
+  EXPECT_TRUE(rules) << rules.error().message();
+  return *rules;
+}
+
+constexpr const char* kRules = R"(
+sites:
+  - {name: shop-pool, for: lock, match: "... < shop::acquire"}
+  - {name: shop-child, for: answer, ask: child, reason: child}
+)";
+
+WaitClass classify(WaitClassifier& classifier, std::string_view function,
+                   std::size_t reason = OFFCPUD_BLOCKED_POLL) {
+  const std::array<SiteFrame, 2> user = {{{"main", "shopd"}, {function, "shopd"}}};
+  const std::array<SiteFrame, 1> kernel = {{{"do_syscall_64", ""}}};
+  return classifier.classify("shopd", reason, user, kernel);
+}
+
+TEST(WaitClassifier, SaysSiteAndWhatItIsFor) {
+  WaitClassifier classifier(rules_of(kRules));
+  EXPECT_EQ(classify(classifier, "shop::acquire"),
+            (WaitClass{.wait_for = WaitFor::Lock, .site = "shop-pool", .certain = true}));
+  EXPECT_EQ(classify(classifier, "shop::other"), WaitClass{});
+}
+
+TEST(WaitClassifier, WhatARuleWouldAskForIsNotCertain) {
+  WaitClassifier classifier(rules_of(kRules));
+  EXPECT_EQ(classify(classifier, "shop::spawn", OFFCPUD_BLOCKED_CHILD),
+            (WaitClass{.wait_for = WaitFor::Answer, .site = "shop-child", .certain = false}));
+}
+
+TEST(WaitClassifier, MatchesEachStackOnce) {
+  WaitClassifier classifier(rules_of(kRules));
+  for (int i = 0; i < 100; ++i) {
+    (void)classify(classifier, "shop::acquire");
+    (void)classify(classifier, "shop::spawn", OFFCPUD_BLOCKED_CHILD);
+  }
+  EXPECT_EQ(classifier.work().waits, 200U);
+  EXPECT_EQ(classifier.work().matched, 2U);
+  EXPECT_EQ(classifier.work().names, 5U);  // three functions, one of the kernel, one executable
+  EXPECT_EQ(classifier.work().forgotten, 0U);
+}
+
+// Kernel frames are not taken for frames of the program, nor the length of one for a frame.
+TEST(WaitClassifier, KeepsStacksApartThatDifferInTheirSplitOnly) {
+  WaitClassifier classifier(
+      rules_of("sites: [{name: a, for: lock, match: '... < shop::acquire'}]"));
+  const FrameKind frame = classifier.user_frame({"shop::acquire", "shopd"});
+  const std::vector<FrameKind> two = {frame, frame}, one = {frame};
+  EXPECT_EQ(classifier.classify({.user = two, .kernel = {}}).site, "a");
+  EXPECT_EQ(classifier.classify({.user = one, .kernel = one}).site, "a");
+  EXPECT_EQ(classifier.classify({.user = {}, .kernel = two}).site, "");
+  EXPECT_EQ(classifier.work().matched, 3U);
+}
+
+TEST(WaitClassifier, ForgetsStacksForLackOfRoomAndStillKnowsThem) {
+  std::string text = "sites:\n";
+  for (int i = 0; i < 100; ++i) {
+    const std::string n = std::to_string(i);
+    text += "  - {name: s" + n + ", for: lock, match: '... < shop::f" + n + "'}\n";
+  }
+  constexpr std::size_t kRoom = 1'024;
+  WaitClassifier classifier(rules_of(text), kRoom);
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 100; ++i) {
+      const std::string n = std::to_string(i);
+      EXPECT_EQ(classify(classifier, "shop::f" + n).site, "s" + n);
+    }
+  }
+  EXPECT_GT(classifier.work().forgotten, 150U);
+  EXPECT_EQ(classifier.work().matched, 200U);
+}
+
+TEST(WaitClassifier, TakesNewRulesAndForgetsWhatTheOldOnesSaid) {
+  SiteRulesBoard board(rules_of(kRules));
+  WaitClassifier classifier(board.rules());
+  EXPECT_EQ(classify(classifier, "shop::acquire").site, "shop-pool");
+
+  board.publish(rules_of("sites: [{name: b, for: answer, match: '... < shop::acquire'}]"));
+  classifier.use(board.rules());
+  EXPECT_EQ(classify(classifier, "shop::acquire"),
+            (WaitClass{.wait_for = WaitFor::Answer, .site = "b", .certain = true}));
+  EXPECT_EQ(classifier.rules().rules().size(), 1U);
+
+  const ClassifierWork before = classifier.work();
+  EXPECT_EQ(before.matched, 2U);
+  classifier.use(board.rules());  // the same: it forgets nothing
+  (void)classify(classifier, "shop::acquire");
+  EXPECT_EQ(classifier.work().matched, before.matched);
+  EXPECT_EQ(classifier.work().names, before.names);
+}
+
+// It must say of every recorded stack what the matcher says, the first time and from memory.
+TEST(WaitClassifier, SaysWhatTheMatcherSays) {
+  const auto rules = shipped_rules();
+  SiteMatcher matcher(rules);
+  WaitClassifier classifier(rules);
+  const auto stacks = labelled_stacks();
+  ASSERT_GT(stacks.size(), 300U);
+  for (int round = 0; round < 2; ++round) {
+    for (const LabelledStack& each : stacks) {
+      const auto* const rule = matcher.find(MatchedStack(each.stack, matcher).wait());
+      std::vector<SiteFrame> user, kernel;
+      for (const auto& frame : each.stack.user) user.push_back({frame.function, frame.object});
+      for (const auto& frame : each.stack.kernel) kernel.push_back({frame.function, frame.object});
+      const WaitClass said =
+          classifier.classify(each.stack.exe, each.stack.reason.value(), user, kernel);
+      EXPECT_EQ(said.site, rule == nullptr ? "" : rule->rule.name);
+      EXPECT_EQ(said.wait_for, rule == nullptr ? WaitFor::Unknown : rule->rule.wait_for);
+    }
+  }
+  EXPECT_LE(classifier.work().matched, stacks.size());
+}
+
+}  // namespace
+}  // namespace offcpud
