@@ -30,8 +30,9 @@ BlockSum* SampleWindow::add(SampledBlock block, std::uint64_t weight_ns) {
 }
 
 void SampleWindow::note_interval(const SampleChoice& choice) {
-  sampling_interval =
-      std::max(sampling_interval, target() ? choice.target_interval : choice.interval);
+  std::chrono::nanoseconds longest = choice.intervals.longest(filter.kinds);
+  if (target()) longest = std::min(longest, choice.target_interval);
+  sampling_interval = std::max(sampling_interval, longest);
 }
 
 SampledInterval SampleWindow::close(const Moment& at) {
