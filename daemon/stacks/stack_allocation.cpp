@@ -23,6 +23,9 @@ constexpr int kHalvings = 60;
 
 constexpr double kLeastExcess = 1.0 / 8, kMostExcess = 8;
 
+// What is owed is paid off over so many seconds; more than this is forgiven, in seconds of budget.
+constexpr double kPayOffSeconds = 10, kMostOwedSeconds = 2;
+
 constexpr auto kLeastNs = static_cast<double>(SamplingRate::kLeast.count());
 constexpr auto kMostNs = static_cast<double>(SamplingRate::kMost.count());
 
@@ -93,15 +96,22 @@ double StackAllocation::stacks_at(double level) const {
 }
 
 // What is expected is a bound, so fewer come where the blocks of a stratum have many lengths.
-void StackAllocation::note_excess(double seconds) {
+void StackAllocation::note_excess(double came) {
   double expected = 0;
   for (std::size_t i = 0; i < kStrata; ++i) {
     expected += most_stacks(strata_[i].ns, strata_[i].blocks, nanoseconds_of(intervals_.of[i]));
   }
-  const double came = std::exchange(counted_, 0.0) / seconds;
   if (expected <= 0 || came <= 0) return;
   excess_ = std::clamp(came / expected, excess_ / 2, excess_ * 2);
   excess_ = std::clamp(excess_, kLeastExcess, kMostExcess);
+}
+
+// Whatever rises comes as a surprise, and whatever falls is filled up: without this, the mean on a
+// host that changes all the time would be above the budget.
+double StackAllocation::budget_left(double came, double seconds) {
+  owed_ += (came - budget_) * seconds;
+  owed_ = std::clamp(owed_, 0.0, kMostOwedSeconds * budget_);
+  return budget_ - owed_ / kPayOffSeconds;
 }
 
 double StackAllocation::level_within(double budget) const {
@@ -117,8 +127,9 @@ void StackAllocation::adapt(std::chrono::nanoseconds elapsed) {
   if (elapsed.count() <= 0) return;
   const double seconds = std::chrono::duration<double>(elapsed).count();
   estimate(seconds);
-  note_excess(seconds);
-  const double level = level_within(budget_ / excess_);
+  const double came = std::exchange(counted_, 0.0) / seconds;
+  note_excess(came);
+  const double level = level_within(budget_left(came, seconds) / excess_);
   for (std::size_t i = 0; i < kStrata; ++i) {
     const auto wanted = static_cast<std::int64_t>(interval_at(strata_[i], level));
     auto& interval = intervals_.of[i];

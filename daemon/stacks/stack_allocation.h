@@ -55,7 +55,8 @@ class StackAllocation {
   };
 
   void estimate(double seconds);
-  void note_excess(double seconds);
+  void note_excess(double came);
+  [[nodiscard]] double budget_left(double came, double seconds);
   [[nodiscard]] double interval_at(const Stratum& stratum, double level) const;
   [[nodiscard]] double stacks_at(double level) const;
   [[nodiscard]] double level_within(double budget) const;
@@ -65,6 +66,7 @@ class StackAllocation {
   SamplingIntervals intervals_;
   double counted_ = 0;  // stacks of the budget since the last adaptation
   double excess_ = 1;   // stacks that come for each one that was expected
+  double owed_ = 0;     // stacks beyond the budget so far, which later seconds do without
 };
 
 }  // namespace offcpud
