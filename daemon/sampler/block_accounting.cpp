@@ -215,7 +215,7 @@ void BlockAccounting::adapt() {
   if (now - adapted_ < kAdaptEvery) return;
   allocation_.adapt(now - std::exchange(adapted_, now));
   choose();
-  reports_.adapted(allocation_.intervals().longest(BlockFilter::kAllKinds));
+  reports_.adapted(std::ranges::max(allocation_.intervals().longest()));
 }
 
 void BlockAccounting::take_next(std::chrono::milliseconds length, const BlockFilter& filter,

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "offcpud.h"
+#include "snapshot/reason_intervals.h"
 
 namespace offcpud {
 
@@ -66,8 +67,10 @@ struct Snapshot {
   // Time of lost samples, of which some may belong here. Only in profiles with a filter; in others,
   // lost time is an entry.
   std::uint64_t lost_of_any_ns = 0;
-  // The longest T that was in force: a block of length d stands for max(d, T). 0: not known.
+  // The longest T that was in force: a block of length d stands for max(d, T). 0: not known. If
+  // merged, that of the reasons asked for.
   std::chrono::nanoseconds sampling_interval{0};
+  ReasonIntervals reason_intervals{};  // the same by reason
   std::vector<StackFrame> frames;
   std::vector<StackEntry> entries;
 

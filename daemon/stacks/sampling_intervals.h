@@ -7,7 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/hist_kind.h"
 #include "sample.h"
+#include "snapshot/reason_intervals.h"
 
 namespace offcpud {
 
@@ -28,12 +30,11 @@ inline std::size_t stratum_of(const offcpud_sample& sample) {
 struct SamplingIntervals {
   explicit SamplingIntervals(std::chrono::nanoseconds all) { of.fill(all); }
 
-  // The longest one in which blocks of these kinds (bits by enum offcpud_hist_kind) are sampled.
-  [[nodiscard]] std::chrono::nanoseconds longest(std::uint32_t kinds) const {
-    std::chrono::nanoseconds found{0};
+  [[nodiscard]] ReasonIntervals longest() const {
+    ReasonIntervals found{};
     for (std::size_t stratum = 0; stratum < kStrata; ++stratum) {
-      const bool wanted = ((kinds >> stratum % OFFCPUD_SAMPLE_REASONS) & 1U) != 0;
-      if (wanted) found = std::max(found, of[stratum]);
+      const std::size_t kind = stratum % OFFCPUD_SAMPLE_REASONS;
+      if (is_blocked_kind(kind)) found[kind] = std::max(found[kind], of[stratum]);
     }
     return found;
   }

@@ -296,7 +296,7 @@ TEST_F(BlockAccountingTest, IntervalsFollowTheNumberOfSamples) {
   pass(10);
   EXPECT_NEAR(seconds_of(interval_of_samples()), 4.0 / 200, 0.001);
   EXPECT_EQ(adapted_.back(), interval_of_samples());  // the longest
-  EXPECT_LT(kernel_.choice->intervals.longest(1U << OFFCPUD_BLOCKED_LOCK), 1ms);
+  EXPECT_LT(kernel_.choice->intervals.longest()[OFFCPUD_BLOCKED_LOCK], 1ms);
   options_.stacks_per_second = 400;
   accounting_->set_options(options_);
   pass(10);
