@@ -32,10 +32,26 @@ static __always_inline __u32 sampling_random(struct thread *thread)
 	return x;
 }
 
-/* The time that the block stands for; 0: it is not chosen. */
-static __always_inline __u64 block_weight(struct task_struct *task, struct thread *thread, __u64 ns)
+/* The sampling interval of the block's stratum. The thread notes its row, because its first line is
+ * at hand here and its task is not. */
+static __always_inline __u64 sample_interval(struct task_struct *task, struct thread *thread,
+					     __u32 kind)
 {
-	__u64 interval = sample_interval_ns;
+	__u32 row = thread->sampling.row;
+
+	if (unlikely(!row)) {
+		row = offcpud_sample_row(task->tgid, is_kernel_thread(task));
+		thread->sampling.row = row;
+	}
+	return sample_intervals_ns[(row * OFFCPUD_SAMPLE_REASONS + kind) &
+				   (OFFCPUD_SAMPLE_STRATA - 1)];
+}
+
+/* The time that the block stands for; 0: it is not chosen. */
+static __always_inline __u64 block_weight(struct task_struct *task, struct thread *thread,
+					  __u32 kind, __u64 ns)
+{
+	__u64 interval = sample_interval(task, thread, kind);
 
 	if (ns >= interval)
 		return ns;
@@ -140,7 +156,7 @@ static __always_inline void block_choose(void *ctx, struct task_struct *task, st
 	ns = block_uncounted(thread, since_ns, length);
 	if (length < sample_min_ns || length > sample_max_ns)
 		return;
-	weight_ns = block_weight(task, thread, ns);
+	weight_ns = block_weight(task, thread, kind, ns);
 	if (ns && weight_ns)
 		block_keep(ctx, task, thread, ns, weight_ns);
 }

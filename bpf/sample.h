@@ -22,6 +22,29 @@
 /* The most processes and threads that may be sampled more densely than others. */
 #define OFFCPUD_TARGETS 8
 
+/*
+ * A stratum: the blocks of one reason in one row of processes. Each has a sampling interval of its
+ * own, so that a crowd that waits for one thing leaves stacks for those who wait for another. A
+ * process always has the same row, so nothing has to be assigned, looked up or freed. Both numbers
+ * are powers of two, because the programs mask indexes.
+ */
+#define OFFCPUD_SAMPLE_ROWS    64
+#define OFFCPUD_SAMPLE_REASONS 16 /* room for every blocked kind */
+#define OFFCPUD_SAMPLE_STRATA  (OFFCPUD_SAMPLE_ROWS * OFFCPUD_SAMPLE_REASONS)
+OFFCPUD_ASSERT(OFFCPUD_BLOCKED_KINDS <= OFFCPUD_SAMPLE_REASONS, "each kind has a column");
+
+/* Row 0 is nobody's: a thread of which no row is noted yet. */
+#define OFFCPUD_ROW_OF_KERNEL_THREADS 1
+
+/* The row of a process, by Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4), which
+ * spreads numbers that follow one another evenly. */
+static inline __attribute__((always_inline)) __u32 offcpud_sample_row(__u32 tgid, int kernel_thread)
+{
+	if (kernel_thread)
+		return OFFCPUD_ROW_OF_KERNEL_THREADS;
+	return 2 + ((tgid * 2654435769U >> 16) * (OFFCPUD_SAMPLE_ROWS - 2) >> 16);
+}
+
 /* Blocks of any length are sampled. */
 #define OFFCPUD_SAMPLE_NO_MAXIMUM (~0ULL)
 
@@ -44,7 +67,7 @@ static inline __attribute__((always_inline)) int offcpud_sample_chosen(__u64 ns,
 
 struct offcpud_sample {
 	__u64 ns;	 /* the part of the block in this sample: up to the wakeup, or up to now */
-	__u64 weight_ns; /* what they stand for: max(ns, sampling interval) */
+	__u64 weight_ns; /* what they stand for: max(ns, interval of the stratum) */
 	__u64 since_ns;	 /* CLOCK_MONOTONIC, beginning of the block */
 	__u64 ended_ns;	 /* the wakeup, or now */
 	__u64 cgroup_id;

@@ -81,9 +81,10 @@ __u32 sample_threads SETTING = 0;
 __u32 sample_states SETTING = 0;
 __u64 sample_min_ns SETTING = 0;
 __u64 sample_max_ns SETTING = 0;
-/* A block of length d is kept with probability min(1, d / interval) and stands for max(d,
- * interval), so every sum over samples is unbiased, whatever the lengths. */
-__u64 sample_interval_ns SETTING = 0;
+/* By stratum, row after row. A block of length d is kept with probability min(1, d / interval) and
+ * stands for max(d, interval) of that moment, so every sum over samples is unbiased, whatever the
+ * lengths and whatever intervals change to. */
+__u64 sample_intervals_ns[OFFCPUD_SAMPLE_STRATA] SETTING = {};
 /* Processes and threads with an interval of their own, used where it is the shorter one: a profile
  * of one process would be coarse with the interval of the whole host. By number in the daemon's PID
  * namespace. */

@@ -91,7 +91,8 @@ struct thread_queued {
 /* Written by wakers; `chosen` also at the switch-in and in the thread's own interrupt. */
 struct thread_sampling {
 	__u32 random; /* see sampling_random(); 0: no number drawn yet */
-	__u32 chosen; /* enum chosen_state */
+	__u16 chosen; /* enum chosen_state */
+	__u16 row;    /* see offcpud_sample_row(); 0: not noted yet */
 };
 
 /* Where the thread's time is accounted. */

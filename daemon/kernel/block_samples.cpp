@@ -5,6 +5,7 @@
 #include <bpf/libbpf.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <iterator>
@@ -62,7 +63,12 @@ Result<std::unique_ptr<BlockSamples>> BlockSamples::open(const BpfSession& sessi
 
 void BlockSamples::choose(const SampleChoice& choice) {
   auto& shared = *session_.skeleton().data_settings;
-  shared.sample_interval_ns = static_cast<std::uint64_t>(choice.interval.count());
+  // One store for each, so that no program reads half of an old one.
+  for (std::size_t i = 0; i < kStrata; ++i) {
+    std::atomic_ref(shared.sample_intervals_ns[i])
+        .store(static_cast<std::uint64_t>(choice.intervals.of[i].count()),
+               std::memory_order_relaxed);
+  }
   shared.target_interval_ns = static_cast<std::uint64_t>(choice.target_interval.count());
   const std::size_t targets = std::min(choice.targets.size(), std::size(shared.targets));
   std::ranges::copy_n(choice.targets.begin(), static_cast<std::ptrdiff_t>(targets), shared.targets);

@@ -101,8 +101,8 @@ constexpr auto kCatalog = std::to_array<MetricDef>({
      "Sources of stacks and of their names that were left out for lack of room or time, by what "
      "they are."},
     {Metric::SamplingInterval, "offcpud_sampling_interval_seconds", Gauge, "",
-     "Blocks of at least this length are all sampled, shorter ones with a probability proportional "
-     "to their length."},
+     "The longest sampling interval: blocks of at least this length are all sampled, shorter ones "
+     "with a probability proportional to their length."},
     {Metric::ReaderHangs, "offcpud_reader_hangs_total", Counter, "what",
      "Times that a process or its file system did not answer in time, by what was to be read."},
     {Metric::ReaderRefused, "offcpud_reader_refused_total", Counter, "cause",

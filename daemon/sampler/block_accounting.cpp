@@ -52,7 +52,8 @@ BlockAccounting::BlockAccounting(AccountingParts parts, const SamplerOptions& op
       options_(options),
       reports_(reports),
       windows_(parts_.cgroups),
-      rate_(options.stacks_per_second, kFirstInterval, parts_.clock.now()),
+      allocation_(options.stacks_per_second, kFirstInterval),
+      adapted_(parts_.clock.now()),
       target_rate_(kTargetStacksPerSecond, kFirstInterval, parts_.clock.now()) {
   open_snapshot(moment());
   choose();
@@ -77,8 +78,8 @@ void BlockAccounting::choose() {
   if (!parts_.kernel.has_hooks()) return;
   SampleChoice choice = windows_.choice();
   set_targets(choice.targets);
-  choice.interval = rate_.interval();
-  choice.target_interval = std::min(target_rate_.interval(), rate_.interval());
+  choice.intervals = allocation_.intervals();
+  choice.target_interval = target_rate_.interval();
   parts_.kernel.choose(choice);
   for (SampleWindow& window : windows_) window.note_interval(choice);
 }
@@ -100,7 +101,7 @@ void BlockAccounting::set_options(const SamplerOptions& options) {
   const bool other_rules = options.capture->text != options_.capture->text;
   windows_.snapshot().due += options.interval - options_.interval;
   options_ = options;
-  rate_.set_budget(options.stacks_per_second);
+  allocation_.set_budget(options.stacks_per_second);
   if (!other_rules) return choose();
   rules_since_ = parts_.clock.now();
   windows_.snapshot().due = rules_since_;
@@ -145,12 +146,12 @@ void BlockAccounting::account(const SampledBlock& block) {
   }
 }
 
-// A sample taken only because of its target counts in the host's rate with the probability with
+// A sample taken only because of its target takes from the host's budget with the probability with
 // which it would have been taken anyway.
 void BlockAccounting::count(const offcpud_sample& sample) {
-  const double interval = static_cast<double>(rate_.interval().count());
+  const auto interval = static_cast<double>(allocation_.intervals().of[stratum_of(sample)].count());
   const double chance = targets_.empty() ? 1 : static_cast<double>(sample.weight_ns) / interval;
-  rate_.count(std::min(chance, 1.0));
+  allocation_.count(sample, std::min(chance, 1.0));
   if (chance < 1) target_rate_.count(1);
 }
 
@@ -211,9 +212,10 @@ void BlockAccounting::take_blocked(const offcpud_blocked_record& record) {
 void BlockAccounting::adapt() {
   const MonotonicTime now = parts_.clock.now();
   if (!targets_.empty() && target_rate_.adapt(now)) choose();
-  if (now - rate_.adapted() < kAdaptEvery) return;
-  if (rate_.adapt(now)) choose();
-  reports_.adapted(rate_.interval());
+  if (now - adapted_ < kAdaptEvery) return;
+  allocation_.adapt(now - std::exchange(adapted_, now));
+  choose();
+  reports_.adapted(std::ranges::max(allocation_.intervals().longest()));
 }
 
 void BlockAccounting::take_next(std::chrono::milliseconds length, const BlockFilter& filter,

@@ -17,6 +17,7 @@
 #include "sampler/sleeper_stacks.h"
 #include "stacks/adaptive_rate.h"
 #include "stacks/sampled_block.h"
+#include "stacks/stack_allocation.h"
 #include "stacks/stack_source.h"
 
 namespace offcpud {
@@ -87,7 +88,8 @@ class BlockAccounting {
   const SamplerReports& reports_;
   SampleWindows windows_;
   MonotonicTime rules_since_{};  // when options_.capture took effect
-  AdaptiveRate rate_;
+  StackAllocation allocation_;
+  MonotonicTime adapted_;  // when allocation_ was
   // The targets: processes and threads that are profiled. target_rate_ is the sampling rate of what
   // is sampled only for them.
   std::vector<std::uint32_t> targets_;

@@ -30,8 +30,13 @@ BlockSum* SampleWindow::add(SampledBlock block, std::uint64_t weight_ns) {
 }
 
 void SampleWindow::note_interval(const SampleChoice& choice) {
-  sampling_interval =
-      std::max(sampling_interval, target() ? choice.target_interval : choice.interval);
+  ReasonIntervals longest = choice.intervals.longest();
+  for (std::size_t kind = 0; kind < longest.size(); ++kind) {
+    const bool wanted = ((filter.kinds >> kind) & 1U) != 0;
+    if (!wanted) longest[kind] = std::chrono::nanoseconds(0);
+    if (target()) longest[kind] = std::min(longest[kind], choice.target_interval);
+  }
+  keep_longer(sampling_intervals, longest);
 }
 
 SampledInterval SampleWindow::close(const Moment& at) {
@@ -46,7 +51,7 @@ SampledInterval SampleWindow::close(const Moment& at) {
           .stacks = stacks.drain(),
           .lost_ns = lost_ns,
           .lost_of_any_ns = lost_of_any_ns,
-          .sampling_interval = sampling_interval};
+          .sampling_intervals = sampling_intervals};
 }
 
 SampleChoice choice_for(const std::list<SampleWindow>& windows) {

@@ -66,8 +66,8 @@ struct SampleWindow {
   MonotonicTime filter_since{};  // when the rules of a snapshot took effect
   StackSums stacks;
   std::uint64_t lost_ns = 0;
-  std::uint64_t lost_of_any_ns = 0;               // lost, but perhaps not wanted by this window
-  std::chrono::nanoseconds sampling_interval{0};  // the longest so far
+  std::uint64_t lost_of_any_ns = 0;      // lost, but perhaps not wanted by this window
+  ReasonIntervals sampling_intervals{};  // the longest so far
   CgroupPaths cgroups;
   std::function<void(Result<SampledSnapshot>)> done;
 };

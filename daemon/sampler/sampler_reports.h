@@ -22,7 +22,7 @@ namespace offcpud {
 
 struct SamplerOptions {
   std::chrono::seconds interval{60};  // length of a snapshot
-  double stacks_per_second = 200;     // the sampling interval adapts to this rate
+  double stacks_per_second = 200;     // sampling intervals adapt to this rate
   std::size_t stacks = 16'384;        // different stacks that a snapshot keeps apart
   std::shared_ptr<const CaptureRules> capture = std::make_shared<const CaptureRules>();
 };
@@ -36,7 +36,7 @@ struct SamplerReports {
   // A new stack has functions outside of all known mappings, because its window had to end before
   // all mappings were read. Called on the sampler's thread.
   std::function<void()> located_early;
-  std::function<void(std::chrono::nanoseconds interval)> adapted;
+  std::function<void(std::chrono::nanoseconds longest)> adapted;  // sampling intervals
   // Part of a program, a library or a process's map of names was left out, because it exceeded the
   // limits. Called on the sampler's thread or the symbols thread.
   std::function<void(const std::string& path, const ObjectRefusals& causes)> refused;

@@ -22,6 +22,8 @@ enum class ProfileField : protozero::pbf_tag_type {
   Partial = 101,           // bool
   EndNanos = 102,          // int64; not time + duration if the clock was set
   SamplingInterval = 103,  // int64, nanoseconds; absent if unknown
+  // Packed int64, in pairs: a reason (number of a string) and its longest interval, in nanoseconds.
+  ReasonIntervals = 104,
 };
 
 enum class ValueTypeField : protozero::pbf_tag_type { Type = 1, Unit = 2 };

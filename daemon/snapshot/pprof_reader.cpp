@@ -76,6 +76,7 @@ class ProfileReader {
   Snapshot snapshot() && {
     put_frames_together();
     for (const std::int64_t comment : comments_) result_.captured.push_back(string(comment));
+    put_intervals_together();
     result_.entries.reserve(samples_.size());
     for (const data_view& sample : samples_) result_.entries.push_back(entry(sample));
     return std::move(result_);
@@ -126,6 +127,12 @@ class ProfileReader {
         break;
       case ProfileField::SamplingInterval:
         result_.sampling_interval = time_of(profile.get_int64());
+        break;
+      case ProfileField::ReasonIntervals:
+        for (const std::int64_t number : profile.get_packed_int64()) {
+          allowed_rows_.take(1);
+          intervals_.push_back(number);
+        }
         break;
       case ProfileField::Sequence:
         result_.sequence = profile.get_uint64();
@@ -211,6 +218,15 @@ class ProfileReader {
     }
     locations_.push_back(location);
     if (id != locations_.size()) refuse("the locations are not numbered in order");
+  }
+
+  // Reasons of other versions are left out.
+  void put_intervals_together() {
+    for (std::size_t i = 0; i + 1 < intervals_.size(); i += 2) {
+      const auto found = std::ranges::find(kHistKindNames, view(intervals_[i]));
+      const auto kind = static_cast<std::size_t>(found - kHistKindNames.begin());
+      if (is_blocked_kind(kind)) result_.reason_intervals[kind] = time_of(intervals_[i + 1]);
+    }
   }
 
   void put_frames_together() {
@@ -339,6 +355,7 @@ class ProfileReader {
   Snapshot result_;
   std::vector<data_view> samples_;
   std::vector<std::int64_t> comments_;
+  std::vector<std::int64_t> intervals_;  // of reasons, as in the profile
   std::vector<data_view> strings_;
   std::unordered_map<std::uint64_t, Mapping> mappings_;
   std::unordered_map<std::uint64_t, std::int64_t> functions_;

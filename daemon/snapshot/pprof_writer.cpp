@@ -58,9 +58,20 @@ class ProfileWriter {
     if (snapshot_.sampling_interval.count() > 0) {
       profile_.add_int64(ProfileField::SamplingInterval, snapshot_.sampling_interval.count());
     }
+    write_reason_intervals();
     for (const std::string& filter : snapshot_.captured) {
       profile_.add_int64(ProfileField::Comment, text(filter));
     }
+  }
+
+  void write_reason_intervals() {
+    std::vector<std::int64_t> pairs;
+    for (std::size_t kind = 0; kind < snapshot_.reason_intervals.size(); ++kind) {
+      const std::int64_t interval = snapshot_.reason_intervals[kind].count();
+      if (interval > 0) pairs.insert(pairs.end(), {text(kHistKindNames[kind]), interval});
+    }
+    if (pairs.empty()) return;
+    profile_.add_packed_int64(ProfileField::ReasonIntervals, pairs.begin(), pairs.end());
   }
 
   void write_sample(const StackEntry& entry, const Values& values) {

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/wait_for.h"
 #include "offcpud.h"
+#include "snapshot/reason_intervals.h"
 
 namespace offcpud {
 
@@ -75,8 +76,10 @@ struct Snapshot {
   // Time without a stack (is_without_stack()) of which some may belong here. Only where a filter
   // selected; elsewhere, such time is an entry.
   std::uint64_t lost_of_any_ns = 0;
-  // The longest T that was in force: a block of length d stands for max(d, T). 0: not known.
+  // The longest T that was in force: a block of length d stands for max(d, T). 0: not known. If
+  // merged, that of the reasons asked for.
   std::chrono::nanoseconds sampling_interval{0};
+  ReasonIntervals reason_intervals{};  // the same by reason
   std::vector<StackFrame> frames;
   std::vector<StackEntry> entries;
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "attribution/cgroup_filter.h"
+#include "base/hist_kind.h"
 #include "base/wait_for.h"
 #include "snapshot/snapshot.h"
 #include "snapshot/stack_id.h"
@@ -32,6 +33,11 @@ struct SnapshotFilter {
   bool idle = true;
   Threads threads = Threads::All;
   Frames frames = Frames::All;  // other frames are removed, which may make stacks equal
+
+  // The reasons of which it may admit entries, as bits.
+  [[nodiscard]] std::uint64_t kinds() const {
+    return reasons.to_ullong() & ~std::uint64_t{idle ? 0U : idle_prone_kinds()};
+  }
 
   friend bool operator==(const SnapshotFilter&, const SnapshotFilter&) = default;
 };

@@ -24,11 +24,7 @@ void SnapshotSum::add(const Snapshot& snapshot) {
     sum.variance += entry.variance;
   }
   const bool first = std::exchange(empty_, false);
-  const bool known =
-      (first || result_.sampling_interval.count() > 0) && snapshot.sampling_interval.count() > 0;
-  result_.sampling_interval = known
-                                  ? std::max(result_.sampling_interval, snapshot.sampling_interval)
-                                  : std::chrono::nanoseconds(0);
+  add_interval(snapshot, first);
   result_.begin = first ? snapshot.begin : std::min(result_.begin, snapshot.begin);
   result_.end = first ? snapshot.end : std::max(result_.end, snapshot.end);
   // Files may claim centuries.
@@ -41,6 +37,19 @@ void SnapshotSum::add(const Snapshot& snapshot) {
     const auto place = std::ranges::lower_bound(result_.captured, filter);
     if (place == result_.captured.end() || *place != filter) result_.captured.insert(place, filter);
   }
+}
+
+// Older snapshots have one interval for all reasons.
+void SnapshotSum::add_interval(const Snapshot& snapshot, bool first) {
+  const bool by_reason = snapshot.reason_intervals != ReasonIntervals{};
+  const auto interval = by_reason ? longest_of(snapshot.reason_intervals, filter_.kinds())
+                                  : snapshot.sampling_interval;
+  const bool known = (first || result_.sampling_interval.count() > 0) && interval.count() > 0;
+  result_.sampling_interval =
+      known ? std::max(result_.sampling_interval, interval) : std::chrono::nanoseconds(0);
+  has_reason_intervals_ = has_reason_intervals_ && by_reason;
+  keep_longer(result_.reason_intervals, snapshot.reason_intervals);
+  if (!has_reason_intervals_) result_.reason_intervals = {};
 }
 
 Snapshot SnapshotSum::take() {

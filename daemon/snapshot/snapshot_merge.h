@@ -28,11 +28,14 @@ class SnapshotSum {
   [[nodiscard]] Snapshot take();
 
  private:
+  void add_interval(const Snapshot& snapshot, bool first);
+
   SnapshotFilter filter_;
   StackTable table_;
   Snapshot result_;
   bool empty_ = true;
   bool has_cgroup_ = false;
+  bool has_reason_intervals_ = true;  // all so far
 };
 
 // Selects kept snapshots: all that overlap [from, to), as a whole, or a single one.

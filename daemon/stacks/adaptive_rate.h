@@ -27,7 +27,6 @@ class AdaptiveRate {
   }
 
   [[nodiscard]] std::chrono::nanoseconds interval() const { return rate_.interval(); }
-  [[nodiscard]] MonotonicTime adapted() const { return adapted_; }
 
  private:
   SamplingRate rate_;

@@ -206,7 +206,8 @@ SampledSnapshot snapshot_of(const SampledInterval& interval, FunctionNames& name
   made.snapshot.duration = interval.duration;
   made.snapshot.partial = interval.partial;
   made.snapshot.lost_of_any_ns = interval.lost_of_any_ns;
-  made.snapshot.sampling_interval = interval.sampling_interval;
+  made.snapshot.sampling_interval = std::ranges::max(interval.sampling_intervals);
+  made.snapshot.reason_intervals = interval.sampling_intervals;
   if (interval.capture && !interval.capture->text.empty()) {
     made.snapshot.captured = {interval.capture->text};
   }

@@ -24,9 +24,9 @@ struct SampledInterval {
   std::shared_ptr<const CaptureRules> capture;  // null: everything, as requested
   CgroupPaths cgroups;
   StackSums::Drained stacks{};
-  std::uint64_t lost_ns = 0;                      // time of samples that were lost
-  std::uint64_t lost_of_any_ns = 0;               // the same, if some may not have been requested
-  std::chrono::nanoseconds sampling_interval{0};  // see Snapshot
+  std::uint64_t lost_ns = 0;             // time of samples that were lost
+  std::uint64_t lost_of_any_ns = 0;      // the same, if some may not have been requested
+  ReasonIntervals sampling_intervals{};  // the longest
   std::unordered_map<std::uint64_t, StackFrame> kernel_names{};  // by return address
 };
 

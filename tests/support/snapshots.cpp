@@ -155,7 +155,11 @@ Snapshot random_snapshot(std::uint32_t seed, std::size_t entries) {
   s.end = s.begin + 60s;
   s.duration = 60s;
   if (seed % 2 == 1) s.captured = {"snapshots.reasons=[disk]"};
-  if (seed % 2 == 0) s.sampling_interval = 10ms * (seed + 1);
+  if (seed % 2 == 0) {
+    s.sampling_interval = 10ms * (seed + 1);
+    s.reason_intervals[seed % s.reason_intervals.size()] = s.sampling_interval;
+    s.reason_intervals[0] = 7ms;
+  }
   const std::uint32_t frames = 30 + below(10);
   for (std::uint32_t i = 0; i < frames; ++i) {
     // Numbered from another offset in each snapshot, so the same frame has another id.

@@ -74,6 +74,10 @@ std::vector<std::chrono::nanoseconds> times(const std::vector<Snapshot>& snapsho
   return found;
 }
 
+double seconds_of(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
 BlockFilter only_pid(std::uint32_t pid) {
   BlockFilter filter;
   filter.pid = pid;
@@ -112,6 +116,11 @@ class BlockAccountingTest : public testing::Test {
     accounting_->take_next(length, filter, [this](Result<SampledSnapshot> result) {
       profiles_.add(std::move(result));
     });
+  }
+
+  // That of the blocks of FakeStackSource::sample().
+  [[nodiscard]] std::chrono::nanoseconds interval_of_samples() const {
+    return kernel_.choice->intervals.of[stratum_of(test::BlockRecord(1).of(1).sample)];
   }
 
   // Until everything that ended has its names.
@@ -305,30 +314,34 @@ TEST_F(BlockAccountingTest, LostTimeIsInWhatWantsEverythingAndNotedElsewhere) {
   EXPECT_EQ(profiles_.snapshots[1].lost_of_any_ns, 700U);
 }
 
-TEST_F(BlockAccountingTest, TheIntervalFollowsTheNumberOfSamples) {
+TEST_F(BlockAccountingTest, IntervalsFollowTheNumberOfSamples) {
   options_.stacks_per_second = 200;
   start();
-  const auto after_second_with = [this](std::size_t samples) {
-    kernel_.sample(samples);
-    run(1s);
-    return kernel_.choice->interval;
+  EXPECT_EQ(kernel_.choice->intervals, SamplingIntervals(10ms));
+  // 4 s of short blocks in every second.
+  const auto pass = [this](int seconds) {
+    for (int i = 0; i < seconds; ++i) {
+      kernel_.sample(static_cast<std::size_t>(4s / interval_of_samples()), interval_of_samples());
+      run(1s);
+    }
   };
-  EXPECT_EQ(kernel_.choice->interval, 10ms);
-  EXPECT_EQ(after_second_with(400), 20ms);
-  EXPECT_EQ(after_second_with(300), 30ms);
-  EXPECT_EQ(after_second_with(4000), 60ms);  // twice at most
-  EXPECT_EQ(after_second_with(200), 60ms);
-  EXPECT_EQ(after_second_with(0), 30ms);
-  EXPECT_THAT(adapted_, ElementsAre(20ms, 30ms, 60ms, 60ms, 30ms));
+  pass(10);
+  EXPECT_NEAR(seconds_of(interval_of_samples()), 4.0 / 200, 0.001);
+  EXPECT_EQ(adapted_.back(), interval_of_samples());  // the longest
+  EXPECT_LT(kernel_.choice->intervals.longest()[OFFCPUD_BLOCKED_LOCK], 1ms);
   options_.stacks_per_second = 400;
   accounting_->set_options(options_);
-  EXPECT_EQ(after_second_with(400), 30ms);
+  pass(10);
+  EXPECT_NEAR(seconds_of(interval_of_samples()), 4.0 / 400, 0.001);
+  const auto before = interval_of_samples();
+  run(1s);
+  EXPECT_LT(interval_of_samples(), before);
+  EXPECT_GE(interval_of_samples(), before / 2);
 }
 
 TEST_F(BlockAccountingTest, AProfiledProcessHasAnIntervalOfItsOwn) {
   start();
-  kernel_.sample(200);
-  profile(1s, only_pid(kSelf));
+  profile(5s, only_pid(kSelf));
   EXPECT_THAT(kernel_.choice->targets, ElementsAre(kSelf));
   EXPECT_EQ(kernel_.choice->target_interval, 10ms);
   run(50ms);
@@ -336,39 +349,47 @@ TEST_F(BlockAccountingTest, AProfiledProcessHasAnIntervalOfItsOwn) {
   kernel_.sample(400, 5ms);                         // twice the budget
   run(50ms);
   EXPECT_EQ(kernel_.choice->target_interval, 10ms);
-  EXPECT_EQ(kernel_.choice->interval, 10ms);
-  run(1s);
+  EXPECT_EQ(kernel_.choice->intervals, SamplingIntervals(10ms));
+  run(5s);
   EXPECT_THAT(kernel_.choice->targets, IsEmpty());
-  // Of those 400, which stand for 5 ms each, half would have been taken at 10 ms.
-  EXPECT_THAT(adapted_, ElementsAre(20ms));
   profile(1s, only_pid(kSelf));
   EXPECT_EQ(kernel_.choice->target_interval, 10ms);  // anew
 }
 
-TEST_F(BlockAccountingTest, AWindowKeepsTheLongestIntervalThatWasInForceInIt) {
+// What is sampled for a profile only costs the host no stacks: of 400 a second that stand for 5 ms
+// each, it would have taken half with 10 ms, which is its budget.
+TEST_F(BlockAccountingTest, AProfileTakesNothingFromTheBudgetOfTheHost) {
   options_.stacks_per_second = 200;
-  options_.interval = 10s;
   start();
-  kernel_.sample(400);
+  profile(10s, only_pid(kSelf));
+  for (int i = 0; i < 10 * 20; ++i) {
+    kernel_.sample(20, 5ms);
+    run(50ms);
+  }
+  EXPECT_NEAR(seconds_of(interval_of_samples()), 0.010, 0.001);
+}
+
+TEST_F(BlockAccountingTest, AWindowKeepsTheLongestIntervalThatWasInForceInIt) {
+  BlockFilter locks;
+  locks.kinds = 1U << OFFCPUD_BLOCKED_LOCK;
+  options_.stacks_per_second = 200;
+  start();
+  kernel_.sample(400, 10ms);
   run(1s);
-  EXPECT_EQ(kernel_.choice->interval, 20ms);
-  profile(500ms, {});
-  run(500ms);
-  run(2s);  // nothing is sampled: 5 ms
-  EXPECT_EQ(kernel_.choice->interval, 5ms);
+  const auto longest = interval_of_samples();
+  EXPECT_GT(longest, 15ms);
   profile(300ms, {});
   profile(300ms, only_pid(kSelf));
-  kernel_.sample(400, 5ms);
-  run(300ms);
+  profile(300ms, locks);
+  run(9s);
+  EXPECT_LT(interval_of_samples(), longest);
   settle();
   ASSERT_THAT(profiles_.snapshots, SizeIs(3));
-  EXPECT_EQ(profiles_.snapshots[0].sampling_interval, 20ms);
-  EXPECT_EQ(profiles_.snapshots[1].sampling_interval, 5ms);
-  EXPECT_EQ(profiles_.snapshots[2].sampling_interval, 5ms);
-  run(8s);
-  settle();
+  EXPECT_EQ(profiles_.snapshots[0].sampling_interval, longest);
+  EXPECT_EQ(profiles_.snapshots[1].sampling_interval, 10ms);
+  EXPECT_EQ(profiles_.snapshots[2].sampling_interval, 5ms);  // halved once
   ASSERT_THAT(snapshots_.snapshots, SizeIs(1));
-  EXPECT_EQ(snapshots_.snapshots[0].sampling_interval, 20ms);
+  EXPECT_EQ(snapshots_.snapshots[0].sampling_interval, longest);
 }
 
 TEST_F(BlockAccountingTest, NamingThatHangsIsGivenUpAndTold) {

@@ -35,7 +35,7 @@ class FakeStackSource final : public StackSource {
     samples_.push_back(record(pid, block, block.accounted_ns));
   }
 
-  // Samples of blocks that end now, each of 1 us, standing for `weight`.
+  // Samples of blocks of process 1 that end now, each of 1 us, standing for `weight`.
   void sample(std::size_t count, std::chrono::nanoseconds weight = std::chrono::microseconds(1)) {
     for (std::size_t i = 0; i < count; ++i) {
       const Block block{now_ns() - 1'000, now_ns() - 1'000};

@@ -63,6 +63,24 @@ TEST(SnapshotSum, SaysHowMuchTimeWithoutAStackAFilterLeftOut) {
   EXPECT_EQ(filtered.lost_of_any_ns, 640U);
 }
 
+TEST(SnapshotSum, HasTheLongestIntervalOfTheReasonsAskedFor) {
+  Snapshot a, b, old;
+  a.reason_intervals[OFFCPUD_BLOCKED_LOCK] = 5ms;
+  b.reason_intervals[OFFCPUD_BLOCKED_LOCK] = 6ms;
+  a.reason_intervals[OFFCPUD_BLOCKED_SLEEP] = 90s;
+  a.sampling_interval = b.sampling_interval = 90s;
+  old.sampling_interval = 30s;
+  SnapshotFilter locks, busy;
+  locks.reasons = 1U << OFFCPUD_BLOCKED_LOCK;
+  busy.idle = false;
+  EXPECT_EQ(sum_of({&a}).sampling_interval, 90s);
+  EXPECT_EQ(sum_of({&a, &b}, locks).sampling_interval, 6ms);
+  EXPECT_EQ(sum_of({&b, &a}, busy).sampling_interval, 6ms);
+  EXPECT_EQ(sum_of({&a, &b}).reason_intervals[OFFCPUD_BLOCKED_LOCK], 6ms);
+  EXPECT_EQ(sum_of({&a, &old}, locks).sampling_interval, 30s);
+  EXPECT_EQ(sum_of({&a, &old}).reason_intervals, ReasonIntervals{});
+}
+
 TEST(SnapshotSum, IsAssociativeAndCommutative) {
   for (std::uint32_t seed = 0; seed < 30; ++seed) {
     const Snapshot a = test::random_snapshot(3 * seed), b = test::random_snapshot(3 * seed + 1),

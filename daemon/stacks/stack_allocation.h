@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sample.h"
+#include "stacks/sampling_intervals.h"
+
+namespace offcpud {
+
+// Shares a budget of stacks among the strata, and so finds the sampling interval of each. Sums over
+// samples are unbiased with any intervals that depend only on what was sampled before, so they may
+// change at any time; the choice only decides whose error is small.
+//
+// The number of stacks of a stratum grows with the fourth root of its time (a power allocation;
+// Bankier 1988, "Power allocations: determining sample sizes for subnational areas", The American
+// Statistician 42 (3)): between equal relative errors and the smallest error of the total, which is
+// what one interval for all gives. docs/decisions/0018-strata.md. Single-threaded.
+class StackAllocation {
+ public:
+  // An idle-prone reason, or a kernel thread: this much of what another stratum of the same
+  // time gets.
+  static constexpr double kIdleWeight = 1.0 / 16;
+
+  // `per_second`: the budget of stacks, at least 1. All intervals are `first` at first.
+  StackAllocation(double per_second, std::chrono::nanoseconds first);
+
+  void set_budget(double per_second) { budget_ = std::max(per_second, 1.0); }
+
+  // How much the stratum matters, relative to others: above 0. At first 1, or kIdleWeight.
+  void set_weight(std::size_t stratum, double weight) { strata_[stratum].weight = weight; }
+
+  // Takes note of a sample, which takes `of_budget` of a stack from the budget.
+  void count(const offcpud_sample& sample, double of_budget);
+
+  // Adapts the intervals to what was counted since the last call, so long ago. An interval at most
+  // halves, because a quiet second says little about the next.
+  void adapt(std::chrono::nanoseconds elapsed);
+
+  [[nodiscard]] const SamplingIntervals& intervals() const { return intervals_; }
+
+ private:
+  struct Stratum {
+    double weight = 1;
+    // Estimates of what there is, per second: nanoseconds of blocks, and their number.
+    double ns = 0, blocks = 0;
+    // Counted since the last adaptation.
+    double counted_ns = 0, counted_blocks = 0;
+    unsigned samples = 0;
+    double stretch = 1;  // the interval relative to the level
+  };
+
+  void estimate(double seconds);
+  void note_excess(double came);
+  [[nodiscard]] double budget_left(double came, double seconds);
+  [[nodiscard]] double interval_at(const Stratum& stratum, double level) const;
+  [[nodiscard]] double stacks_at(double level) const;
+  [[nodiscard]] double level_within(double budget) const;
+
+  double budget_ = 1;
+  std::vector<Stratum> strata_;
+  SamplingIntervals intervals_;
+  double counted_ = 0;  // stacks of the budget since the last adaptation
+  double excess_ = 1;   // stacks that come for each one that was expected
+  double owed_ = 0;     // stacks beyond the budget so far, which later seconds do without
+};
+
+}  // namespace offcpud
