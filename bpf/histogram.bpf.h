@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Waits into histograms: those of cgroups, and of processes where there is room. */
+/* Adds waits to histograms: those of cgroups, and of processes if there is room. */
 #ifndef OFFCPUD_HISTOGRAM_BPF_H
 #define OFFCPUD_HISTOGRAM_BPF_H
 
@@ -62,8 +62,8 @@ static __always_inline void process_add(struct offcpud_process *process, __u32 k
 	if (unlikely(!place))
 		place = process_take_hist(process, kind);
 	hist = bpf_map_lookup_elem(&process_hists, &place);
-	/* `threads` includes a thread from its birth, when its parent runs and so does not wait, to
-	 * its last switch. */
+	/* `threads` counts a thread from its birth to its last switch. At its birth its parent
+	 * runs, so no wait of the parent is accounted at the same time. */
 	if (hist)
 		hist_add(hist, process->threads == 1, slot, ns);
 }

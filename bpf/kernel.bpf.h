@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What every program is written in: the kernel's types, BPF's helpers, and loads through addresses
- * that have no type. */
+/* What all programs use: the kernel's types, BPF's helpers, and loads through addresses that have
+ * no type. */
 #ifndef OFFCPUD_KERNEL_BPF_H
 #define OFFCPUD_KERNEL_BPF_H
 
@@ -23,23 +23,23 @@
 #endif
 
 /* A function of its own, which the verifier goes through at each call with what the caller knows:
- * its arguments need no checks. It returns 0 where it has nothing to say, because the verifier
- * refuses one that leaves, by chance, an address of its stack in the register of the result. */
+ * its arguments need no checks. It returns 0 if it has no result: otherwise an address of its stack
+ * may be left in the register of the result, which the verifier refuses. */
 #define SUBPROGRAM static __noinline
 
 /*
  * Where the kernel has bpf_rdonly_cast, it gives an address a type, and what follows are plain
  * loads that read 0 if they fault. Elsewhere bpf_probe_read_kernel does the same; as a call for
- * each load it made up a fifth of what all the hooks cost. The verifier removes the way that is not
- * taken.
+ * each load it made up a fifth of what all the hooks cost. The verifier removes the branch that is
+ * not taken.
  */
 extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
 #define CAN_CAST	   bpf_core_enum_value_exists(enum special_kfunc_type, KF_bpf_rdonly_cast)
 #define CAST(object, type) ((type *)bpf_rdonly_cast(object, bpf_core_type_id_kernel(type)))
 
 /*
- * The cast knows structures only. These are structures of the kernel that begin with what is to be
- * read: an int, a pointer, two words that are no pointers. Only with CAN_CAST.
+ * The cast works with structures only. Each function uses a structure of the kernel that begins
+ * with what is to be read: an int, a pointer, two words that are no pointers. Only with CAN_CAST.
  */
 static __always_inline int cast_int(void *address)
 {

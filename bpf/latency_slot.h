@@ -31,13 +31,13 @@
 #define OFFCPUD_FORGET(v)
 #endif
 
-/* 1 if v > bound, both below 2^63; without a branch, whose direction would be chance: a jump that
- * the CPU predicts wrongly costs more than all of this. It also leaves the verifier one way to
- * follow, not 64 after six steps. */
+/* 1 if v > bound; both are below 2^63. It has no branch, because the CPU could not predict its
+ * direction, and a wrong prediction costs more than all of this. Without branches the verifier also
+ * follows one way, instead of 64 after six steps. */
 #define OFFCPUD_ABOVE(v, bound) ((unsigned int)(((bound) - (v)) >> 63))
 
-/* Position of the highest set bit; v must not be 0, and below 2^63. BPF has no count-leading-zeros
- * instruction. */
+/* Position of the highest set bit; v must be above 0 and below 2^63. BPF has no instruction that
+ * counts leading zeros. */
 static inline __attribute__((always_inline)) unsigned int offcpud_msb(unsigned long long v)
 {
 	unsigned int msb, step;

@@ -45,8 +45,9 @@ struct {
 	__type(value, __u32);
 } spare_subject SEC(".maps");
 
-/* Time that kernel threads have run on a CPU. A line for each CPU, in an ordinary array: a look-up
- * of another CPU's element in a per-CPU array is a call (12 ns), here it is inlined. */
+/* Time that kernel threads have run on a CPU. Each CPU has a cache line in an ordinary array,
+ * because its look-up is inlined; in a per-CPU array, a look-up of another CPU's element is a call
+ * (12 ns). */
 struct kernel_time {
 	__u64 ns;
 	__u64 unused[7];
@@ -153,8 +154,8 @@ static __always_inline bool has_kind(__u32 kinds, __u32 kind)
 	return (kinds >> (kind & KIND_MASK)) & 1;
 }
 
-/* The counters are per CPU, and still the additions are atomic: one of the programs on forks,
- * cgroups and walks can be interrupted by another one. */
+/* The counters are per CPU, but the additions are atomic, because a program on forks, cgroups or
+ * walks can be interrupted by another program. */
 static __always_inline int loss_add_inline(__u32 loss)
 {
 	__u64 *events = bpf_map_lookup_elem(&losses, &loss);

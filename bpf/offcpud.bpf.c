@@ -11,7 +11,7 @@
 
 #include "walk.bpf.c"
 
-/* Optional, each with the feature that it belongs to (daemon/kernel/optional_programs.h). */
+/* Optional, each with the feature that it belongs to (daemon/kernel/optional_features.cpp). */
 #include "blocked.bpf.c"
 #include "cgroup_events.bpf.c"
 #include "describe.bpf.c"

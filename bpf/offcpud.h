@@ -148,15 +148,15 @@ enum offcpud_thread_state {
 	OFFCPUD_THREAD_ENDED, /* a zombie: nobody waits */
 };
 
-/* In waits shorter than this the thread that had the CPU is noted only where no longer wait has
- * been seen. */
+/* For a wait shorter than this, the thread that had the CPU is noted only if the wait is the
+ * longest so far. */
 #define OFFCPUD_NAMED_WAIT_NS 100000
 
 #define OFFCPUD_THREAD_KERNEL 1U /* a kernel thread, or a kernel worker of a user process */
 #define OFFCPUD_THREAD_IDLE   2U /* a kernel thread that waits for work, as it does by design */
 #define OFFCPUD_THREAD_PINNED 4U /* may run on one CPU only */
-/* `state` began before the programs were attached. Either since_ns is the scheduler's account, or
- * the scheduler does not know and since_ns is 0. */
+/* `state` began before the programs were attached. ESTIMATED: since_ns is from the scheduler's
+ * record. UNKNOWN: the scheduler has none, and since_ns is 0. */
 #define OFFCPUD_THREAD_ESTIMATED 8U
 #define OFFCPUD_THREAD_UNKNOWN	 16U
 
@@ -186,7 +186,7 @@ struct offcpud_thread {
 	__u64 cgroup_id;
 	__u64 unaccounted_ns; /* lifetime in its cgroup that is in none of the sums; may be
 				 "negative" */
-	/* What has ended since the programs know the thread. */
+	/* What has ended since the programs first saw the thread. */
 	__u64 running_ns;
 	__u64 waits_ns[OFFCPUD_HIST_KINDS];
 	__u64 kept_off_ns[OFFCPUD_TAKERS]; /* run-queue waits by who had the CPU */

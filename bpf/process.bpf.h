@@ -68,8 +68,8 @@ static __always_inline void process_discard(__u32 index)
 
 /* The process of a thread group, kept with its leader. 0: none; NO_PROCESS: ask again another time.
  * A thread that calls execve becomes the leader (fs/exec.c, de_thread) and brings along the process
- * that it had. A group that found no room stays out as a whole, so that no part of it is taken for
- * all of it, until a walk admits it. */
+ * that it had. A group that found no room stays out as a whole until a walk admits it, because a
+ * part of it would be taken for all of it. */
 static __always_inline __u32 process_of_group(struct task_struct *leader, struct thread *thread,
 					      bool admit)
 {
@@ -94,11 +94,10 @@ static __always_inline __u32 process_of_group(struct task_struct *leader, struct
 	return index == NO_PROCESS ? 0 : index;
 }
 
-/* Makes a thread one of its process's threads: at the fork, and by the walk, which alone admits
- * groups that were refused. At an event it is only for a thread that both have missed. Kernel
- * threads have no process: there are 8 to 10 for each CPU, which would take the places of processes
- * that somebody asks for. Their waits are in the histograms of their cgroup and in the sums of each
- * thread. */
+/* Makes a thread one of its process's threads. Called at the fork, by the walk, and at an event of
+ * a thread that both have missed. Only the walk admits groups that were refused. Kernel threads
+ * have no process: 8 to 10 for each CPU would take the places of processes that somebody asks for.
+ * Their waits are in the histograms of their cgroup and in the sums of each thread. */
 SUBPROGRAM int process_join(struct task_struct *task, struct thread *thread, bool admit)
 {
 	struct task_struct *leader;
@@ -121,14 +120,14 @@ SUBPROGRAM int process_join(struct task_struct *task, struct thread *thread, boo
 		return loss_add_inline(OFFCPUD_LOSS_FREE_LIST);
 	process = bpf_map_lookup_elem(&processes, &index);
 	if (!index || !process) {
-		/* Not over what another CPU with more luck has found meanwhile. */
+		/* Leaves in place what another CPU may have found meanwhile. */
 		if (cmpxchg(&thread->owner.process, known, NO_PROCESS) != known ||
 		    known == NO_PROCESS)
 			return 0;
 		return loss_add_inline(OFFCPUD_LOSS_PROCESSES_FULL);
 	}
-	/* The thread is counted first. If it ended between the two, the count would be one too
-	 * high. */
+	/* The thread is counted before it is marked: if it ends in between, the count is one too
+	 * high, but never too low. */
 	atomic_add(&process->threads, 1);
 	if (cmpxchg(&thread->owner.process, known, index) != known)
 		atomic_add(&process->threads, -1);

@@ -14,8 +14,8 @@
 /* block.counted_ns of a block that has ended: no walk counts it any more. */
 #define COUNTED_WHOLE (~0ULL)
 
-/* Whether the sampling asks for such threads. Called only for blocks that pass all else, so it
- * costs the others nothing. */
+/* Whether blocks of such threads are sampled. Asked last, so that only blocks that pass all other
+ * conditions cost time here. */
 static __always_inline bool task_is_wanted(struct task_struct *task, __u32 task_state)
 {
 	__u32 whose =
@@ -99,7 +99,7 @@ static __always_inline bool interrupt_self(void)
 	return ring && !bpf_ringbuf_output(ring, &nothing, sizeof(nothing), BPF_RB_FORCE_WAKEUP);
 }
 
-/* At the switch-in: asks for the interrupt that takes the stacks. A program on the end of every
+/* At the switch-in: asks for the interrupt that takes the stacks. A program at the end of every
  * switch would cost more than all the rest of sampling. */
 static __always_inline void stacks_want(struct task_struct *task, struct thread *thread)
 {

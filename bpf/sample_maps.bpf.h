@@ -91,9 +91,9 @@ __u64 sample_intervals_ns[OFFCPUD_SAMPLE_STRATA] SETTING = {};
 __u64 target_interval_ns SETTING = 0;
 __u32 targets[OFFCPUD_TARGETS] SETTING = {};
 __u32 target_count SETTING = 0;
-/* Whether walk_blocked also reports blocks younger than OFFCPUD_IN_PROGRESS_AGE_NS. */
+/* Whether walk_blocked also reports blocks that are too young to be counted. */
 __u32 walk_young SETTING = 0;
-/* Time that chosen blocks stand for whose sample was lost. */
+/* The time that lost samples of chosen blocks stand for. */
 __u64 samples_lost_ns = 0;
 
 #endif

@@ -98,7 +98,7 @@ static __always_inline struct offcpud_subject *subject_shard(__u32 first, __u32 
 }
 
 /* Adds to a counter of a subject. Interrupts are off, so with a shard for each CPU nobody else
- * adds; an atomic addition would take a third of all the rest of the accounting of a wait. */
+ * adds. An atomic addition would take a third as long as all other work of accounting a wait. */
 static __always_inline void subject_add(__u64 *counter, __u64 amount)
 {
 	if (own_shards)
@@ -134,9 +134,9 @@ static __always_inline struct offcpud_subject *subject_of(struct task_struct *ta
  * larger difference is an error and is counted. */
 #define CLOCK_STEP_NS 1000
 
-/* The length to account instead of a negative one; still negative: none. A global function, as
- * subject_of_cgroup(): to the verifier the result is any number, so it need not follow both ways
- * any further. */
+/* The length to account for one that came out negative: 0, or a negative number if none is to be
+ * accounted. A global function, like subject_of_cgroup(): the verifier takes the result for any
+ * number, so it follows one way from there on instead of two. */
 __noinline __u64 length_of_step(__u64 ns)
 {
 	if (-ns < CLOCK_STEP_NS)

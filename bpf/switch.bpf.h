@@ -54,9 +54,9 @@ static __always_inline bool task_is_being_woken(struct task_struct *task)
  * left the run queue and before this switch, and waits for the switch to be done. The order of the
  * reads matters: once TASK_WAKING is seen, so is all that sched_waking has written (waking_set).
  *
- * Mostly the waking that is noted is an old one: the thread ran on, found nothing, and blocks now
- * after all. It is noted as stale, so that it does not count as the end of this block should the
- * real end be missed.
+ * Mostly the noted waking is an old one: the thread ran on, found nothing, and blocks now after
+ * all. Such a waking is marked as stale. Otherwise it would count as the end of this block if the
+ * real end were missed.
  */
 static __always_inline bool woken_too_early(struct task_struct *task, struct thread *thread)
 {
@@ -84,9 +84,9 @@ static __always_inline __u64 time_later(__u64 one, __u64 other)
 	return (__s64)(one - other) < 0 ? other : one;
 }
 
-/* The same question when the thread takes a CPU again: at the switch-out the waker had not set
- * TASK_WAKING yet. A waking that was over when the thread blocked is another one, and so is one
- * long before: the thread did not sleep then. */
+/* Answers the same question when the thread takes a CPU again, for a waker that had not yet set
+ * TASK_WAKING at the switch-out. A stale waking did not end this block, nor did one long before it:
+ * the thread ran on after both. */
 #define WOKEN_BEFORE_NS 1000000
 
 static __always_inline bool was_woken_too_early(struct thread *thread)

@@ -34,9 +34,9 @@
  *							account the block before anything else
  *	any			DEAD		switch	it leaves the CPU for the last time
  *
- * "any" because an event may have been missed; what is odd is counted as lost. A waker changes
- * nothing but `waking` in the other states: for the programs the thread has not left its CPU,
- * and its switch finds out (switch.bpf.h, woken_too_early).
+ * It says "any" because an event may have been missed; an unexpected state is counted as a loss. In
+ * the states that are not listed for it, a waker changes only `waking`: as far as the programs
+ * know, the thread is still on its CPU. Its switch-out looks for it (woken_too_early).
  *
  * Order: whoever changes `state` writes it last and with release; whoever acts on it reads it first
  * and with acquire. So all that belongs to a state is there when the state is seen.
@@ -73,8 +73,8 @@ struct taker {
 	char comm[OFFCPUD_COMM];
 };
 
-/* The last sched_waking, also one that found the thread running. Written by wakers; `waker` is
- * cleared by whoever accounts the block that the waking ended. */
+/* The last sched_waking, even if it found the thread running. Written by wakers; `waker` is cleared
+ * by whoever accounts the block that the waking ended. */
 struct thread_waking {
 	__u64 ns;
 	__u32 waker;	 /* enum offcpud_waker + 1; 0: the block that it ended is accounted */

@@ -13,9 +13,9 @@
  *
  * With interrupts off, bpf_find_vma works once: an interrupt that follows (irq_work) releases the
  * lock of the address space, and until then the answer is EBUSY. So a program in an interrupt may
- * let a walk pause: where unwind_is_paused(), it asks for one more interrupt and calls
- * unwind_user() there again. PREEMPT_RT never allows bpf_find_vma with interrupts off, so nothing
- * waits for it there.
+ * let a walk pause: if unwind_is_paused(), it asks for one more interrupt and calls unwind_user()
+ * again in that one. PREEMPT_RT never allows bpf_find_vma with interrupts off, so walks do not
+ * pause there.
  */
 #ifndef OFFCPUD_UNWIND_BPF_H
 #define OFFCPUD_UNWIND_BPF_H
@@ -108,8 +108,7 @@ static long take_area(struct task_struct *task, struct vm_area_struct *area, voi
 }
 
 /* Finds the mapping of an address; mostly it is that of the frame before. The daemon learns of a
- * process some time after it began. Until then the kernel says what it maps, where it can be
- * asked. */
+ * process some time after it began. Until then the kernel is asked, where this is possible. */
 static __always_inline bool find_mapping(struct unwind_walk *walk, __u64 pc)
 {
 	struct offcpud_unwind_mapping *mapping;
@@ -127,7 +126,7 @@ static __always_inline bool find_mapping(struct unwind_walk *walk, __u64 pc)
 	return !error && pc >= walk->mapping.begin && pc < walk->mapping.end;
 }
 
-/* The last row of a page that does not begin behind `low`. */
+/* The last row of a page that begins at or below `low`. */
 static __always_inline __u32 find_row(struct offcpud_unwind_chunk *chunk,
 				      struct offcpud_unwind_page *page, __u32 low)
 {
@@ -239,8 +238,8 @@ SUBPROGRAM int step_without_rule(struct unwind_walk *walk, __u32 end)
 		return WALK_ON;
 	if (is_sigreturn(walk))
 		return step_from_signal(walk);
-	/* An rbp of 0 does not prove the root in the innermost frame, where rbp may be a register
-	 * like others, nor in memory that nobody knows, where the walk may be astray. */
+	/* An rbp of 0 proves the root, except in the innermost frame, where rbp may hold any value,
+	 * and in unknown memory, where the walk may have gone astray. */
 	is_guess = walk->first || end == OFFCPUD_UNWIND_END_NO_MAPPING;
 	if (walk->stack.fp_frames)
 		end = OFFCPUD_UNWIND_END_FP;
@@ -424,7 +423,7 @@ static __always_inline bool unwind_lock(struct unwind_walk *walk, struct task_st
 /* Walks the stack. `tgid`: in the daemon's PID namespace. `frames`: how many at most, up to 127.
  * `pauses`: how often the walk may pause. `episode`: CLOCK_MONOTONIC when the thread took the CPU.
  * NULL: this CPU is walking a stack already, in a program that this one interrupted or in a pause.
- * Otherwise call unwind_release(), also for a walk that paused and is not continued. */
+ * Otherwise call unwind_release(), even for a walk that paused and is not continued. */
 static __always_inline struct offcpud_unwind_stack *unwind_user(__u32 tgid, __u32 frames,
 								__u32 pauses, __u64 episode)
 {

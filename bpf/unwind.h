@@ -24,7 +24,7 @@
 
 /*
  * Where the caller's frame is. The CFA is what the stack pointer was before the call; the return
- * address lies in the 8 bytes below it, where nothing else is said.
+ * address lies in the 8 bytes below it, unless a kind says otherwise.
  */
 enum offcpud_unwind_kind {
 	OFFCPUD_UNWIND_INVALID, /* a rule that cannot be followed here */
@@ -36,7 +36,7 @@ enum offcpud_unwind_kind {
 	OFFCPUD_UNWIND_SIGNAL,	/* the kernel's rt_sigframe: registers in its sigcontext */
 	OFFCPUD_UNWIND_END,	/* the outermost frame: its return address is undefined */
 	OFFCPUD_UNWIND_RDI,	/* CFA = rsp + cfa_offset, the return address is in rdi: vfork */
-	OFFCPUD_UNWIND_NO_FDE,	/* nothing is said about this address */
+	OFFCPUD_UNWIND_NO_FDE,	/* no table covers this address */
 };
 
 /* Where the caller's rbp is. */
@@ -71,7 +71,8 @@ struct offcpud_unwind_row {
 };
 OFFCPUD_UNWIND_ASSERT(sizeof(struct offcpud_unwind_row) == 4, "the layout has no padding");
 
-/* Only one element per map: the kernel rounds the values of an array up to 8 bytes. */
+/* The only element of a chunk's map: the kernel would round up single rows, as values of an array,
+ * to 8 bytes. */
 #define OFFCPUD_UNWIND_CHUNK_ROWS 65536
 struct offcpud_unwind_chunk {
 	struct offcpud_unwind_row rows[OFFCPUD_UNWIND_CHUNK_ROWS];
@@ -114,8 +115,8 @@ struct offcpud_unwind_mapping {
 /* A file that may be mapped by a process of which the daemon knows nothing yet; key of the hash
  * `unwind_files`. Device and inode are those of /proc/PID/maps, which on overlayfs and btrfs are
  * not those of stat(). On btrfs the device is stat()'s nevertheless, because there the subvolumes
- * of a file system share a device and have inodes of the same numbers. An inode's number may be
- * given to another file, which most probably has another size. */
+ * of a file system share a device and have inodes of the same numbers. `size` is part of the key
+ * because the number of an inode may be reused, most probably for a file of another size. */
 struct offcpud_unwind_file_key {
 	__u64 inode;
 	__u64 size;   /* of the file, in bytes */
@@ -141,7 +142,7 @@ enum offcpud_unwind_end {
 	OFFCPUD_UNWIND_END_ROOT,       /* the outermost frame */
 	OFFCPUD_UNWIND_END_FP,	       /* frame pointers were followed, and led nowhere */
 	OFFCPUD_UNWIND_END_NO_MAPPING, /* an address in memory that is not known */
-	OFFCPUD_UNWIND_END_NO_RULE,    /* no table says how to go on, frame pointers neither */
+	OFFCPUD_UNWIND_END_NO_RULE,    /* neither a table nor a frame pointer leads on */
 	OFFCPUD_UNWIND_END_INVALID,    /* a rule that cannot be followed */
 	OFFCPUD_UNWIND_END_READ,       /* the stack could not be read: not resident, or no stack */
 	OFFCPUD_UNWIND_END_DEPTH,      /* more than OFFCPUD_UNWIND_FRAMES */

@@ -60,9 +60,9 @@ static __always_inline struct offcpud_unwind_file *file_of(struct inode *inode, 
 }
 
 /* The file that a program maps, where the kernel maps another one in its place, as overlayfs does:
- * struct backing_file has it in user_path since 6.7 (def3ae83da02). Only files with FMODE_NOACCOUNT
- * can be backing files, and one is if the inode there is of a file system that has them.
- * FMODE_BACKING says the same, but has had several values. */
+ * struct backing_file has it in user_path since 6.7 (def3ae83da02). Only a file with
+ * FMODE_NOACCOUNT can be a backing file; it is one if the inode of user_path is of a file system
+ * that has backing files. FMODE_BACKING says the same, but has had several values. */
 static __always_inline struct offcpud_unwind_file *user_file_of(struct file *file)
 {
 	struct backing_file___unwind *backing = (void *)file;

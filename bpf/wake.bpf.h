@@ -103,17 +103,17 @@ SUBPROGRAM int thread_requeue(struct task_struct *task, struct thread *thread, _
 	return 0;
 }
 
-/* Whether a thread that no event has been seen of was asleep. Before everything is attached,
- * switches are not seen; then a walk finds out what the thread does. */
+/* Whether a thread of which no event has been seen was asleep. Until everything is attached,
+ * switches are not seen, so a walk finds out what the thread does. */
 static __always_inline bool task_was_asleep(struct task_struct *task)
 {
 	return READ_ONCE(attached) && !task->on_cpu &&
 	       !stays_runnable(task, false, TASK_INTERRUPTIBLE);
 }
 
-/* To account a short block together with the wait for a CPU that follows takes half as much as each
- * by itself. Until then the block is missing in the histograms, so this is for short ones only: a
- * thread may wait long for a CPU. */
+/* Accounting a short block together with the wait for a CPU that follows costs half as much as
+ * accounting each by itself. Until then the block is missing in the histograms, so this is for
+ * short ones only: a thread may wait long for a CPU. */
 #define ACCOUNT_LATER_NS 1000000
 
 static __always_inline bool block_is_short(struct thread *thread, __u64 now)
@@ -139,8 +139,8 @@ static __always_inline bool block_ends_now(void *ctx, struct task_struct *task,
 	return false;
 }
 
-/* The time of a waking, but not before the thread left its CPU: that CPU may have read the clock
- * after this one, and see CLOCK_STEP_NS. */
+/* The time of a waking. A time before the thread left its CPU is replaced: that CPU read the clock
+ * after this one did, or its clock is ahead (CLOCK_STEP_NS). */
 static __always_inline __u64 time_not_before(__u64 since_ns, __u64 now)
 {
 	if (likely((__s64)(now - since_ns) >= 0))
@@ -183,8 +183,8 @@ static __always_inline void thread_wake(void *ctx, struct task_struct *task,
 	case THREAD_RUNNING:
 	case THREAD_FOUND_RUNNING:
 	case THREAD_RUNNABLE:
-		/* It has not left the CPU yet, or is about to: see woken_too_early(). Or it was
-		 * preempted when it was about to sleep. */
+		/* It is still on its CPU, or leaving it: see woken_too_early(). Or it was preempted
+		 * when it was about to sleep. */
 		waking_set(task, thread, waker, now);
 		return;
 	default:

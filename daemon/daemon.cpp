@@ -103,6 +103,9 @@ Result<std::unique_ptr<Daemon>> Daemon::start(ConfigSources sources, Config conf
       new Daemon(std::move(sources), std::move(config), std::move(spawner)));
   TRY_VOID(daemon->set_up());
   TRY(auto listener, find_listener(daemon->config_));  // a taken port must not leave hooks
+  TRY_VOID(check_absent_file(
+      daemon->config_, daemon->sources_,
+      listener.reach().local ? std::string() : listener.address().text()));
   auto local = find_local_listener(daemon->config_, listener);
   TRY_VOID(daemon->read_web_files(listener, local || listener.address().is_unix()));
   TRY_VOID(daemon->measure());
@@ -405,6 +408,7 @@ RouteSources Daemon::route_sources() {
   sources.self_metrics = [this](SeriesWriter& out) { self_->write(out); };
   sources.is_live_cgroup = is_live_cgroup();
   sources.scrape_costs = &scrape_costs_;
+  sources.gzip = gzip_slots_;
   sources.address_names = &address_names_;
   sources.threads = &threads_;
   if (snapshots_) sources.snapshots = &snapshots_->handlers();

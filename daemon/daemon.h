@@ -88,6 +88,8 @@ class Daemon {
   FeatureReport features_;
   std::unique_ptr<SelfMetrics> self_;
   ScrapeCosts scrape_costs_;
+  const GzipSlots gzip_slots_{kGzipAtOnce,
+                              [this](GzipRefusal why) { self_->count_scrape_not_compressed(why); }};
   const AddressNames address_names_;
 
   std::optional<BpfSession> session_;
@@ -99,7 +101,7 @@ class Daemon {
   LossWatch losses_;
   Overhead overhead_{online_cpus()};
   std::optional<ViewBoard> board_;
-  std::unique_ptr<EventLoop> loop_;  // after what its callbacks use and the descriptors it watches
+  std::unique_ptr<EventLoop> loop_;             // destroyed before what it calls and watches
   std::unique_ptr<SnapshotService> snapshots_;  // null: snapshots are turned off
   EventLoop::Timer* timer_ = nullptr;
   std::unique_ptr<StopDeadline> stop_deadline_;

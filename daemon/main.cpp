@@ -70,6 +70,17 @@ std::filesystem::path own_cgroup_processes() {
   return mount->native() + path.substr(0, path.find('\n')) + "/cgroup.procs";
 }
 
+int check(const Config& config, const ConfigSources& sources) {
+  const Status absent = check_absent_file(config, sources, exposed_address(config));
+  if (!absent) return fail(absent.error());
+  const auto warnings = WebAccess::check(config.web);
+  if (!warnings) return fail(warnings.error());
+  for (const std::string& warning : *warnings) log_warning(warning);
+  const Status push = check_push_files(config.push);
+  if (!push) return fail(push.error());
+  return print("the configuration is valid; " + files_text(sources.file) + "\n");
+}
+
 int run(int argc, char** argv) {
   const auto options = parse_command_line(argc, argv);
   if (!options) return fail(options.error());
@@ -81,14 +92,7 @@ int run(int argc, char** argv) {
   if (const auto found = find_web_config_file(*config, options->sources); !found) {
     return fail(found.error());
   }
-  if (options->action == Action::CheckConfig) {
-    const auto warnings = WebAccess::check(config->web);
-    if (!warnings) return fail(warnings.error());
-    for (const std::string& warning : *warnings) log_warning(warning);
-    const Status push = check_push_files(config->push);
-    if (!push) return fail(push.error());
-    return print("the configuration is valid; " + files_text(options->sources.file) + "\n");
-  }
+  if (options->action == Action::CheckConfig) return check(*config, options->sources);
 
   // First, while the process has no threads, sockets or kernel programs.
   std::shared_ptr<ReaderSpawner> spawner;

@@ -20,7 +20,7 @@ class OverShareBoard {
  public:
   OverShareBoard(SelfMetrics& metrics, const Clock& clock) : metrics_(metrics), clock_(clock) {}
 
-  // Takes all of them, the largest first.
+  // `processes`: all of them, the largest first.
   void post(const std::vector<OverShare>& processes, std::uint64_t left_out);
 
   // The largest of them.

@@ -49,9 +49,11 @@ Result<Reloader::Wanted> Reloader::read() {
   const std::filesystem::path& file = parts_.sources.file;
   if (std::error_code ignored; has_file_ && !std::filesystem::exists(file, ignored)) {
     return Error(printable(file.native()) +
-                 ": is gone; put it back, empty if you want the defaults, and reload");
+                 ": is gone; put it back, with one line of comment if you want the defaults, and "
+                 "reload");
   }
   TRY(auto config, load_config(parts_.sources));
+  TRY_VOID(check_absent_file(config, parts_.sources, {}));  // `listen` stays as it is
   auto web = parts_.web.prepare(config_after_reload(parts_.running, config).web);
   if (web) refused_web_.clear();
   const Status push = check_push_files(config.push);

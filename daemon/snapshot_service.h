@@ -89,8 +89,8 @@ class SnapshotService final : public SnapshotSource {
   OverShareBoard over_share_;
   std::optional<Serving> serving_;
 
-  // Where the naming thread leaves finished snapshots. Shared, because that thread
-  // may outlive this object.
+  // Where the symbols thread leaves finished snapshots. Shared, because that thread may outlive
+  // this object.
   struct Inbox {
     void put(SampledSnapshot sampled);
 

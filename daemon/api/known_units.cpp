@@ -25,13 +25,37 @@ std::string_view without_slash(std::string_view path) {
   return path;
 }
 
+// Of "/a/b", "/a"; of "/a", "/".
+std::string_view parent_of(std::string_view path) {
+  return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
+}
+
+bool lives(std::string_view path, const IsLiveCgroup& is_live) {
+  return path == "/" || (is_live && is_live(path));
+}
+
+// Without the sums of removed cgroups, of which only some exist.
+bool exists(const CgroupFilter& cgroup, const IsLiveCgroup& is_live) {
+  if (cgroup.is_all()) return true;
+  const std::string_view path = without_slash(cgroup.text());
+  return path == kOtherCgroup || (!cgroup.is_unit() && lives(path, is_live));
+}
+
+// Where a cgroup that is to begin soon can be seen: its parent, if that lives.
+std::string below_what(const CgroupFilter& cgroup, const IsLiveCgroup& is_live) {
+  const std::string_view path = without_slash(cgroup.text());
+  if (!path.starts_with('/') || is_removed_series(path)) return {};
+  const std::string_view parent = parent_of(path);
+  if (parent == "/" || !lives(parent, is_live)) return {};
+  return "; to see what begins below " + quotation(parent) + ", ask for that";
+}
+
 }  // namespace
 
 bool is_there(const CgroupFilter& cgroup, const IsLiveCgroup& is_live) {
+  if (exists(cgroup, is_live)) return true;
   const std::string_view path = without_slash(cgroup.text());
-  const bool is_sum = path == kOtherCgroup || path.ends_with(kRemovedCgroup);
-  if (cgroup.is_all() || path == "/" || is_sum) return true;
-  return is_live && !cgroup.is_unit() && is_live(path);
+  return is_removed_series(path) && lives(parent_of(path), is_live);
 }
 
 Error unknown_cgroup(const CgroupFilter& cgroup, const std::string& where) {
@@ -50,8 +74,9 @@ Status check_cgroup(const View& view, const Parameters& query, const IsLiveCgrou
   const auto parameter = query.find("cgroup");
   if (parameter == query.end()) return {};
   const auto cgroup = CgroupFilter::parse(parameter->second);
-  if (!cgroup || is_there(*cgroup, is_live) || knows(view, *cgroup)) return {};
-  return unknown_cgroup(*cgroup, "of this host");
+  if (!cgroup || exists(*cgroup, is_live) || knows(view, *cgroup)) return {};
+  const Error unknown = unknown_cgroup(*cgroup, "of this host");
+  return Error(unknown.message() + below_what(*cgroup, is_live), unknown.kind());
 }
 
 }  // namespace offcpud

@@ -134,7 +134,7 @@ Response Routes::metrics(const Request& request) const {
   }
   const auto coding = preferred_coding(request.accept_encoding);
   if (!coding) return error(406, kNoCoding);
-  const auto gzip = *coding == ContentCoding::Gzip ? sources_.gzip.take() : nullptr;
+  const auto gzip = *coding == ContentCoding::Gzip ? sources_.gzip.take(request.peer) : nullptr;
   if (!gzip && !allows_identity(request.accept_encoding)) return error(503, kNoGzip);
   const std::shared_ptr<const View> view = sources_.view(Freshness::Fresh);
   if (!view) return error(503, kNoPass);

@@ -15,7 +15,7 @@
 #include "api/status_report.h"
 #include "base/clock.h"
 #include "base/thread_watch.h"
-#include "http/gzip_stream.h"
+#include "http/gzip_slots.h"
 #include "http/http_message.h"
 #include "pipeline/view.h"
 
@@ -25,6 +25,9 @@ enum class Freshness {
   Last,   // what the last pass found, at once
   Fresh,  // after a new pass when the last one is older than min_pass_interval
 };
+
+// Bodies that are compressed at a time: 3 MiB.
+inline constexpr unsigned kGzipAtOnce = 8;
 
 // What the routes show. Each function is called by several threads at once. `view` returns null
 // before the first pass; when a new pass takes too long it returns the last View.
@@ -37,7 +40,7 @@ struct RouteSources {
   ScrapeCosts* scrape_costs = nullptr;              // null: not recorded; outlives the server
   const ThreadWatch* threads = nullptr;             // null: nobody watches them; outlives this
   const SnapshotHandlers* snapshots = nullptr;      // null: they are off; outlives this
-  GzipSlots gzip{8};                                // 3 MiB
+  GzipSlots gzip{kGzipAtOnce};                      // shared by all Routes of a server
 };
 
 struct RouteOptions {

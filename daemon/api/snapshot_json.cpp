@@ -203,6 +203,8 @@ nlohmann::ordered_json head_json(const StackDifference& difference, const Merged
                   {"covered_seconds", seconds(difference.before_duration)},
                   {"off_cpu_seconds", before.seconds},
                   {"standard_error_seconds", before.standard_error},
+                  {"lost_of_any_seconds",
+                   static_cast<double>(difference.before_lost_of_any_ns) / kNanoseconds},
                   {"sampling_interval_seconds", interval_json(difference.before_sampling_interval)},
                   {"partial", difference.before_partial},
                   {"captured", difference.before_captured},

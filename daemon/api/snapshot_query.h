@@ -22,7 +22,7 @@ struct SnapshotQuery {
   SnapshotRange range;
   SnapshotRange base;  // Difference: the earlier range
   SnapshotFilter filter;
-  bool cgroup_is_there = false;  // that of the filter is one of the host; not from the parameters
+  bool cgroup_is_there = false;  // the host has the filter's cgroup; not set by parse()
   SnapshotFormat format = SnapshotFormat::Json;
   bool annotate_kernel = true;
   Normalize normalize = Normalize::No;

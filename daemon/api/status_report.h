@@ -41,7 +41,7 @@ struct PushStatus {
   std::string last_error;  // empty when the last attempt was successful
 };
 
-// The processes that read other processes' files and memory, which may block them.
+// The processes that read other processes' files and memory. Such a read may block.
 struct ReaderStatus {
   std::uint64_t hangs = 0;    // requests that were not answered in time
   std::uint64_t refused = 0;  // requests that were not made because of earlier hangs

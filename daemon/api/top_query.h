@@ -19,7 +19,7 @@ enum class TopSort {
   Blocked,     // actionable waits but those for a CPU
   Runqueue,    // waits for a CPU
   Running,
-  Oldest,  // age of the oldest block that is not idle-prone; of a thread: of its state
+  Oldest,  // age of the oldest block that is not idle-prone; of a thread: age of its state
   Ended,   // from here to Threads: processes only
   P50,
   P99,

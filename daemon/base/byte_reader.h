@@ -24,8 +24,8 @@ class ByteReader {
   [[nodiscard]] std::size_t position() const { return position_; }
   [[nodiscard]] Bytes rest() const { return bytes_.subspan(position_); }
 
-  // Every value of T must be valid: booleans and enumerations have readers of their own, and a
-  // struct that has either, or a size of its own, is taken field by field.
+  // T must be a type for which all bytes are valid. There are other functions for booleans and
+  // enumerations. A struct with one of these or a size among its fields is taken field by field.
   template <class T>
   T take() {
     static_assert(!std::is_enum_v<T> && !std::is_same_v<T, bool>);
@@ -53,7 +53,7 @@ class ByteReader {
     return Enum{};
   }
 
-  // What was taken cannot be: from here on as past the end.
+  // Call it if what was taken is invalid: ok() is false, and reads return 0 from then on.
   void refuse() {
     ok_ = false;
     position_ = bytes_.size();

@@ -21,7 +21,7 @@ class CallGate {
     state_->open = false;
   }
 
-  // Of an empty function an empty one.
+  // Returns an empty function if `call` is empty.
   template <class... Args>
   [[nodiscard]] std::function<void(Args...)> guard(std::function<void(Args...)> call) const {
     if (!call) return nullptr;

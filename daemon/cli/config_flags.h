@@ -18,7 +18,7 @@ namespace offcpud {
 // An error of ErrorKind::Usage; its message ends with "see PROGRAM --help".
 Error usage_error(std::string_view program, std::string_view what);
 
-// The same of arguments that `app` has no place for, in the order in which they were given.
+// The same for arguments that `app` has no place for, in the order in which they were given.
 Error unexpected_arguments(std::string_view program, const CLI::App& app);
 
 // What --version prints.

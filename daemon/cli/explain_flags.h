@@ -15,7 +15,7 @@ struct ExplainRequest {
   std::vector<std::string> rules;  // folders; none: those of this host
   std::string file;                // "" or "-": standard input
   bool unmatched = false;          // only what no rule but a fallback takes
-  bool verbose = false;            // rules that all but took it
+  bool verbose = false;            // also rules that lack one condition
 };
 
 // Both must outlive the parsing.

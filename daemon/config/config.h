@@ -45,7 +45,7 @@ struct Config {
   std::string log_level = "info";              // trace, debug, info, warning, error
 
   std::chrono::milliseconds pass_interval{10'000};     // the maps are read at least this often
-  std::chrono::milliseconds min_pass_interval{1'000};  // a scrape re-reads older ones
+  std::chrono::milliseconds min_pass_interval{1'000};  // a scrape repeats an older pass
   std::chrono::seconds linger{600};  // a removed cgroup keeps its series this long
 
   std::uint32_t max_cgroups = 1'024;   // cgroups measured separately; sizes the kernel maps

@@ -30,8 +30,7 @@ Result<std::optional<std::string>> read_config_file(const std::filesystem::path&
 // no such directory.
 Result<std::vector<std::filesystem::path>> list_drop_ins(const std::filesystem::path& directory);
 
-// The existing ones of the configuration file and its drop-ins, in the order in which
-// they are read.
+// The configuration file and its drop-ins that exist, in the order in which they are read.
 std::vector<std::string> files_in_force(const std::filesystem::path& file);
 
 // "read: /etc/offcpud/offcpud.yaml, /etc/offcpud/conf.d/a.yaml", or that there is none.

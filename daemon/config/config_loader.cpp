@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/config_loader.h"
 
-#include <cstddef>
+#include <algorithm>
 #include <map>
 #include <string_view>
 #include <system_error>
@@ -10,6 +10,7 @@
 #include "base/printable.h"
 #include "config/config_files.h"
 #include "config/config_schema.h"
+#include "config/listen_address.h"
 #include "config/yaml_settings.h"
 
 namespace offcpud {
@@ -17,20 +18,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A longer list hides what is wrong.
-constexpr std::size_t kMostNamed = 12;
-
-// Names the options of the same group.
-Error unknown_option(const Place& place, std::string_view name) {
+// The names that may stand where the unknown one does: the options of its group, or the options and
+// groups of the top level.
+std::vector<std::string_view> names_beside(std::string_view name) {
   std::vector<std::string_view> known = names_of(config_options());
-  const std::string_view group = name.substr(0, name.find('.') + 1);
-  if (is_group(config_options(), group.substr(0, name.find('.')))) {
-    std::erase_if(known, [&](std::string_view each) { return !each.starts_with(group); });
+  const std::string_view group = name.substr(0, name.find('.'));
+  if (group.size() < name.size() && is_group(config_options(), group)) {
+    std::erase_if(known, [&](std::string_view each) {
+      return !each.starts_with(group) || !each.substr(group.size()).starts_with('.');
+    });
+    return known;
   }
-  if (known.size() > kMostNamed) {
-    return place.refusal("unknown option; man offcpud.yaml and 'offcpuctl check-config' list them");
-  }
-  return place.refusal("unknown option; the options are " + enumeration(known));
+  for (std::string_view& each : known) each = each.substr(0, each.find('.'));
+  known.erase(std::unique(known.begin(), known.end()), known.end());  // a group is in one piece
+  return known;
+}
+
+Error unknown_option(const Place& place, std::string_view name) {
+  return place.refusal("unknown option; the options are " + enumeration(names_beside(name)));
 }
 
 // A configuration to which sources are applied, one after the other.
@@ -132,6 +137,15 @@ Status apply_all(LayeredConfig& config, const ConfigSources& sources) {
   return apply_override(config, "--state-dir", "state_dir", sources.state_dir);
 }
 
+// The host of push.url, which is valid or empty.
+std::string_view push_host(std::string_view url) {
+  const std::size_t scheme = url.find("://");
+  if (scheme == std::string_view::npos) return {};
+  const std::string_view rest = url.substr(scheme + 3);
+  if (rest.starts_with('[')) return rest.substr(1, rest.find(']') - 1);
+  return rest.substr(0, rest.find_first_of(":/"));
+}
+
 }  // namespace
 
 Result<Config> load_config(const ConfigSources& sources) {
@@ -150,6 +164,31 @@ Status find_web_config_file(const Config& config, const ConfigSources& sources) 
   if (place == nullptr) return {};  // changed in between
   return place->refusal("there is no " + printable(file.native()) + "; " +
                         std::string(kRestoreWebConfig));
+}
+
+std::string exposed_address(const Config& config) {
+  const auto address = parse_listen_address(config.listen);
+  return address && address->is_local() ? std::string() : config.listen;
+}
+
+Status check_absent_file(const Config& config, const ConfigSources& sources,
+                         std::string_view reached_at) {
+  std::error_code ignored;  // load_config() has said what is wrong
+  if (sources.file_required || fs::exists(sources.file, ignored)) return {};
+  const auto refusal = [&](const std::string& danger) {
+    return Error(printable(sources.file.native()) + ": does not exist; " + danger +
+                     "; put it back, or create it with one line of comment to do without",
+                 ErrorKind::Configuration);
+  };
+  if (!reached_at.empty() && config.web.config_file.empty()) {
+    return refusal("other hosts reach " + std::string(reached_at) +
+                   ", and it may have set what keeps them out (web.config_file)");
+  }
+  if (!config.push.url.empty() && !is_loopback_host(push_host(config.push.url))) {
+    return refusal("push.url sends stacks to another host, and it may have set which ones to leave "
+                   "out (snapshots.cgroups)");
+  }
+  return {};
 }
 
 }  // namespace offcpud

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -29,8 +30,19 @@ struct ConfigSources {
 // (...); use ...`.
 Result<Config> load_config(const ConfigSources& sources);
 
-// Whether the file is there that web.config_file names. The error says where it is named:
+// Whether the file that web.config_file names exists. The error says where it is named:
 // `/etc/offcpud/offcpud.yaml:3: web.config_file: there is no /etc/offcpud/web.yaml; ...`.
 Status find_web_config_file(const Config& config, const ConfigSources& sources);
+
+// Whether the defaults may take the place of the main file if the default one does not exist. It
+// may have been lost together with what protects the daemon. So this is an error where other hosts
+// reach the daemon at `reached_at` (empty: they do not) and no web.config_file is set, and where
+// push.url sends stacks to another host.
+Status check_absent_file(const Config& config, const ConfigSources& sources,
+                         std::string_view reached_at);
+
+// The value of `listen` if other hosts reach it; empty for a unix socket, a loopback address and
+// localhost. Asks no name server: any other name counts as reached.
+std::string exposed_address(const Config& config);
 
 }  // namespace offcpud

@@ -71,6 +71,18 @@ Result<ListenAddress> parse_unix(std::string_view text) {
 
 }  // namespace
 
+bool is_loopback_host(std::string_view host) {
+  const std::string text(host);
+  if (text == "localhost" || text == "ip6-localhost") return true;
+  if (is_ip_address(AF_INET, text)) return host.starts_with("127.");
+  in6_addr address{};
+  return ::inet_pton(AF_INET6, text.c_str(), &address) == 1 && IN6_IS_ADDR_LOOPBACK(&address);
+}
+
+bool ListenAddress::is_local() const {
+  return is_unix() || is_loopback_host(host);
+}
+
 std::string ListenAddress::text() const {
   if (is_unix()) return std::string(kUnixPrefix) + unix_path;
   const bool v6 = host.find(':') != std::string::npos;

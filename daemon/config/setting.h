@@ -50,7 +50,7 @@ struct Setting {
   std::function<std::string(const Target& target)> text;
   std::string allowed;         // completes "use ..."
   std::string_view help = {};  // a sentence; options only
-  // Reads a list from the items of a file. Empty for what is no list. The error begins
+  // Reads a list from the items of a file. Empty for settings that are not lists. The error begins
   // with the place.
   std::function<Status(Target& target, std::span<const YamlItem> items, const Place& place)>
       parse_items = {};

@@ -12,7 +12,7 @@
 namespace offcpud {
 
 // Finds the columns in the rows of an answer about stacks (docs/http.md, "Snapshots"). All
-// functions throw, as nlohmann::json does, if the answer is not such an answer.
+// functions throw, as nlohmann::json does, if the answer has another form.
 class AnswerColumns {
  public:
   // `answer` must outlive the object.

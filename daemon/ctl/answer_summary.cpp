@@ -45,8 +45,8 @@ std::string gaps_text(const Json& part) {
   }
   if (part.value("partial", false)) text += "; offcpud stopped within this time";
   if (const double lost = part.value("lost_of_any_seconds", 0.0); lost > 0) {
-    text += "; samples of " + seconds_text(lost) +
-            " were lost on this host; some may belong to this answer";
+    text += "; no stacks were kept of " + seconds_text(lost) +
+            " on this host; some may belong to this answer";
   }
   for (const Json& filter : part.at("captured")) {
     text += "; captured with " + printable(filter.get_ref<const std::string&>()) + " only";

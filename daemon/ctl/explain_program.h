@@ -9,8 +9,8 @@
 
 namespace offcpud {
 
-// Which rule takes each of the stacks in `text`, and why, the heaviest first; then the time by what
-// it waited for. Names are printable.
+// For each stack in `text`, the heaviest first: which rule takes it, and why. At the end: the time
+// by what threads waited for. Names are printable.
 Result<std::string> explanation(const std::string& text, const ExplainRequest& request,
                                 const std::shared_ptr<const SiteRules>& rules);
 

@@ -60,6 +60,7 @@ StacksRequest stacks_request(const CtlOptions& options) {
 Result<StacksOutput> check_config(const CtlOptions& options) {
   TRY(const auto config, load_config(options.sources));
   TRY_VOID(find_web_config_file(config, options.sources));
+  TRY_VOID(check_absent_file(config, options.sources, exposed_address(config)));
   StacksOutput output{.text =
                           "OK; " + files_text(options.sources.file) + "\n" + config_text(config)};
   if (config.web.config_file.empty()) return output;

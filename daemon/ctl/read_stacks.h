@@ -25,7 +25,7 @@ struct ReadFrame {
 
 // A stack of a file, root first.
 struct ReadStack {
-  std::string label;                  // what somebody knows that it waits for; empty: nobody says
+  std::string label;                  // what it is known to wait for; empty: not known
   std::string exe;                    // name of the process, or of the executable
   std::optional<std::size_t> reason;  // enum offcpud_hist_kind; none: the file has none
   std::vector<ReadFrame> user, kernel;
@@ -34,11 +34,11 @@ struct ReadStack {
 };
 
 // Reads what offcpud writes of stacks:
-// - folded text, "comm;user;..;-;kernel_[k];.. 1234", which knows neither objects nor reasons;
+// - folded text, "comm;user;..;-;kernel_[k];.. 1234", which has neither objects nor reasons;
 // - the same with both, "reason|exe;function{object};..;kernel_[k];.. 1234", before which
 //   "label;program;phase;" may stand (tests/data/wait-sites);
 // - JSON (docs/http.md, "Snapshots").
-// Errors say the line.
+// Errors name the line.
 Result<std::vector<ReadStack>> read_stacks(const std::string& text);
 
 }  // namespace offcpud

@@ -40,7 +40,7 @@ struct SnapshotView {
 Result<StacksOutput> take_snapshot(const StacksRequest& request, const SnapshotView& view);
 
 // Writes a flame graph to `output`, a page of HTML that needs no network; the text describes it.
-// Error (ErrorKind::Unsupported): no wait was sampled that the query matches.
+// Error (ErrorKind::Unsupported): the query matches no sampled wait.
 Result<StacksOutput> draw_flame(const StacksRequest& request);
 
 }  // namespace offcpud

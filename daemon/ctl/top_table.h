@@ -18,7 +18,7 @@ struct TopTable {
   std::vector<std::string> summary;  // about the host
   std::string titles;
   std::vector<std::string> rows;
-  std::string note;  // from which width on the columns are shown that had no room; empty: all are
+  std::string note;  // at which width all columns fit; empty: they do
 };
 
 TopTable top_table(const TopAnswer& answer, const std::string& server, std::size_t width);

@@ -31,13 +31,17 @@ struct ConnectionLimits {
 bool has_bytes_waiting(int fd);
 
 // The open connections of a server: what each does, since when and until when, and which one to
-// close when there are too many. New ones are never refused: otherwise somebody with a thousand
-// idle connections could lock out the next scrape. Instead another one is closed: of the peer with
-// the most connections, if more than a few, the one that has waited for a request or sent a
-// response for longest, as a scrape is short. Two kinds are spared. Up to a quarter above the
-// limit: connections with an unread request, or so new that one may be on its way. While they are
-// at most half of a limit: new responses. So there is always one to close before the HTTP library
-// stops accepting, at half above the limit. Owns no descriptors; not thread-safe.
+// close when there are too many. Owns no descriptors; not thread-safe.
+//
+// New connections are never refused: otherwise somebody with a thousand idle connections could lock
+// out the next scrape. Instead another one is closed: of the peer with the most connections, if
+// these are more than a few, the one that has waited for a request or sent a response for longest,
+// because a scrape is short. Two kinds of connections are spared:
+// - those with an unread request, or so new that one may be on its way, while the limit is exceeded
+//   by at most a quarter;
+// - those with a new response, while responses take at most half of a limit.
+// The HTTP library stops accepting at half above the limit. Before that there is always a
+// connection to close.
 class ConnectionTable {
  public:
   using HasBytes = std::function<bool(int fd)>;

@@ -60,14 +60,6 @@ class Compressor {
 
 }  // namespace
 
-std::shared_ptr<const void> GzipSlots::take() const {
-  unsigned left = *free_;
-  do {
-    if (left == 0) return nullptr;
-  } while (!free_->compare_exchange_weak(left, left - 1));
-  return {free_.get(), [free = free_](const void*) { ++*free; }};
-}
-
 BodyStream gzip_stream(BodyStream plain) {
   auto compressor = std::make_shared<Compressor>(std::move(plain));
   return [compressor](std::span<char> buffer) { return compressor->read(buffer); };

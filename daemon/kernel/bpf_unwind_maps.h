@@ -21,7 +21,7 @@ struct UnwindMapHandles {
   const bpf_map* files = nullptr;
 };
 
-// Writes these maps. Needs CAP_BPF, also later, to create chunks. Single-threaded.
+// Writes these maps. Needs CAP_BPF as long as it lives, to create chunks. Single-threaded.
 class BpfUnwindMaps final : public UnwindMaps {
  public:
   static Result<BpfUnwindMaps> open(const UnwindMapHandles& handles);

@@ -15,9 +15,9 @@ struct ShareHolder {
   std::uint64_t held = 0;
 };
 
-// The process that must give back its share so that `wants` gets what it wants (`wants.held`:
-// what it would then hold): the largest process of the user who holds most. Nothing: that is
-// `wants` itself, so it goes without. docs/decisions/0015-shares-of-mappings.md says why.
+// The process that must give back its share so that `wants` gets what it wants (`wants.held`: what
+// it would then hold): the largest process of the user who holds most. Nothing: that process is
+// `wants` itself, which then gets no more. docs/decisions/0015-shares-of-mappings.md says why.
 // `holders` may contain `wants`.
 std::optional<std::uint32_t> who_gives_way(std::span<const ShareHolder> holders,
                                            const ShareHolder& wants);

@@ -27,8 +27,8 @@ struct SeenMapping {
   std::uint64_t offset = 0;
   BuildId build_id;
   InodeId inode;
-  RootId root;         // root and user of the process; unknown: copies are not looked for
-  bool copies = true;  // whether to look for copies; not if every mapping of the process is listed
+  RootId root;            // root and user of the process; unknown: copies are not looked for
+  bool copies = true;     // whether to look for copies: for events, not for lines of /proc/PID/maps
   std::string_view path;  // with the kernel's " (deleted)"
 };
 

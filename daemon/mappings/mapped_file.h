@@ -36,8 +36,8 @@ struct MappedFile {
   bool deleted = false;  // the file had no name left when it was mapped
   std::string path;      // in the root of the process; bytes; empty: not known
   std::shared_ptr<const MappedObject> object;  // null unless kind is File
-  // The mapping process was not asked whose the object is, so nothing about the object may be
-  // learnt from that process.
+  // The process was gone before it could be asked for its user (see FileTable), so nothing about
+  // the object may be learnt from it.
   bool borrowed = false;
 };
 

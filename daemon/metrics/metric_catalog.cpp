@@ -66,6 +66,9 @@ constexpr auto kCatalog = std::to_array<MetricDef>({
      "Processes selected for series of their own that did not fit into max_series."},
     {Metric::FamilySeries, "offcpud_family_series", Gauge, "family",
      "Series exported now by each metric that has series for every cgroup or process."},
+    {Metric::ScrapesNotCompressed, "offcpud_scrapes_not_compressed_total", Counter, "cause",
+     "Scrapes that were not compressed although the client asked for it, by cause: answers that "
+     "their clients had not read yet were compressed."},
     {Metric::PassDuration, "offcpud_pass_duration_seconds", Histogram, "stage",
      "Time that one pass over the kernel maps took, by stage."},
     {Metric::PassFailures, "offcpud_pass_failures_total", Counter, "stage",

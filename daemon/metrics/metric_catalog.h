@@ -34,6 +34,7 @@ enum class Metric : std::size_t {
   SeriesFolded,
   ProcessesRefused,
   FamilySeries,
+  ScrapesNotCompressed,
   PassDuration,
   PassFailures,
   LastPassTimestamp,

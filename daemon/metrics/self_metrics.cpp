@@ -127,6 +127,8 @@ struct SelfMetrics::Families {
       add_family(registry, prometheus::BuildCounter(), Metric::PassFailures);
   prometheus::Family<prometheus::Counter>& stalls =
       add_family(registry, prometheus::BuildCounter(), Metric::Stalls);
+  prometheus::Family<prometheus::Counter>& scrapes_not_compressed =
+      add_family(registry, prometheus::BuildCounter(), Metric::ScrapesNotCompressed);
   prometheus::Counter& stack_samples =
       add_family(registry, prometheus::BuildCounter(), Metric::StackSamples).Add({});
   prometheus::Family<prometheus::Counter>& incomplete_samples =
@@ -192,6 +194,9 @@ SelfMetrics::SelfMetrics(const BuildInfo& build, const ThreadWatch* threads,
     if (!is_complete(end)) families_->incomplete_samples.Add({{"end", end_name(end)}});
   }
   set_stack_losses({});
+  for (const std::string_view cause : kGzipRefusalNames) {
+    families_->scrapes_not_compressed.Add({{"cause", std::string(cause)}});
+  }
   for (const std::string_view cause : kObjectRefusalNames) {
     families_->refused_objects.Add({{"cause", std::string(cause)}});
   }
@@ -237,6 +242,10 @@ void SelfMetrics::count_pass_failure(const std::string& stage) {
 
 void SelfMetrics::count_stall(std::size_t kind) {
   stalls_of(families_->stalls, kind).Increment();
+}
+
+void SelfMetrics::count_scrape_not_compressed(GzipRefusal cause) {
+  families_->scrapes_not_compressed.Add({{"cause", std::string(name_of(cause))}}).Increment();
 }
 
 void SelfMetrics::count_stack_sample(std::uint32_t user_end) {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/gzip_refusal.h"
 #include "base/object_refusal.h"
 #include "base/stack_losses.h"
 #include "base/thread_watch.h"
@@ -54,6 +55,8 @@ class SelfMetrics {
   // Counts a block that became a stall; `kind` is a blocked enum offcpud_hist_kind. Series of
   // reasons that are not idle-prone exist from the start.
   void count_stall(std::size_t kind);
+
+  void count_scrape_not_compressed(GzipRefusal cause);
 
   // From the sampler; any thread. `user_end`: enum offcpud_unwind_end.
   void count_stack_sample(std::uint32_t user_end);

@@ -24,8 +24,8 @@ struct FoundExemplar {
   Exemplar exemplar;
 };
 
-// The episodes shown with the histograms of cgroups and processes. Per two octaves of duration, it
-// keeps the longest of the latest snapshot that has one. Bounded; single-threaded.
+// The episodes shown with the histograms of cgroups and processes. For each two octaves of
+// duration, it keeps the longest of the latest snapshot that has one. Bounded; single-threaded.
 class ExemplarBook {
  public:
   static constexpr std::chrono::minutes kKeptFor{10};

@@ -18,7 +18,7 @@ using KindHistograms = std::array<std::shared_ptr<const LatencyHistogram>, OFFCP
 class IntervalHistogram {
  public:
   // Adds the difference of `now` and `before`; either may be null. Passing the same object twice
-  // costs nothing. Counts that went down add nothing; those of a process never do.
+  // costs nothing. Counts that went down add nothing; the counts of a process never go down.
   void add(const LatencyHistogram* now, const LatencyHistogram* before);
 
   // Adds `count` episodes of a slot.

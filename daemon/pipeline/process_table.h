@@ -51,9 +51,8 @@ class ProcessTable {
     bool leader_known = false;
     bool waits_for_work = false;  // a kernel thread that some walk found idle
     KindHistograms at_last_walk;  // at the beginning of the interval
-    // ended_ns: waits of its threads that ended, and for threads that are gone what
-    // earlier intervals showed of them. idle_ns: the part of row.waited_ns in which a
-    // kernel thread waited for work.
+    // ended_ns: waits of its threads that ended; for threads that are gone, as far as earlier
+    // intervals showed them. idle_ns: a kernel thread's waits for work, a part of row.waited_ns.
     WaitsByKind ended_ns{};
     std::uint64_t idle_ns = 0;
   };

@@ -51,8 +51,9 @@ struct KernelReading {
   std::vector<ProgramCost> programs;
   std::uint64_t left_censored = 0;
   std::vector<MapUsage> maps;
-  std::shared_ptr<const ThreadWalk> walk;  // the last complete one, perhaps that of the last reading
-  std::vector<ProcessReading> processes;   // live ones that found a place
+  std::shared_ptr<const ThreadWalk>
+      walk;                               // the last complete one, perhaps that of the last reading
+  std::vector<ProcessReading> processes;  // live ones that found a place
   std::vector<offcpud_stall_end> stall_ends;  // since the last reading
   bool tells_wakers = true;                   // false: this kernel does not say who wakes
   // True: changes of cgroups may have been missed since the last read, so only a
@@ -87,7 +88,7 @@ class ReadingSource {
   // without a place are ignored.
   virtual void close(std::span<const std::uint64_t> cgroup_ids) = 0;
 
-  // From now on, samples contain the ends of such blocks.
+  // From now on, readings contain the ends of such blocks.
   virtual void watch_stalls(const StallFilter& filter) = 0;
 
   // What these threads of the walk wait for. Leaves out threads that no longer wait, and those

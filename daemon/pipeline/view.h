@@ -41,7 +41,7 @@ struct OpenWaits {
 struct WaitsInProgress {
   std::array<BlocksInProgress, OFFCPUD_BLOCKED_KINDS> blocked;
   std::array<OpenWaits, OFFCPUD_HIST_KINDS> open;
-  // kinds (bits) that were in progress at some time since the cgroup has a row
+  // kinds (bits) that were in progress at some time since the cgroup got its row
   std::uint32_t shown = 0;
   std::uint64_t oldest_runnable_ns = 0;
   // since the last pass; nullopt: no thread, or no time passed

@@ -67,8 +67,8 @@ class WaitHistory {
  public:
   explicit WaitHistory(HistoryLimits limits = {}) : limits_(limits) {}
 
-  // Adds what `view` has more than the one before. Returns the steps up to it without a gap, oldest
-  // first; the last one may be shorter than the others. Empty for the first View. Leaves out
+  // Adds the increase from the View before to `view`. Returns the steps up to `view` without a gap,
+  // oldest first; the last one may be shorter than the others. Empty for the first View. Leaves out
   // "(removed)" series, since what they gain is old.
   std::vector<std::shared_ptr<const WaitStep>> record(const View& view);
 

@@ -56,11 +56,11 @@ class SnapshotPush {
   SnapshotPush(const SnapshotPush&) = delete;
   SnapshotPush& operator=(const SnapshotPush&) = delete;
 
-  // Sends to this target from now on, at once also what is waiting. nullopt: sends nothing and
-  // drops what is waiting. Call it on the thread that calls finish().
+  // Sends profiles to this target from now on; those that wait are sent at once. nullopt: sends
+  // nothing and drops what is waiting. Call it on the thread that calls finish().
   void apply(const std::optional<PushTarget>& target, std::uint64_t most_bytes);
 
-  // Makes the profile, if there is a target, which takes a while. Thread-safe.
+  // Makes the profile if there is a target; this takes a while. Thread-safe.
   void submit(Snapshot snapshot);
 
   [[nodiscard]] PushState state() const;

@@ -51,9 +51,9 @@ class CopyPlace {
 // Limits the memory of all copies of files: those being made, and those handed out, as long as they
 // are open. Thread-safe.
 //
-// Handed-out copies cannot be taken back, so no user may use up the room: of the last kKept bytes,
-// a user may only take as much as leaves others no less than that user then has. A single user can
-// thus have everything but kKept.
+// Handed-out copies cannot be taken back, so no user may use up the room. A user may take from the
+// last kKept bytes only if at least as much stays free as the user then has. So a single user can
+// have everything but kKept.
 class CopyRoom {
  public:
   static constexpr std::uint64_t kMost = std::uint64_t{64} << 20;

@@ -40,9 +40,9 @@ struct ReaderReports {
   std::function<void(std::chrono::nanoseconds cpu)> spent;  // by readers, since the last call
 };
 
-// State shared by all clients of a daemon. It lives as long as the last of them, so as the naming
-// thread, which may outlive everything else. What the reports use must as well, or be behind a
-// CallGate.
+// State shared by all clients of a daemon. It lives as long as the last client. That may be the
+// symbols thread's, which may outlive everything else. So whatever the reports use must live as
+// long, or be behind a CallGate.
 struct ReaderShare {
   ReaderShare(std::shared_ptr<ReaderSpawner> starts, ReaderReports told)
       : spawner(std::move(starts)), reports(std::move(told)) {}

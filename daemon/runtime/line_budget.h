@@ -20,7 +20,7 @@ class LineBudget {
   // Whether a line may be logged now.
   bool admit();
 
-  // How many lines were held back in the last period, once; 0 while it lasts.
+  // How many lines were held back in the last period. Tells it once; 0 while the period lasts.
   std::uint64_t take_left_out();
 
  private:

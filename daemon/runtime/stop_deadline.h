@@ -18,7 +18,7 @@ class StopDeadline {
   // until the process ends, longer than this object.
   static Result<std::unique_ptr<StopDeadline>> start(std::chrono::milliseconds patience);
 
-  // Call it when the signal was consumed. Returns when it came, as far as is known.
+  // Call it when the signal was consumed. Returns the time of the signal, as far as is known.
   MonotonicTime taken();
 
  private:

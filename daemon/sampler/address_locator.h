@@ -15,8 +15,8 @@ class AddressLocator {
  public:
   virtual ~AddressLocator() = default;
 
-  // Applies what has happened since. Call it before samples are located, and
-  // several times a second.
+  // Applies what has happened since the last call. Call it before samples are located, and several
+  // times a second.
   virtual void follow() = 0;
 
   // Forgets the processes that had ended by the last call; their samples must have been located.

@@ -1,20 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sampler/late_tables.h"
 
+#include <algorithm>
+
 namespace offcpud {
 
-void LateTables::mapped_without(std::uint32_t tgid, std::uint64_t object, const ShareOwner& user) {
+void LateTables::mapped_without(std::uint32_t tgid, std::uint64_t object, std::uint64_t begin,
+                                const ShareOwner& user) {
   processes_[object].insert(tgid);
   const auto process = objects_.try_emplace(tgid, Process{.user = user, .mappings = {}}).first;
-  ++process->second.mappings[object];
+  auto& begins = process->second.mappings[object];
+  const auto place = std::ranges::lower_bound(begins, begin);
+  if (place == begins.end() || *place != begin) begins.insert(place, begin);
 }
 
-void LateTables::unmapped(std::uint32_t tgid, std::uint64_t object) {
+void LateTables::unmapped(std::uint32_t tgid, std::uint64_t object, std::uint64_t begin) {
   const auto process = objects_.find(tgid);
   if (process == objects_.end()) return;
   auto& of_process = process->second.mappings;
   const auto mappings = of_process.find(object);
-  if (mappings == of_process.end() || --mappings->second > 0) return;
+  if (mappings == of_process.end()) return;
+  auto& begins = mappings->second;
+  const auto place = std::ranges::lower_bound(begins, begin);
+  if (place != begins.end() && *place == begin) begins.erase(place);
+  if (!begins.empty()) return;
   of_process.erase(mappings);
   if (of_process.empty()) objects_.erase(process);
   forget(tgid, object);

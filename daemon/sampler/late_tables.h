@@ -6,6 +6,7 @@
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "sampler/object_turns.h"
 
@@ -22,11 +23,12 @@ class LateTables {
   // Removes the next object from the queue. Nothing: no user for whom `may` is true has one.
   std::optional<ObjectTurns::Turn> next(const ObjectTurns::May& may) { return waiting_.pop(may); }
 
-  // A mapping of the object was added to the kernel's map without a table, for a
-  // process of this user.
-  void mapped_without(std::uint32_t tgid, std::uint64_t object, const ShareOwner& user);
-  // A mapping was removed from the kernel's map.
-  void unmapped(std::uint32_t tgid, std::uint64_t object);
+  // A mapping of the object that begins there is in the kernel's map without a table, for a
+  // process of this user. May be said again of the same one.
+  void mapped_without(std::uint32_t tgid, std::uint64_t object, std::uint64_t begin,
+                      const ShareOwner& user);
+  // The mapping that begins there is not in the kernel's map, or no longer.
+  void unmapped(std::uint32_t tgid, std::uint64_t object, std::uint64_t begin);
   // All mappings of the process were removed: it ended, or was evicted.
   void ended(std::uint32_t tgid);
   void forget(std::uint64_t object);
@@ -55,7 +57,10 @@ class LateTables {
  private:
   struct Process {
     ShareOwner user;
-    std::unordered_map<std::uint64_t, std::uint32_t> mappings;  // number by object; never empty
+    // Where the mappings without a table begin, in order, by object; neither is ever empty. Not
+    // only their number: a process that is put in by and by may be told of one twice, or of the
+    // end of one that was not in yet.
+    std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> mappings;
   };
   void forget(std::uint32_t tgid, std::uint64_t object);
 

@@ -143,42 +143,86 @@ void ObjectRegistry::image_began(const ImageId& image, std::span<const Mapping> 
 }
 
 void ObjectRegistry::mapping_added(const ImageId& image, const Mapping& mapping) {
-  add(image.tgid, mapping);
+  if (!is_put_later(image.tgid, mapping)) add(image.tgid, mapping);
+}
+
+// A process that maps thousands of files or odd sizes at once would keep everybody's stacks
+// waiting, and nobody would be charged for it.
+bool ObjectRegistry::is_put_later(std::uint32_t tgid, const Mapping& mapping) {
+  if (room_ == nullptr || !room_->admits(tgid)) return false;
+  if (!room_->puts_now(tgid, mapping.begin)) return true;
+  if (++added_[tgid] <= kAddedAtOnce) return false;
+  room_->put_later(tgid, mapping.begin);
+  return true;
 }
 
 void ObjectRegistry::mapping_removed(const ImageId& image, const Mapping& mapping) {
   if (tables_ != nullptr) note(tables_->remove_mappings(image.tgid, mapping.begin, mapping.end));
-  if (mapping.file->object) late_.unmapped(image.tgid, mapping.file->object->id);
+  if (mapping.file->object) late_.unmapped(image.tgid, mapping.file->object->id, mapping.begin);
 }
 
 void ObjectRegistry::image_ended(const ImageId& image, std::span<const Mapping> /*mappings*/) {
-  if (tables_ != nullptr) note(tables_->remove_process(image.tgid));
   late_.ended(image.tgid);
-  if (room_ != nullptr) room_->ended(image.tgid);
+  added_.erase(image.tgid);
+  if (tables_ == nullptr) return;
+  note(room_ != nullptr ? room_->ended(image.tgid) : tables_->remove_process(image.tgid));
 }
 
 void ObjectRegistry::admit_waiting(const MappingsOf& mappings_of, MonotonicTime now) {
   if (tables_ == nullptr) return;
-  if (room_ != nullptr) put_in_waiting(mappings_of, now);
+  if (room_ != nullptr) {
+    if (now >= added_until_) {
+      added_.clear();
+      added_until_ = now + kBetweenCounts;
+    }
+    remove_ended();
+    put_in_waiting(mappings_of, now);
+  }
   if (now < next_late_) return;
   next_late_ = now + kBetweenRounds;
   make_late_tables(mappings_of);
   tell_late_tables(mappings_of);
 }
 
-// Some mappings at a time: a process with thousands would keep everybody's stacks waiting.
+void ObjectRegistry::remove_ended() {
+  const auto until = thread_cpu_time() + kRound;
+  do {
+    const auto more = room_->remove_some();
+    if (!more) reports_.failed(more.error());
+    if (more && !*more) return;
+  } while (thread_cpu_time() < until);
+}
+
+// Some mappings at a time: a process with thousands would keep everybody's stacks waiting. The time
+// counts against the user of the process, whose number and sizes of mappings determine it.
 void ObjectRegistry::put_in_waiting(const MappingsOf& mappings_of, MonotonicTime now) {
   const auto until = thread_cpu_time() + kRound;
-  while (auto entering = room_->next_waiting(now)) {
-    const auto rest = mappings_from(mappings_of(entering->tgid), entering->from);
-    const auto some = rest.first(std::min(rest.size(), kAtOnce));
-    for (const Mapping& mapping : some) add(entering->tgid, mapping);
-    room_->spend(some.size());
-    if (some.size() < rest.size()) {
-      entering->from = rest[some.size()].begin;
-      room_->put_rest(*entering);
+  const auto may = [this](const ShareOwner& user) { return has_time(user); };
+  while (true) {
+    const auto before = thread_cpu_time();
+    const auto tables_before = tables_cpu_;  // already accounted
+    auto entering = room_->next_waiting(now, may);
+    if (!entering) return;
+    put_some(*entering, mappings_of(entering->tgid), until);
+    const auto after = thread_cpu_time();
+    const auto cpu = after - before - (tables_cpu_ - tables_before);
+    room_->spend(cpu);
+    shares_.charge(entering->user, cpu, std::chrono::steady_clock::now());
+    if (after >= until) return;
+  }
+}
+
+void ObjectRegistry::put_some(KernelRoom::Entering& entering, std::span<const Mapping> mappings,
+                              std::chrono::nanoseconds until) {
+  const auto rest = mappings_from(mappings, entering.from);
+  for (std::size_t done = 0; done < rest.size(); ++done) {
+    if (done == kAtOnce || (done > 0 && thread_cpu_time() >= until)) {
+      entering.from = rest[done].begin;
+      entering.left = rest.size() - done;
+      return room_->put_rest(entering);
     }
-    if (thread_cpu_time() >= until) return;
+    add(entering.tgid, rest[done]);
+    if (!room_->admits(entering.tgid)) return;  // it was taken out
   }
 }
 
@@ -204,7 +248,9 @@ void ObjectRegistry::add(std::uint32_t tgid, const Mapping& mapping) {
     status = map(tgid, mapping, object->table);
   }
   if (status && object != nullptr && object->table_due) {
-    late_.mapped_without(tgid, id, user_of(tgid, *object));
+    late_.mapped_without(tgid, id, mapping.begin, user_of(tgid, *object));
+  } else if (object != nullptr) {
+    late_.unmapped(tgid, id, mapping.begin);
   }
   note(status);
 }

@@ -45,7 +45,7 @@ struct SampleWindow {
     return filter.tid ? filter.tid : filter.pid;
   }
 
-  // Call it whenever the choice of the kernel changes.
+  // Call it whenever the kernel's SampleChoice changes.
   void note_interval(const SampleChoice& choice);
 
   // How much of the sample's weight counts in this window, in nanoseconds.

@@ -29,7 +29,7 @@ struct SamplerOptions {
 
 // Callbacks of the sampler, called on its threads.
 struct SamplerReports {
-  // A snapshot is finished, or could not be made. Called on the naming thread, which may outlive
+  // A snapshot is finished, or could not be made. Called on the symbols thread, which may outlive
   // the sampler, or on the sampler's.
   std::function<void(Result<SampledSnapshot> sampled)> finished;
   std::function<void(std::uint32_t user_end)> sampled;  // one stack; enum offcpud_unwind_end
@@ -38,7 +38,7 @@ struct SamplerReports {
   std::function<void()> located_early;
   std::function<void(std::chrono::nanoseconds longest)> adapted;  // sampling intervals
   // Part of a program, a library or a process's map of names was left out, because it exceeded the
-  // limits. Called on the sampler's thread or the naming thread.
+  // limits. Called on the sampler's thread or the symbols thread.
   std::function<void(const std::string& path, const ObjectRefusals& causes)> refused;
   // Every second: the processes with too many mappings, which are not all kept, the largest first;
   // and how many mappings were left out since the start.

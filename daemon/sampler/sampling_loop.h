@@ -13,8 +13,8 @@
 
 namespace offcpud {
 
-// What the thread that reads symbols needs to read other processes' files. Another thread creates
-// it; only that thread uses it.
+// What the symbols thread needs to read other processes' files. Another thread creates it; only the
+// symbols thread uses it.
 struct SymbolReads {
   explicit SymbolReads(std::shared_ptr<ReaderShare> readers) : client(std::move(readers)) {}
   ReaderClient client;

@@ -45,7 +45,7 @@ class StackSampler {
   // Any thread may call it.
   void set_options(const SamplerOptions& options);
 
-  // Takes a profile of the next `length` by `filter`, including what snapshots exclude. The naming
+  // Takes a profile of the next `length` by `filter`, including what snapshots exclude. The symbols
   // thread passes it to `done`. Any thread may call it. Error: too many profiles are being taken.
   using Done = std::function<void(Result<SampledSnapshot>)>;
   void take_next(std::chrono::milliseconds length, const BlockFilter& filter, Done done);

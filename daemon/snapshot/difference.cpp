@@ -27,11 +27,13 @@ StackDifference difference_of(const Snapshot& before, const Snapshot& after, Nor
   result.after.partial = after.partial;
   result.after.captured = after.captured;
   result.after.sampling_interval = after.sampling_interval;
+  result.after.lost_of_any_ns = after.lost_of_any_ns;
   result.before_begin = before.begin;
   result.before_end = before.end;
   result.before_partial = before.partial;
   result.before_captured = before.captured;
   result.before_sampling_interval = before.sampling_interval;
+  result.before_lost_of_any_ns = before.lost_of_any_ns;
   result.before_duration = before.covered();
 
   StackTable table;

@@ -27,6 +27,7 @@ struct StackDifference {
   bool before_partial = false;                  // as in Snapshot, like the next ones
   std::vector<std::string> before_captured;
   std::chrono::nanoseconds before_sampling_interval{0};
+  std::uint64_t before_lost_of_any_ns = 0;
 };
 
 enum class Normalize {

@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "attribution/subject.h"
 #include "base/clock.h"
 #include "offcpud.h"
 #include "snapshot/reason_intervals.h"
@@ -53,6 +55,10 @@ struct StackEntry {
   friend bool operator==(const StackEntry&, const StackEntry&) = default;
 };
 
+// Frames of the entries that stand for time whose stacks are not known.
+inline constexpr std::string_view kNoRoomForSamples = "[samples that found no room]";
+inline constexpr std::string_view kNoRoomForStacks = "[more different stacks than are kept]";
+
 // Where threads waited within an interval, or within several if it was merged. Immutable once made.
 struct Snapshot {
   std::uint64_t sequence = 0;  // assigned by the SnapshotStore; 0: not stored
@@ -64,8 +70,8 @@ struct Snapshot {
   // What the configuration excluded when the snapshot was taken: all filters of all merged
   // snapshots, sorted. Empty: nothing.
   std::vector<std::string> captured;
-  // Time of lost samples, of which some may belong here. Only in profiles with a filter; in others,
-  // lost time is an entry.
+  // Time without a stack (is_without_stack()) of which some may belong here. Only where a filter
+  // selected; elsewhere, such time is an entry.
   std::uint64_t lost_of_any_ns = 0;
   // The longest T that was in force: a block of length d stands for max(d, T). 0: not known. If
   // merged, that of the reasons asked for.
@@ -81,5 +87,12 @@ struct Snapshot {
 
   friend bool operator==(const Snapshot&, const Snapshot&) = default;
 };
+
+// Whether the entry stands for waits whose stacks are not known, and so neither their threads.
+inline bool is_without_stack(const Snapshot& snapshot, const StackEntry& entry) {
+  if (entry.cgroup != kOtherCgroup || entry.user.size() != 1 || !entry.kernel.empty()) return false;
+  const std::string& why = snapshot.frames[entry.user.front()].function;
+  return why == kNoRoomForSamples || why == kNoRoomForStacks;
+}
 
 }  // namespace offcpud

@@ -25,8 +25,8 @@ struct SnapshotFilter {
   std::optional<std::uint64_t> stack;  // id of the waiting stack: stack_id.h
   std::optional<std::uint32_t> pid;
   std::bitset<OFFCPUD_HIST_KINDS> reasons = ~std::bitset<OFFCPUD_HIST_KINDS>();
-  // false: leaves out idle-prone reasons, and kernel threads in `kernel`, where those wait
-  // that have no work.
+  // false: leaves out idle-prone reasons, and the reason `kernel` of kernel threads, in which those
+  // without work wait.
   bool idle = true;
   Threads threads = Threads::All;
   Frames frames = Frames::All;  // other frames are removed, which may make stacks equal

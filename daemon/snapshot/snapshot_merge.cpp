@@ -11,7 +11,10 @@ void SnapshotSum::add(const Snapshot& snapshot) {
   table_.use_frames_of(snapshot);
   for (const StackEntry& entry : snapshot.entries) {
     has_cgroup_ = has_cgroup_ || filter_.cgroup.admits(entry.cgroup);
-    if (!filtered.admits(entry)) continue;
+    if (!filtered.admits(entry)) {
+      if (is_without_stack(snapshot, entry)) result_.lost_of_any_ns += entry.ns;
+      continue;
+    }
     const bool all_frames = filter_.frames == SnapshotFilter::Frames::All;
     const std::size_t place =
         table_.place_of(snapshot, all_frames ? entry : filtered.reduced(entry));

@@ -36,7 +36,7 @@ struct BlockFilter {
     return filter;
   }
 
-  // Widens this filter to match, in every process, at least what either of both matches.
+  // Widens this filter to match all that it or `other` matches, in every process.
   void include(const BlockFilter& other) {
     pid = tid = std::nullopt;
     kinds |= other.kinds;

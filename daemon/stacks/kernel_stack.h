@@ -11,8 +11,8 @@
 namespace offcpud {
 
 // The part of a kernel stack that says why the thread waited: without the frames of this program,
-// of its tracepoint and of the scheduler's switch at the inner end. Innermost first, in and out;
-// nothing in the middle is removed.
+// of its tracepoint and of the scheduler's switch at the inner end. Innermost first, like `frames`.
+// Nothing in the middle is removed.
 std::span<const StackFrame> without_switch(std::span<const StackFrame> frames);
 
 // The same for a waker. If an interrupt woke the thread, the stack ends with the entry of the

@@ -73,7 +73,7 @@ const char* end_text(std::uint32_t end) {
   }
 }
 
-StackFrame marker(const char* text) {
+StackFrame marker(std::string_view text) {
   StackFrame frame;
   frame.function = text;
   return frame;
@@ -107,7 +107,7 @@ class SnapshotBuilder {
     if (sum.longest_ns != 0) longest_.emplace_back(snapshot_.entries.size() - 1, &sum);
   }
 
-  void add_unknown(std::uint64_t ns, const char* why) {
+  void add_unknown(std::uint64_t ns, std::string_view why) {
     if (ns == 0) return;
     StackEntry entry;
     entry.cgroup = kOtherCgroup;
@@ -195,8 +195,8 @@ class SnapshotBuilder {
 SampledSnapshot snapshot_of(const SampledInterval& interval, FunctionNames& names) {
   SnapshotBuilder builder(interval, names);
   for (const BlockSum& sum : interval.stacks.sums) builder.add(sum);
-  builder.add_unknown(interval.stacks.overflow_ns, "[more different stacks than are kept]");
-  builder.add_unknown(interval.lost_ns, "[samples that found no room]");
+  builder.add_unknown(interval.stacks.overflow_ns, kNoRoomForStacks);
+  builder.add_unknown(interval.lost_ns, kNoRoomForSamples);
   SampledSnapshot made = std::move(builder).take();
   made.snapshot.begin = interval.begin;
   made.snapshot.end = interval.end;

@@ -15,7 +15,7 @@ namespace offcpud {
 
 // The blocks in progress that a walk over blocked threads reports.
 enum class BlockAge : std::uint8_t {
-  Lasting,  // those at least OFFCPUD_IN_PROGRESS_AGE_NS old
+  Lasting,  // those at least twice OFFCPUD_IN_PROGRESS_AGE_NS old
   Any,      // also more recent ones, flagged with OFFCPUD_SAMPLE_YOUNG
 };
 

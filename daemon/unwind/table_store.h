@@ -96,7 +96,9 @@ class TableStore final : public UnwindLookup {
   Status add_mapping(std::uint32_t tgid, std::uint64_t begin, std::uint64_t end,
                      std::uint64_t file_offset, UnwindObjectId object);
   Status remove_mappings(std::uint32_t tgid, std::uint64_t begin, std::uint64_t end);
-  Status remove_process(std::uint32_t tgid);                       // exit, and exec
+  Status remove_process(std::uint32_t tgid);  // exit, and exec
+  // The same in steps of so many mappings. True: it is done.
+  Result<bool> remove_some(std::uint32_t tgid, std::size_t mappings);
   Status copy_process(std::uint32_t parent, std::uint32_t child);  // fork
 
   [[nodiscard]] std::optional<Place> place(std::uint32_t tgid,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -116,6 +117,17 @@ Status TableStore::remove_process(std::uint32_t tgid) {
   users_.erase(tgid);  // the next process of this number may be another user's
   TRY_VOID(remove_mappings(tgid, 0, UINT64_MAX));
   return limit_unused();
+}
+
+Result<bool> TableStore::remove_some(std::uint32_t tgid, std::size_t mappings) {
+  const auto process = processes_.find(tgid);
+  if (process == processes_.end() || process->second.size() <= mappings) {
+    TRY_VOID(remove_process(tgid));
+    return true;
+  }
+  const auto rest = std::next(process->second.begin(), static_cast<std::ptrdiff_t>(mappings));
+  TRY_VOID(remove_mappings(tgid, 0, rest->first));
+  return false;
 }
 
 Status TableStore::copy_process(std::uint32_t parent, std::uint32_t child) {

@@ -22,11 +22,13 @@ struct TableHolder {
 // Selects, one by one, the tables to remove so that another table gets room.
 //
 // A user holds the tables that the user's processes map. A shared table counts for that of its
-// users who holds least, so it is not removed because a user who holds much maps it too. Unused
-// tables are removed first: those of the requesting user, and of users who hold more than that user
-// then would; of other users only what exceeds an eighth of the capacity. After these come mapped
-// tables of users who hold more than the requesting user would. The user who holds most loses
-// first: the least recently used unused table, or the largest mapped one.
+// users who holds least, so it stays even if a user who holds much maps it, too. These tables are
+// removed, in this order:
+// - unused ones: those of the requesting user; those of users who hold more than the requesting
+//   user then would; of other users, what exceeds an eighth of the capacity;
+// - mapped ones of users who hold more than the requesting user then would.
+// Within each kind the user who holds most loses first: the least recently used of the unused
+// tables, or the largest of the mapped ones.
 class TableVictims {
  public:
   // For a table that needs `wanted` and that `owners` map or are about to map. `capacity`: the

@@ -19,6 +19,7 @@ from exposition_test import PROTOBUF
 from secured import ALICE, TLS, Secured
 from tls_files import Authority
 
+DEFAULT_FILE = Path("/etc/offcpud/offcpud.yaml")
 ALERTS = TREE / "config" / "prometheus" / "alerts.rules.yaml"
 
 
@@ -176,6 +177,32 @@ class Activation(Case):
                 process.terminate()
                 process.wait(10)
             self.say(path.exists(), "the socket of another", "stays", path.exists())
+
+
+class AbsentFile(Case):
+    """The default main file may have named the passwords."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.skip_if(host.unavailable(), DEFAULT_FILE.exists() and f"this host has {DEFAULT_FILE}")
+
+    def setUp(self):
+        print(f"\n{self.id().split('.', 1)[1]}", flush=True)
+
+    def expect_refusal(self, what, *command):
+        done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+        self.expect_equal(f"{what}: status", 78, done.returncode)
+        words = f"{DEFAULT_FILE}: does not exist; other hosts reach "
+        self.say(words in done.stderr, f"{what}: its words", words, done.stderr[-300:])
+
+    def test_no_start_where_other_hosts_reach_the_daemon(self):
+        with tempfile.TemporaryDirectory(prefix="offcpud-absent-") as folder:
+            options = ["--state-dir", folder, "--set", f"web.local_socket={folder}/local.sock"]
+            everywhere = ["--listen", "0.0.0.0:0"]
+            self.expect_refusal("a start", Daemon.program(), *everywhere, *options)
+            self.expect_refusal("--check-config", Daemon.program(), "--check-config", *everywhere)
+            self.expect_refusal("offcpuctl", BUILD / "bin" / "offcpuctl", "check-config", "--set",
+                                "listen=0.0.0.0:0")
 
 
 class Prometheus(Secured):

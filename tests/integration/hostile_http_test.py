@@ -29,38 +29,6 @@ class HostileCase(Case):
         sock.connect(("127.0.0.1", self.daemon.port))
         return sock
 
-
-class Flood(HostileCase):
-    def test_a_request_that_is_there_is_answered(self):
-        """The scraper has a long request under way when it comes again, while the daemon is slow and
-        others come, of whom each has one connection only."""
-        idle = [self.connect(f"127.1.0.{1 + n}") for n in range(130)]
-        self.addCleanup(lambda: [sock.close() for sock in idle])
-        profile = self.connect("127.0.0.1")
-        self.addCleanup(profile.close)
-        host = b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
-        profile.sendall(b"GET /debug/pprof/offcpu?seconds=5" + host)
-        time.sleep(0.5)
-        answered = 0
-        for attempt in range(10):
-            os.kill(self.daemon.pid, signal.SIGSTOP)
-            try:
-                with self.connect("127.0.0.1") as scraper:
-                    scraper.sendall(b"GET /-/healthy" + host)
-                    idle += [self.connect(f"127.2.{attempt}.{1 + n}") for n in range(20)]
-                    os.kill(self.daemon.pid, signal.SIGCONT)
-                    answered += scraper.recv(64).startswith(b"HTTP/1.1 200")
-            except ConnectionError:
-                pass
-            finally:
-                os.kill(self.daemon.pid, signal.SIGCONT)
-        self.expect_equal("answers", 10, answered)
-
-
-class Hostile(HostileCase):
-    # Without stacks: what is kept of programs that others start meanwhile is no memory of clients.
-    settings = {**HostileCase.settings, "snapshots.enabled": "false"}
-
     def status_of(self, request, source="127.0.0.2"):
         """The status of the answer to these bytes; 0: the connection was closed without one."""
         with self.connect(source) as sock:
@@ -70,11 +38,6 @@ class Hostile(HostileCase):
             except OSError:
                 return 0
             return int(head.split()[1]) if head.startswith(b"HTTP/1.") else 0
-
-    def rss(self):
-        """Bytes of memory of the daemon's own."""
-        with open(f"/proc/{self.daemon.pid}/statm", encoding="ascii") as statm:
-            return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     def attack(self, one, source_count=1):
         """Calls `one(source)` again and again until the end."""
@@ -107,9 +70,8 @@ class Hostile(HostileCase):
         return durations
 
     def run_beside_scrapes(self, *attacks):
+        """Returns the memory of the daemon's own at the end, in bytes."""
         self.stop, self.threads = threading.Event(), []
-        self.daemon.text()
-        before = self.rss()
         for one, sources in attacks:
             self.attack(one, sources)
         for thread in self.threads:
@@ -123,7 +85,77 @@ class Hostile(HostileCase):
                 thread.join()
         self.expect_at_least("scrapes", 10, len(durations))
         self.expect_at_most("longest scrape (s)", 5.0, durations[-1])
-        self.expect_at_most("memory that came on top (MiB)", 32, (highest - before) / 2**20)
+        return highest
+
+    def rss(self):
+        with open(f"/proc/{self.daemon.pid}/statm", encoding="ascii") as statm:
+            return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def send_nonsense(self):
+        def one(source):
+            self.status_of(random.choice(hostile_requests.ALL), source)
+
+        def noise(source):
+            self.status_of(os.urandom(4096), source)
+
+        return self.run_beside_scrapes((one, 3), (one, 3), (noise, 3))
+
+
+class Flood(HostileCase):
+    def test_a_request_that_is_there_is_answered(self):
+        """The scraper has a long request under way when it comes again, while the daemon is slow and
+        others come, of whom each has one connection only."""
+        idle = [self.connect(f"127.1.0.{1 + n}") for n in range(130)]
+        self.addCleanup(lambda: [sock.close() for sock in idle])
+        profile = self.connect("127.0.0.1")
+        self.addCleanup(profile.close)
+        host = b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+        profile.sendall(b"GET /debug/pprof/offcpu?seconds=5" + host)
+        time.sleep(0.5)
+        answered = 0
+        for attempt in range(10):
+            os.kill(self.daemon.pid, signal.SIGSTOP)
+            try:
+                with self.connect("127.0.0.1") as scraper:
+                    scraper.sendall(b"GET /-/healthy" + host)
+                    idle += [self.connect(f"127.2.{attempt}.{1 + n}") for n in range(20)]
+                    os.kill(self.daemon.pid, signal.SIGCONT)
+                    answered += scraper.recv(64).startswith(b"HTTP/1.1 200")
+            except ConnectionError:
+                pass
+            finally:
+                os.kill(self.daemon.pid, signal.SIGCONT)
+        self.expect_equal("answers", 10, answered)
+
+
+class Requests(HostileCase):
+    def test_requests_that_make_no_sense(self):
+        self.send_nonsense()
+
+    def test_methods_and_paths(self):
+        host = b" HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+        for method in (b"POST", b"PUT", b"DELETE", b"OPTIONS", b"TRACE", b"CONNECT", b"PATCH", b"get"):
+            self.expect_equal(method.decode(), 405, self.status_of(method + b" /metrics" + host))
+        for path in (b"/../../etc/passwd", b"/%2e%2e/%2e%2e/etc/passwd", b"//metrics", b"/metrics/",
+                     b"/metrics/../api/v1/top", b"/./metrics", b"/METRICS",
+                     b"/..%2fmetrics", b"/\\metrics", b"/metrics;x=1", b"/%c0%ae%c0%ae/metrics"):
+            self.expect_equal(path.decode(), 404, self.status_of(b"GET " + path + host))
+
+
+class Memory(HostileCase):
+    # Without stacks: what is kept of programs that others start meanwhile is no memory of clients.
+    settings = {**HostileCase.settings, "snapshots.enabled": "false"}
+
+    def setUp(self):
+        super().setUp()
+        self.daemon.text()
+        self.before = self.rss()
+
+    def expect_little(self, highest):
+        self.expect_at_most("memory that came on top (MiB)", 32, (highest - self.before) / 2**20)
+
+    def expect_little_memory(self, *attacks):
+        self.expect_little(self.run_beside_scrapes(*attacks))
 
     def test_a_thousand_connections(self):
         held = []
@@ -141,7 +173,7 @@ class Hostile(HostileCase):
         def hold_beside_the_scraper(_source):
             hold("127.0.0.1")
 
-        self.run_beside_scrapes((hold, 40), (hold_beside_the_scraper, 1))
+        self.expect_little_memory((hold, 40), (hold_beside_the_scraper, 1))
         self.expect_at_least("connections that were held", 1000, len(held))
 
     def test_connections_from_as_many_addresses(self):
@@ -158,7 +190,7 @@ class Hostile(HostileCase):
             if len(held) > 700:
                 held.popleft().close()
 
-        self.run_beside_scrapes((come, 1))
+        self.expect_little_memory((come, 1))
         self.expect_at_least("connections", 1000, number)
 
     def ask_without_reading(self, fields=b""):
@@ -173,7 +205,7 @@ class Hostile(HostileCase):
             if len(held) > 400:
                 held.pop(0).close()
 
-        self.run_beside_scrapes((ask, 1), (ask, 40))
+        self.expect_little_memory((ask, 1), (ask, 40))
 
     def test_readers_that_do_not_read(self):
         self.ask_without_reading()
@@ -182,22 +214,7 @@ class Hostile(HostileCase):
         self.ask_without_reading(b"Accept-Encoding: gzip\r\n")
 
     def test_requests_that_make_no_sense(self):
-        def one(source):
-            self.status_of(random.choice(hostile_requests.ALL), source)
-
-        def noise(source):
-            self.status_of(os.urandom(4096), source)
-
-        self.run_beside_scrapes((one, 3), (one, 3), (noise, 3))
-
-    def test_methods_and_paths(self):
-        host = b" HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
-        for method in (b"POST", b"PUT", b"DELETE", b"OPTIONS", b"TRACE", b"CONNECT", b"PATCH", b"get"):
-            self.expect_equal(method.decode(), 405, self.status_of(method + b" /metrics" + host))
-        for path in (b"/../../etc/passwd", b"/%2e%2e/%2e%2e/etc/passwd", b"//metrics", b"/metrics/",
-                     b"/metrics/../api/v1/top", b"/./metrics", b"/METRICS",
-                     b"/..%2fmetrics", b"/\\metrics", b"/metrics;x=1", b"/%c0%ae%c0%ae/metrics"):
-            self.expect_equal(path.decode(), 404, self.status_of(b"GET " + path + host))
+        self.expect_little(self.send_nonsense())
 
 
 if __name__ == "__main__":

@@ -19,7 +19,13 @@ MOST_RESIDENT = 300 * MIB
 PROFILE = "/debug/pprof/offcpu?seconds=2&format=json"
 # A stack that was taken while a program that nobody had seen was read may be incomplete.
 COMPLETE = 0.99
-SLEEP_US = 200_000  # beside which the waits for the CPU of a busy host are short
+SLEEP_US = 200_000
+
+
+def seconds_awake(pid):
+    """How long it has run and waited for a CPU (Documentation/scheduler/sched-stats.rst)."""
+    running, waiting, _ = Path(f"/proc/{pid}/schedstat").read_text().split()
+    return (int(running) + int(waiting)) / 1e9
 
 
 class Minute:
@@ -73,12 +79,14 @@ class Minute:
 
     def _judge_profile(self, pid):
         before, self.profile, self.whole, answer = self._daemon.waited_for_cpu(), 20.0, 0.0, None
+        awake = seconds_awake(pid)
         try:
             status, body, self.profile = self._daemon.ask(PROFILE)
             answer = json.loads(body) if status == 200 else None
         except (OSError, http.client.HTTPException, ValueError) as error:
             status = repr(error)
         after = self._daemon.waited_for_cpu()
+        awake = seconds_awake(pid) - awake
         self.waited = sum(seconds - before.get(tid, 0.0) for tid, seconds in after.items())
         self._promises.holds("a profile of 2 s is answered", answer is not None, status)
         # What its threads and readers waited for a CPU that others had is not its own.
@@ -91,9 +99,10 @@ class Minute:
         total = sum(row["ns"] for row in rows)
         error = stacks.error(pid=pid, reason="sleep")
         whole = sum(row["ns"] for row in rows if {"main", "workload::sleep_ns"} <= set(row["stack"]))
-        # It sleeps all the time but for what it takes to wake up; short sleeps are sampled.
-        self._promises.at_least("of a new program's sleep in a profile", 1.5, total / 1e9 + 4 * error, " s",
-                                f"{total / 1e9:.2f} s, standard error {error:.2f} s")
+        # It sleeps whenever it neither runs nor waits for a CPU; short sleeps are sampled.
+        self._promises.at_least("of a new program's sleep in a profile", 1.5,
+                                total / 1e9 + awake + 4 * error, " s",
+                                f"{total / 1e9:.2f} s, {awake:.2f} s awake, standard error {error:.2f} s")
         self.whole = whole / total if total else 0.0
         roots = Counter(row["stack"][0] for row in rows)
         self._promises.at_least("of it with whole stacks", COMPLETE, self.whole,

@@ -76,7 +76,10 @@ void check_stacks(const BpfSession& session, const FeatureReport& features) {
         "stacks",
         text("%u samples of %u sleeps; with kernel stack %u, user stack %u, waker's %u",
              seen.samples, kSleeps, seen.kernel, seen.user, seen.wakers));
-  check(account_sleeper(*samples) == 1, "accounted", "one sleep is accounted while it lasts");
+  const unsigned accounted = account_sleeper(*samples);
+  check(accounted == (taken ? 1 : 0), "accounted",
+        text("%u of one sleep accounted while it lasts, stacks %s", accounted,
+             taken ? "are taken" : "are not taken on this kernel"));
   samples->choose({});
 
   const std::uint64_t address = 0;

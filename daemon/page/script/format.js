@@ -64,10 +64,21 @@ export function signed(ns) {
   return (ns > 0 ? "+" : ns < 0 ? "-" : "") + duration(Math.abs(ns));
 }
 
+// Frames of time whose stacks are not known (daemon/snapshot/snapshot.h).
+const WITHOUT_STACK = new Set([
+  "[samples that found no room]",
+  "[more different stacks than are kept]",
+]);
+
 // How much may have waited where nothing was sampled: a wait that is shorter than the sampling
-// interval is sampled by chance (docs/semantics.md, "Stacks and snapshots").
-export function boundOf({ sampling_interval_seconds: interval }) {
-  return interval > 0 ? `; such waits may add up to ${duration(3e9 * interval)}` : "";
+// interval is sampled by chance (docs/semantics.md, "Stacks and snapshots"). "" where waits may be
+// missing for another reason: a filter of the snapshots, unreadable files, lost samples.
+// `strings`: those of the rows, which may have such time that the page's filters leave out.
+export function boundOf(answer, strings = []) {
+  const { sampling_interval_seconds: interval, captured = [], unreadable = 0 } = answer;
+  const isLost = answer.lost_of_any_seconds > 0 || strings.some((text) => WITHOUT_STACK.has(text));
+  const isComplete = captured.length === 0 && !(unreadable > 0) && !isLost;
+  return isComplete && interval > 0 ? `; such waits may add up to ${duration(3e9 * interval)}` : "";
 }
 
 // "2026-11-20 12:00:00" in the browser's time zone.

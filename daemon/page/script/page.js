@@ -160,7 +160,7 @@ export class FlamePage {
 
   nothingToShow(amount, hidden) {
     const { answer } = this.table;
-    const bound = boundOf(amount === "ns" ? answer : answer.base);
+    const bound = boundOf(amount === "ns" ? answer : answer.base, answer.strings);
     if (this.table.rows.length === 0) return `No wait was sampled in this range${bound}.`;
     const range = amount === "ns" ? "" : " in the earlier range";
     if (hidden) {

@@ -128,12 +128,28 @@ TEST_F(RoutesTest, ACgroupThatIsNotThereIsAMistakeToTell) {
     EXPECT_EQ(gone.status, 404U) << path;
     EXPECT_THAT(body_of(gone),
                 HasSubstr("no cgroup of this host is \\\"/no/such/path\\\" or below it; "));
-    for (const char* there : {"/", "/idle.slice", "/idle.slice/", "(other)", "/a/(removed)"}) {
+    EXPECT_THAT(body_of(gone), Not(HasSubstr("begins below")));
+    EXPECT_THAT(body_of(ask("/idle.slice/new.service")),
+                HasSubstr("; to see what begins below \\\"/idle.slice\\\", ask for that"));
+    for (const char* there : {"/", "/idle.slice", "/idle.slice/", "(other)"}) {
       EXPECT_EQ(ask(there).status, known) << path << " " << there;
+    }
+    for (const char* without : {"/idle.slice/(removed)", "/(removed)", "/x(removed)"}) {
+      EXPECT_EQ(ask(without).status, 404U) << path << " " << without << ": there is no such sum";
     }
     if (known == 200) {
       EXPECT_EQ(ask("a/b").status, 400U) << path;
     }
+  }
+}
+
+TEST_F(RoutesTest, ASumOfRemovedCgroupsIsThereWhileItHasASeries) {
+  View view = *view_;
+  view.subjects.push_back({.labels = std::make_shared<const SubjectLabels>(labels_of_cgroup("/gone.slice/(removed)"))});
+  view_ = std::make_shared<const View>(std::move(view));
+  for (const char* cgroup : {"/gone.slice/(removed)", "/gone.slice"}) {
+    const Request request{.method = "GET", .path = "/api/v1/top", .query = {{"cgroup", cgroup}}};
+    EXPECT_EQ(routes_.handle(request).status, 200U) << cgroup;
   }
 }
 
@@ -179,6 +195,7 @@ TEST_F(RoutesTest, SoManyAnswersAreCompressedAtATime) {
   Request request{.method = "GET", .path = "/metrics", .accept_encoding = "gzip"};
   std::vector<Response> unread;
   for (int i = 0; i < 8; ++i) {
+    request.peer = std::to_string(i);
     unread.push_back(routes_.handle(request));
     EXPECT_THAT(unread.back().headers, testing::Contains(Pair("Content-Encoding", "gzip")));
   }
@@ -189,6 +206,15 @@ TEST_F(RoutesTest, SoManyAnswersAreCompressedAtATime) {
   EXPECT_EQ(routes_.handle(request).status, 503U);
   unread.pop_back();
   EXPECT_EQ(routes_.handle(request).status, 200U);
+}
+
+TEST_F(RoutesTest, WhoReadsNothingLeavesOthersTheirCompressedAnswers) {
+  Request greedy{.method = "GET", .path = "/metrics", .accept_encoding = "gzip", .peer = "a"};
+  std::vector<Response> unread(100);
+  for (Response& each : unread) each = routes_.handle(greedy);
+  Request other = greedy;
+  other.peer = "b";
+  EXPECT_THAT(routes_.handle(other).headers, testing::Contains(Pair("Content-Encoding", "gzip")));
 }
 
 TEST_F(RoutesTest, TheCostOfAScrapeIsThatOfTheLastOneReadToItsEnd) {

@@ -149,6 +149,9 @@ TEST_F(SnapshotHandlersTest, ACgroupThatIsInNoSnapshotIsAMistakeToTell) {
                 HasSubstr("no cgroup in these snapshots is \\\"/elsewhere\\\" or below it"));
     EXPECT_EQ(ask_for("/idle.slice").status, 200U) << "it lives";
     EXPECT_EQ(ask_for("/system.slice").status, 200U);
+    EXPECT_EQ(ask_for("/idle.slice/(removed)").status, 200U) << "what it is below lives";
+    EXPECT_EQ(ask_for("/elsewhere/(removed)").status, 404U);
+    EXPECT_EQ(ask_for("/x(removed)").status, 404U);
   }
 }
 

@@ -61,6 +61,67 @@ TEST(ConfigLoader, AMissingWebConfigFileIsRefusedWhereItIsNamed) {
   EXPECT_EQ(error(tree.sources()), "");
 }
 
+// The main file is gone, and with it what protected the rest.
+class AbsentFile : public testing::Test {
+ protected:
+  AbsentFile() { sources_.file_required = false; }
+
+  // Empty: the daemon starts. This directory is taken out.
+  std::string error(const std::string& drop_in) {
+    tree_.write("conf.d/a.yaml", drop_in);
+    const Config config = loaded(sources_);
+    const Status status = check_absent_file(config, sources_, exposed_address(config));
+    if (status) return {};
+    EXPECT_EQ(status.error().kind(), ErrorKind::Configuration);
+    const std::string message = status.error().message();
+    const std::string prefix = sources_.file.parent_path().native() + "/";
+    EXPECT_TRUE(message.starts_with(prefix)) << message;
+    return message.substr(prefix.size());
+  }
+
+  ConfigTree tree_;
+  ConfigSources sources_ = tree_.sources();
+};
+
+TEST_F(AbsentFile, IsNoneToStartWithoutWhereOtherHostsReachTheDaemon) {
+  EXPECT_EQ(error("listen: 0.0.0.0:19435\n"),
+            "offcpud.yaml: does not exist; other hosts reach 0.0.0.0:19435, and it may have set "
+            "what keeps them out (web.config_file); put it back, or create it with one line of "
+            "comment to do without");
+  for (const char* reached : {"'[::]:1'", "192.0.2.1:1", "web1.example.org:1", "'[fe80::1]:1'"}) {
+    EXPECT_NE(error(std::string("listen: ") + reached), "") << reached;
+  }
+  sources_.listen = "[::]:19435";
+  EXPECT_NE(error("linger: 1h\n"), "") << "by an option";
+}
+
+TEST_F(AbsentFile, MayBeAbsentWhereNobodyElseReachesTheDaemon) {
+  EXPECT_EQ(error("linger: 1h\n"), "");
+  for (const char* local : {"127.0.0.1:1", "127.8.0.1:1", "'[::1]:1'", "localhost:1", "unix:/a"}) {
+    EXPECT_EQ(error(std::string("listen: ") + local), "") << local;
+  }
+}
+
+TEST_F(AbsentFile, MayBeAbsentWhereTheWebConfigurationIsNamedElsewhere) {
+  EXPECT_EQ(error("listen: 0.0.0.0:1\nweb: {config_file: /etc/offcpud/web.yaml}\n"), "");
+}
+
+TEST_F(AbsentFile, AFileOfCommentsIsOneThatIsThere) {
+  tree_.write("offcpud.yaml", "# all defaults\n");
+  EXPECT_EQ(error("listen: 0.0.0.0:1\npush: {url: https://a.example}\n"), "");
+}
+
+TEST_F(AbsentFile, IsNoneToStartWithoutWhereStacksAreSentToAnotherHost) {
+  EXPECT_EQ(error("push: {url: 'https://a.example:4040/b'}\n"),
+            "offcpud.yaml: does not exist; push.url sends stacks to another host, and it may have "
+            "set which ones to leave out (snapshots.cgroups); put it back, or create it with one "
+            "line of comment to do without");
+  EXPECT_NE(error("push: {url: 'http://[2001:db8::1]/'}\n"), "");
+  for (const char* here : {"http://127.0.0.1:4040", "http://localhost/a", "'http://[::1]:1/b'"}) {
+    EXPECT_EQ(error(std::string("push: {url: ") + here + "}"), "") << here;
+  }
+}
+
 TEST(ConfigFiles, TheTextNamesWhatWasRead) {
   const ConfigTree tree;
   const std::string file = tree.path("offcpud.yaml").native();
@@ -200,7 +261,13 @@ TEST(ConfigLoader, ArgumentErrorsNameTheArgument) {
             "(10s to 7d)");
   sources.settings = {"lingr=1s"};
   EXPECT_EQ(tree.error_of(sources),
-            "--set lingr: unknown option; man offcpud.yaml and 'offcpuctl check-config' list them");
+            "--set lingr: unknown option; the options are listen, state_dir, log_level, "
+            "pass_interval, min_pass_interval, linger, max_cgroups, max_series, classic_buckets, "
+            "walk_cpu_budget, stalls, processes, snapshots, web, push");
+  sources.settings = {"web.detail=off"};
+  EXPECT_EQ(tree.error_of(sources),
+            "--set web.detail: unknown option; the options are web.config_file, web.details, "
+            "web.hosts, web.local_socket, web.socket_group");
   sources.settings = {};
   sources.listen = "here";
   EXPECT_TRUE(tree.error_of(sources).starts_with("--listen: \"here\" has no port; use HOST:PORT"));

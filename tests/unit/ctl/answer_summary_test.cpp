@@ -53,6 +53,29 @@ TEST(AnswerSummary, SaysThatNothingWasSampledAndHowMuchThatMayHide) {
   EXPECT_THAT(sentence_of(snapshot), Not(HasSubstr("may add up to")));
 }
 
+TEST(AnswerSummary, KnowsNoBoundWhereWaitsAreMissing) {
+  Snapshot complete = minute();
+  complete.sampling_interval = std::chrono::milliseconds(10);
+  EXPECT_THAT(sentence_of(complete), HasSubstr("may add up to"));
+  EXPECT_THAT(sentence_of(complete, {.snapshots = 9, .unreadable = 1}),
+              Not(HasSubstr("may add up to")));
+  Snapshot narrowed = complete;
+  narrowed.captured = {"snapshots.min_duration=1s"};
+  EXPECT_THAT(sentence_of(narrowed), Not(HasSubstr("may add up to")));
+  Snapshot lossy = complete;
+  lossy.lost_of_any_ns = 1;
+  EXPECT_THAT(sentence_of(lossy), Not(HasSubstr("may add up to")));
+}
+
+TEST(AnswerSummary, SaysThatSamplesOfTheEarlierRangeWereLost) {
+  Snapshot before = minute();
+  before.lost_of_any_ns = 1'500'000'000;
+  const StackDifference difference = difference_of(before, minute(), Normalize::No);
+  EXPECT_THAT(summary_sentence(snapshot_summary(difference, {.snapshots = 1}, {.snapshots = 1})),
+              EndsWith("; no stacks were kept of 1.500 s on this host; some may belong to "
+                       "this answer"));
+}
+
 TEST(AnswerSummary, SaysWhatIsMissing) {
   Snapshot snapshot = minute();
   snapshot.partial = true;
@@ -66,7 +89,7 @@ TEST(AnswerSummary, SaysWhatIsMissing) {
 TEST(AnswerSummary, SaysThatSamplesWereLost) {
   Snapshot snapshot = minute();
   snapshot.lost_of_any_ns = 1'500'000'000;
-  EXPECT_THAT(sentence_of(snapshot), HasSubstr("; samples of 1.500 s were lost on this host; "));
+  EXPECT_THAT(sentence_of(snapshot), HasSubstr("; no stacks were kept of 1.500 s on this host; "));
 }
 
 TEST(AnswerSummary, SaysWhatItIsComparedWith) {

@@ -74,6 +74,8 @@ std::string document() {
   out += "`cause` of a run-queue wait is one of " + values(kinds.subspan(OFFCPUD_BLOCKED_KINDS)) +
          ", `by` of `offcpud_preemptions_total` one of " + values(kTakerNames) +
          ", `from` of `offcpud_wakeups_total` one of " + values(kWakerNames) + ".\n\n";
+  out += "`cause` of `offcpud_scrapes_not_compressed_total` is one of " +
+         values(kGzipRefusalNames) + ".\n\n";
   out += "`cause` of `offcpud_objects_refused_total` is one of " + values(kObjectRefusalNames) +
          ".\n\n";
   out += "`what` of `offcpud_stack_sources_left_out_total` is one of " + values(kStackLossNames) +

@@ -136,6 +136,14 @@ TEST(SelfMetrics, PushesCountFromZeroAndHaveATimeOnceOneWasSent) {
   EXPECT_THAT(text, HasSubstr("\noffcpud_push_last_success_timestamp_seconds 1000\n"));
 }
 
+TEST(SelfMetrics, ScrapesThatAreNotCompressedCountFromZero) {
+  SelfMetrics metrics({"0.1.0", "abc", "6.1.0"});
+  metrics.count_scrape_not_compressed(GzipRefusal::Peer);
+  const std::string text = test::text_of(metrics);
+  EXPECT_THAT(text, HasSubstr("offcpud_scrapes_not_compressed_total{cause=\"peer\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("offcpud_scrapes_not_compressed_total{cause=\"all\"} 0\n"));
+}
+
 TEST(SelfMetrics, CostsOfProgramsAreTotals) {
   SelfMetrics metrics({"0.1.0", "abc", "6.1.0"});
   metrics.set_program_costs(std::vector<ProgramCost>{{"sched_switch", 2048, 1'500'000'000}});

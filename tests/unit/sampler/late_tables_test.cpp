@@ -27,10 +27,10 @@ std::vector<std::uint32_t> told_by(LateTables& late, const ObjectTurns::May& may
 
 TEST(LateTables, TellsWhoMappedTheObjectOnce) {
   LateTables late;
-  late.mapped_without(1, 7, kAlice);
-  late.mapped_without(1, 7, kAlice);
-  late.mapped_without(2, 7, kAlice);
-  late.mapped_without(2, 8, kAlice);
+  late.mapped_without(1, 7, 0x1000, kAlice);
+  late.mapped_without(1, 7, 0x1000, kAlice);
+  late.mapped_without(2, 7, 0x1000, kAlice);
+  late.mapped_without(2, 8, 0x1000, kAlice);
   EXPECT_THAT(told_by(late), IsEmpty());
   late.made(7);
   EXPECT_THAT(told_by(late), UnorderedElementsAre(1U, 2U));
@@ -43,16 +43,16 @@ TEST(LateTables, TellsWhoMappedTheObjectOnce) {
 // All mappings of a process are looked at to tell it of one.
 TEST(LateTables, TellsAProcessOfAllTablesAtOnce) {
   LateTables late;
-  for (std::uint64_t object = 7; object < 500; ++object) late.mapped_without(1, object, kAlice);
+  for (std::uint64_t object = 7; object < 500; ++object) late.mapped_without(1, object, 0x1000, kAlice);
   for (std::uint64_t object = 7; object < 500; ++object) late.made(object);
   EXPECT_THAT(told_by(late), ElementsAre(1U));
 }
 
 TEST(LateTables, UsersTakeTurnsInBeingTold) {
   LateTables late;
-  for (std::uint32_t tgid = 1; tgid <= 100; ++tgid) late.mapped_without(tgid, 7, kAlice);
+  for (std::uint32_t tgid = 1; tgid <= 100; ++tgid) late.mapped_without(tgid, 7, 0x1000, kAlice);
   late.made(7);
-  late.mapped_without(200, 8, kBob);
+  late.mapped_without(200, 8, 0x1000, kBob);
   late.made(8);
   (void)late.next_to_tell(anybody);
   const auto second = late.next_to_tell(anybody);
@@ -67,9 +67,9 @@ TEST(LateTables, UsersTakeTurnsInBeingTold) {
 
 TEST(LateTables, TellsTheRestOfAProcessAtItsNextTurn) {
   LateTables late;
-  late.mapped_without(1, 7, kAlice);
-  late.mapped_without(2, 7, kBob);
-  late.mapped_without(1, 8, kAlice);
+  late.mapped_without(1, 7, 0x1000, kAlice);
+  late.mapped_without(2, 7, 0x1000, kBob);
+  late.mapped_without(1, 8, 0x1000, kAlice);
   late.made(7);
   const auto next_of = [&](std::uint32_t tgid) {
     auto telling = late.next_to_tell(anybody);
@@ -97,9 +97,9 @@ TEST(LateTables, TellsTheRestOfAProcessAtItsNextTurn) {
 
 TEST(LateTables, ForgetsProcessesAndObjects) {
   LateTables late;
-  late.mapped_without(1, 7, kAlice);
-  late.mapped_without(1, 8, kAlice);
-  late.mapped_without(2, 8, kAlice);
+  late.mapped_without(1, 7, 0x1000, kAlice);
+  late.mapped_without(1, 8, 0x1000, kAlice);
+  late.mapped_without(2, 8, 0x1000, kAlice);
   late.ended(1);
   late.ended(1);
   EXPECT_THAT(late.processes_of(7), IsEmpty());
@@ -113,19 +113,36 @@ TEST(LateTables, ForgetsProcessesAndObjects) {
 // A process that maps one object after the other has as many as it maps now.
 TEST(LateTables, RemembersAnObjectWhileOneOfItsMappingsIsThere) {
   LateTables late;
-  late.mapped_without(1, 7, kAlice);
-  late.mapped_without(1, 7, kAlice);
-  late.mapped_without(2, 7, kAlice);
-  late.unmapped(1, 8);
-  late.unmapped(3, 7);
-  late.unmapped(1, 7);
+  late.mapped_without(1, 7, 0x2000, kAlice);
+  late.mapped_without(1, 7, 0x1000, kAlice);
+  late.mapped_without(2, 7, 0x1000, kAlice);
+  late.unmapped(1, 8, 0x1000);
+  late.unmapped(3, 7, 0x1000);
+  late.unmapped(1, 7, 0x1000);
   EXPECT_EQ(late.pairs(), 2U);
-  late.unmapped(1, 7);
-  late.unmapped(1, 7);
+  late.unmapped(1, 7, 0x2000);
   EXPECT_EQ(late.pairs(), 1U);
   EXPECT_THAT(late.processes_of(7), ElementsAre(2U));
-  late.unmapped(2, 7);
+  late.unmapped(2, 7, 0x1000);
   EXPECT_EQ(late.pairs(), 0U);
+}
+
+// A process that is put in by and by is told of a new mapping, and comes to it once more.
+TEST(LateTables, KnowsAMappingOnceThatIsToldTwice) {
+  LateTables late;
+  late.mapped_without(1, 7, 0x1000, kAlice);
+  late.mapped_without(1, 7, 0x1000, kAlice);
+  late.unmapped(1, 7, 0x1000);
+  EXPECT_EQ(late.pairs(), 0U);
+}
+
+// It may also lose a mapping that was not in yet.
+TEST(LateTables, RemembersTheOthersWhenAMappingGoesThatWasNotIn) {
+  LateTables late;
+  late.mapped_without(1, 7, 0x1000, kAlice);
+  late.unmapped(1, 7, 0x9000);
+  late.made(7);
+  EXPECT_THAT(told_by(late), ElementsAre(1U));
 }
 
 TEST(LateTables, AnObjectWaitsUntilItIsMadeOrForgotten) {

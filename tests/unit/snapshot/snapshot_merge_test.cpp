@@ -61,6 +61,24 @@ TEST(SnapshotSum, HasTheLongestIntervalOfTheReasonsAskedFor) {
   EXPECT_EQ(sum_of({&a, &old}).reason_intervals, ReasonIntervals{});
 }
 
+// A filter knows neither thread nor cgroup of what was lost, so it says how much that is.
+TEST(SnapshotSum, SaysHowMuchTimeWithoutAStackAFilterLeftOut) {
+  Snapshot s;
+  s.frames = {{.function = "wait"},
+              {.function = std::string(kNoRoomForSamples)},
+              {.function = std::string(kNoRoomForStacks)}};
+  s.entries = {{.comm = "a", .cgroup = "/a", .user = {0}, .ns = 1},
+               {.comm = "offcpud", .cgroup = "(other)", .user = {1}, .ns = 20},
+               {.comm = "offcpud", .cgroup = "(other)", .user = {2}, .ns = 300},
+               {.comm = "imitator", .cgroup = "/a", .user = {1}, .ns = 4'000}};
+  EXPECT_EQ(sum_of({&s}).lost_of_any_ns, 0U) << "they are entries";
+  SnapshotFilter filter;
+  filter.comm = "b";
+  const Snapshot filtered = sum_of({&s, &s}, filter);
+  EXPECT_TRUE(filtered.entries.empty());
+  EXPECT_EQ(filtered.lost_of_any_ns, 640U);
+}
+
 TEST(SnapshotSum, IsAssociativeAndCommutative) {
   for (std::uint32_t seed = 0; seed < 30; ++seed) {
     const Snapshot a = test::random_snapshot(3 * seed), b = test::random_snapshot(3 * seed + 1),

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "base/share_owner.h"
+
+namespace offcpud {
+
+// Processes whose mappings wait to be put into the kernel's map, in part or all. Users take turns.
+// Of a user, the process with the fewest mappings left and the one waiting longest take turns: so
+// small ones do not wait until a large one is in, and that one gets in all the same. Used by one
+// thread.
+class EntryTurns {
+ public:
+  struct Entry {
+    std::uint32_t tgid = 0;
+    std::size_t left = 0;     // mappings to put in, or an estimate of them
+    std::uint64_t from = 0;   // mappings that begin below this address are in
+    std::uint64_t order = 0;  // its place among those waiting; 0: it is the last one
+    ShareOwner user;
+  };
+
+  // Does nothing if the process waits already.
+  void push(Entry entry);
+
+  // Removes the next one of a user for whom `may` is true. Nothing: there is none.
+  using May = std::function<bool(const ShareOwner& user)>;
+  std::optional<Entry> pop(const May& may);
+
+  // Lowers `from` of a process that waits.
+  void lower(std::uint32_t tgid, std::uint64_t from);
+  void erase(std::uint32_t tgid);
+
+ private:
+  struct Waiting {
+    std::set<std::pair<std::size_t, std::uint32_t>> by_size;
+    std::map<std::uint64_t, std::uint32_t> by_order;  // the same processes; never empty
+    std::uint64_t served = 0;                         // when the user was last served
+    bool oldest_is_next = false;
+  };
+
+  std::unordered_map<std::uint32_t, Entry> entries_;  // by tgid
+  std::unordered_map<ShareOwner, Waiting> users_;
+  std::uint64_t last_ = 0;
+};
+
+}  // namespace offcpud
