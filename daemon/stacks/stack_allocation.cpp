@@ -40,6 +40,11 @@ double nanoseconds_of(std::chrono::nanoseconds time) {
   return static_cast<double>(time.count());
 }
 
+// At most this many stacks come of a stratum: a block of length d gives min(1, d / interval).
+double most_stacks(double ns, double blocks, double interval) {
+  return std::min(blocks, ns / interval);
+}
+
 }  // namespace
 
 StackAllocation::StackAllocation(double per_second, std::chrono::nanoseconds first)
@@ -69,6 +74,7 @@ void StackAllocation::estimate(double seconds) {
     follow(stratum.ns, stratum.counted_ns);
     follow(stratum.blocks, stratum.counted_blocks);
     stratum.samples = 0;
+    if (stratum.ns < 1) stratum.ns = stratum.blocks = 0;  // else it would decay without end
     // n ~ weight * ns / stretch: proportional below kSmallNs, the fourth root above.
     stratum.stretch = std::pow(1 + stratum.ns / kSmallNs, 0.75) / stratum.weight;
   }
@@ -77,15 +83,6 @@ void StackAllocation::estimate(double seconds) {
 double StackAllocation::interval_at(const Stratum& stratum, double level) const {
   return std::clamp(level * stratum.stretch, kLeastNs, kMostNs);
 }
-
-namespace {
-
-// At most this many stacks come of a stratum: a block of length d gives min(1, d / interval).
-double most_stacks(double ns, double blocks, double interval) {
-  return std::min(blocks, ns / interval);
-}
-
-}  // namespace
 
 double StackAllocation::stacks_at(double level) const {
   double stacks = 0;
