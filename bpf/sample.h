@@ -29,7 +29,7 @@
 #define OFFCPUD_SAMPLE_KERNEL_THREAD 2
 #define OFFCPUD_SAMPLE_STACK_LATER   4 /* in progress: the user stack is walked from `regs` */
 #define OFFCPUD_SAMPLE_YOUNG	     8 /* in progress and not counted: its end counts all of it */
-#define OFFCPUD_SAMPLE_CENSORED	     16 /* began before the programs saw it: no histogram counts it */
+#define OFFCPUD_SAMPLE_CENSORED	     16 /* its beginning was not seen: no histogram has it */
 
 /* Whether a block shorter than the interval is chosen by a random number of 32 bits, with the
  * probability ns / interval: random / 2^32 < ns / interval. The product has 96 bits. Those below
