@@ -52,11 +52,12 @@ struct WaitWindow {
   // kernel's, and samples have another one; a thread has one such block at most.
   [[nodiscard]] std::shared_ptr<const ExaminedWait> find(std::uint32_t tid, std::uint64_t since_ns,
                                                          bool is_censored) const {
-    const auto [first, last] = std::ranges::equal_range(blocks, tid, {}, &ExaminedBlock::tid);
-    const auto found = std::find_if(first, last, [&](const ExaminedBlock& block) {
-      return is_censored ? block.censored : !block.censored && block.since_ns == since_ns;
-    });
-    return found == last ? nullptr : found->wait;
+    auto block = std::ranges::lower_bound(blocks, tid, {}, &ExaminedBlock::tid);
+    for (; block != blocks.end() && block->tid == tid; ++block) {
+      if (block->censored != is_censored) continue;
+      if (is_censored || block->since_ns == since_ns) return block->wait;
+    }
+    return nullptr;
   }
 };
 
