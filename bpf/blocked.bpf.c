@@ -61,6 +61,8 @@ static __always_inline __u64 block_count_part(struct task_struct *task, struct t
 	    counted_ns == COUNTED_WHOLE || !task_is_wanted(task, task_state))
 		return 0;
 	sample_describe_waiter(sample, task, task_state);
+	if (state == THREAD_FOUND_WAITING)
+		sample->flags |= OFFCPUD_SAMPLE_CENSORED;
 	if (young) {
 		sample->flags |= OFFCPUD_SAMPLE_YOUNG;
 		counted_ns = 0;
@@ -117,6 +119,7 @@ int walk_blocked(struct bpf_iter__task *ctx)
 	if (!ns)
 		return 0;
 	record->sample.ns = record->sample.weight_ns = ns;
+	record->sample.whole_ns = 0;
 	record->sample.ended_ns = now;
 	record->sample.waker = OFFCPUD_WAKERS;
 	record->sample.waker_tid = record->sample.waker_tgid = 0;

@@ -47,7 +47,7 @@ static __always_inline __u64 sample_interval(struct task_struct *task, struct th
 				   (OFFCPUD_SAMPLE_STRATA - 1)];
 }
 
-/* The time that the block stands for; 0: it is not chosen. */
+/* The time that a block of this length stands for; 0: it is not chosen. */
 static __always_inline __u64 block_weight(struct task_struct *task, struct thread *thread,
 					  __u32 kind, __u64 ns)
 {
@@ -61,6 +61,18 @@ static __always_inline __u64 block_weight(struct task_struct *task, struct threa
 			return ns;
 	}
 	return offcpud_sample_chosen(ns, interval, sampling_random(thread)) ? interval : 0;
+}
+
+/* The same for a part of it. It is less than the whole only where a walk has counted the rest, so
+ * the block is OFFCPUD_IN_PROGRESS_AGE_NS long at least, and microseconds are fine enough. No
+ * interval exceeds 2^40 ns, so the product does not overflow. */
+static __always_inline __u64 part_weight(__u64 part_ns, __u64 length_ns, __u64 whole_ns)
+{
+	if (whole_ns == length_ns)
+		return part_ns;
+	if (part_ns == length_ns)
+		return whole_ns;
+	return ((part_ns >> 10) * (whole_ns >> 10) / (length_ns >> 10)) << 10;
 }
 
 static __always_inline void sample_describe_waker(void *ctx, struct chosen *chosen,
@@ -93,7 +105,7 @@ static __always_inline void sample_describe_waker(void *ctx, struct chosen *chos
 }
 
 SUBPROGRAM int block_keep(void *ctx, struct task_struct *task, struct thread *thread, __u64 ns,
-			  __u64 weight_ns)
+			  __u64 whole_ns)
 {
 	__u32 zero = 0, tid, task_state;
 	struct chosen *chosen = bpf_map_lookup_elem(&choosing, &zero);
@@ -107,16 +119,19 @@ SUBPROGRAM int block_keep(void *ctx, struct task_struct *task, struct thread *th
 	if (!task_is_wanted(task, task_state))
 		return 0;
 	sample = &chosen->sample;
-	sample->ns = ns;
-	sample->weight_ns = weight_ns;
 	sample->since_ns = found ? thread->found.ns : thread->since_ns;
 	sample->ended_ns = thread->waking.ns;
+	sample->ns = ns;
+	sample->weight_ns = part_weight(ns, sample->ended_ns - sample->since_ns, whole_ns);
+	sample->whole_ns = whole_ns;
 	sample->kind = found ? thread->found.kind : thread->kind;
 	sample_describe_waiter(sample, task, task_state);
+	if (found)
+		sample->flags |= OFFCPUD_SAMPLE_CENSORED;
 	sample_describe_waker(ctx, chosen, thread);
 	tid = task->pid;
 	if (bpf_map_update_elem(&chosen_blocks, &tid, chosen, BPF_ANY))
-		return sample_lose(weight_ns);
+		return sample_lose(sample->weight_ns);
 	thread->sampling.chosen = IS_CHOSEN;
 	return 0;
 }
@@ -139,7 +154,7 @@ static __always_inline __u64 block_uncounted(struct thread *thread, __u64 since_
  * thread was seen counts from when a walk found it, as in block_count_part(). */
 static __always_inline void block_choose(void *ctx, struct task_struct *task, struct thread *thread)
 {
-	__u64 since_ns = thread->since_ns, length, ns, weight_ns;
+	__u64 since_ns = thread->since_ns, length, ns, whole_ns;
 	__u32 kind = thread->kind;
 
 	if (thread->state == THREAD_FOUND_WAITING) {
@@ -156,9 +171,11 @@ static __always_inline void block_choose(void *ctx, struct task_struct *task, st
 	ns = block_uncounted(thread, since_ns, length);
 	if (length < sample_min_ns || length > sample_max_ns)
 		return;
-	weight_ns = block_weight(task, thread, kind, ns);
-	if (ns && weight_ns)
-		block_keep(ctx, task, thread, ns, weight_ns);
+	/* By its whole length, so that the end of a long block is always seen, however little of it
+	 * the last walk has left. */
+	whole_ns = block_weight(task, thread, kind, length);
+	if (whole_ns)
+		block_keep(ctx, task, thread, ns, whole_ns);
 }
 
 #endif

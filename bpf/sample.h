@@ -50,8 +50,9 @@ static inline __attribute__((always_inline)) __u32 offcpud_sample_row(__u32 tgid
 
 #define OFFCPUD_SAMPLE_IN_PROGRESS   1 /* a part of a block that has not ended */
 #define OFFCPUD_SAMPLE_KERNEL_THREAD 2
-#define OFFCPUD_SAMPLE_STACK_LATER   4 /* in progress: the user stack is walked from `regs` */
-#define OFFCPUD_SAMPLE_YOUNG	     8 /* in progress and not counted: its end counts all of it */
+#define OFFCPUD_SAMPLE_STACK_LATER   4	/* in progress: the user stack is walked from `regs` */
+#define OFFCPUD_SAMPLE_YOUNG	     8	/* in progress and not counted: its end counts all of it */
+#define OFFCPUD_SAMPLE_CENSORED	     16 /* its beginning was not seen: no histogram has it */
 
 /* Whether a block shorter than the interval is chosen by a random number of 32 bits, with the
  * probability ns / interval: random / 2^32 < ns / interval. The product has 96 bits. Those below
@@ -67,7 +68,9 @@ static inline __attribute__((always_inline)) int offcpud_sample_chosen(__u64 ns,
 
 struct offcpud_sample {
 	__u64 ns;	 /* the part of the block in this sample: up to the wakeup, or up to now */
-	__u64 weight_ns; /* what they stand for: max(ns, interval of the stratum) */
+	__u64 weight_ns; /* what that part stands for: ns * whole_ns / length of the block */
+	__u64 whole_ns;	 /* what the whole block stands for: max(its length, interval of the
+			  * stratum);  in progress: 0 */
 	__u64 since_ns;	 /* CLOCK_MONOTONIC, beginning of the block */
 	__u64 ended_ns;	 /* the wakeup, or now */
 	__u64 cgroup_id;
@@ -92,7 +95,7 @@ struct offcpud_sample {
 	char process_comm[OFFCPUD_COMM];
 	char waker_comm[OFFCPUD_COMM];
 };
-OFFCPUD_ASSERT(sizeof(struct offcpud_sample) == 152, "the layout has no padding");
+OFFCPUD_ASSERT(sizeof(struct offcpud_sample) == 160, "the layout has no padding");
 
 /* Addresses of instructions, innermost first, of four stacks, each right behind the one before:
  * kernel and user stack, and the waker's kernel and user stack. */

@@ -79,14 +79,16 @@ void warn_of_unreadable_exe(const Error& error) {
           "CapabilityBoundingSet= and AmbientCapabilities= with 'systemctl edit offcpud'");
 }
 
-Result<PipelineOptions> pipeline_options(const Config& config) {
+// `samples`: stacks of blocks are sampled.
+Result<PipelineOptions> pipeline_options(const Config& config, bool samples) {
   PipelineOptions options{.linger = config.linger,
                           .max_series = config.max_series,
                           .stall_bounds = config.stalls.over,
                           .keep_stalls = config.stalls.keep};
   options.processes = {.top = config.processes.top, .linger = config.linger, .is_chosen = nullptr};
   TRY(options.processes.is_chosen, process_choice(config.processes, warn_of_unreadable_exe));
-  TRY(options.stalls, stall_policy(config.stalls));
+  TRY(options.stalls, stall_policy(config.stalls, samples));
+  options.examined_kinds = samples ? config.snapshots.reasons : 0;
   return options;
 }
 
@@ -166,7 +168,7 @@ Status Daemon::measure() {
   const WallTime attaching = clock_.wall();
   TRY_VOID(session_->attach());
   TRY(source_, BpfReadingSource::open(*session_));
-  TRY(auto options, pipeline_options(config_));
+  TRY(auto options, pipeline_options(config_, samples_stacks()));
   cgroups_ = std::make_shared<CgroupDirectory>(std::move(root));
   pipeline_.emplace(*source_, *cgroups_, clock_, std::move(options));
   pipeline_->set_counting_since(attaching);
@@ -174,9 +176,11 @@ Status Daemon::measure() {
   TRY_VOID(pipeline_->start());
   if (spawner_ == nullptr) return {};
   const SamplerInputs inputs{*session_, clock_, cgroups_, site_rules_, spawner_};
-  const auto take_exemplars = [this](auto found) { pipeline_->add_exemplars(std::move(found)); };
   TRY(snapshots_,
-      SnapshotService::start(inputs, config_, *loop_, *self_, threads_, take_exemplars));
+      SnapshotService::start(
+          inputs, config_, *loop_, *self_, threads_,
+          {.exemplars = [this](auto found) { pipeline_->add_exemplars(std::move(found)); },
+           .waits = [this](auto window) { pipeline_->add_waits(std::move(window)); }}));
   return {};
 }
 
@@ -372,7 +376,7 @@ void Daemon::apply(const Config& config) {
   config_ = config;
   set_log_level(parse_log_level(config.log_level).value_or(LogLevel::Info));
   // The loader has already compiled every expression, so this does not fail.
-  if (auto options = pipeline_options(config)) {
+  if (auto options = pipeline_options(config, samples_stacks())) {
     pipeline_->set_options(*std::move(options));
   } else {
     log_error(options.error().message());
@@ -388,6 +392,10 @@ void Daemon::apply(const Config& config) {
   routes_ = std::move(routes);
   min_pass_interval_ = config.min_pass_interval;
   max_series_ = config.max_series;
+}
+
+bool Daemon::samples_stacks() const {
+  return spawner_ != nullptr && session_->takes_stacks();
 }
 
 IsLiveCgroup Daemon::is_live_cgroup() const {

@@ -77,6 +77,7 @@ class Daemon {
   [[nodiscard]] std::chrono::milliseconds pass_interval() const;
   [[nodiscard]] RouteSources route_sources();
   [[nodiscard]] IsLiveCgroup is_live_cgroup() const;
+  [[nodiscard]] bool samples_stacks() const;
   [[nodiscard]] StatusReport status() const;  // without own_use, which a pass does not need
   [[nodiscard]] std::optional<OwnUse> own_use() const;
   [[nodiscard]] std::optional<PushStatus> push_status() const;

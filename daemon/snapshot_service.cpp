@@ -32,14 +32,29 @@ constexpr ThreadLimits kRequestLimits{.stuck = std::chrono::minutes(2), .hopeles
 constexpr ThreadLimits kPushLimits{
     .stuck = std::chrono::minutes(10), .hopeless = {}, .needed = false};
 
+// What threads wait for is said as often as passes need it, and always within some seconds. Shorter
+// windows would cost more than they say.
+constexpr std::chrono::milliseconds kLeastWindow{1'000};
+constexpr std::chrono::milliseconds kLongestWindow{10'000};
+
 SnapshotLimits limits_of(const Config& config) {
   return {.keep_for = config.snapshots.keep_for, .keep_bytes = config.snapshots.keep_bytes};
+}
+
+// After how long a block may be a stall.
+std::chrono::seconds least_threshold(const Config::Stalls& stalls) {
+  std::chrono::seconds least = stalls.threshold;
+  for (const StallRule& rule : stalls.rules)
+    least = std::min(least, rule.threshold.value_or(least));
+  return least;
 }
 
 SamplerOptions sampler_options(const Config& config) {
   SamplerOptions options;
   options.interval = config.snapshots.interval;
   options.stacks_per_second = config.snapshots.stacks_per_second;
+  options.window = std::clamp(config.pass_interval, kLeastWindow, kLongestWindow);
+  options.long_block = least_threshold(config.stalls);
   // The loader has already compiled every expression, so this does not fail.
   if (auto rules = capture_rules(config)) {
     options.capture = std::make_shared<const CaptureRules>(*std::move(rules));
@@ -52,12 +67,11 @@ SamplerOptions sampler_options(const Config& config) {
 }  // namespace
 
 SnapshotService::SnapshotService(const Config& config, const Clock& clock, EventLoop& loop,
-                                 SelfMetrics& metrics, ThreadWatch& threads,
-                                 TakeExemplars take_exemplars)
+                                 SelfMetrics& metrics, ThreadWatch& threads, Takers takers)
     : metrics_(metrics),
       loop_(loop),
       threads_(threads),
-      take_exemplars_(std::move(take_exemplars)),
+      takers_(std::move(takers)),
       store_(std::filesystem::path(config.state_dir) / "snapshots", limits_of(config), clock,
              store_reports()),
       clock_(clock),
@@ -88,9 +102,9 @@ SnapshotService::~SnapshotService() {
 
 Result<std::unique_ptr<SnapshotService>> SnapshotService::start(
     const SamplerInputs& inputs, const Config& config, EventLoop& loop, SelfMetrics& metrics,
-    ThreadWatch& threads, TakeExemplars take_exemplars) {
+    ThreadWatch& threads, Takers takers) {
   std::unique_ptr<SnapshotService> service(
-      new SnapshotService(config, inputs.clock, loop, metrics, threads, std::move(take_exemplars)));
+      new SnapshotService(config, inputs.clock, loop, metrics, threads, std::move(takers)));
   TRY(service->sampler_,
       StackSampler::start(inputs, sampler_options(config), service->sampler_reports()));
   if (const auto left = inputs.spawner->hung()) service->tell_left_behind(left->size());
@@ -116,6 +130,7 @@ void SnapshotService::open(IsLiveCgroup is_live) {
   const std::lock_guard lock(inbox_->mutex);
   inbox_->service = this;
   for (SampledSnapshot& sampled : std::exchange(inbox_->early, {})) write(std::move(sampled));
+  for (auto& window : std::exchange(inbox_->early_waits, {})) tell(std::move(window));
 }
 
 void SnapshotService::apply(const Config& config) {
@@ -183,6 +198,9 @@ SamplerReports SnapshotService::sampler_reports() {
     metrics_.count_snapshot_failure(SnapshotFailure::QueueFull);
     log_warning_limited("stacks dropped", "a snapshot is given up: " + sampled.error().message());
   };
+  reports.examined = [inbox = inbox_](std::shared_ptr<const WaitWindow> window) {
+    inbox->put(std::move(window));
+  };
   reports.sampled = [this](std::uint32_t user_end) { metrics_.count_stack_sample(user_end); };
   reports.located_early = [this] { metrics_.count_stack_located_early(); };
   reports.adapted = [this](std::chrono::nanoseconds interval) {
@@ -242,10 +260,20 @@ void SnapshotService::Inbox::put(SampledSnapshot sampled) {
   service->write(std::move(sampled));
 }
 
+void SnapshotService::Inbox::put(std::shared_ptr<const WaitWindow> window) {
+  const std::lock_guard lock(mutex);
+  if (service == nullptr) return early_waits.push_back(std::move(window));
+  service->tell(std::move(window));
+}
+
+void SnapshotService::tell(std::shared_ptr<const WaitWindow> window) {
+  loop_.post([this, window = std::move(window)] { takers_.waits(window); });
+}
+
 // Exemplars wait for the file, so that their stack can be looked up as soon as they are visible.
 void SnapshotService::write(SampledSnapshot sampled) {
   const auto tell = [this, found = std::move(sampled.exemplars)] {
-    loop_.post([this, found] { take_exemplars_(found); });
+    loop_.post([this, found] { takers_.exemplars(found); });
   };
   serving_->writer.submit(std::move(sampled.snapshot), tell);
 }

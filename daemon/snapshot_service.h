@@ -32,15 +32,20 @@ namespace offcpud {
 // by the daemon's thread.
 class SnapshotService final : public SnapshotSource {
  public:
-  // Called on the daemon's thread with the episodes of a snapshot, after its file has been written.
-  using TakeExemplars = std::function<void(std::vector<FoundExemplar> found)>;
+  // Called on the daemon's thread.
+  struct Takers {
+    // With the episodes of a snapshot, after its file has been written.
+    std::function<void(std::vector<FoundExemplar> found)> exemplars;
+    // Every few seconds, with what threads waited for.
+    std::function<void(std::shared_ptr<const WaitWindow> window)> waits;
+  };
 
   // Starts the threads that need more capabilities than the daemon keeps, so call it before the
   // daemon drops them. All arguments must outlive the object.
   static Result<std::unique_ptr<SnapshotService>> start(const SamplerInputs& inputs,
                                                         const Config& config, EventLoop& loop,
                                                         SelfMetrics& metrics, ThreadWatch& threads,
-                                                        TakeExemplars take_exemplars);
+                                                        Takers takers);
   ~SnapshotService() override;
 
   // Lists the kept files and starts the threads that write and answer. Call it after capabilities
@@ -65,18 +70,19 @@ class SnapshotService final : public SnapshotSource {
 
  private:
   SnapshotService(const Config& config, const Clock& clock, EventLoop& loop, SelfMetrics& metrics,
-                  ThreadWatch& threads, TakeExemplars take_exemplars);
+                  ThreadWatch& threads, Takers takers);
   SnapshotReports store_reports();
   SamplerReports sampler_reports();
   PushReports push_reports();
   ReaderReports reader_reports();
   void tell_left_behind(std::size_t readers);
   void write(SampledSnapshot sampled);
+  void tell(std::shared_ptr<const WaitWindow> window);
 
   SelfMetrics& metrics_;
   EventLoop& loop_;
   ThreadWatch& threads_;
-  TakeExemplars take_exemplars_;
+  Takers takers_;
   SnapshotStore store_;
   struct Serving {
     Serving(SnapshotService& service, const Clock& clock, IsLiveCgroup is_live);
@@ -93,10 +99,13 @@ class SnapshotService final : public SnapshotSource {
   // this object.
   struct Inbox {
     void put(SampledSnapshot sampled);
+    void put(std::shared_ptr<const WaitWindow> window);
 
     std::mutex mutex;
     SnapshotService* service = nullptr;  // null: not open yet, or stopped
-    std::vector<SampledSnapshot> early;  // taken before open()
+    // Taken before open().
+    std::vector<SampledSnapshot> early;
+    std::vector<std::shared_ptr<const WaitWindow>> early_waits;
   };
   std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
 

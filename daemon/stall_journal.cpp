@@ -69,6 +69,23 @@ std::string stack_text(const WaitDetail& detail) {
   return text;
 }
 
+std::string stack_text(const ExaminedWait& wait) {
+  std::string text;
+  const std::size_t frames = std::min(wait.user.size(), kStackFrames);
+  for (std::size_t i = 0; i < frames; ++i) {
+    text += (i == 0 ? "" : " < ") + printable(wait.user[i]);
+  }
+  return text;
+}
+
+// "lock at postgresql-heavyweight-lock (poll)"; the reason where nothing examined its stack.
+std::string why_text(const Stall& stall) {
+  const std::string reason(kHistKindNames[stall.kind]);
+  if (!stall.wait) return reason;
+  const std::string site = stall.wait->site.empty() ? "" : " at " + printable(stall.wait->site);
+  return std::string(name_of(stall.wait->wait_for)) + site + " (" + reason + ")";
+}
+
 std::string woken_by_text(const Stall& stall) {
   if (!stall.woken_from) return {};
   std::string text(kWakerNames[*stall.woken_from]);
@@ -112,6 +129,11 @@ std::vector<LogField> fields_of(const Stall& stall, const char* message_id) {
   fields.add("cgroup", printable(stall.labels->cgroup));
   fields.add("unit", printable(stall.labels->unit));
   fields.add("reason", std::string(kHistKindNames[stall.kind]));
+  if (stall.wait) {
+    fields.add("for", std::string(name_of(stall.wait->wait_for)));
+    fields.add("site", printable(stall.wait->site));
+    fields.add("user_stack", stack_text(*stall.wait));
+  }
   fields.add("duration_seconds", seconds_text(stall.duration_ns));
   fields.add("syscall", syscall_text(detail));
   fields.add("waits_for", waits_for_text(detail));
@@ -123,8 +145,8 @@ std::vector<LogField> fields_of(const Stall& stall, const char* message_id) {
 }  // namespace
 
 StallEntry stall_begun_entry(const Stall& stall) {
-  std::string message = thread_text(stall) + " is blocked for " + for_people(stall) + ": " +
-                        std::string(kHistKindNames[stall.kind]);
+  std::string message =
+      thread_text(stall) + " is blocked for " + for_people(stall) + ": " + why_text(stall);
   if (stall.detail) {
     const std::string syscall = syscall_text(*stall.detail);
     const std::string waits_for = waits_for_text(*stall.detail);
@@ -139,7 +161,7 @@ StallEntry stall_ended_entry(const Stall& stall) {
   const std::string duration = for_people(stall);
   message += stall.ended_at ? " was blocked for " + duration
                             : " was blocked for at least " + duration + ", its end was not seen";
-  message += ": " + std::string(kHistKindNames[stall.kind]);
+  message += ": " + why_text(stall);
   if (const std::string waker = woken_by_text(stall); !waker.empty())
     message += ", woken from " + waker;
   return {std::move(message), fields_of(stall, kStallEndedId)};

@@ -17,6 +17,7 @@ std::vector<Setting<StallQuery>> parameters_of_stalls() {
       parameter<Query>("cgroup", member(&Query::cgroup), cgroup_filter()),
       parameter<Query>("comm", member(&Query::comm), some_text("the name of a thread or process")),
       parameter<Query>("reason", member(&Query::kind), blocked_reason()),
+      parameter<Query>("for", member(&Query::wait_for), wait_for_name()),
       parameter<Query>("limit", member(&Query::limit),
                        whole_number<std::size_t>(1, Query::kMostLimit)),
   };
@@ -33,6 +34,12 @@ Result<StallQuery> StallQuery::parse(const std::multimap<std::string, std::strin
 bool StallQuery::admits(const Stall& stall) const {
   if (ended && *ended != stall.ended) return false;
   if (kind && *kind != stall.kind) return false;
+  if (!stall.told && !wait_for) return false;
+  if (wait_for) {
+    const WaitFor known = stall.wait ? stall.wait->wait_for : WaitFor::Unknown;
+    const bool is_unsure = !stall.told && *wait_for == WaitFor::Unknown;
+    if (*wait_for != known && !is_unsure) return false;
+  }
   if (!comm.empty() && comm != stall.comm && comm != stall.process_comm) return false;
   return cgroup.admits(stall.labels->cgroup);
 }

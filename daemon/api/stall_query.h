@@ -8,6 +8,7 @@
 
 #include "attribution/cgroup_filter.h"
 #include "base/result.h"
+#include "base/wait_for.h"
 #include "pipeline/stall.h"
 
 namespace offcpud {
@@ -18,6 +19,8 @@ struct StallQuery {
   CgroupFilter cgroup;
   std::string comm;                 // name of the thread or its process; empty: all
   std::optional<std::size_t> kind;  // reason=
+  // for=: also stalls of which people are not told; unknown: all of those
+  std::optional<WaitFor> wait_for;
   std::size_t limit = 1'000;
 
   static constexpr std::size_t kMostLimit = 20'000;

@@ -31,6 +31,12 @@ Json text_or_null(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(text);
 }
 
+Json texts_json(const std::vector<std::string>& texts) {
+  Json list = Json::array();
+  for (const std::string& text : texts) list.push_back(text);
+  return list;
+}
+
 Json id_or_null(std::uint32_t id) {
   return id == 0 ? Json(nullptr) : Json(id);
 }
@@ -88,7 +94,8 @@ Json waits_for_json(const WaitDetail& detail, std::uint32_t tgid, const StallSig
 }
 
 // The kernel writes an address in place of a function that it has no name for.
-Json stack_json(const WaitDetail& detail, const StallSight& sight) {
+Json stack_json(const Stall& stall, const WaitDetail& detail, const StallSight& sight) {
+  if (!stall.detail && stall.wait) return texts_json(stall.wait->kernel);
   Json stack = Json::array();
   for (const std::string& frame : detail.stack) {
     stack.push_back(sight.addresses || !frame.starts_with("0x") ? frame : "[unknown]");
@@ -103,6 +110,15 @@ Json woken_by_json(const Stall& stall) {
           {"comm", text_or_null(stall.waker_comm)}};
 }
 
+// null: nothing examined its stack in time, so its reason made it a stall.
+void append_wait(Json& json, const Stall& stall) {
+  const ExaminedWait* wait = stall.wait.get();
+  json["for"] = wait != nullptr ? Json(name_of(wait->wait_for)) : Json(nullptr);
+  json["site"] = wait != nullptr ? text_or_null(wait->site) : Json(nullptr);
+  json["certain"] = wait != nullptr ? Json(wait->certain) : Json(nullptr);
+  json["user_stack"] = texts_json(wait != nullptr ? wait->user : std::vector<std::string>());
+}
+
 Json stall_json(const Stall& stall, const StallSight& sight) {
   Json json = {{"state", stall.ended ? "ended" : "in_progress"},
                {"since", rfc3339(stall.since)},
@@ -114,14 +130,25 @@ Json stall_json(const Stall& stall, const StallSight& sight) {
                {"process", text_or_null(stall.process_comm)}};
   append_labels(json, *stall.labels);
   json["reason"] = kHistKindNames[stall.kind];
+  append_wait(json, stall);
   json["examined"] = stall.detail.has_value();
   const WaitDetail detail = stall.detail.value_or(WaitDetail{});
   json["syscall"] = syscall_json(detail, sight);
   json["waits_for"] = waits_for_json(detail, stall.tgid, sight);
-  json["stack"] = stack_json(detail, sight);
+  json["stack"] = stack_json(stall, detail, sight);
   json["ended_at"] = stall.ended_at ? Json(rfc3339(*stall.ended_at)) : Json(nullptr);
   json["woken_by"] = woken_by_json(stall);
   return json;
+}
+
+// By what they wait for, the blocks of the whole host that are no stalls; null: reasons decide.
+Json untold_json(const StallList* stalls) {
+  if (stalls == nullptr || !stalls->examines) return nullptr;
+  Json counts = Json::object();
+  for (const WaitFor each : {WaitFor::Work, WaitFor::Timer, WaitFor::Unknown}) {
+    counts[std::string(name_of(each))] = stalls->untold_blocks[static_cast<std::size_t>(each)];
+  }
+  return counts;
 }
 
 }  // namespace
@@ -135,13 +162,16 @@ Result<std::string> stalls_json(const View& view,
   std::uint64_t dropped = 0;
   if (view.stalls) {
     dropped = view.stalls->dropped;
-    for (const auto& stall : view.stalls->stalls) {
-      if (!wanted.admits(*stall)) continue;
-      if (++matching <= wanted.limit) list.push_back(stall_json(*stall, sight));
+    for (const auto* stalls : {&view.stalls->stalls, &view.stalls->untold}) {
+      for (const auto& stall : *stalls) {
+        if (!wanted.admits(*stall)) continue;
+        if (++matching <= wanted.limit) list.push_back(stall_json(*stall, sight));
+      }
     }
   }
   const Json json = {{"taken", rfc3339(view.taken_wall)},
                      {"dropped", dropped},
+                     {"not_told", untold_json(view.stalls.get())},
                      {"matching", matching},
                      {"addresses", sight.addresses},
                      {"stalls", std::move(list)}};

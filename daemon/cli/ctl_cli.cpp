@@ -79,6 +79,8 @@ void add_stalls(CLI::App& stalls, CtlOptions& options, bool& all) {
   add_query_option(stalls, options.query, "--comm", "comm", "NAME", "Only this thread or process");
   add_query_option(stalls, options.query, "--reason", "reason", "REASON",
                    "Only this reason: lock, disk, ...");
+  add_query_option(stalls, options.query, "--for", "for", "WHAT",
+                   "Only waits for this: lock, answer, ...; unknown: those that are not told");
   add_query_option(stalls, options.query, "--limit", "limit", "N", "At most this many");
 }
 

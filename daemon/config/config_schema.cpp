@@ -142,12 +142,13 @@ std::vector<Option> stalls_options() {
   return {
       option("stalls.threshold", member(&Config::stalls, &Stalls::threshold),
              duration_between<seconds>(1s, 24h), OnReload,
-             "A block that lasts longer than this is a stall if its reason is not idle-prone. A "
-             "rule of stalls.rules that matches decides instead."),
+             "A block that lasts longer than this is a stall if its stack says that somebody can "
+             "act on it. A rule of stalls.rules that matches decides the time instead."),
       option("stalls.rules", member(&Config::stalls, &Stalls::rules),
              rules<StallRule>(stall_rule_keys(), "threshold"), OnReload,
              "The first rule whose keys all match decides after which time a block is a stall. A "
-             "rule without reason does not match idle-prone reasons."),
+             "rule that names an idle-prone reason makes stalls of its blocks, whatever their "
+             "stacks say."),
       option("stalls.over", member(&Config::stalls, &Stalls::over),
              rising_durations(100ms, 24h, kMostOver), OnReload,
              "For each of these, offcpud_stalled_threads counts the threads that are blocked for "

@@ -5,8 +5,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/printable.h"
@@ -18,7 +20,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kStackFrames = 6;  // the innermost ones; --json has all
-constexpr std::size_t kColumns = 6;
+constexpr std::size_t kOthers = 8;       // of a group that are named
+constexpr std::size_t kColumns = 8;
 using Row = std::array<std::string, kColumns>;
 constexpr std::string_view kIndent = "    ";
 
@@ -51,6 +54,10 @@ bool is_estimated(const Json& stall) {
   return member(stall, "estimated") == Json(true);
 }
 
+bool is_unsure(const Json& stall) {
+  return member(stall, "certain") == Json(false);
+}
+
 // "12.6s", "3min20s"; "~" before an estimate.
 std::string age_text(const Json& stall) {
   const Json& seconds = member(stall, "duration_seconds");
@@ -71,13 +78,19 @@ std::string where_text(const Json& stall) {
   return or_dash(unit.empty() ? text_of(stall, "cgroup") : unit);
 }
 
+std::string ids_text(const Json& stall) {
+  return or_dash(text_of(stall, "pid")) + "/" + or_dash(text_of(stall, "tid"));
+}
+
 Row row_of(const Json& stall) {
   const bool ended = text_of(stall, "state") == "ended";
   std::string state = ended ? "ended" : "blocked";
   if (ended && member(stall, "ended_at").is_null()) state = "gone";
   return {state,
           age_text(stall),
-          or_dash(text_of(stall, "pid")) + "/" + or_dash(text_of(stall, "tid")),
+          ids_text(stall),
+          or_dash(text_of(stall, "for")) + (is_unsure(stall) ? "?" : ""),
+          or_dash(text_of(stall, "site")),
           or_dash(text_of(stall, "reason")),
           comm_text(stall),
           where_text(stall)};
@@ -126,17 +139,17 @@ std::string waits_for_text(const Json& stall) {
                text_of(waits_for, "socket"), prefixed("on ", text_of(file, "device"))});
 }
 
-std::string stack_text(const Json& stall) {
+std::string stack_text(const Json& stall, const char* name) {
   std::string text;
   std::size_t frames = 0;
-  const Json& stack = member(stall, "stack");
+  const Json& stack = member(stall, name);
   for (const Json& frame : stack.is_array() ? stack : Json::array()) {
     if (!frame.is_string()) continue;
     if (frames++ == kStackFrames) return text + " < ...";
-    std::string name = printable(frame.get_ref<const std::string&>());
-    const std::size_t offset = name.find("+0x");
-    if (offset != std::string::npos) name.resize(offset);
-    text += (text.empty() ? "" : " < ") + name;
+    std::string function = printable(frame.get_ref<const std::string&>());
+    const std::size_t offset = function.find("+0x");
+    if (offset != std::string::npos) function.resize(offset);
+    text += (text.empty() ? "" : " < ") + function;
   }
   return text;
 }
@@ -156,18 +169,65 @@ std::string since_text(const Json& stall) {
   return since.substr(0, kToSeconds) + "Z";
 }
 
-std::string details(const Json& stall) {
-  const struct {
-    std::string_view label;
-    std::string text;
-  } lines[] = {{"since      ", since_text(stall)},
-               {"in         ", syscall_text(stall)},
-               {"waits for  ", waits_for_text(stall)},
-               {"stack      ", stack_text(stall)},
-               {"woken by   ", woken_by_text(stall)}};
+// Stalls with one cause: the oldest, and the others.
+struct StallGroup {
+  const Json* first = nullptr;
+  std::vector<const Json*> others;
+};
+
+// What all of a group have in common: where they wait, and for which lock, file or peer. Empty: the
+// stall is a group of its own.
+std::string cause_of(const Json& stall) {
+  const std::string site = text_of(stall, "site");
+  const std::string waits_for = waits_for_text(stall);
+  if (site.empty() || waits_for.empty()) return {};
+  std::string cause;
+  for (const std::string& part : {text_of(stall, "state"), text_of(stall, "for"), site,
+                                  where_text(stall), text_of(stall, "process"), waits_for}) {
+    cause.append(part).append(1, '\n');
+  }
+  return cause;
+}
+
+std::vector<StallGroup> groups_of(const Json& stalls) {
+  std::vector<StallGroup> groups;
+  std::map<std::string, std::size_t> places;  // of groups, by cause
+  for (const Json& stall : stalls) {
+    const std::string cause = cause_of(stall);
+    const auto [place, is_new] = places.try_emplace(cause, groups.size());
+    if (is_new || cause.empty()) {
+      groups.push_back({.first = &stall, .others = {}});
+    } else {
+      groups[place->second].others.push_back(&stall);
+    }
+  }
+  return groups;
+}
+
+// "3 more: 100/111 100/112 100/113"
+std::string others_text(const StallGroup& group) {
+  if (group.others.empty()) return {};
+  std::string text = std::to_string(group.others.size()) + " more:";
+  for (std::size_t i = 0; i < group.others.size() && i < kOthers; ++i) {
+    text += " " + ids_text(*group.others[i]);
+  }
+  return group.others.size() > kOthers ? text + " ..." : text;
+}
+
+std::string details(const StallGroup& group) {
+  const Json& stall = *group.first;
+  const std::pair<std::string_view, std::string> lines[] = {
+      {"since      ", since_text(stall)},
+      {"in         ", syscall_text(stall)},
+      {"waits for  ", waits_for_text(stall)},
+      {"with       ", others_text(group)},
+      {"stack      ", stack_text(stall, "user_stack")},
+      {"in kernel  ", stack_text(stall, "stack")},
+      {"woken by   ", woken_by_text(stall)},
+  };
   std::string text;
-  for (const auto& line : lines) {
-    if (!line.text.empty()) text.append(kIndent).append(line.label).append(line.text).append("\n");
+  for (const auto& [label, line] : lines) {
+    if (!line.empty()) text.append(kIndent).append(label).append(line).append("\n");
   }
   return text;
 }
@@ -191,14 +251,33 @@ std::string footnotes(const Json& answer, const Json& stalls) {
   if (std::ranges::any_of(stalls, is_estimated)) {
     text += "~ estimated: it began before offcpud was started\n";
   }
+  if (std::ranges::any_of(stalls, is_unsure)) {
+    text += "? not certain: nothing but the names of its functions speaks for it\n";
+  }
   if (member(answer, "addresses") == Json(false) && std::ranges::any_of(stalls, has_hidden)) {
     text += "arguments and paths are not shown: run with sudo, or log in, to see them\n";
   }
   return text;
 }
 
-std::string summary(const Json& answer, std::size_t shown) {
+// The blocks that are as long as stalls and are none: never passed over as nothing.
+std::string untold_text(const Json& answer) {
+  const Json& counts = member(answer, "not_told");
   std::string text;
+  const auto append = [&](const char* name, std::string_view what) {
+    const std::uint64_t threads = number_of(counts, name);
+    if (threads == 0) return;
+    text += (text.empty() ? "as long, and no stalls: " : ", ") + std::to_string(threads) +
+            std::string(what);
+  };
+  append("work", " wait for work");
+  append("timer", " sleep as they asked to");
+  append("unknown", " wait for what nobody can tell (--for unknown shows them)");
+  return text.empty() ? text : text + "\n";
+}
+
+std::string summary(const Json& answer, std::size_t shown) {
+  std::string text = untold_text(answer);
   if (const std::uint64_t matching = number_of(answer, "matching"); matching > shown) {
     text += std::to_string(matching - shown) + " more are not shown\n";
   }
@@ -217,15 +296,16 @@ Result<std::string> stalls_text(const std::string& json) {
   if (stalls.empty()) return "no stalls\n" + summary(answer, 0);
 
   std::vector<Row> rows = {
-      {"STATE", "FOR", "PID/TID", "REASON", "PROCESS/THREAD", "UNIT OR CGROUP"}};
-  for (const Json& stall : stalls) rows.push_back(row_of(stall));
+      {"STATE", "LASTS", "PID/TID", "FOR", "SITE", "REASON", "PROCESS/THREAD", "UNIT OR CGROUP"}};
+  const std::vector<StallGroup> groups = groups_of(stalls);
+  for (const StallGroup& group : groups) rows.push_back(row_of(*group.first));
   std::array<std::size_t, kColumns> widths{};
   for (const Row& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
   }
   std::string text = line_of(rows.front(), widths);
-  for (std::size_t i = 0; i < stalls.size(); ++i) {
-    text += line_of(rows[i + 1], widths) + details(stalls[i]);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    text += line_of(rows[i + 1], widths) + details(groups[i]);
   }
   return text + footnotes(answer, stalls) + summary(answer, stalls.size());
 }

@@ -128,6 +128,8 @@ void Exposition::append_totals() {
   append_family(Metric::LostEvents, [this](SeriesWriter& out) {
     for (const LossCount& loss : view_->losses) out.number({{"cause", loss.cause}}, loss.events);
   });
+  append_family(Metric::WaitLostSeconds,
+                [this](SeriesWriter& out) { out.seconds({}, view_->lost_wait_ns); });
   append_total(Metric::ThreadsLeftCensored, view_->left_censored);
   if (view_->running_deviation_ratio) {
     append_family(Metric::RunningDeviationRatio,

@@ -12,6 +12,8 @@ enum class MetricType { Counter, Gauge, Histogram };
 // Every metric that the daemon exports, in the order of docs/metrics.md.
 enum class Metric : std::size_t {
   BlockedSeconds,
+  WaitSeconds,
+  WaitVariance,
   RunqueueWaitSeconds,
   RunningSeconds,
   Preemptions,
@@ -25,6 +27,7 @@ enum class Metric : std::size_t {
   ProcessRunqueueWaitSeconds,
   ProcessOldestBlocked,
   LostEvents,
+  WaitLostSeconds,
   ThreadsLeftCensored,
   RunningDeviationRatio,
   ThreadWalkPasses,

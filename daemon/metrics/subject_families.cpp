@@ -13,6 +13,23 @@ void append_blocked(SeriesWriter& out, const SubjectRow& row, std::size_t kind) 
   append_kind(out, row.series, "reason", kind);
 }
 
+void append_waits(SeriesWriter& out, const SubjectRow& row, std::size_t wait_for) {
+  const auto& waits = row.series.waits[wait_for];
+  if (!waits || waits->shown().empty()) return;
+  HistogramSeries series{waits->shown(), row.series.waits_started[wait_for]};
+  if (row.series.exemplars) {
+    series.exemplars = (*row.series.exemplars)[place_of(static_cast<WaitFor>(wait_for))];
+  }
+  out.histogram({"for", kWaitForNames[wait_for]}, series);
+}
+
+void append_wait_variance(SeriesWriter& out, const SubjectRow& row, std::size_t wait_for) {
+  constexpr double kPerSecondSquared = 1e18;  // ns^2
+  const auto& waits = row.series.waits[wait_for];
+  if (!waits || waits->shown().empty()) return;
+  out.real({{"for", kWaitForNames[wait_for]}}, waits->variance_ns2() / kPerSecondSquared);
+}
+
 void append_runqueue_wait(SeriesWriter& out, const SubjectRow& row, std::size_t cause) {
   append_kind(out, row.series, "cause", OFFCPUD_BLOCKED_KINDS + cause);
 }
@@ -72,6 +89,8 @@ void append_unaccounted(SeriesWriter& out, const SubjectRow& row, std::size_t /*
 
 constexpr auto kFamilies = std::to_array<RowFamily<SubjectRow>>({
     {Metric::BlockedSeconds, OFFCPUD_BLOCKED_KINDS, append_blocked},
+    {Metric::WaitSeconds, kWaitForNames.size(), append_waits},
+    {Metric::WaitVariance, kWaitForNames.size(), append_wait_variance},
     {Metric::RunqueueWaitSeconds, kRunqueueKinds, append_runqueue_wait},
     {Metric::RunningSeconds, 1, append_running},
     {Metric::Preemptions, OFFCPUD_TAKERS, append_preemptions},

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/wait_for.h"
 #include "offcpud.h"
 
 namespace offcpud {
@@ -21,7 +23,13 @@ struct Exemplar {
   friend bool operator==(const Exemplar&, const Exemplar&) = default;
 };
 
-// The exemplars of one subject by reason, each list by rising duration.
-using KindExemplars = std::array<std::vector<Exemplar>, OFFCPUD_BLOCKED_KINDS>;
+// The exemplars of one subject by reason, and behind these by what the block was for (place_of()),
+// each list by rising duration.
+using KindExemplars =
+    std::array<std::vector<Exemplar>, OFFCPUD_BLOCKED_KINDS + kWaitForNames.size()>;
+
+constexpr std::size_t place_of(WaitFor wait_for) {
+  return OFFCPUD_BLOCKED_KINDS + static_cast<std::size_t>(wait_for);
+}
 
 }  // namespace offcpud

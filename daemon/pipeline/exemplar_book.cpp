@@ -84,6 +84,7 @@ void ExemplarBook::add(std::vector<FoundExemplar> found, WallTime now) {
     one.exemplar.round = round_;
     if (one.kind >= OFFCPUD_BLOCKED_KINDS || one.exemplar.ended < now - kKeptFor) continue;
     put(by_cgroup[one.cgroup][one.kind], one.exemplar);
+    if (one.wait_for) put(by_cgroup[one.cgroup][place_of(*one.wait_for)], one.exemplar);
     if (one.exemplar.pid == 0) continue;
     put(by_process[{one.exemplar.pid, one.process_start_ns}][one.kind], one.exemplar);
   }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,7 +21,8 @@ struct FoundExemplar {
   std::string cgroup;  // path
   // CLOCK_BOOTTIME; identifies the process together with exemplar.pid
   std::uint64_t process_start_ns = 0;
-  std::size_t kind = 0;  // a blocked enum offcpud_hist_kind
+  std::size_t kind = 0;                  // a blocked enum offcpud_hist_kind
+  std::optional<WaitFor> wait_for = {};  // nothing: not examined
   Exemplar exemplar;
 };
 

@@ -72,10 +72,17 @@ void Pipeline::set_options(PipelineOptions options) {
   options_ = std::move(options);
   options_.stall_bounds.resize(std::min(options_.stall_bounds.size(), kMaxStallBounds));
   store_.set_max_series(options_.max_series);
+  store_.set_examined_kinds(options_.examined_kinds);
   processes_.set_options(options_.processes);
   stalls_.set_policy(options_.stalls);
   stalls_.set_keep(options_.keep_stalls);
   source_.watch_stalls(stalls_.filter());
+}
+
+void Pipeline::add_waits(std::shared_ptr<const WaitWindow> window) {
+  for (const EndedWaits& ended : window->ended) store_.add_waits(ended, window->begin);
+  lost_wait_ns_ += window->lost_ns;
+  stalls_.take_examined(std::move(window));
 }
 
 // Anything new since the last reading was counted after that reading began.
@@ -120,6 +127,7 @@ Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelReading& ker
   view->maps = kernel.maps;
   view->histogram_series = store_.histogram_series();
   view->folded_series = store_.folded_series();
+  view->lost_wait_ns = lost_wait_ns_;
   view->stalls = stalls_.list();
   add_processes(*view, kernel);
   view->history = history_.record(*view);

@@ -23,6 +23,7 @@
 #include "pipeline/unaccounted_time.h"
 #include "pipeline/view.h"
 #include "pipeline/wait_history.h"
+#include "pipeline/wait_window.h"
 
 namespace offcpud {
 
@@ -33,6 +34,8 @@ struct PipelineOptions {
   SelectionOptions processes{};   // which processes have series of their own
   StallPolicy stalls{};           // which blocks count as stalls
   std::size_t keep_stalls = 256;  // records of ended stalls
+  // Reasons (bits) whose blocks add_waits() tells; 0 while nothing is sampled.
+  std::uint32_t examined_kinds = (1U << OFFCPUD_BLOCKED_KINDS) - 1;
 };
 
 // Turns the kernel's counters into an immutable View, one pass at a time. Owns the series. Runs on
@@ -67,6 +70,9 @@ class Pipeline {
     exemplars_.add(std::move(found), clock_.wall());
   }
 
+  // Adds what threads waited for within a window; the next pass shows it.
+  void add_waits(std::shared_ptr<const WaitWindow> window);
+
   // The stalls that began or ended since the last call.
   [[nodiscard]] StallChanges take_stall_changes() { return stalls_.take_changes(); }
 
@@ -90,6 +96,7 @@ class Pipeline {
   WallTime counting_since_, read_began_;  // when counting and the last reading began
   WallTime booted_;                       // when CLOCK_BOOTTIME was 0
   StallLog stalls_;
+  std::uint64_t lost_wait_ns_ = 0;
   WaitHistory history_;
   // gauges shown, by path; bits of blocked kinds
   std::map<std::string, std::uint32_t> shown_kinds_;

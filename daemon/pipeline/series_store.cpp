@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/hist_kind.h"
+
 namespace offcpud {
 namespace {
 
@@ -75,6 +77,9 @@ void SeriesStore::account(std::string_view path, const CgroupReading& reading) {
     const LatencyHistogram difference = increase(before.get(), *now);
     account(path, difference.sum_ns, 0);
     add(path, kind, difference);
+    if (is_blocked_kind(kind) && (examined_kinds_ >> kind & 1U) == 0) {
+      add_waits(path, WaitFor::Unknown, difference, start_of_new_);
+    }
     if (before) {
       *before = *now;
     } else {
@@ -88,6 +93,9 @@ void SeriesStore::forget(std::string_view path, const CgroupReading& reading) {
   for (std::size_t kind = 0; kind < OFFCPUD_HIST_KINDS; ++kind) {
     folded_.erase({std::string(path), kind});
   }
+  for (std::size_t each = 0; each < kWaitForNames.size(); ++each) {
+    folded_.erase({std::string(path), OFFCPUD_HIST_KINDS + each});
+  }
   if (!contains(path)) erase_accounted(path);
 }
 
@@ -100,6 +108,11 @@ void SeriesStore::fold(std::string_view path, std::string_view into) {
     if (!old.histograms[kind]) continue;
     --histogram_series_;
     add(into, kind, *old.histograms[kind]);
+  }
+  for (std::size_t each = 0; each < old.waits.size(); ++each) {
+    if (!old.waits[each]) continue;
+    --histogram_series_;
+    add_waits(into, static_cast<WaitFor>(each), *old.waits[each], old.waits_started[each]);
   }
   add(into, Counters{old.running_ns, old.preemptions, old.wakeups});
   erase_accounted(path);
@@ -123,11 +136,7 @@ SubjectSeries& SeriesStore::subject(std::string_view path) {
 void SeriesStore::add(std::string_view path, std::size_t kind, const LatencyHistogram& more) {
   const auto found = series_.find(path);
   const bool exists = found != series_.end() && found->second.histograms[kind];
-  if (!exists && path != kOtherCgroup && histogram_series_ >= max_series_) {
-    if (folded_.emplace(path, kind).second) ++folded_total_;
-    add(kOtherCgroup, kind, more);
-    return;
-  }
+  if (!admit(path, kind, exists)) return add(kOtherCgroup, kind, more);
   // A new object, because published Views keep the old histogram.
   SubjectSeries& series = subject(path);
   std::shared_ptr<const LatencyHistogram>& total = series.histograms[kind];
@@ -135,6 +144,38 @@ void SeriesStore::add(std::string_view path, std::size_t kind, const LatencyHist
   auto sum =
       total ? std::make_shared<LatencyHistogram>(*total) : std::make_shared<LatencyHistogram>();
   if (!total) ++histogram_series_;
+  *sum += more;
+  total = std::move(sum);
+}
+
+// Whether there is room for a series; if not, it is folded.
+bool SeriesStore::admit(std::string_view path, std::size_t series, bool exists) {
+  if (exists || path == kOtherCgroup || histogram_series_ < max_series_) return true;
+  if (folded_.emplace(path, series).second) ++folded_total_;
+  return false;
+}
+
+void SeriesStore::add_waits(const EndedWaits& ended, WallTime since) {
+  add_waits(ended.cgroup, ended.wait_for, ended.waits, since);
+}
+
+template <typename Increase>
+void SeriesStore::add_waits(std::string_view path, WaitFor wait_for, const Increase& more,
+                            WallTime since) {
+  const auto index = static_cast<std::size_t>(wait_for);
+  const auto found = series_.find(path);
+  const bool exists = found != series_.end() && found->second.waits[index];
+  if (!admit(path, OFFCPUD_HIST_KINDS + index, exists)) {
+    return add_waits(kOtherCgroup, wait_for, more, since);
+  }
+  SubjectSeries& series = subject(path);
+  std::shared_ptr<const EstimatedHistogram>& total = series.waits[index];
+  if (!total) {
+    series.waits_started[index] = takes_over(path) ? counting_since_ : since;
+    ++histogram_series_;
+  }
+  auto sum =
+      total ? std::make_shared<EstimatedHistogram>(*total) : std::make_shared<EstimatedHistogram>();
   *sum += more;
   total = std::move(sum);
 }

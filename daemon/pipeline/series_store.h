@@ -15,6 +15,7 @@
 #include "attribution/subject.h"
 #include "pipeline/reading_source.h"
 #include "pipeline/view.h"
+#include "pipeline/wait_window.h"
 
 namespace offcpud {
 
@@ -45,6 +46,13 @@ class SeriesStore {
   // Sets the time at which counting began. "(other)" and "(removed)" take over older counts, so
   // they begin here whenever they are created.
   void set_counting_since(WallTime since) { counting_since_ = since; }
+
+  // Sets the reasons (bits) whose blocks add_waits() tells. Blocks of others, which the kernel
+  // counts exactly, are for WaitFor::Unknown.
+  void set_examined_kinds(std::uint32_t kinds) { examined_kinds_ = kinds; }
+
+  // Adds ended waits, of which none ended before `since`.
+  void add_waits(const EndedWaits& ended, WallTime since);
 
   // Accounts the difference between `reading` and the last one of its place.
   void account(std::string_view path, const CgroupReading& reading);
@@ -86,6 +94,9 @@ class SeriesStore {
   SubjectSeries& subject(std::string_view path);
   void add(std::string_view path, std::size_t kind, const LatencyHistogram& increase);
   void add(std::string_view path, const Counters& increase);
+  template <typename Increase>
+  void add_waits(std::string_view path, WaitFor wait_for, const Increase& increase, WallTime since);
+  bool admit(std::string_view path, std::size_t series, bool exists);
   void account(std::string_view path, std::uint64_t accounted_ns, std::uint64_t unaccounted_ns);
   void erase_accounted(std::string_view path);
 
@@ -94,7 +105,9 @@ class SeriesStore {
   std::size_t histogram_series_ = 0;
   std::map<std::string, SubjectSeries, std::less<>> series_;
   std::map<std::pair<std::uint64_t, std::uint32_t>, Baseline> baselines_;  // by cgroup id and place
-  std::set<std::pair<std::string, std::size_t>> folded_;  // (path, kind), so that each counts once
+  std::uint32_t examined_kinds_ = (1U << OFFCPUD_BLOCKED_KINDS) - 1;
+  // By path, and kind or OFFCPUD_HIST_KINDS + WaitFor, so that each counts once.
+  std::set<std::pair<std::string, std::size_t>> folded_;
   std::uint64_t folded_total_ = 0;
   AccountedByPath accounted_;
 };

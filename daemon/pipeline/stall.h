@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -9,7 +10,9 @@
 
 #include "attribution/subject.h"
 #include "base/clock.h"
+#include "base/wait_for.h"
 #include "offcpud.h"
+#include "pipeline/wait_window.h"
 
 namespace offcpud {
 
@@ -35,6 +38,11 @@ struct WaitDetail {
 
 // A block that has outlasted its threshold.
 struct Stall {
+  // False: what its stack says is no reason to tell people of it. It is not certain what the wait
+  // is for.
+  bool told = true;
+  // Null: it was told by its reason, because no stack was examined in time.
+  std::shared_ptr<const ExaminedWait> wait;
   std::uint32_t tid = 0, tgid = 0;              // in the initial PID namespace
   std::uint32_t local_tid = 0, local_tgid = 0;  // in the daemon's
   std::string comm, process_comm;
@@ -54,9 +62,16 @@ struct Stall {
   std::string waker_comm;
 };
 
+// How many blocks in progress have outlasted the least threshold and are no stalls, by what they
+// are for.
+using UntoldBlocks = std::array<std::uint64_t, kWaitForNames.size()>;
+
 // Immutable. First those in progress, oldest first; then those that ended, latest first.
 struct StallList {
   std::vector<std::shared_ptr<const Stall>> stalls;
+  std::vector<std::shared_ptr<const Stall>> untold;  // in progress, oldest first
+  UntoldBlocks untold_blocks{};      // with those of `untold`, and with those that wait for work
+  bool examines = false;             // stacks are examined; else reasons decide
   std::uint64_t dropped = 0;         // ended ones dropped for newer ones
   std::uint64_t detail_pending = 0;  // stalls that have not been looked up yet
 };

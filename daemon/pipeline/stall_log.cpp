@@ -15,14 +15,31 @@ constexpr unsigned kPatience = 2;  // walks without an open record, after which 
 // may then show one again.
 constexpr std::size_t kMaxClosed = 4 * StallLog::kMaxInProgress;
 
-bool may_be_stall(const StallFilter& filter, std::uint32_t kind, std::uint64_t age_ns) {
-  return is_blocked_kind(kind) && (filter.kinds >> kind & 1U) != 0 && age_ns >= filter.min_ns;
+constexpr std::uint32_t kAllKinds = (1U << OFFCPUD_BLOCKED_KINDS) - 1;
+constexpr std::uint64_t kExaminedWithinNs =
+    std::chrono::nanoseconds(StallLog::kExaminedWithin).count();
+
+bool has_kind(std::uint32_t kinds, std::uint32_t kind) {
+  return is_blocked_kind(kind) && (kinds >> kind & 1U) != 0;
+}
+
+bool is_idle(WaitFor wait_for) {
+  return wait_for == WaitFor::Work || wait_for == WaitFor::Timer;
 }
 
 }  // namespace
 
 StallLog::StallLog(StallPolicy policy, LabelsOf labels_of, std::size_t keep)
     : policy_(std::move(policy)), labels_of_(std::move(labels_of)), keep_(keep) {}
+
+void StallLog::set_policy(StallPolicy policy) {
+  if (!policy.examines || !policy_.examines) examining_since_ns_.reset();
+  policy_ = std::move(policy);
+}
+
+void StallLog::take_examined(std::shared_ptr<const WaitWindow> window) {
+  examined_before_ = std::exchange(examined_, std::move(window));
+}
 
 void StallLog::set_keep(std::size_t keep) {
   keep_ = keep;
@@ -40,6 +57,8 @@ void StallLog::update(const std::shared_ptr<const ThreadWalk>& walk,
   wall_offset_ =
       wall.time_since_epoch() - std::chrono::duration_cast<WallTime::duration>(since_boot);
 
+  if (policy_.examines && !examining_since_ns_) examining_since_ns_ = now_ns_;
+
   const bool fresh = walk && walk != walk_;
   if (fresh) {
     walk_ = walk;
@@ -51,12 +70,15 @@ void StallLog::update(const std::shared_ptr<const ThreadWalk>& walk,
   }
   // Events first: a block whose event came has ended, even if this walk saw it before that.
   for (const offcpud_stall_end& end : ends) apply_end(end);
+  look_again();
+  reconsider();
   if (fresh) follow_walk();
 }
 
 void StallLog::follow_walk() {
   for (auto& [id, open] : open_) ++open.walks_without;
   beyond_limit_ = 0;
+  idle_ = {};
   for (const offcpud_thread& thread : walk_->threads) {
     if (thread.state != OFFCPUD_THREAD_BLOCKED) continue;
     const auto record = open_.find({thread.tid, thread.since_ns});
@@ -74,24 +96,89 @@ void StallLog::follow_walk() {
   }
 }
 
-bool StallLog::is_stall(const BlockFacts& facts, std::uint64_t age_ns) const {
-  const auto threshold = policy_.threshold(facts);
-  return threshold && age_ns >= static_cast<std::uint64_t>(threshold->count());
+bool StallLog::may_be_stall(std::uint32_t kind, std::uint64_t age_ns) const {
+  const std::uint32_t kinds = policy_.examines ? kAllKinds : policy_.filter.kinds;
+  return has_kind(kinds, kind) && age_ns >= policy_.filter.min_ns;
+}
+
+// Whatever the names of the thread are. Most lasting blocks of a host are.
+bool StallLog::is_surely_idle(std::uint32_t kind, const ExaminedWait* wait) const {
+  return policy_.examines && wait != nullptr && is_idle(wait->wait_for) &&
+         !has_kind(policy_.named_kinds, kind);
+}
+
+StallLog::Verdict StallLog::judge(const BlockFacts& facts, std::uint64_t age_ns,
+                                  const ExaminedWait* wait, bool late) const {
+  const StallThresholds limits = policy_.thresholds(facts);
+  const auto is_over = [age_ns](const StallThresholds::Threshold& limit) {
+    return limit && age_ns >= static_cast<std::uint64_t>(limit->count());
+  };
+  const Verdict by_reason = is_over(limits.by_reason) ? Verdict::Told : Verdict::None;
+  if (!policy_.examines || limits.reason_named) return by_reason;
+  if (wait == nullptr) {
+    if (late) return by_reason;
+    return is_over(limits.actionable) ? Verdict::Later : Verdict::None;
+  }
+  if (is_idle(wait->wait_for)) return Verdict::Idle;
+  if (!is_over(limits.actionable)) return Verdict::None;
+  return actionable(wait->wait_for) && wait->certain ? Verdict::Told : Verdict::Untold;
+}
+
+// Whether its stack should have been examined by now.
+bool StallLog::is_late(std::uint64_t since_ns) const {
+  if (!examining_since_ns_) return false;
+  const std::uint64_t from_ns = std::max(since_ns + policy_.filter.min_ns, *examining_since_ns_);
+  return now_ns_ >= from_ns + kExaminedWithinNs;
+}
+
+std::shared_ptr<const ExaminedWait> StallLog::wait_of(const StallId& id, bool estimated) const {
+  for (const WaitWindow* window : {examined_.get(), examined_before_.get()}) {
+    if (window == nullptr) continue;
+    if (auto wait = window->find(id.tid, id.since_ns, estimated)) return wait;
+  }
+  return nullptr;
+}
+
+// What another window says of open records. A wait that turns out to be idle is no stall.
+void StallLog::reconsider() {
+  if (!policy_.examines) return;
+  for (auto record = open_.begin(); record != open_.end();) {
+    const auto next = std::next(record);
+    Stall& stall = record->second.stall;
+    auto wait = wait_of(record->first, stall.estimated);
+    if (wait && wait != stall.wait) {
+      stall.wait = std::move(wait);
+      const BlockFacts facts{stall.labels->cgroup, stall.comm, stall.process_comm, stall.kind};
+      const Verdict verdict = judge(facts, stall.duration_ns, stall.wait.get(), false);
+      if (verdict == Verdict::Told) stall.told = true;
+      if (verdict == Verdict::Idle) open_.erase(record);
+    }
+    record = next;
+  }
 }
 
 void StallLog::open_if_stalled(const offcpud_thread& thread) {
   const std::uint64_t age = age_ns(thread);
   if ((thread.flags & (OFFCPUD_THREAD_IDLE | OFFCPUD_THREAD_UNKNOWN)) != 0) return;
-  if (!may_be_stall(policy_.filter, thread.kind, age)) return;
+  if (!may_be_stall(thread.kind, age)) return;
   const StallId id{thread.tid, thread.since_ns};
   if (closed_.contains(id)) return;
 
   Stall stall;
+  stall.estimated = (thread.flags & OFFCPUD_THREAD_ESTIMATED) != 0;
+  stall.wait = policy_.examines ? wait_of(id, stall.estimated) : nullptr;
+  if (is_surely_idle(thread.kind, stall.wait.get())) {
+    ++idle_[static_cast<std::size_t>(stall.wait->wait_for)];
+    return;
+  }
   stall.comm = comm_text(thread.comm);
   stall.process_comm = comm_of(thread.tgid);
   stall.labels = labels_of_(thread.cgroup_id);
   const BlockFacts facts{stall.labels->cgroup, stall.comm, stall.process_comm, thread.kind};
-  if (!is_stall(facts, age)) return;
+  const Verdict verdict = judge(facts, age, stall.wait.get(), is_late(thread.since_ns));
+  if (verdict == Verdict::Idle) ++idle_[static_cast<std::size_t>(stall.wait->wait_for)];
+  if (verdict != Verdict::Told && verdict != Verdict::Untold) return;
+  stall.told = verdict == Verdict::Told;
   if (open_.size() >= kMaxInProgress) {
     ++beyond_limit_;
     return;
@@ -103,7 +190,6 @@ void StallLog::open_if_stalled(const offcpud_thread& thread) {
   stall.kind = thread.kind;
   stall.since_ns = thread.since_ns;
   stall.since = wall_of(thread.since_ns);
-  stall.estimated = (thread.flags & OFFCPUD_THREAD_ESTIMATED) != 0;
   stall.duration_ns = age;
   open_.emplace(id, Open{.stall = std::move(stall)});
 }
@@ -117,6 +203,7 @@ void StallLog::give_up_missing(const std::map<StallId, Open>::iterator& record) 
 
 StallFilter StallLog::filter() const {
   StallFilter filter = policy_.filter;
+  if (policy_.examines) filter.kinds = kAllKinds;
   for (const auto& [id, open] : open_) {
     filter.min_ns = std::min(filter.min_ns, open.stall.duration_ns);
     filter.kinds |= 1U << open.stall.kind;
@@ -128,7 +215,7 @@ void StallLog::apply_end(const offcpud_stall_end& end) {
   const StallId id{end.tid, end.since_ns};
   if (closed_.contains(id) || end.ended_ns < end.since_ns) return;
   const auto record = open_.find(id);
-  if (record == open_.end()) return record_unseen(end);
+  if (record == open_.end()) return record_unseen(end, false);
 
   Stall stall = std::move(record->second.stall);
   const bool announced = record->second.announced;
@@ -139,14 +226,21 @@ void StallLog::apply_end(const offcpud_stall_end& end) {
 
 // Records a block that began and ended between two walks, or was below its threshold in the last
 // one. The kernel sends no events of waits for work.
-void StallLog::record_unseen(const offcpud_stall_end& end) {
-  if (!may_be_stall(policy_.filter, end.kind, end.ended_ns - end.since_ns)) return;
+void StallLog::record_unseen(const offcpud_stall_end& end, bool late) {
+  const std::uint64_t length_ns = end.ended_ns - end.since_ns;
+  if (!may_be_stall(end.kind, length_ns)) return;
   Stall stall;
+  stall.estimated = end.estimated != 0;
+  if (policy_.examines) stall.wait = wait_of({end.tid, end.since_ns}, stall.estimated);
+  if (is_surely_idle(end.kind, stall.wait.get())) return;
   stall.comm = comm_text(end.comm);
   stall.process_comm = comm_of(end.tgid);
   stall.labels = labels_of_(end.cgroup_id);
   const BlockFacts facts{stall.labels->cgroup, stall.comm, stall.process_comm, end.kind};
-  if (!is_stall(facts, end.ended_ns - end.since_ns)) return;
+  const bool waits = !late && unjudged_.size() < kMaxInProgress;
+  const Verdict verdict = judge(facts, length_ns, stall.wait.get(), !waits);
+  if (verdict == Verdict::Later) unjudged_.push_back({end, now_ns_ + kExaminedWithinNs});
+  if (verdict != Verdict::Told) return;
   stall.tid = end.tid;
   stall.tgid = end.tgid;
   stall.local_tid = local_id(end.tid);
@@ -154,9 +248,21 @@ void StallLog::record_unseen(const offcpud_stall_end& end) {
   stall.kind = end.kind;
   stall.since_ns = end.since_ns;
   stall.since = wall_of(end.since_ns);
-  stall.estimated = end.estimated != 0;
   put_end(stall, end);
   close(std::move(stall), false);
+}
+
+// Blocks that ended before their stack was examined: it is in the window of their end.
+void StallLog::look_again() {
+  for (const Ended& each : std::exchange(unjudged_, {})) {
+    const StallId id{each.end.tid, each.end.since_ns};
+    const bool examined = wait_of(id, each.end.estimated != 0) != nullptr;
+    if (examined || now_ns_ >= each.until_ns) {
+      record_unseen(each.end, true);
+    } else {
+      unjudged_.push_back(each);
+    }
+  }
 }
 
 void StallLog::put_end(Stall& stall, const offcpud_stall_end& end) const {
@@ -170,6 +276,7 @@ void StallLog::put_end(Stall& stall, const offcpud_stall_end& end) const {
 void StallLog::close(Stall stall, bool announced) {
   if (closed_.size() >= kMaxClosed) closed_.clear();
   closed_.emplace(StallId{stall.tid, stall.since_ns}, walks_);
+  if (!stall.told) return;
   stall.ended = true;
   const auto ended = std::make_shared<const Stall>(std::move(stall));
   if (!announced) changes_.begun.push_back(ended);
@@ -183,8 +290,9 @@ std::vector<StallId> StallLog::wanted() const {
   for (const auto& [id, open] : open_) {
     if (!open.stall.detail) blocks.push_back(id);
   }
-  std::sort(blocks.begin(), blocks.end(),
-            [](const StallId& a, const StallId& b) { return a.since_ns < b.since_ns; });
+  std::ranges::sort(blocks, {}, [this](const StallId& id) {
+    return std::pair(!open_.at(id).stall.told, id.since_ns);
+  });
   return blocks;
 }
 
@@ -195,7 +303,7 @@ void StallLog::describe(const StallId& block, WaitDetail detail) {
 
 StallChanges StallLog::take_changes() {
   for (auto& [id, open] : open_) {
-    if (std::exchange(open.announced, true)) continue;
+    if (!open.stall.told || std::exchange(open.announced, true)) continue;
     changes_.begun.push_back(snapshot(open));
   }
   return std::exchange(changes_, {});
@@ -204,12 +312,16 @@ StallChanges StallLog::take_changes() {
 std::shared_ptr<const StallList> StallLog::list() const {
   auto list = std::make_shared<StallList>();
   list->stalls.reserve(open_.size() + ended_.size());
+  list->examines = policy_.examines;
+  list->untold_blocks = idle_;
   for (const auto& [id, open] : open_) {
-    list->stalls.push_back(snapshot(open));
-    if (!open.stall.detail) ++list->detail_pending;
+    (open.stall.told ? list->stalls : list->untold).push_back(snapshot(open));
+    if (open.stall.told && !open.stall.detail) ++list->detail_pending;
   }
-  std::sort(list->stalls.begin(), list->stalls.end(),
-            [](const auto& a, const auto& b) { return a->since_ns < b->since_ns; });
+  list->untold_blocks[static_cast<std::size_t>(WaitFor::Unknown)] += list->untold.size();
+  for (auto* stalls : {&list->stalls, &list->untold}) {
+    std::ranges::sort(*stalls, {}, [](const auto& stall) { return stall->since_ns; });
+  }
   list->stalls.insert(list->stalls.end(), ended_.begin(), ended_.end());
   list->dropped = dropped_;
   return list;

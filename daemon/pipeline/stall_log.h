@@ -40,11 +40,25 @@ struct BlockFacts {
   std::size_t kind = 0;  // enum offcpud_hist_kind, a blocked one
 };
 
+// After how long a block is a stall; nullopt: never.
+struct StallThresholds {
+  using Threshold = std::optional<std::chrono::nanoseconds>;
+
+  Threshold by_reason;   // where only its reason is known
+  Threshold actionable;  // where its stack says that somebody may want to act
+  // A rule asks for this reason, although it is idle-prone: by_reason holds whatever the stack
+  // says.
+  bool reason_named = false;
+};
+
 struct StallPolicy {
-  StallFilter filter;  // blocks that some rule may make a stall; the kernel reports no others
-  // nullopt: the block never becomes a stall.
-  std::function<std::optional<std::chrono::nanoseconds>(const BlockFacts&)> threshold =
-      [](const BlockFacts&) { return std::nullopt; };
+  StallFilter filter;  // blocks that may be stalls by their reason
+  std::function<StallThresholds(const BlockFacts&)> thresholds = [](const BlockFacts&) {
+    return StallThresholds{};
+  };
+  std::uint32_t named_kinds = 0;  // idle-prone reasons (bits) that some rule asks for
+  // Stacks of lasting blocks are examined: take_examined(). False: reasons decide.
+  bool examines = false;
 };
 
 // Changes since the last call. A stall that is in both lists began and ended.
@@ -56,19 +70,25 @@ struct StallChanges {
 // Keeps the stalls. A record opens when a walk shows a block beyond its threshold, and closes with
 // the kernel's event of its end. A block that began and ended between two walks gets its record
 // from the event alone. If walks no longer show an open block and no event came (the ring was
-// full), the record is given up after two walks; its end is then unknown. Single-threaded.
+// full), the record is given up after two walks; its end is then unknown.
+//
+// Where stacks are examined, a block is a stall if its stack says for certain that it waits for
+// something on which somebody can act, whatever its reason. One that is for work or a timer is
+// none. One of which nothing is certain is kept, but not told. If nothing examined its stack for
+// kExaminedWithin, its reason decides. Single-threaded.
 class StallLog {
  public:
   using LabelsOf = std::function<std::shared_ptr<const SubjectLabels>(std::uint64_t cgroup_id)>;
 
   static constexpr std::size_t kMaxInProgress = 10'000;
+  static constexpr std::chrono::seconds kExaminedWithin{30};
 
   // `labels_of` never returns null; it is called once for each block that may be a stall. `keep`:
   // how many records of ended stalls are kept.
   StallLog(StallPolicy policy, LabelsOf labels_of, std::size_t keep);
 
   // A record that is open stays open under any new policy.
-  void set_policy(StallPolicy policy) { policy_ = std::move(policy); }
+  void set_policy(StallPolicy policy);
   void set_keep(std::size_t keep);
 
   // Call once a pass. `walk`: the last complete one; null, or the same as in the pass
@@ -77,11 +97,15 @@ class StallLog {
   void update(const std::shared_ptr<const ThreadWalk>& walk,
               std::span<const offcpud_stall_end> ends, MonotonicTime now, WallTime wall);
 
+  // Takes what was examined last; the next update() uses it.
+  void take_examined(std::shared_ptr<const WaitWindow> window);
+
   // The blocks whose ends the kernel must report: those that may be stalls under the policy, and
   // those of open records, which an earlier policy may have opened.
   [[nodiscard]] StallFilter filter() const;
 
-  // Stalls in progress that have not been looked up, the oldest first.
+  // Stalls in progress that have not been looked up: those that are told come first, the oldest of
+  // them first.
   [[nodiscard]] std::vector<StallId> wanted() const;
 
   // Stores the result of a look-up. It is dropped if the stall is no longer in progress.
@@ -95,6 +119,17 @@ class StallLog {
   [[nodiscard]] std::uint64_t beyond_limit() const { return beyond_limit_; }
 
  private:
+  enum class Verdict : std::uint8_t {
+    None,   // no stall
+    Later,  // its stack is still to be examined
+    Idle,   // it waits for work or a timer
+    Untold,
+    Told,
+  };
+  struct Ended {
+    offcpud_stall_end end;
+    std::uint64_t until_ns;  // it waits that long for its stack to be examined
+  };
   struct Open {
     Stall stall;                 // duration_ns: as of the last walk that showed it
     unsigned walks_without = 0;  // since that walk
@@ -105,10 +140,19 @@ class StallLog {
   void open_if_stalled(const offcpud_thread& thread);
   void give_up_missing(const std::map<StallId, Open>::iterator& record);
   void apply_end(const offcpud_stall_end& end);
-  void record_unseen(const offcpud_stall_end& end);
+  void record_unseen(const offcpud_stall_end& end, bool late);
+  void look_again();
+  void reconsider();
   void put_end(Stall& stall, const offcpud_stall_end& end) const;
   void close(Stall stall, bool announced);
-  [[nodiscard]] bool is_stall(const BlockFacts& facts, std::uint64_t age_ns) const;
+  // `late`: nothing will examine its stack any more.
+  [[nodiscard]] Verdict judge(const BlockFacts& facts, std::uint64_t age_ns,
+                              const ExaminedWait* wait, bool late) const;
+  [[nodiscard]] bool is_late(std::uint64_t since_ns) const;
+  [[nodiscard]] bool may_be_stall(std::uint32_t kind, std::uint64_t age_ns) const;
+  [[nodiscard]] bool is_surely_idle(std::uint32_t kind, const ExaminedWait* wait) const;
+  [[nodiscard]] std::shared_ptr<const ExaminedWait> wait_of(const StallId& id,
+                                                            bool estimated) const;
   [[nodiscard]] std::shared_ptr<const Stall> snapshot(const Open& open) const;
 
   [[nodiscard]] const offcpud_thread* find_thread(std::uint32_t tid) const;
@@ -125,6 +169,11 @@ class StallLog {
   std::uint64_t walks_ = 0;
   std::uint64_t now_ns_ = 0;
   WallTime::duration wall_offset_{};  // wall clock minus CLOCK_MONOTONIC in this pass
+
+  std::optional<std::uint64_t> examining_since_ns_;  // CLOCK_MONOTONIC; nothing: not yet
+  std::shared_ptr<const WaitWindow> examined_, examined_before_;  // the last two windows
+  UntoldBlocks idle_{};                                           // of the last walk
+  std::deque<Ended> unjudged_;  // ends of blocks without a record, oldest first
 
   std::map<StallId, Open> open_;
   std::deque<std::shared_ptr<const Stall>> ended_;  // latest first; keep_ at most

@@ -12,7 +12,9 @@
 
 #include "attribution/subject.h"
 #include "base/clock.h"
+#include "base/wait_for.h"
 #include "histogram/latency_histogram.h"
+#include "histogram/wait_estimate.h"
 #include "offcpud.h"
 #include "pipeline/exemplar.h"
 
@@ -56,8 +58,11 @@ struct SubjectSeries {
   std::array<std::uint64_t, OFFCPUD_WAKERS> wakeups{};
   std::array<std::shared_ptr<const LatencyHistogram>, OFFCPUD_HIST_KINDS> histograms;
   std::array<WallTime, OFFCPUD_HIST_KINDS> started{};  // before the histogram's first episode
-  std::shared_ptr<const KindExemplars> exemplars;      // null: none
-  std::shared_ptr<const WaitsInProgress> in_progress;  // null: not known yet
+  // The blocks by what they were for, estimated; null: none so far.
+  std::array<std::shared_ptr<const EstimatedHistogram>, kWaitForNames.size()> waits;
+  std::array<WallTime, kWaitForNames.size()> waits_started{};  // as `started`
+  std::shared_ptr<const KindExemplars> exemplars;              // null: none
+  std::shared_ptr<const WaitsInProgress> in_progress;          // null: not known yet
 };
 
 // A live process. Its numbers count since the daemon has known it, or where stated within the
@@ -134,6 +139,7 @@ struct View {
   // selected ones for which max_series had no room, since the start
   std::uint64_t refused_processes = 0;
   std::uint64_t histogram_series = 0;  // histograms in `subjects`
+  std::uint64_t lost_wait_ns = 0;  // blocks that are in no SubjectSeries::waits, since the start
   // Histograms that did not fit since the start; they are summed in "(other)".
   std::uint64_t folded_series = 0;
 };

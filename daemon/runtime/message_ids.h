@@ -23,7 +23,8 @@ inline constexpr const char* kPassFailedId = "3b12b2fa3a734f11a899ddfb7a19effd";
 
 // A thread has been blocked for longer than its threshold: OFFCPUD_TID, OFFCPUD_PID, OFFCPUD_COMM,
 // OFFCPUD_PROCESS, OFFCPUD_CGROUP, OFFCPUD_UNIT, OFFCPUD_REASON, OFFCPUD_DURATION_SECONDS, and if
-// known OFFCPUD_SYSCALL, OFFCPUD_WAITS_FOR and OFFCPUD_STACK (innermost function first).
+// known OFFCPUD_SYSCALL, OFFCPUD_WAITS_FOR, OFFCPUD_FOR, OFFCPUD_SITE, OFFCPUD_USER_STACK and
+// OFFCPUD_STACK (innermost function first).
 inline constexpr const char* kStallBegunId = "239d1b96b6d64e62b5117cb7400fdc38";
 
 // Such a block ended, perhaps before it was first seen: the same fields, and OFFCPUD_WOKEN_BY.

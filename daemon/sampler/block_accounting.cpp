@@ -9,8 +9,6 @@
 #include <string>
 #include <unordered_set>
 
-#include "stacks/kernel_frame.h"
-
 namespace offcpud {
 namespace {
 
@@ -25,9 +23,10 @@ constexpr std::chrono::seconds kAdaptEvery{1};
 // may still end it.
 constexpr std::chrono::milliseconds kOverdue{500};
 
-// How long naming waits for objects that are not read yet. Somebody waits for a profile,
-// nobody for a snapshot.
+// How long naming waits for objects that are not read yet. Somebody waits for a profile, and looks
+// at what threads wait for now, but nobody waits for a snapshot.
 constexpr std::chrono::milliseconds kProfilePatience{1'500};
+constexpr std::chrono::milliseconds kWaitsPatience{2'000};
 constexpr std::chrono::milliseconds kSnapshotPatience{10'000};
 
 // Whether there is such a process or thread. kill() gives 0 and numbers beyond
@@ -52,9 +51,14 @@ BlockAccounting::BlockAccounting(AccountingParts parts, const SamplerOptions& op
       options_(options),
       reports_(reports),
       windows_(parts_.cgroups),
+      kernel_frames_(parts_.kernel),
       allocation_(options.stacks_per_second, kFirstInterval),
       adapted_(parts_.clock.now()),
       target_rate_(kTargetStacksPerSecond, kFirstInterval, parts_.clock.now()) {
+  if (reports_.examined) {
+    waits_.emplace(parts_.addresses, parts_.cgroups, options_, moment());
+    wait_rules_ = parts_.naming.rules();
+  }
   open_snapshot(moment());
   choose();
 }
@@ -77,6 +81,7 @@ void BlockAccounting::open_snapshot(const Moment& at) {
 void BlockAccounting::choose() {
   if (!parts_.kernel.has_hooks()) return;
   SampleChoice choice = windows_.choice();
+  if (waits_) choice.blocks.include(waits_->filter());
   set_targets(choice.targets);
   choice.intervals = allocation_.intervals();
   choice.target_interval = target_rate_.interval();
@@ -101,6 +106,7 @@ void BlockAccounting::set_options(const SamplerOptions& options) {
   const bool other_rules = options.capture->text != options_.capture->text;
   windows_.snapshot().due += options.interval - options_.interval;
   options_ = options;
+  if (waits_) waits_->set_options(options);
   allocation_.set_budget(options.stacks_per_second);
   if (!other_rules) return choose();
   rules_since_ = parts_.clock.now();
@@ -112,9 +118,14 @@ void BlockAccounting::tick() {
   if (stopped_) return;
   take_samples();
   adapt();
-  if (windows_.any_due(parts_.clock.now())) end_due();
+  if (is_any_due(parts_.clock.now())) end_due();
   for (SampleWindow& window : windows_) window.cgroups.retry();
+  if (waits_) waits_->retry_cgroups();
   parts_.addresses.forget_ended();
+}
+
+bool BlockAccounting::is_any_due(MonotonicTime now) const {
+  return windows_.any_due(now) || (waits_ && waits_->is_due(now));
 }
 
 // Drains samples first and then follows mappings, so that all code on the samples' stacks is known.
@@ -129,6 +140,7 @@ void BlockAccounting::take_samples() {
   for (const KeptSample& sample : std::exchange(kept_, {})) account(sample.block());
   if (!taken) reports_.warned("samples", taken.error().message());
   const std::uint64_t lost_ns = parts_.kernel.take_lost_ns();
+  if (waits_) waits_->add_lost(lost_ns);
   // It is unknown which blocks these were, only that some window wanted them.
   for (SampleWindow& window : windows_) {
     const bool wants_all = window.is_snapshot() || window.filter == BlockFilter{};
@@ -140,6 +152,7 @@ void BlockAccounting::account(const SampledBlock& block) {
   reports_.at("locating samples");
   reports_.sampled(block.sample.user_end);
   count(block.sample);
+  if (waits_) waits_->add_ended(block);
   const bool is_known = young_.contains({block.sample.tid, block.sample.since_ns});
   for (SampleWindow& window : windows_) {
     if (!is_known || !window.ends_for_good()) add(window, block);
@@ -150,7 +163,7 @@ void BlockAccounting::account(const SampledBlock& block) {
 // which it would have been taken anyway.
 void BlockAccounting::count(const offcpud_sample& sample) {
   const auto interval = static_cast<double>(allocation_.intervals().of[stratum_of(sample)].count());
-  const double chance = targets_.empty() ? 1 : static_cast<double>(sample.weight_ns) / interval;
+  const double chance = targets_.empty() ? 1 : static_cast<double>(sample.whole_ns) / interval;
   allocation_.count(sample, std::min(chance, 1.0));
   if (chance < 1) target_rate_.count(1);
 }
@@ -204,6 +217,7 @@ void BlockAccounting::take_blocked(const offcpud_blocked_record& record) {
   }
   const bool young = (record.sample.flags & OFFCPUD_SAMPLE_YOUNG) != 0;
   if (young) young_.emplace(record.sample.tid, record.sample.since_ns);
+  if (waits_ && !young) waits_->add_lasting(block);
   for (SampleWindow& window : windows_) {
     if (!young || window.ends_for_good()) add(window, block);
   }
@@ -277,7 +291,19 @@ void BlockAccounting::close_ending(const Moment& at) {
     close(window, at);
     if (window.is_snapshot()) parts_.naming.forget_runtime_names();
   }
+  if (waits_ && waits_->is_due(at.now)) close_waits(at);
   closing_ = false;
+}
+
+// While the naming thread is behind, the window goes on; its bounds hold.
+void BlockAccounting::close_waits(const Moment& at) {
+  if (parts_.naming.is_full()) return;
+  WaitInterval interval = waits_->close(at);
+  auto rules = parts_.naming.rules();
+  if (rules != wait_rules_) waits_->forget_told();
+  wait_rules_ = std::move(rules);
+  name_kernel(interval);
+  parts_.naming.examine(std::move(interval), kWaitsPatience, reports_.examined);
 }
 
 void BlockAccounting::close(SampleWindow& window, const Moment& at) {
@@ -299,13 +325,23 @@ void BlockAccounting::name_kernel(SampledInterval& interval) {
       unique.insert(frames.begin(), frames.end());
     }
   }
-  reports_.at("naming functions of the kernel");
-  const std::vector<std::uint64_t> addresses(unique.begin(), unique.end());
-  const auto names = parts_.kernel.kernel_names(addresses);
-  if (!names) return reports_.warned("kernel_names", names.error().message());
-  for (std::size_t i = 0; i < addresses.size(); ++i) {
-    interval.kernel_names.emplace(addresses[i], kernel_frame((*names)[i]));
+  name_kernel(unique, interval.kernel_names);
+}
+
+void BlockAccounting::name_kernel(WaitInterval& interval) {
+  std::unordered_set<std::uint64_t> unique;
+  for (const WaitSum& sum : interval.waits.sums) {
+    const auto frames = sum.kernel();
+    unique.insert(frames.begin(), frames.end());
   }
+  name_kernel(unique, interval.kernel_names);
+}
+
+void BlockAccounting::name_kernel(const std::unordered_set<std::uint64_t>& addresses,
+                                  KernelFrames::Names& names) {
+  reports_.at("naming functions of the kernel");
+  const auto named = kernel_frames_.name(addresses, parts_.clock.now(), names);
+  if (!named) reports_.warned("kernel_names", named.error().message());
 }
 
 }  // namespace offcpud

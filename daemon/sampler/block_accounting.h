@@ -5,16 +5,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "sampler/address_locator.h"
+#include "sampler/kernel_frames.h"
 #include "sampler/naming_queue.h"
 #include "sampler/sample_windows.h"
 #include "sampler/sampler_reports.h"
 #include "sampler/sleeper_stacks.h"
+#include "sampler/wait_counting.h"
 #include "stacks/adaptive_rate.h"
 #include "stacks/sampled_block.h"
 #include "stacks/stack_allocation.h"
@@ -76,7 +80,11 @@ class BlockAccounting {
   void end_due();
   void close_ending(const Moment& at);
   void close(SampleWindow& window, const Moment& at);
+  void close_waits(const Moment& at);
+  [[nodiscard]] bool is_any_due(MonotonicTime now) const;
   void name_kernel(SampledInterval& interval);
+  void name_kernel(WaitInterval& interval);
+  void name_kernel(const std::unordered_set<std::uint64_t>& addresses, KernelFrames::Names& names);
   void open_snapshot(const Moment& at);
   [[nodiscard]] Moment moment() const { return {parts_.clock.now(), parts_.clock.wall()}; }
 
@@ -87,6 +95,9 @@ class BlockAccounting {
   SamplerOptions options_;
   const SamplerReports& reports_;
   SampleWindows windows_;
+  std::optional<WaitCounting> waits_;            // nothing: nobody wants them
+  std::shared_ptr<const SiteRules> wait_rules_;  // by which the last of them was examined
+  KernelFrames kernel_frames_;
   MonotonicTime rules_since_{};  // when options_.capture took effect
   StackAllocation allocation_;
   MonotonicTime adapted_;  // when allocation_ was

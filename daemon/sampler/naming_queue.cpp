@@ -27,16 +27,47 @@ void NamingQueue::name(SampledInterval interval, std::chrono::milliseconds patie
       "naming the functions of a snapshot", after);
 }
 
+void NamingQueue::examine(WaitInterval interval, std::chrono::milliseconds patience,
+                          Examined done) {
+  const SymbolWorker::After after{.loads = loads_of(interval), .patience = patience};
+  ++*waiting_;
+  const auto sampled = std::make_shared<const WaitInterval>(std::move(interval));
+  symbols_.post(
+      [sampled, runtime = runtime_, sites = sites_, classifier = classifier_, examiner = examiner_,
+       waiting = waiting_, done = std::move(done), now = clock_.now()](SymbolCache& objects) {
+        ProcessNames names(objects, *runtime, now);
+        done(examiner->examine(
+            *sampled,
+            {.names = names, .classifier = *classifier, .rules = sites->rules(), .now = now}));
+        --*waiting;
+      },
+      "saying what threads wait for", after);
+}
+
 std::vector<ObjectId> NamingQueue::loads_of(const SampledInterval& interval) const {
   std::unordered_set<ObjectId> found;
   for (const BlockSum& sum : interval.stacks.sums) {
     for (const auto* frames : {&sum.user, &sum.waker_user}) {
       for (const LocatedFrame& frame : *frames) found.insert(frame.object);
     }
-    const auto runtime = runtime_loads_.find({sum.sample.local_tgid, sum.sample.process_start_ns});
-    if (runtime != runtime_loads_.end()) found.insert(runtime->second);
+    add_runtime(found, sum.sample);
   }
   return {found.begin(), found.end()};
+}
+
+std::vector<ObjectId> NamingQueue::loads_of(const WaitInterval& interval) const {
+  std::unordered_set<ObjectId> found;
+  for (const WaitSum& sum : interval.waits.sums) {
+    for (const LocatedFrame& frame : sum.user) found.insert(frame.object);
+    add_runtime(found, sum.sample);
+  }
+  return {found.begin(), found.end()};
+}
+
+void NamingQueue::add_runtime(std::unordered_set<ObjectId>& loads,
+                              const offcpud_sample& sample) const {
+  const auto runtime = runtime_loads_.find({sample.local_tgid, sample.process_start_ns});
+  if (runtime != runtime_loads_.end()) loads.insert(runtime->second);
 }
 
 void NamingQueue::read_runtime_names(const BlockSum& sum) {

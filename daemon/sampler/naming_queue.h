@@ -7,12 +7,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
 #include "sampler/process_names.h"
+#include "sampler/wait_examiner.h"
 #include "sites/site_rules_board.h"
 #include "sites/wait_classifier.h"
 #include "stacks/sampled_snapshot.h"
@@ -48,6 +50,12 @@ class NamingQueue {
   // called if that thread has ended.
   void name(SampledInterval interval, std::chrono::milliseconds patience, Done done);
 
+  // The same for what the waits of an interval were for.
+  using Examined = std::function<void(std::shared_ptr<const WaitWindow>)>;
+  void examine(WaitInterval interval, std::chrono::milliseconds patience, Examined done);
+  // By which intervals are examined from now on.
+  [[nodiscard]] std::shared_ptr<const SiteRules> rules() const { return sites_->rules(); }
+
   // Code made at run time can be named only while its process runs. If the stack contains such
   // code, this reads the names, once for each process.
   void read_runtime_names(const BlockSum& sum);
@@ -59,11 +67,15 @@ class NamingQueue {
 
  private:
   [[nodiscard]] std::vector<ObjectId> loads_of(const SampledInterval& interval) const;
+  [[nodiscard]] std::vector<ObjectId> loads_of(const WaitInterval& interval) const;
+  void add_runtime(std::unordered_set<ObjectId>& loads, const offcpud_sample& sample) const;
 
   SymbolWorker& symbols_;
   std::shared_ptr<RuntimeNames> runtime_;
   std::shared_ptr<const SiteRulesBoard> sites_;
-  std::shared_ptr<WaitClassifier> classifier_;  // used by the worker's thread
+  // Used by the worker's thread.
+  std::shared_ptr<WaitClassifier> classifier_;
+  std::shared_ptr<WaitExaminer> examiner_ = std::make_shared<WaitExaminer>();
   const Clock& clock_;
   std::shared_ptr<std::atomic<int>> waiting_ = std::make_shared<std::atomic<int>>(0);
   // The load that reads the names of a process, by the process and its start.

@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "base/stack_losses.h"
 #include "mappings/fair_share.h"
+#include "pipeline/wait_window.h"
 #include "reader/reader_client.h"
 #include "stacks/capture_rules.h"
 #include "stacks/sampled_snapshot.h"
@@ -21,9 +22,11 @@
 namespace offcpud {
 
 struct SamplerOptions {
-  std::chrono::seconds interval{60};  // length of a snapshot
-  double stacks_per_second = 200;     // sampling intervals adapt to this rate
-  std::size_t stacks = 16'384;        // different stacks that a snapshot keeps apart
+  std::chrono::seconds interval{60};         // length of a snapshot
+  double stacks_per_second = 200;            // sampling intervals adapt to this rate
+  std::size_t stacks = 16'384;               // different stacks that a snapshot keeps apart
+  std::chrono::milliseconds window{10'000};  // after which it is said what threads waited for
+  std::chrono::seconds long_block{10};       // ended blocks of this length are examined one by one
   std::shared_ptr<const CaptureRules> capture = std::make_shared<const CaptureRules>();
 };
 
@@ -32,6 +35,9 @@ struct SamplerReports {
   // A snapshot is finished, or could not be made. Called on the symbols thread, which may outlive
   // the sampler, or on the sampler's.
   std::function<void(Result<SampledSnapshot> sampled)> finished;
+  // Every SamplerOptions::window, what threads waited for, at most some seconds later. Called on
+  // the naming thread. None: nothing is examined.
+  std::function<void(std::shared_ptr<const WaitWindow> window)> examined;
   std::function<void(std::uint32_t user_end)> sampled;  // one stack; enum offcpud_unwind_end
   // A new stack has functions outside of all known mappings, because its window had to end before
   // all mappings were read. Called on the sampler's thread.

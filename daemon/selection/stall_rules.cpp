@@ -46,8 +46,12 @@ bool StallRules::Rule::speaks_of(std::size_t of_kind) const {
   return kind ? *kind == of_kind : !is_idle_prone(of_kind);
 }
 
+bool StallRules::Rule::names_idle_prone() const {
+  return kind && is_idle_prone(*kind);
+}
+
 bool StallRules::Rule::matches(const BlockFacts& facts) const {
-  if (!speaks_of(facts.kind)) return false;
+  if (kind && *kind != facts.kind) return false;
   if (cgroup && !cgroup->matches(facts.cgroup)) return false;
   return !comm || comm->matches(facts.comm) || comm->matches(facts.process_comm);
 }
@@ -57,26 +61,33 @@ std::optional<std::chrono::seconds> StallRules::default_of(std::size_t kind) con
   return default_;
 }
 
-StallRules::Thresholds StallRules::decide(BlockFacts facts) const {
-  Thresholds thresholds;
-  for (facts.kind = 0; facts.kind < thresholds.size(); ++facts.kind) {
-    const auto rule = std::find_if(rules_.begin(), rules_.end(),
-                                   [&](const Rule& each) { return each.matches(facts); });
-    thresholds[facts.kind] = rule != rules_.end() ? rule->threshold : default_of(facts.kind);
-  }
-  return thresholds;
+StallThresholds StallRules::decide(const BlockFacts& facts) const {
+  const auto first = [&](const auto& speaks) {
+    return std::ranges::find_if(
+        rules_, [&](const Rule& rule) { return speaks(rule) && rule.matches(facts); });
+  };
+  const auto by_reason = first([&](const Rule& rule) { return rule.speaks_of(facts.kind); });
+  const auto actionable = first([](const Rule&) { return true; });
+  StallThresholds found;
+  found.by_reason = by_reason == rules_.end() ? default_of(facts.kind) : by_reason->threshold;
+  found.actionable = actionable == rules_.end() ? std::optional(default_) : actionable->threshold;
+  found.reason_named = by_reason != rules_.end() && by_reason->names_idle_prone();
+  return found;
 }
 
-std::optional<std::chrono::nanoseconds> StallRules::threshold(const BlockFacts& facts) {
-  if (!is_blocked_kind(facts.kind)) return std::nullopt;
-  if (rules_.empty()) return default_of(facts.kind);
+StallThresholds StallRules::thresholds(const BlockFacts& facts) {
+  if (!is_blocked_kind(facts.kind)) return {};
+  if (rules_.empty()) return decide(facts);
   std::string key;  // separated by zero bytes, which no name contains
   key.append(facts.cgroup).append(1, '\0').append(facts.comm).append(1, '\0');
   key.append(facts.process_comm);
   auto known = decided_.find(key);
   if (known == decided_.end()) {
     if (decided_.size() >= kMaxDecided) decided_.clear();
-    known = decided_.emplace(std::move(key), decide(facts)).first;
+    Thresholds by_kind;
+    BlockFacts each = facts;
+    for (each.kind = 0; each.kind < by_kind.size(); ++each.kind) by_kind[each.kind] = decide(each);
+    known = decided_.emplace(std::move(key), by_kind).first;
   }
   return known->second[facts.kind];
 }
@@ -102,12 +113,31 @@ StallFilter StallRules::filter() const {
   return filter;
 }
 
-Result<StallPolicy> stall_policy(const Config::Stalls& options) {
+std::uint64_t StallRules::least_ns() const {
+  std::chrono::nanoseconds least = default_;
+  for (const Rule& rule : rules_) {
+    if (rule.threshold) least = std::min<std::chrono::nanoseconds>(least, *rule.threshold);
+  }
+  return static_cast<std::uint64_t>(least.count());
+}
+
+std::uint32_t StallRules::named_kinds() const {
+  std::uint32_t kinds = 0;
+  for (const Rule& rule : rules_) {
+    if (rule.names_idle_prone()) kinds |= 1U << *rule.kind;
+  }
+  return kinds;
+}
+
+Result<StallPolicy> stall_policy(const Config::Stalls& options, bool examines) {
   TRY(auto compiled_rules, StallRules::compile(options));
   auto rules = std::make_shared<StallRules>(std::move(compiled_rules));
   StallPolicy policy;
   policy.filter = rules->filter();
-  policy.threshold = [rules](const BlockFacts& facts) { return rules->threshold(facts); };
+  policy.named_kinds = rules->named_kinds();
+  policy.examines = examines;
+  if (examines) policy.filter.min_ns = rules->least_ns();
+  policy.thresholds = [rules](const BlockFacts& facts) { return rules->thresholds(facts); };
   return policy;
 }
 

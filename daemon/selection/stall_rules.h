@@ -17,33 +17,41 @@
 
 namespace offcpud {
 
-// The options stalls.threshold and stalls.rules, compiled. The first matching rule decides; a rule
-// without a reason ignores idle-prone reasons. If no rule matches, a block is a stall after
-// stalls.threshold, but never in an idle-prone reason. Single-threaded: it remembers results.
+// The options stalls.threshold and stalls.rules, compiled. The first matching rule decides. Where
+// only its reason is known, a rule without a reason ignores idle-prone reasons; if no rule matches,
+// a block is a stall after stalls.threshold, but never in an idle-prone reason. Where a block's
+// stack says that it is actionable, no reason is idle-prone. Single-threaded: it remembers results.
 class StallRules {
  public:
   // Error: an expression does not compile. load_config() refuses those before.
   static Result<StallRules> compile(const Config::Stalls& options);
 
-  // nullopt: never a stall. A rule's comm is compared with the names of the thread and its process.
-  [[nodiscard]] std::optional<std::chrono::nanoseconds> threshold(const BlockFacts& facts);
+  // A rule's comm is compared with the names of the thread and its process.
+  [[nodiscard]] StallThresholds thresholds(const BlockFacts& facts);
 
+  // Blocks that may be stalls by their reason.
   [[nodiscard]] StallFilter filter() const;
+  // The least threshold of all, whatever the reason.
+  [[nodiscard]] std::uint64_t least_ns() const;
+  // Idle-prone reasons (bits) that rules name.
+  [[nodiscard]] std::uint32_t named_kinds() const;
 
  private:
   struct Rule {
     std::optional<CgroupPattern> cgroup;  // nullopt: any
     std::optional<Pattern> comm;          // the same
-    std::optional<std::size_t> kind;      // nullopt: any that is not idle-prone
+    std::optional<std::size_t> kind;      // nullopt: any
     std::optional<std::chrono::seconds> threshold;
 
+    // By its reason alone.
     [[nodiscard]] bool speaks_of(std::size_t of_kind) const;
+    [[nodiscard]] bool names_idle_prone() const;
     [[nodiscard]] bool matches(const BlockFacts& facts) const;
   };
-  using Thresholds = std::array<std::optional<std::chrono::seconds>, OFFCPUD_BLOCKED_KINDS>;
+  using Thresholds = std::array<StallThresholds, OFFCPUD_BLOCKED_KINDS>;
 
   [[nodiscard]] std::optional<std::chrono::seconds> default_of(std::size_t kind) const;
-  [[nodiscard]] Thresholds decide(BlockFacts facts) const;
+  [[nodiscard]] StallThresholds decide(const BlockFacts& facts) const;
 
   std::chrono::seconds default_{};
   std::vector<Rule> rules_;
@@ -51,7 +59,7 @@ class StallRules {
   std::unordered_map<std::string, Thresholds> decided_;
 };
 
-// The policy of a StallLog. Copies share the rules.
-Result<StallPolicy> stall_policy(const Config::Stalls& options);
+// The policy of a StallLog. Copies share the rules. `examines`: StallPolicy::examines.
+Result<StallPolicy> stall_policy(const Config::Stalls& options, bool examines);
 
 }  // namespace offcpud

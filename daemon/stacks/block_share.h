@@ -13,9 +13,10 @@ namespace offcpud {
 // part's weight is proportional, so its expectation is `part_ns`.
 inline std::uint64_t weight_of_part(const offcpud_sample& sample, std::uint64_t part_ns) {
   if (part_ns == sample.ns) return sample.weight_ns;
-  if (sample.ns == 0) return 0;
-  return static_cast<std::uint64_t>(static_cast<double>(sample.weight_ns) *
-                                    static_cast<double>(part_ns) / static_cast<double>(sample.ns));
+  const std::uint64_t length_ns = sample.ended_ns - sample.since_ns;
+  if (sample.whole_ns <= length_ns) return part_ns;  // sampled with certainty, or in progress
+  return static_cast<std::uint64_t>(static_cast<double>(sample.whole_ns) *
+                                    static_cast<double>(part_ns) / static_cast<double>(length_ns));
 }
 
 // The weight in a window of its own that begins at `begin_ns`: earlier time does not count.

@@ -142,6 +142,7 @@ class SnapshotBuilder {
         .cgroup = entry.cgroup,
         .process_start_ns = sum.sample.process_start_ns,
         .kind = entry.reason,
+        .wait_for = entry.wait_for,
         .exemplar = {.duration_ns = sum.longest_ns,
                      .ended = interval_.end - std::chrono::duration_cast<WallTime::duration>(ago),
                      .pid = sum.sample.local_tgid,

@@ -53,14 +53,15 @@ StackAllocation::StackAllocation(double per_second, std::chrono::nanoseconds fir
   for (std::size_t i = 0; i < kStrata; ++i) set_weight(i, first_weight(i));
 }
 
-// Each sample stands for so much time, and for so many blocks of its length.
+// Each sample stands for so much time, and for so many blocks of its length: whole blocks, because
+// their lengths decide.
 void StackAllocation::count(const offcpud_sample& sample, double of_budget) {
   counted_ += of_budget;
-  if (sample.ns == 0) return;
+  if (sample.ended_ns <= sample.since_ns) return;
   Stratum& stratum = strata_[stratum_of(sample)];
-  const auto weight = static_cast<double>(sample.weight_ns);
+  const auto weight = static_cast<double>(sample.whole_ns);
   stratum.counted_ns += weight;
-  stratum.counted_blocks += weight / static_cast<double>(sample.ns);
+  stratum.counted_blocks += weight / static_cast<double>(sample.ended_ns - sample.since_ns);
   ++stratum.samples;
 }
 

@@ -116,7 +116,7 @@ class Disclosure(Case):
         cls.addClassCleanup(cls.victim.kill)
         cls.known = json.loads(cls.victim.stdout.readline())
         cls.wait_for("stalls of the victim", lambda: len(
-            cls.stalls_of(cls.answer("/api/v1/stalls", cls.tcp()))) == 3)
+            cls.stalls_of(cls.answer("/api/v1/stalls?for=unknown", cls.tcp()))) == 3)
         merge = f"/api/v1/snapshots/merge?pid={cls.victim.pid}"
         cls.wait_for("a snapshot of the victim", lambda: b"poll" in status_and_body(
             merge, cls.tcp())[1])
@@ -186,11 +186,11 @@ class Disclosure(Case):
             self.expect_at_least(f"stacks of {path}", 1, len(pprof_profile.Profile(profile).samples))
             found = self.addresses_in(profile)
             self.say(not found, f"{path} at {where} discloses", "nothing", found or "nothing")
-        stalls = self.stalls_of(self.answer("/api/v1/stalls", where, **asker))
+        stalls = self.stalls_of(self.answer("/api/v1/stalls?for=unknown", where, **asker))
         self.expect_equal("stalls that are told of all the same", 3, len(stalls))
 
     def expect_all(self, where, **asker):
-        body = self.answer("/api/v1/stalls", where, **asker).decode()
+        body = self.answer("/api/v1/stalls?for=unknown", where, **asker).decode()
         for what in (f"{self.known['futex']:#x}", f"{WORD:#x}", str(self.fifo)):
             self.say(what in body, f"stalls at {where} have", what, what if what in body else "not")
 
@@ -212,7 +212,7 @@ class Disclosure(Case):
                      addresses, status["access"])
 
     def test_waiters_at_one_futex_have_one_name(self):
-        stalls = self.stalls_of(self.answer("/api/v1/stalls", self.tcp()))
+        stalls = self.stalls_of(self.answer("/api/v1/stalls?for=unknown", self.tcp()))
         names = [stall["waits_for"]["futex"]["id"] for stall in stalls if "futex" in stall["waits_for"]]
         self.expect_equal("waiters at the futex", 2, len(names))
         self.expect_equal("names of it", 1, len(set(names)))

@@ -52,9 +52,10 @@ class InProgressCase(Case):
         return int(scrape.value("offcpud_stalled_threads", cgroup=cgroup.path, reason=reason,
                                 over=over))
 
-    def stall_of(self, cgroup, comm, state=None):
-        """The newest stall of such a thread; None when there is none."""
-        for stall in self.daemon.get_json_as_root("/api/v1/stalls")["stalls"]:
+    def stall_of(self, cgroup, comm, state=None, query=""):
+        """The newest stall of such a thread; None when there is none. `query`: "?for=unknown" also
+        finds those that are not told."""
+        for stall in self.daemon.get_json_as_root("/api/v1/stalls" + query)["stalls"]:
             if stall["cgroup"] == cgroup.path and stall["comm"] == comm:
                 if state is None or stall["state"] == state:
                     return stall

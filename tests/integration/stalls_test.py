@@ -22,7 +22,7 @@ def unix_time(value):
 
 
 class Stalls(InProgressCase):
-    def stall(self, kind, reason, *arguments, before=lambda: None):
+    def stall(self, kind, reason, *arguments, before=lambda: None, query=""):
         """Waits for the stall of a thread that the workload leaves stuck; returns both."""
         workload = self.start("stuck", "--kind", kind, "--ms", 7_000, *arguments)
         before()
@@ -31,8 +31,8 @@ class Stalls(InProgressCase):
         self.assertIsNone(self.stall_of(workload.cgroup, "stuck-waiter"), "a stall before its time")
         time.sleep(max(0.0, began + 2 - time.time()))
         self.within_two_passes("the stall is on record", lambda _: self.stall_of(
-            workload.cgroup, "stuck-waiter", "in_progress"))
-        stall = self.stall_of(workload.cgroup, "stuck-waiter")
+            workload.cgroup, "stuck-waiter", "in_progress", query))
+        stall = self.stall_of(workload.cgroup, "stuck-waiter", None, query)
         tids = {(task / "comm").read_text().strip(): int(task.name)
                 for task in Path(f"/proc/{workload.process.pid}/task").iterdir()}
         for what, expected, seen in (
@@ -69,6 +69,8 @@ class Stalls(InProgressCase):
 
     def locked(self, kind, knows_owner):
         workload, stall = self.stall(kind, "lock")
+        self.say((stall["for"], stall["site"], stall["certain"]) == ("lock", "mutex", True),
+                 "what it waits for", "lock, at mutex, for certain", stall)
         self.expect_syscall(stall, "futex")
         self.expect_frames(stall, "futex")
         futex = stall["waits_for"]["futex"]
@@ -94,16 +96,24 @@ class Stalls(InProgressCase):
         self.locked("pi_mutex", knows_owner=True)
 
     def test_pipe(self):
-        workload, stall = self.stall("pipe", "pipe")
+        """Nobody can tell what it waits for, so it is not told, and neither is its end."""
+        workload, stall = self.stall("pipe", "pipe", query="?for=unknown")
+        self.say(stall["for"] == "unknown" and stall["site"] == "pipe", "what it waits for",
+                 "unknown, at pipe", (stall["for"], stall["site"]))
+        self.assertIsNone(self.stall_of(workload.cgroup, "stuck-waiter"), "it is not told")
         self.expect_syscall(stall, "read")
         self.expect_frames(stall, "pipe_read")
         file = stall["waits_for"]["file"]
         self.expect_equal("descriptor", number(stall["syscall"]["arguments"][0]), file["fd"])
         self.say("pipe" in file["path"], "what the descriptor is", "a pipe", file)
-        self.end(workload, "same_cgroup")
+        workload.finish()
+        time.sleep(2)
+        for query in ("", "?for=unknown"):
+            self.assertIsNone(self.stall_of(workload.cgroup, "stuck-waiter", None, query), query)
 
     def test_vfork(self):
         workload, stall = self.stall("vfork", "kernel")
+        self.say(stall["for"] == "answer", "what it waits for", "answer", stall["for"])
         self.expect_syscall(stall, "vfork", "clone", "clone3")
         self.expect_frames(stall, "vfork", "kernel_clone")
         self.end(workload, "same_cgroup")
@@ -114,6 +124,7 @@ class Stalls(InProgressCase):
         file.touch()
         self.addCleanup(disk.thaw)
         workload, stall = self.stall("write", "disk", "--path", file, before=disk.freeze)
+        self.say(stall["for"] == "storage", "what it waits for", "storage", stall["for"])
         self.expect_syscall(stall, "write")
         self.expect_frames(stall, "rwsem", "sb_start_write", "freeze")
         waits_for = stall["waits_for"]["file"]

@@ -19,7 +19,7 @@ class BlockRecord {
   using Frames = std::vector<__u64>;
 
   explicit BlockRecord(std::uint64_t ns) {
-    sample.ns = sample.weight_ns = ns;
+    sample.ns = sample.weight_ns = sample.whole_ns = ns;
     sample.since_ns = 1'000'000'000;
     sample.ended_ns = sample.since_ns + ns;
     sample.cgroup_id = 1;
@@ -44,7 +44,7 @@ class BlockRecord {
     return *this;
   }
   BlockRecord& standing_for(std::uint64_t weight_ns) {
-    sample.weight_ns = weight_ns;
+    sample.weight_ns = sample.whole_ns = weight_ns;
     return *this;
   }
   BlockRecord& in_cgroup(std::uint64_t id) {

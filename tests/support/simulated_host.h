@@ -26,6 +26,7 @@ struct Blocks {
     sample.tgid = tgid;
     sample.kind = kind;
     sample.flags = flags;
+    sample.since_ns = 1;
     return sample;
   }
 };
@@ -46,8 +47,9 @@ class SimulatedHost {
     const auto count = static_cast<std::uint64_t>(blocks.per_second + fraction());
     for (std::uint64_t i = 0; i < count; ++i) {
       sample.ns = static_cast<std::uint64_t>(blocks.least_ns * std::exp(steps * fraction()));
+      sample.ended_ns = sample.since_ns + sample.ns;
       total += static_cast<double>(sample.ns);
-      sample.weight_ns = std::max<std::uint64_t>(sample.ns, interval);
+      sample.weight_ns = sample.whole_ns = std::max<std::uint64_t>(sample.ns, interval);
       const bool taken =
           sample.ns >= interval ||
           offcpud_sample_chosen(sample.ns, interval, static_cast<__u32>(random_())) != 0;

@@ -70,10 +70,29 @@ TEST(StallEntry, OfOneThatBeganSaysWhoWhereAndForWhat) {
   EXPECT_THAT(field(entry, "stack"), testing::EndsWith("f7+0x1/0x2"));
 }
 
+TEST(StallEntry, SaysWhatItsStackSays) {
+  Stall begun = stall();
+  begun.kind = OFFCPUD_BLOCKED_POLL;
+  begun.wait = std::make_shared<const ExaminedWait>(
+      ExaminedWait{.wait_for = WaitFor::Lock,
+                   .site = "postgresql-heavyweight-lock",
+                   .certain = true,
+                   .user = {"epoll_wait [libc.so.6]", "WaitLatch", "ProcSleep"},
+                   .kernel = {}});
+  const StallEntry entry = stall_begun_entry(begun);
+  EXPECT_EQ(entry.message,
+            "server/worker[100/110] in /a.service is blocked for 12.3 s: lock at "
+            "postgresql-heavyweight-lock (poll)");
+  EXPECT_EQ(field(entry, "for"), "lock");
+  EXPECT_EQ(field(entry, "site"), "postgresql-heavyweight-lock");
+  EXPECT_EQ(field(entry, "user_stack"), "epoll_wait [libc.so.6] < WaitLatch < ProcSleep");
+}
+
 TEST(StallEntry, WhatIsNotKnownIsLeftOut) {
   const StallEntry entry = stall_begun_entry(stall());
   EXPECT_EQ(entry.message, "server/worker[100/110] in /a.service is blocked for 12.3 s: lock");
-  for (const char* name : {"syscall", "waits_for", "stack", "woken_by"}) {
+  for (const char* name :
+       {"syscall", "waits_for", "stack", "woken_by", "for", "site", "user_stack"}) {
     EXPECT_EQ(field(entry, name), "(none)");
   }
 }

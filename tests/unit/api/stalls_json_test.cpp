@@ -70,8 +70,52 @@ std::vector<int> tids(const Json& json) {
 
 TEST(StallsJson, WithoutStallsIsAnEmptyList) {
   EXPECT_EQ(json_of(view_of({})), Json::parse(R"({"taken": "2023-11-14T22:15:00.000Z",
-      "dropped": 4, "matching": 0, "addresses": true, "stalls": []})"));
+      "dropped": 4, "not_told": null, "matching": 0, "addresses": true, "stalls": []})"));
   EXPECT_EQ(json_of(View{})["stalls"], Json::array());
+}
+
+std::shared_ptr<const ExaminedWait> wait(WaitFor wait_for, bool certain = true) {
+  return std::make_shared<const ExaminedWait>(ExaminedWait{.wait_for = wait_for,
+                                                           .site = "shop-pool",
+                                                           .certain = certain,
+                                                           .user = {"acquire [shopd]", "main"},
+                                                           .kernel = {"futex_wait"}});
+}
+
+TEST(StallsJson, SaysWhatTheStackSays) {
+  Stall full = stall(110, "/a", OFFCPUD_BLOCKED_POLL);
+  full.wait = wait(WaitFor::Lock);
+  const Json json = json_of(view_of({full}))["stalls"][0];
+  EXPECT_EQ(json["for"], "lock");
+  EXPECT_EQ(json["site"], "shop-pool");
+  EXPECT_EQ(json["certain"], true);
+  EXPECT_EQ(json["user_stack"], Json({"acquire [shopd]", "main"}));
+  EXPECT_EQ(json["stack"], Json({"futex_wait"})) << "until the kernel is asked for more";
+}
+
+// What people are not told of is counted, and shown to those who ask.
+TEST(StallsJson, WhatIsNotToldIsCountedAndShownOnRequest) {
+  Stall told = stall(110, "/a", OFFCPUD_BLOCKED_LOCK);
+  told.wait = wait(WaitFor::Lock);
+  Stall unknown = stall(111, "/a", OFFCPUD_BLOCKED_LOCK);
+  unknown.told = false;
+  unknown.wait = wait(WaitFor::Unknown, false);
+  Stall unsure = stall(112, "/a", OFFCPUD_BLOCKED_POLL);
+  unsure.told = false;
+  unsure.wait = wait(WaitFor::Answer, false);
+  View view = view_of({told});
+  auto list = std::make_shared<StallList>(*view.stalls);
+  list->examines = true;
+  list->untold = {std::make_shared<const Stall>(unknown), std::make_shared<const Stall>(unsure)};
+  list->untold_blocks = {0, 0, 0, 0, 0, 12, 3, 2};
+  view.stalls = list;
+  const Json json = json_of(view);
+  EXPECT_EQ(tids(json), std::vector<int>{110});
+  EXPECT_EQ(json["not_told"], Json::parse(R"({"work": 12, "timer": 3, "unknown": 2})"));
+  EXPECT_EQ(tids(json_of(view, {{"for", "unknown"}})), (std::vector<int>{111, 112}));
+  EXPECT_EQ(tids(json_of(view, {{"for", "answer"}})), std::vector<int>{112});
+  EXPECT_EQ(tids(json_of(view, {{"for", "lock"}})), std::vector<int>{110});
+  EXPECT_EQ(json_of(view, {{"for", "answer"}})["stalls"][0]["certain"], false);
 }
 
 TEST(StallsJson, SaysEverythingThatIsKnown) {
@@ -97,7 +141,8 @@ TEST(StallsJson, SaysEverythingThatIsKnown) {
       "state": "in_progress", "since": "2023-11-14T22:13:20.250Z", "duration_seconds": 12.5,
       "estimated": false, "pid": 100, "tid": 110, "comm": "worker", "process": "server",
       "cgroup": "/system.slice/a.service", "slice": "system.slice", "unit": "a.service",
-      "reason": "lock", "examined": true,
+      "reason": "lock", "for": null, "site": null, "certain": null, "user_stack": [],
+      "examined": true,
       "syscall": {"number": )" +
                               std::to_string(SYS_futex) + R"(, "name": "futex",
                   "arguments": ["0x7f0000000010", "0x80", "0x2", "0x0", "0x0",
@@ -224,7 +269,8 @@ TEST(StallsJson, RefusesWhatItDoesNotUnderstand) {
     Query query;
     const char* error;
   } cases[] = {
-      {{{"stat", "ended"}}, "unknown parameter \"stat\"; use state, cgroup, comm, reason or limit"},
+      {{{"stat", "ended"}},
+       "unknown parameter \"stat\"; use state, cgroup, comm, reason, for or limit"},
       {{{"state", "open"}}, "parameter state: \"open\" is not allowed; use in_progress or ended"},
       {{{"reason", "io\n"}},
        "parameter reason: \"io\\x0a\" is not allowed; use one of disk, lock, condvar, network, "

@@ -22,7 +22,9 @@ TEST(StallsText, IsATableWithDetailsBelowEachLine) {
       text_of(R"({"taken": "2026-11-20T12:00:00.000Z", "dropped": 0, "matching": 3, "stalls": [
     {"state": "in_progress", "since": "2026-11-20T11:59:47.500Z", "duration_seconds": 12.56,
      "estimated": false, "pid": 100, "tid": 110, "comm": "worker", "process": "server",
-     "cgroup": "/a.slice/a.service", "unit": "a.service", "reason": "lock", "examined": true,
+     "cgroup": "/a.slice/a.service", "unit": "a.service", "reason": "condvar", "for": "lock",
+     "site": "jvm-monitor", "certain": true, "user_stack": ["wait [libc.so.6]", "enter"],
+     "examined": true,
      "syscall": {"number": 202, "name": "futex", "arguments": ["0x10", "0x80"]},
      "waits_for": {"futex": {"address": "0x10", "owner": {"tid": 152, "comm": "holder"}}},
      "stack": ["a+0x1/0x2", "b+0x1/0x2 [ext4]", "c", "d", "e", "f", "g"],
@@ -36,18 +38,19 @@ TEST(StallsText, IsATableWithDetailsBelowEachLine) {
     {"state": "ended", "since": "x", "duration_seconds": 60, "pid": null, "tid": null, "comm": "",
      "process": null, "cgroup": "/", "reason": "network", "syscall": null,
      "waits_for": {"socket": "tcp a -> b"}, "stack": [], "ended_at": null, "woken_by": null}]})"),
-      "STATE    FOR       PID/TID  REASON   PROCESS/THREAD  UNIT OR CGROUP\n"
-      "blocked  12.6s     100/110  lock     server/worker   a.service\n"
+      "STATE    LASTS     PID/TID  FOR   SITE         REASON   PROCESS/THREAD  UNIT OR CGROUP\n"
+      "blocked  12.6s     100/110  lock  jvm-monitor  condvar  server/worker   a.service\n"
       "    since      2026-11-20T11:59:47.500Z\n"
       "    in         futex(0x10, 0x80)\n"
       "    waits for  futex 0x10 held by holder[152]\n"
-      "    stack      a < b < c < d < e < f < ...\n"
-      "ended    ~3min20s  7/7      disk     cp              /\n"
+      "    stack      wait [libc.so.6] < enter\n"
+      "    in kernel  a < b < c < d < e < f < ...\n"
+      "ended    ~3min20s  7/7      -     -            disk     cp              /\n"
       "    since      2026-11-20T11:00:00Z\n"
       "    in         system call 999()\n"
       "    waits for  fd 3 /srv/x on 8:1 sda1\n"
       "    woken by   interrupt\n"
-      "gone     1min      -/-      network  -               /\n"
+      "gone     1min      -/-      -     -            network  -               /\n"
       "    since      x\n"
       "    waits for  tcp a -> b\n"
       "~ estimated: it began before offcpud was started\n");
@@ -57,6 +60,34 @@ TEST(StallsText, SaysWhatIsNotShown) {
   EXPECT_EQ(text_of(R"({"dropped": 0, "matching": 0, "stalls": []})"), "no stalls\n");
   EXPECT_THAT(text_of(R"({"dropped": 5, "matching": 8, "stalls": [{"comm": "a"}]})"),
               testing::EndsWith("7 more are not shown\n5 older ones are not kept (stalls.keep)\n"));
+}
+
+// Waiters behind one lock are one group; those behind another, or nobody knows what, are not.
+TEST(StallsText, WaitersWithOneCauseAreOneGroup) {
+  const auto stall = [](int tid, const std::string& futex, const char* site) {
+    return R"({"state": "in_progress", "pid": 7, "tid": )" + std::to_string(tid) +
+           R"(, "comm": "w", "process": "shopd", "unit": "a.service", "for": "lock", "site": ")" +
+           site + R"(", "reason": "lock", "waits_for": {"futex": {"id": ")" + futex + "\"}}}";
+  };
+  const std::string text = text_of("{\"stalls\": [" + stall(1, "#a", "mutex") + "," +
+                                   stall(2, "#b", "mutex") + "," + stall(3, "#a", "mutex") + "," +
+                                   stall(4, "#a", "mutex") + "," + stall(5, "#a", "x") + "]}");
+  EXPECT_THAT(text, HasSubstr("    waits for  futex #a\n    with       2 more: 7/3 7/4\n"));
+  EXPECT_EQ(std::ranges::count(text, '\n'), 1 + 3 + 2 + 2) << text;
+}
+
+// What is left out is named, never passed over as nothing.
+TEST(StallsText, SaysHowManyLongWaitsAreNoStalls) {
+  EXPECT_EQ(text_of(R"({"stalls": [], "not_told": {"work": 12, "timer": 3, "unknown": 2}})"),
+            "no stalls\nas long, and no stalls: 12 wait for work, 3 sleep as they asked to, 2 wait "
+            "for what nobody "
+            "can tell (--for unknown shows them)\n");
+  EXPECT_EQ(text_of(R"({"stalls": [], "not_told": {"work": 0, "timer": 0, "unknown": 0}})"),
+            "no stalls\n");
+  const std::string unsure = text_of(R"({"stalls": [{"comm": "a", "for": "answer", "site": "x",
+                                         "certain": false}]})");
+  EXPECT_THAT(unsure, HasSubstr("answer?"));
+  EXPECT_THAT(unsure, HasSubstr("? not certain"));
 }
 
 TEST(StallsText, SaysOnceHowToSeeWhatIsHidden) {

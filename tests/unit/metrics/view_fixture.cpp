@@ -115,6 +115,19 @@ std::shared_ptr<const View> hostile_view() {
       *waits_of(OFFCPUD_BLOCKED_DISK, 90'061'000'000'007U, view->stall_bounds.size()));
   stuck->unaccounted_ratio = 0;
   nginx.in_progress = std::move(stuck);
+  WaitEstimate waits;
+  waits.add(1'500'000'001, 1'500'000'001);
+  EstimatedHistogram storage;
+  storage += waits;
+  nginx.waits[static_cast<std::size_t>(WaitFor::Storage)] =
+      std::make_shared<const EstimatedHistogram>(storage);
+  waits.add(2'000'000, 10'000'000);  // one that stands for five
+  EstimatedHistogram lock;
+  lock += waits;
+  nginx.waits[static_cast<std::size_t>(WaitFor::Lock)] =
+      std::make_shared<const EstimatedHistogram>(lock);
+  nginx.waits[static_cast<std::size_t>(WaitFor::Work)] =
+      std::make_shared<const EstimatedHistogram>();  // none is shown yet
 
   view->subjects = {hostile, pod, nginx, subject_of("/user.slice")};
   view->processes = processes_of(hostile, nginx);
@@ -127,6 +140,7 @@ std::shared_ptr<const View> hostile_view() {
   view->maps = {{"subjects", 4, 1024}, {"task_states", 300, 65536}};
   view->histogram_series = 5;
   view->folded_series = 2;
+  view->lost_wait_ns = 1'500'000'001;
   return view;
 }
 

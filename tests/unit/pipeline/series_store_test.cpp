@@ -188,5 +188,68 @@ TEST_F(SeriesStoreTest, UnchangedHistogramsAreNotCopied) {
   EXPECT_EQ(store_.series().at("/1").histograms[kSleep], before);
 }
 
+class WaitSeriesTest : public SeriesStoreTest {
+ protected:
+  void waited(std::string path, WaitFor wait_for, std::uint64_t ns, std::uint64_t whole_ns) {
+    EndedWaits ended{.cgroup = std::move(path), .wait_for = wait_for, .waits = {}};
+    ended.waits.add(ns, whole_ns);
+    store_.add_waits(ended, WallTime(std::chrono::seconds(5)));
+  }
+  const EstimatedHistogram& waits(std::string_view path, WaitFor wait_for) const {
+    static const EstimatedHistogram none;
+    const auto found = store_.series().find(path);
+    if (found == store_.series().end()) return none;
+    const auto& waits = found->second.waits[static_cast<std::size_t>(wait_for)];
+    return waits ? *waits : none;
+  }
+};
+
+TEST_F(WaitSeriesTest, EstimatesAddUpByPathAndWhatTheyWereFor) {
+  waited("/a", WaitFor::Lock, 1'000, 4'000);
+  waited("/a", WaitFor::Lock, 1'000, 2'000);
+  waited("/a", WaitFor::Work, 7'000, 7'000);
+  EXPECT_EQ(waits("/a", WaitFor::Lock).shown().count(), 6U);
+  EXPECT_EQ(waits("/a", WaitFor::Lock).shown().sum_ns, 6'000U);
+  EXPECT_EQ(waits("/a", WaitFor::Lock).variance_ns2(), 4e3 * 3e3 + 2e3 * 1e3);
+  EXPECT_EQ(waits("/a", WaitFor::Work).shown().count(), 1U);
+  EXPECT_EQ(store_.histogram_series(), 2U);
+  const auto& series = store_.series().at("/a");
+  EXPECT_FALSE(series.waits[static_cast<std::size_t>(WaitFor::Memory)]);
+  EXPECT_EQ(series.waits_started[static_cast<std::size_t>(WaitFor::Lock)],
+            WallTime(std::chrono::seconds(5)));
+}
+
+TEST_F(WaitSeriesTest, AreFoldedAndRemovedLikeOthers) {
+  store_.set_max_series(1);
+  waited("/a", WaitFor::Lock, 1'000, 1'400);
+  waited("/a", WaitFor::Work, 1'000, 1'000);
+  waited("/b", WaitFor::Lock, 1'000, 1'000);
+  waited("/b", WaitFor::Lock, 1'000, 1'000);
+  EXPECT_EQ(waits("(other)", WaitFor::Work).shown().count(), 1U);
+  EXPECT_EQ(waits("(other)", WaitFor::Lock).shown().count(), 2U);
+  EXPECT_EQ(store_.folded_series(), 2U);
+  store_.set_max_series(10);
+  store_.fold("/a", "/(removed)");
+  EXPECT_EQ(waits("/(removed)", WaitFor::Lock).shown().sum_ns, 1'400U);
+  EXPECT_EQ(waits("/(removed)", WaitFor::Lock).variance_ns2(), 1'400.0 * 400);
+  EXPECT_EQ(store_.histogram_series(), 3U);
+}
+
+// Spec: the sum over `for` is the sum over `reason`. What nobody samples is told by the kernel.
+TEST_F(WaitSeriesTest, AReasonThatIsNotExaminedIsUnknown) {
+  store_.set_examined_kinds(1U << kDisk);
+  kernel_.charge(7, kSleep, 1000, 3);
+  kernel_.charge(7, kDisk, 500, 2);
+  pass({{7, "/a"}});
+  EXPECT_EQ(waits("/a", WaitFor::Unknown).shown().sum_ns, 3000U);
+  EXPECT_EQ(waits("/a", WaitFor::Unknown).shown().slots,
+            store_.series().at("/a").histograms[kSleep]->slots);
+  EXPECT_EQ(waits("/a", WaitFor::Unknown).variance_ns2(), 0);
+  store_.set_examined_kinds((1U << OFFCPUD_BLOCKED_KINDS) - 1);
+  kernel_.charge(7, kSleep, 1000, 1);
+  pass({{7, "/a"}});
+  EXPECT_EQ(waits("/a", WaitFor::Unknown).shown().count(), 3U);
+}
+
 }  // namespace
 }  // namespace offcpud

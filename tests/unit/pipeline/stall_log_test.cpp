@@ -1,105 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/stall_log.h"
 
-#include <gtest/gtest.h>
+#include "unit/pipeline/stall_log_fixture.h"
 
-#include <algorithm>
-#include <cstring>
-#include <string_view>
-
-#include "base/hist_kind.h"
-#include "support/fake_clock.h"
-
-namespace offcpud {
+namespace offcpud::test {
 namespace {
-
-using namespace std::chrono_literals;
-
-constexpr std::uint64_t kSecond = 1'000'000'000;
-constexpr std::uint64_t kCgroup = 7;
-
-std::uint64_t ns(MonotonicTime time) {
-  return static_cast<std::uint64_t>(time.time_since_epoch().count());
-}
-
-void name(offcpud_thread& thread, std::string_view comm) {
-  std::memset(thread.comm, 0, sizeof(thread.comm));
-  comm.copy(thread.comm, sizeof(thread.comm) - 1);
-}
-
-// Ten seconds in reasons that are not idle-prone; never for threads called "patient".
-StallPolicy policy() {
-  StallPolicy policy;
-  policy.filter = {.min_ns = 10 * kSecond, .kinds = 0};
-  for (std::size_t kind = 0; kind < OFFCPUD_BLOCKED_KINDS; ++kind) {
-    if (!is_idle_prone(kind)) policy.filter.kinds |= 1U << kind;
-  }
-  policy.threshold = [](const BlockFacts& facts) -> std::optional<std::chrono::nanoseconds> {
-    if (facts.comm == "patient" || is_idle_prone(facts.kind)) return std::nullopt;
-    return facts.cgroup == "/slow" ? 60s : 10s;
-  };
-  return policy;
-}
-
-class StallLogTest : public testing::Test {
- protected:
-  // A thread of process 100 "server" that has been blocked for `age`.
-  offcpud_thread blocked(std::uint32_t tid, std::chrono::nanoseconds age,
-                         std::uint32_t kind = OFFCPUD_BLOCKED_LOCK) const {
-    offcpud_thread thread{};
-    thread.tid = thread.local_tid = tid;
-    thread.tgid = thread.local_tgid = 100;
-    thread.cgroup_id = kCgroup;
-    thread.state = OFFCPUD_THREAD_BLOCKED;
-    thread.kind = kind;
-    thread.now_ns = ns(clock_.now());
-    thread.since_ns = ns(clock_.now() - age);
-    name(thread, "worker");
-    return thread;
-  }
-  offcpud_thread running(std::uint32_t tid, const char* comm) const {
-    offcpud_thread thread = blocked(tid, 0s);
-    thread.state = OFFCPUD_THREAD_RUNNING;
-    name(thread, comm);
-    return thread;
-  }
-  offcpud_stall_end end_of(const offcpud_thread& thread, MonotonicTime at) const {
-    offcpud_stall_end end{};
-    end.since_ns = thread.since_ns;
-    end.ended_ns = ns(at);
-    end.cgroup_id = thread.cgroup_id;
-    end.tid = thread.tid;
-    end.tgid = thread.tgid;
-    end.kind = thread.kind;
-    end.waker = OFFCPUD_FROM_OTHER_CGROUP;
-    end.waker_tid = 200;
-    std::memcpy(end.comm, thread.comm, sizeof(end.comm));
-    return end;
-  }
-
-  // A pass with a new walk; the process and a waker are always there.
-  void walk(std::vector<offcpud_thread> threads, std::vector<offcpud_stall_end> ends = {}) {
-    threads.push_back(running(100, "server"));
-    threads.push_back(running(200, "waker"));
-    std::ranges::sort(threads, {}, &offcpud_thread::tid);
-    walk_ = std::make_shared<ThreadWalk>(ThreadWalk{.threads = std::move(threads)});
-    pass(std::move(ends));
-  }
-  void pass(std::vector<offcpud_stall_end> ends = {}) {
-    log_.update(walk_, ends, clock_.now(), clock_.wall());
-  }
-
-  std::vector<std::shared_ptr<const Stall>> stalls() const { return log_.list()->stalls; }
-
-  FakeClock clock_;
-  std::shared_ptr<const ThreadWalk> walk_;
-  std::shared_ptr<SubjectLabels> labels_ = [] {
-    auto labels = std::make_shared<SubjectLabels>();
-    labels->cgroup = "/a";
-    return labels;
-  }();
-  StallLog log_{policy(), [this](std::uint64_t) { return labels_; }, 3};
-};
 
 TEST_F(StallLogTest, NothingStallsBeforeTheFirstWalk) {
   log_.update(nullptr, {}, clock_.now(), clock_.wall());
@@ -356,7 +261,7 @@ TEST_F(StallLogTest, ANewPolicyLeavesOpenRecordsOpen) {
   const offcpud_thread thread = blocked(110, 20s);
   walk({thread});
   StallPolicy never;
-  never.threshold = [](const BlockFacts&) { return std::nullopt; };
+  never.thresholds = [](const BlockFacts&) { return StallThresholds{}; };
   log_.set_policy(never);
   walk({thread, blocked(111, 20s)});
   ASSERT_EQ(stalls().size(), 1U);
@@ -374,4 +279,4 @@ TEST_F(StallLogTest, NamesAreText) {
 }
 
 }  // namespace
-}  // namespace offcpud
+}  // namespace offcpud::test

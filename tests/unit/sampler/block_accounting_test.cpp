@@ -151,7 +151,7 @@ class BlockAccountingTest : public testing::Test {
   std::vector<std::string> warned_;
   int located_early_ = 0;
   SamplerOptions options_{.interval = 10s};
-  const SamplerReports reports_ = told();
+  SamplerReports reports_ = told();
   SymbolWorker symbols_{{}};
   std::shared_ptr<SiteRulesBoard> sites_ = std::make_shared<SiteRulesBoard>(*SiteRules::make({}));
   NamingQueue naming_{
@@ -160,6 +160,44 @@ class BlockAccountingTest : public testing::Test {
       sites_, clock_};
   std::optional<BlockAccounting> accounting_;
 };
+
+// What is examined of the same blocks: each counts once, whole, when it ends, whatever snapshots
+// and profiles do meanwhile; while it lasts each window has it.
+TEST_F(BlockAccountingTest, WindowsOfExaminedWaitsFollowOneAnother) {
+  std::mutex mutex;
+  std::vector<std::shared_ptr<const WaitWindow>> windows;
+  reports_.examined = [&](std::shared_ptr<const WaitWindow> window) {
+    const std::lock_guard lock(mutex);
+    windows.push_back(std::move(window));
+  };
+  options_.interval = 60s;
+  start();
+  kernel_.block(kSelf);
+  kernel_.block(kOther);
+  profile(5s, only_pid(kSelf));
+  run(21s);
+  kernel_.wake(kOther);
+  kernel_.sample(3, 4us);
+  run(10s);
+  settle();
+  ASSERT_THAT(windows, SizeIs(3));
+  EXPECT_THAT(windows[0]->ended, IsEmpty());
+  EXPECT_THAT(windows[0]->blocks, SizeIs(2));
+  EXPECT_THAT(windows[1]->ended, IsEmpty());
+  EXPECT_THAT(windows[1]->blocks, SizeIs(2)) << "its stack was told before";
+  EXPECT_EQ(windows[1]->unexamined, 0U);
+  double sum_ns = 0, waits = 0;
+  for (const EndedWaits& each : windows[2]->ended) {
+    EXPECT_EQ(each.wait_for, WaitFor::Unknown);
+    sum_ns += each.waits.sum_ns;
+    for (const WaitEstimate::Slot& slot : each.waits.slots) waits += slot.waits;
+  }
+  EXPECT_EQ(sum_ns, 21e9 + 3 * 4e3);
+  EXPECT_EQ(waits, 1 + 3 * 4);
+  EXPECT_THAT(windows[2]->blocks, SizeIs(2)) << "one lasts, one was long";
+  EXPECT_TRUE(snapshots_.snapshots.empty());
+  EXPECT_THAT(profiles_.snapshots, SizeIs(1));
+}
 
 TEST_F(BlockAccountingTest, SnapshotsFollowOneAnotherWithoutAGap) {
   start();

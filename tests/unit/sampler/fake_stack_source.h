@@ -64,6 +64,7 @@ class FakeStackSource final : public StackSource {
                          .flagged(OFFCPUD_SAMPLE_IN_PROGRESS | (young ? OFFCPUD_SAMPLE_YOUNG : 0U))
                          .sample;
       found.sample.user_frames = 0;  // its stack is walked from outside
+      found.sample.whole_ns = 0;
       if (!young) block.accounted_ns = now_ns();
       take(found);
     }
@@ -102,6 +103,7 @@ class FakeStackSource final : public StackSource {
     record.sample.user_frames = 1;
     record.sample.since_ns = block.since_ns;
     record.sample.ended_ns = now_ns();
+    record.sample.whole_ns = now_ns() - block.since_ns;
     return record;
   }
 

@@ -41,9 +41,9 @@ TEST(StallRules, WithoutRulesWhatIsNotIdleProneCountsAfterTheThreshold) {
   StallRules rules = rules_of({});
   for (std::size_t kind = 0; kind < OFFCPUD_BLOCKED_KINDS; ++kind) {
     const bool counts = (kNotIdleProne >> kind & 1U) != 0;
-    EXPECT_EQ(rules.threshold(facts(kind)), counts ? Seconds(10s) : Seconds()) << kind;
+    EXPECT_EQ(rules.thresholds(facts(kind)).by_reason, counts ? Seconds(10s) : Seconds()) << kind;
   }
-  EXPECT_EQ(rules.threshold(facts(OFFCPUD_RUNQ_WAKEUP)), std::nullopt);
+  EXPECT_EQ(rules.thresholds(facts(OFFCPUD_RUNQ_WAKEUP)).by_reason, std::nullopt);
   EXPECT_EQ(rules.filter().kinds, kNotIdleProne);
   EXPECT_EQ(rules.filter().min_ns, 10'000'000'000U);
 }
@@ -52,7 +52,7 @@ TEST(StallRules, ACgroupMayBeAUnitByItsName) {
   StallRules rules = rules_of({rule("backup@.*\\.service|/slow/.*", "", "", std::nullopt),
                                rule("a-b.service", "", "", 60s), rule(".*\\.service", "", "", 2s)});
   const auto disk = [&](const char* path) {
-    return rules.threshold(facts(OFFCPUD_BLOCKED_DISK, path));
+    return rules.thresholds(facts(OFFCPUD_BLOCKED_DISK, path)).by_reason;
   };
   EXPECT_EQ(disk("/system.slice/backup@db.service"), std::nullopt);
   EXPECT_EQ(disk("/system.slice/backup@db.service/child"), std::nullopt);
@@ -65,21 +65,43 @@ TEST(StallRules, ACgroupMayBeAUnitByItsName) {
 TEST(StallRules, TheFirstRuleThatMatchesDecides) {
   StallRules rules = rules_of({rule("/backup.*", "", "", std::nullopt),
                                rule("", "cp|mv", "disk", 60s), rule("", "", "disk", 2s)});
-  EXPECT_EQ(rules.threshold(facts(OFFCPUD_BLOCKED_DISK, "/backup.service", "cp")), std::nullopt);
-  EXPECT_EQ(rules.threshold(facts(OFFCPUD_BLOCKED_DISK, "/a/backup", "cp")), Seconds(60s));
-  EXPECT_EQ(rules.threshold(facts(OFFCPUD_BLOCKED_DISK, "/a", "t", "mv")), Seconds(60s));
-  EXPECT_EQ(rules.threshold(facts(OFFCPUD_BLOCKED_DISK, "/a", "cpp")), Seconds(2s));
-  EXPECT_EQ(rules.threshold(facts(OFFCPUD_BLOCKED_LOCK, "/a", "cp")), Seconds(10s));
+  EXPECT_EQ(rules.thresholds(facts(OFFCPUD_BLOCKED_DISK, "/backup.service", "cp")).by_reason,
+            std::nullopt);
+  EXPECT_EQ(rules.thresholds(facts(OFFCPUD_BLOCKED_DISK, "/a/backup", "cp")).by_reason,
+            Seconds(60s));
+  EXPECT_EQ(rules.thresholds(facts(OFFCPUD_BLOCKED_DISK, "/a", "t", "mv")).by_reason, Seconds(60s));
+  EXPECT_EQ(rules.thresholds(facts(OFFCPUD_BLOCKED_DISK, "/a", "cpp")).by_reason, Seconds(2s));
+  EXPECT_EQ(rules.thresholds(facts(OFFCPUD_BLOCKED_LOCK, "/a", "cp")).by_reason, Seconds(10s));
 }
 
 TEST(StallRules, AnIdleProneReasonCountsOnlyWhenItIsNamed) {
   StallRules rules = rules_of({rule("", "db", "", 5s), rule("", "db", "condvar", 30s)});
-  EXPECT_EQ(rules.threshold(facts(OFFCPUD_BLOCKED_LOCK, "/a", "db")), Seconds(5s));
-  EXPECT_EQ(rules.threshold(facts(OFFCPUD_BLOCKED_CONDVAR, "/a", "db")), Seconds(30s));
-  EXPECT_EQ(rules.threshold(facts(OFFCPUD_BLOCKED_CONDVAR)), std::nullopt);
-  EXPECT_EQ(rules.threshold(facts(OFFCPUD_BLOCKED_POLL, "/a", "db")), std::nullopt);
+  EXPECT_EQ(rules.thresholds(facts(OFFCPUD_BLOCKED_LOCK, "/a", "db")).by_reason, Seconds(5s));
+  EXPECT_EQ(rules.thresholds(facts(OFFCPUD_BLOCKED_CONDVAR, "/a", "db")).by_reason, Seconds(30s));
+  EXPECT_EQ(rules.thresholds(facts(OFFCPUD_BLOCKED_CONDVAR)).by_reason, std::nullopt);
+  EXPECT_EQ(rules.thresholds(facts(OFFCPUD_BLOCKED_POLL, "/a", "db")).by_reason, std::nullopt);
   EXPECT_EQ(rules.filter().kinds, kNotIdleProne | 1U << OFFCPUD_BLOCKED_CONDVAR);
   EXPECT_EQ(rules.filter().min_ns, 5'000'000'000U);
+}
+
+// What is known to be actionable has no idle-prone reason; rules that name none hold for it.
+TEST(StallRules, AnActionableBlockCountsWhateverItsReason) {
+  StallRules rules = rules_of({rule("/quiet", "", "", std::nullopt), rule("", "db", "", 5s),
+                               rule("", "web", "poll", 30s), rule("", "web", "lock", 3s)});
+  const StallThresholds plain = rules.thresholds(facts(OFFCPUD_BLOCKED_POLL));
+  EXPECT_EQ(plain.by_reason, std::nullopt);
+  EXPECT_EQ(plain.actionable, Seconds(10s));
+  EXPECT_FALSE(plain.reason_named);
+  EXPECT_EQ(rules.thresholds(facts(OFFCPUD_BLOCKED_POLL, "/quiet")).actionable, std::nullopt);
+  EXPECT_EQ(rules.thresholds(facts(OFFCPUD_BLOCKED_POLL, "/a", "db")).actionable, Seconds(5s));
+  const StallThresholds named = rules.thresholds(facts(OFFCPUD_BLOCKED_POLL, "/a", "web"));
+  EXPECT_EQ(named.by_reason, Seconds(30s));
+  EXPECT_EQ(named.actionable, Seconds(30s));
+  EXPECT_TRUE(named.reason_named);
+  EXPECT_FALSE(rules.thresholds(facts(OFFCPUD_BLOCKED_LOCK, "/a", "web")).reason_named)
+      << "a rule about a reason that counts anyway says how long, not whether";
+  EXPECT_EQ(rules.named_kinds(), 1U << OFFCPUD_BLOCKED_POLL);
+  EXPECT_EQ(rules.least_ns(), 3'000'000'000U);
 }
 
 TEST(StallRules, TheFilterLeavesOutWhatNoBlockCanReach) {
@@ -101,13 +123,13 @@ TEST(StallRules, RemembersWhatItDecided) {
   for (int round = 0; round < 2; ++round) {
     for (int i = 0; i < 12'000; ++i) {
       const std::string comm = "t" + std::to_string(i);
-      ASSERT_EQ(rules.threshold(facts(OFFCPUD_BLOCKED_LOCK, "/a", comm)),
+      ASSERT_EQ(rules.thresholds(facts(OFFCPUD_BLOCKED_LOCK, "/a", comm)).by_reason,
                 comm.starts_with("t1") ? Seconds(3s) : Seconds(10s));
     }
   }
   // Names are told apart where they are joined.
-  EXPECT_EQ(rules.threshold(facts(OFFCPUD_BLOCKED_LOCK, "/a", "t1", "")), Seconds(3s));
-  EXPECT_EQ(rules.threshold(facts(OFFCPUD_BLOCKED_LOCK, "/at1", "", "")), Seconds(10s));
+  EXPECT_EQ(rules.thresholds(facts(OFFCPUD_BLOCKED_LOCK, "/a", "t1", "")).by_reason, Seconds(3s));
+  EXPECT_EQ(rules.thresholds(facts(OFFCPUD_BLOCKED_LOCK, "/at1", "", "")).by_reason, Seconds(10s));
 }
 
 TEST(StallRules, WhatDoesNotCompileIsAnError) {
@@ -115,7 +137,7 @@ TEST(StallRules, WhatDoesNotCompileIsAnError) {
   options.rules = {rule("(", "", "", 1s)};
   EXPECT_FALSE(StallRules::compile(options));
   options.rules = {rule("", "", "wakeup", 1s)};
-  EXPECT_FALSE(stall_policy(options));
+  EXPECT_FALSE(stall_policy(options, false));
 }
 
 TEST(StallPolicy, OutlivesTheRulesItWasMadeOf) {
@@ -123,9 +145,9 @@ TEST(StallPolicy, OutlivesTheRulesItWasMadeOf) {
   {
     Config::Stalls options;
     options.threshold = 7s;
-    policy = *stall_policy(options);
+    policy = *stall_policy(options, false);
   }
-  EXPECT_EQ(policy.threshold(facts(OFFCPUD_BLOCKED_LOCK)), Seconds(7s));
+  EXPECT_EQ(policy.thresholds(facts(OFFCPUD_BLOCKED_LOCK)).by_reason, Seconds(7s));
   EXPECT_EQ(policy.filter.min_ns, 7'000'000'000U);
 }
 

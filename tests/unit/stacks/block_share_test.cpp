@@ -16,6 +16,7 @@ constexpr std::uint64_t kMs = 1'000'000;
 BlockRecord block(std::uint64_t length, std::uint64_t before, bool lasts = false) {
   BlockRecord record(length - before);
   record.sample.ended_ns = record.sample.since_ns + length;
+  record.sample.whole_ns = lasts ? 0 : length;
   if (lasts) record.flagged(OFFCPUD_SAMPLE_IN_PROGRESS);
   return record;
 }
@@ -55,12 +56,16 @@ TEST(BlockShare, WithALongestBlockOnlyEndsCountAndWhole) {
   EXPECT_EQ(in_series(filter, block(1060 * kMs, 1000 * kMs)), 0U);
 }
 
-// A rest of 2 ms that was chosen with probability 1/5 stands for 10 ms; the 1002 ms then count five
-// times, each fifth time.
+// A block of 1002 ms that was chosen with probability 1/5 counts five times, each fifth time, and
+// so does its rest of 2 ms; even a block of which the last walk left nothing.
 TEST(BlockShare, WhatIsMadeUpForIsRightOnAverage) {
-  BlockRecord rest = block(1002 * kMs, 1000 * kMs);
-  rest.standing_for(10 * kMs);
-  EXPECT_EQ(in_series(lengths(0, 2000 * kMs), rest), 5 * 1002 * kMs);
+  for (const std::uint64_t rest_ms : {2, 0}) {
+    BlockRecord rest = block(1002 * kMs, (1002 - rest_ms) * kMs);
+    rest.sample.weight_ns = 5 * rest_ms * kMs;
+    rest.sample.whole_ns = 5 * 1002 * kMs;
+    EXPECT_EQ(in_series(lengths(0, 2000 * kMs), rest), 5 * 1002 * kMs);
+    EXPECT_EQ(in_series({}, rest), 5 * rest_ms * kMs);
+  }
 }
 
 TEST(BlockShare, NothingIsMadeUpForThatAnotherFilterMayHaveTaken) {

@@ -246,7 +246,7 @@ TEST(StackSums, BeyondItsBytesKeepsTheTimeWithoutStacks) {
   const auto budget = std::make_shared<ByteBudget>(64 << 10);
   StackSums first(1000, budget), second(1000, budget);
   for (__u64 at = 0; at < 1000; ++at) first.add(BlockRecord(10).in_user({at, at, at}).block());
-  second.add(BlockRecord(10).in_user({7}).block());
+  second.add(BlockRecord(10).in_user({7, 7, 7}).block());
   auto drained = first.drain();
   EXPECT_GT(drained.sums.size(), 50U);
   EXPECT_LT(drained.sums.size(), 200U);

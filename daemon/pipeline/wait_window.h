@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/wait_for.h"
+#include "histogram/wait_estimate.h"
+
+namespace offcpud {
+
+// The waits of one cgroup for one thing that ended within a window.
+struct EndedWaits {
+  std::string cgroup;  // path
+  WaitFor wait_for = WaitFor::Unknown;
+  WaitEstimate waits;
+};
+
+// What the stack of a block says. Blocks with equal stacks share it.
+struct ExaminedWait {
+  WaitFor wait_for = WaitFor::Unknown;
+  std::string site;      // empty: no rule took it
+  bool certain = false;  // WaitClass::certain
+  // Functions, innermost first: "pthread_mutex_lock [libc.so.6]". Only of waits that may concern
+  // somebody: those known to be idle have none.
+  std::vector<std::string> user, kernel;
+};
+
+// A block that lasted for a while, and what it is for.
+struct ExaminedBlock {
+  std::uint32_t tid = 0;  // in the initial PID namespace
+  std::uint64_t since_ns = 0;
+  bool censored = false;  // OFFCPUD_SAMPLE_CENSORED: since_ns is when the daemon found it
+  std::shared_ptr<const ExaminedWait> wait;
+};
+
+// What threads waited for within a few seconds. Immutable: the thread that names functions makes
+// it, the main thread reads it.
+struct WaitWindow {
+  WallTime begin;
+  std::vector<EndedWaits> ended;
+  std::vector<ExaminedBlock> blocks;  // by tid
+  std::uint64_t unexamined = 0;       // blocks that found no room here
+  std::uint64_t lost_ns = 0;          // what samples that were lost stand for
+
+  // Null: the window does not have this block. `censored`: its beginning is an estimate of the
+  // kernel's, and samples have another one; a thread has one such block at most.
+  [[nodiscard]] std::shared_ptr<const ExaminedWait> find(std::uint32_t tid, std::uint64_t since_ns,
+                                                         bool is_censored) const {
+    auto block = std::ranges::lower_bound(blocks, tid, {}, &ExaminedBlock::tid);
+    for (; block != blocks.end() && block->tid == tid; ++block) {
+      if (block->censored != is_censored) continue;
+      if (is_censored || block->since_ns == since_ns) return block->wait;
+    }
+    return nullptr;
+  }
+};
+
+}  // namespace offcpud

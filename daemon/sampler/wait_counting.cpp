@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sampler/wait_counting.h"
+
+#include <bit>
+#include <iterator>
+
+namespace offcpud {
+namespace {
+
+// For the sums of the open window and of those that are being named.
+constexpr std::size_t kMostBytes = std::size_t{32} << 20;
+
+}  // namespace
+
+WaitCounting::WaitCounting(const AddressLocator& addresses,
+                           std::shared_ptr<const CgroupDirectory> cgroups,
+                           const SamplerOptions& options, const Moment& at)
+    : addresses_(addresses),
+      directory_(std::move(cgroups)),
+      begin_(at),
+      sums_(std::make_shared<ByteBudget>(kMostBytes)),
+      cgroups_(directory_) {
+  set_options(options);
+}
+
+void WaitCounting::set_options(const SamplerOptions& options) {
+  length_ = options.window;
+  kinds_ = options.capture->blocks.kinds;
+  long_ns_ = static_cast<std::uint64_t>(std::chrono::nanoseconds(options.long_block).count());
+}
+
+BlockFilter WaitCounting::filter() const {
+  BlockFilter filter;
+  filter.kinds = kinds_;
+  return filter;
+}
+
+void WaitCounting::add_ended(const SampledBlock& block) {
+  const offcpud_sample& sample = block.sample;
+  if (!filter().matches(sample)) return;
+  cgroups_.add(sample.cgroup_id);
+  if (WaitSum* const sum = sums_.add(block)) {
+    sum->user = addresses_.locate(sample.local_tgid, sample.ended_ns, block.user);
+  }
+  if (sample.ended_ns - sample.since_ns >= long_ns_) sums_.note(sample);
+}
+
+// A blocked thread does not move, so its stack is told once. It is told again in the second,
+// fourth, eighth ... window, because the first walk of a stack may fail, and files of functions may
+// be read too late for the first window.
+void WaitCounting::add_lasting(const SampledBlock& block) {
+  const offcpud_sample& sample = block.sample;
+  if (!filter().matches(sample)) return;
+  Told& told = told_[{sample.tid, sample.since_ns}];
+  if (std::exchange(told.now, true)) return;
+  if (!std::has_single_bit(++told.windows)) return sums_.note_known(sample);
+  cgroups_.add(sample.cgroup_id);
+  if (WaitSum* const sum = sums_.add(block)) {
+    sum->user = addresses_.locate(sample.local_tgid, sample.ended_ns, block.user);
+  }
+  sums_.note(sample);
+}
+
+WaitInterval WaitCounting::close(const Moment& at) {
+  cgroups_.retry();
+  for (auto told = told_.begin(); told != told_.end();) {
+    told = std::exchange(told->second.now, false) ? std::next(told) : told_.erase(told);
+  }
+  return {.begin = std::exchange(begin_, at).wall,
+          .cgroups = std::exchange(cgroups_, CgroupPaths(directory_)),
+          .waits = sums_.drain(),
+          .lost_ns = std::exchange(lost_ns_, 0)};
+}
+
+}  // namespace offcpud

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "attribution/cgroup_directory.h"
+#include "sampler/address_locator.h"
+#include "sampler/sample_window.h"
+#include "sampler/sampler_reports.h"
+#include "stacks/wait_sums.h"
+
+namespace offcpud {
+
+// The window whose blocks are examined for what they were for. It is open as long as sampling is
+// on, and short, so that what is shown now is not minutes old. Used by one thread.
+class WaitCounting {
+ public:
+  // `addresses` must outlive the object.
+  WaitCounting(const AddressLocator& addresses, std::shared_ptr<const CgroupDirectory> cgroups,
+               const SamplerOptions& options, const Moment& at);
+
+  void set_options(const SamplerOptions& options);
+
+  // The blocks that it needs, whatever snapshots leave out; only a reason that they leave out is
+  // not sampled, so that such time can be told exactly.
+  [[nodiscard]] BlockFilter filter() const;
+
+  // A sampled block that has ended.
+  void add_ended(const SampledBlock& block);
+  // A block in progress that a walk found, with the user stack that was walked from outside.
+  void add_lasting(const SampledBlock& block);
+  void add_lost(std::uint64_t ns) { lost_ns_ += ns; }
+  // Call it often: CgroupPaths::retry().
+  void retry_cgroups() { cgroups_.retry(); }
+
+  [[nodiscard]] bool is_due(MonotonicTime now) const { return now - begin_.now >= length_; }
+
+  // What was added since the last call; the next window begins at that moment. Names of kernel
+  // functions are still to be filled in.
+  WaitInterval close(const Moment& at);
+  // The next window has the stacks of all blocks again.
+  void forget_told() { told_.clear(); }
+
+ private:
+  struct Told {
+    std::uint32_t windows = 0;  // so many windows had the block
+    bool now = false;           // the open one has it
+  };
+
+  const AddressLocator& addresses_;
+  std::shared_ptr<const CgroupDirectory> directory_;
+  std::chrono::milliseconds length_{0};
+  std::uint32_t kinds_ = 0;
+  std::uint64_t long_ns_ = 0;  // blocks of this length and longer are told one by one
+
+  Moment begin_;
+  WaitSums sums_;
+  CgroupPaths cgroups_;
+  std::uint64_t lost_ns_ = 0;
+  // Blocks in progress, by thread and beginning.
+  std::map<std::pair<std::uint32_t, std::uint64_t>, Told> told_;
+};
+
+}  // namespace offcpud

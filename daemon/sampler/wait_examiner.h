@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "pipeline/wait_window.h"
+#include "sites/wait_classifier.h"
+#include "stacks/sampled_snapshot.h"
+#include "stacks/wait_sums.h"
+
+namespace offcpud {
+
+// Names the stacks of windows and says what their waits were for. It remembers what a stack said,
+// so that one which comes again costs a look-up, and which blocks last. Used by one thread.
+class WaitExaminer {
+ public:
+  // Of stacks and what they said.
+  static constexpr std::size_t kMostBytes = std::size_t{24} << 20;
+  // After this time a stack is examined again: its process may have loaded other code.
+  static constexpr std::chrono::seconds kGoodFor{120};
+  // The same where it is not certain what the wait is for: a name may have been missing.
+  static constexpr std::chrono::seconds kUnsureFor{15};
+
+  // What it needs for one window.
+  struct Means {
+    FunctionNames& names;  // of the programs' functions now
+    WaitClassifier& classifier;
+    std::shared_ptr<const SiteRules> rules;  // other ones than in the last call: all is forgotten
+    MonotonicTime now;
+  };
+  std::shared_ptr<const WaitWindow> examine(const WaitInterval& interval, const Means& means);
+
+ private:
+  using Key = std::vector<std::uint64_t>;
+  struct HashKey {
+    std::size_t operator()(const Key& key) const;
+  };
+  struct Known {
+    std::shared_ptr<const ExaminedWait> wait;
+    MonotonicTime until{};
+    std::size_t bytes = 0;  // about
+  };
+  using Examined = std::shared_ptr<const ExaminedWait>;
+
+  Examined examine(const WaitSum& sum, const WaitInterval& interval, const Means& means);
+  void add_blocks(WaitWindow& window, const WaitInterval& interval,
+                  const std::vector<Examined>& examined);
+  void use(const Means& means);
+
+  std::shared_ptr<const SiteRules> rules_;
+  std::unordered_map<Key, Known, HashKey> known_;  // by WaitSum::key
+  std::size_t bytes_ = 0;                          // of known_, about
+  // Blocks of the last window, by thread and beginning.
+  std::map<std::pair<std::uint32_t, std::uint64_t>, Examined> blocks_;
+};
+
+}  // namespace offcpud

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stacks/wait_sums.h"
+
+#include <algorithm>
+
+namespace offcpud {
+namespace {
+
+std::uint64_t word(std::uint32_t high, std::uint32_t low) {
+  return (std::uint64_t{high} << 32) | low;
+}
+
+// Memory of one sum: its key is there twice.
+std::size_t bytes_of(const SampledBlock& block) {
+  constexpr std::size_t kNode = 64;  // of an unordered_map
+  const std::size_t frames = block.kernel.size() + block.user.size();
+  return kNode + sizeof(WaitSum) + 2 * (WaitSum::kKeyHead + frames) * sizeof(std::uint64_t) +
+         block.user.size() * sizeof(LocatedFrame);
+}
+
+}  // namespace
+
+std::size_t WaitSums::HashKey::operator()(const Key& key) const {
+  std::size_t hash = 0xcbf29ce484222325;  // FNV-1a
+  for (const std::uint64_t part : key) hash = (hash ^ part) * 0x100000001b3;
+  return hash;
+}
+
+WaitSums::Key WaitSums::key_of(const SampledBlock& block) {
+  const offcpud_sample& sample = block.sample;
+  const auto kernel_frames = static_cast<std::uint32_t>(block.kernel.size());
+  Key key = {sample.process_start_ns, word(sample.tgid, sample.kind), sample.cgroup_id,
+             word(sample.user_end, kernel_frames)};
+  key.reserve(WaitSum::kKeyHead + block.kernel.size() + block.user.size());
+  for (const auto frames : {block.kernel, block.user}) {
+    key.insert(key.end(), frames.begin(), frames.end());
+  }
+  return key;
+}
+
+WaitSum* WaitSums::add(const SampledBlock& block) {
+  const offcpud_sample& sample = block.sample;
+  Key key = key_of(block);
+  const auto known = places_.find(key);
+  const bool is_new = known == places_.end();
+  const bool has_room = sums_.size() < kMostSums && bytes_.take(is_new ? bytes_of(block) : 0);
+  last_ = is_new ? SeenBlock::kKnown : known->second;
+  if (is_new && has_room) {
+    last_ = sums_.size();
+    places_.emplace(key, last_);
+    WaitSum& sum = sums_.emplace_back();
+    sum.sample = sample;
+    sum.sample.kernel_frames = static_cast<std::uint16_t>(block.kernel.size());
+    sum.key = std::move(key);
+  }
+  const bool ended = (sample.flags & OFFCPUD_SAMPLE_IN_PROGRESS) == 0;
+  // No histogram counts a block whose beginning was not seen.
+  const bool counts = ended && (sample.flags & OFFCPUD_SAMPLE_CENSORED) == 0;
+  const std::uint64_t length_ns = sample.ended_ns - sample.since_ns;
+  if (counts && length_ns != 0) {
+    WaitEstimate& waits =
+        last_ == SeenBlock::kKnown ? overflow_[sample.cgroup_id] : sums_[last_].ended;
+    waits.add(length_ns, sample.whole_ns);
+  }
+  return is_new && has_room ? &sums_[last_] : nullptr;
+}
+
+void WaitSums::note(const offcpud_sample& sample) {
+  if (last_ == SeenBlock::kKnown) {
+    ++blocks_left_out_;
+  } else {
+    note(sample, last_);
+  }
+}
+
+void WaitSums::note_known(const offcpud_sample& sample) {
+  note(sample, SeenBlock::kKnown);
+}
+
+// The stack of a block that a walk saw and that has ended is the same.
+void WaitSums::note(const offcpud_sample& sample, std::size_t sum) {
+  const std::pair key(sample.tid, static_cast<std::uint64_t>(sample.since_ns));
+  const auto found = blocks_.find(key);
+  if (found != blocks_.end()) {
+    if (found->second.sum == SeenBlock::kKnown) found->second.sum = sum;
+    return;
+  }
+  if (blocks_.size() >= kMostBlocks) {
+    ++blocks_left_out_;
+    return;
+  }
+  blocks_.emplace(key, SeenBlock{.tid = sample.tid,
+                                 .since_ns = sample.since_ns,
+                                 .censored = (sample.flags & OFFCPUD_SAMPLE_CENSORED) != 0,
+                                 .sum = sum});
+}
+
+WaitSums::Drained WaitSums::drain() {
+  Drained drained;
+  drained.sums = std::exchange(sums_, {});
+  drained.blocks.reserve(blocks_.size());
+  for (const auto& [key, block] : blocks_) drained.blocks.push_back(block);
+  drained.overflow = std::exchange(overflow_, {});
+  drained.blocks_left_out = std::exchange(blocks_left_out_, 0);
+  drained.bytes = std::exchange(bytes_, ByteBudget::Share(budget_));
+  places_.clear();
+  blocks_.clear();
+  last_ = SeenBlock::kKnown;
+  return drained;
+}
+
+}  // namespace offcpud

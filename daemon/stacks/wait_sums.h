@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "histogram/wait_estimate.h"
+#include "snapshot/snapshot.h"
+#include "stacks/byte_budget.h"
+#include "stacks/cgroup_paths.h"
+#include "stacks/stack_sums.h"
+
+namespace offcpud {
+
+// The blocks of one process and cgroup with equal stacks. Frames are innermost first.
+struct WaitSum {
+  static constexpr std::size_t kKeyHead = 4;  // words of a key before its frames
+
+  offcpud_sample sample{};         // of the first one
+  std::vector<std::uint64_t> key;  // tells it apart from all others, in any window
+  std::vector<LocatedFrame> user;  // filled in by the caller of WaitSums::add()
+  WaitEstimate ended;
+
+  [[nodiscard]] std::span<const std::uint64_t> kernel() const {
+    return std::span(key).subspan(kKeyHead, sample.kernel_frames);
+  }
+};
+
+// One block that lasts or was long.
+struct SeenBlock {
+  static constexpr std::size_t kKnown = ~std::size_t{0};
+
+  std::uint32_t tid = 0;  // in the initial PID namespace
+  std::uint64_t since_ns = 0;
+  bool censored = false;
+  std::size_t sum = kKnown;  // index into the sums; kKnown: an earlier window had its stack
+};
+
+// Sums the blocks of a few seconds, to say what they were for: how many ended after how long, and
+// which last. Unlike StackSums it does not tell wakers and threads apart. Single-threaded.
+class WaitSums {
+ public:
+  static constexpr std::size_t kMostSums = 8'192;
+  static constexpr std::size_t kMostBlocks = 20'000;
+
+  explicit WaitSums(std::shared_ptr<ByteBudget> budget = nullptr)
+      : budget_(std::move(budget)), bytes_(budget_) {}
+
+  // Adds a sampled block. Returns its sum, valid until the next call, if it is the first with this
+  // stack, for the caller to locate; else null. Blocks in progress add no wait.
+  WaitSum* add(const SampledBlock& block);
+
+  // Notes the block of this sample, whose stack was added last. Nothing where that had no room.
+  void note(const offcpud_sample& sample);
+  // The same for a block whose stack is known.
+  void note_known(const offcpud_sample& sample);
+
+  struct Drained {
+    std::vector<WaitSum> sums;
+    std::vector<SeenBlock> blocks;
+    // Waits whose stacks found no room, by cgroup.
+    std::map<std::uint64_t, WaitEstimate> overflow;
+    std::uint64_t blocks_left_out = 0;
+    ByteBudget::Share bytes;  // used by the sums
+  };
+  // Returns everything added since the last call.
+  Drained drain();
+
+ private:
+  using Key = std::vector<std::uint64_t>;
+  struct HashKey {
+    std::size_t operator()(const Key& key) const;
+  };
+  static Key key_of(const SampledBlock& block);
+  void note(const offcpud_sample& sample, std::size_t sum);
+
+  std::shared_ptr<ByteBudget> budget_;
+  ByteBudget::Share bytes_;
+  std::vector<WaitSum> sums_;
+  std::unordered_map<Key, std::size_t, HashKey> places_;  // of sums_
+  std::size_t last_ = SeenBlock::kKnown;                  // that add() used; kKnown: none
+  std::map<std::pair<std::uint32_t, std::uint64_t>, SeenBlock> blocks_;  // by tid and beginning
+  std::map<std::uint64_t, WaitEstimate> overflow_;
+  std::uint64_t blocks_left_out_ = 0;
+};
+
+// The blocks of a few seconds, before functions of programs are named.
+struct WaitInterval {
+  WallTime begin;
+  CgroupPaths cgroups;
+  WaitSums::Drained waits{};
+  std::uint64_t lost_ns = 0;                                     // what lost samples stand for
+  std::unordered_map<std::uint64_t, StackFrame> kernel_names{};  // by return address
+};
+
+}  // namespace offcpud

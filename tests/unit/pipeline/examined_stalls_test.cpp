@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "unit/pipeline/stall_log_fixture.h"
+
+namespace offcpud::test {
+namespace {
+
+StallPolicy examining_policy() {
+  StallPolicy examining = policy();
+  examining.examines = true;
+  return examining;
+}
+
+// Stacks are examined.
+class ExaminedStallsTest : public StallLogTest {
+ protected:
+  ExaminedStallsTest() { log_.set_policy(examining_policy()); }
+
+  // The next window has these blocks.
+  void examined(const std::vector<std::pair<offcpud_thread, ExaminedWait>>& blocks) {
+    auto window = std::make_shared<WaitWindow>();
+    for (const auto& [thread, wait] : blocks) {
+      window->blocks.push_back({.tid = thread.tid,
+                                .since_ns = thread.since_ns,
+                                .censored = (thread.flags & OFFCPUD_THREAD_ESTIMATED) != 0,
+                                .wait = std::make_shared<const ExaminedWait>(wait)});
+    }
+    std::ranges::sort(window->blocks, {}, &ExaminedBlock::tid);
+    log_.take_examined(std::move(window));
+  }
+  static ExaminedWait wait(WaitFor wait_for, bool certain = true) {
+    return {.wait_for = wait_for, .site = "site", .certain = certain, .user = {"f"}, .kernel = {}};
+  }
+  std::uint64_t untold(WaitFor wait_for) const {
+    return log_.list()->untold_blocks[static_cast<std::size_t>(wait_for)];
+  }
+};
+
+TEST_F(ExaminedStallsTest, WhatIsActionableForCertainIsAStallWhateverItsReason) {
+  const offcpud_thread poll = blocked(110, 20s, OFFCPUD_BLOCKED_POLL);
+  const offcpud_thread lock = blocked(111, 20s, OFFCPUD_BLOCKED_CONDVAR);
+  examined({{poll, wait(WaitFor::Answer)}, {lock, wait(WaitFor::Lock)}});
+  walk({poll, lock});
+  ASSERT_EQ(stalls().size(), 2U);
+  EXPECT_EQ(stalls()[0]->wait->wait_for, WaitFor::Answer);
+  EXPECT_EQ(stalls()[0]->wait->site, "site");
+  EXPECT_EQ(log_.take_changes().begun.size(), 2U);
+  pass({end_of(poll, clock_.now())});
+  EXPECT_EQ(log_.take_changes().ended.size(), 1U);
+  EXPECT_EQ(log_.filter().kinds, (1U << OFFCPUD_BLOCKED_KINDS) - 1) << "their ends must come";
+}
+
+TEST_F(ExaminedStallsTest, WhatWaitsForWorkOrATimerNeverIs) {
+  const offcpud_thread work = blocked(110, 100s, OFFCPUD_BLOCKED_LOCK);
+  const offcpud_thread timer = blocked(111, 100s, OFFCPUD_BLOCKED_OTHER);
+  const offcpud_thread unsure = blocked(112, 100s, OFFCPUD_BLOCKED_PIPE);
+  examined({{work, wait(WaitFor::Work)},
+            {timer, wait(WaitFor::Timer)},
+            {unsure, wait(WaitFor::Work, false)}});
+  for (int i = 0; i < 10; ++i) {
+    walk({work, timer, unsure});
+    clock_.advance(10s);
+  }
+  EXPECT_TRUE(stalls().empty());
+  EXPECT_EQ(untold(WaitFor::Work), 2U);
+  EXPECT_EQ(untold(WaitFor::Timer), 1U);
+  EXPECT_EQ(untold(WaitFor::Unknown), 0U);
+  pass({end_of(work, clock_.now())});
+  EXPECT_TRUE(log_.take_changes().ended.empty());
+}
+
+TEST_F(ExaminedStallsTest, WhatNobodyCanTellIsKeptAndNotTold) {
+  const offcpud_thread unknown = blocked(110, 20s);
+  const offcpud_thread unsure = blocked(111, 30s, OFFCPUD_BLOCKED_POLL);
+  const offcpud_thread young = blocked(112, 5s);
+  examined({{unknown, wait(WaitFor::Unknown, false)},
+            {unsure, wait(WaitFor::Answer, false)},
+            {young, wait(WaitFor::Unknown, false)}});
+  walk({unknown, unsure, young});
+  EXPECT_TRUE(stalls().empty());
+  EXPECT_TRUE(log_.take_changes().begun.empty());
+  EXPECT_EQ(log_.wanted().size(), 2U) << "who asks for them wants to know more";
+  EXPECT_EQ(log_.list()->detail_pending, 0U);
+  const auto list = log_.list();
+  ASSERT_EQ(list->untold.size(), 2U);
+  EXPECT_EQ(list->untold[0]->tid, 111U) << "oldest first";
+  EXPECT_FALSE(list->untold[0]->told);
+  EXPECT_EQ(untold(WaitFor::Unknown), 2U);
+
+  // The next window knows more: one is told now, the other is idle.
+  examined({{unknown, wait(WaitFor::Lock)}, {unsure, wait(WaitFor::Work)}});
+  walk({unknown, unsure});
+  ASSERT_EQ(stalls().size(), 1U);
+  EXPECT_EQ(stalls()[0]->tid, 110U);
+  EXPECT_EQ(log_.take_changes().begun.size(), 1U);
+  EXPECT_EQ(untold(WaitFor::Unknown), 0U);
+  EXPECT_EQ(untold(WaitFor::Work), 1U);
+}
+
+TEST_F(ExaminedStallsTest, AnUntoldOneEndsUntold) {
+  const offcpud_thread unknown = blocked(110, 20s);
+  examined({{unknown, wait(WaitFor::Unknown, false)}});
+  walk({unknown});
+  pass({end_of(unknown, clock_.now())});
+  EXPECT_TRUE(log_.list()->stalls.empty());
+  EXPECT_TRUE(log_.list()->untold.empty());
+  const StallChanges changes = log_.take_changes();
+  EXPECT_TRUE(changes.begun.empty() && changes.ended.empty());
+}
+
+// Nobody is told before the stack was looked at, unless that takes too long.
+TEST_F(ExaminedStallsTest, WaitsForTheStackButNotForEver) {
+  const offcpud_thread lock = blocked(110, 60s, OFFCPUD_BLOCKED_LOCK);
+  const offcpud_thread poll = blocked(111, 60s, OFFCPUD_BLOCKED_POLL);
+  walk({lock, poll});
+  EXPECT_TRUE(stalls().empty()) << "nothing has been examined yet";
+  clock_.advance(StallLog::kExaminedWithin - 1s);
+  walk({lock, poll});
+  EXPECT_TRUE(stalls().empty());
+  clock_.advance(1s);
+  walk({lock, poll});
+  ASSERT_EQ(stalls().size(), 1U) << "its reason decides, as without stacks";
+  EXPECT_EQ(stalls()[0]->tid, 110U);
+  EXPECT_FALSE(stalls()[0]->wait);
+  // Examined at last, it turns out to be idle.
+  examined({{lock, wait(WaitFor::Work)}});
+  pass();
+  EXPECT_TRUE(stalls().empty());
+}
+
+TEST_F(ExaminedStallsTest, AnEndBetweenTwoWalksWaitsForItsStack) {
+  walk({});
+  clock_.advance(60s);
+  const offcpud_thread lock = blocked(110, 15s, OFFCPUD_BLOCKED_POLL);
+  const offcpud_thread idle = blocked(111, 15s);
+  const offcpud_thread lost = blocked(112, 15s);
+  const offcpud_thread lost_poll = blocked(113, 15s, OFFCPUD_BLOCKED_POLL);
+  pass({end_of(lock, clock_.now()), end_of(idle, clock_.now()), end_of(lost, clock_.now()),
+        end_of(lost_poll, clock_.now())});
+  EXPECT_TRUE(stalls().empty());
+  clock_.advance(10s);
+  examined({{lock, wait(WaitFor::Lock)}, {idle, wait(WaitFor::Work)}});
+  pass();
+  ASSERT_EQ(stalls().size(), 1U);
+  EXPECT_EQ(stalls()[0]->tid, 110U);
+  EXPECT_EQ(stalls()[0]->wait->wait_for, WaitFor::Lock);
+  EXPECT_TRUE(stalls()[0]->ended);
+  clock_.advance(StallLog::kExaminedWithin);
+  pass();
+  ASSERT_EQ(stalls().size(), 2U) << "by its reason";
+  EXPECT_EQ(stalls()[0]->tid, 112U);
+}
+
+TEST_F(ExaminedStallsTest, ARuleThatAsksForAnIdleReasonHolds) {
+  offcpud_thread asked = blocked(110, 20s, OFFCPUD_BLOCKED_SLEEP);
+  name(asked, "asked");
+  const offcpud_thread other = blocked(111, 20s, OFFCPUD_BLOCKED_SLEEP);
+  examined({{asked, wait(WaitFor::Timer)}, {other, wait(WaitFor::Timer)}});
+  walk({asked, other});
+  ASSERT_EQ(stalls().size(), 1U);
+  EXPECT_EQ(stalls()[0]->tid, 110U);
+  EXPECT_EQ(untold(WaitFor::Timer), 1U);
+}
+
+// Samples have another beginning of it.
+TEST_F(ExaminedStallsTest, FindsTheStackOfABlockOlderThanTheDaemon) {
+  offcpud_thread old = blocked(110, 30min);
+  old.flags = OFFCPUD_THREAD_ESTIMATED;
+  offcpud_thread as_sampled = old;
+  as_sampled.since_ns += 29 * 60 * kSecond;
+  examined({{as_sampled, wait(WaitFor::Lock)}});
+  walk({old});
+  ASSERT_EQ(stalls().size(), 1U);
+  EXPECT_TRUE(stalls()[0]->estimated);
+  EXPECT_EQ(stalls()[0]->wait->wait_for, WaitFor::Lock);
+}
+
+TEST_F(ExaminedStallsTest, WithoutStacksReasonsDecide) {
+  log_.set_policy(policy());
+  const offcpud_thread lock = blocked(110, 20s);
+  examined({{lock, wait(WaitFor::Work)}});
+  walk({lock});
+  EXPECT_EQ(stalls().size(), 1U);
+  EXPECT_FALSE(log_.list()->examines);
+}
+
+}  // namespace
+}  // namespace offcpud::test

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sampler/wait_counting.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "support/fake_clock.h"
+#include "support/known_cgroups.h"
+#include "support/sampled_blocks.h"
+
+namespace offcpud {
+namespace {
+
+using namespace std::chrono_literals;
+using test::BlockRecord;
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
+class NoMappings final : public AddressLocator {
+ public:
+  void follow() override {}
+  void forget_ended() override {}
+  [[nodiscard]] std::vector<LocatedFrame> locate(std::uint32_t /*tgid*/, std::uint64_t /*when_ns*/,
+                                                 std::span<const __u64> addresses) const override {
+    return std::vector<LocatedFrame>(addresses.size());
+  }
+};
+
+class WaitCountingTest : public testing::Test {
+ protected:
+  [[nodiscard]] Moment now() const { return {clock_.now(), clock_.wall()}; }
+  static BlockRecord ended(std::uint64_t ns) { return BlockRecord(ns).in_kernel({7}); }
+  // Of thread `tid`, blocked since the second `tid`.
+  static BlockRecord lasting(std::uint32_t tid) {
+    BlockRecord record =
+        BlockRecord(kSecond).of(tid).in_kernel({tid}).flagged(OFFCPUD_SAMPLE_IN_PROGRESS);
+    record.sample.since_ns = tid * kSecond;
+    record.sample.whole_ns = 0;
+    return record;
+  }
+  // How many of its stacks the next window has, each block once.
+  std::size_t stacks_of_window(const std::vector<BlockRecord>& blocks) {
+    for (const BlockRecord& block : blocks) counting_.add_lasting(block.block());
+    clock_.advance(10s);
+    const WaitInterval interval = counting_.close(now());
+    EXPECT_EQ(interval.waits.blocks.size(), blocks.size());
+    return interval.waits.sums.size();
+  }
+
+  FakeClock clock_;
+  NoMappings mappings_;
+  test::KnownCgroups cgroups_{{1, "a"}};
+  SamplerOptions options_;
+  WaitCounting counting_{mappings_, cgroups_.directory(), options_, now()};
+};
+
+TEST_F(WaitCountingTest, CountsWhatEndedWhole) {
+  counting_.add_ended(ended(1'000).standing_for(4'000).block());
+  counting_.add_ended(ended(1'000).standing_for(4'000).block());
+  BlockRecord rest = ended(2 * kSecond);  // a walk has counted all but a microsecond of it
+  rest.sample.ns = rest.sample.weight_ns = 1'000;
+  counting_.add_ended(rest.block());
+  EXPECT_FALSE(counting_.is_due(clock_.now()));
+  clock_.advance(10s);
+  EXPECT_TRUE(counting_.is_due(clock_.now()));
+  const WallTime begin = clock_.wall() - 10s;
+  const WaitInterval interval = counting_.close(now());
+  EXPECT_EQ(interval.begin, begin);
+  ASSERT_EQ(interval.waits.sums.size(), 1U);
+  WaitEstimate truth;
+  truth.add(1'000, 4'000);
+  truth.add(1'000, 4'000);
+  truth.add(2 * kSecond, 2 * kSecond);
+  EXPECT_EQ(interval.waits.sums[0].ended, truth);
+  EXPECT_TRUE(interval.waits.blocks.empty()) << "none was long";
+  EXPECT_FALSE(counting_.is_due(clock_.now())) << "the next one begins";
+  EXPECT_TRUE(counting_.close(now()).waits.sums.empty());
+}
+
+// The histograms of the kernel do not have them either.
+TEST_F(WaitCountingTest, ABlockOlderThanTheDaemonCountsNowhere) {
+  counting_.add_ended(ended(20 * kSecond).flagged(OFFCPUD_SAMPLE_CENSORED).block());
+  const WaitInterval interval = counting_.close(now());
+  ASSERT_EQ(interval.waits.sums.size(), 1U);
+  EXPECT_EQ(interval.waits.sums[0].ended, WaitEstimate{});
+  ASSERT_EQ(interval.waits.blocks.size(), 1U);
+  EXPECT_TRUE(interval.waits.blocks[0].censored);
+}
+
+TEST_F(WaitCountingTest, LongBlocksThatEndedAreToldOneByOne) {
+  counting_.add_ended(ended(10 * kSecond - 1).block());
+  counting_.add_ended(ended(10 * kSecond).of(8).block());
+  const WaitInterval interval = counting_.close(now());
+  ASSERT_EQ(interval.waits.blocks.size(), 1U);
+  EXPECT_EQ(interval.waits.blocks[0].tid, 8U);
+  EXPECT_EQ(interval.waits.blocks[0].since_ns, kSecond);
+}
+
+// A sleeper's stack is told once, and again ever more seldom; its presence in every window.
+TEST_F(WaitCountingTest, ASleepersStackIsNotToldInEachWindow) {
+  std::vector<std::size_t> stacks;
+  for (int window = 0; window < 9; ++window) {
+    stacks.push_back(stacks_of_window({lasting(5), lasting(6)}));
+  }
+  EXPECT_EQ(stacks, (std::vector<std::size_t>{2, 2, 0, 2, 0, 0, 0, 2, 0}));
+  EXPECT_EQ(stacks_of_window({lasting(5)}), 0U);
+  EXPECT_EQ(stacks_of_window({lasting(5), lasting(6)}), 1U) << "one that was away is new";
+  counting_.forget_told();
+  EXPECT_EQ(stacks_of_window({lasting(5), lasting(6)}), 2U) << "other rules need all stacks again";
+}
+
+TEST_F(WaitCountingTest, AReasonThatSnapshotsLeaveOutIsLeftOut) {
+  CaptureRules rules;
+  rules.blocks.kinds = 1U << OFFCPUD_BLOCKED_DISK;
+  rules.blocks.min_ns = kSecond;
+  options_.capture = std::make_shared<const CaptureRules>(rules);
+  counting_.set_options(options_);
+  EXPECT_EQ(counting_.filter().kinds, 1U << OFFCPUD_BLOCKED_DISK);
+  EXPECT_EQ(counting_.filter().min_ns, 0U) << "short ones count all the same";
+  counting_.add_ended(ended(1'000).block());
+  EXPECT_TRUE(counting_.close(now()).waits.sums.empty());
+}
+
+TEST_F(WaitCountingTest, WhatFindsNoRoomKeepsItsTimeAndCgroup) {
+  for (std::uint64_t i = 0; i < WaitSums::kMostSums + 3; ++i) {
+    counting_.add_ended(BlockRecord(1'000).in_kernel({i}).block());
+  }
+  const WaitInterval interval = counting_.close(now());
+  EXPECT_EQ(interval.waits.sums.size(), WaitSums::kMostSums);
+  ASSERT_EQ(interval.waits.overflow.size(), 1U);
+  EXPECT_EQ(interval.waits.overflow.begin()->first, 1U);
+  EXPECT_EQ(interval.waits.overflow.begin()->second.sum_ns, 3'000);
+}
+
+}  // namespace
+}  // namespace offcpud

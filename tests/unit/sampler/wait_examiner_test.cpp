@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sampler/wait_examiner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "support/fake_clock.h"
+#include "support/known_cgroups.h"
+#include "support/sampled_blocks.h"
+
+namespace offcpud {
+namespace {
+
+using namespace std::chrono_literals;
+using test::BlockRecord;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr const char* kRules = R"(
+sites:
+  - {name: shop-lock, for: lock, match: "... < shop::f1"}
+  - {name: shop-pool, for: work, match: "... < shop::f2"}
+  - {name: shop-asks, for: answer, ask: socket, match: "... < shop::f3"}
+)";
+
+std::shared_ptr<const SiteRules> rules_of(const char* text) {
+  return *SiteRules::make(*parse_site_rules(text, "f.yaml"));
+}
+
+// Functions called "shop::f" and their address, in "shopd".
+class NumberedNames final : public FunctionNames {
+ public:
+  StackFrame name(const offcpud_sample& /*sample*/, const LocatedFrame& frame,
+                  bool /*waker*/) override {
+    ++asked;
+    StackFrame named;
+    named.function = "shop::f" + std::to_string(frame.address);
+    named.object = "shopd";
+    return named;
+  }
+  int asked = 0;
+};
+
+class WaitExaminerTest : public testing::Test {
+ protected:
+  static std::vector<LocatedFrame> located(const BlockRecord& record) {
+    std::vector<LocatedFrame> frames;
+    for (const __u64 address : record.user) {
+      frames.emplace_back().address = address;
+    }
+    return frames;
+  }
+  void ended(const BlockRecord& record) {
+    cgroup_paths_.add(record.sample.cgroup_id);
+    if (WaitSum* const sum = sums_.add(record.block())) sum->user = located(record);
+  }
+  void lasting(BlockRecord record, bool known = false) {
+    record.flagged(OFFCPUD_SAMPLE_IN_PROGRESS);
+    if (known) return sums_.note_known(record.sample);
+    ended(record);
+    sums_.note(record.sample);
+  }
+  std::shared_ptr<const WaitWindow> examine(std::chrono::seconds later = 10s) {
+    clock_.advance(later);
+    WaitInterval interval{.begin = clock_.wall(), .cgroups = cgroup_paths_};
+    interval.waits = sums_.drain();
+    StackFrame kernel;
+    kernel.function = "do_something";
+    kernel.object = "[kernel]";
+    kernel.kernel = true;
+    interval.kernel_names.emplace(9, kernel);
+    return examiner_.examine(
+        interval,
+        {.names = names_, .classifier = classifier_, .rules = rules_, .now = clock_.now()});
+  }
+
+  FakeClock clock_;
+  test::KnownCgroups cgroups_{{1, "a"}, {2, "b"}};
+  CgroupPaths cgroup_paths_{cgroups_.directory()};
+  std::shared_ptr<const SiteRules> rules_ = rules_of(kRules);
+  WaitClassifier classifier_{rules_};
+  NumberedNames names_;
+  WaitSums sums_;
+  WaitExaminer examiner_;
+};
+
+TEST_F(WaitExaminerTest, SumsByCgroupAndWhatTheyWereFor) {
+  ended(BlockRecord(1'000).in_user({1}));
+  ended(BlockRecord(2'000).standing_for(8'000).in_user({1}));
+  ended(BlockRecord(3'000).in_user({1}).in_cgroup(2));
+  ended(BlockRecord(4'000).in_user({2}));
+  ended(BlockRecord(5'000).in_user({4}));
+  const auto window = examine();
+  std::map<std::pair<std::string, WaitFor>, double> sums;
+  for (const EndedWaits& each : window->ended) {
+    sums[{each.cgroup, each.wait_for}] += each.waits.sum_ns;
+  }
+  const std::string a = cgroup_paths_.path_of(1), b = cgroup_paths_.path_of(2);
+  EXPECT_EQ(sums, (std::map<std::pair<std::string, WaitFor>, double>{{{a, WaitFor::Lock}, 9'000},
+                                                                     {{a, WaitFor::Work}, 4'000},
+                                                                     {{a, WaitFor::Unknown}, 5'000},
+                                                                     {{b, WaitFor::Lock}, 3'000}}));
+}
+
+TEST_F(WaitExaminerTest, SaysWhatLastsWithItsStackUnlessItIsIdle) {
+  lasting(BlockRecord(1'000).of(7).in_user({1, 5}).in_kernel({9}));
+  lasting(BlockRecord(1'000).of(8).in_user({2}).in_kernel({9}));
+  lasting(BlockRecord(1'000).of(9).in_user({3}).flagged(OFFCPUD_SAMPLE_CENSORED));
+  const auto window = examine();
+  const std::uint64_t since = BlockRecord(1).sample.since_ns;
+  const auto lock = window->find(7, since, false);
+  ASSERT_TRUE(lock);
+  EXPECT_EQ(lock->wait_for, WaitFor::Lock);
+  EXPECT_EQ(lock->site, "shop-lock");
+  EXPECT_TRUE(lock->certain);
+  EXPECT_THAT(lock->user, ElementsAre("shop::f1 [shopd]", "shop::f5 [shopd]"));
+  EXPECT_THAT(lock->kernel, ElementsAre("do_something"));
+  const auto idle = window->find(8, since, false);
+  ASSERT_TRUE(idle);
+  EXPECT_EQ(idle->wait_for, WaitFor::Work);
+  EXPECT_THAT(idle->user, IsEmpty());
+  const auto unsure = window->find(9, 12345, true);
+  ASSERT_TRUE(unsure) << "the beginning of such a block has another estimate elsewhere";
+  EXPECT_FALSE(unsure->certain);
+  EXPECT_FALSE(window->find(9, since, false));
+  EXPECT_FALSE(window->find(7, since + 1, false)) << "a later block";
+  EXPECT_FALSE(window->find(6, since, false));
+  EXPECT_THAT(window->ended, IsEmpty());
+}
+
+// What a stack says is remembered: of a block whose stack was told, and of equal stacks.
+TEST_F(WaitExaminerTest, NamesAStackOnce) {
+  const std::uint64_t since = BlockRecord(1).sample.since_ns;
+  lasting(BlockRecord(1'000).of(7).in_user({1, 5}));
+  ASSERT_TRUE(examine()->find(7, since, false));
+  EXPECT_EQ(names_.asked, 2);
+  for (int window = 0; window < 5; ++window) {
+    lasting(BlockRecord(1'000).of(7), true);
+    ended(BlockRecord(1'000).of(7).in_user({1, 5}));
+    ASSERT_TRUE(examine()->find(7, since, false));
+  }
+  EXPECT_EQ(names_.asked, 2);
+  EXPECT_FALSE(examine()->find(7, since, false)) << "it ended";
+  lasting(BlockRecord(1'000).of(7), true);
+  const auto window = examine();
+  EXPECT_FALSE(window->find(7, since, false));
+  EXPECT_EQ(window->unexamined, 1U);
+}
+
+// A process may load other code, and a file may be read too late.
+TEST_F(WaitExaminerTest, LooksAgainAtAStackAfterAWhile) {
+  ended(BlockRecord(1'000).in_user({1}));
+  ended(BlockRecord(1'000).in_user({4}));
+  examine();
+  EXPECT_EQ(names_.asked, 2);
+  ended(BlockRecord(1'000).in_user({1}));
+  ended(BlockRecord(1'000).in_user({4}));
+  examine(WaitExaminer::kUnsureFor);
+  EXPECT_EQ(names_.asked, 3) << "nobody could tell what the second one is";
+  ended(BlockRecord(1'000).in_user({1}));
+  examine(WaitExaminer::kGoodFor);
+  EXPECT_EQ(names_.asked, 4);
+}
+
+TEST_F(WaitExaminerTest, OtherRulesSayItAnew) {
+  ended(BlockRecord(1'000).in_user({1}));
+  EXPECT_EQ(examine()->ended.at(0).wait_for, WaitFor::Lock);
+  rules_ = rules_of("sites:\n  - {name: x, for: timer, match: \"... < shop::f1\"}\n");
+  ended(BlockRecord(1'000).in_user({1}));
+  EXPECT_EQ(examine()->ended.at(0).wait_for, WaitFor::Timer);
+}
+
+TEST_F(WaitExaminerTest, WhatFoundNoRoomIsUnknown) {
+  for (std::uint64_t i = 0; i < WaitSums::kMostSums + 2; ++i) {
+    ended(BlockRecord(1'000).in_kernel({100 + i}).in_user({1}));
+  }
+  const auto window = examine();
+  ASSERT_EQ(window->ended.size(), 2U);
+  EXPECT_EQ(window->ended[1].wait_for, WaitFor::Unknown);
+  EXPECT_EQ(window->ended[1].waits.sum_ns, 2'000);
+}
+
+}  // namespace
+}  // namespace offcpud
