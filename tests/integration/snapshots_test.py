@@ -197,7 +197,7 @@ class Totals(SnapshotCase):
 
 
 class Sampling(SnapshotCase):
-    settings = {"snapshots.interval": "1s", "snapshots.stacks_per_second": "1200"}
+    settings = {"snapshots.interval": "1s", "snapshots.stacks_per_second": "2400"}
 
     def test_sums_are_unbiased(self):
         """D21: estimates of short and long blocks mixed, within 3 standard errors of the truth; no
@@ -212,17 +212,16 @@ class Sampling(SnapshotCase):
         window = workload.finish()
         stacks = self.stacks_since(begin, cgroup=window.cgroup, reason="sleep")
         self.expect_at_least("the longest sampling interval", 0.003, longest)
-        self.expect_at_most("the longest sampling interval", 0.050, longest)
         truth = blocked_in_places(window)
-        self.expect_close("all seconds (the histogram)", window.blocked("sleep").seconds,
-                          stacks.seconds(), 0.05)
+        of_sleep = window.blocked("sleep").seconds
+        # The interval of these sleeps is not known from outside, but its effect is.
+        self.expect_at_most("standard error of all seconds", 0.02 * of_sleep, stacks.error())
+        self.expect_close("all seconds (the histogram)", of_sleep, stacks.seconds(), 0.05)
         for place in PLACES[:3]:
-            count, seconds = truth[place]
-            each = seconds / count
-            error = math.sqrt(count * each * max(longest - each, 0))
-            seen = stacks.seconds(place)
-            self.expect_close(f"seconds in {place} (3 standard errors)", seconds, seen,
-                              absolute=3 * error + 0.03 * seconds)
+            _, seconds = truth[place]
+            self.expect_close(f"seconds in {place} (3 standard errors)", seconds,
+                              stacks.seconds(place),
+                              absolute=3 * stacks.error(place) + 0.03 * seconds)
         self.expect_long_waits(window, truth, stacks)
 
 
