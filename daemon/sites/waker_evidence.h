@@ -86,8 +86,10 @@ class WakerEvidence {
                                       MonotonicTime now) const;
 
   [[nodiscard]] std::size_t size() const { return table_.size(); }
-  // What had to go for lack of room since the start; it is learned again.
-  [[nodiscard]] std::uint64_t dropped() const { return table_.dropped(); }
+  // What had to go, or was not taken in, for lack of room since the start.
+  [[nodiscard]] std::uint64_t dropped() const { return table_.dropped() + left_out_; }
+  // Of waits that it is not told, because their sum had no room for them.
+  void add_left_out(std::uint64_t samples) { left_out_ += samples; }
 
  private:
   void note_wakers(const SeenWaits& waits, MonotonicTime now);
@@ -102,6 +104,7 @@ class WakerEvidence {
 
   EvidenceTable table_;
   std::uint32_t window_ = 0;
+  std::uint64_t left_out_ = 0;
 };
 
 }  // namespace offcpud
