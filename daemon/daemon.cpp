@@ -108,9 +108,8 @@ Result<std::unique_ptr<Daemon>> Daemon::start(ConfigSources sources, Config conf
       new Daemon(std::move(sources), std::move(config), std::move(site_rules), std::move(spawner)));
   TRY_VOID(daemon->set_up());
   TRY(auto listener, find_listener(daemon->config_));  // a taken port must not leave hooks
-  TRY_VOID(check_absent_file(
-      daemon->config_, daemon->sources_,
-      listener.reach().local ? std::string() : listener.address().text()));
+  TRY_VOID(check_absent_file(daemon->config_, daemon->sources_,
+                             listener.reach().local ? std::string() : listener.address().text()));
   auto local = find_local_listener(daemon->config_, listener);
   TRY_VOID(daemon->read_web_files(listener, local || listener.address().is_unix()));
   TRY_VOID(daemon->measure());

@@ -32,6 +32,7 @@ Notation<std::size_t> blocked_reason() {
 
 Notation<WaitFor> wait_for_name() {
   std::vector<NamedValue<WaitFor>> values;
+  values.reserve(kWaitForNames.size());
   for (const std::string_view name : kWaitForNames) {
     values.push_back({name, static_cast<WaitFor>(values.size())});
   }

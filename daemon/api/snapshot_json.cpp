@@ -204,18 +204,18 @@ nlohmann::ordered_json head_json(const StackDifference& difference, const Merged
                                  const MergedFrom& base) {
   auto head = head_json(difference.after, from);
   const Total before = total_of(difference.before);
-  head["base"] = {{"begin", rfc3339(difference.before_begin)},
-                  {"end", rfc3339(difference.before_end)},
-                  {"covered_seconds", seconds(difference.before_duration)},
-                  {"off_cpu_seconds", before.seconds},
-                  {"standard_error_seconds", before.standard_error},
-                  {"lost_of_any_seconds",
-                   static_cast<double>(difference.before_lost_of_any_ns) / kNanoseconds},
-                  {"sampling_interval_seconds", interval_json(difference.before_sampling_interval)},
-                  {"partial", difference.before_partial},
-                  {"captured", difference.before_captured},
-                  {"snapshots", base.snapshots},
-                  {"unreadable", base.unreadable}};
+  head["base"] = {
+      {"begin", rfc3339(difference.before_begin)},
+      {"end", rfc3339(difference.before_end)},
+      {"covered_seconds", seconds(difference.before_duration)},
+      {"off_cpu_seconds", before.seconds},
+      {"standard_error_seconds", before.standard_error},
+      {"lost_of_any_seconds", static_cast<double>(difference.before_lost_of_any_ns) / kNanoseconds},
+      {"sampling_interval_seconds", interval_json(difference.before_sampling_interval)},
+      {"partial", difference.before_partial},
+      {"captured", difference.before_captured},
+      {"snapshots", base.snapshots},
+      {"unreadable", base.unreadable}};
   return head;
 }
 

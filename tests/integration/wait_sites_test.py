@@ -56,7 +56,7 @@ class Purposes(SnapshotCase):
 
         def run():
             begin = time.time()
-            window = self.run_workload(name, *arguments, **options)
+            window = self.run_workload(name, *arguments, attempts=2, **options)
             return window, self.stacks_since(begin, cgroup=window.cgroups[-1], reason=reason)
 
         window, stacks = self.until_all_are_located(run)

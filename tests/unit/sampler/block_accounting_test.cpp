@@ -83,6 +83,10 @@ BlockFilter only_pid(std::uint32_t pid) {
 const auto kSelf = static_cast<std::uint32_t>(::getpid());
 constexpr std::uint32_t kOther = 1;  // a process that exists
 
+// As a rule of wait sites names them.
+constexpr const char* kAllReasons =
+    "disk | lock | condvar | network | pipe | poll | sleep | child | kernel | stopped | other";
+
 class BlockAccountingTest : public testing::Test {
  protected:
   void start() {
@@ -140,10 +144,11 @@ class BlockAccountingTest : public testing::Test {
   SamplerOptions options_{.interval = 10s};
   const SamplerReports reports_ = told();
   SymbolWorker symbols_{{}};
+  std::shared_ptr<SiteRulesBoard> sites_ = std::make_shared<SiteRulesBoard>(*SiteRules::make({}));
   NamingQueue naming_{
       symbols_,
       std::make_shared<RuntimeNames>(RuntimeNames{.perf_maps = PerfMaps(nullptr, {}), .vdso = {}}),
-      std::make_shared<const SiteRulesBoard>(*SiteRules::make({})), clock_};
+      sites_, clock_};
   std::optional<BlockAccounting> accounting_;
 };
 
@@ -187,6 +192,33 @@ TEST_F(BlockAccountingTest, ABlockThatSpansSnapshotsIsAccountedOnce) {
   EXPECT_EQ(episodes_in(snapshots_.snapshots.at(1)), 0);
   EXPECT_FALSE(snapshots_.snapshots.at(2).entries.at(0).in_progress);
   EXPECT_EQ(episodes_in(snapshots_.snapshots.at(2)), 1);
+}
+
+TEST_F(BlockAccountingTest, NewRulesHoldFromTheNextSnapshotOn) {
+  const auto put_in_force = [this](const std::string& rule) {
+    const auto rules =
+        parse_site_rules("sites: [{" + rule + ", reason: '" + kAllReasons + "'}]", "f");
+    ASSERT_TRUE(rules) << rules.error().message();
+    sites_->publish(*SiteRules::make(*rules));
+  };
+  start();
+  kernel_.block(kOther);
+  run(10s);
+  settle();
+  put_in_force("name: one, for: lock");
+  run(10s);
+  settle();
+  put_in_force("name: two, for: answer");
+  run(10s);
+  settle();
+  EXPECT_THAT(times(snapshots_.snapshots), ElementsAre(10s, 10s, 10s));  // nothing is lost
+  std::vector<std::string> sites;
+  for (const Snapshot& snapshot : snapshots_.snapshots) {
+    ASSERT_THAT(snapshot.entries, SizeIs(1));
+    sites.push_back(snapshot.entries[0].site);
+  }
+  EXPECT_THAT(sites, ElementsAre("", "one", "two"));
+  EXPECT_EQ(snapshots_.snapshots[2].entries[0].wait_for, WaitFor::Answer);
 }
 
 TEST_F(BlockAccountingTest, AProfileTakesItsOwnBesideASnapshot) {
