@@ -125,7 +125,8 @@ void StackSums::add_pair(BlockSum& sum, const offcpud_sample& sample, double epi
     return each.tid == sample.tid && each.waker_tid == waker;
   });
   if (pair == sum.pairs.end()) {
-    if (sum.pairs.size() >= kMostPairs || !bytes_.take(sizeof(WakePair))) {
+    // Twice, as the vector doubles its room.
+    if (sum.pairs.size() >= kMostPairs || !bytes_.take(2 * sizeof(WakePair))) {
       ++sum.pairs_left_out;
       return;
     }
