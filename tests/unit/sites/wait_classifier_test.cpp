@@ -77,7 +77,8 @@ TEST(WaitClassifier, ForgetsStacksForLackOfRoomAndStillKnowsThem) {
   std::string text = "sites:\n";
   for (int i = 0; i < 100; ++i) {
     const std::string n = std::to_string(i);
-    text += "  - {name: s" + n + ", for: lock, match: '... < shop::f" + n + "'}\n";
+    text.append("  - {name: s").append(n).append(", for: lock, match: '... < shop::f");
+    text.append(n).append("'}\n");
   }
   constexpr std::size_t kRoom = 1'024;
   WaitClassifier classifier(rules_of(text), kRoom);
