@@ -11,21 +11,22 @@ namespace offcpud {
 // What could not be used for stacks and their names, for lack of room or time: values of the label
 // `what` of offcpud_stack_sources_left_out_total.
 enum class StackLoss : std::size_t {
-  UnwindTable,   // of an object: no room, replaced by others', or made late
-  UnwindFile,    // the file of short-lived processes' objects: no room, no time to copy, or no
-                 // mapping of it was reported
-  Symbols,       // of an object, or a perf map: too many were waiting; tried again later
-  Process,       // its mappings: there are too many processes
-  EndedProcess,  // its mappings were gone before its last stacks were located
+  UnwindTable,    // of an object: no room, replaced by others', or made late
+  UnwindFile,     // the file of short-lived processes' objects: no room, no time to copy, or no
+                  // mapping of it was reported
+  Symbols,        // of an object, or a perf map: too many were waiting; tried again later
+  Process,        // its mappings: there are too many processes
+  EndedProcess,   // its mappings were gone before its last stacks were located
+  WakerEvidence,  // of who wakes a thread at a place: too many threads, or wakers of one stack
 };
 
-inline constexpr std::array<std::string_view, 5> kStackLossNames = {
-    "unwind_table", "unwind_file", "symbols", "process", "ended_process"};
+inline constexpr std::array<std::string_view, 6> kStackLossNames = {
+    "unwind_table", "unwind_file", "symbols", "process", "ended_process", "waker_evidence"};
 
 constexpr std::string_view name_of(StackLoss loss) {
   return kStackLossNames[static_cast<std::size_t>(loss)];
 }
-static_assert(name_of(StackLoss::EndedProcess) == "ended_process");
+static_assert(name_of(StackLoss::WakerEvidence) == "waker_evidence");
 
 // Counts since the start, by StackLoss.
 using StackLosses = std::array<std::uint64_t, kStackLossNames.size()>;

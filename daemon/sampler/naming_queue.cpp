@@ -16,12 +16,16 @@ void NamingQueue::name(SampledInterval interval, std::chrono::milliseconds patie
   // By pointer, because std::function would copy the interval.
   const auto sampled = std::make_shared<const SampledInterval>(std::move(interval));
   symbols_.post(
-      [sampled, runtime = runtime_, sites = sites_, classifier = classifier_, waiting = waiting_,
-       done = std::move(done), now = clock_.now()](SymbolCache& objects) {
+      [sampled, runtime = runtime_, sites = sites_, classifier = classifier_, evidence = evidence_,
+       dropped = evidence_dropped_, waiting = waiting_, done = std::move(done),
+       now = clock_.now()](SymbolCache& objects) {
         ProcessNames names(objects, *runtime, now);
         classifier->use(sites->rules());
-        SiteClasses classes(*classifier);
+        const bool is_snapshot = sampled->capture != nullptr;
+        SiteClasses classes(*classifier,
+                            {.evidence = *evidence, .learns = is_snapshot, .now = sampled->ended});
         done(snapshot_of(*sampled, names, classes));
+        *dropped = evidence->dropped();
         --*waiting;
       },
       "naming the functions of a snapshot", after);

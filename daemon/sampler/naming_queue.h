@@ -17,6 +17,7 @@
 #include "sampler/wait_examiner.h"
 #include "sites/site_rules_board.h"
 #include "sites/wait_classifier.h"
+#include "sites/waker_evidence.h"
 #include "stacks/sampled_snapshot.h"
 #include "symbols/symbol_worker.h"
 
@@ -62,6 +63,9 @@ class NamingQueue {
   // Reads them again for later stacks, because programs go on making code.
   void forget_runtime_names() { runtime_loads_.clear(); }
 
+  // What was known of wakers, or would have been, but had no room; since the start.
+  [[nodiscard]] std::uint64_t evidence_dropped() const { return *evidence_dropped_; }
+
   // Waits until all intervals are named, but no longer than `patience`.
   void finish(std::chrono::milliseconds patience);
 
@@ -76,6 +80,9 @@ class NamingQueue {
   // Used by the worker's thread.
   std::shared_ptr<WaitClassifier> classifier_;
   std::shared_ptr<WaitExaminer> examiner_ = std::make_shared<WaitExaminer>();
+  std::shared_ptr<WakerEvidence> evidence_ = std::make_shared<WakerEvidence>();
+  std::shared_ptr<std::atomic<std::uint64_t>> evidence_dropped_ =
+      std::make_shared<std::atomic<std::uint64_t>>(0);
   const Clock& clock_;
   std::shared_ptr<std::atomic<int>> waiting_ = std::make_shared<std::atomic<int>>(0);
   // The load that reads the names of a process, by the process and its start.

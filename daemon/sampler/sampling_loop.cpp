@@ -103,6 +103,7 @@ void SamplingLoop::tell_losses() {
   reports_.over_share(sources_.over_share(), sources_.left_out());
   StackLosses losses = sources_.losses();
   losses[static_cast<std::size_t>(StackLoss::Symbols)] = symbols_.counts().refused;
+  losses[static_cast<std::size_t>(StackLoss::WakerEvidence)] = naming_.evidence_dropped();
   reports_.losses(losses);
 }
 

@@ -1,26 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sampler/site_classes.h"
 
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <string>
+
+#include "unwind.h"
+
 namespace offcpud {
+namespace {
+
+std::uint64_t joined(std::uint64_t hash, std::uint64_t part) {
+  return (hash ^ part) * 0x100000001b3;  // FNV-1a, of whole words
+}
+
+std::uint64_t name_hash(const StackFrame& frame) {
+  return joined(std::hash<std::string>()(frame.function), std::hash<std::string>()(frame.object));
+}
+
+// Who ended the blocks of a sum.
+WaitEnd end_of(const offcpud_sample& sample, bool own_timer) {
+  const bool in_progress = (sample.flags & OFFCPUD_SAMPLE_IN_PROGRESS) != 0;
+  if (in_progress || sample.waker >= OFFCPUD_WAKERS) return WaitEnd::None;
+  if (own_timer) return WaitEnd::OwnTimer;
+  const bool is_thread =
+      sample.waker == OFFCPUD_FROM_SAME_CGROUP || sample.waker == OFFCPUD_FROM_OTHER_CGROUP;
+  return is_thread ? WaitEnd::Thread : WaitEnd::Other;
+}
+
+}  // namespace
 
 void SiteClasses::number(const Snapshot& snapshot, std::span<const std::uint32_t> frames,
                          std::vector<FrameKind>& kinds) {
   kinds.clear();
   known_.resize(snapshot.frames.size());
   for (const std::uint32_t id : frames) {
-    FrameKind& known = known_[id];
-    if (known == 0) {
+    KnownFrame& known = known_[id];
+    if (known.kind == 0) {
       const StackFrame& frame = snapshot.frames[id];
-      known = 1 + (frame.kernel ? classifier_.kernel_frame(frame.function)
-                                : classifier_.user_frame({frame.function, frame.object}));
+      known.kind = 1 + (frame.kernel ? classifier_.kernel_frame(frame.function)
+                                     : classifier_.user_frame({frame.function, frame.object}));
+      known.name = name_hash(frame);
     }
-    kinds.push_back(known - 1);
+    kinds.push_back(known.kind - 1);
   }
 }
 
 // The executable is known by the name of its process only, which is what `explain-stack` finds in
 // an answer in JSON, too.
-void SiteClasses::classify(const Snapshot& snapshot, StackEntry& entry) {
+void SiteClasses::classify(const Snapshot& snapshot, StackEntry& entry, const BlockSum& sum,
+                           bool own_timer) {
   number(snapshot, entry.user, user_);
   number(snapshot, entry.kernel, kernel_);
   const WaitClass found = classifier_.classify({.exe = classifier_.executable(entry.comm),
@@ -29,6 +59,53 @@ void SiteClasses::classify(const Snapshot& snapshot, StackEntry& entry) {
                                                 .kernel = kernel_});
   entry.wait_for = found.wait_for;
   entry.site = found.site;
+
+  const std::uint64_t place = found.ask == SiteQuestion::Waker ? place_of(entry, sum) : 0;
+  if (place != 0) asking_.push_back({snapshot.entries.size(), waits_.size(), sum.pairs.size()});
+  if (evidence_.learns) evidence_.evidence.add_left_out(sum.pairs_left_out);
+  const offcpud_sample& sample = sum.sample;
+  for (const WakePair& pair : sum.pairs) {
+    waits_.push_back({.at = {.tgid = sample.tgid,
+                             .tid = pair.tid,
+                             .process_start_ns = sample.process_start_ns,
+                             .place = place},
+                      .wait_for = found.wait_for,
+                      .end = end_of(sample, own_timer),
+                      .waker_tgid = sample.waker_tgid,
+                      .waker_tid = pair.waker_tid,
+                      .samples = pair.samples,
+                      .ns = pair.ns,
+                      .episodes = pair.episodes});
+  }
+}
+
+// By names, so that all calls of a function are one place. Stacks that break off look alike where
+// the threads are at different places, so they have none.
+std::uint64_t SiteClasses::place_of(const StackEntry& entry, const BlockSum& sum) const {
+  const bool is_whole = sum.sample.user_end == OFFCPUD_UNWIND_END_ROOT ||
+                        sum.sample.user_end == OFFCPUD_UNWIND_END_DEPTH;
+  if (!is_whole || entry.user.empty()) return 0;
+  std::uint64_t hash = joined(0xcbf29ce484222325, entry.reason);
+  for (const std::uint32_t id : entry.user) hash = joined(hash, known_[id].name);
+  return std::max<std::uint64_t>(hash, 1);
+}
+
+void SiteClasses::decide(Snapshot& snapshot) {
+  if (evidence_.learns) evidence_.evidence.learn(waits_, evidence_.now);
+  for (const EntryWaits& each : asking_) {
+    if (each.count == 0) continue;
+    snapshot.entries[each.entry].wait_for =
+        judge(std::span(waits_).subspan(each.first, each.count));
+  }
+}
+
+WaitFor SiteClasses::judge(std::span<const SeenWaits> waits) const {
+  std::array<double, kWaitForNames.size()> time{};
+  for (const SeenWaits& each : waits) {
+    const auto verdict = evidence_.evidence.judge(each.at, each.wait_for, evidence_.now);
+    time[static_cast<std::size_t>(verdict.wait_for)] += each.ns;
+  }
+  return static_cast<WaitFor>(std::ranges::max_element(time) - time.begin());
 }
 
 }  // namespace offcpud

@@ -1,30 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "base/clock.h"
 #include "sites/wait_classifier.h"
+#include "sites/waker_evidence.h"
 #include "stacks/sampled_snapshot.h"
 
 namespace offcpud {
 
-// Classifies the entries of one snapshot by the rules that the classifier uses. Each frame of the
-// snapshot is looked up once. Valid during one job of the thread that owns the classifier.
+// What is known of wakers, and what a snapshot is to it.
+struct EvidenceInUse {
+  WakerEvidence& evidence;
+  // True for snapshots, which have every sample once. A profile only asks.
+  bool learns = false;
+  MonotonicTime now;  // the end of the snapshot's interval
+};
+
+// Classifies the entries of one snapshot by the rules that the classifier uses, and by evidence of
+// wakers where a rule asks for it. An entry has the threads of one name: it is for what most of
+// their time is for. Each frame of the snapshot is looked up once. Valid during one job of the
+// thread that owns the classifier.
 class SiteClasses final : public WaitClasses {
  public:
-  explicit SiteClasses(WaitClassifier& classifier) : classifier_(classifier) {}
+  SiteClasses(WaitClassifier& classifier, EvidenceInUse evidence)
+      : classifier_(classifier), evidence_(evidence) {}
 
-  void classify(const Snapshot& snapshot, StackEntry& entry) override;
+  void classify(const Snapshot& snapshot, StackEntry& entry, const BlockSum& sum,
+                bool own_timer) override;
+  void decide(Snapshot& snapshot) override;
 
  private:
+  struct KnownFrame {
+    FrameKind kind = 0;      // kind + 1; 0: not needed yet
+    std::uint64_t name = 0;  // hash of function and object
+  };
+  // Waits of an entry, by thread and waker.
+  struct EntryWaits {
+    std::size_t entry = 0;
+    std::size_t first = 0, count = 0;  // in waits_
+  };
+
   void number(const Snapshot& snapshot, std::span<const std::uint32_t> frames,
               std::vector<FrameKind>& kinds);
+  [[nodiscard]] std::uint64_t place_of(const StackEntry& entry, const BlockSum& sum) const;
+  [[nodiscard]] WaitFor judge(std::span<const SeenWaits> waits) const;
 
   WaitClassifier& classifier_;
-  std::vector<FrameKind> known_;          // by frame of the snapshot: kind + 1; 0: not needed yet
+  EvidenceInUse evidence_;
+  std::vector<KnownFrame> known_;         // by frame of the snapshot
   std::vector<FrameKind> user_, kernel_;  // of the entry in hand; kept for their room
+  std::vector<SeenWaits> waits_;          // of all entries
+  std::vector<EntryWaits> asking_;        // entries whose rules ask for evidence of wakers
 };
 
 }  // namespace offcpud

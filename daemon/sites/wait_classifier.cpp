@@ -13,7 +13,8 @@ WaitClass class_of(const PreparedRule* rule) {
   if (rule == nullptr) return {};
   return {.wait_for = rule->rule.wait_for,
           .site = rule->rule.name,
-          .certain = rule->rule.ask == SiteQuestion::None};
+          .certain = rule->rule.ask == SiteQuestion::None,
+          .ask = rule->rule.ask};
 }
 
 }  // namespace

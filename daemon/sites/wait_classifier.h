@@ -21,9 +21,9 @@ struct WaitClass {
   WaitFor wait_for = WaitFor::Unknown;
   std::string_view site;  // good as long as the rules; empty: no rule takes the wait
   // Names alone decide at this site. False where no rule takes the wait, and where the rule asks
-  // for evidence: nobody follows that yet, so `wait_for` is what holds without it, and no stall and
-  // no alert may start from it.
+  // for evidence: `wait_for` is what holds without it, and no stall and no alert may start from it.
   bool certain = false;
+  SiteQuestion ask = SiteQuestion::None;  // the evidence that may decide instead
 
   friend bool operator==(const WaitClass&, const WaitClass&) = default;
 };

@@ -38,7 +38,25 @@ std::span<const StackFrame> drop_inner(std::span<const StackFrame> frames, Predi
   return frames;
 }
 
+// Kernel: hrtimer_wakeup() wakes the thread of a hrtimer_sleeper (kernel/time/hrtimer.c), and
+// process_timeout() that of schedule_timeout() (kernel/time/timer.c). The latter ends in a jump to
+// wake_up_process(), so mostly its caller is on the stack, which every other timer function would
+// be between.
+bool is_own_timer(std::string_view function) {
+  return function == "hrtimer_wakeup" || function == "process_timeout" ||
+         function == "call_timer_fn";
+}
+
+bool is_wakeup(std::string_view function) {
+  return function == "try_to_wake_up" || function == "wake_up_process";
+}
+
 }  // namespace
+
+bool is_of_own_timer(std::span<const StackFrame> frames) {
+  frames = drop_inner(drop_inner(frames, is_tracing), is_wakeup);
+  return !frames.empty() && is_own_timer(frames.front().function);
+}
 
 std::span<const StackFrame> without_switch(std::span<const StackFrame> frames) {
   if (!frames.empty() && is_tracing(frames.front().function)) {

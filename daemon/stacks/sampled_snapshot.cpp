@@ -102,8 +102,8 @@ class SnapshotBuilder {
     auto user = user_stack(sample, sum.user, false);
     if (const char* text = end_text(sample.user_end)) user.push_back(marker(text));
     entry.user = table_.numbers(user);
-    classes_.classify(snapshot_, entry);
-    add_waker(entry, sum, block);
+    const bool own_timer = add_waker(entry, sum, block);
+    classes_.classify(snapshot_, entry, sum, own_timer);
     snapshot_.entries.push_back(std::move(entry));
     if (sum.longest_ns != 0) longest_.emplace_back(snapshot_.entries.size() - 1, &sum);
   }
@@ -119,6 +119,7 @@ class SnapshotBuilder {
   }
 
   SampledSnapshot take() && {
+    classes_.decide(snapshot_);
     std::vector<FoundExemplar> exemplars;
     const StackIds ids(snapshot_);
     for (const auto& [entry, sum] : longest_) {
@@ -149,14 +150,17 @@ class SnapshotBuilder {
                      .stack = stack}};
   }
 
-  void add_waker(StackEntry& entry, const BlockSum& sum, const SampledBlock& block) {
+  // Returns whether the thread's own timer is what ended the blocks.
+  bool add_waker(StackEntry& entry, const BlockSum& sum, const SampledBlock& block) {
     const offcpud_sample& sample = sum.sample;
-    if (sample.waker >= OFFCPUD_WAKERS) return;
+    if (sample.waker >= OFFCPUD_WAKERS) return false;
     const bool interrupt = sample.waker == OFFCPUD_FROM_INTERRUPT;
     entry.waker_comm = interrupt ? "[irq]" : text_of(sample.waker_comm);
     entry.waker_pid = interrupt ? 0 : sample.waker_local_tgid;
-    entry.waker_kernel = table_.numbers(without_tracepoint(kernel(block.waker_kernel), interrupt));
+    const auto frames = kernel(block.waker_kernel);
+    entry.waker_kernel = table_.numbers(without_tracepoint(frames, interrupt));
     entry.waker_user = table_.numbers(user_stack(sample, sum.waker_user, true));
+    return is_of_own_timer(frames);
   }
 
   std::span<const StackFrame> kernel(std::span<const __u64> addresses) {

@@ -42,9 +42,13 @@ class FunctionNames {
 class WaitClasses {
  public:
   virtual ~WaitClasses() = default;
-  // Sets `wait_for` and `site` of an entry, whose other texts, reason and frames are complete.
-  // `snapshot` has the frames; later calls for the same snapshot find more of them.
-  virtual void classify(const Snapshot& snapshot, StackEntry& entry) = 0;
+  // Sets `wait_for` and `site` of an entry, which is complete otherwise and will be the next one of
+  // `snapshot`, whose frames it has. Later calls for the same snapshot find more of both.
+  // `own_timer`: that of the thread itself ended its blocks.
+  virtual void classify(const Snapshot& snapshot, StackEntry& entry, const BlockSum& sum,
+                        bool own_timer) = 0;
+  // After the last entry: sets `wait_for` where other entries have a say. The sums are still there.
+  virtual void decide(Snapshot& snapshot) = 0;
 };
 
 // A snapshot, and the longest ended episode of each of its entries.

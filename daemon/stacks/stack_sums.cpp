@@ -37,6 +37,9 @@ double variance_of(const offcpud_sample& sample) {
   return weight * std::max(0.0, weight - static_cast<double>(sample.ns));
 }
 
+// So that one long block does not outweigh all others in what is learned of wakers.
+constexpr std::uint64_t kMostOfOneBlock = 1'000'000'000;
+
 }  // namespace
 
 std::size_t StackSums::HashKey::operator()(const Key& key) const {
@@ -105,12 +108,36 @@ BlockSum* StackSums::add(const SampledBlock& block) {
   found->second.ns += sample.weight_ns;
   found->second.episodes += episodes;
   found->second.variance += variance_of(sample);
+  add_pair(found->second, sample, episodes);
   const std::uint64_t length = sample.ended_ns - sample.since_ns;
   if (!in_progress && length > found->second.longest_ns) {
     found->second.longest_ns = length;
     found->second.longest_ended_ns = sample.ended_ns;
   }
   return is_new ? &found->second : nullptr;
+}
+
+void StackSums::add_pair(BlockSum& sum, const offcpud_sample& sample, double episodes) {
+  const bool in_progress = (sample.flags & OFFCPUD_SAMPLE_IN_PROGRESS) != 0;
+  const bool is_known = sample.waker < OFFCPUD_WAKERS && !in_progress;
+  const std::uint32_t waker = is_known ? sample.waker_tid : 0;
+  auto pair = std::ranges::find_if(sum.pairs, [&](const WakePair& each) {
+    return each.tid == sample.tid && each.waker_tid == waker;
+  });
+  if (pair == sum.pairs.end()) {
+    // Twice, as the vector doubles its room.
+    if (sum.pairs.size() >= kMostPairs || !bytes_.take(2 * sizeof(WakePair))) {
+      ++sum.pairs_left_out;
+      return;
+    }
+    sum.pairs.push_back({.tid = sample.tid, .waker_tid = waker});
+    pair = sum.pairs.end() - 1;
+  }
+  const std::uint64_t length = sample.ended_ns - sample.since_ns;
+  ++pair->samples;
+  pair->ns += static_cast<double>(
+      std::min(std::max<std::uint64_t>(sample.weight_ns, length), kMostOfOneBlock));
+  pair->episodes += episodes;
 }
 
 StackSums::Drained StackSums::drain() {

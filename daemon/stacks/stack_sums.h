@@ -24,6 +24,17 @@ struct LocatedFrame {
   friend bool operator==(const LocatedFrame&, const LocatedFrame&) = default;
 };
 
+// How often and how long one thread of a sum waited for one waker.
+struct WakePair {
+  std::uint32_t tid = 0;
+  std::uint32_t waker_tid = 0;  // 0: no thread, not known, or the block is in progress
+  std::uint32_t samples = 0;
+  // Of each sampled block what it stands for, or its whole length if that is more; a second at
+  // most.
+  double ns = 0;
+  double episodes = 0;  // like BlockSum::episodes
+};
+
 // The sum of one process's blocks with equal stacks and wakers. Frames are innermost first.
 struct BlockSum {
   offcpud_sample sample{};  // the first one; its numbers of frames are those of `frames`
@@ -36,6 +47,9 @@ struct BlockSum {
   std::uint64_t longest_ns = 0;
   std::uint64_t longest_ended_ns = 0;  // CLOCK_MONOTONIC
 
+  std::vector<WakePair> pairs;
+  std::uint64_t pairs_left_out = 0;  // samples of further pairs
+
   [[nodiscard]] SampledBlock block() const { return sampled_block(sample, frames); }
 };
 
@@ -43,6 +57,9 @@ struct BlockSum {
 // are never merged. Single-threaded.
 class StackSums {
  public:
+  // Kept of each sum: in a crowd behind one lock everybody wakes everybody.
+  static constexpr std::size_t kMostPairs = 128;
+
   // Keeps `most` different stacks apart, within a shared budget of bytes. The time of further ones
   // is summed without their stacks.
   explicit StackSums(std::size_t most, std::shared_ptr<ByteBudget> budget = nullptr)
@@ -69,6 +86,7 @@ class StackSums {
   static Key key_of(const SampledBlock& block);
 
   [[nodiscard]] static std::size_t bytes_of(const SampledBlock& block);
+  void add_pair(BlockSum& sum, const offcpud_sample& sample, double episodes);
 
   std::size_t most_;
   std::shared_ptr<ByteBudget> budget_;

@@ -3,8 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "unwind.h"
 
 namespace offcpud {
 namespace {
@@ -13,6 +18,7 @@ std::shared_ptr<const SiteRules> rules() {
   auto parsed = parse_site_rules(R"(
 sites:
   - {name: shop-pool, for: lock, exe: shopd, match: "... < shop::acquire"}
+  - {name: shop-wait, for: unknown, ask: waker, exe: shopd, match: "... < shop::wait"}
   - {name: kernel-named, for: storage, kernel: "... < submit_bio_wait", reason: disk}
 )",
                                  "f.yaml");
@@ -33,16 +39,18 @@ StackFrame kernel(std::string function) {
 // The frames of a snapshot grow from entry to entry, and two frames may have one name.
 TEST(SiteClasses, ClassifiesEntriesByNamesReasonAndProcess) {
   WaitClassifier classifier(rules());
-  SiteClasses classes(classifier);
+  WakerEvidence evidence;
+  SiteClasses classes(classifier, {.evidence = evidence, .now = {}});
+  const BlockSum sum;
   Snapshot snapshot;
   snapshot.frames = {user("main"), user("shop::acquire")};
   StackEntry entry{.comm = "shopd", .reason = OFFCPUD_BLOCKED_CONDVAR, .user = {0, 1}};
-  classes.classify(snapshot, entry);
+  classes.classify(snapshot, entry, sum, false);
   EXPECT_EQ(entry.wait_for, WaitFor::Lock);
   EXPECT_EQ(entry.site, "shop-pool");
 
   StackEntry other{.comm = "other", .reason = OFFCPUD_BLOCKED_CONDVAR, .user = {0, 1}};
-  classes.classify(snapshot, other);
+  classes.classify(snapshot, other, sum, false);
   EXPECT_EQ(other.wait_for, WaitFor::Unknown);
   EXPECT_EQ(other.site, "");
 
@@ -51,33 +59,131 @@ TEST(SiteClasses, ClassifiesEntriesByNamesReasonAndProcess) {
   snapshot.frames.push_back(kernel("submit_bio_wait"));
   snapshot.frames.push_back(kernel("schedule"));
   StackEntry in_program{.comm = "shopd", .reason = OFFCPUD_BLOCKED_DISK, .user = {0, 2}};
-  classes.classify(snapshot, in_program);
+  classes.classify(snapshot, in_program, sum, false);
   EXPECT_EQ(in_program.site, "");
   StackEntry disk{.comm = "shopd", .reason = OFFCPUD_BLOCKED_DISK, .user = {0}, .kernel = {3, 4}};
-  classes.classify(snapshot, disk);
+  classes.classify(snapshot, disk, sum, false);
   EXPECT_EQ(disk.wait_for, WaitFor::Storage);
   EXPECT_EQ(disk.site, "kernel-named");
   StackEntry kernel_mutex{.comm = "shopd", .reason = OFFCPUD_BLOCKED_KERNEL, .kernel = {3, 4}};
-  classes.classify(snapshot, kernel_mutex);
+  classes.classify(snapshot, kernel_mutex, sum, false);
   EXPECT_EQ(kernel_mutex.site, "") << "another reason";
 }
 
 // What a snapshot costs: each function once, each stack by numbers.
 TEST(SiteClasses, LooksUpEachFrameOfASnapshotOnce) {
   WaitClassifier classifier(rules());
+  WakerEvidence evidence;
+  const BlockSum sum;
   for (int snapshots = 0; snapshots < 3; ++snapshots) {
-    SiteClasses classes(classifier);
+    SiteClasses classes(classifier, {.evidence = evidence, .now = {}});
     Snapshot snapshot;
     snapshot.frames = {user("main"), user("shop::acquire"), kernel("schedule")};
     for (int i = 0; i < 100; ++i) {
       StackEntry entry{.comm = "shopd", .user = {0, 1}, .kernel = {2}};
-      classes.classify(snapshot, entry);
+      classes.classify(snapshot, entry, sum, false);
       EXPECT_EQ(entry.site, "shop-pool");
     }
   }
   EXPECT_EQ(classifier.work().waits, 300U);
   EXPECT_EQ(classifier.work().matched, 1U);
   EXPECT_EQ(classifier.work().names, 4U);
+}
+
+// Snapshots of a process whose threads wait in shop::wait, each woken by the one in `wakers`.
+class SiteEvidence : public testing::Test {
+ protected:
+  using Wakers = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+
+  BlockSum sum_of(const Wakers& wakers) {
+    BlockSum sum;
+    sum.sample.tgid = sum.sample.waker_tgid = 100;
+    sum.sample.process_start_ns = 5;
+    sum.sample.waker = OFFCPUD_FROM_SAME_CGROUP;
+    sum.sample.user_end = OFFCPUD_UNWIND_END_ROOT;
+    for (const auto& [tid, waker] : wakers) {
+      sum.pairs.push_back(
+          {.tid = tid, .waker_tid = waker, .samples = 10, .ns = 1e7, .episodes = 10});
+    }
+    return sum;
+  }
+
+  // What is said of the waits of `callers`, functions that call shop::wait, in one snapshot.
+  std::vector<WaitFor> classify(const std::vector<std::string>& callers,
+                                const std::vector<BlockSum>& sums, bool learns = true) {
+    now_ += std::chrono::seconds(10);
+    SiteClasses classes(classifier_, {.evidence = evidence_, .learns = learns, .now = now_});
+    Snapshot snapshot;
+    snapshot.frames = {user("shop::wait")};
+    for (std::size_t i = 0; i < callers.size(); ++i) {
+      snapshot.frames.push_back(user(callers[i]));
+      StackEntry entry{.comm = "shopd",
+                       .reason = OFFCPUD_BLOCKED_CONDVAR,
+                       .user = {static_cast<std::uint32_t>(i + 1), 0}};
+      classes.classify(snapshot, entry, sums.at(i), own_timer_);
+      EXPECT_EQ(entry.site, "shop-wait");
+      snapshot.entries.push_back(entry);
+    }
+    classes.decide(snapshot);
+    std::vector<WaitFor> said;
+    for (const StackEntry& entry : snapshot.entries) said.push_back(entry.wait_for);
+    return said;
+  }
+
+  const Wakers convoy_ = {{1, 2}, {2, 3}, {3, 1}};
+  const Wakers consumers_ = {{11, 15}, {12, 15}};
+  const std::vector<WaitFor> unknown_ = {WaitFor::Unknown, WaitFor::Unknown};
+  WaitClassifier classifier_{rules()};
+  WakerEvidence evidence_;
+  MonotonicTime now_{};
+  bool own_timer_ = false;
+};
+
+TEST_F(SiteEvidence, TellsALockFromAQueueOfOneSite) {
+  const std::vector<std::string> callers = {"shop::Lock::take", "shop::Queue::get"};
+  const std::vector<BlockSum> sums = {sum_of(convoy_), sum_of(consumers_)};
+  EXPECT_EQ(classify(callers, sums), unknown_);
+  const std::vector<WaitFor> told = {WaitFor::Lock, WaitFor::Work};
+  EXPECT_EQ(classify(callers, sums), told);
+  // A profile asks, and brings no evidence.
+  EXPECT_EQ(classify(callers, {sum_of(consumers_), sum_of(convoy_)}, false), unknown_);
+  EXPECT_EQ(classify(callers, sums, false), told);
+}
+
+// Two mutexes by turns, at two places of a program: who waits at one does not hold the other.
+TEST_F(SiteEvidence, KeepsPlacesApart) {
+  const std::vector<std::string> callers = {"shop::Queue::put", "shop::Queue::get"};
+  const std::vector<BlockSum> sums = {sum_of({{1, 11}, {1, 12}}), sum_of({{11, 2}, {12, 1}})};
+  for (int i = 0; i < 3; ++i) {
+    for (const WaitFor said : classify(callers, sums)) EXPECT_NE(said, WaitFor::Lock);
+  }
+}
+
+TEST_F(SiteEvidence, IsNotTakenFromStacksThatBreakOff) {
+  BlockSum broken = sum_of(convoy_);
+  broken.sample.user_end = OFFCPUD_UNWIND_END_NO_RULE;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(classify({"a", "b"}, {broken, broken}), unknown_);
+  }
+}
+
+TEST_F(SiteEvidence, SaysThatAThreadsOwnTimerEndsItsWaits) {
+  own_timer_ = true;
+  BlockSum timed = sum_of({{1, 0}});
+  timed.sample.waker = OFFCPUD_FROM_INTERRUPT;
+  EXPECT_EQ(classify({"a"}, {timed}).at(0), WaitFor::Unknown);
+  EXPECT_EQ(classify({"a"}, {timed}).at(0), WaitFor::Timer);
+}
+
+// An entry has all threads of one name.
+TEST_F(SiteEvidence, IsForWhatMostOfItsThreadsWaitFor) {
+  Wakers both = convoy_;
+  both.insert(both.end(), consumers_.begin(), consumers_.end());
+  (void)classify({"a"}, {sum_of(both)});
+  EXPECT_EQ(classify({"a"}, {sum_of(both)}).at(0), WaitFor::Lock);
+  BlockSum sum = sum_of(both);
+  sum.pairs.back().ns *= 10;
+  EXPECT_EQ(classify({"a"}, {sum}).at(0), WaitFor::Work);
 }
 
 }  // namespace

@@ -44,8 +44,9 @@ TEST(WaitClassifier, SaysSiteAndWhatItIsFor) {
 
 TEST(WaitClassifier, WhatARuleWouldAskForIsNotCertain) {
   WaitClassifier classifier(rules_of(kRules));
-  EXPECT_EQ(classify(classifier, "shop::spawn", OFFCPUD_BLOCKED_CHILD),
-            (WaitClass{.wait_for = WaitFor::Answer, .site = "shop-child", .certain = false}));
+  EXPECT_EQ(
+      classify(classifier, "shop::spawn", OFFCPUD_BLOCKED_CHILD),
+      (WaitClass{.wait_for = WaitFor::Answer, .site = "shop-child", .ask = SiteQuestion::Child}));
 }
 
 TEST(WaitClassifier, MatchesEachStackOnce) {

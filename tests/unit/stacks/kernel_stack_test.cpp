@@ -128,5 +128,20 @@ TEST(WithoutTracepoint, KeepsAnInterruptedStackWithoutKnownEntry) {
   EXPECT_THAT(without_tracepoint({}, true), IsEmpty());
 }
 
+TEST(IsOfOwnTimer, KnowsTheTimerOfTheThreadItself) {
+  const auto own = [](const Functions& functions) { return is_of_own_timer(stack_of(functions)); };
+  EXPECT_TRUE(own({"bpf_prog_1_on_waking", "bpf_trace_run1", "try_to_wake_up", "hrtimer_wakeup",
+                   "__hrtimer_run_queues", "asm_sysvec_apic_timer_interrupt"}));
+  EXPECT_TRUE(own({"try_to_wake_up", "wake_up_process", "hrtimer_wakeup"}));
+  EXPECT_TRUE(own({"try_to_wake_up", "process_timeout", "call_timer_fn"}));
+  EXPECT_TRUE(own({"try_to_wake_up", "call_timer_fn", "expire_timers"}));
+  EXPECT_FALSE(own({"try_to_wake_up", "ep_autoremove_wake_function", "__wake_up_common",
+                    "timerfd_tmrproc", "__hrtimer_run_queues"}));
+  EXPECT_FALSE(own({"try_to_wake_up", "futex_wake", "hrtimer_wakeup"}));
+  EXPECT_FALSE(own({"try_to_wake_up", "__queue_work", "call_timer_fn"}));
+  EXPECT_FALSE(own({"try_to_wake_up"}));
+  EXPECT_FALSE(own({}));
+}
+
 }  // namespace
 }  // namespace offcpud

@@ -67,12 +67,23 @@ SampledInterval interval_of(const std::vector<BlockRecord>& records,
 // What a block is for by the innermost function of its program.
 class ClassesByLeaf final : public WaitClasses {
  public:
-  void classify(const Snapshot& snapshot, StackEntry& entry) override {
+  void classify(const Snapshot& snapshot, StackEntry& entry, const BlockSum& /*sum*/,
+                bool own_timer) override {
+    own_timers.push_back(own_timer);
     if (entry.user.empty()) return;
     const std::string& leaf = snapshot.frames.at(entry.user.back()).function;
     entry.site = "site of " + leaf + " of " + entry.comm;
     entry.wait_for = leaf == "f1" ? WaitFor::Lock : WaitFor::Work;
   }
+  void decide(Snapshot& snapshot) override {
+    for (StackEntry& entry : snapshot.entries) {
+      if (entry.wait_for == WaitFor::Lock && entry.comm == "decided") {
+        entry.wait_for = WaitFor::Timer;
+      }
+    }
+  }
+
+  std::vector<bool> own_timers;  // of all entries
 };
 
 SampledSnapshot named(const SampledInterval& interval) {
@@ -128,6 +139,31 @@ TEST(SampledSnapshot, SaysWhatEachBlockIsFor) {
   EXPECT_EQ(classes["b"], Class("site of f2 of b", WaitFor::Work));
   EXPECT_EQ(classes["kthread"], Class("", WaitFor::Unknown));
   EXPECT_EQ(classes["offcpud"], Class("", WaitFor::Unknown)) << "time without a stack";
+}
+
+TEST(SampledSnapshot, DecidesOnceAllEntriesAreThere) {
+  const auto made = named(interval_of({BlockRecord(5).in_user({1}).of_process_named("decided"),
+                                       BlockRecord(5).in_user({1}).of_process_named("other")}));
+  std::map<std::string, WaitFor> classes;
+  for (const StackEntry& entry : made.snapshot.entries) classes[entry.comm] = entry.wait_for;
+  EXPECT_EQ(classes["decided"], WaitFor::Timer);
+  EXPECT_EQ(classes["other"], WaitFor::Lock);
+}
+
+TEST(SampledSnapshot, TellsWhatTheThreadsOwnTimerEnded) {
+  auto interval =
+      interval_of({BlockRecord(5).woken_by(OFFCPUD_FROM_INTERRUPT, 0, "").woken_in({20, 21, 22}),
+                   BlockRecord(6).in_user({1}).woken_in({20, 21, 22})});  // by nobody that is known
+  interval.kernel_names = {{20, kernel_frame("try_to_wake_up+0x1/0x2")},
+                           {21, kernel_frame("hrtimer_wakeup+0x1/0x2")},
+                           {22, kernel_frame("asm_sysvec_apic_timer_interrupt+0x1/0x2")}};
+  AddressNames names;
+  ClassesByLeaf classes;
+  const auto made = snapshot_of(interval, names, classes);
+  ASSERT_THAT(classes.own_timers, SizeIs(2));
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(classes.own_timers[i], made.snapshot.entries[i].user.empty()) << i;
+  }
 }
 
 TEST(SampledSnapshot, SaysWhoseTimeItIs) {

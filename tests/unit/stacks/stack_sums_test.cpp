@@ -46,6 +46,45 @@ TEST(StackSums, AddsEqualBlocksUp) {
   EXPECT_EQ(drained.sums[0].sample.tid, 100U);  // the first one's
 }
 
+// Who waited for whom; a block counts for its length, or what it stands for if that is more.
+TEST(StackSums, KnowsItsThreadsAndTheirWakers) {
+  BlockRecord other = usual();
+  other.sample.tid = 101;
+  BlockRecord long_one = usual();
+  long_one.sample.ended_ns = long_one.sample.since_ns + 5'000'000'000;
+  const auto drained = sum_of({usual(), other, usual().standing_for(3000), long_one});
+  ASSERT_EQ(drained.sums.size(), 1U);
+  const auto& pairs = drained.sums[0].pairs;
+  ASSERT_EQ(pairs.size(), 2U);
+  EXPECT_EQ(pairs[0].tid, 100U);
+  EXPECT_EQ(pairs[0].waker_tid, 200U);
+  EXPECT_EQ(pairs[0].samples, 3U);
+  EXPECT_DOUBLE_EQ(pairs[0].ns, 1000.0 + 3000 + 1e9);  // a second of it at most
+  EXPECT_DOUBLE_EQ(pairs[0].episodes, 1 + 3 + 1);
+  EXPECT_EQ(pairs[1].tid, 101U);
+  EXPECT_EQ(pairs[1].samples, 1U);
+}
+
+TEST(StackSums, KnowsNoWakerOfABlockThatLasts) {
+  const auto drained = sum_of({usual().flagged(OFFCPUD_SAMPLE_IN_PROGRESS)});
+  ASSERT_EQ(drained.sums.size(), 1U);
+  ASSERT_EQ(drained.sums[0].pairs.size(), 1U);
+  EXPECT_EQ(drained.sums[0].pairs[0].waker_tid, 0U);
+}
+
+TEST(StackSums, CountsThePairsThatItHasNoRoomFor) {
+  StackSums stacks(1000);
+  for (std::uint32_t tid = 0; tid < StackSums::kMostPairs + 7; ++tid) {
+    BlockRecord record = usual();
+    record.sample.tid = tid;
+    stacks.add(record.block());
+  }
+  const auto drained = stacks.drain();
+  ASSERT_EQ(drained.sums.size(), 1U);
+  EXPECT_EQ(drained.sums[0].pairs.size(), StackSums::kMostPairs);
+  EXPECT_EQ(drained.sums[0].pairs_left_out, 7U);
+}
+
 // Of 1,000 ns that stand for 3,000: 3,000 (3,000 - 1,000). What is certain adds nothing.
 TEST(StackSums, KnowsHowFarItsSumsAreLeftToChance) {
   const auto drained = sum_of({usual(), usual().standing_for(3000), usual().standing_for(3000)});

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sites/waker_evidence.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace offcpud {
+namespace {
+
+// EvidenceKey::what: of a place it is the place's number.
+constexpr std::uint64_t kWholeThread = 0x9e3779b97f4a7c15;
+
+// Of waits that this thread of the same process ended.
+std::uint64_t woken_by(std::uint32_t waker_tid) {
+  return (std::uint64_t{waker_tid} + 1) * 0xd6e8feb86659fd93;
+}
+
+bool same_process(const SeenWaits& waits) {
+  return waits.end == WaitEnd::Thread && waits.waker_tgid == waits.at.tgid;
+}
+
+EvidenceKey key_of(const ThreadAtPlace& at, std::uint64_t what) {
+  return {.tgid = at.tgid, .tid = at.tid, .what = what};
+}
+
+void decay(Evidence& evidence, MonotonicTime now) {
+  const std::chrono::duration<float> age = now - evidence.decayed;
+  if (age.count() <= 0) return;
+  const float left = std::exp2(-age / std::chrono::duration<float>(WakerEvidence::kHalfLife));
+  for (float* const sum : {&evidence.wakeups, &evidence.ended_ns, &evidence.timer_ns,
+                           &evidence.lock_ns, &evidence.answer_ns, &evidence.episodes}) {
+    *sum *= left;
+  }
+  evidence.decayed = now;
+}
+
+WaitFor class_of(const Evidence& evidence) {
+  if (evidence.timer_ns > WakerEvidence::kTimerShare * evidence.ended_ns) return WaitFor::Timer;
+  if (evidence.lock_ns > WakerEvidence::kLockShare * evidence.ended_ns) return WaitFor::Lock;
+  if (evidence.answer_ns > WakerEvidence::kAnswerShare * evidence.ended_ns) return WaitFor::Answer;
+  return WaitFor::Work;
+}
+
+}  // namespace
+
+Evidence* WakerEvidence::touch(const ThreadAtPlace& at, std::uint64_t what, MonotonicTime now) {
+  Evidence* const evidence = table_.touch(key_of(at, what), at.process_start_ns, now);
+  if (evidence != nullptr) decay(*evidence, now);
+  return evidence;
+}
+
+// A copy as of now; empty if nothing is known.
+Evidence WakerEvidence::sums_of(const ThreadAtPlace& at, std::uint64_t what,
+                                MonotonicTime now) const {
+  const Evidence* const known = table_.find(key_of(at, what));
+  if (known == nullptr || known->process_start_ns != at.process_start_ns) return {};
+  Evidence sums = *known;
+  decay(sums, now);
+  return sums;
+}
+
+// In turn, because whether a waker waits at a place at times may be known from this window only.
+void WakerEvidence::learn(std::span<const SeenWaits> waits, MonotonicTime now) {
+  ++window_;
+  table_.forget_before(now - kKept);
+  for (const SeenWaits& each : waits) note_wakers(each, now);
+  for (const SeenWaits& each : waits) note_waiter(each, now);
+  for (const SeenWaits& each : waits) weigh(each, now);
+  for (const SeenWaits& each : waits) conclude(each);
+}
+
+void WakerEvidence::note_wakers(const SeenWaits& waits, MonotonicTime now) {
+  if (!same_process(waits)) return;
+  if (Evidence* const pair = touch(waits.at, woken_by(waits.waker_tid), now)) {
+    pair->episodes += static_cast<float>(waits.episodes);
+  }
+  ThreadAtPlace waker = waits.at;
+  waker.tid = waits.waker_tid;
+  touch(waker, kWholeThread, now);
+}
+
+// Of wakers alone it matters how long they wait for others.
+void WakerEvidence::note_waiter(const SeenWaits& waits, MonotonicTime now) {
+  if (waits.at.place != 0) touch(waits.at, waits.at.place, now);
+  const bool for_others = waits.end != WaitEnd::None && !same_process(waits);
+  if (!for_others || actionable(waits.wait_for)) return;
+  const Evidence* const waker = table_.find(key_of(waits.at, kWholeThread));
+  if (waker == nullptr || waker->process_start_ns != waits.at.process_start_ns) return;
+  if (Evidence* const thread = touch(waits.at, kWholeThread, now)) {
+    thread->ended_ns += static_cast<float>(waits.ns);
+  }
+}
+
+void WakerEvidence::weigh(const SeenWaits& waits, MonotonicTime now) {
+  if (waits.at.place == 0 || waits.end == WaitEnd::None) return;
+  const auto ns = static_cast<float>(waits.ns);
+  Evidence* const evidence = touch(waits.at, waits.at.place, now);
+  if (evidence == nullptr) return;
+  evidence->wakeups += static_cast<float>(waits.samples);
+  evidence->ended_ns += ns;
+  if (waits.end == WaitEnd::OwnTimer) evidence->timer_ns += ns;
+  if (waits.end != WaitEnd::Thread) return;
+  if (waits_there_at_times(waits, now)) evidence->lock_ns += ns;
+  evidence->answer_ns += ns * answered(waits, evidence->ended_ns, now);
+}
+
+// In another process, whose start is not known, the numbers must do.
+bool WakerEvidence::waits_there_at_times(const SeenWaits& waits, MonotonicTime now) const {
+  const Evidence* const there =
+      table_.find({.tgid = waits.waker_tgid, .tid = waits.waker_tid, .what = waits.at.place});
+  if (there == nullptr || now - there->seen > kAtTimes) return false;
+  return !same_process(waits) || there->process_start_ns == waits.at.process_start_ns;
+}
+
+// The share of these waits that were for an answer: each takes a question, which is a wakeup of the
+// one that answers.
+float WakerEvidence::answered(const SeenWaits& waits, float ended_ns, MonotonicTime now) const {
+  if (!same_process(waits)) return 0;
+  ThreadAtPlace waker = waits.at;
+  waker.tid = waits.waker_tid;
+  const float asked = sums_of(waker, woken_by(waits.at.tid), now).episodes;
+  const float answers = sums_of(waits.at, woken_by(waits.waker_tid), now).episodes;
+  const float idle_ns = sums_of(waker, kWholeThread, now).ended_ns;
+  if (answers <= 0 || idle_ns > kIdleShare * ended_ns) return 0;
+  return std::min(1.0F, asked / answers);
+}
+
+void WakerEvidence::conclude(const SeenWaits& waits) {
+  if (waits.at.place == 0 || waits.end == WaitEnd::None) return;
+  Evidence* const evidence = table_.find(key_of(waits.at, waits.at.place));
+  if (evidence == nullptr || evidence->window == window_) return;
+  evidence->window = window_;
+  if (evidence->wakeups < kFewestWakeups) return;
+  const WaitFor now = class_of(*evidence);
+  if (evidence->rather != now) evidence->agreed = 0;
+  evidence->rather = now;
+  if (evidence->agreed + 1 < kWindowsThatAgree) {
+    ++evidence->agreed;
+    return;
+  }
+  evidence->said = now;
+}
+
+EvidenceVerdict WakerEvidence::judge(const ThreadAtPlace& at, WaitFor by_rule,
+                                     MonotonicTime now) const {
+  const Evidence* const evidence = table_.find(key_of(at, at.place));
+  if (evidence == nullptr || evidence->process_start_ns != at.process_start_ns) return {by_rule};
+  const bool was_young = now - evidence->began < kYoung;
+  const WaitFor otherwise = by_rule == WaitFor::Unknown && !was_young ? WaitFor::Work : by_rule;
+  if (!evidence->said) return {otherwise};
+  const WaitFor said = *evidence->said;
+  if (said == WaitFor::Work && by_rule != WaitFor::Unknown) return {by_rule};
+  return {.wait_for = said, .certain = said == WaitFor::Lock || said == WaitFor::Timer};
+}
+
+}  // namespace offcpud

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/clock.h"
+#include "base/wait_for.h"
+#include "sites/evidence_table.h"
+
+namespace offcpud {
+
+// A thread at a place. The same numbers with another start are another process.
+struct ThreadAtPlace {
+  std::uint32_t tgid = 0;
+  std::uint32_t tid = 0;
+  std::uint64_t process_start_ns = 0;  // CLOCK_BOOTTIME
+  // Of a stack whose rule asks for evidence, the same for all threads with that stack; 0: its rule
+  // does not ask.
+  std::uint64_t place = 0;
+};
+
+// What ended a wait.
+enum class WaitEnd : std::uint8_t {
+  None,      // it has not ended, or nobody knows who ended it
+  OwnTimer,  // the time that the thread itself had asked for was over
+  Thread,
+  Other,  // an interrupt, for example of the network, or a kernel thread
+};
+
+// Sampled waits of one thread at one place with one waker, summed up.
+struct SeenWaits {
+  ThreadAtPlace at;
+  WaitFor wait_for = WaitFor::Unknown;  // by rules
+  WaitEnd end = WaitEnd::None;
+  std::uint32_t waker_tgid = 0, waker_tid = 0;  // of WaitEnd::Thread
+  std::uint32_t samples = 0;
+  // What the samples stand for: time, of a single wait no more than a second, so that one long wait
+  // does not outweigh all others; and estimated number.
+  double ns = 0, episodes = 0;
+};
+
+// What evidence says of waits of a thread at a place.
+struct EvidenceVerdict {
+  WaitFor wait_for = WaitFor::Unknown;
+  bool certain = false;  // decided by what cannot well be otherwise
+
+  friend bool operator==(const EvidenceVerdict&, const EvidenceVerdict&) = default;
+};
+
+// Tells by what ends the waits of a thread at a place what they are for, where one stack may mean
+// all of these:
+// - its own timer ends more than 0.6 of the time: `timer`;
+// - threads that wait at this very place at times end more than 0.5: `lock`, because who holds a
+//   lock has waited for it, whereas producers do not consume;
+// - threads of its process that it woke as often end more than 0.5, and they do not wait much for
+//   anybody outside of the process: `answer`. Both sides of a closed loop look like this;
+// - else `work`.
+// Sums decay, so that a thread that does something else is classed anew. A class holds once two
+// windows in a row have said it, until two say another. Used by one thread.
+class WakerEvidence {
+ public:
+  static constexpr std::size_t kMost = 16'384;  // threads at places, and pairs of threads
+  static constexpr std::chrono::seconds kHalfLife{120};
+  static constexpr float kFewestWakeups = 5;  // seen ones, whatever they stand for
+  static constexpr float kTimerShare = 0.6F, kLockShare = 0.5F, kAnswerShare = 0.5F;
+  // A waker that waits for others this share of the time for which it is waited for does not
+  // answer.
+  static constexpr float kIdleShare = 0.2F;
+  static constexpr std::uint8_t kWindowsThatAgree = 2;
+  // How long ago "at times" may be, and how long a thread with few wakeups is `unknown`.
+  static constexpr std::chrono::minutes kAtTimes{5}, kYoung{5};
+  // What was not seen for so long is forgotten; threads end without a word.
+  static constexpr std::chrono::minutes kKept{10};
+
+  explicit WakerEvidence(std::size_t most = kMost) : table_(most) {}
+
+  // Learns from all waits of a window, in any order. Call it once for each window.
+  void learn(std::span<const SeenWaits> waits, MonotonicTime now);
+
+  // `by_rule` holds where there is no evidence. Where that is `unknown`, a thread that has been
+  // there for long with too few wakeups waits for work.
+  [[nodiscard]] EvidenceVerdict judge(const ThreadAtPlace& at, WaitFor by_rule,
+                                      MonotonicTime now) const;
+
+  [[nodiscard]] std::size_t size() const { return table_.size(); }
+  // What had to go, or was not taken in, for lack of room since the start.
+  [[nodiscard]] std::uint64_t dropped() const { return table_.dropped() + left_out_; }
+  // Of waits that it is not told, because their sum had no room for them.
+  void add_left_out(std::uint64_t samples) { left_out_ += samples; }
+
+ private:
+  void note_wakers(const SeenWaits& waits, MonotonicTime now);
+  void note_waiter(const SeenWaits& waits, MonotonicTime now);
+  void weigh(const SeenWaits& waits, MonotonicTime now);
+  void conclude(const SeenWaits& waits);
+  [[nodiscard]] bool waits_there_at_times(const SeenWaits& waits, MonotonicTime now) const;
+  [[nodiscard]] float answered(const SeenWaits& waits, float ended_ns, MonotonicTime now) const;
+  [[nodiscard]] Evidence sums_of(const ThreadAtPlace& at, std::uint64_t what,
+                                 MonotonicTime now) const;
+  Evidence* touch(const ThreadAtPlace& at, std::uint64_t what, MonotonicTime now);
+
+  EvidenceTable table_;
+  std::uint32_t window_ = 0;
+  std::uint64_t left_out_ = 0;
+};
+
+}  // namespace offcpud

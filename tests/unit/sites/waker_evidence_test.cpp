@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs whose threads wait for known things, all at places that rules cannot tell apart.
+#include "sites/waker_evidence.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+namespace offcpud {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr std::uint32_t kProcess = 100;
+constexpr std::uint64_t kStart = 77;
+constexpr std::uint64_t kPlace = 1000;  // and the next ones
+
+class WakerEvidenceTest : public testing::Test {
+ protected:
+  static ThreadAtPlace at(std::uint32_t tid, std::uint64_t place = kPlace) {
+    return {.tgid = kProcess, .tid = tid, .process_start_ns = kStart, .place = place};
+  }
+
+  // So many waits of a millisecond, each of them sampled.
+  SeenWaits& wait(const ThreadAtPlace& waiter, WaitEnd end, std::uint32_t waker = 0,
+                  std::uint32_t count = 10) {
+    return waits_.emplace_back(SeenWaits{.at = waiter,
+                                         .end = end,
+                                         .waker_tgid = end == WaitEnd::Thread ? waiter.tgid : 0,
+                                         .waker_tid = waker,
+                                         .samples = count,
+                                         .ns = count * 1e6,
+                                         .episodes = static_cast<double>(count)});
+  }
+
+  void end_window(seconds length = seconds(10)) {
+    now_ += length;
+    evidence_.learn(waits_, now_);
+    waits_.clear();
+  }
+
+  // Of several windows that are all alike.
+  template <class Waits>
+  void windows(int count, Waits waits) {
+    for (int i = 0; i < count; ++i) {
+      waits();
+      end_window();
+    }
+  }
+
+  [[nodiscard]] WaitFor judge(const ThreadAtPlace& where,
+                              WaitFor by_rule = WaitFor::Unknown) const {
+    return evidence_.judge(where, by_rule, now_).wait_for;
+  }
+  [[nodiscard]] bool certain(const ThreadAtPlace& where) const {
+    return evidence_.judge(where, WaitFor::Unknown, now_).certain;
+  }
+
+  // Threads 1 to 4, each of which hands a semaphore to the next.
+  void convoy() {
+    for (std::uint32_t tid = 1; tid <= 4; ++tid) wait(at(tid), WaitEnd::Thread, 1 + tid % 4);
+  }
+
+  WakerEvidence evidence_;
+  MonotonicTime now_{};
+  std::vector<SeenWaits> waits_;
+};
+
+TEST_F(WakerEvidenceTest, AMutexMadeOfASemaphoreIsALock) {
+  windows(2, [this] { convoy(); });
+  for (std::uint32_t tid = 1; tid <= 4; ++tid) {
+    EXPECT_EQ(judge(at(tid)), WaitFor::Lock) << tid;
+    EXPECT_TRUE(certain(at(tid))) << tid;
+  }
+}
+
+TEST_F(WakerEvidenceTest, OneWindowDecidesNothing) {
+  convoy();
+  end_window();
+  EXPECT_EQ(judge(at(1)), WaitFor::Unknown);
+  EXPECT_FALSE(certain(at(1)));
+}
+
+// Who returns what it had taken wakes the next one. Each also waits elsewhere, and two of ten never
+// had to wait for the pool.
+TEST_F(WakerEvidenceTest, APoolOnAConditionIsALock) {
+  windows(2, [this] {
+    for (std::uint32_t tid = 1; tid <= 8; ++tid) {
+      wait(at(tid), WaitEnd::Thread, 1 + tid % 8, 6);
+      wait(at(tid), WaitEnd::Thread, 9 + tid % 2, 4);
+      wait(at(tid, 0), WaitEnd::Other).wait_for = WaitFor::Storage;
+    }
+  });
+  for (std::uint32_t tid = 1; tid <= 8; ++tid) EXPECT_EQ(judge(at(tid)), WaitFor::Lock) << tid;
+}
+
+TEST_F(WakerEvidenceTest, ConsumersWaitForWork) {
+  windows(2, [this] {
+    for (std::uint32_t tid = 1; tid <= 4; ++tid) wait(at(tid), WaitEnd::Thread, 10 + tid % 2);
+    wait(at(10, 0), WaitEnd::Other).wait_for = WaitFor::Work;
+  });
+  for (std::uint32_t tid = 1; tid <= 4; ++tid) {
+    EXPECT_EQ(judge(at(tid)), WaitFor::Work) << tid;
+    EXPECT_FALSE(certain(at(tid))) << tid;
+  }
+}
+
+// The producers wait now and then for room, at another place, which one consumer in ten makes.
+TEST_F(WakerEvidenceTest, ConsumersOfABoundedQueueWaitForWork) {
+  windows(2, [this] {
+    for (std::uint32_t tid = 1; tid <= 4; ++tid) {
+      wait(at(tid), WaitEnd::Thread, 10, 20);
+      wait(at(10, kPlace + 1), WaitEnd::Thread, tid, 2);
+    }
+  });
+  for (std::uint32_t tid = 1; tid <= 4; ++tid) EXPECT_EQ(judge(at(tid)), WaitFor::Work) << tid;
+}
+
+// 10 asks 1 and waits for its reply. Between its questions it waits for the network.
+TEST_F(WakerEvidenceTest, WhoAskedWaitsForAnAnswerAndWhoIsAskedForWork) {
+  windows(3, [this] {
+    wait(at(10, kPlace + 1), WaitEnd::Thread, 1);
+    wait(at(1), WaitEnd::Thread, 10);
+    wait(at(10, 0), WaitEnd::Other).wait_for = WaitFor::Work;
+  });
+  EXPECT_EQ(judge(at(10, kPlace + 1)), WaitFor::Answer);
+  EXPECT_FALSE(certain(at(10, kPlace + 1)));
+  EXPECT_EQ(judge(at(1)), WaitFor::Work);
+}
+
+TEST_F(WakerEvidenceTest, AnotherProcessDoesNotAnswer) {
+  ThreadAtPlace other{.tgid = 200, .tid = 1, .process_start_ns = 5, .place = kPlace};
+  windows(3, [&] {
+    SeenWaits& asked = wait(other, WaitEnd::Thread, 10);
+    asked.waker_tgid = kProcess;
+    SeenWaits& asker = wait(at(10, kPlace + 1), WaitEnd::Thread, 1);
+    asker.waker_tgid = 200;
+  });
+  EXPECT_EQ(judge(at(10, kPlace + 1)), WaitFor::Work);
+}
+
+// A semaphore in memory that processes share.
+TEST_F(WakerEvidenceTest, ALockMayBeSharedByProcesses) {
+  const auto of = [](std::uint32_t pid) {
+    return ThreadAtPlace{.tgid = pid, .tid = pid, .process_start_ns = pid, .place = kPlace};
+  };
+  windows(2, [&] {
+    for (std::uint32_t pid = 1; pid <= 3; ++pid) {
+      const std::uint32_t next = 1 + pid % 3;
+      wait(of(pid), WaitEnd::Thread, next).waker_tgid = next;
+    }
+  });
+  EXPECT_EQ(judge(of(1)), WaitFor::Lock);
+}
+
+TEST_F(WakerEvidenceTest, WhatItsOwnTimerEndsIsATimer) {
+  windows(2, [this] {
+    wait(at(1), WaitEnd::OwnTimer, 0, 7);
+    wait(at(1), WaitEnd::Thread, 10, 3);
+    wait(at(2), WaitEnd::OwnTimer, 0, 5);
+    wait(at(2), WaitEnd::Thread, 10, 5);
+    wait(at(3), WaitEnd::Other);  // an interrupt, but not that of its timer
+  });
+  EXPECT_EQ(judge(at(1)), WaitFor::Timer);
+  EXPECT_TRUE(certain(at(1)));
+  EXPECT_EQ(judge(at(2)), WaitFor::Work);
+  EXPECT_EQ(judge(at(3)), WaitFor::Work);
+}
+
+TEST_F(WakerEvidenceTest, FewWakeupsDecideNothing) {
+  windows(3, [this] { wait(at(1), WaitEnd::Thread, 10, 1).episodes = 10'000; });
+  EXPECT_EQ(judge(at(1)), WaitFor::Unknown);
+  EXPECT_EQ(judge(at(1), WaitFor::Work), WaitFor::Work);
+  now_ += WakerEvidence::kYoung;
+  EXPECT_EQ(judge(at(1)), WaitFor::Work) << "it is not young any more";
+  EXPECT_FALSE(certain(at(1)));
+  EXPECT_EQ(judge(at(99)), WaitFor::Unknown) << "never seen";
+}
+
+TEST_F(WakerEvidenceTest, WhatARuleSaysHoldsUnlessThereIsASign) {
+  windows(2, [this] {
+    convoy();
+    wait(at(20, kPlace + 1), WaitEnd::Thread, 30);
+  });
+  EXPECT_EQ(judge(at(1), WaitFor::Work), WaitFor::Lock);
+  EXPECT_EQ(judge(at(20, kPlace + 1), WaitFor::Answer), WaitFor::Answer);
+  EXPECT_EQ(judge(at(20, kPlace + 1)), WaitFor::Work);
+}
+
+// The process ended, and another one got the numbers of its threads.
+TEST_F(WakerEvidenceTest, NumbersThatAreReusedBringNoEvidence) {
+  windows(2, [this] { convoy(); });
+  ThreadAtPlace reborn = at(1);
+  reborn.process_start_ns = kStart + 1;
+  EXPECT_EQ(judge(reborn), WaitFor::Unknown);
+  // Its waker has the number of a thread that waited there, but of the process before.
+  windows(2, [&] { wait(reborn, WaitEnd::Thread, 2); });
+  EXPECT_EQ(judge(reborn), WaitFor::Work);
+}
+
+TEST_F(WakerEvidenceTest, AThreadThatChangesIsClassedAnewAfterTwoWindows) {
+  windows(6, [this] { convoy(); });
+  ASSERT_EQ(judge(at(1)), WaitFor::Lock);
+  const auto nap = [this] { wait(at(1), WaitEnd::OwnTimer, 0, 100); };
+  windows(1, nap);
+  EXPECT_EQ(judge(at(1)), WaitFor::Lock) << "one window";
+  windows(1, nap);
+  EXPECT_EQ(judge(at(1)), WaitFor::Timer) << "two windows";
+}
+
+TEST_F(WakerEvidenceTest, OldEvidenceWeighsLess) {
+  windows(6, [this] { wait(at(1), WaitEnd::Thread, 10, 100); });
+  ASSERT_EQ(judge(at(1)), WaitFor::Work);
+  now_ += 4 * WakerEvidence::kHalfLife;  // 600 waits weigh as 37 do
+  windows(2, [this] { wait(at(1), WaitEnd::OwnTimer, 0, 70); });
+  EXPECT_EQ(judge(at(1)), WaitFor::Timer);
+}
+
+// A class that another one follows in each window stays what it is.
+TEST_F(WakerEvidenceTest, DoesNotFlap) {
+  windows(2, [this] { convoy(); });
+  int changes = 0;
+  for (int i = 0; i < 50; ++i) {
+    now_ += 4 * WakerEvidence::kHalfLife;  // little is left of what was
+    if (i % 2 == 0) {
+      wait(at(1), WaitEnd::OwnTimer);
+    } else {
+      convoy();
+    }
+    end_window();
+    if (judge(at(1)) != WaitFor::Lock) ++changes;
+  }
+  EXPECT_EQ(changes, 0);
+}
+
+// Who blocks for long brings no new evidence, and is what it was.
+TEST_F(WakerEvidenceTest, AWaitThatLastsKeepsItsClass) {
+  windows(2, [this] { convoy(); });
+  for (int i = 0; i < 60; ++i) {
+    wait(at(1), WaitEnd::None);
+    end_window(seconds(60));
+  }
+  EXPECT_EQ(judge(at(1)), WaitFor::Lock);
+}
+
+TEST_F(WakerEvidenceTest, AWakerThatWaitedThereLongAgoHoldsNoLock) {
+  wait(at(10), WaitEnd::Thread, 1);
+  end_window();
+  now_ += WakerEvidence::kAtTimes;
+  windows(2, [this] { wait(at(1), WaitEnd::Thread, 10); });
+  EXPECT_EQ(judge(at(1)), WaitFor::Work);
+}
+
+// A process makes threads without end, 5,000 in each window. What is known of others stays.
+TEST_F(WakerEvidenceTest, ThreadsWithoutEndTakeNoMoreThanHalfOfTheRoom) {
+  windows(2, [this] { convoy(); });
+  for (std::uint32_t tid = 1; tid < 100'000; ++tid) {
+    const ThreadAtPlace short_lived{.tgid = 5, .tid = tid, .process_start_ns = 9, .place = kPlace};
+    wait(short_lived, WaitEnd::Thread, tid + 1, 1);
+    if (tid % 5'000 != 0) continue;
+    convoy();
+    end_window();
+    EXPECT_EQ(judge(at(1)), WaitFor::Lock) << tid;
+    EXPECT_LE(evidence_.size(), WakerEvidence::kMost / 2 + 100) << tid;
+  }
+  EXPECT_GT(evidence_.dropped(), 100'000U);
+  windows(20, [this] { convoy(); });
+  now_ += WakerEvidence::kKept;
+  windows(1, [this] { convoy(); });
+  EXPECT_LT(evidence_.size(), 100U) << "they are forgotten";
+}
+
+}  // namespace
+}  // namespace offcpud
