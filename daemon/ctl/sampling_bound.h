@@ -6,16 +6,10 @@
 
 namespace offcpud {
 
-<<<<<<< HEAD
 // "; such waits may add up to 30 ms": with a probability of 0.95, threads did not wait longer
 // where nothing was sampled (docs/semantics.md, "Stacks and snapshots"). `answer`: one about
-// stacks. Empty where it has no sampling interval, and where waits are missing for another reason:
-// a filter of the snapshots, files that could not be read, samples that were lost.
-=======
-// "; such waits may add up to 30 ms": with a probability of 0.95, threads waited no longer than
-// this where nothing was sampled (docs/semantics.md, "Stacks and snapshots"). `answer`: one about
-// stacks. Empty if that has no sampling interval.
->>>>>>> english3
+// stacks. Empty if it has no sampling interval, and if waits are missing for another reason: a
+// filter of the snapshots, files that could not be read, samples that were lost.
 std::string sampling_bound(const nlohmann::json& answer);
 
 }  // namespace offcpud
