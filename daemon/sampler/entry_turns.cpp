@@ -13,7 +13,7 @@ void EntryTurns::push(Entry entry) {
   if (is_new) user->second.served = ++last_;
   user->second.by_size.emplace(entry.left, entry.tgid);
   user->second.by_order.emplace(entry.order, entry.tgid);
-  entries_.emplace(entry.tgid, std::move(entry));
+  entries_.emplace(entry.tgid, entry);
 }
 
 std::optional<EntryTurns::Entry> EntryTurns::pop() {

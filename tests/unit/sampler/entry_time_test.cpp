@@ -102,7 +102,8 @@ TEST_F(EntryTime, OfProcessesThatReplaceOneHugeMapping) {
   prepare();
   for (std::uint32_t tgid = 100; tgid < 120; ++tgid) map(tgid, huge(1));
   for (int step = 0; step < kSteps; ++step) {
-    for (std::uint32_t i = 0; i < 100; ++i) replace(100 + i % 20, huge(1, (1 + i % 2) * 0x1000));
+    for (std::uint32_t i = 0; i < 100; ++i)
+      replace(100 + i % 20, huge(1, i / 20 % 2 == 0 ? 0x1000 : 0x2000));
     turn(kStep);
   }
   expect_a_tenth();
