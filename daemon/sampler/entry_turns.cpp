@@ -13,15 +13,12 @@ void EntryTurns::push(Entry entry) {
   if (is_new) user->second.served = ++last_;
   user->second.by_size.emplace(entry.left, entry.tgid);
   user->second.by_order.emplace(entry.order, entry.tgid);
-  entries_.emplace(entry.tgid, std::move(entry));
+  entries_.emplace(entry.tgid, entry);
 }
 
-std::optional<EntryTurns::Entry> EntryTurns::pop(const May& may) {
-  auto next = users_.end();
-  for (auto user = users_.begin(); user != users_.end(); ++user) {
-    const bool is_before = next == users_.end() || user->second.served < next->second.served;
-    if (is_before && may(user->first)) next = user;
-  }
+std::optional<EntryTurns::Entry> EntryTurns::pop() {
+  const auto next =
+      std::ranges::min_element(users_, {}, [](const auto& user) { return user.second.served; });
   if (next == users_.end()) return std::nullopt;
   Waiting& waiting = next->second;
   waiting.served = ++last_;

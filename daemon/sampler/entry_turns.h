@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -31,9 +30,8 @@ class EntryTurns {
   // Does nothing if the process waits already.
   void push(Entry entry);
 
-  // Removes the next one of a user for whom `may` is true. Nothing: there is none.
-  using May = std::function<bool(const ShareOwner& user)>;
-  std::optional<Entry> pop(const May& may);
+  // Removes the next one. Nothing: none waits.
+  std::optional<Entry> pop();
 
   // Lowers `from` of a process that waits.
   void lower(std::uint32_t tgid, std::uint64_t from);

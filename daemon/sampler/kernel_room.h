@@ -8,64 +8,78 @@
 #include <functional>
 #include <optional>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/share_owner.h"
 #include "mappings/fair_share.h"
+#include "mappings/turn_queue.h"
 #include "sampler/entry_turns.h"
 #include "unwind/table_store.h"
 
 namespace offcpud {
 
-// Decides which processes have their mappings in the kernel's map, and when these are put in, so
-// that one with many mappings can use up neither the map nor the time for filling it. Stacks of the
-// other processes are walked by the files that they map, like those of new processes, and more of
-// them end early.
+// Decides which processes have their mappings in the kernel's map, and when its entries are
+// written and removed, so that nobody can use up the map or the time for it. Stacks of processes
+// outside are walked by the files that they map, like those of new processes, and more of them end
+// early.
 //
-// A forked process with many mappings waits, because most end or execute something else soon, and
-// so do smaller ones while the time is used up. So does the rest of a process that maps many at
-// once. When the map is full, the largest processes of
-// the largest user are evicted (who_gives_way); they return once half of the map is free. What an
-// ended process had is removed by and by. Used by one thread; the tables must outlive it.
+// Entries take a tenth of the thread's time, whoever causes them. They are written and removed at
+// once while there is time to spare; beyond that they wait, and users take turns. Children of large
+// processes always wait, because most end or execute something else soon. When the map is full, the
+// largest processes of the largest user are evicted (who_gives_way); they return once half of the
+// map is free. What ended or was evicted is removed by and by. Used by one thread; the tables must
+// outlive it.
 class KernelRoom {
  public:
+  // CPU time that may be saved up; and at the start, for those that run already.
+  static constexpr std::chrono::milliseconds kSaved{50};
+  static constexpr std::chrono::milliseconds kAtStart{500};
+
   using UserOf = std::function<std::optional<std::uint32_t>(std::uint32_t tgid)>;
   KernelRoom(TableStore& tables, UserOf user_of, MonotonicTime now);
 
-  // A process begins with this many mappings. False: it waits.
-  bool began(std::uint32_t tgid, std::size_t inherited);
-  // Removes its mappings: at once if they are few, otherwise in remove_some().
+  // A process begins, and inherits mappings of so many entries or more. False: it is outside until
+  // its turn, and until what another one of this number left is removed.
+  bool began(std::uint32_t tgid, std::size_t entries);
+  // Removes its mappings: at once, or by remove_some().
   Status ended(std::uint32_t tgid);
 
   // Whether the tables should contain the process's mappings.
   [[nodiscard]] bool admits(std::uint32_t tgid) const { return !outside_.contains(tgid); }
+
+  // Whether so many entries of the process may be written or removed now; the caller then does it.
+  bool has_time_for(std::uint32_t tgid, std::size_t entries);
 
   // Whether a mapping that begins there is to be put in now. False: it is when the process has its
   // next turn.
   [[nodiscard]] bool puts_now(std::uint32_t tgid, std::uint64_t begin) const;
   // Mappings of an admitted process that begin there and above wait for its turns.
   void put_later(std::uint32_t tgid, std::uint64_t begin);
+  // All entries of an admitted process are removed by and by, and it is outside until they are.
+  void put_anew(std::uint32_t tgid);
 
   // Makes room for a mapping. False: there is none, so the process itself is evicted. Calls
   // `taken_out` for each evicted process, this one included.
   using TakenOut = std::function<void(std::uint32_t tgid)>;
   bool make_room(std::uint32_t tgid, const TakenOut& taken_out = {});
 
-  // The next process whose turn it is to be put in (EntryTurns), of a user for whom `may` is true.
-  // It is admitted from now on; the caller reports by spend() what it took. Nothing: none waits, or
-  // it is too early.
+  // Whether time is left for those that wait, and for what is to be removed.
+  bool has_time(MonotonicTime now);
+  // CPU time for entries, with that for finding out whose turn it is. What is done at once makes no
+  // debts, so that it cannot use up the time of those that wait.
+  enum class When { AtOnce, InTurn };
+  void spend(When when, std::chrono::nanoseconds cpu);
+
+  // The next process whose turn it is to be put in (EntryTurns), admitted from now on. Nothing:
+  // none waits.
   using Entering = EntryTurns::Entry;
-  std::optional<Entering> next_waiting(MonotonicTime now, const EntryTurns::May& may);
-  // CPU time for mappings of waiting processes, and of those that began with many: a tenth of the
-  // thread's.
-  void spend(std::chrono::nanoseconds cpu) { budget_ -= cpu; }
+  std::optional<Entering> next_waiting();
   // The others of its mappings wait for its next turn, unless it was evicted. Call it only right
   // after next_waiting().
   void put_rest(const Entering& entering);
 
-  // Removes some mappings of ended processes. False: nothing is left.
+  // Removes some mappings of processes that ended or were evicted, in turn. False: nothing is left.
   Result<bool> remove_some();
 
   // The user of the process; asked for only once.
@@ -77,30 +91,36 @@ class KernelRoom {
 
  private:
   struct Outside {
-    std::size_t size = 0;    // mappings that it began with, or prefixes that it had
+    std::size_t size = 0;    // entries that it began with, or had
     bool taken_out = false;  // false: it waits
     std::optional<std::uint32_t> uid;
   };
   void forget(std::uint32_t tgid);
+  void queue(std::uint32_t tgid, const Outside& one);
   void queue_new();
+  void leave(std::uint32_t tgid, const Outside& one);
   void take_out(std::uint32_t tgid, std::size_t size);
   std::optional<std::uint32_t> uid_of(std::uint32_t tgid);
   [[nodiscard]] std::size_t prefixes_of(std::uint32_t tgid) const;
+  [[nodiscard]] std::vector<ShareHolder> holders();
 
   TableStore& tables_;
   UserOf user_of_;
   std::unordered_map<std::uint32_t, Outside> outside_;
-  std::deque<std::uint32_t> new_;  // began since, and maybe ended; their users were not asked for
+  std::deque<std::uint32_t> new_;  // wait since, and maybe ended; their users were not asked for
   EntryTurns waiting_;
   EntryTurns returning_;  // the evicted ones
   bool return_is_next_ = false;
   // Of admitted processes that wait: mappings from this address on.
   std::unordered_map<std::uint32_t, std::uint64_t> later_;
-  std::deque<std::uint32_t> leaving_;  // ended ones whose mappings are to be removed
+  TurnQueue leaving_;  // those whose entries are to be removed; none of them is in a queue above
   // Known users of processes.
   std::unordered_map<std::uint32_t, std::optional<std::uint32_t>> users_;
-  std::chrono::nanoseconds budget_{};  // of CPU time for waiting processes now
+  std::chrono::nanoseconds budget_ = kAtStart;  // of CPU time for entries now
   MonotonicTime refilled_;
+  // Entries by process since then, of those for which there was no time to spare.
+  std::unordered_map<std::uint32_t, std::size_t> used_;
+  MonotonicTime used_since_;
   std::uint64_t taken_out_ = 0;
 };
 

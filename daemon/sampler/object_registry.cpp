@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "elf/vdso.h"
+#include "unwind/address_prefixes.h"
 
 namespace offcpud {
 namespace {
@@ -21,6 +22,26 @@ bool root_may_come_later(OpenedFile::Outcome outcome) {
 }
 
 }  // namespace
+
+// CPU time of this thread while it exists counts for entries, but that of tables does not.
+class ObjectRegistry::EntryCpu {
+ public:
+  EntryCpu(const ObjectRegistry& registry, KernelRoom::When when)
+      : registry_(registry), when_(when), begin_(now()) {}
+  ~EntryCpu() {
+    if (registry_.room_ != nullptr) registry_.room_->spend(when_, now() - begin_);
+  }
+  EntryCpu(const EntryCpu&) = delete;
+  EntryCpu& operator=(const EntryCpu&) = delete;
+
+ private:
+  [[nodiscard]] std::chrono::nanoseconds now() const {
+    return thread_cpu_time() - registry_.tables_cpu_;
+  }
+  const ObjectRegistry& registry_;
+  KernelRoom::When when_;
+  std::chrono::nanoseconds begin_;
+};
 
 ObjectRegistry::ObjectRegistry(TableStore* tables, SymbolWorker& symbols, FileOpener& opener,
                                FilesBelow* debug_files, Reports reports, KernelRoom* room,
@@ -138,90 +159,78 @@ void ObjectRegistry::object_forgotten(const MappedObject& object) {
 }
 
 void ObjectRegistry::image_began(const ImageId& image, std::span<const Mapping> inherited) {
-  if (room_ != nullptr && !room_->began(image.tgid, inherited.size())) return;
-  const bool is_charged = room_ != nullptr && inherited.size() >= kChargedFrom;
-  const auto before = is_charged ? thread_cpu_time() : std::chrono::nanoseconds(0);
-  const auto tables_before = tables_cpu_;
+  const EntryCpu cpu(*this, KernelRoom::When::AtOnce);
+  if (room_ != nullptr && !room_->began(image.tgid, entries_of(inherited))) return;
   for (const Mapping& mapping : inherited) add(image.tgid, mapping);
-  if (!is_charged) return;
-  const auto cpu = thread_cpu_time() - before - (tables_cpu_ - tables_before);
-  room_->spend(cpu);
-  if (cpu < kChargesUser) return;
-  shares_.charge(room_->user_of(image.tgid), cpu, std::chrono::steady_clock::now());
 }
 
 void ObjectRegistry::mapping_added(const ImageId& image, const Mapping& mapping) {
+  const EntryCpu cpu(*this, KernelRoom::When::AtOnce);
   if (!is_put_later(image.tgid, mapping)) add(image.tgid, mapping);
 }
 
-// A process that maps thousands of files or odd sizes at once would keep everybody's stacks
-// waiting, and nobody would be charged for it.
 bool ObjectRegistry::is_put_later(std::uint32_t tgid, const Mapping& mapping) {
   if (room_ == nullptr || !room_->admits(tgid)) return false;
   if (!room_->puts_now(tgid, mapping.begin)) return true;
-  if (++added_[tgid] <= kAddedAtOnce) return false;
+  if (room_->has_time_for(tgid, entries_of({&mapping, 1}))) return false;
   room_->put_later(tgid, mapping.begin);
   return true;
 }
 
+// If there is no time for it, all of the process's entries go: with old ones its stacks would be
+// wrong.
 void ObjectRegistry::mapping_removed(const ImageId& image, const Mapping& mapping) {
-  if (tables_ != nullptr) note(tables_->remove_mappings(image.tgid, mapping.begin, mapping.end));
-  if (mapping.file->object) late_.unmapped(image.tgid, mapping.file->object->id, mapping.begin);
+  const std::uint32_t tgid = image.tgid;
+  if (mapping.file->object) late_.unmapped(tgid, mapping.file->object->id, mapping.begin);
+  if (tables_ == nullptr || !tables_->place(tgid, mapping.begin)) return;
+  const EntryCpu cpu(*this, KernelRoom::When::AtOnce);
+  if (room_ == nullptr || room_->has_time_for(tgid, entries_of({&mapping, 1}))) {
+    return note(tables_->remove_mappings(tgid, mapping.begin, mapping.end));
+  }
+  room_->put_anew(tgid);
+  late_.ended(tgid);
 }
 
 void ObjectRegistry::image_ended(const ImageId& image, std::span<const Mapping> /*mappings*/) {
   late_.ended(image.tgid);
-  added_.erase(image.tgid);
   if (tables_ == nullptr) return;
+  const EntryCpu cpu(*this, KernelRoom::When::AtOnce);
   note(room_ != nullptr ? room_->ended(image.tgid) : tables_->remove_process(image.tgid));
+}
+
+std::size_t ObjectRegistry::entries_of(std::span<const Mapping> mappings) {
+  std::size_t entries = 0;
+  for (const Mapping& mapping : mappings) {
+    entries += count_address_prefixes(mapping.begin, mapping.end);
+  }
+  return entries;
 }
 
 void ObjectRegistry::admit_waiting(const MappingsOf& mappings_of, MonotonicTime now) {
   if (tables_ == nullptr) return;
-  if (room_ != nullptr) {
-    if (now >= added_until_) {
-      added_.clear();
-      added_until_ = now + kBetweenCounts;
-    }
-    remove_ended();
-    put_in_waiting(mappings_of, now);
-  }
+  if (room_ != nullptr) take_turns(mappings_of, now);
   if (now < next_late_) return;
   next_late_ = now + kBetweenRounds;
   make_late_tables(mappings_of);
   tell_late_tables(mappings_of);
 }
 
-void ObjectRegistry::remove_ended() {
+void ObjectRegistry::take_turns(const MappingsOf& mappings_of, MonotonicTime now) {
   const auto until = thread_cpu_time() + kRound;
-  do {
-    const auto more = room_->remove_some();
-    if (!more) reports_.failed(more.error());
-    if (more && !*more) return;
-  } while (thread_cpu_time() < until);
-}
-
-// Some mappings at a time: a process with thousands would keep everybody's stacks waiting. The time
-// counts against the user of the process, whose number and sizes of mappings determine it.
-void ObjectRegistry::put_in_waiting(const MappingsOf& mappings_of, MonotonicTime now) {
-  const auto until = thread_cpu_time() + kRound;
-  const auto may = [this](const ShareOwner& user) { return has_time(user); };
-  while (true) {
-    const auto before = thread_cpu_time();
-    const auto tables_before = tables_cpu_;  // already accounted
-    auto entering = room_->next_waiting(now, may);
-    if (!entering) return;
-    put_some(*entering, mappings_of(entering->tgid), until);
-    const auto after = thread_cpu_time();
-    const auto cpu = after - before - (tables_cpu_ - tables_before);
-    room_->spend(cpu);
-    shares_.charge(entering->user, cpu, std::chrono::steady_clock::now());
-    if (after >= until) return;
+  while (room_->has_time(now) && thread_cpu_time() < until) {
+    const EntryCpu cpu(*this, KernelRoom::When::InTurn);
+    const auto removed = room_->remove_some();
+    if (!removed) reports_.failed(removed.error());
+    auto entering = room_->next_waiting();
+    if (entering) put_some(*entering, mappings_of(entering->tgid));
+    if (!entering && removed && !*removed) return;
   }
 }
 
-void ObjectRegistry::put_some(KernelRoom::Entering& entering, std::span<const Mapping> mappings,
-                              std::chrono::nanoseconds until) {
+// Some mappings at a time, of CPU time and not only a number: a process with thousands would keep
+// everybody's stacks waiting, and one of odd sizes would have more of the turns than others.
+void ObjectRegistry::put_some(KernelRoom::Entering& entering, std::span<const Mapping> mappings) {
+  const auto until = thread_cpu_time() + kTurn;
   const auto rest = mappings_from(mappings, entering.from);
   for (std::size_t done = 0; done < rest.size(); ++done) {
     if (done == kAtOnce || (done > 0 && thread_cpu_time() >= until)) {

@@ -83,13 +83,7 @@ class ObjectRegistry final : public MappingObserver {
   static constexpr std::chrono::milliseconds kRound{10};
   // Mappings written in one step: 5 us each, 50 us with odd sizes.
   static constexpr std::size_t kAtOnce = 64;
-  // Of one process as many are written between two counts as its events come; then they wait.
-  static constexpr std::size_t kAddedAtOnce = 512;
-  static constexpr std::chrono::seconds kBetweenCounts{1};
-  // The time for children with fewer mappings is not measured, and nobody is asked for the user of
-  // one that took less.
-  static constexpr std::size_t kChargedFrom = 32;
-  static constexpr std::chrono::milliseconds kChargesUser{1};
+  static constexpr std::chrono::milliseconds kTurn{1};  // CPU time of a step that writes entries
 
   struct Object {
     UnwindObjectId table = OFFCPUD_UNWIND_NO_OBJECT;
@@ -100,17 +94,16 @@ class ObjectRegistry final : public MappingObserver {
     FileRequest request;       // identifies the file and where it was mapped last, to open it again
     std::optional<std::uint32_t> user;  // MappedObject::user
   };
+  class EntryCpu;
   [[nodiscard]] OpenedFile open_again(const Object& object);
   UniqueFd try_to_open_again(Object& object);
   // Of mappings in order, those that begin there and above.
   static std::span<const Mapping> mappings_from(std::span<const Mapping> mappings,
                                                 std::uint64_t begin);
   [[nodiscard]] bool is_put_later(std::uint32_t tgid, const Mapping& mapping);
-  void remove_ended();
-  void put_in_waiting(const MappingsOf& mappings_of, MonotonicTime now);
-  // Stops when this thread has used so much CPU time.
-  void put_some(KernelRoom::Entering& entering, std::span<const Mapping> mappings,
-                std::chrono::nanoseconds until);
+  static std::size_t entries_of(std::span<const Mapping> mappings);
+  void take_turns(const MappingsOf& mappings_of, MonotonicTime now);
+  void put_some(KernelRoom::Entering& entering, std::span<const Mapping> mappings);
   Status map(std::uint32_t tgid, const Mapping& mapping, UnwindObjectId table);
   void add(std::uint32_t tgid, const Mapping& mapping);
   void take_over(Object& object, std::uint32_t tgid, const Mapping& mapping);
@@ -158,8 +151,6 @@ class ObjectRegistry final : public MappingObserver {
   std::unordered_map<std::uint64_t, Object> objects_;  // by MappedObject::id
   HeldFiles held_;                                     // files of objects_, like the members below
   LateTables late_;
-  std::unordered_map<std::uint32_t, std::size_t> added_;  // mappings since the last count, by tgid
-  MonotonicTime added_until_ = MonotonicTime::min();
   MonotonicTime next_late_ = MonotonicTime::min();
   // Objects of several users may share their functions.
   std::unordered_multimap<ObjectId, std::uint64_t> by_symbols_;

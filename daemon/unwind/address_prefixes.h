@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -13,5 +14,8 @@ namespace offcpud {
 // mappings need 4 to 6.
 std::vector<offcpud_unwind_mapping_key> address_prefixes(std::uint32_t tgid, std::uint64_t begin,
                                                          std::uint64_t end);
+
+// How many these are.
+std::size_t count_address_prefixes(std::uint64_t begin, std::uint64_t end);
 
 }  // namespace offcpud

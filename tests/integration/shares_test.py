@@ -78,6 +78,26 @@ class Shares(SnapshotCase):
                              self.daemon.scrape().value("offcpud_mappings_left_out_total"))
         crowd.end()
 
+    def expect_others_served_in_a_storm(self, *arguments, count=1):
+        """Events that cost their program microseconds, and the daemon a hundred entries of a map."""
+        storms = [self.start("entry_storm", "--uid", NOBODY, "--seconds", 25, *arguments)
+                  for _ in range(count)]
+        for storm in storms:
+            storm.go()
+        time.sleep(3)
+        self.expect_others_served()
+        for storm in storms:
+            self.expect_at_least("rounds", 100, storm.finish().report["rounds"])
+
+    def test_huge_mappings_and_execs(self):
+        self.expect_others_served_in_a_storm("--way", "exec")
+
+    def test_huge_mappings_and_forks(self):
+        self.expect_others_served_in_a_storm("--way", "fork", "--ms", 20)
+
+    def test_huge_mappings_that_are_replaced(self):
+        self.expect_others_served_in_a_storm("--way", "replace", "--ms", 1, count=10)
+
     def expect_it_is_said(self, uid):
         said = self.daemon.get_json("/api/v1/status")["over_share"]
         self.say(any(one["uid"] == uid for one in said), "status", f"user {uid}",

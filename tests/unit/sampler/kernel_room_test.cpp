@@ -20,6 +20,16 @@ struct KernelRoomTest : testing::Test {
     tables.emplace(*TableStore::create(maps));
     room.emplace(
         *tables, [this](std::uint32_t tgid) { return users[tgid]; }, now);
+    spend(KernelRoom::kAtStart);
+  }
+  void spend(std::chrono::milliseconds cpu) { room->spend(KernelRoom::When::InTurn, cpu); }
+  void remove_all() {
+    while (*room->remove_some()) continue;
+  }
+  // Everything that is saved up, so that there is time to spare.
+  void earn() {
+    now += std::chrono::seconds(1);
+    EXPECT_TRUE(room->has_time(now));
   }
   // Puts in mappings of a page each, as the registry does; how many there were.
   std::size_t put(std::uint32_t tgid, std::size_t count) {
@@ -33,7 +43,7 @@ struct KernelRoomTest : testing::Test {
     return done;
   }
   std::optional<KernelRoom::Entering> next_entry() {
-    return room->next_waiting(now, [this](const ShareOwner& user) { return user != out_of_time; });
+    return room->has_time(now) ? room->next_waiting() : std::nullopt;
   }
   std::optional<std::uint32_t> next() {
     const auto entering = next_entry();
@@ -53,7 +63,6 @@ struct KernelRoomTest : testing::Test {
   }
 
   std::map<std::uint32_t, std::uint32_t> users;
-  ShareOwner out_of_time;
   MonotonicTime now{std::chrono::seconds(100)};
   FakeUnwindMaps maps;
   std::optional<TableStore> tables;
@@ -65,6 +74,9 @@ TEST_F(KernelRoomTest, ASmallOneGetsItsPlaceFromTheOneWithMost) {
   EXPECT_EQ(put(20, 100), 100U);
   EXPECT_EQ(put(10, 580), 580U);
   EXPECT_EQ(put(30, 60), 60U);
+  EXPECT_LT(held(10), 580U);
+  EXPECT_GT(held(10), 500U) << "as much as is needed, and the rest by and by";
+  remove_all();
   EXPECT_EQ(held(10), 0U);
   EXPECT_EQ(held(20), 100U);
   ASSERT_EQ(room->over_share().size(), 1U);
@@ -75,6 +87,7 @@ TEST_F(KernelRoomTest, ASmallOneGetsItsPlaceFromTheOneWithMost) {
 TEST_F(KernelRoomTest, TheOneWithMostGoesWithoutAndLeavesNothingBehind) {
   EXPECT_EQ(put(20, 100), 100U);
   EXPECT_LT(put(10, 2000), 700U);
+  remove_all();
   EXPECT_EQ(held(10), 0U);
   EXPECT_EQ(tables->prefixes(), 100U);
   EXPECT_EQ(maps.mappings.size(), 100U);
@@ -91,14 +104,15 @@ TEST_F(KernelRoomTest, ManyProcessesOfOneUserGiveWayToAnotherUser) {
 }
 
 TEST_F(KernelRoomTest, ChildrenOfLargeOnesWaitForTheirTurnSmallestFirst) {
+  EXPECT_FALSE(room->began(13, 100)) << "there is no time to spare";
+  EXPECT_TRUE(room->ended(13));
+  earn();
   EXPECT_TRUE(room->began(10, 100));
   EXPECT_FALSE(room->began(11, 3000));
   EXPECT_FALSE(room->began(12, 2000));
   EXPECT_FALSE(room->admits(11));
-  EXPECT_EQ(next(), std::nullopt);  // no time has passed
-  now += std::chrono::milliseconds(200);
   EXPECT_EQ(next(), 12U);
-  room->spend(std::chrono::milliseconds(21));
+  spend(std::chrono::milliseconds(51));
   EXPECT_EQ(next(), std::nullopt) << "more than a tenth of the time";
   now += std::chrono::milliseconds(100);
   EXPECT_EQ(next(), 11U);
@@ -116,7 +130,7 @@ TEST_F(KernelRoomTest, WhoIsInInPartIsAdmittedAndGoesOnThere) {
   EXPECT_TRUE(room->admits(12));
   EXPECT_TRUE(room->puts_now(12, 6 * kPage));
   EXPECT_FALSE(room->puts_now(12, 7 * kPage));
-  room->spend(std::chrono::milliseconds(30));
+  spend(std::chrono::milliseconds(60));
   EXPECT_EQ(next(), std::nullopt) << "there is no time left";
   now += std::chrono::seconds(1);
   entering = next_entry();
@@ -133,7 +147,7 @@ TEST_F(KernelRoomTest, ASmallOneDoesNotWaitUntilALargeOneIsIn) {
   EXPECT_FALSE(room->began(11, 60'000));
   now += std::chrono::seconds(1);
   EXPECT_EQ(step(), 11U);
-  EXPECT_FALSE(room->began(12, 600));
+  EXPECT_FALSE(room->began(12, 1100));
   const auto first = step(), second = step();
   EXPECT_TRUE(first == 12U || second == 12U);
 }
@@ -143,7 +157,7 @@ TEST_F(KernelRoomTest, ALargeOneGetsInHoweverManySmallOnesCome) {
   now += std::chrono::seconds(1);
   int steps = 0;
   for (std::uint32_t tgid = 100; tgid < 140; ++tgid) {
-    EXPECT_FALSE(room->began(tgid, 600));
+    EXPECT_FALSE(room->began(tgid, 1100));
     const auto stepped = next_entry();
     ASSERT_TRUE(stepped);
     if (stepped->tgid != 11U) continue;
@@ -156,7 +170,7 @@ TEST_F(KernelRoomTest, ALargeOneGetsInHoweverManySmallOnesCome) {
 TEST_F(KernelRoomTest, UsersTakeTurns) {
   for (std::uint32_t tgid = 100; tgid < 200; ++tgid) {
     users[tgid] = 65534;
-    EXPECT_FALSE(room->began(tgid, 600));
+    EXPECT_FALSE(room->began(tgid, 1100));
   }
   now += std::chrono::seconds(1);
   EXPECT_TRUE(step());
@@ -167,21 +181,8 @@ TEST_F(KernelRoomTest, UsersTakeTurns) {
   EXPECT_GE(steps, 10);
 }
 
-TEST_F(KernelRoomTest, WhoseUserHasNoTimeLeftWaits) {
-  users = {{10, 65534}, {20, 1000}};
-  EXPECT_FALSE(room->began(10, 600));
-  EXPECT_FALSE(room->began(20, 60'000));
-  now += std::chrono::seconds(1);
-  out_of_time = 65534;
-  EXPECT_EQ(next(), 20U);
-  EXPECT_EQ(next(), std::nullopt);
-  EXPECT_FALSE(room->admits(10));
-  out_of_time.reset();
-  EXPECT_EQ(next(), 10U);
-}
-
 TEST_F(KernelRoomTest, TheRestOfAnAdmittedOneWaitsForItsTurn) {
-  EXPECT_TRUE(room->began(10, 100));
+  EXPECT_TRUE(room->began(10, 0));
   EXPECT_TRUE(room->puts_now(10, 9 * kPage));
   room->put_later(10, 9 * kPage);
   room->put_later(10, 5 * kPage);
@@ -214,17 +215,44 @@ TEST_F(EndedRoomTest, WhatALargeOneLeavesIsRemovedByAndBy) {
   }
   EXPECT_EQ(tables->prefixes(), 0U);
   EXPECT_TRUE(maps.mappings.empty());
-  EXPECT_LE(most, 64U);
+  EXPECT_LE(most, 16U);
   EXPECT_GT(most, 0U);
 }
 
 TEST_F(EndedRoomTest, TheNextOfThatNumberFindsNothing) {
   EXPECT_TRUE(*room->remove_some());
-  EXPECT_TRUE(room->began(10, 0));
+  EXPECT_FALSE(room->began(10, 0)) << "to remove all of it at once would take too long";
+  now += std::chrono::seconds(1);
+  EXPECT_EQ(next(), std::nullopt);
+  remove_all();
   EXPECT_TRUE(maps.mappings.empty());
+  EXPECT_EQ(next(), 10U);
   EXPECT_EQ(put(10, 100), 100U);
-  while (*room->remove_some()) continue;
+  remove_all();
   EXPECT_EQ(held(10), 100U) << "they are not those that ended";
+}
+
+TEST_F(EndedRoomTest, AFailureLeavesNothingElseBehind) {
+  maps.fails_to_remove = true;
+  EXPECT_FALSE(room->remove_some());
+  maps.fails_to_remove = false;
+  remove_all();
+  EXPECT_EQ(tables->prefixes(), 0U);
+  EXPECT_EQ(maps.mappings.size(), 16U) << "those that failed";
+}
+
+TEST_F(EndedRoomTest, WhatEndedGivesWayAsFarAsNeeded) {
+  EXPECT_EQ(put(20, 2000), 2000U);
+  EXPECT_GT(held(10), 2600U);
+}
+
+// Of two that ended, the small one does not wait until the large one is gone.
+TEST_F(EndedRoomTest, ThoseThatEndedTakeTurns) {
+  EXPECT_EQ(put(20, 100), 100U);
+  EXPECT_TRUE(room->ended(20));
+  for (int step = 0; step < 14; ++step) EXPECT_TRUE(*room->remove_some());
+  EXPECT_EQ(held(20), 0U);
+  EXPECT_GT(held(10), 2800U);
 }
 
 TEST_F(EndedRoomTest, NobodyGivesWayToWhatAnEndedOneLeft) {
@@ -243,9 +271,50 @@ TEST_F(KernelRoomTest, WhoIsTakenOutWhenInInPartBeginsAnew) {
   entering->from = 100 * kPage;
   room->put_rest(*entering);
   EXPECT_FALSE(room->admits(10));
+  remove_all();
   entering = next_entry();
   ASSERT_TRUE(entering);
   EXPECT_EQ(entering->from, 0U);
+}
+
+TEST_F(KernelRoomTest, WhatIsDoneAtOnceLeavesTimeForThoseThatWait) {
+  earn();
+  EXPECT_TRUE(room->has_time_for(10, 1000));
+  EXPECT_FALSE(room->has_time_for(10, 2000));
+  room->spend(KernelRoom::When::AtOnce, std::chrono::milliseconds(26));
+  EXPECT_FALSE(room->has_time_for(10, 1000));
+  EXPECT_TRUE(room->has_time(now));
+  room->spend(KernelRoom::When::AtOnce, std::chrono::seconds(1));
+  now += std::chrono::milliseconds(1);
+  EXPECT_TRUE(room->has_time(now)) << "it makes no debts";
+}
+
+TEST_F(KernelRoomTest, AFewEntriesOfEachAreWrittenAtOnceInASecond) {
+  EXPECT_TRUE(room->has_time_for(10, 60));
+  EXPECT_TRUE(room->ended(10));
+  EXPECT_FALSE(room->has_time_for(10, 60)) << "it is the same process, after exec";
+  EXPECT_TRUE(room->has_time_for(11, 60));
+  now += std::chrono::seconds(1);
+  (void)room->has_time(now);
+  spend(std::chrono::milliseconds(60));
+  EXPECT_TRUE(room->has_time_for(10, 60));
+}
+
+TEST_F(KernelRoomTest, WhatIsPutAnewIsRemovedFirst) {
+  EXPECT_EQ(put(10, 100), 100U);
+  room->put_anew(10);
+  EXPECT_FALSE(room->admits(10));
+  now += std::chrono::seconds(1);
+  EXPECT_EQ(next(), std::nullopt);
+  EXPECT_EQ(held(10), 100U);
+  remove_all();
+  EXPECT_EQ(held(10), 0U);
+  const auto entering = next_entry();
+  ASSERT_TRUE(entering);
+  EXPECT_EQ(entering->tgid, 10U);
+  EXPECT_EQ(entering->from, 0U);
+  EXPECT_TRUE(room->admits(10));
+  EXPECT_TRUE(room->over_share().empty());
 }
 
 TEST_F(KernelRoomTest, WhoEndsWhileWaitingIsForgotten) {
@@ -260,6 +329,7 @@ TEST_F(KernelRoomTest, WhoWasTakenOutComesBackWhenHalfIsFree) {
   EXPECT_EQ(put(20, 300), 300U);
   (void)put(10, 1000);  // until there is no room for more
   EXPECT_EQ(held(20), 300U);
+  remove_all();
   now += std::chrono::seconds(1);
   EXPECT_FALSE(room->admits(10));
   (void)put(30, 250);

@@ -246,7 +246,7 @@ TEST_F(RegistryWaits, FilesThatNobodyAsksForAreClosed) {
   UniqueFd fd = elf_with(24);
   const int number = fd.get();
   const auto file = found(std::move(fd), "/first");
-  const std::vector<Mapping> inherited(512, mapping(file));
+  const std::vector<Mapping> inherited(1025, mapping(file));
   registry->image_began({.tgid = 1, .serial = 1}, inherited);
   registry->image_ended({.tgid = 1, .serial = 1}, inherited);
   const auto is_open = [&] { return ::fcntl(number, F_GETFD) >= 0; };

@@ -59,6 +59,8 @@ struct RegistryWaits : ObjectRegistryTest {
                      reporting([this](const Error& error) { failures.push_back(error.message()); }),
                      &*room, cpu);
   }
+  // What may be written at once at the start has been.
+  void start_is_over() { room->spend(KernelRoom::When::InTurn, KernelRoom::kAtStart); }
   std::shared_ptr<const MappedFile> found_at(const std::string& path, std::uint8_t offset) {
     opens.offsets[path] = offset;
     return found(elf_with(offset), path);

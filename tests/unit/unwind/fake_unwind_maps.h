@@ -97,6 +97,9 @@ class FakeUnwindMaps final : public UnwindMaps {
     return {};
   }
   Status remove_mapping(const offcpud_unwind_mapping_key& key) override {
+    ++removals;
+    if (put) put();
+    if (fails_to_remove) return Error("the kernel has no memory");
     mappings.erase(Key{key.prefix_bits, key.tgid, key.address});
     return {};
   }
@@ -108,9 +111,10 @@ class FakeUnwindMaps final : public UnwindMaps {
   std::vector<std::vector<offcpud_unwind_row>> chunks;
   std::vector<UnwindRule> rules = std::vector<UnwindRule>(OFFCPUD_UNWIND_MAX_RULES);
   std::size_t max_mappings = SIZE_MAX, most_files = SIZE_MAX, most_pages = SIZE_MAX;
-  bool fails = false;         // to write pages and to remove them
-  std::size_t puts = 0;       // of mappings
-  std::function<void()> put;  // called in each of them
+  bool fails = false;                  // to write pages and to remove them
+  bool fails_to_remove = false;        // mappings
+  std::size_t puts = 0, removals = 0;  // of mappings
+  std::function<void()> put;           // called in each of them
 
  private:
   std::uint32_t max_chunks_;
