@@ -13,7 +13,8 @@ from daemon import TREE
 METRIC = re.compile(r"\b(?:offcpud|process)_[a-z0-9_]*[a-z0-9]\b")
 SUFFIXES = ("_bucket", "_sum", "_count")
 # Not on every page: with the first waits that were examined, after some seconds (waits_for_test.py);
-# with the first snapshot, after a minute (monitoring_test.py has one sooner); with TLS (secure_test.py); with the first snapshot that was pushed (push_test.py).
+# with the first snapshot, after a minute (monitoring_test.py has one sooner); with TLS (secure_test.py);
+# with the first snapshot that was pushed (push_test.py).
 LATE = {"offcpud_wait_seconds": "histogram",
         "offcpud_wait_variance_seconds_squared_total": "counter",
         "offcpud_last_snapshot_timestamp_seconds": "gauge",
@@ -23,11 +24,13 @@ LATE = {"offcpud_wait_seconds": "histogram",
 TARGETS = {target for file in [TREE / "bpf/CMakeLists.txt", *(TREE / "daemon").rglob("CMakeLists.txt"),
                                *(TREE / "tests").rglob("CMakeLists.txt")]
            for target in re.findall(r"add_(?:library|executable)\(\s*(offcpud_\w+)", file.read_text())}
-FOREIGN = re.compile(r"offcpud_(?:skeleton|slot\w*)$|process_(?:cpu|wide|hists|table_full|vm_readv)$")
+FOREIGN = re.compile(r"offcpud_(?:skeleton|slot\w*)$|process_(?:cpu|families|wide|hists|table_full|vm_readv)$")
+
+TYPE = re.compile(r"(?:struct|enum) offcpud_\w+")
 
 
 def names_in(text):
-    return {name for name in METRIC.findall(text) if not FOREIGN.match(name)} - TARGETS
+    return {name for name in METRIC.findall(TYPE.sub("", text)) if not FOREIGN.match(name)} - TARGETS
 
 
 class Names(Case):
