@@ -185,8 +185,9 @@ Status check_absent_file(const Config& config, const ConfigSources& sources,
                    ", and it may have set what keeps them out (web.config_file)");
   }
   if (!config.push.url.empty() && !is_loopback_host(push_host(config.push.url))) {
-    return refusal("push.url sends stacks to another host, and it may have set which ones to leave "
-                   "out (snapshots.cgroups)");
+    return refusal(
+        "push.url sends stacks to another host, and it may have set which ones to leave "
+        "out (snapshots.cgroups)");
   }
   return {};
 }

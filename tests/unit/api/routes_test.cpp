@@ -145,7 +145,8 @@ TEST_F(RoutesTest, ACgroupThatIsNotThereIsAMistakeToTell) {
 
 TEST_F(RoutesTest, ASumOfRemovedCgroupsIsThereWhileItHasASeries) {
   View view = *view_;
-  view.subjects.push_back({.labels = std::make_shared<const SubjectLabels>(labels_of_cgroup("/gone.slice/(removed)"))});
+  view.subjects.push_back(
+      {.labels = std::make_shared<const SubjectLabels>(labels_of_cgroup("/gone.slice/(removed)"))});
   view_ = std::make_shared<const View>(std::move(view));
   for (const char* cgroup : {"/gone.slice/(removed)", "/gone.slice"}) {
     const Request request{.method = "GET", .path = "/api/v1/top", .query = {{"cgroup", cgroup}}};

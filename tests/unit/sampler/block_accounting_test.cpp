@@ -3,163 +3,24 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <future>
-#include <iterator>
+#include <memory>
 #include <mutex>
-#include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "reader/process_memory.h"
-#include "support/known_cgroups.h"
-#include "unit/sampler/fake_stack_source.h"
+#include "unit/sampler/block_accounting_fixture.h"
 
-namespace offcpud {
+namespace offcpud::test {
 namespace {
 
-using namespace std::chrono_literals;
-using test::FakeStackSource;
 using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
-
-// Knows nothing of any process.
-class FakeAddresses final : public AddressLocator {
- public:
-  void follow() override {
-    if (in_the_middle) in_the_middle();
-  }
-  void forget_ended() override {}
-  [[nodiscard]] std::vector<LocatedFrame> locate(std::uint32_t /*tgid*/, std::uint64_t /*when_ns*/,
-                                                 std::span<const __u64> addresses) const override {
-    return std::vector<LocatedFrame>(addresses.size());
-  }
-  std::function<void()> in_the_middle;
-};
-
-// What windows gave; the naming thread adds to it.
-struct Outcomes {
-  void add(Result<SampledSnapshot> result) {
-    const std::lock_guard lock(mutex);
-    if (result) {
-      snapshots.push_back(std::move(result->snapshot));
-    } else {
-      errors.push_back(result.error().message());
-    }
-  }
-  std::mutex mutex;
-  std::vector<Snapshot> snapshots;
-  std::vector<std::string> errors;
-};
-
-std::chrono::nanoseconds time_in(const Snapshot& snapshot) {
-  return std::accumulate(
-      snapshot.entries.begin(), snapshot.entries.end(), 0ns,
-      [](auto sum, const StackEntry& entry) { return sum + std::chrono::nanoseconds(entry.ns); });
-}
-
-double episodes_in(const Snapshot& snapshot) {
-  return std::accumulate(snapshot.entries.begin(), snapshot.entries.end(), 0.0,
-                         [](double sum, const StackEntry& entry) { return sum + entry.episodes; });
-}
-
-std::vector<std::chrono::nanoseconds> times(const std::vector<Snapshot>& snapshots) {
-  std::vector<std::chrono::nanoseconds> found;
-  std::ranges::transform(snapshots, std::back_inserter(found), time_in);
-  return found;
-}
-
-double seconds_of(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
-
-BlockFilter only_pid(std::uint32_t pid) {
-  BlockFilter filter;
-  filter.pid = pid;
-  return filter;
-}
-
-const auto kSelf = static_cast<std::uint32_t>(::getpid());
-constexpr std::uint32_t kOther = 1;  // a process that exists
-
-// As a rule of wait sites names them.
-constexpr const char* kAllReasons =
-    "disk | lock | condvar | network | pipe | poll | sleep | child | kernel | stopped | other";
-
-class BlockAccountingTest : public testing::Test {
- protected:
-  void start() {
-    accounting_.emplace(AccountingParts{.kernel = kernel_,
-                                        .addresses = addresses_,
-                                        .sleepers = sleepers_,
-                                        .naming = naming_,
-                                        .cgroups = cgroups_.directory(),
-                                        .clock = clock_},
-                        options_, reports_);
-  }
-
-  // Lets so much time pass, with the ticks that belong into it.
-  void run(std::chrono::milliseconds time) {
-    for (const MonotonicTime end = clock_.now() + time; clock_.now() < end;) {
-      const std::chrono::nanoseconds left = end - clock_.now();
-      clock_.advance(std::min<std::chrono::nanoseconds>(left, accounting_->tick_interval()));
-      accounting_->tick();
-    }
-  }
-
-  void profile(std::chrono::milliseconds length, const BlockFilter& filter) {
-    accounting_->take_next(length, filter, [this](Result<SampledSnapshot> result) {
-      profiles_.add(std::move(result));
-    });
-  }
-
-  // That of the blocks of FakeStackSource::sample().
-  [[nodiscard]] std::chrono::nanoseconds interval_of_samples() const {
-    return kernel_.choice->intervals.of[stratum_of(test::BlockRecord(1).of(1).sample)];
-  }
-
-  // Until everything that ended has its names.
-  void settle() { naming_.finish(10s); }
-
-  [[nodiscard]] SamplerReports told() {
-    SamplerReports reports;
-    reports.finished = [this](Result<SampledSnapshot> result) {
-      snapshots_.add(std::move(result));
-    };
-    reports.sampled = [](std::uint32_t /*user_end*/) {};
-    reports.located_early = [this] { ++located_early_; };
-    reports.adapted = [this](std::chrono::nanoseconds interval) { adapted_.push_back(interval); };
-    reports.warned = [this](std::string_view topic, const std::string& /*sentence*/) {
-      warned_.emplace_back(topic);
-    };
-    return reports;
-  }
-
-  FakeClock clock_;
-  FakeStackSource kernel_{clock_};
-  FakeAddresses addresses_;
-  DirectProcessMemory memory_;
-  SleeperStacks sleepers_{nullptr, memory_};
-  test::KnownCgroups cgroups_{{test::cgroup_of(kSelf), "self"}, {test::cgroup_of(kOther), "other"}};
-  Outcomes snapshots_, profiles_;
-  std::vector<std::chrono::nanoseconds> adapted_;
-  std::vector<std::string> warned_;
-  int located_early_ = 0;
-  SamplerOptions options_{.interval = 10s};
-  SamplerReports reports_ = told();
-  SymbolWorker symbols_{{}};
-  std::shared_ptr<SiteRulesBoard> sites_ = std::make_shared<SiteRulesBoard>(*SiteRules::make({}));
-  NamingQueue naming_{
-      symbols_,
-      std::make_shared<RuntimeNames>(RuntimeNames{.perf_maps = PerfMaps(nullptr, {}), .vdso = {}}),
-      sites_, clock_};
-  std::optional<BlockAccounting> accounting_;
-};
 
 // What is examined of the same blocks: each counts once, whole, when it ends, whatever snapshots
 // and profiles do meanwhile; while it lasts each window has it.
@@ -352,84 +213,6 @@ TEST_F(BlockAccountingTest, LostTimeIsInWhatWantsEverythingAndNotedElsewhere) {
   EXPECT_EQ(profiles_.snapshots[1].lost_of_any_ns, 700U);
 }
 
-TEST_F(BlockAccountingTest, IntervalsFollowTheNumberOfSamples) {
-  options_.stacks_per_second = 200;
-  start();
-  EXPECT_EQ(kernel_.choice->intervals, SamplingIntervals(10ms));
-  // 4 s of short blocks in every second.
-  const auto pass = [this](int seconds) {
-    for (int i = 0; i < seconds; ++i) {
-      kernel_.sample(static_cast<std::size_t>(4s / interval_of_samples()), interval_of_samples());
-      run(1s);
-    }
-  };
-  pass(10);
-  EXPECT_NEAR(seconds_of(interval_of_samples()), 4.0 / 200, 0.001);
-  EXPECT_EQ(adapted_.back(), interval_of_samples());  // the longest
-  EXPECT_LT(kernel_.choice->intervals.longest()[OFFCPUD_BLOCKED_LOCK], 1ms);
-  options_.stacks_per_second = 400;
-  accounting_->set_options(options_);
-  pass(10);
-  EXPECT_NEAR(seconds_of(interval_of_samples()), 4.0 / 400, 0.001);
-  const auto before = interval_of_samples();
-  run(1s);
-  EXPECT_LT(interval_of_samples(), before);
-  EXPECT_GE(interval_of_samples(), before / 2);
-}
-
-TEST_F(BlockAccountingTest, AProfiledProcessHasAnIntervalOfItsOwn) {
-  start();
-  profile(5s, only_pid(kSelf));
-  EXPECT_THAT(kernel_.choice->targets, ElementsAre(kSelf));
-  EXPECT_EQ(kernel_.choice->target_interval, 10ms);
-  run(50ms);
-  EXPECT_EQ(kernel_.choice->target_interval, 5ms);  // there was nothing
-  kernel_.sample(400, 5ms);                         // twice the budget
-  run(50ms);
-  EXPECT_EQ(kernel_.choice->target_interval, 10ms);
-  EXPECT_EQ(kernel_.choice->intervals, SamplingIntervals(10ms));
-  run(5s);
-  EXPECT_THAT(kernel_.choice->targets, IsEmpty());
-  profile(1s, only_pid(kSelf));
-  EXPECT_EQ(kernel_.choice->target_interval, 10ms);  // anew
-}
-
-// What is sampled for a profile only costs the host no stacks: of 400 a second that stand for 5 ms
-// each, it would have taken half with 10 ms, which is its budget.
-TEST_F(BlockAccountingTest, AProfileTakesNothingFromTheBudgetOfTheHost) {
-  options_.stacks_per_second = 200;
-  start();
-  profile(10s, only_pid(kSelf));
-  for (int i = 0; i < 10 * 20; ++i) {
-    kernel_.sample(20, 5ms);
-    run(50ms);
-  }
-  EXPECT_NEAR(seconds_of(interval_of_samples()), 0.010, 0.001);
-}
-
-TEST_F(BlockAccountingTest, AWindowKeepsTheLongestIntervalThatWasInForceInIt) {
-  BlockFilter locks;
-  locks.kinds = 1U << OFFCPUD_BLOCKED_LOCK;
-  options_.stacks_per_second = 200;
-  start();
-  kernel_.sample(400, 10ms);
-  run(1s);
-  const auto longest = interval_of_samples();
-  EXPECT_GT(longest, 15ms);
-  profile(300ms, {});
-  profile(300ms, only_pid(kSelf));
-  profile(300ms, locks);
-  run(9s);
-  EXPECT_LT(interval_of_samples(), longest);
-  settle();
-  ASSERT_THAT(profiles_.snapshots, SizeIs(3));
-  EXPECT_EQ(profiles_.snapshots[0].sampling_interval, longest);
-  EXPECT_EQ(profiles_.snapshots[1].sampling_interval, 10ms);
-  EXPECT_EQ(profiles_.snapshots[2].sampling_interval, 5ms);  // halved once
-  ASSERT_THAT(snapshots_.snapshots, SizeIs(1));
-  EXPECT_EQ(snapshots_.snapshots[0].sampling_interval, longest);
-}
-
 TEST_F(BlockAccountingTest, NamingThatHangsIsGivenUpAndTold) {
   options_.interval = 1s;
   start();
@@ -541,15 +324,5 @@ TEST_F(BlockAccountingTest, WhatTheKernelDoesNotGiveIsWarnedOf) {
   EXPECT_THAT(times(snapshots_.snapshots), ElementsAre(10s + 1us));
 }
 
-TEST_F(BlockAccountingTest, WithoutHooksNothingIsChosen) {
-  kernel_.hooks = false;
-  start();
-  profile(1s, only_pid(kSelf));
-  run(11s);
-  settle();
-  EXPECT_FALSE(kernel_.choice);
-  EXPECT_THAT(snapshots_.snapshots, SizeIs(1));
-}
-
 }  // namespace
-}  // namespace offcpud
+}  // namespace offcpud::test
