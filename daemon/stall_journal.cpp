@@ -80,7 +80,7 @@ std::string stack_text(const ExaminedWait& wait) {
 
 // "lock at postgresql-heavyweight-lock (poll)"; the reason where nothing examined its stack.
 std::string why_text(const Stall& stall) {
-  const std::string reason(kHistKindNames[stall.kind]);
+  std::string reason(kHistKindNames[stall.kind]);
   if (!stall.wait) return reason;
   const std::string site = stall.wait->site.empty() ? "" : " at " + printable(stall.wait->site);
   return std::string(name_of(stall.wait->wait_for)) + site + " (" + reason + ")";

@@ -15,8 +15,10 @@ inline std::uint64_t weight_of_part(const offcpud_sample& sample, std::uint64_t 
   if (part_ns == sample.ns) return sample.weight_ns;
   const std::uint64_t length_ns = sample.ended_ns - sample.since_ns;
   if (sample.whole_ns <= length_ns) return part_ns;  // sampled with certainty, or in progress
-  return static_cast<std::uint64_t>(static_cast<double>(sample.whole_ns) *
-                                    static_cast<double>(part_ns) / static_cast<double>(length_ns));
+  const double weight = static_cast<double>(sample.whole_ns) * static_cast<double>(part_ns) /
+                        static_cast<double>(length_ns);
+  // Numbers of the kernel's programs are far below; this keeps the conversion defined for any.
+  return static_cast<std::uint64_t>(std::min(weight, 0x1p62));
 }
 
 // The weight in a window of its own that begins at `begin_ns`: earlier time does not count.
