@@ -31,6 +31,14 @@ class TurnQueue {
     return tgid;
   }
 
+  // The last one instead.
+  std::optional<std::uint32_t> pop_last() {
+    if (waiting_.empty()) return std::nullopt;
+    const std::uint32_t tgid = waiting_.rbegin()->second;
+    erase(tgid);
+    return tgid;
+  }
+
   void erase(std::uint32_t tgid) {
     const auto turn = turns_.find(tgid);
     if (turn == turns_.end()) return;

@@ -37,6 +37,8 @@ class EntryTurns {
   void lower(std::uint32_t tgid, std::uint64_t from);
   void erase(std::uint32_t tgid);
 
+  [[nodiscard]] bool empty() const { return entries_.empty(); }
+
  private:
   struct Waiting {
     std::set<std::pair<std::size_t, std::uint32_t>> by_size;

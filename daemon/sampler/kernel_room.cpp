@@ -24,11 +24,18 @@ constexpr std::chrono::nanoseconds kForWaiting = KernelRoom::kSaved / 2;
 // To ask for the user of a process takes 25 us.
 constexpr std::size_t kMostAsked = 16;
 
+// Users that are remembered of processes that ended or executed something else: of as many as a
+// large host has. Attackers make the room forget them, which costs 25 us each.
+constexpr std::size_t kEarlierUsers = 16'384;
+
 // More than one add_mapping() uses: two prefixes per bit of an address, for the mapping and for
 // both ends of what it is put into.
 constexpr std::size_t kMostPrefixes = std::size_t{3} * 2 * 52;
 
 constexpr std::size_t kMappingsAStep = 16;  // removed; of odd sizes it takes a millisecond
+
+// One of so many steps removes what nobody waits for.
+constexpr unsigned kLeavingEvery = 4;
 
 }  // namespace
 
@@ -37,12 +44,17 @@ KernelRoom::KernelRoom(TableStore& tables, UserOf user_of, MonotonicTime now)
 
 bool KernelRoom::began(std::uint32_t tgid, std::size_t entries) {
   (void)ended(tgid);  // what the one that had this number left must not pass for this one's
-  const bool leaves = leaving_.contains(tgid);
+  const bool leaves = leaving_.contains(tgid);  // ended() has put it there
   const bool at_once = entries <= kMostAtOnce && budget_ > kForWaiting;
   if (!leaves && (entries == 0 || at_once)) return true;
   const Outside one{.size = entries, .taken_out = false, .uid = std::nullopt};
   outside_[tgid] = one;
-  if (!leaves) queue(tgid, one);
+  if (leaves) {
+    leaving_.erase(tgid);
+    push_replaced(tgid);
+  } else {
+    queue(tgid, one);
+  }
   return false;
 }
 
@@ -58,10 +70,16 @@ Status KernelRoom::ended(std::uint32_t tgid) {
 
 void KernelRoom::forget(std::uint32_t tgid) {
   outside_.erase(tgid);
+  new_.erase(tgid);
   waiting_.erase(tgid);
   returning_.erase(tgid);
   later_.erase(tgid);
-  users_.erase(tgid);
+  replaced_.erase(tgid);
+  const auto user = users_.find(tgid);
+  if (user == users_.end()) return;
+  if (earlier_users_.size() >= kEarlierUsers) earlier_users_.clear();
+  if (user->second) earlier_users_[tgid] = user->second;
+  users_.erase(user);
 }
 
 // Execution of another program does not begin a new count.
@@ -89,16 +107,33 @@ void KernelRoom::spend(When when, std::chrono::nanoseconds cpu) {
 }
 
 Result<bool> KernelRoom::remove_some() {
-  const auto tgid = leaving_.pop();
+  const auto tgid = next_to_remove();
   if (!tgid) return false;
   auto gone = tables_.remove_some(*tgid, kMappingsAStep);
-  if (prefixes_of(*tgid) > 0) {
+  const auto one = outside_.find(*tgid);
+  if (prefixes_of(*tgid) == 0) {
+    if (one != outside_.end()) queue(*tgid, one->second);
+  } else if (one != outside_.end() && !one->second.taken_out) {
+    push_replaced(*tgid);
+  } else {
     leaving_.push(*tgid);
-  } else if (const auto one = outside_.find(*tgid); one != outside_.end()) {
-    queue(*tgid, one->second);
   }
   if (!gone) return std::move(gone).error();
   return true;
+}
+
+std::optional<std::uint32_t> KernelRoom::next_to_remove() {
+  const bool of_leaving = removals_++ % kLeavingEvery == kLeavingEvery - 1;
+  if (replaced_.empty() || (of_leaving && leaving_.size() > 0)) return leaving_.pop();
+  return replaced_.pop()->tgid;
+}
+
+// Nobody is asked for users here: whoever has been made to wait before has a turn of his own, and
+// those who have not share one.
+void KernelRoom::push_replaced(std::uint32_t tgid) {
+  replaced_.push({.tgid = tgid,
+                  .left = prefixes_of(tgid),
+                  .user = expected_user(tgid).value_or(std::nullopt)});
 }
 
 std::size_t KernelRoom::prefixes_of(std::uint32_t tgid) const {
@@ -113,16 +148,18 @@ std::optional<std::uint32_t> KernelRoom::uid_of(std::uint32_t tgid) {
 }
 
 void KernelRoom::queue(std::uint32_t tgid, const Outside& one) {
-  if (!one.taken_out) return new_.push_back(tgid);
+  if (!one.taken_out) return queue_to_wait(*waiting_entry(tgid));
   returning_.push({.tgid = tgid, .left = one.size, .user = one.uid});
 }
 
 void KernelRoom::leave(std::uint32_t tgid, const Outside& one) {
+  new_.erase(tgid);
   waiting_.erase(tgid);
   later_.erase(tgid);
   outside_[tgid] = one;
-  if (prefixes_of(tgid) > 0) return leaving_.push(tgid);
-  queue(tgid, one);
+  if (prefixes_of(tgid) == 0) return queue(tgid, one);
+  if (one.taken_out) return leaving_.push(tgid);
+  push_replaced(tgid);
 }
 
 void KernelRoom::put_anew(std::uint32_t tgid) {
@@ -147,7 +184,7 @@ bool KernelRoom::make_room(std::uint32_t tgid, const TakenOut& taken_out) {
   const std::size_t most = tables_.max_prefixes();
   const auto is_full = [&] { return tables_.prefixes() > most - std::min(most, kMostPrefixes); };
   while (is_full()) {
-    if (leaving_.size() > 0) {
+    if (leaving_.size() > 0 || !replaced_.empty()) {
       (void)remove_some();
       continue;
     }
@@ -169,7 +206,7 @@ void KernelRoom::put_later(std::uint32_t tgid, std::uint64_t begin) {
   if (!admits(tgid)) return;
   const auto [later, is_new] = later_.try_emplace(tgid, begin);
   later->second = std::min(later->second, begin);
-  if (is_new) return new_.push_back(tgid);
+  if (is_new) return queue_to_wait(*waiting_entry(tgid));
   waiting_.lower(tgid, begin);
 }
 
@@ -179,23 +216,61 @@ void KernelRoom::put_rest(const Entering& entering) {
   waiting_.push(entering);
 }
 
-// Most of those that began have ended by now: they are not asked for their users.
-void KernelRoom::queue_new() {
-  for (std::size_t left = kMostAsked; left > 0 && !new_.empty(); new_.pop_front()) {
-    const std::uint32_t tgid = new_.front();
-    const auto one = outside_.find(tgid);
-    const auto later = later_.find(tgid);
-    if (one != outside_.end()) {
-      if (one->second.taken_out || leaving_.contains(tgid)) continue;
-      waiting_.push({.tgid = tgid, .left = one->second.size, .user = uid_of(tgid)});
-    } else if (later != later_.end()) {
-      // How many there are is not known before its turn.
-      waiting_.push({.tgid = tgid, .left = 1, .from = later->second, .user = uid_of(tgid)});
-    } else {
-      continue;
-    }
-    --left;
+// What is to be put in of a process that waits. Nothing: it does not.
+std::optional<KernelRoom::Entering> KernelRoom::waiting_entry(std::uint32_t tgid) const {
+  if (const auto one = outside_.find(tgid); one != outside_.end()) {
+    return Entering{.tgid = tgid, .left = one->second.size};
   }
+  const auto later = later_.find(tgid);
+  if (later == later_.end()) return std::nullopt;
+  // How many there are is not known before its turn.
+  return Entering{.tgid = tgid, .left = 1, .from = later->second};
+}
+
+// A process may have become another user's since then, and a number another process's. So it is
+// asked for again when it has its turn (pop_waiting()).
+std::optional<ShareOwner> KernelRoom::expected_user(std::uint32_t tgid) const {
+  if (const auto user = users_.find(tgid); user != users_.end()) return user->second;
+  if (const auto user = earlier_users_.find(tgid); user != earlier_users_.end()) {
+    return user->second;
+  }
+  return std::nullopt;
+}
+
+// Whoever executes again and again is not asked for anew, and so does not delay others who are.
+void KernelRoom::queue_to_wait(const Entering& entering) {
+  const auto user = expected_user(entering.tgid);
+  if (!user) return new_.push(entering.tgid);
+  Entering known = entering;
+  known.user = *user;
+  waiting_.push(known);
+}
+
+// Most of those that began have ended by now: they are not asked for their users. Of many, the last
+// and the first take turns: thousands that came before do not delay the one who comes now, and
+// those who come later do not keep the others waiting for good.
+void KernelRoom::queue_new() {
+  const bool are_many = new_.size() > kMostAsked;
+  for (std::size_t asked = 0; asked < kMostAsked; ++asked) {
+    const auto tgid = are_many && asked % 2 == 0 ? new_.pop_last() : new_.pop();
+    if (!tgid) return;
+    auto entering = waiting_entry(*tgid);
+    if (!entering) continue;
+    entering->user = uid_of(*tgid);
+    waiting_.push(*entering);
+  }
+}
+
+std::optional<KernelRoom::Entering> KernelRoom::pop_waiting() {
+  for (std::size_t asked = 0; asked < kMostAsked; ++asked) {
+    auto next = waiting_.pop();
+    if (!next) return std::nullopt;
+    const ShareOwner user = uid_of(next->tgid);
+    if (user == next->user) return next;
+    next->user = user;
+    waiting_.push(*next);
+  }
+  return std::nullopt;
 }
 
 std::optional<KernelRoom::Entering> KernelRoom::next_waiting() {
@@ -205,7 +280,7 @@ std::optional<KernelRoom::Entering> KernelRoom::next_waiting() {
   if (return_is_next_) std::swap(queues[0], queues[1]);
   for (EntryTurns* const queue : queues) {
     if (queue == &returning_ && !may_return) continue;
-    auto next = queue->pop();
+    auto next = queue == &waiting_ ? pop_waiting() : queue->pop();
     if (!next) continue;
     return_is_next_ = queue == &waiting_;
     outside_.erase(next->tgid);

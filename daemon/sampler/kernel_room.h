@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <optional>
 #include <unordered_map>
@@ -28,8 +27,8 @@ namespace offcpud {
 // once while there is time to spare; beyond that they wait, and users take turns. Children of large
 // processes always wait, because most end or execute something else soon. When the map is full, the
 // largest processes of the largest user are evicted (who_gives_way); they return once half of the
-// map is free. What ended or was evicted is removed by and by. Used by one thread; the tables must
-// outlive it.
+// map is free. What ended or was evicted is removed by and by, and first what keeps a living
+// process outside. Used by one thread; the tables must outlive it.
 class KernelRoom {
  public:
   // CPU time that may be saved up; and at the start, for those that run already.
@@ -79,7 +78,8 @@ class KernelRoom {
   // after next_waiting().
   void put_rest(const Entering& entering);
 
-  // Removes some mappings of processes that ended or were evicted, in turn. False: nothing is left.
+  // Removes some mappings: of processes that wait for it, whose users take turns, and in every
+  // fourth step of those that ended or were evicted. False: nothing is left.
   Result<bool> remove_some();
 
   // The user of the process; asked for only once.
@@ -98,6 +98,12 @@ class KernelRoom {
   void forget(std::uint32_t tgid);
   void queue(std::uint32_t tgid, const Outside& one);
   void queue_new();
+  void queue_to_wait(const Entering& entering);
+  std::optional<Entering> pop_waiting();
+  [[nodiscard]] std::optional<Entering> waiting_entry(std::uint32_t tgid) const;
+  [[nodiscard]] std::optional<ShareOwner> expected_user(std::uint32_t tgid) const;
+  void push_replaced(std::uint32_t tgid);
+  std::optional<std::uint32_t> next_to_remove();
   void leave(std::uint32_t tgid, const Outside& one);
   void take_out(std::uint32_t tgid, std::size_t size);
   std::optional<std::uint32_t> uid_of(std::uint32_t tgid);
@@ -107,15 +113,21 @@ class KernelRoom {
   TableStore& tables_;
   UserOf user_of_;
   std::unordered_map<std::uint32_t, Outside> outside_;
-  std::deque<std::uint32_t> new_;  // wait since, and maybe ended; their users were not asked for
-  EntryTurns waiting_;
+  // Those that wait and whose users were not asked for yet. Each is in outside_ or later_, too.
+  TurnQueue new_;
+  EntryTurns waiting_;    // by expected_user()
   EntryTurns returning_;  // the evicted ones
   bool return_is_next_ = false;
   // Of admitted processes that wait: mappings from this address on.
   std::unordered_map<std::uint32_t, std::uint64_t> later_;
-  TurnQueue leaving_;  // those whose entries are to be removed; none of them is in a queue above
+  // Those whose entries are to be removed; none of them is in a queue above.
+  EntryTurns replaced_;  // they wait to be put in after that
+  TurnQueue leaving_;    // they ended or were evicted
+  unsigned removals_ = 0;
   // Known users of processes.
-  std::unordered_map<std::uint32_t, std::optional<std::uint32_t>> users_;
+  std::unordered_map<std::uint32_t, ShareOwner> users_;
+  // What they were when the processes ended or executed another program.
+  std::unordered_map<std::uint32_t, ShareOwner> earlier_users_;
   std::chrono::nanoseconds budget_ = kAtStart;  // of CPU time for entries now
   MonotonicTime refilled_;
   // Entries by process since then, of those for which there was no time to spare.
