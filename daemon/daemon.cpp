@@ -87,8 +87,8 @@ Result<PipelineOptions> pipeline_options(const Config& config, bool samples) {
                           .keep_stalls = config.stalls.keep};
   options.processes = {.top = config.processes.top, .linger = config.linger, .is_chosen = nullptr};
   TRY(options.processes.is_chosen, process_choice(config.processes, warn_of_unreadable_exe));
-  TRY(options.stalls, stall_policy(config.stalls, samples));
   options.examined_kinds = samples ? config.snapshots.reasons : 0;
+  TRY(options.stalls, stall_policy(config.stalls, options.examined_kinds));
   return options;
 }
 

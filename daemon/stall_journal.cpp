@@ -159,6 +159,10 @@ StallEntry stall_begun_entry(const Stall& stall) {
 StallEntry stall_ended_entry(const Stall& stall) {
   std::string message = thread_text(stall);
   const std::string duration = for_people(stall);
+  if (stall.taken_back) {
+    message += " has been blocked for " + duration + " but is no stall: " + why_text(stall);
+    return {std::move(message), fields_of(stall, kStallEndedId)};
+  }
   message += stall.ended_at ? " was blocked for " + duration
                             : " was blocked for at least " + duration + ", its end was not seen";
   message += ": " + why_text(stall);

@@ -15,7 +15,6 @@ constexpr unsigned kPatience = 2;  // walks without an open record, after which 
 // may then show one again.
 constexpr std::size_t kMaxClosed = 4 * StallLog::kMaxInProgress;
 
-constexpr std::uint32_t kAllKinds = (1U << OFFCPUD_BLOCKED_KINDS) - 1;
 constexpr std::uint64_t kExaminedWithinNs =
     std::chrono::nanoseconds(StallLog::kExaminedWithin).count();
 
@@ -33,12 +32,26 @@ StallLog::StallLog(StallPolicy policy, LabelsOf labels_of, std::size_t keep)
     : policy_(std::move(policy)), labels_of_(std::move(labels_of)), keep_(keep) {}
 
 void StallLog::set_policy(StallPolicy policy) {
-  if (!policy.examines || !policy_.examines) examining_since_ns_.reset();
+  if ((policy.examined_kinds & ~policy_.examined_kinds) != 0) examining_since_ns_.reset();
   policy_ = std::move(policy);
 }
 
 void StallLog::take_examined(std::shared_ptr<const WaitWindow> window) {
-  examined_before_ = std::exchange(examined_, std::move(window));
+  examined_.push_front({.waits = std::move(window), .updates = updates_});
+  const auto blocks = [this] {
+    std::size_t sum = 0;
+    for (const Window& each : examined_) sum += each.waits->blocks.size();
+    return sum;
+  };
+  while (examined_.size() > 2 && (examined_.back().updates + 1 < updates_ ||
+                                  examined_.size() > kMaxWindows || blocks() > kMaxExamined)) {
+    examined_.pop_back();
+  }
+  if (examined_.size() <= 2) return;
+  // The rest of an older window is large, and nobody reads it any more.
+  auto older = std::make_shared<WaitWindow>();
+  older->blocks = examined_[2].waits->blocks;
+  examined_[2].waits = std::move(older);
 }
 
 void StallLog::set_keep(std::size_t keep) {
@@ -57,7 +70,8 @@ void StallLog::update(const std::shared_ptr<const ThreadWalk>& walk,
   wall_offset_ =
       wall.time_since_epoch() - std::chrono::duration_cast<WallTime::duration>(since_boot);
 
-  if (policy_.examines && !examining_since_ns_) examining_since_ns_ = now_ns_;
+  ++updates_;
+  if (policy_.examined_kinds != 0 && !examining_since_ns_) examining_since_ns_ = now_ns_;
 
   const bool fresh = walk && walk != walk_;
   if (fresh) {
@@ -78,7 +92,7 @@ void StallLog::update(const std::shared_ptr<const ThreadWalk>& walk,
 void StallLog::follow_walk() {
   for (auto& [id, open] : open_) ++open.walks_without;
   beyond_limit_ = 0;
-  idle_ = {};
+  without_record_ = {};
   for (const offcpud_thread& thread : walk_->threads) {
     if (thread.state != OFFCPUD_THREAD_BLOCKED) continue;
     const auto record = open_.find({thread.tid, thread.since_ns});
@@ -91,20 +105,23 @@ void StallLog::follow_walk() {
   }
   for (auto record = open_.begin(); record != open_.end();) {
     const auto next = std::next(record);
-    if (record->second.walks_without >= kPatience) give_up_missing(record);
+    if (record->second.walks_without >= kPatience) close(take(record));
     record = next;
   }
 }
 
+bool StallLog::examines(std::uint32_t kind) const {
+  return has_kind(policy_.examined_kinds, kind);
+}
+
 bool StallLog::may_be_stall(std::uint32_t kind, std::uint64_t age_ns) const {
-  const std::uint32_t kinds = policy_.examines ? kAllKinds : policy_.filter.kinds;
+  const std::uint32_t kinds = policy_.examined_kinds | policy_.filter.kinds;
   return has_kind(kinds, kind) && age_ns >= policy_.filter.min_ns;
 }
 
 // Whatever the names of the thread are. Most lasting blocks of a host are.
 bool StallLog::is_surely_idle(std::uint32_t kind, const ExaminedWait* wait) const {
-  return policy_.examines && wait != nullptr && is_idle(wait->wait_for) &&
-         !has_kind(policy_.named_kinds, kind);
+  return wait != nullptr && is_idle(wait->wait_for) && !has_kind(policy_.named_kinds, kind);
 }
 
 StallLog::Verdict StallLog::judge(const BlockFacts& facts, std::uint64_t age_ns,
@@ -114,7 +131,7 @@ StallLog::Verdict StallLog::judge(const BlockFacts& facts, std::uint64_t age_ns,
     return limit && age_ns >= static_cast<std::uint64_t>(limit->count());
   };
   const Verdict by_reason = is_over(limits.by_reason) ? Verdict::Told : Verdict::None;
-  if (!policy_.examines || limits.reason_named) return by_reason;
+  if (!examines(static_cast<std::uint32_t>(facts.kind)) || limits.reason_named) return by_reason;
   if (wait == nullptr) {
     if (late) return by_reason;
     return is_over(limits.actionable) ? Verdict::Later : Verdict::None;
@@ -132,29 +149,49 @@ bool StallLog::is_late(std::uint64_t since_ns) const {
 }
 
 std::shared_ptr<const ExaminedWait> StallLog::wait_of(const StallId& id, bool estimated) const {
-  for (const WaitWindow* window : {examined_.get(), examined_before_.get()}) {
-    if (window == nullptr) continue;
-    if (auto wait = window->find(id.tid, id.since_ns, estimated)) return wait;
+  for (const Window& window : examined_) {
+    if (auto wait = window.waits->find(id.tid, id.since_ns, estimated)) return wait;
   }
   return nullptr;
 }
 
-// What another window says of open records. A wait that turns out to be idle is no stall.
+// What another window says of open records. A wait that turns out to be idle is no stall. A stall
+// that finds no room is one beyond the limit from the next walk on.
 void StallLog::reconsider() {
-  if (!policy_.examines) return;
   for (auto record = open_.begin(); record != open_.end();) {
     const auto next = std::next(record);
     Stall& stall = record->second.stall;
-    auto wait = wait_of(record->first, stall.estimated);
+    auto wait = examines(static_cast<std::uint32_t>(stall.kind))
+                    ? wait_of(record->first, stall.estimated)
+                    : nullptr;
     if (wait && wait != stall.wait) {
       stall.wait = std::move(wait);
       const BlockFacts facts{stall.labels->cgroup, stall.comm, stall.process_comm, stall.kind};
       const Verdict verdict = judge(facts, stall.duration_ns, stall.wait.get(), false);
-      if (verdict == Verdict::Told) stall.told = true;
-      if (verdict == Verdict::Idle) open_.erase(record);
+      if (verdict == Verdict::Idle) {
+        take_back(take(record));
+      } else if (verdict == Verdict::Told && !stall.told) {
+        if (has_room(true)) {
+          stall.told = true;
+          ++told_;
+        } else {
+          (void)take(record);
+        }
+      }
     }
     record = next;
   }
+}
+
+bool StallLog::has_room(bool told) const {
+  return told ? told_ < kMaxInProgress : open_.size() - told_ < kMaxUntold;
+}
+
+StallLog::Open StallLog::take(const std::map<StallId, Open>::iterator& record) {
+  Open taken = std::move(record->second);
+  open_.erase(record);
+  if (taken.stall.told) --told_;
+  return taken;
 }
 
 void StallLog::open_if_stalled(const offcpud_thread& thread) {
@@ -166,9 +203,9 @@ void StallLog::open_if_stalled(const offcpud_thread& thread) {
 
   Stall stall;
   stall.estimated = (thread.flags & OFFCPUD_THREAD_ESTIMATED) != 0;
-  stall.wait = policy_.examines ? wait_of(id, stall.estimated) : nullptr;
+  if (examines(thread.kind)) stall.wait = wait_of(id, stall.estimated);
   if (is_surely_idle(thread.kind, stall.wait.get())) {
-    ++idle_[static_cast<std::size_t>(stall.wait->wait_for)];
+    ++without_record_[static_cast<std::size_t>(stall.wait->wait_for)];
     return;
   }
   stall.comm = comm_text(thread.comm);
@@ -176,13 +213,14 @@ void StallLog::open_if_stalled(const offcpud_thread& thread) {
   stall.labels = labels_of_(thread.cgroup_id);
   const BlockFacts facts{stall.labels->cgroup, stall.comm, stall.process_comm, thread.kind};
   const Verdict verdict = judge(facts, age, stall.wait.get(), is_late(thread.since_ns));
-  if (verdict == Verdict::Idle) ++idle_[static_cast<std::size_t>(stall.wait->wait_for)];
+  if (verdict == Verdict::Idle) ++without_record_[static_cast<std::size_t>(stall.wait->wait_for)];
   if (verdict != Verdict::Told && verdict != Verdict::Untold) return;
   stall.told = verdict == Verdict::Told;
-  if (open_.size() >= kMaxInProgress) {
-    ++beyond_limit_;
+  if (!has_room(stall.told)) {
+    ++(stall.told ? beyond_limit_ : without_record_[static_cast<std::size_t>(WaitFor::Unknown)]);
     return;
   }
+  if (stall.told) ++told_;
   stall.tid = thread.tid;
   stall.tgid = thread.tgid;
   stall.local_tid = thread.local_tid;
@@ -194,16 +232,9 @@ void StallLog::open_if_stalled(const offcpud_thread& thread) {
   open_.emplace(id, Open{.stall = std::move(stall)});
 }
 
-void StallLog::give_up_missing(const std::map<StallId, Open>::iterator& record) {
-  Stall stall = std::move(record->second.stall);
-  const bool announced = record->second.announced;
-  open_.erase(record);
-  close(std::move(stall), announced);
-}
-
 StallFilter StallLog::filter() const {
   StallFilter filter = policy_.filter;
-  if (policy_.examines) filter.kinds = kAllKinds;
+  filter.kinds |= policy_.examined_kinds;
   for (const auto& [id, open] : open_) {
     filter.min_ns = std::min(filter.min_ns, open.stall.duration_ns);
     filter.kinds |= 1U << open.stall.kind;
@@ -217,11 +248,9 @@ void StallLog::apply_end(const offcpud_stall_end& end) {
   const auto record = open_.find(id);
   if (record == open_.end()) return record_unseen(end, false);
 
-  Stall stall = std::move(record->second.stall);
-  const bool announced = record->second.announced;
-  open_.erase(record);
-  put_end(stall, end);
-  close(std::move(stall), announced);
+  Open ended = take(record);
+  put_end(ended.stall, end);
+  close(std::move(ended));
 }
 
 // Records a block that began and ended between two walks, or was below its threshold in the last
@@ -231,7 +260,8 @@ void StallLog::record_unseen(const offcpud_stall_end& end, bool late) {
   if (!may_be_stall(end.kind, length_ns)) return;
   Stall stall;
   stall.estimated = end.estimated != 0;
-  if (policy_.examines) stall.wait = wait_of({end.tid, end.since_ns}, stall.estimated);
+  const StallId id{end.tid, end.since_ns};
+  if (examines(end.kind)) stall.wait = wait_of(id, stall.estimated);
   if (is_surely_idle(end.kind, stall.wait.get())) return;
   stall.comm = comm_text(end.comm);
   stall.process_comm = comm_of(end.tgid);
@@ -240,6 +270,7 @@ void StallLog::record_unseen(const offcpud_stall_end& end, bool late) {
   const bool waits = !late && unjudged_.size() < kMaxInProgress;
   const Verdict verdict = judge(facts, length_ns, stall.wait.get(), !waits);
   if (verdict == Verdict::Later) unjudged_.push_back({end, now_ns_ + kExaminedWithinNs});
+  if (verdict == Verdict::Later || verdict == Verdict::Untold) remember_closed(id);
   if (verdict != Verdict::Told) return;
   stall.tid = end.tid;
   stall.tgid = end.tgid;
@@ -249,7 +280,7 @@ void StallLog::record_unseen(const offcpud_stall_end& end, bool late) {
   stall.since_ns = end.since_ns;
   stall.since = wall_of(end.since_ns);
   put_end(stall, end);
-  close(std::move(stall), false);
+  close({.stall = std::move(stall)});
 }
 
 // Blocks that ended before their stack was examined: it is in the window of their end.
@@ -273,16 +304,28 @@ void StallLog::put_end(Stall& stall, const offcpud_stall_end& end) const {
   stall.waker_comm = comm_of(end.waker_tid);
 }
 
-void StallLog::close(Stall stall, bool announced) {
+void StallLog::remember_closed(const StallId& id) {
   if (closed_.size() >= kMaxClosed) closed_.clear();
-  closed_.emplace(StallId{stall.tid, stall.since_ns}, walks_);
+  closed_.emplace(id, walks_);
+}
+
+void StallLog::close(Open record) {
+  Stall& stall = record.stall;
+  remember_closed({stall.tid, stall.since_ns});
   if (!stall.told) return;
   stall.ended = true;
   const auto ended = std::make_shared<const Stall>(std::move(stall));
-  if (!announced) changes_.begun.push_back(ended);
+  if (!record.announced) changes_.begun.push_back(ended);
   changes_.ended.push_back(ended);
   ended_.push_front(ended);
   set_keep(keep_);
+}
+
+void StallLog::take_back(Open record) {
+  if (!record.announced) return;
+  record.stall.ended = true;
+  record.stall.taken_back = true;
+  changes_.ended.push_back(std::make_shared<const Stall>(std::move(record.stall)));
 }
 
 std::vector<StallId> StallLog::wanted() const {
@@ -312,8 +355,8 @@ StallChanges StallLog::take_changes() {
 std::shared_ptr<const StallList> StallLog::list() const {
   auto list = std::make_shared<StallList>();
   list->stalls.reserve(open_.size() + ended_.size());
-  list->examines = policy_.examines;
-  list->untold_blocks = idle_;
+  list->examines = policy_.examined_kinds != 0;
+  list->untold_blocks = without_record_;
   for (const auto& [id, open] : open_) {
     (open.stall.told ? list->stalls : list->untold).push_back(snapshot(open));
     if (open.stall.told && !open.stall.detail) ++list->detail_pending;

@@ -57,8 +57,9 @@ struct StallPolicy {
     return StallThresholds{};
   };
   std::uint32_t named_kinds = 0;  // idle-prone reasons (bits) that some rule asks for
-  // Stacks of lasting blocks are examined: take_examined(). False: reasons decide.
-  bool examines = false;
+  // The reasons (bits) of which stacks of lasting blocks are examined: take_examined(). Other
+  // reasons decide at once.
+  std::uint32_t examined_kinds = 0;
 };
 
 // Changes since the last call. A stall that is in both lists began and ended.
@@ -75,12 +76,17 @@ struct StallChanges {
 // Where stacks are examined, a block is a stall if its stack says for certain that it waits for
 // something on which somebody can act, whatever its reason. One that is for work or a timer is
 // none. One of which nothing is certain is kept, but not told. If nothing examined its stack for
-// kExaminedWithin, its reason decides. Single-threaded.
+// kExaminedWithin, its reason decides. A stall that turns out to be idle is taken back.
+// Single-threaded.
 class StallLog {
  public:
   using LabelsOf = std::function<std::shared_ptr<const SubjectLabels>(std::uint64_t cgroup_id)>;
 
-  static constexpr std::size_t kMaxInProgress = 10'000;
+  static constexpr std::size_t kMaxInProgress = 10'000;  // stalls that are told
+  static constexpr std::size_t kMaxUntold = 1'000;       // in progress too
+  // Two passes' windows: 10 s is the longest one, 5 min the longest pass.
+  static constexpr std::size_t kMaxWindows = 64;
+  static constexpr std::size_t kMaxExamined = 200'000;  // blocks in them; two always find room
   static constexpr std::chrono::seconds kExaminedWithin{30};
 
   // `labels_of` never returns null; it is called once for each block that may be a stall. `keep`:
@@ -97,8 +103,10 @@ class StallLog {
   void update(const std::shared_ptr<const ThreadWalk>& walk,
               std::span<const offcpud_stall_end> ends, MonotonicTime now, WallTime wall);
 
-  // Takes what was examined last; the next update() uses it.
+  // Takes what was examined last, for the next two update(). The last two windows are always kept,
+  // since there may be several update() within one.
   void take_examined(std::shared_ptr<const WaitWindow> window);
+  [[nodiscard]] std::size_t windows() const { return examined_.size(); }
 
   // The blocks whose ends the kernel must report: those that may be stalls under the policy, and
   // those of open records, which an earlier policy may have opened.
@@ -115,7 +123,8 @@ class StallLog {
   [[nodiscard]] StallChanges take_changes();
   [[nodiscard]] std::shared_ptr<const StallList> list() const;
 
-  // Stalls in the last walk beyond kMaxInProgress; each gets a record when it ends.
+  // Stalls in the last walk beyond kMaxInProgress; each gets a record when it ends. Untold blocks
+  // beyond kMaxUntold have no record; StallList::untold_blocks counts them.
   [[nodiscard]] std::uint64_t beyond_limit() const { return beyond_limit_; }
 
  private:
@@ -136,15 +145,24 @@ class StallLog {
     bool announced = false;      // was in StallChanges::begun
   };
 
+  struct Window {
+    std::shared_ptr<const WaitWindow> waits;
+    std::uint64_t updates;  // updates_ when it came
+  };
+
   void follow_walk();
   void open_if_stalled(const offcpud_thread& thread);
-  void give_up_missing(const std::map<StallId, Open>::iterator& record);
+  Open take(const std::map<StallId, Open>::iterator& record);
   void apply_end(const offcpud_stall_end& end);
   void record_unseen(const offcpud_stall_end& end, bool late);
   void look_again();
   void reconsider();
   void put_end(Stall& stall, const offcpud_stall_end& end) const;
-  void close(Stall stall, bool announced);
+  void close(Open record);
+  void take_back(Open record);
+  void remember_closed(const StallId& id);
+  [[nodiscard]] bool has_room(bool told) const;
+  [[nodiscard]] bool examines(std::uint32_t kind) const;
   // `late`: nothing will examine its stack any more.
   [[nodiscard]] Verdict judge(const BlockFacts& facts, std::uint64_t age_ns,
                               const ExaminedWait* wait, bool late) const;
@@ -171,11 +189,13 @@ class StallLog {
   WallTime::duration wall_offset_{};  // wall clock minus CLOCK_MONOTONIC in this pass
 
   std::optional<std::uint64_t> examining_since_ns_;  // CLOCK_MONOTONIC; nothing: not yet
-  std::shared_ptr<const WaitWindow> examined_, examined_before_;  // the last two windows
-  UntoldBlocks idle_{};                                           // of the last walk
-  std::deque<Ended> unjudged_;  // ends of blocks without a record, oldest first
+  std::deque<Window> examined_;                      // latest first
+  std::uint64_t updates_ = 0;
+  UntoldBlocks without_record_{};  // blocks of the last walk that are no stalls
+  std::deque<Ended> unjudged_;     // ends of blocks without a record, oldest first
 
   std::map<StallId, Open> open_;
+  std::size_t told_ = 0;                            // those of open_ that are told
   std::deque<std::shared_ptr<const Stall>> ended_;  // latest first; keep_ at most
   // Blocks whose end is known, with walks_ at that time. A walk spread over several passes may have
   // read such a thread before its end and become complete after it.

@@ -27,7 +27,8 @@ inline constexpr const char* kPassFailedId = "3b12b2fa3a734f11a899ddfb7a19effd";
 // OFFCPUD_STACK (innermost function first).
 inline constexpr const char* kStallBegunId = "239d1b96b6d64e62b5117cb7400fdc38";
 
-// Such a block ended, perhaps before it was first seen: the same fields, and OFFCPUD_WOKEN_BY.
+// Such a block ended, perhaps before it was first seen, or turned out to be idle: the same fields,
+// and OFFCPUD_WOKEN_BY.
 inline constexpr const char* kStallEndedId = "ffd4de3f5e3c401facf4706c3daf3a83";
 
 // Entries of these two kinds were left out: OFFCPUD_LEFT_OUT.

@@ -129,14 +129,14 @@ std::uint32_t StallRules::named_kinds() const {
   return kinds;
 }
 
-Result<StallPolicy> stall_policy(const Config::Stalls& options, bool examines) {
+Result<StallPolicy> stall_policy(const Config::Stalls& options, std::uint32_t examined_kinds) {
   TRY(auto compiled_rules, StallRules::compile(options));
   auto rules = std::make_shared<StallRules>(std::move(compiled_rules));
   StallPolicy policy;
   policy.filter = rules->filter();
   policy.named_kinds = rules->named_kinds();
-  policy.examines = examines;
-  if (examines) policy.filter.min_ns = rules->least_ns();
+  policy.examined_kinds = examined_kinds;
+  if (examined_kinds != 0) policy.filter.min_ns = rules->least_ns();
   policy.thresholds = [rules](const BlockFacts& facts) { return rules->thresholds(facts); };
   return policy;
 }

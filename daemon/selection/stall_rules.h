@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -59,7 +60,7 @@ class StallRules {
   std::unordered_map<std::string, Thresholds> decided_;
 };
 
-// The policy of a StallLog. Copies share the rules. `examines`: StallPolicy::examines.
-Result<StallPolicy> stall_policy(const Config::Stalls& options, bool examines);
+// The policy of a StallLog. Copies share the rules. `examined_kinds`: StallPolicy::examined_kinds.
+Result<StallPolicy> stall_policy(const Config::Stalls& options, std::uint32_t examined_kinds);
 
 }  // namespace offcpud

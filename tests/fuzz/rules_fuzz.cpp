@@ -27,7 +27,8 @@ void test(std::string_view input) {
 
   Config::Stalls stalls;
   stalls.rules = {{.cgroup = expression, .comm = "", .reason = "", .threshold = {}}};
-  require(static_cast<bool>(stall_policy(stalls, true)), "what is checked is compiled");
+  require(static_cast<bool>(stall_policy(stalls, Config::Snapshots::kAllReasons)),
+          "what is checked is compiled");
 }
 
 std::vector<std::string> seeds() {

@@ -119,6 +119,18 @@ TEST(StallEntry, AnEndThatWasNotSeenIsNotInvented) {
               HasSubstr("was blocked for at least 12.3 s, its end was not seen"));
 }
 
+TEST(StallEntry, OneThatIsTakenBackHasNotEnded) {
+  Stall idle = stall();
+  idle.ended = idle.taken_back = true;
+  idle.wait = std::make_shared<const ExaminedWait>(ExaminedWait{
+      .wait_for = WaitFor::Work, .site = "pool", .certain = true, .user = {}, .kernel = {}});
+  const StallEntry entry = stall_ended_entry(idle);
+  EXPECT_EQ(entry.message,
+            "server/worker[100/110] in /a.service has been blocked for 12.3 s but is no stall: "
+            "work at pool (lock)");
+  EXPECT_EQ(field(entry, kMessageId), kStallEndedId);
+}
+
 // Whoever names a thread writes to the terminal of whoever reads the log, unless it is stopped
 // here.
 TEST(StallEntry, IsOneLineWhateverTheNames) {

@@ -6,7 +6,7 @@ namespace {
 
 StallPolicy examining_policy() {
   StallPolicy examining = policy();
-  examining.examines = true;
+  examining.examined_kinds = (1U << OFFCPUD_BLOCKED_KINDS) - 1;
   return examining;
 }
 
@@ -181,6 +181,152 @@ TEST_F(ExaminedStallsTest, WithoutStacksReasonsDecide) {
   walk({lock});
   EXPECT_EQ(stalls().size(), 1U);
   EXPECT_FALSE(log_.list()->examines);
+}
+
+// A pass may be much rarer than windows.
+TEST_F(ExaminedStallsTest, ManyWindowsBetweenTwoPassesAllCount) {
+  walk({});
+  clock_.advance(5min);
+  const offcpud_thread early = blocked(110, 4min, OFFCPUD_BLOCKED_POLL);
+  examined({{early, wait(WaitFor::Lock)}});
+  for (int i = 1; i < 30; ++i) examined({});
+  pass({end_of(early, clock_.now() - 3min)});
+  ASSERT_EQ(stalls().size(), 1U);
+  EXPECT_EQ(stalls()[0]->wait->wait_for, WaitFor::Lock);
+}
+
+TEST_F(ExaminedStallsTest, WindowsAreForgottenAfterTwoPasses) {
+  const offcpud_thread lock = blocked(110, 20s, OFFCPUD_BLOCKED_POLL);
+  examined({{lock, wait(WaitFor::Lock)}});
+  pass();
+  pass();
+  examined({});
+  EXPECT_EQ(log_.windows(), 2U);
+  examined({});
+  EXPECT_EQ(log_.windows(), 2U) << "the first one is gone";
+  for (std::size_t i = 0; i < 2 * StallLog::kMaxWindows; ++i) examined({});
+  EXPECT_EQ(log_.windows(), StallLog::kMaxWindows);
+  const std::vector<std::pair<offcpud_thread, ExaminedWait>> many(StallLog::kMaxExamined / 4,
+                                                                  {lock, wait(WaitFor::Lock)});
+  for (int i = 0; i < 6; ++i) examined(many);
+  EXPECT_EQ(log_.windows(), 4U);
+}
+
+TEST_F(ExaminedStallsTest, UntoldOnesTakeNoRoomOfStalls) {
+  std::vector<offcpud_thread> threads;
+  std::vector<std::pair<offcpud_thread, ExaminedWait>> blocks;
+  for (std::uint32_t tid = 1'000; tid < 1'000 + StallLog::kMaxInProgress; ++tid) {
+    threads.push_back(blocked(tid, 20s));
+    blocks.emplace_back(threads.back(), wait(WaitFor::Unknown, false));
+  }
+  const offcpud_thread lock = blocked(100'000, 20s);
+  threads.push_back(lock);
+  blocks.emplace_back(lock, wait(WaitFor::Lock));
+  examined(blocks);
+  walk(threads);
+  ASSERT_EQ(stalls().size(), 1U);
+  EXPECT_EQ(stalls()[0]->tid, 100'000U);
+  EXPECT_EQ(log_.beyond_limit(), 0U);
+  EXPECT_EQ(log_.list()->untold.size(), StallLog::kMaxUntold);
+  EXPECT_EQ(untold(WaitFor::Unknown), StallLog::kMaxInProgress) << "all are counted";
+}
+
+TEST_F(ExaminedStallsTest, UntoldOnesThatTurnOutToBeStallsObeyTheLimit) {
+  std::vector<offcpud_thread> threads;
+  std::vector<std::pair<offcpud_thread, ExaminedWait>> blocks;
+  for (std::uint32_t tid = 1'000; tid < 1'000 + StallLog::kMaxInProgress; ++tid) {
+    threads.push_back(blocked(tid, 20s));
+    blocks.emplace_back(threads.back(), wait(WaitFor::Lock));
+  }
+  threads.push_back(blocked(100'000, 20s));
+  blocks.emplace_back(threads.back(), wait(WaitFor::Unknown, false));
+  examined(blocks);
+  walk(threads);
+  EXPECT_EQ(log_.list()->untold.size(), 1U);
+  blocks.back().second = wait(WaitFor::Lock);
+  examined(blocks);
+  walk(threads);
+  EXPECT_EQ(stalls().size(), StallLog::kMaxInProgress);
+  EXPECT_TRUE(log_.list()->untold.empty());
+  EXPECT_EQ(log_.beyond_limit(), 1U);
+  pass({end_of(threads.front(), clock_.now())});
+  walk({threads.begin() + 1, threads.end()});
+  EXPECT_EQ(log_.beyond_limit(), 0U);
+}
+
+// snapshots.reasons leaves some out: no sample of them ever comes.
+TEST_F(ExaminedStallsTest, AReasonThatIsNotExaminedDecidesAtOnce) {
+  StallPolicy only_poll = policy();
+  only_poll.examined_kinds = 1U << OFFCPUD_BLOCKED_POLL;
+  log_.set_policy(only_poll);
+  const offcpud_thread lock = blocked(110, 20s);
+  const offcpud_thread poll = blocked(111, 20s, OFFCPUD_BLOCKED_POLL);
+  const offcpud_thread sleep = blocked(112, 20s, OFFCPUD_BLOCKED_SLEEP);
+  const offcpud_thread between = blocked(113, 20s);
+  walk({lock, poll, sleep}, {end_of(between, clock_.now())});
+  ASSERT_EQ(stalls().size(), 2U);
+  EXPECT_EQ(stalls()[0]->tid, 110U);
+  EXPECT_EQ(stalls()[1]->tid, 113U);
+  // What was examined before a change of that setting no longer counts.
+  examined({{lock, wait(WaitFor::Work)}, {poll, wait(WaitFor::Lock)}});
+  walk({lock, poll, sleep});
+  EXPECT_EQ(stalls().size(), 3U);
+}
+
+TEST_F(ExaminedStallsTest, AReasonThatIsExaminedFromNowOnGetsItsTime) {
+  StallPolicy only_poll = policy();
+  only_poll.examined_kinds = 1U << OFFCPUD_BLOCKED_POLL;
+  log_.set_policy(only_poll);
+  walk({});
+  clock_.advance(2 * StallLog::kExaminedWithin);
+  log_.set_policy(examining_policy());
+  walk({blocked(110, 60s)});
+  EXPECT_TRUE(stalls().empty());
+}
+
+TEST_F(ExaminedStallsTest, WhatIsTakenBackEndsInTheLogToo) {
+  walk({});
+  clock_.advance(StallLog::kExaminedWithin);
+  const offcpud_thread lock = blocked(110, 60s);
+  walk({lock});
+  ASSERT_EQ(log_.take_changes().begun.size(), 1U);
+  examined({{lock, wait(WaitFor::Work)}});
+  walk({lock});
+  EXPECT_TRUE(stalls().empty());
+  const StallChanges changes = log_.take_changes();
+  EXPECT_TRUE(changes.begun.empty());
+  ASSERT_EQ(changes.ended.size(), 1U);
+  EXPECT_TRUE(changes.ended[0]->taken_back);
+  EXPECT_EQ(changes.ended[0]->wait->wait_for, WaitFor::Work);
+  pass({end_of(lock, clock_.now())});
+  EXPECT_TRUE(log_.take_changes().ended.empty()) << "once";
+}
+
+TEST_F(ExaminedStallsTest, NobodyHearsOfWhatIsTakenBackBeforeItIsTold) {
+  const offcpud_thread unknown = blocked(110, 20s);
+  examined({{unknown, wait(WaitFor::Unknown, false)}});
+  walk({unknown});
+  EXPECT_TRUE(log_.take_changes().begun.empty());
+  examined({{unknown, wait(WaitFor::Work)}});
+  walk({unknown});
+  EXPECT_TRUE(log_.take_changes().ended.empty());
+}
+
+// The walk read the thread before its end, and became complete after it.
+TEST_F(ExaminedStallsTest, AnEndThatWaitsForItsStackIsToldOnce) {
+  walk({});
+  const offcpud_thread lock = blocked(110, 15s);
+  clock_.advance(StallLog::kExaminedWithin);
+  walk({lock}, {end_of(lock, clock_.now())});
+  EXPECT_TRUE(stalls().empty());
+  for (int i = 0; i < 4; ++i) {
+    clock_.advance(10s);
+    walk({});
+  }
+  EXPECT_EQ(stalls().size(), 1U) << "when nothing examined it";
+  const StallChanges changes = log_.take_changes();
+  EXPECT_EQ(changes.begun.size(), 1U);
+  EXPECT_EQ(changes.ended.size(), 1U);
 }
 
 }  // namespace

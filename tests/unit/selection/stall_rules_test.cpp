@@ -137,7 +137,7 @@ TEST(StallRules, WhatDoesNotCompileIsAnError) {
   options.rules = {rule("(", "", "", 1s)};
   EXPECT_FALSE(StallRules::compile(options));
   options.rules = {rule("", "", "wakeup", 1s)};
-  EXPECT_FALSE(stall_policy(options, false));
+  EXPECT_FALSE(stall_policy(options, 0));
 }
 
 TEST(StallPolicy, OutlivesTheRulesItWasMadeOf) {
@@ -145,7 +145,7 @@ TEST(StallPolicy, OutlivesTheRulesItWasMadeOf) {
   {
     Config::Stalls options;
     options.threshold = 7s;
-    policy = *stall_policy(options, false);
+    policy = *stall_policy(options, 0);
   }
   EXPECT_EQ(policy.thresholds(facts(OFFCPUD_BLOCKED_LOCK)).by_reason, Seconds(7s));
   EXPECT_EQ(policy.filter.min_ns, 7'000'000'000U);
