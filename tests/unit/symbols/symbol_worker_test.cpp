@@ -199,9 +199,9 @@ TEST_F(SymbolWorkerTest, AJobThatIsPatientDoesNotDelayOneThatIsNot) {
 // Windows of waits end every few seconds, snapshots far more seldom.
 TEST_F(SymbolWorkerTest, AnImpatientJobOfTheOtherLineDoesNotHurryAPatientOne) {
   using Line = SymbolWorker::After::Line;
+  Order order;
   SymbolWorker worker({});
   const auto seen = std::make_shared<std::promise<std::vector<int>>>();
-  Order order;
   {
     const Blockade blockade(worker);
     const ObjectId first =
