@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <future>
 #include <unordered_set>
+#include <vector>
 
 #include "sampler/kernel_room.h"
 #include "sampler/site_classes.h"
@@ -33,17 +34,18 @@ void NamingQueue::name(SampledInterval interval, std::chrono::milliseconds patie
 
 void NamingQueue::examine(WaitInterval interval, std::chrono::milliseconds patience,
                           Examined done) {
-  const SymbolWorker::After after{.loads = loads_of(interval), .patience = patience};
-  ++*waiting_;
+  const SymbolWorker::After after{
+      .loads = loads_of(interval), .patience = patience, .line = SymbolWorker::After::Line::Second};
+  ++*examining_;
   const auto sampled = std::make_shared<const WaitInterval>(std::move(interval));
   symbols_.post(
       [sampled, runtime = runtime_, sites = sites_, classifier = classifier_, examiner = examiner_,
-       waiting = waiting_, done = std::move(done), now = clock_.now()](SymbolCache& objects) {
+       examining = examining_, done = std::move(done), now = clock_.now()](SymbolCache& objects) {
         ProcessNames names(objects, *runtime, now);
         done(examiner->examine(
             *sampled,
             {.names = names, .classifier = *classifier, .rules = sites->rules(), .now = now}));
-        --*waiting;
+        --*examining;
       },
       "saying what threads wait for", after);
 }
@@ -90,13 +92,19 @@ void NamingQueue::read_runtime_names(const BlockSum& sum) {
 }
 
 void NamingQueue::finish(std::chrono::milliseconds patience) {
-  auto named = std::make_shared<std::promise<void>>();
-  auto all_named = named->get_future();
-  const SymbolWorker::After after{.loads = std::vector<ObjectId>(), .patience = patience / 2};
-  if (symbols_.post([named](SymbolCache& /*objects*/) { named->set_value(); },
-                    "naming the functions of the last snapshot", after)) {
-    (void)all_named.wait_for(patience);
+  const auto until = std::chrono::steady_clock::now() + patience;
+  std::vector<std::future<void>> ends;
+  for (const auto line : {SymbolWorker::After::Line::First, SymbolWorker::After::Line::Second}) {
+    auto named = std::make_shared<std::promise<void>>();
+    auto all_named = named->get_future();
+    const SymbolWorker::After after{
+        .loads = std::vector<ObjectId>(), .patience = patience / 2, .line = line};
+    if (symbols_.post([named](SymbolCache& /*objects*/) { named->set_value(); },
+                      "naming the functions of the last snapshot", after)) {
+      ends.push_back(std::move(all_named));
+    }
   }
+  for (const std::future<void>& end : ends) (void)end.wait_until(until);
 }
 
 }  // namespace offcpud

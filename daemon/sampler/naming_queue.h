@@ -29,7 +29,7 @@ namespace offcpud {
 class NamingQueue {
  public:
   using Done = std::function<void(Result<SampledSnapshot>)>;
-  // The most intervals that may wait: those of all windows, which may end together, and
+  // The most intervals that may wait to be named: those of all windows, which may end together, and
   // some older ones.
   static constexpr int kMost = 10;
 
@@ -51,9 +51,13 @@ class NamingQueue {
   // called if that thread has ended.
   void name(SampledInterval interval, std::chrono::milliseconds patience, Done done);
 
-  // The same for what the waits of an interval were for.
+  // The same for what the waits of an interval were for. Neither makes the other wait, or wait
+  // less.
   using Examined = std::function<void(std::shared_ptr<const WaitWindow>)>;
   void examine(WaitInterval interval, std::chrono::milliseconds patience, Examined done);
+  // The most intervals that may wait to be examined. A later one can as well be a longer one.
+  static constexpr int kMostExamined = 2;
+  [[nodiscard]] bool is_full_of_waits() const { return *examining_ >= kMostExamined; }
   // By which intervals are examined from now on.
   [[nodiscard]] std::shared_ptr<const SiteRules> rules() const { return sites_->rules(); }
 
@@ -85,6 +89,7 @@ class NamingQueue {
       std::make_shared<std::atomic<std::uint64_t>>(0);
   const Clock& clock_;
   std::shared_ptr<std::atomic<int>> waiting_ = std::make_shared<std::atomic<int>>(0);
+  std::shared_ptr<std::atomic<int>> examining_ = std::make_shared<std::atomic<int>>(0);
   // The load that reads the names of a process, by the process and its start.
   std::map<std::pair<std::uint32_t, std::uint64_t>, ObjectId> runtime_loads_;
 };

@@ -21,10 +21,17 @@ std::uint64_t SampleWindow::weight_of(const offcpud_sample& sample) const {
 }
 
 BlockSum* SampleWindow::add(SampledBlock block, std::uint64_t weight_ns) {
-  // Keeps weight / ns, which is the number of episodes.
-  const double share = static_cast<double>(weight_ns) / static_cast<double>(block.sample.weight_ns);
-  block.sample.ns = static_cast<std::uint64_t>(static_cast<double>(block.sample.ns) * share);
-  block.sample.weight_ns = weight_ns;
+  offcpud_sample& sample = block.sample;
+  // Keeps weight / ns, which is the number of episodes. If the last walk left nothing of the
+  // block, its whole length has that ratio.
+  const bool left_nothing = sample.weight_ns == 0;
+  const std::uint64_t length_ns = sample.ended_ns - sample.since_ns;
+  const std::uint64_t of_ns = left_nothing ? length_ns : sample.ns;
+  const std::uint64_t stands_for_ns =
+      left_nothing ? std::max<std::uint64_t>(sample.whole_ns, length_ns) : sample.weight_ns;
+  const double share = static_cast<double>(weight_ns) / static_cast<double>(stands_for_ns);
+  sample.ns = static_cast<std::uint64_t>(static_cast<double>(of_ns) * share);
+  sample.weight_ns = weight_ns;
   cgroups.add(block.sample.cgroup_id);
   return stacks.add(block);
 }

@@ -18,6 +18,7 @@ WaitCounting::WaitCounting(const AddressLocator& addresses,
     : addresses_(addresses),
       directory_(std::move(cgroups)),
       begin_(at),
+      due_since_(at.now),
       sums_(std::make_shared<ByteBudget>(kMostBytes)),
       cgroups_(directory_) {
   set_options(options);
@@ -51,7 +52,12 @@ void WaitCounting::add_ended(const SampledBlock& block) {
 void WaitCounting::add_lasting(const SampledBlock& block) {
   const offcpud_sample& sample = block.sample;
   if (!filter().matches(sample)) return;
-  Told& told = told_[{sample.tid, sample.since_ns}];
+  const std::pair key(sample.tid, static_cast<std::uint64_t>(sample.since_ns));
+  // While the window cannot end, blocks come and go. What finds no room there is counted.
+  if (told_.size() >= WaitSums::kMostBlocks && !told_.contains(key)) {
+    return sums_.note_known(sample);
+  }
+  Told& told = told_[key];
   if (std::exchange(told.now, true)) return;
   if (!std::has_single_bit(++told.windows)) return sums_.note_known(sample);
   cgroups_.add(sample.cgroup_id);
@@ -63,6 +69,7 @@ void WaitCounting::add_lasting(const SampledBlock& block) {
 
 WaitInterval WaitCounting::close(const Moment& at) {
   cgroups_.retry();
+  due_since_ = at.now;
   for (auto told = told_.begin(); told != told_.end();) {
     told = std::exchange(told->second.now, false) ? std::next(told) : told_.erase(told);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -37,13 +38,17 @@ class WaitCounting {
   // Call it often: CgroupPaths::retry().
   void retry_cgroups() { cgroups_.retry(); }
 
-  [[nodiscard]] bool is_due(MonotonicTime now) const { return now - begin_.now >= length_; }
+  [[nodiscard]] bool is_due(MonotonicTime now) const { return now - due_since_ >= length_; }
+  // The open window goes on for another length.
+  void postpone(MonotonicTime now) { due_since_ = now; }
 
   // What was added since the last call; the next window begins at that moment. Names of kernel
   // functions are still to be filled in.
   WaitInterval close(const Moment& at);
   // The next window has the stacks of all blocks again.
   void forget_told() { told_.clear(); }
+  // The number of blocks whose stacks it remembers to have told.
+  [[nodiscard]] std::size_t told() const { return told_.size(); }
 
  private:
   struct Told {
@@ -58,10 +63,11 @@ class WaitCounting {
   std::uint64_t long_ns_ = 0;  // blocks of this length and longer are told one by one
 
   Moment begin_;
+  MonotonicTime due_since_;  // the window is due a length after it
   WaitSums sums_;
   CgroupPaths cgroups_;
   std::uint64_t lost_ns_ = 0;
-  // Blocks in progress, by thread and beginning.
+  // Blocks in progress, by thread and beginning; no more than a window can note.
   std::map<std::pair<std::uint32_t, std::uint64_t>, Told> told_;
 };
 

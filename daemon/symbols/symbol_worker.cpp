@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <condition_variable>
 #include <deque>
 #include <iterator>
@@ -58,6 +59,7 @@ struct SymbolWorker::Shared {
     const char* what = nullptr;
     std::unordered_set<ObjectId> missing;  // loads for which it waits ...
     MonotonicTime by;                      // ... until this time
+    [[nodiscard]] bool is_ready(MonotonicTime now) const { return missing.empty() || by <= now; }
   };
   using Task = std::variant<std::monostate, SymbolLoad, NamedJob>;
 
@@ -71,8 +73,8 @@ struct SymbolWorker::Shared {
   mutable std::mutex mutex;  // guards everything below
   std::condition_variable changed;
   LoadQueue loads;
-  std::unordered_set<ObjectId> under_way;  // loads that wait, and the one in progress
-  std::deque<NamedJob> jobs;
+  std::unordered_set<ObjectId> under_way;     // loads that wait, and the one in progress
+  std::array<std::deque<NamedJob>, 2> lines;  // of jobs
   unsigned jobs_in_a_row = 0;
   std::map<FileIdentity, ObjectId> ids;
   std::set<ObjectId> absent;  // neither loaded nor waiting
@@ -89,6 +91,10 @@ struct SymbolWorker::Shared {
   Task next(MonotonicTime now);
   [[nodiscard]] MonotonicTime next_time(MonotonicTime now) const;
   void end_load(ObjectId id);
+  // The line whose first job is ready; null: none. The first such line goes first.
+  std::deque<NamedJob>* ready_line(MonotonicTime now);
+  // Whether the first job of a line waits for this load.
+  [[nodiscard]] bool is_waited_for(ObjectId id) const;
   // Called by the thread after each task, with the lock held.
   void note_task(const Task& task, std::chrono::nanoseconds cpu);
 
@@ -110,30 +116,49 @@ std::optional<SymbolLoad> SymbolWorker::Shared::add(SymbolLoad load) {
 
 void SymbolWorker::Shared::end_load(ObjectId id) {
   under_way.erase(id);
-  for (NamedJob& job : jobs) job.missing.erase(id);
+  for (auto& jobs : lines) {
+    for (NamedJob& job : jobs) job.missing.erase(id);
+  }
+}
+
+std::deque<SymbolWorker::Shared::NamedJob>* SymbolWorker::Shared::ready_line(MonotonicTime now) {
+  const auto found = std::ranges::find_if(
+      lines, [now](const auto& jobs) { return !jobs.empty() && jobs.front().is_ready(now); });
+  return found == lines.end() ? nullptr : &*found;
+}
+
+bool SymbolWorker::Shared::is_waited_for(ObjectId id) const {
+  return std::ranges::any_of(
+      lines, [id](const auto& jobs) { return !jobs.empty() && jobs.front().missing.contains(id); });
 }
 
 // Loads get their turn, however many jobs there are.
 SymbolWorker::Shared::Task SymbolWorker::Shared::next(MonotonicTime now) {
-  const bool is_ready = !jobs.empty() && (jobs.front().missing.empty() || jobs.front().by <= now);
-  if (!is_ready || jobs_in_a_row >= kMostJobsInARow) {
+  std::deque<NamedJob>* const ready = ready_line(now);
+  if (ready == nullptr || jobs_in_a_row >= kMostJobsInARow) {
     LoadQueue::Wanted wanted;
-    if (!jobs.empty() && !jobs.front().missing.empty()) {
-      wanted = [this](ObjectId id) { return jobs.front().missing.contains(id); };
+    const auto waits = [](const auto& jobs) {
+      return !jobs.empty() && !jobs.front().missing.empty();
+    };
+    if (std::ranges::any_of(lines, waits)) {
+      wanted = [this](ObjectId id) { return is_waited_for(id); };
     }
     jobs_in_a_row = 0;
     if (auto load = loads.take(wanted, now)) return *std::move(load);
   }
-  if (!is_ready) return {};
+  if (ready == nullptr) return {};
   ++jobs_in_a_row;
-  NamedJob job = std::move(jobs.front());
-  jobs.pop_front();
+  NamedJob job = std::move(ready->front());
+  ready->pop_front();
   return job;
 }
 
 MonotonicTime SymbolWorker::Shared::next_time(MonotonicTime now) const {
-  const MonotonicTime load = loads.next_time(now);
-  return jobs.empty() ? load : std::min(load, jobs.front().by);
+  MonotonicTime next = loads.next_time(now);
+  for (const auto& jobs : lines) {
+    if (!jobs.empty()) next = std::min(next, jobs.front().by);
+  }
+  return next;
 }
 
 void SymbolWorker::Shared::perform(const Task& task) {
@@ -177,7 +202,7 @@ SymbolWorker::~SymbolWorker() {
   std::vector<SymbolLoad> dropped;
   std::unique_lock lock(shared_->mutex);
   shared_->stopping = true;
-  shared_->jobs.clear();
+  for (auto& jobs : shared_->lines) jobs.clear();
   dropped = shared_->loads.clear();
   shared_->changed.notify_all();
   (void)shared_->changed.wait_for(lock, kGrace, [&] { return shared_->ended; });
@@ -231,8 +256,9 @@ bool SymbolWorker::post(Job job, const char* what, const After& after) {
       if (shared.under_way.contains(id)) named.missing.insert(id);
     }
   }
-  for (Shared::NamedJob& before : shared.jobs) before.by = std::min(before.by, named.by);
-  shared.jobs.push_back(std::move(named));
+  auto& jobs = shared.lines.at(static_cast<std::size_t>(after.line));
+  for (Shared::NamedJob& before : jobs) before.by = std::min(before.by, named.by);
+  jobs.push_back(std::move(named));
   shared.changed.notify_all();
   return true;
 }

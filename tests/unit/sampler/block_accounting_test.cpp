@@ -37,6 +37,7 @@ TEST_F(BlockAccountingTest, WindowsOfExaminedWaitsFollowOneAnother) {
   kernel_.block(kOther);
   profile(5s, only_pid(kSelf));
   run(21s);
+  settle();  // no more than two windows may wait
   kernel_.wake(kOther);
   kernel_.sample(3, 4us);
   run(10s);
@@ -231,6 +232,34 @@ TEST_F(BlockAccountingTest, NamingThatHangsIsGivenUpAndTold) {
   run(1s);
   settle();
   EXPECT_THAT(snapshots_.snapshots, SizeIs(NamingQueue::kMost + 1));
+}
+
+// The window of waits goes on and is tried once a length. It takes no room from snapshots.
+TEST_F(BlockAccountingTest, WaitsAreNotWalkedForInEachTickWhileNamingHangs) {
+  std::vector<std::shared_ptr<const WaitWindow>> windows;
+  reports_.examined = [&](std::shared_ptr<const WaitWindow> window) {
+    windows.push_back(std::move(window));
+  };
+  options_.interval = 60s;
+  start();
+  std::promise<void> answers;
+  symbols_.post(
+      [answer = answers.get_future().share()](SymbolCache& /*objects*/) { answer.wait(); });
+  run(20s);
+  EXPECT_TRUE(naming_.is_full_of_waits());
+  const int walks = kernel_.walks;
+  run(35s);
+  EXPECT_EQ(kernel_.walks - walks, 3);
+  run(60s * NamingQueue::kMost - 55s);
+  EXPECT_THAT(snapshots_.errors, IsEmpty());
+  answers.set_value();
+  settle();
+  EXPECT_THAT(snapshots_.snapshots, SizeIs(NamingQueue::kMost));
+  EXPECT_THAT(windows, SizeIs(2));
+  run(10s);
+  settle();
+  ASSERT_THAT(windows, SizeIs(3));
+  EXPECT_EQ(windows[2]->begin - windows[1]->begin, 10s) << "nothing is missing between them";
 }
 
 TEST_F(BlockAccountingTest, StoppingEndsAllWindowsBeforeTheirTime) {

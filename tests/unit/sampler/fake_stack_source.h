@@ -56,6 +56,7 @@ class FakeStackSource final : public StackSource {
 
   Status walk_blocked(BlockAge age,
                       const std::function<void(const offcpud_blocked_record&)>& take) override {
+    ++walks;
     for (auto& [pid, block] : blocked_) {
       const bool young = now_ns() - block.since_ns < OFFCPUD_IN_PROGRESS_AGE_NS;
       if (young && age == BlockAge::Lasting) continue;
@@ -82,6 +83,7 @@ class FakeStackSource final : public StackSource {
   bool hooks = true;
   std::optional<SampleChoice> choice;  // the last one
   std::uint64_t lost_ns = 0;
+  int walks = 0;
   std::optional<Error> failure;      // of reading samples and of walks
   std::function<void()> after_walk;  // called once
 

@@ -124,5 +124,21 @@ TEST_F(SampleWindowTest, AddsAPartOfTheWeightAndTheWholeEpisode) {
   EXPECT_DOUBLE_EQ(drained.sums[0].episodes, 2);
 }
 
+// A walk may count all of a block that ends at that moment; a snapshot that judges whole blocks
+// has refused what the walk found, and makes up for it.
+TEST_F(SampleWindowTest, ABlockOfWhichTheLastWalkLeftNothingCountsWhole) {
+  SampleWindow& made = window({}, true);
+  BlockRecord record = BlockRecord(1000).standing_for(2000);
+  record.sample.ns = record.sample.weight_ns = 0;
+  made.filter.max_ns = 5000;
+  const std::uint64_t weight_ns = made.weight_of(record.sample);
+  EXPECT_EQ(weight_ns, 2000U);
+  made.add(record.block(), weight_ns);
+  const auto drained = made.stacks.drain();
+  ASSERT_EQ(drained.sums.size(), 1U);
+  EXPECT_EQ(drained.sums[0].ns, 2000U);
+  EXPECT_DOUBLE_EQ(drained.sums[0].episodes, 2);
+}
+
 }  // namespace
 }  // namespace offcpud

@@ -110,6 +110,30 @@ TEST_F(WaitCountingTest, ASleepersStackIsNotToldInEachWindow) {
   EXPECT_EQ(stacks_of_window({lasting(5), lasting(6)}), 2U) << "other rules need all stacks again";
 }
 
+TEST_F(WaitCountingTest, AWindowThatIsPutOffIsDueALengthLaterAndKeepsItsBeginning) {
+  const WallTime begin = clock_.wall();
+  clock_.advance(10s);
+  counting_.postpone(clock_.now());
+  EXPECT_FALSE(counting_.is_due(clock_.now()));
+  clock_.advance(10s);
+  EXPECT_TRUE(counting_.is_due(clock_.now()));
+  EXPECT_EQ(counting_.close(now()).begin, begin);
+  EXPECT_FALSE(counting_.is_due(clock_.now()));
+}
+
+// Its blocks come and go meanwhile.
+TEST_F(WaitCountingTest, AWindowThatCannotEndHasABoundAndCountsTheRest) {
+  for (std::uint32_t tid = 1; tid <= WaitSums::kMostBlocks + 3; ++tid) {
+    BlockRecord record = lasting(7);  // all have one stack
+    record.sample.tid = tid;
+    counting_.add_lasting(record.block());
+  }
+  EXPECT_LE(counting_.told(), WaitSums::kMostBlocks);
+  const WaitInterval interval = counting_.close(now());
+  EXPECT_EQ(interval.waits.blocks.size(), WaitSums::kMostBlocks);
+  EXPECT_EQ(interval.waits.blocks_left_out, 3U);
+}
+
 TEST_F(WaitCountingTest, AReasonThatSnapshotsLeaveOutIsLeftOut) {
   CaptureRules rules;
   rules.blocks.kinds = 1U << OFFCPUD_BLOCKED_DISK;

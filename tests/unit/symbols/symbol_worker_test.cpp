@@ -196,6 +196,26 @@ TEST_F(SymbolWorkerTest, AJobThatIsPatientDoesNotDelayOneThatIsNot) {
   EXPECT_THAT(seen, testing::Not(testing::Contains(2)));
 }
 
+// Windows of waits end every few seconds, snapshots far more seldom.
+TEST_F(SymbolWorkerTest, AnImpatientJobOfTheOtherLineDoesNotHurryAPatientOne) {
+  using Line = SymbolWorker::After::Line;
+  Order order;
+  SymbolWorker worker({});
+  const auto seen = std::make_shared<std::promise<std::vector<int>>>();
+  {
+    const Blockade blockade(worker);
+    const ObjectId first =
+        worker.prepare(order.note(1, std::chrono::milliseconds(100)), "slow", kHog);
+    const ObjectId slow = worker.prepare(order.note(2), "slow", kHog);
+    worker.post(order.note(3), "naming", {.loads = std::vector{first, slow}, .patience = kLong});
+    worker.post(order.note(4), "waits",
+                {.loads = std::vector{slow}, .patience = {}, .line = Line::Second});
+    worker.post([seen, &order](SymbolCache&) { seen->set_value(order.seen); }, "naming",
+                {.loads = kNone, .patience = kLong});
+  }
+  EXPECT_THAT(seen->get_future().get(), testing::ElementsAre(4, 1, 2, 3));
+}
+
 // Jobs without end.
 TEST_F(SymbolWorkerTest, LoadsGoOnWhateverTheJobs) {
   const auto loaded = std::make_shared<std::promise<void>>();
