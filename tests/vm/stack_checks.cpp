@@ -63,7 +63,7 @@ unsigned account_sleeper(BlockSamples& samples) {
 
 void check_stacks(const BpfSession& session, const FeatureReport& features) {
   const auto samples = must(BlockSamples::open(session), "ring of samples");
-  SampleChoice choice{.interval = 1ms};
+  SampleChoice choice{.intervals = SamplingIntervals(1ms)};
   choice.blocks = BlockFilter{};
   choice.blocks.kernel_threads = false;
   samples->choose(choice);
