@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "sampler/site_sums.h"
 #include "stacks/kernel_stack.h"
 
 namespace offcpud {
@@ -105,19 +106,27 @@ std::shared_ptr<const WaitWindow> WaitExaminer::examine(const WaitInterval& inte
   use(means);
   auto window = std::make_shared<WaitWindow>();
   window->begin = interval.begin;
+  window->begin_at = interval.begin_at;
+  window->end_at = interval.end_at;
   window->lost_ns = interval.lost_ns;
   EndedSums ended(interval.cgroups);
+  SiteSums sites(interval.cgroups);
   std::vector<Examined> examined;
   examined.reserve(interval.waits.sums.size());
   for (const WaitSum& sum : interval.waits.sums) {
     examined.push_back(examine(sum, interval, means));
     ended.add(sum.sample.cgroup_id, examined.back()->wait_for, sum.ended);
+    sites.add(sum, *examined.back());
   }
   for (const auto& [cgroup_id, waits] : interval.waits.overflow) {
     ended.add(cgroup_id, WaitFor::Unknown, waits);
   }
   window->ended = std::move(ended).take();
-  add_blocks(*window, interval, examined);
+  for (const auto& [cgroup_id, time] : interval.waits.overflow_times) {
+    sites.add_unknown(cgroup_id, time);
+  }
+  add_blocks(*window, sites, interval, examined);
+  window->sites = std::move(sites).take();
   return window;
 }
 
@@ -165,7 +174,7 @@ WaitExaminer::Examined WaitExaminer::examine(const WaitSum& sum, const WaitInter
 }
 
 // Blocks that ended are in no later window, so only those that are seen again are kept.
-void WaitExaminer::add_blocks(WaitWindow& window, const WaitInterval& interval,
+void WaitExaminer::add_blocks(WaitWindow& window, SiteSums& sites, const WaitInterval& interval,
                               const std::vector<Examined>& examined) {
   auto before = std::exchange(blocks_, {});
   window.unexamined = interval.waits.blocks_left_out;
@@ -177,6 +186,7 @@ void WaitExaminer::add_blocks(WaitWindow& window, const WaitInterval& interval,
     } else if (const auto known = before.find(key); known != before.end()) {
       wait = known->second;
     }
+    sites.add(block, wait.get());
     if (!wait) {
       ++window.unexamined;
       continue;

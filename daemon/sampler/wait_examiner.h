@@ -18,6 +18,8 @@
 
 namespace offcpud {
 
+class SiteSums;
+
 // Names the stacks of windows and says what their waits were for. It remembers what a stack said,
 // so that one which comes again costs a look-up, and which blocks last. Used by one thread.
 class WaitExaminer {
@@ -51,7 +53,7 @@ class WaitExaminer {
   using Examined = std::shared_ptr<const ExaminedWait>;
 
   Examined examine(const WaitSum& sum, const WaitInterval& interval, const Means& means);
-  void add_blocks(WaitWindow& window, const WaitInterval& interval,
+  void add_blocks(WaitWindow& window, SiteSums& sites, const WaitInterval& interval,
                   const std::vector<Examined>& examined);
   void use(const Means& means);
 
