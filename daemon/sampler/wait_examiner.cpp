@@ -94,12 +94,6 @@ class EndedSums {
 
 }  // namespace
 
-std::size_t WaitExaminer::HashKey::operator()(const Key& key) const {
-  std::size_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (const std::uint64_t part : key) hash = (hash ^ part) * 0x100000001b3;
-  return hash;
-}
-
 std::shared_ptr<const WaitWindow> WaitExaminer::examine(const WaitInterval& interval,
                                                         const Means& means) {
   use(means);

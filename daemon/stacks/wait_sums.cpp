@@ -6,10 +6,6 @@
 namespace offcpud {
 namespace {
 
-std::uint64_t word(std::uint32_t high, std::uint32_t low) {
-  return (std::uint64_t{high} << 32) | low;
-}
-
 // Memory of one sum: its key is there twice.
 std::size_t bytes_of(const SampledBlock& block) {
   constexpr std::size_t kNode = 64;  // of an unordered_map
@@ -20,17 +16,11 @@ std::size_t bytes_of(const SampledBlock& block) {
 
 }  // namespace
 
-std::size_t WaitSums::HashKey::operator()(const Key& key) const {
-  std::size_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (const std::uint64_t part : key) hash = (hash ^ part) * 0x100000001b3;
-  return hash;
-}
-
 WaitSums::Key WaitSums::key_of(const SampledBlock& block) {
   const offcpud_sample& sample = block.sample;
   const auto kernel_frames = static_cast<std::uint32_t>(block.kernel.size());
-  Key key = {sample.process_start_ns, word(sample.tgid, sample.kind), sample.cgroup_id,
-             word(sample.user_end, kernel_frames)};
+  Key key = {sample.process_start_ns, word_of(sample.tgid, sample.kind), sample.cgroup_id,
+             word_of(sample.user_end, kernel_frames)};
   key.reserve(WaitSum::kKeyHead + block.kernel.size() + block.user.size());
   for (const auto frames : {block.kernel, block.user}) {
     key.insert(key.end(), frames.begin(), frames.end());
