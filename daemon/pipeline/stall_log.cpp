@@ -22,10 +22,6 @@ bool has_kind(std::uint32_t kinds, std::uint32_t kind) {
   return is_blocked_kind(kind) && (kinds >> kind & 1U) != 0;
 }
 
-bool is_idle(WaitFor wait_for) {
-  return wait_for == WaitFor::Work || wait_for == WaitFor::Timer;
-}
-
 }  // namespace
 
 StallLog::StallLog(StallPolicy policy, LabelsOf labels_of, std::size_t keep)

@@ -53,10 +53,6 @@ std::vector<std::string> texts_of(std::span<const StackFrame> frames) {
   return texts;
 }
 
-bool is_idle(WaitFor wait_for) {
-  return wait_for == WaitFor::Work || wait_for == WaitFor::Timer;
-}
-
 std::size_t bytes_of(const ExaminedWait& wait) {
   std::size_t bytes = sizeof(ExaminedWait) + wait.site.size();
   for (const auto* texts : {&wait.user, &wait.kernel}) {
