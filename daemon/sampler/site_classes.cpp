@@ -19,8 +19,7 @@ std::uint64_t name_hash(const StackFrame& frame) {
 
 // Who ended the blocks of a sum.
 WaitEnd end_of(const offcpud_sample& sample, bool own_timer) {
-  const bool in_progress = (sample.flags & OFFCPUD_SAMPLE_IN_PROGRESS) != 0;
-  if (in_progress || sample.waker >= OFFCPUD_WAKERS) return WaitEnd::None;
+  if (is_in_progress(sample) || sample.waker >= OFFCPUD_WAKERS) return WaitEnd::None;
   if (own_timer) return WaitEnd::OwnTimer;
   const bool is_thread =
       sample.waker == OFFCPUD_FROM_SAME_CGROUP || sample.waker == OFFCPUD_FROM_OTHER_CGROUP;

@@ -2,11 +2,10 @@
 #include "sampler/wait_examiner.h"
 
 #include <algorithm>
-#include <cstring>
 #include <span>
 #include <string>
-#include <string_view>
 
+#include "base/text.h"
 #include "stacks/kernel_stack.h"
 
 namespace offcpud {
@@ -131,10 +130,9 @@ WaitExaminer::Examined WaitExaminer::examine(const WaitSum& sum, const WaitInter
   if (known != known_.end()) return known->second.wait;
 
   const NamedStack stack = name_stack(sum, interval, means.names);
-  const char(&comm)[OFFCPUD_COMM] = sum.sample.process_comm;
-  const WaitClass found = means.classifier.classify(
-      std::string_view(comm, ::strnlen(comm, sizeof(comm))), sum.sample.kind,
-      outermost_first(stack.user), outermost_first(stack.kernel));
+  const WaitClass found =
+      means.classifier.classify(up_to_nul(sum.sample.process_comm), sum.sample.kind,
+                                outermost_first(stack.user), outermost_first(stack.kernel));
   auto wait = std::make_shared<ExaminedWait>();
   wait->wait_for = found.wait_for;
   wait->site = found.site;

@@ -75,7 +75,7 @@ std::size_t StackSums::bytes_of(const SampledBlock& block) {
 
 BlockSum* StackSums::add(const SampledBlock& block) {
   const offcpud_sample& sample = block.sample;
-  const bool in_progress = (sample.flags & OFFCPUD_SAMPLE_IN_PROGRESS) != 0;
+  const bool in_progress = is_in_progress(sample);
   const double episodes = in_progress || sample.ns == 0 ? 0
                                                         : static_cast<double>(sample.weight_ns) /
                                                               static_cast<double>(sample.ns);
@@ -110,8 +110,7 @@ BlockSum* StackSums::add(const SampledBlock& block) {
 }
 
 void StackSums::add_pair(BlockSum& sum, const offcpud_sample& sample, double episodes) {
-  const bool in_progress = (sample.flags & OFFCPUD_SAMPLE_IN_PROGRESS) != 0;
-  const bool is_known = sample.waker < OFFCPUD_WAKERS && !in_progress;
+  const bool is_known = sample.waker < OFFCPUD_WAKERS && !is_in_progress(sample);
   const std::uint32_t waker = is_known ? sample.waker_tid : 0;
   auto pair = std::ranges::find_if(sum.pairs, [&](const WakePair& each) {
     return each.tid == sample.tid && each.waker_tid == waker;

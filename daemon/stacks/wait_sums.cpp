@@ -43,9 +43,8 @@ WaitSum* WaitSums::add(const SampledBlock& block) {
     sum.sample.kernel_frames = static_cast<std::uint16_t>(block.kernel.size());
     sum.key = std::move(key);
   }
-  const bool ended = (sample.flags & OFFCPUD_SAMPLE_IN_PROGRESS) == 0;
   // No histogram counts a block whose beginning was not seen.
-  const bool counts = ended && (sample.flags & OFFCPUD_SAMPLE_CENSORED) == 0;
+  const bool counts = !is_in_progress(sample) && (sample.flags & OFFCPUD_SAMPLE_CENSORED) == 0;
   const std::uint64_t length_ns = sample.ended_ns - sample.since_ns;
   if (counts && length_ns != 0) {
     WaitEstimate& waits =
