@@ -24,6 +24,7 @@ SUITE = BUILD / "tests" / "integration" / "suite_daemon.json"  # written by `sui
 SETTINGS = {"min_pass_interval": "10ms", "max_series": "100000"}
 DEFAULTS = {"min_pass_interval": "1s", "max_series": "4000"}  # of the daemon, not of the tests
 BLOCKED = "offcpud_blocked_seconds"
+REASONS = "disk lock condvar network pipe poll sleep child kernel stopped other".split()
 RUNQUEUE = "offcpud_runqueue_wait_seconds"
 LOST = "offcpud_lost_events_total"
 

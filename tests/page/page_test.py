@@ -16,7 +16,6 @@ import browser
 import fixture
 import server
 
-IDLE = {"poll", "sleep", "child", "condvar"}
 FRAMES = """[...document.querySelectorAll('#chart g.frame')].map(g => ({
   name: g.getAttribute('name'), width: +g.getAttribute('width'),
   fill: g.querySelector('rect').getAttribute('fill'), label: g.querySelector('div').textContent,
@@ -26,7 +25,8 @@ READY = """!document.querySelector('#chart').hasAttribute('aria-busy') &&
 
 
 def busy(row):
-    return row["reason"] not in IDLE and not (row["reason"] == "kernel" and row["kernel_thread"])
+    waits_for_work = row["reason"] == "kernel" and row["kernel_thread"]
+    return row["reason"] not in fixture.IDLE and not waits_for_work
 
 
 def hue(fill):
