@@ -10,6 +10,7 @@
 #include "offcpud.h"
 #include "sites/site_rules_board.h"
 #include "support/rules_of.h"
+#include "unit/sites/labelled_stacks.h"
 
 namespace offcpud {
 namespace {
