@@ -179,7 +179,7 @@ TEST_F(ExaminedStallsTest, FindsTheStackOfABlockOlderThanTheDaemon) {
   offcpud_thread old = blocked(110, 30min);
   old.flags = OFFCPUD_THREAD_ESTIMATED;
   offcpud_thread as_sampled = old;
-  as_sampled.since_ns += 29 * 60 * kSecond;
+  as_sampled.since_ns += 29 * (60 * kSecond);
   examined({{as_sampled, wait(WaitFor::Lock)}});
   walk({old});
   ASSERT_EQ(stalls().size(), 1U);

@@ -92,6 +92,7 @@ TEST_F(WaitCountingTest, LongBlocksThatEndedAreToldOneByOne) {
 // A sleeper's stack is told once, and again ever more seldom; its presence in every window.
 TEST_F(WaitCountingTest, ASleepersStackIsNotToldInEachWindow) {
   std::vector<std::size_t> stacks;
+  stacks.reserve(9);
   for (int window = 0; window < 9; ++window) {
     stacks.push_back(stacks_of_window({lasting(5), lasting(6)}));
   }
