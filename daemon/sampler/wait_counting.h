@@ -57,6 +57,7 @@ class WaitCounting {
   };
 
   void begin_sums();
+  void add(const SampledBlock& block);
 
   const AddressLocator& addresses_;
   std::shared_ptr<const CgroupDirectory> directory_;

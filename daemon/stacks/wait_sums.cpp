@@ -8,17 +8,9 @@
 namespace offcpud {
 namespace {
 
-std::uint64_t word(std::uint32_t high, std::uint32_t low) {
-  return (std::uint64_t{high} << 32) | low;
-}
-
-bool in_progress(const offcpud_sample& sample) {
-  return (sample.flags & OFFCPUD_SAMPLE_IN_PROGRESS) != 0;
-}
-
 // The time of a block that has ended is in its sum.
 void go_on(SeenBlock& block, const offcpud_sample& sample, std::uint64_t part_ns) {
-  block.lasts = in_progress(sample);
+  block.lasts = is_in_progress(sample);
   block.seen_ns = sample.ended_ns;
   if (block.lasts) block.going_on_ns += part_ns;
 }
@@ -33,17 +25,11 @@ std::size_t bytes_of(const SampledBlock& block) {
 
 }  // namespace
 
-std::size_t WaitSums::HashKey::operator()(const Key& key) const {
-  std::size_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (const std::uint64_t part : key) hash = (hash ^ part) * 0x100000001b3;
-  return hash;
-}
-
 WaitSums::Key WaitSums::key_of(const SampledBlock& block) {
   const offcpud_sample& sample = block.sample;
   const auto kernel_frames = static_cast<std::uint32_t>(block.kernel.size());
-  Key key = {sample.process_start_ns, word(sample.tgid, sample.kind), sample.cgroup_id,
-             word(sample.user_end, kernel_frames)};
+  Key key = {sample.process_start_ns, word_of(sample.tgid, sample.kind), sample.cgroup_id,
+             word_of(sample.user_end, kernel_frames)};
   key.reserve(WaitSum::kKeyHead + block.kernel.size() + block.user.size());
   for (const auto frames : {block.kernel, block.user}) {
     key.insert(key.end(), frames.begin(), frames.end());
@@ -66,15 +52,14 @@ WaitSum* WaitSums::add(const SampledBlock& block) {
     sum.sample.kernel_frames = static_cast<std::uint16_t>(block.kernel.size());
     sum.key = std::move(key);
   }
-  const bool ended = !in_progress(sample);
-  if (ended) {
+  if (!is_in_progress(sample)) {
     WaitTime& time =
         last_ == SeenBlock::kKnown ? overflow_times_[sample.cgroup_id] : sums_[last_].within;
     const std::uint64_t part_ns = within(sample);
     time.add(static_cast<double>(part_ns), static_cast<double>(weight_of_part(sample, part_ns)));
   }
   // No histogram counts a block whose beginning was not seen.
-  const bool counts = ended && (sample.flags & OFFCPUD_SAMPLE_CENSORED) == 0;
+  const bool counts = !is_in_progress(sample) && (sample.flags & OFFCPUD_SAMPLE_CENSORED) == 0;
   const std::uint64_t length_ns = sample.ended_ns - sample.since_ns;
   if (counts && length_ns != 0) {
     WaitEstimate& waits =
@@ -92,7 +77,7 @@ std::uint64_t WaitSums::within(const offcpud_sample& sample) const {
 
 void WaitSums::leave_out(const offcpud_sample& sample) {
   ++blocks_left_out_;
-  if (!in_progress(sample)) return;  // add() has counted its time
+  if (!is_in_progress(sample)) return;  // add() has counted its time
   const auto part_ns = static_cast<double>(within(sample));
   overflow_times_[sample.cgroup_id].add(part_ns, part_ns);
 }
