@@ -76,9 +76,12 @@ void append_stalled(SeriesWriter& out, const SubjectRow& row, std::size_t kind) 
   }
 }
 
-// A series falls to 0 when its stalls have ended, so that an alert sees it.
+// Once a cgroup has a stall it has the series of all that stalls are for, with 0 before and after,
+// so that an alert sees them begin and end.
 bool shows_stalls(const SubjectRow& row, std::size_t wait_for) {
-  return row.series.stalls && ((row.series.stalls->shown >> wait_for) & 1U) != 0;
+  if (!row.series.stalls) return false;
+  const bool shown = ((row.series.stalls->shown >> wait_for) & 1U) != 0;
+  return shown || actionable(static_cast<WaitFor>(wait_for));
 }
 
 void append_stalls(SeriesWriter& out, const SubjectRow& row, std::size_t wait_for) {

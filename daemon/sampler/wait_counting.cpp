@@ -62,6 +62,7 @@ void WaitCounting::add_ended(const SampledBlock& block) {
 void WaitCounting::add_lasting(const SampledBlock& block) {
   const offcpud_sample& sample = block.sample;
   if (!filter().matches(sample)) return;
+  cgroups_.add(sample.cgroup_id);
   const std::pair key(sample.tid, static_cast<std::uint64_t>(sample.since_ns));
   // While the window cannot end, blocks come and go. What finds no room there is counted.
   if (told_.size() >= WaitSums::kMostBlocks && !told_.contains(key)) {
