@@ -157,7 +157,7 @@ TEST_F(TopStateTest, AnErrorIsShownBesideTheLastRowsUntilItIsOver) {
   EXPECT_EQ(screen.back().text, "Trying again: no offcpud answers at here\\x1b");
   EXPECT_THAT(screen[4].text, HasSubstr("postgres"));
   answer(3);
-  EXPECT_THAT(bottom(), StartsWith("processes by actionable"));
+  EXPECT_THAT(bottom(), StartsWith("processes by waiting"));
 }
 
 TEST_F(TopStateTest, QuitsAndIgnoresWhatItDoesNotKnow) {
