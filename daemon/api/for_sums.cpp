@@ -11,10 +11,11 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostSites = 8;  // of one row
 
-// 0: actionable, 1: unknown, 2: idle.
-int rank_of(WaitFor wait_for) {
-  if (actionable(wait_for)) return 0;
-  return wait_for == WaitFor::Unknown ? 1 : 2;
+// 0: actionable, 1: for children, 2: unknown, 3: idle.
+int rank_of(const std::pair<ForSums::Place, ForSums::Site>& site) {
+  const WaitFor wait_for = site.first.first;
+  if (actionable(wait_for)) return site.second.child.ns > site.second.time.ns / 2 ? 1 : 0;
+  return wait_for == WaitFor::Unknown ? 2 : 3;
 }
 
 void put_means(Json& json, const char* name, const WaitTime& time, double seconds) {
@@ -28,6 +29,8 @@ void ForSums::add(const SiteWaits& waits, bool now) {
   sums_[static_cast<std::size_t>(waits.wait_for)] += waits.time;
   Site& site = sites_[{waits.wait_for, waits.site}];
   site.time += waits.time;
+  site.child += waits.child;
+  if (offcpud::actionable(waits.wait_for)) children_ += waits.child;
   if (!now) return;
   site.lasting += waits.lasting;
   site.oldest_ns = std::max(site.oldest_ns, waits.oldest_ns);
@@ -42,13 +45,15 @@ WaitTime ForSums::actionable() const {
   for (std::size_t i = 0; i < sums_.size(); ++i) {
     if (offcpud::actionable(static_cast<WaitFor>(i))) sum += sums_[i];
   }
+  sum.ns = std::max(0.0, sum.ns - children_.ns);
+  sum.variance_ns2 = std::max(0.0, sum.variance_ns2 - children_.variance_ns2);
   return sum;
 }
 
 std::vector<std::pair<ForSums::Place, ForSums::Site>> ForSums::sites() const {
   std::vector<std::pair<Place, Site>> sites(sites_.begin(), sites_.end());
   std::ranges::stable_sort(sites, [](const auto& a, const auto& b) {
-    const int rank = rank_of(a.first.first), other = rank_of(b.first.first);
+    const int rank = rank_of(a), other = rank_of(b);
     return rank != other ? rank < other : a.second.time.ns > b.second.time.ns;
   });
   return sites;
@@ -58,6 +63,7 @@ Json ForSums::json(double seconds, bool with_sites) const {
   if (seconds <= 0) return nullptr;
   Json json = Json::object();
   put_means(json, "actionable", actionable(), seconds);
+  json["children"] = children_ns() / (seconds * 1e9);
   json["idle"] = idle_ns() / (seconds * 1e9);
   json["unknown"] = unknown_ns() / (seconds * 1e9);
   Json by_for = Json::object();

@@ -20,7 +20,7 @@ class ForSums {
  public:
   using Place = std::pair<WaitFor, std::string>;  // what for, and the site
   struct Site {
-    WaitTime time;
+    WaitTime time, child;       // child: part of it
     std::uint32_t lasting = 0;  // long waits in progress now
     std::uint64_t oldest_ns = 0;
   };
@@ -33,11 +33,14 @@ class ForSums {
   [[nodiscard]] const WaitTime& of(WaitFor wait_for) const {
     return sums_[static_cast<std::size_t>(wait_for)];
   }
+  // Without waits for children: these have rows of their own, which say what everybody waits for.
   [[nodiscard]] WaitTime actionable() const;
+  [[nodiscard]] double children_ns() const { return children_.ns; }
   [[nodiscard]] double idle_ns() const { return of(WaitFor::Work).ns + of(WaitFor::Timer).ns; }
   [[nodiscard]] double unknown_ns() const { return of(WaitFor::Unknown).ns; }
 
-  // The actionable ones first, then the unknown ones, then the idle ones; each the longest first.
+  // The actionable ones first, then those for children, unknown and idle ones; each the longest
+  // first.
   [[nodiscard]] std::vector<std::pair<Place, Site>> sites() const;
 
   // docs/http.md, "What threads wait for". Means over `seconds`; 0: null. `with_sites`: with what
@@ -46,6 +49,7 @@ class ForSums {
 
  private:
   std::array<WaitTime, kWaitForNames.size()> sums_{};
+  WaitTime children_;  // of actionable ones
   std::map<Place, Site> sites_;
 };
 

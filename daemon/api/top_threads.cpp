@@ -52,7 +52,7 @@ double waiting_ns_of(const ThreadRow& row, const ProcessWaits& waits, double int
   if (row.wait) {
     const auto lasting_ns = static_cast<double>(row.interval.in_progress_ns);
     const bool counted = is_actionable(row.record->kind);
-    const bool counts = actionable(row.wait->wait_for);
+    const bool counts = actionable(row.wait->wait_for) && row.record->kind != OFFCPUD_BLOCKED_CHILD;
     if (counted && !counts) blocked_ns = std::max(0.0, blocked_ns - lasting_ns);
     if (!counted && counts) blocked_ns += lasting_ns;
   }

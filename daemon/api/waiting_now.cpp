@@ -60,9 +60,11 @@ struct UnitPart {
 std::vector<UnitPart> parts_of(const SiteWindow& window, WaitFor wait_for, double seconds) {
   std::map<std::string, UnitPart> units;
   for (const SiteWaits& waits : window.sites) {
-    if (waits.wait_for != wait_for) continue;
+    // What a child waits for, it says itself.
+    const double ns = waits.time.ns - waits.child.ns;
+    if (waits.wait_for != wait_for || ns < waits.child.ns) continue;
     UnitPart& part = units[unit_name(waits.cgroup)];
-    part.threads += waits.time.ns * 1e-9 / seconds;
+    part.threads += ns * 1e-9 / seconds;
     part.lasting += waits.lasting;
     part.oldest_ns = std::max(part.oldest_ns, waits.oldest_ns);
     if (!part.largest || waits.time.ns > part.largest->time.ns) part.largest = &waits;
@@ -179,8 +181,11 @@ std::string idle_line(const SiteWindow& window, double seconds) {
   const auto threads = [&](WaitFor wait_for) {
     return threads_text(sums.of(wait_for).ns * 1e-9 / seconds);
   };
+  const double children = sums.children_ns() * 1e-9 / seconds;
   return "idle: " + threads(WaitFor::Work) + " threads wait for work, " + threads(WaitFor::Timer) +
-         " for a timer; of " + threads(WaitFor::Unknown) + " nobody can tell";
+         " for a timer" +
+         (children < kNobody ? "" : ", " + threads_text(children) + " for their own children") +
+         "; of " + threads(WaitFor::Unknown) + " nobody can tell";
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ TopWaits waits_of(const Json& json) {
   TopWaits waits;
   json.at("actionable").get_to(waits.actionable);
   json.at("error").get_to(waits.error);
+  json.at("children").get_to(waits.children);
   json.at("idle").get_to(waits.idle);
   json.at("unknown").get_to(waits.unknown);
   for (const auto& [name, each] : json.at("for").items()) {

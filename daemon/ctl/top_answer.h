@@ -24,7 +24,7 @@ struct TopWaits {
     double oldest = 0;          // seconds; 0: none
   };
   double actionable = 0, error = 0;  // and its standard error
-  double idle = 0, unknown = 0;
+  double children = 0, idle = 0, unknown = 0;
   std::map<std::string, double> by_for;
   std::vector<Site> sites;  // the actionable ones first, the longest first
 };

@@ -16,9 +16,10 @@ TopColumn mean_column(const char* title, unsigned rank, double TopWaits::*mean) 
   return share_column(title, rank, 1.0, [mean](const TopRow& row) { return row.waits.*mean; });
 }
 
-// The place where most time goes that somebody may want to do something about; null: there is none.
+// The place where most time goes that somebody may want to do something about, or that children
+// take; null: there is none.
 const TopWaits::Site* main_site(const TopRow& row) {
-  if (row.waits.sites.empty() || row.waits.actionable <= 0) return nullptr;
+  if (row.waits.sites.empty() || row.waits.actionable + row.waits.children <= 0) return nullptr;
   return &row.waits.sites.front();
 }
 

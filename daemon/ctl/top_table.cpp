@@ -94,9 +94,13 @@ std::string for_line(const TopAnswer& answer) {
   std::string line;
   for (const char* name : kActionable) {
     const auto found = waits.by_for.find(name);
-    if (found == waits.by_for.end() || found->second < 0.005) continue;
+    if (found == waits.by_for.end()) continue;
+    // What a child waits for, it says itself.
+    const double threads =
+        found->second - (std::string_view(name) == "answer" ? waits.children : 0);
+    if (threads < 0.005) continue;
     line.append(line.empty() ? "" : ", ").append(name);
-    line += " " + threads_text(found->second, 1);
+    line += " " + threads_text(threads, 1);
   }
   if (waits.actionable < kNobody) {
     line = "Nobody waits for a lock, an answer, storage or memory (" +
@@ -114,8 +118,10 @@ std::string idle_line(const TopAnswer& answer) {
     const auto found = answer.totals.waits.by_for.find(name);
     return threads_text(found != answer.totals.waits.by_for.end() ? found->second : 0, 1);
   };
-  return "Idle: " + threads("work") + " wait for work, " + threads("timer") + " for a timer. Of " +
-         threads("unknown") + " nobody can tell.";
+  const double children = answer.totals.waits.children;
+  return "Idle: " + threads("work") + " wait for work, " + threads("timer") + " for a timer" +
+         (children < kNobody ? "" : ", " + threads_text(children, 1) + " for their own children") +
+         ". Of " + threads("unknown") + " nobody can tell.";
 }
 
 std::string matching_text(const TopAnswer& answer) {

@@ -17,6 +17,7 @@ SiteWindow by_cgroup(const WaitWindow& window) {
     const std::string site = named ? waits.site : std::string();
     SiteWaits& sum = sums[{waits.cgroup, waits.wait_for, site}];
     sum.time += waits.time;
+    sum.child += waits.child;
     sum.lasting += waits.lasting;
     sum.oldest_ns = std::max(sum.oldest_ns, waits.oldest_ns);
   }

@@ -48,6 +48,7 @@ struct SiteWaits {
   WaitFor wait_for = WaitFor::Unknown;
   std::string site;  // empty: no rule took them
   WaitTime time;     // within the window, of waits that ended or not
+  WaitTime child;    // part of `time`: waits for the process's own children
   // Long waits that were in progress at the window's end, and the age of the longest.
   std::uint32_t lasting = 0;
   std::uint64_t oldest_ns = 0;

@@ -9,7 +9,9 @@ namespace offcpud {
 void SiteSums::add(const WaitSum& sum, const ExaminedWait& wait) {
   if (sum.within.ns <= 0) return;
   const offcpud_sample& sample = sum.sample;
-  of({sample.local_tgid, sample.process_start_ns, sample.cgroup_id}, &wait).time += sum.within;
+  SiteWaits& waits = of({sample.local_tgid, sample.process_start_ns, sample.cgroup_id}, &wait);
+  waits.time += sum.within;
+  if (sample.kind == OFFCPUD_BLOCKED_CHILD) waits.child += sum.within;
 }
 
 void SiteSums::add(const SeenBlock& block, const ExaminedWait* wait) {
@@ -17,6 +19,7 @@ void SiteSums::add(const SeenBlock& block, const ExaminedWait* wait) {
   SiteWaits& waits = of({block.local_tgid, block.process_start_ns, block.cgroup_id}, wait);
   const auto part_ns = static_cast<double>(block.going_on_ns);
   waits.time.add(part_ns, part_ns);
+  if (block.kind == OFFCPUD_BLOCKED_CHILD) waits.child.add(part_ns, part_ns);
   if (!block.lasts) return;
   ++waits.lasting;
   waits.oldest_ns = std::max(waits.oldest_ns, block.seen_ns - block.since_ns);

@@ -26,6 +26,7 @@ def waits(*sites):
         return sum(site[2] for site in sites if site[0] in names)
     purposes = sorted({site[0] for site in sites})
     return {"actionable": total("lock", "answer", "storage", "memory", "stopped"), "error": 0.1,
+            "children": 0,
             "idle": total(*idle), "unknown": total("unknown"),
             "for": {name: {"waiting": total(name), "error": 0.0} for name in purposes},
             "sites": [{"for": name, "site": site, "waiting": waiting, "error": 0.0,

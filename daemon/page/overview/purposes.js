@@ -26,7 +26,7 @@ export function estimate({ waiting, error }) {
 export function mostlyFor(waits, wanted) {
   if (!waits) return "–";
   const [site] = (waits.sites ?? []).filter((each) => wanted === "" || each.for === wanted);
-  if (site && (wanted !== "" || waits.actionable > 0)) {
+  if (site && (wanted !== "" || waits.actionable + waits.children > 0)) {
     return visible([site.for, site.site ?? "no rule"].join(", "));
   }
   const [name] = Object.entries(waits.for)
@@ -41,7 +41,7 @@ export function longestOf(waits, wanted) {
   const [site] = (waits?.sites ?? []).filter(
     (each) => wanted === "" || each.for === wanted,
   );
-  if (!site || site.lasting === 0 || (wanted === "" && waits.actionable <= 0)) return "–";
+  if (!site || site.lasting === 0 || (wanted === "" && waits.actionable + waits.children <= 0)) return "–";
   return `${site.lasting}, ${time(site.oldest_seconds)}`;
 }
 

@@ -126,7 +126,7 @@ TEST(TopJson, RowsComeByWhatWaitsAreForNotByReason) {
   EXPECT_THAT(pids(top.at("processes")), ElementsAre(6, 5));
   EXPECT_EQ(top.at("window"), json::parse(R"({"seconds": 10.0, "age_seconds": 2.0})"));
   EXPECT_EQ(top.at("processes").at(0).at("waits"), json::parse(R"({
-    "actionable": 5.0, "error": 0.0, "idle": 0.0, "unknown": 4.0,
+    "actionable": 5.0, "error": 0.0, "children": 0.0, "idle": 0.0, "unknown": 4.0,
     "for": {"lock": {"waiting": 5.0, "error": 0.0}, "unknown": {"waiting": 4.0, "error": 0.0}},
     "sites": [
       {"for": "lock", "site": "mutex", "waiting": 3.0, "error": 0.0, "lasting": 3,
@@ -145,6 +145,26 @@ TEST(TopJson, RowsComeByWhatWaitsAreForNotByReason) {
   EXPECT_THAT(pids(answer(two_processes_for_something(), {{"sort", "actionable"}}).at("processes")),
               ElementsAre(5, 6))
       << "by reason";
+}
+
+// A shell waits as long as the program that it runs, which has a row of its own.
+TEST(TopJson, WaitsForChildrenLeadNoList) {
+  View view = two_processes_for_something();
+  auto window = std::make_shared<WaitWindow>(*view.waits);
+  window->sites.push_back({.pid = 5,
+                           .process_start_ns = 40 * kSecond,
+                           .wait_for = WaitFor::Answer,
+                           .site = "shell-command",
+                           .time = {.ns = 90e9},
+                           .child = {.ns = 90e9}});
+  view.waits = window;
+  const json top = answer(view);
+  EXPECT_THAT(pids(top.at("processes")), ElementsAre(6, 5));
+  const json& shell = top.at("processes").at(1).at("waits");
+  EXPECT_DOUBLE_EQ(shell.at("actionable"), 0.4);
+  EXPECT_DOUBLE_EQ(shell.at("children"), 9);
+  EXPECT_EQ(shell.at("sites").at(0).at("site"), "fsync");
+  EXPECT_DOUBLE_EQ(shell.at("for").at("answer").at("waiting"), 9);
 }
 
 TEST(TopJson, OnlyWhatWaitsForOneThing) {

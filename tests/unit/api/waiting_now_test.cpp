@@ -73,6 +73,13 @@ TEST_F(WaitingNow, WhatIsWaitedForComesFirstThenStallsThenWhoIdles) {
   EXPECT_THAT(lines(false)[1], HasSubstr("postgresql.service (8 now, the longest for 25 s)"));
 }
 
+TEST_F(WaitingNow, WhatChildrenWaitForTheySayThemselves) {
+  add("/a", WaitFor::Answer, "shell-command", 7);
+  window_->sites.back().child = window_->sites.back().time;
+  EXPECT_THAT(lines()[0], HasSubstr("nobody waits"));
+  EXPECT_THAT(lines()[2], HasSubstr("7.00 for their own children"));
+}
+
 TEST_F(WaitingNow, NobodyWaitsIsSaidInWords) {
   add("/a", WaitFor::Storage, "fsync", 0.01);
   add("/a", WaitFor::Work, "", 400);

@@ -54,7 +54,7 @@ inline constexpr const char* kWaitsJson = R"({"interval_seconds": 10.0,
  "taken": "2026-11-20T12:19:40.250Z", "window": {"seconds": 10.0, "age_seconds": 3.0},
  "totals": {"processes": 214, "threads": 1830, "actionable_seconds": 80.0, "running_seconds": 17.0,
   "blocked_seconds": {"lock": 80.0, "poll": 90.0}, "runqueue_seconds": {"preempted": 4.0},
-  "waits": {"actionable": 8.31, "error": 0.02, "idle": 412.5, "unknown": 1.2,
+  "waits": {"actionable": 8.31, "error": 0.02, "children": 3.0, "idle": 412.5, "unknown": 1.2,
    "for": {"lock": {"waiting": 8.0, "error": 0.0}, "storage": {"waiting": 0.31, "error": 0.02},
     "work": {"waiting": 400.0, "error": 0.1}, "timer": {"waiting": 12.5, "error": 0.0},
     "unknown": {"waiting": 1.2, "error": 0.0}},
@@ -66,7 +66,7 @@ inline constexpr const char* kWaitsJson = R"({"interval_seconds": 10.0,
   "blocked_seconds": {"poll": 80.0}, "runqueue_seconds": {"wakeup": 0.1}, "ended": 90,
   "p50_seconds": 0.0009765625, "p99_seconds": 0.25, "max_seconds": null, "oldest_blocked": null,
   "oldest_blocked_seconds": {},
-  "waits": {"actionable": 8.31, "error": 0.02, "idle": 0.0, "unknown": 0.0, "for": {}, "sites": [
+  "waits": {"actionable": 8.31, "error": 0.02, "children": 0.0, "idle": 0.0, "unknown": 0.0, "for": {}, "sites": [
    {"for": "lock", "site": "postgresql-heavyweight-lock", "waiting": 8.0, "error": 0.0,
     "lasting": 8, "oldest_seconds": 25.2},
    {"for": "storage", "site": "fsync", "waiting": 0.31, "error": 0.02, "lasting": 0,
@@ -77,7 +77,7 @@ inline constexpr const char* kWaitsJson = R"({"interval_seconds": 10.0,
   "blocked_seconds": {"lock": 70.0}, "runqueue_seconds": {}, "ended": 2, "p50_seconds": 0.5,
   "p99_seconds": 0.5, "max_seconds": 0.5, "oldest_blocked": {"reason": "lock", "seconds": 900.0},
   "oldest_blocked_seconds": {"lock": 900.0},
-  "waits": {"actionable": 0.0, "error": 0.0, "idle": 12.0, "unknown": 1.2, "for": {}, "sites": [
+  "waits": {"actionable": 0.0, "error": 0.0, "children": 0.0, "idle": 12.0, "unknown": 1.2, "for": {}, "sites": [
    {"for": "unknown", "site": null, "waiting": 1.2, "error": 0.0, "lasting": 1,
     "oldest_seconds": 1.0}]}}]})";
 

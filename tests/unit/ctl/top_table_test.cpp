@@ -59,6 +59,7 @@ TEST_F(TopTableTest, ByReasonIfAskedFor) {
 TEST_F(TopTableTest, SaysInWordsThatNobodyWaits) {
   TopAnswer calm = answer(kWaitsJson);
   calm.totals.waits.actionable = 0.02;
+  calm.totals.waits.children = 0;
   calm.totals.waits.by_for = {{"storage", 0.02}, {"work", 400}};
   const TopTable table = top_table(calm, "here", kAnyWidth);
   EXPECT_EQ(
