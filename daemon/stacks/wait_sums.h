@@ -96,7 +96,7 @@ struct WaitInterval {
   WallTime begin;
   CgroupPaths cgroups;
   WaitSums::Drained waits{};
-  std::uint64_t lost_ns = 0;                                     // what lost samples stand for
+  std::uint64_t lost_ns = 0;                                     // whole, of lost samples
   std::unordered_map<std::uint64_t, StackFrame> kernel_names{};  // by return address
 };
 
