@@ -21,6 +21,8 @@ enum class Metric : std::size_t {
   BlockedThreads,
   OldestBlocked,
   StalledThreads,
+  StallsInProgress,
+  OldestStall,
   OldestRunnable,
   UnaccountedRatio,
   ProcessBlockedSeconds,

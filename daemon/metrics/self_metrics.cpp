@@ -129,8 +129,7 @@ struct SelfMetrics::Families {
       add_family(registry, prometheus::BuildCounter(), Metric::Stalls);
   prometheus::Family<prometheus::Counter>& stalls_taken_back =
       add_family(registry, prometheus::BuildCounter(), Metric::StallsTakenBack);
-  prometheus::Gauge& stalls_beyond_limit =
-      add_gauge(registry, Metric::StallsBeyondLimit).Add({});
+  prometheus::Gauge& stalls_beyond_limit = add_gauge(registry, Metric::StallsBeyondLimit).Add({});
   prometheus::Family<prometheus::Counter>& scrapes_not_compressed =
       add_family(registry, prometheus::BuildCounter(), Metric::ScrapesNotCompressed);
   prometheus::Counter& stack_samples =

@@ -57,6 +57,9 @@ class WaitCounting {
     bool now = false;           // the open one has it
   };
 
+  void begin_sums();
+  void add(const SampledBlock& block);
+
   const AddressLocator& addresses_;
   std::shared_ptr<const CgroupDirectory> directory_;
   std::chrono::milliseconds length_{0};

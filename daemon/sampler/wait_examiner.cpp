@@ -2,11 +2,11 @@
 #include "sampler/wait_examiner.h"
 
 #include <algorithm>
-#include <cstring>
 #include <span>
 #include <string>
-#include <string_view>
 
+#include "base/text.h"
+#include "sampler/site_sums.h"
 #include "stacks/kernel_stack.h"
 
 namespace offcpud {
@@ -53,10 +53,6 @@ std::vector<std::string> texts_of(std::span<const StackFrame> frames) {
   return texts;
 }
 
-bool is_idle(WaitFor wait_for) {
-  return wait_for == WaitFor::Work || wait_for == WaitFor::Timer;
-}
-
 std::size_t bytes_of(const ExaminedWait& wait) {
   std::size_t bytes = sizeof(ExaminedWait) + wait.site.size();
   for (const auto* texts : {&wait.user, &wait.kernel}) {
@@ -94,30 +90,32 @@ class EndedSums {
 
 }  // namespace
 
-std::size_t WaitExaminer::HashKey::operator()(const Key& key) const {
-  std::size_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (const std::uint64_t part : key) hash = (hash ^ part) * 0x100000001b3;
-  return hash;
-}
-
 std::shared_ptr<const WaitWindow> WaitExaminer::examine(const WaitInterval& interval,
                                                         const Means& means) {
   use(means);
   auto window = std::make_shared<WaitWindow>();
   window->begin = interval.begin;
+  window->begin_at = interval.begin_at;
+  window->end_at = interval.end_at;
   window->lost_ns = interval.lost_ns;
   EndedSums ended(interval.cgroups);
+  SiteSums sites(interval.cgroups);
   std::vector<Examined> examined;
   examined.reserve(interval.waits.sums.size());
   for (const WaitSum& sum : interval.waits.sums) {
     examined.push_back(examine(sum, interval, means));
     ended.add(sum.sample.cgroup_id, examined.back()->wait_for, sum.ended);
+    sites.add(sum, *examined.back());
   }
   for (const auto& [cgroup_id, waits] : interval.waits.overflow) {
     ended.add(cgroup_id, WaitFor::Unknown, waits);
   }
   window->ended = std::move(ended).take();
-  add_blocks(*window, interval, examined);
+  for (const auto& [cgroup_id, time] : interval.waits.overflow_times) {
+    sites.add_unknown(cgroup_id, time);
+  }
+  add_blocks(*window, sites, interval, examined);
+  window->sites = std::move(sites).take();
   return window;
 }
 
@@ -167,10 +165,9 @@ WaitExaminer::Examined WaitExaminer::examine(const WaitSum& sum, const WaitInter
   if (known != known_.end()) return known->second.wait;
 
   const NamedStack stack = name_stack(sum, interval, means.names);
-  const char(&comm)[OFFCPUD_COMM] = sum.sample.process_comm;
-  const WaitClass found = means.classifier.classify(
-      std::string_view(comm, ::strnlen(comm, sizeof(comm))), sum.sample.kind,
-      outermost_first(stack.user), outermost_first(stack.kernel));
+  const WaitClass found =
+      means.classifier.classify(up_to_nul(sum.sample.process_comm), sum.sample.kind,
+                                outermost_first(stack.user), outermost_first(stack.kernel));
   auto wait = std::make_shared<ExaminedWait>();
   wait->wait_for = found.wait_for;
   wait->site = found.site;
@@ -188,7 +185,7 @@ WaitExaminer::Examined WaitExaminer::examine(const WaitSum& sum, const WaitInter
 }
 
 // Blocks that ended are in no later window, so only those that are seen again are kept.
-void WaitExaminer::add_blocks(WaitWindow& window, const WaitInterval& interval,
+void WaitExaminer::add_blocks(WaitWindow& window, SiteSums& sites, const WaitInterval& interval,
                               const std::vector<Examined>& examined) {
   auto before = std::exchange(blocks_, {});
   window.unexamined = interval.waits.blocks_left_out;
@@ -200,6 +197,7 @@ void WaitExaminer::add_blocks(WaitWindow& window, const WaitInterval& interval,
     } else if (const auto known = before.find(key); known != before.end()) {
       wait = known->second;
     }
+    sites.add(block, wait.get());
     if (!wait) {
       ++window.unexamined;
       continue;

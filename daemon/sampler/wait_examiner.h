@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/share_owner.h"
+#include "base/word_hash.h"
 #include "pipeline/wait_window.h"
 #include "sampler/process_owners.h"
 #include "sites/wait_classifier.h"
@@ -19,6 +20,8 @@
 #include "stacks/wait_sums.h"
 
 namespace offcpud {
+
+class SiteSums;
 
 // Names the stacks of windows and says what their waits were for. It remembers what a stack said,
 // so that one which comes again costs a look-up, and which blocks last. When there is no room for
@@ -45,9 +48,6 @@ class WaitExaminer {
 
  private:
   using Key = std::vector<std::uint64_t>;
-  struct HashKey {
-    std::size_t operator()(const Key& key) const;
-  };
   struct Known {
     std::shared_ptr<const ExaminedWait> wait;
     MonotonicTime until{};
@@ -57,16 +57,16 @@ class WaitExaminer {
   using Examined = std::shared_ptr<const ExaminedWait>;
 
   Examined examine(const WaitSum& sum, const WaitInterval& interval, const Means& means);
-  void add_blocks(WaitWindow& window, const WaitInterval& interval,
+  void add_blocks(WaitWindow& window, SiteSums& sites, const WaitInterval& interval,
                   const std::vector<Examined>& examined);
   void use(const Means& means);
   void hold(const ShareOwner& owner, std::size_t bytes);
   void release(const Known& known);
 
   std::shared_ptr<const SiteRules> rules_;
-  std::unordered_map<Key, Known, HashKey> known_;  // by WaitSum::key
-  std::size_t bytes_ = 0;                          // of known_, about
-  std::map<ShareOwner, std::size_t> of_users_;     // of these
+  std::unordered_map<Key, Known, WordsHash> known_;  // by WaitSum::key
+  std::size_t bytes_ = 0;                            // of known_, about
+  std::map<ShareOwner, std::size_t> of_users_;       // of these
   // Blocks of the last window, by thread and beginning.
   std::map<std::pair<std::uint32_t, std::uint64_t>, Examined> blocks_;
 };

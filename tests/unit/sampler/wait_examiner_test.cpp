@@ -9,6 +9,7 @@
 
 #include "support/fake_clock.h"
 #include "support/known_cgroups.h"
+#include "support/rules_of.h"
 #include "support/sampled_blocks.h"
 
 namespace offcpud {
@@ -16,6 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::BlockRecord;
+using test::rules_of;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -25,10 +27,6 @@ sites:
   - {name: shop-pool, for: work, match: "... < shop::f2"}
   - {name: shop-asks, for: answer, ask: socket, match: "... < shop::f3"}
 )";
-
-std::shared_ptr<const SiteRules> rules_of(const char* text) {
-  return *SiteRules::make(*parse_site_rules(text, "f.yaml"));
-}
 
 // Functions called "shop::f" and their address, in "shopd".
 class NumberedNames final : public FunctionNames {
@@ -107,6 +105,30 @@ TEST_F(WaitExaminerTest, SumsByCgroupAndWhatTheyWereFor) {
                                                                      {{a, WaitFor::Work}, 4'000},
                                                                      {{a, WaitFor::Unknown}, 5'000},
                                                                      {{b, WaitFor::Lock}, 3'000}}));
+}
+
+// The convoy of one process, beside an idle one.
+TEST_F(WaitExaminerTest, SumsTheTimeByProcessAndSite) {
+  ended(BlockRecord(2'000).of(7).standing_for(8'000).in_user({1}));
+  ended(BlockRecord(1'000).of(7).in_user({1, 5}));
+  lasting(BlockRecord(5'000).of(7).in_user({1}));
+  lasting(BlockRecord(6'000).of(8).in_user({2}));
+  lasting(BlockRecord(9'000).of(9), true);
+  const auto window = examine();
+  std::map<std::uint32_t, SiteWaits> processes;
+  for (const SiteWaits& each : window->sites) processes[each.pid] = each;
+  ASSERT_EQ(window->sites.size(), 3U);
+  const SiteWaits& convoy = processes[7];
+  EXPECT_EQ(convoy.site, "shop-lock");
+  EXPECT_EQ(convoy.wait_for, WaitFor::Lock);
+  EXPECT_EQ(convoy.cgroup, cgroup_paths_.path_of(1));
+  EXPECT_EQ(convoy.process_start_ns, 7U);
+  EXPECT_EQ(convoy.time, (WaitTime{.ns = 14'000, .variance_ns2 = 8'000.0 * 6'000}));
+  EXPECT_EQ(convoy.lasting, 1U);
+  EXPECT_EQ(convoy.oldest_ns, 5'000U);
+  EXPECT_EQ(processes[8].wait_for, WaitFor::Work);
+  EXPECT_EQ(processes[9].wait_for, WaitFor::Unknown) << "nobody looked at it";
+  EXPECT_EQ(processes[9].time.ns, 9'000);
 }
 
 TEST_F(WaitExaminerTest, SaysWhatLastsWithItsStackUnlessItIsIdle) {
