@@ -46,6 +46,8 @@ enum class Metric : std::size_t {
   ThreadBusy,
   ThreadStuck,
   Stalls,
+  StallsTakenBack,
+  StallsBeyondLimit,
   StackSamples,
   StackSamplesIncomplete,
   StacksLocatedEarly,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "sampler/process_owners.h"
 #include "sites/wait_classifier.h"
 #include "sites/waker_evidence.h"
 #include "stacks/sampled_snapshot.h"
@@ -16,6 +17,7 @@ namespace offcpud {
 // What is known of wakers, and what a snapshot is to it.
 struct EvidenceInUse {
   WakerEvidence& evidence;
+  ProcessOwners& owners;
   // True for snapshots, which have every sample once. A profile only asks.
   bool learns = false;
   MonotonicTime now;  // the end of the snapshot's interval

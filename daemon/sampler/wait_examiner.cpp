@@ -124,13 +124,39 @@ void WaitExaminer::use(const Means& means) {
   if (std::exchange(rules_, means.rules) != means.rules) {
     known_.clear();
     blocks_.clear();
+    of_users_.clear();
     bytes_ = 0;
   }
   std::erase_if(known_, [&](const auto& item) {
     if (item.second.until > means.now) return false;
-    bytes_ -= item.second.bytes;
+    release(item.second);
     return true;
   });
+}
+
+// Makes room for what a stack of this user said.
+void WaitExaminer::hold(const ShareOwner& owner, std::size_t bytes) {
+  bytes_ += bytes;
+  of_users_[owner] += bytes;
+  while (bytes_ > kMostBytes) {
+    const auto most =
+        std::ranges::max_element(of_users_, {}, [](const auto& of) { return of.second; });
+    const ShareOwner loses = most->first;
+    const std::size_t before = known_.size();
+    std::erase_if(known_, [&](const auto& item) {
+      if (item.second.owner != loses) return false;
+      release(item.second);
+      return true;
+    });
+    if (known_.size() == before) return;  // it is all of this one
+  }
+}
+
+void WaitExaminer::release(const Known& known) {
+  bytes_ -= known.bytes;
+  const auto of_user = of_users_.find(known.owner);
+  of_user->second -= known.bytes;
+  if (of_user->second == 0) of_users_.erase(of_user);
 }
 
 WaitExaminer::Examined WaitExaminer::examine(const WaitSum& sum, const WaitInterval& interval,
@@ -151,13 +177,10 @@ WaitExaminer::Examined WaitExaminer::examine(const WaitSum& sum, const WaitInter
     wait->kernel = texts_of(stack.kernel);
   }
   const std::size_t bytes = sizeof(Known) + 8 * sum.key.size() + bytes_of(*wait);
-  if (bytes_ + bytes > kMostBytes) {
-    known_.clear();
-    bytes_ = 0;
-  }
-  bytes_ += bytes;
+  const ShareOwner owner = means.owners.of(sum.sample);
+  hold(owner, bytes);
   const MonotonicTime until = means.now + (found.certain ? kGoodFor : kUnsureFor);
-  known_.emplace(sum.key, Known{.wait = wait, .until = until, .bytes = bytes});
+  known_.emplace(sum.key, Known{.wait = wait, .until = until, .bytes = bytes, .owner = owner});
   return wait;
 }
 

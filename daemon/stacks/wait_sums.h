@@ -116,7 +116,7 @@ struct WaitInterval {
   MonotonicTime begin_at{}, end_at{};
   CgroupPaths cgroups;
   WaitSums::Drained waits{};
-  std::uint64_t lost_ns = 0;                                     // what lost samples stand for
+  std::uint64_t lost_ns = 0;                                     // whole, of lost samples
   std::unordered_map<std::uint64_t, StackFrame> kernel_names{};  // by return address
 };
 

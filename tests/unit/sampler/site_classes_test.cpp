@@ -36,7 +36,8 @@ StackFrame kernel(std::string function) {
 TEST(SiteClasses, ClassifiesEntriesByNamesReasonAndProcess) {
   WaitClassifier classifier(rules());
   WakerEvidence evidence;
-  SiteClasses classes(classifier, {.evidence = evidence, .now = {}});
+  ProcessOwners owners;
+  SiteClasses classes(classifier, {.evidence = evidence, .owners = owners, .now = {}});
   const BlockSum sum;
   Snapshot snapshot;
   snapshot.frames = {user("main"), user("shop::acquire")};
@@ -70,9 +71,10 @@ TEST(SiteClasses, ClassifiesEntriesByNamesReasonAndProcess) {
 TEST(SiteClasses, LooksUpEachFrameOfASnapshotOnce) {
   WaitClassifier classifier(rules());
   WakerEvidence evidence;
+  ProcessOwners owners;
   const BlockSum sum;
   for (int snapshots = 0; snapshots < 3; ++snapshots) {
-    SiteClasses classes(classifier, {.evidence = evidence, .now = {}});
+    SiteClasses classes(classifier, {.evidence = evidence, .owners = owners, .now = {}});
     Snapshot snapshot;
     snapshot.frames = {user("main"), user("shop::acquire"), kernel("schedule")};
     for (int i = 0; i < 100; ++i) {
@@ -108,7 +110,8 @@ class SiteEvidence : public testing::Test {
   std::vector<WaitFor> classify(const std::vector<std::string>& callers,
                                 const std::vector<BlockSum>& sums, bool learns = true) {
     now_ += std::chrono::seconds(10);
-    SiteClasses classes(classifier_, {.evidence = evidence_, .learns = learns, .now = now_});
+    SiteClasses classes(classifier_,
+                        {.evidence = evidence_, .owners = owners_, .learns = learns, .now = now_});
     Snapshot snapshot;
     snapshot.frames = {user("shop::wait")};
     for (std::size_t i = 0; i < callers.size(); ++i) {
@@ -131,6 +134,7 @@ class SiteEvidence : public testing::Test {
   const std::vector<WaitFor> unknown_ = {WaitFor::Unknown, WaitFor::Unknown};
   WaitClassifier classifier_{rules()};
   WakerEvidence evidence_;
+  ProcessOwners owners_;
   MonotonicTime now_{};
   bool own_timer_ = false;
 };

@@ -70,9 +70,11 @@ class WaitExaminerTest : public testing::Test {
     kernel.object = "[kernel]";
     kernel.kernel = true;
     interval.kernel_names.emplace(9, kernel);
-    return examiner_.examine(
-        interval,
-        {.names = names_, .classifier = classifier_, .rules = rules_, .now = clock_.now()});
+    return examiner_.examine(interval, {.names = names_,
+                                        .classifier = classifier_,
+                                        .owners = owners_,
+                                        .rules = rules_,
+                                        .now = clock_.now()});
   }
 
   FakeClock clock_;
@@ -80,6 +82,8 @@ class WaitExaminerTest : public testing::Test {
   CgroupPaths cgroup_paths_{cgroups_.directory()};
   std::shared_ptr<const SiteRules> rules_ = rules_of(kRules);
   WaitClassifier classifier_{rules_};
+  // Processes are their users'.
+  ProcessOwners owners_{[](std::uint32_t tgid) { return ShareOwner(tgid); }};
   NumberedNames names_;
   WaitSums sums_;
   WaitExaminer examiner_;
@@ -185,6 +189,32 @@ TEST_F(WaitExaminerTest, LooksAgainAtAStackAfterAWhile) {
   ended(BlockRecord(1'000).in_user({1}));
   examine(WaitExaminer::kGoodFor);
   EXPECT_EQ(names_.asked, 4);
+}
+
+// 30 MB of one user's stacks in two processes.
+TEST_F(WaitExaminerTest, OneUsersStacksDoNotMakeItForgetAnothers) {
+  ended(BlockRecord(1'000).of(7).in_user({1, 5}));
+  examine(1s);
+  owners_ = ProcessOwners([](std::uint32_t tgid) { return ShareOwner(tgid == 7 ? 7 : 8); });
+  for (std::uint32_t process = 20; process < 22; ++process) {
+    for (std::uint64_t i = 0; i < 2'500; ++i) {
+      std::vector<__u64> frames(100, 3);
+      frames.front() = 1;
+      frames.back() = 1'000 + i;
+      ended(BlockRecord(1'000).of(process).in_user(frames));
+    }
+    examine(1s);
+  }
+  names_.asked = 0;
+  ended(BlockRecord(1'000).of(7).in_user({1, 5}));
+  examine(1s);
+  EXPECT_EQ(names_.asked, 0) << "it is still known";
+  std::vector<__u64> frames(100, 3);
+  frames.front() = 1;
+  frames.back() = 1'000;
+  ended(BlockRecord(1'000).of(20).in_user(frames));
+  examine(1s);
+  EXPECT_EQ(names_.asked, 100) << "the other user's had to go";
 }
 
 TEST_F(WaitExaminerTest, OtherRulesSayItAnew) {
