@@ -229,7 +229,7 @@ class TopOnATerminal(unittest.TestCase):
         terminal.wait_for("UNIT OR CGROUP")
         self.assertIn({"limit": "38"}, self.daemon.queries)
         terminal.resize(30, 10)
-        self.wait_for_query(limit="12")
+        self.wait_for_query(limit="10")
         terminal.resize(120, 50)
         self.wait_for_query(limit="92")
         terminal.wait_for("UNIT OR CGROUP")
