@@ -50,11 +50,13 @@ class PostgresServer:
         self.psql(case, "drop table if exists stock; create table stock (item int, left_over int); "
                         "insert into stock values (1, 5)").wait(20)
 
+    def client(self, text):
+        """The command that has it execute this."""
+        return self.command("psql", "-h", self.folder, "-qAt", "-d", "postgres", "-c", text)
+
     def psql(self, case, text):
         """A client that runs this; a process."""
-        client = subprocess.Popen(
-            self.command("psql", "-h", self.folder, "-qAt", "-d", "postgres", "-c", text),
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, preexec_fn=die_with_the_tester,
-            text=True, cwd="/")
+        client = subprocess.Popen(self.client(text), stdout=subprocess.PIPE, text=True, cwd="/",
+                                  stderr=subprocess.DEVNULL, preexec_fn=die_with_the_tester)
         case.addCleanup(client.stdout.close)
         return client

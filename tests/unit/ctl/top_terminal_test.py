@@ -231,7 +231,7 @@ class TopOnATerminal(unittest.TestCase):
         terminal.resize(30, 10)
         self.wait_for_query(limit="10")
         terminal.resize(120, 50)
-        self.wait_for_query(limit="92")
+        self.wait_for_query(limit="90")
         terminal.wait_for("UNIT OR CGROUP")
 
     def test_a_lost_daemon_is_shown_and_asked_again(self):
