@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "sites/file_evidence.h"
 #include "unwind.h"
 
 namespace offcpud {
@@ -60,8 +61,16 @@ void SiteClasses::classify(const Snapshot& snapshot, StackEntry& entry, const Bl
   entry.wait_for = found.wait_for;
   entry.site = found.site;
 
-  const std::uint64_t place = found.ask == SiteQuestion::Waker ? place_of(entry, sum) : 0;
-  if (place != 0) asking_.push_back({snapshot.entries.size(), waits_.size(), sum.pairs.size()});
+  const auto by = by_files(found.ask, sum.sample.waited_on);
+  if (by) entry.wait_for = by->wait_for;
+  const bool by_wakers = !by && asks_for_wakers(found.ask);
+  const std::uint64_t place = by_wakers ? place_of(entry, sum) : 0;
+  if (place != 0) {
+    asking_.push_back({.entry = snapshot.entries.size(),
+                       .ask = found.ask,
+                       .first = waits_.size(),
+                       .count = sum.pairs.size()});
+  }
   if (evidence_.learns) evidence_.evidence.add_left_out(sum.pairs_left_out);
   const offcpud_sample& sample = sum.sample;
   for (const WakePair& pair : sum.pairs) {
@@ -94,15 +103,15 @@ void SiteClasses::decide(Snapshot& snapshot) {
   if (evidence_.learns) evidence_.evidence.learn(waits_, evidence_.now);
   for (const EntryWaits& each : asking_) {
     if (each.count == 0) continue;
-    snapshot.entries[each.entry].wait_for =
-        judge(std::span(waits_).subspan(each.first, each.count));
+    snapshot.entries[each.entry].wait_for = judge(each);
   }
 }
 
-WaitFor SiteClasses::judge(std::span<const SeenWaits> waits) const {
+WaitFor SiteClasses::judge(const EntryWaits& entry) const {
   std::array<double, kWaitForNames.size()> time{};
-  for (const SeenWaits& each : waits) {
-    const auto verdict = evidence_.evidence.judge(each.at, each.wait_for, evidence_.now);
+  for (const SeenWaits& each : std::span(waits_).subspan(entry.first, entry.count)) {
+    const auto by_wakers = evidence_.evidence.judge(each.at, each.wait_for, evidence_.now);
+    const auto verdict = as_asked(entry.ask, by_wakers, each.wait_for);
     time[static_cast<std::size_t>(verdict.wait_for)] += each.ns;
   }
   return static_cast<WaitFor>(std::ranges::max_element(time) - time.begin());

@@ -22,9 +22,9 @@ struct EvidenceInUse {
 };
 
 // Classifies the entries of one snapshot by the rules that the classifier uses, and by evidence of
-// wakers where a rule asks for it. An entry has the threads of one name: it is for what most of
-// their time is for. Each frame of the snapshot is looked up once. Valid during one job of the
-// thread that owns the classifier.
+// files and wakers where a rule asks for it. An entry has the threads of one name: it is for what
+// most of their time is for. Each frame of the snapshot is looked up once. Valid during one job of
+// the thread that owns the classifier.
 class SiteClasses final : public WaitClasses {
  public:
   SiteClasses(WaitClassifier& classifier, EvidenceInUse evidence)
@@ -42,20 +42,21 @@ class SiteClasses final : public WaitClasses {
   // Waits of an entry, by thread and waker.
   struct EntryWaits {
     std::size_t entry = 0;
+    SiteQuestion ask = SiteQuestion::None;
     std::size_t first = 0, count = 0;  // in waits_
   };
 
   void number(const Snapshot& snapshot, std::span<const std::uint32_t> frames,
               std::vector<FrameKind>& kinds);
   [[nodiscard]] std::uint64_t place_of(const StackEntry& entry, const BlockSum& sum) const;
-  [[nodiscard]] WaitFor judge(std::span<const SeenWaits> waits) const;
+  [[nodiscard]] WaitFor judge(const EntryWaits& entry) const;
 
   WaitClassifier& classifier_;
   EvidenceInUse evidence_;
   std::vector<KnownFrame> known_;         // by frame of the snapshot
   std::vector<FrameKind> user_, kernel_;  // of the entry in hand; kept for their room
   std::vector<SeenWaits> waits_;          // of all entries
-  std::vector<EntryWaits> asking_;        // entries whose rules ask for evidence of wakers
+  std::vector<EntryWaits> asking_;        // entries that evidence of wakers decides
 };
 
 }  // namespace offcpud

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "sites/file_evidence.h"
 #include "stacks/kernel_stack.h"
 
 namespace offcpud {
@@ -142,9 +143,13 @@ WaitExaminer::Examined WaitExaminer::examine(const WaitSum& sum, const WaitInter
 
   const NamedStack stack = name_stack(sum, interval, means.names);
   const char(&comm)[OFFCPUD_COMM] = sum.sample.process_comm;
-  const WaitClass found = means.classifier.classify(
-      std::string_view(comm, ::strnlen(comm, sizeof(comm))), sum.sample.kind,
-      outermost_first(stack.user), outermost_first(stack.kernel));
+  WaitClass found = means.classifier.classify(std::string_view(comm, ::strnlen(comm, sizeof(comm))),
+                                              sum.sample.kind, outermost_first(stack.user),
+                                              outermost_first(stack.kernel));
+  if (const auto by = by_files(found.ask, sum.sample.waited_on)) {
+    found.wait_for = by->wait_for;
+    found.certain = by->certain;
+  }
   auto wait = std::make_shared<ExaminedWait>();
   wait->wait_for = found.wait_for;
   wait->site = found.site;

@@ -54,7 +54,7 @@ StackSums::Key StackSums::key_of(const SampledBlock& block) {
   Key key = {sample.process_start_ns,
              word(sample.tgid, sample.kind),
              sample.cgroup_id,
-             word(sample.waker, sample.user_end),
+             word(sample.waker << 16U | sample.user_end, sample.waited_on),
              word(sample.waker_tgid, in_progress),
              half_of(sample.comm, 0),
              half_of(sample.comm, 1),

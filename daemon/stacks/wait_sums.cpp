@@ -30,7 +30,7 @@ WaitSums::Key WaitSums::key_of(const SampledBlock& block) {
   const offcpud_sample& sample = block.sample;
   const auto kernel_frames = static_cast<std::uint32_t>(block.kernel.size());
   Key key = {sample.process_start_ns, word(sample.tgid, sample.kind), sample.cgroup_id,
-             word(sample.user_end, kernel_frames)};
+             word(sample.user_end << 16U | kernel_frames, sample.waited_on)};
   key.reserve(WaitSum::kKeyHead + block.kernel.size() + block.user.size());
   for (const auto frames : {block.kernel, block.user}) {
     key.insert(key.end(), frames.begin(), frames.end());

@@ -19,7 +19,8 @@
 
 namespace offcpud {
 
-// The blocks of one process and cgroup with equal stacks. Frames are innermost first.
+// The blocks of one process and cgroup with equal stacks and kinds of files waited on. Frames are
+// innermost first.
 struct WaitSum {
   static constexpr std::size_t kKeyHead = 4;  // words of a key before its frames
 
