@@ -10,6 +10,7 @@
 #include "runtime/logging.h"
 #include "runtime/message_ids.h"
 #include "selection/snapshot_rules.h"
+#include "selection/stall_rules.h"
 
 namespace offcpud {
 namespace {
@@ -39,14 +40,6 @@ constexpr std::chrono::milliseconds kLongestWindow{10'000};
 
 SnapshotLimits limits_of(const Config& config) {
   return {.keep_for = config.snapshots.keep_for, .keep_bytes = config.snapshots.keep_bytes};
-}
-
-// After how long a block may be a stall.
-std::chrono::seconds least_threshold(const Config::Stalls& stalls) {
-  std::chrono::seconds least = stalls.threshold;
-  for (const StallRule& rule : stalls.rules)
-    least = std::min(least, rule.threshold.value_or(least));
-  return least;
 }
 
 SamplerOptions sampler_options(const Config& config) {

@@ -6,6 +6,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
+#include <span>
+#include <string>
+#include <string_view>
 
 #include "api/syscall_names.h"
 #include "base/duration_text.h"
@@ -60,20 +63,12 @@ std::string waits_for_text(const WaitDetail& detail) {
   return text;
 }
 
-std::string stack_text(const WaitDetail& detail) {
+std::string stack_text(std::span<const std::string> frames) {
   std::string text;
-  const std::size_t frames = std::min(detail.stack.size(), kStackFrames);
-  for (std::size_t i = 0; i < frames; ++i) {
-    text += (i == 0 ? "" : " < ") + printable(detail.stack[i]);
-  }
-  return text;
-}
-
-std::string stack_text(const ExaminedWait& wait) {
-  std::string text;
-  const std::size_t frames = std::min(wait.user.size(), kStackFrames);
-  for (std::size_t i = 0; i < frames; ++i) {
-    text += (i == 0 ? "" : " < ") + printable(wait.user[i]);
+  std::string_view before;
+  for (const std::string& frame : frames.first(std::min(frames.size(), kStackFrames))) {
+    text.append(before).append(printable(frame));
+    before = " < ";
   }
   return text;
 }
@@ -132,12 +127,12 @@ std::vector<LogField> fields_of(const Stall& stall, const char* message_id) {
   if (stall.wait) {
     fields.add("for", std::string(name_of(stall.wait->wait_for)));
     fields.add("site", printable(stall.wait->site));
-    fields.add("user_stack", stack_text(*stall.wait));
+    fields.add("user_stack", stack_text(stall.wait->user));
   }
   fields.add("duration_seconds", seconds_text(stall.duration_ns));
   fields.add("syscall", syscall_text(detail));
   fields.add("waits_for", waits_for_text(detail));
-  fields.add("stack", stack_text(detail));
+  fields.add("stack", stack_text(detail.stack));
   if (stall.ended) fields.add("woken_by", woken_by_text(stall));
   return fields.take();
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,13 @@ Utf8Sequence first_utf8_sequence(std::string_view bytes);
 // browsers (Unicode standard, chapter 3, "U+FFFD Substitution of Maximal Subparts"). Names of
 // cgroups and threads are bytes to the kernel, but label values must be text.
 std::string to_valid_utf8(std::string_view bytes);
+
+// A text as the kernel stores it in an array: with a NUL at its end if there is room. Good as long
+// as the array.
+template <std::size_t kSize>
+std::string_view up_to_nul(const char (&bytes)[kSize]) {
+  return {bytes, ::strnlen(bytes, kSize)};
+}
 
 // `text` without blanks and tabs at its ends.
 std::string_view trimmed(std::string_view text);

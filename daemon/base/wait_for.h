@@ -39,9 +39,14 @@ inline std::optional<WaitFor> wait_for_named(std::string_view name) {
   return static_cast<WaitFor>(found - kWaitForNames.begin());
 }
 
+// Nobody suffers from such a wait.
+constexpr bool is_idle(WaitFor wait_for) {
+  return wait_for == WaitFor::Work || wait_for == WaitFor::Timer;
+}
+
 // Somebody may want to do something about such a wait.
 constexpr bool actionable(WaitFor wait_for) {
-  return wait_for != WaitFor::Work && wait_for != WaitFor::Timer && wait_for != WaitFor::Unknown;
+  return !is_idle(wait_for) && wait_for != WaitFor::Unknown;
 }
 
 }  // namespace offcpud

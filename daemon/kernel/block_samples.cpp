@@ -11,6 +11,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/text.h"
 #include "kernel/bpf_iterator.h"
 #include "kernel/self_interrupts.h"
 #include "offcpud.skel.h"
@@ -150,8 +151,7 @@ Result<std::vector<std::string>> BlockSamples::kernel_names(
       return Error::from_errno(-error, "ask the kernel for names of functions");
     }
     for (std::size_t i = 0; i < some.size(); ++i) {
-      const char* const name = skeleton.bss->kernel_names[i];
-      names.emplace_back(name, ::strnlen(name, OFFCPUD_NAME_BYTES));
+      names.emplace_back(up_to_nul(skeleton.bss->kernel_names[i]));
     }
   }
   return names;

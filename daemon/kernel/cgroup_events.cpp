@@ -4,8 +4,8 @@
 #include <bpf/libbpf.h>
 
 #include <cerrno>
-#include <cstring>
 
+#include "base/text.h"
 #include "offcpud.h"
 #include "offcpud.skel.h"
 
@@ -45,7 +45,7 @@ int CgroupEvents::on_event(void* self, void* data, std::size_t size) {
   change.id = event->cgroup_id;
   change.parent_id = event->parent_id;
   if (event->change == OFFCPUD_CGROUP_CREATED) {
-    change.name.assign(event->name, strnlen(event->name, sizeof(event->name)));
+    change.name = up_to_nul(event->name);
   }
   (*events->apply_)(change);
   return 0;

@@ -22,10 +22,6 @@ bool has_kind(std::uint32_t kinds, std::uint32_t kind) {
   return is_blocked_kind(kind) && (kinds >> kind & 1U) != 0;
 }
 
-bool is_idle(WaitFor wait_for) {
-  return wait_for == WaitFor::Work || wait_for == WaitFor::Timer;
-}
-
 }  // namespace
 
 StallLog::StallLog(StallPolicy policy, LabelsOf labels_of, std::size_t keep)
@@ -124,14 +120,15 @@ bool StallLog::is_surely_idle(std::uint32_t kind, const ExaminedWait* wait) cons
   return wait != nullptr && is_idle(wait->wait_for) && !has_kind(policy_.named_kinds, kind);
 }
 
-StallLog::Verdict StallLog::judge(const BlockFacts& facts, std::uint64_t age_ns,
-                                  const ExaminedWait* wait, bool late) const {
-  const StallThresholds limits = policy_.thresholds(facts);
+StallLog::Verdict StallLog::judge(const Stall& stall, std::uint64_t age_ns, bool late) const {
+  const ExaminedWait* const wait = stall.wait.get();
+  const StallThresholds limits =
+      policy_.thresholds({stall.labels->cgroup, stall.comm, stall.process_comm, stall.kind});
   const auto is_over = [age_ns](const StallThresholds::Threshold& limit) {
     return limit && age_ns >= static_cast<std::uint64_t>(limit->count());
   };
   const Verdict by_reason = is_over(limits.by_reason) ? Verdict::Told : Verdict::None;
-  if (!examines(static_cast<std::uint32_t>(facts.kind)) || limits.reason_named) return by_reason;
+  if (!examines(static_cast<std::uint32_t>(stall.kind)) || limits.reason_named) return by_reason;
   if (wait == nullptr) {
     if (late) return by_reason;
     return is_over(limits.actionable) ? Verdict::Later : Verdict::None;
@@ -166,8 +163,7 @@ void StallLog::reconsider() {
                     : nullptr;
     if (wait && wait != stall.wait) {
       stall.wait = std::move(wait);
-      const BlockFacts facts{stall.labels->cgroup, stall.comm, stall.process_comm, stall.kind};
-      const Verdict verdict = judge(facts, stall.duration_ns, stall.wait.get(), false);
+      const Verdict verdict = judge(stall, stall.duration_ns, false);
       if (verdict == Verdict::Idle) {
         take_back(take(record));
       } else if (verdict == Verdict::Told && !stall.told) {
@@ -211,8 +207,8 @@ void StallLog::open_if_stalled(const offcpud_thread& thread) {
   stall.comm = comm_text(thread.comm);
   stall.process_comm = comm_of(thread.tgid);
   stall.labels = labels_of_(thread.cgroup_id);
-  const BlockFacts facts{stall.labels->cgroup, stall.comm, stall.process_comm, thread.kind};
-  const Verdict verdict = judge(facts, age, stall.wait.get(), is_late(thread.since_ns));
+  stall.kind = thread.kind;
+  const Verdict verdict = judge(stall, age, is_late(thread.since_ns));
   if (verdict == Verdict::Idle) ++without_record_[static_cast<std::size_t>(stall.wait->wait_for)];
   if (verdict != Verdict::Told && verdict != Verdict::Untold) return;
   stall.told = verdict == Verdict::Told;
@@ -225,7 +221,6 @@ void StallLog::open_if_stalled(const offcpud_thread& thread) {
   stall.tgid = thread.tgid;
   stall.local_tid = thread.local_tid;
   stall.local_tgid = thread.local_tgid;
-  stall.kind = thread.kind;
   stall.since_ns = thread.since_ns;
   stall.since = wall_of(thread.since_ns);
   stall.duration_ns = age;
@@ -266,9 +261,9 @@ void StallLog::record_unseen(const offcpud_stall_end& end, bool late) {
   stall.comm = comm_text(end.comm);
   stall.process_comm = comm_of(end.tgid);
   stall.labels = labels_of_(end.cgroup_id);
-  const BlockFacts facts{stall.labels->cgroup, stall.comm, stall.process_comm, end.kind};
+  stall.kind = end.kind;
   const bool waits = !late && unjudged_.size() < kMaxInProgress;
-  const Verdict verdict = judge(facts, length_ns, stall.wait.get(), !waits);
+  const Verdict verdict = judge(stall, length_ns, !waits);
   if (verdict == Verdict::Later) unjudged_.push_back({end, now_ns_ + kExaminedWithinNs});
   if (verdict == Verdict::Later || verdict == Verdict::Untold) remember_closed(id);
   if (verdict != Verdict::Told) return;
@@ -276,7 +271,6 @@ void StallLog::record_unseen(const offcpud_stall_end& end, bool late) {
   stall.tgid = end.tgid;
   stall.local_tid = local_id(end.tid);
   stall.local_tgid = local_id(end.tgid);
-  stall.kind = end.kind;
   stall.since_ns = end.since_ns;
   stall.since = wall_of(end.since_ns);
   put_end(stall, end);

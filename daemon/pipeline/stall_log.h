@@ -163,9 +163,8 @@ class StallLog {
   void remember_closed(const StallId& id);
   [[nodiscard]] bool has_room(bool told) const;
   [[nodiscard]] bool examines(std::uint32_t kind) const;
-  // `late`: nothing will examine its stack any more.
-  [[nodiscard]] Verdict judge(const BlockFacts& facts, std::uint64_t age_ns,
-                              const ExaminedWait* wait, bool late) const;
+  // Needs its labels, names, reason and wait. `late`: nothing will examine its stack any more.
+  [[nodiscard]] Verdict judge(const Stall& stall, std::uint64_t age_ns, bool late) const;
   [[nodiscard]] bool is_late(std::uint64_t since_ns) const;
   [[nodiscard]] bool may_be_stall(std::uint32_t kind, std::uint64_t age_ns) const;
   [[nodiscard]] bool is_surely_idle(std::uint32_t kind, const ExaminedWait* wait) const;

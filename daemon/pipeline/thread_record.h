@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <string>
 
 #include "base/text.h"
@@ -17,9 +16,9 @@ std::uint64_t age_ns(const offcpud_thread& thread);
 // By tid of the initial PID namespace. Null: the walk does not have it, or tid is 0.
 const offcpud_thread* find_thread(const ThreadWalk& walk, std::uint32_t tid);
 
-// A name as the kernel stores it: bytes, with a NUL at the end if there is room.
+// The name of a thread.
 inline std::string comm_text(const char (&comm)[OFFCPUD_COMM]) {
-  return to_valid_utf8({comm, ::strnlen(comm, OFFCPUD_COMM)});
+  return to_valid_utf8(up_to_nul(comm));
 }
 
 }  // namespace offcpud

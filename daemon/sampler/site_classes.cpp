@@ -6,24 +6,21 @@
 #include <functional>
 #include <string>
 
+#include "base/word_hash.h"
 #include "sites/file_evidence.h"
 #include "unwind.h"
 
 namespace offcpud {
 namespace {
 
-std::uint64_t joined(std::uint64_t hash, std::uint64_t part) {
-  return (hash ^ part) * 0x100000001b3;  // FNV-1a, of whole words
-}
-
 std::uint64_t name_hash(const StackFrame& frame) {
-  return joined(std::hash<std::string>()(frame.function), std::hash<std::string>()(frame.object));
+  return hash_joined(std::hash<std::string>()(frame.function),
+                     std::hash<std::string>()(frame.object));
 }
 
 // Who ended the blocks of a sum.
 WaitEnd end_of(const offcpud_sample& sample, bool own_timer) {
-  const bool in_progress = (sample.flags & OFFCPUD_SAMPLE_IN_PROGRESS) != 0;
-  if (in_progress || sample.waker >= OFFCPUD_WAKERS) return WaitEnd::None;
+  if (is_in_progress(sample) || sample.waker >= OFFCPUD_WAKERS) return WaitEnd::None;
   if (own_timer) return WaitEnd::OwnTimer;
   const bool is_thread =
       sample.waker == OFFCPUD_FROM_SAME_CGROUP || sample.waker == OFFCPUD_FROM_OTHER_CGROUP;
@@ -94,8 +91,8 @@ std::uint64_t SiteClasses::place_of(const StackEntry& entry, const BlockSum& sum
   const bool is_whole = sum.sample.user_end == OFFCPUD_UNWIND_END_ROOT ||
                         sum.sample.user_end == OFFCPUD_UNWIND_END_DEPTH;
   if (!is_whole || entry.user.empty()) return 0;
-  std::uint64_t hash = joined(0xcbf29ce484222325, entry.reason);
-  for (const std::uint32_t id : entry.user) hash = joined(hash, known_[id].name);
+  std::uint64_t hash = hash_joined(kHashBasis, entry.reason);
+  for (const std::uint32_t id : entry.user) hash = hash_joined(hash, known_[id].name);
   return std::max<std::uint64_t>(hash, 1);
 }
 

@@ -36,13 +36,18 @@ BlockFilter WaitCounting::filter() const {
   return filter;
 }
 
-void WaitCounting::add_ended(const SampledBlock& block) {
+void WaitCounting::add(const SampledBlock& block) {
   const offcpud_sample& sample = block.sample;
-  if (!filter().matches(sample)) return;
   cgroups_.add(sample.cgroup_id);
   if (WaitSum* const sum = sums_.add(block)) {
     sum->user = addresses_.locate(sample.local_tgid, sample.ended_ns, block.user);
   }
+}
+
+void WaitCounting::add_ended(const SampledBlock& block) {
+  const offcpud_sample& sample = block.sample;
+  if (!filter().matches(sample)) return;
+  add(block);
   if (sample.ended_ns - sample.since_ns >= long_ns_) sums_.note(sample);
 }
 
@@ -60,10 +65,7 @@ void WaitCounting::add_lasting(const SampledBlock& block) {
   Told& told = told_[key];
   if (std::exchange(told.now, true)) return;
   if (!std::has_single_bit(++told.windows)) return sums_.note_known(sample);
-  cgroups_.add(sample.cgroup_id);
-  if (WaitSum* const sum = sums_.add(block)) {
-    sum->user = addresses_.locate(sample.local_tgid, sample.ended_ns, block.user);
-  }
+  add(block);
   sums_.note(sample);
 }
 

@@ -56,6 +56,8 @@ class WaitCounting {
     bool now = false;           // the open one has it
   };
 
+  void add(const SampledBlock& block);
+
   const AddressLocator& addresses_;
   std::shared_ptr<const CgroupDirectory> directory_;
   std::chrono::milliseconds length_{0};

@@ -2,11 +2,10 @@
 #include "sampler/wait_examiner.h"
 
 #include <algorithm>
-#include <cstring>
 #include <span>
 #include <string>
-#include <string_view>
 
+#include "base/text.h"
 #include "sites/file_evidence.h"
 #include "stacks/kernel_stack.h"
 
@@ -54,10 +53,6 @@ std::vector<std::string> texts_of(std::span<const StackFrame> frames) {
   return texts;
 }
 
-bool is_idle(WaitFor wait_for) {
-  return wait_for == WaitFor::Work || wait_for == WaitFor::Timer;
-}
-
 std::size_t bytes_of(const ExaminedWait& wait) {
   std::size_t bytes = sizeof(ExaminedWait) + wait.site.size();
   for (const auto* texts : {&wait.user, &wait.kernel}) {
@@ -94,12 +89,6 @@ class EndedSums {
 };
 
 }  // namespace
-
-std::size_t WaitExaminer::HashKey::operator()(const Key& key) const {
-  std::size_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (const std::uint64_t part : key) hash = (hash ^ part) * 0x100000001b3;
-  return hash;
-}
 
 std::shared_ptr<const WaitWindow> WaitExaminer::examine(const WaitInterval& interval,
                                                         const Means& means) {
@@ -142,10 +131,9 @@ WaitExaminer::Examined WaitExaminer::examine(const WaitSum& sum, const WaitInter
   if (known != known_.end()) return known->second.wait;
 
   const NamedStack stack = name_stack(sum, interval, means.names);
-  const char(&comm)[OFFCPUD_COMM] = sum.sample.process_comm;
-  WaitClass found = means.classifier.classify(std::string_view(comm, ::strnlen(comm, sizeof(comm))),
-                                              sum.sample.kind, outermost_first(stack.user),
-                                              outermost_first(stack.kernel));
+  WaitClass found =
+      means.classifier.classify(up_to_nul(sum.sample.process_comm), sum.sample.kind,
+                                outermost_first(stack.user), outermost_first(stack.kernel));
   if (const auto by = by_files(found.ask, sum.sample.waited_on)) {
     found.wait_for = by->wait_for;
     found.certain = by->certain;

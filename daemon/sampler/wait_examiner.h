@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/word_hash.h"
 #include "pipeline/wait_window.h"
 #include "sites/wait_classifier.h"
 #include "stacks/sampled_snapshot.h"
@@ -40,9 +41,6 @@ class WaitExaminer {
 
  private:
   using Key = std::vector<std::uint64_t>;
-  struct HashKey {
-    std::size_t operator()(const Key& key) const;
-  };
   struct Known {
     std::shared_ptr<const ExaminedWait> wait;
     MonotonicTime until{};
@@ -56,8 +54,8 @@ class WaitExaminer {
   void use(const Means& means);
 
   std::shared_ptr<const SiteRules> rules_;
-  std::unordered_map<Key, Known, HashKey> known_;  // by WaitSum::key
-  std::size_t bytes_ = 0;                          // of known_, about
+  std::unordered_map<Key, Known, WordsHash> known_;  // by WaitSum::key
+  std::size_t bytes_ = 0;                            // of known_, about
   // Blocks of the last window, by thread and beginning.
   std::map<std::pair<std::uint32_t, std::uint64_t>, Examined> blocks_;
 };

@@ -113,20 +113,20 @@ StallFilter StallRules::filter() const {
   return filter;
 }
 
-std::uint64_t StallRules::least_ns() const {
-  std::chrono::nanoseconds least = default_;
-  for (const Rule& rule : rules_) {
-    if (rule.threshold) least = std::min<std::chrono::nanoseconds>(least, *rule.threshold);
-  }
-  return static_cast<std::uint64_t>(least.count());
-}
-
 std::uint32_t StallRules::named_kinds() const {
   std::uint32_t kinds = 0;
   for (const Rule& rule : rules_) {
     if (rule.names_idle_prone()) kinds |= 1U << *rule.kind;
   }
   return kinds;
+}
+
+std::chrono::seconds least_threshold(const Config::Stalls& options) {
+  std::chrono::seconds least = options.threshold;
+  for (const StallRule& rule : options.rules) {
+    least = std::min(least, rule.threshold.value_or(least));
+  }
+  return least;
 }
 
 Result<StallPolicy> stall_policy(const Config::Stalls& options, std::uint32_t examined_kinds) {
@@ -136,7 +136,10 @@ Result<StallPolicy> stall_policy(const Config::Stalls& options, std::uint32_t ex
   policy.filter = rules->filter();
   policy.named_kinds = rules->named_kinds();
   policy.examined_kinds = examined_kinds;
-  if (examined_kinds != 0) policy.filter.min_ns = rules->least_ns();
+  if (examined_kinds != 0) {
+    const std::chrono::nanoseconds least = least_threshold(options);
+    policy.filter.min_ns = static_cast<std::uint64_t>(least.count());
+  }
   policy.thresholds = [rules](const BlockFacts& facts) { return rules->thresholds(facts); };
   return policy;
 }

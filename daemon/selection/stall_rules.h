@@ -32,8 +32,6 @@ class StallRules {
 
   // Blocks that may be stalls by their reason.
   [[nodiscard]] StallFilter filter() const;
-  // The least threshold of all, whatever the reason.
-  [[nodiscard]] std::uint64_t least_ns() const;
   // Idle-prone reasons (bits) that rules name.
   [[nodiscard]] std::uint32_t named_kinds() const;
 
@@ -59,6 +57,9 @@ class StallRules {
   // By cgroup and names, joined, because many stalled threads are alike. Cleared when it is full.
   std::unordered_map<std::string, Thresholds> decided_;
 };
+
+// The least threshold of all, whatever the reason.
+std::chrono::seconds least_threshold(const Config::Stalls& options);
 
 // The policy of a StallLog. Copies share the rules. `examined_kinds`: StallPolicy::examined_kinds.
 Result<StallPolicy> stall_policy(const Config::Stalls& options, std::uint32_t examined_kinds);

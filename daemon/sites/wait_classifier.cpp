@@ -19,12 +19,6 @@ WaitClass class_of(const PreparedRule* rule) {
 
 }  // namespace
 
-std::size_t WaitClassifier::HashKey::operator()(const Key& key) const {
-  std::size_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (const std::uint32_t part : key) hash = (hash ^ part) * 0x100000001b3;
-  return hash;
-}
-
 WaitClassifier::WaitClassifier(std::shared_ptr<const SiteRules> rules, std::size_t most_stack_bytes)
     : most_stack_bytes_(most_stack_bytes) {
   matcher_.emplace(std::move(rules), kMostNameBytes);

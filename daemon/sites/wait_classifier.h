@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/wait_for.h"
+#include "base/word_hash.h"
 #include "sites/site_matcher.h"
 #include "sites/site_rules.h"
 
@@ -77,16 +78,13 @@ class WaitClassifier {
  private:
   // Executable, reason, length of the user stack, user and kernel frames.
   using Key = std::vector<std::uint32_t>;
-  struct HashKey {
-    std::size_t operator()(const Key& key) const;
-  };
 
   void set_key(const SiteWait& wait);
   void remember(const WaitClass& found);
 
   std::optional<SiteMatcher> matcher_;
   std::size_t most_stack_bytes_;
-  std::unordered_map<Key, WaitClass, HashKey> known_;
+  std::unordered_map<Key, WaitClass, WordsHash> known_;
   std::size_t known_bytes_ = 0;           // of known_, about
   Key key_;                               // of the wait in hand; kept for its room
   std::vector<FrameKind> user_, kernel_;  // likewise

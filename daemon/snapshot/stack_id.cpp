@@ -5,17 +5,16 @@
 #include <charconv>
 
 #include "base/text.h"
+#include "base/word_hash.h"
 
 namespace offcpud {
 namespace {
 
-constexpr std::uint64_t kOffsetBasis = 0xcbf29ce484222325;
-constexpr std::uint64_t kPrime = 0x100000001b3;
 constexpr std::size_t kDigits = 16;
 constexpr int kHexadecimal = 16;
 
 void add(std::uint64_t& hash, unsigned char byte) {
-  hash = (hash ^ byte) * kPrime;
+  hash = hash_joined(hash, byte);
 }
 
 // Hashes the text as file formats store it, or a snapshot read back would have other ids; then an
@@ -32,7 +31,7 @@ void add(std::uint64_t& hash, std::uint64_t number) {
 }
 
 std::uint64_t hash_of(const StackFrame& frame) {
-  std::uint64_t hash = kOffsetBasis;
+  std::uint64_t hash = kHashBasis;
   add(hash, frame.function);
   add(hash, frame.object);
   add(hash, static_cast<unsigned char>(frame.kernel ? 1 : 0));
@@ -48,7 +47,7 @@ StackIds::StackIds(const Snapshot& snapshot) {
 
 std::uint64_t StackIds::of(const StackEntry& entry) const {
   if (entry.user.empty() && entry.kernel.empty()) return 0;
-  std::uint64_t hash = kOffsetBasis;
+  std::uint64_t hash = kHashBasis;
   for (const std::uint32_t frame : entry.user) add(hash, frames_[frame]);
   for (const std::uint32_t frame : entry.kernel) add(hash, frames_[frame]);
   return hash;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "stacks/block_filter.h"
+#include "stacks/sampled_block.h"
 
 namespace offcpud {
 
@@ -36,8 +37,7 @@ inline std::uint64_t weight_alone(const offcpud_sample& sample, const BlockFilte
 inline std::uint64_t weight_in_series(const offcpud_sample& sample, const BlockFilter& filter,
                                       std::uint64_t filter_since_ns) {
   const bool judges_ends = filter.max_ns != BlockFilter::kNoMaximum;
-  const bool in_progress = (sample.flags & OFFCPUD_SAMPLE_IN_PROGRESS) != 0;
-  if (!filter.matches(sample) || (in_progress && judges_ends)) return 0;
+  if (!filter.matches(sample) || (is_in_progress(sample) && judges_ends)) return 0;
   const std::uint64_t length = sample.ended_ns - sample.since_ns;
   const std::uint64_t accounted_before = length - sample.ns;
   const bool refused_before = judges_ends || accounted_before < filter.min_ns;

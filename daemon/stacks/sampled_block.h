@@ -18,6 +18,11 @@ struct SampledBlock {
   std::span<const __u64> kernel, user, waker_kernel, waker_user;
 };
 
+// The block had not ended when it was sampled, so that nobody has woken the thread.
+inline bool is_in_progress(const offcpud_sample& sample) {
+  return (sample.flags & OFFCPUD_SAMPLE_IN_PROGRESS) != 0;
+}
+
 // `frames` contains the stacks one after the other, as in the record. Counts that
 // exceed it are reduced.
 inline SampledBlock sampled_block(const offcpud_sample& sample, std::span<const __u64> frames) {

@@ -3,22 +3,18 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <map>
 #include <span>
 #include <tuple>
 #include <utility>
 
+#include "base/text.h"
 #include "snapshot/stack_id.h"
 #include "stacks/kernel_stack.h"
 #include "unwind.h"
 
 namespace offcpud {
 namespace {
-
-std::string text_of(const char (&comm)[OFFCPUD_COMM]) {
-  return {comm, ::strnlen(comm, sizeof(comm))};
-}
 
 // Numbers the frames of a snapshot under construction.
 class FrameTable {
@@ -91,10 +87,10 @@ class SnapshotBuilder {
     if (!is_kept(sample.cgroup_id, entry.cgroup)) return;
     const SampledBlock block = sum.block();
     entry.pid = sample.local_tgid;
-    entry.comm = text_of(sample.process_comm);
-    entry.thread_comm = text_of(sample.comm);
+    entry.comm = up_to_nul(sample.process_comm);
+    entry.thread_comm = up_to_nul(sample.comm);
     entry.reason = sample.kind;
-    entry.in_progress = (sample.flags & OFFCPUD_SAMPLE_IN_PROGRESS) != 0;
+    entry.in_progress = is_in_progress(sample);
     entry.ns = sum.ns;
     entry.episodes = sum.episodes;
     entry.variance = sum.variance;
@@ -155,7 +151,7 @@ class SnapshotBuilder {
     const offcpud_sample& sample = sum.sample;
     if (sample.waker >= OFFCPUD_WAKERS) return false;
     const bool interrupt = sample.waker == OFFCPUD_FROM_INTERRUPT;
-    entry.waker_comm = interrupt ? "[irq]" : text_of(sample.waker_comm);
+    entry.waker_comm = interrupt ? "[irq]" : up_to_nul(sample.waker_comm);
     entry.waker_pid = interrupt ? 0 : sample.waker_local_tgid;
     const auto frames = kernel(block.waker_kernel);
     entry.waker_kernel = table_.numbers(without_tracepoint(frames, interrupt));

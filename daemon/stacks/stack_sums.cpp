@@ -4,14 +4,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/word_hash.h"
+
 namespace offcpud {
 namespace {
 
 constexpr std::size_t kHead = 12;  // words of a key before its frames
-
-std::uint64_t word(std::uint32_t high, std::uint32_t low) {
-  return (std::uint64_t{high} << 32) | low;
-}
 
 std::uint64_t half_of(const char (&comm)[OFFCPUD_COMM], std::size_t half) {
   std::uint64_t bytes = 0;
@@ -42,20 +40,14 @@ constexpr std::uint64_t kMostOfOneBlock = 1'000'000'000;
 
 }  // namespace
 
-std::size_t StackSums::HashKey::operator()(const Key& key) const {
-  std::size_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (const std::uint64_t part : key) hash = (hash ^ part) * 0x100000001b3;
-  return hash;
-}
-
 StackSums::Key StackSums::key_of(const SampledBlock& block) {
   const offcpud_sample& sample = block.sample;
   const std::uint32_t in_progress = sample.flags & OFFCPUD_SAMPLE_IN_PROGRESS;
   Key key = {sample.process_start_ns,
-             word(sample.tgid, sample.kind),
+             word_of(sample.tgid, sample.kind),
              sample.cgroup_id,
-             word(sample.waker << 16U | sample.user_end, sample.waited_on),
-             word(sample.waker_tgid, in_progress),
+             word_of(sample.waker << 16U | sample.user_end, sample.waited_on),
+             word_of(sample.waker_tgid, in_progress),
              half_of(sample.comm, 0),
              half_of(sample.comm, 1),
              half_of(sample.process_comm, 0),
@@ -83,7 +75,7 @@ std::size_t StackSums::bytes_of(const SampledBlock& block) {
 
 BlockSum* StackSums::add(const SampledBlock& block) {
   const offcpud_sample& sample = block.sample;
-  const bool in_progress = (sample.flags & OFFCPUD_SAMPLE_IN_PROGRESS) != 0;
+  const bool in_progress = is_in_progress(sample);
   const double episodes = in_progress || sample.ns == 0 ? 0
                                                         : static_cast<double>(sample.weight_ns) /
                                                               static_cast<double>(sample.ns);
@@ -118,8 +110,7 @@ BlockSum* StackSums::add(const SampledBlock& block) {
 }
 
 void StackSums::add_pair(BlockSum& sum, const offcpud_sample& sample, double episodes) {
-  const bool in_progress = (sample.flags & OFFCPUD_SAMPLE_IN_PROGRESS) != 0;
-  const bool is_known = sample.waker < OFFCPUD_WAKERS && !in_progress;
+  const bool is_known = sample.waker < OFFCPUD_WAKERS && !is_in_progress(sample);
   const std::uint32_t waker = is_known ? sample.waker_tid : 0;
   auto pair = std::ranges::find_if(sum.pairs, [&](const WakePair& each) {
     return each.tid == sample.tid && each.waker_tid == waker;

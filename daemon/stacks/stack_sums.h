@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/word_hash.h"
 #include "mappings/mapped_file.h"
 #include "stacks/byte_budget.h"
 #include "stacks/sampled_block.h"
@@ -81,9 +82,6 @@ class StackSums {
  private:
   // Frames, preceded by the words that identify the process.
   using Key = std::vector<std::uint64_t>;
-  struct HashKey {
-    std::size_t operator()(const Key& key) const;
-  };
   static Key key_of(const SampledBlock& block);
 
   [[nodiscard]] static std::size_t bytes_of(const SampledBlock& block);
@@ -92,7 +90,7 @@ class StackSums {
   std::size_t most_;
   std::shared_ptr<ByteBudget> budget_;
   ByteBudget::Share bytes_;
-  std::unordered_map<Key, BlockSum, HashKey> sums_;
+  std::unordered_map<Key, BlockSum, WordsHash> sums_;
   std::uint64_t overflow_ns_ = 0;
   std::uint64_t overflowed_ = 0;
 };

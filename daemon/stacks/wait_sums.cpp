@@ -6,10 +6,6 @@
 namespace offcpud {
 namespace {
 
-std::uint64_t word(std::uint32_t high, std::uint32_t low) {
-  return (std::uint64_t{high} << 32) | low;
-}
-
 // Memory of one sum: its key is there twice.
 std::size_t bytes_of(const SampledBlock& block) {
   constexpr std::size_t kNode = 64;  // of an unordered_map
@@ -20,17 +16,11 @@ std::size_t bytes_of(const SampledBlock& block) {
 
 }  // namespace
 
-std::size_t WaitSums::HashKey::operator()(const Key& key) const {
-  std::size_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (const std::uint64_t part : key) hash = (hash ^ part) * 0x100000001b3;
-  return hash;
-}
-
 WaitSums::Key WaitSums::key_of(const SampledBlock& block) {
   const offcpud_sample& sample = block.sample;
   const auto kernel_frames = static_cast<std::uint32_t>(block.kernel.size());
-  Key key = {sample.process_start_ns, word(sample.tgid, sample.kind), sample.cgroup_id,
-             word(sample.user_end << 16U | kernel_frames, sample.waited_on)};
+  Key key = {sample.process_start_ns, word_of(sample.tgid, sample.kind), sample.cgroup_id,
+             word_of(sample.user_end << 16U | kernel_frames, sample.waited_on)};
   key.reserve(WaitSum::kKeyHead + block.kernel.size() + block.user.size());
   for (const auto frames : {block.kernel, block.user}) {
     key.insert(key.end(), frames.begin(), frames.end());
@@ -53,9 +43,8 @@ WaitSum* WaitSums::add(const SampledBlock& block) {
     sum.sample.kernel_frames = static_cast<std::uint16_t>(block.kernel.size());
     sum.key = std::move(key);
   }
-  const bool ended = (sample.flags & OFFCPUD_SAMPLE_IN_PROGRESS) == 0;
   // No histogram counts a block whose beginning was not seen.
-  const bool counts = ended && (sample.flags & OFFCPUD_SAMPLE_CENSORED) == 0;
+  const bool counts = !is_in_progress(sample) && (sample.flags & OFFCPUD_SAMPLE_CENSORED) == 0;
   const std::uint64_t length_ns = sample.ended_ns - sample.since_ns;
   if (counts && length_ns != 0) {
     WaitEstimate& waits =

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/word_hash.h"
 #include "histogram/wait_estimate.h"
 #include "snapshot/snapshot.h"
 #include "stacks/byte_budget.h"
@@ -76,17 +77,14 @@ class WaitSums {
 
  private:
   using Key = std::vector<std::uint64_t>;
-  struct HashKey {
-    std::size_t operator()(const Key& key) const;
-  };
   static Key key_of(const SampledBlock& block);
   void note(const offcpud_sample& sample, std::size_t sum);
 
   std::shared_ptr<ByteBudget> budget_;
   ByteBudget::Share bytes_;
   std::vector<WaitSum> sums_;
-  std::unordered_map<Key, std::size_t, HashKey> places_;  // of sums_
-  std::size_t last_ = SeenBlock::kKnown;                  // that add() used; kKnown: none
+  std::unordered_map<Key, std::size_t, WordsHash> places_;  // of sums_
+  std::size_t last_ = SeenBlock::kKnown;                    // that add() used; kKnown: none
   std::map<std::pair<std::uint32_t, std::uint64_t>, SeenBlock> blocks_;  // by tid and beginning
   std::map<std::uint64_t, WaitEstimate> overflow_;
   std::uint64_t blocks_left_out_ = 0;

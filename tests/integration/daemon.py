@@ -24,6 +24,7 @@ SUITE = BUILD / "tests" / "integration" / "suite_daemon.json"  # written by `sui
 SETTINGS = {"min_pass_interval": "10ms", "max_series": "100000"}
 DEFAULTS = {"min_pass_interval": "1s", "max_series": "4000"}  # of the daemon, not of the tests
 BLOCKED = "offcpud_blocked_seconds"
+REASONS = "disk lock condvar network pipe poll sleep child kernel stopped other".split()
 RUNQUEUE = "offcpud_runqueue_wait_seconds"
 LOST = "offcpud_lost_events_total"
 
@@ -183,14 +184,17 @@ class Daemon:
     def get_json(self, path):
         return json.loads(self.get(path))
 
-    def get_json_as_root(self, path):
+    def get_as_root(self, path):
         """With addresses, words of memory and paths of files: by the local socket."""
         connection = LocalConnection(self.local_socket, timeout=30)
         try:
             connection.request("GET", path, headers={"Host": "localhost"})
-            return json.loads(connection.getresponse().read())
+            return connection.getresponse().read()
         finally:
             connection.close()
+
+    def get_json_as_root(self, path):
+        return json.loads(self.get_as_root(path))
 
     def log(self):
         """What the daemon has said so far, by lines."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import host
 from case import PREFIX, main
-from daemon import WORKLOADS, die_with_the_tester
+from daemon import REASONS, WORKLOADS, die_with_the_tester
 from in_progress import InProgressCase
 
 SECONDS = 300  # longer than the tests: nothing but their end ends a wait
@@ -19,7 +19,6 @@ CALLS = (("timed_wait", "nanosleep", "sleep"), ("timed_wait", "clock_nanosleep",
          ("timed_wait", "condition", "condvar"), ("compat_wait", "nanosleep", "sleep"),
          ("compat_wait", "poll", "poll"), ("compat_wait", "futex_wait", "lock"))
 RESTART_SYSCALL = {"timed_wait": 219, "compat_wait": 0}
-REASONS = "disk lock condvar network pipe poll sleep child kernel stopped other".split()
 
 
 class Waiter:

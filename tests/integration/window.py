@@ -15,7 +15,7 @@ import time
 from dataclasses import dataclass, field
 
 import host
-from daemon import BLOCKED, RUNQUEUE, WORKLOADS, die_with_the_tester
+from daemon import BLOCKED, REASONS, RUNQUEUE, WORKLOADS, die_with_the_tester
 
 GUARDED_SHARE = 0.005  # of a test's switches that may be lost where host.init_is_guarded()
 
@@ -142,8 +142,7 @@ class Window:
     def reasons(self, cgroup=None):
         """{reason: episodes} of the window, for messages."""
         found = {}
-        names = ("disk lock condvar network pipe poll sleep child kernel stopped other").split()
-        for reason in names:
+        for reason in REASONS:
             count = self.blocked(reason, cgroup).count
             if count:
                 found[reason] = count

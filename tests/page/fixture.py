@@ -7,6 +7,7 @@ HOSTILE = [
     "</script><script>document.title='broken'</script>",
     "a;b c 3", "line\nfeed", "broken \ufffd", "turned \u202eround", "&lt;b&gt;", "${1+1}",
 ]
+IDLE = {"poll", "sleep", "child", "condvar"}
 COLUMNS = ["pid", "comm", "thread", "cgroup", "reason", "for", "site", "in_progress", "stack",
            "waker", "waker_pid", "waker_stack", "ns", "episodes"]
 BEGIN = datetime.datetime(2026, 11, 20, 12, tzinfo=datetime.timezone.utc)

@@ -2,10 +2,9 @@
 """What the daemon says to the page `/`, canned. Bounds of percentiles are powers of two here."""
 import datetime
 
-from fixture import HOSTILE
+from fixture import HOSTILE, IDLE
 
 TAKEN = datetime.datetime(2026, 11, 20, 12, 10, tzinfo=datetime.timezone.utc)
-IDLE = {"poll", "sleep", "child", "condvar"}
 
 
 def text_of(moment):

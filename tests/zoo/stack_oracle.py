@@ -57,7 +57,8 @@ class Places:
         self._pid = pid
 
     def place(self, address):
-        """(object, address in it), as in a profile of the daemon's."""
+        """(object, address in it), as in a profile of the daemon's, which keeps no address of memory
+        that is no file's: it would tell where a process lies."""
         for begin, end, offset, name in self._mappings:
             if not begin <= address < end:
                 continue
@@ -65,8 +66,8 @@ class Places:
                 return Path(name).name, self._linked(name, address - begin + offset)
             if name == "[vdso]":
                 return name, address - begin
-            return "[jit]" if not name or name.startswith("[anon") else "", address
-        return "", address
+            return "[jit]" if not name or name.startswith("[anon") else "", 0
+        return "", 0
 
     def places(self, addresses):
         """Those of a stack: what is behind a call belongs to the call."""

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from collections import Counter
 from datetime import datetime
 from pathlib import Path
@@ -160,10 +159,8 @@ class ZooCase(Case):
             if kept and unix_time(kept[-1]["end"]) >= now:
                 break
             time.sleep(0.1)
-        url = (f"http://127.0.0.1:{self.daemon.port}/api/v1/snapshots/merge?format=pprof"
-               f"&from={begin:.3f}&to={now:.3f}&cgroup={cgroup.path}")
-        with urllib.request.urlopen(url, timeout=30) as answer:
-            return profile_reader.read(answer.read())
+        return profile_reader.read(self.daemon.get_as_root(
+            f"/api/v1/snapshots/merge?format=pprof&from={begin:.3f}&to={now:.3f}&cgroup={cgroup.path}"))
 
     # --- comparisons
 

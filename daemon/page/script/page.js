@@ -144,7 +144,8 @@ export class FlamePage {
     width.disabled = !isDifference;
     const amount = isDifference ? width.value : "ns";
     if (shown[amount] === 0) {
-      const hidden = !this.filters.filter.idle && table.rows.length > 0;
+      const withIdle = admitted(table, { ...this.filters.filter, idle: true });
+      const hidden = sumOf(table, withIdle)[amount] > 0;
       this.say(this.nothingToShow(amount, hidden), hidden);
       return;
     }
@@ -164,7 +165,7 @@ export class FlamePage {
     if (this.table.rows.length === 0) return `No wait was sampled in this range${bound}.`;
     const range = amount === "ns" ? "" : " in the earlier range";
     if (hidden) {
-      return `No wait was sampled${range} but idle ones and what the filters leave out${bound}.`;
+      return `No wait but idle waits was sampled${range} of those that the filters admit${bound}.`;
     }
     return `No wait that the filters admit was sampled${range}${bound}. Turn some of them off.`;
   }

@@ -26,11 +26,16 @@ Config loaded(const ConfigSources& sources) {
   return *std::move(config);
 }
 
-TEST(ConfigLoader, ADefaultFileMayBeAbsent) {
-  const ConfigTree tree;
+// The file of the configuration may be absent.
+ConfigSources without_file(const ConfigTree& tree) {
   ConfigSources sources = tree.sources();
   sources.file_required = false;
-  EXPECT_EQ(loaded(sources), Config{});
+  return sources;
+}
+
+TEST(ConfigLoader, ADefaultFileMayBeAbsent) {
+  const ConfigTree tree;
+  EXPECT_EQ(loaded(without_file(tree)), Config{});
 }
 
 TEST(ConfigLoader, ANamedFileMayNotBeAbsent) {
@@ -64,8 +69,6 @@ TEST(ConfigLoader, AMissingWebConfigFileIsRefusedWhereItIsNamed) {
 // The main file is gone, and with it what protected the rest.
 class AbsentFile : public testing::Test {
  protected:
-  AbsentFile() { sources_.file_required = false; }
-
   // Empty: the daemon starts. This directory is taken out.
   std::string error(const std::string& drop_in) {
     tree_.write("conf.d/a.yaml", drop_in);
@@ -80,7 +83,7 @@ class AbsentFile : public testing::Test {
   }
 
   ConfigTree tree_;
-  ConfigSources sources_ = tree_.sources();
+  ConfigSources sources_ = without_file(tree_);
 };
 
 TEST_F(AbsentFile, IsNoneToStartWithoutWhereOtherHostsReachTheDaemon) {
@@ -231,8 +234,7 @@ TEST(ConfigLoader, ListsAndRulesOfTheLastSourceReplaceEarlierOnes) {
 
 TEST(ConfigLoader, AnArgumentThatIsAListNamesTheEntry) {
   const ConfigTree tree;
-  ConfigSources sources = tree.sources();
-  sources.file_required = false;
+  ConfigSources sources = without_file(tree);
   sources.settings = {"stalls.over=[10s, 1s]"};
   EXPECT_EQ(tree.error_of(sources),
             "--set stalls.over: entry 2: \"1s\" is not longer than the one before; use a list of 1 "
@@ -246,15 +248,12 @@ TEST(ConfigLoader, AnArgumentThatIsAListNamesTheEntry) {
 TEST(ConfigLoader, DropInsAreReadWithoutAMainFile) {
   const ConfigTree tree;
   tree.write("conf.d/a.yaml", "max_series: 12\n");
-  ConfigSources sources = tree.sources();
-  sources.file_required = false;
-  EXPECT_EQ(loaded(sources).max_series, 12U);
+  EXPECT_EQ(loaded(without_file(tree)).max_series, 12U);
 }
 
 TEST(ConfigLoader, ArgumentErrorsNameTheArgument) {
   const ConfigTree tree;
-  ConfigSources sources = tree.sources();
-  sources.file_required = false;
+  ConfigSources sources = without_file(tree);
   sources.settings = {"linger=1s"};
   EXPECT_EQ(tree.error_of(sources),
             "--set linger: \"1s\" is out of range; use a duration such as 500ms, 10s, 10min, 1h "

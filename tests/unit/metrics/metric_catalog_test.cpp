@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/hist_kind.h"
 #include "metrics/self_metrics.h"
@@ -30,6 +31,20 @@ std::string values(std::span<const std::string_view> values) {
     out.append(out.empty() ? "`" : ", `").append(value).append("`");
   }
   return out;
+}
+
+// After an empty line, in lines of at most 120 columns.
+std::string paragraph(const std::string& text) {
+  constexpr std::size_t kColumns = 120;
+  std::istringstream stream(text);
+  std::string out, line;
+  for (std::string word; stream >> word;) {
+    if (!line.empty() && line.size() + 1 + word.size() > kColumns) {
+      out += "\n" + std::exchange(line, "");
+    }
+    line += (line.empty() ? "" : " ") + word;
+  }
+  return out + "\n" + line + "\n";
 }
 
 constexpr std::string_view kQueries = R"(
@@ -70,23 +85,25 @@ std::string document() {
     out.append(" | ").append(names(def.labels)).append(" | ").append(def.help).append(" |\n");
   }
   const std::span<const std::string_view> kinds = kHistKindNames;
-  out += "\n`reason` is one of " + values(kinds.first(OFFCPUD_BLOCKED_KINDS)) + ".\n\n";
-  out += "`cause` of a run-queue wait is one of " + values(kinds.subspan(OFFCPUD_BLOCKED_KINDS)) +
-         ", `by` of `offcpud_preemptions_total` one of " + values(kTakerNames) +
-         ", `from` of `offcpud_wakeups_total` one of " + values(kWakerNames) + ".\n\n";
-  out += "`cause` of `offcpud_scrapes_not_compressed_total` is one of " +
-         values(kGzipRefusalNames) + ".\n\n";
-  out += "`cause` of `offcpud_objects_refused_total` is one of " + values(kObjectRefusalNames) +
-         ".\n\n";
-  out += "`what` of `offcpud_stack_sources_left_out_total` is one of " + values(kStackLossNames) +
-         ".\n\n";
-  out += "`cause` of `offcpud_snapshot_failures_total` is one of " + values(kSnapshotFailureNames) +
-         ".\n\n";
-  out += "`result` of `offcpud_push_snapshots_total` is one of " + values(kPushResultNames) +
-         ", `cause` of `offcpud_push_failures_total` one of " + values(kPushFailureNames) + ".\n\n";
-  out +=
-      "`over` is one of the durations of the option `stalls.over`: whole seconds as `60s`, others\n"
-      "as `250ms`.\n";
+  out += paragraph("`reason` is one of " + values(kinds.first(OFFCPUD_BLOCKED_KINDS)) + ".");
+  out += paragraph("`cause` of a run-queue wait is one of " +
+                   values(kinds.subspan(OFFCPUD_BLOCKED_KINDS)) +
+                   ", `by` of `offcpud_preemptions_total` one of " + values(kTakerNames) +
+                   ", `from` of `offcpud_wakeups_total` one of " + values(kWakerNames) + ".");
+  out += paragraph("`cause` of `offcpud_scrapes_not_compressed_total` is one of " +
+                   values(kGzipRefusalNames) + ".");
+  out += paragraph("`cause` of `offcpud_objects_refused_total` is one of " +
+                   values(kObjectRefusalNames) + ".");
+  out += paragraph("`what` of `offcpud_stack_sources_left_out_total` is one of " +
+                   values(kStackLossNames) + ".");
+  out += paragraph("`cause` of `offcpud_snapshot_failures_total` is one of " +
+                   values(kSnapshotFailureNames) + ".");
+  out += paragraph("`result` of `offcpud_push_snapshots_total` is one of " +
+                   values(kPushResultNames) + ", `cause` of `offcpud_push_failures_total` one of " +
+                   values(kPushFailureNames) + ".");
+  out += paragraph(
+      "`over` is one of the durations of the option `stalls.over`: whole seconds as `60s`, others "
+      "as `250ms`.");
   out += kQueries;
   return out;
 }

@@ -10,13 +10,15 @@ StallPolicy examining_policy() {
   return examining;
 }
 
+using ExaminedThreads = std::vector<std::pair<offcpud_thread, ExaminedWait>>;
+
 // Stacks are examined.
 class ExaminedStallsTest : public StallLogTest {
  protected:
   ExaminedStallsTest() { log_.set_policy(examining_policy()); }
 
   // The next window has these blocks.
-  void examined(const std::vector<std::pair<offcpud_thread, ExaminedWait>>& blocks) {
+  void examined(const ExaminedThreads& blocks) {
     auto window = std::make_shared<WaitWindow>();
     for (const auto& [thread, wait] : blocks) {
       window->blocks.push_back({.tid = thread.tid,
@@ -29,6 +31,17 @@ class ExaminedStallsTest : public StallLogTest {
   }
   static ExaminedWait wait(WaitFor wait_for, bool certain = true) {
     return {.wait_for = wait_for, .site = "site", .certain = certain, .user = {"f"}, .kernel = {}};
+  }
+  // Threads from 1,000 on with blocks of this kind.
+  std::pair<std::vector<offcpud_thread>, ExaminedThreads> as_many_as_are_told(
+      const ExaminedWait& wait) {
+    std::vector<offcpud_thread> threads;
+    ExaminedThreads blocks;
+    for (std::uint32_t tid = 1'000; tid < 1'000 + StallLog::kMaxInProgress; ++tid) {
+      threads.push_back(blocked(tid, 20s));
+      blocks.emplace_back(threads.back(), wait);
+    }
+    return {threads, blocks};
   }
   std::uint64_t untold(WaitFor wait_for) const {
     return log_.list()->untold_blocks[static_cast<std::size_t>(wait_for)];
@@ -166,7 +179,7 @@ TEST_F(ExaminedStallsTest, FindsTheStackOfABlockOlderThanTheDaemon) {
   offcpud_thread old = blocked(110, 30min);
   old.flags = OFFCPUD_THREAD_ESTIMATED;
   offcpud_thread as_sampled = old;
-  as_sampled.since_ns += 29 * 60 * kSecond;
+  as_sampled.since_ns += 29 * (60 * kSecond);
   examined({{as_sampled, wait(WaitFor::Lock)}});
   walk({old});
   ASSERT_EQ(stalls().size(), 1U);
@@ -206,19 +219,13 @@ TEST_F(ExaminedStallsTest, WindowsAreForgottenAfterTwoPasses) {
   EXPECT_EQ(log_.windows(), 2U) << "the first one is gone";
   for (std::size_t i = 0; i < 2 * StallLog::kMaxWindows; ++i) examined({});
   EXPECT_EQ(log_.windows(), StallLog::kMaxWindows);
-  const std::vector<std::pair<offcpud_thread, ExaminedWait>> many(StallLog::kMaxExamined / 4,
-                                                                  {lock, wait(WaitFor::Lock)});
+  const ExaminedThreads many(StallLog::kMaxExamined / 4, {lock, wait(WaitFor::Lock)});
   for (int i = 0; i < 6; ++i) examined(many);
   EXPECT_EQ(log_.windows(), 4U);
 }
 
 TEST_F(ExaminedStallsTest, UntoldOnesTakeNoRoomOfStalls) {
-  std::vector<offcpud_thread> threads;
-  std::vector<std::pair<offcpud_thread, ExaminedWait>> blocks;
-  for (std::uint32_t tid = 1'000; tid < 1'000 + StallLog::kMaxInProgress; ++tid) {
-    threads.push_back(blocked(tid, 20s));
-    blocks.emplace_back(threads.back(), wait(WaitFor::Unknown, false));
-  }
+  auto [threads, blocks] = as_many_as_are_told(wait(WaitFor::Unknown, false));
   const offcpud_thread lock = blocked(100'000, 20s);
   threads.push_back(lock);
   blocks.emplace_back(lock, wait(WaitFor::Lock));
@@ -232,12 +239,7 @@ TEST_F(ExaminedStallsTest, UntoldOnesTakeNoRoomOfStalls) {
 }
 
 TEST_F(ExaminedStallsTest, UntoldOnesThatTurnOutToBeStallsObeyTheLimit) {
-  std::vector<offcpud_thread> threads;
-  std::vector<std::pair<offcpud_thread, ExaminedWait>> blocks;
-  for (std::uint32_t tid = 1'000; tid < 1'000 + StallLog::kMaxInProgress; ++tid) {
-    threads.push_back(blocked(tid, 20s));
-    blocks.emplace_back(threads.back(), wait(WaitFor::Lock));
-  }
+  auto [threads, blocks] = as_many_as_are_told(wait(WaitFor::Lock));
   threads.push_back(blocked(100'000, 20s));
   blocks.emplace_back(threads.back(), wait(WaitFor::Unknown, false));
   examined(blocks);

@@ -19,25 +19,12 @@
 #include "reader/process_memory.h"
 #include "sampler/block_accounting.h"
 #include "support/known_cgroups.h"
+#include "unit/sampler/fake_addresses.h"
 #include "unit/sampler/fake_stack_source.h"
 
 namespace offcpud::test {
 
 using namespace std::chrono_literals;
-
-// Knows nothing of any process.
-class FakeAddresses final : public AddressLocator {
- public:
-  void follow() override {
-    if (in_the_middle) in_the_middle();
-  }
-  void forget_ended() override {}
-  [[nodiscard]] std::vector<LocatedFrame> locate(std::uint32_t /*tgid*/, std::uint64_t /*when_ns*/,
-                                                 std::span<const __u64> addresses) const override {
-    return std::vector<LocatedFrame>(addresses.size());
-  }
-  std::function<void()> in_the_middle;
-};
 
 // What windows gave; the naming thread adds to it.
 struct Outcomes {

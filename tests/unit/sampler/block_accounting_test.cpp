@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/rules_of.h"
 #include "unit/sampler/block_accounting_fixture.h"
 
 namespace offcpud::test {
@@ -105,10 +106,7 @@ TEST_F(BlockAccountingTest, ABlockThatSpansSnapshotsIsAccountedOnce) {
 
 TEST_F(BlockAccountingTest, NewRulesHoldFromTheNextSnapshotOn) {
   const auto put_in_force = [this](const std::string& rule) {
-    const auto rules =
-        parse_site_rules("sites: [{" + rule + ", reason: '" + kAllReasons + "'}]", "f");
-    ASSERT_TRUE(rules) << rules.error().message();
-    sites_->publish(*SiteRules::make(*rules));
+    sites_->publish(test::rules_of("sites: [{" + rule + ", reason: '" + kAllReasons + "'}]"));
   };
   start();
   kernel_.block(kOther);

@@ -9,23 +9,19 @@
 #include <utility>
 #include <vector>
 
+#include "support/rules_of.h"
 #include "unwind.h"
 
 namespace offcpud {
 namespace {
 
 std::shared_ptr<const SiteRules> rules() {
-  auto parsed = parse_site_rules(R"(
+  return test::rules_of(R"(
 sites:
   - {name: shop-pool, for: lock, exe: shopd, match: "... < shop::acquire"}
   - {name: shop-wait, for: unknown, ask: waker, exe: shopd, match: "... < shop::wait"}
   - {name: kernel-named, for: storage, kernel: "... < submit_bio_wait", reason: disk}
-)",
-                                 "f.yaml");
-  EXPECT_TRUE(parsed) << parsed.error().message();
-  auto rules = SiteRules::make(*parsed);
-  EXPECT_TRUE(rules) << rules.error().message();
-  return *rules;
+)");
 }
 
 StackFrame user(std::string function) {

@@ -8,24 +8,16 @@
 #include "support/fake_clock.h"
 #include "support/known_cgroups.h"
 #include "support/sampled_blocks.h"
+#include "unit/sampler/fake_addresses.h"
 
 namespace offcpud {
 namespace {
 
 using namespace std::chrono_literals;
 using test::BlockRecord;
+using test::FakeAddresses;
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
-
-class NoMappings final : public AddressLocator {
- public:
-  void follow() override {}
-  void forget_ended() override {}
-  [[nodiscard]] std::vector<LocatedFrame> locate(std::uint32_t /*tgid*/, std::uint64_t /*when_ns*/,
-                                                 std::span<const __u64> addresses) const override {
-    return std::vector<LocatedFrame>(addresses.size());
-  }
-};
 
 class WaitCountingTest : public testing::Test {
  protected:
@@ -49,7 +41,7 @@ class WaitCountingTest : public testing::Test {
   }
 
   FakeClock clock_;
-  NoMappings mappings_;
+  FakeAddresses mappings_;
   test::KnownCgroups cgroups_{{1, "a"}};
   SamplerOptions options_;
   WaitCounting counting_{mappings_, cgroups_.directory(), options_, now()};
@@ -100,6 +92,7 @@ TEST_F(WaitCountingTest, LongBlocksThatEndedAreToldOneByOne) {
 // A sleeper's stack is told once, and again ever more seldom; its presence in every window.
 TEST_F(WaitCountingTest, ASleepersStackIsNotToldInEachWindow) {
   std::vector<std::size_t> stacks;
+  stacks.reserve(9);
   for (int window = 0; window < 9; ++window) {
     stacks.push_back(stacks_of_window({lasting(5), lasting(6)}));
   }

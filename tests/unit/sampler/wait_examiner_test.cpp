@@ -9,6 +9,7 @@
 
 #include "support/fake_clock.h"
 #include "support/known_cgroups.h"
+#include "support/rules_of.h"
 #include "support/sampled_blocks.h"
 
 namespace offcpud {
@@ -16,6 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::BlockRecord;
+using test::rules_of;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -25,10 +27,6 @@ sites:
   - {name: shop-pool, for: work, match: "... < shop::f2"}
   - {name: shop-asks, for: answer, ask: socket, match: "... < shop::f3"}
 )";
-
-std::shared_ptr<const SiteRules> rules_of(const char* text) {
-  return *SiteRules::make(*parse_site_rules(text, "f.yaml"));
-}
 
 // Functions called "shop::f" and their address, in "shopd".
 class NumberedNames final : public FunctionNames {

@@ -24,10 +24,14 @@ StallRule rule(std::string cgroup, std::string comm, std::string reason,
   return {std::move(cgroup), std::move(comm), std::move(reason), threshold};
 }
 
-StallRules rules_of(std::vector<StallRule> rules) {
+Config::Stalls options_of(std::vector<StallRule> rules) {
   Config::Stalls options;
   options.rules = std::move(rules);
-  auto compiled = StallRules::compile(options);
+  return options;
+}
+
+StallRules rules_of(std::vector<StallRule> rules) {
+  auto compiled = StallRules::compile(options_of(std::move(rules)));
   EXPECT_TRUE(compiled);
   return *std::move(compiled);
 }
@@ -86,8 +90,10 @@ TEST(StallRules, AnIdleProneReasonCountsOnlyWhenItIsNamed) {
 
 // What is known to be actionable has no idle-prone reason; rules that name none hold for it.
 TEST(StallRules, AnActionableBlockCountsWhateverItsReason) {
-  StallRules rules = rules_of({rule("/quiet", "", "", std::nullopt), rule("", "db", "", 5s),
-                               rule("", "web", "poll", 30s), rule("", "web", "lock", 3s)});
+  const std::vector<StallRule> written = {rule("/quiet", "", "", std::nullopt),
+                                          rule("", "db", "", 5s), rule("", "web", "poll", 30s),
+                                          rule("", "web", "lock", 3s)};
+  StallRules rules = rules_of(written);
   const StallThresholds plain = rules.thresholds(facts(OFFCPUD_BLOCKED_POLL));
   EXPECT_EQ(plain.by_reason, std::nullopt);
   EXPECT_EQ(plain.actionable, Seconds(10s));
@@ -101,7 +107,8 @@ TEST(StallRules, AnActionableBlockCountsWhateverItsReason) {
   EXPECT_FALSE(rules.thresholds(facts(OFFCPUD_BLOCKED_LOCK, "/a", "web")).reason_named)
       << "a rule about a reason that counts anyway says how long, not whether";
   EXPECT_EQ(rules.named_kinds(), 1U << OFFCPUD_BLOCKED_POLL);
-  EXPECT_EQ(rules.least_ns(), 3'000'000'000U);
+  EXPECT_EQ(least_threshold(options_of(written)), 3s);
+  EXPECT_EQ(stall_policy(options_of(written), kNotIdleProne)->filter.min_ns, 3'000'000'000U);
 }
 
 TEST(StallRules, TheFilterLeavesOutWhatNoBlockCanReach) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "offcpud.h"
+#include "support/rules_of.h"
 
 namespace offcpud {
 namespace {
@@ -13,16 +14,13 @@ namespace {
 class SiteExplanations : public testing::Test {
  protected:
   static std::shared_ptr<const SiteRules> rules() {
-    auto parsed = parse_site_rules(
+    return test::rules_of(
         "sites:\n"
         "- {name: lock-of-app, for: lock, exe: app, match: '... < a::wait < ... < a::lock'}\n"
         "- {name: pair, for: lock, match: '... < a::lock < a::wait'}\n"
         "- {name: other-app, for: answer, exe: other, match: '... < a::wait'}\n"
         "- {name: by-reason, for: work, reason: pipe, exe: tool}\n"
-        "- {name: rest, for: work, match: 'a::wait', kernel: '... < ep_poll'}\n",
-        "f.yaml");
-    EXPECT_TRUE(parsed) << parsed.error().message();
-    return *SiteRules::make(*parsed);
+        "- {name: rest, for: work, match: 'a::wait', kernel: '... < ep_poll'}\n");
   }
 
   SiteExplanation explain(const std::vector<const char*>& user) {

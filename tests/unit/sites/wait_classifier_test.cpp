@@ -9,18 +9,13 @@
 
 #include "offcpud.h"
 #include "sites/site_rules_board.h"
+#include "support/rules_of.h"
 #include "unit/sites/labelled_stacks.h"
 
 namespace offcpud {
 namespace {
 
-std::shared_ptr<const SiteRules> rules_of(const std::string& text) {
-  auto parsed = parse_site_rules(text, "f.yaml");
-  EXPECT_TRUE(parsed) << parsed.error().message();
-  auto rules = SiteRules::make(*parsed);
-  EXPECT_TRUE(rules) << rules.error().message();
-  return *rules;
-}
+using test::rules_of;
 
 constexpr const char* kRules = R"(
 sites:
