@@ -49,6 +49,7 @@ static __always_inline void sample_describe_waiter(struct offcpud_sample *sample
 	sample->task_state = task_state;
 	sample->waited_on = 0;
 	sample->parent_tgid = task->real_parent->tgid;
+	sample->holder_tgid = sample->reserved = 0;
 	copy_comm(sample->comm, task);
 	copy_comm(sample->process_comm, task->group_leader);
 }

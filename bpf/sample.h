@@ -90,6 +90,8 @@ struct offcpud_sample {
 	__u32 user_end;	 /* enum offcpud_unwind_end */
 	__u32 waited_on; /* OFFCPUD_ON_* */
 	__u32 parent_tgid;
+	__u32 holder_tgid; /* a process that can write to the pipe that the thread reads */
+	__u32 reserved;
 	__u16 kernel_frames;
 	__u16 user_frames;
 	__u16 waker_kernel_frames;
@@ -98,7 +100,7 @@ struct offcpud_sample {
 	char process_comm[OFFCPUD_COMM];
 	char waker_comm[OFFCPUD_COMM];
 };
-OFFCPUD_ASSERT(sizeof(struct offcpud_sample) == 168, "the layout has no padding");
+OFFCPUD_ASSERT(sizeof(struct offcpud_sample) == 176, "the layout has no padding");
 
 /* Addresses of instructions, innermost first, of four stacks, each right behind the one before:
  * kernel and user stack, and the waker's kernel and user stack. */

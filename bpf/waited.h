@@ -10,12 +10,16 @@
 #define OFFCPUD_ON_ACCEPTED 0x002 /* a connection that this process, or one before it, accepted */
 #define OFFCPUD_ON_ASKED    0x004 /* one that was connected from here, and spoken on last */
 #define OFFCPUD_ON_HEARD    0x008 /* one that was connected from here, but the peer spoke last */
-#define OFFCPUD_ON_LINKED   0x010 /* one that was connected from here; nobody knows who spoke last \
-				   */
+#define OFFCPUD_ON_LINKED                                                                          \
+	0x010 /* one that was connected from here; nobody knows who spoke last                     \
+	       */
 #define OFFCPUD_ON_PIPE	 0x020
 #define OFFCPUD_ON_EVENT 0x040 /* an eventfd */
 #define OFFCPUD_ON_TIMER 0x080 /* a timerfd */
 #define OFFCPUD_ON_OTHER 0x100 /* something else, also a pair of sockets */
+
+/* The thread reads a pipe to which its own process can write, too. */
+#define OFFCPUD_ON_OWN 0x200
 
 /* How much of the set is known. */
 #define OFFCPUD_ON_ALONE 0x1000 /* there is one file only */

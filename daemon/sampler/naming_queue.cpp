@@ -18,13 +18,15 @@ void NamingQueue::name(SampledInterval interval, std::chrono::milliseconds patie
   const auto sampled = std::make_shared<const SampledInterval>(std::move(interval));
   symbols_.post(
       [sampled, runtime = runtime_, sites = sites_, classifier = classifier_, evidence = evidence_,
-       dropped = evidence_dropped_, waiting = waiting_, done = std::move(done),
+       places = places_, dropped = evidence_dropped_, waiting = waiting_, done = std::move(done),
        now = clock_.now()](SymbolCache& objects) {
         ProcessNames names(objects, *runtime, now);
         classifier->use(sites->rules());
         const bool is_snapshot = sampled->capture != nullptr;
-        SiteClasses classes(*classifier,
-                            {.evidence = *evidence, .learns = is_snapshot, .now = sampled->ended});
+        SiteClasses classes(*classifier, {.evidence = *evidence,
+                                          .places = *places,
+                                          .learns = is_snapshot,
+                                          .now = sampled->ended});
         done(snapshot_of(*sampled, names, classes));
         *dropped = evidence->dropped();
         --*waiting;
@@ -40,11 +42,15 @@ void NamingQueue::examine(WaitInterval interval, std::chrono::milliseconds patie
   const auto sampled = std::make_shared<const WaitInterval>(std::move(interval));
   symbols_.post(
       [sampled, runtime = runtime_, sites = sites_, classifier = classifier_, examiner = examiner_,
-       examining = examining_, done = std::move(done), now = clock_.now()](SymbolCache& objects) {
+       evidence = evidence_, places = places_, examining = examining_, done = std::move(done),
+       now = clock_.now()](SymbolCache& objects) {
         ProcessNames names(objects, *runtime, now);
-        done(examiner->examine(
-            *sampled,
-            {.names = names, .classifier = *classifier, .rules = sites->rules(), .now = now}));
+        done(examiner->examine(*sampled, {.names = names,
+                                          .classifier = *classifier,
+                                          .evidence = *evidence,
+                                          .places = *places,
+                                          .rules = sites->rules(),
+                                          .now = now}));
         --*examining;
       },
       "saying what threads wait for", after);

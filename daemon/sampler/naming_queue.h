@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "sampler/process_names.h"
 #include "sampler/wait_examiner.h"
+#include "sites/place_classes.h"
 #include "sites/site_rules_board.h"
 #include "sites/wait_classifier.h"
 #include "sites/waker_evidence.h"
@@ -85,6 +86,7 @@ class NamingQueue {
   std::shared_ptr<WaitClassifier> classifier_;
   std::shared_ptr<WaitExaminer> examiner_ = std::make_shared<WaitExaminer>();
   std::shared_ptr<WakerEvidence> evidence_ = std::make_shared<WakerEvidence>();
+  std::shared_ptr<PlaceClasses> places_ = std::make_shared<PlaceClasses>();
   std::shared_ptr<std::atomic<std::uint64_t>> evidence_dropped_ =
       std::make_shared<std::atomic<std::uint64_t>>(0);
   const Clock& clock_;

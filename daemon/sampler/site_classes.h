@@ -7,15 +7,17 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "sites/place_classes.h"
 #include "sites/wait_classifier.h"
 #include "sites/waker_evidence.h"
 #include "stacks/sampled_snapshot.h"
 
 namespace offcpud {
 
-// What is known of wakers, and what a snapshot is to it.
+// What is known of wakers and of places, and what a snapshot is to it.
 struct EvidenceInUse {
   WakerEvidence& evidence;
+  PlaceClasses& places;  // learns what wakers say; says what chains do
   // True for snapshots, which have every sample once. A profile only asks.
   bool learns = false;
   MonotonicTime now;  // the end of the snapshot's interval
@@ -43,13 +45,18 @@ class SiteClasses final : public WaitClasses {
   struct EntryWaits {
     std::size_t entry = 0;
     SiteQuestion ask = SiteQuestion::None;
+    ProcessPlace at;
     std::size_t first = 0, count = 0;  // in waits_
   };
 
   void number(const Snapshot& snapshot, std::span<const std::uint32_t> frames,
               std::vector<FrameKind>& kinds);
   [[nodiscard]] std::uint64_t place_of(const StackEntry& entry, const BlockSum& sum) const;
-  [[nodiscard]] WaitFor judge(const EntryWaits& entry) const;
+  using Times = PlaceClasses::Times;
+
+  [[nodiscard]] Times judge(const EntryWaits& entry) const;
+  void tell_places();
+  [[nodiscard]] const Times* said_of(const ProcessPlace& at) const;
 
   WaitClassifier& classifier_;
   EvidenceInUse evidence_;

@@ -24,6 +24,11 @@ namespace offcpud {
          ask == SiteQuestion::Pipe;
 }
 
+// Whether what windows found out by following chains holds for the place.
+[[nodiscard]] constexpr bool asks_for_chains(SiteQuestion ask) {
+  return ask == SiteQuestion::Child || ask == SiteQuestion::Pipe;
+}
+
 // What of the evidence of wakers counts for a rule that asks for this: everything if it asks for
 // them. Threads that wake each other through files, as loops do, hold no lock; and a loop that a
 // rule knows as idle is no sleep because it has a timeout.

@@ -79,6 +79,10 @@ void WaitSums::note(const offcpud_sample& sample, std::size_t sum) {
     return;
   }
   blocks_.emplace(key, SeenBlock{.tid = sample.tid,
+                                 .tgid = sample.tgid,
+                                 .parent_tgid = sample.parent_tgid,
+                                 .waited_on = sample.waited_on,
+                                 .holder_tgid = sample.holder_tgid,
                                  .since_ns = sample.since_ns,
                                  .censored = (sample.flags & OFFCPUD_SAMPLE_CENSORED) != 0,
                                  .sum = sum});

@@ -2,9 +2,10 @@
 """Two programs that talk, for wait_evidence_test.py: `asking_programs.py serve|ask KIND ADDRESS SECONDS`.
 
 The server thinks for 50 ms about each question. The client asks six times, rests for 0.3 s with its
-connection open, and so on; the last answer never comes before the end. KIND says how both wait: by
-`block`ing calls, by `poll` (as a timeout of a socket makes Python do), or by an `epoll` loop.
-ADDRESS is a port of 127.0.0.1, or the path of a Unix socket."""
+connection open, and so on; the last answer takes some seconds. KIND says how both wait: by `block`ing
+calls, by `poll` (as a timeout of a socket makes Python do), or by an `epoll` loop; `quick` is an
+`epoll` loop too, and the server answers at once: within one tick of the kernel's clock. ADDRESS is a
+port of 127.0.0.1, or the path of a Unix socket."""
 
 import select
 import socket
@@ -23,18 +24,21 @@ class Waiter:
         self.kind, self.sock = kind, sock
         if kind == "poll":
             sock.settimeout(60)
-        if kind == "epoll":
+        if self.is_loop():
             self.loop = select.epoll()
             self.loop.register(sock, select.EPOLLIN)
 
+    def is_loop(self):
+        return self.kind in ("epoll", "quick")
+
     def receive(self):
-        if self.kind == "epoll":
+        if self.is_loop():
             self.loop.poll()
         return self.sock.recv(100)
 
     def rest(self, seconds):
         """With nothing asked. A loop goes on looking at its connection."""
-        if self.kind == "epoll":
+        if self.is_loop():
             self.loop.poll(seconds)
         else:
             time.sleep(seconds)
@@ -57,7 +61,8 @@ def serve(kind, address, seconds):
     while question := waiter.receive():
         if question == b"the last":
             time.sleep(seconds)
-        time.sleep(THINKS)
+        if kind != "quick":
+            time.sleep(THINKS)
         connection.sendall(b"answer")
 
 

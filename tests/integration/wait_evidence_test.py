@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What waits are for where names do not say it, but files do: of programs whose truth is known."""
 
+import fcntl
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -17,6 +19,8 @@ WAIT = "offcpud_wait_seconds"
 IDLE = ("work", "timer")
 ACTIONABLE = ("lock", "answer", "storage", "memory", "stopped")
 SOCKET_REASONS = ("network", "poll")
+# A command that waits for a connection that never comes.
+ACCEPTS = f"{sys.executable} -c 'import socket; s = socket.socket(); s.listen(); s.accept()'"
 
 
 class Evidence(SnapshotCase):
@@ -30,7 +34,7 @@ class Evidence(SnapshotCase):
 
         program = subprocess.Popen([str(word) for word in command], preexec_fn=enter, text=True, **options)
         self.addCleanup(program.wait, 20)
-        self.addCleanup(program.kill)
+        self.addCleanup((cgroup.directory / "cgroup.kill").write_text, "1")  # its children, too
         return program
 
     def classes(self, stacks, reasons):
@@ -90,9 +94,10 @@ class Sockets(Evidence):
 
     def expect_client(self, name, stacks, cgroup, seconds):
         seen = self.classes(stacks, SOCKET_REASONS)
-        if name.endswith("epoll"):
+        if name.endswith(("epoll", "quick")):
             idle = seen.pop("work", 0) + seen.pop("timer", 0)
-            self.expect_close(f"{name}: seconds of the client's idle loop", seconds * 0.3 / 0.6, idle, 0.25)
+            rests = 1 if name.endswith("quick") else 0.5
+            self.expect_close(f"{name}: seconds of the client's idle loop", seconds * rests, idle, 0.25)
         self.expect_for(f"{name}: seconds of the client's waits in snapshots", seen, ("answer",))
         windows = self.windows(cgroup)
         for idle in IDLE:
@@ -109,12 +114,60 @@ class Sockets(Evidence):
 
     def test_tcp(self):
         self.expect_answers_and_work({"tcp block": ("block", "29711"), "tcp poll": ("poll", "29712"),
-                                      "tcp epoll": ("epoll", "29713")})
+                                      "tcp epoll": ("epoll", "29713"), "tcp quick": ("quick", "29714")})
 
     def test_unix(self):
         folder = tempfile.TemporaryDirectory(prefix="offcpud-evidence-")
         self.addCleanup(folder.cleanup)
         self.expect_answers_and_work({"unix block": ("block", f"{folder.name}/socket")})
+
+
+class Chains(Evidence):
+    def hold_a_lock(self):
+        """The path of a file that stays locked."""
+        folder = tempfile.TemporaryDirectory(prefix="offcpud-evidence-")
+        self.addCleanup(folder.cleanup)
+        path = f"{folder.name}/lock"
+        file = open(path, "w", encoding="utf-8")
+        self.addCleanup(file.close)
+        fcntl.flock(file, fcntl.LOCK_EX)
+        return path
+
+    def expect_chains(self, reasons, commands):
+        """Each of these commands, {(for, name): command}, waits by these reasons for what its name says:
+        so say snapshots once windows have followed the chain."""
+        groups = {key: self.new_cgroup() for key in commands}
+        programs = [self.run_in(groups[key], *command) for key, command in commands.items()]
+        time.sleep(9)
+        begin = time.time()
+        time.sleep(4)
+        for key, cgroup in groups.items():
+            seen = self.classes(self.stacks_since(begin, cgroup=cgroup.path), reasons)
+            self.expect_at_least(f"seconds that {key[1]} waits", 2, sum(seen.values()))
+            self.expect_for(f"seconds that {key[1]} waits", seen, key[:1])
+        return programs
+
+    def test_a_shell_waits_for_what_its_child_waits_for(self):
+        def shells(command):
+            """A shell that waits for a shell that waits for it; lists, so that neither becomes its child."""
+            return "sh", "-c", f"sh -c {shlex.quote(command + '; true')}; true"
+
+        self.expect_chains(("child",), {
+            ("timer", "the shell of a nap"): shells("sleep 60"),
+            ("work", "the shell of a server"): shells(ACCEPTS),
+            ("answer", "the shell of a waiter for a lock"): shells(f"flock {self.hold_a_lock()} true")})
+
+    def test_a_reader_of_a_pipe_waits_for_its_writer(self):
+        def pipeline(command):
+            return "sh", "-c", f"{command} | cat"
+
+        own = "import os; ends = os.pipe(); os.read(ends[0], 1)"
+        self.expect_chains(("pipe",), {
+            ("work", "who reads of a nap"): pipeline("sleep 60"),
+            ("work", "who reads of a server"): pipeline(ACCEPTS),
+            ("work", "who reads its own pipe"): (sys.executable, "-c", own),
+            ("answer", "who reads of a waiter for a lock"): pipeline(f"flock {self.hold_a_lock()} true"),
+            ("answer", "who reads of a shell that runs commands"): pipeline("(while true; do sleep 3; done)")})
 
 
 if __name__ == "__main__":

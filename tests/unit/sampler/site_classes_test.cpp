@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "sampler/site_place.h"
 #include "support/rules_of.h"
 #include "unwind.h"
 
@@ -36,7 +37,8 @@ StackFrame kernel(std::string function) {
 TEST(SiteClasses, ClassifiesEntriesByNamesReasonAndProcess) {
   WaitClassifier classifier(rules());
   WakerEvidence evidence;
-  SiteClasses classes(classifier, {.evidence = evidence, .now = {}});
+  PlaceClasses places;
+  SiteClasses classes(classifier, {.evidence = evidence, .places = places, .now = {}});
   const BlockSum sum;
   Snapshot snapshot;
   snapshot.frames = {user("main"), user("shop::acquire")};
@@ -70,9 +72,10 @@ TEST(SiteClasses, ClassifiesEntriesByNamesReasonAndProcess) {
 TEST(SiteClasses, LooksUpEachFrameOfASnapshotOnce) {
   WaitClassifier classifier(rules());
   WakerEvidence evidence;
+  PlaceClasses places;
   const BlockSum sum;
   for (int snapshots = 0; snapshots < 3; ++snapshots) {
-    SiteClasses classes(classifier, {.evidence = evidence, .now = {}});
+    SiteClasses classes(classifier, {.evidence = evidence, .places = places, .now = {}});
     Snapshot snapshot;
     snapshot.frames = {user("main"), user("shop::acquire"), kernel("schedule")};
     for (int i = 0; i < 100; ++i) {
@@ -108,7 +111,8 @@ class SiteEvidence : public testing::Test {
   std::vector<WaitFor> classify(const std::vector<std::string>& callers,
                                 const std::vector<BlockSum>& sums, bool learns = true) {
     now_ += std::chrono::seconds(10);
-    SiteClasses classes(classifier_, {.evidence = evidence_, .learns = learns, .now = now_});
+    SiteClasses classes(classifier_,
+                        {.evidence = evidence_, .places = places_, .learns = learns, .now = now_});
     Snapshot snapshot;
     snapshot.frames = {user("shop::wait")};
     for (std::size_t i = 0; i < callers.size(); ++i) {
@@ -131,6 +135,7 @@ class SiteEvidence : public testing::Test {
   const std::vector<WaitFor> unknown_ = {WaitFor::Unknown, WaitFor::Unknown};
   WaitClassifier classifier_{rules()};
   WakerEvidence evidence_;
+  PlaceClasses places_;
   MonotonicTime now_{};
   bool own_timer_ = false;
 };
@@ -180,6 +185,21 @@ TEST_F(SiteEvidence, IsForWhatMostOfItsThreadsWaitFor) {
   BlockSum sum = sum_of(both);
   sum.pairs.back().ns *= 10;
   EXPECT_EQ(classify({"a"}, {sum}).at(0), WaitFor::Work);
+}
+
+// What windows are told: one row for each place, which adds up all its threads.
+TEST_F(SiteEvidence, TellsWindowsTheSharesOfAPlace) {
+  Wakers both = convoy_;
+  both.insert(both.end(), consumers_.begin(), consumers_.end());
+  (void)classify({"a"}, {sum_of(both)});
+  (void)classify({"a"}, {sum_of(both)});
+  PlaceNumber place(OFFCPUD_BLOCKED_CONDVAR);
+  for (const char* name : {"a", "shop::wait"}) place.add(name_hash(user(name)));
+  const auto* said =
+      places_.find({.tgid = 100, .process_start_ns = 5, .place = place.number()}, now_);
+  ASSERT_NE(said, nullptr);
+  EXPECT_DOUBLE_EQ((*said)[static_cast<std::size_t>(WaitFor::Lock)], 0.6);
+  EXPECT_DOUBLE_EQ((*said)[static_cast<std::size_t>(WaitFor::Work)], 0.4);
 }
 
 }  // namespace
