@@ -131,7 +131,7 @@ SUBPROGRAM int block_keep(void *ctx, struct task_struct *task, struct thread *th
 	sample_describe_waker(ctx, chosen, thread);
 	tid = task->pid;
 	if (bpf_map_update_elem(&chosen_blocks, &tid, chosen, BPF_ANY))
-		return sample_lose(sample->weight_ns);
+		return sample_lose(sample);
 	thread->sampling.chosen = IS_CHOSEN;
 	return 0;
 }

@@ -25,9 +25,11 @@ static __always_inline bool task_is_wanted(struct task_struct *task, __u32 task_
 	return (sample_threads & whose) && (!sample_states || (sample_states & task_state));
 }
 
-static __always_inline int sample_lose(__u64 weight_ns)
+static __always_inline int sample_lose(const struct offcpud_sample *sample)
 {
-	atomic_add(&samples_lost_ns, weight_ns);
+	atomic_add(&samples_lost_ns, sample->weight_ns);
+	if (!(sample->flags & OFFCPUD_SAMPLE_CENSORED))
+		atomic_add(&samples_lost_whole_ns, sample->whole_ns);
 	return loss_add(OFFCPUD_LOSS_SAMPLE);
 }
 
@@ -88,7 +90,7 @@ SUBPROGRAM int block_drop(struct task_struct *task, struct thread *thread)
 	chosen = bpf_map_lookup_elem(&chosen_blocks, &tid);
 	if (!chosen)
 		return 0;
-	sample_lose(chosen->sample.weight_ns);
+	sample_lose(&chosen->sample);
 	bpf_map_delete_elem(&chosen_blocks, &tid);
 	return 0;
 }

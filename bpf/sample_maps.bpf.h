@@ -93,7 +93,9 @@ __u32 targets[OFFCPUD_TARGETS] SETTING = {};
 __u32 target_count SETTING = 0;
 /* Whether walk_blocked also reports blocks that are too young to be counted. */
 __u32 walk_young SETTING = 0;
-/* The time that lost samples of chosen blocks stand for. */
+/* The time that lost samples of chosen blocks stand for: without what walks have counted, and
+ * that of whole blocks whose beginning was seen. */
 __u64 samples_lost_ns = 0;
+__u64 samples_lost_whole_ns = 0;
 
 #endif

@@ -61,7 +61,7 @@ static __noinline int stacks_take(void *ctx)
 	/* The daemon looks several times a second; to wake it from here would be one more
 	 * wakeup. */
 	if (bpf_ringbuf_output(&samples, record, size, BPF_RB_NO_WAKEUP))
-		return sample_lose(record->sample.weight_ns);
+		return sample_lose(&record->sample);
 	return 0;
 }
 

@@ -353,6 +353,10 @@ Status Daemon::pass() {
 void Daemon::tell_stalls() {
   const StallChanges changes = pipeline_->take_stall_changes();
   for (const auto& stall : changes.begun) self_->count_stall(stall->kind);
+  for (const auto& stall : changes.ended) {
+    if (stall->taken_back) self_->count_stall_taken_back(stall->kind);
+  }
+  self_->set_stalls_beyond_limit(pipeline_->stalls_beyond_limit());
   stall_journal_.record(changes);
 }
 

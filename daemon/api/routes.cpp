@@ -216,7 +216,7 @@ Response Routes::units(const Request& request) const {
   const auto view = sources_.view(Freshness::Fresh);
   if (!view) return error(503, kNoPass);
   if (auto refused = no_such_cgroup(*view, request)) return *std::move(refused);
-  return {.content_type = kJson, .body = units_json(*view, *query)};
+  return {.content_type = kJson, .body = units_json(*view, *query, request.sees_details)};
 }
 
 Response Routes::snapshots(const Request& request) const {

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "api/waiting_now.h"
 #include "base/duration_text.h"
 #include "base/utc.h"
 
@@ -159,6 +160,8 @@ std::string lost_text(const StatusReport& report) {
 void describe_view(StatusReport& report, const View& view, MonotonicTime now) {
   if (!report.last_pass) report.last_pass.emplace();
   report.last_pass->age = now - view.taken;
+  report.waiting = waiting_now(view, false);
+  report.waiting_sites = waiting_now(view, true);
   report.subjects = view.subjects.size();
   report.series = view.histogram_series;
   report.series_folded = view.folded_series;
@@ -173,6 +176,7 @@ StatusReport without_details(StatusReport report) {
   constexpr const char* kElsewhere = "the journal says why";
   if (!report.config.last_reload_error.empty()) report.config.last_reload_error = kElsewhere;
   for (ThreadState& thread : report.threads) thread.subject.clear();
+  report.waiting_sites.clear();
   report.over_share.clear();
   if (report.push) {
     report.push->url.clear();
@@ -183,6 +187,7 @@ StatusReport without_details(StatusReport report) {
 
 std::string status_json(const StatusReport& report) {
   const Json json = {
+      {"waiting", report.waiting_sites.empty() ? report.waiting : report.waiting_sites},
       {"summary", status_line(report)},
       {"version", report.version},
       {"revision", report.revision},

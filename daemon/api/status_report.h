@@ -86,6 +86,9 @@ struct StatusReport {
   std::chrono::nanoseconds uptime{};
   std::vector<FeatureStatus> features;
 
+  std::vector<std::string> waiting;        // waiting_now()
+  std::vector<std::string> waiting_sites;  // the same with sites
+
   std::optional<LastPass> last_pass;  // nullopt before the first one
   std::uint64_t passes = 0;
   std::uint64_t pass_failures = 0;

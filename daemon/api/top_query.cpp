@@ -15,7 +15,10 @@ constexpr struct {
   std::string_view name;
   TopSort sort;
   SortOf of;
-} kSorts[] = {{"actionable", TopSort::Actionable, SortOf::Both},
+} kSorts[] = {{"waiting", TopSort::Waiting, SortOf::Both},
+              {"unknown", TopSort::Unknown, SortOf::Processes},
+              {"idle", TopSort::Idle, SortOf::Processes},
+              {"actionable", TopSort::Actionable, SortOf::Both},
               {"blocked", TopSort::Blocked, SortOf::Both},
               {"runqueue", TopSort::Runqueue, SortOf::Both},
               {"running", TopSort::Running, SortOf::Both},
@@ -48,6 +51,7 @@ std::vector<Setting<TopQuery>> parameters_of_top(bool threads) {
       parameter<TopQuery>("comm", member(&TopQuery::comm), some_text()),
       parameter<TopQuery>("cgroup", member(&TopQuery::cgroup), cgroup_filter()),
       parameter<TopQuery>("filter", member(&TopQuery::filter), some_text()),
+      parameter<TopQuery>("for", member(&TopQuery::wait_for), wait_for_name()),
       parameter<TopQuery>("threads", member(&TopQuery::threads), flag()),
       parameter<TopQuery>("cpu", member(&TopQuery::cpu), any_number<std::uint32_t>()),
       parameter<TopQuery>("pinned", member(&TopQuery::pinned), flag()),

@@ -10,13 +10,17 @@
 
 #include "attribution/cgroup_filter.h"
 #include "base/result.h"
+#include "base/wait_for.h"
 
 namespace offcpud {
 
 // What /api/v1/top is sorted by: pid, tid, cpu and comm ascending, all others descending.
 enum class TopSort {
-  Actionable,  // actionable waits: not idle-prone
-  Blocked,     // actionable waits but those for a CPU
+  Waiting,     // actionable by what the waits are for, and waits for a CPU
+  Unknown,     // of which nobody can tell what they are for; this and the next: processes only
+  Idle,        // for work or a timer
+  Actionable,  // by reason: not idle-prone
+  Blocked,     // of these all but those for a CPU
   Runqueue,    // waits for a CPU
   Running,
   Oldest,  // age of the oldest block that is not idle-prone; of a thread: age of its state
@@ -38,11 +42,12 @@ struct TopQuery {
   std::optional<std::uint32_t> pid;
   std::string comm;  // part of the name of the thread or its process
   CgroupFilter cgroup;
-  std::string filter;  // part of comm or cgroup
+  std::string filter;               // part of comm or cgroup
+  std::optional<WaitFor> wait_for;  // only those that wait for this, which alone counts in Waiting
   bool threads = false;
   std::optional<std::uint32_t> cpu;  // where the thread runs or ran last; needs `threads`
   bool pinned = false;               // needs `threads`
-  TopSort sort = TopSort::Actionable;
+  TopSort sort = TopSort::Waiting;
   bool reverse = false;
   std::optional<std::size_t> limit;  // nullopt: all
 

@@ -4,16 +4,22 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "api/for_sums.h"
 #include "api/top_query.h"
+#include "base/hist_kind.h"
 #include "pipeline/view.h"
 
 namespace offcpud {
@@ -34,6 +40,40 @@ inline TopJson seconds_by_name(std::span<const std::uint64_t> nanoseconds,
   return by_name;
 }
 
+inline std::uint64_t runqueue_ns(const std::array<std::uint64_t, OFFCPUD_HIST_KINDS>& waited) {
+  return std::accumulate(waited.begin() + OFFCPUD_BLOCKED_KINDS, waited.end(), std::uint64_t{0});
+}
+
+// By reason and by cause.
+inline TopJson waits_json(const std::array<std::uint64_t, OFFCPUD_HIST_KINDS>& waited) {
+  constexpr std::span names(kHistKindNames);
+  const std::span all(waited);
+  return {{"blocked_seconds",
+           seconds_by_name(all.first(OFFCPUD_BLOCKED_KINDS), names.first(OFFCPUD_BLOCKED_KINDS))},
+          {"runqueue_seconds", seconds_by_name(all.subspan(OFFCPUD_BLOCKED_KINDS),
+                                               names.subspan(OFFCPUD_BLOCKED_KINDS))}};
+}
+
+// What the processes of a View waited for in its last window. Points into nothing.
+class ProcessWaits {
+ public:
+  explicit ProcessWaits(const View& view);
+
+  // 0: nothing was examined.
+  [[nodiscard]] double window_seconds() const { return window_seconds_; }
+  [[nodiscard]] const ForSums& of(std::uint32_t pid, std::uint64_t start_ns) const;
+  // Of all processes, those that have ended included.
+  [[nodiscard]] const ForSums& total() const { return total_; }
+
+ private:
+  double window_seconds_ = 0;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, ForSums> processes_;
+  ForSums total_;
+};
+
+// The seconds between the last two walks; nullopt: there is no such interval.
+std::optional<double> interval_seconds(const View& view);
+
 // Sorts by `before` or, if the query says so, in reverse, and truncates to the limit. Stable.
 template <class Row, class Before>
 void sort_and_truncate(std::vector<Row>& rows, const TopQuery& query, Before before) {
@@ -51,6 +91,8 @@ struct TopList {
   std::size_t matching = 0;  // rows that match, before the limit
 };
 
-TopList top_threads(const View& view, const TopQuery& query);
+TopList top_threads(const View& view, const TopQuery& query, const ProcessWaits& waits);
+TopList top_processes(const View& view, const TopQuery& query, const ProcessWaits& waits,
+                      std::chrono::nanoseconds suspended);
 
 }  // namespace offcpud

@@ -19,6 +19,9 @@ struct ThreadRow {
   ThreadInterval interval;
   std::uint64_t blocked_ns = 0, runqueue_ns = 0;  // actionable, within the interval
   std::uint64_t kept_off_ns = 0;
+  std::shared_ptr<const ExaminedWait>
+      wait{};             // what its block is for; null: not blocked, not known
+  double waiting_ns = 0;  // TopSort::Waiting
 };
 
 ThreadRow row_of(const offcpud_thread* before, const offcpud_thread& now, const ProcessRow* process,
@@ -33,6 +36,32 @@ ThreadRow row_of(const offcpud_thread* before, const offcpud_thread& now, const 
   row.blocked_ns -= waited_for_work_ns(now, row.interval, before && is_idle(*before));
   for (const std::uint64_t ns : row.interval.kept_off_ns) row.kept_off_ns += ns;
   return row;
+}
+
+// What the block that it is in is for.
+std::shared_ptr<const ExaminedWait> wait_of(const View& view, const offcpud_thread& thread) {
+  if (!view.waits || thread.state != OFFCPUD_THREAD_BLOCKED) return nullptr;
+  const bool estimated = (thread.flags & OFFCPUD_THREAD_ESTIMATED) != 0;
+  return view.waits->find(thread.tid, thread.since_ns, estimated);
+}
+
+// The sums of single threads are by reason. So the block that lasts counts by what it is for, and
+// those that ended by their reasons, but no thread has more than its process by what waits are for.
+double waiting_ns_of(const ThreadRow& row, const ProcessWaits& waits, double interval_ns) {
+  double blocked_ns = static_cast<double>(row.blocked_ns);
+  if (row.wait) {
+    const auto lasting_ns = static_cast<double>(row.interval.in_progress_ns);
+    const bool counted = is_actionable(row.record->kind);
+    const bool counts = actionable(row.wait->wait_for) && row.record->kind != OFFCPUD_BLOCKED_CHILD;
+    if (counted && !counts) blocked_ns = std::max(0.0, blocked_ns - lasting_ns);
+    if (!counted && counts) blocked_ns += lasting_ns;
+  }
+  if (waits.window_seconds() > 0) {
+    const ForSums& process = waits.of(row.record->local_tgid, row.record->process_start_ns);
+    const double share = process.actionable().ns * 1e-9 / waits.window_seconds();
+    blocked_ns = std::min(blocked_ns, share * interval_ns);
+  }
+  return blocked_ns + static_cast<double>(row.runqueue_ns);
 }
 
 const char* state_name(std::uint32_t state) {
@@ -80,7 +109,12 @@ TopJson thread_json(const ThreadRow& row) {
   if (is_waiting(record)) {
     json[record.state == OFFCPUD_THREAD_BLOCKED ? "reason" : "cause"] = kHistKindNames[record.kind];
   }
+  if (row.wait) {
+    json["for"] = name_of(row.wait->wait_for);
+    json["site"] = row.wait->site.empty() ? TopJson(nullptr) : TopJson(row.wait->site);
+  }
   json.update({{"state_seconds", state_age_json(record)},
+               {"waiting_seconds", row.waiting_ns * 1e-9},
                {"actionable_seconds", in_seconds(row.blocked_ns + row.runqueue_ns)},
                {"running_seconds", in_seconds(row.interval.running_ns)},
                {"blocked_seconds", seconds_by_name(waited.first(OFFCPUD_BLOCKED_KINDS),
@@ -116,13 +150,16 @@ bool comes_before(const ThreadRow& a, const ThreadRow& b, TopSort sort) {
       return a.record->local_tgid < b.record->local_tgid;
     case TopSort::Comm:
       return a.comm < b.comm;
-    default:
+    case TopSort::Actionable:
       return a.blocked_ns + a.runqueue_ns > b.blocked_ns + b.runqueue_ns;
+    default:
+      return a.waiting_ns > b.waiting_ns;
   }
 }
 
 bool is_asked_for(const ThreadRow& row, const TopQuery& query) {
   const offcpud_thread& record = *row.record;
+  if (query.wait_for && (!row.wait || row.wait->wait_for != *query.wait_for)) return false;
   if (query.cpu && *query.cpu != record.cpu) return false;
   if (query.pinned && (record.flags & OFFCPUD_THREAD_PINNED) == 0) return false;
   return query.admits(record.local_tgid, row.comm, row.process ? row.process->comm : row.comm,
@@ -131,12 +168,14 @@ bool is_asked_for(const ThreadRow& row, const TopQuery& query) {
 
 }  // namespace
 
-TopList top_threads(const View& view, const TopQuery& query) {
+TopList top_threads(const View& view, const TopQuery& query, const ProcessWaits& waits) {
   TopList list;
   if (!view.walk) return list;
   std::map<std::pair<std::uint32_t, std::uint64_t>, const ProcessRow*> processes;
   for (const ProcessRow& row : view.processes) processes[{row.pid, row.start_ns}] = &row;
   const std::uint64_t begin_ns = view.previous_walk ? walk_begin_ns(*view.previous_walk) : 0;
+
+  const double interval_ns = interval_seconds(view).value_or(0) * 1e9;
 
   std::vector<ThreadRow> rows;
   const WalkPairing walks(view.previous_walk.get(), *view.walk);
@@ -145,6 +184,8 @@ TopList top_threads(const View& view, const TopQuery& query) {
     const auto process = processes.find({now->local_tgid, now->process_start_ns});
     ThreadRow row =
         row_of(before, *now, process != processes.end() ? process->second : nullptr, begin_ns);
+    row.wait = wait_of(view, *now);
+    row.waiting_ns = waiting_ns_of(row, waits, interval_ns);
     if (is_asked_for(row, query)) rows.push_back(std::move(row));
   });
   list.matching = rows.size();

@@ -23,6 +23,7 @@ std::vector<Setting<UnitQuery>> parameters_of_units() {
       parameter<UnitQuery>("window", member(&UnitQuery::window), window()),
       parameter<UnitQuery>("cgroup", member(&UnitQuery::cgroup), cgroup_filter()),
       parameter<UnitQuery>("below", member(&UnitQuery::below), flag()),
+      parameter<UnitQuery>("for", member(&UnitQuery::wait_for), wait_for_name()),
       parameter<UnitQuery>("limit", member(&UnitQuery::limit), any_number<std::size_t>()),
       parameter<UnitQuery>("history", member(&UnitQuery::history), flag()),
   };

@@ -4,14 +4,18 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "api/for_sums.h"
 #include "api/labels_json.h"
 #include "api/unit_waits.h"
 #include "base/hist_kind.h"
 #include "base/utc.h"
+#include "pipeline/site_history.h"
 
 namespace offcpud {
 namespace {
@@ -91,19 +95,76 @@ Json history_json(const View& view, const UnitQuery& query) {
   return list;
 }
 
-// Units by actionable wait, longest first; equal ones by name.
-std::vector<const UnitWaits*> by_wait(const UnitSums& sums) {
+// What the units waited for in the last examined windows.
+class UnitPurposes {
+ public:
+  UnitPurposes(const View& view, const UnitQuery& query) {
+    for (auto window = view.site_history.rbegin(); window != view.site_history.rend(); ++window) {
+      if (length_ >= query.window) break;
+      add(**window, query, window == view.site_history.rbegin());
+    }
+    if (length_.count() > 0) age_ = view.taken - view.site_history.back()->end;
+  }
+
+  [[nodiscard]] bool known() const { return length_.count() > 0; }
+  [[nodiscard]] double seconds() const { return in_seconds(length_); }
+  [[nodiscard]] const ForSums& total() const { return total_; }
+  [[nodiscard]] const ForSums& of(std::string_view cgroup) const {
+    static const ForSums nothing;
+    const auto found = units_.find(cgroup);
+    return found != units_.end() ? found->second : nothing;
+  }
+  [[nodiscard]] Json window_json() const {
+    if (!known()) return nullptr;
+    return {{"seconds", seconds()}, {"age_seconds", in_seconds(age_)}};
+  }
+
+ private:
+  void add(const SiteWindow& window, const UnitQuery& query, bool now) {
+    length_ += window.length();
+    for (const SiteWaits& waits : window.sites) {
+      if (!query.admits(waits.cgroup)) continue;
+      units_[waits.cgroup].add(waits, now);
+      total_.add(waits, now);
+    }
+    if (query.cgroup.is_all()) total_.add_unknown(window.lost_ns);
+  }
+
+  std::chrono::nanoseconds length_{0}, age_{0};
+  std::map<std::string_view, ForSums> units_;  // the keys are in the View
+  ForSums total_;
+};
+
+// Threads that wait, on average, for what somebody may want to act on, and for a CPU. Where nothing
+// was examined, by reason.
+double waiting_of(const UnitWaits& unit, const UnitPurposes& purposes, double seconds) {
+  if (!purposes.known()) return per_second(unit.actionable_ns(), seconds);
+  std::uint64_t runqueue_ns = 0;
+  for (std::size_t kind = OFFCPUD_BLOCKED_KINDS; kind < unit.kinds.size(); ++kind) {
+    runqueue_ns += unit.kinds[kind].waited_ns;
+  }
+  return purposes.of(unit.labels->cgroup).actionable().ns * 1e-9 / purposes.seconds() +
+         per_second(runqueue_ns, seconds);
+}
+
+// The one that waits most first; equal ones by name.
+std::vector<const UnitWaits*> by_wait(const UnitSums& sums, const UnitPurposes& purposes,
+                                      const std::optional<WaitFor>& wait_for, double seconds) {
+  std::vector<std::pair<double, const UnitWaits*>> waits;
+  for (const auto& [cgroup, unit] : sums.units()) {
+    const double waiting =
+        wait_for ? purposes.of(cgroup).of(*wait_for).ns : waiting_of(unit, purposes, seconds);
+    if (!wait_for || waiting > 0) waits.emplace_back(waiting, &unit);
+  }
+  std::ranges::stable_sort(waits, [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<const UnitWaits*> units;
-  for (const auto& [cgroup, unit] : sums.units()) units.push_back(&unit);
-  std::stable_sort(units.begin(), units.end(), [](const UnitWaits* a, const UnitWaits* b) {
-    return a->actionable_ns() > b->actionable_ns();
-  });
+  for (const auto& [waiting, unit] : waits) units.push_back(unit);
   return units;
 }
 
 }  // namespace
 
-std::string units_json(const View& view, const UnitQuery& query) {
+std::string units_json(const View& view, const UnitQuery& query, bool with_sites) {
   const auto admits = [&](const std::string& path) { return query.admits(path); };
   UnitSums sums(view);
   std::chrono::nanoseconds window{0}, kept{0};
@@ -116,15 +177,23 @@ std::string units_json(const View& view, const UnitQuery& query) {
   }
   sums.add_in_progress(admits);
   const double seconds = in_seconds(window);
+  const UnitPurposes purposes(view, query);
+  const auto units = by_wait(sums, purposes, query.wait_for, seconds);
+  const auto json_of = [&](const UnitWaits& unit, const ForSums& waits) {
+    Json json = unit_json(unit, seconds);
+    json["waits"] = waits.json(purposes.seconds(), with_sites);
+    return json;
+  };
   Json json = {{"taken", rfc3339(view.taken_wall)},
                {"window_seconds", seconds},
+               {"waits_window", purposes.window_json()},
                {"kept_seconds", in_seconds(kept)},
-               {"total", unit_json(sums.total(), seconds)},
-               {"matching", sums.units().size()}};
+               {"total", json_of(sums.total(), purposes.total())},
+               {"matching", units.size()}};
   Json list = Json::array();
-  for (const UnitWaits* unit : by_wait(sums)) {
+  for (const UnitWaits* unit : units) {
     if (query.limit && list.size() >= *query.limit) break;
-    list.push_back(unit_json(*unit, seconds));
+    list.push_back(json_of(*unit, purposes.of(unit->labels->cgroup)));
   }
   json["units"] = std::move(list);
   if (query.history) json["history"] = history_json(view, query);

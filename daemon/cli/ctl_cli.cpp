@@ -108,12 +108,18 @@ std::string a_number(const std::string& text) {
 void add_top(CLI::App& top, CtlOptions& options, std::string& interval) {
   add_daemon_flags(top, options);
   top.add_flag("--once", options.once, "Print once and exit; implied by --json");
-  top.add_option("--sort", options.top.sort,
-                 "actionable (the default), blocked, runqueue, running, oldest, p99, ...")
+  top.add_option(
+         "--sort", options.top.sort,
+         "waiting (the default), runqueue, unknown, idle, running; by reason: actionable, p99, ...")
       ->type_name("KEY");
+  top.add_flag("--by-reason", options.top.by_reason,
+               "By the door through which threads left the CPU, not by what they wait for");
   top.add_flag("--reverse", options.top.reverse, "Reverse the order");
   top.add_option("--filter", options.top.filter, "Only rows with this text in comm or cgroup")
       ->type_name("TEXT");
+  top.add_option("--for", options.top.wait_for,
+                 "Only what waits for this: lock, answer, storage ...")
+      ->type_name("WHAT");
   top.add_option("--cgroup", options.top.cgroup, kCgroupHelp)->type_name("CGROUP");
   top.add_option("--pid", options.top.pid, "Only this process")->type_name("PID")->check(a_number);
   top.add_flag("--threads", options.top.threads, "Threads instead of processes");

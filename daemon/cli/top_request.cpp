@@ -16,7 +16,8 @@ std::string TopRequest::path() const {
   if (pid) add("pid", std::to_string(*pid));
   if (!cgroup.empty()) add("cgroup", cgroup);
   if (!filter.empty()) add("filter", filter);
-  if (!sort.empty()) add("sort", sort);
+  if (!wait_for.empty()) add("for", wait_for);
+  if (!sort.empty() || by_reason) add("sort", sort.empty() ? "actionable" : sort);
   if (reverse) add("reverse", "true");
   if (limit) add("limit", std::to_string(*limit));
   return query_path("/api/v1/top", parameters);

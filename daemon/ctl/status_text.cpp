@@ -165,11 +165,11 @@ Json threads_in_short(const Json& threads) {
   return out;
 }
 
-// The answer for people: without the summary, which is printed separately, and with everyday names.
+// The answer for people: without what is printed before it, and with everyday names.
 Json for_people(const Json& status) {
   Json out = Json::object();
   for (const auto& [name, value] : status.items()) {
-    if (name == "summary") continue;
+    if (name == "summary" || name == "waiting") continue;
     if (name == "features") {
       add_features(out, value);
     } else if (name == "threads") {
@@ -187,8 +187,14 @@ Result<std::string> status_text(const std::string& json) {
   const Json status = parsed(json);
   if (!status.is_object()) return Error("the answer is not a status of offcpud");
   std::string text;
+  if (const auto waiting = status.find("waiting"); waiting != status.end() && waiting->is_array()) {
+    for (const Json& line : *waiting) {
+      if (line.is_string()) text += scalar_text(line) + "\n";
+    }
+    if (!text.empty()) text += "\n";
+  }
   if (const auto summary = status.find("summary"); summary != status.end()) {
-    text = scalar_text(*summary) + "\n\n";
+    text += scalar_text(*summary) + "\n\n";
   }
   append(text, for_people(status), 0);
   return text;

@@ -27,6 +27,34 @@ void read_times(const Json& json, TopRow& row) {
   json.at("runqueue_seconds").get_to(row.runqueue);
 }
 
+TopWaits waits_of(const Json& json) {
+  TopWaits waits;
+  json.at("actionable").get_to(waits.actionable);
+  json.at("error").get_to(waits.error);
+  json.at("children").get_to(waits.children);
+  json.at("idle").get_to(waits.idle);
+  json.at("unknown").get_to(waits.unknown);
+  for (const auto& [name, each] : json.at("for").items()) {
+    waits.by_for[name] = each.at("waiting").get<double>();
+  }
+  for (const Json& each : json.at("sites")) {
+    TopWaits::Site site;
+    each.at("for").get_to(site.wait_for);
+    if (const Json& name = each.at("site"); !name.is_null()) name.get_to(site.site);
+    each.at("waiting").get_to(site.waiting);
+    get_whole(each.at("lasting"), site.lasting);
+    if (const Json& age = each.at("oldest_seconds"); !age.is_null()) age.get_to(site.oldest);
+    waits.sites.push_back(std::move(site));
+  }
+  return waits;
+}
+
+// Missing or null: nothing is known.
+void read_waits(const Json& json, TopRow& row) {
+  const auto found = json.find("waits");
+  if (found != json.end() && !found->is_null()) row.waits = waits_of(*found);
+}
+
 void read_names(const Json& json, TopRow& row) {
   get_whole(json.at("pid"), row.pid);
   json.at("comm").get_to(row.comm);
@@ -38,6 +66,7 @@ TopRow process_of(const Json& json) {
   TopRow row;
   read_names(json, row);
   read_times(json, row);
+  read_waits(json, row);
   get_whole(json.at("threads"), row.threads);
   row.p50 = bound_of(json, "p50_seconds");
   row.p99 = bound_of(json, "p99_seconds");
@@ -64,6 +93,11 @@ TopRow thread_of(const Json& json) {
   if (const Json& age = json.at("state_seconds"); !age.is_null()) {
     row.state_seconds = age.get<double>();
   }
+  row.waiting = json.value("waiting_seconds", 0.0);
+  row.wait_for = json.value("for", "");
+  if (const auto site = json.find("site"); site != json.end() && site->is_string()) {
+    site->get_to(row.site);
+  }
   json.at("kept_off_seconds").get_to(row.kept_off);
   row.last_taker = taker_of(json.at("last_taker"));
   if (const Json& longest = json.at("longest_wait"); !longest.is_null()) {
@@ -78,9 +112,13 @@ TopAnswer answer_of(const Json& json) {
   if (const Json& interval = json.at("interval_seconds"); !interval.is_null()) {
     answer.interval = interval.get<double>();
   }
+  if (const auto window = json.find("window"); window != json.end() && !window->is_null()) {
+    answer.window = window->at("seconds").get<double>();
+  }
   json.at("taken").get_to(answer.taken);
   const Json& totals = json.at("totals");
   read_times(totals, answer.totals);
+  read_waits(totals, answer.totals);
   get_whole(totals.at("threads"), answer.totals.threads);
   get_whole(totals.at("processes"), answer.processes);
   get_whole(json.at("matching"), answer.matching);

@@ -15,6 +15,20 @@ namespace offcpud {
 // Seconds by reason, cause or taker; those without time are missing.
 using SecondsByName = std::map<std::string, double>;
 
+// What threads waited for: means over the window, in threads.
+struct TopWaits {
+  struct Site {
+    std::string wait_for, site;  // site may be empty
+    double waiting = 0;
+    std::uint64_t lasting = 0;  // long waits in progress
+    double oldest = 0;          // seconds; 0: none
+  };
+  double actionable = 0, error = 0;  // and its standard error
+  double children = 0, idle = 0, unknown = 0;
+  std::map<std::string, double> by_for;
+  std::vector<Site> sites;  // the actionable ones first, the longest first
+};
+
 // A row of the answer of /api/v1/top (docs/http.md). Times are within the interval unless stated.
 // Names are as the daemon sent them; use terminal_text() to print them.
 struct TopRow {
@@ -23,6 +37,7 @@ struct TopRow {
   std::string unit;  // may be empty
   double actionable = 0, running = 0;
   SecondsByName blocked, runqueue;
+  TopWaits waits;  // not of threads; nothing without TopAnswer::window
 
   // Of processes only.
   std::uint64_t threads = 0;
@@ -35,6 +50,8 @@ struct TopRow {
   bool pinned = false;
   std::string state;  // "running", or the reason or cause of the wait
   std::optional<double> state_seconds;
+  double waiting = 0;
+  std::string wait_for, site;  // of the block that it is in; empty: not known
   SecondsByName kept_off;
   std::string last_taker, longest_taker;  // empty: none
   double longest_wait = 0;                // since the daemon first saw the thread
@@ -42,6 +59,7 @@ struct TopRow {
 
 struct TopAnswer {
   std::optional<double> interval;  // seconds; nullopt: there is no interval yet
+  std::optional<double> window;    // seconds, of TopWaits; nullopt: nobody says what waits are for
   std::string taken;               // "2026-11-20T12:19:40.250Z"
   TopRow totals;                   // over all processes
   std::uint64_t processes = 0;

@@ -25,8 +25,12 @@ std::string share_text(double seconds, std::optional<double> interval);
 
 double total_of(const SecondsByName& seconds);
 
-// The columns that have values in this answer, in the order of the screen.
+// The columns by reason that have values in this answer, in the order of the screen.
 std::vector<TopColumn> process_columns(const TopAnswer& answer);
 std::vector<TopColumn> thread_columns(const TopAnswer& answer);
+
+// The columns by what waits are for, of an answer that knows it.
+std::vector<TopColumn> process_columns_by_for(const TopAnswer& answer);
+std::vector<TopColumn> thread_columns_by_for(const TopAnswer& answer);
 
 }  // namespace offcpud

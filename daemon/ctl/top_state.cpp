@@ -12,32 +12,44 @@
 namespace offcpud {
 namespace {
 
-constexpr std::size_t kFixedLines = 4;  // two about the host, the titles, the bottom line
+constexpr std::size_t kFixedLines = 5;  // three about the host, the titles, the bottom line
 
+constexpr std::array<std::string_view, 6> kProcessSortsByFor = {"waiting", "runqueue", "unknown",
+                                                                "idle",    "running",  "pid"};
+constexpr std::array<std::string_view, 6> kThreadSortsByFor = {"waiting", "runqueue", "kept_off",
+                                                               "longest", "running",  "cpu"};
 constexpr std::array<std::string_view, 8> kProcessSorts = {
     "actionable", "runqueue", "blocked", "oldest", "p99", "max", "running", "pid"};
 constexpr std::array<std::string_view, 8> kThreadSorts = {
     "actionable", "runqueue", "blocked", "kept_off", "longest", "oldest", "running", "cpu"};
 
-std::span<const std::string_view> sorts_of(bool threads) {
-  return threads ? std::span<const std::string_view>(kThreadSorts) : kProcessSorts;
+std::span<const std::string_view> sorts_of(const TopRequest& request) {
+  if (!request.by_reason) {
+    return request.threads ? std::span<const std::string_view>(kThreadSortsByFor)
+                           : kProcessSortsByFor;
+  }
+  return request.threads ? std::span<const std::string_view>(kThreadSorts) : kProcessSorts;
 }
 
 constexpr const char* kHelp[] = {
     "offcpuctl top: who waits, and why",
     "",
     "  s S        sort by the next or previous key           r  reverse",
-    "  a u b o    sort by actionable, run queue, blocked, oldest block",
+    "  a u        sort by waits, run queue",
+    "  w          by reason instead of by what waits are for; b o sort by blocked, oldest block",
     "  / ESC      show only rows with a text in COMM or cgroup; show all",
     "  t p        threads instead of processes; pinned threads only",
     "  arrows, PageUp, PageDown, Home, End      scroll",
     "  q          quit",
     "",
     "Times are shares of the interval, in percent of one thread: 250 means two and a half",
-    "threads on average. ACT% sums the run queue and all reasons but those in which idle",
-    "services wait (poll, sleep, child, condvar). P50, P99 and MAX are of such waits that",
-    "ended in the interval; OLDEST is in progress. A * after CPU: the thread may run only",
-    "there. BYSAME%, BYOTHER% and BYKERN% say who had the CPU: docs/http.md.",
+    "threads on average. WAIT% is what somebody may want to do something about: waits for a",
+    "lock, an answer, storage, memory; +- is its standard error. FOR and SITE are of the",
+    "largest of them, NOW how many last there and the longest. UNKN%: nobody can tell. IDLE:",
+    "threads that wait for work or a timer. By reason, ACT% sums the run queue and all",
+    "reasons but poll, sleep, child, condvar; P50, P99 and MAX are of such waits that ended;",
+    "OLDEST is in progress. A * after CPU: the thread may run only there. BYSAME%, BYOTHER%",
+    "and BYKERN% say who had the CPU: docs/http.md.",
     "",
     "Any key goes back.",
 };
@@ -117,6 +129,11 @@ TopEffect TopState::press_letter(std::string_view letter) {
     request_.reverse = !request_.reverse;
     return TopEffect::Ask;
   }
+  if (letter == "w") {
+    request_.by_reason = !request_.by_reason;
+    request_.sort.clear();
+    return TopEffect::Ask;
+  }
   if (letter == "t" || letter == "p") {
     // "Pinned" implies threads; switching back to processes turns it off.
     request_.pinned = letter == "p" && !request_.pinned;
@@ -125,9 +142,12 @@ TopEffect TopState::press_letter(std::string_view letter) {
     scroll_ = 0;
     return TopEffect::Ask;
   }
-  constexpr std::pair<std::string_view, std::string_view> kDirect[] = {
-      {"a", "actionable"}, {"u", "runqueue"}, {"b", "blocked"}, {"o", "oldest"}};
-  for (const auto& [key, sort] : kDirect) {
+  const std::pair<std::string_view, std::string_view> direct[] = {
+      {"a", request_.by_reason ? "actionable" : "waiting"},
+      {"u", "runqueue"},
+      {"b", "blocked"},
+      {"o", "oldest"}};
+  for (const auto& [key, sort] : direct) {
     if (letter != key) continue;
     request_.sort = sort;
     return TopEffect::Ask;
@@ -136,7 +156,7 @@ TopEffect TopState::press_letter(std::string_view letter) {
 }
 
 TopEffect TopState::next_sort(bool backwards) {
-  const auto sorts = sorts_of(request_.threads);
+  const auto sorts = sorts_of(request_);
   const auto found = std::find(sorts.begin(), sorts.end(), request_.sort);
   // A sort key from the command line that is not in the list counts as the first.
   const auto at = found != sorts.end() ? static_cast<std::size_t>(found - sorts.begin()) : 0;
@@ -170,7 +190,8 @@ std::string TopState::bottom_line(const std::string& note) const {
   if (typed_) return "Show rows with this in COMM or cgroup: " + terminal_text(*typed_) + "_";
   std::string line =
       request_.threads ? request_.pinned ? "pinned threads" : "threads" : "processes";
-  line += " by " + (request_.sort.empty() ? "actionable" : request_.sort);
+  const char* const usual = request_.by_reason ? "actionable" : "waiting";
+  line += " by " + (request_.sort.empty() ? usual : request_.sort);
   if (request_.reverse) line += ", reversed";
   if (request_.cpu && request_.threads) line += ", CPU " + std::to_string(*request_.cpu);
   if (request_.pid) line += ", process " + std::to_string(*request_.pid);
@@ -193,7 +214,7 @@ std::vector<TopState::Line> TopState::screen(const std::string& server, std::siz
   }
   std::string note;
   if (answer_) {
-    const TopTable table = top_table(*answer_, server, columns);
+    const TopTable table = top_table(*answer_, server, columns, request_.by_reason);
     note = table.note;
     for (const std::string& line : table.summary) add(Line::Plain, line);
     add(Line::Title, table.titles);

@@ -85,6 +85,45 @@ std::string waits_line(const TopAnswer& answer) {
   return line + ")";
 }
 
+// Of what somebody may want to do something about.
+constexpr const char* kActionable[] = {"lock", "answer", "storage", "memory", "stopped"};
+constexpr double kNobody = 0.05;  // fewer threads on average
+
+std::string for_line(const TopAnswer& answer) {
+  const TopWaits& waits = answer.totals.waits;
+  std::string line;
+  for (const char* name : kActionable) {
+    const auto found = waits.by_for.find(name);
+    if (found == waits.by_for.end()) continue;
+    // What a child waits for, it says itself.
+    const double threads =
+        found->second - (std::string_view(name) == "answer" ? waits.children : 0);
+    if (threads < 0.005) continue;
+    line.append(line.empty() ? "" : ", ").append(name);
+    line += " " + threads_text(threads, 1);
+  }
+  if (waits.actionable < kNobody) {
+    line = "Nobody waits for a lock, an answer, storage or memory (" +
+           threads_text(waits.actionable, 1) + " threads on average)";
+  } else {
+    line = "Threads that wait, on average: " + line;
+  }
+  if (!answer.interval) return line;
+  return line + "; for a CPU " + threads_text(total_of(answer.totals.runqueue), *answer.interval) +
+         "; running " + threads_text(answer.totals.running, *answer.interval);
+}
+
+std::string idle_line(const TopAnswer& answer) {
+  const auto threads = [&](const char* name) {
+    const auto found = answer.totals.waits.by_for.find(name);
+    return threads_text(found != answer.totals.waits.by_for.end() ? found->second : 0, 1);
+  };
+  const double children = answer.totals.waits.children;
+  return "Idle: " + threads("work") + " wait for work, " + threads("timer") + " for a timer" +
+         (children < kNobody ? "" : ", " + threads_text(children, 1) + " for their own children") +
+         ". Of " + threads("unknown") + " nobody can tell.";
+}
+
 std::string matching_text(const TopAnswer& answer) {
   const bool one = answer.matching == 1;
   const char* const what = answer.of_threads ? (one ? " thread matches" : " threads match")
@@ -107,14 +146,36 @@ std::string host_line(const TopAnswer& answer, const std::string& server) {
 
 }  // namespace
 
-TopTable top_table(const TopAnswer& answer, const std::string& server, std::size_t width) {
-  const auto all = answer.of_threads ? thread_columns(answer) : process_columns(answer);
+namespace {
+
+std::vector<TopColumn> columns_of(const TopAnswer& answer, bool by_for) {
+  if (by_for) {
+    return answer.of_threads ? thread_columns_by_for(answer) : process_columns_by_for(answer);
+  }
+  return answer.of_threads ? thread_columns(answer) : process_columns(answer);
+}
+
+}  // namespace
+
+TopTable top_table(const TopAnswer& answer, const std::string& server, std::size_t width,
+                   bool by_reason) {
+  const bool by_for = answer.window && !by_reason;
+  const auto all = columns_of(answer, by_for);
   const auto columns = fitting(all, width);
   TopTable table;
   if (columns.size() < all.size()) {
     table.note = "more columns at a width of " + std::to_string(width_of(all));
   }
-  table.summary = {clipped(host_line(answer, server), width), clipped(waits_line(answer), width)};
+  table.summary = {clipped(host_line(answer, server), width)};
+  if (by_for) {
+    table.summary.push_back(clipped(for_line(answer), width));
+    table.summary.push_back(clipped(idle_line(answer), width));
+  } else {
+    table.summary.push_back(clipped(waits_line(answer), width));
+  }
+  if (!answer.window && !by_reason) {
+    table.summary.push_back(clipped("What waits are for is not known: these are reasons.", width));
+  }
   table.titles = line_of(columns, width, [](const TopColumn& column) { return column.title; });
   for (const TopRow& row : answer.rows) {
     table.rows.push_back(

@@ -21,7 +21,9 @@ struct TopTable {
   std::string note;  // at which width all columns fit; empty: they do
 };
 
-TopTable top_table(const TopAnswer& answer, const std::string& server, std::size_t width);
+// By what waits are for, where the answer knows it and `by_reason` does not ask otherwise.
+TopTable top_table(const TopAnswer& answer, const std::string& server, std::size_t width,
+                   bool by_reason = false);
 
 // All lines, each with a line feed, as `--once` prints them.
 std::string top_text(const TopTable& table);

@@ -129,9 +129,11 @@ Status BlockSamples::walk_blocked(BlockAge age,
   }
 }
 
-std::uint64_t BlockSamples::take_lost_ns() {
-  const std::uint64_t now = session_.skeleton().bss->samples_lost_ns;
-  return now - std::exchange(lost_ns_, now);
+LostSamples BlockSamples::take_lost() {
+  const auto& counters = *session_.skeleton().bss;
+  const LostSamples now{counters.samples_lost_ns, counters.samples_lost_whole_ns};
+  const LostSamples before = std::exchange(lost_, now);
+  return {now.ns - before.ns, now.whole_ns - before.whole_ns};
 }
 
 Result<std::vector<std::string>> BlockSamples::kernel_names(

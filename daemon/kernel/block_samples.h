@@ -28,7 +28,7 @@ class BlockSamples final : public StackSource {
   // Takes a few microseconds per thread.
   Status walk_blocked(BlockAge age,
                       const std::function<void(const offcpud_blocked_record&)>& take) override;
-  std::uint64_t take_lost_ns() override;
+  LostSamples take_lost() override;
   Result<std::vector<std::string>> kernel_names(std::span<const std::uint64_t> addresses) override;
 
  private:
@@ -40,7 +40,7 @@ class BlockSamples final : public StackSource {
   std::unique_ptr<Open> open_;
   const std::function<void(const SampledBlock&)>* take_ = nullptr;  // during drain()
   std::uint64_t taken_ = 0;
-  std::uint64_t lost_ns_ = 0;  // value at the last take_lost_ns()
+  LostSamples lost_;  // since the start, at the last take_lost()
 };
 
 }  // namespace offcpud

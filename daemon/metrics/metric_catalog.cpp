@@ -39,6 +39,12 @@ constexpr auto kCatalog = std::to_array<MetricDef>({
     {Metric::StalledThreads, "offcpud_stalled_threads", Gauge,
      "cgroup slice unit container_id pod_uid reason over",
      "Threads that have been blocked for longer than the label over says, by reason."},
+    {Metric::StallsInProgress, "offcpud_stalls_in_progress", Gauge,
+     "cgroup slice unit container_id pod_uid for",
+     "Threads that are stalled now, by what they wait for; unknown: told by their reason alone."},
+    {Metric::OldestStall, "offcpud_oldest_stall_seconds", Gauge,
+     "cgroup slice unit container_id pod_uid for",
+     "Age of the longest stall that is still in progress, by what it waits for."},
     {Metric::OldestRunnable, "offcpud_oldest_runnable_seconds", Gauge,
      "cgroup slice unit container_id pod_uid",
      "Age of the longest wait for a CPU that is still in progress."},
@@ -90,7 +96,14 @@ constexpr auto kCatalog = std::to_array<MetricDef>({
      "1 while a thread of the daemon is stuck: one piece of work takes longer than it ever "
      "should."},
     {Metric::Stalls, "offcpud_stalls_total", Counter, "reason",
-     "Blocks that outlasted their threshold, counted when they pass it, by reason."},
+     "Blocks that outlasted their threshold, counted when they pass it, by reason; "
+     "offcpud_stalls_taken_back_total has those that turned out to be none."},
+    {Metric::StallsTakenBack, "offcpud_stalls_taken_back_total", Counter, "reason",
+     "Stalls that turned out to be idle when their stacks were examined; "
+     "offcpud_stalls_total still has them."},
+    {Metric::StallsBeyondLimit, "offcpud_stalls_beyond_limit", Gauge, "",
+     "Stalls in progress that are not shown, because as many as can be are; each is counted "
+     "and told of when it ends."},
     {Metric::StackSamples, "offcpud_stack_samples_total", Counter, "",
      "Blocks whose stacks were taken."},
     {Metric::StackSamplesIncomplete, "offcpud_stack_samples_incomplete_total", Counter, "end",

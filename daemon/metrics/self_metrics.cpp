@@ -127,6 +127,9 @@ struct SelfMetrics::Families {
       add_family(registry, prometheus::BuildCounter(), Metric::PassFailures);
   prometheus::Family<prometheus::Counter>& stalls =
       add_family(registry, prometheus::BuildCounter(), Metric::Stalls);
+  prometheus::Family<prometheus::Counter>& stalls_taken_back =
+      add_family(registry, prometheus::BuildCounter(), Metric::StallsTakenBack);
+  prometheus::Gauge& stalls_beyond_limit = add_gauge(registry, Metric::StallsBeyondLimit).Add({});
   prometheus::Family<prometheus::Counter>& scrapes_not_compressed =
       add_family(registry, prometheus::BuildCounter(), Metric::ScrapesNotCompressed);
   prometheus::Counter& stack_samples =
@@ -188,7 +191,9 @@ SelfMetrics::SelfMetrics(const BuildInfo& build, const ThreadWatch* threads,
       .Add({{"version", build.version}, {"revision", build.revision}, {"kernel", build.kernel}})
       .Set(1);
   for (std::size_t kind = 0; kind < OFFCPUD_BLOCKED_KINDS; ++kind) {
-    if (!is_idle_prone(kind)) stalls_of(families_->stalls, kind);
+    if (is_idle_prone(kind)) continue;
+    stalls_of(families_->stalls, kind);
+    stalls_of(families_->stalls_taken_back, kind);
   }
   for (std::uint32_t end = 0; end < OFFCPUD_UNWIND_ENDS; ++end) {
     if (!is_complete(end)) families_->incomplete_samples.Add({{"end", end_name(end)}});
@@ -242,6 +247,14 @@ void SelfMetrics::count_pass_failure(const std::string& stage) {
 
 void SelfMetrics::count_stall(std::size_t kind) {
   stalls_of(families_->stalls, kind).Increment();
+}
+
+void SelfMetrics::count_stall_taken_back(std::size_t kind) {
+  stalls_of(families_->stalls_taken_back, kind).Increment();
+}
+
+void SelfMetrics::set_stalls_beyond_limit(std::uint64_t stalls) {
+  families_->stalls_beyond_limit.Set(static_cast<double>(stalls));
 }
 
 void SelfMetrics::count_scrape_not_compressed(GzipRefusal cause) {

@@ -55,6 +55,9 @@ class SelfMetrics {
   // Counts a block that became a stall; `kind` is a blocked enum offcpud_hist_kind. Series of
   // reasons that are not idle-prone exist from the start.
   void count_stall(std::size_t kind);
+  // The same for a stall that was counted but is none.
+  void count_stall_taken_back(std::size_t kind);
+  void set_stalls_beyond_limit(std::uint64_t stalls);
 
   void count_scrape_not_compressed(GzipRefusal cause);
 

@@ -76,6 +76,24 @@ void append_stalled(SeriesWriter& out, const SubjectRow& row, std::size_t kind) 
   }
 }
 
+// Once a cgroup has a stall it has the series of all that stalls are for, with 0 before and after,
+// so that an alert sees them begin and end.
+bool shows_stalls(const SubjectRow& row, std::size_t wait_for) {
+  if (!row.series.stalls) return false;
+  const bool shown = ((row.series.stalls->shown >> wait_for) & 1U) != 0;
+  return shown || actionable(static_cast<WaitFor>(wait_for));
+}
+
+void append_stalls(SeriesWriter& out, const SubjectRow& row, std::size_t wait_for) {
+  if (!shows_stalls(row, wait_for)) return;
+  out.number({{"for", kWaitForNames[wait_for]}}, row.series.stalls->threads[wait_for]);
+}
+
+void append_oldest_stall(SeriesWriter& out, const SubjectRow& row, std::size_t wait_for) {
+  if (!shows_stalls(row, wait_for)) return;
+  out.seconds({{"for", kWaitForNames[wait_for]}}, row.series.stalls->oldest_ns[wait_for]);
+}
+
 void append_oldest_runnable(SeriesWriter& out, const SubjectRow& row, std::size_t /*step*/) {
   if (row.series.in_progress) out.seconds({}, row.series.in_progress->oldest_runnable_ns);
 }
@@ -98,6 +116,8 @@ constexpr auto kFamilies = std::to_array<RowFamily<SubjectRow>>({
     {Metric::BlockedThreads, OFFCPUD_BLOCKED_KINDS, append_blocked_threads},
     {Metric::OldestBlocked, OFFCPUD_BLOCKED_KINDS, append_oldest_blocked},
     {Metric::StalledThreads, OFFCPUD_BLOCKED_KINDS, append_stalled},
+    {Metric::StallsInProgress, kWaitForNames.size(), append_stalls},
+    {Metric::OldestStall, kWaitForNames.size(), append_oldest_stall},
     {Metric::OldestRunnable, 1, append_oldest_runnable},
     {Metric::UnaccountedRatio, 1, append_unaccounted},
 });

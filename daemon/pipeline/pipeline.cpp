@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pipeline/in_progress.h"
+#include "pipeline/stall_sums.h"
 #include "pipeline/subject_rows.h"
 
 namespace offcpud {
@@ -73,6 +74,7 @@ void Pipeline::set_options(PipelineOptions options) {
   options_.stall_bounds.resize(std::min(options_.stall_bounds.size(), kMaxStallBounds));
   store_.set_max_series(options_.max_series);
   store_.set_examined_kinds(options_.examined_kinds);
+  if (options_.examined_kinds == 0) sites_.clear();
   processes_.set_options(options_.processes);
   stalls_.set_policy(options_.stalls);
   stalls_.set_keep(options_.keep_stalls);
@@ -82,6 +84,7 @@ void Pipeline::set_options(PipelineOptions options) {
 void Pipeline::add_waits(std::shared_ptr<const WaitWindow> window) {
   for (const EndedWaits& ended : window->ended) store_.add_waits(ended, window->begin);
   lost_wait_ns_ += window->lost_ns;
+  sites_.add(window);
   stalls_.take_examined(std::move(window));
 }
 
@@ -129,8 +132,11 @@ Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelReading& ker
   view->folded_series = store_.folded_series();
   view->lost_wait_ns = lost_wait_ns_;
   view->stalls = stalls_.list();
+  sum_stalls(*view);
   add_processes(*view, kernel);
   view->history = history_.record(*view);
+  view->waits = sites_.last(view->taken);
+  view->site_history = sites_.windows(view->taken);
   labels_.forget_unused();
   return std::shared_ptr<const View>(std::move(view));
 }

@@ -19,6 +19,7 @@
 #include "pipeline/process_table.h"
 #include "pipeline/reading_source.h"
 #include "pipeline/series_store.h"
+#include "pipeline/site_history.h"
 #include "pipeline/stall_log.h"
 #include "pipeline/unaccounted_time.h"
 #include "pipeline/view.h"
@@ -75,6 +76,8 @@ class Pipeline {
 
   // The stalls that began or ended since the last call.
   [[nodiscard]] StallChanges take_stall_changes() { return stalls_.take_changes(); }
+  // StallLog::beyond_limit()
+  [[nodiscard]] std::uint64_t stalls_beyond_limit() const { return stalls_.beyond_limit(); }
 
  private:
   void fold_removed();
@@ -98,6 +101,7 @@ class Pipeline {
   StallLog stalls_;
   std::uint64_t lost_wait_ns_ = 0;
   WaitHistory history_;
+  SiteHistory sites_;
   // gauges shown, by path; bits of blocked kinds
   std::map<std::string, std::uint32_t> shown_kinds_;
   std::map<std::string, MonotonicTime> gone_since_;  // series whose cgroup no longer exists

@@ -39,6 +39,15 @@ struct OpenWaits {
   std::uint32_t for_work = 0;  // of these, kernel threads that wait for work
 };
 
+// The stalls of one cgroup that are in progress and told, by what they are for; unknown: told by
+// their reason, as nothing examined them.
+struct StallsInProgress {
+  std::array<std::uint32_t, kWaitForNames.size()> threads{};
+  std::array<std::uint64_t, kWaitForNames.size()> oldest_ns{};
+  // for what (bits) there is a stall in progress or one that ended not long ago
+  std::uint32_t shown = 0;
+};
+
 // The states that the threads of one cgroup are in now.
 struct WaitsInProgress {
   std::array<BlocksInProgress, OFFCPUD_BLOCKED_KINDS> blocked;
@@ -63,6 +72,7 @@ struct SubjectSeries {
   std::array<WallTime, kWaitForNames.size()> waits_started{};  // as `started`
   std::shared_ptr<const KindExemplars> exemplars;              // null: none
   std::shared_ptr<const WaitsInProgress> in_progress;          // null: not known yet
+  std::shared_ptr<const StallsInProgress> stalls;              // null: none
 };
 
 // A live process. Its numbers count since the daemon has known it, or where stated within the
@@ -93,8 +103,10 @@ struct ProcessRow {
 };
 
 struct ThreadWalk;
+struct SiteWindow;
 struct StallList;
 struct WaitStep;
+struct WaitWindow;
 
 struct LossCount {
   std::string cause;  // value of the label `cause`
@@ -127,6 +139,11 @@ struct View {
   std::shared_ptr<const StallList> stalls;  // never null
   // The last minutes up to this View, oldest first; empty in the first View.
   std::vector<std::shared_ptr<const WaitStep>> history;
+  // What threads waited for, by process: the last window that was examined, some seconds old. Null:
+  // none was within the last minute, for example because nothing is sampled.
+  std::shared_ptr<const WaitWindow> waits;
+  // The same of the last minutes by cgroup, oldest first; the last one is `waits`.
+  std::vector<std::shared_ptr<const SiteWindow>> site_history;
   // The last two complete walks over threads; null until there are as many.
   std::shared_ptr<const ThreadWalk> walk, previous_walk;
   // How much more running time the programs counted than the scheduler (sum_exec_runtime), relative

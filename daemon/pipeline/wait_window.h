@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/wait_for.h"
+#include "base/wait_time.h"
 #include "histogram/wait_estimate.h"
 
 namespace offcpud {
@@ -39,14 +40,30 @@ struct ExaminedBlock {
   std::shared_ptr<const ExaminedWait> wait;
 };
 
+// What the threads of one process waited for at one site within a window.
+struct SiteWaits {
+  std::uint32_t pid = 0;               // in the daemon's PID namespace; 0: several processes
+  std::uint64_t process_start_ns = 0;  // CLOCK_BOOTTIME
+  std::string cgroup;                  // path
+  WaitFor wait_for = WaitFor::Unknown;
+  std::string site;  // empty: no rule took them
+  WaitTime time;     // within the window, of waits that ended or not
+  WaitTime child;    // part of `time`: waits for the process's own children
+  // Long waits that were in progress at the window's end, and the age of the longest.
+  std::uint32_t lasting = 0;
+  std::uint64_t oldest_ns = 0;
+};
+
 // What threads waited for within a few seconds. Immutable: the thread that names functions makes
 // it, the main thread reads it.
 struct WaitWindow {
   WallTime begin;
+  MonotonicTime begin_at{}, end_at{};
   std::vector<EndedWaits> ended;
+  std::vector<SiteWaits> sites;       // no process, cgroup, wait_for and site twice
   std::vector<ExaminedBlock> blocks;  // by tid
   std::uint64_t unexamined = 0;       // blocks that found no room here
-  std::uint64_t lost_ns = 0;          // what samples that were lost stand for
+  std::uint64_t lost_ns = 0;          // of whole blocks whose samples were lost
 
   // Null: the window does not have this block. `censored`: its beginning is an estimate of the
   // kernel's, and samples have another one; a thread has one such block at most.

@@ -139,12 +139,12 @@ void BlockAccounting::take_samples() {
   }
   for (const KeptSample& sample : std::exchange(kept_, {})) account(sample.block());
   if (!taken) reports_.warned("samples", taken.error().message());
-  const std::uint64_t lost_ns = parts_.kernel.take_lost_ns();
-  if (waits_) waits_->add_lost(lost_ns);
+  const LostSamples lost = parts_.kernel.take_lost();
+  if (waits_) waits_->add_lost(lost.whole_ns);
   // It is unknown which blocks these were, only that some window wanted them.
   for (SampleWindow& window : windows_) {
     const bool wants_all = window.is_snapshot() || window.filter == BlockFilter{};
-    (wants_all ? window.lost_ns : window.lost_of_any_ns) += lost_ns;
+    (wants_all ? window.lost_ns : window.lost_of_any_ns) += lost.ns;
   }
 }
 

@@ -12,8 +12,9 @@ namespace {
 constexpr std::size_t kMostAtOnce = 1'024;
 
 // So many of each process are written at once in any case in a second: most programs that start
-// have no more, and nobody gains by making the daemon write them.
-constexpr std::size_t kAlwaysAtOnce = 64;
+// have no more, and nobody gains by making the daemon write them. So many of all processes of a
+// user, 4 ms: those of more processes wait for their turns.
+constexpr std::size_t kAlwaysAtOnce = 64, kAlwaysAtOnceOfUser = 4'096;
 constexpr std::chrono::seconds kBetweenCounts{1};
 
 // CPU time for entries: a tenth of the thread's.
@@ -87,12 +88,15 @@ bool KernelRoom::has_time_for(std::uint32_t tgid, std::size_t entries) {
   if (entries == 0) return true;
   if (entries > kMostAtOnce) return false;
   if (budget_ > kForWaiting) return true;
-  return (used_[tgid] += entries) <= kAlwaysAtOnce;
+  if ((used_[tgid] += entries) > kAlwaysAtOnce) return false;
+  const ShareOwner user = expected_user(tgid).value_or(std::nullopt);
+  return (used_by_users_[user] += entries) <= kAlwaysAtOnceOfUser;
 }
 
 bool KernelRoom::has_time(MonotonicTime now) {
   if (now - used_since_ >= kBetweenCounts) {
     used_.clear();
+    used_by_users_.clear();
     used_since_ = now;
   }
   const auto earned = (now - std::exchange(refilled_, now)) / kShare;

@@ -130,8 +130,10 @@ class KernelRoom {
   std::unordered_map<std::uint32_t, ShareOwner> earlier_users_;
   std::chrono::nanoseconds budget_ = kAtStart;  // of CPU time for entries now
   MonotonicTime refilled_;
-  // Entries by process since then, of those for which there was no time to spare.
+  // Entries by process and user since then, of those for which there was no time to spare. Users
+  // whom nobody asked for share one's.
   std::unordered_map<std::uint32_t, std::size_t> used_;
+  std::unordered_map<ShareOwner, std::size_t> used_by_users_;
   MonotonicTime used_since_;
   std::uint64_t taken_out_ = 0;
 };

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "sampler/process_names.h"
+#include "sampler/process_owners.h"
 #include "sampler/wait_examiner.h"
 #include "sites/place_classes.h"
 #include "sites/site_rules_board.h"
@@ -85,6 +86,7 @@ class NamingQueue {
   // Used by the worker's thread.
   std::shared_ptr<WaitClassifier> classifier_;
   std::shared_ptr<WaitExaminer> examiner_ = std::make_shared<WaitExaminer>();
+  std::shared_ptr<ProcessOwners> owners_ = std::make_shared<ProcessOwners>();
   std::shared_ptr<WakerEvidence> evidence_ = std::make_shared<WakerEvidence>();
   std::shared_ptr<PlaceClasses> places_ = std::make_shared<PlaceClasses>();
   std::shared_ptr<std::atomic<std::uint64_t>> evidence_dropped_ =

@@ -74,10 +74,12 @@ void SiteClasses::classify(const Snapshot& snapshot, StackEntry& entry, const Bl
   const std::uint64_t place = by_wakers ? at.place : 0;
   if (evidence_.learns) evidence_.evidence.add_left_out(sum.pairs_left_out);
   const offcpud_sample& sample = sum.sample;
+  const ShareOwner owner = evidence_.owners.of(sample);
   for (const WakePair& pair : sum.pairs) {
     waits_.push_back({.at = {.tgid = sample.tgid,
                              .tid = pair.tid,
                              .process_start_ns = sample.process_start_ns,
+                             .owner = owner,
                              .place = place},
                       .wait_for = found.wait_for,
                       .end = end_of(sample, own_timer),

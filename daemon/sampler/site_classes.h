@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "sampler/process_owners.h"
 #include "sites/place_classes.h"
 #include "sites/wait_classifier.h"
 #include "sites/waker_evidence.h"
@@ -18,6 +19,7 @@ namespace offcpud {
 struct EvidenceInUse {
   WakerEvidence& evidence;
   PlaceClasses& places;  // learns what wakers say; says what chains do
+  ProcessOwners& owners;
   // True for snapshots, which have every sample once. A profile only asks.
   bool learns = false;
   MonotonicTime now;  // the end of the snapshot's interval

@@ -22,6 +22,11 @@ WaitCounting::WaitCounting(const AddressLocator& addresses,
       sums_(std::make_shared<ByteBudget>(kMostBytes)),
       cgroups_(directory_) {
   set_options(options);
+  begin_sums();
+}
+
+void WaitCounting::begin_sums() {
+  sums_.begin_at(static_cast<std::uint64_t>(begin_.now.time_since_epoch().count()));
 }
 
 void WaitCounting::set_options(const SamplerOptions& options) {
@@ -57,13 +62,14 @@ void WaitCounting::add_ended(const SampledBlock& block) {
 void WaitCounting::add_lasting(const SampledBlock& block) {
   const offcpud_sample& sample = block.sample;
   if (!filter().matches(sample)) return;
+  cgroups_.add(sample.cgroup_id);
   const std::pair key(sample.tid, static_cast<std::uint64_t>(sample.since_ns));
   // While the window cannot end, blocks come and go. What finds no room there is counted.
   if (told_.size() >= WaitSums::kMostBlocks && !told_.contains(key)) {
     return sums_.note_known(sample);
   }
   Told& told = told_[key];
-  if (std::exchange(told.now, true)) return;
+  if (std::exchange(told.now, true)) return sums_.note_again(sample);
   if (!std::has_single_bit(++told.windows)) return sums_.note_known(sample);
   add(block);
   sums_.note(sample);
@@ -75,7 +81,11 @@ WaitInterval WaitCounting::close(const Moment& at) {
   for (auto told = told_.begin(); told != told_.end();) {
     told = std::exchange(told->second.now, false) ? std::next(told) : told_.erase(told);
   }
-  return {.begin = std::exchange(begin_, at).wall,
+  const Moment begin = std::exchange(begin_, at);
+  begin_sums();
+  return {.begin = begin.wall,
+          .begin_at = begin.now,
+          .end_at = at.now,
           .cgroups = std::exchange(cgroups_, CgroupPaths(directory_)),
           .waits = sums_.drain(),
           .lost_ns = std::exchange(lost_ns_, 0)};

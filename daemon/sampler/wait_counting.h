@@ -34,7 +34,8 @@ class WaitCounting {
   void add_ended(const SampledBlock& block);
   // A block in progress that a walk found, with the user stack that was walked from outside.
   void add_lasting(const SampledBlock& block);
-  void add_lost(std::uint64_t ns) { lost_ns_ += ns; }
+  // Whole blocks whose samples were lost, as add_ended() counts them whole.
+  void add_lost(std::uint64_t whole_ns) { lost_ns_ += whole_ns; }
   // Call it often: CgroupPaths::retry().
   void retry_cgroups() { cgroups_.retry(); }
 
@@ -56,6 +57,7 @@ class WaitCounting {
     bool now = false;           // the open one has it
   };
 
+  void begin_sums();
   void add(const SampledBlock& block);
 
   const AddressLocator& addresses_;

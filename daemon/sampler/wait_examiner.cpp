@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "sampler/site_place.h"
+#include "sampler/site_sums.h"
 #include "sites/file_evidence.h"
 #include "stacks/kernel_stack.h"
 
@@ -84,16 +85,20 @@ class EndedSums {
 
 // The sum has all threads of its stack. Where evidence of snapshots tells them apart, each class
 // gets its share, so that the sums over all classes are what they were.
-void add_ended(EndedSums& ended, const WaitSum& sum, const ExaminedStack& stack,
+void add_ended(EndedSums& ended, SiteSums& sites, const WaitSum& sum, ExaminedStack& stack,
                const WaitExaminer::Means& means) {
   const bool is_open = stack.ask() != SiteQuestion::None;
   const auto* const shares = is_open ? means.places.find(stack.at(), means.now) : nullptr;
   if (shares == nullptr) {
-    return ended.add(sum.sample.cgroup_id, stack.wait()->wait_for, sum.ended);
+    ended.add(sum.sample.cgroup_id, stack.wait()->wait_for, sum.ended);
+    return sites.add(sum, *stack.wait(), 1);
   }
   for (std::size_t i = 0; i < shares->size(); ++i) {
-    if ((*shares)[i] == 0) continue;
-    ended.add(sum.sample.cgroup_id, static_cast<WaitFor>(i), sum.ended.part((*shares)[i]));
+    const double share = (*shares)[i];
+    if (share == 0) continue;
+    const auto wait_for = static_cast<WaitFor>(i);
+    ended.add(sum.sample.cgroup_id, wait_for, sum.ended.part(share));
+    sites.add(sum, *stack.as({.wait_for = wait_for}), share);
   }
 }
 
@@ -146,19 +151,26 @@ std::shared_ptr<const WaitWindow> WaitExaminer::examine(const WaitInterval& inte
   use(means);
   auto window = std::make_shared<WaitWindow>();
   window->begin = interval.begin;
+  window->begin_at = interval.begin_at;
+  window->end_at = interval.end_at;
   window->lost_ns = interval.lost_ns;
   EndedSums ended(interval.cgroups);
+  SiteSums sites(interval.cgroups);
   std::vector<Examined> examined;
   examined.reserve(interval.waits.sums.size());
   for (const WaitSum& sum : interval.waits.sums) {
     examined.push_back(examine(sum, interval, means));
-    add_ended(ended, sum, *examined.back(), means);
+    add_ended(ended, sites, sum, *examined.back(), means);
   }
   for (const auto& [cgroup_id, waits] : interval.waits.overflow) {
     ended.add(cgroup_id, WaitFor::Unknown, waits);
   }
   window->ended = std::move(ended).take();
-  add_blocks(*window, interval, examined, means);
+  for (const auto& [cgroup_id, time] : interval.waits.overflow_times) {
+    sites.add_unknown(cgroup_id, time);
+  }
+  add_blocks(*window, sites, interval, examined, means);
+  window->sites = std::move(sites).take();
   return window;
 }
 
@@ -167,13 +179,39 @@ void WaitExaminer::use(const Means& means) {
   if (std::exchange(rules_, means.rules) != means.rules) {
     known_.clear();
     blocks_.clear();
+    of_users_.clear();
     bytes_ = 0;
   }
   std::erase_if(known_, [&](const auto& item) {
     if (item.second.until > means.now) return false;
-    bytes_ -= item.second.bytes;
+    release(item.second);
     return true;
   });
+}
+
+// Makes room for what a stack of this user said.
+void WaitExaminer::hold(const ShareOwner& owner, std::size_t bytes) {
+  bytes_ += bytes;
+  of_users_[owner] += bytes;
+  while (bytes_ > kMostBytes) {
+    const auto most =
+        std::ranges::max_element(of_users_, {}, [](const auto& of) { return of.second; });
+    const ShareOwner loses = most->first;
+    const std::size_t before = known_.size();
+    std::erase_if(known_, [&](const auto& item) {
+      if (item.second.owner != loses) return false;
+      release(item.second);
+      return true;
+    });
+    if (known_.size() == before) return;  // it is all of this one
+  }
+}
+
+void WaitExaminer::release(const Known& known) {
+  bytes_ -= known.bytes;
+  const auto of_user = of_users_.find(known.owner);
+  of_user->second -= known.bytes;
+  if (of_user->second == 0) of_users_.erase(of_user);
 }
 
 WaitExaminer::Examined WaitExaminer::examine(const WaitSum& sum, const WaitInterval& interval,
@@ -196,20 +234,17 @@ WaitExaminer::Examined WaitExaminer::examine(const WaitSum& sum, const WaitInter
     wait.certain = by->certain;
   }
   const SiteQuestion open = by ? SiteQuestion::None : found.ask;
-  return remember(sum, {std::move(wait), open, place_of(sum.sample, stack.user)}, means.now);
+  return remember(sum, {std::move(wait), open, place_of(sum.sample, stack.user)}, means);
 }
 
 WaitExaminer::Examined WaitExaminer::remember(const WaitSum& sum, ExaminedStack stack,
-                                              MonotonicTime now) {
+                                              const Means& means) {
   const auto kept = std::make_shared<ExaminedStack>(std::move(stack));
   const std::size_t bytes = sizeof(Known) + 8 * sum.key.size() + kept->bytes();
-  if (bytes_ + bytes > kMostBytes) {
-    known_.clear();
-    bytes_ = 0;
-  }
-  bytes_ += bytes;
-  const MonotonicTime until = now + (kept->wait()->certain ? kGoodFor : kUnsureFor);
-  known_.emplace(sum.key, Known{.stack = kept, .until = until, .bytes = bytes});
+  const ShareOwner owner = means.owners.of(sum.sample);
+  hold(owner, bytes);
+  const MonotonicTime until = means.now + (kept->wait()->certain ? kGoodFor : kUnsureFor);
+  known_.emplace(sum.key, Known{.stack = kept, .until = until, .bytes = bytes, .owner = owner});
   return kept;
 }
 
@@ -222,7 +257,7 @@ WaitExaminer::Examined WaitExaminer::stack_of(const SeenBlock& block,
 }
 
 // Blocks that ended are in no later window, so only those that are seen again are kept.
-void WaitExaminer::add_blocks(WaitWindow& window, const WaitInterval& interval,
+void WaitExaminer::add_blocks(WaitWindow& window, SiteSums& sites, const WaitInterval& interval,
                               const std::vector<Examined>& examined, const Means& means) {
   decltype(blocks_) seen;
   std::vector<LastingBlock> lasting;
@@ -231,6 +266,7 @@ void WaitExaminer::add_blocks(WaitWindow& window, const WaitInterval& interval,
   for (const SeenBlock& block : interval.waits.blocks) {
     Examined stack = stack_of(block, examined);
     if (!stack) {
+      sites.add(block, nullptr);
       ++window.unexamined;
       continue;
     }
@@ -243,10 +279,12 @@ void WaitExaminer::add_blocks(WaitWindow& window, const WaitInterval& interval,
     const auto [block, stack] = found[i];
     const EvidenceVerdict& verdict = lasting[i].verdict;
     if (asks_for_chains(stack->ask())) tell_place(*stack, verdict.wait_for, means);
+    auto wait = stack->as(verdict);
+    sites.add(*block, wait.get());
     window.blocks.push_back({.tid = block->tid,
                              .since_ns = block->since_ns,
                              .censored = block->censored,
-                             .wait = stack->as(verdict)});
+                             .wait = std::move(wait)});
   }
   blocks_ = std::move(seen);
 }

@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/share_owner.h"
 #include "base/word_hash.h"
 #include "pipeline/wait_window.h"
 #include "sampler/examined_stack.h"
+#include "sampler/process_owners.h"
 #include "sites/place_classes.h"
 #include "sites/wait_chains.h"
 #include "sites/wait_classifier.h"
@@ -23,8 +25,12 @@
 
 namespace offcpud {
 
+class SiteSums;
+
 // Names the stacks of windows and says what their waits were for. It remembers what a stack said,
-// so that one which comes again costs a look-up, and which blocks last. Used by one thread.
+// so that one which comes again costs a look-up, and which blocks last. When there is no room for
+// what stacks said, the user who holds most loses his, and they are examined again when they come.
+// Used by one thread.
 class WaitExaminer {
  public:
   // Of stacks and what they said.
@@ -38,8 +44,9 @@ class WaitExaminer {
   struct Means {
     FunctionNames& names;  // of the programs' functions now
     WaitClassifier& classifier;
-    WakerEvidence& evidence;                 // of snapshots; it only asks
-    PlaceClasses& places;                    // of snapshots; it adds what other processes say
+    WakerEvidence& evidence;  // of snapshots; it only asks
+    PlaceClasses& places;     // of snapshots; it adds what other processes say
+    ProcessOwners& owners;
     std::shared_ptr<const SiteRules> rules;  // other ones than in the last call: all is forgotten
     MonotonicTime now;
   };
@@ -51,20 +58,24 @@ class WaitExaminer {
     std::shared_ptr<ExaminedStack> stack;
     MonotonicTime until{};
     std::size_t bytes = 0;  // about
+    ShareOwner owner;
   };
   using Examined = std::shared_ptr<ExaminedStack>;
 
   Examined examine(const WaitSum& sum, const WaitInterval& interval, const Means& means);
-  Examined remember(const WaitSum& sum, ExaminedStack stack, MonotonicTime now);
+  Examined remember(const WaitSum& sum, ExaminedStack stack, const Means& means);
   [[nodiscard]] Examined stack_of(const SeenBlock& block,
                                   const std::vector<Examined>& examined) const;
-  void add_blocks(WaitWindow& window, const WaitInterval& interval,
+  void add_blocks(WaitWindow& window, SiteSums& sites, const WaitInterval& interval,
                   const std::vector<Examined>& examined, const Means& means);
   void use(const Means& means);
+  void hold(const ShareOwner& owner, std::size_t bytes);
+  void release(const Known& known);
 
   std::shared_ptr<const SiteRules> rules_;
   std::unordered_map<Key, Known, WordsHash> known_;  // by WaitSum::key
   std::size_t bytes_ = 0;                            // of known_, about
+  std::map<ShareOwner, std::size_t> of_users_;       // of these
   // Blocks of the last window, by thread and beginning.
   std::map<std::pair<std::uint32_t, std::uint64_t>, Examined> blocks_;
 };

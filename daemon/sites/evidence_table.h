@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/share_owner.h"
+#include "base/share_ranks.h"
 #include "base/wait_for.h"
 
 namespace offcpud {
@@ -19,6 +21,12 @@ struct EvidenceKey {
   std::uint64_t what = 0;
 
   friend bool operator==(const EvidenceKey&, const EvidenceKey&) = default;
+};
+
+// The process that a key is of. The same number with another start is another process.
+struct EvidenceProcess {
+  std::uint64_t start_ns = 0;  // CLOCK_BOOTTIME
+  ShareOwner owner{};
 };
 
 // What was seen of it. Sums decay; times are CLOCK_MONOTONIC.
@@ -35,9 +43,9 @@ struct Evidence {
   std::uint32_t window = 0;  // the last one that was counted for these
 };
 
-// Evidence by key, bounded in number: the one that was not touched for longest goes first. No
-// process takes more than half of the room, so that one with very many threads does not take all
-// that is known of others. Used by one thread. Allocates only while it grows.
+// Evidence by key, bounded in number. When there is no room, the largest process of the user who
+// holds most gives way, with what was not touched for longest: neither a process with very many
+// threads nor a user with very many processes takes what is known of others. Used by one thread.
 class EvidenceTable {
  public:
   explicit EvidenceTable(std::size_t most);
@@ -46,9 +54,10 @@ class EvidenceTable {
   [[nodiscard]] const Evidence* find(const EvidenceKey& key) const;
   // The same for whoever may change it; it is not touched.
   Evidence* find(const EvidenceKey& key);
-  // Makes it the last to go. New or of another process of the same number: it is empty. Null: its
-  // process has too much.
-  Evidence* touch(const EvidenceKey& key, std::uint64_t process_start_ns, MonotonicTime now);
+  // Makes it the last of its process to go. New or of another process of the same number: it is
+  // empty, and what was known of the other one is forgotten. Null: its process is the one that
+  // gives way, and all that it has was touched at this very time.
+  Evidence* touch(const EvidenceKey& key, const EvidenceProcess& process, MonotonicTime now);
   // Forgets what was not touched since then.
   void forget_before(MonotonicTime then);
 
@@ -64,25 +73,33 @@ class EvidenceTable {
     EvidenceKey key;
     Evidence evidence;
     Index chained = kNone;               // next one of the bucket
-    Index older = kNone, newer = kNone;  // by last touch
+    Index older = kNone, newer = kNone;  // of the process, by last touch
+  };
+  struct Process {
+    std::uint64_t start_ns = 0;
+    ShareOwner owner;
+    std::size_t held = 0;
+    Index oldest = kNone, newest = kNone;
   };
 
   [[nodiscard]] std::size_t bucket_of(const EvidenceKey& key) const;
   [[nodiscard]] Index index_of(const EvidenceKey& key) const;
-  std::uint32_t& share_of(const EvidenceKey& key) { return shares_[key.tgid % shares_.size()]; }
+  Process& process_of(const EvidenceKey& key, const EvidenceProcess& process);
+  void hold(std::uint32_t tgid, Process& process, std::size_t held);
+  bool make_room(std::uint32_t tgid, Process& wants, MonotonicTime now);
   Index take_slot();
-  void forget_oldest();
+  void forget_oldest(std::uint32_t tgid, Process& process);
   void unchain(Index index);
-  void unlink(Index index);
-  void link_newest(Index index);
+  void unlink(Process& process, Index index);
+  void link_newest(Process& process, Index index);
 
   std::size_t most_;
   std::vector<Index> buckets_;  // a power of two of them
   std::vector<Slot> slots_;
-  Index oldest_ = kNone, newest_ = kNone;
   Index free_ = kNone;  // slots without evidence, by Slot::chained
   std::size_t free_count_ = 0;
-  std::array<std::uint32_t, 1024> shares_{};  // slots by process; few of these share a number
+  std::unordered_map<std::uint32_t, Process> processes_;  // by number; those without slots go
+  ShareRanks ranks_;                                      // of slots
   std::uint64_t dropped_ = 0;
 };
 

@@ -44,7 +44,8 @@ WaitFor class_of(const Evidence& evidence) {
 }  // namespace
 
 Evidence* WakerEvidence::touch(const ThreadAtPlace& at, std::uint64_t what, MonotonicTime now) {
-  Evidence* const evidence = table_.touch(key_of(at, what), at.process_start_ns, now);
+  const EvidenceProcess process{.start_ns = at.process_start_ns, .owner = at.owner};
+  Evidence* const evidence = table_.touch(key_of(at, what), process, now);
   if (evidence != nullptr) decay(*evidence, now);
   return evidence;
 }

@@ -17,6 +17,7 @@ struct ThreadAtPlace {
   std::uint32_t tgid = 0;
   std::uint32_t tid = 0;
   std::uint64_t process_start_ns = 0;  // CLOCK_BOOTTIME
+  ShareOwner owner{};                  // whose process it is
   // Of a stack whose rule asks for evidence, the same for all threads with that stack; 0: its rule
   // does not ask.
   std::uint64_t place = 0;

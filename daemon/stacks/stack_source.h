@@ -19,6 +19,12 @@ enum class BlockAge : std::uint8_t {
   Any,      // also more recent ones, flagged with OFFCPUD_SAMPLE_YOUNG
 };
 
+// The time that lost samples stand for, in nanoseconds.
+struct LostSamples {
+  std::uint64_t ns = 0;        // of the parts of blocks that no walk has accounted
+  std::uint64_t whole_ns = 0;  // of whole blocks, without those whose beginning was not seen
+};
+
 // The kernel's reports about sampled blocks. An interface, so that tests can replace the kernel.
 // Used by one thread.
 class StackSource {
@@ -40,8 +46,8 @@ class StackSource {
   virtual Status walk_blocked(BlockAge age,
                               const std::function<void(const offcpud_blocked_record&)>& take) = 0;
 
-  // Nanoseconds represented by samples that were lost since the last call.
-  virtual std::uint64_t take_lost_ns() = 0;
+  // The time that samples which were lost since the last call stand for.
+  virtual LostSamples take_lost() = 0;
 
   // The kernel's names of its own functions and those of modules and BPF programs, by return
   // address: "schedule+0x2a/0x90", "nf_hook_slow+0x3c/0xa0 [nf_tables]". An unknown address is

@@ -121,7 +121,7 @@ void test(std::string_view input) {
     require(protobuf.find(value) != std::string::npos, "both formats have the same value");
   }
   require_json(top_json(*view, {}, {}));
-  require_json(units_json(*view, {}));
+  require_json(units_json(*view, {}, true));
   const auto stalls = stalls_json(*view, {}, {.addresses = true});
   require(static_cast<bool>(stalls), "stalls are shown");
   require_json(*stalls);

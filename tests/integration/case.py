@@ -20,6 +20,7 @@ class Case(unittest.TestCase):
     """Uses the suite's daemon; a class with `settings` starts one of its own."""
 
     settings = None
+    _disks = ()
     patience = 20  # seconds that wait_until waits
     _shared = None
 
@@ -88,7 +89,14 @@ class Case(unittest.TestCase):
         except OSError as error:
             self.skipTest(f"no disk of its own: {error}")
         self.addCleanup(disk.remove)
+        self._disks = (*self._disks, disk)
         return disk
+
+    def doCleanups(self):
+        """Disks are thawed first: the others wait for processes that a frozen one holds."""
+        for disk in self._disks:
+            self.addCleanup(disk.thaw)
+        return super().doCleanups()
 
     def start(self, name, *arguments, **options):
         """A Workload at its first gate, in a cgroup of its own."""

@@ -70,7 +70,8 @@ class Attribution(Case):
         for what, seen in (("blocked", window.blocked()), ("run queue", window.runqueue())):
             self.expect_at_most(f"longest {what} (twice the test)",
                                 2 * (window.after.time - window.before.time), seen.longest())
-        self.expect_equal("threads without state", 0, window.lost().get("no_thread_state", 0))
+        self.expect_at_most("threads without state", window.allowed_losses().get("no_thread_state", 0),
+                            window.lost().get("no_thread_state", 0))
 
     def test_killed_while_asleep(self):
         """SIGKILL ends the sleep: counted once, as long as it was, and nothing after it."""

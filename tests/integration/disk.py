@@ -13,7 +13,7 @@ class Disk:
     def __init__(self, mebibytes):
         self._folder = Path(tempfile.mkdtemp(prefix="offcpud-disk-"))
         self.path = self._folder / "mounted"
-        self._frozen = False
+        self._thawer = None  # while it is frozen
         image = self._folder / "image"
         try:
             self.path.mkdir()
@@ -32,14 +32,26 @@ class Disk:
             raise OSError(f"{command[0]}: {done.stderr.strip()}")
 
     def freeze(self):
-        """Whoever writes from now on waits in the kernel, where no signal reaches him."""
-        self._run("fsfreeze", "--freeze", self.path)
-        self._frozen = True
+        """Whoever writes from now on waits in the kernel, where no signal reaches him. It ends when this
+        process does, however that ends: a pipe to another one, out of reach of its signals, closes."""
+        thaws = 'read -r _; exec fsfreeze --unfreeze "$1"'
+        self._thawer = subprocess.Popen(["sh", "-c", thaws, "sh", self.path], stdin=subprocess.PIPE,
+                                        start_new_session=True)
+        try:
+            self._run("fsfreeze", "--freeze", self.path)
+        except OSError:
+            self._thawer.kill()
+            self._end_thawer()
+            raise
 
     def thaw(self):
-        if self._frozen:
-            self._run("fsfreeze", "--unfreeze", self.path)
-            self._frozen = False
+        if self._thawer and self._end_thawer():
+            raise OSError(f"{self.path} stays frozen")
+
+    def _end_thawer(self):
+        thawer, self._thawer = self._thawer, None
+        thawer.stdin.close()
+        return thawer.wait()
 
     def remove(self):
         self.thaw()

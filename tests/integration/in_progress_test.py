@@ -80,7 +80,6 @@ class Gauges(InProgressCase):
         file.touch()
         workload = self.start("stuck", "--kind", "write", "--path", file)
         disk.freeze()
-        self.addCleanup(disk.thaw)
         workload.go()
         began = time.time()
         time.sleep(0.2)
@@ -98,7 +97,6 @@ class Gauges(InProgressCase):
         process = subprocess.Popen(["touch", disk.path / "new"], preexec_fn=cgroup.enter)
         began = time.time()
         self.addCleanup(process.wait)
-        self.addCleanup(disk.thaw)
         scrape = self.within_two_passes(
             "one thread is blocked in kernel",
             lambda scrape: self.blocked_now(scrape, cgroup, "kernel") == 1)

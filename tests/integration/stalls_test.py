@@ -124,7 +124,6 @@ class Stalls(InProgressCase):
         disk = self.new_disk()
         file = disk.path / "file"
         file.touch()
-        self.addCleanup(disk.thaw)
         workload, stall = self.stall("write", "disk", "--path", file, before=disk.freeze)
         self.say(stall["for"] == "storage", "what it waits for", "storage", stall["for"])
         self.expect_syscall(stall, "write")

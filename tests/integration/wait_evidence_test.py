@@ -2,6 +2,7 @@
 """What waits are for where names do not say it, but files do: of programs whose truth is known."""
 
 import fcntl
+import os
 import shlex
 import subprocess
 import sys
@@ -168,6 +169,30 @@ class Chains(Evidence):
             ("work", "who reads its own pipe"): (sys.executable, "-c", own),
             ("answer", "who reads of a waiter for a lock"): pipeline(f"flock {self.hold_a_lock()} true"),
             ("answer", "who reads of a shell that runs commands"): pipeline("(while true; do sleep 3; done)")})
+
+
+class Memory(Evidence):
+    def test_who_waits_for_a_memory_limit(self):
+        """A program at the limit of a cgroup whose tasks are not killed for it, until the limit is raised."""
+        root = Path("/sys/fs/cgroup/memory")
+        self.skip_if(not (root / "memory.oom_control").exists() and "no memory controller of cgroup v1")
+        limited = root / f"offcpud-evidence-{os.getpid()}"
+        limited.mkdir()
+        self.addCleanup(limited.rmdir)
+        (limited / "memory.oom_control").write_text("1")
+        (limited / "memory.limit_in_bytes").write_text(str(32 << 20))
+        cgroup = self.new_cgroup()
+        fill = (f"open('{limited}/cgroup.procs', 'w').write('0')\n"
+                "memory = bytearray(64 << 20)\n"
+                "for page in range(0, len(memory), 4096): memory[page] = 1\n")
+        begin = time.time()
+        program = self.run_in(cgroup, sys.executable, "-c", fill)
+        time.sleep(5)
+        (limited / "memory.limit_in_bytes").write_text(str(256 << 20))
+        self.expect_equal("end of the program", 0, program.wait(20))
+        seen = self.classes(self.stacks_since(begin, cgroup=cgroup.path), ("kernel", "other"))
+        self.expect_at_least("seconds at the limit", 3, seen["memory"])
+        self.expect_for("seconds at the limit", seen, ("memory",))
 
 
 if __name__ == "__main__":

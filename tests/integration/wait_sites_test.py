@@ -2,7 +2,6 @@
 """What waits are for, of programs that know it: `for` and `site` of stacks, and rules that are reloaded."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import postgres_server
 from case import Case, main
 from daemon import Daemon, die_with_the_tester
 from snapshots_test import SnapshotCase, Stacks, unix_time
@@ -216,47 +216,18 @@ class Wakers(SnapshotCase):
 class PostgreSQL(SnapshotCase):
     @classmethod
     def setUpClass(cls):
-        found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-        cls.skip_if(not found and "PostgreSQL is not installed",
-                    shutil.which("runuser") is None and "there is no runuser")
+        cls.skip_if(postgres_server.missing())
         super().setUpClass()
-        cls.programs = found[-1].parent
-        cls.folder = Path(tempfile.mkdtemp(prefix="offcpud-postgres-"))
-        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
-        shutil.chown(cls.folder, "postgres")
-        cls.run_as("initdb", "-D", cls.folder / "data", "-A", "trust", "--no-sync")
-
-    @classmethod
-    def run_as(cls, program, *arguments, **options):
-        command = ["runuser", "-u", "postgres", "--", cls.programs / program, *arguments]
-        return subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True,
-                              timeout=120, cwd="/", **options)
+        cls.postgres = postgres_server.PostgresServer()
+        cls.addClassCleanup(cls.postgres.remove)
 
     def psql(self, text):
-        command = ["runuser", "-u", "postgres", "--", self.programs / "psql", "-h", self.folder, "-qAt",
-                   "-d", "postgres", "-c", text]
-        client = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE,
-                                  stderr=subprocess.DEVNULL, preexec_fn=die_with_the_tester, text=True,
-                                  cwd="/")
-        self.addCleanup(client.stdout.close)
-        return client
+        return self.postgres.psql(self, text)
 
     def test_clients_behind_a_row_lock(self):
         """They wait in `poll`, as idle ones do."""
         cgroup = self.new_cgroup()
-
-        def enter():
-            die_with_the_tester()
-            cgroup.enter()
-
-        command = ["runuser", "-u", "postgres", "--", self.programs / "postgres", "-D",
-                   self.folder / "data", "-k", self.folder, "-c", "listen_addresses="]
-        server = subprocess.Popen([str(word) for word in command], preexec_fn=enter, cwd="/",
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(server.wait, 20)
-        self.addCleanup(server.terminate)
-        self.wait_until("the server answers", lambda: self.psql("select 1").communicate()[0] == "1\n")
-        self.psql("create table stock (item int, left_over int); insert into stock values (1, 5)").wait(20)
+        self.postgres.start(self, cgroup)
         begin = time.time()
         holder = self.psql("begin; update stock set left_over = 4; select pg_sleep(3); commit")
         time.sleep(0.5)

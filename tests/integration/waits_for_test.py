@@ -9,6 +9,7 @@ import time
 
 from case import Case, main
 from daemon import BLOCKED
+from stopped_thread import StoppedThread
 
 WAIT = "offcpud_wait_seconds"
 LOST_WAITS = "offcpud_wait_lost_seconds_total"
@@ -77,6 +78,54 @@ class WaitsFor(Case):
         self.expect_at_most("its error", 0.1, error(**{"for": "lock"}) / by_for["lock"][1])
         episodes, _ = by_for["lock"]
         self.expect_close("episodes for lock", by_reason["lock"][0], episodes, 0.2, 10)
+
+    def total(self, scrape, family):
+        """Seconds of all cgroups."""
+        return sum(scrape.histogram(family, **dict(having))[1]
+                   for having in scrape.families[family].histograms)
+
+    def missing(self, before, after):
+        """Seconds of all cgroups that are in no `for`."""
+        def total(family):
+            return sum(page.histogram(family, **dict(having))[1] * sign
+                       for page, sign in ((after, 1), (before, -1)) if family in page.families
+                       for having in page.families[family].histograms)
+        return total(BLOCKED) - total(WAIT)
+
+    def test_lost_waits_are_told_whole(self):
+        """60 threads sleep for 12 s. Walks see 7 s of each; their samples find no room, as the thread that
+        takes samples hangs and others fill the ring. What is in no `for` is told as lost, whole."""
+        threads, seen_seconds = 60, 7
+        long = self.start("sleeper", "--count", 1, "--us", 12_000_000, "--threads", threads)
+        short = [self.start("sleeper", "--count", 3_000, "--us", 1_000, "--threads", 4)
+                 for _ in range(2)]
+        before = self.settled(long.cgroup.path)
+        long.go()
+        began = time.monotonic()
+        time.sleep(seen_seconds)
+        try:
+            thread = StoppedThread(self.daemon.pid, "offcpud-stacks")
+        except OSError as error:
+            self.skipTest(f"no thread can be stopped here: {error}")
+        self.addCleanup(thread.let_go)
+        self.expect_at_most("seconds until it hangs", 9, time.monotonic() - began)
+        for each in short:
+            each.go()
+        window = long.finish()
+        thread.let_go()
+        for each in short:
+            each.finish()
+        after = self.settled(long.cgroup.path)
+        by_reason, by_for = self.sums(after, long.cgroup.path)
+        _, seconds = by_reason["sleep"]
+        self.expect_at_least("seconds slept", threads * 12, seconds)
+        told = sum(of for purpose, (_, of) in by_for.items() if purpose == "timer")
+        self.expect_at_most("of these by what they are for", 0.1 * seconds, told)
+        lost = after.value(LOST_WAITS) - before.value(LOST_WAITS)
+        # Other threads' waits of the last seconds are not examined yet.
+        self.expect_close("seconds lost (those in no `for`, of all cgroups)", self.missing(before, after),
+                          lost, 0, 0.4 * threads * seen_seconds)
+        self.expect_at_least("samples lost", threads, window.lost().get("sample_lost", 0))
 
     def stalls(self, workload, **query):
         """{thread: stall} of the workload."""

@@ -18,6 +18,7 @@ import host
 from daemon import BLOCKED, REASONS, RUNQUEUE, WORKLOADS, die_with_the_tester
 
 GUARDED_SHARE = 0.005  # of a test's switches that may be lost where host.init_is_guarded()
+GUARDED_STATES = 2  # the most events of threads without state there
 
 
 @dataclass
@@ -182,8 +183,12 @@ class Window:
         init = self.after.init_switches - self.before.init_switches
         all_switches = self.after.host_switches - self.before.host_switches
         bound = 2 * init + math.ceil(GUARDED_SHARE * all_switches) + 4  # at the edges of the window
+        # Threads that process 1 starts are not seen to start, so their first event makes their state.
+        # The kernel refuses that to an interrupt in the middle of another look-up on that CPU.
+        states = min(init, GUARDED_STATES)
         # The stacks of a block are taken at the switch that follows it.
-        return {"missed_switch": bound, "missed_wakeup": bound, "sample_lost": bound}
+        return {"missed_switch": bound, "missed_wakeup": bound, "sample_lost": bound,
+                "no_thread_state": states}
 
     def slack(self):
         """How many episodes of the test may be missing: none, or on a host that guards process 1 as

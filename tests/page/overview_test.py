@@ -52,12 +52,33 @@ class Overview(OverviewCase, browser.LightAndDark):
     def tearDown(self):
         self.assertEqual(self.page.problems(), [])
 
+    def test_what_is_waited_for_now_comes_first_and_idle_is_one_quiet_line(self):
+        self.open()
+        lines = self.page.value("[...document.querySelectorAll('#now li')].map(li => li.innerText)")
+        self.assertEqual([line.split(":")[0] for line in lines], ["waiting for a lock", "stalls", "idle"])
+        self.assertEqual(self.page.value("document.querySelectorAll('#now li.quiet').length"), 1)
+        self.assertEqual(self.page.value("document.querySelector('main h2').innerText"), "Now")
+
+    def test_waits_for_one_thing(self):
+        self.open()
+        self.assertEqual([row[0] for row in self.rows("purposes")],
+                         ["a lock", "an answer", "storage", "what nobody can tell", "work"])
+        self.assertEqual(self.row("purposes", "a lock")[1:], ["4", "postgresql-heavyweight-lock", "8, 25 s"])
+        self.set("for", "answer")
+        self.page.wait("document.querySelectorAll('#units tbody tr').length === 1")
+        self.assertEqual(self.rows("units")[0][1:5], ["0.75", "0", "0.5", "answer, socket-read"])
+        self.assertEqual(self.page.value("location.search"), "?for=answer")
+        for path in ("/api/v1/units", "/api/v1/stalls", "/api/v1/top"):
+            self.assertIn("answer", [query.get("for") for query in self.asked(path)], path)
+        self.assertIn("for=answer", self.page.value("document.querySelector('#units tbody a').search"))
+        self.assertIn("for=answer", self.page.value("document.getElementById('flame').search"))
+
     def test_units_come_with_their_waits_and_where_most_of_them_is(self):
         self.open()
         names = [row[0].split("\n")[0] for row in self.rows("units")]
         self.assertEqual(names, ["postgresql.service", "nginx.service", "c1"])
         self.assertEqual(self.row("units", "postgresql.service")[1:5],
-                         ["2.5", "0.5", "0.5", "disk, 125 ms"])
+                         ["6", "0.5", "0.5", "lock, postgresql-heavyweight-lock"])
         self.assertIn(POSTGRES, self.row("units", "postgresql.service")[0])
 
     def test_idle_waits_are_apart(self):
@@ -67,7 +88,7 @@ class Overview(OverviewCase, browser.LightAndDark):
                                  "a CPU, after a preemption", "a CPU, throttled by cpu.max"})
         self.set("idle", True)
         self.assertLess({"poll", "condvar"}, {row[0] for row in self.rows("reasons")})
-        self.assertEqual(self.row("units", "postgresql.service")[5], "4")
+        self.assertEqual(self.row("units", "c1")[6], "12")
 
     def test_percentiles_are_upper_bounds_and_waits_that_did_not_end_have_none(self):
         self.open()
@@ -111,7 +132,7 @@ class Overview(OverviewCase, browser.LightAndDark):
         for _ in range(40):
             self.page.press("Tab")
             reached.append(self.page.value("document.activeElement.id || document.activeElement.innerText"))
-        for name in ("window", "every", "idle", "flame", "postgresql.service", "nginx.service",
+        for name in ("window", "every", "for", "idle", "flame", "postgresql.service", "nginx.service",
                      "flame graph", "/api/v1/units"):
             self.assertIn(name, reached)
         tree = self.page.call("Accessibility.getFullAXTree")["nodes"]
@@ -129,6 +150,7 @@ class Overview(OverviewCase, browser.LightAndDark):
         self.addCleanup(setattr, fixture, "UNITS", before)
         # The second becomes the first.
         fixture.UNITS = [fixture.unit(before[1]["cgroup"], {"network": (9, 60, 2.0)}, {},
+                                      purposes=[("answer", "socket-read", 9, 0, None)],
                                       unit="nginx.service"), before[0]]
         self.page.wait("document.querySelector('#units tbody tr').innerText.startsWith('nginx')")
         self.assertEqual(self.row("units", "nginx.service")[1], "9")
@@ -154,11 +176,14 @@ class Overview(OverviewCase, browser.LightAndDark):
     def test_stalls_and_processes(self):
         self.open()
         self.assertEqual(self.rows("stalls"),
-                         [["1 min 16 s", "postgres (walwriter) [112]", "disk, /var/lib/pg/wal",
+                         [["1 min 16 s", "postgres (walwriter) [112]",
+                           "storage, fsync, /var/lib/pg/wal",
                            "postgresql.service", "fdatasync"]])
         self.assertIn("and 2 more", self.text("stalls-rest"))
+        self.assertIn("12 wait for work, 3 for what nobody can tell", self.text("stalls-rest"))
         self.assertEqual(self.row("processes", "postgres [100]")[1:],
-                         ["1.5", "0.1", "0.25", "250 ms", "disk, 1 min 16 s", "postgresql.service"])
+                         ["1.5 ± 0.1", "0.1", "0.25", "lock, postgresql-heavyweight-lock", "8, 25 s",
+                          "postgresql.service"])
         SERVER.mode = "calm"
         self.set("every", "2")
         self.page.wait("document.getElementById('stalls-none').offsetHeight > 0")

@@ -3,49 +3,68 @@
 
 import variables as v
 from panels import logarithmic, row, stat, table, timeseries
-from queries import (BLOCKED, HOST, REASON, RUNQUEUE, SUBJECT, highest, quantile, rate, select, threads,
-                     total)
+from queries import (BLOCKED, FOR, HOST, IDLE, REASON, RUNQUEUE, SUBJECT, WAIT, highest, quantile, rate,
+                     select, threads, total)
 
 UID = "offcpud-overview"
 # Containers belong to no unit: whichever of the two there is names a line.
 SUBJECT_OF, NAME = "unit, container_id", "{{unit}}{{container_id}}"
-STALLED = total("", select("offcpud_stalled_threads", SUBJECT, REASON, 'over=~"$over"'))
+STALLED = total("", select("offcpud_stalls_in_progress", SUBJECT, FOR))
 NOT_THROTTLED = 'cause!="throttled"'
 
 
 def dashboard():
-    chosen = [v.datasource(), v.job(), v.instance(), v.slices(), v.unit(), v.reason(), v.quantile(),
-              v.over(), v.scheme()]
+    chosen = [v.datasource(), v.job(), v.instance(), v.slices(), v.unit(), v.purpose(), v.reason(),
+              v.quantile(), v.over(), v.scheme()]
     return v.dashboard(
         UID, "offcpud / Overview",
-        "Off-CPU and run-queue time by unit. Idle-prone reasons (poll, sleep, child, condvar) are off "
-        "until the variable Reason says otherwise.", chosen,
-        [*now(), *blocked(), *queued(), *stalls(), *top()])
+        "What threads wait for, by unit, and their waits for a CPU. Waits for work or a timer are one "
+        "number until the variable Waits for says otherwise; reasons are detail.", chosen,
+        [*now(), *waits(), *queued(), *stalls(), *top(), *blocked()])
 
 
 def now():
     lost = total("", "increase(" + select("offcpud_lost_events_total", HOST) + "[$__range])")
-    oldest = f"max({select('offcpud_oldest_blocked_seconds', SUBJECT, REASON)})"
+    oldest = f"max({select('offcpud_oldest_stall_seconds', SUBJECT, FOR)})"
     return [
         row("Now"),
         stat("Hosts", "Daemons that answer the last scrape.", "short",
              f"count({select('offcpud_build_info', HOST)})"),
-        stat("Threads blocked", "How many threads wait on average for what Reason selects: seconds of "
-             "waits that ended, a second.", "short", threads("", BLOCKED, SUBJECT, REASON)),
+        stat("Threads that wait", "How many threads wait on average for a lock, an answer, storage or "
+             "memory, or for what Waits for selects: seconds of waits that ended, a second.", "short",
+             threads("", WAIT, SUBJECT, FOR)),
         stat("Threads waiting for a CPU", "How many runnable threads wait on average.", "short",
              threads("", RUNQUEUE, SUBJECT)),
-        stat("Threads stalled", "Threads that have been blocked for longer than $over, and still are.",
+        stat("Stalls", "Threads that are stuck: their stacks say for certain what they wait for.",
              "short", STALLED, limits=[(1, "orange")]),
-        stat("Longest block", "Age of the longest block that is still in progress.", "s", oldest,
-             limits=[(60, "orange")]),
+        stat("Longest stall", "Its age.", "s", oldest, limits=[(60, "orange")]),
+        stat("Threads that idle", "They wait for work, or for a timer.", "short",
+             threads("", WAIT, SUBJECT, IDLE)),
         stat("Events lost", "What could not be recorded within the time shown, by all hosts; the "
              "dashboard of the daemon says why.", "short", lost, limits=[(1, "orange")]),
     ]
 
 
+def waits():
+    return [
+        row("What threads wait for"),
+        timeseries("Threads that wait, by unit and what for",
+                   "How many threads of a unit wait on average; the 15 highest.", "short",
+                   [(highest(15, threads(f"{SUBJECT_OF}, for", WAIT, SUBJECT, FOR)), NAME + " {{for}}")]),
+        timeseries("Threads that wait, by what for", "Over all chosen units.", "short",
+                   [(threads("for", WAIT, SUBJECT, FOR), "{{for}}")], stacked=True),
+        logarithmic("Waits, quantile $quantile, by unit and what for",
+                    "The 15 highest. Of waits that ended; those in progress are under Stalls.", "s",
+                    [(highest(15, quantile("$quantile", f"{SUBJECT_OF}, for", WAIT, SUBJECT, FOR)),
+                      NAME + " {{for}}")]),
+        logarithmic("Waits by what for, quantile $quantile", "Over all chosen units.", "s",
+                    [(quantile("$quantile", "for", WAIT, SUBJECT, FOR), "{{for}}")]),
+    ]
+
+
 def blocked():
     return [
-        row("Blocked"),
+        row("By reason: by which door threads left the CPU"),
         logarithmic("Blocked time, quantile $quantile, by unit and reason",
                     "The 15 highest. Of blocks that ended; those in progress are below.", "s",
                     [(highest(15, quantile("$quantile", f"{SUBJECT_OF}, reason", BLOCKED, SUBJECT,
@@ -87,19 +106,18 @@ def queued():
 
 
 def stalls():
-    stalled = total(f"{SUBJECT_OF}, reason",
-                    select("offcpud_stalled_threads", SUBJECT, REASON, 'over=~"$over"'))
-    blocked_since = select("offcpud_oldest_blocked_seconds", SUBJECT, REASON)
-    oldest = f"max by ({SUBJECT_OF}, reason) ({blocked_since})"
+    stalled = total(f"{SUBJECT_OF}, for", select("offcpud_stalls_in_progress", SUBJECT, FOR))
+    since = select("offcpud_oldest_stall_seconds", SUBJECT, FOR)
+    oldest = f"max by ({SUBJECT_OF}, for) ({since})"
     began = "increase(" + select("offcpud_stalls_total", HOST) + "[$__rate_interval])"
     waiting = f"max by ({SUBJECT_OF}) ({select('offcpud_oldest_runnable_seconds', SUBJECT)})"
     return [
         row("Stalls"),
-        timeseries("Threads stalled, by unit and reason",
-                   "Threads blocked for longer than $over at the moment.", "short",
-                   [(highest(15, stalled), NAME + " {{reason}}")]),
-        timeseries("Longest block in progress, by unit and reason", "Its age; the 15 highest.", "s",
-                   [(highest(15, oldest), NAME + " {{reason}}")]),
+        timeseries("Stalls, by unit and what for",
+                   "Threads that are stuck at the moment, for certain.", "short",
+                   [(highest(15, stalled), NAME + " {{for}}")]),
+        timeseries("Longest stall, by unit and what for", "Its age; the 15 highest.", "s",
+                   [(highest(15, oldest), NAME + " {{for}}")]),
         timeseries("Stalls that began, by reason",
                    "Blocks that outlasted stalls.threshold, or their rule in stalls.rules.", "short",
                    [(total("reason", began), "{{reason}}")], drawStyle="bars"),
@@ -113,16 +131,17 @@ def top():
     running = total(row_of, rate("offcpud_running_seconds_total", SUBJECT))
     others = total(row_of, rate("offcpud_preemptions_total", SUBJECT, 'by="other_cgroup"'))
     stalled = total(row_of, select("offcpud_stalled_threads", SUBJECT, REASON, 'over=~"$over"'))
+    idle = threads(row_of, WAIT, SUBJECT, IDLE)
     hosts = f"max by (instance, version, kernel) ({select('offcpud_build_info', HOST)})"
     return [
         row("Who and where"),
         table("Cgroups",
               "What the threads of each cgroup do on average. A click on the unit shows it in depth, on "
               "the cgroup its flame graph of the time shown.",
-              [("Blocked threads", "short", threads(row_of, BLOCKED, SUBJECT, REASON)),
+              [("Threads that wait", "short", threads(row_of, WAIT, SUBJECT, FOR)),
                ("Waiting for a CPU", "short", threads(row_of, RUNQUEUE, SUBJECT)),
                ("CPUs used", "short", running), ("Preempted by others", "ops", others),
-               ("Stalled threads", "short", stalled)],
+               ("Over $over, by reason", "short", stalled), ("Idle", "short", idle)],
               links=[("unit", [v.dashboard_link("This unit in depth", "offcpud-unit", "instance",
                                                 "unit", "cgroup")]),
                      ("cgroup", [v.flame_link("cgroup")])]),

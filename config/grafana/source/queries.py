@@ -4,11 +4,14 @@ that is not scraped is empty. https://prometheus.io/docs/prometheus/latest/query
 
 BLOCKED = "offcpud_blocked_seconds"
 RUNQUEUE = "offcpud_runqueue_wait_seconds"
+WAIT = "offcpud_wait_seconds"
 HOST = 'job=~"$job", instance=~"$instance"'
 # What removed cgroups had counted moves below (removed) at once: old time, in no rate.
 PRESENT = 'cgroup!~".*[(]removed[)]"'
 SUBJECT = f'{HOST}, slice=~"$slice", unit=~"$unit", {PRESENT}'
 REASON = 'reason=~"$reason"'
+FOR = 'for=~"$for"'
+IDLE = 'for=~"work|timer"'
 INTERVAL = "$__rate_interval"
 
 

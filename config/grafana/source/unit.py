@@ -3,20 +3,38 @@
 
 import variables as v
 from panels import heatmap, logarithmic, row, table, timeseries
-from queries import (BLOCKED, HOST, REASON, RUNQUEUE, SUBJECT, episodes, heatmap as buckets, highest,
-                     quantile, rate, select, threads, total)
+from queries import (BLOCKED, FOR, HOST, IDLE, REASON, RUNQUEUE, SUBJECT, WAIT, episodes,
+                     heatmap as buckets, highest, quantile, rate, select, threads, total)
 
 PROCESS = f'{HOST}, cgroup=~"$cgroup"'  # of which there is no unit
 OF_UNIT = f'{SUBJECT}, cgroup=~"$cgroup"'
 
 
 def dashboard():
-    chosen = [v.datasource(), v.job(), v.instance(), v.slices(), v.unit(), v.cgroup(), v.reason(),
-              v.over(), v.scheme()]
+    chosen = [v.datasource(), v.job(), v.instance(), v.slices(), v.unit(), v.cgroup(), v.purpose(),
+              v.reason(), v.over(), v.scheme()]
     return v.dashboard(
         "offcpud-unit", "offcpud / Unit",
-        "The chosen units together: choose one. Idle-prone reasons are off until the variable Reason says "
-        "otherwise.", chosen, [*time(), *waits(), *blame(), *stuck(), *processes()])
+        "The chosen units together: choose one. What idles is off until the variable Waits for, or "
+        "Reason, says otherwise.", chosen,
+        [*purposes(), *time(), *waits(), *blame(), *stuck(), *processes()])
+
+
+def purposes():
+    oldest = select("offcpud_oldest_stall_seconds", OF_UNIT, FOR)
+    return [
+        row("What it waits for"),
+        timeseries("Threads that wait, by what for",
+                   "How many threads wait on average; who idles is one line. Waits are counted when "
+                   "they end.", "short",
+                   [(threads("for", WAIT, OF_UNIT, FOR), "{{for}}"),
+                    (threads("", WAIT, OF_UNIT, IDLE), "idle")]),
+        logarithmic("Waits, quantile 0.99, by what for", "Of waits that ended.", "s",
+                    [(quantile(0.99, "for", WAIT, OF_UNIT, FOR), "{{for}}")]),
+        heatmap("Waits", "By length, of what Waits for selects.", buckets(WAIT, OF_UNIT, FOR)),
+        timeseries("Longest stall, by what for", "Age of the longest that is still in progress.", "s",
+                   [(f"max by (for) ({oldest})", "{{for}}")]),
+    ]
 
 
 def time():
@@ -30,7 +48,7 @@ def time():
                     (threads("reason", BLOCKED, OF_UNIT, REASON), "blocked: {{reason}}")],
                    stacked=True, width=16),
         table("Cgroups", "A click shows the flame graph of the time shown.",
-              [("Blocked threads", "short", threads("instance, cgroup", BLOCKED, OF_UNIT, REASON))],
+              [("Threads that wait", "short", threads("instance, cgroup", WAIT, OF_UNIT, FOR))],
               links=[("cgroup", [v.flame_link("cgroup")])], width=8, height=8),
     ]
 

@@ -6,6 +6,8 @@ from queries import HOST, select
 
 REASONS = ["disk", "lock", "network", "pipe", "kernel", "stopped", "other"]
 IDLE_PRONE = ["condvar", "poll", "sleep", "child"]  # an idle service blocks there: off by default
+PURPOSES = ["lock", "answer", "storage", "memory", "stopped"]
+OTHER_PURPOSES = ["unknown", "work", "timer"]  # nobody can tell, and idle: off by default
 ALL = {"text": ["All"], "value": ["$__all"]}
 
 
@@ -61,6 +63,10 @@ def _custom(name, label, values, chosen, multi):
     return {"name": name, "label": label, "type": "custom", "query": ",".join(values),
             "options": options, "current": {"text": current, "value": current}, "multi": multi,
             "includeAll": False, "hide": 0}
+
+
+def purpose():
+    return _custom("for", "Waits for", PURPOSES + OTHER_PURPOSES, PURPOSES, multi=True)
 
 
 def reason():

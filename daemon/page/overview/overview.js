@@ -2,8 +2,10 @@
 import { ask } from "./client.js";
 import { Connection } from "./connection.js";
 import { Health } from "./health.js";
+import { Now } from "./now.js";
 import { Poller } from "./poller.js";
 import { ProcessTable } from "./processes.js";
+import { PurposeTable } from "./purposes.js";
 import { ReasonTable } from "./reasons.js";
 import { StallTable } from "./stalls.js";
 import { UnitTable } from "./units.js";
@@ -20,8 +22,11 @@ class Overview {
     this.window = find("window");
     this.every = find("every");
     this.idle = find("idle");
+    this.purpose = find("for");
     this.flame = find("flame");
     this.units = new UnitTable((cgroup) => this.choose(cgroup === this.chosen ? "" : cgroup));
+    this.now = new Now();
+    this.purposes = new PurposeTable();
     this.reasons = new ReasonTable();
     this.stalls = new StallTable();
     this.processes = new ProcessTable();
@@ -39,6 +44,7 @@ class Overview {
 
   listen(find) {
     this.window.addEventListener("change", () => this.changed());
+    this.purpose.addEventListener("change", () => this.changed());
     this.every.addEventListener("change", () => this.poller.setInterval(this.interval));
     this.idle.addEventListener("change", () => this.show());
     find("all").addEventListener("click", () => this.choose(""));
@@ -61,8 +67,10 @@ class Overview {
   readAddress() {
     const parameters = new URLSearchParams(location.search);
     this.chosen = parameters.get("cgroup") ?? "";
-    const known = [...this.window.options].map((option) => option.value);
-    if (known.includes(parameters.get("window"))) this.window.value = parameters.get("window");
+    for (const [name, select] of [["window", this.window], ["for", this.purpose]]) {
+      const known = [...select.options].map((option) => option.value);
+      if (known.includes(parameters.get(name))) select.value = parameters.get(name);
+    }
   }
 
   choose(cgroup) {
@@ -73,6 +81,7 @@ class Overview {
   changed() {
     const parameters = new URLSearchParams();
     if (this.window.selectedIndex > 0) parameters.set("window", this.window.value);
+    if (this.purpose.value !== "") parameters.set("for", this.purpose.value);
     if (this.chosen !== "") parameters.set("cgroup", this.chosen);
     const query = parameters.toString();
     history.replaceState(null, "", location.pathname + (query && `?${query}`));
@@ -83,11 +92,13 @@ class Overview {
     const window = `window=${this.window.value}s`;
     const limit = this.limit === Infinity ? "" : `&limit=${this.limit}`;
     const one = new URLSearchParams({ cgroup: this.chosen, below: "false" });
+    const purpose = this.purpose.value === "" ? "" : `&for=${this.purpose.value}`;
+    const within = this.chosen === "" ? "" : `&${new URLSearchParams({ cgroup: this.chosen })}`;
     return [
-      `api/v1/units?${window}${limit}`,
+      `api/v1/units?${window}${limit}${purpose}`,
       `api/v1/units?${window}&limit=0&history=true${this.chosen === "" ? "" : `&${one}`}`,
-      `api/v1/stalls?state=in_progress&limit=${FEW_ROWS}`,
-      `api/v1/top?limit=${FEW_ROWS}`,
+      `api/v1/stalls?state=in_progress&limit=${FEW_ROWS}${purpose}${within}`,
+      `api/v1/top?limit=${FEW_ROWS}${purpose}${within}`,
       "api/v1/status",
     ];
   }
@@ -125,17 +136,22 @@ class Overview {
   show() {
     if (this.answers === null) return;
     const [units, detail, stalls, processes, status] = this.answers;
-    this.units.show(units, this.chosen, this.idle.checked);
+    const wanted = this.purpose.value;
+    this.now.show(status);
+    this.units.show(units, this.chosen, wanted);
+    this.purposes.show(detail);
     this.reasons.show(detail, this.chosen, this.idle.checked);
     this.stalls.show(stalls);
-    this.processes.show(processes);
+    this.processes.show(processes, wanted);
     this.health.show(status, this.snapshots, units.value ? Date.parse(units.value.taken) : Date.now());
     if (units.value) this.flame.href = this.flameAddress(units.value);
   }
 
   flameAddress({ taken, window_seconds: seconds }) {
     const from = new Date(Date.parse(taken) - seconds * 1000).toISOString();
-    return "flame?" + new URLSearchParams({ from, to: taken });
+    const parameters = new URLSearchParams({ from, to: taken });
+    if (this.purpose.value !== "") parameters.set("for", this.purpose.value);
+    return "flame?" + parameters;
   }
 }
 

@@ -1,10 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 import { visible } from "../script/names.js";
 import { amount, time } from "./numbers.js";
+import { estimate, longestOf, mostlyFor, waitingFor } from "./purposes.js";
 import { cell, element, fillRows, showError } from "./rows.js";
 
 function sum(seconds) {
   return Object.values(seconds).reduce((all, one) => all + one, 0);
+}
+
+// Where nobody knows what waits are for.
+function oldestByReason({ oldest_blocked: oldest }) {
+  return oldest ? `${oldest.reason}, ${time(oldest.seconds)}` : "–";
+}
+
+// As of units.
+function processWaits(row, wanted, interval) {
+  const known = waitingFor(row.waits, wanted);
+  if (!known) return { waiting: row.actionable_seconds / interval, error: 0 };
+  if (wanted !== "") return known;
+  return { waiting: known.waiting + sum(row.runqueue_seconds) / interval, error: known.error };
 }
 
 // The processes that waited most between the last two walks over all threads.
@@ -14,28 +28,25 @@ export class ProcessTable {
     this.note = document.getElementById("processes-note");
   }
 
-  show({ value, error }) {
+  show({ value, error }, wanted) {
     showError("processes", error);
     const interval = value?.interval_seconds ?? null;
     this.note.textContent =
       interval === null ? "" : `Threads waiting on average in the last ${time(interval)}.`;
-    const waiting = (value?.processes ?? []).filter((row) => row.actionable_seconds > 0);
+    const of = (row) => processWaits(row, wanted, interval);
+    const waiting = (value?.processes ?? []).filter((row) => of(row).waiting > 0);
     fillRows(this.body, interval === null ? [] : waiting, {
       key: (row) => `${row.pid} ${row.start_time} ${row.comm}`,
       make: (row) =>
         element("th", { scope: "row" }, `${visible(row.comm) || "[no name]"} [${row.pid}]`),
       cells: (row) => [
-        cell("", amount(row.actionable_seconds / interval)),
+        cell("", estimate(of(row))),
         cell("wide", amount(sum(row.runqueue_seconds) / interval)),
         cell("wide", amount(row.running_seconds / interval)),
-        cell("", row.ended > 0 ? time(row.p99_seconds) : "–"),
-        cell("wide", this.oldest(row)),
+        cell("", row.waits ? mostlyFor(row.waits, wanted) : oldestByReason(row)),
+        cell("wide", row.waits ? longestOf(row.waits, wanted) : "–"),
         cell("wide", visible(row.unit ?? row.cgroup)),
       ],
     });
-  }
-
-  oldest({ oldest_blocked: oldest }) {
-    return oldest ? `${oldest.reason}, ${time(oldest.seconds)}` : "–";
   }
 }

@@ -3,10 +3,11 @@ import { visible } from "../script/names.js";
 import { time } from "./numbers.js";
 import { cell, element, fillRows, showError } from "./rows.js";
 
-// What a thread waits for, in words: "lock, held by holder [152]", "disk, /var/log/x".
+// What a thread waits for, in words: "lock, postgresql-heavyweight-lock", "storage, /var/log/x".
 function objectOf(stall) {
   const { futex, file, socket } = stall.waits_for ?? {};
-  const words = [stall.reason];
+  const words = [stall.for ?? stall.reason];
+  if (stall.site) words.push(stall.site);
   if (futex?.owner) words.push(`held by ${futex.owner.comm ?? "?"} [${futex.owner.tid}]`);
   else if (futex) words.push(`futex ${futex.address ?? futex.id ?? ""}`);
   if (file?.path) words.push(file.path);
@@ -18,6 +19,18 @@ function threadOf(stall) {
   const process = stall.process ?? stall.comm;
   const thread = stall.comm === process ? "" : ` (${stall.comm})`;
   return visible(`${process}${thread} [${stall.tid ?? "?"}]`);
+}
+
+// Those that have lasted as long and are no stalls.
+function untold(counts) {
+  const { work = 0, timer = 0, unknown = 0 } = counts ?? {};
+  const words = [
+    [work, "wait for work"],
+    [timer, "for a timer"],
+    [unknown, "for what nobody can tell"],
+  ].filter(([threads]) => threads > 0);
+  if (words.length === 0) return [];
+  return [`as long, and not stuck: ${words.map(([threads, what]) => `${threads} ${what}`).join(", ")}`];
 }
 
 // The threads that are stuck now.
@@ -35,7 +48,8 @@ export class StallTable {
     this.part.hidden = stalls.length === 0;
     this.none.hidden = value === undefined || stalls.length > 0;
     const more = (value?.matching ?? 0) - stalls.length;
-    this.rest.textContent = more > 0 ? `and ${more} more, all at /api/v1/stalls` : "";
+    const rest = more > 0 ? [`and ${more} more, all at /api/v1/stalls`] : [];
+    this.rest.textContent = [...rest, ...untold(value?.not_told)].join("; ");
     fillRows(this.body, stalls, {
       key: (stall) => `${stall.pid} ${stall.tid} ${stall.since}`,
       make: (stall) => {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isAtOrBelow, visible } from "../script/names.js";
 import { amount, quantile } from "./numbers.js";
+import { estimate, mostlyFor, waitingFor } from "./purposes.js";
 import { cell, element, fillRows, showError } from "./rows.js";
 
 export function runqueueOf(unit) {
   return Object.values(unit.runqueue).reduce((sum, wait) => sum + wait.waiting, 0);
 }
 
-// The largest actionable wait: [name, wait]; undefined: none.
+// Where nobody knows what waits are for, the largest wait by reason: [name, wait]; undefined: none.
 function mostly(unit) {
   const waits = [...Object.entries(unit.blocked), ...Object.entries(unit.runqueue)];
   return waits
@@ -38,11 +39,19 @@ function heading(unit, onChoose) {
   return th;
 }
 
+// Threads that waited: {waiting, error}. For a CPU counts, unless something else is wanted.
+function unitWaits(unit, wanted) {
+  const known = waitingFor(unit.waits, wanted);
+  if (!known) return { waiting: unit.actionable, error: 0 };
+  if (wanted !== "") return known;
+  return { waiting: known.waiting + runqueueOf(unit), error: known.error };
+}
+
 // The wait as a part of the longest one, for a CPU and blocked.
-function bar(unit, most) {
+function bar(unit, wanted, most) {
   const whole = element("div", { className: "bar", ariaHidden: "true" });
-  const forCpu = runqueueOf(unit);
-  const parts = [["runqueue", forCpu], ["blocked", unit.actionable - forCpu]];
+  const forCpu = wanted === "" ? runqueueOf(unit) : 0;
+  const parts = [["runqueue", forCpu], ["blocked", unitWaits(unit, wanted).waiting - forCpu]];
   for (const [className, part] of parts) {
     const piece = element("div", { className });
     piece.style.width = `${(100 * Math.max(part, 0)) / most}%`;
@@ -51,20 +60,21 @@ function bar(unit, most) {
   return whole;
 }
 
-function flameAddress(cgroup, from, to) {
-  return "flame?" + new URLSearchParams({ from, to, cgroup });
+function flameAddress(cgroup, { from, to, wanted }) {
+  const parameters = new URLSearchParams({ from, to, cgroup });
+  if (wanted !== "") parameters.set("for", wanted);
+  return "flame?" + parameters;
 }
 
 // The table of units. A click on one calls `onChoose(cgroup)`.
 export class UnitTable {
   constructor(onChoose) {
     this.body = document.querySelector("#units tbody");
-    this.idleHeading = document.querySelector("#units th.idle");
     this.more = document.getElementById("more");
     this.onChoose = onChoose;
   }
 
-  show({ value, error }, chosen, withIdle) {
+  show({ value, error }, chosen, wanted) {
     showError("units", error);
     if (value === undefined) {
       this.body.replaceChildren();
@@ -74,12 +84,11 @@ export class UnitTable {
     const { units, taken } = value;
     const to = taken;
     const from = new Date(Date.parse(taken) - value.window_seconds * 1000).toISOString();
-    const most = Math.max(...units.map((unit) => unit.actionable), 1e-9);
-    this.idleHeading.hidden = !withIdle;
+    const most = Math.max(...units.map((unit) => unitWaits(unit, wanted).waiting), 1e-9);
     fillRows(this.body, units, {
       key: (unit) => unit.cgroup,
       make: (unit) => heading(unit, this.onChoose),
-      cells: (unit) => this.cells(unit, { most, from, to, withIdle }),
+      cells: (unit) => this.cells(unit, { most, from, to, wanted }),
     });
     for (const row of this.body.rows) {
       const isChosen = chosen !== "" && isCgroup(row.dataset.key, chosen);
@@ -90,18 +99,19 @@ export class UnitTable {
     this.more.textContent = `Show all ${value.matching}`;
   }
 
-  cells(unit, { most, from, to, withIdle }) {
+  cells(unit, { most, from, to, wanted }) {
     const main = mostly(unit);
-    const stacks = element("a", { href: flameAddress(unit.cgroup, from, to) }, "flame graph");
+    const byReason = main ? `${main[0]}, ${quantile(main[1].p99_seconds)}` : "–";
+    const href = flameAddress(unit.cgroup, { from, to, wanted });
+    const stacks = element("a", { href }, "flame graph");
     stacks.setAttribute("aria-label", `Flame graph of ${nameOf(unit)}`);
-    const idle = cell("idle", amount(unit.idle));
-    idle.hidden = !withIdle;
     return [
-      cell("", amount(unit.actionable), bar(unit, most)),
+      cell("", estimate(unitWaits(unit, wanted)), bar(unit, wanted, most)),
       cell("wide", amount(runqueueOf(unit))),
       cell("wide", amount(unit.running)),
-      cell("", main ? `${main[0]}, ${quantile(main[1].p99_seconds)}` : "–"),
-      idle,
+      cell("", unit.waits ? mostlyFor(unit.waits, wanted) : byReason),
+      cell("wide", unit.waits ? amount(unit.waits.unknown) : "–"),
+      cell("wide quiet", amount(unit.waits?.idle ?? unit.idle)),
       cell("wide", stacks),
     ];
   }

@@ -181,6 +181,31 @@ int run_append(void* ctx) {
   return 0;
 }
 
+__u32 censored = 0;
+__u64 part_ns = 0, whole_ns = 0;
+
+/* A chosen block of the current thread ends. Walks have counted all but `part_ns` of it. */
+SEC("raw_tp")
+int run_keep_block(void* ctx) {
+  struct task_struct* task = bpf_get_current_task_btf();
+  struct thread* thread = thread_of(task);
+
+  if (!thread) return 0;
+  thread->state = censored ? THREAD_FOUND_WAITING : THREAD_BLOCKED;
+  thread->since_ns = thread->found.ns = begun_ns;
+  thread->waking.ns = ended_ns;
+  return block_keep(ctx, task, thread, part_ns, whole_ns);
+}
+
+/* It takes no stacks before the thread's next block. */
+SEC("raw_tp")
+int run_drop_block(void* ctx) {
+  struct task_struct* task = bpf_get_current_task_btf();
+  struct thread* thread = thread_of(task);
+
+  return thread ? block_drop(task, thread) : 0;
+}
+
 /* The thread to act on, which sleeps; and what is found about it afterwards. */
 __u32 sleeper = 0;
 __u32 found_idle = 0, found_task_state = 0, found_state = 0;

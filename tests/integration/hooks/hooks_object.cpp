@@ -43,7 +43,7 @@ Result<HooksObject> HooksObject::load() {
     bpf_program__set_autoload(program, std::string(bpf_program__name(program)).starts_with("run_"));
   }
   const auto& maps = skeleton.maps;
-  const std::array<std::pair<bpf_map*, std::uint32_t>, 8> sizes = {{
+  const std::array<std::pair<bpf_map*, std::uint32_t>, 9> sizes = {{
       {maps.processes, kProcesses + 1},
       {maps.free_processes, kProcesses},
       {maps.process_hists, kHists + 1},
@@ -52,6 +52,7 @@ Result<HooksObject> HooksObject::load() {
       {maps.cgroup_subjects, kCgroups},
       {maps.free_subjects, 64},
       {maps.self_interrupts, 1},
+      {maps.chosen_blocks, kChosen},
   }};
   for (const auto& [map, entries] : sizes) {
     if (const int error = bpf_map__set_max_entries(map, entries); error != 0) {

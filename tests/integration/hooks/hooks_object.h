@@ -18,7 +18,7 @@ namespace offcpud {
 // The programs with small maps and without any attached: nothing happens but what a test asks for.
 class HooksObject {
  public:
-  static constexpr std::uint32_t kProcesses = 2, kHists = 2, kCgroups = 4;
+  static constexpr std::uint32_t kProcesses = 2, kHists = 2, kCgroups = 4, kChosen = 1;
 
   static Result<HooksObject> load();
 

@@ -13,10 +13,12 @@
 #include <csignal>
 #include <ctime>
 #include <optional>
+#include <vector>
 
 #include "base/file_io.h"
 #include "hooks.skel.h"
 #include "hooks_object.h"
+#include "sample.h"
 #include "unwind.h"
 
 namespace offcpud {
@@ -282,6 +284,55 @@ TEST_F(Hooks, AStackThatCouldNotBeCopiedIsNotComplete) {
   ASSERT_EQ(run_below(bpf_program__fd(hooks()->progs.run_append), 40), 0);
   EXPECT_EQ(hooks()->bss->frames, frames);
   EXPECT_EQ(hooks()->bss->end, end);
+}
+
+// A block of 60 s, of which walks have counted 50 s.
+TEST_F(Hooks, ALostSampleStandsForItsPartAndForItsWholeBlock) {
+  auto& memory = *hooks()->bss;
+  hooks()->data_settings->sample_threads = OFFCPUD_SAMPLE_PROGRAMS;
+  memory.begun_ns = 100 * kSecond;
+  memory.ended_ns = 160 * kSecond;
+  memory.part_ns = 10 * kSecond;
+  memory.whole_ns = 60 * kSecond;
+  run(hooks()->progs.run_keep_block);
+  EXPECT_EQ(hooks().lost(OFFCPUD_LOSS_SAMPLE), 0U) << "there is room for one";
+  run(hooks()->progs.run_drop_block);
+  EXPECT_EQ(hooks().lost(OFFCPUD_LOSS_SAMPLE), 1U);
+  EXPECT_EQ(memory.samples_lost_ns, 10 * kSecond);
+  EXPECT_EQ(memory.samples_lost_whole_ns, 60 * kSecond);
+
+  const std::uint32_t other = 1;  // somebody else's takes the room
+  const std::vector<char> chosen(bpf_map__value_size(hooks()->maps.chosen_blocks));
+  ASSERT_EQ(
+      bpf_map_update_elem(bpf_map__fd(hooks()->maps.chosen_blocks), &other, chosen.data(), BPF_ANY),
+      0);
+  run(hooks()->progs.run_keep_block);
+  EXPECT_EQ(hooks().lost(OFFCPUD_LOSS_SAMPLE), 2U);
+  EXPECT_EQ(memory.samples_lost_ns, 20 * kSecond);
+  EXPECT_EQ(memory.samples_lost_whole_ns, 120 * kSecond);
+
+  memory.ended_ns = memory.begun_ns + kSecond / 1000;  // a short one: it stands for others, too
+  memory.part_ns = kSecond / 1000;
+  memory.whole_ns = kSecond;
+  run(hooks()->progs.run_keep_block);
+  EXPECT_EQ(memory.samples_lost_ns, 21 * kSecond);
+  EXPECT_EQ(memory.samples_lost_whole_ns, 121 * kSecond);
+}
+
+// No histogram has such a block, so nothing of it is missing there.
+TEST_F(Hooks, ALostSampleOfABlockWithoutBeginningIsNoWholeBlock) {
+  auto& memory = *hooks()->bss;
+  hooks()->data_settings->sample_threads = OFFCPUD_SAMPLE_PROGRAMS;
+  memory.censored = 1;
+  memory.begun_ns = 100 * kSecond;
+  memory.ended_ns = 160 * kSecond;
+  memory.part_ns = 10 * kSecond;
+  memory.whole_ns = 60 * kSecond;
+  run(hooks()->progs.run_keep_block);
+  run(hooks()->progs.run_drop_block);
+  EXPECT_EQ(hooks().lost(OFFCPUD_LOSS_SAMPLE), 1U);
+  EXPECT_EQ(memory.samples_lost_ns, 10 * kSecond);
+  EXPECT_EQ(memory.samples_lost_whole_ns, 0U);
 }
 
 TEST_F(Hooks, TheWalkLeavesToTheSwitchWhatIsTheSwitchs) {

@@ -87,16 +87,99 @@ TEST(TopJson, AProcessInFull) {
     "blocked_seconds": {"disk": 4.0, "poll": 3.0}, "runqueue_seconds": {"preempted": 0.5},
     "ended": 9, "p50_seconds": 0.25, "p99_seconds": 2.0, "max_seconds": 2.0,
     "oldest_blocked": {"reason": "disk", "seconds": 1.0},
-    "oldest_blocked_seconds": {"disk": 1.0, "poll": 50.0}})"));
+    "oldest_blocked_seconds": {"disk": 1.0, "poll": 50.0}, "waits": null})"));
+  EXPECT_EQ(top.at("window"), nullptr) << "nothing was examined";
   EXPECT_EQ(top.at("processes").at(1).at("oldest_blocked"), nullptr);
   EXPECT_FALSE(top.at("processes").at(1).contains("unit"));
+}
+
+// Of two_processes(): the first waits for the disk a little, the second, whose reason is
+// idle-prone, for a lock. A process that has ended waited for an answer.
+View two_processes_for_something() {
+  View view = two_processes();
+  auto window = std::make_shared<WaitWindow>();
+  window->begin_at = MonotonicTime(88s);
+  window->end_at = MonotonicTime(98s);
+  const auto add = [&](std::uint32_t pid, WaitFor wait_for, const char* site, WaitTime time,
+                       std::uint32_t lasting = 0) {
+    window->sites.push_back({.pid = pid,
+                             .process_start_ns = 40 * kSecond,
+                             .wait_for = wait_for,
+                             .site = site,
+                             .time = time,
+                             .lasting = lasting,
+                             .oldest_ns = lasting * kSecond});
+  };
+  add(5, WaitFor::Storage, "fsync", {.ns = 4e9, .variance_ns2 = 1e16});
+  add(5, WaitFor::Work, "loop", {.ns = 10e9});
+  add(6, WaitFor::Lock, "row-lock", {.ns = 20e9}, 2);
+  add(6, WaitFor::Lock, "mutex", {.ns = 30e9}, 3);
+  add(6, WaitFor::Unknown, "", {.ns = 40e9});
+  add(9, WaitFor::Answer, "socket", {.ns = 5e9});
+  window->lost_ns = kSecond;
+  view.waits = window;
+  return view;
+}
+
+TEST(TopJson, RowsComeByWhatWaitsAreForNotByReason) {
+  const json top = answer(two_processes_for_something());
+  EXPECT_THAT(pids(top.at("processes")), ElementsAre(6, 5));
+  EXPECT_EQ(top.at("window"), json::parse(R"({"seconds": 10.0, "age_seconds": 2.0})"));
+  EXPECT_EQ(top.at("processes").at(0).at("waits"), json::parse(R"({
+    "actionable": 5.0, "error": 0.0, "children": 0.0, "idle": 0.0, "unknown": 4.0,
+    "for": {"lock": {"waiting": 5.0, "error": 0.0}, "unknown": {"waiting": 4.0, "error": 0.0}},
+    "sites": [
+      {"for": "lock", "site": "mutex", "waiting": 3.0, "error": 0.0, "lasting": 3,
+       "oldest_seconds": 3.0},
+      {"for": "lock", "site": "row-lock", "waiting": 2.0, "error": 0.0, "lasting": 2,
+       "oldest_seconds": 2.0},
+      {"for": "unknown", "site": null, "waiting": 4.0, "error": 0.0, "lasting": 0,
+       "oldest_seconds": null}]})"));
+  const json& database = top.at("processes").at(1).at("waits");
+  EXPECT_DOUBLE_EQ(database.at("actionable"), 0.4);
+  EXPECT_DOUBLE_EQ(database.at("error"), 0.01);
+  EXPECT_DOUBLE_EQ(database.at("idle"), 1);
+  const json& total = top.at("totals").at("waits");
+  EXPECT_DOUBLE_EQ(total.at("actionable"), 5.9) << "also of processes that have ended";
+  EXPECT_DOUBLE_EQ(total.at("unknown"), 4.1) << "also what was lost";
+  EXPECT_THAT(pids(answer(two_processes_for_something(), {{"sort", "actionable"}}).at("processes")),
+              ElementsAre(5, 6))
+      << "by reason";
+}
+
+// A shell waits as long as the program that it runs, which has a row of its own.
+TEST(TopJson, WaitsForChildrenLeadNoList) {
+  View view = two_processes_for_something();
+  auto window = std::make_shared<WaitWindow>(*view.waits);
+  window->sites.push_back({.pid = 5,
+                           .process_start_ns = 40 * kSecond,
+                           .wait_for = WaitFor::Answer,
+                           .site = "shell-command",
+                           .time = {.ns = 90e9},
+                           .child = {.ns = 90e9}});
+  view.waits = window;
+  const json top = answer(view);
+  EXPECT_THAT(pids(top.at("processes")), ElementsAre(6, 5));
+  const json& shell = top.at("processes").at(1).at("waits");
+  EXPECT_DOUBLE_EQ(shell.at("actionable"), 0.4);
+  EXPECT_DOUBLE_EQ(shell.at("children"), 9);
+  EXPECT_EQ(shell.at("sites").at(0).at("site"), "fsync");
+  EXPECT_DOUBLE_EQ(shell.at("for").at("answer").at("waiting"), 9);
+}
+
+TEST(TopJson, OnlyWhatWaitsForOneThing) {
+  const View view = two_processes_for_something();
+  EXPECT_THAT(pids(answer(view, {{"for", "storage"}}).at("processes")), ElementsAre(5));
+  EXPECT_THAT(pids(answer(view, {{"for", "unknown"}}).at("processes")), ElementsAre(6));
+  EXPECT_EQ(answer(view, {{"for", "memory"}}).at("matching"), 0);
 }
 
 TEST(TopJson, TotalsAreOfAllWhateverIsAskedFor) {
   const json top = answer(two_processes(), {{"pid", "6"}});
   EXPECT_EQ(top.at("totals"), json::parse(R"({"processes": 2, "threads": 3,
     "actionable_seconds": 4.5, "running_seconds": 2.0,
-    "blocked_seconds": {"disk": 4.0, "poll": 13.0}, "runqueue_seconds": {"preempted": 0.5}})"));
+    "blocked_seconds": {"disk": 4.0, "poll": 13.0}, "runqueue_seconds": {"preempted": 0.5},
+    "waits": null})"));
   EXPECT_THAT(pids(top.at("processes")), ElementsAre(6));
 }
 
@@ -150,6 +233,7 @@ TEST(TopJson, AThreadInFull) {
     "tid": 5, "pid": 5, "comm": "pinned", "cgroup": "/system.slice/postgresql.service",
     "unit": "postgresql.service", "cpu": 1,
     "pinned": true, "state": "runnable", "cause": "preempted", "state_seconds": 2.0,
+    "waiting_seconds": 9.0,
     "actionable_seconds": 9.0, "running_seconds": 1.0, "blocked_seconds": {},
     "runqueue_seconds": {"preempted": 9.0}, "kept_off_seconds": {"other_cgroup": 4.0},
     "kept_off_total_seconds": {"other_cgroup": 7.0}, "last_taker": {"tid": 77, "comm": "hog"},
@@ -179,6 +263,47 @@ TEST(TopJson, ThreadsByCpuAndPinning) {
   for (const char* key : {"oldest", "cpu", "comm"}) {
     EXPECT_THAT(of({{"sort", key}}), ElementsAre(9, 5)) << key;
   }
+}
+
+// A backend before a lock of its database, whose reason is poll, and an idle thread of Go, whose
+// reason is lock.
+TEST(TopJson, ThreadsComeByWhatTheirBlocksAreFor) {
+  View view;
+  view.taken = MonotonicTime(100s);
+  const auto backend = thread(5).started(40).blocked(OFFCPUD_BLOCKED_POLL, 80);
+  const auto go = thread(6).started(40).blocked(OFFCPUD_BLOCKED_LOCK, 70);
+  view.previous_walk = test::walk_at(90, {backend, go});
+  view.walk = test::walk_at(100, {backend, go});
+  const auto of = [&] { return answer(view, {{"threads", "true"}}).at("threads"); };
+  EXPECT_THAT(pids(of()), ElementsAre(6, 5)) << "by reason, before anything was examined";
+  auto window = std::make_shared<WaitWindow>();
+  window->begin_at = MonotonicTime(88s);
+  window->end_at = MonotonicTime(98s);
+  const auto examined = [](WaitFor wait_for, const char* site) {
+    auto wait = std::make_shared<ExaminedWait>();
+    wait->wait_for = wait_for;
+    wait->site = site;
+    return wait;
+  };
+  window->blocks = {
+      {.tid = 5, .since_ns = 80 * kSecond, .wait = examined(WaitFor::Lock, "row-lock")},
+      {.tid = 6, .since_ns = 70 * kSecond, .wait = examined(WaitFor::Work, "go-idle")}};
+  window->sites = {
+      {.pid = 5, .process_start_ns = 40 * kSecond, .wait_for = WaitFor::Lock, .time = {.ns = 10e9}},
+      {.pid = 6,
+       .process_start_ns = 40 * kSecond,
+       .wait_for = WaitFor::Work,
+       .time = {.ns = 10e9}}};
+  view.waits = window;
+  const json threads = of();
+  ASSERT_THAT(pids(threads), ElementsAre(5, 6));
+  EXPECT_EQ(threads.at(0).at("for"), "lock");
+  EXPECT_EQ(threads.at(0).at("site"), "row-lock");
+  EXPECT_EQ(threads.at(0).at("waiting_seconds"), 10.0);
+  EXPECT_EQ(threads.at(0).at("actionable_seconds"), 0.0) << "by reason";
+  EXPECT_EQ(threads.at(1).at("waiting_seconds"), 0.0);
+  EXPECT_THAT(pids(answer(view, {{"threads", "true"}, {"for", "work"}}).at("threads")),
+              ElementsAre(6));
 }
 
 TEST(TopJson, AWaitWithoutABeginningHasNoAge) {

@@ -26,7 +26,7 @@ std::string refusal(const Parameters& parameters) {
 
 TEST(TopQuery, WithoutParametersEverythingByWait) {
   const TopQuery query = parsed({});
-  EXPECT_EQ(query.sort, TopSort::Actionable);
+  EXPECT_EQ(query.sort, TopSort::Waiting);
   EXPECT_FALSE(query.threads || query.limit || query.pid || query.reverse);
   EXPECT_TRUE(query.admits(1, "a", "a", "/x"));
 }
@@ -73,7 +73,7 @@ TEST(TopQuery, ACgroupIsAPathOrAUnitAndWhatIsBelow) {
 
 TEST(TopQuery, RefusalsSayWhatIsAllowed) {
   EXPECT_EQ(refusal({{"por", "1"}}),
-            "unknown parameter \"por\"; use pid, comm, cgroup, filter, threads, cpu, pinned, "
+            "unknown parameter \"por\"; use pid, comm, cgroup, filter, for, threads, cpu, pinned, "
             "reverse, limit or sort");
   for (const char* number : {"", "-1", "x", "1x", "4294967296", " 1", "1.5"}) {
     EXPECT_THAT(refusal({{"pid", number}}), HasSubstr("use a whole number")) << number;
@@ -81,7 +81,8 @@ TEST(TopQuery, RefusalsSayWhatIsAllowed) {
   EXPECT_EQ(refusal({{"threads", "1"}}),
             "parameter threads: \"1\" is not allowed; use true or false");
   EXPECT_EQ(refusal({{"sort", "size"}}),
-            "parameter sort: \"size\" is not allowed; use actionable, blocked, runqueue, running, "
+            "parameter sort: \"size\" is not allowed; use waiting, unknown, idle, actionable, "
+            "blocked, runqueue, running, "
             "oldest, ended, p50, p99, max, threads, pid, comm");
   EXPECT_THAT(refusal({{"sort", "p99"}, {"threads", "true"}}),
               HasSubstr("kept_off, longest, tid, cpu, pid, comm (of threads)"));

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "pipeline/site_history.h"
 #include "pipeline/wait_history.h"
 #include "support/thread_walks.h"
 
@@ -37,7 +38,7 @@ void set_open(SubjectSeries& row, std::size_t kind, OpenWaits open, std::uint64_
 }
 
 json answer(const View& view, const std::multimap<std::string, std::string>& parameters = {}) {
-  return json::parse(units_json(view, *UnitQuery::parse(parameters)));
+  return json::parse(units_json(view, *UnitQuery::parse(parameters), true));
 }
 
 // Two steps of 10 s: a database that waited for the disk in the second, a service that idles, and
@@ -80,6 +81,50 @@ TEST_F(UnitsJson, UnitsComeByActionableWait) {
   EXPECT_DOUBLE_EQ(database["running"], 0.25);
   EXPECT_DOUBLE_EQ(database["blocked"]["disk"]["waiting"], 2.3 / 20);
   EXPECT_DOUBLE_EQ(database["runqueue"]["preempted"]["waiting"], 0.5 / 20);
+}
+
+std::shared_ptr<const SiteWindow> site_window(std::chrono::seconds begin, double lock_s) {
+  auto window = std::make_shared<SiteWindow>();
+  window->begin = MonotonicTime(begin);
+  window->end = MonotonicTime(begin + 10s);
+  const auto add = [&](const char* cgroup, WaitFor wait_for, const char* site, double s) {
+    window->sites.push_back({.cgroup = cgroup,
+                             .wait_for = wait_for,
+                             .site = site,
+                             .time = {.ns = s * 1e9, .variance_ns2 = 1e18},
+                             .lasting = 1,
+                             .oldest_ns = kSecond});
+  };
+  add("/system.slice/db.service", WaitFor::Work, "", 5);
+  add("/system.slice/idle.service", WaitFor::Lock, "mutex", lock_s);
+  return window;
+}
+
+// The one that its reason calls idle waits for a lock.
+TEST_F(UnitsJson, UnitsComeByWhatTheirWaitsAreFor) {
+  view_.site_history = {site_window(70s, 0), site_window(80s, 20), site_window(90s, 40)};
+  const json units = answer(view_, {{"window", "20s"}});
+  EXPECT_EQ(units["waits_window"], json::parse(R"({"seconds": 20.0, "age_seconds": 30.0})"));
+  EXPECT_EQ(units["units"][0]["unit"], "idle.service");
+  const json& waits = units["units"][0]["waits"];
+  EXPECT_DOUBLE_EQ(waits["actionable"], 3);
+  EXPECT_NEAR(waits["error"].get<double>(), 1.414 / 20, 1e-3);
+  EXPECT_EQ(waits["sites"][0]["site"], "mutex");
+  EXPECT_EQ(waits["sites"][0]["lasting"], 1) << "only of the last window";
+  EXPECT_DOUBLE_EQ(units["units"][1]["waits"]["idle"], 0.5);
+  EXPECT_DOUBLE_EQ(units["total"]["waits"]["actionable"], 3);
+  const json of_locks = answer(view_, {{"for", "lock"}});
+  EXPECT_EQ(of_locks["matching"], 1);
+  EXPECT_EQ(of_locks["units"][0]["unit"], "idle.service");
+  EXPECT_EQ(answer(view_, {{"for", "memory"}})["matching"], 0);
+}
+
+TEST_F(UnitsJson, SitesAreDetails) {
+  view_.site_history = {site_window(90s, 40)};
+  const json shown = json::parse(units_json(view_, *UnitQuery::parse({}), false));
+  EXPECT_FALSE(shown["units"][0]["waits"].contains("sites"));
+  EXPECT_FALSE(shown["total"]["waits"].contains("sites"));
+  EXPECT_DOUBLE_EQ(shown["units"][0]["waits"]["for"]["lock"]["waiting"], 4);
 }
 
 TEST_F(UnitsJson, PercentilesAreTheBoundsOfTheSlotThatHoldsThem) {
@@ -174,7 +219,7 @@ TEST(UnitQuery, RefusesWhatItDoesNotKnow) {
     const auto query = UnitQuery::parse({{name, value}});
     return query ? "" : query.error().message();
   };
-  EXPECT_NE(refused("windw", "5s").find("use window, cgroup, below, limit or history"),
+  EXPECT_NE(refused("windw", "5s").find("use window, cgroup, below, for, limit or history"),
             std::string::npos);
   for (const char* value : {"", "5", "0s", "-5s", "5 s"}) {
     EXPECT_NE(refused("window", value).find("use a duration such as 60s"), std::string::npos)

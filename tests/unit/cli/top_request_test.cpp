@@ -27,6 +27,12 @@ TEST(TopRequest, SpellsOutWhatIsAskedFor) {
       "&sort=p99&reverse=true&limit=20");
 }
 
+TEST(TopRequest, ReasonsAndWhatFor) {
+  EXPECT_EQ((TopRequest{.by_reason = true}.path()), "/api/v1/top?sort=actionable");
+  EXPECT_EQ((TopRequest{.sort = "p99", .by_reason = true}.path()), "/api/v1/top?sort=p99");
+  EXPECT_EQ((TopRequest{.wait_for = "lock"}.path()), "/api/v1/top?for=lock");
+}
+
 TEST(TopRequest, CpuAndPinnedAreAboutThreads) {
   EXPECT_EQ((TopRequest{.cpu = 3, .pinned = true}.path()), "/api/v1/top");
 }

@@ -45,6 +45,12 @@ TEST(StatusText, BeginsWithTheVerdict) {
             "2 cgroups, last pass 1 s ago\n\nversion  0.1.0\n");
 }
 
+TEST(StatusText, BeforeItComesWhatIsWaitedForNow) {
+  EXPECT_EQ(text_of(R"({"waiting": ["waiting for a lock: 8.00 threads\u001b[2J", "stalls: 8"],
+                        "summary": "2 cgroups", "version": "0.1.0"})"),
+            "waiting for a lock: 8.00 threads\\x1b[2J\nstalls: 8\n\n2 cgroups\n\nversion  0.1.0\n");
+}
+
 TEST(StatusText, RoundsWhatIsNotWhole) {
   EXPECT_EQ(text_of(R"({"a": 4.007888871, "b": 0.000320795, "c": 123456.789, "d": 99.96, "e": 90.0,
                         "f": 1e300, "g": -3.14159, "h": 123456789})"),

@@ -48,6 +48,39 @@ inline constexpr const char* kProcessesJson = R"({"interval_seconds": 10.0,
   "runqueue_seconds": {}, "ended": 0, "p50_seconds": 0.0, "p99_seconds": 0.0, "max_seconds": 0.0,
   "oldest_blocked": null, "oldest_blocked_seconds": {}}]})";
 
+// Eight backends before a row lock whose reason is poll, beside an idle program of Go whose reason
+// is lock.
+inline constexpr const char* kWaitsJson = R"({"interval_seconds": 10.0,
+ "taken": "2026-11-20T12:19:40.250Z", "window": {"seconds": 10.0, "age_seconds": 3.0},
+ "totals": {"processes": 214, "threads": 1830, "actionable_seconds": 80.0, "running_seconds": 17.0,
+  "blocked_seconds": {"lock": 80.0, "poll": 90.0}, "runqueue_seconds": {"preempted": 4.0},
+  "waits": {"actionable": 8.31, "error": 0.02, "children": 3.0, "idle": 412.5, "unknown": 1.2,
+   "for": {"lock": {"waiting": 8.0, "error": 0.0}, "storage": {"waiting": 0.31, "error": 0.02},
+    "work": {"waiting": 400.0, "error": 0.1}, "timer": {"waiting": 12.5, "error": 0.0},
+    "unknown": {"waiting": 1.2, "error": 0.0}},
+   "sites": []}},
+ "matching": 214, "processes": [
+ {"pid": 4711, "start_time": "2026-11-20T10:00:00.000Z", "comm": "postgres",
+  "cgroup": "/system.slice/postgresql.service", "unit": "postgresql.service", "threads": 8,
+  "kernel_thread": false, "exported": true, "actionable_seconds": 0.1, "running_seconds": 15.0,
+  "blocked_seconds": {"poll": 80.0}, "runqueue_seconds": {"wakeup": 0.1}, "ended": 90,
+  "p50_seconds": 0.0009765625, "p99_seconds": 0.25, "max_seconds": null, "oldest_blocked": null,
+  "oldest_blocked_seconds": {},
+  "waits": {"actionable": 8.31, "error": 0.02, "children": 0.0, "idle": 0.0, "unknown": 0.0, "for": {}, "sites": [
+   {"for": "lock", "site": "postgresql-heavyweight-lock", "waiting": 8.0, "error": 0.0,
+    "lasting": 8, "oldest_seconds": 25.2},
+   {"for": "storage", "site": "fsync", "waiting": 0.31, "error": 0.02, "lasting": 0,
+    "oldest_seconds": null}]}},
+ {"pid": 99, "start_time": "2026-11-20T10:00:00.000Z", "comm": "prometheus",
+  "cgroup": "/system.slice/prometheus.service", "unit": "prometheus.service", "threads": 12,
+  "kernel_thread": false, "exported": false, "actionable_seconds": 70.0, "running_seconds": 0.1,
+  "blocked_seconds": {"lock": 70.0}, "runqueue_seconds": {}, "ended": 2, "p50_seconds": 0.5,
+  "p99_seconds": 0.5, "max_seconds": 0.5, "oldest_blocked": {"reason": "lock", "seconds": 900.0},
+  "oldest_blocked_seconds": {"lock": 900.0},
+  "waits": {"actionable": 0.0, "error": 0.0, "children": 0.0, "idle": 12.0, "unknown": 1.2, "for": {}, "sites": [
+   {"for": "unknown", "site": null, "waiting": 1.2, "error": 0.0, "lasting": 1,
+    "oldest_seconds": 1.0}]}}]})";
+
 inline constexpr const char* kThreadsJson = R"({"interval_seconds": 2.0,
  "taken": "2026-11-20T12:19:40.250Z",
  "totals": {"processes": 2, "threads": 3, "actionable_seconds": 1.0, "running_seconds": 2.0,

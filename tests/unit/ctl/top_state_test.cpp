@@ -43,11 +43,11 @@ TEST_F(TopStateTest, SortKeysGoRoundAndBack) {
   EXPECT_EQ(press("s"), TopEffect::Ask);
   EXPECT_EQ(request().sort, "runqueue");
   press("S");
-  EXPECT_EQ(request().sort, "actionable");
+  EXPECT_EQ(request().sort, "waiting");
   press("S");
   EXPECT_EQ(request().sort, "pid");
   press("s");
-  EXPECT_EQ(request().sort, "actionable");
+  EXPECT_EQ(request().sort, "waiting");
   press("o");
   EXPECT_EQ(request().sort, "oldest");
   EXPECT_THAT(bottom(), StartsWith("processes by oldest"));
@@ -55,10 +55,23 @@ TEST_F(TopStateTest, SortKeysGoRoundAndBack) {
   EXPECT_TRUE(request().reverse);
 }
 
+TEST_F(TopStateTest, ReasonsComeBackWithAKey) {
+  EXPECT_THAT(bottom(), StartsWith("processes by waiting"));
+  press("u");
+  EXPECT_EQ(press("w"), TopEffect::Ask);
+  EXPECT_TRUE(request().by_reason);
+  EXPECT_EQ(request().sort, "");
+  EXPECT_THAT(bottom(), StartsWith("processes by actionable"));
+  press("a");
+  EXPECT_EQ(request().sort, "actionable");
+  press("w");
+  EXPECT_FALSE(request().by_reason);
+}
+
 TEST_F(TopStateTest, ThreadsAndPinnedOnes) {
   press("p");
   EXPECT_TRUE(request().threads && request().pinned);
-  EXPECT_THAT(bottom(), StartsWith("pinned threads by actionable"));
+  EXPECT_THAT(bottom(), StartsWith("pinned threads by waiting"));
   press("p");
   EXPECT_TRUE(request().threads && !request().pinned);
   press("t");
@@ -67,7 +80,6 @@ TEST_F(TopStateTest, ThreadsAndPinnedOnes) {
 
 TEST_F(TopStateTest, LeavingThreadsDropsAKeyThatOnlyTheyHave) {
   press("t");
-  press("s");
   press("s");
   press("s");
   EXPECT_EQ(request().sort, "kept_off");
@@ -132,8 +144,8 @@ TEST_F(TopStateTest, TheScreenIsFullAndNoLargerThanTheTerminal) {
   press("x");  // any key leaves the help
   const auto screen = state_.screen("here", 24, 120);
   EXPECT_THAT(screen[0].text, StartsWith("offcpud at here, 12:19:40Z, over 10 s: 214 processes"));
-  EXPECT_EQ(screen[2].style, TopState::Line::Title);
-  EXPECT_THAT(screen[3].text, HasSubstr("postgres"));
+  EXPECT_EQ(screen[3].style, TopState::Line::Title);
+  EXPECT_THAT(screen[4].text, HasSubstr("postgres"));
 }
 
 TEST_F(TopStateTest, AnErrorIsShownBesideTheLastRowsUntilItIsOver) {
@@ -143,9 +155,9 @@ TEST_F(TopStateTest, AnErrorIsShownBesideTheLastRowsUntilItIsOver) {
   const auto screen = state_.screen("here", 20, 120);
   EXPECT_EQ(screen.back().style, TopState::Line::Alert);
   EXPECT_EQ(screen.back().text, "Trying again: no offcpud answers at here\\x1b");
-  EXPECT_THAT(screen[3].text, HasSubstr("postgres"));
+  EXPECT_THAT(screen[4].text, HasSubstr("postgres"));
   answer(3);
-  EXPECT_THAT(bottom(), StartsWith("processes by actionable"));
+  EXPECT_THAT(bottom(), StartsWith("processes by waiting"));
 }
 
 TEST_F(TopStateTest, QuitsAndIgnoresWhatItDoesNotKnow) {

@@ -17,6 +17,7 @@ namespace {
 using test::expect_same_as_file;
 using test::kProcessesJson;
 using test::kThreadsJson;
+using test::kWaitsJson;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -40,6 +41,38 @@ TEST_F(TopTableTest, Processes) {
 
 TEST_F(TopTableTest, ProcessesOnANarrowTerminal) {
   expect_same_as_file("tests/data/golden/top_processes_80.txt", text(kProcessesJson, 80));
+}
+
+// The victim leads, and who idles is in one quiet column.
+TEST_F(TopTableTest, ProcessesByWhatTheyWaitFor) {
+  expect_same_as_file("tests/data/golden/top_waits.txt", text(kWaitsJson, kAnyWidth));
+  expect_same_as_file("tests/data/golden/top_waits_100.txt", text(kWaitsJson, 100));
+}
+
+TEST_F(TopTableTest, ByReasonIfAskedFor) {
+  const TopTable table = top_table(answer(kWaitsJson), "here", kAnyWidth, true);
+  EXPECT_THAT(table.titles, HasSubstr("LOCK%"));
+  EXPECT_THAT(table.titles, Not(HasSubstr("SITE")));
+  EXPECT_THAT(table.summary, ::testing::SizeIs(2));
+}
+
+TEST_F(TopTableTest, SaysInWordsThatNobodyWaits) {
+  TopAnswer calm = answer(kWaitsJson);
+  calm.totals.waits.actionable = 0.02;
+  calm.totals.waits.children = 0;
+  calm.totals.waits.by_for = {{"storage", 0.02}, {"work", 400}};
+  const TopTable table = top_table(calm, "here", kAnyWidth);
+  EXPECT_EQ(
+      table.summary[1],
+      "Nobody waits for a lock, an answer, storage or memory (0.02 threads on average); for a "
+      "CPU 0.40; running 1.70");
+  EXPECT_EQ(table.summary[2],
+            "Idle: 400.00 wait for work, 0.00 for a timer. Of 0.00 nobody can tell.");
+}
+
+TEST_F(TopTableTest, WhereNothingIsExaminedItSaysThatTheseAreReasons) {
+  EXPECT_THAT(top_table(answer(kProcessesJson), "here", kAnyWidth).summary[2],
+              HasSubstr("What waits are for is not known"));
 }
 
 TEST_F(TopTableTest, Threads) {
@@ -67,7 +100,7 @@ TEST_F(TopTableTest, SaysThatTheSumIsOfTheHostWhereSomeRowsAreAskedFor) {
 }
 
 TEST_F(TopTableTest, NoLineIsLongerThanTheTerminal) {
-  for (const char* json : {kProcessesJson, kThreadsJson}) {
+  for (const char* json : {kProcessesJson, kThreadsJson, kWaitsJson}) {
     for (std::size_t width = 1; width < 200; ++width) {
       const TopTable table = top_table(answer(json), "here", width);
       for (const auto* lines : {&table.summary, &table.rows}) {

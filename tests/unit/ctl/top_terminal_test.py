@@ -215,7 +215,7 @@ class TopOnATerminal(unittest.TestCase):
         terminal.press("h")
         terminal.wait_for("who waits, and why")
         terminal.press("\x1b[B")  # an arrow leaves the help as one key
-        terminal.wait_for("pinned threads by actionable")
+        terminal.wait_for("pinned threads by waiting")
         terminal.press("q")
         self.assertEqual(terminal.end(), 0)
 
@@ -227,11 +227,11 @@ class TopOnATerminal(unittest.TestCase):
     def test_follows_the_size_of_the_terminal(self):
         terminal = self.start(columns=100)
         terminal.wait_for("UNIT OR CGROUP")
-        self.assertIn({"limit": "40"}, self.daemon.queries)
+        self.assertIn({"limit": "38"}, self.daemon.queries)
         terminal.resize(30, 10)
-        self.wait_for_query(limit="12")
+        self.wait_for_query(limit="10")
         terminal.resize(120, 50)
-        self.wait_for_query(limit="92")
+        self.wait_for_query(limit="90")
         terminal.wait_for("UNIT OR CGROUP")
 
     def test_a_lost_daemon_is_shown_and_asked_again(self):
@@ -240,7 +240,7 @@ class TopOnATerminal(unittest.TestCase):
         self.daemon.stop()
         terminal.wait_for("offcpud answers at 127.0.0.1")  # only what changes is written
         self.daemon = Daemon(self.daemon.port)
-        terminal.wait_for("processes by actionable")
+        terminal.wait_for("processes by waiting")
         terminal.press("q")
         self.assertEqual(terminal.end(), 0)
         self.expect_restored(terminal)

@@ -94,6 +94,20 @@ TEST(SelfMetrics, StallsOfEveryReasonThatIsNotIdleProneCountFromZero) {
   EXPECT_THAT(test::text_of(metrics), HasSubstr("offcpud_stalls_total{reason=\"poll\"} 1\n"));
 }
 
+TEST(SelfMetrics, StallsThatAreNoneAndThoseBeyondTheLimitAreTold) {
+  SelfMetrics metrics({"0.1.0", "abc", "6.1.0"});
+  EXPECT_THAT(test::text_of(metrics),
+              HasSubstr("offcpud_stalls_taken_back_total{reason=\"lock\"} 0\n"));
+  EXPECT_THAT(test::text_of(metrics), HasSubstr("offcpud_stalls_beyond_limit 0\n"));
+  metrics.count_stall(OFFCPUD_BLOCKED_LOCK);
+  metrics.count_stall_taken_back(OFFCPUD_BLOCKED_LOCK);
+  metrics.set_stalls_beyond_limit(5);
+  const std::string text = test::text_of(metrics);
+  EXPECT_THAT(text, HasSubstr("offcpud_stalls_total{reason=\"lock\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("offcpud_stalls_taken_back_total{reason=\"lock\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("offcpud_stalls_beyond_limit 5\n"));
+}
+
 TEST(SelfMetrics, SnapshotsCountFromZeroAndHaveATimeOnceThereIsOne) {
   SelfMetrics metrics({"0.1.0", "abc", "6.1.0"});
   for (const std::string_view cause : kSnapshotFailureNames) {

@@ -115,6 +115,11 @@ std::shared_ptr<const View> hostile_view() {
       *waits_of(OFFCPUD_BLOCKED_DISK, 90'061'000'000'007U, view->stall_bounds.size()));
   stuck->unaccounted_ratio = 0;
   nginx.in_progress = std::move(stuck);
+  StallsInProgress stalls;
+  stalls.threads[static_cast<std::size_t>(WaitFor::Storage)] = 1;
+  stalls.oldest_ns[static_cast<std::size_t>(WaitFor::Storage)] = 90'061'000'000'007U;
+  stalls.shown = 1U << static_cast<std::size_t>(WaitFor::Storage);
+  nginx.stalls = std::make_shared<const StallsInProgress>(stalls);
   WaitEstimate waits;
   waits.add(1'500'000'001, 1'500'000'001);
   EstimatedHistogram storage;

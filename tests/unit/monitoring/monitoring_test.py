@@ -164,7 +164,7 @@ class Promtool(unittest.TestCase):
         for new in (r"\1 > 1e9", r"\1 > -1"):
             with tempfile.TemporaryDirectory() as folder:
                 for file in PROMETHEUS.glob("*.rules.yaml"):
-                    text = re.sub(r"(offcpud_oldest_blocked_seconds\{reason=~[^)]*\)) > 60", new,
+                    text = re.sub(r"(offcpud_oldest_stall_seconds\{for=~[^)]*\)) > 60", new,
                                   file.read_text())
                     (Path(folder) / file.name).write_text(text)
                 test = (HERE / "wait_alerts.test.yaml").read_text()

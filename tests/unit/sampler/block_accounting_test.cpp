@@ -37,6 +37,7 @@ TEST_F(BlockAccountingTest, WindowsOfExaminedWaitsFollowOneAnother) {
   kernel_.block(kSelf);
   kernel_.block(kOther);
   profile(5s, only_pid(kSelf));
+  kernel_.lost = {.ns = 700, .whole_ns = 900};
   run(21s);
   settle();  // no more than two windows may wait
   kernel_.wake(kOther);
@@ -49,6 +50,8 @@ TEST_F(BlockAccountingTest, WindowsOfExaminedWaitsFollowOneAnother) {
   EXPECT_THAT(windows[1]->ended, IsEmpty());
   EXPECT_THAT(windows[1]->blocks, SizeIs(2)) << "its stack was told before";
   EXPECT_EQ(windows[1]->unexamined, 0U);
+  EXPECT_EQ(windows[0]->lost_ns, 900U) << "as the others count, whole";
+  EXPECT_EQ(windows[1]->lost_ns, 0U);
   double sum_ns = 0, waits = 0;
   for (const EndedWaits& each : windows[2]->ended) {
     EXPECT_EQ(each.wait_for, WaitFor::Unknown);
@@ -199,7 +202,7 @@ TEST_F(BlockAccountingTest, LostTimeIsInWhatWantsEverythingAndNotedElsewhere) {
   start();
   profile(1s, {});
   profile(1s, only_pid(kSelf));
-  kernel_.lost_ns = 700;
+  kernel_.lost = {.ns = 700, .whole_ns = 900};
   run(10s);
   settle();
   ASSERT_THAT(profiles_.snapshots, SizeIs(2));

@@ -74,7 +74,7 @@ class FakeStackSource final : public StackSource {
     return {};
   }
 
-  std::uint64_t take_lost_ns() override { return std::exchange(lost_ns, 0); }
+  LostSamples take_lost() override { return std::exchange(lost, {}); }
 
   Result<std::vector<std::string>> kernel_names(std::span<const std::uint64_t> addresses) override {
     return std::vector<std::string>(addresses.size(), "do_something+0x1/0x2");
@@ -82,7 +82,7 @@ class FakeStackSource final : public StackSource {
 
   bool hooks = true;
   std::optional<SampleChoice> choice;  // the last one
-  std::uint64_t lost_ns = 0;
+  LostSamples lost;
   int walks = 0;
   std::optional<Error> failure;      // of reading samples and of walks
   std::function<void()> after_walk;  // called once

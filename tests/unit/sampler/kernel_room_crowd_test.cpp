@@ -83,6 +83,42 @@ TEST_F(KernelRoomCrowdTest, TheUserIsTheOneOfNow) {
   EXPECT_EQ(entering->user, kAttacker);
 }
 
+// 64 entries of each process without waiting, but not of any number of processes.
+TEST_F(KernelRoomCrowdTest, ManyProcessesOfOneUserDoNotHaveManyTimesAsMuchAtOnce) {
+  (void)room->user_of(kVictim);
+  std::size_t entries = 0;
+  for (std::uint32_t tgid = kFirst; tgid < kFirst + 1000; ++tgid) {
+    users[tgid] = kAttacker;
+    (void)room->user_of(tgid);
+    if (room->has_time_for(tgid, 64)) entries += 64;
+  }
+  EXPECT_EQ(entries, 4'096U);
+  EXPECT_TRUE(room->has_time_for(kVictim, 64)) << "another user's";
+  EXPECT_FALSE(room->has_time_for(kVictim, 1));
+  now += std::chrono::seconds(1);
+  (void)room->has_time(now);
+  spend(std::chrono::milliseconds(100));
+  EXPECT_TRUE(room->has_time_for(kFirst, 64)) << "in the next second";
+}
+
+// Nobody knows whose they are, as they were never made to wait. Those that have to are asked.
+TEST_F(KernelRoomCrowdTest, ManyProcessesOfNobodyDoNotTakeATurnFromAnybody) {
+  std::size_t entries = 0;
+  for (std::uint32_t tgid = kFirst; tgid < kFirst + 1000; ++tgid) {
+    users[tgid] = kAttacker;
+    if (room->has_time_for(tgid, 64)) {
+      entries += 64;
+    } else {
+      executes(tgid);
+    }
+  }
+  EXPECT_EQ(entries, 4'096U);
+  EXPECT_EQ(asked, 0U);
+  EXPECT_FALSE(room->has_time_for(kVictim, 64));
+  executes(kVictim);
+  EXPECT_LE(steps_of_victim(50), 3);
+}
+
 struct KernelRoomRemovalTest : KernelRoomCrowdTest {
   KernelRoomRemovalTest() {
     maps.max_mappings = 50'000;

@@ -37,8 +37,10 @@ StackFrame kernel(std::string function) {
 TEST(SiteClasses, ClassifiesEntriesByNamesReasonAndProcess) {
   WaitClassifier classifier(rules());
   WakerEvidence evidence;
+  ProcessOwners owners;
   PlaceClasses places;
-  SiteClasses classes(classifier, {.evidence = evidence, .places = places, .now = {}});
+  SiteClasses classes(classifier,
+                      {.evidence = evidence, .places = places, .owners = owners, .now = {}});
   const BlockSum sum;
   Snapshot snapshot;
   snapshot.frames = {user("main"), user("shop::acquire")};
@@ -72,10 +74,12 @@ TEST(SiteClasses, ClassifiesEntriesByNamesReasonAndProcess) {
 TEST(SiteClasses, LooksUpEachFrameOfASnapshotOnce) {
   WaitClassifier classifier(rules());
   WakerEvidence evidence;
+  ProcessOwners owners;
   PlaceClasses places;
   const BlockSum sum;
   for (int snapshots = 0; snapshots < 3; ++snapshots) {
-    SiteClasses classes(classifier, {.evidence = evidence, .places = places, .now = {}});
+    SiteClasses classes(classifier,
+                        {.evidence = evidence, .places = places, .owners = owners, .now = {}});
     Snapshot snapshot;
     snapshot.frames = {user("main"), user("shop::acquire"), kernel("schedule")};
     for (int i = 0; i < 100; ++i) {
@@ -111,8 +115,11 @@ class SiteEvidence : public testing::Test {
   std::vector<WaitFor> classify(const std::vector<std::string>& callers,
                                 const std::vector<BlockSum>& sums, bool learns = true) {
     now_ += std::chrono::seconds(10);
-    SiteClasses classes(classifier_,
-                        {.evidence = evidence_, .places = places_, .learns = learns, .now = now_});
+    SiteClasses classes(classifier_, {.evidence = evidence_,
+                                      .places = places_,
+                                      .owners = owners_,
+                                      .learns = learns,
+                                      .now = now_});
     Snapshot snapshot;
     snapshot.frames = {user("shop::wait")};
     for (std::size_t i = 0; i < callers.size(); ++i) {
@@ -136,6 +143,7 @@ class SiteEvidence : public testing::Test {
   WaitClassifier classifier_{rules()};
   WakerEvidence evidence_;
   PlaceClasses places_;
+  ProcessOwners owners_;
   MonotonicTime now_{};
   bool own_timer_ = false;
 };

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <memory>
 
 #include "support/fake_clock.h"
@@ -139,6 +140,40 @@ TEST_F(WaitCountingTest, AReasonThatSnapshotsLeaveOutIsLeftOut) {
   EXPECT_TRUE(counting_.close(now()).waits.sums.empty());
 }
 
+// Time before the window was in others: a walk counts it, or the window before.
+TEST_F(WaitCountingTest, TimeWithinTheWindowCountsWhetherBlocksEndOrNot) {
+  const auto begin_ns = static_cast<std::uint64_t>(clock_.now().time_since_epoch().count());
+  const auto part = [&](BlockRecord record, std::uint64_t until_ns, std::uint64_t ns) {
+    record.sample.since_ns = begin_ns - 5 * kSecond;
+    record.sample.ended_ns = begin_ns + until_ns;
+    record.sample.ns = record.sample.weight_ns = ns;
+    return record;
+  };
+  counting_.add_lasting(part(lasting(5), 3 * kSecond, 8 * kSecond).block());
+  counting_.add_lasting(part(lasting(5), 7 * kSecond, 4 * kSecond).block());
+  counting_.add_lasting(part(lasting(6), 7 * kSecond, 7 * kSecond).block());
+  BlockRecord rest = part(ended(1).of(6).in_kernel({6}), 9 * kSecond, 2 * kSecond);
+  rest.sample.whole_ns = 14 * kSecond;
+  counting_.add_ended(rest.block());
+  BlockRecord short_one = ended(1'000).standing_for(4'000);
+  short_one.sample.ended_ns = begin_ns + kSecond;
+  short_one.sample.since_ns = short_one.sample.ended_ns - 1'000;
+  counting_.add_ended(short_one.block());
+  clock_.advance(10s);
+  const WaitInterval interval = counting_.close(now());
+  EXPECT_EQ(interval.end_at - interval.begin_at, 10s);
+  ASSERT_EQ(interval.waits.blocks.size(), 2U);
+  EXPECT_EQ(interval.waits.blocks[0].going_on_ns, 7 * kSecond) << "the first 5 s were before";
+  EXPECT_TRUE(interval.waits.blocks[0].lasts);
+  EXPECT_EQ(interval.waits.blocks[1].going_on_ns, 7 * kSecond);
+  EXPECT_FALSE(interval.waits.blocks[1].lasts) << "it ended after the walk";
+  std::map<std::uint64_t, WaitTime> within;
+  for (const WaitSum& sum : interval.waits.sums) within[sum.kernel()[0]] = sum.within;
+  EXPECT_EQ(within[5], WaitTime{});
+  EXPECT_EQ(within[6], (WaitTime{.ns = 2e9}));
+  EXPECT_EQ(within[7], (WaitTime{.ns = 4'000, .variance_ns2 = 4'000.0 * 3'000}));
+}
+
 TEST_F(WaitCountingTest, WhatFindsNoRoomKeepsItsTimeAndCgroup) {
   for (std::uint64_t i = 0; i < WaitSums::kMostSums + 3; ++i) {
     counting_.add_ended(BlockRecord(1'000).in_kernel({i}).block());
@@ -148,6 +183,7 @@ TEST_F(WaitCountingTest, WhatFindsNoRoomKeepsItsTimeAndCgroup) {
   ASSERT_EQ(interval.waits.overflow.size(), 1U);
   EXPECT_EQ(interval.waits.overflow.begin()->first, 1U);
   EXPECT_EQ(interval.waits.overflow.begin()->second.sum_ns, 3'000);
+  EXPECT_TRUE(interval.waits.overflow_times.contains(1));
 }
 
 }  // namespace

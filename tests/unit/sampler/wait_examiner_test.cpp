@@ -77,6 +77,7 @@ class WaitExaminerTest : public testing::Test {
                                         .classifier = classifier_,
                                         .evidence = evidence_,
                                         .places = places_,
+                                        .owners = owners_,
                                         .rules = rules_,
                                         .now = clock_.now()});
   }
@@ -88,6 +89,8 @@ class WaitExaminerTest : public testing::Test {
   WaitClassifier classifier_{rules_};
   WakerEvidence evidence_;
   PlaceClasses places_;
+  // Processes are their users'.
+  ProcessOwners owners_{[](std::uint32_t tgid) { return ShareOwner(tgid); }};
   NumberedNames names_;
   WaitSums sums_;
   WaitExaminer examiner_;
@@ -109,6 +112,30 @@ TEST_F(WaitExaminerTest, SumsByCgroupAndWhatTheyWereFor) {
                                                                      {{a, WaitFor::Work}, 4'000},
                                                                      {{a, WaitFor::Unknown}, 5'000},
                                                                      {{b, WaitFor::Lock}, 3'000}}));
+}
+
+// The convoy of one process, beside an idle one.
+TEST_F(WaitExaminerTest, SumsTheTimeByProcessAndSite) {
+  ended(BlockRecord(2'000).of(7).standing_for(8'000).in_user({1}));
+  ended(BlockRecord(1'000).of(7).in_user({1, 5}));
+  lasting(BlockRecord(5'000).of(7).in_user({1}));
+  lasting(BlockRecord(6'000).of(8).in_user({2}));
+  lasting(BlockRecord(9'000).of(9), true);
+  const auto window = examine();
+  std::map<std::uint32_t, SiteWaits> processes;
+  for (const SiteWaits& each : window->sites) processes[each.pid] = each;
+  ASSERT_EQ(window->sites.size(), 3U);
+  const SiteWaits& convoy = processes[7];
+  EXPECT_EQ(convoy.site, "shop-lock");
+  EXPECT_EQ(convoy.wait_for, WaitFor::Lock);
+  EXPECT_EQ(convoy.cgroup, cgroup_paths_.path_of(1));
+  EXPECT_EQ(convoy.process_start_ns, 7U);
+  EXPECT_EQ(convoy.time, (WaitTime{.ns = 14'000, .variance_ns2 = 8'000.0 * 6'000}));
+  EXPECT_EQ(convoy.lasting, 1U);
+  EXPECT_EQ(convoy.oldest_ns, 5'000U);
+  EXPECT_EQ(processes[8].wait_for, WaitFor::Work);
+  EXPECT_EQ(processes[9].wait_for, WaitFor::Unknown) << "nobody looked at it";
+  EXPECT_EQ(processes[9].time.ns, 9'000);
 }
 
 TEST_F(WaitExaminerTest, SaysWhatLastsWithItsStackUnlessItIsIdle) {
@@ -169,6 +196,32 @@ TEST_F(WaitExaminerTest, LooksAgainAtAStackAfterAWhile) {
   ended(BlockRecord(1'000).in_user({1}));
   examine(WaitExaminer::kGoodFor);
   EXPECT_EQ(names_.asked, 4);
+}
+
+// 30 MB of one user's stacks in two processes.
+TEST_F(WaitExaminerTest, OneUsersStacksDoNotMakeItForgetAnothers) {
+  ended(BlockRecord(1'000).of(7).in_user({1, 5}));
+  examine(1s);
+  owners_ = ProcessOwners([](std::uint32_t tgid) { return ShareOwner(tgid == 7 ? 7 : 8); });
+  for (std::uint32_t process = 20; process < 22; ++process) {
+    for (std::uint64_t i = 0; i < 2'500; ++i) {
+      std::vector<__u64> frames(100, 3);
+      frames.front() = 1;
+      frames.back() = 1'000 + i;
+      ended(BlockRecord(1'000).of(process).in_user(frames));
+    }
+    examine(1s);
+  }
+  names_.asked = 0;
+  ended(BlockRecord(1'000).of(7).in_user({1, 5}));
+  examine(1s);
+  EXPECT_EQ(names_.asked, 0) << "it is still known";
+  std::vector<__u64> frames(100, 3);
+  frames.front() = 1;
+  frames.back() = 1'000;
+  ended(BlockRecord(1'000).of(20).in_user(frames));
+  examine(1s);
+  EXPECT_EQ(names_.asked, 100) << "the other user's had to go";
 }
 
 TEST_F(WaitExaminerTest, OtherRulesSayItAnew) {
@@ -243,7 +296,7 @@ TEST_F(WaitExaminerTest, WakersOfSnapshotsDecideWhatLasts) {
   }
   std::vector<SeenWaits> convoy;
   for (const auto& [tid, waker] : {std::pair(7U, 17U), std::pair(17U, 7U)}) {
-    convoy.push_back({.at = {7, tid, 7, place.number()},
+    convoy.push_back({.at = {.tgid = 7, .tid = tid, .process_start_ns = 7, .place = place.number()},
                       .end = WaitEnd::Thread,
                       .waker_tgid = 7,
                       .waker_tid = waker,

@@ -254,7 +254,7 @@ TEST_F(WakerEvidenceTest, AWakerThatWaitedThereLongAgoHoldsNoLock) {
 }
 
 // A process makes threads without end, 5,000 in each window. What is known of others stays.
-TEST_F(WakerEvidenceTest, ThreadsWithoutEndTakeNoMoreThanHalfOfTheRoom) {
+TEST_F(WakerEvidenceTest, ThreadsWithoutEndTakeNothingOfOthers) {
   windows(2, [this] { convoy(); });
   for (std::uint32_t tid = 1; tid < 100'000; ++tid) {
     const ThreadAtPlace short_lived{.tgid = 5, .tid = tid, .process_start_ns = 9, .place = kPlace};
@@ -263,13 +263,39 @@ TEST_F(WakerEvidenceTest, ThreadsWithoutEndTakeNoMoreThanHalfOfTheRoom) {
     convoy();
     end_window();
     EXPECT_EQ(judge(at(1)), WaitFor::Lock) << tid;
-    EXPECT_LE(evidence_.size(), WakerEvidence::kMost / 2 + 100) << tid;
+    EXPECT_LE(evidence_.size(), WakerEvidence::kMost) << tid;
   }
   EXPECT_GT(evidence_.dropped(), 100'000U);
   windows(20, [this] { convoy(); });
   now_ += WakerEvidence::kKept;
   windows(1, [this] { convoy(); });
   EXPECT_LT(evidence_.size(), 100U) << "they are forgotten";
+}
+
+// 3,000 processes of another user, 30,000 pieces of evidence in each window; once with numbers that
+// were one process's to a table that counted by number modulo 1,024.
+TEST_F(WakerEvidenceTest, ProcessesOfOneUserDoNotPushOutAnothers) {
+  for (const std::uint32_t apart : {1U, 1024U}) {
+    evidence_ = WakerEvidence();
+    windows(2, [this] { convoy(); });
+    for (int window = 0; window < 3; ++window) {
+      for (std::uint32_t i = 0; i < 30'000; ++i) {
+        const ThreadAtPlace theirs{.tgid = kProcess + apart * (1 + i / 10),
+                                   .tid = i % 10,
+                                   .process_start_ns = 9,
+                                   .owner = 1000,
+                                   .place = kPlace};
+        wait(theirs, WaitEnd::OwnTimer);
+      }
+      end_window();
+      EXPECT_EQ(judge(at(1)), WaitFor::Lock) << apart << " " << window;
+    }
+    EXPECT_EQ(evidence_.size(), WakerEvidence::kMost);
+    windows(2, [this] {
+      for (std::uint32_t tid = 100; tid < 2'000; ++tid) wait(at(tid), WaitEnd::OwnTimer);
+    });
+    EXPECT_EQ(judge(at(1'000)), WaitFor::Timer) << apart << ": there is room for what is new";
+  }
 }
 
 }  // namespace

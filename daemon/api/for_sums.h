@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/wait_for.h"
+#include "base/wait_time.h"
+#include "pipeline/wait_window.h"
+
+namespace offcpud {
+
+// What some threads waited for within one or several windows, and where.
+class ForSums {
+ public:
+  using Place = std::pair<WaitFor, std::string>;  // what for, and the site
+  struct Site {
+    WaitTime time, child;       // child: part of it
+    std::uint32_t lasting = 0;  // long waits in progress now
+    std::uint64_t oldest_ns = 0;
+  };
+
+  // `now`: the window is the last one, so its waits in progress are shown.
+  void add(const SiteWaits& waits, bool now);
+  // Time of which nobody knows more.
+  void add_unknown(double ns);
+
+  [[nodiscard]] const WaitTime& of(WaitFor wait_for) const {
+    return sums_[static_cast<std::size_t>(wait_for)];
+  }
+  // Without waits for children: these have rows of their own, which say what everybody waits for.
+  [[nodiscard]] WaitTime actionable() const;
+  [[nodiscard]] double children_ns() const { return children_.ns; }
+  [[nodiscard]] double idle_ns() const { return of(WaitFor::Work).ns + of(WaitFor::Timer).ns; }
+  [[nodiscard]] double unknown_ns() const { return of(WaitFor::Unknown).ns; }
+
+  // The actionable ones first, then those for children, unknown and idle ones; each the longest
+  // first.
+  [[nodiscard]] std::vector<std::pair<Place, Site>> sites() const;
+
+  // docs/http.md, "What threads wait for". Means over `seconds`; 0: null. `with_sites`: with what
+  // stacks say.
+  [[nodiscard]] nlohmann::ordered_json json(double seconds, bool with_sites) const;
+
+ private:
+  std::array<WaitTime, kWaitForNames.size()> sums_{};
+  WaitTime children_;  // of actionable ones
+  std::map<Place, Site> sites_;
+};
+
+}  // namespace offcpud

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <vector>
+
+#include "api/top_rows.h"
+#include "base/hist_kind.h"
+#include "base/utc.h"
+
+namespace offcpud {
+namespace {
+
+constexpr std::span kKindNames(kHistKindNames);
+
+// Actionable waits without those for a CPU.
+std::uint64_t blocked_ns(const ProcessRow& row) {
+  const std::uint64_t runqueue = runqueue_ns(row.waited_ns);
+  return row.actionable_ns > runqueue ? row.actionable_ns - runqueue : 0;
+}
+
+struct OldestBlock {
+  std::size_t kind = 0;
+  std::uint64_t ns = 0;  // 0: none
+};
+
+// Skips idle-prone reasons: of an idle service, they would only show when it was started.
+OldestBlock oldest_of(const ProcessRow& row) {
+  OldestBlock oldest;
+  for (std::size_t kind = 0; kind < OFFCPUD_BLOCKED_KINDS; ++kind) {
+    const std::uint64_t age = row.oldest_blocked_ns[kind];
+    if (!is_idle_prone(kind) && age > oldest.ns) oldest = {kind, age};
+  }
+  return oldest;
+}
+
+TopJson oldest_json(const ProcessRow& row) {
+  const OldestBlock oldest = oldest_of(row);
+  if (oldest.ns == 0) return nullptr;
+  return {{"reason", kHistKindNames[oldest.kind]}, {"seconds", in_seconds(oldest.ns)}};
+}
+
+WallTime start_of(const ProcessRow& row, const View& view, std::chrono::nanoseconds suspended) {
+  const auto age = view.taken.time_since_epoch() + suspended -
+                   std::chrono::nanoseconds(static_cast<std::int64_t>(row.start_ns));
+  return view.taken_wall - std::chrono::duration_cast<WallTime::duration>(age);
+}
+
+TopJson process_json(const ProcessRow& row, const std::string& start) {
+  TopJson json = {
+      {"pid", row.pid}, {"start_time", start}, {"comm", row.comm}, {"cgroup", row.labels->cgroup}};
+  if (!row.labels->unit.empty()) json["unit"] = row.labels->unit;
+  json.update({{"threads", row.threads},
+               {"kernel_thread", row.kernel_thread},
+               {"exported", row.exported},
+               {"actionable_seconds", in_seconds(row.actionable_ns)},
+               {"running_seconds", in_seconds(row.running_ns)}});
+  json.update(waits_json(row.waited_ns));
+  json.update({{"ended", row.ended},
+               {"p50_seconds", row.p50_seconds},
+               {"p99_seconds", row.p99_seconds},
+               {"max_seconds", row.max_seconds},
+               {"oldest_blocked", oldest_json(row)},
+               {"oldest_blocked_seconds",
+                seconds_by_name(row.oldest_blocked_ns, kKindNames.first(OFFCPUD_BLOCKED_KINDS))}});
+  return json;
+}
+
+// A process, and what it waited for.
+struct Row {
+  const ProcessRow* process = nullptr;
+  const ForSums* waits = nullptr;
+  double waiting = 0;  // TopSort::Waiting
+};
+
+bool comes_before(const Row& row, const Row& other, TopSort sort) {
+  const ProcessRow& a = *row.process;
+  const ProcessRow& b = *other.process;
+  switch (sort) {
+    case TopSort::Waiting:
+      return row.waiting > other.waiting;
+    case TopSort::Unknown:
+      return row.waits->unknown_ns() > other.waits->unknown_ns();
+    case TopSort::Idle:
+      return row.waits->idle_ns() > other.waits->idle_ns();
+    case TopSort::Blocked:
+      return blocked_ns(a) > blocked_ns(b);
+    case TopSort::Runqueue:
+      return runqueue_ns(a.waited_ns) > runqueue_ns(b.waited_ns);
+    case TopSort::Running:
+      return a.running_ns > b.running_ns;
+    case TopSort::Oldest:
+      return oldest_of(a).ns > oldest_of(b).ns;
+    case TopSort::Ended:
+      return a.ended > b.ended;
+    case TopSort::P50:
+      return a.p50_seconds > b.p50_seconds;
+    case TopSort::P99:
+      return a.p99_seconds > b.p99_seconds;
+    case TopSort::Max:
+      return a.max_seconds > b.max_seconds;
+    case TopSort::Threads:
+      return a.threads > b.threads;
+    case TopSort::Pid:
+      return a.pid < b.pid;
+    case TopSort::Comm:
+      return a.comm < b.comm;
+    default:
+      return a.actionable_ns > b.actionable_ns;
+  }
+}
+
+// Without a window, by reason.
+double waiting_of(const ProcessRow& row, const ForSums& waits, double window_s, double interval_s) {
+  const double interval = interval_s > 0 ? interval_s : 1;
+  if (window_s <= 0) return in_seconds(row.actionable_ns) / interval;
+  return waits.actionable().ns * 1e-9 / window_s +
+         in_seconds(runqueue_ns(row.waited_ns)) / interval;
+}
+
+}  // namespace
+
+TopList top_processes(const View& view, const TopQuery& query, const ProcessWaits& waits,
+                      std::chrono::nanoseconds suspended) {
+  const double window_s = waits.window_seconds();
+  const double interval_s = interval_seconds(view).value_or(0);
+  std::vector<Row> rows;
+  for (const ProcessRow& process : view.processes) {
+    if (!query.admits(process.pid, process.comm, process.comm, process.labels->cgroup)) continue;
+    const ForSums& sums = waits.of(process.pid, process.start_ns);
+    Row row{&process, &sums, waiting_of(process, sums, window_s, interval_s)};
+    if (query.wait_for) {
+      row.waiting = sums.of(*query.wait_for).ns;
+      if (row.waiting <= 0) continue;
+    }
+    rows.push_back(row);
+  }
+  TopList list;
+  list.matching = rows.size();
+  sort_and_truncate(rows, query,
+                    [&](const Row& a, const Row& b) { return comes_before(a, b, query.sort); });
+  for (const Row& row : rows) {
+    TopJson json = process_json(*row.process, rfc3339(start_of(*row.process, view, suspended)));
+    json["waits"] = row.waits->json(window_s, true);
+    list.rows.push_back(std::move(json));
+  }
+  return list;
+}
+
+}  // namespace offcpud

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/waiting_now.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <string_view>
+
+#include "api/for_sums.h"
+#include "api/unit_waits.h"
+#include "base/duration_text.h"
+#include "pipeline/site_history.h"
+#include "pipeline/stall.h"
+
+namespace offcpud {
+namespace {
+
+constexpr std::size_t kMostUnits = 3;  // in one line
+constexpr double kNobody = 0.05;       // fewer threads on average are not worth a line
+
+// What somebody may want to do something about.
+constexpr struct {
+  WaitFor wait_for;
+  std::string_view text;
+} kActionable[] = {{WaitFor::Lock, "for a lock"},
+                   {WaitFor::Answer, "for an answer"},
+                   {WaitFor::Storage, "for storage"},
+                   {WaitFor::Memory, "for memory"},
+                   {WaitFor::Stopped, "stopped"}};
+
+std::string threads_text(double threads) {
+  std::array<char, 32> text{};
+  (void)std::snprintf(text.data(), text.size(), threads < 9.95 ? "%.2f" : "%.1f", threads);
+  return text.data();
+}
+
+std::string text_of(std::uint64_t ns) {
+  return duration_text(std::chrono::nanoseconds(static_cast<std::int64_t>(ns)));
+}
+
+std::string unit_name(const std::string& cgroup) {
+  const SubjectLabels labels = labels_of_cgroup(cgroup);
+  if (cgroup == "/") return "no unit (/)";
+  return labels.unit.empty() ? cgroup : labels.unit;
+}
+
+// The waits of one unit for one thing.
+struct UnitPart {
+  std::string unit;
+  double threads = 0;
+  const SiteWaits* largest = nullptr;  // of its sites
+  std::uint32_t lasting = 0;
+  std::uint64_t oldest_ns = 0;
+};
+
+std::vector<UnitPart> parts_of(const SiteWindow& window, WaitFor wait_for, double seconds) {
+  std::map<std::string, UnitPart> units;
+  for (const SiteWaits& waits : window.sites) {
+    // What a child waits for, it says itself.
+    const double ns = waits.time.ns - waits.child.ns;
+    if (waits.wait_for != wait_for || ns < waits.child.ns) continue;
+    UnitPart& part = units[unit_name(waits.cgroup)];
+    part.threads += ns * 1e-9 / seconds;
+    part.lasting += waits.lasting;
+    part.oldest_ns = std::max(part.oldest_ns, waits.oldest_ns);
+    if (!part.largest || waits.time.ns > part.largest->time.ns) part.largest = &waits;
+  }
+  std::vector<UnitPart> parts;
+  for (auto& [unit, part] : units) {
+    part.unit = unit;
+    parts.push_back(std::move(part));
+  }
+  std::ranges::stable_sort(
+      parts, [](const UnitPart& a, const UnitPart& b) { return a.threads > b.threads; });
+  return parts;
+}
+
+// "7.90 in postgresql.service (postgresql-heavyweight-lock; 8 now, the longest for 25 s)"
+std::string part_text(const UnitPart& part, bool with_sites) {
+  std::string text = threads_text(part.threads) + " in " + part.unit;
+  std::string more = with_sites ? part.largest->site : std::string();
+  if (part.lasting > 0) {
+    more += std::string(more.empty() ? "" : "; ") + std::to_string(part.lasting) +
+            " now, the longest for " + text_of(part.oldest_ns);
+  }
+  return more.empty() ? text : text + " (" + more + ")";
+}
+
+std::string line_of(std::string_view what, const std::vector<UnitPart>& parts, bool with_sites) {
+  double threads = 0;
+  for (const UnitPart& part : parts) threads += part.threads;
+  std::string line =
+      "waiting " + std::string(what) + ": " + threads_text(threads) + " threads on average";
+  for (std::size_t i = 0; i < parts.size() && i < kMostUnits; ++i) {
+    line += (i == 0 ? ": " : ", ") + part_text(parts[i], with_sites);
+  }
+  if (parts.size() > kMostUnits) line += ", and more";
+  return line;
+}
+
+// The longest first.
+std::vector<std::string> waits(const SiteWindow& window, double seconds, bool with_sites) {
+  std::vector<std::pair<double, std::string>> lines;
+  double rest = 0;
+  for (const auto& each : kActionable) {
+    const auto parts = parts_of(window, each.wait_for, seconds);
+    double threads = 0;
+    for (const UnitPart& part : parts) threads += part.threads;
+    if (threads >= kNobody) {
+      lines.emplace_back(threads, line_of(each.text, parts, with_sites));
+    } else {
+      rest += threads;
+    }
+  }
+  if (lines.empty()) {
+    return {"nobody waits for a lock, an answer, storage or memory (" + threads_text(rest) +
+            " threads on average)"};
+  }
+  std::ranges::stable_sort(lines, [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<std::string> texts;
+  for (auto& [threads, text] : lines) texts.push_back(std::move(text));
+  return texts;
+}
+
+std::string cpu_line(const View& view) {
+  if (view.history.empty()) return {};
+  const WaitStep& step = *view.history.back();
+  const double seconds = std::chrono::duration<double>(step.length()).count();
+  UnitSums sums(view);
+  sums.add(step, [](const std::string&) { return true; });
+  std::vector<std::pair<double, std::string>> units;
+  double threads = 0;
+  for (const auto& [cgroup, unit] : sums.units()) {
+    std::uint64_t ns = 0;
+    for (std::size_t kind = OFFCPUD_BLOCKED_KINDS; kind < unit.kinds.size(); ++kind) {
+      ns += unit.kinds[kind].waited_ns;
+    }
+    units.emplace_back(static_cast<double>(ns) * 1e-9 / seconds, unit_name(std::string(cgroup)));
+    threads += units.back().first;
+  }
+  if (seconds <= 0 || threads < kNobody) return {};
+  std::ranges::stable_sort(units, [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string line = "waiting for a CPU: " + threads_text(threads) + " threads on average";
+  for (std::size_t i = 0; i < units.size() && i < kMostUnits; ++i) {
+    line += (i == 0 ? ": " : ", ") + threads_text(units[i].first) + " in " + units[i].second;
+  }
+  return line;
+}
+
+std::string stalls_line(const View& view) {
+  std::array<std::size_t, kWaitForNames.size() + 1> counts{};  // the last: by reason
+  std::uint64_t longest_ns = 0;
+  std::size_t all = 0;
+  if (!view.stalls) return {};
+  for (const auto& stall : view.stalls->stalls) {
+    if (stall->ended) continue;
+    ++all;
+    ++counts[stall->wait ? static_cast<std::size_t>(stall->wait->wait_for) : counts.size() - 1];
+    longest_ns = std::max(longest_ns, stall->duration_ns);
+  }
+  if (all == 0) return "stalls: none";
+  std::string line = "stalls: " + std::to_string(all);
+  const char* separator = ": ";
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0) continue;
+    const std::string_view name = i < kWaitForNames.size() ? kWaitForNames[i] : "by reason";
+    line += separator + std::string(name) + " " + std::to_string(counts[i]);
+    separator = ", ";
+  }
+  return line + "; the longest for " + text_of(longest_ns);
+}
+
+std::string idle_line(const SiteWindow& window, double seconds) {
+  ForSums sums;
+  for (const SiteWaits& waits : window.sites) sums.add(waits, true);
+  sums.add_unknown(window.lost_ns);
+  const auto threads = [&](WaitFor wait_for) {
+    return threads_text(sums.of(wait_for).ns * 1e-9 / seconds);
+  };
+  const double children = sums.children_ns() * 1e-9 / seconds;
+  return "idle: " + threads(WaitFor::Work) + " threads wait for work, " + threads(WaitFor::Timer) +
+         " for a timer" +
+         (children < kNobody ? "" : ", " + threads_text(children) + " for their own children") +
+         "; of " + threads(WaitFor::Unknown) + " nobody can tell";
+}
+
+}  // namespace
+
+std::vector<std::string> waiting_now(const View& view, bool with_sites) {
+  std::vector<std::string> lines;
+  const SiteWindow* window = view.site_history.empty() ? nullptr : view.site_history.back().get();
+  const double seconds =
+      window != nullptr ? std::chrono::duration<double>(window->length()).count() : 0;
+  if (window != nullptr) {
+    lines = waits(*window, seconds, with_sites);
+  } else {
+    const bool examines = view.stalls && view.stalls->examines;
+    lines.emplace_back(examines ? "what threads wait for was not examined within the last minute"
+                                : "what threads wait for is not known: stacks are not sampled");
+  }
+  for (std::string& line : std::vector{cpu_line(view), stalls_line(view)}) {
+    if (!line.empty()) lines.push_back(std::move(line));
+  }
+  if (window != nullptr) lines.push_back(idle_line(*window, seconds));
+  return lines;
+}
+
+}  // namespace offcpud

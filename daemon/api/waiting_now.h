@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "pipeline/view.h"
+
+namespace offcpud {
+
+// Lines for people about the whole host: what threads wait for now, the longest first, or that
+// nobody waits; then stalls; then those that idle. Names in them are as the host gave them.
+// `with_sites`: with what stacks say.
+std::vector<std::string> waiting_now(const View& view, bool with_sites);
+
+}  // namespace offcpud

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cstdio>
+#include <string>
+
+#include "ctl/top_column_kinds.h"
+#include "ctl/top_columns.h"
+
+namespace offcpud {
+namespace {
+
+constexpr std::size_t kForWidth = 8, kSiteWidth = 28, kLongestWidth = 11;
+
+// Means are threads, and shown in percent of one thread.
+TopColumn mean_column(const char* title, unsigned rank, double TopWaits::*mean) {
+  return share_column(title, rank, 1.0, [mean](const TopRow& row) { return row.waits.*mean; });
+}
+
+// The place where most time goes that somebody may want to do something about, or that children
+// take; null: there is none.
+const TopWaits::Site* main_site(const TopRow& row) {
+  if (row.waits.sites.empty() || row.waits.actionable + row.waits.children <= 0) return nullptr;
+  return &row.waits.sites.front();
+}
+
+TopColumn site_column(const char* title, std::size_t width, unsigned rank,
+                      std::string TopWaits::Site::*name) {
+  return {title, width, Align::Left, rank, [name](const TopRow& row) -> std::string {
+            const TopWaits::Site* site = main_site(row);
+            if (site == nullptr || (site->*name).empty()) return "-";
+            return terminal_text(site->*name);
+          }};
+}
+
+// "8, 25s": so many waits are in progress there, and that long has the longest lasted.
+std::string longest_text(const TopRow& row) {
+  const TopWaits::Site* site = main_site(row);
+  if (site == nullptr || site->lasting == 0) return "-";
+  return std::to_string(site->lasting) + ", " + duration_cell(site->oldest);
+}
+
+// "12.0" threads.
+std::string idle_text(const TopRow& row) {
+  if (row.waits.idle < 0.05) return "-";
+  std::array<char, 32> text{};
+  (void)std::snprintf(text.data(), text.size(), "%.1f", row.waits.idle);
+  return text.data();
+}
+
+}  // namespace
+
+std::vector<TopColumn> process_columns_by_for(const TopAnswer& answer) {
+  const auto share = [&](const char* title, unsigned rank, auto seconds) {
+    return share_column(title, rank, answer.interval, seconds);
+  };
+  std::vector<TopColumn> columns;
+  columns.push_back(number_column("PID", kPidWidth, 0, &TopRow::pid));
+  columns.push_back(name_column("COMM", 1, &TopRow::comm));
+  columns.push_back(mean_column("WAIT%", 2, &TopWaits::actionable));
+  columns.push_back(mean_column("+-", 9, &TopWaits::error));
+  columns.push_back(site_column("FOR", kForWidth, 3, &TopWaits::Site::wait_for));
+  columns.push_back(site_column("SITE", kSiteWidth, 5, &TopWaits::Site::site));
+  columns.push_back({"NOW", kLongestWidth, Align::Left, 7, longest_text});
+  columns.push_back(share("RUNQ%", 6, [](const TopRow& row) { return total_of(row.runqueue); }));
+  columns.push_back(share("RUN%", 8, [](const TopRow& row) { return row.running; }));
+  columns.push_back(mean_column("UNKN%", 10, &TopWaits::unknown));
+  columns.push_back({"IDLE", 6, Align::Right, 11, idle_text});
+  columns.push_back(where_column(4));
+  return columns;
+}
+
+std::vector<TopColumn> thread_columns_by_for(const TopAnswer& answer) {
+  const auto share = [&](const char* title, unsigned rank, auto seconds) {
+    return share_column(title, rank, answer.interval, seconds);
+  };
+  const auto text = [](const char* title, std::size_t width, unsigned rank,
+                       std::string TopRow::*name) {
+    return TopColumn{title, width, Align::Left, rank, [name](const TopRow& row) {
+                       return (row.*name).empty() ? "-" : terminal_text(row.*name);
+                     }};
+  };
+  std::vector<TopColumn> columns;
+  columns.push_back(number_column("TID", kPidWidth, 0, &TopRow::tid));
+  columns.push_back(number_column("PID", kPidWidth, 14, &TopRow::pid));
+  columns.push_back(name_column("COMM", 1, &TopRow::comm));
+  columns.push_back(cpu_column(5));
+  columns.push_back(state_column(2));
+  columns.push_back(age_column(6));
+  columns.push_back(share("WAIT%", 3, [](const TopRow& row) { return row.waiting; }));
+  columns.push_back(text("FOR", kForWidth, 4, &TopRow::wait_for));
+  columns.push_back(text("SITE", kSiteWidth, 9, &TopRow::site));
+  columns.push_back(share("RUNQ%", 7, [](const TopRow& row) { return total_of(row.runqueue); }));
+  columns.push_back(share("RUN%", 8, [](const TopRow& row) { return row.running; }));
+  add_takers(columns, answer, 12);
+  columns.push_back(name_column("LAST TAKER", 13, &TopRow::last_taker));
+  columns.push_back(time_column("LONGEST", 10, &TopRow::longest_wait));
+  columns.push_back(name_column("TAKEN BY", 11, &TopRow::longest_taker));
+  columns.push_back(where_column(15));
+  return columns;
+}
+
+}  // namespace offcpud

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "pipeline/view.h"
+
+namespace offcpud {
+
+// Sums the stalls of the View by the cgroups of its rows. Those of a cgroup without a row are in
+// "(other)", if that has one.
+void sum_stalls(View& view);
+
+}  // namespace offcpud

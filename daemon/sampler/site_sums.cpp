@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sampler/site_sums.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace offcpud {
+
+void SiteSums::add(const WaitSum& sum, const ExaminedWait& wait, double share) {
+  if (sum.within.ns <= 0) return;
+  const offcpud_sample& sample = sum.sample;
+  SiteWaits& waits = of({sample.local_tgid, sample.process_start_ns, sample.cgroup_id}, &wait);
+  const WaitTime part = sum.within.part(share);
+  waits.time += part;
+  if (sample.kind == OFFCPUD_BLOCKED_CHILD) waits.child += part;
+}
+
+void SiteSums::add(const SeenBlock& block, const ExaminedWait* wait) {
+  if (block.going_on_ns == 0 && !block.lasts) return;
+  SiteWaits& waits = of({block.local_tgid, block.process_start_ns, block.cgroup_id}, wait);
+  const auto part_ns = static_cast<double>(block.going_on_ns);
+  waits.time.add(part_ns, part_ns);
+  if (block.kind == OFFCPUD_BLOCKED_CHILD) waits.child.add(part_ns, part_ns);
+  if (!block.lasts) return;
+  ++waits.lasting;
+  waits.oldest_ns = std::max(waits.oldest_ns, block.seen_ns - block.since_ns);
+}
+
+void SiteSums::add_unknown(std::uint64_t cgroup_id, const WaitTime& time) {
+  of({.cgroup_id = cgroup_id}, nullptr).time += time;
+}
+
+std::vector<SiteWaits> SiteSums::take() && {
+  std::vector<SiteWaits> sites;
+  sites.reserve(sums_.size());
+  for (auto& [key, waits] : sums_) sites.push_back(std::move(waits));
+  return sites;
+}
+
+SiteWaits& SiteSums::of(const Process& process, const ExaminedWait* wait) {
+  const WaitFor wait_for = wait != nullptr ? wait->wait_for : WaitFor::Unknown;
+  const std::string site = wait != nullptr ? wait->site : std::string();
+  const std::string& path = path_of(process.cgroup_id);
+  const auto [found, is_new] =
+      sums_.try_emplace({process.pid, process.start_ns, path, wait_for, site});
+  if (is_new) {
+    found->second.pid = process.pid;
+    found->second.process_start_ns = process.start_ns;
+    found->second.cgroup = path;
+    found->second.wait_for = wait_for;
+    found->second.site = site;
+  }
+  return found->second;
+}
+
+const std::string& SiteSums::path_of(std::uint64_t cgroup_id) {
+  const auto known = paths_.find(cgroup_id);
+  if (known != paths_.end()) return known->second;
+  return paths_.emplace(cgroup_id, cgroups_.path_of(cgroup_id)).first->second;
+}
+
+}  // namespace offcpud

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Incidents of real programs, and what a person sees who types the first command.
+
+The daemon has its default settings. The programs run in units of their own, so the rows carry the
+names that somebody on call knows."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "integration"))
+
+import host  # noqa: E402
+from case import Case, main  # noqa: E402,F401
+from daemon import BUILD, DEFAULTS, WORKLOADS, die_with_the_tester  # noqa: E402,F401
+
+SLICE = f"/offcpud-incidents-{os.getpid()}.slice"
+ROWS = 5  # that a person reads before they look elsewhere
+WITHIN = 15  # seconds after the incident began
+HEADING = re.compile(r"^\s*(UNIT|PID)\b")
+
+
+class IncidentCase(Case):
+    settings = dict(DEFAULTS)
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.folder = Path(tempfile.mkdtemp(prefix="offcpud-incidents-"))
+        cls.folder.chmod(0o755)
+        cls.addClassCleanup(shutil.rmtree, cls.folder, True)
+        slice_ = host.Cgroup(SLICE)
+        cls.addClassCleanup(slice_.remove)
+        # A daemon that has just started does not know yet what waits are for.
+        until = time.monotonic() + 60
+        while "not known" in cls.top() and time.monotonic() < until:
+            time.sleep(0.5)
+
+    @classmethod
+    def need(cls, package, program):
+        """The program's path; the package says what to install where it is missing."""
+        found = shutil.which(program)
+        cls.skip_if(not found and f"{program} is not installed (Debian: {package})")
+        return found
+
+    def unit(self, name):
+        cgroup = host.Cgroup(f"{SLICE}/{name}.service")
+        self.addCleanup(cgroup.remove)
+        self.addCleanup((cgroup.directory / "cgroup.kill").write_text, "1")
+        return cgroup
+
+    def run_in(self, unit, *command, on_start=None, **options):
+        """Starts a program in a unit; it ends with the test, and so do its children."""
+        def enter():
+            die_with_the_tester()
+            unit.enter()
+            if on_start:
+                on_start()
+
+        options = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL,
+                   "stdin": subprocess.DEVNULL, "cwd": self.folder, **options}
+        process = subprocess.Popen([str(word) for word in command], start_new_session=True,
+                                   preexec_fn=enter, **options)
+        self.addCleanup(self.end, process)
+        return process
+
+    @staticmethod
+    def end(process):
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait()
+        for stream in (process.stdin, process.stdout):
+            if stream:
+                stream.close()
+
+    def script(self, name, text):
+        file = self.folder / name
+        file.write_text(text)
+        return file
+
+    # --- what a person sees
+
+    @classmethod
+    def offcpuctl(cls, *arguments):
+        return subprocess.run([BUILD / "bin" / "offcpuctl", *arguments, "--server",
+                               f"127.0.0.1:{cls.daemon.port}"], stdout=subprocess.PIPE, text=True,
+                              timeout=30, check=True).stdout
+
+    @classmethod
+    def top(cls):
+        return cls.offcpuctl("top", "--once")
+
+    def first_rows(self):
+        """The first rows of `offcpuctl top`, and all of its answer."""
+        said = self.top()
+        lines = said.splitlines()
+        heading = next((i for i, line in enumerate(lines) if HEADING.match(line)), None)
+        self.assertIsNotNone(heading, said)
+        return lines[heading + 1:heading + 1 + ROWS], said
+
+    def expect_first(self, *wanted, begin=None, within=WITHIN):
+        """Each of `wanted`, words such as a unit, what it waits for and a site, is in one of the first
+        rows, within so many seconds."""
+        begin = begin or time.monotonic()
+        while True:
+            rows, said = self.first_rows()
+            missing = [words for words in wanted
+                       if not any(all(word in row for word in words) for row in rows)]
+            took = time.monotonic() - begin
+            if not missing or took > within:
+                break
+            time.sleep(0.5)
+        print("\n".join(f"    | {line}" for line in said.splitlines()[:12]), flush=True)
+        self.say(not missing, f"in the first {ROWS} rows within {within} s", list(wanted),
+                 f"after {took:.1f} s, without {missing}" if missing else f"after {took:.1f} s")

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Threads that wait for each other within one program: Python, Java, C, and vfork."""
+
+import time
+
+from incident_case import WORKLOADS, IncidentCase, main
+
+# Whoever refreshes the rates holds the lock over a flush and a slow call.
+PRICING = """
+import os, threading, time
+lock = threading.Lock()
+def refresh_exchange_rates():
+    while True:
+        with lock:
+            with open("rates", "w") as file:
+                file.write("1")
+                os.fsync(file.fileno())
+            time.sleep(1.5)
+        time.sleep(0.001)
+def get_price():
+    while True:
+        with lock:
+            pass
+        time.sleep(0.01)
+for name in (refresh_exchange_rates, get_price, get_price, get_price):
+    threading.Thread(target=name).start()
+"""
+
+INVOICES = """
+class Invoices {
+  static synchronized void post() throws Exception { Thread.sleep(400); }
+  public static void main(String[] none) throws Exception {
+    for (int i = 0; i < 8; i++)
+      new Thread(() -> { try { while (true) post(); } catch (Exception e) { } },
+                 "invoice-worker-" + i).start();
+  }
+}
+"""
+
+
+class Locks(IncidentCase):
+    def test_2_python_lock_held_over_a_flush(self):
+        python = self.need("python3", "/usr/bin/python3")
+        unit = self.unit("pricing-py")
+        self.run_in(unit, python, self.script("app.py", PRICING))
+        self.expect_first(("pricing-py", "lock", "python-with-lock"))
+
+    def test_4b_java_monitor(self):
+        java = self.need("default-jdk-headless", "java")
+        unit = self.unit("invoices")
+        begin = time.monotonic()
+        self.run_in(unit, java, self.script("Invoices.java", INVOICES))
+        # The compiler runs first: some seconds of the machine's own.
+        self.expect_first(("invoices", "lock", "java-monitor"), begin=begin + 5)
+
+    def test_8a_deadlock(self):
+        unit = self.unit("bank")
+        self.run_in(unit, WORKLOADS / "deadlock")
+        self.expect_first(("bank", "lock", "mutex"))
+
+    def test_8b_parent_of_a_vfork(self):
+        unit = self.unit("runner")
+        workload = self.start("stuck", "--kind", "vfork", "--ms", 40_000, cgroup=unit)
+        workload.go()
+        self.expect_first(("runner", "answer", "vfork"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that wait for each other's answers: clients of a database, and a chain of services."""
+
+import socket
+import time
+
+import postgres_server
+from incident_case import IncidentCase, main
+
+# Answers each request with what a worker returns, by way of two lists in Redis.
+STORE = """
+import http.server, socket, sys, threading
+class Store(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        redis = socket.create_connection(("127.0.0.1", int(sys.argv[2])))
+        redis.sendall(b"LPUSH jobs 1\\r\\n")
+        redis.recv(100)
+        redis.sendall(b"BLPOP results 30\\r\\n")
+        redis.recv(100)
+        redis.close()
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"ok")
+    def log_message(self, *_): pass
+http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Store).serve_forever()
+"""
+
+# Takes a job, asks the database, which takes 0.8 s, and pushes a result.
+WORKER = """
+import socket, subprocess, sys
+redis = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+while True:
+    redis.sendall(b"BLPOP jobs 0\\r\\n")
+    redis.recv(100)
+    subprocess.run(sys.argv[2:], stdout=subprocess.DEVNULL)
+    redis.sendall(b"LPUSH results 1\\r\\n")
+    redis.recv(100)
+"""
+
+CLIENT = """
+import sys, urllib.request
+while True:
+    urllib.request.urlopen(sys.argv[1]).read()
+"""
+
+NGINX = """
+daemon off; worker_processes 1; pid {folder}/nginx.pid; error_log /dev/null;
+events {{}}
+http {{
+  access_log off;
+  client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi;
+  uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
+  server {{ listen 127.0.0.1:{front}; location / {{ proxy_pass http://127.0.0.1:{back}; }} }}
+}}
+"""
+
+
+def free_ports(count):
+    sockets = [socket.socket() for _ in range(count)]
+    for one in sockets:
+        one.bind(("127.0.0.1", 0))
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
+class Services(IncidentCase):
+    def test_1_clients_behind_a_row_lock(self):
+        server = self.database()
+        report, api = self.unit("cron-report"), self.unit("orders-api")
+        begin = time.monotonic()
+        self.run_in(report, *server.client("begin; update stock set left_over = 4; select pg_sleep(60)"))
+        time.sleep(0.5)
+        for _ in range(8):
+            self.run_in(api, *server.client("update stock set left_over = 3"))
+        self.expect_first(("orders-db", "lock", "postgresql-heavyweight-lock"), begin=begin)
+
+    def test_7_a_chain_of_services(self):
+        nginx = self.need("nginx-light", "/usr/sbin/nginx")
+        redis = self.need("redis-server", "redis-server")
+        python = self.need("python3", "/usr/bin/python3")
+        database = self.database()
+        front, back, queue = free_ports(3)
+        config = self.script("nginx.conf", NGINX.format(folder=self.folder, front=front, back=back))
+        self.run_in(self.unit("queue"), redis, "--port", queue, "--save", "")
+        self.run_in(self.unit("edge"), nginx, "-p", self.folder, "-c", config)
+        self.run_in(self.unit("store-app"), python, self.script("store.py", STORE), back, queue)
+        self.wait_until("the services listen", lambda: all(map(self.listens, (front, back, queue))))
+        begin = time.monotonic()
+        self.run_in(self.unit("job-worker"), python, self.script("worker.py", WORKER), queue,
+                    *database.client("select pg_sleep(0.8)"))
+        self.run_in(self.unit("shopper"), python, self.script("client.py", CLIENT),
+                    f"http://127.0.0.1:{front}/")
+        self.expect_first(("store-app", "answer"), ("job-worker", "answer"), begin=begin)
+
+    def database(self):
+        self.skip_if(postgres_server.missing())
+        server = postgres_server.PostgresServer()
+        self.addCleanup(server.remove)
+        server.start(self, self.unit("orders-db"))
+        return server
+
+    @staticmethod
+    def listens(port):
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            return False
+        return True
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/waiting_now.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "pipeline/site_history.h"
+#include "pipeline/stall.h"
+
+namespace offcpud {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class WaitingNow : public ::testing::Test {
+ protected:
+  WaitingNow() {
+    stalls_->examines = true;
+    view_.stalls = stalls_;
+    window_->begin = MonotonicTime(10s);
+    window_->end = MonotonicTime(20s);
+  }
+  void add(const char* cgroup, WaitFor wait_for, const char* site, double threads,
+           std::uint32_t lasting = 0) {
+    window_->sites.push_back({.cgroup = cgroup,
+                              .wait_for = wait_for,
+                              .site = site,
+                              .time = {.ns = threads * 10e9},
+                              .lasting = lasting,
+                              .oldest_ns = lasting > 0 ? 25'000'000'000ULL : 0});
+  }
+  [[nodiscard]] std::vector<std::string> lines(bool with_sites = true) {
+    view_.site_history = {window_};
+    return waiting_now(view_, with_sites);
+  }
+  void add_stall(std::shared_ptr<const ExaminedWait> wait, std::uint64_t ns) {
+    auto stall = std::make_shared<Stall>();
+    stall->wait = std::move(wait);
+    stall->duration_ns = ns;
+    stalls_->stalls.push_back(stall);
+  }
+
+  View view_;
+  std::shared_ptr<StallList> stalls_ = std::make_shared<StallList>();
+  std::shared_ptr<SiteWindow> window_ = std::make_shared<SiteWindow>();
+};
+
+TEST_F(WaitingNow, WhatIsWaitedForComesFirstThenStallsThenWhoIdles) {
+  add("/system.slice/postgresql.service", WaitFor::Lock, "postgresql-heavyweight-lock", 8, 8);
+  add("/system.slice/postgresql.service", WaitFor::Lock, "pthread-mutex", 0.5);
+  add("/system.slice/shop.service", WaitFor::Answer, "socket-read", 9);
+  add("/", WaitFor::Storage, "fsync", 0.01);
+  add("/system.slice/prometheus.service", WaitFor::Work, "", 12);
+  add("/system.slice/prometheus.service", WaitFor::Timer, "", 2);
+  add("/system.slice/shop.service", WaitFor::Unknown, "", 1.25);
+  auto lock = std::make_shared<ExaminedWait>();
+  lock->wait_for = WaitFor::Lock;
+  add_stall(lock, 25'000'000'000);
+  add_stall(lock, 12'000'000'000);
+  add_stall(nullptr, 11'000'000'000);
+  EXPECT_THAT(lines(),
+              ElementsAre("waiting for an answer: 9.00 threads on average: 9.00 in shop.service "
+                          "(socket-read)",
+                          "waiting for a lock: 8.50 threads on average: 8.50 in postgresql.service "
+                          "(postgresql-heavyweight-lock; 8 now, the longest for 25 s)",
+                          "stalls: 3: lock 2, by reason 1; the longest for 25 s",
+                          "idle: 12.0 threads wait for work, 2.00 for a timer; of 1.25 nobody can "
+                          "tell"));
+  EXPECT_THAT(lines(false)[1], HasSubstr("postgresql.service (8 now, the longest for 25 s)"));
+}
+
+TEST_F(WaitingNow, WhatChildrenWaitForTheySayThemselves) {
+  add("/a", WaitFor::Answer, "shell-command", 7);
+  window_->sites.back().child = window_->sites.back().time;
+  EXPECT_THAT(lines()[0], HasSubstr("nobody waits"));
+  EXPECT_THAT(lines()[2], HasSubstr("7.00 for their own children"));
+}
+
+TEST_F(WaitingNow, NobodyWaitsIsSaidInWords) {
+  add("/a", WaitFor::Storage, "fsync", 0.01);
+  add("/a", WaitFor::Work, "", 400);
+  EXPECT_THAT(lines(), ElementsAre("nobody waits for a lock, an answer, storage or memory (0.01 "
+                                   "threads on average)",
+                                   "stalls: none",
+                                   "idle: 400.0 threads wait for work, 0.00 for a timer; of 0.00 "
+                                   "nobody can tell"));
+}
+
+TEST_F(WaitingNow, WhatIsNotKnownIsNotCalledNothing) {
+  EXPECT_THAT(
+      waiting_now(view_, true),
+      ElementsAre("what threads wait for was not examined within the last minute", "stalls: none"));
+  stalls_->examines = false;
+  EXPECT_THAT(waiting_now(view_, true)[0], HasSubstr("stacks are not sampled"));
+}
+
+}  // namespace
+}  // namespace offcpud

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/site_history.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+namespace offcpud {
+namespace {
+
+using namespace std::chrono_literals;
+
+SiteWaits waits(std::uint32_t pid, const char* cgroup, WaitFor wait_for, const char* site) {
+  return {.pid = pid,
+          .cgroup = cgroup,
+          .wait_for = wait_for,
+          .site = site,
+          .time = {.ns = 1e9, .variance_ns2 = 1e16},
+          .lasting = pid,
+          .oldest_ns = pid * 1'000'000'000ULL};
+}
+
+std::shared_ptr<WaitWindow> window(std::chrono::seconds begin, std::chrono::seconds end) {
+  auto window = std::make_shared<WaitWindow>();
+  window->begin_at = MonotonicTime(begin);
+  window->end_at = MonotonicTime(end);
+  return window;
+}
+
+TEST(SiteHistory, SumsTheProcessesOfACgroup) {
+  SiteHistory history;
+  auto first = window(10s, 20s);
+  first->sites = {waits(3, "/a", WaitFor::Lock, "mutex"), waits(5, "/a", WaitFor::Lock, "mutex"),
+                  waits(5, "/b", WaitFor::Lock, "mutex"), waits(7, "/a", WaitFor::Lock, "row"),
+                  waits(3, "/a", WaitFor::Work, "loop"),  waits(5, "/a", WaitFor::Work, "pool")};
+  first->lost_ns = 9;
+  history.add(first);
+  const auto kept = history.windows(MonotonicTime(22s));
+  ASSERT_EQ(kept.size(), 1U);
+  EXPECT_EQ(kept[0]->length(), 10s);
+  EXPECT_EQ(kept[0]->lost_ns, 9);
+  ASSERT_EQ(kept[0]->sites.size(), 4U) << "idle ones need no site";
+  const SiteWaits& mutex = kept[0]->sites[0];
+  EXPECT_EQ(mutex.pid, 0U);
+  EXPECT_EQ(mutex.cgroup, "/a");
+  EXPECT_EQ(mutex.site, "mutex");
+  EXPECT_EQ(mutex.time, (WaitTime{.ns = 2e9, .variance_ns2 = 2e16}));
+  EXPECT_EQ(mutex.lasting, 8U);
+  EXPECT_EQ(mutex.oldest_ns, 5'000'000'000U);
+  EXPECT_EQ(kept[0]->sites[1].site, "row");
+  EXPECT_EQ(kept[0]->sites[2].wait_for, WaitFor::Work);
+  EXPECT_EQ(kept[0]->sites[2].time.ns, 2e9);
+  EXPECT_EQ(kept[0]->sites[3].cgroup, "/b");
+  EXPECT_EQ(history.last(MonotonicTime(22s)), first) << "by process";
+}
+
+TEST(SiteHistory, SaysNothingOfNowOnceItIsOld) {
+  SiteHistory history;
+  EXPECT_EQ(history.last(MonotonicTime(0s)), nullptr);
+  history.add(window(10s, 20s));
+  EXPECT_NE(history.last(MonotonicTime(80s)), nullptr);
+  EXPECT_EQ(history.last(MonotonicTime(81s)), nullptr);
+  EXPECT_TRUE(history.windows(MonotonicTime(81s)).empty());
+  history.add(window(20s, 81s));
+  EXPECT_EQ(history.windows(MonotonicTime(81s)).size(), 2U);
+  history.clear();
+  EXPECT_EQ(history.last(MonotonicTime(81s)), nullptr);
+}
+
+TEST(SiteHistory, KeepsTheLastMinutes) {
+  SiteHistory history;
+  for (auto at = 0s; at < 1000s; at += 10s) history.add(window(at, at + 10s));
+  const auto kept = history.windows(MonotonicTime(1000s));
+  EXPECT_EQ(kept.size(), 60U);
+  EXPECT_EQ(kept.back()->end, MonotonicTime(1000s));
+  EXPECT_EQ(kept.front()->begin, MonotonicTime(400s));
+}
+
+TEST(SiteHistory, AHugeHostHasLessOfThem) {
+  SiteHistory history;
+  for (auto at = 0s; at < 100s; at += 10s) {
+    auto large = window(at, at + 10s);
+    for (int i = 0; i < 10'000; ++i) {
+      large->sites.push_back(
+          waits(1, ("/" + std::to_string(i) + std::string(300, 'x')).c_str(), WaitFor::Lock, "m"));
+    }
+    history.add(large);
+  }
+  const auto kept = history.windows(MonotonicTime(100s));
+  EXPECT_GE(kept.size(), 1U);
+  EXPECT_LT(kept.size(), 4U);
+  EXPECT_EQ(kept.back()->end, MonotonicTime(100s));
+}
+
+}  // namespace
+}  // namespace offcpud

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/stall_sums.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "pipeline/stall.h"
+
+namespace offcpud {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+constexpr auto kLock = static_cast<std::size_t>(WaitFor::Lock);
+constexpr auto kAnswer = static_cast<std::size_t>(WaitFor::Answer);
+constexpr auto kUnknown = static_cast<std::size_t>(WaitFor::Unknown);
+
+std::shared_ptr<const SubjectLabels> labels(const std::string& cgroup) {
+  return std::make_shared<const SubjectLabels>(labels_of_cgroup(cgroup));
+}
+
+std::shared_ptr<const Stall> stall(const char* cgroup, std::optional<WaitFor> wait_for,
+                                   std::uint64_t seconds, bool ended = false) {
+  Stall stall;
+  stall.labels = labels(cgroup);
+  if (wait_for) {
+    auto wait = std::make_shared<ExaminedWait>();
+    wait->wait_for = *wait_for;
+    stall.wait = wait;
+  }
+  stall.duration_ns = seconds * kSecond;
+  stall.ended = ended;
+  return std::make_shared<const Stall>(stall);
+}
+
+View view_of(std::vector<std::shared_ptr<const Stall>> stalls) {
+  View view;
+  for (const char* cgroup : {"(other)", "/a", "/b"}) {
+    SubjectSeries row;
+    row.labels = labels(cgroup);
+    view.subjects.push_back(row);
+  }
+  auto list = std::make_shared<StallList>();
+  list->stalls = std::move(stalls);
+  view.stalls = list;
+  sum_stalls(view);
+  return view;
+}
+
+TEST(StallSums, ByCgroupAndWhatFor) {
+  const View view = view_of({stall("/b", WaitFor::Lock, 40), stall("/b", WaitFor::Lock, 90),
+                             stall("/b", std::nullopt, 12), stall("/gone", WaitFor::Answer, 15)});
+  EXPECT_EQ(view.subjects[1].stalls, nullptr);
+  const StallsInProgress& b = *view.subjects[2].stalls;
+  EXPECT_EQ(b.threads[kLock], 2U);
+  EXPECT_EQ(b.oldest_ns[kLock], 90 * kSecond);
+  EXPECT_EQ(b.threads[kUnknown], 1U) << "told by its reason";
+  EXPECT_EQ(b.shown, (1U << kLock) | (1U << kUnknown));
+  EXPECT_EQ(view.subjects[0].stalls->threads[kAnswer], 1U) << "a cgroup without a row";
+}
+
+TEST(StallSums, OneThatEndedLeavesAZero) {
+  const View view = view_of({stall("/a", WaitFor::Lock, 40, true)});
+  ASSERT_NE(view.subjects[1].stalls, nullptr);
+  EXPECT_EQ(view.subjects[1].stalls->threads[kLock], 0U);
+  EXPECT_EQ(view.subjects[1].stalls->oldest_ns[kLock], 0U);
+  EXPECT_EQ(view.subjects[1].stalls->shown, 1U << kLock);
+}
+
+}  // namespace
+}  // namespace offcpud
