@@ -209,6 +209,7 @@ struct task_struct {
 	struct restart_block restart_block;
 	int pid;
 	int tgid;
+	struct task_struct *real_parent;
 	unsigned in_iowait : 1;
 	unsigned frozen : 1; /* by the cgroup v2 freezer */
 	struct task_struct *group_leader;

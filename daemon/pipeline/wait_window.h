@@ -26,7 +26,7 @@ struct EndedWaits {
 struct ExaminedWait {
   WaitFor wait_for = WaitFor::Unknown;
   std::string site;      // empty: no rule took it
-  bool certain = false;  // WaitClass::certain
+  bool certain = false;  // that it waits for this: names alone say so, or evidence that cannot err
   // Functions, innermost first: "pthread_mutex_lock [libc.so.6]". Only of waits that may concern
   // somebody: those known to be idle have none.
   std::vector<std::string> user, kernel;

@@ -6,12 +6,13 @@
 
 namespace offcpud {
 
-void SiteSums::add(const WaitSum& sum, const ExaminedWait& wait) {
+void SiteSums::add(const WaitSum& sum, const ExaminedWait& wait, double share) {
   if (sum.within.ns <= 0) return;
   const offcpud_sample& sample = sum.sample;
   SiteWaits& waits = of({sample.local_tgid, sample.process_start_ns, sample.cgroup_id}, &wait);
-  waits.time += sum.within;
-  if (sample.kind == OFFCPUD_BLOCKED_CHILD) waits.child += sum.within;
+  const WaitTime part = sum.within.part(share);
+  waits.time += part;
+  if (sample.kind == OFFCPUD_BLOCKED_CHILD) waits.child += part;
 }
 
 void SiteSums::add(const SeenBlock& block, const ExaminedWait* wait) {

@@ -21,8 +21,8 @@ class SiteSums {
   // `cgroups` must outlive the object.
   explicit SiteSums(const CgroupPaths& cgroups) : cgroups_(cgroups) {}
 
-  // Blocks that ended.
-  void add(const WaitSum& sum, const ExaminedWait& wait);
+  // A share of blocks that ended.
+  void add(const WaitSum& sum, const ExaminedWait& wait, double share);
   // A block of which nobody knows what it is for has no `wait`.
   void add(const SeenBlock& block, const ExaminedWait* wait);
   // Blocks of some processes of a cgroup that found no room.

@@ -14,8 +14,12 @@
 #include "base/share_owner.h"
 #include "base/word_hash.h"
 #include "pipeline/wait_window.h"
+#include "sampler/examined_stack.h"
 #include "sampler/process_owners.h"
+#include "sites/place_classes.h"
+#include "sites/wait_chains.h"
 #include "sites/wait_classifier.h"
+#include "sites/waker_evidence.h"
 #include "stacks/sampled_snapshot.h"
 #include "stacks/wait_sums.h"
 
@@ -40,6 +44,8 @@ class WaitExaminer {
   struct Means {
     FunctionNames& names;  // of the programs' functions now
     WaitClassifier& classifier;
+    WakerEvidence& evidence;  // of snapshots; it only asks
+    PlaceClasses& places;     // of snapshots; it adds what other processes say
     ProcessOwners& owners;
     std::shared_ptr<const SiteRules> rules;  // other ones than in the last call: all is forgotten
     MonotonicTime now;
@@ -49,16 +55,19 @@ class WaitExaminer {
  private:
   using Key = std::vector<std::uint64_t>;
   struct Known {
-    std::shared_ptr<const ExaminedWait> wait;
+    std::shared_ptr<ExaminedStack> stack;
     MonotonicTime until{};
     std::size_t bytes = 0;  // about
     ShareOwner owner;
   };
-  using Examined = std::shared_ptr<const ExaminedWait>;
+  using Examined = std::shared_ptr<ExaminedStack>;
 
   Examined examine(const WaitSum& sum, const WaitInterval& interval, const Means& means);
+  Examined remember(const WaitSum& sum, ExaminedStack stack, const Means& means);
+  [[nodiscard]] Examined stack_of(const SeenBlock& block,
+                                  const std::vector<Examined>& examined) const;
   void add_blocks(WaitWindow& window, SiteSums& sites, const WaitInterval& interval,
-                  const std::vector<Examined>& examined);
+                  const std::vector<Examined>& examined, const Means& means);
   void use(const Means& means);
   void hold(const ShareOwner& owner, std::size_t bytes);
   void release(const Known& known);

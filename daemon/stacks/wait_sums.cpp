@@ -29,7 +29,7 @@ WaitSums::Key WaitSums::key_of(const SampledBlock& block) {
   const offcpud_sample& sample = block.sample;
   const auto kernel_frames = static_cast<std::uint32_t>(block.kernel.size());
   Key key = {sample.process_start_ns, word_of(sample.tgid, sample.kind), sample.cgroup_id,
-             word_of(sample.user_end, kernel_frames)};
+             word_of(sample.user_end << 16U | kernel_frames, sample.waited_on)};
   key.reserve(WaitSum::kKeyHead + block.kernel.size() + block.user.size());
   for (const auto frames : {block.kernel, block.user}) {
     key.insert(key.end(), frames.begin(), frames.end());
@@ -110,6 +110,10 @@ void WaitSums::note(const offcpud_sample& sample, std::size_t sum) {
   }
   if (blocks_.size() >= kMostBlocks) return leave_out(sample);
   SeenBlock block{.tid = sample.tid,
+                  .tgid = sample.tgid,
+                  .parent_tgid = sample.parent_tgid,
+                  .waited_on = sample.waited_on,
+                  .holder_tgid = sample.holder_tgid,
                   .since_ns = sample.since_ns,
                   .censored = (sample.flags & OFFCPUD_SAMPLE_CENSORED) != 0,
                   .sum = sum,

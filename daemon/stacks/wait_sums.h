@@ -21,7 +21,8 @@
 
 namespace offcpud {
 
-// The blocks of one process and cgroup with equal stacks. Frames are innermost first.
+// The blocks of one process and cgroup with equal stacks and kinds of files waited on. Frames are
+// innermost first.
 struct WaitSum {
   static constexpr std::size_t kKeyHead = 4;  // words of a key before its frames
 
@@ -40,7 +41,8 @@ struct WaitSum {
 struct SeenBlock {
   static constexpr std::size_t kKnown = ~std::size_t{0};
 
-  std::uint32_t tid = 0;  // in the initial PID namespace
+  std::uint32_t tid = 0, tgid = 0, parent_tgid = 0;  // in the initial PID namespace
+  std::uint32_t waited_on = 0, holder_tgid = 0;      // as in the sample
   std::uint64_t since_ns = 0;
   bool censored = false;
   std::size_t sum = kKnown;  // index into the sums; kKnown: an earlier window had its stack

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "sampler/site_place.h"
 #include "support/fake_clock.h"
 #include "support/known_cgroups.h"
 #include "support/rules_of.h"
@@ -26,6 +27,8 @@ sites:
   - {name: shop-lock, for: lock, match: "... < shop::f1"}
   - {name: shop-pool, for: work, match: "... < shop::f2"}
   - {name: shop-asks, for: answer, ask: socket, match: "... < shop::f3"}
+  - {name: shop-wait, for: unknown, ask: waker, match: "... < shop::f6"}
+  - {name: shop-child, for: answer, ask: child, match: "... < shop::f7"}
 )";
 
 // Functions called "shop::f" and their address, in "shopd".
@@ -72,6 +75,8 @@ class WaitExaminerTest : public testing::Test {
     interval.kernel_names.emplace(9, kernel);
     return examiner_.examine(interval, {.names = names_,
                                         .classifier = classifier_,
+                                        .evidence = evidence_,
+                                        .places = places_,
                                         .owners = owners_,
                                         .rules = rules_,
                                         .now = clock_.now()});
@@ -82,6 +87,8 @@ class WaitExaminerTest : public testing::Test {
   CgroupPaths cgroup_paths_{cgroups_.directory()};
   std::shared_ptr<const SiteRules> rules_ = rules_of(kRules);
   WaitClassifier classifier_{rules_};
+  WakerEvidence evidence_;
+  PlaceClasses places_;
   // Processes are their users'.
   ProcessOwners owners_{[](std::uint32_t tgid) { return ShareOwner(tgid); }};
   NumberedNames names_;
@@ -233,6 +240,100 @@ TEST_F(WaitExaminerTest, WhatFoundNoRoomIsUnknown) {
   ASSERT_EQ(window->ended.size(), 2U);
   EXPECT_EQ(window->ended[1].wait_for, WaitFor::Unknown);
   EXPECT_EQ(window->ended[1].waits.sum_ns, 2'000);
+}
+
+TEST_F(WaitExaminerTest, FilesDecideAtOnce) {
+  const auto on = [](std::uint32_t files, std::uint32_t pid) {
+    BlockRecord record = BlockRecord(1'000).of(pid).in_user({3});
+    record.sample.waited_on = files;
+    return record;
+  };
+  lasting(on(OFFCPUD_ON_ACCEPTED | OFFCPUD_ON_ALONE, 7));
+  lasting(on(OFFCPUD_ON_ASKED | OFFCPUD_ON_ALONE, 8));
+  ended(on(OFFCPUD_ON_ACCEPTED | OFFCPUD_ON_ALONE, 9));
+  const auto window = examine();
+  const std::uint64_t since = BlockRecord(1).sample.since_ns;
+  EXPECT_EQ(window->find(7, since, false)->wait_for, WaitFor::Work);
+  EXPECT_THAT(window->find(7, since, false)->user, IsEmpty());
+  const auto asked = window->find(8, since, false);
+  EXPECT_EQ(asked->wait_for, WaitFor::Answer);
+  EXPECT_TRUE(asked->certain);
+  EXPECT_THAT(asked->user, ElementsAre("shop::f3 [shopd]"));
+  EXPECT_EQ(window->ended.at(0).wait_for, WaitFor::Work);
+}
+
+// Snapshots have learned what the waits of this place are for: one third a lock, the rest work.
+TEST_F(WaitExaminerTest, WakersOfSnapshotsSplitWhatEnded) {
+  const BlockRecord record = BlockRecord(3'000).of(7).in_user({6});
+  PlaceNumber place(record.sample.kind);
+  StackFrame frame;
+  frame.function = "shop::f6";
+  frame.object = "shopd";
+  place.add(name_hash(frame));
+  PlaceClasses::Times times{};
+  times[static_cast<std::size_t>(WaitFor::Lock)] = 1;
+  times[static_cast<std::size_t>(WaitFor::Work)] = 2;
+  places_.put({.tgid = 7, .process_start_ns = 7, .place = place.number()}, times, clock_.now());
+  ended(record);
+  ended(BlockRecord(5'000).of(8).in_user({6}));  // nobody knows this process
+  const auto window = examine();
+  std::map<WaitFor, double> sums;
+  for (const EndedWaits& each : window->ended) sums[each.wait_for] += each.waits.sum_ns;
+  EXPECT_DOUBLE_EQ(sums[WaitFor::Lock], 1'000);
+  EXPECT_DOUBLE_EQ(sums[WaitFor::Work], 2'000);
+  EXPECT_DOUBLE_EQ(sums[WaitFor::Unknown], 5'000);
+}
+
+// Of a block that lasts, the thread itself is known: it has been in a convoy here.
+TEST_F(WaitExaminerTest, WakersOfSnapshotsDecideWhatLasts) {
+  const BlockRecord record = BlockRecord(3'000).of(7).in_user({6, 5});
+  PlaceNumber place(record.sample.kind);
+  for (const char* name : {"shop::f5", "shop::f6"}) {
+    StackFrame frame;
+    frame.function = name;
+    frame.object = "shopd";
+    place.add(name_hash(frame));
+  }
+  std::vector<SeenWaits> convoy;
+  for (const auto& [tid, waker] : {std::pair(7U, 17U), std::pair(17U, 7U)}) {
+    convoy.push_back({.at = {.tgid = 7, .tid = tid, .process_start_ns = 7, .place = place.number()},
+                      .end = WaitEnd::Thread,
+                      .waker_tgid = 7,
+                      .waker_tid = waker,
+                      .samples = 20,
+                      .ns = 1e9,
+                      .episodes = 20});
+  }
+  for (int i = 0; i < 2; ++i) evidence_.learn(convoy, clock_.now());
+  lasting(record);
+  const auto found = examine()->find(7, record.sample.since_ns, false);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->wait_for, WaitFor::Lock);
+  EXPECT_EQ(found->site, "shop-wait");
+  EXPECT_TRUE(found->certain);
+  EXPECT_THAT(found->user, ElementsAre("shop::f6 [shopd]", "shop::f5 [shopd]"));
+  lasting(record, true);
+  EXPECT_EQ(examine()->find(7, record.sample.since_ns, false), found) << "one wait for all windows";
+}
+
+TEST_F(WaitExaminerTest, WhoAwaitsAChildWaitsForWhatThatWaitsFor) {
+  const auto child = [](std::uint32_t pid, std::uint32_t parent, std::uint64_t function) {
+    BlockRecord record = BlockRecord(1'000).of(pid).in_user({function});
+    record.sample.parent_tgid = parent;
+    return record;
+  };
+  const std::uint64_t since = BlockRecord(1).sample.since_ns;
+  lasting(child(7, 1, 7));
+  lasting(child(8, 7, 2));
+  lasting(child(17, 1, 7));
+  lasting(child(18, 17, 1));
+  const auto window = examine();
+  EXPECT_EQ(window->find(7, since, false)->wait_for, WaitFor::Work);
+  EXPECT_EQ(window->find(17, since, false)->wait_for, WaitFor::Answer);
+  EXPECT_TRUE(window->find(17, since, false)->certain);
+  // When such a wait ends, it was for what it was for while it lasted.
+  ended(child(7, 1, 7));
+  EXPECT_EQ(examine()->ended.at(0).wait_for, WaitFor::Work);
 }
 
 }  // namespace

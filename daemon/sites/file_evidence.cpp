@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sites/file_evidence.h"
+
+#include "waited.h"
+
+namespace offcpud {
+namespace {
+
+constexpr std::uint32_t kOurs = OFFCPUD_ON_LISTENER | OFFCPUD_ON_ACCEPTED | OFFCPUD_ON_HEARD;
+
+// A single file, or the one of a set that became ready.
+std::optional<EvidenceVerdict> by_one(SiteQuestion ask, std::uint32_t on) {
+  if ((on & kOurs) != 0) return EvidenceVerdict{.wait_for = WaitFor::Work, .certain = true};
+  if ((on & OFFCPUD_ON_TIMER) != 0) {
+    return EvidenceVerdict{.wait_for = WaitFor::Timer, .certain = true};
+  }
+  // Who reads such a connection and nothing else waits for its peer. Whether it asked for what
+  // comes is not known, so nobody is told.
+  const bool reads = ask == SiteQuestion::Socket && (on & OFFCPUD_ON_LINKED) != 0;
+  if (reads) return EvidenceVerdict{.wait_for = WaitFor::Answer};
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<EvidenceVerdict> by_files(SiteQuestion ask, std::uint32_t waited_on) {
+  if (ask != SiteQuestion::Socket && ask != SiteQuestion::Fds) return std::nullopt;
+  if ((waited_on & OFFCPUD_ON_ASKED) != 0) {
+    return EvidenceVerdict{.wait_for = WaitFor::Answer, .certain = true};
+  }
+  if ((waited_on & (OFFCPUD_ON_ALONE | OFFCPUD_ON_READY)) != 0) return by_one(ask, waited_on);
+  // Of a set that is too large, the rest may have a connection that was asked at.
+  if ((waited_on & OFFCPUD_ON_MORE) != 0) return std::nullopt;
+  if ((waited_on & kOurs) != 0) return EvidenceVerdict{.wait_for = WaitFor::Work, .certain = true};
+  return std::nullopt;
+}
+
+EvidenceVerdict as_asked(SiteQuestion ask, const EvidenceVerdict& by_wakers, WaitFor by_rule) {
+  if (ask == SiteQuestion::Waker) return by_wakers;
+  const bool is_loop = by_wakers.wait_for == WaitFor::Timer && by_rule == WaitFor::Work;
+  if (is_loop || by_wakers.wait_for == WaitFor::Lock) return {.wait_for = by_rule};
+  return by_wakers;
+}
+
+}  // namespace offcpud

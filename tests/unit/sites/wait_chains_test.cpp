@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sites/wait_chains.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace offcpud {
+namespace {
+
+constexpr EvidenceVerdict kByRule{.wait_for = WaitFor::Answer};
+
+LastingBlock waits_for_child(std::uint32_t pid, std::uint32_t parent) {
+  return {.tid = pid,
+          .tgid = pid,
+          .parent_tgid = parent,
+          .awaits = LastingBlock::Awaits::Child,
+          .verdict = kByRule};
+}
+
+LastingBlock waits(std::uint32_t pid, std::uint32_t parent, WaitFor wait_for, bool certain = true) {
+  return {.tid = pid,
+          .tgid = pid,
+          .parent_tgid = parent,
+          .verdict = {.wait_for = wait_for, .certain = certain}};
+}
+
+EvidenceVerdict first_of(std::vector<LastingBlock> blocks) {
+  follow_chains(blocks);
+  return blocks.front().verdict;
+}
+
+TEST(ChildWaits, TakeOverWhatTheChildWaitsFor) {
+  const LastingBlock shell = waits_for_child(10, 1);
+  EXPECT_EQ(first_of({shell, waits(11, 10, WaitFor::Timer)}).wait_for, WaitFor::Timer);
+  EXPECT_EQ(first_of({shell, waits(11, 10, WaitFor::Work)}).wait_for, WaitFor::Work);
+  EXPECT_EQ(first_of({shell, waits(11, 10, WaitFor::Unknown)}).wait_for, WaitFor::Unknown);
+  for (const WaitFor actionable : {WaitFor::Lock, WaitFor::Answer, WaitFor::Storage}) {
+    const EvidenceVerdict said = first_of({shell, waits(11, 10, actionable)});
+    EXPECT_EQ(said, (EvidenceVerdict{.wait_for = WaitFor::Answer, .certain = true}));
+  }
+  EXPECT_FALSE(first_of({shell, waits(11, 10, WaitFor::Lock, false)}).certain);
+}
+
+// It runs, or waits for moments only.
+TEST(ChildWaits, OfAChildThatIsNotThereStayWhatTheyAre) {
+  EXPECT_EQ(first_of({waits_for_child(10, 1)}), kByRule);
+  EXPECT_EQ(first_of({waits_for_child(10, 1), waits(12, 11, WaitFor::Timer)}), kByRule);
+}
+
+TEST(ChildWaits, OfSeveralChildrenOneThatIsStuckCounts) {
+  const LastingBlock shell = waits_for_child(10, 1), idle = waits(11, 10, WaitFor::Timer);
+  EXPECT_EQ(first_of({shell, idle, waits(12, 10, WaitFor::Work)}).wait_for, WaitFor::Work);
+  EXPECT_EQ(first_of({shell, idle, waits(12, 10, WaitFor::Unknown)}).wait_for, WaitFor::Unknown);
+  EXPECT_EQ(first_of({shell, idle, waits(12, 10, WaitFor::Lock)}).wait_for, WaitFor::Answer);
+}
+
+TEST(ChildWaits, AreFollowedThroughProcessesAndByTheMainThread) {
+  const LastingBlock shell = waits_for_child(10, 1), wrapper = waits_for_child(11, 10);
+  EXPECT_EQ(first_of({shell, wrapper, waits(12, 11, WaitFor::Work)}).wait_for, WaitFor::Work);
+  EXPECT_EQ(first_of({shell, wrapper, waits(12, 11, WaitFor::Storage)}).wait_for, WaitFor::Answer);
+  LastingBlock worker = waits(13, 10, WaitFor::Lock);
+  worker.tgid = 12;
+  EXPECT_EQ(first_of({shell, waits(12, 10, WaitFor::Work), worker}).wait_for, WaitFor::Work);
+}
+
+TEST(ChildWaits, DoNotGoRoundForEver) {
+  EXPECT_EQ(first_of({waits_for_child(10, 11), waits_for_child(11, 10)}).wait_for, WaitFor::Answer);
+  std::vector<LastingBlock> chain;
+  for (std::uint32_t pid = 100; pid < 20'000; ++pid) chain.push_back(waits_for_child(pid, pid - 1));
+  chain.push_back(waits(20'000, 19'999, WaitFor::Work));
+  follow_chains(chain);
+  EXPECT_EQ(chain[chain.size() - 2].verdict.wait_for, WaitFor::Work);
+}
+
+LastingBlock reads_pipe_of(std::uint32_t pid, std::uint32_t holder, bool own = false) {
+  return {.tid = pid,
+          .tgid = pid,
+          .parent_tgid = 1,
+          .awaits = LastingBlock::Awaits::Pipe,
+          .holder_tgid = holder,
+          .is_own_pipe = own};
+}
+
+TEST(PipeWaits, AreForWhatTheWriterDoes) {
+  const LastingBlock reader = reads_pipe_of(10, 11);
+  const auto said = [&](WaitFor writer) { return first_of({reader, waits(11, 1, writer)}); };
+  EXPECT_EQ(said(WaitFor::Timer).wait_for, WaitFor::Work);
+  EXPECT_EQ(said(WaitFor::Work).wait_for, WaitFor::Work);
+  EXPECT_EQ(said(WaitFor::Unknown).wait_for, WaitFor::Unknown);
+  EXPECT_EQ(said(WaitFor::Lock), (EvidenceVerdict{.wait_for = WaitFor::Answer, .certain = true}));
+  EXPECT_EQ(first_of({reader}).wait_for, WaitFor::Unknown) << "the writer runs, or naps";
+}
+
+// `while true; do sleep 1; echo; done | cat`
+TEST(PipeWaits, OfAShellThatRunsCommandsAreForItsAnswer) {
+  const EvidenceVerdict said =
+      first_of({reads_pipe_of(10, 11), waits_for_child(11, 1), waits(12, 11, WaitFor::Timer)});
+  EXPECT_EQ(said, EvidenceVerdict{.wait_for = WaitFor::Answer});
+}
+
+TEST(PipeWaits, AreFollowedThroughAPipeline) {
+  EXPECT_EQ(first_of({reads_pipe_of(10, 11), reads_pipe_of(11, 12), waits(12, 1, WaitFor::Timer)})
+                .wait_for,
+            WaitFor::Work);
+  EXPECT_EQ(first_of({reads_pipe_of(10, 11), reads_pipe_of(11, 12), waits(12, 1, WaitFor::Storage)})
+                .wait_for,
+            WaitFor::Answer);
+}
+
+TEST(PipeWaits, ForOnesOwnThreadsAreForWork) {
+  EXPECT_EQ(first_of({reads_pipe_of(10, 0, true)}).wait_for, WaitFor::Work);
+  EXPECT_EQ(first_of({reads_pipe_of(10, 0)}).wait_for, WaitFor::Unknown);
+  LastingBlock asked = reads_pipe_of(10, 0, true);
+  asked.verdict.wait_for = WaitFor::Answer;
+  EXPECT_EQ(first_of({asked}).wait_for, WaitFor::Answer) << "wakers have said so";
+}
+
+}  // namespace
+}  // namespace offcpud
