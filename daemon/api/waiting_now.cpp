@@ -26,10 +26,10 @@ constexpr double kNobody = 0.05;       // fewer threads on average are not worth
 constexpr struct {
   WaitFor wait_for;
   std::string_view text;
-} kActionable[] = {{WaitFor::Lock, "for a lock"},
-                   {WaitFor::Answer, "for an answer"},
-                   {WaitFor::Storage, "for storage"},
-                   {WaitFor::Memory, "for memory"},
+} kActionable[] = {{WaitFor::Lock, "waiting for a lock"},
+                   {WaitFor::Answer, "waiting for an answer"},
+                   {WaitFor::Storage, "waiting for storage"},
+                   {WaitFor::Memory, "waiting for memory"},
                    {WaitFor::Stopped, "stopped"}};
 
 std::string threads_text(double threads) {
@@ -93,8 +93,7 @@ std::string part_text(const UnitPart& part, bool with_sites) {
 std::string line_of(std::string_view what, const std::vector<UnitPart>& parts, bool with_sites) {
   double threads = 0;
   for (const UnitPart& part : parts) threads += part.threads;
-  std::string line =
-      "waiting " + std::string(what) + ": " + threads_text(threads) + " threads on average";
+  std::string line = std::string(what) + ": " + threads_text(threads) + " threads on average";
   for (std::size_t i = 0; i < parts.size() && i < kMostUnits; ++i) {
     line += (i == 0 ? ": " : ", ") + part_text(parts[i], with_sites);
   }
