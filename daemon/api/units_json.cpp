@@ -158,6 +158,7 @@ std::vector<const UnitWaits*> by_wait(const UnitSums& sums, const UnitPurposes& 
   }
   std::ranges::stable_sort(waits, [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<const UnitWaits*> units;
+  units.reserve(waits.size());
   for (const auto& [waiting, unit] : waits) units.push_back(unit);
   return units;
 }

@@ -121,6 +121,7 @@ std::vector<std::string> waits(const SiteWindow& window, double seconds, bool wi
   }
   std::ranges::stable_sort(lines, [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<std::string> texts;
+  texts.reserve(lines.size());
   for (auto& [threads, text] : lines) texts.push_back(std::move(text));
   return texts;
 }

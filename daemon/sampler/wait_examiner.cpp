@@ -2,7 +2,6 @@
 #include "sampler/wait_examiner.h"
 
 #include <algorithm>
-#include <ranges>
 #include <span>
 #include <string>
 
@@ -104,7 +103,7 @@ void add_ended(EndedSums& ended, SiteSums& sites, const WaitSum& sum, ExaminedSt
 
 ProcessPlace place_of(const offcpud_sample& sample, std::span<const StackFrame> user) {
   PlaceNumber place(sample.kind);
-  for (const StackFrame& frame : std::views::reverse(user)) place.add(name_hash(frame));
+  for (auto frame = user.rbegin(); frame != user.rend(); ++frame) place.add(name_hash(*frame));
   return {.tgid = sample.tgid,
           .process_start_ns = sample.process_start_ns,
           .place = is_place(sample.user_end) ? place.number() : 0};
@@ -239,7 +238,7 @@ WaitExaminer::Examined WaitExaminer::examine(const WaitSum& sum, const WaitInter
 
 WaitExaminer::Examined WaitExaminer::remember(const WaitSum& sum, ExaminedStack stack,
                                               const Means& means) {
-  const auto kept = std::make_shared<ExaminedStack>(std::move(stack));
+  auto kept = std::make_shared<ExaminedStack>(std::move(stack));
   const std::size_t bytes = sizeof(Known) + 8 * sum.key.size() + kept->bytes();
   const ShareOwner owner = means.owners.of(sum.sample);
   hold(owner, bytes);
