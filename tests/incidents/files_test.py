@@ -3,9 +3,10 @@
 
 import os
 import shutil
+import time
 
 from incident_case import IncidentCase, main
-from hanging_programs import FuseServer
+from hanging_programs import NOBODY, FuseServer
 
 NODE = """
 const fs = require("fs");
@@ -52,7 +53,8 @@ class Files(IncidentCase):
             self.skipTest(str(error))
         self.addCleanup(server.end)
         server.mute_reads()
-        self.run_in(self.unit("reports"), "/bin/cat", server.path / "file")
+        time.sleep(0.5)  # until the signal is there
+        self.run_in(self.unit("reports"), *NOBODY, "/bin/cat", server.path / "file")
         self.expect_first(("reports", "storage", "network-file-system"))
 
 

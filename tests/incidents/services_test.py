@@ -4,8 +4,8 @@
 import socket
 import time
 
-import postgres_server
 from incident_case import IncidentCase, main
+import postgres_server
 
 # Answers each request with what a worker returns, by way of two lists in Redis.
 STORE = """
