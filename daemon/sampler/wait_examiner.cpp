@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/wait_examiner.h"
-
 #include <algorithm>
 #include <ranges>
 #include <span>
@@ -9,6 +7,7 @@
 #include "base/text.h"
 #include "sampler/site_place.h"
 #include "sampler/site_sums.h"
+#include "sampler/wait_examiner.h"
 #include "sites/file_evidence.h"
 #include "stacks/kernel_stack.h"
 
@@ -41,19 +40,6 @@ std::vector<SiteFrame> outermost_first(std::span<const StackFrame> frames) {
   for (const StackFrame& frame : frames) turned.push_back({frame.function, frame.object});
   std::ranges::reverse(turned);
   return turned;
-}
-
-// "pthread_mutex_lock [libc.so.6]"; names that have the object in them, and those of the kernel
-// itself, stand alone.
-std::vector<std::string> texts_of(std::span<const StackFrame> frames) {
-  std::vector<std::string> texts;
-  texts.reserve(frames.size());
-  for (const StackFrame& frame : frames) {
-    const bool has_object = frame.object.empty() || frame.object == "[kernel]" ||
-                            frame.function.find(frame.object) != std::string::npos;
-    texts.push_back(has_object ? frame.function : frame.function + " [" + frame.object + "]");
-  }
-  return texts;
 }
 
 // What ended, by cgroup and what it was for.
@@ -179,39 +165,24 @@ void WaitExaminer::use(const Means& means) {
   if (std::exchange(rules_, means.rules) != means.rules) {
     known_.clear();
     blocks_.clear();
-    of_users_.clear();
-    bytes_ = 0;
   }
-  std::erase_if(known_, [&](const auto& item) {
-    if (item.second.until > means.now) return false;
-    release(item.second);
-    return true;
-  });
+  std::erase_if(known_, [&](const auto& item) { return item.second.until <= means.now; });
 }
 
-// Makes room for what a stack of this user said.
-void WaitExaminer::hold(const ShareOwner& owner, std::size_t bytes) {
-  bytes_ += bytes;
-  of_users_[owner] += bytes;
-  while (bytes_ > kMostBytes) {
-    const auto most =
-        std::ranges::max_element(of_users_, {}, [](const auto& of) { return of.second; });
-    const ShareOwner loses = most->first;
-    const std::size_t before = known_.size();
+// Who holds most loses the stacks that nothing needs now. If that is not enough, others of his lose
+// their functions, a quarter of the room at once, so that this is seldom.
+void WaitExaminer::make_room() {
+  while (room_.bytes() > kMostBytes) {
+    const std::size_t before = room_.bytes();
+    const ShareOwner loses = *room_.largest();
+    const auto is_his = [&](const auto& item) { return item.second.stack->owner() == loses; };
     std::erase_if(known_, [&](const auto& item) {
-      if (item.second.owner != loses) return false;
-      release(item.second);
-      return true;
+      return is_his(item) && item.second.stack.use_count() == 1;
     });
-    if (known_.size() == before) return;  // it is all of this one
+    if (room_.bytes() > kMostBytes) room_.shrink(loses, kMostBytes / 4 * 3);
+    if (room_.bytes() > kMostBytes) std::erase_if(known_, is_his);
+    if (room_.bytes() == before) return;  // it is what blocks that last need at least
   }
-}
-
-void WaitExaminer::release(const Known& known) {
-  bytes_ -= known.bytes;
-  const auto of_user = of_users_.find(known.owner);
-  of_user->second -= known.bytes;
-  if (of_user->second == 0) of_users_.erase(of_user);
 }
 
 WaitExaminer::Examined WaitExaminer::examine(const WaitSum& sum, const WaitInterval& interval,
@@ -223,29 +194,28 @@ WaitExaminer::Examined WaitExaminer::examine(const WaitSum& sum, const WaitInter
   const WaitClass found =
       means.classifier.classify(up_to_nul(sum.sample.process_comm), sum.sample.kind,
                                 outermost_first(stack.user), outermost_first(stack.kernel));
+  StackTexts texts = texts_of(stack.user, stack.kernel);
   ExaminedWait wait{.wait_for = found.wait_for,
                     .site = std::string(found.site),
                     .certain = found.certain,
-                    .user = texts_of(stack.user),
-                    .kernel = texts_of(stack.kernel)};
+                    .user = std::move(texts.user),
+                    .kernel = std::move(texts.kernel)};
   const auto by = by_files(found.ask, sum.sample.waited_on);
   if (by) {
     wait.wait_for = by->wait_for;
     wait.certain = by->certain;
   }
-  const SiteQuestion open = by ? SiteQuestion::None : found.ask;
-  return remember(sum, {std::move(wait), open, place_of(sum.sample, stack.user)}, means);
+  const ExaminedStack::Of of{.ask = by ? SiteQuestion::None : found.ask,
+                             .at = place_of(sum.sample, stack.user),
+                             .owner = means.owners.of(sum.sample)};
+  return remember(sum.key, std::make_shared<ExaminedStack>(std::move(wait), of, room_), means.now);
 }
 
-WaitExaminer::Examined WaitExaminer::remember(const WaitSum& sum, ExaminedStack stack,
-                                              const Means& means) {
-  const auto kept = std::make_shared<ExaminedStack>(std::move(stack));
-  const std::size_t bytes = sizeof(Known) + 8 * sum.key.size() + kept->bytes();
-  const ShareOwner owner = means.owners.of(sum.sample);
-  hold(owner, bytes);
-  const MonotonicTime until = means.now + (kept->wait()->certain ? kGoodFor : kUnsureFor);
-  known_.emplace(sum.key, Known{.stack = kept, .until = until, .bytes = bytes, .owner = owner});
-  return kept;
+WaitExaminer::Examined WaitExaminer::remember(const Key& key, Examined stack, MonotonicTime now) {
+  const auto good_for = stack->wait()->certain ? kGoodFor : kUnsureFor;
+  known_.try_emplace(key, stack, now + good_for, room_, key);
+  make_room();
+  return stack;
 }
 
 // Null: nobody has told its stack.

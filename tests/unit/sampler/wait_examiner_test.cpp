@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sampler/wait_examiner.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,7 @@
 #include <string>
 
 #include "sampler/site_place.h"
+#include "sampler/wait_examiner.h"
 #include "support/fake_clock.h"
 #include "support/known_cgroups.h"
 #include "support/rules_of.h"
@@ -38,11 +37,12 @@ class NumberedNames final : public FunctionNames {
                   bool /*waker*/) override {
     ++asked;
     StackFrame named;
-    named.function = "shop::f" + std::to_string(frame.address);
+    named.function = "shop::f" + std::to_string(frame.address) + more;
     named.object = "shopd";
     return named;
   }
   int asked = 0;
+  std::string more;  // at the end of each name
 };
 
 class WaitExaminerTest : public testing::Test {
@@ -222,6 +222,42 @@ TEST_F(WaitExaminerTest, OneUsersStacksDoNotMakeItForgetAnothers) {
   ended(BlockRecord(1'000).of(20).in_user(frames));
   examine(1s);
   EXPECT_EQ(names_.asked, 100) << "the other user's had to go";
+}
+
+// Programs choose the names of their functions. What blocks that last hold counts, too.
+TEST_F(WaitExaminerTest, LongNamesOfDeepStacksHaveABound) {
+  constexpr std::uint32_t kThreads = 1'500;
+  rules_ = rules_of("sites:\n  - {name: shop-lock, for: lock, match: \"... < shop::f1*\"}\n");
+  owners_ = ProcessOwners([](std::uint32_t tgid) { return ShareOwner(tgid == 7 ? 7 : 8); });
+  lasting(BlockRecord(1'000).of(7).in_user({1, 5}));
+  examine(1s);
+  lasting(BlockRecord(1'000).of(7), true);
+  names_.more.assign(4'000, 'x');
+  for (std::uint32_t thread = 100; thread < 100 + kThreads; ++thread) {
+    std::vector<__u64> frames(127, 3);
+    frames.front() = 1;
+    frames.back() = 1'000 + thread;
+    lasting(BlockRecord(1'000).of(thread).in_user(frames));
+  }
+  const auto window = examine(1s);
+  EXPECT_LE(examiner_.bytes(), WaitExaminer::kMostBytes);
+  std::size_t bytes = 0, with_stack = 0;
+  for (const ExaminedBlock& block : window->blocks) {
+    EXPECT_EQ(block.wait->wait_for, WaitFor::Lock);
+    EXPECT_EQ(block.wait->site, "shop-lock");
+    std::size_t of_stack = 0;
+    for (const std::string& text : block.wait->user) of_stack += text.size();
+    EXPECT_LE(of_stack, StackTexts::kMostBytes);
+    if (of_stack != 0) ++with_stack;
+    bytes += of_stack;
+  }
+  EXPECT_EQ(window->blocks.size(), kThreads + 1);
+  EXPECT_LE(bytes, WaitExaminer::kMostBytes);
+  EXPECT_GT(bytes, WaitExaminer::kMostBytes / 2) << "what there is room for is shown";
+  EXPECT_LT(with_stack, kThreads);
+  const auto other = window->find(7, BlockRecord(1).sample.since_ns, false);
+  EXPECT_THAT(other->user, ElementsAre("shop::f1 [shopd]", "shop::f5 [shopd]"))
+      << "it is another user's";
 }
 
 TEST_F(WaitExaminerTest, OtherRulesSayItAnew) {
