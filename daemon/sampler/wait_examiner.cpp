@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sampler/wait_examiner.h"
+
 #include <algorithm>
 #include <ranges>
 #include <span>
@@ -7,7 +9,6 @@
 #include "base/text.h"
 #include "sampler/site_place.h"
 #include "sampler/site_sums.h"
-#include "sampler/wait_examiner.h"
 #include "sites/file_evidence.h"
 #include "stacks/kernel_stack.h"
 
@@ -127,7 +128,8 @@ LastingBlock lasting_block(const SeenBlock& block, const ExaminedStack& stack,
 void tell_place(const ExaminedStack& stack, WaitFor wait_for, const WaitExaminer::Means& means) {
   PlaceClasses::Times times{};
   times[static_cast<std::size_t>(wait_for)] = 1;
-  if (!means.places.put(stack.at(), times, means.now)) means.evidence.add_left_out(1);
+  if (!means.places.put(stack.at(), stack.owner(), times, means.now))
+    means.evidence.add_left_out(1);
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sampler/wait_examiner.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,7 +8,6 @@
 #include <string>
 
 #include "sampler/site_place.h"
-#include "sampler/wait_examiner.h"
 #include "support/fake_clock.h"
 #include "support/known_cgroups.h"
 #include "support/rules_of.h"
@@ -309,7 +310,8 @@ TEST_F(WaitExaminerTest, WakersOfSnapshotsSplitWhatEnded) {
   PlaceClasses::Times times{};
   times[static_cast<std::size_t>(WaitFor::Lock)] = 1;
   times[static_cast<std::size_t>(WaitFor::Work)] = 2;
-  places_.put({.tgid = 7, .process_start_ns = 7, .place = place.number()}, times, clock_.now());
+  places_.put({.tgid = 7, .process_start_ns = 7, .place = place.number()}, ShareOwner(7), times,
+              clock_.now());
   ended(record);
   ended(BlockRecord(5'000).of(8).in_user({6}));  // nobody knows this process
   const auto window = examine();
