@@ -5,6 +5,7 @@
 #include <ranges>
 #include <span>
 #include <string>
+#include <tuple>
 
 #include "base/text.h"
 #include "sampler/site_place.h"
@@ -124,13 +125,34 @@ LastingBlock lasting_block(const SeenBlock& block, const ExaminedStack& stack,
           .verdict = verdict_of(stack, block.tid, means)};
 }
 
-// For snapshots, and for waits of the same place that end.
-void tell_place(const ExaminedStack& stack, WaitFor wait_for, const WaitExaminer::Means& means) {
-  PlaceClasses::Times times{};
-  times[static_cast<std::size_t>(wait_for)] = 1;
-  if (!means.places.put(stack.at(), stack.owner(), times, means.now))
-    means.evidence.add_left_out(1);
-}
+// What blocks that last say of their places: for snapshots, and for waits of the same place that
+// end. Threads at one place may wait for different things, so each counts by its time.
+class ToldPlaces {
+ public:
+  void add(const ExaminedStack& stack, WaitFor wait_for, std::uint64_t ns) {
+    const ProcessPlace& at = stack.at();
+    Told& told = places_[{at.tgid, at.process_start_ns, at.place}];
+    told.stack = &stack;
+    // One that has just ended has no time here.
+    const auto time = static_cast<double>(std::max<std::uint64_t>(ns, 1));
+    told.times[static_cast<std::size_t>(wait_for)] += time;
+  }
+
+  void tell(const WaitExaminer::Means& means) const {
+    for (const auto& [place, told] : places_) {
+      const ExaminedStack& stack = *told.stack;
+      const bool fits = means.places.put(stack.at(), stack.owner(), told.times, means.now);
+      if (!fits) means.evidence.add_left_out(1);
+    }
+  }
+
+ private:
+  struct Told {
+    const ExaminedStack* stack = nullptr;  // one of those at the place
+    PlaceClasses::Times times{};
+  };
+  std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>, Told> places_;
+};
 
 }  // namespace
 
@@ -247,10 +269,13 @@ void WaitExaminer::add_blocks(WaitWindow& window, SiteSums& sites, const WaitInt
     seen.emplace(std::pair(block.tid, block.since_ns), std::move(stack));
   }
   follow_chains(lasting);
+  ToldPlaces places;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto [block, stack] = found[i];
     const EvidenceVerdict& verdict = lasting[i].verdict;
-    if (asks_for_chains(stack->ask())) tell_place(*stack, verdict.wait_for, means);
+    if (asks_for_chains(stack->ask())) {
+      places.add(*stack, verdict.wait_for, block->going_on_ns);
+    }
     auto wait = stack->as(verdict);
     sites.add(*block, wait.get());
     window.blocks.push_back({.tid = block->tid,
@@ -258,6 +283,7 @@ void WaitExaminer::add_blocks(WaitWindow& window, SiteSums& sites, const WaitInt
                              .censored = block->censored,
                              .wait = std::move(wait)});
   }
+  places.tell(means);
   blocks_ = std::move(seen);
 }
 

@@ -374,5 +374,33 @@ TEST_F(WaitExaminerTest, WhoAwaitsAChildWaitsForWhatThatWaitsFor) {
   EXPECT_EQ(examine()->ended.at(0).wait_for, WaitFor::Work);
 }
 
+// Three threads of one process read pipes at one place; the last of them waits for an answer.
+TEST_F(WaitExaminerTest, AllThreadsAtAPlaceSayWhatItIsFor) {
+  rules_ = rules_of(R"(
+sites:
+  - {name: shop-timer, for: timer, match: "... < shop::f1"}
+  - {name: shop-lock, for: lock, match: "... < shop::f2"}
+  - {name: shop-reads, for: unknown, ask: pipe, match: "... < shop::f3"}
+)");
+  const auto reader = [](std::uint64_t ns, std::uint32_t tid, std::uint32_t writer) {
+    BlockRecord record = BlockRecord(ns).of(7).in_user({3});
+    record.sample.tid = tid;
+    record.sample.waited_on = OFFCPUD_ON_PIPE;
+    record.sample.holder_tgid = writer;
+    return record;
+  };
+  lasting(reader(1'000, 20, 8));
+  lasting(reader(5'000, 21, 8));
+  lasting(reader(2'000, 22, 9));
+  lasting(BlockRecord(1'000).of(8).in_user({1}));
+  lasting(BlockRecord(1'000).of(9).in_user({2}));
+  examine();
+  ended(reader(8'000, 23, 0));
+  std::map<WaitFor, double> sums;
+  for (const EndedWaits& each : examine()->ended) sums[each.wait_for] += each.waits.sum_ns;
+  EXPECT_DOUBLE_EQ(sums[WaitFor::Work], 6'000);
+  EXPECT_DOUBLE_EQ(sums[WaitFor::Answer], 2'000);
+}
+
 }  // namespace
 }  // namespace offcpud
