@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/shared_texts.h"
 #include "base/wait_for.h"
 #include "base/wait_time.h"
 #include "histogram/wait_estimate.h"
@@ -28,8 +29,8 @@ struct ExaminedWait {
   std::string site;      // empty: no rule took it
   bool certain = false;  // that it waits for this: names alone say so, or evidence that cannot err
   // Functions, innermost first: "pthread_mutex_lock [libc.so.6]". Only of waits that may concern
-  // somebody: those known to be idle have none.
-  std::vector<std::string> user, kernel;
+  // somebody: those known to be idle have none. Nor has what found no room.
+  SharedTexts user, kernel;
 };
 
 // A block that lasted for a while, and what it is for.

@@ -116,17 +116,23 @@ void SiteClasses::decide(Snapshot& snapshot) {
 
 // Windows see all entries of a place as one.
 void SiteClasses::tell_places() {
-  std::map<std::pair<std::uint64_t, std::uint32_t>, std::pair<ProcessPlace, Times>> places;
+  struct Said {
+    ProcessPlace at;
+    ShareOwner owner;
+    Times times{};
+  };
+  std::map<std::pair<std::uint64_t, std::uint32_t>, Said> places;
   for (const EntryWaits& each : asking_) {
     if (asks_for_chains(each.ask)) continue;
-    auto& [at, times] = places[{each.at.place, each.at.tgid}];
-    if (at != each.at) times = {};  // the same numbers of another process
-    at = each.at;
+    Said& said = places[{each.at.place, each.at.tgid}];
+    if (said.at != each.at) said.times = {};  // the same numbers of another process
+    said.at = each.at;
+    if (each.count != 0) said.owner = waits_[each.first].at.owner;
     const Times more = judge(each);
-    for (std::size_t i = 0; i < times.size(); ++i) times[i] += more[i];
+    for (std::size_t i = 0; i < more.size(); ++i) said.times[i] += more[i];
   }
-  for (const auto& [key, place] : places) {
-    if (!evidence_.places.put(place.first, place.second, evidence_.now)) {
+  for (const auto& [key, said] : places) {
+    if (!evidence_.places.put(said.at, said.owner, said.times, evidence_.now)) {
       evidence_.evidence.add_left_out(1);
     }
   }

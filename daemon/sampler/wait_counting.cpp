@@ -53,7 +53,11 @@ void WaitCounting::add_ended(const SampledBlock& block) {
   const offcpud_sample& sample = block.sample;
   if (!filter().matches(sample)) return;
   add(block);
-  if (sample.ended_ns - sample.since_ns >= long_ns_) sums_.note(sample);
+  if (sample.ended_ns - sample.since_ns >= long_ns_) {
+    sums_.note(sample);
+  } else {
+    sums_.note_ended(sample);
+  }
 }
 
 // A blocked thread does not move, so its stack is told once. It is told again in the second,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <span>
 #include <string>
+#include <tuple>
 
 #include "base/text.h"
 #include "sampler/site_place.h"
@@ -40,19 +41,6 @@ std::vector<SiteFrame> outermost_first(std::span<const StackFrame> frames) {
   for (const StackFrame& frame : frames) turned.push_back({frame.function, frame.object});
   std::ranges::reverse(turned);
   return turned;
-}
-
-// "pthread_mutex_lock [libc.so.6]"; names that have the object in them, and those of the kernel
-// itself, stand alone.
-std::vector<std::string> texts_of(std::span<const StackFrame> frames) {
-  std::vector<std::string> texts;
-  texts.reserve(frames.size());
-  for (const StackFrame& frame : frames) {
-    const bool has_object = frame.object.empty() || frame.object == "[kernel]" ||
-                            frame.function.find(frame.object) != std::string::npos;
-    texts.push_back(has_object ? frame.function : frame.function + " [" + frame.object + "]");
-  }
-  return texts;
 }
 
 // What ended, by cgroup and what it was for.
@@ -136,12 +124,34 @@ LastingBlock lasting_block(const SeenBlock& block, const ExaminedStack& stack,
           .verdict = verdict_of(stack, block.tid, means)};
 }
 
-// For snapshots, and for waits of the same place that end.
-void tell_place(const ExaminedStack& stack, WaitFor wait_for, const WaitExaminer::Means& means) {
-  PlaceClasses::Times times{};
-  times[static_cast<std::size_t>(wait_for)] = 1;
-  if (!means.places.put(stack.at(), times, means.now)) means.evidence.add_left_out(1);
-}
+// What blocks that last say of their places: for snapshots, and for waits of the same place that
+// end. Threads at one place may wait for different things, so each counts by its time.
+class ToldPlaces {
+ public:
+  void add(const ExaminedStack& stack, WaitFor wait_for, std::uint64_t ns) {
+    const ProcessPlace& at = stack.at();
+    Told& told = places_[{at.tgid, at.process_start_ns, at.place}];
+    told.stack = &stack;
+    // One that has just ended has no time here.
+    const auto time = static_cast<double>(std::max<std::uint64_t>(ns, 1));
+    told.times[static_cast<std::size_t>(wait_for)] += time;
+  }
+
+  void tell(const WaitExaminer::Means& means) const {
+    for (const auto& [place, told] : places_) {
+      const ExaminedStack& stack = *told.stack;
+      const bool fits = means.places.put(stack.at(), stack.owner(), told.times, means.now);
+      if (!fits) means.evidence.add_left_out(1);
+    }
+  }
+
+ private:
+  struct Told {
+    const ExaminedStack* stack = nullptr;  // one of those at the place
+    PlaceClasses::Times times{};
+  };
+  std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>, Told> places_;
+};
 
 }  // namespace
 
@@ -178,39 +188,24 @@ void WaitExaminer::use(const Means& means) {
   if (std::exchange(rules_, means.rules) != means.rules) {
     known_.clear();
     blocks_.clear();
-    of_users_.clear();
-    bytes_ = 0;
   }
-  std::erase_if(known_, [&](const auto& item) {
-    if (item.second.until > means.now) return false;
-    release(item.second);
-    return true;
-  });
+  std::erase_if(known_, [&](const auto& item) { return item.second.until <= means.now; });
 }
 
-// Makes room for what a stack of this user said.
-void WaitExaminer::hold(const ShareOwner& owner, std::size_t bytes) {
-  bytes_ += bytes;
-  of_users_[owner] += bytes;
-  while (bytes_ > kMostBytes) {
-    const auto most =
-        std::ranges::max_element(of_users_, {}, [](const auto& of) { return of.second; });
-    const ShareOwner loses = most->first;
-    const std::size_t before = known_.size();
+// Who holds most loses the stacks that nothing needs now. If that is not enough, others of his lose
+// their functions, a quarter of the room at once, so that this is seldom.
+void WaitExaminer::make_room() {
+  while (room_.bytes() > kMostBytes) {
+    const std::size_t before = room_.bytes();
+    const ShareOwner loses = *room_.largest();
+    const auto is_his = [&](const auto& item) { return item.second.stack->owner() == loses; };
     std::erase_if(known_, [&](const auto& item) {
-      if (item.second.owner != loses) return false;
-      release(item.second);
-      return true;
+      return is_his(item) && item.second.stack.use_count() == 1;
     });
-    if (known_.size() == before) return;  // it is all of this one
+    if (room_.bytes() > kMostBytes) room_.shrink(loses, kMostBytes / 4 * 3);
+    if (room_.bytes() > kMostBytes) std::erase_if(known_, is_his);
+    if (room_.bytes() == before) return;  // it is what blocks that last need at least
   }
-}
-
-void WaitExaminer::release(const Known& known) {
-  bytes_ -= known.bytes;
-  const auto of_user = of_users_.find(known.owner);
-  of_user->second -= known.bytes;
-  if (of_user->second == 0) of_users_.erase(of_user);
 }
 
 WaitExaminer::Examined WaitExaminer::examine(const WaitSum& sum, const WaitInterval& interval,
@@ -222,29 +217,28 @@ WaitExaminer::Examined WaitExaminer::examine(const WaitSum& sum, const WaitInter
   const WaitClass found =
       means.classifier.classify(up_to_nul(sum.sample.process_comm), sum.sample.kind,
                                 outermost_first(stack.user), outermost_first(stack.kernel));
+  StackTexts texts = texts_of(stack.user, stack.kernel);
   ExaminedWait wait{.wait_for = found.wait_for,
                     .site = std::string(found.site),
                     .certain = found.certain,
-                    .user = texts_of(stack.user),
-                    .kernel = texts_of(stack.kernel)};
+                    .user = std::move(texts.user),
+                    .kernel = std::move(texts.kernel)};
   const auto by = by_files(found.ask, sum.sample.waited_on);
   if (by) {
     wait.wait_for = by->wait_for;
     wait.certain = by->certain;
   }
-  const SiteQuestion open = by ? SiteQuestion::None : found.ask;
-  return remember(sum, {std::move(wait), open, place_of(sum.sample, stack.user)}, means);
+  const ExaminedStack::Of of{.ask = by ? SiteQuestion::None : found.ask,
+                             .at = place_of(sum.sample, stack.user),
+                             .owner = means.owners.of(sum.sample)};
+  return remember(sum.key, std::make_shared<ExaminedStack>(std::move(wait), of, room_), means.now);
 }
 
-WaitExaminer::Examined WaitExaminer::remember(const WaitSum& sum, ExaminedStack stack,
-                                              const Means& means) {
-  auto kept = std::make_shared<ExaminedStack>(std::move(stack));
-  const std::size_t bytes = sizeof(Known) + 8 * sum.key.size() + kept->bytes();
-  const ShareOwner owner = means.owners.of(sum.sample);
-  hold(owner, bytes);
-  const MonotonicTime until = means.now + (kept->wait()->certain ? kGoodFor : kUnsureFor);
-  known_.emplace(sum.key, Known{.stack = kept, .until = until, .bytes = bytes, .owner = owner});
-  return kept;
+WaitExaminer::Examined WaitExaminer::remember(const Key& key, Examined stack, MonotonicTime now) {
+  const auto good_for = stack->wait()->certain ? kGoodFor : kUnsureFor;
+  known_.try_emplace(key, stack, now + good_for, room_, key);
+  make_room();
+  return stack;
 }
 
 // Null: nobody has told its stack.
@@ -274,10 +268,13 @@ void WaitExaminer::add_blocks(WaitWindow& window, SiteSums& sites, const WaitInt
     seen.emplace(std::pair(block.tid, block.since_ns), std::move(stack));
   }
   follow_chains(lasting);
+  ToldPlaces places;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto [block, stack] = found[i];
     const EvidenceVerdict& verdict = lasting[i].verdict;
-    if (asks_for_chains(stack->ask())) tell_place(*stack, verdict.wait_for, means);
+    if (asks_for_chains(stack->ask())) {
+      places.add(*stack, verdict.wait_for, block->going_on_ns);
+    }
     auto wait = stack->as(verdict);
     sites.add(*block, wait.get());
     window.blocks.push_back({.tid = block->tid,
@@ -285,6 +282,7 @@ void WaitExaminer::add_blocks(WaitWindow& window, SiteSums& sites, const WaitInt
                              .censored = block->censored,
                              .wait = std::move(wait)});
   }
+  places.tell(means);
   blocks_ = std::move(seen);
 }
 

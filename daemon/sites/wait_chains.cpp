@@ -68,12 +68,16 @@ class ChainWalk {
   static constexpr int kDeepest = 32;
 
   void follow_child(LastingBlock& block, int depth) {
-    ChildClasses classes;
-    const auto [first, last] = children_.equal_range(block.tgid);
-    for (auto child = first; child != last; ++child) {
-      follow(child->second, depth + 1);
-      classes.add(blocks_[child->second].verdict);
+    if (classes_.try_emplace(block.tgid).second) {
+      ChildClasses classes;
+      const auto [first, last] = children_.equal_range(block.tgid);
+      for (auto child = first; child != last; ++child) {
+        follow(child->second, depth + 1);
+        classes.add(blocks_[child->second].verdict);
+      }
+      classes_[block.tgid] = classes;  // other processes may have come in between
     }
+    const ChildClasses& classes = classes_[block.tgid];
     if (classes.any) block.verdict = classes.verdict();
   }
 
@@ -93,6 +97,9 @@ class ChainWalk {
   std::vector<bool> met_;
   std::unordered_multimap<std::uint32_t, std::size_t> children_;  // by number of the parent
   std::unordered_map<std::uint32_t, std::size_t> main_threads_;   // by number of the process
+  // By number of the parent, of which many threads may wait for many children. Of a parent whose
+  // children are being followed it says nothing yet.
+  std::unordered_map<std::uint32_t, ChildClasses> classes_;
 };
 
 }  // namespace

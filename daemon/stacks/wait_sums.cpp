@@ -77,7 +77,10 @@ std::uint64_t WaitSums::within(const offcpud_sample& sample) const {
 
 void WaitSums::leave_out(const offcpud_sample& sample) {
   ++blocks_left_out_;
-  if (!is_in_progress(sample)) return;  // add() has counted its time
+  if (is_in_progress(sample)) add_overflow(sample);  // else add() has counted its time
+}
+
+void WaitSums::add_overflow(const offcpud_sample& sample) {
   const auto part_ns = static_cast<double>(within(sample));
   overflow_times_[sample.cgroup_id].add(part_ns, part_ns);
 }
@@ -96,7 +99,13 @@ void WaitSums::note_known(const offcpud_sample& sample) {
 
 void WaitSums::note_again(const offcpud_sample& sample) {
   const auto found = blocks_.find({sample.tid, static_cast<std::uint64_t>(sample.since_ns)});
-  if (found != blocks_.end()) go_on(found->second, sample, within(sample));
+  if (found != blocks_.end()) return go_on(found->second, sample, within(sample));
+  add_overflow(sample);  // it was left out, and counted as such, when it was noted
+}
+
+void WaitSums::note_ended(const offcpud_sample& sample) {
+  const auto found = blocks_.find({sample.tid, static_cast<std::uint64_t>(sample.since_ns)});
+  if (found != blocks_.end()) go_on(found->second, sample, 0);
 }
 
 // The stack of a block that a walk saw and that has ended is the same.

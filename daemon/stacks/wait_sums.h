@@ -79,6 +79,8 @@ class WaitSums {
   void note_known(const offcpud_sample& sample);
   // A block in progress that was noted before in this window goes on.
   void note_again(const offcpud_sample& sample);
+  // The block of this sample has ended. If it was noted in this window, it does not last.
+  void note_ended(const offcpud_sample& sample);
 
   struct Drained {
     std::vector<WaitSum> sums;
@@ -98,6 +100,7 @@ class WaitSums {
   static Key key_of(const SampledBlock& block);
   void note(const offcpud_sample& sample, std::size_t sum);
   void leave_out(const offcpud_sample& sample);
+  void add_overflow(const offcpud_sample& sample);
   [[nodiscard]] std::uint64_t within(const offcpud_sample& sample) const;
 
   std::shared_ptr<ByteBudget> budget_;

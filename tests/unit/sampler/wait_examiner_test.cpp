@@ -38,11 +38,12 @@ class NumberedNames final : public FunctionNames {
                   bool /*waker*/) override {
     ++asked;
     StackFrame named;
-    named.function = "shop::f" + std::to_string(frame.address);
+    named.function = "shop::f" + std::to_string(frame.address) + more;
     named.object = "shopd";
     return named;
   }
   int asked = 0;
+  std::string more;  // at the end of each name
 };
 
 class WaitExaminerTest : public testing::Test {
@@ -224,6 +225,42 @@ TEST_F(WaitExaminerTest, OneUsersStacksDoNotMakeItForgetAnothers) {
   EXPECT_EQ(names_.asked, 100) << "the other user's had to go";
 }
 
+// Programs choose the names of their functions. What blocks that last hold counts, too.
+TEST_F(WaitExaminerTest, LongNamesOfDeepStacksHaveABound) {
+  constexpr std::uint32_t kThreads = 1'500;
+  rules_ = rules_of("sites:\n  - {name: shop-lock, for: lock, match: \"... < shop::f1*\"}\n");
+  owners_ = ProcessOwners([](std::uint32_t tgid) { return ShareOwner(tgid == 7 ? 7 : 8); });
+  lasting(BlockRecord(1'000).of(7).in_user({1, 5}));
+  examine(1s);
+  lasting(BlockRecord(1'000).of(7), true);
+  names_.more.assign(4'000, 'x');
+  for (std::uint32_t thread = 100; thread < 100 + kThreads; ++thread) {
+    std::vector<__u64> frames(127, 3);
+    frames.front() = 1;
+    frames.back() = 1'000 + thread;
+    lasting(BlockRecord(1'000).of(thread).in_user(frames));
+  }
+  const auto window = examine(1s);
+  EXPECT_LE(examiner_.bytes(), WaitExaminer::kMostBytes);
+  std::size_t bytes = 0, with_stack = 0;
+  for (const ExaminedBlock& block : window->blocks) {
+    EXPECT_EQ(block.wait->wait_for, WaitFor::Lock);
+    EXPECT_EQ(block.wait->site, "shop-lock");
+    std::size_t of_stack = 0;
+    for (const std::string& text : block.wait->user) of_stack += text.size();
+    EXPECT_LE(of_stack, StackTexts::kMostBytes);
+    if (of_stack != 0) ++with_stack;
+    bytes += of_stack;
+  }
+  EXPECT_EQ(window->blocks.size(), kThreads + 1);
+  EXPECT_LE(bytes, WaitExaminer::kMostBytes);
+  EXPECT_GT(bytes, WaitExaminer::kMostBytes / 2) << "what there is room for is shown";
+  EXPECT_LT(with_stack, kThreads);
+  const auto other = window->find(7, BlockRecord(1).sample.since_ns, false);
+  EXPECT_THAT(other->user, ElementsAre("shop::f1 [shopd]", "shop::f5 [shopd]"))
+      << "it is another user's";
+}
+
 TEST_F(WaitExaminerTest, OtherRulesSayItAnew) {
   ended(BlockRecord(1'000).in_user({1}));
   EXPECT_EQ(examine()->ended.at(0).wait_for, WaitFor::Lock);
@@ -273,7 +310,8 @@ TEST_F(WaitExaminerTest, WakersOfSnapshotsSplitWhatEnded) {
   PlaceClasses::Times times{};
   times[static_cast<std::size_t>(WaitFor::Lock)] = 1;
   times[static_cast<std::size_t>(WaitFor::Work)] = 2;
-  places_.put({.tgid = 7, .process_start_ns = 7, .place = place.number()}, times, clock_.now());
+  places_.put({.tgid = 7, .process_start_ns = 7, .place = place.number()}, ShareOwner(7), times,
+              clock_.now());
   ended(record);
   ended(BlockRecord(5'000).of(8).in_user({6}));  // nobody knows this process
   const auto window = examine();
@@ -334,6 +372,34 @@ TEST_F(WaitExaminerTest, WhoAwaitsAChildWaitsForWhatThatWaitsFor) {
   // When such a wait ends, it was for what it was for while it lasted.
   ended(child(7, 1, 7));
   EXPECT_EQ(examine()->ended.at(0).wait_for, WaitFor::Work);
+}
+
+// Three threads of one process read pipes at one place; the last of them waits for an answer.
+TEST_F(WaitExaminerTest, AllThreadsAtAPlaceSayWhatItIsFor) {
+  rules_ = rules_of(R"(
+sites:
+  - {name: shop-timer, for: timer, match: "... < shop::f1"}
+  - {name: shop-lock, for: lock, match: "... < shop::f2"}
+  - {name: shop-reads, for: unknown, ask: pipe, match: "... < shop::f3"}
+)");
+  const auto reader = [](std::uint64_t ns, std::uint32_t tid, std::uint32_t writer) {
+    BlockRecord record = BlockRecord(ns).of(7).in_user({3});
+    record.sample.tid = tid;
+    record.sample.waited_on = OFFCPUD_ON_PIPE;
+    record.sample.holder_tgid = writer;
+    return record;
+  };
+  lasting(reader(1'000, 20, 8));
+  lasting(reader(5'000, 21, 8));
+  lasting(reader(2'000, 22, 9));
+  lasting(BlockRecord(1'000).of(8).in_user({1}));
+  lasting(BlockRecord(1'000).of(9).in_user({2}));
+  examine();
+  ended(reader(8'000, 23, 0));
+  std::map<WaitFor, double> sums;
+  for (const EndedWaits& each : examine()->ended) sums[each.wait_for] += each.waits.sum_ns;
+  EXPECT_DOUBLE_EQ(sums[WaitFor::Work], 6'000);
+  EXPECT_DOUBLE_EQ(sums[WaitFor::Answer], 2'000);
 }
 
 }  // namespace

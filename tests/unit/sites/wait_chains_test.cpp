@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <vector>
 
 namespace offcpud {
@@ -71,6 +73,42 @@ TEST(ChildWaits, DoNotGoRoundForEver) {
   chain.push_back(waits(20'000, 19'999, WaitFor::Work));
   follow_chains(chain);
   EXPECT_EQ(chain[chain.size() - 2].verdict.wait_for, WaitFor::Work);
+}
+
+// So many threads, each of which waits for children: of one process, or of as many processes.
+std::vector<LastingBlock> threads_and_children(std::uint32_t count, bool one_process) {
+  std::vector<LastingBlock> blocks;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint32_t parent = one_process ? 100 : 100 + i;
+    LastingBlock thread = waits_for_child(parent, 1);
+    thread.tid = 100 + i;
+    blocks.push_back(thread);
+    blocks.push_back(waits(100'000 + i, parent, WaitFor::Work));
+  }
+  return blocks;
+}
+
+// The shortest of some, since other programs run beside.
+std::chrono::nanoseconds time_of(const std::vector<LastingBlock>& blocks) {
+  auto shortest = std::chrono::nanoseconds::max();
+  for (int i = 0; i < 5; ++i) {
+    std::vector<LastingBlock> followed = blocks;
+    const auto begin = std::chrono::steady_clock::now();
+    follow_chains(followed);
+    shortest =
+        std::min<std::chrono::nanoseconds>(shortest, std::chrono::steady_clock::now() - begin);
+    EXPECT_EQ(followed.front().verdict.wait_for, WaitFor::Work);
+    EXPECT_EQ(followed[followed.size() - 2].verdict.wait_for, WaitFor::Work);
+  }
+  return shortest;
+}
+
+// Each child for each thread would be 100 million steps.
+TEST(ChildWaits, OfAllThreadsOfAProcessLookAtAChildOnce) {
+  constexpr std::uint32_t kMany = 10'000;
+  const auto one_each = time_of(threads_and_children(kMany, false));
+  const auto of_one = time_of(threads_and_children(kMany, true));
+  EXPECT_LT(of_one, 8 * one_each);
 }
 
 LastingBlock reads_pipe_of(std::uint32_t pid, std::uint32_t holder, bool own = false) {
