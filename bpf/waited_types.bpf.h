@@ -7,6 +7,7 @@
 #include "kernel.bpf.h"
 
 struct tcp_sock___waited {
+	__u64 bytes_received;	   /* since the connection was made */
 	__u32 rcv_nxt, copied_seq; /* the next byte of the peer; the next that nobody has read */
 	__u32 snd_una, write_seq;  /* the first byte that is not acknowledged; the next to send */
 	__u32 snd_wl1;		   /* sequence of the segment that changed the window last */
