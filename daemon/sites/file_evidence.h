@@ -15,6 +15,7 @@ namespace offcpud {
 // - a listener, or a connection that was accepted: `work`;
 // - one that was made from here, but the peer spoke last: `work`;
 // - a timer: `timer`.
+// Of a set with a connection of which nobody knows who spoke last, only the first is said.
 // Nothing: these files leave it open, or the rule asks for other evidence.
 [[nodiscard]] std::optional<EvidenceVerdict> by_files(SiteQuestion ask, std::uint32_t waited_on);
 
