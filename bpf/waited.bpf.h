@@ -38,6 +38,8 @@ static int epoll_step(__u32 index, __u32 *place)
 		item = (void *)item_of_node(waited->node);
 		waited_add(waited, BPF_CORE_READ(item, ffd.file));
 		if (waited->on & OFFCPUD_ON_ASKED) {
+			if (left || right || parent)
+				waited->on |= OFFCPUD_ON_MORE;
 			waited->node = 0;
 			return 1;
 		}

@@ -11,7 +11,8 @@
 namespace offcpud {
 
 // Says what a wait is for by the files that it is on, `waited_on` of a sample (bpf/waited.h):
-// - a connection that was made from here, and spoken on last: `answer`, also among others;
+// - a connection that was made from here, and spoken on last: `answer`, also among others, then not
+// for certain;
 // - a listener, or a connection that was accepted: `work`;
 // - one that was made from here, but the peer spoke last: `work`;
 // - a timer: `timer`.
