@@ -228,6 +228,7 @@ struct seq_file;
 
 struct bpf_iter_meta {
 	struct seq_file *seq;
+	__u64 session_id;
 };
 
 struct bpf_iter__task {

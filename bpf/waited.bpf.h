@@ -25,6 +25,7 @@ static int epoll_step(__u32 index, __u32 *place)
 
 	if (!waited || !waited->node)
 		return 1;
+	waited->steps++;
 	if (bpf_probe_read_kernel(links, sizeof(links), (void *)waited->node)) {
 		waited->on |= OFFCPUD_ON_MORE;
 		waited->node = 0;
@@ -37,6 +38,8 @@ static int epoll_step(__u32 index, __u32 *place)
 		item = (void *)item_of_node(waited->node);
 		waited_add(waited, BPF_CORE_READ(item, ffd.file));
 		if (waited->on & OFFCPUD_ON_ASKED) {
+			if (left || right || parent)
+				waited->on |= OFFCPUD_ON_MORE;
 			waited->node = 0;
 			return 1;
 		}
@@ -145,6 +148,7 @@ static __always_inline void waited_on_poll(struct waited *waited, struct task_st
 		return;
 	waited->from = top;
 	waited->left = 0;
+	waited->steps += POLL_SEARCH_STEPS;
 	bpf_loop(bytes / sizeof(__u64), poll_search_step, &place, 0);
 	bpf_loop(waited->left, poll_step, &place, 0);
 }
@@ -169,6 +173,7 @@ SUBPROGRAM __u32 waited_look(struct task_struct *task, __u64 since_ns, __u32 pla
 	waited->ended = place == WAITED_IN_INTERRUPT;
 	waited->on = waited->files = waited->holder = 0;
 	waited->first = 0;
+	waited->steps = 1;
 	class = syscall_class[number];
 	epoll = number == NR_EPOLL_WAIT || number == NR_EPOLL_PWAIT || number == NR_EPOLL_PWAIT2;
 	table = files->fdt;
@@ -187,15 +192,42 @@ SUBPROGRAM __u32 waited_look(struct task_struct *task, __u64 since_ns, __u32 pla
 	return waited->on;
 }
 
-static __always_inline __u32 waited_on(struct task_struct *task, __u32 kind, __u64 since_ns,
-				       __u32 place)
+static __always_inline bool can_look(struct task_struct *task, __u32 kind)
 {
 	bool is_for_files = kind == OFFCPUD_BLOCKED_NETWORK || kind == OFFCPUD_BLOCKED_PIPE ||
 			    kind == OFFCPUD_BLOCKED_POLL;
 
-	if (!read_files || !is_for_files || is_kernel_thread(task))
+	return read_files && is_for_files && !is_kernel_thread(task);
+}
+
+static __always_inline __u32 waited_on(struct task_struct *task, __u32 kind, __u64 since_ns,
+				       __u32 place)
+{
+	if (!can_look(task, kind))
 		return 0;
 	return waited_look(task, since_ns, place);
+}
+
+/* The same for a thread that a walk finds. Of threads that come after WALK_STEPS nobody knows what
+ * their files are: OFFCPUD_ON_MORE says so. */
+static __always_inline __u32 waited_on_in_walk(struct task_struct *task, __u32 kind, __u64 since_ns,
+					       __u64 session)
+{
+	struct waited *waited = waited_at(WAITED_IN_WALK);
+	__u32 on;
+
+	if (walk_session != session) {
+		walk_session = session;
+		walk_steps = 0;
+	}
+	if (!waited)
+		return 0;
+	waited->steps = 0;
+	if (walk_steps >= WALK_STEPS)
+		return can_look(task, kind) ? OFFCPUD_ON_MORE : 0;
+	on = waited_on(task, kind, since_ns, WAITED_IN_WALK);
+	walk_steps += waited->steps;
+	return on;
 }
 
 /* What the last look in a walk found out. */

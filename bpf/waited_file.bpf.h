@@ -29,6 +29,7 @@ SUBPROGRAM int waited_add(struct waited *waited, struct file *file)
 
 	if (!file)
 		return 0;
+	waited->steps++;
 	if (!waited->first)
 		waited->first = (__u64)file;
 	else if (waited->first != (__u64)file)
@@ -70,6 +71,7 @@ SUBPROGRAM bool holds_pipe(struct waited *waited, __u64 process)
 	struct file **slots;
 	__u32 slot, most;
 
+	waited->steps += PIPE_DESCRIPTORS / 2;
 	table = BPF_CORE_READ(task, files, fdt);
 	most = BPF_CORE_READ(table, max_fds);
 	slots = BPF_CORE_READ(table, fd);

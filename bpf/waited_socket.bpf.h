@@ -6,6 +6,12 @@
 #include "waited.h"
 #include "waited_types.bpf.h"
 
+/* Who connects and hears nothing waits for the greeting of its server: to connect was to ask. */
+static __always_inline bool has_never_heard(struct tcp_sock___waited *tcp)
+{
+	return bpf_core_field_exists(tcp->bytes_received) && !BPF_CORE_READ(tcp, bytes_received);
+}
+
 /*
  * Whether this connection that was made from here was spoken on last from here: then the wait is
  * for the answer.
@@ -32,7 +38,7 @@ static __always_inline __u32 on_connected(struct waited *waited, void *sk)
 	sent = BPF_CORE_READ(tcp, lsndtime);
 	heard = BPF_CORE_READ(connection, icsk_ack.lrcvtime);
 	rcv_nxt = BPF_CORE_READ(tcp, rcv_nxt);
-	if ((__s32)(sent - heard) > 0)
+	if ((__s32)(sent - heard) > 0 || has_never_heard(tcp))
 		return OFFCPUD_ON_ASKED;
 	if (waited->ended && BPF_CORE_READ(tcp, copied_seq) != rcv_nxt) {
 		ago = (__u32)((__u32)bpf_jiffies64() - sent);

@@ -62,7 +62,8 @@ void WaitCounting::add_ended(const SampledBlock& block) {
 
 // A blocked thread does not move, so its stack is told once. It is told again in the second,
 // fourth, eighth ... window, because the first walk of a stack may fail, and files of functions may
-// be read too late for the first window.
+// be read too late for the first window. And it is told again when the files that it waits on say
+// something else: a loop that was idle asks somebody, and its wait goes on.
 void WaitCounting::add_lasting(const SampledBlock& block) {
   const offcpud_sample& sample = block.sample;
   if (!filter().matches(sample)) return;
@@ -74,7 +75,8 @@ void WaitCounting::add_lasting(const SampledBlock& block) {
   }
   Told& told = told_[key];
   if (std::exchange(told.now, true)) return sums_.note_again(sample);
-  if (!std::has_single_bit(++told.windows)) return sums_.note_known(sample);
+  const bool is_new = std::exchange(told.waited_on, sample.waited_on) != sample.waited_on;
+  if (!std::has_single_bit(++told.windows) && !is_new) return sums_.note_known(sample);
   add(block);
   sums_.note(sample);
 }

@@ -53,8 +53,9 @@ class WaitCounting {
 
  private:
   struct Told {
-    std::uint32_t windows = 0;  // so many windows had the block
-    bool now = false;           // the open one has it
+    std::uint32_t windows = 0;    // so many windows had the block
+    std::uint32_t waited_on = 0;  // as in the sample of the last one
+    bool now = false;             // the open one has it
   };
 
   void begin_sums();

@@ -14,10 +14,10 @@ std::optional<EvidenceVerdict> by_one(SiteQuestion ask, std::uint32_t on) {
   if ((on & OFFCPUD_ON_TIMER) != 0) {
     return EvidenceVerdict{.wait_for = WaitFor::Timer, .certain = true};
   }
-  // Who reads such a connection and nothing else waits for its peer. Whether it asked for what
-  // comes is not known, so nobody is told.
-  const bool reads = ask == SiteQuestion::Socket && (on & OFFCPUD_ON_LINKED) != 0;
-  if (reads) return EvidenceVerdict{.wait_for = WaitFor::Answer};
+  // Who waits on such a connection and nothing else waits for its peer. Whether it asked for what
+  // comes is not known, so nobody is told. Of a set, the one that became ready says less.
+  const bool is_all = ask == SiteQuestion::Socket || (on & OFFCPUD_ON_ALONE) != 0;
+  if (is_all && (on & OFFCPUD_ON_LINKED) != 0) return EvidenceVerdict{.wait_for = WaitFor::Answer};
   return std::nullopt;
 }
 
@@ -25,12 +25,16 @@ std::optional<EvidenceVerdict> by_one(SiteQuestion ask, std::uint32_t on) {
 
 std::optional<EvidenceVerdict> by_files(SiteQuestion ask, std::uint32_t waited_on) {
   if (ask != SiteQuestion::Socket && ask != SiteQuestion::Fds) return std::nullopt;
+  const bool is_alone = (waited_on & OFFCPUD_ON_ALONE) != 0;
+  // Some protocols make an idle client speak last (the PONG of NATS, HTTP/2's WINDOW_UPDATE). Who
+  // has such a connection among others need not wait for it, so nobody is told.
   if ((waited_on & OFFCPUD_ON_ASKED) != 0) {
-    return EvidenceVerdict{.wait_for = WaitFor::Answer, .certain = true};
+    return EvidenceVerdict{.wait_for = WaitFor::Answer, .certain = is_alone};
   }
-  if ((waited_on & (OFFCPUD_ON_ALONE | OFFCPUD_ON_READY)) != 0) return by_one(ask, waited_on);
-  // Of a set that is too large, the rest may have a connection that was asked at.
-  if ((waited_on & OFFCPUD_ON_MORE) != 0) return std::nullopt;
+  if (is_alone || (waited_on & OFFCPUD_ON_READY) != 0) return by_one(ask, waited_on);
+  // Of a set that is too large, the rest may have a connection that was asked at. So may one have
+  // been asked at of which nobody knows who spoke last.
+  if ((waited_on & (OFFCPUD_ON_MORE | OFFCPUD_ON_LINKED)) != 0) return std::nullopt;
   if ((waited_on & kOurs) != 0) return EvidenceVerdict{.wait_for = WaitFor::Work, .certain = true};
   return std::nullopt;
 }

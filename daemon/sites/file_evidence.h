@@ -11,10 +11,12 @@
 namespace offcpud {
 
 // Says what a wait is for by the files that it is on, `waited_on` of a sample (bpf/waited.h):
-// - a connection that was made from here, and spoken on last: `answer`, also among others;
+// - a connection that was made from here, and spoken on last: `answer`, also among others, then not
+// for certain;
 // - a listener, or a connection that was accepted: `work`;
 // - one that was made from here, but the peer spoke last: `work`;
 // - a timer: `timer`.
+// Of a set with a connection of which nobody knows who spoke last, only the first is said.
 // Nothing: these files leave it open, or the rule asks for other evidence.
 [[nodiscard]] std::optional<EvidenceVerdict> by_files(SiteQuestion ask, std::uint32_t waited_on);
 

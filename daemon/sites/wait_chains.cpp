@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sites/wait_chains.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <unordered_map>
 #include <vector>
@@ -31,9 +32,8 @@ struct ChildClasses {
 };
 
 // A process that runs commands answers by what they print. Whether that was asked for is not known.
-EvidenceVerdict by_writer(const LastingBlock& writer) {
-  const EvidenceVerdict& verdict = writer.verdict;
-  if (writer.awaits == Awaits::Child) return {.wait_for = WaitFor::Answer};
+EvidenceVerdict by_writer(Awaits awaits, const EvidenceVerdict& verdict) {
+  if (awaits == Awaits::Child) return {.wait_for = WaitFor::Answer};
   if (actionable(verdict.wait_for)) {
     return {.wait_for = WaitFor::Answer, .certain = verdict.certain};
   }
@@ -45,10 +45,16 @@ EvidenceVerdict by_writer(const LastingBlock& writer) {
 class ChainWalk {
  public:
   explicit ChainWalk(std::span<LastingBlock> blocks) : blocks_(blocks), met_(blocks.size()) {
-    for (std::size_t i = 0; i < blocks.size(); ++i) {
-      if (blocks[i].tid != blocks[i].tgid) continue;
-      children_.emplace(blocks[i].parent_tgid, i);
-      main_threads_.emplace(blocks[i].tgid, i);
+    std::unordered_map<std::uint32_t, std::size_t> last;  // of each thread
+    for (std::size_t i = 0; i < blocks.size(); ++i) last.insert_or_assign(blocks[i].tid, i);
+    for (const auto& [tid, i] : last) {
+      const LastingBlock& block = blocks[i];
+      if (tid != block.tgid) {
+        other_threads_.emplace(block.tgid, i);
+        continue;
+      }
+      children_.emplace(block.parent_tgid, i);
+      main_threads_.emplace(tid, i);
     }
   }
 
@@ -72,8 +78,7 @@ class ChainWalk {
       ChildClasses classes;
       const auto [first, last] = children_.equal_range(block.tgid);
       for (auto child = first; child != last; ++child) {
-        follow(child->second, depth + 1);
-        classes.add(blocks_[child->second].verdict);
+        classes.add(verdict_of_process(child->second, depth + 1));
       }
       classes_[block.tgid] = classes;  // other processes may have come in between
     }
@@ -89,14 +94,37 @@ class ChainWalk {
     }
     const auto writer = main_threads_.find(block.holder_tgid);
     if (writer == main_threads_.end()) return;
-    follow(writer->second, depth + 1);
-    block.verdict = by_writer(blocks_[writer->second]);
+    const EvidenceVerdict verdict = verdict_of_process(writer->second, depth + 1);
+    block.verdict = by_writer(blocks_[writer->second].awaits, verdict);
+  }
+
+  // What a process waits for, by its main thread. Main threads of Go and Java sleep while others
+  // work, so it is idle only if no other thread may be stuck.
+  EvidenceVerdict verdict_of_process(std::size_t main_thread, int depth) {
+    follow(main_thread, depth);
+    const LastingBlock& block = blocks_[main_thread];
+    if (!is_idle(block.verdict.wait_for) || !may_be_stuck(block.tgid, depth)) return block.verdict;
+    return {.wait_for = WaitFor::Unknown};
+  }
+
+  // Whether one of the threads beside the main thread is not idle.
+  bool may_be_stuck(std::uint32_t tgid, int depth) {
+    const auto [known, is_new] = may_be_stuck_.emplace(tgid, false);
+    if (!is_new) return known->second;
+    const auto [first, last] = other_threads_.equal_range(tgid);
+    const bool is_stuck = std::any_of(first, last, [&](const auto& thread) {
+      follow(thread.second, depth + 1);
+      return !is_idle(blocks_[thread.second].verdict.wait_for);
+    });
+    return may_be_stuck_[tgid] = is_stuck;
   }
 
   std::span<LastingBlock> blocks_;
   std::vector<bool> met_;
-  std::unordered_multimap<std::uint32_t, std::size_t> children_;  // by number of the parent
-  std::unordered_map<std::uint32_t, std::size_t> main_threads_;   // by number of the process
+  std::unordered_multimap<std::uint32_t, std::size_t> other_threads_;  // by process
+  std::unordered_map<std::uint32_t, bool> may_be_stuck_;               // by process, once asked
+  std::unordered_multimap<std::uint32_t, std::size_t> children_;       // by number of the parent
+  std::unordered_map<std::uint32_t, std::size_t> main_threads_;        // by number of the process
   // By number of the parent, of which many threads may wait for many children. Of a parent whose
   // children are being followed it says nothing yet.
   std::unordered_map<std::uint32_t, ChildClasses> classes_;

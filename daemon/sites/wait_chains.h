@@ -24,7 +24,9 @@ struct LastingBlock {
 };
 
 // Gives blocks that are for another process the verdict that follows from what the main thread of
-// that process waits for. Chains of such waits are followed.
+// that process waits for. Chains of such waits are followed. A process is idle only if none of its
+// other threads waits for something actionable or unknown; if one does, nobody can tell. Of several
+// blocks of a thread the last of `blocks` counts.
 //
 // Who waits for children waits for
 // - an `answer` if one of them waits for something actionable;

@@ -4,6 +4,7 @@
 import fcntl
 import os
 import shlex
+import socket
 import subprocess
 import sys
 import tempfile
@@ -121,6 +122,22 @@ class Sockets(Evidence):
         folder = tempfile.TemporaryDirectory(prefix="offcpud-evidence-")
         self.addCleanup(folder.cleanup)
         self.expect_answers_and_work({"unix block": ("block", f"{folder.name}/socket")})
+
+
+    def test_a_server_that_does_not_greet(self):
+        """Nothing was ever sent or received on the client's connection, as before a hung server of SMTP."""
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+        cgroup = self.new_cgroup()
+        client = f"import socket; socket.create_connection({listener.getsockname()!r}).recv(1)"
+        begin = time.time()
+        self.run_in(cgroup, sys.executable, "-c", client)
+        time.sleep(6)
+        hung = self.stacks_since(begin, cgroup=cgroup.path)
+        hung.rows = hung.select(in_progress=True)
+        seen = self.classes(hung, SOCKET_REASONS)
+        self.expect_at_least("seconds that the client waits for a greeting", 2, sum(seen.values()))
+        self.expect_for("seconds that the client waits for a greeting", seen, ("answer",))
 
 
 class Chains(Evidence):

@@ -104,6 +104,26 @@ TEST_F(WaitCountingTest, ASleepersStackIsNotToldInEachWindow) {
   EXPECT_EQ(stacks_of_window({lasting(5), lasting(6)}), 2U) << "other rules need all stacks again";
 }
 
+// An idle loop of epoll asks somebody for something after a minute, in the middle of its wait.
+TEST_F(WaitCountingTest, ASleepersStackIsToldAgainWhenItsFilesSaySomethingElse) {
+  const auto on = [](std::uint32_t files) {
+    BlockRecord record = lasting(5);
+    record.sample.waited_on = files;
+    return record;
+  };
+  const BlockRecord idle = on(OFFCPUD_ON_HEARD), asks = on(OFFCPUD_ON_HEARD | OFFCPUD_ON_ASKED);
+  std::vector<std::size_t> stacks;
+  stacks.reserve(8);
+  for (const BlockRecord& block : {idle, idle, idle, idle, idle, asks, asks, idle}) {
+    stacks.push_back(stacks_of_window({block}));
+  }
+  EXPECT_EQ(stacks, (std::vector<std::size_t>{1, 1, 0, 1, 0, 1, 0, 1}));
+  counting_.add_lasting(idle.block());
+  counting_.add_lasting(asks.block());
+  EXPECT_EQ(counting_.close(now()).waits.sums.size(), 0U) << "a window has a block once";
+  EXPECT_EQ(stacks_of_window({asks}), 1U) << "the next one has it";
+}
+
 TEST_F(WaitCountingTest, AWindowThatIsPutOffIsDueALengthLaterAndKeepsItsBeginning) {
   const WallTime begin = clock_.wall();
   clock_.advance(10s);

@@ -61,9 +61,39 @@ TEST(ChildWaits, AreFollowedThroughProcessesAndByTheMainThread) {
   const LastingBlock shell = waits_for_child(10, 1), wrapper = waits_for_child(11, 10);
   EXPECT_EQ(first_of({shell, wrapper, waits(12, 11, WaitFor::Work)}).wait_for, WaitFor::Work);
   EXPECT_EQ(first_of({shell, wrapper, waits(12, 11, WaitFor::Storage)}).wait_for, WaitFor::Answer);
-  LastingBlock worker = waits(13, 10, WaitFor::Lock);
-  worker.tgid = 12;
-  EXPECT_EQ(first_of({shell, waits(12, 10, WaitFor::Work), worker}).wait_for, WaitFor::Work);
+}
+
+LastingBlock worker_of(std::uint32_t tgid, std::uint32_t tid, WaitFor wait_for) {
+  LastingBlock worker = waits(tid, 10, wait_for);
+  worker.tgid = tgid;
+  return worker;
+}
+
+// The main thread of a program in Go or Java sleeps, whatever its workers do.
+TEST(ChildWaits, AreForIdleChildrenOnlyIfNoThreadOfThoseMayBeStuck) {
+  const LastingBlock shell = waits_for_child(10, 1), idle = waits(12, 10, WaitFor::Work);
+  const auto said = [&](WaitFor worker) {
+    return first_of({shell, worker_of(12, 13, worker), idle, worker_of(12, 14, WaitFor::Timer)});
+  };
+  EXPECT_EQ(said(WaitFor::Timer).wait_for, WaitFor::Work);
+  EXPECT_TRUE(said(WaitFor::Timer).certain);
+  for (const WaitFor worker : {WaitFor::Lock, WaitFor::Storage, WaitFor::Unknown}) {
+    EXPECT_EQ(said(worker), EvidenceVerdict{.wait_for = WaitFor::Unknown});
+  }
+  const LastingBlock stuck = waits(12, 10, WaitFor::Lock);
+  EXPECT_EQ(first_of({shell, stuck, worker_of(12, 13, WaitFor::Unknown)}).wait_for,
+            WaitFor::Answer);
+}
+
+TEST(ChildWaits, AreForTheLastBlockOfEachThreadOfTheChild) {
+  const LastingBlock shell = waits_for_child(10, 1), idle = waits(12, 10, WaitFor::Work);
+  const LastingBlock stuck = waits(12, 10, WaitFor::Storage);
+  EXPECT_EQ(first_of({shell, idle, stuck}).wait_for, WaitFor::Answer);
+  EXPECT_EQ(first_of({shell, stuck, idle}).wait_for, WaitFor::Work);
+  EXPECT_EQ(
+      first_of({shell, idle, worker_of(12, 13, WaitFor::Lock), worker_of(12, 13, WaitFor::Work)})
+          .wait_for,
+      WaitFor::Work);
 }
 
 TEST(ChildWaits, DoNotGoRoundForEver) {
@@ -128,6 +158,12 @@ TEST(PipeWaits, AreForWhatTheWriterDoes) {
   EXPECT_EQ(said(WaitFor::Unknown).wait_for, WaitFor::Unknown);
   EXPECT_EQ(said(WaitFor::Lock), (EvidenceVerdict{.wait_for = WaitFor::Answer, .certain = true}));
   EXPECT_EQ(first_of({reader}).wait_for, WaitFor::Unknown) << "the writer runs, or naps";
+}
+
+TEST(PipeWaits, OfAWriterWithAStuckThreadAreUnknown) {
+  EXPECT_EQ(first_of({reads_pipe_of(10, 12), waits(12, 1, WaitFor::Work),
+                      worker_of(12, 13, WaitFor::Lock)}),
+            EvidenceVerdict{.wait_for = WaitFor::Unknown});
 }
 
 // `while true; do sleep 1; echo; done | cat`
