@@ -24,7 +24,7 @@ SiteWindow by_cgroup(const WaitWindow& window) {
   SiteWindow summed{.begin = window.begin_at,
                     .end = window.end_at,
                     .sites = {},
-                    .lost_ns = static_cast<double>(window.lost_ns)};
+                    .lost_ns = static_cast<double>(window.lost_within_ns)};
   summed.sites.reserve(sums.size());
   for (auto& [key, sum] : sums) {
     std::tie(sum.cgroup, sum.wait_for, sum.site) = key;

@@ -15,7 +15,7 @@ namespace offcpud {
 struct SiteWindow {
   MonotonicTime begin, end;
   std::vector<SiteWaits> sites;  // of all processes together; by cgroup; idle ones without site
-  double lost_ns = 0;            // what samples that were lost stand for
+  double lost_ns = 0;            // within the window, of blocks whose samples were lost
 
   [[nodiscard]] std::chrono::nanoseconds length() const { return end - begin; }
 };

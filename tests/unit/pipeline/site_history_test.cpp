@@ -33,7 +33,8 @@ TEST(SiteHistory, SumsTheProcessesOfACgroup) {
   first->sites = {waits(3, "/a", WaitFor::Lock, "mutex"), waits(5, "/a", WaitFor::Lock, "mutex"),
                   waits(5, "/b", WaitFor::Lock, "mutex"), waits(7, "/a", WaitFor::Lock, "row"),
                   waits(3, "/a", WaitFor::Work, "loop"),  waits(5, "/a", WaitFor::Work, "pool")};
-  first->lost_ns = 9;
+  first->lost_ns = 900;  // whole blocks, most of them before the window
+  first->lost_within_ns = 9;
   history.add(first);
   const auto kept = history.windows(MonotonicTime(22s));
   ASSERT_EQ(kept.size(), 1U);
