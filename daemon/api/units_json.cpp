@@ -122,9 +122,9 @@ class UnitPurposes {
  private:
   void add(const SiteWindow& window, const UnitQuery& query, bool now) {
     length_ += window.length();
-    for (const SiteWaits& waits : window.sites) {
-      if (!query.admits(waits.cgroup)) continue;
-      units_[waits.cgroup].add(waits, now);
+    for (const CgroupWaits& waits : window.sites) {
+      if (!query.admits(*waits.cgroup)) continue;
+      units_[*waits.cgroup].add(waits, now);
       total_.add(waits, now);
     }
     if (query.cgroup.is_all()) total_.add_unknown(window.lost_ns);

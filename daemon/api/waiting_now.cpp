@@ -52,18 +52,18 @@ std::string unit_name(const std::string& cgroup) {
 struct UnitPart {
   std::string unit;
   double threads = 0;
-  const SiteWaits* largest = nullptr;  // of its sites
+  const CgroupWaits* largest = nullptr;  // of its sites
   std::uint32_t lasting = 0;
   std::uint64_t oldest_ns = 0;
 };
 
 std::vector<UnitPart> parts_of(const SiteWindow& window, WaitFor wait_for, double seconds) {
   std::map<std::string, UnitPart> units;
-  for (const SiteWaits& waits : window.sites) {
+  for (const CgroupWaits& waits : window.sites) {
     // What a child waits for, it says itself.
     const double ns = waits.time.ns - waits.child.ns;
     if (waits.wait_for != wait_for || ns < waits.child.ns) continue;
-    UnitPart& part = units[unit_name(waits.cgroup)];
+    UnitPart& part = units[unit_name(*waits.cgroup)];
     part.threads += ns * 1e-9 / seconds;
     part.lasting += waits.lasting;
     part.oldest_ns = std::max(part.oldest_ns, waits.oldest_ns);
@@ -82,7 +82,7 @@ std::vector<UnitPart> parts_of(const SiteWindow& window, WaitFor wait_for, doubl
 // "7.90 in postgresql.service (postgresql-heavyweight-lock; 8 now, the longest for 25 s)"
 std::string part_text(const UnitPart& part, bool with_sites) {
   std::string text = threads_text(part.threads) + " in " + part.unit;
-  std::string more = with_sites ? part.largest->site : std::string();
+  std::string more = with_sites ? *part.largest->site : std::string();
   if (part.lasting > 0) {
     more += std::string(more.empty() ? "" : "; ") + std::to_string(part.lasting) +
             " now, the longest for " + text_of(part.oldest_ns);
@@ -176,7 +176,7 @@ std::string stalls_line(const View& view) {
 
 std::string idle_line(const SiteWindow& window, double seconds) {
   ForSums sums;
-  for (const SiteWaits& waits : window.sites) sums.add(waits, true);
+  for (const CgroupWaits& waits : window.sites) sums.add(waits, true);
   sums.add_unknown(window.lost_ns);
   const auto threads = [&](WaitFor wait_for) {
     return threads_text(sums.of(wait_for).ns * 1e-9 / seconds);

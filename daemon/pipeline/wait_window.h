@@ -64,7 +64,10 @@ struct WaitWindow {
   std::vector<SiteWaits> sites;       // no process, cgroup, wait_for and site twice
   std::vector<ExaminedBlock> blocks;  // by tid
   std::uint64_t unexamined = 0;       // blocks that found no room here
-  std::uint64_t lost_ns = 0;          // of whole blocks whose samples were lost
+  // Of blocks whose samples were lost: whole, as `ended` counts, and their parts within the window,
+  // as `sites` do. One block may have lasted much longer than the window.
+  std::uint64_t lost_ns = 0;
+  std::uint64_t lost_within_ns = 0;
 
   // Null: the window does not have this block. `censored`: its beginning is an estimate of the
   // kernel's, and samples have another one; a thread has one such block at most.

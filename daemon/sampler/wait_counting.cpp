@@ -81,6 +81,11 @@ void WaitCounting::add_lasting(const SampledBlock& block) {
   sums_.note(sample);
 }
 
+void WaitCounting::add_lost(const LostSamples& lost) {
+  lost_.ns += lost.ns;
+  lost_.whole_ns += lost.whole_ns;
+}
+
 WaitInterval WaitCounting::close(const Moment& at) {
   cgroups_.retry();
   due_since_ = at.now;
@@ -88,13 +93,15 @@ WaitInterval WaitCounting::close(const Moment& at) {
     told = std::exchange(told->second.now, false) ? std::next(told) : told_.erase(told);
   }
   const Moment begin = std::exchange(begin_, at);
+  const LostSamples lost = std::exchange(lost_, {});
   begin_sums();
   return {.begin = begin.wall,
           .begin_at = begin.now,
           .end_at = at.now,
           .cgroups = std::exchange(cgroups_, CgroupPaths(directory_)),
           .waits = sums_.drain(),
-          .lost_ns = std::exchange(lost_ns_, 0)};
+          .lost_ns = lost.whole_ns,
+          .lost_within_ns = lost.ns};
 }
 
 }  // namespace offcpud

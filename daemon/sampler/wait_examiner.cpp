@@ -163,6 +163,7 @@ std::shared_ptr<const WaitWindow> WaitExaminer::examine(const WaitInterval& inte
   window->begin_at = interval.begin_at;
   window->end_at = interval.end_at;
   window->lost_ns = interval.lost_ns;
+  window->lost_within_ns = interval.lost_within_ns;
   EndedSums ended(interval.cgroups);
   SiteSums sites(interval.cgroups);
   std::vector<Examined> examined;

@@ -121,7 +121,8 @@ struct WaitInterval {
   MonotonicTime begin_at{}, end_at{};
   CgroupPaths cgroups;
   WaitSums::Drained waits{};
-  std::uint64_t lost_ns = 0;                                     // whole, of lost samples
+  std::uint64_t lost_ns = 0;         // of whole blocks whose samples were lost
+  std::uint64_t lost_within_ns = 0;  // of their parts within the window
   std::unordered_map<std::uint64_t, StackFrame> kernel_names{};  // by return address
 };
 

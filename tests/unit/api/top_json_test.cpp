@@ -116,7 +116,8 @@ View two_processes_for_something() {
   add(6, WaitFor::Lock, "mutex", {.ns = 30e9}, 3);
   add(6, WaitFor::Unknown, "", {.ns = 40e9});
   add(9, WaitFor::Answer, "socket", {.ns = 5e9});
-  window->lost_ns = kSecond;
+  window->lost_ns = 3'600 * kSecond;  // whole: one block of an hour
+  window->lost_within_ns = kSecond;
   view.waits = window;
   return view;
 }

@@ -26,9 +26,9 @@ class WaitingNow : public ::testing::Test {
   }
   void add(const char* cgroup, WaitFor wait_for, const char* site, double threads,
            std::uint32_t lasting = 0) {
-    window_->sites.push_back({.cgroup = cgroup,
+    window_->sites.push_back({.cgroup = std::make_shared<const std::string>(cgroup),
+                              .site = std::make_shared<const std::string>(site),
                               .wait_for = wait_for,
-                              .site = site,
                               .time = {.ns = threads * 10e9},
                               .lasting = lasting,
                               .oldest_ns = lasting > 0 ? 25'000'000'000ULL : 0});
