@@ -95,16 +95,17 @@ class Sockets(Evidence):
             self.expect_server(name, self.stacks_since(begin, cgroup=server_group.path), server_group)
 
     def expect_client(self, name, stacks, cgroup, seconds):
-        seen = self.classes(stacks, SOCKET_REASONS)
-        if name.endswith(("epoll", "quick")):
-            idle = seen.pop("work", 0) + seen.pop("timer", 0)
-            rests = 1 if name.endswith("quick") else 0.5
-            self.expect_close(f"{name}: seconds of the client's idle loop", seconds * rests, idle, 0.25)
+        seen, windows = self.classes(stacks, SOCKET_REASONS), self.windows(cgroup)
+        is_loop = name.endswith(("epoll", "quick"))
+        rests = seconds * (1 if name.endswith("quick") else 0.5)
+        if is_loop:
+            idle = sum(seen.pop(each, 0) for each in IDLE)
+            self.expect_close(f"{name}: seconds of the client's idle loop", rests, idle, 0.25)
         self.expect_for(f"{name}: seconds of the client's waits in snapshots", seen, ("answer",))
-        windows = self.windows(cgroup)
-        for idle in IDLE:
-            windows.pop(idle, 0)
-        self.expect_for(f"{name}: seconds in windows, but idle ones", windows, ("answer",), 0.9)
+        # Windows have its sleep as well, if it rests so; none of its waits for an answer may be idle.
+        idle = sum(windows.pop(each, 0) for each in (IDLE if is_loop else ("timer",)))
+        self.expect_close(f"{name}: seconds that the client rests in windows", rests, idle, 0.25)
+        self.expect_for(f"{name}: seconds in windows, but its rests", windows, ("answer",), 0.9)
 
     def expect_server(self, name, stacks, cgroup):
         self.expect_for(f"{name}: seconds of the server's waits in snapshots",
