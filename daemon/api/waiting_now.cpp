@@ -162,7 +162,9 @@ std::string stalls_line(const View& view) {
     ++counts[stall->wait ? static_cast<std::size_t>(stall->wait->wait_for) : counts.size() - 1];
     longest_ns = std::max(longest_ns, stall->duration_ns);
   }
-  if (all == 0) return "stalls: none";
+  // Stacks decide who is stalled, so before they were examined nobody knows.
+  const bool is_known = !view.stalls->examines || !view.site_history.empty();
+  if (all == 0) return is_known ? "stalls: none" : "stalls: not known yet";
   std::string line = "stalls: " + std::to_string(all);
   const char* separator = ": ";
   for (std::size_t i = 0; i < counts.size(); ++i) {
