@@ -51,10 +51,10 @@ class Files(IncidentCase):
             server = FuseServer(file, self.folder)
         except OSError as error:
             self.skipTest(str(error))
-        self.addCleanup(server.end)
         server.mute_reads()
         time.sleep(0.5)  # until the signal is there
         self.run_in(self.unit("reports"), *NOBODY, "/bin/cat", server.path / "file")
+        self.addCleanup(server.end)  # before the reader is waited for, who cannot be killed until then
         self.expect_first(("reports", "storage", "network-file-system"))
 
 
