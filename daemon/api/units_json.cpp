@@ -139,12 +139,8 @@ class UnitPurposes {
 // was examined, by reason.
 double waiting_of(const UnitWaits& unit, const UnitPurposes& purposes, double seconds) {
   if (!purposes.known()) return per_second(unit.actionable_ns(), seconds);
-  std::uint64_t runqueue_ns = 0;
-  for (std::size_t kind = OFFCPUD_BLOCKED_KINDS; kind < unit.kinds.size(); ++kind) {
-    runqueue_ns += unit.kinds[kind].waited_ns;
-  }
   return purposes.of(unit.labels->cgroup).actionable().ns * 1e-9 / purposes.seconds() +
-         per_second(runqueue_ns, seconds);
+         per_second(unit.runqueue_ns(), seconds);
 }
 
 // The one that waits most first; equal ones by name.

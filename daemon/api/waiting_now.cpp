@@ -90,9 +90,9 @@ std::string part_text(const UnitPart& part, bool with_sites) {
   return more.empty() ? text : text + " (" + more + ")";
 }
 
-std::string line_of(std::string_view what, const std::vector<UnitPart>& parts, bool with_sites) {
-  double threads = 0;
-  for (const UnitPart& part : parts) threads += part.threads;
+// `threads`: of all parts.
+std::string line_of(std::string_view what, double threads, const std::vector<UnitPart>& parts,
+                    bool with_sites) {
   std::string line = std::string(what) + ": " + threads_text(threads) + " threads on average";
   for (std::size_t i = 0; i < parts.size() && i < kMostUnits; ++i) {
     line += (i == 0 ? ": " : ", ") + part_text(parts[i], with_sites);
@@ -110,7 +110,7 @@ std::vector<std::string> waits(const SiteWindow& window, double seconds, bool wi
     double threads = 0;
     for (const UnitPart& part : parts) threads += part.threads;
     if (threads >= kNobody) {
-      lines.emplace_back(threads, line_of(each.text, parts, with_sites));
+      lines.emplace_back(threads, line_of(each.text, threads, parts, with_sites));
     } else {
       rest += threads;
     }
@@ -135,11 +135,8 @@ std::string cpu_line(const View& view) {
   std::vector<std::pair<double, std::string>> units;
   double threads = 0;
   for (const auto& [cgroup, unit] : sums.units()) {
-    std::uint64_t ns = 0;
-    for (std::size_t kind = OFFCPUD_BLOCKED_KINDS; kind < unit.kinds.size(); ++kind) {
-      ns += unit.kinds[kind].waited_ns;
-    }
-    units.emplace_back(static_cast<double>(ns) * 1e-9 / seconds, unit_name(std::string(cgroup)));
+    units.emplace_back(static_cast<double>(unit.runqueue_ns()) * 1e-9 / seconds,
+                       unit_name(std::string(cgroup)));
     threads += units.back().first;
   }
   if (seconds <= 0 || threads < kNobody) return {};

@@ -11,7 +11,6 @@ namespace offcpud {
 namespace {
 
 constexpr std::size_t kForWidth = 8, kSiteWidth = 28, kLongestWidth = 11;
-constexpr double kLeastForCpu = 0.05;  // threads on average; less is shown in RUNQ% alone
 
 // Means are threads, and shown in percent of one thread.
 TopColumn mean_column(const char* title, unsigned rank, double TopWaits::*mean) {
@@ -29,7 +28,7 @@ const TopWaits::Site* main_site(const TopRow& row) {
 // cause of most of it. Empty otherwise.
 std::string cpu_cause(const TopRow& row, double interval) {
   const double waiting = interval > 0 ? total_of(row.runqueue) / interval : 0;
-  if (waiting < kLeastForCpu || waiting <= row.waits.actionable) return {};
+  if (waiting < kNobody || waiting <= row.waits.actionable) return {};
   const auto largest =
       std::ranges::max_element(row.runqueue, {}, [](const auto& each) { return each.second; });
   return largest->first;
@@ -63,7 +62,7 @@ TopColumn now_column(double interval) {
 
 // "12.0" threads.
 std::string idle_text(const TopRow& row) {
-  if (row.waits.idle < 0.05) return "-";
+  if (row.waits.idle < kNobody) return "-";
   std::array<char, 32> text{};
   (void)std::snprintf(text.data(), text.size(), "%.1f", row.waits.idle);
   return text.data();

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <span>
 #include <string>
-#include <tuple>
 
 #include "base/text.h"
 #include "sampler/site_place.h"
@@ -46,13 +45,11 @@ std::vector<SiteFrame> outermost_first(std::span<const StackFrame> frames) {
 // What ended, by cgroup and what it was for.
 class EndedSums {
  public:
-  explicit EndedSums(const CgroupPaths& cgroups) : cgroups_(cgroups) {}
+  explicit EndedSums(WindowPaths& paths) : paths_(paths) {}
 
   void add(std::uint64_t cgroup_id, WaitFor wait_for, const WaitEstimate& waits) {
     if (waits.slots.empty()) return;
-    auto path = paths_.find(cgroup_id);
-    if (path == paths_.end()) path = paths_.emplace(cgroup_id, cgroups_.path_of(cgroup_id)).first;
-    sums_[{path->second, wait_for}] += waits;
+    sums_[{paths_.of(cgroup_id), wait_for}] += waits;
   }
 
   std::vector<EndedWaits> take() && {
@@ -65,8 +62,7 @@ class EndedSums {
   }
 
  private:
-  const CgroupPaths& cgroups_;
-  std::unordered_map<std::uint64_t, std::string> paths_;
+  WindowPaths& paths_;
   std::map<std::pair<std::string, WaitFor>, WaitEstimate> sums_;
 };
 
@@ -129,8 +125,7 @@ LastingBlock lasting_block(const SeenBlock& block, const ExaminedStack& stack,
 class ToldPlaces {
  public:
   void add(const ExaminedStack& stack, WaitFor wait_for, std::uint64_t ns) {
-    const ProcessPlace& at = stack.at();
-    Told& told = places_[{at.tgid, at.process_start_ns, at.place}];
+    Told& told = places_[stack.at()];
     told.stack = &stack;
     // One that has just ended has no time here.
     const auto time = static_cast<double>(std::max<std::uint64_t>(ns, 1));
@@ -150,7 +145,7 @@ class ToldPlaces {
     const ExaminedStack* stack = nullptr;  // one of those at the place
     PlaceClasses::Times times{};
   };
-  std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>, Told> places_;
+  std::map<ProcessPlace, Told> places_;
 };
 
 }  // namespace
@@ -164,8 +159,9 @@ std::shared_ptr<const WaitWindow> WaitExaminer::examine(const WaitInterval& inte
   window->end_at = interval.end_at;
   window->lost_ns = interval.lost_ns;
   window->lost_within_ns = interval.lost_within_ns;
-  EndedSums ended(interval.cgroups);
-  SiteSums sites(interval.cgroups);
+  WindowPaths paths(interval.cgroups);
+  EndedSums ended(paths);
+  SiteSums sites(paths);
   std::vector<Examined> examined;
   examined.reserve(interval.waits.sums.size());
   for (const WaitSum& sum : interval.waits.sums) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <unordered_map>
 
 #include "base/clock.h"
@@ -24,6 +25,10 @@ struct ProcessPlace {
   std::uint64_t place = 0;             // ThreadAtPlace::place
 
   friend bool operator==(const ProcessPlace&, const ProcessPlace&) = default;
+  friend bool operator<(const ProcessPlace& a, const ProcessPlace& b) {
+    return std::tie(a.tgid, a.process_start_ns, a.place) <
+           std::tie(b.tgid, b.process_start_ns, b.place);
+  }
 };
 
 // What evidence said last of all waits at a place, for those who see only their sum. When there is

@@ -48,7 +48,7 @@ class Idle(IncidentCase):
                         and self.waits(row) >= LEAST]
                 self.assertFalse(told, f"{unit} leads the first {ROWS} rows:\n{said}")
             time.sleep(2)
-        stalls = json.loads(self.offcpuctl("stalls", "--json"))
+        stalls = json.loads(self.daemon.offcpuctl("stalls", "--json"))
         self.expect_equal("their stalls", 0, len([stall for stall in stalls["stalls"]
                                                    if "offcpud-incidents" in stall["cgroup"]]))
 

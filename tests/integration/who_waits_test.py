@@ -3,13 +3,11 @@
 same system calls."""
 
 import os
-import subprocess
 import time
 
 import postgres_server
 import prometheus_server
 from case import Case, main
-from daemon import BUILD
 
 IDLE_PROMETHEUS = "global: {scrape_interval: 1h}\nscrape_configs: []\n"
 SOON = 25  # seconds; a window of 1 s, the naming of its stacks, and a busy host
@@ -29,10 +27,7 @@ class WhoWaits(Case):
 
     def said(self, *arguments):
         """What a person sees of it: the lines."""
-        done = subprocess.run([BUILD / "bin/offcpuctl", *arguments, "--server",
-                               f"127.0.0.1:{self.daemon.port}"], capture_output=True, text=True,
-                              timeout=30, check=True)
-        return done.stdout.splitlines()
+        return self.daemon.offcpuctl(*arguments).splitlines()
 
     def soon(self, what, holds, *arguments):
         """The lines, once they are as wanted; shown either way."""
