@@ -227,7 +227,10 @@ void BlockAccounting::adapt() {
   const MonotonicTime now = parts_.clock.now();
   if (!targets_.empty() && target_rate_.adapt(now)) choose();
   if (now - adapted_ < kAdaptEvery) return;
-  allocation_.adapt(now - std::exchange(adapted_, now));
+  const auto elapsed = now - std::exchange(adapted_, now);
+  weights_.add(parts_.naming.take_stratum_times(), elapsed);
+  allocation_.use(weights_);
+  allocation_.adapt(elapsed);
   choose();
   reports_.adapted(std::ranges::max(allocation_.intervals().longest()));
 }

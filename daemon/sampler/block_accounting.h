@@ -100,7 +100,8 @@ class BlockAccounting {
   KernelFrames kernel_frames_;
   MonotonicTime rules_since_{};  // when options_.capture took effect
   StackAllocation allocation_;
-  MonotonicTime adapted_;  // when allocation_ was
+  StratumWeights weights_;  // of its strata, by what their waits were for
+  MonotonicTime adapted_;   // when allocation_ was
   // The targets: processes and threads that are profiled. target_rate_ is the sampling rate of what
   // is sampled only for them.
   std::vector<std::uint32_t> targets_;

@@ -43,16 +43,19 @@ void NamingQueue::examine(WaitInterval interval, std::chrono::milliseconds patie
   const auto sampled = std::make_shared<const WaitInterval>(std::move(interval));
   symbols_.post(
       [sampled, runtime = runtime_, sites = sites_, classifier = classifier_, examiner = examiner_,
-       evidence = evidence_, places = places_, owners = owners_, examining = examining_,
-       done = std::move(done), now = clock_.now()](SymbolCache& objects) {
+       evidence = evidence_, places = places_, owners = owners_, strata = strata_,
+       examining = examining_, done = std::move(done), now = clock_.now()](SymbolCache& objects) {
         ProcessNames names(objects, *runtime, now);
+        StratumTimes times;
         done(examiner->examine(*sampled, {.names = names,
                                           .classifier = *classifier,
                                           .evidence = *evidence,
                                           .places = *places,
                                           .owners = *owners,
+                                          .strata = times,
                                           .rules = sites->rules(),
                                           .now = now}));
+        strata->add(times);
         --*examining;
       },
       "saying what threads wait for", after);

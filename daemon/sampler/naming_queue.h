@@ -21,6 +21,7 @@
 #include "sites/wait_classifier.h"
 #include "sites/waker_evidence.h"
 #include "stacks/sampled_snapshot.h"
+#include "stacks/stratum_times.h"
 #include "symbols/symbol_worker.h"
 
 namespace offcpud {
@@ -63,6 +64,9 @@ class NamingQueue {
   // By which intervals are examined from now on.
   [[nodiscard]] std::shared_ptr<const SiteRules> rules() const { return sites_->rules(); }
 
+  // What the waits of all intervals that were examined since the last call were for.
+  [[nodiscard]] StratumTimes take_stratum_times() { return strata_->take(); }
+
   // Code made at run time can be named only while its process runs. If the stack contains such
   // code, this reads the names, once for each process.
   void read_runtime_names(const BlockSum& sum);
@@ -91,6 +95,7 @@ class NamingQueue {
   std::shared_ptr<PlaceClasses> places_ = std::make_shared<PlaceClasses>();
   std::shared_ptr<std::atomic<std::uint64_t>> evidence_dropped_ =
       std::make_shared<std::atomic<std::uint64_t>>(0);
+  std::shared_ptr<StratumTimesBoard> strata_ = std::make_shared<StratumTimesBoard>();
   const Clock& clock_;
   std::shared_ptr<std::atomic<int>> waiting_ = std::make_shared<std::atomic<int>>(0);
   std::shared_ptr<std::atomic<int>> examining_ = std::make_shared<std::atomic<int>>(0);

@@ -10,6 +10,7 @@
 #include "sampler/site_sums.h"
 #include "sites/file_evidence.h"
 #include "stacks/kernel_stack.h"
+#include "stacks/sampling_intervals.h"
 
 namespace offcpud {
 namespace {
@@ -72,7 +73,9 @@ void add_ended(EndedSums& ended, SiteSums& sites, const WaitSum& sum, ExaminedSt
                const WaitExaminer::Means& means) {
   const bool is_open = stack.ask() != SiteQuestion::None;
   const auto* const shares = is_open ? means.places.find(stack.at(), means.now) : nullptr;
+  KnownWaits& known = means.strata[stratum_of(sum.sample)];
   if (shares == nullptr) {
+    known.add(stack.wait()->wait_for, sum.ended.sum_ns);
     ended.add(sum.sample.cgroup_id, stack.wait()->wait_for, sum.ended);
     return sites.add(sum, *stack.wait(), 1);
   }
@@ -80,6 +83,7 @@ void add_ended(EndedSums& ended, SiteSums& sites, const WaitSum& sum, ExaminedSt
     const double share = (*shares)[i];
     if (share == 0) continue;
     const auto wait_for = static_cast<WaitFor>(i);
+    known.add(wait_for, share * sum.ended.sum_ns);
     ended.add(sum.sample.cgroup_id, wait_for, sum.ended.part(share));
     sites.add(sum, *stack.as({.wait_for = wait_for}), share);
   }

@@ -21,6 +21,7 @@
 #include "sites/wait_classifier.h"
 #include "sites/waker_evidence.h"
 #include "stacks/sampled_snapshot.h"
+#include "stacks/stratum_times.h"
 #include "stacks/wait_sums.h"
 
 namespace offcpud {
@@ -47,6 +48,7 @@ class WaitExaminer {
     WakerEvidence& evidence;  // of snapshots; it only asks
     PlaceClasses& places;     // of snapshots; it adds what other processes say
     ProcessOwners& owners;
+    StratumTimes& strata;                    // it adds the waits that ended
     std::shared_ptr<const SiteRules> rules;  // other ones than in the last call: all is forgotten
     MonotonicTime now;
   };

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "base/hist_kind.h"
 #include "stacks/sampling_rate.h"
 
 namespace offcpud {
@@ -29,13 +28,6 @@ constexpr double kPayOffSeconds = 10, kMostOwedSeconds = 2;
 constexpr auto kLeastNs = static_cast<double>(SamplingRate::kLeast.count());
 constexpr auto kMostNs = static_cast<double>(SamplingRate::kMost.count());
 
-double first_weight(std::size_t stratum) {
-  const bool kernel_threads = stratum / OFFCPUD_SAMPLE_REASONS == OFFCPUD_ROW_OF_KERNEL_THREADS;
-  return kernel_threads || is_idle_prone(stratum % OFFCPUD_SAMPLE_REASONS)
-             ? StackAllocation::kIdleWeight
-             : 1.0;
-}
-
 double nanoseconds_of(std::chrono::nanoseconds time) {
   return static_cast<double>(time.count());
 }
@@ -50,7 +42,11 @@ double most_stacks(double ns, double blocks, double interval) {
 StackAllocation::StackAllocation(double per_second, std::chrono::nanoseconds first)
     : strata_(kStrata), intervals_(std::clamp(first, SamplingRate::kLeast, SamplingRate::kMost)) {
   set_budget(per_second);
-  for (std::size_t i = 0; i < kStrata; ++i) set_weight(i, first_weight(i));
+  use(StratumWeights());
+}
+
+void StackAllocation::use(const StratumWeights& weights) {
+  for (std::size_t i = 0; i < kStrata; ++i) strata_[i].weight = weights.of(i);
 }
 
 // Each sample stands for so much time, and for so many blocks of its length: whole blocks, because

@@ -9,6 +9,7 @@
 
 #include "sample.h"
 #include "stacks/sampling_intervals.h"
+#include "stacks/stratum_weights.h"
 
 namespace offcpud {
 
@@ -22,17 +23,13 @@ namespace offcpud {
 // what one interval for all gives. docs/decisions/0018-strata.md. Single-threaded.
 class StackAllocation {
  public:
-  // An idle-prone reason, or a kernel thread: this much of what another stratum of the same
-  // time gets.
-  static constexpr double kIdleWeight = 1.0 / 16;
-
   // `per_second`: the budget of stacks, at least 1. All intervals are `first` at first.
   StackAllocation(double per_second, std::chrono::nanoseconds first);
 
   void set_budget(double per_second) { budget_ = std::max(per_second, 1.0); }
 
-  // How much the stratum matters, relative to others: above 0. At first 1, or kIdleWeight.
-  void set_weight(std::size_t stratum, double weight) { strata_[stratum].weight = weight; }
+  // How much strata matter from now on, relative to each other.
+  void use(const StratumWeights& weights);
 
   // Takes note of a sample, which takes `of_budget` of a stack from the budget.
   void count(const offcpud_sample& sample, double of_budget);

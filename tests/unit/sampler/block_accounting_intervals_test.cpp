@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/rules_of.h"
 #include "unit/sampler/block_accounting_fixture.h"
 
 namespace offcpud::test {
@@ -36,6 +37,28 @@ TEST_F(BlockAccountingTest, IntervalsFollowTheNumberOfSamples) {
   run(1s);
   EXPECT_LT(interval_of_samples(), before);
   EXPECT_GE(interval_of_samples(), before / 2);
+}
+
+// Waits for work get fewer stacks than others of the same reason and time.
+TEST_F(BlockAccountingTest, IntervalsFollowWhatWaitsAreFor) {
+  const auto stretch_with = [this](const std::string& rule) {
+    sites_->publish(test::rules_of("sites: [{" + rule + ", reason: '" + kAllReasons + "'}]"));
+    reports_.examined = [](const std::shared_ptr<const WaitWindow>& /*window*/) {};
+    options_.stacks_per_second = 20;
+    start();
+    for (int i = 0; i < 300; ++i) {
+      kernel_.sample(static_cast<std::size_t>(4s / interval_of_samples()), interval_of_samples());
+      run(1s);
+      settle();
+    }
+    auto nobody = BlockRecord(1).of(2).sample;
+    nobody.kind = OFFCPUD_BLOCKED_LOCK;
+    return seconds_of(interval_of_samples()) /
+           seconds_of(kernel_.choice->intervals.of[stratum_of(nobody)]);
+  };
+  const double of_locks = stretch_with("name: one, for: lock");
+  const double of_idle = stretch_with("name: two, for: work");
+  EXPECT_GT(of_idle, 5 * of_locks);
 }
 
 TEST_F(BlockAccountingTest, AProfiledProcessHasAnIntervalOfItsOwn) {

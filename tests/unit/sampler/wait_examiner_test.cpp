@@ -8,6 +8,7 @@
 #include <string>
 
 #include "sampler/site_place.h"
+#include "stacks/sampling_intervals.h"
 #include "support/fake_clock.h"
 #include "support/known_cgroups.h"
 #include "support/rules_of.h"
@@ -79,6 +80,7 @@ class WaitExaminerTest : public testing::Test {
                                         .evidence = evidence_,
                                         .places = places_,
                                         .owners = owners_,
+                                        .strata = strata_,
                                         .rules = rules_,
                                         .now = clock_.now()});
   }
@@ -92,6 +94,7 @@ class WaitExaminerTest : public testing::Test {
   PlaceClasses places_;
   // Processes are their users'.
   ProcessOwners owners_{[](std::uint32_t tgid) { return ShareOwner(tgid); }};
+  StratumTimes strata_;
   NumberedNames names_;
   WaitSums sums_;
   WaitExaminer examiner_;
@@ -113,6 +116,22 @@ TEST_F(WaitExaminerTest, SumsByCgroupAndWhatTheyWereFor) {
                                                                      {{a, WaitFor::Work}, 4'000},
                                                                      {{a, WaitFor::Unknown}, 5'000},
                                                                      {{b, WaitFor::Lock}, 3'000}}));
+}
+
+// By reason and process, for the budget of stacks.
+TEST_F(WaitExaminerTest, SumsByStratumWhetherSomebodyCanActOnThem) {
+  ended(BlockRecord(2'000).of(7).standing_for(8'000).in_user({1}));
+  ended(BlockRecord(4'000).of(7).in_user({2}));
+  ended(BlockRecord(5'000).of(8).in_user({4}));
+  lasting(BlockRecord(6'000).of(8).in_user({2}));  // it has not ended
+  examine();
+  const KnownWaits& of_7 = strata_[stratum_of(BlockRecord(1).of(7).sample)];
+  EXPECT_EQ(of_7.actionable_ns, 8'000);
+  EXPECT_EQ(of_7.idle_ns, 4'000);
+  EXPECT_EQ(of_7.unknown_ns, 0);
+  const KnownWaits& of_8 = strata_[stratum_of(BlockRecord(1).of(8).sample)];
+  EXPECT_EQ(of_8.actionable_ns + of_8.idle_ns, 0);
+  EXPECT_EQ(of_8.unknown_ns, 5'000);
 }
 
 // The convoy of one process, beside an idle one.

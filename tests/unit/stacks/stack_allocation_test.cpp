@@ -184,9 +184,10 @@ TEST(StackAllocation, KeepsToItsBudgetWhereCrowdsComeAndGo) {
 }
 
 // Spec: beside idle threads the convoy's time has a standard error of at most 3 %.
-double error_of_convoy_beside(const Blocks& idle) {
+double error_of_convoy_beside(const Blocks& idle, const StratumWeights& weights = {}) {
   SimulatedHost host(6);
   StackAllocation allocation(200, 10ms);
+  allocation.use(weights);
   const auto all = with_others({kConvoy, idle});
   run(host, allocation, all, 10);
   const auto found = run(host, allocation, all, 25);  // 46 s of waits
@@ -202,8 +203,24 @@ TEST(StackAllocation, AConvoyDoesNotDrownInACrowd) {
       EXPECT_LE(error_of_convoy_beside(crowd(threads, kind)), 0.03) << threads << " of " << kind;
     }
   }
-  // Idle, but nothing tells them from threads that wait for a lock: another row must do.
+  // Idle, but by their reason they may wait for a lock: another row must do.
   EXPECT_LE(error_of_convoy_beside(crowd(1000, OFFCPUD_BLOCKED_LOCK)), 0.06);
+}
+
+// The crowd waits for work, as idle threads of Go do.
+StratumWeights knowing(const Blocks& idle) {
+  KnownWaits waits;
+  waits.add(WaitFor::Work, 100 * kSecond * kSecond);
+  StratumWeights weights;
+  weights.add({{stratum_of(idle.sample()), waits}}, 1s);
+  return weights;
+}
+
+TEST(StackAllocation, WhatWaitsAreForTellsTheConvoyFromACrowdOfTheSameReason) {
+  for (const double threads : {1000.0, 10'000.0}) {
+    const Blocks idle = crowd(threads, OFFCPUD_BLOCKED_LOCK);
+    EXPECT_LE(error_of_convoy_beside(idle, knowing(idle)), 0.03) << threads;
+  }
 }
 
 // The same with one interval for all, as it was: the reason for strata.
@@ -234,15 +251,16 @@ TEST(StackAllocation, OneIntervalDrownsTheConvoy) {
 }
 
 TEST(StackAllocation, AWeightMovesStacksToItsStratum) {
-  const auto stacks_with = [](double weight) {
+  const auto stacks_with = [](const StratumWeights& weights) {
     SimulatedHost host(7);
     StackAllocation allocation(50, 10ms);
     const std::vector<Blocks> all = {kConvoy, crowd(1000, OFFCPUD_BLOCKED_LOCK)};
-    allocation.set_weight(stratum_of(all[1].sample()), weight);
+    allocation.use(weights);
     run(host, allocation, all, 20);
     return run(host, allocation, all, 60)[0].stacks / 60;
   };
-  const double alike = stacks_with(1), less = stacks_with(1.0 / 16);
+  const double alike = stacks_with({}),
+               less = stacks_with(knowing(crowd(1000, OFFCPUD_BLOCKED_LOCK)));
   EXPECT_GE(less, 2 * alike);
 }
 
