@@ -73,6 +73,7 @@ ended_with_success() {
 
 quickstart_to_a_scrape() {
   local objects
+  : >"$root.log" # read from now on
   # Every program on the way replaces itself, so this is the daemon's process in the end.
   "${enter[@]}" /offcpud/packaging/quickstart >"$root.log" 2>&1 &
   quickstart=$!
