@@ -6,9 +6,12 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
+#include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "api/syscall_names.h"
 #include "base/duration_text.h"
@@ -20,6 +23,7 @@ namespace offcpud {
 namespace {
 
 constexpr std::size_t kStackFrames = 8;  // the innermost; /api/v1/stalls has all
+constexpr std::size_t kOthers = 4;       // of one cause that are named
 
 // For programs.
 std::string seconds_text(std::uint64_t ns) {
@@ -90,15 +94,75 @@ std::string woken_by_text(const Stall& stall) {
   return text;
 }
 
-// For example "server/worker[100/110] in /a.service"; a process with its
-// thread's name is not repeated.
-std::string thread_text(const Stall& stall) {
+// For example "server/worker[100/110]"; a process with its thread's name is not repeated.
+std::string name_text(const Stall& stall) {
   std::string name = printable(stall.comm);
   if (!stall.process_comm.empty() && stall.process_comm != stall.comm) {
     name.insert(0, printable(stall.process_comm) + "/");
   }
   return name + "[" + std::to_string(stall.local_tgid) + "/" + std::to_string(stall.local_tid) +
-         "] in " + printable(stall.labels->cgroup);
+         "]";
+}
+
+std::string thread_text(const Stall& stall) {
+  return name_text(stall) + " in " + printable(stall.labels->cgroup);
+}
+
+// What stalls have in common that are told in one line; empty: it has a line of its own. In a
+// deadlock each waits for another lock, so which one is no part of it where the site is known.
+std::string cause_of(const Stall& stall) {
+  const std::string site = stall.wait ? stall.wait->site : std::string();
+  const std::string what =
+      site.empty() && stall.detail ? waits_for_text(*stall.detail) : std::string();
+  if (site.empty() && what.empty()) return {};
+  std::string cause = why_text(stall);
+  const std::string end = stall.taken_back ? "taken back" : stall.ended_at ? "seen" : "not seen";
+  for (const std::string& part : {what, stall.labels->cgroup, stall.process_comm, end}) {
+    cause.append(1, '\0').append(part);
+  }
+  return cause;
+}
+
+// The oldest, and the others with its cause.
+struct StallsOfACause {
+  const Stall* oldest = nullptr;
+  std::vector<const Stall*> others;
+};
+
+std::vector<StallsOfACause> by_cause(const std::vector<std::shared_ptr<const Stall>>& stalls,
+                                     bool ended) {
+  std::vector<StallsOfACause> causes;
+  std::map<std::string, std::size_t> places;  // of `causes`
+  for (const auto& stall : stalls) {
+    if (!ended && stall->ended) continue;  // its end says it all
+    const std::string cause = cause_of(*stall);
+    const auto [place, is_new] = places.try_emplace(cause, causes.size());
+    if (is_new || cause.empty()) {
+      causes.push_back({.oldest = stall.get(), .others = {}});
+      continue;
+    }
+    StallsOfACause& same = causes[place->second];
+    const bool is_older = stall->duration_ns > same.oldest->duration_ns;
+    same.others.push_back(is_older ? std::exchange(same.oldest, stall.get()) : stall.get());
+  }
+  return causes;
+}
+
+// "; with 2 more: server/auditor[100/111] (futex 0x7f50), ..."
+std::string others_text(const Stall& stall, OtherStalls others) {
+  if (others.empty()) return {};
+  const auto what = [](const Stall& of) {
+    return of.detail ? waits_for_text(*of.detail) : std::string();
+  };
+  std::string text = "; with " + std::to_string(others.size()) + " more: ";
+  for (const Stall* other : others.first(std::min(others.size(), kOthers))) {
+    if (other != others.front()) text += ", ";
+    text += name_text(*other);
+    if (const std::string waits_for = what(*other); waits_for != what(stall)) {
+      text += " (" + (waits_for.empty() ? "not looked up yet" : waits_for) + ")";
+    }
+  }
+  return others.size() > kOthers ? text + ", ..." : text;
 }
 
 // Leaves out fields without a value.
@@ -113,12 +177,13 @@ class Fields {
   std::vector<LogField> fields_;
 };
 
-std::vector<LogField> fields_of(const Stall& stall, const char* message_id) {
+std::vector<LogField> fields_of(const Stall& stall, OtherStalls others, const char* message_id) {
   const WaitDetail detail = stall.detail.value_or(WaitDetail{});
   Fields fields;
   fields.add(kMessageId, message_id);
   fields.add("tid", std::to_string(stall.local_tid));
   fields.add("pid", std::to_string(stall.local_tgid));
+  fields.add("threads", std::to_string(others.size() + 1));
   fields.add("comm", printable(stall.comm));
   fields.add("process", printable(stall.process_comm));
   fields.add("cgroup", printable(stall.labels->cgroup));
@@ -139,7 +204,7 @@ std::vector<LogField> fields_of(const Stall& stall, const char* message_id) {
 
 }  // namespace
 
-StallEntry stall_begun_entry(const Stall& stall) {
+StallEntry stall_begun_entry(const Stall& stall, OtherStalls others) {
   std::string message =
       thread_text(stall) + " is blocked for " + for_people(stall) + ": " + why_text(stall);
   if (stall.detail) {
@@ -148,22 +213,25 @@ StallEntry stall_begun_entry(const Stall& stall) {
     if (!syscall.empty()) message += ", in " + syscall;
     if (!waits_for.empty()) message += ", waits for " + waits_for;
   }
-  return {std::move(message), fields_of(stall, kStallBegunId)};
+  message += others_text(stall, others);
+  return {std::move(message), fields_of(stall, others, kStallBegunId)};
 }
 
-StallEntry stall_ended_entry(const Stall& stall) {
+StallEntry stall_ended_entry(const Stall& stall, OtherStalls others) {
   std::string message = thread_text(stall);
   const std::string duration = for_people(stall);
   if (stall.taken_back) {
-    message += " has been blocked for " + duration + " but is no stall: " + why_text(stall);
-    return {std::move(message), fields_of(stall, kStallEndedId)};
+    message += " has been blocked for " + duration + " but is no stall: " + why_text(stall) +
+               others_text(stall, others);
+    return {std::move(message), fields_of(stall, others, kStallEndedId)};
   }
   message += stall.ended_at ? " was blocked for " + duration
                             : " was blocked for at least " + duration + ", its end was not seen";
   message += ": " + why_text(stall);
   if (const std::string waker = woken_by_text(stall); !waker.empty())
     message += ", woken from " + waker;
-  return {std::move(message), fields_of(stall, kStallEndedId)};
+  message += others_text(stall, others);
+  return {std::move(message), fields_of(stall, others, kStallEndedId)};
 }
 
 void StallJournal::record(const StallChanges& changes) {
@@ -174,14 +242,14 @@ void StallJournal::record(const StallChanges& changes) {
                     " a minute; 'offcpuctl stalls --all' shows the last ones",
                 {{kMessageId, kStallsLeftOutId}, {"left_out", count}});
   }
-  for (const auto& stall : changes.begun) {
-    if (stall->ended || !budget_.admit()) continue;  // its end says it all
-    const StallEntry entry = stall_begun_entry(*stall);
+  for (const auto& [stall, others] : by_cause(changes.begun, false)) {
+    if (!budget_.admit(others.size() + 1)) continue;
+    const StallEntry entry = stall_begun_entry(*stall, others);
     log_warning(entry.message, entry.fields);
   }
-  for (const auto& stall : changes.ended) {
-    if (!budget_.admit()) continue;
-    const StallEntry entry = stall_ended_entry(*stall);
+  for (const auto& [stall, others] : by_cause(changes.ended, true)) {
+    if (!budget_.admit(others.size() + 1)) continue;
+    const StallEntry entry = stall_ended_entry(*stall, others);
     log_info(entry.message, entry.fields);
   }
 }

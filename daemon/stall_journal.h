@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,11 +19,15 @@ struct StallEntry {
   std::string message;
   std::vector<LogField> fields;
 };
-StallEntry stall_begun_entry(const Stall& stall);
-StallEntry stall_ended_entry(const Stall& stall);
+// `others`: stalls with the same cause, which the entry counts and names.
+using OtherStalls = std::span<const Stall* const>;
+StallEntry stall_begun_entry(const Stall& stall, OtherStalls others = {});
+StallEntry stall_ended_entry(const Stall& stall, OtherStalls others = {});
 
-// Logs stalls as they begin (warning) and end (info), at most kLinesPerMinute; when the minute is
-// over, one more line says how many were left out. Single-threaded; the clock must outlive it.
+// Logs stalls as they begin (warning) and end (info): those of one pass at one site of one program
+// in one line, also if they wait for several locks there, as in a deadlock. At most
+// kLinesPerMinute; when the minute is over, one more line says how many stalls were left out.
+// Single-threaded; the clock must outlive it.
 class StallJournal {
  public:
   static constexpr std::uint32_t kLinesPerMinute = 30;

@@ -68,7 +68,7 @@ std::vector<std::pair<ForSums::Place, ForSums::Site>> ForSums::sites() const {
   return sites;
 }
 
-Json ForSums::json(double seconds, bool with_sites) const {
+Json ForSums::json(double seconds, bool with_sites, std::optional<WaitFor> wanted) const {
   if (seconds <= 0) return nullptr;
   Json json = Json::object();
   put_means(json, "actionable", actionable(), seconds);
@@ -84,6 +84,7 @@ Json ForSums::json(double seconds, bool with_sites) const {
   Json list = Json::array();
   for (const auto& [place, site] : sites()) {
     if (list.size() == kMostSites) break;
+    if (wanted && place.first != *wanted) continue;
     Json each = {{"for", name_of(place.first)},
                  {"site", place.second.empty() ? Json(nullptr) : Json(place.second)}};
     put_means(each, "waiting", site.time, seconds);

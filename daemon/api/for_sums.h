@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,8 +47,9 @@ class ForSums {
   [[nodiscard]] std::vector<std::pair<Place, Site>> sites() const;
 
   // docs/http.md, "What threads wait for". Means over `seconds`; 0: null. `with_sites`: with what
-  // stacks say.
-  [[nodiscard]] nlohmann::ordered_json json(double seconds, bool with_sites) const;
+  // stacks say, if `wanted` is given only of waits for this.
+  [[nodiscard]] nlohmann::ordered_json json(double seconds, bool with_sites,
+                                            std::optional<WaitFor> wanted = {}) const;
 
  private:
   void add(const Place& place, const Site& site, bool now);

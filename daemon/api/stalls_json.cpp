@@ -173,6 +173,7 @@ Result<std::string> stalls_json(const View& view,
   const Json json = {{"taken", rfc3339(view.taken_wall)},
                      {"dropped", dropped},
                      {"not_told", untold_json(view.stalls.get())},
+                     {"beyond_limit", view.stalls ? view.stalls->beyond_limit() : 0},
                      {"matching", matching},
                      {"addresses", sight.addresses},
                      {"stalls", std::move(list)}};

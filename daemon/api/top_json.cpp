@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/top_json.h"
 
+#include <map>
+#include <utility>
+
 #include "api/top_rows.h"
 #include "base/utc.h"
 #include "pipeline/thread_interval.h"
@@ -8,22 +11,38 @@
 namespace offcpud {
 namespace {
 
-TopJson totals_json(const View& view, const ProcessWaits& waits) {
+// Of the processes for which `counts`, whose waits add up to `waits`.
+template <class Counts>
+TopJson totals_json(const View& view, const ForSums& waits, double window_s, Counts counts) {
   std::array<std::uint64_t, OFFCPUD_HIST_KINDS> waited{};
-  std::uint64_t threads = 0, running = 0, actionable = 0;
+  std::uint64_t processes = 0, threads = 0, running = 0, actionable = 0;
   for (const ProcessRow& row : view.processes) {
+    if (!counts(row)) continue;
+    ++processes;
     threads += row.threads;
     running += row.running_ns;
     actionable += row.actionable_ns;
     for (std::size_t kind = 0; kind < waited.size(); ++kind) waited[kind] += row.waited_ns[kind];
   }
-  TopJson json = {{"processes", view.processes.size()},
+  TopJson json = {{"processes", processes},
                   {"threads", threads},
                   {"actionable_seconds", in_seconds(actionable)},
                   {"running_seconds", in_seconds(running)}};
   json.update(waits_json(waited));
-  json["waits"] = waits.total().json(waits.window_seconds(), true);
+  json["waits"] = waits.json(window_s, true);
   return json;
+}
+
+TopJson totals_of_all(const View& view, const ProcessWaits& waits) {
+  return totals_json(view, waits.total(), waits.window_seconds(),
+                     [](const ProcessRow&) { return true; });
+}
+
+TopJson totals_of_selected(const View& view, const ProcessWaits& waits, const TopQuery& query) {
+  return totals_json(view, waits.selected(query), waits.window_seconds(),
+                     [&](const ProcessRow& row) {
+                       return is_asked_for(row, waits.of(row.pid, row.start_ns), query);
+                     });
 }
 
 // Of what `waits` in totals and rows are the means.
@@ -38,7 +57,7 @@ TopJson window_json(const View& view) {
 
 }  // namespace
 
-ProcessWaits::ProcessWaits(const View& view) {
+ProcessWaits::ProcessWaits(const View& view) : view_(view) {
   if (!view.waits) return;
   const WaitWindow& window = *view.waits;
   window_seconds_ = std::chrono::duration<double>(window.end_at - window.begin_at).count();
@@ -55,6 +74,23 @@ const ForSums& ProcessWaits::of(std::uint32_t pid, std::uint64_t start_ns) const
   return found != processes_.end() ? found->second : nothing;
 }
 
+ForSums ProcessWaits::selected(const TopQuery& query) const {
+  ForSums sum;
+  if (!view_.waits) return sum;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, bool> asked_for;
+  for (const ProcessRow& row : view_.processes) {
+    asked_for[{row.pid, row.start_ns}] = is_asked_for(row, of(row.pid, row.start_ns), query);
+  }
+  for (const SiteWaits& waits : view_.waits->sites) {
+    const auto row = asked_for.find({waits.pid, waits.process_start_ns});
+    const bool counts = row != asked_for.end()
+                            ? row->second
+                            : !query.wait_for && query.admits(waits.pid, {}, {}, waits.cgroup);
+    if (counts) sum.add(waits, true);
+  }
+  return sum;
+}
+
 std::optional<double> interval_seconds(const View& view) {
   if (!view.walk || !view.previous_walk) return std::nullopt;
   const std::uint64_t end = walk_end_ns(*view.walk);
@@ -68,10 +104,14 @@ std::string top_json(const View& view, const TopQuery& query, std::chrono::nanos
   TopJson json = {{"interval_seconds", interval ? TopJson(*interval) : TopJson(nullptr)},
                   {"taken", rfc3339(view.taken_wall)},
                   {"window", window_json(view)},
-                  {"totals", totals_json(view, waits)}};
+                  {"totals", totals_of_all(view, waits)}};
+  if (query.wait_for) json["for"] = name_of(*query.wait_for);
   TopList list = query.threads ? top_threads(view, query, waits)
                                : top_processes(view, query, waits, suspended);
   json["matching"] = list.matching;
+  if (!query.threads && list.matching != view.processes.size()) {
+    json["selected"] = totals_of_selected(view, waits, query);
+  }
   json[query.threads ? "threads" : "processes"] = std::move(list.rows);
   // Not indented: a busy host has thousands of rows.
   return json.dump(-1, ' ', true, TopJson::error_handler_t::replace) + '\n';

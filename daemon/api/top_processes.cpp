@@ -129,19 +129,21 @@ double waiting_of(const ProcessRow& row, const ForSums& waits, double window_s, 
 
 }  // namespace
 
+bool is_asked_for(const ProcessRow& process, const ForSums& waits, const TopQuery& query) {
+  if (!query.admits(process.pid, process.comm, process.comm, process.labels->cgroup)) return false;
+  return !query.wait_for || waits.of(*query.wait_for).ns > 0;
+}
+
 TopList top_processes(const View& view, const TopQuery& query, const ProcessWaits& waits,
                       std::chrono::nanoseconds suspended) {
   const double window_s = waits.window_seconds();
   const double interval_s = interval_seconds(view).value_or(0);
   std::vector<Row> rows;
   for (const ProcessRow& process : view.processes) {
-    if (!query.admits(process.pid, process.comm, process.comm, process.labels->cgroup)) continue;
     const ForSums& sums = waits.of(process.pid, process.start_ns);
+    if (!is_asked_for(process, sums, query)) continue;
     Row row{&process, &sums, waiting_of(process, sums, window_s, interval_s)};
-    if (query.wait_for) {
-      row.waiting = sums.of(*query.wait_for).ns;
-      if (row.waiting <= 0) continue;
-    }
+    if (query.wait_for) row.waiting = sums.of(*query.wait_for).ns;
     rows.push_back(row);
   }
   TopList list;
@@ -150,7 +152,7 @@ TopList top_processes(const View& view, const TopQuery& query, const ProcessWait
                     [&](const Row& a, const Row& b) { return comes_before(a, b, query.sort); });
   for (const Row& row : rows) {
     TopJson json = process_json(*row.process, rfc3339(start_of(*row.process, view, suspended)));
-    json["waits"] = row.waits->json(window_s, true);
+    json["waits"] = row.waits->json(window_s, true, query.wait_for);
     list.rows.push_back(std::move(json));
   }
   return list;

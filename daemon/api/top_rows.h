@@ -54,7 +54,7 @@ inline TopJson waits_json(const std::array<std::uint64_t, OFFCPUD_HIST_KINDS>& w
                                                names.subspan(OFFCPUD_BLOCKED_KINDS))}};
 }
 
-// What the processes of a View waited for in its last window. Points into nothing.
+// What the processes of a View, which must outlive the object, waited for in its last window.
 class ProcessWaits {
  public:
   explicit ProcessWaits(const View& view);
@@ -64,12 +64,19 @@ class ProcessWaits {
   [[nodiscard]] const ForSums& of(std::uint32_t pid, std::uint64_t start_ns) const;
   // Of all processes, those that have ended included.
   [[nodiscard]] const ForSums& total() const { return total_; }
+  // Of the processes that the query asks for. Those that have ended have no names, and match by
+  // their cgroup alone.
+  [[nodiscard]] ForSums selected(const TopQuery& query) const;
 
  private:
   double window_seconds_ = 0;
+  const View& view_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, ForSums> processes_;
   ForSums total_;
 };
+
+// Whether the query asks for a process, of which `waits` are the waits.
+bool is_asked_for(const ProcessRow& process, const ForSums& waits, const TopQuery& query);
 
 // The seconds between the last two walks; nullopt: there is no such interval.
 std::optional<double> interval_seconds(const View& view);

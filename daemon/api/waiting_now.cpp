@@ -159,10 +159,16 @@ std::string stalls_line(const View& view) {
     ++counts[stall->wait ? static_cast<std::size_t>(stall->wait->wait_for) : counts.size() - 1];
     longest_ns = std::max(longest_ns, stall->duration_ns);
   }
+  for (const UnlistedStalls& each : view.stalls->unlisted) {
+    longest_ns = std::max(longest_ns, each.oldest_ns);
+  }
   // Stacks decide who is stalled, so before they were examined nobody knows.
   const bool is_known = !view.stalls->examines || !view.site_history.empty();
   if (all == 0) return is_known ? "stalls: none" : "stalls: not known yet";
   std::string line = "stalls: " + std::to_string(all);
+  if (const std::uint64_t beyond = view.stalls->beyond_limit(); beyond > 0) {
+    line += " told, " + std::to_string(beyond) + " more beyond the limit";
+  }
   const char* separator = ": ";
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (counts[i] == 0) continue;

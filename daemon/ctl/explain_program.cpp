@@ -206,6 +206,7 @@ Result<std::string> read_input(const std::string& file) {
 Result<std::string> explanation(const std::string& text, const ExplainRequest& request,
                                 const std::shared_ptr<const SiteRules>& rules) {
   TRY(auto stacks, read_stacks(text));
+  if (stacks.empty()) return std::string("no stacks\n");  // nobody waited
   SiteMatcher matcher(rules);
   std::array<std::uint64_t, kWaitForNames.size()> totals{};
   std::string out;

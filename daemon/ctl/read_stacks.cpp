@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/printable.h"
 #include "base/wait_for.h"
 #include "config/reason_names.h"
 #include "ctl/answer_columns.h"
@@ -139,17 +138,24 @@ class JsonStacks {
   AnswerColumns columns_;
 };
 
+Error refusal(const std::string& what) {
+  return Error(what + "; make a file of stacks with 'offcpuctl snapshot --json' or --folded",
+               ErrorKind::Configuration);
+}
+
 }  // namespace
 
 Result<std::vector<ReadStack>> read_stacks(const std::string& text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin == std::string::npos || text[begin] != '{') return read_folded(text);
+  if (begin == std::string::npos) return refusal("has no stacks");
+  if (text[begin] != '{' && text[begin] != '[') return read_folded(text);
   try {
     const Json answer = Json::parse(text);
     return JsonStacks(answer).read();
-  } catch (const std::exception& error) {
-    return Error("is JSON, but no answer of offcpud about stacks: " + printable(error.what()),
-                 ErrorKind::Configuration);
+  } catch (const Json::parse_error&) {
+    return refusal("is no whole JSON");
+  } catch (const std::exception&) {
+    return refusal("is JSON, but no stacks of offcpud");
   }
 }
 

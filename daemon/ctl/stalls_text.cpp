@@ -281,6 +281,10 @@ std::string summary(const Json& answer, std::size_t shown) {
   if (const std::uint64_t matching = number_of(answer, "matching"); matching > shown) {
     text += std::to_string(matching - shown) + " more are not shown\n";
   }
+  if (const std::uint64_t beyond = number_of(answer, "beyond_limit"); beyond > 0) {
+    text += std::to_string(beyond) +
+            " more of this host are beyond the limit; they are told when they end\n";
+  }
   if (const std::uint64_t dropped = number_of(answer, "dropped"); dropped > 0) {
     text += std::to_string(dropped) + " older ones are not kept (stalls.keep)\n";
   }

@@ -6,8 +6,11 @@
 #include <charconv>
 #include <chrono>
 #include <cstddef>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/duration_text.h"
 #include "base/printable.h"
@@ -19,6 +22,7 @@ using Json = nlohmann::ordered_json;  // keeps the daemon's order
 
 constexpr std::size_t kDeepest = 16;
 constexpr std::size_t kIndent = 2;
+constexpr std::size_t kMostOfAKind = 3;  // lines of one list
 
 // Parses without exceptions; returns a discarded value if the text is not JSON. Drops levels that
 // are too deep to be shown, because copying them would need unbounded stack.
@@ -153,16 +157,88 @@ bool is_thread(const Json& value) {
          value.contains("state") && value["state"].is_string();
 }
 
-// The state of each thread in one word, or the sentence about a stuck one.
+// The sentence about each stuck thread; the others by their state, which is one word.
 Json threads_in_short(const Json& threads) {
-  Json out = Json::object();
+  Json stuck = Json::array(), by_state = Json::object();
   for (const Json& thread : threads) {
     if (!is_thread(thread)) return threads;
     const auto sentence = thread.find("sentence");
-    out[thread["thread"].get_ref<const std::string&>()] =
-        sentence == thread.end() ? thread["state"] : *sentence;
+    if (sentence != thread.end()) {
+      stuck.push_back(*sentence);
+    } else {
+      by_state[thread["state"].get_ref<const std::string&>()].push_back(thread["thread"]);
+    }
+  }
+  if (!stuck.empty()) by_state["stuck"] = std::move(stuck);
+  return by_state;
+}
+
+// A number of one kind of trouble, and the line that tells of it.
+struct Told {
+  double weight = 0;
+  std::string name;
+  Json value;
+};
+
+// The heaviest ones; one more line says how many are left out, and where they are.
+Json worst_of(std::vector<Told> all) {
+  std::ranges::stable_sort(all, std::ranges::greater(), &Told::weight);
+  Json out = Json::object();
+  for (std::size_t i = 0; i < all.size() && i < kMostOfAKind; ++i) {
+    out[all[i].name] = std::move(all[i].value);
+  }
+  if (all.size() > kMostOfAKind) {
+    out["and"] =
+        std::to_string(all.size() - kMostOfAKind) + " more: offcpuctl status --json has all";
   }
   return out;
+}
+
+bool has_numbers(const Json& value, std::initializer_list<const char*> names) {
+  return value.is_object() && std::ranges::all_of(names, [&](const char* name) {
+           return value.contains(name) && value[name].is_number();
+         });
+}
+
+// Causes with losses.
+Json losses_in_short(const Json& losses) {
+  if (!losses.is_object()) return losses;
+  std::vector<Told> told;
+  for (const auto& [cause, events] : losses.items()) {
+    if (!events.is_number()) return losses;
+    if (events != 0) told.push_back({events.get<double>(), cause, events});
+  }
+  return worst_of(std::move(told));
+}
+
+// The fullest: "subjects  4 of 1024".
+Json maps_in_short(const Json& maps) {
+  if (!maps.is_array()) return maps;
+  std::vector<Told> told;
+  for (const Json& map : maps) {
+    if (!has_numbers(map, {"entries", "capacity"}) || !map.contains("map") ||
+        !map["map"].is_string()) {
+      return maps;
+    }
+    const double capacity = map["capacity"].get<double>();
+    told.push_back({capacity > 0 ? map["entries"].get<double>() / capacity : 0,
+                    map["map"].get<std::string>(),
+                    scalar_text(map["entries"]) + " of " + scalar_text(map["capacity"])});
+  }
+  return worst_of(std::move(told));
+}
+
+// Processes with more mappings than their share: "process 7  70000 mappings, uid 1000".
+Json over_share_in_short(const Json& processes) {
+  if (!processes.is_array()) return processes;
+  std::vector<Told> told;
+  for (const Json& one : processes) {
+    if (!has_numbers(one, {"pid", "mappings"})) return processes;
+    std::string text = scalar_text(one["mappings"]) + " mappings";
+    if (has_numbers(one, {"uid"})) text += ", uid " + scalar_text(one["uid"]);
+    told.push_back({one["mappings"].get<double>(), "process " + scalar_text(one["pid"]), text});
+  }
+  return worst_of(std::move(told));
 }
 
 // The answer for people: without what is printed before it, and with everyday names.
@@ -174,6 +250,12 @@ Json for_people(const Json& status) {
       add_features(out, value);
     } else if (name == "threads") {
       out[name] = threads_in_short(value);
+    } else if (name == "lost_events") {
+      out[name] = losses_in_short(value);
+    } else if (name == "maps") {
+      out[name] = maps_in_short(value);
+    } else if (name == "over_share") {
+      out[name] = over_share_in_short(value);
     } else {
       out[name == "subjects" ? "cgroups" : name] = value;
     }

@@ -35,7 +35,7 @@ TopWaits waits_of(const Json& json) {
   json.at("idle").get_to(waits.idle);
   json.at("unknown").get_to(waits.unknown);
   for (const auto& [name, each] : json.at("for").items()) {
-    waits.by_for[name] = each.at("waiting").get<double>();
+    waits.by_for[name] = {each.at("waiting").get<double>(), each.at("error").get<double>()};
   }
   for (const Json& each : json.at("sites")) {
     TopWaits::Site site;
@@ -107,6 +107,14 @@ TopRow thread_of(const Json& json) {
   return row;
 }
 
+TopRow totals_of(const Json& json) {
+  TopRow row;
+  read_times(json, row);
+  read_waits(json, row);
+  get_whole(json.at("threads"), row.threads);
+  return row;
+}
+
 TopAnswer answer_of(const Json& json) {
   TopAnswer answer;
   if (const Json& interval = json.at("interval_seconds"); !interval.is_null()) {
@@ -116,11 +124,12 @@ TopAnswer answer_of(const Json& json) {
     answer.window = window->at("seconds").get<double>();
   }
   json.at("taken").get_to(answer.taken);
-  const Json& totals = json.at("totals");
-  read_times(totals, answer.totals);
-  read_waits(totals, answer.totals);
-  get_whole(totals.at("threads"), answer.totals.threads);
-  get_whole(totals.at("processes"), answer.processes);
+  answer.wait_for = json.value("for", "");
+  answer.totals = totals_of(json.at("totals"));
+  get_whole(json.at("totals").at("processes"), answer.processes);
+  if (const auto selected = json.find("selected"); selected != json.end()) {
+    answer.selected = totals_of(*selected);
+  }
   get_whole(json.at("matching"), answer.matching);
   answer.of_threads = json.contains("threads");
   for (const Json& row : json.at(answer.of_threads ? "threads" : "processes")) {

@@ -17,6 +17,9 @@ using SecondsByName = std::map<std::string, double>;
 
 // What threads waited for: means over the window, in threads.
 struct TopWaits {
+  struct Mean {
+    double waiting = 0, error = 0;  // and its standard error
+  };
   struct Site {
     std::string wait_for, site;  // site may be empty
     double waiting = 0;
@@ -25,7 +28,7 @@ struct TopWaits {
   };
   double actionable = 0, error = 0;  // and its standard error
   double children = 0, idle = 0, unknown = 0;
-  std::map<std::string, double> by_for;
+  std::map<std::string, Mean> by_for;
   std::vector<Site> sites;  // the actionable ones first, the longest first
 };
 
@@ -61,7 +64,10 @@ struct TopAnswer {
   std::optional<double> interval;  // seconds; nullopt: there is no interval yet
   std::optional<double> window;    // seconds, of TopWaits; nullopt: nobody says what waits are for
   std::string taken;               // "2026-11-20T12:19:40.250Z"
+  std::string wait_for;            // only rows that wait for this were asked for; empty: all
   TopRow totals;                   // over all processes
+  // Over the processes that match; nullopt: these are all, or rows are threads.
+  std::optional<TopRow> selected;
   std::uint64_t processes = 0;
   std::size_t matching = 0;  // rows without the limit
   bool of_threads = false;

@@ -12,50 +12,66 @@ namespace {
 
 constexpr std::size_t kForWidth = 8, kSiteWidth = 28, kLongestWidth = 11;
 
+// What the columns FOR, SITE and NOW go by.
+struct Told {
+  std::string wait_for;  // only waits for this were asked for; empty: all
+  double interval = 0;   // seconds; 0: there is none
+};
+
 // Means are threads, and shown in percent of one thread.
-TopColumn mean_column(const char* title, unsigned rank, double TopWaits::*mean) {
-  return share_column(title, rank, 1.0, [mean](const TopRow& row) { return row.waits.*mean; });
+template <class Mean>
+TopColumn mean_column(const char* title, unsigned rank, Mean mean) {
+  return share_column(title, rank, 1.0, [mean](const TopRow& row) { return mean(row.waits); });
+}
+
+// The waits by which rows come.
+TopWaits::Mean leading(const TopWaits& waits, const std::string& wait_for) {
+  if (wait_for.empty()) return {waits.actionable, waits.error};
+  const auto found = waits.by_for.find(wait_for);
+  return found == waits.by_for.end() ? TopWaits::Mean{} : found->second;
 }
 
 // The place where most time goes that somebody may want to do something about, or that children
-// take; null: there is none.
-const TopWaits::Site* main_site(const TopRow& row) {
-  if (row.waits.sites.empty() || row.waits.actionable + row.waits.children <= 0) return nullptr;
-  return &row.waits.sites.front();
+// take, or of what was asked for; null: there is none.
+const TopWaits::Site* main_site(const TopRow& row, const Told& told) {
+  const TopWaits& waits = row.waits;
+  if (waits.sites.empty()) return nullptr;
+  if (told.wait_for.empty() && waits.actionable + waits.children <= 0) return nullptr;
+  return &waits.sites.front();
 }
 
 // Why it waits for a CPU, if it does so longer than for all else that somebody may act on: the
 // cause of most of it. Empty otherwise.
-std::string cpu_cause(const TopRow& row, double interval) {
-  const double waiting = interval > 0 ? total_of(row.runqueue) / interval : 0;
+std::string cpu_cause(const TopRow& row, const Told& told) {
+  if (!told.wait_for.empty()) return {};
+  const double waiting = told.interval > 0 ? total_of(row.runqueue) / told.interval : 0;
   if (waiting < kNobody || waiting <= row.waits.actionable) return {};
   const auto largest =
       std::ranges::max_element(row.runqueue, {}, [](const auto& each) { return each.second; });
   return largest->first;
 }
 
-TopColumn for_column(double interval) {
-  return {"FOR", kForWidth, Align::Left, 3, [interval](const TopRow& row) -> std::string {
-            if (!cpu_cause(row, interval).empty()) return "cpu";
-            const TopWaits::Site* site = main_site(row);
+TopColumn for_column(const Told& told) {
+  return {"FOR", kForWidth, Align::Left, 3, [told](const TopRow& row) -> std::string {
+            if (!cpu_cause(row, told).empty()) return "cpu";
+            const TopWaits::Site* site = main_site(row, told);
             return site == nullptr ? "-" : terminal_text(site->wait_for);
           }};
 }
 
-TopColumn site_column(double interval) {
-  return {"SITE", kSiteWidth, Align::Left, 5, [interval](const TopRow& row) -> std::string {
-            if (auto cause = cpu_cause(row, interval); !cause.empty()) return terminal_text(cause);
-            const TopWaits::Site* site = main_site(row);
+TopColumn site_column(const Told& told) {
+  return {"SITE", kSiteWidth, Align::Left, 5, [told](const TopRow& row) -> std::string {
+            if (auto cause = cpu_cause(row, told); !cause.empty()) return terminal_text(cause);
+            const TopWaits::Site* site = main_site(row, told);
             return site == nullptr || site->site.empty() ? "-" : terminal_text(site->site);
           }};
 }
 
 // "8, 25s": so many waits are in progress there, and that long has the longest lasted.
-TopColumn now_column(double interval) {
-  return {"NOW", kLongestWidth, Align::Left, 7, [interval](const TopRow& row) -> std::string {
-            const TopWaits::Site* site = main_site(row);
-            if (site == nullptr || site->lasting == 0 || !cpu_cause(row, interval).empty())
-              return "-";
+TopColumn now_column(const Told& told) {
+  return {"NOW", kLongestWidth, Align::Left, 7, [told](const TopRow& row) -> std::string {
+            const TopWaits::Site* site = main_site(row, told);
+            if (site == nullptr || site->lasting == 0 || !cpu_cause(row, told).empty()) return "-";
             return std::to_string(site->lasting) + ", " + duration_cell(site->oldest);
           }};
 }
@@ -74,17 +90,22 @@ std::vector<TopColumn> process_columns_by_for(const TopAnswer& answer) {
   const auto share = [&](const char* title, unsigned rank, auto seconds) {
     return share_column(title, rank, answer.interval, seconds);
   };
+  const Told told{answer.wait_for, answer.interval.value_or(0)};
   std::vector<TopColumn> columns;
   columns.push_back(number_column("PID", kPidWidth, 0, &TopRow::pid));
   columns.push_back(name_column("COMM", 1, &TopRow::comm));
-  columns.push_back(mean_column("WAIT%", 2, &TopWaits::actionable));
-  columns.push_back(mean_column("+-", 9, &TopWaits::error));
-  columns.push_back(for_column(answer.interval.value_or(0)));
-  columns.push_back(site_column(answer.interval.value_or(0)));
-  columns.push_back(now_column(answer.interval.value_or(0)));
+  columns.push_back(mean_column("WAIT%", 2, [wait_for = told.wait_for](const TopWaits& waits) {
+    return leading(waits, wait_for).waiting;
+  }));
+  columns.push_back(mean_column("+-", 9, [wait_for = told.wait_for](const TopWaits& waits) {
+    return leading(waits, wait_for).error;
+  }));
+  columns.push_back(for_column(told));
+  columns.push_back(site_column(told));
+  columns.push_back(now_column(told));
   columns.push_back(share("RUNQ%", 6, [](const TopRow& row) { return total_of(row.runqueue); }));
   columns.push_back(share("RUN%", 8, [](const TopRow& row) { return row.running; }));
-  columns.push_back(mean_column("UNKN%", 10, &TopWaits::unknown));
+  columns.push_back(mean_column("UNKN%", 10, [](const TopWaits& waits) { return waits.unknown; }));
   columns.push_back({"IDLE", 6, Align::Right, 11, idle_text});
   columns.push_back(where_column(4));
   return columns;

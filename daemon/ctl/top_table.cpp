@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <chrono>
 #include <cstdio>
 #include <string_view>
@@ -67,14 +68,29 @@ std::uint64_t rows_of_host(const TopAnswer& answer) {
   return answer.of_threads ? answer.totals.threads : answer.processes;
 }
 
-// Of the host, whichever rows are asked for.
+// What the lines above the table are about.
+const TopRow& head_of(const TopAnswer& answer) {
+  return answer.selected ? *answer.selected : answer.totals;
+}
+
+// Empty where rows and these lines are about all.
+std::string of_whom(const TopAnswer& answer) {
+  if (answer.selected) return "Of what matches, ";
+  return answer.matching == rows_of_host(answer) ? "" : "On the whole host, ";
+}
+
+// `line` behind of_whom().
+std::string about(const TopAnswer& answer, std::string line) {
+  std::string whom = of_whom(answer);
+  if (!whom.empty()) line.front() = static_cast<char>(std::tolower(line.front()));
+  return whom + line;
+}
+
 std::string waits_line(const TopAnswer& answer) {
   if (!answer.interval) return "Nothing to compare with yet: times come with the next walk.";
   const double interval = *answer.interval;
-  const TopRow& totals = answer.totals;
-  const bool of_all = answer.matching == rows_of_host(answer);
-  std::string line = std::string(of_all ? "Threads" : "Threads of this host") +
-                     " on average: running " + threads_text(totals.running, interval) +
+  const TopRow& totals = head_of(answer);
+  std::string line = "Threads on average: running " + threads_text(totals.running, interval) +
                      ", waiting " + threads_text(totals.actionable, interval) + " (run queue " +
                      threads_text(total_of(totals.runqueue), interval);
   for (const char* reason : {"disk", "lock", "network", "pipe"}) {
@@ -82,20 +98,21 @@ std::string waits_line(const TopAnswer& answer) {
     if (found == totals.blocked.end()) continue;
     line.append(", ").append(reason).append(" ").append(threads_text(found->second, interval));
   }
-  return line + ")";
+  return about(answer, line + ")");
 }
 
 // Of what somebody may want to do something about.
 constexpr const char* kActionable[] = {"lock", "answer", "storage", "memory", "stopped"};
 std::string for_line(const TopAnswer& answer) {
-  const TopWaits& waits = answer.totals.waits;
+  const TopRow& head = head_of(answer);
+  const TopWaits& waits = head.waits;
   std::string line;
   for (const char* name : kActionable) {
     const auto found = waits.by_for.find(name);
     if (found == waits.by_for.end()) continue;
     // What a child waits for, it says itself.
     const double threads =
-        found->second - (std::string_view(name) == "answer" ? waits.children : 0);
+        found->second.waiting - (std::string_view(name) == "answer" ? waits.children : 0);
     if (threads < 0.005) continue;
     line.append(line.empty() ? "" : ", ").append(name);
     line += " " + threads_text(threads, 1);
@@ -106,18 +123,21 @@ std::string for_line(const TopAnswer& answer) {
   } else {
     line = "Threads that wait, on average: " + line;
   }
+  line = about(answer, std::move(line));
   if (!answer.interval) return line;
-  return line + "; for a CPU " + threads_text(total_of(answer.totals.runqueue), *answer.interval) +
-         "; running " + threads_text(answer.totals.running, *answer.interval);
+  return line + "; for a CPU " + threads_text(total_of(head.runqueue), *answer.interval) +
+         "; running " + threads_text(head.running, *answer.interval);
 }
 
 std::string idle_line(const TopAnswer& answer) {
+  const TopWaits& waits = head_of(answer).waits;
   const auto threads = [&](const char* name) {
-    const auto found = answer.totals.waits.by_for.find(name);
-    return threads_text(found != answer.totals.waits.by_for.end() ? found->second : 0, 1);
+    const auto found = waits.by_for.find(name);
+    return threads_text(found != waits.by_for.end() ? found->second.waiting : 0, 1);
   };
-  const double children = answer.totals.waits.children;
-  return "Idle: " + threads("work") + " wait for work, " + threads("timer") + " for a timer" +
+  const double children = waits.children;
+  return about(answer, "Idle: ") + threads("work") + " wait for work, " + threads("timer") +
+         " for a timer" +
          (children < kNobody ? "" : ", " + threads_text(children, 1) + " for their own children") +
          ". Of " + threads("unknown") + " nobody can tell.";
 }

@@ -80,6 +80,12 @@ struct StallList {
   std::vector<std::shared_ptr<const Stall>> stalls;
   std::vector<std::shared_ptr<const Stall>> untold;  // in progress, oldest first
   std::vector<UnlistedStalls> unlisted;              // one for each cgroup and `wait_for`
+  // Threads of `unlisted`.
+  [[nodiscard]] std::uint64_t beyond_limit() const {
+    std::uint64_t threads = 0;
+    for (const UnlistedStalls& each : unlisted) threads += each.threads;
+    return threads;
+  }
   UntoldBlocks untold_blocks{};      // with those of `untold`, and with those that wait for work
   bool examines = false;             // stacks are examined; else reasons decide
   std::uint64_t dropped = 0;         // ended ones dropped for newer ones

@@ -5,13 +5,13 @@
 
 namespace offcpud {
 
-bool LineBudget::admit() {
+bool LineBudget::admit(std::uint64_t things) {
   if (period_is_over()) {
     begun_ = clock_.now();
     admitted_ = 0;
   }
   if (admitted_ >= lines_) {
-    ++left_out_;
+    left_out_ += things;
     return false;
   }
   ++admitted_;

@@ -17,10 +17,11 @@ class LineBudget {
              std::chrono::seconds period = std::chrono::minutes(1))
       : clock_(clock), lines_(lines), period_(period) {}
 
-  // Whether a line may be logged now.
-  bool admit();
+  // Whether a line about so many things may be logged now.
+  bool admit(std::uint64_t things = 1);
 
-  // How many lines were held back in the last period. Tells it once; 0 while the period lasts.
+  // About how many things lines were held back in the last period. Tells it once; 0 while the
+  // period lasts.
   std::uint64_t take_left_out();
 
  private:

@@ -21,9 +21,10 @@ inline constexpr const char* kReloadRefusedId = "8de9f98131b54782a65a8556b849f08
 // A pass failed, so the last view stays: OFFCPUD_STAGE.
 inline constexpr const char* kPassFailedId = "3b12b2fa3a734f11a899ddfb7a19effd";
 
-// A thread has been blocked for longer than its threshold: OFFCPUD_TID, OFFCPUD_PID, OFFCPUD_COMM,
-// OFFCPUD_PROCESS, OFFCPUD_CGROUP, OFFCPUD_UNIT, OFFCPUD_REASON, OFFCPUD_DURATION_SECONDS, and if
-// known OFFCPUD_SYSCALL, OFFCPUD_WAITS_FOR, OFFCPUD_FOR, OFFCPUD_SITE, OFFCPUD_USER_STACK and
+// A thread has been blocked for longer than its threshold: OFFCPUD_TID, OFFCPUD_PID,
+// OFFCPUD_THREADS (how many, with those of the same cause), OFFCPUD_COMM, OFFCPUD_PROCESS,
+// OFFCPUD_CGROUP, OFFCPUD_UNIT, OFFCPUD_REASON, OFFCPUD_DURATION_SECONDS, and if known
+// OFFCPUD_SYSCALL, OFFCPUD_WAITS_FOR, OFFCPUD_FOR, OFFCPUD_SITE, OFFCPUD_USER_STACK and
 // OFFCPUD_STACK (innermost function first).
 inline constexpr const char* kStallBegunId = "239d1b96b6d64e62b5117cb7400fdc38";
 

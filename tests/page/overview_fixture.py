@@ -122,7 +122,7 @@ def stalls(server, _):
     listed = [stall(112, "walwriter", "postgres", "/var/lib/pg/wal", 75.5)]
     if server.mode == "hostile":
         listed += [stall(200 + i, name, name, name, 12) for i, name in enumerate(HOSTILE)]
-    return {"taken": text_of(TAKEN), "dropped": 0, "matching": len(listed) + 2, "stalls": listed,
+    return {"taken": text_of(TAKEN), "dropped": 0, "beyond_limit": 5, "matching": len(listed) + 2, "stalls": listed,
             "not_told": {"work": 12, "timer": 0, "unknown": 3}}
 
 

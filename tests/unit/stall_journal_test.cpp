@@ -61,6 +61,7 @@ TEST(StallEntry, OfOneThatBeganSaysWhoWhereAndForWhat) {
             "for futex 0x7f12 held by holder[1250]");
   EXPECT_EQ(field(entry, kMessageId), kStallBegunId);
   EXPECT_EQ(field(entry, "tid"), "110");
+  EXPECT_EQ(field(entry, "threads"), "1");
   EXPECT_EQ(field(entry, "pid"), "100");
   EXPECT_EQ(field(entry, "unit"), "a.service");
   EXPECT_EQ(field(entry, "reason"), "lock");
@@ -169,6 +170,79 @@ TEST(StallJournal, OneThatIsOverAlreadyIsOneLine) {
   testing::internal::CaptureStderr();
   journal.record({.begun = {shared(ended)}, .ended = {shared(ended)}});
   EXPECT_THAT(testing::internal::GetCapturedStderr(), Not(HasSubstr("is blocked for")));
+}
+
+std::shared_ptr<const Stall> at_mutex(std::uint32_t tid, std::uint64_t futex) {
+  static const auto wait = std::make_shared<const ExaminedWait>(ExaminedWait{
+      .wait_for = WaitFor::Lock, .site = "mutex", .certain = true, .user = {}, .kernel = {}});
+  Stall waiter = stall();
+  waiter.local_tid = tid;
+  waiter.comm = "w" + std::to_string(tid);
+  waiter.wait = wait;
+  waiter.detail.emplace().futex_address = futex;
+  waiter.duration_ns += tid;
+  return shared(waiter);
+}
+
+std::string logged(const StallChanges& changes) {
+  const FakeClock clock;
+  StallJournal journal(clock);
+  testing::internal::CaptureStderr();
+  journal.record(changes);
+  return testing::internal::GetCapturedStderr();
+}
+
+// Each of the two holds what the other waits for.
+TEST(StallJournal, ADeadlockIsOneLine) {
+  const StallChanges changes{.begun = {at_mutex(110, 0x10), at_mutex(111, 0x20)}, .ended = {}};
+  const std::string log = logged(changes);
+  EXPECT_EQ(std::ranges::count(log, '\n'), 1) << log;
+  EXPECT_THAT(log, HasSubstr("server/w111[100/111] in /a.service is blocked for 12.3 s: lock at "
+                             "mutex (lock), waits for futex 0x20; with 1 more: "
+                             "server/w110[100/110] (futex 0x10)"));
+}
+
+TEST(StallJournal, AConvoyIsOneLineWhenItBeginsAndWhenItEnds) {
+  StallChanges changes;
+  for (std::uint32_t tid = 101; tid <= 109; ++tid) changes.begun.push_back(at_mutex(tid, 0x10));
+  for (const auto& waiter : changes.begun) {
+    Stall ended = *waiter;
+    ended.ended = true;
+    ended.ended_at = WallTime(1s);
+    changes.ended.push_back(shared(ended));
+  }
+  const std::string log = logged(changes);
+  EXPECT_EQ(std::ranges::count(log, '\n'), 2) << log;
+  EXPECT_THAT(log, HasSubstr("waits for futex 0x10; with 8 more: server/w101[100/101], "));
+  EXPECT_THAT(log, HasSubstr("server/w104[100/104], ..."));
+  EXPECT_THAT(log, HasSubstr("w109[100/109] in /a.service was blocked for 12.3 s: lock at mutex"));
+}
+
+// Nobody knows that these have one cause.
+TEST(StallJournal, StallsAtAnotherPlaceHaveALineOfTheirOwn) {
+  Stall elsewhere = *at_mutex(111, 0x10);
+  auto labels = std::make_shared<SubjectLabels>(*elsewhere.labels);
+  labels->cgroup = "/b.service";
+  elsewhere.labels = labels;
+  const std::string log =
+      logged({.begun = {at_mutex(110, 0x10), shared(elsewhere), shared(stall()), shared(stall())},
+              .ended = {}});
+  EXPECT_EQ(std::ranges::count(log, '\n'), 4) << log;
+}
+
+TEST(StallJournal, ALineThatIsLeftOutCountsAllItsStalls) {
+  FakeClock clock;
+  StallJournal journal(clock);
+  StallChanges many;
+  for (unsigned i = 0; i < StallJournal::kLinesPerMinute; ++i)
+    many.begun.push_back(shared(stall()));
+  many.begun.push_back(at_mutex(110, 0x10));
+  many.begun.push_back(at_mutex(111, 0x20));
+  testing::internal::CaptureStderr();
+  journal.record(many);
+  clock.advance(60s);
+  journal.record({});
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("2 stalls that began or ended"));
 }
 
 TEST(StallJournal, LinesAreLimitedAndTheRestIsCounted) {

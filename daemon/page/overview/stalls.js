@@ -49,6 +49,8 @@ export class StallTable {
     this.none.hidden = value === undefined || stalls.length > 0;
     const more = (value?.matching ?? 0) - stalls.length;
     const rest = more > 0 ? [`and ${more} more, all at /api/v1/stalls`] : [];
+    const beyond = value?.beyond_limit ?? 0;
+    if (beyond > 0) rest.push(`${beyond} more are beyond the limit`);
     this.rest.textContent = [...rest, ...untold(value?.not_told)].join("; ");
     fillRows(this.body, stalls, {
       key: (stall) => `${stall.pid} ${stall.tid} ${stall.since}`,

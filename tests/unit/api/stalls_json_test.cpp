@@ -70,8 +70,17 @@ std::vector<int> tids(const Json& json) {
 
 TEST(StallsJson, WithoutStallsIsAnEmptyList) {
   EXPECT_EQ(json_of(view_of({})), Json::parse(R"({"taken": "2023-11-14T22:15:00.000Z",
-      "dropped": 4, "not_told": null, "matching": 0, "addresses": true, "stalls": []})"));
+      "dropped": 4, "not_told": null, "beyond_limit": 0, "matching": 0, "addresses": true, "stalls": []})"));
   EXPECT_EQ(json_of(View{})["stalls"], Json::array());
+}
+
+TEST(StallsJson, CountsThoseWithoutARecord) {
+  auto list = std::make_shared<StallList>();
+  list->unlisted = {{.threads = 4}, {.threads = 3}};
+  View view;
+  view.stalls = list;
+  EXPECT_EQ(json_of(view)["beyond_limit"], 7);
+  EXPECT_EQ(json_of(view)["matching"], 0);
 }
 
 std::shared_ptr<const ExaminedWait> wait(WaitFor wait_for, bool certain = true) {

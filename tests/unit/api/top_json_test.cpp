@@ -194,6 +194,39 @@ TEST(TopJson, OnlyWhatWaitsForOneThing) {
   EXPECT_EQ(answer(view, {{"for", "memory"}}).at("matching"), 0);
 }
 
+// What a program waits for longest may be another thing than what is asked for.
+TEST(TopJson, SitesAreThoseOfWhatIsAskedFor) {
+  const View view = two_processes_for_something();
+  const json top = answer(view, {{"for", "unknown"}});
+  EXPECT_EQ(top.at("for"), "unknown");
+  const json& sites = top.at("processes").at(0).at("waits").at("sites");
+  ASSERT_EQ(sites.size(), 1U);
+  EXPECT_EQ(sites.at(0).at("for"), "unknown");
+  EXPECT_FALSE(answer(view).contains("for"));
+}
+
+// The sums of the rows, and of what ended in the cgroup.
+TEST(TopJson, SelectedIsTheSumOfWhatMatches) {
+  View view = two_processes_for_something();
+  auto window = std::make_shared<WaitWindow>(*view.waits);
+  window->sites.back().cgroup = "/user.slice/ended.scope";
+  view.waits = window;
+  EXPECT_FALSE(answer(view).contains("selected")) << "all match";
+  const json user = answer(view, {{"cgroup", "/user.slice"}}).at("selected");
+  EXPECT_EQ(user.at("processes"), 1);
+  EXPECT_EQ(user.at("running_seconds"), 0.0);
+  EXPECT_DOUBLE_EQ(user.at("waits").at("for").at("lock").at("waiting"), 5);
+  EXPECT_DOUBLE_EQ(user.at("waits").at("for").at("answer").at("waiting"), 0.5);
+  EXPECT_FALSE(user.at("waits").at("for").contains("storage"));
+  EXPECT_EQ(user.at("waits").at("sites").at(0).at("lasting"), 3) << "as in its row";
+  const json database = answer(view, {{"comm", "postg"}}).at("selected");
+  EXPECT_EQ(database.at("threads"), 2);
+  EXPECT_DOUBLE_EQ(database.at("waits").at("actionable"), 0.4);
+  EXPECT_EQ(answer(view, {{"for", "storage"}}).at("selected").at("waits"), database.at("waits"));
+  EXPECT_EQ(answer(view, {{"pid", "77"}}).at("selected").at("waits").at("actionable"), 0.0);
+  EXPECT_FALSE(answer(view, {{"pid", "5"}, {"threads", "true"}}).contains("selected"));
+}
+
 TEST(TopJson, TotalsAreOfAllWhateverIsAskedFor) {
   const json top = answer(two_processes(), {{"pid", "6"}});
   EXPECT_EQ(top.at("totals"), json::parse(R"({"processes": 2, "threads": 3,

@@ -73,6 +73,13 @@ TEST_F(WaitingNow, WhatIsWaitedForComesFirstThenStallsThenWhoIdles) {
   EXPECT_THAT(lines(false)[1], HasSubstr("postgresql.service (8 now, the longest for 25 s)"));
 }
 
+TEST_F(WaitingNow, StallsWithoutARecordAreCounted) {
+  add_stall(nullptr, 11'000'000'000);
+  stalls_->unlisted = {{.threads = 4, .oldest_ns = 60'000'000'000}, {.threads = 3}};
+  EXPECT_EQ(lines()[1],
+            "stalls: 1 told, 7 more beyond the limit: by reason 1; the longest for 1 min");
+}
+
 TEST_F(WaitingNow, WhatChildrenWaitForTheySayThemselves) {
   add("/a", WaitFor::Answer, "shell-command", 7);
   window_->sites.back().child = window_->sites.back().time;

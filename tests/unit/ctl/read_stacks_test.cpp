@@ -10,7 +10,7 @@ namespace offcpud {
 namespace {
 
 using testing::HasSubstr;
-using testing::IsEmpty;
+using testing::StartsWith;
 
 using Frames = std::vector<ReadFrame>;
 
@@ -79,11 +79,29 @@ TEST(ReadStacks, Json) {
 
 TEST(ReadStacks, RefusesWhatIsNone) {
   for (const char* text : {"app;main\n", "app;main x\n", "app;main 1.5\n", "x", "a;b 1\nfoo\n",
-                           "{}", "{\"columns\"", "a;b 99999999999999999999999"}) {
+                           "{\"columns\"", "a;b 99999999999999999999999"}) {
     EXPECT_FALSE(read_stacks(text)) << text;
   }
   EXPECT_THAT(read_stacks("a;b 1\nfoo\n").error().message(), HasSubstr("line 2: does not end in"));
-  EXPECT_THAT(read(""), IsEmpty());
+}
+
+// Each error says what is wrong in words of the user, and how to get what is right.
+TEST(ReadStacks, SaysWhatToDoAboutAFileWithoutStacks) {
+  const std::pair<const char*, const char*> kinds[] = {
+      {"", "has no stacks; "},
+      {" \n", "has no stacks; "},
+      {"{}", "is JSON, but no stacks of offcpud; "},
+      {"[1]", "is JSON, but no stacks of offcpud; "},
+      {R"({"stalls": []})", "is JSON, but no stacks of offcpud; "},
+      {R"({"rows": [[0]]})", "is JSON, but no stacks of offcpud; "},
+      {R"({"rows": [)", "is no whole JSON; "}};
+  for (const auto& [text, what] : kinds) {
+    const auto stacks = read_stacks(text);
+    ASSERT_FALSE(stacks) << text;
+    EXPECT_EQ(stacks.error().kind(), ErrorKind::Configuration) << text;
+    EXPECT_THAT(stacks.error().message(), StartsWith(what));
+    EXPECT_THAT(stacks.error().message(), HasSubstr("'offcpuctl snapshot --json'"));
+  }
 }
 
 // Beyond what 64 bits hold, or no whole number: to convert such a double is undefined behaviour.

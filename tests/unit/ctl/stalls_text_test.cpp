@@ -60,6 +60,8 @@ TEST(StallsText, SaysWhatIsNotShown) {
   EXPECT_EQ(text_of(R"({"dropped": 0, "matching": 0, "stalls": []})"), "no stalls\n");
   EXPECT_THAT(text_of(R"({"dropped": 5, "matching": 8, "stalls": [{"comm": "a"}]})"),
               testing::EndsWith("7 more are not shown\n5 older ones are not kept (stalls.keep)\n"));
+  EXPECT_EQ(text_of(R"({"beyond_limit": 12, "matching": 0, "stalls": []})"),
+            "no stalls\n12 more of this host are beyond the limit; they are told when they end\n");
 }
 
 // Waiters behind one lock are one group; those behind another, or nobody knows what, are not.

@@ -79,8 +79,44 @@ TEST(StatusText, AThreadIsAWordUnlessItIsStuck) {
       text_of(R"({"threads": [{"thread": "main", "state": "busy", "work": "a", "busy_seconds": 1},
                         {"thread": "writer", "state": "stuck", "sentence": "thread writer has been w"}]})"),
       "threads:\n"
-      "  main    busy\n"
-      "  writer  thread writer has been w\n");
+      "  busy   main\n"
+      "  stuck  thread writer has been w\n");
+}
+
+// A host under attack has many of each: the worst are shown, and where the others are.
+TEST(StatusText, ListsHaveFewLines) {
+  std::string threads, maps, causes, processes;
+  for (int i = 1; i <= 16; ++i) {
+    const std::string n = std::to_string(i), comma = i > 1 ? "," : "";
+    threads += comma + R"({"thread": "t)" + n + R"(", "state": "idle"})";
+    maps += comma + R"({"map": "m)" + n + R"(", "entries": )" + n + R"(, "capacity": 100})";
+    causes += comma + R"("c)" + n + R"(": )" + (i > 4 ? "0" : n);
+    processes += comma + R"({"pid": )" + n + R"(, "uid": null, "mappings": )" + n + "000}";
+  }
+  EXPECT_EQ(text_of(R"({"threads": [)" + threads + R"(], "maps": [)" + maps +
+                    R"(], "lost_events": {)" + causes + R"(}, "over_share": [)" + processes + "]}"),
+            "threads:\n"
+            "  idle  t1, t2, t3, t4, t5, t6, t7, t8, t9, t10, t11, t12, t13, t14, t15, t16\n"
+            "maps:\n"
+            "  m16  16 of 100\n"
+            "  m15  15 of 100\n"
+            "  m14  14 of 100\n"
+            "  and  13 more: offcpuctl status --json has all\n"
+            "lost_events:\n"
+            "  c4   4\n"
+            "  c3   3\n"
+            "  c2   2\n"
+            "  and  1 more: offcpuctl status --json has all\n"
+            "over_share:\n"
+            "  process 16  16000 mappings\n"
+            "  process 15  15000 mappings\n"
+            "  process 14  14000 mappings\n"
+            "  and         13 more: offcpuctl status --json has all\n");
+  EXPECT_EQ(text_of(R"({"lost_events": {"a": 0}, "over_share": [{"pid": 7, "uid": 8,
+                        "mappings": 9}]})"),
+            "lost_events  none\n"
+            "over_share:\n"
+            "  process 7  9 mappings, uid 8\n");
 }
 
 TEST(StatusText, ListsOnlyMissingFeaturesInFull) {

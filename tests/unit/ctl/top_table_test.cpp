@@ -75,7 +75,7 @@ TEST_F(TopTableTest, SaysInWordsThatNobodyWaits) {
   TopAnswer calm = answer(kWaitsJson);
   calm.totals.waits.actionable = 0.02;
   calm.totals.waits.children = 0;
-  calm.totals.waits.by_for = {{"storage", 0.02}, {"work", 400}};
+  calm.totals.waits.by_for = {{"storage", {0.02, 0}}, {"work", {400, 0}}};
   const TopTable table = top_table(calm, "here", kAnyWidth);
   EXPECT_EQ(
       table.summary[1],
@@ -105,13 +105,47 @@ TEST_F(TopTableTest, ColumnsThatHaveNoRoomAreToldOf) {
   EXPECT_EQ(top_table(answer(kProcessesJson), "here", kAnyWidth).note, "");
 }
 
+// `top --cgroup` and its like: the head is about the same processes as the rows.
+TEST_F(TopTableTest, TheHeadIsAboutWhatMatches) {
+  TopAnswer some = answer(kWaitsJson);
+  some.matching = 1;
+  some.selected = some.rows[0];
+  some.selected->waits.by_for = {{"lock", {8, 0}}, {"timer", {1.5, 0}}};
+  TopTable table = top_table(some, "here", kAnyWidth);
+  EXPECT_EQ(table.summary[1],
+            "Of what matches, threads that wait, on average: lock 8.00; for a CPU 0.01; running "
+            "1.50");
+  EXPECT_EQ(table.summary[2],
+            "Of what matches, idle: 0.00 wait for work, 1.50 for a timer. Of 0.00 nobody can "
+            "tell.");
+  EXPECT_THAT(top_table(some, "here", kAnyWidth, true).summary[1],
+              ::testing::StartsWith("Of what matches, threads on average: running 1.50, "));
+  some.selected.reset();
+  table = top_table(some, "here", kAnyWidth);
+  EXPECT_THAT(table.summary[1],
+              ::testing::StartsWith("On the whole host, threads that wait, on average: lock 8.00"));
+  EXPECT_THAT(table.summary[2], ::testing::StartsWith("On the whole host, idle: 400.00 wait"));
+}
+
+// `top --for answer`: of who waits for a lock longer, the answer all the same.
+TEST_F(TopTableTest, ColumnsAreAboutWhatWasAskedFor) {
+  TopAnswer asked = answer(kWaitsJson);
+  asked.wait_for = "unknown";
+  asked.rows = {asked.rows[1]};
+  asked.rows[0].waits.by_for = {{"unknown", {1.2, 0.25}}};
+  asked.rows[0].runqueue = {{"throttled", 89.0}};
+  const TopTable table = top_table(asked, "here", kAnyWidth);
+  EXPECT_THAT(table.rows[0], HasSubstr(" 120.0   25.0 unknown  -  "));
+  EXPECT_THAT(table.rows[0], HasSubstr(" 1, 1s "));
+}
+
 TEST_F(TopTableTest, SaysThatTheSumIsOfTheHostWhereSomeRowsAreAskedFor) {
   TopAnswer all = answer(kThreadsJson);
   EXPECT_THAT(top_table(all, "here", kAnyWidth).summary[1],
               ::testing::StartsWith("Threads on average: running 1.00, "));
   all.matching = 2;
   EXPECT_THAT(top_table(all, "here", kAnyWidth).summary[1],
-              ::testing::StartsWith("Threads of this host on average: running 1.00, "));
+              ::testing::StartsWith("On the whole host, threads on average: running 1.00, "));
 }
 
 TEST_F(TopTableTest, NoLineIsLongerThanTheTerminal) {
