@@ -45,7 +45,9 @@ class WaitCountingTest : public testing::Test {
   FakeAddresses mappings_;
   test::KnownCgroups cgroups_{{1, "a"}};
   SamplerOptions options_;
-  WaitCounting counting_{mappings_, cgroups_.directory(), options_, now()};
+  // Of processes with an odd number and those with an even one.
+  static ShareOwner user_of(std::uint32_t tgid) { return tgid % 2; }
+  WaitCounting counting_{mappings_, cgroups_.directory(), options_, now(), ProcessOwners(user_of)};
 };
 
 TEST_F(WaitCountingTest, CountsWhatEndedWhole) {
@@ -146,6 +148,48 @@ TEST_F(WaitCountingTest, AWindowThatCannotEndHasABoundAndCountsTheRest) {
   const WaitInterval interval = counting_.close(now());
   EXPECT_EQ(interval.waits.blocks.size(), WaitSums::kMostBlocks);
   EXPECT_EQ(interval.waits.blocks_left_out, 3U);
+}
+
+// A program of 30,000 threads, or of as many stacks, is first and last, and there is room for
+// others all the same.
+TEST_F(WaitCountingTest, OneUsersThreadsTakeNoRoomFromAnothers) {
+  constexpr std::uint32_t kCrowd = 30'000, kOthers = 40;
+  std::uint32_t next = 100'001;
+  const auto crowd = [&](std::uint32_t threads) {
+    for (const std::uint32_t end = next + threads; next < end; ++next) {
+      BlockRecord record = lasting(next).of(next | 1U).in_kernel({next});
+      record.sample.tid = next;
+      record.sample.ended_ns = record.sample.since_ns + kSecond;
+      counting_.add_lasting(record.block());
+    }
+  };
+  const auto others = [&](std::uint32_t first, std::uint32_t threads) {
+    for (std::uint32_t pid = first; pid < first + 2 * threads; pid += 2) {
+      counting_.add_lasting(lasting(pid).block());
+      counting_.add_ended(ended(1'000).of(pid).in_kernel({pid, 2}).block());
+    }
+  };
+  for (int window = 0; window < 3; ++window) {
+    others(2, kOthers / 2);
+    crowd(kCrowd);
+    others(1'000, kOthers / 2);
+    crowd(100);
+    const WaitInterval interval = counting_.close(now());
+    std::size_t sums = 0, blocks = 0;
+    for (const WaitSum& sum : interval.waits.sums) sums += sum.sample.tgid < 100'000 ? 1 : 0;
+    for (const SeenBlock& block : interval.waits.blocks) {
+      if (block.tgid >= 100'000) continue;
+      ++blocks;
+      if (block.sum == SeenBlock::kKnown) continue;
+      EXPECT_EQ(interval.waits.sums.at(block.sum).sample.tid, block.tid);
+    }
+    EXPECT_EQ(blocks, kOthers) << window;
+    EXPECT_EQ(sums, window == 2 ? kOthers : 2 * kOthers) << "a sleeper's stack is told once";
+    EXPECT_LE(interval.waits.sums.size(), WaitSums::kMostSums);
+    EXPECT_EQ(interval.waits.blocks.size() + interval.waits.blocks_left_out,
+              kCrowd + 100 + kOthers);
+    EXPECT_LE(counting_.told(), WaitSums::kMostBlocks);
+  }
 }
 
 // Blocks whose stacks found no room go on, too.

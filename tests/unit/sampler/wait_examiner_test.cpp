@@ -93,7 +93,7 @@ class WaitExaminerTest : public testing::Test {
   // Processes are their users'.
   ProcessOwners owners_{[](std::uint32_t tgid) { return ShareOwner(tgid); }};
   NumberedNames names_;
-  WaitSums sums_;
+  WaitSums sums_{[](const WaitSums::Asked&) { return ShareOwner(); }};
   WaitExaminer examiner_;
 };
 
