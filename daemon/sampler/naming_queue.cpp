@@ -43,8 +43,8 @@ void NamingQueue::examine(WaitInterval interval, std::chrono::milliseconds patie
   const auto sampled = std::make_shared<const WaitInterval>(std::move(interval));
   symbols_.post(
       [sampled, runtime = runtime_, sites = sites_, classifier = classifier_, examiner = examiner_,
-       evidence = evidence_, places = places_, owners = owners_, examining = examining_,
-       done = std::move(done), now = clock_.now()](SymbolCache& objects) {
+       evidence = evidence_, places = places_, owners = owners_, left_out = names_left_out_,
+       examining = examining_, done = std::move(done), now = clock_.now()](SymbolCache& objects) {
         ProcessNames names(objects, *runtime, now);
         done(examiner->examine(*sampled, {.names = names,
                                           .classifier = *classifier,
@@ -53,6 +53,7 @@ void NamingQueue::examine(WaitInterval interval, std::chrono::milliseconds patie
                                           .owners = *owners,
                                           .rules = sites->rules(),
                                           .now = now}));
+        *left_out = examiner->names_left_out();
         --*examining;
       },
       "saying what threads wait for", after);

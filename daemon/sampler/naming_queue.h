@@ -71,6 +71,8 @@ class NamingQueue {
 
   // What was known of wakers, or would have been, but had no room; since the start.
   [[nodiscard]] std::uint64_t evidence_dropped() const { return *evidence_dropped_; }
+  // WaitExaminer::names_left_out().
+  [[nodiscard]] std::uint64_t names_left_out() const { return *names_left_out_; }
 
   // Waits until all intervals are named, but no longer than `patience`.
   void finish(std::chrono::milliseconds patience);
@@ -90,6 +92,8 @@ class NamingQueue {
   std::shared_ptr<WakerEvidence> evidence_ = std::make_shared<WakerEvidence>();
   std::shared_ptr<PlaceClasses> places_ = std::make_shared<PlaceClasses>();
   std::shared_ptr<std::atomic<std::uint64_t>> evidence_dropped_ =
+      std::make_shared<std::atomic<std::uint64_t>>(0);
+  std::shared_ptr<std::atomic<std::uint64_t>> names_left_out_ =
       std::make_shared<std::atomic<std::uint64_t>>(0);
   const Clock& clock_;
   std::shared_ptr<std::atomic<int>> waiting_ = std::make_shared<std::atomic<int>>(0);
