@@ -29,12 +29,11 @@ WaitCounting::WaitCounting(const AddressLocator& addresses,
 
 void WaitCounting::begin_sums() {
   sums_.begin_at(static_cast<std::uint64_t>(begin_.now.time_since_epoch().count()));
-  owners_.allow(kMostAsked);
+  owners_.allow(kMostAsked + kMostHoldersAsked);
 }
 
 ShareOwner WaitCounting::owner_of(const WaitSums::Asked& process) {
-  return owners_.of(process.local_tgid, process.process_start_ns,
-                    process.wants ? 0 : kMostAsked / 2);
+  return owners_.of(process.local_tgid, process.process_start_ns, process.wants ? 0 : kMostAsked);
 }
 
 void WaitCounting::set_options(const SamplerOptions& options) {

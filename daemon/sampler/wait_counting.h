@@ -22,6 +22,10 @@ namespace offcpud {
 // on, and short, so that what is shown now is not minutes old. Used by one thread.
 class WaitCounting {
  public:
+  // Blocks that are remembered. Those of the last window and those noted in this one are fewer;
+  // what beyond these found no room is forgotten when so many are reached.
+  static constexpr std::size_t kMostTold = WaitSums::kMostBlocks / 2 * 5;
+
   // `addresses` must outlive the object.
   WaitCounting(const AddressLocator& addresses, std::shared_ptr<const CgroupDirectory> cgroups,
                const SamplerOptions& options, const Moment& at,
@@ -63,11 +67,9 @@ class WaitCounting {
     bool now = false;             // the open one has it
   };
 
-  // Blocks that are remembered. Those of the last window and those noted in this one are fewer;
-  // what beyond these found no room is forgotten when so many are reached.
-  static constexpr std::size_t kMostTold = WaitSums::kMostBlocks / 2 * 5;
-  // In a window, 100 ms; half of these only for those who want more room.
-  static constexpr std::size_t kMostAsked = 4'000;
+  // In a window: of processes that hold something when there is no room (50 ms), and of those that
+  // want more then, to whom the fork costs more than the question.
+  static constexpr std::size_t kMostHoldersAsked = 2'000, kMostAsked = 20'000;
 
   ShareOwner owner_of(const WaitSums::Asked& process);
   void begin_sums();
