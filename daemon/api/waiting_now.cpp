@@ -48,7 +48,7 @@ std::string unit_name(const std::string& cgroup) {
   return labels.unit.empty() ? cgroup : labels.unit;
 }
 
-// The waits of one unit for one thing.
+// The waits of one unit for one thing, or for a CPU; that has no sites.
 struct UnitPart {
   std::string unit;
   double threads = 0;
@@ -57,8 +57,28 @@ struct UnitPart {
   std::uint64_t oldest_ns = 0;
 };
 
+using UnitParts = std::map<std::string, UnitPart>;  // by name
+
+// The largest first.
+std::vector<UnitPart> ranked(UnitParts units) {
+  std::vector<UnitPart> parts;
+  for (auto& [unit, part] : units) {
+    part.unit = unit;
+    parts.push_back(std::move(part));
+  }
+  std::ranges::stable_sort(
+      parts, [](const UnitPart& a, const UnitPart& b) { return a.threads > b.threads; });
+  return parts;
+}
+
+double threads_of(const std::vector<UnitPart>& parts) {
+  double threads = 0;
+  for (const UnitPart& part : parts) threads += part.threads;
+  return threads;
+}
+
 std::vector<UnitPart> parts_of(const SiteWindow& window, WaitFor wait_for, double seconds) {
-  std::map<std::string, UnitPart> units;
+  UnitParts units;
   for (const CgroupWaits& waits : window.sites) {
     // What a child waits for, it says itself.
     const double ns = waits.time.ns - waits.child.ns;
@@ -69,14 +89,23 @@ std::vector<UnitPart> parts_of(const SiteWindow& window, WaitFor wait_for, doubl
     part.oldest_ns = std::max(part.oldest_ns, waits.oldest_ns);
     if (!part.largest || waits.time.ns > part.largest->time.ns) part.largest = &waits;
   }
-  std::vector<UnitPart> parts;
-  for (auto& [unit, part] : units) {
-    part.unit = unit;
-    parts.push_back(std::move(part));
+  return ranked(std::move(units));
+}
+
+// Those that wait for a CPU.
+std::vector<UnitPart> cpu_parts(const View& view) {
+  const WaitStep& step = *view.history.back();
+  const double seconds = std::chrono::duration<double>(step.length()).count();
+  if (seconds <= 0) return {};
+  UnitSums sums(view);
+  sums.add(step, [](const std::string&) { return true; });
+  UnitParts units;
+  for (const auto& [cgroup, unit] : sums.units()) {
+    if (unit.runqueue_ns() == 0) continue;
+    units[unit_name(std::string(cgroup))].threads +=
+        static_cast<double>(unit.runqueue_ns()) * 1e-9 / seconds;
   }
-  std::ranges::stable_sort(
-      parts, [](const UnitPart& a, const UnitPart& b) { return a.threads > b.threads; });
-  return parts;
+  return ranked(std::move(units));
 }
 
 // "7.90 in postgresql.service (postgresql-heavyweight-lock; 8 now, the longest for 25 s)"
@@ -90,10 +119,9 @@ std::string part_text(const UnitPart& part, bool with_sites) {
   return more.empty() ? text : text + " (" + more + ")";
 }
 
-// `threads`: of all parts.
-std::string line_of(std::string_view what, double threads, const std::vector<UnitPart>& parts,
-                    bool with_sites) {
-  std::string line = std::string(what) + ": " + threads_text(threads) + " threads on average";
+std::string line_of(std::string_view what, const std::vector<UnitPart>& parts, bool with_sites) {
+  std::string line =
+      std::string(what) + ": " + threads_text(threads_of(parts)) + " threads on average";
   for (std::size_t i = 0; i < parts.size() && i < kMostUnits; ++i) {
     line += (i == 0 ? ": " : ", ") + part_text(parts[i], with_sites);
   }
@@ -107,10 +135,9 @@ std::vector<std::string> waits(const SiteWindow& window, double seconds, bool wi
   double rest = 0;
   for (const auto& each : kActionable) {
     const auto parts = parts_of(window, each.wait_for, seconds);
-    double threads = 0;
-    for (const UnitPart& part : parts) threads += part.threads;
+    const double threads = threads_of(parts);
     if (threads >= kNobody) {
-      lines.emplace_back(threads, line_of(each.text, threads, parts, with_sites));
+      lines.emplace_back(threads, line_of(each.text, parts, with_sites));
     } else {
       rest += threads;
     }
@@ -128,24 +155,8 @@ std::vector<std::string> waits(const SiteWindow& window, double seconds, bool wi
 
 std::string cpu_line(const View& view) {
   if (view.history.empty()) return {};
-  const WaitStep& step = *view.history.back();
-  const double seconds = std::chrono::duration<double>(step.length()).count();
-  UnitSums sums(view);
-  sums.add(step, [](const std::string&) { return true; });
-  std::vector<std::pair<double, std::string>> units;
-  double threads = 0;
-  for (const auto& [cgroup, unit] : sums.units()) {
-    units.emplace_back(static_cast<double>(unit.runqueue_ns()) * 1e-9 / seconds,
-                       unit_name(std::string(cgroup)));
-    threads += units.back().first;
-  }
-  if (seconds <= 0 || threads < kNobody) return {};
-  std::ranges::stable_sort(units, [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::string line = "waiting for a CPU: " + threads_text(threads) + " threads on average";
-  for (std::size_t i = 0; i < units.size() && i < kMostUnits; ++i) {
-    line += (i == 0 ? ": " : ", ") + threads_text(units[i].first) + " in " + units[i].second;
-  }
-  return line;
+  const std::vector<UnitPart> parts = cpu_parts(view);
+  return threads_of(parts) < kNobody ? std::string() : line_of("waiting for a CPU", parts, false);
 }
 
 std::string stalls_line(const View& view) {

@@ -18,15 +18,18 @@ enum class StackLoss : std::size_t {
   Process,        // its mappings: there are too many processes
   EndedProcess,   // its mappings were gone before its last stacks were located
   WakerEvidence,  // of who wakes a thread at a place: too many threads, or wakers of one stack
+  StackNames,     // of functions of a stack that was examined, or their ends: one stack or one user
+                  // has too many
 };
 
-inline constexpr std::array<std::string_view, 6> kStackLossNames = {
-    "unwind_table", "unwind_file", "symbols", "process", "ended_process", "waker_evidence"};
+inline constexpr std::array<std::string_view, 7> kStackLossNames = {
+    "unwind_table",  "unwind_file",    "symbols",    "process",
+    "ended_process", "waker_evidence", "stack_names"};
 
 constexpr std::string_view name_of(StackLoss loss) {
   return kStackLossNames[static_cast<std::size_t>(loss)];
 }
-static_assert(name_of(StackLoss::WakerEvidence) == "waker_evidence");
+static_assert(name_of(StackLoss::StackNames) == "stack_names");
 
 // Counts since the start, by StackLoss.
 using StackLosses = std::array<std::uint64_t, kStackLossNames.size()>;

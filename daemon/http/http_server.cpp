@@ -340,6 +340,7 @@ HeaderList HttpServer::configured_headers() const {
 }
 
 Status HttpServer::start_daemon() {
+  TRY_VOID(listener_.listen());
   // The library closes the descriptor that it is given, so it gets a copy.
   UniqueFd fd(::fcntl(listener_.fd(), F_DUPFD_CLOEXEC, 0));
   if (!fd) return Error::from_errno(errno, "duplicate the listener of", listener_.address().text());

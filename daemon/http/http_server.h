@@ -34,7 +34,7 @@ struct HttpSettings {
   std::function<HeaderList()> headers;
 };
 
-// Serves HTTP/1.1 on one listener until it is destroyed. Only this and WaitingRequests use
+// Listens, and serves HTTP/1.1 until it is destroyed. Only this and WaitingRequests use
 // libmicrohttpd. Requests with a body get status 413; heads that are too long 431 or 414. The
 // destructor waits for `respond` calls in progress, briefly for answers in progress, and closes all
 // connections. A socket that another process also holds continues to listen. `deadlines`: heartbeat

@@ -50,12 +50,6 @@ void set_option(int fd, int level, int option, int value) {
   (void)::setsockopt(fd, level, option, &value, sizeof(value));
 }
 
-// Returns 0 or an errno.
-int bind_and_listen(int fd, const sockaddr* address, socklen_t length) {
-  if (::bind(fd, address, length) != 0) return errno;
-  return ::listen(fd, kBacklog) != 0 ? errno : 0;
-}
-
 std::uint16_t bound_port(int fd) {
   sockaddr_storage storage{};
   socklen_t length = sizeof(storage);
@@ -81,6 +75,18 @@ Result<AddressList> resolve(const ListenAddress& address, const std::string& hos
   return AddressList(found, &::freeaddrinfo);
 }
 
+// Returns 0 or an errno. Two programs with SO_REUSEADDR can bind one port as long as neither
+// listens, so it is set only for the moment of binding, and only if connections of a program that
+// has ended may still occupy the port.
+int bind_tcp(int fd, const addrinfo& info) {
+  if (::bind(fd, info.ai_addr, info.ai_addrlen) == 0) return 0;
+  if (errno != EADDRINUSE) return errno;
+  set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+  const int code = ::bind(fd, info.ai_addr, info.ai_addrlen) == 0 ? 0 : errno;
+  set_option(fd, SOL_SOCKET, SO_REUSEADDR, 0);
+  return code;
+}
+
 Result<Listener> listen_tcp(ListenAddress address) {
   TRY(const AddressList found, resolve(address, address.host));
   int code = EADDRNOTAVAIL;
@@ -90,10 +96,9 @@ Result<Listener> listen_tcp(ListenAddress address) {
       code = errno;
       continue;
     }
-    set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
     // [::] also accepts IPv4, whatever net.ipv6.bindv6only is.
     if (info->ai_family == AF_INET6) set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
-    code = bind_and_listen(fd.get(), info->ai_addr, info->ai_addrlen);
+    code = bind_tcp(fd.get(), *info);
     if (code != 0) continue;
     address.port = bound_port(fd.get());
     return Listener(std::move(fd), std::move(address));
@@ -135,9 +140,11 @@ Status clear_path(const ListenAddress& address, const char* flag = kListenFlag) 
 
 // Binds under its own umask, so that the file has its mode from the start, whatever the umask of
 // the service is. The umask belongs to the process, so no other thread may run yet.
-int bind_and_listen_with_mode(int fd, const sockaddr_un& name, mode_t without) {
+// Returns 0 or an errno.
+int bind_with_mode(int fd, const sockaddr_un& name, mode_t without) {
   const mode_t before = ::umask(without);
-  const int code = bind_and_listen(fd, reinterpret_cast<const sockaddr*>(&name), sizeof(name));
+  const bool bound = ::bind(fd, reinterpret_cast<const sockaddr*>(&name), sizeof(name)) == 0;
+  const int code = bound ? 0 : errno;
   ::umask(before);
   return code;
 }
@@ -167,8 +174,7 @@ Result<Listener> listen_unix(const ListenAddress& address, const std::string& so
   TRY_VOID(clear_path(address));
   UniqueFd fd = make_socket(AF_UNIX);
   if (!fd) return listen_error(errno, address);
-  const int code =
-      bind_and_listen_with_mode(fd.get(), unix_address(address.unix_path), kAllButGroupMode);
+  const int code = bind_with_mode(fd.get(), unix_address(address.unix_path), kAllButGroupMode);
   if (code != 0) return listen_error(code, address);
   Listener listener(std::move(fd), address, std::make_unique<SocketFile>(address.unix_path));
   if (owner && ::lchown(address.unix_path.c_str(), static_cast<uid_t>(-1), *owner) != 0) {
@@ -222,11 +228,23 @@ SocketFile::SocketFile(std::string path, std::string folder)
   inode_ = info.st_ino;
 }
 
-SocketFile::~SocketFile() {
+bool SocketFile::is_there() const {
   struct stat info {};
-  if (::lstat(path_.c_str(), &info) != 0) return;
-  if (info.st_dev == device_ && info.st_ino == inode_) (void)::unlink(path_.c_str());
+  return ::lstat(path_.c_str(), &info) == 0 && info.st_dev == device_ && info.st_ino == inode_;
+}
+
+SocketFile::~SocketFile() {
+  if (is_there()) (void)::unlink(path_.c_str());
   if (!folder_.empty()) (void)::rmdir(folder_.c_str());
+}
+
+Status Listener::listen() const {
+  // Another program took the path: it found a socket that nobody answered.
+  if (file_ && !file_->is_there()) return listen_error(EADDRINUSE, address_);
+  // Connections inherit it: when this program has ended, they must not keep the next one out.
+  if (!address_.is_unix()) set_option(fd_.get(), SOL_SOCKET, SO_REUSEADDR, 1);
+  if (::listen(fd_.get(), kBacklog) != 0) return listen_error(errno, address_);
+  return {};
 }
 
 Reach Listener::reach() const {
@@ -259,8 +277,7 @@ Result<Listener> open_local_listener(const std::string& path) {
   TRY_VOID(clear_path(*address, kLocalSocketFlag));
   UniqueFd fd = make_socket(AF_UNIX);
   if (!fd) return listen_error(errno, *address);
-  const int code =
-      bind_and_listen_with_mode(fd.get(), unix_address(address->unix_path), kAllButOpenMode);
+  const int code = bind_with_mode(fd.get(), unix_address(address->unix_path), kAllButOpenMode);
   if (code != 0) return listen_error(code, *address, kLocalSocketFlag);
   return Listener(std::move(fd), *address, std::make_unique<SocketFile>(path, std::move(folder)));
 }

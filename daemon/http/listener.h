@@ -23,6 +23,9 @@ class SocketFile {
   SocketFile(const SocketFile&) = delete;
   SocketFile& operator=(const SocketFile&) = delete;
 
+  // False: another socket has replaced it, or it is gone.
+  [[nodiscard]] bool is_there() const;
+
  private:
   std::string path_;
   std::string folder_;
@@ -36,11 +39,16 @@ struct Reach {
   bool unix_socket = false;  // no browser reaches it
 };
 
-// A listening, non-blocking socket. Move-only.
+// A bound, non-blocking socket. Who connects before it listens is refused at once, and need not
+// wait for a program that still starts. Move-only.
 class Listener {
  public:
   Listener(UniqueFd fd, ListenAddress address, std::unique_ptr<SocketFile> file = nullptr)
       : fd_(std::move(fd)), address_(std::move(address)), file_(std::move(file)) {}
+
+  // From now on the kernel accepts connections. Whoever listens first on an address to which
+  // several are bound has it. Does nothing if the socket listens already.
+  [[nodiscard]] Status listen() const;
 
   [[nodiscard]] int fd() const { return fd_.get(); }
 
@@ -55,15 +63,15 @@ class Listener {
   std::unique_ptr<SocketFile> file_;
 };
 
-// Binds and listens; `text` as for parse_listen_address(). Uses the first address of a name that
-// works. A unix socket gets mode 0660; this changes the umask of the process for a moment, so call
-// it before other threads start. Replaces a unix socket that nobody answers; any other file with
-// that path is an error. `socket_group`: group of a unix socket; empty: that of the process.
+// Binds; `text` as for parse_listen_address(). Uses the first address of a name that works. A unix
+// socket gets mode 0660; this changes the umask of the process for a moment, so call it before
+// other threads start. Replaces a unix socket that nobody answers; any other file with that path is
+// an error. `socket_group`: group of a unix socket; empty: that of the process.
 Result<Listener> open_listener(std::string_view text, const std::string& socket_group = {});
 
-// Listens on a unix socket to which everybody on this host may connect; PeerCredentials tell who
-// did. Otherwise as open_listener(). Creates the directory of `path` if it is missing, and removes
-// it with the socket.
+// Binds a unix socket to which everybody on this host may connect; PeerCredentials tell who did.
+// Otherwise as open_listener(). Creates the directory of `path` if it is missing, and removes it
+// with the socket.
 Result<Listener> open_local_listener(const std::string& path);
 
 // The id of a group. The error names web.socket_group.

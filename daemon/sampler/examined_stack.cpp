@@ -49,12 +49,15 @@ std::size_t bytes_of(const SharedTexts& texts) {
 StackTexts texts_of(std::span<const StackFrame> user, std::span<const StackFrame> kernel) {
   constexpr std::size_t kLeast = 16;
   Texts of_user = full_texts(user), of_kernel = full_texts(kernel);
-  for (std::size_t most = StackTexts::kMostOfOne; most >= kLeast; most /= 2) {
+  std::size_t most = StackTexts::kMostOfOne;
+  for (; most >= kLeast; most /= 2) {
     for (std::string& text : of_user) cut(text, most);
     for (std::string& text : of_kernel) cut(text, most);
     if (length_of(of_user) + length_of(of_kernel) <= StackTexts::kMostBytes) break;
   }
-  return {.user = std::move(of_user), .kernel = std::move(of_kernel)};
+  return {.user = std::move(of_user),
+          .kernel = std::move(of_kernel),
+          .shortened = most < StackTexts::kMostOfOne};
 }
 
 ExaminedStack::ExaminedStack(ExaminedWait wait, const Of& of, StackRoom& room)

@@ -26,6 +26,7 @@ struct StackTexts {
   static constexpr std::size_t kMostOfOne = 256;
 
   SharedTexts user, kernel;  // innermost first
+  bool shortened = false;    // to less than kMostOfOne each, as all together are too long
 };
 StackTexts texts_of(std::span<const StackFrame> user, std::span<const StackFrame> kernel);
 

@@ -44,7 +44,8 @@ void NamingQueue::examine(WaitInterval interval, std::chrono::milliseconds patie
   symbols_.post(
       [sampled, runtime = runtime_, sites = sites_, classifier = classifier_, examiner = examiner_,
        evidence = evidence_, places = places_, owners = owners_, strata = strata_,
-       examining = examining_, done = std::move(done), now = clock_.now()](SymbolCache& objects) {
+       left_out = names_left_out_, examining = examining_, done = std::move(done),
+       now = clock_.now()](SymbolCache& objects) {
         ProcessNames names(objects, *runtime, now);
         StratumTimes times;
         done(examiner->examine(*sampled, {.names = names,
@@ -56,6 +57,7 @@ void NamingQueue::examine(WaitInterval interval, std::chrono::milliseconds patie
                                           .rules = sites->rules(),
                                           .now = now}));
         strata->add(times);
+        *left_out = examiner->names_left_out();
         --*examining;
       },
       "saying what threads wait for", after);

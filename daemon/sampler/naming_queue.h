@@ -75,6 +75,8 @@ class NamingQueue {
 
   // What was known of wakers, or would have been, but had no room; since the start.
   [[nodiscard]] std::uint64_t evidence_dropped() const { return *evidence_dropped_; }
+  // WaitExaminer::names_left_out().
+  [[nodiscard]] std::uint64_t names_left_out() const { return *names_left_out_; }
 
   // Waits until all intervals are named, but no longer than `patience`.
   void finish(std::chrono::milliseconds patience);
@@ -96,6 +98,8 @@ class NamingQueue {
   std::shared_ptr<std::atomic<std::uint64_t>> evidence_dropped_ =
       std::make_shared<std::atomic<std::uint64_t>>(0);
   std::shared_ptr<StratumTimesBoard> strata_ = std::make_shared<StratumTimesBoard>();
+  std::shared_ptr<std::atomic<std::uint64_t>> names_left_out_ =
+      std::make_shared<std::atomic<std::uint64_t>>(0);
   const Clock& clock_;
   std::shared_ptr<std::atomic<int>> waiting_ = std::make_shared<std::atomic<int>>(0);
   std::shared_ptr<std::atomic<int>> examining_ = std::make_shared<std::atomic<int>>(0);

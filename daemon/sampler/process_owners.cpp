@@ -3,12 +3,15 @@
 
 namespace offcpud {
 
-ShareOwner ProcessOwners::of(const offcpud_sample& sample) {
-  if (sample.local_tgid == 0) return std::nullopt;  // not in the daemon's namespace
-  const std::pair process(sample.local_tgid, sample.process_start_ns);
+ShareOwner ProcessOwners::of(std::uint32_t local_tgid, std::uint64_t process_start_ns,
+                             std::size_t keep) {
+  if (local_tgid == 0) return std::nullopt;  // not in the daemon's namespace
+  const std::pair process(local_tgid, process_start_ns);
   if (const auto known = known_.find(process); known != known_.end()) return known->second;
+  if (questions_ <= keep) return std::nullopt;
+  --questions_;
   if (known_.size() >= kMost) known_.clear();
-  return known_[process] = user_of_(sample.local_tgid);
+  return known_[process] = user_of_(local_tgid);
 }
 
 }  // namespace offcpud

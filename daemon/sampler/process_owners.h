@@ -17,15 +17,24 @@ namespace offcpud {
 // has ended by then is nobody's. Used by one thread.
 class ProcessOwners {
  public:
-  static constexpr std::size_t kMost = 16'384;  // processes that are remembered
+  // Processes that are remembered: more than the blocks of a window may be of.
+  static constexpr std::size_t kMost = 24'576;
 
   using UserOf = std::function<ShareOwner(std::uint32_t tgid)>;  // in the daemon's PID namespace
   explicit ProcessOwners(UserOf user_of = real_uid_of) : user_of_(std::move(user_of)) {}
 
-  ShareOwner of(const offcpud_sample& sample);
+  // `local_tgid`: in the daemon's PID namespace. `keep`: so many of the questions that are allowed
+  // are left to others.
+  ShareOwner of(std::uint32_t local_tgid, std::uint64_t process_start_ns, std::size_t keep = 0);
+  ShareOwner of(const offcpud_sample& sample) {
+    return of(sample.local_tgid, sample.process_start_ns);
+  }
+  // From now on only so many more are asked for. Others are nobody's until the next call.
+  void allow(std::size_t questions) { questions_ = questions; }
 
  private:
   UserOf user_of_;
+  std::size_t questions_ = ~std::size_t{0};
   std::map<std::pair<std::uint32_t, std::uint64_t>, ShareOwner> known_;  // by number and start
 };
 

@@ -104,6 +104,7 @@ void SamplingLoop::tell_losses() {
   StackLosses losses = sources_.losses();
   losses[static_cast<std::size_t>(StackLoss::Symbols)] = symbols_.counts().refused;
   losses[static_cast<std::size_t>(StackLoss::WakerEvidence)] = naming_.evidence_dropped();
+  losses[static_cast<std::size_t>(StackLoss::StackNames)] = naming_.names_left_out();
   reports_.losses(losses);
 }
 

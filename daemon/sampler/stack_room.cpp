@@ -42,6 +42,7 @@ void StackRoom::shrink(const ShareOwner& owner, std::size_t bytes) {
     ExaminedStack& stack = **user->second.with_texts.begin();
     remove(stack);
     stack.drop_texts();
+    ++shrunk_;
     add(stack);
   }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <unordered_set>
@@ -43,6 +44,8 @@ class StackRoom {
   // Stacks of this user lose their functions until all that is held is no more than `bytes`, or
   // none of his is left that could.
   void shrink(const ShareOwner& owner, std::size_t bytes);
+  // Stacks that lost their functions, since the start.
+  [[nodiscard]] std::uint64_t shrunk() const { return shrunk_; }
 
  private:
   struct Held {
@@ -53,6 +56,7 @@ class StackRoom {
 
   std::map<ShareOwner, Held> users_;
   std::size_t bytes_ = 0;
+  std::uint64_t shrunk_ = 0;
 };
 
 }  // namespace offcpud

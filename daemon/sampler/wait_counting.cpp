@@ -14,12 +14,14 @@ constexpr std::size_t kMostBytes = std::size_t{32} << 20;
 
 WaitCounting::WaitCounting(const AddressLocator& addresses,
                            std::shared_ptr<const CgroupDirectory> cgroups,
-                           const SamplerOptions& options, const Moment& at)
+                           const SamplerOptions& options, const Moment& at, ProcessOwners owners)
     : addresses_(addresses),
       directory_(std::move(cgroups)),
       begin_(at),
       due_since_(at.now),
-      sums_(std::make_shared<ByteBudget>(kMostBytes)),
+      owners_(std::move(owners)),
+      sums_([this](const WaitSums::Asked& process) { return owner_of(process); },
+            std::make_shared<ByteBudget>(kMostBytes)),
       cgroups_(directory_) {
   set_options(options);
   begin_sums();
@@ -27,6 +29,11 @@ WaitCounting::WaitCounting(const AddressLocator& addresses,
 
 void WaitCounting::begin_sums() {
   sums_.begin_at(static_cast<std::uint64_t>(begin_.now.time_since_epoch().count()));
+  owners_.allow(kMostAsked + kMostHoldersAsked);
+}
+
+ShareOwner WaitCounting::owner_of(const WaitSums::Asked& process) {
+  return owners_.of(process.local_tgid, process.process_start_ns, process.wants ? 0 : kMostAsked);
 }
 
 void WaitCounting::set_options(const SamplerOptions& options) {
@@ -69,10 +76,7 @@ void WaitCounting::add_lasting(const SampledBlock& block) {
   if (!filter().matches(sample)) return;
   cgroups_.add(sample.cgroup_id);
   const std::pair key(sample.tid, static_cast<std::uint64_t>(sample.since_ns));
-  // While the window cannot end, blocks come and go. What finds no room there is counted.
-  if (told_.size() >= WaitSums::kMostBlocks && !told_.contains(key)) {
-    return sums_.note_known(sample);
-  }
+  if (told_.size() >= kMostTold) forget_left_out();
   Told& told = told_[key];
   if (std::exchange(told.now, true)) return sums_.note_again(sample);
   const bool is_new = std::exchange(told.waited_on, sample.waited_on) != sample.waited_on;
@@ -86,20 +90,38 @@ void WaitCounting::add_lost(const LostSamples& lost) {
   lost_.whole_ns += lost.whole_ns;
 }
 
+// While the window cannot end, blocks come and go. What finds no room there is counted.
+void WaitCounting::forget_left_out() {
+  std::erase_if(told_, [this](const auto& item) {
+    return item.second.now && !sums_.has_noted(item.first.first, item.first.second);
+  });
+}
+
+// What found no room is told anew.
+void WaitCounting::keep_noted(const WaitSums::Drained& waits) {
+  auto noted = waits.blocks.begin();
+  for (auto told = told_.begin(); told != told_.end();) {
+    const auto key_of = [](const SeenBlock& block) { return std::pair(block.tid, block.since_ns); };
+    while (noted != waits.blocks.end() && key_of(*noted) < told->first) ++noted;
+    const bool has_room = noted != waits.blocks.end() && key_of(*noted) == told->first;
+    const bool was_now = std::exchange(told->second.now, false);
+    told = was_now && has_room ? std::next(told) : told_.erase(told);
+  }
+}
+
 WaitInterval WaitCounting::close(const Moment& at) {
   cgroups_.retry();
   due_since_ = at.now;
-  for (auto told = told_.begin(); told != told_.end();) {
-    told = std::exchange(told->second.now, false) ? std::next(told) : told_.erase(told);
-  }
   const Moment begin = std::exchange(begin_, at);
   const LostSamples lost = std::exchange(lost_, {});
+  WaitSums::Drained waits = sums_.drain();
+  keep_noted(waits);
   begin_sums();
   return {.begin = begin.wall,
           .begin_at = begin.now,
           .end_at = at.now,
           .cgroups = std::exchange(cgroups_, CgroupPaths(directory_)),
-          .waits = sums_.drain(),
+          .waits = std::move(waits),
           .lost_ns = lost.whole_ns,
           .lost_within_ns = lost.ns};
 }

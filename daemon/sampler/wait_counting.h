@@ -10,6 +10,7 @@
 
 #include "attribution/cgroup_directory.h"
 #include "sampler/address_locator.h"
+#include "sampler/process_owners.h"
 #include "sampler/sample_window.h"
 #include "sampler/sampler_reports.h"
 #include "stacks/stack_source.h"
@@ -21,9 +22,16 @@ namespace offcpud {
 // on, and short, so that what is shown now is not minutes old. Used by one thread.
 class WaitCounting {
  public:
+  // Blocks that are remembered. Those of the last window and those noted in this one are fewer;
+  // what beyond these found no room is forgotten when so many are reached.
+  static constexpr std::size_t kMostTold = WaitSums::kMostBlocks / 2 * 5;
+
   // `addresses` must outlive the object.
   WaitCounting(const AddressLocator& addresses, std::shared_ptr<const CgroupDirectory> cgroups,
-               const SamplerOptions& options, const Moment& at);
+               const SamplerOptions& options, const Moment& at,
+               ProcessOwners owners = ProcessOwners());
+  WaitCounting(const WaitCounting&) = delete;
+  WaitCounting& operator=(const WaitCounting&) = delete;
 
   void set_options(const SamplerOptions& options);
 
@@ -59,7 +67,14 @@ class WaitCounting {
     bool now = false;             // the open one has it
   };
 
+  // In a window: of processes that hold something when there is no room (50 ms), and of those that
+  // want more then, to whom the fork costs more than the question.
+  static constexpr std::size_t kMostHoldersAsked = 2'000, kMostAsked = 20'000;
+
+  ShareOwner owner_of(const WaitSums::Asked& process);
   void begin_sums();
+  void forget_left_out();
+  void keep_noted(const WaitSums::Drained& waits);
   void add(const SampledBlock& block);
 
   const AddressLocator& addresses_;
@@ -70,10 +85,11 @@ class WaitCounting {
 
   Moment begin_;
   MonotonicTime due_since_;  // the window is due a length after it
+  ProcessOwners owners_;     // asked once there is no room
   WaitSums sums_;
   CgroupPaths cgroups_;
   LostSamples lost_;
-  // Blocks in progress, by thread and beginning; no more than a window can note.
+  // Blocks in progress, by thread and beginning.
   std::map<std::pair<std::uint32_t, std::uint64_t>, Told> told_;
 };
 

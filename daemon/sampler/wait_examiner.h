@@ -56,6 +56,8 @@ class WaitExaminer {
 
   // What it holds between windows.
   [[nodiscard]] std::size_t bytes() const { return room_.bytes(); }
+  // Stacks whose functions lost their ends, or that lost them, for lack of room; since the start.
+  [[nodiscard]] std::uint64_t names_left_out() const { return shortened_ + room_.shrunk(); }
 
  private:
   using Key = std::vector<std::uint64_t>;
@@ -80,7 +82,8 @@ class WaitExaminer {
   void use(const Means& means);
   void make_room();
 
-  StackRoom room_;  // of the stacks below and of the window that is being examined
+  StackRoom room_;               // of the stacks below and of the window that is being examined
+  std::uint64_t shortened_ = 0;  // stacks
   std::shared_ptr<const SiteRules> rules_;
   std::unordered_map<Key, Known, WordsHash> known_;  // by WaitSum::key
   // Blocks of the last window, by thread and beginning.

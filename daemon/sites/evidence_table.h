@@ -4,12 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/share_owner.h"
-#include "base/share_ranks.h"
+#include "base/share_slots.h"
 #include "base/wait_for.h"
 
 namespace offcpud {
@@ -43,9 +42,9 @@ struct Evidence {
   std::uint32_t window = 0;  // the last one that was counted for these
 };
 
-// Evidence by key, bounded in number. When there is no room, the largest process of the user who
-// holds most gives way, with what was not touched for longest: neither a process with very many
-// threads nor a user with very many processes takes what is known of others. Used by one thread.
+// Evidence by key, bounded in number. When there is no room, what was not touched for longest gives
+// way (ShareSlots): neither a process with very many threads nor a user with very many processes
+// takes what is known of others. Used by one thread.
 class EvidenceTable {
  public:
   explicit EvidenceTable(std::size_t most);
@@ -61,45 +60,30 @@ class EvidenceTable {
   // Forgets what was not touched since then.
   void forget_before(MonotonicTime then);
 
-  [[nodiscard]] std::size_t size() const { return slots_.size() - free_count_; }
+  [[nodiscard]] std::size_t size() const { return shares_.size(); }
   // What was taken away or not taken in, for lack of room.
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
 
  private:
-  using Index = std::uint32_t;
+  using Index = ShareSlots::Slot;
   static constexpr Index kNone = ~Index{0};
 
   struct Slot {
     EvidenceKey key;
     Evidence evidence;
-    Index chained = kNone;               // next one of the bucket
-    Index older = kNone, newer = kNone;  // of the process, by last touch
-  };
-  struct Process {
-    std::uint64_t start_ns = 0;
-    ShareOwner owner;
-    std::size_t held = 0;
-    Index oldest = kNone, newest = kNone;
+    Index chained = kNone;  // next one of the bucket
   };
 
   [[nodiscard]] std::size_t bucket_of(const EvidenceKey& key) const;
   [[nodiscard]] Index index_of(const EvidenceKey& key) const;
-  Process& process_of(const EvidenceKey& key, const EvidenceProcess& process);
-  void hold(std::uint32_t tgid, Process& process, std::size_t held);
-  bool make_room(std::uint32_t tgid, Process& wants, MonotonicTime now);
-  Index take_slot();
-  void forget_oldest(std::uint32_t tgid, Process& process);
-  void unchain(Index index);
-  void unlink(Process& process, Index index);
-  void link_newest(Process& process, Index index);
+  void forget_other_process(std::uint32_t tgid, std::uint64_t start_ns);
+  bool make_room(std::uint32_t tgid, const ShareOwner& owner, MonotonicTime now);
+  Index take_slot(const EvidenceKey& key, const EvidenceProcess& process, MonotonicTime now);
+  void forget(Index index);
 
-  std::size_t most_;
   std::vector<Index> buckets_;  // a power of two of them
   std::vector<Slot> slots_;
-  Index free_ = kNone;  // slots without evidence, by Slot::chained
-  std::size_t free_count_ = 0;
-  std::unordered_map<std::uint32_t, Process> processes_;  // by number; those without slots go
-  ShareRanks ranks_;                                      // of slots
+  ShareSlots shares_;  // of slots_
   std::uint64_t dropped_ = 0;
 };
 

@@ -9,67 +9,46 @@ bool PlaceClasses::put(const ProcessPlace& at, const ShareOwner& owner, const Ti
                        MonotonicTime now) {
   const double all = std::accumulate(times.begin(), times.end(), 0.0);
   if (all <= 0) return true;
-  const auto known = said_.find(at);
-  const bool is_new = known == said_.end();
+  const auto known = places_.find(at);
+  const bool is_new = known == places_.end();
   const Room room = is_new ? make_room(at.tgid, owner, now) : Room::Free;
   if (room == Room::None) return false;
-  Process& process = processes_.try_emplace(at.tgid, Process{.owner = owner}).first->second;
-  const std::size_t held = process.places.size();
+  const Slot slot = is_new ? slots_.take(at.tgid, owner, now) : known->second;
   if (is_new) {
-    ranks_.change(process.owner, at.tgid, held, held + 1);
+    places_.emplace(at, slot);
+    if (slot == said_.size()) said_.emplace_back();
   } else {
-    process.places.erase(known->second.age);
+    slots_.touch(slot, now);
   }
-  Said& said = said_[at];
-  said.at = now;
-  said.age = process.places.emplace(now, at);
+  Said& said = said_[slot];
+  said.at = at;
   for (std::size_t i = 0; i < times.size(); ++i) said.shares[i] = times[i] / all;
   return room == Room::Free;
 }
 
 const PlaceClasses::Times* PlaceClasses::find(const ProcessPlace& at, MonotonicTime now) const {
-  const auto found = said_.find(at);
-  if (found == said_.end() || now - found->second.at > kKept) return nullptr;
-  return &found->second.shares;
+  const auto found = places_.find(at);
+  if (found == places_.end() || now - slots_.touched(found->second) > kKept) return nullptr;
+  return &said_[found->second].shares;
 }
 
-// As in EvidenceTable: a process replaces its own, but not what was said at this very time, each of
-// which would go before it is of use.
+// What is old is forgotten once at a time, however many places find no room then.
 PlaceClasses::Room PlaceClasses::make_room(std::uint32_t tgid, const ShareOwner& owner,
                                            MonotonicTime now) {
-  if (said_.size() >= kMost) sweep(now);
-  if (said_.size() < kMost) return Room::Free;
-  const auto own = processes_.find(tgid);
-  const bool is_known = own != processes_.end();
-  const std::uint32_t gives = ranks_
-                                  .who_gives_way(is_known ? own->second.owner : owner,
-                                                 is_known ? own->second.places.size() : 0)
-                                  .value_or(tgid);
-  const auto process = processes_.find(gives);
-  if (process == processes_.end()) return Room::None;
-  if (gives == tgid && process->second.places.begin()->first >= now) return Room::None;
-  forget_oldest(gives, process->second);
-  if (process->second.places.empty()) processes_.erase(process);
+  if (slots_.is_full() && swept_ != now) {
+    swept_ = now;
+    for (const Slot slot : slots_.untouched_since(now - kKept)) forget(slot);
+  }
+  if (!slots_.is_full()) return Room::Free;
+  const auto gone = slots_.who_gives_way(tgid, owner, now);
+  if (!gone) return Room::None;
+  forget(*gone);
   return Room::Taken;
 }
 
-// Once at a time, however many places find no room then.
-void PlaceClasses::sweep(MonotonicTime now) {
-  if (swept_ == now) return;
-  swept_ = now;
-  for (auto& [tgid, process] : processes_) {
-    while (!process.places.empty() && now - process.places.begin()->first > kKept) {
-      forget_oldest(tgid, process);
-    }
-  }
-  std::erase_if(processes_, [](const auto& item) { return item.second.places.empty(); });
-}
-
-void PlaceClasses::forget_oldest(std::uint32_t tgid, Process& process) {
-  const auto oldest = process.places.begin();
-  ranks_.change(process.owner, tgid, process.places.size(), process.places.size() - 1);
-  said_.erase(oldest->second);
-  process.places.erase(oldest);
+void PlaceClasses::forget(Slot slot) {
+  places_.erase(said_[slot].at);
+  slots_.give_back(slot);
 }
 
 }  // namespace offcpud

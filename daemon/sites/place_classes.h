@@ -5,14 +5,14 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <tuple>
 #include <unordered_map>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/share_owner.h"
-#include "base/share_ranks.h"
+#include "base/share_slots.h"
 #include "base/wait_for.h"
 #include "base/word_hash.h"
 
@@ -32,8 +32,8 @@ struct ProcessPlace {
 };
 
 // What evidence said last of all waits at a place, for those who see only their sum. When there is
-// no room, the largest process of the user who holds most gives way, with the place of which
-// nothing was said for longest. Used by one thread.
+// no room, a place of which nothing was said for longest gives way (ShareSlots). Used by one
+// thread.
 class PlaceClasses {
  public:
   static constexpr std::size_t kMost = 8'192;
@@ -49,32 +49,25 @@ class PlaceClasses {
   [[nodiscard]] const Times* find(const ProcessPlace& at, MonotonicTime now) const;
 
  private:
-  using ByAge = std::multimap<MonotonicTime, ProcessPlace>;
+  using Slot = ShareSlots::Slot;
   struct Said {
+    ProcessPlace at;
     Times shares{};
-    MonotonicTime at{};
-    ByAge::iterator age;
   };
   struct Hash {
     std::size_t operator()(const ProcessPlace& at) const {
       return hash_joined(hash_joined(kHashBasis ^ at.place, at.tgid), at.process_start_ns);
     }
   };
-  // All processes that had this number.
-  struct Process {
-    ShareOwner owner;  // of the first one
-    ByAge places;      // by when something was said of them
-  };
   enum class Room : std::uint8_t { Free, Taken, None };
 
   Room make_room(std::uint32_t tgid, const ShareOwner& owner, MonotonicTime now);
-  void sweep(MonotonicTime now);
-  void forget_oldest(std::uint32_t tgid, Process& process);
+  void forget(Slot slot);
 
-  std::unordered_map<ProcessPlace, Said, Hash> said_;
-  std::unordered_map<std::uint32_t, Process> processes_;  // by number
-  ShareRanks ranks_;                                      // of places
-  std::optional<MonotonicTime> swept_;                    // when it last was
+  ShareSlots slots_{kMost};  // by process number
+  std::vector<Said> said_;   // by slot
+  std::unordered_map<ProcessPlace, Slot, Hash> places_;
+  std::optional<MonotonicTime> swept_;  // when what is old was last forgotten
 };
 
 }  // namespace offcpud

@@ -40,6 +40,13 @@ class ByteBudget {
       return true;
     }
 
+    // Part of what was taken.
+    void give_back(std::size_t bytes) {
+      if (!budget_) return;
+      taken_ -= bytes;
+      budget_->left_ += bytes;
+    }
+
     [[nodiscard]] std::size_t taken() const { return taken_; }
 
    private:

@@ -16,12 +16,21 @@ void go_on(SeenBlock& block, const offcpud_sample& sample, std::uint64_t part_ns
 }
 
 // Memory of one sum: its key is there twice.
-std::size_t bytes_of(const SampledBlock& block) {
+std::size_t bytes_of(std::size_t kernel_frames, std::size_t user_frames) {
   constexpr std::size_t kNode = 64;  // of an unordered_map
-  const std::size_t frames = block.kernel.size() + block.user.size();
-  return kNode + sizeof(WaitSum) + 2 * (WaitSum::kKeyHead + frames) * sizeof(std::uint64_t) +
-         block.user.size() * sizeof(LocatedFrame);
+  const std::size_t words = WaitSum::kKeyHead + kernel_frames + user_frames;
+  return kNode + sizeof(WaitSum) + 2 * words * sizeof(std::uint64_t) +
+         user_frames * sizeof(LocatedFrame);
 }
+
+std::size_t bytes_of(const WaitSum& sum) {
+  const std::size_t kernel_frames = sum.sample.kernel_frames;
+  return bytes_of(kernel_frames, sum.key.size() - WaitSum::kKeyHead - kernel_frames);
+}
+
+// All that is noted in a window has this time, so that whoever must give way does not exchange what
+// he has noted for what he notes now.
+constexpr MonotonicTime kInWindow{};
 
 }  // namespace
 
@@ -42,16 +51,8 @@ WaitSum* WaitSums::add(const SampledBlock& block) {
   Key key = key_of(block);
   const auto known = places_.find(key);
   const bool is_new = known == places_.end();
-  const bool has_room = sums_.size() < kMostSums && bytes_.take(is_new ? bytes_of(block) : 0);
   last_ = is_new ? SeenBlock::kKnown : known->second;
-  if (is_new && has_room) {
-    last_ = sums_.size();
-    places_.emplace(key, last_);
-    WaitSum& sum = sums_.emplace_back();
-    sum.sample = sample;
-    sum.sample.kernel_frames = static_cast<std::uint16_t>(block.kernel.size());
-    sum.key = std::move(key);
-  }
+  WaitSum* const added = is_new ? add_sum(block, std::move(key)) : nullptr;
   if (!is_in_progress(sample)) {
     WaitTime& time =
         last_ == SeenBlock::kKnown ? overflow_times_[sample.cgroup_id] : sums_[last_].within;
@@ -66,7 +67,88 @@ WaitSum* WaitSums::add(const SampledBlock& block) {
         last_ == SeenBlock::kKnown ? overflow_[sample.cgroup_id] : sums_[last_].ended;
     waits.add(length_ns, sample.whole_ns);
   }
-  return is_new && has_room ? &sums_[last_] : nullptr;
+  return added;
+}
+
+ShareOwner WaitSums::owner_of(const offcpud_sample& sample, bool wants) const {
+  return owner_of_({sample.local_tgid, sample.process_start_ns, wants});
+}
+
+// Null: it has no room.
+WaitSum* WaitSums::add_sum(const SampledBlock& block, Key key) {
+  if (!make_room_for_sum(block)) return nullptr;
+  const offcpud_sample& sample = block.sample;
+  last_ = sum_shares_ ? sum_shares_->take(sample.tgid, owner_of(sample, true), kInWindow)
+                      : sums_.size();
+  if (last_ == sums_.size()) {
+    sums_.emplace_back();
+    serials_.push_back(0);
+  }
+  places_.emplace(key, last_);
+  WaitSum& sum = sums_[last_];
+  sum.sample = sample;
+  sum.sample.kernel_frames = static_cast<std::uint16_t>(block.kernel.size());
+  sum.key = std::move(key);
+  return &sum;
+}
+
+bool WaitSums::make_room_for_sum(const SampledBlock& block) {
+  const std::size_t bytes = bytes_of(block.kernel.size(), block.user.size());
+  while (places_.size() >= kMostSums || !bytes_.take(bytes)) {
+    rank_sums();
+    const auto gone =
+        sum_shares_->who_gives_way(block.sample.tgid, owner_of(block.sample, true), kInWindow);
+    if (!gone) return false;
+    drop_sum(*gone);
+  }
+  return true;
+}
+
+bool WaitSums::make_room_for_block(const offcpud_sample& sample) {
+  if (blocks_.size() < kMostBlocks) return true;
+  rank_blocks();
+  const auto gone = block_shares_->who_gives_way(sample.tgid, owner_of(sample, true), kInWindow);
+  if (gone) drop_block(*gone);
+  return gone.has_value();
+}
+
+// Slots are the places in sums_.
+void WaitSums::rank_sums() {
+  if (sum_shares_) return;
+  sum_shares_.emplace(kMostSums);
+  for (const WaitSum& sum : sums_) {
+    sum_shares_->take(sum.sample.tgid, owner_of(sum.sample, false), kInWindow);
+  }
+}
+
+void WaitSums::rank_blocks() {
+  if (block_shares_) return;
+  block_shares_.emplace(kMostBlocks);
+  for (const auto& [key, noted] : blocks_) {
+    const SeenBlock& block = noted.block;
+    block_shares_->take(block.tgid, owner_of_({block.local_tgid, block.process_start_ns}),
+                        kInWindow);
+    block_at_.push_back(key);
+  }
+}
+
+void WaitSums::drop_sum(std::size_t place) {
+  WaitSum& sum = sums_[place];
+  const std::uint64_t cgroup_id = sum.sample.cgroup_id;
+  overflow_times_[cgroup_id] += sum.within;
+  if (!sum.ended.slots.empty()) overflow_[cgroup_id] += sum.ended;
+  bytes_.give_back(bytes_of(sum));
+  places_.erase(sum.key);
+  sum = {};
+  ++serials_[place];
+  sum_shares_->give_back(static_cast<ShareSlots::Slot>(place));
+}
+
+void WaitSums::drop_block(ShareSlots::Slot slot) {
+  const auto gone = blocks_.find(block_at_[slot]);
+  leave_out(gone->second.block);
+  blocks_.erase(gone);
+  block_shares_->give_back(slot);
 }
 
 // The part of this sample that is within the window.
@@ -78,6 +160,12 @@ std::uint64_t WaitSums::within(const offcpud_sample& sample) const {
 void WaitSums::leave_out(const offcpud_sample& sample) {
   ++blocks_left_out_;
   if (is_in_progress(sample)) add_overflow(sample);  // else add() has counted its time
+}
+
+void WaitSums::leave_out(const SeenBlock& block) {
+  ++blocks_left_out_;
+  const auto part_ns = static_cast<double>(block.going_on_ns);
+  overflow_times_[block.cgroup_id].add(part_ns, part_ns);
 }
 
 void WaitSums::add_overflow(const offcpud_sample& sample) {
@@ -99,25 +187,30 @@ void WaitSums::note_known(const offcpud_sample& sample) {
 
 void WaitSums::note_again(const offcpud_sample& sample) {
   const auto found = blocks_.find({sample.tid, static_cast<std::uint64_t>(sample.since_ns)});
-  if (found != blocks_.end()) return go_on(found->second, sample, within(sample));
+  if (found != blocks_.end()) return go_on(found->second.block, sample, within(sample));
   add_overflow(sample);  // it was left out, and counted as such, when it was noted
 }
 
 void WaitSums::note_ended(const offcpud_sample& sample) {
   const auto found = blocks_.find({sample.tid, static_cast<std::uint64_t>(sample.since_ns)});
-  if (found != blocks_.end()) go_on(found->second, sample, 0);
+  if (found != blocks_.end()) go_on(found->second.block, sample, 0);
 }
 
 // The stack of a block that a walk saw and that has ended is the same.
 void WaitSums::note(const offcpud_sample& sample, std::size_t sum) {
-  const std::pair key(sample.tid, static_cast<std::uint64_t>(sample.since_ns));
+  const BlockKey key(sample.tid, sample.since_ns);
+  const std::uint32_t serial = sum == SeenBlock::kKnown ? 0 : serials_[sum];
   const auto found = blocks_.find(key);
   if (found != blocks_.end()) {
-    if (found->second.sum == SeenBlock::kKnown) found->second.sum = sum;
-    go_on(found->second, sample, within(sample));
-    return;
+    Noted& noted = found->second;
+    const std::size_t known = noted.block.sum;
+    if (known == SeenBlock::kKnown || serials_[known] != noted.serial) {
+      noted.block.sum = sum;
+      noted.serial = serial;
+    }
+    return go_on(noted.block, sample, within(sample));
   }
-  if (blocks_.size() >= kMostBlocks) return leave_out(sample);
+  if (!make_room_for_block(sample)) return leave_out(sample);
   SeenBlock block{.tid = sample.tid,
                   .tgid = sample.tgid,
                   .parent_tgid = sample.parent_tgid,
@@ -131,22 +224,55 @@ void WaitSums::note(const offcpud_sample& sample, std::size_t sum) {
                   .cgroup_id = sample.cgroup_id,
                   .kind = sample.kind};
   go_on(block, sample, within(sample));
-  blocks_.emplace(key, block);
+  blocks_.emplace(key, Noted{block, serial});
+  if (!block_shares_) return;
+  const auto slot = block_shares_->take(sample.tgid, owner_of(sample, true), kInWindow);
+  block_at_.resize(std::max<std::size_t>(block_at_.size(), slot + 1));
+  block_at_[slot] = key;
 }
 
 WaitSums::Drained WaitSums::drain() {
   Drained drained;
-  drained.sums = std::exchange(sums_, {});
-  drained.blocks.reserve(blocks_.size());
-  for (const auto& [key, block] : blocks_) drained.blocks.push_back(block);
+  move_blocks(drained, move_sums(drained));
   drained.overflow = std::exchange(overflow_, {});
   drained.overflow_times = std::exchange(overflow_times_, {});
   drained.blocks_left_out = std::exchange(blocks_left_out_, 0);
   drained.bytes = std::exchange(bytes_, ByteBudget::Share(budget_));
-  places_.clear();
-  blocks_.clear();
+  sum_shares_.reset();
+  block_shares_.reset();
+  block_at_.clear();
   last_ = SeenBlock::kKnown;
   return drained;
+}
+
+// Without those that gave way and whose room nobody took. Returns the new places.
+std::vector<std::size_t> WaitSums::move_sums(Drained& drained) {
+  std::vector<std::size_t> moved(sums_.size(), SeenBlock::kKnown);
+  for (std::size_t i = 0; i < sums_.size(); ++i) {
+    if (sums_[i].key.empty()) continue;
+    moved[i] = drained.sums.size();
+    drained.sums.push_back(std::move(sums_[i]));
+  }
+  sums_.clear();
+  places_.clear();
+  return moved;
+}
+
+// Without those whose sum gave way.
+void WaitSums::move_blocks(Drained& drained, const std::vector<std::size_t>& moved) {
+  drained.blocks.reserve(blocks_.size());
+  for (auto& [key, noted] : blocks_) {
+    SeenBlock& block = noted.block;
+    const bool has_sum = block.sum != SeenBlock::kKnown;
+    if (has_sum && serials_[block.sum] != noted.serial) {
+      leave_out(block);
+      continue;
+    }
+    if (has_sum) block.sum = moved[block.sum];
+    drained.blocks.push_back(block);
+  }
+  blocks_.clear();
+  serials_.clear();
 }
 
 }  // namespace offcpud

@@ -3,14 +3,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/share_owner.h"
+#include "base/share_slots.h"
 #include "base/wait_time.h"
 #include "base/word_hash.h"
 #include "histogram/wait_estimate.h"
@@ -57,14 +61,24 @@ struct SeenBlock {
 };
 
 // Sums the blocks of a few seconds, to say what they were for: how many ended after how long, and
-// which last. Unlike StackSums it does not tell wakers and threads apart. Single-threaded.
+// which last. Unlike StackSums it does not tell wakers and threads apart. When there is no room,
+// the largest process of the user who holds most gives way (ShareSlots), with what it has of this
+// window, too; whatever has no room any more keeps its time, as `overflow`. Single-threaded.
 class WaitSums {
  public:
   static constexpr std::size_t kMostSums = 8'192;
   static constexpr std::size_t kMostBlocks = 20'000;
 
-  explicit WaitSums(std::shared_ptr<ByteBudget> budget = nullptr)
-      : budget_(std::move(budget)), bytes_(budget_) {}
+  struct Asked {
+    std::uint32_t local_tgid = 0;  // in the daemon's PID namespace
+    std::uint64_t process_start_ns = 0;
+    bool wants = false;  // more room; otherwise it holds some, as thousands may
+  };
+  using OwnerOf = std::function<ShareOwner(const Asked& process)>;
+
+  // `owner_of` is asked only once there is no room.
+  explicit WaitSums(OwnerOf owner_of, std::shared_ptr<ByteBudget> budget = nullptr)
+      : owner_of_(std::move(owner_of)), budget_(std::move(budget)), bytes_(budget_) {}
 
   // Time before this one (CLOCK_MONOTONIC) is not within the window.
   void begin_at(std::uint64_t ns) { begin_ns_ = ns; }
@@ -81,13 +95,17 @@ class WaitSums {
   void note_again(const offcpud_sample& sample);
   // The block of this sample has ended. If it was noted in this window, it does not last.
   void note_ended(const offcpud_sample& sample);
+  // Whether the block of this thread that began then is noted in this window.
+  [[nodiscard]] bool has_noted(std::uint32_t tid, std::uint64_t since_ns) const {
+    return blocks_.contains({tid, since_ns});
+  }
 
   struct Drained {
     std::vector<WaitSum> sums;
-    std::vector<SeenBlock> blocks;
-    // Waits whose stacks found no room, by cgroup.
+    std::vector<SeenBlock> blocks;  // by tid and beginning
+    // Waits whose stacks have no room, by cgroup.
     std::map<std::uint64_t, WaitEstimate> overflow;
-    // The time within the window of all that found no room, by cgroup.
+    // The time within the window of all that has no room, by cgroup.
     std::map<std::uint64_t, WaitTime> overflow_times;
     std::uint64_t blocks_left_out = 0;
     ByteBudget::Share bytes;  // used by the sums
@@ -97,18 +115,39 @@ class WaitSums {
 
  private:
   using Key = std::vector<std::uint64_t>;
+  using BlockKey = std::pair<std::uint32_t, std::uint64_t>;  // thread and beginning
+  struct Noted {
+    SeenBlock block;
+    std::uint32_t serial = 0;  // of its sum
+  };
   static Key key_of(const SampledBlock& block);
+  [[nodiscard]] ShareOwner owner_of(const offcpud_sample& sample, bool wants) const;
+  WaitSum* add_sum(const SampledBlock& block, Key key);
+  bool make_room_for_sum(const SampledBlock& block);
+  bool make_room_for_block(const offcpud_sample& sample);
+  void rank_sums();
+  void rank_blocks();
+  void drop_sum(std::size_t place);
+  void drop_block(ShareSlots::Slot slot);
+  std::vector<std::size_t> move_sums(Drained& drained);
+  void move_blocks(Drained& drained, const std::vector<std::size_t>& moved);
   void note(const offcpud_sample& sample, std::size_t sum);
   void leave_out(const offcpud_sample& sample);
+  void leave_out(const SeenBlock& block);
   void add_overflow(const offcpud_sample& sample);
   [[nodiscard]] std::uint64_t within(const offcpud_sample& sample) const;
 
+  OwnerOf owner_of_;
   std::shared_ptr<ByteBudget> budget_;
   ByteBudget::Share bytes_;
-  std::vector<WaitSum> sums_;
+  std::vector<WaitSum> sums_;                               // with an empty key: free
+  std::vector<std::uint32_t> serials_;                      // of sums_; another sum has another one
   std::unordered_map<Key, std::size_t, WordsHash> places_;  // of sums_
   std::size_t last_ = SeenBlock::kKnown;                    // that add() used; kKnown: none
-  std::map<std::pair<std::uint32_t, std::uint64_t>, SeenBlock> blocks_;  // by tid and beginning
+  std::map<BlockKey, Noted> blocks_;
+  // Whose they are, from when there was no room in this window.
+  std::optional<ShareSlots> sum_shares_, block_shares_;
+  std::vector<BlockKey> block_at_;  // by slot of block_shares_
   std::map<std::uint64_t, WaitEstimate> overflow_;
   std::map<std::uint64_t, WaitTime> overflow_times_;
   std::uint64_t blocks_left_out_ = 0;

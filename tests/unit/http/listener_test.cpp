@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,6 +24,8 @@ TEST(Listener, ReportsThePortThatTheKernelChose) {
   const auto listener = open_listener("127.0.0.1:0");
   ASSERT_TRUE(listener) << listener.error().message();
   EXPECT_NE(listener->address().text(), "127.0.0.1:0");
+  EXPECT_FALSE(connect_to(listener->address().text())) << "the program still starts";
+  ASSERT_TRUE(listener->listen());
   EXPECT_TRUE(connect_to(listener->address().text()));
 }
 
@@ -33,6 +36,21 @@ TEST(Listener, APortInUseSaysWhatToDo) {
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().message(), "another process listens on " + first->address().text() +
                                           "; stop it or choose another with --listen");
+}
+
+// Connections that the server closed occupy the port for a minute (TIME_WAIT).
+TEST(Listener, TheNextProgramGetsThePortAtOnce) {
+  std::string address = "127.0.0.1:0";
+  for (int program = 0; program < 3; ++program) {
+    const auto listener = open_listener(address);
+    ASSERT_TRUE(listener) << listener.error().message();
+    address = listener->address().text();
+    EXPECT_FALSE(open_listener(address)) << "another program that starts";
+    ASSERT_TRUE(listener->listen());
+    const UniqueFd client = connect_to(address);
+    ASSERT_TRUE(client);
+    EXPECT_TRUE(UniqueFd(::accept(listener->fd(), nullptr, nullptr))) << "closed here";
+  }
 }
 
 TEST(Listener, AnAddressOfNoInterfaceSaysSo) {
@@ -63,6 +81,8 @@ TEST_F(UnixListenerTest, TheFileIsForOwnerAndGroupAndGoesWithTheListener) {
   {
     const auto listener = open_listener(address_);
     ASSERT_TRUE(listener) << listener.error().message();
+    EXPECT_FALSE(connect_to(address_)) << "the program still starts";
+    ASSERT_TRUE(listener->listen());
     EXPECT_TRUE(connect_to(address_));
     struct stat info {};
     ASSERT_EQ(::stat(path_.c_str(), &info), 0);
@@ -79,6 +99,7 @@ TEST_F(UnixListenerTest, ALocalSocketIsForEverybodyWithItsFolder) {
     const auto listener = open_local_listener(path);
     ::umask(before);
     ASSERT_TRUE(listener) << listener.error().message();
+    ASSERT_TRUE(listener->listen());
     EXPECT_TRUE(connect_to("unix:" + path));
     struct stat info {};
     ASSERT_EQ(::stat(path.c_str(), &info), 0);
@@ -115,18 +136,21 @@ TEST_F(UnixListenerTest, ASocketThatNobodyAnswersIsReplaced) {
   {
     const auto listener = open_listener(address_);
     ASSERT_TRUE(listener);
+    ASSERT_TRUE(listener->listen());
     std::filesystem::rename(path_, directory_ / "kept");
   }
   std::filesystem::rename(directory_ / "kept", path_);
   ASSERT_FALSE(connect_to(address_));
   const auto listener = open_listener(address_);
   ASSERT_TRUE(listener) << listener.error().message();
+  ASSERT_TRUE(listener->listen());
   EXPECT_TRUE(connect_to(address_));
 }
 
 TEST_F(UnixListenerTest, ASocketThatSomebodyAnswersIsLeftAlone) {
   const auto first = open_listener(address_);
   ASSERT_TRUE(first);
+  ASSERT_TRUE(first->listen());
   const auto second = open_listener(address_);
   ASSERT_FALSE(second);
   EXPECT_THAT(second.error().message(), HasSubstr("another process listens on unix:"));
@@ -136,6 +160,7 @@ TEST_F(UnixListenerTest, ASocketThatSomebodyAnswersIsLeftAlone) {
 TEST_F(UnixListenerTest, ALocalSocketInUseSaysWhichOptionChoosesAnother) {
   const auto first = open_local_listener(path_);
   ASSERT_TRUE(first) << first.error().message();
+  ASSERT_TRUE(first->listen());
   const auto second = open_local_listener(path_);
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().message(),
@@ -157,6 +182,10 @@ TEST_F(UnixListenerTest, TheSocketOfASuccessorStays) {
   std::filesystem::remove(path_);
   const auto successor = open_listener(address_);
   ASSERT_TRUE(successor);
+  ASSERT_TRUE(successor->listen());
+  const Status late = (*old)->listen();
+  ASSERT_FALSE(late) << "nobody would reach it";
+  EXPECT_THAT(late.error().message(), HasSubstr("another process listens on unix:"));
   old.reset();
   EXPECT_TRUE(connect_to(address_));
 }

@@ -41,11 +41,55 @@ class WaitCountingTest : public testing::Test {
     return interval.waits.sums.size();
   }
 
+  // A user's 30,000 threads, in processes of so many, come before and after another's 40.
+  void expect_room_beside_a_crowd(std::uint32_t threads_of_process, bool one_stack) {
+    constexpr std::uint32_t kCrowd = 30'000, kOthers = 40, kFirst = 100'000;
+    std::uint32_t next = kFirst;
+    const auto crowd = [&](std::uint32_t threads) {
+      for (const std::uint32_t end = next + threads; next < end; ++next) {
+        const std::uint32_t tgid = next / threads_of_process * threads_of_process + 1;
+        BlockRecord record = lasting(next).of(tgid).in_kernel({one_stack ? 7 : next});
+        record.sample.tid = next;
+        counting_.add_lasting(record.block());
+      }
+    };
+    const auto others = [&](std::uint32_t first) {
+      for (std::uint32_t pid = first; pid < first + kOthers; pid += 2) {
+        counting_.add_lasting(lasting(pid).block());
+        counting_.add_ended(ended(1'000).of(pid).in_kernel({pid, 2}).block());
+      }
+    };
+    for (int window = 0; window < 3; ++window) {
+      others(2);
+      crowd(kCrowd);
+      others(1'000);
+      crowd(200);
+      const WaitInterval interval = counting_.close(now());
+      std::size_t sums = 0, blocks = 0;
+      for (const WaitSum& sum : interval.waits.sums) sums += sum.sample.tgid < kFirst ? 1 : 0;
+      for (const SeenBlock& block : interval.waits.blocks) {
+        if (block.sum != SeenBlock::kKnown) {
+          EXPECT_EQ(interval.waits.sums.at(block.sum).sample.tgid, block.tgid);
+        }
+        blocks += block.tgid < kFirst ? 1 : 0;
+      }
+      EXPECT_EQ(blocks, kOthers) << window;
+      EXPECT_EQ(sums, window == 2 ? kOthers : 2 * kOthers) << "a sleeper's stack is told again";
+      EXPECT_LE(interval.waits.sums.size(), WaitSums::kMostSums);
+      EXPECT_LE(interval.waits.blocks.size(), WaitSums::kMostBlocks);
+      EXPECT_EQ(interval.waits.blocks.size() + interval.waits.blocks_left_out,
+                kCrowd + 200 + kOthers);
+      EXPECT_EQ(counting_.told(), interval.waits.blocks.size());
+    }
+  }
+
   FakeClock clock_;
   FakeAddresses mappings_;
   test::KnownCgroups cgroups_{{1, "a"}};
   SamplerOptions options_;
-  WaitCounting counting_{mappings_, cgroups_.directory(), options_, now()};
+  // Of processes with an odd number and those with an even one.
+  static ShareOwner user_of(std::uint32_t tgid) { return tgid % 2; }
+  WaitCounting counting_{mappings_, cgroups_.directory(), options_, now(), ProcessOwners(user_of)};
 };
 
 TEST_F(WaitCountingTest, CountsWhatEndedWhole) {
@@ -137,15 +181,25 @@ TEST_F(WaitCountingTest, AWindowThatIsPutOffIsDueALengthLaterAndKeepsItsBeginnin
 
 // Its blocks come and go meanwhile.
 TEST_F(WaitCountingTest, AWindowThatCannotEndHasABoundAndCountsTheRest) {
-  for (std::uint32_t tid = 1; tid <= WaitSums::kMostBlocks + 3; ++tid) {
+  constexpr std::size_t kAll = 3 * WaitSums::kMostBlocks;
+  for (std::uint32_t tid = 1; tid <= kAll; ++tid) {
     BlockRecord record = lasting(7);  // all have one stack
     record.sample.tid = tid;
     counting_.add_lasting(record.block());
+    ASSERT_LE(counting_.told(), WaitCounting::kMostTold);
   }
-  EXPECT_LE(counting_.told(), WaitSums::kMostBlocks);
   const WaitInterval interval = counting_.close(now());
   EXPECT_EQ(interval.waits.blocks.size(), WaitSums::kMostBlocks);
-  EXPECT_EQ(interval.waits.blocks_left_out, 3U);
+  EXPECT_EQ(interval.waits.blocks_left_out, kAll - WaitSums::kMostBlocks);
+  EXPECT_EQ(counting_.told(), WaitSums::kMostBlocks);
+}
+
+TEST_F(WaitCountingTest, ThreadsOfOneUserTakeNoRoomFromAnothers) {
+  expect_room_beside_a_crowd(100, true);
+}
+
+TEST_F(WaitCountingTest, StacksOfOneUserTakeNoRoomFromAnothers) {
+  expect_room_beside_a_crowd(2, false);
 }
 
 // Blocks whose stacks found no room go on, too.

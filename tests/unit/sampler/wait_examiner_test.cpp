@@ -96,7 +96,7 @@ class WaitExaminerTest : public testing::Test {
   ProcessOwners owners_{[](std::uint32_t tgid) { return ShareOwner(tgid); }};
   StratumTimes strata_;
   NumberedNames names_;
-  WaitSums sums_;
+  WaitSums sums_{[](const WaitSums::Asked&) { return ShareOwner(); }};
   WaitExaminer examiner_;
 };
 
@@ -252,6 +252,7 @@ TEST_F(WaitExaminerTest, LongNamesOfDeepStacksHaveABound) {
   lasting(BlockRecord(1'000).of(7).in_user({1, 5}));
   examine(1s);
   lasting(BlockRecord(1'000).of(7), true);
+  EXPECT_EQ(examiner_.names_left_out(), 0U);
   names_.more.assign(4'000, 'x');
   for (std::uint32_t thread = 100; thread < 100 + kThreads; ++thread) {
     std::vector<__u64> frames(127, 3);
@@ -275,6 +276,8 @@ TEST_F(WaitExaminerTest, LongNamesOfDeepStacksHaveABound) {
   EXPECT_LE(bytes, WaitExaminer::kMostBytes);
   EXPECT_GT(bytes, WaitExaminer::kMostBytes / 2) << "what there is room for is shown";
   EXPECT_LT(with_stack, kThreads);
+  EXPECT_EQ(examiner_.names_left_out(), kThreads + (kThreads + 1 - with_stack))
+      << "all are shortened, and some have none";
   const auto other = window->find(7, BlockRecord(1).sample.since_ns, false);
   EXPECT_THAT(other->user, ElementsAre("shop::f1 [shopd]", "shop::f5 [shopd]"))
       << "it is another user's";
