@@ -121,6 +121,7 @@ SUBPROGRAM int block_keep(void *ctx, struct task_struct *task, struct thread *th
 	sample = &chosen->sample;
 	sample->since_ns = found ? thread->found.ns : thread->since_ns;
 	sample->ended_ns = thread->waking.ns;
+	sample->asleep_ns = 0;
 	sample->ns = ns;
 	sample->weight_ns = part_weight(ns, sample->ended_ns - sample->since_ns, whole_ns);
 	sample->whole_ns = whole_ns;

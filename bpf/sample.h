@@ -74,6 +74,8 @@ struct offcpud_sample {
 			  * stratum);  in progress: 0 */
 	__u64 since_ns;	 /* CLOCK_MONOTONIC, beginning of the block */
 	__u64 ended_ns;	 /* the wakeup, or now */
+	__u64 asleep_ns; /* CENSORED and in progress: since when it had slept by the scheduler's
+			  * account, which is before since_ns; 0: unknown */
 	__u64 cgroup_id;
 	__u64 process_start_ns; /* CLOCK_BOOTTIME; with tgid the identity of the process */
 	__u32 tid;
@@ -100,7 +102,7 @@ struct offcpud_sample {
 	char process_comm[OFFCPUD_COMM];
 	char waker_comm[OFFCPUD_COMM];
 };
-OFFCPUD_ASSERT(sizeof(struct offcpud_sample) == 176, "the layout has no padding");
+OFFCPUD_ASSERT(sizeof(struct offcpud_sample) == 184, "the layout has no padding");
 
 /* Addresses of instructions, innermost first, of four stacks, each right behind the one before:
  * kernel and user stack, and the waker's kernel and user stack. */

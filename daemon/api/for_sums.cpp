@@ -26,12 +26,11 @@ void put_means(Json& json, const char* name, const WaitTime& time, double second
 }  // namespace
 
 void ForSums::add(const SiteWaits& waits, bool now) {
-  add({waits.wait_for, waits.site}, {waits.time, waits.child, waits.lasting, waits.oldest_ns}, now);
+  add({waits.wait_for, waits.site}, {waits.time, waits.child, waits.lasting, waits.oldest}, now);
 }
 
 void ForSums::add(const CgroupWaits& waits, bool now) {
-  add({waits.wait_for, *waits.site}, {waits.time, waits.child, waits.lasting, waits.oldest_ns},
-      now);
+  add({waits.wait_for, *waits.site}, {waits.time, waits.child, waits.lasting, waits.oldest}, now);
 }
 
 void ForSums::add(const Place& place, const Site& more, bool now) {
@@ -42,7 +41,7 @@ void ForSums::add(const Place& place, const Site& more, bool now) {
   if (offcpud::actionable(place.first)) children_ += more.child;
   if (!now) return;
   site.lasting += more.lasting;
-  site.oldest_ns = std::max(site.oldest_ns, more.oldest_ns);
+  site.oldest.merge(more.oldest);
 }
 
 void ForSums::add_unknown(double ns) {
@@ -90,7 +89,8 @@ Json ForSums::json(double seconds, bool with_sites, std::optional<WaitFor> wante
     put_means(each, "waiting", site.time, seconds);
     each["lasting"] = site.lasting;
     each["oldest_seconds"] =
-        site.oldest_ns > 0 ? Json(static_cast<double>(site.oldest_ns) * 1e-9) : Json(nullptr);
+        site.oldest.ns > 0 ? Json(static_cast<double>(site.oldest.ns) * 1e-9) : Json(nullptr);
+    each["oldest_estimated"] = site.oldest.estimated;
     list.push_back(std::move(each));
   }
   json["sites"] = std::move(list);

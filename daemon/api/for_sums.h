@@ -24,7 +24,7 @@ class ForSums {
   struct Site {
     WaitTime time, child;       // child: part of it
     std::uint32_t lasting = 0;  // long waits in progress now
-    std::uint64_t oldest_ns = 0;
+    WaitAge oldest;
   };
 
   // `now`: the window is the last one, so its waits in progress are shown.

@@ -36,7 +36,9 @@ OldestBlock oldest_of(const ProcessRow& row) {
 TopJson oldest_json(const ProcessRow& row) {
   const OldestBlock oldest = oldest_of(row);
   if (oldest.ns == 0) return nullptr;
-  return {{"reason", kHistKindNames[oldest.kind]}, {"seconds", in_seconds(oldest.ns)}};
+  return {{"reason", kHistKindNames[oldest.kind]},
+          {"seconds", in_seconds(oldest.ns)},
+          {"estimated", row.oldest_estimated[oldest.kind]}};
 }
 
 WallTime start_of(const ProcessRow& row, const View& view, std::chrono::nanoseconds suspended) {

@@ -114,6 +114,7 @@ TopJson thread_json(const ThreadRow& row) {
     json["site"] = row.wait->site.empty() ? TopJson(nullptr) : TopJson(row.wait->site);
   }
   json.update({{"state_seconds", state_age_json(record)},
+               {"state_estimated", (record.flags & OFFCPUD_THREAD_ESTIMATED) != 0},
                {"waiting_seconds", row.waiting_ns * 1e-9},
                {"actionable_seconds", in_seconds(row.blocked_ns + row.runqueue_ns)},
                {"running_seconds", in_seconds(row.interval.running_ns)},

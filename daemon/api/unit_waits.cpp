@@ -11,7 +11,7 @@ namespace {
 void add(KindWaits& into, const KindWaits& more) {
   into.waited_ns += more.waited_ns;
   into.threads += more.threads;
-  into.oldest_ns = std::max(into.oldest_ns, more.oldest_ns);
+  into.oldest.merge(more.oldest);
   if (!more.ended) return;
   if (!into.ended) into.ended = std::make_unique<IntervalHistogram>();
   for (std::size_t slot = 0; slot < OFFCPUD_SLOTS; ++slot) {
@@ -86,8 +86,8 @@ void UnitSums::add_in_progress(const SubjectSeries& row) {
     const OpenWaits& open = row.in_progress->open[kind];
     unit.kinds[kind].threads += open.threads - open.for_work;
     if (is_blocked_kind(kind)) {
-      unit.kinds[kind].oldest_ns =
-          std::max(unit.kinds[kind].oldest_ns, row.in_progress->blocked[kind].oldest_ns);
+      const BlocksInProgress& blocks = row.in_progress->blocked[kind];
+      unit.kinds[kind].oldest.merge({blocks.oldest_ns, blocks.oldest_estimated});
     }
   }
 }

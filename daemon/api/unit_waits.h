@@ -12,6 +12,7 @@
 #include "pipeline/interval_histogram.h"
 #include "pipeline/view.h"
 #include "pipeline/wait_history.h"
+#include "pipeline/wait_window.h"
 
 namespace offcpud {
 
@@ -20,7 +21,7 @@ struct KindWaits {
   std::uint64_t waited_ns = 0;               // within the interval, of waits ended or in progress
   std::unique_ptr<IntervalHistogram> ended;  // null: none
   std::uint32_t threads = 0;                 // waiting now, but not for work
-  std::uint64_t oldest_ns = 0;               // age of the oldest of them
+  WaitAge oldest;                            // of them
 };
 
 // How one or several units spent an interval.

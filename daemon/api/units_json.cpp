@@ -60,7 +60,10 @@ Json waits_json(const UnitWaits& unit, double seconds, bool now) {
     Json wait = wait_json(waits, seconds);
     if (now) {
       wait["threads"] = waits.threads;
-      if (is_blocked_kind(kind)) wait["oldest_seconds"] = per_second(waits.oldest_ns, 1);
+      if (is_blocked_kind(kind)) {
+        wait["oldest_seconds"] = per_second(waits.oldest.ns, 1);
+        wait["oldest_estimated"] = waits.oldest.estimated;
+      }
       wait["actionable"] = unit.counts(kind);
     }
     json[is_blocked_kind(kind) ? "blocked" : "runqueue"][std::string(kHistKindNames[kind])] =

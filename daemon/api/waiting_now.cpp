@@ -38,8 +38,10 @@ std::string threads_text(double threads) {
   return text.data();
 }
 
-std::string text_of(std::uint64_t ns) {
-  return duration_text(std::chrono::nanoseconds(static_cast<std::int64_t>(ns)));
+// "25 s"; "~25 s" of a block that began before the daemon did, as in `offcpuctl stalls`.
+std::string text_of(const WaitAge& age) {
+  return (age.estimated ? "~" : "") +
+         duration_text(std::chrono::nanoseconds(static_cast<std::int64_t>(age.ns)));
 }
 
 std::string unit_name(const std::string& cgroup) {
@@ -54,7 +56,7 @@ struct UnitPart {
   double threads = 0;
   const CgroupWaits* largest = nullptr;  // of its sites
   std::uint32_t lasting = 0;
-  std::uint64_t oldest_ns = 0;
+  WaitAge oldest;
 };
 
 using UnitParts = std::map<std::string, UnitPart>;  // by name
@@ -86,7 +88,7 @@ std::vector<UnitPart> parts_of(const SiteWindow& window, WaitFor wait_for, doubl
     UnitPart& part = units[unit_name(*waits.cgroup)];
     part.threads += ns * 1e-9 / seconds;
     part.lasting += waits.lasting;
-    part.oldest_ns = std::max(part.oldest_ns, waits.oldest_ns);
+    part.oldest.merge(waits.oldest);
     if (!part.largest || waits.time.ns > part.largest->time.ns) part.largest = &waits;
   }
   return ranked(std::move(units));
@@ -113,8 +115,8 @@ std::string part_text(const UnitPart& part, bool with_sites) {
   std::string text = threads_text(part.threads) + " in " + part.unit;
   std::string more = with_sites ? *part.largest->site : std::string();
   if (part.lasting > 0) {
-    more += std::string(more.empty() ? "" : "; ") + std::to_string(part.lasting) +
-            " now, the longest for " + text_of(part.oldest_ns);
+    more += std::string(more.empty() ? "" : "; ") + std::to_string(part.lasting) + " now";
+    if (part.oldest.ns > 0) more += ", the longest for " + text_of(part.oldest);
   }
   return more.empty() ? text : text + " (" + more + ")";
 }
@@ -161,17 +163,17 @@ std::string cpu_line(const View& view) {
 
 std::string stalls_line(const View& view) {
   std::array<std::size_t, kWaitForNames.size() + 1> counts{};  // the last: by reason
-  std::uint64_t longest_ns = 0;
+  WaitAge longest;
   std::size_t all = 0;
   if (!view.stalls) return {};
   for (const auto& stall : view.stalls->stalls) {
     if (stall->ended) continue;
     ++all;
     ++counts[stall->wait ? static_cast<std::size_t>(stall->wait->wait_for) : counts.size() - 1];
-    longest_ns = std::max(longest_ns, stall->duration_ns);
+    longest.merge({.ns = stall->duration_ns, .estimated = stall->estimated});
   }
   for (const UnlistedStalls& each : view.stalls->unlisted) {
-    longest_ns = std::max(longest_ns, each.oldest_ns);
+    longest.merge({.ns = each.oldest_ns, .estimated = each.estimated});
   }
   // Stacks decide who is stalled, so before they were examined nobody knows.
   const bool is_known = !view.stalls->examines || !view.site_history.empty();
@@ -187,7 +189,7 @@ std::string stalls_line(const View& view) {
     line += separator + std::string(name) + " " + std::to_string(counts[i]);
     separator = ", ";
   }
-  return line + "; the longest for " + text_of(longest_ns);
+  return line + "; the longest for " + text_of(longest);
 }
 
 std::string idle_line(const SiteWindow& window, double seconds) {

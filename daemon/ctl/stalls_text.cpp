@@ -62,8 +62,7 @@ bool is_unsure(const Json& stall) {
 std::string age_text(const Json& stall) {
   const Json& seconds = member(stall, "duration_seconds");
   if (!seconds.is_number()) return "-";
-  const std::string text = duration_cell(seconds.get<double>());
-  return is_estimated(stall) ? "~" + text : text;
+  return age_cell(seconds.get<double>(), is_estimated(stall));
 }
 
 std::string comm_text(const Json& stall) {

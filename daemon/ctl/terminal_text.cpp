@@ -95,4 +95,8 @@ std::string duration_cell(double seconds) {
   return text;
 }
 
+std::string age_cell(double seconds, bool estimated) {
+  return (estimated ? "~" : "") + duration_cell(seconds);
+}
+
 }  // namespace offcpud

@@ -44,6 +44,7 @@ TopWaits waits_of(const Json& json) {
     each.at("waiting").get_to(site.waiting);
     get_whole(each.at("lasting"), site.lasting);
     if (const Json& age = each.at("oldest_seconds"); !age.is_null()) age.get_to(site.oldest);
+    site.estimated = each.value("oldest_estimated", false);
     waits.sites.push_back(std::move(site));
   }
   return waits;
@@ -74,6 +75,7 @@ TopRow process_of(const Json& json) {
   if (const Json& oldest = json.at("oldest_blocked"); !oldest.is_null()) {
     oldest.at("reason").get_to(row.oldest_reason);
     oldest.at("seconds").get_to(row.oldest);
+    row.oldest_estimated = oldest.value("estimated", false);
   }
   return row;
 }
@@ -93,6 +95,7 @@ TopRow thread_of(const Json& json) {
   if (const Json& age = json.at("state_seconds"); !age.is_null()) {
     row.state_seconds = age.get<double>();
   }
+  row.state_estimated = json.value("state_estimated", false);
   row.waiting = json.value("waiting_seconds", 0.0);
   row.wait_for = json.value("for", "");
   if (const auto site = json.find("site"); site != json.end() && site->is_string()) {

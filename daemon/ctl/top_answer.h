@@ -25,6 +25,7 @@ struct TopWaits {
     double waiting = 0;
     std::uint64_t lasting = 0;  // long waits in progress
     double oldest = 0;          // seconds; 0: none
+    bool estimated = false;     // the oldest began before the daemon did
   };
   double actionable = 0, error = 0;  // and its standard error
   double children = 0, idle = 0, unknown = 0;
@@ -47,12 +48,14 @@ struct TopRow {
   double p50 = 0, p99 = 0, max = 0;  // infinite: above the highest bound
   std::string oldest_reason;         // empty: none
   double oldest = 0;
+  bool oldest_estimated = false;  // it began before the daemon did
 
   // Of threads only.
   std::uint64_t tid = 0, cpu = 0;
   bool pinned = false;
   std::string state;  // "running", or the reason or cause of the wait
   std::optional<double> state_seconds;
+  bool state_estimated = false;  // as oldest_estimated
   double waiting = 0;
   std::string wait_for, site;  // of the block that it is in; empty: not known
   SecondsByName kept_off;

@@ -78,7 +78,8 @@ TopColumn where_column(unsigned rank) {
 
 TopColumn age_column(unsigned rank) {
   return {"AGE", kTimeWidth, Align::Right, rank, [](const TopRow& row) {
-            return row.state_seconds ? duration_cell(*row.state_seconds) : "?";
+            return row.state_seconds ? age_cell(*row.state_seconds, row.state_estimated)
+                                     : std::string("?");
           }};
 }
 

@@ -37,7 +37,7 @@ double actionable_of(const TopRow& row, const std::string& reason) {
 
 std::string oldest_text(const TopRow& row) {
   if (row.oldest_reason.empty()) return "-";
-  return duration_cell(row.oldest) + " " + terminal_text(row.oldest_reason);
+  return age_cell(row.oldest, row.oldest_estimated) + " " + terminal_text(row.oldest_reason);
 }
 
 void add_reasons(std::vector<TopColumn>& columns, const TopAnswer& answer, unsigned rank) {

@@ -10,7 +10,7 @@
 namespace offcpud {
 namespace {
 
-constexpr std::size_t kForWidth = 8, kSiteWidth = 28, kLongestWidth = 11;
+constexpr std::size_t kForWidth = 8, kSiteWidth = 27, kLongestWidth = 12;
 
 // What the columns FOR, SITE and NOW go by.
 struct Told {
@@ -72,7 +72,9 @@ TopColumn now_column(const Told& told) {
   return {"NOW", kLongestWidth, Align::Left, 7, [told](const TopRow& row) -> std::string {
             const TopWaits::Site* site = main_site(row, told);
             if (site == nullptr || site->lasting == 0 || !cpu_cause(row, told).empty()) return "-";
-            return std::to_string(site->lasting) + ", " + duration_cell(site->oldest);
+            std::string text = std::to_string(site->lasting);
+            if (site->oldest > 0) text += ", " + age_cell(site->oldest, site->estimated);
+            return text;
           }};
 }
 

@@ -64,6 +64,7 @@ void ProcessTable::begin_walk(Process& process) {
   process.row.waited_ns.fill(0);
   process.row.running_ns = 0;
   process.row.oldest_blocked_ns.fill(0);
+  process.row.oldest_estimated.fill(false);
 }
 
 void ProcessTable::name(Process& process, const offcpud_thread& thread) {
@@ -87,7 +88,10 @@ void ProcessTable::add_thread(Process& process, const offcpud_thread* before,
   if (leads && row.kernel_thread && is_idle(now)) process.waits_for_work = true;
   if (now.state == OFFCPUD_THREAD_BLOCKED && now.kind < OFFCPUD_BLOCKED_KINDS && !is_idle(now)) {
     std::uint64_t& oldest = row.oldest_blocked_ns[now.kind];
-    oldest = std::max(oldest, age_ns(now));
+    if (age_ns(now) > oldest) {
+      oldest = age_ns(now);
+      row.oldest_estimated[now.kind] = (now.flags & OFFCPUD_THREAD_ESTIMATED) != 0;
+    }
   }
   if (!previous_) return;  // one walk makes no interval
 

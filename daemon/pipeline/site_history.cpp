@@ -21,7 +21,7 @@ void add(CgroupWaits& sum, const auto& waits) {
   sum.time += waits.time;
   sum.child += waits.child;
   sum.lasting += waits.lasting;
-  sum.oldest_ns = std::max(sum.oldest_ns, waits.oldest_ns);
+  sum.oldest.merge(waits.oldest);
 }
 
 Sums sums_of(const WaitWindow& window) {

@@ -22,7 +22,7 @@ struct CgroupWaits {
   WaitFor wait_for = WaitFor::Unknown;
   WaitTime time, child;       // as in SiteWaits
   std::uint32_t lasting = 0;  // as in SiteWaits
-  std::uint64_t oldest_ns = 0;
+  WaitAge oldest;
 };
 
 // What the threads of each cgroup waited for within one window. Immutable.

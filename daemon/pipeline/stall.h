@@ -73,6 +73,7 @@ struct UnlistedStalls {
   WaitFor wait_for = WaitFor::Unknown;          // Unknown also: told by their reason
   std::uint32_t threads = 0;
   std::uint64_t oldest_ns = 0;  // age
+  bool estimated = false;       // as in Stall, of the oldest
 };
 
 // Immutable. First those in progress, oldest first; then those that ended, latest first.

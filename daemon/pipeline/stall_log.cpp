@@ -200,7 +200,9 @@ void StallLog::count_unlisted(const Stall& stall, const offcpud_thread& thread) 
   sum.labels = stall.labels;
   sum.wait_for = wait_for;
   ++sum.threads;
-  sum.oldest_ns = std::max(sum.oldest_ns, age_ns(thread));
+  if (age_ns(thread) <= sum.oldest_ns) return;
+  sum.oldest_ns = age_ns(thread);
+  sum.estimated = stall.estimated;
 }
 
 void StallLog::open_if_stalled(const offcpud_thread& thread) {

@@ -27,6 +27,7 @@ inline constexpr std::size_t kMaxStallBounds = 8;
 struct BlocksInProgress {
   std::uint32_t threads = 0;
   std::uint64_t oldest_ns = 0;                           // 0: none has a known beginning
+  bool oldest_estimated = false;                         // as in Stall
   std::array<std::uint32_t, kMaxStallBounds> stalled{};  // by index of View::stall_bounds
 };
 
@@ -100,6 +101,7 @@ struct ProcessRow {
   double p50_seconds = 0, p99_seconds = 0, max_seconds = 0;
   // Longest block in progress by reason; 0: none has a known beginning.
   std::array<std::uint64_t, OFFCPUD_BLOCKED_KINDS> oldest_blocked_ns{};
+  std::array<bool, OFFCPUD_BLOCKED_KINDS> oldest_estimated{};  // as in Stall
 };
 
 struct ThreadWalk;

@@ -41,6 +41,17 @@ struct ExaminedBlock {
   std::shared_ptr<const ExaminedWait> wait;
 };
 
+// The age of a block in progress.
+struct WaitAge {
+  std::uint64_t ns = 0;    // 0: unknown
+  bool estimated = false;  // it began before the daemon did: as in Stall
+
+  // The older of both.
+  void merge(const WaitAge& other) {
+    if (other.ns > ns) *this = other;
+  }
+};
+
 // What the threads of one process waited for at one site within a window.
 struct SiteWaits {
   std::uint32_t pid = 0;               // in the daemon's PID namespace; 0: several processes
@@ -52,7 +63,7 @@ struct SiteWaits {
   WaitTime child;    // part of `time`: waits for the process's own children
   // Long waits that were in progress at the window's end, and the age of the longest.
   std::uint32_t lasting = 0;
-  std::uint64_t oldest_ns = 0;
+  WaitAge oldest;
 };
 
 // What threads waited for within a few seconds. Immutable: the thread that names functions makes

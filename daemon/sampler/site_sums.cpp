@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sampler/site_sums.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace offcpud {
+namespace {
+
+// Of a block that began before the daemon did, since_ns only says when it was found.
+WaitAge age_of(const SeenBlock& block) {
+  const std::uint64_t since_ns = block.censored ? block.asleep_ns : block.since_ns;
+  if (since_ns == 0 || since_ns > block.seen_ns) return {};
+  return {.ns = block.seen_ns - since_ns, .estimated = block.censored};
+}
+
+}  // namespace
 
 void SiteSums::add(const WaitSum& sum, const ExaminedWait& wait, double share) {
   if (sum.within.ns <= 0) return;
@@ -23,7 +32,7 @@ void SiteSums::add(const SeenBlock& block, const ExaminedWait* wait) {
   if (block.kind == OFFCPUD_BLOCKED_CHILD) waits.child.add(part_ns, part_ns);
   if (!block.lasts) return;
   ++waits.lasting;
-  waits.oldest_ns = std::max(waits.oldest_ns, block.seen_ns - block.since_ns);
+  waits.oldest.merge(age_of(block));
 }
 
 void SiteSums::add_unknown(std::uint64_t cgroup_id, const WaitTime& time) {

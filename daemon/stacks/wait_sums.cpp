@@ -218,6 +218,7 @@ void WaitSums::note(const offcpud_sample& sample, std::size_t sum) {
                   .holder_tgid = sample.holder_tgid,
                   .since_ns = sample.since_ns,
                   .censored = (sample.flags & OFFCPUD_SAMPLE_CENSORED) != 0,
+                  .asleep_ns = sample.asleep_ns,
                   .sum = sum,
                   .local_tgid = sample.local_tgid,
                   .process_start_ns = sample.process_start_ns,

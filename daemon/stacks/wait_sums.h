@@ -48,8 +48,9 @@ struct SeenBlock {
   std::uint32_t tid = 0, tgid = 0, parent_tgid = 0;  // in the initial PID namespace
   std::uint32_t waited_on = 0, holder_tgid = 0;      // as in the sample
   std::uint64_t since_ns = 0;
-  bool censored = false;
-  std::size_t sum = kKnown;  // index into the sums; kKnown: an earlier window had its stack
+  bool censored = false;        // `since_ns` is when the daemon found it
+  std::uint64_t asleep_ns = 0;  // as in the sample
+  std::size_t sum = kKnown;     // index into the sums; kKnown: an earlier window had its stack
 
   std::uint32_t local_tgid = 0;  // of the thread's process
   std::uint64_t process_start_ns = 0;

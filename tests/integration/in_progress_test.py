@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Waits that last are visible while they last, with their age, and gone when they end."""
 
+import datetime
 import fcntl
 import os
 import subprocess
@@ -173,6 +174,18 @@ class Before(InProgressCase):
         time.sleep(3)
         super().setUpClass()
 
+    def expect_the_age_of_the_stall(self, stall):
+        """What stacks say has the same age as the stall, and the same mark."""
+        top = self.daemon.get_json("/api/v1/top")
+        row = next(row for row in top["processes"] if row["pid"] == self.reader.pid)
+        site = row["waits"]["sites"][0]
+        taken, since = (datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+                        for text in (top["taken"], stall["since"]))
+        self.expect_close("age at the end of the window", taken - top["window"]["age_seconds"] - since,
+                          site["oldest_seconds"], absolute=0.7)
+        for who, mark in (("site", site["oldest_estimated"]), ("reason", row["oldest_blocked"]["estimated"])):
+            self.say(mark is True, f"its beginning, by {who}", "estimated", mark)
+
     def test_threads_asleep_before_the_start_are_visible(self):
         """With what is known of them: that they wait, why, and since when within a second."""
         scrape = self.within_two_passes(
@@ -192,6 +205,7 @@ class Before(InProgressCase):
         self.say(stall["estimated"] is True, "its beginning", "estimated", stall["estimated"])
         self.say(any("pipe_read" in frame for frame in stall["stack"]), "its stack",
                  "a frame pipe_read", stall["stack"])
+        self.expect_the_age_of_the_stall(stall)
         os.write(self.writer, b"x")
         os.close(self.writer)
         self.within_two_passes("nobody waits for a pipe",

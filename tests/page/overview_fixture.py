@@ -19,6 +19,9 @@ def wait(waiting, ended, p99, actionable=True, **more):
             "actionable": actionable, **more}
 
 
+SINCE_START = 20  # seconds; what has lasted longer began before the daemon
+
+
 def waits(*sites):
     """Of each site what for, its name, how many threads, and how many wait there now for how long."""
     idle = ("work", "timer")
@@ -30,7 +33,8 @@ def waits(*sites):
             "idle": total(*idle), "unknown": total("unknown"),
             "for": {name: {"waiting": total(name), "error": 0.0} for name in purposes},
             "sites": [{"for": name, "site": site, "waiting": waiting, "error": 0.0,
-                       "lasting": lasting, "oldest_seconds": oldest}
+                       "lasting": lasting, "oldest_seconds": oldest,
+                       "oldest_estimated": (oldest or 0) > SINCE_START}
                       for name, site, waiting, lasting, oldest in sites]}
 
 
@@ -107,7 +111,7 @@ def units(server, query):
 
 def stall(tid, comm, process, path, seconds):
     return {"state": "in_progress", "since": text_of(TAKEN - datetime.timedelta(seconds=seconds)),
-            "duration_seconds": seconds, "estimated": False, "pid": 100, "tid": tid, "comm": comm,
+            "duration_seconds": seconds, "estimated": seconds > SINCE_START, "pid": 100, "tid": tid, "comm": comm,
             "process": process, "cgroup": "/system.slice/postgresql.service",
             "unit": "postgresql.service", "reason": "disk", "for": "storage", "site": "fsync",
             "certain": True, "examined": True,

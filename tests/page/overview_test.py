@@ -63,7 +63,7 @@ class Overview(OverviewCase, browser.LightAndDark):
         self.open()
         self.assertEqual([row[0] for row in self.rows("purposes")],
                          ["a lock", "an answer", "storage", "what nobody can tell", "work"])
-        self.assertEqual(self.row("purposes", "a lock")[1:], ["4", "postgresql-heavyweight-lock", "8, 25 s"])
+        self.assertEqual(self.row("purposes", "a lock")[1:], ["4", "postgresql-heavyweight-lock", "8, ~25 s"])
         self.set("for", "answer")
         self.page.wait("document.querySelectorAll('#units tbody tr').length === 1")
         self.assertEqual(self.rows("units")[0][1:5], ["0.75", "0", "0.5", "answer, socket-read"])
@@ -176,14 +176,14 @@ class Overview(OverviewCase, browser.LightAndDark):
     def test_stalls_and_processes(self):
         self.open()
         self.assertEqual(self.rows("stalls"),
-                         [["1 min 16 s", "postgres (walwriter) [112]",
+                         [["~1 min 16 s", "postgres (walwriter) [112]",
                            "storage, fsync, /var/lib/pg/wal",
                            "postgresql.service", "fdatasync"]])
         self.assertIn("and 2 more", self.text("stalls-rest"))
         self.assertIn("5 more are beyond the limit", self.text("stalls-rest"))
         self.assertIn("12 wait for work, 3 for what nobody can tell", self.text("stalls-rest"))
         self.assertEqual(self.row("processes", "postgres [100]")[1:],
-                         ["1.5 ± 0.1", "0.1", "0.25", "lock, postgresql-heavyweight-lock", "8, 25 s",
+                         ["1.5 ± 0.1", "0.1", "0.25", "lock, postgresql-heavyweight-lock", "8, ~25 s",
                           "postgresql.service"])
         SERVER.mode = "calm"
         self.set("every", "2")

@@ -10,6 +10,11 @@ export function time(seconds) {
   return duration(Math.round(seconds * NANOSECONDS));
 }
 
+// "~25 s" of a block that began before the daemon did, as in `offcpuctl stalls`.
+export function age(seconds, isEstimated) {
+  return isEstimated ? `~${time(seconds)}` : time(seconds);
+}
+
 // A mean or a rate: "0", "0.002", "1.25", "340".
 export function amount(value) {
   if (value >= 1000) return WHOLE.format(value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { visible } from "../script/names.js";
-import { amount, time } from "./numbers.js";
+import { age, amount, time } from "./numbers.js";
 import { estimate, longestOf, mostlyFor, waitingFor } from "./purposes.js";
 import { cell, element, fillRows, showError } from "./rows.js";
 
@@ -10,7 +10,7 @@ function sum(seconds) {
 
 // Where nobody knows what waits are for.
 function oldestByReason({ oldest_blocked: oldest }) {
-  return oldest ? `${oldest.reason}, ${time(oldest.seconds)}` : "–";
+  return oldest ? `${oldest.reason}, ${age(oldest.seconds, oldest.estimated)}` : "–";
 }
 
 // As of units.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { visible } from "../script/names.js";
-import { amount, time } from "./numbers.js";
+import { age, amount } from "./numbers.js";
 import { cell, element, fillRows } from "./rows.js";
 
 // In the order of what one may want to do something about.
@@ -36,13 +36,14 @@ export function mostlyFor(waits, wanted) {
   return name ?? "–";
 }
 
-// "8, 25 s": so many wait there now, the longest for that long.
+// "8, 25 s": so many wait there now, the longest for that long; "~" before an estimate.
 export function longestOf(waits, wanted) {
   const [site] = (waits?.sites ?? []).filter(
     (each) => wanted === "" || each.for === wanted,
   );
   if (!site || site.lasting === 0 || (wanted === "" && waits.actionable + waits.children <= 0)) return "–";
-  return `${site.lasting}, ${time(site.oldest_seconds)}`;
+  if (site.oldest_seconds === null) return `${site.lasting}`;
+  return `${site.lasting}, ${age(site.oldest_seconds, site.oldest_estimated)}`;
 }
 
 // Threads that wait for what matters, or for `wanted`, on average. null: nobody knows.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { visible } from "../script/names.js";
-import { amount, quantile, time } from "./numbers.js";
+import { age, amount, quantile, time } from "./numbers.js";
 import { cell, element, fillRows, showError } from "./rows.js";
 import { sparkline } from "./sparkline.js";
 
@@ -73,7 +73,7 @@ export class ReasonTable {
       cell("wide", quantile(wait.p50_seconds)),
       cell("wide", quantile(wait.p90_seconds)),
       cell("", quantile(wait.p99_seconds)),
-      cell("wide", wait.threads > 0 && wait.oldest_seconds ? time(wait.oldest_seconds) : "–"),
+      cell("wide", wait.threads > 0 && wait.oldest_seconds ? age(wait.oldest_seconds, wait.oldest_estimated) : "–"),
       cell(part, picture),
     ];
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { visible } from "../script/names.js";
-import { time } from "./numbers.js";
+import { age } from "./numbers.js";
 import { cell, element, fillRows, showError } from "./rows.js";
 
 // What a thread waits for, in words: "lock, postgresql-heavyweight-lock", "storage, /var/log/x".
@@ -66,7 +66,7 @@ export class StallTable {
       ],
     });
     stalls.forEach((stall, i) => {
-      this.body.rows[i].querySelector("span").textContent = time(stall.duration_seconds);
+      this.body.rows[i].querySelector("span").textContent = age(stall.duration_seconds, stall.estimated);
     });
   }
 }

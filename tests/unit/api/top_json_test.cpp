@@ -53,6 +53,7 @@ View two_processes() {
   database.p50_seconds = 0.25;
   database.p99_seconds = database.max_seconds = 2;
   database.oldest_blocked_ns[OFFCPUD_BLOCKED_DISK] = kSecond;
+  database.oldest_estimated[OFFCPUD_BLOCKED_DISK] = true;
   database.oldest_blocked_ns[OFFCPUD_BLOCKED_POLL] = 50 * kSecond;
   ProcessRow idle = process(6, "idle\x1b[2J", "/user.slice");
   idle.waited_ns[OFFCPUD_BLOCKED_POLL] = 10 * kSecond;
@@ -86,7 +87,7 @@ TEST(TopJson, AProcessInFull) {
     "kernel_thread": false, "exported": true, "actionable_seconds": 4.5, "running_seconds": 2.0,
     "blocked_seconds": {"disk": 4.0, "poll": 3.0}, "runqueue_seconds": {"preempted": 0.5},
     "ended": 9, "p50_seconds": 0.25, "p99_seconds": 2.0, "max_seconds": 2.0,
-    "oldest_blocked": {"reason": "disk", "seconds": 1.0},
+    "oldest_blocked": {"reason": "disk", "seconds": 1.0, "estimated": true},
     "oldest_blocked_seconds": {"disk": 1.0, "poll": 50.0}, "waits": null})"));
   EXPECT_EQ(top.at("window"), nullptr) << "nothing was examined";
   EXPECT_EQ(top.at("processes").at(1).at("oldest_blocked"), nullptr);
@@ -108,7 +109,7 @@ View two_processes_for_something() {
                              .site = site,
                              .time = time,
                              .lasting = lasting,
-                             .oldest_ns = lasting * kSecond});
+                             .oldest = {.ns = lasting * kSecond}});
   };
   add(5, WaitFor::Storage, "fsync", {.ns = 4e9, .variance_ns2 = 1e16});
   add(5, WaitFor::Work, "loop", {.ns = 10e9});
@@ -131,11 +132,11 @@ TEST(TopJson, RowsComeByWhatWaitsAreForNotByReason) {
     "for": {"lock": {"waiting": 5.0, "error": 0.0}, "unknown": {"waiting": 4.0, "error": 0.0}},
     "sites": [
       {"for": "lock", "site": "mutex", "waiting": 3.0, "error": 0.0, "lasting": 3,
-       "oldest_seconds": 3.0},
+       "oldest_seconds": 3.0, "oldest_estimated": false},
       {"for": "lock", "site": "row-lock", "waiting": 2.0, "error": 0.0, "lasting": 2,
-       "oldest_seconds": 2.0},
+       "oldest_seconds": 2.0, "oldest_estimated": false},
       {"for": "unknown", "site": null, "waiting": 4.0, "error": 0.0, "lasting": 0,
-       "oldest_seconds": null}]})"));
+       "oldest_seconds": null, "oldest_estimated": false}]})"));
   const json& database = top.at("processes").at(1).at("waits");
   EXPECT_DOUBLE_EQ(database.at("actionable"), 0.4);
   EXPECT_DOUBLE_EQ(database.at("error"), 0.01);
@@ -203,6 +204,17 @@ TEST(TopJson, SitesAreThoseOfWhatIsAskedFor) {
   ASSERT_EQ(sites.size(), 1U);
   EXPECT_EQ(sites.at(0).at("for"), "unknown");
   EXPECT_FALSE(answer(view).contains("for"));
+}
+
+TEST(TopJson, SaysWhichAgesAreEstimates) {
+  View view = two_processes_for_something();
+  auto window = std::make_shared<WaitWindow>(*view.waits);
+  window->sites[2].oldest = {.ns = 60 * kSecond, .estimated = true};
+  view.waits = window;
+  const json top = answer(view, {{"pid", "6"}});
+  const json& site = top.at("processes").at(0).at("waits").at("sites").at(1);
+  EXPECT_EQ(site.at("oldest_seconds"), 60.0);
+  EXPECT_EQ(site.at("oldest_estimated"), true);
 }
 
 // The sums of the rows, and of what ended in the cgroup.
@@ -285,7 +297,7 @@ TEST(TopJson, AThreadInFull) {
   EXPECT_EQ(top.at("threads").at(0), json::parse(R"({
     "tid": 5, "pid": 5, "comm": "pinned", "cgroup": "/system.slice/postgresql.service",
     "unit": "postgresql.service", "cpu": 1,
-    "pinned": true, "state": "runnable", "cause": "preempted", "state_seconds": 2.0,
+    "pinned": true, "state": "runnable", "cause": "preempted", "state_seconds": 2.0, "state_estimated": false,
     "waiting_seconds": 9.0,
     "actionable_seconds": 9.0, "running_seconds": 1.0, "blocked_seconds": {},
     "runqueue_seconds": {"preempted": 9.0}, "kept_off_seconds": {"other_cgroup": 4.0},

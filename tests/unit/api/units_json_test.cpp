@@ -93,7 +93,7 @@ std::shared_ptr<const SiteWindow> site_window(std::chrono::seconds begin, double
                              .wait_for = wait_for,
                              .time = {.ns = s * 1e9, .variance_ns2 = 1e18},
                              .lasting = 1,
-                             .oldest_ns = kSecond});
+                             .oldest = {.ns = kSecond}});
   };
   add("/system.slice/db.service", WaitFor::Work, "", 5);
   add("/system.slice/idle.service", WaitFor::Lock, "mutex", lock_s);
@@ -145,6 +145,7 @@ TEST_F(UnitsJson, AWaitInProgressHasNoPercentileButAnAge) {
   EXPECT_TRUE(lock["p99_seconds"].is_null());
   EXPECT_EQ(lock["threads"], 1);
   EXPECT_DOUBLE_EQ(lock["oldest_seconds"], 4);
+  EXPECT_EQ(lock["oldest_estimated"], false);
 }
 
 TEST_F(UnitsJson, BoundsThatAreNotThereAreZeroAndNull) {

@@ -31,7 +31,7 @@ class WaitingNow : public ::testing::Test {
                               .wait_for = wait_for,
                               .time = {.ns = threads * 10e9},
                               .lasting = lasting,
-                              .oldest_ns = lasting > 0 ? 25'000'000'000ULL : 0});
+                              .oldest = {.ns = lasting > 0 ? 25'000'000'000ULL : 0}});
   }
   [[nodiscard]] std::vector<std::string> lines(bool with_sites = true) {
     view_.site_history = {window_};
@@ -71,6 +71,22 @@ TEST_F(WaitingNow, WhatIsWaitedForComesFirstThenStallsThenWhoIdles) {
                           "idle: 12.0 threads wait for work, 2.00 for a timer; of 1.25 nobody can "
                           "tell"));
   EXPECT_THAT(lines(false)[1], HasSubstr("postgresql.service (8 now, the longest for 25 s)"));
+}
+
+// As `offcpuctl stalls` marks them.
+TEST_F(WaitingNow, AgesOfBlocksOlderThanTheDaemonAreMarked) {
+  add("/system.slice/shop.service", WaitFor::Lock, "mutex", 8, 8);
+  window_->sites.back().oldest.estimated = true;
+  add_stall(nullptr, 25'000'000'000);
+  stalls_->stalls.back() = [&] {
+    auto stall = std::make_shared<Stall>(*stalls_->stalls.back());
+    stall->estimated = true;
+    return stall;
+  }();
+  EXPECT_THAT(lines()[0], HasSubstr("(mutex; 8 now, the longest for ~25 s)"));
+  EXPECT_THAT(lines()[1], HasSubstr("; the longest for ~25 s"));
+  window_->sites.back().oldest = {};
+  EXPECT_THAT(lines()[0], HasSubstr("(mutex; 8 now)")) << "nobody knows its age";
 }
 
 TEST_F(WaitingNow, StallsWithoutARecordAreCounted) {

@@ -61,7 +61,7 @@ TEST_F(TopTableTest, WaitsForACpuLeadWhereTheyAreLonger) {
   EXPECT_THAT(line_of(throttled), HasSubstr(" cpu      throttled "));
   EXPECT_THAT(line_of(throttled), Not(HasSubstr("8, 25.2s")));
   throttled.rows[0].runqueue = {{"throttled", 79.0}, {"wakeup", 1.0}};
-  EXPECT_THAT(line_of(throttled), HasSubstr(" lock     postgresql-heavyweight-lock  8, 25.2s"));
+  EXPECT_THAT(line_of(throttled), HasSubstr(" lock     postgresql-heavyweight-lock 8, 25.2s"));
 }
 
 TEST_F(TopTableTest, ByReasonIfAskedFor) {
@@ -125,6 +125,18 @@ TEST_F(TopTableTest, TheHeadIsAboutWhatMatches) {
   EXPECT_THAT(table.summary[1],
               ::testing::StartsWith("On the whole host, threads that wait, on average: lock 8.00"));
   EXPECT_THAT(table.summary[2], ::testing::StartsWith("On the whole host, idle: 400.00 wait"));
+}
+
+// As in `offcpuctl stalls`.
+TEST_F(TopTableTest, AgesOfBlocksOlderThanTheDaemonAreMarked) {
+  TopAnswer old = answer(kWaitsJson);
+  old.rows[0].waits.sites[0].estimated = true;
+  EXPECT_THAT(top_table(old, "here", kAnyWidth).rows[0], HasSubstr(" 8, ~25.2s "));
+  old.rows[0].waits.sites[0].oldest = 0;
+  EXPECT_THAT(top_table(old, "here", kAnyWidth).rows[0], HasSubstr(" 8      "));
+  old = answer(kProcessesJson);
+  old.rows[0].oldest_estimated = true;
+  EXPECT_THAT(top_table(old, "here", kAnyWidth).rows[0], HasSubstr(" ~12min34s lock"));
 }
 
 // `top --for answer`: of who waits for a lock longer, the answer all the same.

@@ -20,7 +20,7 @@ SiteWaits waits(std::uint32_t pid, const char* cgroup, WaitFor wait_for, const c
           .site = site,
           .time = {.ns = 1e9, .variance_ns2 = 1e16},
           .lasting = pid,
-          .oldest_ns = pid * 1'000'000'000ULL};
+          .oldest = {.ns = pid * 1'000'000'000ULL}};
 }
 
 std::shared_ptr<WaitWindow> window(std::chrono::seconds begin, std::chrono::seconds end) {
@@ -49,7 +49,7 @@ TEST(SiteHistory, SumsTheProcessesOfACgroup) {
   EXPECT_EQ(*mutex.site, "mutex");
   EXPECT_EQ(mutex.time, (WaitTime{.ns = 2e9, .variance_ns2 = 2e16}));
   EXPECT_EQ(mutex.lasting, 8U);
-  EXPECT_EQ(mutex.oldest_ns, 5'000'000'000U);
+  EXPECT_EQ(mutex.oldest.ns, 5'000'000'000U);
   EXPECT_EQ(*kept[0]->sites[1].site, "row");
   EXPECT_EQ(kept[0]->sites[2].wait_for, WaitFor::Work);
   EXPECT_EQ(kept[0]->sites[2].time.ns, 2e9);

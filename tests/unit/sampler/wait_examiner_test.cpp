@@ -134,6 +134,27 @@ TEST_F(WaitExaminerTest, SumsByStratumWhetherSomebodyCanActOnThem) {
   EXPECT_EQ(of_8.unknown_ns, 5'000);
 }
 
+// The samples of a block that began before the daemon did count from when it was found. Its age is
+// that of the scheduler's account, as of stalls, and unknown where there is none.
+TEST_F(WaitExaminerTest, ABlockOlderThanTheDaemonHasItsWholeAge) {
+  BlockRecord old = BlockRecord(5'000).of(7).in_user({1}).flagged(OFFCPUD_SAMPLE_CENSORED);
+  old.sample.asleep_ns = old.sample.since_ns - 95'000;
+  lasting(old);
+  BlockRecord young = BlockRecord(7'000).of(7).in_user({1});
+  young.sample.tid = 77;  // another thread
+  lasting(young);
+  lasting(BlockRecord(9'000).of(8).in_user({1}).flagged(OFFCPUD_SAMPLE_CENSORED));
+  const auto window = examine();
+  std::map<std::uint32_t, SiteWaits> processes;
+  for (const SiteWaits& each : window->sites) processes[each.pid] = each;
+  EXPECT_EQ(processes[7].lasting, 2U);
+  EXPECT_EQ(processes[7].oldest.ns, 100'000U);
+  EXPECT_TRUE(processes[7].oldest.estimated);
+  EXPECT_EQ(processes[7].time.ns, 12'000) << "since it was found";
+  EXPECT_EQ(processes[8].lasting, 1U);
+  EXPECT_EQ(processes[8].oldest.ns, 0U) << "nobody knows since when";
+}
+
 // The convoy of one process, beside an idle one.
 TEST_F(WaitExaminerTest, SumsTheTimeByProcessAndSite) {
   ended(BlockRecord(2'000).of(7).standing_for(8'000).in_user({1}));
@@ -152,7 +173,8 @@ TEST_F(WaitExaminerTest, SumsTheTimeByProcessAndSite) {
   EXPECT_EQ(convoy.process_start_ns, 7U);
   EXPECT_EQ(convoy.time, (WaitTime{.ns = 14'000, .variance_ns2 = 8'000.0 * 6'000}));
   EXPECT_EQ(convoy.lasting, 1U);
-  EXPECT_EQ(convoy.oldest_ns, 5'000U);
+  EXPECT_EQ(convoy.oldest.ns, 5'000U);
+  EXPECT_FALSE(convoy.oldest.estimated);
   EXPECT_EQ(processes[8].wait_for, WaitFor::Work);
   EXPECT_EQ(processes[9].wait_for, WaitFor::Unknown) << "nobody looked at it";
   EXPECT_EQ(processes[9].time.ns, 9'000);
