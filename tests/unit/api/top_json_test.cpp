@@ -213,7 +213,7 @@ TEST(TopJson, SaysWhichAgesAreEstimates) {
   view.waits = window;
   const json top = answer(view, {{"pid", "6"}});
   const json& site = top.at("processes").at(0).at("waits").at("sites").at(1);
-  EXPECT_EQ(site.at("oldest_seconds"), 60.0);
+  EXPECT_DOUBLE_EQ(site.at("oldest_seconds"), 60);
   EXPECT_EQ(site.at("oldest_estimated"), true);
 }
 
