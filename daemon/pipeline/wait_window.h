@@ -30,6 +30,21 @@ struct ExaminedWait {
   // Functions, innermost first: "pthread_mutex_lock [libc.so.6]". Only of waits that may concern
   // somebody: those known to be idle have none.
   std::vector<std::string> user, kernel;
+  // Of a wait of which nobody can tell what it is for: the same for equal functions in one unit,
+  // process name and reason. 0: it is known.
+  std::uint64_t place = 0;
+};
+
+// How long waits at a place were before it went silent: no wait has ended there since. Estimates
+// that halve in ten minutes, but for those of time.
+struct UsualWaits {
+  double waits = 0;
+  std::uint64_t p99_ns = 0;      // 99 % of them were no longer
+  std::uint64_t longest_ns = 0;  // halves in an hour
+  std::uint64_t seen_ns = 0;     // between the first and the last of them
+  std::uint64_t silent_ns = 0;   // from the last of them to the end of the window
+
+  friend bool operator==(const UsualWaits&, const UsualWaits&) = default;
 };
 
 // A block that lasted for a while, and what it is for.
@@ -38,6 +53,9 @@ struct ExaminedBlock {
   std::uint64_t since_ns = 0;
   bool censored = false;  // OFFCPUD_SAMPLE_CENSORED: since_ns is when the daemon found it
   std::shared_ptr<const ExaminedWait> wait;
+  // Its place has gone silent, for much longer than any wait there took. Null: it has not, or too
+  // little is known of it.
+  std::shared_ptr<const UsualWaits> usual = nullptr;
 };
 
 // What the threads of one process waited for at one site within a window.

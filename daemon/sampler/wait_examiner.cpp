@@ -12,6 +12,10 @@
 namespace offcpud {
 namespace {
 
+// The part of all time that may be lost before silence means nothing. PlacePasts::kSurelySilent
+// allows for it.
+constexpr double kDeaf = 0.5;
+
 // The frames of one block by name, innermost first.
 struct NamedStack {
   std::vector<StackFrame> user, kernel;
@@ -114,9 +118,28 @@ std::shared_ptr<const WaitWindow> WaitExaminer::examine(const WaitInterval& inte
   for (const auto& [cgroup_id, time] : interval.waits.overflow_times) {
     sites.add_unknown(cgroup_id, time);
   }
+  learn(interval, examined, means);
   add_blocks(*window, sites, interval, examined);
   window->sites = std::move(sites).take();
   return window;
+}
+
+// What waits took where nobody can tell what they are for, before blocks are held against it.
+void WaitExaminer::learn(const WaitInterval& interval, const std::vector<Examined>& examined,
+                         const Means& means) {
+  double seen_ns = 0;
+  double lost_ns = static_cast<double>(interval.lost_ns);
+  for (const WaitSum& sum : interval.waits.sums) seen_ns += sum.ended.sum_ns;
+  for (const auto& [cgroup_id, waits] : interval.waits.overflow) lost_ns += waits.sum_ns;
+  const auto end_ns = static_cast<std::uint64_t>(
+      std::chrono::nanoseconds(interval.end_at.time_since_epoch()).count());
+  pasts_.begin_window(end_ns, lost_ns > kDeaf * (seen_ns + lost_ns));
+  for (std::size_t i = 0; i < examined.size(); ++i) {
+    if (examined[i]->place == 0) continue;
+    const offcpud_sample& sample = interval.waits.sums[i].sample;
+    pasts_.learn(examined[i]->place, {.owner = means.owners.of(sample), .unit = sample.cgroup_id},
+                 interval.waits.sums[i]);
+  }
 }
 
 void WaitExaminer::use(const Means& means) {
@@ -172,6 +195,10 @@ WaitExaminer::Examined WaitExaminer::examine(const WaitSum& sum, const WaitInter
   wait->wait_for = found.wait_for;
   wait->site = found.site;
   wait->certain = found.certain;
+  if (found.wait_for == WaitFor::Unknown) {
+    wait->place = pasts_.place_of(interval.cgroups.path_of(sum.sample.cgroup_id), sum.sample,
+                                  stack.user, stack.kernel);
+  }
   if (!is_idle(found.wait_for)) {
     wait->user = texts_of(stack.user);
     wait->kernel = texts_of(stack.kernel);
@@ -203,10 +230,13 @@ void WaitExaminer::add_blocks(WaitWindow& window, SiteSums& sites, const WaitInt
       continue;
     }
     blocks_.emplace(key, wait);
+    auto usual = wait->place != 0 && !block.censored ? pasts_.usual_of(wait->place, block.since_ns)
+                                                     : nullptr;
     window.blocks.push_back({.tid = block.tid,
                              .since_ns = block.since_ns,
                              .censored = block.censored,
-                             .wait = std::move(wait)});
+                             .wait = std::move(wait),
+                             .usual = std::move(usual)});
   }
 }
 

@@ -14,6 +14,7 @@
 #include "base/share_owner.h"
 #include "base/word_hash.h"
 #include "pipeline/wait_window.h"
+#include "sampler/place_pasts.h"
 #include "sampler/process_owners.h"
 #include "sites/wait_classifier.h"
 #include "stacks/sampled_snapshot.h"
@@ -46,6 +47,9 @@ class WaitExaminer {
   };
   std::shared_ptr<const WaitWindow> examine(const WaitInterval& interval, const Means& means);
 
+  // PlacePasts::dropped()
+  [[nodiscard]] std::uint64_t places_dropped() const { return pasts_.dropped(); }
+
  private:
   using Key = std::vector<std::uint64_t>;
   struct Known {
@@ -60,6 +64,8 @@ class WaitExaminer {
   void add_blocks(WaitWindow& window, SiteSums& sites, const WaitInterval& interval,
                   const std::vector<Examined>& examined);
   void use(const Means& means);
+  void learn(const WaitInterval& interval, const std::vector<Examined>& examined,
+             const Means& means);
   void hold(const ShareOwner& owner, std::size_t bytes);
   void release(const Known& known);
 
@@ -67,6 +73,7 @@ class WaitExaminer {
   std::unordered_map<Key, Known, WordsHash> known_;  // by WaitSum::key
   std::size_t bytes_ = 0;                            // of known_, about
   std::map<ShareOwner, std::size_t> of_users_;       // of these
+  PlacePasts pasts_;
   // Blocks of the last window, by thread and beginning.
   std::map<std::pair<std::uint32_t, std::uint64_t>, Examined> blocks_;
 };
