@@ -50,11 +50,9 @@ std::uint64_t PlacePasts::place_of(std::string_view unit, const offcpud_sample& 
   std::uint64_t hash = joined(seed_, unit);
   hash = joined(hash, up_to_nul(sample.process_comm));
   hash = hash_joined(hash, sample.kind);
-  for (const auto frames : {user, kernel}) {
-    for (const StackFrame& frame : frames) {
-      hash = joined(joined(hash, frame.function), frame.object);
-    }
-    hash = hash_joined(hash, 0x101);  // no byte, and no end of a text
+  hash = hash_joined(hash, user.empty() ? 1 : 0);
+  for (const StackFrame& frame : user.empty() ? kernel : user) {
+    hash = joined(joined(hash, frame.function), frame.object);
   }
   return std::max<std::uint64_t>(hash, 1);
 }

@@ -43,8 +43,10 @@ class PlacePasts {
 
   explicit PlacePasts(std::size_t most = kMost);
 
-  // Equal for equal functions in one unit (path of its cgroup), process name and reason, for as
-  // long as the object lives; never 0. Nobody can choose names so that two are equal.
+  // Equal for equal functions of the program (without any, of the kernel) in one unit (path of its
+  // cgroup), process name and reason, for as long as the object lives; never 0. Nobody can choose
+  // names so that two are equal. The innermost functions of the kernel vary: a sample that was
+  // taken before the thread left the CPU has fewer of them.
   [[nodiscard]] std::uint64_t place_of(std::string_view unit, const offcpud_sample& sample,
                                        std::span<const StackFrame> user,
                                        std::span<const StackFrame> kernel) const;

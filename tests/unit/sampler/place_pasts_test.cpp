@@ -216,8 +216,11 @@ TEST_F(PlacePastsTest, APlaceIsUnitProcessReasonAndFunctions) {
       << "of any process of this name";
   EXPECT_NE(pasts_.place_of("/b", record.sample, user, kernel), place);
   EXPECT_NE(pasts_.place_of("/a", record.sample, other, kernel), place);
-  EXPECT_NE(pasts_.place_of("/a", record.sample, user, {}), place);
+  EXPECT_EQ(pasts_.place_of("/a", record.sample, user, {}), place);
   EXPECT_NE(pasts_.place_of("/a", record.sample, kernel, user), place);
+  EXPECT_NE(pasts_.place_of("/a", record.sample, {}, user), place);
+  EXPECT_NE(pasts_.place_of("/a", record.sample, {}, user),
+            pasts_.place_of("/a", record.sample, {}, kernel));
   EXPECT_NE(pasts_.place_of("/a", test::BlockRecord(1).of_process_named("x").sample, user, kernel),
             place);
   EXPECT_NE(PlacePasts().place_of("/a", record.sample, user, kernel), place)
