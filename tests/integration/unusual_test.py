@@ -10,7 +10,7 @@ LIVELY, SILENT = 80, 40  # seconds
 
 class Unusual(Case):
     settings = {"pass_interval": "1s", "min_pass_interval": "100ms",
-                "snapshots.stacks_per_second": "2000"}
+                "snapshots.stacks_per_second": "2000", "stalls.unusual": "100"}
 
     def unusual(self, workload, **query):
         """{thread: wait}, and the stalls of the workload."""
