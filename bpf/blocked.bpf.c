@@ -127,6 +127,9 @@ int walk_blocked(struct bpf_iter__task *ctx)
 	record->sample.waker_kernel_frames = record->sample.waker_user_frames = 0;
 	record->sample.waker_comm[0] = 0;
 	record->sample.flags |= OFFCPUD_SAMPLE_IN_PROGRESS;
+	record->sample.waited_on = waited_on_in_walk(
+		task, record->sample.kind, record->sample.since_ns, ctx->meta->session_id);
+	record->sample.holder_tgid = waited_holder(record->sample.waited_on);
 	record_describe_stack(record, task);
 	bpf_seq_write(ctx->meta->seq, record, sizeof(*record));
 	return 0;

@@ -209,6 +209,7 @@ struct task_struct {
 	struct restart_block restart_block;
 	int pid;
 	int tgid;
+	struct task_struct *real_parent;
 	unsigned in_iowait : 1;
 	unsigned frozen : 1; /* by the cgroup v2 freezer */
 	struct task_struct *group_leader;
@@ -227,6 +228,7 @@ struct seq_file;
 
 struct bpf_iter_meta {
 	struct seq_file *seq;
+	__u64 session_id;
 };
 
 struct bpf_iter__task {

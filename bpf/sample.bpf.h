@@ -10,6 +10,7 @@
 #include "sample_maps.bpf.h"
 #include "tid.bpf.h"
 #include "unwind.bpf.h"
+#include "waited.bpf.h"
 
 /* block.counted_ns of a block that has ended: no walk counts it any more. */
 #define COUNTED_WHOLE (~0ULL)
@@ -48,6 +49,9 @@ static __always_inline void sample_describe_waiter(struct offcpud_sample *sample
 	sample->local_tgid = local_tid(task->group_leader);
 	sample->flags = is_kernel_thread(task) ? OFFCPUD_SAMPLE_KERNEL_THREAD : 0;
 	sample->task_state = task_state;
+	sample->waited_on = 0;
+	sample->parent_tgid = task->real_parent->tgid;
+	sample->holder_tgid = sample->reserved = 0;
 	copy_comm(sample->comm, task);
 	copy_comm(sample->process_comm, task->group_leader);
 }

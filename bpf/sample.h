@@ -6,6 +6,7 @@
 
 #include "offcpud.h"
 #include "unwind.h"
+#include "waited.h"
 
 /* Frames of one stack at most (kernel.perf_event_max_stack). Powers of two less one, because they
  * are masks. */
@@ -86,7 +87,11 @@ struct offcpud_sample {
 	__u32 waker_tid;  /* 0: an interrupt */
 	__u32 waker_tgid;
 	__u32 waker_local_tgid;
-	__u32 user_end; /* enum offcpud_unwind_end */
+	__u32 user_end;	 /* enum offcpud_unwind_end */
+	__u32 waited_on; /* OFFCPUD_ON_* */
+	__u32 parent_tgid;
+	__u32 holder_tgid; /* a process that can write to the pipe that the thread reads */
+	__u32 reserved;
 	__u16 kernel_frames;
 	__u16 user_frames;
 	__u16 waker_kernel_frames;
@@ -95,7 +100,7 @@ struct offcpud_sample {
 	char process_comm[OFFCPUD_COMM];
 	char waker_comm[OFFCPUD_COMM];
 };
-OFFCPUD_ASSERT(sizeof(struct offcpud_sample) == 160, "the layout has no padding");
+OFFCPUD_ASSERT(sizeof(struct offcpud_sample) == 176, "the layout has no padding");
 
 /* Addresses of instructions, innermost first, of four stacks, each right behind the one before:
  * kernel and user stack, and the waker's kernel and user stack. */

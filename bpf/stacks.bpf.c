@@ -52,6 +52,8 @@ static __noinline int stacks_take(void *ctx)
 			unwind_release();
 		return loss_add(OFFCPUD_LOSS_SAMPLE); /* cannot happen */
 	}
+	chosen->sample.waited_on =
+		waited_on(task, chosen->sample.kind, chosen->sample.since_ns, WAITED_IN_INTERRUPT);
 	size = record_fill(ctx, record, chosen, stack);
 	bpf_map_delete_elem(&chosen_blocks, &tid);
 	if (size > sizeof(*record))

@@ -26,18 +26,27 @@ void put_means(Json& json, const char* name, const WaitTime& time, double second
 }  // namespace
 
 void ForSums::add(const SiteWaits& waits, bool now) {
-  sums_[static_cast<std::size_t>(waits.wait_for)] += waits.time;
-  Site& site = sites_[{waits.wait_for, waits.site}];
-  site.time += waits.time;
-  site.child += waits.child;
-  if (offcpud::actionable(waits.wait_for)) children_ += waits.child;
+  add({waits.wait_for, waits.site}, {waits.time, waits.child, waits.lasting, waits.oldest_ns}, now);
+}
+
+void ForSums::add(const CgroupWaits& waits, bool now) {
+  add({waits.wait_for, *waits.site}, {waits.time, waits.child, waits.lasting, waits.oldest_ns},
+      now);
+}
+
+void ForSums::add(const Place& place, const Site& more, bool now) {
+  sums_[static_cast<std::size_t>(place.first)] += more.time;
+  Site& site = sites_[place];
+  site.time += more.time;
+  site.child += more.child;
+  if (offcpud::actionable(place.first)) children_ += more.child;
   if (!now) return;
-  site.lasting += waits.lasting;
-  site.oldest_ns = std::max(site.oldest_ns, waits.oldest_ns);
+  site.lasting += more.lasting;
+  site.oldest_ns = std::max(site.oldest_ns, more.oldest_ns);
 }
 
 void ForSums::add_unknown(double ns) {
-  if (ns > 0) add({.time = {.ns = ns}}, false);
+  if (ns > 0) add(Place(WaitFor::Unknown, {}), Site{.time = {.ns = ns}}, false);
 }
 
 WaitTime ForSums::actionable() const {

@@ -11,6 +11,7 @@
 
 #include "base/wait_for.h"
 #include "base/wait_time.h"
+#include "pipeline/site_history.h"
 #include "pipeline/wait_window.h"
 
 namespace offcpud {
@@ -27,6 +28,7 @@ class ForSums {
 
   // `now`: the window is the last one, so its waits in progress are shown.
   void add(const SiteWaits& waits, bool now);
+  void add(const CgroupWaits& waits, bool now);
   // Time of which nobody knows more.
   void add_unknown(double ns);
 
@@ -48,6 +50,8 @@ class ForSums {
   [[nodiscard]] nlohmann::ordered_json json(double seconds, bool with_sites) const;
 
  private:
+  void add(const Place& place, const Site& site, bool now);
+
   std::array<WaitTime, kWaitForNames.size()> sums_{};
   WaitTime children_;  // of actionable ones
   std::map<Place, Site> sites_;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <utility>
 
 #include "api/labels_json.h"
@@ -32,7 +33,7 @@ Json text_or_null(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(text);
 }
 
-Json texts_json(const std::vector<std::string>& texts) {
+Json texts_json(std::span<const std::string> texts) {
   Json list = Json::array();
   for (const std::string& text : texts) list.push_back(text);
   return list;
@@ -117,7 +118,7 @@ void append_wait(Json& json, const Stall& stall) {
   json["for"] = wait != nullptr ? Json(name_of(wait->wait_for)) : Json(nullptr);
   json["site"] = wait != nullptr ? text_or_null(wait->site) : Json(nullptr);
   json["certain"] = wait != nullptr ? Json(wait->certain) : Json(nullptr);
-  json["user_stack"] = texts_json(wait != nullptr ? wait->user : std::vector<std::string>());
+  json["user_stack"] = texts_json(wait != nullptr ? wait->user : SharedTexts());
 }
 
 Json stall_json(const Stall& stall, const StallSight& sight) {

@@ -46,7 +46,7 @@ ProcessWaits::ProcessWaits(const View& view) {
     processes_[{waits.pid, waits.process_start_ns}].add(waits, true);
     total_.add(waits, true);
   }
-  total_.add_unknown(static_cast<double>(window.lost_ns));
+  total_.add_unknown(static_cast<double>(window.lost_within_ns));
 }
 
 const ForSums& ProcessWaits::of(std::uint32_t pid, std::uint64_t start_ns) const {

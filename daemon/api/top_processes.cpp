@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -71,12 +72,22 @@ struct Row {
   double waiting = 0;  // TopSort::Waiting
 };
 
+// Of processes that wait about as long, those that wait for an answer come last: whoever is to give
+// it may be among the others.
+bool waits_more(const Row& row, const Row& other) {
+  const auto tenths = [](const Row& each) { return std::floor(each.waiting * 10 + 0.5); };
+  if (tenths(row) != tenths(other)) return tenths(row) > tenths(other);
+  const auto answer_ns = [](const Row& each) { return each.waits->of(WaitFor::Answer).ns; };
+  if (answer_ns(row) != answer_ns(other)) return answer_ns(row) < answer_ns(other);
+  return row.waiting > other.waiting;
+}
+
 bool comes_before(const Row& row, const Row& other, TopSort sort) {
   const ProcessRow& a = *row.process;
   const ProcessRow& b = *other.process;
   switch (sort) {
     case TopSort::Waiting:
-      return row.waiting > other.waiting;
+      return waits_more(row, other);
     case TopSort::Unknown:
       return row.waits->unknown_ns() > other.waits->unknown_ns();
     case TopSort::Idle:

@@ -41,6 +41,14 @@ std::uint64_t UnitWaits::idle_ns() const {
   return sum;
 }
 
+std::uint64_t UnitWaits::runqueue_ns() const {
+  std::uint64_t sum = 0;
+  for (std::size_t kind = OFFCPUD_BLOCKED_KINDS; kind < kinds.size(); ++kind) {
+    sum += kinds[kind].waited_ns;
+  }
+  return sum;
+}
+
 void UnitWaits::add(const UnitWaits& other) {
   running_ns += other.running_ns;
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {

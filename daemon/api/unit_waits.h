@@ -33,6 +33,7 @@ struct UnitWaits {
   [[nodiscard]] bool counts(std::size_t kind) const;  // whether waits of this kind are actionable
   [[nodiscard]] std::uint64_t actionable_ns() const;
   [[nodiscard]] std::uint64_t idle_ns() const;
+  [[nodiscard]] std::uint64_t runqueue_ns() const;  // waits for a CPU, whatever their cause
 
   // Adds `other` without its `kernel` waits for work.
   void add(const UnitWaits& other);

@@ -122,9 +122,9 @@ class UnitPurposes {
  private:
   void add(const SiteWindow& window, const UnitQuery& query, bool now) {
     length_ += window.length();
-    for (const SiteWaits& waits : window.sites) {
-      if (!query.admits(waits.cgroup)) continue;
-      units_[waits.cgroup].add(waits, now);
+    for (const CgroupWaits& waits : window.sites) {
+      if (!query.admits(*waits.cgroup)) continue;
+      units_[*waits.cgroup].add(waits, now);
       total_.add(waits, now);
     }
     if (query.cgroup.is_all()) total_.add_unknown(window.lost_ns);
@@ -139,12 +139,8 @@ class UnitPurposes {
 // was examined, by reason.
 double waiting_of(const UnitWaits& unit, const UnitPurposes& purposes, double seconds) {
   if (!purposes.known()) return per_second(unit.actionable_ns(), seconds);
-  std::uint64_t runqueue_ns = 0;
-  for (std::size_t kind = OFFCPUD_BLOCKED_KINDS; kind < unit.kinds.size(); ++kind) {
-    runqueue_ns += unit.kinds[kind].waited_ns;
-  }
   return purposes.of(unit.labels->cgroup).actionable().ns * 1e-9 / purposes.seconds() +
-         per_second(runqueue_ns, seconds);
+         per_second(unit.runqueue_ns(), seconds);
 }
 
 // The one that waits most first; equal ones by name.
@@ -158,6 +154,7 @@ std::vector<const UnitWaits*> by_wait(const UnitSums& sums, const UnitPurposes& 
   }
   std::ranges::stable_sort(waits, [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<const UnitWaits*> units;
+  units.reserve(waits.size());
   for (const auto& [waiting, unit] : waits) units.push_back(unit);
   return units;
 }

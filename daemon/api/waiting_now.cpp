@@ -26,10 +26,10 @@ constexpr double kNobody = 0.05;       // fewer threads on average are not worth
 constexpr struct {
   WaitFor wait_for;
   std::string_view text;
-} kActionable[] = {{WaitFor::Lock, "for a lock"},
-                   {WaitFor::Answer, "for an answer"},
-                   {WaitFor::Storage, "for storage"},
-                   {WaitFor::Memory, "for memory"},
+} kActionable[] = {{WaitFor::Lock, "waiting for a lock"},
+                   {WaitFor::Answer, "waiting for an answer"},
+                   {WaitFor::Storage, "waiting for storage"},
+                   {WaitFor::Memory, "waiting for memory"},
                    {WaitFor::Stopped, "stopped"}};
 
 std::string threads_text(double threads) {
@@ -52,18 +52,18 @@ std::string unit_name(const std::string& cgroup) {
 struct UnitPart {
   std::string unit;
   double threads = 0;
-  const SiteWaits* largest = nullptr;  // of its sites
+  const CgroupWaits* largest = nullptr;  // of its sites
   std::uint32_t lasting = 0;
   std::uint64_t oldest_ns = 0;
 };
 
 std::vector<UnitPart> parts_of(const SiteWindow& window, WaitFor wait_for, double seconds) {
   std::map<std::string, UnitPart> units;
-  for (const SiteWaits& waits : window.sites) {
+  for (const CgroupWaits& waits : window.sites) {
     // What a child waits for, it says itself.
     const double ns = waits.time.ns - waits.child.ns;
     if (waits.wait_for != wait_for || ns < waits.child.ns) continue;
-    UnitPart& part = units[unit_name(waits.cgroup)];
+    UnitPart& part = units[unit_name(*waits.cgroup)];
     part.threads += ns * 1e-9 / seconds;
     part.lasting += waits.lasting;
     part.oldest_ns = std::max(part.oldest_ns, waits.oldest_ns);
@@ -82,7 +82,7 @@ std::vector<UnitPart> parts_of(const SiteWindow& window, WaitFor wait_for, doubl
 // "7.90 in postgresql.service (postgresql-heavyweight-lock; 8 now, the longest for 25 s)"
 std::string part_text(const UnitPart& part, bool with_sites) {
   std::string text = threads_text(part.threads) + " in " + part.unit;
-  std::string more = with_sites ? part.largest->site : std::string();
+  std::string more = with_sites ? *part.largest->site : std::string();
   if (part.lasting > 0) {
     more += std::string(more.empty() ? "" : "; ") + std::to_string(part.lasting) +
             " now, the longest for " + text_of(part.oldest_ns);
@@ -90,11 +90,10 @@ std::string part_text(const UnitPart& part, bool with_sites) {
   return more.empty() ? text : text + " (" + more + ")";
 }
 
-std::string line_of(std::string_view what, const std::vector<UnitPart>& parts, bool with_sites) {
-  double threads = 0;
-  for (const UnitPart& part : parts) threads += part.threads;
-  std::string line =
-      "waiting " + std::string(what) + ": " + threads_text(threads) + " threads on average";
+// `threads`: of all parts.
+std::string line_of(std::string_view what, double threads, const std::vector<UnitPart>& parts,
+                    bool with_sites) {
+  std::string line = std::string(what) + ": " + threads_text(threads) + " threads on average";
   for (std::size_t i = 0; i < parts.size() && i < kMostUnits; ++i) {
     line += (i == 0 ? ": " : ", ") + part_text(parts[i], with_sites);
   }
@@ -111,7 +110,7 @@ std::vector<std::string> waits(const SiteWindow& window, double seconds, bool wi
     double threads = 0;
     for (const UnitPart& part : parts) threads += part.threads;
     if (threads >= kNobody) {
-      lines.emplace_back(threads, line_of(each.text, parts, with_sites));
+      lines.emplace_back(threads, line_of(each.text, threads, parts, with_sites));
     } else {
       rest += threads;
     }
@@ -122,6 +121,7 @@ std::vector<std::string> waits(const SiteWindow& window, double seconds, bool wi
   }
   std::ranges::stable_sort(lines, [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<std::string> texts;
+  texts.reserve(lines.size());
   for (auto& [threads, text] : lines) texts.push_back(std::move(text));
   return texts;
 }
@@ -135,11 +135,8 @@ std::string cpu_line(const View& view) {
   std::vector<std::pair<double, std::string>> units;
   double threads = 0;
   for (const auto& [cgroup, unit] : sums.units()) {
-    std::uint64_t ns = 0;
-    for (std::size_t kind = OFFCPUD_BLOCKED_KINDS; kind < unit.kinds.size(); ++kind) {
-      ns += unit.kinds[kind].waited_ns;
-    }
-    units.emplace_back(static_cast<double>(ns) * 1e-9 / seconds, unit_name(std::string(cgroup)));
+    units.emplace_back(static_cast<double>(unit.runqueue_ns()) * 1e-9 / seconds,
+                       unit_name(std::string(cgroup)));
     threads += units.back().first;
   }
   if (seconds <= 0 || threads < kNobody) return {};
@@ -162,7 +159,9 @@ std::string stalls_line(const View& view) {
     ++counts[stall->wait ? static_cast<std::size_t>(stall->wait->wait_for) : counts.size() - 1];
     longest_ns = std::max(longest_ns, stall->duration_ns);
   }
-  if (all == 0) return "stalls: none";
+  // Stacks decide who is stalled, so before they were examined nobody knows.
+  const bool is_known = !view.stalls->examines || !view.site_history.empty();
+  if (all == 0) return is_known ? "stalls: none" : "stalls: not known yet";
   std::string line = "stalls: " + std::to_string(all);
   const char* separator = ": ";
   for (std::size_t i = 0; i < counts.size(); ++i) {
@@ -176,7 +175,7 @@ std::string stalls_line(const View& view) {
 
 std::string idle_line(const SiteWindow& window, double seconds) {
   ForSums sums;
-  for (const SiteWaits& waits : window.sites) sums.add(waits, true);
+  for (const CgroupWaits& waits : window.sites) sums.add(waits, true);
   sums.add_unknown(window.lost_ns);
   const auto threads = [&](WaitFor wait_for) {
     return threads_text(sums.of(wait_for).ns * 1e-9 / seconds);

@@ -19,6 +19,10 @@ struct WaitTime {
     variance_ns2 += other.variance_ns2;
     return *this;
   }
+  // A share of it; the parts' variances add up to that of the whole.
+  [[nodiscard]] WaitTime part(double share) const {
+    return {.ns = share * ns, .variance_ns2 = share * variance_ns2};
+  }
   friend bool operator==(const WaitTime&, const WaitTime&) = default;
 };
 

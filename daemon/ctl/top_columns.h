@@ -12,6 +12,8 @@
 
 namespace offcpud {
 
+inline constexpr double kNobody = 0.05;  // fewer threads on average are not worth a word
+
 struct TopColumn {
   std::string title;
   std::size_t width = 0;  // the last column takes the rest of the line, at least this

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <string>
@@ -23,25 +24,45 @@ const TopWaits::Site* main_site(const TopRow& row) {
   return &row.waits.sites.front();
 }
 
-TopColumn site_column(const char* title, std::size_t width, unsigned rank,
-                      std::string TopWaits::Site::*name) {
-  return {title, width, Align::Left, rank, [name](const TopRow& row) -> std::string {
+// Why it waits for a CPU, if it does so longer than for all else that somebody may act on: the
+// cause of most of it. Empty otherwise.
+std::string cpu_cause(const TopRow& row, double interval) {
+  const double waiting = interval > 0 ? total_of(row.runqueue) / interval : 0;
+  if (waiting < kNobody || waiting <= row.waits.actionable) return {};
+  const auto largest =
+      std::ranges::max_element(row.runqueue, {}, [](const auto& each) { return each.second; });
+  return largest->first;
+}
+
+TopColumn for_column(double interval) {
+  return {"FOR", kForWidth, Align::Left, 3, [interval](const TopRow& row) -> std::string {
+            if (!cpu_cause(row, interval).empty()) return "cpu";
             const TopWaits::Site* site = main_site(row);
-            if (site == nullptr || (site->*name).empty()) return "-";
-            return terminal_text(site->*name);
+            return site == nullptr ? "-" : terminal_text(site->wait_for);
+          }};
+}
+
+TopColumn site_column(double interval) {
+  return {"SITE", kSiteWidth, Align::Left, 5, [interval](const TopRow& row) -> std::string {
+            if (auto cause = cpu_cause(row, interval); !cause.empty()) return terminal_text(cause);
+            const TopWaits::Site* site = main_site(row);
+            return site == nullptr || site->site.empty() ? "-" : terminal_text(site->site);
           }};
 }
 
 // "8, 25s": so many waits are in progress there, and that long has the longest lasted.
-std::string longest_text(const TopRow& row) {
-  const TopWaits::Site* site = main_site(row);
-  if (site == nullptr || site->lasting == 0) return "-";
-  return std::to_string(site->lasting) + ", " + duration_cell(site->oldest);
+TopColumn now_column(double interval) {
+  return {"NOW", kLongestWidth, Align::Left, 7, [interval](const TopRow& row) -> std::string {
+            const TopWaits::Site* site = main_site(row);
+            if (site == nullptr || site->lasting == 0 || !cpu_cause(row, interval).empty())
+              return "-";
+            return std::to_string(site->lasting) + ", " + duration_cell(site->oldest);
+          }};
 }
 
 // "12.0" threads.
 std::string idle_text(const TopRow& row) {
-  if (row.waits.idle < 0.05) return "-";
+  if (row.waits.idle < kNobody) return "-";
   std::array<char, 32> text{};
   (void)std::snprintf(text.data(), text.size(), "%.1f", row.waits.idle);
   return text.data();
@@ -58,9 +79,9 @@ std::vector<TopColumn> process_columns_by_for(const TopAnswer& answer) {
   columns.push_back(name_column("COMM", 1, &TopRow::comm));
   columns.push_back(mean_column("WAIT%", 2, &TopWaits::actionable));
   columns.push_back(mean_column("+-", 9, &TopWaits::error));
-  columns.push_back(site_column("FOR", kForWidth, 3, &TopWaits::Site::wait_for));
-  columns.push_back(site_column("SITE", kSiteWidth, 5, &TopWaits::Site::site));
-  columns.push_back({"NOW", kLongestWidth, Align::Left, 7, longest_text});
+  columns.push_back(for_column(answer.interval.value_or(0)));
+  columns.push_back(site_column(answer.interval.value_or(0)));
+  columns.push_back(now_column(answer.interval.value_or(0)));
   columns.push_back(share("RUNQ%", 6, [](const TopRow& row) { return total_of(row.runqueue); }));
   columns.push_back(share("RUN%", 8, [](const TopRow& row) { return row.running; }));
   columns.push_back(mean_column("UNKN%", 10, &TopWaits::unknown));

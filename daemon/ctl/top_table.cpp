@@ -87,8 +87,6 @@ std::string waits_line(const TopAnswer& answer) {
 
 // Of what somebody may want to do something about.
 constexpr const char* kActionable[] = {"lock", "answer", "storage", "memory", "stopped"};
-constexpr double kNobody = 0.05;  // fewer threads on average
-
 std::string for_line(const TopAnswer& answer) {
   const TopWaits& waits = answer.totals.waits;
   std::string line;

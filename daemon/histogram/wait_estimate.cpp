@@ -45,6 +45,15 @@ WaitEstimate& WaitEstimate::operator+=(const WaitEstimate& other) {
   return *this;
 }
 
+// The parts' variances add up to that of the whole.
+WaitEstimate WaitEstimate::part(double share) const {
+  WaitEstimate part = *this;
+  for (Slot& each : part.slots) each.waits *= share;
+  part.sum_ns *= share;
+  part.variance_ns2 *= share;
+  return part;
+}
+
 EstimatedHistogram& EstimatedHistogram::operator+=(const WaitEstimate& estimate) {
   for (const WaitEstimate::Slot& each : estimate.slots) add(each.slot, each.waits);
   add_ns(estimate.sum_ns);

@@ -27,6 +27,8 @@ struct WaitEstimate {
   // offcpud_sample::whole_ns.
   void add(std::uint64_t length_ns, std::uint64_t whole_ns);
   WaitEstimate& operator+=(const WaitEstimate& other);
+  // A share of these waits of which nobody knows which they are.
+  [[nodiscard]] WaitEstimate part(double share) const;
 
   friend bool operator==(const WaitEstimate&, const WaitEstimate&) = default;
 

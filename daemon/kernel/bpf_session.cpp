@@ -3,6 +3,7 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <time.h>  // NOLINT(modernize-deprecated-headers): clock_getres() is POSIX's
 #include <unistd.h>
 
 #include <algorithm>
@@ -78,6 +79,14 @@ void describe_files(offcpud_bpf& skeleton, const FeatureReport& features) {
   constants.unwind_btrfs_device_at = static_cast<std::uint64_t>(features.btrfs->device_at);
 }
 
+// The clock that ticks with jiffies has their length (kernel/time/posix-timers.c).
+std::uint64_t jiffy_ns() {
+  timespec length{};
+  if (::clock_getres(CLOCK_MONOTONIC_COARSE, &length) != 0 || length.tv_nsec <= 0)
+    return 10'000'000;
+  return static_cast<std::uint64_t>(length.tv_nsec);
+}
+
 Status configure(offcpud_bpf& skeleton, const SubjectPlan& plan, const FeatureReport& features) {
   TRY_VOID(set_size(skeleton.maps.subjects, plan.subjects * plan.shards));
   TRY_VOID(set_size(skeleton.maps.cgroup_subjects, plan.subjects - 1));
@@ -93,6 +102,7 @@ Status configure(offcpud_bpf& skeleton, const SubjectPlan& plan, const FeatureRe
   constants.take_samples = features.has_stacks();
   constants.free_mask = plan.ring_size - 1;
   constants.read_files = features.has("file_kind");
+  constants.jiffy_ns = jiffy_ns();
   constants.create_flags = features.has("late_thread_state") ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0;
   constants.preempt_count_at = features.preempt_count_at.value_or(0);
   describe_files(skeleton, features);

@@ -2,46 +2,105 @@
 #include "pipeline/site_history.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
-#include <string>
 #include <tuple>
 #include <utility>
+
+#include "attribution/subject.h"
 
 namespace offcpud {
 namespace {
 
-SiteWindow by_cgroup(const WaitWindow& window) {
-  std::map<std::tuple<std::string, WaitFor, std::string>, SiteWaits> sums;
+using Key = std::tuple<std::string, WaitFor, std::string>;  // cgroup, what for, site
+using Sums = std::map<Key, CgroupWaits>;
+
+constexpr std::size_t kBytesOfText = 128;  // about, besides the text
+
+void add(CgroupWaits& sum, const auto& waits) {
+  sum.time += waits.time;
+  sum.child += waits.child;
+  sum.lasting += waits.lasting;
+  sum.oldest_ns = std::max(sum.oldest_ns, waits.oldest_ns);
+}
+
+Sums sums_of(const WaitWindow& window) {
+  Sums sums;
   for (const SiteWaits& waits : window.sites) {
     const bool named = actionable(waits.wait_for) || waits.wait_for == WaitFor::Unknown;
-    const std::string site = named ? waits.site : std::string();
-    SiteWaits& sum = sums[{waits.cgroup, waits.wait_for, site}];
-    sum.time += waits.time;
-    sum.child += waits.child;
-    sum.lasting += waits.lasting;
-    sum.oldest_ns = std::max(sum.oldest_ns, waits.oldest_ns);
+    add(sums[{waits.cgroup, waits.wait_for, named ? waits.site : std::string()}], waits);
   }
+  return sums;
+}
+
+// Leaves so many rows at most, besides those of "(other)": one for each thing that waits are for.
+void fold(Sums& sums, std::size_t most) {
+  if (sums.size() <= most) return;
+  std::vector<Sums::iterator> rows;
+  rows.reserve(sums.size());
+  for (auto row = sums.begin(); row != sums.end(); ++row) rows.push_back(row);
+  const auto rank = [](const Sums::iterator& row) {
+    return std::pair(actionable(std::get<WaitFor>(row->first)), row->second.time.ns);
+  };
+  const auto kept = rows.begin() + static_cast<std::ptrdiff_t>(most);
+  std::ranges::nth_element(rows, kept, std::ranges::greater(), rank);
+  for (auto row = kept; row != rows.end(); ++row) {
+    const auto folded = sums.extract(*row);
+    const WaitFor wait_for = std::get<WaitFor>(folded.key());
+    add(sums[{std::string(kOtherCgroup), wait_for, std::string()}], folded.mapped());
+  }
+}
+
+std::size_t bytes_of(const SiteWindow& window) {
+  return sizeof(SiteWindow) + window.sites.size() * sizeof(CgroupWaits);
+}
+
+}  // namespace
+
+SiteWindow SiteHistory::by_cgroup(const WaitWindow& window) {
+  Sums sums = sums_of(window);
+  fold(sums, kMostRows);
   SiteWindow summed{.begin = window.begin_at,
                     .end = window.end_at,
                     .sites = {},
-                    .lost_ns = static_cast<double>(window.lost_ns)};
+                    .lost_ns = static_cast<double>(window.lost_within_ns)};
   summed.sites.reserve(sums.size());
   for (auto& [key, sum] : sums) {
-    std::tie(sum.cgroup, sum.wait_for, sum.site) = key;
+    const auto& [cgroup, wait_for, site] = key;
+    sum.cgroup = shared(cgroup);
+    sum.site = shared(site);
+    sum.wait_for = wait_for;
     summed.sites.push_back(std::move(sum));
   }
   return summed;
 }
 
-std::size_t bytes_of(const SiteWindow& window) {
-  std::size_t bytes = sizeof(SiteWindow);
-  for (const SiteWaits& waits : window.sites) {
-    bytes += sizeof(SiteWaits) + waits.cgroup.size() + waits.site.size();
+SiteHistory::Text SiteHistory::shared(const std::string& text) {
+  auto known = texts_.find(text);
+  if (known == texts_.end()) {
+    auto made = std::make_shared<const std::string>(text);
+    const std::string_view key = *made;
+    known = texts_.emplace(key, Shared{.text = std::move(made)}).first;
+    bytes_ += kBytesOfText + text.size();
   }
-  return bytes;
+  ++known->second.uses;
+  return known->second.text;
 }
 
-}  // namespace
+void SiteHistory::release(const Text& text) {
+  const auto known = texts_.find(*text);
+  if (--known->second.uses > 0) return;
+  bytes_ -= kBytesOfText + text->size();
+  texts_.erase(known);
+}
+
+void SiteHistory::forget(const Kept& oldest) {
+  for (const CgroupWaits& waits : oldest.window->sites) {
+    release(waits.cgroup);
+    release(waits.site);
+  }
+  bytes_ -= oldest.bytes;
+}
 
 void SiteHistory::add(std::shared_ptr<const WaitWindow> window) {
   if (window->end_at <= window->begin_at) return;
@@ -52,8 +111,7 @@ void SiteHistory::add(std::shared_ptr<const WaitWindow> window) {
   std::size_t old = 0;
   while (old + 1 < kept_.size() &&
          (bytes_ > kMostBytes || window->end_at - kept_[old].window->begin > kAge)) {
-    bytes_ -= kept_[old].bytes;
-    ++old;
+    forget(kept_[old++]);
   }
   kept_.erase(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(old));
   last_ = std::move(window);

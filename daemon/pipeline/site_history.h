@@ -3,7 +3,11 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/clock.h"
@@ -11,11 +15,22 @@
 
 namespace offcpud {
 
+// What the threads of one cgroup waited for at one site within a window.
+struct CgroupWaits {
+  // Never null; the windows of a SiteHistory share them.
+  std::shared_ptr<const std::string> cgroup, site;
+  WaitFor wait_for = WaitFor::Unknown;
+  WaitTime time, child;       // as in SiteWaits
+  std::uint32_t lasting = 0;  // as in SiteWaits
+  std::uint64_t oldest_ns = 0;
+};
+
 // What the threads of each cgroup waited for within one window. Immutable.
 struct SiteWindow {
   MonotonicTime begin, end;
-  std::vector<SiteWaits> sites;  // of all processes together; by cgroup; idle ones without site
-  double lost_ns = 0;            // what samples that were lost stand for
+  // By cgroup, SiteHistory::kMostRows at most and the rest as "(other)"; idle ones without site.
+  std::vector<CgroupWaits> sites;
+  double lost_ns = 0;  // within the window, of blocks whose samples were lost
 
   [[nodiscard]] std::chrono::nanoseconds length() const { return end - begin; }
 };
@@ -25,6 +40,9 @@ class SiteHistory {
  public:
   static constexpr std::chrono::minutes kAge{10};
   static constexpr std::size_t kMostBytes = std::size_t{8} << 20;
+  // Of one window. What somebody may want to act on is kept first, then what is longest. So many
+  // leave room for kAge with windows of 10 s, the longest there are.
+  static constexpr std::size_t kMostRows = 1'000;
   // An older window says nothing of now: sampling is off, or hangs.
   static constexpr std::chrono::seconds kFresh{60};
 
@@ -38,13 +56,24 @@ class SiteHistory {
   [[nodiscard]] std::vector<std::shared_ptr<const SiteWindow>> windows(MonotonicTime now) const;
 
  private:
+  using Text = std::shared_ptr<const std::string>;
+  struct Shared {
+    Text text;
+    std::size_t uses = 0;  // in rows of kept windows
+  };
   struct Kept {
     std::shared_ptr<const SiteWindow> window;
-    std::size_t bytes = 0;  // about
+    std::size_t bytes = 0;  // without texts
   };
+  [[nodiscard]] SiteWindow by_cgroup(const WaitWindow& window);
+  Text shared(const std::string& text);
+  void release(const Text& text);
+  void forget(const Kept& oldest);
+
   std::shared_ptr<const WaitWindow> last_;
   std::vector<Kept> kept_;
-  std::size_t bytes_ = 0;
+  std::size_t bytes_ = 0;                               // of kept windows and their texts, about
+  std::unordered_map<std::string_view, Shared> texts_;  // of kept windows
 };
 
 }  // namespace offcpud

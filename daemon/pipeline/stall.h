@@ -67,10 +67,19 @@ struct Stall {
 // are for.
 using UntoldBlocks = std::array<std::uint64_t, kWaitForNames.size()>;
 
+// Stalls in progress that are told and have no record, as there is no room for more.
+struct UnlistedStalls {
+  std::shared_ptr<const SubjectLabels> labels;  // of their cgroup
+  WaitFor wait_for = WaitFor::Unknown;          // Unknown also: told by their reason
+  std::uint32_t threads = 0;
+  std::uint64_t oldest_ns = 0;  // age
+};
+
 // Immutable. First those in progress, oldest first; then those that ended, latest first.
 struct StallList {
   std::vector<std::shared_ptr<const Stall>> stalls;
   std::vector<std::shared_ptr<const Stall>> untold;  // in progress, oldest first
+  std::vector<UnlistedStalls> unlisted;              // one for each cgroup and `wait_for`
   UntoldBlocks untold_blocks{};      // with those of `untold`, and with those that wait for work
   bool examines = false;             // stacks are examined; else reasons decide
   std::uint64_t dropped = 0;         // ended ones dropped for newer ones

@@ -88,6 +88,8 @@ void StallLog::update(const std::shared_ptr<const ThreadWalk>& walk,
 void StallLog::follow_walk() {
   for (auto& [id, open] : open_) ++open.walks_without;
   beyond_limit_ = 0;
+  unlisted_.clear();
+  walked_ns_ = now_ns_;
   without_record_ = {};
   for (const offcpud_thread& thread : walk_->threads) {
     if (thread.state != OFFCPUD_THREAD_BLOCKED) continue;
@@ -190,6 +192,17 @@ StallLog::Open StallLog::take(const std::map<StallId, Open>::iterator& record) {
   return taken;
 }
 
+// One user's crowd may take all records: metrics and alerts must still know the stalls of others.
+void StallLog::count_unlisted(const Stall& stall, const offcpud_thread& thread) {
+  ++beyond_limit_;
+  const WaitFor wait_for = stall.wait ? stall.wait->wait_for : WaitFor::Unknown;
+  UnlistedStalls& sum = unlisted_[{thread.cgroup_id, wait_for}];
+  sum.labels = stall.labels;
+  sum.wait_for = wait_for;
+  ++sum.threads;
+  sum.oldest_ns = std::max(sum.oldest_ns, age_ns(thread));
+}
+
 void StallLog::open_if_stalled(const offcpud_thread& thread) {
   const std::uint64_t age = age_ns(thread);
   if ((thread.flags & (OFFCPUD_THREAD_IDLE | OFFCPUD_THREAD_UNKNOWN)) != 0) return;
@@ -213,7 +226,8 @@ void StallLog::open_if_stalled(const offcpud_thread& thread) {
   if (verdict != Verdict::Told && verdict != Verdict::Untold) return;
   stall.told = verdict == Verdict::Told;
   if (!has_room(stall.told)) {
-    ++(stall.told ? beyond_limit_ : without_record_[static_cast<std::size_t>(WaitFor::Unknown)]);
+    if (stall.told) return count_unlisted(stall, thread);
+    ++without_record_[static_cast<std::size_t>(WaitFor::Unknown)];
     return;
   }
   if (stall.told) ++told_;
@@ -351,6 +365,10 @@ std::shared_ptr<const StallList> StallLog::list() const {
   list->stalls.reserve(open_.size() + ended_.size());
   list->examines = policy_.examined_kinds != 0;
   list->untold_blocks = without_record_;
+  for (const auto& [key, sum] : unlisted_) {
+    list->unlisted.push_back(sum);
+    list->unlisted.back().oldest_ns += now_ns_ - walked_ns_;
+  }
   for (const auto& [id, open] : open_) {
     (open.stall.told ? list->stalls : list->untold).push_back(snapshot(open));
     if (open.stall.told && !open.stall.detail) ++list->detail_pending;

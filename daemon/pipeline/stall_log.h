@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "attribution/subject.h"
@@ -123,7 +124,8 @@ class StallLog {
   [[nodiscard]] StallChanges take_changes();
   [[nodiscard]] std::shared_ptr<const StallList> list() const;
 
-  // Stalls in the last walk beyond kMaxInProgress; each gets a record when it ends. Untold blocks
+  // Stalls in the last walk beyond kMaxInProgress; each gets a record when it ends, and until then
+  // counts in StallList::unlisted. Untold blocks
   // beyond kMaxUntold have no record; StallList::untold_blocks counts them.
   [[nodiscard]] std::uint64_t beyond_limit() const { return beyond_limit_; }
 
@@ -151,6 +153,7 @@ class StallLog {
   };
 
   void follow_walk();
+  void count_unlisted(const Stall& stall, const offcpud_thread& thread);
   void open_if_stalled(const offcpud_thread& thread);
   Open take(const std::map<StallId, Open>::iterator& record);
   void apply_end(const offcpud_stall_end& end);
@@ -202,6 +205,9 @@ class StallLog {
   StallChanges changes_;
   std::uint64_t dropped_ = 0;
   std::uint64_t beyond_limit_ = 0;
+  // The same by cgroup id and what they are for; their ages are those in the last walk.
+  std::map<std::pair<std::uint64_t, WaitFor>, UnlistedStalls> unlisted_;
+  std::uint64_t walked_ns_ = 0;  // now_ns_ when the last walk came
 };
 
 }  // namespace offcpud

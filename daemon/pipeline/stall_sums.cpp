@@ -18,22 +18,33 @@ SubjectSeries* row_of(View& view, std::string_view cgroup) {
   return row != view.subjects.end() && row->labels->cgroup == cgroup ? &*row : nullptr;
 }
 
+SubjectSeries* row_or_other(View& view, std::string_view cgroup) {
+  SubjectSeries* const row = row_of(view, cgroup);
+  return row != nullptr ? row : row_of(view, kOtherCgroup);
+}
+
+void add(StallsInProgress& sum, WaitFor wait_for, std::uint32_t threads, std::uint64_t oldest_ns) {
+  const auto place = static_cast<std::size_t>(wait_for);
+  sum.shown |= 1U << place;
+  sum.threads[place] += threads;
+  sum.oldest_ns[place] = std::max(sum.oldest_ns[place], oldest_ns);
+}
+
 }  // namespace
 
 void sum_stalls(View& view) {
   if (!view.stalls) return;
   std::map<SubjectSeries*, StallsInProgress> sums;
   for (const auto& stall : view.stalls->stalls) {
-    SubjectSeries* row = row_of(view, stall->labels->cgroup);
-    if (row == nullptr) row = row_of(view, kOtherCgroup);
+    SubjectSeries* const row = row_or_other(view, stall->labels->cgroup);
     if (row == nullptr) continue;
     const WaitFor wait_for = stall->wait ? stall->wait->wait_for : WaitFor::Unknown;
-    const auto place = static_cast<std::size_t>(wait_for);
-    StallsInProgress& sum = sums[row];
-    sum.shown |= 1U << place;
-    if (stall->ended) continue;
-    ++sum.threads[place];
-    sum.oldest_ns[place] = std::max(sum.oldest_ns[place], stall->duration_ns);
+    const bool ended = stall->ended;
+    add(sums[row], wait_for, ended ? 0 : 1, ended ? 0 : stall->duration_ns);
+  }
+  for (const UnlistedStalls& each : view.stalls->unlisted) {
+    SubjectSeries* const row = row_or_other(view, each.labels->cgroup);
+    if (row != nullptr) add(sums[row], each.wait_for, each.threads, each.oldest_ns);
   }
   for (auto& [row, sum] : sums) row->stalls = std::make_shared<const StallsInProgress>(sum);
 }

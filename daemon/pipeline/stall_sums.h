@@ -5,7 +5,8 @@
 
 namespace offcpud {
 
-// Sums the stalls of the View by the cgroups of its rows. Those of a cgroup without a row are in
+// Sums the stalls of the View, with or without a record, by the cgroups of its rows. Those of a
+// cgroup without a row are in
 // "(other)", if that has one.
 void sum_stalls(View& view);
 

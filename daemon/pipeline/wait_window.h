@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/shared_texts.h"
 #include "base/wait_for.h"
 #include "base/wait_time.h"
 #include "histogram/wait_estimate.h"
@@ -26,13 +27,10 @@ struct EndedWaits {
 struct ExaminedWait {
   WaitFor wait_for = WaitFor::Unknown;
   std::string site;      // empty: no rule took it
-  bool certain = false;  // WaitClass::certain
+  bool certain = false;  // that it waits for this: names alone say so, or evidence that cannot err
   // Functions, innermost first: "pthread_mutex_lock [libc.so.6]". Only of waits that may concern
-  // somebody: those known to be idle have none.
-  std::vector<std::string> user, kernel;
-  // Of a wait of which nobody can tell what it is for: the same for equal functions in one unit,
-  // process name and reason. 0: it is known.
-  std::uint64_t place = 0;
+  // somebody: those known to be idle have none. Nor has what found no room.
+  SharedTexts user, kernel;
 };
 
 // How long waits at a place were before it went silent: no wait has ended there since. Estimates
@@ -81,7 +79,10 @@ struct WaitWindow {
   std::vector<SiteWaits> sites;       // no process, cgroup, wait_for and site twice
   std::vector<ExaminedBlock> blocks;  // by tid
   std::uint64_t unexamined = 0;       // blocks that found no room here
-  std::uint64_t lost_ns = 0;          // of whole blocks whose samples were lost
+  // Of blocks whose samples were lost: whole, as `ended` counts, and their parts within the window,
+  // as `sites` do. One block may have lasted much longer than the window.
+  std::uint64_t lost_ns = 0;
+  std::uint64_t lost_within_ns = 0;
 
   // Null: the window does not have this block. `censored`: its beginning is an estimate of the
   // kernel's, and samples have another one; a thread has one such block at most.

@@ -140,7 +140,7 @@ void BlockAccounting::take_samples() {
   for (const KeptSample& sample : std::exchange(kept_, {})) account(sample.block());
   if (!taken) reports_.warned("samples", taken.error().message());
   const LostSamples lost = parts_.kernel.take_lost();
-  if (waits_) waits_->add_lost(lost.whole_ns);
+  if (waits_) waits_->add_lost(lost);
   // It is unknown which blocks these were, only that some window wanted them.
   for (SampleWindow& window : windows_) {
     const bool wants_all = window.is_snapshot() || window.filter == BlockFilter{};

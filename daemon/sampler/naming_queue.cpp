@@ -18,12 +18,13 @@ void NamingQueue::name(SampledInterval interval, std::chrono::milliseconds patie
   const auto sampled = std::make_shared<const SampledInterval>(std::move(interval));
   symbols_.post(
       [sampled, runtime = runtime_, sites = sites_, classifier = classifier_, evidence = evidence_,
-       owners = owners_, examiner = examiner_, dropped = evidence_dropped_, waiting = waiting_,
-       done = std::move(done), now = clock_.now()](SymbolCache& objects) {
+       places = places_, owners = owners_, examiner = examiner_, dropped = evidence_dropped_,
+       waiting = waiting_, done = std::move(done), now = clock_.now()](SymbolCache& objects) {
         ProcessNames names(objects, *runtime, now);
         classifier->use(sites->rules());
         const bool is_snapshot = sampled->capture != nullptr;
         SiteClasses classes(*classifier, {.evidence = *evidence,
+                                          .places = *places,
                                           .owners = *owners,
                                           .learns = is_snapshot,
                                           .now = sampled->ended});
@@ -42,11 +43,13 @@ void NamingQueue::examine(WaitInterval interval, std::chrono::milliseconds patie
   const auto sampled = std::make_shared<const WaitInterval>(std::move(interval));
   symbols_.post(
       [sampled, runtime = runtime_, sites = sites_, classifier = classifier_, examiner = examiner_,
-       owners = owners_, examining = examining_, done = std::move(done),
-       now = clock_.now()](SymbolCache& objects) {
+       evidence = evidence_, places = places_, owners = owners_, examining = examining_,
+       done = std::move(done), now = clock_.now()](SymbolCache& objects) {
         ProcessNames names(objects, *runtime, now);
         done(examiner->examine(*sampled, {.names = names,
                                           .classifier = *classifier,
+                                          .evidence = *evidence,
+                                          .places = *places,
                                           .owners = *owners,
                                           .rules = sites->rules(),
                                           .now = now}));

@@ -16,6 +16,7 @@
 #include "sampler/process_names.h"
 #include "sampler/process_owners.h"
 #include "sampler/wait_examiner.h"
+#include "sites/place_classes.h"
 #include "sites/site_rules_board.h"
 #include "sites/wait_classifier.h"
 #include "sites/waker_evidence.h"
@@ -87,6 +88,7 @@ class NamingQueue {
   std::shared_ptr<WaitExaminer> examiner_ = std::make_shared<WaitExaminer>();
   std::shared_ptr<ProcessOwners> owners_ = std::make_shared<ProcessOwners>();
   std::shared_ptr<WakerEvidence> evidence_ = std::make_shared<WakerEvidence>();
+  std::shared_ptr<PlaceClasses> places_ = std::make_shared<PlaceClasses>();
   std::shared_ptr<std::atomic<std::uint64_t>> evidence_dropped_ =
       std::make_shared<std::atomic<std::uint64_t>>(0);
   const Clock& clock_;

@@ -3,18 +3,16 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
-#include <string>
+#include <map>
 
-#include "base/word_hash.h"
-#include "unwind.h"
+#include "sampler/site_place.h"
+#include "sites/file_evidence.h"
 
 namespace offcpud {
 namespace {
 
-std::uint64_t name_hash(const StackFrame& frame) {
-  return hash_joined(std::hash<std::string>()(frame.function),
-                     std::hash<std::string>()(frame.object));
+WaitFor most_of(const PlaceClasses::Times& times) {
+  return static_cast<WaitFor>(std::ranges::max_element(times) - times.begin());
 }
 
 // Who ended the blocks of a sum.
@@ -57,8 +55,23 @@ void SiteClasses::classify(const Snapshot& snapshot, StackEntry& entry, const Bl
   entry.wait_for = found.wait_for;
   entry.site = found.site;
 
-  const std::uint64_t place = found.ask == SiteQuestion::Waker ? place_of(entry, sum) : 0;
-  if (place != 0) asking_.push_back({snapshot.entries.size(), waits_.size(), sum.pairs.size()});
+  const auto by = by_files(found.ask, sum.sample.waited_on);
+  if (by) entry.wait_for = by->wait_for;
+  const bool is_open = !by && found.ask != SiteQuestion::None;
+  const ProcessPlace at{.tgid = sum.sample.tgid,
+                        .process_start_ns = sum.sample.process_start_ns,
+                        .place = is_open ? place_of(entry, sum) : 0};
+  const Times* const by_chains = asks_for_chains(found.ask) ? said_of(at) : nullptr;
+  if (by_chains != nullptr) entry.wait_for = most_of(*by_chains);
+  const bool by_wakers = by_chains == nullptr && asks_for_wakers(found.ask) && at.place != 0;
+  if (by_wakers) {
+    asking_.push_back({.entry = snapshot.entries.size(),
+                       .ask = found.ask,
+                       .at = at,
+                       .first = waits_.size(),
+                       .count = sum.pairs.size()});
+  }
+  const std::uint64_t place = by_wakers ? at.place : 0;
   if (evidence_.learns) evidence_.evidence.add_left_out(sum.pairs_left_out);
   const offcpud_sample& sample = sum.sample;
   const ShareOwner owner = evidence_.owners.of(sample);
@@ -78,33 +91,61 @@ void SiteClasses::classify(const Snapshot& snapshot, StackEntry& entry, const Bl
   }
 }
 
-// By names, so that all calls of a function are one place. Stacks that break off look alike where
-// the threads are at different places, so they have none.
+// A stack of too many frames has one more, at its root, that says so.
 std::uint64_t SiteClasses::place_of(const StackEntry& entry, const BlockSum& sum) const {
-  const bool is_whole = sum.sample.user_end == OFFCPUD_UNWIND_END_ROOT ||
-                        sum.sample.user_end == OFFCPUD_UNWIND_END_DEPTH;
-  if (!is_whole || entry.user.empty()) return 0;
-  std::uint64_t hash = hash_joined(kHashBasis, entry.reason);
-  for (const std::uint32_t id : entry.user) hash = hash_joined(hash, known_[id].name);
-  return std::max<std::uint64_t>(hash, 1);
+  if (!is_place(sum.sample.user_end)) return 0;
+  PlaceNumber place(entry.reason);
+  const bool is_cut = sum.sample.user_end == OFFCPUD_UNWIND_END_DEPTH;
+  for (std::size_t i = is_cut ? 1 : 0; i < entry.user.size(); ++i) {
+    place.add(known_[entry.user[i]].name);
+  }
+  return place.number();
+}
+
+const SiteClasses::Times* SiteClasses::said_of(const ProcessPlace& at) const {
+  return at.place == 0 ? nullptr : evidence_.places.find(at, evidence_.now);
 }
 
 void SiteClasses::decide(Snapshot& snapshot) {
   if (evidence_.learns) evidence_.evidence.learn(waits_, evidence_.now);
   for (const EntryWaits& each : asking_) {
-    if (each.count == 0) continue;
-    snapshot.entries[each.entry].wait_for =
-        judge(std::span(waits_).subspan(each.first, each.count));
+    if (each.count != 0) snapshot.entries[each.entry].wait_for = most_of(judge(each));
+  }
+  if (evidence_.learns) tell_places();
+}
+
+// Windows see all entries of a place as one.
+void SiteClasses::tell_places() {
+  struct Said {
+    ProcessPlace at;
+    ShareOwner owner;
+    Times times{};
+  };
+  std::map<std::pair<std::uint64_t, std::uint32_t>, Said> places;
+  for (const EntryWaits& each : asking_) {
+    if (asks_for_chains(each.ask)) continue;
+    Said& said = places[{each.at.place, each.at.tgid}];
+    if (said.at != each.at) said.times = {};  // the same numbers of another process
+    said.at = each.at;
+    if (each.count != 0) said.owner = waits_[each.first].at.owner;
+    const Times more = judge(each);
+    for (std::size_t i = 0; i < more.size(); ++i) said.times[i] += more[i];
+  }
+  for (const auto& [key, said] : places) {
+    if (!evidence_.places.put(said.at, said.owner, said.times, evidence_.now)) {
+      evidence_.evidence.add_left_out(1);
+    }
   }
 }
 
-WaitFor SiteClasses::judge(std::span<const SeenWaits> waits) const {
-  std::array<double, kWaitForNames.size()> time{};
-  for (const SeenWaits& each : waits) {
-    const auto verdict = evidence_.evidence.judge(each.at, each.wait_for, evidence_.now);
-    time[static_cast<std::size_t>(verdict.wait_for)] += each.ns;
+SiteClasses::Times SiteClasses::judge(const EntryWaits& entry) const {
+  Times times{};
+  for (const SeenWaits& each : std::span(waits_).subspan(entry.first, entry.count)) {
+    const auto by_wakers = evidence_.evidence.judge(each.at, each.wait_for, evidence_.now);
+    const auto verdict = as_asked(entry.ask, by_wakers, each.wait_for);
+    times[static_cast<std::size_t>(verdict.wait_for)] += each.ns;
   }
-  return static_cast<WaitFor>(std::ranges::max_element(time) - time.begin());
+  return times;
 }
 
 }  // namespace offcpud

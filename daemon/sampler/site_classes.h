@@ -8,15 +8,17 @@
 
 #include "base/clock.h"
 #include "sampler/process_owners.h"
+#include "sites/place_classes.h"
 #include "sites/wait_classifier.h"
 #include "sites/waker_evidence.h"
 #include "stacks/sampled_snapshot.h"
 
 namespace offcpud {
 
-// What is known of wakers, and what a snapshot is to it.
+// What is known of wakers and of places, and what a snapshot is to it.
 struct EvidenceInUse {
   WakerEvidence& evidence;
+  PlaceClasses& places;  // learns what wakers say; says what chains do
   ProcessOwners& owners;
   // True for snapshots, which have every sample once. A profile only asks.
   bool learns = false;
@@ -24,9 +26,9 @@ struct EvidenceInUse {
 };
 
 // Classifies the entries of one snapshot by the rules that the classifier uses, and by evidence of
-// wakers where a rule asks for it. An entry has the threads of one name: it is for what most of
-// their time is for. Each frame of the snapshot is looked up once. Valid during one job of the
-// thread that owns the classifier.
+// files and wakers where a rule asks for it. An entry has the threads of one name: it is for what
+// most of their time is for. Each frame of the snapshot is looked up once. Valid during one job of
+// the thread that owns the classifier.
 class SiteClasses final : public WaitClasses {
  public:
   SiteClasses(WaitClassifier& classifier, EvidenceInUse evidence)
@@ -44,20 +46,26 @@ class SiteClasses final : public WaitClasses {
   // Waits of an entry, by thread and waker.
   struct EntryWaits {
     std::size_t entry = 0;
+    SiteQuestion ask = SiteQuestion::None;
+    ProcessPlace at;
     std::size_t first = 0, count = 0;  // in waits_
   };
 
   void number(const Snapshot& snapshot, std::span<const std::uint32_t> frames,
               std::vector<FrameKind>& kinds);
   [[nodiscard]] std::uint64_t place_of(const StackEntry& entry, const BlockSum& sum) const;
-  [[nodiscard]] WaitFor judge(std::span<const SeenWaits> waits) const;
+  using Times = PlaceClasses::Times;
+
+  [[nodiscard]] Times judge(const EntryWaits& entry) const;
+  void tell_places();
+  [[nodiscard]] const Times* said_of(const ProcessPlace& at) const;
 
   WaitClassifier& classifier_;
   EvidenceInUse evidence_;
   std::vector<KnownFrame> known_;         // by frame of the snapshot
   std::vector<FrameKind> user_, kernel_;  // of the entry in hand; kept for their room
   std::vector<SeenWaits> waits_;          // of all entries
-  std::vector<EntryWaits> asking_;        // entries whose rules ask for evidence of wakers
+  std::vector<EntryWaits> asking_;        // entries that evidence of wakers decides
 };
 
 }  // namespace offcpud

@@ -6,12 +6,13 @@
 
 namespace offcpud {
 
-void SiteSums::add(const WaitSum& sum, const ExaminedWait& wait) {
+void SiteSums::add(const WaitSum& sum, const ExaminedWait& wait, double share) {
   if (sum.within.ns <= 0) return;
   const offcpud_sample& sample = sum.sample;
   SiteWaits& waits = of({sample.local_tgid, sample.process_start_ns, sample.cgroup_id}, &wait);
-  waits.time += sum.within;
-  if (sample.kind == OFFCPUD_BLOCKED_CHILD) waits.child += sum.within;
+  const WaitTime part = sum.within.part(share);
+  waits.time += part;
+  if (sample.kind == OFFCPUD_BLOCKED_CHILD) waits.child += part;
 }
 
 void SiteSums::add(const SeenBlock& block, const ExaminedWait* wait) {
@@ -39,7 +40,7 @@ std::vector<SiteWaits> SiteSums::take() && {
 SiteWaits& SiteSums::of(const Process& process, const ExaminedWait* wait) {
   const WaitFor wait_for = wait != nullptr ? wait->wait_for : WaitFor::Unknown;
   const std::string site = wait != nullptr ? wait->site : std::string();
-  const std::string& path = path_of(process.cgroup_id);
+  const std::string& path = paths_.of(process.cgroup_id);
   const auto [found, is_new] =
       sums_.try_emplace({process.pid, process.start_ns, path, wait_for, site});
   if (is_new) {
@@ -50,12 +51,6 @@ SiteWaits& SiteSums::of(const Process& process, const ExaminedWait* wait) {
     found->second.site = site;
   }
   return found->second;
-}
-
-const std::string& SiteSums::path_of(std::uint64_t cgroup_id) {
-  const auto known = paths_.find(cgroup_id);
-  if (known != paths_.end()) return known->second;
-  return paths_.emplace(cgroup_id, cgroups_.path_of(cgroup_id)).first->second;
 }
 
 }  // namespace offcpud

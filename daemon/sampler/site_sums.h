@@ -6,11 +6,10 @@
 #include <memory>
 #include <string>
 #include <tuple>
-#include <unordered_map>
 #include <vector>
 
 #include "pipeline/wait_window.h"
-#include "stacks/cgroup_paths.h"
+#include "sampler/window_paths.h"
 #include "stacks/wait_sums.h"
 
 namespace offcpud {
@@ -18,11 +17,11 @@ namespace offcpud {
 // Sums the time within a window by process, cgroup, and where and for what its threads waited.
 class SiteSums {
  public:
-  // `cgroups` must outlive the object.
-  explicit SiteSums(const CgroupPaths& cgroups) : cgroups_(cgroups) {}
+  // `paths` must outlive the object.
+  explicit SiteSums(WindowPaths& paths) : paths_(paths) {}
 
-  // Blocks that ended.
-  void add(const WaitSum& sum, const ExaminedWait& wait);
+  // A share of blocks that ended.
+  void add(const WaitSum& sum, const ExaminedWait& wait, double share);
   // A block of which nobody knows what it is for has no `wait`.
   void add(const SeenBlock& block, const ExaminedWait* wait);
   // Blocks of some processes of a cgroup that found no room.
@@ -37,10 +36,8 @@ class SiteSums {
     std::uint64_t cgroup_id = 0;
   };
   SiteWaits& of(const Process& process, const ExaminedWait* wait);
-  const std::string& path_of(std::uint64_t cgroup_id);
 
-  const CgroupPaths& cgroups_;
-  std::unordered_map<std::uint64_t, std::string> paths_;
+  WindowPaths& paths_;
   // By process, cgroup, what for and site.
   std::map<std::tuple<std::uint32_t, std::uint64_t, std::string, WaitFor, std::string>, SiteWaits>
       sums_;

@@ -53,12 +53,17 @@ void WaitCounting::add_ended(const SampledBlock& block) {
   const offcpud_sample& sample = block.sample;
   if (!filter().matches(sample)) return;
   add(block);
-  if (sample.ended_ns - sample.since_ns >= long_ns_) sums_.note(sample);
+  if (sample.ended_ns - sample.since_ns >= long_ns_) {
+    sums_.note(sample);
+  } else {
+    sums_.note_ended(sample);
+  }
 }
 
 // A blocked thread does not move, so its stack is told once. It is told again in the second,
 // fourth, eighth ... window, because the first walk of a stack may fail, and files of functions may
-// be read too late for the first window.
+// be read too late for the first window. And it is told again when the files that it waits on say
+// something else: a loop that was idle asks somebody, and its wait goes on.
 void WaitCounting::add_lasting(const SampledBlock& block) {
   const offcpud_sample& sample = block.sample;
   if (!filter().matches(sample)) return;
@@ -70,9 +75,15 @@ void WaitCounting::add_lasting(const SampledBlock& block) {
   }
   Told& told = told_[key];
   if (std::exchange(told.now, true)) return sums_.note_again(sample);
-  if (!std::has_single_bit(++told.windows)) return sums_.note_known(sample);
+  const bool is_new = std::exchange(told.waited_on, sample.waited_on) != sample.waited_on;
+  if (!std::has_single_bit(++told.windows) && !is_new) return sums_.note_known(sample);
   add(block);
   sums_.note(sample);
+}
+
+void WaitCounting::add_lost(const LostSamples& lost) {
+  lost_.ns += lost.ns;
+  lost_.whole_ns += lost.whole_ns;
 }
 
 WaitInterval WaitCounting::close(const Moment& at) {
@@ -82,13 +93,15 @@ WaitInterval WaitCounting::close(const Moment& at) {
     told = std::exchange(told->second.now, false) ? std::next(told) : told_.erase(told);
   }
   const Moment begin = std::exchange(begin_, at);
+  const LostSamples lost = std::exchange(lost_, {});
   begin_sums();
   return {.begin = begin.wall,
           .begin_at = begin.now,
           .end_at = at.now,
           .cgroups = std::exchange(cgroups_, CgroupPaths(directory_)),
           .waits = sums_.drain(),
-          .lost_ns = std::exchange(lost_ns_, 0)};
+          .lost_ns = lost.whole_ns,
+          .lost_within_ns = lost.ns};
 }
 
 }  // namespace offcpud

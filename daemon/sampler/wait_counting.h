@@ -12,6 +12,7 @@
 #include "sampler/address_locator.h"
 #include "sampler/sample_window.h"
 #include "sampler/sampler_reports.h"
+#include "stacks/stack_source.h"
 #include "stacks/wait_sums.h"
 
 namespace offcpud {
@@ -34,8 +35,8 @@ class WaitCounting {
   void add_ended(const SampledBlock& block);
   // A block in progress that a walk found, with the user stack that was walked from outside.
   void add_lasting(const SampledBlock& block);
-  // Whole blocks whose samples were lost, as add_ended() counts them whole.
-  void add_lost(std::uint64_t whole_ns) { lost_ns_ += whole_ns; }
+  // Blocks whose samples were lost: whole, and the parts that add_lasting() has not had.
+  void add_lost(const LostSamples& lost);
   // Call it often: CgroupPaths::retry().
   void retry_cgroups() { cgroups_.retry(); }
 
@@ -53,8 +54,9 @@ class WaitCounting {
 
  private:
   struct Told {
-    std::uint32_t windows = 0;  // so many windows had the block
-    bool now = false;           // the open one has it
+    std::uint32_t windows = 0;    // so many windows had the block
+    std::uint32_t waited_on = 0;  // as in the sample of the last one
+    bool now = false;             // the open one has it
   };
 
   void begin_sums();
@@ -70,7 +72,7 @@ class WaitCounting {
   MonotonicTime due_since_;  // the window is due a length after it
   WaitSums sums_;
   CgroupPaths cgroups_;
-  std::uint64_t lost_ns_ = 0;
+  LostSamples lost_;
   // Blocks in progress, by thread and beginning; no more than a window can note.
   std::map<std::pair<std::uint32_t, std::uint64_t>, Told> told_;
 };

@@ -6,7 +6,9 @@
 #include <string>
 
 #include "base/text.h"
+#include "sampler/site_place.h"
 #include "sampler/site_sums.h"
+#include "sites/file_evidence.h"
 #include "stacks/kernel_stack.h"
 
 namespace offcpud {
@@ -44,37 +46,14 @@ std::vector<SiteFrame> outermost_first(std::span<const StackFrame> frames) {
   return turned;
 }
 
-// "pthread_mutex_lock [libc.so.6]"; names that have the object in them, and those of the kernel
-// itself, stand alone.
-std::vector<std::string> texts_of(std::span<const StackFrame> frames) {
-  std::vector<std::string> texts;
-  texts.reserve(frames.size());
-  for (const StackFrame& frame : frames) {
-    const bool has_object = frame.object.empty() || frame.object == "[kernel]" ||
-                            frame.function.find(frame.object) != std::string::npos;
-    texts.push_back(has_object ? frame.function : frame.function + " [" + frame.object + "]");
-  }
-  return texts;
-}
-
-std::size_t bytes_of(const ExaminedWait& wait) {
-  std::size_t bytes = sizeof(ExaminedWait) + wait.site.size();
-  for (const auto* texts : {&wait.user, &wait.kernel}) {
-    for (const std::string& text : *texts) bytes += sizeof(std::string) + text.capacity();
-  }
-  return bytes;
-}
-
 // What ended, by cgroup and what it was for.
 class EndedSums {
  public:
-  explicit EndedSums(const CgroupPaths& cgroups) : cgroups_(cgroups) {}
+  explicit EndedSums(WindowPaths& paths) : paths_(paths) {}
 
   void add(std::uint64_t cgroup_id, WaitFor wait_for, const WaitEstimate& waits) {
     if (waits.slots.empty()) return;
-    auto path = paths_.find(cgroup_id);
-    if (path == paths_.end()) path = paths_.emplace(cgroup_id, cgroups_.path_of(cgroup_id)).first;
-    sums_[{path->second, wait_for}] += waits;
+    sums_[{paths_.of(cgroup_id), wait_for}] += waits;
   }
 
   std::vector<EndedWaits> take() && {
@@ -87,9 +66,90 @@ class EndedSums {
   }
 
  private:
-  const CgroupPaths& cgroups_;
-  std::unordered_map<std::uint64_t, std::string> paths_;
+  WindowPaths& paths_;
   std::map<std::pair<std::string, WaitFor>, WaitEstimate> sums_;
+};
+
+// The sum has all threads of its stack. Where evidence of snapshots tells them apart, each class
+// gets its share, so that the sums over all classes are what they were.
+void add_ended(EndedSums& ended, SiteSums& sites, const WaitSum& sum, ExaminedStack& stack,
+               const WaitExaminer::Means& means) {
+  const bool is_open = stack.ask() != SiteQuestion::None;
+  const auto* const shares = is_open ? means.places.find(stack.at(), means.now) : nullptr;
+  if (shares == nullptr) {
+    ended.add(sum.sample.cgroup_id, stack.wait()->wait_for, sum.ended);
+    return sites.add(sum, *stack.wait(), 1);
+  }
+  for (std::size_t i = 0; i < shares->size(); ++i) {
+    const double share = (*shares)[i];
+    if (share == 0) continue;
+    const auto wait_for = static_cast<WaitFor>(i);
+    ended.add(sum.sample.cgroup_id, wait_for, sum.ended.part(share));
+    sites.add(sum, *stack.as({.wait_for = wait_for}), share);
+  }
+}
+
+ProcessPlace place_of(const offcpud_sample& sample, std::span<const StackFrame> user) {
+  PlaceNumber place(sample.kind);
+  for (auto frame = user.rbegin(); frame != user.rend(); ++frame) place.add(name_hash(*frame));
+  return {.tgid = sample.tgid,
+          .process_start_ns = sample.process_start_ns,
+          .place = is_place(sample.user_end) ? place.number() : 0};
+}
+
+// What evidence of wakers says of a block; chains are followed later.
+EvidenceVerdict verdict_of(const ExaminedStack& stack, std::uint32_t tid,
+                           const WaitExaminer::Means& means) {
+  const EvidenceVerdict by_rule = stack.verdict();
+  if (!asks_for_wakers(stack.ask())) return by_rule;
+  const ProcessPlace& at = stack.at();
+  const ThreadAtPlace thread{
+      .tgid = at.tgid, .tid = tid, .process_start_ns = at.process_start_ns, .place = at.place};
+  return as_asked(stack.ask(), means.evidence.judge(thread, by_rule.wait_for, means.now),
+                  by_rule.wait_for);
+}
+
+LastingBlock lasting_block(const SeenBlock& block, const ExaminedStack& stack,
+                           const WaitExaminer::Means& means) {
+  using Awaits = LastingBlock::Awaits;
+  const bool reads = stack.ask() == SiteQuestion::Pipe || stack.ask() == SiteQuestion::Fds;
+  const bool is_pipe = reads && (block.waited_on & OFFCPUD_ON_PIPE) != 0;
+  const Awaits other = is_pipe ? Awaits::Pipe : Awaits::Nothing;
+  return {.tid = block.tid,
+          .tgid = block.tgid,
+          .parent_tgid = block.parent_tgid,
+          .awaits = stack.ask() == SiteQuestion::Child ? Awaits::Child : other,
+          .holder_tgid = block.holder_tgid,
+          .is_own_pipe = (block.waited_on & OFFCPUD_ON_OWN) != 0,
+          .verdict = verdict_of(stack, block.tid, means)};
+}
+
+// What blocks that last say of their places: for snapshots, and for waits of the same place that
+// end. Threads at one place may wait for different things, so each counts by its time.
+class ToldPlaces {
+ public:
+  void add(const ExaminedStack& stack, WaitFor wait_for, std::uint64_t ns) {
+    Told& told = places_[stack.at()];
+    told.stack = &stack;
+    // One that has just ended has no time here.
+    const auto time = static_cast<double>(std::max<std::uint64_t>(ns, 1));
+    told.times[static_cast<std::size_t>(wait_for)] += time;
+  }
+
+  void tell(const WaitExaminer::Means& means) const {
+    for (const auto& [place, told] : places_) {
+      const ExaminedStack& stack = *told.stack;
+      const bool fits = means.places.put(stack.at(), stack.owner(), told.times, means.now);
+      if (!fits) means.evidence.add_left_out(1);
+    }
+  }
+
+ private:
+  struct Told {
+    const ExaminedStack* stack = nullptr;  // one of those at the place
+    PlaceClasses::Times times{};
+  };
+  std::map<ProcessPlace, Told> places_;
 };
 
 }  // namespace
@@ -102,14 +162,15 @@ std::shared_ptr<const WaitWindow> WaitExaminer::examine(const WaitInterval& inte
   window->begin_at = interval.begin_at;
   window->end_at = interval.end_at;
   window->lost_ns = interval.lost_ns;
-  EndedSums ended(interval.cgroups);
-  SiteSums sites(interval.cgroups);
+  window->lost_within_ns = interval.lost_within_ns;
+  WindowPaths paths(interval.cgroups);
+  EndedSums ended(paths);
+  SiteSums sites(paths);
   std::vector<Examined> examined;
   examined.reserve(interval.waits.sums.size());
   for (const WaitSum& sum : interval.waits.sums) {
     examined.push_back(examine(sum, interval, means));
-    ended.add(sum.sample.cgroup_id, examined.back()->wait_for, sum.ended);
-    sites.add(sum, *examined.back());
+    add_ended(ended, sites, sum, *examined.back(), means);
   }
   for (const auto& [cgroup_id, waits] : interval.waits.overflow) {
     ended.add(cgroup_id, WaitFor::Unknown, waits);
@@ -118,15 +179,14 @@ std::shared_ptr<const WaitWindow> WaitExaminer::examine(const WaitInterval& inte
   for (const auto& [cgroup_id, time] : interval.waits.overflow_times) {
     sites.add_unknown(cgroup_id, time);
   }
-  learn(interval, examined, means);
-  add_blocks(*window, sites, interval, examined);
+  learn(interval, examined);
+  add_blocks(*window, sites, interval, examined, means);
   window->sites = std::move(sites).take();
   return window;
 }
 
 // What waits took where nobody can tell what they are for, before blocks are held against it.
-void WaitExaminer::learn(const WaitInterval& interval, const std::vector<Examined>& examined,
-                         const Means& means) {
+void WaitExaminer::learn(const WaitInterval& interval, const std::vector<Examined>& examined) {
   double seen_ns = 0;
   double lost_ns = static_cast<double>(interval.lost_ns);
   for (const WaitSum& sum : interval.waits.sums) seen_ns += sum.ended.sum_ns;
@@ -135,10 +195,10 @@ void WaitExaminer::learn(const WaitInterval& interval, const std::vector<Examine
       std::chrono::nanoseconds(interval.end_at.time_since_epoch()).count());
   pasts_.begin_window(end_ns, lost_ns > kDeaf * (seen_ns + lost_ns));
   for (std::size_t i = 0; i < examined.size(); ++i) {
-    if (examined[i]->place == 0) continue;
-    const offcpud_sample& sample = interval.waits.sums[i].sample;
-    pasts_.learn(examined[i]->place, {.owner = means.owners.of(sample), .unit = sample.cgroup_id},
-                 interval.waits.sums[i]);
+    const ExaminedStack& stack = *examined[i];
+    if (stack.past() == 0) continue;
+    const WaitSum& sum = interval.waits.sums[i];
+    pasts_.learn(stack.past(), {.owner = stack.owner(), .unit = sum.sample.cgroup_id}, sum);
   }
 }
 
@@ -147,97 +207,109 @@ void WaitExaminer::use(const Means& means) {
   if (std::exchange(rules_, means.rules) != means.rules) {
     known_.clear();
     blocks_.clear();
-    of_users_.clear();
-    bytes_ = 0;
   }
-  std::erase_if(known_, [&](const auto& item) {
-    if (item.second.until > means.now) return false;
-    release(item.second);
-    return true;
-  });
+  std::erase_if(known_, [&](const auto& item) { return item.second.until <= means.now; });
 }
 
-// Makes room for what a stack of this user said.
-void WaitExaminer::hold(const ShareOwner& owner, std::size_t bytes) {
-  bytes_ += bytes;
-  of_users_[owner] += bytes;
-  while (bytes_ > kMostBytes) {
-    const auto most =
-        std::ranges::max_element(of_users_, {}, [](const auto& of) { return of.second; });
-    const ShareOwner loses = most->first;
-    const std::size_t before = known_.size();
+// Who holds most loses the stacks that nothing needs now. If that is not enough, others of his lose
+// their functions, a quarter of the room at once, so that this is seldom.
+void WaitExaminer::make_room() {
+  while (room_.bytes() > kMostBytes) {
+    const std::size_t before = room_.bytes();
+    const ShareOwner loses = *room_.largest();
+    const auto is_his = [&](const auto& item) { return item.second.stack->owner() == loses; };
     std::erase_if(known_, [&](const auto& item) {
-      if (item.second.owner != loses) return false;
-      release(item.second);
-      return true;
+      return is_his(item) && item.second.stack.use_count() == 1;
     });
-    if (known_.size() == before) return;  // it is all of this one
+    if (room_.bytes() > kMostBytes) room_.shrink(loses, kMostBytes / 4 * 3);
+    if (room_.bytes() > kMostBytes) std::erase_if(known_, is_his);
+    if (room_.bytes() == before) return;  // it is what blocks that last need at least
   }
-}
-
-void WaitExaminer::release(const Known& known) {
-  bytes_ -= known.bytes;
-  const auto of_user = of_users_.find(known.owner);
-  of_user->second -= known.bytes;
-  if (of_user->second == 0) of_users_.erase(of_user);
 }
 
 WaitExaminer::Examined WaitExaminer::examine(const WaitSum& sum, const WaitInterval& interval,
                                              const Means& means) {
   const auto known = known_.find(sum.key);
-  if (known != known_.end()) return known->second.wait;
+  if (known != known_.end()) return known->second.stack;
 
   const NamedStack stack = name_stack(sum, interval, means.names);
   const WaitClass found =
       means.classifier.classify(up_to_nul(sum.sample.process_comm), sum.sample.kind,
                                 outermost_first(stack.user), outermost_first(stack.kernel));
-  auto wait = std::make_shared<ExaminedWait>();
-  wait->wait_for = found.wait_for;
-  wait->site = found.site;
-  wait->certain = found.certain;
-  if (found.wait_for == WaitFor::Unknown) {
-    wait->place = pasts_.place_of(interval.cgroups.path_of(sum.sample.cgroup_id), sum.sample,
-                                  stack.user, stack.kernel);
+  StackTexts texts = texts_of(stack.user, stack.kernel);
+  ExaminedWait wait{.wait_for = found.wait_for,
+                    .site = std::string(found.site),
+                    .certain = found.certain,
+                    .user = std::move(texts.user),
+                    .kernel = std::move(texts.kernel)};
+  const auto by = by_files(found.ask, sum.sample.waited_on);
+  if (by) {
+    wait.wait_for = by->wait_for;
+    wait.certain = by->certain;
   }
-  if (!is_idle(found.wait_for)) {
-    wait->user = texts_of(stack.user);
-    wait->kernel = texts_of(stack.kernel);
+  ExaminedStack::Of of{.ask = by ? SiteQuestion::None : found.ask,
+                       .at = place_of(sum.sample, stack.user),
+                       .owner = means.owners.of(sum.sample)};
+  if (wait.wait_for == WaitFor::Unknown) {
+    of.past = pasts_.place_of(interval.cgroups.path_of(sum.sample.cgroup_id), sum.sample,
+                              stack.user, stack.kernel);
   }
-  const std::size_t bytes = sizeof(Known) + 8 * sum.key.size() + bytes_of(*wait);
-  const ShareOwner owner = means.owners.of(sum.sample);
-  hold(owner, bytes);
-  const MonotonicTime until = means.now + (found.certain ? kGoodFor : kUnsureFor);
-  known_.emplace(sum.key, Known{.wait = wait, .until = until, .bytes = bytes, .owner = owner});
-  return wait;
+  return remember(sum.key, std::make_shared<ExaminedStack>(std::move(wait), of, room_), means.now);
+}
+
+WaitExaminer::Examined WaitExaminer::remember(const Key& key, Examined stack, MonotonicTime now) {
+  const auto good_for = stack->wait()->certain ? kGoodFor : kUnsureFor;
+  known_.try_emplace(key, stack, now + good_for, room_, key);
+  make_room();
+  return stack;
+}
+
+// Null: nobody has told its stack.
+WaitExaminer::Examined WaitExaminer::stack_of(const SeenBlock& block,
+                                              const std::vector<Examined>& examined) const {
+  if (block.sum != SeenBlock::kKnown) return examined[block.sum];
+  const auto known = blocks_.find({block.tid, block.since_ns});
+  return known == blocks_.end() ? nullptr : known->second;
 }
 
 // Blocks that ended are in no later window, so only those that are seen again are kept.
 void WaitExaminer::add_blocks(WaitWindow& window, SiteSums& sites, const WaitInterval& interval,
-                              const std::vector<Examined>& examined) {
-  auto before = std::exchange(blocks_, {});
+                              const std::vector<Examined>& examined, const Means& means) {
+  decltype(blocks_) seen;
+  std::vector<LastingBlock> lasting;
+  std::vector<std::pair<const SeenBlock*, ExaminedStack*>> found;
   window.unexamined = interval.waits.blocks_left_out;
   for (const SeenBlock& block : interval.waits.blocks) {
-    const std::pair key(block.tid, block.since_ns);
-    Examined wait;
-    if (block.sum != SeenBlock::kKnown) {
-      wait = examined[block.sum];
-    } else if (const auto known = before.find(key); known != before.end()) {
-      wait = known->second;
-    }
-    sites.add(block, wait.get());
-    if (!wait) {
+    Examined stack = stack_of(block, examined);
+    if (!stack) {
+      sites.add(block, nullptr);
       ++window.unexamined;
       continue;
     }
-    blocks_.emplace(key, wait);
-    auto usual = wait->place != 0 && !block.censored ? pasts_.usual_of(wait->place, block.since_ns)
-                                                     : nullptr;
-    window.blocks.push_back({.tid = block.tid,
-                             .since_ns = block.since_ns,
-                             .censored = block.censored,
-                             .wait = std::move(wait),
-                             .usual = std::move(usual)});
+    lasting.push_back(lasting_block(block, *stack, means));
+    found.emplace_back(&block, stack.get());
+    seen.emplace(std::pair(block.tid, block.since_ns), std::move(stack));
   }
+  follow_chains(lasting);
+  ToldPlaces places;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const auto [block, stack] = found[i];
+    const EvidenceVerdict& verdict = lasting[i].verdict;
+    if (asks_for_chains(stack->ask())) {
+      places.add(*stack, verdict.wait_for, block->going_on_ns);
+    }
+    auto wait = stack->as(verdict);
+    const bool may_be_unusual = wait->wait_for == WaitFor::Unknown && !block->censored;
+    sites.add(*block, wait.get());
+    window.blocks.push_back(
+        {.tid = block->tid,
+         .since_ns = block->since_ns,
+         .censored = block->censored,
+         .wait = std::move(wait),
+         .usual = may_be_unusual ? pasts_.usual_of(stack->past(), block->since_ns) : nullptr});
+  }
+  places.tell(means);
+  blocks_ = std::move(seen);
 }
 
 }  // namespace offcpud

@@ -11,12 +11,16 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/share_owner.h"
 #include "base/word_hash.h"
 #include "pipeline/wait_window.h"
+#include "sampler/examined_stack.h"
 #include "sampler/place_pasts.h"
 #include "sampler/process_owners.h"
+#include "sampler/stack_room.h"
+#include "sites/place_classes.h"
+#include "sites/wait_chains.h"
 #include "sites/wait_classifier.h"
+#include "sites/waker_evidence.h"
 #include "stacks/sampled_snapshot.h"
 #include "stacks/wait_sums.h"
 
@@ -26,11 +30,11 @@ class SiteSums;
 
 // Names the stacks of windows and says what their waits were for. It remembers what a stack said,
 // so that one which comes again costs a look-up, and which blocks last. When there is no room for
-// what stacks said, the user who holds most loses his, and they are examined again when they come.
-// Used by one thread.
+// what stacks said, the user who holds most loses his, and they are examined again when they come;
+// those of blocks that last lose their functions only. Used by one thread.
 class WaitExaminer {
  public:
-  // Of stacks and what they said.
+  // Of stacks and what they said, those of blocks that last among them.
   static constexpr std::size_t kMostBytes = std::size_t{24} << 20;
   // After this time a stack is examined again: its process may have loaded other code.
   static constexpr std::chrono::seconds kGoodFor{120};
@@ -41,38 +45,46 @@ class WaitExaminer {
   struct Means {
     FunctionNames& names;  // of the programs' functions now
     WaitClassifier& classifier;
+    WakerEvidence& evidence;  // of snapshots; it only asks
+    PlaceClasses& places;     // of snapshots; it adds what other processes say
     ProcessOwners& owners;
     std::shared_ptr<const SiteRules> rules;  // other ones than in the last call: all is forgotten
     MonotonicTime now;
   };
   std::shared_ptr<const WaitWindow> examine(const WaitInterval& interval, const Means& means);
 
+  // What it holds between windows.
+  [[nodiscard]] std::size_t bytes() const { return room_.bytes(); }
   // PlacePasts::dropped()
   [[nodiscard]] std::uint64_t places_dropped() const { return pasts_.dropped(); }
 
  private:
   using Key = std::vector<std::uint64_t>;
+  using Examined = std::shared_ptr<ExaminedStack>;
   struct Known {
-    std::shared_ptr<const ExaminedWait> wait;
-    MonotonicTime until{};
-    std::size_t bytes = 0;  // about
-    ShareOwner owner;
+    Known(const Examined& examined, MonotonicTime good_until, StackRoom& room, const Key& key)
+        : stack(examined),
+          until(good_until),
+          held(room, stack->owner(), sizeof(Known) + key.size() * sizeof(key.front())) {}
+
+    Examined stack;
+    MonotonicTime until;
+    StackRoom::HeldKey held;
   };
-  using Examined = std::shared_ptr<const ExaminedWait>;
 
   Examined examine(const WaitSum& sum, const WaitInterval& interval, const Means& means);
+  Examined remember(const Key& key, Examined stack, MonotonicTime now);
+  [[nodiscard]] Examined stack_of(const SeenBlock& block,
+                                  const std::vector<Examined>& examined) const;
   void add_blocks(WaitWindow& window, SiteSums& sites, const WaitInterval& interval,
-                  const std::vector<Examined>& examined);
+                  const std::vector<Examined>& examined, const Means& means);
   void use(const Means& means);
-  void learn(const WaitInterval& interval, const std::vector<Examined>& examined,
-             const Means& means);
-  void hold(const ShareOwner& owner, std::size_t bytes);
-  void release(const Known& known);
+  void learn(const WaitInterval& interval, const std::vector<Examined>& examined);
+  void make_room();
 
+  StackRoom room_;  // of the stacks below and of the window that is being examined
   std::shared_ptr<const SiteRules> rules_;
   std::unordered_map<Key, Known, WordsHash> known_;  // by WaitSum::key
-  std::size_t bytes_ = 0;                            // of known_, about
-  std::map<ShareOwner, std::size_t> of_users_;       // of these
   PlacePasts pasts_;
   // Blocks of the last window, by thread and beginning.
   std::map<std::pair<std::uint32_t, std::uint64_t>, Examined> blocks_;

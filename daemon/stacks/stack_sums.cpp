@@ -46,7 +46,7 @@ StackSums::Key StackSums::key_of(const SampledBlock& block) {
   Key key = {sample.process_start_ns,
              word_of(sample.tgid, sample.kind),
              sample.cgroup_id,
-             word_of(sample.waker, sample.user_end),
+             word_of(sample.waker << 16U | sample.user_end, sample.waited_on),
              word_of(sample.waker_tgid, in_progress),
              half_of(sample.comm, 0),
              half_of(sample.comm, 1),

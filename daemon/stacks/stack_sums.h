@@ -36,7 +36,8 @@ struct WakePair {
   double episodes = 0;  // like BlockSum::episodes
 };
 
-// The sum of one process's blocks with equal stacks and wakers. Frames are innermost first.
+// The sum of one process's blocks with equal stacks, wakers and kinds of files. Frames are
+// innermost first.
 struct BlockSum {
   offcpud_sample sample{};  // the first one; its numbers of frames are those of `frames`
   std::vector<__u64> frames;
@@ -54,8 +55,8 @@ struct BlockSum {
   [[nodiscard]] SampledBlock block() const { return sampled_block(sample, frames); }
 };
 
-// Sums sampled blocks by process, stacks and waker. Stacks are compared in full, so different ones
-// are never merged. Single-threaded.
+// Sums sampled blocks by process, stacks, waker and kinds of files waited on. Stacks are compared
+// in full, so different ones are never merged. Single-threaded.
 class StackSums {
  public:
   // Kept of each sum: in a crowd behind one lock everybody wakes everybody.

@@ -29,7 +29,7 @@ WaitSums::Key WaitSums::key_of(const SampledBlock& block) {
   const offcpud_sample& sample = block.sample;
   const auto kernel_frames = static_cast<std::uint32_t>(block.kernel.size());
   Key key = {sample.process_start_ns, word_of(sample.tgid, sample.kind), sample.cgroup_id,
-             word_of(sample.user_end, kernel_frames)};
+             word_of(sample.user_end << 16U | kernel_frames, sample.waited_on)};
   key.reserve(WaitSum::kKeyHead + block.kernel.size() + block.user.size());
   for (const auto frames : {block.kernel, block.user}) {
     key.insert(key.end(), frames.begin(), frames.end());
@@ -82,7 +82,10 @@ std::uint64_t WaitSums::within(const offcpud_sample& sample) const {
 
 void WaitSums::leave_out(const offcpud_sample& sample) {
   ++blocks_left_out_;
-  if (!is_in_progress(sample)) return;  // add() has counted its time
+  if (is_in_progress(sample)) add_overflow(sample);  // else add() has counted its time
+}
+
+void WaitSums::add_overflow(const offcpud_sample& sample) {
   const auto part_ns = static_cast<double>(within(sample));
   overflow_times_[sample.cgroup_id].add(part_ns, part_ns);
 }
@@ -101,7 +104,13 @@ void WaitSums::note_known(const offcpud_sample& sample) {
 
 void WaitSums::note_again(const offcpud_sample& sample) {
   const auto found = blocks_.find({sample.tid, static_cast<std::uint64_t>(sample.since_ns)});
-  if (found != blocks_.end()) go_on(found->second, sample, within(sample));
+  if (found != blocks_.end()) return go_on(found->second, sample, within(sample));
+  add_overflow(sample);  // it was left out, and counted as such, when it was noted
+}
+
+void WaitSums::note_ended(const offcpud_sample& sample) {
+  const auto found = blocks_.find({sample.tid, static_cast<std::uint64_t>(sample.since_ns)});
+  if (found != blocks_.end()) go_on(found->second, sample, 0);
 }
 
 // The stack of a block that a walk saw and that has ended is the same.
@@ -115,6 +124,10 @@ void WaitSums::note(const offcpud_sample& sample, std::size_t sum) {
   }
   if (blocks_.size() >= kMostBlocks) return leave_out(sample);
   SeenBlock block{.tid = sample.tid,
+                  .tgid = sample.tgid,
+                  .parent_tgid = sample.parent_tgid,
+                  .waited_on = sample.waited_on,
+                  .holder_tgid = sample.holder_tgid,
                   .since_ns = sample.since_ns,
                   .censored = (sample.flags & OFFCPUD_SAMPLE_CENSORED) != 0,
                   .sum = sum,

@@ -21,7 +21,8 @@
 
 namespace offcpud {
 
-// The blocks of one process and cgroup with equal stacks. Frames are innermost first.
+// The blocks of one process and cgroup with equal stacks and kinds of files waited on. Frames are
+// innermost first.
 struct WaitSum {
   static constexpr std::size_t kKeyHead = 4;  // words of a key before its frames
 
@@ -42,7 +43,8 @@ struct WaitSum {
 struct SeenBlock {
   static constexpr std::size_t kKnown = ~std::size_t{0};
 
-  std::uint32_t tid = 0;  // in the initial PID namespace
+  std::uint32_t tid = 0, tgid = 0, parent_tgid = 0;  // in the initial PID namespace
+  std::uint32_t waited_on = 0, holder_tgid = 0;      // as in the sample
   std::uint64_t since_ns = 0;
   bool censored = false;
   std::size_t sum = kKnown;  // index into the sums; kKnown: an earlier window had its stack
@@ -79,6 +81,8 @@ class WaitSums {
   void note_known(const offcpud_sample& sample);
   // A block in progress that was noted before in this window goes on.
   void note_again(const offcpud_sample& sample);
+  // The block of this sample has ended. If it was noted in this window, it does not last.
+  void note_ended(const offcpud_sample& sample);
 
   struct Drained {
     std::vector<WaitSum> sums;
@@ -98,6 +102,7 @@ class WaitSums {
   static Key key_of(const SampledBlock& block);
   void note(const offcpud_sample& sample, std::size_t sum);
   void leave_out(const offcpud_sample& sample);
+  void add_overflow(const offcpud_sample& sample);
   [[nodiscard]] std::uint64_t within(const offcpud_sample& sample) const;
 
   std::shared_ptr<ByteBudget> budget_;
@@ -118,7 +123,8 @@ struct WaitInterval {
   MonotonicTime begin_at{}, end_at{};
   CgroupPaths cgroups;
   WaitSums::Drained waits{};
-  std::uint64_t lost_ns = 0;                                     // whole, of lost samples
+  std::uint64_t lost_ns = 0;         // of whole blocks whose samples were lost
+  std::uint64_t lost_within_ns = 0;  // of their parts within the window
   std::unordered_map<std::uint64_t, StackFrame> kernel_names{};  // by return address
 };
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A unit that its own limit keeps off the CPU."""
 
-import host
 from incident_case import SLICE, IncidentCase, main
+import host
 
 
 class Cpu(IncidentCase):
@@ -14,7 +14,7 @@ class Cpu(IncidentCase):
         self.addCleanup(quota.remove)
         unit = self.unit("report-gen")
         self.run_in(unit, "/bin/sh", "-c", "while :; do :; done", on_start=lambda: quota.apply(unit))
-        self.expect_first(("report-gen", "throttled"))
+        self.expect_first(("report-gen", "cpu", "throttled"))
 
 
 if __name__ == "__main__":

@@ -3,9 +3,10 @@
 
 import os
 import shutil
+import time
 
 from incident_case import IncidentCase, main
-from hanging_programs import FuseServer
+from hanging_programs import NOBODY, FuseServer
 
 NODE = """
 const fs = require("fs");
@@ -50,9 +51,10 @@ class Files(IncidentCase):
             server = FuseServer(file, self.folder)
         except OSError as error:
             self.skipTest(str(error))
-        self.addCleanup(server.end)
         server.mute_reads()
-        self.run_in(self.unit("reports"), "/bin/cat", server.path / "file")
+        time.sleep(0.5)  # until the signal is there
+        self.run_in(self.unit("reports"), *NOBODY, "/bin/cat", server.path / "file")
+        self.addCleanup(server.end)  # before the reader is waited for, who cannot be killed until then
         self.expect_first(("reports", "storage", "network-file-system"))
 
 

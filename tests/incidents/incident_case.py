@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "integration"))
 
 import host  # noqa: E402
 from case import Case, main  # noqa: E402,F401
-from daemon import BUILD, DEFAULTS, WORKLOADS, die_with_the_tester  # noqa: E402,F401
+from daemon import DEFAULTS, WORKLOADS, die_with_the_tester  # noqa: E402,F401
 
 SLICE = f"/offcpud-incidents-{os.getpid()}.slice"
 ROWS = 5  # that a person reads before they look elsewhere
@@ -89,14 +89,8 @@ class IncidentCase(Case):
     # --- what a person sees
 
     @classmethod
-    def offcpuctl(cls, *arguments):
-        return subprocess.run([BUILD / "bin" / "offcpuctl", *arguments, "--server",
-                               f"127.0.0.1:{cls.daemon.port}"], stdout=subprocess.PIPE, text=True,
-                              timeout=30, check=True).stdout
-
-    @classmethod
     def top(cls):
-        return cls.offcpuctl("top", "--once")
+        return cls.daemon.offcpuctl("top", "--once")
 
     def first_rows(self):
         """The first rows of `offcpuctl top`, and all of its answer."""

@@ -25,7 +25,7 @@ class Alert(InProgressCase):
         def alerts():
             return [a for a in server.ask("alerts")["alerts"] if a["state"] == "firing"
                     and a["labels"].get("cgroup") == workload.cgroup.path
-                    and a["labels"].get("reason") == "lock"]
+                    and a["labels"].get("for") == "lock"]
 
         target = server.wait_for(lambda: next(
             (t for t in server.ask("targets")["activeTargets"] if t["health"] == "up"), None))

@@ -196,6 +196,12 @@ class Daemon:
     def get_json_as_root(self, path):
         return json.loads(self.get_as_root(path))
 
+    def offcpuctl(self, *arguments):
+        """What it says, asked over TCP."""
+        program = Path(self.program()).with_name("offcpuctl")
+        return subprocess.run([program, *arguments, "--server", f"127.0.0.1:{self.port}"],
+                              stdout=subprocess.PIPE, text=True, timeout=30, check=True).stdout
+
     def log(self):
         """What the daemon has said so far, by lines."""
         return self.log_path.read_text(errors="replace").splitlines()

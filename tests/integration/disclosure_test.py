@@ -4,6 +4,7 @@ names of its files. The kernel's own list of its mappings is the ground truth.""
 
 import ctypes
 import encodings.idna  # noqa: F401: a child that is another user cannot load it later
+import fcntl
 import gzip
 import grp
 import http.client
@@ -35,6 +36,16 @@ POLL_FOR_EVER = bytes.fromhex("31ff31f6ba14000000b8070000000f05ebee")
 VICTIM = "import sys; sys.path.insert(0, sys.argv[1]); import disclosure_test; disclosure_test.wait(sys.argv[2])"
 
 
+def reading_end(fifo):
+    """With a writing end where the daemon does not look for it, so that nobody can tell what the reader
+    waits for."""
+    both = os.open(fifo, os.O_RDWR)
+    fcntl.fcntl(both, fcntl.F_DUPFD_CLOEXEC, 100)
+    reading = os.open(fifo, os.O_RDONLY)
+    os.close(both)
+    return reading
+
+
 def wait(fifo):
     """The victim: a thread at a futex, one at a FIFO, and one in code that is in no file."""
     libc = ctypes.CDLL(None, use_errno=True)
@@ -47,7 +58,7 @@ def wait(fifo):
     for run in (lambda: libc.syscall(SYS_FUTEX, ctypes.c_void_p(futex), 0, WORD, None, None, 0),
                 lambda: libc.syscall(SYS_FUTEX, ctypes.c_void_p(futex), 0, WORD, None, None, 0),
                 ctypes.CFUNCTYPE(None)(jit),
-                lambda: os.read(os.open(fifo, os.O_RDWR), 1)):
+                lambda: os.read(reading_end(fifo), 1)):
         threading.Thread(target=run, daemon=True).start()
     print(json.dumps({"futex": futex, "jit": jit}), flush=True)
     time.sleep(600)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Waits that last are visible while they last, with their age, and gone when they end."""
 
+import fcntl
 import os
 import subprocess
 import time
@@ -166,7 +167,8 @@ class Before(InProgressCase):
         cls.reader = subprocess.Popen(["head", "-c", "1"], stdin=ends[0], stdout=subprocess.DEVNULL,
                                       preexec_fn=cls.cgroup.enter)
         os.close(ends[0])
-        cls.writer = ends[1]
+        cls.writer = fcntl.fcntl(ends[1], fcntl.F_DUPFD_CLOEXEC, 100)  # where nobody looks for it
+        os.close(ends[1])
         cls.addClassCleanup(lambda: [(p.kill(), p.wait()) for p in [*cls.sleepers, cls.reader]])
         time.sleep(3)
         super().setUpClass()
@@ -182,7 +184,7 @@ class Before(InProgressCase):
                             self.oldest(scrape, self.cgroup, reason))
         self.expect_equal("stalled for more than 2 s", 1,
                           self.stalled(scrape, self.cgroup, "pipe", "2s"))
-        # Nobody can tell what a pipe's reader waits for, so it is shown only if one asks.
+        # Nobody can tell what this pipe's reader waits for, so it is shown only if one asks.
         self.within_two_passes("the reader's stack is examined", lambda _: self.stall_of(
             self.cgroup, "head", None, "?for=unknown"))
         self.assertIsNone(self.stall_of(self.cgroup, "head"), "it is not told")

@@ -95,7 +95,9 @@ class Monitoring(Case):
         # vfork's parent is what a test can make wait in the kernel for long.
         cls.run_in(cls.cgroup(f"{top}/waiting.service"), "stuck", "--kind", "vfork", "--ms", ms)
         pod = cls.cgroup(f"{top}/kubepods-pod3b1f0c5e_8a2d_4e6f_9b7a_{os.getpid():012x}.slice")
-        cls.run_in(cls.cgroup(f"{pod.path}/cri-containerd-{CONTAINER}.scope"), "busy_mix", "--ms", ms)
+        container = cls.cgroup(f"{pod.path}/cri-containerd-{CONTAINER}.scope")
+        cls.run_in(container, "busy_mix", "--ms", ms)
+        cls.run_in(container, "stuck", "--kind", "mutex", "--ms", ms)
         quota = host.CpuQuota(f"offcpud-test-{os.getpid()}-{cls.kind}", quota_us=20_000)
         cls.addClassCleanup(quota.remove)
         cls.run_in(cls.cgroup(f"{top}/limited.service"), "spinner", "--threads", 1, "--ms", ms,

@@ -101,7 +101,7 @@ class Purposes(SnapshotCase):
                 begin = time.time()
                 window = self.run_workload("timed_wait", "--kind", kind)
                 stacks = self.stacks_since(begin, cgroup=window.cgroup, reason=reason)
-                for row in stacks.select(site="condition", **{"for": "timer"}):
+                for row in stacks.select(site=site, **{"for": "timer"}):
                     row["for"] = "unknown"  # its timer ended it in two snapshots: evidence says so
                 self.expect_class(stacks, ("unknown", site), window.blocked(reason).seconds)
 

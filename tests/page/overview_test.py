@@ -277,9 +277,11 @@ class Troubles(OverviewCase):
 def screenshot(path):
     page = CHROMIUM.open(f"http://{SERVER.address}/")
     page.wait(READY)
-    height = page.value("Math.ceil(document.body.getBoundingClientRect().bottom)")
-    page.call("Emulation.setDeviceMetricsOverride", width=1000, height=height + 100,
-              deviceScaleFactor=1, mobile=False)
+    # Twice: how high the page is depends on its width, and on whether it has a scroll bar.
+    for _ in range(2):
+        height = page.value("Math.ceil(document.body.getBoundingClientRect().bottom)")
+        page.call("Emulation.setDeviceMetricsOverride", width=1000, height=height + 20,
+                  deviceScaleFactor=1, mobile=False)
     page.screenshot(path)
     page.close()
 

@@ -69,6 +69,10 @@ int main(int argc, char** argv) {
   const int file = path.empty() ? -1 : ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
   if (!path.empty() && file < 0) fail(path);
   if (::pipe(held) != 0 || ::pipe(never) != 0) fail("pipe");
+  // Where the daemon does not look for the other end of a pipe.
+  const int writing = never[1];
+  never[1] = ::fcntl(writing, F_DUPFD_CLOEXEC, 100);
+  ::close(writing);
   make_mutex(kind);
 
   static Waits waits;

@@ -116,7 +116,8 @@ View two_processes_for_something() {
   add(6, WaitFor::Lock, "mutex", {.ns = 30e9}, 3);
   add(6, WaitFor::Unknown, "", {.ns = 40e9});
   add(9, WaitFor::Answer, "socket", {.ns = 5e9});
-  window->lost_ns = kSecond;
+  window->lost_ns = 3'600 * kSecond;  // whole: one block of an hour
+  window->lost_within_ns = kSecond;
   view.waits = window;
   return view;
 }
@@ -165,6 +166,25 @@ TEST(TopJson, WaitsForChildrenLeadNoList) {
   EXPECT_DOUBLE_EQ(shell.at("children"), 9);
   EXPECT_EQ(shell.at("sites").at(0).at("site"), "fsync");
   EXPECT_DOUBLE_EQ(shell.at("for").at("answer").at("waiting"), 9);
+}
+
+// The client of a database waits as long as the backend before a lock, and a little longer.
+TEST(TopJson, OfEqualsWhoeverWaitsForAnAnswerComesLast) {
+  View view = two_processes();
+  auto window = std::make_shared<WaitWindow>();
+  window->begin_at = MonotonicTime(88s);
+  window->end_at = MonotonicTime(98s);
+  const auto add = [&](std::uint32_t pid, WaitFor wait_for, double ns) {
+    window->sites.push_back(
+        {.pid = pid, .process_start_ns = 40 * kSecond, .wait_for = wait_for, .time = {.ns = ns}});
+  };
+  view.processes[0].waited_ns = {};
+  add(5, WaitFor::Answer, 10.1e9);
+  add(6, WaitFor::Lock, 10e9);
+  view.waits = window;
+  EXPECT_THAT(pids(answer(view).at("processes")), ElementsAre(6, 5));
+  window->sites[0].time.ns = 12e9;
+  EXPECT_THAT(pids(answer(view).at("processes")), ElementsAre(5, 6)) << "it waits longer";
 }
 
 TEST(TopJson, OnlyWhatWaitsForOneThing) {

@@ -88,9 +88,9 @@ std::shared_ptr<const SiteWindow> site_window(std::chrono::seconds begin, double
   window->begin = MonotonicTime(begin);
   window->end = MonotonicTime(begin + 10s);
   const auto add = [&](const char* cgroup, WaitFor wait_for, const char* site, double s) {
-    window->sites.push_back({.cgroup = cgroup,
+    window->sites.push_back({.cgroup = std::make_shared<const std::string>(cgroup),
+                             .site = std::make_shared<const std::string>(site),
                              .wait_for = wait_for,
-                             .site = site,
                              .time = {.ns = s * 1e9, .variance_ns2 = 1e18},
                              .lasting = 1,
                              .oldest_ns = kSecond});

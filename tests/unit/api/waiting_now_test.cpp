@@ -26,9 +26,9 @@ class WaitingNow : public ::testing::Test {
   }
   void add(const char* cgroup, WaitFor wait_for, const char* site, double threads,
            std::uint32_t lasting = 0) {
-    window_->sites.push_back({.cgroup = cgroup,
+    window_->sites.push_back({.cgroup = std::make_shared<const std::string>(cgroup),
+                              .site = std::make_shared<const std::string>(site),
                               .wait_for = wait_for,
-                              .site = site,
                               .time = {.ns = threads * 10e9},
                               .lasting = lasting,
                               .oldest_ns = lasting > 0 ? 25'000'000'000ULL : 0});
@@ -91,11 +91,12 @@ TEST_F(WaitingNow, NobodyWaitsIsSaidInWords) {
 }
 
 TEST_F(WaitingNow, WhatIsNotKnownIsNotCalledNothing) {
-  EXPECT_THAT(
-      waiting_now(view_, true),
-      ElementsAre("what threads wait for was not examined within the last minute", "stalls: none"));
+  EXPECT_THAT(waiting_now(view_, true),
+              ElementsAre("what threads wait for was not examined within the last minute",
+                          "stalls: not known yet"));
   stalls_->examines = false;
   EXPECT_THAT(waiting_now(view_, true)[0], HasSubstr("stacks are not sampled"));
+  EXPECT_THAT(waiting_now(view_, true)[1], "stalls: none") << "by reason";
 }
 
 }  // namespace

@@ -49,6 +49,21 @@ TEST_F(TopTableTest, ProcessesByWhatTheyWaitFor) {
   expect_same_as_file("tests/data/golden/top_waits_100.txt", text(kWaitsJson, 100));
 }
 
+// The lock's 8.31 threads on average, but 9 that their own limit keeps off the CPU.
+TEST_F(TopTableTest, WaitsForACpuLeadWhereTheyAreLonger) {
+  TopAnswer throttled = answer(kWaitsJson);
+  throttled.rows[0].runqueue = {{"throttled", 89.0}, {"wakeup", 1.0}};
+  const auto line_of = [](const TopAnswer& what) {
+    const std::string all = top_text(top_table(what, "here", kAnyWidth));
+    const std::size_t begin = all.find("postgres ");
+    return all.substr(begin, all.find('\n', begin) - begin);
+  };
+  EXPECT_THAT(line_of(throttled), HasSubstr(" cpu      throttled "));
+  EXPECT_THAT(line_of(throttled), Not(HasSubstr("8, 25.2s")));
+  throttled.rows[0].runqueue = {{"throttled", 79.0}, {"wakeup", 1.0}};
+  EXPECT_THAT(line_of(throttled), HasSubstr(" lock     postgresql-heavyweight-lock  8, 25.2s"));
+}
+
 TEST_F(TopTableTest, ByReasonIfAskedFor) {
   const TopTable table = top_table(answer(kWaitsJson), "here", kAnyWidth, true);
   EXPECT_THAT(table.titles, HasSubstr("LOCK%"));

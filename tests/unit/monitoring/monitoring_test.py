@@ -3,6 +3,7 @@
 linters, belong together, and every alert fires and clears."""
 
 import copy
+import itertools
 import re
 import shutil
 import subprocess
@@ -161,11 +162,12 @@ class Promtool(unittest.TestCase):
 
     def test_a_changed_threshold_would_be_found(self):
         """The rule tests fail for alerts that never fire, and for alerts that always do."""
-        for new in (r"\1 > 1e9", r"\1 > -1"):
+        of_stalls = r"(offcpud_oldest_stall_seconds\{for=~[^)]*\)) > 60"
+        of_disks = r'(\{reason="disk"\}\), [^)]*\)) > 60'
+        for old, new in itertools.product((of_stalls, of_disks), (r"\1 > 1e9", r"\1 > -1")):
             with tempfile.TemporaryDirectory() as folder:
                 for file in PROMETHEUS.glob("*.rules.yaml"):
-                    text = re.sub(r"(offcpud_oldest_stall_seconds\{for=~[^)]*\)) > 60", new,
-                                  file.read_text())
+                    text = re.sub(old, new, file.read_text())
                     (Path(folder) / file.name).write_text(text)
                 test = (HERE / "wait_alerts.test.yaml").read_text()
                 changed = Path(folder) / "changed.test.yaml"

@@ -256,6 +256,33 @@ TEST_F(ExaminedStallsTest, UntoldOnesThatTurnOutToBeStallsObeyTheLimit) {
   EXPECT_EQ(log_.beyond_limit(), 0U);
 }
 
+// A crowd in flock() takes every record; the disk of another cgroup hangs meanwhile.
+TEST_F(ExaminedStallsTest, StallsBeyondTheLimitCountByCgroupAndWhatFor) {
+  auto [threads, blocks] = as_many_as_are_told(wait(WaitFor::Lock));
+  for (std::uint32_t tid = 100'000; tid < 100'003; ++tid) {
+    const WaitFor wait_for = tid == 100'000 ? WaitFor::Lock : WaitFor::Storage;
+    threads.push_back(blocked(tid, tid * 1ms, OFFCPUD_BLOCKED_DISK));
+    threads.back().cgroup_id = kCgroup + 1;
+    blocks.emplace_back(threads.back(), wait(wait_for));
+  }
+  examined(blocks);
+  walk(threads);
+  clock_.advance(5s);
+  pass();
+  EXPECT_EQ(stalls().size(), StallLog::kMaxInProgress);
+  EXPECT_EQ(log_.beyond_limit(), 3U);
+  auto unlisted = log_.list()->unlisted;
+  ASSERT_EQ(unlisted.size(), 2U);
+  std::ranges::sort(unlisted, {}, &UnlistedStalls::threads);
+  EXPECT_EQ(unlisted[0].wait_for, WaitFor::Lock);
+  EXPECT_EQ(unlisted[1].wait_for, WaitFor::Storage);
+  EXPECT_EQ(unlisted[1].threads, 2U);
+  EXPECT_EQ(unlisted[1].oldest_ns, ns(MonotonicTime(100'002ms + 5s)));
+  EXPECT_EQ(unlisted[1].labels, labels_);
+  walk({});
+  EXPECT_TRUE(log_.list()->unlisted.empty());
+}
+
 // snapshots.reasons leaves some out: no sample of them ever comes.
 TEST_F(ExaminedStallsTest, AReasonThatIsNotExaminedDecidesAtOnce) {
   StallPolicy only_poll = policy();

@@ -14,6 +14,7 @@ namespace {
 constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr auto kLock = static_cast<std::size_t>(WaitFor::Lock);
 constexpr auto kAnswer = static_cast<std::size_t>(WaitFor::Answer);
+constexpr auto kStorage = static_cast<std::size_t>(WaitFor::Storage);
 constexpr auto kUnknown = static_cast<std::size_t>(WaitFor::Unknown);
 
 std::shared_ptr<const SubjectLabels> labels(const std::string& cgroup) {
@@ -66,6 +67,22 @@ TEST(StallSums, OneThatEndedLeavesAZero) {
   EXPECT_EQ(view.subjects[1].stalls->threads[kLock], 0U);
   EXPECT_EQ(view.subjects[1].stalls->oldest_ns[kLock], 0U);
   EXPECT_EQ(view.subjects[1].stalls->shown, 1U << kLock);
+}
+
+TEST(StallSums, StallsWithoutARecordCountToo) {
+  View view = view_of({stall("/a", WaitFor::Lock, 40)});
+  auto list = std::make_shared<StallList>(*view.stalls);
+  list->unlisted = {{labels("/a"), WaitFor::Lock, 3, 30 * kSecond},
+                    {labels("/b"), WaitFor::Storage, 1, 80 * kSecond},
+                    {labels("/gone"), WaitFor::Answer, 2, 20 * kSecond}};
+  view.stalls = list;
+  sum_stalls(view);
+  EXPECT_EQ(view.subjects[1].stalls->threads[kLock], 4U);
+  EXPECT_EQ(view.subjects[1].stalls->oldest_ns[kLock], 40 * kSecond);
+  EXPECT_EQ(view.subjects[2].stalls->threads[kStorage], 1U);
+  EXPECT_EQ(view.subjects[2].stalls->oldest_ns[kStorage], 80 * kSecond);
+  EXPECT_EQ(view.subjects[2].stalls->shown, 1U << kStorage);
+  EXPECT_EQ(view.subjects[0].stalls->threads[kAnswer], 2U);
 }
 
 }  // namespace

@@ -51,7 +51,9 @@ TEST_F(BlockAccountingTest, WindowsOfExaminedWaitsFollowOneAnother) {
   EXPECT_THAT(windows[1]->blocks, SizeIs(2)) << "its stack was told before";
   EXPECT_EQ(windows[1]->unexamined, 0U);
   EXPECT_EQ(windows[0]->lost_ns, 900U) << "as the others count, whole";
+  EXPECT_EQ(windows[0]->lost_within_ns, 700U) << "as means within it need it";
   EXPECT_EQ(windows[1]->lost_ns, 0U);
+  EXPECT_EQ(windows[1]->lost_within_ns, 0U);
   double sum_ns = 0, waits = 0;
   for (const EndedWaits& each : windows[2]->ended) {
     EXPECT_EQ(each.wait_for, WaitFor::Unknown);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "sampler/site_place.h"
 #include "support/rules_of.h"
 #include "unwind.h"
 
@@ -37,7 +38,9 @@ TEST(SiteClasses, ClassifiesEntriesByNamesReasonAndProcess) {
   WaitClassifier classifier(rules());
   WakerEvidence evidence;
   ProcessOwners owners;
-  SiteClasses classes(classifier, {.evidence = evidence, .owners = owners, .now = {}});
+  PlaceClasses places;
+  SiteClasses classes(classifier,
+                      {.evidence = evidence, .places = places, .owners = owners, .now = {}});
   const BlockSum sum;
   Snapshot snapshot;
   snapshot.frames = {user("main"), user("shop::acquire")};
@@ -72,9 +75,11 @@ TEST(SiteClasses, LooksUpEachFrameOfASnapshotOnce) {
   WaitClassifier classifier(rules());
   WakerEvidence evidence;
   ProcessOwners owners;
+  PlaceClasses places;
   const BlockSum sum;
   for (int snapshots = 0; snapshots < 3; ++snapshots) {
-    SiteClasses classes(classifier, {.evidence = evidence, .owners = owners, .now = {}});
+    SiteClasses classes(classifier,
+                        {.evidence = evidence, .places = places, .owners = owners, .now = {}});
     Snapshot snapshot;
     snapshot.frames = {user("main"), user("shop::acquire"), kernel("schedule")};
     for (int i = 0; i < 100; ++i) {
@@ -110,8 +115,11 @@ class SiteEvidence : public testing::Test {
   std::vector<WaitFor> classify(const std::vector<std::string>& callers,
                                 const std::vector<BlockSum>& sums, bool learns = true) {
     now_ += std::chrono::seconds(10);
-    SiteClasses classes(classifier_,
-                        {.evidence = evidence_, .owners = owners_, .learns = learns, .now = now_});
+    SiteClasses classes(classifier_, {.evidence = evidence_,
+                                      .places = places_,
+                                      .owners = owners_,
+                                      .learns = learns,
+                                      .now = now_});
     Snapshot snapshot;
     snapshot.frames = {user("shop::wait")};
     for (std::size_t i = 0; i < callers.size(); ++i) {
@@ -134,6 +142,7 @@ class SiteEvidence : public testing::Test {
   const std::vector<WaitFor> unknown_ = {WaitFor::Unknown, WaitFor::Unknown};
   WaitClassifier classifier_{rules()};
   WakerEvidence evidence_;
+  PlaceClasses places_;
   ProcessOwners owners_;
   MonotonicTime now_{};
   bool own_timer_ = false;
@@ -184,6 +193,21 @@ TEST_F(SiteEvidence, IsForWhatMostOfItsThreadsWaitFor) {
   BlockSum sum = sum_of(both);
   sum.pairs.back().ns *= 10;
   EXPECT_EQ(classify({"a"}, {sum}).at(0), WaitFor::Work);
+}
+
+// What windows are told: one row for each place, which adds up all its threads.
+TEST_F(SiteEvidence, TellsWindowsTheSharesOfAPlace) {
+  Wakers both = convoy_;
+  both.insert(both.end(), consumers_.begin(), consumers_.end());
+  (void)classify({"a"}, {sum_of(both)});
+  (void)classify({"a"}, {sum_of(both)});
+  PlaceNumber place(OFFCPUD_BLOCKED_CONDVAR);
+  for (const char* name : {"a", "shop::wait"}) place.add(name_hash(user(name)));
+  const auto* said =
+      places_.find({.tgid = 100, .process_start_ns = 5, .place = place.number()}, now_);
+  ASSERT_NE(said, nullptr);
+  EXPECT_DOUBLE_EQ((*said)[static_cast<std::size_t>(WaitFor::Lock)], 0.6);
+  EXPECT_DOUBLE_EQ((*said)[static_cast<std::size_t>(WaitFor::Work)], 0.4);
 }
 
 }  // namespace

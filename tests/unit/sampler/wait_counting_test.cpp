@@ -104,6 +104,26 @@ TEST_F(WaitCountingTest, ASleepersStackIsNotToldInEachWindow) {
   EXPECT_EQ(stacks_of_window({lasting(5), lasting(6)}), 2U) << "other rules need all stacks again";
 }
 
+// An idle loop of epoll asks somebody for something after a minute, in the middle of its wait.
+TEST_F(WaitCountingTest, ASleepersStackIsToldAgainWhenItsFilesSaySomethingElse) {
+  const auto on = [](std::uint32_t files) {
+    BlockRecord record = lasting(5);
+    record.sample.waited_on = files;
+    return record;
+  };
+  const BlockRecord idle = on(OFFCPUD_ON_HEARD), asks = on(OFFCPUD_ON_HEARD | OFFCPUD_ON_ASKED);
+  std::vector<std::size_t> stacks;
+  stacks.reserve(8);
+  for (const BlockRecord& block : {idle, idle, idle, idle, idle, asks, asks, idle}) {
+    stacks.push_back(stacks_of_window({block}));
+  }
+  EXPECT_EQ(stacks, (std::vector<std::size_t>{1, 1, 0, 1, 0, 1, 0, 1}));
+  counting_.add_lasting(idle.block());
+  counting_.add_lasting(asks.block());
+  EXPECT_EQ(counting_.close(now()).waits.sums.size(), 0U) << "a window has a block once";
+  EXPECT_EQ(stacks_of_window({asks}), 1U) << "the next one has it";
+}
+
 TEST_F(WaitCountingTest, AWindowThatIsPutOffIsDueALengthLaterAndKeepsItsBeginning) {
   const WallTime begin = clock_.wall();
   clock_.advance(10s);
@@ -126,6 +146,41 @@ TEST_F(WaitCountingTest, AWindowThatCannotEndHasABoundAndCountsTheRest) {
   const WaitInterval interval = counting_.close(now());
   EXPECT_EQ(interval.waits.blocks.size(), WaitSums::kMostBlocks);
   EXPECT_EQ(interval.waits.blocks_left_out, 3U);
+}
+
+// Blocks whose stacks found no room go on, too.
+TEST_F(WaitCountingTest, WhatIsLeftOutKeepsItsTimeAtEachWalk) {
+  constexpr std::uint32_t kMost = WaitSums::kMostSums + 3;
+  const auto begin_ns = static_cast<std::uint64_t>(clock_.now().time_since_epoch().count());
+  for (const std::uint64_t walk : {1, 2, 3}) {
+    for (std::uint32_t tid = 1; tid <= kMost; ++tid) {
+      BlockRecord record = lasting(tid);
+      record.sample.ended_ns = begin_ns + walk * kSecond;
+      counting_.add_lasting(record.block());
+    }
+  }
+  const WaitInterval interval = counting_.close(now());
+  double all_ns = 0;
+  for (const SeenBlock& block : interval.waits.blocks) {
+    all_ns += static_cast<double>(block.going_on_ns);
+  }
+  for (const auto& [cgroup, time] : interval.waits.overflow_times) all_ns += time.ns;
+  EXPECT_EQ(all_ns, 3.0 * kMost * kSecond);
+  EXPECT_EQ(interval.waits.blocks_left_out, 3U) << "each block counts once";
+}
+
+// A walk saw it, and it was not long when it ended.
+TEST_F(WaitCountingTest, ABlockThatEndedDoesNotLast) {
+  BlockRecord seen = lasting(5);
+  seen.sample.ended_ns = seen.sample.since_ns + kSecond;
+  counting_.add_lasting(seen.block());
+  BlockRecord over = ended(kSecond).of(5);
+  over.sample.since_ns = seen.sample.since_ns;
+  over.sample.ended_ns = over.sample.since_ns + 2 * kSecond;
+  counting_.add_ended(over.block());
+  const WaitInterval interval = counting_.close(now());
+  ASSERT_EQ(interval.waits.blocks.size(), 1U);
+  EXPECT_FALSE(interval.waits.blocks[0].lasts);
 }
 
 TEST_F(WaitCountingTest, AReasonThatSnapshotsLeaveOutIsLeftOut) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "sampler/site_place.h"
 #include "support/fake_clock.h"
 #include "support/known_cgroups.h"
 #include "support/rules_of.h"
@@ -26,6 +27,8 @@ sites:
   - {name: shop-lock, for: lock, match: "... < shop::f1"}
   - {name: shop-pool, for: work, match: "... < shop::f2"}
   - {name: shop-asks, for: answer, ask: socket, match: "... < shop::f3"}
+  - {name: shop-wait, for: unknown, ask: waker, match: "... < shop::f6"}
+  - {name: shop-child, for: answer, ask: child, match: "... < shop::f7"}
 )";
 
 // Functions called "shop::f" and their address, in "shopd".
@@ -35,11 +38,12 @@ class NumberedNames final : public FunctionNames {
                   bool /*waker*/) override {
     ++asked;
     StackFrame named;
-    named.function = "shop::f" + std::to_string(frame.address);
+    named.function = "shop::f" + std::to_string(frame.address) + more;
     named.object = "shopd";
     return named;
   }
   int asked = 0;
+  std::string more;  // at the end of each name
 };
 
 class WaitExaminerTest : public testing::Test {
@@ -72,6 +76,8 @@ class WaitExaminerTest : public testing::Test {
     interval.kernel_names.emplace(9, kernel);
     return examiner_.examine(interval, {.names = names_,
                                         .classifier = classifier_,
+                                        .evidence = evidence_,
+                                        .places = places_,
                                         .owners = owners_,
                                         .rules = rules_,
                                         .now = clock_.now()});
@@ -82,6 +88,8 @@ class WaitExaminerTest : public testing::Test {
   CgroupPaths cgroup_paths_{cgroups_.directory()};
   std::shared_ptr<const SiteRules> rules_ = rules_of(kRules);
   WaitClassifier classifier_{rules_};
+  WakerEvidence evidence_;
+  PlaceClasses places_;
   // Processes are their users'.
   ProcessOwners owners_{[](std::uint32_t tgid) { return ShareOwner(tgid); }};
   NumberedNames names_;
@@ -265,6 +273,42 @@ TEST_F(WaitExaminerTest, OneUsersStacksDoNotMakeItForgetAnothers) {
   EXPECT_EQ(names_.asked, 100) << "the other user's had to go";
 }
 
+// Programs choose the names of their functions. What blocks that last hold counts, too.
+TEST_F(WaitExaminerTest, LongNamesOfDeepStacksHaveABound) {
+  constexpr std::uint32_t kThreads = 1'500;
+  rules_ = rules_of("sites:\n  - {name: shop-lock, for: lock, match: \"... < shop::f1*\"}\n");
+  owners_ = ProcessOwners([](std::uint32_t tgid) { return ShareOwner(tgid == 7 ? 7 : 8); });
+  lasting(BlockRecord(1'000).of(7).in_user({1, 5}));
+  examine(1s);
+  lasting(BlockRecord(1'000).of(7), true);
+  names_.more.assign(4'000, 'x');
+  for (std::uint32_t thread = 100; thread < 100 + kThreads; ++thread) {
+    std::vector<__u64> frames(127, 3);
+    frames.front() = 1;
+    frames.back() = 1'000 + thread;
+    lasting(BlockRecord(1'000).of(thread).in_user(frames));
+  }
+  const auto window = examine(1s);
+  EXPECT_LE(examiner_.bytes(), WaitExaminer::kMostBytes);
+  std::size_t bytes = 0, with_stack = 0;
+  for (const ExaminedBlock& block : window->blocks) {
+    EXPECT_EQ(block.wait->wait_for, WaitFor::Lock);
+    EXPECT_EQ(block.wait->site, "shop-lock");
+    std::size_t of_stack = 0;
+    for (const std::string& text : block.wait->user) of_stack += text.size();
+    EXPECT_LE(of_stack, StackTexts::kMostBytes);
+    if (of_stack != 0) ++with_stack;
+    bytes += of_stack;
+  }
+  EXPECT_EQ(window->blocks.size(), kThreads + 1);
+  EXPECT_LE(bytes, WaitExaminer::kMostBytes);
+  EXPECT_GT(bytes, WaitExaminer::kMostBytes / 2) << "what there is room for is shown";
+  EXPECT_LT(with_stack, kThreads);
+  const auto other = window->find(7, BlockRecord(1).sample.since_ns, false);
+  EXPECT_THAT(other->user, ElementsAre("shop::f1 [shopd]", "shop::f5 [shopd]"))
+      << "it is another user's";
+}
+
 TEST_F(WaitExaminerTest, OtherRulesSayItAnew) {
   ended(BlockRecord(1'000).in_user({1}));
   EXPECT_EQ(examine()->ended.at(0).wait_for, WaitFor::Lock);
@@ -281,6 +325,129 @@ TEST_F(WaitExaminerTest, WhatFoundNoRoomIsUnknown) {
   ASSERT_EQ(window->ended.size(), 2U);
   EXPECT_EQ(window->ended[1].wait_for, WaitFor::Unknown);
   EXPECT_EQ(window->ended[1].waits.sum_ns, 2'000);
+}
+
+TEST_F(WaitExaminerTest, FilesDecideAtOnce) {
+  const auto on = [](std::uint32_t files, std::uint32_t pid) {
+    BlockRecord record = BlockRecord(1'000).of(pid).in_user({3});
+    record.sample.waited_on = files;
+    return record;
+  };
+  lasting(on(OFFCPUD_ON_ACCEPTED | OFFCPUD_ON_ALONE, 7));
+  lasting(on(OFFCPUD_ON_ASKED | OFFCPUD_ON_ALONE, 8));
+  ended(on(OFFCPUD_ON_ACCEPTED | OFFCPUD_ON_ALONE, 9));
+  const auto window = examine();
+  const std::uint64_t since = BlockRecord(1).sample.since_ns;
+  EXPECT_EQ(window->find(7, since, false)->wait_for, WaitFor::Work);
+  EXPECT_THAT(window->find(7, since, false)->user, IsEmpty());
+  const auto asked = window->find(8, since, false);
+  EXPECT_EQ(asked->wait_for, WaitFor::Answer);
+  EXPECT_TRUE(asked->certain);
+  EXPECT_THAT(asked->user, ElementsAre("shop::f3 [shopd]"));
+  EXPECT_EQ(window->ended.at(0).wait_for, WaitFor::Work);
+}
+
+// Snapshots have learned what the waits of this place are for: one third a lock, the rest work.
+TEST_F(WaitExaminerTest, WakersOfSnapshotsSplitWhatEnded) {
+  const BlockRecord record = BlockRecord(3'000).of(7).in_user({6});
+  PlaceNumber place(record.sample.kind);
+  StackFrame frame;
+  frame.function = "shop::f6";
+  frame.object = "shopd";
+  place.add(name_hash(frame));
+  PlaceClasses::Times times{};
+  times[static_cast<std::size_t>(WaitFor::Lock)] = 1;
+  times[static_cast<std::size_t>(WaitFor::Work)] = 2;
+  places_.put({.tgid = 7, .process_start_ns = 7, .place = place.number()}, ShareOwner(7), times,
+              clock_.now());
+  ended(record);
+  ended(BlockRecord(5'000).of(8).in_user({6}));  // nobody knows this process
+  const auto window = examine();
+  std::map<WaitFor, double> sums;
+  for (const EndedWaits& each : window->ended) sums[each.wait_for] += each.waits.sum_ns;
+  EXPECT_DOUBLE_EQ(sums[WaitFor::Lock], 1'000);
+  EXPECT_DOUBLE_EQ(sums[WaitFor::Work], 2'000);
+  EXPECT_DOUBLE_EQ(sums[WaitFor::Unknown], 5'000);
+}
+
+// Of a block that lasts, the thread itself is known: it has been in a convoy here.
+TEST_F(WaitExaminerTest, WakersOfSnapshotsDecideWhatLasts) {
+  const BlockRecord record = BlockRecord(3'000).of(7).in_user({6, 5});
+  PlaceNumber place(record.sample.kind);
+  for (const char* name : {"shop::f5", "shop::f6"}) {
+    StackFrame frame;
+    frame.function = name;
+    frame.object = "shopd";
+    place.add(name_hash(frame));
+  }
+  std::vector<SeenWaits> convoy;
+  for (const auto& [tid, waker] : {std::pair(7U, 17U), std::pair(17U, 7U)}) {
+    convoy.push_back({.at = {.tgid = 7, .tid = tid, .process_start_ns = 7, .place = place.number()},
+                      .end = WaitEnd::Thread,
+                      .waker_tgid = 7,
+                      .waker_tid = waker,
+                      .samples = 20,
+                      .ns = 1e9,
+                      .episodes = 20});
+  }
+  for (int i = 0; i < 2; ++i) evidence_.learn(convoy, clock_.now());
+  lasting(record);
+  const auto found = examine()->find(7, record.sample.since_ns, false);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->wait_for, WaitFor::Lock);
+  EXPECT_EQ(found->site, "shop-wait");
+  EXPECT_TRUE(found->certain);
+  EXPECT_THAT(found->user, ElementsAre("shop::f6 [shopd]", "shop::f5 [shopd]"));
+  lasting(record, true);
+  EXPECT_EQ(examine()->find(7, record.sample.since_ns, false), found) << "one wait for all windows";
+}
+
+TEST_F(WaitExaminerTest, WhoAwaitsAChildWaitsForWhatThatWaitsFor) {
+  const auto child = [](std::uint32_t pid, std::uint32_t parent, std::uint64_t function) {
+    BlockRecord record = BlockRecord(1'000).of(pid).in_user({function});
+    record.sample.parent_tgid = parent;
+    return record;
+  };
+  const std::uint64_t since = BlockRecord(1).sample.since_ns;
+  lasting(child(7, 1, 7));
+  lasting(child(8, 7, 2));
+  lasting(child(17, 1, 7));
+  lasting(child(18, 17, 1));
+  const auto window = examine();
+  EXPECT_EQ(window->find(7, since, false)->wait_for, WaitFor::Work);
+  EXPECT_EQ(window->find(17, since, false)->wait_for, WaitFor::Answer);
+  EXPECT_TRUE(window->find(17, since, false)->certain);
+  // When such a wait ends, it was for what it was for while it lasted.
+  ended(child(7, 1, 7));
+  EXPECT_EQ(examine()->ended.at(0).wait_for, WaitFor::Work);
+}
+
+// Three threads of one process read pipes at one place; the last of them waits for an answer.
+TEST_F(WaitExaminerTest, AllThreadsAtAPlaceSayWhatItIsFor) {
+  rules_ = rules_of(R"(
+sites:
+  - {name: shop-timer, for: timer, match: "... < shop::f1"}
+  - {name: shop-lock, for: lock, match: "... < shop::f2"}
+  - {name: shop-reads, for: unknown, ask: pipe, match: "... < shop::f3"}
+)");
+  const auto reader = [](std::uint64_t ns, std::uint32_t tid, std::uint32_t writer) {
+    BlockRecord record = BlockRecord(ns).of(7).in_user({3});
+    record.sample.tid = tid;
+    record.sample.waited_on = OFFCPUD_ON_PIPE;
+    record.sample.holder_tgid = writer;
+    return record;
+  };
+  lasting(reader(1'000, 20, 8));
+  lasting(reader(5'000, 21, 8));
+  lasting(reader(2'000, 22, 9));
+  lasting(BlockRecord(1'000).of(8).in_user({1}));
+  lasting(BlockRecord(1'000).of(9).in_user({2}));
+  examine();
+  ended(reader(8'000, 23, 0));
+  std::map<WaitFor, double> sums;
+  for (const EndedWaits& each : examine()->ended) sums[each.wait_for] += each.waits.sum_ns;
+  EXPECT_DOUBLE_EQ(sums[WaitFor::Work], 6'000);
+  EXPECT_DOUBLE_EQ(sums[WaitFor::Answer], 2'000);
 }
 
 }  // namespace

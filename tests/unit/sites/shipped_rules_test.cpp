@@ -10,7 +10,10 @@
 #include <vector>
 
 #include "offcpud.h"
+#include "sites/file_evidence.h"
+#include "sites/wait_classifier.h"
 #include "unit/sites/labelled_stacks.h"
+#include "waited.h"
 
 namespace offcpud {
 namespace {
@@ -234,6 +237,25 @@ TEST_P(ShippedRules, Take) {
   SiteMatcher matcher(shipped_rules());
   const auto* const rule = matcher.find(MatchedStack(stack, matcher).wait());
   EXPECT_EQ(rule == nullptr ? "" : rule->rule.name, each.site) << each.what;
+}
+
+// `git log` before a pager that somebody has left open is no stall that people are told of.
+TEST(ShippedRulesOfWriters, AreCertainOfSocketsButNotOfPipes) {
+  WaitClassifier classifier(shipped_rules());
+  const auto class_of = [&](std::size_t reason, std::vector<SiteFrame> kernel) {
+    return classifier.classify("git", reason, {}, kernel);
+  };
+  for (const char* const function : {"pipe_write", "anon_pipe_write"}) {
+    const WaitClass pipe = class_of(OFFCPUD_BLOCKED_PIPE, {{"vfs_write", {}}, {function, {}}});
+    EXPECT_EQ(pipe.wait_for, WaitFor::Answer);
+    EXPECT_FALSE(pipe.certain);
+    EXPECT_EQ(by_files(pipe.ask, OFFCPUD_ON_PIPE | OFFCPUD_ON_ALONE), std::nullopt);
+    EXPECT_FALSE(asks_for_chains(pipe.ask)) << "they are for readers";
+  }
+  const WaitClass socket = class_of(OFFCPUD_BLOCKED_NETWORK,
+                                    {{"tcp_sendmsg_locked", {}}, {"sk_stream_wait_memory", {}}});
+  EXPECT_EQ(socket.wait_for, WaitFor::Answer);
+  EXPECT_TRUE(socket.certain);
 }
 
 INSTANTIATE_TEST_SUITE_P(TasksAndLoops, ShippedRules, testing::ValuesIn(tasks_and_loops()));

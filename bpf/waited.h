@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: (Apache-2.0 OR GPL-2.0-only) */
+/* What the files are that a thread waits on: bits of offcpud_sample.waited_on. 0: nothing is known,
+ * as of all waits that are for no file. */
+#ifndef OFFCPUD_WAITED_H
+#define OFFCPUD_WAITED_H
+
+/* The kinds of files that are among them. */
+#define OFFCPUD_ON_LISTENER                                                                        \
+	0x001 /* a socket to which others turn: listening, or bound without peer */
+#define OFFCPUD_ON_ACCEPTED 0x002 /* a connection that this process, or one before it, accepted */
+#define OFFCPUD_ON_ASKED    0x004 /* one that was connected from here, and spoken on last */
+#define OFFCPUD_ON_HEARD    0x008 /* one that was connected from here, but the peer spoke last */
+#define OFFCPUD_ON_LINKED                                                                          \
+	0x010 /* one that was connected from here; nobody knows who spoke last                     \
+	       */
+#define OFFCPUD_ON_PIPE	 0x020
+#define OFFCPUD_ON_EVENT 0x040 /* an eventfd */
+#define OFFCPUD_ON_TIMER 0x080 /* a timerfd */
+#define OFFCPUD_ON_OTHER 0x100 /* something else, also a pair of sockets */
+
+/* The thread reads a pipe to which its own process can write, too. */
+#define OFFCPUD_ON_OWN 0x200
+
+/* How much of the set is known. */
+#define OFFCPUD_ON_ALONE 0x1000 /* there is one file only */
+#define OFFCPUD_ON_READY 0x2000 /* the file that became ready first; others are not looked at */
+#define OFFCPUD_ON_MORE	 0x4000 /* there are further files, which were not looked at */
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a socket is to the process that waits on it. */
+#ifndef OFFCPUD_WAITED_SOCKET_BPF_H
+#define OFFCPUD_WAITED_SOCKET_BPF_H
+
+#include "waited.h"
+#include "waited_types.bpf.h"
+
+/* Who connects and hears nothing waits for the greeting of its server: to connect was to ask. */
+static __always_inline bool has_never_heard(struct tcp_sock___waited *tcp)
+{
+	return bpf_core_field_exists(tcp->bytes_received) && !BPF_CORE_READ(tcp, bytes_received);
+}
+
+/*
+ * Whether this connection that was made from here was spoken on last from here: then the wait is
+ * for the answer.
+ *
+ * Both times are in jiffies. Within one jiffy the sequence numbers tell: data that are not
+ * acknowledged were sent last; and where the last window came with a segment at rcv_nxt, that was
+ * an acknowledgement without data, which came after the peer's last data. It does not hold the
+ * other way round for ever, because keepalives are such segments, too: so times come first.
+ *
+ * If the wait has ended by data that nobody has read yet, those came last, of course. It was for
+ * them if the question was sent in the second before it began, or later.
+ */
+static __always_inline __u32 on_connected(struct waited *waited, void *sk)
+{
+	struct inet_connection_sock___waited *connection = sk;
+	struct tcp_sock___waited *tcp = sk;
+	__u32 sent, heard, rcv_nxt;
+	__u64 ago;
+
+	if (!bpf_core_field_exists(tcp->lsndtime) ||
+	    !bpf_core_field_exists(connection->icsk_ack.lrcvtime) ||
+	    !bpf_core_field_exists(tcp->snd_wl1))
+		return OFFCPUD_ON_LINKED;
+	sent = BPF_CORE_READ(tcp, lsndtime);
+	heard = BPF_CORE_READ(connection, icsk_ack.lrcvtime);
+	rcv_nxt = BPF_CORE_READ(tcp, rcv_nxt);
+	if ((__s32)(sent - heard) > 0 || has_never_heard(tcp))
+		return OFFCPUD_ON_ASKED;
+	if (waited->ended && BPF_CORE_READ(tcp, copied_seq) != rcv_nxt) {
+		ago = (__u32)((__u32)bpf_jiffies64() - sent);
+		if (ago * jiffy_ns <= waited->now - waited->since_ns + ASKED_BEFORE_NS)
+			return OFFCPUD_ON_ASKED;
+		return OFFCPUD_ON_HEARD;
+	}
+	if (sent == heard && (BPF_CORE_READ(tcp, snd_una) != BPF_CORE_READ(tcp, write_seq) ||
+			      BPF_CORE_READ(tcp, snd_wl1) == rcv_nxt))
+		return OFFCPUD_ON_ASKED;
+	return OFFCPUD_ON_HEARD;
+}
+
+/* A connection that was accepted has its listener's backlog, because the kernel copies that socket
+ * (net/core/sock.c, sk_clone_lock). Others have none. */
+static __always_inline __u32 on_tcp(struct waited *waited, void *sk, __u32 state)
+{
+	struct sock___waited *sock = sk;
+
+	if (state == TCP_LISTEN)
+		return OFFCPUD_ON_LISTENER;
+	if (state == TCP_SYN_SENT)
+		return OFFCPUD_ON_ASKED;
+	if (!bpf_core_field_exists(sock->sk_max_ack_backlog))
+		return OFFCPUD_ON_OTHER;
+	if (BPF_CORE_READ(sock, sk_max_ack_backlog))
+		return OFFCPUD_ON_ACCEPTED;
+	return on_connected(waited, sk);
+}
+
+/* A connection that was accepted has the address of its listener; who connects has none, or one of
+ * its own if it wants; a pair has none at either end (net/unix/af_unix.c). */
+static __always_inline __u32 on_unix(void *sk, __u32 state, __u32 type)
+{
+	struct unix_sock___waited *own = sk, *peer;
+	void *address;
+
+	if (state == TCP_LISTEN)
+		return OFFCPUD_ON_LISTENER;
+	if (!bpf_core_field_exists(own->peer))
+		return OFFCPUD_ON_OTHER;
+	address = BPF_CORE_READ(own, addr);
+	peer = BPF_CORE_READ(own, peer);
+	if (!peer)
+		return address && type != SOCK_STREAM && type != SOCK_SEQPACKET
+			       ? OFFCPUD_ON_LISTENER
+			       : OFFCPUD_ON_OTHER;
+	if (BPF_CORE_READ(peer, addr))
+		return address ? OFFCPUD_ON_OTHER : OFFCPUD_ON_LINKED;
+	return address ? OFFCPUD_ON_ACCEPTED : OFFCPUD_ON_OTHER;
+}
+
+/* Nobody knows whether one without a peer has sent anything, unless bind() named its port: then
+ * others turn to it. */
+static __always_inline __u32 on_datagrams(struct sock *sk)
+{
+	struct sock___waited *sock = (void *)sk;
+
+	if (BPF_CORE_READ(sk, __sk_common.skc_dport))
+		return OFFCPUD_ON_LINKED;
+	if (bpf_core_field_exists(sock->sk_userlocks) &&
+	    (BPF_CORE_READ_BITFIELD_PROBED(sock, sk_userlocks) & SOCK_BINDPORT_LOCK))
+		return OFFCPUD_ON_LISTENER;
+	return OFFCPUD_ON_OTHER;
+}
+
+static __always_inline __u32 on_socket(struct waited *waited, struct socket *socket)
+{
+	struct sock *sk = BPF_CORE_READ(socket, sk);
+	__u32 family, state;
+
+	if (!sk)
+		return OFFCPUD_ON_OTHER;
+	family = BPF_CORE_READ(sk, __sk_common.skc_family);
+	state = BPF_CORE_READ(sk, __sk_common.skc_state);
+	switch (family) {
+	case AF_UNIX:
+		return on_unix(sk, state, BPF_CORE_READ(sk, sk_type));
+	case AF_INET:
+	case AF_INET6:
+		if (BPF_CORE_READ(sk, sk_type) != SOCK_STREAM)
+			return on_datagrams(sk);
+		if (BPF_CORE_READ(sk, sk_protocol) != IPPROTO_TCP)
+			return OFFCPUD_ON_OTHER;
+		return on_tcp(waited, sk, state);
+	case AF_NETLINK:
+	case AF_PACKET:
+		return OFFCPUD_ON_LISTENER;
+	default:
+		return OFFCPUD_ON_OTHER;
+	}
+}
+
+#endif

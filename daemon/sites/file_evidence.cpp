@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sites/file_evidence.h"
+
+#include "waited.h"
+
+namespace offcpud {
+namespace {
+
+constexpr std::uint32_t kOurs = OFFCPUD_ON_LISTENER | OFFCPUD_ON_ACCEPTED | OFFCPUD_ON_HEARD;
+
+// A single file, or the one of a set that became ready.
+std::optional<EvidenceVerdict> by_one(SiteQuestion ask, std::uint32_t on) {
+  if ((on & kOurs) != 0) return EvidenceVerdict{.wait_for = WaitFor::Work, .certain = true};
+  if ((on & OFFCPUD_ON_TIMER) != 0) {
+    return EvidenceVerdict{.wait_for = WaitFor::Timer, .certain = true};
+  }
+  // Who waits on such a connection and nothing else waits for its peer. Whether it asked for what
+  // comes is not known, so nobody is told. Of a set, the one that became ready says less.
+  const bool is_all = ask == SiteQuestion::Socket || (on & OFFCPUD_ON_ALONE) != 0;
+  if (is_all && (on & OFFCPUD_ON_LINKED) != 0) return EvidenceVerdict{.wait_for = WaitFor::Answer};
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<EvidenceVerdict> by_files(SiteQuestion ask, std::uint32_t waited_on) {
+  if (ask != SiteQuestion::Socket && ask != SiteQuestion::Fds) return std::nullopt;
+  const bool is_alone = (waited_on & OFFCPUD_ON_ALONE) != 0;
+  // Some protocols make an idle client speak last (the PONG of NATS, HTTP/2's WINDOW_UPDATE). Who
+  // has such a connection among others need not wait for it, so nobody is told.
+  if ((waited_on & OFFCPUD_ON_ASKED) != 0) {
+    return EvidenceVerdict{.wait_for = WaitFor::Answer, .certain = is_alone};
+  }
+  if (is_alone || (waited_on & OFFCPUD_ON_READY) != 0) return by_one(ask, waited_on);
+  // Of a set that is too large, the rest may have a connection that was asked at. So may one have
+  // been asked at of which nobody knows who spoke last.
+  if ((waited_on & (OFFCPUD_ON_MORE | OFFCPUD_ON_LINKED)) != 0) return std::nullopt;
+  if ((waited_on & kOurs) != 0) return EvidenceVerdict{.wait_for = WaitFor::Work, .certain = true};
+  return std::nullopt;
+}
+
+EvidenceVerdict as_asked(SiteQuestion ask, const EvidenceVerdict& by_wakers, WaitFor by_rule) {
+  if (ask == SiteQuestion::Waker) return by_wakers;
+  const bool is_loop = by_wakers.wait_for == WaitFor::Timer && by_rule == WaitFor::Work;
+  if (is_loop || by_wakers.wait_for == WaitFor::Lock) return {.wait_for = by_rule};
+  return by_wakers;
+}
+
+}  // namespace offcpud

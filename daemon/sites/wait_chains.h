@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "sites/waker_evidence.h"
+
+namespace offcpud {
+
+// A block that lasts. Numbers are those of the initial PID namespace.
+struct LastingBlock {
+  enum class Awaits : std::uint8_t {
+    Nothing,  // that another process must do, as far as rules know
+    Child,
+    Pipe,  // what comes through a pipe
+  };
+
+  std::uint32_t tid = 0, tgid = 0, parent_tgid = 0;
+  Awaits awaits = Awaits::Nothing;
+  std::uint32_t holder_tgid = 0;  // of a pipe: a process that can write to it; 0: not known
+  bool is_own_pipe = false;       // its own process can write to it, too
+  EvidenceVerdict verdict;
+};
+
+// Gives blocks that are for another process the verdict that follows from what the main thread of
+// that process waits for. Chains of such waits are followed. A process is idle only if none of its
+// other threads waits for something actionable or unknown; if one does, nobody can tell. Of several
+// blocks of a thread the last of `blocks` counts.
+//
+// Who waits for children waits for
+// - an `answer` if one of them waits for something actionable;
+// - `work` or `timer` if all of them are idle, `work` if both are there;
+// - `unknown` if nobody can tell what one of them waits for.
+// Who reads a pipe waits for
+// - an `answer` if the process at the other end waits for something actionable, or for a child;
+// - `work` if that is idle, or if only the reader's own process can write;
+// - `unknown` if nobody can tell;
+// unless it is known to wait for an answer.
+// A process whose main thread is not among the blocks runs, or waits for moments only: it says
+// nothing, and if no other does, the verdict stays.
+void follow_chains(std::span<LastingBlock> blocks);
+
+}  // namespace offcpud

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What waits are for where names do not say it, but files do: of programs whose truth is known."""
+
+import fcntl
+import os
+import shlex
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+from case import main
+from daemon import die_with_the_tester
+from snapshots_test import SnapshotCase
+
+HERE = Path(__file__).resolve().parent
+WAIT = "offcpud_wait_seconds"
+IDLE = ("work", "timer")
+ACTIONABLE = ("lock", "answer", "storage", "memory", "stopped")
+SOCKET_REASONS = ("network", "poll")
+# A command that waits for a connection that never comes.
+ACCEPTS = f"{sys.executable} -c 'import socket; s = socket.socket(); s.listen(); s.accept()'"
+
+
+class Evidence(SnapshotCase):
+    settings = {"pass_interval": "1s", "min_pass_interval": "100ms", "snapshots.interval": "1s",
+                "snapshots.stacks_per_second": "20000"}
+
+    def run_in(self, cgroup, *command, **options):
+        def enter():
+            die_with_the_tester()
+            cgroup.enter()
+
+        program = subprocess.Popen([str(word) for word in command], preexec_fn=enter, text=True, **options)
+        self.addCleanup(program.wait, 20)
+        self.addCleanup((cgroup.directory / "cgroup.kill").write_text, "1")  # its children, too
+        return program
+
+    def classes(self, stacks, reasons):
+        """{for: seconds} of the waits that left the CPU by these reasons."""
+        sums = Counter()
+        for row in stacks.rows:
+            if row["reason"] in reasons:
+                sums[row["for"]] += row["ns"] / 1e9
+        return sums
+
+    def windows(self, cgroup):
+        """{for: seconds} that the windows of offcpud_wait_seconds have of the cgroup."""
+        family = self.daemon.scrape().families.get(WAIT)
+        sums = Counter()
+        for having, one in family.histograms.items() if family else ():
+            labels = dict(having)
+            if labels["cgroup"] == cgroup.path:
+                sums[labels["for"]] += one.sum
+        return sums
+
+    def expect_for(self, what, seen, wanted, share=0.97):
+        """That so much of the time is for one of `wanted`."""
+        print(f"  {what}: { {name: round(seconds, 3) for name, seconds in seen.items()} }", flush=True)
+        right = sum(seen[name] for name in wanted)
+        self.expect_at_least(f"share of {what} that is {wanted}", share,
+                             round(right / max(1e-9, sum(seen.values())), 4))
+
+
+class Sockets(Evidence):
+    def talk(self, kind, address, seconds=5):
+        server_group, client_group = self.new_cgroup(), self.new_cgroup()
+        program = [sys.executable, HERE / "asking_programs.py"]
+        server = self.run_in(server_group, *program, "serve", kind, address, seconds, stdout=subprocess.PIPE)
+        self.addCleanup(server.stdout.close)
+        self.assertEqual(server.stdout.readline(), "listening\n")
+        client = self.run_in(client_group, *program, "ask", kind, address, seconds)
+        return server, client, server_group, client_group
+
+    def expect_answers_and_work(self, conversations, seconds=5):
+        """The client's waits in its socket are for answers, those of an idle loop excepted; the server's
+        are for work. So say snapshots and, once the waits have ended, windows."""
+        begin = time.time()
+        talks = {name: self.talk(kind, address, seconds) for name, (kind, address) in conversations.items()}
+        time.sleep(seconds + 2.5)
+        for name, (_, _, _, client_group) in talks.items():
+            hung = self.stacks_since(begin, cgroup=client_group.path)
+            hung.rows = hung.select(in_progress=True)
+            self.expect_for(f"{name}: seconds of the client's last wait, which lasts",
+                            self.classes(hung, SOCKET_REASONS), ("answer",))
+        for server, client, _, _ in talks.values():
+            client.wait(20)
+            server.wait(20)
+        time.sleep(4)  # the windows end
+        for name, (_, _, server_group, client_group) in talks.items():
+            self.expect_client(name, self.stacks_since(begin, cgroup=client_group.path), client_group, seconds)
+            self.expect_server(name, self.stacks_since(begin, cgroup=server_group.path), server_group)
+
+    def expect_client(self, name, stacks, cgroup, seconds):
+        seen, windows = self.classes(stacks, SOCKET_REASONS), self.windows(cgroup)
+        is_loop = name.endswith(("epoll", "quick"))
+        rests = seconds * (1 if name.endswith("quick") else 0.5)
+        if is_loop:
+            idle = sum(seen.pop(each, 0) for each in IDLE)
+            self.expect_close(f"{name}: seconds of the client's idle loop", rests, idle, 0.25)
+        self.expect_for(f"{name}: seconds of the client's waits in snapshots", seen, ("answer",))
+        # Windows have its sleep as well, if it rests so; none of its waits for an answer may be idle.
+        idle = sum(windows.pop(each, 0) for each in (IDLE if is_loop else ("timer",)))
+        self.expect_close(f"{name}: seconds that the client rests in windows", rests, idle, 0.25)
+        self.expect_for(f"{name}: seconds in windows, but its rests", windows, ("answer",), 0.9)
+
+    def expect_server(self, name, stacks, cgroup):
+        self.expect_for(f"{name}: seconds of the server's waits in snapshots",
+                        self.classes(stacks, SOCKET_REASONS), ("work",))
+        windows = self.windows(cgroup)
+        actionable = sum(windows[name] for name in ACTIONABLE)
+        self.expect_at_most(f"{name}: seconds of the server's that windows call actionable, of {windows}",
+                            0.02 * sum(windows.values()) + 0.02, round(actionable, 4))
+
+    def test_tcp(self):
+        self.expect_answers_and_work({"tcp block": ("block", "29711"), "tcp poll": ("poll", "29712"),
+                                      "tcp epoll": ("epoll", "29713"), "tcp quick": ("quick", "29714")})
+
+    def test_unix(self):
+        folder = tempfile.TemporaryDirectory(prefix="offcpud-evidence-")
+        self.addCleanup(folder.cleanup)
+        self.expect_answers_and_work({"unix block": ("block", f"{folder.name}/socket")})
+
+
+    def test_a_server_that_does_not_greet(self):
+        """Nothing was ever sent or received on the client's connection, as before a hung server of SMTP."""
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+        cgroup = self.new_cgroup()
+        client = f"import socket; socket.create_connection({listener.getsockname()!r}).recv(1)"
+        begin = time.time()
+        self.run_in(cgroup, sys.executable, "-c", client)
+        time.sleep(6)
+        hung = self.stacks_since(begin, cgroup=cgroup.path)
+        hung.rows = hung.select(in_progress=True)
+        seen = self.classes(hung, SOCKET_REASONS)
+        self.expect_at_least("seconds that the client waits for a greeting", 2, sum(seen.values()))
+        self.expect_for("seconds that the client waits for a greeting", seen, ("answer",))
+
+
+class Chains(Evidence):
+    def hold_a_lock(self):
+        """The path of a file that stays locked."""
+        folder = tempfile.TemporaryDirectory(prefix="offcpud-evidence-")
+        self.addCleanup(folder.cleanup)
+        path = f"{folder.name}/lock"
+        file = open(path, "w", encoding="utf-8")
+        self.addCleanup(file.close)
+        fcntl.flock(file, fcntl.LOCK_EX)
+        return path
+
+    def expect_chains(self, reasons, commands):
+        """Each of these commands, {(for, name): command}, waits by these reasons for what its name says:
+        so say snapshots once windows have followed the chain."""
+        groups = {key: self.new_cgroup() for key in commands}
+        programs = [self.run_in(groups[key], *command) for key, command in commands.items()]
+        time.sleep(9)
+        begin = time.time()
+        time.sleep(4)
+        for key, cgroup in groups.items():
+            seen = self.classes(self.stacks_since(begin, cgroup=cgroup.path), reasons)
+            self.expect_at_least(f"seconds that {key[1]} waits", 2, sum(seen.values()))
+            self.expect_for(f"seconds that {key[1]} waits", seen, key[:1])
+        return programs
+
+    def test_a_shell_waits_for_what_its_child_waits_for(self):
+        def shells(command):
+            """A shell that waits for a shell that waits for it; lists, so that neither becomes its child."""
+            return "sh", "-c", f"sh -c {shlex.quote(command + '; true')}; true"
+
+        self.expect_chains(("child",), {
+            ("timer", "the shell of a nap"): shells("sleep 60"),
+            ("work", "the shell of a server"): shells(ACCEPTS),
+            ("answer", "the shell of a waiter for a lock"): shells(f"flock {self.hold_a_lock()} true")})
+
+    def test_a_reader_of_a_pipe_waits_for_its_writer(self):
+        def pipeline(command):
+            return "sh", "-c", f"{command} | cat"
+
+        own = "import os; ends = os.pipe(); os.read(ends[0], 1)"
+        self.expect_chains(("pipe",), {
+            ("work", "who reads of a nap"): pipeline("sleep 60"),
+            ("work", "who reads of a server"): pipeline(ACCEPTS),
+            ("work", "who reads its own pipe"): (sys.executable, "-c", own),
+            ("answer", "who reads of a waiter for a lock"): pipeline(f"flock {self.hold_a_lock()} true"),
+            ("answer", "who reads of a shell that runs commands"): pipeline("(while true; do sleep 3; done)")})
+
+
+class Memory(Evidence):
+    def test_who_waits_for_a_memory_limit(self):
+        """A program at the limit of a cgroup whose tasks are not killed for it, until the limit is raised."""
+        root = Path("/sys/fs/cgroup/memory")
+        self.skip_if(not (root / "memory.oom_control").exists() and "no memory controller of cgroup v1")
+        limited = root / f"offcpud-evidence-{os.getpid()}"
+        limited.mkdir()
+        self.addCleanup(limited.rmdir)
+        (limited / "memory.oom_control").write_text("1")
+        (limited / "memory.limit_in_bytes").write_text(str(32 << 20))
+        cgroup = self.new_cgroup()
+        fill = (f"open('{limited}/cgroup.procs', 'w').write('0')\n"
+                "memory = bytearray(64 << 20)\n"
+                "for page in range(0, len(memory), 4096): memory[page] = 1\n")
+        begin = time.time()
+        program = self.run_in(cgroup, sys.executable, "-c", fill)
+        time.sleep(5)
+        (limited / "memory.limit_in_bytes").write_text(str(256 << 20))
+        self.expect_equal("end of the program", 0, program.wait(20))
+        seen = self.classes(self.stacks_since(begin, cgroup=cgroup.path), ("kernel", "other"))
+        self.expect_at_least("seconds at the limit", 3, seen["memory"])
+        self.expect_for("seconds at the limit", seen, ("memory",))
+
+
+if __name__ == "__main__":
+    main()
