@@ -264,12 +264,13 @@ WaitExaminer::Examined WaitExaminer::remember(const Key& key, Examined stack, Mo
   return stack;
 }
 
-// Null: nobody has told its stack.
-WaitExaminer::Examined WaitExaminer::stack_of(const SeenBlock& block,
-                                              const std::vector<Examined>& examined) const {
-  if (block.sum != SeenBlock::kKnown) return examined[block.sum];
+// Its stack is null: nobody has told it.
+WaitExaminer::Lasting WaitExaminer::known_of(const SeenBlock& block,
+                                             const std::vector<Examined>& examined) const {
   const auto known = blocks_.find({block.tid, block.since_ns});
-  return known == blocks_.end() ? nullptr : known->second;
+  Lasting lasting = known == blocks_.end() ? Lasting() : known->second;
+  if (block.sum != SeenBlock::kKnown) lasting.stack = examined[block.sum];
+  return lasting;
 }
 
 // Blocks that ended are in no later window, so only those that are seen again are kept.
@@ -277,24 +278,30 @@ void WaitExaminer::add_blocks(WaitWindow& window, SiteSums& sites, const WaitInt
                               const std::vector<Examined>& examined, const Means& means) {
   decltype(blocks_) seen;
   std::vector<LastingBlock> lasting;
-  std::vector<std::pair<const SeenBlock*, ExaminedStack*>> found;
+  std::vector<std::pair<const SeenBlock*, Lasting*>> found;  // in `seen`
   window.unexamined = interval.waits.blocks_left_out;
   for (const SeenBlock& block : interval.waits.blocks) {
-    Examined stack = stack_of(block, examined);
-    if (!stack) {
+    Lasting known = known_of(block, examined);
+    if (!known.stack) {
       sites.add(block, nullptr);
       ++window.unexamined;
       continue;
     }
-    lasting.push_back(lasting_block(block, *stack, means));
-    found.emplace_back(&block, stack.get());
-    seen.emplace(std::pair(block.tid, block.since_ns), std::move(stack));
+    lasting.push_back(lasting_block(block, *known.stack, means));
+    if (means.now < known.holds_until) lasting.back().earlier = known.followed;
+    const std::pair key(block.tid, block.since_ns);
+    found.emplace_back(&block, &seen.insert_or_assign(key, std::move(known)).first->second);
   }
   follow_chains(lasting);
   ToldPlaces places;
   for (std::size_t i = 0; i < found.size(); ++i) {
-    const auto [block, stack] = found[i];
+    const auto [block, known] = found[i];
     const EvidenceVerdict& verdict = lasting[i].verdict;
+    if (lasting[i].is_followed) {
+      known->followed = verdict;
+      known->holds_until = means.now + kChainHolds;
+    }
+    ExaminedStack* const stack = known->stack.get();
     if (asks_for_chains(stack->ask())) {
       places.add(*stack, verdict.wait_for, block->going_on_ns);
     }

@@ -40,6 +40,9 @@ class WaitExaminer {
   static constexpr std::chrono::seconds kGoodFor{120};
   // The same where it is not certain what the wait is for: a name may have been missing.
   static constexpr std::chrono::seconds kUnsureFor{15};
+  // What a chain of processes said of a block that lasts holds for as long while nothing is known
+  // of the next process: a shell that runs commands has just begun to wait for a new one at times.
+  static constexpr std::chrono::seconds kChainHolds{30};
 
   // What it needs for one window.
   struct Means {
@@ -72,10 +75,17 @@ class WaitExaminer {
     StackRoom::HeldKey held;
   };
 
+  // A block that lasts.
+  struct Lasting {
+    Examined stack;
+    EvidenceVerdict followed{};  // what a chain said of it last
+    MonotonicTime holds_until{};
+  };
+
   Examined examine(const WaitSum& sum, const WaitInterval& interval, const Means& means);
   Examined remember(const Key& key, Examined stack, MonotonicTime now);
-  [[nodiscard]] Examined stack_of(const SeenBlock& block,
-                                  const std::vector<Examined>& examined) const;
+  [[nodiscard]] Lasting known_of(const SeenBlock& block,
+                                 const std::vector<Examined>& examined) const;
   void add_blocks(WaitWindow& window, SiteSums& sites, const WaitInterval& interval,
                   const std::vector<Examined>& examined, const Means& means);
   void use(const Means& means);
@@ -87,7 +97,7 @@ class WaitExaminer {
   std::unordered_map<Key, Known, WordsHash> known_;  // by WaitSum::key
   PlacePasts pasts_;
   // Blocks of the last window, by thread and beginning.
-  std::map<std::pair<std::uint32_t, std::uint64_t>, Examined> blocks_;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, Lasting> blocks_;
 };
 
 }  // namespace offcpud

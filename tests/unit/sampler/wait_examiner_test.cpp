@@ -422,6 +422,31 @@ TEST_F(WaitExaminerTest, WhoAwaitsAChildWaitsForWhatThatWaitsFor) {
   EXPECT_EQ(examine()->ended.at(0).wait_for, WaitFor::Work);
 }
 
+// The writer has just begun to wait for its next command: no walk has seen that.
+TEST_F(WaitExaminerTest, AReaderOfAPipeWaitsAsBeforeWhileNothingIsKnownOfTheWriter) {
+  rules_ = rules_of(R"(
+sites:
+  - {name: shop-lock, for: lock, match: "... < shop::f2"}
+  - {name: shop-reads, for: unknown, ask: pipe, match: "... < shop::f3"}
+)");
+  BlockRecord reader = BlockRecord(1'000).of(7).in_user({3});
+  reader.sample.waited_on = OFFCPUD_ON_PIPE;
+  reader.sample.holder_tgid = 8;
+  const std::uint64_t since = reader.sample.since_ns;
+  lasting(reader);
+  EXPECT_EQ(examine()->find(7, since, false)->wait_for, WaitFor::Unknown);
+  lasting(reader, true);
+  lasting(BlockRecord(1'000).of(8).in_user({2}));
+  EXPECT_EQ(examine(1s)->find(7, since, false)->wait_for, WaitFor::Answer);
+  lasting(reader, true);
+  const auto held = examine(1s)->find(7, since, false);
+  EXPECT_EQ(held->wait_for, WaitFor::Answer);
+  EXPECT_TRUE(held->certain);
+  lasting(reader, true);
+  EXPECT_EQ(examine(WaitExaminer::kChainHolds)->find(7, since, false)->wait_for, WaitFor::Unknown)
+      << "it runs now, perhaps";
+}
+
 // Three threads of one process read pipes at one place; the last of them waits for an answer.
 TEST_F(WaitExaminerTest, AllThreadsAtAPlaceSayWhatItIsFor) {
   rules_ = rules_of(R"(
