@@ -23,6 +23,7 @@ TopJson totals_json(const View& view, const ProcessWaits& waits) {
                   {"running_seconds", in_seconds(running)}};
   json.update(waits_json(waited));
   json["waits"] = waits.total().json(waits.window_seconds(), true);
+  json["unusual"] = view.tells_unusual ? TopJson(view.unusual.size()) : TopJson(nullptr);
   return json;
 }
 

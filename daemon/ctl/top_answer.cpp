@@ -56,7 +56,7 @@ void read_waits(const Json& json, TopRow& row) {
 }
 
 void read_names(const Json& json, TopRow& row) {
-  get_whole(json.at("pid"), row.pid);
+  if (const Json& pid = json.at("pid"); !pid.is_null()) get_whole(pid, row.pid);
   json.at("comm").get_to(row.comm);
   row.cgroup = json.value("cgroup", "");
   row.unit = json.value("unit", "");
@@ -68,6 +68,9 @@ TopRow process_of(const Json& json) {
   read_times(json, row);
   read_waits(json, row);
   get_whole(json.at("threads"), row.threads);
+  if (const auto ended = json.find("ended_processes"); ended != json.end()) {
+    get_whole(*ended, row.ended_processes);
+  }
   row.p50 = bound_of(json, "p50_seconds");
   row.p99 = bound_of(json, "p99_seconds");
   row.max = bound_of(json, "max_seconds");
@@ -121,6 +124,8 @@ TopAnswer answer_of(const Json& json) {
   read_waits(totals, answer.totals);
   get_whole(totals.at("threads"), answer.totals.threads);
   get_whole(totals.at("processes"), answer.processes);
+  const auto unusual = totals.find("unusual");
+  if (unusual != totals.end() && !unusual->is_null()) get_whole(*unusual, answer.unusual);
   get_whole(json.at("matching"), answer.matching);
   answer.of_threads = json.contains("threads");
   for (const Json& row : json.at(answer.of_threads ? "threads" : "processes")) {

@@ -40,6 +40,7 @@ struct TopRow {
   TopWaits waits;  // not of threads; nothing without TopAnswer::window
 
   // Of processes only.
+  std::uint64_t ended_processes = 0;  // the row is of so many; 0: of one that has not ended
   std::uint64_t threads = 0;
   double p50 = 0, p99 = 0, max = 0;  // infinite: above the highest bound
   std::string oldest_reason;         // empty: none
@@ -63,7 +64,8 @@ struct TopAnswer {
   std::string taken;               // "2026-11-20T12:19:40.250Z"
   TopRow totals;                   // over all processes
   std::uint64_t processes = 0;
-  std::size_t matching = 0;  // rows without the limit
+  std::uint64_t unusual = 0;  // waits of the host that are unusually long
+  std::size_t matching = 0;   // rows without the limit
   bool of_threads = false;
   std::vector<TopRow> rows;
 };

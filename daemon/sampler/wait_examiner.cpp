@@ -124,6 +124,12 @@ LastingBlock lasting_block(const SeenBlock& block, const ExaminedStack& stack,
           .verdict = verdict_of(stack, block.tid, means)};
 }
 
+// Of the process of a block whose stack is in this window. Empty: an earlier one had it.
+std::string_view name_of(const SeenBlock& block, const WaitInterval& interval) {
+  if (block.sum == SeenBlock::kKnown) return {};
+  return up_to_nul(interval.waits.sums[block.sum].sample.process_comm);
+}
+
 // What blocks that last say of their places: for snapshots, and for waits of the same place that
 // end. Threads at one place may wait for different things, so each counts by its time.
 class ToldPlaces {
@@ -283,7 +289,7 @@ void WaitExaminer::add_blocks(WaitWindow& window, SiteSums& sites, const WaitInt
   for (const SeenBlock& block : interval.waits.blocks) {
     Lasting known = known_of(block, examined);
     if (!known.stack) {
-      sites.add(block, nullptr);
+      sites.add(block, nullptr, {});
       ++window.unexamined;
       continue;
     }
@@ -307,7 +313,7 @@ void WaitExaminer::add_blocks(WaitWindow& window, SiteSums& sites, const WaitInt
     }
     auto wait = stack->as(verdict);
     const bool may_be_unusual = wait->wait_for == WaitFor::Unknown && !block->censored;
-    sites.add(*block, wait.get());
+    sites.add(*block, wait.get(), name_of(*block, interval));
     window.blocks.push_back(
         {.tid = block->tid,
          .since_ns = block->since_ns,

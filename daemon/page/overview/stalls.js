@@ -33,6 +33,13 @@ function untold(counts) {
   return [`as long, and not stuck: ${words.map(([threads, what]) => `${threads} ${what}`).join(", ")}`];
 }
 
+// Nobody can tell what these are for, so they are no stalls.
+function unusual(waits) {
+  const count = waits?.length ?? 0;
+  if (count === 0) return [];
+  return [`unusually long, and nobody can tell what for: ${count}, at /api/v1/stalls`];
+}
+
 // The threads that are stuck now.
 export class StallTable {
   constructor() {
@@ -49,7 +56,9 @@ export class StallTable {
     this.none.hidden = value === undefined || stalls.length > 0;
     const more = (value?.matching ?? 0) - stalls.length;
     const rest = more > 0 ? [`and ${more} more, all at /api/v1/stalls`] : [];
-    this.rest.textContent = [...rest, ...untold(value?.not_told)].join("; ");
+    this.rest.textContent = [...rest, ...untold(value?.not_told), ...unusual(value?.unusual)].join(
+      "; ",
+    );
     fillRows(this.body, stalls, {
       key: (stall) => `${stall.pid} ${stall.tid} ${stall.since}`,
       make: (stall) => {

@@ -117,7 +117,7 @@ TEST_F(WaitExaminerTest, SumsByCgroupAndWhatTheyWereFor) {
 
 // The convoy of one process, beside an idle one.
 TEST_F(WaitExaminerTest, SumsTheTimeByProcessAndSite) {
-  ended(BlockRecord(2'000).of(7).standing_for(8'000).in_user({1}));
+  ended(BlockRecord(2'000).of(7).of_process_named("shopd").standing_for(8'000).in_user({1}));
   ended(BlockRecord(1'000).of(7).in_user({1, 5}));
   lasting(BlockRecord(5'000).of(7).in_user({1}));
   lasting(BlockRecord(6'000).of(8).in_user({2}));
@@ -131,10 +131,12 @@ TEST_F(WaitExaminerTest, SumsTheTimeByProcessAndSite) {
   EXPECT_EQ(convoy.wait_for, WaitFor::Lock);
   EXPECT_EQ(convoy.cgroup, cgroup_paths_.path_of(1));
   EXPECT_EQ(convoy.process_start_ns, 7U);
+  EXPECT_EQ(convoy.comm, "shopd") << "for rows of processes that end before a walk finds them";
   EXPECT_EQ(convoy.time, (WaitTime{.ns = 14'000, .variance_ns2 = 8'000.0 * 6'000}));
   EXPECT_EQ(convoy.lasting, 1U);
   EXPECT_EQ(convoy.oldest_ns, 5'000U);
   EXPECT_EQ(processes[8].wait_for, WaitFor::Work);
+  EXPECT_EQ(processes[8].comm, "process") << "its wait has not ended";
   EXPECT_EQ(processes[9].wait_for, WaitFor::Unknown) << "nobody looked at it";
   EXPECT_EQ(processes[9].time.ns, 9'000);
 }
