@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -60,7 +61,9 @@ class PlacePasts {
   struct Holder {
     ShareOwner owner;
     std::uint64_t unit = 0;
-    friend auto operator<=>(const Holder&, const Holder&) = default;
+    friend bool operator<(const Holder& a, const Holder& b) {
+      return std::tie(a.owner, a.unit) < std::tie(b.owner, b.unit);
+    }
   };
   void learn(std::uint64_t place, const Holder& holder, const WaitSum& sum);
 

@@ -22,7 +22,7 @@ function processWaits(row, wanted, interval) {
 }
 
 // Those that have ended are one row for all of a name and a unit.
-function nameOf({ comm, pid, ended_processes: ended = 0 }) {
+function processName({ comm, pid, ended_processes: ended = 0 }) {
   return `${visible(comm) || "[no name]"} [${ended > 0 ? `${ended} ended` : pid}]`;
 }
 
@@ -45,7 +45,7 @@ export class ProcessTable {
         row.ended_processes > 0
           ? `${row.ended_processes} ended ${row.comm} ${row.cgroup}`
           : `${row.pid} ${row.start_time} ${row.comm}`,
-      make: (row) => element("th", { scope: "row" }, nameOf(row)),
+      make: (row) => element("th", { scope: "row" }, processName(row)),
       cells: (row) => [
         cell("", estimate(of(row))),
         cell("wide", amount(sum(row.runqueue_seconds) / interval)),

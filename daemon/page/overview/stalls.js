@@ -34,7 +34,7 @@ function untold(counts) {
 }
 
 // Nobody can tell what these are for, so they are no stalls.
-function unusual(waits) {
+function unusualWaits(waits) {
   const count = waits?.length ?? 0;
   if (count === 0) return [];
   return [`unusually long, and nobody can tell what for: ${count}, at /api/v1/stalls`];
@@ -56,7 +56,7 @@ export class StallTable {
     this.none.hidden = value === undefined || stalls.length > 0;
     const more = (value?.matching ?? 0) - stalls.length;
     const rest = more > 0 ? [`and ${more} more, all at /api/v1/stalls`] : [];
-    this.rest.textContent = [...rest, ...untold(value?.not_told), ...unusual(value?.unusual)].join(
+    this.rest.textContent = [...rest, ...untold(value?.not_told), ...unusualWaits(value?.unusual)].join(
       "; ",
     );
     fillRows(this.body, stalls, {
