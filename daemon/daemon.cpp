@@ -84,7 +84,8 @@ Result<PipelineOptions> pipeline_options(const Config& config, bool samples) {
   PipelineOptions options{.linger = config.linger,
                           .max_series = config.max_series,
                           .stall_bounds = config.stalls.over,
-                          .keep_stalls = config.stalls.keep};
+                          .keep_stalls = config.stalls.keep,
+                          .unusual_factor = config.stalls.unusual};
   options.processes = {.top = config.processes.top, .linger = config.linger, .is_chosen = nullptr};
   TRY(options.processes.is_chosen, process_choice(config.processes, warn_of_unreadable_exe));
   options.examined_kinds = samples ? config.snapshots.reasons : 0;

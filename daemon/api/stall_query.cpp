@@ -32,14 +32,22 @@ Result<StallQuery> StallQuery::parse(const std::multimap<std::string, std::strin
 }
 
 bool StallQuery::admits(const Stall& stall) const {
-  if (ended && *ended != stall.ended) return false;
-  if (kind && *kind != stall.kind) return false;
   if (!stall.told && !wait_for) return false;
   if (wait_for) {
     const WaitFor known = stall.wait ? stall.wait->wait_for : WaitFor::Unknown;
     const bool is_unsure = !stall.told && *wait_for == WaitFor::Unknown;
     if (*wait_for != known && !is_unsure) return false;
   }
+  return admits_thread(stall);
+}
+
+bool StallQuery::admits_unusual(const Stall& stall) const {
+  return (!wait_for || *wait_for == WaitFor::Unknown) && admits_thread(stall);
+}
+
+bool StallQuery::admits_thread(const Stall& stall) const {
+  if (ended && *ended != stall.ended) return false;
+  if (kind && *kind != stall.kind) return false;
   if (!comm.empty() && comm != stall.comm && comm != stall.process_comm) return false;
   return cgroup.admits(stall.labels->cgroup);
 }

@@ -30,6 +30,11 @@ struct StallQuery {
   static Result<StallQuery> parse(const std::multimap<std::string, std::string>& parameters);
 
   [[nodiscard]] bool admits(const Stall& stall) const;
+  // Of a wait that is shown as unusual.
+  [[nodiscard]] bool admits_unusual(const Stall& stall) const;
+
+ private:
+  [[nodiscard]] bool admits_thread(const Stall& stall) const;
 };
 
 }  // namespace offcpud

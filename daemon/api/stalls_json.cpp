@@ -3,6 +3,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -152,6 +153,26 @@ Json untold_json(const StallList* stalls) {
   return counts;
 }
 
+Json usual_json(const UsualWaits& usual) {
+  const auto seconds = [](std::uint64_t ns) { return static_cast<double>(ns) / kNanoseconds; };
+  return {{"waits", std::llround(usual.waits)},
+          {"p99_seconds", seconds(usual.p99_ns)},
+          {"longest_seconds", seconds(usual.longest_ns)},
+          {"seen_seconds", seconds(usual.seen_ns)}};
+}
+
+// null: nobody looks for unusual waits.
+Json unusual_json(const View& view, const StallQuery& wanted, const StallSight& sight) {
+  if (!view.tells_unusual) return nullptr;
+  Json list = Json::array();
+  for (const UnusualWait& wait : view.unusual) {
+    if (list.size() == wanted.limit || !wanted.admits_unusual(*wait.stall)) continue;
+    list.push_back(stall_json(*wait.stall, sight));
+    list.back()["usual"] = usual_json(*wait.usual);
+  }
+  return list;
+}
+
 }  // namespace
 
 Result<std::string> stalls_json(const View& view,
@@ -176,7 +197,8 @@ Result<std::string> stalls_json(const View& view,
                      {"beyond_limit", view.stalls ? view.stalls->beyond_limit() : 0},
                      {"matching", matching},
                      {"addresses", sight.addresses},
-                     {"stalls", std::move(list)}};
+                     {"stalls", std::move(list)},
+                     {"unusual", unusual_json(view, wanted, sight)}};
   return json.dump(2, ' ', true, Json::error_handler_t::replace) + '\n';
 }
 

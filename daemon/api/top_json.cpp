@@ -34,8 +34,10 @@ TopJson totals_json(const View& view, const ForSums& waits, double window_s, Cou
 }
 
 TopJson totals_of_all(const View& view, const ProcessWaits& waits) {
-  return totals_json(view, waits.total(), waits.window_seconds(),
-                     [](const ProcessRow&) { return true; });
+  TopJson json = totals_json(view, waits.total(), waits.window_seconds(),
+                             [](const ProcessRow&) { return true; });
+  json["unusual"] = view.tells_unusual ? TopJson(view.unusual.size()) : TopJson(nullptr);
+  return json;
 }
 
 TopJson totals_of_selected(const View& view, const ProcessWaits& waits, const TopQuery& query) {
@@ -83,9 +85,10 @@ ForSums ProcessWaits::selected(const TopQuery& query) const {
   }
   for (const SiteWaits& waits : view_.waits->sites) {
     const auto row = asked_for.find({waits.pid, waits.process_start_ns});
-    const bool counts = row != asked_for.end()
-                            ? row->second
-                            : !query.wait_for && query.admits(waits.pid, {}, {}, waits.cgroup);
+    const bool counts =
+        row != asked_for.end()
+            ? row->second
+            : !query.wait_for && query.admits(waits.pid, waits.comm, waits.comm, waits.cgroup);
     if (counts) sum.add(waits, true);
   }
   return sum;

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "api/ended_processes.h"
 #include "api/top_rows.h"
 #include "base/hist_kind.h"
 #include "base/utc.h"
@@ -67,11 +68,12 @@ TopJson process_json(const ProcessRow& row, const std::string& start) {
   return json;
 }
 
-// A process, and what it waited for.
+// A process, or those of one name and cgroup that have ended, and what it waited for.
 struct Row {
   const ProcessRow* process = nullptr;
   const ForSums* waits = nullptr;
-  double waiting = 0;  // TopSort::Waiting
+  double waiting = 0;     // TopSort::Waiting
+  std::size_t ended = 0;  // number of processes that have; 0: it is one that has not
 };
 
 // Of processes that wait about as long, those that wait for an answer come last: whoever is to give
@@ -141,19 +143,27 @@ TopList top_processes(const View& view, const TopQuery& query, const ProcessWait
   const double window_s = waits.window_seconds();
   const double interval_s = interval_seconds(view).value_or(0);
   std::vector<Row> rows;
-  for (const ProcessRow& process : view.processes) {
-    const ForSums& sums = waits.of(process.pid, process.start_ns);
-    if (!is_asked_for(process, sums, query)) continue;
-    Row row{&process, &sums, waiting_of(process, sums, window_s, interval_s)};
+  const auto add = [&](const ProcessRow& process, const ForSums& sums, std::size_t ended) {
+    if (!is_asked_for(process, sums, query)) return;
+    Row row{&process, &sums, waiting_of(process, sums, window_s, interval_s), ended};
     if (query.wait_for) row.waiting = sums.of(*query.wait_for).ns;
     rows.push_back(row);
+  };
+  for (const ProcessRow& process : view.processes) {
+    add(process, waits.of(process.pid, process.start_ns), 0);
   }
   TopList list;
   list.matching = rows.size();
+  // Of these only what the waits were for is known.
+  const bool has_ended = query.sort == TopSort::Waiting || query.sort == TopSort::Unknown;
+  const auto ended = has_ended ? ended_processes(view) : std::vector<EndedProcesses>();
+  for (const EndedProcesses& each : ended) add(each.row, each.waits, each.count);
   sort_and_truncate(rows, query,
                     [&](const Row& a, const Row& b) { return comes_before(a, b, query.sort); });
   for (const Row& row : rows) {
     TopJson json = process_json(*row.process, rfc3339(start_of(*row.process, view, suspended)));
+    json["ended_processes"] = row.ended;
+    if (row.ended > 0) json["pid"] = json["start_time"] = nullptr;
     json["waits"] = row.waits->json(window_s, true, query.wait_for);
     list.rows.push_back(std::move(json));
   }

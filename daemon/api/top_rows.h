@@ -95,7 +95,8 @@ void sort_and_truncate(std::vector<Row>& rows, const TopQuery& query, Before bef
 // The rows of a list, and how many there would be without the limit.
 struct TopList {
   TopJson rows = TopJson::array();
-  std::size_t matching = 0;  // rows that match, before the limit
+  // Threads or processes that match, before the limit. Those that have ended do not count.
+  std::size_t matching = 0;
 };
 
 TopList top_threads(const View& view, const TopQuery& query, const ProcessWaits& waits);

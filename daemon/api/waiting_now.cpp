@@ -192,6 +192,27 @@ std::string stalls_line(const View& view) {
   return line + "; the longest for " + text_of(longest);
 }
 
+// Apart from stalls: it is not certain that anybody suffers.
+std::string unusual_line(const View& view) {
+  if (view.unusual.empty()) return {};
+  std::map<std::string, std::size_t> units;
+  WaitAge longest;
+  for (const UnusualWait& wait : view.unusual) {
+    ++units[unit_name(wait.stall->labels->cgroup)];
+    longest.merge({.ns = wait.stall->duration_ns, .estimated = wait.stall->estimated});
+  }
+  std::string line =
+      "unusually long, and nobody can tell what for: " + std::to_string(view.unusual.size()) +
+      " waits";
+  std::size_t named = 0;
+  for (const auto& [unit, count] : units) {
+    if (named++ == kMostUnits) break;
+    line += (named == 1 ? ": " : ", ") + std::to_string(count) + " in " + unit;
+  }
+  if (units.size() > kMostUnits) line += ", and more";
+  return line + "; the longest for " + text_of(longest);
+}
+
 std::string idle_line(const SiteWindow& window, double seconds) {
   ForSums sums;
   for (const CgroupWaits& waits : window.sites) sums.add(waits, true);
@@ -220,7 +241,7 @@ std::vector<std::string> waiting_now(const View& view, bool with_sites) {
     lines.emplace_back(examines ? "what threads wait for was not examined within the last minute"
                                 : "what threads wait for is not known: stacks are not sampled");
   }
-  for (std::string& line : std::vector{cpu_line(view), stalls_line(view)}) {
+  for (std::string& line : std::vector{cpu_line(view), stalls_line(view), unusual_line(view)}) {
     if (!line.empty()) lines.push_back(std::move(line));
   }
   if (window != nullptr) lines.push_back(idle_line(*window, seconds));

@@ -17,7 +17,7 @@ enum class StackLoss : std::size_t {
   Symbols,        // of an object, or a perf map: too many were waiting; tried again later
   Process,        // its mappings: there are too many processes
   EndedProcess,   // its mappings were gone before its last stacks were located
-  WakerEvidence,  // of who wakes a thread at a place: too many threads, or wakers of one stack
+  WakerEvidence,  // of who wakes a thread at a place, or what is usual there: too many of one user
   StackNames,     // of functions of a stack that was examined, or their ends: one stack or one user
                   // has too many
 };

@@ -156,6 +156,11 @@ std::vector<Option> stalls_options() {
       option("stalls.keep", member(&Config::stalls, &Stalls::keep),
              whole_number<std::uint32_t>(0, 10'000), OnReload,
              "How many ended stalls are still shown; those in progress always are."),
+      option("stalls.unusual", member(&Config::stalls, &Stalls::unusual),
+             whole_number<std::uint32_t>(0, 1'000'000), OnReload,
+             "A wait of which nobody can tell what it is for is shown as unusual, apart from "
+             "stalls, if it is as long as a stall, so many times as long as 99 % of the waits at "
+             "its place were, and its unit has work to do. 0: none is."),
   };
 }
 

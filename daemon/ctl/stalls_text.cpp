@@ -55,7 +55,7 @@ bool is_estimated(const Json& stall) {
 }
 
 bool is_unsure(const Json& stall) {
-  return member(stall, "certain") == Json(false);
+  return member(stall, "certain") == Json(false) && member(stall, "for") != Json("unknown");
 }
 
 // "12.6s", "3min20s"; "~" before an estimate.
@@ -188,11 +188,13 @@ std::string cause_of(const Json& stall) {
   return cause;
 }
 
-std::vector<StallGroup> groups_of(const Json& stalls) {
+using CauseOf = std::string (*)(const Json& stall);
+
+std::vector<StallGroup> groups_of(const Json& stalls, CauseOf one_by) {
   std::vector<StallGroup> groups;
   std::map<std::string, std::size_t> places;  // of groups, by cause
   for (const Json& stall : stalls) {
-    const std::string cause = cause_of(stall);
+    const std::string cause = one_by(stall);
     const auto [place, is_new] = places.try_emplace(cause, groups.size());
     if (is_new || cause.empty()) {
       groups.push_back({.first = &stall, .others = {}});
@@ -213,16 +215,26 @@ std::string others_text(const StallGroup& group) {
   return group.others.size() > kOthers ? text + " ..." : text;
 }
 
+// Of an unusual wait: "17ms at most for 99 % of 1200 waits, the longest 40ms; known for 12min".
+std::string usual_text(const Json& stall) {
+  const Json& usual = member(stall, "usual");
+  const Json& p99 = member(usual, "p99_seconds");
+  const Json& seen = member(usual, "seen_seconds");
+  if (!p99.is_number() || !seen.is_number()) return {};
+  const Json& longest = member(usual, "longest_seconds");
+  return duration_cell(p99.get<double>()) + " at most for 99 % of " + text_of(usual, "waits") +
+         " waits" +
+         (longest.is_number() ? ", the longest " + duration_cell(longest.get<double>()) : "") +
+         "; known for " + duration_cell(seen.get<double>());
+}
+
 std::string details(const StallGroup& group) {
   const Json& stall = *group.first;
   const std::pair<std::string_view, std::string> lines[] = {
-      {"since      ", since_text(stall)},
-      {"in         ", syscall_text(stall)},
-      {"waits for  ", waits_for_text(stall)},
-      {"with       ", others_text(group)},
-      {"stack      ", stack_text(stall, "user_stack")},
-      {"in kernel  ", stack_text(stall, "stack")},
-      {"woken by   ", woken_by_text(stall)},
+      {"since      ", since_text(stall)},          {"usually    ", usual_text(stall)},
+      {"in         ", syscall_text(stall)},        {"waits for  ", waits_for_text(stall)},
+      {"with       ", others_text(group)},         {"stack      ", stack_text(stall, "user_stack")},
+      {"in kernel  ", stack_text(stall, "stack")}, {"woken by   ", woken_by_text(stall)},
   };
   std::string text;
   for (const auto& [label, line] : lines) {
@@ -290,17 +302,10 @@ std::string summary(const Json& answer, std::size_t shown) {
   return text;
 }
 
-}  // namespace
-
-Result<std::string> stalls_text(const std::string& json) {
-  const Json answer = Json::parse(json, nullptr, false);
-  const Json& stalls = member(answer, "stalls");
-  if (!stalls.is_array()) return Error("the answer is not a list of stalls of offcpud");
-  if (stalls.empty()) return "no stalls\n" + summary(answer, 0);
-
+// The groups with what they wait for below each.
+std::string table_of(const std::vector<StallGroup>& groups) {
   std::vector<Row> rows = {
       {"STATE", "LASTS", "PID/TID", "FOR", "SITE", "REASON", "PROCESS/THREAD", "UNIT OR CGROUP"}};
-  const std::vector<StallGroup> groups = groups_of(stalls);
   for (const StallGroup& group : groups) rows.push_back(row_of(*group.first));
   std::array<std::size_t, kColumns> widths{};
   for (const Row& row : rows) {
@@ -310,7 +315,38 @@ Result<std::string> stalls_text(const std::string& json) {
   for (std::size_t i = 0; i < groups.size(); ++i) {
     text += line_of(rows[i + 1], widths) + details(groups[i]);
   }
-  return text + footnotes(answer, stalls) + summary(answer, stalls.size());
+  return text;
+}
+
+// Threads at one place, whatever each of them waits for.
+std::string place_of(const Json& wait) {
+  std::string place;
+  for (const std::string& part : {where_text(wait), text_of(wait, "process"),
+                                  text_of(wait, "reason"), member(wait, "user_stack").dump()}) {
+    place.append(part).append(1, '\n');
+  }
+  return place;
+}
+
+// Waits that are no stalls for certain: apart from those that are.
+std::string unusual_text(const Json& answer) {
+  const Json& waits = member(answer, "unusual");
+  if (!waits.is_array() || waits.empty()) return {};
+  return "unusual: nobody can tell what for, but waits there are far shorter, and the unit has "
+         "work to do\n" +
+         table_of(groups_of(waits, place_of));
+}
+
+}  // namespace
+
+Result<std::string> stalls_text(const std::string& json) {
+  const Json answer = Json::parse(json, nullptr, false);
+  const Json& stalls = member(answer, "stalls");
+  if (!stalls.is_array()) return Error("the answer is not a list of stalls of offcpud");
+  const std::string unusual = unusual_text(answer);
+  if (stalls.empty()) return "no stalls\n" + unusual + summary(answer, 0);
+  return table_of(groups_of(stalls, cause_of)) + footnotes(answer, stalls) + unusual +
+         summary(answer, stalls.size());
 }
 
 }  // namespace offcpud

@@ -57,7 +57,7 @@ void read_waits(const Json& json, TopRow& row) {
 }
 
 void read_names(const Json& json, TopRow& row) {
-  get_whole(json.at("pid"), row.pid);
+  if (const Json& pid = json.at("pid"); !pid.is_null()) get_whole(pid, row.pid);
   json.at("comm").get_to(row.comm);
   row.cgroup = json.value("cgroup", "");
   row.unit = json.value("unit", "");
@@ -69,6 +69,9 @@ TopRow process_of(const Json& json) {
   read_times(json, row);
   read_waits(json, row);
   get_whole(json.at("threads"), row.threads);
+  if (const auto ended = json.find("ended_processes"); ended != json.end()) {
+    get_whole(*ended, row.ended_processes);
+  }
   row.p50 = bound_of(json, "p50_seconds");
   row.p99 = bound_of(json, "p99_seconds");
   row.max = bound_of(json, "max_seconds");
@@ -128,8 +131,11 @@ TopAnswer answer_of(const Json& json) {
   }
   json.at("taken").get_to(answer.taken);
   answer.wait_for = json.value("for", "");
-  answer.totals = totals_of(json.at("totals"));
-  get_whole(json.at("totals").at("processes"), answer.processes);
+  const Json& totals = json.at("totals");
+  answer.totals = totals_of(totals);
+  get_whole(totals.at("processes"), answer.processes);
+  const auto unusual = totals.find("unusual");
+  if (unusual != totals.end() && !unusual->is_null()) get_whole(*unusual, answer.unusual);
   if (const auto selected = json.find("selected"); selected != json.end()) {
     answer.selected = totals_of(*selected);
   }

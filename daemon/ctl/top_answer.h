@@ -44,6 +44,7 @@ struct TopRow {
   TopWaits waits;  // not of threads; nothing without TopAnswer::window
 
   // Of processes only.
+  std::uint64_t ended_processes = 0;  // the row is of so many; 0: of one that has not ended
   std::uint64_t threads = 0;
   double p50 = 0, p99 = 0, max = 0;  // infinite: above the highest bound
   std::string oldest_reason;         // empty: none
@@ -72,7 +73,8 @@ struct TopAnswer {
   // Over the processes that match; nullopt: these are all, or rows are threads.
   std::optional<TopRow> selected;
   std::uint64_t processes = 0;
-  std::size_t matching = 0;  // rows without the limit
+  std::uint64_t unusual = 0;  // waits of the host that are unusually long
+  std::size_t matching = 0;   // rows without the limit
   bool of_threads = false;
   std::vector<TopRow> rows;
 };

@@ -86,6 +86,12 @@ std::string idle_text(const TopRow& row) {
   return text.data();
 }
 
+// "x12": the row is of twelve processes that have ended.
+std::string pid_text(const TopRow& row) {
+  const bool one = row.ended_processes == 0;
+  return one ? std::to_string(row.pid) : "x" + std::to_string(row.ended_processes);
+}
+
 }  // namespace
 
 std::vector<TopColumn> process_columns_by_for(const TopAnswer& answer) {
@@ -94,7 +100,7 @@ std::vector<TopColumn> process_columns_by_for(const TopAnswer& answer) {
   };
   const Told told{answer.wait_for, answer.interval.value_or(0)};
   std::vector<TopColumn> columns;
-  columns.push_back(number_column("PID", kPidWidth, 0, &TopRow::pid));
+  columns.push_back({"PID", kPidWidth, Align::Right, 0, pid_text});
   columns.push_back(name_column("COMM", 1, &TopRow::comm));
   columns.push_back(mean_column("WAIT%", 2, [wait_for = told.wait_for](const TopWaits& waits) {
     return leading(waits, wait_for).waiting;

@@ -139,7 +139,10 @@ std::string idle_line(const TopAnswer& answer) {
   return about(answer, "Idle: ") + threads("work") + " wait for work, " + threads("timer") +
          " for a timer" +
          (children < kNobody ? "" : ", " + threads_text(children, 1) + " for their own children") +
-         ". Of " + threads("unknown") + " nobody can tell.";
+         ". Of " + threads("unknown") + " nobody can tell" +
+         (answer.unusual == 0
+              ? "."
+              : "; " + std::to_string(answer.unusual) + " unusually long: offcpuctl stalls.");
 }
 
 std::string matching_text(const TopAnswer& answer) {

@@ -130,6 +130,7 @@ void Exposition::append_totals() {
   });
   append_family(Metric::WaitLostSeconds,
                 [this](SeriesWriter& out) { out.seconds({}, view_->lost_wait_ns); });
+  if (view_->tells_unusual) append_total(Metric::UnusualWaits, view_->unusual.size());
   append_total(Metric::ThreadsLeftCensored, view_->left_censored);
   if (view_->running_deviation_ratio) {
     append_family(Metric::RunningDeviationRatio,

@@ -64,6 +64,9 @@ constexpr auto kCatalog = std::to_array<MetricDef>({
      "Events that could not be recorded as they should have been, by cause."},
     {Metric::WaitLostSeconds, "offcpud_wait_lost_seconds_total", Counter, "",
      "Blocked time that is missing in offcpud_wait_seconds, as its samples found no room."},
+    {Metric::UnusualWaits, "offcpud_unusual_waits", Gauge, "",
+     "Threads that wait now, far longer than is usual at their place, for what nobody can tell, "
+     "while their unit has work to do; at most 100. They are no stalls."},
     {Metric::ThreadsLeftCensored, "offcpud_threads_left_censored_total", Counter, "",
      "Threads already off the CPU at attach, whose first episode has no known beginning."},
     {Metric::RunningDeviationRatio, "offcpud_running_deviation_ratio", Gauge, "",

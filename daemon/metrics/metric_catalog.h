@@ -30,6 +30,7 @@ enum class Metric : std::size_t {
   ProcessOldestBlocked,
   LostEvents,
   WaitLostSeconds,
+  UnusualWaits,
   ThreadsLeftCensored,
   RunningDeviationRatio,
   ThreadWalkPasses,

@@ -78,6 +78,7 @@ void Pipeline::set_options(PipelineOptions options) {
   processes_.set_options(options_.processes);
   stalls_.set_policy(options_.stalls);
   stalls_.set_keep(options_.keep_stalls);
+  unusual_.set_factor(options_.unusual_factor);
   source_.watch_stalls(stalls_.filter());
 }
 
@@ -85,6 +86,7 @@ void Pipeline::add_waits(std::shared_ptr<const WaitWindow> window) {
   for (const EndedWaits& ended : window->ended) store_.add_waits(ended, window->begin);
   lost_wait_ns_ += window->lost_ns;
   sites_.add(window);
+  unusual_.take_examined(*window);
   stalls_.take_examined(std::move(window));
 }
 
@@ -133,6 +135,8 @@ Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelReading& ker
   view->lost_wait_ns = lost_wait_ns_;
   view->stalls = stalls_.list();
   sum_stalls(*view);
+  view->unusual = unusual_.find(view->subjects, *view->stalls, view->taken);
+  view->tells_unusual = options_.unusual_factor != 0 && options_.examined_kinds != 0;
   add_processes(*view, kernel);
   view->history = history_.record(*view);
   view->waits = sites_.last(view->taken);

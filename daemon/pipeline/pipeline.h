@@ -22,6 +22,7 @@
 #include "pipeline/site_history.h"
 #include "pipeline/stall_log.h"
 #include "pipeline/unaccounted_time.h"
+#include "pipeline/unusual_waits.h"
 #include "pipeline/view.h"
 #include "pipeline/wait_history.h"
 #include "pipeline/wait_window.h"
@@ -32,9 +33,10 @@ struct PipelineOptions {
   std::chrono::seconds linger{600};  // a removed cgroup keeps its own series this long
   std::size_t max_series = 4000;
   std::vector<std::chrono::milliseconds> stall_bounds{};  // rising; kMaxStallBounds at most
-  SelectionOptions processes{};   // which processes have series of their own
-  StallPolicy stalls{};           // which blocks count as stalls
-  std::size_t keep_stalls = 256;  // records of ended stalls
+  SelectionOptions processes{};      // which processes have series of their own
+  StallPolicy stalls{};              // which blocks count as stalls
+  std::size_t keep_stalls = 256;     // records of ended stalls
+  std::uint32_t unusual_factor = 0;  // UnusualWaits::set_factor()
   // Reasons (bits) whose blocks add_waits() tells; 0 while nothing is sampled.
   std::uint32_t examined_kinds = (1U << OFFCPUD_BLOCKED_KINDS) - 1;
 };
@@ -99,6 +101,7 @@ class Pipeline {
   WallTime counting_since_, read_began_;  // when counting and the last reading began
   WallTime booted_;                       // when CLOCK_BOOTTIME was 0
   StallLog stalls_;
+  UnusualWaits unusual_;
   std::uint64_t lost_wait_ns_ = 0;
   WaitHistory history_;
   SiteHistory sites_;

@@ -17,6 +17,7 @@
 #include "histogram/wait_estimate.h"
 #include "offcpud.h"
 #include "pipeline/exemplar.h"
+#include "pipeline/unusual_wait.h"
 
 namespace offcpud {
 
@@ -139,6 +140,8 @@ struct View {
   bool tells_wakers = true;                 // whether this kernel says who wakes threads
   std::vector<ProcessRow> processes;        // the longest actionable wait first
   std::shared_ptr<const StallList> stalls;  // never null
+  std::vector<UnusualWait> unusual;         // oldest first
+  bool tells_unusual = false;               // whether they are looked for
   // The last minutes up to this View, oldest first; empty in the first View.
   std::vector<std::shared_ptr<const WaitStep>> history;
   // What threads waited for, by process: the last window that was examined, some seconds old. Null:

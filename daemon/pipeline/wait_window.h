@@ -33,12 +33,27 @@ struct ExaminedWait {
   SharedTexts user, kernel;
 };
 
+// How long waits at a place were before it went silent: no wait has ended there since. Estimates
+// that halve in ten minutes, but for those of time.
+struct UsualWaits {
+  double waits = 0;
+  std::uint64_t p99_ns = 0;      // 99 % of them were no longer
+  std::uint64_t longest_ns = 0;  // halves in an hour
+  std::uint64_t seen_ns = 0;     // between the first and the last of them
+  std::uint64_t silent_ns = 0;   // from the last of them to the end of the window
+
+  friend bool operator==(const UsualWaits&, const UsualWaits&) = default;
+};
+
 // A block that lasted for a while, and what it is for.
 struct ExaminedBlock {
   std::uint32_t tid = 0;  // in the initial PID namespace
   std::uint64_t since_ns = 0;
   bool censored = false;  // OFFCPUD_SAMPLE_CENSORED: since_ns is when the daemon found it
   std::shared_ptr<const ExaminedWait> wait;
+  // Its place has gone silent, for much longer than any wait there took. Null: it has not, or too
+  // little is known of it.
+  std::shared_ptr<const UsualWaits> usual = nullptr;
 };
 
 // The age of a block in progress.
@@ -57,6 +72,7 @@ struct SiteWaits {
   std::uint32_t pid = 0;               // in the daemon's PID namespace; 0: several processes
   std::uint64_t process_start_ns = 0;  // CLOCK_BOOTTIME
   std::string cgroup;                  // path
+  std::string comm;                    // of the process; empty: no wait that ended has told it
   WaitFor wait_for = WaitFor::Unknown;
   std::string site;  // empty: no rule took them
   WaitTime time;     // within the window, of waits that ended or not

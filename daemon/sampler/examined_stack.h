@@ -37,7 +37,8 @@ class ExaminedStack {
   struct Of {
     SiteQuestion ask = SiteQuestion::None;  // None: nothing else can be said of it
     ProcessPlace at;
-    ShareOwner owner;  // whose process it is
+    ShareOwner owner;        // whose process it is
+    std::uint64_t past = 0;  // PlacePasts::place_of(); 0: what its waits are for is known
   };
   // `wait` has its functions, also if it is idle. `room` counts the stack as long as it lives.
   ExaminedStack(ExaminedWait wait, const Of& of, StackRoom& room);
@@ -51,6 +52,7 @@ class ExaminedStack {
   [[nodiscard]] SiteQuestion ask() const { return of_.ask; }
   [[nodiscard]] const ProcessPlace& at() const { return of_.at; }
   [[nodiscard]] const ShareOwner& owner() const { return of_.owner; }
+  [[nodiscard]] std::uint64_t past() const { return of_.past; }
   [[nodiscard]] EvidenceVerdict verdict() const { return {wait_->wait_for, wait_->certain}; }
 
   // The wait of a block of which evidence says this. Blocks with equal verdicts share it.

@@ -18,8 +18,8 @@ void NamingQueue::name(SampledInterval interval, std::chrono::milliseconds patie
   const auto sampled = std::make_shared<const SampledInterval>(std::move(interval));
   symbols_.post(
       [sampled, runtime = runtime_, sites = sites_, classifier = classifier_, evidence = evidence_,
-       places = places_, owners = owners_, dropped = evidence_dropped_, waiting = waiting_,
-       done = std::move(done), now = clock_.now()](SymbolCache& objects) {
+       places = places_, owners = owners_, examiner = examiner_, dropped = evidence_dropped_,
+       waiting = waiting_, done = std::move(done), now = clock_.now()](SymbolCache& objects) {
         ProcessNames names(objects, *runtime, now);
         classifier->use(sites->rules());
         const bool is_snapshot = sampled->capture != nullptr;
@@ -29,7 +29,7 @@ void NamingQueue::name(SampledInterval interval, std::chrono::milliseconds patie
                                           .learns = is_snapshot,
                                           .now = sampled->ended});
         done(snapshot_of(*sampled, names, classes));
-        *dropped = evidence->dropped();
+        *dropped = evidence->dropped() + examiner->places_dropped();
         --*waiting;
       },
       "naming the functions of a snapshot", after);

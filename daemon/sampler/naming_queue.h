@@ -73,7 +73,7 @@ class NamingQueue {
   // Reads them again for later stacks, because programs go on making code.
   void forget_runtime_names() { runtime_loads_.clear(); }
 
-  // What was known of wakers, or would have been, but had no room; since the start.
+  // What was known of wakers and places, or would have been, but had no room; since the start.
   [[nodiscard]] std::uint64_t evidence_dropped() const { return *evidence_dropped_; }
   // WaitExaminer::names_left_out().
   [[nodiscard]] std::uint64_t names_left_out() const { return *names_left_out_; }

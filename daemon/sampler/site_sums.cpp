@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "base/text.h"
+
 namespace offcpud {
 namespace {
 
@@ -19,14 +21,16 @@ void SiteSums::add(const WaitSum& sum, const ExaminedWait& wait, double share) {
   if (sum.within.ns <= 0) return;
   const offcpud_sample& sample = sum.sample;
   SiteWaits& waits = of({sample.local_tgid, sample.process_start_ns, sample.cgroup_id}, &wait);
+  if (waits.comm.empty()) waits.comm = up_to_nul(sample.process_comm);
   const WaitTime part = sum.within.part(share);
   waits.time += part;
   if (sample.kind == OFFCPUD_BLOCKED_CHILD) waits.child += part;
 }
 
-void SiteSums::add(const SeenBlock& block, const ExaminedWait* wait) {
+void SiteSums::add(const SeenBlock& block, const ExaminedWait* wait, std::string_view comm) {
   if (block.going_on_ns == 0 && !block.lasts) return;
   SiteWaits& waits = of({block.local_tgid, block.process_start_ns, block.cgroup_id}, wait);
+  if (waits.comm.empty()) waits.comm = comm;
   const auto part_ns = static_cast<double>(block.going_on_ns);
   waits.time.add(part_ns, part_ns);
   if (block.kind == OFFCPUD_BLOCKED_CHILD) waits.child.add(part_ns, part_ns);

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -22,8 +23,8 @@ class SiteSums {
 
   // A share of blocks that ended.
   void add(const WaitSum& sum, const ExaminedWait& wait, double share);
-  // A block of which nobody knows what it is for has no `wait`.
-  void add(const SeenBlock& block, const ExaminedWait* wait);
+  // A block of which nobody knows what it is for has no `wait`. `comm`: of its process, if known.
+  void add(const SeenBlock& block, const ExaminedWait* wait, std::string_view comm);
   // Blocks of some processes of a cgroup that found no room.
   void add_unknown(std::uint64_t cgroup_id, const WaitTime& time);
 

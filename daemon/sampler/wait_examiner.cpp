@@ -15,6 +15,10 @@
 namespace offcpud {
 namespace {
 
+// The part of all time that may be lost before silence means nothing. PlacePasts::kSurelySilent
+// allows for it.
+constexpr double kDeaf = 0.5;
+
 // The frames of one block by name, innermost first.
 struct NamedStack {
   std::vector<StackFrame> user, kernel;
@@ -124,6 +128,12 @@ LastingBlock lasting_block(const SeenBlock& block, const ExaminedStack& stack,
           .verdict = verdict_of(stack, block.tid, means)};
 }
 
+// Of the process of a block whose stack is in this window. Empty: an earlier one had it.
+std::string_view name_of(const SeenBlock& block, const WaitInterval& interval) {
+  if (block.sum == SeenBlock::kKnown) return {};
+  return up_to_nul(interval.waits.sums[block.sum].sample.process_comm);
+}
+
 // What blocks that last say of their places: for snapshots, and for waits of the same place that
 // end. Threads at one place may wait for different things, so each counts by its time.
 class ToldPlaces {
@@ -179,9 +189,27 @@ std::shared_ptr<const WaitWindow> WaitExaminer::examine(const WaitInterval& inte
   for (const auto& [cgroup_id, time] : interval.waits.overflow_times) {
     sites.add_unknown(cgroup_id, time);
   }
+  learn(interval, examined);
   add_blocks(*window, sites, interval, examined, means);
   window->sites = std::move(sites).take();
   return window;
+}
+
+// What waits took where nobody can tell what they are for, before blocks are held against it.
+void WaitExaminer::learn(const WaitInterval& interval, const std::vector<Examined>& examined) {
+  double seen_ns = 0;
+  double lost_ns = static_cast<double>(interval.lost_ns);
+  for (const WaitSum& sum : interval.waits.sums) seen_ns += sum.ended.sum_ns;
+  for (const auto& [cgroup_id, waits] : interval.waits.overflow) lost_ns += waits.sum_ns;
+  const auto end_ns = static_cast<std::uint64_t>(
+      std::chrono::nanoseconds(interval.end_at.time_since_epoch()).count());
+  pasts_.begin_window(end_ns, lost_ns > kDeaf * (seen_ns + lost_ns));
+  for (std::size_t i = 0; i < examined.size(); ++i) {
+    const ExaminedStack& stack = *examined[i];
+    if (stack.past() == 0) continue;
+    const WaitSum& sum = interval.waits.sums[i];
+    pasts_.learn(stack.past(), {.owner = stack.owner(), .unit = sum.sample.cgroup_id}, sum);
+  }
 }
 
 void WaitExaminer::use(const Means& means) {
@@ -230,9 +258,13 @@ WaitExaminer::Examined WaitExaminer::examine(const WaitSum& sum, const WaitInter
     wait.wait_for = by->wait_for;
     wait.certain = by->certain;
   }
-  const ExaminedStack::Of of{.ask = by ? SiteQuestion::None : found.ask,
-                             .at = place_of(sum.sample, stack.user),
-                             .owner = means.owners.of(sum.sample)};
+  ExaminedStack::Of of{.ask = by ? SiteQuestion::None : found.ask,
+                       .at = place_of(sum.sample, stack.user),
+                       .owner = means.owners.of(sum.sample)};
+  if (wait.wait_for == WaitFor::Unknown) {
+    of.past = pasts_.place_of(interval.cgroups.path_of(sum.sample.cgroup_id), sum.sample,
+                              stack.user, stack.kernel);
+  }
   return remember(sum.key, std::make_shared<ExaminedStack>(std::move(wait), of, room_), means.now);
 }
 
@@ -243,12 +275,13 @@ WaitExaminer::Examined WaitExaminer::remember(const Key& key, Examined stack, Mo
   return stack;
 }
 
-// Null: nobody has told its stack.
-WaitExaminer::Examined WaitExaminer::stack_of(const SeenBlock& block,
-                                              const std::vector<Examined>& examined) const {
-  if (block.sum != SeenBlock::kKnown) return examined[block.sum];
+// Its stack is null: nobody has told it.
+WaitExaminer::Lasting WaitExaminer::known_of(const SeenBlock& block,
+                                             const std::vector<Examined>& examined) const {
   const auto known = blocks_.find({block.tid, block.since_ns});
-  return known == blocks_.end() ? nullptr : known->second;
+  Lasting lasting = known == blocks_.end() ? Lasting() : known->second;
+  if (block.sum != SeenBlock::kKnown) lasting.stack = examined[block.sum];
+  return lasting;
 }
 
 // Blocks that ended are in no later window, so only those that are seen again are kept.
@@ -256,33 +289,42 @@ void WaitExaminer::add_blocks(WaitWindow& window, SiteSums& sites, const WaitInt
                               const std::vector<Examined>& examined, const Means& means) {
   decltype(blocks_) seen;
   std::vector<LastingBlock> lasting;
-  std::vector<std::pair<const SeenBlock*, ExaminedStack*>> found;
+  std::vector<std::pair<const SeenBlock*, Lasting*>> found;  // in `seen`
   window.unexamined = interval.waits.blocks_left_out;
   for (const SeenBlock& block : interval.waits.blocks) {
-    Examined stack = stack_of(block, examined);
-    if (!stack) {
-      sites.add(block, nullptr);
+    Lasting known = known_of(block, examined);
+    if (!known.stack) {
+      sites.add(block, nullptr, {});
       ++window.unexamined;
       continue;
     }
-    lasting.push_back(lasting_block(block, *stack, means));
-    found.emplace_back(&block, stack.get());
-    seen.emplace(std::pair(block.tid, block.since_ns), std::move(stack));
+    lasting.push_back(lasting_block(block, *known.stack, means));
+    if (means.now < known.holds_until) lasting.back().earlier = known.followed;
+    const std::pair key(block.tid, block.since_ns);
+    found.emplace_back(&block, &seen.insert_or_assign(key, std::move(known)).first->second);
   }
   follow_chains(lasting);
   ToldPlaces places;
   for (std::size_t i = 0; i < found.size(); ++i) {
-    const auto [block, stack] = found[i];
+    const auto [block, known] = found[i];
     const EvidenceVerdict& verdict = lasting[i].verdict;
+    if (lasting[i].is_followed) {
+      known->followed = verdict;
+      known->holds_until = means.now + kChainHolds;
+    }
+    ExaminedStack* const stack = known->stack.get();
     if (asks_for_chains(stack->ask())) {
       places.add(*stack, verdict.wait_for, block->going_on_ns);
     }
     auto wait = stack->as(verdict);
-    sites.add(*block, wait.get());
-    window.blocks.push_back({.tid = block->tid,
-                             .since_ns = block->since_ns,
-                             .censored = block->censored,
-                             .wait = std::move(wait)});
+    const bool may_be_unusual = wait->wait_for == WaitFor::Unknown && !block->censored;
+    sites.add(*block, wait.get(), name_of(*block, interval));
+    window.blocks.push_back(
+        {.tid = block->tid,
+         .since_ns = block->since_ns,
+         .censored = block->censored,
+         .wait = std::move(wait),
+         .usual = may_be_unusual ? pasts_.usual_of(stack->past(), block->since_ns) : nullptr});
   }
   places.tell(means);
   blocks_ = std::move(seen);

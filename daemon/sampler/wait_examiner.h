@@ -14,6 +14,7 @@
 #include "base/word_hash.h"
 #include "pipeline/wait_window.h"
 #include "sampler/examined_stack.h"
+#include "sampler/place_pasts.h"
 #include "sampler/process_owners.h"
 #include "sampler/stack_room.h"
 #include "sites/place_classes.h"
@@ -40,6 +41,9 @@ class WaitExaminer {
   static constexpr std::chrono::seconds kGoodFor{120};
   // The same where it is not certain what the wait is for: a name may have been missing.
   static constexpr std::chrono::seconds kUnsureFor{15};
+  // What a chain of processes said of a block that lasts holds for as long while nothing is known
+  // of the next process: a shell that runs commands has just begun to wait for a new one at times.
+  static constexpr std::chrono::seconds kChainHolds{30};
 
   // What it needs for one window.
   struct Means {
@@ -58,6 +62,8 @@ class WaitExaminer {
   [[nodiscard]] std::size_t bytes() const { return room_.bytes(); }
   // Stacks whose functions lost their ends, or that lost them, for lack of room; since the start.
   [[nodiscard]] std::uint64_t names_left_out() const { return shortened_ + room_.shrunk(); }
+  // PlacePasts::dropped()
+  [[nodiscard]] std::uint64_t places_dropped() const { return pasts_.dropped(); }
 
  private:
   using Key = std::vector<std::uint64_t>;
@@ -73,21 +79,30 @@ class WaitExaminer {
     StackRoom::HeldKey held;
   };
 
+  // A block that lasts.
+  struct Lasting {
+    Examined stack;
+    EvidenceVerdict followed{};  // what a chain said of it last
+    MonotonicTime holds_until{};
+  };
+
   Examined examine(const WaitSum& sum, const WaitInterval& interval, const Means& means);
   Examined remember(const Key& key, Examined stack, MonotonicTime now);
-  [[nodiscard]] Examined stack_of(const SeenBlock& block,
-                                  const std::vector<Examined>& examined) const;
+  [[nodiscard]] Lasting known_of(const SeenBlock& block,
+                                 const std::vector<Examined>& examined) const;
   void add_blocks(WaitWindow& window, SiteSums& sites, const WaitInterval& interval,
                   const std::vector<Examined>& examined, const Means& means);
   void use(const Means& means);
+  void learn(const WaitInterval& interval, const std::vector<Examined>& examined);
   void make_room();
 
   StackRoom room_;               // of the stacks below and of the window that is being examined
   std::uint64_t shortened_ = 0;  // stacks
   std::shared_ptr<const SiteRules> rules_;
   std::unordered_map<Key, Known, WordsHash> known_;  // by WaitSum::key
+  PlacePasts pasts_;
   // Blocks of the last window, by thread and beginning.
-  std::map<std::pair<std::uint32_t, std::uint64_t>, Examined> blocks_;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, Lasting> blocks_;
 };
 
 }  // namespace offcpud

@@ -64,14 +64,23 @@ class ChainWalk {
     met_[index] = true;
     if (block.awaits == Awaits::Child) {
       follow_child(block, depth);
-    } else {
+    } else if (block.verdict.wait_for != WaitFor::Answer) {
       follow_pipe(block, depth);
+    } else {
+      return;
     }
+    const bool is_open = !block.is_followed && block.verdict.wait_for == WaitFor::Unknown;
+    if (is_open && block.earlier) block.verdict = *block.earlier;
   }
 
  private:
   // A chain of processes is as deep as the program behind it.
   static constexpr int kDeepest = 32;
+
+  static void say(LastingBlock& block, const EvidenceVerdict& verdict) {
+    block.verdict = verdict;
+    block.is_followed = true;
+  }
 
   void follow_child(LastingBlock& block, int depth) {
     if (classes_.try_emplace(block.tgid).second) {
@@ -83,19 +92,18 @@ class ChainWalk {
       classes_[block.tgid] = classes;  // other processes may have come in between
     }
     const ChildClasses& classes = classes_[block.tgid];
-    if (classes.any) block.verdict = classes.verdict();
+    if (classes.any) say(block, classes.verdict());
   }
 
   void follow_pipe(LastingBlock& block, int depth) {
-    if (block.verdict.wait_for == WaitFor::Answer) return;
     if (block.holder_tgid == 0) {
-      if (block.is_own_pipe) block.verdict = {.wait_for = WaitFor::Work};
+      if (block.is_own_pipe) say(block, {.wait_for = WaitFor::Work});
       return;
     }
     const auto writer = main_threads_.find(block.holder_tgid);
     if (writer == main_threads_.end()) return;
     const EvidenceVerdict verdict = verdict_of_process(writer->second, depth + 1);
-    block.verdict = by_writer(blocks_[writer->second].awaits, verdict);
+    say(block, by_writer(blocks_[writer->second].awaits, verdict));
   }
 
   // What a process waits for, by its main thread. Main threads of Go and Java sleep while others

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "sites/waker_evidence.h"
@@ -21,6 +22,9 @@ struct LastingBlock {
   std::uint32_t holder_tgid = 0;  // of a pipe: a process that can write to it; 0: not known
   bool is_own_pipe = false;       // its own process can write to it, too
   EvidenceVerdict verdict;
+  // What a chain said of this very block lately. It holds where nothing says anything now.
+  std::optional<EvidenceVerdict> earlier{};
+  bool is_followed = false;  // follow_chains() found a chain that says it
 };
 
 // Gives blocks that are for another process the verdict that follows from what the main thread of
@@ -38,7 +42,7 @@ struct LastingBlock {
 // - `unknown` if nobody can tell;
 // unless it is known to wait for an answer.
 // A process whose main thread is not among the blocks runs, or waits for moments only: it says
-// nothing, and if no other does, the verdict stays.
+// nothing, and if no other does, the verdict stays; but where it is `unknown`, `earlier` holds.
 void follow_chains(std::span<LastingBlock> blocks);
 
 }  // namespace offcpud

@@ -66,6 +66,11 @@ WaitSum* WaitSums::add(const SampledBlock& block) {
     WaitEstimate& waits =
         last_ == SeenBlock::kKnown ? overflow_[sample.cgroup_id] : sums_[last_].ended;
     waits.add(length_ns, sample.whole_ns);
+    if (last_ != SeenBlock::kKnown) {
+      WaitSum& sum = sums_[last_];
+      ++sum.samples;
+      sum.last_ended_ns = std::max<std::uint64_t>(sum.last_ended_ns, sample.ended_ns);
+    }
   }
   return added;
 }

@@ -34,7 +34,9 @@ struct WaitSum {
   std::vector<std::uint64_t> key;  // tells it apart from all others, in any window
   std::vector<LocatedFrame> user;  // filled in by the caller of WaitSums::add()
   WaitEstimate ended;
-  WaitTime within;  // of those that ended, the part within the window
+  WaitTime within;                  // of those that ended, the part within the window
+  std::uint32_t samples = 0;        // that are in `ended`
+  std::uint64_t last_ended_ns = 0;  // CLOCK_MONOTONIC, the end of the last of these
 
   [[nodiscard]] std::span<const std::uint64_t> kernel() const {
     return std::span(key).subspan(kKeyHead, sample.kernel_frames);

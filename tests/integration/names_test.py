@@ -15,11 +15,12 @@ SUFFIXES = ("_bucket", "_sum", "_count")
 # Not on every page: with the first waits that were examined, after some seconds (waits_for_test.py);
 # with the first stall (stalls_test.py);
 # with the first snapshot, after a minute (monitoring_test.py has one sooner); with TLS (secure_test.py);
-# with the first snapshot that was pushed (push_test.py).
+# with the first snapshot that was pushed (push_test.py); with stalls.unusual (unusual_test.py).
 LATE = {"offcpud_wait_seconds": "histogram",
         "offcpud_wait_variance_seconds_squared_total": "counter",
         "offcpud_stalls_in_progress": "gauge",
         "offcpud_oldest_stall_seconds": "gauge",
+        "offcpud_unusual_waits": "gauge",
         "offcpud_last_snapshot_timestamp_seconds": "gauge",
         "offcpud_web_certificate_expiry_timestamp_seconds": "gauge",
         "offcpud_push_last_success_timestamp_seconds": "gauge"}

@@ -127,7 +127,8 @@ def stalls(server, _):
     if server.mode == "hostile":
         listed += [stall(200 + i, name, name, name, 12) for i, name in enumerate(HOSTILE)]
     return {"taken": text_of(TAKEN), "dropped": 0, "beyond_limit": 5, "matching": len(listed) + 2, "stalls": listed,
-            "not_told": {"work": 12, "timer": 0, "unknown": 3}}
+            "not_told": {"work": 12, "timer": 0, "unknown": 3},
+            "unusual": [stall(300, "worker", "shopd", "/srv/queue", 30)]}
 
 
 def process(pid, comm, actionable):

@@ -182,6 +182,7 @@ class Overview(OverviewCase, browser.LightAndDark):
         self.assertIn("and 2 more", self.text("stalls-rest"))
         self.assertIn("5 more are beyond the limit", self.text("stalls-rest"))
         self.assertIn("12 wait for work, 3 for what nobody can tell", self.text("stalls-rest"))
+        self.assertIn("unusually long, and nobody can tell what for: 1", self.text("stalls-rest"))
         self.assertEqual(self.row("processes", "postgres [100]")[1:],
                          ["1.5 ± 0.1", "0.1", "0.25", "lock, postgresql-heavyweight-lock", "8, ~25 s",
                           "postgresql.service"])

@@ -21,6 +21,11 @@ function processWaits(row, wanted, interval) {
   return { waiting: known.waiting + sum(row.runqueue_seconds) / interval, error: known.error };
 }
 
+// Those that have ended are one row for all of a name and a unit.
+function processName({ comm, pid, ended_processes: ended = 0 }) {
+  return `${visible(comm) || "[no name]"} [${ended > 0 ? `${ended} ended` : pid}]`;
+}
+
 // The processes that waited most between the last two walks over all threads.
 export class ProcessTable {
   constructor() {
@@ -36,9 +41,11 @@ export class ProcessTable {
     const of = (row) => processWaits(row, wanted, interval);
     const waiting = (value?.processes ?? []).filter((row) => of(row).waiting > 0);
     fillRows(this.body, interval === null ? [] : waiting, {
-      key: (row) => `${row.pid} ${row.start_time} ${row.comm}`,
-      make: (row) =>
-        element("th", { scope: "row" }, `${visible(row.comm) || "[no name]"} [${row.pid}]`),
+      key: (row) =>
+        row.ended_processes > 0
+          ? `${row.ended_processes} ended ${row.comm} ${row.cgroup}`
+          : `${row.pid} ${row.start_time} ${row.comm}`,
+      make: (row) => element("th", { scope: "row" }, processName(row)),
       cells: (row) => [
         cell("", estimate(of(row))),
         cell("wide", amount(sum(row.runqueue_seconds) / interval)),

@@ -33,6 +33,13 @@ function untold(counts) {
   return [`as long, and not stuck: ${words.map(([threads, what]) => `${threads} ${what}`).join(", ")}`];
 }
 
+// Nobody can tell what these are for, so they are no stalls.
+function unusualWaits(waits) {
+  const count = waits?.length ?? 0;
+  if (count === 0) return [];
+  return [`unusually long, and nobody can tell what for: ${count}, at /api/v1/stalls`];
+}
+
 // The threads that are stuck now.
 export class StallTable {
   constructor() {
@@ -51,7 +58,9 @@ export class StallTable {
     const rest = more > 0 ? [`and ${more} more, all at /api/v1/stalls`] : [];
     const beyond = value?.beyond_limit ?? 0;
     if (beyond > 0) rest.push(`${beyond} more are beyond the limit`);
-    this.rest.textContent = [...rest, ...untold(value?.not_told)].join("; ");
+    this.rest.textContent = [...rest, ...untold(value?.not_told), ...unusualWaits(value?.unusual)].join(
+      "; ",
+    );
     fillRows(this.body, stalls, {
       key: (stall) => `${stall.pid} ${stall.tid} ${stall.since}`,
       make: (stall) => {

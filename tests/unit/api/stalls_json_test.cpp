@@ -70,7 +70,8 @@ std::vector<int> tids(const Json& json) {
 
 TEST(StallsJson, WithoutStallsIsAnEmptyList) {
   EXPECT_EQ(json_of(view_of({})), Json::parse(R"({"taken": "2023-11-14T22:15:00.000Z",
-      "dropped": 4, "not_told": null, "beyond_limit": 0, "matching": 0, "addresses": true, "stalls": []})"));
+      "dropped": 4, "not_told": null, "beyond_limit": 0, "matching": 0, "addresses": true, "stalls": [],
+      "unusual": null})"));
   EXPECT_EQ(json_of(View{})["stalls"], Json::array());
 }
 
@@ -125,6 +126,40 @@ TEST(StallsJson, WhatIsNotToldIsCountedAndShownOnRequest) {
   EXPECT_EQ(tids(json_of(view, {{"for", "answer"}})), std::vector<int>{112});
   EXPECT_EQ(tids(json_of(view, {{"for", "lock"}})), std::vector<int>{110});
   EXPECT_EQ(json_of(view, {{"for", "answer"}})["stalls"][0]["certain"], false);
+}
+
+// Apart from stalls, whose number they do not change.
+TEST(StallsJson, UnusualWaitsAreAList) {
+  Stall silent = stall(111, "/a/b", OFFCPUD_BLOCKED_PIPE);
+  silent.told = false;
+  silent.wait = wait(WaitFor::Unknown, false);
+  View view = view_of({stall(110, "/a", OFFCPUD_BLOCKED_LOCK)});
+  view.tells_unusual = true;
+  EXPECT_EQ(json_of(view)["unusual"], Json::array());
+  view.unusual.push_back({std::make_shared<const Stall>(silent),
+                          std::make_shared<const UsualWaits>(UsualWaits{.waits = 1'199.6,
+                                                                        .p99_ns = 5'000'000,
+                                                                        .longest_ns = 40'000'000,
+                                                                        .seen_ns = 720'000'000'000,
+                                                                        .silent_ns = 1})});
+  const Json json = json_of(view);
+  EXPECT_EQ(tids(json), std::vector<int>{110});
+  EXPECT_EQ(json["matching"], 1);
+  ASSERT_EQ(json["unusual"].size(), 1U);
+  EXPECT_EQ(json["unusual"][0]["tid"], 111);
+  EXPECT_EQ(json["unusual"][0]["for"], "unknown");
+  EXPECT_EQ(json["unusual"][0]["usual"], Json::parse(R"({"waits": 1200, "p99_seconds": 0.005,
+      "longest_seconds": 0.04, "seen_seconds": 720.0})"));
+  const std::vector<std::pair<Query, std::size_t>> queries = {
+      {{{"for", "unknown"}}, 1},       {{{"for", "lock"}}, 0},    {{{"state", "ended"}}, 0},
+      {{{"state", "in_progress"}}, 1}, {{{"reason", "pipe"}}, 1}, {{{"reason", "lock"}}, 0},
+      {{{"cgroup", "/a/b"}}, 1},       {{{"cgroup", "/c"}}, 0},   {{{"comm", "nobody"}}, 0},
+  };
+  for (const auto& [query, found] : queries) {
+    EXPECT_EQ(json_of(view, query)["unusual"].size(), found) << query.begin()->second;
+  }
+  view.unusual.push_back(view.unusual.front());
+  EXPECT_EQ(json_of(view, {{"limit", "1"}})["unusual"].size(), 1U);
 }
 
 TEST(StallsJson, SaysEverythingThatIsKnown) {

@@ -88,7 +88,8 @@ TEST(TopJson, AProcessInFull) {
     "blocked_seconds": {"disk": 4.0, "poll": 3.0}, "runqueue_seconds": {"preempted": 0.5},
     "ended": 9, "p50_seconds": 0.25, "p99_seconds": 2.0, "max_seconds": 2.0,
     "oldest_blocked": {"reason": "disk", "seconds": 1.0, "estimated": true},
-    "oldest_blocked_seconds": {"disk": 1.0, "poll": 50.0}, "waits": null})"));
+    "oldest_blocked_seconds": {"disk": 1.0, "poll": 50.0}, "waits": null,
+    "ended_processes": 0})"));
   EXPECT_EQ(top.at("window"), nullptr) << "nothing was examined";
   EXPECT_EQ(top.at("processes").at(1).at("oldest_blocked"), nullptr);
   EXPECT_FALSE(top.at("processes").at(1).contains("unit"));
@@ -147,6 +148,46 @@ TEST(TopJson, RowsComeByWhatWaitsAreForNotByReason) {
   EXPECT_THAT(pids(answer(two_processes_for_something(), {{"sort", "actionable"}}).at("processes")),
               ElementsAre(5, 6))
       << "by reason";
+}
+
+// Clients that live for a second each: no walk finds most of them.
+TEST(TopJson, ProcessesThatEndedAreOneRowForAllOfANameAndCgroup) {
+  View view = two_processes_for_something();
+  auto window = std::make_shared<WaitWindow>(*view.waits);
+  const auto add = [&](std::uint32_t pid, const char* comm, const char* cgroup, WaitFor wait_for,
+                       double ns) {
+    window->sites.push_back({.pid = pid,
+                             .process_start_ns = 41 * kSecond,
+                             .cgroup = cgroup,
+                             .comm = comm,
+                             .wait_for = wait_for,
+                             .site = "file-lock",
+                             .time = {.ns = ns}});
+  };
+  add(31, "client", "/system.slice/shop.service", WaitFor::Lock, 40e9);
+  add(31, "", "/system.slice/shop.service", WaitFor::Answer, 5e9);
+  add(32, "client", "/system.slice/shop.service", WaitFor::Lock, 35e9);
+  add(33, "client", "/other", WaitFor::Unknown, 1e9);
+  add(34, "idler", "/other", WaitFor::Timer, 90e9);
+  add(0, "several", "/other", WaitFor::Lock, 90e9);
+  view.waits = window;
+  const json top = answer(view);
+  const json& rows = top.at("processes");
+  ASSERT_EQ(rows.size(), 4U) << "who only idled has no row";
+  EXPECT_EQ(top.at("matching"), 2) << "that have not ended";
+  EXPECT_EQ(rows.at(0).at("pid"), nullptr);
+  EXPECT_EQ(rows.at(0).at("start_time"), nullptr);
+  EXPECT_EQ(rows.at(0).at("ended_processes"), 2);
+  EXPECT_EQ(rows.at(0).at("comm"), "client");
+  EXPECT_EQ(rows.at(0).at("unit"), "shop.service");
+  EXPECT_DOUBLE_EQ(rows.at(0).at("waits").at("actionable"), 8);
+  EXPECT_EQ(rows.at(1).at("pid"), 6);
+  EXPECT_EQ(rows.at(1).at("ended_processes"), 0);
+  EXPECT_EQ(rows.at(3).at("cgroup"), "/other") << "it waited for what nobody can tell";
+  EXPECT_EQ(answer(view, {{"for", "lock"}}).at("processes").at(0).at("ended_processes"), 2);
+  EXPECT_EQ(answer(view, {{"cgroup", "/other"}}).at("processes").size(), 1U);
+  EXPECT_EQ(answer(view, {{"pid", "31"}}).at("processes").size(), 0U);
+  EXPECT_EQ(answer(view, {{"sort", "running"}}).at("processes").size(), 2U) << "nothing is known";
 }
 
 // A shell waits as long as the program that it runs, which has a row of its own.
@@ -244,8 +285,11 @@ TEST(TopJson, TotalsAreOfAllWhateverIsAskedFor) {
   EXPECT_EQ(top.at("totals"), json::parse(R"({"processes": 2, "threads": 3,
     "actionable_seconds": 4.5, "running_seconds": 2.0,
     "blocked_seconds": {"disk": 4.0, "poll": 13.0}, "runqueue_seconds": {"preempted": 0.5},
-    "waits": null})"));
+    "waits": null, "unusual": null})"));
   EXPECT_THAT(pids(top.at("processes")), ElementsAre(6));
+  View looks = two_processes();
+  looks.tells_unusual = true;
+  EXPECT_EQ(answer(looks).at("totals").at("unusual"), 0);
 }
 
 TEST(TopJson, SortsReversesAndCuts) {

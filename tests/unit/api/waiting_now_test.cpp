@@ -96,6 +96,20 @@ TEST_F(WaitingNow, StallsWithoutARecordAreCounted) {
             "stalls: 1 told, 7 more beyond the limit: by reason 1; the longest for 1 min");
 }
 
+TEST_F(WaitingNow, UnusualWaitsAreALineApartFromStalls) {
+  add("/a", WaitFor::Unknown, "", 2);
+  for (const char* cgroup : {"/a", "/system.slice/shop.service", "/a"}) {
+    auto stall = std::make_shared<Stall>();
+    stall->labels = std::make_shared<const SubjectLabels>(labels_of_cgroup(cgroup));
+    stall->duration_ns = 25'000'000'000;
+    view_.unusual.push_back({stall, std::make_shared<const UsualWaits>()});
+  }
+  EXPECT_THAT(lines()[1], "stalls: none");
+  EXPECT_THAT(lines()[2],
+              "unusually long, and nobody can tell what for: 3 waits: 2 in /a, 1 in shop.service; "
+              "the longest for 25 s");
+}
+
 TEST_F(WaitingNow, WhatChildrenWaitForTheySayThemselves) {
   add("/a", WaitFor::Answer, "shell-command", 7);
   window_->sites.back().child = window_->sites.back().time;

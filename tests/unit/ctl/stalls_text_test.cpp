@@ -92,6 +92,38 @@ TEST(StallsText, SaysHowManyLongWaitsAreNoStalls) {
   EXPECT_THAT(unsure, HasSubstr("? not certain"));
 }
 
+// After those that are certain, by place: the threads need not wait for one thing.
+TEST(StallsText, UnusualWaitsAreAGroupOfTheirOwn) {
+  const auto wait = [](int tid) {
+    return R"({"state": "in_progress", "duration_seconds": 23, "pid": 7, "tid": )" +
+           std::to_string(tid) + R"(, "comm": "w", "process": "shopd", "unit": "a.service",
+             "for": "unknown", "site": null, "certain": false, "reason": "pipe",
+             "user_stack": ["read [libc.so.6]", "take"], "since": "2026-11-20T11:59:47.500Z",
+             "waits_for": {"file": {"fd": )" +
+           std::to_string(tid) + R"(}},
+             "usual": {"waits": 1200, "p99_seconds": 0.005, "longest_seconds": 0.04,
+                       "seen_seconds": 720}})";
+  };
+  const std::string unusual = R"("unusual": [)" + wait(1) + "," + wait(2) + "]";
+  EXPECT_EQ(text_of(R"({"stalls": [], "not_told": {"unknown": 2}, )" + unusual + "}"),
+            "no stalls\n"
+            "unusual: nobody can tell what for, but waits there are far shorter, and the unit has "
+            "work to "
+            "do\n"
+            "STATE    LASTS  PID/TID  FOR      SITE  REASON  PROCESS/THREAD  UNIT OR CGROUP\n"
+            "blocked  23s    7/1      unknown  -     pipe    shopd/w         a.service\n"
+            "    since      2026-11-20T11:59:47.500Z\n"
+            "    usually    5ms at most for 99 % of 1200 waits, the longest 40ms; known for 12min\n"
+            "    waits for  fd 1\n"
+            "    with       1 more: 7/2\n"
+            "    stack      read [libc.so.6] < take\n"
+            "as long, and no stalls: 2 wait for what nobody can tell (--for unknown shows them)\n");
+  const std::string both = text_of(R"({"stalls": [{"comm": "stuck"}], )" + unusual + "}");
+  EXPECT_LT(both.find("stuck"), both.find("unusual: "));
+  EXPECT_EQ(text_of(R"({"stalls": [], "unusual": []})"), "no stalls\n");
+  EXPECT_EQ(text_of(R"({"stalls": [], "unusual": null})"), "no stalls\n");
+}
+
 TEST(StallsText, SaysOnceHowToSeeWhatIsHidden) {
   const std::string hidden =
       "arguments and paths are not shown: run with sudo, or log in, to see them\n";

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "ctl/terminal_text.h"
@@ -71,6 +72,14 @@ TEST_F(TopTableTest, ByReasonIfAskedFor) {
   EXPECT_THAT(table.summary, ::testing::SizeIs(2));
 }
 
+TEST_F(TopTableTest, ARowOfProcessesThatHaveEndedHasTheirNumber) {
+  auto json = nlohmann::json::parse(kWaitsJson);
+  json["processes"][0]["pid"] = json["processes"][0]["start_time"] = nullptr;
+  json["processes"][0]["ended_processes"] = 12;
+  const TopTable table = top_table(answer(json.dump()), "here", kAnyWidth);
+  EXPECT_THAT(table.rows[0], ::testing::ContainsRegex("^ *x12 postgres"));
+}
+
 TEST_F(TopTableTest, SaysInWordsThatNobodyWaits) {
   TopAnswer calm = answer(kWaitsJson);
   calm.totals.waits.actionable = 0.02;
@@ -83,6 +92,9 @@ TEST_F(TopTableTest, SaysInWordsThatNobodyWaits) {
       "CPU 0.40; running 1.70");
   EXPECT_EQ(table.summary[2],
             "Idle: 400.00 wait for work, 0.00 for a timer. Of 0.00 nobody can tell.");
+  calm.unusual = 2;
+  EXPECT_THAT(top_table(calm, "here", kAnyWidth).summary[2],
+              HasSubstr("Of 0.00 nobody can tell; 2 unusually long: offcpuctl stalls."));
 }
 
 TEST_F(TopTableTest, WhereNothingIsExaminedItSaysThatTheseAreReasons) {

@@ -68,7 +68,7 @@ class WaitExaminerTest : public testing::Test {
   }
   std::shared_ptr<const WaitWindow> examine(std::chrono::seconds later = 10s) {
     clock_.advance(later);
-    WaitInterval interval{.begin = clock_.wall(), .cgroups = cgroup_paths_};
+    WaitInterval interval{.begin = clock_.wall(), .end_at = clock_.now(), .cgroups = cgroup_paths_};
     interval.waits = sums_.drain();
     StackFrame kernel;
     kernel.function = "do_something";
@@ -157,7 +157,7 @@ TEST_F(WaitExaminerTest, ABlockOlderThanTheDaemonHasItsWholeAge) {
 
 // The convoy of one process, beside an idle one.
 TEST_F(WaitExaminerTest, SumsTheTimeByProcessAndSite) {
-  ended(BlockRecord(2'000).of(7).standing_for(8'000).in_user({1}));
+  ended(BlockRecord(2'000).of(7).of_process_named("shopd").standing_for(8'000).in_user({1}));
   ended(BlockRecord(1'000).of(7).in_user({1, 5}));
   lasting(BlockRecord(5'000).of(7).in_user({1}));
   lasting(BlockRecord(6'000).of(8).in_user({2}));
@@ -171,11 +171,13 @@ TEST_F(WaitExaminerTest, SumsTheTimeByProcessAndSite) {
   EXPECT_EQ(convoy.wait_for, WaitFor::Lock);
   EXPECT_EQ(convoy.cgroup, cgroup_paths_.path_of(1));
   EXPECT_EQ(convoy.process_start_ns, 7U);
+  EXPECT_EQ(convoy.comm, "shopd") << "for rows of processes that end before a walk finds them";
   EXPECT_EQ(convoy.time, (WaitTime{.ns = 14'000, .variance_ns2 = 8'000.0 * 6'000}));
   EXPECT_EQ(convoy.lasting, 1U);
   EXPECT_EQ(convoy.oldest.ns, 5'000U);
   EXPECT_FALSE(convoy.oldest.estimated);
   EXPECT_EQ(processes[8].wait_for, WaitFor::Work);
+  EXPECT_EQ(processes[8].comm, "process") << "its wait has not ended";
   EXPECT_EQ(processes[9].wait_for, WaitFor::Unknown) << "nobody looked at it";
   EXPECT_EQ(processes[9].time.ns, 9'000);
 }
@@ -204,6 +206,54 @@ TEST_F(WaitExaminerTest, SaysWhatLastsWithItsStackUnlessItIsIdle) {
   EXPECT_FALSE(window->find(7, since + 1, false)) << "a later block";
   EXPECT_FALSE(window->find(6, since, false));
   EXPECT_THAT(window->ended, IsEmpty());
+}
+
+// Of a block at a place that fell silent, where no rule knows what for.
+TEST_F(WaitExaminerTest, SaysWhatWasUsualWhereAPlaceFellSilent) {
+  const auto ns_now = [this] {
+    return static_cast<std::uint64_t>(clock_.now().time_since_epoch().count());
+  };
+  const auto at = [](BlockRecord record, std::uint64_t ended_ns) {
+    record.sample.since_ns = ended_ns - record.sample.ns;
+    record.sample.ended_ns = ended_ns;
+    return record;
+  };
+  for (int window = 0; window < 10; ++window) {
+    const std::uint64_t end_ns = ns_now() + 10'000'000'000;
+    for (int i = 0; i < 50; ++i) {
+      ended(at(BlockRecord(4'000'000).standing_for(40'000'000).in_user({8}), end_ns));
+      ended(at(BlockRecord(4'000'000).in_user({2}), end_ns));
+    }
+    examine();
+  }
+  const std::uint64_t since = ns_now() + 1'000'000;
+  BlockRecord unknown = BlockRecord(1).of(7).in_user({8});
+  BlockRecord elsewhere = BlockRecord(1).of(8).in_user({8}).in_cgroup(2);
+  BlockRecord idle = BlockRecord(1).of(9).in_user({2});
+  BlockRecord before = BlockRecord(1).of(10).in_user({8}).flagged(OFFCPUD_SAMPLE_CENSORED);
+  for (BlockRecord* record : {&unknown, &elsewhere, &idle, &before}) {
+    record->sample.since_ns = since;
+    record->sample.ended_ns = since + 1;
+    lasting(*record);
+  }
+  const auto window = examine(20s);
+  ASSERT_EQ(window->blocks.size(), 4U);
+  ASSERT_TRUE(window->blocks[0].usual);
+  EXPECT_NEAR(window->blocks[0].usual->waits, 5'000, 500) << "each stands for ten";
+  EXPECT_NEAR(static_cast<double>(window->blocks[0].usual->p99_ns), 4e6, 1e6);
+  EXPECT_EQ(window->blocks[0].usual->seen_ns, 90'000'000'000U);
+  EXPECT_EQ(window->blocks[0].usual->silent_ns, 20'000'000'000U);
+  EXPECT_FALSE(window->blocks[1].usual) << "another unit";
+  EXPECT_FALSE(window->blocks[2].usual) << "a rule says what for";
+  EXPECT_FALSE(window->blocks[3].usual) << "nobody knows when it began";
+
+  lasting(unknown, true);
+  const auto next = examine(5s);
+  ASSERT_EQ(next->blocks.size(), 1U);
+  ASSERT_TRUE(next->blocks[0].usual) << "its stack is known from before";
+  ended(at(BlockRecord(4'000'000).of(11).in_user({8}), ns_now()));
+  lasting(unknown, true);
+  EXPECT_FALSE(examine(5s)->blocks[0].usual) << "the place is lively again";
 }
 
 // What a stack says is remembered: of a block whose stack was told, and of equal stacks.
@@ -416,6 +466,31 @@ TEST_F(WaitExaminerTest, WhoAwaitsAChildWaitsForWhatThatWaitsFor) {
   // When such a wait ends, it was for what it was for while it lasted.
   ended(child(7, 1, 7));
   EXPECT_EQ(examine()->ended.at(0).wait_for, WaitFor::Work);
+}
+
+// The writer has just begun to wait for its next command: no walk has seen that.
+TEST_F(WaitExaminerTest, AReaderOfAPipeWaitsAsBeforeWhileNothingIsKnownOfTheWriter) {
+  rules_ = rules_of(R"(
+sites:
+  - {name: shop-lock, for: lock, match: "... < shop::f2"}
+  - {name: shop-reads, for: unknown, ask: pipe, match: "... < shop::f3"}
+)");
+  BlockRecord reader = BlockRecord(1'000).of(7).in_user({3});
+  reader.sample.waited_on = OFFCPUD_ON_PIPE;
+  reader.sample.holder_tgid = 8;
+  const std::uint64_t since = reader.sample.since_ns;
+  lasting(reader);
+  EXPECT_EQ(examine()->find(7, since, false)->wait_for, WaitFor::Unknown);
+  lasting(reader, true);
+  lasting(BlockRecord(1'000).of(8).in_user({2}));
+  EXPECT_EQ(examine(1s)->find(7, since, false)->wait_for, WaitFor::Answer);
+  lasting(reader, true);
+  const auto held = examine(1s)->find(7, since, false);
+  EXPECT_EQ(held->wait_for, WaitFor::Answer);
+  EXPECT_TRUE(held->certain);
+  lasting(reader, true);
+  EXPECT_EQ(examine(WaitExaminer::kChainHolds)->find(7, since, false)->wait_for, WaitFor::Unknown)
+      << "it runs now, perhaps";
 }
 
 // Three threads of one process read pipes at one place; the last of them waits for an answer.

@@ -173,6 +173,32 @@ TEST(PipeWaits, OfAShellThatRunsCommandsAreForItsAnswer) {
   EXPECT_EQ(said, EvidenceVerdict{.wait_for = WaitFor::Answer});
 }
 
+// Between two commands nothing is known of such a shell.
+TEST(PipeWaits, AreForWhatTheyWereForWhileNothingIsKnownOfTheWriter) {
+  LastingBlock reader = reads_pipe_of(10, 11);
+  reader.earlier = {.wait_for = WaitFor::Answer, .certain = true};
+  EXPECT_EQ(first_of({reader}), *reader.earlier);
+  EXPECT_EQ(first_of({reader, waits(11, 1, WaitFor::Work)}).wait_for, WaitFor::Work);
+  EXPECT_EQ(first_of({reader, waits(11, 1, WaitFor::Unknown)}).wait_for, WaitFor::Unknown);
+  EXPECT_EQ(first_of({reads_pipe_of(9, 10), reader}).wait_for, WaitFor::Answer) << "through it";
+  reader.verdict.wait_for = WaitFor::Work;
+  EXPECT_EQ(first_of({reader}).wait_for, WaitFor::Work) << "wakers have said so";
+}
+
+TEST(ChildWaits, OfAChildThatIsNotThereAreNotWhatTheyWere) {
+  LastingBlock shell = waits_for_child(10, 1);
+  shell.earlier = {.wait_for = WaitFor::Timer, .certain = true};
+  EXPECT_EQ(first_of({shell}), kByRule) << "it may compute now";
+}
+
+TEST(PipeWaits, SayWhetherAChainWasFollowed) {
+  std::vector<LastingBlock> blocks = {reads_pipe_of(10, 11), reads_pipe_of(12, 13),
+                                      waits(11, 1, WaitFor::Work)};
+  follow_chains(blocks);
+  EXPECT_TRUE(blocks[0].is_followed);
+  EXPECT_FALSE(blocks[1].is_followed);
+}
+
 TEST(PipeWaits, AreFollowedThroughAPipeline) {
   EXPECT_EQ(first_of({reads_pipe_of(10, 11), reads_pipe_of(11, 12), waits(12, 1, WaitFor::Timer)})
                 .wait_for,

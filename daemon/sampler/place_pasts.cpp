@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sampler/place_pasts.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <random>
+
+#include "base/text.h"
+#include "base/word_hash.h"
+
+namespace offcpud {
+namespace {
+
+constexpr double kNsPerSecond = 1e9;
+constexpr std::uint64_t kLeastSeenNs = std::chrono::nanoseconds(PlacePasts::kLeastSeen).count();
+
+double fraction_kept(std::uint64_t ns, std::chrono::nanoseconds half_life) {
+  return std::exp2(-static_cast<double>(ns) / static_cast<double>(half_life.count()));
+}
+
+std::uint64_t joined(std::uint64_t hash, std::string_view text) {
+  for (const char each : text) hash = hash_joined(hash, static_cast<unsigned char>(each));
+  return hash_joined(hash, 0x100);  // no byte: the end of the text
+}
+
+// Four slots are an octave; the bound of the first one is 2^-20 s.
+std::size_t octave_of(std::size_t slot, std::size_t octaves) {
+  return std::min((slot + 3) / 4, octaves - 1);
+}
+
+double octave_bound_ns(std::size_t octave) {
+  return std::ldexp(kNsPerSecond, static_cast<int>(octave) - 20);
+}
+
+double slot_bound_ns(std::size_t slot) {
+  return slot_bound_seconds(std::min<std::size_t>(slot, OFFCPUD_SLOTS - 2)) * kNsPerSecond;
+}
+
+}  // namespace
+
+PlacePasts::PlacePasts(std::size_t most) : most_(most) {
+  std::random_device random;
+  seed_ = word_of(random(), random());
+}
+
+std::uint64_t PlacePasts::place_of(std::string_view unit, const offcpud_sample& sample,
+                                   std::span<const StackFrame> user,
+                                   std::span<const StackFrame> kernel) const {
+  std::uint64_t hash = joined(seed_, unit);
+  hash = joined(hash, up_to_nul(sample.process_comm));
+  hash = hash_joined(hash, sample.kind);
+  hash = hash_joined(hash, user.empty() ? 1 : 0);
+  for (const StackFrame& frame : user.empty() ? kernel : user) {
+    hash = joined(joined(hash, frame.function), frame.object);
+  }
+  return std::max<std::uint64_t>(hash, 1);
+}
+
+void PlacePasts::begin_window(std::uint64_t end_ns, bool deaf) {
+  end_ns_ = end_ns;
+  if (deaf) deaf_ns_ = end_ns;
+}
+
+void PlacePasts::learn(std::uint64_t place, const Holder& holder, const WaitSum& sum) {
+  if (sum.ended.slots.empty()) return;
+  Past* const past = touch(place, holder);
+  if (past == nullptr) return;
+  fade(*past);
+  past->last_ns = std::max(past->last_ns, sum.last_ended_ns);
+  if (past->first_ns == 0) past->first_ns = past->last_ns;
+  past->samples += static_cast<float>(sum.samples);
+  for (const WaitEstimate::Slot& slot : sum.ended.slots) {
+    past->waits[octave_of(slot.slot, kOctaves)] += static_cast<float>(slot.waits);
+  }
+  const auto longest = static_cast<float>(slot_bound_ns(sum.ended.slots.back().slot));
+  past->longest_ns = std::max(past->longest_ns, longest);
+}
+
+// What is usual is what it was when the place went silent, so nothing fades meanwhile.
+void PlacePasts::fade(Past& past) const {
+  const std::uint64_t ns = end_ns_ - std::min(end_ns_, past.faded_ns);
+  past.faded_ns = end_ns_;
+  const auto kept = static_cast<float>(fraction_kept(ns, kHalfLife));
+  past.samples *= kept;
+  for (float& waits : past.waits) waits *= kept;
+  past.longest_ns *= static_cast<float>(fraction_kept(ns, kLongestHalfLife));
+}
+
+std::shared_ptr<const UsualWaits> PlacePasts::usual_of(std::uint64_t place,
+                                                       std::uint64_t since_ns) const {
+  const auto known = pasts_.find(place);
+  if (known == pasts_.end()) return nullptr;
+  const Past& past = known->second;
+  const std::uint64_t silent_since_ns = std::max(past.last_ns, deaf_ns_);
+  if (end_ns_ <= silent_since_ns || end_ns_ <= since_ns) return nullptr;
+  UsualWaits found = usual(past);
+  found.silent_ns = end_ns_ - silent_since_ns;
+  const std::uint64_t age_ns = end_ns_ - since_ns;
+  const bool began_then = age_ns - age_ns / 5 <= found.silent_ns;
+  const bool is_known = past.samples >= kFewestSamples && found.seen_ns >= kLeastSeenNs &&
+                        samples_within(past, found.silent_ns) >= kSurelySilent;
+  if (!began_then || !is_known || found.silent_ns > found.seen_ns) return nullptr;
+  if (found.silent_ns < kOfLongest * found.longest_ns) return nullptr;
+  return std::make_shared<const UsualWaits>(found);
+}
+
+UsualWaits PlacePasts::usual(const Past& past) {
+  UsualWaits found;
+  for (const float waits : past.waits) found.waits += waits;
+  found.longest_ns = static_cast<std::uint64_t>(past.longest_ns);
+  found.seen_ns = past.last_ns - past.first_ns;
+  double sum = 0;
+  std::size_t octave = 0;
+  while (octave + 1 < kOctaves && (sum += past.waits[octave]) < 0.99 * found.waits) ++octave;
+  const bool is_last = octave + 1 == kOctaves;
+  found.p99_ns =
+      is_last ? found.longest_ns
+              : std::min(found.longest_ns, static_cast<std::uint64_t>(octave_bound_ns(octave)));
+  return found;
+}
+
+// How many samples such a time had, by the faded sum of those that came at an even rate.
+double PlacePasts::samples_within(const Past& past, std::uint64_t silent_ns) {
+  const std::uint64_t seen_ns = past.last_ns - past.first_ns;
+  const double lasting = std::chrono::duration<double>(kHalfLife).count() / std::log(2.0);
+  const double seconds = lasting * (1 - fraction_kept(seen_ns, kHalfLife));
+  if (seconds <= 0) return 0;
+  return past.samples / seconds * static_cast<double>(silent_ns) / kNsPerSecond;
+}
+
+PlacePasts::Past* PlacePasts::touch(std::uint64_t place, const Holder& holder) {
+  const auto known = pasts_.find(place);
+  if (known != pasts_.end()) {
+    Past& past = known->second;
+    Turns& turns = held_.at(past.held_by).turns;
+    turns.splice(turns.end(), turns, past.turn);
+    return &past;
+  }
+  if (!make_room(holder)) {
+    ++dropped_;
+    return nullptr;
+  }
+  const std::uint32_t number = number_of(holder);
+  Turns& turns = held_.at(number).turns;
+  ranks_.change(holder.owner, number, turns.size(), turns.size() + 1);
+  turns.push_back(place);
+  Past& past = pasts_[place];
+  past.held_by = number;
+  past.turn = std::prev(turns.end());
+  past.faded_ns = end_ns_;
+  return &past;
+}
+
+// A unit that goes on making places replaces its own, but not those of the same window, each of
+// which would go before it is of use.
+bool PlacePasts::make_room(const Holder& holder) {
+  if (pasts_.size() < most_) return true;
+  const auto own = numbers_.find(holder);
+  const std::size_t held = own == numbers_.end() ? 0 : held_.at(own->second).turns.size();
+  const auto gives = ranks_.who_gives_way(holder.owner, held);
+  if (!gives) {
+    if (held == 0) return false;
+    const Past& oldest = pasts_.at(held_.at(own->second).turns.front());
+    if (oldest.faded_ns == end_ns_) return false;
+  }
+  ++dropped_;
+  forget_oldest(gives.value_or(own == numbers_.end() ? 0 : own->second));
+  return true;
+}
+
+std::uint32_t PlacePasts::number_of(const Holder& holder) {
+  const auto [number, is_new] = numbers_.try_emplace(holder, last_number_ + 1);
+  if (is_new) {
+    while (held_.contains(++last_number_)) {
+    }
+    number->second = last_number_;
+    held_.emplace(last_number_, Held{.holder = holder, .turns = {}});
+  }
+  return number->second;
+}
+
+void PlacePasts::forget_oldest(std::uint32_t number) {
+  const auto of = held_.find(number);
+  Turns& turns = of->second.turns;
+  ranks_.change(of->second.holder.owner, number, turns.size(), turns.size() - 1);
+  pasts_.erase(turns.front());
+  turns.pop_front();
+  if (!turns.empty()) return;
+  numbers_.erase(of->second.holder);
+  held_.erase(of);
+}
+
+}  // namespace offcpud
