@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// What files, wakers, children and pipes say of the waits of a window.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "sampler/site_place.h"
+#include "stacks/sampling_intervals.h"
+#include "unit/sampler/wait_examiner_fixture.h"
+
+namespace offcpud::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST_F(WaitExaminerTest, FilesDecideAtOnce) {
+  const auto on = [](std::uint32_t files, std::uint32_t pid) {
+    BlockRecord record = BlockRecord(1'000).of(pid).in_user({3});
+    record.sample.waited_on = files;
+    return record;
+  };
+  lasting(on(OFFCPUD_ON_ACCEPTED | OFFCPUD_ON_ALONE, 7));
+  lasting(on(OFFCPUD_ON_ASKED | OFFCPUD_ON_ALONE, 8));
+  ended(on(OFFCPUD_ON_ACCEPTED | OFFCPUD_ON_ALONE, 9));
+  const auto window = examine();
+  const std::uint64_t since = BlockRecord(1).sample.since_ns;
+  EXPECT_EQ(window->find(7, since, false)->wait_for, WaitFor::Work);
+  EXPECT_THAT(window->find(7, since, false)->user, IsEmpty());
+  const auto asked = window->find(8, since, false);
+  EXPECT_EQ(asked->wait_for, WaitFor::Answer);
+  EXPECT_TRUE(asked->certain);
+  EXPECT_THAT(asked->user, ElementsAre("shop::f3 [shopd]"));
+  EXPECT_EQ(window->ended.at(0).wait_for, WaitFor::Work);
+}
+
+// Snapshots have learned what the waits of this place are for: one third a lock, the rest work.
+TEST_F(WaitExaminerTest, WakersOfSnapshotsSplitWhatEnded) {
+  const BlockRecord record = BlockRecord(3'000).of(7).in_user({6});
+  PlaceNumber place(record.sample.kind);
+  StackFrame frame;
+  frame.function = "shop::f6";
+  frame.object = "shopd";
+  place.add(name_hash(frame));
+  PlaceClasses::Times times{};
+  times[static_cast<std::size_t>(WaitFor::Lock)] = 1;
+  times[static_cast<std::size_t>(WaitFor::Work)] = 2;
+  places_.put({.tgid = 7, .process_start_ns = 7, .place = place.number()}, ShareOwner(7), times,
+              clock_.now());
+  ended(record);
+  ended(BlockRecord(5'000).of(8).in_user({6}));  // nobody knows this process
+  const auto window = examine();
+  std::map<WaitFor, double> sums;
+  for (const EndedWaits& each : window->ended) sums[each.wait_for] += each.waits.sum_ns;
+  EXPECT_DOUBLE_EQ(sums[WaitFor::Lock], 1'000);
+  EXPECT_DOUBLE_EQ(sums[WaitFor::Work], 2'000);
+  EXPECT_DOUBLE_EQ(sums[WaitFor::Unknown], 5'000);
+}
+
+// Of a block that lasts, the thread itself is known: it has been in a convoy here.
+TEST_F(WaitExaminerTest, WakersOfSnapshotsDecideWhatLasts) {
+  const BlockRecord record = BlockRecord(3'000).of(7).in_user({6, 5});
+  PlaceNumber place(record.sample.kind);
+  for (const char* name : {"shop::f5", "shop::f6"}) {
+    StackFrame frame;
+    frame.function = name;
+    frame.object = "shopd";
+    place.add(name_hash(frame));
+  }
+  std::vector<SeenWaits> convoy;
+  for (const auto& [tid, waker] : {std::pair(7U, 17U), std::pair(17U, 7U)}) {
+    convoy.push_back({.at = {.tgid = 7, .tid = tid, .process_start_ns = 7, .place = place.number()},
+                      .end = WaitEnd::Thread,
+                      .waker_tgid = 7,
+                      .waker_tid = waker,
+                      .samples = 20,
+                      .ns = 1e9,
+                      .episodes = 20});
+  }
+  for (int i = 0; i < 2; ++i) evidence_.learn(convoy, clock_.now());
+  lasting(record);
+  const auto found = examine()->find(7, record.sample.since_ns, false);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->wait_for, WaitFor::Lock);
+  EXPECT_EQ(found->site, "shop-wait");
+  EXPECT_TRUE(found->certain);
+  EXPECT_THAT(found->user, ElementsAre("shop::f6 [shopd]", "shop::f5 [shopd]"));
+  lasting(record, true);
+  EXPECT_EQ(examine()->find(7, record.sample.since_ns, false), found) << "one wait for all windows";
+}
+
+TEST_F(WaitExaminerTest, WhoAwaitsAChildWaitsForWhatThatWaitsFor) {
+  const auto child = [](std::uint32_t pid, std::uint32_t parent, std::uint64_t function) {
+    BlockRecord record = BlockRecord(1'000).of(pid).in_user({function});
+    record.sample.parent_tgid = parent;
+    return record;
+  };
+  const std::uint64_t since = BlockRecord(1).sample.since_ns;
+  lasting(child(7, 1, 7));
+  lasting(child(8, 7, 2));
+  lasting(child(17, 1, 7));
+  lasting(child(18, 17, 1));
+  const auto window = examine();
+  EXPECT_EQ(window->find(7, since, false)->wait_for, WaitFor::Work);
+  EXPECT_EQ(window->find(17, since, false)->wait_for, WaitFor::Answer);
+  EXPECT_TRUE(window->find(17, since, false)->certain);
+  // When such a wait ends, it was for what it was for while it lasted.
+  ended(child(7, 1, 7));
+  EXPECT_EQ(examine()->ended.at(0).wait_for, WaitFor::Work);
+}
+
+// The writer has just begun to wait for its next command: no walk has seen that.
+TEST_F(WaitExaminerTest, AReaderOfAPipeWaitsAsBeforeWhileNothingIsKnownOfTheWriter) {
+  rules_ = rules_of(R"(
+sites:
+  - {name: shop-lock, for: lock, match: "... < shop::f2"}
+  - {name: shop-reads, for: unknown, ask: pipe, match: "... < shop::f3"}
+)");
+  BlockRecord reader = BlockRecord(1'000).of(7).in_user({3});
+  reader.sample.waited_on = OFFCPUD_ON_PIPE;
+  reader.sample.holder_tgid = 8;
+  const std::uint64_t since = reader.sample.since_ns;
+  lasting(reader);
+  EXPECT_EQ(examine()->find(7, since, false)->wait_for, WaitFor::Unknown);
+  lasting(reader, true);
+  lasting(BlockRecord(1'000).of(8).in_user({2}));
+  EXPECT_EQ(examine(1s)->find(7, since, false)->wait_for, WaitFor::Answer);
+  lasting(reader, true);
+  const auto held = examine(1s)->find(7, since, false);
+  EXPECT_EQ(held->wait_for, WaitFor::Answer);
+  EXPECT_TRUE(held->certain);
+  lasting(reader, true);
+  EXPECT_EQ(examine(WaitExaminer::kChainHolds)->find(7, since, false)->wait_for, WaitFor::Unknown)
+      << "it runs now, perhaps";
+}
+
+// Three threads of one process read pipes at one place; the last of them waits for an answer.
+TEST_F(WaitExaminerTest, AllThreadsAtAPlaceSayWhatItIsFor) {
+  rules_ = rules_of(R"(
+sites:
+  - {name: shop-timer, for: timer, match: "... < shop::f1"}
+  - {name: shop-lock, for: lock, match: "... < shop::f2"}
+  - {name: shop-reads, for: unknown, ask: pipe, match: "... < shop::f3"}
+)");
+  const auto reader = [](std::uint64_t ns, std::uint32_t tid, std::uint32_t writer) {
+    BlockRecord record = BlockRecord(ns).of(7).in_user({3});
+    record.sample.tid = tid;
+    record.sample.waited_on = OFFCPUD_ON_PIPE;
+    record.sample.holder_tgid = writer;
+    return record;
+  };
+  lasting(reader(1'000, 20, 8));
+  lasting(reader(5'000, 21, 8));
+  lasting(reader(2'000, 22, 9));
+  lasting(BlockRecord(1'000).of(8).in_user({1}));
+  lasting(BlockRecord(1'000).of(9).in_user({2}));
+  examine();
+  ended(reader(8'000, 23, 0));
+  std::map<WaitFor, double> sums;
+  for (const EndedWaits& each : examine()->ended) sums[each.wait_for] += each.waits.sum_ns;
+  EXPECT_DOUBLE_EQ(sums[WaitFor::Work], 6'000);
+  EXPECT_DOUBLE_EQ(sums[WaitFor::Answer], 2'000);
+}
+
+}  // namespace
+}  // namespace offcpud::test
