@@ -62,7 +62,7 @@ struct UnitPart {
 using UnitParts = std::map<std::string, UnitPart>;  // by name
 
 // The largest first.
-std::vector<UnitPart> ranked(UnitParts units) {
+std::vector<UnitPart> ranked(UnitParts&& units) {
   std::vector<UnitPart> parts;
   for (auto& [unit, part] : units) {
     part.unit = unit;
