@@ -93,7 +93,8 @@ inline ThreadRecord thread(std::uint32_t tid) {
 }
 
 // All of them met at the same moment.
-inline std::shared_ptr<const ThreadWalk> walk_at(double now_s, std::vector<ThreadRecord> records) {
+inline std::shared_ptr<const ThreadWalk> walk_at(double now_s,
+                                                 const std::vector<ThreadRecord>& records) {
   auto walk = std::make_shared<ThreadWalk>();
   for (const ThreadRecord& record : records) walk->threads.push_back(record.at(now_s));
   std::sort(walk->threads.begin(), walk->threads.end(),
@@ -101,7 +102,7 @@ inline std::shared_ptr<const ThreadWalk> walk_at(double now_s, std::vector<Threa
   return walk;
 }
 
-inline std::shared_ptr<const LatencyHistogram> waits(std::vector<double> seconds) {
+inline std::shared_ptr<const LatencyHistogram> waits(const std::vector<double>& seconds) {
   auto histogram = std::make_shared<LatencyHistogram>();
   for (const double s : seconds) {
     const auto ns = static_cast<std::uint64_t>(s * 1e9);

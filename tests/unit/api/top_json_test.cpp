@@ -19,7 +19,6 @@ using namespace std::chrono_literals;
 using nlohmann::json;
 using test::kSecond;
 using test::thread;
-using test::waits;
 using ::testing::ElementsAre;
 
 std::shared_ptr<const SubjectLabels> labels(const std::string& cgroup) {
