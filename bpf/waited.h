@@ -18,6 +18,10 @@
 #define OFFCPUD_ON_TIMER 0x080 /* a timerfd */
 #define OFFCPUD_ON_OTHER 0x100 /* something else, also a pair of sockets */
 
+/* One that was connected from here and spoken on last, but at once after the peer, and a while ago.
+ */
+#define OFFCPUD_ON_REPLIED 0x400
+
 /* The thread reads a pipe to which its own process can write, too. */
 #define OFFCPUD_ON_OWN 0x200
 

@@ -12,6 +12,17 @@ static __always_inline bool has_never_heard(struct tcp_sock___waited *tcp)
 	return bpf_core_field_exists(tcp->bytes_received) && !BPF_CORE_READ(tcp, bytes_received);
 }
 
+/* Some protocols make an idle client speak last: it acknowledges at once what the peer has said
+ * (HTTP/2's SETTINGS and PING, the PONG of NATS). Who asks the next question at once is told apart
+ * by nothing but time: most answers come soon. */
+static __always_inline __u32 on_spoken_last(__u32 sent, __u32 heard)
+{
+	__u64 after = (__u32)(sent - heard), ago = (__u32)((__u32)bpf_jiffies64() - sent);
+
+	return after * jiffy_ns <= AT_ONCE_NS && ago * jiffy_ns > A_WHILE_NS ? OFFCPUD_ON_REPLIED
+									     : OFFCPUD_ON_ASKED;
+}
+
 /*
  * Whether this connection that was made from here was spoken on last from here: then the wait is
  * for the answer.
@@ -38,8 +49,10 @@ static __always_inline __u32 on_connected(struct waited *waited, void *sk)
 	sent = BPF_CORE_READ(tcp, lsndtime);
 	heard = BPF_CORE_READ(connection, icsk_ack.lrcvtime);
 	rcv_nxt = BPF_CORE_READ(tcp, rcv_nxt);
-	if ((__s32)(sent - heard) > 0 || has_never_heard(tcp))
+	if (has_never_heard(tcp))
 		return OFFCPUD_ON_ASKED;
+	if ((__s32)(sent - heard) > 0)
+		return on_spoken_last(sent, heard);
 	if (waited->ended && BPF_CORE_READ(tcp, copied_seq) != rcv_nxt) {
 		ago = (__u32)((__u32)bpf_jiffies64() - sent);
 		if (ago * jiffy_ns <= waited->now - waited->since_ns + ASKED_BEFORE_NS)
@@ -48,7 +61,7 @@ static __always_inline __u32 on_connected(struct waited *waited, void *sk)
 	}
 	if (sent == heard && (BPF_CORE_READ(tcp, snd_una) != BPF_CORE_READ(tcp, write_seq) ||
 			      BPF_CORE_READ(tcp, snd_wl1) == rcv_nxt))
-		return OFFCPUD_ON_ASKED;
+		return on_spoken_last(sent, heard);
 	return OFFCPUD_ON_HEARD;
 }
 

@@ -122,6 +122,8 @@ struct task_struct___waited {
 
 /* A question that was sent at most so long before its wait began is what the wait is for. */
 #define ASKED_BEFORE_NS 1000000000ULL
+#define AT_ONCE_NS	10000000ULL  /* between the peer's last data and ours */
+#define A_WHILE_NS	250000000ULL /* since then */
 
 /* Nodes of an epoll set that are looked at: each is passed up to three times. */
 #define EPOLL_STEPS 192

@@ -18,6 +18,10 @@ constexpr std::size_t kMaxClosed = 4 * StallLog::kMaxInProgress;
 constexpr std::uint64_t kExaminedWithinNs =
     std::chrono::nanoseconds(StallLog::kExaminedWithin).count();
 
+std::uint64_t ns_of(MonotonicTime time) {
+  return static_cast<std::uint64_t>(std::chrono::nanoseconds(time.time_since_epoch()).count());
+}
+
 bool has_kind(std::uint32_t kinds, std::uint32_t kind) {
   return is_blocked_kind(kind) && (kinds >> kind & 1U) != 0;
 }
@@ -28,11 +32,15 @@ StallLog::StallLog(StallPolicy policy, LabelsOf labels_of, std::size_t keep)
     : policy_(std::move(policy)), labels_of_(std::move(labels_of)), keep_(keep) {}
 
 void StallLog::set_policy(StallPolicy policy) {
-  if ((policy.examined_kinds & ~policy_.examined_kinds) != 0) examining_since_ns_.reset();
+  if ((policy.examined_kinds & ~policy_.examined_kinds) != 0) {
+    examining_since_ns_.reset();
+    first_window_ns_.reset();
+  }
   policy_ = std::move(policy);
 }
 
 void StallLog::take_examined(std::shared_ptr<const WaitWindow> window) {
+  if (!first_window_ns_) first_window_ns_ = ns_of(window->end_at);
   examined_.push_front({.waits = std::move(window), .updates = updates_});
   const auto blocks = [this] {
     std::size_t sum = 0;
@@ -60,9 +68,8 @@ void StallLog::set_keep(std::size_t keep) {
 
 void StallLog::update(const std::shared_ptr<const ThreadWalk>& walk,
                       std::span<const offcpud_stall_end> ends, MonotonicTime now, WallTime wall) {
-  const auto since_boot =
-      std::chrono::duration_cast<std::chrono::nanoseconds>(now.time_since_epoch());
-  now_ns_ = static_cast<std::uint64_t>(since_boot.count());
+  now_ns_ = ns_of(now);
+  const std::chrono::nanoseconds since_boot = now.time_since_epoch();
   wall_offset_ =
       wall.time_since_epoch() - std::chrono::duration_cast<WallTime::duration>(since_boot);
 
@@ -274,6 +281,9 @@ void StallLog::record_unseen(const offcpud_stall_end& end, bool late) {
   const StallId id{end.tid, end.since_ns};
   if (examines(end.kind)) stall.wait = wait_of(id, stall.estimated);
   if (is_surely_idle(end.kind, stall.wait.get())) return;
+  // It was over before blocks that last were looked at for the first time, as when the daemon
+  // starts. Of what it had before, no sample has the length. Most such waits are idle.
+  if (late && !stall.wait && first_window_ns_ && end.ended_ns < *first_window_ns_) return;
   stall.comm = comm_text(end.comm);
   stall.process_comm = comm_of(end.tgid);
   stall.labels = labels_of_(end.cgroup_id);

@@ -77,7 +77,8 @@ struct StallChanges {
 // Where stacks are examined, a block is a stall if its stack says for certain that it waits for
 // something on which somebody can act, whatever its reason. One that is for work or a timer is
 // none. One of which nothing is certain is kept, but not told. If nothing examined its stack for
-// kExaminedWithin, its reason decides. A stall that turns out to be idle is taken back.
+// kExaminedWithin, its reason decides; not of a block that ended before the first window did. A
+// stall that turns out to be idle is taken back.
 // Single-threaded.
 class StallLog {
  public:
@@ -191,6 +192,7 @@ class StallLog {
   WallTime::duration wall_offset_{};  // wall clock minus CLOCK_MONOTONIC in this pass
 
   std::optional<std::uint64_t> examining_since_ns_;  // CLOCK_MONOTONIC; nothing: not yet
+  std::optional<std::uint64_t> first_window_ns_;     // its end
   std::deque<Window> examined_;                      // latest first
   std::uint64_t updates_ = 0;
   UntoldBlocks without_record_{};  // blocks of the last walk that are no stalls

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
+#include <string_view>
 
 #include "sampler/site_place.h"
 #include "sites/file_evidence.h"
@@ -81,6 +83,7 @@ void SiteClasses::classify(const Snapshot& snapshot, StackEntry& entry, const Bl
                              .process_start_ns = sample.process_start_ns,
                              .owner = owner,
                              .place = place},
+                      .site = found.site.empty() ? 0 : std::hash<std::string_view>{}(found.site),
                       .wait_for = found.wait_for,
                       .end = end_of(sample, own_timer),
                       .waker_tgid = sample.waker_tgid,

@@ -13,7 +13,8 @@
 
 namespace offcpud {
 
-// What one piece of evidence is about: a thread at a place, a thread and who woke it, or a thread.
+// What one piece of evidence is about: a thread at a place or at all places of a site, a thread and
+// who woke it, or a thread.
 struct EvidenceKey {
   std::uint32_t tgid = 0;
   std::uint32_t tid = 0;
@@ -34,8 +35,11 @@ struct Evidence {
   MonotonicTime began{}, seen{}, decayed{};
   float wakeups = 0;  // waits that were seen to end
   // Time of waits that ended, and of this the time of those with a sign.
-  float ended_ns = 0, timer_ns = 0, lock_ns = 0, answer_ns = 0;
-  float episodes = 0;  // estimate of all that the sampled ones stand for
+  float ended_ns = 0, timer_ns = 0, answer_ns = 0;
+  // Ended by threads that wait there at times; of this, by those whose waits such threads end, too.
+  float peers_ns = 0, lock_ns = 0;
+  float timer_ends = 0, peer_ends = 0;  // how often its own timer and such threads ended its waits
+  float episodes = 0;                   // estimate of all that the sampled ones stand for
   // What is said, and what so many windows in a row would rather say.
   std::optional<WaitFor> said, rather;
   std::uint8_t agreed = 0;

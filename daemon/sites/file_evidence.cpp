@@ -26,11 +26,14 @@ std::optional<EvidenceVerdict> by_one(SiteQuestion ask, std::uint32_t on) {
 std::optional<EvidenceVerdict> by_files(SiteQuestion ask, std::uint32_t waited_on) {
   if (ask != SiteQuestion::Socket && ask != SiteQuestion::Fds) return std::nullopt;
   const bool is_alone = (waited_on & OFFCPUD_ON_ALONE) != 0;
+  const bool replied = (waited_on & OFFCPUD_ON_REPLIED) != 0;
   // Some protocols make an idle client speak last (the PONG of NATS, HTTP/2's WINDOW_UPDATE). Who
   // has such a connection among others need not wait for it, so nobody is told.
-  if ((waited_on & OFFCPUD_ON_ASKED) != 0) {
+  if ((waited_on & OFFCPUD_ON_ASKED) != 0 || (is_alone && replied)) {
     return EvidenceVerdict{.wait_for = WaitFor::Answer, .certain = is_alone};
   }
+  // So it did here, or it asked the next question at once and gets no answer: nobody can tell.
+  if (replied) return EvidenceVerdict{.wait_for = WaitFor::Unknown};
   if (is_alone || (waited_on & OFFCPUD_ON_READY) != 0) return by_one(ask, waited_on);
   // Of a set that is too large, the rest may have a connection that was asked at. So may one have
   // been asked at of which nobody knows who spoke last.

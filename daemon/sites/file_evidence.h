@@ -13,6 +13,8 @@ namespace offcpud {
 // Says what a wait is for by the files that it is on, `waited_on` of a sample (bpf/waited.h):
 // - a connection that was made from here, and spoken on last: `answer`, also among others, then not
 // for certain;
+// - the same, but at once after the peer, and a while ago: `answer` if it is the only file,
+// otherwise `unknown`, because it may be an acknowledgement;
 // - a listener, or a connection that was accepted: `work`;
 // - one that was made from here, but the peer spoke last: `work`;
 // - a timer: `timer`.

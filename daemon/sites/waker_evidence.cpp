@@ -7,12 +7,20 @@
 namespace offcpud {
 namespace {
 
+// A waker that is woken there by peers for less of its time waits there for something else.
+constexpr float kPeersShare = 0.1F;
+
 // EvidenceKey::what: of a place it is the place's number.
 constexpr std::uint64_t kWholeThread = 0x9e3779b97f4a7c15;
 
 // Of waits that this thread of the same process ended.
 std::uint64_t woken_by(std::uint32_t waker_tid) {
   return (std::uint64_t{waker_tid} + 1) * 0xd6e8feb86659fd93;
+}
+
+// Of waits at all places of a site: who leads a pool has another stack than who follows.
+std::uint64_t at_site(std::uint64_t site) {
+  return site * 0xa0761d6478bd642f;
 }
 
 bool same_process(const SeenWaits& waits) {
@@ -28,7 +36,8 @@ void decay(Evidence& evidence, MonotonicTime now) {
   if (age.count() <= 0) return;
   const float left = std::exp2(-age / std::chrono::duration<float>(WakerEvidence::kHalfLife));
   for (float* const sum : {&evidence.wakeups, &evidence.ended_ns, &evidence.timer_ns,
-                           &evidence.lock_ns, &evidence.answer_ns, &evidence.episodes}) {
+                           &evidence.peers_ns, &evidence.lock_ns, &evidence.answer_ns,
+                           &evidence.timer_ends, &evidence.peer_ends, &evidence.episodes}) {
     *sum *= left;
   }
   evidence.decayed = now;
@@ -67,6 +76,7 @@ void WakerEvidence::learn(std::span<const SeenWaits> waits, MonotonicTime now) {
   for (const SeenWaits& each : waits) note_wakers(each, now);
   for (const SeenWaits& each : waits) note_waiter(each, now);
   for (const SeenWaits& each : waits) weigh(each, now);
+  for (const SeenWaits& each : waits) weigh_lock(each, now);
   for (const SeenWaits& each : waits) conclude(each);
 }
 
@@ -99,18 +109,52 @@ void WakerEvidence::weigh(const SeenWaits& waits, MonotonicTime now) {
   if (evidence == nullptr) return;
   evidence->wakeups += static_cast<float>(waits.samples);
   evidence->ended_ns += ns;
-  if (waits.end == WaitEnd::OwnTimer) evidence->timer_ns += ns;
+  if (waits.end == WaitEnd::OwnTimer) {
+    evidence->timer_ns += ns;
+    return count_at_site(waits, now);
+  }
   if (waits.end != WaitEnd::Thread) return;
-  if (waits_there_at_times(waits, now)) evidence->lock_ns += ns;
+  const bool by_peer = waker_there(waits, now) != nullptr;
+  if (by_peer) evidence->peers_ns += ns;
   evidence->answer_ns += ns * answered(waits, evidence->ended_ns, now);
+  if (by_peer) count_at_site(waits, now);
 }
 
-// In another process, whose start is not known, the numbers must do.
-bool WakerEvidence::waits_there_at_times(const SeenWaits& waits, MonotonicTime now) const {
+void WakerEvidence::count_at_site(const SeenWaits& waits, MonotonicTime now) {
+  if (waits.site == 0) return;
+  Evidence* const evidence = touch(waits.at, at_site(waits.site), now);
+  if (evidence == nullptr) return;
+  float& ends = waits.end == WaitEnd::OwnTimer ? evidence->timer_ends : evidence->peer_ends;
+  ends += static_cast<float>(waits.episodes);
+}
+
+// Where functions have no names, as just-in-time code, producers may seem to wait where consumers
+// do. But other producers wake them there, not each other.
+void WakerEvidence::weigh_lock(const SeenWaits& waits, MonotonicTime now) {
+  if (waits.at.place == 0 || waits.end != WaitEnd::Thread) return;
+  const Evidence* const waker = waker_there(waits, now);
+  if (waker == nullptr || waker->peers_ns < kPeersShare * waker->ended_ns) return;
+  if (leads(waits, now)) return;
+  Evidence* const evidence = table_.find(key_of(waits.at, waits.at.place));
+  if (evidence != nullptr) evidence->lock_ns += static_cast<float>(waits.ns);
+}
+
+// What is known of the waker at the place, if it waits there at times. Of another process the start
+// is not known, so the numbers must do.
+const Evidence* WakerEvidence::waker_there(const SeenWaits& waits, MonotonicTime now) const {
   const Evidence* const there =
       table_.find({.tgid = waits.waker_tgid, .tid = waits.waker_tid, .what = waits.at.place});
-  if (there == nullptr || now - there->seen > kAtTimes) return false;
-  return !same_process(waits) || there->process_start_ns == waits.at.process_start_ns;
+  if (there == nullptr || now - there->seen > kAtTimes) return nullptr;
+  const bool is_it = !same_process(waits) || there->process_start_ns == waits.at.process_start_ns;
+  return is_it ? there : nullptr;
+}
+
+bool WakerEvidence::leads(const SeenWaits& waits, MonotonicTime now) const {
+  if (waits.site == 0 || !same_process(waits)) return false;
+  ThreadAtPlace waker = waits.at;
+  waker.tid = waits.waker_tid;
+  const Evidence at = sums_of(waker, at_site(waits.site), now);
+  return at.timer_ends > 0 && at.timer_ends >= kLeaderShare * at.peer_ends;
 }
 
 // The share of these waits that were for an answer: each takes a question, which is a wakeup of the

@@ -34,6 +34,7 @@ enum class WaitEnd : std::uint8_t {
 // Sampled waits of one thread at one place with one waker, summed up.
 struct SeenWaits {
   ThreadAtPlace at;
+  std::uint64_t site = 0;               // of the rule that took the stack; 0: none did
   WaitFor wait_for = WaitFor::Unknown;  // by rules
   WaitEnd end = WaitEnd::None;
   std::uint32_t waker_tgid = 0, waker_tid = 0;  // of WaitEnd::Thread
@@ -54,8 +55,10 @@ struct EvidenceVerdict {
 // Tells by what ends the waits of a thread at a place what they are for, where one stack may mean
 // all of these:
 // - its own timer ends more than 0.6 of the time: `timer`;
-// - threads that wait at this very place at times end more than 0.5: `lock`, because who holds a
-//   lock has waited for it, whereas producers do not consume;
+// - threads that wait at this very place at times, and are woken there by such threads, end more
+//   than 0.5: `lock`, because who holds a lock has waited for it until another one gave it back,
+//   whereas producers do not consume. Not if the waker's own timer ends its waits at the site half
+//   as often as such threads do: then it leads a pool, as it waits for the time of the next task;
 // - threads of its process that it woke as often end more than 0.5, and they do not wait much for
 //   anybody outside of the process: `answer`. Both sides of a closed loop look like this;
 // - else `work`.
@@ -70,6 +73,8 @@ class WakerEvidence {
   // A waker that waits for others this share of the time for which it is waited for does not
   // answer.
   static constexpr float kIdleShare = 0.2F;
+  // Who leads a pool wakes the next leader each time that its timer ended.
+  static constexpr float kLeaderShare = 0.5F;
   static constexpr std::uint8_t kWindowsThatAgree = 2;
   // How long ago "at times" may be, and how long a thread with few wakeups is `unknown`.
   static constexpr std::chrono::minutes kAtTimes{5}, kYoung{5};
@@ -96,8 +101,11 @@ class WakerEvidence {
   void note_wakers(const SeenWaits& waits, MonotonicTime now);
   void note_waiter(const SeenWaits& waits, MonotonicTime now);
   void weigh(const SeenWaits& waits, MonotonicTime now);
+  void count_at_site(const SeenWaits& waits, MonotonicTime now);
+  void weigh_lock(const SeenWaits& waits, MonotonicTime now);
   void conclude(const SeenWaits& waits);
-  [[nodiscard]] bool waits_there_at_times(const SeenWaits& waits, MonotonicTime now) const;
+  [[nodiscard]] const Evidence* waker_there(const SeenWaits& waits, MonotonicTime now) const;
+  [[nodiscard]] bool leads(const SeenWaits& waits, MonotonicTime now) const;
   [[nodiscard]] float answered(const SeenWaits& waits, float ended_ns, MonotonicTime now) const;
   [[nodiscard]] Evidence sums_of(const ThreadAtPlace& at, std::uint64_t what,
                                  MonotonicTime now) const;

@@ -7,18 +7,17 @@ names that somebody on call knows."""
 import os
 import re
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "integration"))
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("integration", "support")]
 
 import host  # noqa: E402
 from case import Case, main  # noqa: E402,F401
-from daemon import DEFAULTS, WORKLOADS, die_with_the_tester  # noqa: E402,F401
+from daemon import DEFAULTS, WORKLOADS  # noqa: E402,F401
+import unit_processes  # noqa: E402
 
 SLICE = f"/offcpud-incidents-{os.getpid()}.slice"
 ROWS = 5  # that a person reads before they look elsewhere
@@ -57,29 +56,9 @@ class IncidentCase(Case):
 
     def run_in(self, unit, *command, on_start=None, **options):
         """Starts a program in a unit; it ends with the test, and so do its children."""
-        def enter():
-            die_with_the_tester()
-            unit.enter()
-            if on_start:
-                on_start()
-
-        options = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL,
-                   "stdin": subprocess.DEVNULL, "cwd": self.folder, **options}
-        process = subprocess.Popen([str(word) for word in command], start_new_session=True,
-                                   preexec_fn=enter, **options)
-        self.addCleanup(self.end, process)
+        process = unit_processes.start(unit, command, on_start, **{"cwd": self.folder, **options})
+        self.addCleanup(unit_processes.end, process)
         return process
-
-    @staticmethod
-    def end(process):
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        process.wait()
-        for stream in (process.stdin, process.stdout):
-            if stream:
-                stream.close()
 
     def script(self, name, text):
         file = self.folder / name

@@ -6,6 +6,7 @@ import time
 
 from incident_case import IncidentCase, main
 import postgres_server
+from unit_processes import free_ports
 
 # Answers each request with what a worker returns, by way of two lists in Redis.
 STORE = """
@@ -53,16 +54,6 @@ http {{
   server {{ listen 127.0.0.1:{front}; location / {{ proxy_pass http://127.0.0.1:{back}; }} }}
 }}
 """
-
-
-def free_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
 
 
 class Services(IncidentCase):

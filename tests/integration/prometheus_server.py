@@ -35,9 +35,9 @@ def configuration(daemon, rules=(), parameters=None, job=""):
 
 class PrometheusServer:
     """Runs from construction to `stop`; with other flags, or with the text of a configuration of
-    its own."""
+    its own. `on_start` is called in the child, between fork and exec."""
 
-    def __init__(self, daemon=None, rules=(), flags=(), config=None):
+    def __init__(self, daemon=None, rules=(), flags=(), config=None, on_start=None):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -46,12 +46,18 @@ class PrometheusServer:
         (folder / "prometheus.yml").write_text(config or configuration(daemon, rules))
         storage = "agent" if "--enable-feature=agent" in flags else "tsdb"
         self.log = folder / "log"
+
+        def enter():
+            die_with_the_tester()
+            if on_start:
+                on_start()
+
         with open(self.log, "wb") as log:
             self._process = subprocess.Popen(
                 ["prometheus", f"--config.file={folder}/prometheus.yml",
                  f"--web.listen-address=127.0.0.1:{self.port}",
                  f"--storage.{storage}.path={folder}/data", "--log.level=warn", *flags],
-                stdout=log, stderr=log, stdin=subprocess.DEVNULL, preexec_fn=die_with_the_tester)
+                stdout=log, stderr=log, stdin=subprocess.DEVNULL, preexec_fn=enter)
 
     def stop(self):
         self._process.terminate()

@@ -125,6 +125,35 @@ class Sockets(Evidence):
         self.expect_answers_and_work({"unix block": ("block", f"{folder.name}/socket")})
 
 
+    def test_who_only_acknowledges_is_not_said_to_wait(self):
+        """A loop whose connection was spoken on last from here, at once after the peer, as an idle one of HTTP/2."""
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+        loop = f"""
+import select, socket
+own = socket.create_server(("127.0.0.1", 0))
+peer = socket.create_connection({listener.getsockname()!r})
+peer.recv(100)
+peer.send(b"acknowledged")
+ready = select.epoll()
+for each in own, peer:
+    ready.register(each, select.EPOLLIN)
+while True:
+    ready.poll(1)
+"""
+        cgroup = self.new_cgroup()
+        self.run_in(cgroup, sys.executable, "-c", loop)
+        connection = listener.accept()[0]
+        self.addCleanup(connection.close)
+        time.sleep(1)
+        connection.send(b"settings")
+        time.sleep(2)
+        begin = time.time()
+        time.sleep(4)
+        seen = self.classes(self.stacks_since(begin, cgroup=cgroup.path), SOCKET_REASONS)
+        self.expect_at_least("seconds of the loop", 2, sum(seen.values()))
+        self.expect_for("seconds of the loop", seen, ("unknown",))
+
     def test_a_server_that_does_not_greet(self):
         """Nothing was ever sent or received on the client's connection, as before a hung server of SMTP."""
         listener = socket.create_server(("127.0.0.1", 0))

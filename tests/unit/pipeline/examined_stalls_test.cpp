@@ -18,8 +18,9 @@ class ExaminedStallsTest : public StallLogTest {
   ExaminedStallsTest() { log_.set_policy(examining_policy()); }
 
   // The next window has these blocks.
-  void examined(const ExaminedThreads& blocks) {
+  void examined(const ExaminedThreads& blocks, MonotonicTime end = {}) {
     auto window = std::make_shared<WaitWindow>();
+    window->end_at = end;
     for (const auto& [thread, wait] : blocks) {
       window->blocks.push_back({.tid = thread.tid,
                                 .since_ns = thread.since_ns,
@@ -161,6 +162,23 @@ TEST_F(ExaminedStallsTest, AnEndBetweenTwoWalksWaitsForItsStack) {
   pass();
   ASSERT_EQ(stalls().size(), 2U) << "by its reason";
   EXPECT_EQ(stalls()[0]->tid, 112U);
+}
+
+// Idle threads of Go, when the daemon starts on a busy host.
+TEST_F(ExaminedStallsTest, AnEndBeforeTheFirstLookAtLastingBlocksIsNotTold) {
+  walk({});
+  const offcpud_thread before = blocked(110, 15s), after = blocked(111, 15s);
+  pass({end_of(before, clock_.now())});
+  clock_.advance(1s);
+  const MonotonicTime first_look = clock_.now();
+  pass({end_of(after, clock_.now())});
+  clock_.advance(10s);
+  examined({}, first_look);
+  pass();
+  clock_.advance(StallLog::kExaminedWithin);
+  pass();
+  ASSERT_EQ(stalls().size(), 1U);
+  EXPECT_EQ(stalls()[0]->tid, 111U);
 }
 
 TEST_F(ExaminedStallsTest, ARuleThatAsksForAnIdleReasonHolds) {

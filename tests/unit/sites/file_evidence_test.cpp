@@ -56,6 +56,21 @@ TEST(FileEvidence, OneOutstandingQuestionOfASetIsEnough) {
   EXPECT_EQ(by_files(SiteQuestion::Fds, server | OFFCPUD_ON_ASKED | OFFCPUD_ON_MORE), kMaybeAnswer);
 }
 
+// etcd keeps a connection of HTTP/2 to itself, on which it acknowledged SETTINGS when it started.
+TEST(FileEvidence, WhoRepliedAtOnceAWhileAgoMayHaveAskedNothing) {
+  const std::uint32_t server = OFFCPUD_ON_LISTENER | OFFCPUD_ON_ACCEPTED | OFFCPUD_ON_EVENT;
+  constexpr EvidenceVerdict kNobodyCanTell{.wait_for = WaitFor::Unknown};
+  EXPECT_EQ(by_files(SiteQuestion::Fds, server | OFFCPUD_ON_REPLIED), kNobodyCanTell);
+  EXPECT_EQ(by_files(SiteQuestion::Fds, server | OFFCPUD_ON_REPLIED | OFFCPUD_ON_HEARD),
+            kNobodyCanTell);
+  EXPECT_EQ(by_files(SiteQuestion::Fds, server | OFFCPUD_ON_REPLIED | OFFCPUD_ON_ASKED),
+            EvidenceVerdict{.wait_for = WaitFor::Answer});
+  for (const SiteQuestion ask : {SiteQuestion::Socket, SiteQuestion::Fds}) {
+    EXPECT_EQ(by_files(ask, OFFCPUD_ON_REPLIED | OFFCPUD_ON_ALONE), kAnswer)
+        << "who waits on nothing else asked the next question";
+  }
+}
+
 TEST(FileEvidence, LeavesOtherFilesAndOtherQuestionsOpen) {
   EXPECT_EQ(by_files(SiteQuestion::Fds, 0), std::nullopt);
   EXPECT_EQ(by_files(SiteQuestion::Fds, OFFCPUD_ON_EVENT | OFFCPUD_ON_PIPE), std::nullopt);

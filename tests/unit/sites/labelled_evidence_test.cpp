@@ -61,8 +61,11 @@ class Windows {
     add(kWaiter, WaitEnd::Thread, kAsked, asked - both);
     add(kWaiter, WaitEnd::Thread, kAskedHolder, both);
     add(kWaiter, WaitEnd::Thread, kProducer, 1 - timer - holder - asked + both);
-    for (const std::uint32_t there : {kHolder, kAskedHolder})
+    // The data do not say who wakes the holders there: others that hold the lock.
+    for (const std::uint32_t there : {kHolder, kAskedHolder}) {
+      add(there, WaitEnd::Thread, kHolder + kAskedHolder - there, 1);
       add(there, WaitEnd::Thread, kProducer, 1);
+    }
     for (const std::uint32_t there : {kAsked, kAskedHolder}) {
       add(there, WaitEnd::Thread, kWaiter, 1);
       if (there == kAsked) waits_.back().at.place = 0;
@@ -247,7 +250,7 @@ class LabelledEvidence : public testing::Test {
     if (rule->rule.ask == SiteQuestion::Waker) {
       return {{Windows(signals, share(signals, "irq"), process_).judge(by_rule), 1.0}};
     }
-    const Said said = by_files_and_wakers(signals, rule->rule.ask, by_rule, process_);
+    Said said = by_files_and_wakers(signals, rule->rule.ask, by_rule, process_);
     if (rule->rule.ask != SiteQuestion::Pipe || !pipes_.contains(stack.place)) return said;
     return {{by_writers(pipes_.at(stack.place), said.begin()->first), 1.0}};
   }

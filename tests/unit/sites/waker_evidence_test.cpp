@@ -96,6 +96,38 @@ TEST_F(WakerEvidenceTest, APoolOnAConditionIsALock) {
   for (std::uint32_t tid = 1; tid <= 8; ++tid) EXPECT_EQ(judge(at(tid)), WaitFor::Lock) << tid;
 }
 
+// Java without a perf map: threads of a server, which a dispatcher wakes, put jobs into a queue.
+// All of them seem to wait at one place, because just-in-time code has no names.
+TEST_F(WakerEvidenceTest, ProducersThatSeemToWaitThereHoldNoLock) {
+  windows(3, [this] {
+    for (std::uint32_t producer = 10; producer < 14; ++producer) {
+      wait(at(producer), WaitEnd::Thread, 20);
+      wait(at(1), WaitEnd::Thread, producer);
+    }
+    wait(at(20, 0), WaitEnd::Other).wait_for = WaitFor::Work;
+  });
+  EXPECT_EQ(judge(at(1)), WaitFor::Work);
+  EXPECT_EQ(judge(at(10)), WaitFor::Work);
+}
+
+// A pool for scheduled tasks: one thread waits for the time of the next task, and wakes another one
+// that does so from then on. Both wait at the same site, with different stacks.
+TEST_F(WakerEvidenceTest, WhoLeadsAPoolHoldsNoLock) {
+  constexpr std::uint64_t kParked = 5, kOther = 6;
+  const auto pool = [this](std::uint64_t leader_site) {
+    for (std::uint32_t tid = 1; tid <= 4; ++tid) {
+      wait(at(tid), WaitEnd::Thread, 1 + tid % 4).site = kParked;
+      wait(at(tid, kPlace + 1), WaitEnd::OwnTimer).site = leader_site;
+    }
+  };
+  windows(3, [&] { pool(kParked); });
+  for (std::uint32_t tid = 1; tid <= 4; ++tid) EXPECT_EQ(judge(at(tid)), WaitFor::Work) << tid;
+
+  evidence_ = WakerEvidence();
+  windows(3, [&] { pool(kOther); });
+  EXPECT_EQ(judge(at(1)), WaitFor::Lock) << "its holders sleep elsewhere";
+}
+
 TEST_F(WakerEvidenceTest, ConsumersWaitForWork) {
   windows(2, [this] {
     for (std::uint32_t tid = 1; tid <= 4; ++tid) wait(at(tid), WaitEnd::Thread, 10 + tid % 2);
