@@ -17,8 +17,8 @@ import scenarios  # noqa: F401  (declares them)
 from daemon import Daemon
 
 SETTINGS = {"min_pass_interval": "1s", "snapshots.interval": "5s", "snapshots.stacks_per_second": "5000"}
-# What wakers and chains tell is known after some snapshots.
-SETTLE = 25
+# What a thread is for that nobody has woken is open for five minutes.
+SETTLE = 320
 RECORD = 20
 LOOK = 0.25
 
@@ -27,7 +27,9 @@ def arguments():
     parser = argparse.ArgumentParser(prog="tests/wait-sites/run", description=__doc__)
     parser.add_argument("scenarios", nargs="*", default=["*"], help="their names, or patterns; default: all")
     parser.add_argument("--list", action="store_true", help="says which scenarios there are")
-    parser.add_argument("--at-once", type=int, default=14, help="scenarios beside one daemon (default 14)")
+    parser.add_argument("--at-once", type=int, default=40, help="scenarios beside one daemon; default %(default)s")
+    parser.add_argument("--settle", type=float, default=SETTLE, metavar="S",
+                        help="seconds before what is recorded; default %(default)s")
     parser.add_argument("--wrong", type=int, default=0, metavar="N",
                         help="shows the N heaviest stacks of each scenario of which the daemon was wrong")
     parser.add_argument("--add-to", metavar="FILE",
@@ -68,9 +70,9 @@ def begin(each):
     return None
 
 
-def record(daemon, stages):
+def record(daemon, stages, settle):
     """Rows by cgroup, and the seconds that they cover."""
-    time.sleep(SETTLE)
+    time.sleep(settle)
     first = last = time.time()
     while last < first + RECORD:
         for stage in stages.values():
@@ -85,7 +87,7 @@ def record(daemon, stages):
     return rows, answer["covered_seconds"]
 
 
-def measure(batch):
+def measure(batch, settle):
     """{scenario: Verdict} of those that could run."""
     daemon = Daemon.start(**SETTINGS)
     stages, verdicts = {}, {}
@@ -95,7 +97,7 @@ def measure(batch):
             stage = begin(each)
             if stage:
                 stages[each] = stage
-        rows, seconds = record(daemon, stages)
+        rows, seconds = record(daemon, stages, settle)
         for each, stage in stages.items():
             verdicts[each] = Verdict()
             for role in stage.roles:
@@ -168,7 +170,7 @@ def main():
     verdicts = {}
     try:
         for i in range(0, len(chosen), asked.at_once):
-            found = measure(chosen[i:i + asked.at_once])
+            found = measure(chosen[i:i + asked.at_once], asked.settle)
             for each, verdict in found.items():
                 show(each, verdict, asked.wrong)
             verdicts.update(found)

@@ -92,6 +92,41 @@ public final class Threads {
     }
   }
 
+  static void ask(int port) throws Exception {
+    HttpURLConnection connection =
+        (HttpURLConnection) new URL("http://127.0.0.1:" + port + "/").openConnection();
+    try (InputStream input = connection.getInputStream()) {
+      input.readAllBytes();
+    }
+  }
+
+  /** As those who share what only one may use at a time. */
+  static void startShared(int port) {
+    Lock lock = new ReentrantLock();
+    Semaphore semaphore = new Semaphore(1);
+    Object monitor = new Object();
+    for (int i = 0; i < 3; i++) {
+      start("lock-ask", () -> {
+        lock.lock();
+        ask(port);
+        lock.unlock();
+        Thread.sleep(1);
+      });
+      start("lock-ask-permit", () -> {
+        semaphore.acquire();
+        ask(port);
+        semaphore.release();
+        Thread.sleep(1);
+      });
+      start("lock-ask-mon", () -> {
+        synchronized (monitor) {
+          ask(port);
+        }
+        Thread.sleep(1);
+      });
+    }
+  }
+
   static void startQueues() {
     LinkedBlockingQueue<Integer> fed = new LinkedBlockingQueue<>();
     LinkedBlockingQueue<Integer> never = new LinkedBlockingQueue<>();
@@ -105,6 +140,14 @@ public final class Threads {
     for (int i = 0; i < 3; i++) {
       idle.submit(() -> {});
     }
+    // More jobs at once than one thread takes: whoever takes one wakes the next.
+    ExecutorService bursts = pool("work-bursts", 4);
+    start("timer-bursts", () -> {
+      for (int i = 0; i < 12; i++) {
+        bursts.submit(() -> {});
+      }
+      Thread.sleep(60);
+    });
     ScheduledExecutorService scheduled =
         Executors.newScheduledThreadPool(1, runnable -> new Thread(runnable, "timer-schedule"));
     scheduled.scheduleAtFixedRate(() -> {}, 0, 100, TimeUnit.MILLISECONDS);
@@ -145,13 +188,7 @@ public final class Threads {
       });
       latch.await();
     });
-    start("answer-http", () -> {
-      HttpURLConnection connection =
-          (HttpURLConnection) new URL("http://127.0.0.1:" + port + "/").openConnection();
-      try (InputStream input = connection.getInputStream()) {
-        input.readAllBytes();
-      }
-    });
+    start("answer-http", () -> ask(port));
     start("answer-socket", () -> {
       try (Socket socket = new Socket("127.0.0.1", port)) {
         socket.getOutputStream().write("GET / HTTP/1.1\r\n\r\n".getBytes());
@@ -186,6 +223,7 @@ public final class Threads {
 
   public static void main(String[] arguments) {
     startLocks();
+    startShared(Integer.parseInt(arguments[0]));
     startQueues();
     startAnswers(Integer.parseInt(arguments[0]));
     startServers();

@@ -8,12 +8,15 @@ import sys
 async def serve(reader, writer):
     try:
         while True:
-            await reader.readuntil(b"\r\n\r\n")
+            request = await reader.readuntil(b"\r\n\r\n")
             await asyncio.sleep(float(sys.argv[2]))
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
             await writer.drain()
+            if b"close" in request.lower():
+                break
     except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError):
-        writer.close()
+        pass
+    writer.close()
 
 
 async def main():

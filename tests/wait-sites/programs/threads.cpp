@@ -105,6 +105,23 @@ struct Queue {
   }
 };
 
+int connect_to(int port);
+void send_request(int server);
+void read_answer(int server);
+
+// As those who share what only one may use at a time.
+template <typename Mutex>
+void ask_with(Mutex& mutex, int port) {
+  const int server = connect_to(port);
+  for (;;) {
+    mutex.lock();
+    send_request(server);
+    read_answer(server);
+    mutex.unlock();
+    std::this_thread::sleep_for(1ms);
+  }
+}
+
 int connect_to(int port) {
   const int server = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
@@ -172,6 +189,17 @@ void start_locks() {
   }
 }
 
+void start_shared(int port) {
+  static std::mutex mutex;
+  static SemaphoreLock semaphore;
+  static Pool pool;
+  for (int i = 0; i < 3; ++i) {
+    start("lock-ask", [=] { ask_with(mutex, port); });
+    start("lock-ask-permit", [=] { ask_with(semaphore, port); });
+    start("lock-ask-pool", [=] { ask_with(pool, port); });
+  }
+}
+
 void start_queues() {
   static Queue fed, never;
   static sem_t ticks;
@@ -236,6 +264,7 @@ void start_sockets(int port) {
 int main(int, char** arguments) {
   const int port = std::atoi(arguments[1]);
   start_locks();
+  start_shared(port);
   start_queues();
   start_futures();
   start_sockets(port);

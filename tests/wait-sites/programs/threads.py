@@ -40,6 +40,24 @@ def use_acquire(lock):
         time.sleep(0.001)
 
 
+def ask_with(lock):
+    """As those who share a connection, or a cache that one at a time fills."""
+    while True:
+        with lock:
+            urllib.request.urlopen(f"http://127.0.0.1:{PORT}/").read()
+        time.sleep(0.001)
+
+
+def ask_semaphore(semaphore):
+    server = socket.create_connection(("127.0.0.1", PORT))
+    while True:
+        semaphore.acquire()
+        server.sendall(REQUEST)
+        server.recv(ANSWER, socket.MSG_WAITALL)
+        semaphore.release()
+        time.sleep(0.001)
+
+
 def produce(jobs):
     while True:
         time.sleep(HOLD)
@@ -132,6 +150,10 @@ def main():
         start(f"timer-{name}", hold, one)
         for i in range(2):
             start(f"lock-{name}-{i}", use_acquire if name in ("bare", "rlock") else use_with, one)
+    shared, permits = threading.Lock(), threading.Semaphore(1)
+    for i in range(3):
+        start(f"lock-shared-{i}", ask_with, shared)
+        start(f"lock-permit-{i}", ask_semaphore, permits)
     for name, jobs in (("queue", queue.Queue()), ("simple", queue.SimpleQueue())):
         start(f"timer-{name}", produce, jobs)
         start(f"work-{name}", consume, jobs)
@@ -154,7 +176,7 @@ def main():
     start("work-select", serve_select)
     start("work-connect", serve_connection)
     start("timer-child", run_child)
-    start("timer-output", communicate)
+    start("answer-output", communicate)
 
 
 main()

@@ -14,6 +14,13 @@ port = ARGV[0].to_i
 mutex = Mutex.new
 start('timer-holder') { mutex.synchronize { sleep 0.06 }; sleep 0.006 }
 2.times { start('lock-mutex') { mutex.synchronize {}; sleep 0.001 } }
+shared = Mutex.new
+3.times do
+  start('lock-ask') do
+    shared.synchronize { Net::HTTP.get(URI("http://127.0.0.1:#{port}/")) }
+    sleep 0.001
+  end
+end
 fed = Queue.new
 start('timer-producer') { sleep 0.06; fed << 1 }
 start('work-queue') { fed.pop }

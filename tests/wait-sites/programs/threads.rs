@@ -46,6 +46,26 @@ fn locks() {
     }
 }
 
+fn ask(port: u16) {
+    let mut server = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    server.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+    server.read(&mut [0; 9]).unwrap();
+}
+
+/// As those who share what only one may use at a time.
+fn shared(port: u16) {
+    let mutex = Arc::new(Mutex::new(0));
+    for _ in 0..3 {
+        let m = mutex.clone();
+        start("lock-ask", move || {
+            let held = m.lock().unwrap();
+            ask(port);
+            drop(held);
+            thread::sleep(SHORT);
+        });
+    }
+}
+
 fn queues() {
     let (sender, receiver) = mpsc::channel();
     start("work-channel", move || receiver.recv().unwrap());
@@ -79,12 +99,9 @@ fn queues() {
 fn main() {
     let port: u16 = std::env::args().nth(1).unwrap().parse().unwrap();
     locks();
+    shared(port);
     queues();
-    start("answer-socket", move || {
-        let mut server = TcpStream::connect(("127.0.0.1", port)).unwrap();
-        server.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
-        server.read(&mut [0; 9]).unwrap();
-    });
+    start("answer-socket", move || ask(port));
     start("answer-join", || {
         let body = || thread::sleep(Duration::from_millis(300));
         thread::Builder::new().name("timer-joined".into()).spawn(body).unwrap().join().unwrap()

@@ -28,7 +28,7 @@ def redis_clients_that_wait_for_work(stage):
 @scenario("Redis", "redis-server", "redis-cli")
 def redis_sleeps(stage):
     """Its server sleeps when it is told to, and its client waits."""
-    port = redis_server(stage, truth={"*:sleep": "timer", "*": "work"})
+    port = redis_server(stage, truth="work")
     stage.start("answer", "redis-cli", "-p", port, "-r", "-1", "debug", "sleep", "0.3")
 
 
@@ -46,7 +46,7 @@ def etcd_idle(stage):
                 f"http://127.0.0.1:{client}", "--advertise-client-urls", f"http://127.0.0.1:{client}",
                 "--listen-peer-urls", f"http://127.0.0.1:{peer}", "--initial-advertise-peer-urls",
                 f"http://127.0.0.1:{peer}", "--initial-cluster", f"default=http://127.0.0.1:{peer}",
-                truth={"*:disk": "storage", "*:kernel": "storage", "*:sleep": "timer", "*": "work"})
+                truth={"*:disk": "storage", "*:kernel": "storage", "*": "work"})
     stage.wait_for_port(client)
 
 
@@ -54,7 +54,7 @@ def etcd_idle(stage):
 def nats_idle(stage):
     port = stage.port()
     stage.start("server", "nats-server", "-a", "127.0.0.1", "-p", port,
-                truth={"*:sleep": "timer", "*": "work"})
+                truth="work")
     stage.idle_connections(stage.wait_for_port(port))
 
 
@@ -63,7 +63,7 @@ def prometheus_idle(stage):
     port = stage.port()
     config = stage.file("prometheus.yml", "global: {scrape_interval: 60s}\n")
     stage.start("server", "prometheus", f"--web.listen-address=127.0.0.1:{port}", f"--config.file={config}",
-                f"--storage.tsdb.path={stage.folder}/tsdb", truth={"*:sleep": "timer", "*": "work"})
+                f"--storage.tsdb.path={stage.folder}/tsdb", truth="work")
     stage.wait_for_port(port)
 
 

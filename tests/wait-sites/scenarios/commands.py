@@ -9,11 +9,12 @@ from scenario import scenario
 
 @scenario("shells", "bash", "dash")
 def shells_before_a_sleep(stage):
-    """Whoever waits for one that only sleeps waits for that time."""
+    """Whoever waits for one that only sleeps waits for that time; who wants the output of a command, for
+    that."""
     for shell in ("bash", "dash"):
         stage.start(f"timer-{shell}", shell, "-c", "sleep 600; true")
         stage.start(f"timer-loop-{shell}", shell, "-c", "while :; do sleep 0.5; done")
-    stage.start("timer-output", "bash", "-c", "x=$(sleep 600; echo 1); true")
+    stage.start("answer-output", "bash", "-c", "x=$(sleep 600; echo 1); true")
 
 
 @scenario("shells", "bash", "dash", "curl")
@@ -37,10 +38,10 @@ def shells_that_read(stage):
 
 @scenario("pipelines", "bash", "sort", "xargs")
 def pipelines_behind_a_sleep(stage):
-    idle = {"bash": "timer", "sh": "timer", "sleep": "timer", "*": "work"}
+    idle = {"bash": "idle", "sleep": "timer", "*": "work"}
     stage.start("pipe", "bash", "-c", "sleep 600 | sort | cat", truth=idle)
     stage.start("xargs", "bash", "-c", "echo 600 | xargs sleep", truth={"*": "timer"})
-    stage.start("timeout", "timeout", "1000", "sleep", "600", truth={"sleep": "timer", "timeout": "timer"})
+    stage.start("timeout", "timeout", "1000", "sleep", "600", truth={"sleep": "timer", "timeout": "idle"})
 
 
 @scenario("flock", "flock")

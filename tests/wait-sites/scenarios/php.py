@@ -32,14 +32,14 @@ def php_fpm(stage, script, truth, workers, **numbers):
 
 @scenario("PHP")
 def php_fpm_idle(stage):
-    php_fpm(stage, "", "work", 3)
+    php_fpm(stage, "", "idle", 3)
 
 
 @scenario("PHP", "nginx")
 def php_fpm_slow_upstream(stage):
     """Two of its three workers wait for what they asked for, always."""
     asks = f"<?php file_get_contents('http://127.0.0.1:{stage.slow_server(2)}/');"
-    port = php_fpm(stage, asks, {"*": "work"}, 3, answer=2)
+    port = php_fpm(stage, asks, "idle", 3, answer=2)
     stage.aside(sys.executable, PROGRAMS / "fastcgi_clients.py", port, 2, stage.folder / "page.php")
 
 

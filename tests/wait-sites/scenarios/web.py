@@ -95,7 +95,7 @@ def apache(stage, mpm, back):
     port = stage.port()
     config = stage.file("apache.conf", APACHE.format(folder=stage.folder, port=port, back=back, mpm=mpm))
     server = stage.start("server", "apache2", "-X" if mpm == "none" else "-DFOREGROUND", "-f", config,
-                         truth={"*:sleep": "timer", "*": "work"})
+                         truth="work")
     return stage.wait_for_port(port), server
 
 
@@ -148,7 +148,7 @@ def squid_idle(stage):
                         f"cache_log {stage.folder}/cache.log\naccess_log none\npinger_enable off\n"
                         f"coredump_dir {stage.folder}\n")
     stage.folder.chmod(0o777)
-    stage.start("work", "squid", "-N", "-f", config)
+    stage.start("work", "squid", "-N", "-n", f"wait{port}", "-f", config)
     stage.wait_for_port(port)
 
 
