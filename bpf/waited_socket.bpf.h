@@ -12,9 +12,9 @@ static __always_inline bool has_never_heard(struct tcp_sock___waited *tcp)
 	return bpf_core_field_exists(tcp->bytes_received) && !BPF_CORE_READ(tcp, bytes_received);
 }
 
-/* False if no data were sent from here within the same jiffy after the peer's last data: whoever sends
- * so soon is counted, until the kernel has to acknowledge data by themselves because nobody sends
- * (net/ipv4/tcp_output.c, tcp_event_data_sent; tcp_timer.c, tcp_delack_timer_handler). */
+/* False if no data were sent from here within the same jiffy after the peer's last data: whoever
+ * sends so soon is counted, until the kernel has to acknowledge data by themselves because nobody
+ * sends (net/ipv4/tcp_output.c, tcp_event_data_sent; tcp_timer.c, tcp_delack_timer_handler). */
 static __always_inline bool sent_soon_after(struct inet_connection_sock___waited *connection)
 {
 	return !bpf_core_field_exists(connection->icsk_ack.pingpong) ||
@@ -55,8 +55,9 @@ static __always_inline __u32 on_connected(struct waited *waited, void *sk)
 			return OFFCPUD_ON_ASKED;
 		return OFFCPUD_ON_HEARD;
 	}
-	if (sent == heard && (BPF_CORE_READ(tcp, snd_una) != BPF_CORE_READ(tcp, write_seq) ||
-			      (BPF_CORE_READ(tcp, snd_wl1) == rcv_nxt && sent_soon_after(connection))))
+	if (sent == heard &&
+	    (BPF_CORE_READ(tcp, snd_una) != BPF_CORE_READ(tcp, write_seq) ||
+	     (BPF_CORE_READ(tcp, snd_wl1) == rcv_nxt && sent_soon_after(connection))))
 		return OFFCPUD_ON_ASKED;
 	return OFFCPUD_ON_HEARD;
 }

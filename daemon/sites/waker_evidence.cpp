@@ -63,11 +63,22 @@ Evidence WakerEvidence::sums_of(const ThreadAtPlace& at, std::uint64_t what,
 // In turn, because whether a waker waits at a place at times may be known from this window only.
 void WakerEvidence::learn(std::span<const SeenWaits> waits, MonotonicTime now) {
   ++window_;
+  window_length_ = learned_ == MonotonicTime{} ? kYoung : now - learned_;
+  learned_ = now;
   table_.forget_before(now - kKept);
+  note_crowds(waits);
   for (const SeenWaits& each : waits) note_wakers(each, now);
   for (const SeenWaits& each : waits) note_waiter(each, now);
   for (const SeenWaits& each : waits) weigh(each, now);
   for (const SeenWaits& each : waits) conclude(each);
+}
+
+void WakerEvidence::note_crowds(std::span<const SeenWaits> waits) {
+  crowds_.clear();
+  for (const SeenWaits& each : waits) {
+    if (each.at.place == 0) continue;
+    crowds_.add(each.at.tgid, each.at.place, each.at.tid, each.whole_ns);
+  }
 }
 
 void WakerEvidence::note_wakers(const SeenWaits& waits, MonotonicTime now) {
@@ -110,7 +121,9 @@ bool WakerEvidence::waits_there_at_times(const SeenWaits& waits, MonotonicTime n
   const Evidence* const there =
       table_.find({.tgid = waits.waker_tgid, .tid = waits.waker_tid, .what = waits.at.place});
   if (there == nullptr || now - there->seen > kAtTimes) return false;
-  return !same_process(waits) || there->process_start_ns == waits.at.process_start_ns;
+  if (!same_process(waits)) return true;
+  return there->process_start_ns == waits.at.process_start_ns &&
+         crowds_.may_hold(waits.at.tgid, waits.at.place, window_length_);
 }
 
 // The share of these waits that were for an answer: each takes a question, which is a wakeup of the

@@ -6,7 +6,7 @@ import stat
 import sys
 import time
 
-from fuse import FUSE, FuseOSError, Operations
+from fusepy import FUSE, FuseOSError, Operations
 
 
 class SlowFile(Operations):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// threads PORT: a thread for each kind of wait, named after it; the port is of a server that takes its
-// time.
+// threads PORT: a thread for each kind of wait, named after it; the port is of a server that takes
+// its time.
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
@@ -211,11 +211,17 @@ void start_queues() {
       sem_post(&ticks);
     }
   });
-  start("work-queue", [] { for (;;) fed.get(); });
-  start("work-semaphore", [] { for (;;) sem_wait(&ticks); });
+  start("work-queue", [] {
+    for (;;) fed.get();
+  });
+  start("work-semaphore", [] {
+    for (;;) sem_wait(&ticks);
+  });
   for (int i = 0; i < 3; ++i) start("work-never", [] { never.get(); });
   static Queue questions, answers;
-  start("answer-queue", [] { for (;;) questions.put(1), answers.get(); });
+  start("answer-queue", [] {
+    for (;;) questions.put(1), answers.get();
+  });
   start("timer-answers", [] {
     for (;;) {
       questions.get();
@@ -231,9 +237,15 @@ void nap_as(const char* name) {
 }
 
 void start_futures() {
-  start("answer-async", [] { for (;;) std::async(std::launch::async, nap_as, "timer-async").get(); });
-  start("answer-join", [] { for (;;) std::thread(nap_as, "timer-joined").join(); });
-  start("timer-sleep", [] { for (;;) std::this_thread::sleep_for(100ms); });
+  start("answer-async", [] {
+    for (;;) std::async(std::launch::async, nap_as, "timer-async").get();
+  });
+  start("answer-join", [] {
+    for (;;) std::thread(nap_as, "timer-joined").join();
+  });
+  start("timer-sleep", [] {
+    for (;;) std::this_thread::sleep_for(100ms);
+  });
   static std::condition_variable stop;
   static std::mutex mutex;
   // A task that is done every 0.1 s unless the program ends.
