@@ -4,7 +4,7 @@
 namespace offcpud {
 namespace {
 
-constexpr double kLeastHeld = 0.5;
+constexpr double kLeastHeld = 0.8;
 
 }  // namespace
 

@@ -20,8 +20,8 @@ class PlaceCrowds {
   // A wait at the place, as far as it was within the window.
   void add(std::uint32_t tgid, std::uint64_t place, std::uint32_t tid, double ns);
 
-  // Whether those of the place were elsewhere for at least half of the time for which one of them
-  // waited on average. Threads that are not known to have waited there count as elsewhere.
+  // Whether those of the place were elsewhere, all together, for most of the time for which one of
+  // them waited on average. Threads that are not known to have waited there count as elsewhere.
   [[nodiscard]] bool may_hold(std::uint32_t tgid, std::uint64_t place,
                               std::chrono::nanoseconds window) const;
 

@@ -14,7 +14,8 @@ def shells_before_a_sleep(stage):
     for shell in ("bash", "dash"):
         stage.start(f"timer-{shell}", shell, "-c", "sleep 600; true")
         stage.start(f"timer-loop-{shell}", shell, "-c", "while :; do sleep 0.5; done")
-    stage.start("answer-output", "bash", "-c", "x=$(sleep 600; echo 1); true")
+    stage.start("answer-output", "bash", "-c", "x=$(sleep 600; echo 1); true",
+                truth={"*:pipe": "answer", "*": "timer"})
 
 
 @scenario("shells", "bash", "dash", "curl")
