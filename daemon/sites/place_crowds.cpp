@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sites/place_crowds.h"
 
+#include <utility>
+
 namespace offcpud {
 namespace {
 
@@ -8,18 +10,34 @@ constexpr double kLeastHeld = 0.8;
 
 }  // namespace
 
-void PlaceCrowds::add(std::uint32_t tgid, std::uint64_t place, std::uint32_t tid, double ns) {
-  Crowd& crowd = crowds_[{tgid, place}];
-  crowd.threads.insert(tid);
-  crowd.waited_ns += ns;
+PlaceCrowds::Members::const_iterator PlaceCrowds::first_of(Members::const_iterator member) const {
+  while (member->second.joined != member->first) member = members_.find(member->second.joined);
+  return member;
 }
 
-bool PlaceCrowds::may_hold(std::uint32_t tgid, std::uint64_t place,
-                           std::chrono::nanoseconds window) const {
-  const auto found = crowds_.find({tgid, place});
-  if (found == crowds_.end()) return true;
-  const Crowd& crowd = found->second;
-  const auto threads = static_cast<double>(crowd.threads.size());
+void PlaceCrowds::add(const Member& member, double ns) {
+  members_.try_emplace(member, Crowd{.joined = member}).first->second.waited_ns += ns;
+}
+
+void PlaceCrowds::join(const Member& one, const Member& other) {
+  const auto first = members_.find(one), second = members_.find(other);
+  if (first == members_.end() || second == members_.end()) return;
+  auto from = first_of(first), into = first_of(second);
+  if (from == into) return;
+  // The smaller joins the larger, so that nobody is many steps from the first.
+  if (from->second.threads > into->second.threads) std::swap(from, into);
+  const Crowd more = from->second;
+  members_[from->first].joined = into->first;
+  Crowd& crowd = members_[into->first];
+  crowd.threads += more.threads;
+  crowd.waited_ns += more.waited_ns;
+}
+
+bool PlaceCrowds::may_hold(const Member& member, std::chrono::nanoseconds window) const {
+  const auto found = members_.find(member);
+  if (found == members_.end()) return true;
+  const Crowd& crowd = first_of(found)->second;
+  const auto threads = static_cast<double>(crowd.threads);
   const double elsewhere_ns = threads * static_cast<double>(window.count()) - crowd.waited_ns;
   return elsewhere_ns >= kLeastHeld * crowd.waited_ns / threads;
 }

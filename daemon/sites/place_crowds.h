@@ -2,38 +2,54 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
-#include <set>
-#include <utility>
+#include <tuple>
 
 #include "base/clock.h"
 
 namespace offcpud {
 
-// All threads of a process that waited at one place within a window, which tells a lock from a pool
-// of idle threads that wake each other (whoever takes the first of several jobs wakes the next, as
-// Java's queues do). While somebody waits for a lock, one of those who take it does not wait there:
-// he holds it. Threads of an idle pool wait there nearly always. Used by one thread.
+// Threads of a process that wake each other at one place within a window, which tells a lock from a
+// pool of idle threads (whoever takes the first of several jobs wakes the next, as Java's queues
+// do). While somebody waits for a lock, one of those who take it does not wait there: he holds it.
+// Threads of an idle pool wait there nearly always. One stack may be of several locks and pools,
+// so only those count together that wake each other. Used by one thread.
 class PlaceCrowds {
  public:
+  struct Member {
+    std::uint32_t tgid = 0, tid = 0;
+    std::uint64_t place = 0;
+
+    friend bool operator==(const Member&, const Member&) = default;
+    friend bool operator<(const Member& a, const Member& b) {
+      return std::tie(a.tgid, a.place, a.tid) < std::tie(b.tgid, b.place, b.tid);
+    }
+  };
+
   // A wait at the place, as far as it was within the window.
-  void add(std::uint32_t tgid, std::uint64_t place, std::uint32_t tid, double ns);
+  void add(const Member& member, double ns);
+  // One woke the other. Of threads that were not added it says nothing.
+  void join(const Member& one, const Member& other);
 
-  // Whether those of the place were elsewhere, all together, for most of the time for which one of
-  // them waited on average. Threads that are not known to have waited there count as elsewhere.
-  [[nodiscard]] bool may_hold(std::uint32_t tgid, std::uint64_t place,
-                              std::chrono::nanoseconds window) const;
+  // Whether this one and those that it woke or was woken by were elsewhere, all together, for most
+  // of the time for which one of them waited on average.
+  [[nodiscard]] bool may_hold(const Member& member, std::chrono::nanoseconds window) const;
 
-  void clear() { crowds_.clear(); }
+  void clear() { members_.clear(); }
 
  private:
   struct Crowd {
-    std::set<std::uint32_t> threads;
-    double waited_ns = 0;  // of all of them
+    Member joined;  // another member of the same crowd, or the member itself, which has the sums
+    std::size_t threads = 1;
+    double waited_ns = 0;
   };
+  using Members = std::map<Member, Crowd>;
 
-  std::map<std::pair<std::uint32_t, std::uint64_t>, Crowd> crowds_;
+  [[nodiscard]] Members::const_iterator first_of(Members::const_iterator member) const;
+
+  Members members_;
 };
 
 }  // namespace offcpud

@@ -19,6 +19,10 @@ bool same_process(const SeenWaits& waits) {
   return waits.end == WaitEnd::Thread && waits.waker_tgid == waits.at.tgid;
 }
 
+PlaceCrowds::Member member_of(const SeenWaits& waits) {
+  return {.tgid = waits.at.tgid, .tid = waits.at.tid, .place = waits.at.place};
+}
+
 EvidenceKey key_of(const ThreadAtPlace& at, std::uint64_t what) {
   return {.tgid = at.tgid, .tid = at.tid, .what = what};
 }
@@ -76,8 +80,13 @@ void WakerEvidence::learn(std::span<const SeenWaits> waits, MonotonicTime now) {
 void WakerEvidence::note_crowds(std::span<const SeenWaits> waits) {
   crowds_.clear();
   for (const SeenWaits& each : waits) {
-    if (each.at.place == 0) continue;
-    crowds_.add(each.at.tgid, each.at.place, each.at.tid, each.whole_ns);
+    if (each.at.place != 0) crowds_.add(member_of(each), each.whole_ns);
+  }
+  for (const SeenWaits& each : waits) {
+    if (each.at.place == 0 || !same_process(each)) continue;
+    PlaceCrowds::Member waker = member_of(each);
+    waker.tid = each.waker_tid;
+    crowds_.join(member_of(each), waker);
   }
 }
 
@@ -123,7 +132,7 @@ bool WakerEvidence::waits_there_at_times(const SeenWaits& waits, MonotonicTime n
   if (there == nullptr || now - there->seen > kAtTimes) return false;
   if (!same_process(waits)) return true;
   return there->process_start_ns == waits.at.process_start_ns &&
-         crowds_.may_hold(waits.at.tgid, waits.at.place, window_length_);
+         crowds_.may_hold(member_of(waits), window_length_);
 }
 
 // The share of these waits that were for an answer: each takes a question, which is a wakeup of the

@@ -118,6 +118,19 @@ TEST_F(WakerEvidenceTest, IdleConsumersThatWakeEachOtherWaitForWork) {
   for (std::uint32_t tid = 1; tid <= 4; ++tid) EXPECT_EQ(judge(at(tid)), WaitFor::Work) << tid;
 }
 
+// An interpreter's stacks are alike: 5 and 6 hand on a lock where 1 to 4 have nothing to do.
+TEST_F(WakerEvidenceTest, AnIdlePoolAndALockMayHaveOneStack) {
+  windows(3, [this] {
+    for (std::uint32_t tid = 1; tid <= 4; ++tid) {
+      wait(at(tid), WaitEnd::Thread, tid == 1 ? 10 : tid - 1).whole_ns = 9.5e9;
+    }
+    for (std::uint32_t tid = 5; tid <= 6; ++tid)
+      wait(at(tid), WaitEnd::Thread, 11 - tid).whole_ns = 5e9;
+  });
+  for (std::uint32_t tid = 1; tid <= 4; ++tid) EXPECT_EQ(judge(at(tid)), WaitFor::Work) << tid;
+  for (std::uint32_t tid = 5; tid <= 6; ++tid) EXPECT_EQ(judge(at(tid)), WaitFor::Lock) << tid;
+}
+
 // One of four holds it, always.
 TEST_F(WakerEvidenceTest, ALockThatIsAlwaysHeldIsALock) {
   windows(3, [this] {
