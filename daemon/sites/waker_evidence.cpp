@@ -121,7 +121,12 @@ void WakerEvidence::weigh(const SeenWaits& waits, MonotonicTime now) {
   evidence->ended_ns += ns;
   if (waits.end == WaitEnd::OwnTimer) evidence->timer_ns += ns;
   if (waits.end != WaitEnd::Thread) return;
-  if (waits_there_at_times(waits, now)) evidence->lock_ns += ns;
+  if (waits_there_at_times(waits, now)) {
+    const bool may_hold =
+        !same_process(waits) || crowds_.may_hold(member_of(waits), window_length_);
+    if (!may_hold) return;  // of idle threads that pass jobs on, nobody asks another, either
+    evidence->lock_ns += ns;
+  }
   evidence->answer_ns += ns * answered(waits, evidence->ended_ns, now);
 }
 
@@ -130,9 +135,7 @@ bool WakerEvidence::waits_there_at_times(const SeenWaits& waits, MonotonicTime n
   const Evidence* const there =
       table_.find({.tgid = waits.waker_tgid, .tid = waits.waker_tid, .what = waits.at.place});
   if (there == nullptr || now - there->seen > kAtTimes) return false;
-  if (!same_process(waits)) return true;
-  return there->process_start_ns == waits.at.process_start_ns &&
-         crowds_.may_hold(member_of(waits), window_length_);
+  return !same_process(waits) || there->process_start_ns == waits.at.process_start_ns;
 }
 
 // The share of these waits that were for an answer: each takes a question, which is a wakeup of the

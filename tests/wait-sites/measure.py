@@ -3,12 +3,12 @@
 
 import argparse
 import json
+import signal
 import sys
 import time
 from collections import Counter, defaultdict
 from fnmatch import fnmatch
 
-import scenario
 from scenario import SCENARIOS, SLICE, Missing, Stage, host
 from scores import Confusion, matrix, table
 from truth import Verdict
@@ -166,6 +166,7 @@ def main():
     if host.unavailable() or not chosen:
         print(f"SKIP: {host.unavailable() or 'there is no such scenario'}")
         return 77
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything is ended and removed
     top = host.Cgroup(SLICE)
     verdicts = {}
     try:

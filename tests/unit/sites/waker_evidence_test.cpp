@@ -112,7 +112,9 @@ TEST_F(WakerEvidenceTest, ConsumersWaitForWork) {
 TEST_F(WakerEvidenceTest, IdleConsumersThatWakeEachOtherWaitForWork) {
   windows(3, [this] {
     for (std::uint32_t tid = 1; tid <= 4; ++tid) {
-      wait(at(tid), WaitEnd::Thread, tid == 1 ? 10 : tid - 1).whole_ns = 9.5e9;
+      wait(at(tid), WaitEnd::Thread, 1 + tid % 4).whole_ns = 4.8e9;
+      wait(at(tid), WaitEnd::Thread, 1 + (tid + 2) % 4).whole_ns = 4.7e9;
+      wait(at(tid), WaitEnd::Thread, 10, 2);
     }
   });
   for (std::uint32_t tid = 1; tid <= 4; ++tid) EXPECT_EQ(judge(at(tid)), WaitFor::Work) << tid;

@@ -84,7 +84,7 @@ def socat_relays(stage):
     stage.start("work-listener", "socat", f"TCP-LISTEN:{port},bind=127.0.0.1,reuseaddr", "STDIO", stdin=subprocess.PIPE)
 
 
-@scenario("journald's readers", "logger", "tail", rules=False)
+@scenario("followers of a log", "logger", "tail", rules=False)
 def followers_of_a_log(stage):
     """Whoever follows a log waits for its next line."""
     log = stage.file("log", "one line\n")
