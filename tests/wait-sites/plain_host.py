@@ -42,6 +42,8 @@ def main():
     folder.chmod(0o755)
     for library in libraries():
         hide(library, folder)
+    subprocess.run(["umount", "--lazy", folder], check=True)  # the copies stay where they are mounted
+    folder.rmdir()
     os.execvp(sys.argv[1], sys.argv[1:])
 
 
