@@ -23,14 +23,23 @@ static __always_inline __u32 on_spoken_last(__u32 sent, __u32 heard)
 									     : OFFCPUD_ON_ASKED;
 }
 
+/* False if no data were sent from here within the same jiffy after the peer's last data: whoever
+ * sends so soon is counted, until the kernel has to acknowledge data by themselves because nobody
+ * sends (net/ipv4/tcp_output.c, tcp_event_data_sent; tcp_timer.c, tcp_delack_timer_handler). */
+static __always_inline bool sent_soon_after(struct inet_connection_sock___waited *connection)
+{
+	return !bpf_core_field_exists(connection->icsk_ack.pingpong) ||
+	       BPF_CORE_READ(connection, icsk_ack.pingpong);
+}
+
 /*
  * Whether this connection that was made from here was spoken on last from here: then the wait is
  * for the answer.
  *
  * Both times are in jiffies. Within one jiffy the sequence numbers tell: data that are not
  * acknowledged were sent last; and where the last window came with a segment at rcv_nxt, that was
- * an acknowledgement without data, which came after the peer's last data. It does not hold the
- * other way round for ever, because keepalives are such segments, too: so times come first.
+ * an acknowledgement without data, which came after the peer's last data. What answers a keepalive
+ * is such a segment, too: so times come first, and see sent_soon_after.
  *
  * If the wait has ended by data that nobody has read yet, those came last, of course. It was for
  * them if the question was sent in the second before it began, or later.
@@ -59,8 +68,9 @@ static __always_inline __u32 on_connected(struct waited *waited, void *sk)
 			return OFFCPUD_ON_ASKED;
 		return OFFCPUD_ON_HEARD;
 	}
-	if (sent == heard && (BPF_CORE_READ(tcp, snd_una) != BPF_CORE_READ(tcp, write_seq) ||
-			      BPF_CORE_READ(tcp, snd_wl1) == rcv_nxt))
+	if (sent == heard &&
+	    (BPF_CORE_READ(tcp, snd_una) != BPF_CORE_READ(tcp, write_seq) ||
+	     (BPF_CORE_READ(tcp, snd_wl1) == rcv_nxt && sent_soon_after(connection))))
 		return on_spoken_last(sent, heard);
 	return OFFCPUD_ON_HEARD;
 }

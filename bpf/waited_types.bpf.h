@@ -17,6 +17,7 @@ struct tcp_sock___waited {
 struct inet_connection_sock___waited {
 	struct {
 		__u32 lrcvtime; /* jiffies, when data came last */
+		__u8 pingpong;	/* how often data were sent soon after data came */
 	} icsk_ack;
 } __attribute__((preserve_access_index));
 

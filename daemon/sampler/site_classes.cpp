@@ -90,6 +90,7 @@ void SiteClasses::classify(const Snapshot& snapshot, StackEntry& entry, const Bl
                       .waker_tid = pair.waker_tid,
                       .samples = pair.samples,
                       .ns = pair.ns,
+                      .whole_ns = pair.whole_ns,
                       .episodes = pair.episodes});
   }
 }

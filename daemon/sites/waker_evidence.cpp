@@ -27,6 +27,10 @@ bool same_process(const SeenWaits& waits) {
   return waits.end == WaitEnd::Thread && waits.waker_tgid == waits.at.tgid;
 }
 
+PlaceCrowds::Member member_of(const SeenWaits& waits) {
+  return {.tgid = waits.at.tgid, .tid = waits.at.tid, .place = waits.at.place};
+}
+
 EvidenceKey key_of(const ThreadAtPlace& at, std::uint64_t what) {
   return {.tgid = at.tgid, .tid = at.tid, .what = what};
 }
@@ -72,12 +76,28 @@ Evidence WakerEvidence::sums_of(const ThreadAtPlace& at, std::uint64_t what,
 // In turn, because whether a waker waits at a place at times may be known from this window only.
 void WakerEvidence::learn(std::span<const SeenWaits> waits, MonotonicTime now) {
   ++window_;
+  window_length_ = learned_ == MonotonicTime{} ? kYoung : now - learned_;
+  learned_ = now;
   table_.forget_before(now - kKept);
+  note_crowds(waits);
   for (const SeenWaits& each : waits) note_wakers(each, now);
   for (const SeenWaits& each : waits) note_waiter(each, now);
   for (const SeenWaits& each : waits) weigh(each, now);
   for (const SeenWaits& each : waits) weigh_lock(each, now);
   for (const SeenWaits& each : waits) conclude(each);
+}
+
+void WakerEvidence::note_crowds(std::span<const SeenWaits> waits) {
+  crowds_.clear();
+  for (const SeenWaits& each : waits) {
+    if (each.at.place != 0) crowds_.add(member_of(each), each.whole_ns);
+  }
+  for (const SeenWaits& each : waits) {
+    if (each.at.place == 0 || !same_process(each)) continue;
+    PlaceCrowds::Member waker = member_of(each);
+    waker.tid = each.waker_tid;
+    crowds_.join(member_of(each), waker);
+  }
 }
 
 void WakerEvidence::note_wakers(const SeenWaits& waits, MonotonicTime now) {
@@ -114,10 +134,17 @@ void WakerEvidence::weigh(const SeenWaits& waits, MonotonicTime now) {
     return count_at_site(waits, now);
   }
   if (waits.end != WaitEnd::Thread) return;
-  const bool by_peer = waker_there(waits, now) != nullptr;
-  if (by_peer) evidence->peers_ns += ns;
+  if (waker_there(waits, now) != nullptr) {
+    evidence->peers_ns += ns;
+    count_at_site(waits, now);
+    if (!may_hold(waits)) return;  // of idle threads that pass jobs on, nobody asks another, either
+  }
   evidence->answer_ns += ns * answered(waits, evidence->ended_ns, now);
-  if (by_peer) count_at_site(waits, now);
+}
+
+// Whether one of the threads that wake each other there may hold what the others wait for.
+bool WakerEvidence::may_hold(const SeenWaits& waits) const {
+  return !same_process(waits) || crowds_.may_hold(member_of(waits), window_length_);
 }
 
 void WakerEvidence::count_at_site(const SeenWaits& waits, MonotonicTime now) {
@@ -134,7 +161,7 @@ void WakerEvidence::weigh_lock(const SeenWaits& waits, MonotonicTime now) {
   if (waits.at.place == 0 || waits.end != WaitEnd::Thread) return;
   const Evidence* const waker = waker_there(waits, now);
   if (waker == nullptr || waker->peers_ns < kPeersShare * waker->ended_ns) return;
-  if (leads(waits, now)) return;
+  if (leads(waits, now) || !may_hold(waits)) return;
   Evidence* const evidence = table_.find(key_of(waits.at, waits.at.place));
   if (evidence != nullptr) evidence->lock_ns += static_cast<float>(waits.ns);
 }

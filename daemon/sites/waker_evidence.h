@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/wait_for.h"
 #include "sites/evidence_table.h"
+#include "sites/place_crowds.h"
 
 namespace offcpud {
 
@@ -41,7 +42,10 @@ struct SeenWaits {
   std::uint32_t samples = 0;
   // What the samples stand for: time, of a single wait no more than a second, so that one long wait
   // does not outweigh all others; and estimated number.
-  double ns = 0, episodes = 0;
+  double ns = 0;
+  double whole_ns =
+      0;  // the part within the window, however long; also of waits that have not ended
+  double episodes = 0;
 };
 
 // What evidence says of waits of a thread at a place.
@@ -58,7 +62,8 @@ struct EvidenceVerdict {
 // - threads that wait at this very place at times, and are woken there by such threads, end more
 //   than 0.5: `lock`, because who holds a lock has waited for it until another one gave it back,
 //   whereas producers do not consume. Not if the waker's own timer ends its waits at the site half
-//   as often as such threads do: then it leads a pool, as it waits for the time of the next task;
+//   as often as such threads do: then it leads a pool, as it waits for the time of the next task.
+//   Nor if all of them wait there nearly always, so that none can have held anything (PlaceCrowds);
 // - threads of its process that it woke as often end more than 0.5, and they do not wait much for
 //   anybody outside of the process: `answer`. Both sides of a closed loop look like this;
 // - else `work`.
@@ -98,6 +103,7 @@ class WakerEvidence {
   void add_left_out(std::uint64_t samples) { left_out_ += samples; }
 
  private:
+  void note_crowds(std::span<const SeenWaits> waits);
   void note_wakers(const SeenWaits& waits, MonotonicTime now);
   void note_waiter(const SeenWaits& waits, MonotonicTime now);
   void weigh(const SeenWaits& waits, MonotonicTime now);
@@ -105,6 +111,7 @@ class WakerEvidence {
   void weigh_lock(const SeenWaits& waits, MonotonicTime now);
   void conclude(const SeenWaits& waits);
   [[nodiscard]] const Evidence* waker_there(const SeenWaits& waits, MonotonicTime now) const;
+  [[nodiscard]] bool may_hold(const SeenWaits& waits) const;
   [[nodiscard]] bool leads(const SeenWaits& waits, MonotonicTime now) const;
   [[nodiscard]] float answered(const SeenWaits& waits, float ended_ns, MonotonicTime now) const;
   [[nodiscard]] Evidence sums_of(const ThreadAtPlace& at, std::uint64_t what,
@@ -112,6 +119,9 @@ class WakerEvidence {
   Evidence* touch(const ThreadAtPlace& at, std::uint64_t what, MonotonicTime now);
 
   EvidenceTable table_;
+  PlaceCrowds crowds_;       // of the window in hand
+  MonotonicTime learned_{};  // when the window before it ended
+  std::chrono::nanoseconds window_length_{};
   std::uint32_t window_ = 0;
   std::uint64_t left_out_ = 0;
 };

@@ -128,6 +128,7 @@ void StackSums::add_pair(BlockSum& sum, const offcpud_sample& sample, double epi
   ++pair->samples;
   pair->ns += static_cast<double>(
       std::min(std::max<std::uint64_t>(sample.weight_ns, length), kMostOfOneBlock));
+  pair->whole_ns += static_cast<double>(sample.weight_ns);
   pair->episodes += episodes;
 }
 

@@ -33,6 +33,7 @@ struct WakePair {
   // Of each sampled block what it stands for, or its whole length if that is more; a second at
   // most.
   double ns = 0;
+  double whole_ns = 0;  // what they stand for, however long
   double episodes = 0;  // like BlockSum::episodes
 };
 

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -168,6 +169,43 @@ while True:
         seen = self.classes(hung, SOCKET_REASONS)
         self.expect_at_least("seconds that the client waits for a greeting", 2, sum(seen.values()))
         self.expect_for("seconds that the client waits for a greeting", seen, ("answer",))
+
+    def test_what_answers_a_keepalive_is_no_sign_of_a_question(self):
+        """One client has its answer and reads on, as who subscribed to something; another has asked once
+        more. Both connections are kept alive, and their last words were within a tick of the kernel."""
+        rounds = 20
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+        threading.Thread(target=answer_rounds, args=(listener, 2, rounds), daemon=True).start()
+        client = ("import socket, sys\nserver = socket.create_connection((sys.argv[1], int(sys.argv[2])))\n"
+                  "server.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)\n"
+                  "for option in (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL):\n"
+                  "    server.setsockopt(socket.IPPROTO_TCP, option, 1)\n"
+                  "for _ in range(int(sys.argv[3])):\n    server.sendall(b'x')\n    server.recv(1)\n"
+                  "server.sendall(sys.argv[4].encode())\nserver.recv(1)\n")
+        groups = {}
+        for wanted, last in (("work", ""), ("answer", "x")):
+            groups[wanted] = self.new_cgroup()
+            self.run_in(groups[wanted], sys.executable, "-c", client, *listener.getsockname(), rounds, last)
+        time.sleep(7)
+        begin = time.time() - 3
+        for wanted, cgroup in groups.items():
+            lasting = self.stacks_since(begin, cgroup=cgroup.path)
+            lasting.rows = lasting.select(in_progress=True)
+            seen = self.classes(lasting, SOCKET_REASONS)
+            self.expect_at_least("seconds that the client waits", 2, sum(seen.values()))
+            self.expect_for("seconds that the client waits", seen, (wanted,))
+
+
+def answer_rounds(listener, clients, rounds):
+    """Answers each client so many questions, and then no more."""
+    kept = []
+    for _ in range(clients):
+        connection = listener.accept()[0]
+        kept.append(connection)
+        for _ in range(rounds):
+            connection.sendall(connection.recv(1))
+    time.sleep(60)
 
 
 class Chains(Evidence):

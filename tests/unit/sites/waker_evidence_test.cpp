@@ -139,6 +139,42 @@ TEST_F(WakerEvidenceTest, ConsumersWaitForWork) {
   }
 }
 
+// Jobs come several at once: who takes the first wakes the next thread. In between all wait for
+// seconds.
+TEST_F(WakerEvidenceTest, IdleConsumersThatWakeEachOtherWaitForWork) {
+  windows(3, [this] {
+    for (std::uint32_t tid = 1; tid <= 4; ++tid) {
+      wait(at(tid), WaitEnd::Thread, 1 + tid % 4).whole_ns = 4.8e9;
+      wait(at(tid), WaitEnd::Thread, 1 + (tid + 2) % 4).whole_ns = 4.7e9;
+      wait(at(tid), WaitEnd::Thread, 10, 2);
+    }
+  });
+  for (std::uint32_t tid = 1; tid <= 4; ++tid) EXPECT_EQ(judge(at(tid)), WaitFor::Work) << tid;
+}
+
+// An interpreter's stacks are alike: 5 and 6 hand on a lock where 1 to 4 have nothing to do.
+TEST_F(WakerEvidenceTest, AnIdlePoolAndALockMayHaveOneStack) {
+  windows(3, [this] {
+    for (std::uint32_t tid = 1; tid <= 4; ++tid) {
+      wait(at(tid), WaitEnd::Thread, tid == 1 ? 10 : tid - 1).whole_ns = 9.5e9;
+    }
+    for (std::uint32_t tid = 5; tid <= 6; ++tid)
+      wait(at(tid), WaitEnd::Thread, 11 - tid).whole_ns = 5e9;
+  });
+  for (std::uint32_t tid = 1; tid <= 4; ++tid) EXPECT_EQ(judge(at(tid)), WaitFor::Work) << tid;
+  for (std::uint32_t tid = 5; tid <= 6; ++tid) EXPECT_EQ(judge(at(tid)), WaitFor::Lock) << tid;
+}
+
+// One of four holds it, always.
+TEST_F(WakerEvidenceTest, ALockThatIsAlwaysHeldIsALock) {
+  windows(3, [this] {
+    for (std::uint32_t tid = 1; tid <= 4; ++tid) {
+      wait(at(tid), WaitEnd::Thread, 1 + tid % 4).whole_ns = 7.5e9;
+    }
+  });
+  for (std::uint32_t tid = 1; tid <= 4; ++tid) EXPECT_EQ(judge(at(tid)), WaitFor::Lock) << tid;
+}
+
 // The producers wait now and then for room, at another place, which one consumer in ten makes.
 TEST_F(WakerEvidenceTest, ConsumersOfABoundedQueueWaitForWork) {
   windows(2, [this] {
