@@ -150,6 +150,8 @@ Json untold_json(const StallList* stalls) {
   for (const WaitFor each : {WaitFor::Work, WaitFor::Timer, WaitFor::Unknown}) {
     counts[std::string(name_of(each))] = stalls->untold_blocks[static_cast<std::size_t>(each)];
   }
+  // Of those for an answer only these are no stalls.
+  counts["child"] = stalls->untold_blocks[static_cast<std::size_t>(WaitFor::Answer)];
   return counts;
 }
 

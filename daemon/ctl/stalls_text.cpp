@@ -283,6 +283,7 @@ std::string untold_text(const Json& answer) {
   };
   append("work", " wait for work");
   append("timer", " sleep as they asked to");
+  append("child", " wait for their own children");
   append("unknown", " wait for what nobody can tell (--for unknown shows them)");
   return text.empty() ? text : text + "\n";
 }

@@ -87,7 +87,9 @@ struct StallList {
     for (const UnlistedStalls& each : unlisted) threads += each.threads;
     return threads;
   }
-  UntoldBlocks untold_blocks{};      // with those of `untold`, and with those that wait for work
+  // With those of `untold`, which are unknown, and with those that wait for work. Answers of these
+  // are of their own children.
+  UntoldBlocks untold_blocks{};
   bool examines = false;             // stacks are examined; else reasons decide
   std::uint64_t dropped = 0;         // ended ones dropped for newer ones
   std::uint64_t detail_pending = 0;  // stalls that have not been looked up yet

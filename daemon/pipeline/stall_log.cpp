@@ -124,9 +124,16 @@ bool StallLog::may_be_stall(std::uint32_t kind, std::uint64_t age_ns) const {
   return has_kind(kinds, kind) && age_ns >= policy_.filter.min_ns;
 }
 
+// A shell waits as long as the program that it runs, which may have all day. If that is stuck, it
+// is told itself.
+bool StallLog::is_for_child(std::uint32_t kind, const ExaminedWait& wait) {
+  return kind == OFFCPUD_BLOCKED_CHILD && wait.wait_for == WaitFor::Answer;
+}
+
 // Whatever the names of the thread are. Most lasting blocks of a host are.
 bool StallLog::is_surely_idle(std::uint32_t kind, const ExaminedWait* wait) const {
-  return wait != nullptr && is_idle(wait->wait_for) && !has_kind(policy_.named_kinds, kind);
+  return wait != nullptr && (is_idle(wait->wait_for) || is_for_child(kind, *wait)) &&
+         !has_kind(policy_.named_kinds, kind);
 }
 
 StallLog::Verdict StallLog::judge(const Stall& stall, std::uint64_t age_ns, bool late) const {
@@ -142,7 +149,8 @@ StallLog::Verdict StallLog::judge(const Stall& stall, std::uint64_t age_ns, bool
     if (late) return by_reason;
     return is_over(limits.actionable) ? Verdict::Later : Verdict::None;
   }
-  if (is_idle(wait->wait_for)) return Verdict::Idle;
+  const auto kind = static_cast<std::uint32_t>(stall.kind);
+  if (is_idle(wait->wait_for) || is_for_child(kind, *wait)) return Verdict::Idle;
   if (!is_over(limits.actionable)) return Verdict::None;
   return actionable(wait->wait_for) && wait->certain ? Verdict::Told : Verdict::Untold;
 }

@@ -76,9 +76,10 @@ struct StallChanges {
 //
 // Where stacks are examined, a block is a stall if its stack says for certain that it waits for
 // something on which somebody can act, whatever its reason. One that is for work or a timer is
-// none. One of which nothing is certain is kept, but not told. If nothing examined its stack for
-// kExaminedWithin, its reason decides; not of a block that ended before the first window did. A
-// stall that turns out to be idle is taken back.
+// none, nor is one for a child of its own, which says itself what it waits for. One of which
+// nothing is certain is kept, but not told. If nothing examined its stack for kExaminedWithin, its
+// reason decides; not of a block that ended before the first window did. A stall that turns out to
+// be idle is taken back.
 // Single-threaded.
 class StallLog {
  public:
@@ -171,6 +172,7 @@ class StallLog {
   [[nodiscard]] Verdict judge(const Stall& stall, std::uint64_t age_ns, bool late) const;
   [[nodiscard]] bool is_late(std::uint64_t since_ns) const;
   [[nodiscard]] bool may_be_stall(std::uint32_t kind, std::uint64_t age_ns) const;
+  static bool is_for_child(std::uint32_t kind, const ExaminedWait& wait);
   [[nodiscard]] bool is_surely_idle(std::uint32_t kind, const ExaminedWait* wait) const;
   [[nodiscard]] std::shared_ptr<const ExaminedWait> wait_of(const StallId& id,
                                                             bool estimated) const;

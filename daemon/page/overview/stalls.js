@@ -23,10 +23,11 @@ function threadOf(stall) {
 
 // Those that have lasted as long and are no stalls.
 function untold(counts) {
-  const { work = 0, timer = 0, unknown = 0 } = counts ?? {};
+  const { work = 0, timer = 0, child = 0, unknown = 0 } = counts ?? {};
   const words = [
     [work, "wait for work"],
     [timer, "for a timer"],
+    [child, "for their own children"],
     [unknown, "for what nobody can tell"],
   ].filter(([threads]) => threads > 0);
   if (words.length === 0) return [];

@@ -117,11 +117,11 @@ TEST(StallsJson, WhatIsNotToldIsCountedAndShownOnRequest) {
   auto list = std::make_shared<StallList>(*view.stalls);
   list->examines = true;
   list->untold = {std::make_shared<const Stall>(unknown), std::make_shared<const Stall>(unsure)};
-  list->untold_blocks = {0, 0, 0, 0, 0, 12, 3, 2};
+  list->untold_blocks = {0, 1, 0, 0, 0, 12, 3, 2};
   view.stalls = list;
   const Json json = json_of(view);
   EXPECT_EQ(tids(json), std::vector<int>{110});
-  EXPECT_EQ(json["not_told"], Json::parse(R"({"work": 12, "timer": 3, "unknown": 2})"));
+  EXPECT_EQ(json["not_told"], Json::parse(R"({"work": 12, "timer": 3, "unknown": 2, "child": 1})"));
   EXPECT_EQ(tids(json_of(view, {{"for", "unknown"}})), (std::vector<int>{111, 112}));
   EXPECT_EQ(tids(json_of(view, {{"for", "answer"}})), std::vector<int>{112});
   EXPECT_EQ(tids(json_of(view, {{"for", "lock"}})), std::vector<int>{110});

@@ -80,10 +80,12 @@ TEST(StallsText, WaitersWithOneCauseAreOneGroup) {
 
 // What is left out is named, never passed over as nothing.
 TEST(StallsText, SaysHowManyLongWaitsAreNoStalls) {
-  EXPECT_EQ(text_of(R"({"stalls": [], "not_told": {"work": 12, "timer": 3, "unknown": 2}})"),
-            "no stalls\nas long, and no stalls: 12 wait for work, 3 sleep as they asked to, 2 wait "
-            "for what nobody "
-            "can tell (--for unknown shows them)\n");
+  EXPECT_EQ(
+      text_of(R"({"stalls": [], "not_told": {"work": 12, "timer": 3, "unknown": 2, "child": 1}})"),
+      "no stalls\nas long, and no stalls: 12 wait for work, 3 sleep as they asked to, 1 wait for "
+      "their own children, 2 wait "
+      "for what nobody "
+      "can tell (--for unknown shows them)\n");
   EXPECT_EQ(text_of(R"({"stalls": [], "not_told": {"work": 0, "timer": 0, "unknown": 0}})"),
             "no stalls\n");
   const std::string unsure = text_of(R"({"stalls": [{"comm": "a", "for": "answer", "site": "x",

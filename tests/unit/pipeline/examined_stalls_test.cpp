@@ -82,6 +82,18 @@ TEST_F(ExaminedStallsTest, WhatWaitsForWorkOrATimerNeverIs) {
   EXPECT_TRUE(log_.take_changes().ended.empty());
 }
 
+// A shell waits as long as what it runs; if that is stuck, it is told itself.
+TEST_F(ExaminedStallsTest, WhoWaitsForItsChildIsNotTold) {
+  const offcpud_thread shell = blocked(110, 100s, OFFCPUD_BLOCKED_CHILD);
+  const offcpud_thread child = blocked(111, 90s, OFFCPUD_BLOCKED_LOCK);
+  examined({{shell, wait(WaitFor::Answer)}, {child, wait(WaitFor::Lock)}});
+  walk({shell, child});
+  ASSERT_EQ(stalls().size(), 1U);
+  EXPECT_EQ(stalls()[0]->tid, 111U);
+  EXPECT_EQ(untold(WaitFor::Answer), 1U);
+  EXPECT_EQ(untold(WaitFor::Unknown), 0U);
+}
+
 TEST_F(ExaminedStallsTest, WhatNobodyCanTellIsKeptAndNotTold) {
   const offcpud_thread unknown = blocked(110, 20s);
   const offcpud_thread unsure = blocked(111, 30s, OFFCPUD_BLOCKED_POLL);
