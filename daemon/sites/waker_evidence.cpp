@@ -134,12 +134,13 @@ void WakerEvidence::weigh(const SeenWaits& waits, MonotonicTime now) {
     return count_at_site(waits, now);
   }
   if (waits.end != WaitEnd::Thread) return;
-  if (waker_there(waits, now) != nullptr) {
-    evidence->peers_ns += ns;
-    count_at_site(waits, now);
-    if (!may_hold(waits)) return;  // of idle threads that pass jobs on, nobody asks another, either
+  const bool by_peer = waker_there(waits, now) != nullptr;
+  if (by_peer) evidence->peers_ns += ns;
+  // Of idle threads that pass jobs on, nobody asks another, either.
+  if (!by_peer || may_hold(waits)) {
+    evidence->answer_ns += ns * answered(waits, evidence->ended_ns, now);
   }
-  evidence->answer_ns += ns * answered(waits, evidence->ended_ns, now);
+  if (by_peer) count_at_site(waits, now);  // last: it may move what `evidence` points to
 }
 
 // Whether one of the threads that wake each other there may hold what the others wait for.
