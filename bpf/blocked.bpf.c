@@ -56,8 +56,7 @@ static __always_inline __u64 block_count_part(struct task_struct *task, struct t
 	/* Twice the age, so that whoever ends the block finds it old enough, too. */
 	young = now - since_ns < 2 * OFFCPUD_IN_PROGRESS_AGE_NS;
 	sample->since_ns = since_ns;
-	sample->asleep_ns =
-		state == THREAD_FOUND_WAITING ? READ_ONCE(thread->found.asleep_ns) : 0;
+	sample->asleep_ns = state == THREAD_FOUND_WAITING ? READ_ONCE(thread->found.asleep_ns) : 0;
 	sample->kind = kind;
 	if (!is_sampled_kind(kind) || !is_old_enough(now, since_ns, young) ||
 	    counted_ns == COUNTED_WHOLE || !task_is_wanted(task, task_state))

@@ -85,10 +85,11 @@ ForSums ProcessWaits::selected(const TopQuery& query) const {
   }
   for (const SiteWaits& waits : view_.waits->sites) {
     const auto row = asked_for.find({waits.pid, waits.process_start_ns});
+    const bool is_wanted = !query.wait_for || waits.wait_for == *query.wait_for;
     const bool counts =
         row != asked_for.end()
             ? row->second
-            : !query.wait_for && query.admits(waits.pid, waits.comm, waits.comm, waits.cgroup);
+            : is_wanted && query.admits(waits.pid, waits.comm, waits.comm, waits.cgroup);
     if (counts) sum.add(waits, true);
   }
   return sum;

@@ -64,8 +64,8 @@ class ProcessWaits {
   [[nodiscard]] const ForSums& of(std::uint32_t pid, std::uint64_t start_ns) const;
   // Of all processes, those that have ended included.
   [[nodiscard]] const ForSums& total() const { return total_; }
-  // Of the processes that the query asks for. Those that have ended have no names, and match by
-  // their cgroup alone.
+  // Of the processes that the query asks for. Of those that have ended only the waits that it asks
+  // for count; without a known name they match by their cgroup alone.
   [[nodiscard]] ForSums selected(const TopQuery& query) const;
 
  private:

@@ -45,6 +45,12 @@ UniqueFd make_socket(int family) {
   return UniqueFd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
+bool is_listening(int fd) {
+  int listens = 0;
+  socklen_t size = sizeof(listens);
+  return ::getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && listens != 0;
+}
+
 void set_option(int fd, int level, int option, int value) {
   // Errors are ignored here: bind() then fails, with a better message.
   (void)::setsockopt(fd, level, option, &value, sizeof(value));
@@ -239,6 +245,7 @@ SocketFile::~SocketFile() {
 }
 
 Status Listener::listen() const {
+  if (is_listening(fd_.get())) return {};  // the service manager's, with a backlog of its own
   // Another program took the path: it found a socket that nobody answered.
   if (file_ && !file_->is_there()) return listen_error(EADDRINUSE, address_);
   // Connections inherit it: when this program has ended, they must not keep the next one out.

@@ -91,6 +91,7 @@ void SiteClasses::classify(const Snapshot& snapshot, StackEntry& entry, const Bl
                       .samples = pair.samples,
                       .ns = pair.ns,
                       .whole_ns = pair.whole_ns,
+                      .variance_ns2 = pair.variance_ns2,
                       .episodes = pair.episodes});
   }
 }

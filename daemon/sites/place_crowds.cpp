@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sites/place_crowds.h"
 
+#include <cmath>
 #include <utility>
 
 namespace offcpud {
 namespace {
 
 constexpr double kLeastHeld = 0.8;
+constexpr double kStandardErrors = 2;
 
 }  // namespace
 
@@ -15,8 +17,10 @@ PlaceCrowds::Members::const_iterator PlaceCrowds::first_of(Members::const_iterat
   return member;
 }
 
-void PlaceCrowds::add(const Member& member, double ns) {
-  members_.try_emplace(member, Crowd{.joined = member}).first->second.waited_ns += ns;
+void PlaceCrowds::add(const Member& member, double ns, double variance_ns2) {
+  Crowd& crowd = members_.try_emplace(member, Crowd{.joined = member}).first->second;
+  crowd.waited_ns += ns;
+  crowd.variance_ns2 += variance_ns2;
 }
 
 void PlaceCrowds::join(const Member& one, const Member& other) {
@@ -31,6 +35,7 @@ void PlaceCrowds::join(const Member& one, const Member& other) {
   Crowd& crowd = members_[into->first];
   crowd.threads += more.threads;
   crowd.waited_ns += more.waited_ns;
+  crowd.variance_ns2 += more.variance_ns2;
 }
 
 bool PlaceCrowds::may_hold(const Member& member, std::chrono::nanoseconds window) const {
@@ -39,7 +44,8 @@ bool PlaceCrowds::may_hold(const Member& member, std::chrono::nanoseconds window
   const Crowd& crowd = first_of(found)->second;
   const auto threads = static_cast<double>(crowd.threads);
   const double elsewhere_ns = threads * static_cast<double>(window.count()) - crowd.waited_ns;
-  return elsewhere_ns >= kLeastHeld * crowd.waited_ns / threads;
+  const double unsure_ns = kStandardErrors * std::sqrt(crowd.variance_ns2);
+  return elsewhere_ns + unsure_ns >= kLeastHeld * crowd.waited_ns / threads;
 }
 
 }  // namespace offcpud

@@ -28,13 +28,15 @@ class PlaceCrowds {
     }
   };
 
-  // A wait at the place, as far as it was within the window.
-  void add(const Member& member, double ns);
+  // A wait at the place, as far as it was within the window, and the variance of this estimate.
+  void add(const Member& member, double ns, double variance_ns2);
   // One woke the other. Of threads that were not added it says nothing.
   void join(const Member& one, const Member& other);
 
-  // Whether this one and those that it woke or was woken by were elsewhere, all together, for most
-  // of the time for which one of them waited on average.
+  [[nodiscard]] bool has(const Member& member) const { return members_.contains(member); }
+
+  // Whether this one and those that it woke or was woken by may have been elsewhere, all together,
+  // for most of the time for which one of them waited on average: within two standard errors.
   [[nodiscard]] bool may_hold(const Member& member, std::chrono::nanoseconds window) const;
 
   void clear() { members_.clear(); }
@@ -43,7 +45,7 @@ class PlaceCrowds {
   struct Crowd {
     Member joined;  // another member of the same crowd, or the member itself, which has the sums
     std::size_t threads = 1;
-    double waited_ns = 0;
+    double waited_ns = 0, variance_ns2 = 0;
   };
   using Members = std::map<Member, Crowd>;
 

@@ -90,7 +90,7 @@ void WakerEvidence::learn(std::span<const SeenWaits> waits, MonotonicTime now) {
 void WakerEvidence::note_crowds(std::span<const SeenWaits> waits) {
   crowds_.clear();
   for (const SeenWaits& each : waits) {
-    if (each.at.place != 0) crowds_.add(member_of(each), each.whole_ns);
+    if (each.at.place != 0) crowds_.add(member_of(each), each.whole_ns, each.variance_ns2);
   }
   for (const SeenWaits& each : waits) {
     if (each.at.place == 0 || !same_process(each)) continue;
@@ -143,9 +143,14 @@ void WakerEvidence::weigh(const SeenWaits& waits, MonotonicTime now) {
   if (by_peer) count_at_site(waits, now);  // last: it may move what `evidence` points to
 }
 
-// Whether one of the threads that wake each other there may hold what the others wait for.
+// Whether one of the threads that wake each other there may hold what the others wait for. All
+// threads of another process are not known. A waker that did not wait there within this window is
+// what a holder is like.
 bool WakerEvidence::may_hold(const SeenWaits& waits) const {
-  return !same_process(waits) || crowds_.may_hold(member_of(waits), window_length_);
+  PlaceCrowds::Member waker = member_of(waits);
+  waker.tid = waits.waker_tid;
+  return !same_process(waits) || !crowds_.has(waker) ||
+         crowds_.may_hold(member_of(waits), window_length_);
 }
 
 void WakerEvidence::count_at_site(const SeenWaits& waits, MonotonicTime now) {

@@ -43,8 +43,8 @@ struct SeenWaits {
   // What the samples stand for: time, of a single wait no more than a second, so that one long wait
   // does not outweigh all others; and estimated number.
   double ns = 0;
-  double whole_ns =
-      0;  // the part within the window, however long; also of waits that have not ended
+  // The part within the window, however long; also of waits that have not ended.
+  double whole_ns = 0, variance_ns2 = 0;
   double episodes = 0;
 };
 

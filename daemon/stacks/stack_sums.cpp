@@ -128,7 +128,9 @@ void StackSums::add_pair(BlockSum& sum, const offcpud_sample& sample, double epi
   ++pair->samples;
   pair->ns += static_cast<double>(
       std::min(std::max<std::uint64_t>(sample.weight_ns, length), kMostOfOneBlock));
-  pair->whole_ns += static_cast<double>(sample.weight_ns);
+  const auto weight = static_cast<double>(sample.weight_ns);
+  pair->whole_ns += weight;
+  pair->variance_ns2 += weight * std::max(weight - static_cast<double>(sample.ns), 0.0);
   pair->episodes += episodes;
 }
 

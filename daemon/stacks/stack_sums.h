@@ -33,8 +33,9 @@ struct WakePair {
   // Of each sampled block what it stands for, or its whole length if that is more; a second at
   // most.
   double ns = 0;
-  double whole_ns = 0;  // what they stand for, however long
-  double episodes = 0;  // like BlockSum::episodes
+  double whole_ns = 0;      // what they stand for, however long
+  double variance_ns2 = 0;  // of whole_ns
+  double episodes = 0;      // like BlockSum::episodes
 };
 
 // The sum of one process's blocks with equal stacks, wakers and kinds of files. Frames are

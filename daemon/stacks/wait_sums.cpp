@@ -97,16 +97,17 @@ WaitSum* WaitSums::add_sum(const SampledBlock& block, Key key) {
   return &sum;
 }
 
+// One stack gives way for one, at most: windows that wait for their names may hold all bytes, and
+// then dropping more would be for nothing.
 bool WaitSums::make_room_for_sum(const SampledBlock& block) {
   const std::size_t bytes = bytes_of(block.kernel.size(), block.user.size());
-  while (places_.size() >= kMostSums || !bytes_.take(bytes)) {
-    rank_sums();
-    const auto gone =
-        sum_shares_->who_gives_way(block.sample.tgid, owner_of(block.sample, true), kInWindow);
-    if (!gone) return false;
-    drop_sum(*gone);
-  }
-  return true;
+  if (places_.size() < kMostSums && bytes_.take(bytes)) return true;
+  rank_sums();
+  const auto gone =
+      sum_shares_->who_gives_way(block.sample.tgid, owner_of(block.sample, true), kInWindow);
+  if (!gone) return false;
+  drop_sum(*gone);
+  return bytes_.take(bytes);
 }
 
 bool WaitSums::make_room_for_block(const offcpud_sample& sample) {

@@ -275,6 +275,8 @@ TEST(TopJson, SelectedIsTheSumOfWhatMatches) {
   EXPECT_EQ(database.at("threads"), 2);
   EXPECT_DOUBLE_EQ(database.at("waits").at("actionable"), 0.4);
   EXPECT_EQ(answer(view, {{"for", "storage"}}).at("selected").at("waits"), database.at("waits"));
+  const json of_answers = answer(view, {{"for", "answer"}}).at("selected").at("waits");
+  EXPECT_DOUBLE_EQ(of_answers.at("for").at("answer").at("waiting"), 0.5) << "of one that has ended";
   EXPECT_EQ(answer(view, {{"pid", "77"}}).at("selected").at("waits").at("actionable"), 0.0);
   EXPECT_FALSE(answer(view, {{"pid", "5"}, {"threads", "true"}}).contains("selected"));
 }

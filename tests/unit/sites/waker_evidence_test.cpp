@@ -175,6 +175,28 @@ TEST_F(WakerEvidenceTest, ALockThatIsAlwaysHeldIsALock) {
   for (std::uint32_t tid = 1; tid <= 4; ++tid) EXPECT_EQ(judge(at(tid)), WaitFor::Lock) << tid;
 }
 
+// It waits there for a moment only, so most windows have no sample of that.
+TEST_F(WakerEvidenceTest, AHolderThatIsSeldomSampledThereHoldsALock) {
+  windows(2, [this] {
+    wait(at(5), WaitEnd::Thread, 6).whole_ns = 5e9;
+    wait(at(6), WaitEnd::Thread, 5).whole_ns = 5e9;
+  });
+  windows(4, [this] { wait(at(5), WaitEnd::Thread, 6).whole_ns = 9e9; });
+  EXPECT_EQ(judge(at(5)), WaitFor::Lock);
+}
+
+// By their estimates all of them wait all the time; by the errors of these one may hold it.
+TEST_F(WakerEvidenceTest, NoiseIsNoSignOfAPool) {
+  windows(3, [this] {
+    for (std::uint32_t tid = 1; tid <= 4; ++tid) {
+      SeenWaits& seen = wait(at(tid), WaitEnd::Thread, 1 + tid % 4);
+      seen.whole_ns = 9.9e9;
+      seen.variance_ns2 = 9.9e9 * 3e9;
+    }
+  });
+  for (std::uint32_t tid = 1; tid <= 4; ++tid) EXPECT_EQ(judge(at(tid)), WaitFor::Lock) << tid;
+}
+
 // The producers wait now and then for room, at another place, which one consumer in ten makes.
 TEST_F(WakerEvidenceTest, ConsumersOfABoundedQueueWaitForWork) {
   windows(2, [this] {
