@@ -97,8 +97,13 @@ class Top(ProcessCase):
         waits = [row["actionable_seconds"] for row in rows]
         self.say(waits == sorted(waits, reverse=True), "order by reason", "the longest first",
                  [round(w, 3) for w in waits[:10]])
-        pids = [row["pid"] for row in top]
-        self.expect_equal("rows of one process at most", len(pids), len(set(pids)))
+        # Those that have ended between two walks are one row for each name and cgroup.
+        of = [(row["pid"],) if row["pid"] is not None else (row["comm"], row["cgroup"]) for row in top]
+        self.expect_equal("rows of one process at most", len(of), len(set(of)))
+        self.say(all((row["pid"] is None) == (row["ended_processes"] > 0) for row in top),
+                 "rows without a pid", "those of processes that have ended",
+                 [row["comm"] for row in top if row["pid"] is None])
+        pids = {row["pid"] for row in top}
         self.say(0 not in pids, "the idle task", "in no row", 0 in pids)
 
     def test_oldest_block(self):
