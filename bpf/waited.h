@@ -5,22 +5,22 @@
 #define OFFCPUD_WAITED_H
 
 /* The kinds of files that are among them. */
-#define OFFCPUD_ON_LISTENER                                                                        \
-	0x001 /* a socket to which others turn: listening, or bound without peer */
-#define OFFCPUD_ON_ACCEPTED 0x002 /* a connection that this process, or one before it, accepted */
-#define OFFCPUD_ON_ASKED    0x004 /* one that was connected from here, and spoken on last */
-#define OFFCPUD_ON_HEARD    0x008 /* one that was connected from here, but the peer spoke last */
-#define OFFCPUD_ON_LINKED                                                                          \
-	0x010 /* one that was connected from here; nobody knows who spoke last                     \
-	       */
+/* A socket to which others turn: listening, or bound without peer. */
+#define OFFCPUD_ON_LISTENER 0x001
+/* A connection that this process, or one before it, accepted. */
+#define OFFCPUD_ON_ACCEPTED 0x002
+
+/* Connections that were made from here. */
+#define OFFCPUD_ON_ASKED  0x004 /* spoken on last */
+#define OFFCPUD_ON_HEARD  0x008 /* the peer spoke last */
+#define OFFCPUD_ON_LINKED 0x010 /* nobody knows who spoke last */
+/* Spoken on last, but at once after the peer, and a while ago. */
+#define OFFCPUD_ON_REPLIED 0x400
+
 #define OFFCPUD_ON_PIPE	 0x020
 #define OFFCPUD_ON_EVENT 0x040 /* an eventfd */
 #define OFFCPUD_ON_TIMER 0x080 /* a timerfd */
 #define OFFCPUD_ON_OTHER 0x100 /* something else, also a pair of sockets */
-
-/* One that was connected from here and spoken on last, but at once after the peer, and a while ago.
- */
-#define OFFCPUD_ON_REPLIED 0x400
 
 /* The thread reads a pipe to which its own process can write, too. */
 #define OFFCPUD_ON_OWN 0x200
