@@ -39,7 +39,7 @@ double slot_bound_ns(std::size_t slot) {
 
 }  // namespace
 
-PlacePasts::PlacePasts(std::size_t most) : most_(most) {
+PlacePasts::PlacePasts(std::size_t most) : slots_(most) {
   std::random_device random;
   seed_ = word_of(random(), random());
 }
@@ -89,9 +89,9 @@ void PlacePasts::fade(Past& past) const {
 
 std::shared_ptr<const UsualWaits> PlacePasts::usual_of(std::uint64_t place,
                                                        std::uint64_t since_ns) const {
-  const auto known = pasts_.find(place);
-  if (known == pasts_.end()) return nullptr;
-  const Past& past = known->second;
+  const auto known = places_.find(place);
+  if (known == places_.end()) return nullptr;
+  const Past& past = pasts_[known->second];
   const std::uint64_t silent_since_ns = std::max(past.last_ns, deaf_ns_);
   if (end_ns_ <= silent_since_ns || end_ns_ <= since_ns) return nullptr;
   UsualWaits found = usual(past);
@@ -130,65 +130,49 @@ double PlacePasts::samples_within(const Past& past, std::uint64_t silent_ns) {
 }
 
 PlacePasts::Past* PlacePasts::touch(std::uint64_t place, const Holder& holder) {
-  const auto known = pasts_.find(place);
-  if (known != pasts_.end()) {
-    Past& past = known->second;
-    Turns& turns = held_.at(past.held_by).turns;
-    turns.splice(turns.end(), turns, past.turn);
-    return &past;
+  const auto known = places_.find(place);
+  if (known != places_.end()) {
+    slots_.touch(known->second, now());
+    return &pasts_[known->second];
   }
   if (!make_room(holder)) {
     ++dropped_;
     return nullptr;
   }
-  const std::uint32_t number = number_of(holder);
-  Turns& turns = held_.at(number).turns;
-  ranks_.change(holder.owner, number, turns.size(), turns.size() + 1);
-  turns.push_back(place);
-  Past& past = pasts_[place];
-  past.held_by = number;
-  past.turn = std::prev(turns.end());
-  past.faded_ns = end_ns_;
-  return &past;
+  const auto number = number_of(holder);
+  const Slot slot = slots_.take(number->second, holder.owner, now());
+  places_.emplace(place, slot);
+  if (slot == pasts_.size()) pasts_.emplace_back();
+  pasts_[slot] = {.place = place, .holder = number, .faded_ns = end_ns_};
+  return &pasts_[slot];
 }
 
-// A unit that goes on making places replaces its own, but not those of the same window, each of
-// which would go before it is of use.
 bool PlacePasts::make_room(const Holder& holder) {
-  if (pasts_.size() < most_) return true;
-  const auto own = numbers_.find(holder);
-  const std::size_t held = own == numbers_.end() ? 0 : held_.at(own->second).turns.size();
-  const auto gives = ranks_.who_gives_way(holder.owner, held);
-  if (!gives) {
-    if (held == 0) return false;
-    const Past& oldest = pasts_.at(held_.at(own->second).turns.front());
-    if (oldest.faded_ns == end_ns_) return false;
-  }
+  if (!slots_.is_full()) return true;
+  const auto number = numbers_.find(holder);
+  const auto gone =
+      slots_.who_gives_way(number == numbers_.end() ? 0 : number->second, holder.owner, now());
+  if (!gone) return false;
   ++dropped_;
-  forget_oldest(gives.value_or(own == numbers_.end() ? 0 : own->second));
+  forget(*gone);
   return true;
 }
 
-std::uint32_t PlacePasts::number_of(const Holder& holder) {
-  const auto [number, is_new] = numbers_.try_emplace(holder, last_number_ + 1);
-  if (is_new) {
-    while (held_.contains(++last_number_)) {
-    }
-    number->second = last_number_;
-    held_.emplace(last_number_, Held{.holder = holder, .turns = {}});
-  }
-  return number->second;
+PlacePasts::Numbers::iterator PlacePasts::number_of(const Holder& holder) {
+  const auto [number, is_new] = numbers_.try_emplace(holder);
+  if (!is_new) return number;
+  do {
+    ++last_number_;
+  } while (last_number_ == 0 || slots_.oldest_of(last_number_));
+  number->second = last_number_;
+  return number;
 }
 
-void PlacePasts::forget_oldest(std::uint32_t number) {
-  const auto of = held_.find(number);
-  Turns& turns = of->second.turns;
-  ranks_.change(of->second.holder.owner, number, turns.size(), turns.size() - 1);
-  pasts_.erase(turns.front());
-  turns.pop_front();
-  if (!turns.empty()) return;
-  numbers_.erase(of->second.holder);
-  held_.erase(of);
+void PlacePasts::forget(Slot slot) {
+  const auto holder = pasts_[slot].holder;
+  places_.erase(pasts_[slot].place);
+  slots_.give_back(slot);
+  if (!slots_.oldest_of(holder->second)) numbers_.erase(holder);
 }
 
 }  // namespace offcpud

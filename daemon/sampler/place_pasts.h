@@ -5,10 +5,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <list>
 #include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <tuple>
@@ -16,8 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/share_owner.h"
-#include "base/share_ranks.h"
+#include "base/share_slots.h"
 #include "pipeline/wait_window.h"
 #include "snapshot/snapshot.h"
 #include "stacks/wait_sums.h"
@@ -25,9 +24,9 @@
 namespace offcpud {
 
 // How long waits took at places where nobody can tell what they are for: about 250 bytes for each.
-// When there is no room, the largest unit of the user who holds most gives way, with the place
-// where nothing ended for longest, so that no user takes what is known of others. Times are
-// CLOCK_MONOTONIC. Used by one thread.
+// When there is no room, the largest unit of the user who holds most gives way (ShareSlots), with
+// the place where nothing ended for longest, so that no user takes what is known of others. Times
+// are CLOCK_MONOTONIC. Used by one thread.
 class PlacePasts {
  public:
   static constexpr std::size_t kMost = 16'384;
@@ -74,43 +73,42 @@ class PlacePasts {
   [[nodiscard]] std::shared_ptr<const UsualWaits> usual_of(std::uint64_t place,
                                                            std::uint64_t since_ns) const;
 
-  [[nodiscard]] std::size_t size() const { return pasts_.size(); }
+  [[nodiscard]] std::size_t size() const { return slots_.size(); }
   // Places that had to go, or were not taken in, for lack of room since the start.
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
 
  private:
   // By length: the last one has all that are longer.
   static constexpr std::size_t kOctaves = 26;
-  using Turns = std::list<std::uint64_t>;
+  using Slot = ShareSlots::Slot;
+  using Numbers = std::map<Holder, std::uint32_t>;
 
   struct Past {
-    std::uint32_t held_by = 0;
-    Turns::iterator turn;
+    std::uint64_t place = 0;
+    Numbers::iterator holder;
     std::uint64_t first_ns = 0, last_ns = 0;  // ends of waits
     std::uint64_t faded_ns = 0;               // when the following were as they are
     float samples = 0, longest_ns = 0;
     std::array<float, kOctaves> waits{};  // estimates
   };
-  struct Held {
-    Holder holder;
-    Turns turns;  // places, the one that was silent for longest first
-  };
 
   Past* touch(std::uint64_t place, const Holder& holder);
   bool make_room(const Holder& holder);
-  std::uint32_t number_of(const Holder& holder);
-  void forget_oldest(std::uint32_t number);
+  Numbers::iterator number_of(const Holder& holder);
+  void forget(Slot slot);
+  [[nodiscard]] MonotonicTime now() const {
+    return MonotonicTime(std::chrono::nanoseconds(end_ns_));
+  }
   void fade(Past& past) const;
   [[nodiscard]] static UsualWaits usual(const Past& past);
   [[nodiscard]] static double samples_within(const Past& past, std::uint64_t silent_ns);
 
-  std::size_t most_;
   std::uint64_t seed_;
-  std::unordered_map<std::uint64_t, Past> pasts_;  // by place
-  std::map<Holder, std::uint32_t> numbers_;        // of those who hold places
-  std::unordered_map<std::uint32_t, Held> held_;   // by number
+  ShareSlots slots_;         // by number of a holder
+  std::vector<Past> pasts_;  // by slot
+  std::unordered_map<std::uint64_t, Slot> places_;
+  Numbers numbers_;  // of those who hold places; never 0
   std::uint32_t last_number_ = 0;
-  ShareRanks ranks_;  // of places
   std::uint64_t end_ns_ = 0, deaf_ns_ = 0;
   std::uint64_t dropped_ = 0;
 };
