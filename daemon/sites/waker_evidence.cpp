@@ -31,6 +31,19 @@ PlaceCrowds::Member member_of(const SeenWaits& waits) {
   return {.tgid = waits.at.tgid, .tid = waits.at.tid, .place = waits.at.place};
 }
 
+// The thread of the same process that ended the waits, at the same place.
+PlaceCrowds::Member waker_member_of(const SeenWaits& waits) {
+  PlaceCrowds::Member waker = member_of(waits);
+  waker.tid = waits.waker_tid;
+  return waker;
+}
+
+ThreadAtPlace waker_of(const SeenWaits& waits) {
+  ThreadAtPlace waker = waits.at;
+  waker.tid = waits.waker_tid;
+  return waker;
+}
+
 EvidenceKey key_of(const ThreadAtPlace& at, std::uint64_t what) {
   return {.tgid = at.tgid, .tid = at.tid, .what = what};
 }
@@ -94,9 +107,7 @@ void WakerEvidence::note_crowds(std::span<const SeenWaits> waits) {
   }
   for (const SeenWaits& each : waits) {
     if (each.at.place == 0 || !same_process(each)) continue;
-    PlaceCrowds::Member waker = member_of(each);
-    waker.tid = each.waker_tid;
-    crowds_.join(member_of(each), waker);
+    crowds_.join(member_of(each), waker_member_of(each));
   }
 }
 
@@ -105,9 +116,7 @@ void WakerEvidence::note_wakers(const SeenWaits& waits, MonotonicTime now) {
   if (Evidence* const pair = touch(waits.at, woken_by(waits.waker_tid), now)) {
     pair->episodes += static_cast<float>(waits.episodes);
   }
-  ThreadAtPlace waker = waits.at;
-  waker.tid = waits.waker_tid;
-  touch(waker, kWholeThread, now);
+  touch(waker_of(waits), kWholeThread, now);
 }
 
 // Of wakers alone it matters how long they wait for others.
@@ -147,9 +156,7 @@ void WakerEvidence::weigh(const SeenWaits& waits, MonotonicTime now) {
 // threads of another process are not known. A waker that did not wait there within this window is
 // what a holder is like.
 bool WakerEvidence::may_hold(const SeenWaits& waits) const {
-  PlaceCrowds::Member waker = member_of(waits);
-  waker.tid = waits.waker_tid;
-  return !same_process(waits) || !crowds_.has(waker) ||
+  return !same_process(waits) || !crowds_.has(waker_member_of(waits)) ||
          crowds_.may_hold(member_of(waits), window_length_);
 }
 
@@ -184,9 +191,7 @@ const Evidence* WakerEvidence::waker_there(const SeenWaits& waits, MonotonicTime
 
 bool WakerEvidence::leads(const SeenWaits& waits, MonotonicTime now) const {
   if (waits.site == 0 || !same_process(waits)) return false;
-  ThreadAtPlace waker = waits.at;
-  waker.tid = waits.waker_tid;
-  const Evidence at = sums_of(waker, at_site(waits.site), now);
+  const Evidence at = sums_of(waker_of(waits), at_site(waits.site), now);
   return at.timer_ends > 0 && at.timer_ends >= kLeaderShare * at.peer_ends;
 }
 
@@ -194,8 +199,7 @@ bool WakerEvidence::leads(const SeenWaits& waits, MonotonicTime now) const {
 // one that answers.
 float WakerEvidence::answered(const SeenWaits& waits, float ended_ns, MonotonicTime now) const {
   if (!same_process(waits)) return 0;
-  ThreadAtPlace waker = waits.at;
-  waker.tid = waits.waker_tid;
+  const ThreadAtPlace waker = waker_of(waits);
   const float asked = sums_of(waker, woken_by(waits.at.tid), now).episodes;
   const float answers = sums_of(waits.at, woken_by(waits.waker_tid), now).episodes;
   const float idle_ns = sums_of(waker, kWholeThread, now).ended_ns;
