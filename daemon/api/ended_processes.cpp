@@ -7,7 +7,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include "pipeline/wait_window.h"
@@ -17,15 +16,9 @@ namespace {
 
 using Process = std::pair<std::uint32_t, std::uint64_t>;  // number and start
 
-struct HashOfProcess {
-  std::size_t operator()(const Process& process) const {
-    return std::hash<std::uint64_t>()(process.second ^ process.first);
-  }
-};
-
 // Names of the window's processes without a row. Some of their waits may have none.
-std::unordered_map<Process, std::string_view, HashOfProcess> names_of(const View& view) {
-  std::unordered_map<Process, std::string_view, HashOfProcess> names;
+std::map<Process, std::string_view> names_of(const View& view) {
+  std::map<Process, std::string_view> names;
   for (const SiteWaits& waits : view.waits->sites) {
     if (waits.pid != 0 && !waits.comm.empty()) {
       names.try_emplace({waits.pid, waits.process_start_ns}, waits.comm);

@@ -3,7 +3,6 @@
 
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -13,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "integration"))
+sys.path[:0] = [str(HERE.parent / name) for name in ("integration", "support")]
 
 import host  # noqa: E402
+import unit_processes  # noqa: E402
 from daemon import die_with_the_tester  # noqa: E402
 from truth import Role  # noqa: E402
 
@@ -119,7 +119,7 @@ class Stage:
         options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL,
                    "stderr": open(self.folder / "errors", "ab"), "cwd": self.folder, **options}
         process = subprocess.Popen(words, start_new_session=True, preexec_fn=enter, **options)
-        self.at_end(finish, process)
+        self.at_end(unit_processes.end, process)
         return process
 
     def do(self, *command, **options):
@@ -186,15 +186,3 @@ class Stage:
         for task in Path(f"/proc/{process.pid}/task").iterdir():
             found += map(int, (task / "children").read_text().split())
         return found
-
-
-def finish(process):
-    try:
-        os.killpg(process.pid, signal.SIGCONT)
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
-    process.wait()
-    for stream in (process.stdin, process.stdout):
-        if stream:
-            stream.close()
