@@ -346,18 +346,18 @@ Status Daemon::pass() {
     if (overhead) overhead_ratio_ = overhead;
     last_pass_duration_ = end - begin;
   }
-  tell_stalls();
+  tell_stalls(*(*view)->stalls);
   board_->publish(*std::move(view));
   return {};
 }
 
-void Daemon::tell_stalls() {
+void Daemon::tell_stalls(const StallList& stalls) {
   const StallChanges changes = pipeline_->take_stall_changes();
   for (const auto& stall : changes.begun) self_->count_stall(stall->kind);
   for (const auto& stall : changes.ended) {
     if (stall->taken_back) self_->count_stall_taken_back(stall->kind);
   }
-  self_->set_stalls_beyond_limit(pipeline_->stalls_beyond_limit());
+  self_->set_stalls_beyond_limit(stalls.beyond_limit());
   stall_journal_.record(changes);
 }
 

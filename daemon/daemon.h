@@ -69,7 +69,7 @@ class Daemon {
   void tick();
   Status pass();
   void follow_cgroups();
-  void tell_stalls();
+  void tell_stalls(const StallList& stalls);
   void warn_of_losses(const View& view);
   void measure_scrapes();
   void apply(const Config& config);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -21,31 +23,37 @@ std::uint64_t blocked_ns(const ProcessRow& row) {
 
 struct OldestBlock {
   std::size_t kind = 0;
-  std::uint64_t ns = 0;  // 0: none
+  WaitAge age;  // 0 ns: none
 };
 
 // Skips idle-prone reasons: of an idle service, they would only show when it was started.
 OldestBlock oldest_of(const ProcessRow& row) {
   OldestBlock oldest;
   for (std::size_t kind = 0; kind < OFFCPUD_BLOCKED_KINDS; ++kind) {
-    const std::uint64_t age = row.oldest_blocked_ns[kind];
-    if (!is_idle_prone(kind) && age > oldest.ns) oldest = {kind, age};
+    const WaitAge& age = row.oldest_blocked[kind];
+    if (!is_idle_prone(kind) && age.ns > oldest.age.ns) oldest = {kind, age};
   }
   return oldest;
 }
 
 TopJson oldest_json(const ProcessRow& row) {
   const OldestBlock oldest = oldest_of(row);
-  if (oldest.ns == 0) return nullptr;
+  if (oldest.age.ns == 0) return nullptr;
   return {{"reason", kHistKindNames[oldest.kind]},
-          {"seconds", in_seconds(oldest.ns)},
-          {"estimated", row.oldest_estimated[oldest.kind]}};
+          {"seconds", in_seconds(oldest.age.ns)},
+          {"estimated", oldest.age.estimated}};
 }
 
 WallTime start_of(const ProcessRow& row, const View& view, std::chrono::nanoseconds suspended) {
   const auto age = view.taken.time_since_epoch() + suspended -
                    std::chrono::nanoseconds(static_cast<std::int64_t>(row.start_ns));
   return view.taken_wall - std::chrono::duration_cast<WallTime::duration>(age);
+}
+
+TopJson oldest_by_name(const ProcessRow& row) {
+  std::array<std::uint64_t, OFFCPUD_BLOCKED_KINDS> ages{};
+  std::ranges::transform(row.oldest_blocked, ages.begin(), &WaitAge::ns);
+  return seconds_by_name(ages, kKindNames.first(OFFCPUD_BLOCKED_KINDS));
 }
 
 TopJson process_json(const ProcessRow& row, const std::string& start) {
@@ -63,8 +71,7 @@ TopJson process_json(const ProcessRow& row, const std::string& start) {
                {"p99_seconds", row.p99_seconds},
                {"max_seconds", row.max_seconds},
                {"oldest_blocked", oldest_json(row)},
-               {"oldest_blocked_seconds",
-                seconds_by_name(row.oldest_blocked_ns, kKindNames.first(OFFCPUD_BLOCKED_KINDS))}});
+               {"oldest_blocked_seconds", oldest_by_name(row)}});
   return json;
 }
 
@@ -103,7 +110,7 @@ bool comes_before(const Row& row, const Row& other, TopSort sort) {
     case TopSort::Running:
       return a.running_ns > b.running_ns;
     case TopSort::Oldest:
-      return oldest_of(a).ns > oldest_of(b).ns;
+      return oldest_of(a).age.ns > oldest_of(b).age.ns;
     case TopSort::Ended:
       return a.ended > b.ended;
     case TopSort::P50:

@@ -86,8 +86,7 @@ void UnitSums::add_in_progress(const SubjectSeries& row) {
     const OpenWaits& open = row.in_progress->open[kind];
     unit.kinds[kind].threads += open.threads - open.for_work;
     if (is_blocked_kind(kind)) {
-      const BlocksInProgress& blocks = row.in_progress->blocked[kind];
-      unit.kinds[kind].oldest.merge({blocks.oldest_ns, blocks.oldest_estimated});
+      unit.kinds[kind].oldest.merge(row.in_progress->blocked[kind].oldest);
     }
   }
 }

@@ -173,7 +173,7 @@ std::string stalls_line(const View& view) {
     longest.merge({.ns = stall->duration_ns, .estimated = stall->estimated});
   }
   for (const UnlistedStalls& each : view.stalls->unlisted) {
-    longest.merge({.ns = each.oldest_ns, .estimated = each.estimated});
+    longest.merge(each.oldest);
   }
   // Stacks decide who is stalled, so before they were examined nobody knows.
   const bool is_known = !view.stalls->examines || !view.site_history.empty();

@@ -18,8 +18,8 @@ void append_runqueue_wait(SeriesWriter& out, const ProcessRow& row, std::size_t 
 }
 
 void append_oldest_blocked(SeriesWriter& out, const ProcessRow& row, std::size_t kind) {
-  if (row.oldest_blocked_ns[kind] == 0 && !row.histograms[kind]) return;
-  out.seconds({{"reason", kHistKindNames[kind]}}, row.oldest_blocked_ns[kind]);
+  if (row.oldest_blocked[kind].ns == 0 && !row.histograms[kind]) return;
+  out.seconds({{"reason", kHistKindNames[kind]}}, row.oldest_blocked[kind].ns);
 }
 
 constexpr auto kFamilies = std::to_array<RowFamily<ProcessRow>>({

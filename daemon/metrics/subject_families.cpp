@@ -64,7 +64,7 @@ void append_blocked_threads(SeriesWriter& out, const SubjectRow& row, std::size_
 
 void append_oldest_blocked(SeriesWriter& out, const SubjectRow& row, std::size_t kind) {
   if (const BlocksInProgress* blocks = blocks_of(row.series, kind)) {
-    out.seconds({{"reason", kHistKindNames[kind]}}, blocks->oldest_ns);
+    out.seconds({{"reason", kHistKindNames[kind]}}, blocks->oldest.ns);
   }
 }
 

@@ -21,10 +21,7 @@ void add_blocked(WaitsInProgress& waits, const offcpud_thread& thread,
   // A kernel thread that waits for work is as old as the host; its age would say nothing.
   if (thread.flags & OFFCPUD_THREAD_IDLE) return;
   const std::uint64_t age = age_ns(thread);
-  if (age > blocks.oldest_ns) {
-    blocks.oldest_ns = age;
-    blocks.oldest_estimated = (thread.flags & OFFCPUD_THREAD_ESTIMATED) != 0;
-  }
+  blocks.oldest.merge({age, (thread.flags & OFFCPUD_THREAD_ESTIMATED) != 0});
   for (std::size_t i = 0; i < stall_bounds.size(); ++i) {
     const std::chrono::nanoseconds bound = stall_bounds[i];
     if (age > static_cast<std::uint64_t>(bound.count())) ++blocks.stalled[i];
@@ -57,10 +54,7 @@ void add_waits(WaitsInProgress& into, const WaitsInProgress& more) {
   for (std::size_t kind = 0; kind < into.blocked.size(); ++kind) {
     BlocksInProgress& blocks = into.blocked[kind];
     blocks.threads += more.blocked[kind].threads;
-    if (more.blocked[kind].oldest_ns > blocks.oldest_ns) {
-      blocks.oldest_ns = more.blocked[kind].oldest_ns;
-      blocks.oldest_estimated = more.blocked[kind].oldest_estimated;
-    }
+    blocks.oldest.merge(more.blocked[kind].oldest);
     for (std::size_t i = 0; i < blocks.stalled.size(); ++i) {
       blocks.stalled[i] += more.blocked[kind].stalled[i];
     }

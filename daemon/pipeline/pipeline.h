@@ -78,8 +78,6 @@ class Pipeline {
 
   // The stalls that began or ended since the last call.
   [[nodiscard]] StallChanges take_stall_changes() { return stalls_.take_changes(); }
-  // StallLog::beyond_limit()
-  [[nodiscard]] std::uint64_t stalls_beyond_limit() const { return stalls_.beyond_limit(); }
 
  private:
   void fold_removed();

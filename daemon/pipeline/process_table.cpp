@@ -63,8 +63,7 @@ void ProcessTable::begin_walk(Process& process) {
   process.row.threads = 0;
   process.row.waited_ns.fill(0);
   process.row.running_ns = 0;
-  process.row.oldest_blocked_ns.fill(0);
-  process.row.oldest_estimated.fill(false);
+  process.row.oldest_blocked.fill({});
 }
 
 void ProcessTable::name(Process& process, const offcpud_thread& thread) {
@@ -87,11 +86,7 @@ void ProcessTable::add_thread(Process& process, const offcpud_thread* before,
   const bool leads = now.tid == now.tgid;
   if (leads && row.kernel_thread && is_idle(now)) process.waits_for_work = true;
   if (now.state == OFFCPUD_THREAD_BLOCKED && now.kind < OFFCPUD_BLOCKED_KINDS && !is_idle(now)) {
-    std::uint64_t& oldest = row.oldest_blocked_ns[now.kind];
-    if (age_ns(now) > oldest) {
-      oldest = age_ns(now);
-      row.oldest_estimated[now.kind] = (now.flags & OFFCPUD_THREAD_ESTIMATED) != 0;
-    }
+    row.oldest_blocked[now.kind].merge({age_ns(now), (now.flags & OFFCPUD_THREAD_ESTIMATED) != 0});
   }
   if (!previous_) return;  // one walk makes no interval
 

@@ -10,6 +10,7 @@
 
 #include "attribution/subject.h"
 #include "base/clock.h"
+#include "base/wait_age.h"
 #include "base/wait_for.h"
 #include "offcpud.h"
 #include "pipeline/wait_window.h"
@@ -72,8 +73,7 @@ struct UnlistedStalls {
   std::shared_ptr<const SubjectLabels> labels;  // of their cgroup
   WaitFor wait_for = WaitFor::Unknown;          // Unknown also: told by their reason
   std::uint32_t threads = 0;
-  std::uint64_t oldest_ns = 0;  // age
-  bool estimated = false;       // as in Stall, of the oldest
+  WaitAge oldest;
 };
 
 // Immutable. First those in progress, oldest first; then those that ended, latest first.

@@ -26,6 +26,13 @@ bool has_kind(std::uint32_t kinds, std::uint32_t kind) {
   return is_blocked_kind(kind) && (kinds >> kind & 1U) != 0;
 }
 
+// Nobody may want to act on it. A shell waits for its child as long as the program runs, which may
+// have all day. If that is stuck, it is told itself.
+bool concerns_nobody(std::size_t kind, const ExaminedWait& wait) {
+  const bool is_for_child = kind == OFFCPUD_BLOCKED_CHILD && wait.wait_for == WaitFor::Answer;
+  return is_idle(wait.wait_for) || is_for_child;
+}
+
 }  // namespace
 
 StallLog::StallLog(StallPolicy policy, LabelsOf labels_of, std::size_t keep)
@@ -94,7 +101,6 @@ void StallLog::update(const std::shared_ptr<const ThreadWalk>& walk,
 
 void StallLog::follow_walk() {
   for (auto& [id, open] : open_) ++open.walks_without;
-  beyond_limit_ = 0;
   unlisted_.clear();
   walked_ns_ = now_ns_;
   without_record_ = {};
@@ -124,16 +130,9 @@ bool StallLog::may_be_stall(std::uint32_t kind, std::uint64_t age_ns) const {
   return has_kind(kinds, kind) && age_ns >= policy_.filter.min_ns;
 }
 
-// A shell waits as long as the program that it runs, which may have all day. If that is stuck, it
-// is told itself.
-bool StallLog::is_for_child(std::uint32_t kind, const ExaminedWait& wait) {
-  return kind == OFFCPUD_BLOCKED_CHILD && wait.wait_for == WaitFor::Answer;
-}
-
 // Whatever the names of the thread are. Most lasting blocks of a host are.
 bool StallLog::is_surely_idle(std::uint32_t kind, const ExaminedWait* wait) const {
-  return wait != nullptr && (is_idle(wait->wait_for) || is_for_child(kind, *wait)) &&
-         !has_kind(policy_.named_kinds, kind);
+  return wait != nullptr && concerns_nobody(kind, *wait) && !has_kind(policy_.named_kinds, kind);
 }
 
 StallLog::Verdict StallLog::judge(const Stall& stall, std::uint64_t age_ns, bool late) const {
@@ -149,8 +148,7 @@ StallLog::Verdict StallLog::judge(const Stall& stall, std::uint64_t age_ns, bool
     if (late) return by_reason;
     return is_over(limits.actionable) ? Verdict::Later : Verdict::None;
   }
-  const auto kind = static_cast<std::uint32_t>(stall.kind);
-  if (is_idle(wait->wait_for) || is_for_child(kind, *wait)) return Verdict::Idle;
+  if (concerns_nobody(stall.kind, *wait)) return Verdict::Idle;
   if (!is_over(limits.actionable)) return Verdict::None;
   return actionable(wait->wait_for) && wait->certain ? Verdict::Told : Verdict::Untold;
 }
@@ -209,15 +207,12 @@ StallLog::Open StallLog::take(const std::map<StallId, Open>::iterator& record) {
 
 // One user's crowd may take all records: metrics and alerts must still know the stalls of others.
 void StallLog::count_unlisted(const Stall& stall, const offcpud_thread& thread) {
-  ++beyond_limit_;
   const WaitFor wait_for = stall.wait ? stall.wait->wait_for : WaitFor::Unknown;
   UnlistedStalls& sum = unlisted_[{thread.cgroup_id, wait_for}];
   sum.labels = stall.labels;
   sum.wait_for = wait_for;
   ++sum.threads;
-  if (age_ns(thread) <= sum.oldest_ns) return;
-  sum.oldest_ns = age_ns(thread);
-  sum.estimated = stall.estimated;
+  sum.oldest.merge({.ns = age_ns(thread), .estimated = stall.estimated});
 }
 
 void StallLog::open_if_stalled(const offcpud_thread& thread) {
@@ -387,7 +382,7 @@ std::shared_ptr<const StallList> StallLog::list() const {
   list->untold_blocks = without_record_;
   for (const auto& [key, sum] : unlisted_) {
     list->unlisted.push_back(sum);
-    list->unlisted.back().oldest_ns += now_ns_ - walked_ns_;
+    list->unlisted.back().oldest.ns += now_ns_ - walked_ns_;
   }
   for (const auto& [id, open] : open_) {
     (open.stall.told ? list->stalls : list->untold).push_back(snapshot(open));

@@ -85,8 +85,11 @@ class StallLog {
  public:
   using LabelsOf = std::function<std::shared_ptr<const SubjectLabels>(std::uint64_t cgroup_id)>;
 
-  static constexpr std::size_t kMaxInProgress = 10'000;  // stalls that are told
-  static constexpr std::size_t kMaxUntold = 1'000;       // in progress too
+  // Stalls that are told. One beyond these gets a record when it ends, and until then counts in
+  // StallList::unlisted.
+  static constexpr std::size_t kMaxInProgress = 10'000;
+  // Untold blocks in progress. Those beyond have no record, but count in StallList::untold_blocks.
+  static constexpr std::size_t kMaxUntold = 1'000;
   // Two passes' windows: 10 s is the longest one, 5 min the longest pass.
   static constexpr std::size_t kMaxWindows = 64;
   static constexpr std::size_t kMaxExamined = 200'000;  // blocks in them; two always find room
@@ -125,11 +128,6 @@ class StallLog {
   // Both include all that was passed in so far, so call them at the end of a pass.
   [[nodiscard]] StallChanges take_changes();
   [[nodiscard]] std::shared_ptr<const StallList> list() const;
-
-  // Stalls in the last walk beyond kMaxInProgress; each gets a record when it ends, and until then
-  // counts in StallList::unlisted. Untold blocks
-  // beyond kMaxUntold have no record; StallList::untold_blocks counts them.
-  [[nodiscard]] std::uint64_t beyond_limit() const { return beyond_limit_; }
 
  private:
   enum class Verdict : std::uint8_t {
@@ -172,7 +170,6 @@ class StallLog {
   [[nodiscard]] Verdict judge(const Stall& stall, std::uint64_t age_ns, bool late) const;
   [[nodiscard]] bool is_late(std::uint64_t since_ns) const;
   [[nodiscard]] bool may_be_stall(std::uint32_t kind, std::uint64_t age_ns) const;
-  static bool is_for_child(std::uint32_t kind, const ExaminedWait& wait);
   [[nodiscard]] bool is_surely_idle(std::uint32_t kind, const ExaminedWait* wait) const;
   [[nodiscard]] std::shared_ptr<const ExaminedWait> wait_of(const StallId& id,
                                                             bool estimated) const;
@@ -208,8 +205,7 @@ class StallLog {
   std::map<StallId, std::uint64_t> closed_;
   StallChanges changes_;
   std::uint64_t dropped_ = 0;
-  std::uint64_t beyond_limit_ = 0;
-  // The same by cgroup id and what they are for; their ages are those in the last walk.
+  // Stalls beyond the limit, by cgroup id and what they are for; ages are those in the last walk.
   std::map<std::pair<std::uint64_t, WaitFor>, UnlistedStalls> unlisted_;
   std::uint64_t walked_ns_ = 0;  // now_ns_ when the last walk came
 };

@@ -44,7 +44,7 @@ void sum_stalls(View& view) {
   }
   for (const UnlistedStalls& each : view.stalls->unlisted) {
     SubjectSeries* const row = row_or_other(view, each.labels->cgroup);
-    if (row != nullptr) add(sums[row], each.wait_for, each.threads, each.oldest_ns);
+    if (row != nullptr) add(sums[row], each.wait_for, each.threads, each.oldest.ns);
   }
   for (auto& [row, sum] : sums) row->stalls = std::make_shared<const StallsInProgress>(sum);
 }

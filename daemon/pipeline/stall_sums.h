@@ -6,8 +6,7 @@
 namespace offcpud {
 
 // Sums the stalls of the View, with or without a record, by the cgroups of its rows. Those of a
-// cgroup without a row are in
-// "(other)", if that has one.
+// cgroup without a row are in "(other)", if that has one.
 void sum_stalls(View& view);
 
 }  // namespace offcpud

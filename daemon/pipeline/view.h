@@ -12,6 +12,7 @@
 
 #include "attribution/subject.h"
 #include "base/clock.h"
+#include "base/wait_age.h"
 #include "base/wait_for.h"
 #include "histogram/latency_histogram.h"
 #include "histogram/wait_estimate.h"
@@ -27,8 +28,7 @@ inline constexpr std::size_t kMaxStallBounds = 8;
 // The blocks of one cgroup and reason that are still in progress.
 struct BlocksInProgress {
   std::uint32_t threads = 0;
-  std::uint64_t oldest_ns = 0;                           // 0: none has a known beginning
-  bool oldest_estimated = false;                         // as in Stall
+  WaitAge oldest;                                        // 0 ns: none has a known beginning
   std::array<std::uint32_t, kMaxStallBounds> stalled{};  // by index of View::stall_bounds
 };
 
@@ -100,9 +100,8 @@ struct ProcessRow {
   // upper bounds of slots.
   std::uint64_t ended = 0;
   double p50_seconds = 0, p99_seconds = 0, max_seconds = 0;
-  // Longest block in progress by reason; 0: none has a known beginning.
-  std::array<std::uint64_t, OFFCPUD_BLOCKED_KINDS> oldest_blocked_ns{};
-  std::array<bool, OFFCPUD_BLOCKED_KINDS> oldest_estimated{};  // as in Stall
+  // Longest block in progress by reason; 0 ns: none has a known beginning.
+  std::array<WaitAge, OFFCPUD_BLOCKED_KINDS> oldest_blocked{};
 };
 
 struct ThreadWalk;

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/shared_texts.h"
+#include "base/wait_age.h"
 #include "base/wait_for.h"
 #include "base/wait_time.h"
 #include "histogram/wait_estimate.h"
@@ -54,17 +55,6 @@ struct ExaminedBlock {
   // Its place has gone silent, for much longer than any wait there took. Null: it has not, or too
   // little is known of it.
   std::shared_ptr<const UsualWaits> usual = nullptr;
-};
-
-// The age of a block in progress.
-struct WaitAge {
-  std::uint64_t ns = 0;    // 0: unknown
-  bool estimated = false;  // it began before the daemon did: as in Stall
-
-  // The older of both.
-  void merge(const WaitAge& other) {
-    if (other.ns > ns) *this = other;
-  }
 };
 
 // What the threads of one process waited for at one site within a window.

@@ -51,12 +51,11 @@ View two_processes() {
   database.ended = 9;
   database.p50_seconds = 0.25;
   database.p99_seconds = database.max_seconds = 2;
-  database.oldest_blocked_ns[OFFCPUD_BLOCKED_DISK] = kSecond;
-  database.oldest_estimated[OFFCPUD_BLOCKED_DISK] = true;
-  database.oldest_blocked_ns[OFFCPUD_BLOCKED_POLL] = 50 * kSecond;
+  database.oldest_blocked[OFFCPUD_BLOCKED_DISK] = {kSecond, true};
+  database.oldest_blocked[OFFCPUD_BLOCKED_POLL] = {50 * kSecond};
   ProcessRow idle = process(6, "idle\x1b[2J", "/user.slice");
   idle.waited_ns[OFFCPUD_BLOCKED_POLL] = 10 * kSecond;
-  idle.oldest_blocked_ns[OFFCPUD_BLOCKED_POLL] = 90 * kSecond;
+  idle.oldest_blocked[OFFCPUD_BLOCKED_POLL] = {90 * kSecond};
   view.processes = {database, idle};
   view.previous_walk = test::walk_at(90, {thread(5).running(89)});
   view.walk = test::walk_at(100, {thread(5).running(89)});

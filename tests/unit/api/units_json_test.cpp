@@ -32,7 +32,7 @@ void set_open(SubjectSeries& row, std::size_t kind, OpenWaits open, std::uint64_
   auto in_progress = std::make_shared<WaitsInProgress>();
   in_progress->open[kind] = open;
   if (kind < OFFCPUD_BLOCKED_KINDS) {
-    in_progress->blocked[kind] = {.threads = open.threads, .oldest_ns = oldest_ns};
+    in_progress->blocked[kind] = {.threads = open.threads, .oldest = {oldest_ns}};
   }
   row.in_progress = std::move(in_progress);
 }

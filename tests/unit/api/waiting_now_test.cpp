@@ -91,7 +91,7 @@ TEST_F(WaitingNow, AgesOfBlocksOlderThanTheDaemonAreMarked) {
 
 TEST_F(WaitingNow, StallsWithoutARecordAreCounted) {
   add_stall(nullptr, 11'000'000'000);
-  stalls_->unlisted = {{.threads = 4, .oldest_ns = 60'000'000'000}, {.threads = 3}};
+  stalls_->unlisted = {{.threads = 4, .oldest = {60'000'000'000}}, {.threads = 3}};
   EXPECT_EQ(lines()[1],
             "stalls: 1 told, 7 more beyond the limit: by reason 1; the longest for 1 min");
 }

@@ -199,7 +199,7 @@ TEST(PrometheusText, AReasonKeepsItsGaugesWhenNobodyIsBlockedAnyMore) {
 TEST(PrometheusText, ABlockInProgressShowsBeforeAnyHasEnded) {
   WaitsInProgress waits;
   waits.blocked[OFFCPUD_BLOCKED_LOCK] = {
-      .threads = 3, .oldest_ns = 1'000'000'001, .stalled = {1, 0}};
+      .threads = 3, .oldest = {1'000'000'001}, .stalled = {1, 0}};
   const std::string text = render(view_with(waits, nullptr));
   EXPECT_THAT(text, HasSubstr("offcpud_blocked_threads{cgroup=\"/a\",reason=\"lock\"} 3\n"));
   EXPECT_THAT(text, HasSubstr("reason=\"lock\"} 1.000000001\n"));
@@ -211,7 +211,7 @@ TEST(PrometheusText, ABlockInProgressShowsBeforeAnyHasEnded) {
 std::vector<std::string> process_lines(std::vector<ProcessRow> rows) {
   auto view = std::make_shared<View>();
   for (ProcessRow& row : rows) {
-    row.oldest_blocked_ns[OFFCPUD_BLOCKED_DISK] = 1'000'000'000;
+    row.oldest_blocked[OFFCPUD_BLOCKED_DISK].ns = 1'000'000'000;
   }
   view->processes = std::move(rows);
   std::vector<std::string> lines;

@@ -24,7 +24,7 @@ SubjectSeries subject(SubjectLabels labels, std::uint64_t running_ns) {
 std::shared_ptr<const WaitsInProgress> waits_of(std::size_t kind, std::uint64_t oldest_ns,
                                                 std::size_t bounds) {
   auto waits = std::make_shared<WaitsInProgress>();
-  waits->blocked[kind] = {.threads = 2, .oldest_ns = oldest_ns, .stalled = {}};
+  waits->blocked[kind] = {.threads = 2, .oldest = {oldest_ns}, .stalled = {}};
   std::fill_n(waits->blocked[kind].stalled.begin(), bounds, 1);
   return waits;
 }
@@ -60,7 +60,7 @@ namespace {
 std::vector<ProcessRow> processes_of(const SubjectSeries& hostile, const SubjectSeries& nginx) {
   ProcessRow worker = process(4'194'304, "worker\"\\\n\xff", hostile);
   worker.histograms[OFFCPUD_RUNQ_PREEMPTED] = histogram_of({4'000'000});
-  worker.oldest_blocked_ns[OFFCPUD_BLOCKED_POLL] = 3'000'000'000;
+  worker.oldest_blocked[OFFCPUD_BLOCKED_POLL].ns = 3'000'000'000;
   ProcessRow server = process(7, "nginx", nginx);
   server.histograms[OFFCPUD_BLOCKED_DISK] = histogram_of({1'500'000'001});
   ProcessRow silent = process(8, "not exported", nginx);

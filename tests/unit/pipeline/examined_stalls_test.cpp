@@ -263,7 +263,7 @@ TEST_F(ExaminedStallsTest, UntoldOnesTakeNoRoomOfStalls) {
   walk(threads);
   ASSERT_EQ(stalls().size(), 1U);
   EXPECT_EQ(stalls()[0]->tid, 100'000U);
-  EXPECT_EQ(log_.beyond_limit(), 0U);
+  EXPECT_EQ(log_.list()->beyond_limit(), 0U);
   EXPECT_EQ(log_.list()->untold.size(), StallLog::kMaxUntold);
   EXPECT_EQ(untold(WaitFor::Unknown), StallLog::kMaxInProgress) << "all are counted";
 }
@@ -280,10 +280,10 @@ TEST_F(ExaminedStallsTest, UntoldOnesThatTurnOutToBeStallsObeyTheLimit) {
   walk(threads);
   EXPECT_EQ(stalls().size(), StallLog::kMaxInProgress);
   EXPECT_TRUE(log_.list()->untold.empty());
-  EXPECT_EQ(log_.beyond_limit(), 1U);
+  EXPECT_EQ(log_.list()->beyond_limit(), 1U);
   pass({end_of(threads.front(), clock_.now())});
   walk({threads.begin() + 1, threads.end()});
-  EXPECT_EQ(log_.beyond_limit(), 0U);
+  EXPECT_EQ(log_.list()->beyond_limit(), 0U);
 }
 
 // A crowd in flock() takes every record; the disk of another cgroup hangs meanwhile.
@@ -300,14 +300,14 @@ TEST_F(ExaminedStallsTest, StallsBeyondTheLimitCountByCgroupAndWhatFor) {
   clock_.advance(5s);
   pass();
   EXPECT_EQ(stalls().size(), StallLog::kMaxInProgress);
-  EXPECT_EQ(log_.beyond_limit(), 3U);
+  EXPECT_EQ(log_.list()->beyond_limit(), 3U);
   auto unlisted = log_.list()->unlisted;
   ASSERT_EQ(unlisted.size(), 2U);
   std::ranges::sort(unlisted, {}, &UnlistedStalls::threads);
   EXPECT_EQ(unlisted[0].wait_for, WaitFor::Lock);
   EXPECT_EQ(unlisted[1].wait_for, WaitFor::Storage);
   EXPECT_EQ(unlisted[1].threads, 2U);
-  EXPECT_EQ(unlisted[1].oldest_ns, ns(MonotonicTime(100'002ms + 5s)));
+  EXPECT_EQ(unlisted[1].oldest.ns, ns(MonotonicTime(100'002ms + 5s)));
   EXPECT_EQ(unlisted[1].labels, labels_);
   walk({});
   EXPECT_TRUE(log_.list()->unlisted.empty());

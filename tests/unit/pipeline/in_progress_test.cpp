@@ -31,9 +31,9 @@ TEST(InProgress, CountsBlockedThreadsByReasonWithTheOldestOfEach) {
                                           blocked_thread(7, OFFCPUD_BLOCKED_DISK, 70 * kSecond),
                                           blocked_thread(7, OFFCPUD_BLOCKED_LOCK, 2)});
   EXPECT_EQ(waits.blocked[OFFCPUD_BLOCKED_DISK].threads, 2U);
-  EXPECT_EQ(waits.blocked[OFFCPUD_BLOCKED_DISK].oldest_ns, 70 * kSecond);
+  EXPECT_EQ(waits.blocked[OFFCPUD_BLOCKED_DISK].oldest.ns, 70 * kSecond);
   EXPECT_EQ(waits.blocked[OFFCPUD_BLOCKED_LOCK].threads, 1U);
-  EXPECT_EQ(waits.blocked[OFFCPUD_BLOCKED_LOCK].oldest_ns, 2U);
+  EXPECT_EQ(waits.blocked[OFFCPUD_BLOCKED_LOCK].oldest.ns, 2U);
   EXPECT_EQ(waits.blocked[OFFCPUD_BLOCKED_POLL].threads, 0U);
   EXPECT_EQ(waits.oldest_runnable_ns, 0U);
 }
@@ -56,7 +56,7 @@ TEST(InProgress, AThreadOfUnknownBeginningIsBlockedButHasNoAge) {
   unknown.flags = OFFCPUD_THREAD_UNKNOWN;
   const WaitsInProgress waits = waits_of({unknown});
   EXPECT_EQ(waits.blocked[OFFCPUD_BLOCKED_KERNEL].threads, 1U);
-  EXPECT_EQ(waits.blocked[OFFCPUD_BLOCKED_KERNEL].oldest_ns, 0U);
+  EXPECT_EQ(waits.blocked[OFFCPUD_BLOCKED_KERNEL].oldest.ns, 0U);
   EXPECT_EQ(waits.blocked[OFFCPUD_BLOCKED_KERNEL].stalled[0], 0U);
 }
 
@@ -64,7 +64,7 @@ TEST(InProgress, ABlockThatBeganBeforeTheProgramsDidHasTheAgeThatTheSchedulerKno
   offcpud_thread estimated = blocked_thread(7, OFFCPUD_BLOCKED_LOCK, 86'400 * kSecond);
   estimated.flags = OFFCPUD_THREAD_ESTIMATED;
   const BlocksInProgress blocks = waits_of({estimated}).blocked[OFFCPUD_BLOCKED_LOCK];
-  EXPECT_EQ(blocks.oldest_ns, 86'400 * kSecond);
+  EXPECT_EQ(blocks.oldest.ns, 86'400 * kSecond);
   EXPECT_EQ(blocks.stalled[2], 1U);
 }
 
@@ -102,7 +102,7 @@ TEST(InProgress, AnIdleKernelThreadIsCountedButNeverStalled) {
   stuck.flags = OFFCPUD_THREAD_KERNEL;
   const BlocksInProgress blocks = waits_of({idle, stuck}).blocked[OFFCPUD_BLOCKED_KERNEL];
   EXPECT_EQ(blocks.threads, 2U);
-  EXPECT_EQ(blocks.oldest_ns, 11 * kSecond);
+  EXPECT_EQ(blocks.oldest.ns, 11 * kSecond);
   EXPECT_EQ(blocks.stalled[1], 1U);
   EXPECT_EQ(blocks.stalled[2], 0U);
 }
@@ -149,7 +149,7 @@ TEST(InProgress, TwoCgroupsTogetherHaveTheSumOfThreadsAndTheOlderAge) {
                            thread_in(OFFCPUD_THREAD_RUNNABLE, 8, 4)}));
   const BlocksInProgress& disk = sum.blocked[OFFCPUD_BLOCKED_DISK];
   EXPECT_EQ(disk.threads, 2U);
-  EXPECT_EQ(disk.oldest_ns, 11 * kSecond);
+  EXPECT_EQ(disk.oldest.ns, 11 * kSecond);
   EXPECT_EQ(disk.stalled[0], 2U);
   EXPECT_EQ(disk.stalled[1], 1U);
   EXPECT_EQ(sum.oldest_runnable_ns, 4U);

@@ -334,7 +334,7 @@ TEST_F(PipelineTest, AThreadAsleepSinceBeforeTheDaemonShowsInARowOfItsOwn) {
   EXPECT_EQ(row->running_ns, 0U);
   const BlocksInProgress& disk = row->in_progress->blocked[OFFCPUD_BLOCKED_DISK];
   EXPECT_EQ(disk.threads, 1U);
-  EXPECT_EQ(disk.oldest_ns, 11 * kSecond);
+  EXPECT_EQ(disk.oldest.ns, 11 * kSecond);
   EXPECT_EQ(disk.stalled[1], 1U);
   EXPECT_EQ((*view)->stall_bounds.size(), 3U);
 

@@ -67,7 +67,7 @@ TEST_F(ProcessTableTest, GroupsThreadsByProcess) {
   EXPECT_EQ(rows[0].threads, 2U);  // the first one has ended
   EXPECT_EQ(rows[0].start_ns, kSecond);
   EXPECT_EQ(rows[0].labels->cgroup, "/a.service");
-  EXPECT_EQ(rows[0].oldest_blocked_ns[kDisk], 6 * kSecond);
+  EXPECT_EQ(rows[0].oldest_blocked[kDisk].ns, 6 * kSecond);
   EXPECT_EQ(rows[1].comm, "other");
 }
 
@@ -77,7 +77,7 @@ TEST_F(ProcessTableTest, WithoutAnIntervalNobodyWaited) {
   EXPECT_EQ(rows[0].actionable_ns, 0U);
   EXPECT_EQ(rows[0].running_ns, 0U);
   EXPECT_EQ(rows[0].ended, 0U);
-  EXPECT_EQ(rows[0].oldest_blocked_ns[kDisk], 4000 * kSecond);
+  EXPECT_EQ(rows[0].oldest_blocked[kDisk].ns, 4000 * kSecond);
 }
 
 TEST_F(ProcessTableTest, SumsTheIntervalOverThreadsAndSeparatesIdleWaits) {
@@ -219,7 +219,7 @@ TEST_F(ProcessTableTest, AKernelThreadThatWaitsForWorkIsNotWaiting) {
   EXPECT_TRUE(rows[0].kernel_thread);
   EXPECT_EQ(rows[0].waited_ns[kKernel], 10 * kSecond);
   EXPECT_EQ(rows[0].actionable_ns, 0U);
-  EXPECT_EQ(rows[0].oldest_blocked_ns[kKernel], 0U);
+  EXPECT_EQ(rows[0].oldest_blocked[kKernel].ns, 0U);
 
   // Its waits that ended were for work, too; the one it is in now is not.
   counted(5, kKernel, {20});
@@ -227,7 +227,7 @@ TEST_F(ProcessTableTest, AKernelThreadThatWaitsForWorkIsNotWaiting) {
   rows = pass(30, {worker().blocked(kKernel, 27).waited(kKernel, 20).waited(kWakeup, 1)});
   EXPECT_EQ(rows[0].waited_ns[kKernel], 5 * kSecond);
   EXPECT_EQ(rows[0].actionable_ns, 4 * kSecond);
-  EXPECT_EQ(rows[0].oldest_blocked_ns[kKernel], 3 * kSecond);
+  EXPECT_EQ(rows[0].oldest_blocked[kKernel].ns, 3 * kSecond);
   EXPECT_EQ(rows[0].ended, 1U);
 }
 

@@ -250,11 +250,11 @@ TEST_F(StallLogTest, StallsInProgressAreBounded) {
   }
   walk(threads);
   EXPECT_EQ(stalls().size(), StallLog::kMaxInProgress);
-  EXPECT_EQ(log_.beyond_limit(), 5U);
+  EXPECT_EQ(log_.list()->beyond_limit(), 5U);
   walk(threads);
-  EXPECT_EQ(log_.beyond_limit(), 5U);
+  EXPECT_EQ(log_.list()->beyond_limit(), 5U);
   walk({});
-  EXPECT_EQ(log_.beyond_limit(), 0U);
+  EXPECT_EQ(log_.list()->beyond_limit(), 0U);
 }
 
 TEST_F(StallLogTest, ANewPolicyLeavesOpenRecordsOpen) {

@@ -19,7 +19,7 @@ CgroupReading running(std::uint64_t cgroup_id, std::uint64_t ns) {
 
 CgroupInProgress sleepers(std::uint32_t threads, std::uint64_t oldest_ns) {
   CgroupInProgress cgroup;
-  cgroup.waits.blocked[kPoll] = {.threads = threads, .oldest_ns = oldest_ns, .stalled = {threads}};
+  cgroup.waits.blocked[kPoll] = {.threads = threads, .oldest = {oldest_ns}, .stalled = {threads}};
   return cgroup;
 }
 
@@ -74,7 +74,7 @@ TEST(SubjectRows, RowsBeyondTheLimitAreSummedInOther) {
   EXPECT_EQ(cgroups_of(rows), (std::vector<std::string>{"(other)", "(unknown)", "/b"}));
   const BlocksInProgress& other = rows[0].in_progress->blocked[kPoll];
   EXPECT_EQ(other.threads, 10U);
-  EXPECT_EQ(other.oldest_ns, 80U);
+  EXPECT_EQ(other.oldest.ns, 80U);
   EXPECT_EQ(other.stalled[0], 10U);
   EXPECT_EQ(rows[2].in_progress->blocked[kPoll].threads, 4U);
 }
