@@ -8,9 +8,11 @@ ShareOwner ProcessOwners::of(std::uint32_t local_tgid, std::uint64_t process_sta
   if (local_tgid == 0) return std::nullopt;  // not in the daemon's namespace
   const std::pair process(local_tgid, process_start_ns);
   if (const auto known = known_.find(process); known != known_.end()) return known->second;
-  if (questions_ <= keep) return std::nullopt;
+  auto earlier = earlier_.extract(process);
+  if (earlier.empty() && questions_ <= keep) return std::nullopt;
+  if (known_.size() >= kMost / 2) earlier_ = std::exchange(known_, {});
+  if (!earlier.empty()) return known_.insert(std::move(earlier)).position->second;
   --questions_;
-  if (known_.size() >= kMost) known_.clear();
   return known_[process] = user_of_(local_tgid);
 }
 

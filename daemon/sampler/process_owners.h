@@ -17,8 +17,9 @@ namespace offcpud {
 // has ended by then is nobody's. Used by one thread.
 class ProcessOwners {
  public:
-  // Processes that are remembered: more than the blocks of a window may be of.
-  static constexpr std::size_t kMost = 24'576;
+  // Processes that are remembered: more than the blocks of a window may be of. Once there are
+  // more, those that were asked for longest ago are forgotten, half of them at once.
+  static constexpr std::size_t kMost = 49'152;
 
   using UserOf = std::function<ShareOwner(std::uint32_t tgid)>;  // in the daemon's PID namespace
   explicit ProcessOwners(UserOf user_of = real_uid_of) : user_of_(std::move(user_of)) {}
@@ -35,7 +36,8 @@ class ProcessOwners {
  private:
   UserOf user_of_;
   std::size_t questions_ = ~std::size_t{0};
-  std::map<std::pair<std::uint32_t, std::uint64_t>, ShareOwner> known_;  // by number and start
+  using Owners = std::map<std::pair<std::uint32_t, std::uint64_t>, ShareOwner>;
+  Owners known_, earlier_;  // by number and start; a process is in one of them
 };
 
 }  // namespace offcpud

@@ -218,7 +218,10 @@ void WaitExaminer::use(const Means& means) {
     known_.clear();
     blocks_.clear();
   }
-  std::erase_if(known_, [&](const auto& item) { return item.second.until <= means.now; });
+  std::erase_if(known_, [&](const auto& item) {
+    const Known& known = item.second;
+    return known.until <= means.now || means.now - known.used > kKeptUnused;
+  });
 }
 
 // Who holds most loses the stacks that nothing needs now. If that is not enough, others of his lose
@@ -240,7 +243,10 @@ void WaitExaminer::make_room() {
 WaitExaminer::Examined WaitExaminer::examine(const WaitSum& sum, const WaitInterval& interval,
                                              const Means& means) {
   const auto known = known_.find(sum.key);
-  if (known != known_.end()) return known->second.stack;
+  if (known != known_.end()) {
+    known->second.used = means.now;
+    return known->second.stack;
+  }
 
   const NamedStack stack = name_stack(sum, interval, means.names);
   const WaitClass found =
@@ -270,7 +276,7 @@ WaitExaminer::Examined WaitExaminer::examine(const WaitSum& sum, const WaitInter
 
 WaitExaminer::Examined WaitExaminer::remember(const Key& key, Examined stack, MonotonicTime now) {
   const auto good_for = stack->wait()->certain ? kGoodFor : kUnsureFor;
-  known_.try_emplace(key, stack, now + good_for, room_, key);
+  known_.try_emplace(key, stack, now, now + good_for, room_, key);
   make_room();
   return stack;
 }

@@ -41,6 +41,8 @@ class WaitExaminer {
   static constexpr std::chrono::seconds kGoodFor{120};
   // The same where it is not certain what the wait is for: a name may have been missing.
   static constexpr std::chrono::seconds kUnsureFor{15};
+  // One that no sample had for so long is forgotten: its process may have ended.
+  static constexpr std::chrono::seconds kKeptUnused{30};
   // What a chain of processes said of a block that lasts holds for as long while nothing is known
   // of the next process: a shell that runs commands has just begun to wait for a new one at times.
   static constexpr std::chrono::seconds kChainHolds{30};
@@ -70,13 +72,15 @@ class WaitExaminer {
   using Key = std::vector<std::uint64_t>;
   using Examined = std::shared_ptr<ExaminedStack>;
   struct Known {
-    Known(const Examined& examined, MonotonicTime good_until, StackRoom& room, const Key& key)
+    Known(const Examined& examined, MonotonicTime now, MonotonicTime good_until, StackRoom& room,
+          const Key& key)
         : stack(examined),
+          used(now),
           until(good_until),
           held(room, stack->owner(), sizeof(Known) + key.size() * sizeof(key.front())) {}
 
     Examined stack;
-    MonotonicTime until;
+    MonotonicTime used, until;
     StackRoom::HeldKey held;
   };
 

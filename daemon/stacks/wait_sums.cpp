@@ -2,6 +2,7 @@
 #include "stacks/wait_sums.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "stacks/block_share.h"
 
@@ -13,6 +14,11 @@ void go_on(SeenBlock& block, const offcpud_sample& sample, std::uint64_t part_ns
   block.lasts = is_in_progress(sample);
   block.seen_ns = sample.ended_ns;
   if (block.lasts) block.going_on_ns += part_ns;
+}
+
+// The number in the daemon's PID namespace, and the start.
+std::pair<std::uint32_t, std::uint64_t> process_of(const auto& of) {
+  return {of.local_tgid, of.process_start_ns};
 }
 
 // Memory of one sum: its key is there twice.
@@ -75,16 +81,15 @@ WaitSum* WaitSums::add(const SampledBlock& block) {
   return added;
 }
 
-ShareOwner WaitSums::owner_of(const offcpud_sample& sample, bool wants) const {
-  return owner_of_({sample.local_tgid, sample.process_start_ns, wants});
+ShareOwner WaitSums::owner_of(const offcpud_sample& sample) const {
+  return owner_of_({sample.local_tgid, sample.process_start_ns, true});
 }
 
 // Null: it has no room.
 WaitSum* WaitSums::add_sum(const SampledBlock& block, Key key) {
   if (!make_room_for_sum(block)) return nullptr;
   const offcpud_sample& sample = block.sample;
-  last_ = sum_shares_ ? sum_shares_->take(sample.tgid, owner_of(sample, true), kInWindow)
-                      : sums_.size();
+  last_ = sum_shares_ ? sum_shares_->take(sample.tgid, owner_of(sample), kInWindow) : sums_.size();
   if (last_ == sums_.size()) {
     sums_.emplace_back();
     serials_.push_back(0);
@@ -104,7 +109,7 @@ bool WaitSums::make_room_for_sum(const SampledBlock& block) {
   if (places_.size() < kMostSums && bytes_.take(bytes)) return true;
   rank_sums();
   const auto gone =
-      sum_shares_->who_gives_way(block.sample.tgid, owner_of(block.sample, true), kInWindow);
+      sum_shares_->who_gives_way(block.sample.tgid, owner_of(block.sample), kInWindow);
   if (!gone) return false;
   drop_sum(*gone);
   return bytes_.take(bytes);
@@ -113,27 +118,45 @@ bool WaitSums::make_room_for_sum(const SampledBlock& block) {
 bool WaitSums::make_room_for_block(const offcpud_sample& sample) {
   if (blocks_.size() < kMostBlocks) return true;
   rank_blocks();
-  const auto gone = block_shares_->who_gives_way(sample.tgid, owner_of(sample, true), kInWindow);
+  const auto gone = block_shares_->who_gives_way(sample.tgid, owner_of(sample), kInWindow);
   if (gone) drop_block(*gone);
   return gone.has_value();
+}
+
+// Those who hold most are asked for first: of thousands not all are, and those without an owner
+// share the room of one user.
+WaitSums::Owners WaitSums::owners_of(const std::map<Process, std::size_t>& held) const {
+  std::vector<std::pair<std::size_t, Process>> largest;
+  largest.reserve(held.size());
+  for (const auto& [process, count] : held) largest.emplace_back(count, process);
+  std::ranges::sort(largest, std::greater());
+  Owners owners;
+  for (const auto& [count, process] : largest) {
+    owners.emplace(process, owner_of_({process.first, process.second}));
+  }
+  return owners;
 }
 
 // Slots are the places in sums_.
 void WaitSums::rank_sums() {
   if (sum_shares_) return;
+  std::map<Process, std::size_t> held;
+  for (const WaitSum& sum : sums_) ++held[process_of(sum.sample)];
+  const Owners owners = owners_of(held);
   sum_shares_.emplace(kMostSums);
   for (const WaitSum& sum : sums_) {
-    sum_shares_->take(sum.sample.tgid, owner_of(sum.sample, false), kInWindow);
+    sum_shares_->take(sum.sample.tgid, owners.at(process_of(sum.sample)), kInWindow);
   }
 }
 
 void WaitSums::rank_blocks() {
   if (block_shares_) return;
+  std::map<Process, std::size_t> held;
+  for (const auto& [key, noted] : blocks_) ++held[process_of(noted.block)];
+  const Owners owners = owners_of(held);
   block_shares_.emplace(kMostBlocks);
   for (const auto& [key, noted] : blocks_) {
-    const SeenBlock& block = noted.block;
-    block_shares_->take(block.tgid, owner_of_({block.local_tgid, block.process_start_ns}),
-                        kInWindow);
+    block_shares_->take(noted.block.tgid, owners.at(process_of(noted.block)), kInWindow);
     block_at_.push_back(key);
   }
 }
@@ -233,7 +256,7 @@ void WaitSums::note(const offcpud_sample& sample, std::size_t sum) {
   go_on(block, sample, within(sample));
   blocks_.emplace(key, Noted{block, serial});
   if (!block_shares_) return;
-  const auto slot = block_shares_->take(sample.tgid, owner_of(sample, true), kInWindow);
+  const auto slot = block_shares_->take(sample.tgid, owner_of(sample), kInWindow);
   block_at_.resize(std::max<std::size_t>(block_at_.size(), slot + 1));
   block_at_[slot] = key;
 }

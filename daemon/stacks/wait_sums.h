@@ -124,7 +124,11 @@ class WaitSums {
     std::uint32_t serial = 0;  // of its sum
   };
   static Key key_of(const SampledBlock& block);
-  [[nodiscard]] ShareOwner owner_of(const offcpud_sample& sample, bool wants) const;
+  using Process = std::pair<std::uint32_t, std::uint64_t>;  // as Asked
+  using Owners = std::map<Process, ShareOwner>;
+  // Of a process that wants more room.
+  [[nodiscard]] ShareOwner owner_of(const offcpud_sample& sample) const;
+  [[nodiscard]] Owners owners_of(const std::map<Process, std::size_t>& held) const;
   WaitSum* add_sum(const SampledBlock& block, Key key);
   bool make_room_for_sum(const SampledBlock& block);
   bool make_room_for_block(const offcpud_sample& sample);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 
@@ -200,6 +201,28 @@ TEST_F(WaitCountingTest, ThreadsOfOneUserTakeNoRoomFromAnothers) {
 
 TEST_F(WaitCountingTest, StacksOfOneUserTakeNoRoomFromAnothers) {
   expect_room_beside_a_crowd(2, false);
+}
+
+// Only the owners of some holders are asked for. A user with more processes than that, a stack
+// each, must not make nobody's what another's process has.
+TEST_F(WaitCountingTest, ManySmallProcessesOfOneUserTakeNoRoomFromAnothersLargeOne) {
+  constexpr std::uint32_t kLarge = 2, kStacks = 40, kFirst = 100'001;
+  std::uint32_t next = kFirst;
+  const auto crowd = [&](std::uint32_t processes) {
+    for (const std::uint32_t end = next + 2 * processes; next < end; next += 2) {
+      counting_.add_ended(ended(1'000).of(next).in_kernel({7}).block());
+    }
+  };
+  crowd(5'000);
+  for (std::uint32_t stack = 0; stack < kStacks; ++stack) {
+    counting_.add_ended(ended(1'000).of(kLarge).in_kernel({stack}).block());
+  }
+  crowd(10'000);
+  const WaitInterval interval = counting_.close(now());
+  EXPECT_EQ(interval.waits.sums.size(), WaitSums::kMostSums);
+  EXPECT_EQ(std::ranges::count_if(interval.waits.sums,
+                                  [](const WaitSum& sum) { return sum.sample.tgid == kLarge; }),
+            kStacks);
 }
 
 // Blocks whose stacks found no room go on, too.

@@ -200,9 +200,28 @@ TEST_F(WaitExaminerTest, LooksAgainAtAStackAfterAWhile) {
   ended(BlockRecord(1'000).in_user({4}));
   examine(WaitExaminer::kUnsureFor);
   EXPECT_EQ(names_.asked, 3) << "nobody could tell what the second one is";
+  constexpr auto kStep = WaitExaminer::kKeptUnused - 1s;
+  for (auto age = WaitExaminer::kUnsureFor + kStep; age < WaitExaminer::kGoodFor; age += kStep) {
+    ended(BlockRecord(1'000).in_user({1}));
+    examine(kStep);
+  }
+  EXPECT_EQ(names_.asked, 3);
   ended(BlockRecord(1'000).in_user({1}));
-  examine(WaitExaminer::kGoodFor);
+  examine(kStep);
   EXPECT_EQ(names_.asked, 4);
+}
+
+TEST_F(WaitExaminerTest, ForgetsStacksOfProcessesThatAreGone) {
+  for (std::uint32_t pid = 1; pid <= 1'000; ++pid) {
+    ended(BlockRecord(1'000).of(pid).in_user({1}));
+  }
+  examine();
+  EXPECT_GT(examiner_.bytes(), 100'000U);
+  ended(BlockRecord(1'000).of(1).in_user({1}));
+  examine(WaitExaminer::kKeptUnused);
+  EXPECT_GT(examiner_.bytes(), 100'000U);
+  examine(1s);
+  EXPECT_LT(examiner_.bytes(), 2'000U) << "one is left";
 }
 
 // 30 MB of one user's stacks in two processes.
