@@ -40,7 +40,7 @@ struct UsualWaits {
   double waits = 0;
   std::uint64_t p99_ns = 0;      // 99 % of them were no longer
   std::uint64_t longest_ns = 0;  // halves in an hour
-  std::uint64_t seen_ns = 0;     // between the first and the last of them
+  std::uint64_t seen_ns = 0;     // in which the place was lively, without longer silences
   std::uint64_t silent_ns = 0;   // from the last of them to the end of the window
 
   friend bool operator==(const UsualWaits&, const UsualWaits&) = default;

@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kNsPerSecond = 1e9;
 constexpr std::uint64_t kLeastSeenNs = std::chrono::nanoseconds(PlacePasts::kLeastSeen).count();
+constexpr std::uint64_t kMostApartNs = std::chrono::nanoseconds(PlacePasts::kMostApart).count();
 
 double fraction_kept(std::uint64_t ns, std::chrono::nanoseconds half_life) {
   return std::exp2(-static_cast<double>(ns) / static_cast<double>(half_life.count()));
@@ -67,9 +68,7 @@ void PlacePasts::learn(std::uint64_t place, const Holder& holder, const WaitSum&
   Past* const past = touch(place, holder);
   if (past == nullptr) return;
   fade(*past);
-  past->last_ns = std::max(past->last_ns, sum.last_ended_ns);
-  if (past->first_ns == 0) past->first_ns = past->last_ns;
-  past->samples += static_cast<float>(sum.samples);
+  add_lively(*past, sum);
   for (const WaitEstimate::Slot& slot : sum.ended.slots) {
     past->waits[octave_of(slot.slot, kOctaves)] += static_cast<float>(slot.waits);
   }
@@ -77,11 +76,24 @@ void PlacePasts::learn(std::uint64_t place, const Holder& holder, const WaitSum&
   past->longest_ns = std::max(past->longest_ns, longest);
 }
 
+// Nobody knows since when a place has been lively that wakes up, so what came in that window counts
+// neither as time nor as samples.
+void PlacePasts::add_lively(Past& past, const WaitSum& sum) const {
+  const std::uint64_t last_ns = std::max(past.last_ns, sum.last_ended_ns);
+  const std::uint64_t ns = last_ns - std::exchange(past.last_ns, last_ns);
+  if (ns > kMostApartNs) past.woke_ns = end_ns_;
+  if (past.woke_ns == end_ns_) return;
+  past.lively_ns += ns;
+  past.lively_seconds += static_cast<float>(static_cast<double>(ns) / kNsPerSecond);
+  past.samples += static_cast<float>(sum.samples);
+}
+
 // What is usual is what it was when the place went silent, so nothing fades meanwhile.
 void PlacePasts::fade(Past& past) const {
   const std::uint64_t ns = end_ns_ - std::min(end_ns_, past.faded_ns);
   past.faded_ns = end_ns_;
   const auto kept = static_cast<float>(fraction_kept(ns, kHalfLife));
+  past.lively_seconds *= kept;
   past.samples *= kept;
   for (float& waits : past.waits) waits *= kept;
   past.longest_ns *= static_cast<float>(fraction_kept(ns, kLongestHalfLife));
@@ -109,7 +121,7 @@ UsualWaits PlacePasts::usual(const Past& past) {
   UsualWaits found;
   for (const float waits : past.waits) found.waits += waits;
   found.longest_ns = static_cast<std::uint64_t>(past.longest_ns);
-  found.seen_ns = past.last_ns - past.first_ns;
+  found.seen_ns = past.lively_ns;
   double sum = 0;
   std::size_t octave = 0;
   while (octave + 1 < kOctaves && (sum += past.waits[octave]) < 0.99 * found.waits) ++octave;
@@ -120,13 +132,10 @@ UsualWaits PlacePasts::usual(const Past& past) {
   return found;
 }
 
-// How many samples such a time had, by the faded sum of those that came at an even rate.
+// How many samples would have come in such a time if the place had stayed lively.
 double PlacePasts::samples_within(const Past& past, std::uint64_t silent_ns) {
-  const std::uint64_t seen_ns = past.last_ns - past.first_ns;
-  const double lasting = std::chrono::duration<double>(kHalfLife).count() / std::log(2.0);
-  const double seconds = lasting * (1 - fraction_kept(seen_ns, kHalfLife));
-  if (seconds <= 0) return 0;
-  return past.samples / seconds * static_cast<double>(silent_ns) / kNsPerSecond;
+  if (past.lively_seconds <= 0) return 0;
+  return past.samples / past.lively_seconds * static_cast<double>(silent_ns) / kNsPerSecond;
 }
 
 PlacePasts::Past* PlacePasts::touch(std::uint64_t place, const Holder& holder) {

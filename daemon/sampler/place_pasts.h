@@ -32,7 +32,10 @@ class PlacePasts {
   static constexpr std::size_t kMost = 16'384;
   // Numbers of waits, and the longest of them, halve in these times.
   static constexpr std::chrono::minutes kHalfLife{10}, kLongestHalfLife{60};
-  // Before this nothing is usual at a place.
+  // A place is lively between ends of waits that are no further apart than this. Where samples
+  // are just enough, there are three in it on average.
+  static constexpr std::chrono::seconds kMostApart{30};
+  // Nothing is usual at a place that was lively for less than this.
   static constexpr std::chrono::seconds kLeastSeen{60};
   static constexpr float kFewestSamples = 100;
   // Silence is no accident: so many samples would have come from the place meanwhile, half of which
@@ -86,9 +89,11 @@ class PlacePasts {
   struct Past {
     std::uint64_t place = 0;
     Numbers::iterator holder;
-    std::uint64_t first_ns = 0, last_ns = 0;  // ends of waits
-    std::uint64_t faded_ns = 0;               // when the following were as they are
-    float samples = 0, longest_ns = 0;
+    std::uint64_t last_ns = 0;    // end of the last wait
+    std::uint64_t woke_ns = 0;    // end of the window in which it became lively
+    std::uint64_t lively_ns = 0;  // since the start
+    std::uint64_t faded_ns = 0;   // when the following were as they are
+    float lively_seconds = 0, samples = 0, longest_ns = 0;  // `samples` came within that time
     std::array<float, kOctaves> waits{};  // estimates
   };
 
@@ -100,6 +105,7 @@ class PlacePasts {
     return MonotonicTime(std::chrono::nanoseconds(end_ns_));
   }
   void fade(Past& past) const;
+  void add_lively(Past& past, const WaitSum& sum) const;
   [[nodiscard]] static UsualWaits usual(const Past& past);
   [[nodiscard]] static double samples_within(const Past& past, std::uint64_t silent_ns);
 

@@ -134,6 +134,40 @@ TEST_F(PlacePastsTest, ASilenceLikeThatOfTheLastHourIsUsual) {
   EXPECT_TRUE(usual(150));
 }
 
+TEST_F(PlacePastsTest, TimeInWhichNothingWasHeardIsNoPartOfItsAge) {
+  for (int hour = 0; hour < 3; ++hour) {
+    window({{.length_ns = 5 * kMs, .samples = 5'000}});
+    silence(3'600);
+  }
+  window({{.length_ns = 5 * kMs, .samples = 5'000}});
+  silence(20);
+  EXPECT_FALSE(usual(20)) << "it was seen for moments";
+  windows(4, {{.length_ns = 5 * kMs, .samples = 500}});
+  windows(6, {});
+  windows(4, {{.length_ns = 5 * kMs, .samples = 500}});
+  silence(20);
+  EXPECT_FALSE(usual(20)) << "40 s, 35 s without any, and 15 s";
+  windows(2, {{.length_ns = 5 * kMs, .samples = 500}});
+  silence(20);
+  const auto past = usual(20);
+  ASSERT_TRUE(past);
+  EXPECT_EQ(past->seen_ns, (40 + 15 + 30) * kSecond) << "shorter silences are part of it";
+}
+
+// 4 samples a second for 55 s, every eleven minutes.
+TEST_F(PlacePastsTest, HowManySamplesWouldHaveComeIsByItsLivelyTime) {
+  for (int i = 0; i < 3; ++i) {
+    silence(600);
+    windows(12, {{.length_ns = 5 * kMs, .samples = 20}});
+  }
+  silence(9);
+  EXPECT_FALSE(usual(9)) << "36 of them";
+  silence(2);
+  const auto past = usual(11);
+  ASSERT_TRUE(past) << "44 of them";
+  EXPECT_EQ(past->seen_ns, 3 * 55 * kSecond);
+}
+
 // A program that did something for two minutes and now does something else.
 TEST_F(PlacePastsTest, ASilenceLongerThanThePastIsUsualFromNowOn) {
   windows(25, {{.length_ns = 5 * kMs, .samples = 500}});
