@@ -45,10 +45,14 @@ PlacePasts::PlacePasts(std::size_t most) : slots_(most) {
   seed_ = word_of(random(), random());
 }
 
+std::uint64_t PlacePasts::unit_of(std::string_view path) const {
+  return joined(seed_, path);
+}
+
 std::uint64_t PlacePasts::place_of(std::string_view unit, const offcpud_sample& sample,
                                    std::span<const StackFrame> user,
                                    std::span<const StackFrame> kernel) const {
-  std::uint64_t hash = joined(seed_, unit);
+  std::uint64_t hash = unit_of(unit);
   hash = joined(hash, up_to_nul(sample.process_comm));
   hash = hash_joined(hash, sample.kind);
   hash = hash_joined(hash, user.empty() ? 1 : 0);
@@ -74,6 +78,13 @@ void PlacePasts::learn(std::uint64_t place, const Holder& holder, const WaitSum&
   }
   const auto longest = static_cast<float>(slot_bound_ns(sum.ended.slots.back().slot));
   past->longest_ns = std::max(past->longest_ns, longest);
+}
+
+void PlacePasts::deafen(const std::set<std::uint64_t>& units) {
+  if (units.empty()) return;
+  for (auto& [holder, held] : numbers_) {
+    if (units.contains(holder.unit)) held.deaf_ns = end_ns_;
+  }
 }
 
 // Nobody knows since when a place has been lively that wakes up, so what came in that window counts
@@ -104,7 +115,8 @@ std::shared_ptr<const UsualWaits> PlacePasts::usual_of(std::uint64_t place,
   const auto known = places_.find(place);
   if (known == places_.end()) return nullptr;
   const Past& past = pasts_[known->second];
-  const std::uint64_t silent_since_ns = std::max(past.last_ns, deaf_ns_);
+  const std::uint64_t silent_since_ns =
+      std::max({past.last_ns, deaf_ns_, past.holder->second.deaf_ns});
   if (end_ns_ <= silent_since_ns || end_ns_ <= since_ns) return nullptr;
   UsualWaits found = usual(past);
   found.silent_ns = end_ns_ - silent_since_ns;
@@ -149,7 +161,7 @@ PlacePasts::Past* PlacePasts::touch(std::uint64_t place, const Holder& holder) {
     return nullptr;
   }
   const auto number = number_of(holder);
-  const Slot slot = slots_.take(number->second, holder.owner, now());
+  const Slot slot = slots_.take(number->second.number, holder.owner, now());
   places_.emplace(place, slot);
   if (slot == pasts_.size()) pasts_.emplace_back();
   pasts_[slot] = {.place = place, .holder = number, .faded_ns = end_ns_};
@@ -159,8 +171,8 @@ PlacePasts::Past* PlacePasts::touch(std::uint64_t place, const Holder& holder) {
 bool PlacePasts::make_room(const Holder& holder) {
   if (!slots_.is_full()) return true;
   const auto number = numbers_.find(holder);
-  const auto gone =
-      slots_.who_gives_way(number == numbers_.end() ? 0 : number->second, holder.owner, now());
+  const std::uint32_t own = number == numbers_.end() ? 0 : number->second.number;
+  const auto gone = slots_.who_gives_way(own, holder.owner, now());
   if (!gone) return false;
   ++dropped_;
   forget(*gone);
@@ -173,7 +185,7 @@ PlacePasts::Numbers::iterator PlacePasts::number_of(const Holder& holder) {
   do {
     ++last_number_;
   } while (last_number_ == 0 || slots_.oldest_of(last_number_));
-  number->second = last_number_;
+  number->second.number = last_number_;
   return number;
 }
 
@@ -181,7 +193,7 @@ void PlacePasts::forget(Slot slot) {
   const auto holder = pasts_[slot].holder;
   places_.erase(pasts_[slot].place);
   slots_.give_back(slot);
-  if (!slots_.oldest_of(holder->second)) numbers_.erase(holder);
+  if (!slots_.oldest_of(holder->second.number)) numbers_.erase(holder);
 }
 
 }  // namespace offcpud

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string_view>
 #include <tuple>
@@ -58,16 +59,21 @@ class PlacePasts {
   // lively, and nobody heard of it.
   void begin_window(std::uint64_t end_ns, bool deaf);
 
-  // Waits that ended at a place within the window, with the same stack. `unit`: the same number
-  // for equal paths, whatever it is.
+  // The same number for equal paths of cgroups, for as long as the object lives.
+  [[nodiscard]] std::uint64_t unit_of(std::string_view path) const;
+
+  // Waits that ended at a place within the window, with the same stack.
   struct Holder {
     ShareOwner owner;
-    std::uint64_t unit = 0;
+    std::uint64_t unit = 0;  // unit_of()
     friend bool operator<(const Holder& a, const Holder& b) {
       return std::tie(a.owner, a.unit) < std::tie(b.owner, b.unit);
     }
   };
   void learn(std::uint64_t place, const Holder& holder, const WaitSum& sum);
+  // So much of these units has no stack in this window that their places may have been lively, and
+  // nobody knows. Call it after learn().
+  void deafen(const std::set<std::uint64_t>& units);
 
   // What was usual there before the block that began at `since_ns` and still lasts. Null: the place
   // has not gone silent about when the block began, it is not silent for much longer than any of
@@ -84,7 +90,11 @@ class PlacePasts {
   // By length: the last one has all that are longer.
   static constexpr std::size_t kOctaves = 26;
   using Slot = ShareSlots::Slot;
-  using Numbers = std::map<Holder, std::uint32_t>;
+  struct Held {
+    std::uint32_t number = 0;   // never 0
+    std::uint64_t deaf_ns = 0;  // end of the last window in which deafen() named its unit
+  };
+  using Numbers = std::map<Holder, Held>;
 
   struct Past {
     std::uint64_t place = 0;
@@ -94,7 +104,7 @@ class PlacePasts {
     std::uint64_t lively_ns = 0;  // since the start
     std::uint64_t faded_ns = 0;   // when the following were as they are
     float lively_seconds = 0, samples = 0, longest_ns = 0;  // `samples` came within that time
-    std::array<float, kOctaves> waits{};  // estimates
+    std::array<float, kOctaves> waits{};                    // estimates
   };
 
   Past* touch(std::uint64_t place, const Holder& holder);
@@ -113,7 +123,7 @@ class PlacePasts {
   ShareSlots slots_;         // by number of a holder
   std::vector<Past> pasts_;  // by slot
   std::unordered_map<std::uint64_t, Slot> places_;
-  Numbers numbers_;  // of those who hold places; never 0
+  Numbers numbers_;  // of those who hold places
   std::uint32_t last_number_ = 0;
   std::uint64_t end_ns_ = 0, deaf_ns_ = 0;
   std::uint64_t dropped_ = 0;

@@ -2,6 +2,7 @@
 #include "sampler/wait_examiner.h"
 
 #include <algorithm>
+#include <set>
 #include <span>
 #include <string>
 
@@ -18,6 +19,10 @@ namespace {
 // The part of all time that may be lost before silence means nothing. PlacePasts::kSurelySilent
 // allows for it.
 constexpr double kDeaf = 0.5;
+
+// The same for what has no room of one cgroup. It is no even part: the stacks of one place may be
+// gone as a whole.
+constexpr double kDeafOfCgroup = 0.1;
 
 // The frames of one block by name, innermost first.
 struct NamedStack {
@@ -134,6 +139,21 @@ std::string_view name_of(const SeenBlock& block, const WaitInterval& interval) {
   return up_to_nul(interval.waits.sums[block.sum].sample.process_comm);
 }
 
+// How much of a cgroup's waits that ended within a window is known by their stacks.
+struct HeardCgroup {
+  std::uint64_t unit = 0;  // PlacePasts::unit_of()
+  double named_ns = 0, unnamed_ns = 0;
+};
+
+std::set<std::uint64_t> deaf_units(const std::map<std::uint64_t, HeardCgroup>& cgroups) {
+  std::set<std::uint64_t> deaf;
+  for (const auto& [cgroup_id, heard] : cgroups) {
+    const double all_ns = heard.named_ns + heard.unnamed_ns;
+    if (heard.unnamed_ns > kDeafOfCgroup * all_ns) deaf.insert(heard.unit);
+  }
+  return deaf;
+}
+
 // What blocks that last say of their places: for snapshots, and for waits of the same place that
 // end. Threads at one place may wait for different things, so each counts by its time.
 class ToldPlaces {
@@ -197,19 +217,31 @@ std::shared_ptr<const WaitWindow> WaitExaminer::examine(const WaitInterval& inte
 
 // What waits took where nobody can tell what they are for, before blocks are held against it.
 void WaitExaminer::learn(const WaitInterval& interval, const std::vector<Examined>& examined) {
-  double seen_ns = 0;
-  double lost_ns = static_cast<double>(interval.lost_ns);
-  for (const WaitSum& sum : interval.waits.sums) seen_ns += sum.ended.sum_ns;
-  for (const auto& [cgroup_id, waits] : interval.waits.overflow) lost_ns += waits.sum_ns;
+  std::map<std::uint64_t, HeardCgroup> cgroups;
+  double ended_ns = 0;
+  for (const WaitSum& sum : interval.waits.sums) {
+    cgroups[sum.sample.cgroup_id].named_ns += sum.ended.sum_ns;
+    ended_ns += sum.ended.sum_ns;
+  }
+  for (const auto& [cgroup_id, waits] : interval.waits.overflow) {
+    cgroups[cgroup_id].unnamed_ns += waits.sum_ns;
+    ended_ns += waits.sum_ns;
+  }
+  for (auto& [cgroup_id, heard] : cgroups) {
+    heard.unit = pasts_.unit_of(interval.cgroups.path_of(cgroup_id));
+  }
+  const auto lost_ns = static_cast<double>(interval.lost_ns);
   const auto end_ns = static_cast<std::uint64_t>(
       std::chrono::nanoseconds(interval.end_at.time_since_epoch()).count());
-  pasts_.begin_window(end_ns, lost_ns > kDeaf * (seen_ns + lost_ns));
+  pasts_.begin_window(end_ns, lost_ns > kDeaf * (ended_ns + lost_ns));
   for (std::size_t i = 0; i < examined.size(); ++i) {
     const ExaminedStack& stack = *examined[i];
     if (stack.past() == 0) continue;
     const WaitSum& sum = interval.waits.sums[i];
-    pasts_.learn(stack.past(), {.owner = stack.owner(), .unit = sum.sample.cgroup_id}, sum);
+    const std::uint64_t unit = cgroups.at(sum.sample.cgroup_id).unit;
+    pasts_.learn(stack.past(), {.owner = stack.owner(), .unit = unit}, sum);
   }
+  pasts_.deafen(deaf_units(cgroups));
 }
 
 void WaitExaminer::use(const Means& means) {

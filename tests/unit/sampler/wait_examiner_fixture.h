@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sampler/wait_examiner.h"
@@ -65,6 +67,7 @@ class WaitExaminerTest : public testing::Test {
     clock_.advance(later);
     WaitInterval interval{.begin = clock_.wall(), .end_at = clock_.now(), .cgroups = cgroup_paths_};
     interval.waits = sums_.drain();
+    interval.waits.overflow = std::exchange(without_room_, {});
     StackFrame kernel;
     kernel.function = "do_something";
     kernel.object = "[kernel]";
@@ -92,6 +95,7 @@ class WaitExaminerTest : public testing::Test {
   StratumTimes strata_;
   NumberedNames names_;
   WaitSums sums_{[](const WaitSums::Asked&) { return ShareOwner(); }};
+  std::map<std::uint64_t, WaitEstimate> without_room_;  // of the next window, by cgroup
   WaitExaminer examiner_;
 };
 

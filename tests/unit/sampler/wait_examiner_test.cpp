@@ -171,6 +171,45 @@ TEST_F(WaitExaminerTest, SaysWhatWasUsualWhereAPlaceFellSilent) {
   EXPECT_FALSE(examine(5s)->blocks[0].usual) << "the place is lively again";
 }
 
+// Whose stacks gave way may have been lively; others are as silent as they seem.
+TEST_F(WaitExaminerTest, ACgroupWhoseStacksHaveNoRoomIsNotSilent) {
+  const auto ns_now = [this] {
+    return static_cast<std::uint64_t>(clock_.now().time_since_epoch().count());
+  };
+  const auto idles = [&](std::uint64_t cgroup, std::uint32_t place) {
+    BlockRecord record = BlockRecord(4'000'000).of(20).in_user({place}).in_cgroup(cgroup);
+    record.sample.ended_ns = ns_now() + 10'000'000'000;
+    record.sample.since_ns = record.sample.ended_ns - record.sample.ns;
+    for (int i = 0; i < 50; ++i) ended(record);
+  };
+  for (int window = 0; window < 10; ++window) {
+    for (const std::uint64_t cgroup : {1, 2}) {
+      idles(cgroup, 2);
+      idles(cgroup, 8);
+    }
+    examine();
+  }
+  const std::uint64_t since = ns_now() + 1'000'000;
+  const auto unusual = [&](std::uint64_t without_room_ns) {
+    for (const std::uint32_t cgroup : {1, 2}) {
+      idles(cgroup, 2);
+      BlockRecord record = BlockRecord(1).of(6 + cgroup).in_user({8}).in_cgroup(cgroup);
+      record.sample.since_ns = since;
+      record.sample.ended_ns = since + 1;
+      lasting(record);
+    }
+    if (without_room_ns != 0) without_room_[1].add(without_room_ns, without_room_ns);
+    const auto window = examine(20s);
+    EXPECT_EQ(window->blocks.size(), 2U);
+    return std::pair(window->blocks[0].usual != nullptr, window->blocks[1].usual != nullptr);
+  };
+  constexpr std::uint64_t kIdleNs = 50 * 4'000'000;  // of each cgroup
+  EXPECT_EQ(unusual(0), std::pair(true, true));
+  EXPECT_EQ(unusual(kIdleNs / 20), std::pair(true, true)) << "a twentieth is next to nothing";
+  EXPECT_EQ(unusual(kIdleNs / 5), std::pair(false, true)) << "the place may be in a sixth of all";
+  EXPECT_EQ(unusual(10 * kIdleNs), std::pair(false, true)) << "a crowd is no matter of others";
+}
+
 // What a stack says is remembered: of a block whose stack was told, and of equal stacks.
 TEST_F(WaitExaminerTest, NamesAStackOnce) {
   const std::uint64_t since = BlockRecord(1).sample.since_ns;
