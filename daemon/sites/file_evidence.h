@@ -14,7 +14,9 @@ namespace offcpud {
 // - a connection that was made from here, and spoken on last: `answer`, also among others, then not
 // for certain;
 // - the same, but at once after the peer, and a while ago: `answer` if it is the only file,
-// otherwise `unknown`, because it may be an acknowledgement;
+// otherwise `unknown`, because it may be an acknowledgement: a loop that only hears messages and
+// answers each PING has the same files in the same states as one whose driver sent the next
+// question at once, whether or not it also serves others;
 // - a listener, or a connection that was accepted: `work`;
 // - one that was made from here, but the peer spoke last: `work`;
 // - a timer: `timer`.
