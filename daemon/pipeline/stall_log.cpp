@@ -182,7 +182,8 @@ void StallLog::reconsider() {
       if (verdict == Verdict::Idle) {
         take_back(take(record));
       } else if (verdict == Verdict::Told && !stall.told) {
-        if (has_room(true)) {
+        if (told_ < kMaxInProgress) {
+          untold_.give_back(record->first);
           stall.told = true;
           ++told_;
         } else {
@@ -194,14 +195,25 @@ void StallLog::reconsider() {
   }
 }
 
-bool StallLog::has_room(bool told) const {
-  return told ? told_ < kMaxInProgress : open_.size() - told_ < kMaxUntold;
+// For the record of a block that is not told. One that gives way counts at once if the walk has
+// shown its block already, otherwise when the walk does.
+bool StallLog::make_room(const offcpud_thread& thread) {
+  if (!untold_.is_full()) return true;
+  const auto gone = untold_.who_gives_way(thread.cgroup_id, thread.tgid);
+  if (!gone) return false;
+  const Open record = take(open_.find(*gone));
+  if (record.walks_without == 0) ++without_record_[static_cast<std::size_t>(WaitFor::Unknown)];
+  return true;
 }
 
 StallLog::Open StallLog::take(const std::map<StallId, Open>::iterator& record) {
   Open taken = std::move(record->second);
+  if (taken.stall.told) {
+    --told_;
+  } else {
+    untold_.give_back(record->first);
+  }
   open_.erase(record);
-  if (taken.stall.told) --told_;
   return taken;
 }
 
@@ -237,12 +249,16 @@ void StallLog::open_if_stalled(const offcpud_thread& thread) {
   if (verdict == Verdict::Idle) ++without_record_[static_cast<std::size_t>(stall.wait->wait_for)];
   if (verdict != Verdict::Told && verdict != Verdict::Untold) return;
   stall.told = verdict == Verdict::Told;
-  if (!has_room(stall.told)) {
-    if (stall.told) return count_unlisted(stall, thread);
-    ++without_record_[static_cast<std::size_t>(WaitFor::Unknown)];
-    return;
+  if (stall.told) {
+    if (told_ == kMaxInProgress) return count_unlisted(stall, thread);
+    ++told_;
+  } else {
+    if (!make_room(thread)) {
+      ++without_record_[static_cast<std::size_t>(WaitFor::Unknown)];
+      return;
+    }
+    untold_.hold(id, thread.cgroup_id, thread.tgid);
   }
-  if (stall.told) ++told_;
   stall.tid = thread.tid;
   stall.tgid = thread.tgid;
   stall.local_tid = thread.local_tid;

@@ -19,20 +19,10 @@
 #include "base/clock.h"
 #include "pipeline/reading_source.h"
 #include "pipeline/stall.h"
+#include "pipeline/stall_id.h"
+#include "pipeline/untold_shares.h"
 
 namespace offcpud {
-
-// Identifies one block of one thread for as long as the daemon runs: the kernel programs always
-// report the same since_ns for a block.
-struct StallId {
-  std::uint32_t tid = 0;       // in the initial PID namespace
-  std::uint64_t since_ns = 0;  // CLOCK_MONOTONIC
-
-  friend bool operator==(const StallId&, const StallId&) = default;
-  friend bool operator<(const StallId& a, const StallId& b) {
-    return a.tid != b.tid ? a.tid < b.tid : a.since_ns < b.since_ns;
-  }
-};
 
 // The facts that decide after how long a block is a stall. Texts are valid UTF-8.
 struct BlockFacts {
@@ -88,7 +78,8 @@ class StallLog {
   // Stalls that are told. One beyond these gets a record when it ends, and until then counts in
   // StallList::unlisted.
   static constexpr std::size_t kMaxInProgress = 10'000;
-  // Untold blocks in progress. Those beyond have no record, but count in StallList::untold_blocks.
+  // Untold blocks in progress. Those beyond have no record, or lose it to a process or cgroup that
+  // has fewer (UntoldShares), but count in StallList::untold_blocks.
   static constexpr std::size_t kMaxUntold = 1'000;
   // Two passes' windows: 10 s is the longest one, 5 min the longest pass.
   static constexpr std::size_t kMaxWindows = 64;
@@ -164,7 +155,7 @@ class StallLog {
   void close(Open record);
   void take_back(Open record);
   void remember_closed(const StallId& id);
-  [[nodiscard]] bool has_room(bool told) const;
+  bool make_room(const offcpud_thread& thread);
   [[nodiscard]] bool examines(std::uint32_t kind) const;
   // Needs its labels, names, reason and wait. `late`: nothing will examine its stack any more.
   [[nodiscard]] Verdict judge(const Stall& stall, std::uint64_t age_ns, bool late) const;
@@ -199,6 +190,7 @@ class StallLog {
 
   std::map<StallId, Open> open_;
   std::size_t told_ = 0;                            // those of open_ that are told
+  UntoldShares untold_{kMaxUntold};                 // the others
   std::deque<std::shared_ptr<const Stall>> ended_;  // latest first; keep_ at most
   // Blocks whose end is known, with walks_ at that time. A walk spread over several passes may have
   // read such a thread before its end and become complete after it.

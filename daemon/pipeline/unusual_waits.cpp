@@ -2,8 +2,10 @@
 #include "pipeline/unusual_waits.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace offcpud {
@@ -20,6 +22,22 @@ bool is_unknown(const Stall& stall) {
 
 StallId id_of(const Stall& stall) {
   return {.tid = stall.tid, .since_ns = stall.since_ns};
+}
+
+// Keeps the oldest one of each cgroup, then the second one of each, and so on. In their order.
+void keep_shares(std::vector<UnusualWait>& found) {
+  if (found.size() <= UnusualWaits::kMost) return;
+  std::map<std::string_view, std::size_t> of_cgroup;
+  std::vector<std::pair<std::size_t, std::size_t>> ranks;  // among those of its cgroup; in `found`
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    ranks.emplace_back(of_cgroup[found[i].stall->labels->cgroup]++, i);
+  }
+  std::ranges::sort(ranks);
+  ranks.resize(UnusualWaits::kMost);
+  std::ranges::sort(ranks, {}, &std::pair<std::size_t, std::size_t>::second);
+  std::vector<UnusualWait> kept;
+  for (const auto& [rank, i] : ranks) kept.push_back(std::move(found[i]));
+  found = std::move(kept);
 }
 
 }  // namespace
@@ -43,10 +61,11 @@ std::vector<UnusualWait> UnusualWaits::find(std::span<const SubjectSeries> subje
     } else if (const auto busy = activity_.of(stall->labels->cgroup)) {
       busy_before_.emplace(id_of(*stall), busy->usual);
     }
-    if (factor_ == 0 || found.size() == kMost) continue;
+    if (factor_ == 0) continue;
     auto usual = usual_of(*stall);
     if (usual && has_work(*stall, stalls)) found.push_back({stall, std::move(usual)});
   }
+  keep_shares(found);
   return found;
 }
 

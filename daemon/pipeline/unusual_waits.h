@@ -26,7 +26,8 @@ namespace offcpud {
 // too, but it is idle. Used by one thread.
 class UnusualWaits {
  public:
-  static constexpr std::size_t kMost = 100;             // that are found at once
+  // That are found at once. If there are more, cgroups with many give way to those with few.
+  static constexpr std::size_t kMost = 100;
   static constexpr double kStillBusy = 0.5;             // of what is usual
   static constexpr double kLeastBusy = 0.05;            // CPUs; runtimes use less for themselves
   static constexpr std::chrono::seconds kTogether{10};  // beginnings of a block and of a stall

@@ -268,6 +268,40 @@ TEST_F(ExaminedStallsTest, UntoldOnesTakeNoRoomOfStalls) {
   EXPECT_EQ(untold(WaitFor::Unknown), StallLog::kMaxInProgress) << "all are counted";
 }
 
+// What another cgroup, or another program of the same one, waits for may be unusual.
+TEST_F(ExaminedStallsTest, ACrowdOfUntoldOnesTakesNoRoomOfOthers) {
+  auto [threads, blocks] = as_many_as_are_told(wait(WaitFor::Unknown, false));
+  examined(blocks);
+  walk(threads);
+  const auto untold_now = [this] { return log_.list()->untold; };
+  EXPECT_EQ(untold_now().size(), StallLog::kMaxUntold);
+  const auto tid_of = [](const auto& stall) { return stall->tid; };
+  const auto before = untold_now();
+  examined(blocks);
+  walk(threads);
+  EXPECT_TRUE(std::ranges::equal(before, untold_now(), {}, tid_of, tid_of))
+      << "none of them is exchanged for one that is no better";
+
+  offcpud_thread elsewhere = blocked(100'000, 20s);
+  elsewhere.cgroup_id = kCgroup + 1;
+  elsewhere.tgid = 101;
+  offcpud_thread beside = blocked(10, 20s);
+  beside.tgid = 102;
+  for (const offcpud_thread& each : {elsewhere, beside}) {
+    threads.push_back(each);
+    blocks.emplace_back(each, wait(WaitFor::Unknown, false));
+  }
+  examined(blocks);
+  walk(threads);
+  const auto has = [&](std::uint32_t tid) {
+    return std::ranges::any_of(untold_now(), [&](const auto& stall) { return stall->tid == tid; });
+  };
+  EXPECT_TRUE(has(elsewhere.tid)) << "of another cgroup";
+  EXPECT_TRUE(has(beside.tid)) << "another process of the same";
+  EXPECT_EQ(untold_now().size(), StallLog::kMaxUntold);
+  EXPECT_EQ(untold(WaitFor::Unknown), threads.size()) << "all are counted, and none twice";
+}
+
 TEST_F(ExaminedStallsTest, UntoldOnesThatTurnOutToBeStallsObeyTheLimit) {
   auto [threads, blocks] = as_many_as_are_told(wait(WaitFor::Lock));
   threads.push_back(blocked(100'000, 20s));

@@ -82,11 +82,15 @@ class UnusualWaitsTest : public testing::Test {
     series.labels = labels_;
     series.running_ns = static_cast<std::uint64_t>(ran_ns_);
     series.histograms[OFFCPUD_BLOCKED_KINDS] = waits;
-    return {series};
+    std::vector<SubjectSeries> all = {series};
+    series.labels = beside_;
+    if (beside_) all.push_back(series);
+    return all;
   }
 
   FakeClock clock_;
   std::shared_ptr<const SubjectLabels> labels_ = labels("/shop.service");
+  std::shared_ptr<const SubjectLabels> beside_;  // of another cgroup that is as busy
   UsualWaits usual_{.waits = 1'200, .p99_ns = 5'000'000, .longest_ns = 9'000'000};
   WaitFor wait_for_ = WaitFor::Unknown;
   UnusualWaits unusual_;
@@ -210,7 +214,8 @@ TEST_F(UnusualWaitsTest, NothingIsKnownOfAYoungUnit) {
   EXPECT_EQ(found_.size(), 1U) << "a minute old";
 }
 
-TEST_F(UnusualWaitsTest, IsBounded) {
+TEST_F(UnusualWaitsTest, IsBoundedAndEachCgroupHasAShare) {
+  beside_ = labels("/tiny.service");
   live(120s, 0.3);
   falls_silent();
   clock_.advance(20s);
@@ -226,9 +231,20 @@ TEST_F(UnusualWaitsTest, IsBounded) {
                              .wait = nullptr,
                              .usual = std::make_shared<const UsualWaits>(usual)});
   }
+  Stall last = stall();
+  last.tid = 1'000;
+  last.labels = beside_;
+  window.blocks.push_back({.tid = last.tid,
+                           .since_ns = last.since_ns,
+                           .wait = nullptr,
+                           .usual = window.blocks[0].usual});
+  stalls_.untold.push_back(std::make_shared<const Stall>(last));
   unusual_.take_examined(window);
   live(1s, 6.3);
-  EXPECT_EQ(found_.size(), UnusualWaits::kMost);
+  ASSERT_EQ(found_.size(), UnusualWaits::kMost);
+  EXPECT_EQ(found_[0].stall->tid, 1U);
+  EXPECT_EQ(found_[98].stall->tid, 99U);
+  EXPECT_EQ(found_[99].stall->tid, 1'000U) << "another cgroup's is not hidden by a crowd";
   unusual_.take_examined({});
   live(1s, 0.3);
   EXPECT_TRUE(found_.empty()) << "they are over";

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "base/share_slots.h"
+#include "pipeline/stall_id.h"
+
+namespace offcpud {
+
+// Whose the records of blocks are that are kept and not told. When there is no room, the largest
+// process of the cgroup with most records gives way, with its oldest record: neither a program's
+// crowd of idle threads hides what another one of its cgroup waits for, nor a cgroup's that of
+// others. Used by one thread.
+class UntoldShares {
+ public:
+  explicit UntoldShares(std::size_t most) : slots_(most) {}
+
+  [[nodiscard]] std::size_t size() const { return slots_.size(); }
+  [[nodiscard]] bool is_full() const { return slots_.is_full(); }
+
+  // The record to give back so that this process gets one more. Nothing: it is its own that must
+  // give way. `tgid` in the initial PID namespace.
+  [[nodiscard]] std::optional<StallId> who_gives_way(std::uint64_t cgroup_id,
+                                                     std::uint32_t tgid) const;
+  // Only if not all are held. A process counts in the cgroup of its first record.
+  void hold(const StallId& id, std::uint64_t cgroup_id, std::uint32_t tgid);
+  // Only what is held.
+  void give_back(const StallId& id);
+
+ private:
+  struct Held {
+    ShareSlots::Slot slot;
+    std::uint64_t cgroup_id;
+  };
+  struct Cgroup {
+    std::uint32_t number = 0;  // in place of a user, for ShareSlots
+    std::size_t held = 0;
+  };
+  ShareSlots slots_;
+  std::vector<StallId> by_slot_;
+  std::map<StallId, Held> held_;
+  std::map<std::uint64_t, Cgroup> cgroups_;  // that hold records
+  std::uint32_t last_number_ = 0;
+};
+
+}  // namespace offcpud
