@@ -67,7 +67,9 @@ class WaitExaminerTest : public testing::Test {
     clock_.advance(later);
     WaitInterval interval{.begin = clock_.wall(), .end_at = clock_.now(), .cgroups = cgroup_paths_};
     interval.waits = sums_.drain();
-    interval.waits.overflow = std::exchange(without_room_, {});
+    for (const auto& [cgroup_id, waits] : std::exchange(without_room_, {})) {
+      interval.waits.overflow[cgroup_id] += waits;
+    }
     StackFrame kernel;
     kernel.function = "do_something";
     kernel.object = "[kernel]";
