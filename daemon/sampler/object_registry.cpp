@@ -304,20 +304,19 @@ UniqueFd ObjectRegistry::try_to_open_again(Object& object) {
   return file;
 }
 
-// The first ones stay, so that a program's many short-lived processes do not push out a lasting
-// one.
+// The first ones stay, so that short-lived processes of a program do not push out a lasting one.
 void ObjectRegistry::seen_in(std::uint32_t tgid, const Mapping& mapping) {
   if (!mapping.file->object || mapping.file->borrowed) return;
   const auto found = objects_.find(mapping.file->object->id);
   if (found == objects_.end()) return;
   auto& seen = found->second.seen;
-  if (seen.size() >= kMostSeen || std::ranges::find(seen, tgid, &ObjectSeen::tgid) != seen.end())
-    return;
+  if (seen.size() >= kMostSeen) return;
+  if (std::ranges::find(seen, tgid, &ObjectSeen::tgid) != seen.end()) return;
   seen.push_back({.tgid = tgid, .begin = mapping.begin, .end = mapping.end});
 }
 
-// Those where it fails make room for others. It stops when a file system was slow, because the
-// others may be on it, too.
+// The last one that mapped it may be gone while others have the file. Processes where it fails make
+// room for others. It stops when a file system was slow, because the others may be on it, too.
 OpenedFile ObjectRegistry::open_where_seen(Object& object) {
   OpenedFile opened = open_again(object);
   while (!opened.fd && opened.outcome != OpenedFile::Outcome::Slow && !object.seen.empty()) {
