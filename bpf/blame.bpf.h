@@ -102,9 +102,9 @@ SUBPROGRAM int taker_account_long(struct task_struct *task, struct thread *threa
 		kernel_ns = time ? time->ns - thread->queued.kernel_ns : 0;
 		if (kernel_ns > ns)
 			kernel_ns = ns; /* one of them ran before the wait began */
+		/* Others ran between the first and the last. */
 		if (by == OFFCPUD_BY_KERNEL)
-			by = OFFCPUD_BY_OTHER_CGROUP; /* others ran between the first and the last
-						       */
+			by = OFFCPUD_BY_OTHER_CGROUP;
 	}
 	thread->sums.kept_off_ns[OFFCPUD_BY_KERNEL] += kernel_ns;
 	if (by < OFFCPUD_TAKERS)

@@ -11,8 +11,8 @@ namespace offcpud {
 namespace {
 
 constexpr unsigned kPatience = 2;  // walks without an open record, after which it is given up
-// When more blocks than this end within two walks, all are forgotten; a walk
-// may then show one again.
+// When more blocks than this end within two walks, all are forgotten; a walk may then show one
+// again.
 constexpr std::size_t kMaxClosed = 4 * StallLog::kMaxInProgress;
 
 constexpr std::uint64_t kExaminedWithinNs =
