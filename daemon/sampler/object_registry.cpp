@@ -304,6 +304,32 @@ UniqueFd ObjectRegistry::try_to_open_again(Object& object) {
   return file;
 }
 
+// The first ones stay, so that short-lived processes of a program do not push out a lasting one.
+void ObjectRegistry::seen_in(std::uint32_t tgid, const Mapping& mapping) {
+  if (!mapping.file->object || mapping.file->borrowed) return;
+  const auto found = objects_.find(mapping.file->object->id);
+  if (found == objects_.end()) return;
+  auto& seen = found->second.seen;
+  if (seen.size() >= kMostSeen) return;
+  if (std::ranges::find(seen, tgid, &ObjectSeen::tgid) != seen.end()) return;
+  seen.push_back({.tgid = tgid, .begin = mapping.begin, .end = mapping.end});
+}
+
+// The last one that mapped it may be gone while others have the file. Processes where it fails make
+// room for others. It stops when a file system was slow, because the others may be on it, too.
+OpenedFile ObjectRegistry::open_where_seen(Object& object) {
+  OpenedFile opened = open_again(object);
+  while (!opened.fd && opened.outcome != OpenedFile::Outcome::Slow && !object.seen.empty()) {
+    const ObjectSeen seen = object.seen.back();
+    object.request.tgid = seen.tgid;
+    object.request.begin = seen.begin;
+    object.request.end = seen.end;
+    opened = open_again(object);
+    if (!opened.fd) object.seen.pop_back();
+  }
+  return opened;
+}
+
 void ObjectRegistry::offer_again(MonotonicTime now) {
   for (const ObjectId wanted : symbols_.take_wanted()) {
     const auto [first, last] = by_symbols_.equal_range(wanted);
@@ -311,7 +337,7 @@ void ObjectRegistry::offer_again(MonotonicTime now) {
       const std::uint64_t id = known->second;
       const auto object = objects_.find(id);
       if (object == objects_.end()) continue;
-      OpenedFile opened = open_again(object->second);
+      OpenedFile opened = open_where_seen(object->second);
       if (!opened.fd) continue;
       offer(id, object->second, std::move(opened.fd));
       break;

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "base/cpu_shares.h"
 #include "base/object_refusal.h"
@@ -47,6 +48,10 @@ class ObjectRegistry final : public MappingObserver {
   // 0: its symbols are unknown.
   [[nodiscard]] ObjectId symbols_of(const MappedObject& object) const;
 
+  // The process, which had a sample there, maps the object. Its file can be opened through this
+  // process again when the one that mapped it last is gone.
+  void seen_in(std::uint32_t tgid, const Mapping& mapping);
+
   // Adds the mappings of processes admitted by KernelRoom, and makes tables that were not made when
   // their objects were mapped, in a tenth of the thread's time. Call it often.
   using MappingsOf = std::function<std::span<const Mapping>(std::uint32_t tgid)>;
@@ -84,6 +89,13 @@ class ObjectRegistry final : public MappingObserver {
   // Mappings written in one step: 5 us each, 50 us with odd sizes.
   static constexpr std::size_t kAtOnce = 64;
   static constexpr std::chrono::milliseconds kTurn{1};  // CPU time of a step that writes entries
+  static constexpr std::size_t kMostSeen = 4;           // processes with samples, of each object
+
+  // Where a process maps an object.
+  struct ObjectSeen {
+    std::uint32_t tgid = 0;
+    std::uint64_t begin = 0, end = 0;
+  };
 
   struct Object {
     UnwindObjectId table = OFFCPUD_UNWIND_NO_OBJECT;
@@ -93,10 +105,13 @@ class ObjectRegistry final : public MappingObserver {
     MonotonicTime retry_at{};  // after a failure, its file is not opened before this time
     FileRequest request;       // identifies the file and where it was mapped last, to open it again
     std::optional<std::uint32_t> user;  // MappedObject::user
+    std::vector<ObjectSeen> seen;       // kMostSeen at most, until the file is not to be had there
   };
   class EntryCpu;
   [[nodiscard]] OpenedFile open_again(const Object& object);
   UniqueFd try_to_open_again(Object& object);
+  // Also through processes where the object was seen.
+  OpenedFile open_where_seen(Object& object);
   // Of mappings in order, those that begin there and above.
   static std::span<const Mapping> mappings_from(std::span<const Mapping> mappings,
                                                 std::uint64_t begin);

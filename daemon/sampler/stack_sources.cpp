@@ -117,6 +117,7 @@ std::vector<LocatedFrame> StackSources::locate(std::uint32_t tgid, std::uint64_t
           frame.file_offset = frame.address - found->mapping->begin;
         } else if (frame.file->object) {
           frame.object = registry_->symbols_of(*frame.file->object);
+          registry_->seen_in(tgid, *found->mapping);
         }
       }
     }

@@ -133,6 +133,12 @@ LastingBlock lasting_block(const SeenBlock& block, const ExaminedStack& stack,
           .verdict = verdict_of(stack, block.tid, means)};
 }
 
+// Whether it may have been seen before the process that it waits for had begun to wait.
+bool is_early(const SeenBlock& block, const LastingBlock& lasting) {
+  const std::chrono::nanoseconds age(block.seen_ns - block.since_ns);
+  return !lasting.is_followed && age < WaitExaminer::kEarly;
+}
+
 // Of the process of a block whose stack is in this window. Empty: an earlier one had it.
 std::string_view name_of(const SeenBlock& block, const WaitInterval& interval) {
   if (block.sum == SeenBlock::kKnown) return {};
@@ -351,7 +357,7 @@ void WaitExaminer::add_blocks(WaitWindow& window, SiteSums& sites, const WaitInt
       known->holds_until = means.now + kChainHolds;
     }
     ExaminedStack* const stack = known->stack.get();
-    if (asks_for_chains(stack->ask())) {
+    if (asks_for_chains(stack->ask()) && !is_early(*block, lasting[i])) {
       places.add(*stack, verdict.wait_for, block->going_on_ns);
     }
     auto wait = stack->as(verdict);

@@ -46,6 +46,9 @@ class WaitExaminer {
   // What a chain of processes said of a block that lasts holds for as long while nothing is known
   // of the next process: a shell that runs commands has just begun to wait for a new one at times.
   static constexpr std::chrono::seconds kChainHolds{30};
+  // One that lasts no longer than this says nothing of its place if the process that it waits for
+  // is not seen: that one may have begun to wait a moment later, as commands of a shell do.
+  static constexpr std::chrono::seconds kEarly{1};
 
   // What it needs for one window.
   struct Means {

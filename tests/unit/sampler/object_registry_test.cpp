@@ -189,6 +189,27 @@ TEST_F(MappedFileTest, HandsOverAgainWhatWasForgotten) {
   EXPECT_EQ(name(id, c_function), "c_function");
 }
 
+// As of a shell: many short-lived processes map it, and the last one of them has ended.
+TEST_F(MappedFileTest, HandsOverAgainWhatOneOfItsProcessesHas) {
+  make({}, {.cache = {.bytes = 1}});
+  const std::uint64_t c_function = fixture_address("c_function");
+  const Mapping here = map_here(object_file(symbol_fixture("symbols_plain")).fd);
+  registry->mapping_added(self, here);
+  if (!may_open()) GTEST_SKIP() << "opening what a process maps needs CAP_CHECKPOINT_RESTORE";
+  const ObjectId id = registry->symbols_of(*here.file->object);
+  constexpr std::uint32_t kEnded = 1U << 30;  // more than a process can have
+  registry->mapping_added({.tgid = kEnded, .serial = 9}, here);
+  registry->image_ended({.tgid = kEnded, .serial = 9}, {});
+  registry->seen_in(self.tgid, here);
+  for (std::uint32_t i = 1; i < 9; ++i) registry->seen_in(kEnded + i, here);
+
+  registry->mapping_added(self, mapping(found(object_file(symbol_fixture("symbols_other")).fd)));
+  EXPECT_NE(name(id, c_function), "c_function");
+  (void)name(id, c_function);  // what the first job missed is known after it
+  registry->offer_again({});
+  EXPECT_EQ(name(id, c_function), "c_function");
+}
+
 // A process that had somebody wait is left alone for a while, and then asked again.
 struct RefusedRoot final : FileOpener {
   OpenedFile open(const FileRequest& /*request*/) override {

@@ -111,6 +111,29 @@ TEST_F(WaitExaminerTest, WhoAwaitsAChildWaitsForWhatThatWaitsFor) {
   EXPECT_EQ(examine()->ended.at(0).wait_for, WaitFor::Work);
 }
 
+// A shell that runs short commands, each of which waits a moment after the shell does. A walk may
+// see the shell alone.
+TEST_F(WaitExaminerTest, WhoHasJustBegunToAwaitAChildSaysNothingOfThePlace) {
+  const auto block = [](std::chrono::nanoseconds age, std::uint32_t pid, std::uint64_t function) {
+    BlockRecord record = BlockRecord(static_cast<std::uint64_t>(age.count())).of(pid);
+    record.in_user({function}).sample.parent_tgid = pid - 1;
+    return record;
+  };
+  const auto said_of_ended = [&] {
+    ended(block(500ms, 7, 7));
+    return examine()->ended.at(0).wait_for;
+  };
+  lasting(block(450ms, 7, 7));
+  lasting(block(440ms, 8, 2));
+  (void)examine();
+  lasting(block(410ms, 7, 7));
+  EXPECT_EQ(examine()->blocks.at(0).wait->wait_for, WaitFor::Answer);
+  EXPECT_EQ(said_of_ended(), WaitFor::Work);
+  lasting(block(5s, 7, 7));
+  (void)examine();
+  EXPECT_EQ(said_of_ended(), WaitFor::Answer) << "its command runs";
+}
+
 // The writer has just begun to wait for its next command: no walk has seen that.
 TEST_F(WaitExaminerTest, AReaderOfAPipeWaitsAsBeforeWhileNothingIsKnownOfTheWriter) {
   rules_ = rules_of(R"(
