@@ -20,8 +20,14 @@ Error problem(const std::string& what) {
   return Error(what, ErrorKind::Configuration);
 }
 
-// What was meant as "..." or " < ". Templates of C++ have < without spaces.
+// What was meant as "..." or " < ". Templates of C++ have < without spaces, and > with a space only
+// behind another one.
 Status check_arrows(std::string_view part) {
+  const std::size_t caller_first = part.find(" > ");
+  if (caller_first != std::string_view::npos && !part.substr(0, caller_first).ends_with('>')) {
+    return problem(quotation(part) +
+                   " has >; write the innermost function first, with < before its caller");
+  }
   if (part.starts_with("...")) {
     return problem(quotation(part) + " has no < behind the dots");
   }
