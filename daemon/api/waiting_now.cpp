@@ -238,8 +238,10 @@ std::vector<std::string> waiting_now(const View& view, bool with_sites) {
     lines = waits(*window, seconds, with_sites);
   } else {
     const bool examines = view.stalls && view.stalls->examines;
-    lines.emplace_back(examines ? "what threads wait for was not examined within the last minute"
-                                : "what threads wait for is not known: stacks are not sampled");
+    lines.emplace_back(
+        examines
+            ? "what threads wait for is not known yet: no stack was examined within the last minute"
+            : "what threads wait for is not known: stacks are not sampled");
   }
   for (std::string& line : std::vector{cpu_line(view), stalls_line(view), unusual_line(view)}) {
     if (!line.empty()) lines.push_back(std::move(line));

@@ -128,9 +128,11 @@ TEST_F(WaitingNow, NobodyWaitsIsSaidInWords) {
 }
 
 TEST_F(WaitingNow, WhatIsNotKnownIsNotCalledNothing) {
-  EXPECT_THAT(waiting_now(view_, true),
-              ElementsAre("what threads wait for was not examined within the last minute",
-                          "stalls: not known yet"));
+  EXPECT_THAT(
+      waiting_now(view_, true),
+      ElementsAre(
+          "what threads wait for is not known yet: no stack was examined within the last minute",
+          "stalls: not known yet"));
   stalls_->examines = false;
   EXPECT_THAT(waiting_now(view_, true)[0], HasSubstr("stacks are not sampled"));
   EXPECT_THAT(waiting_now(view_, true)[1], "stalls: none") << "by reason";
