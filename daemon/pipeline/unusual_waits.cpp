@@ -36,6 +36,7 @@ void keep_shares(std::vector<UnusualWait>& found) {
   ranks.resize(UnusualWaits::kMost);
   std::ranges::sort(ranks, {}, &std::pair<std::size_t, std::size_t>::second);
   std::vector<UnusualWait> kept;
+  kept.reserve(ranks.size());
   for (const auto& [rank, i] : ranks) kept.push_back(std::move(found[i]));
   found = std::move(kept);
 }
