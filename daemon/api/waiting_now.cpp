@@ -59,6 +59,12 @@ struct UnitPart {
   WaitAge oldest;
 };
 
+// Where to find who waits, and whether that may be told.
+struct Places {
+  const WaitWindow* window = nullptr;
+  bool told = false;
+};
+
 using UnitParts = std::map<std::string, UnitPart>;  // by name
 
 // The largest first.
@@ -110,10 +116,31 @@ std::vector<UnitPart> cpu_parts(const View& view) {
   return ranked(std::move(units));
 }
 
-// "7.90 in postgresql.service (postgresql-heavyweight-lock; 8 now, the longest for 25 s)"
-std::string part_text(const UnitPart& part, bool with_sites) {
+// The name of the process that waited most there; empty: nobody knows it. The window's cgroups of
+// which it kept no row of their own have none.
+std::string process_of(const WaitWindow* window, const CgroupWaits& at) {
+  if (!window) return {};
+  const SiteWaits* most = nullptr;
+  for (const SiteWaits& waits : window->sites) {
+    if (waits.wait_for != at.wait_for || waits.site != *at.site || waits.cgroup != *at.cgroup) {
+      continue;
+    }
+    if (!most || waits.time.ns > most->time.ns) most = &waits;
+  }
+  return most ? most->comm : std::string();
+}
+
+// "postgres: postgresql-heavyweight-lock"
+std::string place_text(const WaitWindow* window, const CgroupWaits& at) {
+  const std::string process = process_of(window, at);
+  if (process.empty() || at.site->empty()) return process + *at.site;
+  return process + ": " + *at.site;
+}
+
+// "7.90 in postgresql.service (postgres: postgresql-heavyweight-lock; 8 now, the longest for 25 s)"
+std::string part_text(const UnitPart& part, const Places& places) {
   std::string text = threads_text(part.threads) + " in " + part.unit;
-  std::string more = with_sites ? *part.largest->site : std::string();
+  std::string more = places.told ? place_text(places.window, *part.largest) : std::string();
   if (part.lasting > 0) {
     more += std::string(more.empty() ? "" : "; ") + std::to_string(part.lasting) + " now";
     if (part.oldest.ns > 0) more += ", the longest for " + text_of(part.oldest);
@@ -121,25 +148,26 @@ std::string part_text(const UnitPart& part, bool with_sites) {
   return more.empty() ? text : text + " (" + more + ")";
 }
 
-std::string line_of(std::string_view what, const std::vector<UnitPart>& parts, bool with_sites) {
+std::string line_of(std::string_view what, const std::vector<UnitPart>& parts,
+                    const Places& places) {
   std::string line =
       std::string(what) + ": " + threads_text(threads_of(parts)) + " threads on average";
   for (std::size_t i = 0; i < parts.size() && i < kMostUnits; ++i) {
-    line += (i == 0 ? ": " : ", ") + part_text(parts[i], with_sites);
+    line += (i == 0 ? ": " : ", ") + part_text(parts[i], places);
   }
   if (parts.size() > kMostUnits) line += ", and more";
   return line;
 }
 
 // The longest first.
-std::vector<std::string> waits(const SiteWindow& window, double seconds, bool with_sites) {
+std::vector<std::string> waits(const SiteWindow& window, double seconds, const Places& places) {
   std::vector<std::pair<double, std::string>> lines;
   double rest = 0;
   for (const auto& each : kActionable) {
     const auto parts = parts_of(window, each.wait_for, seconds);
     const double threads = threads_of(parts);
     if (threads >= kNobody) {
-      lines.emplace_back(threads, line_of(each.text, parts, with_sites));
+      lines.emplace_back(threads, line_of(each.text, parts, places));
     } else {
       rest += threads;
     }
@@ -158,7 +186,7 @@ std::vector<std::string> waits(const SiteWindow& window, double seconds, bool wi
 std::string cpu_line(const View& view) {
   if (view.history.empty()) return {};
   const std::vector<UnitPart> parts = cpu_parts(view);
-  return threads_of(parts) < kNobody ? std::string() : line_of("waiting for a CPU", parts, false);
+  return threads_of(parts) < kNobody ? std::string() : line_of("waiting for a CPU", parts, {});
 }
 
 std::string stalls_line(const View& view) {
@@ -235,7 +263,7 @@ std::vector<std::string> waiting_now(const View& view, bool with_sites) {
   const double seconds =
       window != nullptr ? std::chrono::duration<double>(window->length()).count() : 0;
   if (window != nullptr) {
-    lines = waits(*window, seconds, with_sites);
+    lines = waits(*window, seconds, {.window = view.waits.get(), .told = with_sites});
   } else {
     const bool examines = view.stalls && view.stalls->examines;
     lines.emplace_back(

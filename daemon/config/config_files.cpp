@@ -79,7 +79,11 @@ Result<std::vector<fs::path>> list_drop_ins(const fs::path& directory) {
   if (code == std::errc::not_a_directory) return refusal(directory, "is not a directory");
   for (; !code && entry != fs::directory_iterator(); entry.increment(code)) {
     const fs::path& path = entry->path();
-    if (path.extension() != ".yaml" || path.filename().native().starts_with('.')) continue;
+    if (path.filename().native().starts_with('.')) continue;
+    if (path.extension() == ".yml") {
+      return refusal(path, "is not read, because its name does not end in .yaml; rename it");
+    }
+    if (path.extension() != ".yaml") continue;
     if (files.size() == kMaxDropIns) {
       return refusal(directory, "holds more than " + std::to_string(kMaxDropIns) + " .yaml files");
     }

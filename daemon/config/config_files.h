@@ -26,8 +26,8 @@ inline constexpr std::string_view kRestoreWebConfig =
 Result<std::optional<std::string>> read_config_file(const std::filesystem::path& path,
                                                     std::string_view if_empty = kRemoveOrRestore);
 
-// The *.yaml files of a conf.d directory in lexical order, without hidden ones. Empty if there is
-// no such directory.
+// The *.yaml files of a directory in lexical order, without hidden ones. Empty if there is no such
+// directory. A *.yml file is an error: whoever wrote it believes that it is read.
 Result<std::vector<std::filesystem::path>> list_drop_ins(const std::filesystem::path& directory);
 
 // The configuration file and its drop-ins that exist, in the order in which they are read.

@@ -183,6 +183,29 @@ class SettingReader final : public YAML::EventHandler {
   std::optional<Problem> problem_;
 };
 
+std::string line_text(const std::string& text, int line) {
+  std::istringstream lines(text);
+  std::string found;
+  for (int i = 0; i <= line && std::getline(lines, found); ++i) {
+  }
+  return found;
+}
+
+// What most often makes such a line.
+std::string_view syntax_hint(const std::string& what, const std::string& line) {
+  if (line.find_first_not_of(' ') == line.find('\t')) {
+    return "YAML indents with spaces, and this line begins with a tab";
+  }
+  if (what.starts_with("unknown escape character")) {
+    return "in double quotes \\ begins an escape; put patterns in single quotes";
+  }
+  if (line.starts_with(' ') && !what.starts_with("the referenced anchor")) {
+    return "is it indented as the lines of its list or map? Text with special characters needs "
+           "quotes";
+  }
+  return "text with special characters needs quotes";
+}
+
 // `whole` names what was read: "file" or "value".
 Problem syntax_problem(const YAML::Exception& error, const std::string& text,
                        std::string_view whole) {
@@ -191,8 +214,8 @@ Problem syntax_problem(const YAML::Exception& error, const std::string& text,
     return {last_line, "not valid YAML: a quotation or bracket is still open at the end of the " +
                            std::string(whole)};
   }
-  return {error.mark.line, "not valid YAML: " + printable(error.msg) +
-                               "; text with special characters needs quotes"};
+  const std::string_view hint = syntax_hint(error.msg, line_text(text, error.mark.line));
+  return {error.mark.line, "not valid YAML: " + printable(error.msg) + "; " + std::string(hint)};
 }
 
 // Feeds `text` to `reader`; nullopt: all of it was read.

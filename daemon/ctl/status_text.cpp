@@ -180,16 +180,17 @@ struct Told {
   Json value;
 };
 
-// The heaviest ones; one more line says how many are left out, and where they are.
+// The heaviest ones; one more line says how many are left out, and where they are. It never stands
+// for a single one, whose own line is as long.
 Json worst_of(std::vector<Told> all) {
   std::ranges::stable_sort(all, std::ranges::greater(), &Told::weight);
   Json out = Json::object();
-  for (std::size_t i = 0; i < all.size() && i < kMostOfAKind; ++i) {
+  const std::size_t shown = all.size() == kMostOfAKind + 1 ? all.size() : kMostOfAKind;
+  for (std::size_t i = 0; i < all.size() && i < shown; ++i) {
     out[all[i].name] = std::move(all[i].value);
   }
-  if (all.size() > kMostOfAKind) {
-    out["and"] =
-        std::to_string(all.size() - kMostOfAKind) + " more: offcpuctl status --json has all";
+  if (all.size() > shown) {
+    out["and"] = std::to_string(all.size() - shown) + " more: offcpuctl status --json has all";
   }
   return out;
 }

@@ -51,10 +51,9 @@ class Preemptors(Case):
         workload.go()
         window = workload.finish()
         taken = self.expect_all_named(window)
-        # Whatever else runs on this host is in other cgroups.
-        self.expect_at_least("by its own cgroup", 5, taken["same_cgroup"])
-        self.expect_at_least("by its own cgroup (more than by others)", taken["other_cgroup"],
-                             taken["same_cgroup"])
+        # 15 turns of 0.1 s. On a busy host the kernel's fair server gives other cgroups a part of
+        # each second (Linux 6.12, kernel/sched/deadline.c), which takes no turn away.
+        self.expect_at_least("by its own cgroup", 10, taken["same_cgroup"])
 
     def test_kernel_worker(self):
         """Each reading of stat_refresh wakes a kworker on every CPU."""

@@ -15,6 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class WaitingNow : public ::testing::Test {
  protected:
@@ -71,6 +72,38 @@ TEST_F(WaitingNow, WhatIsWaitedForComesFirstThenStallsThenWhoIdles) {
                           "idle: 12.0 threads wait for work, 2.00 for a timer; of 1.25 nobody can "
                           "tell"));
   EXPECT_THAT(lines(false)[1], HasSubstr("postgresql.service (8 now, the longest for 25 s)"));
+}
+
+TEST_F(WaitingNow, TheProcessThatWaitsMostIsNamed) {
+  add("/", WaitFor::Answer, "socket-read", 3);
+  auto waits = std::make_shared<WaitWindow>();
+  waits->sites = {{.pid = 7,
+                   .cgroup = "/",
+                   .comm = "curl",
+                   .wait_for = WaitFor::Answer,
+                   .site = "socket-read",
+                   .time = {.ns = 1e9}},
+                  {.pid = 8,
+                   .cgroup = "/",
+                   .comm = "python3",
+                   .wait_for = WaitFor::Answer,
+                   .site = "socket-read",
+                   .time = {.ns = 2e9}},
+                  {.pid = 9,
+                   .cgroup = "/",
+                   .comm = "node",
+                   .wait_for = WaitFor::Answer,
+                   .site = "dns",
+                   .time = {.ns = 3e9}},
+                  {.pid = 10,
+                   .cgroup = "/a",
+                   .comm = "java",
+                   .wait_for = WaitFor::Answer,
+                   .site = "socket-read",
+                   .time = {.ns = 4e9}}};
+  view_.waits = waits;
+  EXPECT_THAT(lines()[0], HasSubstr(": 3.00 in no unit (/) (python3: socket-read)"));
+  EXPECT_THAT(lines(false)[0], Not(HasSubstr("python3"))) << "it says what a stack is of";
 }
 
 // As `offcpuctl stalls` marks them.

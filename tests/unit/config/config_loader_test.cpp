@@ -365,6 +365,13 @@ TEST(ConfigLoader, DropInDirectoriesAreBoundedAndChecked) {
   EXPECT_EQ(tree.error(), "conf.d: holds more than 100 .yaml files");
   std::filesystem::remove(tree.path("conf.d/200.yaml"));
 
+  tree.write("conf.d/more.yml", "max_series: 12");
+  EXPECT_EQ(tree.error(),
+            "conf.d/more.yml: is not read, because its name does not end in .yaml; rename it");
+  std::filesystem::remove(tree.path("conf.d/more.yml"));
+  tree.write("conf.d/150.yaml~", "what an editor leaves");
+  EXPECT_EQ(loaded(tree.sources()).max_series, 199U);
+
   tree.write("conf.d/150.yaml", "max_series: 12\nlinger: soon\n");
   EXPECT_TRUE(tree.error().starts_with("conf.d/150.yaml:2: linger: \"soon\"")) << tree.error();
   tree.write("conf.d/150.yaml", "");
