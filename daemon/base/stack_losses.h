@@ -8,23 +8,25 @@
 
 namespace offcpud {
 
-// What could not be used for stacks and their names, for lack of room or time: values of the label
-// `what` of offcpud_stack_sources_left_out_total.
+// What could not be used for stacks and their names, for lack of room or time or because it could
+// not be read: values of the label `what` of offcpud_stack_sources_left_out_total.
 enum class StackLoss : std::size_t {
-  UnwindTable,    // of an object: no room, replaced by others', or made late
-  UnwindFile,     // the file of short-lived processes' objects: no room, no time to copy, or no
-                  // mapping of it was reported
-  Symbols,        // of an object, or a perf map: too many were waiting; tried again later
-  Process,        // its mappings: there are too many processes
-  EndedProcess,   // its mappings were gone before its last stacks were located
+  UnwindTable,        // of an object: no room, replaced by others', or made late
+  UnwindFile,         // the file of short-lived processes' objects: no room, no time to copy, or no
+                      // mapping of it was reported
+  Symbols,            // of an object, or a perf map: too many were waiting; tried again later
+  SymbolsForgotten,   // of an object: no room beside those of others; read again when needed
+  SymbolsUnreadable,  // of an object: it is gone or damaged, or reading it took too long
+  Process,            // its mappings: there are too many processes
+  EndedProcess,       // its mappings were gone before its last stacks were located
   WakerEvidence,  // of who wakes a thread at a place, or what is usual there: too many of one user
   StackNames,     // of functions of a stack that was examined, or their ends: one stack or one user
                   // has too many
 };
 
-inline constexpr std::array<std::string_view, 7> kStackLossNames = {
-    "unwind_table",  "unwind_file",    "symbols",    "process",
-    "ended_process", "waker_evidence", "stack_names"};
+inline constexpr std::array<std::string_view, 9> kStackLossNames = {
+    "unwind_table", "unwind_file",   "symbols",        "symbols_forgotten", "symbols_unreadable",
+    "process",      "ended_process", "waker_evidence", "stack_names"};
 
 constexpr std::string_view name_of(StackLoss loss) {
   return kStackLossNames[static_cast<std::size_t>(loss)];

@@ -123,8 +123,8 @@ constexpr auto kCatalog = std::to_array<MetricDef>({
     {Metric::MappingsLeftOut, "offcpud_mappings_left_out_total", Counter, "",
      "Executable mappings that were not kept because their process had more than its share."},
     {Metric::StackSourcesLeftOut, "offcpud_stack_sources_left_out_total", Counter, "what",
-     "Sources of stacks and of their names that were left out for lack of room or time, by what "
-     "they are."},
+     "Sources of stacks and of their names that were left out for lack of room or time, or "
+     "because they could not be read, by what they are."},
     {Metric::SamplingInterval, "offcpud_sampling_interval_seconds", Gauge, "",
      "The longest sampling interval: blocks of at least this length are all sampled, shorter ones "
      "with a probability proportional to their length."},

@@ -102,7 +102,10 @@ void SamplingLoop::follow() {
 void SamplingLoop::tell_losses() {
   reports_.over_share(sources_.over_share(), sources_.left_out());
   StackLosses losses = sources_.losses();
-  losses[static_cast<std::size_t>(StackLoss::Symbols)] = symbols_.counts().refused;
+  const SymbolWorker::Counts names = symbols_.counts();
+  losses[static_cast<std::size_t>(StackLoss::Symbols)] = names.refused;
+  losses[static_cast<std::size_t>(StackLoss::SymbolsForgotten)] = names.forgotten;
+  losses[static_cast<std::size_t>(StackLoss::SymbolsUnreadable)] = names.failed;
   losses[static_cast<std::size_t>(StackLoss::WakerEvidence)] = naming_.evidence_dropped();
   losses[static_cast<std::size_t>(StackLoss::StackNames)] = naming_.names_left_out();
   reports_.losses(losses);
