@@ -35,8 +35,8 @@ class Storm(Case):
 
     def expect_back(self, before, resident_before):
         """Map entries and memory are where they were, some time after the storm: what stacks said is
-        known for half a minute."""
-        for _ in range(40):
+        known for half a minute, the paths of removed cgroups for a whole one."""
+        for _ in range(70):
             now = self.maps()
             grown = {name: (before[name], n) for name, n in now.items() if n > before[name] + 64}
             stayed = resident(self.daemon.pid) - resident_before
@@ -74,10 +74,12 @@ class Storm(Case):
         """D20: thousands of services that come and go: each is seen, none leaves a descriptor or
         memory behind, and the last has its name like the first."""
         parent = self.new_cgroup()
-        warm = self.start("cgroup_churn", "--parent", parent.directory, "--count", 2 * PLACES,
+        # As many as fill the history of waits of ten minutes, and read the names of what runs here.
+        warm = self.start("cgroup_churn", "--parent", parent.directory, "--count", CHURN,
                           "--us", 300, "--name", "warm-")
         warm.go()
         warm.finish()
+        time.sleep(12)
         before, memory, files = self.maps(), resident(self.daemon.pid), descriptors(self.daemon.pid)
         churn = self.start("cgroup_churn", "--parent", parent.directory, "--count", CHURN,
                            "--us", 300, "--name", "service-")
