@@ -80,8 +80,9 @@ class Image(unittest.TestCase):
 
         self.assertTrue(eventually(30, slept), self.container.said())
         self.assertEqual(self.container.http("/api/v1/top")[0], 403, "it is on the pod's address")
-        self.container.configure("web: {details: open}")
-        self.assertTrue(eventually(10, lambda: self.container.http("/api/v1/top")[0] == 200))
+        self.container.configure("web", '{details: open, local_socket: ""}')
+        opened = eventually(10, lambda: self.container.http("/api/v1/top")[0] == 200)
+        self.assertTrue(opened, self.container.said())
         # Names of a program of another user, read with the capabilities that the manifest gives.
         folded = self.container.run(
             "/usr/bin/offcpuctl", "snapshot", "3", "--folded", "--pid", str(pid)

@@ -117,10 +117,12 @@ class Container:
             self._runc("exec", self.name, *command), capture_output=True, text=True, timeout=60
         )
 
-    def configure(self, line):
-        """Adds a line to what the config map holds, and has it read."""
-        with open(self.folder / "config" / "offcpud.yaml", "a", encoding="utf-8") as file:
-            file.write(line + "\n")
+    def configure(self, key, value):
+        """Sets a key, which the config map may have already, and has it read."""
+        path = self.folder / "config" / "offcpud.yaml"
+        lines = path.read_text().splitlines()
+        kept = [line for line in lines if not line.startswith(f"{key}:")]
+        path.write_text("\n".join(kept + [f"{key}: {value}"]) + "\n")
         os.kill(self.pid, signal.SIGHUP)
 
     def stop(self):
