@@ -12,7 +12,7 @@
 
 namespace offcpud {
 
-// What tells frames apart at a place: by names, so that all calls of a function are one.
+// Identifies a frame of a place, by names, so that all calls of a function are one frame.
 inline std::uint64_t name_hash(const StackFrame& frame) {
   return hash_joined(std::hash<std::string>()(frame.function),
                      std::hash<std::string>()(frame.object));
@@ -37,7 +37,8 @@ class PlaceNumber {
   bool has_frames_ = false;
 };
 
-// Whether a stack is a place. Those that break off look alike where the threads are elsewhere.
+// Whether a stack identifies a place. Stacks that break off may look alike although their threads
+// are elsewhere.
 constexpr bool is_place(std::uint32_t user_end) {
   return user_end == OFFCPUD_UNWIND_END_ROOT || user_end == OFFCPUD_UNWIND_END_DEPTH;
 }
