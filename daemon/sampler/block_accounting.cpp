@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 
 namespace offcpud {
@@ -41,6 +43,21 @@ bool exists(std::uint32_t number) {
 bool is_located(const BlockSum& sum) {
   const auto is_known = [](const LocatedFrame& frame) { return frame.file != nullptr; };
   return std::ranges::all_of(sum.user, is_known) && std::ranges::all_of(sum.waker_user, is_known);
+}
+
+// Of a Java program whose stack has code that it compiled. libjvm.so is mapped as it is linked:
+// each part as far behind the first as its offset in the file says.
+void note_jit_code(JitCodes& jit, const BlockSum& sum) {
+  constexpr std::string_view kLibrary = "/libjvm.so";
+  std::optional<std::uint64_t> base;
+  std::vector<std::uint64_t> in_code;
+  for (const LocatedFrame& frame : sum.user) {
+    if (!frame.file) continue;
+    if (frame.file->kind == MappedFile::Kind::Anonymous) in_code.push_back(frame.address);
+    if (frame.file->path.ends_with(kLibrary)) base = frame.address - frame.file_offset;
+  }
+  if (in_code.empty() || !base) return;
+  jit.seen({sum.sample.local_tgid, sum.sample.process_start_ns}, *base, in_code);
 }
 
 }  // namespace
@@ -122,6 +139,9 @@ void BlockAccounting::tick() {
   for (SampleWindow& window : windows_) window.cgroups.retry();
   if (waits_) waits_->retry_cgroups();
   parts_.addresses.forget_ended();
+  if (parts_.jit == nullptr) return;
+  reports_.at("reading code made at run time");
+  parts_.jit->refresh();
 }
 
 bool BlockAccounting::is_any_due(MonotonicTime now) const {
@@ -179,6 +199,7 @@ void BlockAccounting::add(SampleWindow& window, const SampledBlock& block) {
   sum->waker_user = addresses.locate(sample.waker_local_tgid, sample.ended_ns, block.waker_user);
   if (following_ && !is_located(*sum)) reports_.located_early();
   parts_.naming.read_runtime_names(*sum);
+  if (parts_.jit != nullptr) note_jit_code(*parts_.jit, *sum);
 }
 
 // Accounts blocks in progress up to now, in every open window. Recent blocks only go into profiles

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "jit/jit_codes.h"
 #include "sampler/address_locator.h"
 #include "sampler/kernel_frames.h"
 #include "sampler/naming_queue.h"
@@ -32,6 +33,7 @@ struct AccountingParts {
   AddressLocator& addresses;
   SleeperStacks& sleepers;
   NamingQueue& naming;
+  JitCodes* jit;  // null: code made at run time is not read from memory
   std::shared_ptr<const CgroupDirectory> cgroups;
   const Clock& clock;
 };

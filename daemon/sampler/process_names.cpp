@@ -52,6 +52,9 @@ std::string ProcessNames::in_runtime(const offcpud_sample& sample, const Located
   if (!waker) {
     const PerfMaps::Process process{sample.local_tgid, sample.process_start_ns};
     if (auto found = runtime_.perf_maps.find(process, frame.address, now_)) return *found;
+    const auto code = runtime_.jit ? runtime_.jit->find(process) : nullptr;
+    const JitFunction* const function = code ? code->find(frame.address) : nullptr;
+    if (function != nullptr && !function->name.empty()) return function->name;
   }
   return "[jit]";
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
 
+#include "jit/jit_codes.h"
 #include "stacks/sampled_snapshot.h"
 #include "symbols/elf_symbols.h"
 #include "symbols/perf_maps.h"
@@ -14,11 +16,13 @@ namespace offcpud {
 // that looks up names.
 struct RuntimeNames {
   PerfMaps perf_maps;
-  std::optional<ElfSymbols> vdso;  // nothing: the kernel has none
+  std::optional<ElfSymbols> vdso;           // nothing: the kernel has none
+  std::shared_ptr<const JitCodeBoard> jit;  // null: no code made at run time is read from memory
 };
 
 // Names functions of programs: in objects by their symbols, in code made at run time by the map
-// that the program writes. Valid during one job of the thread that owns the names.
+// that the program writes, or else by what was read from its memory. Valid during one job of the
+// thread that owns the names.
 class ProcessNames final : public FunctionNames {
  public:
   ProcessNames(SymbolCache& objects, RuntimeNames& runtime, MonotonicTime now)

@@ -21,11 +21,14 @@ void keep_nothing(
   }
 }
 
-std::shared_ptr<RuntimeNames> runtime_names(SymbolReads& reads, PerfMaps::Refused refused) {
+std::shared_ptr<RuntimeNames> runtime_names(SymbolReads& reads,
+                                            std::shared_ptr<const JitCodeBoard> jit,
+                                            PerfMaps::Refused refused) {
   auto names = std::make_shared<RuntimeNames>(RuntimeNames{
       .perf_maps =
           PerfMaps(std::make_unique<DeadlinePerfMapFinder>(reads.client), {}, std::move(refused)),
-      .vdso = {}});
+      .vdso = {},
+      .jit = std::move(jit)});
   if (auto vdso = ElfSymbols::read_vdso()) names->vdso = *std::move(vdso);
   return names;
 }
@@ -58,12 +61,15 @@ SamplingLoop::SamplingLoop(const SamplerInputs& inputs, EventLoop& loop,
       sources_(inputs.session, symbols_, client_, &symbol_reads_->debug_files, inputs.clock,
                {.warned = reports_.warned, .refused = reports_.refused}),
       sleepers_(sources_.tables(), memory_),
-      naming_(symbols_, runtime_names(*symbol_reads_, reports_.refused), inputs.sites,
+      jit_(memory_, inputs.clock, jit_board_,
+           [this](std::uint32_t tgid, const JitCode& code) { sources_.put_code(tgid, code); }),
+      naming_(symbols_, runtime_names(*symbol_reads_, jit_board_, reports_.refused), inputs.sites,
               inputs.clock),
       accounting_({.kernel = *samples_,
                    .addresses = sources_,
                    .sleepers = sleepers_,
                    .naming = naming_,
+                   .jit = &jit_,
                    .cgroups = inputs.cgroups,
                    .clock = inputs.clock},
                   options, reports_) {}

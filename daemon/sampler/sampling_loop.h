@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "jit/jit_codes.h"
 #include "kernel/block_samples.h"
 #include "runtime/event_loop.h"
 #include "sampler/block_accounting.h"
@@ -57,6 +58,8 @@ class SamplingLoop {
   SymbolWorker symbols_;
   StackSources sources_;
   SleeperStacks sleepers_;
+  std::shared_ptr<JitCodeBoard> jit_board_ = std::make_shared<JitCodeBoard>();
+  JitCodes jit_;
   NamingQueue naming_;
   BlockAccounting accounting_;  // last: it uses the parts above
   EventLoop::Timer* timer_ = nullptr;

@@ -85,6 +85,8 @@ void SiteClasses::classify(const Snapshot& snapshot, StackEntry& entry, const Bl
                              .place = place},
                       .site = found.site.empty() ? 0 : std::hash<std::string_view>{}(found.site),
                       .wait_for = found.wait_for,
+                      .certain = found.certain,
+                      .hands_over = found.ask == SiteQuestion::Handover,
                       .end = end_of(sample, own_timer),
                       .waker_tgid = sample.waker_tgid,
                       .waker_tid = pair.waker_tid,

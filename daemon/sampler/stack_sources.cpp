@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "kernel/unwind_map_handles.h"
+#include "sampler/jit_table.h"
 
 namespace offcpud {
 
@@ -62,6 +63,15 @@ void StackSources::set_between(std::function<void()> between) {
   if (!mappings_) return;
   tables_->set_between(between);
   mappings_->set_between(std::move(between));
+}
+
+void StackSources::put_code(std::uint32_t tgid, const JitCode& code) {
+  if (!mappings_) return;
+  for (const JitCode::Range& range : code.ranges) {
+    const auto status =
+        tables_->put_code(tgid, range.begin, range.end, unwind_table_of(code, range));
+    if (!status) reports_.warned("unwind", status.error().message());
+  }
 }
 
 std::vector<OverShare> StackSources::over_share() {

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/stack_losses.h"
+#include "jit/jit_code.h"
 #include "kernel/block_samples.h"
 #include "kernel/bpf_unwind_maps.h"
 #include "mappings/live_mappings.h"
@@ -46,6 +47,9 @@ class StackSources final : public AddressLocator {
 
   [[nodiscard]] std::vector<LocatedFrame> locate(std::uint32_t tgid, std::uint64_t when_ns,
                                                  std::span<const __u64> addresses) const override;
+
+  // Walks step through this code from now on.
+  void put_code(std::uint32_t tgid, const JitCode& code);
 
   // The processes whose mappings are not all kept, the largest first; and how many mappings were
   // left out since the start.

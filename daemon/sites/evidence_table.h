@@ -41,6 +41,7 @@ struct Evidence {
   float peers_ns = 0, lock_ns = 0;
   float timer_ends = 0, peer_ends = 0;  // how often its own timer and peers ended its waits
   float episodes = 0;                   // estimate of all that the sampled ones stand for
+  float jobs = 0;                       // of these, at sites where threads wait for work
   // The class in force, and the other one that the last `agreed` windows found.
   std::optional<WaitFor> said, rather;
   std::uint8_t agreed = 0;

@@ -26,8 +26,8 @@ namespace offcpud {
 
 // Whether evidence of wakers may also answer a rule that asks for this.
 [[nodiscard]] constexpr bool asks_for_wakers(SiteQuestion ask) {
-  return ask == SiteQuestion::Waker || ask == SiteQuestion::Socket || ask == SiteQuestion::Fds ||
-         ask == SiteQuestion::Pipe;
+  return ask == SiteQuestion::Waker || ask == SiteQuestion::Handover ||
+         ask == SiteQuestion::Socket || ask == SiteQuestion::Fds || ask == SiteQuestion::Pipe;
 }
 
 // Whether what windows found by following chains (wait_chains.h) answers a rule that asks for this.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "base/clock.h"
 
@@ -36,24 +37,53 @@ class PlaceCrowds {
 
   [[nodiscard]] bool has(const Member& member) const { return members_.contains(member); }
 
+  // The member ended waits of the other one, or somebody who does not wait there did. So many were
+  // seen.
+  void add_wakeups(const Member& of, std::uint32_t waker_tid, std::uint32_t samples);
+
+  // Whether something goes from hand to hand there: members of the crowd wake each other in both
+  // directions, and one and the same thread that does not wait there wakes several of them at
+  // times. In a chain of queues it wakes the first only. Of pools whose idle threads pass jobs on
+  // it is true, too.
+  [[nodiscard]] bool hands_over(const Member& member) const;
+  // Whether this thread, which does not wait there, woke several members of that crowd.
+  [[nodiscard]] bool hands_out(const Member& member, std::uint32_t tid) const;
+
   // Whether somebody of this member's crowd may have held a lock: whether all its threads together
   // were elsewhere for most of the time that one of them waited on average, within two standard
   // errors.
   [[nodiscard]] bool may_hold(const Member& member, std::chrono::nanoseconds window) const;
 
-  void clear() { members_.clear(); }
+  void clear();
 
  private:
   struct Crowd {
     Member joined;  // another member of the same crowd, or the member itself, which has the sums
     std::size_t threads = 1;
     double waited_ns = 0, variance_ns2 = 0;
+    std::uint32_t took = 0, gave = 0;  // wakeups by, and of, other members; of this one alone
   };
   using Members = std::map<Member, Crowd>;
+  struct Outside {
+    Member of;  // the first of a crowd
+    std::uint32_t tid = 0;
+
+    friend bool operator<(const Outside& a, const Outside& b) {
+      return std::tie(a.of, a.tid) < std::tie(b.of, b.tid);
+    }
+  };
+  void settle() const;
 
   [[nodiscard]] Members::const_iterator first_of(Members::const_iterator member) const;
 
   Members members_;
+  // Wakeups of members by threads that do not wait there.
+  std::map<std::pair<Member, std::uint32_t>, std::uint32_t> from_outside_;
+  // Found out when they are first asked for: how many members of a crowd such a thread woke, and
+  // how many of a crowd both took from others and gave to others.
+  mutable bool settled_ = false;
+  mutable std::map<Outside, std::uint32_t> woken_by_;
+  mutable std::map<Member, std::uint32_t> passing_;
 };
 
 }  // namespace offcpud

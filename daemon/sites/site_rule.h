@@ -22,9 +22,12 @@ enum class SiteQuestion : std::uint8_t {
   Pipe,    // what does the other end do?
   Child,   // what does the child wait for?
   Waker,   // who wakes it: its own timer, those who wait at the same place, whom it woke?
+  // The same, at places where idle threads do not pass jobs on to each other: who waits there at
+  // times and wakes another gives back what it had.
+  Handover,
 };
-inline constexpr std::array<std::string_view, 6> kSiteQuestionNames = {"none", "socket", "fds",
-                                                                       "pipe", "child",  "waker"};
+inline constexpr std::array<std::string_view, 7> kSiteQuestionNames = {
+    "none", "socket", "fds", "pipe", "child", "waker", "handover"};
 
 constexpr std::string_view name_of(SiteQuestion question) {
   return kSiteQuestionNames[static_cast<std::size_t>(question)];

@@ -52,9 +52,10 @@ void decay(Evidence& evidence, MonotonicTime now) {
   const std::chrono::duration<float> age = now - evidence.decayed;
   if (age.count() <= 0) return;
   const float left = std::exp2(-age / std::chrono::duration<float>(WakerEvidence::kHalfLife));
-  for (float* const sum : {&evidence.wakeups, &evidence.ended_ns, &evidence.timer_ns,
-                           &evidence.peers_ns, &evidence.lock_ns, &evidence.answer_ns,
-                           &evidence.timer_ends, &evidence.peer_ends, &evidence.episodes}) {
+  for (float* const sum :
+       {&evidence.wakeups, &evidence.ended_ns, &evidence.timer_ns, &evidence.peers_ns,
+        &evidence.lock_ns, &evidence.answer_ns, &evidence.timer_ends, &evidence.peer_ends,
+        &evidence.episodes, &evidence.jobs}) {
     *sum *= left;
   }
   evidence.decayed = now;
@@ -109,6 +110,7 @@ void WakerEvidence::note_crowds(std::span<const SeenWaits> waits) {
   for (const SeenWaits& each : waits) {
     if (each.at.place == 0 || !same_process(each)) continue;
     crowds_.join(member_of(each), waker_member_of(each));
+    if (each.hands_over) crowds_.add_wakeups(member_of(each), each.waker_tid, each.samples);
   }
 }
 
@@ -116,6 +118,8 @@ void WakerEvidence::note_wakers(const SeenWaits& waits, MonotonicTime now) {
   if (!same_process(waits)) return;
   if (Evidence* const pair = touch(waits.at, woken_by(waits.waker_tid), now)) {
     pair->episodes += static_cast<float>(waits.episodes);
+    const bool is_job = waits.certain && waits.wait_for == WaitFor::Work;
+    if (is_job) pair->jobs += static_cast<float>(waits.episodes);
   }
   touch(waker_of(waits), kWholeThread, now);
 }
@@ -173,11 +177,24 @@ void WakerEvidence::count_at_site(const SeenWaits& waits, MonotonicTime now) {
 // consumers do. But there they do not wake each other.
 void WakerEvidence::weigh_lock(const SeenWaits& waits, MonotonicTime now) {
   if (waits.at.place == 0 || waits.end != WaitEnd::Thread) return;
+  if (is_handed_over(waits)) {
+    Evidence* const taken = table_.find(key_of(waits.at, waits.at.place));
+    if (taken != nullptr) taken->lock_ns += static_cast<float>(waits.ns);
+    return;
+  }
   const Evidence* const waker = waker_there(waits, now);
   if (waker == nullptr || waker->peers_ns < kPeersShare * waker->ended_ns) return;
   if (leads(waits, now) || !may_hold(waits)) return;
   Evidence* const evidence = table_.find(key_of(waits.at, waits.at.place));
   if (evidence != nullptr) evidence->lock_ns += static_cast<float>(waits.ns);
+}
+
+// By one who waits there, too, or by the one who has it nearly always and rarely waits for it.
+bool WakerEvidence::is_handed_over(const SeenWaits& waits) const {
+  if (!waits.hands_over || !same_process(waits)) return false;
+  const PlaceCrowds::Member member = member_of(waits);
+  if (!crowds_.hands_over(member)) return false;
+  return crowds_.has(waker_member_of(waits)) || crowds_.hands_out(member, waits.waker_tid);
 }
 
 // The evidence of the waker at the place, if it at times waits there. The start of another process
@@ -201,11 +218,12 @@ bool WakerEvidence::leads(const SeenWaits& waits, MonotonicTime now) const {
 float WakerEvidence::answered(const SeenWaits& waits, float ended_ns, MonotonicTime now) const {
   if (!same_process(waits)) return 0;
   const ThreadAtPlace waker = waker_of(waits);
-  const float asked = sums_of(waker, woken_by(waits.at.tid), now).episodes;
+  const Evidence asked = sums_of(waker, woken_by(waits.at.tid), now);
   const float answers = sums_of(waits.at, woken_by(waits.waker_tid), now).episodes;
   const float idle_ns = sums_of(waker, kWholeThread, now).ended_ns;
-  if (answers <= 0 || idle_ns > kIdleShare * ended_ns) return 0;
-  return std::min(1.0F, asked / answers);
+  const bool takes_jobs = asked.jobs > 0 && asked.jobs >= kJobsShare * asked.episodes;
+  if (answers <= 0 || (!takes_jobs && idle_ns > kIdleShare * ended_ns)) return 0;
+  return std::min(1.0F, asked.episodes / answers);
 }
 
 void WakerEvidence::conclude(const SeenWaits& waits) {

@@ -37,6 +37,8 @@ struct SeenWaits {
   ThreadAtPlace at;
   std::uint64_t site = 0;               // of the rule that took the stack; 0: none did
   WaitFor wait_for = WaitFor::Unknown;  // by rules
+  bool certain = false;                 // `wait_for` is what the names say, no evidence is asked
+  bool hands_over = false;              // its rule asks so: SiteQuestion::Handover
   WaitEnd end = WaitEnd::None;
   std::uint32_t waker_tgid = 0, waker_tid = 0;  // of WaitEnd::Thread
   std::uint32_t samples = 0;
@@ -64,9 +66,11 @@ struct EvidenceVerdict {
 //   whereas producers do not consume. Not if the waker's own timer ends its waits at the site at
 //   least half as often as peers do: then it leads a pool, and waits for the time of the next task.
 //   Nor if all peers wait there nearly always, so that none can have held anything (PlaceCrowds);
+// - at places where idle threads do not pass jobs on (SeenWaits::hands_over), threads that wake
+//   each other there, and that one and the same other thread wakes: `lock`, for what that one has;
 // - threads of its process that it wakes as often as they wake it end more than 0.5, and they do
-//   not wait much for others outside of the process: `answer`. Both sides of a closed loop look
-//   like this;
+//   not wait much for others outside of the process, or it wakes them where a rule says that they
+//   wait for work: `answer`. Both sides of a closed loop look like the former;
 // - else `work`.
 // Sums decay, so that a thread that begins to do something else gets another class. A class is in
 // force once two windows in a row have found it, until two in a row find another. Used by one
@@ -80,6 +84,8 @@ class WakerEvidence {
   // A waker whose own waits take more than this share of the time for which others wait for it does
   // not answer.
   static constexpr float kIdleShare = 0.2F;
+  // Of the wakeups of one who answers, so many were jobs by name.
+  static constexpr float kJobsShare = 0.5F;
   // The leader of a pool wakes the next leader each time that its timer has ended.
   static constexpr float kLeaderShare = 0.5F;
   static constexpr std::uint8_t kWindowsThatAgree = 2;
@@ -114,6 +120,7 @@ class WakerEvidence {
   void conclude(const SeenWaits& waits);
   [[nodiscard]] const Evidence* waker_there(const SeenWaits& waits, MonotonicTime now) const;
   [[nodiscard]] bool may_hold(const SeenWaits& waits) const;
+  [[nodiscard]] bool is_handed_over(const SeenWaits& waits) const;
   [[nodiscard]] bool leads(const SeenWaits& waits, MonotonicTime now) const;
   [[nodiscard]] float answered(const SeenWaits& waits, float ended_ns, MonotonicTime now) const;
   [[nodiscard]] Evidence sums_of(const ThreadAtPlace& at, std::uint64_t what,

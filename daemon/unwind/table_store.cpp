@@ -188,6 +188,9 @@ Status TableStore::remove_object(UnwindObjectId id) {
 }
 
 Status TableStore::limit_unused() {
+  while (!unused_.empty() && objects_.at(unused_.front()).is_code) {
+    TRY_VOID(remove_object(unused_.front()));
+  }
   while (unused_.size() > std::max<std::size_t>(limits_.unused_objects, 1)) {
     TRY_VOID(remove_object(unused_.front()));
   }
@@ -203,7 +206,9 @@ void TableStore::use(UnwindObjectId id) {
 void TableStore::stop_using(UnwindObjectId id) {
   if (id == OFFCPUD_UNWIND_NO_OBJECT) return;
   Object& object = objects_.at(id);
-  if (--object.mappings == 0) object.unused = unused_.insert(unused_.end(), id);
+  if (--object.mappings > 0) return;
+  // No later process can have the same code, so that goes first.
+  object.unused = unused_.insert(object.is_code ? unused_.begin() : unused_.end(), id);
 }
 
 void TableStore::touch(UnwindObjectId id) {

@@ -95,6 +95,11 @@ class TableStore final : public UnwindLookup {
   // file. Error: the object was unmapped for so long that it was removed; add it again.
   Status add_mapping(std::uint32_t tgid, std::uint64_t begin, std::uint64_t end,
                      std::uint64_t file_offset, UnwindObjectId object);
+  // Gives memory of the process between `begin` and `end` that no file is mapped at this table,
+  // whose addresses count from `begin`: code that the program compiled while it ran. Replaces the
+  // table that this function gave it before. What the process maps there later has none.
+  Status put_code(std::uint32_t tgid, std::uint64_t begin, std::uint64_t end,
+                  const UnwindTable& table);
   Status remove_mappings(std::uint32_t tgid, std::uint64_t begin, std::uint64_t end);
   Status remove_process(std::uint32_t tgid);  // exit, and exec
   // The same in steps of so many mappings. True: it is done.
@@ -146,6 +151,7 @@ class TableStore final : public UnwindLookup {
     std::vector<std::uint16_t> rules;
     ShareOwner owner;       // the user who was first about to map it
     bool has_room = false;  // false: its table is not in the maps
+    bool is_code = false;   // of put_code()
     // The value of `freed_` when there was no room. Nothing: the table was not tried, or
     // could not be written.
     std::optional<std::uint64_t> tried_at;
@@ -193,6 +199,10 @@ class TableStore final : public UnwindLookup {
   [[nodiscard]] std::uint64_t max_chunks() const;
   ShareOwner user_of(std::uint32_t tgid);
   Status give_up(UnwindObjectId id, Room of);
+
+  // These are in table_store_code.cpp.
+  [[nodiscard]] bool is_without_file(UnwindObjectId id) const;
+  Status remove_code(UnwindObjectId id);
 
   Status remove_table(UnwindObjectId id);
   Status remove_object(UnwindObjectId id);

@@ -82,6 +82,7 @@ class BlockAccountingTest : public testing::Test {
                                         .addresses = addresses_,
                                         .sleepers = sleepers_,
                                         .naming = naming_,
+                                        .jit = nullptr,
                                         .cgroups = cgroups_.directory(),
                                         .clock = clock_},
                         options_, reports_);
@@ -138,10 +139,10 @@ class BlockAccountingTest : public testing::Test {
   SamplerReports reports_ = told();
   SymbolWorker symbols_{{}};
   std::shared_ptr<SiteRulesBoard> sites_ = std::make_shared<SiteRulesBoard>(*SiteRules::make({}));
-  NamingQueue naming_{
-      symbols_,
-      std::make_shared<RuntimeNames>(RuntimeNames{.perf_maps = PerfMaps(nullptr, {}), .vdso = {}}),
-      sites_, clock_};
+  NamingQueue naming_{symbols_,
+                      std::make_shared<RuntimeNames>(
+                          RuntimeNames{.perf_maps = PerfMaps(nullptr, {}), .vdso = {}, .jit = {}}),
+                      sites_, clock_};
   std::optional<BlockAccounting> accounting_;
 };
 

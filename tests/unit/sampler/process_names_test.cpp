@@ -55,7 +55,8 @@ struct ProcessNamesTest : testing::Test {
   FakeClock clock;
   SymbolCache objects{{}};
   RuntimeNames runtime{.perf_maps = PerfMaps(std::make_unique<ProcPerfMapFinder>(proc.root()), {}),
-                       .vdso = {}};
+                       .vdso = {},
+                       .jit = {}};
   offcpud_sample sample{};
 };
 

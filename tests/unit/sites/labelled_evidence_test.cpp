@@ -247,7 +247,7 @@ class LabelledEvidence : public testing::Test {
     if (rule == nullptr || !asks_for_wakers(rule->rule.ask)) return {{by_rule, 1.0}};
     const Json& signals = signals_.at(stack.place);
     ++process_;
-    if (rule->rule.ask == SiteQuestion::Waker) {
+    if (rule->rule.ask == SiteQuestion::Waker || rule->rule.ask == SiteQuestion::Handover) {
       return {{Windows(signals, share(signals, "irq"), process_).judge(by_rule), 1.0}};
     }
     Said said = by_files_and_wakers(signals, rule->rule.ask, by_rule, process_);
@@ -296,7 +296,8 @@ TEST_F(LabelledEvidence, MakesMoreRightAndLittleWrong) {
   for (const LabelledStack& each : stacks_) {
     const PreparedRule* rule = rule_of(each);
     const WaitFor by_rule = rule == nullptr ? WaitFor::Unknown : rule->rule.wait_for;
-    const SiteQuestion ask = rule == nullptr ? SiteQuestion::None : rule->rule.ask;
+    SiteQuestion ask = rule == nullptr ? SiteQuestion::None : rule->rule.ask;
+    if (ask == SiteQuestion::Handover) ask = SiteQuestion::Waker;  // the data are the same
     const double seconds = static_cast<double>(each.stack.us) / 1e6;
     for (const auto& [said, part] : say(each, rule, by_rule)) {
       asked_time[ask].add(each.label, by_rule, said, seconds * part);

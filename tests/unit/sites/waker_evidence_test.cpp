@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace offcpud {
@@ -183,6 +184,73 @@ TEST_F(WakerEvidenceTest, AHolderThatIsSeldomSampledThereHoldsALock) {
   });
   windows(4, [this] { wait(at(5), WaitEnd::Thread, 6).whole_ns = 9e9; });
   EXPECT_EQ(judge(at(5)), WaitFor::Lock);
+}
+
+// Thread 9 has something nearly always and never waits for it; 1 and 2 take it for a moment, in
+// this order or the other. Where idle threads pass jobs on, a pool looks the same.
+TEST_F(WakerEvidenceTest, WhatOneThreadHoldsNearlyAlwaysIsALockWhereNoJobsArePassedOn) {
+  const auto handed = [this](bool hands_over) {
+    for (const auto& [first, second] : {std::pair(1U, 2U), std::pair(2U, 1U)}) {
+      for (const auto& [waiter, waker] : {std::pair(first, 9U), std::pair(second, first)}) {
+        SeenWaits& seen = wait(at(waiter), WaitEnd::Thread, waker);
+        seen.whole_ns = 4.7e9;
+        seen.hands_over = hands_over;
+      }
+    }
+    wait(at(9, 0), WaitEnd::OwnTimer).wait_for = WaitFor::Timer;
+  };
+  windows(3, [&] { handed(true); });
+  for (std::uint32_t tid = 1; tid <= 2; ++tid) {
+    EXPECT_EQ(judge(at(tid)), WaitFor::Lock) << tid;
+    EXPECT_TRUE(certain(at(tid))) << tid;
+  }
+  evidence_ = WakerEvidence();
+  windows(3, [&] { handed(false); });
+  for (std::uint32_t tid = 1; tid <= 2; ++tid) EXPECT_EQ(judge(at(tid)), WaitFor::Work) << tid;
+}
+
+// A thread naps or waits for the network in the course of each job that it gets where a rule says
+// that threads wait for work: who gave it the job waits for its result.
+TEST_F(WakerEvidenceTest, WhoGivesJobsToAPoolWaitsForAnAnswer) {
+  const auto loop = [this](bool by_name) {
+    wait(at(1), WaitEnd::Thread, 2);
+    SeenWaits& idle = wait(at(2, 0), WaitEnd::Thread, 1);
+    idle.wait_for = WaitFor::Work;
+    idle.certain = by_name;
+    wait(at(2, 0), WaitEnd::OwnTimer).wait_for = WaitFor::Timer;
+  };
+  windows(2, [&] { loop(true); });
+  EXPECT_EQ(judge(at(1)), WaitFor::Answer);
+  evidence_ = WakerEvidence();
+  windows(2, [&] { loop(false); });
+  EXPECT_EQ(judge(at(1)), WaitFor::Work);
+}
+
+// Each takes from its queue what the one before put there: 10 wakes 1, which wakes 2, which
+// wakes 3.
+TEST_F(WakerEvidenceTest, AChainOfQueuesHandsNothingOver) {
+  windows(3, [this] {
+    for (std::uint32_t tid = 1; tid <= 3; ++tid) {
+      SeenWaits& seen = wait(at(tid), WaitEnd::Thread, tid == 1 ? 10 : tid - 1);
+      seen.whole_ns = 9.8e9;
+      seen.hands_over = true;
+    }
+  });
+  for (std::uint32_t tid = 1; tid <= 3; ++tid) EXPECT_EQ(judge(at(tid)), WaitFor::Work) << tid;
+}
+
+// 10 gives jobs to 1, which asks 2 in the course of each: 1 and 2 wake each other, but 10 never
+// wakes 2, which is idle otherwise.
+TEST_F(WakerEvidenceTest, WhoIsAskedByAWorkerHandsNothingOver) {
+  windows(3, [this] {
+    for (const auto& [waiter, waker] : {std::pair(1U, 10U), std::pair(1U, 2U), std::pair(2U, 1U)}) {
+      SeenWaits& seen = wait(at(waiter), WaitEnd::Thread, waker);
+      seen.whole_ns = 4.9e9 * (waiter == 2 ? 2 : 1);
+      seen.hands_over = true;
+    }
+  });
+  EXPECT_NE(judge(at(1)), WaitFor::Lock);
+  EXPECT_EQ(judge(at(2)), WaitFor::Work);
 }
 
 // By their estimates all of them wait all the time; by the errors of these one may hold it.

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "reader/process_memory.h"
+
+namespace offcpud {
+
+// Parts of another process's memory that are of one size, each where an address says, read in one
+// go. What cannot be read whole is missing.
+class MemoryParts {
+ public:
+  MemoryParts(ProcessMemory& memory, std::uint32_t tgid, std::span<const std::uint64_t> addresses,
+              std::size_t size);
+
+  [[nodiscard]] bool has(std::size_t part) const { return pieces_[part].got == size_; }
+  // The value at an offset of a part; 0 if the part is missing or does not have it.
+  template <class T>
+  [[nodiscard]] T at(std::size_t part, std::size_t offset) const {
+    static_assert(std::is_integral_v<T>);
+    T value{};
+    if (has(part) && offset <= size_ && sizeof(T) <= size_ - offset) {
+      std::memcpy(&value, bytes_.data() + part * size_ + offset, sizeof(T));
+    }
+    return value;
+  }
+  // Bytes of a part; empty if it does not have them.
+  [[nodiscard]] std::string_view text(std::size_t part, std::size_t offset,
+                                      std::size_t length) const;
+  // Up to the first zero byte; empty if there is none.
+  [[nodiscard]] std::string_view text(std::size_t part) const;
+
+ private:
+  std::size_t size_;
+  std::vector<std::byte> bytes_;
+  std::vector<MemoryPiece> pieces_;
+};
+
+// Reads single values and ranges of a process's memory. Needs what ProcessMemory needs.
+class MemoryWords {
+ public:
+  MemoryWords(ProcessMemory& memory, std::uint32_t tgid) : memory_(memory), tgid_(tgid) {}
+
+  template <class T>
+  [[nodiscard]] std::optional<T> read(std::uint64_t address) const {
+    const MemoryParts part(memory_, tgid_, {&address, 1}, sizeof(T));
+    if (!part.has(0)) return std::nullopt;
+    return part.at<T>(0, 0);
+  }
+  [[nodiscard]] MemoryParts parts(std::span<const std::uint64_t> addresses,
+                                  std::size_t size) const {
+    return {memory_, tgid_, addresses, size};
+  }
+  // The range, or as much from its beginning as can be read.
+  [[nodiscard]] std::vector<std::byte> range(std::uint64_t address, std::size_t size) const;
+
+ private:
+  ProcessMemory& memory_;
+  std::uint32_t tgid_;
+};
+
+}  // namespace offcpud
