@@ -74,9 +74,9 @@ static __always_inline void thread_mark_queued(struct thread *thread, __u32 cpu)
 }
 
 /* Accounts a wait for the CPU to those who had the CPU meanwhile. The programs do not see every one
- * of them: they know who preempted the thread (the first) and `prev` (the last). Of these two, one
- * that is no kernel thread is named, because kernel threads come and go in between. How long kernel
- * threads ran in all is known, unless the thread was moved to another CPU. */
+ * of them: they know who preempted the thread (the first) and `prev` (the last). It names the first
+ * that is no kernel thread, because kernel threads come and go in between. How long all kernel
+ * threads together ran is known, unless the thread was moved to another CPU. */
 SUBPROGRAM int taker_account_long(struct task_struct *task, struct thread *thread,
 				  struct task_struct *prev, __u32 cpu, __u64 ns)
 {
@@ -116,7 +116,7 @@ SUBPROGRAM int taker_account_long(struct task_struct *task, struct thread *threa
 	return 0;
 }
 
-/* The same for every wait. One that is too short for several threads to have run meanwhile is
+/* The same for waits of any length. A wait too short for several threads to have run meanwhile is
  * accounted to the last one. */
 static __always_inline void taker_account(struct task_struct *task, struct thread *thread,
 					  struct task_struct *prev, __u32 cpu, __u64 ns)

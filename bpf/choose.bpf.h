@@ -32,8 +32,8 @@ static __always_inline __u32 sampling_random(struct thread *thread)
 	return x;
 }
 
-/* The sampling interval of the block's stratum. The thread notes its row, because its first line is
- * at hand here and its task is not. */
+/* The sampling interval of the block's stratum. The row is kept in struct thread, whose first cache
+ * line is at hand here, unlike the task. */
 static __always_inline __u64 sample_interval(struct task_struct *task, struct thread *thread,
 					     __u32 kind)
 {
@@ -63,9 +63,9 @@ static __always_inline __u64 block_weight(struct task_struct *task, struct threa
 	return offcpud_sample_chosen(ns, interval, sampling_random(thread)) ? interval : 0;
 }
 
-/* The same for a part of it. It is less than the whole only where a walk has counted the rest, so
- * the block is OFFCPUD_IN_PROGRESS_AGE_NS long at least, and microseconds are fine enough. No
- * interval exceeds 2^40 ns, so the product does not overflow. */
+/* The same for a part of a block. A part is less than the whole only if a walk has counted the
+ * rest; then the block has at least OFFCPUD_IN_PROGRESS_AGE_NS, and microseconds are fine enough.
+ * No interval exceeds 2^40 ns, so the product does not overflow. */
 static __always_inline __u64 part_weight(__u64 part_ns, __u64 length_ns, __u64 whole_ns)
 {
 	if (whole_ns == length_ns)
@@ -172,8 +172,8 @@ static __always_inline void block_choose(void *ctx, struct task_struct *task, st
 	ns = block_uncounted(thread, since_ns, length);
 	if (length < sample_min_ns || length > sample_max_ns)
 		return;
-	/* By its whole length, so that the end of a long block is always seen, however little of it
-	 * the last walk has left. */
+	/* The whole length decides, so that the end of a long block is always sampled, even if
+	 * walks have counted nearly all of it. */
 	whole_ns = block_weight(task, thread, kind, length);
 	if (whole_ns)
 		block_keep(ctx, task, thread, ns, whole_ns);

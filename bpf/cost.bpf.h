@@ -16,9 +16,9 @@ struct {
 	__type(value, struct offcpud_cost);
 } costs SEC(".maps");
 
-/* Chooses by the nanoseconds of a time that the caller has read anyway, so it needs neither a
- * random number nor a counter. They are multiplied, so that clocks that tick in coarse steps do as
- * well (Knuth, The Art of Computer Programming 3, 6.4: multiplicative hashing). */
+/* Chooses by a time in nanoseconds that the caller has read anyway, so it needs neither a random
+ * number nor a counter. Multiplies it, so that clocks with coarse ticks will do, too (Knuth, The
+ * Art of Computer Programming 3, 6.4: multiplicative hashing). */
 static __always_inline bool cost_is_timed(__u64 ns)
 {
 	return unlikely((__u32)ns * 2654435769U < 1U << (32 - COST_SHIFT));

@@ -68,8 +68,8 @@ static __always_inline void process_discard(__u32 index)
 
 /* The process of a thread group, kept with its leader. 0: none; NO_PROCESS: ask again another time.
  * A thread that calls execve becomes the leader (fs/exec.c, de_thread) and brings along the process
- * that it had. A group that found no room stays out as a whole until a walk admits it, because a
- * part of it would be taken for all of it. */
+ * that it had. A group that found no room stays out as a whole until a walk admits it: some of its
+ * threads alone would pass for all of them. */
 static __always_inline __u32 process_of_group(struct task_struct *leader, struct thread *thread,
 					      bool admit)
 {
@@ -134,8 +134,8 @@ SUBPROGRAM int process_join(struct task_struct *task, struct thread *thread, boo
 	return 0;
 }
 
-/* A thread ends. The last one gives the place and the histograms of its process back: no thread is
- * left that could add to them. */
+/* A thread ends. The last one gives the place and the histograms of its process back: no thread
+ * that could add to them is left. */
 SUBPROGRAM int process_leave(struct thread *thread)
 {
 	struct offcpud_process *process;

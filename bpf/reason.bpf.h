@@ -11,9 +11,9 @@
 #endif
 
 /* Whether a thread that leaves the CPU stays queued. `state` is the tracepoint's prev_state,
- * because a waker may already have rewritten task->__state. Up to 6.15 prev_state is stale where a
- * signal was pending (fixed by 8feb053d5319, 6.16); then the thread is on the run queue, where
- * otherwise only delayed dequeue (6.12, 152e11f6df29) leaves a blocked thread. */
+ * because a waker may already have rewritten task->__state. Up to 6.15 prev_state is stale if a
+ * signal was pending (fixed by 8feb053d5319, 6.16). Such a thread is on the run queue; so is a
+ * blocked one, but only by delayed dequeue (6.12, 152e11f6df29). */
 static __always_inline bool stays_runnable(struct task_struct *task, bool preempt, __u32 state)
 {
 	if (preempt || !(state & TASK_SLEEPS))
@@ -83,9 +83,9 @@ static __always_inline bool is_in_memory(unsigned long magic)
 	}
 }
 
-/* What a thread waits for that reads or writes this descriptor. The file cannot go away, because
- * the thread holds it. Another thread of the process may have put another file under the number
- * meanwhile; then that one decides. */
+/* What a thread waits for when it reads or writes this descriptor. The file cannot go away, because
+ * the thread holds it. If another thread of the process has put another file under the number
+ * meanwhile, that file decides. */
 static __always_inline __u32 class_of_file(struct task_struct *task, unsigned long number)
 {
 	struct files_struct *files = task->files;
@@ -120,8 +120,8 @@ static __always_inline __u32 class_of_file(struct task_struct *task, unsigned lo
 #define IS_FUNCTION(start, name) (!bpf_strncmp(start, NAME_START, name))
 
 /*
- * The class of the call that restart_syscall goes on with. The thread's restart block has the
- * function that does so, and the kernel tells its name.
+ * The class of the call that restart_syscall continues. The thread's restart block has the function
+ * that does so, and the kernel tells its name.
  *
  * The block keeps the function while it waits. Only futex_wait_restart replaces it, before it
  * waits, by do_no_restart_syscall, which itself never waits (kernel/futex/waitwake.c). The futex
@@ -181,8 +181,8 @@ static __always_inline __u32 kind_of_class(__u32 class)
 									   : OFFCPUD_BLOCKED_OTHER;
 }
 
-/* Whether a thread that is BLOCKED for the programs is awake: its waking came so early that its
- * next switch has to account it (was_woken_too_early()). */
+/* Whether a thread whose state is BLOCKED is in fact awake: its waking came so early that its next
+ * switch has to account it (was_woken_too_early()). */
 static __always_inline bool thread_is_awake(struct task_struct *task, struct thread *thread)
 {
 	return READ_ONCE(thread->waking.waker) && READ_ONCE(task->__state) == TASK_RUNNING;

@@ -15,8 +15,8 @@
 /* block.counted_ns of a block that has ended: no walk counts it any more. */
 #define COUNTED_WHOLE (~0ULL)
 
-/* Whether blocks of such threads are sampled. Asked last, so that only blocks that pass all other
- * conditions cost time here. */
+/* Whether blocks of this thread in this state are sampled. Asked last, so that only blocks that
+ * pass all other conditions cost time here. */
 static __always_inline bool task_is_wanted(struct task_struct *task, __u32 task_state)
 {
 	__u32 whose =
@@ -95,8 +95,8 @@ SUBPROGRAM int block_drop(struct task_struct *task, struct thread *thread)
 	return 0;
 }
 
-/* Asks for an interrupt on this CPU. It comes when interrupts are on again: after a switch that is
- * when the thread is current (kernel/sched/core.c, finish_task_switch). */
+/* Asks for an interrupt on this CPU. It comes when interrupts are on again; after a switch, the
+ * thread that took the CPU is current by then (kernel/sched/core.c, finish_task_switch). */
 static __always_inline bool interrupt_self(void)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), nothing = 0;

@@ -16,7 +16,7 @@
 /* Blocks of this age and older are counted in parts while they last; see walk_blocked(). */
 #define OFFCPUD_IN_PROGRESS_AGE_NS 200000000ULL
 
-/* Whose blocks are sampled; bits. */
+/* The threads whose blocks are sampled; bits. */
 #define OFFCPUD_SAMPLE_PROGRAMS	      1
 #define OFFCPUD_SAMPLE_KERNEL_THREADS 2
 
@@ -55,10 +55,10 @@ static inline __attribute__((always_inline)) __u32 offcpud_sample_row(__u32 tgid
 #define OFFCPUD_SAMPLE_YOUNG	     8	/* in progress and not counted: its end counts all of it */
 #define OFFCPUD_SAMPLE_CENSORED	     16 /* its beginning was not seen: no histogram has it */
 
-/* Whether a block shorter than the interval is chosen by a random number of 32 bits, with the
- * probability ns / interval: random / 2^32 < ns / interval. The product has 96 bits. Those below
- * 2^32 cannot matter, as ns is a whole number; the others are added up in parts that do not
- * overflow. */
+/* Whether a random number of 32 bits chooses a block shorter than the interval; the
+ * probability is ns / interval. Compares random * interval / 2^32 with ns, in parts that do
+ * not overflow. The bits of the product below 2^32 cannot matter, because ns is a whole
+ * number. */
 static inline __attribute__((always_inline)) int offcpud_sample_chosen(__u64 ns, __u64 interval,
 								       __u32 random)
 {

@@ -134,9 +134,9 @@ static __always_inline struct offcpud_subject *subject_of(struct task_struct *ta
  * larger difference is an error and is counted. */
 #define CLOCK_STEP_NS 1000
 
-/* The length to account for one that came out negative: 0, or a negative number if none is to be
- * accounted. A global function, like subject_of_cgroup(): the verifier takes the result for any
- * number, so it follows one way from there on instead of two. */
+/* Of a length that came out negative, the length to account: 0, or a negative number for none. A
+ * global function, like subject_of_cgroup(): the verifier takes the result for any number, so it
+ * follows one way from there on instead of two. */
 __noinline __u64 length_of_step(__u64 ns)
 {
 	if (-ns < CLOCK_STEP_NS)

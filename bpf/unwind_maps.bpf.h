@@ -66,8 +66,8 @@ struct {
 	__type(value, struct offcpud_unwind_rule);
 } unwind_rules SEC(".maps");
 
-/* How often a walk in an interrupt may pause: once for each object that it comes to, in processes
- * that the daemon does not know yet. */
+/* How often a walk in an interrupt may pause: in a process that the daemon does not know yet, once
+ * for each object on the way. */
 #define OFFCPUD_UNWIND_PAUSES 16
 
 /* The state of a walk. In a map, because since 6.7 the verifier follows what the callback of

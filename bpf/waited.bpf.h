@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files are that a thread waits on: a socket that it was asked at, one that it asked at, a
- * pipe, a timer. Only sampled blocks and those that a walk finds pay for it. All memory is read in
- * a way that may fail: files of other threads may go away meanwhile.
+ * What the files are on which a thread waits: a socket for questions of others, one for an answer,
+ * a pipe, a timer. Only sampled blocks and those that a walk finds pay for it. All memory is read
+ * in a way that may fail: files of other threads may go away meanwhile.
  */
 #ifndef OFFCPUD_WAITED_BPF_H
 #define OFFCPUD_WAITED_BPF_H
@@ -15,8 +15,8 @@ static __always_inline __u64 item_of_node(__u64 node)
 	return node - bpf_core_field_offset(struct epitem___waited, rbn);
 }
 
-/* One step through the tree of an epoll set. A node comes before its children; from where the walk
- * came says what is left of it. */
+/* One step through the tree of an epoll set. A node comes before its children; the node the walk
+ * came from says what is left to do. */
 static int epoll_step(__u32 index, __u32 *place)
 {
 	struct waited *waited = waited_at(*place);
@@ -55,8 +55,8 @@ static int epoll_step(__u32 index, __u32 *place)
 	return 0;
 }
 
-/* Of a wait that ended, the file that became ready first: the thread has not collected it yet. Of
- * others, the whole set. */
+/* If the wait has ended, looks at the file that became ready first, which the thread has not
+ * collected yet; otherwise, at the whole set. */
 static __always_inline void waited_on_epoll(struct waited *waited, struct file *file, __u32 place)
 {
 	struct file___waited *content = (void *)file;
@@ -97,8 +97,8 @@ static int poll_step(__u32 index, __u32 *place)
 
 #define POLL_OFFSET(field) bpf_core_field_offset(struct poll_wqueues___waited, field)
 
-/* Whether the table of poll() is at this address, of which the word of polling_task has been found.
- * Its first entry says so. Then its entries are what to look at. */
+/* Whether the table of poll() is at this address, as a word that could be its polling_task
+ * suggests. Its first entry tells. If it is, the entries are to be looked at. */
 static __always_inline bool poll_table_is(struct waited *waited, __u64 at)
 {
 	struct poll_wqueues___waited *table = (void *)at;
@@ -208,8 +208,8 @@ static __always_inline __u32 waited_on(struct task_struct *task, __u32 kind, __u
 	return waited_look(task, since_ns, place);
 }
 
-/* The same for a thread that a walk finds. Of threads that come after WALK_STEPS nobody knows what
- * their files are: OFFCPUD_ON_MORE says so. */
+/* The same for a thread that a walk finds. After WALK_STEPS the files of further threads remain
+ * unknown, which OFFCPUD_ON_MORE says. */
 static __always_inline __u32 waited_on_in_walk(struct task_struct *task, __u32 kind, __u64 since_ns,
 					       __u64 session)
 {
@@ -230,7 +230,7 @@ static __always_inline __u32 waited_on_in_walk(struct task_struct *task, __u32 k
 	return on;
 }
 
-/* What the last look in a walk found out. */
+/* Who holds the pipe, as found by the last look in a walk; 0: unknown. */
 static __always_inline __u32 waited_holder(__u32 on)
 {
 	struct waited *waited = waited_at(WAITED_IN_WALK);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (Apache-2.0 OR GPL-2.0-only) */
-/* What the files are that a thread waits on: bits of offcpud_sample.waited_on. 0: nothing is known,
- * as of all waits that are for no file. */
+/* What the files are on which a thread waits: bits of offcpud_sample.waited_on. 0: nothing is
+ * known, or the wait is for no file. */
 #ifndef OFFCPUD_WAITED_H
 #define OFFCPUD_WAITED_H
 
@@ -11,10 +11,10 @@
 #define OFFCPUD_ON_ACCEPTED 0x002
 
 /* Connections that were made from here. */
-#define OFFCPUD_ON_ASKED  0x004 /* spoken on last */
+#define OFFCPUD_ON_ASKED  0x004 /* this side spoke last */
 #define OFFCPUD_ON_HEARD  0x008 /* the peer spoke last */
 #define OFFCPUD_ON_LINKED 0x010 /* nobody knows who spoke last */
-/* Spoken on last, but at once after the peer, and a while ago. */
+/* This side spoke last, but at once after the peer, and a while ago. */
 #define OFFCPUD_ON_REPLIED 0x400
 
 #define OFFCPUD_ON_PIPE	 0x020

@@ -6,15 +6,15 @@
 #include "waited.h"
 #include "waited_types.bpf.h"
 
-/* Who connects and hears nothing waits for the greeting of its server: to connect was to ask. */
+/* Whether the peer has never sent anything. A client then waits for its server's greeting. */
 static __always_inline bool has_never_heard(struct tcp_sock___waited *tcp)
 {
 	return bpf_core_field_exists(tcp->bytes_received) && !BPF_CORE_READ(tcp, bytes_received);
 }
 
 /* Some protocols make an idle client speak last: it acknowledges at once what the peer has said
- * (HTTP/2's SETTINGS and PING, the PONG of NATS). Who asks the next question at once is told apart
- * by nothing but time: most answers come soon. */
+ * (HTTP/2's SETTINGS and PING, the PONG of NATS). A client that asks its next question at once
+ * looks the same but for the time: most answers come soon. */
 static __always_inline __u32 on_spoken_last(__u32 sent, __u32 heard)
 {
 	__u64 after = (__u32)(sent - heard), ago = (__u32)((__u32)bpf_jiffies64() - sent);
@@ -23,9 +23,10 @@ static __always_inline __u32 on_spoken_last(__u32 sent, __u32 heard)
 									     : OFFCPUD_ON_ASKED;
 }
 
-/* False if no data were sent from here within the same jiffy after the peer's last data: whoever
- * sends so soon is counted, until the kernel has to acknowledge data by themselves because nobody
- * sends (net/ipv4/tcp_output.c, tcp_event_data_sent; tcp_timer.c, tcp_delack_timer_handler). */
+/* False only if this side sent nothing within the same jiffy after the peer's last data. The kernel
+ * counts such prompt answers, and forgets them when it has to send an acknowledgement of its own
+ * because no data come (net/ipv4/tcp_output.c, tcp_event_data_sent; tcp_timer.c,
+ * tcp_delack_timer_handler). */
 static __always_inline bool sent_soon_after(struct inet_connection_sock___waited *connection)
 {
 	return !bpf_core_field_exists(connection->icsk_ack.pingpong) ||
@@ -33,16 +34,17 @@ static __always_inline bool sent_soon_after(struct inet_connection_sock___waited
 }
 
 /*
- * Whether this connection that was made from here was spoken on last from here: then the wait is
- * for the answer.
+ * Who spoke last on a connection made from here. If this side did, the wait is for an
+ * answer.
  *
  * Both times are in jiffies. Within one jiffy the sequence numbers tell: data that are not
  * acknowledged were sent last; and where the last window came with a segment at rcv_nxt, that was
- * an acknowledgement without data, which came after the peer's last data. What answers a keepalive
- * is such a segment, too: so times come first, and see sent_soon_after.
+ * an acknowledgement without data, which came after the peer's last data. The answer to a keepalive
+ * is such a segment, too. That is why the times are compared first, and why sent_soon_after() is
+ * asked.
  *
- * If the wait has ended by data that nobody has read yet, those came last, of course. It was for
- * them if the question was sent in the second before it began, or later.
+ * If data that nobody has read yet have ended the wait, they came last, of course. They are the
+ * answer if the question was sent within the second before the wait began, or later.
  */
 static __always_inline __u32 on_connected(struct waited *waited, void *sk)
 {
@@ -92,8 +94,8 @@ static __always_inline __u32 on_tcp(struct waited *waited, void *sk, __u32 state
 	return on_connected(waited, sk);
 }
 
-/* A connection that was accepted has the address of its listener; who connects has none, or one of
- * its own if it wants; a pair has none at either end (net/unix/af_unix.c). */
+/* An accepted connection has the address of its listener. The other end has none, unless it was
+ * bound to one; a pair has none at either end (net/unix/af_unix.c). */
 static __always_inline __u32 on_unix(void *sk, __u32 state, __u32 type)
 {
 	struct unix_sock___waited *own = sk, *peer;
@@ -114,7 +116,7 @@ static __always_inline __u32 on_unix(void *sk, __u32 state, __u32 type)
 	return address ? OFFCPUD_ON_ACCEPTED : OFFCPUD_ON_OTHER;
 }
 
-/* Nobody knows whether one without a peer has sent anything, unless bind() named its port: then
+/* Nobody knows whether a socket without a peer has sent anything. But if bind() named its port,
  * others turn to it. */
 static __always_inline __u32 on_datagrams(struct sock *sk)
 {

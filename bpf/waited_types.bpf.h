@@ -121,7 +121,7 @@ struct task_struct___waited {
 #define NR_EPOLL_PWAIT	281
 #define NR_EPOLL_PWAIT2 441
 
-/* A question that was sent at most so long before its wait began is what the wait is for. */
+/* A wait is for the answer to a question that was sent at most this long before the wait began. */
 #define ASKED_BEFORE_NS 1000000000ULL
 #define AT_ONCE_NS	10000000ULL  /* between the peer's last data and ours */
 #define A_WHILE_NS	250000000ULL /* since then */
@@ -132,7 +132,7 @@ struct task_struct___waited {
 /* Words of a kernel stack, from its top, among which the table of poll() and select() is. */
 #define POLL_WORDS 256
 
-/* What the search among them takes, in steps of WALK_STEPS. */
+/* What this search costs, in steps as WALK_STEPS counts them. */
 #define POLL_SEARCH_STEPS 8
 
 /* arch/x86/include/asm/page_64_types.h: THREAD_SIZE, on which stacks are aligned. KASAN's are of
@@ -143,7 +143,7 @@ struct task_struct___waited {
 #define PIPE_PROCESSES	 32
 #define PIPE_DESCRIPTORS 16
 
-/* Steps of all looks of one walk together; those of its last look come on top. Each takes 0.1 to
+/* The most steps of all looks of one walk together; the last look may exceed it. Each takes 0.1 to
  * 0.4 us: a walk is over within 50 ms, because nobody drains the samples meanwhile. */
 #define WALK_STEPS (1U << 17)
 

@@ -108,8 +108,8 @@ std::string thread_text(const Stall& stall) {
   return name_text(stall) + " in " + printable(stall.labels->cgroup);
 }
 
-// What stalls have in common that are told in one line; empty: it has a line of its own. In a
-// deadlock each waits for another lock, so which one is no part of it where the site is known.
+// What stalls in one line have in common; empty: the stall gets a line of its own. In a deadlock
+// each waits for another lock, so the lock is left out if the site is known.
 std::string cause_of(const Stall& stall) {
   const std::string site = stall.wait ? stall.wait->site : std::string();
   const std::string what =

@@ -9,16 +9,16 @@
 
 namespace offcpud {
 
-// What processes waited for that have no row of their own, because they lived only between two
-// walks over all threads: all of one name and cgroup.
+// What the ended processes of one name and cgroup waited for. They have no rows of their own,
+// because they lived only between two walks over all threads.
 struct EndedProcesses {
   ProcessRow row;  // name and labels only
   ForSums waits;
   std::size_t count = 0;
 };
 
-// Those of the last window that waited for something that somebody may want to act on, or of which
-// nobody can tell. Processes without a known name are left out.
+// Those of the last window with actionable or unknown waits. Leaves out processes without a known
+// name.
 std::vector<EndedProcesses> ended_processes(const View& view);
 
 }  // namespace offcpud

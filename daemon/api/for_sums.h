@@ -30,13 +30,13 @@ class ForSums {
   // `now`: the window is the last one, so its waits in progress are shown.
   void add(const SiteWaits& waits, bool now);
   void add(const CgroupWaits& waits, bool now);
-  // Time of which nobody knows more.
+  // Adds time of which nothing more is known.
   void add_unknown(double ns);
 
   [[nodiscard]] const WaitTime& of(WaitFor wait_for) const {
     return sums_[static_cast<std::size_t>(wait_for)];
   }
-  // Without waits for children: these have rows of their own, which say what everybody waits for.
+  // Without waits for children: a child has a row of its own, which shows what all wait for.
   [[nodiscard]] WaitTime actionable() const;
   [[nodiscard]] double children_ns() const { return children_.ns; }
   [[nodiscard]] double idle_ns() const { return of(WaitFor::Work).ns + of(WaitFor::Timer).ns; }
@@ -46,8 +46,8 @@ class ForSums {
   // first.
   [[nodiscard]] std::vector<std::pair<Place, Site>> sites() const;
 
-  // docs/http.md, "What threads wait for". Means over `seconds`; 0: null. `with_sites`: with what
-  // stacks say, if `wanted` is given only of waits for this.
+  // docs/http.md, "What threads wait for". Means over `seconds`; null if that is 0. `with_sites`:
+  // includes sites, but only those of waits for `wanted`, if given.
   [[nodiscard]] nlohmann::ordered_json json(double seconds, bool with_sites,
                                             std::optional<WaitFor> wanted = {}) const;
 

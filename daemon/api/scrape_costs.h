@@ -38,7 +38,7 @@ class ScrapeCosts {
   CostByFormat last_;  // guarded by mutex_
 };
 
-// How to write the body of a scrape.
+// The options of the body of a scrape.
 struct ExpositionOptions {
   ExpositionFormat format = ExpositionFormat::Text;
   unsigned classic_buckets = 28;  // see histogram/latency_histogram.h

@@ -19,7 +19,7 @@ struct StallQuery {
   CgroupFilter cgroup;
   std::string comm;                 // name of the thread or its process; empty: all
   std::optional<std::size_t> kind;  // reason=
-  // for=: also stalls of which people are not told; unknown: all of those
+  // for=; if given, also admits untold stalls. Unknown: admits all untold ones
   std::optional<WaitFor> wait_for;
   std::size_t limit = 1'000;
 
@@ -30,7 +30,7 @@ struct StallQuery {
   static Result<StallQuery> parse(const std::multimap<std::string, std::string>& parameters);
 
   [[nodiscard]] bool admits(const Stall& stall) const;
-  // Of a wait that is shown as unusual.
+  // The same for a wait that is shown as unusual.
   [[nodiscard]] bool admits_unusual(const Stall& stall) const;
 
  private:

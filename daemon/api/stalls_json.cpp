@@ -143,14 +143,14 @@ Json stall_json(const Stall& stall, const StallSight& sight) {
   return json;
 }
 
-// By what they wait for, the blocks of the whole host that are no stalls; null: reasons decide.
+// The number of blocks of the host that are no stalls, by what they wait for; null: reasons decide.
 Json untold_json(const StallList* stalls) {
   if (stalls == nullptr || !stalls->examines) return nullptr;
   Json counts = Json::object();
   for (const WaitFor each : {WaitFor::Work, WaitFor::Timer, WaitFor::Unknown}) {
     counts[std::string(name_of(each))] = stalls->untold_blocks[static_cast<std::size_t>(each)];
   }
-  // Of those for an answer only these are no stalls.
+  // Waits for an answer are no stalls only if they are for a child.
   counts["child"] = stalls->untold_blocks[static_cast<std::size_t>(WaitFor::Answer)];
   return counts;
 }

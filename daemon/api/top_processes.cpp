@@ -80,11 +80,11 @@ struct Row {
   const ProcessRow* process = nullptr;
   const ForSums* waits = nullptr;
   double waiting = 0;     // TopSort::Waiting
-  std::size_t ended = 0;  // number of processes that have; 0: it is one that has not
+  std::size_t ended = 0;  // number of ended processes; 0: a live one
 };
 
-// Of processes that wait about as long, those that wait for an answer come last: whoever is to give
-// it may be among the others.
+// Among processes that wait about as long, those that wait for an answer come last: the process
+// that should give it may be among the others.
 bool waits_more(const Row& row, const Row& other) {
   const auto tenths = [](const Row& each) { return std::floor(each.waiting * 10 + 0.5); };
   if (tenths(row) != tenths(other)) return tenths(row) > tenths(other);

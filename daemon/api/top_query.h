@@ -43,7 +43,7 @@ struct TopQuery {
   std::string comm;  // part of the name of the thread or its process
   CgroupFilter cgroup;
   std::string filter;               // part of comm or cgroup
-  std::optional<WaitFor> wait_for;  // only those that wait for this, which alone counts in Waiting
+  std::optional<WaitFor> wait_for;  // selects those that wait for this; Waiting counts only that
   bool threads = false;
   std::optional<std::uint32_t> cpu;  // where the thread runs or ran last; needs `threads`
   bool pinned = false;               // needs `threads`

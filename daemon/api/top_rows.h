@@ -62,10 +62,10 @@ class ProcessWaits {
   // 0: nothing was examined.
   [[nodiscard]] double window_seconds() const { return window_seconds_; }
   [[nodiscard]] const ForSums& of(std::uint32_t pid, std::uint64_t start_ns) const;
-  // Of all processes, those that have ended included.
+  // Of all processes, including ended ones.
   [[nodiscard]] const ForSums& total() const { return total_; }
-  // Of the processes that the query asks for. Of those that have ended only the waits that it asks
-  // for count; without a known name they match by their cgroup alone.
+  // Of the processes that the query selects. Of ended processes, only the waits that it asks for
+  // count; those without a known name are selected by cgroup alone.
   [[nodiscard]] ForSums selected(const TopQuery& query) const;
 
  private:
@@ -75,7 +75,7 @@ class ProcessWaits {
   ForSums total_;
 };
 
-// Whether the query asks for a process, of which `waits` are the waits.
+// Whether the query selects this process, whose waits are `waits`.
 bool is_asked_for(const ProcessRow& process, const ForSums& waits, const TopQuery& query);
 
 // The seconds between the last two walks; nullopt: there is no such interval.

@@ -38,15 +38,15 @@ ThreadRow row_of(const offcpud_thread* before, const offcpud_thread& now, const 
   return row;
 }
 
-// What the block that it is in is for.
+// What the thread's present block is for.
 std::shared_ptr<const ExaminedWait> wait_of(const View& view, const offcpud_thread& thread) {
   if (!view.waits || thread.state != OFFCPUD_THREAD_BLOCKED) return nullptr;
   const bool estimated = (thread.flags & OFFCPUD_THREAD_ESTIMATED) != 0;
   return view.waits->find(thread.tid, thread.since_ns, estimated);
 }
 
-// The sums of single threads are by reason. So the block that lasts counts by what it is for, and
-// those that ended by their reasons, but no thread has more than its process by what waits are for.
+// Sums of single threads are by reason only. So the lasting block counts by what it is for, and
+// ended blocks by their reasons, up to what the process waits by what waits are for.
 double waiting_ns_of(const ThreadRow& row, const ProcessWaits& waits, double interval_ns) {
   double blocked_ns = static_cast<double>(row.blocked_ns);
   if (row.wait) {

@@ -9,7 +9,7 @@
 namespace offcpud {
 
 // The body of /api/v1/units: docs/http.md, "Units". Bytes that are not UTF-8 become U+FFFD.
-// `with_sites`: with what stacks say.
+// `with_sites`: includes what stacks say.
 std::string units_json(const View& view, const UnitQuery& query, bool with_sites);
 
 }  // namespace offcpud

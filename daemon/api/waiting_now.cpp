@@ -59,7 +59,7 @@ struct UnitPart {
   WaitAge oldest;
 };
 
-// Where to find who waits, and whether that may be told.
+// Where to find who waits, and whether the client may see that.
 struct Places {
   const WaitWindow* window = nullptr;
   bool told = false;
@@ -88,7 +88,7 @@ double threads_of(const std::vector<UnitPart>& parts) {
 std::vector<UnitPart> parts_of(const SiteWindow& window, WaitFor wait_for, double seconds) {
   UnitParts units;
   for (const CgroupWaits& waits : window.sites) {
-    // What a child waits for, it says itself.
+    // A child shows itself what it waits for.
     const double ns = waits.time.ns - waits.child.ns;
     if (waits.wait_for != wait_for || ns < waits.child.ns) continue;
     UnitPart& part = units[unit_name(*waits.cgroup)];
@@ -116,8 +116,8 @@ std::vector<UnitPart> cpu_parts(const View& view) {
   return ranked(std::move(units));
 }
 
-// The name of the process that waited most there; empty: nobody knows it. The window's cgroups of
-// which it kept no row of their own have none.
+// The name of the process that waited most there; empty: unknown, for example because the window
+// kept no row for the cgroup.
 std::string process_of(const WaitWindow* window, const CgroupWaits& at) {
   if (!window) return {};
   const SiteWaits* most = nullptr;
@@ -203,7 +203,7 @@ std::string stalls_line(const View& view) {
   for (const UnlistedStalls& each : view.stalls->unlisted) {
     longest.merge(each.oldest);
   }
-  // Stacks decide who is stalled, so before they were examined nobody knows.
+  // Stacks decide who is stalled, so nobody knows before they were examined.
   const bool is_known = !view.stalls->examines || !view.site_history.empty();
   if (all == 0) return is_known ? "stalls: none" : "stalls: not known yet";
   std::string line = "stalls: " + std::to_string(all);

@@ -25,7 +25,7 @@ class ByteReader {
   [[nodiscard]] Bytes rest() const { return bytes_.subspan(position_); }
 
   // T must be a type for which all bytes are valid. There are other functions for booleans and
-  // enumerations. A struct with one of these or a size among its fields is taken field by field.
+  // enumerations. Take a struct that contains one of these, or a size, field by field.
   template <class T>
   T take() {
     static_assert(!std::is_enum_v<T> && !std::is_same_v<T, bool>);

@@ -8,9 +8,9 @@
 
 namespace offcpud {
 
-// For callbacks of a thread that may outlive what they use: they work until the gate is destroyed,
-// and do nothing from then on. One passes at a time, and the destructor waits for the one that is
-// passing, so none may call another of the same gate. Thread-safe.
+// Wraps callbacks of a thread that may outlive what they use: they work until the gate is
+// destroyed, and do nothing from then on. One runs at a time, and the destructor waits for the one
+// that is running, so none may call another of the same gate. Thread-safe.
 class CallGate {
  public:
   CallGate() = default;

@@ -12,16 +12,16 @@
 
 namespace offcpud {
 
-// Who holds how much of a room that is full: the largest process of the user who holds most is the
-// one that gives way (docs/decisions/0015-shares-of-mappings.md). Takes logarithmic time, for rooms
-// in which somebody gives way often. Not thread-safe.
+// Ranks users and processes by how much of a full table they hold. The largest process of the user
+// who holds most gives way (docs/decisions/0015-shares-of-mappings.md). Every call takes
+// logarithmic time. Not thread-safe.
 class ShareRanks {
  public:
-  // A process of this user held so much, and holds so much now. It may hold nothing.
+  // Call it when what a process of this user holds changes; `before` or `now` may be 0.
   void change(const ShareOwner& owner, std::uint32_t tgid, std::size_t before, std::size_t now);
 
-  // The process that must give way so that one of this user, which holds so much, gets one more.
-  // Nothing: itself.
+  // The process that must give way so that a process of this user, which holds `held`, gets one
+  // more. Nothing: that process itself.
   [[nodiscard]] std::optional<std::uint32_t> who_gives_way(const ShareOwner& owner,
                                                            std::size_t held) const;
 

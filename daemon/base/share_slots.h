@@ -13,11 +13,11 @@
 
 namespace offcpud {
 
-// Whose the slots of a bounded table are, and in which order they were touched. When all are taken,
-// the largest process of the user who holds most gives way (ShareRanks), with the slot that it did
-// not touch for longest: neither a process with very many things nor a user with very many
-// processes takes the slots of others. What the slots hold is the caller's. Times are of his
-// choice, and must not go back. Used by one thread.
+// Knows who holds the slots of a bounded table, and in which order they were touched. When all are
+// taken, the largest process of the user who holds most gives up the slot that it touched least
+// recently (ShareRanks). So neither a process with very many entries nor a user with very many
+// processes takes the slots of others. The caller keeps the contents of the slots, and chooses the
+// clock, which must not go back. Used by one thread.
 class ShareSlots {
  public:
   // 0, 1, 2 and so on; slots that were given back are taken first.
@@ -28,9 +28,9 @@ class ShareSlots {
   [[nodiscard]] std::size_t size() const { return entries_.size() - free_count_; }
   [[nodiscard]] bool is_full() const { return size() >= most_; }
 
-  // The slot to give back so that this process gets one more. Nothing: it is itself the one that
-  // must give way, and it has only what it touched at this very time. Each of these would go before
-  // it is of use. `owner` counts for a process that holds nothing; another one keeps its owner.
+  // The slot to give back so that this process gets one more. Nothing: the process itself must give
+  // way, and it touched all its slots at this very time, so that each would be given back before it
+  // is of use. `owner` counts for a process that holds nothing; another one keeps its owner.
   [[nodiscard]] std::optional<Slot> who_gives_way(std::uint32_t tgid, const ShareOwner& owner,
                                                   MonotonicTime now) const;
   // Takes a slot, touched now. Only if not all are taken.
@@ -38,7 +38,7 @@ class ShareSlots {
   void touch(Slot slot, MonotonicTime now);
   void give_back(Slot slot);
 
-  // The slot that this process did not touch for longest. Nothing: it has none.
+  // The slot that this process touched least recently. Nothing: it has none.
   [[nodiscard]] std::optional<Slot> oldest_of(std::uint32_t tgid) const;
   // All slots that were not touched since then.
   [[nodiscard]] std::vector<Slot> untouched_since(MonotonicTime then) const;

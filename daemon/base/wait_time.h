@@ -9,7 +9,7 @@ struct WaitTime {
   double ns = 0;
   double variance_ns2 = 0;  // of ns
 
-  // The part of a sampled wait that was within the window, and the time that the part stands for.
+  // Adds the part of a sampled wait that was within the window, and the time that it stands for.
   void add(double part_ns, double stands_for_ns) {
     ns += stands_for_ns;
     if (stands_for_ns > part_ns) variance_ns2 += stands_for_ns * (stands_for_ns - part_ns);
@@ -19,7 +19,7 @@ struct WaitTime {
     variance_ns2 += other.variance_ns2;
     return *this;
   }
-  // A share of it; the parts' variances add up to that of the whole.
+  // A share of this time; the variances of all shares add up to that of the whole.
   [[nodiscard]] WaitTime part(double share) const {
     return {.ns = share * ns, .variance_ns2 = share * variance_ns2};
   }

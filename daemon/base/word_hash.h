@@ -24,7 +24,7 @@ struct WordsHash {
   }
 };
 
-// One word of such a key.
+// Two numbers as one word of a key.
 constexpr std::uint64_t word_of(std::uint32_t high, std::uint32_t low) {
   return std::uint64_t{high} << 32 | low;
 }

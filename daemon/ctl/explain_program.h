@@ -9,8 +9,8 @@
 
 namespace offcpud {
 
-// For each stack in `text`, the heaviest first: which rule takes it, and why. At the end: the time
-// by what threads waited for. Names are printable.
+// Says for each stack in `text`, the heaviest first, which rule takes it, and why. At the end: the
+// time by what threads waited for. Names are printable.
 Result<std::string> explanation(const std::string& text, const ExplainRequest& request,
                                 const std::shared_ptr<const SiteRules>& rules);
 

@@ -252,7 +252,7 @@ std::string line_of(const Row& row, const std::array<std::size_t, kColumns>& wid
   return line + "\n";
 }
 
-// What the marks in the table mean, and what those see who may see more.
+// What the marks in the table mean, and what users with more rights would see.
 std::string footnotes(const Json& answer, const Json& stalls) {
   const auto has_hidden = [](const Json& stall) {
     const Json& syscall = member(stall, "syscall");
@@ -271,7 +271,7 @@ std::string footnotes(const Json& answer, const Json& stalls) {
   return text;
 }
 
-// The blocks that are as long as stalls and are none: never passed over as nothing.
+// Says how many blocks are as long as stalls but are none, so that nobody takes them for nothing.
 std::string untold_text(const Json& answer) {
   const Json& counts = member(answer, "not_told");
   std::string text;
@@ -329,7 +329,7 @@ std::string place_of(const Json& wait) {
   return place;
 }
 
-// Waits that are no stalls for certain: apart from those that are.
+// Unusual waits, in a table of their own, because they are not certain to be stalls.
 std::string unusual_text(const Json& answer) {
   const Json& waits = member(answer, "unusual");
   if (!waits.is_array() || waits.empty()) return {};

@@ -173,15 +173,15 @@ Json threads_in_short(const Json& threads) {
   return by_state;
 }
 
-// A number of one kind of trouble, and the line that tells of it.
+// The amount of one kind of trouble, and its line.
 struct Told {
   double weight = 0;
   std::string name;
   Json value;
 };
 
-// The heaviest ones; one more line says how many are left out, and where they are. It never stands
-// for a single one, whose own line is as long.
+// The worst ones; one more line says how many are left out, and where to find them. Never leaves
+// out a single one, whose own line is as short.
 Json worst_of(std::vector<Told> all) {
   std::ranges::stable_sort(all, std::ranges::greater(), &Told::weight);
   Json out = Json::object();

@@ -68,7 +68,7 @@ struct TopAnswer {
   std::optional<double> interval;  // seconds; nullopt: there is no interval yet
   std::optional<double> window;    // seconds, of TopWaits; nullopt: nobody says what waits are for
   std::string taken;               // "2026-11-20T12:19:40.250Z"
-  std::string wait_for;            // only rows that wait for this were asked for; empty: all
+  std::string wait_for;            // the request was for waits for this; empty: all
   TopRow totals;                   // over all processes
   // Over the processes that match; nullopt: these are all, or rows are threads.
   std::optional<TopRow> selected;

@@ -24,15 +24,15 @@ TopColumn mean_column(const char* title, unsigned rank, Mean mean) {
   return share_column(title, rank, 1.0, [mean](const TopRow& row) { return mean(row.waits); });
 }
 
-// The waits by which rows come.
+// The waits by which rows are sorted.
 TopWaits::Mean leading(const TopWaits& waits, const std::string& wait_for) {
   if (wait_for.empty()) return {waits.actionable, waits.error};
   const auto found = waits.by_for.find(wait_for);
   return found == waits.by_for.end() ? TopWaits::Mean{} : found->second;
 }
 
-// The place where most time goes that somebody may want to do something about, or that children
-// take, or of what was asked for; null: there is none.
+// The site with most actionable time, or time for children, or time of what was asked for; null:
+// there is none.
 const TopWaits::Site* main_site(const TopRow& row, const Told& told) {
   const TopWaits& waits = row.waits;
   if (waits.sites.empty()) return nullptr;
@@ -40,8 +40,8 @@ const TopWaits::Site* main_site(const TopRow& row, const Told& told) {
   return &waits.sites.front();
 }
 
-// Why it waits for a CPU, if it does so longer than for all else that somebody may act on: the
-// cause of most of it. Empty otherwise.
+// The main cause of its waits for a CPU, if these are longer than all its other actionable waits.
+// Otherwise empty.
 std::string cpu_cause(const TopRow& row, const Told& told) {
   if (!told.wait_for.empty()) return {};
   const double waiting = told.interval > 0 ? total_of(row.runqueue) / told.interval : 0;
@@ -67,7 +67,7 @@ TopColumn site_column(const Told& told) {
           }};
 }
 
-// "8, 25s": so many waits are in progress there, and that long has the longest lasted.
+// "8, 25s": the number of waits in progress there, and how long the longest has lasted.
 TopColumn now_column(const Told& told) {
   return {"NOW", kLongestWidth, Align::Left, 7, [told](const TopRow& row) -> std::string {
             const TopWaits::Site* site = main_site(row, told);

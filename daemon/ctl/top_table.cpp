@@ -73,7 +73,7 @@ const TopRow& head_of(const TopAnswer& answer) {
   return answer.selected ? *answer.selected : answer.totals;
 }
 
-// Empty where rows and these lines are about all.
+// Empty if the rows and these lines are about all processes.
 std::string of_whom(const TopAnswer& answer) {
   if (answer.selected) return "Of what matches, ";
   return answer.matching == rows_of_host(answer) ? "" : "On the whole host, ";
@@ -110,7 +110,7 @@ std::string for_line(const TopAnswer& answer) {
   for (const char* name : kActionable) {
     const auto found = waits.by_for.find(name);
     if (found == waits.by_for.end()) continue;
-    // What a child waits for, it says itself.
+    // A child shows itself what it waits for.
     const double threads =
         found->second.waiting - (std::string_view(name) == "answer" ? waits.children : 0);
     if (threads < 0.005) continue;

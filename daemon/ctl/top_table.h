@@ -21,7 +21,7 @@ struct TopTable {
   std::string note;  // at which width all columns fit; empty: they do
 };
 
-// By what waits are for, where the answer knows it and `by_reason` does not ask otherwise.
+// Columns go by what waits are for, if the answer has that and `by_reason` is false.
 TopTable top_table(const TopAnswer& answer, const std::string& server, std::size_t width,
                    bool by_reason = false);
 

@@ -10,8 +10,8 @@
 
 namespace offcpud {
 
-// What samples say of waits that have ended: about how many there were of each length, and how long
-// they took together. Unbiased, whatever the sampling intervals were. A value type.
+// An estimate, from samples, of waits that have ended: how many there were of each length, and how
+// long they took together. Unbiased, whatever the sampling intervals were. A value type.
 struct WaitEstimate {
   struct Slot {
     std::uint16_t slot = 0;
@@ -23,11 +23,11 @@ struct WaitEstimate {
   double sum_ns = 0;
   double variance_ns2 = 0;  // of sum_ns
 
-  // One sampled wait of `length_ns`, which is not 0, that stands for `whole_ns` of such waits:
-  // offcpud_sample::whole_ns.
+  // Adds a sampled wait of `length_ns`, which is not 0. It stands for `whole_ns` of time in waits
+  // of that length: offcpud_sample::whole_ns.
   void add(std::uint64_t length_ns, std::uint64_t whole_ns);
   WaitEstimate& operator+=(const WaitEstimate& other);
-  // A share of these waits of which nobody knows which they are.
+  // A share of these waits, when it is not known which of them belong to it.
   [[nodiscard]] WaitEstimate part(double share) const;
 
   friend bool operator==(const WaitEstimate&, const WaitEstimate&) = default;

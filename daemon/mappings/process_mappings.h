@@ -69,8 +69,8 @@ class ProcessMappings {
   // per process; calls `between`, if set, after each.
   Status scan(const std::function<void()>& between = {});
 
-  // Reads processes again that have incomplete mappings, using at most a tenth of the time. One
-  // that had no room is read once it would get it. Call it often.
+  // Reads processes again that have incomplete mappings, using at most a tenth of the time. A
+  // process without room is read once it would get some. Call it often.
   void catch_up();
 
   // The processes whose mappings are incomplete.

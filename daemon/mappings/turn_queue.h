@@ -31,7 +31,7 @@ class TurnQueue {
     return tgid;
   }
 
-  // The last one instead.
+  // Like pop(), but removes the newest entry.
   std::optional<std::uint32_t> pop_last() {
     if (waiting_.empty()) return std::nullopt;
     const std::uint32_t tgid = waiting_.rbegin()->second;

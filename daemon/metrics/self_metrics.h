@@ -44,7 +44,7 @@ class SelfMetrics {
   // last success stays.
   void set_config_reload(bool successful, WallTime at);
 
-  // For the certificate of new connections. The series exists once there is a certificate.
+  // The end of the certificate of new connections. The series exists once there is a certificate.
   void set_certificate_expiry(WallTime at);
 
   // Creates the stage's series with the value 0.
@@ -55,7 +55,7 @@ class SelfMetrics {
   // Counts a block that became a stall; `kind` is a blocked enum offcpud_hist_kind. Series of
   // reasons that are not idle-prone exist from the start.
   void count_stall(std::size_t kind);
-  // The same for a stall that was counted but is none.
+  // Counts a stall that was counted before, but turned out to be none.
   void count_stall_taken_back(std::size_t kind);
   void set_stalls_beyond_limit(std::uint64_t stalls);
 

@@ -33,7 +33,7 @@ Sums sums_of(const WaitWindow& window) {
   return sums;
 }
 
-// Leaves so many rows at most, besides those of "(other)": one for each thing that waits are for.
+// Leaves at most `most` rows, besides those of "(other)": one for each value of `for`.
 void fold(Sums& sums, std::size_t most) {
   if (sums.size() <= most) return;
   std::vector<Sums::iterator> rows;

@@ -40,10 +40,10 @@ class SiteHistory {
  public:
   static constexpr std::chrono::minutes kAge{10};
   static constexpr std::size_t kMostBytes = std::size_t{8} << 20;
-  // Of one window. What somebody may want to act on is kept first, then what is longest. So many
-  // leave room for kAge with windows of 10 s, the longest there are.
+  // The most rows of one window. Actionable waits are kept first, then the longest. This number
+  // leaves room for kAge even with windows of 10 s, the longest possible.
   static constexpr std::size_t kMostRows = 1'000;
-  // An older window says nothing of now: sampling is off, or hangs.
+  // An older window does not show the present: sampling is off, or hangs.
   static constexpr std::chrono::seconds kFresh{60};
 
   void add(std::shared_ptr<const WaitWindow> window);

@@ -39,8 +39,8 @@ struct WaitDetail {
 
 // A block that has outlasted its threshold.
 struct Stall {
-  // False: what its stack says is no reason to tell people of it. It is not certain what the wait
-  // is for.
+  // Whether people are told of it. False: its stack does not say for certain what it waits for, so
+  // it may be idle.
   bool told = true;
   // Null: it was told by its reason, because no stack was examined in time.
   std::shared_ptr<const ExaminedWait> wait;
@@ -87,8 +87,8 @@ struct StallList {
     for (const UnlistedStalls& each : unlisted) threads += each.threads;
     return threads;
   }
-  // With those of `untold`, which are unknown, and with those that wait for work. Answers of these
-  // are of their own children.
+  // Counts those of `untold` as Unknown, and also blocks that wait for work. Those under Answer
+  // wait for children of their own process.
   UntoldBlocks untold_blocks{};
   bool examines = false;             // stacks are examined; else reasons decide
   std::uint64_t dropped = 0;         // ended ones dropped for newer ones

@@ -26,8 +26,8 @@ bool has_kind(std::uint32_t kinds, std::uint32_t kind) {
   return is_blocked_kind(kind) && (kinds >> kind & 1U) != 0;
 }
 
-// Nobody may want to act on it. A shell waits for its child as long as the program runs, which may
-// have all day. If that is stuck, it is told itself.
+// Nobody need act on such a wait. A shell waits for its child as long as the program runs, perhaps
+// all day. If the program is stuck, its own block is told.
 bool concerns_nobody(std::size_t kind, const ExaminedWait& wait) {
   const bool is_for_child = kind == OFFCPUD_BLOCKED_CHILD && wait.wait_for == WaitFor::Answer;
   return is_idle(wait.wait_for) || is_for_child;
@@ -131,7 +131,8 @@ bool StallLog::may_be_stall(std::uint32_t kind, std::uint64_t age_ns) const {
   return has_kind(kinds, kind) && age_ns >= policy_.filter.min_ns;
 }
 
-// Whatever the names of the thread are. Most lasting blocks of a host are.
+// True if the block is idle whatever the names of the thread are, as most lasting blocks of a host
+// are.
 bool StallLog::is_surely_idle(std::uint32_t kind, const ExaminedWait* wait) const {
   return wait != nullptr && concerns_nobody(kind, *wait) && !has_kind(policy_.named_kinds, kind);
 }
@@ -183,8 +184,8 @@ std::shared_ptr<const ExaminedWait> StallLog::wait_of(const StallId& id, bool es
   return nullptr;
 }
 
-// What another window says of open records. A wait that turns out to be idle is no stall. A stall
-// that finds no room is one beyond the limit from the next walk on.
+// Applies what another window says of open records. A wait that turns out to be idle is no stall. A
+// stall without room counts as beyond the limit from the next walk on.
 void StallLog::reconsider() {
   for (auto record = open_.begin(); record != open_.end();) {
     const auto next = std::next(record);
@@ -211,8 +212,8 @@ void StallLog::reconsider() {
   }
 }
 
-// For the record of a block that is not told. One that gives way counts at once if the walk has
-// shown its block already, otherwise when the walk does.
+// Makes room for the record of an untold block. A block that loses its record counts at once if
+// this walk has already shown it, otherwise when the walk does.
 bool StallLog::make_room(const offcpud_thread& thread) {
   if (!untold_.is_full()) return true;
   const auto gone = untold_.who_gives_way(thread.cgroup_id, thread.tgid);
@@ -318,8 +319,8 @@ void StallLog::record_unseen(const offcpud_stall_end& end, bool late) {
   if (examines(end.kind)) stall.wait = wait_of(id, stall.estimated);
   note_past(end.tgid, end.kind, stall.wait.get());
   if (is_surely_idle(end.kind, stall.wait.get())) return;
-  // It was over before blocks that last were looked at for the first time, as when the daemon
-  // starts. Of what it had before, no sample has the length. Most such waits are idle.
+  // It ended before lasting blocks were first examined, as when the daemon starts. No sample has
+  // its whole length. Most of these waits are idle.
   if (late && !stall.wait && first_window_ns_ && end.ended_ns < *first_window_ns_) return;
   stall.comm = comm_text(end.comm);
   stall.process_comm = comm_of(end.tgid);

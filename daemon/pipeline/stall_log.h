@@ -66,23 +66,23 @@ struct StallChanges {
 // full), the record is given up after two walks; its end is then unknown.
 //
 // Where stacks are examined, a block is a stall if its stack says for certain that it waits for
-// something on which somebody can act, whatever its reason. One that is for work or a timer is
-// none, nor is one for a child of its own, which says itself what it waits for. One of which
-// nothing is certain is kept, but not told. If nothing examined its stack for kExaminedWithin, its
-// reason decides, unless blocks of its process and reason were idle before; not of a block that
-// ended before the first window did. A stall that turns out to be idle is taken back.
+// something on which somebody can act, whatever its reason. A wait for work or a timer is no stall.
+// Nor is a wait for a child, because the child itself shows what it waits for. A block of which
+// nothing is certain is kept, but not told. If no stack was examined within kExaminedWithin, the
+// reason decides, except where blocks of the same process and reason were idle before, and for
+// blocks that ended before the first window did. A stall that turns out to be idle is taken back.
 // Single-threaded.
 class StallLog {
  public:
   using LabelsOf = std::function<std::shared_ptr<const SubjectLabels>(std::uint64_t cgroup_id)>;
 
-  // Stalls that are told. One beyond these gets a record when it ends, and until then counts in
+  // Told stalls in progress. Further ones get a record when they end, and until then count in
   // StallList::unlisted.
   static constexpr std::size_t kMaxInProgress = 10'000;
-  // Untold blocks in progress. Those beyond have no record, or lose it to a process or cgroup that
+  // Untold blocks in progress. Further ones have no record, or lose it to a process or cgroup that
   // has fewer (UntoldShares), but count in StallList::untold_blocks.
   static constexpr std::size_t kMaxUntold = 1'000;
-  // Two passes' windows: 10 s is the longest one, 5 min the longest pass.
+  // Room for the windows of two passes: a window takes 10 s at most, a pass 5 min.
   static constexpr std::size_t kMaxWindows = 64;
   static constexpr std::size_t kMaxExamined = 200'000;  // blocks in them; two always find room
   static constexpr std::chrono::seconds kExaminedWithin{30};
@@ -110,8 +110,8 @@ class StallLog {
   // those of open records, which an earlier policy may have opened.
   [[nodiscard]] StallFilter filter() const;
 
-  // Stalls in progress that have not been looked up: those that are told come first, the oldest of
-  // them first.
+  // Stalls in progress that have not been looked up: first those that are told, then the others,
+  // each the oldest first.
   [[nodiscard]] std::vector<StallId> wanted() const;
 
   // Stores the result of a look-up. It is dropped if the stall is no longer in progress.

@@ -19,7 +19,7 @@ class FadingRate {
  public:
   explicit FadingRate(std::chrono::duration<double> half_life) : half_life_(half_life) {}
 
-  // So much within this time, which ends now.
+  // Adds an amount that came within the last `within`.
   void add(double amount, std::chrono::duration<double> within);
   // Per second; 0 before the first add().
   [[nodiscard]] double per_second() const { return weight_ > 0 ? sum_ / weight_ : 0; }
@@ -33,9 +33,9 @@ class FadingRate {
 // one thread.
 class UnitActivity {
  public:
-  // Of what is called now, and of what is called usual.
+  // The half-lives of Busy::now and of Busy::usual.
   static constexpr std::chrono::seconds kNow{4}, kUsual{300};
-  // Before this nothing is known of a cgroup.
+  // A cgroup counts as unknown until it has been seen for this long.
   static constexpr std::chrono::seconds kYoung{60};
 
   // Call it once a pass, with rows sorted by cgroup.

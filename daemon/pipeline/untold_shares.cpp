@@ -8,8 +8,8 @@
 namespace offcpud {
 namespace {
 
-// All records are of one time, so that whoever must give way keeps what it has: exchanging it at
-// every walk would tell of each block for a moment.
+// All records have one time, so that a process that must give way keeps what it has: replacing
+// records at every walk would show each block only for a moment.
 constexpr MonotonicTime kAlways{};
 
 }  // namespace

@@ -12,10 +12,10 @@
 
 namespace offcpud {
 
-// Whose the records of blocks are that are kept and not told. When there is no room, the largest
-// process of the cgroup with most records gives way, with its oldest record: neither a program's
-// crowd of idle threads hides what another one of its cgroup waits for, nor a cgroup's that of
-// others. Used by one thread.
+// Knows who holds the records of untold blocks. When there is no room, the largest process of the
+// cgroup with most records loses its oldest one. So the many idle threads of one program cannot
+// hide what another program of the cgroup waits for, nor can those of one cgroup hide other
+// cgroups. Used by one thread.
 class UntoldShares {
  public:
   explicit UntoldShares(std::size_t most) : slots_(most) {}
@@ -23,8 +23,8 @@ class UntoldShares {
   [[nodiscard]] std::size_t size() const { return slots_.size(); }
   [[nodiscard]] bool is_full() const { return slots_.is_full(); }
 
-  // The record to give back so that this process gets one more. Nothing: it is its own that must
-  // give way. `tgid` in the initial PID namespace.
+  // The record to give back so that this process gets one more. Nothing: the process itself must
+  // give way, and keeps the records that it has. `tgid` in the initial PID namespace.
   [[nodiscard]] std::optional<StallId> who_gives_way(std::uint64_t cgroup_id,
                                                      std::uint32_t tgid) const;
   // Only if not all are held. A process counts in the cgroup of its first record.

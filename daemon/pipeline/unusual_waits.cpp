@@ -11,7 +11,7 @@
 namespace offcpud {
 namespace {
 
-// The root and the series of what has no row of its own belong to many who do not know each other.
+// The root, and the series that sum cgroups without a row, belong to many unrelated programs.
 bool is_one_unit(const std::string& cgroup) {
   return cgroup != "/" && cgroup != kOtherCgroup && cgroup != kUnknownCgroup;
 }
@@ -24,7 +24,7 @@ StallId id_of(const Stall& stall) {
   return {.tid = stall.tid, .since_ns = stall.since_ns};
 }
 
-// Keeps the oldest one of each cgroup, then the second one of each, and so on. In their order.
+// Keeps the oldest of each cgroup, then the second of each, and so on; does not change their order.
 void keep_shares(std::vector<UnusualWait>& found) {
   if (found.size() <= UnusualWaits::kMost) return;
   std::map<std::string_view, std::size_t> of_cgroup;

@@ -18,15 +18,15 @@
 
 namespace offcpud {
 
-// Finds, among the blocks that are as long as stalls and of which nobody can tell what they are
-// for, those that are unusual: their place went silent for `factor` times as long as 99 % of the
-// waits there took, and the cgroup has work to do. It has if it is at least half as busy as it was
-// when the block began, and not next to idle; or if a stall of it that is told began about when the
-// block did, which the block then waits for, perhaps. A server whose clients went home falls silent
-// too, but it is idle. Used by one thread.
+// Finds unusual waits among the blocks that are as long as stalls and of which nobody can tell what
+// they are for. A wait is unusual if its place has been silent for `factor` times as long as 99 %
+// of the waits there took, and its cgroup has work to do. The cgroup has work if it is at least
+// half as busy as when the block began, and not nearly idle; or if a told stall of the cgroup began
+// at about the same time, for which the block may be waiting. A server whose clients went home
+// falls silent too, but it is idle. Used by one thread.
 class UnusualWaits {
  public:
-  // That are found at once. If there are more, cgroups with many give way to those with few.
+  // The most that one call finds. If there are more, cgroups with many give way to those with few.
   static constexpr std::size_t kMost = 100;
   static constexpr double kStillBusy = 0.5;             // of what is usual
   static constexpr double kLeastBusy = 0.05;            // CPUs; runtimes use less for themselves
@@ -49,8 +49,8 @@ class UnusualWaits {
   std::uint32_t factor_ = 0;
   UnitActivity activity_;
   std::map<StallId, std::shared_ptr<const UsualWaits>> usual_;
-  // How busy a cgroup usually was when its block was first seen here, in CPUs. It must not follow
-  // the cgroup into the night.
+  // How busy a cgroup usually was when its block was first seen here, in CPUs. Kept, because what
+  // is usual falls once the cgroup has become idle for the night.
   std::map<StallId, double> busy_before_;
 };
 

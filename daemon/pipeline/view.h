@@ -41,8 +41,8 @@ struct OpenWaits {
   std::uint32_t for_work = 0;  // of these, kernel threads that wait for work
 };
 
-// The stalls of one cgroup that are in progress and told, by what they are for; unknown: told by
-// their reason, as nothing examined them.
+// The told stalls of one cgroup that are in progress, by what they are for. Unknown: they were told
+// by their reason, because nothing examined them.
 struct StallsInProgress {
   std::array<std::uint32_t, kWaitForNames.size()> threads{};
   std::array<std::uint64_t, kWaitForNames.size()> oldest_ns{};

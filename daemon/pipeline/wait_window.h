@@ -29,13 +29,13 @@ struct ExaminedWait {
   WaitFor wait_for = WaitFor::Unknown;
   std::string site;      // empty: no rule took it
   bool certain = false;  // that it waits for this: names alone say so, or evidence that cannot err
-  // Functions, innermost first: "pthread_mutex_lock [libc.so.6]". Only of waits that may concern
-  // somebody: those known to be idle have none. Nor has what found no room.
+  // Functions, innermost first: "pthread_mutex_lock [libc.so.6]". Empty for waits that are known to
+  // be idle, and for those that found no room.
   SharedTexts user, kernel;
 };
 
-// How long waits at a place were before it went silent: no wait has ended there since. Estimates
-// that halve in ten minutes, but for those of time.
+// How long waits at a place were until it went silent: no wait has ended there since. The numbers
+// of waits, also those behind p99_ns, fade by half in ten minutes.
 struct UsualWaits {
   double waits = 0;
   std::uint64_t p99_ns = 0;      // 99 % of them were no longer
@@ -81,8 +81,9 @@ struct WaitWindow {
   std::vector<SiteWaits> sites;       // no process, cgroup, wait_for and site twice
   std::vector<ExaminedBlock> blocks;  // by tid
   std::uint64_t unexamined = 0;       // blocks that found no room here
-  // Of blocks whose samples were lost: whole, as `ended` counts, and their parts within the window,
-  // as `sites` do. One block may have lasted much longer than the window.
+  // Time of blocks whose samples were lost: of whole blocks, as in `ended`, and of
+  // their parts within the window, as in `sites`. A block may be much longer than the
+  // window.
   std::uint64_t lost_ns = 0;
   std::uint64_t lost_within_ns = 0;
 

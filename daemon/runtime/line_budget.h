@@ -17,10 +17,10 @@ class LineBudget {
              std::chrono::seconds period = std::chrono::minutes(1))
       : clock_(clock), lines_(lines), period_(period) {}
 
-  // Whether a line about so many things may be logged now.
+  // Whether a line about this number of things may be logged now.
   bool admit(std::uint64_t things = 1);
 
-  // About how many things lines were held back in the last period. Tells it once; 0 while the
+  // The number of things in the lines held back in the last period, returned once; 0 while the
   // period lasts.
   std::uint64_t take_left_out();
 

@@ -13,9 +13,9 @@
 
 namespace offcpud {
 
-// Processes whose mappings wait to be put into the kernel's map, in part or all. Users take turns.
-// Of a user, the process with the fewest mappings left and the one waiting longest take turns: so
-// small ones do not wait until a large one is in, and that one gets in all the same. Used by one
+// Processes that have mappings waiting to be put into the kernel's map. Users take turns; of one
+// user, the process with the fewest mappings left and the one waiting longest take turns. So
+// small processes need not wait for a large one, and the large one still gets in. Used by one
 // thread.
 class EntryTurns {
  public:

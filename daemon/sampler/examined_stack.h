@@ -26,16 +26,16 @@ struct StackTexts {
   static constexpr std::size_t kMostOfOne = 256;
 
   SharedTexts user, kernel;  // innermost first
-  bool shortened = false;    // to less than kMostOfOne each, as all together are too long
+  bool shortened = false;    // because all together are too long: below kMostOfOne each
 };
 StackTexts texts_of(std::span<const StackFrame> user, std::span<const StackFrame> kernel);
 
 // What a stack says its waits are for, and what evidence may say instead. Used by one thread.
 class ExaminedStack {
  public:
-  // What is known of it but for what it waits for.
+  // What is known of the stack besides what it waits for.
   struct Of {
-    SiteQuestion ask = SiteQuestion::None;  // None: nothing else can be said of it
+    SiteQuestion ask = SiteQuestion::None;  // None: no evidence can change it
     ProcessPlace at;
     ShareOwner owner;        // whose process it is
     std::uint64_t past = 0;  // PlacePasts::place_of(); 0: what its waits are for is known
@@ -55,11 +55,12 @@ class ExaminedStack {
   [[nodiscard]] std::uint64_t past() const { return of_.past; }
   [[nodiscard]] EvidenceVerdict verdict() const { return {wait_->wait_for, wait_->certain}; }
 
-  // The wait of a block of which evidence says this. Blocks with equal verdicts share it.
+  // The wait of a block that evidence gives this verdict. Blocks with equal verdicts share it.
   std::shared_ptr<const ExaminedWait> as(const EvidenceVerdict& verdict);
 
   [[nodiscard]] bool has_texts() const { return !texts_.user.empty() || !texts_.kernel.empty(); }
-  // What it waits for stays; its functions go. Only StackRoom calls it, which counts them.
+  // Drops the functions; keeps what the stack waits for. Only StackRoom calls it, which counts
+  // them.
   void drop_texts();
   [[nodiscard]] std::size_t bytes() const { return bytes_; }  // about
 

@@ -11,8 +11,8 @@
 
 namespace offcpud {
 
-// Keeps the files of new objects and their copies open until a mapping is reported, which tells
-// whose they are. At most 1,024, because a process may map thousands and the daemon has 8,192
+// Keeps the files of new objects and their copies open until a mapping is reported, which shows to
+// whom they belong. At most 1,024, because a process may map thousands and the daemon has 8,192
 // descriptors. Each is closed after at most 20 s, because a process may end before its mapping is
 // reported (KernelRoom). A file that is not held must be opened again. Used by one thread.
 class HeldFiles {

@@ -13,17 +13,17 @@
 
 namespace offcpud {
 
-// Functions of the kernel by return address. It remembers them for a while, as most stacks have
-// the same ones; not for long, as another module may get the memory of one that was removed.
-// Used by one thread; the source must outlive it.
+// Names the kernel's functions by return address. Remembers names for a while, because most stacks
+// have the same functions; not for long, because another module may get the memory of a removed
+// one. Used by one thread; the source must outlive it.
 class KernelFrames {
  public:
   using Names = std::unordered_map<std::uint64_t, StackFrame>;
 
   explicit KernelFrames(StackSource& kernel) : kernel_(kernel) {}
 
-  // The frames of these addresses. Error: the kernel did not say the names of some, which are
-  // missing from `names`.
+  // Adds the frames of these addresses to `names`. Error: the kernel did not name some of them;
+  // those are missing.
   Status name(const std::unordered_set<std::uint64_t>& addresses, MonotonicTime now, Names& names);
 
  private:

@@ -7,26 +7,26 @@
 namespace offcpud {
 namespace {
 
-// Entries that one event may write or remove; to do so for one takes a microsecond. Most programs
-// have fewer.
+// The entries that one event may write or remove at once, at a microsecond each. Most programs have
+// fewer.
 constexpr std::size_t kMostAtOnce = 1'024;
 
-// So many of each process are written at once in any case in a second: most programs that start
-// have no more, and nobody gains by making the daemon write them. So many of all processes of a
-// user, 4 ms: those of more processes wait for their turns.
+// The entries of one process, and of all processes of one user (4 ms), that are written at once in
+// a second in any case. Most starting programs have no more, and nobody gains by making the daemon
+// write them. Further ones wait for their turns.
 constexpr std::size_t kAlwaysAtOnce = 64, kAlwaysAtOnceOfUser = 4'096;
 constexpr std::chrono::seconds kBetweenCounts{1};
 
 // CPU time for entries: a tenth of the thread's.
 constexpr int kShare = 10;
-// So much of it is for those that wait.
+// The part of it for those that wait.
 constexpr std::chrono::nanoseconds kForWaiting = KernelRoom::kSaved / 2;
 
 // To ask for the user of a process takes 25 us.
 constexpr std::size_t kMostAsked = 16;
 
-// Users that are remembered of processes that ended or executed something else: of as many as a
-// large host has. Attackers make the room forget them, which costs 25 us each.
+// How many users of ended processes, or of ones that executed something else, are remembered: as
+// many as a large host has processes. Attackers can make it forget them, which costs 25 us each.
 constexpr std::size_t kEarlierUsers = 16'384;
 
 // More than one add_mapping() uses: two prefixes per bit of an address, for the mapping and for
@@ -83,7 +83,7 @@ void KernelRoom::forget(std::uint32_t tgid) {
   users_.erase(user);
 }
 
-// Execution of another program does not begin a new count.
+// Executing another program does not start the count again.
 bool KernelRoom::has_time_for(std::uint32_t tgid, std::size_t entries) {
   if (entries == 0) return true;
   if (entries > kMostAtOnce) return false;
@@ -132,8 +132,8 @@ std::optional<std::uint32_t> KernelRoom::next_to_remove() {
   return replaced_.pop()->tgid;
 }
 
-// Nobody is asked for users here: whoever has been made to wait before has a turn of his own, and
-// those who have not share one.
+// Looks up no user here: users who have waited before have turns of their own, and all others share
+// one.
 void KernelRoom::push_replaced(std::uint32_t tgid) {
   replaced_.push({.tgid = tgid,
                   .left = prefixes_of(tgid),
@@ -220,19 +220,19 @@ void KernelRoom::put_rest(const Entering& entering) {
   waiting_.push(entering);
 }
 
-// What is to be put in of a process that waits. Nothing: it does not.
+// What is to be put in for a waiting process. Nothing: it does not wait.
 std::optional<KernelRoom::Entering> KernelRoom::waiting_entry(std::uint32_t tgid) const {
   if (const auto one = outside_.find(tgid); one != outside_.end()) {
     return Entering{.tgid = tgid, .left = one->second.size};
   }
   const auto later = later_.find(tgid);
   if (later == later_.end()) return std::nullopt;
-  // How many there are is not known before its turn.
+  // The number of mappings is not known before its turn.
   return Entering{.tgid = tgid, .left = 1, .from = later->second};
 }
 
-// A process may have become another user's since then, and a number another process's. So it is
-// asked for again when it has its turn (pop_waiting()).
+// Meanwhile a process may have changed its user, or its number may belong to another process. So
+// the user is looked up again when the process has its turn (pop_waiting()).
 std::optional<ShareOwner> KernelRoom::expected_user(std::uint32_t tgid) const {
   if (const auto user = users_.find(tgid); user != users_.end()) return user->second;
   if (const auto user = earlier_users_.find(tgid); user != earlier_users_.end()) {
@@ -241,7 +241,8 @@ std::optional<ShareOwner> KernelRoom::expected_user(std::uint32_t tgid) const {
   return std::nullopt;
 }
 
-// Whoever executes again and again is not asked for anew, and so does not delay others who are.
+// Does not look up the user of a process that executes again and again, which would delay look-ups
+// of others.
 void KernelRoom::queue_to_wait(const Entering& entering) {
   const auto user = expected_user(entering.tgid);
   if (!user) return new_.push(entering.tgid);
@@ -250,9 +251,9 @@ void KernelRoom::queue_to_wait(const Entering& entering) {
   waiting_.push(known);
 }
 
-// Most of those that began have ended by now: they are not asked for their users. Of many, the last
-// and the first take turns: thousands that came before do not delay the one who comes now, and
-// those who come later do not keep the others waiting for good.
+// Most new processes have ended by now; their users are not looked up. The last and the first one
+// take turns: thousands that came before do not delay the newest, and newer ones do not keep the
+// others waiting for good.
 void KernelRoom::queue_new() {
   const bool are_many = new_.size() > kMostAsked;
   for (std::size_t asked = 0; asked < kMostAsked; ++asked) {

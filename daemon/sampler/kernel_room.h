@@ -27,19 +27,20 @@ namespace offcpud {
 // once while there is time to spare; beyond that they wait, and users take turns. Children of large
 // processes always wait, because most end or execute something else soon. When the map is full, the
 // largest processes of the largest user are evicted (who_gives_way); they return once half of the
-// map is free. What ended or was evicted is removed by and by, and first what keeps a living
-// process outside. Used by one thread; the tables must outlive it.
+// map is free. Entries of ended and evicted processes are removed step by step, first those that
+// keep a living process outside. Used by one thread; the tables must outlive it.
 class KernelRoom {
  public:
-  // CPU time that may be saved up; and at the start, for those that run already.
+  // The most CPU time that can be saved up, and the time available at the start, for running
+  // processes.
   static constexpr std::chrono::milliseconds kSaved{50};
   static constexpr std::chrono::milliseconds kAtStart{500};
 
   using UserOf = std::function<std::optional<std::uint32_t>(std::uint32_t tgid)>;
   KernelRoom(TableStore& tables, UserOf user_of, MonotonicTime now);
 
-  // A process begins, and inherits mappings of so many entries or more. False: it is outside until
-  // its turn, and until what another one of this number left is removed.
+  // A process begins, and inherits mappings with at least `entries` entries. False: it is outside
+  // until its turn, and until the entries of an earlier process of its number are removed.
   bool began(std::uint32_t tgid, std::size_t entries);
   // Removes its mappings: at once, or by remove_some().
   Status ended(std::uint32_t tgid);
@@ -47,15 +48,16 @@ class KernelRoom {
   // Whether the tables should contain the process's mappings.
   [[nodiscard]] bool admits(std::uint32_t tgid) const { return !outside_.contains(tgid); }
 
-  // Whether so many entries of the process may be written or removed now; the caller then does it.
+  // Whether `entries` entries of the process may be written or removed now; the caller then does
+  // it.
   bool has_time_for(std::uint32_t tgid, std::size_t entries);
 
-  // Whether a mapping that begins there is to be put in now. False: it is when the process has its
-  // next turn.
+  // Whether a mapping that begins at `begin` is to be put in now. False: at the next turn of the
+  // process.
   [[nodiscard]] bool puts_now(std::uint32_t tgid, std::uint64_t begin) const;
-  // Mappings of an admitted process that begin there and above wait for its turns.
+  // Mappings of an admitted process that begin at `begin` or above wait for its turns.
   void put_later(std::uint32_t tgid, std::uint64_t begin);
-  // All entries of an admitted process are removed by and by, and it is outside until they are.
+  // Puts an admitted process outside until all its entries are removed, step by step.
   void put_anew(std::uint32_t tgid);
 
   // Makes room for a mapping. False: there is none, so the process itself is evicted. Calls
@@ -65,8 +67,8 @@ class KernelRoom {
 
   // Whether time is left for those that wait, and for what is to be removed.
   bool has_time(MonotonicTime now);
-  // CPU time for entries, with that for finding out whose turn it is. What is done at once makes no
-  // debts, so that it cannot use up the time of those that wait.
+  // Accounts CPU time for entries, including the time for finding whose turn it is. AtOnce never
+  // overdraws the budget, so that it cannot use up the time of those that wait.
   enum class When { AtOnce, InTurn };
   void spend(When when, std::chrono::nanoseconds cpu);
 
@@ -74,12 +76,12 @@ class KernelRoom {
   // none waits.
   using Entering = EntryTurns::Entry;
   std::optional<Entering> next_waiting();
-  // The others of its mappings wait for its next turn, unless it was evicted. Call it only right
-  // after next_waiting().
+  // Lets the remaining mappings of the process wait for its next turn, unless it was evicted. Call
+  // it only right after next_waiting().
   void put_rest(const Entering& entering);
 
-  // Removes some mappings: of processes that wait for it, whose users take turns, and in every
-  // fourth step of those that ended or were evicted. False: nothing is left.
+  // Removes some mappings: of processes that wait for the removal (users take turns), and at every
+  // fourth call those of ended and evicted processes. False: nothing is left.
   Result<bool> remove_some();
 
   // The user of the process; asked for only once.
@@ -113,25 +115,25 @@ class KernelRoom {
   TableStore& tables_;
   UserOf user_of_;
   std::unordered_map<std::uint32_t, Outside> outside_;
-  // Those that wait and whose users were not asked for yet. Each is in outside_ or later_, too.
+  // Waiting processes whose users are not known yet. Each is in outside_ or later_, too.
   TurnQueue new_;
   EntryTurns waiting_;    // by expected_user()
   EntryTurns returning_;  // the evicted ones
   bool return_is_next_ = false;
   // Of admitted processes that wait: mappings from this address on.
   std::unordered_map<std::uint32_t, std::uint64_t> later_;
-  // Those whose entries are to be removed; none of them is in a queue above.
+  // Processes whose entries are to be removed; none of them is in a queue above.
   EntryTurns replaced_;  // they wait to be put in after that
   TurnQueue leaving_;    // they ended or were evicted
   unsigned removals_ = 0;
   // Known users of processes.
   std::unordered_map<std::uint32_t, ShareOwner> users_;
-  // What they were when the processes ended or executed another program.
+  // Users of processes that have ended or executed another program.
   std::unordered_map<std::uint32_t, ShareOwner> earlier_users_;
   std::chrono::nanoseconds budget_ = kAtStart;  // of CPU time for entries now
   MonotonicTime refilled_;
-  // Entries by process and user since then, of those for which there was no time to spare. Users
-  // whom nobody asked for share one's.
+  // Entries since then, by process and user, for which there was no time to spare. Unknown users
+  // count as one.
   std::unordered_map<std::uint32_t, std::size_t> used_;
   std::unordered_map<ShareOwner, std::size_t> used_by_users_;
   MonotonicTime used_since_;

@@ -23,11 +23,11 @@ class LateTables {
   // Removes the next object from the queue. Nothing: no user for whom `may` is true has one.
   std::optional<ObjectTurns::Turn> next(const ObjectTurns::May& may) { return waiting_.pop(may); }
 
-  // A mapping of the object that begins there is in the kernel's map without a table, for a
-  // process of this user. May be said again of the same one.
+  // Reports that the mapping at `begin`, of a process of this user, is in the kernel's map without
+  // a table for the object. Repeating it does nothing.
   void mapped_without(std::uint32_t tgid, std::uint64_t object, std::uint64_t begin,
                       const ShareOwner& user);
-  // The mapping that begins there is not in the kernel's map, or no longer.
+  // Reports that the mapping at `begin` is not, or no longer, in the kernel's map.
   void unmapped(std::uint32_t tgid, std::uint64_t object, std::uint64_t begin);
   // All mappings of the process were removed: it ended, or was evicted.
   void ended(std::uint32_t tgid);
@@ -41,9 +41,9 @@ class LateTables {
     ShareOwner user;
     std::uint64_t from = 0;  // mappings that begin below this address know their tables
   };
-  // Removes the next process from the queue, users in turn. It lacks tables made since it was last
-  // told of all, but may have unmapped the objects. Nothing: no user for whom `may` is true has
-  // one.
+  // Removes the next process from the queue, users in turn. Tables were made since the process was
+  // last told of all; it may have unmapped their objects meanwhile. Nothing: no user for whom `may`
+  // is true has one.
   std::optional<Telling> next_to_tell(const ObjectTurns::May& may);
   // Queues the process again, to be told from `telling.from` on; of all if a table was made since.
   void tell_rest(const Telling& telling);
@@ -57,9 +57,9 @@ class LateTables {
  private:
   struct Process {
     ShareOwner user;
-    // Where the mappings without a table begin, in order, by object; neither is ever empty. Not
-    // only their number: a process that is put in by and by may be told of one twice, or of the
-    // end of one that was not in yet.
+    // Where the mappings without a table begin, in order, by object; neither is ever empty.
+    // Counting them would not do: a process that is put in step by step may report one twice, or
+    // the end of one that was never in.
     std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> mappings;
   };
   void forget(std::uint32_t tgid, std::uint64_t object);

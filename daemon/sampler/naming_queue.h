@@ -26,9 +26,9 @@
 
 namespace offcpud {
 
-// Sampled intervals that wait for the names of their functions, which the thread of a SymbolWorker
-// looks up, as it does what their blocks were for. Used by one thread; the worker and the clock
-// must outlive it.
+// Sampled intervals that wait until the thread of a SymbolWorker has named their functions and
+// said what their blocks were for. Used by one thread; the worker and the clock must outlive
+// it.
 class NamingQueue {
  public:
   using Done = std::function<void(Result<SampledSnapshot>)>;
@@ -54,17 +54,18 @@ class NamingQueue {
   // called if that thread has ended.
   void name(SampledInterval interval, std::chrono::milliseconds patience, Done done);
 
-  // The same for what the waits of an interval were for. Neither makes the other wait, or wait
-  // less.
+  // The same, to find what the waits of an interval were for. Jobs of the two kinds neither delay
+  // nor hurry each other.
   using Examined = std::function<void(std::shared_ptr<const WaitWindow>)>;
   void examine(WaitInterval interval, std::chrono::milliseconds patience, Examined done);
-  // The most intervals that may wait to be examined. A later one can as well be a longer one.
+  // The most intervals that may wait to be examined. With more, the next interval becomes longer
+  // instead.
   static constexpr int kMostExamined = 2;
   [[nodiscard]] bool is_full_of_waits() const { return *examining_ >= kMostExamined; }
-  // By which intervals are examined from now on.
+  // The rules by which intervals are examined from now on.
   [[nodiscard]] std::shared_ptr<const SiteRules> rules() const { return sites_->rules(); }
 
-  // What the waits of all intervals that were examined since the last call were for.
+  // What waits were for, in all intervals examined since the last call.
   [[nodiscard]] StratumTimes take_stratum_times() { return strata_->take(); }
 
   // Code made at run time can be named only while its process runs. If the stack contains such
@@ -73,7 +74,7 @@ class NamingQueue {
   // Reads them again for later stacks, because programs go on making code.
   void forget_runtime_names() { runtime_loads_.clear(); }
 
-  // What was known of wakers and places, or would have been, but had no room; since the start.
+  // Evidence of wakers and places that was dropped or refused for lack of room; since the start.
   [[nodiscard]] std::uint64_t evidence_dropped() const { return *evidence_dropped_; }
   // WaitExaminer::names_left_out().
   [[nodiscard]] std::uint64_t names_left_out() const { return *names_left_out_; }

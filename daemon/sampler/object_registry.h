@@ -48,8 +48,8 @@ class ObjectRegistry final : public MappingObserver {
   // 0: its symbols are unknown.
   [[nodiscard]] ObjectId symbols_of(const MappedObject& object) const;
 
-  // The process, which had a sample there, maps the object. Its file can be opened through this
-  // process again when the one that mapped it last is gone.
+  // A sampled process maps the object. So the file can still be opened, through this process, when
+  // the process that mapped it last is gone.
   void seen_in(std::uint32_t tgid, const Mapping& mapping);
 
   // Adds the mappings of processes admitted by KernelRoom, and makes tables that were not made when
@@ -57,16 +57,16 @@ class ObjectRegistry final : public MappingObserver {
   using MappingsOf = std::function<std::span<const Mapping>(std::uint32_t tgid)>;
   void admit_waiting(const MappingsOf& mappings_of, MonotonicTime now);
 
-  // Passes on files again: those that were asked for and are not kept, if a process still maps
-  // them, and some that were passed on before their process's root could be opened. Call it often.
+  // Passes files on again: those that were asked for and not kept, if a process still maps them,
+  // and some that were passed on before the root of their process could be opened. Call it often.
   void offer_again(MonotonicTime now);
 
   // Tables that were not made at once because their user had no time left, or they
   // could not be written.
   [[nodiscard]] std::uint64_t late_tables() const { return late_tables_; }
 
-  // Copies of objects, each once, for which no table was made: their user had no time left, or no
-  // mapping of the object was reported before they were closed.
+  // The number of copies of objects without a table: their user had no time left, or they were
+  // closed before a mapping of the object was reported. Each counts once.
   [[nodiscard]] std::uint64_t copies_left_out() const { return copies_left_out_; }
 
   // LateTables::pairs().
@@ -105,14 +105,14 @@ class ObjectRegistry final : public MappingObserver {
     MonotonicTime retry_at{};  // after a failure, its file is not opened before this time
     FileRequest request;       // identifies the file and where it was mapped last, to open it again
     std::optional<std::uint32_t> user;  // MappedObject::user
-    std::vector<ObjectSeen> seen;       // kMostSeen at most, until the file is not to be had there
+    std::vector<ObjectSeen> seen;       // kMostSeen at most; one goes when it cannot open the file
   };
   class EntryCpu;
   [[nodiscard]] OpenedFile open_again(const Object& object);
   UniqueFd try_to_open_again(Object& object);
   // Also through processes where the object was seen.
   OpenedFile open_where_seen(Object& object);
-  // Of mappings in order, those that begin there and above.
+  // The mappings that begin at or above an address; `mappings` must be in order.
   static std::span<const Mapping> mappings_from(std::span<const Mapping> mappings,
                                                 std::uint64_t begin);
   [[nodiscard]] bool is_put_later(std::uint32_t tgid, const Mapping& mapping);
@@ -122,7 +122,7 @@ class ObjectRegistry final : public MappingObserver {
   Status map(std::uint32_t tgid, const Mapping& mapping, UnwindObjectId table);
   void add(std::uint32_t tgid, const Mapping& mapping);
   void take_over(Object& object, std::uint32_t tgid, const Mapping& mapping);
-  // Processes what was found since the last mapping of the object.
+  // Handles files and copies that were found since the last mapping of the object.
   void take_in(Object& object, std::uint64_t id);
   void take_in_copies(Object& object, std::uint64_t id, std::uint32_t tgid);
   void offer(std::uint64_t id, Object& object, UniqueFd file);
@@ -139,7 +139,7 @@ class ObjectRegistry final : public MappingObserver {
   // object_registry_tables.cpp.
   [[nodiscard]] bool has_time(const ShareOwner& owner) const;
   std::optional<UnwindObjectId> make_table(Object& object, int fd, const ShareOwner& owner);
-  // Gives the object its table if one can be made; otherwise it keeps the one that it had.
+  // Gives the object a new table if one can be made; otherwise it keeps the old one.
   void add_table(std::uint64_t id, Object& object, int fd, const ShareOwner& owner);
   void have_made_later(std::uint64_t id, Object& object, const ShareOwner& owner);
   void add_again(std::uint64_t id, Object& object, std::uint32_t tgid);
@@ -147,7 +147,7 @@ class ObjectRegistry final : public MappingObserver {
   OpenedFile::Outcome make_late_table(const ObjectTurns::Turn& turn, const MappingsOf& mappings_of);
   OpenedFile open_from_any(std::uint64_t id, Object& object, const MappingsOf& mappings_of);
   void tell_late_tables(const MappingsOf& mappings_of);
-  // Returns whether nothing is left to tell of these.
+  // Returns whether all of these have been told.
   bool tell_some(LateTables::Telling& telling, std::span<const Mapping> mappings);
   // Whether the kernel's map does not name the table of the mapped object.
   [[nodiscard]] bool lacks_table(std::uint32_t tgid, const Mapping& mapping) const;

@@ -12,9 +12,9 @@
 
 namespace offcpud {
 
-// A queue of objects (or processes) to retry, each at most once, with the user for whom it is.
-// Users are served in turn, and within a user the one waiting longest is next. So neither a user
-// with many objects nor objects that keep failing delay those of other users. Used by one thread.
+// A queue of objects (or processes) to retry, each at most once, on behalf of a user. Users are
+// served in turn, and within a user the one waiting longest is next. So neither a user with many
+// objects nor objects that keep failing delay those of other users. Used by one thread.
 class ObjectTurns {
  public:
   struct Turn {

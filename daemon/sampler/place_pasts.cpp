@@ -87,8 +87,8 @@ void PlacePasts::deafen(const std::set<std::uint64_t>& units) {
   }
 }
 
-// Nobody knows since when a place has been lively that wakes up, so what came in that window counts
-// neither as time nor as samples.
+// When a place wakes up, it is unknown since when it has been lively, so that window counts neither
+// as time nor as samples.
 void PlacePasts::add_lively(Past& past, const WaitSum& sum) const {
   const std::uint64_t last_ns = std::max(past.last_ns, sum.last_ended_ns);
   const std::uint64_t ns = last_ns - std::exchange(past.last_ns, last_ns);
@@ -99,7 +99,7 @@ void PlacePasts::add_lively(Past& past, const WaitSum& sum) const {
   past.samples += static_cast<float>(sum.samples);
 }
 
-// What is usual is what it was when the place went silent, so nothing fades meanwhile.
+// Nothing fades during a silence: what was usual when the place went silent is what counts.
 void PlacePasts::fade(Past& past) const {
   const std::uint64_t ns = end_ns_ - std::min(end_ns_, past.faded_ns);
   past.faded_ns = end_ns_;

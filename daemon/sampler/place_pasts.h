@@ -24,45 +24,45 @@
 
 namespace offcpud {
 
-// How long waits took at places where nobody can tell what they are for: about 250 bytes for each.
-// When there is no room, the largest unit of the user who holds most gives way (ShareSlots), with
-// the place where nothing ended for longest, so that no user takes what is known of others. Times
-// are CLOCK_MONOTONIC. Used by one thread.
+// Remembers how long waits took at places where nobody can tell what they are for, in about 250
+// bytes for each place. When there is no room, the largest unit of the user who holds most loses
+// the place where no wait has ended for longest (ShareSlots), so that no user takes the room of
+// others. Times are CLOCK_MONOTONIC. Used by one thread.
 class PlacePasts {
  public:
   static constexpr std::size_t kMost = 16'384;
-  // Numbers of waits, and the longest of them, halve in these times.
+  // The half-lives of the number of waits, and of the longest of them.
   static constexpr std::chrono::minutes kHalfLife{10}, kLongestHalfLife{60};
-  // A place is lively between ends of waits that are no further apart than this. Where samples
-  // are just enough, there are three in it on average.
+  // A place is lively between two ends of waits that are no further apart than this. With the
+  // fewest samples that are enough, three come within this time on average.
   static constexpr std::chrono::seconds kMostApart{30};
   // Nothing is usual at a place that was lively for less than this.
   static constexpr std::chrono::seconds kLeastSeen{60};
   static constexpr float kFewestSamples = 100;
-  // Silence is no accident: so many samples would have come from the place meanwhile, half of which
-  // may be lost.
+  // A silence is no accident if as many samples as this would have come from the place meanwhile.
+  // Half of them may have been lost.
   static constexpr double kSurelySilent = 40;
-  // A silence that is as usual as this is none: so many times the longest wait.
+  // A silence must last at least this many times as long as the longest wait.
   static constexpr std::uint64_t kOfLongest = 2;
 
   explicit PlacePasts(std::size_t most = kMost);
 
-  // Equal for equal functions of the program (without any, of the kernel) in one unit (path of its
-  // cgroup), process name and reason, for as long as the object lives; never 0. Nobody can choose
-  // names so that two are equal. The innermost functions of the kernel vary: a sample that was
-  // taken before the thread left the CPU has fewer of them.
+  // A number for a place: the same if the functions of the program (if there are none, of the
+  // kernel), the path of the cgroup, the name of the process and the reason are. Valid as long as
+  // the object; never 0. Nobody can choose names that give two places one number. The kernel's
+  // innermost functions vary: a sample taken before the thread left the CPU has fewer of them.
   [[nodiscard]] std::uint64_t place_of(std::string_view unit, const offcpud_sample& sample,
                                        std::span<const StackFrame> user,
                                        std::span<const StackFrame> kernel) const;
 
-  // The windows follow one another. `deaf`: so much of this one is lost that a place may have been
-  // lively, and nobody heard of it.
+  // Begins the next window. `deaf`: so much of it was lost that a place may have been lively
+  // unnoticed.
   void begin_window(std::uint64_t end_ns, bool deaf);
 
-  // The same number for equal paths of cgroups, for as long as the object lives.
+  // A number for the path of a cgroup, valid as long as the object.
   [[nodiscard]] std::uint64_t unit_of(std::string_view path) const;
 
-  // Waits that ended at a place within the window, with the same stack.
+  // Who holds places: one unit of one user.
   struct Holder {
     ShareOwner owner;
     std::uint64_t unit = 0;  // unit_of()
@@ -71,19 +71,19 @@ class PlacePasts {
     }
   };
   void learn(std::uint64_t place, const Holder& holder, const WaitSum& sum);
-  // So much of these units has no stack in this window that their places may have been lively, and
-  // nobody knows. Call it after learn().
+  // In this window, so many waits of these units have no stack that their places may have been
+  // lively unnoticed. Call it after learn().
   void deafen(const std::set<std::uint64_t>& units);
 
-  // What was usual there before the block that began at `since_ns` and still lasts. Null: the place
-  // has not gone silent about when the block began, it is not silent for much longer than any of
-  // its waits took, or too little is known of it. So is a silence that is longer than the time in
-  // which the place was seen to be lively: it may be what is usual from now on.
+  // What was usual at the place before a block began at `since_ns` that still lasts. Null: the
+  // place did not go silent when the block began, or has not been silent for much longer than any
+  // of its waits took; or too little is known of it. Also null if the silence is longer than the
+  // place was seen to be lively, because silence may be usual from now on.
   [[nodiscard]] std::shared_ptr<const UsualWaits> usual_of(std::uint64_t place,
                                                            std::uint64_t since_ns) const;
 
   [[nodiscard]] std::size_t size() const { return slots_.size(); }
-  // Places that had to go, or were not taken in, for lack of room since the start.
+  // Places that were removed or refused for lack of room, since the start.
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
 
  private:
@@ -102,7 +102,7 @@ class PlacePasts {
     std::uint64_t last_ns = 0;    // end of the last wait
     std::uint64_t woke_ns = 0;    // end of the window in which it became lively
     std::uint64_t lively_ns = 0;  // since the start
-    std::uint64_t faded_ns = 0;   // when the following were as they are
+    std::uint64_t faded_ns = 0;   // to when the following numbers have been faded
     float lively_seconds = 0, samples = 0, longest_ns = 0;  // `samples` came within that time
     std::array<float, kOctaves> waits{};                    // estimates
   };

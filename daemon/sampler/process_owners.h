@@ -13,24 +13,24 @@
 
 namespace offcpud {
 
-// Whose processes samples are of. Each process is asked for once, 25 us, and remembered; one that
-// has ended by then is nobody's. Used by one thread.
+// Finds the users of sampled processes. Each process is looked up once, which takes 25 us, and
+// remembered. A process that has ended by then belongs to nobody. Used by one thread.
 class ProcessOwners {
  public:
-  // Processes that are remembered: more than the blocks of a window may be of. Once there are
-  // more, those that were asked for longest ago are forgotten, half of them at once.
+  // The most processes that are remembered: more than the blocks of a window can have. Beyond, the
+  // half that was looked up longest ago is forgotten at once.
   static constexpr std::size_t kMost = 49'152;
 
   using UserOf = std::function<ShareOwner(std::uint32_t tgid)>;  // in the daemon's PID namespace
   explicit ProcessOwners(UserOf user_of = real_uid_of) : user_of_(std::move(user_of)) {}
 
-  // `local_tgid`: in the daemon's PID namespace. `keep`: so many of the questions that are allowed
-  // are left to others.
+  // `local_tgid`: in the daemon's PID namespace. `keep`: how many of the allowed look-ups this call
+  // must leave to others.
   ShareOwner of(std::uint32_t local_tgid, std::uint64_t process_start_ns, std::size_t keep = 0);
   ShareOwner of(const offcpud_sample& sample) {
     return of(sample.local_tgid, sample.process_start_ns);
   }
-  // From now on only so many more are asked for. Others are nobody's until the next call.
+  // Allows this many more look-ups. Beyond, unknown processes belong to nobody until the next call.
   void allow(std::size_t questions) { questions_ = questions; }
 
  private:

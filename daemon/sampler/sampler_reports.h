@@ -25,7 +25,7 @@ struct SamplerOptions {
   std::chrono::seconds interval{60};         // length of a snapshot
   double stacks_per_second = 200;            // sampling intervals adapt to this rate
   std::size_t stacks = 16'384;               // different stacks that a snapshot keeps apart
-  std::chrono::milliseconds window{10'000};  // after which it is said what threads waited for
+  std::chrono::milliseconds window{10'000};  // how often it says what threads waited for
   std::chrono::seconds long_block{10};       // ended blocks of this length are examined one by one
   std::shared_ptr<const CaptureRules> capture = std::make_shared<const CaptureRules>();
 };

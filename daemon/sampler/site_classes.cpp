@@ -119,7 +119,7 @@ void SiteClasses::decide(Snapshot& snapshot) {
   if (evidence_.learns) tell_places();
 }
 
-// Windows see all entries of a place as one.
+// Windows see all entries of a place as one, so their times are added up.
 void SiteClasses::tell_places() {
   struct Said {
     ProcessPlace at;

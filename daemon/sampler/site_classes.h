@@ -15,10 +15,10 @@
 
 namespace offcpud {
 
-// What is known of wakers and of places, and what a snapshot is to it.
+// The evidence of wakers and places, and how a snapshot uses it.
 struct EvidenceInUse {
   WakerEvidence& evidence;
-  PlaceClasses& places;  // learns what wakers say; says what chains do
+  PlaceClasses& places;  // takes what wakers say, and has what chains say
   ProcessOwners& owners;
   // True for snapshots, which have every sample once. A profile only asks.
   bool learns = false;

@@ -21,11 +21,11 @@ class SiteSums {
   // `paths` must outlive the object.
   explicit SiteSums(WindowPaths& paths) : paths_(paths) {}
 
-  // A share of blocks that ended.
+  // Adds a share of blocks that ended.
   void add(const WaitSum& sum, const ExaminedWait& wait, double share);
-  // A block of which nobody knows what it is for has no `wait`. `comm`: of its process, if known.
+  // Adds a block. `wait` null: nobody knows what it is for. `comm`: of its process, if known.
   void add(const SeenBlock& block, const ExaminedWait* wait, std::string_view comm);
-  // Blocks of some processes of a cgroup that found no room.
+  // Adds blocks of processes of a cgroup that found no room.
   void add_unknown(std::uint64_t cgroup_id, const WaitTime& time);
 
   std::vector<SiteWaits> take() &&;

@@ -13,11 +13,11 @@ namespace offcpud {
 
 class ExaminedStack;
 
-// What examined stacks and the keys by which they are found hold, by user, whoever keeps them. Used
-// by one thread; it outlives the stacks.
+// Counts the memory of examined stacks and of their keys, by user, whoever keeps them. Must outlive
+// the stacks. Used by one thread.
 class StackRoom {
  public:
-  // A key of this length, as long as the object lives.
+  // Counts a key of `bytes` as long as the object lives.
   class HeldKey {
    public:
     HeldKey(StackRoom& room, const ShareOwner& owner, std::size_t bytes);
@@ -41,8 +41,8 @@ class StackRoom {
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   // The user who holds most; nobody: there are no stacks.
   [[nodiscard]] std::optional<ShareOwner> largest() const;
-  // Stacks of this user lose their functions until all that is held is no more than `bytes`, or
-  // none of his is left that could.
+  // Takes the functions from stacks of this user until all stacks together hold no more than
+  // `bytes`, or no stack of the user has functions left.
   void shrink(const ShareOwner& owner, std::size_t bytes);
   // Stacks that lost their functions, since the start.
   [[nodiscard]] std::uint64_t shrunk() const { return shrunk_; }

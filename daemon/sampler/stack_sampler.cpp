@@ -66,8 +66,8 @@ class StackSampler::Worker {
   }
 
  private:
-  // What the naming thread calls, which goes on where it hangs when this object is destroyed, as
-  // after a start that failed.
+  // Wraps what the naming thread calls: if it hangs, it outlives this object, for example after a
+  // failed start.
   SamplerReports guarded(SamplerReports reports) const {
     reports.refused = gate_.guard(std::move(reports.refused));
     ReaderReports& readers = reports.readers;

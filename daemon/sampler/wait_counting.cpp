@@ -67,10 +67,10 @@ void WaitCounting::add_ended(const SampledBlock& block) {
   }
 }
 
-// A blocked thread does not move, so its stack is told once. It is told again in the second,
-// fourth, eighth ... window, because the first walk of a stack may fail, and files of functions may
-// be read too late for the first window. And it is told again when the files that it waits on say
-// something else: a loop that was idle asks somebody, and its wait goes on.
+// A blocked thread does not move, so one window gets its stack. So do the second, fourth, eighth
+// ... window, because the first walk of a stack may fail, and files of functions may be read too
+// late for the first window. And so does a window in which the files that it waits on say something
+// else: an idle loop asks somebody, and its wait goes on.
 void WaitCounting::add_lasting(const SampledBlock& block) {
   const offcpud_sample& sample = block.sample;
   if (!filter().matches(sample)) return;
@@ -90,14 +90,14 @@ void WaitCounting::add_lost(const LostSamples& lost) {
   lost_.whole_ns += lost.whole_ns;
 }
 
-// While the window cannot end, blocks come and go. What finds no room there is counted.
+// Blocks come and go while the window cannot end. Those without room are counted.
 void WaitCounting::forget_left_out() {
   std::erase_if(told_, [this](const auto& item) {
     return item.second.now && !sums_.has_noted(item.first.first, item.first.second);
   });
 }
 
-// What found no room is told anew.
+// The next window gets the stacks of those that found no room.
 void WaitCounting::keep_noted(const WaitSums::Drained& waits) {
   auto noted = waits.blocks.begin();
   for (auto told = told_.begin(); told != told_.end();) {

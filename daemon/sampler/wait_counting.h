@@ -22,8 +22,8 @@ namespace offcpud {
 // on, and short, so that what is shown now is not minutes old. Used by one thread.
 class WaitCounting {
  public:
-  // Blocks that are remembered. Those of the last window and those noted in this one are fewer;
-  // what beyond these found no room is forgotten when so many are reached.
+  // The most blocks that are remembered. The blocks of the last window and of this one together are
+  // fewer; when there are more, blocks that found no room are forgotten.
   static constexpr std::size_t kMostTold = WaitSums::kMostBlocks / 2 * 5;
 
   // `addresses` must outlive the object.
@@ -35,21 +35,21 @@ class WaitCounting {
 
   void set_options(const SamplerOptions& options);
 
-  // The blocks that it needs, whatever snapshots leave out; only a reason that they leave out is
-  // not sampled, so that such time can be told exactly.
+  // The blocks that it needs, even those that snapshots leave out. Only reasons that snapshots
+  // leave out are not sampled: their time is known exactly, as `unknown`.
   [[nodiscard]] BlockFilter filter() const;
 
-  // A sampled block that has ended.
+  // Adds a sampled block that has ended.
   void add_ended(const SampledBlock& block);
-  // A block in progress that a walk found, with the user stack that was walked from outside.
+  // Adds a block in progress that a walk found, with its user stack as walked from outside.
   void add_lasting(const SampledBlock& block);
-  // Blocks whose samples were lost: whole, and the parts that add_lasting() has not had.
+  // Adds blocks whose samples were lost: whole, and the parts that add_lasting() did not get.
   void add_lost(const LostSamples& lost);
   // Call it often: CgroupPaths::retry().
   void retry_cgroups() { cgroups_.retry(); }
 
   [[nodiscard]] bool is_due(MonotonicTime now) const { return now - due_since_ >= length_; }
-  // The open window goes on for another length.
+  // Extends the open window by another length.
   void postpone(MonotonicTime now) { due_since_ = now; }
 
   // What was added since the last call; the next window begins at that moment. Names of kernel
@@ -57,18 +57,18 @@ class WaitCounting {
   WaitInterval close(const Moment& at);
   // The next window has the stacks of all blocks again.
   void forget_told() { told_.clear(); }
-  // The number of blocks whose stacks it remembers to have told.
+  // The number of blocks whose stacks earlier windows contained.
   [[nodiscard]] std::size_t told() const { return told_.size(); }
 
  private:
   struct Told {
-    std::uint32_t windows = 0;    // so many windows had the block
+    std::uint32_t windows = 0;    // how many windows contained the block
     std::uint32_t waited_on = 0;  // as in the sample of the last one
     bool now = false;             // the open one has it
   };
 
-  // In a window: of processes that hold something when there is no room (50 ms), and of those that
-  // want more then, to whom the fork costs more than the question.
+  // How many processes are looked up in one window once there is no room: of those that hold
+  // something (50 ms), and of those that want more; forking these costs more than looking them up.
   static constexpr std::size_t kMostHoldersAsked = 2'000, kMostAsked = 20'000;
 
   ShareOwner owner_of(const WaitSums::Asked& process);

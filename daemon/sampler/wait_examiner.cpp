@@ -20,8 +20,8 @@ namespace {
 // allows for it.
 constexpr double kDeaf = 0.5;
 
-// The same for what has no room of one cgroup. It is no even part: the stacks of one place may be
-// gone as a whole.
+// The same for waits of one cgroup without room. These are no random part: all stacks of one place
+// may be missing.
 constexpr double kDeafOfCgroup = 0.1;
 
 // The frames of one block by name, innermost first.
@@ -76,8 +76,8 @@ class EndedSums {
   std::map<std::pair<std::string, WaitFor>, WaitEstimate> sums_;
 };
 
-// The sum has all threads of its stack. Where evidence of snapshots tells them apart, each class
-// gets its share, so that the sums over all classes are what they were.
+// The sum has all threads of its stack. If evidence of snapshots distinguishes them, each class
+// gets its share, and the shares add up to the whole.
 void add_ended(EndedSums& ended, SiteSums& sites, const WaitSum& sum, ExaminedStack& stack,
                const WaitExaminer::Means& means) {
   const bool is_open = stack.ask() != SiteQuestion::None;
@@ -133,7 +133,7 @@ LastingBlock lasting_block(const SeenBlock& block, const ExaminedStack& stack,
           .verdict = verdict_of(stack, block.tid, means)};
 }
 
-// Whether it may have been seen before the process that it waits for had begun to wait.
+// Whether the block may have been seen before the process that it waits for began to wait.
 bool is_early(const SeenBlock& block, const LastingBlock& lasting) {
   const std::chrono::nanoseconds age(block.seen_ns - block.since_ns);
   return !lasting.is_followed && age < WaitExaminer::kEarly;
@@ -160,14 +160,14 @@ std::set<std::uint64_t> deaf_units(const std::map<std::uint64_t, HeardCgroup>& c
   return deaf;
 }
 
-// What blocks that last say of their places: for snapshots, and for waits of the same place that
-// end. Threads at one place may wait for different things, so each counts by its time.
+// What lasting blocks say of their places, for snapshots and for waits that end at the same place.
+// Threads at one place may wait for different things, so each counts by its time.
 class ToldPlaces {
  public:
   void add(const ExaminedStack& stack, WaitFor wait_for, std::uint64_t ns) {
     Told& told = places_[stack.at()];
     told.stack = &stack;
-    // One that has just ended has no time here.
+    // A block that has just ended has no time in this window.
     const auto time = static_cast<double>(std::max<std::uint64_t>(ns, 1));
     told.times[static_cast<std::size_t>(wait_for)] += time;
   }
@@ -221,7 +221,8 @@ std::shared_ptr<const WaitWindow> WaitExaminer::examine(const WaitInterval& inte
   return window;
 }
 
-// What waits took where nobody can tell what they are for, before blocks are held against it.
+// Learns how long waits took at places where nobody can tell what they are for. Call it before
+// blocks are compared with that.
 void WaitExaminer::learn(const WaitInterval& interval, const std::vector<Examined>& examined) {
   std::map<std::uint64_t, HeardCgroup> cgroups;
   double ended_ns = 0;
@@ -262,8 +263,8 @@ void WaitExaminer::use(const Means& means) {
   });
 }
 
-// Who holds most loses the stacks that nothing needs now. If that is not enough, others of his lose
-// their functions, a quarter of the room at once, so that this is seldom.
+// The user who holds most loses the stacks that nothing needs now. If that is not enough, his other
+// stacks lose their functions, a quarter of the room at once, so that this happens seldom.
 void WaitExaminer::make_room() {
   while (room_.bytes() > kMostBytes) {
     const std::size_t before = room_.bytes();
@@ -274,7 +275,7 @@ void WaitExaminer::make_room() {
     });
     if (room_.bytes() > kMostBytes) room_.shrink(loses, kMostBytes / 4 * 3);
     if (room_.bytes() > kMostBytes) std::erase_if(known_, is_his);
-    if (room_.bytes() == before) return;  // it is what blocks that last need at least
+    if (room_.bytes() == before) return;  // lasting blocks need this much at least
   }
 }
 
@@ -319,7 +320,7 @@ WaitExaminer::Examined WaitExaminer::remember(const Key& key, Examined stack, Mo
   return stack;
 }
 
-// Its stack is null: nobody has told it.
+// Its stack is null: no window had it.
 WaitExaminer::Lasting WaitExaminer::known_of(const SeenBlock& block,
                                              const std::vector<Examined>& examined) const {
   const auto known = blocks_.find({block.tid, block.since_ns});

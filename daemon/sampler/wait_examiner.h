@@ -29,25 +29,26 @@ namespace offcpud {
 
 class SiteSums;
 
-// Names the stacks of windows and says what their waits were for. It remembers what a stack said,
-// so that one which comes again costs a look-up, and which blocks last. When there is no room for
-// what stacks said, the user who holds most loses his, and they are examined again when they come;
-// those of blocks that last lose their functions only. Used by one thread.
+// Names the stacks of windows and says what their waits were for. Remembers what each stack said,
+// so that a stack that comes again costs one look-up, and which blocks last. When there is no room,
+// the stacks of the user who holds most are forgotten, and examined again when they come; stacks of
+// lasting blocks only lose their functions. Used by one thread.
 class WaitExaminer {
  public:
-  // Of stacks and what they said, those of blocks that last among them.
+  // The most memory for stacks and what they said, including stacks of lasting blocks.
   static constexpr std::size_t kMostBytes = std::size_t{24} << 20;
   // After this time a stack is examined again: its process may have loaded other code.
   static constexpr std::chrono::seconds kGoodFor{120};
-  // The same where it is not certain what the wait is for: a name may have been missing.
+  // The same for a stack that did not say for certain what it waits for: a name may have been
+  // missing.
   static constexpr std::chrono::seconds kUnsureFor{15};
-  // One that no sample had for so long is forgotten: its process may have ended.
+  // A stack without samples for this long is forgotten: its process may have ended.
   static constexpr std::chrono::seconds kKeptUnused{30};
-  // What a chain of processes said of a block that lasts holds for as long while nothing is known
-  // of the next process: a shell that runs commands has just begun to wait for a new one at times.
+  // While nothing is known of the next process of a chain, the chain's last answer holds for this
+  // long: a shell that runs commands sometimes has just begun to wait for a new one.
   static constexpr std::chrono::seconds kChainHolds{30};
-  // One that lasts no longer than this says nothing of its place if the process that it waits for
-  // is not seen: that one may have begun to wait a moment later, as commands of a shell do.
+  // A younger block says nothing of its place if the process that it waits for is not seen: that
+  // process may begin to wait a moment later, as commands of a shell do.
   static constexpr std::chrono::seconds kEarly{1};
 
   // What it needs for one window.
@@ -66,7 +67,7 @@ class WaitExaminer {
 
   // What it holds between windows.
   [[nodiscard]] std::size_t bytes() const { return room_.bytes(); }
-  // Stacks whose functions lost their ends, or that lost them, for lack of room; since the start.
+  // Stacks whose names of functions were shortened or dropped for lack of room; since the start.
   [[nodiscard]] std::uint64_t names_left_out() const { return shortened_ + room_.shrunk(); }
   // PlacePasts::dropped()
   [[nodiscard]] std::uint64_t places_dropped() const { return pasts_.dropped(); }

@@ -9,8 +9,8 @@
 
 namespace offcpud {
 
-// Paths of the cgroups of one window. Each is looked up once, so all sums of the window have the
-// same, also of a cgroup whose path becomes known meanwhile. Used by one thread.
+// Paths of the cgroups of one window. Each is looked up once, so that all sums of the window agree
+// even if the path of a cgroup becomes known meanwhile. Used by one thread.
 class WindowPaths {
  public:
   // `cgroups` must outlive the object.

@@ -42,7 +42,7 @@ class StallRules {
     std::optional<std::size_t> kind;      // nullopt: any
     std::optional<std::chrono::seconds> threshold;
 
-    // By its reason alone.
+    // Whether the rule applies where only this reason is known.
     [[nodiscard]] bool speaks_of(std::size_t of_kind) const;
     [[nodiscard]] bool names_idle_prone() const;
     [[nodiscard]] bool matches(const BlockFacts& facts) const;

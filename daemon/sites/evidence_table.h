@@ -34,38 +34,39 @@ struct Evidence {
   std::uint64_t process_start_ns = 0;  // of the process that had these numbers
   MonotonicTime began{}, seen{}, decayed{};
   float wakeups = 0;  // waits that were seen to end
-  // Time of waits that ended, and of this the time of those with a sign.
+  // Time of waits that ended; of this, time that its own timer, and that an answer, ended.
   float ended_ns = 0, timer_ns = 0, answer_ns = 0;
-  // Ended by threads that wait there at times; of this, by those whose waits such threads end, too.
+  // Time that peers ended, that is threads that wait there at times; of this, time that peers ended
+  // whose own waits peers end, too.
   float peers_ns = 0, lock_ns = 0;
-  float timer_ends = 0, peer_ends = 0;  // how often its own timer and such threads ended its waits
+  float timer_ends = 0, peer_ends = 0;  // how often its own timer and peers ended its waits
   float episodes = 0;                   // estimate of all that the sampled ones stand for
-  // What is said, and what so many windows in a row would rather say.
+  // The class in force, and the other one that the last `agreed` windows found.
   std::optional<WaitFor> said, rather;
   std::uint8_t agreed = 0;
   std::uint32_t window = 0;  // the last one that was counted for these
 };
 
-// Evidence by key, bounded in number. When there is no room, what was not touched for longest gives
-// way (ShareSlots): neither a process with very many threads nor a user with very many processes
-// takes what is known of others. Used by one thread.
+// Evidence by key, bounded in number. When there is no room, the entry touched least recently gives
+// way (ShareSlots), so that neither a process with very many threads nor a user with very many
+// processes takes the entries of others. Used by one thread.
 class EvidenceTable {
  public:
   explicit EvidenceTable(std::size_t most);
 
   // Valid until the next call of touch(); null: nothing is known.
   [[nodiscard]] const Evidence* find(const EvidenceKey& key) const;
-  // The same for whoever may change it; it is not touched.
+  // The same, to be changed. Does not touch it.
   Evidence* find(const EvidenceKey& key);
-  // Makes it the last of its process to go. New or of another process of the same number: it is
-  // empty, and what was known of the other one is forgotten. Null: its process is the one that
-  // gives way, and all that it has was touched at this very time.
+  // Makes it the last entry of its process to go. A new entry is empty. If the number now belongs
+  // to another process, all entries of the former one are forgotten. Null: its process must give
+  // way, and touched all its entries at this very time.
   Evidence* touch(const EvidenceKey& key, const EvidenceProcess& process, MonotonicTime now);
   // Forgets what was not touched since then.
   void forget_before(MonotonicTime then);
 
   [[nodiscard]] std::size_t size() const { return shares_.size(); }
-  // What was taken away or not taken in, for lack of room.
+  // Entries that were removed or refused for lack of room.
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
 
  private:

@@ -14,8 +14,8 @@ std::optional<EvidenceVerdict> by_one(SiteQuestion ask, std::uint32_t on) {
   if ((on & OFFCPUD_ON_TIMER) != 0) {
     return EvidenceVerdict{.wait_for = WaitFor::Timer, .certain = true};
   }
-  // Who waits on such a connection and nothing else waits for its peer. Whether it asked for what
-  // comes is not known, so nobody is told. Of a set, the one that became ready says less.
+  // A thread that waits on such a connection alone waits for the peer. Whether it asked for what
+  // comes is not known, so the answer is not certain. One that became ready in a set says less.
   const bool is_all = ask == SiteQuestion::Socket || (on & OFFCPUD_ON_ALONE) != 0;
   if (is_all && (on & OFFCPUD_ON_LINKED) != 0) return EvidenceVerdict{.wait_for = WaitFor::Answer};
   return std::nullopt;
@@ -27,16 +27,17 @@ std::optional<EvidenceVerdict> by_files(SiteQuestion ask, std::uint32_t waited_o
   if (ask != SiteQuestion::Socket && ask != SiteQuestion::Fds) return std::nullopt;
   const bool is_alone = (waited_on & OFFCPUD_ON_ALONE) != 0;
   const bool replied = (waited_on & OFFCPUD_ON_REPLIED) != 0;
-  // Some protocols make an idle client speak last (the PONG of NATS, HTTP/2's WINDOW_UPDATE). Who
-  // has such a connection among others need not wait for it, so nobody is told.
+  // Some protocols make an idle client speak last (the PONG of NATS, HTTP/2's WINDOW_UPDATE). With
+  // such a connection among others the thread need not wait for it, so it is not certain.
   if ((waited_on & OFFCPUD_ON_ASKED) != 0 || (is_alone && replied)) {
     return EvidenceVerdict{.wait_for = WaitFor::Answer, .certain = is_alone};
   }
-  // So it did here, or it asked the next question at once and gets no answer: nobody can tell.
+  // Either that happened here, or it asked the next question at once and gets no answer: nobody can
+  // tell.
   if (replied) return EvidenceVerdict{.wait_for = WaitFor::Unknown};
   if (is_alone || (waited_on & OFFCPUD_ON_READY) != 0) return by_one(ask, waited_on);
-  // Of a set that is too large, the rest may have a connection that was asked at. So may one have
-  // been asked at of which nobody knows who spoke last.
+  // The unseen rest of a large set may have a connection on which it asked, and it may have asked
+  // on one of which nobody knows who spoke last.
   if ((waited_on & (OFFCPUD_ON_MORE | OFFCPUD_ON_LINKED)) != 0) return std::nullopt;
   if ((waited_on & kOurs) != 0) return EvidenceVerdict{.wait_for = WaitFor::Work, .certain = true};
   return std::nullopt;

@@ -11,33 +11,34 @@
 namespace offcpud {
 
 // Says what a wait is for by the files that it is on, `waited_on` of a sample (bpf/waited.h):
-// - a connection that was made from here, and spoken on last: `answer`, also among others, then not
-// for certain;
-// - the same, but at once after the peer, and a while ago: `answer` if it is the only file,
-// otherwise `unknown`, because it may be an acknowledgement: a loop that only hears messages and
-// answers each PING has the same files in the same states as one whose driver sent the next
-// question at once, whether or not it also serves others;
+// - a connection made from here on which this side spoke last: `answer`; among other files not for
+//   certain;
+// - the same, but this side spoke at once after the peer, and a while ago: `answer` if it is the
+//   only file, otherwise `unknown`, because those words may be an acknowledgement: a loop that only
+//   hears messages and answers each PING has the same files in the same states as one whose driver
+//   sent the next question at once, whether or not it also serves others;
 // - a listener, or a connection that was accepted: `work`;
-// - one that was made from here, but the peer spoke last: `work`;
+// - a connection made from here on which the peer spoke last: `work`;
 // - a timer: `timer`.
-// Of a set with a connection of which nobody knows who spoke last, only the first is said.
+// If it is not known of some connection who spoke last, only the first two lines apply.
 // Nothing: these files leave it open, or the rule asks for other evidence.
 [[nodiscard]] std::optional<EvidenceVerdict> by_files(SiteQuestion ask, std::uint32_t waited_on);
 
-// Whether a rule that asks for this may also be answered by who wakes the thread.
+// Whether evidence of wakers may also answer a rule that asks for this.
 [[nodiscard]] constexpr bool asks_for_wakers(SiteQuestion ask) {
   return ask == SiteQuestion::Waker || ask == SiteQuestion::Socket || ask == SiteQuestion::Fds ||
          ask == SiteQuestion::Pipe;
 }
 
-// Whether what windows found out by following chains holds for the place.
+// Whether what windows found by following chains (wait_chains.h) answers a rule that asks for this.
 [[nodiscard]] constexpr bool asks_for_chains(SiteQuestion ask) {
   return ask == SiteQuestion::Child || ask == SiteQuestion::Pipe;
 }
 
-// What of the evidence of wakers counts for a rule that asks for this: everything if it asks for
-// them. Threads that wake each other through files, as loops do, hold no lock; and a loop that a
-// rule knows as idle is no sleep because it has a timeout.
+// The part of what wakers say that counts for a rule that asks `ask`: all of it for
+// SiteQuestion::Waker. Otherwise `lock` does not count, because threads that wake each other
+// through files, as loops do, hold no lock; nor `timer` where the rule says idle, because a timeout
+// makes no sleep of a loop.
 [[nodiscard]] EvidenceVerdict as_asked(SiteQuestion ask, const EvidenceVerdict& by_wakers,
                                        WaitFor by_rule);
 

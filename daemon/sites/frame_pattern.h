@@ -40,8 +40,8 @@ struct FramePattern {
   // Whether whatever fits `other` certainly fits this. Both of one kind.
   [[nodiscard]] bool covers(const FramePattern& other) const;
 
-  // The first alternative that is too short to mean one function only and names no object; null:
-  // none. A name says enough with kLeastOwnName bytes besides stars, or with `::` or `.` in it.
+  // The first alternative that names no object and is too short to mean one function only; null:
+  // none. A name is long enough with kLeastOwnName bytes besides stars, or with `::` or `.` in it.
   static constexpr std::size_t kLeastOwnName = 12;
   [[nodiscard]] const Alternative* first_short_name() const;
 };
@@ -68,19 +68,19 @@ ComparedName compared_name(PatternKind kind, std::string_view name, std::string_
 // "FUNCTION@OBJECT", as it is written.
 std::string text_of(const FramePattern::Alternative& alternative);
 
-// Functions whose name is longer fit nothing, like those without a name: they cost time and say
-// little.
+// Functions with longer names fit no pattern, like those without a name: comparing them would take
+// long and say little.
 inline constexpr std::size_t kLongestFrameName = 4'096;
 
-// The kernel cuts the name of a process to this (TASK_COMM_LEN of linux/sched.h, without its NUL),
-// and where nothing else is known of an executable it is that name.
+// The kernel cuts the name of a process to this length (TASK_COMM_LEN of linux/sched.h, without its
+// NUL). That name stands for an executable of which nothing else is known.
 inline constexpr std::size_t kLongestComm = 15;
 
-// Functions of the kernel by which every blocked thread leaves the CPU; passed over likewise.
+// Functions of the kernel by which every blocked thread leaves the CPU; they are passed over, too.
 bool is_scheduler_function(std::string_view kernel_function);
 
-// Whether an object is a part of the C or C++ library or its loader, whose functions nobody writes
-// into a rule: a pattern that does not fit the innermost function may begin behind them.
+// Whether an object is a part of the C or C++ library or its loader. Nobody writes their functions
+// into a rule, so a pattern that does not fit the innermost function may begin behind them.
 bool is_passed_over(std::string_view object);
 
 }  // namespace offcpud

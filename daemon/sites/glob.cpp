@@ -9,7 +9,7 @@ bool glob_matches(std::string_view glob, std::string_view text) {
   if (!text.starts_with(glob.substr(0, star))) return false;
   text.remove_prefix(star);
   glob.remove_prefix(star + 1);
-  // What stands between two stars is taken where it comes first: that leaves most for the rest.
+  // Takes the text between two stars where it occurs first, which leaves most for the rest.
   while ((star = glob.find('*')) != std::string_view::npos) {
     const std::size_t at = text.find(glob.substr(0, star));
     if (at == std::string_view::npos) return false;
@@ -20,8 +20,8 @@ bool glob_matches(std::string_view glob, std::string_view text) {
 }
 
 bool glob_covers(std::string_view glob, std::string_view other) {
-  // A star of `other` is a byte here that only stars of `glob` take; whatever it stands for, they
-  // take as well.
+  // A star of `other` counts as a byte, which only stars of `glob` fit; they also fit whatever it
+  // stands for.
   return glob_matches(glob, other);
 }
 

@@ -25,9 +25,9 @@ bool contains(const PatternSet& set, PatternNumber number);
 void insert_all(PatternSet& set, const PatternSet& more);
 bool is_subset(const PatternSet& part, const PatternSet& whole);
 
-// All different patterns of a set of rules. What a name fits is found without trying each: those
-// without a star by a look-up, the others one by one. Not changed once it is complete, and then
-// for any number of threads.
+// All different patterns of a set of rules. Finds those that a name fits: patterns without a star
+// by one look-up, the others one by one. Not changed once complete; then any number of threads may
+// use it.
 class PatternIndex {
  public:
   // The number of the pattern, which is the same for the same text.

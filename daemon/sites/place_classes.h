@@ -31,19 +31,19 @@ struct ProcessPlace {
   }
 };
 
-// What evidence said last of all waits at a place, for those who see only their sum. When there is
-// no room, a place of which nothing was said for longest gives way (ShareSlots). Used by one
+// What evidence last said of all waits at a place, for callers that see only their sum.
+// When there is no room, the place put least recently gives way (ShareSlots). Used by one
 // thread.
 class PlaceClasses {
  public:
   static constexpr std::size_t kMost = 8'192;
   static constexpr std::chrono::minutes kKept{10};
 
-  // By what they were for: time, and as shares of it, which add up to 1.
+  // By WaitFor: for put() times, from find() shares, which add up to 1.
   using Times = std::array<double, kWaitForNames.size()>;
 
-  // Replaces what was said before of the place, which is in a process of this user. False: for lack
-  // of room, this or what was said of another place lately is left out.
+  // Replaces what was said of the place, which is in a process of this user. False: for lack of
+  // room, either this was left out, or what was lately said of another place was dropped.
   bool put(const ProcessPlace& at, const ShareOwner& owner, const Times& times, MonotonicTime now);
   // Null: nothing was said, or too long ago. Valid until the next call of put().
   [[nodiscard]] const Times* find(const ProcessPlace& at, MonotonicTime now) const;

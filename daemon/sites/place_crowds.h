@@ -11,11 +11,12 @@
 
 namespace offcpud {
 
-// Threads of a process that wake each other at one place within a window, which tells a lock from a
-// pool of idle threads (whoever takes the first of several jobs wakes the next, as Java's queues
-// do). While somebody waits for a lock, one of those who take it does not wait there: he holds it.
-// Threads of an idle pool wait there nearly always. One stack may be of several locks and pools,
-// so only those count together that wake each other. Used by one thread.
+// Tells a lock from a pool of idle threads, by the threads of a process that wake each other at one
+// place within a window. In a pool, too, threads wake each other: whoever takes the first of
+// several jobs wakes the next, as in Java's queues. But while somebody waits for a lock, one thread
+// holds it and does not wait there, whereas threads of an idle pool nearly always wait. One stack
+// may belong to several locks and pools, so a crowd has only threads that wake each other. Used by
+// one thread.
 class PlaceCrowds {
  public:
   struct Member {
@@ -28,15 +29,16 @@ class PlaceCrowds {
     }
   };
 
-  // A wait at the place, as far as it was within the window, and the variance of this estimate.
+  // Adds the part of a wait at the place that was within the window, and its variance.
   void add(const Member& member, double ns, double variance_ns2);
-  // One woke the other. Of threads that were not added it says nothing.
+  // One woke the other. Ignored unless both were added.
   void join(const Member& one, const Member& other);
 
   [[nodiscard]] bool has(const Member& member) const { return members_.contains(member); }
 
-  // Whether this one and those that it woke or was woken by may have been elsewhere, all together,
-  // for most of the time for which one of them waited on average: within two standard errors.
+  // Whether somebody of this member's crowd may have held a lock: whether all its threads together
+  // were elsewhere for most of the time that one of them waited on average, within two standard
+  // errors.
   [[nodiscard]] bool may_hold(const Member& member, std::chrono::nanoseconds window) const;
 
   void clear() { members_.clear(); }

@@ -76,8 +76,8 @@ class Explainer {
     return missing;
   }
 
-  // The one condition that does not hold while others do, or while a part of it does. That the
-  // reason fits says nothing: it does for half of all rules.
+  // The only condition that does not hold, if another condition or a part of this one does. A
+  // reason that fits does not count: it fits for half of all rules.
   std::string only_lack(const PreparedRule& each, bool& partly) {
     const SiteRule& rule = each.rule;
     std::vector<std::string> lacks;

@@ -27,7 +27,7 @@ struct NearRule {
 struct SiteExplanation {
   const PreparedRule* rule = nullptr;  // null: no rule takes it
   std::vector<FrameOfRule> frames;     // innermost first, user before kernel
-  std::vector<NearRule> near;          // those that come before `rule`; first those that fit partly
+  std::vector<NearRule> near;          // of those before `rule`, partly fitting ones first
 };
 
 SiteExplanation explain_site(SiteMatcher& matcher, const SiteWait& wait);

@@ -6,7 +6,7 @@
 namespace offcpud {
 namespace {
 
-// More different sets of patterns than honest names have; what comes then fits nothing.
+// More different sets of patterns than honest names have; names with further sets fit nothing.
 constexpr std::size_t kMostKinds = 4'096;
 
 constexpr std::size_t kBytesOfEntry = 80;  // of the table of names, beside the name

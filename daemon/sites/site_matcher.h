@@ -19,8 +19,8 @@
 
 namespace offcpud {
 
-// What the rules know of a function or an executable: those that fit the same patterns have one
-// number; 0 fits none. Numbers belong to one SiteMatcher, for its whole life.
+// A number for a function or an executable: those that fit the same patterns share one; 0 fits
+// none. Valid for the SiteMatcher that gave it, for its whole life.
 using FrameKind = std::uint32_t;
 
 // A block, as rules look at it. Frames are outermost (root) first, as in a StackEntry.
@@ -41,9 +41,9 @@ struct SiteWork {
   std::uint64_t forgotten = 0;  // names that had to go for lack of room; they are looked up again
 };
 
-// Decides which rule takes a wait. One thread at a time. A name is looked up among the patterns
-// once; a stack costs comparisons of numbers, and callers keep the answer for each stack. New rules
-// take a new matcher, and all its numbers anew.
+// Decides which rule takes a wait. One thread at a time. Looks each name up among the patterns
+// once; for a stack it then only compares numbers, and callers keep the answer for each stack. New
+// rules need a new matcher with new numbers.
 class SiteMatcher {
  public:
   static constexpr std::size_t kMostBytes = std::size_t{8} << 20;  // of memory for names

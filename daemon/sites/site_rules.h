@@ -43,9 +43,9 @@ class SiteRules {
  public:
   static constexpr std::size_t kMostRules = 2'000;
 
-  // Sorts by folder, level and, within these, keeps the order. Errors name the file and line of the
-  // offending rule: a site that is for two things, a rule that an earlier one of the same folder
-  // leaves nothing to take, too many rules.
+  // Sorts by folder, level and, within these, keeps the order. Errors name file and line: a site
+  // has two values of `for`, an earlier rule of the same folder takes all that a rule could take,
+  // there are too many rules.
   static Result<std::shared_ptr<const SiteRules>> make(std::vector<SiteRule> rules);
 
   [[nodiscard]] std::span<const PreparedRule> rules() const { return rules_; }

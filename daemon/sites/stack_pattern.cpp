@@ -29,8 +29,8 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
-// Every stack in which a pattern is found, as far as the pattern tells: its steps as frames, and
-// gaps as frames that nothing fits.
+// A pattern in the form of frames: its steps are frames, and its gaps are frames that nothing fits.
+// It stands for every stack in which the pattern is found.
 class StepsAsFrames {
  public:
   explicit StepsAsFrames(const StackPattern& pattern) {

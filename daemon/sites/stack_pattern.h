@@ -29,19 +29,19 @@ struct StackPattern {
   // The error is a fragment that says what to write.
   static Result<StackPattern> parse(std::string_view text, PatternKind kind);
 
-  // Whether this is certainly found in every stack in which `other` is found. Both of one kind; one
-  // without steps is found in every stack.
+  // Whether every stack in which `other` is found certainly has this one, too. Both must be of one
+  // kind; a pattern without steps is found in every stack.
   [[nodiscard]] bool covers(const StackPattern& other) const;
 };
 
 // The place of each step, counted from the innermost function.
 using StepPlaces = std::array<std::size_t, StackPattern::kMostSteps>;
 
-// Looks for the steps in `frames`, which has
-//   size(), matches(place, step) and passed_over(place), place 0 being the innermost function.
-// A first step that is not behind a gap must fit the innermost function, or the next behind some
-// that are passed over. `Step` needs the member `after_gap`. Places are set when it returns true,
-// and are then the innermost possible ones.
+// Looks for the steps in `frames`, which has size(), matches(place, step) and
+// passed_over(place), place 0 being the innermost function. A first step that is not behind a
+// gap must fit the innermost function, or the next one behind functions that are passed over.
+// `Step` needs the member `after_gap`. If it returns true, the places are set, to the innermost
+// possible ones.
 template <class Step, class Frames>
 bool find_steps(std::span<const Step> steps, const Frames& frames, StepPlaces& places) {
   const auto fit = [&](std::span<const Step> run, std::size_t place) {

@@ -31,7 +31,8 @@ struct ChildClasses {
   }
 };
 
-// A process that runs commands answers by what they print. Whether that was asked for is not known.
+// A process that runs commands writes what they print. Whether somebody asked for that is not
+// known.
 EvidenceVerdict by_writer(Awaits awaits, const EvidenceVerdict& verdict) {
   if (awaits == Awaits::Child) return {.wait_for = WaitFor::Answer};
   if (actionable(verdict.wait_for)) {
@@ -133,8 +134,8 @@ class ChainWalk {
   std::unordered_map<std::uint32_t, bool> may_be_stuck_;               // by process, once asked
   std::unordered_multimap<std::uint32_t, std::size_t> children_;       // by number of the parent
   std::unordered_map<std::uint32_t, std::size_t> main_threads_;        // by number of the process
-  // By number of the parent, of which many threads may wait for many children. Of a parent whose
-  // children are being followed it says nothing yet.
+  // By number of the parent; kept because many threads of it may wait for many children. While the
+  // children of a parent are being followed, it has no class for them yet.
   std::unordered_map<std::uint32_t, ChildClasses> classes_;
 };
 

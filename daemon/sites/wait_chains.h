@@ -12,7 +12,7 @@ namespace offcpud {
 // A block that lasts. Numbers are those of the initial PID namespace.
 struct LastingBlock {
   enum class Awaits : std::uint8_t {
-    Nothing,  // that another process must do, as far as rules know
+    Nothing,  // as far as rules know, no other process must act
     Child,
     Pipe,  // what comes through a pipe
   };
@@ -22,15 +22,15 @@ struct LastingBlock {
   std::uint32_t holder_tgid = 0;  // of a pipe: a process that can write to it; 0: not known
   bool is_own_pipe = false;       // its own process can write to it, too
   EvidenceVerdict verdict;
-  // What a chain said of this very block lately. It holds where nothing says anything now.
+  // What a chain lately said of this very block, for use if no chain says anything now.
   std::optional<EvidenceVerdict> earlier{};
   bool is_followed = false;  // follow_chains() found a chain that says it
 };
 
-// Gives blocks that are for another process the verdict that follows from what the main thread of
-// that process waits for. Chains of such waits are followed. A process is idle only if none of its
-// other threads waits for something actionable or unknown; if one does, nobody can tell. Of several
-// blocks of a thread the last of `blocks` counts.
+// Sets the verdict of blocks that wait for another process, by what the main thread of that process
+// waits for, and so on along the chain. A process is idle only if none of its other threads waits
+// for something actionable or unknown; if one does, nobody can tell. If `blocks` has several of one
+// thread, the last one counts.
 //
 // Who waits for children waits for
 // - an `answer` if one of them waits for something actionable;
@@ -41,8 +41,9 @@ struct LastingBlock {
 // - `work` if that is idle, or if only the reader's own process can write;
 // - `unknown` if nobody can tell;
 // unless it is known to wait for an answer.
-// A process whose main thread is not among the blocks runs, or waits for moments only: it says
-// nothing, and if no other does, the verdict stays; but where it is `unknown`, `earlier` holds.
+// A process whose main thread has no block here runs, or waits only for moments, and says nothing.
+// If no process says anything, the verdict stays; but if that is `unknown`, `earlier` takes its
+// place.
 void follow_chains(std::span<LastingBlock> blocks);
 
 }  // namespace offcpud

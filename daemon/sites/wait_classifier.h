@@ -21,8 +21,9 @@ namespace offcpud {
 struct WaitClass {
   WaitFor wait_for = WaitFor::Unknown;
   std::string_view site;  // good as long as the rules; empty: no rule takes the wait
-  // Names alone decide at this site. False where no rule takes the wait, and where the rule asks
-  // for evidence: `wait_for` is what holds without it, and no stall and no alert may start from it.
+  // True if names alone decide. False if no rule takes the wait, or if the rule asks for evidence:
+  // then `wait_for` is the answer as long as there is none, and no stall or alert may start from
+  // it.
   bool certain = false;
   SiteQuestion ask = SiteQuestion::None;  // the evidence that may decide instead
 
@@ -37,9 +38,9 @@ struct SiteFrame {
 // What was done so far, with all rules.
 struct ClassifierWork {
   std::uint64_t waits = 0;      // waits that were classified
-  std::uint64_t matched = 0;    // of these, stacks that were held against the rules
+  std::uint64_t matched = 0;    // of these, stacks that were compared with the rules
   std::uint64_t forgotten = 0;  // stacks that had to go for lack of room; they are matched again
-  std::uint64_t names = 0;      // functions and executables that were held against the patterns
+  std::uint64_t names = 0;      // functions and executables compared with the patterns
 };
 
 // Says what waits are for, by rules that may be replaced. One thread at a time. It remembers each
@@ -53,8 +54,8 @@ class WaitClassifier {
   explicit WaitClassifier(std::shared_ptr<const SiteRules> rules,
                           std::size_t most_stack_bytes = kMostStackBytes);
 
-  // If these are other rules, all that was remembered is forgotten, and numbers of frames and
-  // texts of sites are void.
+  // If these are other rules, forgets all that it remembered; numbers of frames and texts of sites
+  // become invalid.
   void use(std::shared_ptr<const SiteRules> rules);
   [[nodiscard]] const SiteRules& rules() const { return matcher_->rules(); }
 

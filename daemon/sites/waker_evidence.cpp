@@ -7,7 +7,7 @@
 namespace offcpud {
 namespace {
 
-// A waker that is woken there by peers for less of its time waits there for something else.
+// A waker waits for something else there if peers end less than this part of its waits.
 constexpr float kPeersShare = 0.1F;
 
 // EvidenceKey::what: of a place it is the place's number.
@@ -18,7 +18,7 @@ std::uint64_t woken_by(std::uint32_t waker_tid) {
   return (std::uint64_t{waker_tid} + 1) * 0xd6e8feb86659fd93;
 }
 
-// Of waits at all places of a site: who leads a pool has another stack than who follows.
+// For waits at all places of a site: the leader of a pool has another stack than the followers.
 std::uint64_t at_site(std::uint64_t site) {
   return site * 0xa0761d6478bd642f;
 }
@@ -86,7 +86,8 @@ Evidence WakerEvidence::sums_of(const ThreadAtPlace& at, std::uint64_t what,
   return sums;
 }
 
-// In turn, because whether a waker waits at a place at times may be known from this window only.
+// One loop after the other, because this very window may show that a waker at times waits at a
+// place.
 void WakerEvidence::learn(std::span<const SeenWaits> waits, MonotonicTime now) {
   ++window_;
   window_length_ = learned_ == MonotonicTime{} ? kYoung : now - learned_;
@@ -145,16 +146,16 @@ void WakerEvidence::weigh(const SeenWaits& waits, MonotonicTime now) {
   if (waits.end != WaitEnd::Thread) return;
   const bool by_peer = waker_there(waits, now) != nullptr;
   if (by_peer) evidence->peers_ns += ns;
-  // Of idle threads that pass jobs on, nobody asks another, either.
+  // Idle threads that pass jobs on do not ask each other, either.
   if (!by_peer || may_hold(waits)) {
     evidence->answer_ns += ns * answered(waits, evidence->ended_ns, now);
   }
   if (by_peer) count_at_site(waits, now);  // last: it may move what `evidence` points to
 }
 
-// Whether one of the threads that wake each other there may hold what the others wait for. All
-// threads of another process are not known. A waker that did not wait there within this window is
-// what a holder is like.
+// Whether one of the threads that wake each other there may hold what the others wait for. Of
+// another process, not all threads are known. A waker that did not wait there in this window looks
+// like a holder.
 bool WakerEvidence::may_hold(const SeenWaits& waits) const {
   return !same_process(waits) || !crowds_.has(waker_member_of(waits)) ||
          crowds_.may_hold(member_of(waits), window_length_);
@@ -168,8 +169,8 @@ void WakerEvidence::count_at_site(const SeenWaits& waits, MonotonicTime now) {
   ends += static_cast<float>(waits.episodes);
 }
 
-// Where functions have no names, as just-in-time code, producers may seem to wait where consumers
-// do. But other producers wake them there, not each other.
+// Where functions have no names, as in just-in-time code, producers may seem to wait where
+// consumers do. But there they do not wake each other.
 void WakerEvidence::weigh_lock(const SeenWaits& waits, MonotonicTime now) {
   if (waits.at.place == 0 || waits.end != WaitEnd::Thread) return;
   const Evidence* const waker = waker_there(waits, now);
@@ -179,8 +180,8 @@ void WakerEvidence::weigh_lock(const SeenWaits& waits, MonotonicTime now) {
   if (evidence != nullptr) evidence->lock_ns += static_cast<float>(waits.ns);
 }
 
-// What is known of the waker at the place, if it waits there at times. Of another process the start
-// is not known, so the numbers must do.
+// The evidence of the waker at the place, if it at times waits there. The start of another process
+// is not known, so its numbers must do.
 const Evidence* WakerEvidence::waker_there(const SeenWaits& waits, MonotonicTime now) const {
   const Evidence* const there =
       table_.find({.tgid = waits.waker_tgid, .tid = waits.waker_tid, .what = waits.at.place});
@@ -195,8 +196,8 @@ bool WakerEvidence::leads(const SeenWaits& waits, MonotonicTime now) const {
   return at.timer_ends > 0 && at.timer_ends >= kLeaderShare * at.peer_ends;
 }
 
-// The share of these waits that were for an answer: each takes a question, which is a wakeup of the
-// one that answers.
+// The share of these waits that were for an answer: each needs a question, which wakes the thread
+// that answers.
 float WakerEvidence::answered(const SeenWaits& waits, float ended_ns, MonotonicTime now) const {
   if (!same_process(waits)) return 0;
   const ThreadAtPlace waker = waker_of(waits);

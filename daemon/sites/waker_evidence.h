@@ -19,8 +19,8 @@ struct ThreadAtPlace {
   std::uint32_t tid = 0;
   std::uint64_t process_start_ns = 0;  // CLOCK_BOOTTIME
   ShareOwner owner{};                  // whose process it is
-  // Of a stack whose rule asks for evidence, the same for all threads with that stack; 0: its rule
-  // does not ask.
+  // The same for all threads with one stack, if its rule asks for evidence; 0: it does
+  // not ask.
   std::uint64_t place = 0;
 };
 
@@ -40,8 +40,8 @@ struct SeenWaits {
   WaitEnd end = WaitEnd::None;
   std::uint32_t waker_tgid = 0, waker_tid = 0;  // of WaitEnd::Thread
   std::uint32_t samples = 0;
-  // What the samples stand for: time, of a single wait no more than a second, so that one long wait
-  // does not outweigh all others; and estimated number.
+  // What the samples stand for: their time, where a single wait counts as a second at most, so that
+  // a long one does not outweigh all others; and their estimated number.
   double ns = 0;
   // The part within the window, however long; also of waits that have not ended.
   double whole_ns = 0, variance_ns2 = 0;
@@ -56,34 +56,36 @@ struct EvidenceVerdict {
   friend bool operator==(const EvidenceVerdict&, const EvidenceVerdict&) = default;
 };
 
-// Tells by what ends the waits of a thread at a place what they are for, where one stack may mean
-// all of these:
+// Says what the waits of a thread at a place are for, by what ends them, where the stack alone
+// could mean any of these:
 // - its own timer ends more than 0.6 of the time: `timer`;
-// - threads that wait at this very place at times, and are woken there by such threads, end more
-//   than 0.5: `lock`, because who holds a lock has waited for it until another one gave it back,
-//   whereas producers do not consume. Not if the waker's own timer ends its waits at the site half
-//   as often as such threads do: then it leads a pool, as it waits for the time of the next task.
-//   Nor if all of them wait there nearly always, so that none can have held anything (PlaceCrowds);
-// - threads of its process that it woke as often end more than 0.5, and they do not wait much for
-//   anybody outside of the process: `answer`. Both sides of a closed loop look like this;
+// - peers, that is threads that at times wait at this very place and are woken there by peers, end
+//   more than 0.5: `lock`, because who holds a lock has waited until another thread released it,
+//   whereas producers do not consume. Not if the waker's own timer ends its waits at the site at
+//   least half as often as peers do: then it leads a pool, and waits for the time of the next task.
+//   Nor if all peers wait there nearly always, so that none can have held anything (PlaceCrowds);
+// - threads of its process that it wakes as often as they wake it end more than 0.5, and they do
+//   not wait much for others outside of the process: `answer`. Both sides of a closed loop look
+//   like this;
 // - else `work`.
-// Sums decay, so that a thread that does something else is classed anew. A class holds once two
-// windows in a row have said it, until two say another. Used by one thread.
+// Sums decay, so that a thread that begins to do something else gets another class. A class is in
+// force once two windows in a row have found it, until two in a row find another. Used by one
+// thread.
 class WakerEvidence {
  public:
   static constexpr std::size_t kMost = 16'384;  // threads at places, and pairs of threads
   static constexpr std::chrono::seconds kHalfLife{120};
   static constexpr float kFewestWakeups = 5;  // seen ones, whatever they stand for
   static constexpr float kTimerShare = 0.6F, kLockShare = 0.5F, kAnswerShare = 0.5F;
-  // A waker that waits for others this share of the time for which it is waited for does not
-  // answer.
+  // A waker whose own waits take more than this share of the time for which others wait for it does
+  // not answer.
   static constexpr float kIdleShare = 0.2F;
-  // Who leads a pool wakes the next leader each time that its timer ended.
+  // The leader of a pool wakes the next leader each time that its timer has ended.
   static constexpr float kLeaderShare = 0.5F;
   static constexpr std::uint8_t kWindowsThatAgree = 2;
-  // How long ago "at times" may be, and how long a thread with few wakeups is `unknown`.
+  // "At times": within this time. And for how long a thread with few wakeups stays `unknown`.
   static constexpr std::chrono::minutes kAtTimes{5}, kYoung{5};
-  // What was not seen for so long is forgotten; threads end without a word.
+  // What was not seen for this long is forgotten, because nothing reports the end of a thread.
   static constexpr std::chrono::minutes kKept{10};
 
   explicit WakerEvidence(std::size_t most = kMost) : table_(most) {}
@@ -91,15 +93,15 @@ class WakerEvidence {
   // Learns from all waits of a window, in any order. Call it once for each window.
   void learn(std::span<const SeenWaits> waits, MonotonicTime now);
 
-  // `by_rule` holds where there is no evidence. Where that is `unknown`, a thread that has been
-  // there for long with too few wakeups waits for work.
+  // Without evidence the answer is `by_rule`; but if that is `unknown`, and the thread has long
+  // been there with too few wakeups, it is `work`.
   [[nodiscard]] EvidenceVerdict judge(const ThreadAtPlace& at, WaitFor by_rule,
                                       MonotonicTime now) const;
 
   [[nodiscard]] std::size_t size() const { return table_.size(); }
-  // What had to go, or was not taken in, for lack of room since the start.
+  // What was removed or refused for lack of room, since the start.
   [[nodiscard]] std::uint64_t dropped() const { return table_.dropped() + left_out_; }
-  // Of waits that it is not told, because their sum had no room for them.
+  // Counts samples of waits that learn() does not get, because their sum had no room for them.
   void add_left_out(std::uint64_t samples) { left_out_ += samples; }
 
  private:

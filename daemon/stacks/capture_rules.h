@@ -9,7 +9,8 @@
 
 namespace offcpud {
 
-// Selects what snapshots contain. Immutable and shared by threads, except `keeps_cgroup`.
+// Selects what snapshots contain. Immutable and shared by threads, but only one calls
+// `keeps_cgroup`.
 struct CaptureRules {
   BlockFilter blocks;
   // Called by the thread that makes snapshots. Empty: all cgroups are kept.

@@ -40,8 +40,8 @@ std::span<const StackFrame> drop_inner(std::span<const StackFrame> frames, Predi
 
 // Kernel: hrtimer_wakeup() wakes the thread of a hrtimer_sleeper (kernel/time/hrtimer.c), and
 // process_timeout() that of schedule_timeout() (kernel/time/timer.c). The latter ends in a jump to
-// wake_up_process(), so mostly its caller is on the stack, which every other timer function would
-// be between.
+// wake_up_process(), so mostly only its caller is on the stack; any other timer function would be
+// on it, too.
 bool is_own_timer(std::string_view function) {
   return function == "hrtimer_wakeup" || function == "process_timeout" ||
          function == "call_timer_fn";

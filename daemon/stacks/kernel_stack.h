@@ -19,9 +19,9 @@ std::span<const StackFrame> without_switch(std::span<const StackFrame> frames);
 // interrupt, because the interrupted code has nothing to do with it.
 std::span<const StackFrame> without_tracepoint(std::span<const StackFrame> frames, bool interrupt);
 
-// Whether a waker's stack says that the time was over for which the thread itself had asked: of a
-// sleep, or of a wait with a limit. Timers that do anything else, as those of timerfd, are not
-// meant. Innermost first; tracepoints may be on it.
+// Whether a waker's stack shows that a time was over for which the thread itself had asked: for a
+// sleep, or as the limit of a wait. Other timers, such as those of timerfd, do not count. Innermost
+// first; tracepoints may be on it.
 bool is_of_own_timer(std::span<const StackFrame> frames);
 
 }  // namespace offcpud

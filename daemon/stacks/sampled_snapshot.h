@@ -42,12 +42,13 @@ class FunctionNames {
 class WaitClasses {
  public:
   virtual ~WaitClasses() = default;
-  // Sets `wait_for` and `site` of an entry, which is complete otherwise and will be the next one of
-  // `snapshot`, whose frames it has. Later calls for the same snapshot find more of both.
-  // `own_timer`: that of the thread itself ended its blocks.
+  // Sets `wait_for` and `site` of an entry, which is otherwise complete and is about to be added to
+  // `snapshot`, whose frames it uses. At later calls the same snapshot has more of both.
+  // `own_timer`: the thread's own timer ended its blocks.
   virtual void classify(const Snapshot& snapshot, StackEntry& entry, const BlockSum& sum,
                         bool own_timer) = 0;
-  // After the last entry: sets `wait_for` where other entries have a say. The sums are still there.
+  // Call it after the last entry: sets `wait_for` where it depends on other entries. The sums still
+  // exist.
   virtual void decide(Snapshot& snapshot) = 0;
 };
 
@@ -58,7 +59,7 @@ struct SampledSnapshot {
 };
 
 // Names the functions of an interval, says what each block was for, and leaves out cgroups that the
-// rules exclude. Time without a stack is put under a frame that says why, and is for nothing known.
+// rules exclude. Time without a stack gets a frame that says why, and is for WaitFor::Unknown.
 SampledSnapshot snapshot_of(const SampledInterval& interval, FunctionNames& names,
                             WaitClasses& classes);
 

@@ -22,7 +22,8 @@ constexpr int kHalvings = 60;
 
 constexpr double kLeastExcess = 1.0 / 8, kMostExcess = 8;
 
-// What is owed is paid off over so many seconds; more than this is forgiven, in seconds of budget.
+// Stacks beyond the budget are saved within this many seconds; those beyond so many seconds' budget
+// are forgiven.
 constexpr double kPayOffSeconds = 10, kMostOwedSeconds = 2;
 
 constexpr auto kLeastNs = static_cast<double>(SamplingRate::kLeast.count());
@@ -49,8 +50,8 @@ void StackAllocation::use(const StratumWeights& weights) {
   for (std::size_t i = 0; i < kStrata; ++i) strata_[i].weight = weights.of(i);
 }
 
-// Each sample stands for so much time, and for so many blocks of its length: whole blocks, because
-// their lengths decide.
+// Counts what a sample stands for: time, and a number of whole blocks, because the lengths of whole
+// blocks decide about sampling.
 void StackAllocation::count(const offcpud_sample& sample, double of_budget) {
   counted_ += of_budget;
   if (sample.ended_ns <= sample.since_ns) return;
@@ -89,7 +90,7 @@ double StackAllocation::stacks_at(double level) const {
   return stacks;
 }
 
-// What is expected is a bound, so fewer come where the blocks of a stratum have many lengths.
+// The expected number is an upper bound: fewer come if the blocks of a stratum differ in length.
 void StackAllocation::note_excess(double came) {
   double expected = 0;
   for (std::size_t i = 0; i < kStrata; ++i) {
@@ -100,8 +101,8 @@ void StackAllocation::note_excess(double came) {
   excess_ = std::clamp(excess_, kLeastExcess, kMostExcess);
 }
 
-// Whatever rises comes as a surprise, and whatever falls is filled up: without this, the mean on a
-// host that changes all the time would be above the budget.
+// A rise is noticed too late, while a fall is soon used up by others. Without this correction, the
+// mean on a host that changes all the time would exceed the budget.
 double StackAllocation::budget_left(double came, double seconds) {
   owed_ += (came - budget_) * seconds;
   owed_ = std::clamp(owed_, 0.0, kMostOwedSeconds * budget_);

@@ -13,14 +13,15 @@
 
 namespace offcpud {
 
-// Shares a budget of stacks among the strata, and so finds the sampling interval of each. Sums over
+// Shares a budget of stacks among the strata, which gives the sampling interval of each. Sums over
 // samples are unbiased with any intervals that depend only on what was sampled before, so they may
 // change at any time; the choice only decides whose error is small.
 //
 // The number of stacks of a stratum grows with the fourth root of its time (a power allocation;
 // Bankier 1988, "Power allocations: determining sample sizes for subnational areas", The American
-// Statistician 42 (3)): between equal relative errors and the smallest error of the total, which is
-// what one interval for all gives. docs/decisions/0018-strata.md. Single-threaded.
+// Statistician 42 (3)). That lies between equal relative errors for all strata and the smallest
+// error of the total, which one interval for all would give. docs/decisions/0018-strata.md.
+// Single-threaded.
 class StackAllocation {
  public:
   // `per_second`: the budget of stacks, at least 1. All intervals are `first` at first.
@@ -34,8 +35,8 @@ class StackAllocation {
   // Takes note of a sample, which takes `of_budget` of a stack from the budget.
   void count(const offcpud_sample& sample, double of_budget);
 
-  // Adapts the intervals to what was counted since the last call, so long ago. An interval at most
-  // halves, because a quiet second says little about the next.
+  // Adapts the intervals to what was counted since the last call, `elapsed` ago. An interval at
+  // most halves, because a quiet second says little about the next.
   void adapt(std::chrono::nanoseconds elapsed);
 
   [[nodiscard]] const SamplingIntervals& intervals() const { return intervals_; }
@@ -63,7 +64,7 @@ class StackAllocation {
   SamplingIntervals intervals_;
   double counted_ = 0;  // stacks of the budget since the last adaptation
   double excess_ = 1;   // stacks that come for each one that was expected
-  double owed_ = 0;     // stacks beyond the budget so far, which later seconds do without
+  double owed_ = 0;     // stacks beyond the budget so far, to be saved in later seconds
 };
 
 }  // namespace offcpud

@@ -30,7 +30,7 @@ struct WakePair {
   std::uint32_t tid = 0;
   std::uint32_t waker_tid = 0;  // 0: no thread, not known, or the block is in progress
   std::uint32_t samples = 0;
-  // Of each sampled block what it stands for, or its whole length if that is more; a second at
+  // For each sampled block, what it stands for or, if more, its whole length; a second at
   // most.
   double ns = 0;
   double whole_ns = 0;      // what they stand for, however long

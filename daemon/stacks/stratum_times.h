@@ -29,7 +29,7 @@ struct KnownWaits {
 using StratumTimes = std::map<std::size_t, KnownWaits>;
 
 // Passes them from the thread that says what waits are for to the one that shares the budget of
-// stacks. Thread-safe. What nobody takes adds up, at most one entry for each stratum.
+// stacks. Thread-safe. What is not taken adds up, in at most one entry for each stratum.
 class StratumTimesBoard {
  public:
   void add(const StratumTimes& times) {

@@ -9,15 +9,15 @@
 
 namespace offcpud {
 
-// How much each stratum matters, by the part p of its time on whose waits somebody can act: the
-// square root of p. With a budget for all stacks together that makes the sum of the variances of
-// the actionable times least: a stratum of time S with the interval T costs S/T stacks, and its
-// actionable time p*S has a variance of up to T*p*S. Under a given sum of S/T the sum of T*p*S is
-// least where T grows with 1/sqrt(p) (Lagrange). docs/decisions/0018-strata.md. Single-threaded.
+// Weighs each stratum by the square root of p, the part of its time that is actionable. For a given
+// budget of stacks this minimizes the sum of the variances of the actionable times: a stratum of
+// time S with the interval T costs S/T stacks, and its actionable time p*S has a variance of up to
+// T*p*S. For a given sum of S/T, the sum of T*p*S is least if T is proportional to 1/sqrt(p)
+// (Lagrange). docs/decisions/0018-strata.md. Single-threaded.
 class StratumWeights {
  public:
-  // The least weight: for idle-prone reasons and kernel threads as long as nothing is known, and
-  // for any stratum in which nobody waits for anything but work and time.
+  // The least weight: that of idle-prone reasons and kernel threads as long as nothing is known,
+  // and of any stratum in which all waits are for work or a timer.
   static constexpr double kIdle = 1.0 / 16;
 
   StratumWeights();
@@ -25,7 +25,7 @@ class StratumWeights {
   // Takes note of sampled waits. What was noted before loses half of its weight in kHalfLife.
   void add(const StratumTimes& times, std::chrono::nanoseconds since_last);
 
-  // From kIdle to 1. Waits of which nobody knows what they are for count as the first guess.
+  // From kIdle to 1. Waits for WaitFor::Unknown count like the first guess.
   [[nodiscard]] double of(std::size_t stratum) const;
 
   static constexpr std::chrono::minutes kHalfLife{2};

@@ -34,8 +34,8 @@ std::size_t bytes_of(const WaitSum& sum) {
   return bytes_of(kernel_frames, sum.key.size() - WaitSum::kKeyHead - kernel_frames);
 }
 
-// All that is noted in a window has this time, so that whoever must give way does not exchange what
-// he has noted for what he notes now.
+// All that a window notes has this time, so that a process that must give way does not replace what
+// it has noted by what it notes now.
 constexpr MonotonicTime kInWindow{};
 
 }  // namespace
@@ -102,8 +102,8 @@ WaitSum* WaitSums::add_sum(const SampledBlock& block, Key key) {
   return &sum;
 }
 
-// One stack gives way for one, at most: windows that wait for their names may hold all bytes, and
-// then dropping more would be for nothing.
+// At most one stack gives way for another one: if windows that wait for names hold all bytes,
+// dropping more would not help.
 bool WaitSums::make_room_for_sum(const SampledBlock& block) {
   const std::size_t bytes = bytes_of(block.kernel.size(), block.user.size());
   if (places_.size() < kMostSums && bytes_.take(bytes)) return true;
@@ -123,8 +123,8 @@ bool WaitSums::make_room_for_block(const offcpud_sample& sample) {
   return gone.has_value();
 }
 
-// Those who hold most are asked for first: of thousands not all are, and those without an owner
-// share the room of one user.
+// Looks up the owners of the largest processes first, because not all of thousands are looked up.
+// Processes of unknown owners share the room of one user.
 WaitSums::Owners WaitSums::owners_of(const std::map<Process, std::size_t>& held) const {
   std::vector<std::pair<std::size_t, Process>> largest;
   largest.reserve(held.size());
@@ -217,7 +217,7 @@ void WaitSums::note_known(const offcpud_sample& sample) {
 void WaitSums::note_again(const offcpud_sample& sample) {
   const auto found = blocks_.find({sample.tid, static_cast<std::uint64_t>(sample.since_ns)});
   if (found != blocks_.end()) return go_on(found->second.block, sample, within(sample));
-  add_overflow(sample);  // it was left out, and counted as such, when it was noted
+  add_overflow(sample);  // it was counted as left out when it was noted
 }
 
 void WaitSums::note_ended(const offcpud_sample& sample) {
@@ -225,7 +225,7 @@ void WaitSums::note_ended(const offcpud_sample& sample) {
   if (found != blocks_.end()) go_on(found->second.block, sample, 0);
 }
 
-// The stack of a block that a walk saw and that has ended is the same.
+// The stack of an ended block is the same as when a walk saw it.
 void WaitSums::note(const offcpud_sample& sample, std::size_t sum) {
   const BlockKey key(sample.tid, sample.since_ns);
   const std::uint32_t serial = sum == SeenBlock::kKnown ? 0 : serials_[sum];
@@ -275,7 +275,7 @@ WaitSums::Drained WaitSums::drain() {
   return drained;
 }
 
-// Without those that gave way and whose room nobody took. Returns the new places.
+// Leaves out those that gave way, whose places are empty. Returns the new places.
 std::vector<std::size_t> WaitSums::move_sums(Drained& drained) {
   std::vector<std::size_t> moved(sums_.size(), SeenBlock::kKnown);
   for (std::size_t i = 0; i < sums_.size(); ++i) {

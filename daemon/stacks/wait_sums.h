@@ -35,7 +35,7 @@ struct WaitSum {
   std::vector<LocatedFrame> user;  // filled in by the caller of WaitSums::add()
   WaitEstimate ended;
   WaitTime within;                  // of those that ended, the part within the window
-  std::uint32_t samples = 0;        // that are in `ended`
+  std::uint32_t samples = 0;        // how many are in `ended`
   std::uint64_t last_ended_ns = 0;  // CLOCK_MONOTONIC, the end of the last of these
 
   [[nodiscard]] std::span<const std::uint64_t> kernel() const {
@@ -63,10 +63,10 @@ struct SeenBlock {
   std::uint64_t going_on_ns = 0;  // within the window, until it ended
 };
 
-// Sums the blocks of a few seconds, to say what they were for: how many ended after how long, and
-// which last. Unlike StackSums it does not tell wakers and threads apart. When there is no room,
-// the largest process of the user who holds most gives way (ShareSlots), with what it has of this
-// window, too; whatever has no room any more keeps its time, as `overflow`. Single-threaded.
+// Sums the blocks of a few seconds, to find what they were for: how many ended after how long, and
+// which last. Unlike StackSums, it does not distinguish wakers and threads. When there is no room,
+// the largest process of the user who holds most gives way (ShareSlots), even with what it already
+// has in this window. The time of all that loses its room goes to `overflow`. Single-threaded.
 class WaitSums {
  public:
   static constexpr std::size_t kMostSums = 8'192;
@@ -90,7 +90,7 @@ class WaitSums {
   // stack, for the caller to locate; else null. Blocks in progress add no wait.
   WaitSum* add(const SampledBlock& block);
 
-  // Notes the block of this sample, whose stack was added last. Nothing where that had no room.
+  // Notes the block of this sample, whose stack was added last. Does nothing if that had no room.
   void note(const offcpud_sample& sample);
   // The same for a block whose stack is known.
   void note_known(const offcpud_sample& sample);
@@ -152,7 +152,7 @@ class WaitSums {
   std::unordered_map<Key, std::size_t, WordsHash> places_;  // of sums_
   std::size_t last_ = SeenBlock::kKnown;                    // that add() used; kKnown: none
   std::map<BlockKey, Noted> blocks_;
-  // Whose they are, from when there was no room in this window.
+  // Who holds them; set once there was no room in this window.
   std::optional<ShareSlots> sum_shares_, block_shares_;
   std::vector<BlockKey> block_at_;  // by slot of block_shares_
   std::map<std::uint64_t, WaitEstimate> overflow_;

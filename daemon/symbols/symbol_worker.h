@@ -62,16 +62,16 @@ class SymbolWorker {
   struct After {
     // These loads, if they are in progress or wait; nothing: all of those.
     std::optional<std::vector<ObjectId>> loads;
-    // The longest wait. A job also never waits longer than those of its line posted after it.
+    // The longest wait. Nor does a job wait longer than jobs that were posted to its line later.
     std::chrono::milliseconds patience{30'000};
-    // Jobs of one line run in their order. Those of the other neither wait for them nor make
-    // them wait less, so that many impatient jobs do not cut the time of a patient one.
+    // Jobs of one line run in their order. The two lines do not influence how long the other's jobs
+    // wait, so that many impatient jobs do not shorten the wait of a patient one.
     enum class Line : std::uint8_t { First, Second };
     Line line = Line::First;
   };
-  // Runs `job` on the thread, after jobs of its line posted before. Loads for which it waits go
-  // first, then the job, then other loads. The job may use the cache but must not keep a reference;
-  // an exception ends the daemon. False: the worker has stopped. `what`: a literal for the
+  // Runs `job` on the thread, after earlier jobs of its line. Loads for which it waits go first,
+  // then the job, then other loads. The job may use the cache but must not keep a reference; an
+  // exception ends the daemon. False: the worker has stopped. `what`: a literal for the
   // heartbeat.
   bool post(Job job, const char* what, const After& after);
   bool post(Job job) { return post(std::move(job), "naming functions", {}); }

@@ -106,8 +106,8 @@ class TableStore final : public UnwindLookup {
   [[nodiscard]] offcpud_unwind_rule rule(UnwindObjectId object,
                                          std::uint64_t address) const override;
 
-  // Whether to add it again: its table could not be written, or there was no room and
-  // some is free now.
+  // Whether to add it again: its table could not be written, or found no room while some is free
+  // now.
   [[nodiscard]] bool is_to_add_again(UnwindObjectId object) const;
 
   [[nodiscard]] TableStoreStats stats() const;
