@@ -19,7 +19,7 @@ std::chrono::nanoseconds CpuShares::left(const ShareOwner& owner, MonotonicTime 
   return found == spent_.end() ? limits_.at_once : left(found->second, now);
 }
 
-void CpuShares::charge(const ShareOwner& owner, std::chrono::nanoseconds cpu, MonotonicTime now) {
+void CpuShares::spend(const ShareOwner& owner, std::chrono::nanoseconds cpu, MonotonicTime now) {
   // In one statement, gcc would create the entry first, and left() would find that one.
   const Account account{.left = left(owner, now) - cpu, .since = now};
   spent_.insert_or_assign(owner, account);

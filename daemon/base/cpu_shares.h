@@ -24,7 +24,7 @@ class CpuShares {
 
   // The time that is left; below 0 after a piece of work that took more than was left.
   [[nodiscard]] std::chrono::nanoseconds left(const ShareOwner& owner, MonotonicTime now) const;
-  void charge(const ShareOwner& owner, std::chrono::nanoseconds cpu, MonotonicTime now);
+  void spend(const ShareOwner& owner, std::chrono::nanoseconds cpu, MonotonicTime now);
   // When some time is left; `now` if some is left already.
   [[nodiscard]] MonotonicTime next_time(const ShareOwner& owner, MonotonicTime now) const;
 

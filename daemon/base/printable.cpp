@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "base/utf8_prefix.h"
 
 namespace offcpud {
 namespace {
@@ -86,9 +87,7 @@ std::string printable(std::string_view text) {
 
 std::string excerpt(std::string_view text) {
   if (text.size() <= kLongestExcerpt) return printable(text);
-  std::size_t end = kLongestExcerpt;
-  while (end > 0 && (byte_at(text, end) & 0xc0) == 0x80) --end;  // never splits a character
-  return printable(text.substr(0, end)) + "...";
+  return printable(utf8_prefix(text, kLongestExcerpt)) + "...";
 }
 
 std::string quotation(std::string_view text) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "base/utf8_prefix.h"
 #include "ctl/terminal_text.h"
 #include "ctl/top_table.h"
 
@@ -98,9 +99,7 @@ TopEffect TopState::press_in_filter(const Key& key) {
       text += key.text;
       return TopEffect::Redraw;
     case Key::Backspace:
-      while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xc0) == 0x80) {
-        text.pop_back();
-      }
+      while (!text.empty() && continues_utf8(text.back())) text.pop_back();
       if (!text.empty()) text.pop_back();
       return TopEffect::Redraw;
     case Key::Escape:

@@ -134,7 +134,7 @@ void PasswordChecker::run(const std::stop_token& stop) {
     forget_password(job);
     lock.lock();
     const MonotonicTime end = steady_now();
-    if (!is_free) budget_.charge(kAllPeers, thread_cpu_time() - before, end);
+    if (!is_free) budget_.spend(kAllPeers, thread_cpu_time() - before, end);
     jobs_.settle(job.peer, job.credentials.user, right, end);
     lock.unlock();
     job.done(right ? PasswordVerdict::Right : PasswordVerdict::Wrong);

@@ -75,7 +75,7 @@ std::optional<PasswordJob> PasswordQueue::push(PasswordJob job, MonotonicTime no
        {peer_account(peer), user_account(peer, given_up.credentials.user)}) {
     // A flood brings thousands of accounts; they do not replace those of compared passwords.
     if (accounts_.size() < kMostAccounts || accounts_.contains(name)) {
-      charge(accounts_[name], kGivenUpDebt, now);
+      add_debt(accounts_[name], kGivenUpDebt, now);
     }
   }
   return given_up;
@@ -117,7 +117,7 @@ PasswordJob PasswordQueue::pop(MonotonicTime now) {
   return take(static_cast<std::size_t>(next - waiting_.begin()));
 }
 
-void PasswordQueue::charge(Account& account, double amount, MonotonicTime now) {
+void PasswordQueue::add_debt(Account& account, double amount, MonotonicTime now) {
   const std::chrono::duration<double> age = now - account.since;
   account.debt = account.debt * std::exp2(-age / kHalfLife) + amount;
   account.since = now;
@@ -142,7 +142,7 @@ void PasswordQueue::settle(const std::string& peer, const std::string& user, boo
   }
   for (const std::string& name :
        {peer_account(peer), network_account(peer), user_account(peer, user)}) {
-    charge(account(name), 1, now);
+    add_debt(account(name), 1, now);
   }
 }
 

@@ -77,7 +77,7 @@ class PasswordQueue {
   [[nodiscard]] std::size_t place_of_worst(MonotonicTime now) const;
   PasswordJob take(std::size_t place);
   Account& account(const std::string& name);
-  static void charge(Account& account, double amount, MonotonicTime now);
+  static void add_debt(Account& account, double amount, MonotonicTime now);
 
   std::size_t most_;
   std::uint64_t next_number_ = 0;

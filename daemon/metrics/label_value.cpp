@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/printable.h"
+#include "base/utf8_prefix.h"
 
 namespace offcpud {
 namespace {
@@ -47,9 +48,7 @@ void append_label_value(std::string& out, std::string_view value) {
     } else if (value.front() == '\\') {
       out += looks_escaped(value) ? kBackslash : std::string_view("\\");
     } else {
-      while (length < value.size() && (static_cast<unsigned char>(value[length]) & 0xc0U) == 0x80) {
-        ++length;
-      }
+      while (length < value.size() && continues_utf8(value[length])) ++length;
       out += printable(value.substr(0, length));
     }
     value.remove_prefix(length);

@@ -239,7 +239,7 @@ void ReaderClient::settle(const Request& request, MonotonicTime begin, bool hung
   }
   std::optional<Account> whose;
   if (request.tgid != 0) whose = account_now(request);
-  share_->ledger.charge(request.tgid, whose, waited, hung);
+  share_->ledger.count_wait(request.tgid, whose, waited, hung);
   if (!hung) return;
   {
     const std::lock_guard lock(share_->looking);

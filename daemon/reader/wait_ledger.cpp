@@ -91,8 +91,8 @@ std::optional<Refusal> WaitLedger::may_ask(std::uint32_t tgid, std::optional<Acc
   return Refusal::Budget;
 }
 
-void WaitLedger::charge(std::uint32_t tgid, std::optional<Account> account,
-                        std::chrono::nanoseconds waited, bool hung) {
+void WaitLedger::count_wait(std::uint32_t tgid, std::optional<Account> account,
+                            std::chrono::nanoseconds waited, bool hung) {
   const std::lock_guard lock(mutex_);
   const MonotonicTime now = clock_.now();
   const double spent = Seconds(waited).count();

@@ -48,8 +48,8 @@ class WaitLedger {
   std::optional<Refusal> may_ask(std::uint32_t tgid, std::optional<Account> account);
 
   // Counts a wait. `hung`: the request was given up, not just slow.
-  void charge(std::uint32_t tgid, std::optional<Account> account, std::chrono::nanoseconds waited,
-              bool hung);
+  void count_wait(std::uint32_t tgid, std::optional<Account> account,
+                  std::chrono::nanoseconds waited, bool hung);
 
   // Mounts whose file systems failed to answer a while ago, by their numbers in
   // /proc/PID/mountinfo.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/utf8_prefix.h"
+
 namespace offcpud {
 namespace {
 
@@ -20,14 +22,10 @@ Texts full_texts(std::span<const StackFrame> frames) {
   return texts;
 }
 
-// Not within a UTF-8 sequence.
 void cut(std::string& text, std::size_t most) {
   constexpr std::string_view kMore = "...";
   if (text.size() <= most) return;
-  std::size_t end = most - kMore.size();
-  const auto continues = [](char byte) { return (static_cast<unsigned char>(byte) >> 6U) == 2; };
-  while (end > 0 && continues(text[end])) --end;
-  text.resize(end);
+  text.resize(utf8_prefix(text, most - kMore.size()).size());
   text += kMore;
   text.shrink_to_fit();
 }

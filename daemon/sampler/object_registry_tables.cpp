@@ -46,7 +46,7 @@ std::optional<UnwindObjectId> ObjectRegistry::make_table(Object& object, int fd,
   const auto table = tables_->add_object(fd, owner, version);
   const auto cpu = thread_cpu_time() - before;
   tables_cpu_ += cpu;
-  shares_.charge(owner, cpu - (tables_->between_cpu() - others), std::chrono::steady_clock::now());
+  shares_.spend(owner, cpu - (tables_->between_cpu() - others), std::chrono::steady_clock::now());
   if (tables_->refused() != refused && reports_.refused) {
     ObjectRefusals causes;
     causes.add(ObjectRefusal::UnwindTable);
@@ -155,8 +155,8 @@ void ObjectRegistry::tell_late_tables(const MappingsOf& mappings_of) {
     const auto tables_before = tables_cpu_;  // already accounted
     if (!tell_some(*telling, mappings_of(telling->tgid))) late_.tell_rest(*telling);
     const auto after = thread_cpu_time();
-    shares_.charge(telling->user, after - before - (tables_cpu_ - tables_before),
-                   std::chrono::steady_clock::now());
+    shares_.spend(telling->user, after - before - (tables_cpu_ - tables_before),
+                  std::chrono::steady_clock::now());
     if (after >= until) break;
   }
 }

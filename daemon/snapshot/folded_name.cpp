@@ -2,15 +2,12 @@
 #include "snapshot/folded_name.h"
 
 #include "base/text.h"
+#include "base/utf8_prefix.h"
 
 namespace offcpud {
 namespace {
 
 constexpr std::string_view kEllipsis = "...";
-
-bool is_continuation(char c) {
-  return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
-}
 
 // Whether a character of valid UTF-8 is white space beyond ASCII in the sense of Perl's \s, a
 // control character of U+0080 to U+009F, or a mark that changes the direction of text.
@@ -30,8 +27,7 @@ bool may_follow_space(char c) {
 
 void shorten(std::string& name) {
   if (name.size() <= kMostFoldedNameBytes) return;
-  std::size_t end = kMostFoldedNameBytes - kEllipsis.size();
-  while (is_continuation(name[end])) --end;
+  std::size_t end = utf8_prefix(name, kMostFoldedNameBytes - kEllipsis.size()).size();
   while (end > 0 && name[end - 1] == ' ') --end;
   name.resize(end);
   name += kEllipsis;
@@ -45,7 +41,7 @@ std::string folded_name(std::string_view name) {
   out.reserve(text.size());
   for (std::size_t i = 0; i < text.size();) {
     std::size_t length = 1;
-    while (i + length < text.size() && is_continuation(text[i + length])) ++length;
+    while (i + length < text.size() && continues_utf8(text[i + length])) ++length;
     const std::string_view character(text.data() + i, length);
     const char first = character.front();
     i += length;

@@ -38,14 +38,14 @@ bool SnapshotStore::open() {
   if (const auto* const problem = std::get_if<DiskProblem>(&opened)) {
     return fail(*problem);
   }
-  meet_files(std::make_shared<SnapshotDirectory>(std::get<SnapshotDirectory>(std::move(opened))));
+  list_files(std::make_shared<SnapshotDirectory>(std::get<SnapshotDirectory>(std::move(opened))));
   make_room(0);
   tell_kept();
   return true;
 }
 
-void SnapshotStore::meet_files(std::shared_ptr<SnapshotDirectory> directory) {
-  std::map<std::uint64_t, Kept> met;
+void SnapshotStore::list_files(std::shared_ptr<SnapshotDirectory> directory) {
+  std::map<std::uint64_t, Kept> found;
   std::size_t foreign = 0;
   const MonotonicTime now = clock_.now();
   const WallTime wall = clock_.wall();
@@ -55,16 +55,16 @@ void SnapshotStore::meet_files(std::shared_ptr<SnapshotDirectory> directory) {
       continue;
     }
     const auto name = SnapshotName::parse(file.name);
-    if (!name || met.contains(name->sequence)) {
+    if (!name || found.contains(name->sequence)) {
       ++foreign;
       continue;
     }
     const auto age = std::max<std::chrono::nanoseconds>(wall - name->end, std::chrono::seconds(0));
-    met.emplace(name->sequence, Kept{{*name, file.bytes}, age, now});
+    found.emplace(name->sequence, Kept{{*name, file.bytes}, age, now});
   }
   const std::lock_guard lock(mutex_);
   directory_ = std::move(directory);
-  kept_ = std::move(met);
+  kept_ = std::move(found);
   foreign_files_ = foreign;
   if (!kept_.empty()) last_sequence_ = std::max(last_sequence_, kept_.rbegin()->first);
 }
@@ -122,7 +122,7 @@ void SnapshotStore::make_room(std::uint64_t bytes) {
       for (const auto& [sequence, kept] : kept_) total += kept.stored.bytes;
       if (kept_.empty()) return;
       const Kept& oldest = kept_.begin()->second;
-      const bool too_old = oldest.age_when_met + (now - oldest.met) > limits_.keep_for;
+      const bool too_old = oldest.age_when_seen + (now - oldest.seen) > limits_.keep_for;
       if (!too_old && total <= limits_.keep_bytes) return;
     }
     (void)remove_oldest();

@@ -69,11 +69,11 @@ class SnapshotStore final : public SnapshotLibrary {
  private:
   struct Kept {
     StoredSnapshot stored;
-    std::chrono::nanoseconds age_when_met{0};
-    MonotonicTime met;
+    std::chrono::nanoseconds age_when_seen{0};
+    MonotonicTime seen;
   };
 
-  void meet_files(std::shared_ptr<SnapshotDirectory> directory);
+  void list_files(std::shared_ptr<SnapshotDirectory> directory);
   bool write(const StoredSnapshot& stored, const std::string& bytes);
   void make_room(std::uint64_t bytes);
   std::uint64_t remove_oldest();

@@ -16,6 +16,7 @@
 #endif
 
 #include "base/text.h"
+#include "base/utf8_prefix.h"
 
 namespace offcpud {
 namespace {
@@ -99,11 +100,7 @@ std::string shown_name(std::string_view name) {
   std::string text = to_valid_utf8(name.substr(0, kMaxShownName + kEllipsis.size()));
   std::replace_if(text.begin(), text.end(), is_control, '?');
   if (name.size() <= kMaxShownName && text.size() <= kMaxShownName) return text;
-  std::size_t end = std::min(text.size(), kMaxShownName - kEllipsis.size());
-  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80) {
-    --end;  // not within a character
-  }
-  text.resize(end);
+  text.resize(utf8_prefix(text, kMaxShownName - kEllipsis.size()).size());
   return text.append(kEllipsis);
 }
 

@@ -53,8 +53,8 @@ class LoadQueue {
   std::optional<SymbolLoad> take(const Wanted& wanted, MonotonicTime now);
 
   // Accounts the CPU time of a load to its user.
-  void charge(const ShareOwner& owner, std::chrono::nanoseconds cpu, MonotonicTime now) {
-    shares_.charge(owner, cpu, now);
+  void spend(const ShareOwner& owner, std::chrono::nanoseconds cpu, MonotonicTime now) {
+    shares_.spend(owner, cpu, now);
   }
 
   // When take() may find something that it does not find now; max(): the queue is empty.

@@ -178,7 +178,7 @@ void SymbolWorker::Shared::perform(const Task& task) {
 
 void SymbolWorker::Shared::note_task(const Task& task, std::chrono::nanoseconds cpu) {
   if (const auto* load = std::get_if<SymbolLoad>(&task)) {
-    loads.charge(load->owner, cpu, std::chrono::steady_clock::now());
+    loads.spend(load->owner, cpu, std::chrono::steady_clock::now());
     end_load(load->id);
     ++counts.loaded;
   }

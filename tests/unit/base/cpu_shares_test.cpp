@@ -15,7 +15,7 @@ TEST(CpuShares, WhatIsSpentComesBackSlowly) {
   CpuShares shares({.at_once = seconds(30), .per_second = 0.1});
   const MonotonicTime now{seconds(1000)};
   EXPECT_EQ(shares.left(kUser, now), seconds(30));
-  shares.charge(kUser, seconds(20), now);
+  shares.spend(kUser, seconds(20), now);
   EXPECT_EQ(shares.left(kUser, now), seconds(10));
   EXPECT_EQ(shares.left(kOther, now), seconds(30));
   EXPECT_EQ(shares.left(kUser, now + seconds(50)), seconds(15));
@@ -27,14 +27,14 @@ TEST(CpuShares, WhatIsSpentComesBackSlowly) {
 TEST(CpuShares, AllOfItIsThereWhenTheHostHasJustStarted) {
   CpuShares shares({.at_once = seconds(30), .per_second = 0.1});
   const MonotonicTime now{seconds(10)};
-  shares.charge(kUser, seconds(2), now);
+  shares.spend(kUser, seconds(2), now);
   EXPECT_EQ(shares.left(kUser, now), seconds(28));
 }
 
 TEST(CpuShares, SaysFromWhenOnThereIsSome) {
   CpuShares shares({.at_once = seconds(30), .per_second = 0.1});
   const MonotonicTime now{seconds(1000)};
-  shares.charge(kUser, seconds(31), now);
+  shares.spend(kUser, seconds(31), now);
   EXPECT_EQ(shares.left(kUser, now), seconds(-1));
   const MonotonicTime next = shares.next_time(kUser, now);
   EXPECT_GT(shares.left(kUser, next), seconds(0));
@@ -44,10 +44,10 @@ TEST(CpuShares, SaysFromWhenOnThereIsSome) {
 TEST(CpuShares, ForgetsWhoHasSpentNothing) {
   CpuShares shares({});
   MonotonicTime now{seconds(1000)};
-  for (std::uint32_t uid = 1; uid <= 100; ++uid) shares.charge(uid, milliseconds(100), now);
+  for (std::uint32_t uid = 1; uid <= 100; ++uid) shares.spend(uid, milliseconds(100), now);
   EXPECT_EQ(shares.size(), 100U);
   now += seconds(2);
-  shares.charge(kUser, milliseconds(1), now);
+  shares.spend(kUser, milliseconds(1), now);
   EXPECT_EQ(shares.size(), 1U);
 }
 

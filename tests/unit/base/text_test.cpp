@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/utf8_prefix.h"
+
 namespace offcpud {
 namespace {
 
@@ -52,6 +54,23 @@ TEST(ToValidUtf8, EveryPairOfBytesBecomesTextThatStaysAsItIs) {
       EXPECT_EQ(to_valid_utf8(text), text) << first << ' ' << second;
     }
   }
+}
+
+TEST(Utf8Prefix, IsTheWholeTextIfItFits) {
+  EXPECT_EQ(utf8_prefix("", 0), "");
+  EXPECT_EQ(utf8_prefix("a\u20ac", 4), "a\u20ac");
+}
+
+TEST(Utf8Prefix, SplitsNoCharacter) {
+  const std::string text = "a\u20ac\U0001f600";
+  const std::string_view ends[] = {"", "a", "a", "a", "a\u20ac", "a\u20ac", "a\u20ac", "a\u20ac"};
+  for (std::size_t most = 0; most < text.size(); ++most) {
+    EXPECT_EQ(utf8_prefix(text, most), ends[most]) << most;
+  }
+}
+
+TEST(Utf8Prefix, EndsOnBytesThatAreNotUtf8) {
+  EXPECT_EQ(utf8_prefix("\x80\x80\x80\x80", 2), "");
 }
 
 }  // namespace

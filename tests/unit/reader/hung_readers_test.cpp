@@ -68,7 +68,7 @@ TEST(HungReaders, OneUserDoesNotKeepOthersFromBeingRead) {
     for (int i = 0; i < 8; ++i) {
       ++tgid;
       if (ledger.may_ask(tgid, kMallory) || !readers.has_room(kMallory)) continue;
-      ledger.charge(tgid, kMallory, 600ms, true);
+      ledger.count_wait(tgid, kMallory, 600ms, true);
       readers.add(static_cast<pid_t>(tgid), kMallory);
     }
     if (ledger.may_ask(5, kAlice) || !readers.has_room(kAlice)) ++refused;

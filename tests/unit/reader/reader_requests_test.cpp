@@ -80,7 +80,7 @@ TEST_F(ReaderRequestsTest, MappingsAreThoseOfProc) {
 // Others had us wait for so long that nobody is asked any more: the list of processes is nobody's.
 TEST_F(ReaderRequestsTest, ProcessesAreListedWhoeverHadUsWait) {
   for (std::uint32_t i = 1; i <= 20; ++i) {
-    share->ledger.charge(i, Account{1000} + i, std::chrono::seconds(1), false);
+    share->ledger.count_wait(i, Account{1000} + i, std::chrono::seconds(1), false);
   }
   DeadlineProcessReader remote(*client);
   EXPECT_FALSE(remote.read(self)) << "all that may be waited is used up";

@@ -37,7 +37,7 @@ struct LoadQueueTest : testing::Test {
       const auto cost = costs.at(load->owner);
       now += cost;
       cpu -= cost;
-      queue.charge(load->owner, cost, now);
+      queue.spend(load->owner, cost, now);
       done[load->owner]++;
       (void)push(load->id, load->owner);
     }
@@ -74,11 +74,11 @@ TEST_F(LoadQueueTest, UsersTakeTurns) {
 TEST_F(LoadQueueTest, WhoHasSpentLessGoesFirst) {
   for (ObjectId id = 1; id <= 4; ++id) (void)push(id, kHog);
   EXPECT_EQ(take(), 1U);
-  queue.charge(kHog, seconds(2), now);
+  queue.spend(kHog, seconds(2), now);
   (void)push(11, kOther);
   (void)push(12, kOther);
   EXPECT_EQ(take(), 11U);
-  queue.charge(kOther, seconds(1), now);
+  queue.spend(kOther, seconds(1), now);
   EXPECT_EQ(take(), 12U);
   EXPECT_EQ(take(), 2U);
 }
@@ -106,7 +106,7 @@ TEST_F(LoadQueueTest, AUserHasTenSecondsAndATenthOfACpu) {
   EXPECT_EQ(take(), 11U);
   now = next;
   EXPECT_EQ(take(), 1U);
-  queue.charge(kHog, milliseconds(0), now);
+  queue.spend(kHog, milliseconds(0), now);
   (void)push(1, kHog);
   const MonotonicTime end = now + seconds(600);
   int loads = 0;
@@ -120,7 +120,7 @@ TEST_F(LoadQueueTest, AUserHasTenSecondsAndATenthOfACpu) {
 TEST_F(LoadQueueTest, WhatIsWantedGoesFirst) {
   for (ObjectId id = 1; id <= 3; ++id) (void)push(id, kHog);
   (void)push(11, kOther);
-  queue.charge(kOther, seconds(1), now);
+  queue.spend(kOther, seconds(1), now);
   EXPECT_EQ(take([](ObjectId id) { return id == 11 || id == 3; }), 3U);
   EXPECT_EQ(take([](ObjectId id) { return id == 11; }), 11U);
   EXPECT_EQ(take([](ObjectId id) { return id == 99; }), 1U);
