@@ -195,6 +195,7 @@ void StallLog::reconsider() {
                     : nullptr;
     if (wait && wait != stall.wait) {
       stall.wait = std::move(wait);
+      note_past(stall.tgid, static_cast<std::uint32_t>(stall.kind), stall.wait.get());
       const Verdict verdict = judge(stall, stall.duration_ns, false);
       if (verdict == Verdict::Idle) {
         take_back(take(record));
