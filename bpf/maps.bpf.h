@@ -45,22 +45,6 @@ struct {
 	__type(value, __u32);
 } spare_subject SEC(".maps");
 
-/* Time that kernel threads have run on a CPU. Each CPU has a cache line in an ordinary array,
- * because its look-up is inlined; in a per-CPU array, a look-up of another CPU's element is a call
- * (12 ns). */
-struct kernel_time {
-	__u64 ns;
-	__u64 unused[7];
-};
-
-/* Resized before load: possible CPUs. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct kernel_time);
-} kernel_times SEC(".maps");
-
 /* Resized before load: max_processes + 1. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -121,6 +105,7 @@ const volatile __u32 cpu_bits = 0;   /* possible CPUs <= 1 << cpu_bits */
 const volatile __u8 own_shards = 0;  /* each possible CPU has a shard of its own */
 const volatile __u8 tell_wakers = 0; /* preempt_count_at is known */
 const volatile __u8 take_samples = 0;
+const volatile __u8 tell_takers = 0; /* who had the CPU while threads waited for it */
 const volatile __u32 free_mask = 0;
 const volatile __u8 read_files = 1;	   /* 0: lockdown forbids bpf_probe_read_kernel */
 const volatile __s64 preempt_count_at = 0; /* from a CPU's run queue; see blame.bpf.h */
@@ -135,6 +120,9 @@ const volatile __u8 compat_syscall_class[OFFCPUD_SYSCALLS] = {};
 /* A block that has one of these kinds (bits) and lasts longer is reported when it ends. */
 __u64 stall_ns SETTING = ~0ULL;
 __u32 stall_kinds SETTING = 0;
+
+/* The window of offcpud_subject.takers to which the programs add. */
+__u32 taker_window SETTING = 0;
 
 /* Set once all programs are attached. Until then a walk only makes room for threads. */
 __u32 attached SETTING = 0;

@@ -16,11 +16,20 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 	__u64 now = bpf_ktime_get_ns();
 	__u32 cpu = bpf_get_smp_processor_id();
 
+	struct cpu_history *history = NULL;
+	__u64 taker = OFFCPUD_TAKEN_BY_IDLE;
+
 	/* The idle tasks, one for each CPU, have pid 0. Their time is nobody's wait. */
 	if (prev->pid)
-		thread_leave_cpu(prev, next, preempt, prev_state, cpu, now);
+		taker = thread_leave_cpu(prev, next, preempt, prev_state, cpu, now);
+	if (tell_takers)
+		history = bpf_map_lookup_elem(&histories, &cpu);
+	if (history)
+		history_end_run(history, prev, taker, now);
 	if (next->pid)
-		thread_take_cpu(next, prev, cpu, now);
+		thread_take_cpu(next, prev, taker, cpu, history, now);
+	if (history)
+		history_begin_run(history, now);
 	if (cost_is_timed(now))
 		cost_add_sampled(OFFCPUD_PROGRAM_SWITCH, now);
 	return 0;

@@ -4,6 +4,7 @@
 #ifndef OFFCPUD_SWITCH_BPF_H
 #define OFFCPUD_SWITCH_BPF_H
 
+#include "history.bpf.h"
 #include "wake.bpf.h"
 
 /* Whether the thread's group has used up its runtime (CFS bandwidth). Up to 6.17 the group leaves
@@ -29,13 +30,9 @@ static __always_inline void thread_queue_again(struct task_struct *task, struct 
 		return;
 	}
 	thread->kind = OFFCPUD_RUNQ_PREEMPTED;
-	if (!next->pid) {
-		/* Nobody takes the CPU: the thread is about to be moved, or held back. */
-		thread->last_taker.tid = 0;
-		return;
-	}
+	if (!next->pid)
+		return; /* nobody takes the CPU: the thread is about to be moved, or held back */
 	by = taker_of(task, next);
-	taker_set(&thread->last_taker, next, by);
 	if (subject && by < OFFCPUD_TAKERS)
 		subject_add(&subject->preemptions[by], 1);
 }
@@ -98,10 +95,8 @@ static __always_inline bool was_woken_too_early(struct thread *thread)
 /* Accounts up to two waits, the block that is not accounted yet and the wait for the CPU, by one
  * inlined copy of the code, which stays in the instruction cache. Returns the length of the
  * last. */
-static __always_inline __u64 account_waits(struct task_struct *task, struct thread *thread,
-					   __u32 cpu, __u64 now)
+static __always_inline __u64 account_waits(struct account account, struct thread *thread, __u64 now)
 {
-	struct account account = account_of(task, thread, cpu);
 	bool woken = thread->state == THREAD_WOKEN;
 	__u64 since_ns = thread->since_ns, until_ns = now, ns = 0;
 	__u32 kind = thread->kind;
@@ -173,21 +168,29 @@ static __always_inline void block_begin(struct task_struct *task, struct thread 
 		thread_requeue(task, thread, now);
 }
 
-static __always_inline void thread_leave_cpu(struct task_struct *task, struct task_struct *next,
-					     bool preempt, __u32 state, __u32 cpu, __u64 now)
+static __always_inline __u64 taker_id(struct task_struct *task, struct offcpud_subject *subject)
+{
+	if (unlikely(task->flags & PF_KTHREAD))
+		return OFFCPUD_TAKEN_BY_KERNEL;
+	return subject && subject->cgroup_id ? subject->cgroup_id : OFFCPUD_TAKEN_BY_OTHER;
+}
+
+/* Returns as whose its time on the CPU counts for those whom it keeps off. */
+static __always_inline __u64 thread_leave_cpu(struct task_struct *task, struct task_struct *next,
+					      bool preempt, __u32 state, __u32 cpu, __u64 now)
 {
 	struct thread *thread = thread_of(task);
 	struct offcpud_subject *subject;
+	__u64 taker;
 
 	if (unlikely(!thread)) {
 		loss_add(OFFCPUD_LOSS_THREAD_STATE);
-		return;
+		return OFFCPUD_TAKEN_BY_UNKNOWN;
 	}
 	subject = subject_of(task, thread, cpu);
+	taker = taker_id(task, subject);
 	if (likely(thread->state == THREAD_RUNNING)) {
 		account_running(subject, thread, thread->since_ns, now);
-		if (unlikely(task->flags & PF_KTHREAD))
-			kernel_time_add(cpu, now - thread->since_ns);
 	} else {
 		thread_end_odd_state(task, thread, cpu, now);
 	}
@@ -196,11 +199,11 @@ static __always_inline void thread_leave_cpu(struct task_struct *task, struct ta
 		thread_end(task, thread, cpu, now);
 	} else if (stays_runnable(task, preempt, state)) {
 		thread_queue_again(task, next, subject, thread);
-		thread_mark_queued(thread, cpu);
 		thread_begin(thread, THREAD_RUNNABLE, now);
 	} else {
 		block_begin(task, thread, state, now);
 	}
+	return taker;
 }
 
 /* Ends the state of a thread that takes the CPU and was not known to wait for one. Returns whether
@@ -215,7 +218,6 @@ SUBPROGRAM bool thread_end_odd_wait(struct task_struct *task, struct thread *thr
 		if (was_woken_too_early(thread)) {
 			thread_requeue(task, thread,
 				       time_later(thread->since_ns, thread->waking.ns));
-			thread->queued.cpu = NO_CPU; /* its kernel time then is unknown */
 			return true;
 		}
 		loss_add(OFFCPUD_LOSS_WAKEUP);
@@ -234,7 +236,8 @@ SUBPROGRAM bool thread_end_odd_wait(struct task_struct *task, struct thread *thr
 }
 
 static __always_inline void thread_take_cpu(struct task_struct *task, struct task_struct *prev,
-					    __u32 cpu, __u64 now)
+					    __u64 taker, __u32 cpu, struct cpu_history *history,
+					    __u64 now)
 {
 	struct thread *thread = thread_of(task);
 
@@ -243,8 +246,14 @@ static __always_inline void thread_take_cpu(struct task_struct *task, struct tas
 		return;
 	}
 	if (likely(thread->state == THREAD_WOKEN || thread->state == THREAD_RUNNABLE) ||
-	    thread_end_odd_wait(task, thread, cpu, now))
-		taker_account(task, thread, prev, cpu, account_waits(task, thread, cpu, now));
+	    thread_end_odd_wait(task, thread, cpu, now)) {
+		struct account account = account_of(task, thread, cpu);
+		__u64 ns = account_waits(account, thread, now);
+
+		if (history)
+			kept_off_account(history, account.subject, thread, prev, taker, cpu, ns,
+					 now);
+	}
 	thread_begin(thread, THREAD_RUNNING, now);
 	stacks_want(task, thread);
 }

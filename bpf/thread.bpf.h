@@ -69,8 +69,8 @@ enum chosen_state {
 /* Who had the CPU while a thread waited for it. */
 struct taker {
 	__u32 tid; /* 0: nobody so far */
-	__u32 by;  /* enum offcpud_taker */
-	char comm[OFFCPUD_COMM];
+	__u32 reserved;
+	char comm[OFFCPUD_COMM]; /* empty: it had ended */
 };
 
 /* The last sched_waking, even if it found the thread running. Written by wakers; `waker` is cleared
@@ -79,13 +79,6 @@ struct thread_waking {
 	__u64 ns;
 	__u32 waker;	 /* enum offcpud_waker + 1; 0: the block that it ended is accounted */
 	__u32 waker_tid; /* 0: an interrupt */
-};
-
-/* Where a wait for a CPU began. Written when it begins, by switch or waker. */
-struct thread_queued {
-	__u64 kernel_ns; /* kernel_time of `cpu` at that time */
-	__u32 cpu;
-	__u32 reserved;
 };
 
 /* Written by wakers; `chosen` also at the switch-in and in the thread's own interrupt. */
@@ -154,13 +147,13 @@ struct thread {
 	__u32 state;	/* enum thread_state */
 	__u32 kind;	/* enum offcpud_hist_kind of the wait, or of the block if WOKEN */
 	struct thread_waking waking;
-	struct thread_queued queued;
 	struct thread_sampling sampling;
-	/* second line */
 	struct thread_owner owner;
+	/* second line */
 	struct thread_block block;
+	__u64 reserved[2];
 	struct thread_sums sums;
-	/* Whoever took the CPU in the wait that is under way, or in the last one. */
+	/* Whoever had the CPU for most of the last wait that was long enough to be told. */
 	struct taker last_taker;
 	struct thread_longest_wait longest_wait;
 	/* last line */
@@ -169,13 +162,12 @@ struct thread {
 
 #define THREAD_LINE(n) ((n)*64 - 8) /* where the nth line begins; the first at 0 */
 OFFCPUD_ASSERT(sizeof(struct thread_waking) == 16, "no padding");
-OFFCPUD_ASSERT(sizeof(struct thread_queued) == 16, "no padding");
 OFFCPUD_ASSERT(sizeof(struct thread_sampling) == 8, "no padding");
 OFFCPUD_ASSERT(sizeof(struct thread_owner) == 16, "no padding");
 OFFCPUD_ASSERT(sizeof(struct thread_block) == 32, "no padding");
 OFFCPUD_ASSERT(sizeof(struct thread_found) == 32, "no padding");
-OFFCPUD_ASSERT(__builtin_offsetof(struct thread, owner) == THREAD_LINE(1),
-	       "what a waking writes fills the first line");
+OFFCPUD_ASSERT(__builtin_offsetof(struct thread, block) == THREAD_LINE(1),
+	       "what a waking writes is in the first line");
 OFFCPUD_ASSERT(__builtin_offsetof(struct thread, sums.waits_ns) == THREAD_LINE(2),
 	       "what every switch writes fills the second line");
 OFFCPUD_ASSERT(__builtin_offsetof(struct thread, found) == THREAD_LINE(5),

@@ -86,12 +86,9 @@ SUBPROGRAM int block_end(struct task_struct *task, struct thread *thread, __u64 
 	return 0;
 }
 
-static __always_inline void thread_queue_woken(struct task_struct *task, struct thread *thread,
-					       __u64 now)
+static __always_inline void thread_queue_woken(struct thread *thread, __u64 now)
 {
 	thread->kind = OFFCPUD_RUNQ_WAKEUP;
-	/* On the CPU where it ran, where it mostly runs again. */
-	thread_mark_queued(thread, task->thread_info.cpu);
 	thread_begin_first(thread, THREAD_RUNNABLE, now);
 }
 
@@ -99,7 +96,7 @@ static __always_inline void thread_queue_woken(struct task_struct *task, struct 
 SUBPROGRAM int thread_requeue(struct task_struct *task, struct thread *thread, __u64 now)
 {
 	block_end(task, thread, now);
-	thread_queue_woken(task, thread, now);
+	thread_queue_woken(thread, now);
 	return 0;
 }
 
@@ -134,7 +131,6 @@ static __always_inline bool block_ends_now(void *ctx, struct task_struct *task,
 		block_choose(ctx, task, thread);
 	if (unlikely(!block_is_short(thread, now)))
 		return true;
-	thread_mark_queued(thread, task->thread_info.cpu);
 	smp_store_release(&thread->state, THREAD_WOKEN); /* pairs as in thread_begin() */
 	return false;
 }
@@ -190,7 +186,7 @@ static __always_inline void thread_wake(void *ctx, struct task_struct *task,
 	default:
 		return;
 	}
-	thread_queue_woken(task, thread, now);
+	thread_queue_woken(thread, now);
 }
 
 static __always_inline void thread_queue_new(struct task_struct *task, __u64 now)
@@ -204,7 +200,7 @@ static __always_inline void thread_queue_new(struct task_struct *task, __u64 now
 	/* As in task_was_asleep(). */
 	if (thread->state == THREAD_FOUND_WAITING ||
 	    (thread->state == THREAD_UNKNOWN && READ_ONCE(attached)))
-		thread_queue_woken(task, thread, now);
+		thread_queue_woken(thread, now);
 }
 
 #endif

@@ -85,7 +85,8 @@ Result<PipelineOptions> pipeline_options(const Config& config, bool samples) {
                           .max_series = config.max_series,
                           .stall_bounds = config.stalls.over,
                           .keep_stalls = config.stalls.keep,
-                          .unusual_factor = config.stalls.unusual};
+                          .unusual_factor = config.stalls.unusual,
+                          .max_takers = config.max_takers};
   options.processes = {.top = config.processes.top, .linger = config.linger, .is_chosen = nullptr};
   TRY(options.processes.is_chosen, process_choice(config.processes, warn_of_unreadable_exe));
   options.examined_kinds = samples ? config.snapshots.reasons : 0;
@@ -161,9 +162,10 @@ void Daemon::tell_features(FeatureReport now) {
 
 Status Daemon::measure() {
   TRY(auto root, cgroup_root());
-  TRY(session_,
-      BpfSession::load({.cgroups = config_.max_cgroups, .processes = config_.processes.max},
-                       features_));
+  TRY(session_, BpfSession::load({.cgroups = config_.max_cgroups,
+                                  .processes = config_.processes.max,
+                                  .takers = config_.max_takers > 0},
+                                 features_));
   tell_features(session_->features());
   TRY(cgroup_events_, CgroupEvents::open(*session_));
   const WallTime attaching = clock_.wall();

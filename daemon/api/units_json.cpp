@@ -16,6 +16,7 @@
 #include "base/hist_kind.h"
 #include "base/utc.h"
 #include "pipeline/site_history.h"
+#include "pipeline/taker.h"
 
 namespace offcpud {
 namespace {
@@ -26,6 +27,8 @@ constexpr struct {
   const char* name;
   double share;
 } kQuantiles[] = {{"p50_seconds", 0.5}, {"p90_seconds", 0.9}, {"p99_seconds", 0.99}};
+
+constexpr std::size_t kMostTakers = 3;
 
 double in_seconds(std::chrono::nanoseconds duration) {
   return std::chrono::duration<double>(duration).count();
@@ -70,6 +73,20 @@ Json waits_json(const UnitWaits& unit, double seconds, bool now) {
         std::move(wait);
   }
   return json;
+}
+
+// Who kept it off the CPU: the three that had it longest.
+Json kept_off_json(const KeptOffWindow& window) {
+  Json list = Json::array();
+  const double seconds = in_seconds(window.length);
+  for (const Taker& taker : window.takers) {
+    if (list.size() == kMostTakers) break;
+    Json json = {{"by_cgroup", taker.by->cgroup}};
+    if (!taker.by->unit.empty()) json["by_unit"] = taker.by->unit;
+    json["waiting"] = per_second(taker.ns, seconds);
+    list.push_back(std::move(json));
+  }
+  return list;
 }
 
 Json unit_json(const UnitWaits& unit, double seconds) {
@@ -193,7 +210,11 @@ std::string units_json(const View& view, const UnitQuery& query, bool with_sites
   Json list = Json::array();
   for (const UnitWaits* unit : units) {
     if (query.limit && list.size() >= *query.limit) break;
-    list.push_back(json_of(*unit, purposes.of(unit->labels->cgroup)));
+    const std::string& cgroup = unit->labels->cgroup;
+    Json one = json_of(*unit, purposes.of(cgroup));
+    const KeptOffWindow kept_off = kept_off_within(view, cgroup, query.window);
+    if (!kept_off.takers.empty()) one["kept_off"] = kept_off_json(kept_off);
+    list.push_back(std::move(one));
   }
   json["units"] = std::move(list);
   if (query.history) json["history"] = history_json(view, query);

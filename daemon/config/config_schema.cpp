@@ -14,6 +14,7 @@
 #include "config/reason_names.h"
 #include "config/refusal.h"
 #include "config/rule_keys.h"
+#include "kept_off.h"
 #include "offcpud.h"
 
 namespace offcpud {
@@ -94,7 +95,8 @@ Option option(std::string_view name, Access access, const AnyNotation& notation,
   return {setting<Config>(name, access, notation, help), takes_effect, copy};
 }
 
-static_assert(sizeof(offcpud_subject) == 17040, "the help of max_cgroups names this size");
+static_assert(sizeof(offcpud_subject) + sizeof(offcpud_kept_off_times) == 19152,
+              "the help of max_cgroups names this size");
 
 std::vector<Option> general_options() {
   return {
@@ -122,9 +124,13 @@ std::vector<Option> general_options() {
              "living ancestor."),
       option("max_cgroups", member(&Config::max_cgroups), whole_number<std::uint32_t>(16, 16'384),
              OnRestart,
-             "Cgroups that are measured separately. Each takes at least 17040 bytes of kernel "
-             "memory: 17 MiB for "
-             "1024, 266 MiB for 16384."),
+             "Cgroups that are measured separately. Each takes at least 19152 bytes of kernel "
+             "memory: 19 MiB for "
+             "1024, 299 MiB for 16384."),
+      option(
+          "max_takers", member(&Config::max_takers), whole_number<std::uint32_t>(0, 100), OnRestart,
+          "Other cgroups that are named for each one in offcpud_kept_off_seconds_total. 0: nobody "
+          "notes who has the CPU while threads wait for it; there is no such metric."),
       option("max_series", member(&Config::max_series), whole_number<std::uint32_t>(10, 1'000'000),
              OnReload,
              "Histogram series on /metrics. What does not fit is summed under cgroup=\"(other)\"."),

@@ -48,12 +48,13 @@ Result<std::unique_ptr<BpfReadingSource>> BpfReadingSource::open(BpfSession& ses
   offcpud_bpf& skeleton = session.skeleton();
   TRY(auto subjects, MappedArray<offcpud_subject>::map(skeleton.maps.subjects, true));
   TRY(auto free_subjects, MappedArray<std::uint32_t>::map(skeleton.maps.free_subjects, true));
+  TRY(auto kept_off, KeptOffTimes::open(session));
   TRY(auto processes, ProcessHistograms::open(session));
   TRY(auto stall_ends, StallEnds::open(session));
   TRY(auto details, WaitDetails::open(session));
-  std::unique_ptr<BpfReadingSource> source(
-      new BpfReadingSource(session, std::move(subjects), std::move(free_subjects),
-                           std::move(processes), std::move(stall_ends), std::move(details)));
+  std::unique_ptr<BpfReadingSource> source(new BpfReadingSource(
+      session, std::move(subjects), std::move(free_subjects), std::move(kept_off),
+      std::move(processes), std::move(stall_ends), std::move(details)));
   TRY(source->losses_at_start_, source->read_losses());
   source->last_losses_ = source->losses_at_start_;
   return source;
@@ -85,6 +86,8 @@ Result<KernelReading> BpfReadingSource::read() {
   TRY_VOID(read_counts(kernel));
   TRY(kernel.stall_ends, stall_ends_->take());  // late, as these come only once
   kernel.closed = take_closed();                // last: an error must not lose them
+  kernel.kept_off = kept_off_.take();
+  kept_off_.turn_window(std::chrono::steady_clock::now());
   return kernel;
 }
 
@@ -93,13 +96,15 @@ Status BpfReadingSource::read_cgroups(KernelReading& kernel) {
   TRY(const auto pass, (read_hash<std::uint64_t, std::uint32_t>(skeleton.maps.cgroup_subjects)));
   if (!pass.complete) return Error("map 'cgroup_subjects' changed faster than it could be read");
   kernel.cgroups.reserve(pass.entries.size() + 1);
-  kernel.cgroups.push_back(reading(0, OFFCPUD_SUBJECT_OTHER));
+  const auto add = [&](std::uint64_t cgroup_id, std::uint32_t subject) {
+    kernel.cgroups.push_back(reading(cgroup_id, subject));
+    kept_off_.read(cgroup_id, subject);
+  };
+  add(0, OFFCPUD_SUBJECT_OTHER);
   for (const auto& [cgroup_id, subject] : pass.entries) {
-    if (subject < session_.plan().subjects) kernel.cgroups.push_back(reading(cgroup_id, subject));
+    if (subject < session_.plan().subjects) add(cgroup_id, subject);
   }
-  for (const Closing& closing : closing_) {
-    kernel.cgroups.push_back(reading(closing.cgroup_id, closing.subject));
-  }
+  for (const Closing& closing : closing_) add(closing.cgroup_id, closing.subject);
   kernel.maps.push_back({"cgroup_subjects", pass.entries.size(), session_.plan().subjects - 1});
   return {};
 }
@@ -129,6 +134,7 @@ Status BpfReadingSource::read_counts(KernelReading& kernel) {
   }
   TRY(const std::uint64_t misses, session_.recursion_misses());
   kernel.losses.push_back({"program_busy", misses});
+  kernel.losses.push_back({"takers_full", kept_off_.refused()});
   TRY(kernel.left_censored,
       sum_percpu(session_.skeleton().maps.counts, OFFCPUD_COUNT_LEFT_CENSORED));
   kernel.tells_wakers = session_.tells_wakers();
@@ -171,6 +177,7 @@ std::vector<CgroupReading> BpfReadingSource::take_closed() {
   std::erase_if(closing_, [&](const Closing& closing) {
     if (closing.since > quiet) return false;
     closed.push_back(reading(closing.cgroup_id, closing.subject));
+    kept_off_.read(closing.cgroup_id, closing.subject);
     release(closing.subject);
     return true;
   });
@@ -182,6 +189,7 @@ void BpfReadingSource::release(std::uint32_t subject) {
   for (std::uint32_t shard = 0; shard < shards; ++shard) {
     std::memset(&subjects_[std::size_t{subject} * shards + shard], 0, sizeof(offcpud_subject));
   }
+  kept_off_.release(subject);
   // The programs read the ring up to free_tail, so the entry and the zeros must be written
   // before it moves.
   auto tail = std::atomic_ref<decltype(session_.skeleton().bss->free_tail)>(

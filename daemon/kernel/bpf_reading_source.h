@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "kernel/bpf_session.h"
+#include "kernel/kept_off_times.h"
 #include "kernel/map_view.h"
 #include "kernel/process_histograms.h"
 #include "kernel/stall_ends.h"
@@ -35,11 +36,13 @@ class BpfReadingSource final : public ReadingSource {
 
  private:
   BpfReadingSource(BpfSession& session, MappedArray<offcpud_subject> subjects,
-                   MappedArray<std::uint32_t> free_subjects, ProcessHistograms processes,
-                   std::unique_ptr<StallEnds> stall_ends, std::unique_ptr<WaitDetails> details)
+                   MappedArray<std::uint32_t> free_subjects, KeptOffTimes kept_off,
+                   ProcessHistograms processes, std::unique_ptr<StallEnds> stall_ends,
+                   std::unique_ptr<WaitDetails> details)
       : session_(session),
         subjects_(std::move(subjects)),
         free_subjects_(std::move(free_subjects)),
+        kept_off_(std::move(kept_off)),
         walker_(session),
         processes_(std::move(processes)),
         stall_ends_(std::move(stall_ends)),
@@ -66,6 +69,7 @@ class BpfReadingSource final : public ReadingSource {
   BpfSession& session_;
   MappedArray<offcpud_subject> subjects_;
   MappedArray<std::uint32_t> free_subjects_;
+  KeptOffTimes kept_off_;
   std::vector<Closing> closing_;
   ThreadWalker walker_;
   std::chrono::nanoseconds walk_budget_ = std::chrono::milliseconds(50);

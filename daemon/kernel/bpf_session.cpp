@@ -87,13 +87,19 @@ std::uint64_t jiffy_ns() {
   return static_cast<std::uint64_t>(length.tv_nsec);
 }
 
+Status configure_takers(offcpud_bpf& skeleton, const SubjectPlan& plan, bool wanted) {
+  const auto cpus = static_cast<std::uint32_t>(libbpf_num_possible_cpus());
+  skeleton.rodata->tell_takers = wanted;
+  TRY_VOID(set_size(skeleton.maps.histories, wanted ? cpus : 1));
+  return set_size(skeleton.maps.kept_off, wanted ? plan.subjects * plan.shards : 1);
+}
+
 Status configure(offcpud_bpf& skeleton, const SubjectPlan& plan, const FeatureReport& features) {
   TRY_VOID(set_size(skeleton.maps.subjects, plan.subjects * plan.shards));
   TRY_VOID(set_size(skeleton.maps.cgroup_subjects, plan.subjects - 1));
   TRY_VOID(set_size(skeleton.maps.free_subjects, plan.ring_size));
   const auto cpus = static_cast<std::uint32_t>(libbpf_num_possible_cpus());
   TRY_VOID(set_size(skeleton.maps.self_interrupts, cpus));
-  TRY_VOID(set_size(skeleton.maps.kernel_times, cpus));
   auto& constants = *skeleton.rodata;
   constants.shards = plan.shards;
   constants.cpu_bits = plan.cpu_bits;
@@ -169,6 +175,7 @@ Result<Skeleton> load_programs(const LoadPlan& plan, const FeatureReport& featur
   Skeleton skeleton(offcpud_bpf::open(nullptr));
   if (!skeleton) return load_error(errno, log);
   TRY_VOID(configure(*skeleton, plan.subjects, features));
+  TRY_VOID(configure_takers(*skeleton, plan.subjects, plan.limits.takers));
   TRY_VOID(size_process_maps(*skeleton, plan.limits.processes));
   if (alone != nullptr) keep_only(*skeleton, *alone);
   if (const int error = offcpud_bpf::load(skeleton.get()); error != 0) {
@@ -230,6 +237,10 @@ offcpud_bpf& BpfSession::skeleton() const {
 
 bool BpfSession::tells_wakers() const {
   return state_->skeleton->rodata->tell_wakers != 0;
+}
+
+bool BpfSession::tells_takers() const {
+  return state_->skeleton->rodata->tell_takers != 0;
 }
 
 bool BpfSession::takes_stacks() const {

@@ -19,6 +19,7 @@ namespace offcpud {
 struct SessionLimits {
   std::uint32_t cgroups = 1'024;
   std::uint32_t processes = 4'096;
+  bool takers = true;  // whether the programs note who has each CPU
 };
 
 // Histograms reserved for each process. Most processes have waits of two or three kinds.
@@ -66,6 +67,9 @@ class BpfSession {
 
   // Whether this kernel tells who wakes a thread.
   [[nodiscard]] bool tells_wakers() const;
+
+  // Whether the programs tell who had the CPU while threads waited for it.
+  [[nodiscard]] bool tells_takers() const;
 
   // Whether blocks can be sampled: the kernel tells who wakes a thread and when it runs again.
   [[nodiscard]] bool takes_stacks() const;

@@ -23,6 +23,10 @@ constexpr auto kCatalog = std::to_array<MetricDef>({
     {Metric::RunqueueWaitSeconds, "offcpud_runqueue_wait_seconds", Histogram,
      "cgroup slice unit container_id pod_uid cause",
      "Time that runnable threads waited for a CPU, by what put them in the queue."},
+    {Metric::KeptOffSeconds, "offcpud_kept_off_seconds_total", Counter,
+     "cgroup slice unit container_id pod_uid by_cgroup by_unit",
+     "Time that runnable threads waited for a CPU, by who had it: the sum is that of "
+     "offcpud_runqueue_wait_seconds."},
     {Metric::RunningSeconds, "offcpud_running_seconds_total", Counter,
      "cgroup slice unit container_id pod_uid", "Time that threads ran on a CPU."},
     {Metric::Preemptions, "offcpud_preemptions_total", Counter,

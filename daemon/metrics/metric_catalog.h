@@ -15,6 +15,7 @@ enum class Metric : std::size_t {
   WaitSeconds,
   WaitVariance,
   RunqueueWaitSeconds,
+  KeptOffSeconds,
   RunningSeconds,
   Preemptions,
   Wakeups,

@@ -5,6 +5,7 @@
 
 #include "base/hist_kind.h"
 #include "metrics/row_families.h"
+#include "pipeline/taker.h"
 
 namespace offcpud {
 namespace {
@@ -32,6 +33,22 @@ void append_wait_variance(SeriesWriter& out, const SubjectRow& row, std::size_t 
 
 void append_runqueue_wait(SeriesWriter& out, const SubjectRow& row, std::size_t cause) {
   append_kind(out, row.series, "cause", OFFCPUD_BLOCKED_KINDS + cause);
+}
+
+// Together they are the sums of append_runqueue_wait(), so throttled waits come along.
+void append_kept_off(SeriesWriter& out, const SubjectRow& row, std::size_t /*step*/) {
+  if (!row.series.kept_off) return;
+  for (const Taker& taker : row.series.kept_off->takers) {
+    const Label cgroup{"by_cgroup", taker.by->cgroup}, unit{"by_unit", taker.by->unit};
+    if (unit.value.empty()) {
+      out.seconds({cgroup}, taker.ns);
+    } else {
+      out.seconds({cgroup, unit}, taker.ns);
+    }
+  }
+  if (const auto& throttled = row.series.histograms[OFFCPUD_RUNQ_THROTTLED]) {
+    out.seconds({{"by_cgroup", kThrottledTaker}}, throttled->sum_ns);
+  }
 }
 
 void append_running(SeriesWriter& out, const SubjectRow& row, std::size_t /*step*/) {
@@ -110,6 +127,7 @@ constexpr auto kFamilies = std::to_array<RowFamily<SubjectRow>>({
     {Metric::WaitSeconds, kWaitForNames.size(), append_waits},
     {Metric::WaitVariance, kWaitForNames.size(), append_wait_variance},
     {Metric::RunqueueWaitSeconds, kRunqueueKinds, append_runqueue_wait},
+    {Metric::KeptOffSeconds, 1, append_kept_off},
     {Metric::RunningSeconds, 1, append_running},
     {Metric::Preemptions, OFFCPUD_TAKERS, append_preemptions},
     {Metric::Wakeups, OFFCPUD_WAKERS, append_wakeups},

@@ -2,10 +2,12 @@
 #include "pipeline/pipeline.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "kept_off.h"
 #include "pipeline/in_progress.h"
 #include "pipeline/stall_sums.h"
 #include "pipeline/subject_rows.h"
@@ -47,6 +49,7 @@ Pipeline::Pipeline(ReadingSource& source, CgroupDirectory& cgroups, const Clock&
       cgroups_(cgroups),
       clock_(clock),
       store_(options.max_series),
+      kept_off_([this](const std::string& path) { return labels_.get(path); }),
       processes_(options.processes),
       counting_since_(clock.wall()),
       read_began_(counting_since_),
@@ -79,6 +82,7 @@ void Pipeline::set_options(PipelineOptions options) {
   stalls_.set_policy(options_.stalls);
   stalls_.set_keep(options_.keep_stalls);
   unusual_.set_factor(options_.unusual_factor);
+  kept_off_.set_most_named(options_.max_takers);
   source_.watch_stalls(stalls_.filter());
 }
 
@@ -110,6 +114,7 @@ Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelReading& ker
     store_.account(path, reading);
     store_.forget(path, reading);
   }
+  account_kept_off(kernel);
   source_.close(cgroups_.quiet(seen.accounted, clock_.now()));
   fold_removed();
   follow_stalls(kernel);
@@ -123,7 +128,9 @@ Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelReading& ker
   exemplars_.forget_old(view->taken_wall);
   for (SubjectSeries& series : view->subjects) {
     series.exemplars = exemplars_.of_cgroup(series.labels->cgroup);
+    series.kept_off = kept_off_.of(series.labels->cgroup);
   }
+  view->kept_off_steps = kept_off_.record(*view);
   view->losses = kernel.losses;
   view->losses.push_back({"unplaced_cgroup", cgroups_.unplaced_events()});
   view->programs = kernel.programs;
@@ -143,6 +150,40 @@ Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelReading& ker
   view->site_history = sites_.windows(view->taken);
   labels_.forget_unused();
   return std::shared_ptr<const View>(std::move(view));
+}
+
+// The series that hold what is accounted to a cgroup.
+std::string Pipeline::series_path(std::uint64_t cgroup_id) const {
+  std::string path = cgroups_.path_of(cgroup_id);
+  return store_.contains(path) ? path : std::string(kOtherCgroup);
+}
+
+// After the readings of the cgroups, so that each has its series.
+void Pipeline::account_kept_off(const KernelReading& kernel) {
+  for (const KeptOffIncrease& more : kernel.kept_off) {
+    const std::string path = series_path(more.cgroup_id);
+    std::string taker;
+    switch (more.taker) {
+      case OFFCPUD_TAKEN_BY_SAME:
+        taker = path;
+        break;
+      case OFFCPUD_TAKEN_BY_KERNEL:
+        taker = kKernelTaker;
+        break;
+      case OFFCPUD_TAKEN_BY_IDLE:
+        taker = kIdleTaker;
+        break;
+      case OFFCPUD_TAKEN_BY_OTHER:
+        taker = kOtherCgroup;
+        break;
+      case OFFCPUD_TAKEN_BY_UNKNOWN:
+        taker = kUnknownCgroup;
+        break;
+      default:
+        taker = series_path(more.taker);
+    }
+    kept_off_.add(path, taker, more.ns);
+  }
 }
 
 // A walk may be spread over several passes; until it is complete, samples hold the one before.
@@ -229,6 +270,7 @@ std::shared_ptr<const SubjectLabels> Pipeline::labels_of(std::uint64_t cgroup_id
 // the nearest ancestor that exists. So are those of a "(removed)" whose owner is gone.
 void Pipeline::fold_removed() {
   const MonotonicTime now = clock_.now();
+  std::set<std::string> folded;
   for (const std::string& path : store_.paths()) {
     if (path == kOtherCgroup || path == kUnknownCgroup) continue;
     const auto successor = cgroups_.successor_of(path);
@@ -239,8 +281,11 @@ void Pipeline::fold_removed() {
     const auto gone = gone_since_.try_emplace(path, now).first;
     if (now - gone->second < options_.linger) continue;
     store_.fold(path, *successor);
+    kept_off_.fold(path, *successor);
     gone_since_.erase(gone);
+    folded.insert(path);
   }
+  kept_off_.forget_takers(folded);
   cgroups_.forget_removed(now);
 }
 

@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "pipeline/exemplar_book.h"
 #include "pipeline/in_progress.h"
+#include "pipeline/kept_off_book.h"
 #include "pipeline/label_cache.h"
 #include "pipeline/process_table.h"
 #include "pipeline/reading_source.h"
@@ -37,6 +38,7 @@ struct PipelineOptions {
   StallPolicy stalls{};              // which blocks count as stalls
   std::size_t keep_stalls = 256;     // records of ended stalls
   std::uint32_t unusual_factor = 0;  // UnusualWaits::set_factor()
+  std::size_t max_takers = 8;        // KeptOffBook::set_most_named()
   // Reasons (bits) whose blocks add_waits() tells; 0 while nothing is sampled.
   std::uint32_t examined_kinds = (1U << OFFCPUD_BLOCKED_KINDS) - 1;
 };
@@ -82,6 +84,8 @@ class Pipeline {
  private:
   void fold_removed();
   bool follow_walk(const KernelReading& kernel);  // true: there is a new walk
+  void account_kept_off(const KernelReading& kernel);
+  [[nodiscard]] std::string series_path(std::uint64_t cgroup_id) const;
   void add_subjects(View& view, bool new_walk);
   void remember_kinds(InProgressByPath& in_progress);
   void add_processes(View& view, const KernelReading& kernel);
@@ -94,6 +98,7 @@ class Pipeline {
   PipelineOptions options_;
   SeriesStore store_;
   LabelCache labels_;
+  KeptOffBook kept_off_;
   ProcessTable processes_;
   ExemplarBook exemplars_;
   WallTime counting_since_, read_began_;  // when counting and the last reading began

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "histogram/latency_histogram.h"
+#include "pipeline/kept_off_increase.h"
 #include "pipeline/stall.h"
 #include "pipeline/view.h"
 
@@ -46,7 +47,8 @@ struct ThreadWalk {
 // The result of one pass over the kernel maps: plain data.
 struct KernelReading {
   std::vector<CgroupReading> cgroups;
-  std::vector<CgroupReading> closed;  // last readings of places that were closed
+  std::vector<CgroupReading> closed;      // last readings of places that were closed
+  std::vector<KeptOffIncrease> kept_off;  // since the last reading, each pair once
   std::vector<LossCount> losses;
   std::vector<ProgramCost> programs;
   std::uint64_t left_censored = 0;

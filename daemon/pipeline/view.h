@@ -50,6 +50,9 @@ struct StallsInProgress {
   std::uint32_t shown = 0;
 };
 
+struct KeptOff;
+struct KeptOffStep;
+
 // The states that the threads of one cgroup are in now.
 struct WaitsInProgress {
   std::array<BlocksInProgress, OFFCPUD_BLOCKED_KINDS> blocked;
@@ -75,6 +78,7 @@ struct SubjectSeries {
   std::shared_ptr<const KindExemplars> exemplars;              // null: none
   std::shared_ptr<const WaitsInProgress> in_progress;          // null: not known yet
   std::shared_ptr<const StallsInProgress> stalls;              // null: none
+  std::shared_ptr<const KeptOff> kept_off;                     // null: nobody, or nobody tells
 };
 
 // A live process. Its numbers count since the daemon has known it, or where stated within the
@@ -143,6 +147,8 @@ struct View {
   bool tells_unusual = false;               // whether they are looked for
   // The last minutes up to this View, oldest first; empty in the first View.
   std::vector<std::shared_ptr<const WaitStep>> history;
+  // Who kept whom off the CPU by then, oldest first: see kept_off_within().
+  std::vector<std::shared_ptr<const KeptOffStep>> kept_off_steps;
   // What threads waited for, by process: the last window that was examined, some seconds old. Null:
   // none was within the last minute, for example because nothing is sampled.
   std::shared_ptr<const WaitWindow> waits;

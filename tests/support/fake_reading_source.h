@@ -26,6 +26,10 @@ class FakeReadingSource final : public ReadingSource {
   void preempt(std::uint64_t cgroup_id, offcpud_taker by, std::uint64_t times = 1) {
     counters_of(cgroup_id).preemptions[by] += times;
   }
+  // `taker`: cgroup id, or OFFCPUD_TAKEN_BY_...
+  void keep_off(std::uint64_t cgroup_id, std::uint64_t taker, std::uint64_t ns) {
+    kept_off_.push_back({cgroup_id, taker, ns});
+  }
   void wake(std::uint64_t cgroup_id, offcpud_waker from, std::uint64_t times = 1) {
     counters_of(cgroup_id).wakeups[from] += times;
   }
@@ -48,6 +52,7 @@ class FakeReadingSource final : public ReadingSource {
     sample.missed_cgroup_changes = std::exchange(missed_changes_, false);
     for (const auto& [id, counters] : counters_) sample.cgroups.push_back(reading(id, counters));
     sample.closed = std::exchange(closing_, {});
+    sample.kept_off = std::exchange(kept_off_, {});
     sample.walk = walk_;
     return sample;
   }
@@ -108,6 +113,7 @@ class FakeReadingSource final : public ReadingSource {
   std::optional<Error> failure_;
   bool missed_changes_ = false;
   std::vector<CgroupReading> closing_;
+  std::vector<KeptOffIncrease> kept_off_;
   std::vector<std::uint64_t> closed_;
   std::uint32_t next_place_ = 1;
 

@@ -80,7 +80,9 @@ def blocked():
 
 
 def queued():
-    others = total(SUBJECT_OF, rate("offcpud_preemptions_total", SUBJECT, 'by="other_cgroup"'))
+    others = total(f"{SUBJECT_OF}, by_cgroup",
+                   rate("offcpud_kept_off_seconds_total", SUBJECT,
+                        'by_cgroup!~"[(](idle|throttled|unknown|removed)[)]"'))
     return [
         row("Run queue"),
         logarithmic("Run-queue wait, quantile $quantile, by unit",
@@ -99,9 +101,9 @@ def queued():
                      "{{instance}} running"),
                     (threads("instance", RUNQUEUE, SUBJECT, NOT_THROTTLED), "{{instance}} waiting")],
                    links=[v.flame_link(labels="__field.labels")]),
-        timeseries("Preempted by other cgroups, by unit",
-                   "Times a second that a thread lost its CPU to a thread of another cgroup; the 15 "
-                   "highest.", "ops", [(highest(15, others), NAME)]),
+        timeseries("Kept off the CPU, by unit and who had it",
+                   "How many threads of a unit wait on average for a CPU that threads of another cgroup "
+                   "have; the 15 highest pairs.", "short", [(highest(15, others), NAME + " by {{by_cgroup}}")]),
     ]
 
 

@@ -84,11 +84,17 @@ def blame():
         row("Who takes the CPU, who wakes"),
         timeseries("Preemptions, by who took the CPU",
                    "Times a second that a thread lost its CPU although it could have run on.", "ops",
-                   [(total("by", rate("offcpud_preemptions_total", OF_UNIT)), "{{by}}")]),
+                   [(total("by", rate("offcpud_preemptions_total", OF_UNIT)), "{{by}}")], width=8),
+        timeseries("Threads kept off the CPU, by who had it",
+                   "How many of its threads wait on average for a CPU that this cgroup has; (idle) is being "
+                   "woken, (throttled) is its own limit. The 15 highest.", "short",
+                   [(highest(15, total("by_cgroup", rate("offcpud_kept_off_seconds_total", OF_UNIT,
+                                                         'by_cgroup!="(removed)"'))),
+                     "{{by_cgroup}}")], stacked=True, width=8),
         timeseries("Wakeups, by who woke",
                    "Times a second that a block ended: by a thread, or by an interrupt (timer, network, "
                    "disk).", "ops",
-                   [(total("from", rate("offcpud_wakeups_total", OF_UNIT)), "{{from}}")]),
+                   [(total("from", rate("offcpud_wakeups_total", OF_UNIT)), "{{from}}")], width=8),
     ]
 
 

@@ -40,6 +40,7 @@ TEST(ConfigSchema, CoversEveryMemberOfConfig) {
       .min_pass_interval = std::chrono::milliseconds(20),
       .linger = std::chrono::seconds(11),
       .max_cgroups = 17,
+      .max_takers = 9,
       .max_series = 18,
       .classic_buckets = 14,
       .walk_cpu_budget = std::chrono::milliseconds(21),

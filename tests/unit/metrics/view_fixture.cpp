@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pipeline/reading_source.h"
+#include "pipeline/taker.h"
 
 namespace offcpud::test {
 namespace {
@@ -18,6 +19,15 @@ SubjectSeries subject(SubjectLabels labels, std::uint64_t running_ns) {
   series.labels = std::make_shared<const SubjectLabels>(std::move(labels));
   series.running_ns = running_ns;
   return series;
+}
+
+std::shared_ptr<const KeptOff> kept_off_by(
+    std::vector<std::pair<SubjectLabels, std::uint64_t>> takers) {
+  KeptOff kept_off;
+  for (auto& [labels, ns] : takers) {
+    kept_off.takers.push_back({std::make_shared<const SubjectLabels>(std::move(labels)), ns});
+  }
+  return std::make_shared<const KeptOff>(std::move(kept_off));
 }
 
 // Two threads blocked in `kind`, one of them for `oldest_ns` and over the first `bounds` bounds.
@@ -85,6 +95,10 @@ std::shared_ptr<const View> hostile_view() {
   hostile.histograms[OFFCPUD_BLOCKED_LOCK] = histogram_of({1, 953, 954, 1'000'000});
   hostile.preemptions = {1, 2, 3};
   hostile.wakeups = {4, 5, 6, 7};
+  hostile.kept_off = kept_off_by(
+      {{{.cgroup = "(kernel)", .slice = "", .unit = "", .container_id = "", .pod_uid = ""}, 1'000},
+       {{.cgroup = "/b\"\n", .slice = "", .unit = "b\".service", .container_id = "", .pod_uid = ""},
+        9'007'199'254'740'993U}});
   hostile.in_progress = waits_of(OFFCPUD_BLOCKED_POLL, 0, 0);
 
   SubjectSeries pod =
@@ -94,6 +108,8 @@ std::shared_ptr<const View> hostile_view() {
                .container_id = "0123abcd",
                .pod_uid = "11111111-2222-3333-4444-555555555555"},
               18'446'744'073'709'551'615U);
+  pod.kept_off = kept_off_by(
+      {{{.cgroup = "(idle)", .slice = "", .unit = "", .container_id = "", .pod_uid = ""}, 5}});
   // Beyond 2^53 ns, where a double cannot hold every nanosecond, and beyond the last bound.
   pod.histograms[OFFCPUD_BLOCKED_DISK] = histogram_of({9'007'199'254'740'993U});
   pod.histograms[OFFCPUD_RUNQ_WAKEUP] = histogram_of({1'000'000'000, 1'000'000'001});

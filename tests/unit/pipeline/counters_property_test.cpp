@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "pipeline/pipeline.h"
+#include "pipeline/taker.h"
 #include "support/fake_clock.h"
 #include "support/fake_reading_source.h"
 #include "support/temp_tree.h"
@@ -19,7 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 
 struct Totals {
-  std::uint64_t running = 0, preempted = 0, woken = 0, blocked = 0;
+  std::uint64_t running = 0, preempted = 0, woken = 0, blocked = 0, kept_off = 0;
 
   friend bool operator==(const Totals&, const Totals&) = default;
 };
@@ -30,6 +31,9 @@ Totals totals_of(const SubjectSeries& row) {
   for (const std::uint64_t n : row.preemptions) totals.preempted += n;
   for (const std::uint64_t n : row.wakeups) totals.woken += n;
   for (const BlocksInProgress& blocks : row.in_progress->blocked) totals.blocked += blocks.threads;
+  if (row.kept_off) {
+    for (const Taker& taker : row.kept_off->takers) totals.kept_off += taker.ns;
+  }
   return totals;
 }
 
@@ -83,6 +87,10 @@ class Churn {
     charged_.running += n;
     charged_.preempted += n;
     charged_.woken += n;
+    if (n == 0) return;
+    const std::uint64_t ns = random_() % 3'000'000;
+    kernel_.keep_off(id, live_[random_() % live_.size()].id, ns);
+    charged_.kept_off += ns;
   }
 
   std::mt19937 random_{23};  // NOLINT(cert-msc51-cpp): the same course in every run
@@ -109,6 +117,7 @@ TEST(CountersProperty, NothingIsLostDoubledOrTakenBackUnderChurn) {
       sum.preempted += totals.preempted;
       sum.woken += totals.woken;
       sum.blocked += totals.blocked;
+      sum.kept_off += totals.kept_off;
       ASSERT_TRUE(now.emplace(row.labels->cgroup, totals).second) << row.labels->cgroup;
     }
     ASSERT_EQ(sum, churn.charged());
@@ -119,6 +128,7 @@ TEST(CountersProperty, NothingIsLostDoubledOrTakenBackUnderChurn) {
       ASSERT_GE(totals.running, before->second.running) << path;
       ASSERT_GE(totals.preempted, before->second.preempted) << path;
       ASSERT_GE(totals.woken, before->second.woken) << path;
+      ASSERT_GE(totals.kept_off, before->second.kept_off) << path;
     }
     last = std::move(now);
   }

@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 #include <random>
 
+#include "kept_off.h"
+#include "pipeline/taker.h"
 #include "support/fake_clock.h"
 #include "support/fake_reading_source.h"
 #include "support/temp_tree.h"
@@ -374,6 +377,62 @@ TEST_F(PipelineTest, TheUnaccountedRatioIsThatOfTheTimeBetweenTwoWalks) {
   EXPECT_NE((*view)->previous_walk, nullptr);
   kernel_.run(nginx, 5);
   EXPECT_DOUBLE_EQ(ratio(**pass()).value(), 2.0 / 9);  // until the next walk
+}
+
+TEST_F(PipelineTest, NamesWhoKeptACgroupOffTheCpu) {
+  const std::uint64_t nginx = tree_.inode("system.slice/nginx.service");
+  const std::uint64_t users = tree_.inode("user.slice");
+  constexpr std::uint64_t kMs = 1'000'000;
+  kernel_.run(nginx, 1);
+  kernel_.run(users, 1);
+  kernel_.keep_off(nginx, users, 5 * kMs);
+  kernel_.keep_off(nginx, OFFCPUD_TAKEN_BY_SAME, 4 * kMs);
+  kernel_.keep_off(nginx, OFFCPUD_TAKEN_BY_KERNEL, 3 * kMs);
+  kernel_.keep_off(nginx, OFFCPUD_TAKEN_BY_IDLE, 2 * kMs);
+  kernel_.keep_off(nginx, OFFCPUD_TAKEN_BY_OTHER, 6 * kMs);
+  kernel_.keep_off(nginx, OFFCPUD_TAKEN_BY_UNKNOWN, 7 * kMs);
+  kernel_.keep_off(nginx, 0, kMs);  // a cgroup without a place
+  const auto view = pass();
+  ASSERT_TRUE(view);
+  const SubjectSeries* row = find(**view, "/system.slice/nginx.service");
+  ASSERT_TRUE(row && row->kept_off);
+  std::map<std::string, std::uint64_t> takers;
+  for (const Taker& taker : row->kept_off->takers) takers[taker.by->cgroup] = taker.ns / kMs;
+  const std::map<std::string, std::uint64_t> expected = {
+      {"(idle)", 2},    {"(kernel)", 3},    {"(other)", 7},
+      {"(unknown)", 7}, {"/user.slice", 5}, {"/system.slice/nginx.service", 4}};
+  EXPECT_EQ(takers, expected);
+  const SubjectSeries* taker = find(**view, "/user.slice");
+  ASSERT_TRUE(taker);
+  EXPECT_EQ(taker->kept_off, nullptr) << "nobody kept that one off";
+}
+
+TEST_F(PipelineTest, WhoKeptItOffOutlivesBoth) {
+  create(kShortLived, "system.slice", "hog.scope");
+  create(kShortLived + 1, "system.slice", "victim.scope");
+  kernel_.run(kShortLived, 1);
+  kernel_.run(kShortLived + 1, 1);
+  kernel_.keep_off(kShortLived + 1, kShortLived, 5'000'000);
+  ASSERT_TRUE(pass());
+  remove(kShortLived);
+  ASSERT_TRUE(pass());
+  clock_.advance(61s);
+  auto view = pass();
+  ASSERT_TRUE(view);
+  const SubjectSeries* victim = find(**view, "/system.slice/victim.scope");
+  ASSERT_TRUE(victim && victim->kept_off);
+  ASSERT_EQ(victim->kept_off->takers.size(), 1U);
+  EXPECT_EQ(victim->kept_off->takers[0].by->cgroup, "(removed)");
+  remove(kShortLived + 1);
+  ASSERT_TRUE(pass());
+  clock_.advance(61s);
+  view = pass();
+  ASSERT_TRUE(view);
+  EXPECT_EQ(find(**view, "/system.slice/victim.scope"), nullptr);
+  const SubjectSeries* removed = find(**view, "/system.slice/(removed)");
+  ASSERT_TRUE(removed && removed->kept_off);
+  ASSERT_EQ(removed->kept_off->takers.size(), 1U);
+  EXPECT_EQ(removed->kept_off->takers[0].ns, 5'000'000U);
 }
 
 // The invariants that hang on nothing: totals never fall, nothing is counted twice or lost, and no

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "pipeline/taker.h"
+#include "pipeline/view.h"
+
+namespace offcpud {
+
+// Sums who kept whom off the CPU, by pairs of cgroup paths. Sums never go down, whoever comes and
+// goes: of each cgroup that waited, those other cgroups are named that kept it off longest of late;
+// what the rest did is added to "(other)". One that must make room for another, or is gone, leaves
+// what was told of it in "(removed)". Single-threaded; what of() and record() return is immutable.
+class KeptOffBook {
+ public:
+  using LabelsOf = std::function<std::shared_ptr<const SubjectLabels>(const std::string& path)>;
+
+  // `labels_of` must be valid as long as the object.
+  explicit KeptOffBook(LabelsOf labels_of) : labels_of_(std::move(labels_of)) {}
+
+  // How many other cgroups are named for each one, from now on.
+  void set_most_named(std::size_t most) { most_named_ = most; }
+
+  // `taker`: the path of who had the CPU, that of the waiting cgroup itself too, or one of the
+  // names in parentheses.
+  void add(std::string_view path, const std::string& taker, std::uint64_t ns);
+
+  // Adds what is told of `path` to what is told of `into`.
+  void fold(std::string_view path, std::string_view into);
+
+  // Nobody of these runs any more.
+  void forget_takers(const std::set<std::string>& paths);
+
+  // Null: nobody has kept this one off so far.
+  [[nodiscard]] std::shared_ptr<const KeptOff> of(std::string_view path);
+
+  // Ends a pass: adds the View, whose rows have what of() returns, to the last minutes. Returns
+  // those before it, oldest first.
+  std::vector<std::shared_ptr<const KeptOffStep>> record(const View& view);
+
+ private:
+  struct Pair {
+    std::uint64_t ns = 0;
+    double recent_ns = 0;  // of the last minutes, older ones count less
+  };
+  struct Account {
+    std::map<std::string, Pair, std::less<>> pairs;
+    std::map<std::string, double> others;  // recent_ns of those that are not named
+    std::size_t named = 0;                 // other cgroups in `pairs`
+    std::shared_ptr<const KeptOff> shown;  // null: changed since
+  };
+
+  Pair* find_room(Account& account, std::string_view path, const std::string& taker,
+                  std::uint64_t ns);
+  void retire(Account& account, std::map<std::string, Pair, std::less<>>::iterator pair);
+  void age(std::chrono::duration<double> elapsed);
+  [[nodiscard]] std::shared_ptr<const SubjectLabels> labels_of(const std::string& taker);
+
+  LabelsOf labels_of_;
+  std::size_t most_named_ = 8;
+  std::map<std::string, Account, std::less<>> accounts_;
+  MonotonicTime aged_{};
+  std::vector<std::shared_ptr<const KeptOffStep>> steps_;
+};
+
+}  // namespace offcpud

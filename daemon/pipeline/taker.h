@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "attribution/subject.h"
+#include "base/clock.h"
+
+namespace offcpud {
+
+struct View;
+
+// Who had the CPU, where that was no cgroup: values of the label `by_cgroup`, besides those of
+// subject.h. "(other)" are cgroups that are not named, "(unknown)" is what nobody knows, and
+// "(removed)" what was told of takers that are no longer named.
+inline constexpr std::string_view kKernelTaker = "(kernel)";  // kernel threads
+inline constexpr std::string_view kIdleTaker = "(idle)";      // nobody: the CPU was being woken
+inline constexpr std::string_view kThrottledTaker =
+    "(throttled)";  // nobody: the cgroup's own limit
+
+// For how long somebody had the CPU while threads of another cgroup, or others of its own, waited
+// for it.
+struct Taker {
+  std::shared_ptr<const SubjectLabels> by;  // never null
+  std::uint64_t ns = 0;
+};
+
+// Everybody who had the CPU while threads of one cgroup waited for it, since the start; sorted by
+// cgroup. Together they are its run-queue waits that have ended, without throttled ones. Immutable.
+struct KeptOff {
+  std::vector<Taker> takers;
+};
+
+// What the Views of the last minutes said. Immutable.
+struct KeptOffStep {
+  struct Row {
+    std::shared_ptr<const SubjectLabels> labels;  // who waited
+    std::shared_ptr<const KeptOff> kept_off;
+  };
+  MonotonicTime taken;
+  std::vector<Row> rows;  // sorted by cgroup
+};
+
+// Who kept the threads of a cgroup off the CPU within a time up to a View.
+struct KeptOffWindow {
+  std::vector<Taker> takers;           // the longest first; empty: nobody, or nobody tells
+  std::chrono::nanoseconds length{0};  // how long the time was; 0: the View remembers no other
+};
+
+// About the last `window`; if the View remembers less, as much as it does.
+KeptOffWindow kept_off_within(const View& view, std::string_view cgroup,
+                              std::chrono::nanoseconds window);
+
+}  // namespace offcpud
