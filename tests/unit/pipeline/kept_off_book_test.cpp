@@ -147,7 +147,8 @@ TEST_F(KeptOffBookTest, AWindowHasWhatWasAddedWithinIt) {
   book_.add("/a", "/c", 9 * kMs);
   const View view = pass();
   EXPECT_THAT(within(view, "/a", 30s), ElementsAre(Pair("/b", 7 * kMs), Pair("/c", 9 * kMs)));
-  EXPECT_EQ(kept_off_within(view, "/a", 30s).takers.front().by->cgroup, "/c") << "the longest first";
+  EXPECT_EQ(kept_off_within(view, "/a", 30s).takers.front().by->cgroup, "/c")
+      << "the longest first";
   EXPECT_EQ(kept_off_within(view, "/a", 30s).length, 30s);
   EXPECT_THAT(within(view, "/b", 30s), IsEmpty());
   EXPECT_THAT(within(view, "/nobody", 30s), IsEmpty());
