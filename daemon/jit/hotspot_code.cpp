@@ -75,6 +75,7 @@ void HotspotCode::add_blobs(const MemoryWords& memory, const Heap& heap,
 // Others than methods are the interpreter, stubs and adapters.
 void HotspotCode::sort_out(const MemoryWords& memory, std::vector<Blob>& blobs) {
   std::vector<std::uint64_t> kinds;
+  kinds.reserve(blobs.size());
   for (const Blob& blob : blobs) kinds.push_back(blob.kind);
   std::ranges::sort(kinds);
   kinds.erase(std::unique(kinds.begin(), kinds.end()), kinds.end());

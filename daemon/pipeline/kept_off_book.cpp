@@ -140,7 +140,7 @@ void KeptOffBook::age(std::chrono::duration<double> elapsed) {
 }
 
 std::vector<std::shared_ptr<const KeptOffStep>> KeptOffBook::record(const View& view) {
-  const auto before = steps_;
+  auto before = steps_;
   age(view.taken - std::exchange(aged_, view.taken));
   if (!steps_.empty() && view.taken - steps_.back()->taken < kStep) return before;
   auto step = std::make_shared<KeptOffStep>();
