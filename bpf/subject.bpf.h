@@ -129,10 +129,12 @@ static __always_inline struct offcpud_subject *subject_of(struct task_struct *ta
 	return subject_look_up(thread, cgroup_id, cpu);
 }
 
-/* While the kernel adjusts the clock, another CPU may be ahead by some nanoseconds
- * (ktime_get_mono_fast_ns). A wait that begins there and ends here within this step took no time; a
- * larger difference is an error and is counted. */
-#define CLOCK_STEP_NS 1000
+/* While the kernel adjusts the clock, another CPU may be ahead (ktime_get_mono_fast_ns,
+ * kernel/time/timekeeping.c): by the change of rate, at most 500 ppm (MAXFREQ,
+ * include/linux/timex.h), times the age of the last update, which on a busy virtual machine may be
+ * 20 ms. A wait that begins there and ends here within this step took no time; a larger difference
+ * is an error and is counted. */
+#define CLOCK_STEP_NS 10000
 
 /* Of a length that came out negative, the length to account: 0, or a negative number for none. A
  * global function, like subject_of_cgroup(): the verifier takes the result for any number, so it
