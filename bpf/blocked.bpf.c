@@ -131,6 +131,9 @@ int walk_blocked(struct bpf_iter__task *ctx)
 	record->sample.waited_on = waited_on_in_walk(
 		task, record->sample.kind, record->sample.since_ns, ctx->meta->session_id);
 	record->sample.holder_tgid = waited_holder(record->sample.waited_on);
+	__builtin_memset(&record->peer, 0, sizeof(record->peer));
+	peer_find(&record->peer, task, record->sample.kind, WAITED_IN_WALK);
+	peer_set_holder(&record->peer);
 	record_describe_stack(record, task);
 	bpf_seq_write(ctx->meta->seq, record, sizeof(*record));
 	return 0;

@@ -130,6 +130,7 @@ SUBPROGRAM int block_keep(void *ctx, struct task_struct *task, struct thread *th
 	if (found)
 		sample->flags |= OFFCPUD_SAMPLE_CENSORED;
 	sample_describe_waker(ctx, chosen, thread);
+	peer_note_ender(chosen, thread->waking.waker_tid);
 	tid = task->pid;
 	if (bpf_map_update_elem(&chosen_blocks, &tid, chosen, BPF_ANY))
 		return sample_lose(sample);

@@ -6,6 +6,7 @@
 
 #include "blame.bpf.h"
 #include "maps.bpf.h"
+#include "peer.bpf.h"
 #include "reason.bpf.h"
 #include "sample_maps.bpf.h"
 #include "tid.bpf.h"

@@ -5,6 +5,7 @@
 #define OFFCPUD_SAMPLE_H
 
 #include "offcpud.h"
+#include "peer.h"
 #include "unwind.h"
 #include "waited.h"
 
@@ -111,6 +112,7 @@ OFFCPUD_ASSERT(sizeof(struct offcpud_sample) == 184, "the layout has no padding"
 /* Record of the ring `samples`. It ends with its last frame. */
 struct offcpud_sample_record {
 	struct offcpud_sample sample;
+	struct offcpud_peer peer;
 	__u64 frames[OFFCPUD_SAMPLE_FRAMES];
 };
 
@@ -127,6 +129,7 @@ struct offcpud_user_regs {
 /* Record of the walk over blocked threads, always whole. */
 struct offcpud_blocked_record {
 	struct offcpud_sample sample;
+	struct offcpud_peer peer;
 	struct offcpud_user_regs regs;
 	__u64 kernel[OFFCPUD_STACK_FRAMES];
 };

@@ -17,9 +17,19 @@ OFFCPUD_ASSERT(OFFCPUD_SAMPLE_FRAMES <= SAMPLE_FRAMES_MASK, "all stacks");
 OFFCPUD_ASSERT((OFFCPUD_STACK_FRAMES & (OFFCPUD_STACK_FRAMES + 1)) == 0, "it is a mask, too");
 OFFCPUD_ASSERT((OFFCPUD_WAKER_FRAMES & (OFFCPUD_WAKER_FRAMES + 1)) == 0, "it is a mask, too");
 
+/* Who was current when a chosen block ended: the file that his system call is for, and its inode
+ * (addresses, only to compare), and the file's socket, if it is one. */
+struct peer_ender {
+	__u64 file;
+	__u64 inode;
+	struct offcpud_socket socket;
+};
+
 /* A chosen block, from its wakeup until its thread runs and adds its own stacks. */
 struct chosen {
 	struct offcpud_sample sample;
+	struct offcpud_peer peer;
+	struct peer_ender ender;
 	__u64 waker[WAKER_INDEX_MASK + 1 + OFFCPUD_WAKER_FRAMES];
 };
 

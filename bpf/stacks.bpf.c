@@ -11,6 +11,7 @@ static __always_inline __u32 record_fill(void *ctx, struct offcpud_sample_record
 	__u32 frames, waker;
 
 	*sample = chosen->sample;
+	record->peer = chosen->peer;
 	frames = frames_of(
 		bpf_get_stack(ctx, record->frames, OFFCPUD_STACK_FRAMES * sizeof(__u64), 0));
 	sample->kernel_frames = frames;
@@ -23,7 +24,8 @@ static __always_inline __u32 record_fill(void *ctx, struct offcpud_sample_record
 		waker = 0;
 		sample->waker_kernel_frames = sample->waker_user_frames = 0;
 	}
-	return sizeof(*sample) + ((frames + waker) & SAMPLE_FRAMES_MASK) * sizeof(__u64);
+	return sizeof(*sample) + sizeof(record->peer) +
+	       ((frames + waker) & SAMPLE_FRAMES_MASK) * sizeof(__u64);
 }
 
 /* Takes the stacks of the current thread, if it asked for that. */
@@ -54,6 +56,7 @@ static __noinline int stacks_take(void *ctx)
 	}
 	chosen->sample.waited_on =
 		waited_on(task, chosen->sample.kind, chosen->sample.since_ns, WAITED_IN_INTERRUPT);
+	peer_find_chosen(chosen, task);
 	size = record_fill(ctx, record, chosen, stack);
 	bpf_map_delete_elem(&chosen_blocks, &tid);
 	if (size > sizeof(*record))

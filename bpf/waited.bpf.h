@@ -172,12 +172,14 @@ SUBPROGRAM __u32 waited_look(struct task_struct *task, __u64 since_ns, __u32 pla
 	waited->task = (__u64)task;
 	waited->ended = place == WAITED_IN_INTERRUPT;
 	waited->on = waited->files = waited->holder = 0;
-	waited->first = 0;
+	waited->first = waited->object = waited->holder_process = 0;
+	waited->rank = waited->object_on = waited->polls = 0;
 	waited->steps = 1;
 	class = syscall_class[number];
 	epoll = number == NR_EPOLL_WAIT || number == NR_EPOLL_PWAIT || number == NR_EPOLL_PWAIT2;
 	table = files->fdt;
-	if (!epoll && (class == OFFCPUD_CLASS_POLL || class == OFFCPUD_CLASS_RESTART))
+	waited->polls = !epoll && (class == OFFCPUD_CLASS_POLL || class == OFFCPUD_CLASS_RESTART);
+	if (waited->polls)
 		waited_on_poll(waited, task, place);
 	else if ((__u32)descriptor >= table->max_fds)
 		return 0;
@@ -187,6 +189,11 @@ SUBPROGRAM __u32 waited_look(struct task_struct *task, __u64 since_ns, __u32 pla
 		waited_add(waited, file_in(table->fd + (__u32)descriptor));
 	if (waited->first && !waited->files && !(waited->on & (OFFCPUD_ON_READY | OFFCPUD_ON_MORE)))
 		waited->on |= OFFCPUD_ON_ALONE;
+	if (waited->on & OFFCPUD_ON_READY)
+		waited->rank = WAITED_RANK_READY;
+	if (waited->rank == WAITED_RANK_ONE && !(waited->on & OFFCPUD_ON_ALONE))
+		waited->object = waited->object_on = 0;
+	waited->looked = 1;
 	if (place == WAITED_IN_WALK && waited->on == (OFFCPUD_ON_PIPE | OFFCPUD_ON_ALONE))
 		pipe_find(waited, task, place);
 	return waited->on;
@@ -203,6 +210,10 @@ static __always_inline bool can_look(struct task_struct *task, __u32 kind)
 static __always_inline __u32 waited_on(struct task_struct *task, __u32 kind, __u64 since_ns,
 				       __u32 place)
 {
+	struct waited *waited = waited_at(place);
+
+	if (waited)
+		waited->looked = 0;
 	if (!can_look(task, kind))
 		return 0;
 	return waited_look(task, since_ns, place);
@@ -223,6 +234,7 @@ static __always_inline __u32 waited_on_in_walk(struct task_struct *task, __u32 k
 	if (!waited)
 		return 0;
 	waited->steps = 0;
+	waited->looked = 0;
 	if (walk_steps >= WALK_STEPS)
 		return can_look(task, kind) ? OFFCPUD_ON_MORE : 0;
 	on = waited_on(task, kind, since_ns, WAITED_IN_WALK);

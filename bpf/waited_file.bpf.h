@@ -20,12 +20,55 @@ static __always_inline __u32 on_anonymous(struct file *file)
 	return name[1] == 'e' && name[6] == 'f' ? OFFCPUD_ON_EVENT : OFFCPUD_ON_OTHER;
 }
 
+/* Whether there is something to read in it, or it has come to its end. */
+static __always_inline bool is_ready(struct file___waited *file, unsigned short type)
+{
+	struct pipe_inode_info___waited *pipe;
+	struct socket *socket;
+	struct sock___waited *sk;
+	__u32 state;
+
+	if (type == S_IFIFO) {
+		pipe = BPF_CORE_READ(file, private_data);
+		if (!bpf_core_field_exists(pipe->head) || !bpf_core_field_exists(pipe->writers))
+			return false;
+		return BPF_CORE_READ(pipe, head) != BPF_CORE_READ(pipe, tail) ||
+		       !BPF_CORE_READ(pipe, writers);
+	}
+	if (type != S_IFSOCK)
+		return false;
+	socket = BPF_CORE_READ(file, private_data);
+	sk = (void *)BPF_CORE_READ(socket, sk);
+	if (!sk || !bpf_core_field_exists(sk->sk_receive_queue.qlen))
+		return false;
+	state = BPF_CORE_READ((struct sock *)sk, __sk_common.skc_state);
+	if (state == TCP_LISTEN && BPF_CORE_READ(sk, sk_ack_backlog))
+		return true;
+	return BPF_CORE_READ(sk, sk_receive_queue.qlen) || BPF_CORE_READ(sk, sk_shutdown);
+}
+
+/* Keeps the file that the thread waits on most likely. */
+static __always_inline void waited_prefer(struct waited *waited, struct file *file, __u32 on,
+					  unsigned short type)
+{
+	__u32 rank = on & OFFCPUD_ON_ASKED ? WAITED_RANK_ASKED : WAITED_RANK_ONE;
+
+	if (waited->polls && waited->ended && is_ready((struct file___waited *)file, type))
+		rank = WAITED_RANK_READY;
+	if (rank <= waited->rank)
+		return;
+	waited->rank = rank;
+	waited->object = (__u64)file;
+	waited->object_on = on;
+}
+
 /* Adds a file to what the thread waits on. */
 SUBPROGRAM int waited_add(struct waited *waited, struct file *file)
 {
 	struct file___waited *content = (void *)file;
 	struct inode *inode;
 	unsigned short type;
+	__u32 on;
 
 	if (!file)
 		return 0;
@@ -37,13 +80,15 @@ SUBPROGRAM int waited_add(struct waited *waited, struct file *file)
 	inode = BPF_CORE_READ(file, f_inode);
 	type = BPF_CORE_READ(inode, i_mode) & S_IFMT;
 	if (type == S_IFSOCK)
-		waited->on |= on_socket(waited, BPF_CORE_READ(content, private_data));
+		on = on_socket(waited, BPF_CORE_READ(content, private_data));
 	else if (type == S_IFIFO)
-		waited->on |= OFFCPUD_ON_PIPE;
+		on = OFFCPUD_ON_PIPE;
 	else if (BPF_CORE_READ(inode, i_sb, s_magic) == ANON_INODE_FS_MAGIC)
-		waited->on |= on_anonymous(file);
+		on = on_anonymous(file);
 	else
-		waited->on |= OFFCPUD_ON_OTHER;
+		on = OFFCPUD_ON_OTHER;
+	waited->on |= on;
+	waited_prefer(waited, file, on, type);
 	return 0;
 }
 
@@ -97,6 +142,7 @@ static int pipe_step(__u32 index, __u32 *place)
 	if (tgid == waited->tgid || !holds_pipe(waited, process))
 		return 0;
 	waited->holder = tgid;
+	waited->holder_process = process;
 	return 1;
 }
 
@@ -123,7 +169,7 @@ SUBPROGRAM int pipe_find(struct waited *waited, struct task_struct *task, __u32 
 	if (!waited->holder && parent_tgid > 1)
 		pipe_ask(waited, parent, place);
 	if (!waited->holder && holds_pipe(waited, parent))
-		waited->holder = parent_tgid;
+		waited->holder = parent_tgid, waited->holder_process = parent;
 	return 0;
 }
 

@@ -21,8 +21,20 @@ struct inet_connection_sock___waited {
 	} icsk_ack;
 } __attribute__((preserve_access_index));
 
+struct sk_buff_head___waited {
+	__u32 qlen;
+} __attribute__((preserve_access_index));
+
+struct pipe_inode_info___waited {
+	unsigned int head, tail; /* of what was written and not read yet */
+	unsigned int writers;
+} __attribute__((preserve_access_index));
+
 struct sock___waited {
+	struct sk_buff_head___waited sk_receive_queue;
+	__u32 sk_ack_backlog;
 	__u32 sk_max_ack_backlog;
+	__u8 sk_shutdown;
 	__u8 sk_userlocks;
 } __attribute__((preserve_access_index));
 
@@ -32,6 +44,7 @@ struct unix_sock___waited {
 } __attribute__((preserve_access_index));
 
 struct file___waited {
+	struct inode *f_inode;
 	unsigned int f_mode;
 	void *private_data;
 } __attribute__((preserve_access_index));
@@ -156,23 +169,37 @@ enum waited_place {
 	WAITED_PLACES,
 };
 
+/* Which of several files the thread waits on most likely. */
+enum waited_rank {
+	WAITED_RANK_NONE,
+	WAITED_RANK_ONE,   /* there is such a file; if there are others, nobody knows which */
+	WAITED_RANK_ASKED, /* the thread spoke last on it: it waits for the answer */
+	WAITED_RANK_READY, /* it ended the wait */
+};
+
 /* The state of one look. In a map for the reason that unwind_walk is. */
 struct waited {
-	__u64 since_ns; /* of the wait */
-	__u64 now;	/* CLOCK_MONOTONIC */
-	__u64 task;	/* an address, only to compare */
-	__u64 node;	/* of the epoll set, to be looked at next */
-	__u64 from;	/* the one before */
-	__u64 entries;	/* of poll's table */
-	__u64 first;	/* the first file */
-	__u32 ended;	/* the wait has ended, so the answer may be there */
-	__u32 on;	/* OFFCPUD_ON_* */
-	__u32 files;	/* others than `first` */
-	__u32 left;	/* of entries */
-	__u64 pipe;	/* an inode */
-	__u32 tgid;	/* of the reader of that pipe */
-	__u32 holder;	/* a process that can write to it */
-	__u64 steps;	/* that the look took, of WALK_STEPS */
+	__u64 since_ns;	 /* of the wait */
+	__u64 now;	 /* CLOCK_MONOTONIC */
+	__u64 task;	 /* an address, only to compare */
+	__u64 node;	 /* of the epoll set, to be looked at next */
+	__u64 from;	 /* the one before */
+	__u64 entries;	 /* of poll's table */
+	__u64 first;	 /* the first file */
+	__u32 ended;	 /* the wait has ended, so the answer may be there */
+	__u32 on;	 /* OFFCPUD_ON_* */
+	__u32 files;	 /* others than `first` */
+	__u32 left;	 /* of entries */
+	__u64 pipe;	 /* an inode */
+	__u32 tgid;	 /* of the reader of that pipe */
+	__u32 holder;	 /* a process that can write to it */
+	__u64 object;	 /* the one file that the thread waits on, as far as it is known; 0: none */
+	__u32 object_on; /* what it is, OFFCPUD_ON_* */
+	__u32 rank;	 /* enum waited_rank of `object` */
+	__u32 looked;	 /* since the look before this one */
+	__u32 polls;	 /* the look is for the files of poll or select */
+	__u64 holder_process; /* the address of its task, only for reads that may fail */
+	__u64 steps;	      /* that the look took, of WALK_STEPS */
 	__u64 words[POLL_WORDS];
 };
 

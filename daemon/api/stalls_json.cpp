@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "api/labels_json.h"
+#include "api/stall_peers.h"
 #include "api/stall_query.h"
 #include "api/syscall_names.h"
 #include "base/hist_kind.h"
@@ -121,7 +122,16 @@ void append_wait(Json& json, const Stall& stall) {
   json["user_stack"] = texts_json(wait != nullptr ? wait->user : SharedTexts());
 }
 
-Json stall_json(const Stall& stall, const StallSight& sight) {
+// Left out where nobody knows.
+void append_waits_on(Json& json, const PeerWaits* peer) {
+  if (peer == nullptr) return;
+  json["waits_on"] = {{"on", peer->on}};
+  if (peer->peer_pid == 0) return;
+  json["waits_on"]["pid"] = peer->peer_pid;
+  json["waits_on"]["comm"] = peer->peer_comm;
+}
+
+Json stall_json(const Stall& stall, const StallPeers& peers, const StallSight& sight) {
   Json json = {{"state", stall.ended ? "ended" : "in_progress"},
                {"since", rfc3339(stall.since)},
                {"duration_seconds", static_cast<double>(stall.duration_ns) / kNanoseconds},
@@ -137,6 +147,7 @@ Json stall_json(const Stall& stall, const StallSight& sight) {
   const WaitDetail detail = stall.detail.value_or(WaitDetail{});
   json["syscall"] = syscall_json(detail, sight);
   json["waits_for"] = waits_for_json(detail, stall.tgid, sight);
+  append_waits_on(json, peers.of(stall));
   json["stack"] = stack_json(stall, detail, sight);
   json["ended_at"] = stall.ended_at ? Json(rfc3339(*stall.ended_at)) : Json(nullptr);
   json["woken_by"] = woken_by_json(stall);
@@ -166,10 +177,11 @@ Json usual_json(const UsualWaits& usual) {
 // null: nobody looks for unusual waits.
 Json unusual_json(const View& view, const StallQuery& wanted, const StallSight& sight) {
   if (!view.tells_unusual) return nullptr;
+  const StallPeers peers(view);
   Json list = Json::array();
   for (const UnusualWait& wait : view.unusual) {
     if (list.size() == wanted.limit || !wanted.admits_unusual(*wait.stall)) continue;
-    list.push_back(stall_json(*wait.stall, sight));
+    list.push_back(stall_json(*wait.stall, peers, sight));
     list.back()["usual"] = usual_json(*wait.usual);
   }
   return list;
@@ -181,6 +193,7 @@ Result<std::string> stalls_json(const View& view,
                                 const std::multimap<std::string, std::string>& query,
                                 const StallSight& sight) {
   TRY(const StallQuery wanted, StallQuery::parse(query));
+  const StallPeers peers(view);
   Json list = Json::array();
   std::size_t matching = 0;
   std::uint64_t dropped = 0;
@@ -189,7 +202,7 @@ Result<std::string> stalls_json(const View& view,
     for (const auto* stalls : {&view.stalls->stalls, &view.stalls->untold}) {
       for (const auto& stall : *stalls) {
         if (!wanted.admits(*stall)) continue;
-        if (++matching <= wanted.limit) list.push_back(stall_json(*stall, sight));
+        if (++matching <= wanted.limit) list.push_back(stall_json(*stall, peers, sight));
       }
     }
   }

@@ -138,6 +138,14 @@ std::string waits_for_text(const Json& stall) {
                text_of(waits_for, "socket"), prefixed("on ", text_of(file, "device"))});
 }
 
+// "redis.service (redis-server[412])", "remote:10.0.0.5:5432".
+std::string waits_on_text(const Json& stall) {
+  const Json& peer = member(stall, "waits_on");
+  const std::string pid = text_of(peer, "pid");
+  return join({text_of(peer, "on"),
+               pid.empty() ? "" : "(" + or_dash(text_of(peer, "comm")) + "[" + pid + "])"});
+}
+
 std::string stack_text(const Json& stall, const char* name) {
   std::string text;
   std::size_t frames = 0;
@@ -231,10 +239,15 @@ std::string usual_text(const Json& stall) {
 std::string details(const StallGroup& group) {
   const Json& stall = *group.first;
   const std::pair<std::string_view, std::string> lines[] = {
-      {"since      ", since_text(stall)},          {"usually    ", usual_text(stall)},
-      {"in         ", syscall_text(stall)},        {"waits for  ", waits_for_text(stall)},
-      {"with       ", others_text(group)},         {"stack      ", stack_text(stall, "user_stack")},
-      {"in kernel  ", stack_text(stall, "stack")}, {"woken by   ", woken_by_text(stall)},
+      {"since      ", since_text(stall)},
+      {"usually    ", usual_text(stall)},
+      {"in         ", syscall_text(stall)},
+      {"waits for  ", waits_for_text(stall)},
+      {"waits on   ", waits_on_text(stall)},
+      {"with       ", others_text(group)},
+      {"stack      ", stack_text(stall, "user_stack")},
+      {"in kernel  ", stack_text(stall, "stack")},
+      {"woken by   ", woken_by_text(stall)},
   };
   std::string text;
   for (const auto& [label, line] : lines) {

@@ -3,10 +3,13 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <cstddef>
 #include <cstring>
 #include <iterator>
 #include <utility>
@@ -39,6 +42,9 @@ struct BlockSamples::Open {
   Ring ring;
   BpfLink blocked;
   SelfInterrupts interrupts;
+  BpfLink sockets{};
+  UniqueFd socket_walk{};  // under way
+  std::shared_ptr<SocketTable> socket_table{};
 };
 
 BlockSamples::BlockSamples(const BpfSession& session, std::unique_ptr<Open> open)
@@ -55,6 +61,11 @@ Result<std::unique_ptr<BlockSamples>> BlockSamples::open(const BpfSession& sessi
       ring_buffer__new(bpf_map__fd(skeleton.maps.samples), on_event, samples.get(), nullptr));
   if (!samples->open_->ring) return Error::from_errno(errno, "open the ring of samples");
   if (!session.takes_stacks()) return samples;
+  if (session.features().has("wait_details")) {
+    samples->open_->sockets.reset(bpf_program__attach_iter(skeleton.progs.walk_sockets, nullptr));
+    if (!samples->open_->sockets)
+      return Error::from_errno(errno, "attach the iterator over sockets");
+  }
   samples->open_->blocked.reset(bpf_program__attach_iter(skeleton.progs.walk_blocked, nullptr));
   if (!samples->open_->blocked) {
     return Error::from_errno(errno, "attach the iterator over blocked threads");
@@ -89,11 +100,12 @@ bool BlockSamples::has_hooks() const {
 
 int BlockSamples::on_event(void* self, void* data, std::size_t size) {
   auto& samples = *static_cast<BlockSamples*>(self);
-  if (size < sizeof(offcpud_sample)) return 0;
+  constexpr std::size_t kHead = offsetof(offcpud_sample_record, frames);
+  if (size < kHead) return 0;
   const auto& record = *static_cast<const offcpud_sample_record*>(data);
-  const std::size_t frames = (size - sizeof(offcpud_sample)) / sizeof(std::uint64_t);
+  const std::size_t frames = (size - kHead) / sizeof(std::uint64_t);
   ++samples.taken_;
-  (*samples.take_)(sampled_block(record.sample, std::span(record.frames, frames)));
+  (*samples.take_)(sampled_block(record.sample, record.peer, std::span(record.frames, frames)));
   return 0;
 }
 
@@ -127,6 +139,35 @@ Status BlockSamples::walk_blocked(BlockAge age,
     kept = bytes - whole;
     std::memmove(buffer.data(), buffer.data() + whole, kept);
   }
+}
+
+// The program ends a read once its time is over, as a host may have very many files.
+Result<std::shared_ptr<const SocketTable>> BlockSamples::walk_sockets(
+    std::chrono::nanoseconds budget) {
+  constexpr const char* kWalkSockets = "walk the sockets";
+  using Walked = std::shared_ptr<const SocketTable>;
+  if (!open_->sockets) return Walked();
+  if (!open_->socket_walk) {
+    TRY(open_->socket_walk, begin_iteration(open_->sockets, kWalkSockets));
+    open_->socket_table = std::make_shared<SocketTable>();
+  }
+  const auto until = std::chrono::steady_clock::now() + budget;
+  std::atomic_ref(session_.skeleton().bss->sockets_until_ns)
+      .store(static_cast<std::uint64_t>(std::chrono::nanoseconds(until.time_since_epoch()).count()),
+             std::memory_order_relaxed);
+  std::vector<offcpud_peer> records((std::size_t{32} << 10) / sizeof(offcpud_peer));
+  do {
+    const ssize_t got =
+        ::read(open_->socket_walk.get(), records.data(), records.size() * sizeof(offcpud_peer));
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return Walked();
+    if (got <= 0) open_->socket_walk.reset();
+    if (got < 0) return Error::from_errno(errno, kWalkSockets);
+    if (got == 0) return Walked(std::exchange(open_->socket_table, nullptr));
+    for (std::size_t i = 0; i < static_cast<std::size_t>(got) / sizeof(offcpud_peer); ++i) {
+      open_->socket_table->add(records[i]);
+    }
+  } while (std::chrono::steady_clock::now() < until);
+  return Walked();
 }
 
 LostSamples BlockSamples::take_lost() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -28,6 +29,7 @@ class BlockSamples final : public StackSource {
   // Takes a few microseconds per thread.
   Status walk_blocked(BlockAge age,
                       const std::function<void(const offcpud_blocked_record&)>& take) override;
+  Result<std::shared_ptr<const SocketTable>> walk_sockets(std::chrono::nanoseconds budget) override;
   LostSamples take_lost() override;
   Result<std::vector<std::string>> kernel_names(std::span<const std::uint64_t> addresses) override;
 

@@ -20,6 +20,10 @@ constexpr auto kCatalog = std::to_array<MetricDef>({
      "cgroup slice unit container_id pod_uid for",
      "Variance of the sum of offcpud_wait_seconds; the square root of its increase is the standard "
      "error of that sum's increase."},
+    {Metric::WaitedOnSeconds, "offcpud_waited_on_seconds_total", Counter,
+     "cgroup slice unit container_id pod_uid for on",
+     "Time that threads were blocked, by what they waited for and whom or what they waited on: a "
+     "unit, remote:ADDRESS or device:NAME; estimated from sampled stacks."},
     {Metric::RunqueueWaitSeconds, "offcpud_runqueue_wait_seconds", Histogram,
      "cgroup slice unit container_id pod_uid cause",
      "Time that runnable threads waited for a CPU, by what put them in the queue."},

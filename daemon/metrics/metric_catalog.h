@@ -14,6 +14,7 @@ enum class Metric : std::size_t {
   BlockedSeconds,
   WaitSeconds,
   WaitVariance,
+  WaitedOnSeconds,
   RunqueueWaitSeconds,
   KeptOffSeconds,
   RunningSeconds,

@@ -6,6 +6,7 @@
 #include "base/hist_kind.h"
 #include "metrics/row_families.h"
 #include "pipeline/taker.h"
+#include "pipeline/waited_on.h"
 
 namespace offcpud {
 namespace {
@@ -29,6 +30,14 @@ void append_wait_variance(SeriesWriter& out, const SubjectRow& row, std::size_t 
   const auto& waits = row.series.waits[wait_for];
   if (!waits || waits->shown().empty()) return;
   out.real({{"for", kWaitForNames[wait_for]}}, waits->variance_ns2() / kPerSecondSquared);
+}
+
+void append_waited_on(SeriesWriter& out, const SubjectRow& row, std::size_t wait_for) {
+  if (!row.series.waited_on) return;
+  for (const WaitedOn& each : *row.series.waited_on) {
+    if (each.wait_for != static_cast<WaitFor>(wait_for)) continue;
+    out.seconds({{"for", kWaitForNames[wait_for]}, {"on", each.on}}, each.ns);
+  }
 }
 
 void append_runqueue_wait(SeriesWriter& out, const SubjectRow& row, std::size_t cause) {
@@ -126,6 +135,7 @@ constexpr auto kFamilies = std::to_array<RowFamily<SubjectRow>>({
     {Metric::BlockedSeconds, OFFCPUD_BLOCKED_KINDS, append_blocked},
     {Metric::WaitSeconds, kWaitForNames.size(), append_waits},
     {Metric::WaitVariance, kWaitForNames.size(), append_wait_variance},
+    {Metric::WaitedOnSeconds, kWaitForNames.size(), append_waited_on},
     {Metric::RunqueueWaitSeconds, kRunqueueKinds, append_runqueue_wait},
     {Metric::KeptOffSeconds, 1, append_kept_off},
     {Metric::RunningSeconds, 1, append_running},

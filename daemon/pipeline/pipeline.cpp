@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -77,7 +78,10 @@ void Pipeline::set_options(PipelineOptions options) {
   options_.stall_bounds.resize(std::min(options_.stall_bounds.size(), kMaxStallBounds));
   store_.set_max_series(options_.max_series);
   store_.set_examined_kinds(options_.examined_kinds);
-  if (options_.examined_kinds == 0) sites_.clear();
+  if (options_.examined_kinds == 0) {
+    sites_.clear();
+    peers_.clear();
+  }
   processes_.set_options(options_.processes);
   stalls_.set_policy(options_.stalls);
   stalls_.set_keep(options_.keep_stalls);
@@ -88,6 +92,12 @@ void Pipeline::set_options(PipelineOptions options) {
 
 void Pipeline::add_waits(std::shared_ptr<const WaitWindow> window) {
   for (const EndedWaits& ended : window->ended) store_.add_waits(ended, window->begin);
+  for (const PeerWaits& waits : window->peers) {
+    const bool has_series = store_.contains(waits.cgroup);
+    waited_on_.add(has_series ? std::string_view(waits.cgroup) : kOtherCgroup, waits,
+                   window->end_at);
+  }
+  peers_.add(*window);
   lost_wait_ns_ += window->lost_ns;
   sites_.add(window);
   unusual_.take_examined(*window);
@@ -129,6 +139,7 @@ Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelReading& ker
   for (SubjectSeries& series : view->subjects) {
     series.exemplars = exemplars_.of_cgroup(series.labels->cgroup);
     series.kept_off = kept_off_.of(series.labels->cgroup);
+    series.waited_on = waited_on_.of(series.labels->cgroup);
   }
   view->kept_off_steps = kept_off_.record(*view);
   view->losses = kernel.losses;
@@ -148,6 +159,7 @@ Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelReading& ker
   view->history = history_.record(*view);
   view->waits = sites_.last(view->taken);
   view->site_history = sites_.windows(view->taken);
+  view->peer_history = peers_.windows();
   labels_.forget_unused();
   return std::shared_ptr<const View>(std::move(view));
 }
@@ -282,6 +294,7 @@ void Pipeline::fold_removed() {
     if (now - gone->second < options_.linger) continue;
     store_.fold(path, *successor);
     kept_off_.fold(path, *successor);
+    waited_on_.fold(path, *successor, now);
     gone_since_.erase(gone);
     folded.insert(path);
   }

@@ -27,6 +27,7 @@
 #include "pipeline/view.h"
 #include "pipeline/wait_history.h"
 #include "pipeline/wait_window.h"
+#include "pipeline/waited_on.h"
 
 namespace offcpud {
 
@@ -108,6 +109,8 @@ class Pipeline {
   std::uint64_t lost_wait_ns_ = 0;
   WaitHistory history_;
   SiteHistory sites_;
+  WaitedOnStore waited_on_;
+  PeerHistory peers_;
   // gauges shown, by path; bits of blocked kinds
   std::map<std::string, std::uint32_t> shown_kinds_;
   std::map<std::string, MonotonicTime> gone_since_;  // series whose cgroup no longer exists

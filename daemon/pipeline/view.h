@@ -64,6 +64,8 @@ struct WaitsInProgress {
   std::optional<double> unaccounted_ratio;
 };
 
+struct WaitedOn;
+
 // All series of one cgroup path. Histograms are null until the first episode.
 struct SubjectSeries {
   std::shared_ptr<const SubjectLabels> labels;  // never null; kept between passes
@@ -75,6 +77,7 @@ struct SubjectSeries {
   // The blocks by what they were for, estimated; null: none so far.
   std::array<std::shared_ptr<const EstimatedHistogram>, kWaitForNames.size()> waits;
   std::array<WallTime, kWaitForNames.size()> waits_started{};  // as `started`
+  std::shared_ptr<const std::vector<WaitedOn>> waited_on;      // sorted, none twice; null: none
   std::shared_ptr<const KindExemplars> exemplars;              // null: none
   std::shared_ptr<const WaitsInProgress> in_progress;          // null: not known yet
   std::shared_ptr<const StallsInProgress> stalls;              // null: none
@@ -108,6 +111,7 @@ struct ProcessRow {
   std::array<WaitAge, OFFCPUD_BLOCKED_KINDS> oldest_blocked{};
 };
 
+struct PeerWindow;
 struct ThreadWalk;
 struct SiteWindow;
 struct StallList;
@@ -154,6 +158,9 @@ struct View {
   std::shared_ptr<const WaitWindow> waits;
   // The same of the last minutes by cgroup, oldest first; the last one is `waits`.
   std::vector<std::shared_ptr<const SiteWindow>> site_history;
+  // Whom or what threads waited on in the last minutes, by cgroup, oldest first; see waited_on().
+  // By process: WaitWindow::peers of `waits`.
+  std::vector<std::shared_ptr<const PeerWindow>> peer_history;
   // The last two complete walks over threads; null until there are as many.
   std::shared_ptr<const ThreadWalk> walk, previous_walk;
   // How much more running time the programs counted than the scheduler (sum_exec_runtime), relative

@@ -72,6 +72,22 @@ struct SiteWaits {
   WaitAge oldest;
 };
 
+// What the threads of one process waited on within a window, by what they waited for.
+struct PeerWaits {
+  std::uint32_t pid = 0;               // of the waiters, in the daemon's PID namespace; 0: several
+  std::uint64_t process_start_ns = 0;  // CLOCK_BOOTTIME
+  std::string cgroup;                  // path
+  WaitFor wait_for = WaitFor::Unknown;
+  // The unit of the other process, or the path of its cgroup if that belongs to none;
+  // "remote:ADDRESS", "device:NAME", "(other)", "(unknown)", "(nobody)".
+  std::string on;
+  std::uint32_t peer_pid = 0;  // of the other process; 0: there is none, or several
+  std::uint64_t peer_start_ns = 0;
+  std::string peer_comm, peer_cgroup;
+  WaitTime ended;  // of waits that ended within the window, whole
+  WaitTime time;   // within the window, of waits that ended or not
+};
+
 // What threads waited for within a few seconds. Immutable: the thread that names functions makes
 // it, the main thread reads it.
 struct WaitWindow {
@@ -79,6 +95,7 @@ struct WaitWindow {
   MonotonicTime begin_at{}, end_at{};
   std::vector<EndedWaits> ended;
   std::vector<SiteWaits> sites;       // no process, cgroup, wait_for and site twice
+  std::vector<PeerWaits> peers;       // none twice; of each cgroup the longest
   std::vector<ExaminedBlock> blocks;  // by tid
   std::uint64_t unexamined = 0;       // blocks that found no room here
   // Time of blocks whose samples were lost: of whole blocks, as in `ended`, and of

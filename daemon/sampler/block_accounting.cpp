@@ -137,11 +137,18 @@ void BlockAccounting::tick() {
   adapt();
   if (is_any_due(parts_.clock.now())) end_due();
   for (SampleWindow& window : windows_) window.cgroups.retry();
-  if (waits_) waits_->retry_cgroups();
+  if (waits_) follow_sockets();
   parts_.addresses.forget_ended();
   if (parts_.jit == nullptr) return;
   reports_.at("reading code made at run time");
   parts_.jit->refresh();
+}
+
+void BlockAccounting::follow_sockets() {
+  waits_->retry_cgroups();
+  reports_.at("walking over the sockets of processes");
+  const Status followed = waits_->follow_sockets(parts_.kernel, parts_.clock.now());
+  if (!followed) reports_.warned("sockets", followed.error().message());
 }
 
 bool BlockAccounting::is_any_due(MonotonicTime now) const {
@@ -228,7 +235,7 @@ void BlockAccounting::take_blocked() {
 
 void BlockAccounting::take_blocked(const offcpud_blocked_record& record) {
   reports_.at("walking the stacks of blocked threads");
-  SampledBlock block = sampled_block(record.sample, record.kernel);
+  SampledBlock block = sampled_block(record.sample, record.peer, record.kernel);
   std::vector<__u64> user;
   if ((record.sample.flags & OFFCPUD_SAMPLE_STACK_LATER) != 0) {
     const RemoteStack& stack = parts_.sleepers.stack_of(record);

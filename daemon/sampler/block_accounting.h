@@ -70,6 +70,7 @@ class BlockAccounting {
 
  private:
   void take_samples();
+  void follow_sockets();
   void account(const SampledBlock& block);
   void count(const offcpud_sample& sample);
   void add(SampleWindow& window, const SampledBlock& block);

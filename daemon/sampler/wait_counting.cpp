@@ -10,6 +10,11 @@ namespace {
 // For the sums of the open window and of those that are being named.
 constexpr std::size_t kMostBytes = std::size_t{32} << 20;
 
+// A walk over all sockets takes 2 us for each open file of the host. Blocks that waited on a
+// process which nobody knows bring the next one forward.
+constexpr std::chrono::seconds kWalkSocketsEvery{60}, kWalkSocketsSoonest{10};
+constexpr std::chrono::milliseconds kWalkSocketsFor{2};  // at once
+
 }  // namespace
 
 WaitCounting::WaitCounting(const AddressLocator& addresses,
@@ -48,10 +53,34 @@ BlockFilter WaitCounting::filter() const {
   return filter;
 }
 
-void WaitCounting::add(const SampledBlock& block) {
+WaitPeer WaitCounting::peer_of(const SampledBlock& block) {
+  const std::chrono::nanoseconds ended(block.sample.ended_ns);
+  return peers_.resolve(block.sample, block.peer, MonotonicTime(ended));
+}
+
+Status WaitCounting::follow_sockets(StackSource& kernel, MonotonicTime now) {
+  if (!walks_sockets_) {
+    const auto age = now - sockets_walked_;
+    const bool is_first = sockets_walked_ == MonotonicTime{};
+    if (!is_first && age < kWalkSocketsSoonest) return {};
+    if (!is_first && age < kWalkSocketsEvery && !peers_.take_missed()) return {};
+    walks_sockets_ = true;
+    sockets_walked_ = now;
+  }
+  auto walked = kernel.walk_sockets(kWalkSocketsFor);
+  walks_sockets_ = walked && *walked == nullptr;
+  if (!walked) return walked.error();
+  if (!*walked) return {};
+  sockets_left_out_ += (*walked)->left_out();
+  peers_.use(*std::move(walked));
+  return {};
+}
+
+void WaitCounting::add(const SampledBlock& block, const WaitPeer& peer) {
   const offcpud_sample& sample = block.sample;
   cgroups_.add(sample.cgroup_id);
-  if (WaitSum* const sum = sums_.add(block)) {
+  if (peer.process.tgid != 0) cgroups_.add(peer.process.cgroup_id);
+  if (WaitSum* const sum = sums_.add(block, peer)) {
     sum->user = addresses_.locate(sample.local_tgid, sample.ended_ns, block.user);
   }
 }
@@ -59,9 +88,10 @@ void WaitCounting::add(const SampledBlock& block) {
 void WaitCounting::add_ended(const SampledBlock& block) {
   const offcpud_sample& sample = block.sample;
   if (!filter().matches(sample)) return;
-  add(block);
+  const WaitPeer peer = peer_of(block);
+  add(block, peer);
   if (sample.ended_ns - sample.since_ns >= long_ns_) {
-    sums_.note(sample);
+    sums_.note(sample, peer);
   } else {
     sums_.note_ended(sample);
   }
@@ -80,9 +110,13 @@ void WaitCounting::add_lasting(const SampledBlock& block) {
   Told& told = told_[key];
   if (std::exchange(told.now, true)) return sums_.note_again(sample);
   const bool is_new = std::exchange(told.waited_on, sample.waited_on) != sample.waited_on;
-  if (!std::has_single_bit(++told.windows) && !is_new) return sums_.note_known(sample);
-  add(block);
-  sums_.note(sample);
+  const WaitPeer peer = peer_of(block);
+  if (!std::has_single_bit(++told.windows) && !is_new) {
+    if (peer.process.tgid != 0) cgroups_.add(peer.process.cgroup_id);
+    return sums_.note_known(sample, peer);
+  }
+  add(block, peer);
+  sums_.note(sample, peer);
 }
 
 void WaitCounting::add_lost(const LostSamples& lost) {

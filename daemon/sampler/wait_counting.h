@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "attribution/cgroup_directory.h"
+#include "base/result.h"
+#include "peers/peer_resolver.h"
 #include "sampler/address_locator.h"
 #include "sampler/process_owners.h"
 #include "sampler/sample_window.h"
@@ -52,11 +54,16 @@ class WaitCounting {
   // Extends the open window by another length.
   void postpone(MonotonicTime now) { due_since_ = now; }
 
+  // Follows who has which socket, a few milliseconds at a time. Call it often.
+  Status follow_sockets(StackSource& kernel, MonotonicTime now);
+
   // What was added since the last call; the next window begins at that moment. Names of kernel
   // functions are still to be filled in.
   WaitInterval close(const Moment& at);
   // The next window has the stacks of all blocks again.
   void forget_told() { told_.clear(); }
+  // Sockets for which there was no room, since the start.
+  [[nodiscard]] std::uint64_t sockets_left_out() const { return sockets_left_out_; }
   // The number of blocks whose stacks earlier windows contained.
   [[nodiscard]] std::size_t told() const { return told_.size(); }
 
@@ -75,7 +82,8 @@ class WaitCounting {
   void begin_sums();
   void forget_left_out();
   void keep_noted(const WaitSums::Drained& waits);
-  void add(const SampledBlock& block);
+  WaitPeer peer_of(const SampledBlock& block);
+  void add(const SampledBlock& block, const WaitPeer& peer);
 
   const AddressLocator& addresses_;
   std::shared_ptr<const CgroupDirectory> directory_;
@@ -88,6 +96,10 @@ class WaitCounting {
   ProcessOwners owners_;     // asked once there is no room
   WaitSums sums_;
   CgroupPaths cgroups_;
+  PeerResolver peers_;
+  bool walks_sockets_ = false;      // a walk is under way
+  MonotonicTime sockets_walked_{};  // when the last walk began
+  std::uint64_t sockets_left_out_ = 0;
   LostSamples lost_;
   // Blocks in progress, by thread and beginning.
   std::map<std::pair<std::uint32_t, std::uint64_t>, Told> told_;

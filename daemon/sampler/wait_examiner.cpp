@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "sampler/peer_sums.h"
 #include "sampler/site_place.h"
 #include "sampler/site_sums.h"
 #include "sites/file_evidence.h"
@@ -76,25 +77,37 @@ class EndedSums {
   std::map<std::pair<std::string, WaitFor>, WaitEstimate> sums_;
 };
 
+}  // namespace
+
+struct WaitExaminer::WindowSums {
+  EndedSums ended;
+  SiteSums sites;
+  PeerSums peers;
+};
+
+namespace {
+
 // The sum has all threads of its stack. If evidence of snapshots distinguishes them, each class
 // gets its share, and the shares add up to the whole.
-void add_ended(EndedSums& ended, SiteSums& sites, const WaitSum& sum, ExaminedStack& stack,
+void add_ended(WaitExaminer::WindowSums& window, const WaitSum& sum, ExaminedStack& stack,
                const WaitExaminer::Means& means) {
   const bool is_open = stack.ask() != SiteQuestion::None;
   const auto* const shares = is_open ? means.places.find(stack.at(), means.now) : nullptr;
   KnownWaits& known = means.strata[stratum_of(sum.sample)];
   if (shares == nullptr) {
     known.add(stack.wait()->wait_for, sum.ended.sum_ns);
-    ended.add(sum.sample.cgroup_id, stack.wait()->wait_for, sum.ended);
-    return sites.add(sum, *stack.wait(), 1);
+    window.ended.add(sum.sample.cgroup_id, stack.wait()->wait_for, sum.ended);
+    window.peers.add(sum, stack.wait()->wait_for, 1);
+    return window.sites.add(sum, *stack.wait(), 1);
   }
   for (std::size_t i = 0; i < shares->size(); ++i) {
     const double share = (*shares)[i];
     if (share == 0) continue;
     const auto wait_for = static_cast<WaitFor>(i);
     known.add(wait_for, share * sum.ended.sum_ns);
-    ended.add(sum.sample.cgroup_id, wait_for, sum.ended.part(share));
-    sites.add(sum, *stack.as({.wait_for = wait_for}), share);
+    window.ended.add(sum.sample.cgroup_id, wait_for, sum.ended.part(share));
+    window.peers.add(sum, wait_for, share);
+    window.sites.add(sum, *stack.as({.wait_for = wait_for}), share);
   }
 }
 
@@ -200,24 +213,27 @@ std::shared_ptr<const WaitWindow> WaitExaminer::examine(const WaitInterval& inte
   window->lost_ns = interval.lost_ns;
   window->lost_within_ns = interval.lost_within_ns;
   WindowPaths paths(interval.cgroups);
-  EndedSums ended(paths);
-  SiteSums sites(paths);
+  WindowSums sums{EndedSums(paths), SiteSums(paths), PeerSums(paths, devices_)};
   std::vector<Examined> examined;
   examined.reserve(interval.waits.sums.size());
   for (const WaitSum& sum : interval.waits.sums) {
     examined.push_back(examine(sum, interval, means));
-    add_ended(ended, sites, sum, *examined.back(), means);
+    add_ended(sums, sum, *examined.back(), means);
   }
   for (const auto& [cgroup_id, waits] : interval.waits.overflow) {
-    ended.add(cgroup_id, WaitFor::Unknown, waits);
+    sums.ended.add(cgroup_id, WaitFor::Unknown, waits);
+    sums.peers.add_unknown_ended(cgroup_id,
+                                 {.ns = waits.sum_ns, .variance_ns2 = waits.variance_ns2});
   }
-  window->ended = std::move(ended).take();
+  window->ended = std::move(sums.ended).take();
   for (const auto& [cgroup_id, time] : interval.waits.overflow_times) {
-    sites.add_unknown(cgroup_id, time);
+    sums.sites.add_unknown(cgroup_id, time);
+    sums.peers.add_unknown(cgroup_id, time);
   }
   learn(interval, examined);
-  add_blocks(*window, sites, interval, examined, means);
-  window->sites = std::move(sites).take();
+  add_blocks(*window, sums, interval, examined, means);
+  window->sites = std::move(sums.sites).take();
+  window->peers = std::move(sums.peers).take();
   return window;
 }
 
@@ -330,7 +346,7 @@ WaitExaminer::Lasting WaitExaminer::known_of(const SeenBlock& block,
 }
 
 // Blocks that ended are in no later window, so only those that are seen again are kept.
-void WaitExaminer::add_blocks(WaitWindow& window, SiteSums& sites, const WaitInterval& interval,
+void WaitExaminer::add_blocks(WaitWindow& window, WindowSums& sums, const WaitInterval& interval,
                               const std::vector<Examined>& examined, const Means& means) {
   decltype(blocks_) seen;
   std::vector<LastingBlock> lasting;
@@ -339,7 +355,8 @@ void WaitExaminer::add_blocks(WaitWindow& window, SiteSums& sites, const WaitInt
   for (const SeenBlock& block : interval.waits.blocks) {
     Lasting known = known_of(block, examined);
     if (!known.stack) {
-      sites.add(block, nullptr, {});
+      sums.sites.add(block, nullptr, {});
+      sums.peers.add(block, WaitFor::Unknown);
       ++window.unexamined;
       continue;
     }
@@ -363,7 +380,8 @@ void WaitExaminer::add_blocks(WaitWindow& window, SiteSums& sites, const WaitInt
     }
     auto wait = stack->as(verdict);
     const bool may_be_unusual = wait->wait_for == WaitFor::Unknown && !block->censored;
-    sites.add(*block, wait.get(), name_of(*block, interval));
+    sums.sites.add(*block, wait.get(), name_of(*block, interval));
+    sums.peers.add(*block, wait->wait_for);
     window.blocks.push_back(
         {.tid = block->tid,
          .since_ns = block->since_ns,

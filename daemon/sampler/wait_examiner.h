@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/word_hash.h"
+#include "peers/device_names.h"
 #include "pipeline/wait_window.h"
 #include "sampler/examined_stack.h"
 #include "sampler/place_pasts.h"
@@ -26,8 +27,6 @@
 #include "stacks/wait_sums.h"
 
 namespace offcpud {
-
-class SiteSums;
 
 // Names the stacks of windows and says what their waits were for. Remembers what each stack said,
 // so that a stack that comes again costs one look-up, and which blocks last. When there is no room,
@@ -65,6 +64,8 @@ class WaitExaminer {
   };
   std::shared_ptr<const WaitWindow> examine(const WaitInterval& interval, const Means& means);
 
+  struct WindowSums;  // of the window that is being examined; for wait_examiner.cpp
+
   // What it holds between windows.
   [[nodiscard]] std::size_t bytes() const { return room_.bytes(); }
   // Stacks whose names of functions were shortened or dropped for lack of room; since the start.
@@ -99,7 +100,7 @@ class WaitExaminer {
   Examined remember(const Key& key, Examined stack, MonotonicTime now);
   [[nodiscard]] Lasting known_of(const SeenBlock& block,
                                  const std::vector<Examined>& examined) const;
-  void add_blocks(WaitWindow& window, SiteSums& sites, const WaitInterval& interval,
+  void add_blocks(WaitWindow& window, WindowSums& sums, const WaitInterval& interval,
                   const std::vector<Examined>& examined, const Means& means);
   void use(const Means& means);
   void learn(const WaitInterval& interval, const std::vector<Examined>& examined);
@@ -110,6 +111,7 @@ class WaitExaminer {
   std::shared_ptr<const SiteRules> rules_;
   std::unordered_map<Key, Known, WordsHash> known_;  // by WaitSum::key
   PlacePasts pasts_;
+  DeviceNames devices_;
   // Blocks of the last window, by thread and beginning.
   std::map<std::pair<std::uint32_t, std::uint64_t>, Lasting> blocks_;
 };

@@ -15,6 +15,7 @@ namespace offcpud {
 // are those of instructions, innermost first.
 struct SampledBlock {
   offcpud_sample sample{};
+  offcpud_peer peer{};
   std::span<const __u64> kernel, user, waker_kernel, waker_user;
 };
 
@@ -25,9 +26,11 @@ inline bool is_in_progress(const offcpud_sample& sample) {
 
 // `frames` contains the stacks one after the other, as in the record. Counts that
 // exceed it are reduced.
-inline SampledBlock sampled_block(const offcpud_sample& sample, std::span<const __u64> frames) {
+inline SampledBlock sampled_block(const offcpud_sample& sample, const offcpud_peer& peer,
+                                  std::span<const __u64> frames) {
   SampledBlock block;
   block.sample = sample;
+  block.peer = peer;
   const auto take = [&frames](std::size_t count) {
     const auto stack = frames.first(std::min(count, frames.size()));
     frames = frames.subspan(stack.size());
@@ -43,16 +46,17 @@ inline SampledBlock sampled_block(const offcpud_sample& sample, std::span<const 
 // A copy that outlives the record.
 class KeptSample {
  public:
-  explicit KeptSample(const SampledBlock& block) : sample_(block.sample) {
+  explicit KeptSample(const SampledBlock& block) : sample_(block.sample), peer_(block.peer) {
     for (const auto stack : {block.kernel, block.user, block.waker_kernel, block.waker_user}) {
       frames_.insert(frames_.end(), stack.begin(), stack.end());
     }
   }
 
-  [[nodiscard]] SampledBlock block() const { return sampled_block(sample_, frames_); }
+  [[nodiscard]] SampledBlock block() const { return sampled_block(sample_, peer_, frames_); }
 
  private:
   offcpud_sample sample_;
+  offcpud_peer peer_;
   std::vector<__u64> frames_;
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "peers/socket_table.h"
 #include "stacks/sample_choice.h"
 #include "stacks/sampled_block.h"
 
@@ -45,6 +46,13 @@ class StackSource {
   // of them again. User stacks are still to be walked.
   virtual Status walk_blocked(BlockAge age,
                               const std::function<void(const offcpud_blocked_record&)>& take) = 0;
+
+  // Goes on with a walk over the sockets of all processes, for about this long. Null: it is not
+  // over yet, or this kernel cannot; else what it found, and the next call begins another one.
+  virtual Result<std::shared_ptr<const SocketTable>> walk_sockets(
+      std::chrono::nanoseconds /*budget*/) {
+    return std::shared_ptr<const SocketTable>();
+  }
 
   // The time that samples which were lost since the last call stand for.
   virtual LostSamples take_lost() = 0;

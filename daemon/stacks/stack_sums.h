@@ -54,7 +54,7 @@ struct BlockSum {
   std::vector<WakePair> pairs;
   std::uint64_t pairs_left_out = 0;  // samples of further pairs
 
-  [[nodiscard]] SampledBlock block() const { return sampled_block(sample, frames); }
+  [[nodiscard]] SampledBlock block() const { return sampled_block(sample, {}, frames); }
 };
 
 // Sums sampled blocks by process, stacks, waker and kinds of files waited on. Stacks are compared

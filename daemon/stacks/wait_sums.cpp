@@ -31,7 +31,8 @@ std::size_t bytes_of(std::size_t kernel_frames, std::size_t user_frames) {
 
 std::size_t bytes_of(const WaitSum& sum) {
   const std::size_t kernel_frames = sum.sample.kernel_frames;
-  return bytes_of(kernel_frames, sum.key.size() - WaitSum::kKeyHead - kernel_frames);
+  return bytes_of(kernel_frames, sum.key.size() - WaitSum::kKeyHead - kernel_frames) +
+         sum.peers.bytes();
 }
 
 // All that a window notes has this time, so that a process that must give way does not replace what
@@ -52,18 +53,24 @@ WaitSums::Key WaitSums::key_of(const SampledBlock& block) {
   return key;
 }
 
-WaitSum* WaitSums::add(const SampledBlock& block) {
+WaitSum* WaitSums::add(const SampledBlock& block, const WaitPeer& peer) {
   const offcpud_sample& sample = block.sample;
   Key key = key_of(block);
   const auto known = places_.find(key);
   const bool is_new = known == places_.end();
   last_ = is_new ? SeenBlock::kKnown : known->second;
   WaitSum* const added = is_new ? add_sum(block, std::move(key)) : nullptr;
+  PeerTime* const on = last_ == SeenBlock::kKnown || is_in_progress(sample)
+                           ? nullptr
+                           : &sums_[last_].peers.of(peer, bytes_);
   if (!is_in_progress(sample)) {
     WaitTime& time =
         last_ == SeenBlock::kKnown ? overflow_times_[sample.cgroup_id] : sums_[last_].within;
     const std::uint64_t part_ns = within(sample);
-    time.add(static_cast<double>(part_ns), static_cast<double>(weight_of_part(sample, part_ns)));
+    WaitTime part;
+    part.add(static_cast<double>(part_ns), static_cast<double>(weight_of_part(sample, part_ns)));
+    time += part;
+    if (on != nullptr) on->within += part;
   }
   // No histogram counts a block whose beginning was not seen.
   const bool counts = !is_in_progress(sample) && (sample.flags & OFFCPUD_SAMPLE_CENSORED) == 0;
@@ -72,6 +79,10 @@ WaitSum* WaitSums::add(const SampledBlock& block) {
     WaitEstimate& waits =
         last_ == SeenBlock::kKnown ? overflow_[sample.cgroup_id] : sums_[last_].ended;
     waits.add(length_ns, sample.whole_ns);
+    if (on != nullptr) {
+      on->ended.add(static_cast<double>(length_ns),
+                    static_cast<double>(std::max<std::uint64_t>(length_ns, sample.whole_ns)));
+    }
     if (last_ != SeenBlock::kKnown) {
       WaitSum& sum = sums_[last_];
       ++sum.samples;
@@ -202,16 +213,16 @@ void WaitSums::add_overflow(const offcpud_sample& sample) {
   overflow_times_[sample.cgroup_id].add(part_ns, part_ns);
 }
 
-void WaitSums::note(const offcpud_sample& sample) {
+void WaitSums::note(const offcpud_sample& sample, const WaitPeer& peer) {
   if (last_ == SeenBlock::kKnown) {
     leave_out(sample);
   } else {
-    note(sample, last_);
+    note_at(sample, peer, last_);
   }
 }
 
-void WaitSums::note_known(const offcpud_sample& sample) {
-  note(sample, SeenBlock::kKnown);
+void WaitSums::note_known(const offcpud_sample& sample, const WaitPeer& peer) {
+  note_at(sample, peer, SeenBlock::kKnown);
 }
 
 void WaitSums::note_again(const offcpud_sample& sample) {
@@ -226,7 +237,7 @@ void WaitSums::note_ended(const offcpud_sample& sample) {
 }
 
 // The stack of an ended block is the same as when a walk saw it.
-void WaitSums::note(const offcpud_sample& sample, std::size_t sum) {
+void WaitSums::note_at(const offcpud_sample& sample, const WaitPeer& peer, std::size_t sum) {
   const BlockKey key(sample.tid, sample.since_ns);
   const std::uint32_t serial = sum == SeenBlock::kKnown ? 0 : serials_[sum];
   const auto found = blocks_.find(key);
@@ -237,6 +248,7 @@ void WaitSums::note(const offcpud_sample& sample, std::size_t sum) {
       noted.block.sum = sum;
       noted.serial = serial;
     }
+    noted.block.peer = peer;
     return go_on(noted.block, sample, within(sample));
   }
   if (!make_room_for_block(sample)) return leave_out(sample);
@@ -252,7 +264,8 @@ void WaitSums::note(const offcpud_sample& sample, std::size_t sum) {
                   .local_tgid = sample.local_tgid,
                   .process_start_ns = sample.process_start_ns,
                   .cgroup_id = sample.cgroup_id,
-                  .kind = sample.kind};
+                  .kind = sample.kind,
+                  .peer = peer};
   go_on(block, sample, within(sample));
   blocks_.emplace(key, Noted{block, serial});
   if (!block_shares_) return;

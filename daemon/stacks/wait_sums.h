@@ -18,9 +18,11 @@
 #include "base/wait_time.h"
 #include "base/word_hash.h"
 #include "histogram/wait_estimate.h"
+#include "peers/wait_peer.h"
 #include "snapshot/snapshot.h"
 #include "stacks/byte_budget.h"
 #include "stacks/cgroup_paths.h"
+#include "stacks/peer_times.h"
 #include "stacks/stack_sums.h"
 
 namespace offcpud {
@@ -35,6 +37,7 @@ struct WaitSum {
   std::vector<LocatedFrame> user;  // filled in by the caller of WaitSums::add()
   WaitEstimate ended;
   WaitTime within;                  // of those that ended, the part within the window
+  PeerTimes peers;                  // of both
   std::uint32_t samples = 0;        // how many are in `ended`
   std::uint64_t last_ended_ns = 0;  // CLOCK_MONOTONIC, the end of the last of these
 
@@ -61,6 +64,7 @@ struct SeenBlock {
   bool lasts = false;             // it had not ended at `seen_ns`, when it was last seen
   std::uint64_t seen_ns = 0;      // CLOCK_MONOTONIC
   std::uint64_t going_on_ns = 0;  // within the window, until it ended
+  WaitPeer peer;                  // of the last look
 };
 
 // Sums the blocks of a few seconds, to find what they were for: how many ended after how long, and
@@ -88,12 +92,13 @@ class WaitSums {
 
   // Adds a sampled block. Returns its sum, valid until the next call, if it is the first with this
   // stack, for the caller to locate; else null. Blocks in progress add no wait.
-  WaitSum* add(const SampledBlock& block);
+  // `peer`: whom it waited on.
+  WaitSum* add(const SampledBlock& block, const WaitPeer& peer = {});
 
   // Notes the block of this sample, whose stack was added last. Does nothing if that had no room.
-  void note(const offcpud_sample& sample);
+  void note(const offcpud_sample& sample, const WaitPeer& peer = {});
   // The same for a block whose stack is known.
-  void note_known(const offcpud_sample& sample);
+  void note_known(const offcpud_sample& sample, const WaitPeer& peer = {});
   // A block in progress that was noted before in this window goes on.
   void note_again(const offcpud_sample& sample);
   // The block of this sample has ended. If it was noted in this window, it does not last.
@@ -138,7 +143,7 @@ class WaitSums {
   void drop_block(ShareSlots::Slot slot);
   std::vector<std::size_t> move_sums(Drained& drained);
   void move_blocks(Drained& drained, const std::vector<std::size_t>& moved);
-  void note(const offcpud_sample& sample, std::size_t sum);
+  void note_at(const offcpud_sample& sample, const WaitPeer& peer, std::size_t sum);
   void leave_out(const offcpud_sample& sample);
   void leave_out(const SeenBlock& block);
   void add_overflow(const offcpud_sample& sample);

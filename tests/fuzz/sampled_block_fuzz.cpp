@@ -21,7 +21,7 @@ void test(std::string_view input) {
       sample.weight_ns >>= 8U;  // sums of real ones do not wrap
       std::vector<__u64> frames(in.take<std::uint8_t>() % 32);
       for (__u64& frame : frames) frame = in.take<std::uint16_t>();
-      const SampledBlock block = sampled_block(sample, frames);
+      const SampledBlock block = sampled_block(sample, {}, frames);
       require(block.kernel.size() + block.user.size() + block.waker_kernel.size() +
                       block.waker_user.size() <=
                   frames.size(),

@@ -18,6 +18,7 @@ SUFFIXES = ("_bucket", "_sum", "_count")
 # with the first snapshot that was pushed (push_test.py); with stalls.unusual (unusual_test.py).
 LATE = {"offcpud_wait_seconds": "histogram",
         "offcpud_wait_variance_seconds_squared_total": "counter",
+        "offcpud_waited_on_seconds_total": "counter",
         "offcpud_stalls_in_progress": "gauge",
         "offcpud_oldest_stall_seconds": "gauge",
         "offcpud_unusual_waits": "gauge",

@@ -21,6 +21,7 @@ class PostgresServer:
 
     def __init__(self):
         self.programs = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))[-1].parent
+        self.port = None
         self.folder = Path(tempfile.mkdtemp(prefix="offcpud-postgres-"))
         shutil.chown(self.folder, "postgres")
         subprocess.run(self.command("initdb", "-D", self.folder / "data", "-A", "trust", "--no-sync"),
@@ -33,15 +34,16 @@ class PostgresServer:
         return [str(word) for word in ("runuser", "-u", "postgres", "--", self.programs / program,
                                        *arguments)]
 
-    def start(self, case, cgroup):
-        """In the cgroup, until the end of the test `case`; with its table."""
+    def start(self, case, cgroup, port=None):
+        """In the cgroup, until the end of the test `case`; with its table. `port`: of loopback, and of its socket."""
         def enter():
             die_with_the_tester()
             cgroup.enter()
 
+        self.port = port
         server = subprocess.Popen(
             self.command("postgres", "-D", self.folder / "data", "-k", self.folder, "-c",
-                         "listen_addresses="),
+                         f"listen_addresses={'127.0.0.1' if port else ''}", *(("-p", port) if port else ())),
             preexec_fn=enter, cwd="/", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         case.addCleanup(server.wait, 20)
         case.addCleanup(server.terminate)
@@ -52,7 +54,8 @@ class PostgresServer:
 
     def client(self, text):
         """The command that has it execute this."""
-        return self.command("psql", "-h", self.folder, "-qAt", "-d", "postgres", "-c", text)
+        port = ("-p", self.port) if self.port else ()
+        return self.command("psql", "-h", self.folder, *port, "-qAt", "-d", "postgres", "-c", text)
 
     def psql(self, case, text):
         """A client that runs this; a process."""

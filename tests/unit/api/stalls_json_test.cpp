@@ -354,5 +354,52 @@ TEST(SyscallNames, AreThoseOfTheTable) {
 #endif
 }
 
+PeerWaits waits_on(std::uint32_t pid, WaitFor wait_for, const char* on,
+                   std::uint32_t peer_pid = 0) {
+  PeerWaits row;
+  row.pid = pid;
+  row.wait_for = wait_for;
+  row.on = on;
+  row.peer_pid = peer_pid;
+  row.peer_comm = peer_pid != 0 ? "redis-server" : "";
+  row.time.ns = 1e9;
+  return row;
+}
+
+View view_on(std::vector<PeerWaits> peers, bool has_ended = false) {
+  Stall one = stall(7, "/a", OFFCPUD_BLOCKED_NETWORK);
+  auto wait = std::make_shared<ExaminedWait>();
+  wait->wait_for = WaitFor::Answer;
+  one.wait = wait;
+  View view = view_of({has_ended ? ended(one) : one});
+  auto window = std::make_shared<WaitWindow>();
+  window->peers = std::move(peers);
+  view.waits = std::move(window);
+  return view;
+}
+
+TEST(StallsJson, SayOnWhomTheyWait) {
+  const auto told = [](const View& view) { return json_of(view)["stalls"][0]["waits_on"]; };
+  EXPECT_EQ(told(view_on({waits_on(100, WaitFor::Answer, "redis.service", 412)})),
+            (Json{{"on", "redis.service"}, {"pid", 412}, {"comm", "redis-server"}}));
+  EXPECT_EQ(told(view_on({waits_on(100, WaitFor::Answer, "remote:10.0.0.5:5432")})),
+            (Json{{"on", "remote:10.0.0.5:5432"}}));
+}
+
+TEST(StallsJson, NameNobodyWhoIsNotKnownForCertain) {
+  const auto is_told = [](const View& view) {
+    return json_of(view)["stalls"][0].contains("waits_on");
+  };
+  EXPECT_FALSE(is_told(view_on({})));
+  EXPECT_FALSE(is_told(view_on({waits_on(100, WaitFor::Answer, "(unknown)")})));
+  EXPECT_FALSE(is_told(view_on({waits_on(100, WaitFor::Work, "redis.service")})));
+  EXPECT_FALSE(is_told(view_on({waits_on(101, WaitFor::Answer, "redis.service")})));
+  EXPECT_FALSE(is_told(view_on({waits_on(100, WaitFor::Answer, "redis.service", 412),
+                                waits_on(100, WaitFor::Answer, "redis.service", 413)})));
+  EXPECT_FALSE(is_told(view_on({waits_on(100, WaitFor::Answer, "redis.service"),
+                                waits_on(100, WaitFor::Answer, "(unknown)")})));
+  EXPECT_FALSE(is_told(view_on({waits_on(100, WaitFor::Answer, "redis.service")}, true)));
+}
+
 }  // namespace
 }  // namespace offcpud

@@ -8,6 +8,7 @@
 
 #include "pipeline/reading_source.h"
 #include "pipeline/taker.h"
+#include "pipeline/waited_on.h"
 
 namespace offcpud::test {
 namespace {
@@ -99,6 +100,10 @@ std::shared_ptr<const View> hostile_view() {
       {{{.cgroup = "(kernel)", .slice = "", .unit = "", .container_id = "", .pod_uid = ""}, 1'000},
        {{.cgroup = "/b\"\n", .slice = "", .unit = "b\".service", .container_id = "", .pod_uid = ""},
         9'007'199'254'740'993U}});
+  hostile.waited_on = std::make_shared<const std::vector<WaitedOn>>(std::vector<WaitedOn>{
+      {.wait_for = WaitFor::Answer, .on = "b\\\".service", .ns = 1'000},
+      {.wait_for = WaitFor::Answer, .on = "remote:[2001:db8::1]:443", .ns = 1},
+      {.wait_for = WaitFor::Storage, .on = "device:sda\n", .ns = 2}});
   hostile.in_progress = waits_of(OFFCPUD_BLOCKED_POLL, 0, 0);
 
   SubjectSeries pod =

@@ -255,7 +255,7 @@ TEST(SampledBlock, CutsOffWhatARecordSaysBeyondItsEnd) {
   sample.user_frames = 60'000;
   sample.waker_kernel_frames = 1;
   const std::array<__u64, 3> frames{1, 2, 3};
-  const SampledBlock block = sampled_block(sample, frames);
+  const SampledBlock block = sampled_block(sample, {}, frames);
   EXPECT_THAT(block.kernel, ElementsAre(1, 2));
   EXPECT_THAT(block.user, ElementsAre(3));
   EXPECT_TRUE(block.waker_kernel.empty());
@@ -270,7 +270,7 @@ TEST(KeptSample, OutlivesTheRecordAsItWasRead) {
   sample.waker_kernel_frames = 1;
   sample.waker_user_frames = 60'000;
   std::array<__u64, 6> frames{1, 2, 3, 4, 5, 6};
-  const KeptSample kept(sampled_block(sample, frames));
+  const KeptSample kept(sampled_block(sample, {}, frames));
   frames.fill(0);
   const SampledBlock block = kept.block();
   EXPECT_EQ(block.sample.tgid, 7U);

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Whom or what a sampled block waited on, and who ended it. Only chosen blocks and those that a
+ * walk finds pay for it.
+ *
+ * On loopback and between network namespaces of one host the receiver is woken in the softirq of
+ * the sender, at the end of its system call: `current` is the sender. So it is, too, with any other
+ * packet whose softirq happens to run there: of a network card, of a timer, or of another CPU
+ * (RPS). So nobody is called a peer by being current. His system call must be for a socket that is
+ * the other end of the one that the block waited on.
+ */
+#ifndef OFFCPUD_PEER_BPF_H
+#define OFFCPUD_PEER_BPF_H
+
+#include <bpf/bpf_endian.h>
+
+#include "blame.bpf.h"
+#include "reason.bpf.h"
+#include "sample_maps.bpf.h"
+#include "tid.bpf.h"
+#include "waited_file.bpf.h"
+
+struct ns_common___peer {
+	unsigned int inum;
+} __attribute__((preserve_access_index));
+
+struct net___peer {
+	struct ns_common___peer ns;
+} __attribute__((preserve_access_index));
+
+struct possible_net___peer {
+	struct net___peer *net;
+} __attribute__((preserve_access_index));
+
+struct sock_common___peer {
+	struct possible_net___peer skc_net;
+} __attribute__((preserve_access_index));
+
+struct socket_alloc___peer {
+	struct inode vfs_inode;
+} __attribute__((preserve_access_index));
+
+struct sock___peer {
+	void *sk_socket;
+} __attribute__((preserve_access_index));
+
+struct block_device___peer {
+	__u32 bd_dev;
+} __attribute__((preserve_access_index));
+
+struct super_block___peer {
+	struct block_device___peer *s_bdev;
+} __attribute__((preserve_access_index));
+
+#define V4_MAPPED     bpf_htonl(0xffff) /* the third word of ::ffff:a.b.c.d */
+#define LOOPBACK_MASK bpf_htonl(0xff000000)
+#define LOOPBACK_NET  bpf_htonl(0x7f000000)
+
+/* arch/x86/entry/syscalls/syscall_64.tbl */
+#define NR_SYNC		     162
+#define NR_MSYNC	     26
+#define NR_SPLICE	     275
+#define NR_SHUTDOWN	     48
+#define NR_KILL		     62
+#define NR_TKILL	     200
+#define NR_TGKILL	     234
+#define NR_RT_SIGQUEUEINFO   129
+#define NR_RT_TGSIGQUEUEINFO 297
+#define NR_PIDFD_SEND_SIGNAL 424
+
+static __always_inline __u64 inode_of_socket(void *socket)
+{
+	__u64 inode = 0;
+
+	/* A struct socket is the beginning of its struct socket_alloc (include/net/sock.h). */
+	if (socket && bpf_core_type_exists(struct socket_alloc___peer))
+		bpf_probe_read_kernel(
+			&inode, sizeof(inode),
+			socket + bpf_core_field_offset(struct socket_alloc___peer, vfs_inode) +
+				bpf_core_field_offset(struct inode, i_ino));
+	return inode;
+}
+
+static __always_inline void peer_describe_unix(struct offcpud_socket *to, struct sock *sk)
+{
+	struct unix_sock___waited *own = (void *)sk;
+	struct sock___peer *peer;
+
+	if (!bpf_core_field_exists(own->peer))
+		return;
+	peer = (void *)BPF_CORE_READ(own, peer);
+	if (peer)
+		to->peer_inode = inode_of_socket(BPF_CORE_READ(peer, sk_socket));
+}
+
+static __always_inline void peer_describe_inet(struct offcpud_socket *to, struct sock *sk)
+{
+	to->local_port = BPF_CORE_READ(sk, __sk_common.skc_num);
+	to->remote_port = bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport));
+	to->protocol = BPF_CORE_READ(sk, sk_protocol);
+	if (to->family == AF_INET) {
+		to->local[2] = to->remote[2] = V4_MAPPED;
+		to->local[3] = BPF_CORE_READ(sk, __sk_common.skc_rcv_saddr);
+		to->remote[3] = BPF_CORE_READ(sk, __sk_common.skc_daddr);
+		return;
+	}
+	BPF_CORE_READ_INTO(&to->local, sk, __sk_common.skc_v6_rcv_saddr);
+	BPF_CORE_READ_INTO(&to->remote, sk, __sk_common.skc_v6_daddr);
+}
+
+/* Describes a socket; families other than unix, IPv4 and IPv6 by nothing but their number. */
+SUBPROGRAM int peer_describe(struct offcpud_socket *to, void *socket, __u64 inode)
+{
+	struct sock_common___peer *common;
+	struct sock *sk;
+
+	sk = BPF_CORE_READ((struct socket *)socket, sk);
+	if (!sk)
+		return 0;
+	to->inode = inode;
+	to->family = BPF_CORE_READ(sk, __sk_common.skc_family);
+	to->state = BPF_CORE_READ(sk, __sk_common.skc_state);
+	common = (void *)sk;
+	if (bpf_core_field_exists(common->skc_net) && bpf_core_type_exists(struct net___peer))
+		to->netns = BPF_CORE_READ(common, skc_net.net, ns.inum);
+	if (to->family == AF_UNIX)
+		peer_describe_unix(to, sk);
+	else if (to->family == AF_INET || to->family == AF_INET6)
+		peer_describe_inet(to, sk);
+	return 0;
+}
+
+/* The number of the device on which a file is; 0: none is known. */
+static __always_inline __u32 device_of(struct inode *inode)
+{
+	struct block_device___peer *device;
+	struct super_block *super;
+
+	if (type_of(inode) == S_IFBLK)
+		return BPF_CORE_READ(inode, i_rdev);
+	if (type_of(inode) == S_IFSOCK || type_of(inode) == S_IFIFO ||
+	    is_in_memory(magic_of(inode)) || magic_of(inode) == ANON_INODE_FS_MAGIC)
+		return 0;
+	super = BPF_CORE_READ(inode, i_sb);
+	device = BPF_CORE_READ((struct super_block___peer *)super, s_bdev);
+	return device ? BPF_CORE_READ(device, bd_dev) : BPF_CORE_READ(super, s_dev);
+}
+
+/* The file that a thread's system call is for, by its first argument or, of splice, by that to
+ * which it writes. NULL: it is in no such call. */
+static __always_inline struct file *file_of_call(struct task_struct *task)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	unsigned long number = regs->orig_ax, descriptor = regs->di;
+	struct files_struct *files = task->files;
+	struct fdtable *table;
+	__u32 class;
+
+	if (number >= OFFCPUD_SYSCALLS || !files || task->thread_info.status & TS_COMPAT)
+		return NULL;
+	class = syscall_class[number];
+	if (number == NR_SPLICE)
+		descriptor = regs->dx;
+	else if (number == NR_SYNC || number == NR_MSYNC ||
+		 (class != OFFCPUD_CLASS_FILE && class != OFFCPUD_CLASS_NETWORK &&
+		  class != OFFCPUD_CLASS_DISK && number != NR_SHUTDOWN))
+		return NULL;
+	table = files->fdt;
+	if ((__u32)descriptor >= table->max_fds)
+		return NULL;
+	return file_in(table->fd + (__u32)descriptor);
+}
+
+static __always_inline bool is_signalling(struct task_struct *task)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	switch (regs->orig_ax) {
+	case NR_KILL:
+	case NR_TKILL:
+	case NR_TGKILL:
+	case NR_RT_SIGQUEUEINFO:
+	case NR_RT_TGSIGQUEUEINFO:
+	case NR_PIDFD_SEND_SIGNAL:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static __always_inline void peer_set_process(struct offcpud_peer *peer, struct task_struct *task)
+{
+	peer->cgroup_id = task->cgroups->dfl_cgrp->kn->id;
+	peer->process_start_ns = task->group_leader->start_boottime;
+	peer->tgid = task->tgid;
+	peer->local_tgid = local_tid(task->group_leader);
+	copy_comm(peer->comm, task->group_leader);
+}
+
+/* At the waking: notes who is current, and the file that his system call is for. */
+SUBPROGRAM int peer_note_ender(struct chosen *chosen, __u32 waker_tid)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct peer_ender *ender = &chosen->ender;
+	struct file *file;
+	struct inode *inode;
+
+	__builtin_memset(&chosen->peer, 0, sizeof(chosen->peer));
+	__builtin_memset(ender, 0, sizeof(*ender));
+	if (!read_files || !tell_wakers || !task->pid || is_kernel_thread(task))
+		return 0;
+	peer_set_process(&chosen->peer, task);
+	if (waker_tid) {
+		chosen->peer.flags |= OFFCPUD_PEER_ENDED;
+		if (is_signalling(task))
+			chosen->peer.flags |= OFFCPUD_PEER_SIGNALLED;
+	}
+	file = file_of_call(task);
+	if (!file)
+		return 0;
+	ender->file = (__u64)file;
+	inode = inode_of(file);
+	ender->inode = (__u64)inode;
+	if (type_of(inode) == S_IFSOCK)
+		peer_describe(&ender->socket,
+			      BPF_CORE_READ((struct file___waited *)file, private_data), 0);
+	return 0;
+}
+
+static __always_inline bool same_address(const __u32 *one, const __u32 *other)
+{
+	return one[0] == other[0] && one[1] == other[1] && one[2] == other[2] && one[3] == other[3];
+}
+
+static __always_inline bool is_no_address(const __u32 *address)
+{
+	return !address[0] && !address[1] && !address[3] &&
+	       (!address[2] || address[2] == V4_MAPPED);
+}
+
+static __always_inline bool is_loopback(const __u32 *address)
+{
+	if (address[0] || address[1])
+		return false;
+	if (address[2] == V4_MAPPED)
+		return (address[3] & LOOPBACK_MASK) == LOOPBACK_NET;
+	return !address[2] && address[3] == bpf_htonl(1);
+}
+
+/* Whether the local end of one socket is the remote end of another. A socket of no address has
+ * all those of its namespace; and each namespace has a loopback of its own. */
+static __always_inline bool ends_meet(const __u32 *local, __u16 local_port, const __u32 *remote,
+				      __u16 remote_port, bool same_netns)
+{
+	if (!local_port || local_port != remote_port)
+		return false;
+	if (is_no_address(local))
+		return same_netns || !is_loopback(remote);
+	return same_address(local, remote) && (same_netns || !is_loopback(local));
+}
+
+/*
+ * Whether two sockets are the ends of one conversation. One end that meets is enough: of datagrams
+ * one socket often has no remote end, and where addresses are translated on the way, only one of
+ * them is.
+ */
+static __always_inline bool is_other_end(const struct offcpud_socket *own,
+					 const struct offcpud_socket *other)
+{
+	bool same_netns = own->netns == other->netns;
+
+	if (own->protocol != other->protocol)
+		return false;
+	return ends_meet(other->local, other->local_port, own->remote, own->remote_port,
+			 same_netns) ||
+	       ends_meet(own->local, own->local_port, other->remote, other->remote_port,
+			 same_netns);
+}
+
+static __always_inline bool is_inet(const struct offcpud_socket *socket)
+{
+	return socket->family == AF_INET || socket->family == AF_INET6;
+}
+
+/* Whether the process that was current at the waking is at the other end of what the block waited
+ * on. Who closes a unix socket or a pipe, or ends, is in no call for a file. */
+static __always_inline bool ender_is_peer(const struct chosen *chosen, __u32 on, __u64 inode)
+{
+	const struct offcpud_peer *peer = &chosen->peer;
+	const struct peer_ender *ender = &chosen->ender;
+	bool ended =
+		(peer->flags & (OFFCPUD_PEER_ENDED | OFFCPUD_PEER_SIGNALLED)) == OFFCPUD_PEER_ENDED;
+
+	if (!peer->tgid)
+		return false;
+	if (is_inet(&peer->socket))
+		return is_inet(&ender->socket) && is_other_end(&peer->socket, &ender->socket);
+	if (peer->socket.family == AF_UNIX)
+		return ended && (!ender->file || ender->socket.family == AF_UNIX);
+	if (on & (OFFCPUD_ON_PIPE | OFFCPUD_ON_EVENT))
+		return ended && (!ender->file || ender->inode == inode);
+	return false;
+}
+
+/* Describes what a thread waits on, once waited_on() has looked at it. */
+SUBPROGRAM int peer_find(struct offcpud_peer *peer, struct task_struct *task, __u32 kind,
+			 __u32 place)
+{
+	struct waited *waited = waited_at(place);
+	struct file___waited *file;
+	struct inode *inode;
+
+	if (!waited || is_kernel_thread(task))
+		return 0;
+	if (kind == OFFCPUD_BLOCKED_DISK || kind == OFFCPUD_BLOCKED_KERNEL) {
+		file = (void *)file_of_call(task);
+		if (read_files && file)
+			peer->device = device_of(inode_of((struct file *)file));
+		return 0;
+	}
+	file = (void *)waited->object;
+	if (!file || !waited->looked)
+		return 0;
+	inode = BPF_CORE_READ(file, f_inode);
+	peer->socket.on = waited->object_on;
+	if ((BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFSOCK)
+		peer_describe(&peer->socket, BPF_CORE_READ(file, private_data),
+			      BPF_CORE_READ(inode, i_ino));
+	return 0;
+}
+
+/* In a walk: the process that can write to the pipe that the thread reads. */
+static __always_inline void peer_set_holder(struct offcpud_peer *peer)
+{
+	struct waited *waited = waited_at(WAITED_IN_WALK);
+	struct task_struct *process;
+
+	if (!waited || !waited->looked || !waited->holder)
+		return;
+	process = (void *)waited->holder_process;
+	peer->flags |= OFFCPUD_PEER_KNOWN;
+	peer->tgid = waited->holder;
+	peer->cgroup_id = BPF_CORE_READ(process, cgroups, dfl_cgrp, kn, id);
+	peer->process_start_ns = BPF_CORE_READ(process, group_leader, start_boottime);
+	BPF_CORE_READ_INTO(&peer->comm, process, group_leader, comm);
+}
+
+/* The same for a chosen block, whose thread runs again. */
+SUBPROGRAM int peer_find_chosen(struct chosen *chosen, struct task_struct *task)
+{
+	struct waited *waited = waited_at(WAITED_IN_INTERRUPT);
+	struct file___waited *file;
+	__u64 inode = 0;
+
+	if (!waited)
+		return 0;
+	peer_find(&chosen->peer, task, chosen->sample.kind, WAITED_IN_INTERRUPT);
+	file = (void *)waited->object;
+	if (waited->looked && file)
+		inode = (__u64)BPF_CORE_READ(file, f_inode);
+	if (ender_is_peer(chosen, chosen->peer.socket.on, inode))
+		chosen->peer.flags |= OFFCPUD_PEER_KNOWN;
+	return 0;
+}
+
+#endif

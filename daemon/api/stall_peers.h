@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "pipeline/stall.h"
+#include "pipeline/view.h"
+#include "pipeline/wait_window.h"
+
+namespace offcpud {
+
+// On whom the stalls of a View wait, by what the last window saw of their processes. It must
+// outlive the object.
+class StallPeers {
+ public:
+  explicit StallPeers(const View& view);
+
+  // Null: it has ended, or nobody knows; also where threads of its process wait for the same, but
+  // on others.
+  [[nodiscard]] const PeerWaits* of(const Stall& stall) const;
+
+ private:
+  // By pid and what for; null: several.
+  std::map<std::pair<std::uint32_t, WaitFor>, const PeerWaits*> rows_;
+};
+
+}  // namespace offcpud

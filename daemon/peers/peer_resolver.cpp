@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "peers/peer_resolver.h"
+
+#include <sys/socket.h>
+
+#include "peers/peer_of.h"
+
+namespace offcpud {
+
+WaitPeer PeerResolver::resolve(const offcpud_sample& sample, const offcpud_peer& peer,
+                               MonotonicTime now) {
+  const offcpud_socket& socket = peer.socket;
+  const WaitPeer found = peer_of(sample, peer);
+  if (found.kind == WaitPeer::Kind::Process) {
+    seen_.see(socket, found.process, now);
+    return found;
+  }
+  if (socket.family != AF_UNIX && !is_inet(socket)) return found;
+  if (auto process = find(socket, now)) {
+    return {.kind = WaitPeer::Kind::Process, .process = *process};
+  }
+  if (found.kind == WaitPeer::Kind::Unknown) missed_ = true;
+  return found;
+}
+
+std::optional<PeerProcess> PeerResolver::find(const offcpud_socket& socket,
+                                              MonotonicTime now) const {
+  if (auto process = seen_.find(socket, now)) return process;
+  if (auto process = sockets_->other_end_of(socket)) return process;
+  return sockets_->listener_of(socket);
+}
+
+}  // namespace offcpud

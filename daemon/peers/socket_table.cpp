@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "peers/socket_table.h"
+
+#include <sys/socket.h>
+
+#include <utility>
+
+#include "peers/peer_of.h"
+
+namespace offcpud {
+namespace {
+
+using Key = std::vector<std::uint64_t>;
+
+// systemd keeps the listeners of units that it activates.
+constexpr std::uint32_t kInit = 1;
+
+void append(Key& key, const PeerAddress& address) {
+  key.push_back(word_of(address[0], address[1]));
+  key.push_back(word_of(address[2], address[3]));
+}
+
+// Each network namespace has a loopback of its own; other addresses tell namespaces apart.
+std::uint32_t netns_of_end(const offcpud_socket& socket) {
+  return is_loopback(local_address(socket)) || is_loopback(remote_address(socket)) ? socket.netns
+                                                                                   : 0;
+}
+
+Key key_of_end(const offcpud_socket& socket, bool other) {
+  if (socket.family == AF_UNIX) return {other ? socket.peer_inode : socket.inode};
+  const PeerAddress local = local_address(socket), remote = remote_address(socket);
+  Key key = {word_of(netns_of_end(socket), socket.protocol),
+             other ? word_of(socket.remote_port, socket.local_port)
+                   : word_of(socket.local_port, socket.remote_port)};
+  append(key, other ? remote : local);
+  append(key, other ? local : remote);
+  return key;
+}
+
+Key key_of_listener(const offcpud_socket& socket, const PeerAddress& address, std::uint16_t port) {
+  Key key = {word_of(socket.netns, socket.protocol), port};
+  append(key, address);
+  return key;
+}
+
+bool is_any(const PeerAddress& address) {
+  return address[0] == 0 && address[1] == 0 && address[3] == 0;
+}
+
+// All addresses, of IPv4 and of IPv6: a socket of IPv6 mostly takes both.
+constexpr PeerAddress kAny{};
+
+}  // namespace
+
+void SocketTable::add(const offcpud_peer& record) {
+  const offcpud_socket& socket = record.socket;
+  if (socket.family == AF_UNIX || socket.remote_port != 0) {
+    return add(ends_, key_of_end(socket, false), record);
+  }
+  const PeerAddress local = local_address(socket);
+  add(listeners_, key_of_listener(socket, is_any(local) ? kAny : local, socket.local_port), record);
+}
+
+void SocketTable::add(Owners& owners, Key key, const offcpud_peer& record) {
+  if (size() >= kMost && !owners.contains(key)) {
+    ++left_out_;
+    return;
+  }
+  const auto [found, is_new] = owners.try_emplace(std::move(key));
+  Owner& owner = found->second;
+  const bool replaces = is_new || owner.process.tgid == kInit;
+  if (!replaces && record.tgid == kInit) return;
+  if (!replaces &&
+      (owner.process.cgroup_id != record.cgroup_id || owner.netns != record.socket.netns)) {
+    owner.ambiguous = true;
+    return;
+  }
+  if (!replaces) return;  // the first one, which mostly has opened it
+  owner = {.process = process_of(record), .netns = record.socket.netns};
+}
+
+std::optional<PeerProcess> SocketTable::named(const Owners& owners, const Key& key) {
+  const auto found = owners.find(key);
+  if (found == owners.end() || found->second.ambiguous) return std::nullopt;
+  return found->second.process;
+}
+
+std::optional<PeerProcess> SocketTable::other_end_of(const offcpud_socket& socket) const {
+  const bool has_other =
+      socket.family == AF_UNIX ? socket.peer_inode != 0 : socket.remote_port != 0;
+  if (!has_other) return std::nullopt;
+  return named(ends_, key_of_end(socket, true));
+}
+
+std::optional<PeerProcess> SocketTable::listener_of(const offcpud_socket& socket) const {
+  if (!is_inet(socket) || socket.remote_port == 0 || !is_local(socket)) return std::nullopt;
+  const Key exact = key_of_listener(socket, remote_address(socket), socket.remote_port);
+  if (listeners_.contains(exact)) return named(listeners_, exact);
+  return named(listeners_, key_of_listener(socket, kAny, socket.remote_port));
+}
+
+}  // namespace offcpud

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "peer.h"
+
+namespace offcpud {
+
+// An IPv6 address, or an IPv4 one as ::ffff:a.b.c.d, in network byte order.
+using PeerAddress = std::array<std::uint32_t, 4>;
+
+// A process that others wait for. Its tgid and start identify it.
+struct PeerProcess {
+  std::uint32_t tgid = 0;        // in the initial PID namespace; 0: there is none
+  std::uint32_t local_tgid = 0;  // in the daemon's; 0: not there
+  std::uint64_t start_ns = 0;    // CLOCK_BOOTTIME
+  std::uint64_t cgroup_id = 0;
+  std::array<char, OFFCPUD_COMM> comm{};  // of its first thread, NUL-terminated
+
+  [[nodiscard]] bool same_as(const PeerProcess& other) const {
+    return tgid == other.tgid && start_ns == other.start_ns && cgroup_id == other.cgroup_id;
+  }
+};
+
+// Whom or what one block waited on. A value type.
+struct WaitPeer {
+  enum class Kind : std::uint8_t {
+    Unknown,
+    Process,
+    Remote,  // the address of a socket's other end, which is on no host that is known
+    Device,  // if the wait was for storage; otherwise `process`, or unknown if there is none
+    Others,  // several, which are not told apart
+  };
+  Kind kind = Kind::Unknown;
+  PeerProcess process{};     // of Process, and perhaps of Device
+  PeerAddress address{};     // of Remote
+  std::uint16_t port = 0;    // of Remote; 0: any, because the other end connected
+  std::uint32_t device = 0;  // of Device: a dev_t of the kernel
+
+  // Whatever the process is called by now.
+  [[nodiscard]] bool same_as(const WaitPeer& other) const {
+    return kind == other.kind && process.same_as(other.process) && address == other.address &&
+           port == other.port && device == other.device;
+  }
+};
+
+}  // namespace offcpud

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sampler/peer_sums.h"
+
+#include <algorithm>
+#include <functional>
+#include <string_view>
+#include <utility>
+
+#include "attribution/subject.h"
+#include "base/text.h"
+#include "peers/peer_text.h"
+
+namespace offcpud {
+namespace {
+
+std::string text_of(const std::array<char, OFFCPUD_COMM>& comm) {
+  const auto end = std::ranges::find(comm, '\0');
+  return to_valid_utf8(std::string_view(comm.data(), static_cast<std::size_t>(end - comm.begin())));
+}
+
+// Moves the shortest rows to "(other)", one for each thing that they are for, until `most` are
+// left besides these.
+void fold(std::vector<PeerWaits>& rows, std::size_t most) {
+  if (rows.size() <= most) return;
+  const auto length = [](const PeerWaits& row) { return std::max(row.time.ns, row.ended.ns); };
+  std::ranges::nth_element(rows, rows.begin() + static_cast<std::ptrdiff_t>(most),
+                           std::ranges::greater(), length);
+  std::map<WaitFor, PeerWaits> others;
+  for (std::size_t i = most; i < rows.size(); ++i) {
+    PeerWaits& sum = others[rows[i].wait_for];
+    sum.cgroup = rows[i].cgroup;
+    sum.wait_for = rows[i].wait_for;
+    sum.on = kOnOthers;
+    sum.ended += rows[i].ended;
+    sum.time += rows[i].time;
+  }
+  rows.resize(most);
+  for (auto& [wait_for, sum] : others) rows.push_back(std::move(sum));
+}
+
+}  // namespace
+
+void PeerSums::add(const WaitSum& sum, WaitFor wait_for, double share) {
+  const offcpud_sample& sample = sum.sample;
+  const Waiter waiter{sample.local_tgid, sample.process_start_ns, sample.cgroup_id};
+  for (const PeerTime& each : sum.peers.times()) {
+    PeerWaits& row = of(waiter, wait_for, each.peer);
+    row.ended += each.ended.part(share);
+    row.time += each.within.part(share);
+  }
+}
+
+void PeerSums::add(const SeenBlock& block, WaitFor wait_for) {
+  if (block.going_on_ns == 0) return;
+  const auto part_ns = static_cast<double>(block.going_on_ns);
+  of({block.local_tgid, block.process_start_ns, block.cgroup_id}, wait_for, block.peer)
+      .time.add(part_ns, part_ns);
+}
+
+void PeerSums::add_unknown_ended(std::uint64_t cgroup_id, const WaitTime& ended) {
+  of_unknown(cgroup_id).ended += ended;
+}
+
+void PeerSums::add_unknown(std::uint64_t cgroup_id, const WaitTime& within) {
+  of_unknown(cgroup_id).time += within;
+}
+
+PeerWaits& PeerSums::of_unknown(std::uint64_t cgroup_id) {
+  return of({.cgroup_id = cgroup_id}, WaitFor::Unknown, {});
+}
+
+const PeerSums::Unit& PeerSums::unit_of(std::uint64_t cgroup_id) {
+  const auto [found, is_new] = units_.try_emplace(cgroup_id);
+  if (is_new) {
+    found->second.cgroup = paths_.of(cgroup_id);
+    const SubjectLabels labels = labels_of_cgroup(found->second.cgroup);
+    found->second.name = labels.unit.empty() ? labels.cgroup : labels.unit;
+  }
+  return found->second;
+}
+
+PeerWaits& PeerSums::of(const Waiter& waiter, WaitFor wait_for, const WaitPeer& peer) {
+  const PeerProcess* const process = process_in(peer, wait_for);
+  const Unit* const unit = process != nullptr ? &unit_of(process->cgroup_id) : nullptr;
+  std::string on = unit != nullptr ? unit->name : on_text(peer, wait_for, devices_);
+  const std::uint32_t peer_tgid = process != nullptr ? process->tgid : 0;
+  const std::uint64_t peer_start_ns = process != nullptr ? process->start_ns : 0;
+  const std::string& cgroup = paths_.of(waiter.cgroup_id);
+  const auto [row, is_new] = rows_[cgroup].try_emplace(
+      {waiter.pid, waiter.start_ns, wait_for, on, peer_tgid, peer_start_ns});
+  PeerWaits& waits = row->second;
+  if (!is_new) return waits;
+  waits.pid = waiter.pid;
+  waits.process_start_ns = waiter.start_ns;
+  waits.cgroup = cgroup;
+  waits.wait_for = wait_for;
+  waits.on = std::move(on);
+  if (process == nullptr) return waits;
+  waits.peer_pid = process->local_tgid;
+  waits.peer_start_ns = process->start_ns;
+  waits.peer_comm = text_of(process->comm);
+  waits.peer_cgroup = unit->cgroup;
+  return waits;
+}
+
+std::vector<PeerWaits> PeerSums::take() && {
+  std::vector<PeerWaits> all;
+  for (auto& [cgroup, rows] : rows_) {
+    std::vector<PeerWaits> of_cgroup;
+    of_cgroup.reserve(rows.size());
+    for (auto& [key, waits] : rows) of_cgroup.push_back(std::move(waits));
+    fold(of_cgroup, kMostOfCgroup);
+    std::ranges::move(of_cgroup, std::back_inserter(all));
+  }
+  return all;
+}
+
+}  // namespace offcpud

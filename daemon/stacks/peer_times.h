@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "base/wait_time.h"
+#include "peers/wait_peer.h"
+#include "stacks/byte_budget.h"
+
+namespace offcpud {
+
+// The blocks of a sum that waited on the same.
+struct PeerTime {
+  WaitPeer peer;
+  WaitTime ended{};   // of blocks that ended, whole
+  WaitTime within{};  // of these, the part within the window
+};
+
+// The time of one sum by whom it waited on. A value type.
+class PeerTimes {
+ public:
+  // Further ones are not told apart, nor those for which there are no bytes.
+  static constexpr std::size_t kMost = 64;
+
+  // Its room is taken from `bytes`.
+  PeerTime& of(const WaitPeer& peer, ByteBudget::Share& bytes);
+
+  // No peer twice. The last may be all those that had no room.
+  [[nodiscard]] const std::vector<PeerTime>& times() const { return times_; }
+  // What it has taken.
+  [[nodiscard]] std::size_t bytes() const { return taken_; }
+
+ private:
+  std::vector<PeerTime> times_;
+  std::size_t taken_ = 0;
+};
+
+}  // namespace offcpud

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""On whom and what programs wait whose peers are known."""
+
+import sys
+import tempfile
+import time
+
+from case import main
+from waited_on_case import PROGRAMS, WaitedOnCase
+
+SECONDS = 4
+
+
+class WaitedOn(WaitedOnCase):
+    def folder(self):
+        folder = tempfile.TemporaryDirectory(prefix="offcpud-waited-on-")
+        self.addCleanup(folder.cleanup)
+        return folder.name
+
+    def test_the_other_end_is_the_servers_unit(self):
+        """Over TCP with new connections and kept ones, UDP and unix sockets, however the client waits."""
+        talks = [("tcp", "recv,new", "127.0.0.1:29731"), ("tcp", "epoll,new", "127.0.0.1:29732"),
+                 ("tcp", "poll,new", "127.0.0.1:29733"), ("tcp", "select,kept", "127.0.0.1:29734"),
+                 ("tcp", "epoll,kept", "::1:29735"), ("udp", "poll,kept", "127.0.0.1:29736"),
+                 ("unix", "recv,new", f"{self.folder()}/a"), ("unix", "epoll,kept", f"{self.folder()}/b")]
+        running = []
+        for kind, how, address in talks:
+            server, client = self.new_unit("server"), self.new_unit("client")
+            self.serve(server, kind, address)
+            program = self.run_in(client, *PROGRAMS, "ask", kind, how, address, SECONDS)
+            running.append((f"{kind} {how}", server, client, program))
+        for _, _, _, program in running:
+            program.wait(30)
+        self.until_told()
+        for name, server, client, _ in running:
+            purposes = ("answer",) if name.startswith("tcp") else ("answer", "unknown", "work")
+            self.expect_on(f"client, {name}", client, server.unit, purposes)
+            self.expect_sums(client)
+        for name, server, client, _ in running[:2]:
+            self.expect_on(f"server, {name}", server, client.unit, ("work",), 0.5)
+
+    def test_a_pipe_is_its_writers(self):
+        writer, reader = self.new_unit("writer"), self.new_unit("reader")
+        path = f"{self.folder()}/pipe"
+        write = (f"import os, sys, time\nos.mkfifo('{path}')\nprint('made', flush=True)\nout = open('{path}', 'wb', 0)\n"
+                 f"until = time.monotonic() + {SECONDS}\n"
+                 "while time.monotonic() < until:\n    time.sleep(0.02)\n    out.write(b'x')\n")
+        first = self.run_in(writer, sys.executable, "-c", write, stdout=-1)
+        self.addCleanup(first.stdout.close)
+        first.stdout.readline()
+        self.run_in(reader, sys.executable, "-c",
+                    f"file = open('{path}', 'rb', 0)\nwhile file.read(1): pass").wait(30)
+        self.until_told()
+        self.expect_on("reader", reader, writer.unit, ("answer", "work", "unknown"))
+
+    def test_a_parent_waits_on_its_child(self):
+        parent, child = self.new_unit("parent"), self.new_unit("child")
+        run = ("import subprocess, sys\nfor _ in range(20):\n"
+               f"    subprocess.run(['sh', '-c', 'echo 0 > {child.directory}/cgroup.procs; exec sleep 0.1'])\n")
+        self.run_in(parent, sys.executable, "-c", run).wait(30)
+        self.until_told()
+        # Before it changes its cgroup, the child is in its parent's.
+        self.expect_on("parent", parent, child.unit, ("answer", "timer", "unknown"), 0.8, (parent.unit,))
+
+    def test_a_disk_is_a_device(self):
+        disk = self.new_disk()
+        writer = self.new_unit("writer")
+        write = (f"import os, time\nfile = open('{disk.path}/data', 'wb', 0)\n"
+                 f"until = time.monotonic() + {SECONDS}\n"
+                 "while time.monotonic() < until:\n    file.write(b'x' * 4096)\n    os.fsync(file.fileno())\n")
+        self.run_in(writer, sys.executable, "-c", write).wait(30)
+        self.until_told()
+        sums = self.waited_on(writer)
+        print(f"  {sums}", flush=True)
+        on = {name for purpose, name in sums if purpose == "storage" and sums[purpose, name] > 0.01}
+        self.say(len(on) == 1 and on.pop().startswith("device:"), "one device", "device:NAME", on)
+
+
+if __name__ == "__main__":
+    main()
