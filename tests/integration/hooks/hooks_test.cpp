@@ -208,7 +208,7 @@ TEST_F(Hooks, ATakerLetsManyOthersPass) {
 TEST_F(Hooks, AClockThatStepsBackLosesNothing) {
   const std::uint64_t began = 100 * kSecond;
   hooks()->bss->begun_ns = began;
-  hooks()->bss->ended_ns = began - 300;  // the other CPU's clock was ahead
+  hooks()->bss->ended_ns = began - 9 * kMicrosecond;  // the other CPU's clock was ahead
   run(hooks()->progs.run_charge);
   EXPECT_EQ(hooks().lost(OFFCPUD_LOSS_CLOCK), 0U);
   EXPECT_EQ(hooks()->bss->result, 0U);
@@ -217,7 +217,7 @@ TEST_F(Hooks, AClockThatStepsBackLosesNothing) {
   EXPECT_EQ(waits.sum_ns, 0U);
   EXPECT_EQ(hooks().subject(0).running_ns, 0U);
 
-  hooks()->bss->ended_ns = began - 5 * kMicrosecond;  // no step of a clock
+  hooks()->bss->ended_ns = began - 11 * kMicrosecond;  // no step of a clock
   run(hooks()->progs.run_charge);
   EXPECT_EQ(hooks().lost(OFFCPUD_LOSS_CLOCK), 2U);
   EXPECT_EQ(hooks().subject(0).hists[OFFCPUD_RUNQ_WAKEUP].slots[0], 1U);
