@@ -22,16 +22,17 @@ enum class StackLoss : std::size_t {
   WakerEvidence,      // who wakes a thread at a place, what is usual there: one user has too many
   StackNames,  // of functions of a stack that was examined, or their ends: one stack or one user
                // has too many
+  Sockets,     // of all processes: no room to look up who is at the other end of a connection
 };
 
-inline constexpr std::array<std::string_view, 9> kStackLossNames = {
+inline constexpr std::array<std::string_view, 10> kStackLossNames = {
     "unwind_table", "unwind_file",   "symbols",        "symbols_forgotten", "symbols_unreadable",
-    "process",      "ended_process", "waker_evidence", "stack_names"};
+    "process",      "ended_process", "waker_evidence", "stack_names", "sockets"};
 
 constexpr std::string_view name_of(StackLoss loss) {
   return kStackLossNames[static_cast<std::size_t>(loss)];
 }
-static_assert(name_of(StackLoss::StackNames) == "stack_names");
+static_assert(name_of(StackLoss::Sockets) == "sockets");
 
 // Counts since the start, by StackLoss.
 using StackLosses = std::array<std::uint64_t, kStackLossNames.size()>;

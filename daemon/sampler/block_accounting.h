@@ -65,6 +65,11 @@ class BlockAccounting {
   void take_next(std::chrono::milliseconds length, const BlockFilter& filter,
                  NamingQueue::Done done);
 
+  // Sockets for which SocketTable had no room, since the start.
+  [[nodiscard]] std::uint64_t sockets_left_out() const {
+    return waits_ ? waits_->sockets_left_out() : 0;
+  }
+
   // Ends all windows early. After that nothing is accounted, and profiles are refused.
   void stop();
 

@@ -114,6 +114,7 @@ void SamplingLoop::tell_losses() {
   losses[static_cast<std::size_t>(StackLoss::SymbolsUnreadable)] = names.failed;
   losses[static_cast<std::size_t>(StackLoss::WakerEvidence)] = naming_.evidence_dropped();
   losses[static_cast<std::size_t>(StackLoss::StackNames)] = naming_.names_left_out();
+  losses[static_cast<std::size_t>(StackLoss::Sockets)] = accounting_.sockets_left_out();
   reports_.losses(losses);
 }
 
