@@ -27,7 +27,7 @@ enum class StackLoss : std::size_t {
 
 inline constexpr std::array<std::string_view, 10> kStackLossNames = {
     "unwind_table", "unwind_file",   "symbols",        "symbols_forgotten", "symbols_unreadable",
-    "process",      "ended_process", "waker_evidence", "stack_names", "sockets"};
+    "process",      "ended_process", "waker_evidence", "stack_names",       "sockets"};
 
 constexpr std::string_view name_of(StackLoss loss) {
   return kStackLossNames[static_cast<std::size_t>(loss)];
