@@ -347,6 +347,7 @@ Status Daemon::pass() {
     last_pass_duration_ = end - begin;
   }
   tell_stalls(*(*view)->stalls);
+  cpu_history_.record(**view);
   board_->publish(*std::move(view));
   return {};
 }
@@ -429,7 +430,11 @@ RouteSources Daemon::route_sources() {
   sources.gzip = gzip_slots_;
   sources.address_names = &address_names_;
   sources.threads = &threads_;
-  if (snapshots_) sources.snapshots = &snapshots_->handlers();
+  if (snapshots_) {
+    sources.snapshots = &snapshots_->handlers();
+    sources.changes = &snapshots_->changes();
+    sources.cpu_history = [this] { return cpu_history_.steps(); };
+  }
   return sources;
 }
 
