@@ -102,6 +102,7 @@ void StallLog::update(const std::shared_ptr<const ThreadWalk>& walk,
 void StallLog::follow_walk() {
   for (auto& [id, open] : open_) ++open.walks_without;
   unlisted_.clear();
+  idle_pasts_.forget_old(now_ns_);
   walked_ns_ = now_ns_;
   without_record_ = {};
   for (const offcpud_thread& thread : walk_->threads) {
@@ -146,12 +147,27 @@ StallLog::Verdict StallLog::judge(const Stall& stall, std::uint64_t age_ns, bool
   const Verdict by_reason = is_over(limits.by_reason) ? Verdict::Told : Verdict::None;
   if (!examines(static_cast<std::uint32_t>(stall.kind)) || limits.reason_named) return by_reason;
   if (wait == nullptr) {
-    if (late) return by_reason;
+    if (late) return reason_decides(stall, by_reason);
     return is_over(limits.actionable) ? Verdict::Later : Verdict::None;
   }
   if (concerns_nobody(stall.kind, *wait)) return Verdict::Idle;
   if (!is_over(limits.actionable)) return Verdict::None;
   return actionable(wait->wait_for) && wait->certain ? Verdict::Told : Verdict::Untold;
+}
+
+// What its reason says of a block whose stack nobody examined. If blocks of this process and reason
+// were idle before, it most likely is, too.
+StallLog::Verdict StallLog::reason_decides(const Stall& stall, Verdict by_reason) const {
+  const bool was_idle =
+      idle_pasts_.was_idle(stall.tgid, static_cast<std::uint32_t>(stall.kind), now_ns_);
+  return by_reason == Verdict::Told && was_idle ? Verdict::Untold : by_reason;
+}
+
+// Remembers what the stack of a block said, for later blocks of the process.
+void StallLog::note_past(std::uint32_t tgid, std::uint32_t kind, const ExaminedWait* wait) {
+  if (wait == nullptr) return;
+  const bool idle = concerns_nobody(kind, *wait);
+  if (idle || actionable(wait->wait_for)) idle_pasts_.note(tgid, kind, idle, now_ns_);
 }
 
 // Whether its stack should have been examined by now.
@@ -179,6 +195,7 @@ void StallLog::reconsider() {
                     : nullptr;
     if (wait && wait != stall.wait) {
       stall.wait = std::move(wait);
+      note_past(stall.tgid, static_cast<std::uint32_t>(stall.kind), stall.wait.get());
       const Verdict verdict = judge(stall, stall.duration_ns, false);
       if (verdict == Verdict::Idle) {
         take_back(take(record));
@@ -238,6 +255,7 @@ void StallLog::open_if_stalled(const offcpud_thread& thread) {
   Stall stall;
   stall.estimated = (thread.flags & OFFCPUD_THREAD_ESTIMATED) != 0;
   if (examines(thread.kind)) stall.wait = wait_of(id, stall.estimated);
+  note_past(thread.tgid, thread.kind, stall.wait.get());
   if (is_surely_idle(thread.kind, stall.wait.get())) {
     ++without_record_[static_cast<std::size_t>(stall.wait->wait_for)];
     return;
@@ -246,6 +264,7 @@ void StallLog::open_if_stalled(const offcpud_thread& thread) {
   stall.process_comm = comm_of(thread.tgid);
   stall.labels = labels_of_(thread.cgroup_id);
   stall.kind = thread.kind;
+  stall.tgid = thread.tgid;
   const Verdict verdict = judge(stall, age, is_late(thread.since_ns));
   if (verdict == Verdict::Idle) ++without_record_[static_cast<std::size_t>(stall.wait->wait_for)];
   if (verdict != Verdict::Told && verdict != Verdict::Untold) return;
@@ -261,7 +280,6 @@ void StallLog::open_if_stalled(const offcpud_thread& thread) {
     untold_.hold(id, thread.cgroup_id, thread.tgid);
   }
   stall.tid = thread.tid;
-  stall.tgid = thread.tgid;
   stall.local_tid = thread.local_tid;
   stall.local_tgid = thread.local_tgid;
   stall.since_ns = thread.since_ns;
@@ -300,6 +318,7 @@ void StallLog::record_unseen(const offcpud_stall_end& end, bool late) {
   stall.estimated = end.estimated != 0;
   const StallId id{end.tid, end.since_ns};
   if (examines(end.kind)) stall.wait = wait_of(id, stall.estimated);
+  note_past(end.tgid, end.kind, stall.wait.get());
   if (is_surely_idle(end.kind, stall.wait.get())) return;
   // It ended before lasting blocks were first examined, as when the daemon starts. No sample has
   // its whole length. Most of these waits are idle.
@@ -308,13 +327,13 @@ void StallLog::record_unseen(const offcpud_stall_end& end, bool late) {
   stall.process_comm = comm_of(end.tgid);
   stall.labels = labels_of_(end.cgroup_id);
   stall.kind = end.kind;
+  stall.tgid = end.tgid;
   const bool waits = !late && unjudged_.size() < kMaxInProgress;
   const Verdict verdict = judge(stall, length_ns, !waits);
   if (verdict == Verdict::Later) unjudged_.push_back({end, now_ns_ + kExaminedWithinNs});
   if (verdict == Verdict::Later || verdict == Verdict::Untold) remember_closed(id);
   if (verdict != Verdict::Told) return;
   stall.tid = end.tid;
-  stall.tgid = end.tgid;
   stall.local_tid = local_id(end.tid);
   stall.local_tgid = local_id(end.tgid);
   stall.since_ns = end.since_ns;

@@ -17,6 +17,7 @@
 
 #include "attribution/subject.h"
 #include "base/clock.h"
+#include "pipeline/idle_pasts.h"
 #include "pipeline/reading_source.h"
 #include "pipeline/stall.h"
 #include "pipeline/stall_id.h"
@@ -68,8 +69,8 @@ struct StallChanges {
 // something on which somebody can act, whatever its reason. A wait for work or a timer is no stall.
 // Nor is a wait for a child, because the child itself shows what it waits for. A block of which
 // nothing is certain is kept, but not told. If no stack was examined within kExaminedWithin, the
-// reason decides, except for blocks that ended before the first window did. A stall that turns out
-// to be idle is taken back.
+// reason decides, except where blocks of the same process and reason were idle before, and for
+// blocks that ended before the first window did. A stall that turns out to be idle is taken back.
 // Single-threaded.
 class StallLog {
  public:
@@ -159,6 +160,8 @@ class StallLog {
   [[nodiscard]] bool examines(std::uint32_t kind) const;
   // Needs its labels, names, reason and wait. `late`: nothing will examine its stack any more.
   [[nodiscard]] Verdict judge(const Stall& stall, std::uint64_t age_ns, bool late) const;
+  [[nodiscard]] Verdict reason_decides(const Stall& stall, Verdict by_reason) const;
+  void note_past(std::uint32_t tgid, std::uint32_t kind, const ExaminedWait* wait);
   [[nodiscard]] bool is_late(std::uint64_t since_ns) const;
   [[nodiscard]] bool may_be_stall(std::uint32_t kind, std::uint64_t age_ns) const;
   [[nodiscard]] bool is_surely_idle(std::uint32_t kind, const ExaminedWait* wait) const;
@@ -186,7 +189,8 @@ class StallLog {
   std::deque<Window> examined_;                      // latest first
   std::uint64_t updates_ = 0;
   UntoldBlocks without_record_{};  // blocks of the last walk that are no stalls
-  std::deque<Ended> unjudged_;     // ends of blocks without a record, oldest first
+  IdlePasts idle_pasts_;
+  std::deque<Ended> unjudged_;  // ends of blocks without a record, oldest first
 
   std::map<StallId, Open> open_;
   std::size_t told_ = 0;                            // those of open_ that are told

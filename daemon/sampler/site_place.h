@@ -12,10 +12,20 @@
 
 namespace offcpud {
 
-// Identifies a frame of a place, by names, so that all calls of a function are one frame.
+// Whether the frame has the name of a function. One as "[libfoo.so+0x1234]" has none: the symbols
+// of its object are not read, or not yet.
+inline bool has_name(const StackFrame& frame) {
+  return frame.kernel || !frame.function.starts_with('[') ||
+         frame.function.find("+0x") == std::string::npos;
+}
+
+// Identifies a frame of a place, by names, so that all calls of a function are one frame. 0: it has
+// no name.
 inline std::uint64_t name_hash(const StackFrame& frame) {
-  return hash_joined(std::hash<std::string>()(frame.function),
-                     std::hash<std::string>()(frame.object));
+  if (!has_name(frame)) return 0;
+  const std::uint64_t hash =
+      hash_joined(std::hash<std::string>()(frame.function), std::hash<std::string>()(frame.object));
+  return std::max<std::uint64_t>(hash, 1);
 }
 
 // Numbers a place, ThreadAtPlace::place: a reason and the frames of the program, outermost first.
@@ -23,18 +33,23 @@ class PlaceNumber {
  public:
   explicit PlaceNumber(std::size_t reason) : hash_(hash_joined(kHashBasis, reason)) {}
 
+  // `name`: name_hash().
   void add(std::uint64_t name) {
     hash_ = hash_joined(hash_, name);
     has_frames_ = true;
+    has_names_ = has_names_ && name != 0;
   }
-  // 0: a stack without frames is no place.
+  // 0: a stack without frames is no place, nor is one of which not all names are known: rules that
+  // know its functions may say something else. So idle threads of Go wake each other as those do
+  // that wait for a lock.
   [[nodiscard]] std::uint64_t number() const {
-    return has_frames_ ? std::max<std::uint64_t>(hash_, 1) : 0;
+    return has_frames_ && has_names_ ? std::max<std::uint64_t>(hash_, 1) : 0;
   }
 
  private:
   std::uint64_t hash_;
   bool has_frames_ = false;
+  bool has_names_ = true;
 };
 
 // Whether a stack identifies a place. Stacks that break off may look alike although their threads

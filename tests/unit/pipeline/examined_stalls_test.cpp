@@ -158,8 +158,9 @@ TEST_F(ExaminedStallsTest, AnEndBetweenTwoWalksWaitsForItsStack) {
   clock_.advance(60s);
   const offcpud_thread lock = blocked(110, 15s, OFFCPUD_BLOCKED_POLL);
   const offcpud_thread idle = blocked(111, 15s);
-  const offcpud_thread lost = blocked(112, 15s);
-  const offcpud_thread lost_poll = blocked(113, 15s, OFFCPUD_BLOCKED_POLL);
+  offcpud_thread lost = blocked(112, 15s);
+  offcpud_thread lost_poll = blocked(113, 15s, OFFCPUD_BLOCKED_POLL);
+  lost.tgid = lost_poll.tgid = 300;  // of which nothing was ever examined
   pass({end_of(lock, clock_.now()), end_of(idle, clock_.now()), end_of(lost, clock_.now()),
         end_of(lost_poll, clock_.now())});
   EXPECT_TRUE(stalls().empty());
@@ -174,6 +175,32 @@ TEST_F(ExaminedStallsTest, AnEndBetweenTwoWalksWaitsForItsStack) {
   pass();
   ASSERT_EQ(stalls().size(), 2U) << "by its reason";
   EXPECT_EQ(stalls()[0]->tid, 112U);
+}
+
+// Idle threads of Go, while a busy host leaves no time to examine stacks.
+TEST_F(ExaminedStallsTest, AReasonInWhichTheProcessWasIdleDoesNotDecide) {
+  const offcpud_thread idle = blocked(110, 20s), pipe = blocked(111, 20s, OFFCPUD_BLOCKED_PIPE);
+  examined({{idle, wait(WaitFor::Work)}});
+  walk({idle, pipe});
+  clock_.advance(60s);
+  const offcpud_thread again = blocked(112, 50s);
+  offcpud_thread other = blocked(113, 50s);
+  other.tgid = 300;
+  walk({again, pipe, other});
+  ASSERT_EQ(stalls().size(), 2U);
+  EXPECT_EQ(stalls()[0]->tid, 111U) << "nothing is known of its pipes";
+  EXPECT_EQ(stalls()[1]->tid, 113U) << "nor of the other process";
+  EXPECT_EQ(untold(WaitFor::Unknown), 1U);
+  // Its stack says more than its past does.
+  examined({{again, wait(WaitFor::Lock)}});
+  pass();
+  ASSERT_EQ(stalls().size(), 3U);
+  clock_.advance(40s);
+  const offcpud_thread third = blocked(114, 40s);
+  walk({third}, {end_of(again, clock_.now())});
+  const auto all = stalls();
+  EXPECT_TRUE(std::ranges::any_of(all, [](const auto& stall) { return stall->tid == 114; }))
+      << "the last one that was examined was stuck";
 }
 
 // Idle threads of Go, when the daemon starts on a busy host.

@@ -176,6 +176,18 @@ TEST_F(SiteEvidence, IsNotTakenFromStacksThatBreakOff) {
   }
 }
 
+// Idle threads of Go wake each other as those do that wait for a lock; rules know them by names.
+TEST_F(SiteEvidence, IsNotTakenFromStacksWhoseSymbolsAreNotRead) {
+  const std::vector<std::string> callers = {"[shopd+0x12ab]", "[shopd+0x7f]"};
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(classify(callers, {sum_of(convoy_), sum_of(consumers_)}), unknown_);
+  }
+  const std::vector<std::string> named = {"shopd!fn_12a0", "[jit]"};
+  (void)classify(named, {sum_of(convoy_), sum_of(convoy_)});
+  const std::vector<WaitFor> told = {WaitFor::Lock, WaitFor::Lock};
+  EXPECT_EQ(classify(named, {sum_of(convoy_), sum_of(convoy_)}), told);
+}
+
 TEST_F(SiteEvidence, SaysThatAThreadsOwnTimerEndsItsWaits) {
   own_timer_ = true;
   BlockSum timed = sum_of({{1, 0}});
