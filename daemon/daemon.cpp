@@ -346,8 +346,8 @@ Status Daemon::pass() {
     if (overhead) overhead_ratio_ = overhead;
     last_pass_duration_ = end - begin;
   }
-  tell_stalls(*(*view)->stalls);
   cpu_history_.record(**view);
+  tell_stalls(*(*view)->stalls);
   board_->publish(*std::move(view));
   return {};
 }
