@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "why/cause.h"
+#include "why/chain_parts.h"
+
+namespace offcpud {
+namespace {
+
+constexpr double kNanoseconds = 1e9;
+constexpr double kNothing = 1e-6;  // threads
+constexpr std::size_t kMostParts = 20;
+
+constexpr std::array<std::string_view, kForKinds> kNames = {
+    "lock", "answer", "storage", "memory", "stopped",
+    "work", "timer",  "unknown", "cpu",    "throttled"};
+constexpr std::array<std::string_view, kForKinds> kWords = {
+    "for a lock",      "for an answer",
+    "for storage",     "for memory",
+    "to be continued", "for work",
+    "for a timer",     "for something that nobody can tell",
+    "for a CPU",       "for a CPU by cpu.max"};
+
+constexpr std::size_t index_of(WaitFor wait_for) {
+  return static_cast<std::size_t>(wait_for);
+}
+
+// Amounts of one window.
+class Rate {
+ public:
+  explicit Rate(double seconds) : ns_(seconds * kNanoseconds) {}
+  [[nodiscard]] double threads(double ns) const { return ns_ > 0 ? ns / ns_ : 0; }
+  [[nodiscard]] double error(double variance_ns2) const {
+    return threads(std::sqrt(std::max(0.0, variance_ns2)));
+  }
+
+ private:
+  double ns_;
+};
+
+double sum_of(const std::vector<Cause>& parts) {
+  double sum = 0;
+  for (const Cause& part : parts) sum += part.threads;
+  return sum;
+}
+
+// Parts never add up to more than the node. Sources look at windows that differ by some seconds, so
+// they may claim more; then all claim less. What they leave is unknown.
+void fit(Cause& node, const std::string& because) {
+  std::erase_if(node.parts, [](const Cause& part) { return part.threads <= kNothing; });
+  const double claimed = sum_of(node.parts);
+  const double scale = claimed > node.threads ? node.threads / claimed : 1;
+  for (Cause& part : node.parts) scale_cause(part, scale);
+  std::ranges::stable_sort(node.parts, std::ranges::greater(), &Cause::threads);
+  Cause others{.kind = Cause::Kind::Others, .for_kind = node.for_kind};
+  while (node.parts.size() > kMostParts) {
+    others.threads += node.parts.back().threads;
+    node.parts.pop_back();
+  }
+  if (others.threads > kNothing) node.parts.push_back(std::move(others));
+  const double rest = node.threads - sum_of(node.parts);
+  if (rest > kNothing && rest > 1e-3 * node.threads) {
+    const auto unknown = std::ranges::find(node.parts, Cause::Kind::Unknown, &Cause::kind);
+    if (unknown != node.parts.end()) {
+      unknown->threads += rest;
+    } else {
+      node.parts.push_back({.kind = Cause::Kind::Unknown,
+                            .for_kind = node.for_kind,
+                            .threads = rest,
+                            .because = because});
+    }
+  }
+}
+
+Cause::Kind kind_of(UnitPeer::On on) {
+  switch (on) {
+    case UnitPeer::On::Unit:
+      return Cause::Kind::Unit;
+    case UnitPeer::On::Remote:
+      return Cause::Kind::Remote;
+    case UnitPeer::On::Device:
+      return Cause::Kind::Device;
+    case UnitPeer::On::Nobody:
+      return Cause::Kind::Nobody;
+    case UnitPeer::On::Others:
+      return Cause::Kind::Others;
+    case UnitPeer::On::Unknown:
+      break;
+  }
+  return Cause::Kind::Unknown;
+}
+
+Cause::Kind kind_of(UnitTaker::By by) {
+  switch (by) {
+    case UnitTaker::By::Unit:
+      return Cause::Kind::Unit;
+    case UnitTaker::By::Same:
+      return Cause::Kind::Self;
+    case UnitTaker::By::Kernel:
+      return Cause::Kind::Kernel;
+    case UnitTaker::By::Idle:
+      return Cause::Kind::Nobody;
+    case UnitTaker::By::Others:
+      return Cause::Kind::Others;
+    case UnitTaker::By::Unknown:
+      break;
+  }
+  return Cause::Kind::Unknown;
+}
+
+// Makes the tree of one unit.
+class TreeMaker {
+ public:
+  TreeMaker(const WhyInputs& inputs, const std::string& unit) : inputs_(inputs) {
+    tree_.unit = unit;
+  }
+
+  UnitCauses make() {
+    add_sites();
+    add_cpu();
+    for (auto& [for_kind, node] : nodes_) {
+      if (node.threads <= kNothing) continue;
+      add_parts(node);
+      sum_up(node);
+      tree_.causes.push_back(std::move(node));
+    }
+    tree_.error = std::sqrt(variance_);
+    const auto rank = [](const Cause& node) {
+      return std::pair(!is_actionable_for(node.for_kind), -node.threads);
+    };
+    std::ranges::stable_sort(tree_.causes, {}, rank);
+    return std::move(tree_);
+  }
+
+ private:
+  Cause& node_of(std::size_t for_kind) {
+    Cause& node = nodes_[for_kind];
+    node.kind = Cause::Kind::For;
+    node.for_kind = for_kind;
+    return node;
+  }
+
+  // Without waits for children: these have rows of their own, which say what everybody waits for.
+  void add_sites() {
+    const Rate rate(inputs_.sites.seconds);
+    std::map<std::size_t, double> variances;
+    for (const UnitSite& site : inputs_.sites.of(tree_.unit)) {
+      Cause& node = node_of(index_of(site.wait_for));
+      const double threads = rate.threads(std::max(0.0, site.time.ns - site.child.ns));
+      const double variance = std::max(0.0, site.time.variance_ns2 - site.child.variance_ns2);
+      tree_.children += rate.threads(site.child.ns);
+      if (site.wait_for == WaitFor::Answer) children_ns_ += site.child.ns;
+      node.threads += threads;
+      variances[node.for_kind] += variance;
+      node.sites.push_back({.site = site.site,
+                            .threads = threads,
+                            .error = rate.error(variance),
+                            .lasting = site.lasting,
+                            .oldest = site.oldest});
+    }
+    for (const auto& [for_kind, variance] : variances) {
+      Cause& node = nodes_[for_kind];
+      node.error = rate.error(variance);
+      std::erase_if(node.sites, [](const Cause::Site& site) { return site.threads <= kNothing; });
+      std::ranges::stable_sort(node.sites, std::ranges::greater(), &Cause::Site::threads);
+      if (!node.sites.empty()) node.name = node.sites.front().site;
+    }
+  }
+
+  void add_cpu() {
+    const Rate rate(inputs_.cpus.seconds);
+    for (const UnitCpu& cpu : inputs_.cpus.of(tree_.unit)) {
+      tree_.running += rate.threads(cpu.running_ns);
+      if (cpu.queued_ns > 0) node_of(kForCpu).threads += rate.threads(cpu.queued_ns);
+      if (cpu.throttled_ns > 0) node_of(kForThrottled).threads += rate.threads(cpu.throttled_ns);
+    }
+  }
+
+  void add_parts(Cause& node) {
+    if (node.for_kind == kForThrottled) {
+      node.parts.push_back({.kind = Cause::Kind::Self,
+                            .for_kind = node.for_kind,
+                            .name = tree_.unit,
+                            .threads = node.threads,
+                            .because = "its own limit, cpu.max"});
+      return;
+    }
+    if (node.for_kind == kForCpu) {
+      add_takers(node);
+      fit(node, inputs_.takers.missing);
+      return;
+    }
+    add_peers(node);
+    if (node.for_kind == index_of(WaitFor::Lock)) add_holders(node);
+    fit(node, why_unknown(node));
+    for (Cause& part : node.parts) {
+      if (part.kind == Cause::Kind::Device) add_loads(part);
+      if (part.kind == Cause::Kind::Unit) {
+        add_chain_parts(part, inputs_.chains, tree_.unit);
+      }
+    }
+  }
+
+  void add_takers(Cause& node) const {
+    const Rate rate(inputs_.takers.seconds);
+    for (const UnitTaker& taker : inputs_.takers.of(tree_.unit)) {
+      node.parts.push_back({.kind = kind_of(taker.kind),
+                            .for_kind = node.for_kind,
+                            .name = taker.kind == UnitTaker::By::Same ? tree_.unit : taker.by,
+                            .threads = rate.threads(taker.ns),
+                            .because = taker.kind == UnitTaker::By::Unknown
+                                           ? "it is too long ago for the kernel's memory"
+                                           : ""});
+    }
+  }
+
+  void add_peers(Cause& node) const {
+    const Rate rate(inputs_.peers.seconds);
+    double children_ns = node.for_kind == index_of(WaitFor::Answer) ? children_ns_ : 0;
+    for (const UnitPeer& peer : inputs_.peers.of(tree_.unit)) {
+      if (index_of(peer.wait_for) != node.for_kind || peer.kind == UnitPeer::On::Unknown) continue;
+      double ns = peer.time.ns;
+      if (peer.kind == UnitPeer::On::Unit && peer.on == tree_.unit) {
+        const double of_children = std::min(ns, children_ns);  // told apart
+        children_ns -= of_children;
+        ns -= of_children;
+      }
+      const bool own = peer.kind == UnitPeer::On::Unit && peer.on == tree_.unit;
+      node.parts.push_back({.kind = own ? Cause::Kind::Self : kind_of(peer.kind),
+                            .for_kind = node.for_kind,
+                            .name = peer.on,
+                            .process = peer.process,
+                            .pid = peer.pid,
+                            .threads = rate.threads(ns),
+                            .error = rate.error(peer.time.variance_ns2)});
+    }
+  }
+
+  // Of waits that last, of which peers know nothing.
+  void add_holders(Cause& node) {
+    const Rate rate(inputs_.holders.seconds);
+    for (const UnitHolder& holder : inputs_.holders.of(tree_.unit)) {
+      if (holder.known == UnitHolder::Known::No) {
+        if (why_no_holder_.empty()) why_no_holder_ = holder.why;
+        continue;
+      }
+      const bool named = holder.known == UnitHolder::Known::Named;
+      std::string says = holder.deadlocked ? "a deadlock: they wait for each other"
+                         : named           ? holder.holder_does
+                                           : "many hold it in turn";
+      node.parts.push_back({.kind = Cause::Kind::Holder,
+                            .for_kind = node.for_kind,
+                            .name = holder.holder_unit.empty() ? tree_.unit : holder.holder_unit,
+                            .process = holder.holder_process,
+                            .pid = named ? holder.holder_pid : 0,
+                            .threads = rate.threads(holder.ns),
+                            .because = std::move(says)});
+    }
+  }
+
+  void add_loads(Cause& device) const {
+    double all = 0;
+    std::vector<const DeviceUse*> uses;
+    for (const DeviceUse& use : inputs_.devices.rows) {
+      if (use.device != device.name || use.bytes <= 0) continue;
+      all += use.bytes;
+      uses.push_back(&use);
+    }
+    if (all <= 0) {
+      if (!inputs_.devices.known())
+        device.because = "who loads it is unknown, because " + inputs_.devices.missing;
+      return;
+    }
+    std::ranges::stable_sort(uses, std::ranges::greater(), &DeviceUse::bytes);
+    constexpr std::size_t kMostLoads = 5;
+    for (const DeviceUse* use : uses) {
+      if (device.parts.size() == kMostLoads) break;
+      device.parts.push_back(
+          {.kind = use->unit == tree_.unit ? Cause::Kind::Self : Cause::Kind::Unit,
+           .for_kind = device.for_kind,
+           .name = use->unit,
+           .load = use->bytes / all});
+    }
+  }
+
+  [[nodiscard]] std::string why_unknown(const Cause& node) const {
+    const bool lock = node.for_kind == index_of(WaitFor::Lock);
+    if (lock && !why_no_holder_.empty()) return why_no_holder_;
+    if (node.for_kind == index_of(WaitFor::Memory))
+      return "memory has no owner; see memory.high and memory.max";
+    if (node.for_kind == index_of(WaitFor::Stopped)) return "who stopped it is not recorded";
+    if (!inputs_.peers.known()) return inputs_.peers.missing;
+    if (lock && !node.name.empty()) return "only the program knows who holds " + node.name;
+    if (lock) return "the holder of such a lock is not known to the host";
+    return "the other end was not seen";
+  }
+
+  void sum_up(const Cause& node) {
+    if (is_actionable_for(node.for_kind)) {
+      tree_.actionable += node.threads;
+      variance_ += node.error * node.error;
+    } else if (node.for_kind == index_of(WaitFor::Unknown)) {
+      tree_.unknown += node.threads;
+    } else {
+      tree_.idle += node.threads;
+    }
+  }
+
+  const WhyInputs& inputs_;
+  UnitCauses tree_;
+  std::map<std::size_t, Cause> nodes_;
+  double children_ns_ = 0, variance_ = 0;
+  std::string why_no_holder_;
+};
+
+}  // namespace
+
+std::string_view name_of_for(std::size_t for_kind) {
+  return kNames.at(for_kind);
+}
+
+std::string_view words_of_for(std::size_t for_kind) {
+  return kWords.at(for_kind);
+}
+
+bool is_actionable_for(std::size_t for_kind) {
+  return for_kind >= kForCpu || actionable(static_cast<WaitFor>(for_kind));
+}
+
+UnitCauses causes_of(const WhyInputs& inputs, const std::string& unit) {
+  return TreeMaker(inputs, unit).make();
+}
+
+std::vector<std::string> units_in(const WhyInputs& inputs) {
+  std::set<std::string> units;
+  for (const UnitSite& row : inputs.sites.rows) units.insert(row.unit);
+  for (const UnitCpu& row : inputs.cpus.rows) units.insert(row.unit);
+  return {units.begin(), units.end()};
+}
+
+const Cause* main_cause(const UnitCauses& unit, double least) {
+  const auto found = std::ranges::find_if(
+      unit.causes, [](const Cause& cause) { return is_actionable_for(cause.for_kind); });
+  return found != unit.causes.end() && found->threads >= least ? &*found : nullptr;
+}
+
+}  // namespace offcpud
