@@ -45,11 +45,6 @@ std::vector<Setting<ParsedChanges>> parameters_of_changes(WallTime now) {
   };
 }
 
-// Times that people may write begin long before 1970.
-WallTime before(WallTime time, std::chrono::minutes length) {
-  return time < WallTime::min() + length ? WallTime::min() : time - length;
-}
-
 Status check_range(const Range& range, const std::string& prefix) {
   if (range.from < range.to) return {};
   return usage_error("parameter " + prefix + "from is not before " + prefix +
@@ -68,9 +63,9 @@ Result<ChangesQuery> ChangesQuery::parse(const Parameters& parameters, WallTime 
   }
   if (!has_cgroup) query.cgroup = query.unit;
   const auto given = [&](const char* name) { return parameters.contains(name); };
-  if (!given("from") && given("to")) query.range.from = before(query.range.to, kRange);
+  if (!given("from") && given("to")) query.range.from = query.range.to - kRange;
   if (!given("base_to")) query.base.to = query.range.from;
-  if (!given("base_from")) query.base.from = before(query.base.to, kBase);
+  if (!given("base_from")) query.base.from = query.base.to - kBase;
   query.by_default = !given("from") && !given("to") && !given("base_from") && !given("base_to");
   TRY_VOID(check_range(query.range, ""));
   TRY_VOID(check_range(query.base, "base_"));

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include <chrono>
 #include <map>
+#include <string>
+#include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "api/why_sources.h"
 #include "pipeline/wait_window.h"
@@ -10,27 +13,10 @@
 namespace offcpud {
 namespace {
 
-constexpr std::string_view kRemote = "remote:", kDevice = "device:";
+// See PeerWaits::on.
+constexpr std::string_view kRemote = "remote:", kDevice = "device:", kNobody = "(nobody)";
 
 using Key = std::tuple<std::string, WaitFor, std::string>;  // unit, what for, on
-
-struct On {
-  UnitPeer::On kind = UnitPeer::On::Unknown;
-  std::string name;
-};
-
-On on_of(std::string_view on, UnitNames& names) {
-  if (on.starts_with(kRemote)) {
-    return {UnitPeer::On::Remote, std::string(on.substr(kRemote.size()))};
-  }
-  if (on.starts_with(kDevice)) {
-    return {UnitPeer::On::Device, std::string(on.substr(kDevice.size()))};
-  }
-  if (on == "(nobody)") return {UnitPeer::On::Nobody, {}};
-  if (on == kOtherCgroup) return {UnitPeer::On::Others, {}};
-  if (on == kUnknownCgroup || on.empty()) return {};
-  return {UnitPeer::On::Unit, on.starts_with('/') ? names.of(on) : std::string(on)};
-}
 
 // The process of the last window that a unit waited on most, by what for and on.
 std::map<Key, const PeerWaits*> processes_of(const View& view, UnitNames& names) {
@@ -46,28 +32,48 @@ std::map<Key, const PeerWaits*> processes_of(const View& view, UnitNames& names)
 
 }  // namespace
 
+UnitPeer peer_on(std::string_view on, UnitNames& names) {
+  UnitPeer peer;
+  if (on.starts_with(kRemote)) {
+    peer.kind = UnitPeer::On::Remote;
+    peer.on = on.substr(kRemote.size());
+  } else if (on.starts_with(kDevice)) {
+    peer.kind = UnitPeer::On::Device;
+    peer.on = on.substr(kDevice.size());
+  } else if (on == kNobody) {
+    peer.kind = UnitPeer::On::Nobody;
+  } else if (on == kOtherCgroup) {
+    peer.kind = UnitPeer::On::Others;
+  } else if (on != kUnknownCgroup && !on.empty()) {
+    peer.kind = UnitPeer::On::Unit;
+    peer.on = on.starts_with('/') ? names.of(on) : std::string(on);
+  }
+  return peer;
+}
+
 Source<UnitPeer> peers_of(const View& view, std::chrono::milliseconds window, UnitNames& names) {
   Source<UnitPeer> source;
   source.missing = "whom threads wait on is not known yet";
   const auto processes = processes_of(view, names);
   std::map<Key, UnitPeer> sums;
   std::chrono::nanoseconds covered{0};
-  for (auto each = view.peer_history.rbegin();
-       each != view.peer_history.rend() && covered < window; ++each) {
+  for (auto each = view.peer_history.rbegin(); each != view.peer_history.rend() && covered < window;
+       ++each) {
     for (const PeerWindow::Row& row : (*each)->rows) {
       const std::string& unit = names.of(row.cgroup);
       const Key key{unit, row.wait_for, row.on};
-      UnitPeer& sum = sums[key];
-      if (sum.unit.empty()) {
-        const On on = on_of(row.on, names);
-        sum = {.unit = unit, .wait_for = row.wait_for, .kind = on.kind, .on = on.name};
+      const auto [sum, is_new] = sums.try_emplace(key);
+      if (is_new) {
+        sum->second = peer_on(row.on, names);
+        sum->second.unit = unit;
+        sum->second.wait_for = row.wait_for;
         const auto process = processes.find(key);
         if (process != processes.end()) {
-          sum.process = process->second->peer_comm;
-          sum.pid = process->second->peer_pid;
+          sum->second.process = process->second->peer_comm;
+          sum->second.pid = process->second->peer_pid;
         }
       }
-      sum.time += row.time;
+      sum->second.time += row.time;
     }
     covered += (*each)->end - (*each)->begin;
   }

@@ -92,33 +92,6 @@ Source<UnitCpu> cpus_of(const View& view, const WhyQuery& query, UnitNames& name
   return source;
 }
 
-// Of one process: its last window, and the interval between the last walks.
-void add_process(WhyInputs& inputs, const View& view, const ProcessRow& process, bool details) {
-  const std::string name = process_subject(process);
-  std::map<std::pair<WaitFor, std::string>, UnitSite> sums;
-  double seconds = 0;
-  if (view.waits) {
-    seconds = in_seconds(view.waits->end_at - view.waits->begin_at);
-    for (const SiteWaits& waits : view.waits->sites) {
-      if (waits.pid != process.pid || waits.process_start_ns != process.start_ns) continue;
-      UnitSite& sum = sums[{waits.wait_for, details ? waits.site : std::string()}];
-      sum.unit = name;
-      sum.wait_for = waits.wait_for;
-      sum.site = details ? waits.site : std::string();
-      add_site(sum, waits, true);
-    }
-  }
-  // Amounts of one window become those of the host's, so that rates are right.
-  const double scale = seconds > 0 ? inputs.sites.seconds / seconds : 0;
-  for (auto& [key, row] : sums) {
-    row.time = {.ns = row.time.ns * scale, .variance_ns2 = row.time.variance_ns2 * scale * scale};
-    row.child = {.ns = row.child.ns * scale,
-                 .variance_ns2 = row.child.variance_ns2 * scale * scale};
-    inputs.sites.rows.push_back(std::move(row));
-  }
-  inputs.sites.sort();
-}
-
 }  // namespace
 
 std::string process_subject(const ProcessRow& process) {
@@ -131,13 +104,13 @@ WhyInputs why_inputs(const View& view, const WhyQuery& query, const ProcessRow* 
   WhyInputs inputs;
   inputs.sites = sites_of(view, query, details, names);
   inputs.cpus = cpus_of(view, query, names);
-  if (!details) {
-    for (std::string* missing :
-         {&inputs.peers.missing, &inputs.holders.missing, &inputs.takers.missing}) {
-      *missing = kNotAllowed;
-    }
+  inputs.takers = takers_of(view, query.window, names);
+  if (details) {
+    inputs.peers = peers_of(view, query.window, names);
+  } else {
+    inputs.peers.missing = inputs.holders.missing = kNotAllowed;
   }
-  if (process) add_process(inputs, view, *process, details);
+  if (process) add_process(inputs, view, *process, names);
   return inputs;
 }
 

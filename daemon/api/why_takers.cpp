@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include <chrono>
 #include <map>
+#include <string>
+#include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "api/why_sources.h"
 #include "pipeline/taker.h"
@@ -26,12 +29,14 @@ Source<UnitTaker> takers_of(const View& view, std::chrono::milliseconds window, 
   Source<UnitTaker> source;
   source.missing = "nobody tells who had the CPU";
   std::map<std::tuple<std::string, UnitTaker::By, std::string>, UnitTaker> sums;
+  std::chrono::nanoseconds length{0};
   for (const SubjectSeries& row : view.subjects) {
     if (!row.kept_off) continue;
     const std::string& unit = names.of(row.labels->cgroup);
-    for (const Taker& taker : kept_off_within(view, row.labels->cgroup, window)) {
-      // Waits by cpu.max are told apart.
-      if (taker.by->cgroup == kThrottledTaker) continue;
+    const KeptOffWindow kept_off = kept_off_within(view, row.labels->cgroup, window);
+    length = kept_off.length;  // the same of all
+    for (const Taker& taker : kept_off.takers) {
+      if (taker.by->cgroup == kThrottledTaker) continue;  // its own limit is told apart
       const std::string& by = names.of(taker.by->cgroup);
       const UnitTaker::By kind = kind_of(unit, by, taker.by->cgroup);
       const std::string name = kind == UnitTaker::By::Unit ? by : std::string();
@@ -39,16 +44,14 @@ Source<UnitTaker> takers_of(const View& view, std::chrono::milliseconds window, 
       sum.unit = unit;
       sum.kind = kind;
       sum.by = name;
+      if (kind == UnitTaker::By::Unknown)
+        sum.because = "it is too long ago for the kernel's memory";
       sum.ns += static_cast<double>(taker.ns);
     }
   }
   for (auto& [key, row] : sums) source.rows.push_back(std::move(row));
   source.sort();
-  if (view.kept_off_steps.empty()) return source;
-  const auto remembered = view.taken - view.kept_off_steps.front()->taken;
-  source.seconds = std::chrono::duration<double>(
-                       std::min<std::chrono::nanoseconds>(remembered, window))
-                       .count();
+  source.seconds = std::chrono::duration<double>(length).count();
   return source;
 }
 

@@ -75,7 +75,7 @@ struct UnitCauses {
 // The tree of a unit. What is attributed is never more than what was waited.
 UnitCauses causes_of(const WhyInputs& inputs, const std::string& unit);
 
-// The units that waited, or used a CPU, by name.
+// The units that waited, or used a CPU, by name; without WhyInputs::process.
 std::vector<std::string> units_in(const WhyInputs& inputs);
 
 // The largest cause that somebody may act on; null: there is none of `least` threads.

@@ -49,32 +49,49 @@ double sum_of(const std::vector<Cause>& parts) {
   return sum;
 }
 
+// Adds what nobody knows; by reason, since one must not stand for another.
+void add_unknown(Cause& node, double threads, const std::string& because) {
+  const auto known = std::ranges::find_if(node.parts, [&](const Cause& part) {
+    return part.kind == Cause::Kind::Unknown && part.because == because;
+  });
+  if (known != node.parts.end()) {
+    known->threads += threads;
+    return;
+  }
+  node.parts.push_back({.kind = Cause::Kind::Unknown,
+                        .for_kind = node.for_kind,
+                        .threads = threads,
+                        .because = because});
+}
+
+// The smallest parts beyond kMostParts become one.
+void fold_parts(Cause& node) {
+  if (node.parts.size() <= kMostParts) return;
+  double folded = 0;
+  while (node.parts.size() > kMostParts) {
+    folded += node.parts.back().threads;
+    node.parts.pop_back();
+  }
+  const auto others = std::ranges::find(node.parts, Cause::Kind::Others, &Cause::kind);
+  if (others != node.parts.end()) {
+    others->threads += folded;
+  } else {
+    node.parts.push_back(
+        {.kind = Cause::Kind::Others, .for_kind = node.for_kind, .threads = folded});
+  }
+}
+
 // Parts never add up to more than the node. Sources look at windows that differ by some seconds, so
-// they may claim more; then all claim less. What they leave is unknown.
+// they may claim more; then all claim less. What they leave is unknown, `because`.
 void fit(Cause& node, const std::string& because) {
   std::erase_if(node.parts, [](const Cause& part) { return part.threads <= kNothing; });
   const double claimed = sum_of(node.parts);
   const double scale = claimed > node.threads ? node.threads / claimed : 1;
   for (Cause& part : node.parts) scale_cause(part, scale);
   std::ranges::stable_sort(node.parts, std::ranges::greater(), &Cause::threads);
-  Cause others{.kind = Cause::Kind::Others, .for_kind = node.for_kind};
-  while (node.parts.size() > kMostParts) {
-    others.threads += node.parts.back().threads;
-    node.parts.pop_back();
-  }
-  if (others.threads > kNothing) node.parts.push_back(std::move(others));
+  fold_parts(node);
   const double rest = node.threads - sum_of(node.parts);
-  if (rest > kNothing && rest > 1e-3 * node.threads) {
-    const auto unknown = std::ranges::find(node.parts, Cause::Kind::Unknown, &Cause::kind);
-    if (unknown != node.parts.end()) {
-      unknown->threads += rest;
-    } else {
-      node.parts.push_back({.kind = Cause::Kind::Unknown,
-                            .for_kind = node.for_kind,
-                            .threads = rest,
-                            .because = because});
-    }
-  }
+  if (rest > kNothing && rest > 1e-3 * node.threads) add_unknown(node, rest, because);
 }
 
 Cause::Kind kind_of(UnitPeer::On on) {
@@ -192,7 +209,8 @@ class TreeMaker {
     }
     if (node.for_kind == kForCpu) {
       add_takers(node);
-      fit(node, inputs_.takers.missing);
+      fit(node, inputs_.takers.known() ? "who had it is known only when a wait has ended"
+                                       : inputs_.takers.missing);
       return;
     }
     add_peers(node);
@@ -213,9 +231,7 @@ class TreeMaker {
                             .for_kind = node.for_kind,
                             .name = taker.kind == UnitTaker::By::Same ? tree_.unit : taker.by,
                             .threads = rate.threads(taker.ns),
-                            .because = taker.kind == UnitTaker::By::Unknown
-                                           ? "it is too long ago for the kernel's memory"
-                                           : ""});
+                            .because = taker.because});
     }
   }
 
@@ -340,6 +356,7 @@ std::vector<std::string> units_in(const WhyInputs& inputs) {
   std::set<std::string> units;
   for (const UnitSite& row : inputs.sites.rows) units.insert(row.unit);
   for (const UnitCpu& row : inputs.cpus.rows) units.insert(row.unit);
+  units.erase(inputs.process);
   return {units.begin(), units.end()};
 }
 

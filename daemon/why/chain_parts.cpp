@@ -49,11 +49,15 @@ Cause& part_like(Cause& node, Cause wanted) {
 // From the hop at `index` on: what the unit of `node` did.
 void add_hops(Cause& node, const std::vector<Hop>& hops, std::size_t index, double threads,
               double variance) {
-  const Hop& hop = hops[index];
-  if (hop.does != Hop::Does::Waits || index + 1 == hops.size()) {
-    Cause& end = part_like(
-        node, cause_of({hop.unit, hop.does == Hop::Does::Waits ? Hop::Does::Unknown : hop.does},
-                       node.name));
+  Hop hop = hops[index];
+  const bool waits = hop.does == Hop::Does::Waits;
+  if (waits && index + 1 == hops.size()) hop.does = Hop::Does::Unknown;
+  // A disk is no unit that does something.
+  if (waits && index + 1 < hops.size() && hops[index + 1].does == Hop::Does::Disk) {
+    hop = hops[index + 1];
+  }
+  if (hop.does != Hop::Does::Waits) {
+    Cause& end = part_like(node, cause_of(hop, node.name));
     end.threads += threads;
     end.error = std::hypot(end.error, std::sqrt(variance));
     return;

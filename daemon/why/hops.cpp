@@ -66,12 +66,16 @@ class PathFinder {
   }
 
   void add_unknown(const Cause& cause) {
-    const auto unknown = std::ranges::find(cause.parts, Kind::Unknown, &Cause::kind);
+    const Cause* most = nullptr;  // of what is unknown
+    for (const Cause& part : cause.parts) {
+      if (part.kind != Kind::Unknown || part.because.empty()) continue;
+      if (most == nullptr || part.threads > most->threads) most = &part;
+    }
     add({.kind = Kind::Unknown,
          .for_kind = cause.for_kind,
-         .because = unknown != cause.parts.end() && !unknown->because.empty()
-                        ? unknown->because
-                        : "no part of it is large enough"});
+         .because = most != nullptr && most->threads >= kLeastShare * cause.threads
+                        ? most->because
+                        : "it is many, and none has a fifth of it"});
   }
 
   // Whom `cause` waits for.

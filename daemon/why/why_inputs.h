@@ -66,7 +66,8 @@ struct UnitTaker {
   };
   std::string unit;
   By kind = By::Unknown;
-  std::string by;  // of Unit: its name
+  std::string by;       // of Unit: its name
+  std::string because;  // of Unknown: completes "unknown, because ..."
   double ns = 0;
 };
 
@@ -127,6 +128,8 @@ struct Source {
 };
 
 struct WhyInputs {
+  // A process with rows of its own, whose waits are among those of its unit, too; empty: none.
+  std::string process;
   Source<UnitSite> sites;
   Source<UnitPeer> peers;
   Source<UnitCpu> cpus;

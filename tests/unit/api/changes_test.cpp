@@ -277,7 +277,7 @@ TEST_F(ChangesTest, TheTextIsOneLineARowAndEndsWithTheEvidence) {
                 "/s/a\\x0ab                  lock      -                                     0     "
                 "0.50    +0.50    exact      new\n"
                 "db.service                 storage   fsync                              0.10     "
-                "0.20    +0.10   < 0.01     2.0x\n"));
+                "0.20    +0.10     0.01     2.0x\n"));
   query_.limit = 1;
   after_.add(
       minute(kEpoch + 61min, {waits("/s/db.service", WaitFor::Storage, "fsync", {40, 0.3})}));
