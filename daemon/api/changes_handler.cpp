@@ -58,8 +58,8 @@ class ChangesAnswer {
     if (all_is_kept) {
       for (const auto& [window, end] : windows) after_.add(*window, end);
     }
-    for (const auto& step : cpu_steps(request_.cpu_history, used_.base)) before_.add(*step);
-    for (const auto& step : cpu_steps(request_.cpu_history, used_.range)) after_.add(*step);
+    add_cpu(before_, used_.base);
+    add_cpu(after_, used_.range);
     return answer();
   }
 
@@ -82,6 +82,12 @@ class ChangesAnswer {
       }
     }
     return true;
+  }
+
+  void add_cpu(RangeSums& sums, const ChangesQuery::Range& range) const {
+    static const std::vector<std::shared_ptr<const WaitStep>> nothing;
+    const auto& history = request_.view ? request_.view->history : nothing;
+    for (const auto& step : cpu_steps(request_.cpu_history, history, range)) sums.add(*step);
   }
 
   [[nodiscard]] Response answer() const {

@@ -90,12 +90,25 @@ std::vector<RecentWindow> recent_windows(const View& view, const Range& range, W
   return windows;
 }
 
-CpuSteps cpu_steps(const CpuSteps& all, const Range& range) {
-  CpuSteps steps;
-  for (const auto& step : all) {
-    if (contains(range, middle_of(step->begin, step->end))) steps.push_back(step);
+CpuSteps cpu_steps(const CpuSteps& minutes,
+                   const std::vector<std::shared_ptr<const WaitStep>>& history,
+                   const Range& range) {
+  CpuSteps all;
+  for (const auto& step : history) all.push_back(cpu_step_of(*step));
+  CpuSteps older = minutes;
+  // Each minute is the sum of whole steps, so where one begins before them it ends with one.
+  if (!all.empty()) {
+    const WallTime begin = all.front()->begin;
+    std::erase_if(older, [&](const auto& step) { return step->begin >= begin; });
   }
-  return steps;
+  if (!older.empty()) {
+    const WallTime end = older.back()->end;
+    std::erase_if(all, [&](const auto& step) { return step->begin < end; });
+  }
+  all.insert(all.begin(), older.begin(), older.end());
+  std::erase_if(
+      all, [&](const auto& step) { return !contains(range, middle_of(step->begin, step->end)); });
+  return all;
 }
 
 std::vector<std::string> notes_on_ranges(const ChangesQuery& asked, const ChangesQuery& used,

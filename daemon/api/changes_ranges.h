@@ -36,8 +36,11 @@ using RecentWindow = std::pair<std::shared_ptr<const SiteWindow>, WallTime>;
 std::vector<RecentWindow> recent_windows(const View& view, const ChangesQuery::Range& range,
                                          WallTime since);
 
-// The steps of a range: those whose middle lies in it.
-CpuSteps cpu_steps(const CpuSteps& all, const ChangesQuery::Range& range);
+// The steps of a range: those whose middle lies in it. `minutes`: of the last hour; the steps of
+// `history`, of the last minutes, are shorter and take their place.
+CpuSteps cpu_steps(const CpuSteps& minutes,
+                   const std::vector<std::shared_ptr<const WaitStep>>& history,
+                   const ChangesQuery::Range& range);
 
 // Sentences about ranges that were not used as they were asked for, or that overlap.
 std::vector<std::string> notes_on_ranges(const ChangesQuery& asked, const ChangesQuery& used,

@@ -69,13 +69,8 @@ WhyAnswer why_answer(WhyInputs inputs, WallTime taken, const std::vector<std::st
 
 std::string evidence_for(const std::string& unit, const Cause& cause) {
   const std::string selected = selects(unit);
-  switch (cause.kind) {
-    case Cause::Kind::Unit:
-      return is_plain(cause.name) ? "offcpuctl why " + cause.name : "";
-    case Cause::Kind::Holder:
-      return selected.starts_with(" --cgroup") ? "offcpuctl stalls" + selected + " --for lock" : "";
-    default:
-      break;
+  if (cause.kind == Cause::Kind::Unit) {
+    return is_plain(cause.name) ? "offcpuctl why " + cause.name : "";
   }
   if (selected.empty()) return {};
   if (cause.for_kind >= kForCpu) return "offcpuctl top" + selected + " --sort runqueue";

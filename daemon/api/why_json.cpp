@@ -13,9 +13,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<const char*, 11> kKinds = {"for",    "unit",   "remote", "device",
-                                                "self",   "runs",   "kernel", "holder",
-                                                "others", "nobody", "unknown"};
+constexpr std::array<const char*, 9> kKinds = {"for",    "unit",   "remote", "device", "self",
+                                               "kernel", "others", "nobody", "unknown"};
 constexpr std::array<const char*, 6> kDeeds = {"waits", "runs",    "sleeps",
                                                "idles", "unknown", "end"};
 static_assert(static_cast<std::size_t>(Cause::Kind::Unknown) + 1 == kKinds.size());
@@ -56,7 +55,6 @@ Json cause_json(const UnitCauses& unit, const Cause& cause, double all, double s
                {"error", cause.error},
                {"because", text_or_null(cause.because)},
                {"evidence", text_or_null(evidence_for(unit.unit, cause))}};
-  if (cause.load > 0) json["load"] = cause.load;
   if (cause.kind == Cause::Kind::For && !cause.sites.empty()) {
     Json sites = Json::array();
     for (const Cause::Site& site : cause.sites) sites.push_back(site_json(site));
@@ -102,7 +100,7 @@ Json parts_json(const WhyVerdict& verdict) {
   Json parts = Json::array();
   std::string_view rest = verdict.sentence;
   for (const WhyHop& hop : verdict.path.hops) {
-    if (hop.kind != Cause::Kind::Unit && hop.kind != Cause::Kind::Holder) continue;
+    if (hop.kind != Cause::Kind::Unit) continue;
     const std::size_t at = hop.name.empty() ? std::string_view::npos : rest.find(hop.name);
     if (at == std::string_view::npos) continue;
     if (at > 0) parts.push_back({{"text", rest.substr(0, at)}});
@@ -134,7 +132,7 @@ Json graph_json(const WaitGraph& graph) {
   Json edges = Json::array();
   for (const WaitEdge& edge : graph.edges) {
     nodes.try_emplace(edge.from, "unit", 0.0);
-    const bool unit = edge.kind == Cause::Kind::Unit || edge.kind == Cause::Kind::Holder;
+    const bool unit = edge.kind == Cause::Kind::Unit;
     const auto to = nodes.try_emplace(edge.to, unit ? "unit" : name_of(edge.kind), 0.0).first;
     to->second.second += edge.threads;
     edges.push_back({{"from", edge.from},
@@ -171,10 +169,7 @@ std::string why_json(const WhyAnswer& answer) {
                 {{"sites", source_json(inputs.sites)},
                  {"cpus", source_json(inputs.cpus)},
                  {"peers", source_json(inputs.peers)},
-                 {"takers", source_json(inputs.takers)},
-                 {"holders", source_json(inputs.holders)},
-                 {"devices", source_json(inputs.devices)},
-                 {"chains", source_json(inputs.chains)}}}};
+                 {"takers", source_json(inputs.takers)}}}};
   json["total"] = unit_json(answer.total, seconds);
   json["total"].erase("unit");
   json["total"].erase("causes");

@@ -108,7 +108,7 @@ WhyInputs why_inputs(const View& view, const WhyQuery& query, const ProcessRow* 
   if (details) {
     inputs.peers = peers_of(view, query.window, names);
   } else {
-    inputs.peers.missing = inputs.holders.missing = kNotAllowed;
+    inputs.peers.missing = kNotAllowed;
   }
   if (process) add_process(inputs, view, *process, names);
   return inputs;

@@ -33,17 +33,13 @@ std::string who_text(const Cause& part) {
       return std::string(words_of_for(part.for_kind)) + because;
     case Kind::Unit:
     case Kind::Remote:
-      return (part.for_kind == kForCpu ? "which had " : "") + part.name + process;
+      return part.name + process + (part.for_kind == kForCpu ? " had it" : "");
     case Kind::Device:
       return "device " + part.name + because;
     case Kind::Self:
       return part.because.empty() ? "threads of its own" : part.because;
-    case Kind::Runs:
-      return "it ran";
     case Kind::Kernel:
       return "kernel threads";
-    case Kind::Holder:
-      return "held by " + part.name + process + because;
     case Kind::Others:
       return "others";
     case Kind::Nobody:
@@ -54,17 +50,11 @@ std::string who_text(const Cause& part) {
   return "unknown" + (part.because.empty() ? "" : ", because " + part.because);
 }
 
-std::string load_text(const Cause& part) {
-  return (part.kind == Kind::Self ? "itself" : part.name) + ": " + share_text(part.load) +
-         " of what is read and written there";
-}
-
 std::string line_of(const UnitCauses& unit, const Cause& cause, std::size_t depth,
-                    const std::string& who, bool attributed) {
-  const std::string threads = attributed ? threads_text(cause.threads) : "";
-  const std::string error =
-      attributed && cause.error > 0 ? "+- " + threads_text(cause.error) : std::string();
-  const bool shared = attributed && is_actionable_for(cause.for_kind) && unit.actionable > 0;
+                    const std::string& who) {
+  const std::string threads = threads_text(cause.threads);
+  const std::string error = cause.error > 0 ? "+- " + threads_text(cause.error) : std::string();
+  const bool shared = is_actionable_for(cause.for_kind) && unit.actionable > 0;
   const std::string share = shared ? share_text(cause.threads / unit.actionable) : std::string();
   const std::string evidence = evidence_for(unit.unit, cause);
   std::string line = right_aligned(threads, 8) + " " + left_aligned(error, 10) + " " +
@@ -78,12 +68,9 @@ std::string line_of(const UnitCauses& unit, const Cause& cause, std::size_t dept
 void append_parts(std::string& text, const UnitCauses& unit, const Cause& cause,
                   std::size_t depth) {
   for (const Cause& part : cause.parts) {
-    if (part.load > 0) {
-      text += line_of(unit, part, depth, load_text(part), false);
-    } else if (part.threads >= kWorthALine * unit.actionable) {
-      text += line_of(unit, part, depth, who_text(part), true);
-      append_parts(text, unit, part, depth + 1);
-    }
+    if (part.threads < kWorthALine * unit.actionable) continue;
+    text += line_of(unit, part, depth, who_text(part));
+    append_parts(text, unit, part, depth + 1);
   }
 }
 
@@ -111,7 +98,7 @@ std::string tree_text(const UnitCauses& unit) {
   for (const Cause& cause : unit.causes) {
     const bool actionable = is_actionable_for(cause.for_kind);
     if (!actionable || cause.threads < kWorthALine * unit.actionable) continue;
-    text += line_of(unit, cause, 0, std::string(words_of_for(cause.for_kind)), true);
+    text += line_of(unit, cause, 0, std::string(words_of_for(cause.for_kind)));
     append_sites(text, cause);
     append_parts(text, unit, cause, 1);
   }

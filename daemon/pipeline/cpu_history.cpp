@@ -6,6 +6,27 @@
 
 namespace offcpud {
 
+std::shared_ptr<const CpuStep> cpu_step_of(const WaitStep& step) {
+  auto cpu = std::make_shared<CpuStep>();
+  cpu->length = step.length();
+  cpu->end = step.end_wall;
+  cpu->begin = step.end_wall - std::chrono::duration_cast<WallTime::duration>(step.length());
+  step.for_each(
+      [&](const WaitStep::Subject& subject) {
+        cpu->subjects.push_back({.labels = subject.labels, .running_ns = subject.running_ns});
+      },
+      [&](const WaitStep::Wait& wait) {
+        if (is_blocked_kind(wait.kind)) return;
+        cpu->subjects.back().waited_ns[wait.kind - OFFCPUD_BLOCKED_KINDS] += wait.waited_ns;
+      },
+      [](std::size_t, std::uint64_t) {});
+  std::erase_if(cpu->subjects, [](const CpuStep::Subject& subject) {
+    const bool waited = std::ranges::any_of(subject.waited_ns, [](auto ns) { return ns > 0; });
+    return !waited && subject.running_ns == 0;
+  });
+  return cpu;
+}
+
 CpuSteps CpuHistory::record(const std::vector<std::shared_ptr<const WaitStep>>& history) {
   for (std::size_t i = 0; i + 1 < history.size(); ++i) {
     const WaitStep& step = *history[i];
@@ -27,29 +48,20 @@ CpuSteps CpuHistory::record(const std::vector<std::shared_ptr<const WaitStep>>& 
 void CpuHistory::add(const WaitStep& step) {
   added_ = step.end;
   has_added_ = true;
-  if (length_ == std::chrono::nanoseconds(0)) {
-    begin_ = step.end_wall - std::chrono::duration_cast<WallTime::duration>(step.length());
+  const auto added = cpu_step_of(step);
+  if (length_ == std::chrono::nanoseconds(0)) begin_ = added->begin;
+  end_ = added->end;
+  length_ += added->length;
+  for (const CpuStep::Subject& subject : added->subjects) {
+    auto sum = sums_.find(subject.labels->cgroup);
+    if (sum == sums_.end()) {
+      sum = sums_.emplace(subject.labels->cgroup, CpuStep::Subject{.labels = subject.labels}).first;
+    }
+    sum->second.running_ns += subject.running_ns;
+    for (std::size_t i = 0; i < CpuStep::kKinds; ++i) {
+      sum->second.waited_ns[i] += subject.waited_ns[i];
+    }
   }
-  end_ = step.end_wall;
-  length_ += step.length();
-  CpuStep::Subject* sum = nullptr;
-  step.for_each(
-      [&](const WaitStep::Subject& subject) {
-        const auto found = sums_.find(subject.labels->cgroup);
-        if (found != sums_.end()) {
-          sum = &found->second;
-        } else {
-          sum = &sums_[subject.labels->cgroup];
-          sum->labels = subject.labels;
-        }
-        sum->running_ns += subject.running_ns;
-      },
-      [&](const WaitStep::Wait& wait) {
-        if (!is_blocked_kind(wait.kind)) {
-          sum->waited_ns[wait.kind - OFFCPUD_BLOCKED_KINDS] += wait.waited_ns;
-        }
-      },
-      [](std::size_t, std::uint64_t) {});
 }
 
 std::shared_ptr<const CpuStep> CpuHistory::open_step() const {
@@ -58,15 +70,10 @@ std::shared_ptr<const CpuStep> CpuHistory::open_step() const {
   step->begin = begin_;
   step->end = end_;
   step->subjects.reserve(sums_.size());
-  for (const auto& [cgroup, sum] : sums_) {
-    const bool waited = std::ranges::any_of(sum.waited_ns, [](std::uint64_t ns) { return ns > 0; });
-    if (waited || sum.running_ns > 0) step->subjects.push_back(sum);
-  }
-  step->subjects.shrink_to_fit();
+  for (const auto& [cgroup, sum] : sums_) step->subjects.push_back(sum);
   return step;
 }
 
-// Keeps at least the newest step, whatever its size.
 void CpuHistory::forget_old() {
   std::chrono::nanoseconds kept{0};
   for (const auto& step : steps_) kept += step->length;

@@ -40,6 +40,9 @@ struct CpuStep {
 // The last hour in steps, oldest first.
 using CpuSteps = std::vector<std::shared_ptr<const CpuStep>>;
 
+// What one step of the last minutes says of CPUs.
+std::shared_ptr<const CpuStep> cpu_step_of(const WaitStep& step);
+
 struct CpuHistoryLimits {
   std::chrono::nanoseconds age = std::chrono::minutes(75);  // an hour, and the minutes after it
   std::chrono::nanoseconds step = std::chrono::minutes(1);

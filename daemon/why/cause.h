@@ -33,9 +33,7 @@ struct Cause {
     Remote,   // an address
     Device,   // a disk
     Self,     // the unit's own: its other threads, its cpu.max
-    Runs,     // it ran, with a CPU
     Kernel,   // kernel threads
-    Holder,   // a unit that holds a lock
     Others,   // several, which are not told apart
     Nobody,   // it asked to sleep, or a CPU had to wake up
     Unknown,  // `because`
@@ -47,8 +45,7 @@ struct Cause {
   std::uint32_t pid = 0;
   double threads = 0;
   double error = 0;     // standard error of it; 0: exact
-  double load = 0;      // of a part of a Device: its share of what was read and written there
-  std::string because;  // completes "unknown, because ..."; or says more, as what the holder does
+  std::string because;  // of Unknown: completes "unknown, because ..."; of Self: which limit
   std::vector<Cause> parts;
   // Where the time was spent, by site; only of For. Adds up to the node, too.
   struct Site {

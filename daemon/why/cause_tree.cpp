@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "why/cause.h"
-#include "why/chain_parts.h"
 
 namespace offcpud {
 namespace {
@@ -87,7 +86,10 @@ void fit(Cause& node, const std::string& because) {
   std::erase_if(node.parts, [](const Cause& part) { return part.threads <= kNothing; });
   const double claimed = sum_of(node.parts);
   const double scale = claimed > node.threads ? node.threads / claimed : 1;
-  for (Cause& part : node.parts) scale_cause(part, scale);
+  for (Cause& part : node.parts) {
+    part.threads *= scale;
+    part.error *= scale;
+  }
   std::ranges::stable_sort(node.parts, std::ranges::greater(), &Cause::threads);
   fold_parts(node);
   const double rest = node.threads - sum_of(node.parts);
@@ -214,14 +216,7 @@ class TreeMaker {
       return;
     }
     add_peers(node);
-    if (node.for_kind == index_of(WaitFor::Lock)) add_holders(node);
     fit(node, why_unknown(node));
-    for (Cause& part : node.parts) {
-      if (part.kind == Cause::Kind::Device) add_loads(part);
-      if (part.kind == Cause::Kind::Unit) {
-        add_chain_parts(part, inputs_.chains, tree_.unit);
-      }
-    }
   }
 
   void add_takers(Cause& node) const {
@@ -257,62 +252,12 @@ class TreeMaker {
     }
   }
 
-  // Of waits that last, of which peers know nothing.
-  void add_holders(Cause& node) {
-    const Rate rate(inputs_.holders.seconds);
-    for (const UnitHolder& holder : inputs_.holders.of(tree_.unit)) {
-      if (holder.known == UnitHolder::Known::No) {
-        if (why_no_holder_.empty()) why_no_holder_ = holder.why;
-        continue;
-      }
-      const bool named = holder.known == UnitHolder::Known::Named;
-      std::string says = holder.deadlocked ? "a deadlock: they wait for each other"
-                         : named           ? holder.holder_does
-                                           : "many hold it in turn";
-      node.parts.push_back({.kind = Cause::Kind::Holder,
-                            .for_kind = node.for_kind,
-                            .name = holder.holder_unit.empty() ? tree_.unit : holder.holder_unit,
-                            .process = holder.holder_process,
-                            .pid = named ? holder.holder_pid : 0,
-                            .threads = rate.threads(holder.ns),
-                            .because = std::move(says)});
-    }
-  }
-
-  void add_loads(Cause& device) const {
-    double all = 0;
-    std::vector<const DeviceUse*> uses;
-    for (const DeviceUse& use : inputs_.devices.rows) {
-      if (use.device != device.name || use.bytes <= 0) continue;
-      all += use.bytes;
-      uses.push_back(&use);
-    }
-    if (all <= 0) {
-      if (!inputs_.devices.known())
-        device.because = "who loads it is unknown, because " + inputs_.devices.missing;
-      return;
-    }
-    std::ranges::stable_sort(uses, std::ranges::greater(), &DeviceUse::bytes);
-    constexpr std::size_t kMostLoads = 5;
-    for (const DeviceUse* use : uses) {
-      if (device.parts.size() == kMostLoads) break;
-      device.parts.push_back(
-          {.kind = use->unit == tree_.unit ? Cause::Kind::Self : Cause::Kind::Unit,
-           .for_kind = device.for_kind,
-           .name = use->unit,
-           .load = use->bytes / all});
-    }
-  }
-
   [[nodiscard]] std::string why_unknown(const Cause& node) const {
-    const bool lock = node.for_kind == index_of(WaitFor::Lock);
-    if (lock && !why_no_holder_.empty()) return why_no_holder_;
     if (node.for_kind == index_of(WaitFor::Memory))
       return "memory has no owner; see memory.high and memory.max";
     if (node.for_kind == index_of(WaitFor::Stopped)) return "who stopped it is not recorded";
     if (!inputs_.peers.known()) return inputs_.peers.missing;
-    if (lock && !node.name.empty()) return "only the program knows who holds " + node.name;
-    if (lock) return "the holder of such a lock is not known to the host";
+    if (node.for_kind == index_of(WaitFor::Lock)) return "offcpud does not see who holds locks";
     return "the other end was not seen";
   }
 
@@ -331,7 +276,6 @@ class TreeMaker {
   UnitCauses tree_;
   std::map<std::size_t, Cause> nodes_;
   double children_ns_ = 0, variance_ = 0;
-  std::string why_no_holder_;
 };
 
 }  // namespace

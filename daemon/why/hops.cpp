@@ -19,12 +19,8 @@ constexpr std::size_t index_of(WaitFor wait_for) {
 }
 
 bool is_somebody(Kind kind) {
-  return kind == Kind::Unit || kind == Kind::Holder || kind == Kind::Remote ||
-         kind == Kind::Device || kind == Kind::Self || kind == Kind::Kernel;
-}
-
-bool is_unit(Kind kind) {
-  return kind == Kind::Unit || kind == Kind::Holder;
+  return kind == Kind::Unit || kind == Kind::Remote || kind == Kind::Device || kind == Kind::Self ||
+         kind == Kind::Kernel;
 }
 
 const Cause* cause_for(const UnitCauses& tree, std::size_t for_kind) {
@@ -59,7 +55,7 @@ class PathFinder {
   [[nodiscard]] const Cause* largest_part(const Cause& cause) const {
     for (const Cause& part : cause.parts) {
       if (!is_somebody(part.kind) || part.threads < kLeastShare * cause.threads) continue;
-      if (is_unit(part.kind) && seen_.contains(part.name) && part.kind != Kind::Holder) continue;
+      if (part.kind == Kind::Unit && seen_.contains(part.name)) continue;
       return &part;
     }
     return nullptr;
@@ -91,95 +87,66 @@ class PathFinder {
                .threads = part->threads,
                .attributed = attributed,
                .because = part->because};
-    if (part->kind == Kind::Device) hop.because = loads_of(*part);
     const bool followed = part->kind == Kind::Unit && cause.for_kind != kForCpu &&
                           path_.hops.size() + 1 < WhyPath::kMostHops &&
                           seen_.insert(part->name).second;
-    if (!followed) {
-      add(std::move(hop));
-    } else if (!part->parts.empty()) {
-      follow_chain(*part, std::move(hop));
-    } else {
-      follow_meanwhile(std::move(hop));
-    }
-  }
-
-  // By what chains tell of this very wait.
-  void follow_chain(const Cause& part, WhyHop hop) {
-    const Cause& next = part.parts.front();
-    hop.threads = next.threads;
-    switch (next.kind) {
-      case Kind::Runs:
-        hop.does = Does::Runs;
-        break;
-      case Kind::Nobody:
-        hop.does = Does::Sleeps;
-        break;
-      case Kind::Unit:
-        hop.does = Does::Waits;
-        hop.for_kind = part.for_kind;
-        add(std::move(hop));
-        return walk(part, true);
-      case Kind::Device:
-        hop.does = Does::Waits;
-        hop.for_kind = index_of(WaitFor::Storage);
-        add(std::move(hop));
-        return walk(part, true);
-      case Kind::For:
-        hop.does = Does::Waits;
-        hop.for_kind = next.for_kind;
-        break;
-      default:
-        return follow_meanwhile(std::move(hop));
-    }
+    if (followed) return follow_meanwhile(std::move(hop));
     add(std::move(hop));
   }
 
   // By what the unit does most, for whomever.
   void follow_meanwhile(WhyHop hop) {
-    const std::string unit = hop.name;
-    const UnitCauses& tree = units_.of(unit);
+    const UnitCauses& tree = units_.of(hop.name);
+    const double waited = hop.threads;  // that wait for the unit
     const Cause* const most = main_cause(tree, kLeastThreads);
     const double waits = most ? most->threads : 0;
     hop.attributed = false;
-    if (tree.running >= std::max(waits, kLeastThreads)) {
+    if (!explains(tree, std::max(tree.running, waits), waited)) {
+      follow_idle(std::move(hop), tree);
+    } else if (tree.running >= waits) {
       hop.does = Does::Runs;
       hop.threads = tree.running;
-    } else if (most) {
-      hop.does = Does::Waits;
-      hop.for_kind = most->for_kind;
-      hop.site = most->name;
-      hop.threads = waits;
       add(std::move(hop));
-      return walk(*most, false);
-    } else if (const Cause* work = cause_for(tree, index_of(WaitFor::Work));
-               work && largest_part(*work) && is_unit(largest_part(*work)->kind)) {
-      hop.does = Does::Idles;
-      hop.for_kind = work->for_kind;
-      hop.threads = work->threads;
-      add(std::move(hop));
-      return walk(*work, false);
-    } else if (const Cause* timer = cause_for(tree, index_of(WaitFor::Timer));
-               timer && timer->threads >= kLeastThreads) {
-      hop.does = Does::Sleeps;
-      hop.for_kind = timer->for_kind;
-      hop.site = timer->name;
-      hop.threads = timer->threads;
-    } else if (hop.because.empty()) {
-      hop.because = "it hardly waits or runs in this window";
+    } else {
+      add_deed(std::move(hop), Does::Waits, *most);
+      walk(*most, false);
     }
+  }
+
+  // Whether so many threads of the unit may be what `waited` threads wait for. One that serves all
+  // of them in turn is enough; but not much less than one, nor what is small beside others that
+  // sleep.
+  static bool explains(const UnitCauses& tree, double threads, double waited) {
+    if (threads < std::max(kLeastThreads, kLeastShare * std::min(1.0, waited))) return false;
+    const Cause* const timer = cause_for(tree, index_of(WaitFor::Timer));
+    const bool many_sleep = timer && timer->threads >= waited / 2;
+    return !many_sleep || threads >= kLeastShare * waited;
+  }
+
+  // A unit that neither runs nor waits for what somebody may act on: it sleeps, or waits for others
+  // to send it work.
+  void follow_idle(WhyHop hop, const UnitCauses& tree) {
+    const Cause* const timer = cause_for(tree, index_of(WaitFor::Timer));
+    const Cause* const work = cause_for(tree, index_of(WaitFor::Work));
+    const Cause* const sender = work ? largest_part(*work) : nullptr;
+    const double sleeps = timer ? timer->threads : 0;
+    if (sender && sender->kind == Kind::Unit && sender->threads >= sleeps) {
+      add_deed(std::move(hop), Does::Idles, *work);
+      return walk(*work, false);
+    }
+    if (sleeps >= kLeastThreads) return add_deed(std::move(hop), Does::Sleeps, *timer);
+    hop.does = Does::Unknown;
+    hop.because = tree.unknown >= kLeastThreads ? "nobody can tell what it waits for"
+                                                : "it hardly waits or runs in this window";
     add(std::move(hop));
   }
 
-  // "batch.service 83 %, db.service 9 %"
-  static std::string loads_of(const Cause& device) {
-    std::string text;
-    for (const Cause& load : device.parts) {
-      if (load.load < 0.05) break;
-      const int percent = static_cast<int>(load.load * 100 + 0.5);
-      text += (text.empty() ? "" : ", ") + load.name + " " + std::to_string(percent) + " %";
-    }
-    return text.empty() ? device.because : "loaded by " + text;
+  void add_deed(WhyHop hop, Does does, const Cause& cause) {
+    hop.does = does;
+    hop.for_kind = cause.for_kind;
+    if (does != Does::Idles) hop.site = cause.name;
+    hop.threads = cause.threads;
+    add(std::move(hop));
   }
 
   WhyUnits& units_;

@@ -31,7 +31,7 @@ struct WhyHop {
   // Part of what the first unit waited. False: it is what this unit did in the same window, perhaps
   // for others; nothing of it is attributed.
   bool attributed = false;
-  std::string because;  // of Unknown; or says more: what a holder does, who loads a disk
+  std::string because;  // of Unknown; or says more: which limit
 };
 
 // From the first unit on. The first hop says what that waits for; the last one is who is to blame,
@@ -45,9 +45,9 @@ struct WhyPath {
   [[nodiscard]] const WhyHop* culprit() const;
 };
 
-// Follows the largest known part of `cause`, which is of `unit`, as far as chains tell; from there
-// on by what each unit does most in the window. No unit is in it twice. What is small beside the
-// rest is not followed: less than a fifth of the cause.
+// Follows the largest known part of `cause`, which is of `unit`; from there on by what each unit
+// does most in the window. No unit is in it twice. What is small beside the rest is not followed:
+// less than a fifth of the cause.
 WhyPath follow(WhyUnits& units, const std::string& unit, const Cause& cause);
 
 }  // namespace offcpud

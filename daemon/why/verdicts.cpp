@@ -21,31 +21,28 @@ std::string who(const WhyHop& hop) {
   return more.empty() ? hop.name : hop.name + " (" + more + ")";
 }
 
-std::string taken_by(const WhyPath& path, const WhyHop& hop) {
+std::string taken_by(const WhyHop& waits, const WhyHop& hop) {
   if (hop.kind == Kind::Self) return "its own threads have them";
   if (hop.kind == Kind::Kernel) return "kernel threads have them";
-  return hop.name + " has them, " +
-         share_text(hop.threads / std::max(path.hops.front().threads, 1e-9)) + " of the time";
+  return hop.name + " has them, " + share_text(hop.threads / std::max(waits.threads, 1e-9)) +
+         " of the time";
 }
 
 // What comes after "2.1 threads wait for a lock": whom for.
-std::string whom(const WhyPath& path, const WhyHop& waits, const WhyHop& next) {
+std::string whom(const WhyHop& waits, const WhyHop& next) {
   if (next.kind == Kind::Unknown) return ", of whom is unknown, because " + next.because;
   if (waits.for_kind == kForThrottled) return ": " + next.because;
-  if (waits.for_kind == kForCpu) return ": " + taken_by(path, next);
+  if (waits.for_kind == kForCpu) return ": " + taken_by(waits, next);
   switch (next.kind) {
-    case Kind::Device: {
-      const std::string load = next.because.empty() ? "" : ", " + next.because;
-      return " on device " + next.name + load;
-    }
-    case Kind::Holder:
-      return ", held by " + who(next);
+    case Kind::Device:
+      return " on device " + next.name +
+             "; who loads it is unknown, because offcpud does not count that by cgroup";
     case Kind::Remote:
       return " of " + next.name + ", on another host";
     case Kind::Kernel:
       return " of the kernel";
     case Kind::Self:
-      return " of its own";
+      return " of threads of its own";
     default:
       break;
   }
@@ -55,7 +52,7 @@ std::string whom(const WhyPath& path, const WhyHop& waits, const WhyHop& next) {
 // What a unit in the path does, as the next clause of the sentence; empty: there is none.
 std::string deed_of(const WhyHop& hop) {
   const std::string at = hop.site.empty() ? "" : " (" + hop.site + ")";
-  const std::string subject = hop.attributed ? ", which " : "; meanwhile " + hop.name + " ";
+  const std::string subject = "; meanwhile " + hop.name + " ";
   switch (hop.does) {
     case Does::Waits:
       return subject + "waits " + std::string(words_of_for(hop.for_kind)) + at;
@@ -66,7 +63,7 @@ std::string deed_of(const WhyHop& hop) {
     case Does::Sleeps:
       return subject + "sleeps" + at;
     case Does::End:
-      return hop.because.empty() ? "" : ": " + hop.because;
+      return {};
     case Does::Unknown:
       break;
   }
@@ -81,9 +78,8 @@ std::string sentence_of(const WhyPath& path) {
   if (!first.site.empty()) text += " (" + first.site + ")";
   for (std::size_t i = 0; i + 1 < path.hops.size(); ++i) {
     const WhyHop& next = path.hops[i + 1];
-    text += whom(path, path.hops[i], next);
-    const bool is_unit = next.kind == Kind::Unit || next.kind == Kind::Holder;
-    if (is_unit && path.hops[i].for_kind != kForCpu) text += deed_of(next);
+    text += whom(path.hops[i], next);
+    if (next.kind == Kind::Unit && path.hops[i].for_kind != kForCpu) text += deed_of(next);
   }
   return text;
 }

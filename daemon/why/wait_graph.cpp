@@ -11,8 +11,7 @@ namespace {
 using Kind = Cause::Kind;
 
 bool is_node(Kind kind) {
-  return kind == Kind::Unit || kind == Kind::Remote || kind == Kind::Device ||
-         kind == Kind::Holder || kind == Kind::Kernel;
+  return kind == Kind::Unit || kind == Kind::Remote || kind == Kind::Device || kind == Kind::Kernel;
 }
 
 void add_edges(WaitGraph& graph, const std::string& unit, const Cause& cause) {

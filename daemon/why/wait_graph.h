@@ -13,7 +13,7 @@ namespace offcpud {
 // Who waits for whom on a host: an edge from the unit that waits to whom it waits for.
 struct WaitEdge {
   std::string from, to;
-  Cause::Kind kind = Cause::Kind::Unit;  // of `to`: Unit, Remote, Device, Holder, Kernel
+  Cause::Kind kind = Cause::Kind::Unit;  // of `to`: Unit, Remote, Device, Kernel
   std::size_t for_kind = 0;
   double threads = 0, error = 0;
 };

@@ -71,46 +71,6 @@ struct UnitTaker {
   double ns = 0;
 };
 
-// Threads of a unit that wait now for a lock, as far as one thing is known of all of them.
-struct UnitHolder {
-  enum class Known : std::uint8_t {
-    Named,   // the holder is known
-    InTurn,  // many hold it, one after the other
-    No,      // `why`
-  };
-  std::string unit;
-  std::string lock;  // what it is: "mutex", "file lock"
-  Known known = Known::No;
-  std::string why;  // of No: completes "unknown, because ..."
-  std::string holder_unit, holder_process;
-  std::uint32_t holder_pid = 0;
-  std::string holder_does;  // completes "the holder ...": "runs", "waits for an answer for 3.2 s"
-  std::uint32_t threads = 0;
-  double ns = 0;  // that they waited within the window
-  WaitAge oldest;
-  bool deadlocked = false;  // they wait for each other
-};
-
-// What a unit read and wrote on a device within the window.
-struct DeviceUse {
-  std::string device, unit;
-  double bytes = 0, operations = 0;
-};
-
-// The waits of a unit that pass through the same hops. An interval inside of an interval, so the
-// sum over the chains of a unit is never more than it waited.
-struct UnitChain {
-  struct Hop {
-    enum class Does : std::uint8_t { Waits, Runs, Queued, Disk, Sleeps, Unknown };
-    std::string unit;  // or device, if it is the last one and `does` is Disk
-    Does does = Does::Unknown;
-  };
-  std::string unit;
-  WaitFor wait_for = WaitFor::Unknown;
-  std::vector<Hop> hops;  // the first is whom the unit waits for; all but the last one wait
-  WaitTime time;
-};
-
 // What one source knows, sorted by unit; else why it knows nothing, which completes "unknown,
 // because ...".
 template <class Row>
@@ -134,9 +94,6 @@ struct WhyInputs {
   Source<UnitPeer> peers;
   Source<UnitCpu> cpus;
   Source<UnitTaker> takers;
-  Source<UnitHolder> holders;
-  Source<DeviceUse> devices;
-  Source<UnitChain> chains;
 };
 
 }  // namespace offcpud

@@ -46,7 +46,7 @@ class Files(IncidentCase):
             self.addCleanup(os.unlink, f"/var/tmp/offcpud-incident-{name}")
         self.expect_first(("orders-db", "storage"), ("backup", "storage"))
         self.expect_why("orders-db", "wait for storage", "backup",
-                        unknown="without the io controller nobody counts by cgroup")
+                        unknown="who loads a disk is not counted")
 
     def test_8c_a_fuse_server_that_hangs(self):
         file = shutil.copy("/bin/true", self.folder / "report")

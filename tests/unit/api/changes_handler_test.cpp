@@ -166,6 +166,35 @@ TEST_F(ChangesHandlerTest, WindowsAfterTheLastSnapshotAreOfTheLaterRange) {
   EXPECT_NEAR(answer["rows"][0]["after"].get<double>(), 40.0 / (9 * 60 + 10), 1e-9);
 }
 
+// Minutes of half an hour; of the last ten, steps of 10 s, which do not begin with one of them.
+TEST_F(ChangesHandlerTest, WaitsForACpuOfTheLastMinutesAreOfShortSteps) {
+  fill();
+  const auto labels = std::make_shared<const SubjectLabels>(labels_of_cgroup("/batch.service"));
+  CpuHistory minutes;
+  for (int i = 0; i < 180; ++i) {
+    auto step = std::make_shared<WaitStep>();
+    step->begin = MonotonicTime(1'000s + i * 10s);
+    step->end = step->begin + 10s;
+    step->end_wall = kNow - (179 - i) * 10s;
+    // It wants a CPU since 30 s ago.
+    const std::uint64_t ns = i < 177 ? 0 : 5'000'000'000;
+    step->subjects = {{.labels = labels, .waits = 1, .running_ns = ns}};
+    step->waits = {{.kind = OFFCPUD_RUNQ_WAKEUP, .waited_ns = ns}};
+    view_->history.push_back(step);
+    cpu_history_ = minutes.record(view_->history);
+    if (view_->history.size() > 62) view_->history.erase(view_->history.begin());
+  }
+  const json answer = ask_json({{"from", "-30s"}, {"base_from", "-25min"}, {"for", "cpu"}});
+  EXPECT_NEAR(answer["cpu_covered_seconds"].get<double>(), 30, 1e-9);
+  EXPECT_NEAR(answer["base"]["cpu_covered_seconds"].get<double>(), 24.5 * 60, 60)
+      << "no step is there twice, and none is missing";
+  ASSERT_THAT(answer["running"], SizeIs(1));
+  EXPECT_NEAR(answer["running"][0]["after"].get<double>(), 0.5, 1e-9);
+  EXPECT_NEAR(answer["running"][0]["before"].get<double>(), 0, 1e-9);
+  ASSERT_THAT(answer["rows"], SizeIs(1));
+  EXPECT_NEAR(answer["rows"][0]["after"].get<double>(), 0.5, 1e-9);
+}
+
 TEST_F(ChangesHandlerTest, ErrorsSayWhatIsKept) {
   EXPECT_THAT(refusal({}, 404), HasSubstr("no snapshot is kept so far"));
   fill();

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <random>
+#include <string>
 
 #include "unit/why/inputs.h"
 #include "why/cause.h"
@@ -18,7 +20,6 @@ using ::testing::SizeIs;
 using Kind = Cause::Kind;
 using On = UnitPeer::On;
 using By = UnitTaker::By;
-using Does = UnitChain::Hop::Does;
 
 constexpr std::size_t kLock = static_cast<std::size_t>(WaitFor::Lock);
 
@@ -120,82 +121,59 @@ TEST(CauseTree, WaitsForACpuAreDividedByWhoHadIt) {
   EXPECT_EQ(tree.causes[1].parts.at(0).because, "its own limit, cpu.max");
 }
 
-TEST(CauseTree, HoldersExplainWhatLasts) {
-  HandMadeInputs host;
-  host.waits("shop", WaitFor::Lock, "pthread-mutex", 5)
-      .on("shop", WaitFor::Lock, On::Unit, "shop", 1)
-      .held({.unit = "shop",
-             .known = UnitHolder::Known::Named,
-             .holder_unit = "report",
-             .holder_process = "report",
-             .holder_pid = 7,
-             .holder_does = "it sleeps"},
-            3)
-      .held({.unit = "shop", .known = UnitHolder::Known::No, .why = "readers hold it"}, 1);
-  const Cause lock = causes_of(host.made(), "shop").causes.at(0);
-  EXPECT_NEAR(part(lock, Kind::Holder, "report").threads, 3, 1e-9);
-  EXPECT_EQ(part(lock, Kind::Holder).because, "it sleeps");
-  EXPECT_NEAR(part(lock, Kind::Self).threads, 1, 1e-9);
-  EXPECT_NEAR(part(lock, Kind::Unknown).threads, 1, 1e-9);
-  EXPECT_EQ(part(lock, Kind::Unknown).because, "readers hold it");
-}
-
-TEST(CauseTree, ALockOfAProgramIsKnownToTheProgramOnly) {
+TEST(CauseTree, WhoHoldsALockIsNotKnown) {
   HandMadeInputs host;
   host.waits("db", WaitFor::Lock, "postgresql-heavyweight-lock", 8);
   const Cause lock = causes_of(host.made(), "db").causes.at(0);
-  EXPECT_EQ(part(lock, Kind::Unknown).because,
-            "only the program knows who holds postgresql-heavyweight-lock");
+  EXPECT_NEAR(part(lock, Kind::Unknown).threads, 8, 1e-9);
+  EXPECT_EQ(part(lock, Kind::Unknown).because, "offcpud does not see who holds locks");
 }
 
-TEST(CauseTree, ADeviceSaysWhoLoadsIt) {
+// What the kernel forgot is one thing, what has not ended another.
+TEST(CauseTree, EachUnknownPartKeepsItsOwnReason) {
   HandMadeInputs host;
-  host.waits("db", WaitFor::Storage, "fsync", 2)
-      .on("db", WaitFor::Storage, On::Device, "vda", 2)
-      .used("vda", "backup", 9e6)
-      .used("vda", "db", 1e6)
-      .used("vdb", "other", 9e9);
-  const Cause disk = causes_of(host.made(), "db").causes.at(0);
-  const Cause& device = part(disk, Kind::Device, "vda");
-  ASSERT_THAT(device.parts, SizeIs(2));
-  EXPECT_EQ(device.parts[0].name, "backup");
-  EXPECT_NEAR(device.parts[0].load, 0.9, 1e-9);
-  EXPECT_EQ(device.parts[0].threads, 0) << "load is no waiting";
-  EXPECT_EQ(device.parts[1].kind, Kind::Self);
+  host.cpu("search", 0.2, 4).taken("search", By::Unit, "etl", 1);
+  host.inputs.takers.rows.push_back({.unit = "search",
+                                     .kind = By::Unknown,
+                                     .because = "it is too long ago",
+                                     .ns = 0.5 * HandMadeInputs::kSeconds * 1e9});
+  const Cause cpu = causes_of(host.made(), "search").causes.at(0);
+  std::map<std::string, double> unknown;
+  for (const Cause& each : cpu.parts) {
+    if (each.kind == Kind::Unknown) unknown[each.because] += each.threads;
+  }
+  ASSERT_THAT(unknown, SizeIs(2));
+  EXPECT_NEAR(unknown["it is too long ago"], 0.5, 1e-9);
+  EXPECT_NEAR(unknown["who had it is known only when a wait has ended"], 2.5, 1e-9);
 }
 
-// "checkout's 120 ms: 71 % postgres running, 18 % postgres on disk, 9 % queued, 2 % unknown".
-TEST(CauseTree, ChainsDivideAWaitByWhatTheOthersDid) {
+TEST(CauseTree, WhatIsScaledDownLeavesNothingUnknown) {
   HandMadeInputs host;
-  host.waits("checkout", WaitFor::Answer, "", 1)
-      .on("checkout", WaitFor::Answer, On::Unit, "postgres", 1)
-      .chain("checkout", WaitFor::Answer, {{"postgres", Does::Runs}}, 0.71)
-      .chain("checkout", WaitFor::Answer, {{"postgres", Does::Waits}, {"nvme0n1", Does::Disk}},
-             0.18)
-      .chain("checkout", WaitFor::Answer, {{"postgres", Does::Queued}}, 0.09)
-      .chain("checkout", WaitFor::Answer, {{"elsewhere", Does::Runs}}, 5)
-      .chain("other", WaitFor::Answer, {{"postgres", Does::Runs}}, 5);
-  const Cause answer = causes_of(host.made(), "checkout").causes.at(0);
-  const Cause& postgres = part(answer, Kind::Unit, "postgres");
-  EXPECT_NEAR(part(postgres, Kind::Runs).threads, 0.71, 1e-9);
-  EXPECT_NEAR(part(postgres, Kind::Device, "nvme0n1").threads, 0.18, 1e-9);
-  EXPECT_NEAR(part(postgres, Kind::For).threads, 0.09, 1e-9);
-  EXPECT_NEAR(part(postgres, Kind::Unknown).threads, 0.02, 1e-9);
+  host.cpu("search", 0.2, 1)
+      .taken("search", By::Unit, "etl", 3)
+      .taken("search", By::Unknown, "", 1);
+  const Cause cpu = causes_of(host.made(), "search").causes.at(0);
+  ASSERT_THAT(cpu.parts, SizeIs(2));
+  EXPECT_NEAR(part(cpu, Kind::Unit, "etl").threads, 0.75, 1e-9);
+  EXPECT_NEAR(part(cpu, Kind::Unknown).threads, 0.25, 1e-9);
+}
+
+TEST(CauseTree, ManySmallPartsAreOthers) {
+  HandMadeInputs host;
+  host.waits("u", WaitFor::Answer, "", 30).on("u", WaitFor::Answer, On::Others, "", 1);
+  for (int i = 0; i < 25; ++i) {
+    host.on("u", WaitFor::Answer, On::Unit, "v" + std::to_string(i), 1 + 0.001 * i);
+  }
+  const Cause answer = causes_of(host.made(), "u").causes.at(0);
   expect_no_more_attributed_than_waited(answer);
-}
-
-TEST(CauseTree, ChainsOfSeveralHopsNest) {
-  HandMadeInputs host;
-  host.waits("edge", WaitFor::Answer, "", 1)
-      .on("edge", WaitFor::Answer, On::Unit, "app", 1)
-      .chain("edge", WaitFor::Answer,
-             {{"app", Does::Waits}, {"redis", Does::Waits}, {"worker", Does::Runs}}, 0.6)
-      .chain("edge", WaitFor::Answer, {{"app", Does::Waits}, {"redis", Does::Runs}}, 0.3);
-  const Cause answer = causes_of(host.made(), "edge").causes.at(0);
-  const Cause& redis = part(part(answer, Kind::Unit, "app"), Kind::Unit, "redis");
-  EXPECT_NEAR(redis.threads, 0.9, 1e-9);
-  EXPECT_NEAR(part(part(redis, Kind::Unit, "worker"), Kind::Runs).threads, 0.6, 1e-9);
-  EXPECT_NEAR(part(redis, Kind::Runs).threads, 0.3, 1e-9);
+  double all = 0;
+  std::size_t others = 0;
+  for (const Cause& each : answer.parts) {
+    all += each.threads;
+    if (each.kind == Kind::Others) ++others;
+  }
+  EXPECT_EQ(others, 1U);
+  EXPECT_NEAR(all, 30, 1e-9);
 }
 
 TEST(CauseTree, WhateverSourcesSayNoMoreIsAttributedThanWasWaited) {
@@ -208,11 +186,8 @@ TEST(CauseTree, WhateverSourcesSayNoMoreIsAttributedThanWasWaited) {
       for (const char* name : {"a", "b", "u"})
         host.on("u", wait_for, On::Unit, name, amount(random));
       host.on("u", wait_for, On::Device, "vda", amount(random));
-      host.chain("u", wait_for, {{"a", Does::Waits}, {"b", Does::Runs}}, amount(random));
-      host.chain("u", wait_for, {{"a", Does::Queued}}, amount(random));
     }
     host.cpu("u", amount(random), amount(random)).taken("u", By::Unit, "a", amount(random));
-    host.held({.unit = "u", .known = UnitHolder::Known::Named, .holder_unit = "a"}, amount(random));
     const UnitCauses tree = causes_of(host.made(), "u");
     double sum = 0;
     for (const Cause& cause : tree.causes) {

@@ -16,7 +16,7 @@ class HandMadeInputs {
 
   HandMadeInputs() {
     inputs.sites.seconds = inputs.peers.seconds = inputs.cpus.seconds = kSeconds;
-    inputs.takers.seconds = inputs.holders.seconds = inputs.devices.seconds = kSeconds;
+    inputs.takers.seconds = kSeconds;
   }
 
   // Threads of `unit` wait for something at a site. `error`: of it, in threads.
@@ -53,31 +53,12 @@ class HandMadeInputs {
     inputs.takers.rows.push_back({.unit = unit, .kind = kind, .by = by, .ns = ns(threads)});
     return *this;
   }
-  HandMadeInputs& held(UnitHolder holder, double threads) {
-    holder.ns = ns(threads);
-    inputs.holders.rows.push_back(std::move(holder));
-    return *this;
-  }
-  HandMadeInputs& used(const std::string& device, const std::string& unit, double bytes) {
-    inputs.devices.rows.push_back({.device = device, .unit = unit, .bytes = bytes});
-    return *this;
-  }
-  HandMadeInputs& chain(const std::string& unit, WaitFor wait_for, std::vector<UnitChain::Hop> hops,
-                        double threads) {
-    inputs.chains.seconds = kSeconds;
-    inputs.chains.rows.push_back(
-        {.unit = unit, .wait_for = wait_for, .hops = std::move(hops), .time = {.ns = ns(threads)}});
-    return *this;
-  }
   // As sources are made.
   const WhyInputs& made() {
     inputs.sites.sort();
     inputs.peers.sort();
     inputs.cpus.sort();
     inputs.takers.sort();
-    inputs.holders.sort();
-    inputs.devices.sort();
-    inputs.chains.sort();
     return inputs;
   }
 

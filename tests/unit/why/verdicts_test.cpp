@@ -85,11 +85,11 @@ TEST(Verdicts, SomethingThatNobodyKnowsSaysWhy) {
   host.waits("orders-db", WaitFor::Lock, "postgresql-heavyweight-lock", 8);
   EXPECT_EQ(sentence(host, "orders-db"),
             "orders-db: 8.0 threads wait for a lock (postgresql-heavyweight-lock), of whom is "
-            "unknown, because only the program knows who holds postgresql-heavyweight-lock");
+            "unknown, because offcpud does not see who holds locks");
   WhyUnits units(host.made());
   const WhyVerdict verdict = verdict_of(units, "orders-db");
   EXPECT_EQ(verdict.culprit, "");
-  EXPECT_THAT(verdict.because, HasSubstr("only the program knows"));
+  EXPECT_THAT(verdict.because, HasSubstr("does not see who holds locks"));
 }
 
 TEST(Verdicts, ASmallKnownPartIsNoCulprit) {
@@ -118,32 +118,15 @@ TEST(Verdicts, ALimitOfOnesOwnIsOnesOwn) {
   EXPECT_EQ(verdict_of(units, "report").culprit, "report");
 }
 
-TEST(Verdicts, ADiskIsToldWithWhoLoadsIt) {
+TEST(Verdicts, ADiskIsToldAndThatItsLoadIsNot) {
   HandMadeInputs host;
   host.waits("orders-db", WaitFor::Storage, "fsync", 0.5)
-      .on("orders-db", WaitFor::Storage, On::Device, "vda", 0.5)
-      .used("vda", "backup", 92e6)
-      .used("vda", "orders-db", 8e6);
-  EXPECT_EQ(
-      sentence(host, "orders-db"),
-      "orders-db: 0.50 threads wait for storage (fsync) on device vda, loaded by backup 92 %, "
-      "orders-db 8 %");
-}
-
-TEST(Verdicts, AHolderIsNamedWithWhatItDoes) {
-  HandMadeInputs host;
-  host.waits("bank", WaitFor::Lock, "pthread-mutex", 2)
-      .held({.unit = "bank",
-             .known = UnitHolder::Known::Named,
-             .holder_unit = "bank",
-             .holder_process = "auditor",
-             .holder_pid = 70,
-             .holder_does = "a deadlock",
-             .deadlocked = true},
-            2);
-  EXPECT_EQ(sentence(host, "bank"),
-            "bank: 2.0 threads wait for a lock (pthread-mutex), held by bank (auditor, pid 70): a "
-            "deadlock: they wait for each other");
+      .on("orders-db", WaitFor::Storage, On::Device, "vda", 0.5);
+  EXPECT_EQ(sentence(host, "orders-db"),
+            "orders-db: 0.50 threads wait for storage (fsync) on device vda; who loads it is "
+            "unknown, because offcpud does not count that by cgroup");
+  WhyUnits units(host.made());
+  EXPECT_EQ(verdict_of(units, "orders-db").culprit, "vda");
 }
 
 TEST(Verdicts, WhoRunsIsTheEnd) {
@@ -163,15 +146,57 @@ TEST(Verdicts, AnotherHostIsTheEnd) {
             "web: 2.0 threads wait for an answer of 10.0.3.15:5432, on another host");
 }
 
-TEST(Verdicts, ChainsAttributeAndSaySo) {
+// A reason that stands for a hundredth of a wait says nothing about the rest.
+TEST(Verdicts, ManySmallCulpritsAreSaid) {
   HandMadeInputs host;
-  host.waits("edge", WaitFor::Answer, "", 1)
-      .on("edge", WaitFor::Answer, On::Unit, "app", 1)
-      .chain("edge", WaitFor::Answer,
-             {{"app", UnitChain::Hop::Does::Waits}, {"db", UnitChain::Hop::Does::Runs}}, 0.9);
-  EXPECT_EQ(sentence(host, "edge"),
-            "edge: 1.0 threads wait for an answer of app, which waits for an answer of db, which "
-            "runs on 0.90 CPUs");
+  host.waits("a", WaitFor::Answer, "", 1);
+  for (int i = 0; i < 11; ++i)
+    host.on("a", WaitFor::Answer, On::Unit, "b" + std::to_string(i), 0.09);
+  EXPECT_THAT(sentence(host, "a"), HasSubstr("of whom is unknown, because it is many"));
+}
+
+TEST(Verdicts, WhoSleepsMoreThanItWaitsForWorkOfOthersSleeps) {
+  HandMadeInputs host;
+  host.waits("web", WaitFor::Answer, "", 1)
+      .on("web", WaitFor::Answer, On::Unit, "app", 1)
+      .waits("app", WaitFor::Timer, "nanosleep", 0.9)
+      .waits("app", WaitFor::Work, "", 0.3)
+      .on("app", WaitFor::Work, On::Unit, "probe", 0.1)
+      .on("app", WaitFor::Work, On::Unit, "web", 0.1);
+  EXPECT_THAT(sentence(host, "web"), HasSubstr("meanwhile app sleeps (nanosleep)"));
+}
+
+// Six clients of a server whose threads sleep, and now and then wait for a CPU.
+TEST(Verdicts, WhatIsSmallBesideThoseThatSleepIsNotFollowed) {
+  HandMadeInputs host;
+  host.waits("web", WaitFor::Answer, "", 5)
+      .on("web", WaitFor::Answer, On::Unit, "app", 5)
+      .waits("app", WaitFor::Timer, "nanosleep", 4.5)
+      .cpu("app", 0.1, 0.4)
+      .taken("app", By::Unit, "batch", 0.4);
+  EXPECT_THAT(sentence(host, "web"), HasSubstr("meanwhile app sleeps (nanosleep)"));
+}
+
+TEST(Verdicts, OneThreadThatServesManyIsToBlame) {
+  HandMadeInputs host;
+  host.waits("web", WaitFor::Answer, "", 50)
+      .on("web", WaitFor::Answer, On::Unit, "app", 50)
+      .waits("app", WaitFor::Timer, "nanosleep", 3)
+      .cpu("app", 0.2, 0.7)
+      .taken("app", By::Unit, "batch", 0.6);
+  EXPECT_EQ(sentence(host, "web"),
+            "web: 50 threads wait for an answer of app; meanwhile app waits for a CPU: batch has "
+            "them, 86 % of the time");
+}
+
+TEST(Verdicts, WhatCannotBeFollowedSaysWhy) {
+  HandMadeInputs host;
+  host.waits("web", WaitFor::Answer, "", 1)
+      .on("web", WaitFor::Answer, On::Unit, "app", 1)
+      .waits("app", WaitFor::Unknown, "", 0.9);
+  EXPECT_EQ(sentence(host, "web"),
+            "web: 1.0 threads wait for an answer of app; what that does is unknown, because nobody "
+            "can tell what it waits for");
 }
 
 TEST(Verdicts, NobodyWaits) {
