@@ -81,8 +81,8 @@ struct Source {
 
   [[nodiscard]] bool known() const { return seconds > 0; }
   [[nodiscard]] std::span<const Row> of(const std::string& unit) const {
-    const auto found = std::ranges::equal_range(rows, unit, {}, &Row::unit);
-    return {found.begin(), found.end()};
+    const auto begin = std::ranges::lower_bound(rows, unit, {}, &Row::unit);
+    return {begin, std::ranges::upper_bound(rows, unit, {}, &Row::unit)};
   }
   void sort() { std::ranges::stable_sort(rows, {}, &Row::unit); }
 };
