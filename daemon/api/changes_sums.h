@@ -26,6 +26,7 @@ struct ChangePlace {
   std::size_t kind = 0;  // index of kChangeKindNames
   std::string site;      // empty: no rule took the waits, they are idle, or for a CPU
 
+  // NOLINTNEXTLINE(modernize-use-nullptr)
   friend auto operator<=>(const ChangePlace&, const ChangePlace&) = default;
 };
 

@@ -16,7 +16,7 @@ namespace offcpud {
 struct WhyQuery {
   CgroupFilter cgroup;               // all: the whole host
   std::optional<std::uint32_t> pid;  // only this process, in the daemon's PID namespace
-  std::chrono::milliseconds window = std::chrono::minutes(1);  // ends now
+  std::chrono::milliseconds window = std::chrono::seconds(20);  // ends now
   std::size_t limit = 5;                                       // verdicts about the host, and trees
   bool as_text = false;
 

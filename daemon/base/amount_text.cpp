@@ -41,7 +41,7 @@ std::string threads_text(double threads) {
 }
 
 std::string change_text(double threads) {
-  const std::string size = threads_text(std::abs(threads));
+  std::string size = threads_text(std::abs(threads));
   if (size == "0" || size == "< 0.01") return size;
   return (threads < 0 ? "-" : "+") + size;
 }

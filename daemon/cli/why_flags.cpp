@@ -14,7 +14,7 @@ WhyFlags::WhyFlags(CLI::App& command, CtlOptions& options) : options_(options) {
                   "A unit such as nginx.service, a cgroup (a path), or the number of a process")
       ->type_name("UNIT|PID");
   add_query_option(command, options.query, "--window", "window", "TIME",
-                   "The time before now that counts, 10min at most; default: 1min");
+                   "The time before now that counts, 10min at most; default: 20s");
   add_query_option(command, options.query, "--limit", "limit", "N",
                    "At most this many units; default: 5");
 }

@@ -61,6 +61,19 @@ class PathFinder {
     return nullptr;
   }
 
+  // The unit, not in the path yet, that sends most of the work that threads wait for. Threads to
+  // which nobody sends any, as those of pools, do not count.
+  [[nodiscard]] const Cause* sender_of(const Cause& work) const {
+    const Cause* most = nullptr;
+    double all = 0;
+    for (const Cause& part : work.parts) {
+      if (part.kind != Kind::Unit) continue;
+      all += part.threads;
+      if (!seen_.contains(part.name) && (!most || part.threads > most->threads)) most = &part;
+    }
+    return most && most->threads >= std::max(kLeastThreads, kLeastShare * all) ? most : nullptr;
+  }
+
   void add_unknown(const Cause& cause) {
     const Cause* most = nullptr;  // of what is unknown
     for (const Cause& part : cause.parts) {
@@ -78,18 +91,22 @@ class PathFinder {
   void walk(const Cause& cause, bool attributed) {
     const Cause* const part = largest_part(cause);
     if (part == nullptr) return add_unknown(cause);
-    WhyHop hop{.kind = part->kind,
-               .name = part->name,
-               .process = part->process,
-               .pid = part->pid,
+    step_to(*part, attributed);
+  }
+
+  void step_to(const Cause& part, bool attributed) {
+    WhyHop hop{.kind = part.kind,
+               .name = part.name,
+               .process = part.process,
+               .pid = part.pid,
                .does = Does::End,
-               .for_kind = part->for_kind,
-               .threads = part->threads,
+               .for_kind = part.for_kind,
+               .threads = part.threads,
                .attributed = attributed,
-               .because = part->because};
-    const bool followed = part->kind == Kind::Unit && cause.for_kind != kForCpu &&
+               .because = part.because};
+    const bool followed = part.kind == Kind::Unit && part.for_kind != kForCpu &&
                           path_.hops.size() + 1 < WhyPath::kMostHops &&
-                          seen_.insert(part->name).second;
+                          seen_.insert(part.name).second;
     if (followed) return follow_meanwhile(std::move(hop));
     add(std::move(hop));
   }
@@ -128,16 +145,17 @@ class PathFinder {
   void follow_idle(WhyHop hop, const UnitCauses& tree) {
     const Cause* const timer = cause_for(tree, index_of(WaitFor::Timer));
     const Cause* const work = cause_for(tree, index_of(WaitFor::Work));
-    const Cause* const sender = work ? largest_part(*work) : nullptr;
+    const Cause* const sender = work ? sender_of(*work) : nullptr;
     const double sleeps = timer ? timer->threads : 0;
-    if (sender && sender->kind == Kind::Unit && sender->threads >= sleeps) {
+    if (sender && sender->threads >= sleeps) {
       add_deed(std::move(hop), Does::Idles, *work);
-      return walk(*work, false);
+      return step_to(*sender, false);
     }
     if (sleeps >= kLeastThreads) return add_deed(std::move(hop), Does::Sleeps, *timer);
     hop.does = Does::Unknown;
-    hop.because = tree.unknown >= kLeastThreads ? "nobody can tell what it waits for"
-                                                : "it hardly waits or runs in this window";
+    hop.because = work && work->threads >= kLeastThreads ? "it only waits for work"
+                  : tree.unknown >= kLeastThreads        ? "nobody can tell what it waits for"
+                                                         : "it hardly waits or runs in this window";
     add(std::move(hop));
   }
 

@@ -139,7 +139,7 @@ class WhyHandlerTest : public ::testing::Test {
 };
 
 TEST_F(WhyHandlerTest, WithoutAUnitItIsAboutTheHost) {
-  const json answer = ask_json({});
+  const json answer = ask_json({{"window", "1min"}});
   ASSERT_THAT(answer["verdicts"], SizeIs(2));
   EXPECT_EQ(answer["verdicts"][0]["unit"], "db.service");
   EXPECT_NEAR(answer["verdicts"][0]["threads"].get<double>(), 4, 1e-9) << "of the last minute";
@@ -156,7 +156,7 @@ json part_of(const json& cause, const char* kind, const char* name) {
 }
 
 TEST_F(WhyHandlerTest, WhomThreadsWaitOnIsThatOfTheWindow) {
-  const json lock = ask_json({{"unit", "db.service"}})["units"][0]["causes"][0];
+  const json lock = ask_json({{"unit", "db.service"}, {"window", "1min"}})["units"][0]["causes"][0];
   EXPECT_NEAR(lock["threads"].get<double>(), 4, 1e-9);
   const json audit = part_of(lock, "unit", "audit.service");
   ASSERT_TRUE(audit.is_object()) << lock;
@@ -193,6 +193,7 @@ TEST_F(WhyHandlerTest, WithoutTakersItSaysThatNobodyTells) {
 }
 
 TEST_F(WhyHandlerTest, AWindowOfOnesOwn) {
+  EXPECT_EQ(ask_json({})["window_seconds"], 20);
   const json answer = ask_json({{"window", "2min"}});
   EXPECT_EQ(answer["window_seconds"], 120);
   EXPECT_NEAR(answer["verdicts"][0]["threads"].get<double>(), 2.5, 1e-9);
@@ -228,7 +229,7 @@ TEST_F(WhyHandlerTest, AProcessIsOfTheLastWindow) {
 }
 
 TEST_F(WhyHandlerTest, WhoMayNotSeeDetailsSeesNeitherSitesNorCulprits) {
-  const json answer = ask_json({}, false);
+  const json answer = ask_json({{"window", "1min"}}, false);
   EXPECT_EQ(answer["details"], false);
   EXPECT_THAT(answer.dump(), Not(HasSubstr("row-lock")));
   EXPECT_THAT(answer.dump(), Not(HasSubstr("audit")));
@@ -244,7 +245,7 @@ TEST_F(WhyHandlerTest, RefusesWhatItDoesNotKnow) {
 }
 
 TEST_F(WhyHandlerTest, TextIsForPeople) {
-  const Response response = ask({{"format", "text"}});
+  const Response response = ask({{"window", "1min"}, {"format", "text"}});
   EXPECT_EQ(response.content_type, "text/plain; charset=utf-8");
   EXPECT_THAT(test::body_of(response),
               ::testing::StartsWith("db.service: 4.0 threads wait for a lock (row-lock) of "

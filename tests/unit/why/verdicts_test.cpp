@@ -166,6 +166,20 @@ TEST(Verdicts, WhoSleepsMoreThanItWaitsForWorkOfOthersSleeps) {
   EXPECT_THAT(sentence(host, "web"), HasSubstr("meanwhile app sleeps (nanosleep)"));
 }
 
+// Redis has three threads for chores, which nobody sends any work.
+TEST(Verdicts, ThreadsThatNobodySendsWorkDoNotHideWhoSendsMost) {
+  HandMadeInputs host;
+  host.waits("app", WaitFor::Answer, "", 1)
+      .on("app", WaitFor::Answer, On::Unit, "queue", 1)
+      .waits("queue", WaitFor::Work, "", 4)
+      .on("queue", WaitFor::Work, On::Unit, "app", 0.1)
+      .on("queue", WaitFor::Work, On::Unit, "worker", 0.6)
+      .cpu("worker", 0.9);
+  EXPECT_EQ(sentence(host, "app"),
+            "app: 1.0 threads wait for an answer of queue; meanwhile queue waits for work from "
+            "worker; meanwhile worker runs on 0.90 CPUs");
+}
+
 // Six clients of a server whose threads sleep, and now and then wait for a CPU.
 TEST(Verdicts, WhatIsSmallBesideThoseThatSleepIsNotFollowed) {
   HandMadeInputs host;
