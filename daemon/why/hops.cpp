@@ -13,6 +13,7 @@ using Kind = Cause::Kind;
 
 constexpr double kLeastShare = 0.2;  // of a cause that is followed
 constexpr double kLeastThreads = 0.05;
+constexpr double kLeastSent = 0.01;  // threads that wait for work of one unit
 
 constexpr std::size_t index_of(WaitFor wait_for) {
   return static_cast<std::size_t>(wait_for);
@@ -71,7 +72,7 @@ class PathFinder {
       all += part.threads;
       if (!seen_.contains(part.name) && (!most || part.threads > most->threads)) most = &part;
     }
-    return most && most->threads >= std::max(kLeastThreads, kLeastShare * all) ? most : nullptr;
+    return most && most->threads >= std::max(kLeastSent, kLeastShare * all) ? most : nullptr;
   }
 
   void add_unknown(const Cause& cause) {

@@ -112,7 +112,9 @@ std::vector<WhyVerdict> verdicts(WhyUnits& units, std::size_t most) {
   const auto passes_through = [](const WhyVerdict& one, const WhyVerdict& other) {
     const auto& hops = one.path.hops;
     return std::any_of(hops.begin() + 1, hops.end(), [&](const WhyHop& hop) {
-      return hop.kind == Kind::Unit && hop.name == other.unit && hop.does != Does::Runs;
+      // Who has a CPU does not explain what it waits for itself.
+      return hop.kind == Kind::Unit && hop.name == other.unit && hop.does != Does::Runs &&
+             hop.does != Does::End;
     });
   };
   std::vector<WhyVerdict> kept;

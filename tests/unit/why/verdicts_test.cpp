@@ -80,6 +80,15 @@ TEST(Verdicts, WhoWaitsForEachOtherIsToldOnce) {
   EXPECT_THAT(units_told(host), ElementsAre("a"));
 }
 
+TEST(Verdicts, WhoTakeTheCpuFromEachOtherAreBothTold) {
+  HandMadeInputs host;
+  host.cpu("batch", 0.6, 0.4)
+      .taken("batch", By::Unit, "search", 0.4)
+      .cpu("search", 0.4, 0.6)
+      .taken("search", By::Unit, "batch", 0.6);
+  EXPECT_THAT(units_told(host), ElementsAre("search", "batch"));
+}
+
 TEST(Verdicts, SomethingThatNobodyKnowsSaysWhy) {
   HandMadeInputs host;
   host.waits("orders-db", WaitFor::Lock, "postgresql-heavyweight-lock", 8);
