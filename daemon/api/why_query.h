@@ -17,7 +17,7 @@ struct WhyQuery {
   CgroupFilter cgroup;               // all: the whole host
   std::optional<std::uint32_t> pid;  // only this process, in the daemon's PID namespace
   std::chrono::milliseconds window = std::chrono::seconds(20);  // ends now
-  std::size_t limit = 5;                                       // verdicts about the host, and trees
+  std::size_t limit = 5;  // verdicts about the host, and trees
   bool as_text = false;
 
   // Accepts each parameter at most once. Error (ErrorKind::Usage): names an unknown parameter or a
