@@ -348,6 +348,7 @@ Status Daemon::pass() {
     if (overhead) overhead_ratio_ = overhead;
     last_pass_duration_ = end - begin;
   }
+  cpu_history_.record(**view);
   tell_stalls(*(*view)->stalls);
   board_->publish(*std::move(view));
   return {};
@@ -431,7 +432,11 @@ RouteSources Daemon::route_sources() {
   sources.gzip = gzip_slots_;
   sources.address_names = &address_names_;
   sources.threads = &threads_;
-  if (snapshots_) sources.snapshots = &snapshots_->handlers();
+  if (snapshots_) {
+    sources.snapshots = &snapshots_->handlers();
+    sources.changes = &snapshots_->changes();
+    sources.cpu_history = [this] { return cpu_history_.steps(); };
+  }
   return sources;
 }
 

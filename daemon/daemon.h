@@ -19,6 +19,7 @@
 #include "kernel/bpf_session.h"
 #include "kernel/cgroup_events.h"
 #include "metrics/self_metrics.h"
+#include "pipeline/cpu_history_board.h"
 #include "pipeline/loss_watch.h"
 #include "pipeline/overhead.h"
 #include "pipeline/pipeline.h"
@@ -106,6 +107,7 @@ class Daemon {
   StallJournal stall_journal_{clock_};
   LossWatch losses_;
   Overhead overhead_{online_cpus()};
+  CpuHistoryBoard cpu_history_;
   std::optional<ViewBoard> board_;
   std::unique_ptr<EventLoop> loop_;             // destroyed before what it calls and watches
   std::unique_ptr<SnapshotService> snapshots_;  // null: snapshots are turned off

@@ -86,7 +86,8 @@ SnapshotService::Serving::Serving(SnapshotService& service, const Clock& clock,
           [&service] { service.metrics_.count_snapshot_failure(SnapshotFailure::QueueFull); },
           service.threads_.add("writer", kWriterLimits)),
       requests(service.threads_.add("requests", kRequestLimits)),
-      handlers(service.store_, service, requests, clock, std::move(is_live)) {}
+      handlers(service.store_, service, requests, clock, is_live),
+      changes(service.store_, requests, clock, std::move(is_live)) {}
 
 SnapshotService::~SnapshotService() {
   const std::lock_guard lock(inbox_->mutex);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/changes_handler.h"
 #include "api/known_units.h"
 #include "api/snapshot_handlers.h"
 #include "base/clock.h"
@@ -64,6 +65,7 @@ class SnapshotService final : public SnapshotSource {
   [[nodiscard]] std::vector<OverShareStatus> over_share() const { return over_share_.current(); }
 
   [[nodiscard]] const SnapshotHandlers& handlers() const { return serving_->handlers; }
+  [[nodiscard]] const ChangesHandler& changes() const { return serving_->changes; }
 
   void take_next(std::chrono::milliseconds length, const BlockFilter& filter,
                  std::function<void(Result<Snapshot>)> done) override;
@@ -90,6 +92,7 @@ class SnapshotService final : public SnapshotSource {
     SnapshotWriter writer;
     RequestWorker requests;
     SnapshotHandlers handlers;
+    ChangesHandler changes;
   };
   const Clock& clock_;
   OverShareBoard over_share_;

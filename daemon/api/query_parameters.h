@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,6 +51,23 @@ Status set_parameters(Query& query, const std::vector<Setting<Query>>& table,
     }
   }
   return {};
+}
+
+// One value or several, separated by commas, as bits. `names` are all that `one` accepts.
+template <class Bits, class Value>
+Notation<Bits> some_of(const Notation<Value>& one, std::span<const std::string_view> names) {
+  const auto parse = [one](std::string_view rest) -> Result<Bits> {
+    Bits bits;
+    for (bool more = true; more;) {
+      const std::size_t comma = rest.find(',');
+      TRY(const Value value, one.parse(rest.substr(0, comma)));
+      bits.set(static_cast<std::size_t>(value));
+      more = comma != std::string_view::npos;
+      rest.remove_prefix(more ? comma + 1 : rest.size());
+    }
+    return bits;
+  };
+  return {parse, {}, "some of " + enumeration(names) + ", separated by commas"};
 }
 
 // Any text that is not empty.

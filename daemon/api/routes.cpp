@@ -14,6 +14,7 @@
 #include "api/top_query.h"
 #include "api/unit_query.h"
 #include "api/units_json.h"
+#include "api/why_handler.h"
 #include "base/duration_text.h"
 #include "base/printable.h"
 #include "base/utc.h"
@@ -92,6 +93,9 @@ const Routes::Route Routes::kRoutes[] = {
     {"/api/v1/stalls", Shows::Details, "Blocks that last too long, as JSON", &Routes::stalls},
     {"/api/v1/top", Shows::Details, "Processes by the time they wait, as JSON", &Routes::top},
     {"/api/v1/units", Shows::Numbers, "Units by the time they wait, as JSON", &Routes::units},
+    {"/api/v1/changes", Shows::Numbers, "What waits longer or shorter than before, as JSON",
+     &Routes::changes},
+    {"/api/v1/why", Shows::Numbers, "Why units wait, and who is to blame, as JSON", &Routes::why},
     {"/api/v1/snapshots", Shows::Details, "Kept snapshots of stacks, as JSON", &Routes::snapshots},
     {"/api/v1/snapshots/merge", Shows::Details, "Stacks of a range of time", &Routes::merge},
     {"/api/v1/snapshots/difference", Shows::Details, "Stacks of two ranges of time",
@@ -217,6 +221,18 @@ Response Routes::units(const Request& request) const {
   if (!view) return error(503, kNoPass);
   if (auto refused = no_such_cgroup(*view, request)) return *std::move(refused);
   return {.content_type = kJson, .body = units_json(*view, *query, request.sees_details)};
+}
+
+Response Routes::changes(const Request& request) const {
+  if (!sources_.changes) return error(503, kNoSnapshots);
+  auto view = sources_.view(Freshness::Fresh);  // a pass adds to the history
+  return sources_.changes->changes(request, std::move(view), sources_.cpu_history());
+}
+
+Response Routes::why(const Request& request) const {
+  const auto view = sources_.view(Freshness::Fresh);
+  if (!view) return error(503, kNoPass);
+  return why_response(request, *view, sources_.is_live_cgroup);
 }
 
 Response Routes::snapshots(const Request& request) const {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "api/address_names.h"
+#include "api/changes_handler.h"
 #include "api/known_units.h"
 #include "api/scrape_costs.h"
 #include "api/snapshot_handlers.h"
@@ -40,6 +41,8 @@ struct RouteSources {
   ScrapeCosts* scrape_costs = nullptr;              // null: not recorded; outlives the server
   const ThreadWatch* threads = nullptr;             // null: nobody watches them; outlives this
   const SnapshotHandlers* snapshots = nullptr;      // null: they are off; outlives this
+  const ChangesHandler* changes = nullptr;          // as snapshots
+  std::function<CpuSteps()> cpu_history;            // set if `changes` is
   GzipSlots gzip{kGzipAtOnce};                      // shared by all Routes of a server
 };
 
@@ -77,6 +80,8 @@ class Routes {
   [[nodiscard]] Response stalls(const Request& request) const;
   [[nodiscard]] Response top(const Request& request) const;
   [[nodiscard]] Response units(const Request& request) const;
+  [[nodiscard]] Response changes(const Request& request) const;
+  [[nodiscard]] Response why(const Request& request) const;
   [[nodiscard]] Response snapshots(const Request& request) const;
   [[nodiscard]] Response merge(const Request& request) const;
   [[nodiscard]] Response difference(const Request& request) const;

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -19,33 +18,6 @@ namespace {
 
 using Path = SnapshotQuery::Path;
 using Filter = SnapshotFilter;
-
-// Relative times such as -10min are before `now`.
-Notation<WallTime> time_before(WallTime now) {
-  const auto parse = [now](std::string_view text) -> Result<WallTime> {
-    const auto time = parse_time(text, now);
-    if (!time) return Error("is no time");
-    return *time;
-  };
-  return {parse, {}, kAllowedTimes};
-}
-
-// One value or several, separated by commas, as bits.
-template <class Bits, class Value>
-Notation<Bits> some_of(const Notation<Value>& one, std::span<const std::string_view> names) {
-  const auto parse = [one](std::string_view rest) -> Result<Bits> {
-    Bits bits;
-    for (bool more = true; more;) {
-      const std::size_t comma = rest.find(',');
-      TRY(const Value value, one.parse(rest.substr(0, comma)));
-      bits.set(static_cast<std::size_t>(value));
-      more = comma != std::string_view::npos;
-      rest.remove_prefix(more ? comma + 1 : rest.size());
-    }
-    return bits;
-  };
-  return {parse, {}, "some of " + enumeration(names) + ", separated by commas"};
-}
 
 Notation<decltype(Filter::reasons)> reasons() {
   return some_of<decltype(Filter::reasons)>(blocked_reason(), kReasonNames);

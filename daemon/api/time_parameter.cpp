@@ -90,4 +90,13 @@ std::optional<WallTime> parse_time(std::string_view text, WallTime now) {
   return time ? time : parse_unix(text);
 }
 
+Notation<WallTime> time_before(WallTime now) {
+  const auto parse = [now](std::string_view text) -> Result<WallTime> {
+    const auto time = parse_time(text, now);
+    if (!time) return Error("is no time");
+    return *time;
+  };
+  return {parse, {}, kAllowedTimes};
+}
+
 }  // namespace offcpud

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "config/notation.h"
 
 namespace offcpud {
 
@@ -16,5 +17,8 @@ inline constexpr const char* kAllowedTimes =
 // Reads a point in time as people and programs write it: RFC 3339 with Z or an offset, Unix seconds
 // with up to nine decimals, `now`, or `-` and a duration. nullopt: the text is none of these.
 std::optional<WallTime> parse_time(std::string_view text, WallTime now);
+
+// The same as a parameter; relative times are before `now`.
+Notation<WallTime> time_before(WallTime now);
 
 }  // namespace offcpud

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "api/for_sums.h"
+#include "api/unit_name.h"
 #include "api/unit_waits.h"
 #include "base/duration_text.h"
 #include "pipeline/site_history.h"
@@ -42,12 +43,6 @@ std::string threads_text(double threads) {
 std::string text_of(const WaitAge& age) {
   return (age.estimated ? "~" : "") +
          duration_text(std::chrono::nanoseconds(static_cast<std::int64_t>(age.ns)));
-}
-
-std::string unit_name(const std::string& cgroup) {
-  const SubjectLabels labels = labels_of_cgroup(cgroup);
-  if (cgroup == "/") return "no unit (/)";
-  return labels.unit.empty() ? cgroup : labels.unit;
 }
 
 // The waits of one unit for one thing, or for a CPU; that has no sites.

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <exception>
 
+#include "cli/changes_flags.h"
 #include "cli/command_doc.h"
 #include "cli/config_flags.h"
 #include "cli/explain_flags.h"
 #include "cli/query_option.h"
 #include "cli/snapshot_flags.h"
 #include "cli/stack_flags.h"
+#include "cli/why_flags.h"
 #include "config/duration.h"
 
 namespace offcpud {
@@ -100,6 +102,13 @@ constexpr const char* kExplainHelp =
     "Say which rule takes each stack of a file, and what its threads wait for. Asks no daemon.\n"
     "A file with all that rules look at: offcpuctl snapshot --json";
 
+constexpr const char* kWhyHelp =
+    "Say why units wait and who is to blame: of the host, or of one unit, cgroup or process";
+
+constexpr const char* kDiffHelp =
+    "Show what waits longer or shorter than before, the largest change first: the last 10 minutes\n"
+    "against the hour before them, or any two ranges";
+
 // Refuses an empty text, which CLI11 would treat as an option that was not given.
 std::string a_number(const std::string& text) {
   return text.empty() ? "needs a whole number" : std::string();
@@ -177,6 +186,8 @@ class CtlCommandLine {
   CLI::App* stalls_ = app_.add_subcommand(
       "stalls", "Show the threads that are stuck (~: estimated; gone: ended unseen)");
   CLI::App* top_ = app_.add_subcommand("top", kTopHelp);
+  CLI::App* why_ = app_.add_subcommand("why", kWhyHelp);
+  CLI::App* diff_ = app_.add_subcommand("diff", kDiffHelp);
   CLI::App* snapshots_ =
       app_.add_subcommand("snapshots", "List the kept snapshots, or get their stacks");
   CLI::App* snapshot_ =
@@ -187,6 +198,8 @@ class CtlCommandLine {
   CLI::App* explain_ = app_.add_subcommand("explain-stack", kExplainHelp);
   bool all_stalls_ = false;
   std::string interval_ = "2s";
+  WhyFlags why_flags_{*why_, options_};
+  ChangesFlags diff_flags_{*diff_, options_};
   StackFlags snapshots_flags_{*snapshots_, options_};
   SnapshotFlags snapshot_flags_{*snapshot_, options_};
   StackFlags flame_flags_{*flame_, options_};
@@ -202,6 +215,8 @@ CtlCommandLine::CtlCommandLine() {
   add_daemon_flags(*status_, options_);
   add_stalls(*stalls_, options_, all_stalls_);
   add_top(*top_, options_, interval_);
+  add_daemon_flags(*why_, options_);
+  add_daemon_flags(*diff_, options_);
   add_daemon_flags(*snapshots_, options_);
   add_snapshots(*snapshots_, options_);
   add_daemon_flags(*snapshot_, options_);
@@ -217,6 +232,10 @@ Status CtlCommandLine::finish_command() {
     finish_stalls(options_, all_stalls_);
   } else if (*top_) {
     TRY_VOID(finish_top(options_, interval_));
+  } else if (*why_) {
+    TRY_VOID(usage_status(why_flags_.finish()));
+  } else if (*diff_) {
+    TRY_VOID(usage_status(diff_flags_.finish()));
   } else if (*snapshots_) {
     TRY_VOID(usage_status(snapshots_flags_.finish()));
     TRY_VOID(usage_status(finish_snapshots(options_)));

@@ -17,6 +17,8 @@ enum class CtlCommand {
   ShowStatus,
   ShowStalls,
   ShowTop,
+  ShowChanges,
+  ShowWhy,
   ShowSnapshots,
   FetchStacks,
   DrawFlame,

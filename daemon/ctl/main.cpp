@@ -13,6 +13,7 @@
 #include "config/config_files.h"
 #include "config/config_reference.h"
 #include "config/web_config.h"
+#include "ctl/daemon_text.h"
 #include "ctl/explain_program.h"
 #include "ctl/http_get.h"
 #include "ctl/local_socket.h"
@@ -100,6 +101,12 @@ Result<StacksOutput> run(int argc, const char* const* argv) {
       return text_only(show(options, query_path("/api/v1/stalls", options.query), stalls_text));
     case CtlCommand::ShowTop:
       return text_only(show_top(options));
+    case CtlCommand::ShowWhy:
+      return text_only(show(options, query_path("/api/v1/why", options.query),
+                            options.json ? json_checked : daemon_text));
+    case CtlCommand::ShowChanges:
+      return text_only(show(options, query_path("/api/v1/changes", options.query),
+                            options.json ? json_checked : daemon_text, kSnapshotLimits));
     case CtlCommand::ShowSnapshots:
       return text_only(show(options, query_path("/api/v1/snapshots", options.query), snapshots_text,
                             kSnapshotLimits));

@@ -2,11 +2,13 @@
 // Parameters of requests: the queries of every endpoint, and an answer that fits to them.
 #include <string_view>
 
+#include "api/changes_query.h"
 #include "api/query_parameters.h"
 #include "api/snapshot_query.h"
 #include "api/stall_query.h"
 #include "api/top_query.h"
 #include "api/unit_query.h"
+#include "api/why_query.h"
 #include "fuzz.h"
 #include "text.h"
 
@@ -57,6 +59,18 @@ void test(std::string_view input) {
     require(units->window.count() >= 0, "a window is of the past");
     (void)units->admits("/system.slice");
   }
+  const auto changes = ChangesQuery::parse(parameters, now);
+  if (is_accepted(changes)) {
+    require(changes->range.from < changes->range.to, "a range has a length");
+    require(changes->base.from < changes->base.to, "so has the earlier one");
+    require(changes->kinds.any(), "waits for something are compared");
+    require(changes->limit <= ChangesQuery::kMostLimit, "a list is bounded");
+  }
+  const auto why = WhyQuery::parse(parameters);
+  if (is_accepted(why)) {
+    require(why->window.count() > 0, "a window has a length");
+    require(why->limit <= WhyQuery::kMostLimit, "a list is bounded");
+  }
   for (const auto& [name, value] : parameters) require(parameters.count(name) > 0, "it is there");
 }
 
@@ -78,6 +92,10 @@ std::vector<std::string> seeds() {
       "sort=actionable&reverse=true&threads=true&cpu=3&pinned=true&filter=a%20b",
       "\x00"
       "window=5min&below=false&history=true&limit=10",
+      "\x00"
+      "from=-10min&base_from=-2h&base_to=-1h&unit=nginx&for=cpu,throttled,lock&limit=5&format=text",
+      "\x00"
+      "unit=nginx.service&window=5min&limit=3&format=json",
       "\x00&&=&a&a=1&a=2"};
 }
 

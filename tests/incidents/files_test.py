@@ -35,6 +35,7 @@ class Files(IncidentCase):
         unit = self.unit("webhooks")
         self.run_in(unit, node, self.script("app.js", NODE), fifo)
         self.expect_first(("webhooks", "answer", "node-fifo"))
+        self.expect_why("webhooks", "wait for an answer", unknown="nobody has opened the FIFO")
 
     def test_6_a_backup_fills_the_disk_queue(self):
         python = self.need("python3", "/usr/bin/python3")
@@ -44,6 +45,8 @@ class Files(IncidentCase):
         for name in ("backup", "orders"):
             self.addCleanup(os.unlink, f"/var/tmp/offcpud-incident-{name}")
         self.expect_first(("orders-db", "storage"), ("backup", "storage"))
+        self.expect_why("orders-db", "wait for storage", "backup",
+                        unknown="who loads a disk is not counted")
 
     def test_8c_a_fuse_server_that_hangs(self):
         file = shutil.copy("/bin/true", self.folder / "report")
@@ -56,6 +59,7 @@ class Files(IncidentCase):
         self.run_in(self.unit("reports"), *NOBODY, "/bin/cat", server.path / "file")
         self.addCleanup(server.end)  # before the reader is waited for, who cannot be killed until then
         self.expect_first(("reports", "storage", "network-file-system"))
+        self.expect_why("reports", "wait for storage", unknown="who serves the file system is not known")
 
 
 if __name__ == "__main__":

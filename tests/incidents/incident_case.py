@@ -94,3 +94,31 @@ class IncidentCase(Case):
         print("\n".join(f"    | {line}" for line in said.splitlines()[:12]), flush=True)
         self.say(not missing, f"in the first {ROWS} rows within {within} s", list(wanted),
                  f"after {took:.1f} s, without {missing}" if missing else f"after {took:.1f} s")
+
+    def expect_why(self, *steps, unknown=None, begin=None, within=WITHIN):
+        """One of the first five lines of `offcpuctl why` has each of `steps`, in this order; with `unknown`,
+        which says why, it may say instead that the culprit is unknown, because of what."""
+        begin = begin or time.monotonic()
+
+        def is_told(line):
+            at = 0
+            for step in steps:
+                at = line.find(step, at)
+                if at < 0:
+                    return False
+                at += len(step)
+            return True
+
+        def is_honest(line):
+            return unknown is not None and steps[0] in line and "unknown, because " in line
+        while True:
+            said = self.daemon.offcpuctl("why")
+            first = said.splitlines()[:5]
+            told = any(is_told(line) or is_honest(line) for line in first)
+            took = time.monotonic() - begin
+            if told or took > within:
+                break
+            time.sleep(0.5)
+        print("\n".join(f"    | {line}" for line in first), flush=True)
+        self.say(told, f"in the first 5 lines of why within {within} s",
+                 " ... ".join(steps) + (f", or unknown: {unknown}" if unknown else ""), f"after {took:.1f} s")

@@ -66,6 +66,8 @@ class Services(IncidentCase):
         for _ in range(8):
             self.run_in(api, *server.client("update stock set left_over = 3"))
         self.expect_first(("orders-db", "lock", "postgresql-heavyweight-lock"), begin=begin)
+        self.expect_why("orders-db", "wait for a lock (postgresql-heavyweight-lock)",
+                        unknown="who holds locks is not seen", begin=begin)
 
     def test_7_a_chain_of_services(self):
         nginx = self.need("nginx-light", "/usr/sbin/nginx")
@@ -85,6 +87,7 @@ class Services(IncidentCase):
                     f"http://127.0.0.1:{front}/")
         # The worker's clients of the database live too short for rows of their own.
         self.expect_first(("edge", "answer"), ("store-app", "answer"), begin=begin)
+        self.expect_why("edge", "store-app", "queue", "job-worker", "orders-db", begin=begin)
 
     def database(self):
         self.skip_if(postgres_server.missing())

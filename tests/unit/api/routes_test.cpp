@@ -373,8 +373,9 @@ TEST_F(RoutesTest, StacksProcessesAndThreadsAreDetails) {
         "/api/v1/snapshots/merge", "/api/v1/snapshots/difference", "/debug/pprof/offcpu"}) {
     EXPECT_TRUE(Routes::is_detail(path)) << path;
   }
-  for (const char* path : {"/", "/overview.js", "/metrics", "/-/healthy", "/-/ready",
-                           "/api/v1/status", "/api/v1/units", "/x"}) {
+  for (const char* path :
+       {"/", "/overview.js", "/metrics", "/-/healthy", "/-/ready", "/api/v1/status",
+        "/api/v1/units", "/api/v1/changes", "/api/v1/why", "/x"}) {
     EXPECT_FALSE(Routes::is_detail(path)) << path;
   }
   // What is not a detail by its spelling is not served either.

@@ -157,6 +157,20 @@ TEST(CtlCommandLine, FlameTakesTheParametersOfAMergeAndOfADifference) {
           testing::Pair("normalize", "true"), testing::Pair("idle", "false")));
 }
 
+TEST(CtlCommandLine, DiffAsksForTwoRangesAsText) {
+  const auto diff = parse({"diff"});
+  ASSERT_TRUE(diff) << diff.error().message();
+  EXPECT_EQ(diff->command, CtlCommand::ShowChanges);
+  EXPECT_EQ(diff->query, (QueryParameters{{"format", "text"}}));
+  const auto some = parse({"diff", "--last", "5min", "--base-from", "-1h", "--cgroup", "nginx",
+                           "--for", "lock,cpu", "--idle", "--json"});
+  ASSERT_TRUE(some) << some.error().message();
+  EXPECT_THAT(some->query, testing::UnorderedElementsAre(
+                               testing::Pair("from", "-5min"), testing::Pair("base_from", "-1h"),
+                               testing::Pair("cgroup", "nginx"), testing::Pair("for", "lock,cpu"),
+                               testing::Pair("idle", "true")));
+}
+
 TEST(CtlCommandLine, CheckConfigTakesTheSourcesOfTheDaemon) {
   const auto options = parse({"check-config", "--config", "a.yaml", "--set", "linger=1h"});
   ASSERT_TRUE(options) << options.error().message();
@@ -208,6 +222,9 @@ TEST(CtlCommandLine, UsageErrorsPointAtTheHelp) {
       {"snapshots", "-o", "x"},
       {"snapshots", "--last", "10"},
       {"snapshots", "--last", "1h", "--from", "-2h"},
+      {"diff", "--last", "10"},
+      {"diff", "--last", "1h", "--to", "now"},
+      {"diff", "extra"},
       {"flame"},
       {"flame", "-o", "a.svg"},
       {"flame", "-o", "a.html", "--no-idle", "--reason", "lock"},

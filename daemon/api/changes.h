@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/changes_query.h"
+#include "api/changes_sums.h"
+
+namespace offcpud {
+
+// How long threads waited at one place, in two ranges: seconds within a second, so threads on
+// average.
+struct ChangedWait {
+  ChangePlace place;
+  std::string cgroup;  // path with most of it
+  double before = 0, before_error = 0;
+  double after = 0, after_error = 0;   // errors: standard errors by sampling; 0: exact
+  double most_before = 0;              // in the worst snapshot of the earlier range
+  std::vector<std::string> functions;  // user functions, innermost first; may be empty
+
+  [[nodiscard]] double change() const { return after - before; }
+  [[nodiscard]] double error() const;  // of the change
+  // The change in standard errors; nullopt: it is exact.
+  [[nodiscard]] std::optional<double> sigma() const;
+  // More than 3 standard errors, and more than a tenth of the larger amount.
+  [[nodiscard]] bool significant() const;
+};
+
+// CPUs that a unit used on average.
+struct ChangedRunning {
+  std::string unit;
+  double before = 0, after = 0;
+};
+
+// Two ranges compared.
+struct Changes {
+  ChangesQuery::Range asked, asked_base;
+  MeasuredRange before, after;
+  // Significant ones first, then the others; unknown ones after those that are known. The largest
+  // change first. ChangesQuery::limit at most.
+  std::vector<ChangedWait> rows;
+  std::size_t matching = 0;             // rows before the limit
+  std::size_t significant = 0;          // of these
+  std::vector<ChangedRunning> running;  // changed by a tenth and 0.05 CPUs; 8 at most
+  std::vector<std::string> notes;       // sentences: what is not as it was asked for
+};
+
+// Compares rates, so the ranges may differ in length. Where only one side has a place, the other
+// one's error is that of one wait that was left to chance. Waits for a CPU are compared if both
+// ranges know them. Fills all but the ranges that were asked for; of notes, only those about what
+// was measured.
+Changes changes_between(const RangeSums& before, const RangeSums& after, const ChangesQuery& query);
+
+// The command that shows where the time of a row went. Empty: its names are not as they are typed.
+std::string evidence_of(const ChangedWait& row, const Changes& changes);
+
+// As docs/http.md says.
+std::string changes_json(const Changes& changes);
+
+// For people: fixed columns, one line a row. `query`: for what was left out.
+std::string changes_text(const Changes& changes, const ChangesQuery& query);
+
+}  // namespace offcpud

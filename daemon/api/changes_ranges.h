@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/changes_query.h"
+#include "api/changes_sums.h"
+#include "base/result.h"
+#include "pipeline/view.h"
+#include "snapshot/snapshot_library.h"
+
+namespace offcpud {
+
+// The kept snapshots that stand for two ranges: of each, those whose middle lies in it, so that
+// ranges that do not overlap share none; where there is none, those that overlap it.
+struct ChosenSnapshots {
+  std::vector<StoredSnapshot> before, after;
+
+  static constexpr std::size_t kMost = 3'000;  // so that an answer takes seconds
+};
+
+// Without times in the query, ranges become shorter where less is kept; `query` then says which
+// were used. `later_is_known`: the later range has more than snapshots. Error: a sentence that says
+// what is kept (ErrorKind::NotFound), or that it is too much (ErrorKind::Usage).
+Result<ChosenSnapshots> choose_snapshots(const std::vector<StoredSnapshot>& kept,
+                                         ChangesQuery& query, bool later_is_known);
+
+// A window, and when it ended by the wall clock.
+using RecentWindow = std::pair<std::shared_ptr<const SiteWindow>, WallTime>;
+
+// The windows in the range that began after `since`, the end of the last snapshot.
+std::vector<RecentWindow> recent_windows(const View& view, const ChangesQuery::Range& range,
+                                         WallTime since);
+
+// The steps of a range: those whose middle lies in it. `minutes`: of the last hour; the steps of
+// `history`, of the last minutes, are shorter and take their place.
+CpuSteps cpu_steps(const CpuSteps& minutes,
+                   const std::vector<std::shared_ptr<const WaitStep>>& history,
+                   const ChangesQuery::Range& range);
+
+// Sentences about ranges that were not used as they were asked for, or that overlap.
+std::vector<std::string> notes_on_ranges(const ChangesQuery& asked, const ChangesQuery& used,
+                                         const MeasuredRange& before, const MeasuredRange& after);
+
+}  // namespace offcpud

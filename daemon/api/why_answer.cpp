@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/why_answer.h"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+namespace offcpud {
+namespace {
+
+bool is_plain(const std::string& text) {
+  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("_./@:-+").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+}
+
+// How commands name the unit or process; empty: they cannot.
+std::string selects(const std::string& unit) {
+  const std::size_t pid = unit.rfind(" (pid ");
+  if (pid != std::string::npos && unit.ends_with(')')) {
+    return " --pid " + unit.substr(pid + 6, unit.size() - pid - 7);
+  }
+  return is_plain(unit) ? " --cgroup " + unit : std::string();
+}
+
+UnitCauses total_of(const std::vector<UnitCauses>& all) {
+  UnitCauses total;
+  for (const UnitCauses& tree : all) {
+    total.actionable += tree.actionable;
+    total.unknown += tree.unknown;
+    total.idle += tree.idle;
+    total.children += tree.children;
+    total.running += tree.running;
+  }
+  return total;
+}
+
+}  // namespace
+
+WhyAnswer why_answer(WhyInputs inputs, WallTime taken, const std::vector<std::string>& units,
+                     bool whole_host, std::size_t limit, bool details) {
+  WhyAnswer answer{.taken = taken, .whole_host = whole_host, .details = details};
+  answer.inputs = std::move(inputs);
+  WhyUnits trees(answer.inputs);
+  std::vector<UnitCauses> all;
+  for (const std::string& unit : whole_host ? units_in(answer.inputs) : units) {
+    all.push_back(trees.of(unit));
+  }
+  answer.total = total_of(all);
+  std::ranges::stable_sort(all, std::ranges::greater(), &UnitCauses::actionable);
+  if (whole_host) {
+    answer.verdicts = verdicts(trees, limit);
+    // The trees of those that the verdicts are about, in their order.
+    for (const WhyVerdict& verdict : answer.verdicts) {
+      answer.trees.push_back(trees.of(verdict.unit));
+    }
+  } else {
+    if (all.size() > limit) all.resize(limit);
+    answer.trees = std::move(all);
+    for (const UnitCauses& tree : answer.trees) {
+      WhyVerdict verdict = verdict_of(trees, tree.unit);
+      if (verdict.threads > 0) answer.verdicts.push_back(std::move(verdict));
+    }
+  }
+  answer.graph = wait_graph(answer.inputs);
+  return answer;
+}
+
+std::string evidence_for(const std::string& unit, const Cause& cause) {
+  const std::string selected = selects(unit);
+  if (cause.kind == Cause::Kind::Unit) {
+    return is_plain(cause.name) ? "offcpuctl why " + cause.name : "";
+  }
+  if (selected.empty()) return {};
+  if (cause.for_kind >= kForCpu) return "offcpuctl top" + selected + " --sort runqueue";
+  return "offcpuctl snapshot 10" + selected + " --for " + std::string(name_of_for(cause.for_kind));
+}
+
+}  // namespace offcpud

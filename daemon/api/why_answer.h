@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "why/verdicts.h"
+#include "why/wait_graph.h"
+#include "why/why_inputs.h"
+
+namespace offcpud {
+
+// What /api/v1/why answers.
+struct WhyAnswer {
+  WallTime taken;
+  bool whole_host = true;  // false: about the units of `trees`
+  bool details = false;    // whether the client may see sites, and whom threads wait for
+  std::vector<WhyVerdict> verdicts;
+  std::vector<UnitCauses> trees;
+  WaitGraph graph;
+  UnitCauses total;  // of the host; without causes
+  WhyInputs inputs;  // of which only lengths and what is missing is told
+};
+
+// `units`: those that were asked for; empty and `whole_host`: all.
+WhyAnswer why_answer(WhyInputs inputs, WallTime taken, const std::vector<std::string>& units,
+                     bool whole_host, std::size_t limit, bool details);
+
+// The command that shows the evidence for a node below `unit`; empty: there is none.
+std::string evidence_for(const std::string& unit, const Cause& cause);
+
+std::string why_json(const WhyAnswer& answer);
+
+// For people. The first lines are the verdicts.
+std::string why_text(const WhyAnswer& answer);
+
+}  // namespace offcpud

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/why_handler.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "api/unit_name.h"
+#include "api/why_answer.h"
+#include "api/why_query.h"
+#include "api/why_sources.h"
+#include "pipeline/site_history.h"
+
+namespace offcpud {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kJson = "application/json";
+constexpr const char* kPlainText = "text/plain; charset=utf-8";
+
+Response error(unsigned status, const std::string& sentence) {
+  const Json body = {{"error", sentence}};
+  return {.status = status,
+          .content_type = kJson,
+          .body = body.dump(2, ' ', true, Json::error_handler_t::replace) + '\n'};
+}
+
+// The units with a cgroup that the filter admits.
+std::vector<std::string> units_of(const View& view, const CgroupFilter& cgroup) {
+  std::set<std::string> units;
+  for (const SubjectSeries& row : view.subjects) {
+    if (cgroup.admits(row.labels->cgroup)) units.insert(unit_name(row.labels->cgroup));
+  }
+  for (const auto& window : view.site_history) {
+    for (const CgroupWaits& waits : window->sites) {
+      if (cgroup.admits(*waits.cgroup)) units.insert(unit_name(*waits.cgroup));
+    }
+  }
+  return {units.begin(), units.end()};
+}
+
+}  // namespace
+
+Response why_response(const Request& request, const View& view, const IsLiveCgroup& is_live) {
+  const auto query = WhyQuery::parse(request.query);
+  if (!query) return error(400, query.error().message());
+  Parameters cgroup;
+  if (!query->cgroup.is_all()) cgroup.emplace("cgroup", query->cgroup.text());
+  const auto known = check_cgroup(view, cgroup, is_live);
+  if (!known) return error(404, known.error().message());
+
+  const ProcessRow* process = nullptr;
+  if (query->pid) {
+    if (!request.sees_details) {
+      return error(403, "this client may not see processes; ask for a unit");
+    }
+    const auto found = std::ranges::find(view.processes, *query->pid, &ProcessRow::pid);
+    if (found == view.processes.end()) {
+      return error(404, "there was no process " + std::to_string(*query->pid) +
+                            " in the last pass; ask for its unit, or /api/v1/top lists processes");
+    }
+    process = &*found;
+  }
+  std::vector<std::string> units;
+  const bool whole_host = !process && query->cgroup.is_all();
+  if (process) {
+    units.push_back(process_subject(*process));
+  } else if (!whole_host) {
+    units = units_of(view, query->cgroup);
+  }
+  const WhyAnswer answer =
+      why_answer(why_inputs(view, *query, process, request.sees_details), view.taken_wall, units,
+                 whole_host, query->limit, request.sees_details);
+  if (query->as_text) return {.content_type = kPlainText, .body = why_text(answer)};
+  return {.content_type = kJson, .body = why_json(answer)};
+}
+
+}  // namespace offcpud

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "api/why_answer.h"
+#include "base/utc.h"
+
+namespace offcpud {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array<const char*, 9> kKinds = {"for",    "unit",   "remote", "device", "self",
+                                               "kernel", "others", "nobody", "unknown"};
+constexpr std::array<const char*, 6> kDeeds = {"waits", "runs",    "sleeps",
+                                               "idles", "unknown", "end"};
+static_assert(static_cast<std::size_t>(Cause::Kind::Unknown) + 1 == kKinds.size());
+static_assert(static_cast<std::size_t>(WhyHop::Does::End) + 1 == kDeeds.size());
+
+Json text_or_null(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json(text);
+}
+
+Json number_or_null(std::uint32_t number) {
+  return number == 0 ? Json(nullptr) : Json(number);
+}
+
+const char* name_of(Cause::Kind kind) {
+  return kKinds.at(static_cast<std::size_t>(kind));
+}
+
+Json site_json(const Cause::Site& site) {
+  return {{"site", text_or_null(site.site)},
+          {"threads", site.threads},
+          {"error", site.error},
+          {"lasting", site.lasting},
+          {"oldest_seconds",
+           site.oldest.ns > 0 ? Json(static_cast<double>(site.oldest.ns) * 1e-9) : Json(nullptr)},
+          {"oldest_estimated", site.oldest.estimated}};
+}
+
+// `all`: what shares are of.
+Json cause_json(const UnitCauses& unit, const Cause& cause, double all, double seconds) {
+  Json json = {{"kind", name_of(cause.kind)},
+               {"for", name_of_for(cause.for_kind)},
+               {"name", text_or_null(cause.name)},
+               {"process", text_or_null(cause.process)},
+               {"pid", number_or_null(cause.pid)},
+               {"threads", cause.threads},
+               {"seconds", cause.threads * seconds},
+               {"share", all > 0 ? Json(cause.threads / all) : Json(nullptr)},
+               {"error", cause.error},
+               {"because", text_or_null(cause.because)},
+               {"evidence", text_or_null(evidence_for(unit.unit, cause))}};
+  if (cause.kind == Cause::Kind::For && !cause.sites.empty()) {
+    Json sites = Json::array();
+    for (const Cause::Site& site : cause.sites) sites.push_back(site_json(site));
+    json["sites"] = std::move(sites);
+  }
+  Json parts = Json::array();
+  for (const Cause& part : cause.parts) parts.push_back(cause_json(unit, part, all, seconds));
+  json["parts"] = std::move(parts);
+  return json;
+}
+
+Json unit_json(const UnitCauses& unit, double seconds) {
+  Json json = {{"unit", unit.unit},      {"actionable", unit.actionable},
+               {"error", unit.error},    {"unknown", unit.unknown},
+               {"idle", unit.idle},      {"children", unit.children},
+               {"running", unit.running}};
+  Json causes = Json::array();
+  for (const Cause& cause : unit.causes) {
+    const double all = is_actionable_for(cause.for_kind) ? unit.actionable : 0;
+    causes.push_back(cause_json(unit, cause, all, seconds));
+  }
+  json["causes"] = std::move(causes);
+  return json;
+}
+
+Json hop_json(const WhyHop& hop, std::size_t depth, bool end) {
+  return {{"depth", depth},
+          {"kind", name_of(hop.kind)},
+          {"name", text_or_null(hop.name)},
+          {"process", text_or_null(hop.process)},
+          {"pid", number_or_null(hop.pid)},
+          {"does", kDeeds.at(static_cast<std::size_t>(hop.does))},
+          {"for", name_of_for(hop.for_kind)},
+          {"site", text_or_null(hop.site)},
+          {"threads", hop.threads},
+          {"attributed", hop.attributed},
+          {"because", text_or_null(hop.because)},
+          {"end", end}};
+}
+
+// The sentence in pieces, so that a page can make links of the units.
+Json parts_json(const WhyVerdict& verdict) {
+  Json parts = Json::array();
+  std::string_view rest = verdict.sentence;
+  for (const WhyHop& hop : verdict.path.hops) {
+    if (hop.kind != Cause::Kind::Unit) continue;
+    const std::size_t at = hop.name.empty() ? std::string_view::npos : rest.find(hop.name);
+    if (at == std::string_view::npos) continue;
+    if (at > 0) parts.push_back({{"text", rest.substr(0, at)}});
+    parts.push_back({{"unit", hop.name}});
+    rest.remove_prefix(at + hop.name.size());
+  }
+  if (!rest.empty()) parts.push_back({{"text", rest}});
+  return parts;
+}
+
+Json verdict_json(const WhyVerdict& verdict) {
+  Json hops = Json::array();
+  for (std::size_t i = 0; i < verdict.path.hops.size(); ++i) {
+    hops.push_back(hop_json(verdict.path.hops[i], i, i + 1 == verdict.path.hops.size()));
+  }
+  return {{"unit", verdict.unit},
+          {"for", name_of_for(verdict.for_kind)},
+          {"threads", verdict.threads},
+          {"error", verdict.error},
+          {"culprit", text_or_null(verdict.culprit)},
+          {"because", text_or_null(verdict.because)},
+          {"sentence", verdict.sentence},
+          {"parts", parts_json(verdict)},
+          {"hops", std::move(hops)}};
+}
+
+Json graph_json(const WaitGraph& graph) {
+  std::map<std::string, std::pair<const char*, double>> nodes;  // kind, threads that wait for it
+  Json edges = Json::array();
+  for (const WaitEdge& edge : graph.edges) {
+    nodes.try_emplace(edge.from, "unit", 0.0);
+    const bool unit = edge.kind == Cause::Kind::Unit;
+    const auto to = nodes.try_emplace(edge.to, unit ? "unit" : name_of(edge.kind), 0.0).first;
+    to->second.second += edge.threads;
+    edges.push_back({{"from", edge.from},
+                     {"to", edge.to},
+                     {"for", name_of_for(edge.for_kind)},
+                     {"threads", edge.threads},
+                     {"error", edge.error}});
+  }
+  Json list = Json::array();
+  for (const auto& [name, node] : nodes) {
+    list.push_back({{"name", name}, {"kind", node.first}, {"waited_for", node.second}});
+  }
+  return {{"nodes", std::move(list)},
+          {"edges", std::move(edges)},
+          {"left_out", graph.left_out},
+          {"unknown", graph.unknown}};
+}
+
+template <class Row>
+Json source_json(const Source<Row>& source) {
+  return {{"seconds", source.seconds},
+          {"missing", source.known() ? Json(nullptr) : Json(source.missing)}};
+}
+
+}  // namespace
+
+std::string why_json(const WhyAnswer& answer) {
+  const WhyInputs& inputs = answer.inputs;
+  const double seconds = inputs.sites.known() ? inputs.sites.seconds : inputs.cpus.seconds;
+  Json json = {{"taken", rfc3339(answer.taken)},
+               {"window_seconds", seconds},
+               {"details", answer.details},
+               {"sources",
+                {{"sites", source_json(inputs.sites)},
+                 {"cpus", source_json(inputs.cpus)},
+                 {"peers", source_json(inputs.peers)},
+                 {"takers", source_json(inputs.takers)}}}};
+  json["total"] = unit_json(answer.total, seconds);
+  json["total"].erase("unit");
+  json["total"].erase("causes");
+  json["total"].erase("error");
+  Json list = Json::array();
+  for (const WhyVerdict& verdict : answer.verdicts) list.push_back(verdict_json(verdict));
+  json["verdicts"] = std::move(list);
+  Json units = Json::array();
+  for (const UnitCauses& tree : answer.trees) units.push_back(unit_json(tree, seconds));
+  json["units"] = std::move(units);
+  json["graph"] = graph_json(answer.graph);
+  return json.dump(-1, ' ', true, Json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace offcpud

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "api/why_sources.h"
+#include "pipeline/wait_window.h"
+#include "pipeline/waited_on.h"
+
+namespace offcpud {
+namespace {
+
+// See PeerWaits::on.
+constexpr std::string_view kRemote = "remote:", kDevice = "device:", kNobody = "(nobody)";
+
+using Key = std::tuple<std::string, WaitFor, std::string>;  // unit, what for, on
+
+// The process of the last window that a unit waited on most, by what for and on.
+std::map<Key, const PeerWaits*> processes_of(const View& view, UnitNames& names) {
+  std::map<Key, const PeerWaits*> processes;
+  if (!view.waits) return processes;
+  for (const PeerWaits& waits : view.waits->peers) {
+    if (waits.peer_comm.empty()) continue;
+    const PeerWaits*& most = processes[{names.of(waits.cgroup), waits.wait_for, waits.on}];
+    if (!most || waits.time.ns > most->time.ns) most = &waits;
+  }
+  return processes;
+}
+
+}  // namespace
+
+UnitPeer peer_on(std::string_view on, UnitNames& names) {
+  UnitPeer peer;
+  if (on.starts_with(kRemote)) {
+    peer.kind = UnitPeer::On::Remote;
+    peer.on = on.substr(kRemote.size());
+  } else if (on.starts_with(kDevice)) {
+    peer.kind = UnitPeer::On::Device;
+    peer.on = on.substr(kDevice.size());
+  } else if (on == kNobody) {
+    peer.kind = UnitPeer::On::Nobody;
+  } else if (on == kOtherCgroup) {
+    peer.kind = UnitPeer::On::Others;
+  } else if (on != kUnknownCgroup && !on.empty()) {
+    peer.kind = UnitPeer::On::Unit;
+    peer.on = on.starts_with('/') ? names.of(on) : std::string(on);
+  }
+  return peer;
+}
+
+Source<UnitPeer> peers_of(const View& view, std::chrono::milliseconds window, UnitNames& names) {
+  Source<UnitPeer> source;
+  source.missing = "whom threads wait on is not known yet";
+  const auto processes = processes_of(view, names);
+  std::map<Key, UnitPeer> sums;
+  std::chrono::nanoseconds covered{0};
+  for (auto each = view.peer_history.rbegin(); each != view.peer_history.rend() && covered < window;
+       ++each) {
+    for (const PeerWindow::Row& row : (*each)->rows) {
+      const std::string& unit = names.of(row.cgroup);
+      const Key key{unit, row.wait_for, row.on};
+      const auto [sum, is_new] = sums.try_emplace(key);
+      if (is_new) {
+        sum->second = peer_on(row.on, names);
+        sum->second.unit = unit;
+        sum->second.wait_for = row.wait_for;
+        const auto process = processes.find(key);
+        if (process != processes.end()) {
+          sum->second.process = process->second->peer_comm;
+          sum->second.pid = process->second->peer_pid;
+        }
+      }
+      sum->second.time += row.time;
+    }
+    covered += (*each)->end - (*each)->begin;
+  }
+  for (auto& [key, row] : sums) source.rows.push_back(std::move(row));
+  source.sort();
+  source.seconds = std::chrono::duration<double>(covered).count();
+  return source;
+}
+
+}  // namespace offcpud

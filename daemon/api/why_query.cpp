@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/why_query.h"
+
+#include <vector>
+
+#include "config/duration.h"
+
+namespace offcpud {
+namespace {
+
+// What parse() needs besides.
+struct ParsedWhy : WhyQuery {
+  CgroupFilter unit;
+};
+
+Notation<std::chrono::milliseconds> window() {
+  const auto parse = [](std::string_view text) -> Result<std::chrono::milliseconds> {
+    TRY(const auto window, parse_duration(text));
+    if (window == window.zero()) return Error("is no time");
+    return window;
+  };
+  return {parse, {}, "a duration such as 60s or 5min"};
+}
+
+Notation<std::optional<std::uint32_t>> process() {
+  const auto number = any_number<std::uint32_t>();
+  const auto parse = [number](std::string_view text) -> Result<std::optional<std::uint32_t>> {
+    TRY(const std::uint32_t pid, number.parse(text));
+    return std::optional<std::uint32_t>(pid);
+  };
+  return {parse, {}, number.allowed};
+}
+
+std::vector<Setting<ParsedWhy>> parameters_of_why() {
+  using Query = ParsedWhy;
+  return {
+      parameter<Query>("cgroup", member(&Query::cgroup), cgroup_filter()),
+      parameter<Query>("unit", member(&Query::unit), cgroup_filter()),
+      parameter<Query>("pid", member(&Query::pid), process()),
+      parameter<Query>("window", member(&Query::window), window()),
+      parameter<Query>("limit", member(&Query::limit),
+                       whole_number<std::size_t>(1, WhyQuery::kMostLimit)),
+      parameter<Query>("format", member(&Query::as_text),
+                       choice<bool>({{"json", false}, {"text", true}})),
+  };
+}
+
+}  // namespace
+
+Result<WhyQuery> WhyQuery::parse(const Parameters& parameters) {
+  ParsedWhy query;
+  TRY_VOID(set_parameters(query, parameters_of_why(), parameters));
+  const std::size_t subjects =
+      parameters.count("cgroup") + parameters.count("unit") + parameters.count("pid");
+  if (subjects > 1) {
+    return usage_error("parameters cgroup, unit and pid each say who waits; give one of them");
+  }
+  if (parameters.contains("unit")) query.cgroup = query.unit;
+  return query;
+}
+
+}  // namespace offcpud

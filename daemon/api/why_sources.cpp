@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/why_sources.h"
+
+#include <map>
+#include <tuple>
+
+#include "api/unit_names.h"
+#include "base/hist_kind.h"
+#include "pipeline/site_history.h"
+#include "pipeline/wait_history.h"
+
+namespace offcpud {
+namespace {
+
+constexpr const char* kNotExamined =
+    "no stack was examined within the last minute, or stacks are not sampled";
+constexpr const char* kNotAllowed = "this client may not see details";
+
+double in_seconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+// Calls add(window) for the last ones that cover the time; returns their length.
+template <class Windows, class Add>
+std::chrono::nanoseconds for_each_recent(const Windows& windows, std::chrono::nanoseconds time,
+                                         Add add) {
+  std::chrono::nanoseconds covered{0};
+  for (auto window = windows.rbegin(); window != windows.rend() && covered < time; ++window) {
+    add(**window, window == windows.rbegin());
+    covered += (*window)->length();
+  }
+  return covered;
+}
+
+template <class Row, class Sums>
+void move_rows(Source<Row>& source, Sums& sums, std::chrono::nanoseconds length) {
+  source.rows.reserve(sums.size());
+  for (auto& [key, row] : sums) source.rows.push_back(std::move(row));
+  source.sort();
+  source.seconds = in_seconds(length);
+}
+
+void add_site(UnitSite& sum, const auto& waits, bool last) {
+  sum.time += waits.time;
+  sum.child += waits.child;
+  if (!last) return;
+  sum.lasting += waits.lasting;
+  sum.oldest.merge(waits.oldest);
+}
+
+Source<UnitSite> sites_of(const View& view, const WhyQuery& query, bool details, UnitNames& names) {
+  Source<UnitSite> source;
+  source.missing = kNotExamined;
+  std::map<std::tuple<std::string, WaitFor, std::string>, UnitSite> sums;
+  const auto length =
+      for_each_recent(view.site_history, query.window, [&](const SiteWindow& window, bool last) {
+        for (const CgroupWaits& waits : window.sites) {
+          const std::string& unit = names.of(*waits.cgroup);
+          const std::string& site = details ? *waits.site : std::string();
+          UnitSite& sum = sums[{unit, waits.wait_for, site}];
+          sum.unit = unit;
+          sum.wait_for = waits.wait_for;
+          sum.site = site;
+          add_site(sum, waits, last);
+        }
+      });
+  move_rows(source, sums, length);
+  return source;
+}
+
+Source<UnitCpu> cpus_of(const View& view, const WhyQuery& query, UnitNames& names) {
+  Source<UnitCpu> source;
+  std::map<std::string, UnitCpu> sums;
+  UnitCpu* sum = nullptr;
+  const auto length =
+      for_each_recent(view.history, query.window, [&](const WaitStep& step, bool /*last*/) {
+        step.for_each(
+            [&](const WaitStep::Subject& subject) {
+              const std::string& unit = names.of(subject.labels->cgroup);
+              sum = &sums[unit];
+              sum->unit = unit;
+              sum->running_ns += static_cast<double>(subject.running_ns);
+            },
+            [&](const WaitStep::Wait& wait) {
+              if (is_blocked_kind(wait.kind)) return;
+              const auto ns = static_cast<double>(wait.waited_ns);
+              (wait.kind == OFFCPUD_RUNQ_THROTTLED ? sum->throttled_ns : sum->queued_ns) += ns;
+            },
+            [](std::size_t, std::uint64_t) {});
+      });
+  move_rows(source, sums, length);
+  return source;
+}
+
+}  // namespace
+
+std::string process_subject(const ProcessRow& process) {
+  return process.comm + " (pid " + std::to_string(process.pid) + ")";
+}
+
+WhyInputs why_inputs(const View& view, const WhyQuery& query, const ProcessRow* process,
+                     bool details) {
+  UnitNames names;
+  WhyInputs inputs;
+  inputs.sites = sites_of(view, query, details, names);
+  inputs.cpus = cpus_of(view, query, names);
+  inputs.takers = takers_of(view, query.window, names);
+  if (details) {
+    inputs.peers = peers_of(view, query.window, names);
+  } else {
+    inputs.peers.missing = kNotAllowed;
+  }
+  if (process) add_process(inputs, view, *process, names);
+  return inputs;
+}
+
+}  // namespace offcpud

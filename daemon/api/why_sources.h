@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "api/unit_names.h"
+#include "api/why_query.h"
+#include "pipeline/view.h"
+#include "why/why_inputs.h"
+
+namespace offcpud {
+
+// The name under which a process stands among the units: "python3 (pid 812)".
+std::string process_subject(const ProcessRow& process);
+
+// Whom a value of PeerWaits::on names; without a unit that waits, and without an amount.
+UnitPeer peer_on(std::string_view on, UnitNames& names);
+
+// Each source by itself; sorted.
+Source<UnitPeer> peers_of(const View& view, std::chrono::milliseconds window, UnitNames& names);
+Source<UnitTaker> takers_of(const View& view, std::chrono::milliseconds window, UnitNames& names);
+
+// Adds a subject of its own, process_subject(): of its last window, and of the interval between the
+// last two walks over threads.
+void add_process(WhyInputs& inputs, const View& view, const ProcessRow& process, UnitNames& names);
+
+// What the View knows of the waits within the window, unit by unit; with `query.pid` also of that
+// process, under process_subject(). `details`: whether the client may see sites, and whom threads
+// wait for. nullptr `process`: no process is asked for.
+WhyInputs why_inputs(const View& view, const WhyQuery& query, const ProcessRow* process,
+                     bool details);
+
+}  // namespace offcpud

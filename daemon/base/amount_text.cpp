@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/amount_text.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "base/text.h"
+
+namespace offcpud {
+namespace {
+
+std::string formatted(const char* format, double value) {
+  std::array<char, 64> text{};
+  (void)std::snprintf(text.data(), text.size(), format, value);
+  return text.data();
+}
+
+std::size_t columns_of(std::string_view text) {
+  std::size_t columns = 0;
+  while (!text.empty()) {
+    text.remove_prefix(first_utf8_sequence(text).length);
+    ++columns;
+  }
+  return columns;
+}
+
+std::string blanks(std::string_view text, std::size_t columns) {
+  const std::size_t has = columns_of(text);
+  return std::string(columns - std::min(columns, has), ' ');
+}
+
+}  // namespace
+
+std::string threads_text(double threads) {
+  if (!(threads > 0)) return "0";
+  if (threads < 0.005) return "< 0.01";
+  if (threads < 0.995) return formatted("%.2f", threads);
+  return formatted(threads < 9.95 ? "%.1f" : "%.0f", threads);
+}
+
+std::string change_text(double threads) {
+  std::string size = threads_text(std::abs(threads));
+  if (size == "0" || size == "< 0.01") return size;
+  return (threads < 0 ? "-" : "+") + size;
+}
+
+std::string share_text(double share) {
+  const double percent = share * 100;
+  if (!(percent > 0)) return "0 %";
+  if (percent < 0.1) return "< 0.1 %";
+  return formatted(percent < 9.95 ? "%.1f %%" : "%.0f %%", percent);
+}
+
+std::string factor_text(double before, double after) {
+  const double factor = after / before;
+  if (factor > 100) return "> 100x";
+  return formatted(factor < 9.95 ? "%.1fx" : "%.0fx", factor);
+}
+
+std::string left_aligned(std::string_view text, std::size_t columns) {
+  return std::string(text) + blanks(text, columns);
+}
+
+std::string right_aligned(std::string_view text, std::size_t columns) {
+  return blanks(text, columns) + std::string(text);
+}
+
+std::string cut(std::string_view text, std::size_t columns) {
+  if (columns_of(text) <= columns) return std::string(text);
+  std::string shorter;
+  for (std::size_t used = 0; used + 3 < columns; ++used) {
+    const std::size_t length = first_utf8_sequence(text).length;
+    shorter += text.substr(0, length);
+    text.remove_prefix(length);
+  }
+  return shorter + "...";
+}
+
+}  // namespace offcpud

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/wait_for.h"
+#include "why/why_inputs.h"
+
+namespace offcpud {
+
+// What threads wait for, with the CPU as one more thing.
+inline constexpr std::size_t kForCpu = kWaitForNames.size();  // in a run queue
+inline constexpr std::size_t kForThrottled = kForCpu + 1;     // the same, by cpu.max
+inline constexpr std::size_t kForKinds = kForThrottled + 1;
+
+// "lock", ..., "unknown", "cpu", "throttled".
+std::string_view name_of_for(std::size_t for_kind);
+// "for a lock", "for a CPU"; completes "wait".
+std::string_view words_of_for(std::size_t for_kind);
+// Whether somebody may want to do something about it.
+bool is_actionable_for(std::size_t for_kind);
+
+// Why threads of a unit waited: a node of a tree. Amounts are threads that waited on average
+// (seconds within a second); those of `parts` add up to the node's, and what nobody knows is a part
+// of its own, Kind::Unknown.
+struct Cause {
+  enum class Kind : std::uint8_t {
+    For,      // what they waited for
+    Unit,     // whom: a unit
+    Remote,   // an address
+    Device,   // a disk
+    Self,     // the unit's own: its other threads, its cpu.max
+    Kernel,   // kernel threads
+    Others,   // several, which are not told apart
+    Nobody,   // it asked to sleep, or a CPU had to wake up
+    Unknown,  // `because`
+  };
+  Kind kind = Kind::Unknown;
+  std::size_t for_kind = static_cast<std::size_t>(WaitFor::Unknown);
+  std::string name;     // the unit, address or device; of For the site with most of it
+  std::string process;  // of a unit: who had most of it; may be empty
+  std::uint32_t pid = 0;
+  double threads = 0;
+  double error = 0;     // standard error of it; 0: exact
+  std::string because;  // of Unknown: completes "unknown, because ..."; of Self: which limit
+  std::vector<Cause> parts;
+  // Where the time was spent, by site; only of For. Adds up to the node, too.
+  struct Site {
+    std::string site;  // empty: no rule took it
+    double threads = 0, error = 0;
+    std::uint32_t lasting = 0;
+    WaitAge oldest;
+  };
+  std::vector<Site> sites = {};
+};
+
+// One unit and why it waited.
+struct UnitCauses {
+  std::string unit;
+  double actionable = 0;      // threads that waited for what somebody may act on, and for a CPU
+  double error = 0;           // of it
+  double unknown = 0;         // nobody can tell what for
+  double idle = 0;            // waited for work or a timer
+  double children = 0;        // waited for children of their own
+  double running = 0;         // CPUs
+  std::vector<Cause> causes;  // Kind::For; the largest first, idle and unknown ones last
+};
+
+// The tree of a unit. What is attributed is never more than what was waited.
+UnitCauses causes_of(const WhyInputs& inputs, const std::string& unit);
+
+// The units that waited, or used a CPU, by name; without WhyInputs::process.
+std::vector<std::string> units_in(const WhyInputs& inputs);
+
+// The largest cause that somebody may act on; null: there is none of `least` threads.
+const Cause* main_cause(const UnitCauses& unit, double least = 0.05);
+
+}  // namespace offcpud

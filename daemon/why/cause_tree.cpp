@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "why/cause.h"
+
+namespace offcpud {
+namespace {
+
+constexpr double kNanoseconds = 1e9;
+constexpr double kNothing = 1e-6;  // threads
+constexpr std::size_t kMostParts = 20;
+
+constexpr std::array<std::string_view, kForKinds> kNames = {
+    "lock", "answer", "storage", "memory", "stopped",
+    "work", "timer",  "unknown", "cpu",    "throttled"};
+constexpr std::array<std::string_view, kForKinds> kWords = {
+    "for a lock",      "for an answer",
+    "for storage",     "for memory",
+    "to be continued", "for work",
+    "for a timer",     "for something that nobody can tell",
+    "for a CPU",       "for a CPU by cpu.max"};
+
+constexpr std::size_t index_of(WaitFor wait_for) {
+  return static_cast<std::size_t>(wait_for);
+}
+
+// Amounts of one window.
+class Rate {
+ public:
+  explicit Rate(double seconds) : ns_(seconds * kNanoseconds) {}
+  [[nodiscard]] double threads(double ns) const { return ns_ > 0 ? ns / ns_ : 0; }
+  [[nodiscard]] double error(double variance_ns2) const {
+    return threads(std::sqrt(std::max(0.0, variance_ns2)));
+  }
+
+ private:
+  double ns_;
+};
+
+double sum_of(const std::vector<Cause>& parts) {
+  double sum = 0;
+  for (const Cause& part : parts) sum += part.threads;
+  return sum;
+}
+
+// Adds what nobody knows; by reason, since one must not stand for another.
+void add_unknown(Cause& node, double threads, const std::string& because) {
+  const auto known = std::ranges::find_if(node.parts, [&](const Cause& part) {
+    return part.kind == Cause::Kind::Unknown && part.because == because;
+  });
+  if (known != node.parts.end()) {
+    known->threads += threads;
+    return;
+  }
+  node.parts.push_back({.kind = Cause::Kind::Unknown,
+                        .for_kind = node.for_kind,
+                        .threads = threads,
+                        .because = because});
+}
+
+// The smallest parts beyond kMostParts become one.
+void fold_parts(Cause& node) {
+  if (node.parts.size() <= kMostParts) return;
+  double folded = 0;
+  while (node.parts.size() > kMostParts) {
+    folded += node.parts.back().threads;
+    node.parts.pop_back();
+  }
+  const auto others = std::ranges::find(node.parts, Cause::Kind::Others, &Cause::kind);
+  if (others != node.parts.end()) {
+    others->threads += folded;
+  } else {
+    node.parts.push_back(
+        {.kind = Cause::Kind::Others, .for_kind = node.for_kind, .threads = folded});
+  }
+}
+
+// Parts never add up to more than the node. Sources look at windows that differ by some seconds, so
+// they may claim more; then all claim less. What they leave is unknown, `because`.
+void fit(Cause& node, const std::string& because) {
+  std::erase_if(node.parts, [](const Cause& part) { return part.threads <= kNothing; });
+  const double claimed = sum_of(node.parts);
+  const double scale = claimed > node.threads ? node.threads / claimed : 1;
+  for (Cause& part : node.parts) {
+    part.threads *= scale;
+    part.error *= scale;
+  }
+  std::ranges::stable_sort(node.parts, std::ranges::greater(), &Cause::threads);
+  fold_parts(node);
+  const double rest = node.threads - sum_of(node.parts);
+  if (rest > kNothing && rest > 1e-3 * node.threads) add_unknown(node, rest, because);
+}
+
+Cause::Kind kind_of(UnitPeer::On on) {
+  switch (on) {
+    case UnitPeer::On::Unit:
+      return Cause::Kind::Unit;
+    case UnitPeer::On::Remote:
+      return Cause::Kind::Remote;
+    case UnitPeer::On::Device:
+      return Cause::Kind::Device;
+    case UnitPeer::On::Nobody:
+      return Cause::Kind::Nobody;
+    case UnitPeer::On::Others:
+      return Cause::Kind::Others;
+    case UnitPeer::On::Unknown:
+      break;
+  }
+  return Cause::Kind::Unknown;
+}
+
+Cause::Kind kind_of(UnitTaker::By by) {
+  switch (by) {
+    case UnitTaker::By::Unit:
+      return Cause::Kind::Unit;
+    case UnitTaker::By::Same:
+      return Cause::Kind::Self;
+    case UnitTaker::By::Kernel:
+      return Cause::Kind::Kernel;
+    case UnitTaker::By::Idle:
+      return Cause::Kind::Nobody;
+    case UnitTaker::By::Others:
+      return Cause::Kind::Others;
+    case UnitTaker::By::Unknown:
+      break;
+  }
+  return Cause::Kind::Unknown;
+}
+
+// Makes the tree of one unit.
+class TreeMaker {
+ public:
+  TreeMaker(const WhyInputs& inputs, const std::string& unit) : inputs_(inputs) {
+    tree_.unit = unit;
+  }
+
+  UnitCauses make() {
+    add_sites();
+    add_cpu();
+    for (auto& [for_kind, node] : nodes_) {
+      if (node.threads <= kNothing) continue;
+      add_parts(node);
+      sum_up(node);
+      tree_.causes.push_back(std::move(node));
+    }
+    tree_.error = std::sqrt(variance_);
+    const auto rank = [](const Cause& node) {
+      return std::pair(!is_actionable_for(node.for_kind), -node.threads);
+    };
+    std::ranges::stable_sort(tree_.causes, {}, rank);
+    return std::move(tree_);
+  }
+
+ private:
+  Cause& node_of(std::size_t for_kind) {
+    Cause& node = nodes_[for_kind];
+    node.kind = Cause::Kind::For;
+    node.for_kind = for_kind;
+    return node;
+  }
+
+  // Without waits for children: these have rows of their own, which say what everybody waits for.
+  void add_sites() {
+    const Rate rate(inputs_.sites.seconds);
+    std::map<std::size_t, double> variances;
+    for (const UnitSite& site : inputs_.sites.of(tree_.unit)) {
+      Cause& node = node_of(index_of(site.wait_for));
+      const double threads = rate.threads(std::max(0.0, site.time.ns - site.child.ns));
+      const double variance = std::max(0.0, site.time.variance_ns2 - site.child.variance_ns2);
+      tree_.children += rate.threads(site.child.ns);
+      if (site.wait_for == WaitFor::Answer) children_ns_ += site.child.ns;
+      node.threads += threads;
+      variances[node.for_kind] += variance;
+      node.sites.push_back({.site = site.site,
+                            .threads = threads,
+                            .error = rate.error(variance),
+                            .lasting = site.lasting,
+                            .oldest = site.oldest});
+    }
+    for (const auto& [for_kind, variance] : variances) {
+      Cause& node = nodes_[for_kind];
+      node.error = rate.error(variance);
+      std::erase_if(node.sites, [](const Cause::Site& site) { return site.threads <= kNothing; });
+      std::ranges::stable_sort(node.sites, std::ranges::greater(), &Cause::Site::threads);
+      if (!node.sites.empty()) node.name = node.sites.front().site;
+    }
+  }
+
+  void add_cpu() {
+    const Rate rate(inputs_.cpus.seconds);
+    for (const UnitCpu& cpu : inputs_.cpus.of(tree_.unit)) {
+      tree_.running += rate.threads(cpu.running_ns);
+      if (cpu.queued_ns > 0) node_of(kForCpu).threads += rate.threads(cpu.queued_ns);
+      if (cpu.throttled_ns > 0) node_of(kForThrottled).threads += rate.threads(cpu.throttled_ns);
+    }
+  }
+
+  void add_parts(Cause& node) {
+    if (node.for_kind == kForThrottled) {
+      node.parts.push_back({.kind = Cause::Kind::Self,
+                            .for_kind = node.for_kind,
+                            .name = tree_.unit,
+                            .threads = node.threads,
+                            .because = "its own limit, cpu.max"});
+      return;
+    }
+    if (node.for_kind == kForCpu) {
+      add_takers(node);
+      fit(node, inputs_.takers.known() ? "who had it is known only when a wait has ended"
+                                       : inputs_.takers.missing);
+      return;
+    }
+    add_peers(node);
+    fit(node, why_unknown(node));
+  }
+
+  void add_takers(Cause& node) const {
+    const Rate rate(inputs_.takers.seconds);
+    for (const UnitTaker& taker : inputs_.takers.of(tree_.unit)) {
+      node.parts.push_back({.kind = kind_of(taker.kind),
+                            .for_kind = node.for_kind,
+                            .name = taker.kind == UnitTaker::By::Same ? tree_.unit : taker.by,
+                            .threads = rate.threads(taker.ns),
+                            .because = taker.because});
+    }
+  }
+
+  void add_peers(Cause& node) const {
+    const Rate rate(inputs_.peers.seconds);
+    double children_ns = node.for_kind == index_of(WaitFor::Answer) ? children_ns_ : 0;
+    for (const UnitPeer& peer : inputs_.peers.of(tree_.unit)) {
+      if (index_of(peer.wait_for) != node.for_kind || peer.kind == UnitPeer::On::Unknown) continue;
+      double ns = peer.time.ns;
+      if (peer.kind == UnitPeer::On::Unit && peer.on == tree_.unit) {
+        const double of_children = std::min(ns, children_ns);  // told apart
+        children_ns -= of_children;
+        ns -= of_children;
+      }
+      const bool own = peer.kind == UnitPeer::On::Unit && peer.on == tree_.unit;
+      node.parts.push_back({.kind = own ? Cause::Kind::Self : kind_of(peer.kind),
+                            .for_kind = node.for_kind,
+                            .name = peer.on,
+                            .process = peer.process,
+                            .pid = peer.pid,
+                            .threads = rate.threads(ns),
+                            .error = rate.error(peer.time.variance_ns2)});
+    }
+  }
+
+  [[nodiscard]] std::string why_unknown(const Cause& node) const {
+    if (node.for_kind == index_of(WaitFor::Memory))
+      return "memory has no owner; see memory.high and memory.max";
+    if (node.for_kind == index_of(WaitFor::Stopped)) return "who stopped it is not recorded";
+    if (!inputs_.peers.known()) return inputs_.peers.missing;
+    if (node.for_kind == index_of(WaitFor::Lock)) return "offcpud does not see who holds locks";
+    return "the other end was not seen";
+  }
+
+  void sum_up(const Cause& node) {
+    if (is_actionable_for(node.for_kind)) {
+      tree_.actionable += node.threads;
+      variance_ += node.error * node.error;
+    } else if (node.for_kind == index_of(WaitFor::Unknown)) {
+      tree_.unknown += node.threads;
+    } else {
+      tree_.idle += node.threads;
+    }
+  }
+
+  const WhyInputs& inputs_;
+  UnitCauses tree_;
+  std::map<std::size_t, Cause> nodes_;
+  double children_ns_ = 0, variance_ = 0;
+};
+
+}  // namespace
+
+std::string_view name_of_for(std::size_t for_kind) {
+  return kNames.at(for_kind);
+}
+
+std::string_view words_of_for(std::size_t for_kind) {
+  return kWords.at(for_kind);
+}
+
+bool is_actionable_for(std::size_t for_kind) {
+  return for_kind >= kForCpu || actionable(static_cast<WaitFor>(for_kind));
+}
+
+UnitCauses causes_of(const WhyInputs& inputs, const std::string& unit) {
+  return TreeMaker(inputs, unit).make();
+}
+
+std::vector<std::string> units_in(const WhyInputs& inputs) {
+  std::set<std::string> units;
+  for (const UnitSite& row : inputs.sites.rows) units.insert(row.unit);
+  for (const UnitCpu& row : inputs.cpus.rows) units.insert(row.unit);
+  units.erase(inputs.process);
+  return {units.begin(), units.end()};
+}
+
+const Cause* main_cause(const UnitCauses& unit, double least) {
+  const auto found = std::ranges::find_if(
+      unit.causes, [](const Cause& cause) { return is_actionable_for(cause.for_kind); });
+  return found != unit.causes.end() && found->threads >= least ? &*found : nullptr;
+}
+
+}  // namespace offcpud

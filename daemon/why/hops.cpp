@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "why/hops.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace offcpud {
+namespace {
+
+using Does = WhyHop::Does;
+using Kind = Cause::Kind;
+
+constexpr double kLeastShare = 0.2;  // of a cause that is followed
+constexpr double kLeastThreads = 0.05;
+constexpr double kLeastSent = 0.01;  // threads that wait for work of one unit
+
+constexpr std::size_t index_of(WaitFor wait_for) {
+  return static_cast<std::size_t>(wait_for);
+}
+
+bool is_somebody(Kind kind) {
+  return kind == Kind::Unit || kind == Kind::Remote || kind == Kind::Device || kind == Kind::Self ||
+         kind == Kind::Kernel;
+}
+
+const Cause* cause_for(const UnitCauses& tree, std::size_t for_kind) {
+  const auto found = std::ranges::find(tree.causes, for_kind, &Cause::for_kind);
+  return found != tree.causes.end() ? &*found : nullptr;
+}
+
+class PathFinder {
+ public:
+  PathFinder(WhyUnits& units, const std::string& unit) : units_(units) { seen_.insert(unit); }
+
+  WhyPath find(const std::string& unit, const Cause& cause) {
+    add_waiting(unit, cause, true);
+    walk(cause, true);
+    return std::move(path_);
+  }
+
+ private:
+  WhyHop& add(WhyHop hop) { return path_.hops.emplace_back(std::move(hop)); }
+
+  void add_waiting(const std::string& unit, const Cause& cause, bool attributed) {
+    const bool idles = cause.for_kind == index_of(WaitFor::Work);
+    add({.name = unit,
+         .does = idles ? Does::Idles : Does::Waits,
+         .for_kind = cause.for_kind,
+         .site = cause.name,
+         .threads = cause.threads,
+         .attributed = attributed});
+  }
+
+  // The largest part that is somebody who is not in the path yet.
+  [[nodiscard]] const Cause* largest_part(const Cause& cause) const {
+    for (const Cause& part : cause.parts) {
+      if (!is_somebody(part.kind) || part.threads < kLeastShare * cause.threads) continue;
+      if (part.kind == Kind::Unit && seen_.contains(part.name)) continue;
+      return &part;
+    }
+    return nullptr;
+  }
+
+  // The unit, not in the path yet, that sends most of the work that threads wait for. Threads to
+  // which nobody sends any, as those of pools, do not count.
+  [[nodiscard]] const Cause* sender_of(const Cause& work) const {
+    const Cause* most = nullptr;
+    double all = 0;
+    for (const Cause& part : work.parts) {
+      if (part.kind != Kind::Unit) continue;
+      all += part.threads;
+      if (!seen_.contains(part.name) && (!most || part.threads > most->threads)) most = &part;
+    }
+    return most && most->threads >= std::max(kLeastSent, kLeastShare * all) ? most : nullptr;
+  }
+
+  void add_unknown(const Cause& cause) {
+    const Cause* most = nullptr;  // of what is unknown
+    for (const Cause& part : cause.parts) {
+      if (part.kind != Kind::Unknown || part.because.empty()) continue;
+      if (most == nullptr || part.threads > most->threads) most = &part;
+    }
+    add({.kind = Kind::Unknown,
+         .for_kind = cause.for_kind,
+         .because = most != nullptr && most->threads >= kLeastShare * cause.threads
+                        ? most->because
+                        : "it is many, and none has a fifth of it"});
+  }
+
+  // Whom `cause` waits for.
+  void walk(const Cause& cause, bool attributed) {
+    const Cause* const part = largest_part(cause);
+    if (part == nullptr) return add_unknown(cause);
+    step_to(*part, attributed);
+  }
+
+  void step_to(const Cause& part, bool attributed) {
+    WhyHop hop{.kind = part.kind,
+               .name = part.name,
+               .process = part.process,
+               .pid = part.pid,
+               .does = Does::End,
+               .for_kind = part.for_kind,
+               .threads = part.threads,
+               .attributed = attributed,
+               .because = part.because};
+    const bool followed = part.kind == Kind::Unit && part.for_kind != kForCpu &&
+                          path_.hops.size() + 1 < WhyPath::kMostHops &&
+                          seen_.insert(part.name).second;
+    if (followed) return follow_meanwhile(std::move(hop));
+    add(std::move(hop));
+  }
+
+  // By what the unit does most, for whomever.
+  void follow_meanwhile(WhyHop hop) {
+    const UnitCauses& tree = units_.of(hop.name);
+    const double waited = hop.threads;  // that wait for the unit
+    const Cause* const most = main_cause(tree, kLeastThreads);
+    const double waits = most ? most->threads : 0;
+    hop.attributed = false;
+    if (!explains(tree, std::max(tree.running, waits), waited)) {
+      follow_idle(std::move(hop), tree);
+    } else if (tree.running >= waits) {
+      hop.does = Does::Runs;
+      hop.threads = tree.running;
+      add(std::move(hop));
+    } else {
+      add_deed(std::move(hop), Does::Waits, *most);
+      walk(*most, false);
+    }
+  }
+
+  // Whether so many threads of the unit may be what `waited` threads wait for. One that serves all
+  // of them in turn is enough; but not much less than one, nor what is small beside others that
+  // sleep.
+  static bool explains(const UnitCauses& tree, double threads, double waited) {
+    if (threads < std::max(kLeastThreads, kLeastShare * std::min(1.0, waited))) return false;
+    const Cause* const timer = cause_for(tree, index_of(WaitFor::Timer));
+    const bool many_sleep = timer && timer->threads >= waited / 2;
+    return !many_sleep || threads >= kLeastShare * waited;
+  }
+
+  // A unit that neither runs nor waits for what somebody may act on: it sleeps, or waits for others
+  // to send it work.
+  void follow_idle(WhyHop hop, const UnitCauses& tree) {
+    const Cause* const timer = cause_for(tree, index_of(WaitFor::Timer));
+    const Cause* const work = cause_for(tree, index_of(WaitFor::Work));
+    const Cause* const sender = work ? sender_of(*work) : nullptr;
+    const double sleeps = timer ? timer->threads : 0;
+    if (sender && sender->threads >= sleeps) {
+      add_deed(std::move(hop), Does::Idles, *work);
+      return step_to(*sender, false);
+    }
+    if (sleeps >= kLeastThreads) return add_deed(std::move(hop), Does::Sleeps, *timer);
+    hop.does = Does::Unknown;
+    hop.because = work && work->threads >= kLeastThreads ? "it only waits for work"
+                  : tree.unknown >= kLeastThreads        ? "nobody can tell what it waits for"
+                                                         : "it hardly waits or runs in this window";
+    add(std::move(hop));
+  }
+
+  void add_deed(WhyHop hop, Does does, const Cause& cause) {
+    hop.does = does;
+    hop.for_kind = cause.for_kind;
+    if (does != Does::Idles) hop.site = cause.name;
+    hop.threads = cause.threads;
+    add(std::move(hop));
+  }
+
+  WhyUnits& units_;
+  std::set<std::string> seen_;
+  WhyPath path_;
+};
+
+}  // namespace
+
+const WhyHop* WhyPath::culprit() const {
+  if (hops.size() < 2) return nullptr;
+  const WhyHop& last = hops.back();
+  return last.kind == Kind::Unknown ? nullptr : &last;
+}
+
+WhyPath follow(WhyUnits& units, const std::string& unit, const Cause& cause) {
+  return PathFinder(units, unit).find(unit, cause);
+}
+
+}  // namespace offcpud

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "why/why_units.h"
+
+namespace offcpud {
+
+// One step from who waits to who is to blame.
+struct WhyHop {
+  enum class Does : std::uint8_t {
+    Waits,    // for `for_kind`, and the next hop is whom for
+    Runs,     // it has a CPU
+    Sleeps,   // for a timer
+    Idles,    // waits for work, and the next hop is who sends it
+    Unknown,  // `because`
+    End,      // it is no unit: an address, a disk, the kernel
+  };
+  Cause::Kind kind = Cause::Kind::Unit;
+  std::string name;     // of the unit, address or device
+  std::string process;  // of the unit; may be empty
+  std::uint32_t pid = 0;
+  Does does = Does::Unknown;
+  std::size_t for_kind = 0;
+  std::string site;    // where it does that; may be empty
+  double threads = 0;  // that do
+  // Part of what the first unit waited. False: it is what this unit did in the same window, perhaps
+  // for others; nothing of it is attributed.
+  bool attributed = false;
+  std::string because;  // of Unknown; or says more: which limit
+};
+
+// From the first unit on. The first hop says what that waits for; the last one is who is to blame,
+// or Unknown.
+struct WhyPath {
+  std::vector<WhyHop> hops;
+
+  static constexpr std::size_t kMostHops = 8;
+
+  // Whom the path ends at; null: unknown.
+  [[nodiscard]] const WhyHop* culprit() const;
+};
+
+// Follows the largest known part of `cause`, which is of `unit`; from there on by what each unit
+// does most in the window. No unit is in it twice. What is small beside the rest is not followed:
+// less than a fifth of the cause.
+WhyPath follow(WhyUnits& units, const std::string& unit, const Cause& cause);
+
+}  // namespace offcpud

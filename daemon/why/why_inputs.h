@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/wait_age.h"
+#include "base/wait_for.h"
+#include "base/wait_time.h"
+
+namespace offcpud {
+
+// What is known of the waits of a host within a window, source by source, each by the name of the
+// unit whose threads waited. Immutable once made; names are as the host gave them.
+
+// What the threads of a unit waited for, and where.
+struct UnitSite {
+  std::string unit;
+  WaitFor wait_for = WaitFor::Unknown;
+  std::string site;  // empty: no rule took them
+  WaitTime time;
+  WaitTime child;             // part of `time`: waits for children of one's own
+  std::uint32_t lasting = 0;  // long waits in progress
+  WaitAge oldest;             // of them
+};
+
+// Whom or what they waited on. The sum over `on` is that over sites.
+struct UnitPeer {
+  enum class On : std::uint8_t {
+    Unit,     // also a cgroup of no unit
+    Remote,   // an address
+    Device,   // a disk
+    Nobody,   // it asked to sleep
+    Others,   // those that have no room
+    Unknown,  // nobody can tell
+  };
+  std::string unit;
+  WaitFor wait_for = WaitFor::Unknown;
+  On kind = On::Unknown;
+  std::string on;         // of Unit, Remote and Device: its name
+  std::string process;    // of Unit: the name of the process with most of it; may be empty
+  std::uint32_t pid = 0;  // its number; 0: several, or not there
+  WaitTime time;
+};
+
+// How a unit used CPUs. Exact.
+struct UnitCpu {
+  std::string unit;
+  double running_ns = 0;
+  double queued_ns = 0;     // waited for a CPU, but not by cpu.max
+  double throttled_ns = 0;  // by cpu.max
+};
+
+// Who had the CPU while threads of a unit waited for one. The sum is UnitCpu::queued_ns.
+struct UnitTaker {
+  enum class By : std::uint8_t {
+    Unit,     // another one
+    Same,     // other threads of the same unit
+    Kernel,   // kernel threads
+    Idle,     // nobody: the CPU had to wake up, or the thread was moved
+    Others,   // those that have no room
+    Unknown,  // it was too long ago
+  };
+  std::string unit;
+  By kind = By::Unknown;
+  std::string by;       // of Unit: its name
+  std::string because;  // of Unknown: completes "unknown, because ..."
+  double ns = 0;
+};
+
+// What one source knows, sorted by unit; else why it knows nothing, which completes "unknown,
+// because ...".
+template <class Row>
+struct Source {
+  std::vector<Row> rows;
+  double seconds = 0;  // length of its window; 0: it knows nothing
+  std::string missing = "this daemon does not follow it";
+
+  [[nodiscard]] bool known() const { return seconds > 0; }
+  [[nodiscard]] std::span<const Row> of(const std::string& unit) const {
+    const auto begin = std::ranges::lower_bound(rows, unit, {}, &Row::unit);
+    return {begin, std::ranges::upper_bound(rows, unit, {}, &Row::unit)};
+  }
+  void sort() { std::ranges::stable_sort(rows, {}, &Row::unit); }
+};
+
+struct WhyInputs {
+  // A process with rows of its own, whose waits are among those of its unit, too; empty: none.
+  std::string process;
+  Source<UnitSite> sites;
+  Source<UnitPeer> peers;
+  Source<UnitCpu> cpus;
+  Source<UnitTaker> takers;
+};
+
+}  // namespace offcpud

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who is to blame: a client that waits for a server that sleeps, and a unit that others keep off the CPU, against the
+programs' own clocks and the scheduler's."""
+
+import sys
+import time
+from pathlib import Path
+
+from case import main
+from waited_on_case import WaitedOnCase
+
+THREADS = 6
+WINDOW = 12
+STEP = 10  # the longest of the daemon's history of CPUs
+
+# Thinks for 40 ms about each question.
+SERVER = """
+import socket, threading, time
+def answer(connection):
+    while connection.recv(100):
+        time.sleep(0.04)
+        connection.sendall(b"answer")
+listening = socket.create_server(("127.0.0.1", 0))
+print(listening.getsockname()[1], flush=True)
+while True:
+    threading.Thread(target=answer, args=(listening.accept()[0],), daemon=True).start()
+"""
+
+# Asks in some threads, with a rest between two questions, and writes when each wait began and ended.
+CLIENT = """
+import socket, sys, threading, time
+log = open(sys.argv[3], "w", buffering=1)
+def ask():
+    connection = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+    while True:
+        begin = time.time()
+        connection.sendall(b"question")
+        connection.recv(100)
+        log.write(f"{begin} {time.time()}\\n")
+        time.sleep(0.01)
+for _ in range(int(sys.argv[2])):
+    threading.Thread(target=ask).start()
+"""
+
+# A loop on the last CPU.
+HOG = """
+import os
+os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+while True: pass
+"""
+
+
+class Why(WaitedOnCase):
+    patience = 90
+
+    def why(self, unit):
+        return self.daemon.get_json_as_root(f"/api/v1/why?unit={unit}&window={WINDOW}s")
+
+    def expect_no_more_attributed_than_waited(self, node):
+        if node["parts"]:
+            self.expect_at_most(f"seconds of the parts of {node['kind']} {node['for']}", node["seconds"] * (1 + 1e-9),
+                                sum(part["seconds"] for part in node["parts"]))
+        for part in node["parts"]:
+            self.expect_no_more_attributed_than_waited(part)
+
+    def expect_same(self, what, expected, seen):
+        self.say(expected == seen, what, expected, seen)
+
+    def expect_sums(self, answer):
+        for unit in answer["units"]:
+            for cause in unit["causes"]:
+                self.expect_no_more_attributed_than_waited(cause)
+
+    @staticmethod
+    def cause(answer, what):
+        return next((cause for unit in answer["units"] for cause in unit["causes"] if cause["for"] == what), None)
+
+    @staticmethod
+    def part(cause, kind, name):
+        found = [part for part in cause["parts"] if part["kind"] == kind and part["name"] == name]
+        return found[0] if found else {"threads": 0, "seconds": 0, "error": 0}
+
+    def expect_first_lines(self, *steps):
+        """One of the first five lines has all of this, in this order."""
+        first = self.daemon.offcpuctl("why").splitlines()[:5]
+        print("\n".join(f"    | {line}" for line in first), flush=True)
+
+        def has_steps(line):
+            at = 0
+            for step in steps:
+                at = line.find(step, at)
+                if at < 0:
+                    return False
+                at += len(step)
+            return True
+        self.say(any(map(has_steps, first)), "in the first five lines of offcpuctl why", " ... ".join(steps),
+                 f"{len(first)} lines")
+
+    def test_a_client_waits_for_a_server_that_sleeps(self):
+        server, client = self.new_unit("server"), self.new_unit("client")
+        log = Path(f"/tmp/offcpud-why-{client.unit}.log")
+        self.addCleanup(log.unlink, missing_ok=True)
+        serving = self.run_in(server, sys.executable, "-c", SERVER, stdout=-1)
+        self.addCleanup(serving.stdout.close)
+        port = serving.stdout.readline().strip()
+        self.run_in(client, sys.executable, "-c", CLIENT, port, THREADS, log)
+        begin = time.time()
+        self.wait_until("the server is said to be to blame", lambda: any(
+            verdict["culprit"] == server.unit for verdict in self.why(client.unit)["verdicts"]))
+        print(f"  after {time.time() - begin:.1f} s", flush=True)
+        time.sleep(WINDOW + 6)
+        answer = self.why(client.unit)
+        self.expect_first_lines(f"{client.unit}: ", " threads wait for an answer", f" of {server.unit} (python",
+                                f"meanwhile {server.unit} sleeps")
+        end = time.time()
+        waits = [tuple(map(float, line.split())) for line in log.read_text().splitlines()[:-1]]
+        since = end - WINDOW - 5
+        truth = sum(min(until, end) - max(start, since) for start, until in waits if until > since) / (end - since)
+
+        cause = self.cause(answer, "answer")
+        within = 3 * cause["error"] + 0.03 * truth
+        self.expect_close("threads that wait for an answer", truth, cause["threads"], absolute=within)
+        on_server = self.part(cause, "unit", server.unit)
+        self.expect_close("of the server", truth, on_server["threads"], absolute=within)
+        self.expect_close("seconds of the server", truth * answer["window_seconds"], on_server["seconds"],
+                          absolute=within * answer["window_seconds"])
+        self.expect_same("the server's process", serving.pid, on_server["pid"])
+        self.expect_sums(answer)
+        verdict = answer["verdicts"][0]
+        self.expect_same("who is to blame", server.unit, verdict["culprit"])
+        self.expect_same("what that does", "sleeps", verdict["hops"][-1]["does"])
+        self.expect_same("whether that is attributed", False, verdict["hops"][-1]["attributed"])
+        edge = [edge for edge in answer["graph"]["edges"]
+                if (edge["from"], edge["to"], edge["for"]) == (client.unit, server.unit, "answer")]
+        self.expect_same("edges from the client to the server", 1, len(edge))
+        self.expect_of_a_process(client, server)
+
+    def expect_of_a_process(self, client, server):
+        pid = (client.directory / "cgroup.procs").read_text().split()[0]
+        answer = self.daemon.get_json_as_root(f"/api/v1/why?pid={pid}")
+        verdict = answer["verdicts"][0]
+        self.expect_same("who is to blame for the waits of one process", server.unit,
+                         next(hop["name"] for hop in verdict["hops"][1:]))
+        self.expect_at_least("its threads that wait", 0.5 * THREADS, verdict["threads"])
+        self.expect_sums(answer)
+
+    @staticmethod
+    def scheduled(processes):
+        """Seconds on a CPU and in a run queue, as the scheduler counts them."""
+        sums = [tuple(map(int, Path(f"/proc/{process.pid}/schedstat").read_text().split()[:2]))
+                for process in processes]
+        return [sum(each) * 1e-9 for each in zip(*sums)]
+
+    def test_others_have_the_cpu(self):
+        batch, search = self.new_unit("batch"), self.new_unit("search")
+        hogs = [self.run_in(batch, sys.executable, "-c", HOG) for _ in range(6)]
+        victims = [self.run_in(search, sys.executable, "-c", HOG) for _ in range(4)]
+        time.sleep(STEP + 3)  # python starts, and the window is of whole steps
+        begin = time.monotonic()
+        before = self.scheduled(hogs), self.scheduled(victims)
+        time.sleep(WINDOW + 2)
+        answer = self.why(search.unit)
+        after = self.scheduled(hogs), self.scheduled(victims)
+        length = time.monotonic() - begin
+        hog_ran, victim_ran, victim_waited = ((after[who][what] - before[who][what]) / length
+                                              for who, what in ((0, 0), (1, 0), (1, 1)))
+        cause = self.cause(answer, "cpu")
+        self.expect_close("threads that wait for a CPU", victim_waited, cause["threads"], 0.05)
+        # While one of them runs, all others wait: every victim when a hog does.
+        others = self.part(cause, "unit", batch.unit)
+        self.expect_close("which others had", len(victims) * hog_ran, others["threads"], 0.05, 0.05)
+        self.expect_close("in seconds", others["threads"] * answer["window_seconds"], others["seconds"], 1e-6)
+        own = self.part(cause, "self", search.unit)
+        self.expect_close("which they had themselves", (len(victims) - 1) * victim_ran, own["threads"], 0.05, 0.05)
+        self.expect_sums(answer)
+        self.expect_same("who is to blame", batch.unit, answer["verdicts"][0]["culprit"])
+        self.expect_first_lines(f"{search.unit}: ", f" threads wait for a CPU: {batch.unit} has them, ")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/why_answer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "unit/why/inputs.h"
+
+namespace offcpud {
+namespace {
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+using test::HandMadeInputs;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+using On = UnitPeer::On;
+
+const WallTime kTaken(1'795'176'000s);
+
+HandMadeInputs web_and_db() {
+  HandMadeInputs host;
+  host.waits("web.service", WaitFor::Answer, "http-client", 2, 0.1)
+      .on("web.service", WaitFor::Answer, On::Unit, "db.service", 1.9, "postgres")
+      .waits("db.service", WaitFor::Storage, "fsync", 1.5, 0.05)
+      .on("db.service", WaitFor::Storage, On::Device, "vda", 1.5)
+      .waits("pool.service", WaitFor::Work, "", 40);
+  return host;
+}
+
+WhyAnswer whole(HandMadeInputs& host) {
+  return why_answer(host.made(), kTaken, {}, true, 5, true);
+}
+
+TEST(WhyText, TheFirstLinesSayWhoIsToBlame) {
+  HandMadeInputs host = web_and_db();
+  const std::string text = why_text(whole(host));
+  EXPECT_THAT(
+      text, StartsWith("web.service: 2.0 threads wait for an answer (http-client) of db.service "
+                       "(postgres); meanwhile db.service waits for storage (fsync) on device vda; "
+                       "who loads it is unknown, because offcpud does not count that by cgroup\n"
+                       "idle: 40 threads wait for work or a timer, 0 for their own children; of "
+                       "0 nobody can tell what for\n"));
+  EXPECT_THAT(text, HasSubstr("threads on average, 10 s until 12:00:00 UTC"));
+}
+
+TEST(WhyText, EachNodeHasAmountErrorShareAndTheCommandThatShowsMore) {
+  HandMadeInputs host = web_and_db();
+  const std::string text =
+      why_text(why_answer(host.made(), kTaken, {"web.service", "db.service"}, false, 5, true));
+  EXPECT_THAT(text, HasSubstr("     2.0 +- 0.10       100 %  for an answer "));
+  EXPECT_THAT(text, HasSubstr("  offcpuctl snapshot 10 --cgroup web.service --for answer\n"));
+  EXPECT_THAT(text, HasSubstr("     1.9                95 %    db.service (postgres) "));
+  EXPECT_THAT(text, HasSubstr("  offcpuctl why db.service\n"));
+  EXPECT_THAT(text, HasSubstr("unknown, because the other end was not seen"));
+  EXPECT_THAT(text, HasSubstr("at http-client 2.0\n"));
+  EXPECT_THAT(text, HasSubstr("device vda"));
+}
+
+TEST(WhyText, SaysThatNobodyWaits) {
+  HandMadeInputs host;
+  host.waits("pool.service", WaitFor::Work, "", 40);
+  EXPECT_THAT(why_text(whole(host)),
+              StartsWith("nobody waits for a lock, an answer, storage, memory or a CPU (0 threads "
+                         "on average)\nidle: 40 threads"));
+  EXPECT_THAT(why_text(why_answer(host.made(), kTaken, {"pool.service"}, false, 5, true)),
+              StartsWith("pool.service: nothing waits for a lock"));
+  HandMadeInputs blind;
+  blind.inputs.sites = {.rows = {}, .missing = "stacks are not sampled"};
+  EXPECT_THAT(why_text(whole(blind)),
+              StartsWith("what threads wait for is unknown, because stacks are not sampled\n"));
+}
+
+TEST(WhyText, NamesOfOthersAreNotObeyedByATerminal) {
+  HandMadeInputs host;
+  host.waits("/a\n\x1b[31m", WaitFor::Answer, "", 1)
+      .on("/a\n\x1b[31m", WaitFor::Answer, On::Unit, "/b\nc", 1, "p\nq");
+  const std::string text = why_text(whole(host));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(text, HasSubstr("/a\\x0a\\x1b[31m: 1.0 threads wait for an answer of /b\\x0ac"));
+  EXPECT_THAT(text, Not(HasSubstr("offcpuctl snapshot 10 --cgroup /a")));
+}
+
+TEST(WhyJson, HasVerdictsTreesAndGraph) {
+  HandMadeInputs host = web_and_db();
+  const json answer = json::parse(why_json(whole(host)));
+  ASSERT_THAT(answer["verdicts"], SizeIs(1));
+  const json& verdict = answer["verdicts"][0];
+  EXPECT_EQ(verdict["unit"], "web.service");
+  EXPECT_EQ(verdict["for"], "answer");
+  EXPECT_EQ(verdict["culprit"], "vda");
+  ASSERT_THAT(verdict["hops"], SizeIs(3));
+  EXPECT_EQ(verdict["hops"][1]["name"], "db.service");
+  EXPECT_EQ(verdict["hops"][1]["attributed"], false);
+  EXPECT_EQ(verdict["hops"][2]["kind"], "device");
+  EXPECT_EQ(verdict["hops"][2]["end"], true);
+  EXPECT_EQ(verdict["parts"][0]["unit"], "web.service");
+  EXPECT_EQ(verdict["parts"][1]["text"], ": 2.0 threads wait for an answer (http-client) of ");
+  EXPECT_EQ(verdict["parts"][2]["unit"], "db.service");
+  const json& cause = answer["units"][0]["causes"][0];
+  EXPECT_EQ(cause["for"], "answer");
+  EXPECT_DOUBLE_EQ(cause["seconds"], 20);
+  EXPECT_DOUBLE_EQ(cause["share"], 1);
+  EXPECT_NEAR(cause["error"].get<double>(), 0.1, 1e-9);
+  EXPECT_EQ(cause["evidence"], "offcpuctl snapshot 10 --cgroup web.service --for answer");
+  EXPECT_EQ(cause["parts"][0]["evidence"], "offcpuctl why db.service");
+  EXPECT_EQ(answer["graph"]["edges"][0]["to"], "db.service");
+  EXPECT_THAT(answer["graph"]["nodes"], SizeIs(3));
+  EXPECT_EQ(answer["sources"]["peers"]["missing"], nullptr);
+}
+
+TEST(WhyJson, OfAProcessTheCommandsNameIt) {
+  const Cause cause{.kind = Cause::Kind::For, .for_kind = 0};
+  EXPECT_EQ(evidence_for("python3 (pid 812)", cause), "offcpuctl snapshot 10 --pid 812 --for lock");
+  EXPECT_EQ(evidence_for("no unit (/)", cause), "");
+}
+
+}  // namespace
+}  // namespace offcpud

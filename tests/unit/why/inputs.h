@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "why/why_inputs.h"
+
+namespace offcpud::test {
+
+// What a host might know, put together by hand. Amounts are threads on average; every source has a
+// window of 10 s.
+class HandMadeInputs {
+ public:
+  static constexpr double kSeconds = 10;
+
+  HandMadeInputs() {
+    inputs.sites.seconds = inputs.peers.seconds = inputs.cpus.seconds = kSeconds;
+    inputs.takers.seconds = kSeconds;
+  }
+
+  // Threads of `unit` wait for something at a site. `error`: of it, in threads.
+  HandMadeInputs& waits(const std::string& unit, WaitFor wait_for, const std::string& site,
+                        double threads, double error = 0) {
+    inputs.sites.rows.push_back(
+        {.unit = unit,
+         .wait_for = wait_for,
+         .site = site,
+         .time = {.ns = ns(threads), .variance_ns2 = ns(error) * ns(error)}});
+    return *this;
+  }
+  // Part of that was on another unit, address or device.
+  HandMadeInputs& on(const std::string& unit, WaitFor wait_for, UnitPeer::On kind,
+                     const std::string& name, double threads, const std::string& process = {}) {
+    inputs.peers.rows.push_back({.unit = unit,
+                                 .wait_for = wait_for,
+                                 .kind = kind,
+                                 .on = name,
+                                 .process = process,
+                                 .time = {.ns = ns(threads)}});
+    return *this;
+  }
+  HandMadeInputs& cpu(const std::string& unit, double running, double queued = 0,
+                      double throttled = 0) {
+    inputs.cpus.rows.push_back({.unit = unit,
+                                .running_ns = ns(running),
+                                .queued_ns = ns(queued),
+                                .throttled_ns = ns(throttled)});
+    return *this;
+  }
+  HandMadeInputs& taken(const std::string& unit, UnitTaker::By kind, const std::string& by,
+                        double threads) {
+    inputs.takers.rows.push_back({.unit = unit, .kind = kind, .by = by, .ns = ns(threads)});
+    return *this;
+  }
+  // As sources are made.
+  const WhyInputs& made() {
+    inputs.sites.sort();
+    inputs.peers.sort();
+    inputs.cpus.sort();
+    inputs.takers.sort();
+    return inputs;
+  }
+
+  WhyInputs inputs;
+
+ private:
+  static double ns(double threads) { return threads * kSeconds * 1e9; }
+};
+
+}  // namespace offcpud::test

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "why/verdicts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/why/inputs.h"
+#include "why/wait_graph.h"
+
+namespace offcpud {
+namespace {
+
+using test::HandMadeInputs;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using On = UnitPeer::On;
+using By = UnitTaker::By;
+
+std::string sentence(HandMadeInputs& host, const std::string& unit) {
+  WhyUnits units(host.made());
+  return verdict_of(units, unit).sentence;
+}
+
+std::vector<std::string> units_told(HandMadeInputs& host) {
+  WhyUnits units(host.made());
+  std::vector<std::string> told;
+  for (const WhyVerdict& verdict : verdicts(units, 10)) told.push_back(verdict.unit);
+  return told;
+}
+
+// nginx -> app -> redis -> worker -> its client of the database -> the database, which sleeps.
+HandMadeInputs shop() {
+  HandMadeInputs host;
+  host.waits("shopper", WaitFor::Answer, "", 1)
+      .on("shopper", WaitFor::Answer, On::Unit, "edge", 1, "nginx")
+      .waits("edge", WaitFor::Answer, "", 1)
+      .on("edge", WaitFor::Answer, On::Unit, "app", 1, "python3")
+      .waits("app", WaitFor::Answer, "", 1)
+      .on("app", WaitFor::Answer, On::Unit, "queue", 1, "redis-server")
+      .waits("queue", WaitFor::Work, "redis-event-loop", 1)
+      .on("queue", WaitFor::Work, On::Unit, "app", 0.3)
+      .on("queue", WaitFor::Work, On::Unit, "worker", 0.7, "python3")
+      .waits("worker", WaitFor::Answer, "", 0.9)
+      .on("worker", WaitFor::Answer, On::Unit, "orders-db", 0.9, "postgres")
+      .waits("orders-db", WaitFor::Timer, "postgresql-sleep", 0.9)
+      .cpu("edge", 0.01)
+      .cpu("orders-db", 0.01);
+  return host;
+}
+
+TEST(Verdicts, AChainNamesEachHopInOrder) {
+  HandMadeInputs host = shop();
+  EXPECT_EQ(sentence(host, "shopper"),
+            "shopper: 1.0 threads wait for an answer of edge (nginx); meanwhile edge waits for an "
+            "answer of app (python3); meanwhile app waits for an answer of queue (redis-server); "
+            "meanwhile queue waits for work from worker (python3); meanwhile worker waits for an "
+            "answer of orders-db (postgres); meanwhile orders-db sleeps (postgresql-sleep)");
+  WhyUnits units(host.made());
+  EXPECT_EQ(verdict_of(units, "shopper").culprit, "orders-db");
+}
+
+TEST(Verdicts, OneIncidentIsOneVerdict) {
+  HandMadeInputs host = shop();
+  EXPECT_THAT(units_told(host), ElementsAre("shopper"));
+  host.waits("batch", WaitFor::Storage, "fsync", 0.4);
+  EXPECT_THAT(units_told(host), ElementsAre("shopper", "batch"));
+  host.waits("app", WaitFor::Lock, "mutex", 6);
+  EXPECT_THAT(units_told(host), ElementsAre("app", "shopper", "worker", "batch"))
+      << "it has a trouble of its own, which is larger";
+}
+
+TEST(Verdicts, WhoWaitsForEachOtherIsToldOnce) {
+  HandMadeInputs host;
+  host.waits("a", WaitFor::Answer, "", 1)
+      .on("a", WaitFor::Answer, On::Unit, "b", 1)
+      .waits("b", WaitFor::Answer, "", 1)
+      .on("b", WaitFor::Answer, On::Unit, "a", 1);
+  EXPECT_THAT(units_told(host), ElementsAre("a"));
+}
+
+TEST(Verdicts, WhoTakeTheCpuFromEachOtherAreBothTold) {
+  HandMadeInputs host;
+  host.cpu("batch", 0.6, 0.4)
+      .taken("batch", By::Unit, "search", 0.4)
+      .cpu("search", 0.4, 0.6)
+      .taken("search", By::Unit, "batch", 0.6);
+  EXPECT_THAT(units_told(host), ElementsAre("search", "batch"));
+}
+
+TEST(Verdicts, SomethingThatNobodyKnowsSaysWhy) {
+  HandMadeInputs host;
+  host.waits("orders-db", WaitFor::Lock, "postgresql-heavyweight-lock", 8);
+  EXPECT_EQ(sentence(host, "orders-db"),
+            "orders-db: 8.0 threads wait for a lock (postgresql-heavyweight-lock), of whom is "
+            "unknown, because offcpud does not see who holds locks");
+  WhyUnits units(host.made());
+  const WhyVerdict verdict = verdict_of(units, "orders-db");
+  EXPECT_EQ(verdict.culprit, "");
+  EXPECT_THAT(verdict.because, HasSubstr("does not see who holds locks"));
+}
+
+TEST(Verdicts, ASmallKnownPartIsNoCulprit) {
+  HandMadeInputs host;
+  host.waits("a", WaitFor::Answer, "", 1).on("a", WaitFor::Answer, On::Unit, "b", 0.1);
+  EXPECT_THAT(sentence(host, "a"), HasSubstr("unknown, because the other end was not seen"));
+}
+
+TEST(Verdicts, TheTakerOfACpuIsToBlame) {
+  HandMadeInputs host;
+  host.cpu("search", 0.1, 4)
+      .taken("search", By::Unit, "batch-etl", 3.32)
+      .taken("search", By::Unit, "report-gen", 0.4);
+  EXPECT_EQ(sentence(host, "search"),
+            "search: 4.0 threads wait for a CPU: batch-etl has them, 83 % of the time");
+  WhyUnits units(host.made());
+  EXPECT_EQ(verdict_of(units, "search").culprit, "batch-etl");
+}
+
+TEST(Verdicts, ALimitOfOnesOwnIsOnesOwn) {
+  HandMadeInputs host;
+  host.cpu("report", 0.2, 0.1, 0.8);
+  EXPECT_EQ(sentence(host, "report"),
+            "report: 0.80 threads wait for a CPU by cpu.max: its own limit, cpu.max");
+  WhyUnits units(host.made());
+  EXPECT_EQ(verdict_of(units, "report").culprit, "report");
+}
+
+TEST(Verdicts, ADiskIsToldAndThatItsLoadIsNot) {
+  HandMadeInputs host;
+  host.waits("orders-db", WaitFor::Storage, "fsync", 0.5)
+      .on("orders-db", WaitFor::Storage, On::Device, "vda", 0.5);
+  EXPECT_EQ(sentence(host, "orders-db"),
+            "orders-db: 0.50 threads wait for storage (fsync) on device vda; who loads it is "
+            "unknown, because offcpud does not count that by cgroup");
+  WhyUnits units(host.made());
+  EXPECT_EQ(verdict_of(units, "orders-db").culprit, "vda");
+}
+
+TEST(Verdicts, WhoRunsIsTheEnd) {
+  HandMadeInputs host;
+  host.waits("web", WaitFor::Answer, "", 2)
+      .on("web", WaitFor::Answer, On::Unit, "render", 2)
+      .cpu("render", 1.9, 0.1);
+  EXPECT_EQ(sentence(host, "web"),
+            "web: 2.0 threads wait for an answer of render; meanwhile render runs on 1.9 CPUs");
+}
+
+TEST(Verdicts, AnotherHostIsTheEnd) {
+  HandMadeInputs host;
+  host.waits("web", WaitFor::Answer, "", 2)
+      .on("web", WaitFor::Answer, On::Remote, "10.0.3.15:5432", 2);
+  EXPECT_EQ(sentence(host, "web"),
+            "web: 2.0 threads wait for an answer of 10.0.3.15:5432, on another host");
+}
+
+// A reason that stands for a hundredth of a wait says nothing about the rest.
+TEST(Verdicts, ManySmallCulpritsAreSaid) {
+  HandMadeInputs host;
+  host.waits("a", WaitFor::Answer, "", 1);
+  for (int i = 0; i < 11; ++i)
+    host.on("a", WaitFor::Answer, On::Unit, "b" + std::to_string(i), 0.09);
+  EXPECT_THAT(sentence(host, "a"), HasSubstr("of whom is unknown, because it is many"));
+}
+
+TEST(Verdicts, WhoSleepsMoreThanItWaitsForWorkOfOthersSleeps) {
+  HandMadeInputs host;
+  host.waits("web", WaitFor::Answer, "", 1)
+      .on("web", WaitFor::Answer, On::Unit, "app", 1)
+      .waits("app", WaitFor::Timer, "nanosleep", 0.9)
+      .waits("app", WaitFor::Work, "", 0.3)
+      .on("app", WaitFor::Work, On::Unit, "probe", 0.1)
+      .on("app", WaitFor::Work, On::Unit, "web", 0.1);
+  EXPECT_THAT(sentence(host, "web"), HasSubstr("meanwhile app sleeps (nanosleep)"));
+}
+
+// Redis has three threads for chores, which nobody sends any work.
+TEST(Verdicts, ThreadsThatNobodySendsWorkDoNotHideWhoSendsMost) {
+  HandMadeInputs host;
+  host.waits("app", WaitFor::Answer, "", 1)
+      .on("app", WaitFor::Answer, On::Unit, "queue", 1)
+      .waits("queue", WaitFor::Work, "", 4)
+      .on("queue", WaitFor::Work, On::Unit, "app", 0.1)
+      .on("queue", WaitFor::Work, On::Unit, "worker", 0.6)
+      .cpu("worker", 0.9);
+  EXPECT_EQ(sentence(host, "app"),
+            "app: 1.0 threads wait for an answer of queue; meanwhile queue waits for work from "
+            "worker; meanwhile worker runs on 0.90 CPUs");
+}
+
+// Six clients of a server whose threads sleep, and now and then wait for a CPU.
+TEST(Verdicts, WhatIsSmallBesideThoseThatSleepIsNotFollowed) {
+  HandMadeInputs host;
+  host.waits("web", WaitFor::Answer, "", 5)
+      .on("web", WaitFor::Answer, On::Unit, "app", 5)
+      .waits("app", WaitFor::Timer, "nanosleep", 4.5)
+      .cpu("app", 0.1, 0.4)
+      .taken("app", By::Unit, "batch", 0.4);
+  EXPECT_THAT(sentence(host, "web"), HasSubstr("meanwhile app sleeps (nanosleep)"));
+}
+
+TEST(Verdicts, OneThreadThatServesManyIsToBlame) {
+  HandMadeInputs host;
+  host.waits("web", WaitFor::Answer, "", 50)
+      .on("web", WaitFor::Answer, On::Unit, "app", 50)
+      .waits("app", WaitFor::Timer, "nanosleep", 3)
+      .cpu("app", 0.2, 0.7)
+      .taken("app", By::Unit, "batch", 0.6);
+  EXPECT_EQ(sentence(host, "web"),
+            "web: 50 threads wait for an answer of app; meanwhile app waits for a CPU: batch has "
+            "them, 86 % of the time");
+}
+
+TEST(Verdicts, WhatCannotBeFollowedSaysWhy) {
+  HandMadeInputs host;
+  host.waits("web", WaitFor::Answer, "", 1)
+      .on("web", WaitFor::Answer, On::Unit, "app", 1)
+      .waits("app", WaitFor::Unknown, "", 0.9);
+  EXPECT_EQ(sentence(host, "web"),
+            "web: 1.0 threads wait for an answer of app; what that does is unknown, because nobody "
+            "can tell what it waits for");
+}
+
+TEST(Verdicts, NobodyWaits) {
+  HandMadeInputs host;
+  host.waits("idle", WaitFor::Work, "epoll", 50).waits("a", WaitFor::Lock, "m", 0.01);
+  EXPECT_THAT(units_told(host), IsEmpty());
+}
+
+TEST(WaitGraph, HasAnEdgeForWhomEachUnitWaits) {
+  HandMadeInputs host = shop();
+  host.waits("app", WaitFor::Storage, "fsync", 0.2)
+      .on("app", WaitFor::Storage, On::Device, "vda", 0.15)
+      .cpu("app", 0.1, 0.5)
+      .taken("app", By::Unit, "batch", 0.4)
+      .taken("app", By::Same, "", 0.1);
+  const WaitGraph graph = wait_graph(host.made());
+  std::vector<std::string> edges;
+  for (const WaitEdge& edge : graph.edges) {
+    edges.push_back(edge.from + ">" + edge.to + " " + std::string(name_of_for(edge.for_kind)));
+  }
+  EXPECT_THAT(edges, ::testing::UnorderedElementsAre("shopper>edge answer", "edge>app answer",
+                                                     "app>queue answer", "worker>orders-db answer",
+                                                     "app>batch cpu", "app>vda storage"));
+  EXPECT_GE(graph.edges.front().threads, graph.edges.back().threads);
+  EXPECT_NEAR(graph.unknown, 0.05, 1e-9);
+}
+
+TEST(WaitGraph, IsBounded) {
+  HandMadeInputs host;
+  for (int i = 0; i < 600; ++i) {
+    const std::string unit = "u" + std::to_string(i);
+    host.waits(unit, WaitFor::Answer, "", 1).on(unit, WaitFor::Answer, On::Unit, "db", 1);
+  }
+  const WaitGraph graph = wait_graph(host.made());
+  EXPECT_THAT(graph.edges, SizeIs(WaitGraph::kMost));
+  EXPECT_NEAR(graph.left_out, 100, 1e-6);
+}
+
+}  // namespace
+}  // namespace offcpud
