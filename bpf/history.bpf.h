@@ -167,12 +167,18 @@ static __always_inline struct offcpud_kept_off_times *kept_off_shard(__u32 first
 	return bpf_map_lookup_elem(&kept_off, &index);
 }
 
-/* Accounts a part of a wait for the CPU to whoever had it meanwhile. */
-static __always_inline void kept_off_add(struct offcpud_kept_off_times *times, __u64 cgroup_id,
-					 struct thread *thread, __u64 taker, __u64 ns)
+/* Accounts a part of a wait for the CPU to whoever had it meanwhile. A global function: the
+ * verifier goes through it once, not for each way on which a switch comes here. */
+__noinline int kept_off_add(struct offcpud_kept_off_times *times, __u64 cgroup_id,
+			    struct thread *thread, __u64 taker, __u64 ns)
 {
 	__u64 special = ~taker;
 
+	if (!times || !thread)
+		return 0; /* cannot happen; for the verifier */
+	/* The verifier of 6.1 knows only of the register that is compared, and the compiler would
+	 * compare `taker` instead of its complement. */
+	asm volatile("" : "+r"(special));
 	if (likely(taker == cgroup_id)) {
 		subject_add(&times->sums_ns[OFFCPUD_KEPT_OFF_SAME], ns);
 		thread->sums.kept_off_ns[OFFCPUD_BY_SAME_CGROUP] += ns;
@@ -186,6 +192,7 @@ static __always_inline void kept_off_add(struct offcpud_kept_off_times *times, _
 		taker_add(times, taker, ns);
 		thread->sums.kept_off_ns[OFFCPUD_BY_OTHER_CGROUP] += ns;
 	}
+	return 0;
 }
 
 /* Adds to a thread's share of a wait. Two threads that have one place reduce each other, so that

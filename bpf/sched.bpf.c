@@ -22,8 +22,11 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 	/* The idle tasks, one for each CPU, have pid 0. Their time is nobody's wait. */
 	if (prev->pid)
 		taker = thread_leave_cpu(prev, next, preempt, prev_state, cpu, now);
-	if (tell_takers)
+	if (tell_takers) {
 		history = bpf_map_lookup_elem(&histories, &cpu);
+		if (!history)
+			return 0; /* cannot happen; else the verifier goes through the rest twice */
+	}
 	if (history)
 		history_end_run(history, prev, taker, now);
 	if (next->pid)

@@ -21,7 +21,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr unsigned kAttachCycles = 10;
-constexpr std::uint32_t kMaxInstructions = 50'000;  // per program; the kernel allows a million
+constexpr std::uint32_t kMaxInstructions = 100'000;  // per program; the kernel allows a million
 
 }  // namespace
 
