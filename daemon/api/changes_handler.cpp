@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/changes_handler.h"
 
-#include <nlohmann/json.hpp>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -9,21 +8,10 @@
 
 #include "api/changes.h"
 #include "api/changes_ranges.h"
+#include "api/error_response.h"
 
 namespace offcpud {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-constexpr const char* kJson = "application/json";
-constexpr const char* kPlainText = "text/plain; charset=utf-8";
-
-Response error(unsigned status, const std::string& sentence) {
-  const Json body = {{"error", sentence}};
-  return {.status = status,
-          .content_type = kJson,
-          .body = body.dump(2, ' ', true, Json::error_handler_t::replace) + '\n'};
-}
 
 unsigned status_of(const Error& error) {
   return error.kind() == ErrorKind::Usage ? 400 : 404;

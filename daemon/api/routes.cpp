@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "api/error_response.h"
 #include "api/flame_page.h"
 #include "api/known_units.h"
 #include "api/stalls_json.h"
@@ -26,9 +27,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kPlainText = "text/plain; charset=utf-8";
-constexpr const char* kJson = "application/json";
-
 Response plain(unsigned status, std::string sentence) {
   return {.status = status, .content_type = kPlainText, .body = std::move(sentence) + '\n'};
 }
@@ -37,10 +35,6 @@ Response json(unsigned status, const Json& value) {
   return {.status = status,
           .content_type = kJson,
           .body = value.dump(2, ' ', true, Json::error_handler_t::replace) + '\n'};
-}
-
-Response error(unsigned status, const std::string& sentence) {
-  return json(status, {{"error", sentence}});
 }
 
 // Browsers name text/html in Accept; others get text, also with "*/*" (curl) or without the field.

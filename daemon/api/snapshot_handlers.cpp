@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "api/error_response.h"
 #include "api/snapshot_json.h"
 #include "base/summary_header.h"
 #include "base/utc.h"
@@ -21,17 +22,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Path = SnapshotQuery::Path;
 
-constexpr const char* kJson = "application/json";
-constexpr const char* kPlainText = "text/plain; charset=utf-8";
 constexpr const char* kBytes = "application/octet-stream";
 constexpr double kNanoseconds = 1e9;
 
 std::string text_of(const Json& value) {
   return value.dump(2, ' ', true, Json::error_handler_t::replace) + '\n';
-}
-
-Response error(unsigned status, const std::string& sentence) {
-  return {.status = status, .content_type = kJson, .body = text_of({{"error", sentence}})};
 }
 
 // A body that the server does not copy once more.

@@ -2,11 +2,11 @@
 #include "api/why_handler.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "api/error_response.h"
 #include "api/unit_name.h"
 #include "api/why_answer.h"
 #include "api/why_query.h"
@@ -15,18 +15,6 @@
 
 namespace offcpud {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-constexpr const char* kJson = "application/json";
-constexpr const char* kPlainText = "text/plain; charset=utf-8";
-
-Response error(unsigned status, const std::string& sentence) {
-  const Json body = {{"error", sentence}};
-  return {.status = status,
-          .content_type = kJson,
-          .body = body.dump(2, ' ', true, Json::error_handler_t::replace) + '\n'};
-}
 
 // The units with a cgroup that the filter admits.
 std::vector<std::string> units_of(const View& view, const CgroupFilter& cgroup) {
