@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/duration.h"
 #include "config/reason_names.h"
 
 namespace offcpud {
@@ -18,6 +19,15 @@ Notation<std::string> some_text(std::string allowed) {
     return std::string(text);
   };
   return {parse, {}, std::move(allowed)};
+}
+
+Notation<std::chrono::milliseconds> window_length() {
+  const auto parse = [](std::string_view text) -> Result<std::chrono::milliseconds> {
+    TRY(const auto window, parse_duration(text));
+    if (window == window.zero()) return Error("is no time");
+    return window;
+  };
+  return {parse, {}, "a duration such as 60s or 5min"};
 }
 
 Notation<CgroupFilter> cgroup_filter() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <map>
 #include <span>
@@ -72,6 +73,9 @@ Notation<Bits> some_of(const Notation<Value>& one, std::span<const std::string_v
 
 // Any text that is not empty.
 Notation<std::string> some_text(std::string allowed = "a text that is not empty");
+
+// A duration before now, not 0.
+Notation<std::chrono::milliseconds> window_length();
 
 Notation<CgroupFilter> cgroup_filter();
 

@@ -4,23 +4,13 @@
 #include <vector>
 
 #include "api/query_parameters.h"
-#include "config/duration.h"
 
 namespace offcpud {
 namespace {
 
-Notation<std::chrono::milliseconds> window() {
-  const auto parse = [](std::string_view text) -> Result<std::chrono::milliseconds> {
-    TRY(const auto window, parse_duration(text));
-    if (window == window.zero()) return Error("is no time");
-    return window;
-  };
-  return {parse, {}, "a duration such as 60s or 5min"};
-}
-
 std::vector<Setting<UnitQuery>> parameters_of_units() {
   return {
-      parameter<UnitQuery>("window", member(&UnitQuery::window), window()),
+      parameter<UnitQuery>("window", member(&UnitQuery::window), window_length()),
       parameter<UnitQuery>("cgroup", member(&UnitQuery::cgroup), cgroup_filter()),
       parameter<UnitQuery>("below", member(&UnitQuery::below), flag()),
       parameter<UnitQuery>("for", member(&UnitQuery::wait_for), wait_for_name()),

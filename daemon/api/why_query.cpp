@@ -3,8 +3,6 @@
 
 #include <vector>
 
-#include "config/duration.h"
-
 namespace offcpud {
 namespace {
 
@@ -12,15 +10,6 @@ namespace {
 struct ParsedWhy : WhyQuery {
   CgroupFilter unit;
 };
-
-Notation<std::chrono::milliseconds> window() {
-  const auto parse = [](std::string_view text) -> Result<std::chrono::milliseconds> {
-    TRY(const auto window, parse_duration(text));
-    if (window == window.zero()) return Error("is no time");
-    return window;
-  };
-  return {parse, {}, "a duration such as 60s or 5min"};
-}
 
 Notation<std::optional<std::uint32_t>> process() {
   const auto number = any_number<std::uint32_t>();
@@ -37,7 +26,7 @@ std::vector<Setting<ParsedWhy>> parameters_of_why() {
       parameter<Query>("cgroup", member(&Query::cgroup), cgroup_filter()),
       parameter<Query>("unit", member(&Query::unit), cgroup_filter()),
       parameter<Query>("pid", member(&Query::pid), process()),
-      parameter<Query>("window", member(&Query::window), window()),
+      parameter<Query>("window", member(&Query::window), window_length()),
       parameter<Query>("limit", member(&Query::limit),
                        whole_number<std::size_t>(1, WhyQuery::kMostLimit)),
       parameter<Query>("format", member(&Query::as_text),
