@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <utility>
 
+#include "api/why_rows.h"
 #include "api/why_sources.h"
 #include "pipeline/wait_window.h"
 #include "pipeline/waited_on.h"
@@ -56,30 +56,27 @@ Source<UnitPeer> peers_of(const View& view, std::chrono::milliseconds window, Un
   source.missing = "whom threads wait on is not known yet";
   const auto processes = processes_of(view, names);
   std::map<Key, UnitPeer> sums;
-  std::chrono::nanoseconds covered{0};
-  for (auto each = view.peer_history.rbegin(); each != view.peer_history.rend() && covered < window;
-       ++each) {
-    for (const PeerWindow::Row& row : (*each)->rows) {
-      const std::string& unit = names.of(row.cgroup);
-      const Key key{unit, row.wait_for, row.on};
-      const auto [sum, is_new] = sums.try_emplace(key);
-      if (is_new) {
-        sum->second = peer_on(row.on, names);
-        sum->second.unit = unit;
-        sum->second.wait_for = row.wait_for;
-        const auto process = processes.find(key);
-        if (process != processes.end()) {
-          sum->second.process = process->second->peer_comm;
-          sum->second.pid = process->second->peer_pid;
-        }
+  const auto add = [&](const PeerWindow::Row& row) {
+    const std::string& unit = names.of(row.cgroup);
+    const Key key{unit, row.wait_for, row.on};
+    const auto [sum, is_new] = sums.try_emplace(key);
+    if (is_new) {
+      sum->second = peer_on(row.on, names);
+      sum->second.unit = unit;
+      sum->second.wait_for = row.wait_for;
+      const auto process = processes.find(key);
+      if (process != processes.end()) {
+        sum->second.process = process->second->peer_comm;
+        sum->second.pid = process->second->peer_pid;
       }
-      sum->second.time += row.time;
     }
-    covered += (*each)->end - (*each)->begin;
-  }
-  for (auto& [key, row] : sums) source.rows.push_back(std::move(row));
-  source.sort();
-  source.seconds = std::chrono::duration<double>(covered).count();
+    sum->second.time += row.time;
+  };
+  const auto length =
+      for_each_recent(view.peer_history, window, [&](const PeerWindow& each, bool /*last*/) {
+        for (const PeerWindow::Row& row : each.rows) add(row);
+      });
+  move_rows(source, sums, length);
   return source;
 }
 

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "api/unit_names.h"
+#include "api/why_rows.h"
 #include "base/hist_kind.h"
 #include "pipeline/site_history.h"
 #include "pipeline/wait_history.h"
@@ -15,30 +16,6 @@ namespace {
 constexpr const char* kNotExamined =
     "no stack was examined within the last minute, or stacks are not sampled";
 constexpr const char* kNotAllowed = "this client may not see details";
-
-double in_seconds(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
-
-// Calls add(window) for the last ones that cover the time; returns their length.
-template <class Windows, class Add>
-std::chrono::nanoseconds for_each_recent(const Windows& windows, std::chrono::nanoseconds time,
-                                         Add add) {
-  std::chrono::nanoseconds covered{0};
-  for (auto window = windows.rbegin(); window != windows.rend() && covered < time; ++window) {
-    add(**window, window == windows.rbegin());
-    covered += (*window)->length();
-  }
-  return covered;
-}
-
-template <class Row, class Sums>
-void move_rows(Source<Row>& source, Sums& sums, std::chrono::nanoseconds length) {
-  source.rows.reserve(sums.size());
-  for (auto& [key, row] : sums) source.rows.push_back(std::move(row));
-  source.sort();
-  source.seconds = in_seconds(length);
-}
 
 void add_site(UnitSite& sum, const auto& waits, bool last) {
   sum.time += waits.time;

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <utility>
 
+#include "api/why_rows.h"
 #include "api/why_sources.h"
 #include "pipeline/taker.h"
 
@@ -49,9 +49,7 @@ Source<UnitTaker> takers_of(const View& view, std::chrono::milliseconds window, 
       sum.ns += static_cast<double>(taker.ns);
     }
   }
-  for (auto& [key, row] : sums) source.rows.push_back(std::move(row));
-  source.sort();
-  source.seconds = std::chrono::duration<double>(length).count();
+  move_rows(source, sums, length);
   return source;
 }
 

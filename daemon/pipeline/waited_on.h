@@ -85,6 +85,8 @@ struct PeerWindow {
   };
   MonotonicTime begin, end;
   std::vector<Row> rows;  // none twice; by cgroup
+
+  [[nodiscard]] std::chrono::nanoseconds length() const { return end - begin; }
 };
 
 // The windows of the last minutes. Single-threaded.
