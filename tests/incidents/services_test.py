@@ -5,6 +5,7 @@ import socket
 import time
 
 from incident_case import IncidentCase, main
+import nginx_config
 import postgres_server
 from unit_processes import free_ports
 
@@ -44,17 +45,6 @@ while True:
     urllib.request.urlopen(sys.argv[1]).read()
 """
 
-NGINX = """
-daemon off; worker_processes 1; pid {folder}/nginx.pid; error_log /dev/null;
-events {{}}
-http {{
-  access_log off;
-  client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi;
-  uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
-  server {{ listen 127.0.0.1:{front}; location / {{ proxy_pass http://127.0.0.1:{back}; }} }}
-}}
-"""
-
 
 class Services(IncidentCase):
     def test_1_clients_behind_a_row_lock(self):
@@ -75,7 +65,7 @@ class Services(IncidentCase):
         python = self.need("python3", "/usr/bin/python3")
         database = self.database()
         front, back, queue = free_ports(3)
-        config = self.script("nginx.conf", NGINX.format(folder=self.folder, front=front, back=back))
+        config = self.script("nginx.conf", nginx_config.proxy(self.folder, front, {"/": back}, workers=1))
         self.run_in(self.unit("queue"), redis, "--port", queue, "--save", "")
         self.run_in(self.unit("edge"), nginx, "-p", self.folder, "-c", config)
         self.run_in(self.unit("store-app"), python, self.script("store.py", STORE), back, queue)

@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import nginx_config
 import postgres_server
 from case import main
 from waited_on_case import NOBODY, PROGRAMS, WaitedOnCase
@@ -82,17 +83,6 @@ while time.monotonic() < until:
     own.close()
 """
 
-NGINX = """
-daemon off; worker_processes 2; pid {folder}/nginx.pid; error_log /dev/null;
-events {{}}
-http {{
-  access_log off;
-  client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi;
-  uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
-  server {{ listen 127.0.0.1:{front}; {locations} }}
-}}
-"""
-
 
 def free_ports(count):
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
@@ -129,9 +119,8 @@ class Services(WaitedOnCase):
         for how, port in zip(HOW, ports):
             where = database if how in ("recv", "epoll") else server.folder / f".s.PGSQL.{database}"
             self.run_in(units[how], sys.executable, folder / "app.py", how, port, queue, where)
-        locations = " ".join(f"location /{how} {{ proxy_pass http://127.0.0.1:{port}; }}"
-                             for how, port in zip(HOW, ports))
-        (folder / "nginx.conf").write_text(NGINX.format(folder=folder, front=front, locations=locations))
+        backends = {f"/{how}": port for how, port in zip(HOW, ports)}
+        (folder / "nginx.conf").write_text(nginx_config.proxy(folder, front, backends, workers=2))
         self.run_in(units["edge"], nginx, "-p", folder, "-c", folder / "nginx.conf")
         self.wait_until("the services listen", lambda: all(map(self.listens, (front, queue, *ports))))
         self.until_told()
