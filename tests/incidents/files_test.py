@@ -35,7 +35,7 @@ class Files(IncidentCase):
         unit = self.unit("webhooks")
         self.run_in(unit, node, self.script("app.js", NODE), fifo)
         self.expect_first(("webhooks", "answer", "node-fifo"))
-        self.expect_why("webhooks", "wait for an answer", unknown="nobody has opened the FIFO")
+        self.expect_why("webhooks", "wait for an answer", unknown="the other end was not seen")
 
     def test_6_a_backup_fills_the_disk_queue(self):
         python = self.need("python3", "/usr/bin/python3")
@@ -46,7 +46,7 @@ class Files(IncidentCase):
             self.addCleanup(os.unlink, f"/var/tmp/offcpud-incident-{name}")
         self.expect_first(("orders-db", "storage"), ("backup", "storage"))
         self.expect_why("orders-db", "wait for storage", "backup",
-                        unknown="who loads a disk is not counted")
+                        unknown="does not count that by cgroup")
 
     def test_8c_a_fuse_server_that_hangs(self):
         file = shutil.copy("/bin/true", self.folder / "report")
@@ -59,7 +59,7 @@ class Files(IncidentCase):
         self.run_in(self.unit("reports"), *NOBODY, "/bin/cat", server.path / "file")
         self.addCleanup(server.end)  # before the reader is waited for, who cannot be killed until then
         self.expect_first(("reports", "storage", "network-file-system"))
-        self.expect_why("reports", "wait for storage", unknown="who serves the file system is not known")
+        self.expect_why("reports", "wait for storage", unknown="does not count that by cgroup")
 
 
 if __name__ == "__main__":

@@ -97,7 +97,7 @@ class IncidentCase(Case):
 
     def expect_why(self, *steps, unknown=None, begin=None, within=WITHIN):
         """One of the first five lines of `offcpuctl why` has each of `steps`, in this order; with `unknown`,
-        which says why, it may say instead that the culprit is unknown, because of what."""
+        which says why, it may say instead that the culprit is unknown, because of that."""
         begin = begin or time.monotonic()
 
         def is_told(line):
@@ -110,7 +110,9 @@ class IncidentCase(Case):
             return True
 
         def is_honest(line):
-            return unknown is not None and steps[0] in line and "unknown, because " in line
+            return (unknown is not None and steps[0] in line and "unknown, because " in line
+                    and unknown in line)
+
         while True:
             said = self.daemon.offcpuctl("why")
             first = said.splitlines()[:5]
