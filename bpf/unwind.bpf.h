@@ -397,7 +397,7 @@ static __always_inline bool unwind_goes_on(struct unwind_walk *walk, struct task
 	return false;
 }
 
-/* A pause takes some microseconds: the interrupt that it waits for follows. */
+/* A pause takes some microseconds: the interrupt that it waits for follows at once. */
 #define UNWIND_PAUSE_NS 10000000
 
 /* Whether nobody will continue the walk that paused on this CPU: its thread has left the CPU, or
