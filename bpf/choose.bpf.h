@@ -152,9 +152,9 @@ static __always_inline __u64 block_uncounted(struct thread *thread, __u64 since_
 	return counted_ns < thread->waking.ns ? thread->waking.ns - counted_ns : 0;
 }
 
-/* At sched_waking, in the waker's context: decides whether the block is sampled. One that began
- * before any event of its thread was seen counts from when a walk found it, as in
- * block_count_part(). */
+/* At sched_waking, in the waker's context: decides whether the block is sampled. One
+ * that began before any event of its thread was seen counts from when a walk found it,
+ * as in block_count_part(). */
 static __always_inline void block_choose(void *ctx, struct task_struct *task, struct thread *thread)
 {
 	__u64 since_ns = thread->since_ns, length, ns, whole_ns;
