@@ -64,8 +64,8 @@ static __always_inline __u64 block_weight(struct task_struct *task, struct threa
 }
 
 /* The same for a part of a block. A part is less than the whole only if a walk has counted the
- * rest; then the block has lasted OFFCPUD_IN_PROGRESS_AGE_NS, and microseconds are fine enough. No
- * interval exceeds 2^40 ns, so the product does not overflow. */
+ * rest; then the block has lasted at least OFFCPUD_IN_PROGRESS_AGE_NS, and microseconds are fine
+ * enough. No interval exceeds 2^40 ns, so the product does not overflow. */
 static __always_inline __u64 part_weight(__u64 part_ns, __u64 length_ns, __u64 whole_ns)
 {
 	if (whole_ns == length_ns)

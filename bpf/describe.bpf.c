@@ -84,7 +84,7 @@ static __always_inline void describe_syscall(struct seq_file *seq, struct task_s
 
 	if ((int)regs->orig_ax < 0)
 		return; /* in no system call, but in an exception */
-	/* restart_syscall takes no arguments: the registers have those of the call before. */
+	/* restart_syscall has no arguments: the registers have those of the restarted call. */
 	if (class_of_number(regs->orig_ax, compat) == OFFCPUD_CLASS_RESTART)
 		BPF_SEQ_PRINTF(seq, "%s %d\n", compat ? "compat" : "syscall", (int)regs->orig_ax);
 	else if (compat)

@@ -105,7 +105,7 @@ enum offcpud_loss {
 	OFFCPUD_LOSS_PROCESSES_FULL, /* no room for a process or a histogram of it */
 	OFFCPUD_LOSS_STALL_END,	    /* the ring of stalls was full: how this one ended is unknown */
 	OFFCPUD_LOSS_SAMPLE,	    /* no room for the stacks of a block */
-	OFFCPUD_LOSS_SUBJECTS_BUSY, /* other CPUs kept taking subjects: as SUBJECTS_FULL */
+	OFFCPUD_LOSS_SUBJECTS_BUSY, /* other CPUs kept taking subjects: accounted to subject 0 */
 	OFFCPUD_LOSS_FREE_LIST,	    /* a list of free processes or histograms could not be used */
 	OFFCPUD_LOSS_WAKER_STACK,   /* another walk was under way on the waker's CPU */
 	OFFCPUD_LOSS_RESTARTED, /* a restarted system call was not found out: its reason is other */

@@ -329,7 +329,7 @@ SUBPROGRAM int peer_find(struct offcpud_peer *peer, struct task_struct *task, __
 	return 0;
 }
 
-/* In a walk: makes the process that can write to the pipe that the thread reads the peer. */
+/* In a walk: the peer is a process that can write to the pipe that the thread reads. */
 static __always_inline void peer_set_holder(struct offcpud_peer *peer)
 {
 	struct waited *waited = waited_at(WAITED_IN_WALK);
