@@ -34,7 +34,7 @@ struct offcpud_peer {
 	struct offcpud_socket socket;
 	__u64 cgroup_id;
 	__u64 process_start_ns; /* CLOCK_BOOTTIME */
-	__u32 tgid;		/* 0: there is no process, or it is none of a user */
+	__u32 tgid;		/* 0: there is no process, or it is a kernel thread */
 	__u32 local_tgid;	/* in the daemon's PID namespace; 0: not there */
 	__u32 device; /* of the file that was read or written: dev_t of the kernel; 0: not known */
 	__u32 flags;  /* OFFCPUD_PEER_* */

@@ -6,7 +6,7 @@
 #include "thread.bpf.h"
 
 /* Set in `threads` of a process that had several threads when it was first seen, so that it is not
- * taken for one with a single thread, nor freed, while they are still being counted one by one. */
+ * taken for one with a single thread while they are still being counted one by one. */
 #define NEVER_ALONE 0x40000000
 
 /*
@@ -146,8 +146,8 @@ SUBPROGRAM int process_leave(struct thread *thread)
 	if (!index || !process || (fetch_add(&process->threads, -1) & ~NEVER_ALONE) != 1)
 		return 0;
 	WRITE_ONCE(process->tgid, 0);
-	smp_wmb(); /* pairs with ProcessHistograms: what is read while tgid is there is this
-		      process's */
+	/* Pairs with ProcessHistograms: what is read while tgid is there is this process's. */
+	smp_wmb();
 	for (__u32 kind = 0; kind < OFFCPUD_HIST_KINDS; kind++) {
 		hist = process->hists[kind];
 		process->hists[kind] = 0;

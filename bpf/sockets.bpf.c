@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The walk over the sockets of all processes, of all network namespaces: who has which. */
 #include "peer.bpf.h"
 
@@ -9,10 +9,10 @@ struct {
 	__type(value, struct offcpud_peer);
 } socket_records SEC(".maps");
 
-/* CLOCK_MONOTONIC until which one read of the walk goes on; the daemon sets it before each. */
+/* When one read of the walk ends (CLOCK_MONOTONIC); the daemon sets it before each. */
 __u64 sockets_until_ns = 0;
 
-/* Whether somebody could be looked for by this socket: by its port, or as the other end. */
+/* Whether a peer may be found by this socket: by its port, or as the other end of a unix socket. */
 static __always_inline bool is_wanted(const struct offcpud_socket *socket)
 {
 	if (socket->family == AF_UNIX)

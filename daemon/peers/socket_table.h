@@ -15,7 +15,7 @@ namespace offcpud {
 // Which process had which socket, in all network namespaces of this host, when a walk over their
 // files passed by (bpf/sockets.bpf.c). It names nobody where two could be meant: processes of
 // different cgroups that share a socket, or sockets of different namespaces with equal addresses.
-// Others see it once it is filled.
+// Immutable for others, who see it once it is filled.
 class SocketTable {
  public:
   // Further sockets are left out.
