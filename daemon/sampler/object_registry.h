@@ -164,7 +164,7 @@ class ObjectRegistry final : public MappingObserver {
   std::uint64_t copies_left_out_ = 0;
   UnwindObjectId vdso_ = OFFCPUD_UNWIND_NO_OBJECT;
   std::unordered_map<std::uint64_t, Object> objects_;  // by MappedObject::id
-  HeldFiles held_;                                     // files of objects_, like the members below
+  HeldFiles held_;                                     // files of objects_
   LateTables late_;
   MonotonicTime next_late_ = MonotonicTime::min();
   // Objects of several users may share their functions.
