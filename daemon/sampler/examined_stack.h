@@ -34,7 +34,7 @@ StackTexts texts_of(std::span<const StackFrame> user, std::span<const StackFrame
 // Used by one thread.
 class ExaminedStack {
  public:
-  // What is known of the stack besides what it waits for.
+  // What is known of the stack besides what its waits are for.
   struct Of {
     SiteQuestion ask = SiteQuestion::None;  // None: no evidence can change it
     ProcessPlace at;

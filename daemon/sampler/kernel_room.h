@@ -119,7 +119,7 @@ class KernelRoom {
   EntryTurns waiting_;    // by expected_user()
   EntryTurns returning_;  // the evicted ones
   bool return_is_next_ = false;
-  // Of admitted processes that wait: mappings from this address on.
+  // Admitted processes, and the address from which on their mappings wait.
   std::unordered_map<std::uint32_t, std::uint64_t> later_;
   // Processes whose entries are to be removed; none of them is in a queue above.
   EntryTurns replaced_;  // they wait to be put in after that

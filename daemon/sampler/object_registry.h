@@ -110,7 +110,7 @@ class ObjectRegistry final : public MappingObserver {
   class EntryCpu;
   [[nodiscard]] OpenedFile open_again(const Object& object);
   UniqueFd try_to_open_again(Object& object);
-  // Also through processes where the object was seen.
+  // Like open_again(), but also through processes where the object was seen.
   OpenedFile open_where_seen(Object& object);
   // The mappings that begin at or above an address; `mappings` must be in order.
   static std::span<const Mapping> mappings_from(std::span<const Mapping> mappings,
