@@ -43,8 +43,8 @@ class PlaceCrowds {
 
   // Whether something goes from hand to hand there: members of the crowd wake each other in both
   // directions, and one and the same thread that does not wait there wakes several of them at
-  // times. In a chain of queues it wakes the first only. Of pools whose idle threads pass jobs on
-  // it is true, too.
+  // times. In a chain of queues, that thread wakes the first member only. This is also true of
+  // pools whose idle threads pass jobs on.
   [[nodiscard]] bool hands_over(const Member& member) const;
   // Whether this thread, which does not wait there, woke several members of that crowd.
   [[nodiscard]] bool hands_out(const Member& member, std::uint32_t tid) const;
