@@ -28,7 +28,7 @@ class PeerTimes {
 
   // Each peer once. The last entry may stand for all peers that had no room.
   [[nodiscard]] const std::vector<PeerTime>& times() const { return times_; }
-  // What it has taken.
+  // The bytes that it has taken.
   [[nodiscard]] std::size_t bytes() const { return taken_; }
 
  private:
