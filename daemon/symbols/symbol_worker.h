@@ -60,7 +60,7 @@ class SymbolWorker {
 
   // What a job waits for before it runs.
   struct After {
-    // These loads, if they are in progress or wait; nothing: all of those.
+    // These loads, if they wait or are in progress. Nothing: all loads that do.
     std::optional<std::vector<ObjectId>> loads;
     // The longest wait. Nor does a job wait longer than jobs that were posted to its line later.
     std::chrono::milliseconds patience{30'000};
