@@ -103,7 +103,7 @@ class TableStore final : public UnwindLookup {
                   const UnwindTable& table);
   Status remove_mappings(std::uint32_t tgid, std::uint64_t begin, std::uint64_t end);
   Status remove_process(std::uint32_t tgid);  // exit, and exec
-  // The same in steps of so many mappings. True: it is done.
+  // Like remove_process(), but removes at most `mappings` mappings. True: none is left.
   Result<bool> remove_some(std::uint32_t tgid, std::size_t mappings);
   Status copy_process(std::uint32_t parent, std::uint32_t child);  // fork
 
