@@ -41,8 +41,8 @@ class JitCodes {
   static constexpr std::chrono::seconds kInterval{15}, kSoonest{2};
   // How long after its last such sample a process is read again, and how long its code is kept.
   static constexpr std::chrono::minutes kUsed{2}, kKept{10};
-  // Reading one process takes at most this part of the time, but is never put off for longer than
-  // kLatest.
+  // A process is not read again for kShare times as long as its last read took, but for kLatest at
+  // most.
   static constexpr int kShare = 50;
   static constexpr std::chrono::minutes kLatest{1};
 

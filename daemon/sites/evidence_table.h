@@ -61,7 +61,7 @@ class EvidenceTable {
   Evidence* find(const EvidenceKey& key);
   // Makes it the last entry of its process to go. A new entry is empty. If the number now belongs
   // to another process, all entries of the former one are forgotten. Null: its process must give
-  // way, and touched all its entries at this very time.
+  // way, but has no entry, or touched all of them at this very time.
   Evidence* touch(const EvidenceKey& key, const EvidenceProcess& process, MonotonicTime now);
   // Forgets what was not touched since then.
   void forget_before(MonotonicTime then);
