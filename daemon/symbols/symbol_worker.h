@@ -71,8 +71,7 @@ class SymbolWorker {
   };
   // Runs `job` on the thread, after earlier jobs of its line. Loads for which it waits go first,
   // then the job, then other loads. The job may use the cache but must not keep a reference; an
-  // exception ends the daemon. False: the worker has stopped. `what`: a literal for the
-  // heartbeat.
+  // exception ends the daemon. False: the worker has stopped. `what`: a literal for the heartbeat.
   bool post(Job job, const char* what, const After& after);
   bool post(Job job) { return post(std::move(job), "naming functions", {}); }
 
