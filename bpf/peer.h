@@ -42,4 +42,12 @@ struct offcpud_peer {
 };
 OFFCPUD_ASSERT(sizeof(struct offcpud_peer) == 112, "the layout has no padding");
 
+/* What the walk over all sockets tells of each: a process that has it. */
+struct offcpud_held_socket {
+	struct offcpud_peer peer;
+	__u32 uid; /* real uid of the process, in the first user namespace */
+	__u32 unused;
+};
+OFFCPUD_ASSERT(sizeof(struct offcpud_held_socket) == 120, "the layout has no padding");
+
 #endif

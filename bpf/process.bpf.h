@@ -134,8 +134,16 @@ SUBPROGRAM int process_join(struct task_struct *task, struct thread *thread, boo
 	return 0;
 }
 
-/* A thread ends. The last one gives the place and the histograms of its process back: no thread
- * that could add to them is left. */
+/*
+ * A thread ends. The last one gives the place and the histograms of its process back: no thread
+ * that could add to them is left.
+ *
+ * Only while the first walk counts a process's threads may one be the last that is counted, but not
+ * the last that lives. Then the process gets another place, with histograms from 0 on. A thread that
+ * is counted at this very moment may stay with the place that was given back, and share it with
+ * whoever takes it next. Both need a thread to end within the walk, right after it was counted; a
+ * place that is never given back would be worse.
+ */
 SUBPROGRAM int process_leave(struct thread *thread)
 {
 	struct offcpud_process *process;
