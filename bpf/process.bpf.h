@@ -139,10 +139,10 @@ SUBPROGRAM int process_join(struct task_struct *task, struct thread *thread, boo
  * that could add to them is left.
  *
  * Only while the first walk counts a process's threads may one be the last that is counted, but not
- * the last that lives. Then the process gets another place, with histograms from 0 on. A thread that
- * is counted at this very moment may stay with the place that was given back, and share it with
- * whoever takes it next. Both need a thread to end within the walk, right after it was counted; a
- * place that is never given back would be worse.
+ * the last that lives. Then the process gets another place, with histograms from 0 on. A thread
+ * that is counted at this very moment may stay with the place that was given back, and share it
+ * with whoever takes it next. Both need a thread to end within the walk, right after it was
+ * counted; a place that is never given back would be worse.
  */
 SUBPROGRAM int process_leave(struct thread *thread)
 {
