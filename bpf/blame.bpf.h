@@ -6,9 +6,8 @@
 #include "thread.bpf.h"
 
 /* Whether the current waking is done by an interrupt or softirq; `current` is then only the thread
- * that it interrupted. preempt_count is a per-CPU variable. The addresses of variables are known
- * only with CONFIG_KALLSYMS_ALL, so it is found from the run queue of this CPU, which is per CPU as
- * well. */
+ * that it interrupted. preempt_count is a per-CPU variable, as the run queue is, and is found by
+ * its distance from that: addresses of variables are known only with CONFIG_KALLSYMS_ALL. */
 static __always_inline bool in_interrupt(struct task_struct *current)
 {
 	void *rq = current->se.cfs_rq->rq;
@@ -47,8 +46,7 @@ static __always_inline void copy_comm(char *comm, struct task_struct *task)
 	}
 }
 
-/* Notes who wakes the thread. The idle task wakes nobody by itself: it runs what interrupts left to
- * do. */
+/* Notes who wakes the thread. The idle task wakes nobody itself: it runs what interrupts left. */
 static __always_inline void waking_set(struct task_struct *task, struct thread *thread,
 				       struct task_struct *waker, __u64 now)
 {

@@ -70,8 +70,8 @@ static __always_inline __u64 block_count_part(struct task_struct *task, struct t
 	} else if (!block_count_until(thread, counted_ns, now)) {
 		return 0;
 	}
-	/* Another block by now: the exchange wrote a time before its beginning, which has no
-	 * effect. */
+	/* If it is another block by now, the exchange wrote a time before its beginning, which has
+	 * no effect. */
 	smp_rmb();
 	if (READ_ONCE(thread->state) != state || READ_ONCE(thread->since_ns) != began_ns)
 		return 0;

@@ -64,8 +64,8 @@ static __always_inline __u64 block_weight(struct task_struct *task, struct threa
 }
 
 /* The same for a part of a block. A part is less than the whole only if a walk has counted the
- * rest; then the block has at least OFFCPUD_IN_PROGRESS_AGE_NS, and microseconds are fine enough.
- * No interval exceeds 2^40 ns, so the product does not overflow. */
+ * rest; then the block has lasted at least OFFCPUD_IN_PROGRESS_AGE_NS, and microseconds are fine
+ * enough. No interval exceeds 2^40 ns, so the product does not overflow. */
 static __always_inline __u64 part_weight(__u64 part_ns, __u64 length_ns, __u64 whole_ns)
 {
 	if (whole_ns == length_ns)
@@ -96,7 +96,7 @@ static __always_inline void sample_describe_waker(void *ctx, struct chosen *chos
 	sample->waker_tgid = bpf_get_current_pid_tgid() >> 32;
 	sample->waker_local_tgid = local_tid(bpf_get_current_task_btf()->group_leader);
 	copy_comm(sample->waker_comm, bpf_get_current_task_btf());
-	/* No more frames than are kept: interrupts are off meanwhile. */
+	/* Walks no more frames than are kept, because interrupts are off meanwhile. */
 	stack = unwind_user(sample->waker_local_tgid, OFFCPUD_WAKER_FRAMES, 0, 0);
 	if (!stack)
 		loss_add(OFFCPUD_LOSS_WAKER_STACK);
@@ -152,8 +152,9 @@ static __always_inline __u64 block_uncounted(struct thread *thread, __u64 since_
 	return counted_ns < thread->waking.ns ? thread->waking.ns - counted_ns : 0;
 }
 
-/* Decides at sched_waking, in the waker's context. A block that began before any event of its
- * thread was seen counts from when a walk found it, as in block_count_part(). */
+/* At sched_waking, in the waker's context: decides whether the block is sampled. One
+ * that began before any event of its thread was seen counts from when a walk found it,
+ * as in block_count_part(). */
 static __always_inline void block_choose(void *ctx, struct task_struct *task, struct thread *thread)
 {
 	__u64 since_ns = thread->since_ns, length, ns, whole_ns;

@@ -16,15 +16,15 @@ struct {
 	__type(value, struct offcpud_cost);
 } costs SEC(".maps");
 
-/* Chooses by a time in nanoseconds that the caller has read anyway, so it needs neither a random
- * number nor a counter. Multiplies it, so that clocks with coarse ticks will do, too (Knuth, The
- * Art of Computer Programming 3, 6.4: multiplicative hashing). */
+/* Whether this execution times itself. Decides by a time in nanoseconds that the caller has read
+ * anyway, without a random number or a counter. Multiplies it, so that clocks with coarse ticks
+ * will do, too (Knuth, The Art of Computer Programming 3, 6.4: multiplicative hashing). */
 static __always_inline bool cost_is_timed(__u64 ns)
 {
 	return unlikely((__u32)ns * 2654435769U < 1U << (32 - COST_SHIFT));
 }
 
-/* Does not include the entry of the program, some 0.1 us. */
+/* Adds the time since `begun_ns`. The entry of the program, some 0.1 us, is not in it. */
 SUBPROGRAM int cost_add(__u32 program, __u64 begun_ns, __u32 runs)
 {
 	struct offcpud_cost *cost = bpf_map_lookup_elem(&costs, &program);

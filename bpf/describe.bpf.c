@@ -46,8 +46,7 @@ static __always_inline __u64 blocked_since(struct task_struct *task)
 	}
 }
 
-/* Prints the functions of the kernel stack. The kernel names them (%pB), so nobody reads its
- * symbols. */
+/* Prints the functions of the kernel stack. The kernel names them (%pB). */
 SEC("iter/task")
 int describe_stacks(struct bpf_iter__task *ctx)
 {
@@ -70,7 +69,7 @@ int describe_stacks(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* An enum offcpud_syscall_class, by nothing but the number of the system call. */
+/* The enum offcpud_syscall_class of a system call, by its number alone. */
 static __always_inline __u32 class_of_number(unsigned long number, bool compat)
 {
 	if (number >= OFFCPUD_SYSCALLS)
@@ -85,7 +84,7 @@ static __always_inline void describe_syscall(struct seq_file *seq, struct task_s
 
 	if ((int)regs->orig_ax < 0)
 		return; /* in no system call, but in an exception */
-	/* It takes no arguments: the registers have those of the call that it restarts. */
+	/* restart_syscall has no arguments: the registers have those of the restarted call. */
 	if (class_of_number(regs->orig_ax, compat) == OFFCPUD_CLASS_RESTART)
 		BPF_SEQ_PRINTF(seq, "%s %d\n", compat ? "compat" : "syscall", (int)regs->orig_ax);
 	else if (compat)

@@ -6,7 +6,7 @@
 #include "kept_off.h"
 #include "subject.bpf.h"
 
-/* One who had the CPU. */
+/* A run: who had the CPU, and until when. */
 struct run {
 	__u64 until_ns; /* it began when the one before ended */
 	__u64 taker;	/* cgroup id, or one of OFFCPUD_TAKEN_BY_... */
@@ -28,8 +28,8 @@ struct vote {
 
 /*
  * The last runs of a CPU, in a ring. Each has a place of its own as long as the ring reaches back
- * to the beginning of the waits that end on this CPU. Where it does not, runs that are shorter than
- * short_ns share a place, which one of them gets by lot, in proportion to its length: what is told
+ * to the beginning of the waits that end on this CPU. Where it does not, runs shorter than short_ns
+ * share a place. It names one of them, drawn by lot in proportion to their lengths, so what is told
  * of each is right on average. Such a place stands for at most 2 * short_ns.
  *
  * Only sched_switch uses it, on its own CPU, with the run-queue lock.
@@ -69,7 +69,7 @@ static __always_inline struct run *history_run(struct cpu_history *history, __u6
 	return &history->runs[at & (HISTORY_RUNS - 1)];
 }
 
-/* Adjusts what is short, each time that the ring is full. */
+/* Adjusts short_ns, each time that the ring has been filled. */
 SUBPROGRAM int history_adjust(struct cpu_history *history, __u64 now)
 {
 	__u64 reach = now - history_run(history, history->head)->until_ns;
@@ -93,7 +93,8 @@ static __always_inline void history_advance(struct cpu_history *history, __u64 n
 		history_adjust(history, now);
 }
 
-/* Whether the run that ends now gets the place at which shorter ones ended before it. */
+/* Whether the place at `head` is to name the run that ends now: a long run gets the next place, a
+ * short one draws for the place that it shares with those before it. */
 SUBPROGRAM bool history_draw(struct cpu_history *history, __u64 now)
 {
 	__u64 ns = now - history->switched_ns, all = now - history->begun_ns;
@@ -106,7 +107,7 @@ SUBPROGRAM bool history_draw(struct cpu_history *history, __u64 now)
 	return (__u64)((__u32)now * 2654435769U) * all < ns << 32;
 }
 
-/* `task` leaves the CPU. */
+/* Ends the run of `task`, which leaves the CPU. */
 static __always_inline void history_end_run(struct cpu_history *history, struct task_struct *task,
 					    __u64 taker, __u64 now)
 {
@@ -132,7 +133,7 @@ static __always_inline void history_begin_run(struct cpu_history *history, __u64
 		history_advance(history, now);
 }
 
-/* Adds to the time for which a cgroup kept this one off. No room: it is one of OTHER. */
+/* Adds to the time for which the cgroup `taker` kept this one off; if it has no room, to OTHER. */
 __noinline int taker_add(struct offcpud_kept_off_times *times, __u64 taker, __u64 ns)
 {
 	__u32 first = taker * 0x9e3779b97f4a7c15ULL >> 32, window = READ_ONCE(taker_window) & 1;
@@ -195,9 +196,9 @@ __noinline int kept_off_add(struct offcpud_kept_off_times *times, __u64 cgroup_i
 	return 0;
 }
 
-/* Adds to a thread's share of a wait. Two threads that have one place reduce each other, so that
- * whoever has more than the others there is left (Misra and Gries, Science of Computer Programming
- * 2, 1982). */
+/* Adds to the time for which a thread kept off the one that waits. Threads with the same place
+ * reduce each other, so that whoever has more than all others there is left (Misra and Gries,
+ * Science of Computer Programming 2, 1982). */
 static __always_inline void taker_vote(struct cpu_history *history, const struct run *run, __u64 ns)
 {
 	__u32 at = run->tid & (VOTES - 1);
@@ -219,8 +220,8 @@ static __always_inline void taker_vote(struct cpu_history *history, const struct
 		history->most = at;
 }
 
-/* Accounts the part of a wait in which one had the CPU. Global functions: the verifier goes through
- * them once, not for each round of the loop below. */
+/* Accounts the part of a wait in which the run `at` had the CPU. A global function: the verifier
+ * goes through it once, not for each round of the loop below. */
 __noinline int run_account(struct thread *thread, struct cpu_history *history, __u32 cpu, __u32 at,
 			   __u64 ns)
 {
@@ -241,8 +242,8 @@ __noinline int run_account(struct thread *thread, struct cpu_history *history, _
 	return 0;
 }
 
-/* The name of a thread that may have ended. Its memory may belong to another one by now, or to
- * nobody: a load then yields something, and the tid tells. */
+/* Sets the name of a thread that may have ended. Its memory may be another thread's by now, or
+ * nobody's: then a load yields anything, and the tid differs. */
 SUBPROGRAM int taker_set_name(struct taker *taker, __u64 address)
 {
 	struct task_struct *task = (struct task_struct *)address;

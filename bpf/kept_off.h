@@ -34,15 +34,15 @@ struct offcpud_taker_time {
 /*
  * For how long others had the CPU while threads of a cgroup waited for it, throttled ones left out:
  * the sum of all is that of the cgroup's histograms OFFCPUD_RUNQ_WAKEUP and OFFCPUD_RUNQ_PREEMPTED.
- * Value of the array `kept_off`, whose elements belong to those of `subjects`.
+ * Value of the array `kept_off`, whose element i is for element i of `subjects`.
  */
 struct offcpud_kept_off_times {
 	__u64 sums_ns[OFFCPUD_KEPT_OFF_SUMS];
 	__u64 refused; /* additions to OTHER for want of a place */
 	__u64 reserved[2];
 	/* The programs add to one window. The daemon empties the other one, so that those who had
-	 * the CPU long ago make room. Places are those of the cgroup alone: no other one's takers
-	 * can fill them. */
+	 * the CPU long ago make room. The places are this cgroup's alone: others' takers cannot
+	 * fill them. */
 	struct offcpud_taker_time takers[OFFCPUD_TAKER_WINDOWS][OFFCPUD_TAKER_PLACES];
 };
 OFFCPUD_ASSERT(sizeof(struct offcpud_kept_off_times) ==

@@ -38,8 +38,9 @@ extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
 #define CAST(object, type) ((type *)bpf_rdonly_cast(object, bpf_core_type_id_kernel(type)))
 
 /*
- * The cast works with structures only. Each function uses a structure of the kernel that begins
- * with what is to be read: an int, a pointer, two words that are no pointers. Only with CAN_CAST.
+ * Read what is at an address: an int, a pointer, or two words that are no pointers. Only with
+ * CAN_CAST. The cast works with structures only, so each function uses a structure of the kernel
+ * that begins with what it reads.
  */
 static __always_inline int cast_int(void *address)
 {

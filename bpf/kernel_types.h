@@ -251,12 +251,10 @@ struct timespec64 {
 
 #pragma clang attribute pop
 
-/* Whether the kernel has CONFIG_PREEMPT_RT. Its types say so, and libbpf answers before the
- * load. */
+/* Whether the kernel has CONFIG_PREEMPT_RT: its types say so. libbpf answers before the load. */
 #define is_preempt_rt() bpf_core_field_exists(((struct task_struct *)0)->softirq_disable_cnt)
 
-/* kernel/bpf/verifier.c; its presence says that bpf_rdonly_cast exists (since 6.2,
- * a35b9af4ec2c). */
+/* kernel/bpf/verifier.c; its presence says that bpf_rdonly_cast exists (6.2, a35b9af4ec2c). */
 enum special_kfunc_type { KF_bpf_rdonly_cast = 1 };
 
 /* include/uapi/asm-generic/errno-base.h */

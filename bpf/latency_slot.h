@@ -61,8 +61,8 @@ static inline __attribute__((always_inline)) unsigned int offcpud_msb(unsigned l
 }
 
 /*
- * The top OFFCPUD_CELL_BITS + 1 bits of the duration name a cell; a cell contains at most one slot
- * bound, so the slot of the cell's first value needs at most one correction.
+ * The slot of a duration. Its top OFFCPUD_CELL_BITS + 1 bits name a cell; a cell contains at most
+ * one slot bound, so the slot of the cell's first value needs at most one correction.
  */
 static inline __attribute__((always_inline)) unsigned int offcpud_slot(unsigned long long ns)
 {

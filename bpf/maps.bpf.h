@@ -65,8 +65,7 @@ struct {
 	__type(value, struct offcpud_hist);
 } process_hists SEC(".maps");
 
-/* The free elements of `processes` and `process_hists`. The daemon fills both stacks before it
- * attaches. */
+/* Free elements of `processes` and `process_hists`; the daemon fills both before it attaches. */
 struct {
 	__uint(type, BPF_MAP_TYPE_STACK);
 	__uint(max_entries, 1);
@@ -121,7 +120,7 @@ const volatile __u8 compat_syscall_class[OFFCPUD_SYSCALLS] = {};
 __u64 stall_ns SETTING = ~0ULL;
 __u32 stall_kinds SETTING = 0;
 
-/* The window of offcpud_subject.takers to which the programs add. */
+/* The window of offcpud_kept_off_times.takers to which the programs add. */
 __u32 taker_window SETTING = 0;
 
 /* Set once all programs are attached. Until then a walk only makes room for threads. */

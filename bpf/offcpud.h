@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (Apache-2.0 OR GPL-2.0-only) */
 /* The contract between the kernel programs and the daemon: layout and meaning of what they share.
- * Both include it; it holds no code. Fixed-width types without pointers and implicit padding. */
+ * Both include it; it holds no code. Fixed-width types without pointers or implicit padding. */
 #ifndef OFFCPUD_H
 #define OFFCPUD_H
 
@@ -76,8 +76,8 @@ OFFCPUD_ASSERT(sizeof(struct offcpud_subject) == 128 + OFFCPUD_HIST_KINDS * 8 * 
 	       "the layout has no padding");
 
 /*
- * A process, value of the array `processes`; element 0 is nobody's. Taken at its first event and
- * given back when its last thread ends, by the programs alone.
+ * A process, value of the array `processes`; element 0 is nobody's. Only the programs take one, at
+ * its first event, and give it back when its last thread ends.
  */
 struct offcpud_process {
 	__u64 start_ns; /* CLOCK_BOOTTIME at which its leader started: with tgid, the identity */
@@ -101,13 +101,11 @@ enum offcpud_loss {
 	OFFCPUD_LOSS_CLOCK,	    /* a duration came out negative: the episode is dropped */
 	OFFCPUD_LOSS_WAKEUP, /* ran again without a wakeup: the whole episode counts as blocked */
 	OFFCPUD_LOSS_SWITCH, /* a switch was not seen: the state's duration is dropped */
-	OFFCPUD_LOSS_CGROUP_EVENT, /* the ring of cgroup events was full: names come from a walk of
-				      the file system */
+	OFFCPUD_LOSS_CGROUP_EVENT, /* the ring of cgroup events was full: a walk finds the names */
 	OFFCPUD_LOSS_PROCESSES_FULL, /* no room for a process or a histogram of it */
 	OFFCPUD_LOSS_STALL_END,	    /* the ring of stalls was full: how this one ended is unknown */
 	OFFCPUD_LOSS_SAMPLE,	    /* no room for the stacks of a block */
-	OFFCPUD_LOSS_SUBJECTS_BUSY, /* other CPUs kept taking subjects: the event is accounted to
-				       subject 0 */
+	OFFCPUD_LOSS_SUBJECTS_BUSY, /* other CPUs kept taking subjects: accounted to subject 0 */
 	OFFCPUD_LOSS_FREE_LIST,	    /* a list of free processes or histograms could not be used */
 	OFFCPUD_LOSS_WAKER_STACK,   /* another walk was under way on the waker's CPU */
 	OFFCPUD_LOSS_RESTARTED, /* a restarted system call was not found out: its reason is other */
@@ -116,12 +114,11 @@ enum offcpud_loss {
 
 /* Counts that are not losses; index of the array `counts`. */
 enum offcpud_count {
-	OFFCPUD_COUNT_LEFT_CENSORED, /* the first episode has no beginning: asleep or queued at
-					attach */
+	OFFCPUD_COUNT_LEFT_CENSORED, /* threads whose first wait was not seen to begin */
 	OFFCPUD_COUNTS,
 };
 
-/* How a thread that blocks in a system call is classified; value of `syscall_class`. The first ones
+/* How a thread that blocks in a system call is classified; value of `syscall_class`. DISK to CHILD
  * are the kind of histogram plus one. */
 enum offcpud_syscall_class {
 	OFFCPUD_CLASS_OTHER,
@@ -185,8 +182,7 @@ struct offcpud_thread {
 	__u64 start_ns;		/* CLOCK_BOOTTIME at which the thread started */
 	__u64 process_start_ns; /* the same of the leader of its process */
 	__u64 cgroup_id;
-	__u64 unaccounted_ns; /* lifetime in its cgroup that is in none of the sums; may be
-				 "negative" */
+	__u64 unaccounted_ns; /* lifetime in its cgroup that is in none of the sums; an __s64 */
 	/* What has ended since the programs first saw the thread. */
 	__u64 running_ns;
 	__u64 waits_ns[OFFCPUD_HIST_KINDS];
@@ -202,7 +198,7 @@ struct offcpud_thread {
 	__u32 state;		 /* enum offcpud_thread_state */
 	__u32 kind;		 /* enum offcpud_hist_kind of the wait, when RUNNABLE or BLOCKED */
 	__u32 flags;		 /* OFFCPUD_THREAD_... */
-	__u32 taker_tid;	 /* who had the CPU in its last run-queue wait; 0: nobody so far */
+	__u32 taker_tid;	 /* who had the CPU in the last wait that was noted; 0: none */
 	__u32 longest_taker_tid; /* and in the longest */
 	__u32 inner_tid;	 /* in its own PID namespace, as its process knows it */
 	char comm[OFFCPUD_COMM];

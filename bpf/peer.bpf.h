@@ -4,10 +4,10 @@
  * walk finds pay for it.
  *
  * On loopback and between network namespaces of one host the receiver is woken in the softirq of
- * the sender, at the end of its system call: `current` is the sender. So it is, too, with any other
- * packet whose softirq happens to run there: of a network card, of a timer, or of another CPU
- * (RPS). So nobody is called a peer by being current. His system call must be for a socket that is
- * the other end of the one that the block waited on.
+ * the sender, at the end of its system call: `current` is the sender. But any other softirq may
+ * interrupt a thread just as well: of a network card, of a timer, or of another CPU (RPS). So
+ * nobody is called a peer for being current. His system call must be for a socket that is the other
+ * end of the one that the block waited on.
  */
 #ifndef OFFCPUD_PEER_BPF_H
 #define OFFCPUD_PEER_BPF_H
@@ -108,7 +108,7 @@ static __always_inline void peer_describe_inet(struct offcpud_socket *to, struct
 	BPF_CORE_READ_INTO(&to->remote, sk, __sk_common.skc_v6_daddr);
 }
 
-/* Describes a socket; families other than unix, IPv4 and IPv6 by nothing but their number. */
+/* Describes a socket. The ends are known only of unix, IPv4 and IPv6 sockets. */
 SUBPROGRAM int peer_describe(struct offcpud_socket *to, void *socket, __u64 inode)
 {
 	struct sock_common___peer *common;
@@ -146,8 +146,8 @@ static __always_inline __u32 device_of(struct inode *inode)
 	return device ? BPF_CORE_READ(device, bd_dev) : BPF_CORE_READ(super, s_dev);
 }
 
-/* The file that a thread's system call is for, by its first argument or, of splice, by that to
- * which it writes. NULL: it is in no such call. */
+/* The file that a thread's system call is for: that of its first argument or, for splice, the one
+ * to which it writes. NULL: the call is for no file. */
 static __always_inline struct file *file_of_call(struct task_struct *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
@@ -247,8 +247,8 @@ static __always_inline bool is_loopback(const __u32 *address)
 	return !address[2] && address[3] == bpf_htonl(1);
 }
 
-/* Whether the local end of one socket is the remote end of another. A socket of no address has
- * all those of its namespace; and each namespace has a loopback of its own. */
+/* Whether the local end of one socket is the remote end of another. A socket that is bound to no
+ * address has all those of its namespace; and each namespace has a loopback of its own. */
 static __always_inline bool ends_meet(const __u32 *local, __u16 local_port, const __u32 *remote,
 				      __u16 remote_port, bool same_netns)
 {
@@ -260,9 +260,9 @@ static __always_inline bool ends_meet(const __u32 *local, __u16 local_port, cons
 }
 
 /*
- * Whether two sockets are the ends of one conversation. One end that meets is enough: of datagrams
- * one socket often has no remote end, and where addresses are translated on the way, only one of
- * them is.
+ * Whether two sockets are the ends of one conversation. It is enough if one end meets: a socket for
+ * datagrams often has no remote end, and addresses that are translated on the way meet at one end
+ * only.
  */
 static __always_inline bool is_other_end(const struct offcpud_socket *own,
 					 const struct offcpud_socket *other)
@@ -283,7 +283,7 @@ static __always_inline bool is_inet(const struct offcpud_socket *socket)
 }
 
 /* Whether the process that was current at the waking is at the other end of what the block waited
- * on. Who closes a unix socket or a pipe, or ends, is in no call for a file. */
+ * on. A process that closes a unix socket or a pipe, or ends, is in no call for a file. */
 static __always_inline bool ender_is_peer(const struct chosen *chosen, __u32 on, __u64 inode)
 {
 	const struct offcpud_peer *peer = &chosen->peer;
@@ -329,7 +329,7 @@ SUBPROGRAM int peer_find(struct offcpud_peer *peer, struct task_struct *task, __
 	return 0;
 }
 
-/* In a walk: the process that can write to the pipe that the thread reads. */
+/* In a walk: the peer is a process that can write to the pipe that the thread reads. */
 static __always_inline void peer_set_holder(struct offcpud_peer *peer)
 {
 	struct waited *waited = waited_at(WAITED_IN_WALK);
@@ -345,7 +345,7 @@ static __always_inline void peer_set_holder(struct offcpud_peer *peer)
 	BPF_CORE_READ_INTO(&peer->comm, process, group_leader, comm);
 }
 
-/* The same for a chosen block, whose thread runs again. */
+/* As peer_find(), for a chosen block that has ended. Notes whether its ender is the peer. */
 SUBPROGRAM int peer_find_chosen(struct chosen *chosen, struct task_struct *task)
 {
 	struct waited *waited = waited_at(WAITED_IN_INTERRUPT);

@@ -34,12 +34,20 @@ struct offcpud_peer {
 	struct offcpud_socket socket;
 	__u64 cgroup_id;
 	__u64 process_start_ns; /* CLOCK_BOOTTIME */
-	__u32 tgid;		/* 0: there is no process, or it is none of a user */
+	__u32 tgid;		/* 0: there is no process, or it is a kernel thread */
 	__u32 local_tgid;	/* in the daemon's PID namespace; 0: not there */
 	__u32 device; /* of the file that was read or written: dev_t of the kernel; 0: not known */
 	__u32 flags;  /* OFFCPUD_PEER_* */
 	char comm[OFFCPUD_COMM]; /* of the process's first thread */
 };
 OFFCPUD_ASSERT(sizeof(struct offcpud_peer) == 112, "the layout has no padding");
+
+/* What the walk over all sockets tells of each: a process that has it. */
+struct offcpud_held_socket {
+	struct offcpud_peer peer;
+	__u32 uid; /* real uid of the process, in the first user namespace */
+	__u32 unused;
+};
+OFFCPUD_ASSERT(sizeof(struct offcpud_held_socket) == 120, "the layout has no padding");
 
 #endif

@@ -6,7 +6,7 @@
 #include "thread.bpf.h"
 
 /* Set in `threads` of a process that had several threads when it was first seen, so that it is not
- * taken for one with a single thread, nor freed, while they are still being counted one by one. */
+ * taken for one with a single thread while they are still being counted one by one. */
 #define NEVER_ALONE 0x40000000
 
 /*
@@ -134,8 +134,16 @@ SUBPROGRAM int process_join(struct task_struct *task, struct thread *thread, boo
 	return 0;
 }
 
-/* A thread ends. The last one gives the place and the histograms of its process back: no thread
- * that could add to them is left. */
+/*
+ * A thread ends. The last one gives the place and the histograms of its process back: no thread
+ * that could add to them is left.
+ *
+ * Only while the first walk counts a process's threads may one be the last that is counted, but not
+ * the last that lives. Then the process gets another place, with histograms from 0 on. A thread
+ * that is counted at this very moment may stay with the place that was given back, and share it
+ * with whoever takes it next. Both need a thread to end within the walk, right after it was
+ * counted; a place that is never given back would be worse.
+ */
 SUBPROGRAM int process_leave(struct thread *thread)
 {
 	struct offcpud_process *process;
@@ -146,8 +154,8 @@ SUBPROGRAM int process_leave(struct thread *thread)
 	if (!index || !process || (fetch_add(&process->threads, -1) & ~NEVER_ALONE) != 1)
 		return 0;
 	WRITE_ONCE(process->tgid, 0);
-	smp_wmb(); /* pairs with ProcessHistograms: what is read while tgid is there is this
-		      process's */
+	/* Pairs with ProcessHistograms: what is read while tgid is there is this process's. */
+	smp_wmb();
 	for (__u32 kind = 0; kind < OFFCPUD_HIST_KINDS; kind++) {
 		hist = process->hists[kind];
 		process->hists[kind] = 0;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Whether a thread that leaves the CPU blocks, and for what reason: docs/semantics.md,
- * "Reasons". */
+/* Whether a thread that leaves the CPU blocks, and why: docs/semantics.md, "Reasons". */
 #ifndef OFFCPUD_REASON_BPF_H
 #define OFFCPUD_REASON_BPF_H
 

@@ -57,8 +57,8 @@ static __always_inline void sample_describe_waiter(struct offcpud_sample *sample
 	copy_comm(sample->process_comm, task->group_leader);
 }
 
-/* Appends at most `most` frames of a user stack at `frames` and releases the stack. Returns their
- * number; `end` says how the stack ends. */
+/* Appends at most `most` frames of a user stack to the `frames` ones at `at`, and releases the
+ * stack. Returns their number; `end` says how the stack ends. */
 static __always_inline __u32 stack_append_user(struct offcpud_unwind_stack *stack, __u64 *at,
 					       __u32 frames, __u32 most, __u32 *end)
 {
@@ -79,8 +79,7 @@ static __always_inline __u32 stack_append_user(struct offcpud_unwind_stack *stac
 	return count;
 }
 
-/* Gives up a chosen block whose stacks nobody took, because the switch or the interrupt was
- * missed. */
+/* Gives up a chosen block whose stacks nobody took: the switch or the interrupt was missed. */
 SUBPROGRAM int block_drop(struct task_struct *task, struct thread *thread)
 {
 	struct chosen *chosen;

@@ -9,12 +9,13 @@
 #include "unwind.h"
 #include "waited.h"
 
-/* Frames of one stack at most (kernel.perf_event_max_stack). Powers of two less one, because they
- * are masks. */
+/* The most frames of one stack (kernel.perf_event_max_stack). This and the next are powers of two
+ * less one, because they are masks. */
 #define OFFCPUD_STACK_FRAMES 127
 #define OFFCPUD_WAKER_FRAMES 31 /* of each of the waker's stacks */
 
-/* Blocks of this age and older are counted in parts while they last; see walk_blocked(). */
+/* While a block lasts, walks count it in parts, from twice this age on. From this age on, the end
+ * of a block asks what walks have counted of it. See block_count_part(). */
 #define OFFCPUD_IN_PROGRESS_AGE_NS 200000000ULL
 
 /* The threads whose blocks are sampled; bits. */
@@ -35,7 +36,7 @@
 #define OFFCPUD_SAMPLE_STRATA  (OFFCPUD_SAMPLE_ROWS * OFFCPUD_SAMPLE_REASONS)
 OFFCPUD_ASSERT(OFFCPUD_BLOCKED_KINDS <= OFFCPUD_SAMPLE_REASONS, "each kind has a column");
 
-/* Row 0 is nobody's: a thread of which no row is noted yet. */
+/* Row 0 is nobody's: it says that no row of a thread is noted yet. */
 #define OFFCPUD_ROW_OF_KERNEL_THREADS 1
 
 /* The row of a process, by Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4), which
@@ -56,10 +57,9 @@ static inline __attribute__((always_inline)) __u32 offcpud_sample_row(__u32 tgid
 #define OFFCPUD_SAMPLE_YOUNG	     8	/* in progress and not counted: its end counts all of it */
 #define OFFCPUD_SAMPLE_CENSORED	     16 /* its beginning was not seen: no histogram has it */
 
-/* Whether a random number of 32 bits chooses a block shorter than the interval; the
- * probability is ns / interval. Compares random * interval / 2^32 with ns, in parts that do
- * not overflow. The bits of the product below 2^32 cannot matter, because ns is a whole
- * number. */
+/* Whether a random number of 32 bits chooses a block shorter than the interval; the probability is
+ * ns / interval. Compares random * interval / 2^32 with ns, in parts that do not overflow. The bits
+ * of the product below 2^32 cannot matter, because ns is a whole number. */
 static inline __attribute__((always_inline)) int offcpud_sample_chosen(__u64 ns, __u64 interval,
 								       __u32 random)
 {
@@ -72,7 +72,7 @@ struct offcpud_sample {
 	__u64 ns;	 /* the part of the block in this sample: up to the wakeup, or up to now */
 	__u64 weight_ns; /* what that part stands for: ns * whole_ns / length of the block */
 	__u64 whole_ns;	 /* what the whole block stands for: max(its length, interval of the
-			  * stratum);  in progress: 0 */
+			  * stratum); in progress: 0 */
 	__u64 since_ns;	 /* CLOCK_MONOTONIC, beginning of the block */
 	__u64 ended_ns;	 /* the wakeup, or now */
 	__u64 asleep_ns; /* CENSORED and in progress: since when it had slept by the scheduler's
@@ -126,7 +126,7 @@ struct offcpud_user_regs {
 	__u64 ip, sp, bp, di;
 };
 
-/* Record of the walk over blocked threads, always whole. */
+/* Record of the walk over blocked threads, always of this size. */
 struct offcpud_blocked_record {
 	struct offcpud_sample sample;
 	struct offcpud_peer peer;

@@ -17,8 +17,8 @@ OFFCPUD_ASSERT(OFFCPUD_SAMPLE_FRAMES <= SAMPLE_FRAMES_MASK, "all stacks");
 OFFCPUD_ASSERT((OFFCPUD_STACK_FRAMES & (OFFCPUD_STACK_FRAMES + 1)) == 0, "it is a mask, too");
 OFFCPUD_ASSERT((OFFCPUD_WAKER_FRAMES & (OFFCPUD_WAKER_FRAMES + 1)) == 0, "it is a mask, too");
 
-/* Who was current when a chosen block ended: the file that his system call is for, and its inode
- * (addresses, only to compare), and the file's socket, if it is one. */
+/* Of the process that was current when a chosen block ended: the file that its system call is for,
+ * the file's inode (both are addresses, only to compare), and the socket, if it is one. */
 struct peer_ender {
 	__u64 file;
 	__u64 inode;
@@ -49,9 +49,9 @@ struct {
 } choosing SEC(".maps");
 
 /* Rings by which a program interrupts its own CPU: a ring buffer wakes its readers by an interrupt
- * that the CPU sends to itself (irq_work). What is in them means nothing. One for each possible
- * CPU, because an irq_work that is on its way on one CPU is not queued on another. The daemon makes
- * and empties them (SelfInterrupts). */
+ * that the CPU sends to itself (irq_work). Their contents mean nothing. One for each possible CPU,
+ * because an irq_work that is on its way on one CPU is not queued on another. The daemon makes and
+ * empties them (SelfInterrupts). */
 struct self_interrupt_ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
@@ -84,8 +84,8 @@ struct {
 } samples SEC(".maps");
 
 /* Which blocks are sampled: of these kinds (bits) and lengths, of these threads
- * (OFFCPUD_SAMPLE_PROGRAMS and the like), with one of these states at switch-out (TASK_*; 0:
- * any). */
+ * (bits, OFFCPUD_SAMPLE_PROGRAMS and the next), with one of these states (TASK_*; 0:
+ * any) at switch-out. */
 __u32 sample_kinds SETTING = 0;
 __u32 sample_threads SETTING = 0;
 __u32 sample_states SETTING = 0;
@@ -95,16 +95,15 @@ __u64 sample_max_ns SETTING = 0;
  * stands for max(d, interval) of that moment, so every sum over samples is unbiased, whatever the
  * lengths and whatever intervals change to. */
 __u64 sample_intervals_ns[OFFCPUD_SAMPLE_STRATA] SETTING = {};
-/* Processes and threads with an interval of their own, used where it is the shorter one: a profile
- * of one process would be coarse with the interval of the whole host. By number in the daemon's PID
- * namespace. */
+/* Targets, by number in the daemon's PID namespace, and their interval, which is used where it is
+ * the shorter one: with the host's, a profile of one process would be coarse. */
 __u64 target_interval_ns SETTING = 0;
 __u32 targets[OFFCPUD_TARGETS] SETTING = {};
 __u32 target_count SETTING = 0;
 /* Whether walk_blocked also reports blocks that are too young to be counted. */
 __u32 walk_young SETTING = 0;
-/* The time that lost samples of chosen blocks stand for: without what walks have counted, and
- * that of whole blocks whose beginning was seen. */
+/* What lost samples of chosen blocks stand for: the time that no walk has counted; and the whole
+ * blocks, where their beginning was seen. */
 __u64 samples_lost_ns = 0;
 __u64 samples_lost_whole_ns = 0;
 

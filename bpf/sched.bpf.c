@@ -48,8 +48,7 @@ int BPF_PROG(on_sched_waking, struct task_struct *task)
 	__u64 now;
 
 	if (task == waker)
-		return 0; /* an interrupt wakes the thread that it interrupted: it does not sleep
-			     yet */
+		return 0; /* by an interrupt of the thread itself, which does not sleep yet */
 	now = bpf_ktime_get_ns();
 	thread_wake(ctx, task, waker, now);
 	if (cost_is_timed(now))
@@ -81,8 +80,7 @@ int BPF_PROG(on_task_newtask, struct task_struct *task)
 
 	if (!task->pid)
 		return 0; /* the idle task of a CPU that comes online */
-	/* In a storm of forks that cache may be empty. An interrupt that follows at once fills
-	 * it. */
+	/* The cache may be empty in a storm of forks. An interrupt fills it at once. */
 	for (int attempt = 0; attempt < 4 && !thread; attempt++)
 		thread = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!thread)

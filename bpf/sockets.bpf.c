@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The walk over the sockets of all processes, of all network namespaces: who has which. */
 #include "peer.bpf.h"
 
@@ -6,13 +6,13 @@ struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct offcpud_peer);
+	__type(value, struct offcpud_held_socket);
 } socket_records SEC(".maps");
 
-/* CLOCK_MONOTONIC until which one read of the walk goes on; the daemon sets it before each. */
+/* When one read of the walk ends (CLOCK_MONOTONIC); the daemon sets it before each. */
 __u64 sockets_until_ns = 0;
 
-/* Whether somebody could be looked for by this socket: by its port, or as the other end. */
+/* Whether a peer may be found by this socket: by its port, or as the other end of a unix socket. */
 static __always_inline bool is_wanted(const struct offcpud_socket *socket)
 {
 	if (socket->family == AF_UNIX)
@@ -27,7 +27,7 @@ int walk_sockets(struct bpf_iter__task_file *ctx)
 {
 	struct task_struct *task = CHECKED(ctx->task);
 	struct file *file = CHECKED(ctx->file);
-	struct offcpud_peer *record;
+	struct offcpud_held_socket *record;
 	struct socket *socket;
 	struct inode *inode;
 	__u32 zero = 0;
@@ -42,10 +42,11 @@ int walk_sockets(struct bpf_iter__task_file *ctx)
 		return 0;
 	__builtin_memset(record, 0, sizeof(*record));
 	inode = file->f_inode;
-	peer_describe(&record->socket, socket, inode->i_ino);
-	if (!is_wanted(&record->socket))
+	peer_describe(&record->peer.socket, socket, inode->i_ino);
+	if (!is_wanted(&record->peer.socket))
 		return 0;
-	peer_set_process(record, task);
+	peer_set_process(&record->peer, task);
+	record->uid = BPF_CORE_READ(task, real_cred, uid.val);
 	bpf_seq_write(ctx->meta->seq, record, sizeof(*record));
 	return 0;
 }

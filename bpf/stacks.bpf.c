@@ -61,8 +61,7 @@ static __noinline int stacks_take(void *ctx)
 	bpf_map_delete_elem(&chosen_blocks, &tid);
 	if (size > sizeof(*record))
 		size = sizeof(*record);
-	/* The daemon looks several times a second; to wake it from here would be one more
-	 * wakeup. */
+	/* The daemon looks several times a second: to wake it would be one more wakeup. */
 	if (bpf_ringbuf_output(&samples, record, size, BPF_RB_NO_WAKEUP))
 		return sample_lose(&record->sample);
 	return 0;

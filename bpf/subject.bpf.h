@@ -136,9 +136,9 @@ static __always_inline struct offcpud_subject *subject_of(struct task_struct *ta
  * is an error and is counted. */
 #define CLOCK_STEP_NS 10000
 
-/* Of a length that came out negative, the length to account: 0, or a negative number for none. A
- * global function, like subject_of_cgroup(): the verifier takes the result for any number, so it
- * follows one way from there on instead of two. */
+/* The length to account in place of a negative one: 0, or a negative number for none. A global
+ * function, like subject_of_cgroup(): the verifier takes the result for any number, so it follows
+ * one way from there on instead of two. */
 __noinline __u64 length_of_step(__u64 ns)
 {
 	if (-ns < CLOCK_STEP_NS)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* At sched_switch: one thread leaves the CPU, another one takes it. See the table of states in
- * thread.bpf.h. */
+/* At sched_switch: one thread leaves the CPU, another one takes it. States: see thread.bpf.h. */
 #ifndef OFFCPUD_SWITCH_BPF_H
 #define OFFCPUD_SWITCH_BPF_H
 
@@ -92,9 +91,8 @@ static __always_inline bool was_woken_too_early(struct thread *thread)
 	       (__s64)(thread->since_ns - thread->waking.ns) < WOKEN_BEFORE_NS;
 }
 
-/* Accounts up to two waits, the block that is not accounted yet and the wait for the CPU, by one
- * inlined copy of the code, which stays in the instruction cache. Returns the length of the
- * last. */
+/* Accounts the block, if it is not accounted yet, and the wait for the CPU. Returns the length of
+ * the latter. One inlined copy of the code does both, so that it stays in the instruction cache. */
 static __always_inline __u64 account_waits(struct account account, struct thread *thread, __u64 now)
 {
 	bool woken = thread->state == THREAD_WOKEN;
@@ -175,7 +173,8 @@ static __always_inline __u64 taker_id(struct task_struct *task, struct offcpud_s
 	return subject && subject->cgroup_id ? subject->cgroup_id : OFFCPUD_TAKEN_BY_OTHER;
 }
 
-/* Returns as whose its time on the CPU counts for those whom it keeps off. */
+/* Ends the run of a thread. Returns who it was for those whom it kept off: a cgroup id
+ * or an OFFCPUD_TAKEN_BY_*. */
 static __always_inline __u64 thread_leave_cpu(struct task_struct *task, struct task_struct *next,
 					      bool preempt, __u32 state, __u32 cpu, __u64 now)
 {

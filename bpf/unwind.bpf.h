@@ -216,8 +216,8 @@ static __always_inline bool step_from_stub(struct unwind_walk *walk)
 	return step_to(walk, walk->sp + sizeof(return_address), return_address) == WALK_ON;
 }
 
-/* Whether the code is what signal handlers return to and has no table: mov $15, %eax (or %rax);
- * syscall. */
+/* Whether the code is what signal handlers return to and has no table: mov $15, %eax
+ * (or %rax); syscall. */
 static __always_inline bool is_sigreturn(struct unwind_walk *walk)
 {
 	__u64 code = 0;
@@ -397,7 +397,7 @@ static __always_inline bool unwind_goes_on(struct unwind_walk *walk, struct task
 	return false;
 }
 
-/* A pause takes some microseconds: the interrupt that it waits for follows. */
+/* A pause takes some microseconds: the interrupt that it waits for follows at once. */
 #define UNWIND_PAUSE_NS 10000000
 
 /* Whether nobody will continue the walk that paused on this CPU: its thread has left the CPU, or

@@ -71,8 +71,8 @@ struct offcpud_unwind_row {
 };
 OFFCPUD_UNWIND_ASSERT(sizeof(struct offcpud_unwind_row) == 4, "the layout has no padding");
 
-/* The only element of a chunk's map: the kernel would round up single rows, as values of an array,
- * to 8 bytes. */
+/* All rows of a chunk are one element of its map, because the kernel would round single rows up to
+ * 8 bytes. */
 #define OFFCPUD_UNWIND_CHUNK_ROWS 65536
 struct offcpud_unwind_chunk {
 	struct offcpud_unwind_row rows[OFFCPUD_UNWIND_CHUNK_ROWS];
@@ -114,9 +114,9 @@ struct offcpud_unwind_mapping {
 
 /* A file that may be mapped by a process of which the daemon knows nothing yet; key of the hash
  * `unwind_files`. Device and inode are those of /proc/PID/maps, which on overlayfs and btrfs are
- * not those of stat(). On btrfs the device is stat()'s nevertheless, because there the subvolumes
- * of a file system share a device and have inodes of the same numbers. `size` is part of the key
- * because the number of an inode may be reused, most probably for a file of another size. */
+ * not those of stat(). On btrfs, however, the device is that of stat(): in /proc/PID/maps all
+ * subvolumes of a file system have one device, and the numbers of their inodes repeat. `size` is
+ * part of the key because inode numbers are reused, mostly for files of another size. */
 struct offcpud_unwind_file_key {
 	__u64 inode;
 	__u64 size;   /* of the file, in bytes */

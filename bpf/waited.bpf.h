@@ -15,8 +15,8 @@ static __always_inline __u64 item_of_node(__u64 node)
 	return node - bpf_core_field_offset(struct epitem___waited, rbn);
 }
 
-/* One step through the tree of an epoll set. A node comes before its children; the node the walk
- * came from says what is left to do. */
+/* One step through the tree of an epoll set. A node comes before its children; the node that the
+ * walk came from says what is left to do. */
 static int epoll_step(__u32 index, __u32 *place)
 {
 	struct waited *waited = waited_at(*place);
@@ -98,7 +98,7 @@ static int poll_step(__u32 index, __u32 *place)
 #define POLL_OFFSET(field) bpf_core_field_offset(struct poll_wqueues___waited, field)
 
 /* Whether the table of poll() is at this address, as a word that could be its polling_task
- * suggests. Its first entry tells. If it is, the entries are to be looked at. */
+ * suggests. Its first entry tells. If it is, notes the entries, which are looked at next. */
 static __always_inline bool poll_table_is(struct waited *waited, __u64 at)
 {
 	struct poll_wqueues___waited *table = (void *)at;
@@ -153,8 +153,8 @@ static __always_inline void waited_on_poll(struct waited *waited, struct task_st
 	bpf_loop(waited->left, poll_step, &place, 0);
 }
 
-/* Looks at a thread that is in a native system call. `ended`: it is the current one, and its wait
- * has just ended. Returns OFFCPUD_ON_*. */
+/* Looks at the files on which a thread in a native system call waits. WAITED_IN_INTERRUPT: it is
+ * the current one, and its wait has just ended. Returns OFFCPUD_ON_*. */
 SUBPROGRAM __u32 waited_look(struct task_struct *task, __u64 since_ns, __u32 place)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
@@ -242,7 +242,7 @@ static __always_inline __u32 waited_on_in_walk(struct task_struct *task, __u32 k
 	return on;
 }
 
-/* Who holds the pipe, as found by the last look in a walk; 0: unknown. */
+/* A process that can write to the pipe, by the last look in a walk; 0: unknown. */
 static __always_inline __u32 waited_holder(__u32 on)
 {
 	struct waited *waited = waited_at(WAITED_IN_WALK);

@@ -7,7 +7,7 @@
 /* The kinds of files that are among them. */
 /* A socket to which others turn: listening, or bound without peer. */
 #define OFFCPUD_ON_LISTENER 0x001
-/* A connection that this process, or one before it, accepted. */
+/* A connection that was accepted, by this process or by one that passed it on. */
 #define OFFCPUD_ON_ACCEPTED 0x002
 
 /* Connections that were made from here. */

@@ -153,8 +153,8 @@ static __always_inline void pipe_ask(struct waited *waited, __u64 parent, __u32 
 	bpf_loop(PIPE_PROCESSES, pipe_step, &place, 0);
 }
 
-/* Who can write to a pipe: the processes that stand beside its reader, as in a shell's pipeline,
- * its children, or its parent. */
+/* Finds who can write to a pipe: among the reader's children, its siblings, as in a shell's
+ * pipeline, and its parent. */
 SUBPROGRAM int pipe_find(struct waited *waited, struct task_struct *task, __u32 place)
 {
 	__u64 parent = (__u64)BPF_CORE_READ(task, real_parent);

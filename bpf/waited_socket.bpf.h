@@ -12,9 +12,10 @@ static __always_inline bool has_never_heard(struct tcp_sock___waited *tcp)
 	return bpf_core_field_exists(tcp->bytes_received) && !BPF_CORE_READ(tcp, bytes_received);
 }
 
-/* Some protocols make an idle client speak last: it acknowledges at once what the peer has said
- * (HTTP/2's SETTINGS and PING, the PONG of NATS). A client that asks its next question at once
- * looks the same but for the time: most answers come soon. */
+/* What a connection is on which this side spoke last. Some protocols make an idle client do so:
+ * it acknowledges at once what the peer has said (HTTP/2's SETTINGS and PING, the PONG of
+ * NATS). A client that asks its next question at once looks the same but for the time: most
+ * answers come soon. */
 static __always_inline __u32 on_spoken_last(__u32 sent, __u32 heard)
 {
 	__u64 after = (__u32)(sent - heard), ago = (__u32)((__u32)bpf_jiffies64() - sent);
@@ -34,8 +35,7 @@ static __always_inline bool sent_soon_after(struct inet_connection_sock___waited
 }
 
 /*
- * Who spoke last on a connection made from here. If this side did, the wait is for an
- * answer.
+ * Who spoke last on a connection made from here. If this side did, the wait is for an answer.
  *
  * Both times are in jiffies. Within one jiffy the sequence numbers tell: data that are not
  * acknowledged were sent last; and where the last window came with a segment at rcv_nxt, that was

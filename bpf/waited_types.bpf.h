@@ -152,7 +152,7 @@ struct task_struct___waited {
  * twice the size. */
 #define STACK_BYTES 16384ULL
 
-/* Processes next to a reader of a pipe that are asked for its other end; descriptors of each. */
+/* Processes next to a pipe's reader that may hold its other end; descriptors of each. */
 #define PIPE_PROCESSES	 32
 #define PIPE_DESCRIPTORS 16
 
@@ -162,7 +162,7 @@ struct task_struct___waited {
 
 #define FMODE_WRITE 2 /* include/linux/fs.h */
 
-/* Where a thread is told what it waits on. */
+/* From where one looks at what a thread waits on. */
 enum waited_place {
 	WAITED_IN_INTERRUPT,
 	WAITED_IN_WALK, /* which an interrupt may interrupt */
@@ -196,7 +196,7 @@ struct waited {
 	__u64 object;	 /* the one file that the thread waits on, as far as it is known; 0: none */
 	__u32 object_on; /* what it is, OFFCPUD_ON_* */
 	__u32 rank;	 /* enum waited_rank of `object` */
-	__u32 looked;	 /* since the look before this one */
+	__u32 looked;	 /* 0: this thread was not looked at */
 	__u32 polls;	 /* the look is for the files of poll or select */
 	__u64 holder_process; /* the address of its task, only for reads that may fail */
 	__u64 steps;	      /* that the look took, of WALK_STEPS */

@@ -109,8 +109,8 @@ static __always_inline bool task_was_asleep(struct task_struct *task)
 }
 
 /* Accounting a short block together with the wait for a CPU that follows costs half as much as
- * accounting each by itself. Until then the block is missing in the histograms, so this is for
- * short ones only: a thread may wait long for a CPU. */
+ * accounting each by itself. Until that wait ends the block is missing in the histograms, so this
+ * is for short ones only: a thread may wait long for a CPU. */
 #define ACCOUNT_LATER_NS 1000000
 
 static __always_inline bool block_is_short(struct thread *thread, __u64 now)

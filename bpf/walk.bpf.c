@@ -21,8 +21,7 @@ static __always_inline __u64 asleep_since(struct task_struct *task, __u64 now)
 	return age < now ? now - age : 0;
 }
 
-/* Gives a thread without events a state. An event that comes meanwhile wins, since it knows
- * better. */
+/* Gives a thread without events a state. An event that comes meanwhile wins: it knows better. */
 static __always_inline void thread_set_found(struct task_struct *task, struct thread *thread,
 					     __u64 now)
 {

@@ -24,8 +24,8 @@ using OtherStalls = std::span<const Stall* const>;
 StallEntry stall_begun_entry(const Stall& stall, OtherStalls others = {});
 StallEntry stall_ended_entry(const Stall& stall, OtherStalls others = {});
 
-// Logs stalls as they begin (warning) and end (info): one line for all of one pass at one site of
-// one program, even if they wait for different locks there, as in a deadlock. At most
+// Logs stalls as they begin (warning) and end (info): one line for all stalls of one pass at one
+// site of one program, even if they wait for different locks there, as in a deadlock. At most
 // kLinesPerMinute; when the minute is over, one more line says how many stalls were left out.
 // Single-threaded; the clock must outlive it.
 class StallJournal {

@@ -11,8 +11,8 @@
 
 namespace offcpud {
 
-// How long threads waited at one place, in two ranges: seconds within a second, so threads on
-// average.
+// How long threads waited at one place, in two ranges: in seconds of each second, which is a mean
+// number of threads.
 struct ChangedWait {
   ChangePlace place;
   std::string cgroup;  // path with most of it
@@ -39,8 +39,8 @@ struct ChangedRunning {
 struct Changes {
   ChangesQuery::Range asked, asked_base;
   MeasuredRange before, after;
-  // Significant ones first, then the others; unknown ones after those that are known. The largest
-  // change first. ChangesQuery::limit at most.
+  // Significant ones first; of both, known ones before unknown ones, and the largest change first.
+  // ChangesQuery::limit at most.
   std::vector<ChangedWait> rows;
   std::size_t matching = 0;             // rows before the limit
   std::size_t significant = 0;          // of these
@@ -48,13 +48,14 @@ struct Changes {
   std::vector<std::string> notes;       // sentences: what is not as it was asked for
 };
 
-// Compares rates, so the ranges may differ in length. Where only one side has a place, the other
-// one's error is that of one wait that was left to chance. Waits for a CPU are compared if both
-// ranges know them. Fills all but the ranges that were asked for; of notes, only those about what
-// was measured.
+// Compares rates, so the ranges may differ in length. Where only one range has a place, the
+// error of the other is that of one wait which sampling missed. Waits for a CPU are compared if
+// both ranges know them. Fills all but the ranges that were asked for; of notes, only those
+// about what was measured.
 Changes changes_between(const RangeSums& before, const RangeSums& after, const ChangesQuery& query);
 
-// The command that shows where the time of a row went. Empty: its names are not as they are typed.
+// The command that shows where the time of a row went. Empty: a shell would not take its names
+// as they are.
 std::string evidence_of(const ChangedWait& row, const Changes& changes);
 
 // As docs/http.md says.

@@ -15,8 +15,8 @@
 
 namespace offcpud {
 
-// The kept snapshots that stand for two ranges: of each, those whose middle lies in it, so that
-// ranges that do not overlap share none; where there is none, those that overlap it.
+// The kept snapshots that stand for two ranges: those whose middle lies in the range, so that
+// ranges that do not overlap share none; if there is none, those that overlap the range.
 struct ChosenSnapshots {
   std::vector<StoredSnapshot> before, after;
 
@@ -36,8 +36,8 @@ using RecentWindow = std::pair<std::shared_ptr<const SiteWindow>, WallTime>;
 std::vector<RecentWindow> recent_windows(const View& view, const ChangesQuery::Range& range,
                                          WallTime since);
 
-// The steps of a range: those whose middle lies in it. `minutes`: of the last hour; the steps of
-// `history`, of the last minutes, are shorter and take their place.
+// The steps of a range: those whose middle lies in it. `minutes`: the steps of the last hour.
+// `history`: shorter ones of the last minutes, which are used instead.
 CpuSteps cpu_steps(const CpuSteps& minutes,
                    const std::vector<std::shared_ptr<const WaitStep>>& history,
                    const ChangesQuery::Range& range);

@@ -36,14 +36,14 @@ class ForSums {
   [[nodiscard]] const WaitTime& of(WaitFor wait_for) const {
     return sums_[static_cast<std::size_t>(wait_for)];
   }
-  // Without waits for children: a child has a row of its own, which shows what all wait for.
+  // Without waits for children: a child has a row of its own, which shows what it waits for.
   [[nodiscard]] WaitTime actionable() const;
   [[nodiscard]] double children_ns() const { return children_.ns; }
   [[nodiscard]] double idle_ns() const { return of(WaitFor::Work).ns + of(WaitFor::Timer).ns; }
   [[nodiscard]] double unknown_ns() const { return of(WaitFor::Unknown).ns; }
 
-  // The actionable ones first, then those for children, unknown and idle ones; each the longest
-  // first.
+  // The actionable ones, those for children, the unknown and the idle ones; of each,
+  // the longest first.
   [[nodiscard]] std::vector<std::pair<Place, Site>> sites() const;
 
   // docs/http.md, "What threads wait for". Means over `seconds`; null if that is 0. `with_sites`:

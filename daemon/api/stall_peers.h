@@ -11,7 +11,7 @@
 
 namespace offcpud {
 
-// On whom the stalls of a View wait, by what the last window saw of their processes. It must
+// On whom the stalls of a View wait, by what the last window saw of their processes. The View must
 // outlive the object.
 class StallPeers {
  public:

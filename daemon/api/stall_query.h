@@ -19,7 +19,7 @@ struct StallQuery {
   CgroupFilter cgroup;
   std::string comm;                 // name of the thread or its process; empty: all
   std::optional<std::size_t> kind;  // reason=
-  // for=; if given, also admits untold stalls. Unknown: admits all untold ones
+  // for=; if given, also admits untold stalls. Unknown: admits all untold ones.
   std::optional<WaitFor> wait_for;
   std::size_t limit = 1'000;
 

@@ -118,7 +118,7 @@ void describe_view(StatusReport& report, const View& view, MonotonicTime now);
 // that says where to look, because errors quote servers and files.
 StatusReport without_details(StatusReport report);
 
-// Has status_line() as "summary". Bytes that are not UTF-8 become U+FFFD.
+// The body of /api/v1/status; "summary" is status_line(). Bytes that are not UTF-8 become U+FFFD.
 std::string status_json(const StatusReport& report);
 
 // What a scrape costs the network and the server, in both formats, in one line: "a scrape of 1842

@@ -19,7 +19,7 @@ struct UnitQuery {
   std::chrono::milliseconds window = std::chrono::minutes(1);  // ends now
   CgroupFilter cgroup;
   bool below = true;                 // with cgroup: also the cgroups below it
-  std::optional<WaitFor> wait_for;   // only those that wait for this, and by it
+  std::optional<WaitFor> wait_for;   // only units that wait for this, sorted by how long
   std::optional<std::size_t> limit;  // nullopt: all
   bool history = false;              // also every step of the history that is kept
 

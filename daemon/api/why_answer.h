@@ -20,7 +20,7 @@ struct WhyAnswer {
   std::vector<UnitCauses> trees;
   WaitGraph graph;
   UnitCauses total;  // of the host; without causes
-  WhyInputs inputs;  // of which only lengths and what is missing is told
+  WhyInputs inputs;  // of which only lengths and what is missing are told
 };
 
 // `units`: those that were asked for; empty and `whole_host`: all.

@@ -22,13 +22,13 @@ UnitPeer peer_on(std::string_view on, UnitNames& names);
 Source<UnitPeer> peers_of(const View& view, std::chrono::milliseconds window, UnitNames& names);
 Source<UnitTaker> takers_of(const View& view, std::chrono::milliseconds window, UnitNames& names);
 
-// Adds a subject of its own, process_subject(): of its last window, and of the interval between the
-// last two walks over threads.
+// Adds the waits of a process as a subject of their own, process_subject(): those of the last
+// window, and of the interval between the last two walks over threads.
 void add_process(WhyInputs& inputs, const View& view, const ProcessRow& process, UnitNames& names);
 
 // What the View knows of the waits within the window, unit by unit; with `query.pid` also of that
 // process, under process_subject(). `details`: whether the client may see sites, and whom threads
-// wait for. nullptr `process`: no process is asked for.
+// wait for. `process` null: no process is asked for.
 WhyInputs why_inputs(const View& view, const WhyQuery& query, const ProcessRow* process,
                      bool details);
 

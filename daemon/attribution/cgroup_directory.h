@@ -19,7 +19,7 @@
 
 namespace offcpud {
 
-// A cgroup and how much the kernel has accounted to it: any number that changes when there is more.
+// A cgroup, and any number that changes when the kernel has accounted more to it.
 struct CgroupActivity {
   std::uint64_t id = 0;
   std::uint64_t activity = 0;

@@ -7,20 +7,21 @@
 
 namespace offcpud {
 
-// Threads that waited on average, as people read them: "8.1", "0.45" with two digits below 10,
-// "31" above, "< 0.01" if it rounds to nothing, "0".
+// A mean number of threads as people read it: "8.1" and "0.45" with two digits below 10, "31"
+// above, "< 0.01" if it would round to nothing, "0".
 std::string threads_text(double threads);
 
-// The same with a sign: "+7.9", "-0.45".
+// The same with a sign, for a change: "+7.9", "-0.45".
 std::string change_text(double threads);
 
-// How much of what is said besides: "98 %", "1.0 %", "< 0.1 %", "0 %".
+// A part of a whole, from 0 to 1, as people read it: "98 %", "1.0 %", "< 0.1 %", "0 %".
 std::string share_text(double share);
 
-// "22x", "2.2x", "> 100x"; `before` must be positive.
+// `after` / `before`: "22x", "2.2x", "> 100x". `before` must be positive.
 std::string factor_text(double before, double after);
 
-// At least so many columns: text to the left, numbers to the right. UTF-8 counts by characters.
+// The text with spaces added, so that it takes at least so many columns: left_aligned() is for
+// texts, right_aligned() for numbers. Each character of UTF-8 counts as one column.
 std::string left_aligned(std::string_view text, std::size_t columns);
 std::string right_aligned(std::string_view text, std::size_t columns);
 

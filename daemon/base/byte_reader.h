@@ -42,7 +42,7 @@ class ByteReader {
     return byte == 1;
   }
 
-  // Of an enumeration without gaps from 0 to `last`; anything else is refused.
+  // Takes a value of an enumeration without gaps from 0 to `last`. Anything else is refused.
   template <class Enum>
   Enum take_enum(Enum last) {
     const auto value = take<std::make_unsigned_t<std::underlying_type_t<Enum>>>();

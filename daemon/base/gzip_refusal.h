@@ -10,8 +10,8 @@ namespace offcpud {
 // Why a scrape was not compressed although its client asked for it: value of the label `cause` of
 // offcpud_scrapes_not_compressed_total.
 enum class GzipRefusal : std::size_t {
-  Peer,  // the client's address or user has its share of those that are compressed
-  All,   // as many are compressed as may be at a time
+  Peer,  // the client's address or user has its share of the slots (http/gzip_slots.h)
+  All,   // all slots are taken
 };
 
 inline constexpr std::array<std::string_view, 2> kGzipRefusalNames = {"peer", "all"};

@@ -65,7 +65,7 @@ class Heartbeat {
  private:
   static constexpr std::size_t kWords = kLongestSubject / sizeof(std::uint64_t);
 
-  // What a reader gets must be from one piece of work: `version_` is odd during a write. Every
+  // What read() returns must be from one piece of work: `version_` is odd during a write. Every
   // store in between is a release and every load an acquire, so they stay between the two versions.
   struct Piece {
     const char* work = nullptr;

@@ -29,8 +29,9 @@ class ShareSlots {
   [[nodiscard]] bool is_full() const { return size() >= most_; }
 
   // The slot to give back so that this process gets one more. Nothing: the process itself must give
-  // way, and it touched all its slots at this very time, so that each would be given back before it
-  // is of use. `owner` counts for a process that holds nothing; another one keeps its owner.
+  // way, but has no slot, or touched all its slots at this very time, so that each would be given
+  // back before it was of use. `owner` counts only for a process without slots; one with slots
+  // keeps its owner.
   [[nodiscard]] std::optional<Slot> who_gives_way(std::uint32_t tgid, const ShareOwner& owner,
                                                   MonotonicTime now) const;
   // Takes a slot, touched now. Only if not all are taken.
@@ -65,7 +66,7 @@ class ShareSlots {
   std::vector<Entry> entries_;
   Slot free_ = kNone;
   std::size_t free_count_ = 0;
-  std::unordered_map<std::uint32_t, Process> processes_;  // by number; those without slots go
+  std::unordered_map<std::uint32_t, Process> processes_;  // by tgid; only those with slots
   ShareRanks ranks_;                                      // of slots
 };
 

@@ -19,9 +19,9 @@ enum class StackLoss : std::size_t {
   SymbolsUnreadable,  // of an object: it is gone or damaged, or reading it took too long
   Process,            // its mappings: there are too many processes
   EndedProcess,       // its mappings were gone before its last stacks were located
-  WakerEvidence,      // who wakes a thread at a place, what is usual there: one user has too many
-  StackNames,  // of functions of a stack that was examined, or their ends: one stack or one user
-               // has too many
+  WakerEvidence,      // who wakes threads at a place, or what is usual there: one user has too many
+  StackNames,  // of functions of an examined stack, or the ends of these names: one stack or one
+               // user has too many
   Sockets,     // of all processes: no room to look up who is at the other end of a connection
 };
 

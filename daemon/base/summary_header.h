@@ -3,8 +3,8 @@
 
 namespace offcpud {
 
-// Header of answers with stacks that says what they hold, for all formats: one line of
-// JSON; docs/http.md, "Snapshots".
+// The HTTP header that says what an answer with stacks holds, in any format: one line of JSON
+// (docs/http.md, "Snapshots").
 inline constexpr const char* kSummaryHeader = "Offcpud-Summary";
 
 }  // namespace offcpud

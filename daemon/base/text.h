@@ -22,7 +22,7 @@ Utf8Sequence first_utf8_sequence(std::string_view bytes);
 // cgroups and threads are bytes to the kernel, but label values must be text.
 std::string to_valid_utf8(std::string_view bytes);
 
-// A text as the kernel stores it in an array: with a NUL at its end if there is room. Good as long
+// A text as the kernel stores it in an array: with a NUL at its end if there is room. Valid as long
 // as the array.
 template <std::size_t kSize>
 std::string_view up_to_nul(const char (&bytes)[kSize]) {

@@ -10,7 +10,7 @@ struct WaitAge {
   std::uint64_t ns = 0;    // 0: unknown
   bool estimated = false;  // it began before the daemon did
 
-  // The older of both.
+  // Keeps the older of both.
   void merge(const WaitAge& other) {
     if (other.ns > ns) *this = other;
   }

@@ -39,12 +39,12 @@ inline std::optional<WaitFor> wait_for_named(std::string_view name) {
   return static_cast<WaitFor>(found - kWaitForNames.begin());
 }
 
-// Nobody suffers from a wait for this.
+// Whether nobody suffers from a wait for this.
 constexpr bool is_idle(WaitFor wait_for) {
   return wait_for == WaitFor::Work || wait_for == WaitFor::Timer;
 }
 
-// Somebody may want to do something about a wait for this.
+// Whether somebody may want to do something about a wait for this.
 constexpr bool actionable(WaitFor wait_for) {
   return !is_idle(wait_for) && wait_for != WaitFor::Unknown;
 }

@@ -22,8 +22,8 @@ struct CliOptions {
   std::string text;
 };
 
-// Neither prints nor exits. Errors are ErrorKind::Usage and refer to --help. load_config() checks
-// the values of options.
+// Parses the command line of offcpud. Neither prints nor exits. Errors are ErrorKind::Usage and
+// refer to --help. load_config() checks the values of options.
 Result<CliOptions> parse_command_line(int argc, const char* const* argv);
 
 }  // namespace offcpud

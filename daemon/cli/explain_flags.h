@@ -14,7 +14,7 @@ namespace offcpud {
 struct ExplainRequest {
   std::vector<std::string> rules;  // folders; none: those of this host
   std::string file;                // "" or "-": standard input
-  bool unmatched = false;          // only what no rule but a fallback takes
+  bool unmatched = false;          // only stacks that no rule but a fallback takes
   bool verbose = false;            // also rules that lack one condition
 };
 

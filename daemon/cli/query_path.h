@@ -12,8 +12,8 @@ namespace offcpud {
 // daemon checks the values.
 using QueryParameters = std::vector<std::pair<std::string, std::string>>;
 
-// The path and the parameters, percent-encoded after RFC 3986,
-// section 2.1: "/api/v1/top?threads=true&filter=a%20b".
+// The path with the parameters, percent-encoded after RFC 3986, section 2.1:
+// "/api/v1/top?threads=true&filter=a%20b".
 std::string query_path(std::string_view path, const QueryParameters& parameters);
 
 }  // namespace offcpud

@@ -13,7 +13,7 @@ struct TopRequest {
   std::string sort;      // empty: the daemon's choice
   std::string filter;    // part of comm or cgroup; empty: all
   std::string cgroup;    // path or unit; empty: all
-  std::string wait_for;  // what for; empty: all
+  std::string wait_for;  // only waits for this; empty: all
   std::optional<std::uint32_t> pid, cpu;
   std::optional<std::size_t> limit;
   bool threads = false;

@@ -49,7 +49,7 @@ struct Config {
   std::chrono::seconds linger{600};  // a removed cgroup keeps its series this long
 
   std::uint32_t max_cgroups = 1'024;  // cgroups measured separately; sizes the kernel maps
-  std::uint32_t max_takers = 8;  // named for each cgroup that they keep off the CPU; 0: nobody is
+  std::uint32_t max_takers = 8;  // takers that are named for each cgroup; 0: none
   std::uint32_t max_series = 4'000;    // histogram series on /metrics; the rest is "(other)"
   std::uint32_t classic_buckets = 28;  // 28 (powers of two of a second) or 14 (powers of four)
 
@@ -61,14 +61,14 @@ struct Config {
     std::vector<std::chrono::milliseconds> over{std::chrono::seconds(1), std::chrono::seconds(10),
                                                 std::chrono::seconds(60)};  // ascending
     std::uint32_t keep = 256;   // ended stalls that are still shown
-    std::uint32_t unusual = 0;  // so many times its usual makes a wait unusual; 0: none is
+    std::uint32_t unusual = 0;  // a wait this many times as long as usual is unusual; 0: none is
 
     friend bool operator==(const Stalls&, const Stalls&) = default;
   } stalls;
 
   struct Processes {
     std::uint32_t max = 4'096;  // processes measured separately; sizes the kernel maps
-    std::uint32_t top = 10;     // how many that wait most get series of their own
+    std::uint32_t top = 10;     // this many that wait most get series of their own
     std::vector<ProcessRule> rules;
 
     friend bool operator==(const Processes&, const Processes&) = default;

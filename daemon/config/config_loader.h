@@ -34,10 +34,10 @@ Result<Config> load_config(const ConfigSources& sources);
 // `/etc/offcpud/offcpud.yaml:3: web.config_file: there is no /etc/offcpud/web.yaml; ...`.
 Status find_web_config_file(const Config& config, const ConfigSources& sources);
 
-// Whether the defaults may take the place of the main file if the default one does not exist. It
-// may have been lost together with what protects the daemon. So this is an error where other hosts
-// reach the daemon at `reached_at` (empty: they do not) and no web.config_file is set, and where
-// push.url sends stacks to another host.
+// Checks whether the daemon may run with the defaults although the default main file does not
+// exist. It may have been lost, and with it what protects the daemon. So its absence is an error if
+// other hosts reach the daemon at `reached_at` (empty: they do not) and web.config_file is not set,
+// or if push.url sends stacks to another host.
 Status check_absent_file(const Config& config, const ConfigSources& sources,
                          std::string_view reached_at);
 

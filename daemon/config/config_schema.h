@@ -27,7 +27,7 @@ std::span<const Option> config_options();
 // The option of that name, or null.
 const Option* find_option(std::string_view name);
 
-// Those of the named options whose value is not the default: "snapshots.reasons=[disk];
+// The named options whose values are not the defaults, as one text: "snapshots.reasons=[disk];
 // linger=10s".
 std::string settings_text(const Config& config, std::span<const std::string_view> names);
 

@@ -7,11 +7,11 @@
 
 namespace offcpud {
 
-// A text that the daemon wrote for people, line by line; what a terminal would obey is written as
-// text, whoever answered.
+// A text that the daemon wrote for people, with its lines. Characters that a terminal would obey
+// are written as text, because anybody may have answered.
 Result<std::string> daemon_text(const std::string& answer);
 
-// An answer in JSON, unchanged. Error: it is none.
+// An answer in JSON, unchanged. Error: it is not JSON.
 Result<std::string> json_checked(const std::string& answer);
 
 }  // namespace offcpud

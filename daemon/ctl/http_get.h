@@ -28,8 +28,8 @@ struct AnswerLimits {
 inline constexpr AnswerLimits kSnapshotLimits{std::chrono::seconds(120), 512UL * 1024 * 1024};
 
 // Sends one GET of `path` to the daemon at `server`, without proxies and redirects.
-// ErrorKind::Unsupported: the server cannot be reached; the message says what to do. After a
-// request of `stop`, returns within about a second.
+// ErrorKind::Unsupported: the server cannot be reached; the message says what to do. When `stop` is
+// requested, returns within about a second.
 Result<HttpAnswer> http_get(const Server& server, const std::string& path,
                             const std::stop_token& stop = {}, const AnswerLimits& limits = {});
 

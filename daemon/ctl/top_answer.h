@@ -41,10 +41,10 @@ struct TopRow {
   std::string unit;  // may be empty
   double actionable = 0, running = 0;
   SecondsByName blocked, runqueue;
-  TopWaits waits;  // not of threads; nothing without TopAnswer::window
+  TopWaits waits;  // of processes only; without TopAnswer::window empty
 
   // Of processes only.
-  std::uint64_t ended_processes = 0;  // the row is of so many; 0: of one that has not ended
+  std::uint64_t ended_processes = 0;  // how many the row sums; 0: it is one that has not ended
   std::uint64_t threads = 0;
   double p50 = 0, p99 = 0, max = 0;  // infinite: above the highest bound
   std::string oldest_reason;         // empty: none
@@ -68,13 +68,13 @@ struct TopAnswer {
   std::optional<double> interval;  // seconds; nullopt: there is no interval yet
   std::optional<double> window;    // seconds, of TopWaits; nullopt: nobody says what waits are for
   std::string taken;               // "2026-11-20T12:19:40.250Z"
-  std::string wait_for;            // the request was for waits for this; empty: all
+  std::string wait_for;            // only waits for this were requested; empty: all
   TopRow totals;                   // over all processes
   // Over the processes that match; nullopt: these are all, or rows are threads.
   std::optional<TopRow> selected;
   std::uint64_t processes = 0;
   std::uint64_t unusual = 0;  // waits of the host that are unusually long
-  std::size_t matching = 0;   // rows without the limit
+  std::size_t matching = 0;   // rows that there would be without the limit
   bool of_threads = false;
   std::vector<TopRow> rows;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns that tables by reason and tables by what waits are for share.
+// Columns of both kinds of tables: by reason, and by what waits are for.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace offcpud {
 
 inline constexpr std::size_t kPidWidth = 7;
 
-// 0: it is not among them.
+// The seconds under this name; 0: there are none.
 double seconds_of(const SecondsByName& seconds, const std::string& name);
 
 TopColumn share_column(std::string title, unsigned rank, std::optional<double> interval,

@@ -18,8 +18,8 @@ struct TopProgramOptions {
 };
 
 // Runs `offcpuctl top` on the terminal at standard input and output until the user quits, the
-// terminal closes, or SIGINT, SIGTERM or SIGHUP arrives; always restores the terminal. Shows a
-// daemon that does not answer, and asks it again. Call it before other threads start: it blocks
+// terminal closes, or SIGINT, SIGTERM or SIGHUP arrives; always restores the terminal. If the
+// daemon does not answer, shows that, and asks again. Call it before other threads start: it blocks
 // these signals for the whole process.
 Status run_top(const TopProgramOptions& options);
 

@@ -93,7 +93,7 @@ class ConnectionTable {
 
   void set(const void* key, Phase phase, MonotonicTime now, MonotonicTime deadline);
   Counts count_by_peer() const;
-  // It has an unread request, or one may be on its way.
+  // Whether it has an unread request, or one may be on its way.
   [[nodiscard]] bool may_be_answered_soon(const Connection& connection, MonotonicTime now) const;
   [[nodiscard]] bool is_spared_response(const Connection& connection, const Counts& counts,
                                         MonotonicTime now) const;

@@ -19,8 +19,8 @@ class RequestWorker {
  public:
   static constexpr std::size_t kMostWaiting = 8;
 
-  // Makes an answer in steps. After a request of `stop` the rest is not needed: no further
-  // step is started.
+  // Makes an answer in steps. Once `stop` is requested, the rest is not needed: no further step is
+  // started.
   using Work = std::function<Response(const std::stop_token& stop)>;
 
   explicit RequestWorker(const std::shared_ptr<Heartbeat>& heartbeat = nullptr);

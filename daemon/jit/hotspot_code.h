@@ -14,29 +14,29 @@
 namespace offcpud {
 
 // The name of a compiled Java method as it is shown: "java.util.concurrent.Semaphore.acquire".
-// Without what of a hidden class's name is an address, which changes from run to run.
+// Leaves out the address in the name of a hidden class, which changes from run to run.
 std::string java_method_name(std::string_view class_name, std::string_view method);
 
-// Reads the methods that HotSpot has compiled in a process. The process may change meanwhile: what
-// does not fit together is left out, and a method may have the name of the one that was there
-// before. Nothing in the process is stopped or changed. Used by one thread.
+// Reads the methods that HotSpot has compiled in a process. Neither stops nor changes the process.
+// So the process may change its code meanwhile: what does not fit together is left out, and a
+// method may get the name of one that was in its place before. Used by one thread.
 class HotspotCode {
  public:
   static constexpr std::size_t kMostFunctions = 32'768;
   static constexpr std::size_t kMostNameBytes = std::size_t{4} << 20;
-  // In one read(); the next one goes on. A few milliseconds for each thousand.
+  // The most names that one read() reads; the next one goes on. A thousand take a few milliseconds.
   static constexpr std::size_t kMostNewNames = 4'096;
 
   explicit HotspotCode(const HotspotLayout& layout) : layout_(layout) {}
 
-  // Null: it could not be read.
+  // Nothing: it could not be read.
   [[nodiscard]] std::optional<JitCode> read(const MemoryWords& memory);
 
  private:
   struct Heap {
     std::uint64_t low = 0, high = 0;  // of its memory
-    std::uint64_t segments = 0;       // a byte for each segment of it
-    std::uint32_t segment_shift = 0;  // of the size of a segment
+    std::uint64_t segments = 0;       // address of the table with a byte for each segment
+    std::uint32_t segment_shift = 0;  // a segment has 1 << segment_shift bytes
   };
   struct Blob {
     std::uint64_t begin = 0, end = 0, method = 0, kind = 0;

@@ -13,17 +13,17 @@ namespace offcpud {
 // interpreter, stubs.
 struct JitFunction {
   std::uint64_t begin = 0, end = 0;  // addresses in the process
-  // Of its frames, in bytes, with the return address and the caller's rbp right below it; 0: not
-  // known.
+  // The size of its frames in bytes, including the return address and, right below it, the caller's
+  // rbp; 0: unknown.
   std::uint32_t frame_size = 0;
-  std::string name;  // as it may be shown; empty: it is no function, or not known
+  std::string name;  // as it may be shown; empty: it is unknown, or this is no function
 
   friend bool operator==(const JitFunction&, const JitFunction&) = default;
 };
 
 // All such functions of a process at one moment. Immutable once it is shared.
 struct JitCode {
-  // Memory that has nothing else than such functions, and what the runtime's own code is.
+  // Memory in which the runtime has such functions and no other code.
   struct Range {
     std::uint64_t begin = 0, end = 0;
     friend bool operator==(const Range&, const Range&) = default;

@@ -20,10 +20,10 @@
 
 namespace offcpud {
 
-// What is known of the code of processes now, for those who name addresses. Any thread may use it.
+// The code of each process as it was read last, for threads that name addresses. Thread-safe.
 class JitCodeBoard {
  public:
-  // Null: nothing is known of the process any more.
+  // `code` null: forgets the process.
   void put(const PerfMapProcess& process, std::shared_ptr<const JitCode> code);
   [[nodiscard]] std::shared_ptr<const JitCode> find(const PerfMapProcess& process) const;
 
@@ -32,30 +32,30 @@ class JitCodeBoard {
   std::map<PerfMapProcess, std::shared_ptr<const JitCode>> codes_;
 };
 
-// Reads the compiled code of Java programs that have samples in such code, and again as long as
-// they have, since programs go on compiling. Used by one thread.
+// Reads the compiled code of Java programs that have samples in such code. Programs go on
+// compiling, so it reads them again as long as such samples come. Used by one thread.
 class JitCodes {
  public:
   static constexpr std::size_t kMostProcesses = 32;
-  // How often a process is read; and at most, while stacks are in code that is not known.
+  // The time between two reads of a process, and the shorter one while stacks are in unknown code.
   static constexpr std::chrono::seconds kInterval{15}, kSoonest{2};
-  // How long after its last such sample, and how long what was read is kept.
+  // How long after its last such sample a process is read again, and how long its code is kept.
   static constexpr std::chrono::minutes kUsed{2}, kKept{10};
-  // Reading one process takes at most this part of the time, but is never put off for longer than
-  // kLatest.
+  // A process is not read again for kShare times as long as its last read took, but for kLatest at
+  // most.
   static constexpr int kShare = 50;
   static constexpr std::chrono::minutes kLatest{1};
 
-  // Called when the code of a process is not what it was.
+  // Called when the code of a process has changed.
   using Changed = std::function<void(std::uint32_t tgid, const JitCode& code)>;
 
-  // All must outlive the object. `clock` also measures how long reading takes.
+  // The references must outlive the object. `clock` also measures how long reading takes.
   JitCodes(ProcessMemory& memory, const Clock& clock, std::shared_ptr<JitCodeBoard> board,
            Changed changed)
       : memory_(memory), clock_(clock), board_(std::move(board)), changed_(std::move(changed)) {}
 
-  // A stack of the process is in compiled code at these addresses, and in the libjvm.so that is
-  // mapped from `base` on.
+  // Reports that a stack of the process has these addresses in compiled code. `base`: where the
+  // libjvm.so of the process is mapped.
   void seen(const PerfMapProcess& process, std::uint64_t base,
             std::span<const std::uint64_t> addresses);
 

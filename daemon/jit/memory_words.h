@@ -15,15 +15,15 @@
 
 namespace offcpud {
 
-// Parts of another process's memory that are of one size, each where an address says, read in one
-// go. What cannot be read whole is missing.
+// Parts of another process's memory, `size` bytes at each address, read with one call. A part that
+// cannot be read whole is missing.
 class MemoryParts {
  public:
   MemoryParts(ProcessMemory& memory, std::uint32_t tgid, std::span<const std::uint64_t> addresses,
               std::size_t size);
 
   [[nodiscard]] bool has(std::size_t part) const { return pieces_[part].got == size_; }
-  // The value at an offset of a part; 0 if the part is missing or does not have it.
+  // The value at an offset of a part; 0 if the part is missing or ends before it.
   template <class T>
   [[nodiscard]] T at(std::size_t part, std::size_t offset) const {
     static_assert(std::is_integral_v<T>);
@@ -33,10 +33,10 @@ class MemoryParts {
     }
     return value;
   }
-  // Bytes of a part; empty if it does not have them.
+  // `length` bytes of a part; empty if the part is missing or ends before them.
   [[nodiscard]] std::string_view text(std::size_t part, std::size_t offset,
                                       std::size_t length) const;
-  // Up to the first zero byte; empty if there is none.
+  // The bytes of a part up to its first zero byte; empty if there is none.
   [[nodiscard]] std::string_view text(std::size_t part) const;
 
  private:

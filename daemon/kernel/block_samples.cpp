@@ -155,15 +155,15 @@ Result<std::shared_ptr<const SocketTable>> BlockSamples::walk_sockets(
   std::atomic_ref(session_.skeleton().bss->sockets_until_ns)
       .store(static_cast<std::uint64_t>(std::chrono::nanoseconds(until.time_since_epoch()).count()),
              std::memory_order_relaxed);
-  std::vector<offcpud_peer> records((std::size_t{32} << 10) / sizeof(offcpud_peer));
+  std::vector<offcpud_held_socket> records((std::size_t{32} << 10) / sizeof(offcpud_held_socket));
   do {
     const ssize_t got =
-        ::read(open_->socket_walk.get(), records.data(), records.size() * sizeof(offcpud_peer));
+        ::read(open_->socket_walk.get(), records.data(), records.size() * sizeof(records[0]));
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return Walked();
     if (got <= 0) open_->socket_walk.reset();
     if (got < 0) return Error::from_errno(errno, kWalkSockets);
     if (got == 0) return Walked(std::exchange(open_->socket_table, nullptr));
-    for (std::size_t i = 0; i < static_cast<std::size_t>(got) / sizeof(offcpud_peer); ++i) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(got) / sizeof(records[0]); ++i) {
       open_->socket_table->add(records[i]);
     }
   } while (std::chrono::steady_clock::now() < until);

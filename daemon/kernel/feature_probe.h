@@ -58,11 +58,10 @@ struct HostFacts {
 
 HostFacts read_host_facts();
 
-// The layout from the type information that contains btrfs: the kernel's or its module's;
-// may be null.
+// `types`: the type information that contains btrfs, the kernel's or its module's; may be null.
 std::optional<FeatureReport::BtrfsLayout> btrfs_layout(const btf* types);
 
-// `btf`: the kernel's type information; null if it has none.
+// `kernel_btf`: the kernel's type information; null if it has none.
 FeatureReport probe_features(const btf* kernel_btf, const HostFacts& host);
 
 // The features of the running kernel.

@@ -30,8 +30,8 @@ class KeptOffTimes {
   // Empties the place, for another cgroup. Nobody may add to it any more.
   void release(std::uint32_t subject);
 
-  // Call it once all places have been read: lets the programs use the other window, emptied, unless
-  // they may still be adding to that one.
+  // Call it once all places have been read: empties the other window and lets the programs use it,
+  // unless they may still be adding to it.
   void turn_window(MonotonicTime now);
 
   // What has been added since the last call, each pair once.

@@ -39,9 +39,10 @@ struct SeenMapping {
 //
 // Objects belong to users: a build-id is only what a file claims, and a place may be on a file
 // system that the user controls, so what one user maps must not decide anything for another. A file
-// is a user's if a process of that user maps it; the process is asked before and after the mapping
-// is seen. A process that was gone before it could be asked (RootId::UserIs::OfParent) borrows the
-// object of its parent's user, if that one was opened, and decides nothing.
+// is a user's if a process of that user maps it; the user of the process is read before and after
+// the mapping is seen. A process that was gone before its user could be read
+// (RootId::UserIs::OfParent) borrows the object of its parent's user, if that one was opened, and
+// decides nothing.
 class FileTable {
  public:
   struct Counts {

@@ -17,8 +17,9 @@
 namespace offcpud {
 
 // Decides which files may be read without risk of waiting: those of file systems known to answer
-// without a server or another process, and copies in memory of others that answer at once. What is
-// unknown is not trusted. The calls themselves may hang: see daemon/reader. Used by one thread.
+// without a server or another process, and, if they answer at once, those of others, which are
+// copied to memory first. What is unknown is not trusted. The calls themselves may hang: see
+// daemon/reader. Used by one thread.
 class LocalFiles {
  public:
   // Called before a file system is accessed, with the number of the mount (as in

@@ -10,8 +10,8 @@
 
 namespace offcpud {
 
-// What a process executes between two execs. Serial numbers rise in the order in which images
-// become known, and distinguish processes that had the same number one after the other.
+// Identifies what a process executes between two execs. Serial numbers rise in the order in which
+// images become known, and distinguish processes that had the same number one after the other.
 struct ImageId {
   std::uint32_t tgid = 0;
   std::uint64_t serial = 0;

@@ -95,7 +95,7 @@ class ProcessMappings {
   [[nodiscard]] std::optional<Location> find(std::uint32_t tgid, MonotonicTime when,
                                              std::uint64_t address) const;
 
-  // Those of the live image; empty if there is none. Valid until the next change.
+  // The mappings of the live image; empty if there is none. Valid until the next change.
   [[nodiscard]] std::span<const Mapping> mappings_of(std::uint32_t tgid) const;
 
   // Starts a new generation and returns its number; images that end from now on belong to it.

@@ -44,7 +44,7 @@ class SelfMetrics {
   // last success stays.
   void set_config_reload(bool successful, WallTime at);
 
-  // The end of the certificate of new connections. The series exists once there is a certificate.
+  // When the certificate of new connections expires. The series exists once there is a certificate.
   void set_certificate_expiry(WallTime at);
 
   // Creates the stage's series with the value 0.

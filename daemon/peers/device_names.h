@@ -9,7 +9,7 @@
 namespace offcpud {
 
 // Names of devices as sysfs has them, "nvme0n1p2"; "0:45" of what has none there, such as a network
-// file system. A name is asked for once, and all of them anew after kMost. Used by one thread.
+// file system. Asks for each name once; after kMost names it asks anew. Used by one thread.
 class DeviceNames {
  public:
   static constexpr std::size_t kMost = 1'024;

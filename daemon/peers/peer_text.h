@@ -21,7 +21,7 @@ std::string address_text(const PeerAddress& address, std::uint16_t port);
 // The process that a wait for `wait_for` waited on; null: it is none.
 const PeerProcess* process_in(const WaitPeer& peer, WaitFor wait_for);
 
-// "remote:10.0.0.1:5432", "device:vda", or one of the above. Only if it is no process.
+// "remote:10.0.0.1:5432", "device:vda", or one of the above. Only where process_in() is null.
 std::string on_text(const WaitPeer& peer, WaitFor wait_for, DeviceNames& devices);
 
 }  // namespace offcpud

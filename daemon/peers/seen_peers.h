@@ -15,9 +15,9 @@
 namespace offcpud {
 
 // The processes that were seen at the other ends of connections, for waits on the same socket that
-// do not tell it themselves: who closes a connection, or ends, makes no call for it. What is older
-// than kGoodFor is not told, nor a socket whose other end processes of several cgroups use. Used by
-// one thread.
+// do not tell it themselves: a process that closes a connection, or ends, makes no call for it.
+// What is older than kGoodFor is not told, nor a socket whose other end processes of several
+// cgroups use. Used by one thread.
 class SeenPeers {
  public:
   // The older half is forgotten once there are more.
@@ -26,7 +26,7 @@ class SeenPeers {
 
   // This process was at the other end.
   void see(const offcpud_socket& socket, const PeerProcess& process, MonotonicTime now);
-  // The process that was.
+  // The process that was seen there.
   [[nodiscard]] std::optional<PeerProcess> find(const offcpud_socket& socket,
                                                 MonotonicTime now) const;
 

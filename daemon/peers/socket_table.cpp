@@ -47,26 +47,33 @@ bool is_any(const PeerAddress& address) {
   return address[0] == 0 && address[1] == 0 && address[3] == 0;
 }
 
+// One walk is one look: none of a process's sockets is older than another, so that a process never
+// gives up one for another one of its own.
+constexpr MonotonicTime kOneTime{};
+
 // All addresses, of IPv4 and of IPv6: a socket of IPv6 mostly takes both.
 constexpr PeerAddress kAny{};
 
 }  // namespace
 
-void SocketTable::add(const offcpud_peer& record) {
-  const offcpud_socket& socket = record.socket;
+void SocketTable::add(const offcpud_held_socket& record) {
+  const offcpud_socket& socket = record.peer.socket;
   if (socket.family == AF_UNIX || socket.remote_port != 0) {
-    return add(ends_, key_of_end(socket, false), record);
+    return add(false, key_of_end(socket, false), record);
   }
   const PeerAddress local = local_address(socket);
-  add(listeners_, key_of_listener(socket, is_any(local) ? kAny : local, socket.local_port), record);
+  add(true, key_of_listener(socket, is_any(local) ? kAny : local, socket.local_port), record);
 }
 
-void SocketTable::add(Owners& owners, Key key, const offcpud_peer& record) {
-  if (size() >= kMost && !owners.contains(key)) {
+void SocketTable::add(bool is_listener, Key key, const offcpud_held_socket& held) {
+  Owners& all = owners(is_listener);
+  if (!all.contains(key) && slots_.is_full() && !make_room(held)) {
     ++left_out_;
     return;
   }
-  const auto [found, is_new] = owners.try_emplace(std::move(key));
+  const auto [found, is_new] = all.try_emplace(std::move(key));
+  if (is_new) take_room({.is_listener = is_listener, .key = &found->first}, held);
+  const offcpud_peer& record = held.peer;
   Owner& owner = found->second;
   const bool replaces = is_new || owner.process.tgid == kInit;
   if (!replaces && record.tgid == kInit) return;
@@ -77,6 +84,26 @@ void SocketTable::add(Owners& owners, Key key, const offcpud_peer& record) {
   }
   if (!replaces) return;  // the first one, which mostly has opened it
   owner = {.process = process_of(record), .netns = record.socket.netns};
+}
+
+bool SocketTable::make_room(const offcpud_held_socket& record) {
+  const auto slot = slots_.who_gives_way(record.peer.tgid, record.uid, kOneTime);
+  if (!slot) return false;
+  const Place& place = places_[*slot];
+  Owners& all = owners(place.is_listener);
+  all.erase(all.find(*place.key));
+  slots_.give_back(*slot);
+  ++left_out_;
+  return true;
+}
+
+void SocketTable::take_room(Place place, const offcpud_held_socket& record) {
+  const auto slot = slots_.take(record.peer.tgid, record.uid, kOneTime);
+  if (slot == places_.size()) {
+    places_.push_back(place);
+  } else {
+    places_[slot] = place;
+  }
 }
 
 std::optional<PeerProcess> SocketTable::named(const Owners& owners, const Key& key) {

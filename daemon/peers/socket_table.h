@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/share_slots.h"
 #include "base/word_hash.h"
 #include "peers/wait_peer.h"
 
@@ -15,14 +16,19 @@ namespace offcpud {
 // Which process had which socket, in all network namespaces of this host, when a walk over their
 // files passed by (bpf/sockets.bpf.c). It names nobody where two could be meant: processes of
 // different cgroups that share a socket, or sockets of different namespaces with equal addresses.
-// Others see it once it is filled.
+// One thread fills it; then it no longer changes, and others see it.
 class SocketTable {
  public:
-  // Further sockets are left out.
+  // Once there are so many, the largest process of the user who has most gives up one of its own
+  // for a new one (ShareSlots).
   static constexpr std::size_t kMost = 65'536;
 
-  // A record of the walk: a socket and a process that has it.
-  void add(const offcpud_peer& record);
+  SocketTable() = default;
+  SocketTable(SocketTable&&) = default;
+  SocketTable& operator=(SocketTable&&) = default;
+
+  // A record of the walk.
+  void add(const offcpud_held_socket& record);
 
   // The process at the other end of a connection, by the addresses and ports of both.
   [[nodiscard]] std::optional<PeerProcess> other_end_of(const offcpud_socket& socket) const;
@@ -31,7 +37,7 @@ class SocketTable {
   [[nodiscard]] std::optional<PeerProcess> listener_of(const offcpud_socket& socket) const;
 
   [[nodiscard]] std::size_t size() const { return ends_.size() + listeners_.size(); }
-  // Sockets for which there was no room.
+  // Sockets for which there was no room, or which gave up theirs.
   [[nodiscard]] std::size_t left_out() const { return left_out_; }
 
  private:
@@ -42,12 +48,22 @@ class SocketTable {
   };
   using Key = std::vector<std::uint64_t>;
   using Owners = std::unordered_map<Key, Owner, WordsHash>;
+  struct Place {
+    bool is_listener = false;
+    const Key* key = nullptr;  // of its node, which stays where it is
+  };
 
-  void add(Owners& owners, Key key, const offcpud_peer& record);
+  void add(bool is_listener, Key key, const offcpud_held_socket& record);
+  // False: somebody else's socket must not go for this one.
+  bool make_room(const offcpud_held_socket& record);
+  void take_room(Place place, const offcpud_held_socket& record);
+  [[nodiscard]] Owners& owners(bool is_listener) { return is_listener ? listeners_ : ends_; }
   static std::optional<PeerProcess> named(const Owners& owners, const Key& key);
 
   Owners ends_;       // of connections, by both addresses and ports; unix: by inode
   Owners listeners_;  // by network namespace, protocol, address and port
+  ShareSlots slots_{kMost};
+  std::vector<Place> places_;  // by slot
   std::size_t left_out_ = 0;
 };
 

@@ -40,7 +40,7 @@ struct WaitPeer {
   std::uint16_t port = 0;    // of Remote; 0: any, because the other end connected
   std::uint32_t device = 0;  // of Device: a dev_t of the kernel
 
-  // Whatever the process is called by now.
+  // Ignores the name of the process, which may change.
   [[nodiscard]] bool same_as(const WaitPeer& other) const {
     return kind == other.kind && process.same_as(other.process) && address == other.address &&
            port == other.port && device == other.device;

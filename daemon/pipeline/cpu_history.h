@@ -24,7 +24,7 @@ struct CpuStep {
   struct Subject {
     std::shared_ptr<const SubjectLabels> labels;
     std::uint64_t running_ns = 0;
-    // by kind, of which the first is OFFCPUD_BLOCKED_KINDS
+    // By kind; the first is OFFCPUD_BLOCKED_KINDS.
     std::array<std::uint64_t, kKinds> waited_ns{};
   };
 
@@ -57,8 +57,7 @@ class CpuHistory {
   explicit CpuHistory(CpuHistoryLimits limits = {}) : limits_(limits) {}
 
   // Adds those steps of WaitHistory::record() that it has not added yet, but for the last one,
-  // which may still grow. Returns the steps without a gap, oldest first; the last one may be
-  // shorter.
+  // which may still grow. Returns the steps without a gap, oldest first; the last may be shorter.
   CpuSteps record(const std::vector<std::shared_ptr<const WaitStep>>& history);
 
  private:

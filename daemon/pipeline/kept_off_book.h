@@ -19,9 +19,9 @@
 namespace offcpud {
 
 // Sums who kept whom off the CPU, by pairs of cgroup paths. Sums never go down, whoever comes and
-// goes: of each cgroup that waited, those other cgroups are named that kept it off longest of late;
-// what the rest did is added to "(other)". One that must make room for another, or is gone, leaves
-// what was told of it in "(removed)". Single-threaded; what of() and record() return is immutable.
+// goes. For each cgroup that waited, it names the other cgroups that kept it off longest of late;
+// the rest is added to "(other)". A name that must make room for another, or is gone, leaves its
+// sum in "(removed)". Single-threaded; what of() and record() return is immutable.
 class KeptOffBook {
  public:
   using LabelsOf = std::function<std::shared_ptr<const SubjectLabels>(const std::string& path)>;
@@ -32,14 +32,14 @@ class KeptOffBook {
   // How many other cgroups are named for each one, from now on.
   void set_most_named(std::size_t most) { most_named_ = most; }
 
-  // `taker`: the path of who had the CPU, that of the waiting cgroup itself too, or one of the
+  // `taker`: the path of the cgroup that had the CPU, perhaps the waiting one itself, or one of the
   // names in parentheses.
   void add(std::string_view path, const std::string& taker, std::uint64_t ns);
 
   // Adds what is told of `path` to what is told of `into`.
   void fold(std::string_view path, std::string_view into);
 
-  // Nobody of these runs any more.
+  // Names these no more, because nothing of theirs runs any more: their sums go to "(removed)".
   void forget_takers(const std::set<std::string>& paths);
 
   // Null: nobody has kept this one off so far.

@@ -32,7 +32,7 @@ struct CgroupReading {
 // The histograms of one process since the programs first saw it. A histogram that has not changed
 // since the last reading is the same object.
 struct ProcessReading {
-  std::uint64_t start_ns = 0;  // identifies the process together with tgid: docs of offcpud_process
+  std::uint64_t start_ns = 0;  // identifies the process together with tgid; see offcpud_process
   std::uint32_t tgid = 0;
   std::array<std::shared_ptr<const LatencyHistogram>, OFFCPUD_HIST_KINDS> histograms;
 };

@@ -38,8 +38,7 @@ struct StallThresholds {
 
   Threshold by_reason;   // where only its reason is known
   Threshold actionable;  // where its stack says that somebody may want to act
-  // A rule asks for this reason, although it is idle-prone: by_reason holds whatever the stack
-  // says.
+  // A rule asks for this idle-prone reason: by_reason holds whatever the stack says.
   bool reason_named = false;
 };
 
@@ -76,8 +75,8 @@ class StallLog {
  public:
   using LabelsOf = std::function<std::shared_ptr<const SubjectLabels>(std::uint64_t cgroup_id)>;
 
-  // Told stalls in progress. Further ones get a record when they end, and until then count in
-  // StallList::unlisted.
+  // Told stalls in progress. Further ones count in StallList::unlisted, and get a record
+  // when they end.
   static constexpr std::size_t kMaxInProgress = 10'000;
   // Untold blocks in progress. Further ones have no record, or lose it to a process or cgroup that
   // has fewer (UntoldShares), but count in StallList::untold_blocks.

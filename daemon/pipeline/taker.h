@@ -48,7 +48,7 @@ struct KeptOffStep {
 // Who kept the threads of a cgroup off the CPU within a time up to a View.
 struct KeptOffWindow {
   std::vector<Taker> takers;           // the longest first; empty: nobody, or nobody tells
-  std::chrono::nanoseconds length{0};  // how long the time was; 0: the View remembers no other
+  std::chrono::nanoseconds length{0};  // how long the time was; 0: the View remembers nothing
 };
 
 // About the last `window`; if the View remembers less, as much as it does.

@@ -23,8 +23,8 @@ class UntoldShares {
   [[nodiscard]] std::size_t size() const { return slots_.size(); }
   [[nodiscard]] bool is_full() const { return slots_.is_full(); }
 
-  // The record to give back so that this process gets one more. Nothing: the process itself must
-  // give way, and keeps the records that it has. `tgid` in the initial PID namespace.
+  // The record to give back so that this process gets one more. Nothing: the process gets none, but
+  // keeps the records that it has. `tgid` in the initial PID namespace.
   [[nodiscard]] std::optional<StallId> who_gives_way(std::uint64_t cgroup_id,
                                                      std::uint32_t tgid) const;
   // Only if not all are held. A process counts in the cgroup of its first record.

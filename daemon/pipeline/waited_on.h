@@ -119,8 +119,8 @@ struct WaitedOnRow {
   WaitTime time;
 };
 
-// What the threads of the chosen cgroups waited on in the windows that ended after `since`: by what
-// for and `on`, the longest first.
+// What the threads of the chosen cgroups waited on in the windows that ended after `since`: summed
+// by what for and `on`, the longest first.
 std::vector<WaitedOnRow> waited_on(std::span<const std::shared_ptr<const PeerWindow>> windows,
                                    MonotonicTime since,
                                    const std::function<bool(std::string_view cgroup)>& is_chosen);

@@ -7,10 +7,10 @@
 
 namespace offcpud {
 
-// The profile of a snapshot for Pyroscope. Pyroscope makes a series of each combination of
-// labels (its default limit is 5,000), so samples have only comm, cgroup and reason; samples
-// that differ only in thread, process or waker are merged. Sums are those of the snapshot.
-// Error: the profile is too large.
+// The profile of a snapshot for Pyroscope. Pyroscope makes a series of each combination of labels
+// (its default limit is 5,000), so samples have only comm, cgroup and reason; samples that differ
+// only in thread, process or waker are merged. Sums are those of the snapshot. Error: the profile
+// is too large.
 Result<PushItem> pushed_profile(Snapshot snapshot);
 
 }  // namespace offcpud

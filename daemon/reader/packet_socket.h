@@ -50,8 +50,8 @@ struct Packet {
 // A pair of connected sockets that preserve message boundaries.
 Result<std::pair<UniqueFd, UniqueFd>> packet_sockets();
 
-// Does not wait, because the other end handles one message at a time. A large message is passed
-// in a memory file.
+// Sends one message. Does not wait, because the other end handles one message at a time. A large
+// message is passed in a memory file.
 Status send_packet(int socket, std::string_view bytes, std::span<const int> fds = {});
 
 // Nothing: no message came within `patience` (negative: no limit). Error: the other end is closed.

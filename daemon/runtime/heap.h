@@ -3,8 +3,8 @@
 
 namespace offcpud {
 
-// These keep resident memory near what is in use, instead of what the busiest minute needed. With a
-// C library other than glibc they do nothing.
+// These functions keep resident memory near what is in use, instead of what the busiest minute
+// needed. With a C library other than glibc they do nothing.
 
 // Makes free() return big blocks at once, and limits all threads to two arenas. Call it before the
 // first thread starts.

@@ -104,7 +104,7 @@ class BlockAccounting {
   const SamplerReports& reports_;
   SampleWindows windows_;
   std::optional<WaitCounting> waits_;            // nothing: nobody wants them
-  std::shared_ptr<const SiteRules> wait_rules_;  // by which the last of them was examined
+  std::shared_ptr<const SiteRules> wait_rules_;  // by which the last window was examined
   KernelFrames kernel_frames_;
   MonotonicTime rules_since_{};  // when options_.capture took effect
   StackAllocation allocation_;

@@ -13,10 +13,10 @@
 
 namespace offcpud {
 
-// Processes that have mappings waiting to be put into the kernel's map. Users take turns; of one
-// user, the process with the fewest mappings left and the one waiting longest take turns. So
-// small processes need not wait for a large one, and the large one still gets in. Used by one
-// thread.
+// Processes that have mappings waiting to be put into the kernel's map. Users take turns. Of one
+// user, the process with the fewest mappings left and the one that has waited longest are served
+// alternately. So small processes need not wait for a large one, and the large one still gets in.
+// Used by one thread.
 class EntryTurns {
  public:
   struct Entry {

@@ -30,23 +30,24 @@ struct StackTexts {
 };
 StackTexts texts_of(std::span<const StackFrame> user, std::span<const StackFrame> kernel);
 
-// What a stack says its waits are for, and what evidence may say instead. Used by one thread.
+// What waits with one stack are for, as the stack says, and the evidence that may say otherwise.
+// Used by one thread.
 class ExaminedStack {
  public:
-  // What is known of the stack besides what it waits for.
+  // What is known of the stack besides what its waits are for.
   struct Of {
     SiteQuestion ask = SiteQuestion::None;  // None: no evidence can change it
     ProcessPlace at;
     ShareOwner owner;        // whose process it is
     std::uint64_t past = 0;  // PlacePasts::place_of(); 0: what its waits are for is known
   };
-  // `wait` has its functions, also if it is idle. `room` counts the stack as long as it lives.
+  // `wait` has its functions, even if it is idle. `room` counts the stack as long as it lives.
   ExaminedStack(ExaminedWait wait, const Of& of, StackRoom& room);
   ~ExaminedStack() { room_.remove(*this); }
   ExaminedStack(const ExaminedStack&) = delete;
   ExaminedStack& operator=(const ExaminedStack&) = delete;
 
-  // By names and files.
+  // The wait as names and files tell it.
   [[nodiscard]] const std::shared_ptr<const ExaminedWait>& wait() const { return wait_; }
   // The evidence that may decide instead; None: that has been decided.
   [[nodiscard]] SiteQuestion ask() const { return of_.ask; }
@@ -55,7 +56,7 @@ class ExaminedStack {
   [[nodiscard]] std::uint64_t past() const { return of_.past; }
   [[nodiscard]] EvidenceVerdict verdict() const { return {wait_->wait_for, wait_->certain}; }
 
-  // The wait of a block that evidence gives this verdict. Blocks with equal verdicts share it.
+  // The wait of a block for which evidence gives this verdict. Blocks with equal verdicts share it.
   std::shared_ptr<const ExaminedWait> as(const EvidenceVerdict& verdict);
 
   [[nodiscard]] bool has_texts() const { return !texts_.user.empty() || !texts_.kernel.empty(); }

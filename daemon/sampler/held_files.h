@@ -23,7 +23,7 @@ class HeldFiles {
   void hold(std::uint64_t object, UniqueFd file);
   void hold_copy(std::uint64_t object, UniqueFd copy);
 
-  // Not open: no file is held.
+  // Returns the held file. Not open: there is none.
   UniqueFd take(std::uint64_t object);
   std::vector<UniqueFd> take_copies(std::uint64_t object);
   // Returns how many copies it closed.

@@ -18,10 +18,9 @@
 
 namespace offcpud {
 
-// Decides which processes have their mappings in the kernel's map, and when its entries are
-// written and removed, so that nobody can use up the map or the time for it. Stacks of processes
-// outside are walked by the files that they map, like those of new processes, and more of them end
-// early.
+// Decides which processes have their mappings in the kernel's map, and when its entries are written
+// and removed, so that nobody can use up the map or the time for it. Stacks of processes outside
+// are walked by the files that they map, like those of new processes, and more of them end early.
 //
 // Entries take a tenth of the thread's time, whoever causes them. They are written and removed at
 // once while there is time to spare; beyond that they wait, and users take turns. Children of large
@@ -120,7 +119,7 @@ class KernelRoom {
   EntryTurns waiting_;    // by expected_user()
   EntryTurns returning_;  // the evicted ones
   bool return_is_next_ = false;
-  // Of admitted processes that wait: mappings from this address on.
+  // Admitted processes, and the address from which on their mappings wait.
   std::unordered_map<std::uint32_t, std::uint64_t> later_;
   // Processes whose entries are to be removed; none of them is in a queue above.
   EntryTurns replaced_;  // they wait to be put in after that
@@ -132,8 +131,8 @@ class KernelRoom {
   std::unordered_map<std::uint32_t, ShareOwner> earlier_users_;
   std::chrono::nanoseconds budget_ = kAtStart;  // of CPU time for entries now
   MonotonicTime refilled_;
-  // Entries since then, by process and user, for which there was no time to spare. Unknown users
-  // count as one.
+  // Entries since used_since_ for which there was no time to spare, by process and by user. Unknown
+  // users count as one.
   std::unordered_map<std::uint32_t, std::size_t> used_;
   std::unordered_map<ShareOwner, std::size_t> used_by_users_;
   MonotonicTime used_since_;

@@ -26,9 +26,8 @@
 
 namespace offcpud {
 
-// Sampled intervals that wait until the thread of a SymbolWorker has named their functions and
-// said what their blocks were for. Used by one thread; the worker and the clock must outlive
-// it.
+// Sampled intervals that wait until the thread of a SymbolWorker has named their functions and said
+// what their blocks were for. Used by one thread; the worker and the clock must outlive it.
 class NamingQueue {
  public:
   using Done = std::function<void(Result<SampledSnapshot>)>;

@@ -110,7 +110,7 @@ class ObjectRegistry final : public MappingObserver {
   class EntryCpu;
   [[nodiscard]] OpenedFile open_again(const Object& object);
   UniqueFd try_to_open_again(Object& object);
-  // Also through processes where the object was seen.
+  // Like open_again(), but also through processes where the object was seen.
   OpenedFile open_where_seen(Object& object);
   // The mappings that begin at or above an address; `mappings` must be in order.
   static std::span<const Mapping> mappings_from(std::span<const Mapping> mappings,
@@ -164,7 +164,7 @@ class ObjectRegistry final : public MappingObserver {
   std::uint64_t copies_left_out_ = 0;
   UnwindObjectId vdso_ = OFFCPUD_UNWIND_NO_OBJECT;
   std::unordered_map<std::uint64_t, Object> objects_;  // by MappedObject::id
-  HeldFiles held_;                                     // files of objects_, like the members below
+  HeldFiles held_;                                     // files of objects_
   LateTables late_;
   MonotonicTime next_late_ = MonotonicTime::min();
   // Objects of several users may share their functions.

@@ -15,8 +15,8 @@
 
 namespace offcpud {
 
-// Sums the time within a window by process, what its threads waited for, and whom or what they
-// waited on. The sum over the latter is what EndedWaits and SiteWaits have.
+// Sums the time within a window by process, by what its threads waited for, and by whom or what
+// they waited on. Summed over the last, it equals what EndedWaits and SiteWaits have.
 class PeerSums {
  public:
   // Rows of one cgroup: the longest; the rest is "(other)".

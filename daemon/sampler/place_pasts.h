@@ -33,8 +33,8 @@ class PlacePasts {
   static constexpr std::size_t kMost = 16'384;
   // The half-lives of the number of waits, and of the longest of them.
   static constexpr std::chrono::minutes kHalfLife{10}, kLongestHalfLife{60};
-  // A place is lively between two ends of waits that are no further apart than this. With the
-  // fewest samples that are enough, three come within this time on average.
+  // A place is lively between two ends of waits that are no further apart than this. At a place
+  // with kFewestSamples, three come within this time on average.
   static constexpr std::chrono::seconds kMostApart{30};
   // Nothing is usual at a place that was lively for less than this.
   static constexpr std::chrono::seconds kLeastSeen{60};

@@ -35,8 +35,8 @@ struct SamplerReports {
   // A snapshot is finished, or could not be made. Called on the symbols thread, which may outlive
   // the sampler, or on the sampler's.
   std::function<void(Result<SampledSnapshot> sampled)> finished;
-  // Every SamplerOptions::window, what threads waited for, at most some seconds later. Called on
-  // the naming thread. None: nothing is examined.
+  // What threads waited for in each SamplerOptions::window, at most some seconds later. Called on
+  // the symbols thread. Empty: nothing is examined.
   std::function<void(std::shared_ptr<const WaitWindow> window)> examined;
   std::function<void(std::uint32_t user_end)> sampled;  // one stack; enum offcpud_unwind_end
   // A new stack has functions outside of all known mappings, because its window had to end before

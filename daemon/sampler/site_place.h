@@ -12,8 +12,8 @@
 
 namespace offcpud {
 
-// Whether the frame has the name of a function. One as "[libfoo.so+0x1234]" has none: the symbols
-// of its object are not read, or not yet.
+// Whether the frame has the name of a function. A name such as "[libfoo.so+0x1234]" is none: the
+// symbols of its object are not read, or not yet.
 inline bool has_name(const StackFrame& frame) {
   return frame.kernel || !frame.function.starts_with('[') ||
          frame.function.find("+0x") == std::string::npos;
@@ -39,9 +39,9 @@ class PlaceNumber {
     has_frames_ = true;
     has_names_ = has_names_ && name != 0;
   }
-  // 0: a stack without frames is no place, nor is one of which not all names are known: rules that
-  // know its functions may say something else. So idle threads of Go wake each other as those do
-  // that wait for a lock.
+  // 0: the stack is no place, because it has no frames, or because some of its names are unknown: a
+  // rule that knows them may say something else. For example, idle threads of Go wake each other as
+  // threads that wait for a lock do.
   [[nodiscard]] std::uint64_t number() const {
     return has_frames_ && has_names_ ? std::max<std::uint64_t>(hash_, 1) : 0;
   }

@@ -15,7 +15,7 @@
 
 namespace offcpud {
 
-// Sums the time within a window by process, cgroup, and where and for what its threads waited.
+// Sums the time within a window by process, cgroup, site, and what its threads waited for.
 class SiteSums {
  public:
   // `paths` must outlive the object.

@@ -20,9 +20,9 @@ struct SamplerInputs {
   const BpfSession& session;
   const Clock& clock;
   std::shared_ptr<const CgroupDirectory> cgroups;
-  // What says what waits are for; not null.
+  // The rules that say what waits are for; not null.
   std::shared_ptr<const SiteRulesBoard> sites;
-  // Of the processes that read files and memory of others; not null.
+  // Starts the processes that read files and memory of others; not null.
   std::shared_ptr<ReaderSpawner> spawner;
 };
 

@@ -20,8 +20,9 @@
 
 namespace offcpud {
 
-// The window whose blocks are examined for what they were for. It is open as long as sampling is
-// on, and short, so that what is shown now is not minutes old. Used by one thread.
+// Collects the blocks of a window, which are then examined for what they were for. As long as
+// sampling is on, a window is open; it is short, so that what is shown now is not minutes old. Used
+// by one thread.
 class WaitCounting {
  public:
   // The most blocks that are remembered. The blocks of the last window and of this one together are
@@ -75,7 +76,7 @@ class WaitCounting {
   };
 
   // How many processes are looked up in one window once there is no room: of those that hold
-  // something (50 ms), and of those that want more; forking these costs more than looking them up.
+  // something (50 ms), and of those that want more, which cost more to fork than to look up.
   static constexpr std::size_t kMostHoldersAsked = 2'000, kMostAsked = 20'000;
 
   ShareOwner owner_of(const WaitSums::Asked& process);

@@ -28,8 +28,8 @@
 
 namespace offcpud {
 
-// Names the stacks of windows and says what their waits were for. Remembers what each stack said,
-// so that a stack that comes again costs one look-up, and which blocks last. When there is no room,
+// Names the stacks of windows and says what their waits were for. Remembers which blocks last, and
+// what each stack said, so that a stack that comes again costs one look-up. When there is no room,
 // the stacks of the user who holds most are forgotten, and examined again when they come; stacks of
 // lasting blocks only lose their functions. Used by one thread.
 class WaitExaminer {

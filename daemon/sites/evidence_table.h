@@ -23,7 +23,7 @@ struct EvidenceKey {
   friend bool operator==(const EvidenceKey&, const EvidenceKey&) = default;
 };
 
-// The process that a key is of. The same number with another start is another process.
+// The process of a key. The same number with another start is another process.
 struct EvidenceProcess {
   std::uint64_t start_ns = 0;  // CLOCK_BOOTTIME
   ShareOwner owner{};
@@ -57,11 +57,11 @@ class EvidenceTable {
 
   // Valid until the next call of touch(); null: nothing is known.
   [[nodiscard]] const Evidence* find(const EvidenceKey& key) const;
-  // The same, to be changed. Does not touch it.
+  // The same, for a caller that changes it. Not a touch(): it goes as early as before.
   Evidence* find(const EvidenceKey& key);
   // Makes it the last entry of its process to go. A new entry is empty. If the number now belongs
   // to another process, all entries of the former one are forgotten. Null: its process must give
-  // way, and touched all its entries at this very time.
+  // way, but has no entry, or touched all of them at this very time.
   Evidence* touch(const EvidenceKey& key, const EvidenceProcess& process, MonotonicTime now);
   // Forgets what was not touched since then.
   void forget_before(MonotonicTime then);

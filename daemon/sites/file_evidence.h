@@ -14,9 +14,9 @@ namespace offcpud {
 // - a connection made from here on which this side spoke last: `answer`; among other files not for
 //   certain;
 // - the same, but this side spoke at once after the peer, and a while ago: `answer` if it is the
-//   only file, otherwise `unknown`, because those words may be an acknowledgement: a loop that only
-//   hears messages and answers each PING has the same files in the same states as one whose driver
-//   sent the next question at once, whether or not it also serves others;
+//   only file, otherwise `unknown`, because those words may have been an acknowledgement. A loop
+//   that only hears messages and answers each PING has the same files in the same states as a loop
+//   whose driver sent its next question at once, whether or not that also serves others;
 // - a listener, or a connection that was accepted: `work`;
 // - a connection made from here on which the peer spoke last: `work`;
 // - a timer: `timer`.

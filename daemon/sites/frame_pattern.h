@@ -50,18 +50,19 @@ struct FramePattern {
 // `.constprop.0`, `.isra.0`, `.part.3`, `.cold`, `.lto_priv.1`, `.llvm.123`, and Go's `.abi0`.
 std::string_view without_compiler_suffix(std::string_view function);
 
-// Whether `function` is a name, not a place (`libc.so.6!fn_85e40`, `[libfoo.so+0x12]`) or a remark
-// (`[jit]`, `[unknown]`).
+// Whether `function` is a name, not an address (`libc.so.6!fn_85e40`, `[libfoo.so+0x12]`) or a
+// remark (`[jit]`, `[unknown]`).
 bool is_function_name(std::string_view function);
 
-// The object of a frame: `object` if it is known, else the one that a place names. May be empty.
+// The object of a frame: `object` if it is known, else the one that such an address names. May be
+// empty.
 std::string_view object_of_frame(std::string_view function, std::string_view object);
 
 // A frame, or an executable, as patterns are compared with it.
 struct ComparedName {
   std::string_view name;    // a function without the compiler's suffix, or an executable
   std::string_view object;  // object_of_frame(); may be empty
-  bool has_name = false;    // false: only "*" fits, as for a place or a name that is too long
+  bool has_name = false;    // false: only "*" fits, as for an address or too long a name
 };
 ComparedName compared_name(PatternKind kind, std::string_view name, std::string_view object);
 
@@ -76,7 +77,8 @@ inline constexpr std::size_t kLongestFrameName = 4'096;
 // NUL). That name stands for an executable of which nothing else is known.
 inline constexpr std::size_t kLongestComm = 15;
 
-// Functions of the kernel by which every blocked thread leaves the CPU; they are passed over, too.
+// Whether every blocked thread leaves the CPU by this function of the kernel. Such functions are
+// passed over, too.
 bool is_scheduler_function(std::string_view kernel_function);
 
 // Whether an object is a part of the C or C++ library or its loader. Nobody writes their functions

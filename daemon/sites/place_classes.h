@@ -31,9 +31,8 @@ struct ProcessPlace {
   }
 };
 
-// What evidence last said of all waits at a place, for callers that see only their sum.
-// When there is no room, the place put least recently gives way (ShareSlots). Used by one
-// thread.
+// What evidence last said of all waits at a place, for callers that see only their sum. When there
+// is no room, the place put least recently gives way (ShareSlots). Used by one thread.
 class PlaceClasses {
  public:
   static constexpr std::size_t kMost = 8'192;

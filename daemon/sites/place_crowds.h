@@ -37,14 +37,14 @@ class PlaceCrowds {
 
   [[nodiscard]] bool has(const Member& member) const { return members_.contains(member); }
 
-  // The member ended waits of the other one, or somebody who does not wait there did. So many were
-  // seen.
+  // Adds `samples` waits of the member that the thread `waker_tid` of its process ended. That
+  // thread need not wait there.
   void add_wakeups(const Member& of, std::uint32_t waker_tid, std::uint32_t samples);
 
   // Whether something goes from hand to hand there: members of the crowd wake each other in both
   // directions, and one and the same thread that does not wait there wakes several of them at
-  // times. In a chain of queues it wakes the first only. Of pools whose idle threads pass jobs on
-  // it is true, too.
+  // times. In a chain of queues, that thread wakes the first member only. This is also true of
+  // pools whose idle threads pass jobs on.
   [[nodiscard]] bool hands_over(const Member& member) const;
   // Whether this thread, which does not wait there, woke several members of that crowd.
   [[nodiscard]] bool hands_out(const Member& member, std::uint32_t tid) const;
@@ -58,10 +58,10 @@ class PlaceCrowds {
 
  private:
   struct Crowd {
-    Member joined;  // another member of the same crowd, or the member itself, which has the sums
+    Member joined;  // another member of the same crowd; itself: it has the sums of all
     std::size_t threads = 1;
     double waited_ns = 0, variance_ns2 = 0;
-    std::uint32_t took = 0, gave = 0;  // wakeups by, and of, other members; of this one alone
+    std::uint32_t took = 0, gave = 0;  // wakeups of this member by others, and of others by it
   };
   using Members = std::map<Member, Crowd>;
   struct Outside {

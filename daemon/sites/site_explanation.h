@@ -13,7 +13,7 @@ namespace offcpud {
 struct FrameOfRule {
   bool kernel = false;
   std::size_t frame = 0;                  // index into SiteWait::user or kernel
-  const FramePattern* pattern = nullptr;  // that it fits
+  const FramePattern* pattern = nullptr;  // the pattern that it fits
 };
 
 // A rule that would have taken the wait but for one of its conditions.

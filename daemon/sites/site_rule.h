@@ -14,7 +14,7 @@
 
 namespace offcpud {
 
-// What code with evidence may be asked about a wait that the names leave open.
+// The evidence that a rule may ask for, about a wait that names leave open.
 enum class SiteQuestion : std::uint8_t {
   None,
   Socket,  // of the one socket it waits on: accepted or connected, and who sent last?

@@ -21,7 +21,7 @@ struct SiteFile {
   static constexpr std::size_t kMostRules = 500;
 };
 
-// What a file may say besides.
+// What a file may say besides its rules.
 std::span<const Setting<SiteFile>> site_file_keys();
 
 }  // namespace offcpud

@@ -36,11 +36,11 @@ struct LastingBlock {
 // - an `answer` if one of them waits for something actionable;
 // - `work` or `timer` if all of them are idle, `work` if both are there;
 // - `unknown` if nobody can tell what one of them waits for.
-// Who reads a pipe waits for
+// Who reads a pipe, unless it is known to wait for an answer, waits for
 // - an `answer` if the process at the other end waits for something actionable, or for a child;
 // - `work` if that is idle, or if only the reader's own process can write;
-// - `unknown` if nobody can tell;
-// unless it is known to wait for an answer.
+// - `unknown` if nobody can tell.
+//
 // A process whose main thread has no block here runs, or waits only for moments, and says nothing.
 // If no process says anything, the verdict stays; but if that is `unknown`, `earlier` takes its
 // place.

@@ -47,7 +47,7 @@ struct ClassifierWork {
 // name and each stack, so that a known stack costs one look-up by the numbers of its frames.
 class WaitClassifier {
  public:
-  // Of memory for stacks, and for names.
+  // The most memory for stacks, and for names.
   static constexpr std::size_t kMostStackBytes = std::size_t{2} << 20;
   static constexpr std::size_t kMostNameBytes = std::size_t{2} << 20;
 

@@ -19,8 +19,8 @@ struct ThreadAtPlace {
   std::uint32_t tid = 0;
   std::uint64_t process_start_ns = 0;  // CLOCK_BOOTTIME
   ShareOwner owner{};                  // whose process it is
-  // The same for all threads with one stack, if its rule asks for evidence; 0: it does
-  // not ask.
+  // A number for the stack, the same for all threads that have it; 0: its rule asks for no
+  // evidence.
   std::uint64_t place = 0;
 };
 
@@ -68,9 +68,9 @@ struct EvidenceVerdict {
 //   Nor if all peers wait there nearly always, so that none can have held anything (PlaceCrowds);
 // - at places where idle threads do not pass jobs on (SeenWaits::hands_over), threads that wake
 //   each other there, and that one and the same other thread wakes: `lock`, for what that one has;
-// - threads of its process that it wakes as often as they wake it end more than 0.5, and they do
-//   not wait much for others outside of the process, or it wakes them where a rule says that they
-//   wait for work: `answer`. Both sides of a closed loop look like the former;
+// - threads of its process that it wakes as often as they wake it end more than 0.5: `answer`, if
+//   it wakes them where a rule says that they wait for work, or if they do not wait much for others
+//   outside of the process. By the latter, both sides of a closed loop wait for an answer;
 // - else `work`.
 // Sums decay, so that a thread that begins to do something else gets another class. A class is in
 // force once two windows in a row have found it, until two in a row find another. Used by one
@@ -81,10 +81,11 @@ class WakerEvidence {
   static constexpr std::chrono::seconds kHalfLife{120};
   static constexpr float kFewestWakeups = 5;  // seen ones, whatever they stand for
   static constexpr float kTimerShare = 0.6F, kLockShare = 0.5F, kAnswerShare = 0.5F;
-  // A waker whose own waits take more than this share of the time for which others wait for it does
-  // not answer.
+  // A waker does not answer if its own waits for others outside of the process, except actionable
+  // ones, take more than this share of the time for which the thread that it wakes waits.
   static constexpr float kIdleShare = 0.2F;
-  // Of the wakeups of one who answers, so many were jobs by name.
+  // It answers nevertheless if at least this share of the times that the thread woke it were jobs
+  // by name.
   static constexpr float kJobsShare = 0.5F;
   // The leader of a pool wakes the next leader each time that its timer has ended.
   static constexpr float kLeaderShare = 0.5F;

@@ -15,7 +15,7 @@ namespace offcpud {
 // 0: not known, or the reason was not sampled.
 using ReasonIntervals = std::array<std::chrono::nanoseconds, OFFCPUD_BLOCKED_KINDS>;
 
-// The longest of these reasons (bits).
+// The longest interval of these reasons (bits).
 inline std::chrono::nanoseconds longest_of(const ReasonIntervals& intervals, std::uint64_t kinds) {
   std::chrono::nanoseconds found{0};
   for (std::size_t kind = 0; kind < intervals.size(); ++kind) {

@@ -73,8 +73,8 @@ struct Snapshot {
   // What the configuration excluded when the snapshot was taken: all filters of all merged
   // snapshots, sorted. Empty: nothing.
   std::vector<std::string> captured;
-  // Time without a stack (is_without_stack()) of which some may belong here. Only where a filter
-  // selected; elsewhere, such time is an entry.
+  // Time without a stack (is_without_stack()) that a filter left out although some of it may belong
+  // here. Without a filter, such time is an entry.
   std::uint64_t lost_of_any_ns = 0;
   // The longest T that was in force: a block of length d stands for max(d, T). 0: not known. If
   // merged, that of the reasons asked for.
@@ -91,7 +91,7 @@ struct Snapshot {
   friend bool operator==(const Snapshot&, const Snapshot&) = default;
 };
 
-// Whether the entry stands for waits whose stacks are not known, and so neither their threads.
+// Whether the entry stands for waits whose stacks, and so whose threads, are unknown.
 inline bool is_without_stack(const Snapshot& snapshot, const StackEntry& entry) {
   if (entry.cgroup != kOtherCgroup || entry.user.size() != 1 || !entry.kernel.empty()) return false;
   const std::string& why = snapshot.frames[entry.user.front()].function;

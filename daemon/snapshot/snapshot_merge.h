@@ -38,7 +38,7 @@ class SnapshotSum {
   bool has_reason_intervals_ = true;  // all so far
 };
 
-// Selects kept snapshots: all that overlap [from, to), as a whole, or a single one.
+// Selects kept snapshots: a single one, or each that overlaps [from, to), whole.
 struct SnapshotRange {
   WallTime from = WallTime::min(), to = WallTime::max();
   std::optional<std::uint64_t> sequence;

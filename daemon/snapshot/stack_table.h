@@ -12,10 +12,10 @@
 namespace offcpud {
 
 // Entries of several snapshots with one common table of frames; entries of the same place and
-// subject are one. A stack that was for something else, or at another site, in another snapshot is
-// an entry of its own: the rules were others then. Bounded: once there are `most_entries`, further
-// ones are summed by reason and by what they are for, in entries whose comm and cgroup are
-// "(other)", so totals remain true. Single-threaded.
+// subject are one. If the rules changed between two snapshots, a stack may be for something else,
+// or at another site, in one than in the other: it then has two entries. Bounded: once there are
+// `most_entries`, further ones are summed by reason and by what they are for, in entries whose comm
+// and cgroup are "(other)", so totals remain true. Single-threaded.
 class StackTable {
  public:
   static constexpr std::size_t kMostEntries = 100'000;

@@ -10,25 +10,25 @@
 
 namespace offcpud {
 
-// The blocks of a sum that waited on the same.
+// The blocks of a sum that waited on the same peer.
 struct PeerTime {
   WaitPeer peer;
   WaitTime ended{};   // of blocks that ended, whole
   WaitTime within{};  // of these, the part within the window
 };
 
-// The time of one sum by whom it waited on. A value type.
+// The time of one sum, by whom or what its blocks waited on. A value type.
 class PeerTimes {
  public:
-  // Further ones are not told apart, nor those for which there are no bytes.
+  // Further peers are not told apart, nor those for which there are no bytes.
   static constexpr std::size_t kMost = 64;
 
-  // Its room is taken from `bytes`.
+  // The time of this peer. The room for a new one is taken from `bytes`.
   PeerTime& of(const WaitPeer& peer, ByteBudget::Share& bytes);
 
-  // No peer twice. The last may be all those that had no room.
+  // Each peer once. The last entry may stand for all peers that had no room.
   [[nodiscard]] const std::vector<PeerTime>& times() const { return times_; }
-  // What it has taken.
+  // The bytes that it has taken.
   [[nodiscard]] std::size_t bytes() const { return taken_; }
 
  private:

@@ -19,7 +19,7 @@ struct SampledBlock {
   std::span<const __u64> kernel, user, waker_kernel, waker_user;
 };
 
-// The block had not ended when it was sampled, so that nobody has woken the thread.
+// Whether the block had not ended when it was sampled, so that nobody had woken the thread.
 inline bool is_in_progress(const offcpud_sample& sample) {
   return (sample.flags & OFFCPUD_SAMPLE_IN_PROGRESS) != 0;
 }

@@ -29,7 +29,7 @@ class StackAllocation {
 
   void set_budget(double per_second) { budget_ = std::max(per_second, 1.0); }
 
-  // How much strata matter from now on, relative to each other.
+  // Sets how much strata matter from now on, relative to each other.
   void use(const StratumWeights& weights);
 
   // Takes note of a sample, which takes `of_budget` of a stack from the budget.

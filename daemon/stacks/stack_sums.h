@@ -30,8 +30,8 @@ struct WakePair {
   std::uint32_t tid = 0;
   std::uint32_t waker_tid = 0;  // 0: no thread, not known, or the block is in progress
   std::uint32_t samples = 0;
-  // For each sampled block, what it stands for or, if more, its whole length; a second at
-  // most.
+  // The sum of what each sampled block stands for or, if that is more, of its whole length; of one
+  // block a second at most.
   double ns = 0;
   double whole_ns = 0;      // what they stand for, however long
   double variance_ns2 = 0;  // of whole_ns

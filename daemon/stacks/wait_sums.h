@@ -131,7 +131,7 @@ class WaitSums {
   static Key key_of(const SampledBlock& block);
   using Process = std::pair<std::uint32_t, std::uint64_t>;  // as Asked
   using Owners = std::map<Process, ShareOwner>;
-  // Of a process that wants more room.
+  // The owner of a process that wants more room.
   [[nodiscard]] ShareOwner owner_of(const offcpud_sample& sample) const;
   [[nodiscard]] Owners owners_of(const std::map<Process, std::size_t>& held) const;
   WaitSum* add_sum(const SampledBlock& block, Key key);

@@ -14,7 +14,7 @@ namespace offcpud {
 // Who may have written an open file.
 struct FileAuthor {
   FileRights rights;
-  bool of_copy = false;  // then `rights` are what a file system says that a user may have made
+  bool of_copy = false;  // then `rights` come from a file system that a user may have made
 };
 
 // The author of the file; of a copy, the author of the original, which is below `root`. Nothing: a
@@ -31,8 +31,8 @@ std::optional<FileAuthor> author_of(int fd, const RootDirectory& root);
 // permission. Otherwise a user could map another user's object in a mount namespace of his own, put
 // a debug file beside it, and choose its functions' names for everybody. For the same reason a
 // copied debug file is used for copied objects only, and for a copied object an original debug file
-// is used only if root owns it: the owner of a copied file is told by a file system that the user
-// may have made.
+// is used only if root owns it: who owns a copied file is said by a file system that the user may
+// have made.
 std::optional<UniqueFd> find_debug_file(const ElfFile& object,
                                         const std::optional<FileAuthor>& author,
                                         const std::string& object_path, const RootDirectory& root);

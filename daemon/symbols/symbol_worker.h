@@ -60,7 +60,7 @@ class SymbolWorker {
 
   // What a job waits for before it runs.
   struct After {
-    // These loads, if they are in progress or wait; nothing: all of those.
+    // These loads, if they wait or are in progress. Nothing: all loads that do.
     std::optional<std::vector<ObjectId>> loads;
     // The longest wait. Nor does a job wait longer than jobs that were posted to its line later.
     std::chrono::milliseconds patience{30'000};
@@ -71,8 +71,7 @@ class SymbolWorker {
   };
   // Runs `job` on the thread, after earlier jobs of its line. Loads for which it waits go first,
   // then the job, then other loads. The job may use the cache but must not keep a reference; an
-  // exception ends the daemon. False: the worker has stopped. `what`: a literal for the
-  // heartbeat.
+  // exception ends the daemon. False: the worker has stopped. `what`: a literal for the heartbeat.
   bool post(Job job, const char* what, const After& after);
   bool post(Job job) { return post(std::move(job), "naming functions", {}); }
 

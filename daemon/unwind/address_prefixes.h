@@ -15,7 +15,7 @@ namespace offcpud {
 std::vector<offcpud_unwind_mapping_key> address_prefixes(std::uint32_t tgid, std::uint64_t begin,
                                                          std::uint64_t end);
 
-// How many these are.
+// The number of these keys.
 std::size_t count_address_prefixes(std::uint64_t begin, std::uint64_t end);
 
 }  // namespace offcpud

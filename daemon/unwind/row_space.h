@@ -18,8 +18,7 @@ struct RowExtent {
 // Knows which rows of the chunks are free, but not their contents.
 class RowSpace {
  public:
-  // nullopt: no chunk has this many consecutive free rows; add_chunk() may help. 1
-  // <= rows <= 65,536.
+  // nullopt: no chunk has `rows` consecutive free rows (1 to 65,536); add_chunk() may help.
   std::optional<RowExtent> take(std::uint32_t rows);
   void give_back(const RowExtent& extent);
   void add_chunk();

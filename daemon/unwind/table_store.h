@@ -95,14 +95,15 @@ class TableStore final : public UnwindLookup {
   // file. Error: the object was unmapped for so long that it was removed; add it again.
   Status add_mapping(std::uint32_t tgid, std::uint64_t begin, std::uint64_t end,
                      std::uint64_t file_offset, UnwindObjectId object);
-  // Gives memory of the process between `begin` and `end` that no file is mapped at this table,
-  // whose addresses count from `begin`: code that the program compiled while it ran. Replaces the
-  // table that this function gave it before. What the process maps there later has none.
+  // Sets the table for code that the program compiled while it ran: for the parts of the process's
+  // memory from `begin` up to `end` where no file is mapped. Addresses in the table count from
+  // `begin`. Replaces an earlier table of this kind. What the process maps there later has no
+  // table.
   Status put_code(std::uint32_t tgid, std::uint64_t begin, std::uint64_t end,
                   const UnwindTable& table);
   Status remove_mappings(std::uint32_t tgid, std::uint64_t begin, std::uint64_t end);
   Status remove_process(std::uint32_t tgid);  // exit, and exec
-  // The same in steps of so many mappings. True: it is done.
+  // Like remove_process(), but removes at most `mappings` mappings. True: none is left.
   Result<bool> remove_some(std::uint32_t tgid, std::size_t mappings);
   Status copy_process(std::uint32_t parent, std::uint32_t child);  // fork
 

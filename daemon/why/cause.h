@@ -11,7 +11,7 @@
 
 namespace offcpud {
 
-// What threads wait for, with the CPU as one more thing.
+// What threads wait for: a WaitFor, or a CPU.
 inline constexpr std::size_t kForCpu = kWaitForNames.size();  // in a run queue
 inline constexpr std::size_t kForThrottled = kForCpu + 1;     // the same, by cpu.max
 inline constexpr std::size_t kForKinds = kForThrottled + 1;
@@ -75,7 +75,7 @@ UnitCauses causes_of(const WhyInputs& inputs, const std::string& unit);
 // The units that waited, or used a CPU, by name; without WhyInputs::process.
 std::vector<std::string> units_in(const WhyInputs& inputs);
 
-// The largest cause that somebody may act on; null: there is none of `least` threads.
+// The largest cause that somebody may act on; null: there is none of at least `least` threads.
 const Cause* main_cause(const UnitCauses& unit, double least = 0.05);
 
 }  // namespace offcpud

@@ -28,10 +28,10 @@ struct WhyHop {
   std::size_t for_kind = 0;
   std::string site;    // where it does that; may be empty
   double threads = 0;  // that do
-  // Part of what the first unit waited. False: it is what this unit did in the same window, perhaps
-  // for others; nothing of it is attributed.
+  // True: a part of what the first unit waited. False: what this unit did in the same window,
+  // perhaps for others; nothing of it is attributed.
   bool attributed = false;
-  std::string because;  // of Unknown; or says more: which limit
+  std::string because;  // of Unknown: why; of others: more, such as which limit
 };
 
 // From the first unit on. The first hop says what that waits for; the last one is who is to blame,

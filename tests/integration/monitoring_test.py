@@ -135,7 +135,7 @@ class Monitoring(Case):
             if not having and not self.is_of_other_kind(metric):
                 found.append(metric)
             found += [f"{metric}{{{label}}}" for label in sorted(matched - having) if having]
-        return found + sorted(promql.grouping(expr) - present - {"le"})
+        return found + sorted(promql.grouping(expr) - present - promql.made(expr) - {"le"})
 
     def is_of_other_kind(self, metric):
         base = re.sub(r"_(bucket|sum|count)$", "", metric)
@@ -143,7 +143,7 @@ class Monitoring(Case):
 
     def wanted(self, target):
         """Of a heatmap, which has a query for each kind, the one of this kind."""
-        return target["refId"] in (self.kind, "A", "B", "C", "D", "E")
+        return target["refId"] in (self.kind, "edges", "A", "B", "C", "D", "E")
 
     def selections(self, dashboard):
         """What Grafana would put in: of a variable without a value for All each of its values."""

@@ -57,3 +57,9 @@ def grouping(expr):
     """The labels of every by (...)."""
     return {label.strip() for labels in re.findall(r"\bby\s*\(([^)]*)\)", _depths(expr)[0])
             for label in labels.split(",") if label.strip()}
+
+
+def made(expr):
+    """The labels that label_replace and label_join write: the string behind their vector, which ends with a
+    bracket here."""
+    return set(re.findall(r'\), "(\w+)", "', expr))

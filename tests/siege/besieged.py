@@ -3,6 +3,7 @@
 
 import base64
 import http.client
+import os
 import re
 import threading
 import time
@@ -97,9 +98,11 @@ class Besieged(Daemon):
     def processes(self):
         """Its own id and those of its readers."""
         found, parents = {self.pid}, {}
-        for stat in Path("/proc").glob("[0-9]*/stat"):
+        for entry in os.listdir("/proc"):  # a glob would stop at a process that ends meanwhile
+            if not entry.isdigit():
+                continue
             try:
-                pid, _, rest = stat.read_text().partition(" (")
+                pid, _, rest = Path("/proc", entry, "stat").read_text().partition(" (")
             except OSError:
                 continue
             parents[int(pid)] = int(rest.rpartition(") ")[2].split()[1])
@@ -158,6 +161,7 @@ class Watch:
         self._daemon = daemon
         self._over = threading.Event()
         self.resident = []  # (time, bytes of the daemon and its readers; what they share counts once)
+        self.unwatched = 0  # seconds from the last look at memory to the end
         self.scrapes, self.cut, self.slowest = 0, [], 0.0
         self._threads = [threading.Thread(target=of) for of in (self._weigh, self._scrape)]
         for thread in self._threads:
@@ -197,3 +201,4 @@ class Watch:
         self._over.set()
         for thread in self._threads:
             thread.join()
+        self.unwatched = time.monotonic() - (self.resident[-1][0] if self.resident else 0)

@@ -89,6 +89,7 @@ def judge_losses(first, last):
 
 def judge_memory(promises, watch, daemon):
     promises.at_most("resident, with its readers", MOST_RESIDENT / MIB, watch.most() / MIB, " MiB")
+    promises.at_most("from the last look at memory to the end", 30, watch.unwatched, " s")
     _, second, third = watch.thirds()
     means = f"{second / MIB:.1f} and {third / MIB:.1f} MiB"
     if watch.minutes() >= LEAST_MINUTES:

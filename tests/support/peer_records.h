@@ -85,6 +85,10 @@ class PeerRecord {
     peer.cgroup_id = id;
     return *this;
   }
+  // As the walk over all sockets tells it.
+  [[nodiscard]] offcpud_held_socket held(std::uint32_t uid = 0) const {
+    return {.peer = peer, .uid = uid, .unused = 0};
+  }
 
   offcpud_peer peer{};
 };

@@ -2,9 +2,9 @@
 """Which units wait, for what, and on which hosts."""
 
 import variables as v
-from panels import logarithmic, row, stat, table, timeseries
-from queries import (BLOCKED, FOR, HOST, IDLE, REASON, RUNQUEUE, SUBJECT, WAIT, highest, quantile, rate,
-                     select, threads, total)
+from panels import graph, logarithmic, row, stat, table, timeseries
+from queries import (BLOCKED, FOR, HOST, IDLE, REASON, RUNQUEUE, SUBJECT, WAIT, highest, pairs, quantile,
+                     rate, select, threads, total, waited_on)
 
 UID = "offcpud-overview"
 # Containers belong to no unit: whichever of the two there is names a line.
@@ -20,7 +20,7 @@ def dashboard():
         UID, "offcpud / Overview",
         "What threads wait for, by unit, and their waits for a CPU. Waits for work or a timer are one "
         "number until the variable Waits for says otherwise; reasons are detail.", chosen,
-        [*now(), *waits(), *queued(), *stalls(), *top(), *blocked()])
+        [*now(), *waits(), *on_whom(), *queued(), *stalls(), *top(), *blocked()])
 
 
 def now():
@@ -59,6 +59,20 @@ def waits():
                       NAME + " {{for}}")]),
         logarithmic("Waits by what for, quantile $quantile", "Over all chosen units.", "s",
                     [(quantile("$quantile", "for", WAIT, SUBJECT, FOR), "{{for}}")]),
+    ]
+
+
+def on_whom():
+    somebody = (SUBJECT, FOR, 'on!="(nobody)"')
+    return [
+        row("Who waits for whom"),
+        graph("Who waits for whom",
+              "An arrow goes from a unit to the unit, remote address or device that its threads wait on; "
+              "numbers are threads that wait on average. The 40 heaviest pairs, at the end of the time "
+              "shown.", f"{highest(40, pairs(waited_on(*somebody)))} > 0", width=12),
+        timeseries("Threads that wait, by unit and on whom or what", "The 15 heaviest pairs.", "short",
+                   [(highest(15, total(f"{SUBJECT_OF}, for, on", waited_on(*somebody))),
+                     NAME + " {{for}} on {{on}}")]),
     ]
 
 

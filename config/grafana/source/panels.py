@@ -89,6 +89,15 @@ def table(title, description, columns, hidden=(), links=(), width=WIDTH, height=
                                        "renameByName": names}}])
 
 
+def graph(title, description, edges, width=WIDTH, height=12):
+    """`edges`: has the labels id, source and target; Grafana takes the nodes from them (nodeGraph/utils.ts,
+    processNodes). The panel looks for a field of the name mainstat, which a display name does not give."""
+    return _panel("nodeGraph", title, description, [target(edges, ref="edges", instant=True, shape="table")],
+                  width, height, "short",
+                  transformations=[{"id": "calculateField", "options": {
+                      "mode": "reduceRow", "reduce": {"reducer": "sum"}, "alias": "mainstat"}}])
+
+
 def row(title):
     return {"type": "row", "title": title, "collapsed": False, "panels": [],
             "gridPos": {"w": WIDTH, "h": 1}}

@@ -62,5 +62,19 @@ def heatmap(metric, *matchers):
             total("", f"increase({select(metric, *matchers)}[{INTERVAL}])"))
 
 
+def waited_on(*matchers):
+    """Threads that wait on average, by what for and on whom or what."""
+    return rate("offcpud_waited_on_seconds_total", *matchers)
+
+
+def pairs(vector):
+    """The same as edges of a graph. `on` is a unit, or the cgroup's path where there is none; so is the
+    source."""
+    for label, of, pattern in (("target", "on", "(.*)"), ("source", "cgroup", "(.*)"),
+                               ("source", "unit", "(.+)")):
+        vector = f'label_replace({vector}, "{label}", "$1", "{of}", "{pattern}")'
+    return total("id, source, target", f'label_join({vector}, "id", " > ", "source", "target")')
+
+
 def highest(count, vector):
     return f"topk({count}, {vector})"

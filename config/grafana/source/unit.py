@@ -3,8 +3,8 @@
 
 import variables as v
 from panels import heatmap, logarithmic, row, table, timeseries
-from queries import (BLOCKED, FOR, HOST, IDLE, REASON, RUNQUEUE, SUBJECT, WAIT, episodes,
-                     heatmap as buckets, highest, quantile, rate, select, threads, total)
+from queries import (BLOCKED, FOR, HOST, IDLE, PRESENT, REASON, RUNQUEUE, SUBJECT, WAIT, episodes,
+                     heatmap as buckets, highest, quantile, rate, select, threads, total, waited_on)
 
 PROCESS = f'{HOST}, cgroup=~"$cgroup"'  # of which there is no unit
 OF_UNIT = f'{SUBJECT}, cgroup=~"$cgroup"'
@@ -17,7 +17,7 @@ def dashboard():
         "offcpud-unit", "offcpud / Unit",
         "The chosen units together: choose one. What idles is off until the variable Waits for, or "
         "Reason, says otherwise.", chosen,
-        [*purposes(), *time(), *waits(), *blame(), *stuck(), *processes()])
+        [*purposes(), *on_whom(), *time(), *waits(), *blame(), *stuck(), *processes()])
 
 
 def purposes():
@@ -34,6 +34,21 @@ def purposes():
         heatmap("Waits", "By length, of what Waits for selects.", buckets(WAIT, OF_UNIT, FOR)),
         timeseries("Longest stall, by what for", "Age of the longest that is still in progress.", "s",
                    [(f"max by (for) ({oldest})", "{{for}}")]),
+    ]
+
+
+def on_whom():
+    waiting = total("instance, unit, container_id, for", waited_on(HOST, FOR, PRESENT, 'on=~"$unit"'))
+    return [
+        row("Whom it waits on, and who waits on it"),
+        timeseries("Threads that wait, by on whom or what",
+                   "How many threads wait on average on a unit, a remote address or a device; (unknown) is "
+                   "what nobody can tell. The 15 highest.", "short",
+                   [(highest(15, total("for, on", waited_on(OF_UNIT, FOR))), "{{for}} on {{on}}")],
+                   stacked=True),
+        timeseries("Threads of others that wait on it",
+                   "How many threads wait on average on this unit, by unit. The 15 highest.", "short",
+                   [(highest(15, waiting), "{{instance}} {{unit}}{{container_id}} {{for}}")], stacked=True),
     ]
 
 

@@ -123,7 +123,7 @@ class Dashboards(unittest.TestCase):
             self.assertFalse({"poll", "sleep", "child", "condvar"} & set(chosen))
 
     def test_removed_cgroups_are_in_no_rate(self):
-        subject = re.compile(r"rate\(offcpud_(?:blocked|runqueue|running|preemptions|wakeups)\w*\{([^}]*)")
+        subject = re.compile(r"rate\(offcpud_(?:blocked|runqueue|running|preemptions|wakeups|waited_on)\w*\{([^}]*)")
         for dashboard in dashboards.load():
             for _, target in dashboards.targets(dashboard):
                 for matchers in subject.findall(target["expr"]):

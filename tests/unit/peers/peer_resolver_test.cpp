@@ -26,7 +26,7 @@ class PeerResolverTest : public testing::Test {
   }
   void walk(const PeerRecord& record) {
     auto table = std::make_shared<SocketTable>();
-    table->add(record.peer);
+    table->add(record.held());
     resolver_.use(std::move(table));
   }
 

@@ -18,7 +18,7 @@ std::uint32_t tgid_of(const std::optional<PeerProcess>& process) {
 
 SocketTable table_of(const std::vector<PeerRecord>& records) {
   SocketTable table;
-  for (const PeerRecord& record : records) table.add(record.peer);
+  for (const PeerRecord& record : records) table.add(record.held());
   return table;
 }
 
@@ -92,10 +92,35 @@ TEST(SocketTable, FindsTheOtherEndOfAUnixSocket) {
 TEST(SocketTable, CountsWhatHasNoRoom) {
   SocketTable table;
   for (std::size_t i = 0; i < SocketTable::kMost + 10; ++i) {
-    table.add(PeerRecord().unix_socket(1 + i, 1).beside(7).peer);
+    table.add(PeerRecord().unix_socket(1 + i, 1).beside(7).held());
   }
   EXPECT_EQ(table.size(), SocketTable::kMost);
   EXPECT_EQ(table.left_out(), 10U);
+}
+
+// However many processes that user has, and whoever was first.
+TEST(SocketTable, WhoHasVeryManyTakesNobodysPlace) {
+  SocketTable table;
+  for (std::size_t i = 0; i < SocketTable::kMost + 10; ++i) {
+    const auto pid = static_cast<std::uint32_t>(1'000 + i % 50);
+    table.add(PeerRecord().unix_socket(1'000 + i, 1).beside(pid).held(/*uid=*/1'000));
+  }
+  for (std::uint64_t i = 0; i < 40; ++i) {
+    table.add(PeerRecord().unix_socket(10 + i, 100 + i).beside(7).held(/*uid=*/0));
+  }
+  EXPECT_EQ(table.size(), SocketTable::kMost);
+  EXPECT_EQ(table.left_out(), 50U);
+  for (std::uint64_t i = 0; i < 40; ++i) {
+    const offcpud_socket other = PeerRecord().unix_socket(100 + i, 10 + i).peer.socket;
+    EXPECT_EQ(tgid_of(table.other_end_of(other)), 7U);
+  }
+  // What gave way is gone; the rest of the largest user is still there.
+  std::size_t named = 0;
+  for (std::size_t i = 0; i < SocketTable::kMost; ++i) {
+    const offcpud_socket other = PeerRecord().unix_socket(1, 1'000 + i).peer.socket;
+    if (tgid_of(table.other_end_of(other)) != kNone) ++named;
+  }
+  EXPECT_EQ(named, SocketTable::kMost - 40);
 }
 
 }  // namespace
