@@ -22,11 +22,11 @@ A value comes from the last of these that sets it:
 4. `--set KEY=VALUE`, in the order of the command line;
 5. `--listen` and `--state-dir`.
 
-The default main file may be absent, also where `--config` names it; another may not. It may not be absent either where
-it may have protected something: where other hosts reach the daemon and no `web.config_file` is set, and where
-`push.url` sends stacks to another host. One line of comment in it is enough. An unknown key, a key set twice in one
-file, or a value that is not allowed is an error (exit code 78) that names file, line, key and what is allowed.
-`offcpud --check-config` and `offcpuctl check-config` find them without starting anything.
+The default main file may be absent, also where `--config` names it; another file may not. Nor may the default file
+where other hosts reach the daemon and no `web.config_file` is set, or where `push.url` sends stacks to another host,
+because the file may have held what protects them. A file of one line of comment is enough then. An unknown key, a key
+set twice in one file, or a value that is not allowed is an error (exit code 78) that names file, line, key and what is
+allowed. `offcpud --check-config` and `offcpuctl check-config` find them without starting anything.
 
 The files are YAML: UTF-8, one document, a map of options, without anchors, aliases and tags. A dot
 in a key below stands for a nested map. A file is at most @KIB@ KiB, `conf.d` holds at most @DROPINS@
