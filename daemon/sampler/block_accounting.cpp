@@ -326,7 +326,7 @@ void BlockAccounting::close_ending(const Moment& at) {
   closing_ = false;
 }
 
-// While the naming thread is behind, the window goes on; its bounds hold. Each attempt costs a
+// While the symbols thread is behind, the window goes on; its bounds hold. Each attempt costs a
 // walk over the blocked threads, so the next one comes after a window's length.
 void BlockAccounting::close_waits(const Moment& at) {
   if (parts_.naming.is_full_of_waits()) return waits_->postpone(at.now);

@@ -49,7 +49,7 @@ class StackSampler::Worker {
     const auto until = std::chrono::steady_clock::now() + patience;
     request_stop();
     if (ended_.wait_until(until) != std::future_status::ready) return false;
-    // The naming thread may outlive the sampler's; it holds the readers until it ends.
+    // The symbols thread may outlive the sampler's; it holds the readers until it ends.
     while (readers_.use_count() > 1) {
       if (std::chrono::steady_clock::now() > until) return false;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -66,7 +66,7 @@ class StackSampler::Worker {
   }
 
  private:
-  // Wraps what the naming thread calls: if it hangs, it outlives this object, for example after a
+  // Wraps what the symbols thread calls: if it hangs, it outlives this object, for example after a
   // failed start.
   SamplerReports guarded(SamplerReports reports) const {
     reports.refused = gate_.guard(std::move(reports.refused));
