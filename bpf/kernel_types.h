@@ -138,6 +138,14 @@ struct mm_struct {
 	struct rw_semaphore mmap_lock;
 };
 
+typedef struct {
+	__u32 val;
+} kuid_t;
+
+struct cred {
+	kuid_t uid; /* the real one */
+};
+
 struct rt_mutex_base {
 	struct task_struct *owner;
 };
@@ -218,6 +226,7 @@ struct task_struct {
 	struct mm_struct *mm;
 	void *robust_list; /* in user space, include/uapi/linux/futex.h */
 	__u64 start_boottime;
+	const struct cred *real_cred;
 	char comm[16];
 	struct files_struct *files;
 	struct signal_struct *signal;
