@@ -48,8 +48,8 @@ struct Config {
   std::chrono::milliseconds min_pass_interval{1'000};  // a scrape repeats an older pass
   std::chrono::seconds linger{600};  // a removed cgroup keeps its series this long
 
-  std::uint32_t max_cgroups = 1'024;  // cgroups measured separately; sizes the kernel maps
-  std::uint32_t max_takers = 8;  // takers that are named for each cgroup; 0: none
+  std::uint32_t max_cgroups = 1'024;   // cgroups measured separately; sizes the kernel maps
+  std::uint32_t max_takers = 8;        // takers that are named for each cgroup; 0: none
   std::uint32_t max_series = 4'000;    // histogram series on /metrics; the rest is "(other)"
   std::uint32_t classic_buckets = 28;  // 28 (powers of two of a second) or 14 (powers of four)
 
