@@ -59,20 +59,19 @@ constexpr PeerAddress kAny{};
 void SocketTable::add(const offcpud_held_socket& record) {
   const offcpud_socket& socket = record.peer.socket;
   if (socket.family == AF_UNIX || socket.remote_port != 0) {
-    return add(false, key_of_end(socket, false), record);
+    return add(key_of_end(socket, false), record);
   }
   const PeerAddress local = local_address(socket);
-  add(true, key_of_listener(socket, is_any(local) ? kAny : local, socket.local_port), record);
+  add(key_of_listener(socket, is_any(local) ? kAny : local, socket.local_port), record);
 }
 
-void SocketTable::add(bool is_listener, Key key, const offcpud_held_socket& held) {
-  Owners& all = owners(is_listener);
-  if (!all.contains(key) && slots_.is_full() && !make_room(held)) {
+void SocketTable::add(Key key, const offcpud_held_socket& held) {
+  if (!owners_.contains(key) && slots_.is_full() && !make_room(held)) {
     ++left_out_;
     return;
   }
-  const auto [found, is_new] = all.try_emplace(std::move(key));
-  if (is_new) take_room({.is_listener = is_listener, .key = &found->first}, held);
+  const auto [found, is_new] = owners_.try_emplace(std::move(key));
+  if (is_new) take_room(found->first, held);
   const offcpud_peer& record = held.peer;
   Owner& owner = found->second;
   const bool replaces = is_new || owner.process.tgid == kInit;
@@ -89,26 +88,21 @@ void SocketTable::add(bool is_listener, Key key, const offcpud_held_socket& held
 bool SocketTable::make_room(const offcpud_held_socket& record) {
   const auto slot = slots_.who_gives_way(record.peer.tgid, record.uid, kOneTime);
   if (!slot) return false;
-  const Place& place = places_[*slot];
-  Owners& all = owners(place.is_listener);
-  all.erase(all.find(*place.key));
+  owners_.erase(owners_.find(*keys_[*slot]));
   slots_.give_back(*slot);
   ++left_out_;
   return true;
 }
 
-void SocketTable::take_room(Place place, const offcpud_held_socket& record) {
+void SocketTable::take_room(const Key& key, const offcpud_held_socket& record) {
   const auto slot = slots_.take(record.peer.tgid, record.uid, kOneTime);
-  if (slot == places_.size()) {
-    places_.push_back(place);
-  } else {
-    places_[slot] = place;
-  }
+  if (slot == keys_.size()) keys_.emplace_back();
+  keys_[slot] = &key;
 }
 
-std::optional<PeerProcess> SocketTable::named(const Owners& owners, const Key& key) {
-  const auto found = owners.find(key);
-  if (found == owners.end() || found->second.ambiguous) return std::nullopt;
+std::optional<PeerProcess> SocketTable::named(const Key& key) const {
+  const auto found = owners_.find(key);
+  if (found == owners_.end() || found->second.ambiguous) return std::nullopt;
   return found->second.process;
 }
 
@@ -116,14 +110,14 @@ std::optional<PeerProcess> SocketTable::other_end_of(const offcpud_socket& socke
   const bool has_other =
       socket.family == AF_UNIX ? socket.peer_inode != 0 : socket.remote_port != 0;
   if (!has_other) return std::nullopt;
-  return named(ends_, key_of_end(socket, true));
+  return named(key_of_end(socket, true));
 }
 
 std::optional<PeerProcess> SocketTable::listener_of(const offcpud_socket& socket) const {
   if (!is_inet(socket) || socket.remote_port == 0 || !is_local(socket)) return std::nullopt;
   const Key exact = key_of_listener(socket, remote_address(socket), socket.remote_port);
-  if (listeners_.contains(exact)) return named(listeners_, exact);
-  return named(listeners_, key_of_listener(socket, kAny, socket.remote_port));
+  if (owners_.contains(exact)) return named(exact);
+  return named(key_of_listener(socket, kAny, socket.remote_port));
 }
 
 }  // namespace offcpud

@@ -36,7 +36,7 @@ class SocketTable {
   // its own network namespace.
   [[nodiscard]] std::optional<PeerProcess> listener_of(const offcpud_socket& socket) const;
 
-  [[nodiscard]] std::size_t size() const { return ends_.size() + listeners_.size(); }
+  [[nodiscard]] std::size_t size() const { return owners_.size(); }
   // Sockets for which there was no room, or which gave up theirs.
   [[nodiscard]] std::size_t left_out() const { return left_out_; }
 
@@ -48,22 +48,18 @@ class SocketTable {
   };
   using Key = std::vector<std::uint64_t>;
   using Owners = std::unordered_map<Key, Owner, WordsHash>;
-  struct Place {
-    bool is_listener = false;
-    const Key* key = nullptr;  // of its node, which stays where it is
-  };
 
-  void add(bool is_listener, Key key, const offcpud_held_socket& record);
+  void add(Key key, const offcpud_held_socket& record);
   // False: somebody else's socket must not go for this one.
   bool make_room(const offcpud_held_socket& record);
-  void take_room(Place place, const offcpud_held_socket& record);
-  [[nodiscard]] Owners& owners(bool is_listener) { return is_listener ? listeners_ : ends_; }
-  static std::optional<PeerProcess> named(const Owners& owners, const Key& key);
+  void take_room(const Key& key, const offcpud_held_socket& record);
+  [[nodiscard]] std::optional<PeerProcess> named(const Key& key) const;
 
-  Owners ends_;       // of connections, by both addresses and ports; unix: by inode
-  Owners listeners_;  // by network namespace, protocol, address and port
+  // Ends of connections by both addresses and ports, unix sockets by inode, listeners by network
+  // namespace, protocol, address and port. Keys of one kind have one length, of two kinds never.
+  Owners owners_;
   ShareSlots slots_{kMost};
-  std::vector<Place> places_;  // by slot
+  std::vector<const Key*> keys_;  // by slot; of the node, which stays where it is
   std::size_t left_out_ = 0;
 };
 
