@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <utility>
+
+#include "base/mount_line.h"
 
 namespace offcpud {
 namespace {
@@ -37,26 +39,6 @@ std::string_view take_until(std::string_view& text, char end) {
   return part;
 }
 
-std::string_view take_word(std::string_view& text) {
-  return take_until(text, ' ');
-}
-
-// Replaces \ and three octal digits, which stand for blanks, tabs, line feeds and backslashes.
-std::string unescaped(std::string_view text) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    unsigned value = 0;
-    const std::string_view digits = text.substr(std::min(i + 1, text.size()), 3);
-    const auto [end, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), value, 8);
-    const bool escaped = text[i] == '\\' && digits.size() == 3 && error == std::errc() &&
-                         end == digits.data() + 3 && value < 256;
-    plain += escaped ? static_cast<char>(value) : text[i];
-    if (escaped) i += 3;
-  }
-  return plain;
-}
-
 bool lies_below(std::string_view path, std::string_view point) {
   if (point == "/") return true;
   return path.starts_with(point) && (path.size() == point.size() || path[point.size()] == '/');
@@ -67,28 +49,12 @@ bool lies_below(std::string_view path, std::string_view point) {
 MountTable MountTable::parse(std::string_view mountinfo) {
   MountTable table;
   while (!mountinfo.empty()) {
-    const std::size_t size = std::min(mountinfo.find('\n'), mountinfo.size());
-    std::string_view line = mountinfo.substr(0, size);
-    mountinfo.remove_prefix(std::min(size + 1, mountinfo.size()));
-
-    Mount mount;
-    const std::string_view id = take_word(line);
-    const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), mount.id);
-    if (error != std::errc() || end != id.data() + id.size()) continue;
-    (void)take_word(line);  // parent mount
-    (void)take_word(line);  // device
-    (void)take_word(line);  // root of the mount
-    mount.point = unescaped(take_word(line));
-    while (!line.empty() && take_word(line) != "-") {
-    }
-    const std::string_view type = take_word(line);
-    if (mount.point.empty() || type.empty()) continue;
-    mount.answer = answer_of(type);
-    if (type == "overlay") {
-      (void)take_word(line);  // source
-      mount.layers = unescaped(line);
-    }
-    table.mounts_.push_back(std::move(mount));
+    auto line = take_mount_line(mountinfo);
+    if (!line) continue;
+    table.mounts_.push_back({.id = line->id,
+                             .point = std::move(line->point),
+                             .answer = answer_of(line->type),
+                             .layers = line->type == "overlay" ? std::move(line->options) : ""});
   }
   return table;
 }

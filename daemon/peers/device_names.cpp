@@ -1,22 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "peers/device_names.h"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
+#include "base/file_io.h"
+#include "base/mount_line.h"
 #include "base/text.h"
 
 namespace offcpud {
+namespace {
+
+constexpr std::uint32_t kMinorBits = 20;
+constexpr std::size_t kMostMounts = std::size_t{4} << 20;  // bytes
+constexpr std::size_t kLongest = 96;                       // bytes of a name
+
+// "nfs4 server:/export". Of FUSE only the type: any user chooses its source.
+std::string name_of(const MountLine& mount) {
+  static constexpr std::array<std::string_view, 6> kHaveServers = {"nfs",  "nfs4", "cifs",
+                                                                   "smb3", "ceph", "9p"};
+  std::string name(mount.type);
+  if (std::ranges::find(kHaveServers, mount.type) != kHaveServers.end()) name += " " + mount.source;
+  if (name.size() > kLongest) name.resize(kLongest);
+  return to_valid_utf8(name);
+}
+
+}  // namespace
+
+std::string DeviceNames::in_sysfs(const std::string& number) const {
+  std::error_code gone;
+  const auto link = std::filesystem::read_symlink(std::filesystem::path(root_) / number, gone);
+  return gone ? std::string() : to_valid_utf8(link.filename().string());
+}
+
+// The kernel numbers file systems without a device by itself: their major number is 0.
+std::string DeviceNames::in_mounts(const std::string& number) const {
+  const auto text = read_file(mounts_, kMostMounts);
+  if (!text) return {};
+  for (std::string_view rest = *text; !rest.empty();) {
+    const auto mount = take_mount_line(rest);
+    if (mount && mount->device == number) return name_of(*mount);
+  }
+  return {};
+}
+
+void DeviceNames::forget_mounts() {
+  std::erase_if(known_, [](const auto& name) { return name.first >> kMinorBits == 0; });
+}
 
 const std::string& DeviceNames::of(std::uint32_t device) {
   if (const auto known = known_.find(device); known != known_.end()) return known->second;
   if (known_.size() >= kMost) known_.clear();
-  constexpr std::uint32_t kMinorBits = 20;
   const std::string number = std::to_string(device >> kMinorBits) + ":" +
                              std::to_string(device & ((1U << kMinorBits) - 1));
-  std::error_code gone;
-  const auto link = std::filesystem::read_symlink(std::filesystem::path(root_) / number, gone);
-  std::string name = gone ? std::string() : to_valid_utf8(link.filename().string());
+  std::string name = device >> kMinorBits == 0 ? in_mounts(number) : in_sysfs(number);
   if (name.empty()) name = number;
   return known_.emplace(device, std::move(name)).first->second;
 }

@@ -5,23 +5,35 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 namespace offcpud {
 
-// Names of devices as sysfs has them, "nvme0n1p2"; "0:45" of what has none there, such as a network
-// file system. Asks for each name once; after kMost names it asks anew. Used by one thread.
+// Names of devices as sysfs has them, "nvme0n1p2"; of file systems without a device, as network
+// file systems and FUSE, their type and source, "nfs4 server:/export", as far as this process sees
+// their mount; else "0:45". Asks for each name once; after kMost names it asks anew. Used by one
+// thread.
 class DeviceNames {
  public:
   static constexpr std::size_t kMost = 1'024;
 
-  // `root`: what has MAJOR:MINOR as links to directories of devices.
-  explicit DeviceNames(std::string root = "/sys/dev/block") : root_(std::move(root)) {}
+  // `root`: what has MAJOR:MINOR as links to directories of devices. `mounts`: a mountinfo.
+  explicit DeviceNames(std::string root = "/sys/dev/block",
+                       std::string mounts = "/proc/self/mountinfo")
+      : root_(std::move(root)), mounts_(std::move(mounts)) {}
+
+  // Call it for each window: the kernel gives numbers of file systems without a device to others as
+  // soon as these are unmounted.
+  void forget_mounts();
 
   // `device`: a dev_t of the kernel (include/linux/kdev_t.h). Valid until the next call.
   const std::string& of(std::uint32_t device);
 
  private:
-  std::string root_;
+  [[nodiscard]] std::string in_sysfs(const std::string& number) const;
+  [[nodiscard]] std::string in_mounts(const std::string& number) const;
+
+  std::string root_, mounts_;
   std::unordered_map<std::uint32_t, std::string> known_;
 };
 

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace offcpud {
+
+// A line of /proc/PID/mountinfo (proc(5)): "36 35 98:0 /root /point options [optional fields] -
+// type source superoptions". Bytes as the kernel has them; in the text, blanks, tabs, line feeds
+// and backslashes are a backslash and three octal digits.
+struct MountLine {
+  std::uint64_t id = 0;     // of the mount
+  std::string_view device;  // "98:0"
+  std::string root, point;
+  std::string_view type;
+  std::string source, options;  // those of the file system
+};
+
+// Takes the first line off `text`. nullopt: it is no such line.
+std::optional<MountLine> take_mount_line(std::string_view& text);
+
+}  // namespace offcpud
