@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The walk over blocked threads, which reports blocks while they last, in parts. */
+#include "lock.bpf.h"
 #include "sample.bpf.h"
 
 struct {
@@ -134,6 +135,7 @@ int walk_blocked(struct bpf_iter__task *ctx)
 	__builtin_memset(&record->peer, 0, sizeof(record->peer));
 	peer_find(&record->peer, task, record->sample.kind, WAITED_IN_WALK);
 	peer_set_holder(&record->peer);
+	lock_find(&record->lock, task);
 	record_describe_stack(record, task);
 	bpf_seq_write(ctx->meta->seq, record, sizeof(*record));
 	return 0;

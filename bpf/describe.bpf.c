@@ -113,43 +113,7 @@ static __always_inline void describe_owner(struct seq_file *seq, struct task_str
 		BPF_SEQ_PRINTF(seq, "owner %d\n", tid);
 }
 
-/* Whether the thread waits for a robust mutex at this address. It says so before it waits, in its
- * struct robust_list_head, so that the kernel can clean up after it
- * (Documentation/locking/robust-futex-ABI.rst). */
-static __always_inline bool waits_for_robust(struct task_struct *task, __u64 address)
-{
-	__u64 head[3] = {}; /* list, futex_offset, list_op_pending; bit 0 of the last: a PI mutex */
-
-	/* 7.2 keeps the list elsewhere; there the owner is unknown. */
-	if (!bpf_core_field_exists(task->robust_list) || !task->robust_list ||
-	    bpf_copy_from_user_task(head, sizeof(head), task->robust_list, task, 0))
-		return false;
-	return (head[2] & ~1ULL) + head[1] == address;
-}
-
-/* Prints the word of a futex. To read it may fault, and a fault wants the lock of the address
- * space. A process that hangs may hang on that lock; the daemon must not. */
-static __always_inline void describe_futex(struct seq_file *seq, struct task_struct *task)
-{
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	bool compat = task->thread_info.status & TS_COMPAT;
-	__u64 address = compat ? regs->bx : regs->di;
-	__u32 word = 0;
-
-	if (class_of_number(regs->orig_ax, compat) != OFFCPUD_CLASS_FUTEX || !task->mm)
-		return;
-	/* PREEMPT_RT has another kind of lock. */
-	if (!bpf_core_field_exists(task->mm->mmap_lock.count) ||
-	    task->mm->mmap_lock.count.counter & RWSEM_BUSY)
-		return;
-	if (bpf_copy_from_user_task(&word, sizeof(word), (void *)address, task, 0))
-		return;
-	BPF_SEQ_PRINTF(seq, "word %x\n", word);
-	if (!compat && waits_for_robust(task, address))
-		BPF_SEQ_PRINTF(seq, "robust\n");
-}
-
-SEC("iter.s/task")
+SEC("iter/task")
 int describe_calls(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = CHECKED(ctx->task);
@@ -164,7 +128,6 @@ int describe_calls(struct bpf_iter__task *ctx)
 	BPF_SEQ_PRINTF(seq, "thread %u %llu\n", task->pid, since_ns);
 	describe_syscall(seq, task);
 	describe_owner(seq, task);
-	describe_futex(seq, task);
 	return 0;
 }
 

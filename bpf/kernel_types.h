@@ -130,13 +130,7 @@ typedef struct {
 	long counter;
 } atomic_long_t;
 
-struct rw_semaphore {
-	atomic_long_t count;
-};
-
-struct mm_struct {
-	struct rw_semaphore mmap_lock;
-};
+struct mm_struct;
 
 typedef struct {
 	__u32 val;
@@ -290,9 +284,6 @@ enum special_kfunc_type { KF_bpf_rdonly_cast = 1 };
 	(TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE | TASK_STOPPED | TASK_TRACED | TASK_PARKED |    \
 	 TASK_RTLOCK_WAIT | TASK_FROZEN)
 #define TASK_ENDS (EXIT_DEAD | EXIT_ZOMBIE | TASK_DEAD)
-
-/* kernel/locking/rwsem.c: held by a writer, or somebody waits: a reader would wait too. */
-#define RWSEM_BUSY 0x07
 
 #define AF_INET	 2
 #define AF_INET6 10

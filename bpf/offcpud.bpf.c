@@ -16,6 +16,7 @@
 #include "cgroup_events.bpf.c"
 #include "describe.bpf.c"
 #include "kernel_names.bpf.c"
+#include "owners.bpf.c"
 #include "sockets.bpf.c"
 #include "stacks.bpf.c"
 

@@ -210,6 +210,7 @@ SUBPROGRAM int peer_note_ender(struct chosen *chosen, __u32 waker_tid)
 	if (!read_files || !tell_wakers || !task->pid || is_kernel_thread(task))
 		return 0;
 	peer_set_process(&chosen->peer, task);
+	chosen->peer.tid = task->pid;
 	if (waker_tid) {
 		chosen->peer.flags |= OFFCPUD_PEER_ENDED;
 		if (is_signalling(task))

@@ -39,8 +39,10 @@ struct offcpud_peer {
 	__u32 device; /* of the file that was read or written: dev_t of the kernel; 0: not known */
 	__u32 flags;  /* OFFCPUD_PEER_* */
 	char comm[OFFCPUD_COMM]; /* of the process's first thread */
+	__u32 tid; /* of the thread that was current when the block ended; 0: unknown */
+	__u32 unused;
 };
-OFFCPUD_ASSERT(sizeof(struct offcpud_peer) == 112, "the layout has no padding");
+OFFCPUD_ASSERT(sizeof(struct offcpud_peer) == 120, "the layout has no padding");
 
 /* What the walk over all sockets tells of each: a process that has it. */
 struct offcpud_held_socket {
@@ -48,6 +50,6 @@ struct offcpud_held_socket {
 	__u32 uid; /* real uid of the process, in the first user namespace */
 	__u32 unused;
 };
-OFFCPUD_ASSERT(sizeof(struct offcpud_held_socket) == 120, "the layout has no padding");
+OFFCPUD_ASSERT(sizeof(struct offcpud_held_socket) == 128, "the layout has no padding");
 
 #endif

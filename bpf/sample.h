@@ -4,6 +4,7 @@
 #ifndef OFFCPUD_SAMPLE_H
 #define OFFCPUD_SAMPLE_H
 
+#include "lock.h"
 #include "offcpud.h"
 #include "peer.h"
 #include "unwind.h"
@@ -130,6 +131,7 @@ struct offcpud_user_regs {
 struct offcpud_blocked_record {
 	struct offcpud_sample sample;
 	struct offcpud_peer peer;
+	struct offcpud_lock lock;
 	struct offcpud_user_regs regs;
 	__u64 kernel[OFFCPUD_STACK_FRAMES];
 };

@@ -350,6 +350,7 @@ Status Daemon::pass() {
   }
   cpu_history_.record(**view);
   tell_stalls(*(*view)->stalls);
+  deadlock_journal_.record((*view)->deadlocks.get());
   board_->publish(*std::move(view));
   return {};
 }

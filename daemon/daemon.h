@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "base/thread_watch.h"
 #include "config/config_loader.h"
+#include "deadlock_journal.h"
 #include "http/http_server.h"
 #include "kernel/bpf_reading_source.h"
 #include "kernel/bpf_session.h"
@@ -105,6 +106,7 @@ class Daemon {
   std::shared_ptr<CgroupDirectory> cgroups_;  // changed by the pipeline
   std::optional<Pipeline> pipeline_;
   StallJournal stall_journal_{clock_};
+  DeadlockJournal deadlock_journal_{clock_};
   LossWatch losses_;
   Overhead overhead_{online_cpus()};
   CpuHistoryBoard cpu_history_;

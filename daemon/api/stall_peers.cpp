@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/stall_peers.h"
 
+#include <algorithm>
+
 namespace offcpud {
 namespace {
 
@@ -11,7 +13,7 @@ bool is_same(const PeerWaits& one, const PeerWaits& other) {
 
 }  // namespace
 
-StallPeers::StallPeers(const View& view) {
+StallPeers::StallPeers(const View& view) : view_(view) {
   if (!view.waits) return;
   for (const PeerWaits& row : view.waits->peers) {
     if (row.time.ns <= 0) continue;
@@ -24,9 +26,28 @@ StallPeers::StallPeers(const View& view) {
 
 const PeerWaits* StallPeers::of(const Stall& stall) const {
   if (stall.ended || !stall.wait || stall.local_tgid == 0) return nullptr;
-  const auto found = rows_.find({stall.local_tgid, stall.wait->wait_for});
+  return of(stall.local_tgid, stall.wait->wait_for);
+}
+
+const PeerWaits* StallPeers::of(std::uint32_t pid, WaitFor wait_for) const {
+  if (pid == 0) return nullptr;
+  const auto found = rows_.find({pid, wait_for});
   const PeerWaits* const row = found == rows_.end() ? nullptr : found->second;
   return row != nullptr && !row->on.starts_with('(') ? row : nullptr;
+}
+
+const HeldWait* StallPeers::held(const Stall& stall) const {
+  if (stall.ended || !view_.waits) return nullptr;
+  const HeldWait* const held = view_.waits->find_held(stall.tid);
+  return held != nullptr && (stall.estimated || held->since_ns == stall.since_ns) ? held : nullptr;
+}
+
+bool StallPeers::is_deadlocked(const Stall& stall) const {
+  const HeldWait* const held = this->held(stall);
+  if (held == nullptr || !view_.deadlocks) return false;
+  return std::ranges::any_of(*view_.deadlocks, [&](const Deadlock& deadlock) {
+    return std::ranges::find(deadlock, held->tid, &HeldWait::tid) != deadlock.end();
+  });
 }
 
 }  // namespace offcpud

@@ -14,6 +14,7 @@
 #include "api/stall_query.h"
 #include "api/syscall_names.h"
 #include "base/hist_kind.h"
+#include "base/text.h"
 #include "base/utc.h"
 
 namespace offcpud {
@@ -66,7 +67,6 @@ Json futex_json(const WaitDetail& detail, std::uint32_t tgid, const StallSight& 
     }
   }
   if (sight.addresses) futex["address"] = hexadecimal(*detail.futex_address);
-  if (sight.addresses && detail.futex_word) futex["word"] = hexadecimal(*detail.futex_word);
   if (detail.owner_tid) {
     futex["owner"] = {{"tid", *detail.owner_tid}, {"comm", text_or_null(detail.owner_comm)}};
   }
@@ -94,6 +94,25 @@ Json waits_for_json(const WaitDetail& detail, std::uint32_t tgid, const StallSig
   if (Json file = file_json(detail, sight); !file.empty()) waits_for["file"] = std::move(file);
   if (!detail.socket.empty()) waits_for["socket"] = detail.socket;
   return waits_for;
+}
+
+Json comm_json(const std::array<char, OFFCPUD_COMM>& comm) {
+  return text_or_null(to_valid_utf8(up_to_nul(comm)));
+}
+
+// Left out where nobody can tell who holds the lock.
+void append_held_by(Json& json, const Stall& stall, const StallPeers& peers) {
+  const HeldWait* const held = peers.held(stall);
+  if (held == nullptr) return;
+  const LockHolder& holder = *held->holder;
+  const bool thread = holder.is_thread();
+  json["held_by"] = {{"lock", name_of(holder.kind)},
+                     {"pid", id_or_null(holder.process.local_tgid)},
+                     {"process", comm_json(holder.process.comm)},
+                     {"tid", thread ? id_or_null(holder.local_tid) : Json(nullptr)},
+                     {"comm", thread ? comm_json(holder.comm) : Json(nullptr)},
+                     {"cgroup", held->holder_cgroup},
+                     {"deadlock", peers.is_deadlocked(stall)}};
 }
 
 // The kernel writes an address in place of a function that it has no name for.
@@ -148,6 +167,7 @@ Json stall_json(const Stall& stall, const StallPeers& peers, const StallSight& s
   json["syscall"] = syscall_json(detail, sight);
   json["waits_for"] = waits_for_json(detail, stall.tgid, sight);
   append_waits_on(json, peers.of(stall));
+  append_held_by(json, stall, peers);
   json["stack"] = stack_json(stall, detail, sight);
   json["ended_at"] = stall.ended_at ? Json(rfc3339(*stall.ended_at)) : Json(nullptr);
   json["woken_by"] = woken_by_json(stall);

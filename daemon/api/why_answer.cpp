@@ -68,11 +68,12 @@ WhyAnswer why_answer(WhyInputs inputs, WallTime taken, const std::vector<std::st
 }
 
 std::string evidence_for(const std::string& unit, const Cause& cause) {
-  const std::string selected = selects(unit);
+  const std::string selected = selects(cause.of.empty() ? unit : cause.of);
   if (cause.kind == Cause::Kind::Unit) {
     return is_plain(cause.name) ? "offcpuctl why " + cause.name : "";
   }
   if (selected.empty()) return {};
+  if (cause.kind == Cause::Kind::Runs) return "offcpuctl top" + selected;
   if (cause.for_kind >= kForCpu) return "offcpuctl top" + selected + " --sort runqueue";
   return "offcpuctl snapshot 10" + selected + " --for " + std::string(name_of_for(cause.for_kind));
 }

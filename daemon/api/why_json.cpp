@@ -13,8 +13,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<const char*, 9> kKinds = {"for",    "unit",   "remote", "device", "self",
-                                               "kernel", "others", "nobody", "unknown"};
+constexpr std::array<const char*, 10> kKinds = {"for",    "unit",   "remote", "device", "self",
+                                                "kernel", "others", "nobody", "runs",   "unknown"};
 constexpr std::array<const char*, 6> kDeeds = {"waits", "runs",    "sleeps",
                                                "idles", "unknown", "end"};
 static_assert(static_cast<std::size_t>(Cause::Kind::Unknown) + 1 == kKinds.size());
@@ -42,6 +42,20 @@ Json site_json(const Cause::Site& site) {
           {"oldest_estimated", site.oldest.estimated}};
 }
 
+// null: no holder is known.
+Json holder_json(const std::shared_ptr<const UnitHolder>& holder) {
+  if (!holder) return nullptr;
+  constexpr std::array<const char*, 4> kDoes = {"unknown", "runs", "waits", "deadlocked"};
+  return {{"lock", holder->lock},
+          {"by", holder->by},
+          {"process", text_or_null(holder->process)},
+          {"pid", number_or_null(holder->pid)},
+          {"thread", text_or_null(holder->thread)},
+          {"tid", number_or_null(holder->tid)},
+          {"waiting", holder->waiting},
+          {"does", kDoes.at(static_cast<std::size_t>(holder->does))}};
+}
+
 // `all`: what shares are of.
 Json cause_json(const UnitCauses& unit, const Cause& cause, double all, double seconds) {
   Json json = {{"kind", name_of(cause.kind)},
@@ -54,6 +68,7 @@ Json cause_json(const UnitCauses& unit, const Cause& cause, double all, double s
                {"share", all > 0 ? Json(cause.threads / all) : Json(nullptr)},
                {"error", cause.error},
                {"because", text_or_null(cause.because)},
+               {"holder", holder_json(cause.holder)},
                {"evidence", text_or_null(evidence_for(unit.unit, cause))}};
   if (cause.kind == Cause::Kind::For && !cause.sites.empty()) {
     Json sites = Json::array();
@@ -90,8 +105,10 @@ Json hop_json(const WhyHop& hop, std::size_t depth, bool end) {
           {"for", name_of_for(hop.for_kind)},
           {"site", text_or_null(hop.site)},
           {"threads", hop.threads},
+          {"share", hop.share > 0 ? Json(hop.share) : Json(nullptr)},
           {"attributed", hop.attributed},
           {"because", text_or_null(hop.because)},
+          {"holder", holder_json(hop.holder)},
           {"end", end}};
 }
 

@@ -84,6 +84,8 @@ WhyInputs why_inputs(const View& view, const WhyQuery& query, const ProcessRow* 
   inputs.takers = takers_of(view, query.window, names);
   if (details) {
     inputs.peers = peers_of(view, query.window, names);
+    inputs.holders = holders_of(view, process, names);
+    inputs.chains = chains_of(view, query.window, names);
   } else {
     inputs.peers.missing = kNotAllowed;
   }

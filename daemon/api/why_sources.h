@@ -22,6 +22,12 @@ UnitPeer peer_on(std::string_view on, UnitNames& names);
 Source<UnitPeer> peers_of(const View& view, std::chrono::milliseconds window, UnitNames& names);
 Source<UnitTaker> takers_of(const View& view, std::chrono::milliseconds window, UnitNames& names);
 
+// What those did on whom threads of each unit waited.
+Source<UnitChain> chains_of(const View& view, std::chrono::milliseconds window, UnitNames& names);
+
+// Who holds locks for which threads of each unit wait, and of `process` (null: none).
+Source<UnitHolder> holders_of(const View& view, const ProcessRow* process, UnitNames& names);
+
 // Adds the waits of a process as a subject of their own, process_subject(): those of the last
 // window, and of the interval between the last two walks over threads.
 void add_process(WhyInputs& inputs, const View& view, const ProcessRow& process, UnitNames& names);

@@ -22,6 +22,16 @@ std::string idle_text(const UnitCauses& unit) {
          " nobody can tell what for";
 }
 
+// ": thread worker (tid 812) holds a mutex for 3 threads now"; empty: no holder is known.
+std::string holder_text(const Cause& part) {
+  if (!part.holder) return {};
+  const UnitHolder& holder = *part.holder;
+  std::string text = !holder.is_thread ? ": it" : ": thread " + holder.thread;
+  if (holder.is_thread && holder.tid != 0) text += " (tid " + std::to_string(holder.tid) + ")";
+  return text + " holds " + holder.lock + " for " + std::to_string(holder.waiting) +
+         (holder.waiting == 1 ? " thread now" : " threads now");
+}
+
 // "of store-app.service (python3, pid 812)"
 std::string who_text(const Cause& part) {
   std::string more = part.process;
@@ -30,20 +40,23 @@ std::string who_text(const Cause& part) {
   const std::string because = part.because.empty() ? "" : ": " + part.because;
   switch (part.kind) {
     case Kind::For:
-      return std::string(words_of_for(part.for_kind)) + because;
+      return (part.of.empty() ? "" : part.of + " waits ") +
+             std::string(words_of_for(part.for_kind)) + because;
     case Kind::Unit:
     case Kind::Remote:
-      return part.name + process + (part.for_kind == kForCpu ? " had it" : "");
+      return part.name + process + (part.for_kind == kForCpu ? " had it" : holder_text(part));
     case Kind::Device:
       return "device " + part.name + because;
     case Kind::Self:
-      return part.because.empty() ? "threads of its own" : part.because;
+      return part.because.empty() ? "threads of its own" + holder_text(part) : part.because;
     case Kind::Kernel:
       return "kernel threads";
     case Kind::Others:
       return "others";
     case Kind::Nobody:
       return part.for_kind == kForCpu ? "nobody: the CPU had to wake up" : "nobody";
+    case Kind::Runs:
+      return part.name + " runs, or waits for a CPU";
     case Kind::Unknown:
       break;
   }

@@ -23,16 +23,18 @@ enum class StackLoss : std::size_t {
   StackNames,  // of functions of an examined stack, or the ends of these names: one stack or one
                // user has too many
   Sockets,     // of all processes: no room to look up who is at the other end of a connection
+  Locks,       // for which threads wait: no room to look up who holds them
 };
 
-inline constexpr std::array<std::string_view, 10> kStackLossNames = {
-    "unwind_table", "unwind_file",   "symbols",        "symbols_forgotten", "symbols_unreadable",
-    "process",      "ended_process", "waker_evidence", "stack_names",       "sockets"};
+inline constexpr std::array<std::string_view, 11> kStackLossNames = {
+    "unwind_table",       "unwind_file", "symbols",       "symbols_forgotten",
+    "symbols_unreadable", "process",     "ended_process", "waker_evidence",
+    "stack_names",        "sockets",     "locks"};
 
 constexpr std::string_view name_of(StackLoss loss) {
   return kStackLossNames[static_cast<std::size_t>(loss)];
 }
-static_assert(name_of(StackLoss::Sockets) == "sockets");
+static_assert(name_of(StackLoss::Locks) == "locks");
 
 // Counts since the start, by StackLoss.
 using StackLosses = std::array<std::uint64_t, kStackLossNames.size()>;

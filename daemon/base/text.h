@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <string>
@@ -27,6 +28,11 @@ std::string to_valid_utf8(std::string_view bytes);
 template <std::size_t kSize>
 std::string_view up_to_nul(const char (&bytes)[kSize]) {
   return {bytes, ::strnlen(bytes, kSize)};
+}
+
+template <std::size_t kSize>
+std::string_view up_to_nul(const std::array<char, kSize>& bytes) {
+  return {bytes.data(), ::strnlen(bytes.data(), kSize)};
 }
 
 // `text` without blanks and tabs at its ends.

@@ -146,6 +146,19 @@ std::string waits_on_text(const Json& stall) {
                pid.empty() ? "" : "(" + or_dash(text_of(peer, "comm")) + "[" + pid + "])"});
 }
 
+// "mutex of worker[101] in server[100], a deadlock"; of a file lock "file_lock of backup[812]".
+std::string held_by_text(const Json& stall) {
+  const Json& holder = member(stall, "held_by");
+  if (!holder.is_object()) return {};
+  const std::string tid = text_of(holder, "tid"), pid = text_of(holder, "pid");
+  const std::string process = or_dash(text_of(holder, "process")) + "[" + or_dash(pid) + "]";
+  const bool thread = text_of(holder, "lock") != "file_lock";
+  const std::string who =
+      thread ? or_dash(text_of(holder, "comm")) + "[" + or_dash(tid) + "] in " + process : process;
+  const bool deadlock = member(holder, "deadlock") == Json(true);
+  return text_of(holder, "lock") + " of " + who + (deadlock ? ", a deadlock" : "");
+}
+
 std::string stack_text(const Json& stall, const char* name) {
   std::string text;
   std::size_t frames = 0;
@@ -186,7 +199,8 @@ struct StallGroup {
 // stall is a group of its own.
 std::string cause_of(const Json& stall) {
   const std::string site = text_of(stall, "site");
-  const std::string waits_for = waits_for_text(stall);
+  const std::string lock_or_file = waits_for_text(stall);
+  const std::string waits_for = lock_or_file.empty() ? waits_on_text(stall) : lock_or_file;
   if (site.empty() || waits_for.empty()) return {};
   std::string cause;
   for (const std::string& part : {text_of(stall, "state"), text_of(stall, "for"), site,
@@ -239,15 +253,11 @@ std::string usual_text(const Json& stall) {
 std::string details(const StallGroup& group) {
   const Json& stall = *group.first;
   const std::pair<std::string_view, std::string> lines[] = {
-      {"since      ", since_text(stall)},
-      {"usually    ", usual_text(stall)},
-      {"in         ", syscall_text(stall)},
-      {"waits for  ", waits_for_text(stall)},
-      {"waits on   ", waits_on_text(stall)},
-      {"with       ", others_text(group)},
-      {"stack      ", stack_text(stall, "user_stack")},
-      {"in kernel  ", stack_text(stall, "stack")},
-      {"woken by   ", woken_by_text(stall)},
+      {"since      ", since_text(stall)},          {"usually    ", usual_text(stall)},
+      {"in         ", syscall_text(stall)},        {"waits for  ", waits_for_text(stall)},
+      {"waits on   ", waits_on_text(stall)},       {"held by    ", held_by_text(stall)},
+      {"with       ", others_text(group)},         {"stack      ", stack_text(stall, "user_stack")},
+      {"in kernel  ", stack_text(stall, "stack")}, {"woken by   ", woken_by_text(stall)},
   };
   std::string text;
   for (const auto& [label, line] : lines) {

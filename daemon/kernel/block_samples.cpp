@@ -26,14 +26,18 @@ constexpr const char* kWalk = "walk the blocked threads";
 
 using Ring = UniqueHandle<&ring_buffer__free, static_cast<ring_buffer*>(nullptr)>;
 
-// Passes on whole records, which follow one another.
-void take_records(std::span<const std::byte> bytes,
-                  const std::function<void(const offcpud_blocked_record&)>& take) {
-  offcpud_blocked_record record{};
-  for (; bytes.size() >= sizeof(record); bytes = bytes.subspan(sizeof(record))) {
-    std::memcpy(&record, bytes.data(), sizeof(record));
-    take(record);
+// Replaces the keys of a hash; values say nothing.
+Status refill(bpf_map* map, std::vector<std::uint64_t>& now, std::span<const std::uint64_t> keys) {
+  const int fd = bpf_map__fd(map);
+  for (const std::uint64_t old : std::exchange(now, {})) bpf_map_delete_elem(fd, &old);
+  const std::uint8_t nothing = 0;
+  for (const std::uint64_t key : keys) {
+    if (const int error = bpf_map_update_elem(fd, &key, &nothing, BPF_ANY); error != 0) {
+      return Error::from_errno(-error, "fill map", bpf_map__name(map));
+    }
+    now.push_back(key);
   }
+  return {};
 }
 
 }  // namespace
@@ -43,7 +47,9 @@ struct BlockSamples::Open {
   BpfLink blocked;
   SelfInterrupts interrupts;
   BpfLink sockets{};
-  UniqueFd socket_walk{};  // under way
+  BpfLink owners{};
+  std::vector<std::uint64_t> owners_asked{};  // keys of the map
+  UniqueFd socket_walk{};                     // under way
   std::shared_ptr<SocketTable> socket_table{};
 };
 
@@ -65,6 +71,9 @@ Result<std::unique_ptr<BlockSamples>> BlockSamples::open(const BpfSession& sessi
     samples->open_->sockets.reset(bpf_program__attach_iter(skeleton.progs.walk_sockets, nullptr));
     if (!samples->open_->sockets)
       return Error::from_errno(errno, "attach the iterator over sockets");
+    samples->open_->owners.reset(bpf_program__attach_iter(skeleton.progs.walk_owners, nullptr));
+    if (!samples->open_->owners)
+      return Error::from_errno(errno, "attach the iterator over holders of locks");
   }
   samples->open_->blocked.reset(bpf_program__attach_iter(skeleton.progs.walk_blocked, nullptr));
   if (!samples->open_->blocked) {
@@ -123,22 +132,7 @@ Status BlockSamples::walk_blocked(BlockAge age,
                                   const std::function<void(const offcpud_blocked_record&)>& take) {
   if (!open_->blocked) return {};
   session_.skeleton().data_settings->walk_young = age == BlockAge::Any ? 1 : 0;
-  TRY(const UniqueFd walk, begin_iteration(open_->blocked, kWalk));
-  // A read must be smaller than the kernel's buffer of 32 KiB by more than one record. The kernel
-  // drops a record that does not fit and runs the program for that thread again, although its time
-  // has been accounted already (bpf_iter.c).
-  constexpr std::size_t kAsk = std::size_t{16} << 10;
-  std::vector<std::byte> buffer(kAsk + sizeof(offcpud_blocked_record));
-  std::size_t kept = 0;  // bytes of an incomplete record
-  for (;;) {
-    TRY(const std::size_t got, read_iteration(walk, std::span(buffer).subspan(kept, kAsk), kWalk));
-    if (got == 0) return {};
-    const std::size_t bytes = kept + got;
-    const std::size_t whole = bytes - bytes % sizeof(offcpud_blocked_record);
-    take_records(std::span(buffer).first(whole), take);
-    kept = bytes - whole;
-    std::memmove(buffer.data(), buffer.data() + whole, kept);
-  }
+  return read_records<offcpud_blocked_record>(open_->blocked, kWalk, take);
 }
 
 // The program ends a read once its time is over, as a host may have very many files.
@@ -168,6 +162,16 @@ Result<std::shared_ptr<const SocketTable>> BlockSamples::walk_sockets(
     }
   } while (std::chrono::steady_clock::now() < until);
   return Walked();
+}
+
+Result<std::vector<offcpud_owner>> BlockSamples::find_owners(std::span<const std::uint64_t> keys) {
+  constexpr const char* kWalkOwners = "walk the holders of locks";
+  std::vector<offcpud_owner> found;
+  if (!open_->owners) return found;
+  TRY_VOID(refill(session_.skeleton().maps.owners_asked, open_->owners_asked, keys));
+  TRY_VOID(read_records<offcpud_owner>(
+      open_->owners, kWalkOwners, [&](const offcpud_owner& owner) { found.push_back(owner); }));
+  return found;
 }
 
 LostSamples BlockSamples::take_lost() {

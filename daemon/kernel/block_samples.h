@@ -30,6 +30,8 @@ class BlockSamples final : public StackSource {
   Status walk_blocked(BlockAge age,
                       const std::function<void(const offcpud_blocked_record&)>& take) override;
   Result<std::shared_ptr<const SocketTable>> walk_sockets(std::chrono::nanoseconds budget) override;
+  // Walks over all threads.
+  Result<std::vector<offcpud_owner>> find_owners(std::span<const std::uint64_t> keys) override;
   LostSamples take_lost() override;
   Result<std::vector<std::string>> kernel_names(std::span<const std::uint64_t> addresses) override;
 

@@ -10,7 +10,9 @@ std::span<const OptionalFeature> optional_features() {
       {"wakers", {}, {"on_sched_waking"}},
       {"file_kind", {}, {"on_sched_switch", "walk_threads"}},
       {"cgroup_events", {"on_cgroup_mkdir", "on_cgroup_rmdir"}, {}},
-      {"wait_details", {"describe_stacks", "describe_calls", "describe_file", "walk_sockets"}, {}},
+      {"wait_details",
+       {"describe_stacks", "describe_calls", "describe_file", "walk_sockets", "walk_owners"},
+       {}},
       {"kernel_names", {"name_addresses"}, {}},
   };
   return kFeatures;

@@ -4,7 +4,6 @@
 #include <asm/unistd_64.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <linux/futex.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -76,7 +75,7 @@ Result<std::vector<WaitReport>> WaitDetails::look_up(const ThreadWalk& walk,
     if (detail.syscall == __NR_futex && !detail.compat && !detail.arguments.empty()) {
       detail.futex_address = detail.arguments.front();
     }
-    find_owner(walk, *thread, detail);
+    name_owner(walk, detail);
     if (takes_descriptor(detail)) describe_descriptor(*thread, detail);
     reports.push_back({block.tid, block.since_ns, std::move(detail)});
   }
@@ -98,18 +97,8 @@ Status WaitDetails::ask(std::span<const std::uint32_t> tids) {
   return {};
 }
 
-// The kernel knows the owner of a PI mutex. The word of a robust mutex
-// (pthread_mutexattr_setrobust(3)) holds the owner's tid, in the namespace of its process, and a
-// bit that says that somebody waits: Documentation/locking/robust-futex-ABI.rst. The words of other
-// futexes have no known meaning.
-void WaitDetails::find_owner(const ThreadWalk& walk, const offcpud_thread& thread,
-                             WaitDetail& detail) const {
-  if (!detail.owner_tid && detail.robust && (detail.futex_word.value_or(0) & FUTEX_WAITERS) != 0) {
-    const std::uint32_t owner = *detail.futex_word & FUTEX_TID_MASK;
-    for (const offcpud_thread& other : walk.threads) {
-      if (other.tgid == thread.tgid && other.inner_tid == owner) detail.owner_tid = other.tid;
-    }
-  }
+// Names the owner of a PI mutex. Of other locks see daemon/holders.
+void WaitDetails::name_owner(const ThreadWalk& walk, WaitDetail& detail) {
   if (!detail.owner_tid) return;
   if (const offcpud_thread* owner = find_thread(walk, *detail.owner_tid)) {
     detail.owner_comm = comm_text(owner->comm);

@@ -42,7 +42,7 @@ class WaitDetails {
   Status ask(std::span<const std::uint32_t> tids);
   void describe_descriptor(const offcpud_thread& thread, WaitDetail& detail);
   [[nodiscard]] bool takes_descriptor(const WaitDetail& detail) const;
-  void find_owner(const ThreadWalk& walk, const offcpud_thread& thread, WaitDetail& detail) const;
+  static void name_owner(const ThreadWalk& walk, WaitDetail& detail);
 
   const BpfSession& session_;
   std::unique_ptr<Links> links_;

@@ -126,10 +126,6 @@ void add_wait_text(std::string_view text, std::map<BlockId, WaitDetail>& details
       add_call(rest, keyword == "compat", *detail);
     } else if (keyword == "owner") {
       detail->owner_tid = next_number<std::uint32_t>(rest);
-    } else if (keyword == "word") {
-      detail->futex_word = next_number<std::uint32_t>(rest, 16);
-    } else if (keyword == "robust") {
-      detail->robust = true;
     }
   });
 }

@@ -120,6 +120,10 @@ void append_oldest_stall(SeriesWriter& out, const SubjectRow& row, std::size_t w
   out.seconds({{"for", kWaitForNames[wait_for]}}, row.series.stalls->oldest_ns[wait_for]);
 }
 
+void append_deadlocked(SeriesWriter& out, const SubjectRow& row, std::size_t /*step*/) {
+  if (row.series.stalls || row.series.deadlocked > 0) out.number({}, row.series.deadlocked);
+}
+
 void append_oldest_runnable(SeriesWriter& out, const SubjectRow& row, std::size_t /*step*/) {
   if (row.series.in_progress) out.seconds({}, row.series.in_progress->oldest_runnable_ns);
 }
@@ -146,6 +150,7 @@ constexpr auto kFamilies = std::to_array<RowFamily<SubjectRow>>({
     {Metric::StalledThreads, OFFCPUD_BLOCKED_KINDS, append_stalled},
     {Metric::StallsInProgress, kWaitForNames.size(), append_stalls},
     {Metric::OldestStall, kWaitForNames.size(), append_oldest_stall},
+    {Metric::DeadlockedThreads, 1, append_deadlocked},
     {Metric::OldestRunnable, 1, append_oldest_runnable},
     {Metric::UnaccountedRatio, 1, append_unaccounted},
 });

@@ -66,7 +66,7 @@ PeerProcess process_of(const offcpud_peer& peer) {
 
 WaitPeer peer_of(const offcpud_sample& sample, const offcpud_peer& peer) {
   if ((peer.flags & OFFCPUD_PEER_KNOWN) != 0) {
-    return {.kind = WaitPeer::Kind::Process, .process = process_of(peer)};
+    return {.kind = WaitPeer::Kind::Process, .process = process_of(peer), .tid = peer.tid};
   }
   if (is_inet(peer.socket)) return remote_of(peer.socket);
   constexpr std::uint32_t kHow = OFFCPUD_PEER_ENDED | OFFCPUD_PEER_SIGNALLED;
@@ -76,6 +76,7 @@ WaitPeer peer_of(const offcpud_sample& sample, const offcpud_peer& peer) {
   if (was_ended && is_for_no_file(sample.kind)) {
     found.kind = WaitPeer::Kind::Process;
     found.process = process_of(peer);
+    found.tid = peer.tid;
   }
   if (peer.device != 0) {
     found.kind = WaitPeer::Kind::Device;

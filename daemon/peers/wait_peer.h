@@ -39,8 +39,10 @@ struct WaitPeer {
   PeerAddress address{};     // of Remote
   std::uint16_t port = 0;    // of Remote; 0: any, because the other end connected
   std::uint32_t device = 0;  // of Device: a dev_t of the kernel
+  // The thread of the process that ended the wait, in the initial PID namespace; 0: unknown.
+  std::uint32_t tid = 0;
 
-  // Ignores the name of the process, which may change.
+  // Ignores the name of the process, which may change, and which of its threads it was.
   [[nodiscard]] bool same_as(const WaitPeer& other) const {
     return kind == other.kind && process.same_as(other.process) && address == other.address &&
            port == other.port && device == other.device;

@@ -98,6 +98,9 @@ void Pipeline::add_waits(std::shared_ptr<const WaitWindow> window) {
                    window->end_at);
   }
   peers_.add(*window);
+  auto locked = deadlocks_.update(window->held);
+  locked_ =
+      locked.empty() ? nullptr : std::make_shared<const std::vector<Deadlock>>(std::move(locked));
   lost_wait_ns_ += window->lost_ns;
   sites_.add(window);
   unusual_.take_examined(*window);
@@ -158,6 +161,8 @@ Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelReading& ker
   add_processes(*view, kernel);
   view->history = history_.record(*view);
   view->waits = sites_.last(view->taken);
+  if (view->waits) view->deadlocks = locked_;
+  sum_deadlocks(*view);
   view->site_history = sites_.windows(view->taken);
   view->peer_history = peers_.windows();
   labels_.forget_unused();

@@ -13,6 +13,7 @@
 #include "attribution/cgroup_directory.h"
 #include "base/clock.h"
 #include "base/result.h"
+#include "holders/deadlocks.h"
 #include "pipeline/exemplar_book.h"
 #include "pipeline/in_progress.h"
 #include "pipeline/kept_off_book.h"
@@ -111,6 +112,8 @@ class Pipeline {
   SiteHistory sites_;
   WaitedOnStore waited_on_;
   PeerHistory peers_;
+  Deadlocks deadlocks_;
+  std::shared_ptr<const std::vector<Deadlock>> locked_;  // null: none
   // gauges shown, by path; bits of blocked kinds
   std::map<std::string, std::uint32_t> shown_kinds_;
   std::map<std::string, MonotonicTime> gone_since_;  // series whose cgroup no longer exists

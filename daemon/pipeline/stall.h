@@ -25,9 +25,7 @@ struct WaitDetail {
   std::vector<std::string> stack;  // kernel functions, innermost first, "name+0x1/0x2 [module]"
 
   std::optional<std::uint64_t> futex_address;
-  std::optional<std::uint32_t> futex_word;
-  bool robust = false;  // the thread says that its mutex is robust
-  // owner of a robust or PI mutex; in the initial PID namespace
+  // owner of a PI mutex, which the kernel knows; in the initial PID namespace
   std::optional<std::uint32_t> owner_tid;
   std::string owner_comm;
 

@@ -49,4 +49,13 @@ void sum_stalls(View& view) {
   for (auto& [row, sum] : sums) row->stalls = std::make_shared<const StallsInProgress>(sum);
 }
 
+void sum_deadlocks(View& view) {
+  if (!view.deadlocks) return;
+  for (const Deadlock& deadlock : *view.deadlocks) {
+    for (const HeldWait& thread : deadlock) {
+      if (SubjectSeries* const row = row_or_other(view, thread.cgroup)) ++row->deadlocked;
+    }
+  }
+}
+
 }  // namespace offcpud

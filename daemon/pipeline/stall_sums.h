@@ -9,4 +9,7 @@ namespace offcpud {
 // cgroup without a row are in "(other)", if that has one.
 void sum_stalls(View& view);
 
+// The same for threads in deadlocks.
+void sum_deadlocks(View& view);
+
 }  // namespace offcpud

@@ -16,6 +16,7 @@
 #include "base/wait_for.h"
 #include "histogram/latency_histogram.h"
 #include "histogram/wait_estimate.h"
+#include "holders/deadlocks.h"
 #include "offcpud.h"
 #include "pipeline/exemplar.h"
 #include "pipeline/unusual_wait.h"
@@ -81,6 +82,7 @@ struct SubjectSeries {
   std::shared_ptr<const KindExemplars> exemplars;              // null: none
   std::shared_ptr<const WaitsInProgress> in_progress;          // null: not known yet
   std::shared_ptr<const StallsInProgress> stalls;              // null: none
+  std::uint32_t deadlocked = 0;                                // threads in deadlocks
   std::shared_ptr<const KeptOff> kept_off;                     // null: nobody, or nobody tells
 };
 
@@ -156,6 +158,8 @@ struct View {
   // What threads waited for, by process: the last window that was examined, some seconds old. Null:
   // none was within the last minute, for example because nothing is sampled.
   std::shared_ptr<const WaitWindow> waits;
+  // Of the same window; null: there is none.
+  std::shared_ptr<const std::vector<Deadlock>> deadlocks;
   // The same of the last minutes by cgroup, oldest first; the last one is `waits`.
   std::vector<std::shared_ptr<const SiteWindow>> site_history;
   // Whom or what threads waited on in the last minutes, by cgroup, oldest first; see waited_on().

@@ -14,6 +14,7 @@
 #include "base/wait_for.h"
 #include "base/wait_time.h"
 #include "histogram/wait_estimate.h"
+#include "holders/lock_holder.h"
 
 namespace offcpud {
 
@@ -51,6 +52,7 @@ struct ExaminedBlock {
   std::uint32_t tid = 0;  // in the initial PID namespace
   std::uint64_t since_ns = 0;
   bool censored = false;  // OFFCPUD_SAMPLE_CENSORED: since_ns is when the daemon found it
+  bool lasts = false;     // it had not ended at the end of the window
   std::shared_ptr<const ExaminedWait> wait;
   // Its place has gone silent, for much longer than any wait there took. Null: it has not, or too
   // little is known of it.
@@ -88,6 +90,24 @@ struct PeerWaits {
   WaitTime time;   // within the window, of waits that ended or not
 };
 
+// What those did for whom threads of a cgroup waited, during these waits: pieces of waits that
+// ended within the window, by what they were for and whom they waited on (IntervalChains).
+struct ChainWaits {
+  enum class End : std::uint8_t { Runs, Waits, Idle, Unknown };
+  struct Step {
+    WaitFor wait_for = WaitFor::Unknown;
+    std::string on;  // as PeerWaits::on
+
+    friend bool operator==(const Step&, const Step&) = default;
+  };
+  std::string cgroup;  // path
+  WaitFor wait_for = WaitFor::Unknown;
+  std::string on;           // whom the wait was on
+  std::vector<Step> steps;  // what that one waited for, and on whom, and so on
+  End end = End::Unknown;
+  WaitTime time;
+};
+
 // What threads waited for within a few seconds. Immutable: the thread that names functions makes
 // it, the main thread reads it.
 struct WaitWindow {
@@ -96,7 +116,9 @@ struct WaitWindow {
   std::vector<EndedWaits> ended;
   std::vector<SiteWaits> sites;       // no process, cgroup, wait_for and site twice
   std::vector<PeerWaits> peers;       // none twice; of each cgroup the longest
+  std::vector<ChainWaits> chains;     // of each cgroup the longest
   std::vector<ExaminedBlock> blocks;  // by tid
+  std::vector<HeldWait> held;         // those in progress at the end, by tid; of a thread one
   std::uint64_t unexamined = 0;       // blocks that found no room here
   // Time of blocks whose samples were lost: of whole blocks, as in `ended`, and of
   // their parts within the window, as in `sites`. A block may be much longer than the
@@ -114,6 +136,11 @@ struct WaitWindow {
       if (is_censored || block->since_ns == since_ns) return block->wait;
     }
     return nullptr;
+  }
+  // Null: this thread waits for no lock whose holder is known.
+  [[nodiscard]] const HeldWait* find_held(std::uint32_t tid) const {
+    const auto found = std::ranges::lower_bound(held, tid, {}, &HeldWait::tid);
+    return found != held.end() && found->tid == tid ? &*found : nullptr;
   }
 };
 

@@ -179,6 +179,14 @@ void fold_shortest(std::map<RowKey, WaitTime>& sums, std::size_t most) {
 
 }  // namespace
 
+// Without the others nothing is known of some waits, which is no wrong answer.
+void PeerHistory::keep_longest(std::vector<ChainWaits>& chains) {
+  if (chains.size() <= kMostRows) return;
+  std::ranges::nth_element(chains, chains.begin() + kMostRows, std::ranges::greater(),
+                           [](const ChainWaits& row) { return row.time.ns; });
+  chains.resize(kMostRows);
+}
+
 void PeerHistory::add(const WaitWindow& window) {
   if (window.end_at <= window.begin_at) return;
   auto sums = sums_of(window);
@@ -191,6 +199,12 @@ void PeerHistory::add(const WaitWindow& window) {
     const auto& [cgroup, wait_for, on] = key;
     bytes += sizeof(PeerWindow::Row) + cgroup.size() + on.size();
     summed->rows.push_back({.cgroup = cgroup, .wait_for = wait_for, .on = on, .time = time});
+  }
+  summed->chains = window.chains;
+  keep_longest(summed->chains);
+  for (const ChainWaits& row : summed->chains) {
+    bytes += sizeof(row) + row.cgroup.size() + row.on.size();
+    for (const ChainWaits::Step& step : row.steps) bytes += sizeof(step) + step.on.size();
   }
   kept_.push_back({std::move(summed), bytes});
   bytes_ += bytes;

@@ -85,6 +85,7 @@ struct PeerWindow {
   };
   MonotonicTime begin, end;
   std::vector<Row> rows;  // none twice; by cgroup
+  std::vector<ChainWaits> chains;
 
   [[nodiscard]] std::chrono::nanoseconds length() const { return end - begin; }
 };
@@ -95,7 +96,7 @@ class PeerHistory {
   static constexpr std::chrono::minutes kAge{10};
   // Of one window: the longest; the rest of each cgroup is "(other)".
   static constexpr std::size_t kMostRows = 2'000;
-  static constexpr std::size_t kMostBytes = std::size_t{16} << 20;
+  static constexpr std::size_t kMostBytes = std::size_t{8} << 20;
 
   void add(const WaitWindow& window);
   void clear() { *this = {}; }
@@ -108,6 +109,8 @@ class PeerHistory {
     std::shared_ptr<const PeerWindow> window;
     std::size_t bytes = 0;
   };
+  static void keep_longest(std::vector<ChainWaits>& chains);
+
   std::vector<Kept> kept_;
   std::size_t bytes_ = 0;
 };

@@ -35,6 +35,10 @@ inline constexpr const char* kStallEndedId = "ffd4de3f5e3c401facf4706c3daf3a83";
 // Entries of these two kinds were left out: OFFCPUD_LEFT_OUT.
 inline constexpr const char* kStallsLeftOutId = "f9b4c601e7a64c54b4d98f7e5694675a";
 
+// Threads wait for each other's locks in a circle: OFFCPUD_THREADS (how many), OFFCPUD_CGROUP,
+// OFFCPUD_PID.
+inline constexpr const char* kDeadlockId = "c1a9c26b0f2d4d6f8a5b93be7d60e1f4";
+
 // More events of one cause were lost (offcpud_lost_events_total): OFFCPUD_CAUSE, and OFFCPUD_COUNT
 // since the start. At most once a minute for each cause.
 inline constexpr const char* kEventsLostId = "20f90a4185534826b8f08a769d9fcf76";

@@ -211,7 +211,8 @@ void BlockAccounting::add(SampleWindow& window, const SampledBlock& block) {
 
 // Accounts blocks in progress up to now, in every open window. Recent blocks only go into profiles
 // that end; all other windows account them when they end.
-void BlockAccounting::account_blocked() {
+void BlockAccounting::account_blocked(bool finds_holders) {
+  finds_holders_ = finds_holders;
   const bool young = std::ranges::any_of(
       windows_, [](const SampleWindow& window) { return window.ends_for_good(); });
   reports_.at("walking over the blocked threads");
@@ -225,10 +226,22 @@ void BlockAccounting::account_blocked() {
   reports_.at("ending the walk over the blocked threads");
   parts_.sleepers.end_walk();
   if (!walked) reports_.warned("blocked", walked.error().message());
+  if (finds_holders) find_holders();
+}
+
+void BlockAccounting::find_holders() {
+  reports_.at("finding the holders of locks");
+  auto found = parts_.holders.find(parts_.kernel);
+  if (!found) return reports_.warned("holders", found.error().message());
+  waits_->set_holders(*std::move(found));
 }
 
 void BlockAccounting::take_blocked() {
   parts_.sleepers.read_ahead(blocked_records_);
+  if (finds_holders_) {
+    reports_.at("reading the locks of blocked threads");
+    parts_.holders.add(blocked_records_);
+  }
   for (const offcpud_blocked_record& record : blocked_records_) take_blocked(record);
   blocked_records_.clear();
 }
@@ -315,14 +328,15 @@ void BlockAccounting::end_due() {
 
 void BlockAccounting::close_ending(const Moment& at) {
   closing_ = true;
-  account_blocked();
+  const bool ends_waits = waits_ && waits_->is_due(at.now);
+  account_blocked(ends_waits);
   take_samples();  // blocks that ended meanwhile
   young_.clear();
   for (SampleWindow& window : windows_.take_ended()) {
     close(window, at);
     if (window.is_snapshot()) parts_.naming.forget_runtime_names();
   }
-  if (waits_ && waits_->is_due(at.now)) close_waits(at);
+  if (ends_waits) close_waits(at);
   closing_ = false;
 }
 

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "jit/jit_codes.h"
 #include "sampler/address_locator.h"
+#include "sampler/holder_finder.h"
 #include "sampler/kernel_frames.h"
 #include "sampler/naming_queue.h"
 #include "sampler/sample_windows.h"
@@ -32,6 +33,7 @@ struct AccountingParts {
   StackSource& kernel;
   AddressLocator& addresses;
   SleeperStacks& sleepers;
+  HolderFinder& holders;
   NamingQueue& naming;
   JitCodes* jit;  // null: code made at run time is not read from memory
   std::shared_ptr<const CgroupDirectory> cgroups;
@@ -79,9 +81,10 @@ class BlockAccounting {
   void account(const SampledBlock& block);
   void count(const offcpud_sample& sample);
   void add(SampleWindow& window, const SampledBlock& block);
-  void account_blocked();
+  void account_blocked(bool finds_holders);
   void take_blocked();
   void take_blocked(const offcpud_blocked_record& record);
+  void find_holders();
   void adapt();
   void choose();
   void set_targets(const std::vector<std::uint32_t>& targets);
@@ -120,7 +123,8 @@ class BlockAccounting {
   std::vector<offcpud_blocked_record> blocked_records_;  // at most kBlockedAtOnce
   std::vector<KeptSample> kept_;                         // drained, but not located yet
   bool closing_ = false;
-  bool following_ = false;  // windows end in the middle of AddressLocator::follow()
+  bool finds_holders_ = false;  // in this walk
+  bool following_ = false;      // windows end in the middle of AddressLocator::follow()
   bool stopped_ = false;
 };
 

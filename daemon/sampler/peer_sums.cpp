@@ -6,17 +6,11 @@
 #include <string_view>
 #include <utility>
 
-#include "attribution/subject.h"
 #include "base/text.h"
 #include "peers/peer_text.h"
 
 namespace offcpud {
 namespace {
-
-std::string text_of(const std::array<char, OFFCPUD_COMM>& comm) {
-  const auto end = std::ranges::find(comm, '\0');
-  return to_valid_utf8(std::string_view(comm.data(), static_cast<std::size_t>(end - comm.begin())));
-}
 
 // Moves the shortest rows to "(other)", one for each thing that they are for, until `most` are
 // left besides these.
@@ -50,10 +44,12 @@ void PeerSums::add(const WaitSum& sum, WaitFor wait_for, double share) {
   }
 }
 
-void PeerSums::add(const SeenBlock& block, WaitFor wait_for) {
+void PeerSums::add(const SeenBlock& block, WaitFor wait_for, const LockHolder* holder) {
   if (block.going_on_ns == 0) return;
   const auto part_ns = static_cast<double>(block.going_on_ns);
-  of({block.local_tgid, block.process_start_ns, block.cgroup_id}, wait_for, block.peer)
+  WaitPeer peer = block.peer;
+  if (holder != nullptr) peer = {.kind = WaitPeer::Kind::Process, .process = holder->process};
+  of({block.local_tgid, block.process_start_ns, block.cgroup_id}, wait_for, peer)
       .time.add(part_ns, part_ns);
 }
 
@@ -69,20 +65,9 @@ PeerWaits& PeerSums::of_unknown(std::uint64_t cgroup_id) {
   return of({.cgroup_id = cgroup_id}, WaitFor::Unknown, {});
 }
 
-const PeerSums::Unit& PeerSums::unit_of(std::uint64_t cgroup_id) {
-  const auto [found, is_new] = units_.try_emplace(cgroup_id);
-  if (is_new) {
-    found->second.cgroup = paths_.of(cgroup_id);
-    const SubjectLabels labels = labels_of_cgroup(found->second.cgroup);
-    found->second.name = labels.unit.empty() ? labels.cgroup : labels.unit;
-  }
-  return found->second;
-}
-
 PeerWaits& PeerSums::of(const Waiter& waiter, WaitFor wait_for, const WaitPeer& peer) {
   const PeerProcess* const process = process_in(peer, wait_for);
-  const Unit* const unit = process != nullptr ? &unit_of(process->cgroup_id) : nullptr;
-  std::string on = unit != nullptr ? unit->name : on_text(peer, wait_for, devices_);
+  std::string on = names_.on(peer, wait_for);
   const std::uint32_t peer_tgid = process != nullptr ? process->tgid : 0;
   const std::uint64_t peer_start_ns = process != nullptr ? process->start_ns : 0;
   const std::string& cgroup = paths_.of(waiter.cgroup_id);
@@ -98,8 +83,8 @@ PeerWaits& PeerSums::of(const Waiter& waiter, WaitFor wait_for, const WaitPeer& 
   if (process == nullptr) return waits;
   waits.peer_pid = process->local_tgid;
   waits.peer_start_ns = process->start_ns;
-  waits.peer_comm = text_of(process->comm);
-  waits.peer_cgroup = unit->cgroup;
+  waits.peer_comm = to_valid_utf8(up_to_nul(process->comm));
+  waits.peer_cgroup = names_.unit_of(process->cgroup_id).cgroup;
   return waits;
 }
 

@@ -68,6 +68,7 @@ SamplingLoop::SamplingLoop(const SamplerInputs& inputs, EventLoop& loop,
       accounting_({.kernel = *samples_,
                    .addresses = sources_,
                    .sleepers = sleepers_,
+                   .holders = holders_,
                    .naming = naming_,
                    .jit = &jit_,
                    .cgroups = inputs.cgroups,
@@ -115,6 +116,7 @@ void SamplingLoop::tell_losses() {
   losses[static_cast<std::size_t>(StackLoss::WakerEvidence)] = naming_.evidence_dropped();
   losses[static_cast<std::size_t>(StackLoss::StackNames)] = naming_.names_left_out();
   losses[static_cast<std::size_t>(StackLoss::Sockets)] = accounting_.sockets_left_out();
+  losses[static_cast<std::size_t>(StackLoss::Locks)] = holders_.left_out();
   reports_.losses(losses);
 }
 

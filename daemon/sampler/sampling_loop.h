@@ -58,6 +58,7 @@ class SamplingLoop {
   SymbolWorker symbols_;
   StackSources sources_;
   SleeperStacks sleepers_;
+  HolderFinder holders_{memory_};
   std::shared_ptr<JitCodeBoard> jit_board_ = std::make_shared<JitCodeBoard>();
   JitCodes jit_;
   NamingQueue naming_;

@@ -119,6 +119,11 @@ void WaitCounting::add_lasting(const SampledBlock& block) {
   sums_.note(sample, peer);
 }
 
+void WaitCounting::set_holders(HeldBlocks holders) {
+  for (const auto& [block, holder] : holders) cgroups_.add(holder->process.cgroup_id);
+  holders_ = std::move(holders);
+}
+
 void WaitCounting::add_lost(const LostSamples& lost) {
   lost_.ns += lost.ns;
   lost_.whole_ns += lost.whole_ns;
@@ -149,6 +154,7 @@ WaitInterval WaitCounting::close(const Moment& at) {
   const Moment begin = std::exchange(begin_, at);
   const LostSamples lost = std::exchange(lost_, {});
   WaitSums::Drained waits = sums_.drain();
+  waits.ended_are_all = waits.ended_are_all && lost.ns == 0 && kinds_ == BlockFilter{}.kinds;
   keep_noted(waits);
   begin_sums();
   return {.begin = begin.wall,
@@ -157,7 +163,8 @@ WaitInterval WaitCounting::close(const Moment& at) {
           .cgroups = std::exchange(cgroups_, CgroupPaths(directory_)),
           .waits = std::move(waits),
           .lost_ns = lost.whole_ns,
-          .lost_within_ns = lost.ns};
+          .lost_within_ns = lost.ns,
+          .holders = std::exchange(holders_, {})};
 }
 
 }  // namespace offcpud

@@ -46,6 +46,8 @@ class WaitCounting {
   void add_ended(const SampledBlock& block);
   // Adds a block in progress that a walk found, with its user stack as walked from outside.
   void add_lasting(const SampledBlock& block);
+  // Who holds the locks for which blocks of the last walk wait. Replaces what was known.
+  void set_holders(HeldBlocks holders);
   // Adds blocks whose samples were lost: whole, and the parts that add_lasting() did not get.
   void add_lost(const LostSamples& lost);
   // Call it often: CgroupPaths::retry().
@@ -102,6 +104,7 @@ class WaitCounting {
   MonotonicTime sockets_walked_{};  // when the last walk began
   std::uint64_t sockets_left_out_ = 0;
   LostSamples lost_;
+  HeldBlocks holders_;
   // Blocks in progress, by thread and beginning.
   std::map<std::pair<std::uint32_t, std::uint64_t>, Told> told_;
 };

@@ -2,11 +2,13 @@
 #include "sampler/wait_examiner.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <span>
 #include <string>
 
 #include "base/text.h"
+#include "sampler/chain_sums.h"
 #include "sampler/peer_sums.h"
 #include "sampler/site_place.h"
 #include "sampler/site_sums.h"
@@ -80,6 +82,8 @@ class EndedSums {
 }  // namespace
 
 struct WaitExaminer::WindowSums {
+  WindowPaths& paths;
+  PeerNames& names;
   EndedSums ended;
   SiteSums sites;
   PeerSums peers;
@@ -158,6 +162,34 @@ std::string_view name_of(const SeenBlock& block, const WaitInterval& interval) {
   return up_to_nul(interval.waits.sums[block.sum].sample.process_comm);
 }
 
+// What waits with this stack are mostly for, if evidence tells threads with it apart.
+WaitFor likely_for(const ExaminedStack& stack, const WaitExaminer::Means& means) {
+  const bool is_open = stack.ask() != SiteQuestion::None;
+  const auto* const shares = is_open ? means.places.find(stack.at(), means.now) : nullptr;
+  if (shares == nullptr) return stack.wait()->wait_for;
+  const auto most = std::ranges::max_element(*shares);
+  return static_cast<WaitFor>(std::distance(shares->begin(), most));
+}
+
+// Whether somebody may hold what waits of this kind are for. What is known to be idle waits for no
+// lock: a thread that waits for its turn to ask for work does so while another one holds a mutex
+// and asks. Nor does a thread that was stopped while it waited for one.
+bool may_have_holder(WaitFor wait_for) {
+  return wait_for != WaitFor::Work && wait_for != WaitFor::Timer && wait_for != WaitFor::Stopped;
+}
+
+HeldWait held_wait(const SeenBlock& block, const std::shared_ptr<const LockHolder>& holder,
+                   WaitFor wait_for, WindowPaths& paths) {
+  return {.tid = block.tid,
+          .pid = block.local_tgid,
+          .since_ns = block.since_ns,
+          .age_ns = block.seen_ns - block.since_ns,
+          .wait_for = wait_for,
+          .cgroup = paths.of(block.cgroup_id),
+          .holder_cgroup = paths.of(holder->process.cgroup_id),
+          .holder = holder};
+}
+
 // How much of a cgroup's waits that ended within a window is known by their stacks.
 struct HeardCgroup {
   std::uint64_t unit = 0;  // PlacePasts::unit_of()
@@ -213,7 +245,9 @@ std::shared_ptr<const WaitWindow> WaitExaminer::examine(const WaitInterval& inte
   window->lost_ns = interval.lost_ns;
   window->lost_within_ns = interval.lost_within_ns;
   WindowPaths paths(interval.cgroups);
-  WindowSums sums{EndedSums(paths), SiteSums(paths), PeerSums(paths, devices_)};
+  devices_.forget_mounts();
+  PeerNames names(paths, devices_);
+  WindowSums sums{paths, names, EndedSums(paths), SiteSums(paths), PeerSums(paths, names)};
   std::vector<Examined> examined;
   examined.reserve(interval.waits.sums.size());
   for (const WaitSum& sum : interval.waits.sums) {
@@ -231,10 +265,38 @@ std::shared_ptr<const WaitWindow> WaitExaminer::examine(const WaitInterval& inte
     sums.peers.add_unknown(cgroup_id, time);
   }
   learn(interval, examined);
+  add_chains(*window, sums, interval, examined, means);
   add_blocks(*window, sums, interval, examined, means);
   window->sites = std::move(sums.sites).take();
   window->peers = std::move(sums.peers).take();
   return window;
+}
+
+// A chain may reach back into the window before, but no further.
+void WaitExaminer::add_chains(WaitWindow& window, WindowSums& sums, const WaitInterval& interval,
+                              const std::vector<Examined>& examined, const Means& means) {
+  std::vector<ChainedBlock> now;
+  now.reserve(interval.waits.ended.size());
+  for (const EndedBlock& block : interval.waits.ended) {
+    now.push_back({.tid = block.tid,
+                   .since_ns = block.since_ns,
+                   .ended_ns = block.ended_ns,
+                   .stands_for = block.stands_for,
+                   .wait_for = likely_for(*examined[block.sum], means),
+                   .cgroup_id = interval.waits.sums[block.sum].sample.cgroup_id,
+                   .peer = block.peer});
+  }
+  const MonotonicTime begin = chained_all_ ? chained_from_ : interval.begin_at;
+  std::vector<ChainedBlock> all = chained_all_ ? std::move(chained_) : std::vector<ChainedBlock>();
+  all.insert(all.end(), now.begin(), now.end());
+  const std::chrono::nanoseconds begin_ns = begin.time_since_epoch();
+  const IntervalChains chains(std::move(all), static_cast<std::uint64_t>(begin_ns.count()));
+  ChainSums divided(sums.paths, sums.names);
+  divided.add(now, chains, interval.waits.ended_are_all);
+  window.chains = std::move(divided).take();
+  chained_ = std::move(now);
+  chained_from_ = interval.begin_at;
+  chained_all_ = interval.waits.ended_are_all;
 }
 
 // Learns how long waits took at places where nobody can tell what they are for. Call it before
@@ -356,7 +418,7 @@ void WaitExaminer::add_blocks(WaitWindow& window, WindowSums& sums, const WaitIn
     Lasting known = known_of(block, examined);
     if (!known.stack) {
       sums.sites.add(block, nullptr, {});
-      sums.peers.add(block, WaitFor::Unknown);
+      sums.peers.add(block, WaitFor::Unknown, nullptr);
       ++window.unexamined;
       continue;
     }
@@ -378,14 +440,24 @@ void WaitExaminer::add_blocks(WaitWindow& window, WindowSums& sums, const WaitIn
     if (asks_for_chains(stack->ask()) && !is_early(*block, lasting[i])) {
       places.add(*stack, verdict.wait_for, block->going_on_ns);
     }
-    auto wait = stack->as(verdict);
+    const auto held = interval.holders.find({block->tid, block->since_ns});
+    const bool is_held = held != interval.holders.end();
+    // That somebody holds what it waits for is known for certain, whatever its functions are
+    // called.
+    const bool only_held = is_held && verdict.wait_for == WaitFor::Unknown;
+    auto wait = stack->as(only_held ? EvidenceVerdict{WaitFor::Lock, true} : verdict);
     const bool may_be_unusual = wait->wait_for == WaitFor::Unknown && !block->censored;
     sums.sites.add(*block, wait.get(), name_of(*block, interval));
-    sums.peers.add(*block, wait->wait_for);
+    const auto holder = is_held && may_have_holder(wait->wait_for) ? held->second : nullptr;
+    sums.peers.add(*block, wait->wait_for, holder.get());
+    if (holder && block->lasts) {
+      window.held.push_back(held_wait(*block, holder, wait->wait_for, sums.paths));
+    }
     window.blocks.push_back(
         {.tid = block->tid,
          .since_ns = block->since_ns,
          .censored = block->censored,
+         .lasts = block->lasts,
          .wait = std::move(wait),
          .usual = may_be_unusual ? pasts_.usual_of(stack->past(), block->since_ns) : nullptr});
   }

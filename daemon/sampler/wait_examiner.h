@@ -22,6 +22,7 @@
 #include "sites/wait_chains.h"
 #include "sites/wait_classifier.h"
 #include "sites/waker_evidence.h"
+#include "stacks/interval_chains.h"
 #include "stacks/sampled_snapshot.h"
 #include "stacks/stratum_times.h"
 #include "stacks/wait_sums.h"
@@ -102,6 +103,8 @@ class WaitExaminer {
                                  const std::vector<Examined>& examined) const;
   void add_blocks(WaitWindow& window, WindowSums& sums, const WaitInterval& interval,
                   const std::vector<Examined>& examined, const Means& means);
+  void add_chains(WaitWindow& window, WindowSums& sums, const WaitInterval& interval,
+                  const std::vector<Examined>& examined, const Means& means);
   void use(const Means& means);
   void learn(const WaitInterval& interval, const std::vector<Examined>& examined);
   void make_room();
@@ -112,6 +115,9 @@ class WaitExaminer {
   std::unordered_map<Key, Known, WordsHash> known_;  // by WaitSum::key
   PlacePasts pasts_;
   DeviceNames devices_;
+  std::vector<ChainedBlock> chained_;  // of the last window
+  MonotonicTime chained_from_{};       // its beginning
+  bool chained_all_ = false;           // no block is missing there
   // Blocks of the last window, by thread and beginning.
   std::map<std::pair<std::uint32_t, std::uint64_t>, Lasting> blocks_;
 };

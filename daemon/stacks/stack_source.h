@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "lock.h"
 #include "peers/socket_table.h"
 #include "stacks/sample_choice.h"
 #include "stacks/sampled_block.h"
@@ -52,6 +53,12 @@ class StackSource {
   virtual Result<std::shared_ptr<const SocketTable>> walk_sockets(
       std::chrono::nanoseconds /*budget*/) {
     return std::shared_ptr<const SocketTable>();
+  }
+
+  // The threads with these numbers: offcpud_owner_key(), OFFCPUD_OWNER_BY_TID; at most
+  // OFFCPUD_OWNERS.
+  virtual Result<std::vector<offcpud_owner>> find_owners(std::span<const std::uint64_t> /*keys*/) {
+    return std::vector<offcpud_owner>();
   }
 
   // The time that samples which were lost since the last call stand for.

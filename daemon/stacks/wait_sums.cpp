@@ -83,6 +83,7 @@ WaitSum* WaitSums::add(const SampledBlock& block, const WaitPeer& peer) {
       on->ended.add(static_cast<double>(length_ns),
                     static_cast<double>(std::max<std::uint64_t>(length_ns, sample.whole_ns)));
     }
+    keep_ended(sample, peer);
     if (last_ != SeenBlock::kKnown) {
       WaitSum& sum = sums_[last_];
       ++sum.samples;
@@ -90,6 +91,22 @@ WaitSum* WaitSums::add(const SampledBlock& block, const WaitPeer& peer) {
     }
   }
   return added;
+}
+
+void WaitSums::keep_ended(const offcpud_sample& sample, const WaitPeer& peer) {
+  if (last_ == SeenBlock::kKnown || ended_.size() >= kMostEnded) {
+    ended_are_all_ = false;
+    return;
+  }
+  const auto length_ns = static_cast<double>(sample.ended_ns - sample.since_ns);
+  const EndedBlock block{
+      .tid = sample.tid,
+      .since_ns = sample.since_ns,
+      .ended_ns = sample.ended_ns,
+      .stands_for = std::max(1.0, static_cast<double>(sample.whole_ns) / length_ns),
+      .sum = last_,
+      .peer = peer};
+  ended_.push_back({block, serials_[last_]});
 }
 
 ShareOwner WaitSums::owner_of(const offcpud_sample& sample) const {
@@ -276,7 +293,9 @@ void WaitSums::note_at(const offcpud_sample& sample, const WaitPeer& peer, std::
 
 WaitSums::Drained WaitSums::drain() {
   Drained drained;
-  move_blocks(drained, move_sums(drained));
+  const std::vector<std::size_t> moved = move_sums(drained);
+  move_ended(drained, moved);
+  move_blocks(drained, moved);
   drained.overflow = std::exchange(overflow_, {});
   drained.overflow_times = std::exchange(overflow_times_, {});
   drained.blocks_left_out = std::exchange(blocks_left_out_, 0);
@@ -299,6 +318,19 @@ std::vector<std::size_t> WaitSums::move_sums(Drained& drained) {
   sums_.clear();
   places_.clear();
   return moved;
+}
+
+void WaitSums::move_ended(Drained& drained, const std::vector<std::size_t>& moved) {
+  drained.ended_are_all = std::exchange(ended_are_all_, true);
+  drained.ended.reserve(ended_.size());
+  for (Ended& each : std::exchange(ended_, {})) {
+    if (serials_[each.block.sum] != each.serial) {
+      drained.ended_are_all = false;
+      continue;
+    }
+    each.block.sum = moved[each.block.sum];
+    drained.ended.push_back(each.block);
+  }
 }
 
 // Without those whose sum gave way.

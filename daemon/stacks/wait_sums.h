@@ -18,6 +18,7 @@
 #include "base/wait_time.h"
 #include "base/word_hash.h"
 #include "histogram/wait_estimate.h"
+#include "holders/lock_holder.h"
 #include "peers/wait_peer.h"
 #include "snapshot/snapshot.h"
 #include "stacks/byte_budget.h"
@@ -67,6 +68,15 @@ struct SeenBlock {
   WaitPeer peer;                  // of the last look
 };
 
+// One sampled block that has ended, for chains of causes (IntervalChains).
+struct EndedBlock {
+  std::uint32_t tid = 0;
+  std::uint64_t since_ns = 0, ended_ns = 0;  // CLOCK_MONOTONIC; the beginning was seen
+  double stands_for = 1;                     // as many such blocks
+  std::size_t sum = 0;                       // index into the sums
+  WaitPeer peer;
+};
+
 // Sums the blocks of a few seconds, to find what they were for: how many ended after how long, and
 // which last. Unlike StackSums, it does not distinguish wakers and threads. When there is no room,
 // the largest process of the user who holds most gives way (ShareSlots), even with what it already
@@ -75,6 +85,8 @@ class WaitSums {
  public:
   static constexpr std::size_t kMostSums = 8'192;
   static constexpr std::size_t kMostBlocks = 20'000;
+  // Blocks that are kept for chains; further ones are in their sums only.
+  static constexpr std::size_t kMostEnded = 8'192;
 
   struct Asked {
     std::uint32_t local_tgid = 0;  // in the daemon's PID namespace
@@ -111,6 +123,8 @@ class WaitSums {
   struct Drained {
     std::vector<WaitSum> sums;
     std::vector<SeenBlock> blocks;  // by tid and beginning
+    std::vector<EndedBlock> ended;  // in the order of their samples
+    bool ended_are_all = true;      // false: kMostEnded, or no room for a sum
     // Waits whose stacks have no room, by cgroup.
     std::map<std::uint64_t, WaitEstimate> overflow;
     // The time within the window of all that has no room, by cgroup.
@@ -128,6 +142,10 @@ class WaitSums {
     SeenBlock block;
     std::uint32_t serial = 0;  // of its sum
   };
+  struct Ended {
+    EndedBlock block;
+    std::uint32_t serial = 0;
+  };
   static Key key_of(const SampledBlock& block);
   using Process = std::pair<std::uint32_t, std::uint64_t>;  // as Asked
   using Owners = std::map<Process, ShareOwner>;
@@ -143,6 +161,8 @@ class WaitSums {
   void drop_block(ShareSlots::Slot slot);
   std::vector<std::size_t> move_sums(Drained& drained);
   void move_blocks(Drained& drained, const std::vector<std::size_t>& moved);
+  void move_ended(Drained& drained, const std::vector<std::size_t>& moved);
+  void keep_ended(const offcpud_sample& sample, const WaitPeer& peer);
   void note_at(const offcpud_sample& sample, const WaitPeer& peer, std::size_t sum);
   void leave_out(const offcpud_sample& sample);
   void leave_out(const SeenBlock& block);
@@ -157,6 +177,8 @@ class WaitSums {
   std::unordered_map<Key, std::size_t, WordsHash> places_;  // of sums_
   std::size_t last_ = SeenBlock::kKnown;                    // that add() used; kKnown: none
   std::map<BlockKey, Noted> blocks_;
+  std::vector<Ended> ended_;
+  bool ended_are_all_ = true;
   // Who holds them; set once there was no room in this window.
   std::optional<ShareSlots> sum_shares_, block_shares_;
   std::vector<BlockKey> block_at_;  // by slot of block_shares_
@@ -175,6 +197,7 @@ struct WaitInterval {
   std::uint64_t lost_ns = 0;         // of whole blocks whose samples were lost
   std::uint64_t lost_within_ns = 0;  // of their parts within the window
   std::unordered_map<std::uint64_t, StackFrame> kernel_names{};  // by return address
+  HeldBlocks holders{};  // of locks for which `waits.blocks` wait
 };
 
 }  // namespace offcpud

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -36,11 +37,15 @@ struct Cause {
     Kernel,   // kernel threads
     Others,   // several, which are not told apart
     Nobody,   // it asked to sleep, or a CPU had to wake up
+    Runs,     // nobody: the unit itself runs, or waits for a CPU
     Unknown,  // `because`
   };
   Kind kind = Kind::Unknown;
   std::size_t for_kind = static_cast<std::size_t>(WaitFor::Unknown);
-  std::string name;     // the unit, address or device; of For the site with most of it
+  std::string name;  // the unit, address or device; of For the site with most of it
+  // Of For and Runs within the part of another unit: that unit. Its threads did this during the
+  // waits of the tree's unit (IntervalChains).
+  std::string of = {};
   std::string process;  // of a unit: who had most of it; may be empty
   std::uint32_t pid = 0;
   double threads = 0;
@@ -55,7 +60,11 @@ struct Cause {
     WaitAge oldest;
   };
   std::vector<Site> sites = {};
+  // Of a lock: the one of the unit for whom most threads wait now. Null: nobody was seen.
+  std::shared_ptr<const UnitHolder> holder = {};
 };
+
+Cause::Kind kind_of(UnitPeer::On on);
 
 // One unit and why it waited.
 struct UnitCauses {

@@ -3,17 +3,16 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <set>
 #include <utility>
 
 #include "why/cause.h"
+#include "why/cause_parts.h"
+#include "why/chain_parts.h"
 
 namespace offcpud {
 namespace {
-
-constexpr double kNanoseconds = 1e9;
-constexpr double kNothing = 1e-6;  // threads
-constexpr std::size_t kMostParts = 20;
 
 constexpr std::array<std::string_view, kForKinds> kNames = {
     "lock", "answer", "storage", "memory", "stopped",
@@ -24,95 +23,6 @@ constexpr std::array<std::string_view, kForKinds> kWords = {
     "to be continued", "for work",
     "for a timer",     "for something that nobody can tell",
     "for a CPU",       "for a CPU by cpu.max"};
-
-constexpr std::size_t index_of(WaitFor wait_for) {
-  return static_cast<std::size_t>(wait_for);
-}
-
-// Amounts of one window.
-class Rate {
- public:
-  explicit Rate(double seconds) : ns_(seconds * kNanoseconds) {}
-  [[nodiscard]] double threads(double ns) const { return ns_ > 0 ? ns / ns_ : 0; }
-  [[nodiscard]] double error(double variance_ns2) const {
-    return threads(std::sqrt(std::max(0.0, variance_ns2)));
-  }
-
- private:
-  double ns_;
-};
-
-double sum_of(const std::vector<Cause>& parts) {
-  double sum = 0;
-  for (const Cause& part : parts) sum += part.threads;
-  return sum;
-}
-
-// Adds what nobody knows; by reason, since one must not stand for another.
-void add_unknown(Cause& node, double threads, const std::string& because) {
-  const auto known = std::ranges::find_if(node.parts, [&](const Cause& part) {
-    return part.kind == Cause::Kind::Unknown && part.because == because;
-  });
-  if (known != node.parts.end()) {
-    known->threads += threads;
-    return;
-  }
-  node.parts.push_back({.kind = Cause::Kind::Unknown,
-                        .for_kind = node.for_kind,
-                        .threads = threads,
-                        .because = because});
-}
-
-// The smallest parts beyond kMostParts become one.
-void fold_parts(Cause& node) {
-  if (node.parts.size() <= kMostParts) return;
-  double folded = 0;
-  while (node.parts.size() > kMostParts) {
-    folded += node.parts.back().threads;
-    node.parts.pop_back();
-  }
-  const auto others = std::ranges::find(node.parts, Cause::Kind::Others, &Cause::kind);
-  if (others != node.parts.end()) {
-    others->threads += folded;
-  } else {
-    node.parts.push_back(
-        {.kind = Cause::Kind::Others, .for_kind = node.for_kind, .threads = folded});
-  }
-}
-
-// Parts never add up to more than the node. Sources look at windows that differ by some seconds, so
-// they may claim more; then all claim less. What they leave is unknown, `because`.
-void fit(Cause& node, const std::string& because) {
-  std::erase_if(node.parts, [](const Cause& part) { return part.threads <= kNothing; });
-  const double claimed = sum_of(node.parts);
-  const double scale = claimed > node.threads ? node.threads / claimed : 1;
-  for (Cause& part : node.parts) {
-    part.threads *= scale;
-    part.error *= scale;
-  }
-  std::ranges::stable_sort(node.parts, std::ranges::greater(), &Cause::threads);
-  fold_parts(node);
-  const double rest = node.threads - sum_of(node.parts);
-  if (rest > kNothing && rest > 1e-3 * node.threads) add_unknown(node, rest, because);
-}
-
-Cause::Kind kind_of(UnitPeer::On on) {
-  switch (on) {
-    case UnitPeer::On::Unit:
-      return Cause::Kind::Unit;
-    case UnitPeer::On::Remote:
-      return Cause::Kind::Remote;
-    case UnitPeer::On::Device:
-      return Cause::Kind::Device;
-    case UnitPeer::On::Nobody:
-      return Cause::Kind::Nobody;
-    case UnitPeer::On::Others:
-      return Cause::Kind::Others;
-    case UnitPeer::On::Unknown:
-      break;
-  }
-  return Cause::Kind::Unknown;
-}
 
 Cause::Kind kind_of(UnitTaker::By by) {
   switch (by) {
@@ -217,6 +127,7 @@ class TreeMaker {
     }
     add_peers(node);
     fit(node, why_unknown(node));
+    for (Cause& part : node.parts) divide_by_chains(part, inputs_, tree_.unit);
   }
 
   void add_takers(Cause& node) const {
@@ -248,8 +159,20 @@ class TreeMaker {
                             .process = peer.process,
                             .pid = peer.pid,
                             .threads = rate.threads(ns),
-                            .error = rate.error(peer.time.variance_ns2)});
+                            .error = rate.error(peer.time.variance_ns2),
+                            .holder = holder_in(peer.on, node.for_kind)});
     }
+  }
+
+  // The holder of this unit for whom most threads wait.
+  [[nodiscard]] std::shared_ptr<const UnitHolder> holder_in(const std::string& by,
+                                                            std::size_t for_kind) const {
+    const UnitHolder* most = nullptr;
+    for (const UnitHolder& holder : inputs_.holders.of(tree_.unit)) {
+      if (holder.by != by || index_of(holder.waiters_for) != for_kind) continue;
+      if (!most || holder.waiting > most->waiting) most = &holder;
+    }
+    return most ? std::make_shared<const UnitHolder>(*most) : nullptr;
   }
 
   [[nodiscard]] std::string why_unknown(const Cause& node) const {
@@ -257,7 +180,8 @@ class TreeMaker {
       return "memory has no owner; see memory.high and memory.max";
     if (node.for_kind == index_of(WaitFor::Stopped)) return "who stopped it is not recorded";
     if (!inputs_.peers.known()) return inputs_.peers.missing;
-    if (node.for_kind == index_of(WaitFor::Lock)) return "offcpud does not see who holds locks";
+    if (node.for_kind == index_of(WaitFor::Lock))
+      return "it is held by many in turn, or nobody can see who holds a lock of its kind";
     return "the other end was not seen";
   }
 
@@ -279,6 +203,24 @@ class TreeMaker {
 };
 
 }  // namespace
+
+Cause::Kind kind_of(UnitPeer::On on) {
+  switch (on) {
+    case UnitPeer::On::Unit:
+      return Cause::Kind::Unit;
+    case UnitPeer::On::Remote:
+      return Cause::Kind::Remote;
+    case UnitPeer::On::Device:
+      return Cause::Kind::Device;
+    case UnitPeer::On::Nobody:
+      return Cause::Kind::Nobody;
+    case UnitPeer::On::Others:
+      return Cause::Kind::Others;
+    case UnitPeer::On::Unknown:
+      break;
+  }
+  return Cause::Kind::Unknown;
+}
 
 std::string_view name_of_for(std::size_t for_kind) {
   return kNames.at(for_kind);

@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "why/cause_parts.h"
+
 namespace offcpud {
 namespace {
 
@@ -14,10 +16,6 @@ using Kind = Cause::Kind;
 constexpr double kLeastShare = 0.2;  // of a cause that is followed
 constexpr double kLeastThreads = 0.05;
 constexpr double kLeastSent = 0.01;  // threads that wait for work of one unit
-
-constexpr std::size_t index_of(WaitFor wait_for) {
-  return static_cast<std::size_t>(wait_for);
-}
 
 bool is_somebody(Kind kind) {
   return kind == Kind::Unit || kind == Kind::Remote || kind == Kind::Device || kind == Kind::Self ||
@@ -95,7 +93,9 @@ class PathFinder {
     step_to(*part, attributed);
   }
 
+  // A holder that may be any thread of a process is followed as a unit.
   void step_to(const Cause& part, bool attributed) {
+    if (part.holder && part.holder->is_thread) return follow_holder(part, attributed);
     WhyHop hop{.kind = part.kind,
                .name = part.name,
                .process = part.process,
@@ -104,12 +104,104 @@ class PathFinder {
                .for_kind = part.for_kind,
                .threads = part.threads,
                .attributed = attributed,
-               .because = part.because};
+               .because = part.because,
+               .holder = part.holder};
     const bool followed = part.kind == Kind::Unit && part.for_kind != kForCpu &&
                           path_.hops.size() + 1 < WhyPath::kMostHops &&
                           seen_.insert(part.name).second;
-    if (followed) return follow_meanwhile(std::move(hop));
+    if (!followed) {
+      add(std::move(hop));
+    } else if (const Cause* const most = largest_deed(part)) {
+      follow_during(std::move(hop), part, *most);
+    } else {
+      follow_meanwhile(std::move(hop));
+    }
+  }
+
+  // What the unit did for most of the time in which it was waited for; null: not known. Waits for
+  // work say nothing about who waits for it.
+  [[nodiscard]] static const Cause* largest_deed(const Cause& part) {
+    for (const Cause& deed : part.parts) {
+      const bool does = deed.kind == Kind::Runs ||
+                        (deed.kind == Kind::For && deed.for_kind != index_of(WaitFor::Work));
+      if (does) return deed.threads >= kLeastShare * part.threads ? &deed : nullptr;
+    }
+    return nullptr;
+  }
+
+  // By what the unit did during the waits for it.
+  void follow_during(WhyHop hop, const Cause& part, const Cause& most) {
+    hop.attributed = true;
+    hop.threads = most.threads;
+    hop.share = most.threads / part.threads;
+    if (most.kind == Kind::Runs) {
+      hop.does = Does::Runs;
+      add(std::move(hop));
+      return;
+    }
+    const bool sleeps = most.for_kind == index_of(WaitFor::Timer);
+    hop.does = sleeps ? Does::Sleeps : Does::Waits;
+    hop.for_kind = most.for_kind;
     add(std::move(hop));
+    if (!sleeps) walk(most, true);
+  }
+
+  // From holder to holder, and from the last one to whom that waits for.
+  void follow_holder(const Cause& part, bool attributed) {
+    Kind kind = part.kind;
+    const UnitHolder* last = nullptr;
+    for (auto at = part.holder; at && path_.hops.size() + 1 < WhyPath::kMostHops; at = at->next) {
+      if (!at->is_thread) {
+        return step_to({.kind = Kind::Unit,
+                        .for_kind = index_of(WaitFor::Lock),
+                        .name = at->by,
+                        .process = at->process,
+                        .pid = at->pid,
+                        .threads = 1,
+                        .holder = at},
+                       false);
+      }
+      last = at.get();
+      add({.kind = kind,
+           .name = at->by,
+           .process = at->process,
+           .pid = at->pid,
+           .does = deed_of(*at),
+           .for_kind = index_of(at->wait_for),
+           .site = at->site,
+           .threads = part.threads,
+           .attributed = attributed,
+           .because = "no wait of it has lasted",
+           .holder = at});
+      seen_.insert(at->by);
+      kind = Kind::Unit;
+      attributed = false;
+    }
+    if (!last || last->does != UnitHolder::Does::Waits) return;
+    const UnitPeer& on = last->on;
+    const Cause next{.kind = kind_of(on.kind),
+                     .for_kind = index_of(last->wait_for),
+                     .name = on.on,
+                     .process = on.process,
+                     .pid = on.pid,
+                     .threads = 1};
+    const bool is_new = next.kind != Kind::Unit || !seen_.contains(next.name);
+    if (is_somebody(next.kind) && is_new) step_to(next, false);
+  }
+
+  static Does deed_of(const UnitHolder& holder) {
+    switch (holder.does) {
+      case UnitHolder::Does::Runs:
+        return Does::Runs;
+      case UnitHolder::Does::Waits:
+        if (holder.wait_for == WaitFor::Timer) return Does::Sleeps;
+        return holder.wait_for == WaitFor::Work ? Does::Idles : Does::Waits;
+      case UnitHolder::Does::Deadlocked:
+        return Does::Waits;
+      case UnitHolder::Does::Unknown:
+        break;
+    }
+    return Does::Unknown;
   }
 
   // By what the unit does most, for whomever.

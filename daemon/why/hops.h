@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -28,10 +29,14 @@ struct WhyHop {
   std::size_t for_kind = 0;
   std::string site;    // where it does that; may be empty
   double threads = 0;  // that do
+  double share = 0;    // of the waits for it in which it did that; 0: not known
   // True: a part of what the first unit waited. False: what this unit did in the same window,
   // perhaps for others; nothing of it is attributed.
   bool attributed = false;
   std::string because;  // of Unknown: why; of others: more, such as which limit
+  // It holds the lock for which the hop before waits; then `does` is about this thread. Null: not
+  // known, or the hop before waits for no lock.
+  std::shared_ptr<const UnitHolder> holder = {};
 };
 
 // From the first unit on. The first hop says what that waits for; the last one is who is to blame,

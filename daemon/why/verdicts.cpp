@@ -21,6 +21,26 @@ std::string who(const WhyHop& hop) {
   return more.empty() ? hop.name : hop.name + " (" + more + ")";
 }
 
+// "thread worker (tid 101 of server, pid 100)"
+std::string holder_text(const UnitHolder& holder) {
+  const std::string pid = holder.pid != 0 ? "pid " + std::to_string(holder.pid) : std::string();
+  if (!holder.is_thread) {
+    return "process " + holder.process + (pid.empty() ? "" : " (" + pid + ")");
+  }
+  std::string process = holder.process;
+  if (!pid.empty()) process += (process.empty() ? "" : ", ") + pid;
+  std::string more = holder.tid != 0 ? "tid " + std::to_string(holder.tid) : std::string();
+  if (!process.empty()) more += (more.empty() ? "of " : " of ") + process;
+  return "thread " + holder.thread + (more.empty() ? "" : " (" + more + ")");
+}
+
+// Whose lock, after "2.1 threads wait for a lock".
+std::string held_by(const WhyHop& hop) {
+  const UnitHolder& holder = *hop.holder;
+  const std::string of = hop.kind == Kind::Self ? "" : " of " + hop.name;
+  return ", " + holder.lock + " that " + holder_text(holder) + of + " holds";
+}
+
 std::string taken_by(const WhyHop& waits, const WhyHop& hop) {
   if (hop.kind == Kind::Self) return "its own threads have them";
   if (hop.kind == Kind::Kernel) return "kernel threads have them";
@@ -31,6 +51,7 @@ std::string taken_by(const WhyHop& waits, const WhyHop& hop) {
 // What comes after "2.1 threads wait for a lock": whom for.
 std::string whom(const WhyHop& waits, const WhyHop& next) {
   if (next.kind == Kind::Unknown) return ", of whom is unknown, because " + next.because;
+  if (next.holder) return held_by(next);
   if (waits.for_kind == kForThrottled) return ": " + next.because;
   if (waits.for_kind == kForCpu) return ": " + taken_by(waits, next);
   switch (next.kind) {
@@ -52,13 +73,20 @@ std::string whom(const WhyHop& waits, const WhyHop& next) {
 // What a unit in the path does, as the next clause of the sentence; empty: there is none.
 std::string deed_of(const WhyHop& hop) {
   const std::string at = hop.site.empty() ? "" : " (" + hop.site + ")";
-  const std::string subject = "; meanwhile " + hop.name + " ";
+  const bool held = hop.holder && hop.holder->is_thread;
+  if (held && hop.holder->does == UnitHolder::Does::Deadlocked) {
+    return "; a deadlock: that waits for a lock which one of its waiters holds";
+  }
+  const std::string during =
+      hop.share > 0 ? "; " + share_text(hop.share) + " of that time " : std::string("; meanwhile ");
+  const std::string subject = held ? "; that " : during + hop.name + " ";
   switch (hop.does) {
     case Does::Waits:
       return subject + "waits " + std::string(words_of_for(hop.for_kind)) + at;
     case Does::Idles:
       return subject + "waits for work";
     case Does::Runs:
+      if (held || hop.share > 0) return subject + "runs";
       return subject + "runs on " + threads_text(hop.threads) + " CPUs";
     case Does::Sleeps:
       return subject + "sleeps" + at;
@@ -79,7 +107,8 @@ std::string sentence_of(const WhyPath& path) {
   for (std::size_t i = 0; i + 1 < path.hops.size(); ++i) {
     const WhyHop& next = path.hops[i + 1];
     text += whom(path.hops[i], next);
-    if (next.kind == Kind::Unit && path.hops[i].for_kind != kForCpu) text += deed_of(next);
+    const bool does = next.kind == Kind::Unit || next.holder;
+    if (does && path.hops[i].for_kind != kForCpu) text += deed_of(next);
   }
   return text;
 }

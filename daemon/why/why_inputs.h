@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -71,6 +72,52 @@ struct UnitTaker {
   double ns = 0;
 };
 
+// Who holds a lock for which threads of a unit wait, at the window's end, and what the holder does.
+struct UnitHolder {
+  enum class Does : std::uint8_t {
+    Unknown,
+    Runs,        // it has a CPU, or waits for one
+    Waits,       // for `wait_for`
+    Deadlocked,  // it waits for a lock that one of those holds who wait for it
+  };
+  std::string unit;                        // whose threads wait
+  WaitFor waiters_for = WaitFor::Unknown;  // for what, as their stacks say
+  std::string lock;                        // "a mutex"; completes "holds"
+  std::string by;                          // the holder's unit, or a cgroup of no unit
+  std::string process;
+  std::uint32_t pid = 0;   // 0: not in the daemon's PID namespace
+  bool is_thread = false;  // false: it is held by the process as a whole
+  std::string thread;      // its name; may be empty
+  std::uint32_t tid = 0;
+  std::uint32_t waiting = 0;  // threads
+  Does does = Does::Unknown;
+  WaitFor wait_for = WaitFor::Unknown;          // of Waits
+  std::string site;                             // of Waits; may be empty
+  UnitPeer on;                                  // of Waits: whom; Unknown: nobody can tell
+  std::shared_ptr<const UnitHolder> next = {};  // of Waits: who holds the lock that it waits for
+};
+
+// What those did for whom threads of a unit waited, during these waits: a part of waits that ended
+// within the window, from one to the next.
+struct UnitChain {
+  enum class End : std::uint8_t {
+    Runs,     // the last one runs, or waits for a CPU
+    Waits,    // the last one waits as the last step says
+    Idle,     // the last step is a wait for work
+    Unknown,  // nobody can tell
+  };
+  struct Step {
+    WaitFor wait_for = WaitFor::Unknown;
+    UnitPeer on;
+  };
+  std::string unit;
+  WaitFor wait_for = WaitFor::Unknown;
+  UnitPeer on;  // whom it waited on
+  std::vector<Step> steps;
+  End end = End::Unknown;
+  WaitTime time;
+};
+
 // What one source knows, sorted by unit; else why it knows nothing, which completes "unknown,
 // because ...".
 template <class Row>
@@ -94,6 +141,8 @@ struct WhyInputs {
   Source<UnitPeer> peers;
   Source<UnitCpu> cpus;
   Source<UnitTaker> takers;
+  Source<UnitHolder> holders;
+  Source<UnitChain> chains;
 };
 
 }  // namespace offcpud

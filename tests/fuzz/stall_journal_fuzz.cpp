@@ -53,7 +53,7 @@ void test(std::string_view input) {
 std::vector<std::string> seeds() {
   const std::string head("\x0f\x01\0\0\0\3\0\0\0\0\1\0\0\0", 14);
   return {head + as_input({"worker", "server", "w\x1b[2J", "/a.service",
-                           "syscall 202 10 80\nframe a+0x1/0x2\nowner 7\nword ff\nrobust\n",
+                           "syscall 202 10 80\nframe a+0x1/0x2\nowner 7\n",
                            "file socket\nsocket 2 1 6 1 80 443 0a000001 0a000002\n"}),
           head + as_input({"a\nb", "\xff", "", "/evil\n\x1b", "compat 1\nframe \xff\x1b\n",
                            "file /a\x1b\xff\ndevice 8388609 sda1\n"})};

@@ -23,7 +23,7 @@ void test(std::string_view input) {
 std::vector<std::string> seeds() {
   return {
       "thread 110 12345\nframe futex_wait+0x1/0x2\nframe do_syscall_64\nsyscall 202 10 80 0\n"
-      "owner 7\nword ff\nrobust\nthread 111 1\ncompat 240 1\n",
+      "owner 7\nthread 111 1\ncompat 240 1\n",
       "thread 1 1\nfile /srv/a b\ndevice 8388609 sda1\n",
       "thread 1 1\nfile socket\nsocket 2 1 6 1 33110 443 0a000001 0a000002\n",
       "thread 1 1\nsocket 10 2 17 7 53 0 20010db8000000000000000000000001 0\n"

@@ -57,7 +57,7 @@ class Services(IncidentCase):
             self.run_in(api, *server.client("update stock set left_over = 3"))
         self.expect_first(("orders-db", "lock", "postgresql-heavyweight-lock"), begin=begin)
         self.expect_why("orders-db", "wait for a lock (postgresql-heavyweight-lock)",
-                        unknown="does not see who holds locks", begin=begin)
+                        unknown="who holds a lock of its kind", begin=begin)
 
     def test_7_a_chain_of_services(self):
         nginx = self.need("nginx-light", "/usr/sbin/nginx")

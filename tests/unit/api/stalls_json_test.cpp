@@ -173,7 +173,6 @@ TEST(StallsJson, SaysEverythingThatIsKnown) {
   full.detail->arguments = {0x7f0000000010, 128, 2, 0, 0, 0xffffffffffffffff};
   full.detail->stack = {"futex_wait_queue+0x6b/0x90", "do_syscall_64+0x55/0xb0"};
   full.detail->futex_address = 0x7f0000000010;
-  full.detail->futex_word = 0x80000480;
   full.detail->owner_tid = 1152;
   full.detail->owner_comm = "holder";
   full.detail->fd = 7;
@@ -191,7 +190,7 @@ TEST(StallsJson, SaysEverythingThatIsKnown) {
                               std::to_string(SYS_futex) + R"(, "name": "futex",
                   "arguments": ["0x7f0000000010", "0x80", "0x2", "0x0", "0x0",
                                 "0xffffffffffffffff"]},
-      "waits_for": {"futex": {"address": "0x7f0000000010", "word": "0x80000480",
+      "waits_for": {"futex": {"address": "0x7f0000000010",
                               "owner": {"tid": 1152, "comm": "holder"}},
                     "file": {"fd": 7, "path": "/srv/data", "device": "8:1 sda1"},
                     "socket": "tcp 10.0.0.1:1 -> 10.0.0.2:443 ESTABLISHED"},
@@ -207,7 +206,6 @@ Stall waits_for_futex(std::uint32_t tgid, std::uint64_t address) {
   waits.detail->arguments = {address, 128, 2, 0, 0, 0};
   waits.detail->stack = {"futex_wait_queue+0x6b/0x90", "0xffffffffc0123456"};
   waits.detail->futex_address = address;
-  waits.detail->futex_word = 0x80000480;
   waits.detail->fd = 7;
   waits.detail->file = "/root/secret";
   waits.detail->device = "8:1 sda1";
@@ -224,7 +222,7 @@ TEST(StallsJson, AddressesAndPathsAreForThoseWhoMaySeeThem) {
   EXPECT_EQ(seen["waits_for"]["file"], (Json{{"fd", 7}, {"device", "8:1 sda1"}}));
   EXPECT_EQ(seen["waits_for"]["futex"].size(), 1U) << seen["waits_for"]["futex"];
   EXPECT_EQ(seen["stack"], (Json{"futex_wait_queue+0x6b/0x90", "[unknown]"}));
-  for (const char* secret : {"7f0000000010", "80000480", "secret", "c0123456"}) {
+  for (const char* secret : {"7f0000000010", "secret", "c0123456"}) {
     EXPECT_EQ(json.dump().find(secret), std::string::npos) << secret;
   }
 }
@@ -352,6 +350,39 @@ TEST(SyscallNames, AreThoseOfTheTable) {
 #if defined(__x86_64__) || defined(__aarch64__)
   EXPECT_EQ(syscall_name(3, true), "read");  // of both 32-bit tables
 #endif
+}
+
+View view_held(const Stall& stall, LockKind kind, std::uint64_t since_ns) {
+  View view = view_of({stall});
+  LockHolder holder{.kind = kind, .tid = 1'152, .local_tid = 152};
+  std::string_view("hold\ner").copy(holder.comm.data(), OFFCPUD_COMM);
+  holder.process.local_tgid = 100;
+  std::string_view("server").copy(holder.process.comm.data(), OFFCPUD_COMM);
+  auto window = std::make_shared<WaitWindow>();
+  window->held = {{.tid = stall.tid,
+                   .since_ns = since_ns,
+                   .holder_cgroup = "/b",
+                   .holder = std::make_shared<const LockHolder>(holder)}};
+  view.waits = window;
+  return view;
+}
+
+TEST(StallsJson, WhoHoldsTheLockIsNamed) {
+  Stall waits = stall(110, "/a", OFFCPUD_BLOCKED_LOCK);
+  waits.since_ns = 7;
+  View view = view_held(waits, LockKind::RwLock, 7);
+  const auto held_by = [](const View& of) { return json_of(of)["stalls"][0]["held_by"]; };
+  EXPECT_EQ(held_by(view), Json::parse(R"({"lock": "rwlock", "pid": 100, "process": "server",
+      "tid": 152, "comm": "hold\ner", "cgroup": "/b", "deadlock": false})"));
+  view.deadlocks = std::make_shared<const std::vector<Deadlock>>(
+      std::vector<Deadlock>{{view.waits->held.front()}});
+  EXPECT_EQ(held_by(view)["deadlock"], true);
+  const Json file = held_by(view_held(waits, LockKind::File, 7));
+  EXPECT_TRUE(file["tid"].is_null() && file["comm"].is_null()) << "it is the process's";
+  EXPECT_FALSE(json_of(view_held(waits, LockKind::Mutex, 8))["stalls"][0].contains("held_by"))
+      << "an earlier wait of that thread";
+  EXPECT_FALSE(
+      json_of(view_held(ended(waits), LockKind::Mutex, 7))["stalls"][0].contains("held_by"));
 }
 
 PeerWaits waits_on(std::uint32_t pid, WaitFor wait_for, const char* on,

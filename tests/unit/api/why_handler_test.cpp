@@ -105,6 +105,36 @@ class WhyHandlerTest : public ::testing::Test {
     view_.processes.push_back(process);
   }
 
+  // A thread of db.service waits for a lock in the kernel that this thread of audit.service holds.
+  static HeldWait held(std::uint32_t holder) {
+    LockHolder by{.kind = LockKind::KernelMutex, .tid = holder, .local_tid = holder};
+    std::string_view("writer").copy(by.comm.data(), by.comm.size());
+    by.process = {.tgid = 77, .local_tgid = 77};
+    std::string_view("auditor").copy(by.process.comm.data(), by.process.comm.size());
+    return {.tid = 13,
+            .pid = 12,
+            .since_ns = 5,
+            .cgroup = "/system.slice/db.service/worker",
+            .holder_cgroup = "/system.slice/audit.service",
+            .holder = std::make_shared<const LockHolder>(by)};
+  }
+  void hold() {
+    WaitWindow window = *view_.waits;
+    window.held = {held(500)};
+    view_.waits = std::make_shared<const WaitWindow>(std::move(window));
+  }
+  // The same, and what the holder waits for.
+  void holder_waits(WaitFor wait_for, const std::string& site, const PeerWaits& on = {}) {
+    hold();
+    WaitWindow window = *view_.waits;
+    auto wait = std::make_shared<ExaminedWait>();
+    wait->wait_for = wait_for;
+    wait->site = site;
+    window.blocks = {{.tid = 500, .since_ns = 1, .lasts = true, .wait = wait}};
+    if (!on.on.empty()) window.peers.push_back(on);
+    view_.waits = std::make_shared<const WaitWindow>(std::move(window));
+  }
+
   // web.service waited 20 s for a CPU in the last 10 s: 12 s by batch.service, 3 s by threads of
   // its own, 2 s by nobody knows whom; before, 100 s by batch.service.
   void add_takers(const auto& labels) {
@@ -153,6 +183,77 @@ json part_of(const json& cause, const char* kind, const char* name) {
     if (part["kind"] == kind && (part["name"].is_null() || part["name"] == name)) return part;
   }
   return nullptr;
+}
+
+TEST_F(WhyHandlerTest, WhatOthersDidDuringTheWaitsIsBelowThem) {
+  for (auto& window : view_.peer_history) {
+    auto changed = std::make_shared<PeerWindow>(*window);
+    changed->chains = {{.cgroup = "/system.slice/db.service/worker",
+                        .wait_for = WaitFor::Lock,
+                        .on = "audit.service",
+                        .steps = {{WaitFor::Storage, "device:vda"}},
+                        .end = ChainWaits::End::Waits,
+                        .time = {.ns = 90.0 * kSecond}}};
+    window = changed;
+  }
+  const json answer = ask_json({{"unit", "db.service"}, {"window", "1min"}});
+  const json by = part_of(answer["units"][0]["causes"][0], "unit", "audit.service");
+  ASSERT_EQ(by["parts"].size(), 1U);
+  const json& waits = by["parts"][0];
+  EXPECT_EQ(waits["for"], "storage");
+  EXPECT_NEAR(waits["threads"].get<double>(), by["threads"].get<double>(), 1e-9)
+      << "half of it was seen, and stands for all";
+  EXPECT_EQ(waits["parts"][0]["kind"], "device");
+  EXPECT_EQ(waits["parts"][0]["name"], "vda");
+  EXPECT_EQ(answer["verdicts"][0]["culprit"], "vda");
+  EXPECT_EQ(answer["verdicts"][0]["hops"][1]["share"], 1.0);
+}
+
+TEST_F(WhyHandlerTest, WhoHoldsALockIsNamedWithWhatItDoes) {
+  holder_waits(WaitFor::Storage, "fsync");
+  const json answer = ask_json({{"unit", "db.service"}, {"window", "1min"}});
+  const json by = part_of(answer["units"][0]["causes"][0], "unit", "audit.service");
+  EXPECT_EQ(by["holder"], json::parse(R"({"lock": "a mutex of the kernel", "by": "audit.service",
+      "process": "auditor", "pid": 77, "thread": "writer", "tid": 500, "waiting": 1,
+      "does": "waits"})"));
+  EXPECT_THAT(answer["verdicts"][0]["sentence"].get<std::string>(),
+              HasSubstr("a mutex of the kernel that thread writer (tid 500 of auditor, pid 77) of "
+                        "audit.service holds; that waits for storage (fsync)"));
+  const json without = ask_json({{"unit", "db.service"}, {"window", "1min"}}, false);
+  EXPECT_EQ(without.dump().find("writer"), std::string::npos) << "it is a detail";
+}
+
+TEST_F(WhyHandlerTest, AHolderIsFollowedToItsPeer) {
+  holder_waits(WaitFor::Answer, "http-client",
+               {.pid = 77,
+                .cgroup = "/system.slice/audit.service",
+                .wait_for = WaitFor::Answer,
+                .on = "rates.service",
+                .peer_pid = 9,
+                .peer_comm = "nginx",
+                .time = {.ns = 1e9}});
+  const json answer = ask_json({{"unit", "db.service"}, {"window", "1min"}});
+  EXPECT_THAT(
+      answer["verdicts"][0]["sentence"].get<std::string>(),
+      HasSubstr("; that waits for an answer (http-client) of rates.service (nginx, pid 9)"));
+}
+
+TEST_F(WhyHandlerTest, ADeadlockIsCalledOne) {
+  hold();
+  HeldWait back = held(13);
+  back.tid = 500;
+  view_.deadlocks = std::make_shared<const std::vector<Deadlock>>(
+      std::vector<Deadlock>{{held(500), std::move(back)}});
+  const json answer = ask_json({{"unit", "db.service"}, {"window", "1min"}});
+  EXPECT_THAT(answer["verdicts"][0]["sentence"].get<std::string>(), HasSubstr("; a deadlock"));
+}
+
+// Rows of the process alone.
+TEST_F(WhyHandlerTest, AProcessHasTheHoldersOfItsOwnThreads) {
+  hold();
+  const json answer = ask_json({{"pid", "12"}});
+  EXPECT_THAT(answer["verdicts"][0]["sentence"].get<std::string>(),
+              HasSubstr("that thread writer (tid 500 of auditor, pid 77) of audit.service holds"));
 }
 
 TEST_F(WhyHandlerTest, WhomThreadsWaitOnIsThatOfTheWindow) {

@@ -56,6 +56,38 @@ TEST(StallsText, IsATableWithDetailsBelowEachLine) {
       "~ estimated: it began before offcpud was started\n");
 }
 
+std::string stall_held(const std::string& held_by, const std::string& more = {}) {
+  return text_of(R"({"dropped": 0, "matching": 2, "stalls": [
+    {"state": "in_progress", "pid": 100, "tid": 110, "comm": "w", "process": "w", "cgroup": "/",
+     "for": "lock", "site": "mutex", "held_by": )" +
+                 held_by + "}" + more + "]}");
+}
+
+TEST(StallsText, SaysWhoHoldsALock) {
+  EXPECT_THAT(stall_held(R"({"lock": "mutex", "pid": 100, "process": "server", "tid": 152,
+      "comm": "wor\u001bker", "deadlock": true})"),
+              HasSubstr("\n    held by    mutex of wor\\x1bker[152] in server[100], a deadlock\n"));
+  EXPECT_THAT(stall_held(R"({"lock": "file_lock", "pid": 812, "process": "backup", "tid": null,
+      "comm": null, "deadlock": false})"),
+              HasSubstr("\n    held by    file_lock of backup[812]\n"));
+  EXPECT_THAT(stall_held(R"({"lock": "mutex", "pid": null, "process": null, "tid": null,
+      "comm": null})"),
+              HasSubstr("\n    held by    mutex of -[-] in -[-]\n"));
+}
+
+TEST(StallsText, WaitersOnOnePeerAreOneGroup) {
+  const auto on = [](int tid, const char* peer) {
+    return R"({"state": "in_progress", "pid": 100, "tid": )" + std::to_string(tid) +
+           R"(, "comm": "w", "process": "w", "cgroup": "/", "for": "answer", "site": "http",
+           "waits_on": {"on": ")" +
+           peer + R"("}})";
+  };
+  const std::string text = text_of(R"({"dropped": 0, "matching": 3, "stalls": [)" + on(110, "db") +
+                                   "," + on(111, "db") + "," + on(112, "mail") + "]}");
+  EXPECT_THAT(text, HasSubstr("with       1 more: 100/111"));
+  EXPECT_EQ(std::ranges::count(text, '\n'), 6) << text;
+}
+
 TEST(StallsText, SaysWhatIsNotShown) {
   EXPECT_EQ(text_of(R"({"dropped": 0, "matching": 0, "stalls": []})"), "no stalls\n");
   EXPECT_THAT(text_of(R"({"dropped": 5, "matching": 8, "stalls": [{"comm": "a"}]})"),

@@ -85,5 +85,19 @@ TEST(StallSums, StallsWithoutARecordCountToo) {
   EXPECT_EQ(view.subjects[0].stalls->threads[kAnswer], 2U);
 }
 
+TEST(StallSums, ThreadsInDeadlocksByCgroup) {
+  View view = view_of({});
+  sum_deadlocks(view);
+  EXPECT_EQ(view.subjects[1].deadlocked, 0U);
+  const HeldWait of_a{.tid = 1, .cgroup = "/a"}, of_b{.tid = 2, .cgroup = "/b"};
+  const HeldWait of_gone{.tid = 3, .cgroup = "/gone"};
+  view.deadlocks = std::make_shared<const std::vector<Deadlock>>(
+      std::vector<Deadlock>{{of_a, of_b}, {of_b, of_gone}});
+  sum_deadlocks(view);
+  EXPECT_EQ(view.subjects[0].deadlocked, 1U);
+  EXPECT_EQ(view.subjects[1].deadlocked, 1U);
+  EXPECT_EQ(view.subjects[2].deadlocked, 2U);
+}
+
 }  // namespace
 }  // namespace offcpud

@@ -170,5 +170,18 @@ TEST(PeerHistory, KeepsTenMinutesAndTheLongestRows) {
   EXPECT_EQ(long_ones, 10U);
 }
 
+TEST(PeerHistory, KeepsTheLongestChains) {
+  PeerHistory history;
+  WaitWindow window = window_of({}, MonotonicTime() + 1h, MonotonicTime() + 1h + 10s);
+  for (int i = 0; i < 3'000; ++i) {
+    window.chains.push_back({.cgroup = "/a", .on = remote(i), .steps = {{WaitFor::Lock, "b"}}});
+    window.chains.back().time.ns = i;
+  }
+  history.add(window);
+  const auto& chains = history.windows().back()->chains;
+  ASSERT_EQ(chains.size(), PeerHistory::kMostRows);
+  for (const ChainWaits& row : chains) EXPECT_GE(row.time.ns, 1'000);
+}
+
 }  // namespace
 }  // namespace offcpud::test

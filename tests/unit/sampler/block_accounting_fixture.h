@@ -81,6 +81,7 @@ class BlockAccountingTest : public testing::Test {
     accounting_.emplace(AccountingParts{.kernel = kernel_,
                                         .addresses = addresses_,
                                         .sleepers = sleepers_,
+                                        .holders = holders_,
                                         .naming = naming_,
                                         .jit = nullptr,
                                         .cgroups = cgroups_.directory(),
@@ -130,6 +131,7 @@ class BlockAccountingTest : public testing::Test {
   FakeAddresses addresses_;
   DirectProcessMemory memory_;
   SleeperStacks sleepers_{nullptr, memory_};
+  HolderFinder holders_{memory_};
   KnownCgroups cgroups_{{cgroup_of(kSelf), "self"}, {cgroup_of(kOther), "other"}};
   Outcomes snapshots_, profiles_;
   std::vector<std::chrono::nanoseconds> adapted_;

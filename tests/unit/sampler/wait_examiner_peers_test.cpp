@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "sampler/peer_sums.h"
 #include "support/peer_records.h"
@@ -92,6 +93,73 @@ TEST_F(WaitExaminerPeersTest, ABlockThatLastsWaitsOnItsPeerWithoutHavingEnded) {
   EXPECT_EQ(window->peers[0].on, "remote:10.0.0.2:443");
   EXPECT_EQ(window->peers[0].time.ns, 6'000);
   EXPECT_EQ(window->peers[0].ended.ns, 0);
+}
+
+TEST_F(WaitExaminerPeersTest, ABlockWhoseLockIsHeldWaitsOnItsHolder) {
+  const BlockRecord locked = BlockRecord(6'000).in_user({1});
+  const BlockRecord idle = BlockRecord(6'000).of(1'000).in_user({2});
+  LockHolder holder{.kind = LockKind::RwLock, .tid = 70, .process = process(7, 2).process};
+  for (const BlockRecord& each : {locked, idle}) {
+    const offcpud_sample& sample = each.sample;
+    holders_[{sample.tid, sample.since_ns}] = std::make_shared<const LockHolder>(holder);
+    lasting_on(each, {});
+  }
+  cgroup_paths_.add(2);
+  const auto window = examine();
+  ASSERT_EQ(window->held.size(), 1U) << "who waits for work waits for no lock";
+  const HeldWait& held = window->held[0];
+  EXPECT_EQ(held.tid, locked.sample.tid);
+  EXPECT_EQ(held.pid, locked.sample.local_tgid);
+  EXPECT_EQ(held.cgroup, cgroup_paths_.path_of(1));
+  EXPECT_EQ(held.holder_cgroup, cgroup_paths_.path_of(2));
+  EXPECT_EQ(held.holder->tid, 70U);
+  EXPECT_EQ(window->find_held(locked.sample.tid), &held);
+  EXPECT_EQ(window->find_held(idle.sample.tid), nullptr);
+  for (const PeerWaits& each : window->peers) {
+    const bool is_lock = each.wait_for == WaitFor::Lock;
+    EXPECT_EQ(each.on, is_lock ? cgroup_paths_.path_of(2) : "(unknown)");
+    EXPECT_EQ(each.peer_pid, is_lock ? 7U : 0U);
+  }
+}
+
+// Process 10 (cgroup a) waits for 20 (cgroup b), which waits for a lock of 10.0.0.2 meanwhile.
+TEST_F(WaitExaminerPeersTest, ChainsSayWhatOthersDidDuringAWait) {
+  constexpr std::uint64_t kMs = 1'000'000;
+  WaitPeer server = process(20, 2);
+  server.tid = 20;
+  BlockRecord inner = BlockRecord(60 * kMs).of(20).in_cgroup(2).in_user({1});
+  inner.sample.since_ns += 20 * kMs;
+  inner.sample.ended_ns += 20 * kMs;
+  ended_on(inner, remote(80));
+  ended_on(BlockRecord(100 * kMs).of(10).standing_for(300 * kMs).in_user({1}), server);
+  ended_on(BlockRecord(100 * kMs).of(11).in_user({2}), server);  // for work
+  const auto window = examine();
+  const std::string a = cgroup_paths_.path_of(1), b = cgroup_paths_.path_of(2);
+  ASSERT_EQ(window->chains.size(), 2U) << "of waits that matter, and whose peer's thread is known";
+  for (const ChainWaits& row : window->chains) {
+    EXPECT_EQ(row.cgroup, a);
+    EXPECT_EQ(row.wait_for, WaitFor::Lock);
+    EXPECT_EQ(row.on, b);
+  }
+  const ChainWaits &waits = window->chains[0], &runs = window->chains[1];
+  EXPECT_EQ(waits.steps, (std::vector<ChainWaits::Step>{{WaitFor::Lock, "remote:10.0.0.2:80"}}));
+  EXPECT_EQ(waits.end, ChainWaits::End::Waits);
+  EXPECT_NEAR(waits.time.ns, 180.0 * kMs, 1) << "it stands for three such waits";
+  EXPECT_EQ(runs.end, ChainWaits::End::Runs);
+  EXPECT_TRUE(runs.steps.empty());
+  EXPECT_NEAR(runs.time.ns, 120.0 * kMs, 1);
+}
+
+TEST_F(WaitExaminerPeersTest, WhereBlocksAreMissingNobodyIsSaidToRun) {
+  WaitPeer server = process(20, 2);
+  server.tid = 20;
+  for (std::size_t i = 0; i <= WaitSums::kMostEnded; ++i) {
+    ended_on(BlockRecord(1'000).of(10).in_user({1}), server);
+  }
+  const auto window = examine();
+  ASSERT_EQ(window->chains.size(), 1U);
+  EXPECT_EQ(window->chains[0].end, ChainWaits::End::Unknown);
+  EXPECT_NEAR(window->chains[0].time.ns, 1'000.0 * WaitSums::kMostEnded, 1);
 }
 
 TEST_F(WaitExaminerPeersTest, WhatFoundNoRoomIsOnNobodyKnown) {

@@ -121,12 +121,13 @@ TEST(CauseTree, WaitsForACpuAreDividedByWhoHadIt) {
   EXPECT_EQ(tree.causes[1].parts.at(0).because, "its own limit, cpu.max");
 }
 
-TEST(CauseTree, WhoHoldsALockIsNotKnown) {
+TEST(CauseTree, WhoHoldsALockMayBeUnknown) {
   HandMadeInputs host;
   host.waits("db", WaitFor::Lock, "postgresql-heavyweight-lock", 8);
   const Cause lock = causes_of(host.made(), "db").causes.at(0);
   EXPECT_NEAR(part(lock, Kind::Unknown).threads, 8, 1e-9);
-  EXPECT_EQ(part(lock, Kind::Unknown).because, "offcpud does not see who holds locks");
+  EXPECT_EQ(part(lock, Kind::Unknown).because,
+            "it is held by many in turn, or nobody can see who holds a lock of its kind");
 }
 
 // What the kernel forgot is one thing, what has not ended another.

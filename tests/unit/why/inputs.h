@@ -3,6 +3,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "why/why_inputs.h"
 
@@ -16,7 +17,7 @@ class HandMadeInputs {
 
   HandMadeInputs() {
     inputs.sites.seconds = inputs.peers.seconds = inputs.cpus.seconds = kSeconds;
-    inputs.takers.seconds = kSeconds;
+    inputs.takers.seconds = inputs.holders.seconds = inputs.chains.seconds = kSeconds;
   }
 
   // Threads of `unit` wait for something at a site. `error`: of it, in threads.
@@ -53,12 +54,32 @@ class HandMadeInputs {
     inputs.takers.rows.push_back({.unit = unit, .kind = kind, .by = by, .ns = ns(threads)});
     return *this;
   }
+  HandMadeInputs& held(const std::string& unit, UnitHolder holder) {
+    holder.unit = unit;
+    inputs.holders.rows.push_back(std::move(holder));
+    return *this;
+  }
+  // What the unit `on` did while `unit` waited for it.
+  HandMadeInputs& during(const std::string& unit, WaitFor wait_for, const std::string& on,
+                         std::vector<UnitChain::Step> steps, UnitChain::End end, double threads,
+                         double error = 0) {
+    inputs.chains.rows.push_back(
+        {.unit = unit,
+         .wait_for = wait_for,
+         .on = {.kind = UnitPeer::On::Unit, .on = on},
+         .steps = std::move(steps),
+         .end = end,
+         .time = {.ns = ns(threads), .variance_ns2 = ns(error) * ns(error)}});
+    return *this;
+  }
   // As sources are made.
   const WhyInputs& made() {
     inputs.sites.sort();
     inputs.peers.sort();
     inputs.cpus.sort();
     inputs.takers.sort();
+    inputs.holders.sort();
+    inputs.chains.sort();
     return inputs;
   }
 

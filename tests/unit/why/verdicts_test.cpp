@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "unit/why/inputs.h"
 #include "why/wait_graph.h"
 
@@ -61,6 +63,173 @@ TEST(Verdicts, AChainNamesEachHopInOrder) {
   EXPECT_EQ(verdict_of(units, "shopper").culprit, "orders-db");
 }
 
+// Threads of "app" wait for a lock that a thread of its own holds.
+UnitHolder holder(UnitHolder::Does does, WaitFor wait_for = WaitFor::Unknown) {
+  UnitHolder row{.lock = "a mutex", .by = "app", .process = "python3", .pid = 100};
+  row.waiters_for = WaitFor::Lock;
+  row.is_thread = true;
+  row.thread = "refresh";
+  row.tid = 101;
+  row.waiting = 3;
+  row.does = does;
+  row.wait_for = wait_for;
+  return row;
+}
+
+HandMadeInputs locked(UnitHolder by) {
+  HandMadeInputs host;
+  host.waits("app", WaitFor::Lock, "mutex", 3)
+      .on("app", WaitFor::Lock, On::Unit, "app", 2.9)
+      .held("app", std::move(by));
+  return host;
+}
+
+TEST(Verdicts, TheHolderOfALockIsNamedWithWhatItDoes) {
+  const std::string begin =
+      "app: 3.0 threads wait for a lock (mutex), a mutex that thread refresh (tid 101 of python3, "
+      "pid 100) holds";
+  HandMadeInputs runs = locked(holder(UnitHolder::Does::Runs));
+  EXPECT_EQ(sentence(runs, "app"), begin + "; that runs");
+  HandMadeInputs sleeps = locked(holder(UnitHolder::Does::Waits, WaitFor::Timer));
+  EXPECT_EQ(sentence(sleeps, "app"), begin + "; that sleeps");
+  HandMadeInputs dead = locked(holder(UnitHolder::Does::Deadlocked, WaitFor::Lock));
+  EXPECT_EQ(sentence(dead, "app"),
+            begin + "; a deadlock: that waits for a lock which one of its waiters holds");
+  HandMadeInputs unseen = locked(holder(UnitHolder::Does::Unknown));
+  EXPECT_EQ(sentence(unseen, "app"),
+            begin + "; what that does is unknown, because no wait of it has lasted");
+  WhyUnits units(runs.made());
+  EXPECT_EQ(verdict_of(units, "app").culprit, "app");
+}
+
+TEST(Verdicts, AHolderIsFollowedToWhomItWaitsFor) {
+  UnitHolder asks = holder(UnitHolder::Does::Waits, WaitFor::Answer);
+  asks.site = "http-client";
+  asks.on = {.kind = On::Unit, .on = "rates", .process = "nginx"};
+  HandMadeInputs host = locked(std::move(asks));
+  host.waits("rates", WaitFor::Storage, "fsync", 1)
+      .on("rates", WaitFor::Storage, On::Device, "vda", 1);
+  EXPECT_EQ(sentence(host, "app"),
+            "app: 3.0 threads wait for a lock (mutex), a mutex that thread refresh (tid 101 of "
+            "python3, pid 100) holds; that waits for an answer (http-client) of rates (nginx); "
+            "meanwhile rates waits for storage (fsync) on device vda; who loads it is unknown, "
+            "because offcpud does not count that by cgroup");
+  WhyUnits units(host.made());
+  EXPECT_EQ(verdict_of(units, "app").culprit, "vda");
+}
+
+TEST(Verdicts, AHolderThatWaitsForALockLeadsToTheNext) {
+  UnitHolder first = holder(UnitHolder::Does::Waits, WaitFor::Lock);
+  UnitHolder second = holder(UnitHolder::Does::Runs);
+  second.lock = "a lock on a file";
+  second.by = "backup";
+  second.is_thread = false;
+  second.thread = {};
+  second.tid = 0;
+  second.process = "tar";
+  second.pid = 7;
+  first.next = std::make_shared<const UnitHolder>(second);
+  HandMadeInputs host = locked(std::move(first));
+  EXPECT_THAT(sentence(host, "app"),
+              HasSubstr("; that waits for a lock, a lock on a file that process tar (pid 7) of "
+                        "backup holds"));
+  WhyUnits units(host.made());
+  EXPECT_EQ(verdict_of(units, "app").culprit, "backup");
+}
+
+UnitChain::Step step(WaitFor wait_for, On kind = On::Unknown, const std::string& on = {}) {
+  return {.wait_for = wait_for, .on = {.kind = kind, .on = on}};
+}
+
+// 10 threads of "web" wait for "app", which runs, waits for "db" or for a disk meanwhile.
+HandMadeInputs tiers() {
+  HandMadeInputs host;
+  host.waits("web", WaitFor::Answer, "", 10)
+      .on("web", WaitFor::Answer, On::Unit, "app", 10, "python3")
+      .during("web", WaitFor::Answer, "app", {}, UnitChain::End::Runs, 1.8)
+      .during("web", WaitFor::Answer, "app", {step(WaitFor::Answer, On::Unit, "db")},
+              UnitChain::End::Runs, 6.3, 0.3)
+      .during("web", WaitFor::Answer, "app",
+              {step(WaitFor::Answer, On::Unit, "db"), step(WaitFor::Storage, On::Device, "vda")},
+              UnitChain::End::Waits, 0.9)
+      .waits("app", WaitFor::Answer, "", 30)  // of other clients
+      .on("app", WaitFor::Answer, On::Unit, "mail", 30)
+      .cpu("app", 1)
+      .cpu("db", 1);
+  return host;
+}
+
+const Cause* part(const Cause& of, Cause::Kind kind, const std::string& name) {
+  const auto found = std::ranges::find_if(
+      of.parts, [&](const Cause& each) { return each.kind == kind && each.name == name; });
+  return found == of.parts.end() ? nullptr : &*found;
+}
+
+TEST(Verdicts, AWaitIsDividedByWhatOthersDidDuringIt) {
+  HandMadeInputs host = tiers();
+  const UnitCauses tree = causes_of(host.made(), "web");
+  const Cause* const app = part(tree.causes.at(0), Cause::Kind::Unit, "app");
+  ASSERT_NE(app, nullptr);
+  ASSERT_THAT(app->parts, SizeIs(2)) << "as much as was waited";
+  EXPECT_NEAR(app->threads, 10, 1e-9);
+  const Cause& asks = app->parts[0];
+  EXPECT_EQ(asks.kind, Cause::Kind::For);
+  EXPECT_EQ(asks.of, "app");
+  EXPECT_NEAR(asks.threads, 8, 1e-9);
+  const Cause* const db = part(asks, Cause::Kind::Unit, "db");
+  ASSERT_NE(db, nullptr);
+  const Cause* const runs = part(*db, Cause::Kind::Runs, "db");
+  ASSERT_NE(runs, nullptr);
+  EXPECT_NEAR(runs->threads, 7, 1e-9);
+  EXPECT_NEAR(runs->error, 1.0 / 3, 1e-9);
+  const Cause* const own = part(*app, Cause::Kind::Runs, "app");
+  ASSERT_NE(own, nullptr);
+  EXPECT_NEAR(own->threads, 2, 1e-9);
+}
+
+TEST(Verdicts, ASentenceGoesOnWithWhatOthersDidDuringTheWait) {
+  HandMadeInputs host = tiers();
+  EXPECT_EQ(sentence(host, "web"),
+            "web: 10 threads wait for an answer of app (python3); 80 % of that time app waits for "
+            "an answer of db; 88 % of that time db runs");
+  WhyUnits units(host.made());
+  EXPECT_EQ(verdict_of(units, "web").culprit, "db");
+  EXPECT_TRUE(verdict_of(units, "web").path.hops[1].attributed);
+}
+
+// Averages are better than nothing.
+TEST(Verdicts, WhereLittleIsSeenOfItWhatTheOtherDoesInGeneralIsTold) {
+  HandMadeInputs host;
+  host.waits("web", WaitFor::Answer, "", 10)
+      .on("web", WaitFor::Answer, On::Unit, "app", 10)
+      .during("web", WaitFor::Answer, "app", {}, UnitChain::End::Runs, 1)
+      .cpu("app", 3);
+  EXPECT_THAT(sentence(host, "web"), HasSubstr("; meanwhile app runs on 3.0 CPUs"));
+}
+
+TEST(Verdicts, NoMoreIsAttributedThanWasWaitedWhateverSamplesSay) {
+  HandMadeInputs host;
+  host.waits("web", WaitFor::Answer, "", 2)
+      .on("web", WaitFor::Answer, On::Unit, "app", 2)
+      .during("web", WaitFor::Answer, "app", {step(WaitFor::Storage, On::Device, "vda")},
+              UnitChain::End::Waits, 3)
+      .during("web", WaitFor::Answer, "app", {}, UnitChain::End::Runs, -1);
+  const UnitCauses tree = causes_of(host.made(), "web");
+  const Cause& app = tree.causes.at(0).parts.at(0);
+  ASSERT_THAT(app.parts, SizeIs(1));
+  EXPECT_NEAR(app.parts[0].threads, 2, 1e-9);
+}
+
+// Of several holders the one for whom most wait.
+TEST(Verdicts, TheHolderForWhomMostWaitIsNamed) {
+  UnitHolder small = holder(UnitHolder::Does::Runs);
+  small.thread = "small";
+  small.waiting = 1;
+  HandMadeInputs host = locked(std::move(small));
+  host.held("app", holder(UnitHolder::Does::Runs));
+  EXPECT_THAT(sentence(host, "app"), HasSubstr("thread refresh"));
+}
+
 TEST(Verdicts, OneIncidentIsOneVerdict) {
   HandMadeInputs host = shop();
   EXPECT_THAT(units_told(host), ElementsAre("shopper"));
@@ -92,13 +261,15 @@ TEST(Verdicts, WhoTakeTheCpuFromEachOtherAreBothTold) {
 TEST(Verdicts, SomethingThatNobodyKnowsSaysWhy) {
   HandMadeInputs host;
   host.waits("orders-db", WaitFor::Lock, "postgresql-heavyweight-lock", 8);
-  EXPECT_EQ(sentence(host, "orders-db"),
-            "orders-db: 8.0 threads wait for a lock (postgresql-heavyweight-lock), of whom is "
-            "unknown, because offcpud does not see who holds locks");
+  EXPECT_EQ(
+      sentence(host, "orders-db"),
+      "orders-db: 8.0 threads wait for a lock (postgresql-heavyweight-lock), of whom is "
+      "unknown, because it is held by many in turn, or nobody can see who holds a lock of its "
+      "kind");
   WhyUnits units(host.made());
   const WhyVerdict verdict = verdict_of(units, "orders-db");
   EXPECT_EQ(verdict.culprit, "");
-  EXPECT_THAT(verdict.because, HasSubstr("does not see who holds locks"));
+  EXPECT_THAT(verdict.because, HasSubstr("who holds a lock of its kind"));
 }
 
 TEST(Verdicts, ASmallKnownPartIsNoCulprit) {

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/wait_for.h"
+#include "lock.h"
+#include "peers/wait_peer.h"
+
+namespace offcpud {
+
+// What kind of lock somebody holds.
+enum class LockKind : std::uint8_t {
+  Mutex,        // pthread_mutex_t, std::mutex
+  RobustMutex,  // pthread_mutexattr_setrobust(3)
+  PiMutex,      // with priority inheritance
+  RwLock,       // pthread_rwlock_t, held by a writer
+  KernelMutex,
+  KernelRwsem,  // held by a writer
+  File,         // flock(2), fcntl(2)
+};
+
+// The one place where they are spelled.
+inline constexpr std::array<std::string_view, 7> kLockNames = {
+    "mutex", "robust_mutex", "pi_mutex", "rwlock", "kernel_mutex", "kernel_rwsem", "file_lock"};
+
+constexpr std::string_view name_of(LockKind kind) {
+  return kLockNames[static_cast<std::size_t>(kind)];
+}
+static_assert(name_of(LockKind::File) == "file_lock");
+
+// Who holds the lock that a thread waits for. A value type.
+struct LockHolder {
+  LockKind kind = LockKind::Mutex;
+  std::uint32_t tid = 0;        // in the initial PID namespace
+  std::uint32_t local_tid = 0;  // in the daemon's; 0: not there
+  // Of a thread, or of the process's first thread: any thread of a process may free its file locks.
+  std::array<char, OFFCPUD_COMM> comm{};
+  PeerProcess process{};
+
+  [[nodiscard]] bool is_thread() const { return kind != LockKind::File; }
+  [[nodiscard]] bool same_as(const LockHolder& other) const {
+    return kind == other.kind && tid == other.tid && process.same_as(other.process);
+  }
+};
+
+// The holders by waiter: its number in the initial PID namespace, and when its wait began.
+using HeldBlocks =
+    std::map<std::pair<std::uint32_t, std::uint64_t>, std::shared_ptr<const LockHolder>>;
+
+// A thread that waits for a lock whose holder is known.
+struct HeldWait {
+  std::uint32_t tid = 0;  // in the initial PID namespace
+  std::uint32_t pid = 0;  // in the daemon's
+  std::uint64_t since_ns = 0;
+  std::uint64_t age_ns = 0;
+  WaitFor wait_for = WaitFor::Lock;          // as its stack says: also storage, unknown
+  std::string cgroup, holder_cgroup;         // paths
+  std::shared_ptr<const LockHolder> holder;  // never null
+};
+
+}  // namespace offcpud

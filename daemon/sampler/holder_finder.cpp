@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sampler/holder_finder.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+
+namespace offcpud {
+namespace {
+
+constexpr std::size_t kRobustBytes = 24;  // of struct robust_list_head
+
+std::optional<LockKind> kind_known_to_kernel(std::uint32_t kind) {
+  switch (kind) {
+    case OFFCPUD_LOCK_PI:
+      return LockKind::PiMutex;
+    case OFFCPUD_LOCK_MUTEX:
+      return LockKind::KernelMutex;
+    case OFFCPUD_LOCK_RWSEM:
+      return LockKind::KernelRwsem;
+    case OFFCPUD_LOCK_FILE:
+      return LockKind::File;
+    default:
+      return std::nullopt;
+  }
+}
+
+LockHolder holder_of(const offcpud_owner& owner, LockKind kind) {
+  LockHolder holder{.kind = kind, .tid = owner.tid, .local_tid = owner.local_tid};
+  std::ranges::copy(owner.comm, holder.comm.begin());
+  const offcpud_peer& process = owner.process;
+  holder.process = {.tgid = process.tgid,
+                    .local_tgid = process.local_tgid,
+                    .start_ns = process.process_start_ns,
+                    .cgroup_id = process.cgroup_id};
+  std::ranges::copy(process.comm, holder.process.comm.begin());
+  return holder;
+}
+
+}  // namespace
+
+// What is read of one lock: what is around its word, and the waiter's list of robust mutexes.
+struct HolderFinder::Read {
+  std::array<std::byte, kFutexBytes> around{};
+  std::array<std::byte, kRobustBytes> robust{};
+};
+
+bool HolderFinder::has_room(const offcpud_sample& sample) {
+  std::size_t& of_process = of_process_[sample.tgid];
+  bool fits = locks_.size() < kMost && of_process < kMostOfProcess;
+  if (fits && locks_.size() >= kMostFree) {
+    std::size_t& of_user = of_user_[users_.of(sample)];
+    fits = of_user < kMostOfUser;
+    if (fits) ++of_user;
+  }
+  ++(fits ? of_process : left_out_);
+  return fits;
+}
+
+void HolderFinder::add_known(const offcpud_blocked_record& record) {
+  const offcpud_sample& sample = record.sample;
+  const auto kind = kind_known_to_kernel(record.lock.kind);
+  if (!kind || record.lock.owner_tid == 0) return;
+  // A process that waits for a file lock of its own would not wait. A PI mutex is handed over
+  // before its new owner wakes.
+  const std::uint32_t self = *kind == LockKind::File ? sample.tgid : sample.tid;
+  if (record.lock.owner_tid == self) return;
+  waiters_.push_back({.block = {sample.tid, sample.since_ns},
+                      .seen_ns = sample.ended_ns,
+                      .owner_key = OFFCPUD_OWNER_BY_TID | record.lock.owner_tid,
+                      .kind = *kind});
+}
+
+void HolderFinder::add(std::span<const offcpud_blocked_record> records) {
+  std::vector<Lock*> wanted;
+  for (const offcpud_blocked_record& record : records) {
+    const offcpud_sample& sample = record.sample;
+    if (!may_have_owner(record.lock)) {
+      add_known(record);
+      continue;
+    }
+    const Place place(sample.tgid, record.lock.address);
+    waiters_.push_back(
+        {.block = {sample.tid, sample.since_ns}, .seen_ns = sample.ended_ns, .place = place});
+    if (locks_.contains(place) || !has_room(sample)) continue;
+    Lock& lock = locks_[place];
+    lock.seen = record.lock;
+    lock.tgid = sample.tgid;
+    lock.local_tgid = sample.local_tgid;
+    lock.local_tid = sample.local_tid;
+    wanted.push_back(&lock);
+  }
+  read(wanted);
+}
+
+void HolderFinder::read(std::span<Lock* const> locks) {
+  if (locks.empty()) return;
+  std::vector<Read> reads(locks.size());
+  std::vector<MemoryPiece> pieces;
+  for (std::size_t i = 0; i < locks.size(); ++i) {
+    const Lock& lock = *locks[i];
+    pieces.push_back(
+        {lock.local_tgid, lock.local_tid, lock.seen.address - kFutexBefore, reads[i].around});
+    if (!may_be_robust(lock.seen)) continue;
+    pieces.push_back({lock.local_tgid, lock.local_tid, lock.seen.robust_list, reads[i].robust});
+  }
+  memory_.read(pieces);
+  auto piece = pieces.begin();
+  for (Lock* const lock : locks) {
+    const auto got = [](const MemoryPiece& read) { return read.to.first(read.got); };
+    const auto around = got(*piece++);
+    const auto robust = may_be_robust(lock->seen) ? got(*piece++) : std::span<std::byte>();
+    const auto owner = futex_owner(lock->seen, around, robust);
+    lock->owner_key = owner ? offcpud_owner_key(lock->tgid, owner->inner_tid) : 0;
+    if (owner) lock->kind = owner->kind;
+  }
+}
+
+// A lock whose memory says something else by now changes hands.
+void HolderFinder::read_again() {
+  std::vector<Lock*> held;
+  std::vector<std::uint64_t> before;
+  for (auto& [place, lock] : locks_) {
+    if (lock.owner_key == 0) continue;
+    held.push_back(&lock);
+    before.push_back(lock.owner_key);
+  }
+  constexpr std::size_t kAtOnce = 96;
+  for (std::size_t i = 0; i < held.size(); i += kAtOnce) {
+    read(std::span(held).subspan(i, std::min(kAtOnce, held.size() - i)));
+  }
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    if (held[i]->owner_key != before[i]) held[i]->owner_key = 0;
+  }
+}
+
+std::optional<std::pair<std::uint64_t, LockKind>> HolderFinder::owner_of(
+    const Waiter& waiter) const {
+  if (waiter.owner_key != 0) return std::pair(waiter.owner_key, waiter.kind);
+  const auto lock = locks_.find(waiter.place);
+  if (lock == locks_.end() || lock->second.owner_key == 0) return std::nullopt;
+  return std::pair(lock->second.owner_key, lock->second.kind);
+}
+
+// Those that the kernel knows come first, as no program chooses them.
+std::vector<std::uint64_t> HolderFinder::owner_keys() {
+  std::vector<std::uint64_t> keys;
+  for (const Waiter& waiter : waiters_) {
+    if (const auto owner = owner_of(waiter)) keys.push_back(owner->first);
+  }
+  std::ranges::sort(keys, std::ranges::greater());
+  const auto rest = std::ranges::unique(keys);
+  keys.erase(rest.begin(), rest.end());
+  if (keys.size() > OFFCPUD_OWNERS) {
+    left_out_ += keys.size() - OFFCPUD_OWNERS;
+    keys.resize(OFFCPUD_OWNERS);
+  }
+  return keys;
+}
+
+Result<HeldBlocks> HolderFinder::find(StackSource& kernel) {
+  read_again();
+  const std::vector<std::uint64_t> keys = owner_keys();
+  auto owners = keys.empty() ? Result<std::vector<offcpud_owner>>(std::vector<offcpud_owner>())
+                             : kernel.find_owners(keys);
+  std::unordered_map<std::uint64_t, const offcpud_owner*> by_key;
+  if (owners) {
+    for (const offcpud_owner& owner : *owners) by_key.emplace(owner.key, &owner);
+  }
+  HeldBlocks held;
+  std::map<Block, LockHolder> now;
+  for (const Waiter& waiter : waiters_) {
+    const auto lock = owner_of(waiter);
+    const auto owner = lock ? by_key.find(lock->first) : by_key.end();
+    if (owner == by_key.end() || owner->second->tid == waiter.block.first) continue;
+    const LockHolder holder = holder_of(*owner->second, lock->second);
+    const auto before = last_.find(waiter.block);
+    const bool agrees = before != last_.end() && before->second.same_as(holder);
+    const bool is_sure = waiter.owner_key == 0 && waiter.seen_ns - waiter.block.second >= kSureNs;
+    if (agrees || is_sure) held.emplace(waiter.block, std::make_shared<const LockHolder>(holder));
+    now.emplace(waiter.block, holder);
+  }
+  last_ = std::move(now);
+  waiters_.clear();
+  locks_.clear();
+  of_process_.clear();
+  of_user_.clear();
+  if (!owners) return std::move(owners).error();
+  return held;
+}
+
+}  // namespace offcpud

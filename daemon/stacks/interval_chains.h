@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "base/wait_for.h"
+#include "peers/wait_peer.h"
+#include "stacks/wait_sums.h"
+
+namespace offcpud {
+
+// A sampled block with what it was for.
+struct ChainedBlock {
+  std::uint32_t tid = 0;
+  std::uint64_t since_ns = 0, ended_ns = 0;
+  double stands_for = 1;  // as many such blocks
+  WaitFor wait_for = WaitFor::Unknown;
+  std::uint64_t cgroup_id = 0;  // of the thread
+  WaitPeer peer;
+};
+
+// What the thread that ended a wait did during it: an interval inside an interval. If a thread
+// waited from t1 to t2 and was woken by W, then W's own blocks, clipped to that time, say what W
+// waited for, and so on with whoever woke W; the rest of the time W ran, waited for a CPU, or for
+// moments that no sample saw. Averages of what W does in general must not be multiplied instead:
+// other clients' requests would enter (measured: 70 % told where 99.6 % was true).
+//
+// Both blocks must be in the sample. A block as long as its sampling interval always is, so for
+// such waits the result is exact; a shorter one stands for 1/p like it, and the sums are unbiased
+// with an error that grows fast as blocks get shorter (WaitTime). Immutable.
+class IntervalChains {
+ public:
+  static constexpr std::size_t kMostHops = 4;
+  static constexpr std::size_t kMostPieces = 256;  // of one wait
+
+  // How a piece of a wait ends.
+  enum class End : std::uint8_t {
+    Runs,     // the thread of the last step runs, or waits for a CPU
+    Waits,    // the last step is as far as one sees
+    Idle,     // the last step waits for work, so it does nothing for who waits
+    Unknown,  // from before the first block that is known, or too many pieces
+  };
+  struct Piece {
+    std::span<const ChainedBlock* const> steps;  // after the wait itself, each woken by the next
+    End end = End::Unknown;
+    double ns = 0;  // of the wait, as the samples of the steps estimate it: may be negative
+    double variance_ns2 = 0;  // of it, given the wait
+  };
+  using Take = std::function<void(const Piece& piece)>;
+
+  // `blocks`: of all threads, none before `begin_ns`.
+  IntervalChains(std::vector<ChainedBlock> blocks, std::uint64_t begin_ns);
+
+  // Divides a wait whose peer's thread is known. The pieces add up to its length.
+  void divide(const ChainedBlock& wait, const Take& take) const;
+
+ private:
+  class Walk;
+  [[nodiscard]] std::span<const ChainedBlock> of(std::uint32_t tid, std::uint64_t from_ns,
+                                                 std::uint64_t to_ns) const;
+
+  std::vector<ChainedBlock> blocks_;  // by thread and end
+  std::uint64_t begin_ns_;
+};
+
+}  // namespace offcpud

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "why/chain_parts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "why/cause_parts.h"
+
+namespace offcpud {
+namespace {
+
+using Kind = Cause::Kind;
+
+constexpr const char* kNotSeen = "what it did meanwhile was not seen";
+constexpr double kLeastCovered = 0.2;  // of a part, by waits that ended
+
+bool is_of(const UnitChain& chain, const Cause& part) {
+  return index_of(chain.wait_for) == part.for_kind && chain.on.kind == UnitPeer::On::Unit &&
+         chain.on.on == part.name;
+}
+
+Cause& part_of(Cause& node, const Cause& wanted) {
+  const auto found = std::ranges::find_if(node.parts, [&](const Cause& part) {
+    return part.kind == wanted.kind && part.name == wanted.name && part.for_kind == wanted.for_kind;
+  });
+  return found != node.parts.end() ? *found : node.parts.emplace_back(wanted);
+}
+
+// Adds amounts along the steps. `error` has variances until finish().
+class ChainParts {
+ public:
+  ChainParts(const Rate& rate, double scale) : rate_(rate), scale_(scale) {}
+
+  void add(Cause& node, const std::string& unit, std::span<const UnitChain::Step> steps,
+           const UnitChain& chain) {
+    if (steps.empty()) return end(node, unit, chain);
+    const std::size_t for_kind = index_of(steps.front().wait_for);
+    Cause& what = part_of(node, {.kind = Kind::For, .for_kind = for_kind, .of = unit});
+    count(what, chain);
+    const UnitPeer& on = steps.front().on;
+    const bool own = on.kind == UnitPeer::On::Unit && on.on == unit;
+    Cause& who = part_of(what, {.kind = own ? Kind::Self : kind_of(on.kind),
+                                .for_kind = for_kind,
+                                .name = on.on,
+                                .because = on.kind == UnitPeer::On::Unknown ? kNotKnown : ""});
+    count(who, chain);
+    if (steps.size() == 1 && chain.end != UnitChain::End::Runs) return;
+    add(who, on.kind == UnitPeer::On::Unit ? on.on : unit, steps.subspan(1), chain);
+  }
+
+ private:
+  static constexpr const char* kNotKnown = "whom it waited for is not known";
+
+  void end(Cause& node, const std::string& unit, const UnitChain& chain) {
+    Cause wanted{.kind = Kind::Runs, .for_kind = node.for_kind, .name = unit, .of = unit};
+    if (chain.end != UnitChain::End::Runs) {
+      wanted = {.kind = Kind::Unknown, .for_kind = node.for_kind, .because = kNotSeen};
+    }
+    count(part_of(node, wanted), chain);
+  }
+
+  void count(Cause& node, const UnitChain& chain) const {
+    node.threads += scale_ * rate_.threads(chain.time.ns);
+    const double error = scale_ * rate_.error(chain.time.variance_ns2);
+    node.error += error * error;
+  }
+
+  const Rate& rate_;
+  double scale_;
+};
+
+void finish(Cause& node) {
+  for (Cause& part : node.parts) {
+    part.error = std::sqrt(part.error);
+    finish(part);
+  }
+  if (!node.parts.empty()) fit(node, kNotSeen);
+}
+
+}  // namespace
+
+void divide_by_chains(Cause& part, const WhyInputs& inputs, const std::string& unit) {
+  if (part.kind != Kind::Unit || part.threads <= kNothing) return;
+  const Rate rate(inputs.chains.seconds);
+  double seen = 0;
+  for (const UnitChain& chain : inputs.chains.of(unit)) {
+    if (is_of(chain, part)) seen += rate.threads(chain.time.ns);
+  }
+  if (seen < kLeastCovered * part.threads) return;
+  ChainParts parts(rate, part.threads / seen);
+  for (const UnitChain& chain : inputs.chains.of(unit)) {
+    if (is_of(chain, part)) parts.add(part, part.name, chain.steps, chain);
+  }
+  finish(part);
+}
+
+}  // namespace offcpud

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What those did for whom others wait, during these waits: services whose truth is known."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from case import main
+from waited_on_case import WaitedOnCase
+
+TIERS = [sys.executable, Path(__file__).with_name("chain_tiers.py")]
+SECONDS = 40
+WINDOW = 30
+
+
+class Chains(WaitedOnCase):
+    patience = 60
+
+    def tier(self, unit, *arguments):
+        program = self.run_in(unit, *TIERS, *arguments, stdout=subprocess.PIPE)
+        self.addCleanup(program.stdout.close)
+        return program.stdout.readline().strip()
+
+    def answer_of(self, front, server):
+        """The part of what `front` waited for an answer that was on `server`; None: there is none yet."""
+        answer = self.daemon.get_json_as_root(f"/api/v1/why?unit={front.unit}&window={WINDOW}s")
+        for unit in answer["units"]:
+            for cause in unit["causes"]:
+                for part in cause["parts"]:
+                    if cause["for"] == "answer" and part["name"] == server.unit:
+                        return part
+        return None
+
+    def unknown(self, node):
+        return node["threads"] if node["kind"] == "unknown" else sum(map(self.unknown, node["parts"]))
+
+    def share(self, part, *path):
+        """Of what is known of a part, what is at the end of the path: kinds, or what was waited for."""
+        whole, nodes = part["threads"] - self.unknown(part), [part]
+        for step in path:
+            nodes = [child for node in nodes for child in node["parts"]
+                     if step in ((child["kind"], child["for"]) if child["kind"] == "for" else (child["kind"],))]
+        return sum(node["threads"] for node in nodes) / whole
+
+    def show(self, node, depth=1):
+        print(f"  {'  ' * depth}{node['kind']} {node['for']} {node['name']} {node['because'] or ''}: "
+              f"{node['threads']:.3f} +- {node['error']:.3f}", flush=True)
+        for part in node["parts"]:
+            self.show(part, depth + 1)
+
+    def run_tiers(self, burn_ms, sleep_ms, last_burn_ms, rest_ms):
+        """front1 asks tier2, which computes; front2 asks tier2, which asks tier3."""
+        tier3, tier2 = self.new_unit("tier3"), self.new_unit("tier2")
+        front1, front2 = self.new_unit("front1"), self.new_unit("front2")
+        port3 = self.tier(tier3, "tier3", sleep_ms, last_burn_ms)
+        port2 = self.tier(tier2, "tier2", burn_ms, port3)
+        asking = [self.run_in(front, *TIERS, "front", port2, question, SECONDS, rest_ms, stdout=subprocess.PIPE)
+                  for front, question in ((front1, "c"), (front2, "a"))]
+        time.sleep(SECONDS - 2)
+        parts = [self.answer_of(front, tier2) for front in (front1, front2)]
+        for part in parts:
+            self.assertIsNotNone(part, "tier2 is waited for")
+            self.show(part)
+        waits = [float(program.communicate(timeout=20)[0]) for program in asking]
+        return tier3, parts, sleep_ms / 1000 / waits[1]
+
+    def expect_shares(self, parts, sleeps, tolerance):
+        """`sleeps`: the part of a wait of front2 in which tier3 sleeps. The rest it runs or waits for a CPU."""
+        first, second = parts
+        for part in parts:  # whole windows, where a busy host lost a sample
+            self.expect_at_most("not known", 0.25, self.unknown(part) / part["threads"])
+        self.expect_close("of front1's waits tier2 runs", 1, self.share(first, "runs"), absolute=tolerance)
+        self.expect_close("of front2's waits tier2 waits for an answer", 1, self.share(second, "for", "unit"),
+                          absolute=tolerance)
+        self.expect_close("of front2's waits tier3 sleeps", sleeps,
+                          self.share(second, "for", "unit", "timer"), absolute=tolerance)
+        self.expect_close("of front2's waits tier3 runs", 1 - sleeps,
+                          self.share(second, "for", "unit", "runs"), absolute=tolerance)
+
+    def test_long_waits(self):
+        """What tier2 does in general, multiplied, would be wrong for both fronts by tens of points."""
+        tier3, parts, sleeps = self.run_tiers(20, 15, 5, 30)
+        self.expect_shares(parts, sleeps, 0.1)
+        first = self.daemon.offcpuctl("why").splitlines()[:5]
+        print("\n".join(f"    | {line}" for line in first), flush=True)
+        self.say(any("of that time" in line and tier3.unit in line for line in first),
+                 "first five lines of offcpuctl why", "... of that time ... tier3", len(first))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who holds the locks for which threads wait, and which threads are in a deadlock."""
+
+import subprocess
+import sys
+import tempfile
+import time
+
+from case import main
+from daemon import WORKLOADS
+from waited_on_case import WaitedOnCase
+
+class Holders(WaitedOnCase):
+    settings = {**WaitedOnCase.settings, "stalls.threshold": "1s"}
+
+    def stalls(self, cgroup):
+        answer = self.daemon.get_json_as_root(f"/api/v1/stalls?cgroup={cgroup.path}")["stalls"]
+        return [stall for stall in answer if stall["state"] == "in_progress"]
+
+    def held(self, cgroup, comm="lock-waiter"):
+        """Who holds the locks of these threads; None for whom nobody knows it."""
+        return [stall.get("held_by") for stall in self.stalls(cgroup) if stall["comm"] == comm]
+
+    def begin(self, unit, *arguments):
+        program = self.run_in(unit, WORKLOADS / "held", *arguments, stdout=subprocess.PIPE)
+        self.addCleanup(program.stdout.close)
+        self.assertEqual(program.stdout.readline(), "waiting\n")
+        return program
+
+    def all_know(self, unit, comm="lock-waiter", waiters=3):
+        def know():
+            held = self.held(unit, comm)
+            return len(held) == waiters and all(held)
+        self.wait_until(f"all {waiters} waiters know the holder", know, 40)
+        return self.held(unit, comm)
+
+    def locked(self, kind, lock, command=()):
+        unit = self.new_unit("lock")
+        program = self.begin(unit, "--kind", kind, "--ms", 60_000)
+        for holder in self.all_know(unit):
+            self.say(holder["lock"] == lock, "lock", lock, holder["lock"])
+            self.say(holder["process"] == "held" and holder["pid"] == program.pid, "process",
+                     f"held[{program.pid}]", f"{holder['process']}[{holder['pid']}]")
+            self.say(holder["comm"] == "lock-holder", "thread", "lock-holder", holder["comm"])
+            self.say(holder["deadlock"] is False, "deadlock", False, holder["deadlock"])
+        return unit, program
+
+    def test_mutexes_in_all_their_types(self):
+        for kind in ("mutex", "recursive", "errorcheck", "adaptive", "std"):
+            self.locked(kind, "mutex")
+
+    def test_robust_mutex(self):
+        self.locked("robust", "robust_mutex")
+
+    def test_priority_inheriting_mutex(self):
+        self.locked("pi", "pi_mutex")
+
+    def test_read_write_lock(self):
+        self.locked("rwlock", "rwlock")
+
+    def file_lock(self, kind):
+        unit = self.new_unit("file")
+        self.begin(unit, "--kind", kind, "--ms", 60_000, "--waiters", 1)
+        holder = self.all_know(unit, waiters=1)[0]
+        self.say(holder["lock"] == "file_lock", "lock", "file_lock", holder["lock"])
+        self.say(holder["process"] == "lock-holder", "process", "lock-holder", holder["process"])
+        self.say(holder["tid"] is None and holder["comm"] is None, "it is the process's", (None, None),
+                 (holder["tid"], holder["comm"]))
+
+    def test_flock(self):
+        self.file_lock("flock")
+
+    def test_fcntl(self):
+        self.file_lock("fcntl")
+
+    def test_lock_of_the_kernel(self):
+        if not self.daemon_knows_blockers():
+            self.skipTest("this kernel does not say for which of its locks a thread waits")
+        unit = self.new_unit("pipe")
+        program = self.run_in(unit, WORKLOADS / "held", "--kind", "pipe", "--ms", 60_000, stdout=subprocess.PIPE)
+        self.addCleanup(program.stdout.close)
+        if program.stdout.readline() != "waiting\n" and program.wait() == 77:
+            self.skipTest("this host has no userfaultfd")
+        holder = self.all_know(unit, waiters=1)[0]
+        self.say((holder["lock"], holder["comm"]) == ("kernel_mutex", "lock-holder"), "holder",
+                 "lock-holder, of a mutex of the kernel", holder)
+
+    @staticmethod
+    def daemon_knows_blockers():
+        types = subprocess.run(["bpftool", "btf", "dump", "file", "/sys/kernel/btf/vmlinux", "format", "c"],
+                               capture_output=True, text=True, check=False).stdout
+        return "long unsigned int blocker;" in types
+
+    def test_in_a_pid_namespace(self):
+        """There the numbers in locks are others."""
+        unit = self.new_unit("inner")
+        program = self.run_in(unit, "unshare", "--pid", "--fork", "--mount-proc", WORKLOADS / "held",
+                              "--ms", 60_000, stdout=subprocess.PIPE)
+        self.addCleanup(program.stdout.close)
+        self.assertEqual(program.stdout.readline(), "waiting\n")
+        for holder in self.all_know(unit):
+            self.say(holder["comm"] == "lock-holder", "thread", "lock-holder", holder["comm"])
+
+    def test_many_in_turn_have_none(self):
+        """Millions of waits for a lock that always somebody holds: nobody holds it for long."""
+        unit = self.new_unit("convoy")
+        program = self.start("convoy", "--threads", 6, "--ms", 15_000, "--hold_us", 500, cgroup=unit)
+        program.go()
+        until = time.monotonic() + 14
+        looks = 0
+        while time.monotonic() < until:
+            told = self.daemon.get_json_as_root(f"/api/v1/why?unit={unit.unit}")
+            holders = [cause.get("holder") for tree in told["units"] for top in tree["causes"]
+                       for cause in top["parts"]]
+            self.assertEqual([holder for holder in holders if holder], [])
+            looks += any(top["for"] == "lock" and top["threads"] > 1 for tree in told["units"]
+                         for top in tree["causes"])
+            time.sleep(0.5)
+        self.expect_at_least("looks at threads that wait for a lock", 10, looks)
+        program.finish()
+
+    def deadlock(self, members):
+        unit = self.new_unit(f"ring{members}")
+        program = self.begin(unit, "--ring", members, "--ms", 60_000)
+        labels = {"cgroup": unit.path}
+        self.wait_until("the metric has them all", lambda: self.daemon.scrape().value(
+            "offcpud_deadlocked_threads", **labels) == members, 40)
+        stalls = self.stalls(unit)
+        self.expect_equal("stalls", members, len(stalls))
+        for stall in stalls:
+            following = f"ring-{(int(stall['comm'].removeprefix('ring-')) + 1) % members}"
+            holder = stall["held_by"]
+            self.say(holder["deadlock"] and holder["comm"] == following, f"{stall['comm']} waits for",
+                     f"{following}, a deadlock", holder)
+        said = [line for line in self.daemon.log() if "deadlock of" in line and unit.path in line]
+        self.say(len(said) == 1 and f"deadlock of {members} threads" in said[0], "the log", "one line", said)
+        why = self.daemon.offcpuctl("why", unit.unit)
+        self.say("a deadlock" in why.splitlines()[0], "first line of offcpuctl why", "... a deadlock ...",
+                 why.splitlines()[0])
+        program.wait(70)
+        self.wait_until("it has ended", lambda: self.daemon.scrape().value(
+            "offcpud_deadlocked_threads", **labels) == 0, 40)
+
+    def test_deadlock_of_two(self):
+        self.deadlock(2)
+
+    def test_deadlock_of_three(self):
+        self.deadlock(3)
+
+    def test_why_names_the_holder_and_what_it_does(self):
+        unit, _ = self.locked("mutex", "mutex")
+        def sentence():
+            return self.daemon.offcpuctl("why", unit.unit).splitlines()[0]
+        self.wait_until("why names the holder", lambda: "thread lock-holder (tid" in sentence(), 40)
+        for words in ("wait for a lock", "a mutex that thread lock-holder (tid", "of held, pid", "; that sleeps"):
+            self.say(words in sentence(), "first line of offcpuctl why", words, sentence())
+
+        def own():
+            answer = self.daemon.get_json_as_root(f"/api/v1/why?unit={unit.unit}&window=3s")
+            lock = next(cause for cause in answer["units"][0]["causes"] if cause["for"] == "lock")
+            return next(part for part in lock["parts"] if part["kind"] == "self")
+        self.wait_until("all the time of three threads is on their own unit",
+                        lambda: abs(own()["threads"] - 3) < 0.1, 40)
+        held_by = own()["holder"]
+        self.say(held_by["thread"] == "lock-holder" and held_by["waiting"] == 3, "holder",
+                 "lock-holder, for 3 threads", held_by)
+
+    def test_a_lock_between_units(self):
+        """A backup holds the lock on a file that a service wants."""
+        backup, service = self.new_unit("backup"), self.new_unit("service")
+        hold = ("import fcntl, sys, time\nfile = open(sys.argv[1], 'w')\nfcntl.flock(file, fcntl.LOCK_EX)\n"
+                "print('holding', flush=True)\ntime.sleep(60)\n")
+        folder = tempfile.TemporaryDirectory(prefix="offcpud-holders-")
+        self.addCleanup(folder.cleanup)
+        path = f"{folder.name}/lock"
+        holder = self.run_in(backup, sys.executable, "-c", hold, path, stdout=subprocess.PIPE)
+        self.addCleanup(holder.stdout.close)
+        self.assertEqual(holder.stdout.readline(), "holding\n")
+        self.run_in(service, "flock", path, "true")
+        def sentence():
+            return self.daemon.offcpuctl("why", service.unit).splitlines()[0]
+        self.wait_until("why names the backup", lambda: backup.unit in sentence(), 40)
+        self.say("a lock on a file" in sentence(), "first line of offcpuctl why", "a lock on a file", sentence())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sampler/holder_finder.h"
+
+#include <gtest/gtest.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "support/fake_clock.h"
+#include "unit/sampler/fake_stack_source.h"
+
+namespace offcpud::test {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
+// A kernel in which these threads live.
+class ThreadsOfKernel final : public StackSource {
+ public:
+  void add(std::uint64_t key, std::uint32_t tid, const char* comm) {
+    offcpud_owner owner{};
+    owner.key = key;
+    owner.tid = owner.local_tid = tid;
+    owner.process.tgid = owner.process.local_tgid = 100;
+    owner.process.process_start_ns = 1;
+    owner.process.cgroup_id = 7;
+    std::strncpy(owner.comm, comm, sizeof(owner.comm) - 1);
+    owners_[key] = owner;
+  }
+  Result<std::vector<offcpud_owner>> find_owners(std::span<const std::uint64_t> keys) override {
+    ++walks;
+    std::vector<offcpud_owner> found;
+    for (const std::uint64_t key : keys) {
+      if (const auto owner = owners_.find(key); owner != owners_.end())
+        found.push_back(owner->second);
+    }
+    return found;
+  }
+  [[nodiscard]] bool has_hooks() const override { return true; }
+  void choose(const SampleChoice& /*choice*/) override {}
+  Result<std::uint64_t> drain(const std::function<void(const SampledBlock&)>& /*take*/) override {
+    return std::uint64_t{0};
+  }
+  Status walk_blocked(BlockAge /*age*/,
+                      const std::function<void(const offcpud_blocked_record&)>& /*take*/) override {
+    return {};
+  }
+  LostSamples take_lost() override { return {}; }
+  Result<std::vector<std::string>> kernel_names(std::span<const std::uint64_t> addresses) override {
+    return std::vector<std::string>(addresses.size());
+  }
+
+  int walks = 0;
+
+ private:
+  std::map<std::uint64_t, offcpud_owner> owners_;
+};
+
+class HolderFinderTest : public testing::Test {
+ protected:
+  HolderFinderTest() {
+    ::pthread_mutex_lock(&mutex_);
+    mutex_.__data.__lock = 2;  // as if somebody waited
+  }
+  ~HolderFinderTest() override {
+    mutex_.__data.__lock = 1;
+    ::pthread_mutex_unlock(&mutex_);
+  }
+
+  static std::uint32_t self() { return static_cast<std::uint32_t>(::getpid()); }
+
+  // A thread of this process that has waited for so long.
+  static offcpud_blocked_record blocked(std::uint32_t tid, std::uint64_t age_ns) {
+    offcpud_blocked_record record{};
+    record.sample.tid = record.sample.local_tid = tid;
+    record.sample.tgid = record.sample.local_tgid = self();
+    record.sample.since_ns = 5;
+    record.sample.ended_ns = 5 + age_ns;
+    return record;
+  }
+  offcpud_blocked_record waits_for_mutex(std::uint32_t tid, std::uint64_t age_ns) {
+    offcpud_blocked_record record = blocked(tid, age_ns);
+    record.sample.local_tid = self();  // whose memory is read
+    record.lock.kind = OFFCPUD_LOCK_FUTEX;
+    record.lock.address = reinterpret_cast<std::uint64_t>(&mutex_);
+    record.lock.op = FUTEX_WAIT_PRIVATE;
+    record.lock.value = 2;
+    return record;
+  }
+  static offcpud_blocked_record waits_in_kernel(std::uint32_t tid, std::uint32_t owner,
+                                                std::uint32_t kind) {
+    offcpud_blocked_record record = blocked(tid, 2 * kSecond);
+    record.lock.kind = kind;
+    record.lock.owner_tid = owner;
+    return record;
+  }
+
+  HeldBlocks look(const std::vector<offcpud_blocked_record>& records) {
+    finder_.add(records);
+    auto held = finder_.find(kernel_);
+    EXPECT_TRUE(held);
+    return held ? *std::move(held) : HeldBlocks();
+  }
+  void holder_lives(std::uint32_t tid = 42) {
+    kernel_.add(offcpud_owner_key(self(), static_cast<std::uint32_t>(::gettid())), tid, "holder");
+  }
+
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+  DirectProcessMemory memory_;
+  ThreadsOfKernel kernel_;
+  HolderFinder finder_{memory_};
+};
+
+TEST_F(HolderFinderTest, NamesTheThreadWhoseNumberIsInTheLock) {
+  holder_lives();
+  const HeldBlocks held = look({waits_for_mutex(11, 2 * kSecond), waits_for_mutex(12, kSecond)});
+  ASSERT_EQ(held.size(), 2U);
+  const LockHolder& holder = *held.begin()->second;
+  EXPECT_EQ(holder.kind, LockKind::Mutex);
+  EXPECT_EQ(holder.tid, 42U);
+  EXPECT_STREQ(holder.comm.data(), "holder");
+  EXPECT_EQ(holder.process.tgid, 100U);
+  EXPECT_EQ(holder.process.cgroup_id, 7U);
+}
+
+TEST_F(HolderFinderTest, AHolderThatDoesNotLiveIsNone) {
+  EXPECT_TRUE(look({waits_for_mutex(11, 2 * kSecond)}).empty());
+}
+
+TEST_F(HolderFinderTest, AShortWaitNeedsTwoLooksThatAgree) {
+  holder_lives();
+  const std::vector waiter = {waits_for_mutex(11, kSecond / 2)};
+  EXPECT_TRUE(look(waiter).empty());
+  EXPECT_EQ(look(waiter).size(), 1U);
+  holder_lives(43);
+  EXPECT_TRUE(look(waiter).empty()) << "it changes hands";
+}
+
+// However long its waiters have waited: a convoy of very many.
+TEST_F(HolderFinderTest, ALockThatChangesHandsWithinALookHasNoHolder) {
+  holder_lives();
+  finder_.add(std::vector{waits_for_mutex(11, 20 * kSecond)});
+  const auto before = std::exchange(mutex_.__data.__owner, 4'711);
+  auto held = finder_.find(kernel_);
+  mutex_.__data.__owner = before;
+  ASSERT_TRUE(held);
+  EXPECT_TRUE(held->empty());
+}
+
+TEST_F(HolderFinderTest, NobodyIsCalledHisOwnHolder) {
+  holder_lives(11);
+  EXPECT_TRUE(look({waits_for_mutex(11, 2 * kSecond)}).empty());
+  kernel_.add(OFFCPUD_OWNER_BY_TID | 12, 12, "self");
+  EXPECT_TRUE(look({waits_in_kernel(12, 12, OFFCPUD_LOCK_PI)}).empty()) << "just handed over";
+  kernel_.add(OFFCPUD_OWNER_BY_TID | self(), self(), "self");
+  EXPECT_TRUE(look({waits_in_kernel(12, self(), OFFCPUD_LOCK_FILE)}).empty());
+}
+
+TEST_F(HolderFinderTest, TheKernelKnowsSomeHolders) {
+  kernel_.add(OFFCPUD_OWNER_BY_TID | 50, 50, "writer");
+  const std::map<std::uint32_t, LockKind> kinds = {{OFFCPUD_LOCK_PI, LockKind::PiMutex},
+                                                   {OFFCPUD_LOCK_MUTEX, LockKind::KernelMutex},
+                                                   {OFFCPUD_LOCK_RWSEM, LockKind::KernelRwsem},
+                                                   {OFFCPUD_LOCK_FILE, LockKind::File}};
+  for (const auto& [kind, expected] : kinds) {
+    const std::vector waiter = {waits_in_kernel(11, 50, kind)};
+    EXPECT_TRUE(look(waiter).empty()) << "once may be by chance";
+    const HeldBlocks held = look(waiter);
+    ASSERT_EQ(held.size(), 1U) << kind;
+    EXPECT_EQ(held.begin()->second->kind, expected);
+  }
+}
+
+TEST_F(HolderFinderTest, NothingIsAskedWhereNobodyWaitsForALock) {
+  EXPECT_TRUE(look({blocked(11, kSecond)}).empty());
+  EXPECT_TRUE(look({waits_in_kernel(11, 0, OFFCPUD_LOCK_MUTEX)}).empty());
+  EXPECT_EQ(kernel_.walks, 0);
+}
+
+// So that no program takes the room of others.
+TEST_F(HolderFinderTest, OneProcessHasARoomOfItsOwn) {
+  holder_lives();
+  std::vector<offcpud_blocked_record> crowd;
+  for (std::uint32_t i = 0; i < HolderFinder::kMostOfProcess + 10; ++i) {
+    crowd.push_back(waits_for_mutex(1'000 + i, 2 * kSecond));
+    crowd.back().sample.tgid = 7;
+    crowd.back().lock.address = 0x1000 + 64 * i;
+  }
+  crowd.push_back(waits_for_mutex(11, 2 * kSecond));
+  EXPECT_EQ(look(crowd).size(), 1U);
+  EXPECT_EQ(finder_.left_out(), 10U);
+}
+
+}  // namespace
+}  // namespace offcpud::test

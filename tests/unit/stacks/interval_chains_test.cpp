@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stacks/interval_chains.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace offcpud {
+namespace {
+
+constexpr std::uint64_t kMs = 1'000'000;
+
+// Thread `tid` was blocked from `since` to `until` (ms), until thread `waker` ended it; 0: nobody
+// who is known.
+ChainedBlock block(std::uint32_t tid, std::uint64_t since, std::uint64_t until, std::uint32_t waker,
+                   WaitFor wait_for = WaitFor::Answer, double stands_for = 1) {
+  ChainedBlock block{.tid = tid,
+                     .since_ns = since * kMs,
+                     .ended_ns = until * kMs,
+                     .stands_for = stands_for,
+                     .wait_for = wait_for};
+  if (waker != 0) {
+    block.peer = {.kind = WaitPeer::Kind::Process, .process = {.tgid = waker}, .tid = waker};
+  }
+  return block;
+}
+
+// "answer 3 runs": the wait went to thread 3, which ran; in ms.
+std::map<std::string, double> divided(const ChainedBlock& wait, std::vector<ChainedBlock> others,
+                                      std::uint64_t begin = 0) {
+  others.push_back(wait);
+  const IntervalChains chains(std::move(others), begin * kMs);
+  std::map<std::string, double> pieces;
+  double sum = 0;
+  chains.divide(wait, [&](const IntervalChains::Piece& piece) {
+    std::string path;
+    for (const ChainedBlock* step : piece.steps) {
+      path += std::string(name_of(step->wait_for)) + " " + std::to_string(step->peer.tid) + " ";
+    }
+    constexpr const char* kEnds[] = {"runs", "waits", "idle", "unknown"};
+    pieces[path + kEnds[static_cast<std::size_t>(piece.end)]] += piece.ns / kMs;
+    sum += piece.ns;
+  });
+  EXPECT_NEAR(sum, static_cast<double>(wait.ended_ns - wait.since_ns), 1) << "it is divided";
+  return pieces;
+}
+
+using Pieces = std::map<std::string, double>;
+
+// 1 waits for 2, which asks 3 in the middle; 3 sleeps, and then runs.
+TEST(IntervalChains, DividesAWaitByWhatOthersDidMeanwhile) {
+  EXPECT_EQ(
+      divided(block(1, 100, 200, 2), {block(2, 120, 180, 3), block(3, 0, 120, 2, WaitFor::Work),
+                                      block(3, 121, 171, 0, WaitFor::Timer)}),
+      (Pieces{{"runs", 40}, {"answer 3 runs", 10}, {"answer 3 timer 0 waits", 50}}));
+}
+
+// Only what lies within the wait counts: before, the other one did something for somebody else.
+TEST(IntervalChains, ClipsToTheWait) {
+  EXPECT_EQ(divided(block(1, 100, 200, 2),
+                    {block(2, 20, 130, 3, WaitFor::Lock), block(2, 150, 160, 0, WaitFor::Storage),
+                     block(2, 300, 400, 3)}),
+            (Pieces{{"lock 3 runs", 30}, {"storage 0 waits", 10}, {"runs", 60}}));
+}
+
+TEST(IntervalChains, WhoWaitsForWorkDoesNothingForIt) {
+  EXPECT_EQ(divided(block(1, 100, 200, 2), {block(2, 90, 130, 1, WaitFor::Work)}),
+            (Pieces{{"work 1 idle", 30}, {"runs", 70}}));
+}
+
+TEST(IntervalChains, WhatIsFromBeforeTheFirstKnownBlockIsUnknown) {
+  EXPECT_EQ(divided(block(1, 100, 200, 2), {}, 150), (Pieces{{"unknown", 50}, {"runs", 50}}));
+}
+
+// One of ten such blocks is in the sample: it stands for all of them.
+TEST(IntervalChains, SampledBlocksStandForOthers) {
+  EXPECT_EQ(divided(block(1, 100, 200, 2), {block(2, 110, 114, 0, WaitFor::Storage, 10)}),
+            (Pieces{{"storage 0 waits", 40}, {"runs", 60}}));
+  EXPECT_EQ(divided(block(1, 100, 200, 2), {block(2, 110, 160, 0, WaitFor::Storage, 4)}),
+            (Pieces{{"storage 0 waits", 200}, {"runs", -100}}))
+      << "too much this time, too little another time";
+}
+
+TEST(IntervalChains, CirclesEnd) {
+  EXPECT_EQ(divided(block(1, 100, 200, 2), {block(2, 110, 190, 3), block(3, 120, 180, 2)}),
+            (Pieces{{"runs", 20}, {"answer 3 runs", 20}, {"answer 3 answer 2 waits", 60}}));
+  EXPECT_EQ(divided(block(1, 100, 200, 2), {block(2, 110, 190, 1)}),
+            (Pieces{{"runs", 20}, {"answer 1 waits", 80}}));
+}
+
+TEST(IntervalChains, GoesFourHops) {
+  std::vector<ChainedBlock> others;
+  for (std::uint32_t tid = 2; tid < 10; ++tid) others.push_back(block(tid, 100, 200, tid + 1));
+  EXPECT_EQ(divided(block(1, 100, 200, 2), others),
+            (Pieces{{"answer 3 answer 4 answer 5 answer 6 waits", 100}}));
+}
+
+// As many blocks as it likes: the work for one wait is bounded.
+TEST(IntervalChains, ManyPiecesBecomeUnknown) {
+  std::vector<ChainedBlock> others;
+  for (std::uint64_t i = 0; i < 1'000; ++i) {
+    others.push_back(block(2, 1'000 + 10 * i, 1'005 + 10 * i, 0, WaitFor::Storage));
+  }
+  const Pieces pieces = divided(block(1, 1'000, 11'000, 2), others);
+  EXPECT_EQ(pieces.at("runs"), 5'000);
+  EXPECT_NEAR(pieces.at("unknown") + pieces.at("storage 0 waits"), 5'000, 1e-6);
+  EXPECT_GT(pieces.at("unknown"), 0);
+}
+
+}  // namespace
+}  // namespace offcpud

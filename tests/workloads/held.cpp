@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// A thread "lock-holder" takes a lock for `ms`, and `waiters` threads "lock-waiter" want it. `kind`
+// = mutex, recursive, errorcheck, adaptive, robust, pi, std (std::mutex), rwlock (every other
+// waiter wants to read), flock or fcntl (the holder is a process), pipe (a mutex of the kernel: the
+// holder reads a pipe into memory that does not come). With `ring` threads, each "ring-N" holds a
+// mutex and wants that of the next one, for `ms`. Prints one line when all wait. Truth: the names.
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <pthread.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "workload.h"
+
+using namespace workload;
+
+namespace {
+
+class Lock {
+ public:
+  virtual ~Lock() = default;
+  virtual void take(int side) = 0;  // 0: the holder, else a waiter
+  virtual void give() = 0;
+};
+
+class Mutex final : public Lock {
+ public:
+  explicit Mutex(const std::string& kind) {
+    pthread_mutexattr_t attributes;
+    ::pthread_mutexattr_init(&attributes);
+    if (kind == "recursive") ::pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+    if (kind == "errorcheck") ::pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
+    if (kind == "adaptive") ::pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ADAPTIVE_NP);
+    if (kind == "robust") ::pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    if (kind == "pi") ::pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
+    ::pthread_mutex_init(&mutex_, &attributes);
+  }
+  void take(int /*side*/) override { ::pthread_mutex_lock(&mutex_); }
+  void give() override { ::pthread_mutex_unlock(&mutex_); }
+
+ private:
+  pthread_mutex_t mutex_{};
+};
+
+class StdMutex final : public Lock {
+ public:
+  void take(int /*side*/) override { mutex_.lock(); }
+  void give() override { mutex_.unlock(); }
+
+ private:
+  std::mutex mutex_;
+};
+
+class ReadWrite final : public Lock {
+ public:
+  void take(int side) override {
+    if (side % 2 == 1) {
+      ::pthread_rwlock_rdlock(&lock_);
+    } else {
+      ::pthread_rwlock_wrlock(&lock_);
+    }
+  }
+  void give() override { ::pthread_rwlock_unlock(&lock_); }
+
+ private:
+  pthread_rwlock_t lock_ = PTHREAD_RWLOCK_INITIALIZER;
+};
+
+// The descriptions of the file of two processes, or of their threads.
+class FileLock final : public Lock {
+ public:
+  explicit FileLock(bool flock) : flock_(flock), path_("/tmp/offcpud-held-XXXXXX") {
+    const int file = ::mkstemp(path_.data());
+    if (file < 0) fail(path_);
+    ::close(file);
+  }
+  ~FileLock() override { ::unlink(path_.c_str()); }
+  void take(int /*side*/) override {
+    const int file = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
+    struct flock region = {};
+    region.l_type = F_WRLCK;
+    const int result = flock_ ? ::flock(file, LOCK_EX) : ::fcntl(file, F_SETLKW, &region);
+    if (file < 0 || result != 0) fail("lock a file");
+  }
+  void give() override {}  // it ends with its process
+
+ private:
+  bool flock_;
+  std::string path_;
+};
+
+std::unique_ptr<Lock> make(const std::string& kind) {
+  if (kind == "std") return std::make_unique<StdMutex>();
+  if (kind == "rwlock") return std::make_unique<ReadWrite>();
+  if (kind == "flock" || kind == "fcntl") return std::make_unique<FileLock>(kind == "flock");
+  return std::make_unique<Mutex>(kind);
+}
+
+void say(const char* what) {
+  std::puts(what);
+  std::fflush(stdout);
+}
+
+void wait_as(const char* name, Lock& lock, int side) {
+  ::prctl(PR_SET_NAME, name);
+  lock.take(side);
+  lock.give();
+}
+
+void hold(Lock& lock, int taken, int ms) {
+  ::prctl(PR_SET_NAME, "lock-holder");
+  lock.take(0);
+  if (::write(taken, "", 1) != 1) fail("write");
+  sleep_ns(ms * 1'000'000LL);
+  lock.give();
+}
+
+void wait_for_one(const std::string& kind, int waiters, int ms) {
+  const std::unique_ptr<Lock> lock = make(kind);
+  int taken[2];
+  if (::pipe(taken) != 0) fail("pipe");
+  const bool of_process = kind == "flock" || kind == "fcntl";
+  pid_t child = 0;
+  std::vector<std::thread> threads;
+  if (of_process) {
+    child = ::fork();
+    if (child == 0) {
+      hold(*lock, taken[1], ms);
+      ::_exit(0);
+    }
+  } else {
+    threads.emplace_back([&] { hold(*lock, taken[1], ms); });
+  }
+  char byte = 0;
+  if (::read(taken[0], &byte, 1) != 1) fail("read");
+  for (int side = 1; side <= waiters; ++side) {
+    threads.emplace_back([&lock, side] { wait_as("lock-waiter", *lock, side); });
+  }
+  sleep_ns(100'000'000);
+  say("waiting");
+  for (std::thread& thread : threads) thread.join();
+  if (child > 0) ::waitpid(child, nullptr, 0);
+}
+
+// A page that comes when come() is called: whoever touches it before waits (userfaultfd(2)).
+class LatePage {
+ public:
+  LatePage() : faults_(static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC))) {
+    uffdio_api api{.api = UFFD_API, .features = 0, .ioctls = 0};
+    if (faults_ < 0 || ::ioctl(faults_, UFFDIO_API, &api) != 0) ::_exit(77);
+    page_ = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uffdio_register range{};
+    range.range = {.start = reinterpret_cast<std::uint64_t>(page_), .len = kBytes};
+    range.mode = UFFDIO_REGISTER_MODE_MISSING;
+    if (::ioctl(faults_, UFFDIO_REGISTER, &range) != 0) ::_exit(77);
+  }
+  void come() {
+    uffdio_zeropage zero{};
+    zero.range = {.start = reinterpret_cast<std::uint64_t>(page_), .len = kBytes};
+    if (::ioctl(faults_, UFFDIO_ZEROPAGE, &zero) != 0) fail("UFFDIO_ZEROPAGE");
+  }
+  [[nodiscard]] void* memory() const { return page_; }
+
+ private:
+  static constexpr std::size_t kBytes = 4096;
+  int faults_;
+  void* page_ = nullptr;
+};
+
+// The kernel copies what it has read with the pipe's mutex held (fs/pipe.c, pipe_read).
+void wait_for_a_pipe(int ms) {
+  LatePage page;
+  int ends[2];
+  if (::pipe(ends) != 0 || ::write(ends[1], "xx", 2) != 2) fail("pipe");
+  const auto read_as = [&](const char* name, void* to) {
+    ::prctl(PR_SET_NAME, name);
+    if (::read(ends[0], to, 1) != 1) fail("read");
+  };
+  std::thread holder([&] { read_as("lock-holder", page.memory()); });
+  sleep_ns(300'000'000);
+  char byte = 0;
+  std::thread waiter([&] { read_as("lock-waiter", &byte); });
+  sleep_ns(100'000'000);
+  say("waiting");
+  sleep_ns(ms * 1'000'000LL);
+  page.come();
+  holder.join();
+  waiter.join();
+}
+
+// With a time limit, so that it ends.
+void wait_in_a_ring(int members, int ms) {
+  std::vector<pthread_mutex_t> mutexes(static_cast<std::size_t>(members));
+  for (pthread_mutex_t& mutex : mutexes) ::pthread_mutex_init(&mutex, nullptr);
+  pthread_barrier_t all_hold;
+  ::pthread_barrier_init(&all_hold, nullptr, static_cast<unsigned>(members));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < members; ++i) {
+    threads.emplace_back([&, i] {
+      ::prctl(PR_SET_NAME, ("ring-" + std::to_string(i)).c_str());
+      const auto own = static_cast<std::size_t>(i);
+      const std::size_t next = (own + 1) % mutexes.size();
+      ::pthread_mutex_lock(&mutexes[own]);
+      ::pthread_barrier_wait(&all_hold);
+      timespec until{};
+      ::clock_gettime(CLOCK_REALTIME, &until);
+      until.tv_sec += ms / 1000;
+      if (::pthread_mutex_timedlock(&mutexes[next], &until) == 0) {
+        ::pthread_mutex_unlock(&mutexes[next]);
+      }
+      ::pthread_mutex_unlock(&mutexes[own]);
+    });
+  }
+  sleep_ns(100'000'000);
+  say("waiting");
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options(argc, argv);
+  const std::string kind = options.text("kind", "mutex");
+  const int ms = options.number("ms", 20'000), waiters = options.number("waiters", 3);
+  const int ring = options.number("ring", 0);
+  options.done();
+  if (ring > 0) {
+    wait_in_a_ring(ring, ms);
+  } else if (kind == "pipe") {
+    wait_for_a_pipe(ms);
+  } else {
+    wait_for_one(kind, waiters, ms);
+  }
+}
