@@ -87,9 +87,10 @@ class HolderDeeds {
 
   // Null: no block of the thread lasted at the end of the window.
   [[nodiscard]] const ExaminedBlock* last_block_of(std::uint32_t tid) const {
-    for (const ExaminedBlock& block :
-         std::ranges::equal_range(view_.waits->blocks, tid, {}, &ExaminedBlock::tid)) {
-      if (block.lasts) return &block;
+    const auto& blocks = view_.waits->blocks;
+    auto block = std::ranges::lower_bound(blocks, tid, {}, &ExaminedBlock::tid);
+    for (; block != blocks.end() && block->tid == tid; ++block) {
+      if (block->lasts) return &*block;
     }
     return nullptr;
   }

@@ -49,7 +49,7 @@ std::vector<Deadlock> Deadlocks::update(std::span<const HeldWait> look) {
   for (const auto& [tid, waiter] : waiters) {
     Deadlock circle = circle_from(*waiter, waiters, done);
     if (circle.empty()) continue;
-    std::ranges::rotate(circle, std::ranges::min_element(circle, {}, &HeldWait::tid));
+    std::rotate(circle.begin(), std::ranges::min_element(circle, {}, &HeldWait::tid), circle.end());
     found.push_back(std::move(circle));
   }
   std::ranges::sort(found, {}, [](const Deadlock& each) { return each.front().tid; });

@@ -151,8 +151,7 @@ std::vector<std::uint64_t> HolderFinder::owner_keys() {
     if (const auto owner = owner_of(waiter)) keys.push_back(owner->first);
   }
   std::ranges::sort(keys, std::ranges::greater());
-  const auto rest = std::ranges::unique(keys);
-  keys.erase(rest.begin(), rest.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   if (keys.size() > OFFCPUD_OWNERS) {
     left_out_ += keys.size() - OFFCPUD_OWNERS;
     keys.resize(OFFCPUD_OWNERS);

@@ -213,7 +213,7 @@ class PathFinder {
     hop.attributed = false;
     if (!explains(tree, std::max(tree.running, waits), waited)) {
       follow_idle(std::move(hop), tree);
-    } else if (tree.running >= waits) {
+    } else if (!most || tree.running >= waits) {
       hop.does = Does::Runs;
       hop.threads = tree.running;
       add(std::move(hop));
