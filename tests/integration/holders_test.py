@@ -17,6 +17,13 @@ class Holders(WaitedOnCase):
         answer = self.daemon.get_json_as_root(f"/api/v1/stalls?cgroup={cgroup.path}")["stalls"]
         return [stall for stall in answer if stall["state"] == "in_progress"]
 
+    def first_line(self, unit):
+        """Of `offcpuctl why`; empty while the unit is not known yet."""
+        try:
+            return self.daemon.offcpuctl("why", unit.unit).splitlines()[0]
+        except subprocess.CalledProcessError:
+            return ""
+
     def held(self, cgroup, comm="lock-waiter"):
         """Who holds the locks of these threads; None for whom nobody knows it."""
         return [stall.get("held_by") for stall in self.stalls(cgroup) if stall["comm"] == comm]
@@ -134,9 +141,8 @@ class Holders(WaitedOnCase):
                      f"{following}, a deadlock", holder)
         said = [line for line in self.daemon.log() if "deadlock of" in line and unit.path in line]
         self.say(len(said) == 1 and f"deadlock of {members} threads" in said[0], "the log", "one line", said)
-        why = self.daemon.offcpuctl("why", unit.unit)
-        self.say("a deadlock" in why.splitlines()[0], "first line of offcpuctl why", "... a deadlock ...",
-                 why.splitlines()[0])
+        first = self.first_line(unit)
+        self.say("a deadlock" in first, "first line of offcpuctl why", "... a deadlock ...", first)
         program.wait(70)
         self.wait_until("it has ended", lambda: self.daemon.scrape().value(
             "offcpud_deadlocked_threads", **labels) == 0, 40)
@@ -150,7 +156,7 @@ class Holders(WaitedOnCase):
     def test_why_names_the_holder_and_what_it_does(self):
         unit, _ = self.locked("mutex", "mutex")
         def sentence():
-            return self.daemon.offcpuctl("why", unit.unit).splitlines()[0]
+            return self.first_line(unit)
         self.wait_until("why names the holder", lambda: "thread lock-holder (tid" in sentence(), 40)
         for words in ("wait for a lock", "a mutex that thread lock-holder (tid", "of held, pid", "; that sleeps"):
             self.say(words in sentence(), "first line of offcpuctl why", words, sentence())
@@ -178,7 +184,7 @@ class Holders(WaitedOnCase):
         self.assertEqual(holder.stdout.readline(), "holding\n")
         self.run_in(service, "flock", path, "true")
         def sentence():
-            return self.daemon.offcpuctl("why", service.unit).splitlines()[0]
+            return self.first_line(service)
         self.wait_until("why names the backup", lambda: backup.unit in sentence(), 40)
         self.say("a lock on a file" in sentence(), "first line of offcpuctl why", "a lock on a file", sentence())
 

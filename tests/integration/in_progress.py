@@ -20,19 +20,19 @@ class InProgressCase(Case):
     settings = {"pass_interval": "1s", "min_pass_interval": "1s", "stalls.threshold": "2s",
                 "stalls.over": "[1s, 2s, 60s]"}
 
-    def within_two_passes(self, what, holds, since=None):
-        """The first scrape of which `holds` is true, at most two passes after `since`."""
+    def within_two_passes(self, what, holds, since=None, most=2):
+        """The first scrape of which `holds` is true, at most two passes, or `most`, after `since`."""
         first = passes(since or self.daemon.scrape())
         until = time.monotonic() + 20 * PASS_SECONDS
         while time.monotonic() < until:
             scrape = self.daemon.scrape()
             if holds(scrape):
-                self.expect_at_most(f"passes until {what}", 2, passes(scrape) - first)
+                self.expect_at_most(f"passes until {what}", most, passes(scrape) - first)
                 return scrape
-            if passes(scrape) > first + 2:
+            if passes(scrape) > first + most:
                 break
             time.sleep(0.1)
-        self.fail(f"not within two passes: {what}")
+        self.fail(f"not within {most} passes: {what}")
 
     def expect_age(self, what, scrape, began, seen):
         """Of the pass that the page shows, against the wall clock when it began."""
