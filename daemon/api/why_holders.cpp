@@ -7,6 +7,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "api/stall_peers.h"
 #include "api/why_rows.h"
@@ -39,7 +40,14 @@ class HolderDeeds {
     }
   }
 
-  UnitHolder describe(const HeldWait& wait, std::size_t hops = kMostHops) {
+  UnitHolder describe(const HeldWait& wait) {
+    passed_.clear();
+    return describe_next(wait);
+  }
+
+ private:
+  UnitHolder describe_next(const HeldWait& wait) {
+    passed_.push_back(wait.holder->tid);
     const LockHolder& holder = *wait.holder;
     UnitHolder row{.waiters_for = wait.wait_for,
                    .lock = kLockWords.at(static_cast<std::size_t>(holder.kind)),
@@ -55,13 +63,12 @@ class HolderDeeds {
       row.does = UnitHolder::Does::Deadlocked;
       row.wait_for = WaitFor::Lock;
     } else {
-      add_deed(row, holder, hops);
+      add_deed(row, holder);
     }
     return row;
   }
 
- private:
-  void add_deed(UnitHolder& row, const LockHolder& holder, std::size_t hops) {
+  void add_deed(UnitHolder& row, const LockHolder& holder) {
     const ExaminedBlock* const block = last_block_of(holder.tid);
     if (block == nullptr) {
       const offcpud_thread* const thread =
@@ -80,9 +87,9 @@ class HolderDeeds {
       row.on.pid = on->peer_pid;
     }
     const HeldWait* const next = view_.waits->find_held(holder.tid);
-    if (next != nullptr && hops > 1) {
-      row.next = std::make_shared<const UnitHolder>(describe(*next, hops - 1));
-    }
+    if (next == nullptr || passed_.size() >= kMostHops) return;
+    if (std::ranges::find(passed_, next->holder->tid) != passed_.end()) return;  // a circle
+    row.next = std::make_shared<const UnitHolder>(describe_next(*next));
   }
 
   // Null: no block of the thread lasted at the end of the window.
@@ -99,6 +106,7 @@ class HolderDeeds {
   UnitNames& names_;
   StallPeers peers_;
   std::set<std::uint32_t> deadlocked_;
+  std::vector<std::uint32_t> passed_;  // holders from the waiter on
 };
 
 }  // namespace

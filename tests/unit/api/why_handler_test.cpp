@@ -238,6 +238,23 @@ TEST_F(WhyHandlerTest, AHolderIsFollowedToItsPeer) {
       HasSubstr("; that waits for an answer (http-client) of rates.service (nginx, pid 9)"));
 }
 
+// Until a second window has seen it, a circle is no deadlock.
+TEST_F(WhyHandlerTest, ACircleOfHoldersIsPassedOnce) {
+  holder_waits(WaitFor::Lock, "mutex");
+  WaitWindow window = *view_.waits;
+  HeldWait back = held(13);
+  back.tid = 500;
+  window.held.push_back(back);
+  window.blocks.push_back(window.blocks.front());
+  window.blocks.front().tid = 13;
+  view_.waits = std::make_shared<const WaitWindow>(std::move(window));
+  const json answer = ask_json({{"unit", "db.service"}, {"window", "1min"}});
+  const std::string sentence = answer["verdicts"][0]["sentence"];
+  std::size_t holders = 0;
+  for (std::size_t at = 0; (at = sentence.find(" holds", at)) != std::string::npos; ++at) ++holders;
+  EXPECT_EQ(holders, 2U) << sentence;
+}
+
 TEST_F(WhyHandlerTest, ADeadlockIsCalledOne) {
   hold();
   HeldWait back = held(13);
