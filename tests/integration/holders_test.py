@@ -143,7 +143,7 @@ class Holders(WaitedOnCase):
         self.say(len(said) == 1 and f"deadlock of {members} threads" in said[0], "the log", "one line", said)
         first = self.first_line(unit)
         self.say("a deadlock" in first, "first line of offcpuctl why", "... a deadlock ...", first)
-        program.wait(70)
+        program.kill()
         self.wait_until("it has ended", lambda: self.daemon.scrape().value(
             "offcpud_deadlocked_threads", **labels) == 0, 40)
 
