@@ -186,7 +186,9 @@ std::string why_json(const WhyAnswer& answer) {
                 {{"sites", source_json(inputs.sites)},
                  {"cpus", source_json(inputs.cpus)},
                  {"peers", source_json(inputs.peers)},
-                 {"takers", source_json(inputs.takers)}}}};
+                 {"takers", source_json(inputs.takers)},
+                 {"holders", source_json(inputs.holders)},
+                 {"chains", source_json(inputs.chains)}}}};
   json["total"] = unit_json(answer.total, seconds);
   json["total"].erase("unit");
   json["total"].erase("causes");

@@ -179,12 +179,30 @@ void fold_shortest(std::map<RowKey, WaitTime>& sums, std::size_t most) {
 
 }  // namespace
 
-// Without the others nothing is known of some waits, which is no wrong answer.
+// Of those that are left out nothing is known: what of a wait is left would stand for all of it. So
+// the rows of one thing that a cgroup waited for on one unit stay together.
 void PeerHistory::keep_longest(std::vector<ChainWaits>& chains) {
   if (chains.size() <= kMostRows) return;
-  std::ranges::nth_element(chains, chains.begin() + kMostRows, std::ranges::greater(),
-                           [](const ChainWaits& row) { return row.time.ns; });
-  chains.resize(kMostRows);
+  using Waits = std::tuple<std::string, WaitFor, std::string>;
+  const auto waits_of = [](const ChainWaits& row) {
+    return Waits(row.cgroup, row.wait_for, row.on);
+  };
+  std::map<Waits, std::pair<double, std::size_t>> sums;  // time and rows
+  for (const ChainWaits& row : chains) {
+    auto& [ns, rows] = sums[waits_of(row)];
+    ns += row.time.ns;
+    ++rows;
+  }
+  std::vector<const decltype(sums)::value_type*> longest;
+  for (const auto& sum : sums) longest.push_back(&sum);
+  std::ranges::stable_sort(longest, std::ranges::greater(),
+                           [](const auto* sum) { return sum->second.first; });
+  std::size_t rows = 0;
+  for (const auto* sum : longest) {
+    rows += sum->second.second;
+    if (rows > kMostRows) sums.erase(Waits(sum->first));
+  }
+  std::erase_if(chains, [&](const ChainWaits& row) { return !sums.contains(waits_of(row)); });
 }
 
 void PeerHistory::add(const WaitWindow& window) {

@@ -345,6 +345,7 @@ void BlockAccounting::close_ending(const Moment& at) {
 void BlockAccounting::close_waits(const Moment& at) {
   if (parts_.naming.is_full_of_waits()) return waits_->postpone(at.now);
   WaitInterval interval = waits_->close(at);
+  interval.intervals = allocation_.intervals().longest_of_rows();
   auto rules = parts_.naming.rules();
   if (rules != wait_rules_) waits_->forget_told();
   wait_rules_ = std::move(rules);

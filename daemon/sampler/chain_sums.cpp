@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <utility>
+#include <iterator>
 
 namespace offcpud {
 namespace {
@@ -39,39 +39,99 @@ void fold(std::vector<ChainWaits>& rows, std::size_t most) {
 
 }  // namespace
 
-void ChainSums::add(std::span<const ChainedBlock> waits, const IntervalChains& chains,
-                    bool is_whole) {
-  for (const ChainedBlock& wait : waits) {
-    if (!actionable(wait.wait_for) || wait.peer.kind != WaitPeer::Kind::Process ||
-        wait.peer.tid == 0) {
+// The pieces of one wait are in the sample together, so equal ones are one amount.
+ChainSums::Rows ChainSums::divide(const ChainedBlock& wait, const std::string& on,
+                                  const IntervalChains& chains, bool is_whole) {
+  Rows rows;
+  if (pieces_ >= kMostPieces) {
+    const auto whole_ns = static_cast<double>(wait.ended_ns - wait.since_ns);
+    rows[{wait.wait_for, on, {}, ChainWaits::End::Unknown}].time.ns = whole_ns;
+    return rows;
+  }
+  chains.divide(wait, [&](const IntervalChains::Piece& piece) {
+    ++pieces_;
+    Path path;
+    path.reserve(piece.steps.size());
+    for (const ChainedBlock* step : piece.steps) {
+      path.emplace_back(step->wait_for, names_.on(step->peer, step->wait_for));
+    }
+    Sum& sum = rows[{wait.wait_for, on, std::move(path), end_of(piece.end, is_whole)}];
+    sum.time += {.ns = piece.ns, .variance_ns2 = piece.variance_ns2};
+    if (piece.end != IntervalChains::End::Runs) return;
+    const auto interval = intervals_.at(offcpud_sample_row(piece.tgid, 0) % intervals_.size());
+    sum.watched_ns += piece.watched_ns;
+    sum.interval_ns = std::max(sum.interval_ns, static_cast<double>(interval.count()));
+  });
+  return rows;
+}
+
+void ChainSums::add(Rows& rows, const Key& key, const Sum& of_wait, double stands_for) {
+  auto row = rows.find(key);
+  if (row == rows.end()) {
+    const bool fits = rows.size() < kMostPaths && paths_in_all_ < kMostOfAll;
+    const Key unknown{std::get<0>(key), std::get<1>(key), {}, ChainWaits::End::Unknown};
+    const auto [added, is_new] = rows.try_emplace(fits ? key : unknown);
+    row = added;
+    if (is_new) ++paths_in_all_;
+  }
+  Sum& sum = row->second;
+  const double ns = of_wait.time.ns;
+  sum.time.ns += stands_for * ns;
+  sum.time.variance_ns2 +=
+      stands_for * (stands_for - 1) * ns * ns + stands_for * stands_for * of_wait.time.variance_ns2;
+  sum.watched_ns += of_wait.watched_ns;
+  sum.interval_ns = std::max(sum.interval_ns, of_wait.interval_ns);
+}
+
+void ChainSums::add(std::span<const ChainedBlock> waits, std::uint64_t begin_ns,
+                    const IntervalChains& chains, bool is_whole) {
+  for (const ChainedBlock& each : waits) {
+    if (!actionable(each.wait_for) || each.peer.kind != WaitPeer::Kind::Process ||
+        each.peer.tid == 0 || !each.is_whole || each.ended_ns <= begin_ns) {
       continue;
     }
+    ChainedBlock wait = each;
+    wait.since_ns = std::max(wait.since_ns, begin_ns);
     const std::string on = names_.on(wait.peer, wait.wait_for);
-    auto& rows = rows_[paths_.of(wait.cgroup_id)];
-    chains.divide(wait, [&](const IntervalChains::Piece& piece) {
-      Path path;
-      path.reserve(piece.steps.size());
-      for (const ChainedBlock* step : piece.steps) {
-        path.emplace_back(step->wait_for, names_.on(step->peer, step->wait_for));
-      }
-      WaitTime& time = rows[{wait.wait_for, on, std::move(path), end_of(piece.end, is_whole)}];
-      const double like_it = wait.stands_for;
-      time.ns += like_it * piece.ns;
-      time.variance_ns2 +=
-          like_it * (like_it - 1) * piece.ns * piece.ns + like_it * like_it * piece.variance_ns2;
-    });
+    Rows& rows = rows_[paths_.of(wait.cgroup_id)];
+    for (const auto& [key, sum] : divide(wait, on, chains, is_whole)) {
+      add(rows, key, sum, wait.stands_for);
+    }
+  }
+}
+
+// A thread that was watched for a time has had blocks shorter than its sampling interval T in it,
+// of which one for each T in all is in the sample on average. So what it is said to run may be as
+// much as one T of the watched time less; and where that is most of it, nobody knows.
+void ChainSums::add_unseen(Rows& rows) {
+  std::vector<Key> unsure;
+  for (auto& [key, sum] : rows) {
+    if (std::get<3>(key) != ChainWaits::End::Runs || sum.watched_ns <= 0) continue;
+    const double unseen = sum.time.ns * sum.interval_ns / sum.watched_ns;
+    sum.time.variance_ns2 += unseen * unseen;
+    if (sum.watched_ns < kLeastWatched * sum.interval_ns) unsure.push_back(key);
+  }
+  for (Key& key : unsure) {
+    auto row = rows.extract(key);
+    std::get<3>(key) = ChainWaits::End::Unknown;
+    rows[key].time += row.mapped().time;
   }
 }
 
 std::vector<ChainWaits> ChainSums::take() && {
   std::vector<ChainWaits> all;
   for (auto& [cgroup, rows] : rows_) {
+    add_unseen(rows);
     std::vector<ChainWaits> of_cgroup;
-    for (auto& [key, time] : rows) {
+    for (auto& [key, sum] : rows) {
       const auto& [wait_for, on, path, end] = key;
       ChainWaits& row = of_cgroup.emplace_back();
-      row = {
-          .cgroup = cgroup, .wait_for = wait_for, .on = on, .steps = {}, .end = end, .time = time};
+      row = {.cgroup = cgroup,
+             .wait_for = wait_for,
+             .on = on,
+             .steps = {},
+             .end = end,
+             .time = sum.time};
       for (const auto& [step_for, step_on] : path) row.steps.push_back({step_for, step_on});
     }
     std::ranges::stable_sort(of_cgroup, std::ranges::greater(),

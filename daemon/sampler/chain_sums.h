@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "pipeline/wait_window.h"
+#include "sample.h"
 #include "sampler/peer_names.h"
 #include "sampler/window_paths.h"
 #include "stacks/interval_chains.h"
@@ -21,24 +25,48 @@ namespace offcpud {
 class ChainSums {
  public:
   static constexpr std::size_t kMostOfCgroup = 64;  // rows: the longest; the rest is Unknown
+  // While summing: paths of one cgroup and of all, and pieces of all waits. What is beyond is
+  // Unknown.
+  static constexpr std::size_t kMostPaths = 512, kMostOfAll = 8'192, kMostPieces = 200'000;
+  // Nobody is said to run who was watched for less than so many sampling intervals of his process:
+  // short waits of his would be in no sample.
+  static constexpr double kLeastWatched = 3;
 
-  // Both must outlive the object.
-  ChainSums(WindowPaths& paths, PeerNames& names) : paths_(paths), names_(names) {}
+  // By row of processes (bpf/sample.h): the longest sampling interval.
+  using Intervals = std::array<std::chrono::nanoseconds, OFFCPUD_SAMPLE_ROWS>;
+
+  // All must outlive the object.
+  ChainSums(WindowPaths& paths, PeerNames& names, const Intervals& intervals)
+      : paths_(paths), names_(names), intervals_(intervals) {}
 
   // Divides those of `waits` that are for something on which somebody can act, and whose peer's
-  // thread is known. `is_whole`: no block is missing in the chains; otherwise nobody is said to
-  // run.
-  void add(std::span<const ChainedBlock> waits, const IntervalChains& chains, bool is_whole);
+  // thread is known: what of them is after `begin_ns`. `is_whole`: no block is missing in the
+  // chains; otherwise nobody is said to run.
+  void add(std::span<const ChainedBlock> waits, std::uint64_t begin_ns,
+           const IntervalChains& chains, bool is_whole);
 
   std::vector<ChainWaits> take() &&;
 
  private:
   using Path = std::vector<std::pair<WaitFor, std::string>>;
   using Key = std::tuple<WaitFor, std::string, Path, ChainWaits::End>;
+  struct Sum {
+    WaitTime time;
+    double watched_ns = 0;   // of Runs: in all samples
+    double interval_ns = 0;  // of Runs: the longest of those who were watched
+  };
+  using Rows = std::map<Key, Sum>;
+
+  [[nodiscard]] Rows divide(const ChainedBlock& wait, const std::string& on,
+                            const IntervalChains& chains, bool is_whole);
+  void add(Rows& rows, const Key& key, const Sum& of_wait, double stands_for);
+  static void add_unseen(Rows& rows);
 
   WindowPaths& paths_;
   PeerNames& names_;
-  std::map<std::string, std::map<Key, WaitTime>> rows_;  // by cgroup of the waiters
+  const Intervals& intervals_;
+  std::map<std::string, Rows> rows_;  // by cgroup of the waiters
+  std::size_t paths_in_all_ = 0, pieces_ = 0;
 };
 
 }  // namespace offcpud

@@ -44,6 +44,7 @@ ShareOwner WaitCounting::owner_of(const WaitSums::Asked& process) {
 void WaitCounting::set_options(const SamplerOptions& options) {
   length_ = options.window;
   kinds_ = options.capture->blocks.kinds;
+  all_kinds_ = all_kinds_ && kinds_ == BlockFilter{}.kinds;
   long_ns_ = static_cast<std::uint64_t>(std::chrono::nanoseconds(options.long_block).count());
 }
 
@@ -154,7 +155,8 @@ WaitInterval WaitCounting::close(const Moment& at) {
   const Moment begin = std::exchange(begin_, at);
   const LostSamples lost = std::exchange(lost_, {});
   WaitSums::Drained waits = sums_.drain();
-  waits.ended_are_all = waits.ended_are_all && lost.ns == 0 && kinds_ == BlockFilter{}.kinds;
+  waits.ended_are_all = waits.ended_are_all && all_kinds_ && lost.ns == 0 && lost.whole_ns == 0;
+  all_kinds_ = kinds_ == BlockFilter{}.kinds;
   keep_noted(waits);
   begin_sums();
   return {.begin = begin.wall,

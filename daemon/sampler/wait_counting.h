@@ -92,6 +92,7 @@ class WaitCounting {
   std::shared_ptr<const CgroupDirectory> directory_;
   std::chrono::milliseconds length_{0};
   std::uint32_t kinds_ = 0;
+  bool all_kinds_ = true;      // all were sampled since the window began
   std::uint64_t long_ns_ = 0;  // blocks of this length and longer are told one by one
 
   Moment begin_;

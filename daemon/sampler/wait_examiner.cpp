@@ -162,12 +162,18 @@ std::string_view name_of(const SeenBlock& block, const WaitInterval& interval) {
   return up_to_nul(interval.waits.sums[block.sum].sample.process_comm);
 }
 
-// What waits with this stack are mostly for, if evidence tells threads with it apart.
-WaitFor likely_for(const ExaminedStack& stack, const WaitExaminer::Means& means) {
+std::uint64_t ns_of(MonotonicTime time) {
+  return static_cast<std::uint64_t>(std::chrono::nanoseconds(time.time_since_epoch()).count());
+}
+
+// What waits with this stack are for; unknown, if evidence says several things of threads with it.
+WaitFor surely_for(const ExaminedStack& stack, const WaitExaminer::Means& means) {
+  constexpr double kNearlyAll = 0.9;
   const bool is_open = stack.ask() != SiteQuestion::None;
   const auto* const shares = is_open ? means.places.find(stack.at(), means.now) : nullptr;
   if (shares == nullptr) return stack.wait()->wait_for;
   const auto most = std::ranges::max_element(*shares);
+  if (*most < kNearlyAll) return WaitFor::Unknown;
   return static_cast<WaitFor>(std::distance(shares->begin(), most));
 }
 
@@ -279,23 +285,26 @@ void WaitExaminer::add_chains(WaitWindow& window, WindowSums& sums, const WaitIn
   now.reserve(interval.waits.ended.size());
   for (const EndedBlock& block : interval.waits.ended) {
     now.push_back({.tid = block.tid,
+                   .tgid = block.tgid,
                    .since_ns = block.since_ns,
                    .ended_ns = block.ended_ns,
                    .stands_for = block.stands_for,
-                   .wait_for = likely_for(*examined[block.sum], means),
+                   .is_whole = block.since_ns != 0,
+                   .wait_for = surely_for(*examined[block.sum], means),
                    .cgroup_id = interval.waits.sums[block.sum].sample.cgroup_id,
                    .peer = block.peer});
   }
-  const MonotonicTime begin = chained_all_ ? chained_from_ : interval.begin_at;
-  std::vector<ChainedBlock> all = chained_all_ ? std::move(chained_) : std::vector<ChainedBlock>();
+  const bool goes_on = chained_all_ && chained_until_ == interval.begin_at;
+  const MonotonicTime begin = goes_on ? chained_from_ : interval.begin_at;
+  std::vector<ChainedBlock> all = goes_on ? std::move(chained_) : std::vector<ChainedBlock>();
   all.insert(all.end(), now.begin(), now.end());
-  const std::chrono::nanoseconds begin_ns = begin.time_since_epoch();
-  const IntervalChains chains(std::move(all), static_cast<std::uint64_t>(begin_ns.count()));
-  ChainSums divided(sums.paths, sums.names);
-  divided.add(now, chains, interval.waits.ended_are_all);
+  const IntervalChains chains(std::move(all), ns_of(begin));
+  ChainSums divided(sums.paths, sums.names, interval.intervals);
+  divided.add(now, ns_of(interval.begin_at), chains, interval.waits.ended_are_all);
   window.chains = std::move(divided).take();
   chained_ = std::move(now);
   chained_from_ = interval.begin_at;
+  chained_until_ = interval.end_at;
   chained_all_ = interval.waits.ended_are_all;
 }
 

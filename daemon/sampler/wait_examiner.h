@@ -115,9 +115,9 @@ class WaitExaminer {
   std::unordered_map<Key, Known, WordsHash> known_;  // by WaitSum::key
   PlacePasts pasts_;
   DeviceNames devices_;
-  std::vector<ChainedBlock> chained_;  // of the last window
-  MonotonicTime chained_from_{};       // its beginning
-  bool chained_all_ = false;           // no block is missing there
+  std::vector<ChainedBlock> chained_;               // of the last window
+  MonotonicTime chained_from_{}, chained_until_{};  // its beginning and end
+  bool chained_all_ = false;                        // no block is missing there
   // Blocks of the last window, by thread and beginning.
   std::map<std::pair<std::uint32_t, std::uint64_t>, Lasting> blocks_;
 };

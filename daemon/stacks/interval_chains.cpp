@@ -3,17 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <tuple>
 #include <utility>
 
 namespace offcpud {
-namespace {
-
-bool ends_before(const ChainedBlock& block, std::pair<std::uint32_t, std::uint64_t> place) {
-  return std::tie(block.tid, block.ended_ns) < std::tie(place.first, place.second);
-}
-
-}  // namespace
 
 IntervalChains::IntervalChains(std::vector<ChainedBlock> blocks, std::uint64_t begin_ns)
     : blocks_(std::move(blocks)), begin_ns_(begin_ns) {
@@ -21,15 +13,12 @@ IntervalChains::IntervalChains(std::vector<ChainedBlock> blocks, std::uint64_t b
                     [](const ChainedBlock& block) { return std::pair(block.tid, block.ended_ns); });
 }
 
-// A thread has one block at a time, so those that end within a time begin in their order, too; one
-// more may have begun within it and ended after it.
-std::span<const ChainedBlock> IntervalChains::of(std::uint32_t tid, std::uint64_t from_ns,
-                                                 std::uint64_t to_ns) const {
-  const auto begin =
-      std::lower_bound(blocks_.begin(), blocks_.end(), std::pair(tid, from_ns + 1), ends_before);
-  auto end = begin;
-  while (end != blocks_.end() && end->tid == tid && end->since_ns < to_ns) ++end;
-  return {begin, end};
+IntervalChains::Place IntervalChains::first_after(std::uint32_t tid, std::uint64_t ns) const {
+  return std::upper_bound(
+      blocks_.begin(), blocks_.end(), std::pair(tid, ns),
+      [](const std::pair<std::uint32_t, std::uint64_t>& place, const ChainedBlock& block) {
+        return place < std::pair(block.tid, block.ended_ns);
+      });
 }
 
 // The division of one wait.
@@ -38,36 +27,53 @@ class IntervalChains::Walk {
   Walk(const IntervalChains& chains, const ChainedBlock& wait, const Take& take)
       : chains_(chains), wait_(wait), take_(take) {}
 
-  // What the thread did in this time, of which each nanosecond stands for `scale` of the wait.
-  void divide(std::uint32_t tid, std::uint64_t from_ns, std::uint64_t to_ns, double scale) {
+  // What a thread did in this time, of which each nanosecond stands for `scale` of the wait. A
+  // thread has one block at a time, so its blocks follow one another in the order of their ends.
+  void divide(const WaitPeer& whose, std::uint64_t from_ns, std::uint64_t to_ns, double scale) {
     const std::uint64_t known_from = std::clamp(chains_.begin_ns_, from_ns, to_ns);
     end(End::Unknown, scale, static_cast<double>(known_from - from_ns));
-    double left = static_cast<double>(to_ns - known_from);
-    for (const ChainedBlock& block : chains_.of(tid, known_from, to_ns)) {
-      const std::uint64_t begin = std::max(block.since_ns, known_from);
-      const std::uint64_t until = std::min(block.ended_ns, to_ns);
-      const double ns = static_cast<double>(until - begin) * block.stands_for;
-      left -= ns;
-      if (pieces_ + 1 >= kMostPieces) {
-        end(End::Unknown, scale, ns);
-        continue;
+    Rest rest{.ns = static_cast<double>(to_ns - known_from)};
+    auto block = chains_.first_after(whose.tid, known_from);
+    for (; block != chains_.blocks_.end() && block->tid == whose.tid; ++block) {
+      if (block->since_ns >= to_ns) break;
+      // A number that was given out again is another thread's.
+      if (block->tgid != whose.process.tgid) continue;
+      const std::uint64_t begin = std::max(block->since_ns, known_from);
+      if (pieces_ >= kMostPieces) {
+        end(End::Unknown, scale, static_cast<double>(to_ns - begin));
+        rest.ns -= static_cast<double>(to_ns - begin);
+        break;
       }
-      steps_.at(depth_++) = &block;
-      follow(block, begin, until, scale * block.stands_for);
-      --depth_;
+      step(*block, begin, std::min(block->ended_ns, to_ns), scale, rest);
     }
-    end(End::Runs, scale, left);
+    end_running(whose, scale, rest, static_cast<double>(to_ns - known_from));
   }
 
  private:
+  // What is left of a time once blocks are taken off, and how sure that is.
+  struct Rest {
+    double ns = 0, variance_ns2 = 0;
+  };
+
+  void step(const ChainedBlock& block, std::uint64_t from_ns, std::uint64_t to_ns, double scale,
+            Rest& rest) {
+    const auto ns = static_cast<double>(to_ns - from_ns);
+    rest.ns -= ns * block.stands_for;
+    rest.variance_ns2 += block.stands_for * (block.stands_for - 1) * ns * ns;
+    steps_.at(depth_++) = &block;
+    follow(block, from_ns, to_ns, scale * block.stands_for);
+    --depth_;
+  }
+
   void follow(const ChainedBlock& block, std::uint64_t from_ns, std::uint64_t to_ns, double scale) {
     const WaitPeer& peer = block.peer;
     const bool leads_on = peer.kind == WaitPeer::Kind::Process && peer.tid != 0 &&
-                          !is_passed(peer.tid) && depth_ < kMostHops;
+                          block.wait_for != WaitFor::Timer && !is_passed(peer.tid) &&
+                          depth_ < kMostHops;
     if (block.wait_for == WaitFor::Work) {
       end(End::Idle, scale, static_cast<double>(to_ns - from_ns));
     } else if (leads_on) {
-      divide(peer.tid, from_ns, to_ns, scale);
+      divide(peer, from_ns, to_ns, scale);
     } else {
       end(End::Waits, scale, static_cast<double>(to_ns - from_ns));
     }
@@ -86,7 +92,19 @@ class IntervalChains::Walk {
     take_({.steps = std::span(steps_).first(depth_),
            .end = how,
            .ns = scale * ns,
-           .variance_ns2 = scale > 1 ? scale * (scale - 1) * ns * ns : 0});
+           .variance_ns2 = scale * (scale - 1) * ns * ns});
+  }
+
+  void end_running(const WaitPeer& whose, double scale, const Rest& rest, double watched_ns) {
+    if (rest.ns == 0) return;
+    ++pieces_;
+    take_({.steps = std::span(steps_).first(depth_),
+           .end = End::Runs,
+           .ns = scale * rest.ns,
+           .variance_ns2 =
+               scale * (scale - 1) * rest.ns * rest.ns + scale * scale * rest.variance_ns2,
+           .watched_ns = watched_ns,
+           .tgid = whose.process.tgid});
   }
 
   const IntervalChains& chains_;
@@ -97,7 +115,7 @@ class IntervalChains::Walk {
 };
 
 void IntervalChains::divide(const ChainedBlock& wait, const Take& take) const {
-  Walk(*this, wait, take).divide(wait.peer.tid, wait.since_ns, wait.ended_ns, 1);
+  Walk(*this, wait, take).divide(wait.peer, wait.since_ns, wait.ended_ns, 1);
 }
 
 }  // namespace offcpud

@@ -9,15 +9,15 @@
 
 #include "base/wait_for.h"
 #include "peers/wait_peer.h"
-#include "stacks/wait_sums.h"
 
 namespace offcpud {
 
 // A sampled block with what it was for.
 struct ChainedBlock {
-  std::uint32_t tid = 0;
-  std::uint64_t since_ns = 0, ended_ns = 0;
-  double stands_for = 1;  // as many such blocks
+  std::uint32_t tid = 0, tgid = 0;           // in the initial PID namespace
+  std::uint64_t since_ns = 0, ended_ns = 0;  // CLOCK_MONOTONIC
+  double stands_for = 1;                     // as many such blocks
+  bool is_whole = true;                      // its beginning was seen
   WaitFor wait_for = WaitFor::Unknown;
   std::uint64_t cgroup_id = 0;  // of the thread
   WaitPeer peer;
@@ -26,12 +26,13 @@ struct ChainedBlock {
 // What the thread that ended a wait did during it: an interval inside an interval. If a thread
 // waited from t1 to t2 and was woken by W, then W's own blocks, clipped to that time, say what W
 // waited for, and so on with whoever woke W; the rest of the time W ran, waited for a CPU, or for
-// moments that no sample saw. Averages of what W does in general must not be multiplied instead:
-// other clients' requests would enter (measured: 70 % told where 99.6 % was true).
+// something that is in no sample. Averages of what W does in general must not be multiplied
+// instead: other clients' requests would enter (measured: 70 % told where 99.6 % was true).
 //
-// Both blocks must be in the sample. A block as long as its sampling interval always is, so for
-// such waits the result is exact; a shorter one stands for 1/p like it, and the sums are unbiased
-// with an error that grows fast as blocks get shorter (WaitTime). Immutable.
+// Both blocks must be in the sample. A block as long as its sampling interval always is; a shorter
+// one stands for 1/p like it. So sums over many waits are right on average, but a single wait says
+// nothing of blocks of W that are much shorter than W's sampling interval: see Piece::watched_ns.
+// Immutable.
 class IntervalChains {
  public:
   static constexpr std::size_t kMostHops = 4;
@@ -39,7 +40,7 @@ class IntervalChains {
 
   // How a piece of a wait ends.
   enum class End : std::uint8_t {
-    Runs,     // the thread of the last step runs, or waits for a CPU
+    Runs,     // the thread of the last step has no block in the sample then
     Waits,    // the last step is as far as one sees
     Idle,     // the last step waits for work, so it does nothing for who waits
     Unknown,  // from before the first block that is known, or too many pieces
@@ -49,10 +50,13 @@ class IntervalChains {
     End end = End::Unknown;
     double ns = 0;  // of the wait, as the samples of the steps estimate it: may be negative
     double variance_ns2 = 0;  // of it, given the wait
+    // Of Runs: for how long the thread was watched, and its process.
+    double watched_ns = 0;
+    std::uint32_t tgid = 0;
   };
   using Take = std::function<void(const Piece& piece)>;
 
-  // `blocks`: of all threads, none before `begin_ns`.
+  // `blocks`: of all threads; none that ended before `begin_ns` is missing for its own sake.
   IntervalChains(std::vector<ChainedBlock> blocks, std::uint64_t begin_ns);
 
   // Divides a wait whose peer's thread is known. The pieces add up to its length.
@@ -60,8 +64,9 @@ class IntervalChains {
 
  private:
   class Walk;
-  [[nodiscard]] std::span<const ChainedBlock> of(std::uint32_t tid, std::uint64_t from_ns,
-                                                 std::uint64_t to_ns) const;
+  using Place = std::vector<ChainedBlock>::const_iterator;
+  // The first block of the thread that ends after this time.
+  [[nodiscard]] Place first_after(std::uint32_t tid, std::uint64_t ns) const;
 
   std::vector<ChainedBlock> blocks_;  // by thread and end
   std::uint64_t begin_ns_;

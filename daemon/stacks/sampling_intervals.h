@@ -39,6 +39,17 @@ struct SamplingIntervals {
     return found;
   }
 
+  // By row of processes.
+  [[nodiscard]] std::array<std::chrono::nanoseconds, OFFCPUD_SAMPLE_ROWS> longest_of_rows() const {
+    std::array<std::chrono::nanoseconds, OFFCPUD_SAMPLE_ROWS> rows{};
+    for (std::size_t stratum = 0; stratum < kStrata; ++stratum) {
+      if (!is_blocked_kind(stratum % OFFCPUD_SAMPLE_REASONS)) continue;
+      auto& row = rows.at(stratum / OFFCPUD_SAMPLE_REASONS);
+      row = std::max(row, of.at(stratum));
+    }
+    return rows;
+  }
+
   friend bool operator==(const SamplingIntervals&, const SamplingIntervals&) = default;
 
   std::array<std::chrono::nanoseconds, kStrata> of;

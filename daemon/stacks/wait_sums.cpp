@@ -83,25 +83,28 @@ WaitSum* WaitSums::add(const SampledBlock& block, const WaitPeer& peer) {
       on->ended.add(static_cast<double>(length_ns),
                     static_cast<double>(std::max<std::uint64_t>(length_ns, sample.whole_ns)));
     }
-    keep_ended(sample, peer);
     if (last_ != SeenBlock::kKnown) {
       WaitSum& sum = sums_[last_];
       ++sum.samples;
       sum.last_ended_ns = std::max<std::uint64_t>(sum.last_ended_ns, sample.ended_ns);
     }
   }
+  if (!is_in_progress(sample) && length_ns != 0) keep_ended(sample, peer);
   return added;
 }
 
+// Also one whose beginning was not seen: its thread did nothing else for as long as anybody knows.
 void WaitSums::keep_ended(const offcpud_sample& sample, const WaitPeer& peer) {
   if (last_ == SeenBlock::kKnown || ended_.size() >= kMostEnded) {
     ended_are_all_ = false;
     return;
   }
   const auto length_ns = static_cast<double>(sample.ended_ns - sample.since_ns);
+  const bool censored = (sample.flags & OFFCPUD_SAMPLE_CENSORED) != 0;
   const EndedBlock block{
       .tid = sample.tid,
-      .since_ns = sample.since_ns,
+      .tgid = sample.tgid,
+      .since_ns = censored ? 0 : sample.since_ns,
       .ended_ns = sample.ended_ns,
       .stands_for = std::max(1.0, static_cast<double>(sample.whole_ns) / length_ns),
       .sum = last_,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -70,8 +72,8 @@ struct SeenBlock {
 
 // One sampled block that has ended, for chains of causes (IntervalChains).
 struct EndedBlock {
-  std::uint32_t tid = 0;
-  std::uint64_t since_ns = 0, ended_ns = 0;  // CLOCK_MONOTONIC; the beginning was seen
+  std::uint32_t tid = 0, tgid = 0;           // in the initial PID namespace
+  std::uint64_t since_ns = 0, ended_ns = 0;  // CLOCK_MONOTONIC; 0: the beginning was not seen
   double stands_for = 1;                     // as many such blocks
   std::size_t sum = 0;                       // index into the sums
   WaitPeer peer;
@@ -198,6 +200,8 @@ struct WaitInterval {
   std::uint64_t lost_within_ns = 0;  // of their parts within the window
   std::unordered_map<std::uint64_t, StackFrame> kernel_names{};  // by return address
   HeldBlocks holders{};  // of locks for which `waits.blocks` wait
+  // By row of processes, the longest sampling interval of its strata.
+  std::array<std::chrono::nanoseconds, OFFCPUD_SAMPLE_ROWS> intervals{};
 };
 
 }  // namespace offcpud

@@ -2,7 +2,6 @@
 #include "why/chain_parts.h"
 
 #include <algorithm>
-#include <cmath>
 #include <span>
 #include <utility>
 #include <vector>
@@ -29,7 +28,8 @@ Cause& part_of(Cause& node, const Cause& wanted) {
   return found != node.parts.end() ? *found : node.parts.emplace_back(wanted);
 }
 
-// Adds amounts along the steps. `error` has variances until finish().
+// Adds amounts along the steps. Rows of one wait are sampled together, so their errors are added as
+// they are, which is at most too much.
 class ChainParts {
  public:
   ChainParts(const Rate& rate, double scale) : rate_(rate), scale_(scale) {}
@@ -48,7 +48,8 @@ class ChainParts {
                                 .because = on.kind == UnitPeer::On::Unknown ? kNotKnown : ""});
     count(who, chain);
     if (steps.size() == 1 && chain.end != UnitChain::End::Runs) return;
-    add(who, on.kind == UnitPeer::On::Unit ? on.on : unit, steps.subspan(1), chain);
+    if (on.kind == UnitPeer::On::Unit) return add(who, on.on, steps.subspan(1), chain);
+    count(part_of(who, {.kind = Kind::Unknown, .for_kind = for_kind, .because = kNotSeen}), chain);
   }
 
  private:
@@ -64,20 +65,18 @@ class ChainParts {
 
   void count(Cause& node, const UnitChain& chain) const {
     node.threads += scale_ * rate_.threads(chain.time.ns);
-    const double error = scale_ * rate_.error(chain.time.variance_ns2);
-    node.error += error * error;
+    node.error += scale_ * rate_.error(chain.time.variance_ns2);
   }
 
   const Rate& rate_;
   double scale_;
 };
 
+// From the top, so that what fits into a node fits into its part of the node above.
 void finish(Cause& node) {
-  for (Cause& part : node.parts) {
-    part.error = std::sqrt(part.error);
-    finish(part);
-  }
-  if (!node.parts.empty()) fit(node, kNotSeen);
+  if (node.parts.empty()) return;
+  fit(node, kNotSeen);
+  for (Cause& part : node.parts) finish(part);
 }
 
 }  // namespace
@@ -85,11 +84,14 @@ void finish(Cause& node) {
 void divide_by_chains(Cause& part, const WhyInputs& inputs, const std::string& unit) {
   if (part.kind != Kind::Unit || part.threads <= kNothing) return;
   const Rate rate(inputs.chains.seconds);
-  double seen = 0;
+  double seen = 0, known = 0;
   for (const UnitChain& chain : inputs.chains.of(unit)) {
-    if (is_of(chain, part)) seen += rate.threads(chain.time.ns);
+    if (!is_of(chain, part)) continue;
+    const double threads = rate.threads(chain.time.ns);
+    seen += threads;
+    if (chain.end != UnitChain::End::Unknown || !chain.steps.empty()) known += threads;
   }
-  if (seen < kLeastCovered * part.threads) return;
+  if (known < kLeastCovered * part.threads) return;
   ChainParts parts(rate, part.threads / seen);
   for (const UnitChain& chain : inputs.chains.of(unit)) {
     if (is_of(chain, part)) parts.add(part, part.name, chain.steps, chain);

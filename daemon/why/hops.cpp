@@ -76,6 +76,13 @@ class PathFinder {
   void add_unknown(const Cause& cause) {
     const Cause* most = nullptr;  // of what is unknown
     for (const Cause& part : cause.parts) {
+      const bool is_passed = part.kind == Kind::Unit && seen_.contains(part.name);
+      if (is_passed && part.threads >= kLeastShare * cause.threads) {
+        add({.kind = Kind::Unknown,
+             .for_kind = cause.for_kind,
+             .because = "it waits for " + part.name + " in turn"});
+        return;
+      }
       if (part.kind != Kind::Unknown || part.because.empty()) continue;
       if (most == nullptr || part.threads > most->threads) most = &part;
     }
@@ -118,13 +125,16 @@ class PathFinder {
     }
   }
 
-  // What the unit did for most of the time in which it was waited for; null: not known. Waits for
-  // work say nothing about who waits for it.
+  // What the unit did for most of the time in which it was waited for; null: not known, or not for
+  // sure. Waits for work say nothing about who waits for it.
   [[nodiscard]] static const Cause* largest_deed(const Cause& part) {
     for (const Cause& deed : part.parts) {
-      const bool does = deed.kind == Kind::Runs ||
-                        (deed.kind == Kind::For && deed.for_kind != index_of(WaitFor::Work));
-      if (does) return deed.threads >= kLeastShare * part.threads ? &deed : nullptr;
+      if (deed.kind == Kind::For && deed.for_kind == index_of(WaitFor::Work)) continue;
+      const bool is_known = deed.kind == Kind::Runs ||
+                            (deed.kind == Kind::For && deed.for_kind != index_of(WaitFor::Unknown));
+      const bool is_sure =
+          deed.threads >= kLeastShare * part.threads && deed.threads > 2 * deed.error;
+      return is_known && is_sure ? &deed : nullptr;
     }
     return nullptr;
   }

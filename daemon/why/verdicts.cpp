@@ -86,7 +86,8 @@ std::string deed_of(const WhyHop& hop) {
     case Does::Idles:
       return subject + "waits for work";
     case Does::Runs:
-      if (held || hop.share > 0) return subject + "runs";
+      if (held) return subject + "runs";
+      if (hop.share > 0) return subject + "runs or waits for a CPU";
       return subject + "runs on " + threads_text(hop.threads) + " CPUs";
     case Does::Sleeps:
       return subject + "sleeps" + at;

@@ -35,6 +35,13 @@ class Chains(WaitedOnCase):
     def unknown(self, node):
         return node["threads"] if node["kind"] == "unknown" else sum(map(self.unknown, node["parts"]))
 
+    def expect_parts_add_up(self, node):
+        if node["parts"]:
+            self.expect_close(f"parts of {node['kind']} {node['name']}", node["threads"],
+                              sum(part["threads"] for part in node["parts"]), absolute=1e-6)
+        for part in node["parts"]:
+            self.expect_parts_add_up(part)
+
     def share(self, part, *path):
         """Of what is known of a part, what is at the end of the path: kinds, or what was waited for."""
         whole, nodes = part["threads"] - self.unknown(part), [part]
@@ -62,6 +69,7 @@ class Chains(WaitedOnCase):
         for part in parts:
             self.assertIsNotNone(part, "tier2 is waited for")
             self.show(part)
+            self.expect_parts_add_up(part)
         waits = [float(program.communicate(timeout=20)[0]) for program in asking]
         return tier3, parts, sleep_ms / 1000 / waits[1]
 
@@ -86,6 +94,18 @@ class Chains(WaitedOnCase):
         print("\n".join(f"    | {line}" for line in first), flush=True)
         self.say(any("of that time" in line and tier3.unit in line for line in first),
                  "first five lines of offcpuctl why", "... of that time ... tier3", len(first))
+
+    def test_short_waits(self):
+        """Either their shares are within three errors, or nobody knows."""
+        _, parts, sleeps = self.run_tiers(2, 1.5, 0.5, 3)
+        first, second = parts
+        for what, part, truth, *path in (("tier2 runs", first, 1, "runs"),
+                                         ("tier3 sleeps", second, sleeps, "for", "unit", "timer")):
+            if self.unknown(part) > 0.5 * part["threads"]:
+                print(f"  {what}: not known", flush=True)
+                continue
+            error = max(child["error"] for child in part["parts"]) / part["threads"]
+            self.expect_close(f"of the waits {what}", truth, self.share(part, *path), absolute=0.1 + 3 * error)
 
 
 if __name__ == "__main__":

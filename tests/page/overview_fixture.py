@@ -109,6 +109,11 @@ def units(server, query):
     return answer
 
 
+def held_by(tid, comm, deadlock):
+    return {"lock": "kernel_rwsem", "pid": 100, "process": "postgres", "tid": tid, "comm": comm,
+            "cgroup": "/system.slice/postgresql.service", "deadlock": deadlock}
+
+
 def stall(tid, comm, process, path, seconds):
     return {"state": "in_progress", "since": text_of(TAKEN - datetime.timedelta(seconds=seconds)),
             "duration_seconds": seconds, "estimated": seconds > SINCE_START, "pid": 100, "tid": tid, "comm": comm,
@@ -123,9 +128,11 @@ def stall(tid, comm, process, path, seconds):
 def stalls(server, _):
     if server.mode == "calm":
         return {"taken": text_of(TAKEN), "dropped": 0, "matching": 0, "stalls": []}
-    listed = [stall(112, "walwriter", "postgres", "/var/lib/pg/wal", 75.5)]
+    listed = [{**stall(112, "walwriter", "postgres", "/var/lib/pg/wal", 75.5),
+               "held_by": held_by(111, "checkpointer", False)}]
     if server.mode == "hostile":
-        listed += [stall(200 + i, name, name, name, 12) for i, name in enumerate(HOSTILE)]
+        listed += [{**stall(200 + i, name, name, name, 12), "held_by": held_by(7, name, True),
+                    "waits_on": {"on": name}} for i, name in enumerate(HOSTILE)]
     return {"taken": text_of(TAKEN), "dropped": 0, "beyond_limit": 5, "matching": len(listed) + 2, "stalls": listed,
             "not_told": {"work": 12, "timer": 0, "unknown": 3},
             "unusual": [stall(300, "worker", "shopd", "/srv/queue", 30)]}

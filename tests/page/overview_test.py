@@ -177,7 +177,7 @@ class Overview(OverviewCase, browser.LightAndDark):
         self.open()
         self.assertEqual(self.rows("stalls"),
                          [["~1 min 16 s", "postgres (walwriter) [112]",
-                           "storage, fsync, /var/lib/pg/wal",
+                           "storage, fsync, held by checkpointer [111], /var/lib/pg/wal",
                            "postgresql.service", "fdatasync"]])
         self.assertIn("and 2 more", self.text("stalls-rest"))
         self.assertIn("5 more are beyond the limit", self.text("stalls-rest"))

@@ -3,13 +3,25 @@ import { visible } from "../script/names.js";
 import { age } from "./numbers.js";
 import { cell, element, fillRows, showError } from "./rows.js";
 
+// Who is to blame, as far as that is known: "held by worker [101], a deadlock", "on redis.service".
+function culpritOf({ held_by: held, waits_on: peer, waits_for: object }) {
+  if (held) {
+    const who = `held by ${held.comm ?? held.process ?? "?"} [${held.tid ?? held.pid ?? "?"}]`;
+    return held.deadlock ? [who, "a deadlock"] : [who];
+  }
+  const owner = object?.futex?.owner;
+  if (owner) return [`held by ${owner.comm ?? "?"} [${owner.tid}]`];
+  return peer ? [`on ${peer.on}`] : [];
+}
+
 // What a thread waits for, in words: "lock, postgresql-heavyweight-lock", "storage, /var/log/x".
 function objectOf(stall) {
   const { futex, file, socket } = stall.waits_for ?? {};
   const words = [stall.for ?? stall.reason];
   if (stall.site) words.push(stall.site);
-  if (futex?.owner) words.push(`held by ${futex.owner.comm ?? "?"} [${futex.owner.tid}]`);
-  else if (futex) words.push(`futex ${futex.address ?? futex.id ?? ""}`);
+  const culprit = culpritOf(stall);
+  words.push(...culprit);
+  if (futex && culprit.length === 0) words.push(`futex ${futex.address ?? futex.id ?? ""}`);
   if (file?.path) words.push(file.path);
   if (socket && typeof socket === "string") words.push(socket);
   return visible(words.join(", "));

@@ -68,6 +68,7 @@ class WaitExaminerTest : public testing::Test {
     WaitInterval interval{.begin = clock_.wall(), .end_at = clock_.now(), .cgroups = cgroup_paths_};
     interval.waits = sums_.drain();
     interval.holders = std::exchange(holders_, {});
+    interval.intervals.fill(sampling_interval_);
     for (const auto& [cgroup_id, waits] : std::exchange(without_room_, {})) {
       interval.waits.overflow[cgroup_id] += waits;
     }
@@ -98,6 +99,7 @@ class WaitExaminerTest : public testing::Test {
   StratumTimes strata_;
   NumberedNames names_;
   WaitSums sums_{[](const WaitSums::Asked&) { return ShareOwner(); }};
+  std::chrono::nanoseconds sampling_interval_{};
   HeldBlocks holders_;                                  // of the next window
   std::map<std::uint64_t, WaitEstimate> without_room_;  // of the next window, by cgroup
   WaitExaminer examiner_;

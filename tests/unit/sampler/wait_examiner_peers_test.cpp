@@ -150,6 +150,42 @@ TEST_F(WaitExaminerPeersTest, ChainsSayWhatOthersDidDuringAWait) {
   EXPECT_NEAR(runs.time.ns, 120.0 * kMs, 1);
 }
 
+// The server's short waits would be in no sample.
+TEST_F(WaitExaminerPeersTest, WhoIsNotWatchedForLongIsNotSaidToRun) {
+  constexpr std::uint64_t kMs = 1'000'000;
+  WaitPeer server = process(20, 2);
+  server.tid = 20;
+  sampling_interval_ = 10ms;
+  ended_on(BlockRecord(100 * kMs).of(10).in_user({1}), server);
+  const auto sure = examine();
+  ASSERT_EQ(sure->chains.size(), 1U);
+  EXPECT_EQ(sure->chains[0].end, ChainWaits::End::Runs);
+  EXPECT_NEAR(sure->chains[0].time.variance_ns2, 1e14, 1) << "10 ms of the 100";
+  sampling_interval_ = 50ms;
+  ended_on(BlockRecord(100 * kMs).of(10).in_user({1}), server);
+  const auto unsure = examine();
+  ASSERT_EQ(unsure->chains.size(), 1U);
+  EXPECT_EQ(unsure->chains[0].end, ChainWaits::End::Unknown);
+  EXPECT_NEAR(unsure->chains[0].time.ns, 100.0 * kMs, 1);
+}
+
+// A thread that slept since before the daemon's start, and was woken in the middle of the wait.
+TEST_F(WaitExaminerPeersTest, ABlockWhoseBeginningWasNotSeenIsAStep) {
+  constexpr std::uint64_t kMs = 1'000'000;
+  WaitPeer server = process(20, 2);
+  server.tid = 20;
+  BlockRecord asleep = BlockRecord(60 * kMs).of(20).in_cgroup(2).in_user({1});
+  asleep.flagged(OFFCPUD_SAMPLE_CENSORED);
+  ended_on(asleep, {});
+  ended_on(BlockRecord(100 * kMs).of(10).in_user({1}), server);
+  const auto window = examine();
+  ASSERT_EQ(window->chains.size(), 2U);
+  EXPECT_EQ(window->chains[0].end, ChainWaits::End::Waits);
+  EXPECT_NEAR(window->chains[0].time.ns, 60.0 * kMs, 1);
+  EXPECT_EQ(window->chains[1].end, ChainWaits::End::Runs);
+  EXPECT_NEAR(window->chains[1].time.ns, 40.0 * kMs, 1);
+}
+
 TEST_F(WaitExaminerPeersTest, WhereBlocksAreMissingNobodyIsSaidToRun) {
   WaitPeer server = process(20, 2);
   server.tid = 20;

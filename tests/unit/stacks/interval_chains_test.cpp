@@ -17,6 +17,7 @@ constexpr std::uint64_t kMs = 1'000'000;
 ChainedBlock block(std::uint32_t tid, std::uint64_t since, std::uint64_t until, std::uint32_t waker,
                    WaitFor wait_for = WaitFor::Answer, double stands_for = 1) {
   ChainedBlock block{.tid = tid,
+                     .tgid = tid,
                      .since_ns = since * kMs,
                      .ended_ns = until * kMs,
                      .stands_for = stands_for,
@@ -103,10 +104,36 @@ TEST(IntervalChains, ManyPiecesBecomeUnknown) {
   for (std::uint64_t i = 0; i < 1'000; ++i) {
     others.push_back(block(2, 1'000 + 10 * i, 1'005 + 10 * i, 0, WaitFor::Storage));
   }
-  const Pieces pieces = divided(block(1, 1'000, 11'000, 2), others);
-  EXPECT_EQ(pieces.at("runs"), 5'000);
-  EXPECT_NEAR(pieces.at("unknown") + pieces.at("storage 0 waits"), 5'000, 1e-6);
-  EXPECT_GT(pieces.at("unknown"), 0);
+  EXPECT_EQ(divided(block(1, 1'000, 11'000, 2), others),
+            (Pieces{{"storage 0 waits", 256 * 5}, {"runs", 256 * 5}, {"unknown", 10'000 - 2'560}}));
+}
+
+// It knows no other process's blocks, although the thread's number is the same.
+TEST(IntervalChains, ANumberThatWasGivenOutAgainIsAnotherThreads) {
+  ChainedBlock other = block(2, 110, 190, 0, WaitFor::Storage);
+  other.tgid = 77;
+  EXPECT_EQ(divided(block(1, 100, 200, 2), {other}), (Pieces{{"runs", 100}}));
+}
+
+// Whoever ends it does nothing for who sleeps.
+TEST(IntervalChains, ATimerLeadsToNobody) {
+  EXPECT_EQ(divided(block(1, 100, 200, 2),
+                    {block(2, 100, 200, 3, WaitFor::Timer), block(3, 100, 200, 4)}),
+            (Pieces{{"timer 3 waits", 100}}));
+}
+
+// What is left of a time is as unsure as what was taken off.
+TEST(IntervalChains, TellsHowSureItIs) {
+  const ChainedBlock wait = block(1, 100, 200, 2);
+  const IntervalChains chains({wait, block(2, 110, 114, 0, WaitFor::Storage, 10)}, 0);
+  std::map<IntervalChains::End, IntervalChains::Piece> pieces;
+  chains.divide(wait, [&](const IntervalChains::Piece& piece) { pieces[piece.end] = piece; });
+  const double variance = 10.0 * 9 * 4 * 4 * kMs * kMs;
+  EXPECT_DOUBLE_EQ(pieces[IntervalChains::End::Waits].variance_ns2, variance);
+  const IntervalChains::Piece& runs = pieces[IntervalChains::End::Runs];
+  EXPECT_DOUBLE_EQ(runs.variance_ns2, variance);
+  EXPECT_DOUBLE_EQ(runs.watched_ns, 100.0 * kMs);
+  EXPECT_EQ(runs.tgid, 2U);
 }
 
 }  // namespace

@@ -191,10 +191,58 @@ TEST(Verdicts, ASentenceGoesOnWithWhatOthersDidDuringTheWait) {
   HandMadeInputs host = tiers();
   EXPECT_EQ(sentence(host, "web"),
             "web: 10 threads wait for an answer of app (python3); 80 % of that time app waits for "
-            "an answer of db; 88 % of that time db runs");
+            "an answer of db; 88 % of that time db runs or waits for a CPU");
   WhyUnits units(host.made());
   EXPECT_EQ(verdict_of(units, "web").culprit, "db");
   EXPECT_TRUE(verdict_of(units, "web").path.hops[1].attributed);
+}
+
+// Also within a part that had to be made smaller.
+TEST(Verdicts, PartsAddUpOnEveryLevel) {
+  HandMadeInputs host;
+  host.waits("web", WaitFor::Answer, "", 4)
+      .on("web", WaitFor::Answer, On::Unit, "app", 4)
+      .during("web", WaitFor::Answer, "app", {step(WaitFor::Answer, On::Unit, "db")},
+              UnitChain::End::Runs, 3)
+      .during("web", WaitFor::Answer, "app",
+              {step(WaitFor::Answer, On::Unit, "db"), step(WaitFor::Storage, On::Device, "vda")},
+              UnitChain::End::Waits, 2)
+      .during("web", WaitFor::Answer, "app", {}, UnitChain::End::Runs, -1);
+  const UnitCauses tree = causes_of(host.made(), "web");
+  std::vector<const Cause*> nodes = {&tree.causes.at(0)};
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    double sum = 0;
+    for (const Cause& part : nodes[i]->parts) {
+      sum += part.threads;
+      nodes.push_back(&part);
+    }
+    if (nodes[i]->parts.empty()) continue;
+    EXPECT_NEAR(sum, nodes[i]->threads, 1e-9) << i;
+  }
+  EXPECT_EQ(nodes.size(), 7U);
+}
+
+// Blocks as short as these may have been in the sample by chance.
+TEST(Verdicts, WhatIsNotSureIsNoReason) {
+  HandMadeInputs host;
+  host.waits("web", WaitFor::Answer, "", 10)
+      .on("web", WaitFor::Answer, On::Unit, "app", 10)
+      .during("web", WaitFor::Answer, "app", {}, UnitChain::End::Runs, 10, 6)
+      .waits("app", WaitFor::Storage, "fsync", 9)
+      .on("app", WaitFor::Storage, On::Device, "vda", 9);
+  EXPECT_THAT(sentence(host, "web"), HasSubstr("; meanwhile app waits for storage"));
+}
+
+TEST(Verdicts, ACircleIsCalledOne) {
+  HandMadeInputs host;
+  host.waits("web", WaitFor::Answer, "", 4)
+      .on("web", WaitFor::Answer, On::Unit, "app", 4)
+      .during("web", WaitFor::Answer, "app", {step(WaitFor::Answer, On::Unit, "web")},
+              UnitChain::End::Runs, 4);
+  EXPECT_THAT(
+      sentence(host, "web"),
+      HasSubstr("100 % of that time app waits for an answer, of whom is unknown, because it "
+                "waits for web in turn"));
 }
 
 // Averages are better than nothing.
