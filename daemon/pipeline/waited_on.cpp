@@ -194,6 +194,7 @@ void PeerHistory::keep_longest(std::vector<ChainWaits>& chains) {
     ++rows;
   }
   std::vector<const decltype(sums)::value_type*> longest;
+  longest.reserve(sums.size());
   for (const auto& sum : sums) longest.push_back(&sum);
   std::ranges::stable_sort(longest, std::ranges::greater(),
                            [](const auto* sum) { return sum->second.first; });
