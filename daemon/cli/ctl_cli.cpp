@@ -245,7 +245,8 @@ Status CtlCommandLine::finish_command() {
     TRY_VOID(usage_status(flame_flags_.finish()));
     TRY_VOID(usage_status(finish_flame(options_)));
   } else {
-    return usage_error(kProgram, "a command is missing");
+    options_.command = CtlCommand::ShowVerdict;
+    options_.query = {{"format", "text"}, {"limit", "3"}};
   }
   // The address that --netrc-file is for asks for the password; the local socket does not.
   options_.server_given = !options_.server_text.empty() || !options_.server.netrc_file.empty();

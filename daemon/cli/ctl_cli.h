@@ -14,6 +14,7 @@
 namespace offcpud {
 
 enum class CtlCommand {
+  ShowVerdict,  // without a command
   ShowStatus,
   ShowStalls,
   ShowTop,

@@ -95,6 +95,8 @@ Result<StacksOutput> run(int argc, const char* const* argv) {
   TRY(auto options, parse_ctl_command_line(argc, argv));
   prefer_local_socket(options);
   switch (options.command) {
+    case CtlCommand::ShowVerdict:
+      return text_only(show(options, query_path("/api/v1/why", options.query), verdict_text));
     case CtlCommand::ShowStatus:
       return text_only(show(options, "/api/v1/status", status_text));
     case CtlCommand::ShowStalls:

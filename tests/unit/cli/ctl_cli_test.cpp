@@ -191,9 +191,16 @@ TEST(CtlCommandLine, HelpOfTheProgramAndOfACommand) {
   EXPECT_THAT(parse({"--version"})->text, testing::StartsWith("offcpuctl "));
 }
 
+TEST(CtlCommandLine, WithoutACommandItAsksWhoIsToBlame) {
+  const auto options = parse({});
+  ASSERT_TRUE(options) << options.error().message();
+  EXPECT_EQ(options->command, CtlCommand::ShowVerdict);
+  EXPECT_EQ(options->server.address, (ListenAddress{"127.0.0.1", 19435, ""}));
+  EXPECT_EQ(options->query, (QueryParameters{{"format", "text"}, {"limit", "3"}}));
+}
+
 TEST(CtlCommandLine, UsageErrorsPointAtTheHelp) {
   const std::vector<std::vector<const char*>> cases = {
-      {},
       {"frobnicate"},
       {"status", "extra"},
       {"status", "--server"},

@@ -17,5 +17,14 @@ TEST(DaemonText, JsonIsUnchangedOrAnError) {
   EXPECT_FALSE(json_checked("<html>"));
 }
 
+TEST(VerdictText, IsTheVerdictsAndWhatToTypeNext) {
+  const std::string text =
+      *verdict_text("web: 2.0 threads wait for \x1b[31mdb\nidle: 4\n\nthreads on average, ...\n");
+  EXPECT_TRUE(text.starts_with("web: 2.0 threads wait for \\x1b[31mdb\nidle: 4\n\nnext: ")) << text;
+  EXPECT_EQ(text.find("on average"), std::string::npos);
+  EXPECT_NE(text.find("\n      offcpuctl --help "), std::string::npos);
+  EXPECT_TRUE(verdict_text("nobody waits")->starts_with("nobody waits\n\nnext: "));
+}
+
 }  // namespace
 }  // namespace offcpud
