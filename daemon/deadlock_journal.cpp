@@ -28,8 +28,10 @@ std::string thread_text(const LockHolder& holder) {
 
 // Each thread is the holder that the one before it waits for.
 std::string deadlock_text(const Deadlock& deadlock) {
-  std::string text = "deadlock of " + std::to_string(deadlock.size()) + " threads in " +
-                     printable(deadlock.front().cgroup) + ": ";
+  const bool alone = deadlock.size() == 1;
+  std::string text = "deadlock of " + std::to_string(deadlock.size()) +
+                     (alone ? " thread in " : " threads in ") + printable(deadlock.front().cgroup) +
+                     ": ";
   const std::size_t named = std::min(deadlock.size(), DeadlockJournal::kMostNamed);
   for (std::size_t i = 0; i < named; ++i) {
     const LockHolder& holder = *deadlock[i].holder;

@@ -3,7 +3,6 @@
 #include <array>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -30,13 +29,25 @@ std::string text_of(const std::array<char, OFFCPUD_COMM>& comm) {
   return to_valid_utf8(up_to_nul(comm));
 }
 
+// "debit (tid 7), credit (tid 8)"
+std::string text_of(const Deadlock& deadlock) {
+  constexpr std::size_t kMost = 6;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(deadlock.size(), kMost); ++i) {
+    const LockHolder& holder = *deadlock[i].holder;
+    text += (text.empty() ? "" : ", ") + text_of(holder.comm);
+    if (holder.local_tid != 0) text += " (tid " + std::to_string(holder.local_tid) + ")";
+  }
+  return deadlock.size() > kMost ? text + ", ..." : text;
+}
+
 // Says what holders do, by the last window and the last walk over threads.
 class HolderDeeds {
  public:
   HolderDeeds(const View& view, UnitNames& names) : view_(view), names_(names), peers_(view) {
     if (!view.deadlocks) return;
     for (const Deadlock& deadlock : *view.deadlocks) {
-      for (const HeldWait& wait : deadlock) deadlocked_.insert(wait.tid);
+      for (const HeldWait& wait : deadlock) circles_.emplace(wait.tid, &deadlock);
     }
   }
 
@@ -59,9 +70,11 @@ class HolderDeeds {
     row.is_thread = true;
     row.thread = text_of(holder.comm);
     row.tid = holder.local_tid;
-    if (deadlocked_.contains(holder.tid)) {
+    const auto circle = circles_.find(holder.tid);
+    if (circle != circles_.end()) {
       row.does = UnitHolder::Does::Deadlocked;
       row.wait_for = WaitFor::Lock;
+      row.circle = text_of(*circle->second);
     } else {
       add_deed(row, holder);
     }
@@ -105,8 +118,8 @@ class HolderDeeds {
   const View& view_;
   UnitNames& names_;
   StallPeers peers_;
-  std::set<std::uint32_t> deadlocked_;
-  std::vector<std::uint32_t> passed_;  // holders from the waiter on
+  std::map<std::uint32_t, const Deadlock*> circles_;  // by thread
+  std::vector<std::uint32_t> passed_;                 // holders from the waiter on
 };
 
 }  // namespace

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "peers/peer_resolver.h"
 
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): kill() is POSIX's
 #include <sys/socket.h>
+
+#include <cerrno>
 
 #include "peers/peer_of.h"
 
@@ -17,10 +20,18 @@ WaitPeer PeerResolver::resolve(const offcpud_sample& sample, const offcpud_peer&
   }
   if (socket.family != AF_UNIX && !is_inet(socket)) return found;
   if (auto process = find(socket, now)) {
-    return {.kind = WaitPeer::Kind::Process, .process = *process};
+    const bool lasts = (sample.flags & OFFCPUD_SAMPLE_IN_PROGRESS) != 0;
+    if (!lasts || process->local_tgid == 0 || lives_(process->local_tgid)) {
+      return {.kind = WaitPeer::Kind::Process, .process = *process};
+    }
   }
   if (found.kind == WaitPeer::Kind::Unknown) missed_ = true;
   return found;
+}
+
+// A signal that the daemon may not send has somebody to whom it could be sent.
+bool PeerResolver::process_lives(std::uint32_t local_tgid) {
+  return ::kill(static_cast<pid_t>(local_tgid), 0) == 0 || errno != ESRCH;
 }
 
 std::optional<PeerProcess> PeerResolver::find(const offcpud_socket& socket,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -14,9 +16,14 @@
 namespace offcpud {
 
 // Says whom sampled blocks waited on: by their own records, else by what was seen of the same
-// socket before, else by the sockets that processes have. Used by one thread.
+// socket before, else by the sockets that processes have. A wait in progress is on no process that
+// has ended: whoever has its address now is not known yet. Used by one thread.
 class PeerResolver {
  public:
+  using Lives = std::function<bool(std::uint32_t local_tgid)>;
+  // `lives`: whether there is such a process in the daemon's PID namespace.
+  explicit PeerResolver(Lives lives = process_lives) : lives_(std::move(lives)) {}
+
   WaitPeer resolve(const offcpud_sample& sample, const offcpud_peer& peer, MonotonicTime now);
 
   // What the last walk over all sockets found.
@@ -27,9 +34,11 @@ class PeerResolver {
   [[nodiscard]] bool take_missed() { return std::exchange(missed_, false); }
 
  private:
+  static bool process_lives(std::uint32_t local_tgid);
   [[nodiscard]] std::optional<PeerProcess> find(const offcpud_socket& socket,
                                                 MonotonicTime now) const;
 
+  Lives lives_;
   SeenPeers seen_;
   std::shared_ptr<const SocketTable> sockets_ = std::make_shared<SocketTable>();
   bool missed_ = false;

@@ -173,7 +173,7 @@ Result<HeldBlocks> HolderFinder::find(StackSource& kernel) {
   for (const Waiter& waiter : waiters_) {
     const auto lock = owner_of(waiter);
     const auto owner = lock ? by_key.find(lock->first) : by_key.end();
-    if (owner == by_key.end() || owner->second->tid == waiter.block.first) continue;
+    if (owner == by_key.end()) continue;
     const LockHolder holder = holder_of(*owner->second, lock->second);
     const auto before = last_.find(waiter.block);
     const bool agrees = before != last_.end() && before->second.same_as(holder);

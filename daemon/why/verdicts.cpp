@@ -72,14 +72,14 @@ std::string whom(const WhyHop& waits, const WhyHop& next) {
 
 // What a unit in the path does, as the next clause of the sentence; empty: there is none.
 std::string deed_of(const WhyHop& hop) {
-  const std::string at = hop.site.empty() ? "" : " (" + hop.site + ")";
+  const std::string at = hop.site.empty() || hop.site == "sleep" ? "" : " (" + hop.site + ")";
   const bool held = hop.holder && hop.holder->is_thread;
   if (held && hop.holder->does == UnitHolder::Does::Deadlocked) {
-    return "; a deadlock: that waits for a lock which one of its waiters holds";
+    return "; a deadlock of " + hop.holder->circle + ": none of them can go on";
   }
   const std::string during =
       hop.share > 0 ? "; " + share_text(hop.share) + " of that time " : std::string("; meanwhile ");
-  const std::string subject = held ? "; that " : during + hop.name + " ";
+  const std::string subject = held ? "; that thread " : during + hop.name + " ";
   switch (hop.does) {
     case Does::Waits:
       return subject + "waits " + std::string(words_of_for(hop.for_kind)) + at;

@@ -94,6 +94,7 @@ struct UnitHolder {
   WaitFor wait_for = WaitFor::Unknown;          // of Waits
   std::string site;                             // of Waits; may be empty
   UnitPeer on;                                  // of Waits: whom; Unknown: nobody can tell
+  std::string circle;                           // of Deadlocked: "debit (tid 7), credit (tid 8)"
   std::shared_ptr<const UnitHolder> next = {};  // of Waits: who holds the lock that it waits for
 };
 

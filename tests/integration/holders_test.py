@@ -158,7 +158,7 @@ class Holders(WaitedOnCase):
         def sentence():
             return self.first_line(unit)
         self.wait_until("why names the holder", lambda: "thread lock-holder (tid" in sentence(), 40)
-        for words in ("wait for a lock", "a mutex that thread lock-holder (tid", "of held, pid", "; that sleeps"):
+        for words in ("wait for a lock", "a mutex that thread lock-holder (tid", "of held, pid", "; that thread sleeps"):
             self.say(words in sentence(), "first line of offcpuctl why", words, sentence())
 
         def own():

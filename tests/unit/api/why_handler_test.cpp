@@ -218,7 +218,7 @@ TEST_F(WhyHandlerTest, WhoHoldsALockIsNamedWithWhatItDoes) {
       "does": "waits"})"));
   EXPECT_THAT(answer["verdicts"][0]["sentence"].get<std::string>(),
               HasSubstr("a mutex of the kernel that thread writer (tid 500 of auditor, pid 77) of "
-                        "audit.service holds; that waits for storage (fsync)"));
+                        "audit.service holds; that thread waits for storage (fsync)"));
   const json without = ask_json({{"unit", "db.service"}, {"window", "1min"}}, false);
   EXPECT_EQ(without.dump().find("writer"), std::string::npos) << "it is a detail";
 }
@@ -235,7 +235,7 @@ TEST_F(WhyHandlerTest, AHolderIsFollowedToItsPeer) {
   const json answer = ask_json({{"unit", "db.service"}, {"window", "1min"}});
   EXPECT_THAT(
       answer["verdicts"][0]["sentence"].get<std::string>(),
-      HasSubstr("; that waits for an answer (http-client) of rates.service (nginx, pid 9)"));
+      HasSubstr("; that thread waits for an answer (http-client) of rates.service (nginx, pid 9)"));
 }
 
 // Until a second window has seen it, a circle is no deadlock.
@@ -262,7 +262,7 @@ TEST_F(WhyHandlerTest, ADeadlockIsCalledOne) {
   view_.deadlocks = std::make_shared<const std::vector<Deadlock>>(
       std::vector<Deadlock>{{held(500), std::move(back)}});
   const json answer = ask_json({{"unit", "db.service"}, {"window", "1min"}});
-  EXPECT_THAT(answer["verdicts"][0]["sentence"].get<std::string>(), HasSubstr("; a deadlock"));
+  EXPECT_THAT(answer["verdicts"][0]["sentence"].get<std::string>(), HasSubstr("; a deadlock of "));
 }
 
 // Rows of the process alone.

@@ -41,6 +41,10 @@ TEST(Deadlocks, AreCirclesThatTwoLooksSee) {
               ElementsAre(ElementsAre(1, 2), ElementsAre(5, 6)));
 }
 
+TEST(Deadlocks, AThreadMayWaitForItself) {
+  EXPECT_THAT(told({waits(4, 4), waits(5, 4)}), ElementsAre(ElementsAre(4)));
+}
+
 TEST(Deadlocks, WhoWaitsForACircleIsNotInIt) {
   EXPECT_THAT(told({waits(1, 2), waits(2, 3), waits(3, 2), waits(4, 1)}),
               ElementsAre(ElementsAre(2, 3)));

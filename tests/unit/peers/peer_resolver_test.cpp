@@ -30,7 +30,8 @@ class PeerResolverTest : public testing::Test {
     resolver_.use(std::move(table));
   }
 
-  PeerResolver resolver_;
+  // Process 66 has ended.
+  PeerResolver resolver_{[](std::uint32_t pid) { return pid != 66; }};
   MonotonicTime now_ = MonotonicTime() + 1h;
 };
 
@@ -58,6 +59,19 @@ TEST_F(PeerResolverTest, ElseTheSocketsOfAllProcessesTellIt) {
   EXPECT_FALSE(resolver_.take_missed());
   walk(PeerRecord().tcp("0.0.0.0", 80, "0.0.0.0", 0).beside(9));
   EXPECT_EQ(resolve(connection()).process.tgid, 9U);
+}
+
+// A server that was restarted: until the next walk nobody knows who has its address now.
+TEST_F(PeerResolverTest, AWaitInProgressIsOnNoProcessThatHasEnded) {
+  walk(PeerRecord().tcp("0.0.0.0", 80, "0.0.0.0", 0).beside(66));
+  BlockRecord block(1'000);
+  block.sample.kind = OFFCPUD_BLOCKED_NETWORK;
+  const auto peer = [&] { return resolver_.resolve(block.sample, connection().peer, now_); };
+  EXPECT_EQ(peer().process.tgid, 66U) << "it may have been, when the wait ended";
+  EXPECT_FALSE(resolver_.take_missed());
+  block.flagged(OFFCPUD_SAMPLE_IN_PROGRESS);
+  EXPECT_EQ(peer().kind, Kind::Unknown);
+  EXPECT_TRUE(resolver_.take_missed());
 }
 
 TEST_F(PeerResolverTest, ElseAnAddressIsRemoteUnlessItIsOfThisHost) {

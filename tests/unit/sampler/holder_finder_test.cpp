@@ -152,9 +152,15 @@ TEST_F(HolderFinderTest, ALockThatChangesHandsWithinALookHasNoHolder) {
   EXPECT_TRUE(held->empty());
 }
 
-TEST_F(HolderFinderTest, NobodyIsCalledHisOwnHolder) {
+// It waits for ever: it took the mutex twice.
+TEST_F(HolderFinderTest, AThreadMayHoldTheMutexThatItWaitsFor) {
   holder_lives(11);
-  EXPECT_TRUE(look({waits_for_mutex(11, 2 * kSecond)}).empty());
+  const HeldBlocks held = look({waits_for_mutex(11, 2 * kSecond)});
+  ASSERT_EQ(held.size(), 1U);
+  EXPECT_EQ(held.begin()->second->tid, 11U);
+}
+
+TEST_F(HolderFinderTest, ALockOfTheKernelHasAnotherHolder) {
   kernel_.add(OFFCPUD_OWNER_BY_TID | 12, 12, "self");
   EXPECT_TRUE(look({waits_in_kernel(12, 12, OFFCPUD_LOCK_PI)}).empty()) << "just handed over";
   kernel_.add(OFFCPUD_OWNER_BY_TID | self(), self(), "self");

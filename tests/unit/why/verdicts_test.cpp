@@ -89,12 +89,14 @@ TEST(Verdicts, TheHolderOfALockIsNamedWithWhatItDoes) {
       "app: 3.0 threads wait for a lock (mutex), a mutex that thread refresh (tid 101 of python3, "
       "pid 100) holds";
   HandMadeInputs runs = locked(holder(UnitHolder::Does::Runs));
-  EXPECT_EQ(sentence(runs, "app"), begin + "; that runs");
+  EXPECT_EQ(sentence(runs, "app"), begin + "; that thread runs");
   HandMadeInputs sleeps = locked(holder(UnitHolder::Does::Waits, WaitFor::Timer));
-  EXPECT_EQ(sentence(sleeps, "app"), begin + "; that sleeps");
-  HandMadeInputs dead = locked(holder(UnitHolder::Does::Deadlocked, WaitFor::Lock));
+  EXPECT_EQ(sentence(sleeps, "app"), begin + "; that thread sleeps");
+  UnitHolder deadlocked = holder(UnitHolder::Does::Deadlocked, WaitFor::Lock);
+  deadlocked.circle = "refresh (tid 101), flush (tid 102)";
+  HandMadeInputs dead = locked(deadlocked);
   EXPECT_EQ(sentence(dead, "app"),
-            begin + "; a deadlock: that waits for a lock which one of its waiters holds");
+            begin + "; a deadlock of refresh (tid 101), flush (tid 102): none of them can go on");
   HandMadeInputs unseen = locked(holder(UnitHolder::Does::Unknown));
   EXPECT_EQ(sentence(unseen, "app"),
             begin + "; what that does is unknown, because no wait of it has lasted");
@@ -109,11 +111,12 @@ TEST(Verdicts, AHolderIsFollowedToWhomItWaitsFor) {
   HandMadeInputs host = locked(std::move(asks));
   host.waits("rates", WaitFor::Storage, "fsync", 1)
       .on("rates", WaitFor::Storage, On::Device, "vda", 1);
-  EXPECT_EQ(sentence(host, "app"),
-            "app: 3.0 threads wait for a lock (mutex), a mutex that thread refresh (tid 101 of "
-            "python3, pid 100) holds; that waits for an answer (http-client) of rates (nginx); "
-            "meanwhile rates waits for storage (fsync) on device vda; who loads it is unknown, "
-            "because offcpud does not count that by cgroup");
+  EXPECT_EQ(
+      sentence(host, "app"),
+      "app: 3.0 threads wait for a lock (mutex), a mutex that thread refresh (tid 101 of "
+      "python3, pid 100) holds; that thread waits for an answer (http-client) of rates (nginx); "
+      "meanwhile rates waits for storage (fsync) on device vda; who loads it is unknown, "
+      "because offcpud does not count that by cgroup");
   WhyUnits units(host.made());
   EXPECT_EQ(verdict_of(units, "app").culprit, "vda");
 }
@@ -130,9 +133,10 @@ TEST(Verdicts, AHolderThatWaitsForALockLeadsToTheNext) {
   second.pid = 7;
   first.next = std::make_shared<const UnitHolder>(second);
   HandMadeInputs host = locked(std::move(first));
-  EXPECT_THAT(sentence(host, "app"),
-              HasSubstr("; that waits for a lock, a lock on a file that process tar (pid 7) of "
-                        "backup holds"));
+  EXPECT_THAT(
+      sentence(host, "app"),
+      HasSubstr("; that thread waits for a lock, a lock on a file that process tar (pid 7) of "
+                "backup holds"));
   WhyUnits units(host.made());
   EXPECT_EQ(verdict_of(units, "app").culprit, "backup");
 }
