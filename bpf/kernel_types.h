@@ -220,7 +220,7 @@ struct task_struct {
 	struct mm_struct *mm;
 	void *robust_list; /* in user space, include/uapi/linux/futex.h */
 	__u64 start_boottime;
-	const struct cred *real_cred;
+	struct cred *real_cred; /* no const: BPF_CORE_READ makes a variable of what it reads */
 	char comm[16];
 	struct files_struct *files;
 	struct signal_struct *signal;
