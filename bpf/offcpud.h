@@ -200,7 +200,7 @@ struct offcpud_thread {
 	__u32 flags;		 /* OFFCPUD_THREAD_... */
 	__u32 taker_tid;	 /* who had the CPU in the last wait that was noted; 0: none */
 	__u32 longest_taker_tid; /* and in the longest */
-	__u32 inner_tid;	 /* in its own PID namespace, as its process knows it */
+	__u32 unused;
 	char comm[OFFCPUD_COMM];
 	char taker_comm[OFFCPUD_COMM];
 	char longest_taker_comm[OFFCPUD_COMM];

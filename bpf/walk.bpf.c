@@ -134,8 +134,8 @@ static __always_inline void describe_consistently(struct offcpud_thread *record,
 	}
 }
 
-/* The thread's numbers in the PID namespace of the reader, the daemon, and in its own. The walk
- * shows only threads that are in the former. */
+/* The thread's numbers in the PID namespace of the reader, the daemon. The walk shows only threads
+ * that are in it. */
 static __always_inline void describe_tids(struct offcpud_thread *record, struct task_struct *task)
 {
 	unsigned int level = bpf_get_current_task_btf()->thread_pid->level;
@@ -154,7 +154,6 @@ static __always_inline void describe_tids(struct offcpud_thread *record, struct 
 	record->tgid = task->tgid;
 	record->local_tid = level ? tid_in(pid, level) : task->pid;
 	record->local_tgid = level ? tid_in(leader, level) : task->tgid;
-	record->inner_tid = pid->level ? tid_in(pid, pid->level) : task->pid;
 }
 
 SEC("iter/task")

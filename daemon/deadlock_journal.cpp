@@ -14,14 +14,13 @@
 namespace offcpud {
 namespace {
 
-std::string comm_text(const std::array<char, OFFCPUD_COMM>& comm, std::uint32_t number) {
-  const std::string text = to_valid_utf8(up_to_nul(comm));
-  return printable(text) + "[" + std::to_string(number) + "]";
+std::string numbered(const std::array<char, OFFCPUD_COMM>& comm, std::uint32_t number) {
+  return printable(comm_text(comm)) + "[" + std::to_string(number) + "]";
 }
 
 std::string thread_text(const LockHolder& holder) {
-  return comm_text(holder.comm, holder.local_tid) + " of " +
-         comm_text(holder.process.comm, holder.process.local_tgid);
+  return numbered(holder.comm, holder.local_tid) + " of " +
+         numbered(holder.process.comm, holder.process.local_tgid);
 }
 
 }  // namespace

@@ -42,11 +42,10 @@ const HeldWait* StallPeers::held(const Stall& stall) const {
   return held != nullptr && (stall.estimated || held->since_ns == stall.since_ns) ? held : nullptr;
 }
 
-bool StallPeers::is_deadlocked(const Stall& stall) const {
-  const HeldWait* const held = this->held(stall);
-  if (held == nullptr || !view_.deadlocks) return false;
+bool StallPeers::is_deadlocked(const HeldWait& held) const {
+  if (!view_.deadlocks) return false;
   return std::ranges::any_of(*view_.deadlocks, [&](const Deadlock& deadlock) {
-    return std::ranges::find(deadlock, held->tid, &HeldWait::tid) != deadlock.end();
+    return std::ranges::find(deadlock, held.tid, &HeldWait::tid) != deadlock.end();
   });
 }
 

@@ -24,7 +24,7 @@ class StallPeers {
   [[nodiscard]] const PeerWaits* of(std::uint32_t pid, WaitFor wait_for) const;
   // Who holds the lock that it waits for; null: nobody can tell.
   [[nodiscard]] const HeldWait* held(const Stall& stall) const;
-  [[nodiscard]] bool is_deadlocked(const Stall& stall) const;
+  [[nodiscard]] bool is_deadlocked(const HeldWait& held) const;
 
  private:
   const View& view_;

@@ -96,10 +96,6 @@ Json waits_for_json(const WaitDetail& detail, std::uint32_t tgid, const StallSig
   return waits_for;
 }
 
-Json comm_json(const std::array<char, OFFCPUD_COMM>& comm) {
-  return text_or_null(to_valid_utf8(up_to_nul(comm)));
-}
-
 // Left out where nobody can tell who holds the lock.
 void append_held_by(Json& json, const Stall& stall, const StallPeers& peers) {
   const HeldWait* const held = peers.held(stall);
@@ -108,11 +104,11 @@ void append_held_by(Json& json, const Stall& stall, const StallPeers& peers) {
   const bool thread = holder.is_thread();
   json["held_by"] = {{"lock", name_of(holder.kind)},
                      {"pid", id_or_null(holder.process.local_tgid)},
-                     {"process", comm_json(holder.process.comm)},
+                     {"process", text_or_null(comm_text(holder.process.comm))},
                      {"tid", thread ? id_or_null(holder.local_tid) : Json(nullptr)},
-                     {"comm", thread ? comm_json(holder.comm) : Json(nullptr)},
+                     {"comm", thread ? text_or_null(comm_text(holder.comm)) : Json(nullptr)},
                      {"cgroup", held->holder_cgroup},
-                     {"deadlock", peers.is_deadlocked(stall)}};
+                     {"deadlock", peers.is_deadlocked(*held)}};
 }
 
 // The kernel writes an address in place of a function that it has no name for.

@@ -5,6 +5,7 @@
 
 #include "api/top_rows.h"
 #include "base/hist_kind.h"
+#include "base/text.h"
 #include "pipeline/thread_interval.h"
 
 namespace offcpud {

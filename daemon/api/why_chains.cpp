@@ -14,26 +14,12 @@
 namespace offcpud {
 namespace {
 
-UnitChain::End end_of(ChainWaits::End end) {
-  switch (end) {
-    case ChainWaits::End::Runs:
-      return UnitChain::End::Runs;
-    case ChainWaits::End::Waits:
-      return UnitChain::End::Waits;
-    case ChainWaits::End::Idle:
-      return UnitChain::End::Idle;
-    case ChainWaits::End::Unknown:
-      break;
-  }
-  return UnitChain::End::Unknown;
-}
-
 UnitChain chain_of(const ChainWaits& row, const std::string& unit, UnitNames& names) {
   UnitChain chain{.unit = unit,
                   .wait_for = row.wait_for,
                   .on = peer_on(row.on, names),
                   .steps = {},
-                  .end = end_of(row.end)};
+                  .end = row.end};
   for (const ChainWaits::Step& step : row.steps) {
     chain.steps.push_back({.wait_for = step.wait_for, .on = peer_on(step.on, names)});
   }

@@ -25,17 +25,13 @@ constexpr std::array<const char*, kLockNames.size()> kLockWords = {
     "a read-write lock", "a mutex of the kernel", "a semaphore of the kernel",
     "a lock on a file"};
 
-std::string text_of(const std::array<char, OFFCPUD_COMM>& comm) {
-  return to_valid_utf8(up_to_nul(comm));
-}
-
 // "debit (tid 7), credit (tid 8)"
 std::string text_of(const Deadlock& deadlock) {
   constexpr std::size_t kMost = 6;
   std::string text;
   for (std::size_t i = 0; i < std::min(deadlock.size(), kMost); ++i) {
     const LockHolder& holder = *deadlock[i].holder;
-    text += (text.empty() ? "" : ", ") + text_of(holder.comm);
+    text += (text.empty() ? "" : ", ") + comm_text(holder.comm);
     if (holder.local_tid != 0) text += " (tid " + std::to_string(holder.local_tid) + ")";
   }
   return deadlock.size() > kMost ? text + ", ..." : text;
@@ -63,12 +59,12 @@ class HolderDeeds {
     UnitHolder row{.waiters_for = wait.wait_for,
                    .lock = kLockWords.at(static_cast<std::size_t>(holder.kind)),
                    .by = names_.of(wait.holder_cgroup),
-                   .process = text_of(holder.process.comm),
+                   .process = comm_text(holder.process.comm),
                    .pid = holder.process.local_tgid,
                    .waiting = 1};
     if (!holder.is_thread()) return row;
     row.is_thread = true;
-    row.thread = text_of(holder.comm);
+    row.thread = comm_text(holder.comm);
     row.tid = holder.local_tid;
     const auto circle = circles_.find(holder.tid);
     if (circle != circles_.end()) {

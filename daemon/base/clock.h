@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <ctime>
 
 namespace offcpud {
@@ -11,6 +12,11 @@ namespace offcpud {
 // suspended.
 using MonotonicTime = std::chrono::steady_clock::time_point;
 using WallTime = std::chrono::system_clock::time_point;
+
+// As bpf_ktime_get_ns() gives it.
+inline std::uint64_t ns_of(MonotonicTime time) {
+  return static_cast<std::uint64_t>(std::chrono::nanoseconds(time.time_since_epoch()).count());
+}
 
 // How far CLOCK_BOOTTIME, in which the kernel gives the start of threads, is ahead of
 // CLOCK_MONOTONIC: the total time for which the host has been suspended.

@@ -5,15 +5,10 @@
 #include <charconv>
 #include <cstddef>
 
+#include "base/text.h"
+
 namespace offcpud {
 namespace {
-
-std::string_view take_until(std::string_view& text, char end) {
-  const std::size_t size = std::min(text.find(end), text.size());
-  const std::string_view part = text.substr(0, size);
-  text.remove_prefix(std::min(size + 1, text.size()));
-  return part;
-}
 
 std::string unescaped(std::string_view text) {
   std::string plain;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.h"
 
+#include <algorithm>
+
 namespace offcpud {
 
 Utf8Sequence first_utf8_sequence(std::string_view bytes) {
@@ -29,6 +31,13 @@ std::string to_valid_utf8(std::string_view bytes) {
     bytes.remove_prefix(sequence.length);
   }
   return text;
+}
+
+std::string_view take_until(std::string_view& text, char end) {
+  const std::size_t size = std::min(text.find(end), text.size());
+  const std::string_view part = text.substr(0, size);
+  text.remove_prefix(std::min(size + 1, text.size()));
+  return part;
 }
 
 std::string_view trimmed(std::string_view text) {

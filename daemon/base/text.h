@@ -35,6 +35,16 @@ std::string_view up_to_nul(const std::array<char, kSize>& bytes) {
   return {bytes.data(), ::strnlen(bytes.data(), kSize)};
 }
 
+// The name of a thread or process, of which the kernel has bytes.
+template <class Bytes>
+std::string comm_text(const Bytes& comm) {
+  return to_valid_utf8(up_to_nul(comm));
+}
+
+// Removes what is before `end` from `text`, and `end` itself, and returns it: all, if there is no
+// `end`.
+std::string_view take_until(std::string_view& text, char end);
+
 // `text` without blanks and tabs at its ends.
 std::string_view trimmed(std::string_view text);
 

@@ -23,7 +23,7 @@ char lower(char c) {
 
 // Removes the text up to the separator, and the separator, from `rest`. Ignores
 // separators in quotes.
-std::string_view take_until(std::string_view& rest, char separator) {
+std::string_view take_unquoted(std::string_view& rest, char separator) {
   bool quoted = false;
   std::size_t end = 0;
   for (; end < rest.size(); ++end) {
@@ -72,14 +72,14 @@ struct Preference {
 std::vector<Preference> preferences_of(std::string_view field) {
   std::vector<Preference> list;
   while (!field.empty()) {
-    std::string_view element = take_until(field, ',');
+    std::string_view element = take_unquoted(field, ',');
     if (element.empty()) continue;
     Preference preference;
-    preference.name = unquoted_lower(take_until(element, ';'));
+    preference.name = unquoted_lower(take_unquoted(element, ';'));
     while (!element.empty()) {
-      std::string_view value = take_until(element, ';');
+      std::string_view value = take_unquoted(element, ';');
       if (value.empty()) continue;
-      std::string name = unquoted_lower(take_until(value, '='));
+      std::string name = unquoted_lower(take_unquoted(value, '='));
       if (name == "q") {
         preference.weight = weight_of(value);
       } else {

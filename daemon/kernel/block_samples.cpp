@@ -10,12 +10,12 @@
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
-#include <cstring>
 #include <iterator>
 #include <utility>
 
 #include "base/text.h"
 #include "kernel/bpf_iterator.h"
+#include "kernel/map_view.h"
 #include "kernel/self_interrupts.h"
 #include "offcpud.skel.h"
 
@@ -26,20 +26,6 @@ constexpr const char* kWalk = "walk the blocked threads";
 
 using Ring = UniqueHandle<&ring_buffer__free, static_cast<ring_buffer*>(nullptr)>;
 
-// Replaces the keys of a hash; values say nothing.
-Status refill(bpf_map* map, std::vector<std::uint64_t>& now, std::span<const std::uint64_t> keys) {
-  const int fd = bpf_map__fd(map);
-  for (const std::uint64_t old : std::exchange(now, {})) bpf_map_delete_elem(fd, &old);
-  const std::uint8_t nothing = 0;
-  for (const std::uint64_t key : keys) {
-    if (const int error = bpf_map_update_elem(fd, &key, &nothing, BPF_ANY); error != 0) {
-      return Error::from_errno(-error, "fill map", bpf_map__name(map));
-    }
-    now.push_back(key);
-  }
-  return {};
-}
-
 }  // namespace
 
 struct BlockSamples::Open {
@@ -48,8 +34,7 @@ struct BlockSamples::Open {
   SelfInterrupts interrupts;
   BpfLink sockets{};
   BpfLink owners{};
-  std::vector<std::uint64_t> owners_asked{};  // keys of the map
-  UniqueFd socket_walk{};                     // under way
+  UniqueFd socket_walk{};  // under way
   std::shared_ptr<SocketTable> socket_table{};
 };
 
@@ -147,8 +132,7 @@ Result<std::shared_ptr<const SocketTable>> BlockSamples::walk_sockets(
   }
   const auto until = std::chrono::steady_clock::now() + budget;
   std::atomic_ref(session_.skeleton().bss->sockets_until_ns)
-      .store(static_cast<std::uint64_t>(std::chrono::nanoseconds(until.time_since_epoch()).count()),
-             std::memory_order_relaxed);
+      .store(ns_of(until), std::memory_order_relaxed);
   std::vector<offcpud_held_socket> records((std::size_t{32} << 10) / sizeof(offcpud_held_socket));
   do {
     const ssize_t got =
@@ -168,7 +152,7 @@ Result<std::vector<offcpud_owner>> BlockSamples::find_owners(std::span<const std
   constexpr const char* kWalkOwners = "walk the holders of locks";
   std::vector<offcpud_owner> found;
   if (!open_->owners) return found;
-  TRY_VOID(refill(session_.skeleton().maps.owners_asked, open_->owners_asked, keys));
+  TRY_VOID(refill_keys(session_.skeleton().maps.owners_asked, keys));
   TRY_VOID(read_records<offcpud_owner>(
       open_->owners, kWalkOwners, [&](const offcpud_owner& owner) { found.push_back(owner); }));
   return found;

@@ -61,6 +61,28 @@ Result<MapPass<Key, Value>> read_hash(const bpf_map* map) {
   return pass;
 }
 
+// Replaces the keys of a hash map that only this thread changes; its values, of one byte, say
+// nothing.
+template <class Key>
+Status refill_keys(const bpf_map* map, std::span<const Key> keys) {
+  TRY_VOID(check_layout(map, sizeof(Key), sizeof(std::uint8_t)));
+  const int fd = bpf_map__fd(map);
+  Key old{}, next{};
+  bool has_old = bpf_map_get_next_key(fd, nullptr, &old) == 0;
+  while (has_old) {
+    has_old = bpf_map_get_next_key(fd, &old, &next) == 0;
+    if (bpf_map_delete_elem(fd, &old) != 0) break;
+    old = next;
+  }
+  const std::uint8_t nothing = 0;
+  for (const Key& key : keys) {
+    if (const int error = bpf_map_update_elem(fd, &key, &nothing, BPF_ANY); error != 0) {
+      return Error::from_errno(-error, "fill map", bpf_map__name(map));
+    }
+  }
+  return {};
+}
+
 // One element of a per-CPU array, for all possible CPUs.
 template <class Value>
 Result<std::vector<Value>> read_percpu(const bpf_map* map, std::uint32_t index) {

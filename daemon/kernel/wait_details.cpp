@@ -12,7 +12,9 @@
 #include <map>
 #include <span>
 
+#include "base/text.h"
 #include "kernel/bpf_iterator.h"
+#include "kernel/map_view.h"
 #include "kernel/wait_text.h"
 #include "offcpud.skel.h"
 #include "pipeline/thread_record.h"
@@ -60,7 +62,7 @@ Result<std::unique_ptr<WaitDetails>> WaitDetails::open(const BpfSession& session
 Result<std::vector<WaitReport>> WaitDetails::look_up(const ThreadWalk& walk,
                                                      std::span<const std::uint32_t> tids) {
   if (tids.empty() || !links_->stacks) return std::vector<WaitReport>();
-  TRY_VOID(ask(tids.first(std::min(tids.size(), kMost))));
+  TRY_VOID(refill_keys(session_.skeleton().maps.asked, tids.first(std::min(tids.size(), kMost))));
   std::map<BlockId, WaitDetail> details;
   for (const BpfLink* link : {&links_->stacks, &links_->calls}) {
     TRY(const std::string text, read_iterator(*link));
@@ -80,21 +82,6 @@ Result<std::vector<WaitReport>> WaitDetails::look_up(const ThreadWalk& walk,
     reports.push_back({block.tid, block.since_ns, std::move(detail)});
   }
   return reports;
-}
-
-Status WaitDetails::ask(std::span<const std::uint32_t> tids) {
-  const int map = bpf_map__fd(session_.skeleton().maps.asked);
-  std::uint32_t old = 0;
-  while (bpf_map_get_next_key(map, nullptr, &old) == 0) {
-    if (bpf_map_delete_elem(map, &old) != 0) break;
-  }
-  const std::uint8_t nothing = 0;
-  for (const std::uint32_t tid : tids) {
-    if (const int error = bpf_map_update_elem(map, &tid, &nothing, BPF_ANY); error != 0) {
-      return Error::from_errno(-error, "fill map", "asked");
-    }
-  }
-  return {};
 }
 
 // Names the owner of a PI mutex. Of other locks see daemon/holders.

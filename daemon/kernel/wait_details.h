@@ -39,7 +39,6 @@ class WaitDetails {
   struct Links;
   WaitDetails(const BpfSession& session, std::unique_ptr<Links> links);
 
-  Status ask(std::span<const std::uint32_t> tids);
   void describe_descriptor(const offcpud_thread& thread, WaitDetail& detail);
   [[nodiscard]] bool takes_descriptor(const WaitDetail& detail) const;
   static void name_owner(const ThreadWalk& walk, WaitDetail& detail);

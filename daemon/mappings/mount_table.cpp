@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/mount_line.h"
+#include "base/text.h"
 
 namespace offcpud {
 namespace {
@@ -30,13 +31,6 @@ MountTable::Answer answer_of(std::string_view type) {
     return Answer::Remote;
   }
   return contains(kLocal, type) ? Answer::Local : Answer::Other;
-}
-
-std::string_view take_until(std::string_view& text, char end) {
-  const std::size_t size = std::min(text.find(end), text.size());
-  const std::string_view part = text.substr(0, size);
-  text.remove_prefix(std::min(size + 1, text.size()));
-  return part;
 }
 
 bool lies_below(std::string_view path, std::string_view point) {

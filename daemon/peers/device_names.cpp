@@ -37,17 +37,22 @@ std::string DeviceNames::in_sysfs(const std::string& number) const {
 }
 
 // The kernel numbers file systems without a device by itself: their major number is 0.
-std::string DeviceNames::in_mounts(const std::string& number) const {
-  const auto text = read_file(mounts_, kMostMounts);
-  if (!text) return {};
-  for (std::string_view rest = *text; !rest.empty();) {
-    const auto mount = take_mount_line(rest);
-    if (mount && mount->device == number) return name_of(*mount);
+std::string DeviceNames::in_mounts(const std::string& number) {
+  if (!mounts_) {
+    mounts_.emplace();
+    const auto text = read_file(mountinfo_, kMostMounts);
+    for (std::string_view rest = text ? *text : std::string_view(); !rest.empty();) {
+      const auto mount = take_mount_line(rest);
+      if (!mount || !mount->device.starts_with("0:")) continue;
+      mounts_->try_emplace(std::string(mount->device), name_of(*mount));
+    }
   }
-  return {};
+  const auto found = mounts_->find(number);
+  return found == mounts_->end() ? std::string() : found->second;
 }
 
 void DeviceNames::forget_mounts() {
+  mounts_.reset();
   std::erase_if(known_, [](const auto& name) { return name.first >> kMinorBits == 0; });
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/hist_kind.h"
+#include "base/text.h"
 
 namespace offcpud {
 namespace {

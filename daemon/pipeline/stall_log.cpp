@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/hist_kind.h"
+#include "base/text.h"
 #include "pipeline/thread_record.h"
 
 namespace offcpud {
@@ -17,10 +18,6 @@ constexpr std::size_t kMaxClosed = 4 * StallLog::kMaxInProgress;
 
 constexpr std::uint64_t kExaminedWithinNs =
     std::chrono::nanoseconds(StallLog::kExaminedWithin).count();
-
-std::uint64_t ns_of(MonotonicTime time) {
-  return static_cast<std::uint64_t>(std::chrono::nanoseconds(time.time_since_epoch()).count());
-}
 
 bool has_kind(std::uint32_t kinds, std::uint32_t kind) {
   return is_blocked_kind(kind) && (kinds >> kind & 1U) != 0;

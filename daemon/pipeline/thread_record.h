@@ -2,9 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
-#include "base/text.h"
 #include "offcpud.h"
 #include "pipeline/reading_source.h"
 
@@ -15,10 +13,5 @@ std::uint64_t age_ns(const offcpud_thread& thread);
 
 // By tid of the initial PID namespace. Null: the walk does not have it, or tid is 0.
 const offcpud_thread* find_thread(const ThreadWalk& walk, std::uint32_t tid);
-
-// The name of a thread.
-inline std::string comm_text(const char (&comm)[OFFCPUD_COMM]) {
-  return to_valid_utf8(up_to_nul(comm));
-}
 
 }  // namespace offcpud

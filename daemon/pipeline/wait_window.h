@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/chain_end.h"
 #include "base/clock.h"
 #include "base/shared_texts.h"
 #include "base/wait_age.h"
@@ -93,7 +94,7 @@ struct PeerWaits {
 // What those did for whom threads of a cgroup waited, during these waits: pieces of waits that
 // ended within the window, by what they were for and whom they waited on (IntervalChains).
 struct ChainWaits {
-  enum class End : std::uint8_t { Runs, Waits, Idle, Unknown };
+  using End = ChainEnd;
   struct Step {
     WaitFor wait_for = WaitFor::Unknown;
     std::string on;  // as PeerWaits::on

@@ -8,20 +8,6 @@
 namespace offcpud {
 namespace {
 
-ChainWaits::End end_of(IntervalChains::End end, bool is_whole) {
-  switch (end) {
-    case IntervalChains::End::Runs:
-      return is_whole ? ChainWaits::End::Runs : ChainWaits::End::Unknown;
-    case IntervalChains::End::Waits:
-      return ChainWaits::End::Waits;
-    case IntervalChains::End::Idle:
-      return ChainWaits::End::Idle;
-    case IntervalChains::End::Unknown:
-      break;
-  }
-  return ChainWaits::End::Unknown;
-}
-
 // The rows behind the first `most` become one for each thing and whom they waited for.
 void fold(std::vector<ChainWaits>& rows, std::size_t most) {
   if (rows.size() <= most) return;
@@ -55,7 +41,9 @@ ChainSums::Rows ChainSums::divide(const ChainedBlock& wait, const std::string& o
     for (const ChainedBlock* step : piece.steps) {
       path.emplace_back(step->wait_for, names_.on(step->peer, step->wait_for));
     }
-    Sum& sum = rows[{wait.wait_for, on, std::move(path), end_of(piece.end, is_whole)}];
+    const bool may_run = is_whole || piece.end != ChainEnd::Runs;
+    const ChainEnd end = may_run ? piece.end : ChainEnd::Unknown;
+    Sum& sum = rows[{wait.wait_for, on, std::move(path), end}];
     sum.time += {.ns = piece.ns, .variance_ns2 = piece.variance_ns2};
     if (piece.end != IntervalChains::End::Runs) return;
     const auto interval = intervals_.at(offcpud_sample_row(piece.tgid, 0) % intervals_.size());
@@ -87,7 +75,7 @@ void ChainSums::add(std::span<const ChainedBlock> waits, std::uint64_t begin_ns,
                     const IntervalChains& chains, bool is_whole) {
   for (const ChainedBlock& each : waits) {
     if (!actionable(each.wait_for) || each.peer.kind != WaitPeer::Kind::Process ||
-        each.peer.tid == 0 || !each.is_whole || each.ended_ns <= begin_ns) {
+        each.peer.tid == 0 || each.since_ns == 0 || each.ended_ns <= begin_ns) {
       continue;
     }
     ChainedBlock wait = each;

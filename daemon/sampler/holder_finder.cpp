@@ -7,6 +7,8 @@
 #include <memory>
 #include <unordered_map>
 
+#include "peers/peer_of.h"
+
 namespace offcpud {
 namespace {
 
@@ -28,14 +30,11 @@ std::optional<LockKind> kind_known_to_kernel(std::uint32_t kind) {
 }
 
 LockHolder holder_of(const offcpud_owner& owner, LockKind kind) {
-  LockHolder holder{.kind = kind, .tid = owner.tid, .local_tid = owner.local_tid};
+  LockHolder holder{.kind = kind,
+                    .tid = owner.tid,
+                    .local_tid = owner.local_tid,
+                    .process = process_of(owner.process)};
   std::ranges::copy(owner.comm, holder.comm.begin());
-  const offcpud_peer& process = owner.process;
-  holder.process = {.tgid = process.tgid,
-                    .local_tgid = process.local_tgid,
-                    .start_ns = process.process_start_ns,
-                    .cgroup_id = process.cgroup_id};
-  std::ranges::copy(process.comm, holder.process.comm.begin());
   return holder;
 }
 

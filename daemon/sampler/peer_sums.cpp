@@ -83,7 +83,7 @@ PeerWaits& PeerSums::of(const Waiter& waiter, WaitFor wait_for, const WaitPeer& 
   if (process == nullptr) return waits;
   waits.peer_pid = process->local_tgid;
   waits.peer_start_ns = process->start_ns;
-  waits.peer_comm = to_valid_utf8(up_to_nul(process->comm));
+  waits.peer_comm = comm_text(process->comm);
   waits.peer_cgroup = names_.unit_of(process->cgroup_id).cgroup;
   return waits;
 }

@@ -162,10 +162,6 @@ std::string_view name_of(const SeenBlock& block, const WaitInterval& interval) {
   return up_to_nul(interval.waits.sums[block.sum].sample.process_comm);
 }
 
-std::uint64_t ns_of(MonotonicTime time) {
-  return static_cast<std::uint64_t>(std::chrono::nanoseconds(time.time_since_epoch()).count());
-}
-
 // What waits with this stack are for; unknown, if evidence says several things of threads with it.
 WaitFor surely_for(const ExaminedStack& stack, const WaitExaminer::Means& means) {
   constexpr double kNearlyAll = 0.9;
@@ -289,7 +285,6 @@ void WaitExaminer::add_chains(WaitWindow& window, WindowSums& sums, const WaitIn
                    .since_ns = block.since_ns,
                    .ended_ns = block.ended_ns,
                    .stands_for = block.stands_for,
-                   .is_whole = block.since_ns != 0,
                    .wait_for = surely_for(*examined[block.sum], means),
                    .cgroup_id = interval.waits.sums[block.sum].sample.cgroup_id,
                    .peer = block.peer});
@@ -325,9 +320,7 @@ void WaitExaminer::learn(const WaitInterval& interval, const std::vector<Examine
     heard.unit = pasts_.unit_of(interval.cgroups.path_of(cgroup_id));
   }
   const auto lost_ns = static_cast<double>(interval.lost_ns);
-  const auto end_ns = static_cast<std::uint64_t>(
-      std::chrono::nanoseconds(interval.end_at.time_since_epoch()).count());
-  pasts_.begin_window(end_ns, lost_ns > kDeaf * (ended_ns + lost_ns));
+  pasts_.begin_window(ns_of(interval.end_at), lost_ns > kDeaf * (ended_ns + lost_ns));
   for (std::size_t i = 0; i < examined.size(); ++i) {
     const ExaminedStack& stack = *examined[i];
     if (stack.past() == 0) continue;

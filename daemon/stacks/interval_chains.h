@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/chain_end.h"
 #include "base/wait_for.h"
 #include "peers/wait_peer.h"
 
@@ -15,9 +16,8 @@ namespace offcpud {
 // A sampled block with what it was for.
 struct ChainedBlock {
   std::uint32_t tid = 0, tgid = 0;           // in the initial PID namespace
-  std::uint64_t since_ns = 0, ended_ns = 0;  // CLOCK_MONOTONIC
+  std::uint64_t since_ns = 0, ended_ns = 0;  // CLOCK_MONOTONIC; 0: the beginning was not seen
   double stands_for = 1;                     // as many such blocks
-  bool is_whole = true;                      // its beginning was seen
   WaitFor wait_for = WaitFor::Unknown;
   std::uint64_t cgroup_id = 0;  // of the thread
   WaitPeer peer;
@@ -38,13 +38,7 @@ class IntervalChains {
   static constexpr std::size_t kMostHops = 4;
   static constexpr std::size_t kMostPieces = 256;  // of one wait
 
-  // How a piece of a wait ends.
-  enum class End : std::uint8_t {
-    Runs,     // the thread of the last step has no block in the sample then
-    Waits,    // the last step is as far as one sees
-    Idle,     // the last step waits for work, so it does nothing for who waits
-    Unknown,  // from before the first block that is known, or too many pieces
-  };
+  using End = ChainEnd;  // Unknown: from before the first block that is known, or too many pieces
   struct Piece {
     std::span<const ChainedBlock* const> steps;  // after the wait itself, each woken by the next
     End end = End::Unknown;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/chain_end.h"
 #include "base/wait_age.h"
 #include "base/wait_for.h"
 #include "base/wait_time.h"
@@ -101,12 +102,7 @@ struct UnitHolder {
 // What those did for whom threads of a unit waited, during these waits: a part of waits that ended
 // within the window, from one to the next.
 struct UnitChain {
-  enum class End : std::uint8_t {
-    Runs,     // the last one runs, or waits for a CPU
-    Waits,    // the last one waits as the last step says
-    Idle,     // the last step is a wait for work
-    Unknown,  // nobody can tell
-  };
+  using End = ChainEnd;
   struct Step {
     WaitFor wait_for = WaitFor::Unknown;
     UnitPeer on;
