@@ -22,7 +22,7 @@ std::string address_text(const PeerAddress& address, std::uint16_t port) {
 }
 
 const PeerProcess* process_in(const WaitPeer& peer, WaitFor wait_for) {
-  if (wait_for == WaitFor::Timer || peer.process.tgid == 0) return nullptr;
+  if (wait_for == WaitFor::Timer || !peer.process.exists()) return nullptr;
   const bool is_process = peer.kind == WaitPeer::Kind::Process ||
                           (peer.kind == WaitPeer::Kind::Device && wait_for != WaitFor::Storage);
   return is_process ? &peer.process : nullptr;

@@ -12,14 +12,16 @@ namespace offcpud {
 // An IPv6 address, or an IPv4 one as ::ffff:a.b.c.d, in network byte order.
 using PeerAddress = std::array<std::uint32_t, 4>;
 
-// A process that others wait for. Its tgid and start identify it.
+// A process that others wait for. Its tgid and start identify it; without them it is any process of
+// the cgroup, or none if there is no cgroup either.
 struct PeerProcess {
-  std::uint32_t tgid = 0;        // in the initial PID namespace; 0: there is none
+  std::uint32_t tgid = 0;        // in the initial PID namespace
   std::uint32_t local_tgid = 0;  // in the daemon's; 0: not there
   std::uint64_t start_ns = 0;    // CLOCK_BOOTTIME
   std::uint64_t cgroup_id = 0;
   std::array<char, OFFCPUD_COMM> comm{};  // of its first thread, NUL-terminated
 
+  [[nodiscard]] bool exists() const { return tgid != 0 || cgroup_id != 0; }
   [[nodiscard]] bool same_as(const PeerProcess& other) const {
     return tgid == other.tgid && start_ns == other.start_ns && cgroup_id == other.cgroup_id;
   }

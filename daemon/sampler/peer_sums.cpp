@@ -12,24 +12,45 @@
 namespace offcpud {
 namespace {
 
-// Moves the shortest rows to "(other)", one for each thing that they are for, until `most` are
-// left besides these.
-void fold(std::vector<PeerWaits>& rows, std::size_t most) {
+// If there are more rows than `most`, takes from those behind the longest `most` what `blur` takes,
+// and adds up what is then the same.
+template <class Blur>
+void fold(std::vector<PeerWaits>& rows, std::size_t most, Blur blur) {
   if (rows.size() <= most) return;
   const auto length = [](const PeerWaits& row) { return std::max(row.time.ns, row.ended.ns); };
   std::ranges::nth_element(rows, rows.begin() + static_cast<std::ptrdiff_t>(most),
                            std::ranges::greater(), length);
-  std::map<WaitFor, PeerWaits> others;
+  std::map<std::tuple<std::uint32_t, std::uint64_t, WaitFor, std::string>, PeerWaits> sums;
   for (std::size_t i = most; i < rows.size(); ++i) {
-    PeerWaits& sum = others[rows[i].wait_for];
-    sum.cgroup = rows[i].cgroup;
-    sum.wait_for = rows[i].wait_for;
-    sum.on = kOnOthers;
-    sum.ended += rows[i].ended;
-    sum.time += rows[i].time;
+    PeerWaits& row = rows[i];
+    row.peer_pid = 0;
+    row.peer_start_ns = 0;
+    row.peer_comm.clear();
+    blur(row);
+    const auto [sum, is_new] =
+        sums.try_emplace({row.pid, row.process_start_ns, row.wait_for, row.on}, row);
+    if (is_new) continue;
+    sum->second.ended += row.ended;
+    sum->second.time += row.time;
   }
   rows.resize(most);
-  for (auto& [wait_for, sum] : others) rows.push_back(std::move(sum));
+  for (auto& [key, sum] : sums) rows.push_back(std::move(sum));
+}
+
+// Names are given up in the order of how much they tell: the process that was waited on, which may
+// be a new one for each connection; who waited; on whom.
+void fold(std::vector<PeerWaits>& rows) {
+  fold(rows, PeerSums::kMostOfCgroup, [](PeerWaits& /*row*/) {});
+  const auto forget_waiter = [](PeerWaits& row) {
+    row.pid = 0;
+    row.process_start_ns = 0;
+  };
+  fold(rows, PeerSums::kMostOfCgroup, forget_waiter);
+  fold(rows, 2 * PeerSums::kMostOfCgroup, [&](PeerWaits& row) {
+    forget_waiter(row);
+    row.on = kOnOthers;
+    row.peer_cgroup.clear();
+  });
 }
 
 }  // namespace
@@ -94,7 +115,7 @@ std::vector<PeerWaits> PeerSums::take() && {
     std::vector<PeerWaits> of_cgroup;
     of_cgroup.reserve(rows.size());
     for (auto& [key, waits] : rows) of_cgroup.push_back(std::move(waits));
-    fold(of_cgroup, kMostOfCgroup);
+    fold(of_cgroup);
     std::ranges::move(of_cgroup, std::back_inserter(all));
   }
   return all;

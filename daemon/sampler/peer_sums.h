@@ -18,7 +18,8 @@ namespace offcpud {
 // they waited on. Summed over the last, it equals what EndedWaits and SiteWaits have.
 class PeerSums {
  public:
-  // Rows of one cgroup: the longest; the rest is "(other)".
+  // Of one cgroup, so many rows, the longest, name both processes. The rest is added up by whom
+  // they waited on, so many again, and "(other)".
   static constexpr std::size_t kMostOfCgroup = 256;
 
   // Both must outlive the object.

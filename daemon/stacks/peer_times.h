@@ -20,18 +20,22 @@ struct PeerTime {
 // The time of one sum, by whom or what its blocks waited on. A value type.
 class PeerTimes {
  public:
-  // Further peers are not told apart, nor those for which there are no bytes.
+  // Further processes are told apart by their cgroup alone, as a server may have a new one for each
+  // connection: so many again. What is left, or finds no bytes, is not told apart.
   static constexpr std::size_t kMost = 64;
 
   // The time of this peer. The room for a new one is taken from `bytes`.
   PeerTime& of(const WaitPeer& peer, ByteBudget::Share& bytes);
 
-  // Each peer once. The last entry may stand for all peers that had no room.
+  // Each peer once. One entry may stand for all peers that had no room.
   [[nodiscard]] const std::vector<PeerTime>& times() const { return times_; }
   // The bytes that it has taken.
   [[nodiscard]] std::size_t bytes() const { return taken_; }
 
  private:
+  PeerTime* find(const WaitPeer& peer);
+  PeerTime* find_or_add(const WaitPeer& peer, std::size_t most, ByteBudget::Share& bytes);
+
   std::vector<PeerTime> times_;
   std::size_t taken_ = 0;
 };

@@ -170,6 +170,7 @@ class Namespaces(WaitedOnCase):
             self.skipTest(f"no network namespace: {error.stderr}")
         self.addCleanup(self.ip, "netns", "del", self.name)
         self.ip("link", "add", self.outside, "type", "veth", "peer", "name", self.inside, "netns", self.name)
+        self.addCleanup(self.ip, "link", "del", self.outside)  # at once; with the namespace it goes later
         self.ip("addr", "add", "198.18.77.1/24", "dev", self.outside)
         self.ip("link", "set", self.outside, "up")
         for words in (("addr", "add", "198.18.77.2/24", "dev", self.inside), ("link", "set", self.inside, "up"),

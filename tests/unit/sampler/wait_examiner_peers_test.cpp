@@ -83,7 +83,28 @@ TEST_F(WaitExaminerPeersTest, TheSumOverAllIsWhatTheyWereFor) {
   for (const SiteWaits& each : window->sites) within_sites[each.wait_for] += each.time.ns;
   EXPECT_EQ(by_peers, by_waits);
   EXPECT_EQ(within_peers, within_sites);
-  EXPECT_LE(window->peers.size(), PeerSums::kMostOfCgroup + kWaitForNames.size());
+  EXPECT_LE(window->peers.size(), 2 * PeerSums::kMostOfCgroup + kWaitForNames.size());
+}
+
+TEST_F(WaitExaminerPeersTest, ManyProcessesOfOneUnitAreStillThatUnit) {
+  constexpr std::uint16_t kConnections = 3 * PeerSums::kMostOfCgroup;
+  double total = 0;
+  for (std::uint16_t i = 1; i <= kConnections; ++i) {
+    ended_on(BlockRecord(1'000U * i).of(i % 2).in_user({1}), process(100 + i, 2));
+    total += 1'000.0 * i;
+  }
+  cgroup_paths_.add(2);
+  const auto window = examine();
+  const std::string a = cgroup_paths_.path_of(1), b = cgroup_paths_.path_of(2);
+  EXPECT_EQ(ended_sums(*window), (Sums{{{a, WaitFor::Lock, b}, total}}));
+  std::size_t without_waiter = 0, without_peer = 0;
+  for (const PeerWaits& each : window->peers) {
+    without_waiter += each.pid == 0 ? 1 : 0;
+    without_peer += each.peer_pid == 0 ? 1 : 0;
+    EXPECT_EQ(each.peer_cgroup, b);
+  }
+  EXPECT_LE(without_waiter, 1U);
+  EXPECT_EQ(without_peer, without_waiter == 1 ? 1U : 2U);
 }
 
 TEST_F(WaitExaminerPeersTest, ABlockThatLastsWaitsOnItsPeerWithoutHavingEnded) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <map>
 #include <memory>
 
 namespace offcpud::test {
@@ -38,6 +40,23 @@ TEST(PeerTimes, FurtherPeersAreAddedUp) {
   EXPECT_EQ(times.times().size(), PeerTimes::kMost + 1);
   EXPECT_EQ(times.times().back().peer.kind, WaitPeer::Kind::Others);
   EXPECT_EQ(sum_of(times), 1'000);
+}
+
+TEST(PeerTimes, AServerWithAProcessForEachConnectionIsStillThatServer) {
+  ByteBudget::Share bytes;
+  PeerTimes times;
+  for (std::uint32_t pid = 1; pid <= 1'000; ++pid) {
+    const PeerProcess process{.tgid = pid, .start_ns = pid, .cgroup_id = 7 + pid % 2};
+    times.of({.kind = WaitPeer::Kind::Process, .process = process}, bytes).ended.add(1, 1);
+  }
+  EXPECT_EQ(times.times().size(), PeerTimes::kMost + 2);
+  std::map<std::uint64_t, double> by_cgroup;
+  for (const PeerTime& each : times.times()) {
+    EXPECT_EQ(each.peer.kind, WaitPeer::Kind::Process);
+    EXPECT_TRUE(each.peer.process.exists());
+    by_cgroup[each.peer.process.cgroup_id] += each.ended.ns;
+  }
+  EXPECT_EQ(by_cgroup, (std::map<std::uint64_t, double>{{7, 500}, {8, 500}}));
 }
 
 TEST(PeerTimes, NoTimeIsLostWithoutBytes) {
