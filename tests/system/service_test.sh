@@ -64,6 +64,8 @@ holds_least_capabilities() {
     case $name in offcpud-stacks | offcpud-symbols) sampling=$((sampling + 1)) ;; esac
     if [[ $name == offcpud-symbols ]]; then
       check "thread $task ($name): none" test "$(capability_set CapPrm)" = 0000000000000000
+      check "thread $task ($name): others go first" \
+        test "$(inside cut -d' ' -f19 "/proc/$pid/task/$task/stat")" = 10
     else
       check "thread $task ($name): CAP_BPF at most" \
         grep -qxE '0000000000000000|0000008000000000' <<<"$(capability_set CapPrm)"

@@ -57,10 +57,12 @@ MeasuredProcess::MeasuredProcess(const Cgroup& cgroup) : shared_(map_shared()) {
   partner_ = fork_to([&] { run_partner(); });
 }
 
-void MeasuredProcess::settle() const {
+std::uint64_t MeasuredProcess::settle() const {
   ready_.take();
-  sleep_for(std::chrono::milliseconds(100));
-  for (int i = 0; i < 100 && !is_asleep(load_); ++i) sleep_for(std::chrono::milliseconds(20));
+  for (int i = 0; i < 2000 && !is_asleep(load_); ++i) sleep_for(std::chrono::milliseconds(1));
+  const std::uint64_t asleep_ns = now_ns();
+  sleep_for(std::chrono::milliseconds(100));  // also its partner's last switch is over then
+  return asleep_ns;
 }
 
 void MeasuredProcess::leave() const {

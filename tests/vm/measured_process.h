@@ -23,7 +23,7 @@ inline constexpr unsigned kHandOffs = 50;
 // What the process says about itself.
 struct Truth {
   std::uint64_t sleeps, pings, locks;         // voluntary switches during these operations
-  std::uint64_t first_wait_ns, last_wait_ns;  // when it began to wait for go() and for leave()
+  std::uint64_t first_wait_ns, last_wait_ns;  // just before it began to wait for go(), for leave()
 };
 
 // What the kernel itself says about it.
@@ -49,7 +49,9 @@ class MeasuredProcess {
  public:
   explicit MeasuredProcess(const Cgroup& cgroup);  // the partner stays outside of it
 
-  void settle() const;  // returns when the process waits for go() or for leave()
+  // Returns when the process waits for go() or for leave(). The value: when it was seen to wait; on
+  // a host that takes the virtual CPU away that may be long after Truth says so.
+  std::uint64_t settle() const;
   void go() const { go_.put(); }
   void leave() const;  // returns when both processes have ended
 
