@@ -24,6 +24,7 @@ LiveMappings::LiveMappings(MappingEvents events, MappingObserver& observer, File
     : events_(std::move(events)),
       clock_(clock),
       min_scan_interval_(options.min_scan_interval),
+      new_cpus_interval_(options.new_cpus_interval),
       opener_(opener),
       processes_(
           std::make_unique<ProcessMappings>(observer, opener_, reader, clock, options.limits)) {}
@@ -41,10 +42,23 @@ Status LiveMappings::drain() {
     processes_->apply(event);
     if (between_) between_();
   });
+  look_for_new_cpus();
   processes_->catch_up();
   processes_->try_again(between_);
   if (!processes_->needs_scan() || clock_.now() - last_scan_ < min_scan_interval_) return {};
   return scan();
+}
+
+void LiveMappings::look_for_new_cpus() {
+  const MonotonicTime now = clock_.now();
+  if (now - last_look_at_cpus_ < new_cpus_interval_) return;
+  last_look_at_cpus_ = now;
+  const auto found = events_.has_new_cpus();
+  if (!found || !*found) return;
+  MappingEvent unseen;
+  unseen.kind = MappingEvent::Kind::Lost;
+  unseen.time = now;
+  processes_->apply(unseen);
 }
 
 Status LiveMappings::scan() {

@@ -25,6 +25,8 @@ class LiveMappings {
     ProcessMappings::Limits limits;
     // After lost events all processes are read again, but not more often than this.
     std::chrono::milliseconds min_scan_interval{1000};
+    // As often they are read again while CPUs are online of which there are no events.
+    std::chrono::milliseconds new_cpus_interval{30'000};
   };
 
   // Opens the events, and then reads all processes; if that fails, drain() does it
@@ -52,14 +54,15 @@ class LiveMappings {
  private:
   LiveMappings(MappingEvents events, MappingObserver& observer, FileOpener& opener,
                ProcessReader& reader, const Clock& clock, const Options& options);
+  void look_for_new_cpus();
   Status scan();
 
   MappingEvents events_;
   const Clock& clock_;
-  std::chrono::milliseconds min_scan_interval_;
+  std::chrono::milliseconds min_scan_interval_, new_cpus_interval_;
   FileOpener& opener_;
   std::unique_ptr<ProcessMappings> processes_;
-  MonotonicTime last_scan_{};
+  MonotonicTime last_scan_{}, last_look_at_cpus_{};
   std::function<void()> between_;
 };
 

@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::size_t kSmallestRing = std::size_t{32} * 1024;
 
-Result<std::vector<int>> online_cpus() {
-  TRY(const std::string text, read_file("/sys/devices/system/cpu/online", 65536));
+Result<std::vector<int>> cpus_in(const std::string& path) {
+  TRY(const std::string text, read_file(path, 65536));
   return parse_cpu_list(text);
 }
 
@@ -33,7 +33,7 @@ Result<MappingEvents> MappingEvents::open(const Options& options) {
     return Error("ring of mapping events: " + std::to_string(options.ring_bytes) +
                  " bytes are no power of two of whole pages");
   }
-  TRY(auto cpus, online_cpus());
+  TRY(auto cpus, cpus_in(options.online_cpus));
   Options tried = options;
   for (;;) {
     MappingEvents events;
@@ -49,6 +49,7 @@ Result<MappingEvents> MappingEvents::open(const Options& options) {
 
 Status MappingEvents::open_rings(const std::vector<int>& cpus, const Options& options) {
   ring_bytes_ = options.ring_bytes;
+  online_cpus_ = options.online_cpus;
   cpus_ = cpus;
   rings_.reserve(cpus.size());
   for (const int cpu : cpus) {
@@ -106,11 +107,10 @@ std::uint64_t MappingEvents::newly_lost(std::uint64_t recorded) const {
   return total - std::min(total, counts_.lost);
 }
 
-Result<std::size_t> MappingEvents::uncovered_cpus() const {
-  TRY(const auto online, online_cpus());
-  return static_cast<std::size_t>(std::count_if(online.begin(), online.end(), [this](int cpu) {
-    return std::find(cpus_.begin(), cpus_.end(), cpu) == cpus_.end();
-  }));
+Result<bool> MappingEvents::has_new_cpus() const {
+  TRY(const auto online, cpus_in(online_cpus_));
+  return std::ranges::any_of(
+      online, [this](int cpu) { return std::ranges::find(cpus_, cpu) == cpus_.end(); });
 }
 
 bool proc_has_own_numbers() {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -24,7 +25,8 @@ namespace offcpud {
 // - The kernel does not report munmap(), mremap(), or mprotect() that ends the right to
 //   execute. Such a mapping stays until another one takes its place; nothing executes there, so
 //   nobody looks it up.
-// - A CPU that comes online later is not followed; uncovered_cpus() counts such CPUs.
+// - A CPU that comes online later is not followed: by then nobody may open a ring for it.
+//   has_new_cpus() says so, and LiveMappings reads the processes again instead.
 class MappingEvents {
  public:
   struct Options {
@@ -33,6 +35,8 @@ class MappingEvents {
     std::size_t ring_bytes = std::size_t{256} * 1024;
     // fd() becomes readable when a CPU has written this much: about ten starts of a process.
     std::size_t wakeup_bytes = std::size_t{16} * 1024;
+    // The kernel's list of CPUs that are online.
+    std::string online_cpus = "/sys/devices/system/cpu/online";
   };
 
   struct Counts {
@@ -56,8 +60,8 @@ class MappingEvents {
   [[nodiscard]] const Counts& counts() const { return counts_; }
   [[nodiscard]] std::size_t ring_bytes() const { return ring_bytes_; }
 
-  // CPUs that are online now but had no ring when open() was called.
-  [[nodiscard]] Result<std::size_t> uncovered_cpus() const;
+  // Whether CPUs are online now that were not when open() was called.
+  [[nodiscard]] Result<bool> has_new_cpus() const;
 
  private:
   MappingEvents() = default;
@@ -66,6 +70,7 @@ class MappingEvents {
   [[nodiscard]] std::uint64_t newly_lost(std::uint64_t recorded) const;
 
   UniqueFd epoll_;
+  std::string online_cpus_;
   std::vector<int> cpus_;
   std::vector<PerfRing> rings_;  // of cpus_
   std::size_t ring_bytes_ = 0;

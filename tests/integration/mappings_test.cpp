@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
@@ -425,6 +426,30 @@ TEST_F(Mappings, AfterLostEventsProcIsReadAgain) {
   EXPECT_EQ(ranges_of(record_.images[stays.tgid()].back().mappings), ranges_in_proc(stays.tgid()));
   EXPECT_TRUE(state().mappings_of(ended).empty());
   EXPECT_FALSE(state().needs_scan());
+}
+
+// CPU 0 stands for those that were online; the child's, another one, comes later.
+TEST_F(Mappings, WhatRunsOnANewCpuIsReadFromProc) {
+  cpu_set_t others{}, all{};
+  ASSERT_EQ(::sched_getaffinity(0, sizeof all, &all), 0);
+  others = all;
+  CPU_CLR(0, &others);
+  if (CPU_COUNT(&others) == 0) GTEST_SKIP() << "there is one CPU";
+  TempTree tree{{"online", "0\n"}};
+  LiveMappings::Options options;
+  options.events.online_cpus = tree.root() / "online";
+  options.min_scan_interval = 0ms;
+  options.new_cpus_interval = 0ms;
+  open(options);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof others, &others), 0);
+  Child child = Child::run(kSleep, "100");
+  child.settle();
+  ASSERT_EQ(::sched_setaffinity(0, sizeof all, &all), 0);
+  drain();
+  EXPECT_TRUE(state().mappings_of(child.tgid()).empty()) << "its CPU has a ring";
+  tree.put({{"online", "0-1\n"}});
+  drain();
+  EXPECT_EQ(ranges_of(state().mappings_of(child.tgid())), ranges_in_proc(child.tgid()));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ struct Comparison {
   std::uint64_t lost;
   Switches switches;
   Truth truth;
-  std::uint64_t asleep_before_ns, asleep_after_ns;  // when it was seen to wait for go(), for leave()
+  std::uint64_t asleep_before_ns, asleep_after_ns;  // when it was seen to wait in settle()
 
   [[nodiscard]] std::uint64_t episodes(offcpud_hist_kind kind) const { return seen.episodes[kind]; }
 
