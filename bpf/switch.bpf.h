@@ -4,6 +4,7 @@
 #define OFFCPUD_SWITCH_BPF_H
 
 #include "history.bpf.h"
+#include "past.bpf.h"
 #include "wake.bpf.h"
 
 /* Whether the thread's group has used up its runtime (CFS bandwidth). Up to 6.17 the group leaves
@@ -157,7 +158,10 @@ static __always_inline void block_begin(struct task_struct *task, struct thread 
 {
 	bool kernel_thread = is_kernel_thread(task);
 
+	past_keep(thread);
 	thread->kind = reason_of(task, kernel_thread, state);
+	thread->block.kind = thread->kind;
+	thread->block.began_ns = now;
 	thread->block.idle = is_idle_wait(kernel_thread, state);
 	thread->block.task_state = state;
 	thread->block.counted_ns = 0;

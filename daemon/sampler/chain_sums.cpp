@@ -41,11 +41,15 @@ ChainSums::Rows ChainSums::divide(const ChainedBlock& wait, const std::string& o
     for (const ChainedBlock* step : piece.steps) {
       path.emplace_back(step->wait_for, names_.on(step->peer, step->wait_for));
     }
-    const bool may_run = is_whole || piece.end != ChainEnd::Runs;
+    const bool may_run = is_whole || piece.is_sure || piece.end != ChainEnd::Runs;
     const ChainEnd end = may_run ? piece.end : ChainEnd::Unknown;
     Sum& sum = rows[{wait.wait_for, on, std::move(path), end}];
     sum.time += {.ns = piece.ns, .variance_ns2 = piece.variance_ns2};
     if (piece.end != IntervalChains::End::Runs) return;
+    if (piece.is_sure) {
+      sum.sure_ns += piece.ns;
+      return;
+    }
     const auto interval = intervals_.at(offcpud_sample_row(piece.tgid, 0) % intervals_.size());
     sum.watched_ns += piece.watched_ns;
     sum.interval_ns = std::max(sum.interval_ns, static_cast<double>(interval.count()));
@@ -67,6 +71,7 @@ void ChainSums::add(Rows& rows, const Key& key, const Sum& of_wait, double stand
   sum.time.ns += stands_for * ns;
   sum.time.variance_ns2 +=
       stands_for * (stands_for - 1) * ns * ns + stands_for * stands_for * of_wait.time.variance_ns2;
+  sum.sure_ns += stands_for * of_wait.sure_ns;
   sum.watched_ns += of_wait.watched_ns;
   sum.interval_ns = std::max(sum.interval_ns, of_wait.interval_ns);
 }
@@ -90,19 +95,24 @@ void ChainSums::add(std::span<const ChainedBlock> waits, std::uint64_t begin_ns,
 
 // A thread that was watched for a time has had blocks shorter than its sampling interval T in it,
 // of which one for each T in all is in the sample on average. So what it is said to run may be as
-// much as one T of the watched time less; and where that is most of it, nobody knows.
+// much as one T of the watched time less; and where that is most of it, nobody knows. What its own
+// account says is exempt.
 void ChainSums::add_unseen(Rows& rows) {
-  std::vector<Key> unsure;
+  std::vector<std::pair<Key, double>> unsure;
   for (auto& [key, sum] : rows) {
     if (std::get<3>(key) != ChainWaits::End::Runs || sum.watched_ns <= 0) continue;
-    const double unseen = sum.time.ns * sum.interval_ns / sum.watched_ns;
+    const double watched = sum.time.ns - sum.sure_ns;
+    const double unseen = watched * sum.interval_ns / sum.watched_ns;
     sum.time.variance_ns2 += unseen * unseen;
-    if (sum.watched_ns < kLeastWatched * sum.interval_ns) unsure.push_back(key);
+    if (sum.watched_ns < kLeastWatched * sum.interval_ns) unsure.emplace_back(key, watched);
   }
-  for (Key& key : unsure) {
-    auto row = rows.extract(key);
+  for (auto& [key, ns] : unsure) {
+    const auto row = rows.find(key);
+    const double variance_ns2 = row->second.time.variance_ns2;
+    row->second.time.ns -= ns;
+    if (row->second.sure_ns == 0) rows.erase(row);
     std::get<3>(key) = ChainWaits::End::Unknown;
-    rows[key].time += row.mapped().time;
+    rows[key].time += {.ns = ns, .variance_ns2 = variance_ns2};
   }
 }
 

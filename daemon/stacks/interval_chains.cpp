@@ -8,7 +8,7 @@
 namespace offcpud {
 
 IntervalChains::IntervalChains(std::vector<ChainedBlock> blocks, std::uint64_t begin_ns)
-    : blocks_(std::move(blocks)), begin_ns_(begin_ns) {
+    : blocks_(std::move(blocks)), habits_(blocks_), begin_ns_(begin_ns) {
   std::ranges::sort(blocks_, {},
                     [](const ChainedBlock& block) { return std::pair(block.tid, block.ended_ns); });
 }
@@ -30,6 +30,49 @@ class IntervalChains::Walk {
   // What a thread did in this time, of which each nanosecond stands for `scale` of the wait. A
   // thread has one block at a time, so its blocks follow one another in the order of their ends.
   void divide(const WaitPeer& whose, std::uint64_t from_ns, std::uint64_t to_ns, double scale) {
+    const auto past = wait_.past != nullptr
+                          ? past_of_thread(*wait_.past, whose.tid, whose.process.tgid)
+                          : std::span<const PastBlock>();
+    const std::uint64_t told_from =
+        past.empty() ? to_ns : std::clamp(past.front().since_ns, from_ns, to_ns);
+    if (told_from > from_ns) divide_by_samples(whose, from_ns, told_from, scale);
+    if (told_from < to_ns) divide_by_past(past, told_from, to_ns, scale);
+  }
+
+ private:
+  // What is left of a time once blocks are taken off, and how sure that is.
+  struct Rest {
+    double ns = 0, variance_ns2 = 0;
+  };
+
+  void divide_by_past(std::span<const PastBlock> past, std::uint64_t from_ns, std::uint64_t to_ns,
+                      double scale) {
+    std::uint64_t at = from_ns, blocked_ns = 0;
+    for (const PastBlock& block : past) {
+      const std::uint64_t begin = std::max(block.since_ns, at);
+      const std::uint64_t until = std::min(block.ended_ns, to_ns);
+      if (until <= begin || pieces_ >= kMostPieces) continue;
+      const WaitHabits::Habit habit = chains_.habits_.of(block.tgid, block.kind, block.ender_tid);
+      const ChainedBlock step{.tid = block.tid,
+                              .tgid = block.tgid,
+                              .since_ns = block.since_ns,
+                              .ended_ns = block.ended_ns,
+                              .wait_for = habit.wait_for,
+                              .kind = block.kind,
+                              .cgroup_id = 0,
+                              .peer = habit.peer,
+                              .past = nullptr};
+      steps_.at(depth_++) = &step;
+      follow(step, begin, until, scale);
+      --depth_;
+      blocked_ns += until - begin;
+      at = until;
+    }
+    end(End::Runs, scale, static_cast<double>(to_ns - from_ns - blocked_ns));
+  }
+
+  void divide_by_samples(const WaitPeer& whose, std::uint64_t from_ns, std::uint64_t to_ns,
+                         double scale) {
     const std::uint64_t known_from = std::clamp(chains_.begin_ns_, from_ns, to_ns);
     end(End::Unknown, scale, static_cast<double>(known_from - from_ns));
     Rest rest{.ns = static_cast<double>(to_ns - known_from)};
@@ -48,12 +91,6 @@ class IntervalChains::Walk {
     }
     end_running(whose, scale, rest, static_cast<double>(to_ns - known_from));
   }
-
- private:
-  // What is left of a time once blocks are taken off, and how sure that is.
-  struct Rest {
-    double ns = 0, variance_ns2 = 0;
-  };
 
   void step(const ChainedBlock& block, std::uint64_t from_ns, std::uint64_t to_ns, double scale,
             Rest& rest) {
@@ -92,7 +129,8 @@ class IntervalChains::Walk {
     take_({.steps = std::span(steps_).first(depth_),
            .end = how,
            .ns = scale * ns,
-           .variance_ns2 = scale * (scale - 1) * ns * ns});
+           .variance_ns2 = scale * (scale - 1) * ns * ns,
+           .is_sure = how == End::Runs});
   }
 
   void end_running(const WaitPeer& whose, double scale, const Rest& rest, double watched_ns) {

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace offcpud {
@@ -120,6 +122,69 @@ TEST(IntervalChains, ATimerLeadsToNobody) {
   EXPECT_EQ(divided(block(1, 100, 200, 2),
                     {block(2, 100, 200, 3, WaitFor::Timer), block(3, 100, 200, 4)}),
             (Pieces{{"timer 3 waits", 100}}));
+}
+
+// What a thread itself tells of its last blocks.
+PastBlock past(std::uint32_t tid, std::uint64_t since, std::uint64_t until, std::uint32_t ender,
+               std::uint32_t kind = OFFCPUD_BLOCKED_NETWORK) {
+  return {.tid = tid,
+          .tgid = tid,
+          .since_ns = since * kMs,
+          .ended_ns = until * kMs,
+          .kind = kind,
+          .ender_tid = ender};
+}
+
+ChainedBlock with_past(ChainedBlock wait, PastBlocks blocks) {
+  wait.past = std::make_shared<const PastBlocks>(std::move(blocks));
+  return wait;
+}
+
+ChainedBlock for_kind(ChainedBlock block, std::uint32_t kind) {
+  block.kind = kind;
+  return block;
+}
+
+// Long ago, so that it tells what such blocks are for, and nothing of this wait.
+ChainedBlock habit(std::uint32_t tid, std::uint32_t waker, WaitFor wait_for,
+                   std::uint32_t kind = OFFCPUD_BLOCKED_NETWORK) {
+  return for_kind(block(tid, 1, 2, waker, wait_for), kind);
+}
+
+TEST(IntervalChains, AThreadsOwnAccountNeedsNoSamples) {
+  const ChainedBlock wait = with_past(
+      block(1, 100, 200, 2), {past(2, 60, 99, 1), past(2, 110, 180, 3), past(3, 50, 111, 2),
+                              past(3, 115, 165, 0, OFFCPUD_BLOCKED_SLEEP)});
+  EXPECT_EQ(divided(wait, {habit(2, 3, WaitFor::Answer), habit(2, 1, WaitFor::Work),
+                           habit(3, 2, WaitFor::Work),
+                           habit(3, 0, WaitFor::Timer, OFFCPUD_BLOCKED_SLEEP)}),
+            (Pieces{{"runs", 30},
+                    {"answer 3 runs", 19},
+                    {"answer 3 work 2 idle", 1},
+                    {"answer 3 timer 0 waits", 50}}));
+}
+
+TEST(IntervalChains, BeforeItsOwnAccountSamplesTell) {
+  const ChainedBlock wait = with_past(block(1, 100, 200, 2), {past(2, 150, 180, 0)});
+  EXPECT_EQ(divided(wait, {block(2, 110, 120, 0, WaitFor::Storage)}),
+            (Pieces{{"storage 0 waits", 10}, {"runs", 40 + 20}, {"unknown 0 waits", 30}}));
+}
+
+TEST(IntervalChains, AnAccountOfAnotherThreadTellsNothing) {
+  PastBlock other = past(2, 110, 180, 3);
+  other.tgid = 77;
+  const ChainedBlock wait = with_past(block(1, 100, 200, 2), {other, past(9, 110, 180, 3)});
+  EXPECT_EQ(divided(wait, {}), (Pieces{{"runs", 100}}));
+}
+
+TEST(IntervalChains, OnlyWhatAnAccountSaysIsSure) {
+  const ChainedBlock wait = with_past(block(1, 100, 200, 2), {past(2, 150, 180, 0)});
+  const IntervalChains chains({wait}, 0);
+  std::map<bool, double> runs;
+  chains.divide(wait, [&](const IntervalChains::Piece& piece) {
+    if (piece.end == ChainEnd::Runs) runs[piece.is_sure] += piece.ns / kMs;
+  });
+  EXPECT_EQ(runs, (std::map<bool, double>{{false, 50}, {true, 20}}));
 }
 
 // What is left of a time is as unsure as what was taken off.
