@@ -106,17 +106,20 @@ struct offcpud_sample {
 };
 OFFCPUD_ASSERT(sizeof(struct offcpud_sample) == 184, "the layout has no padding");
 
-/* A block that a thread has behind it. */
+/* A block that a thread has behind it. Times but `ended_ns` are in units of 1,024 ns. */
 struct offcpud_past_block {
 	__u64 ended_ns; /* CLOCK_MONOTONIC, the wakeup; 0: there is no block */
-	__u32 length;	/* in units of 1,024 ns, rounded down; of an hour and more: all ones */
-	__u32 who;	/* the thread that was current when it ended, 0 for none, in 24 bits (PID_MAX_LIMIT,
-			 * include/linux/threads.h, is 2^22); above them its enum offcpud_hist_kind */
+	__u32 length;	/* rounded down; of an hour and more: all ones */
+	__u32 skipped;	/* blocks too short to be kept, between the one before and this one */
+	__u32 who;	/* the thread that was current when it ended (PID_MAX_LIMIT, include/linux/threads.h,
+			 * is 2^22), OFFCPUD_PAST_INTERRUPT, and above its enum offcpud_hist_kind */
+	__u32 unused;
 };
-OFFCPUD_ASSERT(sizeof(struct offcpud_past_block) == 16, "no padding");
-#define OFFCPUD_PAST_TID      0xffffffU
-#define OFFCPUD_PAST_KIND     24 /* bits of `who` to shift out */
-#define OFFCPUD_PAST_UNIT     10 /* log2 of the unit of `length`, in nanoseconds */
+OFFCPUD_ASSERT(sizeof(struct offcpud_past_block) == 24, "no padding");
+#define OFFCPUD_PAST_TID       0x7fffffU
+#define OFFCPUD_PAST_INTERRUPT 0x800000U /* an interrupt ended it, whatever thread was current */
+#define OFFCPUD_PAST_KIND      24	 /* bits of `who` to shift out */
+#define OFFCPUD_PAST_UNIT      10	 /* log2 of the unit in nanoseconds */
 #define OFFCPUD_PAST_LEAST_NS 20000 /* shorter ones are not kept, but for the last */
 #define OFFCPUD_PAST_BLOCKS   4	/* kept; a power of two */
 
@@ -126,7 +129,7 @@ struct offcpud_past {
 	__u32 tgid;
 	struct offcpud_past_block blocks[OFFCPUD_PAST_BLOCKS + 1]; /* and the very last one */
 };
-OFFCPUD_ASSERT(sizeof(struct offcpud_past) == 88, "no padding");
+OFFCPUD_ASSERT(sizeof(struct offcpud_past) == 128, "no padding");
 
 /* How many threads that waited for one another a record tells of. */
 #define OFFCPUD_PAST_HOPS 3

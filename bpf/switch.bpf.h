@@ -102,6 +102,7 @@ static __always_inline __u64 account_waits(struct account account, struct thread
 
 	if (woken) {
 		until_ns = thread->waking.ns;
+		past_note_end(thread, until_ns);
 		waking_count(account.subject, thread);
 		thread->waking.waker = 0;
 		thread->kind = OFFCPUD_RUNQ_WAKEUP;
@@ -224,6 +225,7 @@ SUBPROGRAM bool thread_end_odd_wait(struct task_struct *task, struct thread *thr
 			return true;
 		}
 		loss_add(OFFCPUD_LOSS_WAKEUP);
+		past_note_end(thread, now);
 		account_wait(account_of(task, thread, cpu), thread, thread->kind,
 			     now - thread->since_ns);
 		break;

@@ -79,11 +79,8 @@ struct taker {
 struct thread_waking {
 	__u64 ns;
 	__u32 waker;	 /* enum offcpud_waker + 1; 0: the block that it ended is accounted */
-	__u32 waker_tid; /* of the thread that was current, with WOKEN_IN_INTERRUPT; see waker_tid_of() */
+	__u32 waker_tid; /* of who was current, with OFFCPUD_PAST_INTERRUPT; see waker_tid_of() */
 };
-
-/* An interrupt did it, whatever thread it interrupted. */
-#define WOKEN_IN_INTERRUPT 0x80000000U
 
 /* Written by wakers; `chosen` also at the switch-in and in the thread's own interrupt. */
 struct thread_sampling {
@@ -102,17 +99,21 @@ struct thread_owner {
 
 #define NO_PROCESS 0xffffffff
 
-/* The block that began last. Written by the switch-out, before the state; `counted_ns` also by
- * walk_blocked (cmpxchg) and by the waker (xchg). */
+/* The block that began last; all of it stays until the next one begins. Written by the switch-out,
+ * before the state; its end by whoever accounts it; `counted_ns` also by walk_blocked (cmpxchg) and
+ * by the waker (xchg). */
 struct thread_block {
 	__u64 counted_ns;      /* up to when walks have counted it; 0: none has */
 	__u64 stale_waking_ns; /* waking.ns of a waking that was over when the thread blocked: it
 				* does not end this block, whatever happens later */
-	__u64 began_ns;	       /* stays until the next block; 0: none has begun */
+	__u64 began_ns;	       /* 0: none has begun */
+	__u64 ended_ns;	       /* before began_ns: it has not ended, or is not accounted yet */
+	__u32 ender;	       /* waking.waker_tid of its end; 0: unknown */
 	__u32 task_state;      /* TASK_* */
-	__u32 idle;	       /* a kernel thread that waits for work */
-	__u32 kind;	       /* enum offcpud_hist_kind; stays until the next block */
-	__u32 past;	       /* how many blocks have been put into thread.past */
+	__u32 skipped_ns;      /* blocks that past_keep() has not kept, since it kept one */
+	__u16 past;	       /* how many it has kept */
+	__u8 kind;	       /* enum offcpud_hist_kind */
+	__u8 idle;	       /* a kernel thread that waits for work */
 };
 
 /* All that has ended since born_ns. Its times add up to since_ns - born_ns, or time is missing.
@@ -157,15 +158,14 @@ struct thread {
 	struct thread_owner owner;
 	/* second line */
 	struct thread_block block;
-	__u64 reserved;
 	struct thread_sums sums;
 	/* Whoever had the CPU for most of the last wait that was long enough to be told. */
 	struct taker last_taker;
 	struct thread_longest_wait longest_wait;
-	/* sixth line. The last blocks of OFFCPUD_PAST_LEAST_NS or more, in turns; the very last one is
-	 * in `block` and `waking`. Written by the switch-out; read by what the thread itself wakes. */
+	/* sixth line and on. The blocks before that one which lasted OFFCPUD_PAST_LEAST_NS or more, in
+	 * turns. Written by the switch-out; read when the thread wakes another one, and by interrupts
+	 * on any CPU (past.bpf.h). */
 	struct offcpud_past_block past[OFFCPUD_PAST_BLOCKS];
-	/* last line */
 	struct thread_found found;
 };
 
@@ -173,17 +173,15 @@ struct thread {
 OFFCPUD_ASSERT(sizeof(struct thread_waking) == 16, "no padding");
 OFFCPUD_ASSERT(sizeof(struct thread_sampling) == 8, "no padding");
 OFFCPUD_ASSERT(sizeof(struct thread_owner) == 16, "no padding");
-OFFCPUD_ASSERT(sizeof(struct thread_block) == 40, "no padding");
+OFFCPUD_ASSERT(sizeof(struct thread_block) == 48, "no padding");
 OFFCPUD_ASSERT(sizeof(struct thread_found) == 32, "no padding");
 OFFCPUD_ASSERT(__builtin_offsetof(struct thread, block) == THREAD_LINE(1),
 	       "what a waking writes is in the first line");
 OFFCPUD_ASSERT(__builtin_offsetof(struct thread, sums.waits_ns) == THREAD_LINE(2),
 	       "what every switch writes fills the second line");
 OFFCPUD_ASSERT(__builtin_offsetof(struct thread, past) == THREAD_LINE(5),
-	       "what is written after long blocks fills a line");
-OFFCPUD_ASSERT(__builtin_offsetof(struct thread, found) == THREAD_LINE(6),
-	       "what a walk writes has a line of its own");
-OFFCPUD_ASSERT(sizeof(struct thread) == 408, "one more line is 64 bytes for every thread");
+	       "what every switch writes and what long blocks write are apart");
+OFFCPUD_ASSERT(sizeof(struct thread) == 440, "one more line is 64 bytes for every thread");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -197,7 +195,7 @@ static __always_inline __u32 waker_tid_of(const struct thread *thread)
 {
 	__u32 tid = thread->waking.waker_tid;
 
-	return tid & WOKEN_IN_INTERRUPT ? 0 : tid;
+	return tid & OFFCPUD_PAST_INTERRUPT ? 0 : tid;
 }
 
 static __always_inline struct thread *thread_of(struct task_struct *task)

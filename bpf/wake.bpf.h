@@ -76,6 +76,7 @@ SUBPROGRAM int block_end(struct task_struct *task, struct thread *thread, __u64 
 		kind = thread->kind;
 		idle = thread->block.idle;
 		account_wait(account, thread, kind, now - since_ns);
+		past_note_end(thread, now);
 	}
 	waking_count(account.subject, thread);
 	if (since_ns && (__s64)(now - since_ns) > 0 && now - since_ns > stall_ns &&

@@ -2,8 +2,10 @@
 #include "sampler/chain_sums.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <iterator>
+#include <tuple>
 
 namespace offcpud {
 namespace {
@@ -31,7 +33,7 @@ ChainSums::Rows ChainSums::divide(const ChainedBlock& wait, const std::string& o
   Rows rows;
   if (pieces_ >= kMostPieces) {
     const auto whole_ns = static_cast<double>(wait.ended_ns - wait.since_ns);
-    rows[{wait.wait_for, on, {}, ChainWaits::End::Unknown}].time.ns = whole_ns;
+    rows[{wait.wait_for, on, {}, ChainWaits::End::Unknown, false}].time.ns = whole_ns;
     return rows;
   }
   chains.divide(wait, [&](const IntervalChains::Piece& piece) {
@@ -43,13 +45,9 @@ ChainSums::Rows ChainSums::divide(const ChainedBlock& wait, const std::string& o
     }
     const bool may_run = is_whole || piece.is_sure || piece.end != ChainEnd::Runs;
     const ChainEnd end = may_run ? piece.end : ChainEnd::Unknown;
-    Sum& sum = rows[{wait.wait_for, on, std::move(path), end}];
+    Sum& sum = rows[{wait.wait_for, on, std::move(path), end, piece.is_sure}];
     sum.time += {.ns = piece.ns, .variance_ns2 = piece.variance_ns2};
-    if (piece.end != IntervalChains::End::Runs) return;
-    if (piece.is_sure) {
-      sum.sure_ns += piece.ns;
-      return;
-    }
+    if (piece.end != IntervalChains::End::Runs || piece.is_sure) return;
     const auto interval = intervals_.at(offcpud_sample_row(piece.tgid, 0) % intervals_.size());
     sum.watched_ns += piece.watched_ns;
     sum.interval_ns = std::max(sum.interval_ns, static_cast<double>(interval.count()));
@@ -61,7 +59,7 @@ void ChainSums::add(Rows& rows, const Key& key, const Sum& of_wait, double stand
   auto row = rows.find(key);
   if (row == rows.end()) {
     const bool fits = rows.size() < kMostPaths && paths_in_all_ < kMostOfAll;
-    const Key unknown{std::get<0>(key), std::get<1>(key), {}, ChainWaits::End::Unknown};
+    const Key unknown{std::get<0>(key), std::get<1>(key), {}, ChainWaits::End::Unknown, false};
     const auto [added, is_new] = rows.try_emplace(fits ? key : unknown);
     row = added;
     if (is_new) ++paths_in_all_;
@@ -71,7 +69,6 @@ void ChainSums::add(Rows& rows, const Key& key, const Sum& of_wait, double stand
   sum.time.ns += stands_for * ns;
   sum.time.variance_ns2 +=
       stands_for * (stands_for - 1) * ns * ns + stands_for * stands_for * of_wait.time.variance_ns2;
-  sum.sure_ns += stands_for * of_wait.sure_ns;
   sum.watched_ns += of_wait.watched_ns;
   sum.interval_ns = std::max(sum.interval_ns, of_wait.interval_ns);
 }
@@ -95,24 +92,20 @@ void ChainSums::add(std::span<const ChainedBlock> waits, std::uint64_t begin_ns,
 
 // A thread that was watched for a time has had blocks shorter than its sampling interval T in it,
 // of which one for each T in all is in the sample on average. So what it is said to run may be as
-// much as one T of the watched time less; and where that is most of it, nobody knows. What its own
-// account says is exempt.
+// much as one T of the watched time less, but not less than nothing; and where that is most of it,
+// nobody knows. What its own account says needs no watching.
 void ChainSums::add_unseen(Rows& rows) {
-  std::vector<std::pair<Key, double>> unsure;
+  std::vector<Key> unsure;
   for (auto& [key, sum] : rows) {
     if (std::get<3>(key) != ChainWaits::End::Runs || sum.watched_ns <= 0) continue;
-    const double watched = sum.time.ns - sum.sure_ns;
-    const double unseen = watched * sum.interval_ns / sum.watched_ns;
+    const double unseen = std::abs(sum.time.ns) * std::min(1.0, sum.interval_ns / sum.watched_ns);
     sum.time.variance_ns2 += unseen * unseen;
-    if (sum.watched_ns < kLeastWatched * sum.interval_ns) unsure.emplace_back(key, watched);
+    if (sum.watched_ns < kLeastWatched * sum.interval_ns) unsure.push_back(key);
   }
-  for (auto& [key, ns] : unsure) {
-    const auto row = rows.find(key);
-    const double variance_ns2 = row->second.time.variance_ns2;
-    row->second.time.ns -= ns;
-    if (row->second.sure_ns == 0) rows.erase(row);
+  for (Key& key : unsure) {
+    auto row = rows.extract(key);
     std::get<3>(key) = ChainWaits::End::Unknown;
-    rows[key].time += {.ns = ns, .variance_ns2 = variance_ns2};
+    rows[key].time += row.mapped().time;
   }
 }
 
@@ -121,15 +114,16 @@ std::vector<ChainWaits> ChainSums::take() && {
   for (auto& [cgroup, rows] : rows_) {
     add_unseen(rows);
     std::vector<ChainWaits> of_cgroup;
+    std::map<std::tuple<WaitFor, std::string, Path, ChainWaits::End>, WaitTime> sums;
     for (auto& [key, sum] : rows) {
+      const auto& [wait_for, on, path, end, is_sure] = key;
+      sums[{wait_for, on, path, end}] += sum.time;
+    }
+    for (const auto& [key, time] : sums) {
       const auto& [wait_for, on, path, end] = key;
       ChainWaits& row = of_cgroup.emplace_back();
-      row = {.cgroup = cgroup,
-             .wait_for = wait_for,
-             .on = on,
-             .steps = {},
-             .end = end,
-             .time = sum.time};
+      row = {
+          .cgroup = cgroup, .wait_for = wait_for, .on = on, .steps = {}, .end = end, .time = time};
       for (const auto& [step_for, step_on] : path) row.steps.push_back({step_for, step_on});
     }
     std::ranges::stable_sort(of_cgroup, std::ranges::greater(),

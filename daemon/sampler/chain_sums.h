@@ -49,10 +49,10 @@ class ChainSums {
 
  private:
   using Path = std::vector<std::pair<WaitFor, std::string>>;
-  using Key = std::tuple<WaitFor, std::string, Path, ChainWaits::End>;
+  // The last: of Runs, whether the threads' own accounts say so. Both become one row.
+  using Key = std::tuple<WaitFor, std::string, Path, ChainWaits::End, bool>;
   struct Sum {
     WaitTime time;
-    double sure_ns = 0;      // of Runs: part of `time` that needs no watching
     double watched_ns = 0;   // of Runs: in all samples
     double interval_ns = 0;  // of Runs: the longest of those who were watched
   };

@@ -289,6 +289,7 @@ void WaitExaminer::add_chains(WaitWindow& window, WindowSums& sums, const WaitIn
                    .kind = interval.waits.sums[block.sum].sample.kind,
                    .cgroup_id = interval.waits.sums[block.sum].sample.cgroup_id,
                    .peer = block.peer,
+                   .ender = block.ender,
                    .past = block.past});
   }
   const bool goes_on = chained_all_ && chained_until_ == interval.begin_at;

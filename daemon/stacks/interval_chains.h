@@ -25,6 +25,7 @@ struct ChainedBlock {
   std::uint32_t kind = 0;       // offcpud_hist_kind
   std::uint64_t cgroup_id = 0;  // of the thread
   WaitPeer peer;
+  std::uint32_t ender = 0;                 // see ender_of()
   std::shared_ptr<const PastBlocks> past;  // of those it waited for; null: not known
 };
 
@@ -36,12 +37,12 @@ struct ChainedBlock {
 //
 // What W did comes from its own account, as far as that goes back: a sampled wait brings the last
 // blocks of W, of whoever ended the longest of those, and so on (PastBlocks). What such a block was
-// for is told by others of the process that were sampled (WaitHabits).
+// for, the sample tells if it has it, and else other blocks of the process (WaitHabits).
 //
-// Before that, and behind it, both blocks must be in the sample. A block as long as its sampling
-// interval always is; a shorter one stands for 1/p like it. So sums over many waits are right on
-// average, but a single wait says nothing of blocks of W that are much shorter than W's sampling
-// interval: see Piece::watched_ns. Immutable.
+// For what was before that, and on further hops, both blocks must be in the sample. A block as long
+// as its sampling interval always is; a shorter one stands for 1/p like it. So sums over many waits
+// are right on average, but a single wait says nothing of blocks of W that are much shorter than
+// W's sampling interval: see Piece::watched_ns. Immutable.
 class IntervalChains {
  public:
   static constexpr std::size_t kMostHops = 4;
@@ -69,6 +70,7 @@ class IntervalChains {
 
  private:
   class Walk;
+  [[nodiscard]] ChainedBlock block_of(const PastBlock& past) const;
   using Place = std::vector<ChainedBlock>::const_iterator;
   // The first block of the thread that ends after this time.
   [[nodiscard]] Place first_after(std::uint32_t tid, std::uint64_t ns) const;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <span>
 #include <tuple>
-#include <vector>
 
 #include "base/wait_for.h"
 #include "peers/wait_peer.h"
@@ -18,8 +18,10 @@ struct ChainedBlock;
 // waits, which nobody saw but the thread itself. Immutable.
 class WaitHabits {
  public:
-  // At least so many of those that are alike must agree.
+  // Of those that are alike, so much of what they stand for must agree; and so many must be
+  // sampled.
   static constexpr double kNearlyAll = 0.9;
+  static constexpr std::size_t kLeastSamples = 3;
 
   struct Habit {
     WaitFor wait_for = WaitFor::Unknown;
@@ -28,28 +30,14 @@ class WaitHabits {
 
   explicit WaitHabits(std::span<const ChainedBlock> blocks);
 
-  // Of a wait of this process for this reason (offcpud_hist_kind), at whose end the thread `ender`
-  // was current (0: none): what those have in common that the same thread ended, or else all. Only
-  // in the first case the peer's thread is known.
+  // Of a wait of this process for this reason (offcpud_hist_kind), at whose end `ender`
+  // (ender_of()) was current: what those have in common that ended in the same way, or else all.
+  // Only in the first case the peer's thread is known.
   [[nodiscard]] Habit of(std::uint32_t tgid, std::uint32_t kind, std::uint32_t ender) const;
 
  private:
-  struct Seen {
-    Habit habit;
-    std::size_t times = 0;
-  };
-  class Kinds {
-   public:
-    void add(const ChainedBlock& block);
-    [[nodiscard]] Habit common() const;
-
-   private:
-    std::vector<Seen> seen_;
-    std::size_t times_ = 0;
-  };
-
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Kinds> by_ender_;
-  std::map<std::tuple<std::uint32_t, std::uint32_t>, Kinds> by_kind_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Habit> by_ender_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t>, Habit> by_kind_;
 };
 
 }  // namespace offcpud

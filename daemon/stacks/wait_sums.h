@@ -78,6 +78,7 @@ struct EndedBlock {
   double stands_for = 1;                     // as many such blocks
   std::size_t sum = 0;                       // index into the sums
   WaitPeer peer;
+  std::uint32_t ender = 0;                 // see ender_of()
   std::shared_ptr<const PastBlocks> past;  // of those it waited for; null: not known
 };
 

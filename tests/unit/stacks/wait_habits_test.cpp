@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "offcpud.h"
+#include "sample.h"
 #include "stacks/interval_chains.h"
 
 namespace offcpud {
@@ -13,20 +14,27 @@ namespace {
 
 constexpr std::uint32_t kNetwork = OFFCPUD_BLOCKED_NETWORK, kSleep = OFFCPUD_BLOCKED_SLEEP;
 
-// A block of process 1; `peer`: the process, and the thread, that ended it; 0: unknown.
-ChainedBlock block(std::uint32_t kind, WaitFor wait_for, std::uint32_t peer,
-                   std::uint32_t peer_tid) {
-  ChainedBlock block{.tid = 1, .tgid = 1, .wait_for = wait_for, .kind = kind};
+// Blocks of process 1; `peer`: the process, and the thread, that ended them; 0: unknown.
+std::vector<ChainedBlock> blocks(std::uint32_t kind, WaitFor wait_for, std::uint32_t peer,
+                                 std::uint32_t peer_tid,
+                                 std::size_t count = WaitHabits::kLeastSamples) {
+  ChainedBlock block{.tid = 1, .tgid = 1, .wait_for = wait_for, .kind = kind, .ender = peer_tid};
   if (peer != 0) {
     block.peer = {.kind = WaitPeer::Kind::Process, .process = {.tgid = peer}, .tid = peer_tid};
   }
-  return block;
+  return std::vector<ChainedBlock>(count, block);
+}
+
+std::vector<ChainedBlock> operator+(std::vector<ChainedBlock> one,
+                                    const std::vector<ChainedBlock>& other) {
+  one.insert(one.end(), other.begin(), other.end());
+  return one;
 }
 
 TEST(WaitHabits, WhatTheSameThreadEndsIsForTheSame) {
-  const WaitHabits habits(std::vector{block(kNetwork, WaitFor::Work, 2, 20),
-                                      block(kNetwork, WaitFor::Answer, 3, 30),
-                                      block(kSleep, WaitFor::Timer, 0, 0)});
+  const WaitHabits habits(blocks(kNetwork, WaitFor::Work, 2, 20) +
+                          blocks(kNetwork, WaitFor::Answer, 3, 30) +
+                          blocks(kSleep, WaitFor::Timer, 0, 0));
   EXPECT_EQ(habits.of(1, kNetwork, 20).wait_for, WaitFor::Work);
   EXPECT_EQ(habits.of(1, kNetwork, 30).wait_for, WaitFor::Answer);
   EXPECT_EQ(habits.of(1, kNetwork, 30).peer.process.tgid, 3U);
@@ -35,38 +43,57 @@ TEST(WaitHabits, WhatTheSameThreadEndsIsForTheSame) {
 }
 
 TEST(WaitHabits, AThreadThatIsNewEndsWhatAllOthersEnd) {
-  const WaitHabits habits(std::vector{block(kNetwork, WaitFor::Answer, 3, 30),
-                                      block(kNetwork, WaitFor::Answer, 3, 31)});
+  const WaitHabits habits(blocks(kNetwork, WaitFor::Answer, 3, 30) +
+                          blocks(kNetwork, WaitFor::Answer, 3, 31));
   const WaitHabits::Habit habit = habits.of(1, kNetwork, 32);
   EXPECT_EQ(habit.wait_for, WaitFor::Answer);
   EXPECT_EQ(habit.peer.process.tgid, 3U);
   EXPECT_EQ(habit.peer.tid, 0U) << "it need not be a thread of that process";
 }
 
-TEST(WaitHabits, WherePeersDifferItIsForTheSameAllTheSame) {
-  std::vector<ChainedBlock> blocks;
-  for (std::uint32_t pid = 2; pid < 12; ++pid) {
-    blocks.push_back(block(kNetwork, WaitFor::Work, pid, pid));
+// Whatever thread a network card's interrupt hits, the wait was for another host.
+TEST(WaitHabits, WhoWasMerelyCurrentIsNoPeer) {
+  std::vector<ChainedBlock> remote = blocks(kNetwork, WaitFor::Answer, 0, 0);
+  for (ChainedBlock& block : remote) {
+    block.peer.kind = WaitPeer::Kind::Remote;
+    block.ender = 20 | OFFCPUD_PAST_INTERRUPT;
   }
-  const WaitHabits::Habit habit = WaitHabits(blocks).of(1, kNetwork, 99);
+  const WaitHabits habits(remote + blocks(kNetwork, WaitFor::Work, 2, 20));
+  EXPECT_EQ(habits.of(1, kNetwork, 20 | OFFCPUD_PAST_INTERRUPT).peer.kind, WaitPeer::Kind::Remote);
+  EXPECT_EQ(habits.of(1, kNetwork, 20).peer.process.tgid, 2U);
+}
+
+TEST(WaitHabits, WherePeersDifferItIsForTheSameAllTheSame) {
+  std::vector<ChainedBlock> many;
+  for (std::uint32_t pid = 2; pid < 12; ++pid) {
+    many = many + blocks(kNetwork, WaitFor::Work, pid, pid, 1);
+  }
+  const WaitHabits::Habit habit = WaitHabits(many).of(1, kNetwork, 99);
   EXPECT_EQ(habit.wait_for, WaitFor::Work);
   EXPECT_EQ(habit.peer.kind, WaitPeer::Kind::Unknown);
 }
 
 TEST(WaitHabits, SeveralHabitsAreNone) {
-  const WaitHabits habits(
-      std::vector{block(kNetwork, WaitFor::Work, 2, 20), block(kNetwork, WaitFor::Answer, 3, 30)});
+  const WaitHabits habits(blocks(kNetwork, WaitFor::Work, 2, 20) +
+                          blocks(kNetwork, WaitFor::Answer, 3, 30));
   EXPECT_EQ(habits.of(1, kNetwork, 99).wait_for, WaitFor::Unknown);
   EXPECT_EQ(habits.of(1, kSleep, 20).wait_for, WaitFor::Unknown);
   EXPECT_EQ(habits.of(2, kNetwork, 20).wait_for, WaitFor::Unknown) << "another process";
 }
 
-TEST(WaitHabits, OneOfTenMayDiffer) {
-  std::vector<ChainedBlock> blocks(9, block(kNetwork, WaitFor::Answer, 3, 30));
-  blocks.push_back(block(kNetwork, WaitFor::Unknown, 0, 0));
-  EXPECT_EQ(WaitHabits(blocks).of(1, kNetwork, 99).wait_for, WaitFor::Answer);
-  blocks.push_back(block(kNetwork, WaitFor::Unknown, 0, 0));
-  EXPECT_EQ(WaitHabits(blocks).of(1, kNetwork, 99).wait_for, WaitFor::Unknown);
+TEST(WaitHabits, FewSamplesAreNoHabit) {
+  const auto few = blocks(kNetwork, WaitFor::Answer, 3, 30, WaitHabits::kLeastSamples - 1);
+  EXPECT_EQ(WaitHabits(few).of(1, kNetwork, 30).wait_for, WaitFor::Unknown);
+}
+
+// Fifty long ones are all in the sample; of as many short ones two are, which stand for all.
+TEST(WaitHabits, SamplesCountForWhatTheyStandFor) {
+  auto all = blocks(kNetwork, WaitFor::Work, 2, 20, 50);
+  auto few = blocks(kNetwork, WaitFor::Answer, 3, 30, 2);
+  for (ChainedBlock& block : few) block.stands_for = 25;
+  EXPECT_EQ(WaitHabits(all + few).of(1, kNetwork, 99).wait_for, WaitFor::Unknown);
+  for (ChainedBlock& block : few) block.stands_for = 1;
+  EXPECT_EQ(WaitHabits(all + few).of(1, kNetwork, 99).wait_for, WaitFor::Work);
 }
 
 }  // namespace
