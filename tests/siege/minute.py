@@ -44,12 +44,22 @@ class Minute:
         self._daemon.text()
         self.scrape_seconds = time.monotonic() - begin
         try:
-            self.scrape = self._daemon.scrape()
+            self.counted = self._count(self._daemon.scrape())
         except FormatError as error:
-            self.scrape = None
+            self.counted = None
             promises.holds("a scrape that the strict parser takes", False, repr(error))
         else:
             promises.holds("a scrape that the strict parser takes", True)
+
+    @staticmethod
+    def _count(scrape):
+        """What the row tells: a parsed scrape is too large to keep one for each minute."""
+        stuck = [dict(labels)["thread"] for (_, labels), value in
+                 scrape.families["offcpud_thread_stuck"].samples.items() if value]
+        return (f"{sum(scrape.lost().values()):4.0f}  "
+                f"{scrape.value('offcpud_stack_samples_total'):7.0f}  "
+                f"{scrape.value('offcpud_stack_samples_incomplete_total'):10.0f}  "
+                f"{scrape.value('offcpud_reader_hangs_total'):5.0f}  {','.join(stuck) or '-'}")
 
     def _log_in(self):
         """As a user whom the daemon does not know yet."""
@@ -121,14 +131,8 @@ class Minute:
                                " MiB")
 
     def row(self, number):
-        if self.scrape is None:
+        if self.counted is None:
             return f"{number:6d}  no scrape"
-        value = self.scrape.value
-        stuck = [dict(labels)["thread"] for (_, labels), v in
-                 self.scrape.families["offcpud_thread_stuck"].samples.items() if v]
         return (f"{number:6d}  {self.scrape_seconds:8.2f}  {self.login:7.2f}  {self.profile:9.2f} "
                 f"({self.waited:6.2f})  {self.whole:9.3f}  {self.resident / MIB:8.1f}  "
-                f"{self.peak / MIB:8.1f}  {sum(self.scrape.lost().values()):4.0f}  "
-                f"{value('offcpud_stack_samples_total'):7.0f}  "
-                f"{value('offcpud_stack_samples_incomplete_total'):10.0f}  "
-                f"{value('offcpud_reader_hangs_total'):5.0f}  {','.join(stuck) or '-'}")
+                f"{self.peak / MIB:8.1f}  {self.counted}")

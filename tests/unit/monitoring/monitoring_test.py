@@ -4,6 +4,7 @@ linters, belong together, and every alert fires and clears."""
 
 import copy
 import itertools
+import json
 import re
 import shutil
 import subprocess
@@ -48,6 +49,49 @@ class Generated(unittest.TestCase):
                     for kind in ("classic", "native")]
         self.assertGreater(len(recorded[0]), 5)
         self.assertEqual(*recorded)
+
+
+@unittest.skipUnless(shutil.which("jsonnet"), "jsonnet is not installed")
+class Mixin(unittest.TestCase):
+    MIXIN = f"(import '{TREE}/config/mixin/mixin.libsonnet')"
+
+    def evaluated(self, expression, config=""):
+        program = f"local mixin = {self.MIXIN} {{ _config+:: {{ {config} }} }}; {expression}"
+        done = subprocess.run(["jsonnet", "-e", program], capture_output=True, text=True, timeout=60,
+                              check=False)
+        return json.loads(done.stdout) if done.returncode == 0 else done.stderr
+
+    def names(self, groups, kind):
+        return [rule[kind] for group in groups for rule in group["rules"] if kind in rule]
+
+    def test_it_has_every_dashboard(self):
+        files = {file.name: json.loads(file.read_text()) for file in dashboards.FOLDER.glob("*.json")}
+        self.assertEqual(files, self.evaluated("mixin.grafanaDashboards"))
+
+    def test_it_has_every_rule(self):
+        for kind in ("classic", "native"):
+            groups = self.evaluated("mixin.prometheusRules.groups", f"histograms: '{kind}'")
+            text = (PROMETHEUS / f"{kind}.rules.yaml").read_text()
+            self.assertEqual(re.findall(r"- record: (\S+)", text), self.names(groups, "record"))
+        self.assertIn("expected 'classic' or 'native', not 'old'",
+                      self.evaluated("mixin.prometheusRules", "histograms: 'old'"))
+
+    def test_its_alerts_lead_to_runbooks_at_the_address_of_who_deploys_them(self):
+        groups = self.evaluated("mixin.prometheusAlerts.groups", "runbookPrefix: 'https://example.org/'")
+        self.assertEqual(NAMES, self.names(groups, "alert"))
+        for rule in itertools.chain.from_iterable(group["rules"] for group in groups):
+            if "alert" in rule:
+                path = rule["annotations"]["runbook_url"].removeprefix("https://example.org/")
+                self.assertTrue((TREE / path.split("#")[0]).is_file(), path)
+
+    def test_promtool_takes_what_it_makes(self):
+        if not shutil.which("promtool"):
+            self.skipTest("promtool is not installed")
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            json.dump(self.evaluated("mixin.prometheusAlerts"), file)  # JSON is YAML
+            file.flush()
+            code, text = promtool("check", "rules", file.name)
+        self.assertEqual(0, code, text)
 
 
 class Dashboards(unittest.TestCase):
