@@ -57,7 +57,7 @@ static __always_inline void waking_set(struct task_struct *task, struct thread *
 		from = OFFCPUD_WAKERS;
 	} else if (!waker->pid || in_interrupt(waker)) {
 		from = OFFCPUD_FROM_INTERRUPT;
-		thread->waking.waker_tid = 0;
+		thread->waking.waker_tid = waker->pid | OFFCPUD_PAST_INTERRUPT;
 	} else {
 		thread->waking.waker_tid = waker->pid;
 		if (waker->flags & PF_KTHREAD)

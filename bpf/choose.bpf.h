@@ -83,13 +83,13 @@ static __always_inline void sample_describe_waker(void *ctx, struct chosen *chos
 	__u32 frames, end;
 
 	sample->waker = thread->waking.waker ? thread->waking.waker - 1 : OFFCPUD_WAKERS;
-	sample->waker_tid = thread->waking.waker_tid;
+	sample->waker_tid = waker_tid_of(thread);
 	sample->waker_tgid = sample->waker_local_tgid = 0;
 	sample->waker_user_frames = 0;
 	frames = frames_of(
 		bpf_get_stack(ctx, chosen->waker, OFFCPUD_WAKER_FRAMES * sizeof(__u64), 0));
 	sample->waker_kernel_frames = frames;
-	if (!thread->waking.waker_tid) {
+	if (!sample->waker_tid) {
 		sample->waker_comm[0] = 0;
 		return;
 	}
@@ -130,7 +130,7 @@ SUBPROGRAM int block_keep(void *ctx, struct task_struct *task, struct thread *th
 	if (found)
 		sample->flags |= OFFCPUD_SAMPLE_CENSORED;
 	sample_describe_waker(ctx, chosen, thread);
-	peer_note_ender(chosen, thread->waking.waker_tid);
+	peer_note_ender(chosen, sample->waker_tid);
 	tid = task->pid;
 	if (bpf_map_update_elem(&chosen_blocks, &tid, chosen, BPF_ANY))
 		return sample_lose(sample);

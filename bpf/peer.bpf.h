@@ -15,6 +15,7 @@
 #include <bpf/bpf_endian.h>
 
 #include "blame.bpf.h"
+#include "past.bpf.h"
 #include "reason.bpf.h"
 #include "sample_maps.bpf.h"
 #include "tid.bpf.h"
@@ -207,10 +208,12 @@ SUBPROGRAM int peer_note_ender(struct chosen *chosen, __u32 waker_tid)
 
 	__builtin_memset(&chosen->peer, 0, sizeof(chosen->peer));
 	__builtin_memset(ender, 0, sizeof(*ender));
+	__builtin_memset(&chosen->past, 0, sizeof(chosen->past));
 	if (!read_files || !tell_wakers || !task->pid || is_kernel_thread(task))
 		return 0;
 	peer_set_process(&chosen->peer, task);
 	chosen->peer.tid = task->pid;
+	past_of_current(&chosen->past, task);
 	if (waker_tid) {
 		chosen->peer.flags |= OFFCPUD_PEER_ENDED;
 		if (is_signalling(task))

@@ -106,6 +106,34 @@ struct offcpud_sample {
 };
 OFFCPUD_ASSERT(sizeof(struct offcpud_sample) == 184, "the layout has no padding");
 
+/* A block that a thread has behind it. Times but `ended_ns` are in units of 1,024 ns. */
+struct offcpud_past_block {
+	__u64 ended_ns; /* CLOCK_MONOTONIC, the wakeup; 0: there is no block */
+	__u32 length;	/* rounded down; of an hour and more: all ones */
+	__u32 skipped;	/* blocks too short to be kept, between the one before and this one */
+	__u32 who;	/* the thread that was current when it ended (PID_MAX_LIMIT, include/linux/threads.h,
+			 * is 2^22), OFFCPUD_PAST_INTERRUPT, and above its enum offcpud_hist_kind */
+	__u32 unused;
+};
+OFFCPUD_ASSERT(sizeof(struct offcpud_past_block) == 24, "no padding");
+#define OFFCPUD_PAST_TID       0x7fffffU
+#define OFFCPUD_PAST_INTERRUPT 0x800000U /* an interrupt ended it, whatever thread was current */
+#define OFFCPUD_PAST_KIND      24	 /* bits of `who` to shift out */
+#define OFFCPUD_PAST_UNIT      10	 /* log2 of the unit in nanoseconds */
+#define OFFCPUD_PAST_LEAST_NS 20000 /* shorter ones are not kept, but for the last */
+#define OFFCPUD_PAST_BLOCKS   4	/* kept; a power of two */
+
+/* What a thread did before it ended a block: its last blocks, in no order. */
+struct offcpud_past {
+	__u32 tid; /* 0: nothing is known of anybody */
+	__u32 tgid;
+	struct offcpud_past_block blocks[OFFCPUD_PAST_BLOCKS + 1]; /* and the very last one */
+};
+OFFCPUD_ASSERT(sizeof(struct offcpud_past) == 128, "no padding");
+
+/* How many threads that waited for one another a record tells of. */
+#define OFFCPUD_PAST_HOPS 3
+
 /* Addresses of instructions, innermost first, of four stacks, each right behind the one before:
  * kernel and user stack, and the waker's kernel and user stack. */
 #define OFFCPUD_SAMPLE_FRAMES (2 * OFFCPUD_STACK_FRAMES + 2 * OFFCPUD_WAKER_FRAMES)
@@ -114,6 +142,9 @@ OFFCPUD_ASSERT(sizeof(struct offcpud_sample) == 184, "the layout has no padding"
 struct offcpud_sample_record {
 	struct offcpud_sample sample;
 	struct offcpud_peer peer;
+	/* Of the thread `peer.tid`; of who ended the longest of its blocks within this one; and so
+	 * on. */
+	struct offcpud_past past[OFFCPUD_PAST_HOPS];
 	__u64 frames[OFFCPUD_SAMPLE_FRAMES];
 };
 

@@ -30,6 +30,7 @@ struct chosen {
 	struct offcpud_sample sample;
 	struct offcpud_peer peer;
 	struct peer_ender ender;
+	struct offcpud_past past;
 	__u64 waker[WAKER_INDEX_MASK + 1 + OFFCPUD_WAKER_FRAMES];
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Takes the stacks of a sampled block, in an interrupt of the thread that was blocked. */
 #include "cost.bpf.h"
+#include "past.bpf.h"
 #include "sample.bpf.h"
 
 /* Fills the record with the chosen block and the stacks of the current thread. Returns its size. */
@@ -12,6 +13,7 @@ static __always_inline __u32 record_fill(void *ctx, struct offcpud_sample_record
 
 	*sample = chosen->sample;
 	record->peer = chosen->peer;
+	past_follow(record, chosen);
 	frames = frames_of(
 		bpf_get_stack(ctx, record->frames, OFFCPUD_STACK_FRAMES * sizeof(__u64), 0));
 	sample->kernel_frames = frames;
@@ -24,7 +26,7 @@ static __always_inline __u32 record_fill(void *ctx, struct offcpud_sample_record
 		waker = 0;
 		sample->waker_kernel_frames = sample->waker_user_frames = 0;
 	}
-	return sizeof(*sample) + sizeof(record->peer) +
+	return sizeof(*sample) + sizeof(record->peer) + sizeof(record->past) +
 	       ((frames + waker) & SAMPLE_FRAMES_MASK) * sizeof(__u64);
 }
 

@@ -4,6 +4,7 @@
 #define OFFCPUD_SWITCH_BPF_H
 
 #include "history.bpf.h"
+#include "past.bpf.h"
 #include "wake.bpf.h"
 
 /* Whether the thread's group has used up its runtime (CFS bandwidth). Up to 6.17 the group leaves
@@ -101,6 +102,7 @@ static __always_inline __u64 account_waits(struct account account, struct thread
 
 	if (woken) {
 		until_ns = thread->waking.ns;
+		past_note_end(thread, until_ns);
 		waking_count(account.subject, thread);
 		thread->waking.waker = 0;
 		thread->kind = OFFCPUD_RUNQ_WAKEUP;
@@ -157,7 +159,10 @@ static __always_inline void block_begin(struct task_struct *task, struct thread 
 {
 	bool kernel_thread = is_kernel_thread(task);
 
+	past_keep(thread);
 	thread->kind = reason_of(task, kernel_thread, state);
+	thread->block.kind = thread->kind;
+	thread->block.began_ns = now;
 	thread->block.idle = is_idle_wait(kernel_thread, state);
 	thread->block.task_state = state;
 	thread->block.counted_ns = 0;
@@ -220,6 +225,7 @@ SUBPROGRAM bool thread_end_odd_wait(struct task_struct *task, struct thread *thr
 			return true;
 		}
 		loss_add(OFFCPUD_LOSS_WAKEUP);
+		past_note_end(thread, now);
 		account_wait(account_of(task, thread, cpu), thread, thread->kind,
 			     now - thread->since_ns);
 		break;

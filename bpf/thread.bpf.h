@@ -46,6 +46,7 @@
 
 #include "atomic.bpf.h"
 #include "maps.bpf.h"
+#include "sample.h"
 
 /* The FOUND states are those of threads that a walk found before any event of them. */
 enum thread_state {
@@ -78,7 +79,7 @@ struct taker {
 struct thread_waking {
 	__u64 ns;
 	__u32 waker;	 /* enum offcpud_waker + 1; 0: the block that it ended is accounted */
-	__u32 waker_tid; /* 0: an interrupt */
+	__u32 waker_tid; /* of who was current, with OFFCPUD_PAST_INTERRUPT; see waker_tid_of() */
 };
 
 /* Written by wakers; `chosen` also at the switch-in and in the thread's own interrupt. */
@@ -98,15 +99,21 @@ struct thread_owner {
 
 #define NO_PROCESS 0xffffffff
 
-/* The block that began last. Written by the switch-out, before the state; `counted_ns` also by
- * walk_blocked (cmpxchg) and by the waker (xchg). */
+/* The block that began last; all of it stays until the next one begins. Written by the switch-out,
+ * before the state; its end by whoever accounts it; `counted_ns` also by walk_blocked (cmpxchg) and
+ * by the waker (xchg). */
 struct thread_block {
 	__u64 counted_ns;      /* up to when walks have counted it; 0: none has */
 	__u64 stale_waking_ns; /* waking.ns of a waking that was over when the thread blocked: it
 				* does not end this block, whatever happens later */
+	__u64 began_ns;	       /* 0: none has begun */
+	__u64 ended_ns;	       /* before began_ns: it has not ended, or is not accounted yet */
+	__u32 ender;	       /* waking.waker_tid of its end; 0: unknown */
 	__u32 task_state;      /* TASK_* */
-	__u32 idle;	       /* a kernel thread that waits for work */
-	__u32 reserved[2];
+	__u32 skipped_ns;      /* blocks that past_keep() has not kept, since it kept one */
+	__u16 past;	       /* how many it has kept */
+	__u8 kind;	       /* enum offcpud_hist_kind */
+	__u8 idle;	       /* a kernel thread that waits for work */
 };
 
 /* All that has ended since born_ns. Its times add up to since_ns - born_ns, or time is missing.
@@ -151,12 +158,14 @@ struct thread {
 	struct thread_owner owner;
 	/* second line */
 	struct thread_block block;
-	__u64 reserved[2];
 	struct thread_sums sums;
 	/* Whoever had the CPU for most of the last wait that was long enough to be told. */
 	struct taker last_taker;
 	struct thread_longest_wait longest_wait;
-	/* last line */
+	/* sixth line and on. The blocks before that one which lasted OFFCPUD_PAST_LEAST_NS or more, in
+	 * turns. Written by the switch-out; read when the thread wakes another one, and by interrupts
+	 * on any CPU (past.bpf.h). */
+	struct offcpud_past_block past[OFFCPUD_PAST_BLOCKS];
 	struct thread_found found;
 };
 
@@ -164,15 +173,15 @@ struct thread {
 OFFCPUD_ASSERT(sizeof(struct thread_waking) == 16, "no padding");
 OFFCPUD_ASSERT(sizeof(struct thread_sampling) == 8, "no padding");
 OFFCPUD_ASSERT(sizeof(struct thread_owner) == 16, "no padding");
-OFFCPUD_ASSERT(sizeof(struct thread_block) == 32, "no padding");
+OFFCPUD_ASSERT(sizeof(struct thread_block) == 48, "no padding");
 OFFCPUD_ASSERT(sizeof(struct thread_found) == 32, "no padding");
 OFFCPUD_ASSERT(__builtin_offsetof(struct thread, block) == THREAD_LINE(1),
 	       "what a waking writes is in the first line");
 OFFCPUD_ASSERT(__builtin_offsetof(struct thread, sums.waits_ns) == THREAD_LINE(2),
 	       "what every switch writes fills the second line");
-OFFCPUD_ASSERT(__builtin_offsetof(struct thread, found) == THREAD_LINE(5),
-	       "what a walk writes has a line of its own");
-OFFCPUD_ASSERT(sizeof(struct thread) == 344, "one more line is 64 bytes for every thread");
+OFFCPUD_ASSERT(__builtin_offsetof(struct thread, past) == THREAD_LINE(5),
+	       "what every switch writes and what long blocks write are apart");
+OFFCPUD_ASSERT(sizeof(struct thread) == 440, "one more line is 64 bytes for every thread");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -180,6 +189,14 @@ struct {
 	__type(key, int);
 	__type(value, struct thread);
 } threads SEC(".maps");
+
+/* The thread that ended the block; 0: an interrupt. */
+static __always_inline __u32 waker_tid_of(const struct thread *thread)
+{
+	__u32 tid = thread->waking.waker_tid;
+
+	return tid & OFFCPUD_PAST_INTERRUPT ? 0 : tid;
+}
 
 static __always_inline struct thread *thread_of(struct task_struct *task)
 {

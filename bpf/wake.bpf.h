@@ -42,7 +42,7 @@ SUBPROGRAM int stall_end_send(struct task_struct *task, struct thread *thread, _
 	end->tgid = task->tgid;
 	end->kind = thread->state == THREAD_BLOCKED ? thread->kind : thread->found.kind;
 	end->waker = thread->waking.waker ? thread->waking.waker - 1 : OFFCPUD_WAKERS;
-	end->waker_tid = thread->waking.waker ? thread->waking.waker_tid : 0;
+	end->waker_tid = thread->waking.waker ? waker_tid_of(thread) : 0;
 	end->estimated = thread->state != THREAD_BLOCKED;
 	copy_comm(end->comm, task);
 	/* The daemon looks at every pass; to wake it from here would be one more wakeup. */
@@ -76,6 +76,7 @@ SUBPROGRAM int block_end(struct task_struct *task, struct thread *thread, __u64 
 		kind = thread->kind;
 		idle = thread->block.idle;
 		account_wait(account, thread, kind, now - since_ns);
+		past_note_end(thread, now);
 	}
 	waking_count(account.subject, thread);
 	if (since_ns && (__s64)(now - since_ns) > 0 && now - since_ns > stall_ns &&

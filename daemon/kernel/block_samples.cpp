@@ -99,7 +99,9 @@ int BlockSamples::on_event(void* self, void* data, std::size_t size) {
   const auto& record = *static_cast<const offcpud_sample_record*>(data);
   const std::size_t frames = (size - kHead) / sizeof(std::uint64_t);
   ++samples.taken_;
-  (*samples.take_)(sampled_block(record.sample, record.peer, std::span(record.frames, frames)));
+  SampledBlock block = sampled_block(record.sample, record.peer, std::span(record.frames, frames));
+  block.past = record.past;
+  (*samples.take_)(block);
   return 0;
 }
 

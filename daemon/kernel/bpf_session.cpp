@@ -106,6 +106,7 @@ Status configure(offcpud_bpf& skeleton, const SubjectPlan& plan, const FeatureRe
   constants.own_shards = plan.own_shards;
   constants.tell_wakers = features.has("wakers");
   constants.take_samples = features.has_stacks();
+  constants.find_tasks = features.has("task_by_number");
   constants.free_mask = plan.ring_size - 1;
   constants.read_files = features.has("file_kind");
   constants.jiffy_ns = jiffy_ns();

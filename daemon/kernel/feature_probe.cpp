@@ -224,9 +224,14 @@ FeatureReport probe_features(const btf* kernel_btf, const HostFacts& host) {
   offer("wakers", readable && report.preempt_count_at.has_value(),
         "wakeups are counted, by thread or interrupt as their cause; without it they are not",
         "boot a kernel built with CONFIG_FAIR_GROUP_SCHED=y, without lockdown=confidentiality");
-  offer("stacks", readable && tracepoint(kernel_btf, "irq_work_exit") != nullptr,
-        "stacks of sampled blocks; without it there are none",
+  const bool stacks = readable && tracepoint(kernel_btf, "irq_work_exit") != nullptr;
+  offer("stacks", stacks, "stacks of sampled blocks; without it there are none",
         "boot a kernel built with CONFIG_X86_LOCAL_APIC=y, without lockdown=confidentiality");
+  offer("task_by_number",
+        stacks && type_of(kernel_btf, "bpf_task_from_pid", BTF_KIND_FUNC) != nullptr &&
+            type_of(kernel_btf, "bpf_task_release", BTF_KIND_FUNC) != nullptr,
+        "chains of short waits are followed over three threads; without it, over one",
+        "boot kernel 6.2 or newer, without lockdown=confidentiality");
   offer("wait_details", true,
         "stalls show what they wait for: system call, file, lock and its owner, functions of the "
         "kernel; without it they show only the reason",

@@ -4,8 +4,10 @@
 namespace offcpud {
 
 std::span<const OptionalFeature> optional_features() {
+  // on_irq_work looks up tasks for "task_by_number", which is given up first if it is refused.
   // on_sched_waking has code of "stacks" because it walks the waker's stacks.
   static const std::vector<OptionalFeature> kFeatures = {
+      {"task_by_number", {}, {"on_irq_work"}},
       {"stacks", {"on_irq_work", "walk_blocked"}, {"on_sched_waking", "on_sched_switch"}},
       {"wakers", {}, {"on_sched_waking"}},
       {"file_kind", {}, {"on_sched_switch", "walk_threads"}},

@@ -2,8 +2,10 @@
 #include "sampler/chain_sums.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <iterator>
+#include <tuple>
 
 namespace offcpud {
 namespace {
@@ -31,7 +33,7 @@ ChainSums::Rows ChainSums::divide(const ChainedBlock& wait, const std::string& o
   Rows rows;
   if (pieces_ >= kMostPieces) {
     const auto whole_ns = static_cast<double>(wait.ended_ns - wait.since_ns);
-    rows[{wait.wait_for, on, {}, ChainWaits::End::Unknown}].time.ns = whole_ns;
+    rows[{wait.wait_for, on, {}, ChainWaits::End::Unknown, false}].time.ns = whole_ns;
     return rows;
   }
   chains.divide(wait, [&](const IntervalChains::Piece& piece) {
@@ -41,11 +43,11 @@ ChainSums::Rows ChainSums::divide(const ChainedBlock& wait, const std::string& o
     for (const ChainedBlock* step : piece.steps) {
       path.emplace_back(step->wait_for, names_.on(step->peer, step->wait_for));
     }
-    const bool may_run = is_whole || piece.end != ChainEnd::Runs;
+    const bool may_run = is_whole || piece.is_sure || piece.end != ChainEnd::Runs;
     const ChainEnd end = may_run ? piece.end : ChainEnd::Unknown;
-    Sum& sum = rows[{wait.wait_for, on, std::move(path), end}];
+    Sum& sum = rows[{wait.wait_for, on, std::move(path), end, piece.is_sure}];
     sum.time += {.ns = piece.ns, .variance_ns2 = piece.variance_ns2};
-    if (piece.end != IntervalChains::End::Runs) return;
+    if (piece.end != IntervalChains::End::Runs || piece.is_sure) return;
     const auto interval = intervals_.at(offcpud_sample_row(piece.tgid, 0) % intervals_.size());
     sum.watched_ns += piece.watched_ns;
     sum.interval_ns = std::max(sum.interval_ns, static_cast<double>(interval.count()));
@@ -57,7 +59,7 @@ void ChainSums::add(Rows& rows, const Key& key, const Sum& of_wait, double stand
   auto row = rows.find(key);
   if (row == rows.end()) {
     const bool fits = rows.size() < kMostPaths && paths_in_all_ < kMostOfAll;
-    const Key unknown{std::get<0>(key), std::get<1>(key), {}, ChainWaits::End::Unknown};
+    const Key unknown{std::get<0>(key), std::get<1>(key), {}, ChainWaits::End::Unknown, false};
     const auto [added, is_new] = rows.try_emplace(fits ? key : unknown);
     row = added;
     if (is_new) ++paths_in_all_;
@@ -90,12 +92,13 @@ void ChainSums::add(std::span<const ChainedBlock> waits, std::uint64_t begin_ns,
 
 // A thread that was watched for a time has had blocks shorter than its sampling interval T in it,
 // of which one for each T in all is in the sample on average. So what it is said to run may be as
-// much as one T of the watched time less; and where that is most of it, nobody knows.
+// much as one T of the watched time less, but not less than nothing; and where that is most of it,
+// nobody knows. What its own account says needs no watching.
 void ChainSums::add_unseen(Rows& rows) {
   std::vector<Key> unsure;
   for (auto& [key, sum] : rows) {
     if (std::get<3>(key) != ChainWaits::End::Runs || sum.watched_ns <= 0) continue;
-    const double unseen = sum.time.ns * sum.interval_ns / sum.watched_ns;
+    const double unseen = std::abs(sum.time.ns) * std::min(1.0, sum.interval_ns / sum.watched_ns);
     sum.time.variance_ns2 += unseen * unseen;
     if (sum.watched_ns < kLeastWatched * sum.interval_ns) unsure.push_back(key);
   }
@@ -111,15 +114,16 @@ std::vector<ChainWaits> ChainSums::take() && {
   for (auto& [cgroup, rows] : rows_) {
     add_unseen(rows);
     std::vector<ChainWaits> of_cgroup;
+    std::map<std::tuple<WaitFor, std::string, Path, ChainWaits::End>, WaitTime> sums;
     for (auto& [key, sum] : rows) {
+      const auto& [wait_for, on, path, end, is_sure] = key;
+      sums[{wait_for, on, path, end}] += sum.time;
+    }
+    for (const auto& [key, time] : sums) {
       const auto& [wait_for, on, path, end] = key;
       ChainWaits& row = of_cgroup.emplace_back();
-      row = {.cgroup = cgroup,
-             .wait_for = wait_for,
-             .on = on,
-             .steps = {},
-             .end = end,
-             .time = sum.time};
+      row = {
+          .cgroup = cgroup, .wait_for = wait_for, .on = on, .steps = {}, .end = end, .time = time};
       for (const auto& [step_for, step_on] : path) row.steps.push_back({step_for, step_on});
     }
     std::ranges::stable_sort(of_cgroup, std::ranges::greater(),

@@ -41,7 +41,7 @@ class ChainSums {
 
   // Divides those of `waits` that are for something on which somebody can act, and whose peer's
   // thread is known: what of them is after `begin_ns`. `is_whole`: no block is missing in the
-  // chains; otherwise nobody is said to run.
+  // chains; otherwise nobody is said to run whose own account does not say so.
   void add(std::span<const ChainedBlock> waits, std::uint64_t begin_ns,
            const IntervalChains& chains, bool is_whole);
 
@@ -49,7 +49,8 @@ class ChainSums {
 
  private:
   using Path = std::vector<std::pair<WaitFor, std::string>>;
-  using Key = std::tuple<WaitFor, std::string, Path, ChainWaits::End>;
+  // The last: of Runs, whether the threads' own accounts say so. Both become one row.
+  using Key = std::tuple<WaitFor, std::string, Path, ChainWaits::End, bool>;
   struct Sum {
     WaitTime time;
     double watched_ns = 0;   // of Runs: in all samples

@@ -286,8 +286,11 @@ void WaitExaminer::add_chains(WaitWindow& window, WindowSums& sums, const WaitIn
                    .ended_ns = block.ended_ns,
                    .stands_for = block.stands_for,
                    .wait_for = surely_for(*examined[block.sum], means),
+                   .kind = interval.waits.sums[block.sum].sample.kind,
                    .cgroup_id = interval.waits.sums[block.sum].sample.cgroup_id,
-                   .peer = block.peer});
+                   .peer = block.peer,
+                   .ender = block.ender,
+                   .past = block.past});
   }
   const bool goes_on = chained_all_ && chained_until_ == interval.begin_at;
   const MonotonicTime begin = goes_on ? chained_from_ : interval.begin_at;
@@ -297,6 +300,7 @@ void WaitExaminer::add_chains(WaitWindow& window, WindowSums& sums, const WaitIn
   ChainSums divided(sums.paths, sums.names, interval.intervals);
   divided.add(now, ns_of(interval.begin_at), chains, interval.waits.ended_are_all);
   window.chains = std::move(divided).take();
+  for (ChainedBlock& block : now) block.past = nullptr;  // of them, only the blocks are needed
   chained_ = std::move(now);
   chained_from_ = interval.begin_at;
   chained_until_ = interval.end_at;

@@ -8,7 +8,7 @@
 namespace offcpud {
 
 IntervalChains::IntervalChains(std::vector<ChainedBlock> blocks, std::uint64_t begin_ns)
-    : blocks_(std::move(blocks)), begin_ns_(begin_ns) {
+    : blocks_(std::move(blocks)), habits_(blocks_), begin_ns_(begin_ns) {
   std::ranges::sort(blocks_, {},
                     [](const ChainedBlock& block) { return std::pair(block.tid, block.ended_ns); });
 }
@@ -27,9 +27,66 @@ class IntervalChains::Walk {
   Walk(const IntervalChains& chains, const ChainedBlock& wait, const Take& take)
       : chains_(chains), wait_(wait), take_(take) {}
 
-  // What a thread did in this time, of which each nanosecond stands for `scale` of the wait. A
-  // thread has one block at a time, so its blocks follow one another in the order of their ends.
+  // What a thread did in this time, of which each nanosecond stands for `scale` of the wait.
   void divide(const WaitPeer& whose, std::uint64_t from_ns, std::uint64_t to_ns, double scale) {
+    const auto past = wait_.past != nullptr
+                          ? past_of_thread(*wait_.past, whose.tid, whose.process.tgid)
+                          : std::span<const PastBlock>();
+    if (past.empty()) return divide_by_samples(whose, from_ns, to_ns, scale);
+    const std::uint64_t told_from = std::clamp(past.front().since_ns, from_ns, to_ns);
+    // The first block began up to a unit before that: it must not count as a sample as well.
+    constexpr std::uint64_t kUnit = 1 << OFFCPUD_PAST_UNIT;
+    const std::uint64_t sampled_until = told_from - std::min(told_from - from_ns, kUnit);
+    if (sampled_until > from_ns) divide_by_samples(whose, from_ns, sampled_until, scale);
+    end(End::Unknown, scale, static_cast<double>(told_from - sampled_until));
+    divide_by_past(past, told_from, to_ns, scale);
+  }
+
+ private:
+  // What is left of a time once blocks are taken off, and how sure that is.
+  struct Rest {
+    double ns = 0, variance_ns2 = 0;
+  };
+
+  // Between its blocks the thread ran, except for blocks that were too short to be told.
+  void divide_by_past(std::span<const PastBlock> past, std::uint64_t from_ns, std::uint64_t to_ns,
+                      double scale) {
+    std::uint64_t at = from_ns, before = 0;
+    double runs = 0, skipped = 0;
+    const auto run_until = [&](std::uint64_t until, const PastBlock& next) {
+      if (until <= at) return;
+      const auto part = static_cast<double>(until - at);
+      const double gap = next.since_ns > before ? static_cast<double>(next.since_ns - before) : 0;
+      const double short_ones =
+          before != 0 && gap > 0 ? part * static_cast<double>(next.skipped_ns) / gap : 0;
+      skipped += std::min(part, short_ones);
+      runs += part - std::min(part, short_ones);
+      at = until;
+    };
+    for (const PastBlock& block : past) {
+      run_until(std::min(block.since_ns, to_ns), block);
+      const std::uint64_t until = std::min(block.ended_ns, to_ns);
+      before = block.ended_ns;
+      if (until <= at) continue;
+      if (pieces_ >= kMostPieces) break;
+      const ChainedBlock step = chains_.block_of(block);
+      steps_.at(depth_++) = &step;
+      follow(step, at, until, scale);
+      --depth_;
+      at = until;
+    }
+    if (pieces_ >= kMostPieces) {
+      skipped += static_cast<double>(to_ns - at);
+    } else {
+      runs += static_cast<double>(to_ns - at);
+    }
+    end(End::Unknown, scale, skipped);
+    end(End::Runs, scale, runs);
+  }
+
+  // A thread has one block at a time, so its blocks follow one another in the order of their ends.
+  void divide_by_samples(const WaitPeer& whose, std::uint64_t from_ns, std::uint64_t to_ns,
+                         double scale) {
     const std::uint64_t known_from = std::clamp(chains_.begin_ns_, from_ns, to_ns);
     end(End::Unknown, scale, static_cast<double>(known_from - from_ns));
     Rest rest{.ns = static_cast<double>(to_ns - known_from)};
@@ -48,12 +105,6 @@ class IntervalChains::Walk {
     }
     end_running(whose, scale, rest, static_cast<double>(to_ns - known_from));
   }
-
- private:
-  // What is left of a time once blocks are taken off, and how sure that is.
-  struct Rest {
-    double ns = 0, variance_ns2 = 0;
-  };
 
   void step(const ChainedBlock& block, std::uint64_t from_ns, std::uint64_t to_ns, double scale,
             Rest& rest) {
@@ -92,7 +143,8 @@ class IntervalChains::Walk {
     take_({.steps = std::span(steps_).first(depth_),
            .end = how,
            .ns = scale * ns,
-           .variance_ns2 = scale * (scale - 1) * ns * ns});
+           .variance_ns2 = scale * (scale - 1) * ns * ns,
+           .is_sure = how == End::Runs});
   }
 
   void end_running(const WaitPeer& whose, double scale, const Rest& rest, double watched_ns) {
@@ -113,6 +165,28 @@ class IntervalChains::Walk {
   std::array<const ChainedBlock*, kMostHops> steps_{};
   std::size_t depth_ = 0, pieces_ = 0;
 };
+
+// A sample of this very block knows more than its thread.
+ChainedBlock IntervalChains::block_of(const PastBlock& past) const {
+  const Place sampled = first_after(past.tid, past.ended_ns - 1);
+  if (sampled != blocks_.end() && sampled->tid == past.tid && sampled->tgid == past.tgid &&
+      sampled->ended_ns == past.ended_ns) {
+    ChainedBlock block = *sampled;
+    block.stands_for = 1;
+    return block;
+  }
+  const WaitHabits::Habit habit = habits_.of(past.tgid, past.kind, past.ender);
+  return {.tid = past.tid,
+          .tgid = past.tgid,
+          .since_ns = past.since_ns,
+          .ended_ns = past.ended_ns,
+          .wait_for = habit.wait_for,
+          .kind = past.kind,
+          .cgroup_id = 0,
+          .peer = habit.peer,
+          .ender = past.ender,
+          .past = nullptr};
+}
 
 void IntervalChains::divide(const ChainedBlock& wait, const Take& take) const {
   Walk(*this, wait, take).divide(wait.peer, wait.since_ns, wait.ended_ns, 1);

@@ -4,12 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "base/chain_end.h"
 #include "base/wait_for.h"
 #include "peers/wait_peer.h"
+#include "stacks/past_blocks.h"
+#include "stacks/wait_habits.h"
 
 namespace offcpud {
 
@@ -19,8 +22,11 @@ struct ChainedBlock {
   std::uint64_t since_ns = 0, ended_ns = 0;  // CLOCK_MONOTONIC; 0: the beginning was not seen
   double stands_for = 1;                     // as many such blocks
   WaitFor wait_for = WaitFor::Unknown;
+  std::uint32_t kind = 0;       // offcpud_hist_kind
   std::uint64_t cgroup_id = 0;  // of the thread
   WaitPeer peer;
+  std::uint32_t ender = 0;                 // see ender_of()
+  std::shared_ptr<const PastBlocks> past;  // of those it waited for; null: not known
 };
 
 // What the thread that ended a wait did during it: an interval inside an interval. If a thread
@@ -29,10 +35,14 @@ struct ChainedBlock {
 // something that is in no sample. Averages of what W does in general must not be multiplied
 // instead: other clients' requests would enter (measured: 70 % told where 99.6 % was true).
 //
-// Both blocks must be in the sample. A block as long as its sampling interval always is; a shorter
-// one stands for 1/p like it. So sums over many waits are right on average, but a single wait says
-// nothing of blocks of W that are much shorter than W's sampling interval: see Piece::watched_ns.
-// Immutable.
+// What W did comes from its own account, as far as that goes back: a sampled wait brings the last
+// blocks of W, of whoever ended the longest of those, and so on (PastBlocks). What such a block was
+// for, the sample tells if it has it, and else other blocks of the process (WaitHabits).
+//
+// For what was before that, and on further hops, both blocks must be in the sample. A block as long
+// as its sampling interval always is; a shorter one stands for 1/p like it. So sums over many waits
+// are right on average, but a single wait says nothing of blocks of W that are much shorter than
+// W's sampling interval: see Piece::watched_ns. Immutable.
 class IntervalChains {
  public:
   static constexpr std::size_t kMostHops = 4;
@@ -44,7 +54,9 @@ class IntervalChains {
     End end = End::Unknown;
     double ns = 0;  // of the wait, as the samples of the steps estimate it: may be negative
     double variance_ns2 = 0;  // of it, given the wait
-    // Of Runs: for how long the thread was watched, and its process.
+    // Of Runs: whether the thread's own account says so. Otherwise for how long the thread was
+    // watched, and its process.
+    bool is_sure = false;
     double watched_ns = 0;
     std::uint32_t tgid = 0;
   };
@@ -58,11 +70,13 @@ class IntervalChains {
 
  private:
   class Walk;
+  [[nodiscard]] ChainedBlock block_of(const PastBlock& past) const;
   using Place = std::vector<ChainedBlock>::const_iterator;
   // The first block of the thread that ends after this time.
   [[nodiscard]] Place first_after(std::uint32_t tid, std::uint64_t ns) const;
 
   std::vector<ChainedBlock> blocks_;  // by thread and end
+  WaitHabits habits_;
   std::uint64_t begin_ns_;
 };
 

@@ -17,6 +17,9 @@ struct SampledBlock {
   offcpud_sample sample{};
   offcpud_peer peer{};
   std::span<const __u64> kernel, user, waker_kernel, waker_user;
+  // Of those who waited for one another, from the one that ended the block on; empty: nobody
+  // looked.
+  std::span<const offcpud_past> past{};
 };
 
 // Whether the block had not ended when it was sampled, so that nobody had woken the thread.
@@ -50,14 +53,20 @@ class KeptSample {
     for (const auto stack : {block.kernel, block.user, block.waker_kernel, block.waker_user}) {
       frames_.insert(frames_.end(), stack.begin(), stack.end());
     }
+    past_.assign(block.past.begin(), block.past.end());
   }
 
-  [[nodiscard]] SampledBlock block() const { return sampled_block(sample_, peer_, frames_); }
+  [[nodiscard]] SampledBlock block() const {
+    SampledBlock block = sampled_block(sample_, peer_, frames_);
+    block.past = past_;
+    return block;
+  }
 
  private:
   offcpud_sample sample_;
   offcpud_peer peer_;
   std::vector<__u64> frames_;
+  std::vector<offcpud_past> past_;
 };
 
 }  // namespace offcpud

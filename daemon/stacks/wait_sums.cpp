@@ -89,27 +89,30 @@ WaitSum* WaitSums::add(const SampledBlock& block, const WaitPeer& peer) {
       sum.last_ended_ns = std::max<std::uint64_t>(sum.last_ended_ns, sample.ended_ns);
     }
   }
-  if (!is_in_progress(sample) && length_ns != 0) keep_ended(sample, peer);
+  if (!is_in_progress(sample) && length_ns != 0) keep_ended(block, peer);
   return added;
 }
 
 // Also one whose beginning was not seen: its thread did nothing else for as long as anybody knows.
-void WaitSums::keep_ended(const offcpud_sample& sample, const WaitPeer& peer) {
+void WaitSums::keep_ended(const SampledBlock& block, const WaitPeer& peer) {
+  const offcpud_sample& sample = block.sample;
   if (last_ == SeenBlock::kKnown || ended_.size() >= kMostEnded) {
     ended_are_all_ = false;
     return;
   }
   const auto length_ns = static_cast<double>(sample.ended_ns - sample.since_ns);
   const bool censored = (sample.flags & OFFCPUD_SAMPLE_CENSORED) != 0;
-  const EndedBlock block{
+  const EndedBlock kept{
       .tid = sample.tid,
       .tgid = sample.tgid,
       .since_ns = censored ? 0 : sample.since_ns,
       .ended_ns = sample.ended_ns,
       .stands_for = std::max(1.0, static_cast<double>(sample.whole_ns) / length_ns),
       .sum = last_,
-      .peer = peer};
-  ended_.push_back({block, serials_[last_]});
+      .peer = peer,
+      .ender = ender_of(block.peer),
+      .past = past_blocks_of(peer, block.past, sample.since_ns)};
+  ended_.push_back({kept, serials_[last_]});
 }
 
 ShareOwner WaitSums::owner_of(const offcpud_sample& sample) const {

@@ -25,6 +25,7 @@
 #include "snapshot/snapshot.h"
 #include "stacks/byte_budget.h"
 #include "stacks/cgroup_paths.h"
+#include "stacks/past_blocks.h"
 #include "stacks/peer_times.h"
 #include "stacks/stack_sums.h"
 
@@ -77,6 +78,8 @@ struct EndedBlock {
   double stands_for = 1;                     // as many such blocks
   std::size_t sum = 0;                       // index into the sums
   WaitPeer peer;
+  std::uint32_t ender = 0;                 // see ender_of()
+  std::shared_ptr<const PastBlocks> past;  // of those it waited for; null: not known
 };
 
 // Sums the blocks of a few seconds, to find what they were for: how many ended after how long, and
@@ -164,7 +167,7 @@ class WaitSums {
   std::vector<std::size_t> move_sums(Drained& drained);
   void move_blocks(Drained& drained, const std::vector<std::size_t>& moved);
   void move_ended(Drained& drained, const std::vector<std::size_t>& moved);
-  void keep_ended(const offcpud_sample& sample, const WaitPeer& peer);
+  void keep_ended(const SampledBlock& block, const WaitPeer& peer);
   void note_at(const offcpud_sample& sample, const WaitPeer& peer, std::size_t sum);
   void leave_out(const offcpud_sample& sample);
   void leave_out(const SeenBlock& block);

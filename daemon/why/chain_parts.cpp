@@ -89,7 +89,9 @@ void divide_by_chains(Cause& part, const WhyInputs& inputs, const std::string& u
     if (!is_of(chain, part)) continue;
     const double threads = rate.threads(chain.time.ns);
     seen += threads;
-    if (chain.end != UnitChain::End::Unknown || !chain.steps.empty()) known += threads;
+    const bool is_known = chain.steps.empty() ? chain.end != UnitChain::End::Unknown
+                                              : chain.steps.front().wait_for != WaitFor::Unknown;
+    if (is_known) known += threads;
   }
   if (known < kLeastCovered * part.threads) return;
   ChainParts parts(rate, part.threads / seen);

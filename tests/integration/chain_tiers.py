@@ -4,7 +4,11 @@ then computes. A process for each connection. Usage: tier3|tier2|front ARGUMENTS
 
 tier3 SLEEP_MS BURN_MS                  prints its port
 tier2 BURN_MS PORT_OF_TIER3             prints its port; to "c" it computes, to "a" it asks tier3
-front PORT_OF_TIER2 c|a SECONDS REST_MS asks, and prints how long it waited for an answer on average
+front PORT_OF_TIER2 c|a SECONDS REST_MS asks, and prints how long it waited for an answer on average, and which parts of
+                                        that time tier2 waited for tier3, and tier3 slept, by their own clocks
+
+An answer says how long, in seconds, who gives it waited for others, and how long those slept, both without waits for a
+CPU (schedstat).
 """
 import os
 import socket
@@ -18,6 +22,16 @@ def burn(ms):
         pass
 
 
+def blocked_in(wait):
+    """Seconds, and what it returns."""
+    with open("/proc/thread-self/schedstat", "rb", buffering=0) as schedstat:
+        def queued():
+            return int(os.pread(schedstat.fileno(), 100, 0).split()[1]) / 1e9
+        delay, begin = queued(), time.monotonic()
+        result = wait()
+        return time.monotonic() - begin - (queued() - delay), result
+
+
 def serve(answer):
     listening = socket.create_server(("127.0.0.1", 0))
     print(listening.getsockname()[1], flush=True)
@@ -26,16 +40,17 @@ def serve(answer):
         if os.fork() == 0:
             listening.close()
             while question := connection.recv(100):
-                answer(question)
-                connection.sendall(b"answer")
+                waited, slept = answer(question)
+                connection.sendall(f"{waited:.6f} {slept:.6f}".encode())
             os._exit(0)
         connection.close()
 
 
 def tier3(sleep_ms, burn_ms):
     def answer(_):
-        time.sleep(float(sleep_ms) / 1000)
+        slept, _ = blocked_in(lambda: time.sleep(float(sleep_ms) / 1000))
         burn(float(burn_ms))
+        return 0, slept
     serve(answer)
 
 
@@ -44,25 +59,30 @@ def tier2(burn_ms, port):
 
     def answer(question):
         if question == b"c":
-            return burn(float(burn_ms))
+            burn(float(burn_ms))
+            return 0, 0
         if not upstream:
             upstream.append(socket.create_connection(("127.0.0.1", int(port))))
         upstream[0].sendall(b"q")
-        return upstream[0].recv(100)
+        waited, answer = blocked_in(lambda: upstream[0].recv(100))
+        return waited, float(answer.split()[1])
     serve(answer)
 
 
 def front(port, question, seconds, rest_ms):
     connection = socket.create_connection(("127.0.0.1", int(port)))
-    waited, asked, until = 0.0, 0, time.monotonic() + float(seconds)
+    waited = others_waited = others_slept = 0.0
+    asked, until = 0, time.monotonic() + float(seconds)
     while time.monotonic() < until:
         begin = time.monotonic()
         connection.sendall(question.encode())
-        connection.recv(100)
+        parts = connection.recv(100).split()
         waited += time.monotonic() - begin
+        others_waited += float(parts[0])
+        others_slept += float(parts[1])
         asked += 1
         time.sleep(float(rest_ms) / 1000)
-    print(waited / asked, flush=True)
+    print(waited / asked, others_waited / waited, others_slept / waited, flush=True)
 
 
 if __name__ == "__main__":

@@ -70,42 +70,40 @@ class Chains(WaitedOnCase):
             self.assertIsNotNone(part, "tier2 is waited for")
             self.show(part)
             self.expect_parts_add_up(part)
-        waits = [float(program.communicate(timeout=20)[0]) for program in asking]
-        return tier3, parts, sleep_ms / 1000 / waits[1]
+        clocks = [tuple(map(float, program.communicate(timeout=20)[0].split())) for program in asking]
+        for front, (mean, waits, sleeps) in zip((front1, front2), clocks):
+            print(f"  {front.unit} waited {1e3 * mean:.2f} ms; of that tier2 waited {waits:.1%}, tier3 slept {sleeps:.1%}",
+                  flush=True)
+        return tier3, parts, clocks[1][1:]
 
-    def expect_shares(self, parts, sleeps, tolerance):
-        """`sleeps`: the part of a wait of front2 in which tier3 sleeps. The rest it runs or waits for a CPU."""
+    def expect_shares(self, parts, truth, tolerance):
+        """`truth`: the parts of the waits of front2 in which tier2 waits, and in which tier3 sleeps. Otherwise tier3 runs
+        or waits for a CPU."""
         first, second = parts
-        for part in parts:  # whole windows, where a busy host lost a sample
-            self.expect_at_most("not known", 0.25, self.unknown(part) / part["threads"])
+        waits, sleeps = truth
+        for part in parts:
+            self.expect_at_most("not known", 0.1, self.unknown(part) / part["threads"])
         self.expect_close("of front1's waits tier2 runs", 1, self.share(first, "runs"), absolute=tolerance)
-        self.expect_close("of front2's waits tier2 waits for an answer", 1, self.share(second, "for", "unit"),
+        self.expect_close("of front2's waits tier2 waits for an answer", waits, self.share(second, "for", "unit"),
                           absolute=tolerance)
         self.expect_close("of front2's waits tier3 sleeps", sleeps,
                           self.share(second, "for", "unit", "timer"), absolute=tolerance)
-        self.expect_close("of front2's waits tier3 runs", 1 - sleeps,
+        self.expect_close("of front2's waits tier3 runs", waits - sleeps,
                           self.share(second, "for", "unit", "runs"), absolute=tolerance)
 
     def test_long_waits(self):
         """What tier2 does in general, multiplied, would be wrong for both fronts by tens of points."""
-        tier3, parts, sleeps = self.run_tiers(20, 15, 5, 30)
-        self.expect_shares(parts, sleeps, 0.1)
+        tier3, parts, truth = self.run_tiers(20, 15, 5, 30)
+        self.expect_shares(parts, truth, 0.05)
         first = self.daemon.offcpuctl("why").splitlines()[:5]
         print("\n".join(f"    | {line}" for line in first), flush=True)
         self.say(any("of that time" in line and tier3.unit in line for line in first),
                  "first five lines of offcpuctl why", "... of that time ... tier3", len(first))
 
     def test_short_waits(self):
-        """What is not known may be anything, but what is known is no more than the truth."""
-        _, parts, sleeps = self.run_tiers(2, 1.5, 0.5, 3)
-        for what, part, truth, *path in (("tier2 runs", parts[0], 1, "runs"),
-                                         ("tier3 sleeps", parts[1], sleeps, "for", "unit", "timer")):
-            error = max(child["error"] for child in part["parts"]) / part["threads"]
-            unknown = self.unknown(part) / part["threads"]
-            known = self.share(part, *path) * (1 - unknown)
-            print(f"  of the waits {what}: {known:.3f}, {unknown:.3f} not known; truth {truth:.3f}", flush=True)
-            self.expect_at_most(f"of the waits {what}", truth + 0.1 + 3 * error, known)
-            self.expect_at_least(f"of the waits {what}, or unknown", truth - 0.1 - 3 * error, known + unknown)
+        """Of waits of 2 ms few pairs are in the sample: the threads' own account tells."""
+        _, parts, truth = self.run_tiers(2, 1.5, 0.5, 3)
+        self.expect_shares(parts, truth, 0.05)
 
 
 if __name__ == "__main__":

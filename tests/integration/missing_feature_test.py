@@ -87,7 +87,7 @@ class RefusedPrograms(Case):
     """One program of each of these features is refused by the kernel, as it is by one that lacks a
     helper function."""
     settings = {"stalls.threshold": "1d"}
-    refused = {"wait_details": "describe_calls", "stacks": "on_irq_work",
+    refused = {"wait_details": "describe_calls", "stacks": "on_irq_work", "task_by_number": "on_irq_work",
                "kernel_names": "name_addresses", "cgroup_events": "on_cgroup_mkdir"}
 
     @classmethod

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace offcpud {
@@ -120,6 +122,104 @@ TEST(IntervalChains, ATimerLeadsToNobody) {
   EXPECT_EQ(divided(block(1, 100, 200, 2),
                     {block(2, 100, 200, 3, WaitFor::Timer), block(3, 100, 200, 4)}),
             (Pieces{{"timer 3 waits", 100}}));
+}
+
+// What a thread itself tells of its last blocks.
+PastBlock past(std::uint32_t tid, std::uint64_t since, std::uint64_t until, std::uint32_t ender,
+               std::uint32_t kind = OFFCPUD_BLOCKED_NETWORK) {
+  return {.tid = tid,
+          .tgid = tid,
+          .since_ns = since * kMs,
+          .ended_ns = until * kMs,
+          .kind = kind,
+          .ender = ender};
+}
+
+ChainedBlock with_past(ChainedBlock wait, PastBlocks blocks) {
+  wait.past = std::make_shared<const PastBlocks>(std::move(blocks));
+  return wait;
+}
+
+// Of long ago, so that they tell what such blocks are for, and nothing of this wait.
+void add_habit(std::vector<ChainedBlock>& blocks, std::uint32_t tid, std::uint32_t ender,
+               WaitFor wait_for, std::uint32_t kind = OFFCPUD_BLOCKED_NETWORK) {
+  for (std::uint64_t i = 0; i < WaitHabits::kLeastSamples; ++i) {
+    ChainedBlock habit = block(tid, 1 + 2 * i, 2 + 2 * i, ender, wait_for);
+    habit.kind = kind;
+    habit.ender = ender;
+    blocks.push_back(habit);
+  }
+}
+
+TEST(IntervalChains, AThreadsOwnAccountNeedsNoSamples) {
+  const ChainedBlock wait = with_past(
+      block(1, 100, 200, 2), {past(2, 60, 99, 1), past(2, 110, 180, 3), past(3, 50, 111, 2),
+                              past(3, 115, 165, 0, OFFCPUD_BLOCKED_SLEEP)});
+  std::vector<ChainedBlock> others;
+  add_habit(others, 2, 3, WaitFor::Answer);
+  add_habit(others, 2, 1, WaitFor::Work);
+  add_habit(others, 3, 2, WaitFor::Work);
+  add_habit(others, 3, 0, WaitFor::Timer, OFFCPUD_BLOCKED_SLEEP);
+  EXPECT_EQ(divided(wait, others), (Pieces{{"runs", 30},
+                                           {"answer 3 runs", 19},
+                                           {"answer 3 work 2 idle", 1},
+                                           {"answer 3 timer 0 waits", 50}}));
+}
+
+TEST(IntervalChains, BeforeItsOwnAccountSamplesTell) {
+  const ChainedBlock wait = with_past(block(1, 100, 200, 2), {past(2, 150, 180, 0)});
+  const Pieces pieces = divided(wait, {block(2, 110, 120, 0, WaitFor::Storage)});
+  EXPECT_NEAR(pieces.at("storage 0 waits"), 10, 0.01);
+  EXPECT_NEAR(pieces.at("runs"), 40 + 20, 0.01);
+  EXPECT_NEAR(pieces.at("unknown 0 waits"), 30, 0.01) << "nobody knows what it was for";
+}
+
+// The account has its beginning rounded, and a sample has it, too.
+TEST(IntervalChains, ABlockThatIsSampledAsWellCountsOnce) {
+  PastBlock rounded = past(2, 150, 180, 0);
+  rounded.since_ns += 1'000;
+  const ChainedBlock wait = with_past(block(1, 100, 200, 2), {rounded});
+  const Pieces pieces = divided(wait, {block(2, 150, 180, 0, WaitFor::Storage, 800)});
+  EXPECT_NEAR(pieces.at("storage 0 waits"), 30, 0.01) << "what the sample says of it";
+  EXPECT_NEAR(pieces.at("runs"), 70, 0.01);
+}
+
+TEST(IntervalChains, ManyBlocksTooShortToBeToldAreUnknown) {
+  PastBlock last = past(2, 180, 190, 0);
+  last.skipped_ns = 60 * kMs;  // between 90 and 180, of which 80 are within the wait
+  const ChainedBlock wait = with_past(block(1, 100, 200, 2), {past(2, 80, 90, 0), last});
+  const Pieces pieces = divided(wait, {});
+  EXPECT_NEAR(pieces.at("unknown"), 80.0 * 60 / 90, 0.01);
+  EXPECT_NEAR(pieces.at("runs"), 10 + 80.0 * 30 / 90, 0.01);
+}
+
+TEST(IntervalChains, AnAccountOfAnotherThreadTellsNothing) {
+  PastBlock other = past(2, 110, 180, 3);
+  other.tgid = 77;
+  const ChainedBlock wait = with_past(block(1, 100, 200, 2), {other, past(9, 110, 180, 3)});
+  EXPECT_EQ(divided(wait, {}), (Pieces{{"runs", 100}}));
+}
+
+TEST(IntervalChains, ManyPiecesBeforeAnAccountLeaveItUnknown) {
+  std::vector<ChainedBlock> others;
+  for (std::uint64_t i = 0; i < 1'000; ++i) {
+    others.push_back(block(2, 1'000 + 10 * i, 1'005 + 10 * i, 0, WaitFor::Storage));
+  }
+  const ChainedBlock wait = with_past(block(1, 1'000, 11'000, 2),
+                                      {past(2, 10'500, 10'600, 0), past(2, 10'700, 10'800, 0)});
+  EXPECT_NEAR(divided(wait, others).at("storage 0 waits"), 256 * 5, 1);
+  EXPECT_NEAR(divided(wait, others).at("runs"), 256 * 5, 11);
+}
+
+TEST(IntervalChains, OnlyWhatAnAccountSaysIsSure) {
+  const ChainedBlock wait = with_past(block(1, 100, 200, 2), {past(2, 150, 180, 0)});
+  const IntervalChains chains({wait}, 0);
+  std::map<bool, double> runs;
+  chains.divide(wait, [&](const IntervalChains::Piece& piece) {
+    if (piece.end == ChainEnd::Runs) runs[piece.is_sure] += piece.ns / kMs;
+  });
+  EXPECT_NEAR(runs.at(false), 50, 0.01);
+  EXPECT_NEAR(runs.at(true), 20, 0.01);
 }
 
 // What is left of a time is as unsure as what was taken off.
