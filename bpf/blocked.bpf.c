@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The walk over blocked threads, which reports blocks while they last, in parts. */
+/* The walk over blocked threads, which reports blocks while they last, in parts, and looks at the
+ * blocked threads of one process. */
 #include "lock.bpf.h"
 #include "sample.bpf.h"
 
@@ -79,15 +80,15 @@ static __always_inline __u64 block_count_part(struct task_struct *task, struct t
 	return now - (counted_ns > since_ns ? counted_ns : since_ns);
 }
 
-static __always_inline void record_describe_stack(struct offcpud_blocked_record *record,
-						  struct task_struct *task)
+/* Where the user stack begins, which the daemon walks. */
+static __always_inline void record_describe_user(struct offcpud_blocked_record *record,
+						 struct task_struct *task)
 {
 	struct pt_regs___unwind *regs = (void *)bpf_task_pt_regs(task);
 
-	record->sample.kernel_frames = frames_of(
-		bpf_get_task_stack(task, record->kernel, OFFCPUD_STACK_FRAMES * sizeof(__u64), 0));
 	record->sample.user_frames = 0;
 	record->sample.user_end = OFFCPUD_UNWIND_END_NO_USER;
+	record->thread_pointer = 0;
 	if (is_kernel_thread(task))
 		return;
 	if (regs->cs == USER32_CS) {
@@ -100,6 +101,15 @@ static __always_inline void record_describe_stack(struct offcpud_blocked_record 
 	record->regs.sp = regs->sp;
 	record->regs.bp = regs->bp;
 	record->regs.di = regs->di;
+	record->thread_pointer = task->thread.fsbase;
+}
+
+static __always_inline void record_describe_stack(struct offcpud_blocked_record *record,
+						  struct task_struct *task)
+{
+	record->sample.kernel_frames = frames_of(
+		bpf_get_task_stack(task, record->kernel, OFFCPUD_STACK_FRAMES * sizeof(__u64), 0));
+	record_describe_user(record, task);
 }
 
 SEC("iter/task")
@@ -137,6 +147,52 @@ int walk_blocked(struct bpf_iter__task *ctx)
 	peer_set_holder(&record->peer);
 	lock_find(&record->lock, task);
 	record_describe_stack(record, task);
+	bpf_seq_write(ctx->meta->seq, record, sizeof(*record));
+	return 0;
+}
+
+/* Since when the thread is blocked, as walk_blocked reports it; 0: it is not, or has been woken. */
+static __always_inline __u64 sampled_since(struct task_struct *task, struct thread *thread)
+{
+	__u32 state = smp_load_acquire(&thread->state); /* pairs with thread_begin() */
+
+	if (state == THREAD_FOUND_WAITING)
+		return thread->found.ns;
+	if (state != THREAD_BLOCKED || thread_is_awake(task, thread))
+		return 0;
+	return READ_ONCE(thread->since_ns);
+}
+
+/*
+ * Reports the blocks in progress of one process, for which the daemon attaches it, and counts
+ * nothing. The beginning is read before the registers: if a later look finds the same beginning,
+ * the thread has not run since the first one.
+ */
+SEC("iter/task")
+int look_blocked(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = CHECKED(ctx->task);
+	struct offcpud_blocked_record *record;
+	struct thread *thread;
+	__u64 since_ns = 0;
+	__u32 zero = 0;
+
+	if (!task || !task->pid || !READ_ONCE(attached))
+		return 0;
+	thread = bpf_task_storage_get(&threads, task, 0, 0);
+	record = bpf_map_lookup_elem(&blocked_records, &zero);
+	if (thread)
+		since_ns = sampled_since(task, thread);
+	if (!since_ns || !record)
+		return 0;
+	smp_rmb();
+	__builtin_memset(&record->sample, 0, sizeof(record->sample));
+	sample_describe_waiter(&record->sample, task, 0);
+	record->sample.flags |= OFFCPUD_SAMPLE_IN_PROGRESS;
+	record->sample.since_ns = since_ns;
+	record->sample.ended_ns = bpf_ktime_get_ns();
+	record->sample.waker = OFFCPUD_WAKERS;
+	record_describe_user(record, task);
 	bpf_seq_write(ctx->meta->seq, record, sizeof(*record));
 	return 0;
 }

@@ -189,6 +189,11 @@ struct sched_entity {
 		sched_delayed; /* since 6.12 (commit 152e11f6df29), with EEVDF's delayed dequeue */
 };
 
+/* x86: arch/x86/include/asm/processor.h */
+struct thread_struct {
+	unsigned long fsbase; /* of a thread that does not run */
+};
+
 struct restart_block {
 	void *fn; /* a function, which restart_syscall calls */
 };
@@ -225,6 +230,7 @@ struct task_struct {
 	struct files_struct *files;
 	struct signal_struct *signal;
 	struct css_set *cgroups;
+	struct thread_struct thread;
 };
 
 struct seq_file;

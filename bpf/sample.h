@@ -164,6 +164,7 @@ struct offcpud_blocked_record {
 	struct offcpud_peer peer;
 	struct offcpud_lock lock;
 	struct offcpud_user_regs regs;
+	__u64 thread_pointer; /* the base of fs: of the C library's record of the thread */
 	__u64 kernel[OFFCPUD_STACK_FRAMES];
 };
 

@@ -132,7 +132,12 @@ class TableWriter {
     number(string_id(frame.function));
     out_ += ',';
     number(string_id(frame.object));
-    out_ += frame.kernel ? ",1]" : ",0]";
+    out_ += frame.kernel ? ",1" : ",0";
+    if (frame.line != 0) {
+      out_ += ',';
+      number(frame.line);
+    }
+    out_ += ']';
   }
 
   static Ids joined(const Ids& user, const Ids& kernel) {

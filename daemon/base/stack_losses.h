@@ -24,17 +24,23 @@ enum class StackLoss : std::size_t {
                // user has too many
   Sockets,     // of all processes: no room to look up who is at the other end of a connection
   Locks,       // for which threads wait: no room to look up who holds them
+  // Functions of Python programs: of a process whose CPython has an unknown version, or is built in
+  // a way that is not known, or whose memory says something else.
+  PythonVersion,
+  PythonBuild,
+  PythonMemory,
+  PythonStacks,  // of threads: no room, or they ran while their stacks were read
 };
 
-inline constexpr std::array<std::string_view, 11> kStackLossNames = {
-    "unwind_table",       "unwind_file", "symbols",       "symbols_forgotten",
-    "symbols_unreadable", "process",     "ended_process", "waker_evidence",
-    "stack_names",        "sockets",     "locks"};
+inline constexpr std::array<std::string_view, 15> kStackLossNames = {
+    "unwind_table", "unwind_file",    "symbols",        "symbols_forgotten", "symbols_unreadable",
+    "process",      "ended_process",  "waker_evidence", "stack_names",       "sockets",
+    "locks",        "python_version", "python_build",   "python_memory",     "python_stacks"};
 
 constexpr std::string_view name_of(StackLoss loss) {
   return kStackLossNames[static_cast<std::size_t>(loss)];
 }
-static_assert(name_of(StackLoss::Locks) == "locks");
+static_assert(name_of(StackLoss::PythonStacks) == "python_stacks");
 
 // Counts since the start, by StackLoss.
 using StackLosses = std::array<std::uint64_t, kStackLossNames.size()>;

@@ -122,6 +122,18 @@ Status BlockSamples::walk_blocked(BlockAge age,
   return read_records<offcpud_blocked_record>(open_->blocked, kWalk, take);
 }
 
+Status BlockSamples::look_at(std::uint32_t local_tgid,
+                             const std::function<void(const offcpud_blocked_record&)>& take) {
+  constexpr const char* kLook = "look at the blocked threads of a process";
+  if (!open_->blocked) return {};
+  bpf_iter_link_info info{};
+  info.task.pid = local_tgid;
+  LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &info, .link_info_len = sizeof(info));
+  const BpfLink link(bpf_program__attach_iter(session_.skeleton().progs.look_blocked, &options));
+  if (!link) return Error::from_errno(errno, kLook);
+  return read_records<offcpud_blocked_record>(link, kLook, take);
+}
+
 // The program ends a read once its time is over, as a host may have very many files.
 Result<std::shared_ptr<const SocketTable>> BlockSamples::walk_sockets(
     std::chrono::nanoseconds budget) {

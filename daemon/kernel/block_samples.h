@@ -29,6 +29,8 @@ class BlockSamples final : public StackSource {
   // Takes a few microseconds per thread.
   Status walk_blocked(BlockAge age,
                       const std::function<void(const offcpud_blocked_record&)>& take) override;
+  Status look_at(std::uint32_t local_tgid,
+                 const std::function<void(const offcpud_blocked_record&)>& take) override;
   Result<std::shared_ptr<const SocketTable>> walk_sockets(std::chrono::nanoseconds budget) override;
   // Walks over all threads.
   Result<std::vector<offcpud_owner>> find_owners(std::span<const std::uint64_t> keys) override;

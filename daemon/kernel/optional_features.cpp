@@ -8,7 +8,9 @@ std::span<const OptionalFeature> optional_features() {
   // on_sched_waking has code of "stacks" because it walks the waker's stacks.
   static const std::vector<OptionalFeature> kFeatures = {
       {"task_by_number", {}, {"on_irq_work"}},
-      {"stacks", {"on_irq_work", "walk_blocked"}, {"on_sched_waking", "on_sched_switch"}},
+      {"stacks",
+       {"on_irq_work", "walk_blocked", "look_blocked"},
+       {"on_sched_waking", "on_sched_switch"}},
       {"wakers", {}, {"on_sched_waking"}},
       {"file_kind", {}, {"on_sched_switch", "walk_threads"}},
       {"cgroup_events", {"on_cgroup_mkdir", "on_cgroup_rmdir"}, {}},

@@ -21,6 +21,11 @@ constexpr std::chrono::milliseconds kProfileTick{50};
 constexpr std::chrono::nanoseconds kFirstInterval = std::chrono::milliseconds(10);
 constexpr double kTargetStacksPerSecond = 4000;
 constexpr std::chrono::seconds kAdaptEvery{1};
+// Looks at Python programs: how often, at blocks of which age, and how many times as long as one
+// took the next one waits at least.
+constexpr std::chrono::seconds kLookEvery{1};
+constexpr std::chrono::nanoseconds kLookAge(2 * OFFCPUD_IN_PROGRESS_AGE_NS);
+constexpr int kLookPause = 50;
 // A window must end within 1 s of its time. Until this much is over, the next tick
 // may still end it.
 constexpr std::chrono::milliseconds kOverdue{500};
@@ -139,6 +144,7 @@ void BlockAccounting::tick() {
   for (SampleWindow& window : windows_) window.cgroups.retry();
   if (waits_) follow_sockets();
   parts_.addresses.forget_ended();
+  look_at_python();
   if (parts_.jit == nullptr) return;
   reports_.at("reading code made at run time");
   parts_.jit->refresh();
@@ -175,8 +181,10 @@ void BlockAccounting::take_samples() {
   }
 }
 
-void BlockAccounting::account(const SampledBlock& block) {
+// A block that a walk has seen may have ended since; its thread has not moved meanwhile.
+void BlockAccounting::account(SampledBlock block) {
   reports_.at("locating samples");
+  if (parts_.python != nullptr) block.interpreted = parts_.python->find(block.sample);
   reports_.sampled(block.sample.user_end);
   count(block.sample);
   if (waits_) waits_->add_ended(block);
@@ -225,6 +233,7 @@ void BlockAccounting::account_blocked(bool finds_holders) {
   take_blocked();
   reports_.at("ending the walk over the blocked threads");
   parts_.sleepers.end_walk();
+  if (parts_.python != nullptr) parts_.python->end_walk();
   if (!walked) reports_.warned("blocked", walked.error().message());
   if (finds_holders) find_holders();
 }
@@ -237,24 +246,59 @@ void BlockAccounting::find_holders() {
 }
 
 void BlockAccounting::take_blocked() {
-  parts_.sleepers.read_ahead(blocked_records_);
   if (finds_holders_) {
     reports_.at("reading the locks of blocked threads");
     parts_.holders.add(blocked_records_);
   }
-  for (const offcpud_blocked_record& record : blocked_records_) take_blocked(record);
+  const std::vector<RemoteStack> stacks = walk_stacks();
+  for (std::size_t i = 0; i < stacks.size(); ++i) take_blocked(blocked_records_[i], stacks[i]);
   blocked_records_.clear();
 }
 
-void BlockAccounting::take_blocked(const offcpud_blocked_record& record) {
-  reports_.at("walking the stacks of blocked threads");
+// Of blocked_records_.
+std::vector<RemoteStack> BlockAccounting::walk_stacks() {
+  std::vector<RemoteStack> stacks(blocked_records_.size());
+  parts_.sleepers.read_ahead(blocked_records_);
+  for (std::size_t i = 0; i < stacks.size(); ++i) {
+    const offcpud_blocked_record& record = blocked_records_[i];
+    if ((record.sample.flags & OFFCPUD_SAMPLE_STACK_LATER) == 0) continue;
+    reports_.at("walking the stacks of blocked threads");
+    stacks[i] = parts_.sleepers.stack_of(record);
+  }
+  if (parts_.python != nullptr) {
+    reports_.at("reading the stacks of Python programs");
+    parts_.python->read(blocked_records_, stacks, parts_.kernel);
+  }
+  return stacks;
+}
+
+// Walks come too seldom to see blocks of a few seconds, whose ends then have the names.
+void BlockAccounting::look_at_python() {
+  const MonotonicTime begin = parts_.clock.now();
+  if (parts_.python == nullptr || begin < looks_at_) return;
+  reports_.at("looking at Python programs");
+  for (const std::uint32_t process : parts_.python->processes_to_look_at()) {
+    const auto looked = parts_.kernel.look_at(process, [this](const auto& record) {
+      const std::chrono::nanoseconds age(record.sample.ended_ns - record.sample.since_ns);
+      const bool is_new = age >= kLookAge && !parts_.python->knows(record.sample);
+      if (is_new && blocked_records_.size() < kBlockedAtOnce) blocked_records_.push_back(record);
+    });
+    if (!looked) reports_.warned("python", looked.error().message());
+    (void)walk_stacks();
+    blocked_records_.clear();
+  }
+  parts_.python->end_look();
+  const MonotonicTime end = parts_.clock.now();
+  looks_at_ = end + std::max<std::chrono::nanoseconds>(kLookEvery, kLookPause * (end - begin));
+}
+
+void BlockAccounting::take_blocked(const offcpud_blocked_record& record, const RemoteStack& stack) {
   SampledBlock block = sampled_block(record.sample, record.peer, record.kernel);
-  std::vector<__u64> user;
+  const std::vector<__u64> user(stack.addresses.begin(), stack.addresses.end());
   if ((record.sample.flags & OFFCPUD_SAMPLE_STACK_LATER) != 0) {
-    const RemoteStack& stack = parts_.sleepers.stack_of(record);
-    user.assign(stack.addresses.begin(), stack.addresses.end());
     block.user = user;
     block.sample.user_end = stack.end;
+    if (parts_.python != nullptr) block.interpreted = parts_.python->find(record.sample);
   }
   const bool young = (record.sample.flags & OFFCPUD_SAMPLE_YOUNG) != 0;
   if (young) young_.emplace(record.sample.tid, record.sample.since_ns);

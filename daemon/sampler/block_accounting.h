@@ -17,6 +17,7 @@
 #include "sampler/holder_finder.h"
 #include "sampler/kernel_frames.h"
 #include "sampler/naming_queue.h"
+#include "sampler/python_stacks.h"
 #include "sampler/sample_windows.h"
 #include "sampler/sampler_reports.h"
 #include "sampler/sleeper_stacks.h"
@@ -35,7 +36,8 @@ struct AccountingParts {
   SleeperStacks& sleepers;
   HolderFinder& holders;
   NamingQueue& naming;
-  JitCodes* jit;  // null: code made at run time is not read from memory
+  JitCodes* jit;         // null: code made at run time is not read from memory
+  PythonStacks* python;  // null: functions of Python are not read from memory
   std::shared_ptr<const CgroupDirectory> cgroups;
   const Clock& clock;
 };
@@ -78,12 +80,14 @@ class BlockAccounting {
  private:
   void take_samples();
   void follow_sockets();
-  void account(const SampledBlock& block);
+  void account(SampledBlock block);
   void count(const offcpud_sample& sample);
   void add(SampleWindow& window, const SampledBlock& block);
   void account_blocked(bool finds_holders);
   void take_blocked();
-  void take_blocked(const offcpud_blocked_record& record);
+  void take_blocked(const offcpud_blocked_record& record, const RemoteStack& stack);
+  std::vector<RemoteStack> walk_stacks();
+  void look_at_python();
   void find_holders();
   void adapt();
   void choose();
@@ -122,6 +126,7 @@ class BlockAccounting {
   std::set<std::pair<std::uint32_t, std::uint64_t>> young_;
   std::vector<offcpud_blocked_record> blocked_records_;  // at most kBlockedAtOnce
   std::vector<KeptSample> kept_;                         // drained, but not located yet
+  MonotonicTime looks_at_{};                             // when to look at Python programs next
   bool closing_ = false;
   bool finds_holders_ = false;  // in this walk
   bool following_ = false;      // windows end in the middle of AddressLocator::follow()

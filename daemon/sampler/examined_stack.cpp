@@ -11,10 +11,22 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
+// "Shop.pay (till.py:12)"
+std::string with_line(const StackFrame& frame) {
+  std::string text = frame.function;
+  if (frame.line == 0 || !text.ends_with(')')) return text;
+  text.pop_back();
+  return text.append(":").append(std::to_string(frame.line)).append(")");
+}
+
 Texts full_texts(std::span<const StackFrame> frames) {
   Texts texts;
   texts.reserve(frames.size());
   for (const StackFrame& frame : frames) {
+    if (frame.object == kInterpretedObject) {
+      texts.push_back(with_line(frame));
+      continue;
+    }
     const bool has_object = frame.object.empty() || frame.object == "[kernel]" ||
                             frame.function.find(frame.object) != std::string::npos;
     texts.push_back(has_object ? frame.function : frame.function + " [" + frame.object + "]");

@@ -19,8 +19,8 @@
 namespace offcpud {
 
 // Functions of a stack as answers show them: "pthread_mutex_lock [libc.so.6]". Names that have the
-// object in them, and those of the kernel itself, stand alone. Programs choose their names, so long
-// ones are cut.
+// object in them, and those of the kernel itself, stand alone; those of Python have their line.
+// Programs choose their names, so long ones are cut.
 struct StackTexts {
   static constexpr std::size_t kMostBytes = 16'384;  // of the texts of both stacks
   static constexpr std::size_t kMostOfOne = 256;

@@ -63,6 +63,10 @@ SamplingLoop::SamplingLoop(const SamplerInputs& inputs, EventLoop& loop,
       sleepers_(sources_.tables(), memory_),
       jit_(memory_, inputs.clock, jit_board_,
            [this](std::uint32_t tgid, const JitCode& code) { sources_.put_code(tgid, code); }),
+      python_processes_(
+          sources_.tables(), memory_, inputs.clock,
+          [this](const std::string& sentence) { reports_.warned("python", sentence); }),
+      python_(sources_, memory_, python_processes_),
       naming_(symbols_, runtime_names(*symbol_reads_, jit_board_, reports_.refused), inputs.sites,
               inputs.clock),
       accounting_({.kernel = *samples_,
@@ -71,6 +75,7 @@ SamplingLoop::SamplingLoop(const SamplerInputs& inputs, EventLoop& loop,
                    .holders = holders_,
                    .naming = naming_,
                    .jit = &jit_,
+                   .python = &python_,
                    .cgroups = inputs.cgroups,
                    .clock = inputs.clock},
                   options, reports_) {}
@@ -117,6 +122,13 @@ void SamplingLoop::tell_losses() {
   losses[static_cast<std::size_t>(StackLoss::StackNames)] = naming_.names_left_out();
   losses[static_cast<std::size_t>(StackLoss::Sockets)] = accounting_.sockets_left_out();
   losses[static_cast<std::size_t>(StackLoss::Locks)] = holders_.left_out();
+  const auto& refused = python_processes_.refusals();
+  for (const auto& [loss, cause] : {std::pair(StackLoss::PythonVersion, PythonRefusal::Version),
+                                    std::pair(StackLoss::PythonBuild, PythonRefusal::Build),
+                                    std::pair(StackLoss::PythonMemory, PythonRefusal::Memory)}) {
+    losses[static_cast<std::size_t>(loss)] = refused[static_cast<std::size_t>(cause)];
+  }
+  losses[static_cast<std::size_t>(StackLoss::PythonStacks)] = python_.left_out();
   reports_.losses(losses);
 }
 

@@ -9,6 +9,8 @@
 #include "kernel/block_samples.h"
 #include "runtime/event_loop.h"
 #include "sampler/block_accounting.h"
+#include "sampler/python_processes.h"
+#include "sampler/python_stacks.h"
 #include "sampler/stack_sampler.h"
 #include "sampler/stack_sources.h"
 
@@ -61,6 +63,8 @@ class SamplingLoop {
   HolderFinder holders_{memory_};
   std::shared_ptr<JitCodeBoard> jit_board_ = std::make_shared<JitCodeBoard>();
   JitCodes jit_;
+  PythonProcesses python_processes_;
+  PythonStacks python_;
   NamingQueue naming_;
   BlockAccounting accounting_;  // last: it uses the parts above
   EventLoop::Timer* timer_ = nullptr;

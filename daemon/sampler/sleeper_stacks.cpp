@@ -106,13 +106,14 @@ const RemoteStack& SleeperStacks::stack_of(const offcpud_blocked_record& record)
   if (bytes_ + bytes > kMostBytes || last_.end != OFFCPUD_UNWIND_END_ROOT) return last_;
   bytes_ += bytes;
   last_.addresses.shrink_to_fit();
+  last_.stack_pointers.shrink_to_fit();
   return known_.try_emplace({record.sample.tid, record.sample.since_ns}, Known{std::move(last_)})
       .first->second.stack;
 }
 
 std::size_t SleeperStacks::bytes_of(const RemoteStack& stack) {
   constexpr std::size_t kNode = 48 + sizeof(decltype(known_)::value_type);  // of a std::map
-  return kNode + stack.addresses.size() * sizeof(stack.addresses[0]);
+  return kNode + (stack.addresses.size() + stack.stack_pointers.size()) * sizeof(std::uint64_t);
 }
 
 void SleeperStacks::end_walk() {

@@ -32,7 +32,7 @@ class SleeperStacks {
   void end_walk();
 
  private:
-  // Limits all remembered stacks together: 30,000 of 100 frames, or 100,000 of 20.
+  // Limits all remembered stacks together: 18,000 of 100 frames, or 70,000 of 20.
   static constexpr std::size_t kMostBytes = std::size_t{32} << 20;
 
   struct Known {

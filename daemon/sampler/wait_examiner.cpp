@@ -375,7 +375,8 @@ WaitExaminer::Examined WaitExaminer::examine(const WaitSum& sum, const WaitInter
   const WaitClass found =
       means.classifier.classify(up_to_nul(sum.sample.process_comm), sum.sample.kind,
                                 outermost_first(stack.user), outermost_first(stack.kernel));
-  StackTexts texts = texts_of(stack.user, stack.kernel);
+  // Rules and places are about the interpreter's own functions.
+  StackTexts texts = texts_of(with_interpreted(stack.user, sum.interpreted.get()), stack.kernel);
   if (texts.shortened && !is_idle(found.wait_for)) ++shortened_;
   ExaminedWait wait{.wait_for = found.wait_for,
                     .site = std::string(found.site),

@@ -52,7 +52,7 @@ enum class MappingField : protozero::pbf_tag_type {
 
 enum class LocationField : protozero::pbf_tag_type { Id = 1, MappingId = 2, Address = 3, Line = 4 };
 
-enum class LineField : protozero::pbf_tag_type { FunctionId = 1 };
+enum class LineField : protozero::pbf_tag_type { FunctionId = 1, Line = 2 };
 
 enum class FunctionField : protozero::pbf_tag_type {
   Id = 1,

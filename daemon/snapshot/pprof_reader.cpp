@@ -85,6 +85,7 @@ class ProfileReader {
  private:
   struct Location {
     std::uint64_t mapping = 0, address = 0, function = 0;
+    std::uint32_t line = 0;
   };
 
   void take_apart(std::string_view bytes) {
@@ -210,14 +211,25 @@ class ProfileReader {
       } else if (in.tag() == LocationField::Address) {
         location.address = in.get_uint64();
       } else if (in.tag() == LocationField::Line) {
-        pbf_message<LineField> line(in.get_view());
-        if (line.next(LineField::FunctionId)) location.function = line.get_uint64();
+        add_line(location, in.get_view());
       } else {
         in.skip();
       }
     }
     locations_.push_back(location);
     if (id != locations_.size()) refuse("the locations are not numbered in order");
+  }
+
+  static void add_line(Location& location, data_view bytes) {
+    for (pbf_message<LineField> in(bytes); in.next();) {
+      if (in.tag() == LineField::FunctionId) {
+        location.function = in.get_uint64();
+      } else if (in.tag() == LineField::Line) {
+        location.line = static_cast<std::uint32_t>(in.get_int64());
+      } else {
+        in.skip();
+      }
+    }
   }
 
   // Reasons of other versions are left out.
@@ -243,7 +255,8 @@ class ProfileReader {
                                 .object = object,
                                 .build_id = string(mapping->second.build_id),
                                 .address = in_object ? location.address : 0,
-                                .kernel = mapping->second.kernel});
+                                .kernel = mapping->second.kernel,
+                                .line = location.line});
     }
   }
 

@@ -197,6 +197,7 @@ class ProfileWriter {
     location.add_uint64(LocationField::Address, frame.address);
     pbf_builder<LineField> line(location, LocationField::Line);
     line.add_uint64(LineField::FunctionId, function);
+    if (frame.line != 0) line.add_int64(LineField::Line, frame.line);
   }
 
   // Addresses are relative to objects, so every mapping begins at 0 of its file.

@@ -19,14 +19,19 @@ namespace offcpud {
 // Texts below are bytes, as the kernel and symbol tables have them. File formats replace invalid
 // UTF-8 by U+FFFD, so what is read back may differ there.
 
+// The object of functions that CPython runs, whose names have their file: "Shop.pay (till.py)".
+inline constexpr std::string_view kInterpretedObject = "[python]";
+
 // One function on a stack, named by the symbols of its object.
 struct StackFrame {
   std::string function;  // demangled; or why there is no name: "[jit]"
-  std::string object;    // file name of the object without its folder; "[kernel]", "[vdso]"
+  // File name of the object without its folder; "[kernel]", "[vdso]", kInterpretedObject.
+  std::string object;
   std::string build_id;  // hexadecimal; empty when unknown
   // Address in the object (ELF virtual address), never in a process. 0: there is no object.
   std::uint64_t address = 0;
   bool kernel = false;
+  std::uint32_t line = 0;  // in the source; 0: unknown, as of all but interpreted functions
 
   friend bool operator==(const StackFrame&, const StackFrame&) = default;
 };

@@ -32,6 +32,7 @@ std::size_t StackTable::HashFrame::operator()(const StackFrame& frame) const {
   mix(hash, frame.function);
   mix(hash, frame.object);
   mix(hash, std::size_t{frame.address});
+  mix(hash, std::size_t{frame.line});
   return hash;
 }
 

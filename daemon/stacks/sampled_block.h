@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "sample.h"
+#include "stacks/interpreted_stack.h"
 
 namespace offcpud {
 
@@ -20,6 +22,14 @@ struct SampledBlock {
   // Of those who waited for one another, from the one that ended the block on; empty: nobody
   // looked.
   std::span<const offcpud_past> past{};
+  // The functions of `user` that an interpreter runs; null: none is known.
+  std::shared_ptr<const InterpretedStack> interpreted{};
+
+  // Tells stacks apart whose addresses are equal.
+  [[nodiscard]] std::uint64_t interpreted_id() const { return interpreted ? interpreted->id : 0; }
+  [[nodiscard]] std::size_t interpreted_bytes() const {
+    return interpreted ? interpreted->bytes() : 0;
+  }
 };
 
 // Whether the block had not ended when it was sampled, so that nobody had woken the thread.

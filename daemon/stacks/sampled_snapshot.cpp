@@ -22,8 +22,8 @@ class FrameTable {
   explicit FrameTable(std::vector<StackFrame>& frames) : frames_(frames) {}
 
   std::uint32_t number(StackFrame frame) {
-    auto key =
-        std::tuple(frame.function, frame.object, frame.build_id, frame.address, frame.kernel);
+    auto key = std::tuple(frame.function, frame.object, frame.build_id, frame.address, frame.kernel,
+                          frame.line);
     const auto [found, fresh] =
         numbers_.try_emplace(std::move(key), static_cast<std::uint32_t>(frames_.size()));
     if (fresh) frames_.push_back(std::move(frame));
@@ -41,7 +41,7 @@ class FrameTable {
 
  private:
   std::vector<StackFrame>& frames_;
-  using Key = std::tuple<std::string, std::string, std::string, std::uint64_t, bool>;
+  using Key = std::tuple<std::string, std::string, std::string, std::uint64_t, bool, std::uint32_t>;
   std::map<Key, std::uint32_t> numbers_;
 };
 
@@ -95,11 +95,14 @@ class SnapshotBuilder {
     entry.episodes = sum.episodes;
     entry.variance = sum.variance;
     entry.kernel = table_.numbers(without_switch(kernel(block.kernel)));
-    auto user = user_stack(sample, sum.user, false);
-    if (const char* text = end_text(sample.user_end)) user.push_back(marker(text));
-    entry.user = table_.numbers(user);
+    const auto user = user_stack(sample, sum.user, false);
+    entry.user = numbers(user, sample.user_end);
     const bool own_timer = add_waker(entry, sum, block);
+    // Rules are about the interpreter's own functions.
     classes_.classify(snapshot_, entry, sum, own_timer);
+    if (sum.interpreted) {
+      entry.user = numbers(with_interpreted(user, sum.interpreted.get()), sample.user_end);
+    }
     snapshot_.entries.push_back(std::move(entry));
     if (sum.longest_ns != 0) longest_.emplace_back(snapshot_.entries.size() - 1, &sum);
   }
@@ -144,6 +147,11 @@ class SnapshotBuilder {
                      .ended = interval_.end - std::chrono::duration_cast<WallTime::duration>(ago),
                      .pid = sum.sample.local_tgid,
                      .stack = stack}};
+  }
+
+  std::vector<std::uint32_t> numbers(std::vector<StackFrame> user, std::uint32_t end) {
+    if (const char* text = end_text(end)) user.push_back(marker(text));
+    return table_.numbers(user);
   }
 
   // Returns whether the thread's own timer is what ended the blocks.

@@ -48,6 +48,13 @@ class StackSource {
   virtual Status walk_blocked(BlockAge age,
                               const std::function<void(const offcpud_blocked_record&)>& take) = 0;
 
+  // Passes each thread of a process that is blocked now to `take`, without its kernel stack.
+  // Accounts nothing. `local_tgid`: in the daemon's PID namespace.
+  virtual Status look_at(std::uint32_t /*local_tgid*/,
+                         const std::function<void(const offcpud_blocked_record&)>& /*take*/) {
+    return {};
+  }
+
   // Goes on with a walk over the sockets of all processes, for about this long. Null: it is not
   // over yet, or this kernel cannot; else what it found, and the next call begins another one.
   virtual Result<std::shared_ptr<const SocketTable>> walk_sockets(

@@ -9,7 +9,7 @@
 namespace offcpud {
 namespace {
 
-constexpr std::size_t kHead = 12;  // words of a key before its frames
+constexpr std::size_t kHead = 13;  // words of a key before its frames
 
 std::uint64_t half_of(const char (&comm)[OFFCPUD_COMM], std::size_t half) {
   std::uint64_t bytes = 0;
@@ -54,7 +54,8 @@ StackSums::Key StackSums::key_of(const SampledBlock& block) {
              half_of(sample.process_comm, 1),
              half_of(sample.waker_comm, 0),
              half_of(sample.waker_comm, 1),
-             counts_of(block)};
+             counts_of(block),
+             block.interpreted_id()};
   key.reserve(kHead + block.kernel.size() + block.user.size() + block.waker_kernel.size() +
               block.waker_user.size());
   for (const auto frames : {block.kernel, block.user, block.waker_kernel, block.waker_user}) {
@@ -70,7 +71,7 @@ std::size_t StackSums::bytes_of(const SampledBlock& block) {
   const std::size_t user = block.user.size() + block.waker_user.size();
   const std::size_t all = user + block.kernel.size() + block.waker_kernel.size();
   return sizeof(Key) + sizeof(BlockSum) + kAllocations + sizeof(std::uint64_t) * (kHead + 2 * all) +
-         sizeof(LocatedFrame) * user;
+         sizeof(LocatedFrame) * user + block.interpreted_bytes();
 }
 
 BlockSum* StackSums::add(const SampledBlock& block) {
@@ -90,6 +91,7 @@ BlockSum* StackSums::add(const SampledBlock& block) {
     }
     BlockSum sum;
     sum.sample = sample;
+    sum.interpreted = block.interpreted;
     sum.frames.assign(key.begin() + kHead, key.end());
     sum.sample.kernel_frames = static_cast<std::uint16_t>(block.kernel.size());
     sum.sample.user_frames = static_cast<std::uint16_t>(block.user.size());

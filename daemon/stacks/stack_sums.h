@@ -43,7 +43,8 @@ struct WakePair {
 struct BlockSum {
   offcpud_sample sample{};  // the first one; its numbers of frames are those of `frames`
   std::vector<__u64> frames;
-  std::vector<LocatedFrame> user, waker_user;  // filled in by the caller of add()
+  std::vector<LocatedFrame> user, waker_user;           // filled in by the caller of add()
+  std::shared_ptr<const InterpretedStack> interpreted;  // as in SampledBlock
   std::uint64_t ns = 0;
   double episodes = 0;  // without those in progress
   double variance = 0;  // of ns, in ns^2, like StackEntry::variance

@@ -32,7 +32,7 @@ std::size_t bytes_of(std::size_t kernel_frames, std::size_t user_frames) {
 std::size_t bytes_of(const WaitSum& sum) {
   const std::size_t kernel_frames = sum.sample.kernel_frames;
   return bytes_of(kernel_frames, sum.key.size() - WaitSum::kKeyHead - kernel_frames) +
-         sum.peers.bytes();
+         sum.peers.bytes() + (sum.interpreted ? sum.interpreted->bytes() : 0);
 }
 
 // All that a window notes has this time, so that a process that must give way does not replace what
@@ -45,7 +45,8 @@ WaitSums::Key WaitSums::key_of(const SampledBlock& block) {
   const offcpud_sample& sample = block.sample;
   const auto kernel_frames = static_cast<std::uint32_t>(block.kernel.size());
   Key key = {sample.process_start_ns, word_of(sample.tgid, sample.kind), sample.cgroup_id,
-             word_of(sample.user_end << 16U | kernel_frames, sample.waited_on)};
+             word_of(sample.user_end << 16U | kernel_frames, sample.waited_on),
+             block.interpreted_id()};
   key.reserve(WaitSum::kKeyHead + block.kernel.size() + block.user.size());
   for (const auto frames : {block.kernel, block.user}) {
     key.insert(key.end(), frames.begin(), frames.end());
@@ -133,13 +134,15 @@ WaitSum* WaitSums::add_sum(const SampledBlock& block, Key key) {
   sum.sample = sample;
   sum.sample.kernel_frames = static_cast<std::uint16_t>(block.kernel.size());
   sum.key = std::move(key);
+  sum.interpreted = block.interpreted;
   return &sum;
 }
 
 // At most one stack gives way for another one: if windows that wait for names hold all bytes,
 // dropping more would not help.
 bool WaitSums::make_room_for_sum(const SampledBlock& block) {
-  const std::size_t bytes = bytes_of(block.kernel.size(), block.user.size());
+  const std::size_t bytes =
+      bytes_of(block.kernel.size(), block.user.size()) + block.interpreted_bytes();
   if (places_.size() < kMostSums && bytes_.take(bytes)) return true;
   rank_sums();
   const auto gone =

@@ -34,11 +34,12 @@ namespace offcpud {
 // The blocks of one process and cgroup with equal stacks and kinds of files waited on. Frames are
 // innermost first.
 struct WaitSum {
-  static constexpr std::size_t kKeyHead = 4;  // words of a key before its frames
+  static constexpr std::size_t kKeyHead = 5;  // words of a key before its frames
 
   offcpud_sample sample{};         // of the first one
   std::vector<std::uint64_t> key;  // tells it apart from all others, in any window
   std::vector<LocatedFrame> user;  // filled in by the caller of WaitSums::add()
+  std::shared_ptr<const InterpretedStack> interpreted;  // as in SampledBlock
   WaitEstimate ended;
   WaitTime within;                  // of those that ended, the part within the window
   PeerTimes peers;                  // of both

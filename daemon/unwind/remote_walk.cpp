@@ -17,6 +17,7 @@ class Walk {
     if (at_.ip == 0) stop(OFFCPUD_UNWIND_END_NO_USER);
     while (!stopped_ && stack_.addresses.size() < OFFCPUD_UNWIND_FRAMES) {
       stack_.addresses.push_back(at_.ip);
+      stack_.stack_pointers.push_back(at_.sp);
       step();
     }
     return std::move(stack_);

@@ -33,7 +33,8 @@ inline Snapshot take_snapshot(ByteReader& in) {
   const std::size_t frames = 1 + in.take<std::uint8_t>() % 16;
   for (std::size_t i = 0; i < frames; ++i) {
     const bool kernel = in.take<std::uint8_t>() % 2 != 0;
-    StackFrame frame{text(), text(), text(), in.take<std::uint16_t>(), kernel};
+    StackFrame frame{
+        text(), text(), text(), in.take<std::uint16_t>(), kernel, in.take<std::uint8_t>()};
     if (!may_have_address(frame)) frame.address = 0;
     snapshot.frames.push_back(std::move(frame));
   }

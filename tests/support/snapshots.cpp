@@ -165,7 +165,7 @@ Snapshot random_snapshot(std::uint32_t seed, std::size_t entries) {
     // Numbered from another offset in each snapshot, so the same frame has another id.
     const std::uint32_t n = (i + seed) % 40;
     s.frames.push_back({"f" + std::to_string(n), "o" + std::to_string(n % 5), "b",
-                        std::uint64_t{n} * 16, n % 2 == 1});
+                        std::uint64_t{n} * 16, n % 2 == 1, n % 3});
   }
   const auto stack = [&] {
     std::vector<std::uint32_t> ids(below(5));
@@ -220,7 +220,7 @@ std::map<std::string, std::pair<std::uint64_t, double>> amounts(const Snapshot& 
       for (const std::uint32_t id : *ids) {
         const StackFrame& f = snapshot.frames[id];
         key << f.function << '@' << f.object << '@' << f.build_id << '@' << f.address << f.kernel
-            << ',';
+            << ':' << f.line << ',';
       }
     }
     auto& [ns, episodes] = sums[key.str()];

@@ -24,11 +24,18 @@ ROUNDS = 6
 # counted begins with the next snapshot.
 SETTLE = 2.6
 INCOMPLETE = "[incomplete"
+# CPython's loop, in whose place the daemon shows the functions that it runs.
+LOOP = "_PyEval_EvalFrameDefault"
+PYTHON = ("[python]", 0)
+
+
+def without_repeats(places):
+    return tuple(place for place, before in zip(places, [None, *places]) if (place, before) != (PYTHON, PYTHON))
 
 
 def places_of(sample):
-    return tuple((frame.object, frame.address) for frame in sample.frames
-                 if not frame.function.startswith(INCOMPLETE))
+    return without_repeats([PYTHON if frame.function == LOOP else (frame.object, frame.address)
+                            for frame in sample.frames if not frame.function.startswith(INCOMPLETE)])
 
 
 def shared(a, b):
@@ -47,6 +54,12 @@ def unix_time(text):
 
 def whole(stack, places):
     return places if stack.complete else None
+
+
+def whole_python(stack, places):
+    """One place for each run of frames of Python, whether it is shown as the loop or as functions."""
+    found = [PYTHON if name == LOOP else place for place, name in zip(places, stack.functions)]
+    return without_repeats(found) if stack.complete else None
 
 
 class Seen:

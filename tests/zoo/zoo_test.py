@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from zoo_case import (PROGRAMS, WORKLOADS, Places, Seen, ZooCase, main,  # noqa: E402
+from zoo_case import (PROGRAMS, WORKLOADS, Places, Seen, ZooCase, main, whole_python,  # noqa: E402
                       percent_at_root, places_of, whole)
 
 
@@ -154,7 +154,8 @@ class Zoo(ZooCase):
         python = self.need("python3", "/usr/bin/python3")
         seen = self.watch("CPython", python, PROGRAMS / "waits.py")
         self.expect_roots("CPython")
-        self.expect_equal_to_oracle("CPython", seen, 35)
+        self.expect_equal_to_oracle("CPython", seen, 35, whole_python)
+        self.expect_functions("CPython", seen, "wait_read (programs/waits.py)", "wait_queue (programs/waits.py)")
 
     def test_node(self):
         node = self.need("nodejs", "/usr/bin/node")

@@ -53,6 +53,17 @@ TEST(SnapshotJson, ARowLeadsToItsStackAndNames) {
             "anon_pipe_read[k] schedule[k] ");
 }
 
+TEST(SnapshotJson, AFrameHasItsLineWhereItIsKnown) {
+  Snapshot snapshot;
+  snapshot.frames = {{.function = "pay (till.py)", .object = "[python]", .line = 12},
+                     {.function = "read", .object = "libc.so.6"}};
+  const json table = json::parse(snapshot_json(snapshot, {}));
+  ASSERT_EQ(table["frames"].size(), 2U);
+  EXPECT_EQ(table["frames"][0].size(), 4U);
+  EXPECT_EQ(table["frames"][0][3], 12);
+  EXPECT_EQ(table["frames"][1].size(), 3U);
+}
+
 TEST(SnapshotJson, KeepsTotalsAndReadsBackWhateverTheNames) {
   for (std::uint32_t seed = 1; seed <= 20; ++seed) {
     const Snapshot s = test::random_snapshot(seed, 100);

@@ -84,6 +84,7 @@ class BlockAccountingTest : public testing::Test {
                                         .holders = holders_,
                                         .naming = naming_,
                                         .jit = nullptr,
+                                        .python = nullptr,
                                         .cgroups = cgroups_.directory(),
                                         .clock = clock_},
                         options_, reports_);

@@ -33,6 +33,25 @@ TEST_F(WaitExaminerTest, SumsByCgroupAndWhatTheyWereFor) {
                                                                      {{b, WaitFor::Lock}, 3'000}}));
 }
 
+// Rules are about the interpreter's own functions, people about those of the program.
+TEST_F(WaitExaminerTest, InterpretedFunctionsAreShownWithTheirLine) {
+  const BlockRecord record = BlockRecord(5'000).in_user({1, 8});
+  auto interpreted = std::make_shared<InterpretedStack>();
+  interpreted->id = 4;
+  interpreted->frames = {{"pay (till.py)", 12, 0}, {"main (till.py)", 0, 0}};
+  SampledBlock block = record.block();
+  block.interpreted = interpreted;
+  block.sample.flags |= OFFCPUD_SAMPLE_IN_PROGRESS;
+  cgroup_paths_.add(block.sample.cgroup_id);
+  sums_.add(block)->user = located(record);
+  sums_.note(block.sample);
+  const auto window = examine();
+  ASSERT_EQ(window->blocks.size(), 1U);
+  const ExaminedWait& wait = *window->blocks[0].wait;
+  EXPECT_EQ(wait.site, "shop-lock");
+  EXPECT_THAT(wait.user, ElementsAre("pay (till.py:12)", "main (till.py)", "shop::f8 [shopd]"));
+}
+
 // By reason and process, for the budget of stacks.
 TEST_F(WaitExaminerTest, SumsByStratumWhetherSomebodyCanActOnThem) {
   ended(BlockRecord(2'000).of(7).standing_for(8'000).in_user({1}));

@@ -104,6 +104,38 @@ Functions only(const SampledSnapshot& made, std::vector<std::uint32_t> StackEntr
   return functions(made.snapshot, made.snapshot.entries.at(0).*stack);
 }
 
+// Rules are about the interpreter's own functions, people about those of the program.
+TEST(SampledSnapshot, InterpretedFunctionsAreShownAndNotClassified) {
+  const BlockRecord record = BlockRecord(5).in_user({1, 2, 3});
+  auto interpreted = std::make_shared<InterpretedStack>();
+  interpreted->id = 4;
+  interpreted->frames = {{"pay (till.py)", 12, 0}, {"main (till.py)", 30, 1}};
+  SampledInterval interval = empty_interval();
+  StackSums stacks(1000);
+  SampledBlock block = record.block();
+  stacks.add(block)->user = located(block.user);
+  block.interpreted = interpreted;
+  BlockSum* const sum = stacks.add(block);
+  ASSERT_NE(sum, nullptr) << "another stack, although its addresses are the same";
+  sum->user = located(block.user);
+  EXPECT_EQ(stacks.add(block), nullptr);
+  interval.stacks = stacks.drain();
+  const Snapshot snapshot = named(interval).snapshot;
+  ASSERT_THAT(snapshot.entries, SizeIs(2));
+  std::map<std::string, Functions> by_leaf;
+  for (const StackEntry& entry : snapshot.entries) {
+    EXPECT_EQ(entry.site, "site of f1 of process");
+    EXPECT_EQ(entry.wait_for, WaitFor::Lock);
+    const Functions all = functions(snapshot, entry.user);
+    by_leaf[all.back()] = all;
+  }
+  EXPECT_THAT(by_leaf["f1"], ElementsAre("f3", "f2", "f1"));
+  EXPECT_THAT(by_leaf["pay (till.py)"], ElementsAre("f3", "main (till.py)", "pay (till.py)"));
+  for (const StackFrame& frame : snapshot.frames) {
+    if (frame.function == "pay (till.py)") EXPECT_EQ(frame.line, 12);
+  }
+}
+
 TEST(SampledSnapshot, PutsTheOutermostFrameFirst) {
   auto interval = interval_of({BlockRecord(5)
                                    .in_user({1, 2, 3})

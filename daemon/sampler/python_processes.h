@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/clock.h"
+#include "python/python_runtime.h"
+#include "reader/process_memory.h"
+#include "sample.h"
+#include "stacks/stack_sums.h"
+#include "unwind/remote_walk.h"
+
+namespace offcpud {
+
+// Finds the CPython of processes by the objects on their threads' stacks. Each is looked at once,
+// in some 30 reads, and remembered. Used by one thread.
+class PythonProcesses {
+ public:
+  static constexpr std::size_t kMost = 1'024;       // the one that was seen longest ago gives way
+  static constexpr std::size_t kMostNew = 64;       // looked at in one walk
+  static constexpr std::size_t kMostLookedAt = 16;  // at once
+  static constexpr std::chrono::seconds kLookedAtFor{60};
+  // Memory that could not be read, or did not fit, is looked at again after this time.
+  static constexpr std::chrono::seconds kAgain{60};
+
+  // A sentence about a process whose Python is refused.
+  using Refused = std::function<void(const std::string& sentence)>;
+
+  // `lookup` null: it is not known where objects are linked to. All must outlive the object.
+  PythonProcesses(const UnwindLookup* lookup, ProcessMemory& memory, const Clock& clock,
+                  Refused refused)
+      : lookup_(lookup), memory_(memory), clock_(clock), refused_(std::move(refused)) {}
+
+  enum class Is : std::uint8_t { Python, NotPython, Refused, NotNow };
+  struct Found {
+    Is is = Is::NotPython;
+    std::shared_ptr<const PythonRuntime> runtime;  // if it is Python
+  };
+  // `frames`: of the user stack of a thread of the process in `sample`.
+  Found find(const offcpud_sample& sample, std::span<const LocatedFrame> frames);
+
+  // The memory of this thread was not that of a thread of its process's Python.
+  void mismatch(const offcpud_sample& sample);
+
+  // Some that have a CPython and were found in the last minute, in turn; in the daemon's PID
+  // namespace.
+  [[nodiscard]] std::vector<std::uint32_t> next_to_look_at();
+
+  // Ends a walk over threads.
+  void end_walk() { new_ = 0; }
+
+  // Since the start, by PythonRefusal: processes, and in Memory also threads.
+  using Refusals = std::array<std::uint64_t, 3>;
+  [[nodiscard]] const Refusals& refusals() const { return refusals_; }
+
+ private:
+  // Process and start, and the object: its id, and where it is mapped.
+  using Key = std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, std::uint64_t>;
+  struct Known {
+    std::shared_ptr<const PythonRuntime> runtime;  // null: refused
+    bool may_change = false;
+    MonotonicTime looked{}, seen{};
+  };
+  Known look(const offcpud_sample& sample, const LocatedFrame& frame, const std::string& name);
+  void refuse(const offcpud_sample& sample, const std::string& name, const FoundPython& found);
+  [[nodiscard]] FoundPython find_at(std::uint32_t tgid, const LocatedFrame& frame,
+                                    const std::string& name) const;
+  void forget_oldest();
+
+  const UnwindLookup* lookup_;
+  ProcessMemory& memory_;
+  const Clock& clock_;
+  Refused refused_;
+  std::map<Key, Known> known_;
+  std::size_t new_ = 0;
+  Key looked_at_{};  // the last one
+  Refusals refusals_{};
+};
+
+}  // namespace offcpud
