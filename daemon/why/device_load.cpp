@@ -18,6 +18,7 @@ constexpr double kLeastShare = 0.5;  // of what others do
 // What keeps a device busy: requests at a time, or bytes within a second where that is not known.
 constexpr double kBusy = 0.1;
 constexpr double kBusyBytes = 1e6;
+constexpr double kWorthTelling = 0.01;  // of the bytes of one
 
 double bytes_of(const Part& part) {
   return part.read + part.written;
@@ -119,8 +120,9 @@ std::string loader_name(const Part& part) {
 std::string load_text(const DeviceLoad& load, const Part& part) {
   std::string text =
       share_text(part.share) + (load.is_timed ? " of the time of its requests" : " of its bytes");
-  if (part.read > 0) text += ", " + byte_rate_text(part.read) + " read";
-  if (part.written > 0) text += ", " + byte_rate_text(part.written) + " written";
+  const double least = kWorthTelling * bytes_of(part);
+  if (part.read > least) text += ", " + byte_rate_text(part.read) + " read";
+  if (part.written > least) text += ", " + byte_rate_text(part.written) + " written";
   return text;
 }
 

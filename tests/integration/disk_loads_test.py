@@ -42,18 +42,16 @@ while os.readv(file, [block]):
     pass
 """
 
-# Rewrites the same MiBs for ever, from some threads, beside the page cache.
+# Rewrites the same blocks for ever, from some threads, each beside the page cache and down to the disk itself.
 BACKUP = """
 import mmap, os, sys, threading
-path, threads = sys.argv[1], int(sys.argv[2])
-file = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_DIRECT, 0o600)
-os.posix_fallocate(file, 0, threads * 8 << 20)
-os.fsync(file)
+path, threads, block = sys.argv[1], int(sys.argv[2]), 4 << 10
+file = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_DIRECT | os.O_DSYNC, 0o600)
 def write(at):
-    block = mmap.mmap(-1, 1 << 20)
+    data = mmap.mmap(-1, block)
     while True:
         for i in range(8):
-            os.pwrite(file, block, at * 8 + i << 20)
+            os.pwrite(file, data, (at * 8 + i) * block)
 for at in range(threads):
     threading.Thread(target=write, args=(at,)).start()
 """
@@ -108,7 +106,9 @@ class DiskCase(WaitedOnCase):
         return path
 
     def why(self, unit):
-        return self.daemon.get_json_as_root(f"/api/v1/why?unit={unit}&window=10s")
+        """The answer; as long as the unit is not known, one without anything."""
+        answer = self.daemon.get_json_as_root(f"/api/v1/why?unit={unit}&window=10s")
+        return answer if "units" in answer else {"units": [], "verdicts": []}
 
 
 class DiskLoads(DiskCase):
@@ -191,7 +191,7 @@ class DiskLoads(DiskCase):
         verdict = answer["verdicts"][0]
         print(f"    | {verdict['sentence']}", flush=True)
         self.say(re.search(rf" on device \S+, which {re.escape(backup.unit)} loads \(\d+ % of the time of its requests, "
-                           r".*MB/s written\)$", verdict["sentence"]), "the sentence", "names the writer and its load",
+                           r"[\d.]+ [MG]B/s written\)$", verdict["sentence"]), "the sentence", "names the writer and its load",
                  verdict["sentence"])
         device = next(part for cause in answer["units"][0]["causes"] for part in cause["parts"]
                       if part["kind"] == "device")
@@ -199,7 +199,8 @@ class DiskLoads(DiskCase):
         self.expect_close("sum of shares", 1, sum(each["share"] for each in device["load"]["by"]), 1e-6)
         first = device["load"]["by"][0]
         self.say((first["unit"], first["own"]) == (backup.unit, False), "who loads it most", backup.unit, first["unit"])
-        self.expect_close("requests of four writers at a time", 4, first["at_a_time"], 0.35)
+        self.expect_at_least("requests of four writers at a time", 1, first["at_a_time"])
+        self.expect_at_most("requests of four writers at a time, each of which does one", 4.1, first["at_a_time"])
         self.say(device["parts"] == [], "waits attributed to who loads", "none", device["parts"])
         text = self.daemon.offcpuctl("why", commits.unit)
         self.say(f"loaded by {backup.unit} (" in text, "offcpuctl why UNIT", "has a line about the load", text[:300])

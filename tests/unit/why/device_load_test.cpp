@@ -31,7 +31,7 @@ WhyVerdict verdict(HandMadeInputs& host, const std::string& unit = "db") {
 
 TEST(DeviceLoad, TheUnitThatLoadsADiskMostIsToBlame) {
   HandMadeInputs host = database();
-  host.loads("vda", By::Unit, "backup", 2.3, 85e6).loads("vda", By::Unit, "db", 0.1, 0.2e6);
+  host.loads("vda", By::Unit, "backup", 2.3, 85e6, 5e3).loads("vda", By::Unit, "db", 0.1, 0.2e6);
   host.loads("vda", By::Kernel, "", 0.1, 1e6).loads("vdb", By::Unit, "other", 30, 900e6);
   const WhyVerdict found = verdict(host);
   EXPECT_EQ(found.sentence,
