@@ -15,6 +15,7 @@ using By = UnitLoad::By;
 
 constexpr std::size_t kMostParts = 6;
 constexpr double kLeastShare = 0.5;  // of what others do
+constexpr double kLeastOfOwn = 2;    // times what the waiting unit does
 // What keeps a device busy: requests at a time, or bytes within a second where that is not known.
 constexpr double kBusy = 0.1;
 constexpr double kBusyBytes = 1e6;
@@ -96,7 +97,8 @@ const Part* loader_to_blame(const DeviceLoad& load) {
   for (const Part& part : load.parts) {
     if (part.own) continue;
     // The largest of the others: if it is not to blame, nobody is.
-    const bool is_most = part.share >= kLeastShare * (1 - own_share) && part.share >= own_share;
+    const bool is_most =
+        part.share >= kLeastShare * (1 - own_share) && part.share >= kLeastOfOwn * own_share;
     return part.kind == By::Unit && is_most && is_busy(load, part) ? &part : nullptr;
   }
   return nullptr;

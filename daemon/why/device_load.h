@@ -31,8 +31,8 @@ struct DeviceLoad {
 DeviceLoad load_of(const WhyInputs& inputs, const std::string& device, const std::string& unit);
 
 // Who makes others wait for the device; null: nobody alone. It is another unit that does at least
-// half of what the waiting unit does not do itself, at least as much as that does, and that keeps
-// the device busy (docs/decisions/0024-who-loads-a-disk.md).
+// half of what the waiting unit does not do itself, at least twice as much as that does, and that
+// keeps the device busy (docs/decisions/0024-who-loads-a-disk.md).
 const DeviceLoad::Part* loader_to_blame(const DeviceLoad& load);
 
 // "92 % of the time of its requests, 85 MB/s written"

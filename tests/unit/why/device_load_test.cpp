@@ -65,6 +65,15 @@ TEST(DeviceLoad, WhoLoadsADiskHimselfIsToldSo) {
   EXPECT_EQ(found.culprit, "vda") << "backup has all that others do, but less than db itself";
 }
 
+TEST(DeviceLoad, WhoDoesHardlyMoreThanTheWaitingUnitIsNotToBlame) {
+  HandMadeInputs host = database();
+  host.loads("vda", By::Unit, "backup", 1.5, 9e6).loads("vda", By::Unit, "db", 1, 2e6);
+  const WhyVerdict found = verdict(host);
+  EXPECT_THAT(found.sentence, EndsWith(", which several load, most of all backup (60 % of the time "
+                                       "of its requests, 9.0 MB/s written)"));
+  EXPECT_EQ(found.culprit, "vda");
+}
+
 // Its requests are those of its unit, as far as is known.
 TEST(DeviceLoad, TheUnitOfAProcessIsItsOwn) {
   HandMadeInputs host;
