@@ -15,6 +15,7 @@
 #include "blocked.bpf.c"
 #include "cgroup_events.bpf.c"
 #include "describe.bpf.c"
+#include "disk.bpf.c"
 #include "kernel_names.bpf.c"
 #include "owners.bpf.c"
 #include "sockets.bpf.c"

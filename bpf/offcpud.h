@@ -109,6 +109,7 @@ enum offcpud_loss {
 	OFFCPUD_LOSS_FREE_LIST,	    /* a list of free processes or histograms could not be used */
 	OFFCPUD_LOSS_WAKER_STACK,   /* another walk was under way on the waker's CPU */
 	OFFCPUD_LOSS_RESTARTED, /* a restarted system call was not found out: its reason is other */
+	OFFCPUD_LOSS_DISK_LOADS_FULL, /* no room for who loads a disk: the request is not counted */
 	OFFCPUD_LOSSES,
 };
 
@@ -165,6 +166,8 @@ enum offcpud_program {
 	OFFCPUD_PROGRAM_WAKEUP_NEW,
 	OFFCPUD_PROGRAM_FORK,
 	OFFCPUD_PROGRAM_STACKS,
+	OFFCPUD_PROGRAM_GETRQ,
+	OFFCPUD_PROGRAM_RQ_COMPLETE,
 	OFFCPUD_PROGRAMS,
 };
 

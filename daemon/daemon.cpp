@@ -15,12 +15,13 @@
 #include "base/version.h"
 #include "listeners.h"
 #include "metrics/process_usage.h"
+#include "peers/device_names.h"
+#include "peers/whole_disks.h"
+#include "pipeline_settings.h"
 #include "push/push_target.h"
 #include "runtime/logging.h"
 #include "runtime/message_ids.h"
 #include "runtime/privileges.h"
-#include "selection/process_rules.h"
-#include "selection/stall_rules.h"
 
 namespace offcpud {
 namespace {
@@ -71,27 +72,13 @@ Result<std::filesystem::path> cgroup_root() {
   return Error("no cgroup2 file system is mounted.", ErrorKind::Unsupported);
 }
 
-void warn_of_unreadable_exe(const Error& error) {
-  log_warning_limited(
-      "exe",
-      error.message() +
-          "; process rules with exe need CAP_SYS_PTRACE for other users' programs: add it to "
-          "CapabilityBoundingSet= and AmbientCapabilities= with 'systemctl edit offcpud'");
-}
-
-// `samples`: stacks of blocks are sampled.
-Result<PipelineOptions> pipeline_options(const Config& config, bool samples) {
-  PipelineOptions options{.linger = config.linger,
-                          .max_series = config.max_series,
-                          .stall_bounds = config.stalls.over,
-                          .keep_stalls = config.stalls.keep,
-                          .unusual_factor = config.stalls.unusual,
-                          .max_takers = config.max_takers};
-  options.processes = {.top = config.processes.top, .linger = config.linger, .is_chosen = nullptr};
-  TRY(options.processes.is_chosen, process_choice(config.processes, warn_of_unreadable_exe));
-  options.examined_kinds = samples ? config.snapshots.reasons : 0;
-  TRY(options.stalls, stall_policy(config.stalls, options.examined_kinds));
-  return options;
+// Null: the programs count, or nobody shall.
+std::shared_ptr<IoStat> io_stat_of(const Config& config, const BpfSession& session,
+                                   const std::filesystem::path& cgroups) {
+  if (config.disk_loads == "off" || session.counts_disk_loads()) return nullptr;
+  const auto names = std::make_shared<DeviceNames>();
+  return std::make_shared<IoStat>(
+      cgroups, [names](std::uint32_t device) { return disk_name(names->of(device)); });
 }
 
 }  // namespace
@@ -164,14 +151,16 @@ Status Daemon::measure() {
   TRY(auto root, cgroup_root());
   TRY(session_, BpfSession::load({.cgroups = config_.max_cgroups,
                                   .processes = config_.processes.max,
-                                  .takers = config_.max_takers > 0},
+                                  .takers = config_.max_takers > 0,
+                                  .disk_loads = config_.disk_loads == "trace"},
                                  features_));
   tell_features(session_->features());
   TRY(cgroup_events_, CgroupEvents::open(*session_));
   const WallTime attaching = clock_.wall();
   TRY_VOID(session_->attach());
   TRY(source_, BpfReadingSource::open(*session_));
-  TRY(auto options, pipeline_options(config_, samples_stacks()));
+  io_stat_ = io_stat_of(config_, *session_, root);
+  TRY(auto options, pipeline_options(config_, samples_stacks(), io_stat_));
   cgroups_ = std::make_shared<CgroupDirectory>(std::move(root));
   pipeline_.emplace(*source_, *cgroups_, clock_, std::move(options));
   pipeline_->set_counting_since(attaching);
@@ -385,7 +374,7 @@ void Daemon::apply(const Config& config) {
   config_ = config;
   set_log_level(parse_log_level(config.log_level).value_or(LogLevel::Info));
   // The loader has already compiled every expression, so this does not fail.
-  if (auto options = pipeline_options(config, samples_stacks())) {
+  if (auto options = pipeline_options(config, samples_stacks(), io_stat_)) {
     pipeline_->set_options(*std::move(options));
   } else {
     log_error(options.error().message());

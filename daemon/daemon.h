@@ -104,6 +104,7 @@ class Daemon {
   std::unique_ptr<CgroupEvents> cgroup_events_;
   std::unique_ptr<BpfReadingSource> source_;
   std::shared_ptr<CgroupDirectory> cgroups_;  // changed by the pipeline
+  std::shared_ptr<IoStat> io_stat_;           // used by the pipeline
   std::optional<Pipeline> pipeline_;
   StallJournal stall_journal_{clock_};
   DeadlockJournal deadlock_journal_{clock_};

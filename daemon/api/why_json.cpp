@@ -15,8 +15,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::array<const char*, 10> kKinds = {"for",    "unit",   "remote", "device", "self",
                                                 "kernel", "others", "nobody", "runs",   "unknown"};
-constexpr std::array<const char*, 6> kDeeds = {"waits", "runs",    "sleeps",
-                                               "idles", "unknown", "end"};
+constexpr std::array<const char*, 7> kDeeds = {"waits", "runs",    "sleeps", "idles",
+                                               "loads", "unknown", "end"};
 static_assert(static_cast<std::size_t>(Cause::Kind::Unknown) + 1 == kKinds.size());
 static_assert(static_cast<std::size_t>(WhyHop::Does::End) + 1 == kDeeds.size());
 
@@ -56,6 +56,27 @@ Json holder_json(const std::shared_ptr<const UnitHolder>& holder) {
           {"does", kDoes.at(static_cast<std::size_t>(holder->does))}};
 }
 
+// null: it is no device.
+Json load_json(const std::shared_ptr<const DeviceLoad>& load) {
+  if (!load) return nullptr;
+  constexpr std::array<const char*, 4> kLoaders = {"unit", "kernel", "others", "unknown"};
+  Json by = Json::array();
+  for (const DeviceLoad::Part& part : load->parts) {
+    by.push_back({{"kind", kLoaders.at(static_cast<std::size_t>(part.kind))},
+                  {"unit", text_or_null(part.unit)},
+                  {"own", part.own},
+                  {"share", part.share},
+                  {"at_a_time", load->is_timed ? Json(part.at_a_time) : Json(nullptr)},
+                  {"requests_per_second", part.requests},
+                  {"read_bytes_per_second", part.read},
+                  {"written_bytes_per_second", part.written}});
+  }
+  return {{"share_of", load->is_timed ? "time" : "bytes"},
+          {"at_a_time", load->is_timed ? Json(load->at_a_time) : Json(nullptr)},
+          {"missing", text_or_null(load->because)},
+          {"by", std::move(by)}};
+}
+
 // `all`: what shares are of.
 Json cause_json(const UnitCauses& unit, const Cause& cause, double all, double seconds) {
   Json json = {{"kind", name_of(cause.kind)},
@@ -69,6 +90,7 @@ Json cause_json(const UnitCauses& unit, const Cause& cause, double all, double s
                {"error", cause.error},
                {"because", text_or_null(cause.because)},
                {"holder", holder_json(cause.holder)},
+               {"load", load_json(cause.load)},
                {"evidence", text_or_null(evidence_for(unit.unit, cause))}};
   if (cause.kind == Cause::Kind::For && !cause.sites.empty()) {
     Json sites = Json::array();
@@ -188,7 +210,8 @@ std::string why_json(const WhyAnswer& answer) {
                  {"peers", source_json(inputs.peers)},
                  {"takers", source_json(inputs.takers)},
                  {"holders", source_json(inputs.holders)},
-                 {"chains", source_json(inputs.chains)}}}};
+                 {"chains", source_json(inputs.chains)},
+                 {"loads", source_json(inputs.loads)}}}};
   json["total"] = unit_json(answer.total, seconds);
   json["total"].erase("unit");
   json["total"].erase("causes");

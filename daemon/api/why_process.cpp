@@ -81,6 +81,7 @@ void add_cpu(WhyInputs& inputs, double seconds, const ProcessRow& process, UnitN
 
 void add_process(WhyInputs& inputs, const View& view, const ProcessRow& process, UnitNames& names) {
   inputs.process = process_subject(process);
+  inputs.unit_of_process = names.of(process.labels->cgroup);
   if (view.waits) {
     const double seconds =
         std::chrono::duration<double>(view.waits->end_at - view.waits->begin_at).count();

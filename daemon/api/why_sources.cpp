@@ -86,6 +86,7 @@ WhyInputs why_inputs(const View& view, const WhyQuery& query, const ProcessRow* 
     inputs.peers = peers_of(view, query.window, names);
     inputs.holders = holders_of(view, process, names);
     inputs.chains = chains_of(view, query.window, names);
+    inputs.loads = loads_of(view, query.window, names);
   } else {
     inputs.peers.missing = kNotAllowed;
   }

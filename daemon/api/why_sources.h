@@ -22,6 +22,9 @@ UnitPeer peer_on(std::string_view on, UnitNames& names);
 Source<UnitPeer> peers_of(const View& view, std::chrono::milliseconds window, UnitNames& names);
 Source<UnitTaker> takers_of(const View& view, std::chrono::milliseconds window, UnitNames& names);
 
+// What units did to the devices on which threads waited in the last minutes.
+Source<UnitLoad> loads_of(const View& view, std::chrono::milliseconds window, UnitNames& names);
+
 // What those did on whom threads of each unit waited.
 Source<UnitChain> chains_of(const View& view, std::chrono::milliseconds window, UnitNames& names);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>
+#include <ranges>
 
 #include "api/why_answer.h"
 #include "base/amount_text.h"
@@ -78,11 +79,25 @@ std::string line_of(const UnitCauses& unit, const Cause& cause, std::size_t dept
   return line + "\n";
 }
 
+// Who loads a device, below its line.
+void append_load(std::string& text, const Cause& part) {
+  constexpr std::size_t kMostLoaders = 3;
+  if (!part.load) return;
+  std::string line;
+  for (const DeviceLoad::Part& loader : part.load->parts | std::views::take(kMostLoaders)) {
+    line += (line.empty() ? "loaded by " : "; ") + loader_name(loader) + " (" +
+            load_text(*part.load, loader) + ")";
+  }
+  if (line.empty()) line = "who loads it is unknown, because " + part.load->because;
+  text += std::string(33, ' ') + printable(line) + "\n";
+}
+
 void append_parts(std::string& text, const UnitCauses& unit, const Cause& cause,
                   std::size_t depth) {
   for (const Cause& part : cause.parts) {
     if (part.threads < kWorthALine * unit.actionable) continue;
     text += line_of(unit, part, depth, who_text(part));
+    append_load(text, part);
     append_parts(text, unit, part, depth + 1);
   }
 }

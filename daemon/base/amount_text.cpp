@@ -53,6 +53,18 @@ std::string share_text(double share) {
   return formatted(percent < 9.95 ? "%.1f %%" : "%.0f %%", percent);
 }
 
+std::string byte_rate_text(double bytes_per_second) {
+  constexpr std::array<const char*, 4> kUnits = {"B/s", "kB/s", "MB/s", "GB/s"};
+  double amount = std::max(bytes_per_second, 0.0);
+  std::size_t unit = 0;
+  // As it would be printed: 999.6 kB/s is 1.0 MB/s.
+  while (amount >= 999.5 && unit + 1 < kUnits.size()) {
+    amount /= 1000;
+    ++unit;
+  }
+  return formatted(unit > 0 && amount < 9.95 ? "%.1f " : "%.0f ", amount) + kUnits[unit];
+}
+
 std::string factor_text(double before, double after) {
   const double factor = after / before;
   if (factor > 100) return "> 100x";

@@ -17,6 +17,9 @@ std::string change_text(double threads);
 // A part of a whole, from 0 to 1, as people read it: "98 %", "1.0 %", "< 0.1 %", "0 %".
 std::string share_text(double share);
 
+// Bytes within a second as people read them: "85 MB/s", "2.4 kB/s", "0 B/s".
+std::string byte_rate_text(double bytes_per_second);
+
 // `after` / `before`: "22x", "2.2x", "> 100x". `before` must be positive.
 std::string factor_text(double before, double after);
 

@@ -131,6 +131,11 @@ std::vector<Option> general_options() {
           "max_takers", member(&Config::max_takers), whole_number<std::uint32_t>(0, 100), OnRestart,
           "Other cgroups that are named for each one in offcpud_kept_off_seconds_total. 0: nobody "
           "notes who has the CPU while threads wait for it; there is no such metric."),
+      option("disk_loads", member(&Config::disk_loads), one_of({"trace", "io_stat", "off"}),
+             OnRestart,
+             "How it is known which cgroups load a disk. trace: kernel programs follow every "
+             "request. io_stat: from io.stat, where the io controller of cgroup v2 is on; also "
+             "where the kernel cannot trace."),
       option("max_series", member(&Config::max_series), whole_number<std::uint32_t>(10, 1'000'000),
              OnReload,
              "Histogram series on /metrics. What does not fit is summed under cgroup=\"(other)\"."),

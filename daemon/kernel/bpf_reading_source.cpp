@@ -13,12 +13,14 @@ namespace {
 constexpr auto kCauses = std::to_array<const char*>(
     {"no_thread_state", "cgroup_table_full", "negative_duration", "missed_wakeup", "missed_switch",
      "cgroup_events_full", "process_table_full", "stall_ends_full", "sample_lost",
-     "cgroup_table_busy", "free_list_busy", "waker_stack_lost", "restarted_call_unknown"});
+     "cgroup_table_busy", "free_list_busy", "waker_stack_lost", "restarted_call_unknown",
+     "disk_loads_full"});
 static_assert(kCauses.size() == OFFCPUD_LOSSES);
 
 // Values of the label `program`, by enum offcpud_program.
-constexpr auto kPrograms = std::to_array<const char*>(
-    {"sched_switch", "sched_waking", "sched_wakeup_new", "task_newtask", "irq_work_exit"});
+constexpr auto kPrograms =
+    std::to_array<const char*>({"sched_switch", "sched_waking", "sched_wakeup_new", "task_newtask",
+                                "irq_work_exit", "block_getrq", "block_rq_complete"});
 static_assert(kPrograms.size() == OFFCPUD_PROGRAMS);
 
 // The longest time between a program finding a subject and adding to it. Programs run with
@@ -84,9 +86,13 @@ Result<KernelReading> BpfReadingSource::read() {
   TRY_VOID(read_cgroups(kernel));
   TRY_VOID(read_threads(kernel));
   TRY_VOID(read_counts(kernel));
+  TRY_VOID(disk_loads_.read(std::chrono::steady_clock::now()));
+  kernel.counts_disk_loads = session_.counts_disk_loads();
+  if (kernel.counts_disk_loads) kernel.maps.push_back(disk_loads_.usage());
   TRY(kernel.stall_ends, stall_ends_->take());  // late, as these come only once
   kernel.closed = take_closed();                // last: an error must not lose them
   kernel.kept_off = kept_off_.take();
+  kernel.disk_loads = disk_loads_.take();
   kept_off_.turn_window(std::chrono::steady_clock::now());
   return kernel;
 }

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "kernel/bpf_session.h"
+#include "kernel/disk_loads.h"
 #include "kernel/kept_off_times.h"
 #include "kernel/map_view.h"
 #include "kernel/process_histograms.h"
@@ -45,6 +46,7 @@ class BpfReadingSource final : public ReadingSource {
         kept_off_(std::move(kept_off)),
         walker_(session),
         processes_(std::move(processes)),
+        disk_loads_(session),
         stall_ends_(std::move(stall_ends)),
         details_(std::move(details)) {}
 
@@ -75,6 +77,7 @@ class BpfReadingSource final : public ReadingSource {
   std::chrono::nanoseconds walk_budget_ = std::chrono::milliseconds(50);
   std::shared_ptr<const ThreadWalk> walk_;  // the last complete one
   ProcessHistograms processes_;
+  DiskLoads disk_loads_;
   std::unique_ptr<StallEnds> stall_ends_;
   std::unique_ptr<WaitDetails> details_;
   Losses losses_at_start_{};

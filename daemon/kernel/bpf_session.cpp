@@ -94,6 +94,14 @@ Status configure_takers(offcpud_bpf& skeleton, const SubjectPlan& plan, bool wan
   return set_size(skeleton.maps.kept_off, wanted ? plan.subjects * plan.shards : 1);
 }
 
+// After configure(), which loads the programs of every feature that there is.
+Status configure_disks(offcpud_bpf& skeleton, bool wanted) {
+  if (wanted) return {};
+  bpf_program__set_autoload(skeleton.progs.on_block_getrq, false);
+  bpf_program__set_autoload(skeleton.progs.on_block_rq_complete, false);
+  return set_size(skeleton.maps.disk_requests, 1);
+}
+
 Status configure(offcpud_bpf& skeleton, const SubjectPlan& plan, const FeatureReport& features) {
   TRY_VOID(set_size(skeleton.maps.subjects, plan.subjects * plan.shards));
   TRY_VOID(set_size(skeleton.maps.cgroup_subjects, plan.subjects - 1));
@@ -177,6 +185,7 @@ Result<Skeleton> load_programs(const LoadPlan& plan, const FeatureReport& featur
   if (!skeleton) return load_error(errno, log);
   TRY_VOID(configure(*skeleton, plan.subjects, features));
   TRY_VOID(configure_takers(*skeleton, plan.subjects, plan.limits.takers));
+  TRY_VOID(configure_disks(*skeleton, plan.limits.disk_loads));
   TRY_VOID(size_process_maps(*skeleton, plan.limits.processes));
   if (alone != nullptr) keep_only(*skeleton, *alone);
   if (const int error = offcpud_bpf::load(skeleton.get()); error != 0) {
@@ -244,6 +253,10 @@ bool BpfSession::tells_takers() const {
   return state_->skeleton->rodata->tell_takers != 0;
 }
 
+bool BpfSession::counts_disk_loads() const {
+  return bpf_program__autoload(state_->skeleton->progs.on_block_rq_complete);
+}
+
 bool BpfSession::takes_stacks() const {
   return state_->skeleton->rodata->take_samples != 0;
 }
@@ -274,6 +287,7 @@ Status BpfSession::attach() {
   // Forks first, so that no thread is missed. sched_switch last: for a block that it sees begin,
   // the wakeup is seen, too.
   for (bpf_program* program : {skeleton.progs.on_cgroup_mkdir, skeleton.progs.on_cgroup_rmdir,
+                               skeleton.progs.on_block_getrq, skeleton.progs.on_block_rq_complete,
                                skeleton.progs.on_task_newtask, skeleton.progs.on_sched_wakeup_new,
                                skeleton.progs.on_irq_work, skeleton.progs.on_sched_waking,
                                skeleton.progs.on_sched_switch}) {

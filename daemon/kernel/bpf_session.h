@@ -19,7 +19,8 @@ namespace offcpud {
 struct SessionLimits {
   std::uint32_t cgroups = 1'024;
   std::uint32_t processes = 4'096;
-  bool takers = true;  // whether the programs note who has each CPU
+  bool takers = true;      // whether the programs note who has each CPU
+  bool disk_loads = true;  // whether they follow requests to disks
 };
 
 // Histograms reserved for each process. Most processes have waits of two or three kinds.
@@ -70,6 +71,9 @@ class BpfSession {
 
   // Whether the programs tell who had the CPU while threads waited for it.
   [[nodiscard]] bool tells_takers() const;
+
+  // Whether the programs count who loads which disk.
+  [[nodiscard]] bool counts_disk_loads() const;
 
   // Whether blocks can be sampled: the kernel tells who wakes a thread and when it runs again.
   [[nodiscard]] bool takes_stacks() const;

@@ -120,6 +120,14 @@ std::optional<FeatureReport::BtrfsLayout> btrfs_of_host(const btf* kernel_btf) {
   return btrfs_layout(types.get());
 }
 
+// The programs read the fields by their types (bpf/disk_types.bpf.h).
+bool follows_requests(const btf* types) {
+  return tracepoint(types, "block_getrq") != nullptr &&
+         tracepoint(types, "block_rq_complete") != nullptr && has_member(types, "bio", "bi_bdev") &&
+         has_member(types, "request_queue", "disk") &&
+         has_member(types, "request", "start_time_ns");
+}
+
 std::vector<Feature> required_features(const btf* types, const HostFacts& host) {
   return {
       {"btf", types != nullptr, true, "type information of the running kernel",
@@ -239,6 +247,10 @@ FeatureReport probe_features(const btf* kernel_btf, const HostFacts& host) {
   offer("kernel_names", true,
         "functions of the kernel have their names in stacks; without it they are '[unknown]'",
         "boot another kernel");
+  offer("disk_loads", follows_requests(kernel_btf),
+        "cgroups that load a disk are told by their requests; without it by io.stat, where the io "
+        "controller is on",
+        "boot a kernel built with CONFIG_BLOCK=y, 6.1 or newer");
   offer("all_threads", host.initial_pid_namespace,
         "threads that slept before the start are known, and all waits show while in progress; in a "
         "PID namespace of its own the daemon sees only its threads that way, and those outside "

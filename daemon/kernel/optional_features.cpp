@@ -18,6 +18,7 @@ std::span<const OptionalFeature> optional_features() {
        {"describe_stacks", "describe_calls", "describe_file", "walk_sockets", "walk_owners"},
        {}},
       {"kernel_names", {"name_addresses"}, {}},
+      {"disk_loads", {"on_block_getrq", "on_block_rq_complete"}, {}},
   };
   return kFeatures;
 }

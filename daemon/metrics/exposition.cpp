@@ -124,7 +124,35 @@ void Exposition::append_family(Metric metric, const Write& write) {
   } while (out_->end_family());
 }
 
+// A pair of a disk and a cgroup is a row.
+void Exposition::append_disk_loads() {
+  if (!view_->disk_loads) return;
+  const auto append = [&](Metric metric, const auto& write) {
+    append_family(metric, [&](SeriesWriter& out) {
+      for (const DiskLoadRow& row : *view_->disk_loads) {
+        share_labels(out, *row.by);
+        write(out, row);
+      }
+    });
+  };
+  const auto by_operation = [](auto amounts) {
+    return [amounts](SeriesWriter& out, const DiskLoadRow& row) {
+      for (std::size_t i = 0; i < kDiskOperations.size(); ++i) {
+        out.number({{"device", row.disk}, {"operation", kDiskOperations[i]}},
+                   (row.load.*amounts)[i]);
+      }
+    };
+  };
+  append(Metric::DiskBytes, by_operation(&DiskLoad::bytes));
+  append(Metric::DiskRequests, by_operation(&DiskLoad::requests));
+  if (!view_->times_disk_requests) return;
+  append(Metric::DiskRequestSeconds, [](SeriesWriter& out, const DiskLoadRow& row) {
+    out.seconds({{"device", row.disk}}, row.load.request_ns);
+  });
+}
+
 void Exposition::append_totals() {
+  append_disk_loads();
   append_family(Metric::LostEvents, [this](SeriesWriter& out) {
     for (const LossCount& loss : view_->losses) out.number({{"cause", loss.cause}}, loss.events);
   });

@@ -40,6 +40,7 @@ class Exposition {
   void next_part();
   template <typename Row, typename RowAt>
   void append_step(std::span<const RowFamily<Row>> families, std::size_t rows, const RowAt& row_at);
+  void append_disk_loads();
   void append_totals();
   void append_family_series();
   void append_last_pass();

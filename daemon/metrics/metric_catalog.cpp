@@ -71,6 +71,17 @@ constexpr auto kCatalog = std::to_array<MetricDef>({
     {Metric::ProcessOldestBlocked, "offcpud_process_oldest_blocked_seconds", Gauge,
      "pid comm cgroup reason",
      "Age of the longest block of an exported process that is still in progress, by reason."},
+    {Metric::DiskBytes, "offcpud_disk_bytes_total", Counter,
+     "cgroup slice unit container_id pod_uid device operation",
+     "Bytes that a cgroup read from a disk, wrote to it or discarded."},
+    {Metric::DiskRequests, "offcpud_disk_requests_total", Counter,
+     "cgroup slice unit container_id pod_uid device operation",
+     "Requests of a cgroup that a disk has done, by operation."},
+    {Metric::DiskRequestSeconds, "offcpud_disk_request_seconds_total", Counter,
+     "cgroup slice unit container_id pod_uid device",
+     "Time that requests of a cgroup to a disk took, from their beginning to their end; its rate "
+     "is "
+     "their number at a time. Absent where io.stat tells who loads a disk."},
     {Metric::LostEvents, "offcpud_lost_events_total", Counter, "cause",
      "Events that could not be recorded as they should have been, by cause."},
     {Metric::WaitLostSeconds, "offcpud_wait_lost_seconds_total", Counter, "",

@@ -54,5 +54,6 @@ std::span<const RowFamily<ProcessRow>> process_families();
 // Passes the labels that all series of a row share to the writer.
 void share_labels(SeriesWriter& out, const SubjectRow& row);
 void share_labels(SeriesWriter& out, const ProcessRow& row);
+void share_labels(SeriesWriter& out, const SubjectLabels& labels);
 
 }  // namespace offcpud

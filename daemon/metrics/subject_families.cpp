@@ -162,7 +162,10 @@ std::span<const RowFamily<SubjectRow>> subject_families() {
 }
 
 void share_labels(SeriesWriter& out, const SubjectRow& row) {
-  const SubjectLabels& labels = *row.series.labels;
+  share_labels(out, *row.series.labels);
+}
+
+void share_labels(SeriesWriter& out, const SubjectLabels& labels) {
   out.share_labels(std::array<Label, 5>{{{"cgroup", labels.cgroup},
                                          {"slice", labels.slice},
                                          {"unit", labels.unit},

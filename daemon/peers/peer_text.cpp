@@ -35,7 +35,7 @@ std::string on_text(const WaitPeer& peer, WaitFor wait_for, DeviceNames& devices
       return "remote:" + address_text(peer.address, peer.port);
     case WaitPeer::Kind::Device:
       if (wait_for != WaitFor::Storage) break;
-      return "device:" + devices.of(peer.device);
+      return std::string(kOnDevice) + devices.of(peer.device);
     case WaitPeer::Kind::Others:
       return std::string(kOnOthers);
     case WaitPeer::Kind::Unknown:

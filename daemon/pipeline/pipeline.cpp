@@ -12,9 +12,14 @@
 #include "pipeline/in_progress.h"
 #include "pipeline/stall_sums.h"
 #include "pipeline/subject_rows.h"
+#include "pipeline/taker.h"
 
 namespace offcpud {
 namespace {
+
+// So long after the last wait for storage, io.stat is still read.
+constexpr std::chrono::minutes kStorageIsOfInterest{1};
+constexpr std::size_t kMostDevices = 1'024;
 
 // A number that changes whenever the kernel accounts anything to the cgroup.
 std::uint64_t activity(const CgroupReading& reading) {
@@ -51,6 +56,7 @@ Pipeline::Pipeline(ReadingSource& source, CgroupDirectory& cgroups, const Clock&
       clock_(clock),
       store_(options.max_series),
       kept_off_([this](const std::string& path) { return labels_.get(path); }),
+      disk_loads_([this](const std::string& path) { return labels_.get(path); }),
       processes_(options.processes),
       counting_since_(clock.wall()),
       read_began_(counting_since_),
@@ -98,6 +104,7 @@ void Pipeline::add_waits(std::shared_ptr<const WaitWindow> window) {
                    window->end_at);
   }
   peers_.add(*window);
+  note_devices(*window);
   auto locked = deadlocks_.update(window->held);
   locked_ =
       locked.empty() ? nullptr : std::make_shared<const std::vector<Deadlock>>(std::move(locked));
@@ -128,6 +135,7 @@ Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelReading& ker
     store_.forget(path, reading);
   }
   account_kept_off(kernel);
+  account_disk_loads(kernel);
   source_.close(cgroups_.quiet(seen.accounted, clock_.now()));
   fold_removed();
   follow_stalls(kernel);
@@ -145,6 +153,12 @@ Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelReading& ker
     series.waited_on = waited_on_.of(series.labels->cgroup);
   }
   view->kept_off_steps = kept_off_.record(*view);
+  if (kernel.counts_disk_loads || options_.io_stat) {
+    view->disk_loads = std::make_shared<const std::vector<DiskLoadRow>>(disk_loads_.sums());
+    view->disk_load_steps = disk_loads_.steps();
+    view->times_disk_requests = kernel.counts_disk_loads;
+  }
+  view->disks = disks_;
   view->losses = kernel.losses;
   view->losses.push_back({"unplaced_cgroup", cgroups_.unplaced_events()});
   view->programs = kernel.programs;
@@ -201,6 +215,36 @@ void Pipeline::account_kept_off(const KernelReading& kernel) {
     }
     kept_off_.add(path, taker, more.ns);
   }
+}
+
+void Pipeline::account_disk_loads(const KernelReading& kernel) {
+  for (const DiskLoadReading& more : kernel.disk_loads) {
+    const std::string by = more.cgroup_id == OFFCPUD_LOADER_KERNEL    ? std::string(kKernelTaker)
+                           : more.cgroup_id == OFFCPUD_LOADER_UNKNOWN ? std::string(kUnknownCgroup)
+                                                                      : series_path(more.cgroup_id);
+    disk_loads_.add(more.disk, by, more.load);
+  }
+  const MonotonicTime now = clock_.now();
+  if (options_.io_stat && now - storage_waited_ <= kStorageIsOfInterest) {
+    for (const DiskLoadOfPath& more : options_.io_stat->read(store_.paths())) {
+      disk_loads_.add(more.disk, more.cgroup, more.load);
+    }
+  } else if (options_.io_stat) {
+    options_.io_stat->forget();
+  }
+  disk_loads_.end_pass(now);
+}
+
+// Which disks a device has may change while it is waited on.
+void Pipeline::note_devices(const WaitWindow& window) {
+  const auto is_for_storage = [](const PeerWaits& waits) {
+    return waits.wait_for == WaitFor::Storage && waits.time.ns > 0;
+  };
+  if (std::ranges::any_of(window.peers, is_for_storage)) storage_waited_ = window.end_at;
+  if (window.disks.empty()) return;
+  DisksOfDevices disks = window.disks;
+  if (disks_->size() < kMostDevices) disks.insert(disks_->begin(), disks_->end());
+  disks_ = std::make_shared<const DisksOfDevices>(std::move(disks));
 }
 
 // A walk may be spread over several passes; until it is complete, samples hold the one before.
@@ -304,6 +348,7 @@ void Pipeline::fold_removed() {
     folded.insert(path);
   }
   kept_off_.forget_takers(folded);
+  disk_loads_.forget(folded);
   cgroups_.forget_removed(now);
 }
 

@@ -14,8 +14,10 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "holders/deadlocks.h"
+#include "pipeline/disk_load_book.h"
 #include "pipeline/exemplar_book.h"
 #include "pipeline/in_progress.h"
+#include "pipeline/io_stat.h"
 #include "pipeline/kept_off_book.h"
 #include "pipeline/label_cache.h"
 #include "pipeline/process_table.h"
@@ -41,6 +43,8 @@ struct PipelineOptions {
   std::size_t keep_stalls = 256;     // records of ended stalls
   std::uint32_t unusual_factor = 0;  // UnusualWaits::set_factor()
   std::size_t max_takers = 8;        // KeptOffBook::set_most_named()
+  // Who tells which cgroups load a disk; null: the source does, or nobody.
+  std::shared_ptr<IoStat> io_stat = nullptr;
   // Reasons (bits) whose blocks add_waits() tells; 0 while nothing is sampled.
   std::uint32_t examined_kinds = (1U << OFFCPUD_BLOCKED_KINDS) - 1;
 };
@@ -87,6 +91,8 @@ class Pipeline {
   void fold_removed();
   bool follow_walk(const KernelReading& kernel);  // true: there is a new walk
   void account_kept_off(const KernelReading& kernel);
+  void account_disk_loads(const KernelReading& kernel);
+  void note_devices(const WaitWindow& window);
   [[nodiscard]] std::string series_path(std::uint64_t cgroup_id) const;
   void add_subjects(View& view, bool new_walk);
   void remember_kinds(InProgressByPath& in_progress);
@@ -101,6 +107,9 @@ class Pipeline {
   SeriesStore store_;
   LabelCache labels_;
   KeptOffBook kept_off_;
+  DiskLoadBook disk_loads_;
+  std::shared_ptr<const DisksOfDevices> disks_ = std::make_shared<DisksOfDevices>();
+  MonotonicTime storage_waited_{};  // when threads waited for storage last
   ProcessTable processes_;
   ExemplarBook exemplars_;
   WallTime counting_since_, read_began_;  // when counting and the last reading began

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "histogram/latency_histogram.h"
+#include "pipeline/disk_load.h"
 #include "pipeline/kept_off_increase.h"
 #include "pipeline/stall.h"
 #include "pipeline/view.h"
@@ -57,6 +58,8 @@ struct KernelReading {
       walk;                               // the last complete one, perhaps that of the last reading
   std::vector<ProcessReading> processes;  // live ones that found a place
   std::vector<offcpud_stall_end> stall_ends;  // since the last reading
+  std::vector<DiskLoadReading> disk_loads;    // since the last reading, no pair twice
+  bool counts_disk_loads = false;             // false: the programs do not follow requests
   bool tells_wakers = true;                   // false: this kernel does not say who wakes
   // True: changes of cgroups may have been missed since the last read, so only a
   // walk can tell which exist.

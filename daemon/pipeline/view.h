@@ -18,6 +18,7 @@
 #include "histogram/wait_estimate.h"
 #include "holders/deadlocks.h"
 #include "offcpud.h"
+#include "pipeline/disk_load.h"
 #include "pipeline/exemplar.h"
 #include "pipeline/unusual_wait.h"
 
@@ -165,6 +166,12 @@ struct View {
   // Whom or what threads waited on in the last minutes, by cgroup, oldest first; see waited_on().
   // By process: WaitWindow::peers of `waits`.
   std::vector<std::shared_ptr<const PeerWindow>> peer_history;
+  // Who loaded which disk since the start, sorted by disk and cgroup; null: nobody counts.
+  std::shared_ptr<const std::vector<DiskLoadRow>> disk_loads;
+  bool times_disk_requests = false;  // whether they have DiskLoad::request_ns
+  // The same in the last minutes, oldest first.
+  std::vector<std::shared_ptr<const DiskLoadStep>> disk_load_steps;
+  std::shared_ptr<const DisksOfDevices> disks;  // never null
   // The last two complete walks over threads; null until there are as many.
   std::shared_ptr<const ThreadWalk> walk, previous_walk;
   // How much more running time the programs counted than the scheduler (sum_exec_runtime), relative

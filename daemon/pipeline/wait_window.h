@@ -16,6 +16,7 @@
 #include "base/wait_time.h"
 #include "histogram/wait_estimate.h"
 #include "holders/lock_holder.h"
+#include "pipeline/disk_load.h"
 
 namespace offcpud {
 
@@ -118,6 +119,7 @@ struct WaitWindow {
   std::vector<SiteWaits> sites;       // no process, cgroup, wait_for and site twice
   std::vector<PeerWaits> peers;       // none twice; of each cgroup the longest
   std::vector<ChainWaits> chains;     // of each cgroup the longest
+  DisksOfDevices disks;               // of the devices in `peers` and `chains`
   std::vector<ExaminedBlock> blocks;  // by tid
   std::vector<HeldWait> held;         // those in progress at the end, by tid; of a thread one
   std::uint64_t unexamined = 0;       // blocks that found no room here

@@ -12,6 +12,7 @@
 #include "sampler/peer_sums.h"
 #include "sampler/site_place.h"
 #include "sampler/site_sums.h"
+#include "sampler/window_disks.h"
 #include "sites/file_evidence.h"
 #include "stacks/kernel_stack.h"
 #include "stacks/sampling_intervals.h"
@@ -271,6 +272,7 @@ std::shared_ptr<const WaitWindow> WaitExaminer::examine(const WaitInterval& inte
   add_blocks(*window, sums, interval, examined, means);
   window->sites = std::move(sums.sites).take();
   window->peers = std::move(sums.peers).take();
+  window->disks = disks_of(*window);
   return window;
 }
 

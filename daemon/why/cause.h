@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/wait_for.h"
+#include "why/device_load.h"
 #include "why/why_inputs.h"
 
 namespace offcpud {
@@ -62,6 +63,8 @@ struct Cause {
   std::vector<Site> sites = {};
   // Of a lock: the one of the unit for whom most threads wait now. Null: nobody was seen.
   std::shared_ptr<const UnitHolder> holder = {};
+  // Of a device: who loads it. Null: it is none.
+  std::shared_ptr<const DeviceLoad> load = {};
 };
 
 Cause::Kind kind_of(UnitPeer::On on);

@@ -161,6 +161,9 @@ class TreeMaker {
                             .threads = rate.threads(ns),
                             .error = rate.error(peer.time.variance_ns2),
                             .holder = holder_in(peer.on, node.for_kind)});
+      if (peer.kind != UnitPeer::On::Device) continue;
+      node.parts.back().load =
+          std::make_shared<const DeviceLoad>(load_of(inputs_, peer.on, tree_.unit));
     }
   }
 

@@ -116,13 +116,30 @@ class PathFinder {
     const bool followed = part.kind == Kind::Unit && part.for_kind != kForCpu &&
                           path_.hops.size() + 1 < WhyPath::kMostHops &&
                           seen_.insert(part.name).second;
-    if (!followed) {
+    if (part.kind == Kind::Device) {
+      add_device(std::move(hop));
+    } else if (!followed) {
       add(std::move(hop));
     } else if (const Cause* const most = largest_deed(part)) {
       follow_during(std::move(hop), part, *most);
     } else {
       follow_meanwhile(std::move(hop));
     }
+  }
+
+  // A device, and the unit that loads it, if it is one.
+  void add_device(WhyHop device) {
+    const DeviceLoad load = load_of(units_.inputs(), device.name, path_.hops.back().name);
+    const bool has_room = path_.hops.size() + 1 < WhyPath::kMostHops;
+    const DeviceLoad::Part* const loader = has_room ? loader_to_blame(load) : nullptr;
+    if (loader == nullptr) device.because = clause_of(load);
+    const std::size_t for_kind = device.for_kind;
+    add(std::move(device));
+    if (loader == nullptr) return;
+    add({.name = loader->unit,
+         .does = Does::Loads,
+         .for_kind = for_kind,
+         .because = load_text(load, *loader)});
   }
 
   // What the unit did for most of the time in which it was waited for; null: not known, or not for

@@ -18,6 +18,7 @@ struct WhyHop {
     Runs,     // it has a CPU
     Sleeps,   // for a timer
     Idles,    // waits for work, and the next hop is who sends it
+    Loads,    // keeps the device of the hop before busy, which `because` says
     Unknown,  // `because`
     End,      // it is no unit: an address, a disk, the kernel
   };
@@ -33,7 +34,9 @@ struct WhyHop {
   // True: a part of what the first unit waited. False: what this unit did in the same window,
   // perhaps for others; nothing of it is attributed.
   bool attributed = false;
-  std::string because;  // of Unknown: why; of others: more, such as which limit
+  // Of Unknown: why. Of Loads: how much. Of a device that nobody loads alone: a clause about that.
+  // Of others: more, such as which limit.
+  std::string because;
   // It holds the lock for which the hop before waits; then `does` is about this thread. Null: not
   // known, or the hop before waits for no lock.
   std::shared_ptr<const UnitHolder> holder = {};

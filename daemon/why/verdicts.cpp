@@ -50,14 +50,14 @@ std::string taken_by(const WhyHop& waits, const WhyHop& hop) {
 
 // What comes after "2.1 threads wait for a lock": whom for.
 std::string whom(const WhyHop& waits, const WhyHop& next) {
+  if (next.does == Does::Loads) return ", which " + next.name + " loads (" + next.because + ")";
   if (next.kind == Kind::Unknown) return ", of whom is unknown, because " + next.because;
   if (next.holder) return held_by(next);
   if (waits.for_kind == kForThrottled) return ": " + next.because;
   if (waits.for_kind == kForCpu) return ": " + taken_by(waits, next);
   switch (next.kind) {
     case Kind::Device:
-      return " on device " + next.name +
-             "; who loads it is unknown, because offcpud does not count that by cgroup";
+      return " on device " + next.name + next.because;
     case Kind::Remote:
       return " of " + next.name + ", on another host";
     case Kind::Kernel:
@@ -91,6 +91,7 @@ std::string deed_of(const WhyHop& hop) {
       return subject + "runs on " + threads_text(hop.threads) + " CPUs";
     case Does::Sleeps:
       return subject + "sleeps" + at;
+    case Does::Loads:
     case Does::End:
       return {};
     case Does::Unknown:
@@ -142,9 +143,9 @@ std::vector<WhyVerdict> verdicts(WhyUnits& units, std::size_t most) {
   const auto passes_through = [](const WhyVerdict& one, const WhyVerdict& other) {
     const auto& hops = one.path.hops;
     return std::any_of(hops.begin() + 1, hops.end(), [&](const WhyHop& hop) {
-      // Who has a CPU does not explain what it waits for itself.
+      // Who has a CPU, or loads a disk, does not explain what it waits for itself.
       return hop.kind == Kind::Unit && hop.name == other.unit && hop.does != Does::Runs &&
-             hop.does != Does::End;
+             hop.does != Does::Loads && hop.does != Does::End;
     });
   };
   std::vector<WhyVerdict> kept;

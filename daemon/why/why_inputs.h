@@ -115,6 +115,21 @@ struct UnitChain {
   WaitTime time;
 };
 
+// What a unit did to a device on which threads of some unit wait: requests that were done.
+struct UnitLoad {
+  enum class By : std::uint8_t {
+    Unit,
+    Kernel,   // write-back, journals and the like, for nobody knows whom
+    Others,   // those that have no room
+    Unknown,  // the request's beginning was not seen
+  };
+  std::string unit;  // of Unit
+  By kind = By::Unknown;
+  std::string device;
+  double read_bytes = 0, written_bytes = 0, requests = 0;
+  double request_ns = 0;  // from the beginning of each request to its end; 0 of all: not known
+};
+
 // What one source knows, sorted by unit; else why it knows nothing, which completes "unknown,
 // because ...".
 template <class Row>
@@ -134,12 +149,14 @@ struct Source {
 struct WhyInputs {
   // A process with rows of its own, whose waits are among those of its unit, too; empty: none.
   std::string process;
+  std::string unit_of_process;  // whose requests to disks are not told apart
   Source<UnitSite> sites;
   Source<UnitPeer> peers;
   Source<UnitCpu> cpus;
   Source<UnitTaker> takers;
   Source<UnitHolder> holders;
   Source<UnitChain> chains;
+  Source<UnitLoad> loads;
 };
 
 }  // namespace offcpud

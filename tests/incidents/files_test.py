@@ -45,8 +45,7 @@ class Files(IncidentCase):
         for name in ("backup", "orders"):
             self.addCleanup(os.unlink, f"/var/tmp/offcpud-incident-{name}")
         self.expect_first(("orders-db", "storage"), ("backup", "storage"))
-        self.expect_why("orders-db", "wait for storage", "backup",
-                        unknown="does not count that by cgroup")
+        self.expect_why("orders-db", "wait for storage", "on device ", "backup", " loads (")
 
     def test_8c_a_fuse_server_that_hangs(self):
         file = shutil.copy("/bin/true", self.folder / "report")
@@ -59,7 +58,7 @@ class Files(IncidentCase):
         self.run_in(self.unit("reports"), *NOBODY, "/bin/cat", server.path / "file")
         self.addCleanup(server.end)  # before the reader is waited for, who cannot be killed until then
         self.expect_first(("reports", "storage", "network-file-system"))
-        self.expect_why("reports", "wait for storage", unknown="does not count that by cgroup")
+        self.expect_why("reports", "wait for storage", unknown="counts no requests to it")
 
 
 if __name__ == "__main__":

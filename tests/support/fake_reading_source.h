@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,10 @@ class FakeReadingSource final : public ReadingSource {
   void keep_off(std::uint64_t cgroup_id, std::uint64_t taker, std::uint64_t ns) {
     kept_off_.push_back({cgroup_id, taker, ns});
   }
+  // `cgroup_id`: or OFFCPUD_LOADER_...
+  void load_disk(const std::string& disk, std::uint64_t cgroup_id, const DiskLoad& load) {
+    disk_loads_.push_back({disk, cgroup_id, load});
+  }
   void wake(std::uint64_t cgroup_id, offcpud_waker from, std::uint64_t times = 1) {
     counters_of(cgroup_id).wakeups[from] += times;
   }
@@ -38,6 +43,7 @@ class FakeReadingSource final : public ReadingSource {
     counters_of(cgroup_id).unaccounted_ns += static_cast<std::uint64_t>(ns);
   }
   void set_walk(std::shared_ptr<const ThreadWalk> walk) { walk_ = std::move(walk); }
+  void count_no_disk_loads() { counts_disk_loads_ = false; }
   void miss_cgroup_changes() { missed_changes_ = true; }
   void fail_next_read(Error error) { failure_ = std::move(error); }
   [[nodiscard]] const std::vector<std::uint64_t>& closed() const { return closed_; }
@@ -53,6 +59,8 @@ class FakeReadingSource final : public ReadingSource {
     for (const auto& [id, counters] : counters_) sample.cgroups.push_back(reading(id, counters));
     sample.closed = std::exchange(closing_, {});
     sample.kept_off = std::exchange(kept_off_, {});
+    sample.disk_loads = std::exchange(disk_loads_, {});
+    sample.counts_disk_loads = counts_disk_loads_;
     sample.walk = walk_;
     return sample;
   }
@@ -114,6 +122,8 @@ class FakeReadingSource final : public ReadingSource {
   bool missed_changes_ = false;
   std::vector<CgroupReading> closing_;
   std::vector<KeptOffIncrease> kept_off_;
+  std::vector<DiskLoadReading> disk_loads_;
+  bool counts_disk_loads_ = true;
   std::vector<std::uint64_t> closed_;
   std::uint32_t next_place_ = 1;
 

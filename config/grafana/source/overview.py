@@ -20,7 +20,7 @@ def dashboard():
         UID, "offcpud / Overview",
         "What threads wait for, by unit, and their waits for a CPU. Waits for work or a timer are one "
         "number until the variable Waits for says otherwise; reasons are detail.", chosen,
-        [*now(), *waits(), *on_whom(), *queued(), *stalls(), *top(), *blocked()])
+        [*now(), *waits(), *on_whom(), *queued(), *disks(), *stalls(), *top(), *blocked()])
 
 
 def now():
@@ -118,6 +118,21 @@ def queued():
         timeseries("Kept off the CPU, by unit and who had it",
                    "How many threads of a unit wait on average for a CPU that threads of another cgroup "
                    "have; the 15 highest pairs.", "short", [(highest(15, others), NAME + " by {{by_cgroup}}")]),
+    ]
+
+
+def disks():
+    who = "instance, cgroup, device"
+    return [
+        row("Disks: who loads them"),
+        timeseries("Requests to disks at a time, by cgroup",
+                   "How many requests are under way on average; (kernel) is write-back and journals, for "
+                   "nobody knows whom. The 15 highest.", "short",
+                   [(highest(15, total(who, rate("offcpud_disk_request_seconds_total", SUBJECT))),
+                     "{{instance}} {{cgroup}} to {{device}}")], stacked=True),
+        timeseries("Bytes to and from disks, by cgroup", "Read, written or discarded. The 15 highest.", "Bps",
+                   [(highest(15, total(f"{who}, operation", rate("offcpud_disk_bytes_total", SUBJECT))),
+                     "{{instance}} {{cgroup}} {{device}} {{operation}}")], stacked=True),
     ]
 
 

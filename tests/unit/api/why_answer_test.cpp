@@ -42,7 +42,7 @@ TEST(WhyText, TheFirstLinesSayWhoIsToBlame) {
   EXPECT_THAT(
       text, StartsWith("web.service: 2.0 threads wait for an answer (http-client) of db.service "
                        "(postgres); meanwhile db.service waits for storage (fsync) on device vda; "
-                       "who loads it is unknown, because offcpud does not count that by cgroup\n"
+                       "who loads it is unknown, because this host counts no requests to it\n"
                        "idle: 40 threads wait for work or a timer, 0 for their own children; of "
                        "0 nobody can tell what for\n"));
   EXPECT_THAT(text, HasSubstr("threads on average, 10 s until 12:00:00 UTC"));

@@ -209,6 +209,68 @@ TEST_F(WhyHandlerTest, WhatOthersDidDuringTheWaitsIsBelowThem) {
   EXPECT_EQ(answer["verdicts"][0]["hops"][1]["share"], 1.0);
 }
 
+// Waits are on the partition, requests go to the disk; another disk is not looked at, nor what was
+// done before the window.
+TEST_F(WhyHandlerTest, WhoLoadsTheDiskOfAPartitionIsNamed) {
+  const auto row = [](const char* disk, const char* cgroup, std::uint64_t bytes,
+                      std::uint64_t seconds) {
+    return DiskLoadRow{.disk = disk,
+                       .by = std::make_shared<const SubjectLabels>(labels_of_cgroup(cgroup)),
+                       .load = {.bytes = {bytes, 2 * bytes, bytes},
+                                .requests = {5, 10, 5},
+                                .request_ns = seconds * kSecond}};
+  };
+  for (auto& window : view_.peer_history) {
+    auto changed = std::make_shared<PeerWindow>(*window);
+    changed->rows = {{.cgroup = "/system.slice/db.service/worker",
+                      .wait_for = WaitFor::Lock,
+                      .on = "device:vda1",
+                      .time = {.ns = 240.0 * kSecond}}};
+    window = changed;
+  }
+  EXPECT_THAT(ask_json({{"unit", "db.service"}})["verdicts"][0]["sentence"].get<std::string>(),
+              HasSubstr("on device vda1; who loads it is unknown, because nobody counts that"));
+  auto old = std::make_shared<DiskLoadStep>();
+  old->begin = view_.taken - 100s;
+  old->end = view_.taken - 10s;
+  old->rows = {row("vda", "/system.slice/db.service", 9'000'000'000, 900)};
+  auto step = std::make_shared<DiskLoadStep>();
+  step->begin = view_.taken - 10s;
+  step->end = view_.taken;
+  step->rows = {row("vda", "/batch.slice/backup.service", 100'000'000, 20),
+                row("vda", "/batch.slice/backup.service/sub", 100'000'000, 16),
+                row("vda", "(kernel)", 1'000'000, 3),
+                row("vda", "/system.slice/db.service/worker", 1'000'000, 1),
+                row("vdb", "/batch.slice/other.service", 900'000'000, 500)};
+  view_.disk_load_steps = {old, step};
+  view_.disk_loads = std::make_shared<const std::vector<DiskLoadRow>>(step->rows);
+  view_.disks = std::make_shared<const DisksOfDevices>(DisksOfDevices{{"vda1", {"vda"}}});
+  const json answer = ask_json({{"unit", "db.service"}, {"window", "10s"}});
+  EXPECT_THAT(answer["verdicts"][0]["sentence"].get<std::string>(),
+              HasSubstr("on device vda1, which backup.service loads (90 % of the time of its "
+                        "requests, 20 MB/s read, 60 MB/s written)"));
+  EXPECT_EQ(answer["verdicts"][0]["culprit"], "backup.service");
+  EXPECT_EQ(answer["verdicts"][0]["hops"][2]["does"], "loads");
+  const json device = part_of(answer["units"][0]["causes"][0], "device", "vda1");
+  ASSERT_EQ(device["load"]["by"].size(), 3U);
+  EXPECT_EQ(device["load"]["share_of"], "time");
+  EXPECT_NEAR(device["load"]["at_a_time"].get<double>(), 4, 1e-9);
+  const json& backup = device["load"]["by"][0];
+  EXPECT_EQ(backup["kind"], "unit");
+  EXPECT_EQ(backup["unit"], "backup.service");
+  EXPECT_NEAR(backup["written_bytes_per_second"].get<double>(), 60e6, 1e-3) << "and discarded";
+  EXPECT_NEAR(backup["requests_per_second"].get<double>(), 4, 1e-9);
+  EXPECT_EQ(device["load"]["by"][1]["kind"], "kernel");
+  EXPECT_EQ(device["load"]["by"][2]["own"], true);
+  EXPECT_TRUE(device["parts"].empty()) << "it is no part of the wait";
+  EXPECT_THAT(
+      test::body_of(ask({{"unit", "db.service"}, {"window", "10s"}, {"format", "text"}})),
+      HasSubstr(" loaded by backup.service (90 % of the time of its requests, 20 MB/s read, "
+                "60 MB/s written); the kernel (7.5 %"));
+  EXPECT_EQ(ask_json({{"unit", "db.service"}}, false).dump().find("backup"), std::string::npos)
+      << "whom a unit waits on is a detail";
+}
+
 TEST_F(WhyHandlerTest, WhoHoldsALockIsNamedWithWhatItDoes) {
   holder_waits(WaitFor::Storage, "fsync");
   const json answer = ask_json({{"unit", "db.service"}, {"window", "1min"}});

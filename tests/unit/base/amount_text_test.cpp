@@ -33,6 +33,16 @@ TEST(AmountText, SharesAndFactors) {
   EXPECT_EQ(factor_text(0.01, 5), "> 100x");
 }
 
+TEST(AmountText, BytesOfASecondHaveDecimalUnits) {
+  EXPECT_EQ(byte_rate_text(0), "0 B/s");
+  EXPECT_EQ(byte_rate_text(-1), "0 B/s");
+  EXPECT_EQ(byte_rate_text(812), "812 B/s");
+  EXPECT_EQ(byte_rate_text(2'440), "2.4 kB/s");
+  EXPECT_EQ(byte_rate_text(85e6), "85 MB/s");
+  EXPECT_EQ(byte_rate_text(999'600), "1.0 MB/s");
+  EXPECT_EQ(byte_rate_text(3.2e12), "3200 GB/s");
+}
+
 TEST(AmountText, ColumnsCountCharacters) {
   EXPECT_EQ(left_aligned("\xc3\xa4", 3), "\xc3\xa4  ");
   EXPECT_EQ(right_aligned("ab", 4), "  ab");

@@ -41,6 +41,7 @@ TEST(ConfigSchema, CoversEveryMemberOfConfig) {
       .linger = std::chrono::seconds(11),
       .max_cgroups = 17,
       .max_takers = 9,
+      .disk_loads = "off",
       .max_series = 18,
       .classic_buckets = 14,
       .walk_cpu_budget = std::chrono::milliseconds(21),

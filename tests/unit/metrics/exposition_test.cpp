@@ -16,6 +16,8 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::hostile_view;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::vector<std::string> series_of(const std::string& text) {
   std::vector<std::string> series;
@@ -84,6 +86,27 @@ TEST(Exposition, CountsTheSeriesOfEachFamily) {
   EXPECT_EQ(shown["offcpud_process_runqueue_wait_seconds"], 1U);
   EXPECT_EQ(shown["offcpud_running_seconds_total"], 4U);
   EXPECT_EQ(exposition.writer().samples(), samples);
+}
+
+TEST(Exposition, TellsWhoLoadsWhichDisk) {
+  View view = *hostile_view();
+  DiskLoadRow backup{.disk = "vda", .load = {.bytes = {1, 2, 3}, .requests = {4, 5, 6}}};
+  backup.by = std::make_shared<const SubjectLabels>(
+      SubjectLabels{.cgroup = "/b.slice/backup.service", .unit = "backup.service"});
+  backup.load.request_ns = 1'500'000'000;
+  view.disk_loads = std::make_shared<const std::vector<DiskLoadRow>>(1, backup);
+  view.times_disk_requests = true;
+  const std::string text = test::render(std::make_shared<const View>(view));
+  const std::string who =
+      "cgroup=\"/b.slice/backup.service\",unit=\"backup.service\",device=\"vda\"";
+  EXPECT_THAT(text, HasSubstr("\noffcpud_disk_bytes_total{" + who + ",operation=\"write\"} 2\n"));
+  EXPECT_THAT(text,
+              HasSubstr("\noffcpud_disk_requests_total{" + who + ",operation=\"discard\"} 6\n"));
+  EXPECT_THAT(text, HasSubstr("\noffcpud_disk_request_seconds_total{" + who + "} 1.5\n"));
+  view.times_disk_requests = false;
+  EXPECT_THAT(test::render(std::make_shared<const View>(view)),
+              Not(HasSubstr("offcpud_disk_request_seconds_total{")))
+      << "io.stat has no times";
 }
 
 // What protobuf measures before it writes must not count twice.

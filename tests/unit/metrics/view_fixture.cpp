@@ -157,6 +157,12 @@ std::shared_ptr<const View> hostile_view() {
 
   view->subjects = {hostile, pod, nginx, subject_of("/user.slice")};
   view->processes = processes_of(hostile, nginx);
+  view->disk_loads = std::make_shared<const std::vector<DiskLoadRow>>(std::vector<DiskLoadRow>{
+      {.disk = "sd\"a\n",
+       .by = hostile.labels,
+       .load = {.bytes = {0, 1, 18'446'744'073'709'551'615U}, .request_ns = 1}},
+      {.disk = "vda", .by = nginx.labels, .load = {.bytes = {4096}, .requests = {1}}}});
+  view->times_disk_requests = true;
   auto walk = std::make_shared<ThreadWalk>();
   walk->passes = 3;
   view->walk = std::move(walk);

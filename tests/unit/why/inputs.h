@@ -18,6 +18,7 @@ class HandMadeInputs {
   HandMadeInputs() {
     inputs.sites.seconds = inputs.peers.seconds = inputs.cpus.seconds = kSeconds;
     inputs.takers.seconds = inputs.holders.seconds = inputs.chains.seconds = kSeconds;
+    inputs.loads.seconds = kSeconds;
   }
 
   // Threads of `unit` wait for something at a site. `error`: of it, in threads.
@@ -72,6 +73,18 @@ class HandMadeInputs {
          .time = {.ns = ns(threads), .variance_ns2 = ns(error) * ns(error)}});
     return *this;
   }
+  // Requests of `unit` to a device: so many at a time, and bytes within a second.
+  HandMadeInputs& loads(const std::string& device, UnitLoad::By kind, const std::string& unit,
+                        double at_a_time, double written, double read = 0) {
+    inputs.loads.rows.push_back({.unit = unit,
+                                 .kind = kind,
+                                 .device = device,
+                                 .read_bytes = read * kSeconds,
+                                 .written_bytes = written * kSeconds,
+                                 .requests = 10 * kSeconds,
+                                 .request_ns = ns(at_a_time)});
+    return *this;
+  }
   // As sources are made.
   const WhyInputs& made() {
     inputs.sites.sort();
@@ -80,6 +93,7 @@ class HandMadeInputs {
     inputs.takers.sort();
     inputs.holders.sort();
     inputs.chains.sort();
+    inputs.loads.sort();
     return inputs;
   }
 

@@ -116,7 +116,7 @@ TEST(Verdicts, AHolderIsFollowedToWhomItWaitsFor) {
       "app: 3.0 threads wait for a lock (mutex), a mutex that thread refresh (tid 101 of "
       "python3, pid 100) holds; that thread waits for an answer (http-client) of rates (nginx); "
       "meanwhile rates waits for storage (fsync) on device vda; who loads it is unknown, "
-      "because offcpud does not count that by cgroup");
+      "because this host counts no requests to it");
   WhyUnits units(host.made());
   EXPECT_EQ(verdict_of(units, "app").culprit, "vda");
 }
@@ -350,13 +350,13 @@ TEST(Verdicts, ALimitOfOnesOwnIsOnesOwn) {
   EXPECT_EQ(verdict_of(units, "report").culprit, "report");
 }
 
-TEST(Verdicts, ADiskIsToldAndThatItsLoadIsNot) {
+TEST(Verdicts, ADiskIsToldAndThatItsLoadIsUnknown) {
   HandMadeInputs host;
   host.waits("orders-db", WaitFor::Storage, "fsync", 0.5)
       .on("orders-db", WaitFor::Storage, On::Device, "vda", 0.5);
   EXPECT_EQ(sentence(host, "orders-db"),
             "orders-db: 0.50 threads wait for storage (fsync) on device vda; who loads it is "
-            "unknown, because offcpud does not count that by cgroup");
+            "unknown, because this host counts no requests to it");
   WhyUnits units(host.made());
   EXPECT_EQ(verdict_of(units, "orders-db").culprit, "vda");
 }

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "why/why_inputs.h"
+
+namespace offcpud {
+
+// Who loads a device on which threads of a unit wait: evidence beside a part of a tree, from the
+// same window. No wait is attributed to those who load it. Immutable.
+struct DeviceLoad {
+  struct Part {
+    UnitLoad::By kind = UnitLoad::By::Unknown;
+    std::string unit;      // of Unit
+    bool own = false;      // it is the unit that waits, or that of the process that does
+    double share = 0;      // of the load of all
+    double at_a_time = 0;  // requests under way on average; 0: not known
+    double requests = 0;   // done within a second
+    double read = 0;       // bytes within a second
+    double written = 0;    // the same, with discarded ones
+  };
+  std::vector<Part> parts;     // the largest first, few
+  double at_a_time = 0;        // of all
+  bool is_timed = false;       // shares are of the time of requests; false: of bytes
+  bool is_of_process = false;  // a process waits, not its unit as a whole
+  std::string because;         // why nothing is known, if there are no parts
+};
+
+DeviceLoad load_of(const WhyInputs& inputs, const std::string& device, const std::string& unit);
+
+// Who makes others wait for the device; null: nobody alone. It is another unit that does at least
+// half of what the waiting unit does not do itself, at least twice as much as that does, and that
+// keeps the device busy (docs/decisions/0024-who-loads-a-disk.md).
+const DeviceLoad::Part* loader_to_blame(const DeviceLoad& load);
+
+// "92 % of the time of its requests, 85 MB/s written"
+std::string load_text(const DeviceLoad& load, const DeviceLoad::Part& part);
+
+// "backup.service", "the kernel", "itself"
+std::string loader_name(const DeviceLoad::Part& part);
+
+// Where nobody is to blame: what is known of the load, as the next clause of a sentence.
+std::string clause_of(const DeviceLoad& load);
+
+}  // namespace offcpud
