@@ -116,12 +116,16 @@ TEST_P(EachVersion, TheInnermostOfManyFramesAreKeptWithTheirHost) {
   EXPECT_EQ(walked.end, End::Depth);
   EXPECT_EQ(walked.frames.back().code, calls[PythonFrames::kMost - 1].code);
   // In 3.11 only the outermost frame has an entry, and with it the host of all.
-  if (python.layout().has_shims()) EXPECT_EQ(walked.frames.back().host, kHost);
+  if (python.layout().has_shims()) {
+    EXPECT_EQ(walked.frames.back().host, kHost);
+  }
 }
 
 TEST_P(EachVersion, MemoryThatCannotBeReadIsAMismatch) {
   FakePython python(GetParam());
-  const std::uint64_t thread = python.add_thread(calls_of(3));
+  auto calls = calls_of(3);
+  calls[2].host = kHost;
+  const std::uint64_t thread = python.add_thread(calls);
   python.set<std::uint64_t>(python.frame(1) + python.layout().previous, 0x666000);
   EXPECT_EQ(walk(python, thread).end, End::Mismatch);
 }

@@ -132,7 +132,9 @@ TEST(SampledSnapshot, InterpretedFunctionsAreShownAndNotClassified) {
   EXPECT_THAT(by_leaf["f1"], ElementsAre("f3", "f2", "f1"));
   EXPECT_THAT(by_leaf["pay (till.py)"], ElementsAre("f3", "main (till.py)", "pay (till.py)"));
   for (const StackFrame& frame : snapshot.frames) {
-    if (frame.function == "pay (till.py)") EXPECT_EQ(frame.line, 12);
+    if (frame.function == "pay (till.py)") {
+      EXPECT_EQ(frame.line, 12);
+    }
   }
 }
 
