@@ -34,6 +34,10 @@ struct WhyHop {
   // perhaps for others; nothing of it is attributed.
   bool attributed = false;
   std::string because;  // of Unknown: why; of others: more, such as which limit
+  // It did so, and does not any more. Of the first hop also since when, at most.
+  bool over = false;
+  double over_within = 0;  // seconds
+  bool gone = false;       // of the first hop: all cgroups of the unit are removed
   // It holds the lock for which the hop before waits; then `does` is about this thread. Null: not
   // known, or the hop before waits for no lock.
   std::shared_ptr<const UnitHolder> holder = {};
