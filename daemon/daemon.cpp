@@ -365,7 +365,7 @@ void Daemon::warn_of_losses(const View& view) {
     const std::string count = std::to_string(loss.events);
     log_warning_limited("lost " + loss.cause,
                         "the kernel side has lost " + count + " events so far, cause " +
-                            loss.cause + ": docs/semantics.md says what that does to the numbers",
+                            loss.cause + ": man offcpud-metrics says what that does to the numbers",
                         {{kMessageId, kEventsLostId}, {"cause", loss.cause}, {"count", count}});
   }
 }

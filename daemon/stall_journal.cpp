@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "api/syscall_names.h"
+#include "base/amount_text.h"
 #include "base/duration_text.h"
 #include "base/hist_kind.h"
 #include "base/printable.h"
@@ -23,7 +23,6 @@ namespace offcpud {
 namespace {
 
 constexpr std::size_t kStackFrames = 8;  // the innermost; /api/v1/stalls has all
-constexpr std::size_t kOthers = 4;       // of one cause that are named
 
 // For programs.
 std::string seconds_text(std::uint64_t ns) {
@@ -108,7 +107,7 @@ std::string thread_text(const Stall& stall) {
   return name_text(stall) + " in " + printable(stall.labels->cgroup);
 }
 
-// What stalls in one line have in common; empty: the stall gets a line of its own. In a deadlock
+// What stalls of one incident have in common; empty: the stall is one of its own. In a deadlock
 // each waits for another lock, so the lock is left out if the site is known.
 std::string cause_of(const Stall& stall) {
   const std::string site = stall.wait ? stall.wait->site : std::string();
@@ -116,53 +115,31 @@ std::string cause_of(const Stall& stall) {
       site.empty() && stall.detail ? waits_for_text(*stall.detail) : std::string();
   if (site.empty() && what.empty()) return {};
   std::string cause = why_text(stall);
-  const std::string end = stall.taken_back ? "taken back" : stall.ended_at ? "seen" : "not seen";
-  for (const std::string& part : {what, stall.labels->cgroup, stall.process_comm, end}) {
+  for (const std::string& part : {what, stall.labels->cgroup, stall.process_comm}) {
     cause.append(1, '\0').append(part);
   }
   return cause;
 }
 
-// The oldest, and the others with its cause.
-struct StallsOfACause {
-  const Stall* oldest = nullptr;
-  std::vector<const Stall*> others;
-};
-
-std::vector<StallsOfACause> by_cause(const std::vector<std::shared_ptr<const Stall>>& stalls,
-                                     bool ended) {
-  std::vector<StallsOfACause> causes;
-  std::map<std::string, std::size_t> places;  // of `causes`
-  for (const auto& stall : stalls) {
-    if (!ended && stall->ended) continue;  // its end says it all
-    const std::string cause = cause_of(*stall);
-    const auto [place, is_new] = places.try_emplace(cause, causes.size());
-    if (is_new || cause.empty()) {
-      causes.push_back({.oldest = stall.get(), .others = {}});
-      continue;
-    }
-    StallsOfACause& same = causes[place->second];
-    const bool is_older = stall->duration_ns > same.oldest->duration_ns;
-    same.others.push_back(is_older ? std::exchange(same.oldest, stall.get()) : stall.get());
-  }
-  return causes;
+StallId id_of(const Stall& stall) {
+  return {stall.tid, stall.since_ns};
 }
 
 // "; with 2 more: server/auditor[100/111] (futex 0x7f50), ..."
-std::string others_text(const Stall& stall, OtherStalls others) {
-  if (others.empty()) return {};
+std::string others_text(const Stall& stall, const OtherStalls& others) {
+  if (others.count == 0) return {};
   const auto what = [](const Stall& of) {
     return of.detail ? waits_for_text(*of.detail) : std::string();
   };
-  std::string text = "; with " + std::to_string(others.size()) + " more: ";
-  for (const Stall* other : others.first(std::min(others.size(), kOthers))) {
-    if (other != others.front()) text += ", ";
+  std::string text = "; with " + count_text(others.count) + " more: ";
+  for (const auto& other : others.named) {
+    if (other != others.named.front()) text += ", ";
     text += name_text(*other);
     if (const std::string waits_for = what(*other); waits_for != what(stall)) {
       text += " (" + (waits_for.empty() ? "not looked up yet" : waits_for) + ")";
     }
   }
-  return others.size() > kOthers ? text + ", ..." : text;
+  return others.count > others.named.size() ? text + ", ..." : text;
 }
 
 // Leaves out fields without a value.
@@ -177,13 +154,14 @@ class Fields {
   std::vector<LogField> fields_;
 };
 
-std::vector<LogField> fields_of(const Stall& stall, OtherStalls others, const char* message_id) {
+std::vector<LogField> fields_of(const Stall& stall, const OtherStalls& others,
+                                const char* message_id) {
   const WaitDetail detail = stall.detail.value_or(WaitDetail{});
   Fields fields;
   fields.add(kMessageId, message_id);
   fields.add("tid", std::to_string(stall.local_tid));
   fields.add("pid", std::to_string(stall.local_tgid));
-  fields.add("threads", std::to_string(others.size() + 1));
+  fields.add("threads", std::to_string(others.count + 1));
   fields.add("comm", printable(stall.comm));
   fields.add("process", printable(stall.process_comm));
   fields.add("cgroup", printable(stall.labels->cgroup));
@@ -204,7 +182,7 @@ std::vector<LogField> fields_of(const Stall& stall, OtherStalls others, const ch
 
 }  // namespace
 
-StallEntry stall_begun_entry(const Stall& stall, OtherStalls others) {
+StallEntry stall_begun_entry(const Stall& stall, const OtherStalls& others) {
   std::string message =
       thread_text(stall) + " is blocked for " + for_people(stall) + ": " + why_text(stall);
   if (stall.detail) {
@@ -217,7 +195,7 @@ StallEntry stall_begun_entry(const Stall& stall, OtherStalls others) {
   return {std::move(message), fields_of(stall, others, kStallBegunId)};
 }
 
-StallEntry stall_ended_entry(const Stall& stall, OtherStalls others) {
+StallEntry stall_ended_entry(const Stall& stall, const OtherStalls& others) {
   std::string message = thread_text(stall);
   const std::string duration = for_people(stall);
   if (stall.taken_back) {
@@ -234,6 +212,77 @@ StallEntry stall_ended_entry(const Stall& stall, OtherStalls others) {
   return {std::move(message), fields_of(stall, others, kStallEndedId)};
 }
 
+void ToldStalls::add(const std::shared_ptr<const Stall>& stall) {
+  if (!oldest) {
+    oldest = stall;
+    return;
+  }
+  ++others.count;
+  const bool is_older = stall->duration_ns > oldest->duration_ns;
+  auto other = is_older ? std::exchange(oldest, stall) : stall;
+  if (others.named.size() < kOthers) others.named.push_back(std::move(other));
+}
+
+void StallJournal::log_begin(const ToldStalls& stalls) {
+  if (!budget_.admit(stalls.size())) return;
+  const StallEntry entry = stall_begun_entry(*stalls.oldest, stalls.others);
+  log_warning(entry.message, entry.fields);
+}
+
+void StallJournal::log_end(const ToldStalls& stalls) {
+  if (!budget_.admit(stalls.size())) return;
+  const StallEntry entry = stall_ended_entry(*stalls.oldest, stalls.others);
+  log_info(entry.message, entry.fields);
+}
+
+// The incident that a stall belongs to; null: it is one of its own.
+StallJournal::Incident* StallJournal::incident_of(const std::string& cause) {
+  if (cause.empty()) return nullptr;
+  if (incidents_.size() >= kMostIncidents && !incidents_.contains(cause)) return nullptr;
+  return &incidents_[cause];
+}
+
+void StallJournal::begin(const std::shared_ptr<const Stall>& stall) {
+  const std::string cause = cause_of(*stall);
+  Incident* const incident = incident_of(cause);
+  if (incident == nullptr) {
+    if (stall->ended) return;  // its end says it all
+    ToldStalls alone;
+    alone.add(stall);
+    return log_begin(alone);
+  }
+  causes_[id_of(*stall)] = cause;
+  ++incident->stuck;
+  if (!stall->ended) incident->begun.add(stall);
+}
+
+void StallJournal::end(const std::shared_ptr<const Stall>& stall) {
+  const auto known = causes_.extract(id_of(*stall));
+  Incident* const incident = incident_of(known.empty() ? cause_of(*stall) : known.mapped());
+  if (incident == nullptr) {
+    ToldStalls alone;
+    alone.add(stall);
+    return log_end(alone);
+  }
+  if (!known.empty() && incident->stuck > 0) --incident->stuck;
+  incident->ended.add(stall);
+}
+
+// What is due: its begin at once, its end as soon as nobody is stuck, but a minute after the line
+// before. Threads that join an incident which is told have no line.
+void StallJournal::tell(Incident& incident) {
+  const bool may_tell = !incident.told || clock_.now() - *incident.told >= kPause;
+  if (!may_tell) return;
+  if (incident.stuck == 0 && incident.ended.oldest) {
+    log_end(incident.ended);
+    incident = {.told = clock_.now()};
+  } else if (incident.begun.oldest && !incident.is_told) {
+    log_begin(incident.begun);
+    incident.told = clock_.now();
+    incident.is_told = true;
+  }
+}
+
 void StallJournal::record(const StallChanges& changes) {
   if (const std::uint64_t left_out = budget_.take_left_out(); left_out > 0) {
     const std::string count = std::to_string(left_out);
@@ -242,16 +291,14 @@ void StallJournal::record(const StallChanges& changes) {
                     " a minute; 'offcpuctl stalls --all' shows the last ones",
                 {{kMessageId, kStallsLeftOutId}, {"left_out", count}});
   }
-  for (const auto& [stall, others] : by_cause(changes.begun, false)) {
-    if (!budget_.admit(others.size() + 1)) continue;
-    const StallEntry entry = stall_begun_entry(*stall, others);
-    log_warning(entry.message, entry.fields);
-  }
-  for (const auto& [stall, others] : by_cause(changes.ended, true)) {
-    if (!budget_.admit(others.size() + 1)) continue;
-    const StallEntry entry = stall_ended_entry(*stall, others);
-    log_info(entry.message, entry.fields);
-  }
+  for (const auto& stall : changes.begun) begin(stall);
+  for (const auto& stall : changes.ended) end(stall);
+  for (auto& [cause, incident] : incidents_) tell(incident);
+  std::erase_if(incidents_, [this](const auto& each) {
+    const Incident& incident = each.second;
+    const bool is_over = incident.stuck == 0 && !incident.begun.oldest && !incident.ended.oldest;
+    return is_over && (!incident.told || clock_.now() - *incident.told >= kPause);
+  });
 }
 
 }  // namespace offcpud

@@ -61,7 +61,7 @@ std::string running_text(const std::vector<ChangedRunning>& running) {
   std::string line;
   for (std::size_t i = 0; i < running.size() && i < kMost; ++i) {
     line += (i == 0 ? "CPUs used: " : ", ") + printable(running[i].unit) + " " +
-            threads_text(running[i].before) + " -> " + threads_text(running[i].after);
+            threads_text(running[i].before) + " → " + threads_text(running[i].after);
   }
   return line.empty() ? line : line + "\n";
 }
@@ -71,7 +71,7 @@ std::string left_out_text(const Changes& changes) {
     return range.covered.count() > 0 ? ns / static_cast<double>(range.covered.count()) : 0;
   };
   const auto part = [&](const char* what, double MeasuredRange::*ns) {
-    return std::string(what) + threads_text(rate(changes.before.*ns, changes.before)) + " -> " +
+    return std::string(what) + threads_text(rate(changes.before.*ns, changes.before)) + " → " +
            threads_text(rate(changes.after.*ns, changes.after));
   };
   return "left out as idle: " + part("work ", &MeasuredRange::work_ns) + ", " +
@@ -100,13 +100,12 @@ std::string changes_text(const Changes& changes, const ChangesQuery& query) {
   }
   text += running_text(changes.running);
   if (changes.significant > shown) {
-    text += std::to_string(changes.significant - shown) + " more rows changed; --limit " +
+    text += count_text(changes.significant - shown) + " more rows changed; --limit " +
             std::to_string(changes.significant) + " shows all\n";
   }
   const std::size_t same = changes.matching - changes.significant;
   if (same > 0) {
-    text += std::to_string(same) + (same == 1 ? " row" : " rows") +
-            " did not change beyond 3 standard errors and a tenth\n";
+    text += counted(same, "row") + " did not change beyond 3 standard errors and a tenth\n";
   }
   if (!query.idle) text += left_out_text(changes);
   const std::string evidence = first ? evidence_of(*first, changes) : std::string();

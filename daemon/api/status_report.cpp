@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/waiting_now.h"
+#include "base/amount_text.h"
 #include "base/duration_text.h"
 #include "base/utc.h"
 
@@ -69,12 +70,6 @@ Json scrape_json(const std::optional<ScrapeCost>& cost) {
           {"duration_seconds", seconds(cost->duration)}};
 }
 
-std::string megabytes(std::uint64_t bytes) {
-  constexpr std::uint64_t kTenth = 100'000;
-  const std::uint64_t tenths = (bytes + kTenth - 1) / kTenth;
-  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " MB";
-}
-
 Json config_json(const ConfigStatus& config) {
   Json json = {{"files", config.files},
                {"wait_sites", {{"rules", config.site_rules}, {"sites", config.sites}}},
@@ -127,20 +122,15 @@ Json readers_json(const std::optional<ReaderStatus>& readers) {
   return {{"hangs", readers->hangs}, {"refused", readers->refused}, {"stuck", readers->stuck}};
 }
 
-// "1 cgroup", "2 cgroups"
-std::string counted(std::uint64_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
 // "40 million"
 std::string round_number(std::uint64_t number) {
   constexpr std::uint64_t kThousand = 1'000, kMillion = 1'000'000;
-  if (number < 10 * kThousand) return std::to_string(number);
+  if (number < 10 * kThousand) return count_text(number);
   if (number < 10 * kMillion) return std::to_string(number / kThousand) + " thousand";
   return std::to_string(number / kMillion) + " million";
 }
 
-// "0 events lost", "1190 of 40 million events lost (0.003 %)"
+// "0 events lost", "1,190 of 40 million events lost (0.003 %)"
 std::string lost_text(const StatusReport& report) {
   std::uint64_t lost = 0;
   for (const LossCount& loss : report.losses) lost += loss.events;
@@ -151,7 +141,7 @@ std::string lost_text(const StatusReport& report) {
   std::array<char, 32> percent{};
   (void)std::snprintf(percent.data(), percent.size(), share < kLeast ? "below %.3f" : "%.3f",
                       std::max(share, kLeast));
-  return std::to_string(lost) + " of " + round_number(report.events) + " events lost (" +
+  return count_text(lost) + " of " + round_number(report.events) + " events lost (" +
          percent.data() + " %)";
 }
 
@@ -226,15 +216,15 @@ std::string scrape_line(const CostByFormat& scrapes) {
   const auto& protobuf = scrapes[kProtobuf];
   if (!text || !protobuf) return "no scrape so far";
   const auto size = [](const ScrapeCost& cost) {
-    return std::to_string(cost.samples) + " samples in " + megabytes(cost.bytes);
+    return counted(cost.samples, "sample") + " in " + bytes_text(static_cast<double>(cost.bytes));
   };
-  return "a scrape of " + std::to_string(text->series) + " series is " + size(*text) +
-         " as text, " + size(*protobuf) + " as protobuf";
+  return "a scrape of " + count_text(text->series) + " series is " + size(*text) + " as text, " +
+         size(*protobuf) + " as protobuf";
 }
 
 std::string status_line(const StatusReport& report) {
   if (!report.last_pass) return "waiting for the first pass";
-  std::string line = counted(report.subjects, "cgroup") + ", " + std::to_string(report.series) +
+  std::string line = counted(report.subjects, "cgroup") + ", " + count_text(report.series) +
                      " series, " + lost_text(report) + ", last pass " +
                      duration_text(report.last_pass->age) + " ago";
   for (const ThreadState& thread : report.threads) {

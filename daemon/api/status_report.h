@@ -125,7 +125,7 @@ std::string status_json(const StatusReport& report);
 // series is 57102 samples in 9.1 MB as text, 1951 samples in 0.5 MB as protobuf".
 std::string scrape_line(const CostByFormat& scrapes);
 
-// One line: "214 cgroups, 1842 series, 0 events lost, last pass 2 s ago", or "1190 of 40 million
+// One line: "214 cgroups, 1,842 series, 0 events lost, last pass 2 s ago", or "1,190 of 40 million
 // events lost (0.003 %)".
 std::string status_line(const StatusReport& report);
 

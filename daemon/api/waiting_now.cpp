@@ -6,13 +6,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <map>
 #include <string_view>
 
 #include "api/for_sums.h"
 #include "api/unit_name.h"
 #include "api/unit_waits.h"
+#include "base/amount_text.h"
 #include "base/duration_text.h"
 #include "pipeline/site_history.h"
 #include "pipeline/stall.h"
@@ -32,12 +32,6 @@ constexpr struct {
                    {WaitFor::Storage, "waiting for storage"},
                    {WaitFor::Memory, "waiting for memory"},
                    {WaitFor::Stopped, "stopped"}};
-
-std::string threads_text(double threads) {
-  std::array<char, 32> text{};
-  (void)std::snprintf(text.data(), text.size(), threads < 9.95 ? "%.2f" : "%.1f", threads);
-  return text.data();
-}
 
 // "25 s"; "~25 s" of a block that began before the daemon did, as in `offcpuctl stalls`.
 std::string text_of(const WaitAge& age) {
@@ -80,7 +74,9 @@ double threads_of(const std::vector<UnitPart>& parts) {
   return threads;
 }
 
-std::vector<UnitPart> parts_of(const SiteWindow& window, WaitFor wait_for, double seconds) {
+// `since`: how long ago the window ended; what lasted then is as much older now, as stalls are.
+std::vector<UnitPart> parts_of(const SiteWindow& window, WaitFor wait_for, double seconds,
+                               std::chrono::nanoseconds since) {
   UnitParts units;
   for (const CgroupWaits& waits : window.sites) {
     // A child shows itself what it waits for.
@@ -89,7 +85,7 @@ std::vector<UnitPart> parts_of(const SiteWindow& window, WaitFor wait_for, doubl
     UnitPart& part = units[unit_name(*waits.cgroup)];
     part.threads += ns * 1e-9 / seconds;
     part.lasting += waits.lasting;
-    part.oldest.merge(waits.oldest);
+    part.oldest.merge(waits.oldest.after(since));
     if (!part.largest || waits.time.ns > part.largest->time.ns) part.largest = &waits;
   }
   return ranked(std::move(units));
@@ -132,12 +128,12 @@ std::string place_text(const WaitWindow* window, const CgroupWaits& at) {
   return process + ": " + *at.site;
 }
 
-// "7.90 in postgresql.service (postgres: postgresql-heavyweight-lock; 8 now, the longest for 25 s)"
+// "7.9 in postgresql.service (postgres: postgresql-heavyweight-lock; 8 now, the longest for 25 s)"
 std::string part_text(const UnitPart& part, const Places& places) {
   std::string text = threads_text(part.threads) + " in " + part.unit;
   std::string more = places.told ? place_text(places.window, *part.largest) : std::string();
   if (part.lasting > 0) {
-    more += std::string(more.empty() ? "" : "; ") + std::to_string(part.lasting) + " now";
+    more += std::string(more.empty() ? "" : "; ") + count_text(part.lasting) + " now";
     if (part.oldest.ns > 0) more += ", the longest for " + text_of(part.oldest);
   }
   return more.empty() ? text : text + " (" + more + ")";
@@ -155,11 +151,12 @@ std::string line_of(std::string_view what, const std::vector<UnitPart>& parts,
 }
 
 // The longest first.
-std::vector<std::string> waits(const SiteWindow& window, double seconds, const Places& places) {
+std::vector<std::string> waits(const SiteWindow& window, double seconds,
+                               std::chrono::nanoseconds since, const Places& places) {
   std::vector<std::pair<double, std::string>> lines;
   double rest = 0;
   for (const auto& each : kActionable) {
-    const auto parts = parts_of(window, each.wait_for, seconds);
+    const auto parts = parts_of(window, each.wait_for, seconds, since);
     const double threads = threads_of(parts);
     if (threads >= kNobody) {
       lines.emplace_back(threads, line_of(each.text, parts, places));
@@ -201,15 +198,15 @@ std::string stalls_line(const View& view) {
   // Stacks decide who is stalled, so nobody knows before they were examined.
   const bool is_known = !view.stalls->examines || !view.site_history.empty();
   if (all == 0) return is_known ? "stalls: none" : "stalls: not known yet";
-  std::string line = "stalls: " + std::to_string(all);
+  std::string line = "stalls: " + count_text(all);
   if (const std::uint64_t beyond = view.stalls->beyond_limit(); beyond > 0) {
-    line += " told, " + std::to_string(beyond) + " more beyond the limit";
+    line += " told, " + count_text(beyond) + " more beyond the limit";
   }
   const char* separator = ": ";
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (counts[i] == 0) continue;
     const std::string_view name = i < kWaitForNames.size() ? kWaitForNames[i] : "by reason";
-    line += separator + std::string(name) + " " + std::to_string(counts[i]);
+    line += separator + std::string(name) + " " + count_text(counts[i]);
     separator = ", ";
   }
   return line + "; the longest for " + text_of(longest);
@@ -225,12 +222,11 @@ std::string unusual_line(const View& view) {
     longest.merge({.ns = wait.stall->duration_ns, .estimated = wait.stall->estimated});
   }
   std::string line =
-      "unusually long, and nobody can tell what for: " + std::to_string(view.unusual.size()) +
-      " waits";
+      "unusually long, and nobody can tell what for: " + counted(view.unusual.size(), "wait");
   std::size_t named = 0;
   for (const auto& [unit, count] : units) {
     if (named++ == kMostUnits) break;
-    line += (named == 1 ? ": " : ", ") + std::to_string(count) + " in " + unit;
+    line += (named == 1 ? ": " : ", ") + count_text(count) + " in " + unit;
   }
   if (units.size() > kMostUnits) line += ", and more";
   return line + "; the longest for " + text_of(longest);
@@ -258,7 +254,8 @@ std::vector<std::string> waiting_now(const View& view, bool with_sites) {
   const double seconds =
       window != nullptr ? std::chrono::duration<double>(window->length()).count() : 0;
   if (window != nullptr) {
-    lines = waits(*window, seconds, {.window = view.waits.get(), .told = with_sites});
+    lines = waits(*window, seconds, view.taken - window->end,
+                  {.window = view.waits.get(), .told = with_sites});
   } else {
     const bool examines = view.stalls && view.stalls->examines;
     lines.emplace_back(

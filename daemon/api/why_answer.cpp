@@ -28,6 +28,7 @@ UnitCauses total_of(const std::vector<UnitCauses>& all) {
   UnitCauses total;
   for (const UnitCauses& tree : all) {
     total.actionable += tree.actionable;
+    total.over += tree.over;
     total.unknown += tree.unknown;
     total.idle += tree.idle;
     total.children += tree.children;
@@ -48,7 +49,8 @@ WhyAnswer why_answer(WhyInputs inputs, WallTime taken, const std::vector<std::st
     all.push_back(trees.of(unit));
   }
   answer.total = total_of(all);
-  std::ranges::stable_sort(all, std::ranges::greater(), &UnitCauses::actionable);
+  std::ranges::stable_sort(
+      all, {}, [](const UnitCauses& tree) { return std::pair(tree.is_over(), -tree.actionable); });
   if (whole_host) {
     answer.verdicts = verdicts(trees, limit);
     // The trees of those that the verdicts are about, in their order.

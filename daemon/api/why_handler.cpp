@@ -11,6 +11,7 @@
 #include "api/why_answer.h"
 #include "api/why_query.h"
 #include "api/why_sources.h"
+#include "base/clock.h"
 #include "pipeline/site_history.h"
 
 namespace offcpud {
@@ -60,8 +61,9 @@ Response why_response(const Request& request, const View& view, const IsLiveCgro
     units = units_of(view, query->cgroup);
   }
   const WhyAnswer answer =
-      why_answer(why_inputs(view, *query, process, request.sees_details), view.taken_wall, units,
-                 whole_host, query->limit, request.sees_details);
+      why_answer(why_inputs(view, *query, process, request.sees_details,
+                            {.is_live = is_live, .suspended = suspended_time()}),
+                 view.taken_wall, units, whole_host, query->limit, request.sees_details);
   if (query->as_text) return {.content_type = kPlainText, .body = why_text(answer)};
   return {.content_type = kJson, .body = why_json(answer)};
 }

@@ -89,6 +89,7 @@ Json cause_json(const UnitCauses& unit, const Cause& cause, double all, double s
                {"share", all > 0 ? Json(cause.threads / all) : Json(nullptr)},
                {"error", cause.error},
                {"because", text_or_null(cause.because)},
+               {"over", cause.over},
                {"holder", holder_json(cause.holder)},
                {"load", load_json(cause.load)},
                {"evidence", text_or_null(evidence_for(unit.unit, cause))}};
@@ -104,10 +105,9 @@ Json cause_json(const UnitCauses& unit, const Cause& cause, double all, double s
 }
 
 Json unit_json(const UnitCauses& unit, double seconds) {
-  Json json = {{"unit", unit.unit},      {"actionable", unit.actionable},
-               {"error", unit.error},    {"unknown", unit.unknown},
-               {"idle", unit.idle},      {"children", unit.children},
-               {"running", unit.running}};
+  Json json = {{"unit", unit.unit},         {"actionable", unit.actionable}, {"error", unit.error},
+               {"over", unit.over},         {"unknown", unit.unknown},       {"idle", unit.idle},
+               {"children", unit.children}, {"running", unit.running},       {"gone", unit.gone}};
   Json causes = Json::array();
   for (const Cause& cause : unit.causes) {
     const double all = is_actionable_for(cause.for_kind) ? unit.actionable : 0;
@@ -130,6 +130,7 @@ Json hop_json(const WhyHop& hop, std::size_t depth, bool end) {
           {"share", hop.share > 0 ? Json(hop.share) : Json(nullptr)},
           {"attributed", hop.attributed},
           {"because", text_or_null(hop.because)},
+          {"over", hop.over},
           {"holder", holder_json(hop.holder)},
           {"end", end}};
 }
@@ -159,6 +160,8 @@ Json verdict_json(const WhyVerdict& verdict) {
           {"for", name_of_for(verdict.for_kind)},
           {"threads", verdict.threads},
           {"error", verdict.error},
+          {"over", verdict.over},
+          {"over_within_seconds", verdict.over ? Json(verdict.over_within) : Json(nullptr)},
           {"culprit", text_or_null(verdict.culprit)},
           {"because", text_or_null(verdict.because)},
           {"sentence", verdict.sentence},
@@ -216,6 +219,7 @@ std::string why_json(const WhyAnswer& answer) {
   json["total"].erase("unit");
   json["total"].erase("causes");
   json["total"].erase("error");
+  json["total"].erase("gone");
   Json list = Json::array();
   for (const WhyVerdict& verdict : answer.verdicts) list.push_back(verdict_json(verdict));
   json["verdicts"] = std::move(list);

@@ -24,7 +24,7 @@ bool is_of(const auto& waits, const ProcessRow& process) {
 }
 
 void add_sites(Source<UnitSite>& sites, const WaitWindow& window, double seconds,
-               const ProcessRow& process) {
+               const ProcessRow& process, std::chrono::nanoseconds since) {
   const std::string name = process_subject(process);
   for (const SiteWaits& waits : window.sites) {
     if (!is_of(waits, process)) continue;
@@ -34,7 +34,7 @@ void add_sites(Source<UnitSite>& sites, const WaitWindow& window, double seconds
                           .time = scaled(waits.time, sites.seconds / seconds),
                           .child = scaled(waits.child, sites.seconds / seconds),
                           .lasting = waits.lasting,
-                          .oldest = waits.oldest});
+                          .oldest = waits.oldest.after(since)});
   }
 }
 
@@ -86,7 +86,7 @@ void add_process(WhyInputs& inputs, const View& view, const ProcessRow& process,
     const double seconds =
         std::chrono::duration<double>(view.waits->end_at - view.waits->begin_at).count();
     if (seconds > 0) {
-      add_sites(inputs.sites, *view.waits, seconds, process);
+      add_sites(inputs.sites, *view.waits, seconds, process, view.taken - view.waits->end_at);
       add_peers(inputs.peers, *view.waits, seconds, process, names);
     }
   }

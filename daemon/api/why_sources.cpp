@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/why_sources.h"
 
+#include <algorithm>
+#include <chrono>
 #include <map>
 #include <tuple>
 
@@ -17,12 +19,13 @@ constexpr const char* kNotExamined =
     "no stack was examined within the last minute, or stacks are not sampled";
 constexpr const char* kNotAllowed = "this client may not see details";
 
-void add_site(UnitSite& sum, const auto& waits, bool last) {
+// `since`: how long ago the last window ended; waits that lasted then are as much older now.
+void add_site(UnitSite& sum, const auto& waits, bool last, std::chrono::nanoseconds since) {
   sum.time += waits.time;
   sum.child += waits.child;
   if (!last) return;
   sum.lasting += waits.lasting;
-  sum.oldest.merge(waits.oldest);
+  sum.oldest.merge(waits.oldest.after(since));
 }
 
 Source<UnitSite> sites_of(const View& view, const WhyQuery& query, bool details, UnitNames& names) {
@@ -38,10 +41,14 @@ Source<UnitSite> sites_of(const View& view, const WhyQuery& query, bool details,
           sum.unit = unit;
           sum.wait_for = waits.wait_for;
           sum.site = site;
-          add_site(sum, waits, last);
+          add_site(sum, waits, last, view.taken - window.end);
         }
       });
   move_rows(source, sums, length);
+  if (!view.site_history.empty()) {
+    const auto age = view.taken - view.site_history.back()->end;
+    source.age_seconds = std::max(0.0, std::chrono::duration<double>(age).count());
+  }
   return source;
 }
 
@@ -76,17 +83,20 @@ std::string process_subject(const ProcessRow& process) {
 }
 
 WhyInputs why_inputs(const View& view, const WhyQuery& query, const ProcessRow* process,
-                     bool details) {
+                     bool details, const Liveness& now) {
   UnitNames names;
   WhyInputs inputs;
   inputs.sites = sites_of(view, query, details, names);
   inputs.cpus = cpus_of(view, query, names);
   inputs.takers = takers_of(view, query.window, names);
+  inputs.past = past_of(view, query.window, now, names);
   if (details) {
     inputs.peers = peers_of(view, query.window, names);
     inputs.holders = holders_of(view, process, names);
     inputs.chains = chains_of(view, query.window, names);
     inputs.loads = loads_of(view, query.window, names);
+    inputs.waiters = waiters_of(view, names);
+    inputs.unheld = unheld_of(view, names);
   } else {
     inputs.peers.missing = kNotAllowed;
   }

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/known_units.h"
 #include "api/unit_names.h"
 #include "api/why_query.h"
 #include "pipeline/view.h"
@@ -31,6 +32,22 @@ Source<UnitChain> chains_of(const View& view, std::chrono::milliseconds window, 
 // Who holds locks for which threads of each unit wait, and of `process` (null: none).
 Source<UnitHolder> holders_of(const View& view, const ProcessRow* process, UnitNames& names);
 
+// What is alive when somebody asks.
+struct Liveness {
+  IsLiveCgroup is_live;                   // null: all cgroups
+  std::chrono::nanoseconds suspended{0};  // suspended_time()
+};
+
+// What each unit waited for within the window and does not wait for any more.
+Source<UnitPast> past_of(const View& view, std::chrono::milliseconds window, const Liveness& now,
+                         UnitNames& names);
+
+// Whose waits they are, of the last window.
+Source<UnitWaiter> waiters_of(const View& view, UnitNames& names);
+
+// What was seen of the locks without a holder, in the last window.
+Source<UnitUnheld> unheld_of(const View& view, UnitNames& names);
+
 // Adds the waits of a process as a subject of their own, process_subject(): those of the last
 // window, and of the interval between the last two walks over threads.
 void add_process(WhyInputs& inputs, const View& view, const ProcessRow& process, UnitNames& names);
@@ -39,6 +56,6 @@ void add_process(WhyInputs& inputs, const View& view, const ProcessRow& process,
 // process, under process_subject(). `details`: whether the client may see sites, and whom threads
 // wait for. `process` null: no process is asked for.
 WhyInputs why_inputs(const View& view, const WhyQuery& query, const ProcessRow* process,
-                     bool details);
+                     bool details, const Liveness& now = {});
 
 }  // namespace offcpud

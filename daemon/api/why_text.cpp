@@ -14,13 +14,22 @@ namespace {
 
 using Kind = Cause::Kind;
 
-constexpr std::size_t kWhoColumns = 72;
 constexpr double kWorthALine = 0.01;  // of what the unit waited
+constexpr double kLeastTold = 0.005;  // threads
+
+std::string duration_of(double seconds) {
+  return duration_text(std::chrono::duration<double>(seconds));
+}
 
 std::string idle_text(const UnitCauses& unit) {
-  return "idle: " + threads_text(unit.idle) + " threads wait for work or a timer, " +
-         threads_text(unit.children) + " for their own children; of " + threads_text(unit.unknown) +
-         " nobody can tell what for";
+  std::string text = "left out as idle: " + threads_text(unit.idle) +
+                     " threads wait for work or a timer, " + threads_text(unit.children) +
+                     " for their own children (offcpuctl top --sort idle)";
+  if (unit.unknown >= kLeastTold) {
+    text += "; of " + threads_text(unit.unknown) +
+            " nobody can tell what for (offcpuctl top --sort unknown)";
+  }
+  return text;
 }
 
 // ": thread worker (tid 812) holds a mutex for 3 threads now"; empty: no holder is known.
@@ -29,27 +38,30 @@ std::string holder_text(const Cause& part) {
   const UnitHolder& holder = *part.holder;
   std::string text = !holder.is_thread ? ": it" : ": thread " + holder.thread;
   if (holder.is_thread && holder.tid != 0) text += " (tid " + std::to_string(holder.tid) + ")";
-  return text + " holds " + holder.lock + " for " + std::to_string(holder.waiting) +
-         (holder.waiting == 1 ? " thread now" : " threads now");
+  return text + " holds " + holder.lock + " for " + counted(holder.waiting, "thread") + " now";
 }
 
-// "of store-app.service (python3, pid 812)"
-std::string who_text(const Cause& part) {
+// "store-app.service (python3, pid 812)"
+std::string named(const std::string& name, const Cause& part) {
   std::string more = part.process;
   if (part.pid != 0) more += (more.empty() ? "pid " : ", pid ") + std::to_string(part.pid);
-  const std::string process = more.empty() ? "" : " (" + more + ")";
+  return more.empty() ? name : name + " (" + more + ")";
+}
+
+std::string who_text(const Cause& part) {
   const std::string because = part.because.empty() ? "" : ": " + part.because;
   switch (part.kind) {
     case Kind::For:
       return (part.of.empty() ? "" : part.of + " waits ") +
-             std::string(words_of_for(part.for_kind)) + because;
+             std::string(words_of_for(part.for_kind)) + because +
+             (part.over ? ", until at most " + duration_of(part.over_within) + " ago" : "");
     case Kind::Unit:
     case Kind::Remote:
-      return part.name + process + (part.for_kind == kForCpu ? " had it" : holder_text(part));
+      return named(part.name, part) + (part.for_kind == kForCpu ? " had it" : holder_text(part));
     case Kind::Device:
       return "device " + part.name + because;
     case Kind::Self:
-      return part.because.empty() ? "threads of its own" + holder_text(part) : part.because;
+      return part.because.empty() ? named("same unit", part) + holder_text(part) : part.because;
     case Kind::Kernel:
       return "kernel threads";
     case Kind::Others:
@@ -64,19 +76,13 @@ std::string who_text(const Cause& part) {
   return "unknown" + (part.because.empty() ? "" : ", because " + part.because);
 }
 
-std::string line_of(const UnitCauses& unit, const Cause& cause, std::size_t depth,
-                    const std::string& who) {
+std::string line_of(const UnitCauses& unit, const Cause& cause, std::size_t depth) {
   const std::string threads = threads_text(cause.threads);
-  const std::string error = cause.error > 0 ? "+- " + threads_text(cause.error) : std::string();
+  const std::string error = cause.error > 0 ? "± " + threads_text(cause.error) : std::string();
   const bool shared = is_actionable_for(cause.for_kind) && unit.actionable > 0;
   const std::string share = shared ? share_text(cause.threads / unit.actionable) : std::string();
-  const std::string evidence = evidence_for(unit.unit, cause);
-  std::string line = right_aligned(threads, 8) + " " + left_aligned(error, 10) + " " +
-                     right_aligned(share, 8) + "  " + std::string(depth * 2, ' ') + printable(who);
-  if (!evidence.empty()) {
-    line = left_aligned(line, 30 + kWhoColumns) + "  " + evidence;
-  }
-  return line + "\n";
+  return right_aligned(threads, 8) + " " + left_aligned(error, 8) + " " + right_aligned(share, 7) +
+         "  " + std::string(depth * 2, ' ') + printable(who_text(cause)) + "\n";
 }
 
 // Who loads a device, below its line.
@@ -96,7 +102,7 @@ void append_parts(std::string& text, const UnitCauses& unit, const Cause& cause,
                   std::size_t depth) {
   for (const Cause& part : cause.parts) {
     if (part.threads < kWorthALine * unit.actionable) continue;
-    text += line_of(unit, part, depth, who_text(part));
+    text += line_of(unit, part, depth);
     append_load(text, part);
     append_parts(text, unit, part, depth + 1);
   }
@@ -109,42 +115,81 @@ void append_sites(std::string& text, const Cause& cause) {
   for (const Cause::Site& site : cause.sites) {
     if (site.site.empty() || shown == kMostSites) break;
     line += (line.empty() ? "at " : ", ") + site.site + " " + threads_text(site.threads);
-    if (site.lasting > 0 && site.oldest.ns > 0) {
-      const auto age = std::chrono::nanoseconds(static_cast<std::int64_t>(site.oldest.ns));
+    if (site.lasting > 0 && site.oldest.ns > 0 && !cause.over) {
       line += " (" + std::to_string(site.lasting) + " now, the longest for " +
-              (site.oldest.estimated ? "~" : "") + duration_text(age) + ")";
+              (site.oldest.estimated ? "~" : "") +
+              duration_of(static_cast<double>(site.oldest.ns) * 1e-9) + ")";
     }
     ++shown;
   }
-  if (!line.empty()) text += std::string(31, ' ') + printable(line) + "\n";
+  if (!line.empty()) text += std::string(28, ' ') + printable(line) + "\n";
+}
+
+// The unit for which most of the cause waited; null: there is none that has a command.
+const Cause* largest_unit(const Cause& cause) {
+  const auto found = std::ranges::find_if(cause.parts, [](const Cause& part) {
+    return part.kind == Kind::Unit && !evidence_for({}, part).empty();
+  });
+  return found != cause.parts.end() ? &*found : nullptr;
+}
+
+// The commands that show more of the largest cause, once for the unit.
+void append_evidence(std::string& text, const UnitCauses& unit) {
+  const Cause* const cause = main_cause(unit, 0);
+  if (cause == nullptr) return;
+  std::string commands = evidence_for(unit.unit, *cause);
+  if (const Cause* const on = largest_unit(*cause)) {
+    commands += (commands.empty() ? "" : "; ") + evidence_for(unit.unit, *on);
+  }
+  if (!commands.empty()) text += "  more: " + printable(commands) + "\n";
 }
 
 std::string tree_text(const UnitCauses& unit) {
-  std::string text = printable(unit.unit) + ": " + threads_text(unit.actionable) +
-                     " threads wait for something that can be acted on, " +
-                     threads_text(unit.running) + " CPUs used\n";
+  const bool over = unit.is_over();
+  std::string text = printable(unit.unit) + (unit.gone ? ", gone by now" : "") + ": " +
+                     threads_text(unit.actionable) + (over ? " threads waited" : " threads wait") +
+                     " for something that can be acted on, " + threads_text(unit.running) +
+                     " CPUs used\n";
   for (const Cause& cause : unit.causes) {
     const bool actionable = is_actionable_for(cause.for_kind);
     if (!actionable || cause.threads < kWorthALine * unit.actionable) continue;
-    text += line_of(unit, cause, 0, std::string(words_of_for(cause.for_kind)));
+    text += line_of(unit, cause, 0);
     append_sites(text, cause);
     append_parts(text, unit, cause, 1);
   }
+  append_evidence(text, unit);
   return text + "  " + idle_text(unit) + "\n";
+}
+
+// "20 s until 12:00:00 UTC"; what is not known of so long a time is said apart.
+std::string window_text(const WhyAnswer& answer) {
+  const auto& sites = answer.inputs.sites;
+  const auto& cpus = answer.inputs.cpus;
+  const double seconds = sites.known() ? sites.seconds : cpus.seconds;
+  const double age = sites.known() ? sites.age_seconds : 0;
+  const auto end = answer.taken - std::chrono::duration_cast<WallTime::duration>(
+                                      std::chrono::duration<double>(age));
+  std::string text = duration_of(seconds) + " until " + rfc3339(end).substr(11, 8) + " UTC";
+  const std::string of_cpus = duration_of(cpus.seconds);
+  if (sites.known() && cpus.known() && of_cpus != duration_of(seconds)) {
+    text += " (CPUs: " + of_cpus + " until " + rfc3339(answer.taken).substr(11, 8) + ")";
+  }
+  return text;
 }
 
 std::string nobody_text(const WhyAnswer& answer) {
   if (!answer.inputs.sites.known()) {
     return "what threads wait for is unknown, because " + answer.inputs.sites.missing + "\n";
   }
-  const std::string amount = " (" + threads_text(answer.total.actionable) + " threads on average)";
+  constexpr const char* kFor = " waits for a lock, an answer, storage, memory or a CPU (";
   if (answer.whole_host) {
-    return "nobody waits for a lock, an answer, storage, memory or a CPU" + amount + "\n";
+    return "nobody" + (kFor + threads_text(answer.total.actionable - answer.total.over)) +
+           " threads on average)\n";
   }
   std::string text;
   for (const UnitCauses& tree : answer.trees) {
-    text +=
-        printable(tree.unit) + ": nothing waits for a lock, an answer, storage, memory or a CPU\n";
+    text += printable(tree.unit) + ": nothing" + kFor + threads_text(tree.actionable - tree.over) +
+            " threads on average)\n";
   }
   return text;
 }
@@ -153,13 +198,13 @@ std::string nobody_text(const WhyAnswer& answer) {
 
 std::string why_text(const WhyAnswer& answer) {
   std::string text;
+  const bool lasts =
+      std::ranges::any_of(answer.verdicts, [](const auto& each) { return !each.over; });
+  if (!lasts) text += nobody_text(answer);
   for (const WhyVerdict& verdict : answer.verdicts) text += printable(verdict.sentence) + "\n";
-  if (answer.verdicts.empty()) text += nobody_text(answer);
   if (answer.whole_host) text += idle_text(answer.total) + "\n";
-  const double seconds = std::max(answer.inputs.sites.seconds, answer.inputs.cpus.seconds);
-  text += "\nthreads on average, " + duration_text(std::chrono::duration<double>(seconds)) +
-          " until " + rfc3339(answer.taken).substr(11, 8) +
-          " UTC, with standard error, share of the unit and what shows more:\n";
+  text += "\nthreads on average, " + window_text(answer) +
+          ", their standard error, and the share of what the unit waits:\n";
   for (const UnitCauses& tree : answer.trees) text += tree_text(tree);
   return text;
 }

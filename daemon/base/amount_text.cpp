@@ -43,7 +43,7 @@ std::string threads_text(double threads) {
 std::string change_text(double threads) {
   std::string size = threads_text(std::abs(threads));
   if (size == "0" || size == "< 0.01") return size;
-  return (threads < 0 ? "-" : "+") + size;
+  return (threads < 0 ? "\xe2\x88\x92" : "+") + size;
 }
 
 std::string share_text(double share) {
@@ -67,8 +67,29 @@ std::string byte_rate_text(double bytes_per_second) {
 
 std::string factor_text(double before, double after) {
   const double factor = after / before;
-  if (factor > 100) return "> 100x";
-  return formatted(factor < 9.95 ? "%.1fx" : "%.0fx", factor);
+  if (factor > 100) return "> 100\xc3\x97";
+  return formatted(factor < 9.95 ? "%.1f\xc3\x97" : "%.0f\xc3\x97", factor);
+}
+
+std::string count_text(std::uint64_t count) {
+  std::string text = std::to_string(count);
+  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, 1, ',');
+  return text;
+}
+
+std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
+  const std::string plural = many.empty() ? std::string(one) + "s" : std::string(many);
+  return count_text(count) + " " + (count == 1 ? std::string(one) : plural);
+}
+
+std::string bytes_text(double bytes) {
+  constexpr std::array<const char*, 4> kUnits = {"kB", "MB", "GB", "TB"};
+  if (!(bytes >= 999.5)) return formatted("%.0f B", std::max(bytes, 0.0));
+  std::size_t unit = 0;
+  double amount = bytes / 1e3;
+  for (; amount >= 999.5 && unit + 1 < kUnits.size(); ++unit) amount /= 1e3;
+  const char* const digits = amount < 9.995 ? "%.2f " : amount < 99.95 ? "%.1f " : "%.0f ";
+  return formatted(digits, amount) + kUnits.at(unit);
 }
 
 std::string left_aligned(std::string_view text, std::size_t columns) {

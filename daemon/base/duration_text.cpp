@@ -17,12 +17,13 @@ struct Unit {
 };
 
 constexpr std::int64_t kSecond = 1'000'000'000, kMinute = 60 * kSecond, kHour = 60 * kMinute;
+constexpr std::int64_t kWholeSeconds = 10 * kSecond;  // from here on
 constexpr std::array<Unit, 7> kUnits = {{{24 * kHour, "d"},
                                          {kHour, "h"},
                                          {kMinute, "min"},
                                          {kSecond, "s"},
                                          {1'000'000, "ms"},
-                                         {1'000, "us"},
+                                         {1'000, "\xc2\xb5s"},
                                          {1, "ns"}}};
 
 // The largest unit that is not more than this; `ns` is positive.
@@ -35,6 +36,7 @@ std::size_t unit_of(std::int64_t ns) {
 // What the text is a multiple of.
 std::int64_t step_of(std::int64_t ns) {
   if (ns >= kMinute) return kUnits[unit_of(ns) + 1].ns;
+  if (ns >= kWholeSeconds) return kSecond;
   std::int64_t step = 1;
   while (ns / step >= 1'000) step *= 10;
   return step;

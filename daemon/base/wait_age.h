@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 
 namespace offcpud {
@@ -10,6 +12,11 @@ struct WaitAge {
   std::uint64_t ns = 0;    // 0: unknown
   bool estimated = false;  // it began before the daemon did
 
+  // The age of the same block later on; what is unknown stays so.
+  [[nodiscard]] WaitAge after(std::chrono::nanoseconds time) const {
+    const auto more = static_cast<std::uint64_t>(std::max<std::int64_t>(time.count(), 0));
+    return {.ns = ns == 0 ? 0 : ns + more, .estimated = estimated};
+  }
   // Keeps the older of both.
   void merge(const WaitAge& other) {
     if (other.ns > ns) *this = other;

@@ -77,6 +77,9 @@ void add_stalls(CLI::App& stalls, CtlOptions& options, bool& all) {
                                        "in_progress (the default) or ended")
                           ->check(CLI::IsMember({"in_progress", "ended"}));
   stalls.add_flag("--all", all, "Show ended stalls, too")->excludes(state);
+  stalls.add_flag(
+      "-v,--verbose", options.verbose,
+      "Below each line, show stack, system call, and the other threads with that cause");
   add_query_option(stalls, options.query, "--cgroup", "cgroup", "CGROUP", kCgroupHelp);
   add_query_option(stalls, options.query, "--comm", "comm", "NAME", "Only this thread or process");
   add_query_option(stalls, options.query, "--reason", "reason", "REASON",

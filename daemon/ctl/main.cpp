@@ -5,6 +5,7 @@
 #include <clocale>
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <string>
 
 #include "base/exit_code.h"
@@ -17,11 +18,13 @@
 #include "ctl/explain_program.h"
 #include "ctl/http_get.h"
 #include "ctl/local_socket.h"
+#include "ctl/locale_signs.h"
 #include "ctl/snapshots_text.h"
 #include "ctl/stacks_program.h"
 #include "ctl/stalls_text.h"
 #include "ctl/status_text.h"
 #include "ctl/top_program.h"
+#include "ctl/wrapped_text.h"
 #include "sites/site_folders.h"
 
 namespace offcpud {
@@ -29,20 +32,18 @@ namespace {
 
 // The daemon's answer at `path`, unchanged or in the form that `to_text` gives it.
 Result<std::string> show(const CtlOptions& options, const std::string& path,
-                         Result<std::string> (*to_text)(const std::string& json),
+                         const std::function<Result<std::string>(const std::string& json)>& to_text,
                          const AnswerLimits& limits = {}) {
   TRY(const auto answer, http_get(options.server, path, {}, limits));
   if (answer.status != 200) return refused(options.server_text, answer);
   auto text = to_text(answer.body);
   if (!text) return std::move(text).error().with(options.server_text);
-  if (!options.json) return text;
+  if (!options.json) return for_locale(*std::move(text));
   return answer.body.ends_with('\n') ? answer.body : answer.body + "\n";
 }
 
 // On a terminal, runs until the user quits; then nothing is left to print.
 Result<std::string> show_top(const CtlOptions& options) {
-  // The encoding decides how a terminal shows a name.
-  (void)std::setlocale(LC_CTYPE, "");  // if it fails: "C", which shows only ASCII
   const TopProgramOptions top{options.server, options.server_text, options.top, options.interval};
   const bool interactive = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
   if (options.once || !interactive) return top_once(top, options.json, output_width());
@@ -75,6 +76,12 @@ Result<StacksOutput> check_config(const CtlOptions& options) {
   return output;
 }
 
+// Text whose sentences may be longer than the terminal's lines.
+Result<std::string> on_terminal(const CtlOptions& options, Result<std::string> text) {
+  if (!text || options.json) return text;
+  return wrapped(*text, output_width());
+}
+
 // For a command without a note.
 Result<StacksOutput> text_only(Result<std::string> text) {
   if (!text) return std::move(text).error();
@@ -96,16 +103,19 @@ Result<StacksOutput> run(int argc, const char* const* argv) {
   prefer_local_socket(options);
   switch (options.command) {
     case CtlCommand::ShowVerdict:
-      return text_only(show(options, query_path("/api/v1/why", options.query), verdict_text));
+      return text_only(on_terminal(
+          options, show(options, query_path("/api/v1/why", options.query), verdict_text)));
     case CtlCommand::ShowStatus:
-      return text_only(show(options, "/api/v1/status", status_text));
+      return text_only(on_terminal(options, show(options, "/api/v1/status", status_text)));
     case CtlCommand::ShowStalls:
-      return text_only(show(options, query_path("/api/v1/stalls", options.query), stalls_text));
+      return text_only(show(
+          options, query_path("/api/v1/stalls", options.query),
+          [&options](const std::string& answer) { return stalls_text(answer, options.verbose); }));
     case CtlCommand::ShowTop:
       return text_only(show_top(options));
     case CtlCommand::ShowWhy:
-      return text_only(show(options, query_path("/api/v1/why", options.query),
-                            options.json ? json_checked : daemon_text));
+      return text_only(on_terminal(options, show(options, query_path("/api/v1/why", options.query),
+                                                 options.json ? json_checked : daemon_text)));
     case CtlCommand::ShowChanges:
       return text_only(show(options, query_path("/api/v1/changes", options.query),
                             options.json ? json_checked : daemon_text, kSnapshotLimits));
@@ -142,6 +152,8 @@ int fail(const std::string& message, ExitCode code) {
 
 int main(int argc, char** argv) {
   using namespace offcpud;
+  // The encoding decides how a terminal shows a name, and the signs of numbers.
+  (void)std::setlocale(LC_CTYPE, "");  // if it fails: "C", which shows only ASCII
   try {
     const auto output = run(argc, argv);
     if (!output) return fail(output.error().message(), exit_code_for(output.error().kind()));
@@ -149,7 +161,9 @@ int main(int argc, char** argv) {
     const bool written =
         std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
     if (!written) return fail("the output cannot be written", ExitCode::Internal);
-    if (!output->note.empty()) (void)std::fprintf(stderr, "%s\n", output->note.c_str());
+    if (!output->note.empty()) {
+      (void)std::fprintf(stderr, "%s\n", for_locale(output->note).c_str());
+    }
     return 0;
   } catch (const std::exception& error) {
     return fail(error.what(), ExitCode::Internal);

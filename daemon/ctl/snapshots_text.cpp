@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/amount_text.h"
 #include "base/printable.h"
 #include "ctl/whole_number.h"
 
@@ -39,14 +40,6 @@ std::uint64_t count_of(const Json& object, const char* name) {
   return found == object.end() ? 0 : whole_number<std::uint64_t>(*found);
 }
 
-std::string size_text(double bytes) {
-  const char* const unit = bytes < 1024 * 1024 ? "KiB" : "MiB";
-  const double size = bytes / 1024 / (bytes < 1024 * 1024 ? 1 : 1024);
-  std::array<char, 64> text{};
-  (void)std::snprintf(text.data(), text.size(), "%.1f %s", size, unit);
-  return text.data();
-}
-
 std::string notes(const Json& snapshot) {
   std::string text;
   if (snapshot.value("partial", false)) text = "partial";
@@ -56,7 +49,7 @@ std::string notes(const Json& snapshot) {
 
 Row row_of(const Json& snapshot, bool has_amounts) {
   Row row = {number_text(snapshot, "sequence", 0), text_of(snapshot, "begin"),
-             text_of(snapshot, "end"), size_text(snapshot.value("bytes", 0.0))};
+             text_of(snapshot, "end"), bytes_text(snapshot.value("bytes", 0.0))};
   if (has_amounts) {
     row.push_back(number_text(snapshot, "off_cpu_seconds", 3));
     row.push_back(number_text(snapshot, "episodes", 0));
@@ -84,9 +77,8 @@ std::string table(const std::vector<Row>& rows) {
 }
 
 std::string summary(const Json& answer, std::size_t listed) {
-  std::string text = std::to_string(listed) + (listed == 1 ? " snapshot" : " snapshots") +
-                     " listed; all kept snapshots take " + size_text(answer.value("bytes", 0.0)) +
-                     "\n";
+  std::string text = counted(listed, "snapshot") + " listed; all kept snapshots take " +
+                     bytes_text(answer.value("bytes", 0.0)) + "\n";
   if (const auto damaged = count_of(answer, "unreadable"); damaged > 0) {
     text += "snapshots of this time that cannot be read: " + std::to_string(damaged) + "\n";
   }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/amount_text.h"
 #include "base/printable.h"
 #include "ctl/terminal_text.h"
 
@@ -21,7 +22,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kStackFrames = 6;  // the innermost ones; --json has all
 constexpr std::size_t kOthers = 8;       // of a group that are named
-constexpr std::size_t kColumns = 8;
+constexpr std::size_t kColumns = 9;
 using Row = std::array<std::string, kColumns>;
 constexpr std::string_view kIndent = "    ";
 
@@ -58,7 +59,7 @@ bool is_unsure(const Json& stall) {
   return member(stall, "certain") == Json(false) && member(stall, "for") != Json("unknown");
 }
 
-// "12.6s", "3min20s"; "~" before an estimate.
+// "12 s", "3 min 20 s"; "~" before an estimate.
 std::string age_text(const Json& stall) {
   const Json& seconds = member(stall, "duration_seconds");
   if (!seconds.is_number()) return "-";
@@ -73,26 +74,13 @@ std::string comm_text(const Json& stall) {
 
 // As `top` shows it.
 std::string where_text(const Json& stall) {
-  const std::string unit = text_of(stall, "unit");
-  return or_dash(unit.empty() ? text_of(stall, "cgroup") : unit);
+  const std::string unit = text_of(stall, "unit"), cgroup = text_of(stall, "cgroup");
+  if (unit.empty() && cgroup == "/") return "no unit (/)";
+  return or_dash(unit.empty() ? cgroup : unit);
 }
 
 std::string ids_text(const Json& stall) {
   return or_dash(text_of(stall, "pid")) + "/" + or_dash(text_of(stall, "tid"));
-}
-
-Row row_of(const Json& stall) {
-  const bool ended = text_of(stall, "state") == "ended";
-  std::string state = ended ? "ended" : "blocked";
-  if (ended && member(stall, "ended_at").is_null()) state = "gone";
-  return {state,
-          age_text(stall),
-          ids_text(stall),
-          or_dash(text_of(stall, "for")) + (is_unsure(stall) ? "?" : ""),
-          or_dash(text_of(stall, "site")),
-          or_dash(text_of(stall, "reason")),
-          comm_text(stall),
-          where_text(stall)};
 }
 
 std::string join(std::initializer_list<std::string> parts) {
@@ -210,6 +198,32 @@ std::string cause_of(const Json& stall) {
   return cause;
 }
 
+// Whom or what all of a group wait for: who holds the lock, else the other end, else the lock, file
+// or socket.
+std::string whom_text(const Json& stall) {
+  for (std::string text : {held_by_text(stall), waits_on_text(stall), waits_for_text(stall)}) {
+    if (!text.empty()) return text;
+  }
+  return "-";
+}
+
+// One line for a group.
+Row row_of(const StallGroup& group) {
+  const Json& stall = *group.first;
+  const bool ended = text_of(stall, "state") == "ended";
+  std::string state = ended ? "ended" : "stuck";
+  if (ended && member(stall, "ended_at").is_null()) state = "gone";
+  return {state,
+          age_text(stall),
+          std::to_string(group.others.size() + 1),
+          or_dash(text_of(stall, "for")) + (is_unsure(stall) ? "?" : ""),
+          or_dash(text_of(stall, "site")),
+          comm_text(stall),
+          ids_text(stall),
+          where_text(stall),
+          whom_text(stall)};
+}
+
 using CauseOf = std::string (*)(const Json& stall);
 
 std::vector<StallGroup> groups_of(const Json& stalls, CauseOf one_by) {
@@ -237,15 +251,15 @@ std::string others_text(const StallGroup& group) {
   return group.others.size() > kOthers ? text + " ..." : text;
 }
 
-// Of an unusual wait: "17ms at most for 99 % of 1200 waits, the longest 40ms; known for 12min".
+// Of an unusual wait: "17 ms at most for 99 % of 1,200 waits, the longest 40 ms; known for 12 min".
 std::string usual_text(const Json& stall) {
   const Json& usual = member(stall, "usual");
   const Json& p99 = member(usual, "p99_seconds");
   const Json& seen = member(usual, "seen_seconds");
   if (!p99.is_number() || !seen.is_number()) return {};
   const Json& longest = member(usual, "longest_seconds");
-  return duration_cell(p99.get<double>()) + " at most for 99 % of " + text_of(usual, "waits") +
-         " waits" +
+  return duration_cell(p99.get<double>()) + " at most for 99 % of " +
+         count_text(number_of(usual, "waits")) + " waits" +
          (longest.is_number() ? ", the longest " + duration_cell(longest.get<double>()) : "") +
          "; known for " + duration_cell(seen.get<double>());
 }
@@ -253,11 +267,17 @@ std::string usual_text(const Json& stall) {
 std::string details(const StallGroup& group) {
   const Json& stall = *group.first;
   const std::pair<std::string_view, std::string> lines[] = {
-      {"since      ", since_text(stall)},          {"usually    ", usual_text(stall)},
-      {"in         ", syscall_text(stall)},        {"waits for  ", waits_for_text(stall)},
-      {"waits on   ", waits_on_text(stall)},       {"held by    ", held_by_text(stall)},
-      {"with       ", others_text(group)},         {"stack      ", stack_text(stall, "user_stack")},
-      {"in kernel  ", stack_text(stall, "stack")}, {"woken by   ", woken_by_text(stall)},
+      {"since      ", since_text(stall)},
+      {"usually    ", usual_text(stall)},
+      {"reason     ", text_of(stall, "reason")},
+      {"in         ", syscall_text(stall)},
+      {"waits for  ", waits_for_text(stall)},
+      {"waits on   ", waits_on_text(stall)},
+      {"held by    ", held_by_text(stall)},
+      {"with       ", others_text(group)},
+      {"stack      ", stack_text(stall, "user_stack")},
+      {"in kernel  ", stack_text(stall, "stack")},
+      {"woken by   ", woken_by_text(stall)},
   };
   std::string text;
   for (const auto& [label, line] : lines) {
@@ -276,7 +296,7 @@ std::string line_of(const Row& row, const std::array<std::size_t, kColumns>& wid
 }
 
 // What the marks in the table mean, and what users with more rights would see.
-std::string footnotes(const Json& answer, const Json& stalls) {
+std::string footnotes(const Json& answer, const Json& stalls, bool verbose) {
   const auto has_hidden = [](const Json& stall) {
     const Json& syscall = member(stall, "syscall");
     return syscall.is_object() && !syscall.contains("arguments");
@@ -288,56 +308,58 @@ std::string footnotes(const Json& answer, const Json& stalls) {
   if (std::ranges::any_of(stalls, is_unsure)) {
     text += "? not certain: nothing but the names of its functions speaks for it\n";
   }
+  if (!verbose) text += "-v shows stacks and system calls, --all those that ended, too\n";
   if (member(answer, "addresses") == Json(false) && std::ranges::any_of(stalls, has_hidden)) {
     text += "arguments and paths are not shown: run with sudo, or log in, to see them\n";
   }
   return text;
 }
 
-// Says how many blocks are as long as stalls but are none, so that nobody takes them for nothing.
+// Says how many threads wait for as long and are not told, so that nobody takes them for nothing.
 std::string untold_text(const Json& answer) {
   const Json& counts = member(answer, "not_told");
   std::string text;
   const auto append = [&](const char* name, std::string_view what) {
     const std::uint64_t threads = number_of(counts, name);
     if (threads == 0) return;
-    text += (text.empty() ? "as long, and no stalls: " : ", ") + std::to_string(threads) +
+    text += (text.empty() ? "left out, though as long: " : ", ") + count_text(threads) +
             std::string(what);
   };
   append("work", " wait for work");
-  append("timer", " sleep as they asked to");
-  append("child", " wait for their own children");
-  append("unknown", " wait for what nobody can tell (--for unknown shows them)");
+  append("timer", " for a timer");
+  append("child", " for their own children");
+  append("unknown", " for what nobody can tell (--for unknown shows them)");
   return text.empty() ? text : text + "\n";
 }
 
 std::string summary(const Json& answer, std::size_t shown) {
   std::string text = untold_text(answer);
   if (const std::uint64_t matching = number_of(answer, "matching"); matching > shown) {
-    text += std::to_string(matching - shown) + " more are not shown\n";
+    text += count_text(matching - shown) + " more are not shown (--limit)\n";
   }
   if (const std::uint64_t beyond = number_of(answer, "beyond_limit"); beyond > 0) {
-    text += std::to_string(beyond) +
+    text += count_text(beyond) +
             " more of this host are beyond the limit; they are told when they end\n";
   }
   if (const std::uint64_t dropped = number_of(answer, "dropped"); dropped > 0) {
-    text += std::to_string(dropped) + " older ones are not kept (stalls.keep)\n";
+    text += count_text(dropped) + " older ones are not kept (stalls.keep)\n";
   }
   return text;
 }
 
-// The groups with what they wait for below each.
-std::string table_of(const std::vector<StallGroup>& groups) {
-  std::vector<Row> rows = {
-      {"STATE", "LASTS", "PID/TID", "FOR", "SITE", "REASON", "PROCESS/THREAD", "UNIT OR CGROUP"}};
-  for (const StallGroup& group : groups) rows.push_back(row_of(*group.first));
+// One line for each group, with all that is known of it below if `verbose`.
+std::string table_of(const std::vector<StallGroup>& groups, bool verbose) {
+  std::vector<Row> rows = {{"STATE", "LASTS", "THREADS", "FOR", "SITE", "PROCESS/THREAD", "PID/TID",
+                            "UNIT OR CGROUP", "WAITS FOR"}};
+  for (const StallGroup& group : groups) rows.push_back(row_of(group));
   std::array<std::size_t, kColumns> widths{};
   for (const Row& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
   }
   std::string text = line_of(rows.front(), widths);
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    text += line_of(rows[i + 1], widths) + details(groups[i]);
+    text += line_of(rows[i + 1], widths);
+    if (verbose) text += details(groups[i]);
   }
   return text;
 }
@@ -353,24 +375,27 @@ std::string place_of(const Json& wait) {
 }
 
 // Unusual waits, in a table of their own, because they are not certain to be stalls.
-std::string unusual_text(const Json& answer) {
+std::string unusual_text(const Json& answer, bool verbose) {
   const Json& waits = member(answer, "unusual");
   if (!waits.is_array() || waits.empty()) return {};
   return "unusual: nobody can tell what for, but waits there are far shorter, and the unit has "
          "work to do\n" +
-         table_of(groups_of(waits, place_of));
+         table_of(groups_of(waits, place_of), verbose);
 }
 
 }  // namespace
 
-Result<std::string> stalls_text(const std::string& json) {
+Result<std::string> stalls_text(const std::string& json, bool verbose) {
   const Json answer = Json::parse(json, nullptr, false);
   const Json& stalls = member(answer, "stalls");
   if (!stalls.is_array()) return Error("the answer is not a list of stalls of offcpud");
-  const std::string unusual = unusual_text(answer);
-  if (stalls.empty()) return "no stalls\n" + unusual + summary(answer, 0);
-  return table_of(groups_of(stalls, cause_of)) + footnotes(answer, stalls) + unusual +
-         summary(answer, stalls.size());
+  const std::string unusual = unusual_text(answer, verbose);
+  if (stalls.empty()) {
+    return "nothing is stuck; offcpuctl why says who waits for a shorter time\n" + unusual +
+           summary(answer, 0);
+  }
+  return table_of(groups_of(stalls, cause_of), verbose) + footnotes(answer, stalls, verbose) +
+         unusual + summary(answer, stalls.size());
 }
 
 }  // namespace offcpud

@@ -6,12 +6,15 @@
 #include <charconv>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/amount_text.h"
 #include "base/duration_text.h"
 #include "base/printable.h"
 
@@ -49,7 +52,7 @@ std::string scalar_text(const Json& value) {
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
   if (value.is_null()) return "-";
   if (value.is_number_float()) return rounded(value.get<double>());
-  return value.dump();  // a whole number
+  return value.is_number_unsigned() ? count_text(value.get<std::uint64_t>()) : value.dump();
 }
 
 bool all_scalars(const Json& list) {
@@ -62,15 +65,25 @@ std::string list_text(const Json& list) {
   return text.empty() ? "none" : text;
 }
 
-// "uptime_seconds": 90 is shown as "uptime  1 min 30 s".
-constexpr std::string_view kSeconds = "_seconds";
+std::string duration_of(double seconds) {
+  return duration_text(std::chrono::duration<double>(seconds));
+}
 
-bool is_duration(std::string_view name, const Json& value) {
-  return name.ends_with(kSeconds) && value.is_number();
+// "uptime_seconds": 90 is shown as "uptime  1 min 30 s".
+constexpr struct {
+  std::string_view suffix;
+  std::string (*text)(double value);
+} kUnits[] = {{"_seconds", duration_of}, {"_bytes", bytes_text}, {"_ratio", share_text}};
+
+// Of the number's unit, which its name ends with; null: it has none.
+const auto* unit_of(std::string_view name, const Json& value) {
+  const auto* const found = std::ranges::find_if(
+      kUnits, [name](const auto& unit) { return name.ends_with(unit.suffix); });
+  return value.is_number() && found != std::end(kUnits) ? found : nullptr;
 }
 
 std::string label_of(std::string_view name, const Json& value) {
-  if (is_duration(name, value)) name.remove_suffix(kSeconds.size());
+  if (const auto* const unit = unit_of(name, value)) name.remove_suffix(unit->suffix.size());
   return printable(name);
 }
 
@@ -79,9 +92,7 @@ bool fits_one_line(const Json& value) {
 }
 
 std::string line_text(std::string_view name, const Json& value) {
-  if (is_duration(name, value)) {
-    return duration_text(std::chrono::duration<double>(value.get<double>()));
-  }
+  if (const auto* const unit = unit_of(name, value)) return unit->text(value.get<double>());
   return value.is_structured() ? list_text(value) : scalar_text(value);
 }
 
@@ -236,8 +247,8 @@ Json over_share_in_short(const Json& processes) {
   for (const Json& one : processes) {
     if (!has_numbers(one, {"pid", "mappings"})) return processes;
     std::string text = scalar_text(one["mappings"]) + " mappings";
-    if (has_numbers(one, {"uid"})) text += ", uid " + scalar_text(one["uid"]);
-    told.push_back({one["mappings"].get<double>(), "process " + scalar_text(one["pid"]), text});
+    if (has_numbers(one, {"uid"})) text += ", uid " + one["uid"].dump();
+    told.push_back({one["mappings"].get<double>(), "process " + one["pid"].dump(), text});
   }
   return worst_of(std::move(told));
 }

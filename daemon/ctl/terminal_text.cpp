@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/duration_text.h"
+#include "ctl/locale_signs.h"
 
 namespace offcpud {
 namespace {
@@ -90,9 +91,7 @@ std::string fitted(std::string_view text, std::size_t width, Align align) {
 
 std::string duration_cell(double seconds) {
   if (!(seconds > 0)) return "-";
-  std::string text = duration_text(std::chrono::duration<double>(seconds));
-  std::erase(text, ' ');
-  return text;
+  return for_locale(duration_text(std::chrono::duration<double>(seconds)));
 }
 
 std::string age_cell(double seconds, bool estimated) {

@@ -21,10 +21,10 @@ enum class Align { Left, Right };
 // at the beginning; a '~' replaces the part that is missing.
 std::string fitted(std::string_view text, std::size_t width, Align align);
 
-// The duration_text() of so many seconds as one word, for a column: "42.1ms", "12min34s"; eight
-// characters at most below 10,000 days. "-" for zero or less, and for what is not a number.
+// The duration_text() of so many seconds, for a column: "42.1 ms", "12 min 34 s"; eleven characters
+// at most below 10,000 days. "-" for zero or less, and for what is not a number.
 std::string duration_cell(double seconds);
-// The same of a block in progress; "~12min34s" if it began before the daemon did.
+// The same of a block in progress; "~12 min 34 s" if it began before the daemon did.
 std::string age_cell(double seconds, bool estimated);
 
 }  // namespace offcpud

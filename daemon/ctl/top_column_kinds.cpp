@@ -15,10 +15,10 @@ constexpr struct {
   const char* title;
 } kTakers[] = {{"same_cgroup", "BYSAME%"}, {"other_cgroup", "BYOTHER%"}, {"kernel", "BYKERN%"}};
 
-constexpr std::size_t kShareWidth = 6, kTimeWidth = 8, kCommWidth = 15, kCgroupWidth = 12;
+constexpr std::size_t kShareWidth = 6, kTimeWidth = 11, kCommWidth = 15, kCgroupWidth = 12;
 
 std::string bound_text(double seconds) {
-  return std::isinf(seconds) ? ">1d12h" : duration_cell(seconds);
+  return std::isinf(seconds) ? "> 1 d 12 h" : duration_cell(seconds);
 }
 
 }  // namespace
@@ -32,6 +32,18 @@ double total_of(const SecondsByName& seconds) {
   double total = 0;
   for (const auto& [name, each] : seconds) total += each;
   return total;
+}
+
+double throttled_of(const TopRow& row) {
+  return seconds_of(row.runqueue, "throttled");
+}
+
+double queued_of(const TopRow& row) {
+  double seconds = 0;
+  for (const auto& [cause, each] : row.runqueue) {
+    if (cause != "throttled") seconds += each;
+  }
+  return seconds;
 }
 
 std::string share_text(double seconds, std::optional<double> interval) {

@@ -16,7 +16,7 @@ constexpr struct {
 } kReasons[] = {{"disk", "DISK%"},   {"lock", "LOCK%"},    {"network", "NET%"}, {"pipe", "PIPE%"},
                 {"kernel", "KERN%"}, {"stopped", "STOP%"}, {"other", "OTHER%"}};
 
-constexpr std::size_t kOldestWidth = 16;
+constexpr std::size_t kOldestWidth = 20;
 
 // The blocks of the reason `kernel` without kernel threads that wait for work: the sum of
 // actionable waits minus all other reasons. With those, each idle kernel thread would
@@ -43,9 +43,6 @@ std::string oldest_text(const TopRow& row) {
 void add_reasons(std::vector<TopColumn>& columns, const TopAnswer& answer, unsigned rank) {
   for (const auto& each : kReasons) {
     const std::string reason = each.reason;
-    bool any = false;
-    for (const TopRow& row : answer.rows) any = any || actionable_of(row, reason) > 0;
-    if (!any) continue;
     columns.push_back(
         share_column(each.title, rank++, answer.interval,
                      [reason](const TopRow& row) { return actionable_of(row, reason); }));
@@ -64,7 +61,8 @@ std::vector<TopColumn> process_columns(const TopAnswer& answer) {
   columns.push_back(name_column("COMM", 1, &TopRow::comm));
   columns.push_back(share("ACT%", 2, [](const TopRow& row) { return row.actionable; }));
   add_reasons(columns, answer, 10);
-  columns.push_back(share("RUNQ%", 4, [](const TopRow& row) { return total_of(row.runqueue); }));
+  columns.push_back(share("RUNQ%", 4, queued_of));
+  columns.push_back(share("THROT%", 9, throttled_of));
   columns.push_back(share("RUN%", 8, [](const TopRow& row) { return row.running; }));
   columns.push_back(number_column("THR", 5, 22, &TopRow::threads));
   columns.push_back(time_column("P50", 9, &TopRow::p50));
@@ -88,7 +86,8 @@ std::vector<TopColumn> thread_columns(const TopAnswer& answer) {
   columns.push_back(age_column(5));
   columns.push_back(share("ACT%", 3, [](const TopRow& row) { return row.actionable; }));
   add_reasons(columns, answer, 20);
-  columns.push_back(share("RUNQ%", 6, [](const TopRow& row) { return total_of(row.runqueue); }));
+  columns.push_back(share("RUNQ%", 6, queued_of));
+  columns.push_back(share("THROT%", 14, throttled_of));
   columns.push_back(share("RUN%", 7, [](const TopRow& row) { return row.running; }));
   add_takers(columns, answer, 10);
   columns.push_back(name_column("LAST TAKER", 11, &TopRow::last_taker));

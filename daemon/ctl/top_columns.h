@@ -27,7 +27,7 @@ std::string share_text(double seconds, std::optional<double> interval);
 
 double total_of(const SecondsByName& seconds);
 
-// The columns by reason that have values in this answer, in the order of the screen.
+// The columns by reason, in the order of the screen: always the same ones.
 std::vector<TopColumn> process_columns(const TopAnswer& answer);
 std::vector<TopColumn> thread_columns(const TopAnswer& answer);
 

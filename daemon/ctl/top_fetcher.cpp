@@ -12,13 +12,18 @@
 
 namespace offcpud {
 
-Result<TopAnswer> fetch_top(const Server& server, const std::string& server_text,
-                            const std::string& path, const std::stop_token& stop) {
+Result<TopReply> fetch_reply(const Server& server, const std::string& server_text,
+                             const std::string& path, const std::stop_token& stop) {
   TRY(const auto answer, http_get(server, path, stop));
   if (answer.status != 200) return refused(server_text, answer);
+  if (path.starts_with("/api/v1/snapshots/")) {
+    auto stacks = stack_lines(answer.body);
+    if (!stacks) return std::move(stacks).error().with(server_text);
+    return TopReply(*std::move(stacks));
+  }
   auto top = parse_top_answer(answer.body);
   if (!top) return std::move(top).error().with(server_text);
-  return top;
+  return TopReply(*std::move(top));
 }
 
 Result<std::unique_ptr<TopFetcher>> TopFetcher::start(Server server,
@@ -33,7 +38,7 @@ TopFetcher::TopFetcher(Server server, const std::string& server_text, UniqueFd r
     : ready_(std::move(ready)),
       worker_("offcpuctl-fetch", [this, server = std::move(server), server_text](
                                      const std::string& path, const std::stop_token& stop) {
-        auto answer = fetch_top(server, server_text, path, stop);
+        auto answer = fetch_reply(server, server_text, path, stop);
         const std::lock_guard lock(mutex_);
         answer_.emplace(std::move(answer));
         (void)::eventfd_write(ready_.get(), 1);  // fails only if it is readable already
@@ -43,7 +48,7 @@ void TopFetcher::ask(std::string path) {
   worker_.change([&](auto& waiting) { waiting.assign(1, std::move(path)); });
 }
 
-std::optional<Result<TopAnswer>> TopFetcher::take() {
+std::optional<Result<TopReply>> TopFetcher::take() {
   const std::lock_guard lock(mutex_);
   eventfd_t count = 0;
   (void)::eventfd_read(ready_.get(), &count);  // fails if there was no answer

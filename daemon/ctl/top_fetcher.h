@@ -6,18 +6,24 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <variant>
 
 #include "base/result.h"
 #include "base/unique_handle.h"
 #include "base/worker.h"
 #include "config/server.h"
+#include "ctl/stack_lines.h"
 #include "ctl/top_answer.h"
 
 namespace offcpud {
 
-// The rows of an answer, or why there are none: no answer came, or it was an error.
-Result<TopAnswer> fetch_top(const Server& server, const std::string& server_text,
-                            const std::string& path, const std::stop_token& stop = {});
+// Rows, or the stacks of one of them.
+using TopReply = std::variant<TopAnswer, StackLines>;
+
+// What the answer to a path of /api/v1/top or of stacks has, or why there is nothing: no answer
+// came, or it was an error.
+Result<TopReply> fetch_reply(const Server& server, const std::string& server_text,
+                             const std::string& path, const std::stop_token& stop = {});
 
 // Asks the daemon on its own thread, so that the terminal reacts while the daemon does not answer.
 // One request is in progress at a time; a newer one replaces a waiting one. The destructor cancels
@@ -30,14 +36,14 @@ class TopFetcher {
 
   // Readable when an answer can be taken.
   [[nodiscard]] int fd() const { return ready_.get(); }
-  std::optional<Result<TopAnswer>> take();
+  std::optional<Result<TopReply>> take();
 
  private:
   TopFetcher(Server server, const std::string& server_text, UniqueFd ready);
 
   const UniqueFd ready_;  // an eventfd
   std::mutex mutex_;      // of the answer
-  std::optional<Result<TopAnswer>> answer_;
+  std::optional<Result<TopReply>> answer_;
   Worker<std::string> worker_;  // of paths; last: its thread uses the members above
 };
 

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <string>
 
+#include "base/amount_text.h"
 #include "ctl/top_column_kinds.h"
 #include "ctl/top_columns.h"
 
 namespace offcpud {
 namespace {
 
-constexpr std::size_t kForWidth = 8, kSiteWidth = 27, kLongestWidth = 12;
+constexpr std::size_t kForWidth = 8, kSiteWidth = 27, kLongestWidth = 15;
 
 // What the columns FOR, SITE and NOW go by.
 struct Told {
@@ -67,7 +66,7 @@ TopColumn site_column(const Told& told) {
           }};
 }
 
-// "8, 25s": the number of waits in progress there, and how long the longest has lasted.
+// "8, 25 s": the number of waits in progress there, and how long the longest has lasted.
 TopColumn now_column(const Told& told) {
   return {"NOW", kLongestWidth, Align::Left, 7, [told](const TopRow& row) -> std::string {
             const TopWaits::Site* site = main_site(row, told);
@@ -78,12 +77,10 @@ TopColumn now_column(const Told& told) {
           }};
 }
 
-// "12.0" threads.
+// "12" threads.
 std::string idle_text(const TopRow& row) {
   if (row.waits.idle < kNobody) return "-";
-  std::array<char, 32> text{};
-  (void)std::snprintf(text.data(), text.size(), "%.1f", row.waits.idle);
-  return text.data();
+  return threads_text(row.waits.idle);
 }
 
 // "x12": the row is of twelve processes that have ended.
@@ -105,16 +102,17 @@ std::vector<TopColumn> process_columns_by_for(const TopAnswer& answer) {
   columns.push_back(mean_column("WAIT%", 2, [wait_for = told.wait_for](const TopWaits& waits) {
     return leading(waits, wait_for).waiting;
   }));
-  columns.push_back(mean_column("+-", 9, [wait_for = told.wait_for](const TopWaits& waits) {
+  columns.push_back(mean_column("+-", 10, [wait_for = told.wait_for](const TopWaits& waits) {
     return leading(waits, wait_for).error;
   }));
   columns.push_back(for_column(told));
   columns.push_back(site_column(told));
   columns.push_back(now_column(told));
-  columns.push_back(share("RUNQ%", 6, [](const TopRow& row) { return total_of(row.runqueue); }));
-  columns.push_back(share("RUN%", 8, [](const TopRow& row) { return row.running; }));
-  columns.push_back(mean_column("UNKN%", 10, [](const TopWaits& waits) { return waits.unknown; }));
-  columns.push_back({"IDLE", 6, Align::Right, 11, idle_text});
+  columns.push_back(share("RUNQ%", 6, queued_of));
+  columns.push_back(share("THROT%", 8, throttled_of));
+  columns.push_back(share("RUN%", 9, [](const TopRow& row) { return row.running; }));
+  columns.push_back(mean_column("UNKN%", 11, [](const TopWaits& waits) { return waits.unknown; }));
+  columns.push_back({"IDLE", 6, Align::Right, 12, idle_text});
   columns.push_back(where_column(4));
   return columns;
 }
@@ -139,7 +137,8 @@ std::vector<TopColumn> thread_columns_by_for(const TopAnswer& answer) {
   columns.push_back(share("WAIT%", 3, [](const TopRow& row) { return row.waiting; }));
   columns.push_back(text("FOR", kForWidth, 4, &TopRow::wait_for));
   columns.push_back(text("SITE", kSiteWidth, 9, &TopRow::site));
-  columns.push_back(share("RUNQ%", 7, [](const TopRow& row) { return total_of(row.runqueue); }));
+  columns.push_back(share("RUNQ%", 7, queued_of));
+  columns.push_back(share("THROT%", 16, throttled_of));
   columns.push_back(share("RUN%", 8, [](const TopRow& row) { return row.running; }));
   add_takers(columns, answer, 12);
   columns.push_back(name_column("LAST TAKER", 13, &TopRow::last_taker));

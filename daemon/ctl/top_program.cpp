@@ -12,6 +12,7 @@
 #include <csignal>
 #include <memory>
 #include <utility>
+#include <variant>
 
 #include "base/unique_handle.h"
 #include "ctl/http_get.h"
@@ -99,6 +100,7 @@ class TopLoop {
         return;
       }
       if (effect == TopEffect::Ask) ask();
+      if (effect == TopEffect::AskForStacks) fetcher_.ask(state_.path_of_stacks());
       if (effect != TopEffect::None) draw();
     }
     // A terminal that is readable but has no key is closed.
@@ -109,16 +111,16 @@ class TopLoop {
   void take_answer() {
     auto answer = fetcher_.take();
     if (!answer) return;
-    if (*answer) {
-      state_.take(**std::move(answer));
-    } else {
+    if (!*answer) {
       state_.take(answer->error());
+    } else {
+      std::visit([this](auto reply) { state_.take(std::move(reply)); }, **std::move(answer));
     }
     draw();
   }
 
   void ask() {
-    fetcher_.ask(state_.request(page()).path());
+    if (!state_.shows_stacks()) fetcher_.ask(state_.request(page()).path());
     next_ = steady_clock::now() + options_.interval;
   }
 

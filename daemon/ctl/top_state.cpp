@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "base/utf8_prefix.h"
+#include "cli/query_path.h"
+#include "ctl/locale_signs.h"
 #include "ctl/terminal_text.h"
 #include "ctl/top_table.h"
 
@@ -36,7 +38,8 @@ constexpr const char* kHelp[] = {
     "offcpuctl top: who waits, and why",
     "",
     "  s S        sort by the next or previous key           r  reverse",
-    "  a u        sort by waits, run queue",
+    "  a u i      sort by waits, run queue, idle threads",
+    "  Enter      stacks of the first row on the screen: where it waited in the last ten minutes",
     "  w          by reason instead of by what waits are for; b o sort by blocked, oldest block",
     "  / ESC      show only rows with a text in COMM or cgroup; show all",
     "  t p        threads instead of processes; pinned threads only",
@@ -51,7 +54,7 @@ constexpr const char* kHelp[] = {
     "By reason, ACT% sums the run queue and all",
     "reasons but poll, sleep, child, condvar; P50, P99 and MAX are of such waits that ended;",
     "OLDEST is in progress. A * after CPU: the thread may run only there. BYSAME%, BYOTHER%",
-    "and BYKERN% say who had the CPU: docs/http.md.",
+    "and BYKERN% say who had the CPU while it waited for one.",
     "",
     "Any key goes back.",
 };
@@ -64,6 +67,10 @@ std::size_t TopState::page_of(std::size_t lines) {
 
 TopEffect TopState::press(const Key& key, std::size_t page) {
   if (std::exchange(help_, false)) return TopEffect::Redraw;
+  if (stacks_) {
+    stacks_.reset();
+    return TopEffect::Ask;
+  }
   if (typed_) return press_in_filter(key);
   const auto rows = static_cast<std::ptrdiff_t>(page);
   switch (key.kind) {
@@ -85,11 +92,34 @@ TopEffect TopState::press(const Key& key, std::size_t page) {
       if (request_.filter.empty()) return TopEffect::None;
       request_.filter.clear();
       return TopEffect::Ask;
+    case Key::Enter:
+      return choose_row();
     case Key::Text:
       return press_letter(key.text);
     default:
       return TopEffect::None;
   }
+}
+
+// Processes that have ended have no number to ask by.
+TopEffect TopState::choose_row() {
+  if (!answer_ || scroll_ >= answer_->rows.size()) return TopEffect::None;
+  const TopRow& row = answer_->rows[scroll_];
+  if (row.pid == 0 || row.ended_processes > 0) return TopEffect::None;
+  stacks_ = RowStacks{.pid = row.pid,
+                      .title = row.comm + " (pid " + std::to_string(row.pid) + ") of " +
+                               (row.unit.empty() ? row.cgroup : row.unit)};
+  return TopEffect::AskForStacks;
+}
+
+std::string TopState::path_of_stacks() const {
+  QueryParameters query = {{"from", "-10min"}, {"pid", std::to_string(stacks_ ? stacks_->pid : 0)}};
+  if (!request_.wait_for.empty()) {
+    query.emplace_back("for", request_.wait_for);
+  } else if (request_.sort != "idle") {
+    query.emplace_back("for", "lock,answer,storage,memory,stopped,unknown");
+  }
+  return query_path("/api/v1/snapshots/merge", query);
 }
 
 TopEffect TopState::press_in_filter(const Key& key) {
@@ -142,9 +172,11 @@ TopEffect TopState::press_letter(std::string_view letter) {
     scroll_ = 0;
     return TopEffect::Ask;
   }
+  if (letter == "i" && (request_.threads || request_.by_reason)) return TopEffect::None;
   const std::pair<std::string_view, std::string_view> direct[] = {
       {"a", request_.by_reason ? "actionable" : "waiting"},
       {"u", "runqueue"},
+      {"i", "idle"},
       {"b", "blocked"},
       {"o", "oldest"}};
   for (const auto& [key, sort] : direct) {
@@ -179,6 +211,14 @@ void TopState::take(TopAnswer answer) {
   answer_ = std::move(answer);
 }
 
+void TopState::take(StackLines stacks) {
+  if (stacks_) stacks_->lines = std::move(stacks);
+}
+
+void TopState::take(const Error& error) {
+  (stacks_ ? stacks_->error : error_) = error.message();
+}
+
 TopRequest TopState::request(std::size_t page) const {
   TopRequest request = request_;
   const std::size_t seen = scroll_ + 2 * page;
@@ -197,11 +237,42 @@ std::string TopState::bottom_line(const std::string& note) const {
   if (request_.pid) line += ", process " + std::to_string(*request_.pid);
   if (!request_.filter.empty()) line += ", with \"" + request_.filter + "\"";
   if (scroll_ > 0) line += ", from row " + std::to_string(scroll_ + 1);
-  return terminal_text(line) + "   (h help, q quit" + (note.empty() ? "" : "; ") + note + ")";
+  return terminal_text(line) + "   (Enter stacks, h help, q quit" + (note.empty() ? "" : "; ") +
+         note + ")";
+}
+
+std::vector<TopState::Line> TopState::stacks_screen(std::size_t lines, std::size_t columns) const {
+  std::vector<Line> screen;
+  const auto add = [&](Line::Style style, const std::string& text) {
+    const std::string shown = for_locale(terminal_text(text));
+    const bool fits = terminal_width(shown) <= columns;
+    if (screen.size() < lines) {
+      screen.push_back({style, fits ? shown : fitted(shown, columns, Align::Left)});
+    }
+  };
+  const RowStacks& row = *stacks_;
+  add(Line::Title, "Where " + row.title + " waited in the last 10 minutes, the longest first");
+  if (!row.error.empty()) {
+    add(Line::Alert, row.error);
+  } else if (!row.lines) {
+    add(Line::Plain, "asking the daemon");
+  } else if (row.lines->empty()) {
+    add(Line::Plain, "No such wait was sampled; offcpuctl snapshot 10 --pid " +
+                         std::to_string(row.pid) + " samples its stacks now.");
+  } else {
+    for (const std::string& line : *row.lines) {
+      if (screen.size() + 1 < lines) add(Line::Plain, line);
+    }
+  }
+  while (screen.size() + 1 < lines) screen.push_back({});
+  add(Line::Title, "Any key goes back; offcpuctl flame --pid " + std::to_string(row.pid) +
+                       " -o waits.html draws them.");
+  return screen;
 }
 
 std::vector<TopState::Line> TopState::screen(const std::string& server, std::size_t lines,
                                              std::size_t columns) const {
+  if (stacks_ && !help_) return stacks_screen(lines, columns);
   std::vector<Line> screen;
   const auto add = [&](Line::Style style, const std::string& text) {
     const bool fits = terminal_width(text) <= columns;

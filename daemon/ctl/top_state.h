@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/top_request.h"
+#include "ctl/stack_lines.h"
 #include "ctl/top_answer.h"
 
 namespace offcpud {
@@ -21,7 +23,8 @@ struct Key {
 enum class TopEffect {
   None,
   Redraw,
-  Ask,  // redraw, and send a new request, as it has changed
+  Ask,           // redraw, and send a new request, as it has changed
+  AskForStacks,  // redraw, and ask for path_of_stacks()
   Quit,
 };
 
@@ -34,7 +37,13 @@ class TopState {
   TopEffect press(const Key& key, std::size_t page);
 
   void take(TopAnswer answer);
-  void take(const Error& error) { error_ = error.message(); }
+  void take(StackLines stacks);
+  void take(const Error& error);
+
+  // Whether the stacks of a row cover the table; then nothing else is asked for.
+  [[nodiscard]] bool shows_stacks() const { return stacks_.has_value(); }
+  // What asks for the stacks of the chosen row: those of the last minutes, without idle ones.
+  [[nodiscard]] std::string path_of_stacks() const;
 
   // The next request: no more rows than the user may soon see.
   [[nodiscard]] TopRequest request(std::size_t page) const;
@@ -55,6 +64,8 @@ class TopState {
   TopEffect press_letter(std::string_view letter);
   TopEffect scroll_by(std::ptrdiff_t rows);
   TopEffect next_sort(bool backwards);
+  TopEffect choose_row();
+  [[nodiscard]] std::vector<Line> stacks_screen(std::size_t lines, std::size_t columns) const;
   [[nodiscard]] std::string bottom_line(const std::string& note) const;
 
   TopRequest request_;
@@ -62,6 +73,13 @@ class TopState {
   std::string error_;                // of the last request; empty: it succeeded
   std::size_t scroll_ = 0;
   bool help_ = false;
+  struct RowStacks {
+    std::uint64_t pid = 0;
+    std::string title;
+    std::optional<StackLines> lines = std::nullopt;  // nullopt: not there yet
+    std::string error = {};
+  };
+  std::optional<RowStacks> stacks_;   // of the first row on the screen, once the user chose it
   std::optional<std::string> typed_;  // while the user types a filter
 };
 

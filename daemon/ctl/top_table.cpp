@@ -2,13 +2,10 @@
 #include "ctl/top_table.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <chrono>
-#include <cstdio>
 #include <string_view>
 
-#include "base/duration_text.h"
+#include "base/amount_text.h"
 #include "ctl/terminal_text.h"
 #include "ctl/top_columns.h"
 
@@ -59,9 +56,7 @@ std::string line_of(const std::vector<TopColumn>& columns, std::size_t width, Ce
 
 // Seconds of waiting per second are the average number of waiting threads.
 std::string threads_text(double seconds, double interval) {
-  std::array<char, 32> text{};
-  (void)std::snprintf(text.data(), text.size(), "%.2f", interval > 0 ? seconds / interval : 0.0);
-  return text.data();
+  return offcpud::threads_text(interval > 0 ? seconds / interval : 0);
 }
 
 std::uint64_t rows_of_host(const TopAnswer& answer) {
@@ -142,25 +137,26 @@ std::string idle_line(const TopAnswer& answer) {
          ". Of " + threads("unknown") + " nobody can tell" +
          (answer.unusual == 0
               ? "."
-              : "; " + std::to_string(answer.unusual) + " unusually long: offcpuctl stalls.");
+              : "; " + count_text(answer.unusual) + " unusually long: offcpuctl stalls.");
 }
 
 std::string matching_text(const TopAnswer& answer) {
-  const bool one = answer.matching == 1;
-  const char* const what = answer.of_threads ? (one ? " thread matches" : " threads match")
-                                             : (one ? " process matches" : " processes match");
-  return std::to_string(answer.matching) + what;
+  const std::string rows = answer.of_threads ? counted(answer.matching, "thread")
+                                             : counted(answer.matching, "process", "processes");
+  return rows + (answer.matching == 1 ? " matches" : " match");
 }
 
 std::string host_line(const TopAnswer& answer, const std::string& server) {
   std::string line = "offcpud at " + server;
   // Shows only the time of day of "2026-11-20T12:19:40.250Z".
   if (answer.taken.size() >= 19) line += ", " + answer.taken.substr(11, 8) + "Z";
-  if (answer.interval) {
-    line += ", over " + duration_text(std::chrono::duration<double>(*answer.interval));
-  }
-  line += ": " + std::to_string(answer.processes) + " processes, " +
-          std::to_string(answer.totals.threads) + " threads";
+  // Waits are summed by windows, running and run queue from one walk over threads to the next.
+  const std::string interval = answer.interval ? duration_cell(*answer.interval) : std::string();
+  const std::string window = answer.window ? duration_cell(*answer.window) : interval;
+  if (!window.empty()) line += ", waits over " + window;
+  if (!interval.empty() && interval != window) line += ", CPUs over " + interval;
+  line += ": " + counted(answer.processes, "process", "processes") + ", " +
+          counted(answer.totals.threads, "thread");
   if (answer.matching != rows_of_host(answer)) line += "; " + matching_text(answer);
   return terminal_text(line);
 }

@@ -55,6 +55,21 @@ struct LockHolder {
 using HeldBlocks =
     std::map<std::pair<std::uint32_t, std::uint64_t>, std::shared_ptr<const LockHolder>>;
 
+// What was seen of a lock that a thread waits for and of which no holder is told.
+enum class LockLook : std::uint8_t {
+  NamesNobody,   // its memory names no thread: it is free at that moment, or of another kind
+  ChangesHands,  // it names one, but nobody was seen twice to hold it while this wait lasted
+};
+
+// By waiter, as HeldBlocks.
+using UnheldBlocks = std::map<std::pair<std::uint32_t, std::uint64_t>, LockLook>;
+
+// The waits of one cgroup in progress at a look for locks without a holder that can be told.
+struct UnheldWaits {
+  std::string cgroup;  // path
+  std::uint32_t names_nobody = 0, changes_hands = 0;
+};
+
 // A thread that waits for a lock whose holder is known.
 struct HeldWait {
   std::uint32_t tid = 0;  // in the initial PID namespace

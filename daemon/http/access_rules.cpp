@@ -72,7 +72,7 @@ std::vector<std::string> access_warnings(const AccessRules& rules, const WebConf
                        " without a login: whoever reaches it sees the names and waits of all "
                        "cgroups and exported processes" +
                        (all ? ", " : "; ") + who_sees_details(rules, web) +
-                       ". web.config_file and web.details change that: docs/security.md");
+                       ". web.config_file and web.details change that: man offcpud.yaml");
   }
   return warnings;
 }

@@ -242,7 +242,7 @@ void BlockAccounting::find_holders() {
   reports_.at("finding the holders of locks");
   auto found = parts_.holders.find(parts_.kernel);
   if (!found) return reports_.warned("holders", found.error().message());
-  waits_->set_holders(*std::move(found));
+  waits_->set_holders(*std::move(found), parts_.holders.take_unheld());
 }
 
 void BlockAccounting::take_blocked() {

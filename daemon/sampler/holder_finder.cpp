@@ -131,7 +131,9 @@ void HolderFinder::read_again() {
     read(std::span(held).subspan(i, std::min(kAtOnce, held.size() - i)));
   }
   for (std::size_t i = 0; i < held.size(); ++i) {
-    if (held[i]->owner_key != before[i]) held[i]->owner_key = 0;
+    if (held[i]->owner_key == before[i]) continue;
+    held[i]->owner_key = 0;
+    held[i]->has_changed = true;
   }
 }
 
@@ -141,6 +143,14 @@ std::optional<std::pair<std::uint64_t, LockKind>> HolderFinder::owner_of(
   const auto lock = locks_.find(waiter.place);
   if (lock == locks_.end() || lock->second.owner_key == 0) return std::nullopt;
   return std::pair(lock->second.owner_key, lock->second.kind);
+}
+
+void HolderFinder::note_unheld(const Waiter& waiter, bool has_owner) {
+  const auto lock = locks_.find(waiter.place);
+  const bool was_read = waiter.owner_key == 0 && lock != locks_.end();
+  if (!has_owner && !was_read) return;
+  const bool changes = has_owner || lock->second.has_changed;
+  unheld_.emplace(waiter.block, changes ? LockLook::ChangesHands : LockLook::NamesNobody);
 }
 
 // Those that the kernel knows come first, as no program chooses them.
@@ -168,16 +178,24 @@ Result<HeldBlocks> HolderFinder::find(StackSource& kernel) {
     for (const offcpud_owner& owner : *owners) by_key.emplace(owner.key, &owner);
   }
   HeldBlocks held;
+  unheld_.clear();
   std::map<Block, LockHolder> now;
   for (const Waiter& waiter : waiters_) {
     const auto lock = owner_of(waiter);
     const auto owner = lock ? by_key.find(lock->first) : by_key.end();
-    if (owner == by_key.end()) continue;
+    if (owner == by_key.end()) {
+      if (!lock) note_unheld(waiter, false);  // else its holder has ended
+      continue;
+    }
     const LockHolder holder = holder_of(*owner->second, lock->second);
     const auto before = last_.find(waiter.block);
     const bool agrees = before != last_.end() && before->second.same_as(holder);
     const bool is_sure = waiter.owner_key == 0 && waiter.seen_ns - waiter.block.second >= kSureNs;
-    if (agrees || is_sure) held.emplace(waiter.block, std::make_shared<const LockHolder>(holder));
+    if (agrees || is_sure) {
+      held.emplace(waiter.block, std::make_shared<const LockHolder>(holder));
+    } else {
+      note_unheld(waiter, true);
+    }
     now.emplace(waiter.block, holder);
   }
   last_ = std::move(now);

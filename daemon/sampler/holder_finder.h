@@ -43,6 +43,10 @@ class HolderFinder {
   // Ends the walk: asks the kernel for the holders.
   Result<HeldBlocks> find(StackSource& kernel);
 
+  // What the last find() saw of locks of which it told no holder. Those of whose kind nobody knows
+  // the holder are left out.
+  [[nodiscard]] UnheldBlocks take_unheld() { return std::exchange(unheld_, {}); }
+
   // Threads whose locks were not looked at for lack of room, since the start; once for each walk.
   [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
 
@@ -60,6 +64,7 @@ class HolderFinder {
     offcpud_lock seen{};  // by one of its waiters
     std::uint32_t tgid = 0, local_tgid = 0, local_tid = 0;
     std::uint64_t owner_key = 0;  // 0: nobody is known to hold it
+    bool has_changed = false;     // from one reading of this walk to the next
     LockKind kind = LockKind::Mutex;
   };
   struct Read;
@@ -68,6 +73,7 @@ class HolderFinder {
   void add_known(const offcpud_blocked_record& record);
   void read(std::span<Lock* const> locks);
   void read_again();
+  void note_unheld(const Waiter& waiter, bool has_owner);
   [[nodiscard]] std::optional<std::pair<std::uint64_t, LockKind>> owner_of(
       const Waiter& waiter) const;
   [[nodiscard]] std::vector<std::uint64_t> owner_keys();
@@ -79,6 +85,7 @@ class HolderFinder {
   std::map<std::uint32_t, std::size_t> of_process_;
   std::map<ShareOwner, std::size_t> of_user_;
   std::map<Block, LockHolder> last_;  // of the walk before, sure or not
+  UnheldBlocks unheld_;
   std::uint64_t left_out_ = 0;
 };
 

@@ -120,9 +120,10 @@ void WaitCounting::add_lasting(const SampledBlock& block) {
   sums_.note(sample, peer);
 }
 
-void WaitCounting::set_holders(HeldBlocks holders) {
+void WaitCounting::set_holders(HeldBlocks holders, UnheldBlocks unheld) {
   for (const auto& [block, holder] : holders) cgroups_.add(holder->process.cgroup_id);
   holders_ = std::move(holders);
+  unheld_ = std::move(unheld);
 }
 
 void WaitCounting::add_lost(const LostSamples& lost) {
@@ -166,7 +167,8 @@ WaitInterval WaitCounting::close(const Moment& at) {
           .waits = std::move(waits),
           .lost_ns = lost.whole_ns,
           .lost_within_ns = lost.ns,
-          .holders = std::exchange(holders_, {})};
+          .holders = std::exchange(holders_, {}),
+          .unheld = std::exchange(unheld_, {})};
 }
 
 }  // namespace offcpud

@@ -47,7 +47,7 @@ class WaitCounting {
   // Adds a block in progress that a walk found, with its user stack as walked from outside.
   void add_lasting(const SampledBlock& block);
   // Who holds the locks for which blocks of the last walk wait. Replaces what was known.
-  void set_holders(HeldBlocks holders);
+  void set_holders(HeldBlocks holders, UnheldBlocks unheld = {});
   // Adds blocks whose samples were lost: whole, and the parts that add_lasting() did not get.
   void add_lost(const LostSamples& lost);
   // Call it often: CgroupPaths::retry().
@@ -106,6 +106,7 @@ class WaitCounting {
   std::uint64_t sockets_left_out_ = 0;
   LostSamples lost_;
   HeldBlocks holders_;
+  UnheldBlocks unheld_;
   // Blocks in progress, by thread and beginning.
   std::map<std::pair<std::uint32_t, std::uint64_t>, Told> told_;
 };

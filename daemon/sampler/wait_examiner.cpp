@@ -193,6 +193,26 @@ HeldWait held_wait(const SeenBlock& block, const std::shared_ptr<const LockHolde
           .holder = holder};
 }
 
+// What was seen of locks without a holder, by cgroup.
+class UnheldSums {
+ public:
+  void add(std::uint64_t cgroup_id, LockLook look) {
+    UnheldWaits& sum = sums_[cgroup_id];
+    ++(look == LockLook::ChangesHands ? sum.changes_hands : sum.names_nobody);
+  }
+  std::vector<UnheldWaits> by_path(WindowPaths& paths) {
+    std::vector<UnheldWaits> rows;
+    for (auto& [cgroup_id, sum] : sums_) {
+      sum.cgroup = paths.of(cgroup_id);
+      rows.push_back(std::move(sum));
+    }
+    return rows;
+  }
+
+ private:
+  std::map<std::uint64_t, UnheldWaits> sums_;
+};
+
 // How much of a cgroup's waits that ended within a window is known by their stacks.
 struct HeardCgroup {
   std::uint64_t unit = 0;  // PlacePasts::unit_of()
@@ -438,6 +458,7 @@ void WaitExaminer::add_blocks(WaitWindow& window, WindowSums& sums, const WaitIn
   }
   follow_chains(lasting);
   ToldPlaces places;
+  UnheldSums unheld;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto [block, known] = found[i];
     const EvidenceVerdict& verdict = lasting[i].verdict;
@@ -462,6 +483,9 @@ void WaitExaminer::add_blocks(WaitWindow& window, WindowSums& sums, const WaitIn
     if (holder && block->lasts) {
       window.held.push_back(held_wait(*block, holder, wait->wait_for, sums.paths));
     }
+    const auto look = interval.unheld.find({block->tid, block->since_ns});
+    const bool is_unheld = look != interval.unheld.end() && wait->wait_for == WaitFor::Lock;
+    if (is_unheld && block->lasts) unheld.add(block->cgroup_id, look->second);
     window.blocks.push_back(
         {.tid = block->tid,
          .since_ns = block->since_ns,
@@ -470,6 +494,7 @@ void WaitExaminer::add_blocks(WaitWindow& window, WindowSums& sums, const WaitIn
          .wait = std::move(wait),
          .usual = may_be_unusual ? pasts_.usual_of(stack->past(), block->since_ns) : nullptr});
   }
+  window.unheld = unheld.by_path(sums.paths);
   places.tell(means);
   blocks_ = std::move(seen);
 }

@@ -65,6 +65,9 @@ struct Cause {
   std::shared_ptr<const UnitHolder> holder = {};
   // Of a device: who loads it. Null: it is none.
   std::shared_ptr<const DeviceLoad> load = {};
+  // Of For at the top: nobody of the unit waits for it any more (UnitPast). Since when, at most.
+  bool over = false;
+  double over_within = 0;  // seconds
 };
 
 Cause::Kind kind_of(UnitPeer::On on);
@@ -72,13 +75,19 @@ Cause::Kind kind_of(UnitPeer::On on);
 // One unit and why it waited.
 struct UnitCauses {
   std::string unit;
-  double actionable = 0;      // threads that waited for what somebody may act on, and for a CPU
-  double error = 0;           // of it
-  double unknown = 0;         // nobody can tell what for
-  double idle = 0;            // waited for work or a timer
-  double children = 0;        // waited for children of their own
-  double running = 0;         // CPUs
-  std::vector<Cause> causes;  // Kind::For; the largest first, idle and unknown ones last
+  double actionable = 0;  // threads that waited for what somebody may act on, and for a CPU
+  double error = 0;       // of it
+  double over = 0;        // part of it: nobody waits for that any more
+  double unknown = 0;     // nobody can tell what for
+  double idle = 0;        // waited for work or a timer
+  double children = 0;    // waited for children of their own
+  double running = 0;     // CPUs
+  bool gone = false;      // all its cgroups are removed
+  // Kind::For; what lasts before what is over, then the largest first; idle and unknown ones last.
+  std::vector<Cause> causes;
+
+  // Whether nothing that somebody may act on lasts.
+  [[nodiscard]] bool is_over() const;
 };
 
 // The tree of a unit. What is attributed is never more than what was waited.
@@ -87,7 +96,8 @@ UnitCauses causes_of(const WhyInputs& inputs, const std::string& unit);
 // The units that waited, or used a CPU, by name; without WhyInputs::process.
 std::vector<std::string> units_in(const WhyInputs& inputs);
 
-// The largest cause that somebody may act on; null: there is none of at least `least` threads.
+// The largest cause that somebody may act on, of those that last if there is one; null: there is
+// none of at least `least` threads.
 const Cause* main_cause(const UnitCauses& unit, double least = 0.05);
 
 }  // namespace offcpud

@@ -2,7 +2,9 @@
 #include "why/cause_parts.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 namespace offcpud {
@@ -34,6 +36,12 @@ void fold_parts(Cause& node) {
 }
 
 }  // namespace
+
+bool is_any_lock(const std::string& site) {
+  constexpr std::array<std::string_view, 5> kAny = {"", "mutex", "lock-of-libc", "kernel-lock",
+                                                    "file-lock"};
+  return std::ranges::find(kAny, site) != kAny.end();
+}
 
 void add_unknown(Cause& node, double threads, const std::string& because) {
   const auto known = std::ranges::find_if(node.parts, [&](const Cause& part) {

@@ -31,6 +31,10 @@ class Rate {
   double ns_;
 };
 
+// Whether a site says no more of a lock than that it is one of the C library, the kernel or a file:
+// those of which a holder can be seen. Of no site, too.
+bool is_any_lock(const std::string& site);
+
 // Adds what nobody knows; by reason, since one must not stand for another.
 void add_unknown(Cause& node, double threads, const std::string& because);
 

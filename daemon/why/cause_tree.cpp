@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "why/cause.h"
@@ -54,13 +55,14 @@ class TreeMaker {
     add_cpu();
     for (auto& [for_kind, node] : nodes_) {
       if (node.threads <= kNothing) continue;
+      set_past(node);
       add_parts(node);
       sum_up(node);
       tree_.causes.push_back(std::move(node));
     }
     tree_.error = std::sqrt(variance_);
     const auto rank = [](const Cause& node) {
-      return std::pair(!is_actionable_for(node.for_kind), -node.threads);
+      return std::tuple(!is_actionable_for(node.for_kind), node.over, -node.threads);
     };
     std::ranges::stable_sort(tree_.causes, {}, rank);
     return std::move(tree_);
@@ -72,6 +74,15 @@ class TreeMaker {
     node.kind = Cause::Kind::For;
     node.for_kind = for_kind;
     return node;
+  }
+
+  void set_past(Cause& node) {
+    for (const UnitPast& past : inputs_.past.of(tree_.unit)) {
+      tree_.gone = tree_.gone || past.is_gone;
+      if (past.for_kind != node.for_kind) continue;
+      node.over = true;
+      node.over_within = past.within_seconds;
+    }
   }
 
   // Without waits for children: these have rows of their own, which say what everybody waits for.
@@ -183,14 +194,37 @@ class TreeMaker {
       return "memory has no owner; see memory.high and memory.max";
     if (node.for_kind == index_of(WaitFor::Stopped)) return "who stopped it is not recorded";
     if (!inputs_.peers.known()) return inputs_.peers.missing;
-    if (node.for_kind == index_of(WaitFor::Lock))
-      return "it is held by many in turn, or nobody can see who holds a lock of its kind";
+    if (node.for_kind == index_of(WaitFor::Lock)) return why_nobody_holds(node);
     return "the other end was not seen";
+  }
+
+  // By what looks at the locks have seen: a holder is told only if he was seen twice.
+  [[nodiscard]] std::string why_nobody_holds(const Cause& node) const {
+    if (node.over) return "nobody was seen to hold it while that lasted";
+    std::uint32_t nobody = 0, changes = 0, lasting = 0;
+    for (const UnitUnheld& unheld : inputs_.unheld.of(tree_.unit)) {
+      nobody += unheld.names_nobody;
+      changes += unheld.changes_hands;
+    }
+    for (const Cause::Site& site : node.sites) lasting += site.lasting;
+    const auto waits = [](std::uint32_t count) {
+      return count == 1 ? std::string("1 wait") : std::to_string(count) + " waits";
+    };
+    if (changes > 0 && changes >= nobody) {
+      return "it is held by many in turn: nobody held it at both looks, during " + waits(changes);
+    }
+    if (nobody > 0) return "it named nobody when it was looked at, during " + waits(nobody);
+    if (lasting == 0 && is_any_lock(node.name)) {
+      return "it is held by many in turn: no wait lasted for the 0.4 s after which a look asks who "
+             "holds it";
+    }
+    return "nobody can see who holds a lock of its kind";
   }
 
   void sum_up(const Cause& node) {
     if (is_actionable_for(node.for_kind)) {
       tree_.actionable += node.threads;
+      if (node.over) tree_.over += node.threads;
       variance_ += node.error * node.error;
     } else if (node.for_kind == index_of(WaitFor::Unknown)) {
       tree_.unknown += node.threads;
@@ -249,10 +283,17 @@ std::vector<std::string> units_in(const WhyInputs& inputs) {
   return {units.begin(), units.end()};
 }
 
+bool UnitCauses::is_over() const {
+  return !causes.empty() && std::ranges::all_of(causes, [](const Cause& cause) {
+    return cause.over || !is_actionable_for(cause.for_kind);
+  });
+}
+
 const Cause* main_cause(const UnitCauses& unit, double least) {
-  const auto found = std::ranges::find_if(
-      unit.causes, [](const Cause& cause) { return is_actionable_for(cause.for_kind); });
-  return found != unit.causes.end() && found->threads >= least ? &*found : nullptr;
+  const auto found = std::ranges::find_if(unit.causes, [least](const Cause& cause) {
+    return is_actionable_for(cause.for_kind) && cause.threads >= least;
+  });
+  return found != unit.causes.end() ? &*found : nullptr;
 }
 
 }  // namespace offcpud

@@ -38,16 +38,29 @@ class PathFinder {
   }
 
  private:
-  WhyHop& add(WhyHop hop) { return path_.hops.emplace_back(std::move(hop)); }
+  // What follows from something that is over is over, too.
+  void add(WhyHop hop) {
+    hop.over = over_ = over_ || hop.over;
+    path_.hops.push_back(std::move(hop));
+  }
 
   void add_waiting(const std::string& unit, const Cause& cause, bool attributed) {
     const bool idles = cause.for_kind == index_of(WaitFor::Work);
-    add({.name = unit,
-         .does = idles ? Does::Idles : Does::Waits,
-         .for_kind = cause.for_kind,
-         .site = cause.name,
-         .threads = cause.threads,
-         .attributed = attributed});
+    WhyHop hop{.name = unit,
+               .does = idles ? Does::Idles : Does::Waits,
+               .for_kind = cause.for_kind,
+               .site = cause.name,
+               .threads = cause.threads,
+               .attributed = attributed,
+               .over = cause.over,
+               .over_within = cause.over_within,
+               .gone = units_.of(unit).gone};
+    for (const UnitWaiter& waiter : units_.inputs().waiters.of(unit)) {
+      if (index_of(waiter.wait_for) != cause.for_kind) continue;
+      hop.process = waiter.process;
+      hop.pid = waiter.pid;
+    }
+    add(std::move(hop));
   }
 
   // The largest part that is somebody who is not in the path yet.
@@ -281,6 +294,7 @@ class PathFinder {
 
   void add_deed(WhyHop hop, Does does, const Cause& cause) {
     hop.does = does;
+    hop.over = cause.over;
     hop.for_kind = cause.for_kind;
     if (does != Does::Idles) hop.site = cause.name;
     hop.threads = cause.threads;
@@ -290,6 +304,7 @@ class PathFinder {
   WhyUnits& units_;
   std::set<std::string> seen_;
   WhyPath path_;
+  bool over_ = false;  // what was added last
 };
 
 }  // namespace

@@ -37,6 +37,10 @@ struct WhyHop {
   // Of Unknown: why. Of Loads: how much. Of a device that nobody loads alone: a clause about that.
   // Of others: more, such as which limit.
   std::string because;
+  // It did so, and does not any more. Of the first hop also since when, at most.
+  bool over = false;
+  double over_within = 0;  // seconds
+  bool gone = false;       // of the first hop: all cgroups of the unit are removed
   // It holds the lock for which the hop before waits; then `does` is about this thread. Null: not
   // known, or the hop before waits for no lock.
   std::shared_ptr<const UnitHolder> holder = {};

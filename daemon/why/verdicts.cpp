@@ -2,8 +2,11 @@
 #include "why/verdicts.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/amount_text.h"
+#include "base/duration_text.h"
+#include "why/cause_parts.h"
 
 namespace offcpud {
 namespace {
@@ -14,11 +17,16 @@ using Kind = Cause::Kind;
 constexpr double kLeastThreads = 0.05;
 constexpr double kOwnVerdict = 2;  // times as much as the path that passes through
 
+// In the tense of the hop.
+std::string verb(const WhyHop& hop, const char* now, const char* past) {
+  return hop.over ? past : now;
+}
+
 // "store-app.service (python3, pid 812)"
-std::string who(const WhyHop& hop) {
+std::string who(const WhyHop& hop, const std::string& name) {
   std::string more = hop.process;
   if (hop.pid != 0) more += (more.empty() ? "pid " : ", pid ") + std::to_string(hop.pid);
-  return more.empty() ? hop.name : hop.name + " (" + more + ")";
+  return more.empty() ? name : name + " (" + more + ")";
 }
 
 // "thread worker (tid 101 of server, pid 100)"
@@ -34,26 +42,51 @@ std::string holder_text(const UnitHolder& holder) {
   return "thread " + holder.thread + (more.empty() ? "" : " (" + more + ")");
 }
 
-// Whose lock, after "2.1 threads wait for a lock".
-std::string held_by(const WhyHop& hop) {
+bool is_lock_with_holder(const WhyHop& waits, const WhyHop* next) {
+  return next != nullptr && next->holder && waits.for_kind == index_of(WaitFor::Lock);
+}
+
+// "for a lock (postgresql-heavyweight-lock)"; of a lock whose holder is known also what kind it is,
+// each once: "for a lock (mutex)".
+std::string what_for(const WhyHop& waits, const WhyHop* next) {
+  std::string more = waits.site;
+  if (is_lock_with_holder(waits, next)) {
+    const std::string lock = next->holder->lock.substr(next->holder->lock.find(' ') + 1);
+    more = is_any_lock(more) ? lock : more + ", " + lock;
+  }
+  std::string text(words_of_for(waits.for_kind));
+  return more.empty() ? text : text + " (" + more + ")";
+}
+
+// Whose lock, after "2.1 threads wait for a lock (mutex)".
+std::string held_by(const WhyHop& waits, const WhyHop& hop) {
   const UnitHolder& holder = *hop.holder;
+  const std::string lock = is_lock_with_holder(waits, &hop) ? "" : ", " + holder.lock;
   const std::string of = hop.kind == Kind::Self ? "" : " of " + hop.name;
-  return ", " + holder.lock + " that " + holder_text(holder) + of + " holds";
+  return lock + " that " + holder_text(holder) + of + verb(hop, " holds", " held");
 }
 
 std::string taken_by(const WhyHop& waits, const WhyHop& hop) {
-  if (hop.kind == Kind::Self) return "its own threads have them";
-  if (hop.kind == Kind::Kernel) return "kernel threads have them";
-  return hop.name + " has them, " + share_text(hop.threads / std::max(waits.threads, 1e-9)) +
-         " of the time";
+  const std::string have = verb(hop, " have them", " had them");
+  if (hop.kind == Kind::Self) return "its own threads" + have;
+  if (hop.kind == Kind::Kernel) return "kernel threads" + have;
+  return hop.name + verb(hop, " has them, ", " had them, ") +
+         share_text(hop.threads / std::max(waits.threads, 1e-9)) + " of the time";
+}
+
+std::string unknown(const WhyHop& waits, const WhyHop& next) {
+  std::string of = ", of whom";
+  if (waits.for_kind == index_of(WaitFor::Lock)) of = verb(next, "; who holds it", "; who held it");
+  if (waits.for_kind == kForCpu) of = verb(next, "; who has it", "; who had it");
+  return of + " is unknown, because " + next.because;
 }
 
 // What comes after "2.1 threads wait for a lock": whom for.
 std::string whom(const WhyHop& waits, const WhyHop& next) {
   if (next.does == Does::Loads) return ", which " + next.name + " loads (" + next.because + ")";
-  if (next.kind == Kind::Unknown) return ", of whom is unknown, because " + next.because;
-  if (next.holder) return held_by(next);
-  if (waits.for_kind == kForThrottled) return ": " + next.because;
+  if (next.kind == Kind::Unknown) return unknown(waits, next);
+  if (next.holder) return held_by(waits, next);
+  if (waits.for_kind == kForThrottled) return ", its own limit";
   if (waits.for_kind == kForCpu) return ": " + taken_by(waits, next);
   switch (next.kind) {
     case Kind::Device:
@@ -63,67 +96,90 @@ std::string whom(const WhyHop& waits, const WhyHop& next) {
     case Kind::Kernel:
       return " of the kernel";
     case Kind::Self:
-      return " of threads of its own";
+      return " of " + who(next, "the same unit");
     default:
       break;
   }
-  return (waits.does == Does::Idles ? " from " : " of ") + who(next);
+  return (waits.does == Does::Idles ? " from " : " of ") + who(next, next.name);
 }
 
-// What a unit in the path does, as the next clause of the sentence; empty: there is none.
-std::string deed_of(const WhyHop& hop) {
-  const std::string at = hop.site.empty() || hop.site == "sleep" ? "" : " (" + hop.site + ")";
+// What a unit in the path does, as the next clause of the sentence; empty: there is none. `next`:
+// whom for; null: the path ends here.
+std::string deed_of(const WhyHop& hop, const WhyHop* next) {
   const bool held = hop.holder && hop.holder->is_thread;
   if (held && hop.holder->does == UnitHolder::Does::Deadlocked) {
-    return "; a deadlock of " + hop.holder->circle + ": none of them can go on";
+    return "; a deadlock of " + hop.holder->circle + ": none of them " + verb(hop, "can", "could") +
+           " go on";
   }
   const std::string during =
       hop.share > 0 ? "; " + share_text(hop.share) + " of that time " : std::string("; meanwhile ");
   const std::string subject = held ? "; that thread " : during + hop.name + " ";
   switch (hop.does) {
     case Does::Waits:
-      return subject + "waits " + std::string(words_of_for(hop.for_kind)) + at;
+      return subject + verb(hop, "waits ", "waited ") + what_for(hop, next);
     case Does::Idles:
-      return subject + "waits for work";
-    case Does::Runs:
-      if (held) return subject + "runs";
-      if (hop.share > 0) return subject + "runs or waits for a CPU";
-      return subject + "runs on " + threads_text(hop.threads) + " CPUs";
-    case Does::Sleeps:
-      return subject + "sleeps" + at;
+      return subject + verb(hop, "waits for work", "waited for work");
+    case Does::Runs: {
+      const std::string runs = subject + verb(hop, "runs", "ran");
+      if (held) return runs;
+      if (hop.share > 0) return runs + verb(hop, " or waits for a CPU", " or waited for a CPU");
+      return runs + " on " + threads_text(hop.threads) + " CPUs";
+    }
+    case Does::Sleeps: {
+      const bool says_more = !hop.site.empty() && hop.site != "sleep";
+      return subject + verb(hop, "sleeps", "slept") + (says_more ? " (" + hop.site + ")" : "");
+    }
     case Does::Loads:
     case Does::End:
       return {};
     case Does::Unknown:
       break;
   }
-  return "; what that does is unknown, because " + hop.because;
+  return verb(hop, "; what that does", "; what that did") + " is unknown, because " + hop.because;
+}
+
+// "app.service (python3, pid 812)"; of something that is over: ", until at most 12 s ago".
+std::string subject_of(const WhyHop& first) {
+  std::string text = who(first, first.name);
+  if (!first.over) return text;
+  if (first.gone) text += ", gone by now";
+  return text + ", until at most " +
+         duration_text(std::chrono::duration<double>(first.over_within)) + " ago";
 }
 
 std::string sentence_of(const WhyPath& path) {
-  const WhyHop& first = path.hops.front();
-  const std::string threads = threads_text(first.threads);
-  std::string text =
-      first.name + ": " + threads + " threads wait " + std::string(words_of_for(first.for_kind));
-  if (!first.site.empty()) text += " (" + first.site + ")";
-  for (std::size_t i = 0; i + 1 < path.hops.size(); ++i) {
-    const WhyHop& next = path.hops[i + 1];
-    text += whom(path.hops[i], next);
+  const auto& hops = path.hops;
+  const auto behind = [&](std::size_t i) { return i + 1 < hops.size() ? &hops[i + 1] : nullptr; };
+  const WhyHop& first = hops.front();
+  std::string text = subject_of(first) + ": " + threads_text(first.threads) +
+                     verb(first, " threads wait ", " threads waited ") + what_for(first, behind(0));
+  for (std::size_t i = 0; i + 1 < hops.size(); ++i) {
+    const WhyHop& next = hops[i + 1];
+    text += whom(hops[i], next);
     const bool does = next.kind == Kind::Unit || next.holder;
-    if (does && path.hops[i].for_kind != kForCpu) text += deed_of(next);
+    if (does && hops[i].for_kind != kForCpu) text += deed_of(next, behind(i + 1));
   }
   return text;
+}
+
+// What lasts comes first, then what more threads wait for.
+bool worse(const WhyVerdict& one, const WhyVerdict& other) {
+  return one.over != other.over ? other.over : one.threads > other.threads;
 }
 
 }  // namespace
 
 WhyVerdict verdict_of(WhyUnits& units, const std::string& unit) {
   WhyVerdict verdict{.unit = unit};
-  const Cause* const cause = main_cause(units.of(unit), 1e-3);
+  const UnitCauses& tree = units.of(unit);
+  const Cause* const large = main_cause(tree, kLeastThreads);
+  const Cause* const cause = large != nullptr ? large : main_cause(tree, 1e-3);
   if (cause == nullptr) return verdict;
   verdict.for_kind = cause->for_kind;
   verdict.threads = cause->threads;
   verdict.error = cause->error;
+  verdict.over = cause->over;
+  verdict.over_within = cause->over_within;
   verdict.path = follow(units, unit, *cause);
   verdict.sentence = sentence_of(verdict.path);
   const WhyHop* const culprit = verdict.path.culprit();
@@ -148,19 +204,21 @@ std::vector<WhyVerdict> verdicts(WhyUnits& units, std::size_t most) {
              hop.does != Does::Loads && hop.does != Does::End;
     });
   };
+  // What is over explains nothing that lasts.
+  const auto tells = [&](const WhyVerdict& one, const WhyVerdict& other) {
+    return passes_through(one, other) && (!one.over || other.over) &&
+           other.threads <= kOwnVerdict * one.threads;
+  };
+  std::ranges::stable_sort(all, worse);
   std::vector<WhyVerdict> kept;
-  for (std::size_t i = 0; i < all.size(); ++i) {
+  for (std::size_t i = 0; i < all.size() && kept.size() < most; ++i) {
     bool told = false;
     for (std::size_t k = 0; k < all.size() && !told; ++k) {
-      // Of two that pass through each other the first one stays.
-      if (k == i || !passes_through(all[k], all[i])) continue;
-      if (k > i && passes_through(all[i], all[k])) continue;
-      told = all[i].threads <= kOwnVerdict * all[k].threads;
+      // Of two that tell each other the worse one stays.
+      told = k != i && tells(all[k], all[i]) && !(i < k && tells(all[i], all[k]));
     }
     if (!told) kept.push_back(all[i]);
   }
-  std::ranges::stable_sort(kept, std::ranges::greater(), &WhyVerdict::threads);
-  if (kept.size() > most) kept.resize(most);
   return kept;
 }
 

@@ -130,12 +130,36 @@ struct UnitLoad {
   double request_ns = 0;  // from the beginning of each request to its end; 0 of all: not known
 };
 
+// Which process of a unit waited for this most within the last window.
+struct UnitWaiter {
+  std::string unit;
+  WaitFor wait_for = WaitFor::Unknown;
+  std::string process;    // its name; " and others" behind it, if these waited much, too
+  std::uint32_t pid = 0;  // 0: several, or not there
+};
+
+// What threads of a unit do not wait for any more: the processes have ended, or nothing was seen of
+// it for some seconds.
+struct UnitPast {
+  std::string unit;
+  std::size_t for_kind = 0;   // see cause.h
+  double within_seconds = 0;  // they did until then: so long ago at most
+  bool is_gone = false;       // all cgroups of the unit are removed
+};
+
+// Threads of a unit that wait for locks of which no holder is told, by what looks at the locks saw.
+struct UnitUnheld {
+  std::string unit;
+  std::uint32_t names_nobody = 0, changes_hands = 0;  // see LockLook
+};
+
 // What one source knows, sorted by unit; else why it knows nothing, which completes "unknown,
 // because ...".
 template <class Row>
 struct Source {
   std::vector<Row> rows;
-  double seconds = 0;  // length of its window; 0: it knows nothing
+  double seconds = 0;      // length of its window; 0: it knows nothing
+  double age_seconds = 0;  // since its end
   std::string missing = "this daemon does not follow it";
 
   [[nodiscard]] bool known() const { return seconds > 0; }
@@ -157,6 +181,9 @@ struct WhyInputs {
   Source<UnitHolder> holders;
   Source<UnitChain> chains;
   Source<UnitLoad> loads;
+  Source<UnitWaiter> waiters;
+  Source<UnitPast> past;
+  Source<UnitUnheld> unheld;
 };
 
 }  // namespace offcpud

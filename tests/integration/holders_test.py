@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 
 from case import main
 from daemon import WORKLOADS
@@ -115,15 +116,21 @@ class Holders(WaitedOnCase):
         program.go()
         until = time.monotonic() + 14
         looks = 0
+        reasons = Counter()
         while time.monotonic() < until:
             told = self.daemon.get_json_as_root(f"/api/v1/why?unit={unit.unit}")
             holders = [cause.get("holder") for tree in told["units"] for top in tree["causes"]
                        for cause in top["parts"]]
             self.assertEqual([holder for holder in holders if holder], [])
-            looks += any(top["for"] == "lock" and top["threads"] > 1 for tree in told["units"]
-                         for top in tree["causes"])
+            convoys = [top for tree in told["units"] for top in tree["causes"]
+                       if top["for"] == "lock" and top["threads"] > 1]
+            looks += bool(convoys)
+            reasons.update(part["because"] for top in convoys for part in top["parts"])
             time.sleep(0.5)
         self.expect_at_least("looks at threads that wait for a lock", 10, looks)
+        in_turn = sum(count for reason, count in reasons.items() if "held by many in turn: " in (reason or ""))
+        print(f"  why nobody is named: {dict(reasons)}", flush=True)
+        self.expect_at_least("of these, looks that say why nobody is named", 0.8 * looks, in_turn)
         program.finish()
 
     def deadlock(self, members):
@@ -158,7 +165,7 @@ class Holders(WaitedOnCase):
         def sentence():
             return self.first_line(unit)
         self.wait_until("why names the holder", lambda: "thread lock-holder (tid" in sentence(), 40)
-        for words in ("wait for a lock", "a mutex that thread lock-holder (tid", "of held, pid", "; that thread sleeps"):
+        for words in ("wait for a lock", "(mutex) that thread lock-holder (tid", "of held, pid", "; that thread sleeps"):
             self.say(words in sentence(), "first line of offcpuctl why", words, sentence())
 
         def own():
@@ -186,7 +193,8 @@ class Holders(WaitedOnCase):
         def sentence():
             return self.first_line(service)
         self.wait_until("why names the backup", lambda: backup.unit in sentence(), 40)
-        self.say("a lock on a file" in sentence(), "first line of offcpuctl why", "a lock on a file", sentence())
+        self.say("(lock on a file) that process" in sentence(), "first line of offcpuctl why",
+                 "... for a lock (lock on a file) that process ...", sentence())
 
 
 if __name__ == "__main__":

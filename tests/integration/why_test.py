@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from case import main
+from daemon import WORKLOADS
 from waited_on_case import WaitedOnCase
 
 THREADS = 6
@@ -110,8 +111,8 @@ class Why(WaitedOnCase):
         print(f"  after {time.time() - begin:.1f} s", flush=True)
         time.sleep(WINDOW + 6)
         answer = self.why(client.unit)
-        self.expect_first_lines(f"{client.unit}: ", " threads wait for an answer", f" of {server.unit} (python",
-                                f" of that time {server.unit} sleeps")
+        self.expect_first_lines(f"{client.unit} (python", " threads wait for an answer",
+                                f" of {server.unit} (python", f" of that time {server.unit} sleeps")
         end = time.time()
         waits = [tuple(map(float, line.split())) for line in log.read_text().splitlines()[:-1]]
         since = end - WINDOW - 5
@@ -144,6 +145,49 @@ class Why(WaitedOnCase):
                          next(hop["name"] for hop in verdict["hops"][1:]))
         self.expect_at_least("its threads that wait", 0.5 * THREADS, verdict["threads"])
         self.expect_sums(answer)
+
+    def verdicts(self, unit):
+        """Of the whole host, in their order; and those about the unit."""
+        told = self.daemon.get_json_as_root("/api/v1/why?limit=100")["verdicts"]
+        return told, [verdict for verdict in told if verdict["unit"] == unit.unit]
+
+    def test_what_has_ended_is_told_as_past(self):
+        """Behind what lasts, as soon as its process is gone, and for as long as it is in the window."""
+        ended, lasting = self.new_unit("ended"), self.new_unit("lasting")
+        program = self.run_in(ended, WORKLOADS / "held", "--waiters", 6, "--ms", 120_000, stdout=-1)
+        self.addCleanup(program.stdout.close)
+        self.assertEqual(program.stdout.readline(), "waiting\n")
+        self.wait_until("six threads wait for a lock", lambda: any(
+            verdict["threads"] > 5 and not verdict["over"] for verdict in self.verdicts(ended)[1]))
+        other = self.run_in(lasting, WORKLOADS / "held", "--waiters", 1, "--ms", 120_000, stdout=-1)
+        self.addCleanup(other.stdout.close)
+        self.wait_until("another one waits, too", lambda: self.verdicts(lasting)[1])
+        program.kill()
+        program.wait()
+        self.wait_until("the first one is told as past", lambda: self.verdicts(ended)[1][0]["over"], 5)
+        told, (verdict, *_) = self.verdicts(ended)
+        self.say(", until at most " in verdict["sentence"] and " threads waited for a lock" in verdict["sentence"],
+                 "in words", "..., until at most ... ago: ... threads waited for a lock", verdict["sentence"])
+        self.expect_same("what is over is last", sorted(each["over"] for each in told),
+                         [each["over"] for each in told])
+        self.expect_same("whether the other one is over", [False],
+                         [each["over"] for each in self.verdicts(lasting)[1]])
+        self.expect_first_lines(f"{lasting.unit} (held, pid", " threads wait for a lock")
+        self.wait_until("it is told no more", lambda: not self.verdicts(ended)[1], 45)
+
+    def test_programs_of_one_unit_are_told_by_name(self):
+        """As those of a session, which all are in its scope."""
+        session = self.new_unit("session")
+        serving = self.run_in(session, sys.executable, "-c", SERVER, stdout=-1)
+        self.addCleanup(serving.stdout.close)
+        port = serving.stdout.readline().strip()
+        client = self.run_in(session, sys.executable, "-c", CLIENT, port, THREADS, "/dev/null")
+        words = (f"{session.unit} (python3, pid {client.pid}): ", " threads wait for an answer",
+                 f" of the same unit (python3, pid {serving.pid})")
+
+        def sentences():
+            return [verdict["sentence"] for verdict in self.verdicts(session)[1]]
+        self.wait_until("both are named", lambda: any(all(word in said for word in words) for said in sentences()))
 
     @staticmethod
     def scheduled(processes):

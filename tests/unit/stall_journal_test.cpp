@@ -57,7 +57,7 @@ TEST(StallEntry, OfOneThatBeganSaysWhoWhereAndForWhat) {
   begun.detail = futex_wait();
   const StallEntry entry = stall_begun_entry(begun);
   EXPECT_EQ(entry.message,
-            "server/worker[100/110] in /a.service is blocked for 12.3 s: lock, in 1000000, waits "
+            "server/worker[100/110] in /a.service is blocked for 12 s: lock, in 1000000, waits "
             "for futex 0x7f12 held by holder[1250]");
   EXPECT_EQ(field(entry, kMessageId), kStallBegunId);
   EXPECT_EQ(field(entry, "tid"), "110");
@@ -82,7 +82,7 @@ TEST(StallEntry, SaysWhatItsStackSays) {
                    .kernel = {}});
   const StallEntry entry = stall_begun_entry(begun);
   EXPECT_EQ(entry.message,
-            "server/worker[100/110] in /a.service is blocked for 12.3 s: lock at "
+            "server/worker[100/110] in /a.service is blocked for 12 s: lock at "
             "postgresql-heavyweight-lock (poll)");
   EXPECT_EQ(field(entry, "for"), "lock");
   EXPECT_EQ(field(entry, "site"), "postgresql-heavyweight-lock");
@@ -91,7 +91,7 @@ TEST(StallEntry, SaysWhatItsStackSays) {
 
 TEST(StallEntry, WhatIsNotKnownIsLeftOut) {
   const StallEntry entry = stall_begun_entry(stall());
-  EXPECT_EQ(entry.message, "server/worker[100/110] in /a.service is blocked for 12.3 s: lock");
+  EXPECT_EQ(entry.message, "server/worker[100/110] in /a.service is blocked for 12 s: lock");
   for (const char* name :
        {"syscall", "waits_for", "stack", "woken_by", "for", "site", "user_stack"}) {
     EXPECT_EQ(field(entry, name), "(none)");
@@ -107,7 +107,7 @@ TEST(StallEntry, OfOneThatEndedSaysWhoWokeIt) {
   ended.waker_comm = "peer";
   const StallEntry entry = stall_ended_entry(ended);
   EXPECT_EQ(entry.message,
-            "server/worker[100/110] in /a.service was blocked for 12.3 s: lock, woken from "
+            "server/worker[100/110] in /a.service was blocked for 12 s: lock, woken from "
             "same_cgroup peer[9]");
   EXPECT_EQ(field(entry, kMessageId), kStallEndedId);
   EXPECT_EQ(field(entry, "woken_by"), "same_cgroup peer[9]");
@@ -117,7 +117,7 @@ TEST(StallEntry, AnEndThatWasNotSeenIsNotInvented) {
   Stall ended = stall();
   ended.ended = true;
   EXPECT_THAT(stall_ended_entry(ended).message,
-              HasSubstr("was blocked for at least 12.3 s, its end was not seen"));
+              HasSubstr("was blocked for at least 12 s, its end was not seen"));
 }
 
 TEST(StallEntry, OneThatIsTakenBackHasNotEnded) {
@@ -127,7 +127,7 @@ TEST(StallEntry, OneThatIsTakenBackHasNotEnded) {
       .wait_for = WaitFor::Work, .site = "pool", .certain = true, .user = {}, .kernel = {}});
   const StallEntry entry = stall_ended_entry(idle);
   EXPECT_EQ(entry.message,
-            "server/worker[100/110] in /a.service has been blocked for 12.3 s but is no stall: "
+            "server/worker[100/110] in /a.service has been blocked for 12 s but is no stall: "
             "work at pool (lock)");
   EXPECT_EQ(field(entry, kMessageId), kStallEndedId);
 }
@@ -176,7 +176,7 @@ std::shared_ptr<const Stall> at_mutex(std::uint32_t tid, std::uint64_t futex) {
   static const auto wait = std::make_shared<const ExaminedWait>(ExaminedWait{
       .wait_for = WaitFor::Lock, .site = "mutex", .certain = true, .user = {}, .kernel = {}});
   Stall waiter = stall();
-  waiter.local_tid = tid;
+  waiter.tid = waiter.local_tid = tid;
   waiter.comm = "w" + std::to_string(tid);
   waiter.wait = wait;
   waiter.detail.emplace().futex_address = futex;
@@ -184,42 +184,121 @@ std::shared_ptr<const Stall> at_mutex(std::uint32_t tid, std::uint64_t futex) {
   return shared(waiter);
 }
 
-std::string logged(const StallChanges& changes) {
-  const FakeClock clock;
-  StallJournal journal(clock);
-  testing::internal::CaptureStderr();
-  journal.record(changes);
-  return testing::internal::GetCapturedStderr();
+std::shared_ptr<const Stall> end_of(const std::shared_ptr<const Stall>& stall) {
+  Stall ended = *stall;
+  ended.ended = true;
+  ended.ended_at = WallTime(1s);
+  return shared(ended);
 }
 
+class Incidents : public testing::Test {
+ protected:
+  std::string logged(const StallChanges& changes) {
+    testing::internal::CaptureStderr();
+    journal_.record(changes);
+    return testing::internal::GetCapturedStderr();
+  }
+
+  FakeClock clock_;
+  StallJournal journal_{clock_};
+};
+
 // Each of the two holds what the other waits for.
-TEST(StallJournal, ADeadlockIsOneLine) {
+TEST_F(Incidents, ADeadlockIsOneLine) {
   const StallChanges changes{.begun = {at_mutex(110, 0x10), at_mutex(111, 0x20)}, .ended = {}};
   const std::string log = logged(changes);
   EXPECT_EQ(std::ranges::count(log, '\n'), 1) << log;
-  EXPECT_THAT(log, HasSubstr("server/w111[100/111] in /a.service is blocked for 12.3 s: lock at "
+  EXPECT_THAT(log, HasSubstr("server/w111[100/111] in /a.service is blocked for 12 s: lock at "
                              "mutex (lock), waits for futex 0x20; with 1 more: "
                              "server/w110[100/110] (futex 0x10)"));
 }
 
-TEST(StallJournal, AConvoyIsOneLineWhenItBeginsAndWhenItEnds) {
-  StallChanges changes;
-  for (std::uint32_t tid = 101; tid <= 109; ++tid) changes.begun.push_back(at_mutex(tid, 0x10));
-  for (const auto& waiter : changes.begun) {
-    Stall ended = *waiter;
-    ended.ended = true;
-    ended.ended_at = WallTime(1s);
-    changes.ended.push_back(shared(ended));
+TEST_F(Incidents, AConvoyIsOneLineWhenItBeginsAndWhenItEnds) {
+  StallChanges begun, ended;
+  for (std::uint32_t tid = 101; tid <= 109; ++tid) begun.begun.push_back(at_mutex(tid, 0x10));
+  for (const auto& waiter : begun.begun) ended.ended.push_back(end_of(waiter));
+  const std::string first = logged(begun);
+  EXPECT_EQ(std::ranges::count(first, '\n'), 1) << first;
+  EXPECT_THAT(first, HasSubstr("waits for futex 0x10; with 8 more: server/w101[100/101], "));
+  EXPECT_THAT(first, HasSubstr("server/w104[100/104], ..."));
+  clock_.advance(StallJournal::kPause);
+  const std::string last = logged(ended);
+  EXPECT_EQ(std::ranges::count(last, '\n'), 1) << last;
+  EXPECT_THAT(last, HasSubstr("w109[100/109] in /a.service was blocked for 12 s: lock at mutex"));
+  EXPECT_THAT(last, HasSubstr("; with 8 more: "));
+}
+
+// However often threads join and leave it.
+TEST_F(Incidents, OfOneCauseThereIsALineAMinute) {
+  EXPECT_THAT(logged({.begun = {at_mutex(101, 0x10)}, .ended = {}}), HasSubstr("is blocked for"));
+  std::string log;
+  for (std::uint32_t tid = 102; tid <= 111; ++tid) {  // 50 s
+    clock_.advance(5s);
+    log += logged({.begun = {at_mutex(tid, 0x10)}, .ended = {end_of(at_mutex(tid - 1, 0x10))}});
   }
-  const std::string log = logged(changes);
+  EXPECT_EQ(log, "");
+  log = logged({.begun = {}, .ended = {end_of(at_mutex(111, 0x10))}});
+  EXPECT_EQ(log, "") << "its end is told when the minute is over";
+  clock_.advance(10s);
+  EXPECT_THAT(logged({}), HasSubstr("was blocked for 12 s: lock at mutex (lock); with 10 more: "));
+  EXPECT_EQ(logged({}), "");
+}
+
+// It began again before its end was told.
+TEST_F(Incidents, APauseIsNoEnd) {
+  (void)logged({.begun = {at_mutex(101, 0x10)}, .ended = {}});
+  clock_.advance(10s);
+  EXPECT_EQ(logged({.begun = {}, .ended = {end_of(at_mutex(101, 0x10))}}), "");
+  clock_.advance(10s);
+  EXPECT_EQ(logged({.begun = {at_mutex(102, 0x10)}, .ended = {}}), "");
+  clock_.advance(StallJournal::kPause);
+  EXPECT_EQ(logged({}), "") << "it lasts";
+  EXPECT_THAT(logged({.begun = {}, .ended = {end_of(at_mutex(102, 0x10))}}),
+              HasSubstr("; with 1 more: "));
+}
+
+TEST_F(Incidents, AnIncidentThatIsOverBeforeItIsToldIsOneLine) {
+  const auto stall = at_mutex(101, 0x10);
+  const std::string log = logged({.begun = {end_of(stall)}, .ended = {end_of(stall)}});
+  EXPECT_EQ(std::ranges::count(log, '\n'), 1) << log;
+  EXPECT_THAT(log, HasSubstr("was blocked for"));
+  clock_.advance(5s);
+  const auto next = at_mutex(102, 0x10);
+  EXPECT_EQ(logged({.begun = {end_of(next)}, .ended = {end_of(next)}}), "") << "within a minute";
+  clock_.advance(StallJournal::kPause);
+  EXPECT_THAT(logged({}), HasSubstr("w102[100/102] in /a.service was blocked for"));
+}
+
+// Its stack was examined only later, so it had another cause when it began.
+TEST_F(Incidents, TheEndBelongsToTheIncidentThatTheStallBegan) {
+  Stall early = *at_mutex(101, 0x10);
+  early.wait = nullptr;
+  EXPECT_THAT(logged({.begun = {shared(early)}, .ended = {}}), HasSubstr("is blocked for"));
+  clock_.advance(StallJournal::kPause);
+  const std::string log = logged({.begun = {}, .ended = {end_of(at_mutex(101, 0x10))}});
+  EXPECT_EQ(std::ranges::count(log, '\n'), 1) << log;
+  EXPECT_EQ(logged({}), "");
+}
+
+TEST_F(Incidents, BeyondTheirNumberEachStallHasItsOwnLine) {
+  StallChanges many;
+  for (std::uint32_t i = 0; i < StallJournal::kMostIncidents; ++i) {
+    Stall elsewhere = *at_mutex(i + 1, 0x10);
+    auto labels = std::make_shared<SubjectLabels>();
+    labels->cgroup = "/" + std::to_string(i);
+    elsewhere.labels = labels;
+    many.begun.push_back(shared(elsewhere));
+  }
+  (void)logged(many);
+  clock_.advance(StallJournal::kPause);
+  (void)logged({});
+  const StallChanges more{.begun = {at_mutex(5'001, 0x10), at_mutex(5'002, 0x10)}, .ended = {}};
+  const std::string log = logged(more);
   EXPECT_EQ(std::ranges::count(log, '\n'), 2) << log;
-  EXPECT_THAT(log, HasSubstr("waits for futex 0x10; with 8 more: server/w101[100/101], "));
-  EXPECT_THAT(log, HasSubstr("server/w104[100/104], ..."));
-  EXPECT_THAT(log, HasSubstr("w109[100/109] in /a.service was blocked for 12.3 s: lock at mutex"));
 }
 
 // Nobody knows that these have one cause.
-TEST(StallJournal, StallsAtAnotherPlaceHaveALineOfTheirOwn) {
+TEST_F(Incidents, StallsAtAnotherPlaceHaveALineOfTheirOwn) {
   Stall elsewhere = *at_mutex(111, 0x10);
   auto labels = std::make_shared<SubjectLabels>(*elsewhere.labels);
   labels->cgroup = "/b.service";

@@ -8,7 +8,7 @@ const UNITS = [
   [MINUTE, "min"],
   [1e9, "s"],
   [1e6, "ms"],
-  [1e3, "us"],
+  [1e3, "µs"],
   [1, "ns"],
 ];
 const COUNT = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
@@ -24,6 +24,7 @@ function unitOf(ns) {
 // What the text is a multiple of.
 function stepOf(ns) {
   if (ns >= MINUTE) return UNITS[unitOf(ns) + 1][0];
+  if (ns >= 10e9) return 1e9; // whole seconds
   let step = 1;
   while (ns / step >= 1000) step *= 10;
   return step;

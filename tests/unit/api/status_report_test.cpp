@@ -65,9 +65,9 @@ TEST(StatusReport, SaysWhatAScrapeCosts) {
   EXPECT_EQ(scrape_line(costs), "no scrape so far");
   costs[0] = ScrapeCost{.series = 58, .samples = 2'000, .bytes = 12'345'678};
   costs[1] = ScrapeCost{.series = 58, .samples = 60, .bytes = 1};
-  EXPECT_EQ(scrape_line(costs),
-            "a scrape of 58 series is 2000 samples in 12.4 MB as text, 60 samples in 0.1 MB as "
-            "protobuf");
+  EXPECT_EQ(
+      scrape_line(costs),
+      "a scrape of 58 series is 2,000 samples in 12.3 MB as text, 60 samples in 1 B as protobuf");
 }
 
 TEST(StatusReport, JsonSurvivesBytesThatAreNotUtf8) {
@@ -155,7 +155,8 @@ TEST(StatusReport, LineSaysOfHowManyEventsSomeWereLost) {
     report.events = events;
     return status_line(report);
   };
-  EXPECT_THAT(line_of(1190, 40'123'456), HasSubstr(", 1190 of 40 million events lost (0.003 %), "));
+  EXPECT_THAT(line_of(1190, 40'123'456),
+              HasSubstr(", 1,190 of 40 million events lost (0.003 %), "));
   EXPECT_THAT(line_of(1, 40'123'456), HasSubstr(", 1 of 40 million events lost (below 0.001 %), "));
   EXPECT_THAT(line_of(5, 12'345), HasSubstr(", 5 of 12 thousand events lost (0.041 %), "));
   EXPECT_THAT(line_of(50, 100), HasSubstr(", 50 of 100 events lost (50.000 %), "));

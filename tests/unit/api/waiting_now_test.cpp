@@ -63,14 +63,14 @@ TEST_F(WaitingNow, WhatIsWaitedForComesFirstThenStallsThenWhoIdles) {
   add_stall(lock, 25'000'000'000);
   add_stall(lock, 12'000'000'000);
   add_stall(nullptr, 11'000'000'000);
-  EXPECT_THAT(lines(),
-              ElementsAre("waiting for an answer: 9.00 threads on average: 9.00 in shop.service "
-                          "(socket-read)",
-                          "waiting for a lock: 8.50 threads on average: 8.50 in postgresql.service "
-                          "(postgresql-heavyweight-lock; 8 now, the longest for 25 s)",
-                          "stalls: 3: lock 2, by reason 1; the longest for 25 s",
-                          "idle: 12.0 threads wait for work, 2.00 for a timer; of 1.25 nobody can "
-                          "tell"));
+  EXPECT_THAT(
+      lines(),
+      ElementsAre("waiting for an answer: 9.0 threads on average: 9.0 in shop.service "
+                  "(socket-read)",
+                  "waiting for a lock: 8.5 threads on average: 8.5 in postgresql.service "
+                  "(postgresql-heavyweight-lock; 8 now, the longest for 25 s)",
+                  "stalls: 3: lock 2, by reason 1; the longest for 25 s",
+                  "idle: 12 threads wait for work, 2.0 for a timer; of 1.2 nobody can tell"));
   EXPECT_THAT(lines(false)[1], HasSubstr("postgresql.service (8 now, the longest for 25 s)"));
 }
 
@@ -102,8 +102,17 @@ TEST_F(WaitingNow, TheProcessThatWaitsMostIsNamed) {
                    .site = "socket-read",
                    .time = {.ns = 4e9}}};
   view_.waits = waits;
-  EXPECT_THAT(lines()[0], HasSubstr(": 3.00 in no unit (/) (python3: socket-read)"));
+  EXPECT_THAT(lines()[0], HasSubstr(": 3.0 in no unit (/) (python3: socket-read)"));
   EXPECT_THAT(lines(false)[0], Not(HasSubstr("python3"))) << "it says what a stack is of";
+}
+
+// As those of stalls, which stand beside them.
+TEST_F(WaitingNow, AgesAreThoseOfNow) {
+  add("/system.slice/shop.service", WaitFor::Lock, "mutex", 8, 8);
+  const std::string at_the_end = lines()[0];
+  view_.taken = window_->end + 7s;
+  EXPECT_THAT(at_the_end, HasSubstr("the longest for 25 s"));
+  EXPECT_THAT(lines()[0], HasSubstr("the longest for 32 s"));
 }
 
 // As `offcpuctl stalls` marks them.
@@ -147,17 +156,18 @@ TEST_F(WaitingNow, WhatChildrenWaitForTheySayThemselves) {
   add("/a", WaitFor::Answer, "shell-command", 7);
   window_->sites.back().child = window_->sites.back().time;
   EXPECT_THAT(lines()[0], HasSubstr("nobody waits"));
-  EXPECT_THAT(lines()[2], HasSubstr("7.00 for their own children"));
+  EXPECT_THAT(lines()[2], HasSubstr("7.0 for their own children"));
 }
 
 TEST_F(WaitingNow, NobodyWaitsIsSaidInWords) {
   add("/a", WaitFor::Storage, "fsync", 0.01);
   add("/a", WaitFor::Work, "", 400);
-  EXPECT_THAT(lines(), ElementsAre("nobody waits for a lock, an answer, storage or memory (0.01 "
-                                   "threads on average)",
-                                   "stalls: none",
-                                   "idle: 400.0 threads wait for work, 0.00 for a timer; of 0.00 "
-                                   "nobody can tell"));
+  EXPECT_THAT(lines(),
+              ElementsAre("nobody waits for a lock, an answer, storage or memory (0.01 "
+                          "threads on average)",
+                          "stalls: none",
+                          "idle: 400 threads wait for work, 0 for a timer; of 0 nobody can "
+                          "tell"));
 }
 
 TEST_F(WaitingNow, WhatIsNotKnownIsNotCalledNothing) {

@@ -43,19 +43,55 @@ TEST(WhyText, TheFirstLinesSayWhoIsToBlame) {
       text, StartsWith("web.service: 2.0 threads wait for an answer (http-client) of db.service "
                        "(postgres); meanwhile db.service waits for storage (fsync) on device vda; "
                        "who loads it is unknown, because this host counts no requests to it\n"
-                       "idle: 40 threads wait for work or a timer, 0 for their own children; of "
-                       "0 nobody can tell what for\n"));
-  EXPECT_THAT(text, HasSubstr("threads on average, 10 s until 12:00:00 UTC"));
+                       "left out as idle: 40 threads wait for work or a timer, 0 for their own "
+                       "children (offcpuctl top --sort idle)\n"));
+  EXPECT_THAT(text, HasSubstr("\nthreads on average, 10 s until 12:00:00 UTC, "));
 }
 
-TEST(WhyText, EachNodeHasAmountErrorShareAndTheCommandThatShowsMore) {
+TEST(WhyText, WhatNobodyCanTellSaysHowToSeeIt) {
+  HandMadeInputs host = web_and_db();
+  host.waits("web.service", WaitFor::Unknown, "", 3);
+  EXPECT_THAT(why_text(whole(host)),
+              HasSubstr("; of 3.0 nobody can tell what for (offcpuctl top --sort unknown)\n"));
+}
+
+// The end of what is known, which may be some seconds ago, and how long it was.
+TEST(WhyText, OneLineSaysOfWhatTimeItIs) {
+  HandMadeInputs host = web_and_db();
+  host.inputs.sites.age_seconds = 4;
+  host.inputs.cpus.seconds = 14.2;
+  EXPECT_THAT(why_text(whole(host)),
+              HasSubstr("\nthreads on average, 10 s until 11:59:56 UTC (CPUs: 14 s until "
+                        "12:00:00), their standard error, "));
+}
+
+TEST(WhyText, WhatIsOverIsNotToldAsIfItLasted) {
+  HandMadeInputs host = web_and_db();
+  host.over("web.service", WaitFor::Answer).over("db.service", WaitFor::Storage);
+  const std::string text = why_text(whole(host));
+  EXPECT_THAT(text, StartsWith("nobody waits for a lock, an answer, storage, memory or a CPU (0 "
+                               "threads on average)\nweb.service, until at most 12 s ago: 2.0 "
+                               "threads waited for an answer (http-client) of db.service"));
+  EXPECT_THAT(text, HasSubstr("\nweb.service: 2.0 threads waited for something that can be acted "
+                              "on, "));
+  EXPECT_THAT(text, HasSubstr("  for an answer, until at most 12 s ago\n"));
+}
+
+TEST(WhyText, EachNodeHasAmountErrorAndShareAndEachUnitACommandThatShowsMore) {
   HandMadeInputs host = web_and_db();
   const std::string text =
       why_text(why_answer(host.made(), kTaken, {"web.service", "db.service"}, false, 5, true));
-  EXPECT_THAT(text, HasSubstr("     2.0 +- 0.10       100 %  for an answer "));
-  EXPECT_THAT(text, HasSubstr("  offcpuctl snapshot 10 --cgroup web.service --for answer\n"));
-  EXPECT_THAT(text, HasSubstr("     1.9                95 %    db.service (postgres) "));
-  EXPECT_THAT(text, HasSubstr("  offcpuctl why db.service\n"));
+  EXPECT_THAT(text, HasSubstr("     2.0 ± 0.10     100 %  for an answer\n"));
+  EXPECT_THAT(text, HasSubstr("     1.9             95 %    db.service (postgres)\n"));
+  EXPECT_THAT(text, HasSubstr("\n  more: offcpuctl snapshot 10 --cgroup web.service --for answer; "
+                              "offcpuctl why db.service\n"));
+  EXPECT_THAT(text,
+              HasSubstr("\n  more: offcpuctl snapshot 10 --cgroup db.service --for storage\n"));
+  std::size_t commands = 0;
+  for (std::size_t at = 0; (at = text.find("offcpuctl snapshot", at)) != std::string::npos; ++at) {
+    ++commands;
+  }
+  EXPECT_EQ(commands, 2U) << "once for each unit";
   EXPECT_THAT(text, HasSubstr("unknown, because the other end was not seen"));
   EXPECT_THAT(text, HasSubstr("at http-client 2.0\n"));
   EXPECT_THAT(text, HasSubstr("device vda"));
@@ -66,9 +102,10 @@ TEST(WhyText, SaysThatNobodyWaits) {
   host.waits("pool.service", WaitFor::Work, "", 40);
   EXPECT_THAT(why_text(whole(host)),
               StartsWith("nobody waits for a lock, an answer, storage, memory or a CPU (0 threads "
-                         "on average)\nidle: 40 threads"));
+                         "on average)\nleft out as idle: 40 threads"));
   EXPECT_THAT(why_text(why_answer(host.made(), kTaken, {"pool.service"}, false, 5, true)),
-              StartsWith("pool.service: nothing waits for a lock"));
+              StartsWith("pool.service: nothing waits for a lock, an answer, storage, memory or a "
+                         "CPU (0 threads on average)\n"));
   HandMadeInputs blind;
   blind.inputs.sites = {.rows = {}, .missing = "stacks are not sampled"};
   EXPECT_THAT(why_text(whole(blind)),
@@ -93,6 +130,8 @@ TEST(WhyJson, HasVerdictsTreesAndGraph) {
   EXPECT_EQ(verdict["unit"], "web.service");
   EXPECT_EQ(verdict["for"], "answer");
   EXPECT_EQ(verdict["culprit"], "vda");
+  EXPECT_EQ(verdict["over"], false);
+  EXPECT_EQ(verdict["over_within_seconds"], nullptr);
   ASSERT_THAT(verdict["hops"], SizeIs(3));
   EXPECT_EQ(verdict["hops"][1]["name"], "db.service");
   EXPECT_EQ(verdict["hops"][1]["attributed"], false);
@@ -111,6 +150,20 @@ TEST(WhyJson, HasVerdictsTreesAndGraph) {
   EXPECT_EQ(answer["graph"]["edges"][0]["to"], "db.service");
   EXPECT_THAT(answer["graph"]["nodes"], SizeIs(3));
   EXPECT_EQ(answer["sources"]["peers"]["missing"], nullptr);
+}
+
+TEST(WhyJson, SaysWhatIsOver) {
+  HandMadeInputs host = web_and_db();
+  host.over("web.service", WaitFor::Answer);
+  const json answer = json::parse(why_json(whole(host)));
+  ASSERT_THAT(answer["verdicts"], SizeIs(2));
+  EXPECT_EQ(answer["verdicts"][0]["unit"], "db.service") << "what lasts comes first";
+  EXPECT_EQ(answer["verdicts"][1]["over"], true);
+  EXPECT_EQ(answer["verdicts"][1]["over_within_seconds"], 12);
+  EXPECT_EQ(answer["verdicts"][1]["hops"][1]["over"], true);
+  EXPECT_EQ(answer["units"][1]["causes"][0]["over"], true);
+  EXPECT_DOUBLE_EQ(answer["units"][1]["over"], 2);
+  EXPECT_DOUBLE_EQ(answer["total"]["over"], 2);
 }
 
 TEST(WhyJson, OfAProcessTheCommandsNameIt) {

@@ -18,7 +18,7 @@ TEST(AmountText, ThreadsHaveTwoDigitsBelowTenAndNoneAfterThePointAbove) {
 
 TEST(AmountText, AChangeHasASignUnlessItRoundsToNothing) {
   EXPECT_EQ(change_text(7.88), "+7.9");
-  EXPECT_EQ(change_text(-0.5), "-0.50");
+  EXPECT_EQ(change_text(-0.5), "−0.50");
   EXPECT_EQ(change_text(-0.0001), "< 0.01");
   EXPECT_EQ(change_text(0), "0");
 }
@@ -28,9 +28,30 @@ TEST(AmountText, SharesAndFactors) {
   EXPECT_EQ(share_text(0.01), "1.0 %");
   EXPECT_EQ(share_text(0.0002), "< 0.1 %");
   EXPECT_EQ(share_text(0), "0 %");
-  EXPECT_EQ(factor_text(1, 22), "22x");
-  EXPECT_EQ(factor_text(2, 1), "0.5x");
-  EXPECT_EQ(factor_text(0.01, 5), "> 100x");
+  EXPECT_EQ(factor_text(1, 22), "22×");
+  EXPECT_EQ(factor_text(2, 1), "0.5×");
+  EXPECT_EQ(factor_text(0.01, 5), "> 100×");
+}
+
+TEST(AmountText, CountsHaveACommaAtThousands) {
+  EXPECT_EQ(count_text(0), "0");
+  EXPECT_EQ(count_text(999), "999");
+  EXPECT_EQ(count_text(9'958), "9,958");
+  EXPECT_EQ(count_text(1'234'567), "1,234,567");
+  EXPECT_EQ(counted(1, "cgroup"), "1 cgroup");
+  EXPECT_EQ(counted(2'000, "cgroup"), "2,000 cgroups");
+  EXPECT_EQ(counted(0, "cgroup"), "0 cgroups");
+  EXPECT_EQ(counted(2, "process", "processes"), "2 processes");
+}
+
+TEST(AmountText, BytesHaveThreeDigits) {
+  EXPECT_EQ(bytes_text(0), "0 B");
+  EXPECT_EQ(bytes_text(999), "999 B");
+  EXPECT_EQ(bytes_text(999.7), "1.00 kB");
+  EXPECT_EQ(bytes_text(96e6), "96.0 MB");
+  EXPECT_EQ(bytes_text(999.7e6), "1.00 GB");
+  EXPECT_EQ(bytes_text(123.4e9), "123 GB");
+  EXPECT_EQ(bytes_text(5e18), "5000000 TB");
 }
 
 TEST(AmountText, BytesOfASecondHaveDecimalUnits) {

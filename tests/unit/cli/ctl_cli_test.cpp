@@ -66,6 +66,8 @@ TEST(CtlCommandLine, StallsAreThoseInProgressUnlessSaidOtherwise) {
                              {"limit", "3"},
                              {"state", "in_progress"}}));
   EXPECT_TRUE(parse({"stalls", "--json", "--server", "unix:/x"})->json);
+  EXPECT_FALSE(options->verbose);
+  EXPECT_TRUE(parse({"stalls", "-v"})->verbose);
 }
 
 TEST(CtlCommandLine, TopTakesWhatToShow) {

@@ -42,7 +42,7 @@ TEST(AnswerSummary, SaysThatNothingWasSampledAndHowMuchThatMayHide) {
       "(2023-11-14T22:13:20.000Z to 2023-11-14T22:14:20.000Z)";
   EXPECT_EQ(sentence_of(snapshot), nothing);  // not known
   const std::pair<std::chrono::nanoseconds, const char*> bounds[] = {
-      {std::chrono::microseconds(100), "300 us"},
+      {std::chrono::microseconds(100), "300 µs"},
       {std::chrono::milliseconds(10), "30 ms"},
       {std::chrono::minutes(10), "30 min"}};
   for (const auto& [interval, bound] : bounds) {

@@ -17,10 +17,10 @@ TEST(SnapshotsText, ListsOneLineEach) {
   ASSERT_TRUE(text) << text.error().message();
   EXPECT_EQ(*text,
             "SEQUENCE  BEGIN                     END                       SIZE     NOTES\n"
-            "7         2026-11-20T12:00:00.000Z  2026-11-20T12:01:00.000Z  2.0 KiB\n"
-            "8         2026-11-20T12:01:00.000Z  2026-11-20T12:01:30.000Z  3.0 MiB  "
+            "7         2026-11-20T12:00:00.000Z  2026-11-20T12:01:00.000Z  2.05 kB\n"
+            "8         2026-11-20T12:01:00.000Z  2026-11-20T12:01:30.000Z  3.15 MB  "
             "partial, unreadable\n"
-            "2 snapshots listed; all kept snapshots take 3.0 MiB\n"
+            "2 snapshots listed; all kept snapshots take 3.15 MB\n"
             "snapshots of this time that cannot be read: 1\n"
             "2 files in the directory are not snapshots\n");
 }
@@ -32,13 +32,13 @@ TEST(SnapshotsText, ShowsWhatAFilterAdmits) {
   ASSERT_TRUE(text) << text.error().message();
   EXPECT_EQ(*text,
             "SEQUENCE  BEGIN  END  SIZE     OFF-CPU SECONDS  EPISODES  NOTES\n"
-            "7         a\\x0a  b    1.0 KiB  1.500            12\n"
-            "1 snapshot listed; all kept snapshots take 1.0 KiB\n");
+            "7         a\\x0a  b    1.02 kB  1.500            12\n"
+            "1 snapshot listed; all kept snapshots take 1.02 kB\n");
 }
 
 TEST(SnapshotsText, NoneIsSaid) {
   EXPECT_EQ(*snapshots_text(R"({"snapshots":[],"bytes":0})"),
-            "no snapshots\n0 snapshots listed; all kept snapshots take 0.0 KiB\n");
+            "no snapshots\n0 snapshots listed; all kept snapshots take 0 B\n");
 }
 
 TEST(SnapshotsText, RefusesWhatIsNoList) {

@@ -12,14 +12,15 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string text_of(const std::string& json) {
-  const auto text = stalls_text(json);
+const std::string kNothing = "nothing is stuck; offcpuctl why says who waits for a shorter time\n";
+
+std::string text_of(const std::string& json, bool verbose = false) {
+  const auto text = stalls_text(json, verbose);
   return text ? *text : "error: " + text.error().message();
 }
 
-TEST(StallsText, IsATableWithDetailsBelowEachLine) {
-  EXPECT_EQ(
-      text_of(R"({"taken": "2026-11-20T12:00:00.000Z", "dropped": 0, "matching": 3, "stalls": [
+constexpr const char* kThreeStalls =
+    R"({"taken": "2026-11-20T12:00:00.000Z", "dropped": 0, "matching": 3, "stalls": [
     {"state": "in_progress", "since": "2026-11-20T11:59:47.500Z", "duration_seconds": 12.56,
      "estimated": false, "pid": 100, "tid": 110, "comm": "worker", "process": "server",
      "cgroup": "/a.slice/a.service", "unit": "a.service", "reason": "condvar", "for": "lock",
@@ -37,21 +38,47 @@ TEST(StallsText, IsATableWithDetailsBelowEachLine) {
      "woken_by": {"from": "interrupt", "tid": null, "comm": null}},
     {"state": "ended", "since": "x", "duration_seconds": 60, "pid": null, "tid": null, "comm": "",
      "process": null, "cgroup": "/", "reason": "network", "syscall": null,
-     "waits_for": {"socket": "tcp a -> b"}, "stack": [], "ended_at": null, "woken_by": null}]})"),
-      "STATE    LASTS     PID/TID  FOR   SITE         REASON   PROCESS/THREAD  UNIT OR CGROUP\n"
-      "blocked  12.6s     100/110  lock  jvm-monitor  condvar  server/worker   a.service\n"
+     "waits_for": {"socket": "tcp a -> b"}, "stack": [], "ended_at": null, "woken_by": null}]})";
+
+TEST(StallsText, IsATableOfALineEach) {
+  EXPECT_EQ(
+      text_of(kThreeStalls),
+      "STATE  LASTS         THREADS  FOR   SITE         PROCESS/THREAD  PID/TID  UNIT OR CGROUP  "
+      "WAITS FOR\n"
+      "stuck  13 s          1        lock  jvm-monitor  server/worker   100/110  a.service       "
+      "futex 0x10 held by holder[152]\n"
+      "ended  ~3 min 20 s   1        -     -            cp              7/7      no unit (/)     "
+      "fd 3 /srv/x on 8:1 sda1\n"
+      "gone   1 min         1        -     -            -               -/-      no unit (/)     "
+      "tcp a -> b\n"
+      "~ estimated: it began before offcpud was started\n"
+      "-v shows stacks and system calls, --all those that ended, too\n");
+}
+
+TEST(StallsText, VerboseItHasDetailsBelowEachLine) {
+  EXPECT_EQ(
+      text_of(kThreeStalls, true),
+      "STATE  LASTS         THREADS  FOR   SITE         PROCESS/THREAD  PID/TID  UNIT OR CGROUP  "
+      "WAITS FOR\n"
+      "stuck  13 s          1        lock  jvm-monitor  server/worker   100/110  a.service       "
+      "futex 0x10 held by holder[152]\n"
       "    since      2026-11-20T11:59:47.500Z\n"
+      "    reason     condvar\n"
       "    in         futex(0x10, 0x80)\n"
       "    waits for  futex 0x10 held by holder[152]\n"
       "    stack      wait [libc.so.6] < enter\n"
       "    in kernel  a < b < c < d < e < f < ...\n"
-      "ended    ~3min20s  7/7      -     -            disk     cp              /\n"
+      "ended  ~3 min 20 s   1        -     -            cp              7/7      no unit (/)     "
+      "fd 3 /srv/x on 8:1 sda1\n"
       "    since      2026-11-20T11:00:00Z\n"
+      "    reason     disk\n"
       "    in         system call 999()\n"
       "    waits for  fd 3 /srv/x on 8:1 sda1\n"
       "    woken by   interrupt\n"
-      "gone     1min      -/-      -     -            network  -               /\n"
+      "gone   1 min         1        -     -            -               -/-      no unit (/)     "
+      "tcp a -> b\n"
       "    since      x\n"
+      "    reason     network\n"
       "    waits for  tcp a -> b\n"
       "~ estimated: it began before offcpud was started\n");
 }
@@ -60,7 +87,8 @@ std::string stall_held(const std::string& held_by, const std::string& more = {})
   return text_of(R"({"dropped": 0, "matching": 2, "stalls": [
     {"state": "in_progress", "pid": 100, "tid": 110, "comm": "w", "process": "w", "cgroup": "/",
      "for": "lock", "site": "mutex", "held_by": )" +
-                 held_by + "}" + more + "]}");
+                     held_by + "}" + more + "]}",
+                 true);
 }
 
 TEST(StallsText, SaysWhoHoldsALock) {
@@ -70,6 +98,11 @@ TEST(StallsText, SaysWhoHoldsALock) {
   EXPECT_THAT(stall_held(R"({"lock": "file_lock", "pid": 812, "process": "backup", "tid": null,
       "comm": null, "deadlock": false})"),
               HasSubstr("\n    held by    file_lock of backup[812]\n"));
+  EXPECT_THAT(text_of(R"({"stalls": [{"for": "lock", "site": "mutex", "held_by": {"lock": "mutex",
+      "pid": 100, "process": "server", "tid": 152, "comm": "worker"},
+      "waits_for": {"futex": {"id": "#a"}}}]})"),
+              HasSubstr("  mutex of worker[152] in server[100]\n"))
+      << "whom comes before what";
   EXPECT_THAT(stall_held(R"({"lock": "mutex", "pid": null, "process": null, "tid": null,
       "comm": null})"),
               HasSubstr("\n    held by    mutex of -[-] in -[-]\n"));
@@ -83,17 +116,19 @@ TEST(StallsText, WaitersOnOnePeerAreOneGroup) {
            peer + R"("}})";
   };
   const std::string text = text_of(R"({"dropped": 0, "matching": 3, "stalls": [)" + on(110, "db") +
-                                   "," + on(111, "db") + "," + on(112, "mail") + "]}");
+                                       "," + on(111, "db") + "," + on(112, "mail") + "]}",
+                                   true);
   EXPECT_THAT(text, HasSubstr("with       1 more: 100/111"));
   EXPECT_EQ(std::ranges::count(text, '\n'), 6) << text;
 }
 
 TEST(StallsText, SaysWhatIsNotShown) {
-  EXPECT_EQ(text_of(R"({"dropped": 0, "matching": 0, "stalls": []})"), "no stalls\n");
+  EXPECT_EQ(text_of(R"({"dropped": 0, "matching": 0, "stalls": []})"), kNothing);
   EXPECT_THAT(text_of(R"({"dropped": 5, "matching": 8, "stalls": [{"comm": "a"}]})"),
-              testing::EndsWith("7 more are not shown\n5 older ones are not kept (stalls.keep)\n"));
+              testing::EndsWith(
+                  "7 more are not shown (--limit)\n5 older ones are not kept (stalls.keep)\n"));
   EXPECT_EQ(text_of(R"({"beyond_limit": 12, "matching": 0, "stalls": []})"),
-            "no stalls\n12 more of this host are beyond the limit; they are told when they end\n");
+            kNothing + "12 more of this host are beyond the limit; they are told when they end\n");
 }
 
 // Waiters behind one lock are one group; those behind another, or nobody knows what, are not.
@@ -106,20 +141,19 @@ TEST(StallsText, WaitersWithOneCauseAreOneGroup) {
   const std::string text = text_of("{\"stalls\": [" + stall(1, "#a", "mutex") + "," +
                                    stall(2, "#b", "mutex") + "," + stall(3, "#a", "mutex") + "," +
                                    stall(4, "#a", "mutex") + "," + stall(5, "#a", "x") + "]}");
-  EXPECT_THAT(text, HasSubstr("    waits for  futex #a\n    with       2 more: 7/3 7/4\n"));
-  EXPECT_EQ(std::ranges::count(text, '\n'), 1 + 3 + 2 + 2) << text;
+  EXPECT_EQ(std::ranges::count(text, '\n'), 1 + 3 + 1) << text;
+  EXPECT_THAT(text, HasSubstr("stuck  -      3        lock  mutex  shopd/w         7/1  "));
 }
 
 // What is left out is named, never passed over as nothing.
 TEST(StallsText, SaysHowManyLongWaitsAreNoStalls) {
   EXPECT_EQ(
       text_of(R"({"stalls": [], "not_told": {"work": 12, "timer": 3, "unknown": 2, "child": 1}})"),
-      "no stalls\nas long, and no stalls: 12 wait for work, 3 sleep as they asked to, 1 wait for "
-      "their own children, 2 wait "
-      "for what nobody "
-      "can tell (--for unknown shows them)\n");
+      kNothing +
+          "left out, though as long: 12 wait for work, 3 for a timer, 1 for their own "
+          "children, 2 for what nobody can tell (--for unknown shows them)\n");
   EXPECT_EQ(text_of(R"({"stalls": [], "not_told": {"work": 0, "timer": 0, "unknown": 0}})"),
-            "no stalls\n");
+            kNothing);
   const std::string unsure = text_of(R"({"stalls": [{"comm": "a", "for": "answer", "site": "x",
                                          "certain": false}]})");
   EXPECT_THAT(unsure, HasSubstr("answer?"));
@@ -139,30 +173,34 @@ TEST(StallsText, UnusualWaitsAreAGroupOfTheirOwn) {
                        "seen_seconds": 720}})";
   };
   const std::string unusual = R"("unusual": [)" + wait(1) + "," + wait(2) + "]";
-  EXPECT_EQ(text_of(R"({"stalls": [], "not_told": {"unknown": 2}, )" + unusual + "}"),
-            "no stalls\n"
-            "unusual: nobody can tell what for, but waits there are far shorter, and the unit has "
-            "work to "
-            "do\n"
-            "STATE    LASTS  PID/TID  FOR      SITE  REASON  PROCESS/THREAD  UNIT OR CGROUP\n"
-            "blocked  23s    7/1      unknown  -     pipe    shopd/w         a.service\n"
-            "    since      2026-11-20T11:59:47.500Z\n"
-            "    usually    5ms at most for 99 % of 1200 waits, the longest 40ms; known for 12min\n"
-            "    waits for  fd 1\n"
-            "    with       1 more: 7/2\n"
-            "    stack      read [libc.so.6] < take\n"
-            "as long, and no stalls: 2 wait for what nobody can tell (--for unknown shows them)\n");
+  EXPECT_EQ(
+      text_of(R"({"stalls": [], "not_told": {"unknown": 2}, )" + unusual + "}", true),
+      kNothing +
+          "unusual: nobody can tell what for, but waits there are far shorter, and the unit has "
+          "work to "
+          "do\n"
+          "STATE  LASTS  THREADS  FOR      SITE  PROCESS/THREAD  PID/TID  UNIT OR CGROUP  WAITS "
+          "FOR\n"
+          "stuck  23 s   2        unknown  -     shopd/w         7/1      a.service       fd 1\n"
+          "    since      2026-11-20T11:59:47.500Z\n"
+          "    usually    5 ms at most for 99 % of 1,200 waits, the longest 40 ms; known for 12 "
+          "min\n"
+          "    reason     pipe\n"
+          "    waits for  fd 1\n"
+          "    with       1 more: 7/2\n"
+          "    stack      read [libc.so.6] < take\n"
+          "left out, though as long: 2 for what nobody can tell (--for unknown shows them)\n");
   const std::string both = text_of(R"({"stalls": [{"comm": "stuck"}], )" + unusual + "}");
   EXPECT_LT(both.find("stuck"), both.find("unusual: "));
-  EXPECT_EQ(text_of(R"({"stalls": [], "unusual": []})"), "no stalls\n");
-  EXPECT_EQ(text_of(R"({"stalls": [], "unusual": null})"), "no stalls\n");
+  EXPECT_EQ(text_of(R"({"stalls": [], "unusual": []})"), kNothing);
+  EXPECT_EQ(text_of(R"({"stalls": [], "unusual": null})"), kNothing);
 }
 
 TEST(StallsText, SaysOnceHowToSeeWhatIsHidden) {
   const std::string hidden =
       "arguments and paths are not shown: run with sudo, or log in, to see them\n";
   const std::string stall = R"({"comm": "a", "syscall": {"number": 0, "name": "read"}})";
-  EXPECT_THAT(text_of(R"({"addresses": false, "stalls": [)" + stall + "," + stall + "]}"),
+  EXPECT_THAT(text_of(R"({"addresses": false, "stalls": [)" + stall + "," + stall + "]}", true),
               testing::EndsWith("    in         read(...)\n" + hidden));
   EXPECT_THAT(text_of(R"({"addresses": true, "stalls": [)" + stall + "]}"),
               testing::Not(HasSubstr(hidden)));
@@ -178,10 +216,11 @@ TEST(StallsText, WritesOutWhatATerminalWouldObey) {
     "waits_for": {"futex": {"address": "\u001b", "owner": {"tid": "\u001b", "comm": "\u001b"}},
                   "file": {"path": "\u001b", "fd": "\u001b", "device": "\u001b"},
                   "socket": "\u001b"},
-    "stack": ["\u001b"], "woken_by": {"from": "\u001b", "tid": "\u001b", "comm": "\u001b"}}]})");
+    "stack": ["\u001b"], "woken_by": {"from": "\u001b", "tid": "\u001b", "comm": "\u001b"}}]})",
+                                   true);
   EXPECT_THAT(text, HasSubstr("\\x1b[2J\\x0a"));
   EXPECT_TRUE(std::ranges::none_of(text, [](char c) { return c != '\n' && c >= 0 && c < 0x20; }));
-  EXPECT_EQ(std::ranges::count(text, '\n'), 7);
+  EXPECT_EQ(std::ranges::count(text, '\n'), 8);
 }
 
 TEST(StallsText, RefusesWhatIsNoListOfStalls) {

@@ -55,7 +55,7 @@ TEST(StatusText, RoundsWhatIsNotWhole) {
   EXPECT_EQ(text_of(R"({"a": 4.007888871, "b": 0.000320795, "c": 123456.789, "d": 99.96, "e": 90.0,
                         "f": 1e300, "g": -3.14159, "h": 123456789})"),
             "a  4.01\nb  0.000321\nc  123457\nd  100\ne  90\nf  1e+300\ng  -3.14\n"
-            "h  123456789\n");
+            "h  123,456,789\n");
 }
 
 TEST(StatusText, SaysDurationsAsPeopleDo) {
@@ -67,6 +67,16 @@ TEST(StatusText, SaysDurationsAsPeopleDo) {
             "last_pass:\n"
             "  age       2.5 s\n"
             "  duration  3 ms\n");
+}
+
+TEST(StatusText, NumbersHaveTheirUnits) {
+  EXPECT_EQ(text_of(R"({"own_use": {"resident_bytes": 96000000, "overhead_ratio": 0.0123},
+                        "series": 9958, "sent_bytes": null})"),
+            "own_use:\n"
+            "  resident  96.0 MB\n"
+            "  overhead  1.2 %\n"
+            "series      9,958\n"
+            "sent_bytes  -\n");
 }
 
 TEST(StatusText, CallsSubjectsCgroups) {
@@ -108,9 +118,9 @@ TEST(StatusText, ListsHaveFewLines) {
             "  c2  2\n"
             "  c1  1\n"
             "over_share:\n"
-            "  process 16  16000 mappings\n"
-            "  process 15  15000 mappings\n"
-            "  process 14  14000 mappings\n"
+            "  process 16  16,000 mappings\n"
+            "  process 15  15,000 mappings\n"
+            "  process 14  14,000 mappings\n"
             "  and         13 more: offcpuctl status --json has all\n");
   EXPECT_EQ(text_of(R"({"lost_events": {"a": 0}, "over_share": [{"pid": 7, "uid": 8,
                         "mappings": 9}]})"),

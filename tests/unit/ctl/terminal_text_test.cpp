@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "ctl/locale_signs.h"
 #include "unit/ctl/top_fixture.h"
 
 namespace offcpud {
@@ -45,18 +46,32 @@ TEST(TerminalText, FitsByColumnsNotByBytes) {
   EXPECT_EQ(fitted("abc", 0, Align::Left), "");
 }
 
-TEST(DurationCell, IsOneWord) {
+TEST(DurationCell, IsADurationOrADash) {
+  const test::WithLocale utf8("C.UTF-8");
   EXPECT_EQ(duration_cell(0), "-");
   EXPECT_EQ(duration_cell(-1), "-");
   EXPECT_EQ(duration_cell(std::numeric_limits<double>::quiet_NaN()), "-");
-  EXPECT_EQ(duration_cell(0.00000095), "950ns");
-  EXPECT_EQ(duration_cell(0.0421), "42.1ms");
-  EXPECT_EQ(duration_cell(0.9996), "1s");
-  EXPECT_EQ(duration_cell(0.000999999), "1ms");
-  EXPECT_EQ(duration_cell(59.9), "59.9s");
-  EXPECT_EQ(duration_cell(754.2), "12min34s");
-  EXPECT_EQ(duration_cell(7200), "2h");
-  EXPECT_EQ(duration_cell(864000 * 30.0), "300d");
+  EXPECT_EQ(duration_cell(0.00000095), "950 ns");
+  EXPECT_EQ(duration_cell(0.0421), "42.1 ms");
+  EXPECT_EQ(duration_cell(0.9996), "1 s");
+  EXPECT_EQ(duration_cell(0.000999999), "1 ms");
+  EXPECT_EQ(duration_cell(59.4), "59 s");
+  EXPECT_EQ(duration_cell(0.0000726), "72.6 µs");
+  EXPECT_EQ(duration_cell(754.2), "12 min 34 s");
+  EXPECT_EQ(duration_cell(7200), "2 h");
+  EXPECT_EQ(duration_cell(864000 * 30.0), "300 d");
+}
+
+TEST(ForLocale, WithoutUtf8SignsAreAscii) {
+  const std::string text = "1.2 µs ± 3 → −4 22× \xc3\xbc";
+  {
+    const test::WithLocale utf8("C.UTF-8");
+    ASSERT_TRUE(utf8.known());
+    EXPECT_EQ(for_locale(text), text);
+  }
+  const test::WithLocale c("C");
+  EXPECT_EQ(for_locale(text), "1.2 us +- 3 -> -4 22x \xc3\xbc");
+  EXPECT_EQ(duration_cell(0.0000726), "72.6 us");
 }
 
 }  // namespace

@@ -143,7 +143,8 @@ TEST_F(TopStateTest, TheScreenIsFullAndNoLargerThanTheTerminal) {
   }
   press("x");  // any key leaves the help
   const auto screen = state_.screen("here", 24, 120);
-  EXPECT_THAT(screen[0].text, StartsWith("offcpud at here, 12:19:40Z, over 10 s: 214 processes"));
+  EXPECT_THAT(screen[0].text,
+              StartsWith("offcpud at here, 12:19:40Z, waits over 10 s: 214 processes"));
   EXPECT_EQ(screen[3].style, TopState::Line::Title);
   EXPECT_THAT(screen[4].text, HasSubstr("postgres"));
 }
@@ -158,6 +159,61 @@ TEST_F(TopStateTest, AnErrorIsShownBesideTheLastRowsUntilItIsOver) {
   EXPECT_THAT(screen[4].text, HasSubstr("postgres"));
   answer(3);
   EXPECT_THAT(bottom(), StartsWith("processes by waiting"));
+}
+
+TEST_F(TopStateTest, IdleThreadsHaveAKey) {
+  EXPECT_EQ(press("i"), TopEffect::Ask);
+  EXPECT_EQ(request().sort, "idle");
+  press("t");
+  EXPECT_EQ(press("i"), TopEffect::None) << "of threads nobody counts them";
+  press("t");
+  press("w");
+  EXPECT_EQ(press("i"), TopEffect::None) << "nor by reason";
+}
+
+TEST_F(TopStateTest, EnterShowsTheStacksOfTheFirstRowOnTheScreen) {
+  answer(3);
+  EXPECT_EQ(press(Key::Enter), TopEffect::AskForStacks);
+  EXPECT_TRUE(state_.shows_stacks());
+  EXPECT_EQ(state_.path_of_stacks(),
+            "/api/v1/snapshots/merge?from=-10min&pid=4711&"
+            "for=lock%2Canswer%2Cstorage%2Cmemory%2Cstopped%2Cunknown");
+  const auto line = [this](std::size_t at) { return state_.screen("here", 6, 60).at(at).text; };
+  EXPECT_THAT(line(0), StartsWith("Where postgres (pid 4711) of postgresql.service waited in"));
+  EXPECT_EQ(line(1), "asking the daemon");
+  state_.take(StackLines{"2.5 s  lock: mutex  pthread_mutex_lock < ma\x1bin", "b", "c", "d", "e"});
+  EXPECT_EQ(line(1), "2.5 s  lock: mutex  pthread_mutex_lock < ma\\x1bin");
+  EXPECT_EQ(line(4), "d") << "as many as have room";
+  EXPECT_THAT(line(5), StartsWith("Any key goes back; offcpuctl flame --pid 4711 "));
+  for (std::size_t lines = 1; lines < 20; ++lines) {
+    const auto screen = state_.screen("here", lines, 30);
+    EXPECT_LE(screen.size(), lines);
+    for (const auto& each : screen) EXPECT_LE(terminal_width(each.text), 30U);
+  }
+  EXPECT_EQ(press("q"), TopEffect::Ask);
+  EXPECT_FALSE(state_.shows_stacks());
+  EXPECT_THAT(state_.screen("here", 20, 120)[4].text, HasSubstr("postgres"));
+}
+
+TEST_F(TopStateTest, StacksThatAreNotThereSayWhy) {
+  answer(3);
+  press(Key::Enter);
+  state_.take(StackLines{});
+  EXPECT_THAT(state_.screen("here", 6, 90)[1].text, HasSubstr("offcpuctl snapshot 10 --pid 4711"));
+  state_.take(Error("this client may not see stacks"));
+  EXPECT_EQ(state_.screen("here", 6, 90)[1].text, "this client may not see stacks");
+  press("x");
+  EXPECT_THAT(bottom(), StartsWith("processes by waiting")) << "it was not about the table";
+}
+
+// Of what the table is sorted by, or about.
+TEST_F(TopStateTest, TheStacksAreThoseOfWhatIsAskedFor) {
+  press("i");
+  answer(3);
+  press(Key::Enter);
+  EXPECT_EQ(state_.path_of_stacks(), "/api/v1/snapshots/merge?from=-10min&pid=4711");
+  TopState locks(TopRequest{.wait_for = "lock"});
+  EXPECT_EQ(locks.path_of_stacks(), "/api/v1/snapshots/merge?from=-10min&pid=0&for=lock");
 }
 
 TEST_F(TopStateTest, QuitsAndIgnoresWhatItDoesNotKnow) {

@@ -60,9 +60,40 @@ TEST_F(TopTableTest, WaitsForACpuLeadWhereTheyAreLonger) {
     return all.substr(begin, all.find('\n', begin) - begin);
   };
   EXPECT_THAT(line_of(throttled), HasSubstr(" cpu      throttled "));
-  EXPECT_THAT(line_of(throttled), Not(HasSubstr("8, 25.2s")));
+  EXPECT_THAT(line_of(throttled), Not(HasSubstr("8, 25 s")));
   throttled.rows[0].runqueue = {{"throttled", 79.0}, {"wakeup", 1.0}};
-  EXPECT_THAT(line_of(throttled), HasSubstr(" lock     postgresql-heavyweight-lock 8, 25.2s"));
+  EXPECT_THAT(line_of(throttled), HasSubstr(" lock     postgresql-heavyweight-lock 8, 25 s"));
+}
+
+// What its own limit keeps off the CPU is no competition.
+TEST_F(TopTableTest, ThrottledTimeStandsApart) {
+  TopAnswer throttled = answer(kWaitsJson);
+  throttled.rows[0].runqueue = {{"throttled", 20.0}, {"wakeup", 1.0}, {"preempted", 2.0}};
+  for (const bool by_reason : {false, true}) {
+    const TopTable table = top_table(throttled, "here", kAnyWidth, by_reason);
+    EXPECT_THAT(table.titles, HasSubstr("  RUNQ% THROT% "));
+    EXPECT_THAT(table.rows[0], HasSubstr("   30.0  200.0 "));
+    EXPECT_THAT(table.rows[1], HasSubstr("      -      - "));
+  }
+}
+
+// Otherwise columns would come and go while one reads them.
+TEST_F(TopTableTest, ColumnsAreTheSameWhateverWaits) {
+  TopAnswer some = answer(kProcessesJson), none = some;
+  for (TopRow& row : none.rows) row.blocked.clear();
+  EXPECT_EQ(top_table(some, "here", 120).titles, top_table(none, "here", 120).titles);
+}
+
+// Windows of waits, and the time between two walks.
+TEST_F(TopTableTest, SaysOfWhatTimesItIs) {
+  TopAnswer times = answer(kWaitsJson);
+  EXPECT_THAT(top_table(times, "here", kAnyWidth).summary[0],
+              HasSubstr("Z, waits over 10 s: 214 "));
+  times.interval = 2;
+  EXPECT_THAT(top_table(times, "here", kAnyWidth).summary[0],
+              HasSubstr("Z, waits over 10 s, CPUs over 2 s: 214 processes, 1,830 threads"));
+  times.window.reset();
+  EXPECT_THAT(top_table(times, "here", kAnyWidth).summary[0], HasSubstr("Z, waits over 2 s: 214 "));
 }
 
 TEST_F(TopTableTest, ByReasonIfAskedFor) {
@@ -89,12 +120,11 @@ TEST_F(TopTableTest, SaysInWordsThatNobodyWaits) {
   EXPECT_EQ(
       table.summary[1],
       "Nobody waits for a lock, an answer, storage or memory (0.02 threads on average); for a "
-      "CPU 0.40; running 1.70");
-  EXPECT_EQ(table.summary[2],
-            "Idle: 400.00 wait for work, 0.00 for a timer. Of 0.00 nobody can tell.");
+      "CPU 0.40; running 1.7");
+  EXPECT_EQ(table.summary[2], "Idle: 400 wait for work, 0 for a timer. Of 0 nobody can tell.");
   calm.unusual = 2;
   EXPECT_THAT(top_table(calm, "here", kAnyWidth).summary[2],
-              HasSubstr("Of 0.00 nobody can tell; 2 unusually long: offcpuctl stalls."));
+              HasSubstr("Of 0 nobody can tell; 2 unusually long: offcpuctl stalls."));
 }
 
 TEST_F(TopTableTest, WhereNothingIsExaminedItSaysThatTheseAreReasons) {
@@ -124,31 +154,30 @@ TEST_F(TopTableTest, TheHeadIsAboutWhatMatches) {
   some.selected = some.rows[0];
   some.selected->waits.by_for = {{"lock", {8, 0}}, {"timer", {1.5, 0}}};
   TopTable table = top_table(some, "here", kAnyWidth);
-  EXPECT_EQ(table.summary[1],
-            "Of what matches, threads that wait, on average: lock 8.00; for a CPU 0.01; running "
-            "1.50");
+  EXPECT_EQ(
+      table.summary[1],
+      "Of what matches, threads that wait, on average: lock 8.0; for a CPU 0.01; running 1.5");
   EXPECT_EQ(table.summary[2],
-            "Of what matches, idle: 0.00 wait for work, 1.50 for a timer. Of 0.00 nobody can "
-            "tell.");
+            "Of what matches, idle: 0 wait for work, 1.5 for a timer. Of 0 nobody can tell.");
   EXPECT_THAT(top_table(some, "here", kAnyWidth, true).summary[1],
-              ::testing::StartsWith("Of what matches, threads on average: running 1.50, "));
+              ::testing::StartsWith("Of what matches, threads on average: running 1.5, "));
   some.selected.reset();
   table = top_table(some, "here", kAnyWidth);
   EXPECT_THAT(table.summary[1],
-              ::testing::StartsWith("On the whole host, threads that wait, on average: lock 8.00"));
-  EXPECT_THAT(table.summary[2], ::testing::StartsWith("On the whole host, idle: 400.00 wait"));
+              ::testing::StartsWith("On the whole host, threads that wait, on average: lock 8.0"));
+  EXPECT_THAT(table.summary[2], ::testing::StartsWith("On the whole host, idle: 400 wait"));
 }
 
 // As in `offcpuctl stalls`.
 TEST_F(TopTableTest, AgesOfBlocksOlderThanTheDaemonAreMarked) {
   TopAnswer old = answer(kWaitsJson);
   old.rows[0].waits.sites[0].estimated = true;
-  EXPECT_THAT(top_table(old, "here", kAnyWidth).rows[0], HasSubstr(" 8, ~25.2s "));
+  EXPECT_THAT(top_table(old, "here", kAnyWidth).rows[0], HasSubstr(" 8, ~25 s "));
   old.rows[0].waits.sites[0].oldest = 0;
   EXPECT_THAT(top_table(old, "here", kAnyWidth).rows[0], HasSubstr(" 8      "));
   old = answer(kProcessesJson);
   old.rows[0].oldest_estimated = true;
-  EXPECT_THAT(top_table(old, "here", kAnyWidth).rows[0], HasSubstr(" ~12min34s lock"));
+  EXPECT_THAT(top_table(old, "here", kAnyWidth).rows[0], HasSubstr(" ~12 min 34 s lock"));
 }
 
 // `top --for answer`: of who waits for a lock longer, the answer all the same.
@@ -160,16 +189,16 @@ TEST_F(TopTableTest, ColumnsAreAboutWhatWasAskedFor) {
   asked.rows[0].runqueue = {{"throttled", 89.0}};
   const TopTable table = top_table(asked, "here", kAnyWidth);
   EXPECT_THAT(table.rows[0], HasSubstr(" 120.0   25.0 unknown  -  "));
-  EXPECT_THAT(table.rows[0], HasSubstr(" 1, 1s "));
+  EXPECT_THAT(table.rows[0], HasSubstr(" 1, 1 s "));
 }
 
 TEST_F(TopTableTest, SaysThatTheSumIsOfTheHostWhereSomeRowsAreAskedFor) {
   TopAnswer all = answer(kThreadsJson);
   EXPECT_THAT(top_table(all, "here", kAnyWidth).summary[1],
-              ::testing::StartsWith("Threads on average: running 1.00, "));
+              ::testing::StartsWith("Threads on average: running 1.0, "));
   all.matching = 2;
   EXPECT_THAT(top_table(all, "here", kAnyWidth).summary[1],
-              ::testing::StartsWith("On the whole host, threads on average: running 1.00, "));
+              ::testing::StartsWith("On the whole host, threads on average: running 1.0, "));
 }
 
 TEST_F(TopTableTest, NoLineIsLongerThanTheTerminal) {
@@ -209,10 +238,12 @@ TEST_F(TopTableTest, AKernelThreadThatWaitsForWorkShowsNothing) {
   row.actionable = 0.5;
   row.runqueue = {{"wakeup", 0.5}};
   row.blocked = {{"kernel", 9.5}};
-  EXPECT_THAT(top_table(idle, "here", kAnyWidth).titles, Not(HasSubstr("KERN%")));
+  EXPECT_THAT(top_table(idle, "here", kAnyWidth).titles, HasSubstr(" KERN%  STOP% OTHER%  RUNQ%"));
+  EXPECT_THAT(top_table(idle, "here", kAnyWidth).rows[0],
+              HasSubstr("      -      -      -    5.0"));
   row.actionable = 3.5;
-  EXPECT_THAT(top_table(idle, "here", kAnyWidth).titles, HasSubstr("KERN%"));
-  EXPECT_THAT(top_table(idle, "here", kAnyWidth).rows[0], HasSubstr("   30.0    5.0"));
+  EXPECT_THAT(top_table(idle, "here", kAnyWidth).rows[0],
+              HasSubstr("   30.0      -      -    5.0"));
 }
 
 TEST_F(TopTableTest, OtherAnswersAreErrors) {

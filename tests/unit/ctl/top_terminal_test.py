@@ -51,7 +51,8 @@ class Daemon:
                 url = urllib.parse.urlsplit(self.path)
                 query = dict(urllib.parse.parse_qsl(url.query))
                 daemon.queries.append(query)
-                status, body = daemon.answer(query)
+                of_stacks = url.path == "/api/v1/snapshots/merge"
+                status, body = daemon.stacks() if of_stacks else daemon.answer(query)
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
@@ -80,6 +81,13 @@ class Daemon:
         body["totals"] = process(0, "") | {"processes": 2, "threads": 2}
         body["matching"] = len(rows)
         body["threads" if threads else "processes"] = rows
+        return 200, json.dumps(body).encode()
+
+    @staticmethod
+    def stacks():
+        body = {"columns": ["pid", "comm", "for", "site", "stack", "ns"], "rows": [[4711, 0, 1, 2, 0, 2_500_000_000]]}
+        body |= {"stacks": [[0, 1, 2]], "frames": [[3, 6, 0], [4, 6, 0], [5, 6, 1]]}
+        body["strings"] = ["postgres", "lock", "mutex", "main", "pthread_mutex_lock", "futex_wait", ""]
         return 200, json.dumps(body).encode()
 
     def stop(self):
@@ -216,6 +224,21 @@ class TopOnATerminal(unittest.TestCase):
         terminal.wait_for("who waits, and why")
         terminal.press("\x1b[B")  # an arrow leaves the help as one key
         terminal.wait_for("pinned threads by waiting")
+        terminal.press("q")
+        self.assertEqual(terminal.end(), 0)
+
+    def test_enter_shows_the_stacks_of_the_first_row(self):
+        terminal = self.start()
+        terminal.wait_for("postgres")
+        terminal.press("\r")
+        seen = terminal.wait_for("pthread_mutex_lock < main")
+        self.assertIn(b"2.5 s", seen)
+        self.wait_for_query(**{"from": "-10min", "pid": "4711"})
+        asked = len(self.daemon.queries)
+        time.sleep(0.6)
+        self.assertEqual(len(self.daemon.queries), asked, "nothing changes while one reads")
+        terminal.press("x")
+        terminal.wait_for("UNIT OR CGROUP")
         terminal.press("q")
         self.assertEqual(terminal.end(), 0)
 

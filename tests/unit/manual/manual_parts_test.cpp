@@ -5,6 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
 
 #include "config/config_schema.h"
 #include "manual/roff.h"
@@ -72,6 +76,28 @@ TEST(ManualTemplate, AnUnknownMarkIsAnErrorWithItsPlace) {
   ASSERT_FALSE(text);
   EXPECT_THAT(text.error().message(), HasSubstr("@C@, in line 2"));
   EXPECT_FALSE(fill_manual_template("somebody@somewhere", {}));
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(OFFCPUD_SOURCE_DIR "/" + path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// The log names a cause, and this page says what it means.
+TEST(ManualParts, TheCausesOfLossesAreThoseOfTheDocumentation) {
+  std::istringstream lines(text_of("docs/semantics.md"));
+  const std::string page = text_of("docs/man/offcpud-metrics.7.in");
+  std::string line;
+  while (std::getline(lines, line) && line != "## What is missing, and how one knows") {
+  }
+  std::size_t causes = 0;
+  while (std::getline(lines, line) && !line.starts_with("## ")) {
+    if (!line.starts_with("| `")) continue;
+    const std::string cause = line.substr(3, line.find('`', 3) - 3);
+    EXPECT_THAT(page, HasSubstr(cause));
+    ++causes;
+  }
+  EXPECT_GE(causes, 16U);
 }
 
 }  // namespace

@@ -130,6 +130,7 @@ TEST_F(HolderFinderTest, NamesTheThreadWhoseNumberIsInTheLock) {
 
 TEST_F(HolderFinderTest, AHolderThatDoesNotLiveIsNone) {
   EXPECT_TRUE(look({waits_for_mutex(11, 2 * kSecond)}).empty());
+  EXPECT_TRUE(finder_.take_unheld().empty());
 }
 
 TEST_F(HolderFinderTest, AShortWaitNeedsTwoLooksThatAgree) {
@@ -150,6 +151,33 @@ TEST_F(HolderFinderTest, ALockThatChangesHandsWithinALookHasNoHolder) {
   mutex_.__data.__owner = before;
   ASSERT_TRUE(held);
   EXPECT_TRUE(held->empty());
+}
+
+// What is said instead of a holder.
+TEST_F(HolderFinderTest, OfALockWithoutAHolderItTellsWhatWasSeen) {
+  holder_lives();
+  const offcpud_blocked_record young = waits_for_mutex(11, kSecond / 2);
+  EXPECT_TRUE(look({young}).empty());
+  const UnheldBlocks first = finder_.take_unheld();
+  ASSERT_EQ(first.size(), 1U) << "somebody held it, but once";
+  EXPECT_EQ(first.begin()->first, (std::pair<std::uint32_t, std::uint64_t>(11, young.sample.since_ns)));
+  EXPECT_EQ(first.begin()->second, LockLook::ChangesHands);
+  EXPECT_TRUE(finder_.take_unheld().empty());
+
+  EXPECT_EQ(look({young}).size(), 1U);
+  EXPECT_TRUE(finder_.take_unheld().empty()) << "its holder is told";
+
+  finder_.add(std::vector{waits_for_mutex(12, 20 * kSecond)});
+  const auto before = std::exchange(mutex_.__data.__owner, 4'711);
+  EXPECT_TRUE(finder_.find(kernel_));
+  EXPECT_EQ(finder_.take_unheld().begin()->second, LockLook::ChangesHands) << "within one look";
+  mutex_.__data.__owner = 0;
+  EXPECT_TRUE(look({waits_for_mutex(13, 2 * kSecond)}).empty());
+  EXPECT_EQ(finder_.take_unheld().begin()->second, LockLook::NamesNobody) << "it is free";
+  mutex_.__data.__owner = before;
+
+  EXPECT_TRUE(look({waits_in_kernel(14, 0, OFFCPUD_LOCK_MUTEX), blocked(15, kSecond)}).empty());
+  EXPECT_TRUE(finder_.take_unheld().empty()) << "nobody can see such holders";
 }
 
 // It waits for ever: it took the mutex twice.

@@ -68,6 +68,7 @@ class WaitExaminerTest : public testing::Test {
     WaitInterval interval{.begin = clock_.wall(), .end_at = clock_.now(), .cgroups = cgroup_paths_};
     interval.waits = sums_.drain();
     interval.holders = std::exchange(holders_, {});
+    interval.unheld = std::exchange(unheld_, {});
     interval.intervals.fill(sampling_interval_);
     for (const auto& [cgroup_id, waits] : std::exchange(without_room_, {})) {
       interval.waits.overflow[cgroup_id] += waits;
@@ -101,6 +102,7 @@ class WaitExaminerTest : public testing::Test {
   WaitSums sums_{[](const WaitSums::Asked&) { return ShareOwner(); }};
   std::chrono::nanoseconds sampling_interval_{};
   HeldBlocks holders_;                                  // of the next window
+  UnheldBlocks unheld_;                                 // of the next window
   std::map<std::uint64_t, WaitEstimate> without_room_;  // of the next window, by cgroup
   WaitExaminer examiner_;
 };

@@ -143,6 +143,28 @@ TEST_F(WaitExaminerPeersTest, ABlockWhoseLockIsHeldWaitsOnItsHolder) {
   }
 }
 
+// What a look saw of their locks is summed by cgroup; who waits for work waits for no lock.
+TEST_F(WaitExaminerPeersTest, BlocksWhoseLocksHaveNoHolderAreCounted) {
+  const auto seen = [this](const BlockRecord& record, LockLook look) {
+    unheld_[{record.sample.tid, record.sample.since_ns}] = look;
+    lasting_on(record, {});
+  };
+  seen(BlockRecord(6'000).of(11).in_user({1}), LockLook::ChangesHands);
+  seen(BlockRecord(6'000).of(12).in_user({1}), LockLook::ChangesHands);
+  seen(BlockRecord(6'000).of(13).in_user({1}), LockLook::NamesNobody);
+  seen(BlockRecord(6'000).of(14).in_user({2}), LockLook::ChangesHands);
+  seen(BlockRecord(6'000).of(15).in_cgroup(2).in_user({1}), LockLook::NamesNobody);
+  const auto window = examine();
+  ASSERT_EQ(window->unheld.size(), 2U);
+  EXPECT_EQ(window->unheld[0].cgroup, cgroup_paths_.path_of(1));
+  EXPECT_EQ(window->unheld[0].changes_hands, 2U);
+  EXPECT_EQ(window->unheld[0].names_nobody, 1U);
+  EXPECT_EQ(window->unheld[1].cgroup, cgroup_paths_.path_of(2));
+  EXPECT_EQ(window->unheld[1].changes_hands, 0U);
+  EXPECT_EQ(window->unheld[1].names_nobody, 1U);
+  EXPECT_TRUE(examine()->unheld.empty()) << "each look by itself";
+}
+
 // Process 10 (cgroup a) waits for 20 (cgroup b), which waits for a lock of 10.0.0.2 meanwhile.
 TEST_F(WaitExaminerPeersTest, ChainsSayWhatOthersDidDuringAWait) {
   constexpr std::uint64_t kMs = 1'000'000;

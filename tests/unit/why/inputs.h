@@ -60,6 +60,29 @@ class HandMadeInputs {
     inputs.holders.rows.push_back(std::move(holder));
     return *this;
   }
+  // Which process of the unit that is.
+  HandMadeInputs& by(const std::string& unit, WaitFor wait_for, const std::string& process,
+                     std::uint32_t pid = 0) {
+    inputs.waiters.rows.push_back(
+        {.unit = unit, .wait_for = wait_for, .process = process, .pid = pid});
+    return *this;
+  }
+  // Nobody of the unit waits for it any more, for 12 s at most.
+  HandMadeInputs& over(const std::string& unit, std::size_t for_kind, bool is_gone = false) {
+    inputs.past.rows.push_back(
+        {.unit = unit, .for_kind = for_kind, .within_seconds = 12, .is_gone = is_gone});
+    return *this;
+  }
+  HandMadeInputs& over(const std::string& unit, WaitFor wait_for) {
+    return over(unit, static_cast<std::size_t>(wait_for));
+  }
+  // What was seen of locks without a holder.
+  HandMadeInputs& unheld(const std::string& unit, std::uint32_t names_nobody,
+                         std::uint32_t changes_hands) {
+    inputs.unheld.rows.push_back(
+        {.unit = unit, .names_nobody = names_nobody, .changes_hands = changes_hands});
+    return *this;
+  }
   // What the unit `on` did while `unit` waited for it.
   HandMadeInputs& during(const std::string& unit, WaitFor wait_for, const std::string& on,
                          std::vector<UnitChain::Step> steps, UnitChain::End end, double threads,
@@ -94,6 +117,9 @@ class HandMadeInputs {
     inputs.holders.sort();
     inputs.chains.sort();
     inputs.loads.sort();
+    inputs.waiters.sort();
+    inputs.past.sort();
+    inputs.unheld.sort();
     return inputs;
   }
 

@@ -6,51 +6,22 @@
 
 #include <algorithm>
 
-#include "unit/why/inputs.h"
+#include "unit/why/hosts.h"
 #include "why/wait_graph.h"
 
 namespace offcpud {
 namespace {
 
 using test::HandMadeInputs;
+using test::sentence;
+using test::shop;
+using test::units_told;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using On = UnitPeer::On;
 using By = UnitTaker::By;
-
-std::string sentence(HandMadeInputs& host, const std::string& unit) {
-  WhyUnits units(host.made());
-  return verdict_of(units, unit).sentence;
-}
-
-std::vector<std::string> units_told(HandMadeInputs& host) {
-  WhyUnits units(host.made());
-  std::vector<std::string> told;
-  for (const WhyVerdict& verdict : verdicts(units, 10)) told.push_back(verdict.unit);
-  return told;
-}
-
-// nginx -> app -> redis -> worker -> its client of the database -> the database, which sleeps.
-HandMadeInputs shop() {
-  HandMadeInputs host;
-  host.waits("shopper", WaitFor::Answer, "", 1)
-      .on("shopper", WaitFor::Answer, On::Unit, "edge", 1, "nginx")
-      .waits("edge", WaitFor::Answer, "", 1)
-      .on("edge", WaitFor::Answer, On::Unit, "app", 1, "python3")
-      .waits("app", WaitFor::Answer, "", 1)
-      .on("app", WaitFor::Answer, On::Unit, "queue", 1, "redis-server")
-      .waits("queue", WaitFor::Work, "redis-event-loop", 1)
-      .on("queue", WaitFor::Work, On::Unit, "app", 0.3)
-      .on("queue", WaitFor::Work, On::Unit, "worker", 0.7, "python3")
-      .waits("worker", WaitFor::Answer, "", 0.9)
-      .on("worker", WaitFor::Answer, On::Unit, "orders-db", 0.9, "postgres")
-      .waits("orders-db", WaitFor::Timer, "postgresql-sleep", 0.9)
-      .cpu("edge", 0.01)
-      .cpu("orders-db", 0.01);
-  return host;
-}
 
 TEST(Verdicts, AChainNamesEachHopInOrder) {
   HandMadeInputs host = shop();
@@ -61,84 +32,6 @@ TEST(Verdicts, AChainNamesEachHopInOrder) {
             "answer of orders-db (postgres); meanwhile orders-db sleeps (postgresql-sleep)");
   WhyUnits units(host.made());
   EXPECT_EQ(verdict_of(units, "shopper").culprit, "orders-db");
-}
-
-// Threads of "app" wait for a lock that a thread of its own holds.
-UnitHolder holder(UnitHolder::Does does, WaitFor wait_for = WaitFor::Unknown) {
-  UnitHolder row{.lock = "a mutex", .by = "app", .process = "python3", .pid = 100};
-  row.waiters_for = WaitFor::Lock;
-  row.is_thread = true;
-  row.thread = "refresh";
-  row.tid = 101;
-  row.waiting = 3;
-  row.does = does;
-  row.wait_for = wait_for;
-  return row;
-}
-
-HandMadeInputs locked(UnitHolder by) {
-  HandMadeInputs host;
-  host.waits("app", WaitFor::Lock, "mutex", 3)
-      .on("app", WaitFor::Lock, On::Unit, "app", 2.9)
-      .held("app", std::move(by));
-  return host;
-}
-
-TEST(Verdicts, TheHolderOfALockIsNamedWithWhatItDoes) {
-  const std::string begin =
-      "app: 3.0 threads wait for a lock (mutex), a mutex that thread refresh (tid 101 of python3, "
-      "pid 100) holds";
-  HandMadeInputs runs = locked(holder(UnitHolder::Does::Runs));
-  EXPECT_EQ(sentence(runs, "app"), begin + "; that thread runs");
-  HandMadeInputs sleeps = locked(holder(UnitHolder::Does::Waits, WaitFor::Timer));
-  EXPECT_EQ(sentence(sleeps, "app"), begin + "; that thread sleeps");
-  UnitHolder deadlocked = holder(UnitHolder::Does::Deadlocked, WaitFor::Lock);
-  deadlocked.circle = "refresh (tid 101), flush (tid 102)";
-  HandMadeInputs dead = locked(deadlocked);
-  EXPECT_EQ(sentence(dead, "app"),
-            begin + "; a deadlock of refresh (tid 101), flush (tid 102): none of them can go on");
-  HandMadeInputs unseen = locked(holder(UnitHolder::Does::Unknown));
-  EXPECT_EQ(sentence(unseen, "app"),
-            begin + "; what that does is unknown, because no wait of it has lasted");
-  WhyUnits units(runs.made());
-  EXPECT_EQ(verdict_of(units, "app").culprit, "app");
-}
-
-TEST(Verdicts, AHolderIsFollowedToWhomItWaitsFor) {
-  UnitHolder asks = holder(UnitHolder::Does::Waits, WaitFor::Answer);
-  asks.site = "http-client";
-  asks.on = {.kind = On::Unit, .on = "rates", .process = "nginx"};
-  HandMadeInputs host = locked(std::move(asks));
-  host.waits("rates", WaitFor::Storage, "fsync", 1)
-      .on("rates", WaitFor::Storage, On::Device, "vda", 1);
-  EXPECT_EQ(
-      sentence(host, "app"),
-      "app: 3.0 threads wait for a lock (mutex), a mutex that thread refresh (tid 101 of "
-      "python3, pid 100) holds; that thread waits for an answer (http-client) of rates (nginx); "
-      "meanwhile rates waits for storage (fsync) on device vda; who loads it is unknown, "
-      "because this host counts no requests to it");
-  WhyUnits units(host.made());
-  EXPECT_EQ(verdict_of(units, "app").culprit, "vda");
-}
-
-TEST(Verdicts, AHolderThatWaitsForALockLeadsToTheNext) {
-  UnitHolder first = holder(UnitHolder::Does::Waits, WaitFor::Lock);
-  UnitHolder second = holder(UnitHolder::Does::Runs);
-  second.lock = "a lock on a file";
-  second.by = "backup";
-  second.is_thread = false;
-  second.thread = {};
-  second.tid = 0;
-  second.process = "tar";
-  second.pid = 7;
-  first.next = std::make_shared<const UnitHolder>(second);
-  HandMadeInputs host = locked(std::move(first));
-  EXPECT_THAT(
-      sentence(host, "app"),
-      HasSubstr("; that thread waits for a lock, a lock on a file that process tar (pid 7) of "
-                "backup holds"));
-  WhyUnits units(host.made());
-  EXPECT_EQ(verdict_of(units, "app").culprit, "backup");
 }
 
 UnitChain::Step step(WaitFor wait_for, On kind = On::Unknown, const std::string& on = {}) {
@@ -272,16 +165,6 @@ TEST(Verdicts, NoMoreIsAttributedThanWasWaitedWhateverSamplesSay) {
   EXPECT_NEAR(app.parts[0].threads, 2, 1e-9);
 }
 
-// Of several holders the one for whom most wait.
-TEST(Verdicts, TheHolderForWhomMostWaitIsNamed) {
-  UnitHolder small = holder(UnitHolder::Does::Runs);
-  small.thread = "small";
-  small.waiting = 1;
-  HandMadeInputs host = locked(std::move(small));
-  host.held("app", holder(UnitHolder::Does::Runs));
-  EXPECT_THAT(sentence(host, "app"), HasSubstr("thread refresh"));
-}
-
 TEST(Verdicts, OneIncidentIsOneVerdict) {
   HandMadeInputs host = shop();
   EXPECT_THAT(units_told(host), ElementsAre("shopper"));
@@ -310,18 +193,46 @@ TEST(Verdicts, WhoTakeTheCpuFromEachOtherAreBothTold) {
   EXPECT_THAT(units_told(host), ElementsAre("search", "batch"));
 }
 
-TEST(Verdicts, SomethingThatNobodyKnowsSaysWhy) {
+// Several programs in one scope.
+TEST(Verdicts, WithinAUnitTheProcessesAreNamed) {
   HandMadeInputs host;
-  host.waits("orders-db", WaitFor::Lock, "postgresql-heavyweight-lock", 8);
-  EXPECT_EQ(
-      sentence(host, "orders-db"),
-      "orders-db: 8.0 threads wait for a lock (postgresql-heavyweight-lock), of whom is "
-      "unknown, because it is held by many in turn, or nobody can see who holds a lock of its "
-      "kind");
-  WhyUnits units(host.made());
-  const WhyVerdict verdict = verdict_of(units, "orders-db");
-  EXPECT_EQ(verdict.culprit, "");
-  EXPECT_THAT(verdict.because, HasSubstr("who holds a lock of its kind"));
+  host.waits("session-1.scope", WaitFor::Answer, "socket-read", 2)
+      .by("session-1.scope", WaitFor::Answer, "curl", 900)
+      .by("session-1.scope", WaitFor::Lock, "convoy", 7)
+      .on("session-1.scope", WaitFor::Answer, On::Unit, "session-1.scope", 2, "python3");
+  host.inputs.peers.rows.back().pid = 812;
+  EXPECT_EQ(sentence(host, "session-1.scope"),
+            "session-1.scope (curl, pid 900): 2.0 threads wait for an answer (socket-read) of the "
+            "same unit (python3, pid 812)");
+}
+
+// Equal amounts are not told twice, but where the path ends at who runs, its own waits are.
+TEST(Verdicts, AUnitThatOthersPassThroughHasAVerdictIfItWaitsMoreThanTwiceAsMuch) {
+  const auto told = [](double threads) {
+    HandMadeInputs host;
+    host.waits("web", WaitFor::Answer, "", 1)
+        .on("web", WaitFor::Answer, On::Unit, "db", 1)
+        .waits("db", WaitFor::Storage, "fsync", threads);
+    return units_told(host);
+  };
+  EXPECT_THAT(told(1), ElementsAre("web"));
+  EXPECT_THAT(told(2), ElementsAre("web"));
+  EXPECT_THAT(told(2.1), ElementsAre("db", "web"));
+  HandMadeInputs runs;
+  runs.waits("web", WaitFor::Answer, "", 1)
+      .on("web", WaitFor::Answer, On::Unit, "db", 1)
+      .waits("db", WaitFor::Storage, "fsync", 1)
+      .cpu("db", 1.5);
+  EXPECT_THAT(units_told(runs), ElementsAre("db", "web"));
+}
+
+TEST(Verdicts, OfTwoThatWaitForEachOtherTheWorseOneIsTold) {
+  HandMadeInputs host;
+  host.waits("a", WaitFor::Answer, "", 1)
+      .on("a", WaitFor::Answer, On::Unit, "b", 1)
+      .waits("b", WaitFor::Answer, "", 1.5)
+      .on("b", WaitFor::Answer, On::Unit, "a", 1.5);
+  EXPECT_THAT(units_told(host), ElementsAre("b"));
 }
 
 TEST(Verdicts, ASmallKnownPartIsNoCulprit) {
@@ -345,7 +256,7 @@ TEST(Verdicts, ALimitOfOnesOwnIsOnesOwn) {
   HandMadeInputs host;
   host.cpu("report", 0.2, 0.1, 0.8);
   EXPECT_EQ(sentence(host, "report"),
-            "report: 0.80 threads wait for a CPU by cpu.max: its own limit, cpu.max");
+            "report: 0.80 threads wait for a CPU by cpu.max, its own limit");
   WhyUnits units(host.made());
   EXPECT_EQ(verdict_of(units, "report").culprit, "report");
 }

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "api/why_rows.h"
+#include "api/why_sources.h"
+#include "pipeline/wait_window.h"
+
+namespace offcpud {
+namespace {
+
+constexpr double kNearlyAll = 0.9;  // of what a unit waited for something
+
+struct Waiters {
+  double all_ns = 0;
+  std::map<std::string, double> by_name;
+  std::map<std::uint32_t, double> by_pid;
+};
+
+template <class Key>
+const std::pair<const Key, double>& largest(const std::map<Key, double>& sums) {
+  return *std::ranges::max_element(sums, {}, [](const auto& each) { return each.second; });
+}
+
+}  // namespace
+
+// The name of a unit mostly says which program it runs; then the process is not told.
+Source<UnitWaiter> waiters_of(const View& view, UnitNames& names) {
+  Source<UnitWaiter> source;
+  if (!view.waits) return source;
+  std::map<std::pair<std::string, WaitFor>, Waiters> sums;
+  for (const SiteWaits& waits : view.waits->sites) {
+    const double ns = waits.time.ns - waits.child.ns;
+    if (ns <= 0 || waits.comm.empty()) continue;
+    Waiters& sum = sums[{names.of(waits.cgroup), waits.wait_for}];
+    sum.all_ns += ns;
+    sum.by_name[waits.comm] += ns;
+    sum.by_pid[waits.pid] += ns;
+  }
+  for (const auto& [key, sum] : sums) {
+    const auto& [name, name_ns] = largest(sum.by_name);
+    const auto& [pid, pid_ns] = largest(sum.by_pid);
+    const bool one_name = name_ns >= kNearlyAll * sum.all_ns;
+    if (one_name && key.first.find(name) != std::string::npos) continue;
+    source.rows.push_back({.unit = key.first,
+                           .wait_for = key.second,
+                           .process = one_name ? name : name + " and others",
+                           .pid = pid_ns >= kNearlyAll * sum.all_ns ? pid : 0});
+  }
+  source.sort();
+  return source;
+}
+
+Source<UnitUnheld> unheld_of(const View& view, UnitNames& names) {
+  Source<UnitUnheld> source;
+  if (!view.waits) return source;
+  std::map<std::string, UnitUnheld> sums;
+  for (const UnheldWaits& waits : view.waits->unheld) {
+    const std::string& unit = names.of(waits.cgroup);
+    UnitUnheld& sum = sums[unit];
+    sum.unit = unit;
+    sum.names_nobody += waits.names_nobody;
+    sum.changes_hands += waits.changes_hands;
+  }
+  move_rows(source, sums, view.waits->end_at - view.waits->begin_at);
+  return source;
+}
+
+}  // namespace offcpud

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who still waits, who does not any more, and since when.
+#include <gmock/gmock.h>
+
+#include "support/thread_walks.h"
+#include "unit/api/why_fixture.h"
+
+namespace offcpud {
+namespace {
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+using test::kSecond;
+using ::testing::HasSubstr;
+
+class WhyPastTest : public test::WhyHandlerTest {
+ protected:
+  // All that db.service waited for is of process 12, in each of the last windows but `quiet`.
+  void wait_as_process_12(std::size_t quiet = 0) {
+    WaitWindow window = *view_.waits;
+    window.sites.front().time.ns = 40.0 * kSecond;
+    view_.waits = std::make_shared<const WaitWindow>(std::move(window));
+    for (std::size_t i = 0; i < quiet; ++i) {
+      auto& last = view_.site_history[view_.site_history.size() - 1 - i];
+      auto empty = std::make_shared<SiteWindow>(*last);
+      empty->sites.clear();
+      last = empty;
+    }
+  }
+  json verdict_on_db() {
+    const json answer = ask_json({{"window", "1min"}});
+    for (const json& verdict : answer["verdicts"]) {
+      if (verdict["unit"] == "db.service") return verdict;
+    }
+    ADD_FAILURE() << answer;
+    return {};
+  }
+};
+
+// Its waits are in the window, but a walk after it does not find it.
+TEST_F(WhyPastTest, WhatAProcessThatHasEndedWaitedForIsPast) {
+  wait_as_process_12();
+  view_.walk = test::walk_at(999, {test::thread(77).running(5)});
+  const json verdict = verdict_on_db();
+  EXPECT_EQ(verdict["over"], true);
+  EXPECT_EQ(verdict["over_within_seconds"], 10) << "since the window began";
+  EXPECT_THAT(verdict["sentence"].get<std::string>(),
+              HasSubstr(", until at most 10 s ago: 4.0 threads waited for a lock (row-lock)"));
+  EXPECT_EQ(ask_json({{"window", "1min"}})["verdicts"][0]["unit"], "web.service")
+      << "what lasts comes first";
+}
+
+TEST_F(WhyPastTest, AZombieHasEnded) {
+  wait_as_process_12();
+  view_.walk = test::walk_at(999, {test::thread(12).started(5e-9).ended()});
+  EXPECT_EQ(verdict_on_db()["over"], true);
+}
+
+TEST_F(WhyPastTest, WhatAProcessThatLivesWaitsForLasts) {
+  wait_as_process_12();
+  view_.walk = test::walk_at(999, {test::thread(12).started(5e-9).running(5)});
+  EXPECT_EQ(verdict_on_db()["over"], false);
+  view_.walk = test::walk_at(999, {test::thread(12).started(700).running(5)});
+  EXPECT_EQ(verdict_on_db()["over"], true) << "another process has its number";
+  view_.walk = nullptr;
+  EXPECT_EQ(verdict_on_db()["over"], false) << "nobody knows";
+}
+
+// The walk is older than the process.
+TEST_F(WhyPastTest, AProcessThatHasJustBegunHasNotEnded) {
+  wait_as_process_12();
+  WaitWindow window = *view_.waits;
+  window.sites.front().process_start_ns = 4'000'000 * kSecond;
+  view_.waits = std::make_shared<const WaitWindow>(std::move(window));
+  view_.walk = test::walk_at(999, {test::thread(77).running(5)});
+  EXPECT_EQ(verdict_on_db()["over"], false);
+}
+
+// Short waits are seen by chance, and a pause is no end.
+TEST_F(WhyPastTest, WhatWasNotSeenForSomeSecondsIsPast) {
+  wait_as_process_12(1);
+  const json verdict = verdict_on_db();
+  EXPECT_EQ(verdict["over"], true);
+  EXPECT_EQ(verdict["over_within_seconds"], 20);
+  for (auto& window : view_.site_history) {
+    auto shorter = std::make_shared<SiteWindow>(*window);
+    shorter->end = shorter->begin + 4s;
+    window = shorter;
+  }
+  auto last = std::make_shared<SiteWindow>(*view_.site_history.back());
+  last->begin = view_.site_history[view_.site_history.size() - 2]->end;
+  last->end = last->begin + 4s;
+  view_.site_history.back() = last;
+  EXPECT_EQ(verdict_on_db()["over"], false) << "4 s";
+}
+
+TEST_F(WhyPastTest, AUnitWhoseCgroupsAreRemovedIsGone) {
+  removed_ = {"/system.slice/db.service", "/system.slice/db.service/worker"};
+  const json verdict = verdict_on_db();
+  EXPECT_EQ(verdict["over"], true);
+  EXPECT_THAT(verdict["sentence"].get<std::string>(),
+              ::testing::StartsWith("db.service, gone by now, until at most 10 s ago: "));
+  removed_ = {"/system.slice/db.service"};
+  EXPECT_EQ(verdict_on_db()["over"], false) << "one of its cgroups lives";
+}
+
+TEST_F(WhyPastTest, WaitsForACpuThatAreOverArePast) {
+  auto quiet = std::make_shared<WaitStep>(*view_.history.back());
+  quiet->subjects.clear();
+  quiet->waits.clear();
+  auto before = std::make_shared<WaitStep>(*view_.history.back());
+  before->begin -= 10s;
+  before->end -= 10s;
+  view_.history = {before, quiet};
+  const json answer = ask_json({{"unit", "web.service"}});
+  EXPECT_EQ(answer["units"][0]["causes"][0]["for"], "cpu");
+  EXPECT_EQ(answer["units"][0]["causes"][0]["over"], true);
+}
+
+TEST_F(WhyPastTest, WhoWaitsIsNamedUnlessTheUnitSaysIt) {
+  const auto named = [this](const char* comm, std::uint32_t other_pid, const char* other) {
+    WaitWindow window = *view_.waits;
+    window.sites.resize(1);
+    window.sites[0].comm = comm;
+    window.sites.push_back(window.sites[0]);
+    window.sites[1].pid = other_pid;
+    window.sites[1].comm = other;
+    view_.waits = std::make_shared<const WaitWindow>(std::move(window));
+    const std::string sentence = verdict_on_db()["sentence"];
+    return sentence.substr(0, sentence.find(':'));
+  };
+  EXPECT_EQ(named("postgres", 12, "postgres"), "db.service (postgres, pid 12)");
+  EXPECT_EQ(named("postgres", 13, "postgres"), "db.service (postgres)");
+  EXPECT_EQ(named("postgres", 13, "tar"), "db.service (postgres and others)");
+  EXPECT_EQ(named("db", 12, "db"), "db.service");
+  EXPECT_EQ(ask_json({{"window", "1min"}}, false).dump().find("postgres"), std::string::npos)
+      << "it is a detail";
+}
+
+TEST_F(WhyPastTest, OfALockWithoutAHolderItSaysWhatWasSeen) {
+  WaitWindow window = *view_.waits;
+  window.unheld = {{.cgroup = "/system.slice/db.service", .names_nobody = 0, .changes_hands = 2},
+                   {.cgroup = "/system.slice/db.service/worker", .changes_hands = 1}};
+  view_.waits = std::make_shared<const WaitWindow>(std::move(window));
+  view_.peer_history.clear();
+  auto unknown = std::make_shared<PeerWindow>();
+  unknown->begin = view_.taken - 60s;
+  unknown->end = view_.taken;
+  view_.peer_history = {unknown};
+  EXPECT_EQ(verdict_on_db()["because"],
+            "it is held by many in turn: nobody held it at both looks, during 3 waits");
+}
+
+// As stalls have it: its age now, not at the end of the window.
+TEST_F(WhyPastTest, AWaitThatLastsIsAsOldAsItIsNow) {
+  for (auto& window : view_.site_history) {
+    auto earlier = std::make_shared<SiteWindow>(*window);
+    earlier->begin -= 4s;
+    earlier->end -= 4s;
+    earlier->sites[0].lasting = 3;
+    earlier->sites[0].oldest = {.ns = 8 * kSecond};
+    window = earlier;
+  }
+  const json lock = ask_json({{"unit", "db.service"}, {"window", "1min"}})["units"][0]["causes"][0];
+  EXPECT_EQ(lock["sites"][0]["lasting"], 3);
+  EXPECT_NEAR(lock["sites"][0]["oldest_seconds"].get<double>(), 12, 1e-6);
+}
+
+}  // namespace
+}  // namespace offcpud

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Verdicts on who holds a lock, and on what is over.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/why/hosts.h"
+
+namespace offcpud {
+namespace {
+
+using test::HandMadeInputs;
+using test::holder;
+using test::locked;
+using test::sentence;
+using test::shop;
+using test::units_told;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using On = UnitPeer::On;
+using By = UnitTaker::By;
+
+TEST(LockVerdicts, TheHolderOfALockIsNamedWithWhatItDoes) {
+  const std::string begin =
+      "app: 3.0 threads wait for a lock (mutex) that thread refresh (tid 101 of python3, pid 100) "
+      "holds";
+  HandMadeInputs runs = locked(holder(UnitHolder::Does::Runs));
+  EXPECT_EQ(sentence(runs, "app"), begin + "; that thread runs");
+  HandMadeInputs sleeps = locked(holder(UnitHolder::Does::Waits, WaitFor::Timer));
+  EXPECT_EQ(sentence(sleeps, "app"), begin + "; that thread sleeps");
+  UnitHolder deadlocked = holder(UnitHolder::Does::Deadlocked, WaitFor::Lock);
+  deadlocked.circle = "refresh (tid 101), flush (tid 102)";
+  HandMadeInputs dead = locked(deadlocked);
+  EXPECT_EQ(sentence(dead, "app"),
+            begin + "; a deadlock of refresh (tid 101), flush (tid 102): none of them can go on");
+  HandMadeInputs unseen = locked(holder(UnitHolder::Does::Unknown));
+  EXPECT_EQ(sentence(unseen, "app"),
+            begin + "; what that does is unknown, because no wait of it has lasted");
+  WhyUnits units(runs.made());
+  EXPECT_EQ(verdict_of(units, "app").culprit, "app");
+}
+
+TEST(LockVerdicts, AHolderIsFollowedToWhomItWaitsFor) {
+  UnitHolder asks = holder(UnitHolder::Does::Waits, WaitFor::Answer);
+  asks.site = "http-client";
+  asks.on = {.kind = On::Unit, .on = "rates", .process = "nginx"};
+  HandMadeInputs host = locked(std::move(asks));
+  host.waits("rates", WaitFor::Storage, "fsync", 1)
+      .on("rates", WaitFor::Storage, On::Device, "vda", 1);
+  EXPECT_EQ(
+      sentence(host, "app"),
+      "app: 3.0 threads wait for a lock (mutex) that thread refresh (tid 101 of python3, pid 100) "
+      "holds; that thread waits for an answer (http-client) of rates (nginx); meanwhile rates "
+      "waits for storage (fsync) on device vda; who loads it is unknown, because offcpud does not "
+      "count that by cgroup");
+  WhyUnits units(host.made());
+  EXPECT_EQ(verdict_of(units, "app").culprit, "vda");
+}
+
+TEST(LockVerdicts, AHolderThatWaitsForALockLeadsToTheNext) {
+  UnitHolder first = holder(UnitHolder::Does::Waits, WaitFor::Lock);
+  UnitHolder second = holder(UnitHolder::Does::Runs);
+  second.lock = "a lock on a file";
+  second.by = "backup";
+  second.is_thread = false;
+  second.thread = {};
+  second.tid = 0;
+  second.process = "tar";
+  second.pid = 7;
+  first.next = std::make_shared<const UnitHolder>(second);
+  HandMadeInputs host = locked(std::move(first));
+  EXPECT_THAT(
+      sentence(host, "app"),
+      HasSubstr("; that thread waits for a lock (lock on a file) that process tar (pid 7) of "
+                "backup holds"));
+  WhyUnits units(host.made());
+  EXPECT_EQ(verdict_of(units, "app").culprit, "backup");
+}
+
+// Of several holders the one for whom most wait.
+TEST(LockVerdicts, TheHolderForWhomMostWaitIsNamed) {
+  UnitHolder small = holder(UnitHolder::Does::Runs);
+  small.thread = "small";
+  small.waiting = 1;
+  HandMadeInputs host = locked(std::move(small));
+  host.held("app", holder(UnitHolder::Does::Runs));
+  EXPECT_THAT(sentence(host, "app"), HasSubstr("thread refresh"));
+}
+
+// The kind of lock is told once, and as exactly as it is known.
+TEST(LockVerdicts, WhatIsSaidOfALockIsSaidOnce) {
+  const auto said = [](const std::string& site, const std::string& lock) {
+    UnitHolder by = holder(UnitHolder::Does::Runs);
+    by.lock = lock;
+    HandMadeInputs host;
+    host.waits("app", WaitFor::Lock, site, 1)
+        .on("app", WaitFor::Lock, On::Unit, "app", 1)
+        .held("app", by);
+    const std::string text = sentence(host, "app");
+    return text.substr(0, text.find(" that thread"));
+  };
+  EXPECT_EQ(said("mutex", "a read-write lock"),
+            "app: 1.0 threads wait for a lock (read-write lock)");
+  EXPECT_EQ(said("", "a mutex"), "app: 1.0 threads wait for a lock (mutex)");
+  EXPECT_EQ(said("python-with-lock", "a mutex"),
+            "app: 1.0 threads wait for a lock (python-with-lock, mutex)");
+}
+
+TEST(LockVerdicts, ALockThatIsNoneByItsSiteIsStillNamed) {
+  UnitHolder by = holder(UnitHolder::Does::Runs);
+  by.lock = "a semaphore of the kernel";
+  by.waiters_for = WaitFor::Storage;
+  HandMadeInputs host;
+  host.waits("app", WaitFor::Storage, "fsync", 1)
+      .on("app", WaitFor::Storage, On::Unit, "app", 1)
+      .held("app", by);
+  EXPECT_THAT(sentence(host, "app"), HasSubstr(" for storage (fsync), a semaphore of the kernel "
+                                               "that thread refresh "));
+}
+
+TEST(LockVerdicts, SomethingThatNobodyKnowsSaysWhy) {
+  HandMadeInputs host;
+  host.waits("orders-db", WaitFor::Lock, "postgresql-heavyweight-lock", 8);
+  EXPECT_EQ(sentence(host, "orders-db"),
+            "orders-db: 8.0 threads wait for a lock (postgresql-heavyweight-lock); who holds it is "
+            "unknown, because nobody can see who holds a lock of its kind");
+  WhyUnits units(host.made());
+  const WhyVerdict verdict = verdict_of(units, "orders-db");
+  EXPECT_EQ(verdict.culprit, "");
+  EXPECT_THAT(verdict.because, HasSubstr("who holds a lock of its kind"));
+}
+
+// A holder is told if he was seen twice; else what was seen is told.
+TEST(LockVerdicts, ALockWithoutAHolderSaysWhatWasSeen) {
+  const auto because = [](std::uint32_t lasting, std::uint32_t nobody, std::uint32_t changes) {
+    HandMadeInputs host;
+    host.waits("app", WaitFor::Lock, "mutex", 5).unheld("app", nobody, changes);
+    host.inputs.sites.rows.back().lasting = lasting;
+    WhyUnits units(host.made());
+    return verdict_of(units, "app").because;
+  };
+  EXPECT_EQ(because(0, 0, 0),
+            "it is held by many in turn: no wait lasted for the 0.4 s after which a look asks who "
+            "holds it");
+  EXPECT_EQ(because(6, 1, 5),
+            "it is held by many in turn: nobody held it at both looks, during 5 waits");
+  EXPECT_EQ(because(6, 1, 0), "it named nobody when it was looked at, during 1 wait");
+  EXPECT_EQ(because(6, 0, 0), "nobody can see who holds a lock of its kind");
+}
+
+TEST(PastVerdicts, WhatIsOverIsToldAsPast) {
+  HandMadeInputs host = shop();
+  host.over("shopper", WaitFor::Answer);
+  EXPECT_EQ(sentence(host, "shopper"),
+            "shopper, until at most 12 s ago: 1.0 threads waited for an answer of edge (nginx); "
+            "meanwhile edge waited for an answer of app (python3); meanwhile app waited for an "
+            "answer of queue (redis-server); meanwhile queue waited for work from worker "
+            "(python3); meanwhile worker waited for an answer of orders-db (postgres); meanwhile "
+            "orders-db slept (postgresql-sleep)");
+  HandMadeInputs gone = locked(holder(UnitHolder::Does::Runs));
+  gone.over("app", static_cast<std::size_t>(WaitFor::Lock), true);
+  EXPECT_EQ(sentence(gone, "app"),
+            "app, gone by now, until at most 12 s ago: 3.0 threads waited for a lock (mutex) that "
+            "thread refresh (tid 101 of python3, pid 100) held; that thread ran");
+  HandMadeInputs cpu;
+  cpu.cpu("search", 0.1, 4).taken("search", By::Unit, "batch-etl", 3.32).over("search", kForCpu);
+  EXPECT_EQ(sentence(cpu, "search"),
+            "search, until at most 12 s ago: 4.0 threads waited for a CPU: batch-etl had them, "
+            "83 % of the time");
+}
+
+TEST(PastVerdicts, WhatIsOverComesLastAndHidesNothingThatLasts) {
+  HandMadeInputs host;
+  host.waits("old", WaitFor::Answer, "", 9)
+      .on("old", WaitFor::Answer, On::Unit, "new", 9)
+      .over("old", WaitFor::Answer)
+      .waits("new", WaitFor::Storage, "fsync", 1)
+      .waits("third", WaitFor::Lock, "mutex", 0.5);
+  EXPECT_THAT(units_told(host), ElementsAre("new", "third", "old"));
+}
+
+// Of two things that a unit waited for, the one that lasts, although it is the smaller one.
+TEST(PastVerdicts, AUnitIsToldByWhatLasts) {
+  HandMadeInputs host;
+  host.waits("app", WaitFor::Lock, "mutex", 5)
+      .over("app", WaitFor::Lock)
+      .waits("app", WaitFor::Storage, "fsync", 0.5);
+  EXPECT_THAT(sentence(host, "app"), HasSubstr("app: 0.50 threads wait for storage (fsync)"));
+  host.inputs.sites.rows.back().time.ns = 1e6;  // too little for a verdict
+  EXPECT_THAT(sentence(host, "app"), HasSubstr("5.0 threads waited for a lock (mutex)"));
+}
+
+}  // namespace
+}  // namespace offcpud
