@@ -14,6 +14,7 @@ from case import main
 from waited_on_case import WaitedOnCase
 
 MIB = 1 << 20
+WRITERS = 16
 FOLDER = "/var/tmp"  # on a disk, where /tmp may be memory
 
 # Writes so many MiB beside the page cache, then so many through it, which it flushes.
@@ -42,18 +43,20 @@ while os.readv(file, [block]):
     pass
 """
 
-# Rewrites the same blocks for ever, from some threads, each beside the page cache and down to the disk itself.
+# Rewrites a few blocks for ever, from some threads, each in a file of its own, beside the page cache and down to the
+# disk itself.
 BACKUP = """
 import mmap, os, sys, threading
-path, threads, block = sys.argv[1], int(sys.argv[2]), 16 << 10
-file = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_DIRECT | os.O_DSYNC, 0o600)
-def write(at):
+path, threads, block = sys.argv[1], int(sys.argv[2]), 4 << 10
+def write(name):
+    file = os.open(name, os.O_CREAT | os.O_WRONLY | os.O_DIRECT | os.O_DSYNC, 0o600)
+    os.unlink(name)
     data = mmap.mmap(-1, block)
     while True:
-        for i in range(8):
-            os.pwrite(file, data, (at * 8 + i) * block)
+        for i in range(64):
+            os.pwrite(file, data, i * block)
 for at in range(threads):
-    threading.Thread(target=write, args=(at,)).start()
+    threading.Thread(target=write, args=(f"{path}{at}",)).start()
 """
 
 # A few KiB and a flush, again and again, as a journal of a database.
@@ -167,6 +170,7 @@ class DiskLoads(DiskCase):
                       for operation in ("read", "write")),
                     self.sums(scrape, "offcpud_disk_request_seconds_total", device=self.disk)]
         os.sync()
+        time.sleep(1)  # until a pass has read what that wrote
         ours, theirs = counted(), diskstats(self.disk)
         self.run_in(writer, sys.executable, "-c", WRITER, path, 96, 32).wait()
         time.sleep(1)
@@ -178,10 +182,11 @@ class DiskLoads(DiskCase):
 
     def test_a_writer_slows_the_fsync_of_another(self):
         backup, commits = self.new_unit("backup"), self.new_unit("orders-db")
-        self.run_in(commits, sys.executable, "-c", COMMITS, self.file("journal"))
+        # On a busy host it would wait for a CPU most of the time.
+        self.run_in(commits, "nice", "-n", "-15", sys.executable, "-c", COMMITS, self.file("journal"))
         self.wait_until("the database is said to wait for storage", lambda: any(
             cause["for"] == "storage" for unit in self.why(commits.unit)["units"] for cause in unit["causes"]))
-        self.run_in(backup, sys.executable, "-c", BACKUP, self.file("copy"), 4)
+        self.run_in(backup, sys.executable, "-c", BACKUP, self.file("copy"), WRITERS)
         begin = time.monotonic()
         told = []  # on a busy host the next answer may be about waits for a CPU
 
@@ -193,14 +198,15 @@ class DiskLoads(DiskCase):
         answer = told[0]
         sentence = answer["verdicts"][0]["sentence"]
         named = rf" on device \S+, which {re.escape(backup.unit)} loads \(\d+ % of the time of its requests, "
-        self.say(re.search(named + r"[\d.]+ [kMG]B/s written\)$", sentence), "the sentence", "names the writer", sentence)
+        named += r"[\d.]+ [kMG]B/s written\)$"
+        self.say(re.search(named, sentence), "the sentence", "names the writer", sentence)
         device = next(part for cause in answer["units"][0]["causes"] for part in cause["parts"]
                       if part["kind"] == "device")
         print(json.dumps(device["load"], indent=1), flush=True)
         self.expect_close("sum of shares", 1, sum(each["share"] for each in device["load"]["by"]), 1e-6)
         first = device["load"]["by"][0]
         self.say((first["unit"], first["own"]) == (backup.unit, False), "who loads it most", backup.unit, first["unit"])
-        self.expect_at_most("requests of four writers at a time, each of which does one", 4.1, first["at_a_time"])
+        self.expect_at_most(f"requests of {WRITERS} writers at a time, each does one", WRITERS, first["at_a_time"])
         self.say(device["parts"] == [], "waits attributed to who loads", "none", device["parts"])
         text = self.daemon.offcpuctl("why", commits.unit)
         self.say(f"loaded by {backup.unit} (" in text, "offcpuctl why UNIT", "has a line about the load", text[:300])

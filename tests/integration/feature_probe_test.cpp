@@ -122,6 +122,7 @@ TEST(FeatureProbe, MissingCgroupTracepointIsNoError) {
   const FeatureReport report = probe_features(btf_of({{P, T, T, S}, true, false}).get(), kHost);
   EXPECT_TRUE(report.require());
   EXPECT_FALSE(report.has("cgroup_events"));
+  EXPECT_FALSE(report.has("disk_loads")) << "it has no tracepoints of requests";
 }
 
 TEST(FeatureProbe, SaysWhatKeepsStacksFromBeingTaken) {

@@ -88,7 +88,7 @@ class RefusedPrograms(Case):
     helper function."""
     settings = {"stalls.threshold": "1d"}
     refused = {"wait_details": "describe_calls", "stacks": "on_irq_work", "task_by_number": "on_irq_work",
-               "kernel_names": "name_addresses", "cgroup_events": "on_cgroup_mkdir"}
+               "kernel_names": "name_addresses", "cgroup_events": "on_cgroup_mkdir", "disk_loads": "on_block_getrq"}
 
     @classmethod
     def setUpClass(cls):
