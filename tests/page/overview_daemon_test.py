@@ -143,6 +143,7 @@ def picture(path):
         case.begin()
         page = CHROMIUM.open(f"http://127.0.0.1:{shown.port}/")
         page.call("Emulation.setDeviceMetricsOverride", width=1400, height=900, deviceScaleFactor=1, mobile=False)
+        page.call("Emulation.setScrollbarsHidden", hidden=True)
         time.sleep(TROUBLE)
         page.screenshot(path)
     finally:
