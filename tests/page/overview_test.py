@@ -494,6 +494,7 @@ class Troubles(OverviewCase):
         self.assertIn("this needs a password", self.text("#list-idle"))
         self.assertIn("this needs a password", self.text("#unit section:last-of-type"))
         self.assertEqual(self.row("nginx")[6], "answer")
+        self.assertIn("This client may not see where threads wait.", self.text("#unit section:nth-of-type(3)"))
         for _ in range(2):
             self.again()
             time.sleep(0.5)

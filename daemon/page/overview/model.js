@@ -81,6 +81,7 @@ class UnitRow {
     Object.assign(this, { name, cgroup, kinds: {}, lengths: {}, steps: {}, on: new Map(), sites: [] });
     Object.assign(this, { running: 0, work: 0, timer: 0, unknown: 0, throttled: 0, takers: [] });
     Object.assign(this, { stuck: 0, oldest: 0, oldestEstimated: false, stalls: [], before: null });
+    this.tellsSites = true; // to this client
     this.changed = false; // it waits significantly longer than before
     this.variance = 0; // of the difference
   }
@@ -100,6 +101,7 @@ class UnitRow {
     }
     addSeries(this.steps, unit.steps);
     this.sites.push(...(unit.waits?.sites ?? []));
+    if (unit.waits && !unit.waits.sites) this.tellsSites = false;
     this.takers.push(...(unit.kept_off ?? []));
     this.running += unit.running;
     this.throttled += unit.runqueue.throttled?.waiting ?? 0;

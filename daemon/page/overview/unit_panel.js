@@ -92,7 +92,10 @@ export class UnitPanel {
     this.stacks.href = flameAddress(range, row.cgroup);
     this.showChain(row, why);
     this.put("stalls", row.stalls.length > 0 ? stallsTable(row.stalls) : null);
-    this.put("sites", sitesTable(row));
+    const sites = row.tellsSites
+      ? sitesTable(row)
+      : this.refused("This client may not see where threads wait.");
+    this.put("sites", sites);
     this.put("minutes", unitPicture(row, steps, range));
     this.showThreads(name, row, top, isPast);
   }

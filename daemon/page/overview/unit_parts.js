@@ -38,7 +38,7 @@ function mergedSites(sites) {
     .sort((a, b) => b.waiting - a.waiting);
 }
 
-// Where it waits. null: the client may not see that.
+// Where it waits.
 export function sitesTable(row) {
   const sites = mergedSites(row.sites)
     .filter((site) => site.waiting >= 0.0005)
