@@ -66,6 +66,11 @@ std::string kernel_release() {
   return ::uname(&names) == 0 ? names.release : "unknown";
 }
 
+std::string host_name() {
+  utsname names{};
+  return ::uname(&names) == 0 ? names.nodename : "unknown";
+}
+
 Result<std::filesystem::path> cgroup_root() {
   TRY(const std::string mounts, read_file("/proc/self/mountinfo", 4 << 20));
   if (auto mount = cgroup2_mount(mounts)) return *mount;
@@ -455,6 +460,7 @@ StatusReport Daemon::status() const {
   report.version = kVersion;
   report.revision = kRevision;
   report.kernel = kernel_release();
+  report.host = host_name();
   report.uptime = clock_.now() - started_;
   for (const Feature& feature : features_.features) {
     report.features.push_back(

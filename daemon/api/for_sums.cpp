@@ -23,6 +23,13 @@ void put_means(Json& json, const char* name, const WaitTime& time, double second
   json["error"] = std::sqrt(time.variance_ns2) / (seconds * 1e9);
 }
 
+void put_lasting(Json& json, std::uint32_t lasting, const WaitAge& oldest) {
+  json["lasting"] = lasting;
+  json["oldest_seconds"] =
+      oldest.ns > 0 ? Json(static_cast<double>(oldest.ns) * 1e-9) : Json(nullptr);
+  json["oldest_estimated"] = oldest.estimated;
+}
+
 }  // namespace
 
 void ForSums::add(const SiteWaits& waits, bool now) {
@@ -40,6 +47,9 @@ void ForSums::add(const Place& place, const Site& more, bool now) {
   site.child += more.child;
   if (offcpud::actionable(place.first)) children_ += more.child;
   if (!now) return;
+  Lasting& lasting = lasting_[static_cast<std::size_t>(place.first)];
+  lasting.waits += more.lasting;
+  lasting.oldest.merge(more.oldest);
   site.lasting += more.lasting;
   site.oldest.merge(more.oldest);
 }
@@ -76,7 +86,10 @@ Json ForSums::json(double seconds, bool with_sites, std::optional<WaitFor> wante
   json["unknown"] = unknown_ns() / (seconds * 1e9);
   Json by_for = Json::object();
   for (std::size_t i = 0; i < sums_.size(); ++i) {
-    if (sums_[i].ns > 0) put_means(by_for[kWaitForNames[i]], "waiting", sums_[i], seconds);
+    if (sums_[i].ns <= 0) continue;
+    Json& one = by_for[kWaitForNames[i]];
+    put_means(one, "waiting", sums_[i], seconds);
+    put_lasting(one, lasting_[i].waits, lasting_[i].oldest);
   }
   json["for"] = std::move(by_for);
   if (!with_sites) return json;
@@ -87,10 +100,7 @@ Json ForSums::json(double seconds, bool with_sites, std::optional<WaitFor> wante
     Json each = {{"for", name_of(place.first)},
                  {"site", place.second.empty() ? Json(nullptr) : Json(place.second)}};
     put_means(each, "waiting", site.time, seconds);
-    each["lasting"] = site.lasting;
-    each["oldest_seconds"] =
-        site.oldest.ns > 0 ? Json(static_cast<double>(site.oldest.ns) * 1e-9) : Json(nullptr);
-    each["oldest_estimated"] = site.oldest.estimated;
+    put_lasting(each, site.lasting, site.oldest);
     list.push_back(std::move(each));
   }
   json["sites"] = std::move(list);

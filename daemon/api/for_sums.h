@@ -54,7 +54,13 @@ class ForSums {
  private:
   void add(const Place& place, const Site& site, bool now);
 
+  struct Lasting {
+    std::uint32_t waits = 0;
+    WaitAge oldest;
+  };
+
   std::array<WaitTime, kWaitForNames.size()> sums_{};
+  std::array<Lasting, kWaitForNames.size()> lasting_{};
   WaitTime children_;  // of actionable ones
   std::map<Place, Site> sites_;
 };

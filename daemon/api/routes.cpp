@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -21,6 +22,7 @@
 #include "base/utc.h"
 #include "metrics/prometheus_protobuf.h"
 #include "metrics/prometheus_text.h"
+#include "pipeline/past_view.h"
 
 namespace offcpud {
 namespace {
@@ -209,12 +211,14 @@ Response Routes::top(const Request& request) const {
 }
 
 Response Routes::units(const Request& request) const {
-  const auto query = UnitQuery::parse(request.query);
+  const auto query = UnitQuery::parse(request.query, clock_.wall());
   if (!query) return error(400, query.error().message());
   const auto view = sources_.view(Freshness::Fresh);
   if (!view) return error(503, kNoPass);
   if (auto refused = no_such_cgroup(*view, request)) return *std::move(refused);
-  return {.content_type = kJson, .body = units_json(*view, *query, request.sees_details)};
+  const auto then = query->to ? std::make_optional(view_until(*view, *query->to)) : std::nullopt;
+  return {.content_type = kJson,
+          .body = units_json(then ? *then : *view, *query, request.sees_details)};
 }
 
 Response Routes::changes(const Request& request) const {

@@ -182,6 +182,7 @@ std::string status_json(const StatusReport& report) {
       {"version", report.version},
       {"revision", report.revision},
       {"kernel", report.kernel},
+      {"host", report.host},
       {"uptime_seconds", seconds(report.uptime)},
       {"listen", report.listen},
       {"local_socket", report.local_socket.empty() ? Json(nullptr) : Json(report.local_socket)},

@@ -80,6 +80,7 @@ struct StatusReport {
   std::string version;
   std::string revision;
   std::string kernel;
+  std::string host;  // its name
   std::string listen;
   std::string local_socket;  // empty: none
   AccessStatus access;

@@ -2,20 +2,18 @@
 #include "api/units_json.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <string_view>
+#include <optional>
 #include <utility>
 #include <vector>
 
-#include "api/for_sums.h"
 #include "api/labels_json.h"
+#include "api/unit_purposes.h"
+#include "api/unit_steps.h"
 #include "api/unit_waits.h"
 #include "base/hist_kind.h"
 #include "base/utc.h"
-#include "pipeline/site_history.h"
 #include "pipeline/taker.h"
 
 namespace offcpud {
@@ -38,18 +36,11 @@ double per_second(std::uint64_t ns, double seconds) {
   return seconds > 0 ? static_cast<double>(ns) * 1e-9 / seconds : 0;
 }
 
-// The bounds of a slot: greater than the first, up to the second; null: no bound.
-Json bounds_json(std::size_t slot) {
-  const double upper = slot_bound_seconds(slot);
-  return Json::array({slot == 0 ? 0 : slot_bound_seconds(slot - 1),
-                      std::isfinite(upper) ? Json(upper) : Json(nullptr)});
-}
-
 Json wait_json(const KindWaits& waits, double seconds) {
   const std::uint64_t ended = waits.ended ? waits.ended->count() : 0;
   Json json = {{"waiting", per_second(waits.waited_ns, seconds)}, {"ended", ended}};
   for (const auto& [name, share] : kQuantiles) {
-    json[name] = ended > 0 ? bounds_json(waits.ended->quantile_slot(share)) : Json(nullptr);
+    json[name] = ended > 0 ? slot_bounds_json(waits.ended->quantile_slot(share)) : Json(nullptr);
   }
   return json;
 }
@@ -115,46 +106,6 @@ Json history_json(const View& view, const UnitQuery& query) {
   return list;
 }
 
-// What the units waited for in the last examined windows.
-class UnitPurposes {
- public:
-  UnitPurposes(const View& view, const UnitQuery& query) {
-    for (auto window = view.site_history.rbegin(); window != view.site_history.rend(); ++window) {
-      if (length_ >= query.window) break;
-      add(**window, query, window == view.site_history.rbegin());
-    }
-    if (length_.count() > 0) age_ = view.taken - view.site_history.back()->end;
-  }
-
-  [[nodiscard]] bool known() const { return length_.count() > 0; }
-  [[nodiscard]] double seconds() const { return in_seconds(length_); }
-  [[nodiscard]] const ForSums& total() const { return total_; }
-  [[nodiscard]] const ForSums& of(std::string_view cgroup) const {
-    static const ForSums nothing;
-    const auto found = units_.find(cgroup);
-    return found != units_.end() ? found->second : nothing;
-  }
-  [[nodiscard]] Json window_json() const {
-    if (!known()) return nullptr;
-    return {{"seconds", seconds()}, {"age_seconds", in_seconds(age_)}};
-  }
-
- private:
-  void add(const SiteWindow& window, const UnitQuery& query, bool now) {
-    length_ += window.length();
-    for (const CgroupWaits& waits : window.sites) {
-      if (!query.admits(*waits.cgroup)) continue;
-      units_[*waits.cgroup].add(waits, now);
-      total_.add(waits, now);
-    }
-    if (query.cgroup.is_all()) total_.add_unknown(window.lost_ns);
-  }
-
-  std::chrono::nanoseconds length_{0}, age_{0};
-  std::map<std::string_view, ForSums> units_;  // the keys are in the View
-  ForSums total_;
-};
-
 // Threads that wait, on average, for what somebody may want to act on, and for a CPU. Where nothing
 // was examined, by reason.
 double waiting_of(const UnitWaits& unit, const UnitPurposes& purposes, double seconds) {
@@ -196,22 +147,27 @@ std::string units_json(const View& view, const UnitQuery& query, bool with_sites
   const double seconds = in_seconds(window);
   const UnitPurposes purposes(view, query);
   const auto units = by_wait(sums, purposes, query.wait_for, seconds);
-  const auto json_of = [&](const UnitWaits& unit, const ForSums& waits) {
-    Json json = unit_json(unit, seconds);
-    json["waits"] = waits.json(purposes.seconds(), with_sites);
-    return json;
-  };
+  const std::optional<UnitSteps> steps =
+      query.steps ? std::make_optional<UnitSteps>(view, query) : std::nullopt;
+  Json total = unit_json(sums.total(), seconds);
+  total["waits"] = purposes.total_json(with_sites);
+  if (steps) total["steps"] = steps->total_json();
   Json json = {{"taken", rfc3339(view.taken_wall)},
                {"window_seconds", seconds},
                {"waits_window", purposes.window_json()},
                {"kept_seconds", in_seconds(kept)},
-               {"total", json_of(sums.total(), purposes.total())},
+               {"total", std::move(total)},
                {"matching", units.size()}};
+  if (steps) json["steps"] = steps->grid_json();
   Json list = Json::array();
   for (const UnitWaits* unit : units) {
     if (query.limit && list.size() >= *query.limit) break;
     const std::string& cgroup = unit->labels->cgroup;
-    Json one = json_of(*unit, purposes.of(cgroup));
+    Json one = unit_json(*unit, seconds);
+    one["waits"] = purposes.json_of(cgroup, with_sites);
+    // The processes at the other end are a detail, and so is where they belong.
+    if (with_sites) one["waited_on"] = purposes.waited_on_json(cgroup);
+    if (steps) one["steps"] = steps->json_of(cgroup);
     const KeptOffWindow kept_off = kept_off_within(view, cgroup, query.window);
     if (!kept_off.takers.empty()) one["kept_off"] = kept_off_json(kept_off);
     list.push_back(std::move(one));

@@ -2,6 +2,7 @@
 #include "api/why_handler.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "api/why_query.h"
 #include "api/why_sources.h"
 #include "base/clock.h"
+#include "pipeline/past_view.h"
 #include "pipeline/site_history.h"
 
 namespace offcpud {
@@ -33,9 +35,11 @@ std::vector<std::string> units_of(const View& view, const CgroupFilter& cgroup) 
 
 }  // namespace
 
-Response why_response(const Request& request, const View& view, const IsLiveCgroup& is_live) {
-  const auto query = WhyQuery::parse(request.query);
+Response why_response(const Request& request, const View& now, const IsLiveCgroup& is_live) {
+  const auto query = WhyQuery::parse(request.query, now.taken_wall);
   if (!query) return error(400, query.error().message());
+  const auto then = query->to ? std::make_optional(view_until(now, *query->to)) : std::nullopt;
+  const View& view = then ? *then : now;
   Parameters cgroup;
   if (!query->cgroup.is_all()) cgroup.emplace("cgroup", query->cgroup.text());
   const auto known = check_cgroup(view, cgroup, is_live);

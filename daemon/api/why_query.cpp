@@ -3,6 +3,8 @@
 
 #include <vector>
 
+#include "api/time_parameter.h"
+
 namespace offcpud {
 namespace {
 
@@ -20,13 +22,14 @@ Notation<std::optional<std::uint32_t>> process() {
   return {parse, {}, number.allowed};
 }
 
-std::vector<Setting<ParsedWhy>> parameters_of_why() {
+std::vector<Setting<ParsedWhy>> parameters_of_why(WallTime now) {
   using Query = ParsedWhy;
   return {
       parameter<Query>("cgroup", member(&Query::cgroup), cgroup_filter()),
       parameter<Query>("unit", member(&Query::unit), cgroup_filter()),
       parameter<Query>("pid", member(&Query::pid), process()),
       parameter<Query>("window", member(&Query::window), window_length()),
+      parameter<Query>("to", member(&Query::to), time_before(now)),
       parameter<Query>("limit", member(&Query::limit),
                        whole_number<std::size_t>(1, WhyQuery::kMostLimit)),
       parameter<Query>("format", member(&Query::as_text),
@@ -36,13 +39,17 @@ std::vector<Setting<ParsedWhy>> parameters_of_why() {
 
 }  // namespace
 
-Result<WhyQuery> WhyQuery::parse(const Parameters& parameters) {
+Result<WhyQuery> WhyQuery::parse(const Parameters& parameters, WallTime now) {
   ParsedWhy query;
-  TRY_VOID(set_parameters(query, parameters_of_why(), parameters));
+  TRY_VOID(set_parameters(query, parameters_of_why(now), parameters));
   const std::size_t subjects =
       parameters.count("cgroup") + parameters.count("unit") + parameters.count("pid");
   if (subjects > 1) {
     return usage_error("parameters cgroup, unit and pid each say who waits; give one of them");
+  }
+  if (query.pid && query.to) {
+    return usage_error(
+        "of a process only the last seconds are kept; leave out to, or ask for a unit");
   }
   if (parameters.contains("unit")) query.cgroup = query.unit;
   return query;

@@ -8,6 +8,7 @@
 
 #include "api/query_parameters.h"
 #include "attribution/cgroup_filter.h"
+#include "base/clock.h"
 #include "base/result.h"
 
 namespace offcpud {
@@ -16,13 +17,14 @@ namespace offcpud {
 struct WhyQuery {
   CgroupFilter cgroup;               // all: the whole host
   std::optional<std::uint32_t> pid;  // only this process, in the daemon's PID namespace
-  std::chrono::milliseconds window = std::chrono::seconds(20);  // ends now
-  std::size_t limit = 5;  // verdicts about the host, and trees
+  std::chrono::milliseconds window = std::chrono::seconds(20);
+  std::optional<WallTime> to;  // nullopt: the window ends now
+  std::size_t limit = 5;       // verdicts about the host, and trees
   bool as_text = false;
 
-  // Accepts each parameter at most once. Error (ErrorKind::Usage): names an unknown parameter or a
-  // value that is not allowed, and says what is.
-  static Result<WhyQuery> parse(const Parameters& parameters);
+  // Accepts each parameter at most once. Relative times are before `now`. Error (ErrorKind::Usage):
+  // names an unknown parameter or a value that is not allowed, and says what is.
+  static Result<WhyQuery> parse(const Parameters& parameters, WallTime now);
 
   static constexpr std::size_t kMostLimit = 1'000;
 };

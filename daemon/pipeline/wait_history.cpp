@@ -32,11 +32,19 @@ class StepWriter {
   void add(const SubjectSeries* before, const SubjectSeries& now) {
     const std::size_t had = step_.waits.size();
     for (std::size_t kind = 0; kind < OFFCPUD_HIST_KINDS; ++kind) add(before, now, kind);
+    const std::size_t had_lengths = step_.lengths.size();
+    for (std::size_t what = 0; what < kWaitForNames.size(); ++what) {
+      if (actionable(static_cast<WaitFor>(what))) add_lengths(before, now, what);
+    }
     const std::uint64_t ran = before ? before->running_ns : 0;
-    WaitStep::Subject subject{.labels = now.labels,
-                              .waits = static_cast<std::uint32_t>(step_.waits.size() - had),
-                              .running_ns = now.running_ns - std::min(now.running_ns, ran)};
-    if (subject.waits > 0 || subject.running_ns > 0) step_.subjects.push_back(std::move(subject));
+    WaitStep::Subject subject{
+        .labels = now.labels,
+        .waits = static_cast<std::uint32_t>(step_.waits.size() - had),
+        .running_ns = now.running_ns - std::min(now.running_ns, ran),
+        .lengths = static_cast<std::uint32_t>(step_.lengths.size() - had_lengths)};
+    if (subject.waits > 0 || subject.running_ns > 0 || subject.lengths > 0) {
+      step_.subjects.push_back(std::move(subject));
+    }
   }
 
  private:
@@ -62,21 +70,32 @@ class StepWriter {
     const double waited = static_cast<double>(within) + open.uncounted * seconds_ * kNanoseconds;
     WaitStep::Wait wait{.kind = static_cast<std::uint8_t>(kind)};
     wait.waited_ns = static_cast<std::uint64_t>(std::clamp(waited, 0.0, most_s * kNanoseconds));
-    wait.cells = add_cells(ended);
+    wait.cells = add_cells(ended, step_.slots, step_.counts);
     if (wait.cells > 0 || wait.waited_ns > 0) step_.waits.push_back(wait);
   }
 
-  std::uint32_t add_cells(const IntervalHistogram& ended) {
+  void add_lengths(const SubjectSeries* before, const SubjectSeries& now, std::size_t what) {
+    const EstimatedHistogram* had = before ? before->waits[what].get() : nullptr;
+    const EstimatedHistogram* has = now.waits[what].get();
+    if (!has || has == had) return;
+    IntervalHistogram ended;
+    ended.add(&has->shown(), had ? &had->shown() : nullptr);
+    const std::uint32_t cells = add_cells(ended, step_.length_slots, step_.length_counts);
+    if (cells > 0) step_.lengths.push_back({static_cast<WaitFor>(what), cells});
+  }
+
+  static std::uint32_t add_cells(const IntervalHistogram& ended, std::vector<std::uint8_t>& slots,
+                                 std::vector<std::uint32_t>& counts) {
     if (ended.count() == 0) return 0;
-    const std::size_t had = step_.slots.size();
+    const std::size_t had = slots.size();
     constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
     for (std::size_t slot = 0; slot < OFFCPUD_SLOTS; ++slot) {
       for (std::uint64_t left = ended.count_of(slot); left > 0; left -= std::min(left, kMost)) {
-        step_.slots.push_back(static_cast<std::uint8_t>(slot));
-        step_.counts.push_back(static_cast<std::uint32_t>(std::min(left, kMost)));
+        slots.push_back(static_cast<std::uint8_t>(slot));
+        counts.push_back(static_cast<std::uint32_t>(std::min(left, kMost)));
       }
     }
-    return static_cast<std::uint32_t>(step_.slots.size() - had);
+    return static_cast<std::uint32_t>(slots.size() - had);
   }
 
   WaitStep& step_;
@@ -101,6 +120,9 @@ std::shared_ptr<const WaitStep> step_between(const std::vector<SubjectSeries>& b
   step->subjects.shrink_to_fit();
   step->waits.shrink_to_fit();
   step->counts.shrink_to_fit();
+  step->lengths.shrink_to_fit();
+  step->length_slots.shrink_to_fit();
+  step->length_counts.shrink_to_fit();
   return step;
 }
 
@@ -108,7 +130,9 @@ std::shared_ptr<const WaitStep> step_between(const std::vector<SubjectSeries>& b
 
 std::size_t WaitStep::bytes() const {
   return sizeof(*this) + subjects.capacity() * sizeof(Subject) + waits.capacity() * sizeof(Wait) +
-         slots.capacity() + counts.capacity() * sizeof(counts[0]);
+         slots.capacity() + counts.capacity() * sizeof(counts[0]) +
+         lengths.capacity() * sizeof(Lengths) + length_slots.capacity() +
+         length_counts.capacity() * sizeof(length_counts[0]);
 }
 
 std::vector<std::shared_ptr<const WaitStep>> WaitHistory::record(const View& view) {

@@ -9,6 +9,7 @@
 
 #include "attribution/subject.h"
 #include "base/clock.h"
+#include "base/wait_for.h"
 #include "pipeline/interval_histogram.h"
 #include "pipeline/view.h"
 
@@ -26,6 +27,12 @@ struct WaitStep {
     std::shared_ptr<const SubjectLabels> labels;
     std::uint32_t waits = 0;  // how many of `waits` belong to this cgroup, in order
     std::uint64_t running_ns = 0;
+    std::uint32_t lengths = 0;  // how many of `lengths` belong to this cgroup, in order
+  };
+  // Blocks for one thing that ended within the step, estimated.
+  struct Lengths {
+    WaitFor wait_for = WaitFor::Unknown;
+    std::uint32_t cells = 0;  // how many of `length_slots` and `length_counts`, in order
   };
 
   MonotonicTime begin, end;
@@ -34,6 +41,9 @@ struct WaitStep {
   std::vector<Wait> waits;
   std::vector<std::uint8_t> slots;  // slots of whole episodes that ended within the step
   std::vector<std::uint32_t> counts;
+  std::vector<Lengths> lengths;  // only of what somebody may act on
+  std::vector<std::uint8_t> length_slots;
+  std::vector<std::uint32_t> length_counts;
 
   [[nodiscard]] std::chrono::nanoseconds length() const { return end - begin; }
   [[nodiscard]] std::size_t bytes() const;
@@ -49,6 +59,20 @@ struct WaitStep {
         on_wait(waits[wait]);
         for (const std::size_t end_cell = cell + waits[wait].cells; cell < end_cell; ++cell) {
           on_cell(std::size_t{slots[cell]}, std::uint64_t{counts[cell]});
+        }
+      }
+    }
+  }
+
+  // Calls add(labels, wait_for, slot, count) for the slots of all `lengths`, in their order.
+  template <class Add>
+  void for_each_length(Add add) const {
+    std::size_t at = 0, cell = 0;
+    for (const Subject& subject : subjects) {
+      for (const std::size_t last = at + subject.lengths; at < last; ++at) {
+        for (const std::size_t end_cell = cell + lengths[at].cells; cell < end_cell; ++cell) {
+          add(*subject.labels, lengths[at].wait_for, std::size_t{length_slots[cell]},
+              std::uint64_t{length_counts[cell]});
         }
       }
     }

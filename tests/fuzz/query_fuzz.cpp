@@ -54,7 +54,7 @@ void test(std::string_view input) {
   }
   const auto top = TopQuery::parse(parameters);
   if (is_accepted(top)) (void)top->admits(1, "comm", "process", "/cgroup");
-  const auto units = UnitQuery::parse(parameters);
+  const auto units = UnitQuery::parse(parameters, now);
   if (is_accepted(units)) {
     require(units->window.count() >= 0, "a window is of the past");
     (void)units->admits("/system.slice");
@@ -66,7 +66,7 @@ void test(std::string_view input) {
     require(changes->kinds.any(), "waits for something are compared");
     require(changes->limit <= ChangesQuery::kMostLimit, "a list is bounded");
   }
-  const auto why = WhyQuery::parse(parameters);
+  const auto why = WhyQuery::parse(parameters, now);
   if (is_accepted(why)) {
     require(why->window.count() > 0, "a window has a length");
     require(why->limit <= WhyQuery::kMostLimit, "a list is bounded");

@@ -127,9 +127,11 @@ class Page:
     def hover(self, x, y):
         self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
 
-    def press(self, key):
+    def press(self, key, modifiers=0):
+        """`modifiers`: 8 is Shift."""
         code = {"Enter": 13, "Escape": 27, "Tab": 9}.get(key)
         more = {"text": key} if len(key) == 1 else {"windowsVirtualKeyCode": code} if code else {}
+        more["modifiers"] = modifiers
         if key == "Enter":
             more["text"] = "\r"  # what makes it press a button
         self.call("Input.dispatchKeyEvent", type="keyDown", key=key, **more)
@@ -163,7 +165,8 @@ class Page:
 
 
 class LightAndDark:
-    """For a unittest.TestCase whose open() shows a page as self.page."""
+    """For a unittest.TestCase whose open() shows a page as self.page. COLORS: of the ground."""
+    COLORS = ["rgb(255, 255, 255)", "rgb(15, 18, 22)"]
 
     def test_light_and_dark(self):
         self.open()
@@ -171,4 +174,4 @@ class LightAndDark:
         for scheme in ("light", "dark"):
             self.page.media(scheme)
             colors.append(self.page.value("getComputedStyle(document.body).backgroundColor"))
-        self.assertEqual(colors, ["rgb(253, 253, 253)", "rgb(25, 27, 31)"])
+        self.assertEqual(colors, self.COLORS)

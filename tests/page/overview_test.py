@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page `/` in headless Chromium, over canned answers.
 
-Usage: overview_test.py ASSETS [--screenshot FILE | unittest options]
+Usage: overview_test.py ASSETS [unittest options]
 """
 import sys
 import time
@@ -11,225 +11,447 @@ import browser
 import overview_fixture as fixture
 import server
 
-READY = "document.querySelector('#units tbody tr') || document.querySelector('#state.bad')"
-ROWS = """[...document.querySelectorAll('#{} tbody tr')].map(row => [...row.cells].filter(
-  cell => !cell.hidden && getComputedStyle(cell).display !== 'none').map(cell => cell.innerText))"""
-POSTGRES = "/system.slice/postgresql.service"
+READY = "!document.getElementById('units').hidden || document.querySelector('#graph svg, #graph p')"
+TOLD = f"({READY}) && document.querySelector('#unit .chain, #unit p')?.textContent !== 'Asking the daemon…'"
+CELLS = """[...document.querySelectorAll('#units tbody tr')].map(row => [...row.cells].filter(
+  cell => getComputedStyle(cell).display !== 'none').map(cell => cell.innerText))"""
+ISO = "2026-11-20T{}Z"
 
 
 class OverviewCase(unittest.TestCase):
     def setUp(self):
-        SERVER.mode, SERVER.refused = "plain", set()
-        SERVER.uptime, SERVER.revision = 3600.0, "0123456789ab"
+        SERVER.mode, SERVER.refused, SERVER.details = "plain", set(), True
+        SERVER.uptime, SERVER.revision, SERVER.before = 3600.0, "0123456789ab", 3600.0
         SERVER.requests.clear()
 
-    def open(self, mode="plain", query=""):
+    def open(self, mode="plain", query="", ready=TOLD):
         SERVER.mode = mode
         self.page = CHROMIUM.open(f"http://{SERVER.address}/{query}")
         self.addCleanup(self.page.close)
-        self.page.wait(READY)
+        self.size(1400)
+        self.page.wait(ready)
 
-    def rows(self, table):
-        return self.page.value(ROWS.format(table))
+    def size(self, width, height=900):
+        self.page.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
+                       mobile=False)
+        self.page.wait(f"innerWidth === {width}")
 
-    def row(self, table, name):
-        return next(row for row in self.rows(table) if row[0].split("\n")[0] == name)
+    def again(self):
+        """The next answers, without waiting for them as long as a person would."""
+        self.page.value("document.dispatchEvent(new Event('visibilitychange'))")
 
-    def text(self, name):
-        return self.page.value(f"document.getElementById('{name}').innerText")
+    def rows(self):
+        return self.page.value(CELLS)
 
-    def set(self, name, value):
-        field = "checked" if isinstance(value, bool) else "value"
-        literal = str(value).lower() if isinstance(value, bool) else repr(value)
-        self.page.value(f"""(() => {{ const e = document.getElementById({name!r});
-          e.{field} = {literal}; e.dispatchEvent(new Event('change', {{bubbles: true}})); }})()""")
+    def names(self):
+        return [row[0].split("\n")[0] for row in self.rows()]
+
+    def row(self, name):
+        return next(row for row in self.rows() if row[0].split("\n")[0] == name)
+
+    def text(self, selector):
+        return self.page.value(f"document.querySelector({selector!r}).innerText")
+
+    def texts(self, selector):
+        return self.page.value(f"[...document.querySelectorAll({selector!r})].map(each => each.innerText)")
+
+    def count(self, selector):
+        return self.page.value(f"document.querySelectorAll({selector!r}).length")
+
+    def click(self, selector):
+        self.page.value(f"document.querySelector({selector!r}).click()")
+
+    def press(self, *keys, **more):
+        for key in keys:
+            self.page.press(key, **more)
+
+    def parameter(self, name):
+        return self.page.value(f"new URLSearchParams(location.search).get({name!r})")
+
+    def chosen(self):
+        return self.page.value("document.getElementById('unit-title').innerText")
 
     def asked(self, path):
         return [query for asked, query in SERVER.requests if asked == path]
+
+    def box(self, selector):
+        return self.page.value(f"""(() => {{ const {{x, y, width, height}} =
+          document.querySelector({selector!r}).getBoundingClientRect(); return {{x, y, width, height}}; }})()""")
 
 
 class Overview(OverviewCase, browser.LightAndDark):
     def tearDown(self):
         self.assertEqual(self.page.problems(), [])
 
-    def test_what_is_waited_for_now_comes_first_and_idle_is_one_quiet_line(self):
+    def test_the_first_screen_names_host_trouble_since_and_culprit(self):
         self.open()
-        lines = self.page.value("[...document.querySelectorAll('#now li')].map(li => li.innerText)")
-        self.assertEqual([line.split(":")[0] for line in lines], ["waiting for a lock", "stalls", "idle"])
-        self.assertEqual(self.page.value("document.querySelectorAll('#now li.quiet').length"), 1)
-        self.assertEqual(self.page.value("document.querySelector('main h2').innerText"), "Now")
+        self.assertEqual(self.text("#host"), "db-01.example.net")
+        self.assertEqual(self.text("#state"), "live, 12:10:00 UTC")
+        first, second = self.texts("#verdict li")[:2]
+        self.assertIn("orders-api: 8.0 threads wait for an answer of postgresql, 0.90 in the hour before.", first)
+        self.assertIn("since 12:08:41, 1 min", first)
+        self.assertEqual(second, "that is its own thread.")
+        self.assertTrue(self.page.value("document.querySelector('#verdict li').classList.contains('trouble')"))
+        self.assertEqual(self.page.value("document.title"), "● db-01.example.net · offcpud")
+        for part in ("#verdict", "#strip", "#units", "#unit .chain"):
+            box = self.box(part)
+            self.assertLess(box["y"] + min(box["height"], 200), 900, part)
 
-    def test_waits_for_one_thing(self):
+    def test_a_unit_of_a_sentence_is_a_link_to_it(self):
         self.open()
-        self.assertEqual([row[0] for row in self.rows("purposes")],
-                         ["a lock", "an answer", "storage", "what nobody can tell", "work"])
-        self.assertEqual(self.row("purposes", "a lock")[1:], ["4", "postgresql-heavyweight-lock", "8, ~25 s"])
-        self.set("for", "answer")
-        self.page.wait("document.querySelectorAll('#units tbody tr').length === 1")
-        self.assertEqual(self.rows("units")[0][1:5], ["0.75", "0", "0.5", "answer, socket-read"])
-        self.assertEqual(self.page.value("location.search"), "?for=answer")
-        for path in ("/api/v1/units", "/api/v1/stalls", "/api/v1/top"):
-            self.assertIn("answer", [query.get("for") for query in self.asked(path)], path)
-        self.assertIn("for=answer", self.page.value("document.querySelector('#units tbody a').search"))
-        self.assertIn("for=answer", self.page.value("document.getElementById('flame').search"))
+        self.click("#verdict a[title='postgresql.service']")
+        self.page.wait("document.getElementById('unit-title').innerText === 'postgresql.service'")
+        self.assertEqual(self.parameter("unit"), "postgresql.service")
 
-    def test_units_come_with_their_waits_and_where_most_of_them_is(self):
+    def test_rows_say_how_many_for_what_for_whom_and_how_long(self):
         self.open()
-        names = [row[0].split("\n")[0] for row in self.rows("units")]
-        self.assertEqual(names, ["postgresql.service", "nginx.service", "c1"])
-        self.assertEqual(self.row("units", "postgresql.service")[1:5],
-                         ["6", "0.5", "0.5", "lock, postgresql-heavyweight-lock"])
-        self.assertIn(POSTGRES, self.row("units", "postgresql.service")[0])
+        self.assertEqual(self.row("orders-api"),
+                         ["orders-api", "8.1", "", "", "1 min 19 s", "8, 1 min 19 s", "postgresql", "0.10"])
+        self.assertEqual(self.row("postgresql")[6], "its own threads")
+        self.assertEqual(self.row("nginx")[4:7], ["31.3 ms", "", "orders-api 49 %"])
+        self.assertEqual(self.row("/kubepods.slice/pod1/c1")[6], "backup 80 %")
+        widths = self.page.value("""[...document.querySelectorAll('tr[data-unit="postgresql.service"] .bar i')]
+          .map(each => [each.className, each.getBoundingClientRect().width])""")
+        self.assertEqual([name for name, _ in widths], ["lock", "storage"])
+        self.assertAlmostEqual(widths[0][1] / widths[1][1], 80, delta=45)  # at least a pixel
 
-    def test_idle_waits_are_apart(self):
+    def test_trouble_comes_first_and_who_waits_hardly_is_one_line(self):
         self.open()
-        shown = {row[0] for row in self.rows("reasons")}
-        self.assertEqual(shown, {"disk", "lock", "network", "a CPU, after a wakeup",
-                                 "a CPU, after a preemption", "a CPU, throttled by cpu.max"})
-        self.set("idle", True)
-        self.assertLess({"poll", "condvar"}, {row[0] for row in self.rows("reasons")})
-        self.assertEqual(self.row("units", "c1")[6], "12")
+        self.assertEqual(self.names()[:3], ["postgresql", "orders-api", "nginx"])
+        self.assertEqual(len(self.rows()), 6)
+        self.assertIn("14 units more hardly wait.", self.text("#list-rest"))
+        self.click("#list-rest button")
+        self.assertEqual(len(self.rows()), 20)
+        self.assertEqual(self.parameter("all"), "1")
 
-    def test_percentiles_are_upper_bounds_and_waits_that_did_not_end_have_none(self):
+    def test_idle_waits_are_named_in_one_quiet_line(self):
         self.open()
-        self.assertEqual(self.row("reasons", "disk")[1:6],
-                         ["1.5", "10", "31.3 ms", "62.5 ms", "125 ms"])
-        self.set("idle", True)
-        self.assertEqual(self.row("reasons", "condvar")[3:6], ["–", "–", "–"])
+        idle = self.text("#list-idle")
+        self.assertIn("Left out as idle: 56 threads wait for work, 30 for a timer; of 2.0 nobody can tell.", idle)
+        self.assertIn("1 wait unusually long, and nobody can tell what for", idle)
+        self.assertEqual(self.row("no unit (/)")[1], "0.01")
 
-    def test_the_history_is_drawn_with_its_gaps(self):
-        self.open()
-        def shapes(reason):
-            return self.page.value(f"""(() => {{
-              const row = document.querySelector('tr[data-key="blocked {reason}"]');
-              return [...row.querySelectorAll('svg polygon')].map(p => p.points.numberOfItems); }})()""")
-        self.assertEqual(shapes("disk"), [40])
-        self.assertEqual(shapes("lock"), [12, 20])  # nothing ended in two of ten minutes
-        label = self.page.value("document.querySelector('#reasons svg').getAttribute('aria-label')")
-        self.assertIn("p99 between ", label)
-        self.assertEqual(self.text("kept"), "10 min")
+    def test_a_calm_host(self):
+        self.open("calm")
+        self.assertEqual(self.text("#verdict .first"),
+                         "Nothing is stuck, and nothing waits much longer than in the hour before.")
+        self.assertEqual(self.count("#verdict .trouble, tr.trouble"), 0)
+        self.assertEqual(self.page.value("document.title"), "db-01.example.net · offcpud")
+        self.assertEqual(self.row("nginx")[6], "10.0.3.15:5432")
 
-    def test_a_unit_is_chosen_by_keyboard_and_stays_in_the_address(self):
+    def test_what_is_usual_is_said_only_where_it_is_known(self):
+        for before, words in ((720.0, "than in the 12 min before."), (200.0, "Nothing is stuck.")):
+            SERVER.before = before
+            self.open("calm")
+            self.assertTrue(self.text("#verdict .first").endswith(words), before)
+        SERVER.before = 200.0
         self.open()
-        self.page.value("document.querySelector('#units tbody button').focus()")
-        self.page.press("Enter")
-        self.page.wait(f"document.getElementById('chosen').innerText === '{POSTGRES}'")
-        self.page.wait("document.querySelectorAll('#reasons tbody tr').length === 4")
-        self.assertIn(("false", POSTGRES), [(query.get("below"), query.get("cgroup"))
-                                            for query in self.asked("/api/v1/units")])
-        self.assertEqual(self.page.value("document.activeElement.innerText"), "postgresql.service")
-        self.assertEqual(self.page.value("document.activeElement.getAttribute('aria-pressed')"), "true")
-        self.assertEqual(self.page.value("new URLSearchParams(location.search).get('cgroup')"), POSTGRES)
-        self.page.call("Page.reload")
-        self.page.wait(f"{READY} && document.getElementById('chosen').innerText === '{POSTGRES}'")
-        self.page.value("document.getElementById('all').click()")
-        self.page.wait("document.querySelectorAll('#reasons tbody tr').length === 6")
-        self.assertEqual(self.page.value("location.search"), "")
+        self.assertEqual(self.texts("tr.trouble a"), ["postgresql", "orders-api"])  # these are stuck, nginx is not
+
+    def test_a_daemon_that_just_started(self):
+        SERVER.uptime = 4.0
+        self.open("starting", ready="document.querySelector('#verdict .first')?.innerText.startsWith('First')")
+        self.assertEqual(self.text("#verdict"), "First numbers come in seconds.\n\nThe daemon started 4 s ago.")
+
+    def test_without_stacks_it_says_what_is_missing(self):
+        self.open("nostacks")
+        self.assertIn("What threads wait for is unknown.", self.text("#verdict"))
+        self.assertIn("stacks are not sampled", self.text("#verdict"))
+        self.assertIn("by reason", self.text("#list-idle"))
+
+    def test_the_chosen_unit_is_beside_the_table(self):
+        self.open()
+        self.assertEqual(self.chosen(), "orders-api.service")  # the worst, before anybody chooses
+        self.click("tr[data-unit='nginx.service'] td")
+        self.assertEqual(self.chosen(), "nginx.service")
+        self.page.wait(TOLD)
+        table, unit = self.box("#units"), self.box("#unit")
+        self.assertGreaterEqual(unit["x"], table["x"] + table["width"] - 1)
+        self.assertLess(abs(unit["y"] - table["y"]), 100)
+        self.assertEqual(self.page.value("scrollY"), 0)
+        self.assertIn(("nginx.service", "60s"), [(query.get("cgroup"), query.get("window"))
+                                                 for query in self.asked("/api/v1/why")])
+
+    def test_the_chain_leads_to_its_end(self):
+        self.open()
+        names = self.texts("#unit .chain .name")
+        self.assertEqual(names, ["orders-api.service", "postgresql postgres", "its own threads", "device vda"])
+        vias = self.texts("#unit .chain .via")
+        self.assertEqual(vias, ["answer 8.0, 99 %", "lock 8.0", "answer 0.30, 3.0 %"])
+        texts = self.texts("#unit .chain .text")
+        self.assertEqual(texts[1], "waits for a lock (postgresql-heavyweight-lock), 98 % of that time")
+        self.assertEqual(texts[2],
+                         "thread postgres (tid 28704) holds a row lock, for which 8 threads wait now; it sleeps")
+        self.assertEqual(self.count("#unit .chain .cause"), 1)
+        self.click("#unit .chain a")
+        self.page.wait("document.getElementById('unit-title').innerText === 'postgresql.service'")
+
+    def test_sites_stalls_minutes_and_threads_of_the_unit(self):
+        self.open()
+        site = self.texts("#unit section:nth-of-type(3) tbody tr:first-child td")
+        self.assertEqual(site, ["libpq-query", "7.9", "1 min 19 s", "8, 1 min 19 s"])
+        stuck = self.texts("#unit .stalls tr td")[:3]
+        self.assertEqual([stuck[0], stuck[2]], ["1 min 19 s", "8 threads"])
+        self.assertEqual(self.count("#unit .minutes .area"), 2)
+        threads = self.texts("#unit section:last-of-type tr")
+        self.assertEqual([row.split("\t")[0] for row in threads], ["301 handler-5", "302 handler-6", "304 waiter"])
+
+    def test_keys_walk_through_units_and_views(self):
+        self.open()
+        self.press("ArrowDown")
+        self.page.wait("document.getElementById('unit-title').innerText === 'nginx.service'")
+        self.press("k", "k")
+        self.page.wait("document.getElementById('unit-title').innerText === 'postgresql.service'")
+        self.press("w")
+        self.page.wait("document.querySelector('#graph svg')")
+        self.assertEqual(self.parameter("view"), "graph")
+        self.press("u")
+        self.page.wait("!document.getElementById('units').hidden")
+        self.press("Escape")
+        self.page.wait("document.getElementById('unit-title').innerText === 'orders-api.service'")
+        self.assertIsNone(self.parameter("unit"))
+        self.press("?")
+        self.assertTrue(self.page.value("document.getElementById('help').open"))
+        self.press("Escape")
+        self.press("Enter")
+        self.page.wait("location.pathname === '/flame'")
+        self.assertEqual(self.parameter("from"), "2026-11-20T12:09:00.000Z")
+
+    def test_find(self):
+        self.open()
+        self.press("/")
+        self.assertEqual(self.page.value("document.activeElement.id"), "find")
+        self.page.type("idle-1")
+        self.page.wait("document.querySelectorAll('#units tbody tr').length === 4")
+        self.assertEqual(self.parameter("find"), "idle-1")
+        self.press("Escape")
+        self.page.wait("document.querySelectorAll('#units tbody tr').length === 6")
+        self.assertIsNone(self.parameter("find"))
+
+    def test_sorting(self):
+        self.open()
+        self.click("th[data-sort='name'] button")
+        self.assertEqual(self.names()[:2], ["/kubepods.slice/pod1/c1", "backup"])
+        self.assertEqual(self.page.value("document.querySelector('th[data-sort=name]').ariaSort"), "ascending")
+        self.click("th[data-sort='cpus'] button")
+        self.assertEqual(self.names()[0], "/kubepods.slice/pod1/c1")
+        self.click("th[data-sort='cpus'] button")
+        self.assertEqual(self.names()[0], "postgresql")
+        self.assertIsNone(self.parameter("sort"))
+
+    def test_the_address_holds_the_state_and_back_works(self):
+        self.open(query="?unit=nginx.service&sort=name&find=n")
+        self.assertEqual(self.chosen(), "nginx.service")
+        self.assertEqual(self.page.value("document.getElementById('find').value"), "n")
+        self.assertEqual(self.page.value("document.querySelector('th[data-sort=name]').ariaSort"), "ascending")
+        self.click("#to-graph")
+        self.page.wait("document.querySelector('#graph svg')")
+        self.page.value("history.back()")
+        self.page.wait("!document.getElementById('units').hidden")
+        self.assertEqual(self.chosen(), "nginx.service")
+        self.assertIsNone(self.parameter("view"))
+
+    def test_the_strip_shows_ten_minutes_by_what_is_waited_for(self):
+        self.open()
+        self.assertEqual(self.page.value("""[...document.querySelectorAll('#strip .area')].map(
+          each => each.classList[1])"""), ["cpu", "lock", "answer", "storage"])
+        self.assertEqual(self.texts("#legend > span"), ["answer 12", "lock 8.0", "CPU 0.23", "storage 0.21"])
+        self.assertEqual(self.text("#range-text"), "now, the last 1 min")
+        self.assertEqual(self.page.value("document.querySelector('#strip text.mark').textContent"),
+                         "12:08:40 stuck: lock")
+        box = self.box("#strip svg")
+        self.page.hover(box["x"] + box["width"] - 20, box["y"] + 60)
+        self.page.wait("!document.getElementById('tip').hidden")
+        self.assertIn("12:09:50 to 12:10:00", self.text("#tip"))
+        self.assertIn("8.0", self.text("#tip"))
+
+    def test_a_range_is_dragged_and_the_numbers_follow(self):
+        self.open()
+        box = self.box("#strip svg")
+        left, width, y = box["x"] + 40, box["width"] - 40, box["y"] + 60
+        def mouse(kind, step, **more):
+            self.page.call("Input.dispatchMouseEvent", type=kind, x=left + width * step / 60, y=y, button="left",
+                           clickCount=1, **more)
+        mouse("mousePressed", 12.2)
+        mouse("mouseMoved", 20, buttons=1)
+        mouse("mouseMoved", 23.7, buttons=1)
+        mouse("mouseReleased", 23.7)
+        self.page.wait("document.getElementById('state').innerText.startsWith('not live')")
+        self.assertEqual(self.text("#range-text"), "12:02:00 to 12:04:00, 2 min")
+        self.assertEqual((self.parameter("from"), self.parameter("to")),
+                         (ISO.format("12:02:00"), ISO.format("12:04:00")))
+        self.assertIn(("120s", "2026-11-20T12:04:00.000Z"), [(query.get("window"), query.get("to"))
+                                                             for query in self.asked("/api/v1/units")])
+        self.assertEqual(self.row("nginx")[-1], "0.50")  # of then
+        self.assertEqual(self.row("postgresql")[5], "")
+        self.assertIn("Threads are known of now alone", self.text("#unit"))
+        self.assertIn("from=2026-11-20T12:02:00.000Z&to=2026-11-20T12:04:00.000Z",
+                      self.page.value("document.getElementById('range-flame').href"))
+        self.press("n")
+        self.page.wait("document.getElementById('state').innerText.startsWith('live')")
+        self.assertIsNone(self.parameter("from"))
+
+    def test_keys_move_the_range_and_a_click_takes_what_is_around(self):
+        self.open()
+        self.press("ArrowLeft")
+        self.page.wait("document.getElementById('range-text').innerText === '12:08:50 to 12:09:50, 1 min'")
+        self.press("ArrowRight", modifiers=8)
+        self.page.wait("document.getElementById('range-text').innerText === '12:08:50 to 12:10:00, 1 min 10 s'")
+        box = self.box("#strip svg")
+        self.page.click(box["x"] + 40 + (box["width"] - 40) * 30.5 / 60, box["y"] + 60)
+        self.page.wait("document.getElementById('range-text').innerText === '12:04:40 to 12:05:30, 50 s'")
+        self.click("#live")
+        self.page.wait("document.getElementById('range-text').innerText === 'now, the last 1 min'")
+
+    def test_who_waits_for_whom_goes_from_left_to_right(self):
+        self.open(query="?view=graph")
+        places = self.page.value("""Object.fromEntries([...document.querySelectorAll('#graph .node')].map(
+          node => [node.dataset.name, node.getBoundingClientRect().x]))""")
+        self.assertEqual(set(places), {"nginx.service", "orders-api.service", "postgresql.service", "redis.service",
+                                       "vda", "backup.service"})
+        chain = ["nginx.service", "orders-api.service", "postgresql.service", "vda"]
+        self.assertEqual([name for name, _ in sorted(places.items(), key=lambda each: each[1]) if name in chain],
+                         chain)
+        self.assertEqual(self.count("#graph .link"), 5)
+        self.assertEqual(self.page.value("document.querySelector('#graph .cause').dataset.name"), "postgresql.service")
+        self.assertIn("0.40 threads that wait for nobody knows whom", self.text("#list-rest"))
+        self.page.value("document.querySelector('[data-name=\"nginx.service\"]').focus()")
+        self.page.wait("document.querySelector('#graph svg.lit')")
+        self.assertEqual(self.count("#graph .node.near"), 5)  # all but backup
+        self.press("Enter")
+        self.page.wait("document.getElementById('unit-title').innerText === 'nginx.service'")
+
+    def test_many_units_and_their_graph(self):
+        self.open("many")
+        self.assertEqual(len(self.rows()), 60)
+        tasks = self.page.value("""(async () => {
+          const tasks = [];
+          new PerformanceObserver(list => tasks.push(...list.getEntries().map(each => each.duration))).observe(
+            {type: 'longtask'});
+          for (let i = 0; i < 3; i += 1) {
+            document.dispatchEvent(new Event('visibilitychange'));
+            await new Promise(done => setTimeout(done, 700));
+          }
+          return tasks; })()""")  # of 50 ms or longer
+        self.assertEqual([task for task in tasks if task >= 100], [], "an update takes much less on a quiet machine")
+        self.click("#to-graph")
+        self.page.wait("document.querySelector('#graph svg')")
+        self.assertEqual(self.count("#graph .link"), 45)
+        self.assertIn("15 more lines are smaller", self.text("#list-rest"))
+        self.click("#list-rest button")
+        self.page.wait("document.querySelectorAll('#graph .link').length === 60")
+        boxes = self.page.value("""[...document.querySelectorAll('#graph .node')].map(node => {
+          const {x, y, width, height} = node.querySelector('.box').getBoundingClientRect();
+          return [x, y, x + width, y + height]; })""")
+        for i, (left, top, right, bottom) in enumerate(boxes):
+            for other in boxes[:i]:
+                apart = left >= other[2] or other[0] >= right or top >= other[3] or other[1] >= bottom
+                self.assertTrue(apart, "boxes do not cover each other")
 
     def test_everything_that_can_be_used_has_a_name_and_is_reached_by_tab(self):
-        self.open()
-        reached = []
-        for _ in range(40):
-            self.page.press("Tab")
-            reached.append(self.page.value("document.activeElement.id || document.activeElement.innerText"))
-        for name in ("window", "every", "for", "idle", "flame", "postgresql.service", "nginx.service",
-                     "flame graph", "/api/v1/units"):
-            self.assertIn(name, reached)
-        tree = self.page.call("Accessibility.getFullAXTree")["nodes"]
-        roles = {"button", "link", "combobox", "checkbox", "image", "region", "table", "navigation"}
-        nameless = [node["role"]["value"] for node in tree if not node.get("ignored")
-                    and node["role"]["value"] in roles - {"table"}
-                    and not node.get("name", {}).get("value")]
-        self.assertEqual(nameless, [])
+        for query in ("", "?view=graph"):
+            self.open(query=query)
+            reached = set()
+            for _ in range(70):
+                self.page.press("Tab")
+                reached.add(self.page.value("""(() => { const e = document.activeElement;
+                  return e.id || e.dataset?.name || e.getAttribute('aria-label') || e.innerText; })()"""))
+            wanted = {"pause", "to-units", "to-graph", "to-flame", "range-flame", "keys"}
+            wanted |= {"find", "nginx", "Waiting"} if query == "" else {"nginx.service", "vda"}
+            self.assertEqual(wanted - reached, set())
+            self.assertTrue(any(each.startswith("Threads that wait over") for each in reached), "the strip")
+            tree = self.page.call("Accessibility.getFullAXTree")["nodes"]
+            roles = {"button", "link", "searchbox", "image", "region", "navigation", "table"}
+            nameless = [node["role"]["value"] for node in tree if not node.get("ignored")
+                        and node["role"]["value"] in roles - {"table"} and not node.get("name", {}).get("value")]
+            self.assertEqual(nameless, [])
 
-    def test_it_is_live_and_keeps_the_focus(self):
+    def test_it_is_live_and_rows_stay_where_they_are_used(self):
         self.open()
-        self.set("every", "2")
-        self.page.value("document.querySelectorAll('#units tbody button')[1].focus()")
+        self.page.value("document.querySelector('tr[data-unit=\"nginx.service\"] a').focus()")
         before = fixture.UNITS
         self.addCleanup(setattr, fixture, "UNITS", before)
-        # The second becomes the first.
-        fixture.UNITS = [fixture.unit(before[1]["cgroup"], {"network": (9, 60, 2.0)}, {},
-                                      purposes=[("answer", "socket-read", 9, 0, None)],
-                                      unit="nginx.service"), before[0]]
-        self.page.wait("document.querySelector('#units tbody tr').innerText.startsWith('nginx')")
-        self.assertEqual(self.row("units", "nginx.service")[1], "9")
-        self.assertEqual(len(self.rows("units")), 2)
-        self.assertEqual(self.page.value("document.activeElement.innerText"), "nginx.service")
+        idle = fixture.IDLE[0]
+        changed = {**idle, "waits": fixture.waits({"storage": (40.0, 5, 0.5, 0, None)}), "running": 0.75}
+        fixture.UNITS = [changed, *[one for one in before if one is not idle]]
+        self.again()
+        self.page.wait("document.querySelector('tr[data-unit=\"idle-00.service\"] .c-waiting')?.innerText === '40'")
+        self.assertEqual(self.names()[:4], ["postgresql", "orders-api", "nginx", "/kubepods.slice/pod1/c1"])
+        self.assertEqual(self.page.value("document.activeElement.innerText"), "nginx")
+        self.page.value("document.activeElement.blur()")
+        self.again()
+        self.page.wait("document.querySelectorAll('#units tbody tr')[3].dataset.unit === 'idle-00.service'")
 
-    def test_nobody_is_asked_while_it_cannot_be_seen(self):
+    def test_nobody_is_asked_while_it_is_paused_or_cannot_be_seen(self):
         self.open()
-        self.set("every", "2")
+        def is_quiet():
+            time.sleep(0.5)
+            SERVER.requests.clear()
+            time.sleep(6)
+            return SERVER.requests == []
+        self.press("p")
+        self.assertTrue(is_quiet())
+        self.assertEqual(self.text("#pause"), "Continue")
+        self.assertIn("paused", self.text("#state"))
+        self.press("p")
+        self.page.wait("document.getElementById('state').innerText.startsWith('live')")
         self.page.value("""Object.defineProperty(document, 'hidden', {value: true, configurable: true});
           document.dispatchEvent(new Event('visibilitychange'))""")
-        time.sleep(0.5)
-        SERVER.requests.clear()
-        time.sleep(3)
-        self.assertEqual(SERVER.requests, [])
+        self.assertTrue(is_quiet())
         self.page.value("delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))")
-        self.page.wait("true")
         deadline = time.monotonic() + 20
         while not self.asked("/api/v1/units") and time.monotonic() < deadline:
             time.sleep(0.05)
         self.assertTrue(self.asked("/api/v1/units"))
 
-    def test_stalls_and_processes(self):
-        self.open()
-        self.assertEqual(self.rows("stalls"),
-                         [["~1 min 16 s", "postgres (walwriter) [112]",
-                           "storage, fsync, held by checkpointer [111], /var/lib/pg/wal",
-                           "postgresql.service", "fdatasync"]])
-        self.assertIn("and 2 more", self.text("stalls-rest"))
-        self.assertIn("5 more are beyond the limit", self.text("stalls-rest"))
-        self.assertIn("12 wait for work, 3 for what nobody can tell", self.text("stalls-rest"))
-        self.assertIn("unusually long, and nobody can tell what for: 1", self.text("stalls-rest"))
-        self.assertEqual(self.row("processes", "postgres [100]")[1:],
-                         ["1.5 ± 0.1", "0.1", "0.25", "lock, postgresql-heavyweight-lock", "8, ~25 s",
-                          "postgresql.service"])
-        SERVER.mode = "calm"
-        self.set("every", "2")
-        self.page.wait("document.getElementById('stalls-none').offsetHeight > 0")
-
     def test_the_daemons_troubles_are_seen(self):
         self.open()
-        self.assertEqual(self.page.value("document.querySelectorAll('#health .bad').length"), 0)
-        self.assertIn("none since the start", self.text("health"))
-        self.assertIn("6, 5.86 KiB, the last ended 4 min ago", self.text("health"))
+        self.assertEqual(self.count("#health .bad"), 0)
+        self.assertIn("takes 96.0 MB and 0.4 % of the CPUs; nothing lost.", self.text("#health"))
         SERVER.mode = "troubled"
-        self.set("every", "2")
-        self.page.wait("document.querySelectorAll('#health .bad').length === 5")
-        for words in ("subjects_full 1,234", "2 have failed", "5 more are summed in (other)",
+        self.again()
+        self.page.wait("document.querySelector('#health .bad')")
+        for words in ("subjects_full 1,234", "2 passes have failed", "5 more series are summed in (other)",
                       "processes 4,000 of 4,096", "stacks: needs <b>more</b>"):
-            self.assertIn(words, self.text("health"))
+            self.assertIn(words, self.text("#health"))
+        self.assertIn("thread stacks has been reading process 812 for 47 s", self.text("#banner"))
 
     def test_hostile_names_are_text(self):
         self.open("hostile")
-        self.page.wait("document.querySelectorAll('#processes tbody tr').length > 3")
-        for table in ("units", "stalls", "processes"):
-            shown = "\n".join("\t".join(row) for row in self.rows(table))
-            for name in ("</script><script>document.title='broken'</script>", "line\\x0afeed",
-                         "broken \ufffd", "turned \\u202eround", "&lt;b&gt;", "${1+1}"):
-                self.assertIn(name, shown, table)
-        self.page.value("document.querySelector('#units tbody button').click()")
-        self.page.wait("document.getElementById('chosen').innerText.startsWith('/')")
-        self.assertEqual(self.page.value("document.title"), "offcpud")
-        self.assertEqual(self.page.value("document.querySelectorAll('img, script').length"), 1)
+        shown = "\n".join("\t".join(row) for row in self.rows()) + self.text("#unit") + self.text("#verdict")
+        for name in ("</script><script>document.title='broken'</script>", "line\\x0afeed", "broken \ufffd",
+                     "turned \\u202eround", "&lt;b&gt;", "${1+1}"):
+            self.assertIn(name, shown)
+        self.click("#units tbody a")
+        self.page.wait(TOLD)
+        self.click("#to-graph")
+        self.page.wait("document.querySelector('#graph svg')")
+        self.assertNotIn("broken'", self.page.value("document.title"))
+        self.assertEqual(self.count("img, script"), 1)
 
     def test_a_narrow_screen_needs_no_sideways_scrolling(self):
         for mode in ("plain", "hostile"):
-            self.open(mode)
-            self.page.call("Emulation.setDeviceMetricsOverride", width=360, height=700,
-                           deviceScaleFactor=1, mobile=True)
-            self.page.wait("getComputedStyle(document.querySelector('th.wide')).display === 'none'")
-            self.assertLessEqual(self.page.value("document.documentElement.scrollWidth"), 360)
-            self.assertEqual(len(self.rows("units")[0]), 3)
+            for width in (700, 360):
+                self.open(mode)
+                self.size(width)
+                self.page.wait("getComputedStyle(document.querySelector('td.c-on')).display === 'none'")
+                self.assertLessEqual(self.page.value("document.documentElement.scrollWidth"), width)
+        self.open()
+        self.size(700)
+        self.page.wait("document.querySelector('.under').offsetHeight > 0")
+        self.assertIn("nginx\nanswer: orders-api", self.rows()[2][0])
+        self.assertEqual(self.box("#unit")["height"], 0)
+        self.click("tr[data-unit='nginx.service'] a")
+        self.page.wait("document.querySelector('#unit').offsetHeight > 0")
+        self.assertEqual(self.box("#list")["height"], 0)
+        self.click(".back")
+        self.page.wait("document.querySelector('#list').offsetHeight > 0")
 
     def test_links_to_the_stacks_of_the_same_time(self):
-        self.open(query="?window=300")
-        self.assertEqual(self.asked("/api/v1/units")[0]["window"], "300s")
-        link = self.page.value("document.querySelector('#units tbody a').search")
-        self.assertEqual(link, "?from=2026-11-20T12%3A05%3A00.000Z&to=2026-11-20T12%3A10%3A00.000Z"
-                               "&cgroup=%2Fsystem.slice%2Fpostgresql.service")
+        self.open(query="?unit=nginx.service")
+        link = self.page.value("document.querySelector('#unit section a[href^=flame]').getAttribute('href')")
+        self.assertEqual(link, "flame?from=2026-11-20T12:09:00.000Z&to=2026-11-20T12:10:00.000Z"
+                               "&cgroup=%2Fsystem.slice%2Fnginx.service")
 
     def test_nothing_is_asked_of_anybody_else(self):
         self.open()
@@ -244,48 +466,40 @@ class Troubles(OverviewCase):
 
     def test_a_daemon_that_is_gone_and_comes_back(self):
         self.open()
-        self.set("every", "2")
         SERVER.mode = "gone"
-        self.page.wait("document.querySelector('#state.bad')")
-        self.assertRegex(self.text("state"), r"has not answered since \d\d:\d\d:\d\d; the numbers are")
+        self.again()
+        self.page.wait("!document.getElementById('banner').hidden")
+        self.assertRegex(self.text("#banner"), r"has not answered since \d\d:\d\d:\d\d UTC; the numbers are from "
+                                               r"then\. Trying again every 5 s")
         self.assertTrue(self.page.value("document.querySelector('main').classList.contains('stale')"))
-        self.assertEqual(len(self.rows("units")), 3)
+        self.assertEqual(len(self.rows()), 6)
         SERVER.mode, SERVER.uptime = "plain", 2.0
-        self.page.wait("document.querySelector('#state:not(.bad)')")
-        self.assertIn("the daemon was restarted", self.text("state"))
+        self.again()
+        self.page.wait("document.getElementById('banner').hidden")
+        self.assertIn("the daemon was restarted", self.text("#state"))
         self.assertFalse(self.page.value("document.querySelector('main').classList.contains('stale')"))
 
     def test_a_daemon_of_another_version_asks_for_a_reload(self):
         self.open()
         SERVER.revision = "ba9876543210"
-        self.set("every", "2")
-        self.page.wait("document.querySelector('#state.bad')")
-        self.assertIn("reload this page", self.text("state"))
+        self.again()
+        self.page.wait("!document.getElementById('banner').hidden")
+        self.assertIn("reload this page", self.text("#banner"))
 
     def test_parts_that_are_refused_say_why_and_the_others_work(self):
-        SERVER.refused = {"/api/v1/top", "/api/v1/stalls", "/api/v1/snapshots"}
-        self.open()
-        for part in ("processes-error", "stalls-error", "health"):
-            self.assertIn("this needs a password", self.text(part))
-        self.assertEqual(len(self.rows("units")), 3)
-        self.set("every", "2")
-        self.page.wait("document.querySelector('#state:not(.bad)')")
-        time.sleep(2.5)
+        SERVER.refused = {"/api/v1/top", "/api/v1/stalls", "/api/v1/changes"}
+        SERVER.details = False
+        self.open("calm")
+        self.assertIn("What is stuck is not told here.", self.text("#verdict"))
+        self.assertIn("this needs a password", self.text("#list-idle"))
+        self.assertIn("this needs a password", self.text("#unit section:last-of-type"))
+        self.assertEqual(self.row("nginx")[6], "answer")
+        self.assertIn("This client may not see where threads wait.", self.text("#unit section:nth-of-type(3)"))
+        for _ in range(2):
+            self.again()
+            time.sleep(0.5)
         self.assertGreater(len(self.asked("/api/v1/units")), 2)
         self.assertEqual(len(self.asked("/api/v1/top")), 1)  # or the browser asks for a password again
-        self.assertFalse(self.page.value("document.getElementById('stalls-none').offsetHeight > 0"))
-
-
-def screenshot(path):
-    page = CHROMIUM.open(f"http://{SERVER.address}/")
-    page.wait(READY)
-    # Twice: how high the page is depends on its width, and on whether it has a scroll bar.
-    for _ in range(2):
-        height = page.value("Math.ceil(document.body.getBoundingClientRect().bottom)")
-        page.call("Emulation.setDeviceMetricsOverride", width=1000, height=height + 20,
-                  deviceScaleFactor=1, mobile=False)
-    page.screenshot(path)
-    page.close()
 
 
 if __name__ == "__main__":
@@ -296,9 +510,6 @@ if __name__ == "__main__":
         sys.exit(77)
     SERVER = server.Server(sys.argv[1])
     try:
-        if sys.argv[2:3] == ["--screenshot"]:
-            screenshot(sys.argv[3])
-            sys.exit(0)
         program = unittest.main(argv=[sys.argv[0], *sys.argv[2:]], exit=False)
         sys.exit(0 if program.result.wasSuccessful() else 1)
     finally:

@@ -168,11 +168,39 @@ class ServedPage(PageCase, browser.LightAndDark):
         self.set("#search", "")
         self.assertNotIn(300, [hue(f["fill"]) for f in self.frames() if f["fill"][0] == "h"])
 
-    def test_flame_and_icicle(self):
+    def test_icicle_and_flame(self):
         self.open()
-        self.assertGreater(self.frame("all")["top"], self.frame("nginx")["top"])
-        self.set("#orientation", "icicle")
         self.assertLess(self.frame("all")["top"], self.frame("nginx")["top"])
+        self.assertLess(self.frame("nginx")["top"], 300, "processes are on the first screen")
+        self.set("#orientation", "flame")
+        self.assertGreater(self.frame("all")["top"], self.frame("nginx")["top"])
+
+    def places(self):
+        return self.page.value("""[...document.querySelectorAll('#places li')].map(
+          item => [...item.children].map(each => each.textContent))""")
+
+    def test_the_largest_places_stand_beside_the_picture(self):
+        self.open()
+        names = [(comm, name) for name, comm, _ in self.places()]
+        self.assertEqual(names[:3], [("postgres", "fdatasync"), ("nginx", "pread"), ("postgres", "futex_wait")])
+        self.assertNotIn(("nginx", "epoll_wait"), names)
+        self.page.value("document.querySelector('#places button').click()")
+        self.assertEqual(hue(self.frame("fdatasync")["fill"]), 300)
+        self.assertIn("% matches", self.text("found"))
+        self.page.value("document.querySelector('#places button').click()")
+        self.assertEqual(self.text("found"), "")
+
+    def test_the_controls_open_one_at_a_time(self):
+        self.open()
+        box = self.page.value("document.getElementById('controls').offsetHeight")
+        self.assertLess(box, 44, "one line")
+        self.page.value("document.querySelector('#range summary').click()")
+        self.page.value("[...document.querySelectorAll('summary')].at(-1).click()")
+        self.page.wait("document.querySelectorAll('details[open]').length === 1")
+        self.page.value("document.querySelector('details[open] select').focus()")
+        self.page.press("Escape")
+        self.page.wait("document.querySelectorAll('details[open]').length === 0")
+        self.assertEqual(self.page.value("document.activeElement.innerText"), "View")
 
     def test_waits_in_progress_are_hatched(self):
         self.open()
@@ -184,6 +212,7 @@ class ServedPage(PageCase, browser.LightAndDark):
 
     def test_waker_chains_are_upside_down_above_the_stack(self):
         self.open()
+        self.set("#orientation", "flame")
         self.set("#wakers", True)
         self.assertEqual(self.totals()["shownNs"],
                          fixture.total(fixture.answer(range(6)), keep=busy))
@@ -253,8 +282,10 @@ class ServedPage(PageCase, browser.LightAndDark):
         narrow = self.frame("LWLockAcquire")["width"]
         self.set("#width", "beforeNs")
         self.assertGreater(self.frame("LWLockAcquire")["width"], narrow)
-        self.set("#normalize", True)
-        self.assertEqual(SERVER.requests[-1][1]["normalize"], "true")
+        self.assertEqual(SERVER.requests[-1][1]["normalize"], "true", "rates are compared")
+        self.assertEqual([place for place in self.places() if place[0] == "pread"], [], "it did not change")
+        self.set("#normalize", False)
+        self.assertNotIn("normalize", SERVER.requests[-1][1])
 
     def test_tooltip_tells_time_share_and_episodes(self):
         self.open()
@@ -271,18 +302,18 @@ class ServedPage(PageCase, browser.LightAndDark):
     def test_keyboard_walks_and_zooms(self):
         self.open()
         self.page.value("document.getElementById('chart').focus()")
-        self.page.press("ArrowUp")
+        self.page.press("ArrowDown")
         self.assertTrue(self.text("details").startswith("all,"))
         biggest = max((f for f in self.frames() if f["name"] in ("nginx", "postgres", "java")),
                       key=lambda f: f["width"])
-        self.page.press("ArrowUp")
+        self.page.press("ArrowDown")
         self.assertTrue(self.text("details").startswith(biggest["name"] + ","),
                         self.text("details"))
         self.page.press("Enter")
         self.assertEqual(self.frame(biggest["name"])["width"], self.frame("all")["width"])
         self.page.press("Escape")
         self.assertLess(self.frame(biggest["name"])["width"], self.frame("all")["width"])
-        self.page.press("ArrowDown")
+        self.page.press("ArrowUp")
         self.assertTrue(self.text("details").startswith("all,"))
 
     def test_hostile_names_are_text(self):

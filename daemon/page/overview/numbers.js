@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Numbers and times in the forms of offcpuctl (base/amount_text.h, base/duration_text.h).
 import { duration } from "../script/format.js";
 
 const NANOSECONDS = 1e9;
@@ -15,28 +16,42 @@ export function age(seconds, isEstimated) {
   return isEstimated ? `~${time(seconds)}` : time(seconds);
 }
 
-// A mean or a rate: "0", "0.002", "1.25", "340".
-export function amount(value) {
-  if (value >= 1000) return WHOLE.format(value);
-  if (value < 0.0005) return value > 0 ? "< 0.001" : "0";
-  return String(+value.toPrecision(value < 1 ? 2 : 3));
+// Threads on average: "8.1", "0.45", "31", "< 0.01", "0".
+export function threads(value) {
+  if (!(value > 0)) return "0";
+  if (value < 0.005) return "< 0.01";
+  if (value < 0.995) return value.toFixed(2);
+  return value < 9.95 ? value.toFixed(1) : WHOLE.format(value);
+}
+
+// A part of a whole, from 0 to 1: "98 %", "1.0 %", "< 0.1 %".
+export function portion(part) {
+  const percent = part * 100;
+  if (!(percent > 0)) return "0 %";
+  if (percent < 0.1) return "< 0.1 %";
+  return `${percent < 9.95 ? percent.toFixed(1) : WHOLE.format(percent)} %`;
 }
 
 export function count(value) {
   return WHOLE.format(value);
 }
 
-// A percentile as its upper bound. [lower, upper] is its slot; null: nothing ended.
-export function quantile(bounds) {
-  if (bounds === null || bounds === undefined) return "–";
-  return bounds[1] === null ? `> ${time(bounds[0])}` : time(bounds[1]);
+// "1 thread", "1,200 threads"
+export function counted(value, what) {
+  return `${count(value)} ${what}${value === 1 ? "" : "s"}`;
 }
 
-export function clockTime(date) {
-  return date.toLocaleTimeString("en-GB");
+// A percentile as its upper bound. [lower, upper] is its slot; null: nothing ended.
+export function upperBound(bounds) {
+  if (bounds === null || bounds === undefined) return null;
+  return bounds[1] ?? bounds[0];
 }
 
 export function bytes(size) {
-  if (size < 1 << 20) return `${amount(size / 1024)} KiB`;
-  return `${amount(size / (1 << 20))} MiB`;
+  return size >= 1e9 ? `${(size / 1e9).toPrecision(3)} GB` : `${(size / 1e6).toPrecision(3)} MB`;
+}
+
+// Times of day are in UTC, as everywhere in offcpud. `at`: milliseconds since 1970.
+export function clock(at) {
+  return new Date(at).toISOString().slice(11, 19);
 }

@@ -1,157 +1,265 @@
 // SPDX-License-Identifier: Apache-2.0
-import { ask } from "./client.js";
-import { Connection } from "./connection.js";
-import { Health } from "./health.js";
-import { Now } from "./now.js";
+import { Address, flameAddress } from "./address.js";
+import { byId, Hint } from "./elements.js";
+import { GraphView } from "./graph_view.js";
+import { Head } from "./head.js";
+import { listenToKeys } from "./keys.js";
+import { takeSteps, timeBefore, unitRows } from "./model.js";
+import { clock } from "./numbers.js";
 import { Poller } from "./poller.js";
-import { ProcessTable } from "./processes.js";
-import { PurposeTable } from "./purposes.js";
-import { ReasonTable } from "./reasons.js";
-import { StallTable } from "./stalls.js";
-import { UnitTable } from "./units.js";
+import { Questions } from "./questions.js";
+import { TimeStrip } from "./strip.js";
+import { UnitPanel } from "./unit_panel.js";
+import { UnitTable } from "./unit_table.js";
+import { Verdict } from "./verdict.js";
 
-const FEW_UNITS = 15;
-const FEW_ROWS = 10;
-const LOGIN_NEEDED = 401;
-const SNAPSHOTS_MS = 30_000; // the list is long, and changes once a minute
+const EVERY_MS = 5_000;
+const WIDE = 900; // pixels; below, the chosen unit takes the place of the table
+const NOW_SECONDS = 60;
 
-// The page. The controls and the address decide what is requested, the answers what is shown.
+// The page. The address decides what is asked, the answers what is shown.
 class Overview {
   constructor() {
-    const find = (id) => document.getElementById(id);
-    this.window = find("window");
-    this.every = find("every");
-    this.idle = find("idle");
-    this.purpose = find("for");
-    this.flame = find("flame");
-    this.units = new UnitTable((cgroup) => this.choose(cgroup === this.chosen ? "" : cgroup));
-    this.now = new Now();
-    this.purposes = new PurposeTable();
-    this.reasons = new ReasonTable();
-    this.stalls = new StallTable();
-    this.processes = new ProcessTable();
-    this.health = new Health();
-    this.connection = new Connection();
-    this.limit = FEW_UNITS;
+    this.address = new Address(() => this.changed());
+    this.head = new Head();
+    this.hint = new Hint();
+    const choose = (unit) => this.change({ unit });
+    const change = (changes) => this.change(changes);
+    this.strip = new TimeStrip(this.hint, (range) => this.setRange(range));
+    this.verdict = new Verdict(this.address, choose);
+    this.table = new UnitTable(this.address, { choose, change });
+    this.graph = new GraphView(this.address, this.hint, { choose, change });
+    this.panel = new UnitPanel(this.address, choose);
+    this.questions = new Questions(this.address);
+    this.find = byId("find");
+    this.pause = byId("pause");
+    this.isPaused = false;
     this.answers = null;
-    this.snapshots = null;
-    this.snapshotsAsked = -Infinity;
-    this.locked = new Map(); // refusals, by path
-    this.readAddress();
-    this.poller = new Poller((signal) => this.poll(signal), this.interval);
-    this.listen(find);
+    this.rows = new Map();
+    this.worst = "";
+    this.poller = new Poller((signal) => this.poll(signal), EVERY_MS);
+    this.listen(choose);
   }
 
-  listen(find) {
-    this.window.addEventListener("change", () => this.changed());
-    this.purpose.addEventListener("change", () => this.changed());
-    this.every.addEventListener("change", () => this.poller.setInterval(this.interval));
-    this.idle.addEventListener("change", () => this.show());
-    find("all").addEventListener("click", () => this.choose(""));
-    find("more").addEventListener("click", () => {
-      this.limit = Infinity;
-      this.poller.now();
+  listen(choose) {
+    this.find.value = this.address.state.find;
+    this.find.addEventListener("input", () => {
+      this.address.set({ find: this.find.value }, true);
+      this.show();
+      if (this.answers?.units.value?.matching > this.rows.size) this.poller.now();
     });
-    find("controls").addEventListener("submit", (event) => event.preventDefault());
+    this.pause.addEventListener("click", () => this.setPaused(!this.isPaused));
+    for (const [id, view] of [
+      ["to-units", "units"],
+      ["to-graph", "graph"],
+    ]) {
+      byId(id).addEventListener("click", (event) => {
+        event.preventDefault();
+        this.change({ view });
+      });
+    }
+    const step = (by) => () => this.step(by);
+    const move = (event) => this.strip.key(event);
+    listenToKeys(
+      {
+        ArrowDown: step(1),
+        j: step(1),
+        ArrowUp: step(-1),
+        k: step(-1),
+        ArrowLeft: move,
+        ArrowRight: move,
+        n: () => this.setRange(null),
+        p: () => this.setPaused(!this.isPaused),
+        u: () => this.change({ view: "units" }),
+        w: () => this.change({ view: "graph" }),
+        "/": () => this.find.focus(),
+        Escape: () => choose(""),
+        Enter: () => this.openStacks(),
+      },
+      () => {
+        this.find.value = "";
+        this.change({ find: "" });
+      },
+    );
   }
 
   start() {
     this.poller.now();
   }
 
-  get interval() {
-    return Number(this.every.value) * 1000;
-  }
-
-  // The address contains the selection, so that it can be reloaded and passed on.
-  readAddress() {
-    const parameters = new URLSearchParams(location.search);
-    this.chosen = parameters.get("cgroup") ?? "";
-    for (const [name, select] of [["window", this.window], ["for", this.purpose]]) {
-      const known = [...select.options].map((option) => option.value);
-      if (known.includes(parameters.get(name))) select.value = parameters.get(name);
-    }
-  }
-
-  choose(cgroup) {
-    this.chosen = cgroup;
+  // Somebody chose something.
+  change(changes) {
+    this.address.set(changes);
     this.changed();
   }
 
   changed() {
-    const parameters = new URLSearchParams();
-    if (this.window.selectedIndex > 0) parameters.set("window", this.window.value);
-    if (this.purpose.value !== "") parameters.set("for", this.purpose.value);
-    if (this.chosen !== "") parameters.set("cgroup", this.chosen);
-    const query = parameters.toString();
-    history.replaceState(null, "", location.pathname + (query && `?${query}`));
-    this.poller.now();
+    this.find.value = this.address.state.find;
+    this.show();
+    this.poller.setInterval(this.interval);
   }
 
-  paths() {
-    const window = `window=${this.window.value}s`;
-    const limit = this.limit === Infinity ? "" : `&limit=${this.limit}`;
-    const one = new URLSearchParams({ cgroup: this.chosen, below: "false" });
-    const purpose = this.purpose.value === "" ? "" : `&for=${this.purpose.value}`;
-    const within = this.chosen === "" ? "" : `&${new URLSearchParams({ cgroup: this.chosen })}`;
-    return [
-      `api/v1/units?${window}${limit}${purpose}`,
-      `api/v1/units?${window}&limit=0&history=true${this.chosen === "" ? "" : `&${one}`}`,
-      `api/v1/stalls?state=in_progress&limit=${FEW_ROWS}${purpose}${within}`,
-      `api/v1/top?limit=${FEW_ROWS}${purpose}${within}`,
-      "api/v1/status",
-    ];
+  setRange(range) {
+    const text = (at) => new Date(at).toISOString().replace(".000Z", "Z");
+    this.change(range === null ? { from: "", to: "" } : { from: text(range[0]), to: text(range[1]) });
   }
 
-  // What needs a login is not requested again, or the browser would ask for the password each time.
-  async askOnce(path, signal) {
-    const [name] = path.split("?");
-    if (!this.locked.has(name)) {
-      const answer = await ask(path, signal);
-      if (answer.status !== LOGIN_NEEDED) return answer;
-      this.locked.set(name, answer);
-    }
-    return this.locked.get(name);
+  setPaused(isPaused) {
+    this.isPaused = isPaused;
+    this.pause.setAttribute("aria-pressed", String(isPaused));
+    this.pause.textContent = isPaused ? "Continue" : "Pause";
+    this.changed();
+  }
+
+  get interval() {
+    return this.isPaused ? 0 : EVERY_MS;
+  }
+
+  step(by) {
+    if (this.address.state.view !== "units") return;
+    const next = this.table.neighbour(by);
+    if (next === undefined) return;
+    this.change({ unit: next });
+    this.table.scrollTo(next);
+  }
+
+  openStacks() {
+    if (this.answers?.units.value) location.href = this.stacksOf(this.address.state.unit);
   }
 
   async poll(signal) {
     try {
-      const answers = await Promise.all(this.paths().map((path) => this.askOnce(path, signal)));
-      if (performance.now() - this.snapshotsAsked > SNAPSHOTS_MS) {
-        this.snapshots = await this.askOnce("api/v1/snapshots", signal);
-        this.snapshotsAsked = performance.now();
-      }
+      const answers = await this.questions.ask(signal, this.rows);
       this.answers = answers;
-      this.connection.here(answers[4], answers[0]);
+      const taken = answers.units.value ? Date.parse(answers.units.value.taken) : Date.now();
+      const mode = answers.range !== null ? "then" : this.isPaused ? "paused" : "live";
+      this.head.here(answers.status, taken, mode);
       this.show();
+      if (this.questions.unit !== answers.unit) this.poller.now();
     } catch (error) {
       if (signal.aborted) return;
       if (error.name !== "Gone") throw error;
-      this.snapshotsAsked = -Infinity;
-      this.locked.clear();
-      this.connection.gone(this.interval);
+      this.questions.forget();
+      this.head.gone(this.interval);
     }
+  }
+
+  // [from, to] of what is shown, in milliseconds.
+  get shownRange() {
+    const now = Date.parse(this.answers.units.value.taken);
+    return this.answers.range ?? [now - NOW_SECONDS * 1000, now];
+  }
+
+  stacksOf(name) {
+    return flameAddress(this.shownRange, this.rows.get(name)?.cgroup ?? "");
   }
 
   show() {
     if (this.answers === null) return;
-    const [units, detail, stalls, processes, status] = this.answers;
-    const wanted = this.purpose.value;
-    this.now.show(status);
-    this.units.show(units, this.chosen, wanted);
-    this.purposes.show(detail);
-    this.reasons.show(detail, this.chosen, this.idle.checked);
-    this.stalls.show(stalls);
-    this.processes.show(processes, wanted);
-    this.health.show(status, this.snapshots, units.value ? Date.parse(units.value.taken) : Date.now());
-    if (units.value) this.flame.href = this.flameAddress(units.value);
+    const { units, why, stalls, changes, status, strip, range } = this.answers;
+    const isPast = range !== null;
+    this.showViews();
+    if (units.value === undefined) {
+      this.verdict.say("The daemon does not tell what waits.", units.error);
+      this.table.show(this.rows, { error: units.error });
+      return;
+    }
+    this.rows = unitRows(units.value, isPast ? undefined : stalls.value, isPast ? undefined : changes?.value);
+    if (isPast && strip.value) takeSteps(this.rows, strip.value);
+    const { steps } = strip.value ?? {};
+    this.verdict.show({
+      units: units.value,
+      why: why.value,
+      rows: this.rows,
+      isPast,
+      before: timeBefore(changes?.value),
+      stuckError: isPast ? undefined : stalls.error,
+      uptime: status.value?.uptime_seconds ?? 0,
+    });
+    if (steps) this.strip.show(strip.value, this.address.range, this.marks());
+    const chosen = this.shownUnit;
+    this.showList(units.value, why, { steps, chosen });
+    this.showUnit(chosen, steps, isPast);
+    byId("to-flame").href = byId("range-flame").href = flameAddress(this.shownRange, "");
+    document.title = `${[...this.rows.values()].some((row) => row.isTrouble) ? "● " : ""}${byId("host").textContent} · offcpud`;
   }
 
-  flameAddress({ taken, window_seconds: seconds }) {
-    const from = new Date(Date.parse(taken) - seconds * 1000).toISOString();
-    const parameters = new URLSearchParams({ from, to: taken });
-    if (this.purpose.value !== "") parameters.set("for", this.purpose.value);
-    return "flame?" + parameters;
+  // Since when somebody is stuck.
+  marks() {
+    const stuck = [...this.rows.values()].flatMap((row) => row.stalls);
+    const times = stuck
+      .map((stall) => ({ at: Date.parse(stall.since), text: stall.for ?? stall.reason }))
+      .sort((a, b) => a.at - b.at);
+    const [first] = times;
+    return first ? [{ at: first.at, text: `${clock(first.at)} stuck: ${first.text}` }] : [];
+  }
+
+  showViews() {
+    const { view, unit } = this.address.state;
+    for (const [id, name] of [
+      ["to-units", "units"],
+      ["to-graph", "graph"],
+    ]) {
+      const link = byId(id);
+      link.href = this.address.link({ view: name });
+      if (name === view) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
+    }
+    byId("columns").classList.toggle("chosen", unit !== "");
+  }
+
+  showList(units, why, { steps, chosen }) {
+    const isGraph = this.address.state.view === "graph";
+    byId("list-title").textContent = isGraph ? "Who waits for whom" : "Units";
+    this.find.hidden = isGraph;
+    byId("list-idle").hidden = isGraph;
+    if (isGraph) {
+      this.table.hide();
+      this.graph.show(why.value?.graph, { rows: this.rows, chosen, error: why.error });
+    } else {
+      this.graph.hide();
+      const count = steps?.count ?? 60;
+      this.table.show(this.rows, {
+        total: units.total,
+        count,
+        chosen,
+        before: timeBefore(this.answers.changes?.value),
+        matching: units.matching,
+        stalls: this.answers.stalls,
+      });
+    }
+  }
+
+  // Beside the table there is always one: the worst, until somebody chooses. It stays as long as
+  // there is a verdict about it, unless another one gets into trouble.
+  get shownUnit() {
+    const { unit } = this.address.state;
+    if (unit !== "" || window.innerWidth <= WIDE) return unit;
+    const verdicts = this.answers.why.value?.verdicts ?? [];
+    const told = verdicts.map((verdict) => verdict.unit).filter((name) => this.rows.has(name));
+    const isTrouble = (name) => this.rows.get(name).isTrouble;
+    const most = [...this.rows.values()].sort((a, b) => b.waiting - a.waiting)[0];
+    const worst = told.find(isTrouble) ?? told[0] ?? most?.name ?? "";
+    const stays = told.includes(this.worst) && (isTrouble(this.worst) || !isTrouble(worst));
+    if (!stays) this.worst = worst;
+    return this.worst;
+  }
+
+  showUnit(name, steps, isPast) {
+    this.questions.unit = name;
+    if (name === "") {
+      this.panel.close();
+      return;
+    }
+    const { unit, unitWhy, unitTop, units } = this.answers;
+    this.panel.show(name, {
+      row: this.rows.get(name),
+      steps: steps ?? { count: 60, seconds: 10, end: units.value.taken },
+      why: unit === name ? unitWhy : undefined,
+      top: unit === name ? unitTop : undefined,
+      range: this.shownRange,
+      isPast,
+    });
   }
 }
 

@@ -5,6 +5,8 @@ import { Filters } from "./filters.js";
 import { boundOf, share } from "./format.js";
 import { KeyboardTour } from "./keyboard.js";
 import { caveatOf, originOf, showLegend, showTotals } from "./legend.js";
+import { tendMenus } from "./menus.js";
+import { PlaceList } from "./places.js";
 import { Ranges } from "./ranges.js";
 import { amountOf, mark, matcher } from "./search.js";
 import { embedded, keptSnapshots, stacks } from "./source.js";
@@ -32,6 +34,8 @@ export class FlamePage {
     this.filters = new Filters(form, () => this.redraw());
     this.ranges = new Ranges(form, () => this.load());
     this.chart = new FlameChart(this.elements.chart, tooltip, (node) => this.zoomed(node));
+    this.places = new PlaceList(find("places"), find("places-title"), (name) => this.searchFor(name));
+    tendMenus(form);
     this.tour = new KeyboardTour(this.chart, tooltip, find("details"));
     this.pending = new AbortController();
     this.address = location.search; // until it has been applied
@@ -128,7 +132,10 @@ export class FlamePage {
     this.chart.clear();
     this.elements.message.textContent = sentence;
     this.elements.showIdle.hidden = !offerIdle;
-    if (this.table === null) this.elements.totals.textContent = "";
+    if (this.table === null) {
+      this.elements.totals.textContent = "";
+      this.places.clear();
+    }
     this.elements.found.textContent = "";
   }
 
@@ -141,6 +148,7 @@ export class FlamePage {
     const shown = sumOf(table, rows);
     showTotals(totals, shown, sumOf(table, table.rows), isDifference);
     showLegend(legend, isDifference, wakers.checked);
+    this.places.show(table, rows);
     width.disabled = !isDifference;
     const amount = isDifference ? width.value : "ns";
     if (shown[amount] === 0) {
@@ -168,6 +176,14 @@ export class FlamePage {
       return `No wait but idle waits was sampled${range} of those that the filters admit${bound}.`;
     }
     return `No wait that the filters admit was sampled${range}${bound}. Turn some of them off.`;
+  }
+
+  // Again: stops searching.
+  searchFor(name) {
+    const { search } = this.elements;
+    const term = `/^${name.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")}$/`;
+    search.value = search.value === term ? "" : term;
+    this.find();
   }
 
   find() {

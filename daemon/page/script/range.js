@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { moment } from "./format.js";
 
+// "2026-11-20 12:00:00 to 12:06:00": the day once.
+function spanOf(begin, end) {
+  const [day] = begin.split(" ");
+  return `${begin} to ${end.startsWith(day) ? end.slice(day.length + 1) : end}`;
+}
+
 // Two sliders over the kept snapshots: the first and the last of a range.
 export class RangePicker {
   constructor(element, onChange) {
@@ -58,7 +64,7 @@ export class RangePicker {
 
   tell() {
     const { first, last } = this.range;
-    this.text.textContent = first && last ? `${moment(first.begin)} to ${moment(last.end)}` : "";
+    this.text.textContent = first && last ? spanOf(moment(first.begin), moment(last.end)) : "";
     this.first.setAttribute("aria-valuetext", first ? moment(first.begin) : "none");
     this.last.setAttribute("aria-valuetext", last ? moment(last.end) : "none");
   }

@@ -314,6 +314,11 @@ TEST_F(RoutesTest, UnitsAreFreshJson) {
   EXPECT_EQ(
       routes_.handle({.method = "GET", .path = "/api/v1/units", .query = {{"w", "5s"}}}).status,
       400U);
+  const auto until = [this](const char* to) {
+    return routes_.handle({.method = "GET", .path = "/api/v1/units", .query = {{"to", to}}}).status;
+  };
+  EXPECT_EQ(until("-1min"), 200U);
+  EXPECT_EQ(until("later"), 400U);
   view_ = nullptr;
   EXPECT_EQ(get("/api/v1/units").status, 503U);
 }

@@ -19,6 +19,7 @@ StatusReport sample_report() {
   report.version = "0.1.0";
   report.revision = "abc1234";
   report.kernel = "6.1.0-30-amd64";
+  report.host = "db-01";
   report.listen = "127.0.0.1:19435";
   report.local_socket = "unix:/run/offcpud/offcpud.sock";
   report.access = {.details = true, .addresses = false};

@@ -128,7 +128,10 @@ TEST(TopJson, RowsComeByWhatWaitsAreForNotByReason) {
   EXPECT_EQ(top.at("window"), json::parse(R"({"seconds": 10.0, "age_seconds": 2.0})"));
   EXPECT_EQ(top.at("processes").at(0).at("waits"), json::parse(R"({
     "actionable": 5.0, "error": 0.0, "children": 0.0, "idle": 0.0, "unknown": 4.0,
-    "for": {"lock": {"waiting": 5.0, "error": 0.0}, "unknown": {"waiting": 4.0, "error": 0.0}},
+    "for": {"lock": {"waiting": 5.0, "error": 0.0, "lasting": 5, "oldest_seconds": 3.0,
+                     "oldest_estimated": false},
+            "unknown": {"waiting": 4.0, "error": 0.0, "lasting": 0, "oldest_seconds": null,
+                        "oldest_estimated": false}},
     "sites": [
       {"for": "lock", "site": "mutex", "waiting": 3.0, "error": 0.0, "lasting": 3,
        "oldest_seconds": 3.0, "oldest_estimated": false},

@@ -12,6 +12,7 @@
 
 #include "pipeline/site_history.h"
 #include "pipeline/wait_history.h"
+#include "pipeline/waited_on.h"
 #include "support/thread_walks.h"
 
 namespace offcpud {
@@ -37,8 +38,10 @@ void set_open(SubjectSeries& row, std::size_t kind, OpenWaits open, std::uint64_
   row.in_progress = std::move(in_progress);
 }
 
+constexpr WallTime kNow(1'795'176'000s);
+
 json answer(const View& view, const std::multimap<std::string, std::string>& parameters = {}) {
-  return json::parse(units_json(view, *UnitQuery::parse(parameters), true));
+  return json::parse(units_json(view, *UnitQuery::parse(parameters, kNow), true));
 }
 
 // Two steps of 10 s: a database that waited for the disk in the second, a service that idles, and
@@ -121,10 +124,106 @@ TEST_F(UnitsJson, UnitsComeByWhatTheirWaitsAreFor) {
 
 TEST_F(UnitsJson, SitesAreDetails) {
   view_.site_history = {site_window(90s, 40)};
-  const json shown = json::parse(units_json(view_, *UnitQuery::parse({}), false));
+  const json shown = json::parse(units_json(view_, *UnitQuery::parse({}, kNow), false));
   EXPECT_FALSE(shown["units"][0]["waits"].contains("sites"));
   EXPECT_FALSE(shown["total"]["waits"].contains("sites"));
   EXPECT_DOUBLE_EQ(shown["units"][0]["waits"]["for"]["lock"]["waiting"], 4);
+}
+
+// What lasts at the end of the window stands beside what it is for, whoever asks.
+TEST_F(UnitsJson, WhatLastsIsToldByWhatItIsFor) {
+  view_.site_history = {site_window(80s, 20), site_window(90s, 40)};
+  const json shown = json::parse(units_json(view_, *UnitQuery::parse({}, kNow), false));
+  const json& lock = shown["units"][0]["waits"]["for"]["lock"];
+  EXPECT_EQ(lock["lasting"], 1) << "only of the last window";
+  EXPECT_DOUBLE_EQ(lock["oldest_seconds"], 1);
+  EXPECT_FALSE(shown["units"][0].contains("waited_on"));
+}
+
+// 98 short waits for a lock and two long ones, of which one ended in an earlier step.
+TEST_F(UnitsJson, LengthsAreThoseOfWhatWaitsWereFor) {
+  view_.site_history = {site_window(90s, 40)};
+  SubjectSeries idle = row("/system.slice/idle.service");
+  WaitHistory history;
+  View view = view_;
+  view.subjects = {idle};
+  view.taken = MonotonicTime(80s);
+  history.record(view);
+  const auto ended = [&](const std::vector<double>& lengths) {
+    auto histogram = std::make_shared<EstimatedHistogram>();
+    *histogram += *waits(lengths);
+    idle.waits[static_cast<std::size_t>(WaitFor::Lock)] = histogram;
+    view.subjects = {idle};
+    view.taken += 10s;
+    view.history = history.record(view);
+  };
+  ended({4});
+  std::vector<double> lengths(98, 0.125);
+  lengths.insert(lengths.end(), {4, 2});
+  ended(lengths);
+  const json lock = answer(view, {{"window", "10s"}})["units"][0]["waits"]["for"]["lock"];
+  EXPECT_EQ(lock["ended"], 99);
+  EXPECT_DOUBLE_EQ(lock["p50_seconds"][1], 0.125);
+  EXPECT_DOUBLE_EQ(lock["p99_seconds"][1], 2);
+  const json both = answer(view, {{"window", "20s"}})["total"]["waits"]["for"]["lock"];
+  EXPECT_EQ(both["ended"], 100);
+}
+
+std::shared_ptr<const PeerWindow> peer_window(std::chrono::seconds begin) {
+  auto window = std::make_shared<PeerWindow>();
+  window->begin = MonotonicTime(begin);
+  window->end = MonotonicTime(begin + 10s);
+  const auto add = [&](WaitFor wait_for, const char* on, double s) {
+    window->rows.push_back({.cgroup = "/system.slice/idle.service",
+                            .wait_for = wait_for,
+                            .on = on,
+                            .time = {.ns = s * 1e9}});
+  };
+  add(WaitFor::Lock, "db.service", 20);
+  add(WaitFor::Lock, "(unknown)", 30);
+  add(WaitFor::Work, "web.service", 40);
+  add(WaitFor::Storage, "device:vda", 25);
+  return window;
+}
+
+TEST_F(UnitsJson, WhomAUnitWaitedOnMostComesFirstAndNobodyIsNot) {
+  view_.site_history = {site_window(90s, 40)};
+  view_.peer_history = {peer_window(80s), peer_window(90s)};
+  EXPECT_EQ(answer(view_)["units"][0]["waited_on"], json::parse(R"([
+      {"for": "storage", "on": "device:vda", "waiting": 2.5},
+      {"for": "lock", "on": "db.service", "waiting": 2.0}])"));
+  EXPECT_EQ(answer(view_)["units"][1]["waited_on"], json::array());
+}
+
+// Windows of 10 s that begin at 3 s of a minute: each is in two steps.
+TEST_F(UnitsJson, StepsBeginAtWholeTensOfTheClock) {
+  view_.history.clear();
+  view_.taken_wall = kNow + 5s;
+  view_.taken = MonotonicTime(105s);
+  view_.site_history = {site_window(83s, 20), site_window(93s, 40)};
+  const json units = answer(view_, {{"steps", "true"}});
+  EXPECT_EQ(units["steps"],
+            json::parse(R"({"end": "2026-11-20T12:00:10.000Z", "seconds": 10, "count": 60})"));
+  const json& lock = units["total"]["steps"]["lock"];
+  ASSERT_EQ(lock.size(), 60U);
+  EXPECT_TRUE(lock[56].is_null()) << "nothing was examined then";
+  EXPECT_DOUBLE_EQ(lock[57], 2);
+  EXPECT_DOUBLE_EQ(lock[58], (0.3 * 20 + 0.7 * 40) / 10);
+  EXPECT_DOUBLE_EQ(lock[59], 4) << "the mean over what is known of it";
+  EXPECT_EQ(units["units"][0]["steps"]["lock"], lock);
+  EXPECT_FALSE(units["total"]["steps"].contains("work"));
+  EXPECT_FALSE(answer(view_)["total"].contains("steps"));
+}
+
+TEST_F(UnitsJson, StepsHaveWaitsForACpuWithoutAnyStack) {
+  view_.taken_wall = kNow;
+  const json units = answer(view_, {{"steps", "true"}});
+  // Steps of 100 s to 120 s; the database waited 0.5 s of the second.
+  const json& cpu = units["total"]["steps"]["cpu"];
+  EXPECT_TRUE(cpu[56].is_null());
+  EXPECT_DOUBLE_EQ(cpu[57], 0);
+  EXPECT_DOUBLE_EQ(cpu[58], 0.05);
+  EXPECT_EQ(units["total"]["steps"].size(), 1U);
 }
 
 TEST_F(UnitsJson, PercentilesAreTheBoundsOfTheSlotThatHoldsThem) {
@@ -217,11 +316,12 @@ TEST_F(UnitsJson, BeforeTheSecondPassThereIsNoWindow) {
 
 TEST(UnitQuery, RefusesWhatItDoesNotKnow) {
   const auto refused = [](const std::string& name, const std::string& value) {
-    const auto query = UnitQuery::parse({{name, value}});
+    const auto query = UnitQuery::parse({{name, value}}, kNow);
     return query ? "" : query.error().message();
   };
-  EXPECT_NE(refused("windw", "5s").find("use window, cgroup, below, for, limit or history"),
-            std::string::npos);
+  EXPECT_NE(
+      refused("windw", "5s").find("use window, cgroup, below, for, limit, history, steps or to"),
+      std::string::npos);
   for (const char* value : {"", "5", "0s", "-5s", "5 s"}) {
     EXPECT_NE(refused("window", value).find("use a duration such as 60s"), std::string::npos)
         << value;
@@ -231,7 +331,7 @@ TEST(UnitQuery, RefusesWhatItDoesNotKnow) {
   EXPECT_NE(refused("history", "yes"), "");
   EXPECT_NE(refused("below", "1"), "");
   EXPECT_NE(refused("cgroup", ""), "");
-  EXPECT_FALSE(UnitQuery::parse({{"limit", "1"}, {"limit", "2"}}));
+  EXPECT_FALSE(UnitQuery::parse({{"limit", "1"}, {"limit", "2"}}, kNow));
 }
 
 }  // namespace

@@ -24,6 +24,16 @@ TEST_F(WhyHandlerTest, WithoutAUnitItIsAboutTheHost) {
   EXPECT_NEAR(answer["verdicts"][1]["threads"].get<double>(), 2, 1e-9) << "run queue";
 }
 
+// The minute before the last one: who waited then, on whom, and who had the CPU.
+TEST_F(WhyHandlerTest, AnEarlierTimeIsAskedForByItsEnd) {
+  const json answer = ask_json({{"window", "1min"}, {"to", "-1min"}});
+  EXPECT_EQ(answer["taken"], "2026-11-20T11:59:00.000Z");
+  ASSERT_THAT(answer["verdicts"], SizeIs(1)) << "web.service waited only later";
+  EXPECT_NEAR(answer["verdicts"][0]["threads"].get<double>(), 1, 1e-9);
+  EXPECT_EQ(ask({{"pid", "12"}, {"to", "-1min"}}).status, 400U);
+  EXPECT_EQ(ask({{"to", "later"}}).status, 400U);
+}
+
 // The part of a cause by kind and name; null: there is none.
 json part_of(const json& cause, const char* kind, const char* name) {
   for (const json& part : cause["parts"]) {

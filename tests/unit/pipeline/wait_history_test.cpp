@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -129,6 +130,33 @@ TEST_F(WaitHistoryTest, ANewCgroupCountsFromZeroAndOneThatIsGoneNotAtAll) {
   const auto step = pass(10s, {folded, fresh}).back();
   ASSERT_EQ(step->subjects.size(), 1U);
   EXPECT_DOUBLE_EQ(waited(*step, "/a", kDisk), 2);
+}
+
+// Idle waits are not kept: nobody asks how long they were.
+TEST_F(WaitHistoryTest, AStepHasTheLengthsOfWhatWaitsWereFor) {
+  const auto estimated = [](const std::vector<double>& seconds) {
+    auto histogram = std::make_shared<EstimatedHistogram>();
+    *histogram += *waits(seconds);
+    return histogram;
+  };
+  constexpr auto kLock = static_cast<std::size_t>(WaitFor::Lock);
+  constexpr auto kWork = static_cast<std::size_t>(WaitFor::Work);
+  SubjectSeries quiet = row("/a"), busy = row("/b");
+  busy.waits[kLock] = estimated({1});
+  pass(0s, {quiet, busy});
+  busy.waits[kLock] = estimated({1, 1, 0.25});
+  busy.waits[kWork] = estimated({8});
+  const auto step = pass(10s, {quiet, busy}).back();
+  std::map<std::pair<WaitFor, double>, std::uint64_t> lengths;
+  step->for_each_length(
+      [&](const SubjectLabels& labels, WaitFor wait_for, std::size_t slot, std::uint64_t count) {
+        EXPECT_EQ(labels.cgroup, "/b");
+        lengths[{wait_for, slot_bound_seconds(slot)}] += count;
+      });
+  const std::map<std::pair<WaitFor, double>, std::uint64_t> expected = {{{WaitFor::Lock, 1.0}, 1},
+                                                                        {{WaitFor::Lock, 0.25}, 1}};
+  EXPECT_EQ(lengths, expected);
+  EXPECT_EQ(pass(10s, {quiet, busy}).back()->lengths.size(), 0U);
 }
 
 TEST_F(WaitHistoryTest, FrequentPassesMakeNoMoreStepsAndLeaveNoGap) {

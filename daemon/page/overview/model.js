@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the daemon's answers to what is shown of a unit.
+import { visible } from "../script/names.js";
+import { STACKED } from "./kinds.js";
+import { time, upperBound } from "./numbers.js";
+
+const TROUBLE_THREADS = 0.5; // more than before
+const TROUBLE_FACTOR = 2;
+const SIGMAS = 3;
+const LEAST_BEFORE = 300; // seconds of the time before; less does not say what is usual
+const NEARLY_AN_HOUR = 3000;
+const SURE = 0.99; // the percentile that is shown
+
+const NO_UNIT = "no unit (/)";
+
+// As unit_name() of the daemon, by which /api/v1/why knows it.
+export function unitNameOf({ unit, cgroup }) {
+  return unit ?? (cgroup === "/" ? NO_UNIT : cgroup);
+}
+
+export function shortName(name) {
+  return visible(name.replace(/\.service$/, ""));
+}
+
+// What `waited_on` says, in words: "device nvme0n1", "10.0.0.7:5432", "postgresql".
+export function otherName(on, own) {
+  if (on === own || (on === "/" && own === NO_UNIT)) return "its own threads";
+  if (on.startsWith("device:")) return `device ${visible(on.slice(7))}`;
+  if (on.startsWith("remote:")) return visible(on.slice(7));
+  return on === "/" ? NO_UNIT : shortName(on);
+}
+
+const sum = (values) => values.reduce((all, one) => all + one, 0);
+const waitingOf = (waits) => sum(Object.values(waits).map((wait) => wait.waiting));
+
+// Threads by kind, of one cgroup. Who waits for children of its own is left out: they have rows.
+function kindsOf(unit) {
+  const kinds = { cpu: waitingOf(unit.runqueue) };
+  if (!unit.waits) {
+    kinds.unknown = unit.actionable - kinds.cpu; // nothing was examined: by reason
+    return kinds;
+  }
+  for (const kind of STACKED) {
+    const wait = unit.waits.for[kind];
+    if (kind === "cpu" || kind === "unknown" || !wait) continue;
+    kinds[kind] = wait.waiting - (kind === "answer" ? unit.waits.children : 0);
+  }
+  return kinds;
+}
+
+// Upper bounds of the percentile by kind, over what ended and what lasts, which counts at its age: a
+// hang must not make it shorter.
+function lengthsOf(unit) {
+  const lengths = {};
+  const cpu = Object.values(unit.runqueue).map((wait) => upperBound(wait.p99_seconds));
+  lengths.cpu = Math.max(0, ...cpu.filter((length) => length !== null));
+  for (const [kind, wait] of Object.entries(unit.waits?.for ?? {})) {
+    const ended = upperBound(wait.p99_seconds) ?? 0;
+    const isHang = wait.lasting > 0 && wait.lasting >= (1 - SURE) * (wait.lasting + (wait.ended ?? 0));
+    lengths[kind] = isHang ? Math.max(ended, wait.oldest_seconds ?? 0) : ended;
+  }
+  return lengths;
+}
+
+// What nobody can tell is much on many hosts, and in no picture: a line says how much it is.
+export function knownSteps(steps) {
+  return Object.fromEntries(Object.entries(steps ?? {}).filter(([kind]) => kind !== "unknown"));
+}
+
+function addSeries(into, from) {
+  for (const [kind, values] of Object.entries(knownSteps(from))) {
+    const had = into[kind];
+    into[kind] = had
+      ? had.map((value, i) => (value === null ? values[i] : value + (values[i] ?? 0)))
+      : values;
+  }
+}
+
+class UnitRow {
+  constructor(name, { cgroup }) {
+    Object.assign(this, { name, cgroup, kinds: {}, lengths: {}, steps: {}, on: new Map(), sites: [] });
+    Object.assign(this, { running: 0, work: 0, timer: 0, unknown: 0, throttled: 0, takers: [] });
+    Object.assign(this, { stuck: 0, oldest: 0, oldestEstimated: false, stalls: [], before: null });
+    this.tellsSites = true; // to this client
+    this.changed = false; // it waits significantly longer than before
+    this.variance = 0; // of the difference
+  }
+
+  // Another cgroup of the unit.
+  add(unit) {
+    for (const [kind, value] of Object.entries(kindsOf(unit))) {
+      this.kinds[kind] = (this.kinds[kind] ?? 0) + Math.max(0, value);
+    }
+    for (const [kind, value] of Object.entries(lengthsOf(unit))) {
+      this.lengths[kind] = Math.max(this.lengths[kind] ?? 0, value);
+    }
+    for (const { for: kind, on, waiting } of unit.waited_on ?? []) {
+      const key = `${kind} ${on}`;
+      const had = this.on.get(key);
+      this.on.set(key, { kind, on, waiting: waiting + (had?.waiting ?? 0) });
+    }
+    addSeries(this.steps, unit.steps);
+    this.sites.push(...(unit.waits?.sites ?? []));
+    if (unit.waits && !unit.waits.sites) this.tellsSites = false;
+    this.takers.push(...(unit.kept_off ?? []));
+    this.running += unit.running;
+    this.throttled += unit.runqueue.throttled?.waiting ?? 0;
+    this.unknown += unit.waits?.unknown ?? 0;
+    this.variance += (unit.waits?.error ?? 0) ** 2;
+    if (unit.cgroup.length < this.cgroup.length) this.cgroup = unit.cgroup;
+  }
+
+  finish() {
+    this.waiting = sum(Object.values(this.kinds));
+    const [main] = Object.entries(this.kinds).sort(([, a], [, b]) => b - a);
+    this.main = main && main[1] > 0 ? main[0] : null;
+    this.p99 = this.main ? this.lengths[this.main] || null : null;
+    this.excess = this.before === null ? 0 : this.waiting - this.before;
+    // Who never waited before may be new: of that one nobody knows what is usual.
+    const least = Math.max(TROUBLE_THREADS, SIGMAS * Math.sqrt(this.variance));
+    this.changed = this.before > 0 && this.excess >= least && this.waiting >= TROUBLE_FACTOR * this.before;
+    this.isTrouble = this.stuck > 0 || this.changed;
+  }
+
+  // Whom or what it waits for most, of its main kind: {text, share}; null: nobody knows.
+  get culprit() {
+    if (this.main === null) return null;
+    const whole = this.kinds[this.main];
+    const of = (text, waiting) => ({ text, share: Math.min(1, waiting / whole) });
+    if (this.main === "cpu") {
+      if (this.throttled > whole / 2) return of("its own cpu.max", this.throttled);
+      const [taker] = [...this.takers].sort((a, b) => b.waiting - a.waiting);
+      if (!taker) return null;
+      const name = taker.by_unit ?? taker.by_cgroup;
+      return of(name.startsWith("(") ? visible(name) : otherName(name, this.name), taker.waiting);
+    }
+    const [most] = [...this.on.values()]
+      .filter((each) => each.kind === this.main)
+      .sort((a, b) => b.waiting - a.waiting);
+    return most ? of(otherName(most.on, this.name), most.waiting) : null;
+  }
+}
+
+// How long the time before was that units are compared with, in words; null: too short, or nothing is
+// kept of it.
+export function timeBefore(changes) {
+  const seconds = changes?.base.covered_seconds ?? 0;
+  if (seconds < LEAST_BEFORE) return null;
+  return seconds >= NEARLY_AN_HOUR ? "the hour before" : `the ${time(Math.round(seconds / 60) * 60)} before`;
+}
+
+// What units waited before, as /api/v1/changes says.
+function addBefore(rows, changes) {
+  if (timeBefore(changes) === null) return;
+  for (const change of changes.rows) {
+    const row = rows.get(change.unit);
+    if (!row || ["unknown", "work", "timer"].includes(change.for)) continue;
+    row.before = (row.before ?? 0) + change.before;
+    row.variance += change.before_error ** 2;
+  }
+}
+
+// `units`, `stalls`, `changes`: answers of the daemon, the last two undefined where it refuses.
+export function unitRows(units, stalls, changes) {
+  const rows = new Map();
+  for (const unit of units.units) {
+    const name = unitNameOf(unit);
+    if (!rows.has(name)) rows.set(name, new UnitRow(name, unit));
+    rows.get(name).add(unit);
+  }
+  for (const stall of stalls?.stalls ?? []) {
+    const row = rows.get(unitNameOf(stall));
+    if (!row) continue;
+    row.stuck += 1;
+    row.stalls.push(stall);
+    if (stall.duration_seconds <= row.oldest) continue;
+    row.oldest = stall.duration_seconds;
+    row.oldestEstimated = stall.estimated;
+  }
+  addBefore(rows, changes);
+  for (const row of rows.values()) row.finish();
+  return rows;
+}
+
+// Steps are always those of the last ten minutes, also beside a range of them.
+export function takeSteps(rows, units) {
+  for (const row of rows.values()) row.steps = {};
+  for (const unit of units.units) addSeries(rows.get(unitNameOf(unit))?.steps ?? {}, unit.steps);
+}

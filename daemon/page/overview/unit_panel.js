@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+import { visible } from "../script/names.js";
+import { flameAddress } from "./address.js";
+import { chainOf } from "./chain.js";
+import { byId, element } from "./elements.js";
+import { unitNameOf } from "./model.js";
+import { counted } from "./numbers.js";
+import { sitesTable, stallsTable, threadsTable, unitPicture } from "./unit_parts.js";
+
+// The chosen unit: whom it waits for, where, since when, what is stuck, its threads.
+export class UnitPanel {
+  // `choose(name)`: "" closes it.
+  constructor(address, choose) {
+    this.address = address;
+    this.choose = choose;
+    this.panel = byId("unit");
+    this.back = this.link({ unit: "" }, "← Units", "", "back");
+    this.title = element("h2", { id: "unit-title" });
+    this.path = element("span", { class: "path cut quiet" });
+    this.stacks = element("a", {}, "stacks");
+    this.parts = new Map();
+    this.panel.append(element("header", {}, this.back, this.title, this.path));
+    for (const [name, title] of [
+      ["chain", "Whom it waits for"],
+      ["stalls", "Stuck now"],
+      ["sites", "Where it waits"],
+      ["minutes", "Last 10 minutes"],
+      ["threads", "Its threads now"],
+    ]) {
+      const body = element("div");
+      const note = element("span", { class: "quiet detail" });
+      const section = element(
+        "section",
+        {},
+        element("div", { class: "line" }, element("h3", {}, title), note),
+        body,
+      );
+      this.parts.set(name, { section, body, note, text: null });
+      this.panel.append(section);
+    }
+    this.parts.get("chain").note.append("threads, share");
+    this.parts.get("sites").note.append(this.stacks);
+  }
+
+  link(changes, text, title, kind) {
+    const follow = (event) => {
+      event.preventDefault();
+      this.choose(changes.unit);
+    };
+    return element(
+      "a",
+      { href: this.address.link(changes), class: kind, title: title || null, click: follow },
+      text,
+    );
+  }
+
+  // Replaces a part only if it says something else now, and not while somebody uses a link in it.
+  put(name, ...nodes) {
+    const part = this.parts.get(name);
+    const box = element("div", {}, ...nodes);
+    const text = box.innerHTML;
+    part.section.hidden = nodes.length === 0 || nodes[0] === null;
+    if (part.text === text || part.body.querySelector("a:hover, a:focus")) return;
+    part.text = text;
+    part.body.replaceChildren(...box.childNodes);
+  }
+
+  refused(sentence) {
+    return element("p", { class: "quiet" }, visible(sentence));
+  }
+
+  close() {
+    this.panel.hidden = true;
+  }
+
+  // `row`: undefined if the unit is not among those that the daemon told; `why`, `top`: answers or
+  // refusals about it, undefined before the first one.
+  show(name, { row, why, top, steps, range, isPast }) {
+    if (this.shown !== name) for (const part of this.parts.values()) part.text = null;
+    this.shown = name;
+    this.panel.hidden = false;
+    this.back.href = this.address.link({ unit: "" });
+    this.title.textContent = visible(name);
+    this.path.textContent =
+      row && row.cgroup !== name ? visible(row.cgroup.replace(/\/[^/]*$/, "") || "/") : "";
+    this.path.title = row ? visible(row.cgroup) : "";
+    if (!row) {
+      for (const part of ["stalls", "sites", "minutes", "threads"]) this.put(part, null);
+      this.put("chain", this.refused("There is no such unit, or it neither waited nor ran in this time."));
+      return;
+    }
+    this.stacks.href = flameAddress(range, row.cgroup);
+    this.showChain(row, why);
+    this.put("stalls", row.stalls.length > 0 ? stallsTable(row.stalls) : null);
+    const sites = row.tellsSites
+      ? sitesTable(row)
+      : this.refused("This client may not see where threads wait.");
+    this.put("sites", sites);
+    this.put("minutes", unitPicture(row, steps, range));
+    this.showThreads(name, row, top, isPast);
+  }
+
+  showChain(row, why) {
+    if (why === undefined) this.put("chain", this.refused("Asking the daemon…"));
+    else if (why.error !== undefined) this.put("chain", this.refused(why.error));
+    else
+      this.put(
+        "chain",
+        chainOf(why.value, row, (unit, text) => this.link({ unit }, text, visible(unit))),
+      );
+  }
+
+  showThreads(name, row, top, isPast) {
+    const { note } = this.parts.get("threads");
+    note.textContent = "";
+    if (isPast)
+      this.put("threads", this.refused("Threads are known of now alone; of this time there are stacks."));
+    else if (top === undefined) this.put("threads", this.refused("Asking the daemon…"));
+    else if (top.error !== undefined) this.put("threads", this.refused(top.error));
+    else {
+      this.put(
+        "threads",
+        threadsTable(top.value, (thread) => unitNameOf({ cgroup: "", ...thread }) === name),
+      );
+      note.textContent = row.stuck > 0 ? counted(row.stuck, "thread") + " stuck" : "the oldest first";
+    }
+  }
+}
