@@ -75,14 +75,14 @@ TEST_F(WhyHandlerTest, WhoLoadsTheDiskOfAPartitionIsNamed) {
                        .by = std::make_shared<const SubjectLabels>(labels_of_cgroup(cgroup)),
                        .load = {.bytes = {bytes, 2 * bytes, bytes},
                                 .requests = {5, 10, 5},
-                                .request_ns = seconds * kSecond}};
+                                .request_ns = seconds * test::kSecondNs}};
   };
   for (auto& window : view_.peer_history) {
     auto changed = std::make_shared<PeerWindow>(*window);
     changed->rows = {{.cgroup = "/system.slice/db.service/worker",
                       .wait_for = WaitFor::Lock,
                       .on = "device:vda1",
-                      .time = {.ns = 240.0 * kSecond}}};
+                      .time = {.ns = 240.0 * test::kSecondNs}}};
     window = changed;
   }
   EXPECT_THAT(ask_json({{"unit", "db.service"}})["verdicts"][0]["sentence"].get<std::string>(),
