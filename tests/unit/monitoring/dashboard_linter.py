@@ -8,7 +8,7 @@ import re
 from dashboards import panels, targets, variables
 
 # Those of Grafana's units (packages/grafana-data/src/valueFormats/categories.ts) that are used here.
-UNITS = {"short", "s", "ops", "bytes", "percentunit", "bool_yes_no"}
+UNITS = {"short", "s", "ops", "bytes", "Bps", "percentunit", "bool_yes_no"}
 DATASOURCE = {"type": "prometheus", "uid": "${datasource}"}
 
 
