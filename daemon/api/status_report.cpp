@@ -126,8 +126,8 @@ Json readers_json(const std::optional<ReaderStatus>& readers) {
 std::string round_number(std::uint64_t number) {
   constexpr std::uint64_t kThousand = 1'000, kMillion = 1'000'000;
   if (number < 10 * kThousand) return count_text(number);
-  if (number < 10 * kMillion) return std::to_string(number / kThousand) + " thousand";
-  return std::to_string(number / kMillion) + " million";
+  if (number < 10 * kMillion) return count_text(number / kThousand) + " thousand";
+  return count_text(number / kMillion) + " million";
 }
 
 // "0 events lost", "1,190 of 40 million events lost (0.003 %)"

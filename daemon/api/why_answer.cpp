@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace offcpud {
@@ -54,15 +56,17 @@ WhyAnswer why_answer(WhyInputs inputs, WallTime taken, const std::vector<std::st
   if (whole_host) {
     answer.verdicts = verdicts(trees, limit);
     // The trees of those that the verdicts are about, in their order.
+    std::set<std::string> told;
     for (const WhyVerdict& verdict : answer.verdicts) {
-      answer.trees.push_back(trees.of(verdict.unit));
+      if (told.insert(verdict.unit).second) answer.trees.push_back(trees.of(verdict.unit));
     }
   } else {
     if (all.size() > limit) all.resize(limit);
     answer.trees = std::move(all);
     for (const UnitCauses& tree : answer.trees) {
-      WhyVerdict verdict = verdict_of(trees, tree.unit);
-      if (verdict.threads > 0) answer.verdicts.push_back(std::move(verdict));
+      for (WhyVerdict& verdict : verdicts_of(trees, tree.unit)) {
+        answer.verdicts.push_back(std::move(verdict));
+      }
     }
   }
   answer.graph = wait_graph(answer.inputs);

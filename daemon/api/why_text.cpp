@@ -32,12 +32,16 @@ std::string idle_text(const UnitCauses& unit) {
   return text;
 }
 
-// ": thread worker (tid 812) holds a mutex for 3 threads now"; empty: no holder is known.
+// ": thread worker (tid 812 of python3) holds a mutex for 3 threads now"; empty: no holder is
+// known.
 std::string holder_text(const Cause& part) {
   if (!part.holder) return {};
   const UnitHolder& holder = *part.holder;
   std::string text = !holder.is_thread ? ": it" : ": thread " + holder.thread;
-  if (holder.is_thread && holder.tid != 0) text += " (tid " + std::to_string(holder.tid) + ")";
+  if (holder.is_thread && holder.tid != 0) {
+    text += " (tid " + std::to_string(holder.tid) +
+            (holder.process.empty() ? "" : " of " + holder.process) + ")";
+  }
   return text + " holds " + holder.lock + " for " + counted(holder.waiting, "thread") + " now";
 }
 
@@ -61,7 +65,8 @@ std::string who_text(const Cause& part) {
     case Kind::Device:
       return "device " + part.name + because;
     case Kind::Self:
-      return part.because.empty() ? named("same unit", part) + holder_text(part) : part.because;
+      if (part.for_kind == kForThrottled) return part.because;
+      return named("same unit", part) + holder_text(part) + because;
     case Kind::Kernel:
       return "kernel threads";
     case Kind::Others:

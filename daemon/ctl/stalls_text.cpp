@@ -130,7 +130,8 @@ std::string waits_for_text(const Json& stall) {
 std::string waits_on_text(const Json& stall) {
   const Json& peer = member(stall, "waits_on");
   const std::string pid = text_of(peer, "pid");
-  return join({text_of(peer, "on"),
+  const std::string on = text_of(peer, "on");
+  return join({on == "/" ? "no unit (/)" : on,
                pid.empty() ? "" : "(" + or_dash(text_of(peer, "comm")) + "[" + pid + "])"});
 }
 

@@ -93,6 +93,7 @@ bool fits_one_line(const Json& value) {
 
 std::string line_text(std::string_view name, const Json& value) {
   if (const auto* const unit = unit_of(name, value)) return unit->text(value.get<double>());
+  if (name == "bytes" && value.is_number()) return bytes_text(value.get<double>());
   return value.is_structured() ? list_text(value) : scalar_text(value);
 }
 

@@ -55,6 +55,7 @@ std::string share_text(double seconds, std::optional<double> interval) {
 }
 
 std::string where_text(const TopRow& row) {
+  if (row.unit.empty() && row.cgroup == "/") return "no unit (/)";
   return terminal_text(row.unit.empty() ? row.cgroup : row.unit);
 }
 

@@ -9,7 +9,7 @@
 namespace offcpud {
 namespace {
 
-constexpr std::size_t kForWidth = 8, kSiteWidth = 27, kLongestWidth = 15;
+constexpr std::size_t kForWidth = 8, kSiteWidth = 27, kLongestWidth = 12;
 
 // What the columns FOR, SITE and NOW go by.
 struct Told {

@@ -164,6 +164,8 @@ class TreeMaker {
         ns -= of_children;
       }
       const bool own = peer.kind == UnitPeer::On::Unit && peer.on == tree_.unit;
+      auto holder = holder_in(peer.on, node.for_kind);
+      const bool is_lock = node.for_kind == index_of(WaitFor::Lock);
       node.parts.push_back({.kind = own ? Cause::Kind::Self : kind_of(peer.kind),
                             .for_kind = node.for_kind,
                             .name = peer.on,
@@ -171,22 +173,28 @@ class TreeMaker {
                             .pid = peer.pid,
                             .threads = rate.threads(ns),
                             .error = rate.error(peer.time.variance_ns2),
-                            .holder = holder_in(peer.on, node.for_kind)});
+                            .because = own && is_lock && !holder ? why_nobody_holds(node) : "",
+                            .holder = std::move(holder)});
       if (peer.kind != UnitPeer::On::Device) continue;
       node.parts.back().load =
           std::make_shared<const DeviceLoad>(load_of(inputs_, peer.on, tree_.unit));
     }
   }
 
-  // The holder of this unit for whom most threads wait.
+  // The holder of this unit for whom most threads wait; one in a deadlock comes first, as that
+  // never ends.
   [[nodiscard]] std::shared_ptr<const UnitHolder> holder_in(const std::string& by,
                                                             std::size_t for_kind) const {
     const UnitHolder* most = nullptr;
     for (const UnitHolder& holder : inputs_.holders.of(tree_.unit)) {
       if (holder.by != by || index_of(holder.waiters_for) != for_kind) continue;
-      if (!most || holder.waiting > most->waiting) most = &holder;
+      if (!most || rank_of(holder) > rank_of(*most)) most = &holder;
     }
     return most ? std::make_shared<const UnitHolder>(*most) : nullptr;
+  }
+
+  static std::pair<bool, std::uint32_t> rank_of(const UnitHolder& holder) {
+    return {holder.does == UnitHolder::Does::Deadlocked, holder.waiting};
   }
 
   [[nodiscard]] std::string why_unknown(const Cause& node) const {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "base/amount_text.h"
 #include "base/duration_text.h"
@@ -15,7 +16,8 @@ using Does = WhyHop::Does;
 using Kind = Cause::Kind;
 
 constexpr double kLeastThreads = 0.05;
-constexpr double kOwnVerdict = 2;  // times as much as the path that passes through
+constexpr double kLeastOther = 0.2;  // of what the unit waits: a verdict besides the main one
+constexpr double kOwnVerdict = 2;    // times as much as the path that passes through
 
 // In the tense of the hop.
 std::string verb(const WhyHop& hop, const char* now, const char* past) {
@@ -96,7 +98,8 @@ std::string whom(const WhyHop& waits, const WhyHop& next) {
     case Kind::Kernel:
       return " of the kernel";
     case Kind::Self:
-      return " of " + who(next, "the same unit");
+      return " of " + who(next, "the same unit") +
+             (next.because.empty() ? "" : "; " + next.because);
     default:
       break;
   }
@@ -162,25 +165,13 @@ std::string sentence_of(const WhyPath& path) {
   return text;
 }
 
-// What lasts comes first, then what more threads wait for.
-bool worse(const WhyVerdict& one, const WhyVerdict& other) {
-  return one.over != other.over ? other.over : one.threads > other.threads;
-}
-
-}  // namespace
-
-WhyVerdict verdict_of(WhyUnits& units, const std::string& unit) {
-  WhyVerdict verdict{.unit = unit};
-  const UnitCauses& tree = units.of(unit);
-  const Cause* const large = main_cause(tree, kLeastThreads);
-  const Cause* const cause = large != nullptr ? large : main_cause(tree, 1e-3);
-  if (cause == nullptr) return verdict;
-  verdict.for_kind = cause->for_kind;
-  verdict.threads = cause->threads;
-  verdict.error = cause->error;
-  verdict.over = cause->over;
-  verdict.over_within = cause->over_within;
-  verdict.path = follow(units, unit, *cause);
+WhyVerdict verdict_about(WhyUnits& units, const std::string& unit, const Cause& cause) {
+  WhyVerdict verdict{.unit = unit, .for_kind = cause.for_kind};
+  verdict.threads = cause.threads;
+  verdict.error = cause.error;
+  verdict.over = cause.over;
+  verdict.over_within = cause.over_within;
+  verdict.path = follow(units, unit, cause);
   verdict.sentence = sentence_of(verdict.path);
   const WhyHop* const culprit = verdict.path.culprit();
   if (culprit) {
@@ -191,17 +182,60 @@ WhyVerdict verdict_of(WhyUnits& units, const std::string& unit) {
   return verdict;
 }
 
+bool is_deadlock(const Cause& cause) {
+  return std::ranges::any_of(cause.parts, [](const Cause& part) {
+    return part.holder && part.holder->does == UnitHolder::Does::Deadlocked;
+  });
+}
+
+// Whether something besides its main cause is worth a sentence: a large part, or a deadlock, which
+// never ends.
+bool is_told_apart(const UnitCauses& tree, const Cause& cause) {
+  if (!is_actionable_for(cause.for_kind) || cause.over || cause.threads < kLeastThreads) {
+    return false;
+  }
+  return cause.threads >= kLeastOther * tree.actionable || is_deadlock(cause);
+}
+
+// What lasts comes first, then what more threads wait for.
+bool worse(const WhyVerdict& one, const WhyVerdict& other) {
+  return one.over != other.over ? other.over : one.threads > other.threads;
+}
+
+}  // namespace
+
+WhyVerdict verdict_of(WhyUnits& units, const std::string& unit) {
+  const UnitCauses& tree = units.of(unit);
+  const Cause* const large = main_cause(tree, kLeastThreads);
+  const Cause* const cause = large != nullptr ? large : main_cause(tree, 1e-3);
+  return cause != nullptr ? verdict_about(units, unit, *cause) : WhyVerdict{.unit = unit};
+}
+
+std::vector<WhyVerdict> verdicts_of(WhyUnits& units, const std::string& unit) {
+  std::vector<WhyVerdict> all = {verdict_of(units, unit)};
+  if (all.front().threads <= 0) return {};
+  const UnitCauses& tree = units.of(unit);
+  for (const Cause& cause : tree.causes) {
+    if (cause.for_kind == all.front().for_kind || !is_told_apart(tree, cause)) continue;
+    all.push_back(verdict_about(units, unit, cause));
+    all.back().is_main = false;
+  }
+  return all;
+}
+
 std::vector<WhyVerdict> verdicts(WhyUnits& units, std::size_t most) {
   std::vector<WhyVerdict> all;
   for (const std::string& unit : units_in(units.inputs())) {
-    if (main_cause(units.of(unit), kLeastThreads)) all.push_back(verdict_of(units, unit));
+    if (!main_cause(units.of(unit), kLeastThreads)) continue;
+    for (WhyVerdict& verdict : verdicts_of(units, unit)) all.push_back(std::move(verdict));
   }
   const auto passes_through = [](const WhyVerdict& one, const WhyVerdict& other) {
     const auto& hops = one.path.hops;
     return std::any_of(hops.begin() + 1, hops.end(), [&](const WhyHop& hop) {
       // Who has a CPU, or loads a disk, does not explain what it waits for itself.
       return hop.kind == Kind::Unit && hop.name == other.unit && hop.does != Does::Runs &&
-             hop.does != Does::Loads && hop.does != Does::End;
+             hop.does != Does::Loads && hop.does != Does::End &&
+             (other.is_main || hop.for_kind == other.for_kind);
     });
   };
   // What is over explains nothing that lasts.

@@ -172,7 +172,9 @@ class Why(WaitedOnCase):
                          [each["over"] for each in told])
         self.expect_same("whether the other one is over", [False],
                          [each["over"] for each in self.verdicts(lasting)[1]])
-        self.expect_first_lines(f"{lasting.unit} (held, pid", " threads wait for a lock")
+        words = self.verdicts(lasting)[1][0]["sentence"]
+        self.say(f"{lasting.unit} (held, pid" in words and " threads wait for a lock" in words, "in words",
+                 f"{lasting.unit} (held, pid ...): ... threads wait for a lock", words)
         self.wait_until("it is told no more", lambda: not self.verdicts(ended)[1], 45)
 
     def test_programs_of_one_unit_are_told_by_name(self):

@@ -126,8 +126,8 @@ TEST_F(ChangesTest, LeavesIdleWaitsOutAndSaysHowMany) {
   EXPECT_THAT(changes.rows, IsEmpty());
   const std::string text = changes_text(changes, query_);
   EXPECT_THAT(text, HasSubstr("nothing waits longer or shorter than before"));
-  EXPECT_THAT(text, HasSubstr("left out as idle: work 1.0 -> 2.0, timer 0 -> 0.10, own children 0 "
-                              "-> 0.50; --idle compares them, too\n"));
+  EXPECT_THAT(text, HasSubstr("left out as idle: work 1.0 → 2.0, timer 0 → 0.10, own children 0 "
+                              "→ 0.50; --idle compares them, too\n"));
   query_.idle = true;
   RangeSums idle_before(query_, true), idle_after(query_, true);
   idle_before.add(minute(kEpoch, {waits("/a", WaitFor::Work, "pool", {60, 0})}));
@@ -165,7 +165,7 @@ TEST_F(ChangesTest, WaitsForACpuAreExactAndHaveTheirOwnLength) {
   ASSERT_THAT(changes.running, SizeIs(1));
   EXPECT_NEAR(changes.running[0].before, 0.1, 1e-9);
   EXPECT_NEAR(changes.running[0].after, 0.4, 1e-9);
-  EXPECT_THAT(changes_text(changes, query_), HasSubstr("CPUs used: etl.service 0.10 -> 0.40\n"));
+  EXPECT_THAT(changes_text(changes, query_), HasSubstr("CPUs used: etl.service 0.10 → 0.40\n"));
 }
 
 TEST_F(ChangesTest, SaysThatWaitsForACpuAreNotKnown) {
@@ -277,7 +277,7 @@ TEST_F(ChangesTest, TheTextIsOneLineARowAndEndsWithTheEvidence) {
                 "/s/a\\x0ab                  lock      -                                     0     "
                 "0.50    +0.50    exact      new\n"
                 "db.service                 storage   fsync                              0.10     "
-                "0.20    +0.10     0.01     2.0x\n"));
+                "0.20    +0.10     0.01     2.0×\n"));
   query_.limit = 1;
   after_.add(
       minute(kEpoch + 61min, {waits("/s/db.service", WaitFor::Storage, "fsync", {40, 0.3})}));

@@ -43,13 +43,13 @@ constexpr const char* kThreeStalls =
 TEST(StallsText, IsATableOfALineEach) {
   EXPECT_EQ(
       text_of(kThreeStalls),
-      "STATE  LASTS         THREADS  FOR   SITE         PROCESS/THREAD  PID/TID  UNIT OR CGROUP  "
+      "STATE  LASTS        THREADS  FOR   SITE         PROCESS/THREAD  PID/TID  UNIT OR CGROUP  "
       "WAITS FOR\n"
-      "stuck  13 s          1        lock  jvm-monitor  server/worker   100/110  a.service       "
+      "stuck  13 s         1        lock  jvm-monitor  server/worker   100/110  a.service       "
       "futex 0x10 held by holder[152]\n"
-      "ended  ~3 min 20 s   1        -     -            cp              7/7      no unit (/)     "
+      "ended  ~3 min 20 s  1        -     -            cp              7/7      no unit (/)     "
       "fd 3 /srv/x on 8:1 sda1\n"
-      "gone   1 min         1        -     -            -               -/-      no unit (/)     "
+      "gone   1 min        1        -     -            -               -/-      no unit (/)     "
       "tcp a -> b\n"
       "~ estimated: it began before offcpud was started\n"
       "-v shows stacks and system calls, --all those that ended, too\n");
@@ -58,9 +58,9 @@ TEST(StallsText, IsATableOfALineEach) {
 TEST(StallsText, VerboseItHasDetailsBelowEachLine) {
   EXPECT_EQ(
       text_of(kThreeStalls, true),
-      "STATE  LASTS         THREADS  FOR   SITE         PROCESS/THREAD  PID/TID  UNIT OR CGROUP  "
+      "STATE  LASTS        THREADS  FOR   SITE         PROCESS/THREAD  PID/TID  UNIT OR CGROUP  "
       "WAITS FOR\n"
-      "stuck  13 s          1        lock  jvm-monitor  server/worker   100/110  a.service       "
+      "stuck  13 s         1        lock  jvm-monitor  server/worker   100/110  a.service       "
       "futex 0x10 held by holder[152]\n"
       "    since      2026-11-20T11:59:47.500Z\n"
       "    reason     condvar\n"
@@ -68,14 +68,14 @@ TEST(StallsText, VerboseItHasDetailsBelowEachLine) {
       "    waits for  futex 0x10 held by holder[152]\n"
       "    stack      wait [libc.so.6] < enter\n"
       "    in kernel  a < b < c < d < e < f < ...\n"
-      "ended  ~3 min 20 s   1        -     -            cp              7/7      no unit (/)     "
+      "ended  ~3 min 20 s  1        -     -            cp              7/7      no unit (/)     "
       "fd 3 /srv/x on 8:1 sda1\n"
       "    since      2026-11-20T11:00:00Z\n"
       "    reason     disk\n"
       "    in         system call 999()\n"
       "    waits for  fd 3 /srv/x on 8:1 sda1\n"
       "    woken by   interrupt\n"
-      "gone   1 min         1        -     -            -               -/-      no unit (/)     "
+      "gone   1 min        1        -     -            -               -/-      no unit (/)     "
       "tcp a -> b\n"
       "    since      x\n"
       "    reason     network\n"

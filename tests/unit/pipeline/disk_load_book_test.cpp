@@ -128,7 +128,7 @@ TEST_F(DiskLoadBookTest, FurtherDisksAreOne) {
 // Whatever comes and goes: nothing is lost, sums never go down, and the bounds hold.
 TEST_F(DiskLoadBookTest, NothingIsLost) {
   std::mt19937 random(5);
-  const auto below = [&](unsigned most) { return random() % most; };
+  const auto below = [&](unsigned most) { return static_cast<unsigned>(random() % most); };
   std::uint64_t added = 0;
   for (int i = 0; i < 3'000; ++i) {
     for (unsigned n = below(20); n > 0; --n) {

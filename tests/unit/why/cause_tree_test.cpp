@@ -126,8 +126,7 @@ TEST(CauseTree, WhoHoldsALockMayBeUnknown) {
   host.waits("db", WaitFor::Lock, "postgresql-heavyweight-lock", 8);
   const Cause lock = causes_of(host.made(), "db").causes.at(0);
   EXPECT_NEAR(part(lock, Kind::Unknown).threads, 8, 1e-9);
-  EXPECT_EQ(part(lock, Kind::Unknown).because,
-            "it is held by many in turn, or nobody can see who holds a lock of its kind");
+  EXPECT_EQ(part(lock, Kind::Unknown).because, "nobody can see who holds a lock of its kind");
 }
 
 // What the kernel forgot is one thing, what has not ended another.

@@ -147,6 +147,49 @@ TEST(LockVerdicts, ALockWithoutAHolderSaysWhatWasSeen) {
   EXPECT_EQ(because(6, 0, 0), "nobody can see who holds a lock of its kind");
 }
 
+// Who gave it back is known, but nobody was seen to hold it.
+TEST(LockVerdicts, AHotLockOfTheUnitsOwnSaysWhyNobodyIsNamed) {
+  HandMadeInputs host;
+  host.waits("app", WaitFor::Lock, "mutex", 5)
+      .on("app", WaitFor::Lock, On::Unit, "app", 5, "convoy")
+      .unheld("app", 0, 5);
+  EXPECT_EQ(sentence(host, "app"),
+            "app: 5.0 threads wait for a lock (mutex) of the same unit (convoy); it is held by "
+            "many in turn: nobody held it at both looks, during 5 waits");
+}
+
+// Others wait for more, but that ends.
+TEST(LockVerdicts, ADeadlockIsToldInAnyCase) {
+  UnitHolder deadlocked = holder(UnitHolder::Does::Deadlocked, WaitFor::Lock);
+  deadlocked.circle = "refresh (tid 101), flush (tid 102)";
+  deadlocked.waiting = 2;
+  HandMadeInputs host = locked(deadlocked);
+  UnitHolder busy = holder(UnitHolder::Does::Runs);
+  busy.thread = "busy";
+  busy.waiting = 40;
+  host.held("app", busy).cpu("app", 1, 90).taken("app", By::Same, "", 90);
+  WhyUnits units(host.made());
+  const auto all = verdicts(units, 5);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_THAT(all[0].sentence, HasSubstr("app: 90 threads wait for a CPU: its own threads"));
+  EXPECT_TRUE(all[0].is_main);
+  EXPECT_THAT(all[1].sentence, HasSubstr("app: 3.0 threads wait for a lock (mutex) that thread "
+                                         "refresh "));
+  EXPECT_THAT(all[1].sentence, HasSubstr("; a deadlock of refresh (tid 101), flush (tid 102)"));
+}
+
+// On a host without units all is one.
+TEST(LockVerdicts, ALargePartOfWhatAUnitWaitsHasAVerdictOfItsOwn) {
+  const auto told = [](double threads) {
+    HandMadeInputs host;
+    host.waits("no unit (/)", WaitFor::Answer, "socket", 8)
+        .waits("no unit (/)", WaitFor::Lock, "mutex", threads);
+    return units_told(host);
+  };
+  EXPECT_THAT(told(2), ElementsAre("no unit (/)", "no unit (/)"));
+  EXPECT_THAT(told(1.9), ElementsAre("no unit (/)"));
+}
+
 TEST(PastVerdicts, WhatIsOverIsToldAsPast) {
   HandMadeInputs host = shop();
   host.over("shopper", WaitFor::Answer);
