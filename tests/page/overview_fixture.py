@@ -104,7 +104,7 @@ def units_of(server):
     if server.mode == "hostile":
         return [unit("/" + name, {"storage": (1.0, 60, 1.0, 0, None)}, on=[("storage", name + "2", 1.0)], unit=name,
                      sites=[("storage", name, 1.0, 0, None)], steps={"storage": series(1, 1)}) for name in HOSTILE]
-    return {"many": many_units(), "calm": calm_units()}.get(server.mode, UNITS)
+    return {"many": many_units(), "calm": calm_units(), "other": calm_units()}.get(server.mode, UNITS)
 
 
 def summed(units):
@@ -221,7 +221,7 @@ def graph_of(units):
 
 
 def why(server, query):
-    paths = {"calm": CALM_PATHS, "hostile": {}, "many": {}, "starting": {}}.get(server.mode, PATHS)
+    paths = {"calm": CALM_PATHS, "other": CALM_PATHS, "hostile": {}, "many": {}, "starting": {}}.get(server.mode, PATHS)
     if server.mode == "hostile":
         paths = {name: [hop(name, "waits", "storage", 1.0, site=name),
                         hop(name + "2", "end", "storage", 1.0, process=name, end=True)] for name in HOSTILE[:3]}
@@ -256,6 +256,8 @@ def stalls(server, _):
                for i in range(8)]
     if server.mode in ("calm", "many"):
         listed = []
+    if server.mode == "other":  # than what the sentence is about
+        listed = [stall(200, "nginx.service", "worker", 30.0)]
     if server.mode == "hostile":
         listed = [stall(200 + i, name, name, 12, site=name, cgroup="/" + name, held_by={**held, "comm": name},
                         waits_on={"on": name}) for i, name in enumerate(HOSTILE)]

@@ -139,6 +139,11 @@ class Overview(OverviewCase, browser.LightAndDark):
         self.assertEqual(self.page.value("document.title"), "db-01.example.net · offcpud")
         self.assertEqual(self.row("nginx")[6], "10.0.3.15:5432")
 
+    def test_a_stall_is_not_taken_for_what_the_sentence_is_about(self):
+        self.open("other")
+        self.assertEqual(self.texts("#verdict li"), ["Stuck: nginx (1, 30 s)."])
+        self.assertEqual(self.row("nginx")[5], "1, 30 s")
+
     def test_what_is_usual_is_said_only_where_it_is_known(self):
         for before, words in ((720.0, "than in the 12 min before."), (200.0, "Nothing is stuck.")):
             SERVER.before = before

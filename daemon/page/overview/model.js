@@ -122,6 +122,16 @@ class UnitRow {
     this.isTrouble = this.stuck > 0 || this.changed;
   }
 
+  // Its stalls of this kind; where it waits for a CPU, these may be for something else.
+  stallsFor(kind) {
+    return this.stalls.filter((stall) => (stall.for ?? stall.reason) === kind);
+  }
+
+  // Whether a sentence about what it waits for is about trouble.
+  isTroubleFor(kind) {
+    return this.changed || this.stallsFor(kind).length > 0;
+  }
+
   // Whom or what it waits for most, of its main kind: {text, share}; null: nobody knows.
   get culprit() {
     if (this.main === null) return null;

@@ -236,11 +236,13 @@ class Overview {
     const { unit } = this.address.state;
     if (unit !== "" || window.innerWidth <= WIDE) return unit;
     const verdicts = this.answers.why.value?.verdicts ?? [];
-    const told = verdicts.map((verdict) => verdict.unit).filter((name) => this.rows.has(name));
-    const isTrouble = (name) => this.rows.get(name).isTrouble;
+    const known = verdicts.filter((verdict) => this.rows.has(verdict.unit));
+    const told = known.map((verdict) => verdict.unit);
+    const bad = known.filter((verdict) => this.rows.get(verdict.unit).isTroubleFor(verdict.for));
+    const isTrouble = (name) => bad.some((verdict) => verdict.unit === name);
     const most = [...this.rows.values()].sort((a, b) => b.waiting - a.waiting)[0];
-    const worst = told.find(isTrouble) ?? told[0] ?? most?.name ?? "";
-    const stays = told.includes(this.worst) && (isTrouble(this.worst) || !isTrouble(worst));
+    const worst = bad[0]?.unit ?? told[0] ?? most?.name ?? "";
+    const stays = told.includes(this.worst) && (isTrouble(this.worst) || bad.length === 0);
     if (!stays) this.worst = worst;
     return this.worst;
   }

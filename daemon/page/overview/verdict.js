@@ -38,8 +38,9 @@ function beginOf(row, kind, steps) {
 
 // {at, about}: since when; null: unknown.
 function sinceOf(row, verdict, steps) {
-  const times = row.stalls.map((stall) => Date.parse(stall.since));
-  if (times.length > 0) return { at: Math.min(...times), about: row.oldestEstimated };
+  const stalls = row.stallsFor(verdict.for);
+  const times = stalls.map((stall) => Date.parse(stall.since));
+  if (times.length > 0) return { at: Math.min(...times), about: stalls.some((stall) => stall.estimated) };
   const begin = beginOf(row, verdict.for, steps);
   return begin === null ? null : { at: begin, about: true };
 }
@@ -113,7 +114,7 @@ export class Verdict {
       return;
     }
     const verdicts = why.verdicts.map((verdict) => ({ verdict, row: rows.get(verdict.unit) }));
-    const isBad = ({ row }) => row?.isTrouble ?? false;
+    const isBad = ({ verdict, row }) => row?.isTroubleFor(verdict.for) ?? false;
     const bad = verdicts.filter(isBad);
     const told = new Set(bad.flatMap(({ verdict }) => verdict.hops.map((hop) => hop.name)));
     const stuck = [...rows.values()].filter((row) => row.stuck > 0 && !told.has(row.name));
