@@ -2,10 +2,10 @@
 /*
  * The blocks that a thread has behind it: what it did while another one waited for it.
  *
- * Samples tell that only if they have both the wait and the blocks of whoever ended it. If these are
- * much shorter than the sampling interval, they rarely do. So each thread remembers its last blocks
- * (thread.block, thread.past), and a chosen block takes along those of the thread that is current at
- * its end, of whoever ended the longest of these, and so on.
+ * Samples tell that only if they have both the wait and the blocks of whoever ended it. If these
+ * are much shorter than the sampling interval, they rarely do. So each thread remembers its last
+ * blocks (thread.block, thread.past), and a chosen block takes along those of the thread that is
+ * current at its end, of whoever ended the longest of these, and so on.
  *
  * A thread keeps a block at its next switch-out, when the length is known. Very short ones are only
  * added up, so most switches write no other cache line than without all this.
@@ -113,8 +113,7 @@ static __always_inline void past_of_other(struct offcpud_past *past, struct task
 	past_copy(past, task, thread);
 	past->blocks[count & (OFFCPUD_PAST_BLOCKS - 1)].ended_ns = 0;
 	smp_rmb();
-	if (READ_ONCE(thread->block.past) != count ||
-	    READ_ONCE(thread->block.began_ns) != began_ns)
+	if (READ_ONCE(thread->block.past) != count || READ_ONCE(thread->block.began_ns) != began_ns)
 		past->tid = 0;
 }
 

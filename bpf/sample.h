@@ -111,8 +111,9 @@ struct offcpud_past_block {
 	__u64 ended_ns; /* CLOCK_MONOTONIC, the wakeup; 0: there is no block */
 	__u32 length;	/* rounded down; of an hour and more: all ones */
 	__u32 skipped;	/* blocks too short to be kept, between the one before and this one */
-	__u32 who;	/* the thread that was current when it ended (PID_MAX_LIMIT, include/linux/threads.h,
-			 * is 2^22), OFFCPUD_PAST_INTERRUPT, and above its enum offcpud_hist_kind */
+	__u32 who;	/* the thread that was current when it ended (PID_MAX_LIMIT,
+			 * include/linux/threads.h,      is 2^22), OFFCPUD_PAST_INTERRUPT, and above its enum
+			 * offcpud_hist_kind */
 	__u32 unused;
 };
 OFFCPUD_ASSERT(sizeof(struct offcpud_past_block) == 24, "no padding");
@@ -120,8 +121,8 @@ OFFCPUD_ASSERT(sizeof(struct offcpud_past_block) == 24, "no padding");
 #define OFFCPUD_PAST_INTERRUPT 0x800000U /* an interrupt ended it, whatever thread was current */
 #define OFFCPUD_PAST_KIND      24	 /* bits of `who` to shift out */
 #define OFFCPUD_PAST_UNIT      10	 /* log2 of the unit in nanoseconds */
-#define OFFCPUD_PAST_LEAST_NS 20000 /* shorter ones are not kept, but for the last */
-#define OFFCPUD_PAST_BLOCKS   4	/* kept; a power of two */
+#define OFFCPUD_PAST_LEAST_NS  20000	 /* shorter ones are not kept, but for the last */
+#define OFFCPUD_PAST_BLOCKS    4	 /* kept; a power of two */
 
 /* What a thread did before it ended a block: its last blocks, in no order. */
 struct offcpud_past {

@@ -162,9 +162,9 @@ struct thread {
 	/* Whoever had the CPU for most of the last wait that was long enough to be told. */
 	struct taker last_taker;
 	struct thread_longest_wait longest_wait;
-	/* sixth line and on. The blocks before that one which lasted OFFCPUD_PAST_LEAST_NS or more, in
-	 * turns. Written by the switch-out; read when the thread wakes another one, and by interrupts
-	 * on any CPU (past.bpf.h). */
+	/* sixth line and on. The blocks before that one which lasted OFFCPUD_PAST_LEAST_NS or more,
+	 * in turns. Written by the switch-out; read when the thread wakes another one, and by
+	 * interrupts on any CPU (past.bpf.h). */
 	struct offcpud_past_block past[OFFCPUD_PAST_BLOCKS];
 	struct thread_found found;
 };

@@ -51,7 +51,8 @@ struct Cause {
   std::uint32_t pid = 0;
   double threads = 0;
   double error = 0;     // standard error of it; 0: exact
-  std::string because;  // of Unknown: completes "unknown, because ..."; of Self: which limit, or why no holder is told
+  std::string because;  // of Unknown: completes "unknown, because ..."; of Self: which limit, or
+                        // why no holder is told
   std::vector<Cause> parts;
   // Where the time was spent, by site; only of For. Adds up to the node, too.
   struct Site {

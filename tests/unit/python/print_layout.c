@@ -39,55 +39,52 @@
 #endif
 
 #if PY_VERSION_HEX >= 0x030b0000
-static void print_frame(void)
-{
-	FIELD(previous, struct _PyInterpreterFrame, previous);
-	FIELD(owner, struct _PyInterpreterFrame, owner);
+static void print_frame(void) {
+  FIELD(previous, struct _PyInterpreterFrame, previous);
+  FIELD(owner, struct _PyInterpreterFrame, owner);
 #if PY_VERSION_HEX >= 0x030d0000
-	FIELD(code, struct _PyInterpreterFrame, f_executable);
-	FIELD(instruction, struct _PyInterpreterFrame, instr_ptr);
+  FIELD(code, struct _PyInterpreterFrame, f_executable);
+  FIELD(instruction, struct _PyInterpreterFrame, instr_ptr);
 #else
-	FIELD(code, struct _PyInterpreterFrame, f_code);
-	FIELD(instruction, struct _PyInterpreterFrame, prev_instr);
-	FIELD(cframe_frame, _PyCFrame, current_frame);
-	FIELD(cframe_previous, _PyCFrame, previous);
+  FIELD(code, struct _PyInterpreterFrame, f_code);
+  FIELD(instruction, struct _PyInterpreterFrame, prev_instr);
+  FIELD(cframe_frame, _PyCFrame, current_frame);
+  FIELD(cframe_previous, _PyCFrame, previous);
 #if PY_VERSION_HEX < 0x030c0000
-	FIELD(is_entry, struct _PyInterpreterFrame, is_entry);
+  FIELD(is_entry, struct _PyInterpreterFrame, is_entry);
 #endif
 #endif
 }
 #else
-static void print_frame(void)
-{
-	FIELD(code, PyFrameObject, f_code);
-	FIELD(previous, PyFrameObject, f_back);
-	FIELD(instruction, PyFrameObject, f_lasti);
+static void print_frame(void) {
+  FIELD(code, PyFrameObject, f_code);
+  FIELD(previous, PyFrameObject, f_back);
+  FIELD(instruction, PyFrameObject, f_lasti);
 }
 #endif
 
-int main(void)
-{
-	printf("%s: .minor = %d, ", PY_VERSION, PY_MINOR_VERSION);
-	PRINT(thread_key, KEY + 4);
-	FIELD(interpreters, _PyRuntimeState, interpreters.head);
-	FIELD(thread_id, PyThreadState, thread_id);
-	FIELD(frame, PyThreadState, FRAME);
-	print_frame();
-	FIELD(file, PyCodeObject, co_filename);
+int main(void) {
+  printf("%s: .minor = %d, ", PY_VERSION, PY_MINOR_VERSION);
+  PRINT(thread_key, KEY + 4);
+  FIELD(interpreters, _PyRuntimeState, interpreters.head);
+  FIELD(thread_id, PyThreadState, thread_id);
+  FIELD(frame, PyThreadState, FRAME);
+  print_frame();
+  FIELD(file, PyCodeObject, co_filename);
 #if PY_VERSION_HEX >= 0x030b0000
-	FIELD(name, PyCodeObject, co_qualname);
-	FIELD(instructions, PyCodeObject, co_code_adaptive);
+  FIELD(name, PyCodeObject, co_qualname);
+  FIELD(instructions, PyCodeObject, co_code_adaptive);
 #else
-	FIELD(name, PyCodeObject, co_name);
+  FIELD(name, PyCodeObject, co_name);
 #endif
-	FIELD(first_line, PyCodeObject, co_firstlineno);
+  FIELD(first_line, PyCodeObject, co_firstlineno);
 #if PY_VERSION_HEX >= 0x030a0000
-	FIELD(lines, PyCodeObject, co_linetable);
+  FIELD(lines, PyCodeObject, co_linetable);
 #else
-	FIELD(lines, PyCodeObject, co_lnotab);
+  FIELD(lines, PyCodeObject, co_lnotab);
 #endif
-	PRINT(ascii, sizeof(PyASCIIObject));
-	PRINT(compact, sizeof(PyCompactUnicodeObject));
-	printf("\n");
-	return 0;
+  PRINT(ascii, sizeof(PyASCIIObject));
+  PRINT(compact, sizeof(PyCompactUnicodeObject));
+  printf("\n");
+  return 0;
 }

@@ -160,7 +160,8 @@ TEST_F(HolderFinderTest, OfALockWithoutAHolderItTellsWhatWasSeen) {
   EXPECT_TRUE(look({young}).empty());
   const UnheldBlocks first = finder_.take_unheld();
   ASSERT_EQ(first.size(), 1U) << "somebody held it, but once";
-  EXPECT_EQ(first.begin()->first, (std::pair<std::uint32_t, std::uint64_t>(11, young.sample.since_ns)));
+  EXPECT_EQ(first.begin()->first,
+            (std::pair<std::uint32_t, std::uint64_t>(11, young.sample.since_ns)));
   EXPECT_EQ(first.begin()->second, LockLook::ChangesHands);
   EXPECT_TRUE(finder_.take_unheld().empty());
 
