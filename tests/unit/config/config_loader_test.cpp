@@ -261,7 +261,7 @@ TEST(ConfigLoader, ArgumentErrorsNameTheArgument) {
   sources.settings = {"lingr=1s"};
   EXPECT_EQ(tree.error_of(sources),
             "--set lingr: unknown option; the options are listen, state_dir, log_level, "
-            "pass_interval, min_pass_interval, linger, max_cgroups, max_takers, max_series, "
+            "pass_interval, min_pass_interval, linger, max_cgroups, max_takers, disk_loads, max_series, "
             "classic_buckets, "
             "walk_cpu_budget, stalls, processes, snapshots, web, push");
   sources.settings = {"web.detail=off"};

@@ -90,21 +90,20 @@ TEST_F(WaitExaminerPeersTest, ManyProcessesOfOneUnitAreStillThatUnit) {
   constexpr std::uint16_t kConnections = 3 * PeerSums::kMostOfCgroup;
   double total = 0;
   for (std::uint16_t i = 1; i <= kConnections; ++i) {
-    ended_on(BlockRecord(1'000U * i).of(i % 2).in_user({1}), process(100 + i, 2));
+    ended_on(BlockRecord(1'000U * i).of(1U + i % 2).in_user({1}), process(100 + i, 2));
     total += 1'000.0 * i;
   }
   cgroup_paths_.add(2);
   const auto window = examine();
   const std::string a = cgroup_paths_.path_of(1), b = cgroup_paths_.path_of(2);
   EXPECT_EQ(ended_sums(*window), (Sums{{{a, WaitFor::Lock, b}, total}}));
-  std::size_t without_waiter = 0, without_peer = 0;
+  std::size_t without_peer = 0;
   for (const PeerWaits& each : window->peers) {
-    without_waiter += each.pid == 0 ? 1 : 0;
+    EXPECT_NE(each.pid, 0U);
     without_peer += each.peer_pid == 0 ? 1 : 0;
     EXPECT_EQ(each.peer_cgroup, b);
   }
-  EXPECT_LE(without_waiter, 1U);
-  EXPECT_EQ(without_peer, without_waiter == 1 ? 1U : 2U);
+  EXPECT_EQ(without_peer, 2U) << "one of each process that waits";
 }
 
 TEST_F(WaitExaminerPeersTest, ABlockThatLastsWaitsOnItsPeerWithoutHavingEnded) {

@@ -50,8 +50,8 @@ TEST(LockVerdicts, AHolderIsFollowedToWhomItWaitsFor) {
       sentence(host, "app"),
       "app: 3.0 threads wait for a lock (mutex) that thread refresh (tid 101 of python3, pid 100) "
       "holds; that thread waits for an answer (http-client) of rates (nginx); meanwhile rates "
-      "waits for storage (fsync) on device vda; who loads it is unknown, because offcpud does not "
-      "count that by cgroup");
+      "waits for storage (fsync) on device vda; who loads it is unknown, because this host "
+      "counts no requests to it");
   WhyUnits units(host.made());
   EXPECT_EQ(verdict_of(units, "app").culprit, "vda");
 }
