@@ -259,11 +259,12 @@ TEST(ConfigLoader, ArgumentErrorsNameTheArgument) {
             "--set linger: \"1s\" is out of range; use a duration such as 500ms, 10s, 10min, 1h "
             "(10s to 7d)");
   sources.settings = {"lingr=1s"};
-  EXPECT_EQ(tree.error_of(sources),
-            "--set lingr: unknown option; the options are listen, state_dir, log_level, "
-            "pass_interval, min_pass_interval, linger, max_cgroups, max_takers, disk_loads, max_series, "
-            "classic_buckets, "
-            "walk_cpu_budget, stalls, processes, snapshots, web, push");
+  EXPECT_EQ(
+      tree.error_of(sources),
+      "--set lingr: unknown option; the options are listen, state_dir, log_level, "
+      "pass_interval, min_pass_interval, linger, max_cgroups, max_takers, disk_loads, max_series, "
+      "classic_buckets, "
+      "walk_cpu_budget, stalls, processes, snapshots, web, push");
   sources.settings = {"web.detail=off"};
   EXPECT_EQ(tree.error_of(sources),
             "--set web.detail: unknown option; the options are web.config_file, web.details, "
