@@ -7,6 +7,7 @@
 
 #include "api/why_rows.h"
 #include "api/why_sources.h"
+#include "pipeline/view.h"
 #include "pipeline/wait_window.h"
 
 namespace offcpud {
@@ -31,13 +32,18 @@ const std::pair<const Key, double>& largest(const std::map<Key, double>& sums) {
 Source<UnitWaiter> waiters_of(const View& view, UnitNames& names) {
   Source<UnitWaiter> source;
   if (!view.waits) return source;
+  std::map<std::uint32_t, std::string> comms;
+  for (const ProcessRow& row : view.processes) comms.emplace(row.pid, row.comm);
   std::map<std::pair<std::string, WaitFor>, Waiters> sums;
   for (const SiteWaits& waits : view.waits->sites) {
     const double ns = waits.time.ns - waits.child.ns;
-    if (ns <= 0 || waits.comm.empty()) continue;
+    // The window does not have the name of a process whose waits all last.
+    const auto live = comms.find(waits.pid);
+    const std::string& comm = waits.comm.empty() && live != comms.end() ? live->second : waits.comm;
+    if (ns <= 0 || comm.empty()) continue;
     Waiters& sum = sums[{names.of(waits.cgroup), waits.wait_for}];
     sum.all_ns += ns;
-    sum.by_name[waits.comm] += ns;
+    sum.by_name[comm] += ns;
     sum.by_pid[waits.pid] += ns;
   }
   for (const auto& [key, sum] : sums) {

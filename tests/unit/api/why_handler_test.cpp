@@ -286,8 +286,9 @@ TEST_F(WhyHandlerTest, TextIsForPeople) {
   const Response response = ask({{"window", "1min"}, {"format", "text"}});
   EXPECT_EQ(response.content_type, "text/plain; charset=utf-8");
   EXPECT_THAT(test::body_of(response),
-              ::testing::StartsWith("db.service: 4.0 threads wait for a lock (row-lock) of "
-                                    "audit.service (auditor, pid 77); "));
+              ::testing::StartsWith(
+                  "db.service (postgres, pid 12): 4.0 threads wait for a lock (row-lock) of "
+                  "audit.service (auditor, pid 77); "));
 }
 
 }  // namespace

@@ -99,7 +99,8 @@ TEST_F(WhyPastTest, AUnitWhoseCgroupsAreRemovedIsGone) {
   const json verdict = verdict_on_db();
   EXPECT_EQ(verdict["over"], true);
   EXPECT_THAT(verdict["sentence"].get<std::string>(),
-              ::testing::StartsWith("db.service, gone by now, until at most 10 s ago: "));
+              ::testing::StartsWith(
+                  "db.service (postgres, pid 12), gone by now, until at most 10 s ago: "));
   removed_ = {"/system.slice/db.service"};
   EXPECT_EQ(verdict_on_db()["over"], false) << "one of its cgroups lives";
 }
@@ -133,6 +134,7 @@ TEST_F(WhyPastTest, WhoWaitsIsNamedUnlessTheUnitSaysIt) {
   EXPECT_EQ(named("postgres", 13, "postgres"), "db.service (postgres)");
   EXPECT_EQ(named("postgres", 13, "tar"), "db.service (postgres and others)");
   EXPECT_EQ(named("db", 12, "db"), "db.service");
+  EXPECT_EQ(named("", 12, ""), "db.service (postgres, pid 12)") << "as the walk has it";
   EXPECT_EQ(ask_json({{"window", "1min"}}, false).dump().find("postgres"), std::string::npos)
       << "it is a detail";
 }
