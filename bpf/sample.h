@@ -112,8 +112,8 @@ struct offcpud_past_block {
 	__u32 length;	/* rounded down; of an hour and more: all ones */
 	__u32 skipped;	/* blocks too short to be kept, between the one before and this one */
 	__u32 who;	/* the thread that was current when it ended (PID_MAX_LIMIT,
-			 * include/linux/threads.h,      is 2^22), OFFCPUD_PAST_INTERRUPT, and above its enum
-			 * offcpud_hist_kind */
+			 * include/linux/threads.h,      is 2^22), OFFCPUD_PAST_INTERRUPT, and above its
+			 * enum      offcpud_hist_kind */
 	__u32 unused;
 };
 OFFCPUD_ASSERT(sizeof(struct offcpud_past_block) == 24, "no padding");
