@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "sampler/chain_sums.h"
+#include "sampler/ended_sums.h"
 #include "sampler/peer_sums.h"
 #include "sampler/site_place.h"
 #include "sampler/site_sums.h"
@@ -55,30 +56,6 @@ std::vector<SiteFrame> outermost_first(std::span<const StackFrame> frames) {
   std::ranges::reverse(turned);
   return turned;
 }
-
-// What ended, by cgroup and what it was for.
-class EndedSums {
- public:
-  explicit EndedSums(WindowPaths& paths) : paths_(paths) {}
-
-  void add(std::uint64_t cgroup_id, WaitFor wait_for, const WaitEstimate& waits) {
-    if (waits.slots.empty()) return;
-    sums_[{paths_.of(cgroup_id), wait_for}] += waits;
-  }
-
-  std::vector<EndedWaits> take() && {
-    std::vector<EndedWaits> ended;
-    ended.reserve(sums_.size());
-    for (auto& [key, waits] : sums_) {
-      ended.push_back({.cgroup = key.first, .wait_for = key.second, .waits = std::move(waits)});
-    }
-    return ended;
-  }
-
- private:
-  WindowPaths& paths_;
-  std::map<std::pair<std::string, WaitFor>, WaitEstimate> sums_;
-};
 
 }  // namespace
 

@@ -10,73 +10,9 @@ import unittest
 import browser
 import overview_fixture as fixture
 import server
+from overview_case import TOLD, OverviewCase
 
-READY = "!document.getElementById('units').hidden || document.querySelector('#graph svg, #graph p')"
-TOLD = f"({READY}) && document.querySelector('#unit .chain, #unit p')?.textContent !== 'Asking the daemon…'"
-CELLS = """[...document.querySelectorAll('#units tbody tr')].map(row => [...row.cells].filter(
-  cell => getComputedStyle(cell).display !== 'none').map(cell => cell.innerText))"""
 ISO = "2026-11-20T{}Z"
-
-
-class OverviewCase(unittest.TestCase):
-    def setUp(self):
-        SERVER.mode, SERVER.refused, SERVER.details = "plain", set(), True
-        SERVER.uptime, SERVER.revision, SERVER.before = 3600.0, "0123456789ab", 3600.0
-        SERVER.requests.clear()
-
-    def open(self, mode="plain", query="", ready=TOLD):
-        SERVER.mode = mode
-        self.page = CHROMIUM.open(f"http://{SERVER.address}/{query}")
-        self.addCleanup(self.page.close)
-        self.size(1400)
-        self.page.wait(ready)
-
-    def size(self, width, height=900):
-        self.page.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
-                       mobile=False)
-        self.page.wait(f"innerWidth === {width}")
-
-    def again(self):
-        """The next answers, without waiting for them as long as a person would."""
-        self.page.value("document.dispatchEvent(new Event('visibilitychange'))")
-
-    def rows(self):
-        return self.page.value(CELLS)
-
-    def names(self):
-        return [row[0].split("\n")[0] for row in self.rows()]
-
-    def row(self, name):
-        return next(row for row in self.rows() if row[0].split("\n")[0] == name)
-
-    def text(self, selector):
-        return self.page.value(f"document.querySelector({selector!r}).innerText")
-
-    def texts(self, selector):
-        return self.page.value(f"[...document.querySelectorAll({selector!r})].map(each => each.innerText)")
-
-    def count(self, selector):
-        return self.page.value(f"document.querySelectorAll({selector!r}).length")
-
-    def click(self, selector):
-        self.page.value(f"document.querySelector({selector!r}).click()")
-
-    def press(self, *keys, **more):
-        for key in keys:
-            self.page.press(key, **more)
-
-    def parameter(self, name):
-        return self.page.value(f"new URLSearchParams(location.search).get({name!r})")
-
-    def chosen(self):
-        return self.page.value("document.getElementById('unit-title').innerText")
-
-    def asked(self, path):
-        return [query for asked, query in SERVER.requests if asked == path]
-
-    def box(self, selector):
-        return self.page.value(f"""(() => {{ const {{x, y, width, height}} =
-          document.querySelector({selector!r}).getBoundingClientRect(); return {{x, y, width, height}}; }})()""")
 
 
 class Overview(OverviewCase, browser.LightAndDark):
@@ -514,6 +450,7 @@ if __name__ == "__main__":
         print(f"SKIP: {missing}")
         sys.exit(77)
     SERVER = server.Server(sys.argv[1])
+    OverviewCase.server, OverviewCase.chromium = SERVER, CHROMIUM
     try:
         program = unittest.main(argv=[sys.argv[0], *sys.argv[2:]], exit=False)
         sys.exit(0 if program.result.wasSuccessful() else 1)
