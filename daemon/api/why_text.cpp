@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>
-#include <ranges>
+#include <span>
 
 #include "api/why_answer.h"
 #include "base/amount_text.h"
@@ -95,7 +95,8 @@ void append_load(std::string& text, const Cause& part) {
   constexpr std::size_t kMostLoaders = 3;
   if (!part.load) return;
   std::string line;
-  for (const DeviceLoad::Part& loader : part.load->parts | std::views::take(kMostLoaders)) {
+  const std::span<const DeviceLoad::Part> all(part.load->parts);
+  for (const DeviceLoad::Part& loader : all.first(std::min(all.size(), kMostLoaders))) {
     line += (line.empty() ? "loaded by " : "; ") + loader_name(loader) + " (" +
             load_text(*part.load, loader) + ")";
   }

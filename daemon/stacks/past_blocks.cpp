@@ -63,7 +63,8 @@ std::shared_ptr<const PastBlocks> past_blocks_of(const WaitPeer& peer,
 
 std::span<const PastBlock> past_of_thread(const PastBlocks& past, std::uint32_t tid,
                                           std::uint32_t tgid) {
-  const auto [first, last] = std::ranges::equal_range(past, tid, {}, &PastBlock::tid);
+  const auto first = std::ranges::lower_bound(past, tid, {}, &PastBlock::tid);
+  const auto last = std::ranges::upper_bound(past, tid, {}, &PastBlock::tid);
   if (first == last || first->tgid != tgid) return {};
   return {first, last};
 }
