@@ -123,7 +123,7 @@ std::string deed_of(const WhyHop& hop, const WhyHop* next) {
     case Does::Idles:
       return subject + verb(hop, "waits for work", "waited for work");
     case Does::Runs: {
-      const std::string runs = subject + verb(hop, "runs", "ran");
+      std::string runs = subject + verb(hop, "runs", "ran");
       if (held) return runs;
       if (hop.share > 0) return runs + verb(hop, " or waits for a CPU", " or waited for a CPU");
       return runs + " on " + threads_text(hop.threads) + " CPUs";
