@@ -2,16 +2,13 @@
 #include <nlohmann/json.hpp>
 
 #include "api/changes.h"
+#include "base/clock.h"
 #include "base/utc.h"
 
 namespace offcpud {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-double in_seconds(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
 
 Json range_json(const MeasuredRange& range, const ChangesQuery::Range& asked) {
   return {{"begin", rfc3339(range.begin)},

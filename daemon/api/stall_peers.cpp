@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "attribution/subject.h"
+
 namespace offcpud {
 namespace {
 
@@ -33,7 +35,7 @@ const PeerWaits* StallPeers::of(std::uint32_t pid, WaitFor wait_for) const {
   if (pid == 0) return nullptr;
   const auto found = rows_.find({pid, wait_for});
   const PeerWaits* const row = found == rows_.end() ? nullptr : found->second;
-  return row != nullptr && !row->on.starts_with('(') ? row : nullptr;
+  return row != nullptr && !is_no_name(row->on) ? row : nullptr;
 }
 
 const HeldWait* StallPeers::held(const Stall& stall) const {

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "api/recent_windows.h"
+#include "attribution/subject.h"
+#include "base/clock.h"
 #include "pipeline/wait_history.h"
 #include "pipeline/waited_on.h"
 
@@ -14,22 +17,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostPeers = 3;
 
-double in_seconds(std::chrono::nanoseconds duration) {
-  return std::chrono::duration<double>(duration).count();
-}
-
-// The last windows that cover the time, the last first. Returns their length.
-template <class Windows, class Add>
-std::chrono::nanoseconds for_each_of(const Windows& windows, std::chrono::nanoseconds time,
-                                     Add add) {
-  std::chrono::nanoseconds covered{0};
-  for (auto window = windows.rbegin(); window != windows.rend() && covered < time; ++window) {
-    covered += (*window)->length();
-    add(**window, window == windows.rbegin());
-  }
-  return covered;
-}
-
 template <class Lengths>
 void add_cells(Lengths& lengths, WaitFor wait_for, std::size_t slot, std::uint64_t count) {
   auto& histogram = lengths[static_cast<std::size_t>(wait_for)];
@@ -39,14 +26,14 @@ void add_cells(Lengths& lengths, WaitFor wait_for, std::size_t slot, std::uint64
 
 // "(other)" and the like are nobody whom one could name.
 bool is_somebody(const PeerWindow::Row& row) {
-  return actionable(row.wait_for) && !row.on.empty() && !row.on.starts_with('(');
+  return actionable(row.wait_for) && !row.on.empty() && !is_no_name(row.on);
 }
 
 }  // namespace
 
 UnitPurposes::UnitPurposes(const View& view, const UnitQuery& query) {
-  length_ = for_each_of(view.site_history, query.window,
-                        [&](const SiteWindow& window, bool now) { add(window, query, now); });
+  length_ = for_each_recent(view.site_history, query.window,
+                            [&](const SiteWindow& window, bool now) { add(window, query, now); });
   if (length_.count() > 0) age_ = view.taken - view.site_history.back()->end;
   add_lengths(view, query);
   add_peers(view, query);
@@ -62,7 +49,7 @@ void UnitPurposes::add(const SiteWindow& window, const UnitQuery& query, bool no
 }
 
 void UnitPurposes::add_lengths(const View& view, const UnitQuery& query) {
-  for_each_of(view.history, query.window, [&](const WaitStep& step, bool /*now*/) {
+  for_each_recent(view.history, query.window, [&](const WaitStep& step, bool /*now*/) {
     step.for_each_length(
         [&](const SubjectLabels& labels, WaitFor wait_for, std::size_t slot, std::uint64_t count) {
           if (!query.admits(labels.cgroup)) return;
@@ -74,7 +61,7 @@ void UnitPurposes::add_lengths(const View& view, const UnitQuery& query) {
 
 void UnitPurposes::add_peers(const View& view, const UnitQuery& query) {
   peers_length_ =
-      for_each_of(view.peer_history, query.window, [&](const PeerWindow& window, bool /*now*/) {
+      for_each_recent(view.peer_history, query.window, [&](const PeerWindow& window, bool /*now*/) {
         for (const PeerWindow::Row& row : window.rows) {
           if (!is_somebody(row) || !query.admits(row.cgroup)) continue;
           waited_on_[row.cgroup][{row.wait_for, row.on}] += row.time.ns;

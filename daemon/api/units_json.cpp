@@ -12,6 +12,7 @@
 #include "api/unit_purposes.h"
 #include "api/unit_steps.h"
 #include "api/unit_waits.h"
+#include "base/clock.h"
 #include "base/hist_kind.h"
 #include "base/utc.h"
 #include "pipeline/taker.h"
@@ -27,10 +28,6 @@ constexpr struct {
 } kQuantiles[] = {{"p50_seconds", 0.5}, {"p90_seconds", 0.9}, {"p99_seconds", 0.99}};
 
 constexpr std::size_t kMostTakers = 3;
-
-double in_seconds(std::chrono::nanoseconds duration) {
-  return std::chrono::duration<double>(duration).count();
-}
 
 double per_second(std::uint64_t ns, double seconds) {
   return seconds > 0 ? static_cast<double>(ns) * 1e-9 / seconds : 0;

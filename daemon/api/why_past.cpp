@@ -9,6 +9,7 @@
 
 #include "api/why_rows.h"
 #include "api/why_sources.h"
+#include "base/clock.h"
 #include "base/hist_kind.h"
 #include "pipeline/reading_source.h"
 #include "pipeline/site_history.h"
@@ -79,7 +80,7 @@ class Paces {
       if (!was_quiet && !gone && ended == ended_.end()) continue;
       rows.push_back({.unit = key.first,
                       .for_kind = key.second,
-                      .within_seconds = seconds(now - windows_[last].begin),
+                      .within_seconds = in_seconds(now - windows_[last].begin),
                       .is_gone = gone});
     }
   }
@@ -89,11 +90,8 @@ class Paces {
     MonotonicTime begin, end;
   };
 
-  static double seconds(std::chrono::nanoseconds time) {
-    return std::chrono::duration<double>(time).count();
-  }
   [[nodiscard]] double length(std::size_t window) const {
-    return std::max(1.0, seconds(windows_[window].end - windows_[window].begin) * 1e9);
+    return std::max(1.0, in_seconds(windows_[window].end - windows_[window].begin) * 1e9);
   }
   [[nodiscard]] double mean(const std::vector<double>& sums) const {
     double ns = 0, all = 0;

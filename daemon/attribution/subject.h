@@ -12,6 +12,11 @@ inline constexpr std::string_view kOtherCgroup = "(other)";
 inline constexpr std::string_view kUnknownCgroup = "(unknown)";
 inline constexpr std::string_view kRemovedCgroup = "(removed)";
 
+// Whether a value in the place of a cgroup or unit is none of them but such a word.
+inline bool is_no_name(std::string_view value) {
+  return value.starts_with('(');
+}
+
 // Whether `path` is the "(removed)" below some path.
 inline bool is_removed_series(std::string_view path) {
   return path.ends_with("/" + std::string(kRemovedCgroup));

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "base/text.h"
 
@@ -15,6 +16,17 @@ std::string formatted(const char* format, double value) {
   std::array<char, 64> text{};
   (void)std::snprintf(text.data(), text.size(), format, value);
   return text.data();
+}
+
+constexpr std::array<const char*, 5> kByteUnits = {"B", "kB", "MB", "GB", "TB"};
+
+// The amount in the unit in which it is printed, 999.6 kB as 1.0 MB, and the place of that unit,
+// which is one of the first `units`.
+std::pair<double, std::size_t> in_units(double bytes, std::size_t units) {
+  double amount = bytes > 0 ? bytes : 0;
+  std::size_t unit = 0;
+  for (; amount >= 999.5 && unit + 1 < units; ++unit) amount /= 1000;
+  return {amount, unit};
 }
 
 std::size_t columns_of(std::string_view text) {
@@ -54,15 +66,9 @@ std::string share_text(double share) {
 }
 
 std::string byte_rate_text(double bytes_per_second) {
-  constexpr std::array<const char*, 4> kUnits = {"B/s", "kB/s", "MB/s", "GB/s"};
-  double amount = std::max(bytes_per_second, 0.0);
-  std::size_t unit = 0;
-  // As it would be printed: 999.6 kB/s is 1.0 MB/s.
-  while (amount >= 999.5 && unit + 1 < kUnits.size()) {
-    amount /= 1000;
-    ++unit;
-  }
-  return formatted(unit > 0 && amount < 9.95 ? "%.1f " : "%.0f ", amount) + kUnits[unit];
+  const auto [amount, unit] = in_units(bytes_per_second, kByteUnits.size() - 1);
+  return formatted(unit > 0 && amount < 9.95 ? "%.1f " : "%.0f ", amount) + kByteUnits.at(unit) +
+         "/s";
 }
 
 std::string factor_text(double before, double after) {
@@ -83,13 +89,10 @@ std::string counted(std::uint64_t count, std::string_view one, std::string_view 
 }
 
 std::string bytes_text(double bytes) {
-  constexpr std::array<const char*, 4> kUnits = {"kB", "MB", "GB", "TB"};
-  if (!(bytes >= 999.5)) return formatted("%.0f B", std::max(bytes, 0.0));
-  std::size_t unit = 0;
-  double amount = bytes / 1e3;
-  for (; amount >= 999.5 && unit + 1 < kUnits.size(); ++unit) amount /= 1e3;
-  const char* const digits = amount < 9.995 ? "%.2f " : amount < 99.95 ? "%.1f " : "%.0f ";
-  return formatted(digits, amount) + kUnits.at(unit);
+  const auto [amount, unit] = in_units(bytes, kByteUnits.size());
+  const char* digits = amount < 9.995 ? "%.2f " : amount < 99.95 ? "%.1f " : "%.0f ";
+  if (unit == 0) digits = "%.0f ";
+  return formatted(digits, amount) + kByteUnits.at(unit);
 }
 
 std::string left_aligned(std::string_view text, std::size_t columns) {

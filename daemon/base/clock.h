@@ -13,6 +13,10 @@ namespace offcpud {
 using MonotonicTime = std::chrono::steady_clock::time_point;
 using WallTime = std::chrono::system_clock::time_point;
 
+inline double in_seconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
 // As bpf_ktime_get_ns() gives it.
 inline std::uint64_t ns_of(MonotonicTime time) {
   return static_cast<std::uint64_t>(std::chrono::nanoseconds(time.time_since_epoch()).count());

@@ -22,15 +22,6 @@ constexpr std::size_t kMostStride = 256;
 constexpr std::size_t kLongestName = 64;
 constexpr std::uint64_t kMostOffset = 1 << 16;
 
-template <class T>
-T value_at(const std::vector<std::byte>& bytes, std::size_t offset) {
-  T value{};
-  if (offset <= bytes.size() && sizeof(T) <= bytes.size() - offset) {
-    std::memcpy(&value, bytes.data() + offset, sizeof(T));
-  }
-  return value;
-}
-
 // The exported variables of a library that is mapped, by name: gHotSpotVM*.
 class ExportedVariables {
  public:

@@ -15,6 +15,16 @@
 
 namespace offcpud {
 
+// The value at an offset; 0 if the bytes end before it.
+template <class T>
+T value_at(std::span<const std::byte> bytes, std::size_t offset) {
+  T value{};
+  if (offset <= bytes.size() && sizeof(T) <= bytes.size() - offset) {
+    std::memcpy(&value, bytes.data() + offset, sizeof(T));
+  }
+  return value;
+}
+
 // Parts of another process's memory, `size` bytes at each address, read with one call. A part that
 // cannot be read whole is missing.
 class MemoryParts {
@@ -27,11 +37,8 @@ class MemoryParts {
   template <class T>
   [[nodiscard]] T at(std::size_t part, std::size_t offset) const {
     static_assert(std::is_integral_v<T>);
-    T value{};
-    if (has(part) && offset <= size_ && sizeof(T) <= size_ - offset) {
-      std::memcpy(&value, bytes_.data() + part * size_ + offset, sizeof(T));
-    }
-    return value;
+    if (!has(part)) return 0;
+    return value_at<T>(std::span(bytes_).subspan(part * size_, size_), offset);
   }
   // `length` bytes of a part; empty if the part is missing or ends before them.
   [[nodiscard]] std::string_view text(std::size_t part, std::size_t offset,

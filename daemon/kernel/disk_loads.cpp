@@ -40,7 +40,7 @@ Status DiskLoads::read(MonotonicTime now) {
     if (more == DiskLoad{}) continue;
     entry.load = load;
     entry.changed = now;
-    gained_.push_back({disk_name(comm_text(value.disk)), loader.cgroup_id, more});
+    gained_.push_back({disk_name(to_valid_utf8(up_to_nul(value.disk))), loader.cgroup_id, more});
   }
   // An incomplete pass may have missed some: they are read next time.
   if (pass.complete) std::erase_if(entries_, [](const auto& each) { return !each.second.seen; });

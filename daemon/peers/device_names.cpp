@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/device_number.h"
 #include "base/file_io.h"
 #include "base/mount_line.h"
 #include "base/text.h"
@@ -14,7 +15,6 @@
 namespace offcpud {
 namespace {
 
-constexpr std::uint32_t kMinorBits = 20;
 constexpr std::size_t kMostMounts = std::size_t{4} << 20;  // bytes
 constexpr std::size_t kLongest = 96;                       // bytes of a name
 
@@ -53,15 +53,15 @@ std::string DeviceNames::in_mounts(const std::string& number) {
 
 void DeviceNames::forget_mounts() {
   mounts_.reset();
-  std::erase_if(known_, [](const auto& name) { return name.first >> kMinorBits == 0; });
+  std::erase_if(known_, [](const auto& name) { return major_of(name.first) == 0; });
 }
 
 const std::string& DeviceNames::of(std::uint32_t device) {
   if (const auto known = known_.find(device); known != known_.end()) return known->second;
   if (known_.size() >= kMost) known_.clear();
-  const std::string number = std::to_string(device >> kMinorBits) + ":" +
-                             std::to_string(device & ((1U << kMinorBits) - 1));
-  std::string name = device >> kMinorBits == 0 ? in_mounts(number) : in_sysfs(number);
+  const std::string number =
+      std::to_string(major_of(device)) + ":" + std::to_string(minor_of(device));
+  std::string name = major_of(device) == 0 ? in_mounts(number) : in_sysfs(number);
   if (name.empty()) name = number;
   return known_.emplace(device, std::move(name)).first->second;
 }

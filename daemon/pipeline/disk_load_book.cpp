@@ -19,10 +19,6 @@ double amount(const DiskLoad& load) {
   return sum;
 }
 
-bool is_name(std::string_view by) {
-  return by.starts_with('(');
-}
-
 }  // namespace
 
 DiskLoadBook::Pair DiskLoadBook::place_for(const std::string& disk, const std::string& by,
@@ -30,7 +26,7 @@ DiskLoadBook::Pair DiskLoadBook::place_for(const std::string& disk, const std::s
   const bool has_disk = disks_.contains(disk) || disks_.size() < kMostDisks;
   if (has_disk) disks_.insert(disk);
   Pair pair(has_disk ? disk : std::string(kOtherCgroup), by);
-  if (is_name(by) || sums_.contains(pair)) return pair;
+  if (is_no_name(by) || sums_.contains(pair)) return pair;
   if (named_ >= kMostNamed) make_room(load);
   if (named_ >= kMostNamed) return {pair.first, std::string(kOtherCgroup)};
   ++named_;
@@ -40,7 +36,7 @@ DiskLoadBook::Pair DiskLoadBook::place_for(const std::string& disk, const std::s
 void DiskLoadBook::make_room(const DiskLoad& load) {
   auto least = sums_.end();
   for (auto each = sums_.begin(); each != sums_.end(); ++each) {
-    if (is_name(each->first.second)) continue;
+    if (is_no_name(each->first.second)) continue;
     if (least == sums_.end() || each->second.recent < least->second.recent) least = each;
   }
   if (least != sums_.end() && amount(load) > 2 * least->second.recent) retire(least);

@@ -6,13 +6,13 @@
 #include <optional>
 #include <system_error>
 
+#include "base/device_number.h"
 #include "base/file_io.h"
 #include "base/text.h"
 
 namespace offcpud {
 namespace {
 
-constexpr std::uint32_t kMinorBits = 20;
 constexpr std::size_t kMostBytes = std::size_t{256} << 10;  // of one file
 constexpr const char* kFile = "io.stat";
 
@@ -28,7 +28,7 @@ std::optional<std::uint32_t> device_in(std::string_view text) {
   const auto major = number_in<std::uint32_t>(take_until(text, ':'));
   const auto minor = number_in<std::uint32_t>(text);
   if (!major || !minor) return std::nullopt;
-  return *major << kMinorBits | *minor;
+  return device_number(*major, *minor);
 }
 
 // "rbytes" is 0 of DiskLoad::bytes, "wios" is 1 of DiskLoad::requests; null: another key.

@@ -19,10 +19,6 @@ constexpr std::chrono::seconds kStep{9};  // just below the default pass_interva
 constexpr std::chrono::minutes kAge{10};
 constexpr std::size_t kMostRows = 100'000;  // of all steps: some 3 MB, and what they refer to
 
-bool is_name(std::string_view taker) {
-  return taker.starts_with('(');
-}
-
 }  // namespace
 
 void KeptOffBook::add(std::string_view path, const std::string& taker, std::uint64_t ns) {
@@ -42,7 +38,7 @@ KeptOffBook::Pair* KeptOffBook::find_room(Account& account, std::string_view pat
                                           const std::string& taker, std::uint64_t ns) {
   const auto known = account.pairs.find(taker);
   if (known != account.pairs.end()) return &known->second;
-  if (is_name(taker) || taker == path) return &account.pairs[taker];
+  if (is_no_name(taker) || taker == path) return &account.pairs[taker];
   const auto other = account.others.find(taker);
   const double before_ns = other == account.others.end() ? 0 : other->second;
   const double recent_ns = before_ns + static_cast<double>(ns);
@@ -50,7 +46,7 @@ KeptOffBook::Pair* KeptOffBook::find_room(Account& account, std::string_view pat
   if (worthy && account.named >= most_named_) {
     auto least = account.pairs.end();
     for (auto each = account.pairs.begin(); each != account.pairs.end(); ++each) {
-      if (is_name(each->first) || each->first == path) continue;
+      if (is_no_name(each->first) || each->first == path) continue;
       if (least == account.pairs.end() || each->second.recent_ns < least->second.recent_ns) {
         least = each;
       }
@@ -92,9 +88,9 @@ void KeptOffBook::fold(std::string_view path, std::string_view into) {
   account.shown.reset();
   for (const auto& [taker, pair] : old.pairs) {
     // Its own threads are those of `into` now.
-    const std::string_view name = is_name(taker)  ? std::string_view(taker)
-                                  : taker == path ? into
-                                                  : kRemovedCgroup;
+    const std::string_view name = is_no_name(taker) ? std::string_view(taker)
+                                  : taker == path   ? into
+                                                    : kRemovedCgroup;
     account.pairs[std::string(name)].ns += pair.ns;
   }
 }
@@ -111,7 +107,7 @@ void KeptOffBook::forget_takers(const std::set<std::string>& paths) {
 }
 
 std::shared_ptr<const SubjectLabels> KeptOffBook::labels_of(const std::string& taker) {
-  if (!is_name(taker)) return labels_of_(taker);
+  if (!is_no_name(taker)) return labels_of_(taker);
   return std::make_shared<const SubjectLabels>(SubjectLabels{.cgroup = taker});
 }
 

@@ -18,10 +18,6 @@ constexpr std::chrono::duration<double> kHalfLife = std::chrono::minutes(10);
 constexpr double kMuchLonger = 1.5;
 constexpr std::size_t kMostCandidates = 100;
 
-bool names_nobody(std::string_view on) {
-  return on.starts_with('(');
-}
-
 }  // namespace
 
 void WaitedOnStore::fade(Cgroup& cgroup, MonotonicTime now) const {
@@ -40,7 +36,7 @@ void WaitedOnStore::add(std::string_view path, const PeerWaits& waits, Monotonic
   fade(cgroup, now);
   cgroup.rows.reset();
   const Key key(waits.wait_for, waits.on);
-  const bool unnamed = names_nobody(waits.on);
+  const bool unnamed = is_no_name(waits.on);
   const bool has_one =
       unnamed || has_place(cgroup, key) || takes_place(cgroup, key, waits.ended.ns);
   Sum& sum = unnamed   ? cgroup.unnamed[key]
@@ -164,7 +160,7 @@ void fold_shortest(std::map<RowKey, WaitTime>& sums, std::size_t most) {
   std::vector<std::map<RowKey, WaitTime>::iterator> rows;
   rows.reserve(sums.size());
   for (auto row = sums.begin(); row != sums.end(); ++row) {
-    if (!names_nobody(std::get<2>(row->first))) rows.push_back(row);
+    if (!is_no_name(std::get<2>(row->first))) rows.push_back(row);
   }
   const std::size_t unnamed = sums.size() - rows.size();
   const std::size_t kept = std::min(rows.size(), most - std::min(most, unnamed));

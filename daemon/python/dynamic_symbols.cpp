@@ -15,15 +15,6 @@ constexpr std::uint32_t kMostWords = 1 << 20;  // of a filter, in words, and of 
 constexpr std::size_t kMostLinks = 256;        // of a chain; libpython's longest has 8
 constexpr std::uint64_t kPage = 4096;
 
-template <class T>
-T value_at(const std::vector<std::byte>& bytes, std::size_t offset) {
-  T value{};
-  if (offset <= bytes.size() && sizeof(T) <= bytes.size() - offset) {
-    std::memcpy(&value, bytes.data() + offset, sizeof(T));
-  }
-  return value;
-}
-
 // The hash of DT_GNU_HASH (Bernstein's, as in glibc, dl-new-hash.h).
 std::uint32_t gnu_hash(std::string_view name) {
   std::uint32_t hash = 5381;

@@ -2,8 +2,8 @@
 #include "python/python_codes.h"
 
 #include <algorithm>
-#include <cstring>
 
+#include "jit/memory_words.h"
 #include "python/python_lines.h"
 
 namespace offcpud {
@@ -14,15 +14,6 @@ constexpr std::size_t kTextAtOnce = 192, kTableAtOnce = 320;
 // Offsets: of an object's type, of the size of objects of various sizes, and of the data of bytes.
 constexpr std::size_t kType = 8, kSize = 16, kBytesData = 32;
 constexpr std::uint64_t kMostInstructions = std::uint64_t{1} << 32;
-
-template <class T>
-T value_at(std::span<const std::byte> bytes, std::size_t offset) {
-  T value{};
-  if (offset <= bytes.size() && sizeof(T) <= bytes.size() - offset) {
-    std::memcpy(&value, bytes.data() + offset, sizeof(T));
-  }
-  return value;
-}
 
 }  // namespace
 

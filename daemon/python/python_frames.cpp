@@ -2,7 +2,8 @@
 #include "python/python_frames.h"
 
 #include <algorithm>
-#include <cstring>
+
+#include "jit/memory_words.h"
 
 namespace offcpud {
 namespace {
@@ -18,15 +19,7 @@ constexpr std::uint64_t kPage = 4096, kBefore = 2048;
 constexpr std::uint8_t kLeastShim = 3;  // FRAME_OWNED_BY_CSTACK, _BY_INTERPRETER
 
 std::uint64_t word_at(std::span<const std::byte> bytes, std::size_t offset) {
-  std::uint64_t word = 0;
-  if (offset <= bytes.size() && sizeof(word) <= bytes.size() - offset) {
-    std::memcpy(&word, bytes.data() + offset, sizeof(word));
-  }
-  return word;
-}
-
-std::uint8_t byte_at(std::span<const std::byte> bytes, std::size_t offset) {
-  return offset < bytes.size() ? static_cast<std::uint8_t>(bytes[offset]) : 0;
+  return value_at<std::uint64_t>(bytes, offset);
 }
 
 }  // namespace
@@ -124,7 +117,8 @@ std::uint64_t PythonFrames::take_frame(std::uint64_t address, std::span<const st
   const PythonLayout& layout = *runtime_.layout;
   constexpr std::uint64_t kTags = 3;  // from 3.14 on, references have tags in the lowest bits
   const std::uint64_t previous = word_at(bytes, layout.previous);
-  const bool is_shim = layout.has_shims() && byte_at(bytes, layout.owner) >= kLeastShim;
+  const bool is_shim =
+      layout.has_shims() && value_at<std::uint8_t>(bytes, layout.owner) >= kLeastShim;
   if (is_shim) {
     set_host(address);
     if (left_out_) {
@@ -147,7 +141,7 @@ std::uint64_t PythonFrames::take_frame(std::uint64_t address, std::span<const st
   }
   if (layout.is_entry != 0) {
     set_host(cframe_);
-    if (byte_at(bytes, layout.is_entry) != 0 && previous != 0) {
+    if (value_at<std::uint8_t>(bytes, layout.is_entry) != 0 && previous != 0) {
       resumes_ = previous;
       cframe_ = cframe_previous_;
       want(Step::CFrame, cframe_, 3 * sizeof(std::uint64_t));

@@ -29,15 +29,16 @@ bool shows_the_same(const InterpretedStack& a, const InterpretedStack& b) {
 
 }  // namespace
 
-bool PythonStacks::knows(const offcpud_sample& sample) {
+PythonStacks::Known* PythonStacks::known_of(const offcpud_sample& sample) {
   const auto known = known_.find(block_of(sample));
-  if (known == known_.end()) return false;
+  if (known == known_.end()) return nullptr;
   known->second.unseen = 0;
-  return true;
+  return &known->second;
 }
 
 bool PythonStacks::is_settled(const offcpud_sample& sample) {
-  return knows(sample) && known_.at(block_of(sample)).is_whole;
+  const Known* const known = known_of(sample);
+  return known != nullptr && known->is_whole;
 }
 
 bool PythonStacks::has_room(const offcpud_sample& sample) {
@@ -141,13 +142,12 @@ std::shared_ptr<const InterpretedStack> PythonStacks::share(InterpretedStack sta
 }
 
 std::shared_ptr<const InterpretedStack> PythonStacks::find(const offcpud_sample& sample) {
-  const auto known = known_.find(block_of(sample));
-  if (known == known_.end()) return nullptr;
-  known->second.unseen = 0;
+  const Known* const known = known_of(sample);
+  if (known == nullptr) return nullptr;
   // Both walks must have seen the same frames: the kernel walks again when the thread wakes.
-  const bool is_same = is_in_progress(sample) ||
-                       (known->second.is_whole && sample.user_end == OFFCPUD_UNWIND_END_ROOT);
-  return is_same ? known->second.stack : nullptr;
+  const bool is_same =
+      is_in_progress(sample) || (known->is_whole && sample.user_end == OFFCPUD_UNWIND_END_ROOT);
+  return is_same ? known->stack : nullptr;
 }
 
 void PythonStacks::end_walk() {

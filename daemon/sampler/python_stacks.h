@@ -47,7 +47,7 @@ class PythonStacks {
   [[nodiscard]] std::shared_ptr<const InterpretedStack> find(const offcpud_sample& sample);
 
   // Whether this block was read, or has no Python.
-  [[nodiscard]] bool knows(const offcpud_sample& sample);
+  [[nodiscard]] bool knows(const offcpud_sample& sample) { return known_of(sample) != nullptr; }
 
   // Ends a look at some threads: more may be read in the next one.
   void end_look();
@@ -80,6 +80,8 @@ class PythonStacks {
 
   static Block block_of(const offcpud_sample& sample) { return {sample.tid, sample.since_ns}; }
   // Whether reading it again would find no more.
+  // Null: nothing is known of the block. It has been seen then.
+  Known* known_of(const offcpud_sample& sample);
   [[nodiscard]] bool is_settled(const offcpud_sample& sample);
   [[nodiscard]] bool has_room(const offcpud_sample& sample);
   void choose(const offcpud_blocked_record& record, const RemoteStack& stack,

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/amount_text.h"
 #include "why/cause.h"
 #include "why/cause_parts.h"
 #include "why/chain_parts.h"
@@ -215,13 +216,12 @@ class TreeMaker {
       changes += unheld.changes_hands;
     }
     for (const Cause::Site& site : node.sites) lasting += site.lasting;
-    const auto waits = [](std::uint32_t count) {
-      return count == 1 ? std::string("1 wait") : std::to_string(count) + " waits";
-    };
     if (changes > 0 && changes >= nobody) {
-      return "it is held by many in turn: nobody held it at both looks, during " + waits(changes);
+      return "it is held by many in turn: nobody held it at both looks, during " +
+             counted(changes, "wait");
     }
-    if (nobody > 0) return "it named nobody when it was looked at, during " + waits(nobody);
+    if (nobody > 0)
+      return "it named nobody when it was looked at, during " + counted(nobody, "wait");
     if (lasting == 0 && is_any_lock(node.name)) {
       return "it is held by many in turn: no wait lasted for the 0.4 s after which a look asks who "
              "holds it";

@@ -130,7 +130,7 @@ class PathFinder {
                           path_.hops.size() + 1 < WhyPath::kMostHops &&
                           seen_.insert(part.name).second;
     if (part.kind == Kind::Device) {
-      add_device(std::move(hop));
+      add_device(std::move(hop), part.load);
     } else if (!followed) {
       add(std::move(hop));
     } else if (const Cause* const most = largest_deed(part)) {
@@ -141,8 +141,10 @@ class PathFinder {
   }
 
   // A device, and the unit that loads it, if it is one.
-  void add_device(WhyHop device) {
-    const DeviceLoad load = load_of(units_.inputs(), device.name, path_.hops.back().name);
+  // `known`: what the tree of who waits says of it; null: no tree has this device.
+  void add_device(WhyHop device, const std::shared_ptr<const DeviceLoad>& known) {
+    const DeviceLoad load =
+        known ? *known : load_of(units_.inputs(), device.name, path_.hops.back().name);
     const bool has_room = path_.hops.size() + 1 < WhyPath::kMostHops;
     const DeviceLoad::Part* const loader = has_room ? loader_to_blame(load) : nullptr;
     if (loader == nullptr) device.because = clause_of(load);

@@ -21,6 +21,24 @@ constexpr std::uint64_t cgroup_of(std::uint32_t pid) {
   return (1ULL << 40) + pid;
 }
 
+// A kernel in which nothing is sampled and nobody is blocked, for tests of what else it is asked.
+class IdleStackSource : public StackSource {
+ public:
+  [[nodiscard]] bool has_hooks() const override { return true; }
+  void choose(const SampleChoice& /*choice*/) override {}
+  Result<std::uint64_t> drain(const std::function<void(const SampledBlock&)>& /*take*/) override {
+    return std::uint64_t{0};
+  }
+  Status walk_blocked(BlockAge /*age*/,
+                      const std::function<void(const offcpud_blocked_record&)>& /*take*/) override {
+    return {};
+  }
+  LostSamples take_lost() override { return {}; }
+  Result<std::vector<std::string>> kernel_names(std::span<const std::uint64_t> addresses) override {
+    return std::vector<std::string>(addresses.size());
+  }
+};
+
 // A kernel with threads that block and are woken when the test says so. It samples every block, and
 // accounts blocks in progress by the rules of bpf/blocked.bpf.c.
 class FakeStackSource final : public StackSource {

@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
 // A kernel in which these threads live.
-class ThreadsOfKernel final : public StackSource {
+class ThreadsOfKernel final : public IdleStackSource {
  public:
   void add(std::uint64_t key, std::uint32_t tid, const char* comm) {
     offcpud_owner owner{};
@@ -40,19 +40,6 @@ class ThreadsOfKernel final : public StackSource {
         found.push_back(owner->second);
     }
     return found;
-  }
-  [[nodiscard]] bool has_hooks() const override { return true; }
-  void choose(const SampleChoice& /*choice*/) override {}
-  Result<std::uint64_t> drain(const std::function<void(const SampledBlock&)>& /*take*/) override {
-    return std::uint64_t{0};
-  }
-  Status walk_blocked(BlockAge /*age*/,
-                      const std::function<void(const offcpud_blocked_record&)>& /*take*/) override {
-    return {};
-  }
-  LostSamples take_lost() override { return {}; }
-  Result<std::vector<std::string>> kernel_names(std::span<const std::uint64_t> addresses) override {
-    return std::vector<std::string>(addresses.size());
   }
 
   int walks = 0;

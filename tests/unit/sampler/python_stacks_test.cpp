@@ -52,21 +52,8 @@ class PythonAddresses final : public AddressLocator {
 };
 
 // A kernel that says since when threads are blocked.
-class Kernel final : public StackSource {
+class Kernel final : public test::IdleStackSource {
  public:
-  [[nodiscard]] bool has_hooks() const override { return true; }
-  void choose(const SampleChoice& /*to*/) override {}
-  Result<std::uint64_t> drain(const std::function<void(const SampledBlock&)>& /*take*/) override {
-    return std::uint64_t{0};
-  }
-  Status walk_blocked(BlockAge /*age*/,
-                      const std::function<void(const offcpud_blocked_record&)>& /*take*/) override {
-    return {};
-  }
-  LostSamples take_lost() override { return {}; }
-  Result<std::vector<std::string>> kernel_names(std::span<const std::uint64_t> addresses) override {
-    return std::vector<std::string>(addresses.size());
-  }
   Status look_at(std::uint32_t process,
                  const std::function<void(const offcpud_blocked_record&)>& take) override {
     ++asked;
