@@ -3,19 +3,23 @@
 
 import base64
 import http.client
+import json
 import os
 import re
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
 
 import host
-from daemon import DEFAULTS, TREE, Daemon
+from daemon import DEFAULTS, TREE, Daemon, die_with_the_tester
 from tls_files import bcrypt
 
 UNIT = TREE / "systemd" / "offcpud.service.in"
 COST = 10  # of a password, as Prometheus' documentation has it
 MIB = 1 << 20
+SCRAPER = Path(__file__).with_name("scraper.py")
 
 
 def header_of(user):
@@ -155,7 +159,7 @@ def field_of(file, name):
 
 
 class Watch:
-    """Looks at the daemon's memory every two seconds, and scrapes every five, until `end`."""
+    """Looks at the daemon's memory every two seconds, and has it scraped every five, until `end`."""
 
     def __init__(self, daemon):
         self._daemon = daemon
@@ -163,26 +167,17 @@ class Watch:
         self.resident = []  # (time, bytes of the daemon and its readers; what they share counts once)
         self.unwatched = 0  # seconds from the last look at memory to the end
         self.scrapes, self.cut, self.slowest = 0, [], 0.0
-        self._threads = [threading.Thread(target=of) for of in (self._weigh, self._scrape)]
-        for thread in self._threads:
-            thread.start()
+        self._thread = threading.Thread(target=self._weigh)
+        self._thread.start()
+        self._scraper = subprocess.Popen(
+            [sys.executable, SCRAPER, str(daemon.port), header_of("scraper")["Authorization"]],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=die_with_the_tester)
 
     def _weigh(self):
         while not self._over.wait(2):
             total = sum(field_of(Path(f"/proc/{pid}/smaps_rollup"), "Pss")
                         for pid in self._daemon.processes())
             self.resident.append((time.monotonic(), total))
-
-    def _scrape(self):
-        while not self._over.wait(5):
-            self.scrapes += 1
-            try:
-                status, body, seconds = self._daemon.ask("/metrics")
-                self.slowest = max(self.slowest, seconds)
-                if status != 200 or b"offcpud_build_info" not in body:
-                    self.cut.append(f"status {status}, {len(body)} bytes")
-            except (OSError, http.client.HTTPException) as error:
-                self.cut.append(repr(error))
 
     def most(self):
         return max((total for _, total in self.resident), default=0)
@@ -199,6 +194,7 @@ class Watch:
 
     def end(self):
         self._over.set()
-        for thread in self._threads:
-            thread.join()
+        self._thread.join()
         self.unwatched = time.monotonic() - (self.resident[-1][0] if self.resident else 0)
+        told = json.loads(self._scraper.communicate(timeout=60)[0])
+        self.scrapes, self.slowest, self.cut = told["scrapes"], told["slowest"], told["cut"]

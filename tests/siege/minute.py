@@ -89,6 +89,7 @@ class Minute:
 
     def _judge_profile(self, pid):
         before, self.profile, self.whole, answer = self._daemon.waited_for_cpu(), 20.0, 0.0, None
+        self.seconds_seen = self.error = 0.0  # of the bystander: asleep, running and waiting for a CPU
         awake = seconds_awake(pid)
         try:
             status, body, self.profile = self._daemon.ask(PROFILE)
@@ -107,12 +108,8 @@ class Minute:
         stacks = Stacks(answer)
         rows = stacks.select(pid=pid, reason="sleep")
         total = sum(row["ns"] for row in rows)
-        error = stacks.error(pid=pid, reason="sleep")
+        self.seconds_seen, self.error = total / 1e9 + awake, stacks.error(pid=pid, reason="sleep")
         whole = sum(row["ns"] for row in rows if {"main", "workload::sleep_ns"} <= set(row["stack"]))
-        # It sleeps whenever it neither runs nor waits for a CPU; short sleeps are sampled.
-        self._promises.at_least("of a new program's sleep in a profile", 1.5,
-                                total / 1e9 + awake + 4 * error, " s",
-                                f"{total / 1e9:.2f} s, {awake:.2f} s awake, standard error {error:.2f} s")
         self.whole = whole / total if total else 0.0
         roots = Counter(row["stack"][0] for row in rows)
         self._promises.at_least("of it with whole stacks", COMPLETE, self.whole,

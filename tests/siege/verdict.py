@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is looked at when a siege ends: totals and stacks of the known programs, losses, memory."""
 
+import math
 import time
 
 from besieged import MIB
@@ -10,6 +11,7 @@ from promises import columns
 
 WITHIN = 0.01
 LEAST_MINUTES = 45  # caches fill before, such as names of functions up to 64 MiB
+LEAST_OF_NEW = 1.8  # seconds: a wait of 0.2 s may be cut off at an end
 SCRAPE_TIMEOUT = 10  # seconds; the default of Prometheus
 # What the daemon says that it lost, left out or could not do.
 LOSSES = ("offcpud_lost_events_total", "offcpud_stack_samples_incomplete_total",
@@ -71,6 +73,18 @@ def wait_for_snapshot(daemon):
             return
         time.sleep(1)
     raise SystemExit("no snapshot was written in four minutes")
+
+
+def judge_new_programs(promises, minutes):
+    """Over all profiles: in a single one a few samples of long sleeps tell too little of their own error. A program
+    that does nothing but sleep does so whenever it neither runs nor waits for a CPU."""
+    if not minutes:
+        return
+    count = len(minutes)
+    mean = sum(each.seconds_seen for each in minutes) / count
+    error = math.sqrt(sum(each.error ** 2 for each in minutes)) / count
+    promises.at_least("of 2 s of new programs in profiles, on average, with 4 standard errors", LEAST_OF_NEW,
+                      mean + 4 * error, " s", f"{mean:.3f} s, standard error {error:.3f} s")
 
 
 def judge_losses(first, last):
