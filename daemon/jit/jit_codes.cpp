@@ -4,6 +4,19 @@
 #include <algorithm>
 
 namespace offcpud {
+namespace {
+
+// Of the code and of its reader, which has each name once more.
+std::size_t bytes_of(const JitCode& code) {
+  constexpr std::size_t kOfReader = 64;  // an entry, and its node in the table
+  std::size_t bytes = 0;
+  for (const JitFunction& function : code.functions) {
+    bytes += sizeof(JitFunction) + kOfReader + 2 * function.name.capacity();
+  }
+  return bytes;
+}
+
+}  // namespace
 
 void JitCodeBoard::put(const PerfMapProcess& process, std::shared_ptr<const JitCode> code) {
   const std::lock_guard hold(mutex_);
@@ -27,7 +40,13 @@ void JitCodes::seen(const PerfMapProcess& process, std::uint64_t base,
   Known& known = processes_[process];
   known.seen = now;
   if (known.base != base) {
-    known = {.base = base, .reader = {}, .code = {}, .seen = now, .due = now, .soonest = now};
+    known = {.base = base,
+             .reader = {},
+             .code = {},
+             .bytes = 0,
+             .seen = now,
+             .due = now,
+             .soonest = now};
     return;
   }
   if (!known.code) return;
@@ -42,6 +61,27 @@ void JitCodes::forget_oldest() {
       processes_, {}, [](const auto& process) { return process.second.seen; });
   board_->put(oldest->first, nullptr);
   processes_.erase(oldest);
+}
+
+void JitCodes::make_room(const Known& but) {
+  const auto total = [this] {
+    std::size_t bytes = 0;
+    for (const auto& [process, known] : processes_) bytes += known.bytes;
+    return bytes;
+  };
+  while (total() > most_bytes_) {
+    const auto oldest = std::ranges::min_element(processes_, {}, [&](const auto& process) {
+      const Known& known = process.second;
+      return std::pair(known.bytes == 0 || &known == &but, known.seen);
+    });
+    Known& known = oldest->second;
+    if (known.bytes == 0 || &known == &but) return;
+    board_->put(oldest->first, nullptr);
+    known.reader.reset();
+    known.code.reset();
+    known.bytes = 0;
+    known.due = known.soonest = clock_.now() + kLatest;
+  }
 }
 
 void JitCodes::refresh() {
@@ -67,6 +107,8 @@ void JitCodes::read(const PerfMapProcess& process, Known& known) {
   if (known.reader) code = known.reader->read(memory);
   if (code && (!known.code || *code != *known.code)) {
     known.code = std::make_shared<const JitCode>(*std::move(code));
+    known.bytes = bytes_of(*known.code);
+    make_room(known);
     board_->put(process, known.code);
     changed_(process.tgid, *known.code);
   }

@@ -37,6 +37,9 @@ class JitCodeBoard {
 class JitCodes {
  public:
   static constexpr std::size_t kMostProcesses = 32;
+  // Of all processes together. Beyond, the code of the process that was seen longest ago is
+  // forgotten, and is read again after kLatest.
+  static constexpr std::size_t kMostBytes = std::size_t{32} << 20;
   // The time between two reads of a process, and the shorter one while stacks are in unknown code.
   static constexpr std::chrono::seconds kInterval{15}, kSoonest{2};
   // How long after its last such sample a process is read again, and how long its code is kept.
@@ -51,8 +54,12 @@ class JitCodes {
 
   // The references must outlive the object. `clock` also measures how long reading takes.
   JitCodes(ProcessMemory& memory, const Clock& clock, std::shared_ptr<JitCodeBoard> board,
-           Changed changed)
-      : memory_(memory), clock_(clock), board_(std::move(board)), changed_(std::move(changed)) {}
+           Changed changed, std::size_t most_bytes = kMostBytes)
+      : memory_(memory),
+        clock_(clock),
+        board_(std::move(board)),
+        changed_(std::move(changed)),
+        most_bytes_(most_bytes) {}
 
   // Reports that a stack of the process has these addresses in compiled code. `base`: where the
   // libjvm.so of the process is mapped.
@@ -67,15 +74,18 @@ class JitCodes {
     std::uint64_t base = 0;
     std::optional<HotspotCode> reader;    // nothing: its layout was not read yet
     std::shared_ptr<const JitCode> code;  // null: it was not read yet
+    std::size_t bytes = 0;                // of both
     MonotonicTime seen, due, soonest;
   };
   void read(const PerfMapProcess& process, Known& known);
   void forget_oldest();
+  void make_room(const Known& but);
 
   ProcessMemory& memory_;
   const Clock& clock_;
   std::shared_ptr<JitCodeBoard> board_;
   Changed changed_;
+  std::size_t most_bytes_;
   std::map<PerfMapProcess, Known> processes_;
 };
 

@@ -176,5 +176,35 @@ TEST_F(JitCodesTest, AProcessWithoutSamplesIsForgotten) {
   EXPECT_EQ(name_of(open), "");
 }
 
+TEST_F(JitCodesTest, TheOldestProcessMakesRoom) {
+  const auto open = process_.add({.offset = 0x400});
+  JitCodes tight{process_, clock_, board_, [](std::uint32_t, const JitCode&) {}, 200};
+  const auto see = [&](std::uint32_t tgid) {
+    clock_.pass(std::chrono::milliseconds(1));
+    tight.seen({tgid, 5}, FakeHotspot::kBase, {&open, 1});
+    tight.refresh();
+  };
+  const auto is_known = [&](std::uint32_t tgid) { return board_->find({tgid, 5}) != nullptr; };
+  see(1);
+  EXPECT_TRUE(is_known(1));
+  see(2);
+  EXPECT_FALSE(is_known(1));
+  EXPECT_TRUE(is_known(2));
+  see(1);
+  EXPECT_FALSE(is_known(1)) << "two that do not fit together take turns at once";
+  clock_.pass(JitCodes::kLatest);
+  see(1);
+  EXPECT_TRUE(is_known(1));
+  EXPECT_FALSE(is_known(2));
+}
+
+TEST_F(JitCodesTest, CodeWithoutRoomBesideNobodyIsKept) {
+  const auto open = process_.add({.offset = 0x400});
+  JitCodes tight{process_, clock_, board_, [](std::uint32_t, const JitCode&) {}, 1};
+  tight.seen({1, 5}, FakeHotspot::kBase, {&open, 1});
+  tight.refresh();
+  EXPECT_NE(board_->find({1, 5}), nullptr);
+}
+
 }  // namespace
 }  // namespace offcpud
