@@ -16,6 +16,8 @@ namespace offcpud {
 class SampleWindows {
  public:
   static constexpr std::size_t kMost = 8;
+  // Limits the sums of all windows until their names are known.
+  static constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 
   explicit SampleWindows(std::shared_ptr<const CgroupDirectory> cgroups)
       : cgroups_(std::move(cgroups)) {}
@@ -48,9 +50,6 @@ class SampleWindows {
   std::list<SampleWindow> take_ended();
 
  private:
-  // Limits the sums of all windows until their names are known.
-  static constexpr std::size_t kMostBytes = std::size_t{64} << 20;
-
   std::shared_ptr<const CgroupDirectory> cgroups_;
   std::shared_ptr<ByteBudget> room_ = std::make_shared<ByteBudget>(kMostBytes);
   std::list<SampleWindow> windows_;  // the snapshot is first

@@ -18,6 +18,9 @@ namespace offcpud {
 // blocked thread does not move. Single-threaded.
 class SleeperStacks {
  public:
+  // Limits all remembered stacks together: 18,000 of 100 frames, or 70,000 of 20.
+  static constexpr std::size_t kMostBytes = std::size_t{32} << 20;
+
   // Both must outlive the object. `lookup` null: stacks are not walked.
   SleeperStacks(const UnwindLookup* lookup, ProcessMemory& memory)
       : lookup_(lookup), memory_(memory) {}
@@ -32,9 +35,6 @@ class SleeperStacks {
   void end_walk();
 
  private:
-  // Limits all remembered stacks together: 18,000 of 100 frames, or 70,000 of 20.
-  static constexpr std::size_t kMostBytes = std::size_t{32} << 20;
-
   struct Known {
     RemoteStack stack;
     bool used = true;

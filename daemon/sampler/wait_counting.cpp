@@ -7,9 +7,6 @@
 namespace offcpud {
 namespace {
 
-// For the sums of the open window and of those that are being named.
-constexpr std::size_t kMostBytes = std::size_t{32} << 20;
-
 // A walk over all sockets takes 2 us for each open file of the host. Blocks that waited on a
 // process which nobody knows bring the next one forward.
 constexpr std::chrono::seconds kWalkSocketsEvery{60}, kWalkSocketsSoonest{10};

@@ -28,6 +28,8 @@ class WaitCounting {
   // The most blocks that are remembered. The blocks of the last window and of this one together are
   // fewer; when there are more, blocks that found no room are forgotten.
   static constexpr std::size_t kMostTold = WaitSums::kMostBlocks / 2 * 5;
+  // For the sums of the open window and of those that are being named.
+  static constexpr std::size_t kMostBytes = std::size_t{32} << 20;
 
   // `addresses` must outlive the object.
   WaitCounting(const AddressLocator& addresses, std::shared_ptr<const CgroupDirectory> cgroups,

@@ -56,7 +56,7 @@ std::string place_name(const std::string& object, std::uint64_t place);
 class SymbolCache {
  public:
   struct Limits {
-    std::size_t bytes = 48 << 20;       // of functions, their names and their bookkeeping
+    std::size_t bytes = 40 << 20;       // of functions, their names and their bookkeeping
     std::size_t objects = 65536;        // beyond, the oldest are forgotten altogether
     std::size_t shown_bytes = 4 << 20;  // of names in the form in which they are shown
   };

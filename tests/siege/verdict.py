@@ -10,7 +10,7 @@ from minute import COMPLETE, MOST_RESIDENT
 from promises import columns
 
 WITHIN = 0.01
-LEAST_MINUTES = 45  # caches fill before, such as names of functions up to 64 MiB
+LEAST_MINUTES = 45  # caches fill before, such as names of functions up to 40 MiB
 LEAST_OF_NEW = 1.8  # seconds: a wait of 0.2 s may be cut off at an end
 SCRAPE_TIMEOUT = 10  # seconds; the default of Prometheus
 # What the daemon says that it lost, left out or could not do.
