@@ -48,8 +48,8 @@ class StackSource {
   virtual Status walk_blocked(BlockAge age,
                               const std::function<void(const offcpud_blocked_record&)>& take) = 0;
 
-  // Passes each thread of a process that is blocked now to `take`, without its kernel stack.
-  // Accounts nothing. `local_tgid`: in the daemon's PID namespace.
+  // Passes each blocked thread of a process to `take`, without its kernel stack. Accounts nothing.
+  // `local_tgid`: in the daemon's PID namespace.
   virtual Status look_at(std::uint32_t /*local_tgid*/,
                          const std::function<void(const offcpud_blocked_record&)>& /*take*/) {
     return {};
