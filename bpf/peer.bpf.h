@@ -6,8 +6,8 @@
  * On loopback and between network namespaces of one host the receiver is woken in the softirq of
  * the sender, at the end of its system call: `current` is the sender. But any other softirq may
  * interrupt a thread just as well: of a network card, of a timer, or of another CPU (RPS). So
- * nobody is called a peer for being current. His system call must be for a socket that is the other
- * end of the one that the block waited on.
+ * the current thread is a peer only if its system call is for a socket that is the other end of the
+ * one that the block waited on.
  */
 #ifndef OFFCPUD_PEER_BPF_H
 #define OFFCPUD_PEER_BPF_H
@@ -198,7 +198,7 @@ static __always_inline void peer_set_process(struct offcpud_peer *peer, struct t
 	copy_comm(peer->comm, task->group_leader);
 }
 
-/* At the waking: notes who is current, and the file that his system call is for. */
+/* Notes, at the waking, who is current, and the file that its system call is for. */
 SUBPROGRAM int peer_note_ender(struct chosen *chosen, __u32 waker_tid)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -333,7 +333,7 @@ SUBPROGRAM int peer_find(struct offcpud_peer *peer, struct task_struct *task, __
 	return 0;
 }
 
-/* In a walk: the peer is a process that can write to the pipe that the thread reads. */
+/* Describes the peer in a walk: a process that can write to the pipe that the thread reads. */
 static __always_inline void peer_set_holder(struct offcpud_peer *peer)
 {
 	struct waited *waited = waited_at(WAITED_IN_WALK);
