@@ -264,9 +264,9 @@ static __always_inline bool ends_meet(const __u32 *local, __u16 local_port, cons
 }
 
 /*
- * Whether two sockets are the ends of one conversation. It is enough if one end meets: a socket for
- * datagrams often has no remote end, and addresses that are translated on the way meet at one end
- * only.
+ * Whether two sockets are the two ends of one connection. It is enough if they match at one end: a
+ * socket for datagrams often has no remote end, and an address that is translated on the way
+ * matches at one end only.
  */
 static __always_inline bool is_other_end(const struct offcpud_socket *own,
 					 const struct offcpud_socket *other)

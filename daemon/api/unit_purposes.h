@@ -31,8 +31,8 @@ class UnitPurposes {
   [[nodiscard]] double seconds() const;
   [[nodiscard]] const ForSums& of(std::string_view cgroup) const;
 
-  // As docs/http.md says in "What threads wait for" and "Units", with the lengths of the waits that
-  // ended.
+  // As docs/http.md says in "What threads wait for" and "Units", with the lengths of the waits
+  // that ended.
   [[nodiscard]] nlohmann::ordered_json json_of(std::string_view cgroup, bool with_sites) const;
   [[nodiscard]] nlohmann::ordered_json total_json(bool with_sites) const;
   // Whom the cgroup waited on most; empty: nobody, or nobody knows.

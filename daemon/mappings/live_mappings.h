@@ -29,7 +29,7 @@ class LiveMappings {
     std::chrono::milliseconds new_cpus_interval{30'000};
   };
 
-  // Opens the events, and then reads all processes; if that fails, drain() does it
+  // Opens the events, and then reads all processes. If the reading fails, drain() tries it again
   // later. Needs CAP_PERFMON.
   static Result<std::unique_ptr<LiveMappings>> open(MappingObserver& observer, FileOpener& opener,
                                                     ProcessReader& reader, const Clock& clock,

@@ -67,9 +67,9 @@ struct DiskLoadOfPath {
   DiskLoad load;
 };
 
-// The load of one disk by one cgroup, or by "(kernel)": kernel threads, for nobody knows whom;
-// "(other)": cgroups that are not named; "(removed)": cgroups that are not named any more;
-// "(unknown)".
+// The load of one disk by one cgroup, or by "(kernel)": kernel threads, for nobody knows
+// whom; "(other)": cgroups that are not named; "(removed)": cgroups that are not named any
+// more; "(unknown)".
 struct DiskLoadRow {
   std::string disk;
   std::shared_ptr<const SubjectLabels> by;  // never null

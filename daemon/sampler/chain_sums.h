@@ -25,8 +25,8 @@ namespace offcpud {
 class ChainSums {
  public:
   static constexpr std::size_t kMostOfCgroup = 64;  // rows: the longest; the rest is Unknown
-  // While summing: paths of one cgroup and of all, and pieces of all waits. What is beyond is
-  // Unknown.
+  // While summing: paths of one cgroup and of all, and pieces of all waits. What is beyond
+  // is Unknown.
   static constexpr std::size_t kMostPaths = 512, kMostOfAll = 8'192, kMostPieces = 200'000;
   // Nobody is said to run who was watched for less than so many sampling intervals of his process:
   // short waits of his would be in no sample.
@@ -49,8 +49,8 @@ class ChainSums {
 
  private:
   using Path = std::vector<std::pair<WaitFor, std::string>>;
-  // The last element: of Runs, whether the threads' own accounts say so. take() makes one row of
-  // both.
+  // The last element: of Runs, whether the threads' own accounts say so. take() makes one row
+  // of both.
   using Key = std::tuple<WaitFor, std::string, Path, ChainWaits::End, bool>;
   struct Sum {
     WaitTime time;

@@ -35,10 +35,10 @@ struct ChainedBlock {
 // something that is in no sample. Averages of what W does in general must not be multiplied
 // instead: other clients' requests would enter (measured: 70 % told where 99.6 % was true).
 //
-// What W did comes from its own account, as far as that goes back: a sampled wait brings the last
-// blocks of W, of whoever ended the longest of those, and so on (PastBlocks). What such a block was
-// for is known from the sample if the block is in it, and else from other blocks of the process
-// (WaitHabits).
+// What W did comes from its own account, as far as that goes back: a sampled wait brings the
+// last blocks of W, of whoever ended the longest of those, and so on (PastBlocks). What such a
+// block was for is known from the sample if the block is in it, else from other blocks of the
+// process (WaitHabits).
 //
 // What W did before that, and what threads on further hops did, is known only if both blocks are in
 // the sample. A block as long as its sampling interval always is; a shorter one is with probability

@@ -62,8 +62,8 @@ class StackSource {
     return std::shared_ptr<const SocketTable>();
   }
 
-  // The threads with these numbers: offcpud_owner_key(), OFFCPUD_OWNER_BY_TID; at most
-  // OFFCPUD_OWNERS.
+  // Finds the threads with these keys: offcpud_owner_key() or OFFCPUD_OWNER_BY_TID, at most
+  // OFFCPUD_OWNERS of them.
   virtual Result<std::vector<offcpud_owner>> find_owners(std::span<const std::uint64_t> /*keys*/) {
     return std::vector<offcpud_owner>();
   }

@@ -147,8 +147,8 @@ struct UnitPast {
   bool is_gone = false;       // all cgroups of the unit are removed
 };
 
-// How many threads of a unit wait for locks of which no holder is told, by what was seen of these
-// locks.
+// How many threads of a unit wait for locks of which no holder is told, by what was seen of
+// these locks.
 struct UnitUnheld {
   std::string unit;
   std::uint32_t names_nobody = 0, changes_hands = 0;  // see LockLook
