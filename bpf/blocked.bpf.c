@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The walk over blocked threads, which reports blocks while they last, in parts, and looks at the
- * blocked threads of one process. */
+/* Two iterators over blocked threads. walk_blocked reports the blocks in progress of all threads,
+ * and counts them in parts. look_blocked reports those of one process, and counts nothing. */
 #include "lock.bpf.h"
 #include "sample.bpf.h"
 
@@ -80,7 +80,7 @@ static __always_inline __u64 block_count_part(struct task_struct *task, struct t
 	return now - (counted_ns > since_ns ? counted_ns : since_ns);
 }
 
-/* Where the user stack begins, which the daemon walks. */
+/* Describes where the thread's user stack begins. The daemon walks it. */
 static __always_inline void record_describe_user(struct offcpud_blocked_record *record,
 						 struct task_struct *task)
 {
@@ -151,7 +151,8 @@ int walk_blocked(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* Since when the thread is blocked, as walk_blocked reports it; 0: it is not, or has been woken. */
+/* Returns since when the thread has been blocked, as walk_blocked reports it. 0: it is not blocked,
+ * or has been woken. */
 static __always_inline __u64 sampled_since(struct task_struct *task, struct thread *thread)
 {
 	__u32 state = smp_load_acquire(&thread->state); /* pairs with thread_begin() */
@@ -164,9 +165,9 @@ static __always_inline __u64 sampled_since(struct task_struct *task, struct thre
 }
 
 /*
- * Reports the blocks in progress of one process, for which the daemon attaches it, and counts
- * nothing. The beginning is read before the registers: if a later look finds the same beginning,
- * the thread has not run since the first one.
+ * Reports the blocks in progress of one process, and counts nothing. The daemon attaches it for
+ * that process. It reads the beginning of a block before the registers. So if a later look finds
+ * the same beginning, the thread has not run since the earlier one.
  */
 SEC("iter/task")
 int look_blocked(struct bpf_iter__task *ctx)

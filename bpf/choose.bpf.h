@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* At the end of a block: whether it is sampled, and what the waker adds to the sample. */
+/* Decides at the end of a block whether it is sampled, and what the waker adds to the sample. */
 #ifndef OFFCPUD_CHOOSE_BPF_H
 #define OFFCPUD_CHOOSE_BPF_H
 
@@ -152,9 +152,9 @@ static __always_inline __u64 block_uncounted(struct thread *thread, __u64 since_
 	return counted_ns < thread->waking.ns ? thread->waking.ns - counted_ns : 0;
 }
 
-/* At sched_waking, in the waker's context: decides whether the block is sampled. One
- * that began before any event of its thread was seen counts from when a walk found it,
- * as in block_count_part(). */
+/* Decides whether the block is sampled. Call it at sched_waking, in the waker's context. A block
+ * that began before any event of its thread was seen counts from when a walk found it, as in
+ * block_count_part(). */
 static __always_inline void block_choose(void *ctx, struct task_struct *task, struct thread *thread)
 {
 	__u64 since_ns = thread->since_ns, length, ns, whole_ns;

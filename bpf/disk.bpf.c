@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Who loads which disk (docs/decisions/0024-who-loads-a-disk.md). A request is noted when it is
- * made, since then the thread that wants it is current, and is added to the sums of that thread's
- * cgroup when it is done.
+ * Counts who loads which disk (docs/decisions/0024-who-loads-a-disk.md). The programs note a
+ * request when it is made, because the thread that wants it is current then. When it is done, they
+ * add it to the sums of that thread's cgroup.
  */
 #include "cost.bpf.h"
 #include "disk_types.bpf.h"
 
 /*
- * A request under way, found by its first bio. No lock guards it: `check` is the other two and the
- * bio's number combined by XOR, so what two CPUs have written at once is nobody's, and its request
- * counts as OFFCPUD_LOADER_UNKNOWN.
+ * A request under way, found by its first bio. No lock guards it. `check` is the XOR of the bio's
+ * number and the other two words, so an entry that two CPUs wrote at once fits no bio, and its
+ * request counts as OFFCPUD_LOADER_UNKNOWN.
  */
 struct disk_request {
 	__u64 check; /* 0: free */
@@ -20,11 +20,11 @@ struct disk_request {
 
 #define DISK_REQUEST_BITS 13
 
-/* A bio waits for its request no longer. What is noted so long before a request began is of an
- * earlier bio at its address. */
+/* No bio waits longer for its request. An entry that was noted so long before the request began
+ * belongs to an earlier bio at the same address. */
 #define STALE_NS (60 * 1000000000ULL)
 
-/* The daemon shrinks it before load where nobody follows requests. */
+/* If requests are not followed, the daemon shrinks it before it loads the programs. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1 << DISK_REQUEST_BITS);
@@ -32,8 +32,8 @@ struct {
 	__type(value, struct disk_request);
 } disk_requests SEC(".maps");
 
-/* Only the daemon removes an entry. Not pre-allocated: then a program that still adds to a removed
- * one adds to nobody's. */
+/* Only the daemon removes entries. They are not pre-allocated, so the memory of a removed entry is
+ * not another entry's while a program may still add to it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, OFFCPUD_DISK_LOADERS);
@@ -42,7 +42,8 @@ struct {
 	__type(value, struct offcpud_disk_load);
 } disk_loads SEC(".maps");
 
-/* The same as long as the bio is under way. Pointers may only be subtracted from each other. */
+/* A number that stays the same while the bio is under way. Programs may not use a pointer as a
+ * number, but may subtract one from another. */
 static __always_inline __u64 number_of(struct bio *bio)
 {
 	struct block_device *device = bio->bi_bdev;
@@ -52,13 +53,13 @@ static __always_inline __u64 number_of(struct bio *bio)
 	return number;
 }
 
-/* One of two places for the bio; the other one is that ^ 1. */
+/* One of the two places of the bio. The other one is this ^ 1. */
 static __always_inline __u32 place_of(__u64 number)
 {
 	return number * 0x9e3779b97f4a7c15ULL >> (64 - DISK_REQUEST_BITS);
 }
 
-/* Whether the place has this bio; what was found there is in `found`. */
+/* Whether the entry is of this bio. Fills in `found` in any case. */
 static __always_inline bool request_is(struct disk_request *request, __u64 number,
 				       struct disk_request *found)
 {
@@ -68,8 +69,9 @@ static __always_inline bool request_is(struct disk_request *request, __u64 numbe
 	return found->check && found->check == (number ^ found->cgroup_id ^ found->since_ns);
 }
 
-/* Requests that were merged into others never end: what they left gives way to their bio's next
- * request, or to others as the older one of the two places. */
+/* Notes a request. Replaces the entry of the same bio, else that of the first place if it is free,
+ * else the other place if that is free, else the older one. So entries of requests that were merged
+ * into others, which never end, are replaced in time. */
 static __always_inline void request_note(__u64 number, __u64 cgroup_id, __u64 now)
 {
 	__u32 at = place_of(number), beside = at ^ 1;
@@ -89,7 +91,7 @@ static __always_inline void request_note(__u64 number, __u64 cgroup_id, __u64 no
 	WRITE_ONCE(request->since_ns, now);
 }
 
-/* Fills in `found`. NULL: it is not known. */
+/* Finds the entry of a bio, and copies it to `found`. NULL: there is none. */
 static __always_inline struct disk_request *request_find(__u64 number, struct disk_request *found)
 {
 	__u32 at = place_of(number), beside = at ^ 1;
@@ -101,8 +103,8 @@ static __always_inline struct disk_request *request_find(__u64 number, struct di
 	return request && request_is(request, number, found) ? request : NULL;
 }
 
-/* To whom the kernel charges what a kernel thread does, such as write-back. That is a cgroup only
- * where v2 has the io controller; a cgroup of v1 has an id in another hierarchy. */
+/* The cgroup to which the kernel charges a request of a kernel thread, such as write-back. It is
+ * known only if v2 has the io controller: the id of a v1 cgroup belongs to another hierarchy. */
 static __always_inline __u64 charged_cgroup(struct bio *bio)
 {
 	struct cgroup *cgroup;
@@ -115,8 +117,9 @@ static __always_inline __u64 charged_cgroup(struct bio *bio)
 	return cgroup->kn->id;
 }
 
-/* A bio gets a request of its own; a bio that is merged into another's request never comes here.
- * Always in the context of the thread that submits it (block/blk-mq.c, blk_mq_submit_bio). */
+/* Runs when a bio gets a request of its own, always in the context of the thread that submits the
+ * bio (block/blk-mq.c, blk_mq_submit_bio). A bio that is merged into another's request never comes
+ * here. */
 SEC("tp_btf/block_getrq")
 int BPF_PROG(on_block_getrq, struct bio *submitted)
 {
@@ -127,7 +130,7 @@ int BPF_PROG(on_block_getrq, struct bio *submitted)
 
 	if (!bio)
 		return 0;
-	/* A worker of io_uring is no kernel thread here: it is in the cgroup of who asked. */
+	/* A worker of io_uring has no PF_KTHREAD, and is in the cgroup of the thread that asked. */
 	if (task->flags & PF_KTHREAD)
 		cgroup_id = charged_cgroup(bio);
 	else
@@ -145,7 +148,7 @@ SUBPROGRAM int load_create(struct offcpud_disk_loader *loader, struct request *r
 
 	for (int i = 0; i < OFFCPUD_DISK_NAME - 1; i++)
 		fresh.disk[i] = disk->disk_name[i];
-	/* Another CPU may have been faster. */
+	/* If another CPU has created it meanwhile, this fails, and the entry stays. */
 	bpf_map_update_elem(&disk_loads, loader, &fresh, BPF_NOEXIST);
 	return 0;
 }
@@ -159,8 +162,8 @@ static __always_inline __u32 operation_of(struct request *rq)
 	return operation & 1 ? OFFCPUD_DISK_WRITE : OFFCPUD_DISK_READ;
 }
 
-/* Whether nothing of the request is left. A request that flushes the disk's cache comes once for
- * its data, and once more when it is done (block/blk-flush.c). */
+/* Whether the request is done as a whole. A request that also flushes the disk's cache completes
+ * twice: once with its data, and once as a whole (block/blk-flush.c). */
 static __always_inline bool is_done(struct request *rq, unsigned int bytes)
 {
 	__u32 flush = 1 << 4;
@@ -181,7 +184,7 @@ static __always_inline int request_end(struct request *rq, unsigned int bytes, _
 	struct gendisk *disk = rq->q->disk;
 	struct bio *bio = rq->bio;
 
-	/* A flush by itself has no bio: the request that wants it is counted. */
+	/* A flush by itself has no bio. It is not counted, but the request that wants it is. */
 	if (!bio || !disk)
 		return 0;
 	request = request_find(number_of(bio), &found);

@@ -5,7 +5,7 @@
 
 #include "offcpud.h"
 
-/* As io.stat tells them apart (block/blk-cgroup.c, blk_cgroup_io_type). */
+/* The operations that io.stat distinguishes (block/blk-cgroup.c, blk_cgroup_io_type). */
 enum offcpud_disk_operation {
 	OFFCPUD_DISK_READ,
 	OFFCPUD_DISK_WRITE,
@@ -13,7 +13,7 @@ enum offcpud_disk_operation {
 	OFFCPUD_DISK_OPERATIONS,
 };
 
-/* In place of the id of a cgroup, which is never one of these. */
+/* Values in place of a cgroup's id. No cgroup has one of these ids. */
 #define OFFCPUD_LOADER_KERNEL  0ULL    /* kernel threads, for nobody knows whom */
 #define OFFCPUD_LOADER_UNKNOWN (~0ULL) /* the request's beginning was not seen */
 
@@ -26,7 +26,7 @@ struct offcpud_disk_loader {
 
 #define OFFCPUD_DISK_NAME 32 /* DISK_NAME_LEN, NUL-terminated */
 
-/* Its value: requests that were done since the entry exists. Only grows. */
+/* Value of `disk_loads`: the requests that were done since the entry was made. Only grows. */
 struct offcpud_disk_load {
 	__u64 bytes[OFFCPUD_DISK_OPERATIONS];
 	__u64 requests[OFFCPUD_DISK_OPERATIONS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The kernel's types of block requests. Each field is read by its type, none by
- * bpf_probe_read_kernel: lockdown forbids nothing here. */
+/* The kernel's types of block requests. Programs read these fields directly, by BTF, and never by
+ * bpf_probe_read_kernel, so lockdown forbids none of it. */
 #ifndef OFFCPUD_DISK_TYPES_BPF_H
 #define OFFCPUD_DISK_TYPES_BPF_H
 
@@ -49,7 +49,8 @@ struct request {
 #define REQ_OP_MASK    0xff
 #define REQ_OP_DISCARD 3
 
-/* include/linux/blk-mq.h: numbers of bits since 6.11, before that RQF_FLUSH_SEQ was 1 << 4. */
+/* include/linux/blk-mq.h. The flags have been numbers of bits since 6.11; before that
+ * RQF_FLUSH_SEQ was 1 << 4. */
 enum rqf_flags { __RQF_FLUSH_SEQ = 1 };
 
 #endif

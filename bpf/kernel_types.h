@@ -191,7 +191,7 @@ struct sched_entity {
 
 /* x86: arch/x86/include/asm/processor.h */
 struct thread_struct {
-	unsigned long fsbase; /* of a thread that does not run */
+	unsigned long fsbase; /* valid while the thread does not run */
 };
 
 struct restart_block {

@@ -104,7 +104,7 @@ const volatile __u32 cpu_bits = 0;   /* possible CPUs <= 1 << cpu_bits */
 const volatile __u8 own_shards = 0;  /* each possible CPU has a shard of its own */
 const volatile __u8 tell_wakers = 0; /* preempt_count_at is known */
 const volatile __u8 take_samples = 0;
-const volatile __u8 find_tasks = 0;  /* there is bpf_task_from_pid */
+const volatile __u8 find_tasks = 0;  /* the kernel has bpf_task_from_pid */
 const volatile __u8 tell_takers = 0; /* who had the CPU while threads waited for it */
 const volatile __u32 free_mask = 0;
 const volatile __u8 read_files = 1;	   /* 0: lockdown forbids bpf_probe_read_kernel */

@@ -109,7 +109,7 @@ enum offcpud_loss {
 	OFFCPUD_LOSS_FREE_LIST,	    /* a list of free processes or histograms could not be used */
 	OFFCPUD_LOSS_WAKER_STACK,   /* another walk was under way on the waker's CPU */
 	OFFCPUD_LOSS_RESTARTED, /* a restarted system call was not found out: its reason is other */
-	OFFCPUD_LOSS_DISK_LOADS_FULL, /* no room for who loads a disk: the request is not counted */
+	OFFCPUD_LOSS_DISK_LOADS_FULL, /* no room in `disk_loads`: the request is not counted */
 	OFFCPUD_LOSSES,
 };
 

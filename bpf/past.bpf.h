@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The blocks that a thread has behind it: what it did while another one waited for it.
+ * The last blocks of each thread. They say what a thread did while another one waited for it.
  *
- * Samples tell that only if they have both the wait and the blocks of whoever ended it. If these
- * are much shorter than the sampling interval, they rarely do. So each thread remembers its last
- * blocks (thread.block, thread.past), and a chosen block takes along those of the thread that is
- * current at its end, of whoever ended the longest of these, and so on.
+ * Samples say that only if both the wait and the blocks of the thread that ended it are sampled.
+ * Blocks much shorter than the sampling interval rarely are. So each thread remembers its last
+ * blocks (thread.block, thread.past). The record of a chosen block contains those of the thread
+ * that was current at its end, those of the thread that ended the longest of these, and so on.
  *
- * A thread keeps a block at its next switch-out, when the length is known. Very short ones are only
- * added up, so most switches write no other cache line than without all this.
+ * A block is kept when its thread blocks again, because its length is known then. Very short blocks
+ * are only added up, so most switches write no further cache line.
  */
 #ifndef OFFCPUD_PAST_BPF_H
 #define OFFCPUD_PAST_BPF_H
@@ -16,12 +16,13 @@
 #include "sample_maps.bpf.h"
 #include "thread.bpf.h"
 
-/* kernel/bpf/helpers.c; since 6.2. By the number in the first PID namespace. */
+/* kernel/bpf/helpers.c, since 6.2. `pid` is a number in the initial PID namespace. */
 extern struct task_struct *bpf_task_from_pid(__s32 pid) __ksym __weak;
 extern void bpf_task_release(struct task_struct *task) __ksym __weak;
 #define bpf_task_from_pid(pid) CHECKED(bpf_task_from_pid(pid))
 
-/* The block ends, and is accounted. Whoever was current at the waking is known if that is noted. */
+/* Notes the end of the block that is accounted now, and which thread was current at the waking. If
+ * no waking was noted, nobody is known. */
 static __always_inline void past_note_end(struct thread *thread, __u64 now)
 {
 	thread->block.ender = thread->waking.waker ? thread->waking.waker_tid : 0;
@@ -34,7 +35,7 @@ static __always_inline __u32 past_units(__u64 ns)
 	return ns < ~0U ? ns : ~0U;
 }
 
-/* The last block. Empty: there is none, or it has not ended. */
+/* Returns the last block; an empty one if there is none, or if it has not ended. */
 static __always_inline struct offcpud_past_block past_last(const struct thread *thread)
 {
 	__u64 began_ns = READ_ONCE(thread->block.began_ns);
@@ -51,7 +52,7 @@ static __always_inline struct offcpud_past_block past_last(const struct thread *
 	return last;
 }
 
-/* Pairs with past_of_other(). */
+/* Keeps the last block in place of the oldest one. Pairs with past_of_other(). */
 SUBPROGRAM int past_push(struct thread *thread)
 {
 	__u16 count = thread->block.past;
@@ -62,7 +63,8 @@ SUBPROGRAM int past_push(struct thread *thread)
 	return 0;
 }
 
-/* At the switch-out of a thread that blocks again, before anything of the new block is written. */
+/* Keeps the last block of a thread that blocks again. Call it at the switch-out, before anything of
+ * the new block is written. */
 static __always_inline void past_keep(struct thread *thread)
 {
 	__u64 began_ns = thread->block.began_ns;
@@ -76,7 +78,7 @@ static __always_inline void past_keep(struct thread *thread)
 		return;
 	}
 	skipped_ns = thread->block.skipped_ns + (__u32)length;
-	if (skipped_ns >= (__u32)length) /* else four seconds of them: enough */
+	if (skipped_ns >= (__u32)length) /* else the sum would overflow: it stays at some 4 s */
 		thread->block.skipped_ns = skipped_ns;
 }
 
@@ -97,8 +99,8 @@ static __always_inline void past_of_current(struct offcpud_past *past, struct ta
 		past_copy(past, task, thread);
 }
 
-/* Of a thread that may block and run meanwhile: without the oldest block, which it may be
- * replacing, and nothing if it has begun or kept another one. */
+/* Copies the blocks of a thread that may run meanwhile. Leaves out the oldest kept one, which the
+ * thread may be replacing. Sets `tid` to 0 if the thread has begun or kept a block meanwhile. */
 static __always_inline void past_of_other(struct offcpud_past *past, struct task_struct *task)
 {
 	const struct thread *thread = bpf_task_storage_get(&threads, task, 0, 0);
@@ -117,14 +119,15 @@ static __always_inline void past_of_other(struct offcpud_past *past, struct task
 		past->tid = 0;
 }
 
-/* A part of a time, and the thread that ended it; 0: none is known. */
+/* An interval, and the thread that ended it; 0: not known. */
 struct past_part {
 	__u64 since_ns, until_ns;
 	__u32 tid;
 	__u32 unused;
 };
 
-/* Narrows a part to the longest block within it. */
+/* Narrows the interval to the longest block that ends in it, and notes the thread that ended that
+ * block. */
 static __always_inline void past_narrow(struct past_part *part, const struct offcpud_past *past)
 {
 	__u64 since_ns = part->since_ns, until_ns = part->until_ns, longest = 0;
@@ -148,8 +151,8 @@ static __always_inline void past_narrow(struct past_part *part, const struct off
 	}
 }
 
-/* Fills the record's account of those who waited for one another: the first is known since the
- * wakeup, the others are looked up. */
+/* Fills in the past of the threads that waited for one another. That of the first was copied at the
+ * wakeup; the others are looked up now. */
 SUBPROGRAM int past_follow(struct offcpud_sample_record *record, struct chosen *chosen)
 {
 	struct past_part part = {.since_ns = chosen->sample.since_ns,

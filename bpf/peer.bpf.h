@@ -6,8 +6,8 @@
  * On loopback and between network namespaces of one host the receiver is woken in the softirq of
  * the sender, at the end of its system call: `current` is the sender. But any other softirq may
  * interrupt a thread just as well: of a network card, of a timer, or of another CPU (RPS). So
- * nobody is called a peer for being current. His system call must be for a socket that is the other
- * end of the one that the block waited on.
+ * the current thread is a peer only if its system call is for a socket that is the other end of the
+ * one that the block waited on.
  */
 #ifndef OFFCPUD_PEER_BPF_H
 #define OFFCPUD_PEER_BPF_H
@@ -198,7 +198,7 @@ static __always_inline void peer_set_process(struct offcpud_peer *peer, struct t
 	copy_comm(peer->comm, task->group_leader);
 }
 
-/* At the waking: notes who is current, and the file that his system call is for. */
+/* Notes, at the waking, who is current, and the file that its system call is for. */
 SUBPROGRAM int peer_note_ender(struct chosen *chosen, __u32 waker_tid)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -264,9 +264,9 @@ static __always_inline bool ends_meet(const __u32 *local, __u16 local_port, cons
 }
 
 /*
- * Whether two sockets are the ends of one conversation. It is enough if one end meets: a socket for
- * datagrams often has no remote end, and addresses that are translated on the way meet at one end
- * only.
+ * Whether two sockets are the two ends of one connection. It is enough if they match at one end: a
+ * socket for datagrams often has no remote end, and an address that is translated on the way
+ * matches at one end only.
  */
 static __always_inline bool is_other_end(const struct offcpud_socket *own,
 					 const struct offcpud_socket *other)
@@ -333,7 +333,7 @@ SUBPROGRAM int peer_find(struct offcpud_peer *peer, struct task_struct *task, __
 	return 0;
 }
 
-/* In a walk: the peer is a process that can write to the pipe that the thread reads. */
+/* Describes the peer in a walk: a process that can write to the pipe that the thread reads. */
 static __always_inline void peer_set_holder(struct offcpud_peer *peer)
 {
 	struct waited *waited = waited_at(WAITED_IN_WALK);

@@ -106,14 +106,14 @@ struct offcpud_sample {
 };
 OFFCPUD_ASSERT(sizeof(struct offcpud_sample) == 184, "the layout has no padding");
 
-/* A block that a thread has behind it. Times but `ended_ns` are in units of 1,024 ns. */
+/* A block that a thread has behind it. All times except `ended_ns` are in units of 1,024 ns. */
 struct offcpud_past_block {
 	__u64 ended_ns; /* CLOCK_MONOTONIC, the wakeup; 0: there is no block */
-	__u32 length;	/* rounded down; of an hour and more: all ones */
-	__u32 skipped;	/* blocks too short to be kept, between the one before and this one */
-	__u32 who;	/* the thread that was current when it ended (PID_MAX_LIMIT,
-			 * include/linux/threads.h,      is 2^22), OFFCPUD_PAST_INTERRUPT, and above its
-			 * enum      offcpud_hist_kind */
+	__u32 length;	/* rounded down; from 73 minutes on: all ones */
+	__u32 skipped;	/* time in blocks too short to be kept, since the block before this one */
+	/* The thread that was current when it ended (PID_MAX_LIMIT in include/linux/threads.h is
+	 * 2^22), OFFCPUD_PAST_INTERRUPT, and enum offcpud_hist_kind << OFFCPUD_PAST_KIND. */
+	__u32 who;
 	__u32 unused;
 };
 OFFCPUD_ASSERT(sizeof(struct offcpud_past_block) == 24, "no padding");
@@ -121,18 +121,18 @@ OFFCPUD_ASSERT(sizeof(struct offcpud_past_block) == 24, "no padding");
 #define OFFCPUD_PAST_INTERRUPT 0x800000U /* an interrupt ended it, whatever thread was current */
 #define OFFCPUD_PAST_KIND      24	 /* bits of `who` to shift out */
 #define OFFCPUD_PAST_UNIT      10	 /* log2 of the unit in nanoseconds */
-#define OFFCPUD_PAST_LEAST_NS  20000	 /* shorter ones are not kept, but for the last */
-#define OFFCPUD_PAST_BLOCKS    4	 /* kept; a power of two */
+#define OFFCPUD_PAST_LEAST_NS  20000	 /* shorter blocks are not kept, except the last one */
+#define OFFCPUD_PAST_BLOCKS    4	 /* blocks that are kept; a power of two */
 
 /* What a thread did before it ended a block: its last blocks, in no order. */
 struct offcpud_past {
 	__u32 tid; /* 0: nothing is known of anybody */
 	__u32 tgid;
-	struct offcpud_past_block blocks[OFFCPUD_PAST_BLOCKS + 1]; /* and the very last one */
+	struct offcpud_past_block blocks[OFFCPUD_PAST_BLOCKS + 1]; /* the kept ones, and the last */
 };
 OFFCPUD_ASSERT(sizeof(struct offcpud_past) == 128, "no padding");
 
-/* How many threads that waited for one another a record tells of. */
+/* Of how many threads a record has the past: each waited for the next one. */
 #define OFFCPUD_PAST_HOPS 3
 
 /* Addresses of instructions, innermost first, of four stacks, each right behind the one before:
@@ -143,8 +143,8 @@ OFFCPUD_ASSERT(sizeof(struct offcpud_past) == 128, "no padding");
 struct offcpud_sample_record {
 	struct offcpud_sample sample;
 	struct offcpud_peer peer;
-	/* Of the thread `peer.tid`; of who ended the longest of its blocks within this one; and so
-	 * on. */
+	/* First that of the thread `peer.tid`, then that of the thread that ended the longest of
+	 * its blocks within this one, and so on. */
 	struct offcpud_past past[OFFCPUD_PAST_HOPS];
 	__u64 frames[OFFCPUD_SAMPLE_FRAMES];
 };
@@ -165,7 +165,7 @@ struct offcpud_blocked_record {
 	struct offcpud_peer peer;
 	struct offcpud_lock lock;
 	struct offcpud_user_regs regs;
-	__u64 thread_pointer; /* the base of fs: of the C library's record of the thread */
+	__u64 thread_pointer; /* base of fs: the address of the C library's record of the thread */
 	__u64 kernel[OFFCPUD_STACK_FRAMES];
 };
 

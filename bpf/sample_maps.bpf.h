@@ -84,9 +84,9 @@ struct {
 	__uint(max_entries, 4 * 1024 * 1024);
 } samples SEC(".maps");
 
-/* Which blocks are sampled: of these kinds (bits) and lengths, of these threads
- * (bits, OFFCPUD_SAMPLE_PROGRAMS and the next), with one of these states (TASK_*; 0:
- * any) at switch-out. */
+/* Which blocks are sampled: of these kinds (bits) and lengths, of these threads (bits:
+ * OFFCPUD_SAMPLE_PROGRAMS and the next), and with one of these states at switch-out (TASK_*; 0:
+ * any). */
 __u32 sample_kinds SETTING = 0;
 __u32 sample_threads SETTING = 0;
 __u32 sample_states SETTING = 0;

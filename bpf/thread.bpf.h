@@ -79,7 +79,7 @@ struct taker {
 struct thread_waking {
 	__u64 ns;
 	__u32 waker;	 /* enum offcpud_waker + 1; 0: the block that it ended is accounted */
-	__u32 waker_tid; /* of who was current, with OFFCPUD_PAST_INTERRUPT; see waker_tid_of() */
+	__u32 waker_tid; /* who was current; with OFFCPUD_PAST_INTERRUPT: an interrupt woke it */
 };
 
 /* Written by wakers; `chosen` also at the switch-in and in the thread's own interrupt. */
@@ -99,9 +99,9 @@ struct thread_owner {
 
 #define NO_PROCESS 0xffffffff
 
-/* The block that began last; all of it stays until the next one begins. Written by the switch-out,
- * before the state; its end by whoever accounts it; `counted_ns` also by walk_blocked (cmpxchg) and
- * by the waker (xchg). */
+/* The block that began last. It stays until the next one begins. Written by the switch-out, before
+ * the state. `ended_ns` and `ender` are written by whoever accounts the block, `counted_ns` also by
+ * walk_blocked (cmpxchg) and by the waker (xchg). */
 struct thread_block {
 	__u64 counted_ns;      /* up to when walks have counted it; 0: none has */
 	__u64 stale_waking_ns; /* waking.ns of a waking that was over when the thread blocked: it
@@ -110,8 +110,8 @@ struct thread_block {
 	__u64 ended_ns;	       /* before began_ns: it has not ended, or is not accounted yet */
 	__u32 ender;	       /* waking.waker_tid of its end; 0: unknown */
 	__u32 task_state;      /* TASK_* */
-	__u32 skipped_ns;      /* blocks that past_keep() has not kept, since it kept one */
-	__u16 past;	       /* how many it has kept */
+	__u32 skipped_ns;      /* time in blocks that past_keep() has not kept, since it kept one */
+	__u16 past;	       /* how many blocks past_keep() has kept */
 	__u8 kind;	       /* enum offcpud_hist_kind */
 	__u8 idle;	       /* a kernel thread that waits for work */
 };
@@ -162,9 +162,9 @@ struct thread {
 	/* Whoever had the CPU for most of the last wait that was long enough to be told. */
 	struct taker last_taker;
 	struct thread_longest_wait longest_wait;
-	/* sixth line and on. The blocks before that one which lasted OFFCPUD_PAST_LEAST_NS or more,
-	 * in turns. Written by the switch-out; read when the thread wakes another one, and by
-	 * interrupts on any CPU (past.bpf.h). */
+	/* From the sixth line on. A ring of the latest blocks before `block` that lasted at least
+	 * OFFCPUD_PAST_LEAST_NS. Written by the switch-out; read when the thread wakes another one,
+	 * and by interrupts on any CPU (past.bpf.h). */
 	struct offcpud_past_block past[OFFCPUD_PAST_BLOCKS];
 	struct thread_found found;
 };
@@ -190,7 +190,7 @@ struct {
 	__type(value, struct thread);
 } threads SEC(".maps");
 
-/* The thread that ended the block; 0: an interrupt. */
+/* The thread that woke this one; 0: an interrupt did. */
 static __always_inline __u32 waker_tid_of(const struct thread *thread)
 {
 	__u32 tid = thread->waking.waker_tid;

@@ -9,8 +9,8 @@
 
 namespace offcpud {
 
-// What the configuration says about the pipeline. `samples`: stacks of blocks are sampled.
-// `io_stat`: who tells which cgroups load a disk; null: not io.stat.
+// The options of the pipeline that the configuration sets. `samples`: whether stacks of blocks are
+// sampled. `io_stat`: reads which cgroups load a disk; null: io.stat is not read.
 Result<PipelineOptions> pipeline_options(const Config& config, bool samples,
                                          std::shared_ptr<IoStat> io_stat);
 

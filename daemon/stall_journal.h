@@ -24,7 +24,7 @@ struct StallEntry {
   std::string message;
   std::vector<LogField> fields;
 };
-// Stalls with the same cause, which an entry counts, and of which it names some.
+// Further stalls with the same cause: an entry says how many, and names some.
 struct OtherStalls {
   std::vector<std::shared_ptr<const Stall>> named = {};
   std::uint64_t count = 0;
@@ -43,12 +43,13 @@ struct ToldStalls {
   [[nodiscard]] std::uint64_t size() const { return oldest ? 1 + others.count : 0; }
 };
 
-// Logs incidents: all stalls at one site of one program, even if they wait for different locks
-// there, as in a deadlock. One line when an incident begins (warning), and one when nobody is stuck
-// any more (info), but of one cause at most one line in kPause: threads that join it have none, and
-// what begins again before its end is told is the same incident. At most kLinesPerMinute; when the
-// minute is over, one more line says how many stalls were left out. Of more than kMostIncidents at
-// a time each stall has lines of its own. Single-threaded; the clock must outlive it.
+// Logs incidents. An incident is all stalls at one site of one program, even if they wait for
+// different locks there, as in a deadlock. Logs one line when it begins (warning), and one when
+// none of its threads is stuck any more (info). A thread that joins it gets no line. Each incident
+// gets at most one line in kPause, so its end may be logged late; a stall that begins before that
+// belongs to the same incident. Beyond kMostIncidents at a time, each stall has lines of its own.
+// Logs at most kLinesPerMinute; when the minute is over, one more line says how many stalls were
+// left out. Single-threaded; the clock must outlive it.
 class StallJournal {
  public:
   static constexpr std::uint32_t kLinesPerMinute = 30;
@@ -63,7 +64,7 @@ class StallJournal {
  private:
   struct Incident {
     std::optional<MonotonicTime> told = std::nullopt;  // its last line
-    bool is_told = false;                              // that it began
+    bool is_told = false;                              // whether its beginning was logged
     std::uint64_t stuck = 0;                           // threads, of those in causes_
     ToldStalls begun = {}, ended = {};                 // since its end was told last
   };
@@ -78,7 +79,8 @@ class StallJournal {
   const Clock& clock_;
   LineBudget budget_;
   std::map<std::string, Incident> incidents_;  // by cause
-  // Of stalls in progress, the cause as it was when they began: it may be known better by the end.
+  // The cause of each stall in progress as it was known at its beginning. More may be known at its
+  // end, and it must end in the same incident.
   std::map<StallId, std::string> causes_;
 };
 

@@ -5,8 +5,8 @@
 
 namespace offcpud {
 
-// Calls add(window, is_last) for the last windows that cover the time, the last first. Returns
-// their length.
+// Calls add(window, is_last) for the windows that cover the last `time`, the last window first.
+// Returns the length of these windows together.
 template <class Windows, class Add>
 std::chrono::nanoseconds for_each_recent(const Windows& windows, std::chrono::nanoseconds time,
                                          Add add) {

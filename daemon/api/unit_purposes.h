@@ -20,8 +20,8 @@
 
 namespace offcpud {
 
-// What the cgroups that a query selects waited for within its window, how long these waits were,
-// and on whom they were. Texts are in the View, which must outlive the object.
+// Says of the cgroups that a query selects what they waited for within its window, how long these
+// waits were, and on whom they waited. The View owns the texts, so it must outlive the object.
 class UnitPurposes {
  public:
   UnitPurposes(const View& view, const UnitQuery& query);
@@ -31,7 +31,8 @@ class UnitPurposes {
   [[nodiscard]] double seconds() const;
   [[nodiscard]] const ForSums& of(std::string_view cgroup) const;
 
-  // docs/http.md, "What threads wait for" and "Units": with the lengths of those that ended.
+  // As docs/http.md says in "What threads wait for" and "Units", with the lengths of the waits
+  // that ended.
   [[nodiscard]] nlohmann::ordered_json json_of(std::string_view cgroup, bool with_sites) const;
   [[nodiscard]] nlohmann::ordered_json total_json(bool with_sites) const;
   // Whom the cgroup waited on most; empty: nobody, or nobody knows.
@@ -57,7 +58,8 @@ class UnitPurposes {
   std::map<std::string_view, std::map<On, double>> waited_on_;  // ns
 };
 
-// The bounds of a slot in seconds: greater than the first, up to the second; null: no bound.
+// The bounds of a slot in seconds: a length in it is greater than the first and at most the second.
+// null: there is no such bound.
 nlohmann::ordered_json slot_bounds_json(std::size_t slot);
 
 }  // namespace offcpud

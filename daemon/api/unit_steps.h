@@ -16,17 +16,18 @@
 
 namespace offcpud {
 
-// For what the threads of cgroups waited in the last ten minutes, step by step. Steps begin at
-// whole ten seconds of the clock, so that two answers have the same ones, whenever the daemon
-// examined stacks and read the maps. Cgroups are named by the View, which must outlive the object.
+// Says what the threads of cgroups waited for in the last ten minutes, in steps of 10 s. Steps
+// begin at multiples of 10 s of the wall clock, so that two answers have the same steps, whenever
+// the daemon examined stacks and read the maps. The View owns the names of the cgroups, so it must
+// outlive the object.
 class UnitSteps {
  public:
   UnitSteps(const View& view, const UnitQuery& query);
 
   // When the last step ends, how long each is, and how many there are.
   [[nodiscard]] nlohmann::ordered_json grid_json() const;
-  // By what for, of each step the threads that waited on average; null where nothing is known of
-  // it. Waits for work, for timers and for children are left out.
+  // For each thing waited for, a list with the average number of waiting threads in each step;
+  // null: nothing is known of the step. Leaves out waits for work, for timers and for children.
   [[nodiscard]] nlohmann::ordered_json json_of(std::string_view cgroup) const;
   [[nodiscard]] nlohmann::ordered_json total_json() const { return json(total_); }
 
@@ -36,7 +37,7 @@ class UnitSteps {
   static constexpr std::size_t kCpu = kWaitForNames.size();
   using Cells = std::array<double, kCount>;                  // ns
   using Series = std::array<std::vector<double>, kCpu + 1>;  // by what for; empty: nothing waited
-  // What part of a window the steps have, of those that have any.
+  // The steps that overlap a window, each with the part of the window that lies in it.
   using Shares = std::vector<std::pair<std::size_t, double>>;
 
   void add_sites(const View& view, const UnitQuery& query);
@@ -47,7 +48,7 @@ class UnitSteps {
 
   MonotonicTime end_;  // of the last step
   WallTime end_wall_;
-  Cells examined_{}, read_{};  // ns of each step that windows cover, and passes
+  Cells examined_{}, read_{};  // ns of each step that windows, and steps of passes, cover
   std::map<std::string_view, Series> units_;
   Series total_;
 };

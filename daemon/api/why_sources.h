@@ -26,13 +26,13 @@ Source<UnitTaker> takers_of(const View& view, std::chrono::milliseconds window, 
 // What units did to the devices on which threads waited in the last minutes.
 Source<UnitLoad> loads_of(const View& view, std::chrono::milliseconds window, UnitNames& names);
 
-// What those did on whom threads of each unit waited.
+// What those whom threads of each unit waited on did meanwhile.
 Source<UnitChain> chains_of(const View& view, std::chrono::milliseconds window, UnitNames& names);
 
 // Who holds locks for which threads of each unit wait, and of `process` (null: none).
 Source<UnitHolder> holders_of(const View& view, const ProcessRow* process, UnitNames& names);
 
-// What is alive when somebody asks.
+// What is needed to know which cgroups and processes exist when a request is answered.
 struct Liveness {
   IsLiveCgroup is_live;                   // null: all cgroups
   std::chrono::nanoseconds suspended{0};  // suspended_time()
@@ -42,10 +42,10 @@ struct Liveness {
 Source<UnitPast> past_of(const View& view, std::chrono::milliseconds window, const Liveness& now,
                          UnitNames& names);
 
-// Whose waits they are, of the last window.
+// Which process of each unit waited most for each thing, within the last window.
 Source<UnitWaiter> waiters_of(const View& view, UnitNames& names);
 
-// What was seen of the locks without a holder, in the last window.
+// What was seen of the locks of which no holder is told, in the last window.
 Source<UnitUnheld> unheld_of(const View& view, UnitNames& names);
 
 // Adds the waits of a process as a subject of their own, process_subject(): those of the last

@@ -12,7 +12,7 @@ inline constexpr std::string_view kOtherCgroup = "(other)";
 inline constexpr std::string_view kUnknownCgroup = "(unknown)";
 inline constexpr std::string_view kRemovedCgroup = "(removed)";
 
-// Whether a value in the place of a cgroup or unit is none of them but such a word.
+// Whether a value in place of a cgroup or unit is no name but such a word in parentheses.
 inline bool is_no_name(std::string_view value) {
   return value.starts_with('(');
 }

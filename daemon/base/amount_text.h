@@ -8,7 +8,7 @@
 
 namespace offcpud {
 
-// Numbers as people read them, in one form everywhere: offcpuctl, log and answers as text. UTF-8.
+// Numbers as people read them, in UTF-8: offcpuctl, the log and answers as text all show this form.
 
 // A mean number of threads as people read it: "8.1" and "0.45" with two digits below 10, "31"
 // above, "< 0.01" if it would round to nothing, "0".
@@ -29,7 +29,8 @@ std::string factor_text(double before, double after);
 // "9,958".
 std::string count_text(std::uint64_t count);
 
-// "1 cgroup", "9,958 cgroups"; `one` is one of them, and `many` several, if these have no plain s.
+// "1 cgroup", "9,958 cgroups". `one`: the singular; `many`: the plural, if it is not `one` with
+// an s.
 std::string counted(std::uint64_t count, std::string_view one, std::string_view many = {});
 
 // "512 B", "96.0 MB", "1.25 GB": powers of a thousand, with three digits.

@@ -5,8 +5,7 @@
 
 namespace offcpud {
 
-// Numbers of devices as the kernel has them (include/linux/kdev_t.h), which differ from those that
-// stat() tells.
+// Device numbers in the kernel's own encoding (include/linux/kdev_t.h). stat() uses another one.
 inline constexpr std::uint32_t kMinorBits = 20;
 
 constexpr std::uint32_t device_number(std::uint32_t major, std::uint32_t minor) {

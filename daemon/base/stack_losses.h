@@ -24,12 +24,12 @@ enum class StackLoss : std::size_t {
                // user has too many
   Sockets,     // of all processes: no room to look up who is at the other end of a connection
   Locks,       // for which threads wait: no room to look up who holds them
-  // Functions of Python programs: of a process whose CPython has an unknown version, or is built in
-  // a way that is not known, or whose memory says something else.
+  // The functions of Python of a process: its CPython has an unknown version, is built in an
+  // unknown way, or has memory that does not look as that version's does.
   PythonVersion,
   PythonBuild,
   PythonMemory,
-  PythonStacks,  // of threads: no room, or they ran while their stacks were read
+  PythonStacks,  // the same of a thread: no room, or it ran while its stack was read
 };
 
 inline constexpr std::array<std::string_view, 15> kStackLossNames = {

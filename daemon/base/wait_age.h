@@ -12,7 +12,7 @@ struct WaitAge {
   std::uint64_t ns = 0;    // 0: unknown
   bool estimated = false;  // it began before the daemon did
 
-  // The age of the same block later on; what is unknown stays so.
+  // The age of the same block this much later; an unknown age stays unknown.
   [[nodiscard]] WaitAge after(std::chrono::nanoseconds time) const {
     const auto more = static_cast<std::uint64_t>(std::max<std::int64_t>(time.count(), 0));
     return {.ns = ns == 0 ? 0 : ns + more, .estimated = estimated};

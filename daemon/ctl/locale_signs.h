@@ -5,9 +5,9 @@
 
 namespace offcpud {
 
-// `text` with the signs of numbers ("µ", "×", "−", "±", "→") as the locale's encoding has them
-// (setlocale): unchanged if that is UTF-8, else in ASCII ("u", "x", "-", "+-", "->"). Other
-// characters stay: they are of names.
+// Returns `text`, which is UTF-8, in a form for the locale's encoding (setlocale): unchanged if
+// that is UTF-8; else with "µ", "×", "−", "±" and "→" replaced by "u", "x", "-", "+-" and "->".
+// Other characters stay, because they belong to names.
 std::string for_locale(std::string text);
 
 }  // namespace offcpud

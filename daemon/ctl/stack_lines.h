@@ -8,12 +8,13 @@
 
 namespace offcpud {
 
-// Text of one line for each stack.
+// One line of text for each stack.
 using StackLines = std::vector<std::string>;
 
-// The stacks of an answer in JSON (docs/http.md, "Snapshots"), those that waited longest first: how
-// long, what for and at which site, and the functions of the program, innermost first; of threads
-// without any, the kernel's. Names are as the daemon sent them: use terminal_text() to print them.
+// Describes the stacks of an answer in JSON (docs/http.md, "Snapshots"), the longest wait first. A
+// line says how long threads waited there, what for, at which site, and in which functions of the
+// program, innermost first; where there are none, in which functions of the kernel. Names are as
+// the daemon sent them: use terminal_text() to print them.
 Result<StackLines> stack_lines(const std::string& json);
 
 }  // namespace offcpud

@@ -7,9 +7,9 @@
 
 namespace offcpud {
 
-// The answer of /api/v1/stalls as a table: one line for all threads with one cause. `verbose`:
-// below each line also stack, system call and the like. Characters that a terminal would obey are
-// written as text.
+// The answer of /api/v1/stalls as a table, with one line for all threads that wait for the same
+// cause. `verbose`: details such as stack and system call below each line. Characters that a
+// terminal would obey are written as text.
 Result<std::string> stalls_text(const std::string& json, bool verbose);
 
 }  // namespace offcpud

@@ -18,7 +18,7 @@ inline constexpr std::size_t kPidWidth = 7;
 
 // The seconds under this name; 0: there are none.
 double seconds_of(const SecondsByName& seconds, const std::string& name);
-// Seconds in a run queue: by cpu.max, and all others.
+// Seconds waited for a CPU: held back by cpu.max, and all others.
 double throttled_of(const TopRow& row);
 double queued_of(const TopRow& row);
 

@@ -17,10 +17,10 @@
 
 namespace offcpud {
 
-// Rows, or the stacks of one of them.
+// The rows of the table, or the stacks of one row.
 using TopReply = std::variant<TopAnswer, StackLines>;
 
-// What the answer to a path of /api/v1/top or of stacks has, or why there is nothing: no answer
+// Asks for a path of /api/v1/top or of stacks, and returns what the answer has. Error: no answer
 // came, or it was an error.
 Result<TopReply> fetch_reply(const Server& server, const std::string& server_text,
                              const std::string& path, const std::stop_token& stop = {});

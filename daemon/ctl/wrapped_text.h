@@ -6,9 +6,10 @@
 
 namespace offcpud {
 
-// `text` with lines of at most `width` columns, broken at blanks: what goes on is indented, so that
-// one sees where the next line of the text begins. A word that is too long stays whole. Unchanged
-// for kAnyWidth: nobody reads it on a terminal.
+// Breaks the lines of `text` at blanks, so that each has at most `width` columns. Continuation
+// lines are indented, so that readers see where a line of the text begins. A word that is too long
+// stays whole. Returns `text` unchanged for kAnyWidth, where the output is no terminal, and for
+// widths below 40.
 std::string wrapped(const std::string& text, std::size_t width);
 
 }  // namespace offcpud

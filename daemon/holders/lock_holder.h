@@ -55,16 +55,16 @@ struct LockHolder {
 using HeldBlocks =
     std::map<std::pair<std::uint32_t, std::uint64_t>, std::shared_ptr<const LockHolder>>;
 
-// What was seen of a lock that a thread waits for and of which no holder is told.
+// What was seen of a lock that a thread waits for, if no holder of it is told.
 enum class LockLook : std::uint8_t {
-  NamesNobody,   // its memory names no thread: it is free at that moment, or of another kind
-  ChangesHands,  // it names one, but nobody was seen twice to hold it while this wait lasted
+  NamesNobody,   // its memory named no thread: it was free at that moment, or is of another kind
+  ChangesHands,  // it named a thread, but none was seen twice to hold it while this wait lasted
 };
 
 // By waiter, as HeldBlocks.
 using UnheldBlocks = std::map<std::pair<std::uint32_t, std::uint64_t>, LockLook>;
 
-// The waits of one cgroup in progress at a look for locks without a holder that can be told.
+// How many waits of one cgroup, in progress at a look, are for locks of which no holder is told.
 struct UnheldWaits {
   std::string cgroup;  // path
   std::uint32_t names_nobody = 0, changes_hands = 0;

@@ -15,17 +15,18 @@
 
 namespace offcpud {
 
-// Reads who loads which disk, as the programs of the feature "disk_loads" count it. Owned by the
-// BpfReadingSource, on its thread; the session must outlive it.
+// Reads who loads which disk, as the kernel programs of the feature "disk_loads" count it. The
+// BpfReadingSource owns it and uses it on its own thread. The session must outlive it.
 class DiskLoads {
  public:
   explicit DiskLoads(BpfSession& session) : session_(session) {}
 
-  // Reads what has been done; nothing if nobody counts. Removes the kernel's entries of those who
-  // have done nothing for long, to make room.
+  // Reads the requests that were done since the last call; nothing if the programs do not count. To
+  // make room, removes kernel entries that have not changed for ten minutes or, once half of the
+  // table is in use, since the last call.
   Status read(MonotonicTime now);
 
-  // What was read since the last call.
+  // What read() has found since the last call of take().
   [[nodiscard]] std::vector<DiskLoadReading> take() { return std::exchange(gained_, {}); }
 
   // How full the kernel's table was.

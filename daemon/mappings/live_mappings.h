@@ -25,11 +25,11 @@ class LiveMappings {
     ProcessMappings::Limits limits;
     // After lost events all processes are read again, but not more often than this.
     std::chrono::milliseconds min_scan_interval{1000};
-    // As often they are read again while CPUs are online of which there are no events.
+    // While a CPU is online of which there are no events, they are read again this often.
     std::chrono::milliseconds new_cpus_interval{30'000};
   };
 
-  // Opens the events, and then reads all processes; if that fails, drain() does it
+  // Opens the events, and then reads all processes. If the reading fails, drain() tries it again
   // later. Needs CAP_PERFMON.
   static Result<std::unique_ptr<LiveMappings>> open(MappingObserver& observer, FileOpener& opener,
                                                     ProcessReader& reader, const Clock& clock,

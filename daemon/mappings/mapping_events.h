@@ -25,8 +25,8 @@ namespace offcpud {
 // - The kernel does not report munmap(), mremap(), or mprotect() that ends the right to
 //   execute. Such a mapping stays until another one takes its place; nothing executes there, so
 //   nobody looks it up.
-// - A CPU that comes online later is not followed: by then nobody may open a ring for it.
-//   has_new_cpus() says so, and LiveMappings reads the processes again instead.
+// - A CPU that comes online later is not followed, because by then the right to open a ring for it
+//   is gone. has_new_cpus() finds such CPUs, and LiveMappings then reads the processes again.
 class MappingEvents {
  public:
   struct Options {

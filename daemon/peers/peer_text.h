@@ -15,7 +15,7 @@ inline constexpr std::string_view kOnUnknown = "(unknown)";  // nobody can tell
 inline constexpr std::string_view kOnNobody = "(nobody)";    // it asked to sleep
 inline constexpr std::string_view kOnOthers = "(other)";     // those that have no room
 
-// What a value of `on` that names a device begins with.
+// The prefix of a value of `on` that names a device.
 inline constexpr std::string_view kOnDevice = "device:";
 
 // "10.0.0.1:5432", "[2001:db8::1]:443"; without the port, if it is 0, "10.0.0.1", "2001:db8::1".

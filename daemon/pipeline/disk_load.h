@@ -24,7 +24,8 @@ inline constexpr std::array<std::string_view, OFFCPUD_DISK_OPERATIONS> kDiskOper
 // Requests that were done.
 struct DiskLoad {
   std::array<std::uint64_t, OFFCPUD_DISK_OPERATIONS> bytes{}, requests{};
-  // From the beginning of each request to its end; requests overlap. io.stat does not tell it.
+  // The sum of their times, each from the beginning of the request to its end. Requests overlap. 0
+  // if they come from io.stat, which has no times.
   std::uint64_t request_ns = 0;
 
   DiskLoad& operator+=(const DiskLoad& other) {
@@ -38,7 +39,8 @@ struct DiskLoad {
   friend bool operator==(const DiskLoad&, const DiskLoad&) = default;
 };
 
-// What `now` has beyond `before`, both of one counter; all of `now` if that began anew.
+// The increase from `before` to `now`, two readings of one counter. If the counter was reset in
+// between, it is all of `now`.
 inline DiskLoad increase_of(const DiskLoad& before, const DiskLoad& now) {
   DiskLoad more;
   for (std::size_t i = 0; i < now.bytes.size(); ++i) {
@@ -58,15 +60,16 @@ struct DiskLoadReading {
   DiskLoad load;
 };
 
-// The same as io.stat tells it, for a path.
+// The same for the path of a cgroup, as io.stat counts it.
 struct DiskLoadOfPath {
   std::string disk;
   std::string cgroup;  // or "(unknown)"
   DiskLoad load;
 };
 
-// Who loaded which disk: a cgroup, "(kernel)" for nobody knows whom, "(other)" for those that are
-// not named, "(removed)" for those that were, or "(unknown)".
+// The load of one disk by one cgroup, or by "(kernel)": kernel threads, for nobody knows
+// whom; "(other)": cgroups that are not named; "(removed)": cgroups that are not named any
+// more; "(unknown)".
 struct DiskLoadRow {
   std::string disk;
   std::shared_ptr<const SubjectLabels> by;  // never null

@@ -17,27 +17,28 @@
 
 namespace offcpud {
 
-// Sums who loads which disk, since the start and of the last minutes. Sums never go down. Who finds
-// no room is added to "(other)" of the disk; who gives way, or is gone, leaves its sums in
-// "(removed)". Single-threaded; what it returns is immutable.
+// Sums the load of each disk by each cgroup, since the start and over the last minutes. Sums
+// never go down. A cgroup that finds no room is added to "(other)" of the disk; the sums of a
+// cgroup that makes room, or was removed, are added to "(removed)". Single-threaded; what it
+// returns is immutable.
 class DiskLoadBook {
  public:
-  // Pairs of a disk and a cgroup that are named. Who has done least of late gives way to who does
-  // more than twice as much.
+  // Pairs of a disk and a cgroup that are named. The pair with the least load of late makes room
+  // for a pair that has more than twice as much in one call of add().
   static constexpr std::size_t kMostNamed = 256;
-  // Further disks are "(other)".
+  // Disks that are named since the start; all others are summed as "(other)".
   static constexpr std::size_t kMostDisks = 64;
-  // Of the last minutes.
+  // How long steps are kept.
   static constexpr std::chrono::minutes kAge{10};
 
   using LabelsOf = std::function<std::shared_ptr<const SubjectLabels>(const std::string& path)>;
   // `labels_of` must be valid as long as the object.
   explicit DiskLoadBook(LabelsOf labels_of) : labels_of_(std::move(labels_of)) {}
 
-  // What was done since the last pass. `by`: the path of a cgroup, or a name in parentheses.
+  // Adds what was done since the last pass. `by`: the path of a cgroup, or a name in parentheses.
   void add(const std::string& disk, const std::string& by, const DiskLoad& load);
 
-  // Names these cgroups no more.
+  // Stops naming these cgroups, which were removed.
   void forget(const std::set<std::string>& paths);
 
   // Ends a pass: what add() got since the last call happened until `now`.
@@ -55,7 +56,7 @@ class DiskLoadBook {
     DiskLoad load;
     DiskLoad of_step;       // since the last step was closed
     bool has_step = false;  // something is in of_step
-    double recent = 0;      // amount(), which halves in a minute
+    double recent = 0;      // sum of amount(), of which half is forgotten in a minute
   };
 
   Pair place_for(const std::string& disk, const std::string& by, const DiskLoad& load);

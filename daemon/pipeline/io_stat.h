@@ -18,20 +18,20 @@
 namespace offcpud {
 
 // One line of io.stat (Documentation/admin-guide/cgroup-v2.rst, "IO Interface Files"). Values of
-// keys that are not there are 0; so is request_ns.
+// missing keys are 0, and request_ns always is.
 struct IoStatLine {
   std::uint32_t device = 0;  // a dev_t of the kernel, of a whole disk
   DiskLoad load;
 };
 
-// Lines and keys of another form are left out: newer kernels add keys.
+// Leaves out lines and keys that it does not know, because newer kernels add keys.
 std::vector<IoStatLine> parse_io_stat(std::string_view text);
 
-// Who loads which disk by io.stat of cgroups, where the io controller of cgroup v2 is on. Reads
-// files of the cgroup file system only. Used by one thread.
+// Reads from the io.stat of cgroups who loads which disk, where the io controller of cgroup v2 is
+// on. Reads files of the cgroup file system only. Used by one thread.
 class IoStat {
  public:
-  // Files of one reading. With more cgroups each is read in its turn.
+  // Files that one call of read() reads. If there are more cgroups, they take turns.
   static constexpr std::size_t kMostFiles = 256;
 
   using NameOf = std::function<std::string(std::uint32_t device)>;
@@ -39,12 +39,13 @@ class IoStat {
   IoStat(std::filesystem::path root, NameOf name_of)
       : root_(std::move(root)), name_of_(std::move(name_of)) {}
 
-  // What was done since the last call. `paths`: cgroups that have or had threads. Where the
-  // controller ends above one, the cgroup where it ends stands for all below. What the kernel
-  // charged to none of them is "(unknown)": write-back, as a rule.
+  // Returns what was done since the last call. `paths`: cgroups that have or had threads. A cgroup
+  // without an io.stat of its own is counted in its nearest ancestor that has one. What the kernel
+  // charged to none of them, usually write-back, is "(unknown)".
   std::vector<DiskLoadOfPath> read(std::span<const std::string> paths);
 
-  // Call it when nothing is read for a while: the next reading only begins to count.
+  // Call it when read() will not be called for a while. The next call of read() then returns
+  // nothing: counting begins anew.
   void forget() { last_.clear(); }
 
  private:

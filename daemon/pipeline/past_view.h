@@ -6,10 +6,10 @@
 
 namespace offcpud {
 
-// What `now` still knows of an earlier time, as if it had been taken then, at the end of the
-// WaitStep whose end is nearest to `to`. Windows up to then are as they were; of what was in
-// progress (threads, processes, stalls, holders of locks) nothing is kept. Before the first step
-// that is kept, it knows nothing.
+// Returns a View of an earlier time, made from what `now` still has of it. It is taken at the end
+// of the WaitStep whose end is nearest to `to`. It has the windows up to then, but nothing that was
+// in progress: no threads, processes, stalls or holders of locks. If `to` is before the first step
+// that is kept, the View is empty.
 View view_until(const View& now, WallTime to);
 
 }  // namespace offcpud

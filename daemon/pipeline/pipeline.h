@@ -43,7 +43,7 @@ struct PipelineOptions {
   std::size_t keep_stalls = 256;     // records of ended stalls
   std::uint32_t unusual_factor = 0;  // UnusualWaits::set_factor()
   std::size_t max_takers = 8;        // KeptOffBook::set_most_named()
-  // Who tells which cgroups load a disk; null: the source does, or nobody.
+  // Reads which cgroups load a disk; null: the source does, or nobody.
   std::shared_ptr<IoStat> io_stat = nullptr;
   // Reasons (bits) whose blocks add_waits() tells; 0 while nothing is sampled.
   std::uint32_t examined_kinds = (1U << OFFCPUD_BLOCKED_KINDS) - 1;

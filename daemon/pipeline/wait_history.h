@@ -29,10 +29,10 @@ struct WaitStep {
     std::uint64_t running_ns = 0;
     std::uint32_t lengths = 0;  // how many of `lengths` belong to this cgroup, in order
   };
-  // Blocks for one thing that ended within the step, estimated.
+  // The blocks of one cgroup for one thing that ended within the step, estimated from samples.
   struct Lengths {
     WaitFor wait_for = WaitFor::Unknown;
-    std::uint32_t cells = 0;  // how many of `length_slots` and `length_counts`, in order
+    std::uint32_t cells = 0;  // how many of `length_slots` and `length_counts` are its, in order
   };
 
   MonotonicTime begin, end;

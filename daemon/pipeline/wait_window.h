@@ -122,11 +122,10 @@ struct WaitWindow {
   DisksOfDevices disks;               // of the devices in `peers` and `chains`
   std::vector<ExaminedBlock> blocks;  // by tid
   std::vector<HeldWait> held;         // those in progress at the end, by tid; of a thread one
-  std::vector<UnheldWaits> unheld;    // waits for a lock, in progress at the end; by cgroup
+  std::vector<UnheldWaits> unheld;    // of waits for locks in progress at the end; by cgroup
   std::uint64_t unexamined = 0;       // blocks that found no room here
-  // Time of blocks whose samples were lost: of whole blocks, as in `ended`, and of
-  // their parts within the window, as in `sites`. A block may be much longer than the
-  // window.
+  // Time of blocks whose samples were lost: of whole blocks, as in `ended`, and of their parts
+  // within the window, as in `sites`. A block may be much longer than the window.
   std::uint64_t lost_ns = 0;
   std::uint64_t lost_within_ns = 0;
 

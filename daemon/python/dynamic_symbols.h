@@ -9,9 +9,9 @@
 
 namespace offcpud {
 
-// The symbols that a mapped program or library exports, as its memory has them for the dynamic
-// linker. So no file is opened, which may be deleted or in another mount namespace. The memory is
-// untrusted: whatever it holds, read() and find() do some ten reads each.
+// The symbols that a mapped program or library exports, read from the tables that it has in memory
+// for the dynamic linker. No file is opened, because it may be deleted or in another mount
+// namespace. The memory is untrusted: whatever it holds, read() and find() do some ten reads each.
 class DynamicSymbols {
  public:
   struct Symbol {

@@ -22,21 +22,21 @@ struct PythonFrame {
   std::uint64_t host = 0;  // PythonCodeFrame::host
 };
 
-// The names and lines of some functions, read together with three requests for memory. Nothing
-// outlives the object, since code objects die and others come to the same addresses: it is for
-// frames of threads at rest, which keep theirs. Memory may be anything: each count and length is
-// bounded. Used by one thread.
+// The names and lines of some functions, read together with three requests for memory. Use an
+// object once, for frames of threads at rest: their code objects stay, while others are freed and
+// their addresses are used again. The memory is untrusted: each count and length is bounded. Used
+// by one thread.
 class PythonCodes {
  public:
-  // Of one process: different functions, and bytes of tables of lines.
+  // Limits of one process: different functions, and bytes of their tables of lines.
   static constexpr std::size_t kMostFunctions = 1'024, kMostTables = std::size_t{512} << 10;
   static constexpr std::size_t kMostTable = std::size_t{64} << 10;  // of one function
-  // Characters: the first ones of a function's name, the last ones of a path.
+  // Characters that are kept: the first of a function's name, the last of a path.
   static constexpr std::uint64_t kMostCharacters = 200;
   static constexpr const char* kLeftOut = "[python]";  // the name of functions beyond the limits
 
-  // `tid`: a thread of the process that has this code in a frame. `runtime` must outlive the
-  // object.
+  // `tid`: a thread of the process that has this code in a frame. `runtime` must outlive
+  // the object.
   void add(std::uint32_t tgid, std::uint32_t tid, const PythonRuntime& runtime, std::uint64_t code);
   // Reads all that were added.
   void read(ProcessMemory& memory);

@@ -10,7 +10,7 @@
 
 namespace offcpud {
 
-// A frame as memory has it, before its code has a name.
+// A frame as it is in memory. PythonCodes knows the name of its code.
 struct PythonCodeFrame {
   std::uint64_t code = 0;         // the address of the code object
   std::uint64_t instruction = 0;  // as the frame has it: see PythonLayout::instruction_unit()
@@ -19,9 +19,9 @@ struct PythonCodeFrame {
   std::uint64_t host = 0;
 };
 
-// Follows the frames of one thread at rest, from its thread pointer on. Says what it needs to read
-// next, so that many threads are followed with few requests. The memory is untrusted: the number of
-// steps is bounded, so chains may be circles.
+// Follows the frames of one thread at rest, from its thread pointer on. Reads nothing itself, but
+// says what to read next, so that the reads of many threads go into few requests. The memory is
+// untrusted: the number of steps is bounded, as a chain of frames may be a circle.
 class PythonFrames {
  public:
   static constexpr std::size_t kMost = 128;         // frames that are kept, the innermost
@@ -56,7 +56,7 @@ class PythonFrames {
   void take_state(std::span<const std::byte> bytes);
   void take_cframe(std::span<const std::byte> bytes);
   void take_frames(std::span<const std::byte> bytes);
-  // Returns the next frame; 0: the walk has ended, or needs a _PyCFrame first.
+  // Returns the address of the next frame; 0: the walk has ended, or needs a _PyCFrame first.
   std::uint64_t take_frame(std::uint64_t address, std::span<const std::byte> bytes);
   void set_host(std::uint64_t host);
 

@@ -7,10 +7,10 @@
 
 namespace offcpud {
 
-// Where one minor version of CPython keeps what its frames say: offsets in bytes, on x86-64, in
-// builds with the GIL and without Py_DEBUG. They come from the installed headers of each version
-// (offsetof). Patch releases keep them: fields of these structures are part of no stable interface,
-// but extensions compiled for the version use them.
+// Where one minor version of CPython keeps what is read of its frames: offsets in bytes, on x86-64,
+// in builds with the GIL and without Py_DEBUG. They come from the installed headers of each version
+// (offsetof). They are part of no stable interface, but patch releases keep them, because
+// extensions compiled for the minor version use them.
 struct PythonLayout {
   std::uint32_t minor = 0;
   // _PyRuntime
@@ -25,21 +25,21 @@ struct PythonLayout {
   // PyFrameObject up to 3.10, then _PyInterpreterFrame
   std::uint32_t code = 0, previous = 0, instruction = 0, owner = 0, is_entry = 0;
   std::uint32_t frame_bytes = 0;
-  // PyCodeObject. `name`: the qualified one, where there is one.
+  // PyCodeObject. `name`: of the qualified name; before 3.11 of the plain one.
   std::uint32_t file = 0, name = 0, first_line = 0, lines = 0, instructions = 0, code_bytes = 0;
-  // str: the text of ASCII and of other strings
+  // str: where the characters begin, in ASCII strings and in others
   std::uint32_t ascii = 0, compact = 0;
 
-  // Frames count instructions from the beginning of the code, in units of this many bytes; 0: they
-  // have the address of the instruction.
+  // A frame says how far its instruction is from the beginning of the code, in units of this many
+  // bytes. 0: it has the address of the instruction.
   [[nodiscard]] std::uint32_t instruction_unit() const {
     return minor <= 9 ? 1 : minor == 10 ? 2 : 0;
   }
-  // In each C function of the interpreter there is one frame of Python, and no address of it.
+  // Each C function that runs frames runs one, and no address says which.
   [[nodiscard]] bool is_one_each() const { return minor <= 10; }
-  // The C functions of the interpreter have a frame of their own between those of Python.
+  // Each C function that runs frames has a shim frame among those of Python.
   [[nodiscard]] bool has_shims() const { return minor >= 12; }
-  // Builds tell about themselves: Py_Version, and _Py_DebugOffsets at the start of _PyRuntime.
+  // What a build says about itself: Py_Version, and _Py_DebugOffsets at the start of _PyRuntime.
   [[nodiscard]] bool has_version() const { return minor >= 11; }
   [[nodiscard]] bool has_debug_offsets() const { return minor >= 13; }
 };
@@ -47,10 +47,11 @@ struct PythonLayout {
 // Null: the version is not known.
 const PythonLayout* find_python_layout(std::uint32_t minor);
 
-// What the interpreter itself says, from 3.13 on (_Py_DebugOffsets, pycore_debug_offsets.h).
+// Whether a layout agrees with the interpreter's own offsets, which it has from 3.13 on
+// (_Py_DebugOffsets, pycore_debug_offsets.h).
 enum class DebugOffsets : std::uint8_t { Agree, Differ, FreeThreaded };
 inline constexpr std::size_t kDebugOffsetsBytes = 512;  // enough for what is compared
-// `bytes`: the start of _PyRuntime. Too few of them differ.
+// `bytes`: the start of _PyRuntime. Returns Differ if they are too few.
 DebugOffsets compare_debug_offsets(const PythonLayout& layout, std::span<const std::byte> bytes);
 
 }  // namespace offcpud

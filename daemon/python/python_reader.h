@@ -11,7 +11,7 @@
 
 namespace offcpud {
 
-// A thread of a process with a CPython that is at rest.
+// A thread that is at rest, in a process that has a CPython.
 struct PythonThread {
   std::uint32_t tgid = 0;
   std::uint32_t tid = 0;
@@ -24,9 +24,9 @@ struct PythonCalls {
   PythonFrames::End end = PythonFrames::End::Root;
 };
 
-// Reads the stacks of threads at rest, in step with each other, so that a hundred of them take
-// hardly more requests than one. Returns them in the same order. If a frame's code is no code
-// object, the thread has no frames, and the end is Mismatch.
+// Reads the stacks of threads at rest. Each request has the next read of every thread, so that a
+// hundred threads take hardly more requests than one. Returns the stacks in the same order. If a
+// frame's code is no code object, the thread has no frames, and its end is Mismatch.
 std::vector<PythonCalls> read_python_calls(ProcessMemory& memory,
                                            std::span<const PythonThread> threads);
 

@@ -25,8 +25,8 @@ namespace offcpud {
 class ChainSums {
  public:
   static constexpr std::size_t kMostOfCgroup = 64;  // rows: the longest; the rest is Unknown
-  // While summing: paths of one cgroup and of all, and pieces of all waits. What is beyond is
-  // Unknown.
+  // While summing: paths of one cgroup and of all, and pieces of all waits. What is beyond
+  // is Unknown.
   static constexpr std::size_t kMostPaths = 512, kMostOfAll = 8'192, kMostPieces = 200'000;
   // Nobody is said to run who was watched for less than so many sampling intervals of his process:
   // short waits of his would be in no sample.
@@ -39,9 +39,9 @@ class ChainSums {
   ChainSums(WindowPaths& paths, PeerNames& names, const Intervals& intervals)
       : paths_(paths), names_(names), intervals_(intervals) {}
 
-  // Divides those of `waits` that are for something on which somebody can act, and whose peer's
-  // thread is known: what of them is after `begin_ns`. `is_whole`: no block is missing in the
-  // chains; otherwise nobody is said to run whose own account does not say so.
+  // Divides those of `waits` that are for something on which somebody can act and whose peer's
+  // thread is known: of each the part after `begin_ns`. `is_whole`: no block is missing in the
+  // chains. Otherwise a thread is said to run only if its own account says so.
   void add(std::span<const ChainedBlock> waits, std::uint64_t begin_ns,
            const IntervalChains& chains, bool is_whole);
 
@@ -49,7 +49,8 @@ class ChainSums {
 
  private:
   using Path = std::vector<std::pair<WaitFor, std::string>>;
-  // The last: of Runs, whether the threads' own accounts say so. Both become one row.
+  // The last element: of Runs, whether the threads' own accounts say so. take() makes one row
+  // of both.
   using Key = std::tuple<WaitFor, std::string, Path, ChainWaits::End, bool>;
   struct Sum {
     WaitTime time;

@@ -14,7 +14,8 @@
 
 namespace offcpud {
 
-// Sums the waits of a window that ended, by cgroup and what they were for. `paths` must outlive it.
+// Sums the waits that ended within a window, by cgroup and by what they were for. `paths` must
+// outlive it.
 class EndedSums {
  public:
   explicit EndedSums(WindowPaths& paths) : paths_(paths) {}

@@ -43,8 +43,8 @@ class HolderFinder {
   // Ends the walk: asks the kernel for the holders.
   Result<HeldBlocks> find(StackSource& kernel);
 
-  // What the last find() saw of locks of which it told no holder. Those of whose kind nobody knows
-  // the holder are left out.
+  // What the last find() saw of the locks of which it told no holder. Leaves out locks of a kind of
+  // which no holder can be known.
   [[nodiscard]] UnheldBlocks take_unheld() { return std::exchange(unheld_, {}); }
 
   // Threads whose locks were not looked at for lack of room, since the start; once for each walk.

@@ -7,14 +7,14 @@
 
 namespace offcpud {
 
-// Says which frame of the interpreter each function of Python is shown in the place of:
-// - From 3.11 on: the one that has the address of PythonFrame::host on its part of the stack.
-// - Up to 3.10: one frame of the C function that runs frames for each, if there are as many of
-// both,
-//   or if the walk of the stack ended early. Otherwise all of them, in order, in the place of all
-//   from the first to the last of those frames, which is right where there is one run of them.
-// What has no such frame is shown outside of the whole stack: walks begin inside.
-// Without the id.
+// Decides in place of which frame of the interpreter each function of Python is shown:
+// - From 3.11 on: the frame whose part of the stack contains the address PythonFrame::host.
+// - Up to 3.10: the C function that runs frames has one frame for each function of Python. If both
+//   numbers are equal, or a walk ended early, they are paired from the innermost on. Otherwise all
+//   functions are shown in place of everything from the first to the last of those frames, which is
+//   right if no other C function lies in between.
+// A function without such a frame is shown at the root of the stack: walks begin at the innermost
+// frame, so what they miss is outermost. InterpretedStack::id is not set.
 InterpretedStack place_python(const PythonCalls& calls, const PythonRuntime& runtime,
                               const RemoteStack& stack);
 

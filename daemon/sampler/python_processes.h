@@ -22,11 +22,11 @@
 
 namespace offcpud {
 
-// Finds the CPython of processes by the objects on their threads' stacks. Each is looked at once,
-// in some 30 reads, and remembered. Used by one thread.
+// Finds the CPython of processes by the objects on their threads' stacks. Looks at each process
+// once, with some 30 reads, and remembers the result. Used by one thread.
 class PythonProcesses {
  public:
-  static constexpr std::size_t kMost = 1'024;       // the one that was seen longest ago gives way
+  static constexpr std::size_t kMost = 1'024;       // the one not seen for longest makes room
   static constexpr std::size_t kMostNew = 64;       // looked at in one walk
   static constexpr std::size_t kMostLookedAt = 16;  // at once
   static constexpr std::chrono::seconds kLookedAtFor{60};
@@ -36,7 +36,7 @@ class PythonProcesses {
   // A sentence about a process whose Python is refused.
   using Refused = std::function<void(const std::string& sentence)>;
 
-  // `lookup` null: it is not known where objects are linked to. All must outlive the object.
+  // `lookup`: knows the load addresses of objects; null: nobody does. All must outlive the object.
   PythonProcesses(const UnwindLookup* lookup, ProcessMemory& memory, const Clock& clock,
                   Refused refused)
       : lookup_(lookup), memory_(memory), clock_(clock), refused_(std::move(refused)) {}
@@ -49,22 +49,23 @@ class PythonProcesses {
   // `frames`: of the user stack of a thread of the process in `sample`.
   Found find(const offcpud_sample& sample, std::span<const LocatedFrame> frames);
 
-  // The memory of this thread was not that of a thread of its process's Python.
+  // Counts and reports a thread whose memory did not look like that of a thread of its
+  // process's Python.
   void mismatch(const offcpud_sample& sample);
 
-  // Some that have a CPython and were found in the last minute, in turn; in the daemon's PID
-  // namespace.
+  // At most kMostLookedAt processes that have a CPython and were found within kLookedAtFor, by
+  // their numbers in the daemon's PID namespace. If there are more, they take turns.
   [[nodiscard]] std::vector<std::uint32_t> next_to_look_at();
 
   // Ends a walk over threads.
   void end_walk() { new_ = 0; }
 
-  // Since the start, by PythonRefusal: processes, and in Memory also threads.
+  // Refused processes since the start, by PythonRefusal; Memory also counts threads.
   using Refusals = std::array<std::uint64_t, 3>;
   [[nodiscard]] const Refusals& refusals() const { return refusals_; }
 
  private:
-  // Process and start, and the object: its id, and where it is mapped.
+  // The process's number and start, the object's id, and the address at which it is mapped.
   using Key = std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, std::uint64_t>;
   struct Known {
     std::shared_ptr<const PythonRuntime> runtime;  // null: refused

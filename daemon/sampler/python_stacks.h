@@ -22,14 +22,16 @@
 
 namespace offcpud {
 
-// The functions of Python in which blocked threads wait: read once per block, from outside, and
-// kept only if the thread is in the same block afterwards, so that it cannot have run in between.
-// Used by one thread.
+// The functions of Python in which blocked threads wait. They are read from the process's memory
+// once per block, and used only if the thread is in the same block afterwards, because then it has
+// not run in between. Used by one thread.
 class PythonStacks {
  public:
-  // Threads whose stacks are read in one walk or look: of one process, of one user, and of all.
+  // The most threads whose stacks are read in one walk or look: of one process, of one user, and
+  // in all.
   static constexpr std::size_t kMostOfProcess = 256, kMostOfUser = 1'024, kMost = 4'096;
-  // Blocks that are remembered, those without Python among them, and memory for their stacks.
+  // The most blocks that are remembered, with and without Python, and the most memory for
+  // their stacks.
   static constexpr std::size_t kMostKnown = 65'536;
   static constexpr std::size_t kMostBytes = std::size_t{16} << 20;
 
@@ -38,12 +40,14 @@ class PythonStacks {
                ProcessOwners users = ProcessOwners())
       : addresses_(addresses), memory_(memory), processes_(processes), users_(std::move(users)) {}
 
-  // Reads those of these blocks that are not known yet. `stacks`: of the same threads, as walked.
+  // Reads the functions of those of these blocks that are not known yet. `stacks`: the user stacks
+  // of the same threads, in the same order.
   void read(std::span<const offcpud_blocked_record> records, std::span<const RemoteStack> stacks,
             StackSource& kernel);
 
-  // Of the block of this sample, in progress or just ended. Null: it is not known, or the thread
-  // waits in no function of Python, or the stack of this sample ended early.
+  // The functions of Python of this sample's block, which is in progress or has just ended. Null:
+  // the block is not known, the thread waits in no function of Python, or the stack of a block that
+  // ended was not walked to its root.
   [[nodiscard]] std::shared_ptr<const InterpretedStack> find(const offcpud_sample& sample);
 
   // Whether this block was read, or has no Python.
@@ -51,15 +55,15 @@ class PythonStacks {
 
   // Ends a look at some threads: more may be read in the next one.
   void end_look();
-  // Ends a walk over all threads. Forgets the blocks that neither this walk nor the one before has
-  // seen.
+  // Ends a walk over all threads. Forgets the blocks that neither this walk nor the one before
+  // has seen.
   void end_walk();
 
-  // Threads whose stacks were not read, or not used, since the start: no room, or the thread ran
-  // meanwhile. Once for each walk.
+  // Threads whose stacks were not read for lack of room, or not used because the thread ran
+  // meanwhile, since the start. A thread counts once for each walk or look.
   [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
 
-  // Processes of Python to look at between walks.
+  // The processes of Python to look at next, between walks; see PythonProcesses.
   [[nodiscard]] std::vector<std::uint32_t> processes_to_look_at() {
     return processes_.next_to_look_at();
   }
@@ -79,9 +83,9 @@ class PythonStacks {
   };
 
   static Block block_of(const offcpud_sample& sample) { return {sample.tid, sample.since_ns}; }
-  // Whether reading it again would find no more.
-  // Null: nothing is known of the block. It has been seen then.
+  // What is known of the sample's block, which counts as seen in this walk; null: nothing.
   Known* known_of(const offcpud_sample& sample);
+  // Whether reading the block again would find no more.
   [[nodiscard]] bool is_settled(const offcpud_sample& sample);
   [[nodiscard]] bool has_room(const offcpud_sample& sample);
   void choose(const offcpud_blocked_record& record, const RemoteStack& stack,
@@ -96,7 +100,7 @@ class PythonStacks {
   PythonProcesses& processes_;
   ProcessOwners users_;
   std::map<Block, Known> known_;
-  // Stacks in use by the hash of what they show.
+  // Stacks in use, by the hash of what they show.
   std::unordered_map<std::uint64_t, std::weak_ptr<const InterpretedStack>> shared_;
   std::size_t bytes_ = 0;  // of shared_, about
   std::uint64_t last_id_ = 0;

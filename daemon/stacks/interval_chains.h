@@ -35,14 +35,16 @@ struct ChainedBlock {
 // something that is in no sample. Averages of what W does in general must not be multiplied
 // instead: other clients' requests would enter (measured: 70 % told where 99.6 % was true).
 //
-// What W did comes from its own account, as far as that goes back: a sampled wait brings the last
-// blocks of W, of whoever ended the longest of those, and so on (PastBlocks). What such a block was
-// for, the sample tells if it has it, and else other blocks of the process (WaitHabits).
+// What W did comes from its own account, as far as that goes back: a sampled wait brings the
+// last blocks of W, of whoever ended the longest of those, and so on (PastBlocks). What such a
+// block was for is known from the sample if the block is in it, else from other blocks of the
+// process (WaitHabits).
 //
-// For what was before that, and on further hops, both blocks must be in the sample. A block as long
-// as its sampling interval always is; a shorter one stands for 1/p like it. So sums over many waits
-// are right on average, but a single wait says nothing of blocks of W that are much shorter than
-// W's sampling interval: see Piece::watched_ns. Immutable.
+// What W did before that, and what threads on further hops did, is known only if both blocks are in
+// the sample. A block as long as its sampling interval always is; a shorter one is with probability
+// p, and then stands for 1/p blocks. So sums over many waits are right on average, but a single
+// wait says nothing of blocks of W that are much shorter than W's sampling interval: see
+// Piece::watched_ns. Immutable.
 class IntervalChains {
  public:
   static constexpr std::size_t kMostHops = 4;
@@ -54,7 +56,7 @@ class IntervalChains {
     End end = End::Unknown;
     double ns = 0;  // of the wait, as the samples of the steps estimate it: may be negative
     double variance_ns2 = 0;  // of it, given the wait
-    // Of Runs: whether the thread's own account says so. Otherwise for how long the thread was
+    // Of Runs: whether the thread's own account says so. If not, for how long the thread was
     // watched, and its process.
     bool is_sure = false;
     double watched_ns = 0;

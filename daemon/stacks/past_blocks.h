@@ -11,8 +11,8 @@
 
 namespace offcpud {
 
-// A block that a thread had behind it when it ended somebody's wait, by its own account: unlike a
-// sample, it is there whatever its length.
+// A block that a thread had behind it when it ended another thread's wait. The thread itself
+// remembers it (bpf/past.bpf.h), so unlike a sample it is known whatever the sampling interval.
 struct PastBlock {
   std::uint32_t tid = 0, tgid = 0;           // in the initial PID namespace
   std::uint64_t since_ns = 0, ended_ns = 0;  // CLOCK_MONOTONIC; `since_ns` up to 1 us late
@@ -21,21 +21,22 @@ struct PastBlock {
   std::uint32_t ender = 0;       // see ender_of()
 };
 
-// By thread, and each one's in the order of their ends. Those of a thread are all that it had from
-// the first one on.
+// Sorted by thread and end. From a thread's first block on no block of it is missing, but for those
+// that skipped_ns counts.
 using PastBlocks = std::vector<PastBlock>;
 
 // The thread that was current when a sampled block ended, with OFFCPUD_PAST_INTERRUPT if an
-// interrupt ended it; 0: none, or a thread of the kernel.
+// interrupt ended it. 0: it was the idle task or a kernel thread, or nobody knows.
 std::uint32_t ender_of(const offcpud_peer& peer);
 
-// What a record tells of those for whom its thread waited since `since_ns`, and, of each thread,
-// one block before that. Null: nothing, or it is of another thread than the peer's.
+// The blocks that a sample's record has of those for whom its thread waited: of each of them the
+// blocks that ended after `since_ns`, and one before. Null: it has none, or they begin with another
+// thread than the peer's.
 std::shared_ptr<const PastBlocks> past_blocks_of(const WaitPeer& peer,
                                                  std::span<const offcpud_past> past,
                                                  std::uint64_t since_ns);
 
-// Those of one thread.
+// The blocks of one thread.
 std::span<const PastBlock> past_of_thread(const PastBlocks& past, std::uint32_t tid,
                                           std::uint32_t tgid);
 

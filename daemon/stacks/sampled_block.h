@@ -19,13 +19,13 @@ struct SampledBlock {
   offcpud_sample sample{};
   offcpud_peer peer{};
   std::span<const __u64> kernel, user, waker_kernel, waker_user;
-  // Of those who waited for one another, from the one that ended the block on; empty: nobody
-  // looked.
+  // What the thread that ended the block did before, then what the one that it waited for did, and
+  // so on; empty: not recorded.
   std::span<const offcpud_past> past{};
-  // The functions of `user` that an interpreter runs; null: none is known.
+  // The functions that an interpreter runs in frames of `user`; null: none is known.
   std::shared_ptr<const InterpretedStack> interpreted{};
 
-  // Tells stacks apart whose addresses are equal.
+  // Distinguishes stacks with equal addresses.
   [[nodiscard]] std::uint64_t interpreted_id() const { return interpreted ? interpreted->id : 0; }
   [[nodiscard]] std::size_t interpreted_bytes() const {
     return interpreted ? interpreted->bytes() : 0;

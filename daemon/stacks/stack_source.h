@@ -48,8 +48,8 @@ class StackSource {
   virtual Status walk_blocked(BlockAge age,
                               const std::function<void(const offcpud_blocked_record&)>& take) = 0;
 
-  // Passes each thread of a process that is blocked now to `take`, without its kernel stack.
-  // Accounts nothing. `local_tgid`: in the daemon's PID namespace.
+  // Passes each blocked thread of a process to `take`, without its kernel stack. Accounts nothing.
+  // `local_tgid`: in the daemon's PID namespace.
   virtual Status look_at(std::uint32_t /*local_tgid*/,
                          const std::function<void(const offcpud_blocked_record&)>& /*take*/) {
     return {};
@@ -62,8 +62,8 @@ class StackSource {
     return std::shared_ptr<const SocketTable>();
   }
 
-  // The threads with these numbers: offcpud_owner_key(), OFFCPUD_OWNER_BY_TID; at most
-  // OFFCPUD_OWNERS.
+  // Finds the threads with these keys: offcpud_owner_key() or OFFCPUD_OWNER_BY_TID, at most
+  // OFFCPUD_OWNERS of them.
   virtual Result<std::vector<offcpud_owner>> find_owners(std::span<const std::uint64_t> /*keys*/) {
     return std::vector<offcpud_owner>();
   }

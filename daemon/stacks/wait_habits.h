@@ -14,12 +14,12 @@ namespace offcpud {
 
 struct ChainedBlock;
 
-// What waits of a process that were sampled were for, and on whom: it tells the same of its other
-// waits, which nobody saw but the thread itself. Immutable.
+// What the sampled waits of each process were for, and on whom they were. It stands for the waits
+// that were not sampled and that only the thread itself remembers (PastBlock). Immutable.
 class WaitHabits {
  public:
-  // Of those that are alike, so much of what they stand for must agree; and so many must be
-  // sampled.
+  // Sampled waits have a habit if there are at least kLeastSamples of them, and waits with
+  // kNearlyAll of the weight agree.
   static constexpr double kNearlyAll = 0.9;
   static constexpr std::size_t kLeastSamples = 3;
 
@@ -30,8 +30,9 @@ class WaitHabits {
 
   explicit WaitHabits(std::span<const ChainedBlock> blocks);
 
-  // Of a wait of this process for this reason (offcpud_hist_kind), at whose end `ender`
-  // (ender_of()) was current: what those have in common that ended in the same way, or else all.
+  // What a wait of this process was for if it had this reason (offcpud_hist_kind) and `ender`
+  // (ender_of()) was current at its end. The habit is that of the process's sampled waits for this
+  // reason with the same `ender` or, if these have none, of all its sampled waits for this reason.
   // Only in the first case the peer's thread is known.
   [[nodiscard]] Habit of(std::uint32_t tgid, std::uint32_t kind, std::uint32_t ender) const;
 

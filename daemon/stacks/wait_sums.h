@@ -204,7 +204,7 @@ struct WaitInterval {
   std::uint64_t lost_within_ns = 0;  // of their parts within the window
   std::unordered_map<std::uint64_t, StackFrame> kernel_names{};  // by return address
   HeldBlocks holders{};   // of locks for which `waits.blocks` wait
-  UnheldBlocks unheld{};  // those of `waits.blocks` whose locks were looked at and have no holder
+  UnheldBlocks unheld{};  // of those whose locks were looked at, but of which no holder is told
   // By row of processes, the longest sampling interval of its strata.
   std::array<std::chrono::nanoseconds, OFFCPUD_SAMPLE_ROWS> intervals{};
 };

@@ -64,9 +64,10 @@ struct Cause {
   std::vector<Site> sites = {};
   // Of a lock: the one of the unit for whom most threads wait now. Null: nobody was seen.
   std::shared_ptr<const UnitHolder> holder = {};
-  // Of a device: who loads it. Null: it is none.
+  // Of a device: who loads it. Of other causes null.
   std::shared_ptr<const DeviceLoad> load = {};
-  // Of For at the top: nobody of the unit waits for it any more (UnitPast). Since when, at most.
+  // Of For at the top: whether nobody of the unit waits for it any more (UnitPast), and how long
+  // ago that ended at most.
   bool over = false;
   double over_within = 0;  // seconds
 };
@@ -78,16 +79,17 @@ struct UnitCauses {
   std::string unit;
   double actionable = 0;  // threads that waited for what somebody may act on, and for a CPU
   double error = 0;       // of it
-  double over = 0;        // part of it: nobody waits for that any more
+  double over = 0;        // part of `actionable`: nobody waits for that any more
   double unknown = 0;     // nobody can tell what for
   double idle = 0;        // waited for work or a timer
   double children = 0;    // waited for children of their own
   double running = 0;     // CPUs
   bool gone = false;      // all its cgroups are removed
-  // Kind::For; what lasts before what is over, then the largest first; idle and unknown ones last.
+  // All of Kind::For: first what lasts, then what is over, last idle and unknown ones; of each the
+  // largest first.
   std::vector<Cause> causes;
 
-  // Whether nothing that somebody may act on lasts.
+  // Whether all that somebody may act on is over.
   [[nodiscard]] bool is_over() const;
 };
 
@@ -97,8 +99,8 @@ UnitCauses causes_of(const WhyInputs& inputs, const std::string& unit);
 // The units that waited, or used a CPU, by name; without WhyInputs::process.
 std::vector<std::string> units_in(const WhyInputs& inputs);
 
-// The largest cause that somebody may act on, of those that last if there is one; null: there is
-// none of at least `least` threads.
+// The largest cause that somebody may act on: among those that last or, if none does, among those
+// that are over. null: there is none of at least `least` threads.
 const Cause* main_cause(const UnitCauses& unit, double least = 0.05);
 
 }  // namespace offcpud

@@ -31,8 +31,8 @@ class Rate {
   double ns_;
 };
 
-// Whether a site says no more of a lock than that it is one of the C library, the kernel or a file:
-// those of which a holder can be seen. Of no site, too.
+// Whether the holder of a lock at this site can be seen: the site is empty, or says only that the
+// lock is one of the C library, the kernel or a file.
 bool is_any_lock(const std::string& site);
 
 // Adds what nobody knows; by reason, since one must not stand for another.

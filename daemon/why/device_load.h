@@ -8,13 +8,13 @@
 
 namespace offcpud {
 
-// Who loads a device on which threads of a unit wait: evidence beside a part of a tree, from the
-// same window. No wait is attributed to those who load it. Immutable.
+// Who loads a device on which threads of a unit wait, within the same window. It is shown beside
+// that part of the tree; no wait is attributed to those who load the device. Immutable.
 struct DeviceLoad {
   struct Part {
     UnitLoad::By kind = UnitLoad::By::Unknown;
     std::string unit;      // of Unit
-    bool own = false;      // it is the unit that waits, or that of the process that does
+    bool own = false;      // it is the waiting unit, or the unit of the waiting process
     double share = 0;      // of the load of all
     double at_a_time = 0;  // requests under way on average; 0: not known
     double requests = 0;   // done within a second
@@ -30,9 +30,9 @@ struct DeviceLoad {
 
 DeviceLoad load_of(const WhyInputs& inputs, const std::string& device, const std::string& unit);
 
-// Who makes others wait for the device; null: nobody alone. It is another unit that does at least
-// half of what the waiting unit does not do itself, at least twice as much as that does, and that
-// keeps the device busy (docs/decisions/0024-who-loads-a-disk.md).
+// The unit that makes others wait for the device; null: there is no single one. It is not the
+// waiting unit, does at least half of the load that is not the waiting unit's own, at least twice
+// as much as the waiting unit, and keeps the device busy (docs/decisions/0024-who-loads-a-disk.md).
 const DeviceLoad::Part* loader_to_blame(const DeviceLoad& load);
 
 // "92 % of the time of its requests, 85 MB/s written"
@@ -41,7 +41,7 @@ std::string load_text(const DeviceLoad& load, const DeviceLoad::Part& part);
 // "backup.service", "the kernel", "itself"
 std::string loader_name(const DeviceLoad::Part& part);
 
-// Where nobody is to blame: what is known of the load, as the next clause of a sentence.
+// What is known of the load, as the next clause of a sentence, if no single unit is to blame.
 std::string clause_of(const DeviceLoad& load);
 
 }  // namespace offcpud

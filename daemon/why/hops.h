@@ -18,7 +18,7 @@ struct WhyHop {
     Runs,     // it has a CPU
     Sleeps,   // for a timer
     Idles,    // waits for work, and the next hop is who sends it
-    Loads,    // keeps the device of the hop before busy, which `because` says
+    Loads,    // keeps the device of the hop before busy; `because` says how much
     Unknown,  // `because`
     End,      // it is no unit: an address, a disk, the kernel
   };
@@ -34,10 +34,10 @@ struct WhyHop {
   // True: a part of what the first unit waited. False: what this unit did in the same window,
   // perhaps for others; nothing of it is attributed.
   bool attributed = false;
-  // Of Unknown: why. Of Loads: how much. Of a device that nobody loads alone: a clause about that.
-  // Of others: more, such as which limit.
+  // Of Unknown: why. Of Loads: how much. Of a device that no single unit is to blame for: a clause
+  // about its load. Of others: more, such as which limit.
   std::string because;
-  // It did so, and does not any more. Of the first hop also since when, at most.
+  // Whether it does so no more. Of the first hop also how long ago that ended, at most.
   bool over = false;
   double over_within = 0;  // seconds
   bool gone = false;       // of the first hop: all cgroups of the unit are removed

@@ -14,9 +14,9 @@ struct WhyVerdict {
   std::string unit;
   std::size_t for_kind = 0;
   double threads = 0, error = 0;
-  bool is_main = true;     // about what most of the unit's threads wait for
+  bool is_main = true;     // about what the unit waits for most
   bool over = false;       // nobody of the unit waits for it any more
-  double over_within = 0;  // seconds; since when, at most
+  double over_within = 0;  // it ended at most so many seconds ago
   WhyPath path;
   std::string sentence;  // names as the host gave them
   std::string culprit;   // who is to blame; empty: unknown
@@ -26,14 +26,16 @@ struct WhyVerdict {
 // About one unit; threads 0: nothing is to be said.
 WhyVerdict verdict_of(WhyUnits& units, const std::string& unit);
 
-// The same, and about what else it waits for, if that lasts and is a fifth of all or a deadlock.
-// Empty: nothing is to be said.
+// verdict_of(), and one verdict about each other thing that the unit waits for, if that lasts and
+// is a fifth of all that it waits for, or a deadlock. Empty: it waits for nothing that somebody may
+// act on.
 std::vector<WhyVerdict> verdicts_of(WhyUnits& units, const std::string& unit);
 
 // About the whole host: units that wait for what somebody may act on, with at least 0.05 threads.
-// First what lasts, then what is over; of each the worst first. A unit that another verdict passes
-// through, while it waits itself, has one of its own only if it waits more than twice as much as
-// that verdict's. Where a path ends at a unit that runs or has the CPUs, that unit has its own.
+// First what lasts, then what is over; of each the worst first. If the path of a verdict passes
+// through a unit that itself waits there, the unit's own verdict is left out, unless that is about
+// more than twice as many threads. A unit at the end of a path that runs, has the CPUs or loads a
+// disk keeps its own verdict, because the path does not explain what it waits for.
 std::vector<WhyVerdict> verdicts(WhyUnits& units, std::size_t most);
 
 }  // namespace offcpud

@@ -115,13 +115,13 @@ struct UnitChain {
   WaitTime time;
 };
 
-// What a unit did to a device on which threads of some unit wait: requests that were done.
+// The requests of a unit that a device has done, if threads of any unit wait on that device.
 struct UnitLoad {
   enum class By : std::uint8_t {
     Unit,
     Kernel,   // write-back, journals and the like, for nobody knows whom
     Others,   // those that have no room
-    Unknown,  // the request's beginning was not seen
+    Unknown,  // the beginning of the request was not seen
   };
   std::string unit;  // of Unit
   By kind = By::Unknown;
@@ -130,24 +130,25 @@ struct UnitLoad {
   double request_ns = 0;  // from the beginning of each request to its end; 0 of all: not known
 };
 
-// Which process of a unit waited for this most within the last window.
+// The process of a unit that waited for this most within the last window.
 struct UnitWaiter {
   std::string unit;
   WaitFor wait_for = WaitFor::Unknown;
-  std::string process;    // its name; " and others" behind it, if these waited much, too
-  std::uint32_t pid = 0;  // 0: several, or not there
+  std::string process;    // its name, followed by " and others" if these waited much, too
+  std::uint32_t pid = 0;  // 0: several processes, or not in the daemon's PID namespace
 };
 
-// What threads of a unit do not wait for any more: the processes have ended, or nothing was seen of
-// it for some seconds.
+// What a unit waited for and does not wait for any more: its cgroups are removed, its processes
+// have ended, or it has hardly waited for it for some seconds.
 struct UnitPast {
   std::string unit;
   std::size_t for_kind = 0;   // see cause.h
-  double within_seconds = 0;  // they did until then: so long ago at most
+  double within_seconds = 0;  // it ended at most so long ago
   bool is_gone = false;       // all cgroups of the unit are removed
 };
 
-// Threads of a unit that wait for locks of which no holder is told, by what looks at the locks saw.
+// How many threads of a unit wait for locks of which no holder is told, by what was seen of
+// these locks.
 struct UnitUnheld {
   std::string unit;
   std::uint32_t names_nobody = 0, changes_hands = 0;  // see LockLook
