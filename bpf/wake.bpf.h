@@ -52,8 +52,11 @@ SUBPROGRAM int stall_end_send(struct task_struct *task, struct thread *thread, _
 
 static __always_inline void waking_count(struct offcpud_subject *subject, struct thread *thread)
 {
-	__u32 from = thread->waking.waker - 1;
+	__u64 from = (__u64)thread->waking.waker - 1;
 
+	/* As in kept_off_add(): clang 16 and later would compare the waker, and the verifier of 6.1
+	 * would know nothing of what is one less. */
+	asm volatile("" : "+r"(from));
 	if (subject && from < OFFCPUD_WAKERS)
 		subject_add(&subject->wakeups[from], 1);
 }
