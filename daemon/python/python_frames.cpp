@@ -132,8 +132,8 @@ std::uint64_t PythonFrames::take_frame(std::uint64_t address, std::span<const st
                        .instruction = is_short ? instruction & 0xffffffffU : instruction,
                        .host = 0});
   } else {
-    left_out_ =
-        true;  // the walk goes on to the shim, which says where the last one that is kept is
+    // The walk goes on to the shim, which says where the last frame that is kept is.
+    left_out_ = true;
     if (!layout.has_shims()) {
       finish(End::Depth);
       return 0;

@@ -9,6 +9,12 @@
 namespace offcpud {
 namespace {
 
+// As ender_of() has it.
+std::uint32_t ender_in(const offcpud_past_block& record) {
+  const std::uint32_t tid = record.who & OFFCPUD_PAST_TID;
+  return tid == 0 ? 0 : tid | (record.who & OFFCPUD_PAST_INTERRUPT);
+}
+
 constexpr std::size_t kOfThread = OFFCPUD_PAST_BLOCKS + 1;
 
 PastBlock past_block(const offcpud_past& of, const offcpud_past_block& record) {
@@ -19,13 +25,13 @@ PastBlock past_block(const offcpud_past& of, const offcpud_past_block& record) {
           .ended_ns = record.ended_ns,
           .skipped_ns = std::uint64_t{record.skipped} << OFFCPUD_PAST_UNIT,
           .kind = record.who >> OFFCPUD_PAST_KIND,
-          .ender = record.who & (OFFCPUD_PAST_TID | OFFCPUD_PAST_INTERRUPT)};
+          .ender = ender_in(record)};
 }
 
 }  // namespace
 
-std::uint32_t ender_of(const offcpud_peer& peer) {
-  if (peer.tid == 0) return 0;
+std::uint32_t ender_of(const offcpud_sample& sample, const offcpud_peer& peer) {
+  if (peer.tid == 0) return sample.waker_tid;  // a kernel thread's, which is nobody's peer
   return peer.tid | ((peer.flags & OFFCPUD_PEER_ENDED) != 0 ? 0U : OFFCPUD_PAST_INTERRUPT);
 }
 

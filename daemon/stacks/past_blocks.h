@@ -26,8 +26,9 @@ struct PastBlock {
 using PastBlocks = std::vector<PastBlock>;
 
 // The thread that was current when a sampled block ended, with OFFCPUD_PAST_INTERRUPT if an
-// interrupt ended it. 0: it was the idle task or a kernel thread, or nobody knows.
-std::uint32_t ender_of(const offcpud_peer& peer);
+// interrupt ended it. 0: the idle task was current, or a kernel thread and an interrupt ended it,
+// or nobody knows.
+std::uint32_t ender_of(const offcpud_sample& sample, const offcpud_peer& peer);
 
 // The blocks that a sample's record has of those for whom its thread waited: of each of them the
 // blocks that ended after `since_ns`, and one before. Null: it has none, or they begin with another

@@ -111,7 +111,7 @@ void WaitSums::keep_ended(const SampledBlock& block, const WaitPeer& peer) {
       .stands_for = std::max(1.0, static_cast<double>(sample.whole_ns) / length_ns),
       .sum = last_,
       .peer = peer,
-      .ender = ender_of(block.peer),
+      .ender = ender_of(sample, block.peer),
       .past = past_blocks_of(peer, block.past, sample.since_ns)};
   ended_.push_back({kept, serials_[last_]});
 }

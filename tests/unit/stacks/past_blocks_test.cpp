@@ -66,12 +66,25 @@ TEST(PastBlocks, OfOldOnesTheLastIsKept) {
 }
 
 TEST(PastBlocks, SayWhetherAnInterruptEndedThem) {
-  EXPECT_EQ(ender_of({}), 0U);
+  EXPECT_EQ(ender_of({}, {}), 0U);
   offcpud_peer current{};
   current.tid = 7;
-  EXPECT_EQ(ender_of(current), 7U | OFFCPUD_PAST_INTERRUPT);
+  EXPECT_EQ(ender_of({}, current), 7U | OFFCPUD_PAST_INTERRUPT);
   current.flags = OFFCPUD_PEER_ENDED;
-  EXPECT_EQ(ender_of(current), 7U);
+  EXPECT_EQ(ender_of({.waker_tid = 7}, current), 7U);
+}
+
+// Kernel threads are nobody's peers, and who was current at an interrupt of an idle CPU is nobody.
+TEST(PastBlocks, NameTheSameEnderAsASampleOfTheSameBlock) {
+  EXPECT_EQ(ender_of({.waker_tid = 80}, {}), 80U);
+  std::array<offcpud_past, 1> past{};
+  past[0] = {.tid = 70, .tgid = 7, .blocks = {}};
+  past[0].blocks[0] = record(9'000'000, 100, 80);
+  past[0].blocks[1] = record(5'000'000, 200, OFFCPUD_PAST_INTERRUPT);
+  const auto blocks = past_blocks_of(peer(70), past, 0);
+  ASSERT_EQ(blocks->size(), 2U);
+  EXPECT_EQ((*blocks)[0].ender, 0U);
+  EXPECT_EQ((*blocks)[1].ender, 80U);
 }
 
 TEST(PastBlocks, NoneBeginsBeforeTimeDoes) {
