@@ -136,5 +136,5 @@ def total(data, column="ns", keep=lambda row: True):
                  for name in ("comm", "thread", "cgroup", "reason", "for", "site", "waker")}
         frames = [data["frames"][frame] for frame in data["stacks"][row[at["stack"]]]]
         return {**{name: row[index] for name, index in at.items()}, **texts,
-                "kernel_thread": all(is_kernel for _, _, is_kernel in frames)}
+                "kernel_thread": all(frame[2] for frame in frames)}
     return sum(row[at[column]] for row in data["rows"] if keep(named(row)))
