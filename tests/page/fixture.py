@@ -60,6 +60,25 @@ STACKS = [
 SITES = {"folio_wait": ("storage", "storage"), "jbd2_wait_commit": ("storage", "storage"),
          "wait_on_page": ("storage", "storage"), "LWLockAcquire": ("lock", "postgresql-lwlock"),
          "GangWorker::loop()": ("work", "jvm-idle-worker"), "rcu_gp_kthread": ("work", "idle-kernel-thread")}
+
+# Ends of stacks as Linux 6.18 has them (tests/data/wait-sites).
+FUTEX = kernel("__x64_sys_futex", "do_futex", "futex_wait", "futex_do_wait")
+EPOLL = kernel("__x64_sys_epoll_wait", "do_epoll_wait")
+TAIL_STACKS = [
+    ("worker", "worker", "/a.service", "lock", 0, user("main", "run", "mutex_lock") + FUTEX, "worker",
+     user("main", "unlock") + kernel("__x64_sys_futex", "do_futex", "futex_wake"), 500, 50),
+    ("worker", "worker", "/a.service", "network", 0, user("main", "run", "wait_any") + EPOLL, "[irq]", IRQ, 300, 30),
+    ("worker", "worker", "/a.service", "network", 0,
+     user("main", "run", "wait_any") + EPOLL + kernel("schedule_hrtimeout")[2:], "[irq]", IRQ, 100, 10),
+    ("worker", "worker", "/a.service", "disk", 0,
+     user("main", "run", "touch") + [(name, 1, "[kernel]") for name in ("asm_exc_page_fault", "filemap_fault")],
+     "[irq]", IRQ, 40, 4),
+    ("stripped", "stripped", "/b.service", "disk", 0, kernel("ksys_read", "vfs_read", "folio_wait"), "[irq]", IRQ,
+     60, 6),
+    ("kworker/0:1", "kworker/0:1", "/", "disk", 0,
+     [(name, 1, "[kernel]") for name in ("ret_from_fork", "kthread", "worker_thread", "wait_on_page")], "[irq]",
+     IRQ, 80, 8),
+]
 HOSTILE_STACKS = [(name, name, "/" + name, "other", 0, user("main", name, object_name=name)
                    + [(name, 1, name)], name, [(name, 1, name)], 100, 3) for name in HOSTILE]
 
@@ -108,10 +127,10 @@ def head(minutes):
             "covered_seconds": 60.0 * len(minutes), "snapshots": len(minutes), "unreadable": 0}
 
 
-def answer(minutes, base=None, hostile=False):
+def answer(minutes, base=None, stacks=STACKS):
     """What .../merge says of these minutes, or .../difference with those of the earlier range."""
     tables, rows = Tables(), []
-    for number, stack in enumerate(HOSTILE_STACKS if hostile else STACKS):
+    for number, stack in enumerate(stacks):
         comm, thread, cgroup, reason, progress, frames, waker, waker_frames, ms, episodes = stack
         def amounts(range_of, ms=ms, episodes=episodes, number=number):
             times = sum(weight(minute, number) for minute in range_of)

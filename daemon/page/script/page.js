@@ -25,12 +25,13 @@ export class FlamePage {
   constructor(document) {
     const find = (id) => document.getElementById(id);
     this.elements = Object.fromEntries(
-      ["message", "totals", "found", "origin", "legend", "search", "wakers", "group", "width",
+      ["message", "totals", "found", "origin", "legend", "search", "wakers", "kernel", "group", "width",
         "orientation", "refresh", "unzoom", "chart", "live", "showIdle"].map((id) => [id, find(id)]),
     );
     const form = find("controls");
     const tooltip = new Tooltip(find("tooltip"));
     this.table = null;
+    this.zoomPath = []; // what is zoomed to stays so when something else changes
     this.filters = new Filters(form, () => this.redraw());
     this.ranges = new Ranges(form, () => this.load());
     this.chart = new FlameChart(this.elements.chart, tooltip, (node) => this.zoomed(node));
@@ -44,8 +45,8 @@ export class FlamePage {
   }
 
   listen(form) {
-    const { wakers, group, width, orientation, search, refresh, unzoom, showIdle } = this.elements;
-    for (const control of [wakers, group, width, orientation]) {
+    const { wakers, kernel, group, width, orientation, search, refresh, unzoom, showIdle } = this.elements;
+    for (const control of [wakers, kernel, group, width, orientation]) {
       control.addEventListener("change", () => this.redraw());
     }
     search.addEventListener("input", () => this.find());
@@ -142,7 +143,7 @@ export class FlamePage {
   redraw() {
     const { table } = this;
     if (table === null) return;
-    const { wakers, group, width, orientation, totals, legend } = this.elements;
+    const { wakers, kernel, group, width, orientation, totals, legend } = this.elements;
     const { isDifference } = table;
     const rows = admitted(table, this.filters.filter);
     const shown = sumOf(table, rows);
@@ -159,11 +160,15 @@ export class FlamePage {
     }
     this.say("");
     this.amount = amount;
-    this.items = itemsOf(table, rows, { group: group.value, wakers: wakers.checked });
+    const parts = { group: group.value, wakers: wakers.checked, kernel: kernel.checked };
+    this.items = itemsOf(table, rows, parts);
     this.tree = treeOf(this.items, amount);
     this.tour.leave();
+    const { zoomPath } = this;
     this.chart.draw(this.tree, { icicle: orientation.value === "icicle", isDifference });
     this.zoomed(this.chart.root);
+    const zoomed = this.chart.nodeAt(zoomPath);
+    if (zoomed.parent !== null) this.chart.zoomTo(zoomed);
     this.find();
   }
 
@@ -206,6 +211,7 @@ export class FlamePage {
   }
 
   zoomed(node) {
+    this.zoomPath = this.chart.pathOf(node);
     this.elements.unzoom.disabled = node.parent === null;
   }
 

@@ -34,6 +34,7 @@ export class StackTable {
       if (!known.has(key)) known.set(key, frameOf(frame, answer.strings));
       return known.get(key);
     });
+    this.named = new Map(); // stacks as frames, by number
     this.column = Object.fromEntries(answer.columns.map((name, index) => [name, index]));
     this.isDifference = "before_ns" in this.column;
   }
@@ -44,8 +45,16 @@ export class StackTable {
     return this.answer.strings[row[this.column[column]]];
   }
 
+  // The same stack is the same list.
   framesOf(row, column) {
-    return this.stacks[row[this.column[column]]].map((frame) => this.frames[frame]);
+    const number = row[this.column[column]];
+    if (!this.named.has(number)) {
+      this.named.set(
+        number,
+        this.stacks[number].map((frame) => this.frames[frame]),
+      );
+    }
+    return this.named.get(number);
   }
 
   // Whether the stack has no user part.
