@@ -12,6 +12,7 @@ import server
 from flame_case import FlameCase, busy, hue
 
 KERNEL = {name for stack in fixture.TAIL_STACKS for name, is_kernel, *_ in stack[5] if is_kernel}
+STACK = "[...document.querySelectorAll('#selected .stack')].map(each => [...each.children].map(li => li.firstChild.innerText))"
 
 
 def data_of(**more):
@@ -89,12 +90,39 @@ class Tails(FlameCase):
         self.set("#search", "+5")
         self.assertEqual(self.text("found"), "0.00 % matches", "the count is no name")
 
+    def test_the_panel_has_the_whole_stack_and_exact_numbers(self):
+        self.open()
+        self.click(self.frame("__x64_sys_futex +5"))
+        self.assertEqual(self.page.value(STACK)[0], [name for name, *_ in fixture.TAIL_STACKS[0][5]])
+        ns = fixture.total(data_of(), keep=lambda row: row["pid"] == 100)
+        text = self.page.value("document.getElementById('selected').innerText")
+        self.assertIn("__x64_sys_futex\n", text)
+        self.assertIn(f"{ns / 1e9:.3f} s, {share_of(data_of(), 0):.1f} %", text)
+        for part in ("unknown", "none known", "worker", "lock", "stack of what ended it"):
+            self.assertIn(part, text)
+        waker = [name for name, *_ in fixture.TAIL_STACKS[0][7]]
+        self.assertEqual(self.page.value(STACK)[1], waker)
+
+    def test_the_panel_says_where_stacks_part(self):
+        self.open()
+        self.click(self.frame("__x64_sys_epoll_wait +3–4"))
+        common = [name for name, *_ in fixture.TAIL_STACKS[1][5]]
+        self.assertEqual(self.page.value(STACK)[:3], [common, [], ["schedule_hrtimeout"]])
+        text = self.page.value("document.getElementById('selected').innerText")
+        self.assertRegex(text, r"then, in [\d.]+ %, nothing more\s+then, in [\d.]+ %\s")
+        self.click(self.frame("run"))
+        self.assertEqual(self.page.value(STACK)[0], ["main", "run"])
+        self.assertEqual(self.page.value("document.querySelector('#selected [aria-current]').innerText"), "run server")
+        self.assertIn("4 different stacks go on from here",
+                      self.page.value("document.getElementById('selected').innerText"))
+
     def test_the_keyboard_says_what_is_folded(self):
         self.open()
         self.page.value("document.getElementById('chart').focus()")
         self.press(*["ArrowDown"] * 6)
         self.assertTrue(self.text("details").startswith("__x64_sys_epoll_wait +3–4, [kernel], kernel"), self.text("details"))
         self.assertIn("entry_SYSCALL_64 › do_syscall_64 › __x64_sys_epoll_wait › do_epoll_wait", self.text("details"))
+        self.assertEqual(self.page.value("document.querySelector('#selected h3').innerText"), "__x64_sys_epoll_wait")
 
     def test_what_ended_a_wait_is_folded_too(self):
         self.open()
@@ -116,13 +144,17 @@ class Tails(FlameCase):
         self.assertAlmostEqual(self.frame("futex_do_wait")["width"], whole, delta=0.1)
         self.assertFalse(self.page.value("document.getElementById('unzoom').disabled"))
 
-    def test_a_difference_has_folded_tails(self):
+    def test_a_difference_has_folded_tails_with_both_amounts(self):
         self.open()
         self.set("#range [data-end=first]", "3")
         self.set("#compare", True)
         data = fixture.answer([3, 4, 5], [0, 1, 2], fixture.TAIL_STACKS)
         self.assertEqual(self.totals()["beforeNs"], fixture.total(data, "before_ns", busy))
-        self.assertIn("__x64_sys_epoll_wait +3–4", self.names())
+        self.click(self.frame("__x64_sys_epoll_wait +3–4"))
+        text = self.page.value("document.getElementById('selected').innerText")
+        mine = [fixture.total(data, column, lambda row: row["pid"] in (101, 102)) / 1e9 for column in ("ns", "before_ns")]
+        self.assertIn(f"{mine[0]:.3f} s", text)
+        self.assertIn(f"{mine[1]:.3f} s", text)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import { tendMenus } from "./menus.js";
 import { PlaceList } from "./places.js";
 import { Ranges } from "./ranges.js";
 import { amountOf, mark, matcher } from "./search.js";
+import { Selection } from "./selection.js";
 import { embedded, keptSnapshots, stacks } from "./source.js";
 import { StackTable } from "./table.js";
 import { Tooltip } from "./tooltip.js";
@@ -36,8 +37,9 @@ export class FlamePage {
     this.ranges = new Ranges(form, () => this.load());
     this.chart = new FlameChart(this.elements.chart, tooltip, (node) => this.zoomed(node));
     this.places = new PlaceList(find("places"), find("places-title"), (name) => this.searchFor(name));
+    this.selection = new Selection(find("selected"), find("selected-title"));
     tendMenus(form);
-    this.tour = new KeyboardTour(this.chart, tooltip, find("details"));
+    this.tour = new KeyboardTour(this.chart, tooltip, find("details"), (node) => this.select(node));
     this.pending = new AbortController();
     this.address = location.search; // until it has been applied
     this.filters.chooseCgroup(cgroupOf(this.address));
@@ -133,6 +135,7 @@ export class FlamePage {
     this.chart.clear();
     this.elements.message.textContent = sentence;
     this.elements.showIdle.hidden = !offerIdle;
+    this.selection.clear();
     if (this.table === null) {
       this.elements.totals.textContent = "";
       this.places.clear();
@@ -213,6 +216,11 @@ export class FlamePage {
   zoomed(node) {
     this.zoomPath = this.chart.pathOf(node);
     this.elements.unzoom.disabled = node.parent === null;
+    this.select(node);
+  }
+
+  select(node) {
+    this.selection.show(node, { table: this.table, items: this.items, amount: this.amount });
   }
 
   resized() {

@@ -103,7 +103,7 @@ function grow(node, items, depth, options) {
 // level), `wakers` (with what ended the wait), `kernel` (with each frame of the kernel).
 export function itemsOf(table, rows, options) {
   const frames = new Frames(table, options);
-  return rows.map((row) => ({ ...frames.of(row, options), amounts: table.amounts(row) }));
+  return rows.map((row) => ({ row, ...frames.of(row, options), amounts: table.amounts(row) }));
 }
 
 // One tree of these paths. `width`: the value to draw, ns or beforeNs.
@@ -112,4 +112,9 @@ export function treeOf(items, width) {
   const least = items.length > MANY_ROWS ? root.value * LEAST_PART : 0;
   grow(root, items, 0, { width, least });
   return root;
+}
+
+// Those whose paths go through all of these frames, which begin after the root.
+export function itemsThrough(items, frames) {
+  return items.filter(({ path }) => frames.every((frame, depth) => path[depth] === frame));
 }
