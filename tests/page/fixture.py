@@ -67,9 +67,11 @@ EPOLL = kernel("__x64_sys_epoll_wait", "do_epoll_wait")
 TAIL_STACKS = [
     ("worker", "worker", "/a.service", "lock", 0, user("main", "run", "mutex_lock") + FUTEX, "worker",
      user("main", "unlock") + kernel("__x64_sys_futex", "do_futex", "futex_wake"), 500, 50),
-    ("worker", "worker", "/a.service", "network", 0, user("main", "run", "wait_any") + EPOLL, "[irq]", IRQ, 300, 30),
+    ("worker", "worker", "/a.service", "network", 0, user("main", "run") + [("wait_any", 0, "server", 12)] + EPOLL, "[irq]",
+     IRQ, 300, 30),
     ("worker", "worker", "/a.service", "network", 0,
-     user("main", "run", "wait_any") + EPOLL + kernel("schedule_hrtimeout")[2:], "[irq]", IRQ, 100, 10),
+     user("main", "run") + [("wait_any", 0, "server", 17)] + EPOLL + kernel("schedule_hrtimeout")[2:], "[irq]", IRQ,
+     100, 10),
     ("worker", "worker", "/a.service", "disk", 0,
      user("main", "run", "touch") + [(name, 1, "[kernel]") for name in ("asm_exc_page_fault", "filemap_fault")],
      "[irq]", IRQ, 40, 4),
@@ -89,7 +91,7 @@ def weight(minute, number):
 
 
 def site_of(frames):
-    return next((SITES[name] for name, _, _ in frames if name in SITES), ("unknown", ""))
+    return next((SITES[name] for name, *_ in frames if name in SITES), ("unknown", ""))
 
 
 class Tables:
@@ -106,8 +108,8 @@ class Tables:
         return self.index(self.strings, text)
 
     def stack(self, frames):
-        ids = [self.index(self.frames, [self.text(name), self.text(object_name), is_kernel])
-               for name, is_kernel, object_name in frames]
+        ids = [self.index(self.frames, [self.text(name), self.text(object_name), is_kernel, *line])
+               for name, is_kernel, object_name, *line in frames]
         return self.index(self.stacks, ids)
 
 

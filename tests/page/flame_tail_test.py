@@ -64,6 +64,7 @@ class Tails(FlameCase):
         data = data_of()
         frame = self.frame("__x64_sys_epoll_wait +3–4")
         self.assertAlmostEqual(frame["width"], self.frame("wait_any")["width"], delta=0.1)
+        self.assertEqual([f["name"] for f in self.frames()].count("wait_any"), 1, "two lines are one function")
         self.page.hover(frame["left"] + frame["width"] / 2, frame["top"] + 9)
         self.page.wait("!document.getElementById('tooltip').hidden")
         first, second = share_of(data, 1), share_of(data, 2)

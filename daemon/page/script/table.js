@@ -6,6 +6,8 @@ const COLUMNS = [
   "ns", "episodes",
 ];
 
+const LINE = 3; // of a frame: where its line is
+
 // Columns that answers of earlier daemons lack, with what their rows would say.
 const LATER_COLUMNS = { for: "unknown", site: "" };
 
@@ -28,9 +30,9 @@ export class StackTable {
     this.answer = answer;
     this.rows = answer.rows;
     this.stacks = answer.stacks;
-    const known = new Map(); // frames that differ only in their address become one object
+    const known = new Map(); // frames that differ only in their address or line become one object
     this.frames = answer.frames.map((frame) => {
-      const key = frame.join();
+      const key = frame.slice(0, LINE).join();
       if (!known.has(key)) known.set(key, frameOf(frame, answer.strings));
       return known.get(key);
     });
