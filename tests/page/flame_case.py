@@ -23,9 +23,11 @@ def hue(fill):
 
 class FlameCase(unittest.TestCase):
     server = chromium = None  # of all tests of the program
+    expected = []  # what the console has and is no defect
 
     def setUp(self):
         self.server.mode = "plain"
+        self.server.refused = set()
         self.server.requests.clear()
         self.page = None
 
@@ -33,7 +35,7 @@ class FlameCase(unittest.TestCase):
         if self.page:
             problems = self.page.problems()
             self.page.close()
-            self.assertEqual(problems, [])
+            self.assertEqual(problems, self.expected)
 
     def open(self, mode="plain", url=None, query=""):
         self.server.mode = mode
@@ -75,3 +77,9 @@ class FlameCase(unittest.TestCase):
     def press(self, *keys, **more):
         for key in keys:
             self.page.press(key, **more)
+
+    def asked(self, path):
+        return [query for asked, query in self.server.requests if asked == path]
+
+    def parameter(self, name):
+        return self.page.value(f"new URLSearchParams(location.search).get({name!r})")

@@ -9,10 +9,11 @@ import unittest
 import browser
 import fixture
 import server
-from flame_case import FlameCase, busy, hue
+from flame_case import FlameCase, READY, busy, hue
 
 KERNEL = {name for stack in fixture.TAIL_STACKS for name, is_kernel, *_ in stack[5] if is_kernel}
-STACK = "[...document.querySelectorAll('#selected .stack')].map(each => [...each.children].map(li => li.firstChild.innerText))"
+STACK = """[...document.querySelectorAll('#selected .stack')].map(
+  each => [...each.children].map(li => li.firstChild.innerText))"""
 
 
 def data_of(**more):
@@ -121,9 +122,29 @@ class Tails(FlameCase):
         self.open()
         self.page.value("document.getElementById('chart').focus()")
         self.press(*["ArrowDown"] * 6)
-        self.assertTrue(self.text("details").startswith("__x64_sys_epoll_wait +3–4, [kernel], kernel"), self.text("details"))
-        self.assertIn("entry_SYSCALL_64 › do_syscall_64 › __x64_sys_epoll_wait › do_epoll_wait", self.text("details"))
+        self.assertRegex(self.text("details"), r"^__x64_sys_epoll_wait \+3–4, \[kernel\], kernel")
+        self.assertIn("entry_SYSCALL_64 › do_syscall_64 › __x64_sys_epoll_wait › do_", self.text("details"))
         self.assertEqual(self.page.value("document.querySelector('#selected h3').innerText"), "__x64_sys_epoll_wait")
+
+    def test_the_address_has_the_state(self):
+        self.open()
+        self.assertIsNone(self.parameter("kernel"))
+        self.set("#kernel", True)
+        self.assertEqual(self.parameter("kernel"), "true")
+        self.page.value("window.isOld = true")
+        self.page.call("Page.reload")
+        self.page.wait(f"!window.isOld && {READY}")
+        self.assertIn("futex_do_wait", self.names())
+        self.page.value("history.back()")
+        self.page.wait("!document.getElementById('kernel').checked")
+        self.page.wait("[...document.querySelectorAll('g.frame')].some(g => g.getAttribute('name').endsWith('+5'))")
+        self.page.close()
+        self.open("?kernel=true&group=thread&root=flame&wakers=true&find=futex&idle=true")
+        self.assertIn("futex_do_wait", self.names())
+        self.assertEqual([self.page.value(f"document.getElementById('{name}').value")
+                          for name in ("group", "orientation", "search")], ["thread", "flame", "futex"])
+        self.assertIn("--", self.names())
+        self.assertIn("% matches", self.text("found"))
 
     def test_what_ended_a_wait_is_folded_too(self):
         self.open()
@@ -146,16 +167,14 @@ class Tails(FlameCase):
         self.assertFalse(self.page.value("document.getElementById('unzoom').disabled"))
 
     def test_a_difference_has_folded_tails_with_both_amounts(self):
-        self.open()
-        self.set("#range [data-end=first]", "3")
-        self.set("#compare", True)
+        self.open(query="?from=2026-11-20T12:03:00Z&compare=true")
         data = fixture.answer([3, 4, 5], [0, 1, 2], fixture.TAIL_STACKS)
         self.assertEqual(self.totals()["beforeNs"], fixture.total(data, "before_ns", busy))
         self.click(self.frame("__x64_sys_epoll_wait +3–4"))
         text = self.page.value("document.getElementById('selected').innerText")
-        mine = [fixture.total(data, column, lambda row: row["pid"] in (101, 102)) / 1e9 for column in ("ns", "before_ns")]
-        self.assertIn(f"{mine[0]:.3f} s", text)
-        self.assertIn(f"{mine[1]:.3f} s", text)
+        for column in ("ns", "before_ns"):
+            mine = fixture.total(data, column, lambda row: row["pid"] in (101, 102))
+            self.assertIn(f"{mine / 1e9:.3f} s", text)
 
 
 if __name__ == "__main__":

@@ -270,6 +270,9 @@ class ServedPage(FlameCase, browser.LightAndDark):
     def test_the_empty_state_says_what_to_do(self):
         self.open("empty")
         self.assertIn("the first comes after snapshots.interval", self.text("message"))
+        self.set("#compare", True)
+        self.set("#compare", False)
+        self.assertIn("the first comes after snapshots.interval", self.text("message"))
         SERVER.mode = "plain"
         self.page.value("document.getElementById('refresh').click()")
         self.page.wait("document.querySelector('#chart svg')")
@@ -346,7 +349,8 @@ class Files(FlameCase):
 
 
 class RoutesOfTheDaemon(FlameCase):
-    """The C++ side with its headers and its own JSON, in place of the canned one."""
+    """The C++ side with its headers and its own JSON, in place of the canned one. It has stacks only."""
+    expected = ["Failed to load resource: the server responded with a status of 503 (Service Unavailable)"]
 
     def setUp(self):
         super().setUp()
@@ -371,6 +375,8 @@ class RoutesOfTheDaemon(FlameCase):
         self.assertEqual(data["snapshots"], 5)
         self.assertEqual(self.totals()["allNs"], fixture.total(data))
         self.assertEqual(self.totals()["shownNs"], fixture.total(data, keep=busy))
+        self.page.wait("document.querySelector('#strip .brush')")
+        self.assertIn("How many threads waited is not shown: ", self.text("time-note"))
         self.set("#idle", True)
         self.set("#wakers", True)
         self.assertEqual(self.totals()["shownNs"], fixture.total(data))

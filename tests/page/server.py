@@ -96,7 +96,7 @@ class Server(http.server.ThreadingHTTPServer):
     def __init__(self, assets):
         super().__init__(("127.0.0.1", 0), Handler)
         self.assets = pathlib.Path(assets)
-        self.mode = "plain"  # hostile, tails, empty, off; calm, many, starting, nostacks, troubled, gone
+        self.mode = "plain"  # hostile, tails, late, empty, off; calm, many, starting, nostacks, troubled, gone
         self.details = True  # whether the client may see them
         self.before = 3600.0  # seconds of snapshots before the last minute
         self.refused = set()  # paths
