@@ -60,6 +60,27 @@ STACKS = [
 SITES = {"folio_wait": ("storage", "storage"), "jbd2_wait_commit": ("storage", "storage"),
          "wait_on_page": ("storage", "storage"), "LWLockAcquire": ("lock", "postgresql-lwlock"),
          "GangWorker::loop()": ("work", "jvm-idle-worker"), "rcu_gp_kthread": ("work", "idle-kernel-thread")}
+
+# Ends of stacks as Linux 6.18 has them (tests/data/wait-sites).
+FUTEX = kernel("__x64_sys_futex", "do_futex", "futex_wait", "futex_do_wait")
+EPOLL = kernel("__x64_sys_epoll_wait", "do_epoll_wait")
+TAIL_STACKS = [
+    ("worker", "worker", "/a.service", "lock", 0, user("main", "run", "mutex_lock") + FUTEX, "worker",
+     user("main", "unlock") + kernel("__x64_sys_futex", "do_futex", "futex_wake"), 500, 50),
+    ("worker", "worker", "/a.service", "network", 0, user("main", "run") + [("wait_any", 0, "server", 12)] + EPOLL, "[irq]",
+     IRQ, 300, 30),
+    ("worker", "worker", "/a.service", "network", 0,
+     user("main", "run") + [("wait_any", 0, "server", 17)] + EPOLL + kernel("schedule_hrtimeout")[2:], "[irq]", IRQ,
+     100, 10),
+    ("worker", "worker", "/a.service", "disk", 0,
+     user("main", "run", "touch") + [(name, 1, "[kernel]") for name in ("asm_exc_page_fault", "filemap_fault")],
+     "[irq]", IRQ, 40, 4),
+    ("stripped", "stripped", "/b.service", "disk", 0, kernel("ksys_read", "vfs_read", "folio_wait"), "[irq]", IRQ,
+     60, 6),
+    ("kworker/0:1", "kworker/0:1", "/", "disk", 0,
+     [(name, 1, "[kernel]") for name in ("ret_from_fork", "kthread", "worker_thread", "wait_on_page")], "[irq]",
+     IRQ, 80, 8),
+]
 HOSTILE_STACKS = [(name, name, "/" + name, "other", 0, user("main", name, object_name=name)
                    + [(name, 1, name)], name, [(name, 1, name)], 100, 3) for name in HOSTILE]
 
@@ -70,7 +91,7 @@ def weight(minute, number):
 
 
 def site_of(frames):
-    return next((SITES[name] for name, _, _ in frames if name in SITES), ("unknown", ""))
+    return next((SITES[name] for name, *_ in frames if name in SITES), ("unknown", ""))
 
 
 class Tables:
@@ -87,8 +108,8 @@ class Tables:
         return self.index(self.strings, text)
 
     def stack(self, frames):
-        ids = [self.index(self.frames, [self.text(name), self.text(object_name), is_kernel])
-               for name, is_kernel, object_name in frames]
+        ids = [self.index(self.frames, [self.text(name), self.text(object_name), is_kernel, *line])
+               for name, is_kernel, object_name, *line in frames]
         return self.index(self.stacks, ids)
 
 
@@ -108,10 +129,10 @@ def head(minutes):
             "covered_seconds": 60.0 * len(minutes), "snapshots": len(minutes), "unreadable": 0}
 
 
-def answer(minutes, base=None, hostile=False):
+def answer(minutes, base=None, stacks=STACKS):
     """What .../merge says of these minutes, or .../difference with those of the earlier range."""
     tables, rows = Tables(), []
-    for number, stack in enumerate(HOSTILE_STACKS if hostile else STACKS):
+    for number, stack in enumerate(stacks):
         comm, thread, cgroup, reason, progress, frames, waker, waker_frames, ms, episodes = stack
         def amounts(range_of, ms=ms, episodes=episodes, number=number):
             times = sum(weight(minute, number) for minute in range_of)
@@ -136,5 +157,5 @@ def total(data, column="ns", keep=lambda row: True):
                  for name in ("comm", "thread", "cgroup", "reason", "for", "site", "waker")}
         frames = [data["frames"][frame] for frame in data["stacks"][row[at["stack"]]]]
         return {**{name: row[index] for name, index in at.items()}, **texts,
-                "kernel_thread": all(is_kernel for _, _, is_kernel in frames)}
+                "kernel_thread": all(frame[2] for frame in frames)}
     return sum(row[at[column]] for row in data["rows"] if keep(named(row)))

@@ -57,10 +57,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return 503, {"error": "stacks are not sampled; set snapshots.enabled to true"}
         if path == "/api/v1/snapshots":
             return 200, fixture.listed(0 if mode == "empty" else 6)
+        stacks = {"hostile": fixture.HOSTILE_STACKS, "tails": fixture.TAIL_STACKS}.get(mode, fixture.STACKS)
         if path == "/api/v1/snapshots/merge":
-            return 200, fixture.answer(minutes_of(query), hostile=mode == "hostile")
+            return 200, fixture.answer(minutes_of(query), stacks=stacks)
         if path == "/api/v1/snapshots/difference":
-            return 200, fixture.answer(minutes_of(query), minutes_of(query, "base_"))
+            return 200, fixture.answer(minutes_of(query), minutes_of(query, "base_"), stacks)
         return 404, {"error": "there is nothing at " + path}
 
     def send_json(self, status, value):
@@ -95,7 +96,7 @@ class Server(http.server.ThreadingHTTPServer):
     def __init__(self, assets):
         super().__init__(("127.0.0.1", 0), Handler)
         self.assets = pathlib.Path(assets)
-        self.mode = "plain"  # hostile, empty, off; calm, many, starting, nostacks, troubled, gone
+        self.mode = "plain"  # hostile, tails, late, empty, off; calm, many, starting, nostacks, troubled, gone
         self.details = True  # whether the client may see them
         self.before = 3600.0  # seconds of snapshots before the last minute
         self.refused = set()  # paths

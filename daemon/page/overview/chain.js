@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whom a unit waits for, who that waits for, and so on: what /api/v1/why says of it, as a rail.
 import { visible } from "../script/names.js";
-import { element } from "./elements.js";
-import { kindClass, kindMark, kindWord, waitsFor } from "./kinds.js";
+import { element } from "../shared/elements.js";
+import { kindClass, kindMark, kindWord, waitsFor } from "../shared/kinds.js";
+import { portion, threads } from "../shared/numbers.js";
 import { shortName } from "./model.js";
-import { portion, threads } from "./numbers.js";
 
 const LEAST_SHARE = 0.02; // of what the unit waits; less is not told
 const MOST_OTHERS = 4;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws the boxes and lines of a graph that is laid out.
 import { visible } from "../script/names.js";
-import { element, shape } from "./elements.js";
-import { kindClass, kindMark, kindWord } from "./kinds.js";
+import { element, shape } from "../shared/elements.js";
+import { kindClass, kindMark, kindWord } from "../shared/kinds.js";
+import { threads } from "../shared/numbers.js";
 import { shortName } from "./model.js";
-import { threads } from "./numbers.js";
 
 const EDGE = 2; // left and right of the picture
 const LABELLED = 14; // lines with numbers on a full picture

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import { byId, element, replaceLine, setText, showError } from "./elements.js";
-import { drawGraph, sizesFor } from "./graph_picture.js";
+import { byId, element, replaceLine, setText, showError } from "../shared/elements.js";
+import { threads } from "../shared/numbers.js";
 import { layOut } from "./graph_layout.js";
-import { threads } from "./numbers.js";
+import { drawGraph, sizesFor } from "./graph_picture.js";
 
 const LEAST_EDGE = 0.01; // threads
 const FEW_EDGES = 45; // more are drawn on request

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { visible } from "../script/names.js";
-import { byId, element, setText } from "./elements.js";
-import { bytes, clock, count, portion, time } from "./numbers.js";
+import { byId, element, setText } from "../shared/elements.js";
+import { bytes, clock, count, portion, time } from "../shared/numbers.js";
 
 const NEARLY_FULL = 0.9;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { byId } from "./elements.js";
+import { byId } from "../shared/elements.js";
 
 // Calls `actions[key]()` when a key is pressed outside of fields, and leaves all others alone.
 // Escape in the field of the search calls `clear()`.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the daemon's answers to what is shown of a unit.
 import { visible } from "../script/names.js";
-import { STACKED } from "./kinds.js";
-import { time, upperBound } from "./numbers.js";
+import { STACKED } from "../shared/kinds.js";
+import { time, upperBound } from "../shared/numbers.js";
+import { knownSteps } from "../shared/steps.js";
 
 const TROUBLE_THREADS = 0.5; // more than before
 const TROUBLE_FACTOR = 2;
@@ -60,11 +61,6 @@ function lengthsOf(unit) {
     lengths[kind] = isHang ? Math.max(ended, wait.oldest_seconds ?? 0) : ended;
   }
   return lengths;
-}
-
-// What nobody can tell is much on many hosts, and in no picture: a line says how much it is.
-export function knownSteps(steps) {
-  return Object.fromEntries(Object.entries(steps ?? {}).filter(([kind]) => kind !== "unknown"));
 }
 
 function addSeries(into, from) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import { byId, Hint } from "../shared/elements.js";
+import { clock } from "../shared/numbers.js";
 import { Address, flameAddress } from "./address.js";
-import { byId, Hint } from "./elements.js";
 import { GraphView } from "./graph_view.js";
 import { Head } from "./head.js";
 import { listenToKeys } from "./keys.js";
 import { takeSteps, timeBefore, unitRows } from "./model.js";
-import { clock } from "./numbers.js";
+import { NowStrip } from "./now_strip.js";
 import { Poller } from "./poller.js";
 import { Questions } from "./questions.js";
-import { TimeStrip } from "./strip.js";
 import { UnitPanel } from "./unit_panel.js";
 import { UnitTable } from "./unit_table.js";
 import { Verdict } from "./verdict.js";
@@ -22,10 +22,10 @@ class Overview {
   constructor() {
     this.address = new Address(() => this.changed());
     this.head = new Head();
-    this.hint = new Hint();
+    this.hint = new Hint(byId("tip"));
     const choose = (unit) => this.change({ unit });
     const change = (changes) => this.change(changes);
-    this.strip = new TimeStrip(this.hint, (range) => this.setRange(range));
+    this.strip = new NowStrip(this.hint, (range) => this.setRange(range));
     this.verdict = new Verdict(this.address, choose);
     this.table = new UnitTable(this.address, { choose, change });
     this.graph = new GraphView(this.address, this.hint, { choose, change });

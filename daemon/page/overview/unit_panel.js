@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { visible } from "../script/names.js";
+import { byId, element } from "../shared/elements.js";
+import { counted } from "../shared/numbers.js";
 import { flameAddress } from "./address.js";
 import { chainOf } from "./chain.js";
-import { byId, element } from "./elements.js";
 import { unitNameOf } from "./model.js";
-import { counted } from "./numbers.js";
 import { sitesTable, stallsTable, threadsTable, unitPicture } from "./unit_parts.js";
 
 // The chosen unit: whom it waits for, where, since when, what is stuck, its threads.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of the panel about one unit: sites, its last minutes, what is stuck, its threads.
 import { visible } from "../script/names.js";
-import { element, shape } from "./elements.js";
-import { kindMark, kindWord } from "./kinds.js";
-import { age, clock, counted, threads, time } from "./numbers.js";
-import { drawAreas, totalsOf } from "./strip_picture.js";
+import { element, shape } from "../shared/elements.js";
+import { kindMark, kindWord } from "../shared/kinds.js";
+import { age, clock, counted, threads, time } from "../shared/numbers.js";
+import { drawAreas, totalsOf } from "../shared/strip_picture.js";
 
 const MOST_SITES = 6;
 const MOST_THREADS = 6;

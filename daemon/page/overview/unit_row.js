@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { visible } from "../script/names.js";
-import { element, setText, shape } from "./elements.js";
-import { kindMark, kindWord, STACKED } from "./kinds.js";
+import { element, setText, shape } from "../shared/elements.js";
+import { kindMark, kindWord, STACKED } from "../shared/kinds.js";
+import { age, portion, threads, time } from "../shared/numbers.js";
+import { totalsOf } from "../shared/strip_picture.js";
 import { shortName } from "./model.js";
-import { age, portion, threads, time } from "./numbers.js";
-import { totalsOf } from "./strip_picture.js";
 
 const SPARK_WIDTH = 92;
 const SPARK_HEIGHT = 18;

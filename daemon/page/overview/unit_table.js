@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { visible } from "../script/names.js";
-import { byId, element, replaceLine, setText, showError } from "./elements.js";
-import { counted, threads } from "./numbers.js";
+import { byId, element, replaceLine, setText, showError } from "../shared/elements.js";
+import { counted, threads } from "../shared/numbers.js";
 import { TableRow } from "./unit_row.js";
 
 const HEADS = [

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is wrong, since when, and who is to blame: the sentences of `offcpuctl`, as links.
 import { visible } from "../script/names.js";
-import { byId, element, setText } from "./elements.js";
-import { waitsFor } from "./kinds.js";
+import { byId, element, setText } from "../shared/elements.js";
+import { waitsFor } from "../shared/kinds.js";
+import { clock, threads, time } from "../shared/numbers.js";
 import { shortName } from "./model.js";
-import { clock, threads, time } from "./numbers.js";
 
 const MOST = 3;
 const SHORT_MS = 60_000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses the address of the page: /flame?from=TIME&to=TIME&cgroup=PATH.
+// Parses the address of the page: /flame?from=TIME&to=TIME&base_from=TIME&base_to=TIME&cgroup=PATH.
 
 const TIME = "a time such as 2026-11-20T12:00:00Z, or seconds since 1970";
 
@@ -17,10 +17,19 @@ export function cgroupOf(query) {
 }
 
 // {from, to} in milliseconds; null if the address has no range.
-export function rangeOf(query) {
+function spanIn(query, prefix) {
   const parameters = new URLSearchParams(query);
-  const from = timeOf(parameters, "from", -Infinity);
-  const to = timeOf(parameters, "to", Infinity);
-  if (from > to) throw new Error("The address says from a time after to: turn them round.");
+  const from = timeOf(parameters, prefix + "from", -Infinity);
+  const to = timeOf(parameters, prefix + "to", Infinity);
+  if (from > to) throw new Error(`The address says ${prefix}from a time after ${prefix}to: turn them round.`);
   return from === -Infinity && to === Infinity ? null : { from, to };
+}
+
+export function rangeOf(query) {
+  return spanIn(query, "");
+}
+
+// Of what to compare with.
+export function baseOf(query) {
+  return spanIn(query, "base_");
 }

@@ -68,6 +68,22 @@ export class FlameChart {
     return this.chart && d3.select(this.element).datum();
   }
 
+  // Names that lead to a node, without the root's.
+  pathOf(node) {
+    return node.ancestors().reverse().slice(1).map((each) => each.data.frame.name);
+  }
+
+  // The node to which these names lead, or the last on the way that there is.
+  nodeAt(path) {
+    let node = this.root;
+    for (const name of path) {
+      const next = node.children?.find((each) => each.data.frame.name === name);
+      if (!next) break;
+      node = next;
+    }
+    return node;
+  }
+
   isDrawn(node) {
     return node.value > 0 && (node.x1 - node.x0) * this.chart.width() > LEAST_WIDTH;
   }

@@ -64,7 +64,9 @@ export class Filters {
   }
 
   chooseCgroup(path) {
-    if (path !== "") this.cgroup.add(new Option(visible(path), path, false, true));
+    const isKnown = [...this.cgroup.options].some(({ value }) => value === path);
+    if (!isKnown) this.cgroup.add(new Option(visible(path), path));
+    this.cgroup.value = path;
   }
 
   showIdle() {

@@ -82,10 +82,7 @@ export function boundOf(answer, strings = []) {
   return isComplete && interval > 0 ? `; such waits may add up to ${duration(3e9 * interval)}` : "";
 }
 
-// "2026-11-20 12:00:00" in the browser's time zone.
-export function moment(text) {
-  const date = new Date(text);
-  const two = (number) => String(number).padStart(2, "0");
-  const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join("-");
-  return day + " " + [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(":");
+// "2026-11-20 12:00:00": in UTC, as everywhere in offcpud.
+export function moment(time) {
+  return new Date(time).toISOString().slice(0, 19).replace("T", " ");
 }

@@ -2,10 +2,12 @@
 
 // Arrow keys move between the frames of a chart, Enter zooms to the current one, Escape shows all.
 export class KeyboardTour {
-  constructor(chart, tooltip, details) {
+  // `onMove(node)`: another frame is the current one.
+  constructor(chart, tooltip, details, onMove) {
     this.chart = chart;
     this.tooltip = tooltip;
     this.details = details; // announces the current frame, also to screen readers
+    this.onMove = onMove;
     this.current = null;
     chart.element.addEventListener("keydown", (event) => this.press(event));
     chart.element.addEventListener("blur", () => this.leave());
@@ -63,5 +65,6 @@ export class KeyboardTour {
     const { left, bottom } = frame.getBoundingClientRect();
     this.tooltip.show(lines, left, bottom);
     this.details.textContent = lines.join(", ");
+    this.onMove(this.current);
   }
 }

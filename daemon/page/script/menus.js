@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The parts of the controls that open: at most one at a time. Escape, or a click elsewhere, closes it.
-export function tendMenus(form) {
-  const menus = [...form.querySelectorAll("details")];
+export function tendMenus(document) {
+  const menus = [...document.querySelectorAll("details")];
   const closeAll = (except) => {
     for (const menu of menus) if (menu !== except) menu.open = false;
   };

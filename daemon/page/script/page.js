@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { cgroupOf, rangeOf } from "./address.js";
+import { Hint } from "../shared/elements.js";
+import { cgroupOf } from "./address.js";
 import { FlameChart } from "./chart.js";
 import { Filters } from "./filters.js";
 import { boundOf, share } from "./format.js";
@@ -9,59 +10,106 @@ import { tendMenus } from "./menus.js";
 import { PlaceList } from "./places.js";
 import { Ranges } from "./ranges.js";
 import { amountOf, mark, matcher } from "./search.js";
+import { Selection } from "./selection.js";
 import { embedded, keptSnapshots, stacks } from "./source.js";
+import { obeyControls, queryOf, rangesIn } from "./state.js";
 import { StackTable } from "./table.js";
+import { Timeline } from "./timeline.js";
 import { Tooltip } from "./tooltip.js";
 import { admitted, sumOf } from "./totals.js";
 import { itemsOf, treeOf } from "./tree.js";
 
 const NO_SNAPSHOT = "No snapshot is kept yet; the first comes after snapshots.interval.";
-const NOT_KEPT =
-  "No snapshot is kept of the time in the address; the sliders show what is kept.";
-const NOTHING_EARLIER = "There is no earlier snapshot to compare with; move the range to the right.";
+const NOT_KEPT = {
+  range: "No snapshot is kept of the time in the address; the strip shows what is kept.",
+  base: "No snapshot is kept of the time to compare with; the strip shows what is kept.",
+};
+const NOTHING_EARLIER =
+  "There is no earlier snapshot to compare with: move the range to the right, or drag a baseline.";
 
 // Connects the parts: data arrive in show(), and everything below follows from the form.
 export class FlamePage {
   constructor(document) {
     const find = (id) => document.getElementById(id);
+    this.find = find;
     this.elements = Object.fromEntries(
-      ["message", "totals", "found", "origin", "legend", "search", "wakers", "group", "width",
+      ["message", "totals", "found", "origin", "legend", "search", "wakers", "kernel", "group", "width",
         "orientation", "refresh", "unzoom", "chart", "live", "showIdle"].map((id) => [id, find(id)]),
     );
     const form = find("controls");
     const tooltip = new Tooltip(find("tooltip"));
     this.table = null;
-    this.filters = new Filters(form, () => this.redraw());
-    this.ranges = new Ranges(form, () => this.load());
+    this.zoomPath = []; // what is zoomed to stays so when something else changes
+    this.filters = new Filters(form, () => this.changed());
+    this.ranges = new Ranges(find("live"), () => this.timeline.show(), () => this.load());
+    this.timeline = new Timeline(document, new Hint(find("tooltip")), this.ranges);
     this.chart = new FlameChart(this.elements.chart, tooltip, (node) => this.zoomed(node));
     this.places = new PlaceList(find("places"), find("places-title"), (name) => this.searchFor(name));
-    tendMenus(form);
-    this.tour = new KeyboardTour(this.chart, tooltip, find("details"));
+    this.selection = new Selection(find("selected"), find("selected-title"));
+    tendMenus(document);
+    this.tour = new KeyboardTour(this.chart, tooltip, find("details"), (node) => this.select(node));
     this.pending = new AbortController();
     this.address = location.search; // until it has been applied
     this.filters.chooseCgroup(cgroupOf(this.address));
+    obeyControls(this.address, find);
     this.listen(form);
   }
 
   listen(form) {
-    const { wakers, group, width, orientation, search, refresh, unzoom, showIdle } = this.elements;
-    for (const control of [wakers, group, width, orientation]) {
-      control.addEventListener("change", () => this.redraw());
+    const { wakers, kernel, group, width, orientation, search, refresh, unzoom, showIdle } = this.elements;
+    for (const control of [wakers, kernel, group, width, orientation]) {
+      control.addEventListener("change", () => this.changed());
     }
-    search.addEventListener("input", () => this.find());
+    search.addEventListener("input", () => {
+      this.search();
+      this.remember(true);
+    });
     refresh.addEventListener("click", () => this.start());
     unzoom.addEventListener("click", () => this.chart.zoomTo(this.chart.root));
     showIdle.addEventListener("click", () => {
       this.filters.showIdle();
-      this.redraw();
+      this.changed();
     });
     form.addEventListener("submit", (event) => event.preventDefault());
     window.addEventListener("resize", () => this.resized());
+    window.addEventListener("popstate", () => this.returned());
     document.addEventListener("keydown", (event) => {
       if (event.key !== "/" || event.target.matches("input, select")) return;
       event.preventDefault();
       search.focus();
     });
+  }
+
+  // Somebody chose what is shown of the data.
+  changed() {
+    this.remember();
+    this.redraw();
+    const { cgroup } = this.filters.filter;
+    if (cgroup !== this.timelineOf) this.askTimeline();
+  }
+
+  // Going back undoes a choice; letters that are typed replace each other.
+  remember(replaces = false) {
+    const isLive = !this.elements.live.hidden && this.ranges.snapshots.length > 0;
+    const path = location.pathname + queryOf(this.find, isLive ? this.ranges : null);
+    if (path === location.pathname + location.search) return;
+    if (location.protocol === "file:") return; // whose address cannot be changed
+    if (replaces) history.replaceState(null, "", path);
+    else history.pushState(null, "", path);
+  }
+
+  // Somebody went back or forward.
+  returned() {
+    this.address = location.search;
+    this.filters.chooseCgroup(cgroupOf(this.address));
+    obeyControls(this.address, this.find);
+    this.start();
+  }
+
+  askTimeline() {
+    if (this.elements.live.hidden) return;
+    this.timelineOf = this.filters.filter.cgroup;
+    this.timeline.ask(this.timelineOf);
   }
 
   // Runs at the start, and when newer data are requested.
@@ -76,20 +124,27 @@ export class FlamePage {
       const snapshots = await keptSnapshots(signal);
       if (snapshots.length === 0) throw new Error(NO_SNAPSHOT);
       this.ranges.setSnapshots(snapshots);
+      this.askTimeline();
       this.obeyAddress();
       await this.fetchStacks(signal);
     });
   }
 
-  // Applies the address once: whoever moves a slider or refreshes wants something else.
+  // Applies the address once: whoever moves a range or refreshes wants something else.
   obeyAddress() {
     const query = this.address;
-    this.address = "";
-    const range = rangeOf(query);
-    if (range !== null && !this.ranges.showTime(range)) throw new Error(NOT_KEPT);
+    this.address = null;
+    try {
+      const missing = query === null ? "" : this.ranges.obey(rangesIn(query));
+      if (missing !== "") throw new Error(NOT_KEPT[missing]);
+    } finally {
+      this.timeline.show();
+    }
   }
 
   load() {
+    if (this.ranges.snapshots.length === 0) return this.start();
+    this.remember();
     return this.attempt((signal) => this.fetchStacks(signal));
   }
 
@@ -110,17 +165,16 @@ export class FlamePage {
   }
 
   async fetchStacks(signal) {
-    const { shown, base, isComparing, normalize } = this.ranges;
-    if (isComparing && shown.indexes.first === 0 && base.indexes.last === 0) {
-      throw new Error(NOTHING_EARLIER);
-    }
+    const { shown, base, isComparing, isBaseMissing, normalize } = this.ranges;
+    if (isComparing && isBaseMissing) throw new Error(NOTHING_EARLIER);
     const earlier = isComparing ? base.range : null;
     this.show(await stacks(shown.range, earlier, normalize.checked, signal));
   }
 
   show(answer) {
     this.table = new StackTable(answer);
-    this.elements.origin.textContent = [originOf(answer), caveatOf(answer)]
+    const origin = this.elements.live.hidden ? originOf(answer) : ""; // the ranges say it
+    this.elements.origin.textContent = [origin, caveatOf(answer)]
       .filter((text) => text !== "")
       .join("; ");
     this.filters.fill(this.table);
@@ -132,6 +186,7 @@ export class FlamePage {
     this.chart.clear();
     this.elements.message.textContent = sentence;
     this.elements.showIdle.hidden = !offerIdle;
+    this.selection.clear();
     if (this.table === null) {
       this.elements.totals.textContent = "";
       this.places.clear();
@@ -142,7 +197,7 @@ export class FlamePage {
   redraw() {
     const { table } = this;
     if (table === null) return;
-    const { wakers, group, width, orientation, totals, legend } = this.elements;
+    const { wakers, kernel, group, width, orientation, totals, legend } = this.elements;
     const { isDifference } = table;
     const rows = admitted(table, this.filters.filter);
     const shown = sumOf(table, rows);
@@ -159,12 +214,16 @@ export class FlamePage {
     }
     this.say("");
     this.amount = amount;
-    this.items = itemsOf(table, rows, { group: group.value, wakers: wakers.checked });
+    const parts = { group: group.value, wakers: wakers.checked, kernel: kernel.checked };
+    this.items = itemsOf(table, rows, parts);
     this.tree = treeOf(this.items, amount);
     this.tour.leave();
+    const { zoomPath } = this;
     this.chart.draw(this.tree, { icicle: orientation.value === "icicle", isDifference });
     this.zoomed(this.chart.root);
-    this.find();
+    const zoomed = this.chart.nodeAt(zoomPath);
+    if (zoomed.parent !== null) this.chart.zoomTo(zoomed);
+    this.search();
   }
 
   nothingToShow(amount, hidden) {
@@ -183,10 +242,11 @@ export class FlamePage {
     const { search } = this.elements;
     const term = `/^${name.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")}$/`;
     search.value = search.value === term ? "" : term;
-    this.find();
+    this.search();
+    this.remember(true);
   }
 
-  find() {
+  search() {
     const { search, found } = this.elements;
     search.setCustomValidity("");
     found.textContent = "";
@@ -206,7 +266,13 @@ export class FlamePage {
   }
 
   zoomed(node) {
+    this.zoomPath = this.chart.pathOf(node);
     this.elements.unzoom.disabled = node.parent === null;
+    this.select(node);
+  }
+
+  select(node) {
+    this.selection.show(node, { table: this.table, items: this.items, amount: this.amount });
   }
 
   resized() {

@@ -12,13 +12,19 @@ export function matcher(term) {
   return (frame) => frame.name.toLowerCase().includes(part);
 }
 
+// A folded frame has the names of all that is in it.
+function isFound(node, matches) {
+  if (!node.tails) return matches(node);
+  return node.tails.some(({ frames }) => frames.some(matches));
+}
+
 // Marks the nodes of a tree that match; null: unmarks all.
 export function mark(node, matches) {
-  node.matches = matches !== null && matches(node);
+  node.matches = matches !== null && isFound(node, matches);
   for (const child of node.children) mark(child, matches);
 }
 
-// The sum of all items (tree.js) with a matching frame, once each, drawn or not.
+// The sum of all items (tree.js) with a matching frame, once each, drawn or not, folded or not.
 export function amountOf(items, matches, amount) {
   const known = new Map(); // frames are few, but occur on many paths
   const isMatch = (frame) => {
@@ -26,6 +32,9 @@ export function amountOf(items, matches, amount) {
     return known.get(frame);
   };
   let sum = 0;
-  for (const { path, amounts } of items) if (path.some(isMatch)) sum += amounts[amount];
+  for (const { path, folds, amounts } of items) {
+    const isIn = path.some(isMatch) || folds.some(({ tail }) => tail.frames.some(isMatch));
+    if (isIn) sum += amounts[amount];
+  }
   return sum;
 }

@@ -2,6 +2,7 @@
 // The source of the data: the daemon that served the page, or the file that contains the page.
 
 const LIST = "api/v1/snapshots";
+const WAITS = "api/v1/units";
 
 // The data in this file (offcpuctl flame -o FILE.html); null: a daemon serves the page.
 export function embedded() {
@@ -32,6 +33,15 @@ async function get(path, signal) {
 export async function keptSnapshots(signal) {
   const { snapshots } = await get(LIST, signal);
   return snapshots.filter((each) => !each.unreadable);
+}
+
+// How many threads waited in the last ten minutes, in steps; `cgroup`: "" for all.
+export async function threadsThatWaited(cgroup, signal) {
+  const parameters = new URLSearchParams({ window: "60s", steps: "true", limit: "1" });
+  if (cgroup !== "") parameters.set("cgroup", cgroup);
+  const units = await get(`${WAITS}?${parameters}`, signal);
+  if (!units.steps) throw new Error("the daemon does not know yet");
+  return units;
 }
 
 // A millisecond after the beginning, because times are truncated to milliseconds and a range

@@ -6,6 +6,8 @@ const COLUMNS = [
   "ns", "episodes",
 ];
 
+const LINE = 3; // of a frame: where its line is
+
 // Columns that answers of earlier daemons lack, with what their rows would say.
 const LATER_COLUMNS = { for: "unknown", site: "" };
 
@@ -28,12 +30,13 @@ export class StackTable {
     this.answer = answer;
     this.rows = answer.rows;
     this.stacks = answer.stacks;
-    const known = new Map(); // frames that differ only in their address become one object
+    const known = new Map(); // frames that differ only in their address or line become one object
     this.frames = answer.frames.map((frame) => {
-      const key = frame.join();
+      const key = frame.slice(0, LINE).join();
       if (!known.has(key)) known.set(key, frameOf(frame, answer.strings));
       return known.get(key);
     });
+    this.named = new Map(); // stacks as frames, by number
     this.column = Object.fromEntries(answer.columns.map((name, index) => [name, index]));
     this.isDifference = "before_ns" in this.column;
   }
@@ -44,8 +47,16 @@ export class StackTable {
     return this.answer.strings[row[this.column[column]]];
   }
 
+  // The same stack is the same list.
   framesOf(row, column) {
-    return this.stacks[row[this.column[column]]].map((frame) => this.frames[frame]);
+    const number = row[this.column[column]];
+    if (!this.named.has(number)) {
+      this.named.set(
+        number,
+        this.stacks[number].map((frame) => this.frames[frame]),
+      );
+    }
+    return this.named.get(number);
   }
 
   // Whether the stack has no user part.

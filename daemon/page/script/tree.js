@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { countText, Folder, tailsOf } from "./kernel_tail.js";
 import { visible } from "./names.js";
 import { add, nothing } from "./totals.js";
 
@@ -13,10 +14,12 @@ const LEAST_PART = 1 / 50_000;
 
 // Frames are compared by identity, so equal ones must be the same object.
 class Frames {
-  constructor(table) {
+  constructor(table, { kernel }) {
     this.table = table;
     this.wakers = new Map(); // by frame of the table
     this.names = new Map();
+    this.folder = kernel ? null : new Folder("kernel");
+    this.wakerFolder = kernel ? null : new Folder("waker");
   }
 
   named(name, kind) {
@@ -28,24 +31,34 @@ class Frames {
   }
 
   waker(frame) {
+    if (frame.kind === "waker") return frame; // folded
     if (!this.wakers.has(frame)) this.wakers.set(frame, { ...frame, kind: "waker" });
     return this.wakers.get(frame);
   }
 
-  // What ended the wait, in reverse like offwaketime's: the two stacks meet at the separator.
-  wakerPath(row) {
-    if (row[this.table.column.in_progress]) return [SEPARATOR, IN_PROGRESS];
-    const name = this.table.text(row, "waker");
-    const stack = this.table.framesOf(row, "waker_stack").map((frame) => this.waker(frame));
-    return [SEPARATOR, ...stack.reverse(), name === "" ? NO_WAKER : this.named(name, "waker")];
+  // {path, fold}: as of Folder.
+  stack(row, column, folder) {
+    const frames = this.table.framesOf(row, column);
+    return folder === null ? { path: frames, fold: null } : folder.fold(frames);
   }
 
-  path(row, { group, wakers }) {
-    const path = [this.named(this.table.text(row, group), "group")];
-    path.push(...this.table.framesOf(row, "stack"));
-    if (wakers) path.push(...this.wakerPath(row));
-    else if (row[this.table.column.in_progress]) path.push(IN_PROGRESS);
-    return path;
+  // What ended the wait, in reverse like offwaketime's: the two stacks meet at the separator.
+  wakerPath(row) {
+    if (row[this.table.column.in_progress]) return { path: [SEPARATOR, IN_PROGRESS], fold: null };
+    const name = this.table.text(row, "waker");
+    const { path, fold } = this.stack(row, "waker_stack", this.wakerFolder);
+    const frames = path.map((frame) => this.waker(frame)).reverse();
+    return { path: [SEPARATOR, ...frames, name === "" ? NO_WAKER : this.named(name, "waker")], fold };
+  }
+
+  // {path, folds}: the frames from the root, and what is folded in some of them.
+  of(row, { group, wakers }) {
+    const first = this.named(this.table.text(row, group), "group");
+    const parts = [this.stack(row, "stack", this.folder)];
+    if (wakers) parts.push(this.wakerPath(row));
+    else if (row[this.table.column.in_progress]) parts.push({ path: [IN_PROGRESS], fold: null });
+    const folds = parts.map(({ fold }) => fold).filter((fold) => fold !== null);
+    return { path: [first, ...parts.flatMap(({ path }) => path)], folds };
   }
 }
 
@@ -55,11 +68,17 @@ function byName(a, b) {
 }
 
 // The node of these items and the sums of everything above it. The chart reads `value`.
-function nodeOf({ name, object, kind }, items, width) {
-  const node = { name, object, kind, ...nothing(), children: [] };
+function nodeOf(frame, items, width) {
+  const { name, object, kind } = frame;
+  const node = { name, object, kind, frame, ...nothing(), children: [] };
   for (const item of items) add(node, item.amounts);
   node.value = node[width];
   return node;
+}
+
+function tellTails(node, items) {
+  node.tails = tailsOf(node.frame, items);
+  node.name += countText(node.tails);
 }
 
 function grow(node, items, depth, options) {
@@ -73,6 +92,7 @@ function grow(node, items, depth, options) {
   for (const [frame, members] of groups) {
     const child = nodeOf(frame, members, options.width);
     if (child.value === 0 || child.value < options.least) continue;
+    if (frame.isFold) tellTails(child, members);
     node.children.push(child);
     grow(child, members, depth + 1, options);
   }
@@ -80,10 +100,10 @@ function grow(node, items, depth, options) {
 }
 
 // The rows as paths from the root with their sums. options: `group` (the column on the first
-// level), `wakers` (with what ended the wait).
+// level), `wakers` (with what ended the wait), `kernel` (with each frame of the kernel).
 export function itemsOf(table, rows, options) {
-  const frames = new Frames(table);
-  return rows.map((row) => ({ path: frames.path(row, options), amounts: table.amounts(row) }));
+  const frames = new Frames(table, options);
+  return rows.map((row) => ({ row, ...frames.of(row, options), amounts: table.amounts(row) }));
 }
 
 // One tree of these paths. `width`: the value to draw, ns or beforeNs.
@@ -92,4 +112,9 @@ export function treeOf(items, width) {
   const least = items.length > MANY_ROWS ? root.value * LEAST_PART : 0;
   grow(root, items, 0, { width, least });
   return root;
+}
+
+// Those whose paths go through all of these frames, which begin after the root.
+export function itemsThrough(items, frames) {
+  return items.filter(({ path }) => frames.every((frame, depth) => path[depth] === frame));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What threads wait for, in the order in which pictures stack them. The colours are in overview.css.
+// What threads wait for, in the order in which pictures stack them. The colours are in tokens.css.
 import { element } from "./elements.js";
 
 const KIND_WORDS = {

@@ -49,8 +49,8 @@ export function showError(node, error) {
 
 // The box beside the pointer. `lines`: lists of what stands in a line.
 export class Hint {
-  constructor() {
-    this.box = byId("tip");
+  constructor(box) {
+    this.box = box;
   }
 
   show(event, lines) {
