@@ -21,7 +21,8 @@ struct ScrapeCost {
   std::uint64_t series = 0;   // a histogram counts as one
   std::uint64_t samples = 0;  // as Prometheus stores them
   std::uint64_t bytes = 0;
-  std::uint64_t sent_bytes = 0;          // after compression
+  // After compression; nullopt: the daemon measured it at its start, nobody asked for it so far.
+  std::optional<std::uint64_t> sent_bytes;
   std::chrono::nanoseconds duration{0};  // of producing it, without waiting for the client
 };
 

@@ -9,6 +9,7 @@
 #include "api/waiting_now.h"
 #include "base/amount_text.h"
 #include "base/duration_text.h"
+#include "base/lost_cause.h"
 #include "base/utc.h"
 
 namespace offcpud {
@@ -63,11 +64,10 @@ Json over_share_json(const std::vector<OverShareStatus>& processes) {
 
 Json scrape_json(const std::optional<ScrapeCost>& cost) {
   if (!cost) return nullptr;
-  return {{"series", cost->series},
-          {"samples", cost->samples},
-          {"bytes", cost->bytes},
-          {"sent_bytes", cost->sent_bytes},
-          {"duration_seconds", seconds(cost->duration)}};
+  Json json = {{"series", cost->series}, {"samples", cost->samples}, {"bytes", cost->bytes}};
+  if (cost->sent_bytes) json["sent_bytes"] = *cost->sent_bytes;
+  json["duration_seconds"] = seconds(cost->duration);
+  return json;
 }
 
 Json config_json(const ConfigStatus& config) {
@@ -133,7 +133,7 @@ std::string round_number(std::uint64_t number) {
 // "0 events lost", "1,190 of 40 million events lost (0.003 %)"
 std::string lost_text(const StatusReport& report) {
   std::uint64_t lost = 0;
-  for (const LossCount& loss : report.losses) lost += loss.events;
+  for (const LossCount& loss : report.losses) lost += is_lost(loss.cause) ? loss.events : 0;
   // The number of events is an estimate: of few it says nothing.
   if (lost == 0 || report.events < lost) return counted(lost, "event") + " lost";
   constexpr double kLeast = 0.001;

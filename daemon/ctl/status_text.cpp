@@ -16,6 +16,7 @@
 
 #include "base/amount_text.h"
 #include "base/duration_text.h"
+#include "base/lost_cause.h"
 #include "base/printable.h"
 
 namespace offcpud {
@@ -219,7 +220,7 @@ Json losses_in_short(const Json& losses) {
   std::vector<Told> told;
   for (const auto& [cause, events] : losses.items()) {
     if (!events.is_number()) return losses;
-    if (events != 0) told.push_back({events.get<double>(), cause, events});
+    if (events != 0 && is_lost(cause)) told.push_back({events.get<double>(), cause, events});
   }
   return worst_of(std::move(told));
 }

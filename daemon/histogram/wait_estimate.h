@@ -47,6 +47,10 @@ class EstimatedHistogram {
   [[nodiscard]] const LatencyHistogram& shown() const { return shown_; }
   // Of the sum of all lengths, in ns^2.
   [[nodiscard]] double variance_ns2() const { return variance_ns2_; }
+  // Whether nothing was added so far, not even a part that is not shown yet.
+  [[nodiscard]] bool is_new() const { return *this == EstimatedHistogram{}; }
+
+  friend bool operator==(const EstimatedHistogram&, const EstimatedHistogram&) = default;
 
  private:
   void add(std::size_t slot, double waits);

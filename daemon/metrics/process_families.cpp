@@ -9,12 +9,17 @@
 namespace offcpud {
 namespace {
 
+bool has_episodes(const ProcessRow& row, std::size_t kind) {
+  return row.histograms[kind] && !row.histograms[kind]->empty();
+}
+
 void append_blocked(SeriesWriter& out, const ProcessRow& row, std::size_t kind) {
-  append_kind(out, row, "reason", kind);
+  if (has_episodes(row, kind)) append_kind(out, row, "reason", kind);
 }
 
 void append_runqueue_wait(SeriesWriter& out, const ProcessRow& row, std::size_t cause) {
-  append_kind(out, row, "cause", OFFCPUD_BLOCKED_KINDS + cause);
+  const std::size_t kind = OFFCPUD_BLOCKED_KINDS + cause;
+  if (has_episodes(row, kind)) append_kind(out, row, "cause", kind);
 }
 
 void append_oldest_blocked(SeriesWriter& out, const ProcessRow& row, std::size_t kind) {

@@ -37,11 +37,11 @@ struct SubjectRow {
 
 inline constexpr std::size_t kRunqueueKinds = OFFCPUD_HIST_KINDS - OFFCPUD_BLOCKED_KINDS;
 
-// Appends the histogram of a kind, with `label`; nothing if it has no episodes.
+// Appends the histogram of a kind, with `label`; nothing if there is none.
 template <typename Row>
 void append_kind(SeriesWriter& out, const Row& row, std::string_view label, std::size_t kind) {
   const auto& histogram = row.histograms[kind];
-  if (!histogram || histogram->empty()) return;
+  if (!histogram) return;
   HistogramSeries series{*histogram, start_of(row, kind)};
   if (row.exemplars && is_blocked_kind(kind)) series.exemplars = (*row.exemplars)[kind];
   out.histogram({label, kHistKindNames[kind]}, series);

@@ -17,7 +17,7 @@ void append_blocked(SeriesWriter& out, const SubjectRow& row, std::size_t kind) 
 
 void append_waits(SeriesWriter& out, const SubjectRow& row, std::size_t wait_for) {
   const auto& waits = row.series.waits[wait_for];
-  if (!waits || waits->shown().empty()) return;
+  if (!waits) return;
   HistogramSeries series{waits->shown(), row.series.waits_started[wait_for]};
   if (row.series.exemplars) {
     series.exemplars = (*row.series.exemplars)[place_of(static_cast<WaitFor>(wait_for))];
@@ -28,7 +28,7 @@ void append_waits(SeriesWriter& out, const SubjectRow& row, std::size_t wait_for
 void append_wait_variance(SeriesWriter& out, const SubjectRow& row, std::size_t wait_for) {
   constexpr double kPerSecondSquared = 1e18;  // ns^2
   const auto& waits = row.series.waits[wait_for];
-  if (!waits || waits->shown().empty()) return;
+  if (!waits) return;
   out.real({{"for", kWaitForNames[wait_for]}}, waits->variance_ns2() / kPerSecondSquared);
 }
 

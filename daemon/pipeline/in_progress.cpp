@@ -43,6 +43,7 @@ void add_open(WaitsInProgress& waits, const offcpud_thread& thread) {
   if (is_idle(thread)) ++open.for_work;
   if (is_followed(thread)) {
     open.counted_ns += age_ns(thread);
+    open.oldest_counted_ns = std::max(open.oldest_counted_ns, age_ns(thread));
   } else {
     ++open.uncounted;
   }
@@ -62,6 +63,7 @@ void add_waits(WaitsInProgress& into, const WaitsInProgress& more) {
   for (std::size_t kind = 0; kind < into.open.size(); ++kind) {
     OpenWaits& open = into.open[kind];
     open.counted_ns += more.open[kind].counted_ns;
+    open.oldest_counted_ns = std::max(open.oldest_counted_ns, more.open[kind].oldest_counted_ns);
     open.threads += more.open[kind].threads;
     open.uncounted += more.open[kind].uncounted;
     open.for_work += more.open[kind].for_work;

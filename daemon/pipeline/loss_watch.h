@@ -10,7 +10,7 @@
 
 namespace offcpud {
 
-// Finds causes whose count of lost events grew. Single-threaded.
+// Finds causes of losses whose count of events grew. Single-threaded.
 class LossWatch {
  public:
   // `losses` counts since the start. Returns those that are higher than at the last call; at the

@@ -2,14 +2,15 @@
 #include "pipeline/pipeline.h"
 
 #include <algorithm>
-#include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "base/hist_kind.h"
 #include "kept_off.h"
 #include "pipeline/in_progress.h"
+#include "pipeline/stall.h"
 #include "pipeline/stall_sums.h"
 #include "pipeline/subject_rows.h"
 #include "pipeline/taker.h"
@@ -20,6 +21,10 @@ namespace {
 // So long after the last wait for storage, io.stat is still read.
 constexpr std::chrono::minutes kStorageIsOfInterest{1};
 constexpr std::size_t kMostDevices = 1'024;
+// A wait in progress for so long has a series before it ends.
+constexpr std::uint64_t kLongNs = 1'000'000'000;
+// Counts of a removed cgroup come within this time: see CgroupDirectory::quiet() and WaitWindow.
+constexpr std::chrono::minutes kFoldedKept{2};
 
 // A number that changes whenever the kernel accounts anything to the cgroup.
 std::uint64_t activity(const CgroupReading& reading) {
@@ -65,6 +70,7 @@ Pipeline::Pipeline(ReadingSource& source, CgroupDirectory& cgroups, const Clock&
       stalls_(
           options.stalls, [this](std::uint64_t id) { return labels_of(id); }, options.keep_stalls) {
   store_.set_counting_since(counting_since_);
+  store_.set_make_room([this](std::string_view path) { return make_room(path); });
   set_options(std::move(options));
 }
 
@@ -76,7 +82,7 @@ void Pipeline::apply(const CgroupChange& change) {
   cgroups_.apply(change, clock_.now());
   if (change.kind != CgroupChange::Kind::Created) return;
   // The cgroup may be gone again before the next pass; then the path's linger starts anew.
-  if (const auto path = cgroups_.find(change.id)) gone_since_.erase(*path);
+  if (const auto path = cgroups_.find(change.id)) removed_.revive(*path);
 }
 
 void Pipeline::set_options(PipelineOptions options) {
@@ -97,11 +103,19 @@ void Pipeline::set_options(PipelineOptions options) {
 }
 
 void Pipeline::add_waits(std::shared_ptr<const WaitWindow> window) {
-  for (const EndedWaits& ended : window->ended) store_.add_waits(ended, window->begin);
+  for (const EndedWaits& ended : window->ended) {
+    store_.add_waits(home_of(ended.cgroup), ended, window->begin);
+  }
   for (const PeerWaits& waits : window->peers) {
-    const bool has_series = store_.contains(waits.cgroup);
-    waited_on_.add(has_series ? std::string_view(waits.cgroup) : kOtherCgroup, waits,
-                   window->end_at);
+    if (waits.ended.ns <= 0) continue;
+    const std::string path = home_of(waits.cgroup);
+    const bool has_series = store_.open_waits(path, waits.wait_for, window->begin);
+    waited_on_.add(has_series ? std::string_view(path) : kOtherCgroup, waits, window->end_at);
+  }
+  for (const SiteWaits& waits : window->sites) {
+    const bool is_long = waits.lasting > 0 && waits.oldest.ns >= kLongNs;
+    if (!is_long || !actionable(waits.wait_for) || !cgroups_.is_live(waits.cgroup)) continue;
+    store_.open_waits(waits.cgroup, waits.wait_for, window->begin);
   }
   peers_.add(*window);
   note_devices(*window);
@@ -126,18 +140,14 @@ Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelReading& ker
   // A failure does not end the pass: readings of closed places come only once.
   const SeenCgroups seen = cgroups_of(kernel);
   const Status named = cgroups_.name(seen, clock_.now());
-  for (const CgroupReading& reading : kernel.cgroups) {
-    store_.account(cgroups_.path_of(reading.cgroup_id), reading);
-  }
-  for (const CgroupReading& reading : kernel.closed) {
-    const std::string path = cgroups_.path_of(reading.cgroup_id);
-    store_.account(path, reading);
-    store_.forget(path, reading);
-  }
+  fold_removed();
+  account_cgroups(kernel);
   account_kept_off(kernel);
   account_disk_loads(kernel);
   source_.close(cgroups_.quiet(seen.accounted, clock_.now()));
-  fold_removed();
+  kept_off_.forget_takers(folded_);
+  disk_loads_.forget(std::exchange(folded_, {}));
+  cgroups_.forget_removed(clock_.now());
   follow_stalls(kernel);
   if (!named) return named.error();
 
@@ -145,6 +155,7 @@ Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelReading& ker
   auto view = std::make_shared<View>();
   view->taken = clock_.now();
   view->taken_wall = clock_.wall();
+  view->stalls = stalls_.list();
   add_subjects(*view, new_walk);
   exemplars_.forget_old(view->taken_wall);
   for (SubjectSeries& series : view->subjects) {
@@ -168,7 +179,6 @@ Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelReading& ker
   view->histogram_series = store_.histogram_series();
   view->folded_series = store_.folded_series();
   view->lost_wait_ns = lost_wait_ns_;
-  view->stalls = stalls_.list();
   sum_stalls(*view);
   view->unusual = unusual_.find(view->subjects, *view->stalls, view->taken);
   view->tells_unusual = options_.unusual_factor != 0 && options_.examined_kinds != 0;
@@ -183,6 +193,32 @@ Result<std::shared_ptr<const View>> Pipeline::attribute(const KernelReading& ker
   return std::shared_ptr<const View>(std::move(view));
 }
 
+// Living cgroups come first, so that removed ones take no place from them.
+void Pipeline::account_cgroups(const KernelReading& kernel) {
+  const MonotonicTime now = clock_.now();
+  std::vector<std::pair<std::string, const CgroupReading*>> living, removed;
+  for (const CgroupReading& reading : kernel.cgroups) {
+    std::string path = cgroups_.path_of(reading.cgroup_id);
+    const bool lives = is_no_name(path) || cgroups_.is_live(path);
+    if (!lives) removed_.note(path, now);
+    (lives ? living : removed).emplace_back(std::move(path), &reading);
+  }
+  for (const auto& [path, reading] : living) store_.account(path, *reading);
+  for (const auto& [path, reading] : removed) store_.account(home_of(path), *reading);
+  for (const CgroupReading& reading : kernel.closed) {
+    const std::string path = cgroups_.path_of(reading.cgroup_id);
+    store_.account(home_of(path), reading);
+    store_.forget(path, reading);
+  }
+}
+
+// Where the counts of a path go: once its series were folded, where these went.
+std::string Pipeline::home_of(std::string path) const {
+  if (!removed_.is_folded(path)) return path;
+  auto successor = cgroups_.successor_of(path);
+  return successor ? *std::move(successor) : path;
+}
+
 // The series that hold what is accounted to a cgroup.
 std::string Pipeline::series_path(std::uint64_t cgroup_id) const {
   std::string path = cgroups_.path_of(cgroup_id);
@@ -192,7 +228,8 @@ std::string Pipeline::series_path(std::uint64_t cgroup_id) const {
 // After the readings of the cgroups, so that each has its series.
 void Pipeline::account_kept_off(const KernelReading& kernel) {
   for (const KeptOffIncrease& more : kernel.kept_off) {
-    const std::string path = series_path(more.cgroup_id);
+    std::string path = home_of(cgroups_.path_of(more.cgroup_id));
+    if (!store_.open(path, OFFCPUD_RUNQ_WAKEUP)) path = kOtherCgroup;
     std::string taker;
     switch (more.taker) {
       case OFFCPUD_TAKEN_BY_SAME:
@@ -270,12 +307,47 @@ void Pipeline::add_subjects(View& view, bool new_walk) {
   const auto path = [this](std::uint64_t id) { return cgroups_.path_of(id); };
   InProgressByPath in_progress = waits_in_progress(*walk_, options_.stall_bounds, path);
   if (new_walk) unaccounted_.end_interval(in_progress, store_.take_accounted());
+  open_series(*view.stalls, in_progress);
+  follow_folded(in_progress);
   for (const auto& [cgroup, ratio] : unaccounted_.ratios()) {
     if (!in_progress.contains(cgroup) && !store_.contains(cgroup)) continue;
     in_progress[cgroup].waits.unaccounted_ratio = ratio;
   }
   remember_kinds(in_progress);
   view.subjects = subject_rows(store_, &in_progress, options_.max_series);
+}
+
+// Begins series at 0 for long waits in progress, so that rate() and increase() see them when they
+// end. In idle-prone reasons only stalls matter. Rows that only have threads need a place, too.
+void Pipeline::open_series(const StallList& stalls, const InProgressByPath& in_progress) {
+  for (const auto& stall : stalls.stalls) {
+    if (stall->ended || stall->estimated || !cgroups_.is_live(stall->labels->cgroup)) continue;
+    store_.open(stall->labels->cgroup, stall->kind);
+  }
+  std::size_t without_series = 0;
+  for (const auto& [path, cgroup] : in_progress) {
+    if (!cgroups_.is_live(path)) continue;
+    for (std::size_t kind = 0; kind < OFFCPUD_HIST_KINDS; ++kind) {
+      const bool is_long = cgroup.waits.open[kind].oldest_counted_ns >= kLongNs;
+      if (is_long && is_actionable(kind)) store_.open(path, kind);
+    }
+    if (!store_.contains(path)) ++without_series;
+  }
+  const auto rows = [&] { return store_.series().size() + without_series; };
+  while (rows() > options_.max_series && make_room({})) continue;
+}
+
+// A walk may still have threads of a removed cgroup; without this they would begin its row anew.
+void Pipeline::follow_folded(InProgressByPath& in_progress) const {
+  for (auto item = in_progress.begin(); item != in_progress.end();) {
+    const std::string home = home_of(item->first);
+    if (home == item->first) {
+      ++item;
+      continue;
+    }
+    offcpud::add_waits(in_progress[home].waits, item->second.waits);
+    item = in_progress.erase(item);
+  }
 }
 
 // A gauge that was shown falls to 0 instead of vanishing, as long as its cgroup has a row.
@@ -331,25 +403,39 @@ std::shared_ptr<const SubjectLabels> Pipeline::labels_of(std::uint64_t cgroup_id
 // the nearest ancestor that exists. So are those of a "(removed)" whose owner is gone.
 void Pipeline::fold_removed() {
   const MonotonicTime now = clock_.now();
-  std::set<std::string> folded;
   for (const std::string& path : store_.paths()) {
     if (path == kOtherCgroup || path == kUnknownCgroup) continue;
-    const auto successor = cgroups_.successor_of(path);
-    if (!successor) {
-      gone_since_.erase(path);
-      continue;
+    if (cgroups_.successor_of(path)) {
+      removed_.note(path, now);
+    } else {
+      removed_.revive(path);
     }
-    const auto gone = gone_since_.try_emplace(path, now).first;
-    if (now - gone->second < options_.linger) continue;
-    store_.fold(path, *successor);
-    kept_off_.fold(path, *successor);
-    waited_on_.fold(path, *successor, now);
-    gone_since_.erase(gone);
-    folded.insert(path);
   }
-  kept_off_.forget_takers(folded);
-  disk_loads_.forget(folded);
-  cgroups_.forget_removed(now);
+  removed_.forget_folded(now - kFoldedKept);
+  for (const std::string& path : removed_.lingering_since(now - options_.linger)) {
+    if (const auto successor = cgroups_.successor_of(path)) fold(path, *successor);
+  }
+}
+
+void Pipeline::fold(const std::string& path, const std::string& into) {
+  store_.fold(path, into);
+  kept_off_.fold(path, into);
+  waited_on_.fold(path, into, clock_.now());
+  removed_.set_folded(path, clock_.now());
+  folded_.insert(path);
+}
+
+// Folds the path that lingers longest, other than `path`.
+bool Pipeline::make_room(std::string_view path) {
+  while (const std::string* const longest = removed_.longest(path)) {
+    const std::string removed = *longest;
+    if (const auto successor = cgroups_.successor_of(removed)) {
+      fold(removed, *successor);
+      return true;
+    }
+    removed_.revive(removed);
+  }
+  return false;
 }
 
 }  // namespace offcpud

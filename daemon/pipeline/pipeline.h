@@ -7,7 +7,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attribution/cgroup_directory.h"
@@ -22,6 +24,7 @@
 #include "pipeline/label_cache.h"
 #include "pipeline/process_table.h"
 #include "pipeline/reading_source.h"
+#include "pipeline/removed_paths.h"
 #include "pipeline/series_store.h"
 #include "pipeline/site_history.h"
 #include "pipeline/stall_log.h"
@@ -35,7 +38,8 @@
 namespace offcpud {
 
 struct PipelineOptions {
-  std::chrono::seconds linger{600};  // a removed cgroup keeps its own series this long
+  // A removed cgroup keeps its own series this long, unless others need their places.
+  std::chrono::seconds linger{600};
   std::size_t max_series = 4000;
   std::vector<std::chrono::milliseconds> stall_bounds{};  // rising; kMaxStallBounds at most
   SelectionOptions processes{};      // which processes have series of their own
@@ -89,6 +93,12 @@ class Pipeline {
 
  private:
   void fold_removed();
+  void fold(const std::string& path, const std::string& into);
+  bool make_room(std::string_view path);
+  [[nodiscard]] std::string home_of(std::string path) const;
+  void account_cgroups(const KernelReading& kernel);
+  void open_series(const StallList& stalls, const InProgressByPath& in_progress);
+  void follow_folded(InProgressByPath& in_progress) const;
   bool follow_walk(const KernelReading& kernel);  // true: there is a new walk
   void account_kept_off(const KernelReading& kernel);
   void account_disk_loads(const KernelReading& kernel);
@@ -125,7 +135,8 @@ class Pipeline {
   std::shared_ptr<const std::vector<Deadlock>> locked_;  // null: none
   // gauges shown, by path; bits of blocked kinds
   std::map<std::string, std::uint32_t> shown_kinds_;
-  std::map<std::string, MonotonicTime> gone_since_;  // series whose cgroup no longer exists
+  RemovedPaths removed_;
+  std::set<std::string> folded_;  // since the last pass
 
   std::shared_ptr<const ThreadWalk> walk_, previous_walk_;
   UnaccountedTime unaccounted_;  // between these two walks, like the deviation

@@ -2,6 +2,7 @@
 #include "pipeline/series_store.h"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 
 #include "base/hist_kind.h"
@@ -37,6 +38,12 @@ std::array<std::uint64_t, N> increase(const std::array<std::uint64_t, N>& before
 template <std::size_t N>
 void add_to(std::array<std::uint64_t, N>& total, const std::array<std::uint64_t, N>& more) {
   std::transform(total.begin(), total.end(), more.begin(), total.begin(), std::plus<>());
+}
+
+// The kinds (bits) that have their series together with this one.
+std::uint32_t together_with(std::size_t kind) {
+  constexpr std::uint32_t kTogether = 1U << OFFCPUD_RUNQ_WAKEUP | 1U << OFFCPUD_RUNQ_PREEMPTED;
+  return (kTogether >> kind & 1U) != 0 ? kTogether : 1U << kind;
 }
 
 // Whether the series holds counts that other series had before.
@@ -104,17 +111,23 @@ void SeriesStore::fold(std::string_view path, std::string_view into) {
   if (found == series_.end() || path == into) return;
   const SubjectSeries old = std::move(found->second);
   series_.erase(found);
+  const auto exists = [](const auto& series) { return series != nullptr; };
+  histogram_series_ -= static_cast<std::size_t>(std::ranges::count_if(old.histograms, exists) +
+                                                std::ranges::count_if(old.waits, exists));
   for (std::size_t kind = 0; kind < OFFCPUD_HIST_KINDS; ++kind) {
-    if (!old.histograms[kind]) continue;
-    --histogram_series_;
-    add(into, kind, *old.histograms[kind]);
+    const auto& histogram = old.histograms[kind];
+    if (!histogram || *histogram == LatencyHistogram{}) continue;
+    begin(into, kind);
+    add(into, kind, *histogram);
   }
   for (std::size_t each = 0; each < old.waits.size(); ++each) {
-    if (!old.waits[each]) continue;
-    --histogram_series_;
+    if (!old.waits[each] || old.waits[each]->is_new()) continue;
+    begin_waits(into, static_cast<WaitFor>(each), old.waits_started[each]);
     add_waits(into, static_cast<WaitFor>(each), *old.waits[each], old.waits_started[each]);
   }
-  add(into, Counters{old.running_ns, old.preemptions, old.wakeups});
+  const Counters counters{old.running_ns, old.preemptions, old.wakeups};
+  if (counters != Counters{}) subject(into);  // has room, as `path` had
+  add(into, counters);
   erase_accounted(path);
 }
 
@@ -133,49 +146,79 @@ SubjectSeries& SeriesStore::subject(std::string_view path) {
   return series_.emplace(path, std::move(fresh)).first->second;
 }
 
-void SeriesStore::add(std::string_view path, std::size_t kind, const LatencyHistogram& more) {
+bool SeriesStore::open(std::string_view path, std::size_t kind) {
   const auto found = series_.find(path);
-  const bool exists = found != series_.end() && found->second.histograms[kind];
-  if (!admit(path, kind, exists)) return add(kOtherCgroup, kind, more);
-  // A new object, because published Views keep the old histogram.
+  if (found != series_.end() && found->second.histograms[kind]) return true;
+  const int places = std::popcount(together_with(kind));
+  if (!admit(path, kind, static_cast<std::size_t>(places))) return false;
+  begin(path, kind);
+  return true;
+}
+
+// Whether there is room for it or not.
+void SeriesStore::begin(std::string_view path, std::size_t kind) {
+  static const auto kEmpty = std::make_shared<const LatencyHistogram>();
   SubjectSeries& series = subject(path);
-  std::shared_ptr<const LatencyHistogram>& total = series.histograms[kind];
-  if (!total) series.started[kind] = takes_over(path) ? counting_since_ : start_of_new_;
-  auto sum =
-      total ? std::make_shared<LatencyHistogram>(*total) : std::make_shared<LatencyHistogram>();
-  if (!total) ++histogram_series_;
+  for (std::size_t each = 0; each < OFFCPUD_HIST_KINDS; ++each) {
+    if ((together_with(kind) >> each & 1U) == 0 || series.histograms[each]) continue;
+    series.histograms[each] = kEmpty;
+    series.started[each] = takes_over(path) ? counting_since_ : start_of_new_;
+    ++histogram_series_;
+  }
+}
+
+void SeriesStore::add(std::string_view path, std::size_t kind, const LatencyHistogram& more) {
+  if (!open(path, kind)) return add(kOtherCgroup, kind, more);
+  // A new object, because published Views keep the old histogram.
+  std::shared_ptr<const LatencyHistogram>& total = subject(path).histograms[kind];
+  auto sum = std::make_shared<LatencyHistogram>(*total);
   *sum += more;
   total = std::move(sum);
 }
 
-// Whether there is room for a series; if not, it is folded.
-bool SeriesStore::admit(std::string_view path, std::size_t series, bool exists) {
-  if (exists || path == kOtherCgroup || histogram_series_ < max_series_) return true;
-  if (folded_.emplace(path, series).second) ++folded_total_;
-  return false;
+// Whether there is room for so many more series; if not, `series` is folded.
+bool SeriesStore::admit(std::string_view path, std::size_t series, std::size_t places) {
+  if (path == kOtherCgroup) return true;
+  while (histogram_series_ + places > max_series_) {
+    if (make_room_ && make_room_(path)) continue;
+    if (folded_.emplace(path, series).second) ++folded_total_;
+    return false;
+  }
+  return true;
 }
 
-void SeriesStore::add_waits(const EndedWaits& ended, WallTime since) {
-  add_waits(ended.cgroup, ended.wait_for, ended.waits, since);
+void SeriesStore::add_waits(std::string_view path, const EndedWaits& ended, WallTime since) {
+  add_waits(path, ended.wait_for, ended.waits, since);
+}
+
+bool SeriesStore::open_waits(std::string_view path, WaitFor wait_for, WallTime since) {
+  const auto index = static_cast<std::size_t>(wait_for);
+  const auto found = series_.find(path);
+  if (found != series_.end() && found->second.waits[index]) return true;
+  if (!admit(path, OFFCPUD_HIST_KINDS + index, 1)) return false;
+  begin_waits(path, wait_for, since);
+  return true;
+}
+
+void SeriesStore::begin_waits(std::string_view path, WaitFor wait_for, WallTime since) {
+  const auto index = static_cast<std::size_t>(wait_for);
+  static const auto kEmpty = std::make_shared<const EstimatedHistogram>();
+  SubjectSeries& series = subject(path);
+  if (series.waits[index]) return;
+  series.waits[index] = kEmpty;
+  series.waits_started[index] = takes_over(path) ? counting_since_ : since;
+  ++histogram_series_;
 }
 
 template <typename Increase>
 void SeriesStore::add_waits(std::string_view path, WaitFor wait_for, const Increase& more,
                             WallTime since) {
-  const auto index = static_cast<std::size_t>(wait_for);
-  const auto found = series_.find(path);
-  const bool exists = found != series_.end() && found->second.waits[index];
-  if (!admit(path, OFFCPUD_HIST_KINDS + index, exists)) {
+  if (!open_waits(path, wait_for, since)) {
     return add_waits(kOtherCgroup, wait_for, more, since);
   }
-  SubjectSeries& series = subject(path);
-  std::shared_ptr<const EstimatedHistogram>& total = series.waits[index];
-  if (!total) {
-    series.waits_started[index] = takes_over(path) ? counting_since_ : since;
-    ++histogram_series_;
-  }
-  auto sum =
-      total ? std::make_shared<EstimatedHistogram>(*total) : std::make_shared<EstimatedHistogram>();
+  std::shared_ptr<const EstimatedHistogram>& total =
+      subject(path).waits[static_cast<std::size_t>(wait_for)];
+  auto sum = std::make_shared<EstimatedHistogram>(*total);
   *sum += more;
   total = std::move(sum);
 }
@@ -185,12 +228,19 @@ void SeriesStore::add(std::string_view path, const Counters& more) {
   // same limit as histograms.
   if (!contains(path)) {
     if (more == Counters{}) return;
-    if (series_.size() >= max_series_) path = kOtherCgroup;
+    if (!admit_row(path)) path = kOtherCgroup;
   }
   SubjectSeries& total = subject(path);
   total.running_ns += more.running_ns;
   add_to(total.preemptions, more.preemptions);
   add_to(total.wakeups, more.wakeups);
+}
+
+bool SeriesStore::admit_row(std::string_view path) {
+  while (series_.size() >= max_series_) {
+    if (!make_room_ || !make_room_(path)) return false;
+  }
+  return true;
 }
 
 void SeriesStore::account(std::string_view path, std::uint64_t accounted_ns,

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -35,10 +36,16 @@ std::shared_ptr<const SubjectLabels> labels_of_series(std::string_view path);
 // moves nothing, and a series that does not fit adds to "(other)" from then on. Single-threaded.
 class SeriesStore {
  public:
+  // Folds another path than `path` whose series are worth less; false: there is none.
+  using MakeRoom = std::function<bool(std::string_view path)>;
+
   explicit SeriesStore(std::size_t max_series) : max_series_(max_series) {}
 
   // Applies to later series; existing ones stay.
   void set_max_series(std::size_t max_series) { max_series_ = max_series; }
+
+  // Called when a new series of a path finds no room.
+  void set_make_room(MakeRoom make_room) { make_room_ = std::move(make_room); }
 
   // Sets the time until which histograms created from now on had no episode.
   void set_start_of_new(WallTime start) { start_of_new_ = start; }
@@ -51,8 +58,14 @@ class SeriesStore {
   // counts exactly, are for WaitFor::Unknown.
   void set_examined_kinds(std::uint32_t kinds) { examined_kinds_ = kinds; }
 
-  // Adds ended waits, of which none ended before `since`.
-  void add_waits(const EndedWaits& ended, WallTime since);
+  // Begin a series of `path` at 0, unless it has one. False: there is no room, and "(other)" has
+  // what it would count. Waits after wakeups and after preemptions have their series together:
+  // offcpud_kept_off_seconds_total does not tell them apart.
+  bool open(std::string_view path, std::size_t kind);
+  bool open_waits(std::string_view path, WaitFor wait_for, WallTime since);
+
+  // Adds ended waits to `path`, of which none ended before `since`.
+  void add_waits(std::string_view path, const EndedWaits& ended, WallTime since);
 
   // Accounts the difference between `reading` and the last one of its place.
   void account(std::string_view path, const CgroupReading& reading);
@@ -60,7 +73,7 @@ class SeriesStore {
   // Forgets a place that was closed: a later reading of the same place counts from zero.
   void forget(std::string_view path, const CgroupReading& reading);
 
-  // Adds the series of `path` to those of `into`, and removes them.
+  // Adds the series of `path` to those of `into`, which take their places.
   void fold(std::string_view path, std::string_view into);
 
   // What was accounted to each path since the last call, even where "(other)" holds its series.
@@ -92,15 +105,19 @@ class SeriesStore {
   };
 
   SubjectSeries& subject(std::string_view path);
+  void begin(std::string_view path, std::size_t kind);
+  void begin_waits(std::string_view path, WaitFor wait_for, WallTime since);
   void add(std::string_view path, std::size_t kind, const LatencyHistogram& increase);
   void add(std::string_view path, const Counters& increase);
   template <typename Increase>
   void add_waits(std::string_view path, WaitFor wait_for, const Increase& increase, WallTime since);
-  bool admit(std::string_view path, std::size_t series, bool exists);
+  bool admit(std::string_view path, std::size_t series, std::size_t places);
+  bool admit_row(std::string_view path);
   void account(std::string_view path, std::uint64_t accounted_ns, std::uint64_t unaccounted_ns);
   void erase_accounted(std::string_view path);
 
   std::size_t max_series_;
+  MakeRoom make_room_;
   WallTime start_of_new_, counting_since_;
   std::size_t histogram_series_ = 0;
   std::map<std::string, SubjectSeries, std::less<>> series_;

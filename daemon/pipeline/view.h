@@ -37,6 +37,7 @@ struct BlocksInProgress {
 // The waits in progress of one kind, blocked or runnable.
 struct OpenWaits {
   std::uint64_t counted_ns = 0;  // ages of waits that a histogram counts when they end; modulo 2^64
+  std::uint64_t oldest_counted_ns = 0;  // age of the longest of these
   std::uint32_t threads = 0;
   // of these, waits that no histogram counts: they began before the daemon
   std::uint32_t uncounted = 0;
@@ -68,7 +69,8 @@ struct WaitsInProgress {
 
 struct WaitedOn;
 
-// All series of one cgroup path. Histograms are null until the first episode.
+// All series of one cgroup path. Histograms are null until the first episode or, at 0, until a long
+// wait is in progress.
 struct SubjectSeries {
   std::shared_ptr<const SubjectLabels> labels;  // never null; kept between passes
   std::uint64_t running_ns = 0;
@@ -76,7 +78,7 @@ struct SubjectSeries {
   std::array<std::uint64_t, OFFCPUD_WAKERS> wakeups{};
   std::array<std::shared_ptr<const LatencyHistogram>, OFFCPUD_HIST_KINDS> histograms;
   std::array<WallTime, OFFCPUD_HIST_KINDS> started{};  // before the histogram's first episode
-  // The blocks by what they were for, estimated; null: none so far.
+  // The blocks by what they were for, estimated; null as `histograms`.
   std::array<std::shared_ptr<const EstimatedHistogram>, kWaitForNames.size()> waits;
   std::array<WallTime, kWaitForNames.size()> waits_started{};  // as `started`
   std::shared_ptr<const std::vector<WaitedOn>> waited_on;      // sorted, none twice; null: none

@@ -49,5 +49,31 @@ class Eviction(Case):
         self.expect_at_least("events that found no place, as counted", 1, int(full))
 
 
+class LivingFirst(Case):
+    settings = {"max_cgroups": 4096, "max_series": 400, "linger": "10min"}
+
+    def test_removed_cgroups_give_their_series_to_living_ones(self):
+        """400 cgroups that live for moments leave more series than there is room for; a service that
+        starts then has all of its own, and nothing is in "(other)"."""
+        parent, late = self.new_cgroup(), self.new_cgroup()
+        churn = self.start("cgroup_churn", "--parent", parent.directory, "--count", 400, "--us", 500)
+        churn.go()
+        while not readable(churn.process.stdout, 0.3):
+            self.daemon.ask_for_a_pass()
+        churn.finish()
+        before = self.daemon.scrape()
+        self.expect_at_least("histogram series", 300, int(before.value("offcpud_series")))
+        sleeper = self.start("sleeper", "--count", 200, "--us", 5_000, cgroup=late)
+        sleeper.go()
+        window = sleeper.finish()
+        after = window.after.scrape
+        own, _ = after.histogram("offcpud_blocked_seconds", cgroup=late.path, reason="sleep")
+        self.expect_at_least("sleeps under its own name", 200, int(sum(own.values())))
+        _, waited = after.histogram("offcpud_runqueue_wait_seconds", cgroup=late.path)
+        self.expect_close("who kept it off, over its waits for a CPU", waited,
+                          after.value("offcpud_kept_off_seconds_total", cgroup=late.path), 1e-6)
+        self.expect_equal("series folded", 0, int(after.value("offcpud_series_folded_total")))
+
+
 if __name__ == "__main__":
     main()

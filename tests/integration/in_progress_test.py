@@ -64,6 +64,12 @@ class Gauges(InProgressCase):
     def test_lock_whose_owner_sleeps(self):
         workload, began = self.stuck("mutex", "lock")
         self.expect_visible(workload, began, "lock")
+        for family, labels in (("offcpud_blocked_seconds", {"reason": "lock"}),
+                               ("offcpud_wait_seconds", {"for": "lock"})):
+            def is_at_zero(scrape, family=family, labels=labels):
+                buckets, _ = scrape.histogram(family, cgroup=workload.cgroup.path, **labels)
+                return buckets and not any(buckets.values())
+            self.within_two_passes(f"{family} {labels} is there at 0 before it ends", is_at_zero, most=4)
         self.expect_gone(workload, "lock")
 
     def test_parent_of_a_vfork(self):

@@ -3,8 +3,8 @@
 
 import variables as v
 from panels import graph, logarithmic, row, stat, table, timeseries
-from queries import (BLOCKED, FOR, HOST, IDLE, REASON, RUNQUEUE, SUBJECT, WAIT, highest, pairs, quantile,
-                     rate, select, threads, total, waited_on)
+from queries import (BLOCKED, FOR, HOST, IDLE, LOST, REASON, RUNQUEUE, SUBJECT, WAIT, highest, pairs,
+                     quantile, rate, select, threads, total, waited_on)
 
 UID = "offcpud-overview"
 # Containers belong to no unit: whichever of the two there is names a line.
@@ -24,7 +24,7 @@ def dashboard():
 
 
 def now():
-    lost = total("", "increase(" + select("offcpud_lost_events_total", HOST) + "[$__range])")
+    lost = total("", "increase(" + select("offcpud_lost_events_total", HOST, LOST) + "[$__range])")
     oldest = f"max({select('offcpud_oldest_stall_seconds', SUBJECT, FOR)})"
     return [
         row("Now"),

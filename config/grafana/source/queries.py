@@ -9,6 +9,7 @@ HOST = 'job=~"$job", instance=~"$instance"'
 # What removed cgroups had counted moves below (removed) at once: old time, in no rate.
 PRESENT = 'cgroup!~".*[(]removed[)]"'
 SUBJECT = f'{HOST}, slice=~"$slice", unit=~"$unit", {PRESENT}'
+LOST = 'cause!="takers_full"'  # that one loses no time
 REASON = 'reason=~"$reason"'
 FOR = 'for=~"$for"'
 IDLE = 'for=~"work|timer"'

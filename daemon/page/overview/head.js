@@ -5,9 +5,14 @@ import { bytes, clock, count, portion, time } from "../shared/numbers.js";
 
 const NEARLY_FULL = 0.9;
 
+// Of these events nothing is missing.
+const LOSES_NOTHING = "takers_full";
+
 // What is wrong with the daemon itself, in words.
 function troublesOf(status) {
-  const lost = Object.entries(status.lost_events).filter(([, events]) => events > 0);
+  const lost = Object.entries(status.lost_events).filter(
+    ([cause, events]) => events > 0 && cause !== LOSES_NOTHING,
+  );
   const full = status.maps.filter((map) => map.entries > NEARLY_FULL * map.capacity);
   const missing = status.features.filter((feature) => !feature.enabled);
   const { config } = status;

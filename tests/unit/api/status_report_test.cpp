@@ -71,6 +71,13 @@ TEST(StatusReport, SaysWhatAScrapeCosts) {
       "a scrape of 58 series is 2,000 samples in 12.3 MB as text, 60 samples in 1 B as protobuf");
 }
 
+TEST(StatusReport, TellsWhatWasSentOnlyIfSomebodyAsked) {
+  StatusReport report = sample_report();
+  EXPECT_THAT(status_json(report), HasSubstr("\"sent_bytes\": 9000"));
+  report.scrapes[0]->sent_bytes.reset();
+  EXPECT_THAT(status_json(report), Not(HasSubstr("sent_bytes")));
+}
+
 TEST(StatusReport, JsonSurvivesBytesThatAreNotUtf8) {
   StatusReport report = sample_report();
   report.config.last_reload_error = "bad \xff byte";
@@ -163,6 +170,8 @@ TEST(StatusReport, LineSaysOfHowManyEventsSomeWereLost) {
   EXPECT_THAT(line_of(50, 100), HasSubstr(", 50 of 100 events lost (50.000 %), "));
   EXPECT_THAT(line_of(0, 40'123'456), HasSubstr(", 0 events lost, "));
   EXPECT_THAT(line_of(5, 4), HasSubstr(", 5 events lost, ")) << "the number is an estimate";
+  report.losses = {{"missed_switch", 2}, {"takers_full", 50}};
+  EXPECT_THAT(status_line(report), HasSubstr(", 2 of 4 events lost ")) << "none of 50 is missing";
 }
 
 TEST(StatusReport, TakesTheEventsFromTheRunsOfThePrograms) {

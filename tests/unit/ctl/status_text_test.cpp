@@ -122,11 +122,12 @@ TEST(StatusText, ListsHaveFewLines) {
             "  process 15  15,000 mappings\n"
             "  process 14  14,000 mappings\n"
             "  and         13 more: offcpuctl status --json has all\n");
-  EXPECT_EQ(text_of(R"({"lost_events": {"a": 0}, "over_share": [{"pid": 7, "uid": 8,
+  EXPECT_EQ(
+      text_of(R"({"lost_events": {"a": 0, "takers_full": 7}, "over_share": [{"pid": 7, "uid": 8,
                         "mappings": 9}]})"),
-            "lost_events  none\n"
-            "over_share:\n"
-            "  process 7  9 mappings, uid 8\n");
+      "lost_events  none\n"
+      "over_share:\n"
+      "  process 7  9 mappings, uid 8\n");
 }
 
 TEST(StatusText, ListsOnlyMissingFeaturesInFull) {

@@ -82,7 +82,7 @@ TEST(Exposition, CountsTheSeriesOfEachFamily) {
     shown[line.substr(name.size(), end - name.size())] = std::stoull(line.substr(end + 3));
   }
   EXPECT_EQ(shown.size(), subject_families().size() + process_families().size());
-  EXPECT_EQ(shown["offcpud_blocked_seconds"], 3U);
+  EXPECT_EQ(shown["offcpud_blocked_seconds"], 4U);
   EXPECT_EQ(shown["offcpud_process_runqueue_wait_seconds"], 1U);
   EXPECT_EQ(shown["offcpud_running_seconds_total"], 4U);
   EXPECT_EQ(exposition.writer().samples(), samples);

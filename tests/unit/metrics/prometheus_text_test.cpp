@@ -149,7 +149,7 @@ TEST(PrometheusText, FourteenBucketsAreEverySecondOfTwentyEight) {
   };
   const auto fine = counted(render(hostile_view(), 28));
   const auto coarse = counted(render(hostile_view(), 14));
-  EXPECT_EQ(fine.size() - coarse.size(), 9U * 14);
+  EXPECT_EQ(fine.size() - coarse.size(), 11U * 14);
   for (const auto& [series, value] : coarse) {
     ASSERT_TRUE(fine.contains(series)) << series;
     EXPECT_EQ(fine.at(series), value) << series;
@@ -157,9 +157,18 @@ TEST(PrometheusText, FourteenBucketsAreEverySecondOfTwentyEight) {
 }
 
 TEST(PrometheusText, ASubjectWithoutEpisodesHasOnlyRunningTime) {
-  const std::string text = render(view_with(std::make_shared<const LatencyHistogram>()));
+  const std::string text = render(view_with(nullptr));
   EXPECT_THAT(text, Not(HasSubstr("\noffcpud_blocked_seconds")));
   EXPECT_THAT(text, HasSubstr("offcpud_running_seconds_total{cgroup=\"/a\"} 0\n"));
+}
+
+// While a long wait is in progress, so that its end is an increase.
+TEST(PrometheusText, AHistogramMayBeAtZero) {
+  const std::string text = render(view_with(std::make_shared<const LatencyHistogram>()));
+  EXPECT_THAT(
+      text,
+      HasSubstr("offcpud_blocked_seconds_bucket{cgroup=\"/a\",reason=\"disk\",le=\"+Inf\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("offcpud_blocked_seconds_sum{cgroup=\"/a\",reason=\"disk\"} 0\n"));
 }
 
 TEST(PrometheusText, AnEmptyViewStillHasItsTotals) {

@@ -153,7 +153,7 @@ std::shared_ptr<const View> hostile_view() {
   nginx.waits[static_cast<std::size_t>(WaitFor::Lock)] =
       std::make_shared<const EstimatedHistogram>(lock);
   nginx.waits[static_cast<std::size_t>(WaitFor::Work)] =
-      std::make_shared<const EstimatedHistogram>();  // none is shown yet
+      std::make_shared<const EstimatedHistogram>();  // one is in progress
 
   view->subjects = {hostile, pod, nginx, subject_of("/user.slice")};
   view->processes = processes_of(hostile, nginx);

@@ -37,6 +37,14 @@ Totals totals_of(const SubjectSeries& row) {
   return totals;
 }
 
+std::uint64_t runqueue_ns(const SubjectSeries& row) {
+  std::uint64_t sum = 0;
+  for (const auto kind : {OFFCPUD_RUNQ_WAKEUP, OFFCPUD_RUNQ_PREEMPTED}) {
+    if (row.histograms[kind]) sum += row.histograms[kind]->sum_ns;
+  }
+  return sum;
+}
+
 // Cgroups come and go far beyond the limit on rows, under paths that come back; some only sleep.
 class Churn {
  public:
@@ -90,6 +98,7 @@ class Churn {
     if (n == 0) return;
     const std::uint64_t ns = random_() % 3'000'000;
     kernel_.keep_off(id, live_[random_() % live_.size()].id, ns);
+    kernel_.charge(id, n == 1 ? OFFCPUD_RUNQ_PREEMPTED : OFFCPUD_RUNQ_WAKEUP, ns);
     charged_.kept_off += ns;
   }
 
@@ -119,8 +128,10 @@ TEST(CountersProperty, NothingIsLostDoubledOrTakenBackUnderChurn) {
       sum.blocked += totals.blocked;
       sum.kept_off += totals.kept_off;
       ASSERT_TRUE(now.emplace(row.labels->cgroup, totals).second) << row.labels->cgroup;
+      ASSERT_EQ(totals.kept_off, runqueue_ns(row)) << row.labels->cgroup;
     }
     ASSERT_EQ(sum, churn.charged());
+    ASSERT_LE(view->histogram_series, Churn::kRows + 2);
     ASSERT_LE(view->subjects.size(), Churn::kRows + 2);  // "(other)" and "(removed)" always fit
     for (const auto& [path, totals] : now) {
       const auto before = last.find(path);

@@ -38,6 +38,12 @@ TEST(LossWatch, TellsEachIncreaseOnceWithTheWholeCount) {
               ElementsAre(loss("missed_switch", 4), loss("program_busy", 3)));
 }
 
+TEST(LossWatch, IsSilentAboutWhatLosesNothing) {
+  LossWatch watch;
+  EXPECT_THAT(watch.grown({{"takers_full", 7}, {"missed_switch", 1}}),
+              ElementsAre(loss("missed_switch", 1)));
+}
+
 TEST(LossWatch, TellsOfACauseThatIsNew) {
   LossWatch watch;
   (void)watch.grown({{"missed_switch", 0}});

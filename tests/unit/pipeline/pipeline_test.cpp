@@ -11,60 +11,13 @@
 
 #include "kept_off.h"
 #include "pipeline/taker.h"
-#include "support/fake_clock.h"
-#include "support/fake_reading_source.h"
-#include "support/temp_tree.h"
 #include "support/thread_record.h"
+#include "unit/pipeline/pipeline_fixture.h"
 
 namespace offcpud {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr auto kSleep = OFFCPUD_BLOCKED_SLEEP;
-
-class PipelineTest : public testing::Test {
- protected:
-  PipelineTest() { EXPECT_TRUE(pipeline_.start()); }
-
-  Result<std::shared_ptr<const View>> pass() {
-    TRY(const KernelReading sample, pipeline_.read());
-    return pipeline_.attribute(sample);
-  }
-
-  const SubjectSeries* find(const View& view, std::string_view cgroup) const {
-    const auto found = std::ranges::find_if(
-        view.subjects, [&](const SubjectSeries& s) { return s.labels->cgroup == cgroup; });
-    return found == view.subjects.end() ? nullptr : &*found;
-  }
-
-  std::uint64_t count(const View& view, std::string_view cgroup) const {
-    const SubjectSeries* series = find(view, cgroup);
-    return series && series->histograms[kSleep] ? series->histograms[kSleep]->count() : 0;
-  }
-
-  static std::uint64_t total(const View& view) {
-    std::uint64_t sum = 0;
-    for (const SubjectSeries& series : view.subjects) {
-      if (series.histograms[kSleep]) sum += series.histograms[kSleep]->count();
-    }
-    return sum;
-  }
-
-  void create(std::uint64_t id, const std::string& parent, const std::string& name) {
-    pipeline_.apply({CgroupChange::Kind::Created, id, tree_.inode(parent), name});
-  }
-  void remove(std::uint64_t id) { pipeline_.apply({CgroupChange::Kind::Removed, id, 0, ""}); }
-
-  TempTree tree_{{"system.slice/nginx.service/"}, {"user.slice/"}};
-  FakeClock clock_;
-  FakeReadingSource kernel_;
-  const PipelineOptions options_{.linger = 60s, .max_series = 100, .stall_bounds = {1s, 10s, 60s}};
-  CgroupDirectory cgroups_{tree_.root()};
-  Pipeline pipeline_{kernel_, cgroups_, clock_, options_};
-};
-
-constexpr std::uint64_t kShortLived = 1ULL << 40;  // no directory has this inode
 
 TEST_F(PipelineTest, NamesWhatExistsAtTheStart) {
   kernel_.charge(tree_.inode("system.slice/nginx.service"), kSleep, 1000, 2);
@@ -330,11 +283,14 @@ TEST_F(PipelineTest, BeforeTheFirstWalkNothingIsSaidOfWaitsInProgress) {
 
 TEST_F(PipelineTest, AThreadAsleepSinceBeforeTheDaemonShowsInARowOfItsOwn) {
   const std::uint64_t nginx = tree_.inode("system.slice/nginx.service");
-  kernel_.set_walk(walk_of({blocked_thread(nginx, OFFCPUD_BLOCKED_DISK, 11 * kSecond)}));
+  offcpud_thread thread = blocked_thread(nginx, OFFCPUD_BLOCKED_DISK, 11 * kSecond);
+  thread.flags = OFFCPUD_THREAD_ESTIMATED;
+  kernel_.set_walk(walk_of({thread}));
   const auto view = pass();
   const SubjectSeries* row = find(**view, "/system.slice/nginx.service");
   ASSERT_TRUE(row);
   EXPECT_EQ(row->running_ns, 0U);
+  EXPECT_FALSE(row->histograms[OFFCPUD_BLOCKED_DISK]) << "no histogram will count it";
   const BlocksInProgress& disk = row->in_progress->blocked[OFFCPUD_BLOCKED_DISK];
   EXPECT_EQ(disk.threads, 1U);
   EXPECT_EQ(disk.oldest.ns, 11 * kSecond);

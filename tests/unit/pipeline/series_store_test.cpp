@@ -188,12 +188,70 @@ TEST_F(SeriesStoreTest, UnchangedHistogramsAreNotCopied) {
   EXPECT_EQ(store_.series().at("/1").histograms[kSleep], before);
 }
 
+TEST_F(SeriesStoreTest, AnOpenedSeriesIsShownAtZeroAndTakesAPlace) {
+  store_.set_max_series(1);
+  store_.set_start_of_new(WallTime(std::chrono::seconds(7)));
+  EXPECT_TRUE(store_.open("/a", kDisk));
+  EXPECT_TRUE(store_.open("/a", kDisk));
+  EXPECT_EQ(store_.histogram_series(), 1U);
+  ASSERT_TRUE(store_.series().at("/a").histograms[kDisk]);
+  EXPECT_TRUE(store_.series().at("/a").histograms[kDisk]->empty());
+  store_.set_start_of_new(WallTime(std::chrono::seconds(9)));
+  kernel_.charge(1, kDisk, 1000, 2);
+  pass({{1, "/a"}});
+  EXPECT_EQ(count("/a", kDisk), 2U);
+  EXPECT_EQ(store_.series().at("/a").started[kDisk], WallTime(std::chrono::seconds(7)));
+  EXPECT_FALSE(store_.open("/b", kDisk));
+  EXPECT_FALSE(store_.contains("/b"));
+  EXPECT_EQ(store_.folded_series(), 1U);
+}
+
+// Who kept a cgroup off the CPU is known for both together, so both are in one place.
+TEST_F(SeriesStoreTest, WaitsAfterWakeupsAndPreemptionsComeTogether) {
+  store_.set_max_series(3);
+  kernel_.charge(1, OFFCPUD_RUNQ_PREEMPTED, 1000);
+  pass({{1, "/1"}});
+  EXPECT_TRUE(store_.series().at("/1").histograms[OFFCPUD_RUNQ_WAKEUP]);
+  EXPECT_EQ(store_.histogram_series(), 2U);
+  kernel_.charge(2, OFFCPUD_RUNQ_WAKEUP, 1000);  // one place is not enough
+  pass({{1, "/1"}, {2, "/2"}});
+  EXPECT_EQ(count("/2", OFFCPUD_RUNQ_WAKEUP), 0U);
+  EXPECT_EQ(count("(other)", OFFCPUD_RUNQ_WAKEUP), 1U);
+}
+
+TEST_F(SeriesStoreTest, MakesRoomBeforeItFoldsIntoOther) {
+  store_.set_max_series(1);
+  store_.set_make_room([&](std::string_view path) {
+    EXPECT_NE(path, "/old");
+    const bool has_old = store_.contains("/old");
+    store_.fold("/old", "/(removed)");
+    return has_old;
+  });
+  kernel_.charge(1, kSleep, 1000, 3);
+  pass({{1, "/old"}});
+  kernel_.charge(2, kDisk, 1000, 2);
+  pass({{1, "/old"}, {2, "/new"}});  // "/(removed)" has the place now
+  EXPECT_EQ(count("/(removed)", kSleep), 3U);
+  EXPECT_EQ(count("(other)", kDisk), 2U);
+  store_.fold("/(removed)", "/a/(removed)");
+  EXPECT_EQ(count("/a/(removed)", kSleep), 3U);
+  EXPECT_EQ(store_.histogram_series(), 2U);
+}
+
+TEST_F(SeriesStoreTest, ASeriesThatStayedAtZeroIsNotFolded) {
+  EXPECT_TRUE(store_.open("/a", kDisk));
+  EXPECT_TRUE(store_.open_waits("/a", WaitFor::Lock, WallTime{}));
+  store_.fold("/a", "/(removed)");
+  EXPECT_EQ(store_.histogram_series(), 0U);
+  EXPECT_TRUE(store_.series().empty());
+}
+
 class WaitSeriesTest : public SeriesStoreTest {
  protected:
   void waited(std::string path, WaitFor wait_for, std::uint64_t ns, std::uint64_t whole_ns) {
     EndedWaits ended{.cgroup = std::move(path), .wait_for = wait_for, .waits = {}};
     ended.waits.add(ns, whole_ns);
-    store_.add_waits(ended, WallTime(std::chrono::seconds(5)));
+    store_.add_waits(ended.cgroup, ended, WallTime(std::chrono::seconds(5)));
   }
   const EstimatedHistogram& waits(std::string_view path, WaitFor wait_for) const {
     static const EstimatedHistogram none;

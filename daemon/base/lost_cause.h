@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+namespace offcpud {
+
+// Whether events that offcpud_lost_events_total counts for `cause` are missing somewhere. Those of
+// "takers_full" are all counted; only who had the CPU is not known by name.
+constexpr bool is_lost(std::string_view cause) {
+  return cause != "takers_full";
+}
+
+}  // namespace offcpud
